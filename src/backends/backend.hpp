@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The one interface of all sources of measurement. A source knows nothing of another source, of
+// core's policy or of the C structs.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "model/device.hpp"
+#include "model/diagnostic.hpp"
+#include "model/failure.hpp"
+#include "model/host_memory.hpp"
+#include "model/pool.hpp"
+#include "model/telemetry.hpp"
+#include "model/usage.hpp"
+
+namespace hmn {
+
+// What a context was told; it does not change after the first reading.
+struct settings {
+  std::string proc_root = "/proc";
+  std::string sys_root = "/sys";
+  std::string cgroup_root;      // empty: found in mountinfo
+  std::string nvml_path;        // empty: by soname through the system loader
+  std::string nvidia_smi_path;  // empty: in the known folders
+  std::string simulation_path;  // empty: off
+  std::uint64_t sources_off = 0;
+  std::uint64_t idle_close_ns = 2'000'000'000;
+  bool no_subprocess = false;
+  bool wake_devices = false;
+  bool no_threads = false;
+  bool trace = false;
+};
+
+// One reading, as a source sees it: how long it may take and where its remarks go.
+class reading {
+ public:
+  virtual ~reading() = default;
+
+  // Absolute, monotonic: a source that can bound its own waiting keeps to it.
+  [[nodiscard]] virtual std::uint64_t deadline_ns() const noexcept = 0;
+  [[nodiscard]] virtual bool wants_trace() const noexcept = 0;
+  virtual void remark(diagnostic d) = 0;
+  // Around the opening of a vendor library, which has a deadline of its own.
+  virtual void opening() noexcept = 0;
+  virtual void opened() noexcept = 0;
+};
+
+struct source_state {
+  hmn::state state = hmn::state::unknown;
+  failure why;  // status::ok when it serves
+  text<96> version;
+};
+
+// The host's memory and processes. Never blocks; called from any thread at once.
+class host_source {
+ public:
+  virtual ~host_source() = default;
+
+  [[nodiscard]] virtual source id() const noexcept = 0;
+  // `fields` are process_memory_field bits, never 0. Succeeds when at least one was read; the reasons
+  // of the others are lost here: ask for one to learn its own.
+  virtual result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) = 0;
+  virtual result<void> own_memory(std::uint32_t fields, process_memory& out) = 0;
+  virtual result<void> system(system_memory& out) = 0;
+  // Fills what is still unknown of: name, name_state, start_unix_ns, uid, host_resident.
+  virtual void describe(usage& row) = 0;
+};
+
+// GPUs. One thread at a time calls it, except probe-free accessors id and can_block.
+class device_source {
+ public:
+  virtual ~device_source() = default;
+
+  [[nodiscard]] virtual source id() const noexcept = 0;
+  // Whether its calls may hang in a driver: core then makes them on a worker.
+  [[nodiscard]] virtual bool can_block() const noexcept = 0;
+
+  // Is it here? Cheap and without waking anything; called on the caller's thread before a worker is
+  // started. A failure (no_source, with a sentence) is a conclusive no for this reading.
+  virtual result<void> probe() = 0;
+  // Opens what the other calls need, if it is not open. asleep: not opened, since a device would have
+  // to wake; devices() still answers then, with identity only.
+  virtual result<void> prepare(reading& r) = 0;
+  // Appends every device, in the driver's order; partitions follow their parent. A device seen before
+  // and gone now is not listed.
+  virtual result<void> devices(std::vector<device>& out, reading& r) = 0;
+  virtual result<void> memory(slot number, pools& out, reading& r) = 0;
+  // `fields` are telemetry_field bits. Reports each missing one as a remark; fails when all are missing.
+  virtual result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out, reading& r) = 0;
+  // Appends one row for each process.
+  virtual result<void> processes(slot number, std::vector<usage>& out, reading& r) = 0;
+  // What one process uses; absent `used` with a remark where its figure cannot be known. 0 is a claim.
+  // `self`: pid is the caller's own, as the caller's PID namespace counts.
+  virtual result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) = 0;
+
+  // After the last call of a reading: whether the source must be closed when idle, since a device of
+  // it could sleep.
+  [[nodiscard]] virtual bool close_when_idle() const noexcept { return false; }
+  virtual void close() noexcept = 0;
+  [[nodiscard]] virtual source_state describe() const = 0;
+};
+
+}  // namespace hmn

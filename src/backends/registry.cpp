@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/registry.hpp"
+
+#include "backends/os/os.hpp"
+#if HMN_WITH_NVML
+#include "backends/nvml/nvml.hpp"
+#endif
+#if HMN_WITH_NVIDIA_SMI
+#include "backends/nvidia_smi/nvidia_smi.hpp"
+#endif
+#if HMN_WITH_SIMULATED
+#include "backends/simulated/simulated.hpp"
+#endif
+
+namespace hmn {
+namespace {
+
+bool is_on(const settings& s, source id) {
+  return (s.sources_off >> static_cast<unsigned>(id) & 1U) == 0;
+}
+
+}  // namespace
+
+source_list make_sources(const settings& s) {
+  source_list list;
+  list.host = make_os(s);
+#if HMN_WITH_SIMULATED
+  if (!s.simulation_path.empty()) {
+    make_simulated(s, list);
+    return list;
+  }
+#endif
+#if HMN_WITH_NVML
+  if (is_on(s, source::nvml)) list.devices.push_back({make_nvml(s), false});
+#endif
+#if HMN_WITH_NVIDIA_SMI
+  if (is_on(s, source::nvidia_smi) && !s.no_subprocess) {
+    list.devices.push_back({make_nvidia_smi(s), true});
+  }
+#endif
+  return list;
+}
+
+bool is_compiled_in(source s) noexcept {
+  switch (s) {
+    case source::os: return true;
+    case source::nvml: return HMN_WITH_NVML != 0;
+    case source::nvidia_smi: return HMN_WITH_NVIDIA_SMI != 0;
+    case source::simulated: return HMN_WITH_SIMULATED != 0;
+    case source::none: break;
+  }
+  return false;
+}
+
+}  // namespace hmn

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <utility>
+#include <variant>
+
+namespace hmn {
+
+// Numbers are those of the C interface; src/api asserts it.
+enum class status : std::int32_t {
+  ok = 0,
+  argument = -1,
+  struct_size = -2,
+  unknown_flag = -3,
+  range = -4,
+  no_memory = -5,
+  unsupported = -6,
+  no_source = -7,
+  no_device = -8,
+  no_process = -9,
+  permission = -10,
+  timeout = -11,
+  device_lost = -12,
+  backend = -13,
+  limit = -14,
+  overflow = -15,
+  forked = -16,
+  buffer = -17,
+  empty = -18,
+  internal = -19,
+  asleep = -20,
+  state = -21,
+};
+
+enum class source : std::uint32_t {
+  none = 0,
+  os = 1,
+  nvml = 2,
+  nvidia_smi = 3,
+  simulated = 16,
+};
+
+enum class native_domain : std::uint32_t { none = 0, error_number = 1, nvml = 7, exit = 9 };
+
+struct native_code {
+  native_domain domain = native_domain::none;
+  std::int32_t code = 0;
+};
+
+// Why something could not be had: a sentence that names the value and says what can be done.
+struct failure {
+  status code = status::internal;
+  source from = source::none;
+  native_code native;
+  std::string message;
+};
+
+template <class T>
+class [[nodiscard]] result {
+ public:
+  result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
+  result(failure why) : state_(std::in_place_index<1>, std::move(why)) {}
+
+  explicit operator bool() const noexcept { return state_.index() == 0; }
+  T& operator*() noexcept { return *std::get_if<0>(&state_); }
+  const T& operator*() const noexcept { return *std::get_if<0>(&state_); }
+  T* operator->() noexcept { return std::get_if<0>(&state_); }
+  const T* operator->() const noexcept { return std::get_if<0>(&state_); }
+  failure& why() noexcept { return *std::get_if<1>(&state_); }
+  const failure& why() const noexcept { return *std::get_if<1>(&state_); }
+
+ private:
+  std::variant<T, failure> state_;
+};
+
+template <>
+class [[nodiscard]] result<void> {
+ public:
+  result() = default;
+  result(failure why) : why_(std::move(why)) {}
+
+  explicit operator bool() const noexcept { return !why_.has_value(); }
+  failure& why() noexcept { return *why_; }
+  const failure& why() const noexcept { return *why_; }
+
+ private:
+  std::optional<failure> why_;
+};
+
+}  // namespace hmn

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "model/text.hpp"
+
+#include <cstring>
+
+namespace hmn {
+namespace {
+
+constexpr std::string_view replacement = "\xEF\xBF\xBD";
+
+struct step {
+  std::size_t length;  // bytes taken from the input
+  bool valid;
+};
+
+bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
+
+// Well-formed byte sequences of the Unicode Standard, table 3-7.
+struct lead_rule {
+  std::size_t length;
+  unsigned char second_low;
+  unsigned char second_high;
+};
+
+lead_rule rule_of(unsigned char lead) {
+  if (lead >= 0xC2 && lead <= 0xDF) return {2, 0x80, 0xBF};
+  if (lead == 0xE0) return {3, 0xA0, 0xBF};
+  if (lead == 0xED) return {3, 0x80, 0x9F};
+  if (lead >= 0xE1 && lead <= 0xEF) return {3, 0x80, 0xBF};
+  if (lead == 0xF0) return {4, 0x90, 0xBF};
+  if (lead >= 0xF1 && lead <= 0xF3) return {4, 0x80, 0xBF};
+  if (lead == 0xF4) return {4, 0x80, 0x8F};
+  return {0, 0, 0};
+}
+
+step next(std::string_view bytes) {
+  const auto at = [&](std::size_t i) { return static_cast<unsigned char>(bytes[i]); };
+  if (at(0) == 0) return {1, false};
+  if (at(0) < 0x80) return {1, true};
+  const lead_rule rule = rule_of(at(0));
+  if (rule.length == 0) return {1, false};
+  if (bytes.size() < 2 || at(1) < rule.second_low || at(1) > rule.second_high) return {1, false};
+  for (std::size_t i = 2; i < rule.length; ++i) {
+    if (i >= bytes.size() || !is_continuation(at(i))) return {i, false};
+  }
+  return {rule.length, true};
+}
+
+}  // namespace
+
+void append_utf8(std::string& out, std::string_view bytes) {
+  while (!bytes.empty()) {
+    const step s = next(bytes);
+    out += s.valid ? bytes.substr(0, s.length) : replacement;
+    bytes.remove_prefix(s.length);
+  }
+}
+
+std::size_t copy_utf8(char* out, std::size_t capacity, std::string_view bytes, bool& cut) noexcept {
+  std::size_t used = 0;
+  cut = false;
+  while (!bytes.empty()) {
+    const step s = next(bytes);
+    const std::string_view piece = s.valid ? bytes.substr(0, s.length) : replacement;
+    if (used + piece.size() + 1 > capacity) {
+      cut = true;
+      break;
+    }
+    std::memcpy(out + used, piece.data(), piece.size());
+    used += piece.size();
+    bytes.remove_prefix(s.length);
+  }
+  if (capacity > 0) out[used] = '\0';
+  return used;
+}
+
+}  // namespace hmn

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace hmn {
+
+// Appends `bytes` as UTF-8: each maximal ill-formed part, and NUL, becomes U+FFFD.
+void append_utf8(std::string& out, std::string_view bytes);
+
+// Writes as much of `bytes` as fits into `out` (capacity counts the terminator), made valid as above
+// and cut at a code point. Returns the length; `cut` tells whether something was left out.
+std::size_t copy_utf8(char* out, std::size_t capacity, std::string_view bytes, bool& cut) noexcept;
+
+// A terminated UTF-8 text of bounded length that needs no allocation.
+template <std::size_t N>
+class text {
+ public:
+  text() = default;
+  explicit text(std::string_view bytes) noexcept { assign(bytes); }
+
+  void assign(std::string_view bytes) noexcept {
+    length_ = static_cast<std::uint16_t>(copy_utf8(bytes_.data(), N, bytes, cut_));
+  }
+  void clear() noexcept { *this = text(); }
+
+  [[nodiscard]] std::string_view view() const noexcept { return {bytes_.data(), length_}; }
+  [[nodiscard]] const char* c_str() const noexcept { return bytes_.data(); }
+  [[nodiscard]] bool empty() const noexcept { return length_ == 0; }
+  [[nodiscard]] bool was_cut() const noexcept { return cut_; }
+
+  friend bool operator==(const text& a, const text& b) noexcept { return a.view() == b.view(); }
+
+ private:
+  static_assert(N > 0 && N < 65536);
+  std::array<char, N> bytes_{};
+  std::uint16_t length_ = 0;
+  bool cut_ = false;
+};
+
+}  // namespace hmn

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "model/device.hpp"
+#include "model/diagnostic.hpp"
+#include "model/host_memory.hpp"
+#include "model/pool.hpp"
+#include "model/telemetry.hpp"
+#include "model/usage.hpp"
+
+namespace hmn {
+
+// A value and how long ago its source was asked.
+template <class T>
+struct dated {
+  T value{};
+  std::uint64_t age_ns = 0;
+};
+
+// A device as the context numbers it.
+struct numbered_device {
+  std::uint32_t index = 0;
+  std::optional<std::uint32_t> parent_index;
+  device value;
+};
+
+struct snapshot_device {
+  numbered_device identity;
+  std::optional<dated<hmn::telemetry>> telemetry;
+  std::optional<dated<usage>> self;
+};
+
+struct snapshot_pool {
+  std::uint32_t device_index = 0;
+  dated<pool> value;
+};
+
+struct snapshot_usage {
+  std::uint32_t device_index = 0;
+  dated<usage> value;
+};
+
+struct snapshot_diagnostic {
+  diagnostic value;  // value.device is meaningless here
+  std::optional<std::uint32_t> device_index;
+  std::uint32_t count = 1;
+};
+
+// One picture of everything asked for; immutable once built.
+struct snapshot {
+  std::uint32_t collect = 0;  // subject bits
+  std::uint32_t notes = 0;
+  std::uint32_t unreadable_processes = 0;
+  std::uint64_t unix_time_ns = 0;
+  std::uint64_t monotonic_ns = 0;
+  std::uint64_t duration_ns = 0;
+  std::optional<process_memory> memory;
+  std::optional<system_memory> system;
+  std::vector<snapshot_device> devices;  // by index
+  std::vector<snapshot_pool> pools;      // by device index, main pool first
+  std::vector<snapshot_usage> usages;    // by device index, then pid
+  std::vector<snapshot_diagnostic> diagnostics;
+
+  [[nodiscard]] const snapshot_device* device_by_index(std::uint32_t index) const noexcept {
+    for (const snapshot_device& d : devices) {
+      if (d.identity.index == index) return &d;
+    }
+    return nullptr;
+  }
+  [[nodiscard]] const dated<pool>* main_pool(std::uint32_t index) const noexcept {
+    for (const snapshot_pool& p : pools) {
+      if (p.device_index == index && p.value.value.is_main) return &p.value;
+    }
+    return nullptr;
+  }
+};
+
+}  // namespace hmn

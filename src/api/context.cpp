@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fmt/format.h>
+#include <hypomnesis.h>
+
+#include "api/guard.hpp"
+#include "core/environment.hpp"
+
+namespace hmn::api {
+namespace {
+
+constexpr hmn_flags known_flags = HMN_CONTEXT_NO_SUBPROCESS | HMN_CONTEXT_WAKE_DEVICES |
+                                  HMN_CONTEXT_NO_THREADS | HMN_CONTEXT_ENVIRONMENT |
+                                  HMN_CONTEXT_TRACE;
+
+result<void> check_options(const hmn_context_options& o) {
+  if ((o.flags & ~known_flags) != 0) {
+    return failure{status::unknown_flag, source::none, {},
+                   fmt::format("options->flags: unknown bits {:#x}", o.flags & ~known_flags)};
+  }
+  if (o.reserved0 == 0) return {};
+  return failure{status::unknown_flag, source::none, {}, "options->reserved0 must be 0"};
+}
+
+void set_ms(std::uint64_t& to, std::uint32_t ms) {
+  if (ms != 0) to = ms * platform::ns_per_ms;
+}
+
+settings settings_from(const hmn_context_options& o) {
+  settings s;
+  s.no_subprocess = (o.flags & HMN_CONTEXT_NO_SUBPROCESS) != 0;
+  s.wake_devices = (o.flags & HMN_CONTEXT_WAKE_DEVICES) != 0;
+  s.no_threads = (o.flags & HMN_CONTEXT_NO_THREADS) != 0;
+  s.trace = (o.flags & HMN_CONTEXT_TRACE) != 0;
+  s.sources_off = o.backends_off;
+  set_ms(s.idle_close_ns, o.idle_close_ms);
+  return s;
+}
+
+limits limits_from(const hmn_context_options& o) {
+  limits l;
+  set_ms(l.deadline_ns, o.deadline_ms);
+  set_ms(l.open_deadline_ns, o.open_deadline_ms);
+  set_ms(l.stale_ns, o.stale_ms);
+  set_ms(l.max_age_ns, o.max_age_ms);
+  return l;
+}
+
+bool is_path(std::uint32_t path) {
+  return (path >= HMN_PATH_PROC && path <= HMN_PATH_NVIDIA_SMI) || path == HMN_PATH_SIMULATION ||
+         path == HMN_PATH_CGROUP;
+}
+
+bool is_backend(std::uint32_t backend) {
+  return (backend >= HMN_BACKEND_OS && backend <= HMN_BACKEND_NVIDIA_SMI) ||
+         backend == HMN_BACKEND_SIMULATED;
+}
+
+hmn_backend_info to_c(std::uint32_t backend, const source_state& s) {
+  hmn_backend_info out{};
+  out.backend = backend;
+  out.state = static_cast<std::uint32_t>(s.state);
+  out.status = static_cast<hmn_status>(s.why.code);
+  out.native_domain = static_cast<std::uint32_t>(s.why.native.domain);
+  out.native_code = s.why.native.code;
+  if (!s.version.empty()) out.present |= HMN_BACKEND_INFO_HAS_VERSION;
+  copy_text(out.version, s.version, out.notes);
+  bool cut = false;
+  copy_utf8(out.message, sizeof out.message, s.why.message, cut);
+  if (cut) out.notes |= HMN_NOTE_TRUNCATED;
+  return out;
+}
+
+}  // namespace
+}  // namespace hmn::api
+
+using namespace hmn;
+using namespace hmn::api;
+
+hmn_status hmn_context_create(const hmn_context_options* options, hmn_context** out,
+                              hmn_error* error) noexcept {
+  clear_out(out);
+  return guarded(error, [&]() -> result<void> {
+    if (out == nullptr) return null_argument("out is NULL");
+    const result<hmn_context_options> o = read_input(options);
+    if (!o) return o.why();
+    if (result<void> ok = check_options(*o); !ok) return ok;
+    auto made = std::make_unique<context>(settings_from(*o), limits_from(*o));
+    if ((o->flags & HMN_CONTEXT_ENVIRONMENT) != 0) {
+      if (result<void> ok = apply_environment(*made); !ok) return ok;
+    }
+    *out = handle_of(std::move(made));
+    return {};
+  });
+}
+
+hmn_status hmn_context_set_path(hmn_context* handle, uint32_t path, const char* value,
+                                hmn_error* error) noexcept {
+  return with_context(handle, error, [&](context& c) -> result<void> {
+    if (!is_path(path)) {
+      return failure{status::range, source::none, {}, fmt::format("{} is no HMN_PATH_*", path)};
+    }
+    if (value != nullptr) {
+      if (result<void> ok = check_path(value); !ok) return ok;
+    }
+    return c.set_path(static_cast<path_kind>(path), value != nullptr ? value : "");
+  });
+}
+
+hmn_status hmn_context_backend(hmn_context* handle, uint32_t backend, hmn_backend_info* out,
+                               hmn_error* error) noexcept {
+  return fill_from(handle, out, error, [&](context& c) -> result<hmn_backend_info> {
+    if (!is_backend(backend)) {
+      return failure{status::range, source::none, {}, fmt::format("{} is no HMN_BACKEND_*", backend)};
+    }
+    const result<source_state> said = c.backend(static_cast<source>(backend));
+    if (!said) return said.why();
+    return to_c(backend, *said);
+  });
+}
+
+void hmn_context_destroy(hmn_context* handle) noexcept {
+  if (handle == nullptr) return;
+  static_cast<void>(guarded(nullptr, [&]() -> result<void> {
+    const std::unique_ptr<context> ended(&object(handle));
+    return {};
+  }));
+}

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The one way into the library: nothing but a status crosses it.
+#pragma once
+
+#include <hypomnesis.h>
+
+#include <new>
+#include <string_view>
+#include <utility>
+
+#include "api/handle.hpp"
+#include "api/sized.hpp"
+#include "platform/thread.hpp"
+
+namespace hmn::api {
+
+void write_error(hmn_error* error, const failure& why) noexcept;
+void clear_error(hmn_error* error) noexcept;
+
+inline failure null_argument(const char* message) {
+  return {status::argument, source::none, {}, message};
+}
+
+// Runs `body`, which answers result<void>. A wrong error->struct_size refuses the call.
+template <class Body>
+hmn_status guarded(hmn_error* error, Body&& body) noexcept {
+  const platform::no_cancel quiet;
+  if (error != nullptr && !is_struct_size(error->struct_size, HMN_ERROR_SIZE_V1)) {
+    return HMN_E_STRUCT_SIZE;
+  }
+  status code = status::internal;
+  std::string_view defect = "a defect of this library";
+  try {
+    const result<void> said = body();
+    if (said) {
+      clear_error(error);
+      return HMN_OK;
+    }
+    write_error(error, said.why());
+    return static_cast<hmn_status>(said.why().code);
+  } catch (const std::bad_alloc&) {
+    code = status::no_memory;
+    defect = {};
+  } catch (...) {
+  }
+  failure why{code, source::none, {}, {}};
+  try {
+    why.message = defect.empty() ? "no memory" : defect;
+  } catch (...) {
+  }
+  write_error(error, why);
+  return static_cast<hmn_status>(code);
+}
+
+// A context must be there and of this process.
+result<void> check_context(hmn_context* handle);
+
+template <class Body>
+hmn_status with_context(hmn_context* handle, hmn_error* error, Body&& body) noexcept {
+  return guarded(error, [&]() -> result<void> {
+    if (result<void> ok = check_context(handle); !ok) return ok;
+    return body(object(handle));
+  });
+}
+
+// A call that fills *out from what `read` answers (result<T>), and zeroes it on any failure.
+template <class T, class Read>
+hmn_status fill(T* out, hmn_error* error, Read&& read) noexcept {
+  return guarded(error, [&]() -> result<void> {
+    if (result<void> ok = check_result(out); !ok) return ok;
+    clear_result(out);
+    result<T> full = read();
+    if (!full) return std::move(full.why());
+    write_result(out, *full);
+    return {};
+  });
+}
+
+template <class T, class Read>
+hmn_status fill_from(hmn_context* handle, T* out, hmn_error* error, Read&& read) noexcept {
+  return fill(out, error, [&]() -> result<T> {
+    if (result<void> ok = check_context(handle); !ok) return std::move(ok.why());
+    return read(object(handle));
+  });
+}
+
+template <class T, class Read>
+hmn_status fill_from(const hmn_snapshot* handle, T* out, Read&& read) noexcept {
+  return fill(out, nullptr, [&]() -> result<T> {
+    if (handle == nullptr) return null_argument("snapshot is NULL");
+    return read(object(handle));
+  });
+}
+
+// A handle or a number that is zero unless the call succeeds.
+template <class T>
+void clear_out(T* out) noexcept {
+  if (out != nullptr) *out = T{};
+}
+
+// Where a text goes: (buffer, capacity, needed).
+struct text_out {
+  char* buffer;
+  std::uint32_t capacity;
+  std::uint32_t* needed;
+
+  void clear() const noexcept;
+  [[nodiscard]] result<void> write(std::string_view text) const;
+};
+
+// A call that writes the text which `make` answers (result<std::string>), and nothing on failure.
+template <class Make>
+hmn_status write_text(const text_out& out, Make&& make) noexcept {
+  return guarded(nullptr, [&]() -> result<void> {
+    out.clear();
+    if (out.buffer == nullptr && out.capacity != 0) {
+      return null_argument("buffer is NULL and capacity is not 0");
+    }
+    const auto made = make();
+    return made ? out.write(*made) : result<void>(made.why());
+  });
+}
+
+template <std::size_t N, std::size_t M>
+void copy_text(char (&to)[N], const text<M>& from, hmn_flags& notes) noexcept {
+  static_assert(N >= M);
+  std::memcpy(to, from.c_str(), from.view().size() + 1);
+  if (from.was_cut()) notes |= HMN_NOTE_TRUNCATED;
+}
+
+// Sets a field and its presence bit when the value is known.
+template <class T, class V>
+void give(hmn_flags& present, hmn_flags bit, T& field, const std::optional<V>& value) noexcept {
+  if (!value) return;
+  present |= bit;
+  field = static_cast<T>(*value);
+}
+
+}  // namespace hmn::api

@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fmt/format.h>
+#include <hypomnesis.h>
+
+#include "api/convert.hpp"
+#include "api/guard.hpp"
+
+namespace hmn::api {
+namespace {
+
+constexpr std::uint32_t default_collect =
+    subject::memory | subject::devices | subject::pools | subject::self;
+
+result<snapshot_request> request_from(const hmn_snapshot_options& o) {
+  constexpr hmn_flags known = HMN_SNAPSHOT_ONE_DEVICE | HMN_SNAPSHOT_ONE_PROCESS;
+  if ((o.flags & ~known) != 0 || (o.collect & ~subject::all) != 0) {
+    return failure{status::unknown_flag, source::none, {},
+                   fmt::format("unknown bits: flags {:#x}, collect {:#x}", o.flags & ~known,
+                               o.collect & ~subject::all)};
+  }
+  snapshot_request r;
+  r.collect = o.collect != 0 ? o.collect : default_collect;
+  r.deadline_ns = o.deadline_ms * platform::ns_per_ms;
+  if ((o.flags & HMN_SNAPSHOT_ONE_DEVICE) != 0) {
+    r.device_index = o.device_index;
+  } else if (o.device_index != 0) {
+    return failure{status::argument, source::none, {},
+                   "device_index is set without HMN_SNAPSHOT_ONE_DEVICE"};
+  }
+  if ((o.flags & HMN_SNAPSHOT_ONE_PROCESS) != 0) {
+    if (o.pid == 0) return failure{status::range, source::none, {}, "pid 0 is no process"};
+    r.pid = o.pid;
+  } else if (o.pid != 0) {
+    return failure{status::argument, source::none, {}, "pid is set without HMN_SNAPSHOT_ONE_PROCESS"};
+  }
+  return r;
+}
+
+failure past_end(std::uint32_t i, std::size_t count) {
+  return {status::range, source::none, {}, fmt::format("{} is past the end: {} entries", i, count)};
+}
+
+failure nothing() { return {status::empty, source::none, {}, "not asked for, or not to be had"}; }
+
+// The function of a list: entry i of `list`, made C by `convert` (which answers result<T>).
+template <class T, class List, class Convert>
+hmn_status entry(const hmn_snapshot* handle, List snapshot::*list, std::uint32_t i, T* out,
+                 Convert&& convert) noexcept {
+  return fill_from(handle, out, [&](const snapshot& s) -> result<T> {
+    const List& entries = s.*list;
+    if (i >= entries.size()) return past_end(i, entries.size());
+    return convert(entries[i]);
+  });
+}
+
+}  // namespace
+
+hmn_diagnostic to_c(const snapshot_diagnostic& from) {
+  const diagnostic& d = from.value;
+  hmn_diagnostic out{};
+  out.notes = d.notes;
+  out.backend = static_cast<std::uint32_t>(d.why.from);
+  out.status = static_cast<hmn_status>(d.why.code);
+  out.native_domain = static_cast<std::uint32_t>(d.why.native.domain);
+  out.native_code = d.why.native.code;
+  out.subject = d.about;
+  out.field = d.field;
+  out.count = from.count;
+  hmn_flags& has = out.present;
+  if (d.field != 0) has |= HMN_DIAGNOSTIC_HAS_FIELD;
+  give(has, HMN_DIAGNOSTIC_HAS_DEVICE, out.device_index, from.device_index);
+  give(has, HMN_DIAGNOSTIC_HAS_PID, out.pid, d.pid);
+  give(has, HMN_DIAGNOSTIC_HAS_DURATION, out.duration_ns, d.duration_ns);
+  bool cut = false;
+  copy_utf8(out.message, sizeof out.message, d.why.message, cut);
+  if (cut) out.notes |= HMN_NOTE_TRUNCATED;
+  return out;
+}
+
+namespace {
+
+hmn_snapshot_info info_of(const snapshot& s) {
+  hmn_snapshot_info out{};
+  out.notes = s.notes;
+  out.collect = s.collect;
+  out.device_count = static_cast<std::uint32_t>(s.devices.size());
+  out.pool_count = static_cast<std::uint32_t>(s.pools.size());
+  out.usage_count = static_cast<std::uint32_t>(s.usages.size());
+  out.diagnostic_count = static_cast<std::uint32_t>(s.diagnostics.size());
+  out.unreadable_process_count = s.unreadable_processes;
+  out.unix_time_ns = s.unix_time_ns;
+  out.monotonic_ns = s.monotonic_ns;
+  out.duration_ns = s.duration_ns;
+  return out;
+}
+
+}  // namespace
+}  // namespace hmn::api
+
+using namespace hmn;
+using namespace hmn::api;
+
+hmn_status hmn_snapshot_take(hmn_context* handle, const hmn_snapshot_options* options,
+                             hmn_snapshot** out, hmn_error* error) noexcept {
+  clear_out(out);
+  return with_context(handle, error, [&](context& c) -> result<void> {
+    if (out == nullptr) return null_argument("out is NULL");
+    const result<hmn_snapshot_options> o = read_input(options);
+    if (!o) return o.why();
+    const result<snapshot_request> request = request_from(*o);
+    if (!request) return request.why();
+    result<std::unique_ptr<snapshot>> taken = c.take(*request);
+    if (!taken) return std::move(taken.why());
+    *out = handle_of(std::move(*taken));
+    return {};
+  });
+}
+
+void hmn_snapshot_destroy(hmn_snapshot* handle) noexcept {
+  if (handle == nullptr) return;
+  static_cast<void>(guarded(nullptr, [&]() -> result<void> {
+    const std::unique_ptr<const snapshot> ended(&object(handle));
+    return {};
+  }));
+}
+
+hmn_status hmn_snapshot_read(const hmn_snapshot* handle, hmn_snapshot_info* out) noexcept {
+  return fill_from(handle, out, [](const snapshot& s) -> result<hmn_snapshot_info> { return info_of(s); });
+}
+
+hmn_status hmn_snapshot_memory(const hmn_snapshot* handle, hmn_process_memory* out) noexcept {
+  return fill_from(handle, out, [](const snapshot& s) -> result<hmn_process_memory> {
+    if (!s.memory) return nothing();
+    return to_c(*s.memory);
+  });
+}
+
+hmn_status hmn_snapshot_system(const hmn_snapshot* handle, hmn_system_memory* out) noexcept {
+  return fill_from(handle, out, [](const snapshot& s) -> result<hmn_system_memory> {
+    if (!s.system) return nothing();
+    return to_c(*s.system);
+  });
+}
+
+hmn_status hmn_snapshot_device(const hmn_snapshot* handle, uint32_t i, hmn_device* out) noexcept {
+  return entry(handle, &snapshot::devices, i, out,
+               [](const snapshot_device& d) -> result<hmn_device> { return to_c(d.identity); });
+}
+
+hmn_status hmn_snapshot_telemetry(const hmn_snapshot* handle, uint32_t i,
+                                  hmn_telemetry* out) noexcept {
+  return entry(handle, &snapshot::devices, i, out,
+               [](const snapshot_device& d) -> result<hmn_telemetry> {
+                 if (!d.telemetry) return nothing();
+                 return to_c(d.identity.index, *d.telemetry);
+               });
+}
+
+hmn_status hmn_snapshot_self(const hmn_snapshot* handle, uint32_t i, hmn_usage* out) noexcept {
+  return entry(handle, &snapshot::devices, i, out,
+               [](const snapshot_device& d) -> result<hmn_usage> {
+                 if (!d.self) return nothing();
+                 return to_c(d.identity.index, *d.self);
+               });
+}
+
+hmn_status hmn_snapshot_pool(const hmn_snapshot* handle, uint32_t i, hmn_pool* out) noexcept {
+  return entry(handle, &snapshot::pools, i, out, [](const snapshot_pool& p) -> result<hmn_pool> {
+    return to_c(p.device_index, p.value);
+  });
+}
+
+hmn_status hmn_snapshot_usage(const hmn_snapshot* handle, uint32_t i, hmn_usage* out) noexcept {
+  return entry(handle, &snapshot::usages, i, out, [](const snapshot_usage& u) -> result<hmn_usage> {
+    return to_c(u.device_index, u.value);
+  });
+}
+
+hmn_status hmn_snapshot_diagnostic(const hmn_snapshot* handle, uint32_t i,
+                                   hmn_diagnostic* out) noexcept {
+  return entry(handle, &snapshot::diagnostics, i, out,
+               [](const snapshot_diagnostic& d) -> result<hmn_diagnostic> { return to_c(d); });
+}
+
+hmn_status hmn_snapshot_text(const hmn_snapshot* handle, uint32_t text, uint32_t i, char* buffer,
+                             uint32_t capacity, uint32_t* needed) noexcept {
+  return write_text({buffer, capacity, needed}, [&]() -> result<std::string_view> {
+    if (handle == nullptr) return null_argument("snapshot is NULL");
+    if (text != HMN_TEXT_PROCESS_NAME) {
+      return failure{status::range, source::none, {}, fmt::format("{} is no HMN_TEXT_*", text)};
+    }
+    const snapshot& s = object(handle);
+    if (i >= s.usages.size()) return past_end(i, s.usages.size());
+    const std::string& name = s.usages[i].value.value.name;
+    if (name.empty()) return nothing();
+    return std::string_view(name);
+  });
+}

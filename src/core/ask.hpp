@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// How context asks its sources; included by the files that implement it.
+#pragma once
+
+#include "core/context.hpp"
+
+namespace hmn {
+
+inline void mark_stale(hmn::pools& all) {
+  for (pool& p : all.all()) p.notes |= note::stale;
+}
+inline void mark_stale(hmn::telemetry& t) { t.notes |= note::stale; }
+inline void mark_stale(usage& u) { u.notes |= note::stale; }
+inline void mark_stale(std::vector<usage>& rows) {
+  for (usage& u : rows) u.notes |= note::stale;
+}
+
+// What a part says in this reading: its value, an earlier one instead of a late answer, or why not.
+template <class T>
+result<dated<T>> part_of(const part<T>& p, std::uint64_t fresh_since, const limits& l, source from) {
+  const std::uint64_t now = platform::monotonic_ns();
+  const bool asked = fresh_since != UINT64_MAX;
+  if (asked && p.tried_ns >= fresh_since && p.is_current()) {
+    return dated<T>{p.value, now - p.taken_ns};
+  }
+  const bool is_late = !asked || (p.why && p.why->code == status::timeout);
+  if (is_late && p.taken_ns != 0 && now - p.taken_ns <= l.stale_ns) {
+    dated<T> last{p.value, now - p.taken_ns};
+    mark_stale(last.value);
+    return last;
+  }
+  if (p.why && p.tried_ns >= fresh_since) return *p.why;
+  return failure{status::timeout, from, {}, "the driver did not answer within the deadline"};
+}
+
+template <class Look>
+context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index, budget& b,
+                               Look&& look) {
+  refusals out;
+  bool served = false;
+  for (const std::unique_ptr<source_reader>& reader : readers_) {
+    if (reader->stands_in() && served) continue;
+    const plan q = plan_for(*reader, p, index);
+    bool conclusive = false;
+    result<void> said = reader->run(q, b, [&](const reply& known, std::uint64_t fresh_since) {
+      const bool answered = fresh_since != UINT64_MAX && !known.refused;
+      conclusive = known.conclusive;
+      if (answered && q.list) learn(*reader, known);
+      if (answered || !known.refused) look(*reader, known, fresh_since);
+    });
+    served = served || said || said.why().code == status::timeout;
+    if (said) continue;
+    note_refusal(*reader, said.why());
+    out.push_back({reader->id(), std::move(said.why()), conclusive});
+  }
+  return out;
+}
+
+}  // namespace hmn

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/context.hpp"
+
+#include <fmt/format.h>
+
+#include "core/ask.hpp"
+#include "platform/fork.hpp"
+#include "platform/process.hpp"
+
+namespace hmn {
+namespace {
+
+failure no_device(std::uint32_t index, std::uint32_t count) {
+  return {status::no_device, source::none, {},
+          count == 0 ? fmt::format("no device {}: no GPU was found", index)
+                     : fmt::format("no device {}: the indexes are 0 to {}", index, count - 1)};
+}
+
+std::string& place_of(settings& s, path_kind which) {
+  switch (which) {
+    case path_kind::proc: return s.proc_root;
+    case path_kind::sys: return s.sys_root;
+    case path_kind::nvml: return s.nvml_path;
+    case path_kind::nvidia_smi: return s.nvidia_smi_path;
+    case path_kind::simulation: return s.simulation_path;
+    case path_kind::cgroup: break;
+  }
+  return s.cgroup_root;
+}
+
+source source_behind(path_kind which) {
+  switch (which) {
+    case path_kind::nvml: return source::nvml;
+    case path_kind::nvidia_smi: return source::nvidia_smi;
+    case path_kind::simulation: return source::simulated;
+    case path_kind::proc:
+    case path_kind::sys:
+    case path_kind::cgroup: break;
+  }
+  return source::os;
+}
+
+// What the state of a source's devices becomes when it cannot serve.
+state state_after(const failure& why) {
+  switch (why.code) {
+    case status::timeout: return state::hung;
+    case status::no_source:
+    case status::device_lost: return state::lost;
+    default: return state::unreadable;
+  }
+}
+
+}  // namespace
+
+context::context(const settings& s, const limits& l)
+    : settings_(s),
+      limits_(l),
+      generation_(platform::process_generation()),
+      own_pid_(platform::current_pid()) {}
+
+context::~context() {
+  if (!is_forked()) return;
+  for (const std::unique_ptr<source_reader>& r : readers_) r->abandon();
+}
+
+bool context::is_forked() const noexcept { return generation_ != platform::process_generation(); }
+
+result<void> context::set_path(path_kind which, std::string_view value) {
+  if (!is_compiled_in(source_behind(which))) {
+    return failure{status::unsupported, source_behind(which), {}, "this library was built without it"};
+  }
+  const std::lock_guard lock(start_mutex_);
+  if (started_) {
+    return failure{status::state, source::none, {},
+                   "a path can only be set before the context's first reading"};
+  }
+  std::string& place = place_of(settings_, which);
+  place = value.empty() ? place_of(*std::make_unique<settings>(), which) : std::string(value);
+  return {};
+}
+
+void context::start() {
+  if (started_.load(std::memory_order_acquire)) return;
+  const std::lock_guard lock(start_mutex_);
+  if (started_) return;
+  source_list list = make_sources(settings_);
+  readers_.clear();
+  for (listed_source& s : list.devices) {
+    readers_.push_back(std::make_unique<source_reader>(std::move(s), settings_, limits_));
+  }
+  host_ = std::move(list.host);
+  started_.store(true, std::memory_order_release);
+}
+
+budget context::new_budget(std::uint64_t deadline_ns) const {
+  return {platform::monotonic_ns(), deadline_ns != 0 ? deadline_ns : limits_.deadline_ns,
+          limits_.open_deadline_ns};
+}
+
+plan context::new_plan() const {
+  plan p;
+  p.own_pid = own_pid_;
+  return p;
+}
+
+plan context::plan_for(const source_reader& reader, plan p, std::optional<std::uint32_t> index) {
+  if (!index) return p;
+  const std::lock_guard lock(table_mutex_);
+  const state s = table_.at(*index).value.state;
+  p.only = table_.slot_of(*index, reader.id());
+  // A device in trouble may be back, perhaps behind another source.
+  p.list = p.list || !p.only || (s != state::ready && s != state::asleep);
+  return p;
+}
+
+void context::learn(source_reader& reader, const reply& known) {
+  std::vector<const device*> listed;
+  listed.reserve(known.devices.size());
+  for (const device_reply& d : known.devices) {
+    if (d.listed) listed.push_back(&d.identity);
+  }
+  const std::lock_guard lock(table_mutex_);
+  table_.update(reader.id(), listed);
+}
+
+void context::note_refusal(const source_reader& reader, const failure& why) {
+  const std::lock_guard lock(table_mutex_);
+  table_.set_state(reader.id(), state_after(why));
+}
+
+result<void> context::rescan(budget& b) {
+  start();
+  plan p = new_plan();
+  p.list = true;
+  const refusals refused = ask(p, std::nullopt, b, [](auto&&...) {});
+  const std::lock_guard lock(table_mutex_);
+  for (const refusal& r : refused) {
+    if (table_.count() == 0 && r.why.code == status::timeout) return r.why;
+  }
+  return {};
+}
+
+result<void> context::know(std::uint32_t index, budget& b) {
+  start();
+  const auto count = [this] {
+    const std::lock_guard lock(table_mutex_);
+    return table_.count();
+  };
+  if (index < count()) return {};
+  if (result<void> ok = rescan(b); !ok) return ok;
+  return index < count() ? result<void>() : no_device(index, count());
+}
+
+result<std::uint32_t> context::device_count() {
+  budget b = new_budget();
+  if (result<void> ok = rescan(b); !ok) return ok.why();
+  const std::lock_guard lock(table_mutex_);
+  return table_.count();
+}
+
+result<std::uint32_t> context::find(std::string_view text) {
+  const result<device_key> key = parse_device_key(text);
+  if (!key) return key.why();
+  budget b = new_budget();
+  if (result<void> ok = rescan(b); !ok) return ok.why();
+  const std::lock_guard lock(table_mutex_);
+  if (const auto index = table_.find(*key)) return *index;
+  std::string shown;
+  append_utf8(shown, text.substr(0, 120));
+  return failure{status::no_device, source::none, {},
+                 fmt::format("no device has the key \"{}\"; {} known", shown, table_.count())};
+}
+
+result<numbered_device> context::identity(std::uint32_t index) {
+  budget b = new_budget();
+  if (result<void> ok = rescan(b); !ok) return ok.why();
+  if (result<void> ok = know(index, b); !ok) return ok.why();
+  const std::lock_guard lock(table_mutex_);
+  return table_.at(index);
+}
+
+result<void> context::memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) {
+  start();
+  out.pid = pid;
+  return host_->memory(pid, fields, out);
+}
+
+result<void> context::own_memory(std::uint32_t fields, process_memory& out) {
+  start();
+  out.pid = own_pid_;
+  return host_->own_memory(fields, out);
+}
+
+result<void> context::system(system_memory& out) {
+  start();
+  return host_->system(out);
+}
+
+result<source_state> context::backend(source which) {
+  if (!is_compiled_in(which)) {
+    return source_state{state::off, {status::unsupported, which, {}, "not compiled in"}, {}};
+  }
+  start();
+  if (which == source::os) return source_state{state::ready, {status::ok, which, {}, {}}, {}};
+  plan p = new_plan();
+  p.describe = true;
+  for (const std::unique_ptr<source_reader>& reader : readers_) {
+    if (reader->id() != which) continue;
+    budget b = new_budget();
+    source_state told;
+    const result<void> said = reader->run(
+        p, b, [&](const reply& known, std::uint64_t) { told = known.condition; });
+    if (!said) {
+      told.why = said.why();
+      told.state = said.why().code == status::no_source ? state::absent : state_after(said.why());
+    }
+    return told;
+  }
+  return source_state{state::off, {status::ok, which, {}, "switched off for this context"}, {}};
+}
+
+}  // namespace hmn

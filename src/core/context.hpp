@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "core/device_table.hpp"
+#include "core/limits.hpp"
+#include "core/snapshot.hpp"
+#include "core/source_reader.hpp"
+
+namespace hmn {
+
+// HMN_PATH_* of the C interface; src/api asserts it.
+enum class path_kind : std::uint32_t {
+  proc = 1,
+  sys = 2,
+  nvml = 3,
+  nvidia_smi = 4,
+  simulation = 7,
+  cgroup = 8,
+};
+
+struct snapshot_request {
+  std::uint32_t collect = 0;  // subject bits
+  std::optional<std::uint32_t> device_index;
+  std::optional<std::uint32_t> pid;
+  std::uint64_t deadline_ns = 0;  // 0: the context's
+};
+
+// Sources of measurement, opened once and kept. Any number of threads may use it at once.
+class context {
+ public:
+  context(const settings& s, const limits& l);
+  context(const context&) = delete;
+  context& operator=(const context&) = delete;
+  ~context();
+
+  // Whether this process is a fork of the one that made the context. Takes no lock.
+  [[nodiscard]] bool is_forked() const noexcept;
+  // `value` empty: the default.
+  result<void> set_path(path_kind which, std::string_view value);
+  result<source_state> backend(source which);
+
+  result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out);
+  result<void> own_memory(std::uint32_t fields, process_memory& out);
+  result<void> system(system_memory& out);
+
+  result<std::uint32_t> device_count();
+  result<std::uint32_t> find(std::string_view key);
+  result<numbered_device> identity(std::uint32_t index);
+  result<dated<hmn::pool>> pool(std::uint32_t index, pool_kind kind);
+  result<dated<hmn::telemetry>> telemetry(std::uint32_t index, std::uint32_t fields);
+  result<dated<usage>> process(std::uint32_t index, std::uint32_t pid);
+  result<dated<usage>> own_usage(std::uint32_t index);
+
+  result<std::unique_ptr<snapshot>> take(const snapshot_request& request);
+
+ private:
+  friend class snapshot_builder;
+
+  struct refusal {
+    source from;
+    failure why;
+    bool conclusive = false;
+  };
+  using refusals = std::vector<refusal>;
+
+  void start();
+  [[nodiscard]] budget new_budget(std::uint64_t deadline_ns = 0) const;
+  [[nodiscard]] plan new_plan() const;
+  result<void> rescan(budget& b);
+  result<void> know(std::uint32_t index, budget& b);
+  [[nodiscard]] plan plan_for(const source_reader& reader, plan p, std::optional<std::uint32_t> index);
+  void learn(source_reader& reader, const reply& known);
+  void note_refusal(const source_reader& reader, const failure& why);
+
+  // Carries out a plan on every source that has its say: look(reader, reply, fresh_since).
+  template <class Look>
+  refusals ask(const plan& p, std::optional<std::uint32_t> index, budget& b, Look&& look);
+  // The same for one part of one device.
+  template <class T, class Pick>
+  result<dated<T>> read_part(std::uint32_t index, const plan& p, budget& b, Pick&& pick);
+
+  settings settings_;
+  limits limits_;
+  std::uint64_t generation_;
+  std::uint32_t own_pid_;
+  std::mutex start_mutex_;
+  std::atomic<bool> started_{false};
+  std::unique_ptr<host_source> host_;
+  std::vector<std::unique_ptr<source_reader>> readers_;
+  std::mutex table_mutex_;
+  device_table table_;
+};
+
+}  // namespace hmn

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "core/device_key.hpp"
+#include "core/snapshot.hpp"
+
+namespace hmn {
+
+// The context's numbering: an index belongs to one device for ever. NVIDIA's come first in their
+// driver's order, then others by PCI address, then partitions; later arrivals are appended.
+class device_table {
+ public:
+  [[nodiscard]] std::uint32_t count() const noexcept {
+    return static_cast<std::uint32_t>(entries_.size());
+  }
+  [[nodiscard]] const numbered_device& at(std::uint32_t index) const { return entries_[index].view; }
+
+  // Takes in what a source lists now: known devices are refreshed, new ones numbered, and those that
+  // this source listed before and does not now are lost, unless another source still has them.
+  void update(source from, std::span<const device* const> listed);
+  // The source could not be asked, or says that one device is in another state.
+  void set_state(source from, hmn::state s);
+  void set_state(std::uint32_t index, hmn::state s);
+
+  [[nodiscard]] std::optional<slot> slot_of(std::uint32_t index, source from) const;
+  [[nodiscard]] std::optional<std::uint32_t> index_of(source from, slot number) const;
+  [[nodiscard]] std::optional<std::uint32_t> find(const device_key& key) const;
+
+ private:
+  struct reference {
+    source from;
+    slot number;
+    bool listed;
+  };
+  struct entry {
+    numbered_device view;
+    std::vector<reference> seen_by;
+  };
+
+  [[nodiscard]] entry* match(source from, const device& d);
+  void refresh(entry& e, source from, const device& d);
+  void link_parents(source from, std::span<const device* const> listed);
+
+  std::vector<entry> entries_;
+};
+
+}  // namespace hmn

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "platform/clock.hpp"
+
+namespace hmn {
+
+// How long things may take, and how old they may be.
+struct limits {
+  std::uint64_t deadline_ns = 1000 * platform::ns_per_ms;
+  std::uint64_t open_deadline_ns = 10'000 * platform::ns_per_ms;
+  std::uint64_t stale_ns = 5000 * platform::ns_per_ms;
+  std::uint64_t max_age_ns = 0;
+};
+
+// What one call may still spend on waiting. Opening a vendor library is charged to an account of its
+// own, so that a cold driver does not eat the deadline of the reading that follows.
+class budget {
+ public:
+  budget(std::uint64_t now, std::uint64_t deadline_ns, std::uint64_t open_deadline_ns) noexcept
+      : until_(now + deadline_ns), open_left_(open_deadline_ns) {}
+
+  [[nodiscard]] std::uint64_t until() const noexcept { return until_; }
+  [[nodiscard]] std::uint64_t open_left() const noexcept { return open_left_; }
+  void charge_opening(std::uint64_t spent) noexcept {
+    open_left_ = spent < open_left_ ? open_left_ - spent : 0;
+    until_ += spent;
+  }
+
+ private:
+  std::uint64_t until_;
+  std::uint64_t open_left_;
+};
+
+}  // namespace hmn

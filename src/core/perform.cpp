@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/perform.hpp"
+
+#include <new>
+
+#include "platform/clock.hpp"
+
+namespace hmn {
+namespace {
+
+using platform::monotonic_ns;
+
+device_reply& entry_of(reply& out, slot number) {
+  if (device_reply* known = out.find(number)) return *known;
+  return out.devices.emplace_back();
+}
+
+result<void> list(device_source& from, reply& out, reading& r) {
+  std::vector<device> found;
+  found.reserve(out.devices.size());
+  if (result<void> ok = from.devices(found, r); !ok) return ok;
+  for (device_reply& d : out.devices) d.listed = false;
+  for (const device& d : found) {
+    device_reply& entry = entry_of(out, d.number);
+    entry.identity = d;
+    entry.listed = true;
+  }
+  out.listed_ns = monotonic_ns();
+  return {};
+}
+
+template <class T>
+void settle(part<T>& p, result<void> outcome) {
+  if (outcome) {
+    p.succeeded(monotonic_ns());
+  } else {
+    p.failed(monotonic_ns(), std::move(outcome.why()));
+  }
+}
+
+void read_pools(device_source& from, device_reply& d, reading& r) {
+  hmn::pools fresh;
+  result<void> ok = from.memory(d.identity.number, fresh, r);
+  if (ok) d.pools.value = fresh;
+  settle(d.pools, std::move(ok));
+}
+
+void read_telemetry(device_source& from, std::uint32_t fields, device_reply& d, reading& r) {
+  hmn::telemetry fresh;
+  result<void> ok = from.telemetry(d.identity.number, fields, fresh, r);
+  if (ok) d.telemetry.value = fresh;
+  d.telemetry_asked = fields;
+  settle(d.telemetry, std::move(ok));
+}
+
+void read_process(device_source& from, std::uint32_t pid, bool self, device_reply& d,
+                  part<usage>& into, reading& r) {
+  usage fresh;
+  fresh.pid = pid;
+  result<void> ok = from.process(d.identity.number, pid, self, fresh, r);
+  if (ok) into.value = std::move(fresh);
+  settle(into, std::move(ok));
+}
+
+void read_processes(device_source& from, device_reply& d, reading& r) {
+  std::vector<usage> fresh;
+  result<void> ok = from.processes(d.identity.number, fresh, r);
+  if (ok) d.processes.value = std::move(fresh);
+  settle(d.processes, std::move(ok));
+}
+
+void read_device(device_source& from, const plan& p, device_reply& d, reading& r) {
+  if (p.pools) read_pools(from, d, r);
+  if (p.self) read_process(from, p.own_pid, true, d, d.self, r);
+  if (p.pid != 0) read_process(from, p.pid, false, d, d.process, r);
+  if (p.processes) read_processes(from, d, r);
+  if (p.telemetry != 0) read_telemetry(from, p.telemetry, d, r);
+}
+
+void serve(device_source& from, const plan& p, reply& out, reading& r) {
+  if (result<void> ready = from.prepare(r); !ready && ready.why().code != status::asleep) {
+    out.refused = std::move(ready.why());
+    return;
+  }
+  if (p.list) {
+    if (result<void> ok = list(from, out, r); !ok) {
+      out.refused = std::move(ok.why());
+      return;
+    }
+  }
+  for (device_reply& d : out.devices) {
+    if (p.only ? d.identity.number == *p.only : d.listed) read_device(from, p, d, r);
+  }
+}
+
+failure exhausted(source from) {
+  return {status::no_memory, from, {}, "the host's memory is exhausted"};
+}
+
+}  // namespace
+
+void perform(device_source& from, const plan& p, reply& out, reading& r) {
+  out.refused.reset();
+  out.conclusive = false;
+  try {
+    serve(from, p, out, r);
+    if (p.describe) out.condition = from.describe();
+  } catch (const std::bad_alloc&) {
+    out.refused = exhausted(from.id());
+  } catch (...) {
+    out.refused = failure{status::internal, from.id(), {}, "a defect of this library"};
+  }
+}
+
+}  // namespace hmn

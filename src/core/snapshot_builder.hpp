@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "core/context.hpp"
+
+namespace hmn {
+
+// Collects one snapshot.
+class snapshot_builder {
+ public:
+  snapshot_builder(context& from, const snapshot_request& request);
+
+  [[nodiscard]] result<std::unique_ptr<snapshot>> build();
+
+ private:
+  [[nodiscard]] bool wants(std::uint32_t about) const noexcept { return (out_->collect & about) != 0; }
+  void add_host();
+  result<void> add_devices();
+  void add_source(source_reader& reader, const reply& known, std::uint64_t fresh_since);
+  void add_device(source_reader& reader, const device_reply& d, std::uint64_t fresh_since);
+  void add_pools(std::uint32_t index, const device_reply& d, std::uint64_t fresh_since);
+  void add_self(snapshot_device& to, const device_reply& d, std::uint64_t fresh_since);
+  void add_telemetry(snapshot_device& to, const device_reply& d, std::uint64_t fresh_since);
+  void add_processes(std::uint32_t index, const device_reply& d, std::uint64_t fresh_since);
+  void add_refusals(const std::vector<context::refusal>& refused);
+  void add_known_devices();
+  void add_diagnostic(diagnostic d, std::optional<std::uint32_t> index);
+  void add_missing(failure why, std::uint32_t about, std::uint32_t index);
+  void describe_processes();
+  void attribute_pools();
+  void finish();
+
+  context& from_;
+  snapshot_request request_;
+  plan plan_;
+  std::unique_ptr<snapshot> out_;
+  // Devices whose rows cannot be added up: a figure or the list is missing.
+  std::vector<std::uint32_t> unsummable_;
+};
+
+}  // namespace hmn

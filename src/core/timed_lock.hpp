@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "platform/wait.hpp"
+
+namespace hmn {
+
+// A lock that can be waited for until a monotonic time. One word: 0 free, 1 held, 2 held and wanted.
+class timed_lock {
+ public:
+  [[nodiscard]] bool acquire_until(std::uint64_t deadline_ns) noexcept {
+    std::uint32_t seen = 0;
+    if (word_.compare_exchange_strong(seen, 1, std::memory_order_acquire)) return true;
+    while (word_.exchange(2, std::memory_order_acquire) != 0) {
+      if (platform::wait_on(word_, 2, deadline_ns) == platform::wake::timed_out) return false;
+    }
+    return true;
+  }
+
+  void release() noexcept {
+    if (word_.exchange(0, std::memory_order_release) == 2) platform::wake_one(word_);
+  }
+
+ private:
+  std::atomic<std::uint32_t> word_{0};
+};
+
+// Holds a timed_lock until the end of its scope, if it could be had.
+class timed_guard {
+ public:
+  timed_guard(timed_lock& lock, std::uint64_t deadline_ns) noexcept
+      : lock_(lock), held_(lock.acquire_until(deadline_ns)) {}
+  timed_guard(const timed_guard&) = delete;
+  timed_guard& operator=(const timed_guard&) = delete;
+  ~timed_guard() {
+    if (held_) lock_.release();
+  }
+  explicit operator bool() const noexcept { return held_; }
+
+ private:
+  timed_lock& lock_;
+  bool held_;
+};
+
+}  // namespace hmn

@@ -18,6 +18,9 @@ set(HMN_CORPUS_DIR "${PROJECT_SOURCE_DIR}/../shared/corpus" CACHE PATH
 set(HMN_REFERENCE_DIR "${PROJECT_SOURCE_DIR}/../shared/reference" CACHE PATH
   "Reference tables that the tests read in place")
 
+set(HMN_VENDOR_DIR "${PROJECT_SOURCE_DIR}/build/debs/nvidia" CACHE PATH
+  "Unpacked packages with the vendor's own NVML library and header; the tests skip without it")
+
 # No code that starts a program is compiled when no backend needs it.
 set(HMN_SUBPROCESS OFF)
 if(HMN_BACKEND_NVIDIA_SMI)

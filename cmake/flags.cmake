@@ -11,10 +11,11 @@ set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
-# Two builds in different folders are bit-identical: no path of either gets into a file.
+# Two builds in different folders are bit-identical: no path of either gets into a file. The last
+# match wins, and the build folder may lie in the source folder.
 add_compile_options(
-  -ffile-prefix-map=${PROJECT_BINARY_DIR}=.
-  -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.)
+  -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.
+  -ffile-prefix-map=${PROJECT_BINARY_DIR}=.)
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 set(CMAKE_CXX_ARCHIVE_CREATE "<CMAKE_AR> qcD <TARGET> <LINK_FLAGS> <OBJECTS>")
 set(CMAKE_CXX_ARCHIVE_FINISH "<CMAKE_RANLIB> -D <TARGET>")

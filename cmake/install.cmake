@@ -58,4 +58,18 @@ if(HMN_BUILD_DOCS)
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT Runtime)
   file(GLOB pages CONFIGURE_DEPENDS docs/man/*.3)
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT Development)
+
+  # `man <function>` finds the page of its noun.
+  foreach(page IN LISTS pages)
+    cmake_path(GET page FILENAME page_name)
+    file(STRINGS ${page} names REGEX "^\\.Nm hmn_")
+    foreach(name IN LISTS names)
+      string(REGEX REPLACE "^\\.Nm ([a-z0-9_]+).*$" "\\1.3" alias "${name}")
+      if(NOT alias STREQUAL page_name)
+        file(CONFIGURE OUTPUT man3/${alias} CONTENT ".so man3/${page_name}\n")
+        install(FILES ${PROJECT_BINARY_DIR}/man3/${alias}
+          DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT Development)
+      endif()
+    endforeach()
+  endforeach()
 endif()

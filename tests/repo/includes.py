@@ -21,8 +21,10 @@ def part_of(path):
     return pathlib.PurePath(path).parts[0]
 
 
-def folder_of(path):
-    return str(pathlib.PurePath(path).parent)
+def backend_of(path):
+    """"nvml" of backends/nvml/symbols.hpp; None of backends/backend.hpp."""
+    parts = pathlib.PurePath(path).parts
+    return parts[1] if len(parts) > 2 else None
 
 
 def allowed(source, target):
@@ -37,8 +39,8 @@ def allowed(source, target):
     if part == "backends":
         if other == "backends":
             registry = source.startswith("backends/registry.")
-            own_folder = folder_of(source) == folder_of(target)
-            return registry or own_folder or target in SHARED_BACKEND_FILES
+            own = backend_of(source) is not None and backend_of(source) == backend_of(target)
+            return registry or own or target in SHARED_BACKEND_FILES
         return other in ("model", "platform")
     return part == other
 
@@ -86,6 +88,7 @@ CLEAN = {
     "src/backends/backend.hpp": '#include "model/reading.hpp"\n',
     "src/backends/nvml/nvml.hpp": '#include "backends/backend.hpp"\n#include "platform/file.hpp"\n',
     "src/backends/os/os.hpp": '#include "../backend.hpp"\n',
+    "src/backends/os/linux/host.cpp": '#include "backends/os/os.hpp"\n',
     "src/backends/registry.hpp": "",
     "src/backends/registry.cpp": '#include "backends/nvml/nvml.hpp"\n',
     "src/core/context.hpp": '#include "backends/registry.hpp"\n',

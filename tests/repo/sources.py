@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Each source file is named by the CMakeLists.txt of its folder or of one above: none is forgotten."""
+"""Each source file is named by the CMake files of its folder or of one above: none is forgotten."""
 import re
 
 import tree
@@ -7,9 +7,9 @@ import tree
 
 def lists_of(root, path):
     for folder in path.parents:
-        candidate = folder / "CMakeLists.txt"
-        if tree.exists(root, candidate):
-            yield re.sub(r"#[^\n]*", "", tree.text(root, candidate)), folder
+        for candidate in (root / folder).glob("*"):
+            if candidate.name == "CMakeLists.txt" or candidate.suffix == ".cmake":
+                yield re.sub(r"#[^\n]*", "", candidate.read_text(encoding="utf-8")), folder
 
 
 def is_listed(root, path):
@@ -25,13 +25,15 @@ def violations(root):
     for part in ("src", "tests"):
         for path in tree.files(root, ".cpp", ".c", under=part):
             if not is_listed(root, path):
-                yield f"{path} is in no CMakeLists.txt"
+                yield f"{path} is in no CMake file"
 
 
 CLEAN = {
     "src/a/CMakeLists.txt": "add_library(a OBJECT one.cpp linux/two.cpp) # three.cpp\n",
     "src/a/one.cpp": "",
     "src/a/linux/two.cpp": "",
+    "tests/fakes/fake.cmake": "add_library(fake MODULE ${here}/fake.cpp)\n",
+    "tests/fakes/fake.cpp": "",
     "tests/fuzz/CMakeLists.txt": "foreach(noun csv proc)\n",
     "tests/fuzz/csv.cpp": "",
 }

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# shellcheck shell=sh
+# The README's program and its compiler command work as they stand.
+set -eu
+
+rm -rf "$SCRATCH"
+mkdir -p "$SCRATCH"
+if ! command -v pkg-config >/dev/null; then
+  echo "skipped: install.readme: pkg-config is not installed"
+  exit 77
+fi
+cd "$SCRATCH"
+awk '/^```/ { take = ($0 == "```c"); next } take' "$SOURCE/README.md" >program.c
+command=$(grep '^cc program\.c ' "$SOURCE/README.md")
+
+export PKG_CONFIG_PATH="$MOVED/$LIBDIR/pkgconfig"
+eval "$command"
+LD_LIBRARY_PATH="$MOVED/$LIBDIR" ./a.out >output
+cat output
+grep -Eq '^this process: [1-9][0-9]{5,} bytes of RAM$' output

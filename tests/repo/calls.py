@@ -1,0 +1,99 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""What the library never does: print, run a shell, read the environment, depend on the locale, keep
+objects that a destructor ends at exit, or ask which system it is on outside src/platform."""
+import re
+
+import tree
+
+CALL = r"(?<![\w.>:])(?:std::|::)?"
+
+# `type name(` declares a function of our own that happens to have the name.
+DECLARATION = re.compile(r"(?<!\breturn)(?<!\belse)(?<=[\w>*&])\s+$")
+
+# What starts children gives them plain signals and their own descriptors.
+CHILDREN = tuple(f"platform/linux/{noun}.cpp" for noun in
+                 ("subprocess", "supervisor", "supervised_child", "spawned_child"))
+
+# (pattern, what, paths below src/ where it is allowed)
+ASKED = "the system, asked outside src/platform"
+EVERYWHERE = [
+    (CALL + r"(?:system|popen|execlp|execvp|execvpe|posix_spawnp)\s*\(", "a shell or a search in PATH", ()),
+    (r"\b__(?:DATE|TIME|TIMESTAMP)__\b", "the time of the build", ()),
+]
+LIBRARY = EVERYWHERE + [
+    (CALL + r"(?:printf|fprintf|vprintf|vfprintf|puts|fputs|putchar|putc|fputc|perror|psignal)\s*\(",
+     "printing", ()),
+    (r"\bstd::(?:cout|cerr|clog|print|println)\b|<iostream>", "printing", ()),
+    (CALL + r"(?:setlocale|newlocale|uselocale|localeconv)\s*\(|\bstd::locale\b", "the locale", ()),
+    (CALL + r"(?:ato[ifl]|atoll|strto[dfl]|strtold|strtou?ll?|sscanf|stoi|stou?ll?|stof|stod)\s*\(",
+     "a conversion that depends on the locale", ()),
+    (r"\bstd::[io]?stringstream\b|\bstd::[io]?fstream\b|\bstd::regex\b", "streams and regex", ()),
+    (CALL + r"(?:getenv|secure_getenv)\s*\(|\benviron\b", "the environment",
+     ("platform/linux/process.cpp",)),
+    (CALL + r"(?:signal|sigaction|sigignore)\s*\(", "signal handlers",
+     CHILDREN),
+    (CALL + r"(?:exit|abort|quick_exit|atexit|at_quick_exit|terminate)\s*\(", "ending the program", ()),
+    (CALL + r"(?:fopen|fdopen|creat|tmpfile|opendir|pipe|dup|dup2|socket|accept)\s*\(",
+     "a descriptor without O_CLOEXEC", CHILDREN),
+    (CALL + r"(?:strerror|strtok|localtime|gmtime|ctime|getpwuid|readdir_r|inet_ntoa)\s*\(",
+     "a call that is not thread-safe", ()),
+    (r"(?<!\w)new\s+(?!\()[\w:<]", "a raw new", ()),
+    (r"(?<!operator )(?<!= )\bdelete\b\s*(?:\[\])?\s*[\w*(]", "a raw delete", ()),
+    (r"^\s*#\s*(?:el)?if.*\b(?:_WIN32|__linux__|__APPLE__|__ANDROID__|_MSC_VER)\b",
+     ASKED, ()),
+]
+
+OPEN = re.compile(CALL + r"open(?:at)?\s*\((?=[^;]*\bO_)[^;]*;")
+
+
+def violations(root):
+    for path in tree.files(root, ".cpp", ".hpp", ".h", ".c", under="src"):
+        inside = str(path.relative_to("src"))
+        rules = EVERYWHERE if inside.startswith("cli/") else LIBRARY
+        code = tree.code(root, path)
+        for number, line in enumerate(code.splitlines(), 1):
+            for pattern, what, exceptions in rules:
+                match = re.search(pattern, line)
+                declared = match and match.group(0).endswith("(") and \
+                    DECLARATION.search(line[:match.start()])
+                if match and not declared and inside not in exceptions \
+                        and not (what == ASKED and inside.startswith("platform/")):
+                    yield f"{path}:{number}: {what}: {line.strip()}"
+        for match in OPEN.finditer(code):
+            if "O_CLOEXEC" not in match.group(0) and not inside.startswith("cli/"):
+                yield f"{path}: an open without O_CLOEXEC: {match.group(0)}"
+
+
+CLEAN = {
+    "src/core/a.cpp": '// printf("x")\nconst char* text = "system(1)"; int n = snprintf(b, 1, "");\n'
+                      "file.open(name); ecosystem(2); x.exit(3); std::from_chars(a, b, c);\n"
+                      "result<void> system(system_memory& out); a host::system() {} std::optional<b> system() const;\n"
+                      "auto p = new (std::nothrow) int; a(const a&) = delete; renewal r;\n",
+    "src/platform/linux/process.cpp": "char* v = secure_getenv(name);\n",
+    "src/platform/linux/file.cpp": "int d = ::open(path, O_RDONLY | O_CLOEXEC);\n",
+    "src/cli/main.cpp": 'std::printf("x"); setlocale(0, ""); getenv("NO_COLOR");\n',
+}
+PLANTED = [({"src/core/b.cpp": f"int x;\n{line}\n"}, f"src/core/b.cpp:2: {what}") for line, what in (
+    ('printf("x");', "printing"),
+    ("#include <iostream>", "printing"),
+    ("std::cerr << 1;", "printing"),
+    ("std::system(command);", "a shell"),
+    ("return system(command);", "a shell"),
+    ("::popen(command);", "a shell"),
+    ("setlocale(LC_ALL, 0);", "the locale"),
+    ("double d = strtod(a, b);", "a conversion"),
+    ("std::ostringstream out;", "streams"),
+    ("auto v = std::getenv(name);", "the environment"),
+    ("signal(SIGPIPE, SIG_IGN);", "signal handlers"),
+    ("std::abort();", "ending"),
+    ("auto f = fopen(a, b);", "a descriptor"),
+    ("auto e = strerror(5);", "a call that is not thread-safe"),
+    ("auto p = new thing(1);", "a raw new"),
+    ("delete p;", "a raw delete"),
+    ("#ifdef __linux__", "the system"),
+    ("#if defined(_WIN32)", "the system"),
+    ("auto d = __DATE__;", "the time of the build"),
+)] + [
+    ({"src/cli/main.cpp": "system(x);\n"}, "src/cli/main.cpp:1: a shell"),
+    ({"src/platform/linux/file.cpp": "int d = ::open(path, O_RDONLY);\n"}, "an open without"),
+]

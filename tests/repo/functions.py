@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The header's functions, the symbol map, the export list and the manual name the same things."""
+import re
+
+import tree
+
+
+def map_names(root):
+    text = re.sub(r"/\*.*?\*/|#[^\n]*", " ", tree.text(root, "abi/hypomnesis.map"), flags=re.S)
+    return re.findall(r"\b(hmn_\w+)\s*;", text)
+
+
+def export_names(root):
+    lines = tree.text(root, "abi/exports.txt").splitlines()
+    return [line.split("@")[0].strip() for line in lines if line.strip() and line[0] != "#"]
+
+
+def synopses(page):
+    """function -> parameters, from .Fo/.Fa/.Fc and .Fn of an mdoc page's SYNOPSIS."""
+    synopsis = re.search(r"^\.Sh SYNOPSIS$(.*?)^\.Sh ", page, re.M | re.S)
+    found, current = {}, None
+    for line in (synopsis.group(1) if synopsis else "").splitlines():
+        macro, _, rest = line.partition(" ")
+        words = re.findall(r'"([^"]*)"|(\S+)', rest)
+        words = [quoted or bare for quoted, bare in words]
+        if macro == ".Fo":
+            current = found.setdefault(words[0], [])
+        elif macro == ".Fa" and current is not None:
+            current += words
+        elif macro == ".Fn":
+            found[words[0]] = words[1:]
+    return {name: [] if parameters == ["void"] else parameters
+            for name, parameters in found.items()}
+
+
+def documented(root):
+    found = {}
+    for path in tree.files(root, ".3", under="docs/man"):
+        for name, parameters in synopses(tree.text(root, path)).items():
+            found.setdefault(name, (path, parameters))
+    return found
+
+
+def difference(declared, other, where):
+    for name in sorted(declared - other):
+        yield f"{name} is in include/hypomnesis.h and not in {where}"
+    for name in sorted(other - declared):
+        yield f"{name} is in {where} and not in include/hypomnesis.h"
+
+
+def violations(root):
+    header = tree.functions_of_header(root)
+    manual = documented(root)
+    for names, where in ((map_names(root), "abi/hypomnesis.map"),
+                         (export_names(root), "abi/exports.txt"), (list(manual), "docs/man/*.3")):
+        yield from difference(set(header), set(names), where)
+        for name in sorted({name for name in names if names.count(name) > 1}):
+            yield f"{name} is in {where} twice"
+    for name in sorted(set(header) & set(manual)):
+        path, parameters = manual[name]
+        if parameters != header[name]:
+            yield f"{path}: {name} takes {header[name]}, not {parameters}"
+
+
+PAGE = """.Sh SYNOPSIS
+.In hypomnesis.h
+.Ft uint32_t
+.Fn hmn_version_number void
+.Ft hmn_status
+.Fo hmn_pool_read
+.Fa "hmn_context *context"
+.Fa "hmn_pool *out"
+.Fc
+.Sh DESCRIPTION
+.Fn hmn_elsewhere
+"""
+CLEAN = {
+    "include/hypomnesis.h":
+        "/* HMN_FN(int) hmn_comment(void) HMN_NX; */\n"
+        "HMN_FN(uint32_t) hmn_version_number(void) HMN_NX;\n"
+        "HMN_FN(hmn_status) hmn_pool_read(hmn_context *context,\n    hmn_pool *out) HMN_NX;\n",
+    "abi/hypomnesis.map": "HMN_0 {\nglobal:\n hmn_pool_read;\n hmn_version_number;\nlocal: *;\n};\n",
+    "abi/exports.txt": "hmn_pool_read@@HMN_0\nhmn_version_number@@HMN_0\n",
+    "docs/man/hypomnesis.3": PAGE,
+}
+NEW = CLEAN["include/hypomnesis.h"] + "HMN_FN(void) hmn_new(void) HMN_NX;\n"
+PLANTED = [
+    ({"include/hypomnesis.h": NEW}, "hmn_new is in include/hypomnesis.h and not in abi/hypomnesis.map"),
+    ({"include/hypomnesis.h": NEW}, "hmn_new is in include/hypomnesis.h and not in abi/exports.txt"),
+    ({"include/hypomnesis.h": NEW}, "hmn_new is in include/hypomnesis.h and not in docs/man/*.3"),
+    ({"abi/hypomnesis.map": "{ hmn_pool_read; hmn_version_number; hmn_gone; };"},
+     "hmn_gone is in abi/hypomnesis.map"),
+    ({"abi/exports.txt": "hmn_gone@@HMN_0\n"}, "hmn_gone is in abi/exports.txt"),
+    ({"abi/exports.txt": "hmn_pool_read@@HMN_0\n" * 2}, "hmn_pool_read is in abi/exports.txt twice"),
+    ({"docs/man/hypomnesis.3": PAGE.replace("pool_read", "gone")}, "hmn_gone is in docs/man/*.3"),
+    ({"docs/man/hypomnesis.3": PAGE.replace("hmn_pool *out", "hmn_device *out")},
+     "hmn_pool_read takes"),
+]

@@ -1,0 +1,114 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Dependencies point downwards only, and what differs by system stays in src/platform."""
+import os.path
+import pathlib
+import re
+
+import tree
+
+INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
+HEADER = "hypomnesis.h"
+
+SYSTEM_HEADERS = re.compile(
+    r"(sys|linux|asm|net|netinet|arpa)/|(unistd|dlfcn|fcntl|pthread|sched|poll|dirent|spawn|semaphore"
+    r"|signal|termios|pwd|grp|windows)\.h$|csignal$")
+
+SHARED_BACKEND_FILES = {"backends/backend.hpp"}
+CORE_BACKEND_FILES = {"backends/backend.hpp", "backends/registry.hpp"}
+
+
+def part_of(path):
+    return pathlib.PurePath(path).parts[0]
+
+
+def backend_of(path):
+    """"nvml" of backends/nvml/symbols.hpp; None of backends/backend.hpp."""
+    parts = pathlib.PurePath(path).parts
+    return parts[1] if len(parts) > 2 else None
+
+
+def allowed(source, target):
+    """Both relative to src/, or the public header."""
+    part, other = part_of(source), part_of(target)
+    if part == "cli":
+        return other == "cli" or target == HEADER
+    if part == "api":
+        return other in ("api", "core", "model", "platform") or target == HEADER
+    if part == "core":
+        return other in ("core", "model", "platform") or target in CORE_BACKEND_FILES
+    if part == "backends":
+        if other == "backends":
+            registry = source.startswith("backends/registry.")
+            own = backend_of(source) is not None and backend_of(source) == backend_of(target)
+            return registry or own or target in SHARED_BACKEND_FILES
+        return other in ("model", "platform")
+    return part == other
+
+
+def resolve(root, source, name):
+    """The project's file that an include names, relative to src/; None for any other."""
+    beside = os.path.normpath(pathlib.PurePath(source).parent / name)
+    for candidate in (beside, name):
+        if tree.exists(root, f"src/{candidate}"):
+            return candidate
+    return HEADER if name == HEADER else None
+
+
+def violation(root, source, quote, name):
+    target = resolve(root, source, name)
+    if target is None:
+        if quote == '"':
+            return f'"{name}" is no file of the project'
+        if part_of(source) in ("api", "core", "backends", "model") and SYSTEM_HEADERS.match(name):
+            return f"<{name}> belongs in src/platform"
+        return None
+    if not allowed(source, target):
+        return f"{part_of(source)} may not include {target}"
+    if len(pathlib.PurePath(target).parts) > 2 and part_of(target) == "platform" != part_of(source):
+        return f"{target} is private to src/platform"
+    return None
+
+
+def violations(root):
+    for path in tree.files(root, ".cpp", ".hpp", ".h", ".c", under="src"):
+        source = str(path.relative_to("src"))
+        for number, line in enumerate(tree.text(root, path).splitlines(), 1):
+            match = INCLUDE.match(line)
+            found = match and violation(root, source, *match.groups())
+            if found:
+                yield f"{path}:{number}: {found}"
+
+
+CLEAN = {
+    "include/hypomnesis.h": "",
+    "src/model/reading.hpp": "#include <cstdint>\n",
+    "src/platform/file.hpp": "",
+    "src/platform/linux/file.cpp": '#include "platform/file.hpp"\n#include <unistd.h>\n',
+    "src/platform/linux/handle.hpp": "",
+    "src/backends/backend.hpp": '#include "model/reading.hpp"\n',
+    "src/backends/nvml/nvml.hpp": '#include "backends/backend.hpp"\n#include "platform/file.hpp"\n',
+    "src/backends/os/os.hpp": '#include "../backend.hpp"\n',
+    "src/backends/os/linux/host.cpp": '#include "backends/os/os.hpp"\n',
+    "src/backends/registry.hpp": "",
+    "src/backends/registry.cpp": '#include "backends/nvml/nvml.hpp"\n',
+    "src/core/context.hpp": '#include "backends/registry.hpp"\n',
+    "src/core/plain.hpp": "",
+    "src/api/context.cpp": '#include "core/context.hpp"\n#include "hypomnesis.h"\n',
+    "src/cli/ps.cpp": "#include <hypomnesis.h>\n#include <unistd.h>\n",
+}
+PLANTED = [
+    ({"src/cli/ps.cpp": '\n#include "core/context.hpp"\n'}, "src/cli/ps.cpp:2: cli may not"),
+    ({"src/api/context.cpp": '#include "backends/registry.hpp"\n'}, "api may not include"),
+    ({"src/api/context.cpp": "#include <dlfcn.h>\n"}, "<dlfcn.h> belongs in src/platform"),
+    ({"src/core/x.cpp": '#include "backends/nvml/nvml.hpp"\n'}, "core may not include"),
+    ({"src/core/x.cpp": '#include "api/context.cpp"\n'}, "core may not include"),
+    ({"src/core/x.cpp": '#include "platform/linux/handle.hpp"\n'}, "private to src/platform"),
+    ({"src/backends/nvml/x.cpp": '#include "backends/os/os.hpp"\n'}, "backends may not include"),
+    ({"src/backends/nvml/x.cpp": '#include "../os/os.hpp"\n'}, "backends may not include"),
+    ({"src/backends/nvml/x.cpp": "#include <core/plain.hpp>\n"}, "backends may not include"),
+    ({"src/backends/nvml/x.cpp": '#include "hypomnesis.h"\n'}, "backends may not include"),
+    ({"src/model/x.cpp": '#include "platform/file.hpp"\n'}, "model may not include"),
+    ({"src/model/x.cpp": "#include <sys/stat.h>\n"}, "<sys/stat.h> belongs in src/platform"),
+    ({"src/platform/x.cpp": '#include "model/reading.hpp"\n'}, "platform may not include"),
+    ({"src/platform/x.cpp": '#include "missing.hpp"\n'}, "is no file of the project"),
+]

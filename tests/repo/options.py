@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Each build option stands in docs/building.md with its default, and no other does."""
+import re
+
+import tree
+
+
+def declared(root):
+    text = re.sub(r"#[^\n]*", "", tree.text(root, "cmake/options.cmake"))
+    options = dict(re.findall(r'option\((HMN_\w+) "[^"]*" (\S+)\)', text))
+    return options | dict.fromkeys(re.findall(r'set\((HMN_\w+) "[^"]*" CACHE', text))
+
+
+def documented(root):
+    rows = re.findall(r"^\|\s*`(HMN_\w+)`\s*\|\s*([^|]*?)\s*\|", tree.text(root, "docs/building.md"), re.M)
+    return dict(rows)
+
+
+def violations(root):
+    options, rows = declared(root), documented(root)
+    for name in sorted(set(options) ^ set(rows)):
+        where = "docs/building.md" if name in rows else "cmake/options.cmake"
+        yield f"{name} is only in {where}"
+    for name in sorted(set(options) & set(rows)):
+        if options[name] in ("ON", "OFF") and options[name] != rows[name]:
+            yield f"{name} is {options[name]}, docs/building.md says {rows[name]}"
+
+
+CLEAN = {
+    "cmake/options.cmake": 'option(HMN_A "a" ON)\noption(HMN_T "t" ${TOP})\nset(HMN_L "" CACHE STRING "l")\n',
+    "docs/building.md": "| `HMN_A` | ON | x |\n| `HMN_T` | ON on top | x |\n| `HMN_L` | | x |\n",
+}
+PLANTED = [
+    ({"docs/building.md": "| `HMN_A` | ON | x |\n"}, "HMN_L is only in cmake/options.cmake"),
+    ({"docs/building.md": "| `HMN_B` | ON | x |\n"}, "HMN_B is only in docs/building.md"),
+    ({"docs/building.md": "| `HMN_A` | OFF | x |\n"}, "HMN_A is ON, docs/building.md says OFF"),
+]

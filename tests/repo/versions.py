@@ -1,0 +1,52 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The version stands in the header; what repeats it is in step."""
+import re
+
+import tree
+
+
+def found_versions(root):
+    """Yields (place, version that it names)."""
+    heading = re.search(r"^## \[(\d+\.\d+\.\d+)\]", tree.text(root, "CHANGELOG.md"), re.M)
+    yield "CHANGELOG.md's newest heading", heading and heading.group(1)
+    for path in tree.files(root, ".1", ".3", under="docs/man"):
+        footer = re.search(r"^\.Os hypomnesis (\S+)$", tree.text(root, path), re.M)
+        yield f"{path}'s .Os line", footer and footer.group(1)
+    for path in tree.files(root, ".md"):
+        for found in re.findall(r"find_package\(hypomnesis (\S+)", tree.text(root, path)):
+            yield f"{path}'s find_package", found
+
+
+def violations(root):
+    version = tree.version_of_header(root)
+    major, minor, patch = (int(part) for part in version.split("."))
+    number = re.search(r"^#define HMN_VERSION_NUMBER +(\d+)u", tree.text(root, "include/hypomnesis.h"),
+                       re.M)
+    if not number or int(number.group(1)) != major * 1000000 + minor * 1000 + patch:
+        yield f"include/hypomnesis.h: HMN_VERSION_NUMBER is not that of {version}"
+    for place, found in found_versions(root):
+        if found not in (version, f"{major}.{minor}"):
+            yield f"{place} says {found}, the header {version}"
+    newest_node = re.findall(r"^(HMN_[\d.]+) \{", tree.text(root, "abi/hypomnesis.map"), re.M)[-1:]
+    if newest_node != ["HMN_0" if major == 0 else f"HMN_{major}.{minor}"]:
+        yield f"abi/hypomnesis.map's newest node is {newest_node}, the header says {version}"
+
+
+CLEAN = {
+    "include/hypomnesis.h": "#define HMN_VERSION_MAJOR 0\n#define HMN_VERSION_MINOR 1\n"
+                            "#define HMN_VERSION_PATCH 2\n#define HMN_VERSION_NUMBER 1002u\n",
+    "CHANGELOG.md": "# Changelog\n\n## [Unreleased]\n\n## [0.1.2] - 2030-01-01\n\n## [0.1.1]\n",
+    "README.md": "find_package(hypomnesis 0.1 CONFIG REQUIRED)\n",
+    "abi/hypomnesis.map": "HMN_0 {\n};\n",
+    "docs/man/hmn.1": ".Dd May 1, 2030\n.Dt HMN 1\n.Os hypomnesis 0.1.2\n",
+}
+PLANTED = [
+    ({"CHANGELOG.md": "## [0.2.0]\n"}, "CHANGELOG.md's newest heading says 0.2.0"),
+    ({"CHANGELOG.md": "## [Unreleased]\n"}, "CHANGELOG.md's newest heading says None"),
+    ({"docs/man/hmn.1": ".Os hypomnesis 0.1.1\n"}, "hmn.1's .Os line says 0.1.1"),
+    ({"docs/man/new.3": ".Os\n"}, "new.3's .Os line says None"),
+    ({"README.md": "find_package(hypomnesis 0.2)\n"}, "README.md's find_package says 0.2"),
+    ({"abi/hypomnesis.map": "HMN_1.0 {\n};\n"}, "newest node"),
+    ({"include/hypomnesis.h": CLEAN["include/hypomnesis.h"].replace("1002u", "1001u")},
+     "HMN_VERSION_NUMBER"),
+]

@@ -47,9 +47,9 @@ bool is_executable_file(const char* path) noexcept;
 class entry_visitor {
  public:
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, entry_visitor> &&
-             std::is_invocable_r_v<bool, F&, std::string_view>)
-  entry_visitor(F&& visit) noexcept
+  requires(!std::is_same_v<std::remove_cvref_t<F>, entry_visitor> &&
+           std::is_invocable_r_v<bool, F&, std::string_view>) entry_visitor(F&& visit)
+  noexcept
       : object_(const_cast<void*>(static_cast<const void*>(std::addressof(visit)))),
         call_([](void* object, std::string_view name) -> bool {
           return (*static_cast<std::remove_reference_t<F>*>(object))(name);

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <signal.h>
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstdint>
+
+#include "platform/linux/child.hpp"
+
+namespace hmn::platform {
+
+enum phase : uint32_t { phase_starting, phase_running, phase_exited, phase_failed };
+enum order : uint32_t { order_none, order_let_live, order_kill_all };
+
+// Shared with both processes; unmapped when both have left our memory.
+struct supervision {
+  launch what;
+  int descriptor_limit = 0;  // 0: close_range works
+  char* program_stack = nullptr;
+  pid_t supervisor = 0;
+  pid_t supervisor_itself = 0;  // as it sees itself: the host may have unshared its pid namespace
+  pid_t program = 0;
+  int error = 0;
+  int exit_code = 0;
+  int signal = 0;
+  // Set before the program's process exists, cleared by the kernel when it executes or exits.
+  std::atomic<pid_t> program_is_here{0};
+  std::atomic<uint32_t> now{phase_starting};
+  std::atomic<uint32_t> ordered{order_none};
+  supervision* next = nullptr;
+};
+
+inline constexpr int order_signal = SIGUSR1;
+
+// The supervisor's life, on its own stack in our memory; given is a supervision. Every signal is
+// blocked in it.
+int supervise(void* given);
+
+}  // namespace hmn::platform

@@ -12,6 +12,8 @@
 #include <new>
 #include <sstream>
 
+#include "../strict_json.hpp"
+
 // The driver outlives its unloading on purpose (see the_driver), which a leak checker dislikes.
 extern "C" __attribute__((weak)) void __lsan_disable();
 extern "C" __attribute__((weak)) void __lsan_enable();
@@ -49,7 +51,7 @@ file_stamp stamp_of(const std::string& path) {
 
 std::string text_of(const std::string& path) {
   std::ifstream file(path);
-  if (!file) refuse(path, "cannot be read");
+  if (!file) fakes::refuse(path, "cannot be read");
   std::ostringstream text;
   text << file.rdbuf();
   return text.str();

@@ -41,16 +41,6 @@ unsigned small_from(const json& value, const std::string& place) {
   return static_cast<unsigned>(number);
 }
 
-std::string text_from(const json& value, const std::string& place) {
-  if (!value.is_string()) refuse(place, "not a string");
-  return value.get<std::string>();
-}
-
-bool truth_from(const json& value, const std::string& place) {
-  if (!value.is_boolean()) refuse(place, "not true or false");
-  return value.get<bool>();
-}
-
 status status_from(const json& value, const std::string& place) {
   if (value.is_number_integer()) return static_cast<status>(value.get<int>());
   if (value.is_string())

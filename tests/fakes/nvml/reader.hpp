@@ -1,50 +1,22 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reading a scenario strictly: a key that nobody asked for is an error, so that a misspelt one
-// does not leave a test asserting nothing.
 #pragma once
 
-#include <nlohmann/json.hpp>
-#include <set>
-#include <string>
-
+#include "../strict_json.hpp"
 #include "scenario.hpp"
 
 namespace fake_nvml {
 
-using json = nlohmann::json;
-
-class object {
- public:
-  object(const json& value, std::string place) : value_(value), place_(std::move(place)) {
-    if (!value_.is_object()) refuse(place_, "not an object");
-  }
-
-  const json* find(const std::string& key) {
-    seen_.insert(key);
-    const auto it = value_.find(key);
-    return it == value_.end() ? nullptr : &*it;
-  }
-
-  std::string at(const std::string& key) const { return place_ + "." + key; }
-  const std::string& place() const { return place_; }
-  const json& value() const { return value_; }
-
-  void finish() const {
-    for (const auto& [key, unused] : value_.items())
-      if (!seen_.contains(key)) refuse(place_, "unknown key \"" + key + "\"");
-  }
-
- private:
-  const json& value_;
-  std::string place_;
-  std::set<std::string> seen_;
-};
+using fakes::json;
+using fakes::object;
+using fakes::refuse;
+using fakes::text_from;
+using fakes::text_or;
+using fakes::truth_from;
+using fakes::truth_or;
 
 // A number, "0x…" or "24 GiB".
 unsigned long long number_from(const json& value, const std::string& place);
 unsigned small_from(const json& value, const std::string& place);
-std::string text_from(const json& value, const std::string& place);
-bool truth_from(const json& value, const std::string& place);
 status status_from(const json& value, const std::string& place);
 std::vector<call> calls_from(const json& value, const std::string& place);
 
@@ -57,16 +29,6 @@ inline unsigned long long number_or(object& in, const std::string& key,
                                     unsigned long long fallback) {
   const json* value = in.find(key);
   return value ? number_from(*value, in.at(key)) : fallback;
-}
-
-inline std::string text_or(object& in, const std::string& key, std::string fallback) {
-  const json* value = in.find(key);
-  return value ? text_from(*value, in.at(key)) : std::move(fallback);
-}
-
-inline bool truth_or(object& in, const std::string& key, bool fallback) {
-  const json* value = in.find(key);
-  return value ? truth_from(*value, in.at(key)) : fallback;
 }
 
 // {"error": CODE} in the place of any value; null: NOT_SUPPORTED.

@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -161,10 +160,6 @@ struct scenario {
   std::vector<const rule*> rules_of[call_count];
   std::vector<const device*> by_identity;
 };
-
-[[noreturn]] inline void refuse(const std::string& place, const std::string& reason) {
-  throw std::runtime_error(place + ": " + reason);
-}
 
 // Throws std::runtime_error with the place and the reason: a misspelt key is an error.
 std::unique_ptr<scenario> parse_scenario(const std::string& json);

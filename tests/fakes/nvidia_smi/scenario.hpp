@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "../strict_json.hpp"
+
+namespace fake_smi {
+
+using fakes::json;
+
+// A number is printed with its column's unit, a text as it stands.
+using cells = std::map<std::string, json>;
+
+struct gpu {
+  cells fields;
+  std::vector<cells> apps;
+};
+
+struct failure {
+  std::string text;
+  int exit_code = 255;
+  bool on_stderr = false;
+};
+
+struct behaviour {
+  unsigned delay_ms = 0;
+  unsigned drip_ms = 0;
+  unsigned long long long_line_bytes = 0;
+  unsigned orphan_holds_stdout_ms = 0;
+  int dies_by_signal = 0;
+  bool hang = false;
+  bool hang_after_output = false;
+  bool close_stdout_and_hang = false;
+  bool ignore_sigterm = false;
+  std::string endless;
+};
+
+struct scenario {
+  std::vector<gpu> gpus;
+  std::vector<std::string> known_fields, known_app_fields;
+  std::string absent = "[N/A]";
+  std::optional<failure> fails;
+  std::optional<std::string> raw_query_gpu, raw_query_compute_apps;
+  std::map<std::string, std::string> raw;  // by the arguments joined with spaces
+  std::string to_stderr;
+  std::optional<int> exit_code;
+  behaviour acts;
+};
+
+// `invocation` counts from 0 and picks from "sequence". Files are looked up in `folder`.
+scenario scenario_from(const std::string& text, const std::string& folder, unsigned invocation);
+
+}  // namespace fake_smi

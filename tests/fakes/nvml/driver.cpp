@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "driver.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <new>
+#include <sstream>
+
+#include "../strict_json.hpp"
+
+// The driver outlives its unloading on purpose (see the_driver), which a leak checker dislikes.
+extern "C" __attribute__((weak)) void __lsan_disable();
+extern "C" __attribute__((weak)) void __lsan_enable();
+
+namespace fake_nvml {
+namespace {
+
+class leaks_allowed {
+ public:
+  leaks_allowed() {
+    if (__lsan_disable) __lsan_disable();
+  }
+  ~leaks_allowed() {
+    if (__lsan_enable) __lsan_enable();
+  }
+};
+
+bool is_json(const std::string& text) {
+  return !text.empty() && text.front() == '{';
+}
+
+std::string source_of(const driver& d) {
+  if (!d.loaded.empty()) return d.loaded;
+  const char* path = std::getenv("FAKE_NVML_SCENARIO");
+  return path ? path : "";
+}
+
+file_stamp stamp_of(const std::string& path) {
+  struct stat s {};
+  if (is_json(path) || stat(path.c_str(), &s) != 0) return {};
+  return {s.st_dev, s.st_ino, static_cast<unsigned long long>(s.st_size),
+          static_cast<unsigned long long>(s.st_mtim.tv_sec),
+          static_cast<unsigned long long>(s.st_mtim.tv_nsec)};
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  if (!file) fakes::refuse(path, "cannot be read");
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::unique_ptr<scenario> scene_from(const std::string& source) {
+  if (source.empty()) return absent_driver();
+  return parse_scenario(is_json(source) ? source : text_of(source));
+}
+
+std::string key_of(const device& one) {
+  if (one.uuid.result == success) return one.uuid.value;
+  return std::to_string(one.index) + (one.parent ? "/" + std::to_string(one.slot) : "");
+}
+
+void identify(driver& d, scenario& scene, device& one) {
+  const auto next = static_cast<unsigned>(d.identities.size());
+  one.identity = d.identities.try_emplace(key_of(one), next).first->second;
+  if (scene.by_identity.size() <= one.identity) scene.by_identity.resize(one.identity + 1);
+  scene.by_identity[one.identity] = &one;
+  for (const auto& instance : one.instances) identify(d, scene, *instance);
+}
+
+bool replace(driver& d, const std::string& source) {
+  const leaks_allowed scope;
+  try {
+    const auto stamp = stamp_of(source);
+    auto scene = scene_from(source);
+    for (const auto& one : scene->devices) identify(d, *scene, *one);
+    const scenario* before = d.scene.load();
+    if (before && before->epoch != scene->epoch) end_sessions(d);
+    if (!scene->log.empty()) set_log(d, scene->log.c_str());
+    d.stamp = stamp;
+    d.scene.store(scene.get());
+    d.scenes.push_back(std::move(scene));
+    d.problem.clear();
+    d.broken.store(false);
+    return true;
+  } catch (const std::exception& failure) {
+    d.problem = failure.what();
+    d.broken.store(true);
+    std::fprintf(stderr, "fake nvml: %s\n", failure.what());
+    return false;
+  }
+}
+
+}  // namespace
+
+driver& the_driver() {
+  alignas(driver) static unsigned char storage[sizeof(driver)];
+  static driver* const only = new (storage) driver;
+  return *only;
+}
+
+bool load(driver& d, const std::string& path_or_json) {
+  const std::scoped_lock lock(d.loading);
+  const leaks_allowed scope;
+  if (!replace(d, path_or_json)) return false;
+  d.loaded = path_or_json;
+  return true;
+}
+
+bool refresh(driver& d, bool always) {
+  const std::scoped_lock lock(d.loading);
+  const leaks_allowed scope;
+  const auto source = source_of(d);
+  if (!always && d.scene.load() && stamp_of(source) == d.stamp) return true;
+  return replace(d, source);
+}
+
+void set_log(driver& d, const char* path) {
+  const int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0644) : -1;
+  const int before = d.log.exchange(fd);
+  if (before >= 0) close(before);
+}
+
+void end_sessions(driver& d) {
+  d.sessions.store(0);
+  d.generation.fetch_add(1);
+}
+
+}  // namespace fake_nvml

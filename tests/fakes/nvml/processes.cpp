@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "driver.hpp"
+
+namespace fake_nvml {
+namespace {
+
+// How many rows the driver knows of now: a list may grow each time that it is asked for.
+unsigned present_rows(const process_list& list) {
+  const auto all = static_cast<unsigned>(list.rows.size());
+  if (list.late_rows == 0) return all;
+  const auto asked = list.asked.fetch_add(1);
+  const auto arrived = std::min<unsigned long long>(1ULL * asked * list.grow_by, list.late_rows);
+  return all - list.late_rows + static_cast<unsigned>(arrived);
+}
+
+// The three layouts are prefixes of one another.
+void write_rows(const process_list& list, unsigned count, unsigned layout, void* to) {
+  auto* bytes = static_cast<unsigned char*>(to);
+  for (unsigned i = 0; i < count; ++i, bytes += layout) {
+    const auto& row = list.rows[i];
+    process_detail out;
+    std::memset(&out, 0, sizeof out);
+    out.pid = row.pid;
+    out.used = row.used;
+    out.gpu_instance = row.gpu_instance;
+    out.compute_instance = row.compute_instance;
+    out.protected_used = row.protected_used;
+    std::memcpy(bytes, &out, layout);
+  }
+}
+
+status answer_list(const process_list& list, unsigned layout, unsigned* count, void* rows) {
+  if (!count) return error_invalid_argument;
+  if (list.result != success) return list.result;
+  const auto present = present_rows(list);
+  const auto claimed = list.claim.value_or(present);
+  const auto room = *count;
+  if (list.always_insufficient || claimed > room) {
+    *count = list.always_insufficient && claimed <= room ? room + 1 : claimed;
+    if (list.fill_when_insufficient && rows)
+      write_rows(list, std::min(present, room), layout, rows);
+    return error_insufficient_size;
+  }
+  if (claimed > 0 && !rows) return error_invalid_argument;
+  write_rows(list, std::min(present, claimed), layout, rows);
+  *count = claimed;
+  return success;
+}
+
+status running(call which, device_handle handle, list_kind kind, unsigned generation,
+               unsigned* count, void* rows) {
+  return on_device(which, handle, [&](const device& target, visit& v) {
+    const auto& list = target.lists[kind];
+    if (!list) return error_not_supported;
+    return answer_list(*list, v.scene().layout[generation], count, rows);
+  });
+}
+
+unsigned long long time_of(const utilization_sample& sample) {
+  using namespace std::chrono;
+  if (sample.time_us) return *sample.time_us;
+  const auto now = system_clock::now().time_since_epoch() - milliseconds(sample.age_ms);
+  return static_cast<unsigned long long>(duration_cast<microseconds>(now).count());
+}
+
+// Both utilisation calls: NOT_FOUND when nothing is newer than the caller's last sample.
+template <class Write>
+status newer_samples(const device& target, unsigned long long last_seen_us, unsigned* count,
+                     bool room_given, Write write) {
+  if (target.samples.result != success) return target.samples.result;
+  unsigned newer = 0;
+  for (const auto& sample : target.samples.value) newer += time_of(sample) > last_seen_us;
+  if (newer == 0) {
+    *count = 0;
+    return error_not_found;
+  }
+  if (!room_given || *count < newer) {
+    *count = newer;
+    return error_insufficient_size;
+  }
+  *count = 0;
+  for (const auto& sample : target.samples.value)
+    if (time_of(sample) > last_seen_us && *count < newer) write((*count)++, sample);
+  return success;
+}
+
+}  // namespace
+}  // namespace fake_nvml
+
+using namespace fake_nvml;
+
+#define FAKE_NVML_LIST(name, kind, generation)                                 \
+  FAKE_NVML_EXPORT status name(device_handle h, unsigned* count, void* rows) { \
+    return running(call::name, h, kind, generation, count, rows);              \
+  }
+FAKE_NVML_LIST(nvmlDeviceGetComputeRunningProcesses, compute_list, 0)
+FAKE_NVML_LIST(nvmlDeviceGetComputeRunningProcesses_v2, compute_list, 1)
+FAKE_NVML_LIST(nvmlDeviceGetComputeRunningProcesses_v3, compute_list, 2)
+FAKE_NVML_LIST(nvmlDeviceGetGraphicsRunningProcesses, graphics_list, 0)
+FAKE_NVML_LIST(nvmlDeviceGetGraphicsRunningProcesses_v2, graphics_list, 1)
+FAKE_NVML_LIST(nvmlDeviceGetGraphicsRunningProcesses_v3, graphics_list, 2)
+FAKE_NVML_LIST(nvmlDeviceGetMPSComputeRunningProcesses, mps_list, 0)
+FAKE_NVML_LIST(nvmlDeviceGetMPSComputeRunningProcesses_v2, mps_list, 1)
+FAKE_NVML_LIST(nvmlDeviceGetMPSComputeRunningProcesses_v3, mps_list, 2)
+#undef FAKE_NVML_LIST
+
+FAKE_NVML_EXPORT status nvmlDeviceGetRunningProcessDetailList(device_handle h,
+                                                              process_detail_list* list) {
+  return on_device(call::nvmlDeviceGetRunningProcessDetailList, h,
+                   [&](const device& target, visit&) {
+                     if (!list) return error_invalid_argument;
+                     if (list->version != process_detail_list_version)
+                       return error_argument_version_mismatch;
+                     if (list->mode > mps_list) return error_invalid_argument;
+                     const auto& from = target.lists[list->mode];
+                     if (!from) return error_not_supported;
+                     return answer_list(*from, sizeof(process_detail), &list->count, list->rows);
+                   });
+}
+
+FAKE_NVML_EXPORT status nvmlDeviceGetProcessUtilization(device_handle h, process_sample* rows,
+                                                        unsigned* count,
+                                                        unsigned long long last_seen_us) {
+  return on_device(call::nvmlDeviceGetProcessUtilization, h, [&](const device& target, visit&) {
+    if (!count) return error_invalid_argument;
+    return newer_samples(target, last_seen_us, count, rows != nullptr,
+                         [&](unsigned i, const utilization_sample& s) {
+                           rows[i] = {s.pid, time_of(s), s.sm, s.memory, s.encoder, s.decoder};
+                         });
+  });
+}
+
+FAKE_NVML_EXPORT status nvmlDeviceGetProcessesUtilizationInfo(device_handle h,
+                                                              process_sample_list* list) {
+  return on_device(
+      call::nvmlDeviceGetProcessesUtilizationInfo, h, [&](const device& target, visit&) {
+        if (!list) return error_invalid_argument;
+        if (list->version != process_sample_list_version) return error_argument_version_mismatch;
+        return newer_samples(target, list->last_seen_us, &list->count, list->rows != nullptr,
+                             [&](unsigned i, const utilization_sample& s) {
+                               list->rows[i] = {time_of(s), s.pid,     s.sm,   s.memory,
+                                                s.encoder,  s.decoder, s.jpeg, s.ofa};
+                             });
+      });
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "reader.hpp"
+
+namespace fake_nvml {
+namespace {
+
+utilization utilization_from(const json& value, const std::string& place) {
+  object in(value, place);
+  const utilization out{small_or(in, "gpu", 0), small_or(in, "memory", 0)};
+  in.finish();
+  return out;
+}
+
+engine_use engine_from(const json& value, const std::string& place) {
+  if (!value.is_object()) return {small_from(value, place), 1000000};
+  object in(value, place);
+  const engine_use out{small_or(in, "percent", 0), small_or(in, "period_us", 1000000)};
+  in.finish();
+  return out;
+}
+
+std::vector<unsigned> fans_from(const json& value, const std::string& place) {
+  if (!value.is_array()) return {small_from(value, place)};
+  std::vector<unsigned> out;
+  for (const auto& one : value) out.push_back(small_from(one, place));
+  return out;
+}
+
+ecc_mode mode_from(const json& value, const std::string& place) {
+  object in(value, place);
+  const auto current = small_or(in, "current", 0);
+  const ecc_mode out{current, small_or(in, "pending", current)};
+  in.finish();
+  return out;
+}
+
+remapped_rows remapped_from(const json& value, const std::string& place) {
+  object in(value, place);
+  const remapped_rows out{small_or(in, "corrected", 0), small_or(in, "uncorrected", 0),
+                          small_or(in, "pending", 0), small_or(in, "failed", 0)};
+  in.finish();
+  return out;
+}
+
+void read_clocks(object& in, const std::string& key, answer<unsigned> (&out)[4]) {
+  const json* value = in.find(key);
+  if (!value) return;
+  object clocks(*value, in.at(key));
+  take(clocks, "graphics", out[0]);
+  take(clocks, "sm", out[1]);
+  take(clocks, "memory", out[2]);
+  take(clocks, "video", out[3]);
+  clocks.finish();
+}
+
+void read_pcie(object& in, device& out) {
+  const json* value = in.find("pcie");
+  if (!value) return;
+  object pcie(*value, in.at("pcie"));
+  take(pcie, "gen", out.pcie_gen);
+  take(pcie, "width", out.pcie_width);
+  take(pcie, "max_gen", out.max_pcie_gen);
+  take(pcie, "max_width", out.max_pcie_width);
+  take(pcie, "tx_kib_s", out.pcie_throughput[0]);
+  take(pcie, "rx_kib_s", out.pcie_throughput[1]);
+  take(pcie, "replays", out.pcie_replays);
+  pcie.finish();
+}
+
+void read_ecc_errors(object& in, device& out) {
+  const json* value = in.find("ecc_errors");
+  if (!value) return;
+  object errors(*value, in.at("ecc_errors"));
+  take(errors, "corrected_volatile", out.ecc_errors[0][0]);
+  take(errors, "corrected_aggregate", out.ecc_errors[0][1]);
+  take(errors, "uncorrected_volatile", out.ecc_errors[1][0]);
+  take(errors, "uncorrected_aggregate", out.ecc_errors[1][1]);
+  errors.finish();
+}
+
+void read_thresholds(object& in, device& out) {
+  constexpr const char* names[8] = {"shutdown",         "slowdown",         "memory_max",
+                                    "gpu_max",          "acoustic_minimum", "acoustic_now",
+                                    "acoustic_maximum", "gps_now"};
+  const json* value = in.find("temperature_thresholds");
+  if (!value) return;
+  object limits(*value, in.at("temperature_thresholds"));
+  for (unsigned i = 0; i < 8; ++i) take(limits, names[i], out.thresholds[i]);
+  limits.finish();
+}
+
+unsigned type_named(const std::string& name, const std::string& place) {
+  constexpr const char* names[] = {"double", "uint", "ulong", "ulonglong", "longlong", "int"};
+  for (unsigned i = 0; i < std::size(names); ++i)
+    if (name == names[i]) return i;
+  refuse(place, "not a field's type");
+}
+
+field field_from(const json& value, const std::string& place) {
+  field out;
+  if (const auto code = error_in(value, place)) {
+    out.result = *code;
+  } else if (value.is_object()) {
+    object in(value, place);
+    out.type = type_named(text_or(in, "type", "uint"), in.at("type"));
+    const json* number = in.find("value");
+    if (!number || !number->is_number()) refuse(place, "a field without a value");
+    out.real = number->get<double>();
+    if (number->is_number_unsigned())
+      out.bits = number->get<unsigned long long>();
+    else
+      out.bits = static_cast<unsigned long long>(static_cast<long long>(out.real));
+    in.finish();
+  } else {
+    out.bits = number_from(value, place);
+    out.type = out.bits > 0xFFFFFFFFULL ? field_unsigned_long_long : field_unsigned_int;
+  }
+  return out;
+}
+
+void read_fields(object& in, device& out) {
+  const json* value = in.find("fields");
+  if (!value) return;
+  object fields(*value, in.at("fields"));
+  for (const auto& [id, one] : value->items())
+    out.fields[small_from(id, fields.place())] = field_from(one, fields.at(id));
+}
+
+}  // namespace
+
+void read_telemetry(object& in, device& out) {
+  take(in, "utilization", out.use, utilization_from);
+  take(in, "encoder", out.encoder, engine_from);
+  take(in, "decoder", out.decoder, engine_from);
+  take(in, "jpeg", out.jpeg, engine_from);
+  take(in, "ofa", out.ofa, engine_from);
+  take(in, "temperature", out.temperature);
+  take(in, "power_usage_mw", out.power_usage);
+  take(in, "power_limit_mw", out.power_limit);
+  take(in, "enforced_power_limit_mw", out.enforced_power_limit);
+  take(in, "energy_mj", out.energy);
+  take(in, "clocks_event_reasons", out.clocks_event_reasons);
+  take(in, "fans", out.fans, fans_from);
+  take(in, "pstate", out.pstate);
+  take(in, "ecc", out.ecc, mode_from);
+  take(in, "remapped_rows", out.remapped, remapped_from);
+  read_clocks(in, "clocks_mhz", out.clocks);
+  read_clocks(in, "max_clocks_mhz", out.max_clocks);
+  read_pcie(in, out);
+  read_ecc_errors(in, out);
+  read_thresholds(in, out);
+  read_fields(in, out);
+}
+
+}  // namespace fake_nvml

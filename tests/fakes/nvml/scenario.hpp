@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "nvml_abi.hpp"
+
+namespace fake_nvml {
+
+enum class call : unsigned {
+#define FAKE_NVML_CALL(name) name,
+#include "calls.def"
+#undef FAKE_NVML_CALL
+  count
+};
+
+inline constexpr unsigned call_count = static_cast<unsigned>(call::count);
+
+std::string_view name_of(call c);
+std::optional<call> call_named(std::string_view name);
+std::optional<status> status_named(std::string_view name);
+
+// What a driver says to one question: a return code and, on success, the value.
+template <class T>
+struct answer {
+  status result = error_not_supported;
+  T value{};
+
+  answer() = default;
+  explicit answer(T v) : result(success), value(std::move(v)) {}
+};
+
+struct process {
+  unsigned pid = 0;
+  unsigned long long used = value_not_available;
+  unsigned gpu_instance = no_instance;
+  unsigned compute_instance = no_instance;
+  unsigned long long protected_used = 0;
+  std::string name;
+};
+
+struct process_list {
+  status result = success;
+  std::vector<process> rows;
+  // Rows that the driver counts; those past the real ones are never written.
+  std::optional<unsigned> claim;
+  bool always_insufficient = false;
+  bool fill_when_insufficient = false;
+  // Rows of `rows` that appear only after the list has been asked for, `grow_by` at a time.
+  unsigned late_rows = 0;
+  unsigned grow_by = 0;
+  mutable std::atomic<unsigned> asked{0};
+};
+
+struct utilization_sample {
+  unsigned pid = 0;
+  std::optional<unsigned long long> time_us;
+  unsigned age_ms = 0;
+  unsigned sm = 0, memory = 0, encoder = 0, decoder = 0, jpeg = 0, ofa = 0;
+};
+
+struct field {
+  status result = success;
+  unsigned type = field_unsigned_int;
+  double real = 0;
+  unsigned long long bits = 0;
+};
+
+struct engine_use {
+  unsigned percent = 0;
+  unsigned period_us = 0;
+};
+
+struct ecc_mode {
+  unsigned current = 0, pending = 0;
+};
+
+struct remapped_rows {
+  unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;
+};
+
+struct device {
+  unsigned index = 0;
+  const device* parent = nullptr;
+  unsigned slot = 0;
+  unsigned identity = 0;  // the same for the same uuid in every scenario of this process
+
+  answer<std::string> name, uuid, serial, vbios;
+  answer<pci_info> pci;
+  answer<unsigned> minor, brand, architecture, persistence, virtualization;
+  answer<int> compute_major, compute_minor;
+
+  answer<memory_v1> memory;
+  answer<fake_nvml::memory_v2> memory_v2;
+  answer<bar1_memory> bar1;
+  answer<attributes> attribute;
+  answer<unsigned> numa_node, c2c, addressing;
+
+  answer<utilization> use;
+  answer<engine_use> encoder, decoder, jpeg, ofa;
+  answer<unsigned> temperature, power_usage, power_limit, enforced_power_limit;
+  answer<unsigned> thresholds[8];
+  answer<unsigned long long> energy, clocks_event_reasons;
+  answer<unsigned> clocks[4], max_clocks[4];
+  answer<std::vector<unsigned>> fans;
+  answer<unsigned> pstate, pcie_gen, pcie_width, max_pcie_gen, max_pcie_width;
+  answer<unsigned> pcie_throughput[2], pcie_replays;
+  answer<ecc_mode> ecc;
+  answer<unsigned long long> ecc_errors[2][2];
+  answer<remapped_rows> remapped;
+  std::map<unsigned, field> fields;
+
+  std::unique_ptr<process_list> lists[3];
+  answer<std::vector<utilization_sample>> samples;
+
+  answer<ecc_mode> mig_mode;
+  unsigned mig_max = 0;
+  std::vector<std::unique_ptr<device>> instances;
+  unsigned gpu_instance = 0, compute_instance = 0;
+
+  std::vector<std::pair<call, status>> results;
+};
+
+enum list_kind { compute_list = 0, graphics_list = 1, mps_list = 2 };
+
+struct rule {
+  std::vector<call> calls;
+  std::optional<unsigned> device;
+  std::optional<unsigned> slot;
+  std::optional<status> result;
+  unsigned long long from = 1;
+  unsigned long long times = ~0ULL;
+  unsigned delay_ms = 0;
+  bool hang = false;
+  std::string hang_until;
+  bool holds_lock = false;
+  bool until_init = false;
+  mutable std::atomic<unsigned long long> matched{0};
+  mutable std::atomic<bool> ended{false};
+};
+
+struct scenario {
+  std::string driver_version, nvml_version;
+  int cuda_version = 0;
+  status without_gpus = success;
+  bool reread_each_call = false;
+  unsigned long long epoch = 0;
+  unsigned layout[3] = {16, 24, 24};
+  std::string log;
+  std::vector<std::unique_ptr<device>> devices;
+  std::optional<unsigned> device_count;
+  std::vector<std::unique_ptr<rule>> rules;
+  std::vector<const rule*> rules_of[call_count];
+  std::vector<const device*> by_identity;
+};
+
+// Throws std::runtime_error with the place and the reason: a misspelt key is an error.
+std::unique_ptr<scenario> parse_scenario(const std::string& json);
+std::unique_ptr<scenario> absent_driver();
+
+}  // namespace fake_nvml

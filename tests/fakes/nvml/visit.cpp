@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <thread>
+
+#include "driver.hpp"
+
+namespace fake_nvml {
+namespace {
+
+using namespace std::chrono_literals;
+
+constexpr std::uintptr_t handle_mark = std::uintptr_t{0xFA4E} << 48;
+constexpr std::uintptr_t generation_mask = 0xFFFFFF;
+
+void nap() {
+  std::this_thread::sleep_for(1ms);
+}
+
+bool exists(const std::string& path) {
+  struct stat s {};
+  return stat(path.c_str(), &s) == 0;
+}
+
+void hang(driver& d, const rule& r) {
+  const auto released = d.releases.load();
+  ++d.hanging;
+  while (d.releases.load() == released && (r.hang_until.empty() || !exists(r.hang_until))) nap();
+  --d.hanging;
+}
+
+void hold(driver& d, const rule& r) {
+  if (r.holds_lock) ++d.lock_holders;
+  if (r.delay_ms) std::this_thread::sleep_for(std::chrono::milliseconds(r.delay_ms));
+  if (r.hang) hang(d, r);
+  if (r.holds_lock) --d.lock_holders;
+}
+
+bool concerns(const rule& r, const device* target) {
+  if (!r.device) return true;
+  if (!target || target->index != *r.device) return false;
+  return !r.slot || (target->parent && target->slot == *r.slot);
+}
+
+bool fires(const rule& r) {
+  if (r.ended.load()) return false;
+  const auto n = r.matched.fetch_add(1) + 1;
+  return n >= r.from && n - r.from < r.times;
+}
+
+void write_log(int fd, call which, unsigned device, status result) {
+  char line[128];
+  const auto name = name_of(which);
+  const int length = device < counted_devices
+                         ? std::snprintf(line, sizeof line, "%.*s %u %d\n",
+                                         static_cast<int>(name.size()), name.data(), device, result)
+                         : std::snprintf(line, sizeof line, "%.*s - %d\n",
+                                         static_cast<int>(name.size()), name.data(), result);
+  [[maybe_unused]] const auto written = write(fd, line, static_cast<std::size_t>(length));
+}
+
+}  // namespace
+
+device_handle handle_of(const driver& d, const device& target) {
+  const auto generation = d.generation.load() & generation_mask;
+  const auto bits = handle_mark | std::uintptr_t{generation} << 24 | target.identity;
+  return reinterpret_cast<device_handle>(bits);
+}
+
+// A handle of an earlier session is refused: a client that keeps one over a new init is wrong.
+const device* device_of(const driver& d, const scenario& scene, device_handle handle, status& why) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(handle);
+  const auto identity = bits & 0xFFFFFF;
+  why = error_invalid_argument;
+  if (bits >> 48 != handle_mark >> 48) return nullptr;
+  if ((bits >> 24 & generation_mask) != (d.generation.load() & generation_mask)) return nullptr;
+  why = error_gpu_is_lost;
+  return identity < scene.by_identity.size() ? scene.by_identity[identity] : nullptr;
+}
+
+visit::visit(call which, session s) : driver_(the_driver()), call_(which), session_(s) {
+  driver_.inside.fetch_add(1, std::memory_order_relaxed);
+  driver_.calls[static_cast<unsigned>(which)].fetch_add(1, std::memory_order_relaxed);
+  while (driver_.lock_holders.load(std::memory_order_relaxed) > 0) nap();
+  scene_ = driver_.scene.load(std::memory_order_acquire);
+  if (!scene_ || scene_->reread_each_call) {
+    refresh(driver_, false);
+    scene_ = driver_.scene.load(std::memory_order_acquire);
+  }
+}
+
+visit::~visit() {
+  if (const int fd = driver_.log.load(std::memory_order_relaxed); fd >= 0)
+    write_log(fd, call_, device_, result_);
+  driver_.inside.fetch_sub(1, std::memory_order_relaxed);
+  errno = ENOTTY;  // as the real library leaves what its ioctls left
+}
+
+bool visit::refuse(status why) {
+  result_ = why;
+  return false;
+}
+
+bool visit::obeys_rules(const device* target) {
+  for (const auto* r : scene_->rules_of[static_cast<unsigned>(call_)]) {
+    if (!concerns(*r, target) || !fires(*r)) continue;
+    hold(driver_, *r);
+    if (r->result) return *r->result == success || refuse(*r->result);
+  }
+  return true;
+}
+
+bool visit::admitted(const device* target) {
+  if (!scene_) return refuse(error_unknown);
+  if (session_ == needed && driver_.sessions.load(std::memory_order_acquire) <= 0)
+    return refuse(error_uninitialized);
+  if (target && target->index < counted_devices) {
+    device_ = target->index;
+    driver_.device_calls[device_][static_cast<unsigned>(call_)].fetch_add(
+        1, std::memory_order_relaxed);
+  }
+  if (!obeys_rules(target)) return false;
+  if (target)
+    for (const auto& [which, code] : target->results)
+      if (which == call_) return code == success || refuse(code);
+  return true;
+}
+
+bool visit::admitted(device_handle handle, const device*& target) {
+  status why = error_invalid_argument;
+  target = scene_ ? device_of(driver_, *scene_, handle, why) : nullptr;
+  if (!admitted(target)) return false;
+  return target || refuse(why);
+}
+
+status write_text(const std::string& text, char* to, unsigned length) {
+  if (!to) return error_invalid_argument;
+  if (length <= text.size()) return error_insufficient_size;
+  std::memcpy(to, text.c_str(), text.size() + 1);
+  return success;
+}
+
+}  // namespace fake_nvml

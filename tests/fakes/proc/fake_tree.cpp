@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "fake_tree.hpp"
+
+#include <stdlib.h>
+
+#include <cerrno>
+#include <fstream>
+#include <system_error>
+
+namespace hmn_fake {
+
+namespace fs = std::filesystem;
+
+namespace {
+
+fs::path new_directory() {
+  auto pattern = (fs::temp_directory_path() / "hmn-fake-XXXXXX").string();
+  if (!mkdtemp(pattern.data())) throw std::system_error(errno, std::generic_category(), pattern);
+  return pattern;
+}
+
+void make_room(const fs::path& at) {
+  fs::create_directories(at.parent_path());
+  if (fs::is_symlink(at) || fs::exists(at)) fs::remove(at);
+}
+
+}  // namespace
+
+tree::tree() : root_(new_directory()) {
+  directory("proc");
+  directory("sys");
+}
+
+tree::~tree() {
+  std::error_code ignored;
+  fs::remove_all(root_, ignored);
+}
+
+void tree::write(std::string_view relative, std::string_view text) const {
+  const auto at = root_ / relative;
+  make_room(at);
+  std::ofstream file(at, std::ios::binary);
+  file.write(text.data(), static_cast<std::streamsize>(text.size()));
+  if (!file.flush()) throw std::system_error(EIO, std::generic_category(), at.string());
+}
+
+void tree::link(std::string_view relative, const std::string& target) const {
+  const auto at = root_ / relative;
+  make_room(at);
+  fs::create_symlink(target, at);
+}
+
+void tree::directory(std::string_view relative) const {
+  fs::create_directories(root_ / relative);
+}
+
+void tree::remove(std::string_view relative) const {
+  fs::remove_all(root_ / relative);
+}
+
+void tree::mode(std::string_view relative, unsigned permissions) const {
+  fs::permissions(root_ / relative, static_cast<fs::perms>(permissions));
+}
+
+}  // namespace hmn_fake

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Which files of a folder were opened: shows that a reader left a file alone that would, on the
+// real machine, wake a sleeping device.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace hmn_fake {
+
+// Watches the files directly in `folder`, or the one file, from now on. Linux only.
+class open_watch {
+ public:
+  explicit open_watch(const std::string& path);
+  ~open_watch();
+  open_watch(const open_watch&) = delete;
+  open_watch& operator=(const open_watch&) = delete;
+
+  // Names opened since the last asking, in order; an opening of `path` itself is "".
+  std::vector<std::string> opened();
+
+ private:
+  int fd_;
+};
+
+}  // namespace hmn_fake

@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# hmn_flags: how everything here is compiled. hmn_internal: the same, with the inside in view.
+include(CheckCXXCompilerFlag)
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_CXX_SCAN_FOR_MODULES OFF)
+set(CMAKE_C_STANDARD 11)
+set(CMAKE_C_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+
+# Two builds in different folders are bit-identical: no path of either gets into a file. The last
+# match wins, and the build folder may lie in the source folder.
+add_compile_options(
+  -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.
+  -ffile-prefix-map=${PROJECT_BINARY_DIR}=.)
+set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
+set(CMAKE_CXX_ARCHIVE_CREATE "<CMAKE_AR> qcD <TARGET> <LINK_FLAGS> <OBJECTS>")
+set(CMAKE_CXX_ARCHIVE_FINISH "<CMAKE_RANLIB> -D <TARGET>")
+
+if(HMN_SANITIZE)
+  list(JOIN HMN_SANITIZE "," hmn_sanitizers)
+  add_compile_options(-fsanitize=${hmn_sanitizers} -fno-sanitize-recover=all
+    -fno-omit-frame-pointer)
+  add_link_options(-fsanitize=${hmn_sanitizers})
+endif()
+
+add_library(hmn_flags INTERFACE)
+target_compile_features(hmn_flags INTERFACE cxx_std_20)
+target_compile_options(hmn_flags INTERFACE
+  -Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wformat=2 -Wundef -Wvla
+  $<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor -Wold-style-cast -Woverloaded-virtual>
+  $<$<COMPILE_LANGUAGE:C>:-Wstrict-prototypes -Wmissing-prototypes>
+  $<$<BOOL:${HMN_WERROR}>:-Werror>
+  -fvisibility=hidden
+  $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>
+  -ffunction-sections -fdata-sections
+  -fstack-protector-strong)
+
+foreach(flag -fstack-clash-protection -fcf-protection -mbranch-protection=standard)
+  string(MAKE_C_IDENTIFIER "HMN_HAS${flag}" known)
+  check_cxx_compiler_flag(${flag} ${known})
+  if(${known})
+    target_compile_options(hmn_flags INTERFACE ${flag})
+  endif()
+endforeach()
+
+if(NOT HMN_SANITIZE)
+  target_compile_options(hmn_flags INTERFACE
+    "$<$<NOT:$<CONFIG:Debug>>:SHELL:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>")
+endif()
+
+target_link_options(hmn_flags INTERFACE
+  -Wl,-z,relro -Wl,-z,now -Wl,--as-needed -Wl,--gc-sections -Wl,--build-id=sha1)
+
+add_library(hmn_internal INTERFACE)
+target_link_libraries(hmn_internal INTERFACE hmn_flags)
+target_include_directories(hmn_internal INTERFACE
+  ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+target_compile_definitions(hmn_internal INTERFACE
+  HMN_BUILD=1
+  FMT_HEADER_ONLY=1
+  HMN_WITH_NVML=$<BOOL:${HMN_BACKEND_NVML}>
+  HMN_WITH_NVIDIA_SMI=$<BOOL:${HMN_BACKEND_NVIDIA_SMI}>
+  HMN_WITH_SIMULATED=$<BOOL:${HMN_BACKEND_SIMULATED}>
+  HMN_WITH_SUBPROCESS=$<BOOL:${HMN_SUBPROCESS}>)

@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+include(CMakePackageConfigHelpers)
+
+set(hmn_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hypomnesis)
+
+install(FILES include/hypomnesis.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT Development)
+install(TARGETS hypomnesis EXPORT hypomnesisTargets
+  LIBRARY COMPONENT Runtime NAMELINK_COMPONENT Development)
+install(TARGETS hypomnesis_static EXPORT hypomnesisStaticTargets
+  ARCHIVE COMPONENT Development)
+foreach(set hypomnesisTargets hypomnesisStaticTargets)
+  install(EXPORT ${set} NAMESPACE hypomnesis:: DESTINATION ${hmn_package_dir}
+    COMPONENT Development)
+endforeach()
+
+# Before 1.0 a minor version may change anything.
+write_basic_package_version_file(${PROJECT_BINARY_DIR}/hypomnesisConfigVersion.cmake
+  COMPATIBILITY SameMinorVersion)
+configure_package_config_file(pkgconfig/hypomnesisConfig.cmake.in
+  ${PROJECT_BINARY_DIR}/hypomnesisConfig.cmake INSTALL_DESTINATION ${hmn_package_dir}
+  NO_SET_AND_CHECK_MACRO)
+install(FILES
+  ${PROJECT_BINARY_DIR}/hypomnesisConfig.cmake
+  ${PROJECT_BINARY_DIR}/hypomnesisConfigVersion.cmake
+  DESTINATION ${hmn_package_dir} COMPONENT Development)
+
+# Paths in the .pc file are relative to where it lies, so that the prefix can be moved.
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}
+  OUTPUT_VARIABLE HMN_PC_INCLUDEDIR)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}
+  OUTPUT_VARIABLE HMN_PC_LIBDIR)
+cmake_path(RELATIVE_PATH CMAKE_INSTALL_PREFIX
+  BASE_DIRECTORY ${CMAKE_INSTALL_FULL_LIBDIR}/pkgconfig OUTPUT_VARIABLE HMN_PC_PREFIX)
+string(REGEX REPLACE "/$" "" HMN_PC_PREFIX "${HMN_PC_PREFIX}")
+configure_file(pkgconfig/hypomnesis.pc.in hypomnesis.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/hypomnesis.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig
+  COMPONENT Development)
+
+if(TARGET hmn)
+  cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_FULL_BINDIR}
+    OUTPUT_VARIABLE hmn_library_from_bin)
+  set_target_properties(hmn PROPERTIES INSTALL_RPATH "$ORIGIN/${hmn_library_from_bin}")
+  install(TARGETS hmn RUNTIME COMPONENT Runtime)
+
+  set(completions ${PROJECT_SOURCE_DIR}/src/cli/completions)
+  if(EXISTS ${completions})
+    install(FILES ${completions}/hmn.bash RENAME hmn
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT Runtime)
+    install(FILES ${completions}/_hmn
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT Runtime)
+    install(FILES ${completions}/hmn.fish
+      DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT Runtime)
+  endif()
+endif()
+
+if(HMN_BUILD_DOCS)
+  file(GLOB pages CONFIGURE_DEPENDS docs/man/*.1)
+  install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT Runtime)
+  file(GLOB pages CONFIGURE_DEPENDS docs/man/*.3)
+  install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT Development)
+endif()

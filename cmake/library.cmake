@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+function(hmn_add_folder folder)
+  # Folders land one after the other; this guard goes when all are there.
+  if(EXISTS ${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt)
+    add_subdirectory(${PROJECT_SOURCE_DIR}/${folder} ${PROJECT_BINARY_DIR}/${folder})
+  endif()
+endfunction()
+
+set(hmn_objects "")
+foreach(part platform model core backends api)
+  hmn_add_folder(src/${part})
+  if(TARGET hmn_${part})
+    target_link_libraries(hmn_${part} PUBLIC hmn_internal)
+    list(APPEND hmn_objects $<TARGET_OBJECTS:hmn_${part}>)
+  endif()
+endforeach()
+
+add_library(hypomnesis SHARED ${hmn_objects})
+add_library(hypomnesis_static STATIC ${hmn_objects})
+add_library(hypomnesis::hypomnesis ALIAS hypomnesis)
+add_library(hypomnesis::hypomnesis_static ALIAS hypomnesis_static)
+
+foreach(target hypomnesis hypomnesis_static)
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME hypomnesis
+    LINKER_LANGUAGE CXX
+    VERSION ${PROJECT_VERSION}
+    SOVERSION ${PROJECT_VERSION_MAJOR})
+  target_include_directories(${target} INTERFACE
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
+  target_link_libraries(${target} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+endforeach()
+target_compile_definitions(hypomnesis_static INTERFACE HMN_STATIC)
+target_link_libraries(hypomnesis PRIVATE $<BUILD_INTERFACE:hmn_flags>)
+
+# A driver call may still run in a worker thread after dlclose, hence nodelete.
+target_link_options(hypomnesis PRIVATE -Wl,-z,nodelete)
+if(NOT HMN_SANITIZE)
+  target_link_options(hypomnesis PRIVATE -Wl,-z,defs)
+endif()
+if(HMN_STATIC_RUNTIME)
+  target_link_options(hypomnesis PRIVATE -static-libgcc -static-libstdc++
+    -Wl,--exclude-libs,ALL)
+endif()
+
+set(HMN_SYMBOL_MAP ${PROJECT_SOURCE_DIR}/abi/hypomnesis.map)
+if(EXISTS ${HMN_SYMBOL_MAP})
+  target_link_options(hypomnesis PRIVATE
+    -Wl,--version-script=${HMN_SYMBOL_MAP} -Wl,--no-undefined-version)
+  set_property(TARGET hypomnesis APPEND PROPERTY LINK_DEPENDS ${HMN_SYMBOL_MAP})
+endif()
+
+# For tests of the inside: the same objects, with the internal headers.
+add_library(hmn_inside INTERFACE)
+target_link_libraries(hmn_inside INTERFACE hypomnesis_static hmn_internal)

@@ -1,0 +1,32 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+option(HMN_BUILD_CLI "Build the hmn command" ON)
+option(HMN_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
+option(HMN_BUILD_BINDINGS "Build the language bindings (none exist yet: no effect)" OFF)
+option(HMN_BUILD_DOCS "Install the manual pages (mdoc; no tool is needed)" ON)
+option(HMN_BUILD_BENCH "Build the benchmarks (Google Benchmark)" OFF)
+option(HMN_BUILD_FUZZ "Build the fuzz targets (clang with libFuzzer)" OFF)
+option(HMN_STATIC_RUNTIME "Link libgcc and libstdc++ into the shared library" OFF)
+option(HMN_WERROR "Treat warnings as errors" OFF)
+set(HMN_SANITIZE "" CACHE STRING "Sanitizers, a list: address;undefined or thread")
+
+option(HMN_BACKEND_NVML "NVIDIA through libnvidia-ml.so.1" ON)
+option(HMN_BACKEND_NVIDIA_SMI "NVIDIA through the nvidia-smi program" ON)
+option(HMN_BACKEND_SIMULATED "Machines described by a file" ON)
+
+set(HMN_CORPUS_DIR "${PROJECT_SOURCE_DIR}/../shared/corpus" CACHE PATH
+  "Recorded tool output and kernel files that the tests read in place")
+set(HMN_REFERENCE_DIR "${PROJECT_SOURCE_DIR}/../shared/reference" CACHE PATH
+  "Reference tables that the tests read in place")
+
+set(HMN_VENDOR_DIR "${PROJECT_SOURCE_DIR}/build/debs/nvidia" CACHE PATH
+  "Unpacked packages with the vendor's own NVML library and header; the tests skip without it")
+
+# No code that starts a program is compiled when no backend needs it.
+set(HMN_SUBPROCESS OFF)
+if(HMN_BACKEND_NVIDIA_SMI)
+  set(HMN_SUBPROCESS ON)
+endif()
+
+if(PROJECT_IS_TOP_LEVEL AND NOT CMAKE_BUILD_TYPE AND NOT CMAKE_CONFIGURATION_TYPES)
+  set(CMAKE_BUILD_TYPE Release CACHE STRING "Debug, Release, RelWithDebInfo or MinSizeRel" FORCE)
+endif()

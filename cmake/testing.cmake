@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# hmn_add_suite(<area>.<noun> COMMAND <command> [TIMEOUT <seconds>] [LABELS <label>...]
+#               [ENVIRONMENT <name=value>...] [SERIAL])
+# One suite is one ctest test, labelled with its area. It exits with 77 to be counted as skipped and
+# then prints `skipped: <suite>: <reason>`.
+function(hmn_add_suite name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  string(REGEX MATCH "^[a-z0-9_-]+" area ${name})
+  add_test(NAME ${name} COMMAND ${arg_COMMAND})
+  set_tests_properties(${name} PROPERTIES
+    SKIP_RETURN_CODE 77
+    TIMEOUT ${arg_TIMEOUT}
+    RUN_SERIAL "${arg_SERIAL}"
+    LABELS "${area};${arg_LABELS}"
+    ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1;${arg_ENVIRONMENT}")
+endfunction()

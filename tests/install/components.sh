@@ -1,0 +1,29 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# shellcheck shell=sh
+# Runtime is enough to run programs, Development adds what builds them, and both are everything.
+set -eu
+
+rm -rf "$SCRATCH"
+mkdir -p "$SCRATCH"
+
+listing() {
+  (cd "$SCRATCH/$1" && find . -type f -o -type l) | sort
+}
+
+for component in Runtime Development; do
+  "$CMAKE" --install "$BUILD" --prefix "$SCRATCH/$component" --component $component >/dev/null
+  listing $component >"$SCRATCH/$component.txt"
+done
+"$CMAKE" --install "$BUILD" --prefix "$SCRATCH/all" >/dev/null
+
+"$SCRATCH/Runtime/bin/hmn" -V >/dev/null
+if grep -E '\.(h|a|pc|cmake|so|3)$' "$SCRATCH/Runtime.txt"; then
+  echo "these are for development"
+  exit 1
+fi
+if grep -E '/bin/|\.so\.' "$SCRATCH/Development.txt"; then
+  echo "these are for the run time"
+  exit 1
+fi
+listing all >"$SCRATCH/all.txt"
+sort "$SCRATCH/Runtime.txt" "$SCRATCH/Development.txt" | diff -u - "$SCRATCH/all.txt"

@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# shellcheck shell=sh
+# Exactly these files are installed, and none names the tree that it was built in.
+set -eu
+
+rm -rf "$SCRATCH"
+mkdir -p "$SCRATCH"
+build_type=$(sed -n 's/^CMAKE_BUILD_TYPE:[A-Z]*=//p' "$BUILD/CMakeCache.txt" | tr '[:upper:]' '[:lower:]')
+
+{
+  echo bin/hmn
+  echo include/hypomnesis.h
+  for file in libhypomnesis.a libhypomnesis.so libhypomnesis.so.0 "libhypomnesis.so.$VERSION" \
+    pkgconfig/hypomnesis.pc \
+    cmake/hypomnesis/hypomnesisConfig.cmake cmake/hypomnesis/hypomnesisConfigVersion.cmake \
+    cmake/hypomnesis/hypomnesisTargets.cmake \
+    "cmake/hypomnesis/hypomnesisTargets-$build_type.cmake" \
+    cmake/hypomnesis/hypomnesisStaticTargets.cmake \
+    "cmake/hypomnesis/hypomnesisStaticTargets-$build_type.cmake"; do
+    echo "$LIBDIR/$file"
+  done
+  echo share/bash-completion/completions/hmn
+  echo share/fish/vendor_completions.d/hmn.fish
+  echo share/zsh/site-functions/_hmn
+  for page in "$SOURCE"/docs/man/*.[13]; do
+    echo "share/man/man${page##*.}/$(basename "$page")"
+  done
+} | sort >"$SCRATCH/expected"
+(cd "$MOVED" && find . -type f -o -type l) | sed 's|^\./||' | sort >"$SCRATCH/actual"
+diff -u "$SCRATCH/expected" "$SCRATCH/actual"
+
+if named=$(grep -rlF -e "$SOURCE" -e "$BUILD" "$MOVED"); then
+  echo "these name the folder that they were built in: $named"
+  exit 1
+fi
+
+# A path in the text files would pin the prefix.
+if named=$(grep -rlIF -e "\"$PREFIX/" -e "=$PREFIX/" "$MOVED"); then
+  echo "these name the prefix: $named"
+  exit 1
+fi
+
+"$MOVED/bin/hmn" -V | grep -qF "$VERSION"

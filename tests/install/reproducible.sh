@@ -1,0 +1,21 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# shellcheck shell=sh
+# reproducible.sh -D...: the same source in another folder gives the same bits.
+set -eu
+
+rm -rf "$SCRATCH"
+copy="$SCRATCH/another source"
+second="$SCRATCH/another, longer build folder"
+mkdir -p "$copy"
+for part in CMakeLists.txt cmake include src abi pkgconfig docs; do
+  cp -R "$SOURCE/$part" "$copy/"
+done
+
+"$CMAKE" -S "$copy" -B "$second" -G Ninja "$@" -DHMN_BUILD_TESTS=OFF \
+  -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" >/dev/null
+"$CMAKE" --build "$second" -j "$(nproc)" >"$SCRATCH/log" || { cat "$SCRATCH/log"; exit 1; }
+
+for file in "libhypomnesis.so.$VERSION" libhypomnesis.a hmn; do
+  cmp "$BUILD/$file" "$second/$file"
+done
+rm -rf "$SCRATCH"

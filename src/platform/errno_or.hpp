@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+namespace hmn::platform {
+
+// error is the system's own number (errno on POSIX systems); 0 means that value holds.
+template <class T>
+struct [[nodiscard]] errno_or {
+  T value{};
+  int error = 0;
+
+  explicit operator bool() const noexcept { return error == 0; }
+};
+
+}  // namespace hmn::platform

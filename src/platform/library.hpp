@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <string>
+
+namespace hmn::platform {
+
+class library {
+ public:
+  struct open_result;
+
+  static open_result open(const char* name_or_path);
+
+  library() noexcept = default;
+  library(library&& other) noexcept;
+  library& operator=(library&& other) noexcept;
+  ~library();
+
+  explicit operator bool() const noexcept { return handle_ != nullptr; }
+  void* symbol(const char* name) const noexcept;
+  void close() noexcept;
+
+  // Gives up ownership: the library stays loaded until the process ends, its symbols stay valid.
+  void leave_open() noexcept;
+
+ private:
+  explicit library(void* handle) noexcept : handle_(handle) {}
+
+  void* handle_ = nullptr;
+};
+
+struct library::open_result {
+  library value;
+  std::string error_text;  // the loader's own words; empty when it opened
+
+  explicit operator bool() const noexcept { return static_cast<bool>(value); }
+};
+
+}  // namespace hmn::platform

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/clock.hpp"
+
+#include <time.h>
+
+#include <algorithm>
+#include <cerrno>
+
+namespace hmn::platform {
+namespace {
+
+uint64_t read_clock(clockid_t which) noexcept {
+  timespec now{};
+  clock_gettime(which, &now);
+  return static_cast<uint64_t>(now.tv_sec) * ns_per_second + static_cast<uint64_t>(now.tv_nsec);
+}
+
+}  // namespace
+
+uint64_t monotonic_ns() noexcept {
+  return read_clock(CLOCK_MONOTONIC);
+}
+
+uint64_t unix_ns() noexcept {
+  return read_clock(CLOCK_REALTIME);
+}
+
+void sleep_ns(uint64_t duration) noexcept {
+  const uint64_t now = monotonic_ns();
+  const uint64_t until = now + std::min(duration, UINT64_MAX - now);
+  timespec end{};
+  end.tv_sec = static_cast<time_t>(until / ns_per_second);
+  end.tv_nsec = static_cast<long>(until % ns_per_second);
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &end, nullptr) == EINTR) {
+  }
+}
+
+}  // namespace hmn::platform

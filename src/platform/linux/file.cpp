@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/file.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "platform/linux/descriptor.hpp"
+#include "platform/linux/file_at.hpp"
+
+namespace hmn::platform {
+namespace {
+
+constexpr size_t first_growth = 16384;
+
+size_t next_size(size_t size, size_t cap) {
+  return std::min(cap, size + std::max(first_growth, size));
+}
+
+errno_or<bool> read_until(int from, std::string& out, size_t cap) {
+  size_t filled = 0;
+  while (filled < cap) {
+    out.resize(next_size(filled, cap));
+    const errno_or<size_t> got = read_full(from, std::span(out).subspan(filled));
+    if (!got) return {false, got.error};
+    filled += got.value;
+    if (filled < out.size()) {
+      out.resize(filled);
+      return {false, 0};
+    }
+  }
+  char beyond;
+  const errno_or<size_t> more = read_full(from, {&beyond, 1});
+  return {more.value != 0, more.error};
+}
+
+}  // namespace
+
+errno_or<size_t> read_full(int from, std::span<char> buffer) noexcept {
+  size_t filled = 0;
+  while (filled < buffer.size()) {
+    const ssize_t got = ::read(from, buffer.data() + filled, buffer.size() - filled);
+    if (got == 0) break;
+    if (got > 0) {
+      filled += static_cast<size_t>(got);
+    } else if (errno != EINTR) {
+      return {0, errno};
+    }
+  }
+  return {filled, 0};
+}
+
+int open_for_reading(int at, const char* name) noexcept {
+  return openat(at, name, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK);
+}
+
+errno_or<size_t> read_small_at(int at, const char* name, std::span<char> buffer) noexcept {
+  const descriptor from(open_for_reading(at, name));
+  if (!from) return {0, errno};
+  return read_full(from.get(), buffer);
+}
+
+errno_or<size_t> read_link_at(int at, const char* name, std::span<char> buffer) noexcept {
+  if (buffer.empty()) return {0, ENAMETOOLONG};
+  const ssize_t length = readlinkat(at, name, buffer.data(), buffer.size());
+  if (length < 0) return {0, errno};
+  if (static_cast<size_t>(length) == buffer.size()) return {0, ENAMETOOLONG};
+  return {static_cast<size_t>(length), 0};
+}
+
+// A descriptor of a process may lead to a network mount that hangs; AT_STATX_DONT_SYNC never asks
+// its server (Linux 4.11).
+errno_or<file_status> status_at(int at, const char* name) noexcept {
+  struct statx found;
+  constexpr unsigned wanted = STATX_TYPE | STATX_INO | STATX_UID;
+  if (statx(at, name, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, wanted, &found) != 0)
+    return {{}, errno};
+  return {{.device = makedev(found.stx_dev_major, found.stx_dev_minor),
+           .inode = found.stx_ino,
+           .special_device_major = found.stx_rdev_major,
+           .special_device_minor = found.stx_rdev_minor,
+           .owner = found.stx_uid,
+           .is_directory = S_ISDIR(found.stx_mode),
+           .is_character_device = S_ISCHR(found.stx_mode)},
+          0};
+}
+
+errno_or<size_t> read_small(const char* path, std::span<char> buffer) noexcept {
+  return read_small_at(AT_FDCWD, path, buffer);
+}
+
+errno_or<bool> read_whole(const char* path, std::string& out, size_t cap) {
+  out.clear();
+  const descriptor from(open_for_reading(AT_FDCWD, path));
+  if (!from) return {false, errno};
+  const errno_or<bool> cut = read_until(from.get(), out, cap);
+  if (!cut) out.clear();
+  return cut;
+}
+
+errno_or<size_t> read_link(const char* path, std::span<char> buffer) noexcept {
+  return read_link_at(AT_FDCWD, path, buffer);
+}
+
+errno_or<file_status> status_of(const char* path) noexcept {
+  return status_at(AT_FDCWD, path);
+}
+
+bool exists(const char* path) noexcept {
+  return faccessat(AT_FDCWD, path, F_OK, 0) == 0;
+}
+
+bool is_executable_file(const char* path) noexcept {
+  struct stat found;
+  return stat(path, &found) == 0 && S_ISREG(found.st_mode) &&
+         faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
+}
+
+}  // namespace hmn::platform

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/fork.hpp"
+
+#include <pthread.h>
+#include <sys/mman.h>
+
+#include <atomic>
+
+#include "platform/process.hpp"
+
+namespace hmn::platform {
+namespace {
+
+// Zero in a child until it draws its own number.
+alignas(8) constinit uint64_t reset_on_fork = 0;
+constinit std::atomic<uint64_t*> current{nullptr};
+constinit std::atomic<uint64_t> last{0};
+
+extern "C" void reset_in_child() {
+  std::atomic_ref<uint64_t>(reset_on_fork).store(0, std::memory_order_relaxed);
+}
+
+uint64_t* wiped_page() noexcept {
+  void* page =
+      mmap(nullptr, page_size(), PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (page == MAP_FAILED) return nullptr;
+  if (madvise(page, page_size(), MADV_WIPEONFORK) == 0) return static_cast<uint64_t*>(page);
+  munmap(page, page_size());  // before Linux 4.14
+  return nullptr;
+}
+
+uint64_t* establish() noexcept {
+  uint64_t* page = wiped_page();
+  uint64_t* mine = page != nullptr ? page : &reset_on_fork;
+  // Not published without its handler: the next caller tries again.
+  if (page == nullptr && pthread_atfork(nullptr, nullptr, reset_in_child) != 0) return mine;
+  uint64_t* first = nullptr;
+  if (current.compare_exchange_strong(first, mine, std::memory_order_acq_rel)) return mine;
+  if (page != nullptr) munmap(page, page_size());
+  return first;
+}
+
+uint64_t draw(std::atomic_ref<uint64_t> generation) noexcept {
+  const uint64_t mine = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  uint64_t first = 0;
+  return generation.compare_exchange_strong(first, mine, std::memory_order_relaxed) ? mine : first;
+}
+
+}  // namespace
+
+uint64_t process_generation() noexcept {
+  uint64_t* known = current.load(std::memory_order_acquire);
+  if (known == nullptr) known = establish();
+  const std::atomic_ref<uint64_t> generation(*known);
+  const uint64_t value = generation.load(std::memory_order_relaxed);
+  return value != 0 ? value : draw(generation);
+}
+
+}  // namespace hmn::platform

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "platform/file.hpp"
+#include "platform/fork.hpp"
+#include "platform/linux/descriptor.hpp"
+#include "platform/linux/file_at.hpp"
+
+namespace hmn::platform {
+namespace {
+
+bool is_same_file(int number, uint64_t device, uint64_t inode) noexcept {
+  struct stat found;
+  return number >= 0 && fstat(number, &found) == 0 && found.st_dev == device &&
+         found.st_ino == inode;
+}
+
+errno_or<size_t> read_once(int from, std::span<char> buffer) noexcept {
+  for (;;) {
+    const ssize_t got = pread(from, buffer.data(), buffer.size(), 0);
+    if (got >= 0) return {static_cast<size_t>(got), 0};
+    if (errno != EINTR) return {0, errno};
+  }
+}
+
+}  // namespace
+
+errno_or<size_t> kept_file::read(std::span<char> buffer) noexcept {
+  const uint64_t generation = process_generation();
+  identity kept;
+  if (load(kept) && kept.generation == generation &&
+      is_same_file(kept.descriptor, kept.device, kept.inode)) {
+    const errno_or<size_t> got = read_once(kept.descriptor, buffer);
+    if (got) return got;
+  }
+  return read_afresh(buffer, generation);
+}
+
+errno_or<size_t> kept_file::read_afresh(std::span<char> buffer, uint64_t generation) noexcept {
+  descriptor fresh(open_for_reading(AT_FDCWD, path_.c_str()));
+  if (!fresh) return {0, errno};
+  const errno_or<size_t> got = read_once(fresh.get(), buffer);
+  struct stat found;
+  if (!got || fstat(fresh.get(), &found) != 0 || !lock(generation)) return got;
+  keep({fresh.release(), found.st_dev, found.st_ino, generation});
+  lock_.store(0, std::memory_order_release);
+  return got;
+}
+
+// What is still ours is replaced under its own number, where another reader may be using it, and
+// never closed; what is not ours is forgotten.
+void kept_file::keep(const identity& fresh) noexcept {
+  identity now = fresh;
+  identity before;
+  if (load(before) && is_same_file(before.descriptor, before.device, before.inode) &&
+      dup3(fresh.descriptor, before.descriptor, O_CLOEXEC) >= 0) {
+    ::close(fresh.descriptor);
+    now.descriptor = before.descriptor;
+  }
+  store(now);
+}
+
+bool kept_file::lock(uint64_t generation) noexcept {
+  uint64_t holder = lock_.load(std::memory_order_relaxed);
+  return holder != generation &&
+         lock_.compare_exchange_strong(holder, generation, std::memory_order_acquire);
+}
+
+// Acquire loads and release stores in place of fences: a reader that sees a new value below also
+// sees the odd number that was stored before it.
+bool kept_file::load(identity& out) const noexcept {
+  const uint32_t before = sequence_.load(std::memory_order_acquire);
+  out.descriptor = descriptor_.load(std::memory_order_acquire);
+  out.device = device_.load(std::memory_order_acquire);
+  out.inode = inode_.load(std::memory_order_acquire);
+  out.generation = generation_.load(std::memory_order_acquire);
+  return before % 2 == 0 && sequence_.load(std::memory_order_relaxed) == before;
+}
+
+void kept_file::store(const identity& now) noexcept {
+  // Odd already when a fork cut another thread's store short.
+  const uint32_t odd = sequence_.load(std::memory_order_relaxed) | 1;
+  sequence_.store(odd, std::memory_order_relaxed);
+  descriptor_.store(now.descriptor, std::memory_order_release);
+  device_.store(now.device, std::memory_order_release);
+  inode_.store(now.inode, std::memory_order_release);
+  generation_.store(now.generation, std::memory_order_release);
+  sequence_.store(odd + 1, std::memory_order_release);
+}
+
+kept_file::~kept_file() {
+  const int saved = errno;
+  identity kept;
+  if (load(kept) && is_same_file(kept.descriptor, kept.device, kept.inode)) {
+    ::close(kept.descriptor);
+  }
+  errno = saved;
+}
+
+}  // namespace hmn::platform

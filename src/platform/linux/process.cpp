@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/process.hpp"
+
+#include <sys/auxv.h>
+#include <unistd.h>
+
+#include <cstdlib>
+
+namespace hmn::platform {
+
+uint32_t current_pid() noexcept {
+  return static_cast<uint32_t>(getpid());
+}
+
+size_t page_size() noexcept {
+  return static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+uint64_t clock_ticks_per_second() noexcept {
+  return static_cast<uint64_t>(sysconf(_SC_CLK_TCK));
+}
+
+bool is_privileged_start() noexcept {
+  return getauxval(AT_SECURE) != 0;
+}
+
+const char* environment(const char* name) noexcept {
+  return is_privileged_start() ? nullptr : std::getenv(name);
+}
+
+}  // namespace hmn::platform

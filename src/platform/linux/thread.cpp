@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/thread.hpp"
+
+#include <pthread.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <memory>
+#include <new>
+
+namespace hmn::platform {
+namespace {
+
+constexpr size_t stack_size = size_t{512} << 10;
+constexpr size_t largest_stack = size_t{16} << 20;
+constexpr size_t name_size = 16;  // prctl(2), PR_SET_NAME
+
+struct start {
+  void (*entry)(void*);
+  void* argument;
+  char name[name_size];
+};
+
+extern "C" void* run_start(void* given) {
+  const std::unique_ptr<start> owned(static_cast<start*>(given));
+  const start now = *owned;
+  pthread_setname_np(pthread_self(), now.name);
+  now.entry(now.argument);
+  return nullptr;
+}
+
+class attributes {
+ public:
+  attributes() noexcept : error_(pthread_attr_init(&value_)) {}
+  attributes(const attributes&) = delete;
+  ~attributes() {
+    if (error_ == 0) pthread_attr_destroy(&value_);
+  }
+  int error() const noexcept { return error_; }
+  pthread_attr_t* get() noexcept { return &value_; }
+
+ private:
+  pthread_attr_t value_;
+  int error_;
+};
+
+int create(start* what) noexcept {
+  attributes given;
+  if (given.error() != 0) return given.error();
+  pthread_attr_setdetachstate(given.get(), PTHREAD_CREATE_DETACHED);
+  const long least = sysconf(_SC_THREAD_STACK_MIN);
+  size_t size = std::max(stack_size, least > 0 ? static_cast<size_t>(least) : 0);
+  int error = EINVAL;
+  // glibc takes the program's static TLS out of the stack, and answers EINVAL when it does not fit.
+  for (; error == EINVAL && size <= largest_stack; size *= 2) {
+    pthread_attr_setstacksize(given.get(), size);
+    pthread_t thread;
+    error = pthread_create(&thread, given.get(), run_start, what);
+  }
+  return error;
+}
+
+}  // namespace
+
+int start_detached(void (*entry)(void*), void* argument, const char* name) noexcept {
+  std::unique_ptr<start> what(new (std::nothrow) start{entry, argument, {}});
+  if (!what) return ENOMEM;
+  std::strncpy(what->name, name, name_size - 1);
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  const int error = create(what.get());
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  if (error == 0) static_cast<void>(what.release());
+  return error;
+}
+
+no_cancel::no_cancel() noexcept : errno_(errno), state_(PTHREAD_CANCEL_ENABLE) {
+  pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state_);
+}
+
+no_cancel::~no_cancel() {
+  pthread_setcancelstate(state_, nullptr);
+  errno = errno_;
+}
+
+}  // namespace hmn::platform

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace hmn::platform {
+
+struct command {
+  std::string path;                    // absolute
+  std::vector<std::string> arguments;  // without the program's own name
+  uint64_t deadline_ns = 0;            // absolute, monotonic; UINT64_MAX: none
+  size_t output_cap = 0;               // bytes
+};
+
+struct outcome {
+  enum class kind { finished, not_found, not_runnable, timed_out, output_too_long };
+
+  kind what = kind::not_runnable;
+  int error = 0;            // native, with not_found and not_runnable
+  bool exit_known = false;  // false too when the host program took the child's status
+  int exit_code = 0;        // meaningful when exit_known and signal is 0
+  int signal = 0;           // that ended it, when exit_known
+  std::string output;       // all of it when finished, else what had come (at most output_cap)
+};
+
+// Runs a program with stdin and stderr on the null device, in its own process group, with a fixed
+// environment and no other descriptor of ours. Not finished until its output has ended, whoever
+// holds it, and it has exited. At the deadline or the cap its whole group is killed. The host
+// program's children, SIGCHLD disposition and wait loops are neither used nor disturbed where the
+// kernel allows it.
+outcome run(const command& what);
+
+}  // namespace hmn::platform

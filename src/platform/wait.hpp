@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace hmn::platform {
+
+enum class wake { changed, timed_out };
+
+inline constexpr uint64_t no_deadline = UINT64_MAX;
+
+// Sleeps until word differs from expected (an acquire load says so) or the monotonic deadline.
+wake wait_on(std::atomic<uint32_t>& word, uint32_t expected, uint64_t deadline_ns) noexcept;
+
+// Store the new value (release) first; a wake without a change goes unseen.
+void wake_one(std::atomic<uint32_t>& word) noexcept;
+void wake_all(std::atomic<uint32_t>& word) noexcept;
+
+}  // namespace hmn::platform

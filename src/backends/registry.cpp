@@ -15,7 +15,7 @@
 namespace hmn {
 namespace {
 
-bool is_on(const settings& s, source id) {
+[[maybe_unused]] bool is_on(const settings& s, source id) {
   return (s.sources_off >> static_cast<unsigned>(id) & 1U) == 0;
 }
 

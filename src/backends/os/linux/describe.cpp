@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/os/linux/describe.hpp"
+
+#include <array>
+#include <cerrno>
+
+#include "backends/os/linux/proc_path.hpp"
+#include "backends/os/linux/process_name.hpp"
+#include "backends/os/linux/stat.hpp"
+#include "model/scan.hpp"
+#include "model/text.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::os {
+namespace {
+
+name_state state_of(int error) {
+  switch (error) {
+    case ENOENT:
+    case ESRCH:
+      return name_state::exited;
+    case EACCES:
+    case EPERM:
+      return name_state::protected_process;
+    default:
+      return name_state::unknown;
+  }
+}
+
+void name(std::string_view root, std::string_view who, const stat& s, usage& row) {
+  row.name_state = s.is_kernel_thread() ? name_state::kernel : name_state::resolved;
+  if (s.is_kernel_thread()) return;
+  std::array<char, 4096> cmdline;
+  std::string_view full = s.comm;
+  if (s.comm.size() >= longest_comm) {
+    const auto got = platform::read_small(proc_path(root, who, "cmdline").c_str(), cmdline);
+    full = full_name(s.comm, {cmdline.data(), got ? got.value : 0});
+  }
+  row.name.clear();
+  append_utf8(row.name, full);
+  if (row.name.empty()) row.name_state = name_state::unknown;
+}
+
+void measure(const stat& s, std::size_t page_size, usage& row) {
+  if (row.host_resident || s.is_kernel_thread() || s.is_dead() || !s.rss) return;
+  row.host_resident = scan::product(*s.rss, page_size);
+}
+
+bool is_complete(const usage& row) {
+  return row.name_state != name_state::unknown && row.start_unix_ns && row.uid && row.host_resident;
+}
+
+}  // namespace
+
+void describe(std::string_view root, std::size_t page_size, boot_time& boot, usage& row) {
+  if (row.pid == 0 || is_complete(row)) return;
+  const pid_name who(row.pid);
+  std::array<char, 2048> buffer;
+  const auto got = platform::read_small(proc_path(root, who.view(), "stat").c_str(), buffer);
+  if (!got) {
+    if (row.name_state == name_state::unknown) row.name_state = state_of(got.error);
+    return;
+  }
+  const auto s = parse_stat({buffer.data(), got.value});
+  if (!s) return;
+  if (row.name_state == name_state::unknown) name(root, who.view(), *s, row);
+  if (!row.start_unix_ns) row.start_unix_ns = boot.unix_ns(root, s->starttime);
+  measure(*s, page_size, row);
+  if (row.uid) return;
+  const auto folder = platform::status_of(proc_path(root, who.view(), "").c_str());
+  if (folder) row.uid = folder.value.owner;
+}
+
+}  // namespace hmn::os

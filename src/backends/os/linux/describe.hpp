@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <string_view>
+
+#include "backends/os/linux/boot_time.hpp"
+#include "model/usage.hpp"
+
+namespace hmn::os {
+
+// Fills what is still unknown of a row: name and its state, start, owner, resident set. One reading
+// of the process' stat file and one look at its folder.
+void describe(std::string_view root, std::size_t page_size, boot_time& boot, usage& row);
+
+}  // namespace hmn::os

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <array>
+#include <atomic>
+#include <string>
+
+#include "backends/os/linux/boot_time.hpp"
+#include "backends/os/linux/describe.hpp"
+#include "backends/os/linux/process_life.hpp"
+#include "backends/os/linux/process_memory.hpp"
+#include "backends/os/linux/statm.hpp"
+#include "backends/os/linux/system_memory.hpp"
+#include "backends/os/os.hpp"
+#include "platform/file.hpp"
+#include "platform/fork.hpp"
+#include "platform/process.hpp"
+
+namespace hmn::os {
+namespace {
+
+// getpid is a system call.
+class own_pid {
+ public:
+  std::uint32_t get() noexcept {
+    const std::uint64_t now = platform::process_generation();
+    if (generation_.load(std::memory_order_acquire) == now)
+      return pid_.load(std::memory_order_relaxed);
+    const std::uint32_t pid = platform::current_pid();
+    pid_.store(pid, std::memory_order_relaxed);
+    generation_.store(now, std::memory_order_release);
+    return pid;
+  }
+
+ private:
+  std::atomic<std::uint64_t> generation_{0};
+  std::atomic<std::uint32_t> pid_{0};
+};
+
+class linux_host final : public host_source {
+ public:
+  explicit linux_host(const settings& s)
+      : proc_root_(s.proc_root),
+        cgroup_root_(s.cgroup_root),
+        page_size_(platform::page_size()),
+        own_statm_(s.proc_root + "/self/statm") {}
+
+  source id() const noexcept override { return source::os; }
+
+  result<void> own_memory(std::uint32_t fields, process_memory& out) override {
+    start(own_pid_.get(), out);
+    if ((fields & ~process_memory_field::cheap) == 0 && read_own_statm(fields, out)) return {};
+    result<void> r = read("self", fields, out);
+    // "self" is the first thread, which may have ended.
+    if (!r && r.why().code == status::no_process) return read("thread-self", fields, out);
+    return r;
+  }
+
+  result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) override {
+    start(pid, out);
+    const pid_name who(pid);
+    result<void> r = read(who.view(), fields, out);
+    if (r || r.why().code != status::no_process) return r;
+    const auto thread = living_thread(proc_root_, who.view());
+    return thread ? read(*thread, fields, out) : std::move(r);
+  }
+
+  result<void> system(system_memory& out) override {
+    return read_system_memory(proc_root_, cgroup_root_, out);
+  }
+
+  void describe(usage& row) override { os::describe(proc_root_, page_size_, boot_, row); }
+
+ private:
+  static void start(std::uint32_t pid, process_memory& out) noexcept {
+    out.pid = pid;
+    out.from = source::os;
+  }
+
+  result<void> read(std::string_view who, std::uint32_t fields, process_memory& out) {
+    return read_process_memory(proc_root_, who, page_size_, fields, out);
+  }
+
+  // One fstat and one pread. False when the slow way has to say what is wrong.
+  bool read_own_statm(std::uint32_t fields, process_memory& out) noexcept {
+    std::array<char, 256> buffer;
+    const auto got = own_statm_.read(buffer);
+    if (!got) return false;
+    const auto m = parse_statm({buffer.data(), got.value});
+    return m && m->resident != 0 && fill(*m, page_size_, fields, out);
+  }
+
+  const std::string proc_root_;
+  const std::string cgroup_root_;
+  const std::size_t page_size_;
+  platform::kept_file own_statm_;
+  own_pid own_pid_;
+  boot_time boot_;
+};
+
+}  // namespace
+}  // namespace hmn::os
+
+namespace hmn {
+
+std::unique_ptr<host_source> make_os(const settings& s) {
+  return std::make_unique<os::linux_host>(s);
+}
+
+}  // namespace hmn

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/os/linux/system_memory.hpp"
+
+#include <array>
+
+#include "backends/os/linux/meminfo.hpp"
+#include "backends/os/linux/memory_limit.hpp"
+#include "backends/os/linux/proc_path.hpp"
+#include "model/scan.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::os {
+namespace {
+
+// The zones' low watermarks together: a quarter above the minimum (mm/page_alloc.c).
+std::uint64_t low_watermark(const std::string& proc_root) {
+  std::array<char, 32> buffer;
+  const proc_path path(proc_root, "", "sys/vm/min_free_kbytes");
+  const auto got = platform::read_small(path.c_str(), buffer);
+  std::string_view text(buffer.data(), got ? got.value : 0);
+  const std::uint64_t kilobytes = scan::number(scan::take_line(text)).value_or(0);
+  const std::uint64_t bytes = scan::product(kilobytes, 1024).value_or(0);
+  return bytes + bytes / 4;
+}
+
+void take(const meminfo& m, const std::string& proc_root, system_memory& out) {
+  out.total = m.total.value();
+  out.available = m.available.value();
+  out.swap_total = m.swap_total.value();
+  out.swap_free = m.swap_free.value();
+  out.commit_limit = m.commit_limit.value();
+  out.committed = m.committed.value();
+  if (m.available.what != amount::is::missing) return;
+  out.available = m.estimate_available(low_watermark(proc_root));
+  if (out.available) out.notes |= note::estimated;
+}
+
+}  // namespace
+
+result<void> read_system_memory(const std::string& proc_root, const std::string& cgroup_root,
+                                system_memory& out) {
+  const proc_path path(proc_root, "", "meminfo");
+  std::array<char, 16384> buffer;
+  const auto got = platform::read_small(path.c_str(), buffer);
+  if (!got) return unreadable(got.error, path);
+  out.from = source::os;
+  take(parse_meminfo({buffer.data(), got.value}), proc_root, out);
+  if (!out.total && !out.available) return nonsense(path, "it has no MemTotal in kB");
+
+  const memory_limit limit = find_memory_limit(proc_root, cgroup_root);
+  out.limit = limit.bytes;
+  out.limit_used = limit.used;
+  if (limit.is_partial || !out.total || !out.available) out.notes |= note::partial;
+  return {};
+}
+
+}  // namespace hmn::os

@@ -1,0 +1,53 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+find_program(HMN_CLANG NAMES clang-19 clang)
+find_program(HMN_CLANGXX NAMES clang++-19 clang++)
+find_program(HMN_SWIG swig)
+mark_as_advanced(HMN_CLANG HMN_CLANGXX HMN_SWIG)
+
+set(gate ${CMAKE_CURRENT_SOURCE_DIR}/gate)
+set(abi ${PROJECT_SOURCE_DIR}/abi)
+set(include ${PROJECT_SOURCE_DIR}/include)
+set(library $<TARGET_FILE:hypomnesis>)
+set(soname libhypomnesis.so.${PROJECT_VERSION_MAJOR})
+file(GLOB layouts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/layout_v*.c)
+
+function(hmn_gate name)
+  hmn_add_suite(abi.${name} COMMAND ${ARGN})
+endfunction()
+
+# hmn_gate_with(<tool> <name> <command>...): without the tool the suite says that it is skipped.
+function(hmn_gate_with tool name)
+  if(${tool})
+    hmn_gate(${name} ${ARGN})
+  else()
+    string(TOLOWER ${tool} word)
+    hmn_gate(${name} sh -c "echo 'skipped: abi.${name}: ${word} is not here' && exit 77")
+  endif()
+endfunction()
+
+# What the header says is the same whatever is built.
+if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)
+  hmn_gate_with(HMN_CLANG header ${gate}/header_compiles.sh ${include}
+    ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} ${HMN_CLANG} ${HMN_CLANGXX})
+  hmn_gate_with(HMN_SWIG header_swig ${gate}/header_swig.sh ${include} ${HMN_SWIG})
+  hmn_gate(header_luajit ${gate}/header_luajit.sh ${include} ${CMAKE_C_COMPILER} luajit ${library})
+  hmn_gate_with(HMN_CLANG layout ${gate}/layout.sh ${include} ${HMN_CLANG} ${layouts})
+  hmn_gate(consistency ${Python3_EXECUTABLE} -B ${gate}/consistency.py ${PROJECT_SOURCE_DIR})
+  hmn_gate_with(HMN_CLANG canaries ${Python3_EXECUTABLE} -B ${gate}/canaries.py
+    ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} ${HMN_CLANG} ${HMN_CLANGXX})
+endif()
+
+# Sanitizers change what is exported, needed and imported.
+if(NOT HMN_SANITIZE)
+  set(runtime "")
+  if(HMN_STATIC_RUNTIME)
+    set(runtime static-runtime)
+  endif()
+  hmn_gate(exports ${gate}/exports.sh ${library} ${abi}/exports.txt)
+  hmn_gate(needed ${gate}/needed.sh ${library} ${soname} ${runtime})
+  hmn_gate(symbol_versions ${gate}/symbol_versions.sh ${library} ${abi}/symbol-versions.txt)
+  hmn_gate(hardening ${gate}/hardening.sh ${library})
+  hmn_gate(stripped_size ${gate}/stripped_size.sh ${library} ${CMAKE_STRIP} 600)
+  hmn_gate(static_names ${gate}/static_names.sh $<TARGET_FILE:hypomnesis_static>)
+endif()

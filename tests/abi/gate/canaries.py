@@ -1,0 +1,308 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""canaries.py ROOT CC CXX CLANG CLANGXX: each check of the gate passes a sound library and fails on a
+broken one. A gate that lets one of these through is broken itself."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import header as headers
+import stub
+
+GATE = pathlib.Path(__file__).resolve().parent
+ROOT, CC, CXX, CLANG, CLANGXX = (pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:6])
+LINK = ["-Wl,-z,relro,-z,now,-z,nodelete,-z,defs,-z,noexecstack", "-Wl,--no-undefined-version"]
+SONAME = "libhypomnesis.so.0"
+
+
+class Tree:
+    """A copy of what the gate reads, and a library made from its header."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        shutil.copytree(ROOT / "include", self.folder / "include")
+        shutil.copytree(ROOT / "abi", self.folder / "abi")
+        (self.folder / "tests/abi").mkdir(parents=True)
+        for layout in (ROOT / "tests/abi").glob("layout_v*.c"):
+            shutil.copy(layout, self.folder / "tests/abi")
+        self.header = self.folder / "include/hypomnesis.h"
+        self.library = self.folder / SONAME
+        self.baseline = self.folder / "x86_64.abi"
+        self.suppressions = self.folder / "suppressions"
+        self.suppressions.write_text("")
+        version = headers.parse(self.header).version
+        frozen = self.folder / "abi/headers" / ".".join(version.split(".")[:2])
+        frozen.mkdir(parents=True, exist_ok=True)
+        shutil.copy(self.header, frozen)
+        (self.folder / "CHANGELOG.md").write_text(f"# Changelog\n\n## [{version}]\n")
+
+    def edit(self, path, pattern, replacement, count=1):
+        text = (self.folder / path).read_text()
+        edited, done = re.subn(pattern, replacement, text, flags=re.S)
+        assert done == count, f"{pattern} is found {done} times in {path}"
+        (self.folder / path).write_text(edited)
+
+    def build(self, extra="", flags=(), link=LINK, soname=SONAME):
+        source = self.folder / "stub.c"
+        source.write_text(stub.source(headers.parse(self.header), extra))
+        run(CC, "-shared", "-fPIC", "-g", "-Og", "-fvisibility=hidden", f"-I{self.folder}/include",
+            f"-Wl,-soname,{soname}", f"-Wl,--version-script={self.folder}/abi/hypomnesis.map",
+            *link, "-o", self.library, source, *flags)
+
+    def remember(self):
+        self.build()
+        run("sh", GATE / "baseline.sh", self.library, self.folder / "include", self.baseline)
+        shutil.copytree(self.folder / "include", self.folder / "before")
+
+
+def run(*command):
+    subprocess.run([str(part) for part in command], check=True)
+
+
+def passes(script, *arguments):
+    interpreter = sys.executable if script.endswith(".py") else "sh"
+    done = subprocess.run([interpreter, GATE / script, *map(str, arguments)], capture_output=True,
+                          check=False, env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"})
+    return done.returncode == 0
+
+
+class Canary(unittest.TestCase):
+    def setUp(self):
+        scratch = tempfile.TemporaryDirectory()
+        self.addCleanup(scratch.cleanup)
+        self.tree = Tree(scratch.name)
+
+    def compiles(self):
+        return passes("header_compiles.sh", self.tree.folder / "include", CC, CXX, CLANG, CLANGXX)
+
+    def layout(self):
+        return passes("layout.sh", self.tree.folder / "include", CLANG,
+                      *(self.tree.folder / "tests/abi").glob("layout_v*.c"))
+
+    def abidiff(self):
+        tree = self.tree
+        return passes("abidiff.sh", tree.library, tree.folder / "include", tree.baseline,
+                      tree.folder / "before", tree.suppressions)
+
+    def exports(self):
+        return passes("exports.sh", self.tree.library, self.tree.folder / "abi/exports.txt")
+
+    def needed(self, *mode):
+        return passes("needed.sh", self.tree.library, SONAME, *mode)
+
+    def hardening(self):
+        return passes("hardening.sh", self.tree.library)
+
+    def consistency(self):
+        return passes("consistency.py", self.tree.folder)
+
+    def size(self, limit):
+        return passes("stripped_size.sh", self.tree.library, "strip", limit)
+
+    def versions(self, limits):
+        path = self.tree.folder / "limits"
+        path.write_text(limits)
+        return passes("symbol_versions.sh", self.tree.library, path)
+
+
+class Sound(Canary):
+    def test_the_untouched_copy_passes_everything(self):
+        self.tree.remember()
+        for check in (self.compiles, self.layout, self.abidiff, self.exports, self.needed,
+                      self.hardening, self.consistency):
+            self.assertTrue(check(), check.__name__)
+        self.assertTrue(self.needed("static-runtime"))
+        self.assertTrue(self.size(100))
+
+
+class Header(Canary):
+    def test_swapped_fields(self):
+        self.tree.remember()
+        self.tree.edit("include/hypomnesis.h", r"(uint64_t free_bytes;)(\s+)(uint64_t used_bytes;)", r"\3\2\1")
+        self.tree.build()
+        self.assertFalse(self.layout())
+        self.assertFalse(self.abidiff())
+
+    def test_widened_parameter(self):
+        self.tree.remember()
+        self.tree.edit("include/hypomnesis.h", r"(hmn_pool_read\([^;]*)uint32_t kind", r"\1uint64_t kind")
+        self.tree.build()
+        self.assertFalse(self.layout())
+        self.assertFalse(self.abidiff())
+
+    def test_removed_function(self):
+        self.tree.remember()
+        self.tree.edit("include/hypomnesis.h", r"HMN_FN\(uint32_t\) hmn_feature\(uint32_t feature\) HMN_NX;", "")
+        self.assertFalse(self.layout())
+        self.assertFalse(self.consistency())
+        self.tree.edit("abi/hypomnesis.map", "    hmn_feature;\n", "")
+        self.tree.build()
+        self.assertFalse(self.exports())
+        self.assertFalse(self.abidiff())
+
+    def test_function_without_a_line_in_the_map(self):
+        self.tree.edit("abi/hypomnesis.map", "    hmn_feature;\n", "")
+        self.tree.build()
+        self.assertFalse(self.exports())
+        self.assertFalse(self.consistency())
+
+    def test_renumbered_constant(self):
+        self.tree.edit("include/hypomnesis.h", r"HMN_E_RANGE = -4,", "HMN_E_RANGE = -40,")
+        self.assertFalse(self.layout())
+        self.assertFalse(self.consistency())
+
+    def test_appended_field_keeps_the_layout_and_asks_for_the_rest(self):
+        self.tree.remember()
+        self.tree.edit("include/hypomnesis.h", r"(uint64_t age_ns;[^;]*)\} hmn_pool;", r"\1 uint64_t more; } hmn_pool;")
+        self.tree.build()
+        self.assertTrue(self.layout())
+        self.assertFalse(self.abidiff())
+        self.assertFalse(self.consistency())
+
+    def test_padding(self):
+        self.tree.edit("include/hypomnesis.h", r"    uint32_t reserved0; *\n    int64_t memory_bytes;", "    int64_t memory_bytes;")
+        self.assertFalse(self.compiles())
+        self.assertFalse(self.layout())
+        self.assertFalse(self.consistency())
+
+    def test_a_type_that_c89_lacks(self):
+        self.tree.edit("include/hypomnesis.h", r"hmn_feature\(uint32_t feature\)", "hmn_feature(bool feature)")
+        self.assertFalse(self.compiles())
+        self.assertFalse(self.consistency())
+
+    def test_a_comment_that_c89_lacks(self):
+        self.tree.edit("include/hypomnesis.h", r"(struct hmn_snapshot;\n|hmn_snapshot hmn_snapshot;\n)", r"\1// text\n")
+        self.assertFalse(self.compiles())
+
+    def test_unregistered_status(self):
+        self.tree.edit("include/hypomnesis.h", r"HMN_E_STATE = -21", "HMN_E_STATE = -21, HMN_E_NEW = -22")
+        self.assertFalse(self.consistency())
+
+    def test_reused_number(self):
+        self.tree.edit("abi/status-codes", r"\n-20  HMN_E_ASLEEP", "\n-19  HMN_E_ASLEEP")
+        self.assertFalse(self.consistency())
+
+    def test_new_function_without_a_line_in_the_changelog(self):
+        for path in ("include/hypomnesis.h", "abi/hypomnesis.map", "abi/exports.txt"):
+            self.tree.edit(path, r"(?<=[ \n])hmn_feature(?=[(;@])", "hmn_capability")
+        self.assertFalse(self.consistency())
+
+
+class Library(Canary):
+    def test_stripped(self):
+        self.tree.remember()
+        run("strip", "--strip-all", self.tree.library)
+        self.assertFalse(self.abidiff())
+
+    def test_without_a_baseline(self):
+        self.tree.remember()
+        self.tree.baseline.unlink()
+        self.assertFalse(self.abidiff())
+
+    def test_a_suppression(self):
+        self.tree.remember()
+        self.tree.suppressions.write_text("[suppress_type]\n  name = hmn_pool\n")
+        self.assertFalse(self.abidiff())
+
+    def test_extra_export(self):
+        self.tree.edit("abi/hypomnesis.map", "    hmn_feature;\n", "    hmn_feature;\n    leaked;\n")
+        self.tree.build(extra='__attribute__((visibility("default"))) void leaked(void) {}')
+        self.assertFalse(self.exports())
+
+    def test_exported_data(self):
+        self.tree.edit("abi/hypomnesis.map", "    hmn_feature;\n", "    hmn_feature;\n    leaked;\n")
+        self.tree.edit("abi/exports.txt", "hmn_feature@@HMN_0\n", "hmn_feature@@HMN_0\nleaked@@HMN_0\n")
+        self.tree.build(extra='__attribute__((visibility("default"))) int leaked;')
+        self.assertFalse(self.exports())
+
+    def test_renamed_node(self):
+        self.tree.edit("abi/hypomnesis.map", "HMN_0 {", "HMN_0.1 {")
+        self.tree.build()
+        self.assertFalse(self.exports())
+
+    def test_linked_vendor_library(self):
+        vendor = self.tree.folder / "libnvidia-ml.so.1"
+        (self.tree.folder / "vendor.c").write_text("int nvmlInit_v2(void); int nvmlInit_v2(void) { return 0; }\n")
+        run(CC, "-shared", "-fPIC", f"-Wl,-soname,{vendor.name}", "-o", vendor, self.tree.folder / "vendor.c")
+        self.tree.build(flags=["-Wl,--no-as-needed", vendor])
+        self.assertFalse(self.needed())
+
+    def test_runtime_that_should_be_inside(self):
+        self.tree.build(flags=["-Wl,--no-as-needed", "-lstdc++"])
+        self.assertTrue(self.needed())
+        self.assertFalse(self.needed("static-runtime"))
+
+    def test_other_soname(self):
+        self.tree.build(soname="libhypomnesis.so.1")
+        self.assertFalse(self.needed())
+
+    def test_search_path(self):
+        self.tree.build(flags=["-Wl,-rpath,/opt/lib"])
+        self.assertFalse(self.needed())
+
+    def test_lazy_binding(self):
+        self.tree.build(link=["-Wl,-z,relro,-z,lazy,-z,nodelete"])
+        self.assertFalse(self.hardening())
+
+    def test_without_relro(self):
+        self.tree.build(link=["-Wl,-z,norelro,-z,now,-z,nodelete"])
+        self.assertFalse(self.hardening())
+
+    def test_unloadable(self):
+        self.tree.build(link=["-Wl,-z,relro,-z,now"])
+        self.assertFalse(self.hardening())
+
+    def test_executable_stack(self):
+        self.tree.build(flags=["-Wl,-z,execstack"])
+        self.assertFalse(self.hardening())
+
+    def test_text_relocation(self):
+        self.tree.build(extra='__asm__(".text\\n.balign 8\\n.quad hmn_feature\\n");', flags=["-Wl,-z,notext"])
+        self.assertFalse(self.hardening())
+
+    def test_destructor(self):
+        self.tree.build(extra="static volatile int ended;\n"
+                              "__attribute__((destructor)) static void end(void) { ended = 1; }")
+        self.assertFalse(self.hardening())
+
+    def test_exit_handler(self):
+        self.tree.build(extra="int __cxa_atexit(void (*)(void *), void *, void *);\n"
+                              "__attribute__((constructor)) static void begin(void) { __cxa_atexit(0, 0, 0); }")
+        self.assertFalse(self.hardening())
+
+    def test_new_runtime(self):
+        self.tree.build(extra="int getentropy(void *, unsigned long); int used(void *);\n"
+                              "int used(void *p) { return getentropy(p, 1); }")
+        self.assertTrue(self.versions("GLIBC 2.34\n"))
+        self.assertFalse(self.versions("GLIBC 2.24\n"))
+        self.assertFalse(self.versions("GLIBCXX 3.4.29\n"))
+
+    def test_too_large(self):
+        self.tree.build(extra="const char filler[700 * 1024] = {1}; const char *used(int i);\n"
+                              "const char *used(int i) { return filler + i; }",
+                        flags=["-Wl,--no-gc-sections"])
+        self.assertFalse(self.size(600))
+
+
+class Archive(Canary):
+    def names(self, text):
+        source, archive = self.tree.folder / "part.cpp", self.tree.folder / "part.a"
+        source.write_text(text)
+        run(CXX, "-c", "-o", source.with_suffix(".o"), source)
+        run("ar", "qcD", archive, source.with_suffix(".o"))
+        return passes("static_names.sh", archive)
+
+    def test_names_of_its_own(self):
+        self.assertTrue(self.names('namespace hmn { struct a { void b() const; }; void a::b() const {} int c; } extern "C" void hmn_d() {}'))
+
+    def test_name_that_collides(self):
+        self.assertFalse(self.names("void parse() {}"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,186 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""consistency.py ROOT: the header, the map, the export list, the registries, the frozen layouts and
+the changelog agree, in both directions. Prints each disagreement and fails on any."""
+import pathlib
+import re
+import sys
+
+import header as headers
+
+REGISTRIES = {"status-codes": "HMN_OK|HMN_E_", "backends": "HMN_BACKEND_", "paths": "HMN_PATH_",
+              "native-domains": "HMN_NATIVE_", "texts": "HMN_TEXT_"}
+# What a plain foreign function interface can say.
+PARAMETER_TYPES = {"uint32_t", "uint64_t", "hmn_flags", "hmn_status", "const char *", "char *",
+                   "uint32_t *", "hmn_error *"}
+RESULT_TYPES = {"hmn_status", "void", "uint32_t", "const char *"}
+INPUTS = {"hmn_context_options", "hmn_snapshot_options"}
+
+
+def both_ways(what, left, left_name, right, right_name):
+    for name in sorted(set(left) - set(right)):
+        yield f"{what} {name} is in {left_name} and not in {right_name}"
+    for name in sorted(set(right) - set(left)):
+        yield f"{what} {name} is in {right_name} and not in {left_name}"
+
+
+def read_map(path):
+    text = re.sub(r"/\*.*?\*/", "", path.read_text(), flags=re.S)
+    return {node: re.findall(r"(\w+);", body.split("local:")[0])
+            for node, body in re.findall(r"(HMN_[\d.]+)\s*\{(.*?)\}", text, re.S)}
+
+
+def read_registry(path):
+    rows = [line.split(maxsplit=3) for line in path.read_text().splitlines()
+            if line.strip() and not line.startswith("#")]
+    return [(int(number), name, since, meaning) for number, name, since, meaning in rows]
+
+
+def check_exports(header, abi):
+    nodes = read_map(abi / "hypomnesis.map")
+    mapped = [name for names in nodes.values() for name in names]
+    yield from both_ways("function", header.functions, "the header", mapped, "hypomnesis.map")
+    for name in sorted({name for name in mapped if mapped.count(name) > 1}):
+        yield f"function {name} stands twice in hypomnesis.map"
+    versioned = [f"{name}@@{node}" for node, names in nodes.items() for name in names]
+    listed = (abi / "exports.txt").read_text().split()
+    yield from both_ways("export", versioned, "hypomnesis.map", listed, "exports.txt")
+    if header.version.startswith("0.") and list(nodes) != ["HMN_0"]:
+        yield f"before 1.0 the one node is HMN_0, not {', '.join(nodes)}"
+
+
+def check_registry(header, path, pattern):
+    rows = read_registry(path)
+    declared = {name: value for name, value in header.constants.items()
+                if re.match(pattern, name) and not re.search("_SIZE_V|_HAS_", name)}
+    registered = {name: number for number, name, since, _ in rows if since != "reserved"}
+    yield from both_ways("constant", declared, "the header", registered, path.name)
+    for name in declared.keys() & registered.keys():
+        if declared[name] != registered[name]:
+            yield f"{name} is {declared[name]} in the header and {registered[name]} in {path.name}"
+    for column, what in ((0, "number"), (1, "name")):
+        values = [row[column] for row in rows]
+        for value in sorted({value for value in values if values.count(value) > 1}):
+            yield f"{path.name} uses the {what} {value} twice"
+    for _, name, _, meaning in rows:
+        if name in declared and header.meanings.get(name, meaning) != meaning:
+            yield f"{name} means '{header.meanings[name]}' in the header, '{meaning}' in {path.name}"
+
+
+def check_structs(header):
+    for struct in header.structs.values():
+        sizes = {name: value for name, value in header.constants.items()
+                 if re.fullmatch(struct.name.upper() + r"_SIZE_V\d+", name)}
+        if not sizes or max(sizes.values()) != struct.size:
+            yield f"{struct.name} has {struct.size} bytes and no size constant of that value"
+        for name, value in sizes.items():
+            if value % 8 or value > 65536:
+                yield f"{name} is {value}: no multiple of 8, or above 64 KiB"
+        first = [field.name for field in struct.fields[:2]]
+        second = {"hmn_error": "status"}.get(struct.name, "flags" if struct.name in INPUTS else "present")
+        if first != ["struct_size", second]:
+            yield f"{struct.name} begins with {first}, not with struct_size and {second}"
+        end = 0
+        for field in struct.fields:
+            if field.offset != end:
+                yield f"{struct.name} has padding before {field.name}"
+            end = field.offset + field.size
+    for name, value in header.constants.items():
+        if not -2**31 <= value < 2**31:
+            yield f"{name} does not fit an int, which C89 asks of it"
+
+
+def check_signatures(header):
+    names = [*header.structs, *header.handles]
+    pointers = {f"{const}{name} *" for name in names for const in ("", "const ")}
+    pointers |= {f"{name} **" for name in header.handles}
+    for function in header.functions.values():
+        if function.result not in RESULT_TYPES:
+            yield f"{function.name} returns {function.result}, which not every language can take"
+        for parameter in function.parameters:
+            if parameter.type not in PARAMETER_TYPES | pointers:
+                yield f"{function.name} takes {parameter.type} {parameter.name}"
+        if function.name in names:
+            yield f"{function.name} is named like a type"
+        last = [parameter.name for parameter in function.parameters[-1:]]
+        if any(parameter.type == "hmn_error *" for parameter in function.parameters) and last != ["error"]:
+            yield f"{function.name} does not take its error last"
+
+
+def check_since(path, header):
+    text = path.read_text()
+    for name in header.functions:
+        declaration = re.search(rf"HMN_FN\([^)]*\) {name}\(", text)
+        comment = text[:declaration.start()].rsplit("/**", 1)[-1]
+        since = re.search(r"@since (\d+)\.(\d+)\.? \*/\s*$", comment)
+        if not since:
+            yield f"{name} does not say since when it is there"
+        elif [int(part) for part in since.groups()] > [int(p) for p in header.version.split(".")[:2]]:
+            yield f"{name} is newer than the header"
+
+
+def check_layouts(header, layouts):
+    text = "\n".join(path.read_text() for path in layouts)
+    asserted = {kind: re.findall(rf"^\s*{kind}\((\w+),", text, re.M)
+                for kind in ("SIZE", "NUMBER", "FUNCTION")}
+    fields = {f"{struct}.{field}"
+              for struct, field in re.findall(r"^\s*(?:FIELD|TEXT)\((\w+), (\w+),", text, re.M)}
+    yield from both_ways("struct", header.structs, "the header", asserted["SIZE"], "the layouts")
+    yield from both_ways("constant", header.constants, "the header", asserted["NUMBER"], "the layouts")
+    yield from both_ways("function", header.functions, "the header", asserted["FUNCTION"], "the layouts")
+    declared = {f"{struct.name}.{field.name}" for struct in header.structs.values() for field in struct.fields}
+    yield from both_ways("field", declared, "the header", fields, "the layouts")
+
+
+def names_of(header):
+    return {*header.functions, *header.structs,
+            *(name for name in header.constants if name.startswith("HMN_E_"))}
+
+
+def check_changelog(header, changelog, frozen):
+    text = changelog.read_text()
+    told = set(re.findall(r"\b(?:hmn|HMN_E)_\w+\b(?!\*)", text))
+    major_minor = ".".join(header.version.split(".")[:2])
+    if not re.search(rf"^## \[?(?:{re.escape(header.version)}|Unreleased)\]?", text, re.M):
+        yield f"the changelog has no heading for {header.version}"
+    older = [headers.parse(path) for path in frozen]
+    known = set().union(*(names_of(old) for old in older))
+    for name in sorted(names_of(header) - known - told):
+        yield f"{name} is new in {major_minor} and not in the changelog"
+    newest = names_of(older[-1])
+    for name in sorted(newest - names_of(header)):
+        if not header.version.startswith("0."):
+            yield f"{name} is gone: that breaks clients of {older[-1].version}"
+        elif name not in told:
+            yield f"{name} is gone and the changelog does not say so"
+    for name in sorted(told - known - names_of(header)):
+        yield f"the changelog speaks of {name}, which no header has"
+
+
+def check(root):
+    path, abi = root / "include/hypomnesis.h", root / "abi"
+    header = headers.parse(path)
+    yield from check_exports(header, abi)
+    for name, pattern in REGISTRIES.items():
+        yield from check_registry(header, abi / name, pattern)
+    yield from check_structs(header)
+    yield from check_signatures(header)
+    yield from check_since(path, header)
+    yield from check_layouts(header, sorted((root / "tests/abi").glob("layout_v*.c")))
+    frozen = sorted((abi / "headers").glob("*/hypomnesis.h"),
+                    key=lambda found: [int(part) for part in found.parent.name.split(".")])
+    if not frozen:
+        yield "abi/headers holds no released header"
+    else:
+        yield from check_changelog(header, root / "CHANGELOG.md", frozen)
+
+
+def main():
+    complaints = list(check(pathlib.Path(sys.argv[1])))
+    for complaint in complaints:
+        print(f"consistency: {complaint}", file=sys.stderr)
+    return bool(complaints)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

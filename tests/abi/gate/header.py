@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""What include/hypomnesis.h declares: functions, constants, structs."""
+import dataclasses
+import re
+
+SIZES = {"uint32_t": 4, "int32_t": 4, "hmn_flags": 4, "hmn_status": 4, "uint64_t": 8, "int64_t": 8,
+         "double": 8, "char": 1}
+
+
+@dataclasses.dataclass
+class Field:
+    name: str
+    type: str
+    count: int | None
+    offset: int
+    size: int
+
+
+@dataclasses.dataclass
+class Struct:
+    name: str
+    fields: list[Field]
+
+    @property
+    def size(self):
+        last = self.fields[-1]
+        end = last.offset + last.size
+        alignment = max(SIZES[field.type] for field in self.fields)
+        return -(-end // alignment) * alignment
+
+
+@dataclasses.dataclass
+class Parameter:
+    name: str
+    type: str
+
+
+@dataclasses.dataclass
+class Function:
+    name: str
+    result: str
+    parameters: list[Parameter]
+
+
+@dataclasses.dataclass
+class Header:
+    version: str
+    constants: dict[str, int]
+    meanings: dict[str, str]
+    structs: dict[str, Struct]
+    handles: list[str]
+    functions: dict[str, Function]
+
+
+def parse(path):
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    code = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
+    return Header(
+        version=_version(code),
+        constants=_constants(code),
+        meanings=_meanings(text),
+        structs=_structs(code),
+        handles=re.findall(r"typedef struct (\w+) \1;", code),
+        functions=_functions(code))
+
+
+def _version(code):
+    return ".".join(re.search(rf"#define HMN_VERSION_{part} (\d+)", code).group(1)
+                    for part in ("MAJOR", "MINOR", "PATCH"))
+
+
+def _constants(code):
+    constants = {}
+    for body in re.findall(r"\benum\s*\{(.*?)\}", code, re.S):
+        for name, value in re.findall(r"(HMN_\w+)\s*=\s*([^,]+)", body):
+            if name in constants:
+                raise ValueError(f"{name} is declared twice")
+            constants[name] = _number(value.strip())
+    return constants
+
+
+def _number(text):
+    shift = re.fullmatch(r"1 << (\d+)", text)
+    return 1 << int(shift.group(1)) if shift else int(text, 0)
+
+
+def _meanings(text):
+    """The comment that stands behind a constant, as one line."""
+    found = re.findall(r"(HMN_\w+) = [^,\n/]+,?[ ]*/\*(.*?)\*/", text, re.S)
+    return {name: re.sub(r"\s*\n\s*\*\s*|\s+", " ", words).strip() for name, words in found}
+
+
+def _structs(code):
+    structs = {}
+    for name, body in re.findall(r"typedef struct (\w+) \{(.*?)\} \1;", code, re.S):
+        fields, offset = [], 0
+        for type_, field, count in re.findall(r"(\w+)\s+(\w+)(?:\[(\d+)\])?\s*;", body):
+            offset = -(-offset // SIZES[type_]) * SIZES[type_]
+            size = SIZES[type_] * int(count or 1)
+            fields.append(Field(field, type_, int(count) if count else None, offset, size))
+            offset += size
+        structs[name] = Struct(name, fields)
+    return structs
+
+
+def _functions(code):
+    functions = {}
+    for result, name, arguments in re.findall(r"HMN_FN\(([^)]*)\)\s*(\w+)\((.*?)\) HMN_NX;", code, re.S):
+        parameters = []
+        for argument in [] if arguments.strip() == "void" else arguments.split(","):
+            type_, parameter = re.fullmatch(r"\s*(.*?[\s*])(\w+)\s*", argument, re.S).groups()
+            parameters.append(Parameter(parameter, re.sub(r"\s+", " ", type_).strip()))
+        functions[name] = Function(name, result.strip(), parameters)
+    return functions

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "support/suite.h"
+
+static void the_version_is_that_of_the_header(void** state) {
+  (void)state;
+  char text[32];
+  snprintf(text, sizeof text, "%d.%d.%d", HMN_VERSION_MAJOR, HMN_VERSION_MINOR, HMN_VERSION_PATCH);
+  assert_int_equal(hmn_version_number(), HMN_VERSION_NUMBER);
+  assert_string_equal(hmn_version_string(), text);
+  assert_int_equal(HMN_VERSION_NUMBER,
+                   HMN_VERSION_MAJOR * 1000000 + HMN_VERSION_MINOR * 1000 + HMN_VERSION_PATCH);
+}
+
+#define NAMED(status) \
+  { status, #status }
+static void each_status_is_called_as_in_the_header(void** state) {
+  (void)state;
+  const struct {
+    hmn_status status;
+    const char* name;
+  } all[] = {NAMED(HMN_OK),
+             NAMED(HMN_E_ARGUMENT),
+             NAMED(HMN_E_STRUCT_SIZE),
+             NAMED(HMN_E_UNKNOWN_FLAG),
+             NAMED(HMN_E_RANGE),
+             NAMED(HMN_E_NO_MEMORY),
+             NAMED(HMN_E_UNSUPPORTED),
+             NAMED(HMN_E_NO_SOURCE),
+             NAMED(HMN_E_NO_DEVICE),
+             NAMED(HMN_E_NO_PROCESS),
+             NAMED(HMN_E_PERMISSION),
+             NAMED(HMN_E_TIMEOUT),
+             NAMED(HMN_E_DEVICE_LOST),
+             NAMED(HMN_E_BACKEND),
+             NAMED(HMN_E_LIMIT),
+             NAMED(HMN_E_OVERFLOW),
+             NAMED(HMN_E_FORKED),
+             NAMED(HMN_E_BUFFER),
+             NAMED(HMN_E_EMPTY),
+             NAMED(HMN_E_INTERNAL),
+             NAMED(HMN_E_ASLEEP),
+             NAMED(HMN_E_STATE)};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
+    assert_string_equal(hmn_status_name(all[i].status), all[i].name);
+  }
+}
+
+static void an_unknown_status_has_a_name_too(void** state) {
+  (void)state;
+  const hmn_status unknown[] = {1, -22, 1000, INT32_MAX, INT32_MIN, -1000000};
+  for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; ++i) {
+    assert_string_equal(hmn_status_name(unknown[i]), "HMN_E_?");
+  }
+}
+
+static void each_backend_has_a_name_of_its_own(void** state) {
+  (void)state;
+  assert_string_equal(hmn_backend_name(HMN_BACKEND_NONE), "none");
+  assert_string_equal(hmn_backend_name(HMN_BACKEND_NVML), "nvml");
+  const uint32_t known[] = {HMN_BACKEND_NONE, HMN_BACKEND_OS, HMN_BACKEND_NVML,
+                            HMN_BACKEND_NVIDIA_SMI, HMN_BACKEND_SIMULATED};
+  for (size_t i = 0; i < 5; ++i) {
+    assert_string_not_equal(hmn_backend_name(known[i]), "unknown");
+    for (size_t j = 0; j < i; ++j) {
+      assert_string_not_equal(hmn_backend_name(known[i]), hmn_backend_name(known[j]));
+    }
+  }
+}
+
+static void a_backend_that_it_does_not_know_is_unknown(void** state) {
+  (void)state;
+  const uint32_t unknown[] = {4, 15, 17, 63, 64, 1000, UINT32_MAX};
+  for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; ++i) {
+    assert_string_equal(hmn_backend_name(unknown[i]), "unknown");
+  }
+}
+
+static void names_are_static(void** state) {
+  (void)state;
+  assert_ptr_equal(hmn_status_name(HMN_E_RANGE), hmn_status_name(HMN_E_RANGE));
+  assert_ptr_equal(hmn_backend_name(HMN_BACKEND_OS), hmn_backend_name(HMN_BACKEND_OS));
+  assert_ptr_equal(hmn_version_string(), hmn_version_string());
+}
+
+static void a_feature_is_yes_or_no(void** state) {
+  (void)state;
+  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_OS), 1);
+  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_NVML), HMN_WITH_NVML);
+  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_NVIDIA_SMI), HMN_WITH_NVIDIA_SMI);
+  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_SIMULATED), HMN_WITH_SIMULATED);
+  assert_int_equal(hmn_feature(HMN_FEATURE_SIMULATION), HMN_WITH_SIMULATED);
+  assert_int_equal(hmn_feature(HMN_FEATURE_SUBPROCESS), HMN_WITH_SUBPROCESS);
+}
+
+static void a_feature_that_it_does_not_know_is_no(void** state) {
+  (void)state;
+  const uint32_t unknown[] = {0, 3, 999, 1000, 1004, 1063, 1064, 1000000, UINT32_MAX};
+  for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; ++i) {
+    assert_int_equal(hmn_feature(unknown[i]), 0);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_version_is_that_of_the_header),
+      cmocka_unit_test(each_status_is_called_as_in_the_header),
+      cmocka_unit_test(an_unknown_status_has_a_name_too),
+      cmocka_unit_test(each_backend_has_a_name_of_its_own),
+      cmocka_unit_test(a_backend_that_it_does_not_know_is_unknown),
+      cmocka_unit_test(names_are_static),
+      cmocka_unit_test(a_feature_is_yes_or_no),
+      cmocka_unit_test(a_feature_that_it_does_not_know_is_no),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

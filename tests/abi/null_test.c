@@ -1,0 +1,165 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "support/calls.h"
+
+/* HMN_E_ARGUMENT: a pointer is NULL that must not be. */
+#define assert_refuses_null(call) assert_answers(call, HMN_E_ARGUMENT)
+
+static void destroy_accepts_null(void** state) {
+  (void)state;
+  hmn_context_destroy(NULL);
+  hmn_snapshot_destroy(NULL);
+}
+
+static void a_null_out_is_an_argument_error(void** state) {
+  hmn_context* context = ((fixture*)*state)->context;
+  assert_refuses_null(hmn_context_create(NULL, NULL, &error));
+  assert_refuses_null(hmn_context_backend(context, HMN_BACKEND_OS, NULL, &error));
+  assert_refuses_null(hmn_process_memory_read(context, 1, 0, NULL, &error));
+  assert_refuses_null(hmn_process_memory_read_self(context, 0, NULL, &error));
+  assert_refuses_null(hmn_system_memory_read(context, NULL, &error));
+  assert_refuses_null(hmn_device_count(context, NULL, &error));
+  assert_refuses_null(hmn_device_find(context, "driver:0", NULL, &error));
+  assert_refuses_null(hmn_device_read(context, 0, NULL, &error));
+  assert_refuses_null(hmn_pool_read(context, 0, HMN_POOL_MAIN, NULL, &error));
+  assert_refuses_null(hmn_telemetry_read(context, 0, 0, NULL, &error));
+  assert_refuses_null(hmn_usage_read(context, 0, 1, NULL, &error));
+  assert_refuses_null(hmn_usage_read_self(context, 0, NULL, &error));
+  assert_refuses_null(hmn_snapshot_take(context, NULL, NULL, &error));
+}
+
+static void a_null_struct_of_a_snapshot_is_an_argument_error(void** state) {
+  const fixture* f = *state;
+  assert_status(hmn_snapshot_read(f->after, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_memory(f->after, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_system(f->after, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_device(f->after, 0, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_telemetry(f->after, 0, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_self(f->after, 0, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_pool(f->after, 0, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_usage(f->after, 0, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_diagnostic(f->after, 0, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_report_read(f->before, f->after, 0, NULL), HMN_E_ARGUMENT);
+}
+
+static void a_null_handle_is_an_argument_error_and_leaves_a_zero_result(void** state) {
+  (void)state;
+  const fixture nothing = {NULL, NULL, NULL};
+  guarded* g = guard_new();
+  for (size_t i = 0; i < call_count; ++i) {
+    NEW(hmn_error, error);
+    print_message("  %s\n", calls[i].name);
+    const uint32_t size = calls[i].size_v1;
+    assert_status(calls[i].run(&nothing, guard_arm(g, size), &error), HMN_E_ARGUMENT);
+    if (size > 0) assert_cleared(g, size);
+    if (calls[i].of_context) assert_told(&error, HMN_E_ARGUMENT);
+  }
+  free(g);
+}
+
+static void a_count_or_handle_that_was_not_had_is_zero(void** state) {
+  const fixture* f = *state;
+  uint32_t number = 7;
+  assert_refuses_null(hmn_device_count(NULL, &number, &error));
+  assert_int_equal(number, 0);
+  number = 7;
+  assert_refuses_null(hmn_device_find(NULL, "driver:0", &number, &error));
+  assert_int_equal(number, 0);
+  number = 7;
+  assert_refuses_null(hmn_device_find(f->context, NULL, &number, &error));
+  assert_int_equal(number, 0);
+  hmn_snapshot* snapshot = f->before;
+  assert_refuses_null(hmn_snapshot_take(NULL, NULL, &snapshot, &error));
+  assert_null(snapshot);
+}
+
+static void set_path_without_a_context_is_an_argument_error(void** state) {
+  (void)state;
+  assert_refuses_null(hmn_context_set_path(NULL, HMN_PATH_PROC, "/proc", &error));
+}
+
+static void a_null_value_means_the_default_path(void** state) {
+  (void)state;
+  hmn_context* context = NULL;
+  assert_status(hmn_context_create(NULL, &context, NULL), HMN_OK);
+  assert_answers(hmn_context_set_path(context, HMN_PATH_PROC, "/nowhere", &error), HMN_OK);
+  assert_answers(hmn_context_set_path(context, HMN_PATH_PROC, NULL, &error), HMN_OK);
+  NEW(hmn_process_memory, memory);
+  assert_answers(hmn_process_memory_read_self(context, 0, &memory, &error), HMN_OK);
+  hmn_context_destroy(context);
+}
+
+static void a_null_error_is_allowed_everywhere(void** state) {
+  const fixture* f = *state;
+  guarded* g = guard_new();
+  for (size_t i = 0; i < call_count; ++i) {
+    print_message("  %s\n", calls[i].name);
+    assert_status(calls[i].run(f, guard_arm(g, calls[i].size_v1), NULL), HMN_OK);
+  }
+  free(g);
+  assert_status(hmn_context_set_path(f->context, HMN_PATH_PROC, "/proc", NULL), HMN_E_STATE);
+}
+
+static void either_snapshot_of_a_report_must_be_there(void** state) {
+  const fixture* f = *state;
+  const hmn_snapshot* sides[][2] = {{NULL, f->after}, {f->before, NULL}, {NULL, NULL}};
+  for (size_t i = 0; i < 3; ++i) {
+    NEW(hmn_delta, delta);
+    char text[64];
+    uint32_t needed = 9;
+    assert_status(hmn_report_read(sides[i][0], sides[i][1], 0, &delta), HMN_E_ARGUMENT);
+    assert_status(hmn_report_delta(sides[i][0], sides[i][1], 0, "a", text, sizeof text, &needed),
+                  HMN_E_ARGUMENT);
+    assert_status(
+        hmn_report_before_after(sides[i][0], sides[i][1], 0, "a", text, sizeof text, &needed),
+        HMN_E_ARGUMENT);
+  }
+}
+
+static void a_report_must_have_a_label(void** state) {
+  const fixture* f = *state;
+  char text[256];
+  uint32_t needed = 0;
+  assert_status(hmn_report_delta(f->before, f->after, 0, NULL, text, sizeof text, &needed),
+                HMN_E_ARGUMENT);
+  assert_status(hmn_report_before_after(f->before, f->after, 0, NULL, text, sizeof text, &needed),
+                HMN_E_ARGUMENT);
+}
+
+static void text_of_a_null_snapshot_is_an_argument_error(void** state) {
+  (void)state;
+  char text[64];
+  uint32_t needed = 9;
+  assert_status(hmn_snapshot_text(NULL, HMN_TEXT_PROCESS_NAME, 0, text, sizeof text, &needed),
+                HMN_E_ARGUMENT);
+  assert_status(hmn_format_device(NULL, 0, HMN_FORMAT_FREE, text, sizeof text, &needed),
+                HMN_E_ARGUMENT);
+  assert_status(hmn_format_json(NULL, text, sizeof text, &needed), HMN_E_ARGUMENT);
+}
+
+static void a_null_buffer_with_a_capacity_is_an_argument_error(void** state) {
+  for (size_t i = 0; i < text_call_count; ++i) {
+    uint32_t needed = 9;
+    print_message("  %s\n", text_calls[i].name);
+    assert_status(text_calls[i].run(*state, NULL, 8, &needed), HMN_E_ARGUMENT);
+    assert_int_equal(needed, 0);
+    assert_status(text_calls[i].run(*state, NULL, 8, NULL), HMN_E_ARGUMENT);
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(destroy_accepts_null),
+      cmocka_unit_test(a_null_out_is_an_argument_error),
+      cmocka_unit_test(a_null_struct_of_a_snapshot_is_an_argument_error),
+      cmocka_unit_test(a_null_handle_is_an_argument_error_and_leaves_a_zero_result),
+      cmocka_unit_test(a_count_or_handle_that_was_not_had_is_zero),
+      cmocka_unit_test(set_path_without_a_context_is_an_argument_error),
+      cmocka_unit_test(a_null_value_means_the_default_path),
+      cmocka_unit_test(a_null_error_is_allowed_everywhere),
+      cmocka_unit_test(either_snapshot_of_a_report_must_be_there),
+      cmocka_unit_test(a_report_must_have_a_label),
+      cmocka_unit_test(text_of_a_null_snapshot_is_an_argument_error),
+      cmocka_unit_test(a_null_buffer_with_a_capacity_is_an_argument_error),
+  };
+  return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}

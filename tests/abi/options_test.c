@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "support/calls.h"
+
+enum { ALL_CONTEXT_FLAGS = 31, ALL_SNAPSHOT_FLAGS = 3 };
+
+static hmn_status create_with(const void* options) {
+  NEW(hmn_error, error);
+  hmn_context* context = (hmn_context*)&error;
+  const hmn_status status = hmn_context_create(options, &context, &error);
+  assert_told(&error, status);
+  assert_int_equal(context != NULL, status == HMN_OK);
+  hmn_context_destroy(context);
+  return status;
+}
+
+static hmn_status take_with(hmn_context* context, const void* options) {
+  NEW(hmn_error, error);
+  hmn_snapshot* snapshot = (hmn_snapshot*)&error;
+  const hmn_status status = hmn_snapshot_take(context, options, &snapshot, &error);
+  assert_told(&error, status);
+  assert_int_equal(snapshot != NULL, status == HMN_OK);
+  hmn_snapshot_destroy(snapshot);
+  return status;
+}
+
+static void* zeroed(guarded* g, uint32_t size) {
+  guard_arm(g, size);
+  memset((char*)g->bytes + sizeof size, 0, size - sizeof size);
+  return g->bytes;
+}
+
+static const uint32_t refused_sizes[] = {0, 4, 8, 65537, 65544, 0xAAAAAAAAu, 0xFFFFFFFFu};
+
+static void a_size_that_no_version_had_is_refused(void** state) {
+  const fixture* f = *state;
+  guarded* g = guard_new();
+  for (size_t i = 0; i < sizeof refused_sizes / sizeof refused_sizes[0]; ++i) {
+    memset(g, 0, sizeof *g);
+    memcpy(g->bytes, &refused_sizes[i], sizeof refused_sizes[i]);
+    assert_status(create_with(g->bytes), HMN_E_STRUCT_SIZE);
+    assert_status(take_with(f->context, g->bytes), HMN_E_STRUCT_SIZE);
+  }
+  assert_status(create_with(zeroed(g, HMN_CONTEXT_OPTIONS_SIZE_V1 - 8)), HMN_E_STRUCT_SIZE);
+  assert_status(create_with(zeroed(g, HMN_CONTEXT_OPTIONS_SIZE_V1 + 4)), HMN_E_STRUCT_SIZE);
+  assert_status(take_with(f->context, zeroed(g, HMN_SNAPSHOT_OPTIONS_SIZE_V1 - 8)),
+                HMN_E_STRUCT_SIZE);
+  assert_status(take_with(f->context, zeroed(g, HMN_SNAPSHOT_OPTIONS_SIZE_V1 + 4)),
+                HMN_E_STRUCT_SIZE);
+  free(g);
+}
+
+static void a_longer_struct_with_a_zero_tail_means_the_same(void** state) {
+  const fixture* f = *state;
+  const uint32_t sizes[] = {48, 56, 1024, 65536};
+  guarded* g = guard_new();
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+    assert_status(create_with(zeroed(g, sizes[i])), HMN_OK);
+    assert_status(take_with(f->context, zeroed(g, sizes[i])), HMN_OK);
+  }
+  free(g);
+}
+
+static void a_byte_past_what_the_library_knows_is_an_unknown_flag(void** state) {
+  const fixture* f = *state;
+  guarded* g = guard_new();
+  for (uint32_t more = 8; more <= 4096; more *= 8) {
+    const uint32_t offsets[] = {0, 1, more / 2, more - 1};
+    for (size_t i = 0; i < 4; ++i) {
+      char* bytes = zeroed(g, HMN_CONTEXT_OPTIONS_SIZE_V1 + more);
+      bytes[HMN_CONTEXT_OPTIONS_SIZE_V1 + offsets[i]] = 1;
+      assert_status(create_with(bytes), HMN_E_UNKNOWN_FLAG);
+      bytes = zeroed(g, HMN_SNAPSHOT_OPTIONS_SIZE_V1 + more);
+      bytes[HMN_SNAPSHOT_OPTIONS_SIZE_V1 + offsets[i]] = 1;
+      assert_status(take_with(f->context, bytes), HMN_E_UNKNOWN_FLAG);
+    }
+  }
+  free(g);
+}
+
+static void bytes_past_struct_size_are_not_looked_at(void** state) {
+  const fixture* f = *state;
+  guarded* g = guard_new();
+  assert_status(create_with(zeroed(g, HMN_CONTEXT_OPTIONS_SIZE_V1)), HMN_OK);
+  assert_untouched_from(g, HMN_CONTEXT_OPTIONS_SIZE_V1);
+  assert_status(take_with(f->context, zeroed(g, HMN_SNAPSHOT_OPTIONS_SIZE_V1)), HMN_OK);
+  assert_untouched_from(g, HMN_SNAPSHOT_OPTIONS_SIZE_V1);
+  free(g);
+}
+
+static void a_flag_that_the_library_does_not_know_is_refused(void** state) {
+  const fixture* f = *state;
+  for (unsigned bit = 0; bit < 32; ++bit) {
+    NEW(hmn_context_options, context);
+    context.flags = 1u << bit;
+    const int known = (context.flags & ALL_CONTEXT_FLAGS) != 0;
+    assert_status(create_with(&context), known ? HMN_OK : HMN_E_UNKNOWN_FLAG);
+
+    NEW(hmn_snapshot_options, collect);
+    collect.collect = 1u << bit;
+    const int collected = (collect.collect & EVERYTHING) != 0;
+    assert_status(take_with(f->context, &collect), collected ? HMN_OK : HMN_E_UNKNOWN_FLAG);
+
+    NEW(hmn_snapshot_options, snapshot);
+    snapshot.flags = 1u << bit;
+    snapshot.pid = snapshot.flags == HMN_SNAPSHOT_ONE_PROCESS;
+    const int filter = (snapshot.flags & ALL_SNAPSHOT_FLAGS) != 0;
+    assert_status(take_with(f->context, &snapshot), filter ? HMN_OK : HMN_E_UNKNOWN_FLAG);
+  }
+}
+
+static void reserved_fields_are_zero(void** state) {
+  (void)state;
+  NEW(hmn_context_options, options);
+  options.reserved0 = 1;
+  assert_status(create_with(&options), HMN_E_UNKNOWN_FLAG);
+  options.reserved0 = 0x80000000u;
+  assert_status(create_with(&options), HMN_E_UNKNOWN_FLAG);
+}
+
+static void every_bit_of_backends_off_is_allowed(void** state) {
+  (void)state;
+  NEW(hmn_context_options, options);
+  options.backends_off = UINT64_MAX;
+  assert_status(create_with(&options), HMN_OK);
+}
+
+static void the_largest_of_every_number_is_allowed(void** state) {
+  (void)state;
+  NEW(hmn_context_options, options);
+  options.deadline_ms = options.stale_ms = options.open_deadline_ms = UINT32_MAX;
+  options.max_age_ms = options.idle_close_ms = UINT32_MAX;
+  hmn_context* context = NULL;
+  assert_status(open_machine_with("everything.json", &options, &context), HMN_OK);
+  NEW(hmn_pool, pool);
+  assert_answers(hmn_pool_read(context, 0, HMN_POOL_MAIN, &pool, &error), HMN_OK);
+  hmn_context_destroy(context);
+}
+
+/* Zero is the default in every field, so NULL, a zeroed struct and a shorter one mean the same. */
+static void a_zeroed_struct_means_what_null_means(void** state) {
+  const fixture* f = *state;
+  NEW(hmn_snapshot_options, zero);
+  hmn_snapshot* taken[2] = {NULL, NULL};
+  assert_answers(hmn_snapshot_take(f->context, NULL, &taken[0], &error), HMN_OK);
+  assert_answers(hmn_snapshot_take(f->context, &zero, &taken[1], &error), HMN_OK);
+  hmn_snapshot_info info[2];
+  for (size_t i = 0; i < 2; ++i) {
+    memset(&info[i], 0, sizeof info[i]);
+    info[i].struct_size = sizeof info[i];
+    assert_status(hmn_snapshot_read(taken[i], &info[i]), HMN_OK);
+    hmn_snapshot_destroy(taken[i]);
+  }
+  assert_int_equal(info[0].collect, info[1].collect);
+  assert_int_equal(info[0].collect,
+                   HMN_COLLECT_MEMORY | HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_SELF);
+  assert_int_equal(info[0].device_count, info[1].device_count);
+  assert_int_equal(info[0].pool_count, info[1].pool_count);
+  assert_int_equal(info[0].usage_count, info[1].usage_count);
+}
+
+/* HMN_E_ARGUMENT: device_index or pid without its flag. */
+static void a_filter_without_its_flag_is_refused(void** state) {
+  const fixture* f = *state;
+  NEW(hmn_snapshot_options, device);
+  device.device_index = 1;
+  assert_status(take_with(f->context, &device), HMN_E_ARGUMENT);
+  NEW(hmn_snapshot_options, process);
+  process.pid = 1;
+  assert_status(take_with(f->context, &process), HMN_E_ARGUMENT);
+}
+
+/* HMN_E_NO_DEVICE: the index was never given. HMN_E_RANGE: pid 0. */
+static void a_filter_for_what_cannot_be_is_refused(void** state) {
+  const fixture* f = *state;
+  NEW(hmn_snapshot_options, device);
+  device.flags = HMN_SNAPSHOT_ONE_DEVICE;
+  device.device_index = 999;
+  assert_status(take_with(f->context, &device), HMN_E_NO_DEVICE);
+  NEW(hmn_snapshot_options, process);
+  process.flags = HMN_SNAPSHOT_ONE_PROCESS;
+  assert_status(take_with(f->context, &process), HMN_E_RANGE);
+}
+
+static void a_field_bit_that_the_library_does_not_know_is_refused(void** state) {
+  const fixture* f = *state;
+  for (unsigned bit = 0; bit < 32; ++bit) {
+    NEW(hmn_process_memory, memory);
+    NEW(hmn_telemetry, telemetry);
+    NEW(hmn_error, error);
+    if (bit >= 8) {
+      const hmn_status self = hmn_process_memory_read_self(f->context, 1u << bit, &memory, &error);
+      assert_status(self, HMN_E_UNKNOWN_FLAG);
+      assert_told(&error, HMN_E_UNKNOWN_FLAG);
+      const hmn_status other =
+          hmn_process_memory_read(f->context, 4242, 1u << bit, &memory, &error);
+      assert_status(other, HMN_E_UNKNOWN_FLAG);
+    }
+    if (bit >= 21) {
+      const hmn_status status = hmn_telemetry_read(f->context, 0, 1u << bit, &telemetry, &error);
+      assert_status(status, HMN_E_UNKNOWN_FLAG);
+      assert_told(&error, HMN_E_UNKNOWN_FLAG);
+    }
+  }
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_size_that_no_version_had_is_refused),
+      cmocka_unit_test(a_longer_struct_with_a_zero_tail_means_the_same),
+      cmocka_unit_test(a_byte_past_what_the_library_knows_is_an_unknown_flag),
+      cmocka_unit_test(bytes_past_struct_size_are_not_looked_at),
+      cmocka_unit_test(a_flag_that_the_library_does_not_know_is_refused),
+      cmocka_unit_test(reserved_fields_are_zero),
+      cmocka_unit_test(every_bit_of_backends_off_is_allowed),
+      cmocka_unit_test(the_largest_of_every_number_is_allowed),
+      cmocka_unit_test(a_zeroed_struct_means_what_null_means),
+      cmocka_unit_test(a_filter_without_its_flag_is_refused),
+      cmocka_unit_test(a_filter_for_what_cannot_be_is_refused),
+      cmocka_unit_test(a_field_bit_that_the_library_does_not_know_is_refused),
+  };
+  return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}

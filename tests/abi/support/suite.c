@@ -1,0 +1,78 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "suite.h"
+
+enum { PATTERN = 0xA5 };
+
+int is_zero(const void* bytes, size_t count) {
+  const unsigned char* byte = bytes;
+  while (count > 0 && byte[count - 1] == 0) --count;
+  return count == 0;
+}
+
+static size_t utf8_length(const unsigned char* at) {
+  static const struct {
+    unsigned char mask, lead;
+    uint32_t least;
+  } forms[] = {{0x80, 0, 0}, {0xE0, 0xC0, 0x80}, {0xF0, 0xE0, 0x800}, {0xF8, 0xF0, 0x10000}};
+  for (size_t more = 0; more < 4; ++more) {
+    if ((at[0] & forms[more].mask) != forms[more].lead) continue;
+    uint32_t point = at[0] & (unsigned char)~forms[more].mask;
+    for (size_t i = 1; i <= more; ++i) {
+      if ((at[i] & 0xC0) != 0x80) return 0;
+      point = point << 6 | (at[i] & 0x3FU);
+    }
+    const int surrogate = point >= 0xD800 && point <= 0xDFFF;
+    return point >= forms[more].least && point <= 0x10FFFF && !surrogate ? more + 1 : 0;
+  }
+  return 0;
+}
+
+void assert_text(const char* text, size_t capacity) {
+  assert_non_null(memchr(text, 0, capacity));
+  const unsigned char* at = (const unsigned char*)text;
+  while (*at != 0) {
+    const size_t length = utf8_length(at);
+    if (length == 0)
+      fail_msg("no UTF-8 at byte %d of \"%s\"", (int)(at - (const unsigned char*)text), text);
+    at += length;
+  }
+}
+
+void assert_told(const hmn_error* error, hmn_status expected) {
+  assert_int_equal(error->struct_size, sizeof *error);
+  assert_status(error->status, expected);
+  assert_text(error->message, sizeof error->message);
+  if (expected == HMN_OK) {
+    assert_true(is_zero(&error->status, sizeof *error - offsetof(hmn_error, status)));
+  } else {
+    assert_true(strlen(error->message) > 8);
+  }
+}
+
+guarded* guard_new(void) {
+  guarded* g = malloc(sizeof *g);
+  assert_non_null(g);
+  return g;
+}
+
+void* guard_arm(guarded* g, uint32_t struct_size) {
+  memset(g, PATTERN, sizeof *g);
+  memcpy(g->bytes, &struct_size, sizeof struct_size);
+  return g->bytes;
+}
+
+void assert_untouched_from(const guarded* g, size_t offset) {
+  const unsigned char* all = (const unsigned char*)g;
+  for (size_t i = 0; i < sizeof *g; ++i) {
+    const int inside = i >= GUARD && i < GUARD + offset;
+    if (!inside && all[i] != PATTERN) fail_msg("byte %d was written", (int)i - GUARD);
+  }
+}
+
+void assert_cleared(const guarded* g, uint32_t size) {
+  uint32_t told = 0;
+  memcpy(&told, g->bytes, sizeof told);
+  assert_int_equal(told, size);
+  assert_true(is_zero((const unsigned char*)g->bytes + sizeof told, size - sizeof told));
+  assert_untouched_from(g, size);
+}

@@ -1,0 +1,58 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * What every suite of the public interface starts from. Plain C, the public header only.
+ */
+#ifndef HMN_TESTS_ABI_SUITE_H
+#define HMN_TESTS_ABI_SUITE_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include <hypomnesis.h>
+
+/* Exit code of a suite that cannot run here. */
+enum { SKIPPED = 77 };
+
+#define NEW(type, name) type name = {.struct_size = (uint32_t)sizeof(type)}
+
+/* A status by name in the failure message. */
+#define assert_status(got, expected) \
+  assert_string_equal(hmn_status_name(got), hmn_status_name(expected))
+
+/* A call with an hmn_error answers what it returned, with a sentence unless it is HMN_OK. */
+void assert_told(const hmn_error* error, hmn_status expected);
+#define assert_answers(call, expected) \
+  do {                                 \
+    NEW(hmn_error, error);             \
+    const hmn_status got = (call);     \
+    assert_status(got, expected);      \
+    assert_told(&error, expected);     \
+  } while (0)
+
+/* Well-formed UTF-8, terminated within its capacity. */
+void assert_text(const char* text, size_t capacity);
+
+/* A buffer filled with a pattern, larger than the largest struct, so that every byte that a call
+ * writes can be told. */
+enum { GUARD = 64, LARGEST = 65536 + 64 };
+typedef struct guarded {
+  uint64_t front[GUARD / 8];
+  uint64_t bytes[LARGEST / 8];
+  uint64_t back[GUARD / 8];
+} guarded;
+guarded* guard_new(void);
+/* Refills it with the pattern and sets struct_size. */
+void* guard_arm(guarded* g, uint32_t struct_size);
+void assert_untouched_from(const guarded* g, size_t offset);
+/* Zero from struct_size on to `size`, and nothing after it touched. */
+void assert_cleared(const guarded* g, uint32_t size);
+int is_zero(const void* bytes, size_t count);
+
+#endif

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <hypomnesis.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+namespace bench {
+
+inline void must(hmn_status status, const hmn_error& error) {
+  if (status == HMN_OK) return;
+  std::fprintf(stderr, "%s: %s\n", hmn_status_name(status), error.message);
+  std::abort();
+}
+
+// A context over the fake NVML, with a scenario given as text.
+class machine {
+ public:
+  explicit machine(hmn_flags flags, const std::string& scenario = {});
+  machine(const machine&) = delete;
+  machine& operator=(const machine&) = delete;
+  ~machine() { hmn_context_destroy(context_); }
+  [[nodiscard]] hmn_context* context() const { return context_; }
+
+ private:
+  hmn_context* context_ = nullptr;
+};
+
+// One GPU whose calls cost nothing, used by this process and by `more` rows.
+std::string one_gpu(const std::string& more = {});
+
+}  // namespace bench

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// A list of 64 real processes with name, start time, RAM and owner, beside a bare loop that reads each
+// /proc/<pid>/stat and stats its folder.
+#include <benchmark/benchmark.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <vector>
+
+#include "bench.hpp"
+
+namespace {
+
+class children {
+ public:
+  explicit children(int count) {
+    for (int i = 0; i < count; ++i) {
+      const pid_t child = fork();
+      if (child == 0) {
+        for (;;) pause();
+      }
+      pids_.push_back(child);
+    }
+  }
+  children(const children&) = delete;
+  children& operator=(const children&) = delete;
+  ~children() {
+    for (const pid_t pid : pids_) kill(pid, SIGKILL);
+    for (const pid_t pid : pids_) waitpid(pid, nullptr, 0);
+  }
+  [[nodiscard]] const std::vector<pid_t>& pids() const { return pids_; }
+
+ private:
+  std::vector<pid_t> pids_;
+};
+
+constexpr int count = 64;
+
+}  // namespace
+
+static void bare_stat_loop(benchmark::State& state) {
+  const children others(count);
+  for (auto _ : state) {
+    for (const pid_t pid : others.pids()) {
+      char path[64];
+      char text[1024];
+      struct stat folder;
+      std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
+      const int fd = open(path, O_RDONLY | O_CLOEXEC);
+      benchmark::DoNotOptimize(read(fd, text, sizeof text));
+      close(fd);
+      std::snprintf(path, sizeof path, "/proc/%d", pid);
+      benchmark::DoNotOptimize(stat(path, &folder));
+    }
+  }
+}
+BENCHMARK(bare_stat_loop);
+
+static void process_list(benchmark::State& state) {
+  const children others(count);
+  std::string rows;
+  for (const pid_t pid : others.pids()) {
+    rows += ", {\"pid\": " + std::to_string(pid) + ", \"used\": 1048576}";
+  }
+  const bench::machine machine(HMN_CONTEXT_NO_THREADS, bench::one_gpu(rows));
+  hmn_snapshot_options options = {};
+  options.struct_size = sizeof options;
+  options.collect = HMN_COLLECT_PROCESSES;
+  hmn_error error = {};
+  error.struct_size = sizeof error;
+  hmn_snapshot_info info = {};
+  info.struct_size = sizeof info;
+  for (auto _ : state) {
+    hmn_snapshot* snapshot = nullptr;
+    bench::must(hmn_snapshot_take(machine.context(), &options, &snapshot, &error), error);
+    benchmark::DoNotOptimize(hmn_snapshot_read(snapshot, &info));
+    hmn_snapshot_destroy(snapshot);
+  }
+  if (info.usage_count != count + 1) state.SkipWithError("rows are missing");
+}
+BENCHMARK(process_list);

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/device_key.hpp"
+
+#include <doctest/doctest.h>
+
+using hmn::device_key;
+using hmn::parse_device_key;
+using hmn::parse_pci_address;
+using hmn::pci_address;
+
+TEST_CASE("a PCI address is read in every spelling") {
+  const pci_address first{0, 1, 0, 0};
+  for (const char* s : {"0000:01:00.0", "00000000:01:00.0", "01:00.0", "1:0.0", "0:1:0.0"}) {
+    CAPTURE(s);
+    CHECK(parse_pci_address(s) == first);
+  }
+  CHECK(parse_pci_address("10000:AF:1f.7") == pci_address{0x10000, 0xaf, 0x1f, 7});
+  CHECK(parse_pci_address("ffff:c1:00.0") == parse_pci_address("FFFF:C1:00.0"));
+}
+
+TEST_CASE("what is no PCI address is refused") {
+  for (const char* s : {"", ".", ":", "0", "01:00", "0000:01:00", "01:00.8", "01:20.0", "100:00.0",
+                        "0000:01:00.0 ", " 01:00.0", "000000000:01:00.0", "zz:00.0", "01:00.",
+                        ":01:00.0", "01:00.00", "0000:0000:01:00.0", "+1:0.0", "0x1:0.0"}) {
+    CAPTURE(s);
+    CHECK(!parse_pci_address(s));
+  }
+}
+
+TEST_CASE("a key names its kind and its value") {
+  CHECK(parse_device_key("uuid:GPU-1")->uuid == "GPU-1");
+  CHECK(parse_device_key("pci:01:00.0")->pci == pci_address{0, 1, 0, 0});
+  CHECK(parse_device_key("render:128")->number == 128);
+  CHECK(parse_device_key("driver:3")->number == 3);
+  CHECK(parse_device_key("luid:0x3f0")->number == 0x3f0);
+  CHECK(parse_device_key("luid:ffffffffffffffff")->number == UINT64_MAX);
+}
+
+TEST_CASE("a key that cannot be one is refused with its text and what was expected") {
+  for (const char* s : {"", "uuid", "uuid:", "pci:", "pci:1", "render:", "render:-1", "render:0x80",
+                        "driver:4294967296", "luid:", "luid:10000000000000000", "index:0", "0"}) {
+    CAPTURE(s);
+    const auto key = parse_device_key(s);
+    REQUIRE(!key);
+    CHECK(key.why().code == hmn::status::argument);
+    CHECK(key.why().message.find('"' + std::string(s) + '"') != std::string::npos);
+    CHECK(key.why().message.find("expected") != std::string::npos);
+  }
+}
+
+TEST_CASE("UUIDs are equal in either case") {
+  CHECK(hmn::equal_uuid("GPU-ab", "gpu-AB"));
+  CHECK(!hmn::equal_uuid("GPU-ab", "GPU-abc"));
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "model/text.hpp"
+
+#include <doctest/doctest.h>
+
+using hmn::append_utf8;
+using hmn::text;
+
+static std::string valid(std::string_view bytes) {
+  std::string out;
+  append_utf8(out, bytes);
+  return out;
+}
+
+constexpr const char* bad = "\xEF\xBF\xBD";
+
+TEST_CASE("well-formed UTF-8 passes through") {
+  for (const char* s : {"", "plain", "gr\xC3\xBC\xC3\x9F", "\xE2\x82\xAC", "\xF0\x9F\x90\xAC",
+                        "\xED\x9F\xBF", "\xEE\x80\x80", "\xF4\x8F\xBF\xBF"}) {
+    CHECK(valid(s) == s);
+  }
+}
+
+// The Unicode Standard, 3.9, "U+FFFD substitution of maximal subparts", table 3-8.
+TEST_CASE("each maximal ill-formed part becomes one replacement character") {
+  CHECK(valid("\xC0\xAF\xE0\x80\xBF\xF0\x81\x82\x41") ==
+        std::string() + bad + bad + bad + bad + bad + bad + bad + bad + "A");
+  CHECK(valid("\xED\xA0\x80\xED\xBF\xBF\xED\xAF\x41") ==
+        std::string() + bad + bad + bad + bad + bad + bad + bad + bad + "A");
+  CHECK(valid("\xF4\x91\x92\x93\xFF\x41\x80\xBF\x42") ==
+        std::string() + bad + bad + bad + bad + bad + "A" + bad + bad + "B");
+  CHECK(valid("\xE1\x80\xE2\xF0\x91\x92\xF1\xBF\x41") ==
+        std::string() + bad + bad + bad + bad + "A");
+}
+
+TEST_CASE("a NUL in the middle is replaced, for what follows would be lost") {
+  CHECK(valid(std::string_view("a\0b", 3)) == std::string("a") + bad + "b");
+}
+
+TEST_CASE("a bounded text is cut at a code point and says so") {
+  text<8> t;
+  t.assign("1234567");
+  CHECK(t.view() == "1234567");
+  CHECK(!t.was_cut());
+  t.assign("12345678");
+  CHECK(t.view() == "1234567");
+  CHECK(t.was_cut());
+  t.assign("12345\xE2\x82\xAC");  // the euro sign needs three bytes, two are left
+  CHECK(t.view() == "12345");
+  CHECK(t.was_cut());
+  CHECK(t.c_str()[5] == '\0');
+  t.assign("");
+  CHECK(t.empty());
+  CHECK(!t.was_cut());
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Rule: a vendor library stays open only while none of its devices can runtime-suspend; else it is
+// shut down soon after the last reading, and not opened again while a device sleeps.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include "machine.hpp"
+
+namespace {
+
+void add_card(const machine& m, const char* control, const char* status) {
+  hmn_fake::pci_device card;
+  card.address = "0000:01:00.0";
+  card.vendor = 0x10de;
+  card.device = 0x26b9;
+  card.power_control = control;
+  card.runtime_status = status;
+  hmn_fake::add_pci_device(m.tree(), card);
+}
+
+void set_status(const machine& m, const char* status) {
+  m.tree().write("sys/bus/pci/devices/0000:01:00.0/power/runtime_status", std::string(status) + "\n");
+}
+
+bool closes_within(const fake_nvml& nvml, int milliseconds) {
+  for (int i = 0; i < milliseconds / 10; ++i) {
+    if (nvml.initialized() == 0) return true;
+    usleep(10'000);
+  }
+  return nvml.initialized() == 0;
+}
+
+hmn_status read_pool(const machine& m) {
+  auto pool = sized<hmn_pool>();
+  return hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, &pool, nullptr);
+}
+
+}  // namespace
+
+TEST_CASE("a card that never sleeps keeps the library open") {
+  const fake_nvml nvml;
+  nvml.load(one_gpu());
+  const machine m({.idle_close_ms = 50});
+  add_card(m, "on", "active");
+  REQUIRE(read_pool(m) == HMN_OK);
+  CHECK(!closes_within(nvml, 400));
+  REQUIRE(read_pool(m) == HMN_OK);
+  CHECK(nvml.calls("nvmlInitWithFlags") == 1);
+}
+
+TEST_CASE("a card that may sleep has the library shut after the idle time, and opened again") {
+  const fake_nvml nvml;
+  nvml.load(one_gpu());
+  const machine m({.idle_close_ms = 100});
+  add_card(m, "auto", "active");
+  REQUIRE(read_pool(m) == HMN_OK);
+  CHECK(nvml.initialized() == 1);
+  CHECK(closes_within(nvml, 3000));
+  REQUIRE(read_pool(m) == HMN_OK);
+  CHECK(nvml.calls("nvmlInitWithFlags") == 2);
+}
+
+TEST_CASE("a sleeping card is listed as asleep and not woken") {
+  const fake_nvml nvml;
+  nvml.load(one_gpu());
+  SUBCASE("seen awake before") {
+    const machine m({.idle_close_ms = 50});
+    add_card(m, "auto", "active");
+    REQUIRE(read_pool(m) == HMN_OK);
+    REQUIRE(closes_within(nvml, 3000));
+    set_status(m, "suspended");
+    const auto opened = nvml.calls("nvmlInitWithFlags");
+    const picture p(m.context());
+    REQUIRE(p.info().device_count == 1);
+    CHECK(p.device(0).state == HMN_STATE_ASLEEP);
+    CHECK(std::string(p.device(0).uuid) == "GPU-11111111-2222-3333-4444-555555555555");
+    for (const hmn_pool& pool : p.pools()) {
+      CHECK((pool.present & (HMN_POOL_HAS_USED | HMN_POOL_HAS_FREE)) == 0);
+      CHECK(pool.total_bytes == 48318382080);
+    }
+    CHECK(nvml.calls("nvmlInitWithFlags") == opened);
+    SUBCASE("and is read again once it wakes") {
+      set_status(m, "active");
+      const picture awake(m.context());
+      CHECK(awake.device(0).state == HMN_STATE_READY);
+      CHECK(awake.pools().at(0).used_bytes == one_gpu_used);
+    }
+  }
+  SUBCASE("never seen awake") {
+    const machine m;
+    add_card(m, "auto", "suspended");
+    const picture p(m.context());
+    REQUIRE(p.info().device_count == 1);
+    CHECK(p.device(0).state == HMN_STATE_ASLEEP);
+    CHECK(std::string(p.device(0).pci_bus_id) == "0000:01:00.0");
+    CHECK(nvml.calls("nvmlInitWithFlags") == 0);
+    CHECK(read_pool(m) == HMN_E_ASLEEP);
+  }
+  SUBCASE("woken when the context says so") {
+    const machine m({.flags = HMN_CONTEXT_WAKE_DEVICES});
+    add_card(m, "auto", "suspended");
+    CHECK(read_pool(m) == HMN_OK);
+  }
+}
+
+TEST_CASE("without threads a card that may sleep has the library shut after each reading") {
+  const fake_nvml nvml;
+  nvml.load(one_gpu());
+  const machine m({.flags = HMN_CONTEXT_NO_THREADS});
+  add_card(m, "auto", "active");
+  REQUIRE(read_pool(m) == HMN_OK);
+  CHECK(nvml.initialized() == 0);
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "machine.hpp"
+
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+#include <time.h>
+
+template <class F>
+static F control(void* library, const char* name) {
+  return reinterpret_cast<F>(dlsym(library, name));
+}
+
+fake_nvml::fake_nvml() : library_(dlopen(HMN_FAKE_NVML, RTLD_NOW | RTLD_LOCAL)) {
+  REQUIRE(library_ != nullptr);
+  reset();
+}
+
+fake_nvml::~fake_nvml() {
+  release();
+  reset();
+}
+
+void fake_nvml::load(const std::string& scenario) const {
+  const int said = control<int (*)(const char*)>(library_, "fake_nvml_load")(scenario.c_str());
+  INFO(control<const char* (*)()>(library_, "fake_nvml_problem")());
+  REQUIRE(said == 0);
+}
+unsigned long long fake_nvml::calls(const char* symbol) const {
+  return control<unsigned long long (*)(const char*)>(library_, "fake_nvml_calls")(symbol);
+}
+int fake_nvml::initialized() const {
+  return control<int (*)()>(library_, "fake_nvml_initialized")();
+}
+int fake_nvml::hanging() const { return control<int (*)()>(library_, "fake_nvml_hanging")(); }
+int fake_nvml::inside() const { return control<int (*)()>(library_, "fake_nvml_inside")(); }
+void fake_nvml::release() const { control<void (*)()>(library_, "fake_nvml_release")(); }
+void fake_nvml::reset() const { control<void (*)()>(library_, "fake_nvml_reset")(); }
+
+machine::machine(const options& o, bool with_nvml) {
+  auto told = sized<hmn_context_options>();
+  told.flags = o.flags;
+  told.deadline_ms = o.deadline_ms;
+  told.open_deadline_ms = o.open_deadline_ms;
+  told.stale_ms = o.stale_ms;
+  told.max_age_ms = o.max_age_ms;
+  told.idle_close_ms = o.idle_close_ms;
+  auto error = sized<hmn_error>();
+  REQUIRE(hmn_context_create(&told, &context_, &error) == HMN_OK);
+  tree_.directory("sys/bus/pci/devices");
+  REQUIRE(hmn_context_set_path(context_, HMN_PATH_SYS, tree_.sys().c_str(), &error) == HMN_OK);
+  const std::string nvml = with_nvml ? HMN_FAKE_NVML : tree_.path("no/libnvidia-ml.so.1");
+  REQUIRE(hmn_context_set_path(context_, HMN_PATH_NVML, nvml.c_str(), &error) == HMN_OK);
+  const std::string none = tree_.path("no/nvidia-smi");
+  REQUIRE(hmn_context_set_path(context_, HMN_PATH_NVIDIA_SMI, none.c_str(), &error) == HMN_OK);
+}
+
+machine::~machine() { destroy(); }
+
+void machine::destroy() {
+  hmn_context_destroy(context_);
+  context_ = nullptr;
+}
+
+picture::picture(hmn_context* context, hmn_flags collect, std::uint32_t deadline_ms) {
+  auto asked = sized<hmn_snapshot_options>();
+  asked.collect = collect;
+  asked.deadline_ms = deadline_ms;
+  auto error = sized<hmn_error>();
+  const hmn_status said = hmn_snapshot_take(context, &asked, &snapshot_, &error);
+  INFO(error.message);
+  REQUIRE(said == HMN_OK);
+}
+
+hmn_snapshot_info picture::info() const {
+  auto info = sized<hmn_snapshot_info>();
+  REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
+  return info;
+}
+
+hmn_device picture::device(std::uint32_t i) const {
+  auto device = sized<hmn_device>();
+  REQUIRE(hmn_snapshot_device(snapshot_, i, &device) == HMN_OK);
+  return device;
+}
+
+template <class T, class Read>
+static std::vector<T> all_of(const hmn_snapshot* snapshot, std::uint32_t count, Read read) {
+  std::vector<T> all;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    auto one = sized<T>();
+    REQUIRE(read(snapshot, i, &one) == HMN_OK);
+    all.push_back(one);
+  }
+  return all;
+}
+
+std::vector<hmn_pool> picture::pools() const {
+  return all_of<hmn_pool>(snapshot_, info().pool_count, hmn_snapshot_pool);
+}
+std::vector<hmn_usage> picture::usages() const {
+  return all_of<hmn_usage>(snapshot_, info().usage_count, hmn_snapshot_usage);
+}
+std::vector<hmn_diagnostic> picture::diagnostics() const {
+  return all_of<hmn_diagnostic>(snapshot_, info().diagnostic_count, hmn_snapshot_diagnostic);
+}
+
+std::uint64_t now_ns() {
+  timespec t{};
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
+}
+
+std::string one_gpu(const std::string& rules, const std::string& device) {
+  return R"({"driver_version": "550.163.01", "devices": [{
+    "name": "NVIDIA L40S", "uuid": "GPU-11111111-2222-3333-4444-555555555555",
+    "pci": {"address": "00000000:01:00.0"},
+    "memory": {"total": 48318382080, "free": 37580963840, "used": 10737418240},
+    "memory_v2": {"total": 48318382080, "reserved": 629145600, "free": 37580963840,
+                  "used": 10108272640},
+    "processes": {"compute": [{"pid": "self", "used": 536870912}], "graphics": []})" +
+         device + "}]" + rules + "}";
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <hypomnesis.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "fake_tree.hpp"
+
+// The fake NVML's controls (tests/fakes/nvml/fake_nvml.h), found in the loaded library.
+class fake_nvml {
+ public:
+  fake_nvml();
+  ~fake_nvml();
+  fake_nvml(const fake_nvml&) = delete;
+  fake_nvml& operator=(const fake_nvml&) = delete;
+
+  void load(const std::string& scenario) const;
+  [[nodiscard]] unsigned long long calls(const char* symbol) const;
+  [[nodiscard]] int initialized() const;
+  [[nodiscard]] int hanging() const;
+  [[nodiscard]] int inside() const;
+  void release() const;
+  void reset() const;
+
+ private:
+  void* library_;
+};
+
+template <class T>
+T sized() {
+  T t{};
+  t.struct_size = sizeof t;
+  return t;
+}
+
+struct options {
+  hmn_flags flags = 0;
+  std::uint32_t deadline_ms = 0;
+  std::uint32_t open_deadline_ms = 0;
+  std::uint32_t stale_ms = 0;
+  std::uint32_t max_age_ms = 0;
+  std::uint32_t idle_close_ms = 0;
+};
+
+// A context on a fake tree, with the fake NVML and nothing else of the real machine's GPUs.
+class machine {
+ public:
+  explicit machine(const options& o = {}, bool with_nvml = true);
+  machine(const machine&) = delete;
+  machine& operator=(const machine&) = delete;
+  ~machine();
+
+  [[nodiscard]] hmn_context* context() const { return context_; }
+  [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
+  void destroy();
+
+ private:
+  hmn_fake::tree tree_;
+  hmn_context* context_ = nullptr;
+};
+
+// A snapshot and what the tests ask of it.
+class picture {
+ public:
+  explicit picture(hmn_context* context, hmn_flags collect = 0, std::uint32_t deadline_ms = 0);
+  picture(const picture&) = delete;
+  picture& operator=(const picture&) = delete;
+  ~picture() { hmn_snapshot_destroy(snapshot_); }
+
+  [[nodiscard]] hmn_snapshot_info info() const;
+  [[nodiscard]] hmn_device device(std::uint32_t i) const;
+  [[nodiscard]] std::vector<hmn_pool> pools() const;
+  [[nodiscard]] std::vector<hmn_usage> usages() const;
+  [[nodiscard]] std::vector<hmn_diagnostic> diagnostics() const;
+  [[nodiscard]] const hmn_snapshot* handle() const { return snapshot_; }
+
+ private:
+  hmn_snapshot* snapshot_ = nullptr;
+};
+
+std::uint64_t now_ns();
+
+// A scenario of one GPU; `rules` and `device` are further members of the object and of the device.
+std::string one_gpu(const std::string& rules = {}, const std::string& device = {});
+inline constexpr std::uint64_t one_gpu_used = 10'108'272'640;

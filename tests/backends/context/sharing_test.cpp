@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <thread>
+#include <vector>
+
+#include "machine.hpp"
+
+namespace {
+
+void read_pool(const machine& m) {
+  auto pool = sized<hmn_pool>();
+  REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, &pool, nullptr) == HMN_OK);
+  REQUIRE(pool.used_bytes == one_gpu_used);
+}
+
+}  // namespace
+
+TEST_CASE("readings that are young enough share one driver call") {
+  const fake_nvml nvml;
+  nvml.load(one_gpu());
+  const machine m({.max_age_ms = 400});
+  read_pool(m);
+  const auto calls = nvml.calls("nvmlDeviceGetMemoryInfo_v2");
+  for (int i = 0; i < 10; ++i) read_pool(m);
+  CHECK(nvml.calls("nvmlDeviceGetMemoryInfo_v2") == calls);
+  auto pool = sized<hmn_pool>();
+  usleep(30'000);
+  REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, &pool, nullptr) == HMN_OK);
+  CHECK(pool.age_ns >= 30'000'000);
+  CHECK((pool.notes & HMN_NOTE_STALE) == 0);
+  usleep(500'000);
+  read_pool(m);
+  CHECK(nvml.calls("nvmlDeviceGetMemoryInfo_v2") == calls + 1);
+}
+
+TEST_CASE("by default each reading asks the driver") {
+  const fake_nvml nvml;
+  nvml.load(one_gpu());
+  const machine m;
+  read_pool(m);
+  const auto calls = nvml.calls("nvmlDeviceGetMemoryInfo_v2");
+  for (int i = 0; i < 10; ++i) read_pool(m);
+  CHECK(nvml.calls("nvmlDeviceGetMemoryInfo_v2") == calls + 10);
+}
+
+TEST_CASE("eight threads on one context all get their answers") {
+  const fake_nvml nvml;
+  nvml.load(one_gpu());
+  const machine m({.deadline_ms = 20000});
+  std::vector<std::thread> threads;
+  std::atomic<int> good{0};
+  for (int t = 0; t < 8; ++t) {
+    threads.emplace_back([&, t] {
+      for (int i = 0; i < 200; ++i) {
+        auto pool = sized<hmn_pool>();
+        auto memory = sized<hmn_process_memory>();
+        hmn_snapshot* snapshot = nullptr;
+        const bool ok =
+            t % 2 == 0
+                ? hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, &pool, nullptr) == HMN_OK &&
+                      pool.used_bytes == one_gpu_used
+                : hmn_snapshot_take(m.context(), nullptr, &snapshot, nullptr) == HMN_OK &&
+                      hmn_snapshot_memory(snapshot, &memory) == HMN_OK && memory.resident_bytes > 0;
+        hmn_snapshot_destroy(snapshot);
+        good += ok ? 1 : 0;
+      }
+    });
+  }
+  for (std::thread& t : threads) t.join();
+  CHECK(good == 1600);
+  CHECK(nvml.calls("nvmlInitWithFlags") == 1);
+}

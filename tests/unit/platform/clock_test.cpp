@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/clock.hpp"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/time.h>
+#include <time.h>
+
+using namespace hmn::platform;
+
+TEST_CASE("clock: the monotonic clock is CLOCK_MONOTONIC in nanoseconds") {
+  timespec before{};
+  clock_gettime(CLOCK_MONOTONIC, &before);
+  const uint64_t now = monotonic_ns();
+  timespec after{};
+  clock_gettime(CLOCK_MONOTONIC, &after);
+  CHECK(now >= static_cast<uint64_t>(before.tv_sec) * 1'000'000'000 +
+                   static_cast<uint64_t>(before.tv_nsec));
+  CHECK(now <=
+        static_cast<uint64_t>(after.tv_sec) * 1'000'000'000 + static_cast<uint64_t>(after.tv_nsec));
+}
+
+TEST_CASE("clock: the unix clock counts from 1970") {
+  const auto before = static_cast<uint64_t>(time(nullptr));
+  const uint64_t seconds = unix_ns() / ns_per_second;
+  // time() may lag by a tick.
+  CHECK(seconds >= before);
+  CHECK(seconds <= static_cast<uint64_t>(time(nullptr)) + 1);
+}
+
+TEST_CASE("clock: a sleep is whole although signals arrive") {
+  struct sigaction counting {};
+  struct sigaction previous {};
+  static volatile sig_atomic_t alarms = 0;
+  counting.sa_handler = [](int) { alarms = alarms + 1; };
+  sigaction(SIGALRM, &counting, &previous);
+  const itimerval every{{0, 5000}, {0, 5000}};
+  setitimer(ITIMER_REAL, &every, nullptr);
+
+  const uint64_t start = monotonic_ns();
+  sleep_ns(60 * ns_per_ms);
+  const uint64_t slept = monotonic_ns() - start;
+
+  const itimerval never{};
+  setitimer(ITIMER_REAL, &never, nullptr);
+  sigaction(SIGALRM, &previous, nullptr);
+  CHECK(alarms > 0);
+  CHECK(slept >= 60 * ns_per_ms);
+}

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/fork.hpp"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+#include <cerrno>
+#include <set>
+#include <thread>
+#include <vector>
+
+#include "platform/linux/sanitizer.hpp"
+#include "support.hpp"
+#include "syscall_trace.hpp"
+
+using namespace hmn::platform;
+
+namespace {
+
+int check_descendants(int depth, std::set<uint64_t> ancestors) {
+  const uint64_t mine = process_generation();
+  if (mine == 0 || mine != process_generation()) return 2;
+  if (!ancestors.insert(mine).second) return 3;
+  if (depth == 0) return 0;
+  return test::in_child([&] { return check_descendants(depth - 1, ancestors); });
+}
+
+// First use by eight threads at once; 0 when they agree.
+int race(uint64_t ancestor) {
+  std::atomic<bool> go{false};
+  std::array<uint64_t, 8> seen{};
+  std::vector<std::thread> threads;
+  for (uint64_t& mine : seen) {
+    threads.emplace_back([&] {
+      while (!go) {
+      }
+      mine = process_generation();
+    });
+  }
+  go = true;
+  for (std::thread& thread : threads) thread.join();
+  const std::set<uint64_t> different(seen.begin(), seen.end());
+  return different.size() == 1 && !different.contains(0) && !different.contains(ancestor) ? 0 : 1;
+}
+
+}  // namespace
+
+TEST_CASE("fork: a child, its child and its child's child all differ") {
+  CHECK(check_descendants(3, {}) == 0);
+  const uint64_t mine = process_generation();
+  for (int i = 0; i < 10; ++i) {
+    CHECK(test::in_child([&] { return process_generation() != mine ? 0 : 1; }) == 0);
+  }
+  CHECK(process_generation() == mine);
+}
+
+TEST_CASE("fork: threads of a child that race for its first use agree") {
+  const uint64_t mine = process_generation();
+  for (int i = 0; i < 20; ++i) CHECK(test::in_child([&] { return race(mine); }) == 0);
+}
+
+TEST_CASE("fork: threads that race for the first use of all agree" * doctest::skip()) {
+  CHECK(race(0) == 0);
+}
+
+TEST_CASE("fork: the first use of a fresh process may be a race") {
+  for (int i = 0; i < 10; ++i) {
+    CHECK(test::run_test_case("/proc/self/exe",
+                              "fork: threads that race for the first use of all agree") == 0);
+  }
+}
+
+TEST_CASE("fork: a fork that no handler sees is seen") {
+  // A sanitizer's runtime does not survive a fork behind its back.
+  if (is_thread_sanitized) return;
+  const uint64_t mine = process_generation();
+  const auto child = static_cast<pid_t>(syscall(SYS_clone, SIGCHLD, 0, 0, 0, 0));
+  if (child == 0) _exit(process_generation() != mine ? 0 : 1);
+  CHECK(test::wait_for(child) == 0);
+}
+
+TEST_CASE("fork: no system call after the first use") {
+  const auto calls = test::system_calls_of([] { process_generation(); },
+                                           [] {
+                                             for (int i = 0; i < 100; ++i) process_generation();
+                                           });
+  if (!calls) {
+    MESSAGE("skipped: unit.platform: tracing is refused here");
+    return;
+  }
+  CHECK(calls->empty());
+}
+
+TEST_CASE("fork: seen without MADV_WIPEONFORK" * doctest::skip()) {
+  REQUIRE(test::refuse_third(SYS_madvise, EINVAL, MADV_WIPEONFORK));
+  void* page = mmap(nullptr, 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  REQUIRE(madvise(page, 4096, MADV_WIPEONFORK) == -1);
+  CHECK(race(0) == 0);
+  CHECK(check_descendants(3, {}) == 0);
+  const uint64_t mine = process_generation();
+  CHECK(test::in_child([&] { return race(mine); }) == 0);
+  CHECK(process_generation() == mine);
+}
+
+TEST_CASE("fork: an old kernel that cannot wipe a page") {
+  if (test::in_child([] { return test::refuse(SYS_getpgid, EINVAL) ? 0 : 1; }) != 0) {
+    MESSAGE("skipped: unit.platform: no system call filters here");
+    return;
+  }
+  CHECK(test::run_test_case("/proc/self/exe", "fork: seen without MADV_WIPEONFORK") == 0);
+}

@@ -1,0 +1,231 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "platform/clock.hpp"
+#include "platform/file.hpp"
+#include "support.hpp"
+#include "syscall_trace.hpp"
+
+using namespace hmn::platform;
+
+namespace {
+
+std::string text_of(kept_file& file) {
+  char buffer[256];
+  const auto got = file.read(buffer);
+  return got ? std::string(buffer, got.value) : "error " + std::to_string(got.error);
+}
+
+// The first field of /proc/self/stat.
+int pid_in(kept_file& file) {
+  return std::atoi(text_of(file).c_str());
+}
+
+// Runs body while a thread closes every descriptor, in a child where all of them are this file's.
+template <class F>
+int under_attack(const std::string& path, F&& body) {
+  return test::in_child([&] {
+    for (int number = 3; number < 64; ++number) close(number);
+    kept_file file(path);
+    std::atomic<bool> is_over{false};
+    std::thread attacker([&] {
+      while (!is_over) {
+        for (int number = 3; number < 16; ++number) close(number);
+        sleep_ns(ns_per_ms / 20);
+      }
+    });
+    const int code = body(file);
+    is_over = true;
+    attacker.join();
+    return code;
+  });
+}
+
+// It may be closed between a reader's own open and read.
+bool is_right(const std::string& seen, const std::string& text) {
+  return seen == text || seen == "error " + std::to_string(EBADF);
+}
+
+}  // namespace
+
+TEST_CASE("kept_file: each read gives what the file holds now, through one descriptor") {
+  const test::scratch_folder scratch;
+  const std::string path = scratch.write("temp1_input", "41000\n");
+  const auto before = test::open_descriptors();
+  {
+    kept_file file(path);
+    CHECK(text_of(file) == "41000\n");
+    const auto during = test::open_descriptors();
+    CHECK(during.size() == before.size() + 1);
+    scratch.write("temp1_input", "9500\n");
+    CHECK(text_of(file) == "9500\n");
+    CHECK(test::open_descriptors() == during);
+    CHECK((fcntl(test::descriptor_of(path), F_GETFD) & FD_CLOEXEC) != 0);
+    char small[2];
+    CHECK(file.read(small).value == 2);
+  }
+  CHECK(test::open_descriptors() == before);
+}
+
+TEST_CASE("kept_file: a file that is absent is an error until it comes") {
+  const test::scratch_folder scratch;
+  kept_file file(scratch.path("late"));
+  CHECK(text_of(file) == "error " + std::to_string(ENOENT));
+  scratch.write("late", "here");
+  CHECK(text_of(file) == "here");
+  kept_file folder(scratch.path("."));
+  const auto before = test::open_descriptors();
+  CHECK(text_of(folder) == "error " + std::to_string(EISDIR));
+  CHECK(test::open_descriptors() == before);
+}
+
+TEST_CASE("kept_file: opened again after somebody closed everything") {
+  const test::scratch_folder scratch;
+  const std::string path = scratch.write("text", "1");
+  const int code = test::in_child([&] {
+    kept_file file(path);
+    if (text_of(file) != "1") return 1;
+    for (int number = 3; number < 64; ++number) close(number);
+    if (text_of(file) != "1") return 2;
+    return test::descriptor_of(path) >= 3 ? 0 : 3;
+  });
+  CHECK(code == 0);
+}
+
+TEST_CASE("kept_file: a number that became another's is neither read nor closed") {
+  const test::scratch_folder scratch;
+  const std::string path = scratch.write("ours", "ours");
+  const std::string other = scratch.write("theirs", "theirs");
+  int number = -1;
+  const int theirs = open(other.c_str(), O_RDONLY);
+  {
+    kept_file file(path);
+    CHECK(text_of(file) == "ours");
+    number = test::descriptor_of(path);
+    REQUIRE(number >= 0);
+    REQUIRE(dup2(theirs, number) == number);
+    CHECK(text_of(file) == "ours");
+    const int reopened = test::descriptor_of(path);
+    CHECK(reopened != number);
+    REQUIRE(dup2(theirs, reopened) == reopened);
+    errno = EDOM;
+  }
+  CHECK(errno == EDOM);
+  char buffer[8];
+  CHECK(pread(number, buffer, sizeof buffer, 0) == 6);
+  CHECK(test::descriptor_of(path) == -1);
+  close(number);
+  while (test::descriptor_of(other) >= 0) close(test::descriptor_of(other));
+}
+
+TEST_CASE("kept_file: what is ours is replaced, not piled up, when its file refuses to be read") {
+  const test::scratch_folder scratch;
+  const std::string path = scratch.write("attribute", "1");
+  kept_file file(path);
+  CHECK(text_of(file) == "1");
+  const auto during = test::open_descriptors();
+  const int number = test::descriptor_of(path);
+  // The same file, open for writing only: a read through it fails as that of a gone device does.
+  const int unreadable = open(path.c_str(), O_WRONLY);
+  REQUIRE(dup2(unreadable, number) == number);
+  close(unreadable);
+  CHECK(text_of(file) == "1");
+  CHECK(test::open_descriptors() == during);
+  CHECK((fcntl(number, F_GETFL) & O_ACCMODE) == O_RDONLY);
+  CHECK((fcntl(number, F_GETFD) & FD_CLOEXEC) != 0);
+}
+
+TEST_CASE("kept_file: a forked child reads its own /proc/self") {
+  kept_file file("/proc/self/stat");
+  CHECK(pid_in(file) == getpid());
+  const auto before = test::open_descriptors();
+  const int code = test::in_child([&] {
+    if (pid_in(file) != getpid()) return 1;
+    if (test::open_descriptors() != before) return 2;
+    return test::in_child([&] { return pid_in(file) == getpid() ? 0 : 3; });
+  });
+  CHECK(code == 0);
+  CHECK(pid_in(file) == getpid());
+}
+
+TEST_CASE("kept_file: a kept read is one fstat and one pread") {
+  kept_file file("/proc/self/statm");
+  char buffer[128];
+  const auto calls = test::system_calls_of([&] { static_cast<void>(file.read(buffer)); },
+                                           [&] { static_cast<void>(file.read(buffer)); });
+  if (!calls) {
+    MESSAGE("skipped: unit.platform: tracing is refused here");
+    return;
+  }
+  REQUIRE(calls->size() == 2);
+  // The C library's fstat is either of two.
+  CHECK((calls->at(0) == SYS_fstat || calls->at(0) == SYS_newfstatat));
+  CHECK(calls->at(1) == SYS_pread64);
+}
+
+TEST_CASE("kept_file: eight threads read while another closes their descriptor") {
+  const test::scratch_folder scratch;
+  const std::string text(200, 'x');
+  const std::string path = scratch.write("text", text);
+  CHECK(under_attack(path, [&](kept_file& file) {
+          std::atomic<int> wrong{0};
+          std::vector<std::thread> readers;
+          for (int i = 0; i < 8; ++i) {
+            readers.emplace_back([&] {
+              for (int n = 0; n < 2000; ++n) wrong += is_right(text_of(file), text) ? 0 : 1;
+            });
+          }
+          for (std::thread& reader : readers) reader.join();
+          return wrong == 0 ? 0 : 1;
+        }) == 0);
+}
+
+TEST_CASE("kept_file: threads that race for the first open leave one descriptor") {
+  const test::scratch_folder scratch;
+  const std::string path = scratch.write("text", "1");
+  const auto before = test::open_descriptors();
+  for (int round = 0; round < 50; ++round) {
+    kept_file file(path);
+    std::atomic<int> right{0};
+    std::vector<std::thread> readers;
+    for (int i = 0; i < 8; ++i) {
+      readers.emplace_back([&] { right += text_of(file) == "1" ? 1 : 0; });
+    }
+    for (std::thread& reader : readers) reader.join();
+    CHECK(right == 8);
+    CHECK(test::open_descriptors().size() == before.size() + 1);
+  }
+  CHECK(test::open_descriptors() == before);
+}
+
+TEST_CASE("kept_file: a fork amid other threads' openings leaves the child a working file") {
+  const test::scratch_folder scratch;
+  const std::string path = scratch.write("text", "1");
+  CHECK(under_attack(path, [&](kept_file& file) {
+          std::atomic<bool> is_over{false};
+          std::vector<std::thread> readers;
+          for (int i = 0; i < 4; ++i) {
+            readers.emplace_back([&] {
+              while (!is_over) text_of(file);
+            });
+          }
+          int failed = 0;
+          for (int i = 0; i < 100; ++i) {
+            failed += test::in_child([&] { return text_of(file) == "1" ? 0 : 1; }) == 0 ? 0 : 1;
+          }
+          is_over = true;
+          for (std::thread& reader : readers) reader.join();
+          return failed == 0 ? 0 : 1;
+        }) == 0);
+}

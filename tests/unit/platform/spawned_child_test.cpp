@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <doctest/doctest.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <sstream>
+#include <thread>
+
+#include "subprocess_support.hpp"
+#include "support.hpp"
+
+using namespace hmn::platform;
+using test::kind;
+using test::run_program;
+using test::run_shell;
+using test::second;
+
+namespace {
+
+// Where a supervisor is refused anyway, no filter is needed.
+bool refuse_supervisors(int error) {
+  return !test::has_supervisors() ||
+         test::refuse(SYS_clone, error, CLONE_VM | CLONE_VFORK | CLONE_THREAD, CLONE_VM);
+}
+
+int run_the_usual(int error) {
+  if (!refuse_supervisors(error)) return 9;
+  const auto plain = run_shell("echo x; exit 3");
+  if (plain.output != "x\n" || !plain.exit_known || plain.exit_code != 3) return 1;
+  if (run_shell("kill -9 $$").signal != SIGKILL) return 2;
+  if (run_program("/absent").what != kind::not_found) return 3;
+  if (run_program("/etc/passwd").error != EACCES) return 4;
+  if (run_program("/bin/cat", {"/dev/zero"}).what != kind::output_too_long) return 5;
+  if (run_program("/bin/ls", {"/proc/self/fd"}).output != "0\n1\n2\n3\n") return 6;
+  return waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD ? 0 : 7;
+}
+
+}  // namespace
+
+TEST_CASE("spawned_child: takes over where a supervisor is refused") {
+  for (const int error : {EINVAL, ENOSYS, EPERM}) {
+    CHECK(test::in_child([error] { return run_the_usual(error); }) == 0);
+  }
+}
+
+TEST_CASE("spawned_child: an ignored SIGCHLD leaves the exit code unknown") {
+  const int code = test::in_child([] {
+    if (!refuse_supervisors(EINVAL)) return 9;
+    signal(SIGCHLD, SIG_IGN);
+    const auto result = run_shell("echo x; exit 3");
+    return result.what == kind::finished && result.output == "x\n" && !result.exit_known ? 0 : 1;
+  });
+  CHECK(code == 0);
+}
+
+TEST_CASE("spawned_child: a host that waits for any child may take the exit code") {
+  const int code = test::in_child([] {
+    if (!refuse_supervisors(EINVAL)) return 9;
+    std::atomic<bool> is_over{false};
+    std::thread host([&] {
+      while (!is_over) waitpid(-1, nullptr, WNOHANG);
+    });
+    int wrong = 0;
+    for (int i = 0; i < 10; ++i) {
+      const auto result = run_shell("echo x; exit 3");
+      const bool is_right = result.what == kind::finished && result.output == "x\n" &&
+                            (!result.exit_known || result.exit_code == 3);
+      wrong += is_right ? 0 : 1;
+    }
+    is_over = true;
+    host.join();
+    return wrong;
+  });
+  CHECK(code == 0);
+}
+
+TEST_CASE("spawned_child: the group dies at the deadline") {
+  const int code = test::in_child([] {
+    if (!refuse_supervisors(EINVAL)) return 9;
+    const uint64_t start = monotonic_ns();
+    const auto result = run_shell("trap '' TERM; sleep 1000 & echo $$ $!; sleep 1000", second / 2);
+    if (result.what != kind::timed_out || monotonic_ns() - start > 2 * second) return 1;
+    pid_t shell = 0;
+    pid_t sleeper = 0;
+    std::istringstream(result.output) >> shell >> sleeper;
+    if (shell <= 0 || sleeper <= 0) return 2;
+    if (!test::ends_within(shell, 5000) || !test::ends_within(sleeper, 5000)) return 3;
+    run_program("/bin/true");
+    return waitpid(-1, nullptr, WNOHANG) == -1 && errno == ECHILD ? 0 : 4;
+  });
+  CHECK(code == 0);
+}

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "platform/clock.hpp"
+#include "platform/subprocess.hpp"
+
+namespace test {
+
+using kind = hmn::platform::outcome::kind;
+
+inline constexpr uint64_t second = hmn::platform::ns_per_second;
+
+inline hmn::platform::outcome run_program(std::string path, std::vector<std::string> arguments = {},
+                                          uint64_t limit_ns = 20 * second, size_t cap = 1 << 20) {
+  return hmn::platform::run({.path = std::move(path),
+                             .arguments = std::move(arguments),
+                             .deadline_ns = hmn::platform::monotonic_ns() + limit_ns,
+                             .output_cap = cap});
+}
+
+inline hmn::platform::outcome run_shell(std::string script, uint64_t limit_ns = 20 * second,
+                                        size_t cap = 1 << 20) {
+  return run_program("/bin/sh", {"-c", std::move(script)}, limit_ns, cap);
+}
+
+// Programs are grandchildren behind a supervisor here, and not plain children.
+bool has_supervisors();
+
+}  // namespace test

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/subprocess.hpp"
+
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <signal.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <fstream>
+#include <iterator>
+#include <sstream>
+#include <thread>
+
+#include "subprocess_support.hpp"
+#include "support.hpp"
+
+using namespace hmn::platform;
+using test::kind;
+using test::run_program;
+using test::run_shell;
+using test::second;
+
+TEST_CASE("subprocess: output and exit code") {
+  const auto plain = run_shell("echo one; echo two; exit 3");
+  CHECK(plain.what == kind::finished);
+  CHECK(plain.output == "one\ntwo\n");
+  CHECK(plain.exit_known);
+  CHECK(plain.exit_code == 3);
+  CHECK(plain.signal == 0);
+
+  const auto killed = run_shell("echo last; kill -9 $$");
+  CHECK(killed.what == kind::finished);
+  CHECK(killed.output == "last\n");
+  CHECK(killed.exit_known);
+  CHECK(killed.signal == SIGKILL);
+  CHECK(killed.exit_code == 0);
+
+  CHECK(run_program("/bin/true").output.empty());
+}
+
+TEST_CASE("subprocess: arguments arrive as they are") {
+  const auto result = run_program("/usr/bin/printf", {"%s|", "", "a b", "$HOME", "*", "é\n"});
+  CHECK(result.output == "|a b|$HOME|*|é\n|");
+}
+
+TEST_CASE("subprocess: the environment, folder and standard streams are fixed") {
+  setenv("HMN_SECRET", "1", 1);
+  auto lines = std::istringstream(run_program("/usr/bin/env").output);
+  std::vector<std::string> seen;
+  for (std::string line; std::getline(lines, line);) seen.push_back(line);
+  std::sort(seen.begin(), seen.end());
+  CHECK(seen == std::vector<std::string>{"LANG=C", "LC_ALL=C", "PATH=/usr/bin:/bin"});
+  unsetenv("HMN_SECRET");
+
+  CHECK(run_program("/bin/pwd").output == "/\n");
+  CHECK(run_program("/bin/cat").output.empty());
+  CHECK(run_shell("echo error >&2; echo output").output == "output\n");
+  CHECK(run_shell("readlink /proc/self/fd/0").output == "/dev/null\n");
+}
+
+TEST_CASE("subprocess: no descriptor of ours is passed on") {
+  const int leaking = open("/", O_RDONLY);
+  const int high = fcntl(leaking, F_DUPFD, 500);
+  // The fourth is the listing's own.
+  CHECK(run_program("/bin/ls", {"/proc/self/fd"}).output == "0\n1\n2\n3\n");
+  close(leaking);
+  close(high);
+}
+
+TEST_CASE("subprocess: signals start afresh") {
+  struct sigaction ignoring {};
+  struct sigaction interrupt {};
+  struct sigaction pipe {};
+  ignoring.sa_handler = SIG_IGN;
+  sigaction(SIGINT, &ignoring, &interrupt);
+  sigaction(SIGPIPE, &ignoring, &pipe);
+  sigset_t blocked;
+  sigset_t before;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGTERM);
+  pthread_sigmask(SIG_SETMASK, &blocked, &before);
+
+  const auto seen = run_program("/bin/grep", {"-E", "SigBlk|SigIgn", "/proc/self/status"});
+
+  sigset_t after;
+  pthread_sigmask(SIG_SETMASK, &before, &after);
+  CHECK(sigismember(&after, SIGTERM) == 1);
+  CHECK(sigismember(&after, SIGINT) == 0);
+  sigaction(SIGINT, &interrupt, nullptr);
+  struct sigaction kept {};
+  sigaction(SIGPIPE, &pipe, &kept);
+  const bool is_still_ignored = kept.sa_handler == SIG_IGN;
+  CHECK(is_still_ignored);
+  CHECK(seen.output == "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+}
+
+TEST_CASE("subprocess: what cannot run says why") {
+  const test::scratch_folder scratch;
+  const auto before = test::open_descriptors();
+  const auto absent = run_program(scratch.path("absent"));
+  CHECK(absent.what == kind::not_found);
+  CHECK(absent.error == ENOENT);
+  const auto below_a_file = run_program(scratch.write("plain", "") + "/program");
+  CHECK(below_a_file.what == kind::not_found);
+  CHECK(below_a_file.error == ENOTDIR);
+  const auto plain = run_program(scratch.path("plain"));
+  CHECK(plain.what == kind::not_runnable);
+  CHECK(plain.error == EACCES);
+  CHECK(run_program(scratch.path(".")).what == kind::not_runnable);
+  CHECK_FALSE(plain.exit_known);
+  CHECK(test::open_descriptors() == before);
+}
+
+TEST_CASE("subprocess: a program that lacks its interpreter is there, but not runnable") {
+  const test::scratch_folder scratch;
+  const std::string path = scratch.write("program", "#!/nonexistent/interpreter\n");
+  REQUIRE(chmod(path.c_str(), 0755) == 0);
+  const auto result = run_program(path);
+  if (!test::has_supervisors() && result.what == kind::finished) return;  // an emulator's exit 127
+  CHECK(result.what == kind::not_runnable);
+  CHECK(result.error == ENOENT);
+}
+
+TEST_CASE("subprocess: only an absolute path without NUL is taken") {
+  for (const char* path : {"", "true", "./true", "bin/true"}) {
+    const auto result = run_program(path);
+    CHECK(result.what == kind::not_runnable);
+    CHECK(result.error == EINVAL);
+  }
+  CHECK(run_program(std::string("/bin/true\0x", 11)).error == EINVAL);
+  CHECK(run_program("/bin/echo", {std::string("a\0b", 3)}).error == EINVAL);
+}
+
+TEST_CASE("subprocess: nothing starts after the deadline") {
+  const test::scratch_folder scratch;
+  const auto result = run({.path = "/bin/touch",
+                           .arguments = {scratch.path("touched")},
+                           .deadline_ns = monotonic_ns() - 1,
+                           .output_cap = 100});
+  CHECK(result.what == kind::timed_out);
+  sleep_ns(20 * ns_per_ms);
+  CHECK(access(scratch.path("touched").c_str(), F_OK) != 0);
+}
+
+TEST_CASE("subprocess: no deadline is no deadline") {
+  const auto result = run(
+      {.path = "/bin/echo", .arguments = {"x"}, .deadline_ns = UINT64_MAX, .output_cap = SIZE_MAX});
+  CHECK(result.what == kind::finished);
+  CHECK(result.output == "x\n");
+}
+
+TEST_CASE("subprocess: the cap is exact") {
+  CHECK(run_shell("printf 12345", 20 * second, 5).what == kind::finished);
+  CHECK(run_shell("printf 12345", 20 * second, 5).output == "12345");
+  const auto cut = run_shell("printf 12345", 20 * second, 4);
+  CHECK(cut.what == kind::output_too_long);
+  CHECK(cut.output == "1234");
+  CHECK(run_shell("printf 1", 20 * second, 0).what == kind::output_too_long);
+  CHECK(run_program("/bin/true", {}, 20 * second, 0).what == kind::finished);
+}
+
+TEST_CASE("subprocess: ten megabytes come whole or stop at the cap") {
+  constexpr size_t size = 10'000'000;
+  const std::string script = "head -c 10000000 /dev/zero | tr '\\0' x";
+  const auto whole = run_shell(script, 20 * second, size);
+  CHECK(whole.what == kind::finished);
+  CHECK(whole.output.size() == size);
+  CHECK(whole.output.find_first_not_of('x') == std::string::npos);
+
+  const auto endless = run_program("/bin/cat", {"/dev/zero"}, 20 * second, 1'000'000);
+  CHECK(endless.what == kind::output_too_long);
+  CHECK(endless.output.size() == 1'000'000);
+}
+
+TEST_CASE("subprocess: at the deadline the whole group dies, whatever it ignores") {
+  const uint64_t start = monotonic_ns();
+  const auto result = run_shell(
+      "trap '' TERM INT HUP; sleep 1000 & echo $$ $!; while :; do sleep 1000; done", second / 2);
+  const uint64_t took = monotonic_ns() - start;
+  CHECK(result.what == kind::timed_out);
+  CHECK_FALSE(result.exit_known);
+  CHECK(took >= second / 2);
+  CHECK(took < 2 * second);
+  pid_t shell = 0;
+  pid_t sleeper = 0;
+  std::istringstream(result.output) >> shell >> sleeper;
+  REQUIRE(shell > 0);
+  REQUIRE(sleeper > 0);
+  CHECK(test::ends_within(shell, 5000));
+  CHECK(test::ends_within(sleeper, 5000));
+}
+
+TEST_CASE("subprocess: an output that a grandchild holds open is not whole") {
+  const uint64_t start = monotonic_ns();
+  const auto result = run_shell("sleep 1000 & echo $!; exit 0", second / 2);
+  CHECK(monotonic_ns() - start < 2 * second);
+  CHECK(result.what == kind::timed_out);
+  pid_t sleeper = 0;
+  std::istringstream(result.output) >> sleeper;
+  REQUIRE(sleeper > 0);
+  CHECK(test::ends_within(sleeper, 5000));
+}
+
+TEST_CASE("subprocess: a program that closed its output is waited for until the deadline") {
+  const auto exits = run_shell("echo x; exec >&-; sleep 0.2; exit 5");
+  CHECK(exits.what == kind::finished);
+  CHECK(exits.exit_code == 5);
+  const auto stays = run_shell("echo $$; exec >&-; sleep 1000", second / 2);
+  CHECK(stays.what == kind::timed_out);
+  CHECK(test::ends_within(std::stoi(stays.output), 5000));
+}
+
+TEST_CASE("subprocess: a host without standard streams") {
+  const int code = test::in_child([] {
+    for (int number = 0; number < 16; ++number) close(number);
+    const auto result = run_shell("echo output; echo error >&2; cat");
+    return result.what == kind::finished && result.output == "output\n" ? 0 : 1;
+  });
+  CHECK(code == 0);
+}
+
+TEST_CASE("subprocess: a host without descriptors to spare") {
+  const int code = test::in_child([] {
+    while (dup(0) >= 0) {
+    }
+    const auto result = run_program("/bin/true");
+    return result.what == kind::not_runnable && result.error == EMFILE ? 0 : 1;
+  });
+  CHECK(code == 0);
+}
+
+TEST_CASE("subprocess: errno, descriptors, mappings and children are as before") {
+  const auto mappings = [] {
+    std::ifstream file("/proc/self/maps");
+    return std::count(std::istreambuf_iterator<char>(file), {}, '\n');
+  };
+  run_shell("exit 0");
+  const auto descriptors = test::open_descriptors();
+  const auto before = mappings();
+  errno = EDOM;
+  for (int i = 0; i < 50; ++i) run_program(i % 2 != 0 ? "/bin/true" : "/absent");
+  CHECK(errno == EDOM);
+  CHECK(test::open_descriptors() == descriptors);
+  run_program("/bin/true");
+  // A sanitizer's allocator maps as it likes.
+  CHECK(mappings() < before + 20);
+}
+
+TEST_CASE("subprocess: eight threads at once get each its own") {
+  std::atomic<int> wrong{0};
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 8; ++i) {
+    threads.emplace_back([&wrong, i] {
+      for (int n = 0; n < 10; ++n) {
+        const std::string word = std::to_string(i) + "/" + std::to_string(n);
+        const auto result = run_shell("echo " + word + "; exit " + std::to_string(i));
+        const bool is_right = result.what == kind::finished && result.output == word + "\n" &&
+                              result.exit_known && result.exit_code == i;
+        if (!is_right) ++wrong;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  CHECK(wrong == 0);
+}
+
+TEST_CASE("subprocess: a cancelled thread finishes its run first") {
+  static outcome result;
+  pthread_t thread;
+  const auto body = [](void*) -> void* {
+    result = run_shell("sleep 0.2; echo done");
+    pthread_testcancel();
+    return nullptr;
+  };
+  REQUIRE(pthread_create(&thread, nullptr, body, nullptr) == 0);
+  sleep_ns(50 * ns_per_ms);
+  pthread_cancel(thread);
+  pthread_join(thread, nullptr);
+  CHECK(result.output == "done\n");
+}

@@ -1,0 +1,243 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <doctest/doctest.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "platform/linux/sanitizer.hpp"
+#include "subprocess_support.hpp"
+#include "support.hpp"
+
+using namespace hmn::platform;
+using test::kind;
+using test::run_program;
+using test::run_shell;
+using test::second;
+
+namespace {
+
+HMN_UNINSTRUMENTED int nothing(void*) {
+  return 0;
+}
+
+// The one child of this thread that is a supervisor, 0 when there is none.
+pid_t supervisor_of(pid_t thread) {
+  const std::string self = "/proc/self/task/" + std::to_string(thread) + "/children";
+  std::ifstream children(self);
+  for (pid_t child = 0; children >> child;) {
+    std::ifstream file("/proc/" + std::to_string(child) + "/comm");
+    std::string name;
+    std::getline(file, name);
+    if (name == "hmn-supervisor") return child;
+  }
+  return 0;
+}
+
+pid_t await_supervisor_of(pid_t thread) {
+  for (int i = 0; i < 5000; ++i) {
+    if (const pid_t found = supervisor_of(thread)) return found;
+    sleep_ns(ns_per_ms);
+  }
+  return 0;
+}
+
+bool lacks_supervisors() {
+  const bool lacks = !test::has_supervisors();
+  if (lacks) MESSAGE("skipped: unit.platform: no supervisor under this emulator or sanitizer");
+  return lacks;
+}
+
+bool has_children_of_any_kind() {
+  return waitpid(-1, nullptr, __WALL | WNOHANG) >= 0 || errno != ECHILD;
+}
+
+}  // namespace
+
+bool test::has_supervisors() {
+  if (is_thread_sanitized) return false;
+  alignas(64) static char stack[65536];
+  const pid_t child = clone(nothing, stack + sizeof stack, CLONE_VM, nullptr);
+  if (child > 0) waitpid(child, nullptr, __WCLONE);
+  return child > 0;
+}
+
+TEST_CASE("supervised_child: the host's SIGCHLD handler is not called") {
+  if (lacks_supervisors()) return;
+  static std::atomic<int> seen{0};
+  struct sigaction counting {};
+  struct sigaction previous {};
+  counting.sa_handler = [](int) { ++seen; };
+  sigaction(SIGCHLD, &counting, &previous);
+  CHECK(run_shell("exit 3").exit_code == 3);
+  CHECK(run_shell("sleep 1000", second / 10).what == kind::timed_out);
+  sleep_ns(50 * ns_per_ms);
+  sigaction(SIGCHLD, &previous, nullptr);
+  CHECK(seen == 0);
+}
+
+TEST_CASE("supervised_child: an ignored SIGCHLD takes no exit code away") {
+  if (lacks_supervisors()) return;
+  struct sigaction ignoring {};
+  struct sigaction previous {};
+  ignoring.sa_handler = SIG_IGN;
+  sigaction(SIGCHLD, &ignoring, &previous);
+  const auto result = run_shell("echo x; exit 3");
+  sigaction(SIGCHLD, &previous, nullptr);
+  CHECK(result.output == "x\n");
+  CHECK(result.exit_known);
+  CHECK(result.exit_code == 3);
+}
+
+TEST_CASE("supervised_child: a host that waits for any child gets its own alone") {
+  if (lacks_supervisors()) return;
+  std::atomic<bool> is_over{false};
+  std::atomic<int> others{0};
+  std::atomic<int> own{0};
+  std::thread host([&] {
+    while (!is_over) {
+      const pid_t child = fork();
+      if (child == 0) _exit(7);
+      int status = 0;
+      for (pid_t waited = 0; (waited = waitpid(-1, &status, 0)) > 0;) {
+        ++(waited == child && WEXITSTATUS(status) == 7 ? own : others);
+      }
+    }
+  });
+  int right = 0;
+  for (int i = 0; i < 50; ++i) {
+    const auto result = run_shell("exit 3");
+    right += result.exit_known && result.exit_code == 3 ? 1 : 0;
+  }
+  is_over = true;
+  host.join();
+  CHECK(right == 50);
+  CHECK(others == 0);
+  CHECK(own > 0);
+}
+
+TEST_CASE("supervised_child: a host that waits for clones as well takes no exit code away") {
+  if (lacks_supervisors()) return;
+  std::atomic<bool> is_over{false};
+  std::thread host([&] {
+    while (!is_over) waitpid(-1, nullptr, __WALL | WNOHANG);
+  });
+  for (int i = 0; i < 20; ++i) {
+    const auto result = run_shell("exit 3");
+    CHECK(result.exit_known);
+    CHECK(result.exit_code == 3);
+  }
+  is_over = true;
+  host.join();
+}
+
+TEST_CASE("supervised_child: none is left, not even a zombie") {
+  if (lacks_supervisors()) return;
+  run_shell("exit 0");
+  run_program("/absent");
+  CHECK(run_shell("sleep 1000", second / 10).what == kind::timed_out);
+  for (int i = 0; i < 100 && has_children_of_any_kind(); ++i) {
+    sleep_ns(20 * ns_per_ms);
+    run_program("/bin/true");
+  }
+  CHECK_FALSE(has_children_of_any_kind());
+}
+
+TEST_CASE("supervised_child: one that does not end at once is left to a later call") {
+  if (lacks_supervisors()) return;
+  const auto caller = static_cast<pid_t>(syscall(SYS_gettid));
+  pid_t supervisor = 0;
+  std::thread freezer([&] {
+    supervisor = await_supervisor_of(caller);
+    if (supervisor > 0) kill(supervisor, SIGSTOP);
+  });
+  const uint64_t start = monotonic_ns();
+  const auto result = run_shell("echo $$; sleep 1000", second / 2);
+  const uint64_t took = monotonic_ns() - start;
+  freezer.join();
+  REQUIRE(supervisor > 0);
+  CHECK(result.what == kind::timed_out);
+  CHECK(took < 2 * second);
+  CHECK(supervisor_of(caller) == supervisor);
+  CHECK(run_shell("exit 3").exit_code == 3);
+
+  kill(supervisor, SIGCONT);
+  CHECK(test::ends_within(std::stoi(result.output), 5000));
+  CHECK(test::ends_within(supervisor, 5000));
+  run_program("/bin/true");
+  CHECK_FALSE(has_children_of_any_kind());
+}
+
+TEST_CASE(
+    "supervised_child: with its supervisor the program ends, and the call says it knows no more") {
+  if (lacks_supervisors()) return;
+  const auto caller = static_cast<pid_t>(syscall(SYS_gettid));
+  std::thread killer([&] {
+    const pid_t supervisor = await_supervisor_of(caller);
+    sleep_ns(100 * ns_per_ms);
+    if (supervisor > 0) kill(supervisor, SIGKILL);
+  });
+  const uint64_t start = monotonic_ns();
+  const auto result = run_program("/bin/sleep", {"1000"}, 60 * second);
+  killer.join();
+  CHECK(result.what == kind::finished);
+  CHECK_FALSE(result.exit_known);
+  CHECK(monotonic_ns() - start < 30 * second);
+  CHECK_FALSE(has_children_of_any_kind());
+}
+
+TEST_CASE("supervised_child: nothing outlives a host that is killed") {
+  if (lacks_supervisors()) return;
+  const test::scratch_folder scratch;
+  const std::string note = scratch.path("pid");
+  const pid_t host = fork();
+  if (host == 0) {
+    run_shell("echo $$ >" + note + ".new; mv " + note + ".new " + note + "; exec sleep 1000",
+              600 * second);
+    _exit(0);
+  }
+  pid_t program = 0;
+  for (int i = 0; i < 5000 && program == 0; ++i) {
+    sleep_ns(ns_per_ms);
+    std::ifstream(note) >> program;
+  }
+  REQUIRE(program > 0);
+  CHECK(test::is_running(program));
+  kill(host, SIGKILL);
+  test::wait_for(host);
+  CHECK(test::ends_within(program, 5000));
+}
+
+TEST_CASE("supervised_child: a deadline that falls into the start") {
+  if (lacks_supervisors()) return;
+  for (uint64_t limit = 0; limit < 2 * ns_per_ms; limit += ns_per_ms / 50) {
+    const auto result = run_program("/bin/echo", {"x"}, limit);
+    CHECK((result.what == kind::timed_out || result.output == "x\n"));
+  }
+  const auto after = run_program("/bin/echo", {"x"});
+  CHECK(after.output == "x\n");
+  for (int i = 0; i < 100 && has_children_of_any_kind(); ++i) {
+    sleep_ns(20 * ns_per_ms);
+    run_program("/bin/true");
+  }
+  CHECK_FALSE(has_children_of_any_kind());
+}
+
+TEST_CASE("supervised_child: a kernel without close_range") {
+  if (lacks_supervisors()) return;
+  const int code = test::in_child([] {
+    if (!test::refuse(SYS_close_range, ENOSYS)) return 9;
+    const int high = fcntl(0, F_DUPFD, 600);
+    const auto result = run_program("/bin/ls", {"/proc/self/fd"});
+    return high >= 600 && result.output == "0\n1\n2\n3\n" ? 0 : 1;
+  });
+  CHECK(code == 0);
+}

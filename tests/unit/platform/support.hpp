@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cstddef>
+#include <set>
+#include <string>
+#include <string_view>
+
+namespace test {
+
+class scratch_folder {
+ public:
+  scratch_folder();
+  scratch_folder(const scratch_folder&) = delete;
+  scratch_folder& operator=(const scratch_folder&) = delete;
+  ~scratch_folder();
+
+  std::string path(std::string_view name) const { return path_ + "/" + std::string(name); }
+  // Writes in place; gives the path.
+  std::string write(std::string_view name, std::string_view text) const;
+
+ private:
+  std::string path_;
+};
+
+std::set<int> open_descriptors();
+int descriptor_of(const std::string& path);  // -1 when no open one leads there
+
+// What body returns, as the exit status of a forked child; -1 when a signal ended it.
+int wait_for(pid_t child);
+template <class F>
+int in_child(F&& body) {
+  const pid_t child = fork();
+  if (child == 0) _exit(body());
+  return wait_for(child);
+}
+
+// Runs one test case, which is decorated with skip(), in a new process of this program.
+int run_test_case(const std::string& program, const char* name);
+
+// From here on this process gets error for the system call, if its masked first argument has the
+// wanted value (mask 0: always). False where the system has no filters.
+bool refuse(long number, int error, unsigned mask = 0, unsigned wanted = 0);
+bool refuse_third(long number, int error, unsigned wanted);
+
+bool is_running(pid_t process);  // and no zombie
+bool ends_within(pid_t process, unsigned milliseconds);
+
+}  // namespace test

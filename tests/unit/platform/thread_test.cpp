@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/thread.hpp"
+
+#include <doctest/doctest.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <atomic>
+#include <cerrno>
+#include <string>
+
+#include "platform/clock.hpp"
+#include "platform/wait.hpp"
+
+using namespace hmn::platform;
+
+namespace {
+
+struct report {
+  sigset_t blocked{};
+  size_t stack_size = 0;
+  int detach_state = -1;
+  char name[16] = {};
+  std::atomic<uint32_t> done{0};
+};
+
+void fill(void* given) {
+  report& mine = *static_cast<report*>(given);
+  pthread_sigmask(SIG_BLOCK, nullptr, &mine.blocked);
+  pthread_getname_np(pthread_self(), mine.name, sizeof mine.name);
+  pthread_attr_t attributes;
+  pthread_getattr_np(pthread_self(), &attributes);
+  pthread_attr_getstacksize(&attributes, &mine.stack_size);
+  pthread_attr_getdetachstate(&attributes, &mine.detach_state);
+  pthread_attr_destroy(&attributes);
+  mine.done.store(1, std::memory_order_release);
+  wake_one(mine.done);
+}
+
+bool run_and_wait(report& into, const char* name) {
+  return start_detached(fill, &into, name) == 0 &&
+         wait_on(into.done, 0, monotonic_ns() + 10 * ns_per_second) == wake::changed;
+}
+
+}  // namespace
+
+TEST_CASE("thread: it is detached, named, with a stack of its own size") {
+  report seen;
+  REQUIRE(run_and_wait(seen, "hmn-worker"));
+  CHECK(seen.detach_state == PTHREAD_CREATE_DETACHED);
+  CHECK(seen.stack_size >= size_t{512} << 10);
+  CHECK(std::string(seen.name) == "hmn-worker");
+}
+
+TEST_CASE("thread: a long name is cut") {
+  report seen;
+  REQUIRE(run_and_wait(seen, "hmn-worker-with-a-long-name"));
+  CHECK(std::string(seen.name) == "hmn-worker-with");
+}
+
+TEST_CASE("thread: every signal is blocked in it, and the caller's mask stays") {
+  sigset_t mine;
+  sigset_t before;
+  sigset_t after;
+  sigemptyset(&mine);
+  sigaddset(&mine, SIGUSR2);
+  pthread_sigmask(SIG_SETMASK, &mine, &before);
+  report seen;
+  const bool has_run = run_and_wait(seen, "hmn-worker");
+  pthread_sigmask(SIG_SETMASK, &before, &after);
+  REQUIRE(has_run);
+  for (int number = 1; number <= SIGRTMAX; ++number) {
+    // SIGKILL and SIGSTOP cannot be; the C library keeps those below SIGRTMIN.
+    const bool is_free =
+        number == SIGKILL || number == SIGSTOP || (number > 31 && number < SIGRTMIN);
+    INFO("signal ", number);
+    CHECK((sigismember(&seen.blocked, number) == 1 || is_free));
+    CHECK(sigismember(&after, number) == (number == SIGUSR2 ? 1 : 0));
+  }
+}
+
+TEST_CASE("thread: no_cancel brings errno back and keeps an outer state") {
+  errno = EDOM;
+  {
+    const no_cancel outer;
+    errno = ERANGE;
+    {
+      const no_cancel inner;
+      errno = EBADF;
+    }
+    CHECK(errno == ERANGE);
+    int state = -1;
+    pthread_setcancelstate(PTHREAD_CANCEL_DISABLE, &state);
+    CHECK(state == PTHREAD_CANCEL_DISABLE);
+  }
+  CHECK(errno == EDOM);
+  int state = -1;
+  pthread_setcancelstate(PTHREAD_CANCEL_ENABLE, &state);
+  CHECK(state == PTHREAD_CANCEL_ENABLE);
+}
+
+TEST_CASE("thread: a cancellation waits for the end of no_cancel") {
+  static std::atomic<int> passed{0};
+  static std::atomic<uint32_t> is_cancelled{0};
+  passed = 0;
+  pthread_t thread;
+  const auto body = [](void*) -> void* {
+    {
+      const no_cancel guarded;
+      wait_on(is_cancelled, 0, no_deadline);
+      pthread_testcancel();
+      ++passed;
+    }
+    pthread_testcancel();
+    ++passed;
+    return nullptr;
+  };
+  REQUIRE(pthread_create(&thread, nullptr, body, nullptr) == 0);
+  pthread_cancel(thread);
+  is_cancelled.store(1, std::memory_order_release);
+  wake_all(is_cancelled);
+  void* result = nullptr;
+  pthread_join(thread, &result);
+  CHECK(result == PTHREAD_CANCELED);
+  CHECK(passed == 1);
+}

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/wait.hpp"
+
+#include <doctest/doctest.h>
+#include <pthread.h>
+#include <signal.h>
+
+#include <thread>
+#include <vector>
+
+#include "platform/clock.hpp"
+
+using namespace hmn::platform;
+
+TEST_CASE("wait: another value is seen at once") {
+  std::atomic<uint32_t> word{1};
+  CHECK(wait_on(word, 0, no_deadline) == wake::changed);
+  CHECK(wait_on(word, 0, 0) == wake::changed);
+}
+
+TEST_CASE("wait: a deadline is kept, and one gone by does not sleep") {
+  std::atomic<uint32_t> word{0};
+  CHECK(wait_on(word, 0, 0) == wake::timed_out);
+  const uint64_t deadline = monotonic_ns() + 30 * ns_per_ms;
+  CHECK(wait_on(word, 0, deadline) == wake::timed_out);
+  CHECK(monotonic_ns() >= deadline);
+  wake_all(word);
+  CHECK(wait_on(word, 0, monotonic_ns() + ns_per_ms) == wake::timed_out);
+}
+
+TEST_CASE("wait: what was written before the change is seen after it") {
+  std::atomic<uint32_t> word{0};
+  int plain = 0;
+  std::thread writer([&] {
+    sleep_ns(5 * ns_per_ms);
+    plain = 42;
+    word.store(1, std::memory_order_release);
+    wake_one(word);
+  });
+  CHECK(wait_on(word, 0, no_deadline) == wake::changed);
+  CHECK(plain == 42);
+  writer.join();
+}
+
+TEST_CASE("wait: wake_all wakes every sleeper") {
+  std::atomic<uint32_t> word{0};
+  std::atomic<int> woken{0};
+  std::vector<std::thread> sleepers;
+  for (int i = 0; i < 8; ++i) {
+    sleepers.emplace_back([&] {
+      if (wait_on(word, 0, no_deadline) == wake::changed) ++woken;
+    });
+  }
+  sleep_ns(10 * ns_per_ms);
+  word.store(1, std::memory_order_release);
+  wake_all(word);
+  for (std::thread& sleeper : sleepers) sleeper.join();
+  CHECK(woken == 8);
+}
+
+TEST_CASE("wait: two threads hand a word to and fro") {
+  constexpr uint32_t rounds = 2000;
+  std::atomic<uint32_t> word{0};
+  uint32_t plain = 0;
+  std::thread other([&] {
+    for (uint32_t i = 0; i < rounds; ++i) {
+      wait_on(word, 2 * i, no_deadline);
+      ++plain;
+      word.store(2 * i + 2, std::memory_order_release);
+      wake_one(word);
+    }
+  });
+  for (uint32_t i = 0; i < rounds; ++i) {
+    ++plain;
+    word.store(2 * i + 1, std::memory_order_release);
+    wake_one(word);
+    wait_on(word, 2 * i + 1, no_deadline);
+  }
+  other.join();
+  CHECK(plain == 2 * rounds);
+}
+
+TEST_CASE("wait: a signal does not end it") {
+  struct sigaction counting {};
+  struct sigaction previous {};
+  static std::atomic<int> seen{0};
+  counting.sa_handler = [](int) { ++seen; };
+  sigaction(SIGUSR2, &counting, &previous);
+  std::atomic<uint32_t> word{0};
+  std::atomic<bool> has_ended{false};
+  std::thread sleeper([&] {
+    wait_on(word, 0, no_deadline);
+    has_ended = true;
+  });
+  while (seen == 0) {
+    sleep_ns(5 * ns_per_ms);
+    pthread_kill(sleeper.native_handle(), SIGUSR2);
+    sleep_ns(5 * ns_per_ms);
+  }
+  CHECK_FALSE(has_ended);
+  word.store(1, std::memory_order_release);
+  wake_one(word);
+  sleeper.join();
+  sigaction(SIGUSR2, &previous, nullptr);
+}

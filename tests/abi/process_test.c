@@ -63,7 +63,7 @@ static void making_and_ending_leave_errno_as_it_was(void** state) {
   hmn_context* context = NULL;
   hmn_context_create(NULL, &context, NULL);
   hmn_context_set_path(context, HMN_PATH_PROC, "/nowhere", NULL);
-  assert_status(hmn_process_memory_read(context, 1, 0, &memory, NULL), HMN_E_NO_PROCESS);
+  assert_status(hmn_process_memory_read(context, 1, 0, &memory, NULL), HMN_E_NO_SOURCE);
   assert_int_equal(errno, 4711);
   hmn_context_destroy(context);
   assert_int_equal(errno, 4711);

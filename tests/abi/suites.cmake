@@ -34,11 +34,12 @@ if(HMN_BACKEND_SIMULATED)
   mark_as_advanced(HMN_LOCALEDEF)
   set(locales ${CMAKE_CURRENT_BINARY_DIR}/locales)
   if(HMN_LOCALEDEF)
-    add_custom_command(OUTPUT ${locales}/de_DE.UTF-8/LC_NUMERIC
+    add_custom_command(OUTPUT ${locales}/made
       COMMAND ${CMAKE_COMMAND} -E make_directory ${locales}
-      COMMAND ${HMN_LOCALEDEF} -i de_DE -f UTF-8 ${locales}/de_DE.UTF-8 || true
+      COMMAND sh -c "${HMN_LOCALEDEF} -i de_DE -f UTF-8 '${locales}/de_DE.UTF-8' || true"
+      COMMAND ${CMAKE_COMMAND} -E touch ${locales}/made
       VERBATIM)
-    add_custom_target(abi_locale DEPENDS ${locales}/de_DE.UTF-8/LC_NUMERIC)
+    add_custom_target(abi_locale DEPENDS ${locales}/made)
   endif()
   hmn_abi_suite(locale ENVIRONMENT LOCPATH=${locales})
   if(TARGET abi_locale)

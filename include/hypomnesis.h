@@ -365,7 +365,7 @@ typedef struct hmn_system_memory {
  *  HMN_E_NO_PROCESS: no such process, or it has exited and not been waited for (a zombie).
  *  HMN_E_UNSUPPORTED: a kernel thread, which has no memory of its own; or this system lacks all of
  *  the fields. HMN_E_PERMISSION: the system refused. HMN_E_BACKEND: the system's text made no sense.
- *  @since 0.1 */
+ *  HMN_E_NO_SOURCE: there is no proc tree. @since 0.1 */
 HMN_FN(hmn_status) hmn_process_memory_read(hmn_context *context, uint32_t pid, hmn_flags fields, hmn_process_memory *out, hmn_error *error) HMN_NX;
 /** The same of the calling process; with fields 0 one fstat and one pread. @since 0.1 */
 HMN_FN(hmn_status) hmn_process_memory_read_self(hmn_context *context, hmn_flags fields, hmn_process_memory *out, hmn_error *error) HMN_NX;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-add_library(hmn_abi_support STATIC support/suite.c support/calls.c support/tree.c)
+add_library(hmn_abi_support STATIC support/suite.c support/calls.c support/tree.c support/child.c)
 target_link_libraries(hmn_abi_support PUBLIC hypomnesis hmn_flags hmn_cmocka Threads::Threads)
 target_include_directories(hmn_abi_support PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_compile_definitions(hmn_abi_support PUBLIC
@@ -17,13 +17,43 @@ function(hmn_abi_suite noun)
   hmn_add_suite(abi.${noun} COMMAND abi_${noun}_test ${ARGN})
 endfunction()
 
-foreach(noun library memory)
+foreach(noun library memory dlopen)
   hmn_abi_suite(${noun})
 endforeach()
 
 # These need a machine with devices.
 if(HMN_BACKEND_SIMULATED)
-  foreach(noun null sizes options)
+  foreach(noun null sizes options order process)
     hmn_abi_suite(${noun})
   endforeach()
+  hmn_abi_suite(threads)
+  hmn_abi_suite(fork ENVIRONMENT TSAN_OPTIONS=halt_on_error=1:die_after_fork=0)
+
+  # The locale is made beside the build, never installed.
+  find_program(HMN_LOCALEDEF localedef)
+  mark_as_advanced(HMN_LOCALEDEF)
+  set(locales ${CMAKE_CURRENT_BINARY_DIR}/locales)
+  if(HMN_LOCALEDEF)
+    add_custom_command(OUTPUT ${locales}/made
+      COMMAND ${CMAKE_COMMAND} -E make_directory ${locales}
+      COMMAND sh -c "${HMN_LOCALEDEF} -i de_DE -f UTF-8 '${locales}/de_DE.UTF-8' || true"
+      COMMAND ${CMAKE_COMMAND} -E touch ${locales}/made
+      VERBATIM)
+    add_custom_target(abi_locale DEPENDS ${locales}/made)
+  endif()
+  hmn_abi_suite(locale ENVIRONMENT LOCPATH=${locales})
+  if(TARGET abi_locale)
+    add_dependencies(abi_locale_test abi_locale)
+  endif()
+endif()
+
+# A sanitizer brings an allocator of its own.
+if(NOT HMN_SANITIZE)
+  set(allocator support/allocator.c)
+  if(HMN_BACKEND_SIMULATED)
+    hmn_abi_suite(torture TIMEOUT 600)
+    target_sources(abi_torture_test PRIVATE ${allocator})
+  endif()
+  hmn_abi_suite(allocation)
+  target_sources(abi_allocation_test PRIVATE ${allocator})
 endif()

@@ -16,8 +16,10 @@ alignas(8) constinit uint64_t reset_on_fork = 0;
 constinit std::atomic<uint64_t*> current{nullptr};
 constinit std::atomic<uint64_t> last{0};
 
-extern "C" void reset_in_child() {
+extern "C" {
+static void reset_in_child() {
   std::atomic_ref<uint64_t>(reset_on_fork).store(0, std::memory_order_relaxed);
+}
 }
 
 uint64_t* wiped_page() noexcept {

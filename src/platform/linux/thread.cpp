@@ -24,12 +24,14 @@ struct start {
   char name[name_size];
 };
 
-extern "C" void* run_start(void* given) {
+extern "C" {
+static void* run_start(void* given) {
   const std::unique_ptr<start> owned(static_cast<start*>(given));
   const start now = *owned;
   pthread_setname_np(pthread_self(), now.name);
   now.entry(now.argument);
   return nullptr;
+}
 }
 
 class attributes {

@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include <unistd.h>
+
+#include "support/allocator.h"
+#include "support/suite.h"
+
+enum { ROUNDS = 100 };
+
+/* In the steady state: after the first two, which open and grow what is kept. */
+#define assert_allocates_nothing(call)                               \
+  do {                                                               \
+    assert_status(call, HMN_OK);                                     \
+    assert_status(call, HMN_OK);                                     \
+    const long before = allocator_made();                            \
+    for (int i = 0; i < ROUNDS; ++i) assert_int_equal(call, HMN_OK); \
+    assert_int_equal(allocator_made() - before, 0);                  \
+  } while (0)
+
+static int setup(void** state) {
+  hmn_context* context = NULL;
+  if (hmn_context_create(NULL, &context, NULL) != HMN_OK) return -1;
+  *state = context;
+#ifdef HMN_TEST_NVML
+  return hmn_context_set_path(context, HMN_PATH_NVML, HMN_TEST_NVML, NULL);
+#else
+  return 0;
+#endif
+}
+
+static int teardown(void** state) {
+  hmn_context_destroy(*state);
+  return 0;
+}
+
+static void reading_own_memory_allocates_nothing(void** state) {
+  NEW(hmn_process_memory, memory);
+  assert_allocates_nothing(hmn_process_memory_read_self(*state, 0, &memory, NULL));
+  assert_allocates_nothing(hmn_process_memory_read_self(*state, 63, &memory, NULL));
+}
+
+static void reading_another_process_allocates_nothing(void** state) {
+  NEW(hmn_process_memory, memory);
+  const uint32_t pid = (uint32_t)getpid();
+  assert_allocates_nothing(hmn_process_memory_read(*state, pid, 0, &memory, NULL));
+}
+
+static void reading_the_hosts_memory_allocates_nothing(void** state) {
+  NEW(hmn_system_memory, memory);
+  assert_allocates_nothing(hmn_system_memory_read(*state, &memory, NULL));
+}
+
+#ifdef HMN_TEST_NVML
+static void reading_a_device_allocates_nothing(void** state) {
+  NEW(hmn_device, device);
+  assert_allocates_nothing(hmn_device_read(*state, 0, &device, NULL));
+  NEW(hmn_pool, pool);
+  assert_allocates_nothing(hmn_pool_read(*state, 0, HMN_POOL_MAIN, &pool, NULL));
+  NEW(hmn_telemetry, telemetry);
+  assert_allocates_nothing(hmn_telemetry_read(*state, 0, 0, &telemetry, NULL));
+}
+
+static void reading_own_use_of_a_device_allocates_nothing(void** state) {
+  NEW(hmn_usage, usage);
+  assert_allocates_nothing(hmn_usage_read_self(*state, 0, &usage, NULL));
+}
+#endif
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(reading_own_memory_allocates_nothing),
+      cmocka_unit_test(reading_another_process_allocates_nothing),
+      cmocka_unit_test(reading_the_hosts_memory_allocates_nothing),
+#ifdef HMN_TEST_NVML
+      cmocka_unit_test(reading_a_device_allocates_nothing),
+      cmocka_unit_test(reading_own_use_of_a_device_allocates_nothing),
+#endif
+  };
+  return cmocka_run_group_tests(tests, setup, teardown);
+}

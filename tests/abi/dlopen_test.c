@@ -1,0 +1,111 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * The library as a plugin loads it: not linked, opened and closed again and again.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <dlfcn.h>
+
+#include "support/suite.h"
+
+typedef hmn_status (*create)(const hmn_context_options*, hmn_context**, hmn_error*);
+typedef hmn_status (*read_self)(hmn_context*, hmn_flags, hmn_process_memory*, hmn_error*);
+typedef hmn_status (*take)(hmn_context*, const hmn_snapshot_options*, hmn_snapshot**, hmn_error*);
+typedef hmn_status (*read_snapshot)(const hmn_snapshot*, hmn_snapshot_info*);
+typedef void (*end_context)(hmn_context*);
+typedef void (*end_snapshot)(hmn_snapshot*);
+
+/* ISO C has no cast from an object pointer to a function pointer. */
+#define LOOK_UP(library, name, variable)           \
+  do {                                             \
+    void* const address = dlsym(library, name);    \
+    assert_non_null(address);                      \
+    memcpy(&(variable), &address, sizeof address); \
+  } while (0)
+
+static int entries(const char* path) {
+  DIR* folder = opendir(path);
+  int count = 0;
+  if (folder == NULL) return -1;
+  while (readdir(folder) != NULL) ++count;
+  closedir(folder);
+  return count;
+}
+
+static void use_once(void* library) {
+  create make;
+  read_self read;
+  take picture;
+  read_snapshot look;
+  end_context end;
+  end_snapshot forget;
+  LOOK_UP(library, "hmn_context_create", make);
+  LOOK_UP(library, "hmn_process_memory_read_self", read);
+  LOOK_UP(library, "hmn_snapshot_take", picture);
+  LOOK_UP(library, "hmn_snapshot_read", look);
+  LOOK_UP(library, "hmn_context_destroy", end);
+  LOOK_UP(library, "hmn_snapshot_destroy", forget);
+  hmn_context* context = NULL;
+  hmn_snapshot* snapshot = NULL;
+  NEW(hmn_process_memory, memory);
+  NEW(hmn_snapshot_info, info);
+  NEW(hmn_context_options, options);
+  options.flags = HMN_CONTEXT_NO_SUBPROCESS | HMN_CONTEXT_NO_THREADS;
+  assert_int_equal(make(&options, &context, NULL), HMN_OK);
+  assert_int_equal(read(context, 0, &memory, NULL), HMN_OK);
+  assert_int_equal(picture(context, NULL, &snapshot, NULL), HMN_OK);
+  end(context);
+  assert_int_equal(look(snapshot, &info), HMN_OK);
+  forget(snapshot);
+}
+
+static void* open_library(void) {
+  void* library = dlopen(HMN_TEST_LIBRARY, RTLD_NOW | RTLD_LOCAL);
+  if (library == NULL) fail_msg("%s", dlerror());
+  return library;
+}
+
+static void it_can_be_opened_and_closed_100_times(void** state) {
+  (void)state;
+  void* library = open_library();
+  use_once(library);
+  dlclose(library);
+  const int descriptors = entries("/proc/self/fd"), threads = entries("/proc/self/task");
+  for (int i = 0; i < 100; ++i) {
+    library = open_library();
+    use_once(library);
+    assert_int_equal(dlclose(library), 0);
+  }
+  assert_int_equal(entries("/proc/self/fd"), descriptors);
+  assert_int_equal(entries("/proc/self/task"), threads);
+}
+
+/* A driver call may still run in a worker, so the code is never pulled away: -z nodelete. */
+static void its_code_stays_mapped_after_the_last_close(void** state) {
+  (void)state;
+  void* library = open_library();
+  uint32_t (*version)(void);
+  LOOK_UP(library, "hmn_version_number", version);
+  assert_int_equal(dlclose(library), 0);
+  assert_int_equal(version(), HMN_VERSION_NUMBER);
+  void* resident = dlopen(HMN_TEST_LIBRARY, RTLD_NOW | RTLD_NOLOAD);
+  assert_non_null(resident);
+  dlclose(resident);
+}
+
+static void its_symbols_carry_their_version(void** state) {
+  (void)state;
+  void* library = open_library();
+  assert_non_null(dlvsym(library, "hmn_version_number", "HMN_0"));
+  assert_null(dlvsym(library, "hmn_version_number", "HMN_1.0"));
+  dlclose(library);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(it_can_be_opened_and_closed_100_times),
+      cmocka_unit_test(its_code_stays_mapped_after_the_last_close),
+      cmocka_unit_test(its_symbols_carry_their_version),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

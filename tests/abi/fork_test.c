@@ -1,0 +1,169 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/calls.h"
+#include "support/child.h"
+
+static void every_call_of_the_context_is_forked(void* argument) {
+  const fixture* f = argument;
+  guarded* g = malloc(sizeof *g);
+  for (size_t i = 0; i < call_count; ++i) {
+    if (!calls[i].of_context) continue;
+    NEW(hmn_error, error);
+    memset(g, 0xA5, sizeof *g);
+    memcpy(g->bytes, &calls[i].size_v1, sizeof calls[i].size_v1);
+    CHECK_STATUS(calls[i].run(f, g->bytes, &error), HMN_E_FORKED);
+    CHECK(error.status == HMN_E_FORKED && error.message[0] != 0);
+    if (calls[i].size_v1 > 0) CHECK(is_zero((char*)g->bytes + 4, calls[i].size_v1 - 4));
+  }
+  CHECK_STATUS(hmn_context_set_path(f->context, HMN_PATH_PROC, "/proc", NULL), HMN_E_FORKED);
+  hmn_snapshot* snapshot = f->before;
+  CHECK_STATUS(hmn_snapshot_take(f->context, NULL, &snapshot, NULL), HMN_E_FORKED);
+  CHECK(snapshot == NULL);
+}
+
+static void in_a_child_the_parents_context_is_forked(void** state) {
+  assert_child(every_call_of_the_context_is_forked, *state);
+}
+
+static void arguments_are_checked(void* argument) {
+  const fixture* f = argument;
+  CHECK_STATUS(hmn_pool_read(f->context, 0, 0, NULL, NULL), HMN_E_ARGUMENT);
+  hmn_pool pool = {.struct_size = 8};
+  CHECK_STATUS(hmn_pool_read(f->context, 0, 0, &pool, NULL), HMN_E_STRUCT_SIZE);
+}
+
+static void in_a_child_a_wrong_argument_is_told_first(void** state) {
+  assert_child(arguments_are_checked, *state);
+}
+
+static void destroys_the_context(void* argument) {
+  hmn_context_destroy(((fixture*)argument)->context);
+}
+
+static void in_a_child_the_context_may_be_destroyed(void** state) {
+  assert_child(destroys_the_context, *state);
+}
+
+static void reads_snapshots(void* argument) {
+  const fixture* f = argument;
+  guarded* g = malloc(sizeof *g);
+  for (size_t i = 0; i < call_count; ++i) {
+    if (calls[i].of_context) continue;
+    memcpy(g->bytes, &calls[i].size_v1, sizeof calls[i].size_v1);
+    CHECK_STATUS(calls[i].run(f, g->bytes, NULL), HMN_OK);
+  }
+  for (size_t i = 0; i < text_call_count; ++i) {
+    CHECK_STATUS(text_calls[i].run(f, (char*)g->bytes, sizeof g->bytes, NULL), HMN_OK);
+  }
+  hmn_snapshot_destroy(f->before);
+  hmn_snapshot_destroy(f->after);
+}
+
+static void in_a_child_snapshots_stay_readable(void** state) {
+  assert_child(reads_snapshots, *state);
+}
+
+static void makes_a_context(void* argument) {
+  (void)argument;
+  fixture own;
+  CHECK(fixture_open(&own, 0) == 0);
+  NEW(hmn_process_memory, memory);
+  CHECK_STATUS(hmn_process_memory_read_self(own.context, 0, &memory, NULL), HMN_OK);
+  NEW(hmn_pool, pool);
+  CHECK_STATUS(hmn_pool_read(own.context, 0, HMN_POOL_MAIN, &pool, NULL), HMN_OK);
+  fixture_close(&own);
+}
+
+static void in_a_child_a_new_context_works(void** state) {
+  assert_child(makes_a_context, *state);
+}
+
+static void forks_again(void* argument) {
+  (void)argument;
+  fixture own;
+  CHECK(fixture_open(&own, 0) == 0);
+  const pid_t grandchild = fork();
+  if (grandchild == 0) {
+    every_call_of_the_context_is_forked(&own);
+    makes_a_context(NULL);
+    _exit(0);
+  }
+  int status = 0;
+  CHECK(waitpid(grandchild, &status, 0) == grandchild && status == 0);
+  NEW(hmn_pool, pool);
+  CHECK_STATUS(hmn_pool_read(own.context, 0, HMN_POOL_MAIN, &pool, NULL), HMN_OK);
+  fixture_close(&own);
+}
+
+static void a_grandchild_is_told_apart_too(void** state) {
+  assert_child(forks_again, *state);
+}
+
+static void the_parent_goes_on_as_before(void** state) {
+  const fixture* f = *state;
+  assert_child(destroys_the_context, *state);
+  NEW(hmn_pool, pool);
+  assert_answers(hmn_pool_read(f->context, 0, HMN_POOL_MAIN, &pool, &error), HMN_OK);
+}
+
+/* A context made without a reading has opened nothing; it is forked all the same. */
+static void a_context_that_was_never_used_is_forked_too(void** state) {
+  (void)state;
+  fixture unused = {NULL, NULL, NULL};
+  assert_status(hmn_context_create(NULL, &unused.context, NULL), HMN_OK);
+  assert_child(every_call_of_the_context_is_forked, &unused);
+  assert_child(destroys_the_context, &unused);
+  hmn_context_destroy(unused.context);
+}
+
+typedef struct reader {
+  fixture* f;
+  volatile int stop;
+} reader;
+
+static void* read_on(void* argument) {
+  reader* r = argument;
+  while (!r->stop) {
+    NEW(hmn_pool, pool);
+    hmn_pool_read(r->f->context, 0, HMN_POOL_MAIN, &pool, NULL);
+    hmn_snapshot_destroy(take_everything(r->f->context));
+  }
+  return NULL;
+}
+
+static void forked_then_destroyed(void* argument) {
+  NEW(hmn_pool, pool);
+  CHECK_STATUS(hmn_pool_read(((fixture*)argument)->context, 0, 0, &pool, NULL), HMN_E_FORKED);
+  hmn_context_destroy(((fixture*)argument)->context);
+  makes_a_context(NULL);
+}
+
+/* Whatever lock another thread held at the fork, the child neither takes it nor waits for it. */
+static void a_fork_amid_readings_hangs_nobody(void** state) {
+  reader r = {*state, 0};
+  pthread_t threads[4];
+  for (size_t i = 0; i < 4; ++i)
+    assert_int_equal(pthread_create(&threads[i], NULL, read_on, &r), 0);
+  for (int i = 0; i < 50; ++i) assert_child(forked_then_destroyed, *state);
+  r.stop = 1;
+  for (size_t i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(in_a_child_the_parents_context_is_forked),
+      cmocka_unit_test(in_a_child_a_wrong_argument_is_told_first),
+      cmocka_unit_test(in_a_child_the_context_may_be_destroyed),
+      cmocka_unit_test(in_a_child_snapshots_stay_readable),
+      cmocka_unit_test(in_a_child_a_new_context_works),
+      cmocka_unit_test(a_grandchild_is_told_apart_too),
+      cmocka_unit_test(the_parent_goes_on_as_before),
+      cmocka_unit_test(a_context_that_was_never_used_is_forked_too),
+      cmocka_unit_test(a_fork_amid_readings_hangs_nobody),
+  };
+  return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}

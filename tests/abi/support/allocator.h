@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * The program's malloc, which counts and can refuse. operator new of the C++ runtime stands on it.
+ */
+#ifndef HMN_TESTS_ABI_ALLOCATOR_H
+#define HMN_TESTS_ABI_ALLOCATOR_H
+
+/* Blocks that are allocated now, of all threads. */
+long allocator_live(void);
+/* Blocks ever allocated, of all threads. */
+long allocator_made(void);
+enum { ONCE = 1, FROM_THEN_ON = 1 << 30 };
+/* The allocation after `skip` more is refused, and `times` in all. */
+void allocator_refuse(long skip, long times);
+/* Ends refusing and says how many were refused. */
+long allocator_allow(void);
+
+#endif

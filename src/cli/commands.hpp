@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include "cli/expected.hpp"
+#include "cli/handles.hpp"
+#include "cli/options.hpp"
+#include "cli/terminal.hpp"
+
+// One file each.
+namespace hmn::cli {
+
+expected<exit_code> run_summary(const context& in, const options& asked, const style& as);
+expected<exit_code> run_ps(const context& in, const options& asked, const style& as);
+expected<exit_code> run_snapshot(const context& in, const options& asked, const style& as);
+expected<exit_code> run_doctor(const context& in, const options& asked, const style& as);
+
+}  // namespace hmn::cli

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/diagnostics.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/escape.hpp"
+#include "cli/output.hpp"
+
+namespace hmn::cli {
+namespace {
+
+constexpr double ns_per_ms = 1e6;
+
+std::string subject_of(const hmn_diagnostic& of) {
+  std::string subject;
+  if (has(of, HMN_DIAGNOSTIC_HAS_DEVICE)) subject += fmt::format("GPU {}: ", of.device_index);
+  if (has(of, HMN_DIAGNOSTIC_HAS_PID)) subject += fmt::format("pid {}: ", of.pid);
+  return subject;
+}
+
+std::string traced_call(const hmn_diagnostic& of) {
+  auto line = fmt::format("trace: {}{}: {}", subject_of(of), hmn_backend_name(of.backend),
+                          escape_for_text(of.message));
+  if (has(of, HMN_DIAGNOSTIC_HAS_DURATION))
+    line += fmt::format(", {:.3f} ms", static_cast<double>(of.duration_ns) / ns_per_ms);
+  if (of.native_domain != HMN_NATIVE_NONE) line += fmt::format(", code {}", of.native_code);
+  return line;
+}
+
+}  // namespace
+
+bool is_trace(const hmn_diagnostic& diagnostic) noexcept {
+  return (diagnostic.notes & HMN_NOTE_TRACE) != 0;
+}
+
+bool matters(const hmn_diagnostic& diagnostic) noexcept {
+  return !is_trace(diagnostic) && diagnostic.status != HMN_E_UNSUPPORTED;
+}
+
+bool hides_devices(const hmn_diagnostic& diagnostic) noexcept {
+  return matters(diagnostic) && diagnostic.status != HMN_E_NO_SOURCE &&
+         (diagnostic.subject & (HMN_COLLECT_MEMORY | HMN_COLLECT_SYSTEM)) == 0;
+}
+
+std::string describe(const hmn_diagnostic& diagnostic) {
+  auto line = subject_of(diagnostic) + escape_for_text(diagnostic.message);
+  if (diagnostic.count > 1) line += fmt::format(" (and {} more like it)", diagnostic.count - 1);
+  return line;
+}
+
+void print_diagnostics(const snapshot& picture) {
+  for (const auto& each : picture.diagnostics())
+    if (matters(each)) write_remark(describe(each));
+}
+
+void print_trace(const snapshot& picture) {
+  for (const auto& each : picture.diagnostics())
+    if (is_trace(each)) write_remark(traced_call(each));
+}
+
+}  // namespace hmn::cli

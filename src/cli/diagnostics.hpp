@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <hypomnesis.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/handles.hpp"
+
+namespace hmn::cli {
+
+// Recorded driver calls are no faults.
+bool is_trace(const hmn_diagnostic& diagnostic) noexcept;
+// Worth a line: something is missing that this card could have.
+bool matters(const hmn_diagnostic& diagnostic) noexcept;
+// The same for what stands in the way of finding devices at all.
+bool hides_devices(const hmn_diagnostic& diagnostic) noexcept;
+
+std::string describe(const hmn_diagnostic& diagnostic);
+
+// On standard error, a line each.
+void print_diagnostics(const snapshot& picture);
+void print_trace(const snapshot& picture);
+
+}  // namespace hmn::cli

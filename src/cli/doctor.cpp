@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fmt/format.h>
+
+#include <cstdlib>
+
+#include "cli/commands.hpp"
+#include "cli/diagnostics.hpp"
+#include "cli/gpu.hpp"
+#include "cli/inspect.hpp"
+#include "cli/output.hpp"
+#include "cli/waiting_notice.hpp"
+#include "cli/words.hpp"
+
+namespace hmn::cli {
+namespace {
+
+constexpr const char* variables[] = {"HMN_PROC",       "HMN_SYS",        "HMN_NVML",
+                                     "HMN_NVIDIA_SMI", "HMN_SIMULATION", "HMN_CGROUP"};
+
+struct evidence {
+  snapshot picture;
+  nvidia_backends nvidia;
+  std::optional<hmn_backend_info> simulated;
+};
+
+expected<evidence> gather(const context& in) {
+  const waiting_notice notice;
+  auto what = sized<hmn_snapshot_options>();
+  what.collect = HMN_COLLECT_MEMORY | HMN_COLLECT_SYSTEM | HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS |
+                 HMN_COLLECT_SELF | HMN_COLLECT_PROCESSES | HMN_COLLECT_TELEMETRY;
+  auto picture = in.take(what);
+  if (!picture) return picture.why();
+  return evidence{*std::move(picture),
+                  {in.backend(HMN_BACKEND_NVML), in.backend(HMN_BACKEND_NVIDIA_SMI)},
+                  in.backend(HMN_BACKEND_SIMULATED)};
+}
+
+bool is_simulated(const evidence& seen) {
+  return seen.simulated && seen.simulated->state == HMN_STATE_READY;
+}
+
+section versions() {
+  return {"Version",
+          {{verdict::fine,
+            fmt::format("hmn {}.{}.{}, libhypomnesis {}", HMN_VERSION_MAJOR, HMN_VERSION_MINOR,
+                        HMN_VERSION_PATCH, hmn_version_string()),
+            {}}}};
+}
+
+std::optional<section> environment() {
+  section out{"Environment", {}};
+  for (const char* name : variables)
+    if (const char* value = std::getenv(name))
+      out.findings.push_back({verdict::note, fmt::format("{}={}", name, value), {}});
+  return out.findings.empty() ? std::nullopt : std::optional(out);
+}
+
+section simulation(const options& asked) {
+  const auto file = asked.machine.empty() ? std::string("HMN_SIMULATION") : asked.machine;
+  return {"Simulation",
+          {{verdict::note, "a machine described by " + file + ": nothing was measured", {}}}};
+}
+
+finding measured(const gpu& of, const style& as) {
+  const auto& device = of.device;
+  const auto state = state_word(device.state).value_or("state unknown");
+  auto text = fmt::format("{}: {}", label_of(of, as), state);
+  if (const auto uuid = uuid_of(device)) text += ", " + *uuid;
+  if (const auto source = source_word(device.backend)) text += fmt::format(", by {}", *source);
+  const bool good = device.state == HMN_STATE_READY || device.state == HMN_STATE_ASLEEP;
+  return {good ? verdict::fine : verdict::trouble, text, {}};
+}
+
+section devices(const evidence& seen, const style& as) {
+  section out{"GPUs", {}};
+  for (const auto& each : gpus_of(seen.picture)) out.findings.push_back(measured(each, as));
+  if (out.findings.empty()) out.findings.push_back({verdict::note, "none is measured", {}});
+  return out;
+}
+
+// Tells a card's lack of a value from a fault.
+verdict verdict_of(const hmn_diagnostic& of) {
+  return of.status == HMN_E_UNSUPPORTED || of.status == HMN_E_NO_SOURCE ? verdict::note
+                                                                        : verdict::trouble;
+}
+
+section readings(const evidence& seen) {
+  section out{"Readings", {}};
+  for (const auto& each : seen.picture.diagnostics())
+    if (!is_trace(each)) out.findings.push_back({verdict_of(each), describe(each), {}});
+  if (out.findings.empty())
+    out.findings.push_back({verdict::fine, "everything that was asked for was read", {}});
+  return out;
+}
+
+void inspect_machine(const evidence& seen, std::vector<section>& report) {
+  const auto in = roots_from_environment();
+  const auto adapters = find_adapters(in);
+  report.push_back(inspect_nvidia(in, adapters, seen.nvidia));
+  report.push_back(inspect_amd(adapters));
+  report.push_back(inspect_intel(adapters));
+  report.push_back(inspect_container(in, seen.picture.system()));
+  report.push_back(inspect_permissions(in));
+}
+
+}  // namespace
+
+expected<exit_code> run_doctor(const context& in, const options& asked, const style& as) {
+  const auto seen = gather(in);
+  if (!seen) return seen.why();
+  if (asked.trace) print_trace(seen->picture);
+  std::vector<section> report{versions()};
+  if (auto set = environment()) report.push_back(*std::move(set));
+  if (is_simulated(*seen))
+    report.push_back(simulation(asked));
+  else
+    inspect_machine(*seen, report);
+  report.push_back(devices(*seen, as));
+  report.push_back(readings(*seen));
+  return write_output(render(report, as));
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <hypomnesis.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/handles.hpp"
+#include "cli/terminal.hpp"
+
+namespace hmn::cli {
+
+// A device and the pool that allocations come from.
+struct gpu {
+  hmn_device device{};
+  std::optional<hmn_pool> memory;
+};
+
+std::vector<gpu> gpus_of(const snapshot& picture);
+
+// "GPU 0 [name]", "GPU 3 [name] in GPU 0"; the name fit for text.
+std::string label_of(const gpu& of, const style& as);
+
+// Absent where total, or both of free and used, are.
+std::optional<double> fraction_used(const gpu& of);
+std::optional<double> fraction_of(std::uint64_t part, std::uint64_t whole);
+
+// ", stale: 3.2 s old", or nothing
+std::string staleness(hmn_flags notes, std::uint64_t age_ns);
+
+std::optional<std::string> name_of(const hmn_device& device);
+std::optional<std::string> uuid_of(const hmn_device& device);
+std::optional<std::string> pci_bus_id_of(const hmn_device& device);
+std::optional<std::string> driver_version_of(const hmn_device& device);
+// "12.4"
+std::optional<std::string> cuda_version_of(const hmn_device& device);
+
+}  // namespace hmn::cli

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <hypomnesis.h>
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/expected.hpp"
+
+namespace hmn::cli {
+
+template <class T>
+T sized() noexcept {
+  T out{};
+  out.struct_size = sizeof(T);
+  return out;
+}
+
+template <class T>
+bool has(const T& value, hmn_flags bit) noexcept {
+  return (value.present & bit) != 0;
+}
+
+template <class T, class Field>
+std::optional<Field> known(const T& value, hmn_flags bit, Field field) noexcept {
+  return has(value, bit) ? std::optional<Field>(field) : std::nullopt;
+}
+
+struct context_settings {
+  std::uint32_t timeout_ms = 0;
+  bool trace = false;
+  std::string machine;  // path of a machine file; empty: this machine
+};
+
+class snapshot {
+ public:
+  explicit snapshot(hmn_snapshot* owned) : handle_(owned) {}
+
+  hmn_snapshot_info info() const;
+  std::optional<hmn_system_memory> system() const;
+  std::vector<hmn_device> devices() const;
+  std::vector<hmn_pool> pools() const;
+  std::vector<hmn_usage> usages() const;
+  std::vector<hmn_diagnostic> diagnostics() const;
+  std::optional<std::string> process_name(std::uint32_t usage) const;
+  expected<std::string> json() const;
+
+ private:
+  struct destroy {
+    void operator()(hmn_snapshot* handle) const noexcept { hmn_snapshot_destroy(handle); }
+  };
+  std::unique_ptr<hmn_snapshot, destroy> handle_;
+};
+
+class context {
+ public:
+  static expected<context> open(const context_settings& settings);
+
+  expected<snapshot> take(const hmn_snapshot_options& what) const;
+  expected<std::uint32_t> device_count() const;
+  expected<std::uint32_t> find(const std::string& key) const;
+  expected<hmn_device> device(std::uint32_t index) const;
+  // HMN_OK, or why the system does not describe the process.
+  hmn_status process_status(std::uint32_t pid) const;
+  std::optional<hmn_backend_info> backend(std::uint32_t number) const;
+
+ private:
+  struct destroy {
+    void operator()(hmn_context* handle) const noexcept { hmn_context_destroy(handle); }
+  };
+  explicit context(hmn_context* owned) : handle_(owned) {}
+  std::unique_ptr<hmn_context, destroy> handle_;
+};
+
+}  // namespace hmn::cli

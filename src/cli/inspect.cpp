@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/inspect.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "cli/size.hpp"
+#include "cli/words.hpp"
+
+namespace hmn::cli {
+namespace {
+
+finding fine(std::string text) {
+  return {verdict::fine, std::move(text), {}};
+}
+finding note(std::string text) {
+  return {verdict::note, std::move(text), {}};
+}
+finding trouble(std::string text, std::string advice = {}) {
+  return {verdict::trouble, std::move(text), std::move(advice)};
+}
+
+bool exists(const std::string& path) {
+  return access(path.c_str(), F_OK) == 0;
+}
+bool usable(const std::string& path) {
+  return access(path.c_str(), R_OK | W_OK) == 0;
+}
+
+std::vector<adapter> made_by(std::uint32_t vendor, const std::vector<adapter>& adapters) {
+  std::vector<adapter> own;
+  std::copy_if(adapters.begin(), adapters.end(), std::back_inserter(own),
+               [vendor](const adapter& each) { return each.vendor == vendor; });
+  return own;
+}
+
+finding inspect_nvidia_adapter(const adapter& of) {
+  const auto who = describe(of);
+  if (of.driver == "nvidia")
+    return fine(who +
+                (of.runtime_status == "suspended" ? ", driver nvidia, asleep" : ", driver nvidia"));
+  if (of.driver == "nouveau")
+    return trouble(who + ": bound to nouveau, which tells no memory figures",
+                   "install NVIDIA's own driver; it replaces nouveau");
+  if (of.driver == "vfio-pci")
+    return note(who + ": handed over to a virtual machine (vfio-pci); it is measured in there");
+  if (of.driver.empty())
+    return trouble(who + ": no kernel driver is bound to it",
+                   "install NVIDIA's driver, then load it: modprobe nvidia");
+  return note(who + ", driver " + of.driver);
+}
+
+// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 …"
+std::string kernel_module_version(const std::string& text) {
+  constexpr std::string_view before = "Kernel Module";
+  auto start = text.find(before);
+  if (start == std::string::npos) return {};
+  start = text.find_first_of("0123456789", start + before.size());
+  if (start == std::string::npos) return {};
+  return text.substr(start, text.find_first_of(" \n", start) - start);
+}
+
+finding inspect_control_node(const roots& in) {
+  const auto node = in.dev + "/nvidiactl";
+  if (!exists(node))
+    return trouble(node + " is missing",
+                   "outside a container run nvidia-modprobe or nvidia-smi once as root; start a "
+                   "container with --gpus all (NVIDIA Container Toolkit)");
+  if (!usable(node))
+    return trouble(node + ": this user may not open it",
+                   "look at its owner with ls -l and join that group, or mend the udev rule");
+  return fine(node + " can be opened");
+}
+
+void inspect_kernel_module(const roots& in, bool expected, section& into) {
+  const auto version = read_text_file(in.proc + "/driver/nvidia/version");
+  if (version) {
+    into.findings.push_back(fine("kernel module " + kernel_module_version(*version)));
+    into.findings.push_back(inspect_control_node(in));
+  } else if (expected) {
+    into.findings.push_back(trouble("the nvidia kernel module is not loaded",
+                                    "modprobe nvidia; dmesg | grep -i nvrm tells why it fails"));
+  }
+}
+
+std::string native_text(const hmn_backend_info& of) {
+  if (of.native_domain == HMN_NATIVE_NVML) return fmt::format(" (NVML code {})", of.native_code);
+  if (of.native_domain == HMN_NATIVE_EXIT) return fmt::format(" (exit code {})", of.native_code);
+  if (of.native_domain == HMN_NATIVE_ERRNO) return fmt::format(" (errno {})", of.native_code);
+  return {};
+}
+
+finding inspect_backend(std::string_view name, const hmn_backend_info& of, bool needed) {
+  if (of.state == HMN_STATE_READY || of.state == HMN_STATE_ASLEEP) {
+    const auto version = (of.present & HMN_BACKEND_INFO_HAS_VERSION) != 0
+                             ? fmt::format(", driver {}", of.version)
+                             : std::string();
+    return fine(fmt::format("{} answers{}", name, version));
+  }
+  const auto text =
+      fmt::format("{}: {}{}", name, of.message[0] != 0 ? of.message : hmn_status_name(of.status),
+                  native_text(of));
+  return needed && of.state != HMN_STATE_OFF ? trouble(text) : note(text);
+}
+
+section inspect_unmeasured(std::uint32_t vendor, const std::vector<adapter>& adapters) {
+  const auto name = std::string(vendor_word(vendor).value_or(""));
+  section out{name, {}};
+  for (const auto& each : made_by(vendor, adapters))
+    out.findings.push_back(
+        note(fmt::format("{}, driver {}: this version does not measure {} GPUs", describe(each),
+                         each.driver.empty() ? "none" : each.driver, name)));
+  if (out.findings.empty()) out.findings.push_back(note("no " + name + " GPU on the PCI bus"));
+  return out;
+}
+
+finding inspect_pid_namespace(const roots& in) {
+  // PROC_PID_INIT_INO of the Linux kernel (include/linux/proc_ns.h).
+  constexpr std::string_view initial = "pid:[4026531836]";
+  const auto own = read_link_target(in.proc + "/self/ns/pid");
+  if (!own) return note("PID namespace: not known");
+  if (*own == initial) return fine("PID namespace: the host's");
+  return {verdict::note,
+          "PID namespace: not the host's; a driver that lists host pids cannot be matched with "
+          "processes here",
+          "share the host's namespace (docker run --pid=host) to see names and own use"};
+}
+
+finding inspect_proc_mount(const roots& in) {
+  const auto mounts = read_text_file(in.proc + "/mounts").value_or("");
+  if (mounts.find("hidepid=2") == std::string::npos &&
+      mounts.find("hidepid=invisible") == std::string::npos)
+    return fine("other users' processes are visible in " + in.proc);
+  return trouble(in.proc + " hides other users' processes (hidepid)",
+                 "run as root, or join the group named by the mount's gid= option");
+}
+
+}  // namespace
+
+section inspect_nvidia(const roots& in, const std::vector<adapter>& adapters,
+                       const nvidia_backends& backends) {
+  section out{"NVIDIA", {}};
+  const auto own = made_by(HMN_VENDOR_NVIDIA, adapters);
+  for (const auto& each : own) out.findings.push_back(inspect_nvidia_adapter(each));
+  const bool wsl = exists(in.dev + "/dxg");
+  if (wsl) out.findings.push_back(fine(in.dev + "/dxg: GPUs of the Windows host (WSL)"));
+  if (own.empty() && !wsl) out.findings.push_back(note("no NVIDIA GPU on the PCI bus"));
+  const bool driven = std::any_of(own.begin(), own.end(),
+                                  [](const adapter& each) { return each.driver == "nvidia"; });
+  inspect_kernel_module(in, driven, out);
+
+  const bool needed = driven || wsl;
+  const bool served = backends.nvml && backends.nvml->state == HMN_STATE_READY;
+  if (backends.nvml) out.findings.push_back(inspect_backend("NVML", *backends.nvml, needed));
+  if (backends.nvidia_smi)
+    out.findings.push_back(inspect_backend("nvidia-smi", *backends.nvidia_smi, needed && !served));
+  return out;
+}
+
+section inspect_amd(const std::vector<adapter>& adapters) {
+  return inspect_unmeasured(HMN_VENDOR_AMD, adapters);
+}
+
+section inspect_intel(const std::vector<adapter>& adapters) {
+  return inspect_unmeasured(HMN_VENDOR_INTEL, adapters);
+}
+
+section inspect_container(const roots& in, const std::optional<hmn_system_memory>& memory) {
+  section out{"Container", {}};
+  if (exists(in.top + "/.dockerenv"))
+    out.findings.push_back(note("this is a Docker container (/.dockerenv)"));
+  if (exists(in.top + "/run/.containerenv"))
+    out.findings.push_back(note("this is a Podman container (/run/.containerenv)"));
+  out.findings.push_back(inspect_pid_namespace(in));
+  if (memory && (memory->present & HMN_SYSTEM_MEMORY_HAS_LIMIT) != 0)
+    out.findings.push_back(note(fmt::format("memory limit {} of {}", size_text(memory->limit_bytes),
+                                            (memory->present & HMN_SYSTEM_MEMORY_HAS_TOTAL) != 0
+                                                ? size_text(memory->total_bytes)
+                                                : "?")));
+  else
+    out.findings.push_back(fine("no memory limit applies"));
+  return out;
+}
+
+section inspect_permissions(const roots& in) {
+  section out{"Permissions", {}};
+  out.findings.push_back(geteuid() == 0 ? fine("runs as root")
+                                        : note(fmt::format("runs as user id {}", geteuid())));
+  out.findings.push_back(inspect_proc_mount(in));
+  for (const auto& name : list_folder(in.dev + "/dri")) {
+    const auto node = in.dev + "/dri/" + name;
+    if (!name.starts_with("renderD")) continue;
+    out.findings.push_back(usable(node) ? fine(node + " can be opened")
+                                        : trouble(node + ": this user may not open it",
+                                                  "join the group that owns it, often `render`"));
+  }
+  return out;
+}
+
+}  // namespace hmn::cli

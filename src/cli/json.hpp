@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hmn::cli {
+
+// A JSON object on one line, without blanks, members in the order in which they were added.
+class json_object {
+ public:
+  json_object& add(std::string_view key, std::string_view text);
+  json_object& add(std::string_view key, const char* text) {
+    return add(key, std::string_view(text));
+  }
+  json_object& add(std::string_view key, bool value);
+  json_object& add(std::string_view key, std::unsigned_integral auto number) {
+    return add_raw(key, std::to_string(std::uint64_t{number}));
+  }
+  json_object& add(std::string_view key, const std::vector<std::string_view>& texts);
+  json_object& add_null(std::string_view key) { return add_raw(key, "null"); }
+  template <class T>
+  json_object& add(std::string_view key, const std::optional<T>& value) {
+    return value ? add(key, *value) : add_null(key);
+  }
+  std::string text() const { return members_.empty() ? "{}" : members_ + "}"; }
+
+ private:
+  json_object& add_raw(std::string_view key, std::string_view value);
+  std::string members_;
+};
+
+// "[…]\n"
+std::string json_document(const std::vector<json_object>& objects);
+
+}  // namespace hmn::cli

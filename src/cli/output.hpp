@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <string_view>
+
+#include "cli/exit_code.hpp"
+
+namespace hmn::cli {
+
+// Descriptors 0 to 2 that the parent left closed are taken, so that no other file becomes one of
+// them; a reader that went away becomes an error of write instead of a signal.
+void prepare_output() noexcept;
+
+// A reader that has gone is done; any other failure is told on standard error.
+exit_code write_output(std::string_view text);
+// One line: "hmn: <message>\n".
+void write_remark(std::string_view message);
+
+}  // namespace hmn::cli

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/waiting_notice.hpp"
+
+#include <sys/time.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <string_view>
+
+namespace hmn::cli {
+namespace {
+
+constexpr std::string_view notice =
+    "hmn: still waiting for a driver; without persistence mode NVIDIA's takes seconds to start "
+    "(to keep it loaded, run nvidia-persistenced or nvidia-smi -pm 1)\n";
+
+// A timer signal and not a thread: a thread would cost a tenth of what all of `hmn --json` takes.
+void tell(int) {
+  const int kept = errno;
+  [[maybe_unused]] const auto written = write(STDERR_FILENO, notice.data(), notice.size());
+  errno = kept;
+}
+
+void set_timer(time_t seconds) noexcept {
+  const itimerval once{{0, 0}, {seconds, 0}};
+  setitimer(ITIMER_REAL, &once, nullptr);
+}
+
+}  // namespace
+
+waiting_notice::waiting_notice() noexcept {
+  struct sigaction action {};
+  action.sa_handler = tell;
+  action.sa_flags = SA_RESTART;
+  sigaction(SIGALRM, &action, nullptr);
+  set_timer(1);
+}
+
+waiting_notice::~waiting_notice() {
+  set_timer(0);
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <cstddef>
+#include <string>
+#include <string_view>
+
+namespace hmn::cli {
+
+// Terminal columns, the same in every locale.
+unsigned width_of(char32_t value) noexcept;
+std::size_t display_width(std::string_view text) noexcept;
+
+// At most `columns` wide; what is cut ends in `ellipsis`.
+std::string cut_to_width(std::string_view text, std::size_t columns, std::string_view ellipsis);
+
+}  // namespace hmn::cli

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <hypomnesis.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+// The names that the output gives to the header's enumerations; nothing for unknown.
+namespace hmn::cli {
+
+using word = std::optional<std::string_view>;
+
+word kind_word(std::uint32_t kind) noexcept;
+word memory_kind_word(std::uint32_t kind) noexcept;
+word state_word(std::uint32_t state) noexcept;
+word pool_word(std::uint32_t pool) noexcept;
+word accounting_word(std::uint32_t accounting) noexcept;
+word name_state_word(std::uint32_t state) noexcept;
+word vendor_word(std::uint32_t vendor) noexcept;
+word source_word(std::uint32_t backend) noexcept;
+std::vector<std::string_view> usage_kind_words(hmn_flags kinds);
+std::vector<std::string_view> note_words(hmn_flags notes);
+
+}  // namespace hmn::cli

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/simulated/driver.hpp"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "backends/simulated/performer.hpp"
+#include "backends/simulated/words.hpp"
+#include "platform/clock.hpp"
+
+namespace hmn::simulated {
+namespace {
+
+constexpr std::uint32_t used_field = usage_field_words.front().value;
+
+failure refusal(status code, std::string message) {
+  return {code, source::simulated, {}, std::move(message)};
+}
+
+std::uint32_t subject_of(call what) {
+  switch (what) {
+    case call::pools: return subject::pools;
+    case call::telemetry: return subject::telemetry;
+    case call::self: return subject::self;
+    case call::process:
+    case call::processes: return subject::processes;
+    default: return subject::devices;
+  }
+}
+
+const char* name_of(call what) {
+  switch (what) {
+    case call::open: return "open";
+    case call::pools: return "pools";
+    case call::telemetry: return "telemetry";
+    case call::self: return "self";
+    case call::process: return "process";
+    case call::processes: return "processes";
+    default: return "devices";
+  }
+}
+
+diagnostic remark_on(call what, const described_device* d, failure why) {
+  diagnostic remark;
+  remark.why = std::move(why);
+  remark.about = subject_of(what);
+  if (d != nullptr) remark.device = d->identity.number;
+  return remark;
+}
+
+void remark_fields(call what, const described_device& d, std::uint32_t fields, failure why,
+                   reading& r) {
+  diagnostic remark = remark_on(what, &d, std::move(why));
+  remark.field = fields;
+  r.remark(std::move(remark));
+}
+
+void remark_row(call what, const described_device& d, const described_row& row, reading& r) {
+  diagnostic remark = remark_on(what, &d, *row.missing);
+  remark.field = used_field;
+  remark.pid = row.value.pid;
+  r.remark(std::move(remark));
+}
+
+void trace(call what, const described_device* d, const result<void>& outcome,
+           std::uint64_t began_ns, reading& r) {
+  failure why = outcome ? refusal(status::ok, "") : outcome.why();
+  why.message = std::string("simulated call: ") + name_of(what);
+  diagnostic remark = remark_on(what, d, std::move(why));
+  remark.notes = note::trace;
+  remark.duration_ns = platform::monotonic_ns() - began_ns;
+  r.remark(std::move(remark));
+}
+
+// Visits each figure of `t` as (field bit, optional&).
+template <class T, class F>
+void each_figure(T& t, F f) {
+  for (const auto& k : telemetry_reals) f(k.field, t.*k.member);
+  for (const auto& k : telemetry_counts) f(k.field, t.*k.member);
+  for (const auto& k : telemetry_totals) f(k.field, t.*k.member);
+  f(telemetry_field::throttle, t.throttle);
+}
+
+std::uint32_t figures_of(const telemetry& t) {
+  std::uint32_t fields = 0;
+  each_figure(t, [&](std::uint32_t field, const auto& figure) { fields |= figure ? field : 0; });
+  return fields;
+}
+
+void drop_figures(telemetry& t, std::uint32_t fields) {
+  each_figure(t, [&](std::uint32_t field, auto& figure) {
+    if ((fields & field) != 0) figure.reset();
+  });
+}
+
+void drop_figures(pool& p, std::uint32_t fields) {
+  for (const auto& k : pool_bytes) {
+    if ((fields & k.field) != 0) (p.*k.member).reset();
+  }
+}
+
+bool has_figure(const usage& u) {
+  return std::any_of(usage_bytes.begin(), usage_bytes.end(),
+                     [&u](const auto& k) { return (u.*k.member).has_value(); });
+}
+
+// The fault, if one takes `used` off the rows of this call.
+const fault* used_fault(const conduct& c, call on, std::uint64_t reading) {
+  const fault* found = nullptr;
+  each_field_fault(c, on, reading, [&found](const fault& f) { found = &f; });
+  return found;
+}
+
+}  // namespace
+
+template <class F>
+result<void> driver::perform(call what, const described_device* d, reading& r, F body) {
+  const std::uint64_t began_ns = r.wants_trace() ? platform::monotonic_ns() : 0;
+  const std::uint64_t reading_number = view_.reading;
+  const fault* failing = nullptr;
+  for (const conduct* c : {&view_.now->conduct, d != nullptr ? &d->conduct : nullptr}) {
+    if (c == nullptr) continue;
+    wait_for(*c, what, reading_number);
+    if (failing == nullptr) failing = whole_fault(*c, what, reading_number);
+  }
+  result<void> outcome = failing != nullptr ? result<void>(failing->why) : body();
+  if (r.wants_trace()) trace(what, d, outcome, began_ns, r);
+  return outcome;
+}
+
+template <class F>
+result<void> driver::on_device(call what, slot number, reading& r, F body) {
+  if (view_.now == nullptr) return refusal(status::state, "no reading has begun");
+  const described_device* d = find(number);
+  if (d == nullptr) return refusal(status::device_lost, "the machine has this device no more");
+  return perform(what, d, r, [&]() -> result<void> {
+    result<void> able = check(*d);
+    return able ? body(*d) : able;
+  });
+}
+
+const described_device* driver::find(slot number) const noexcept {
+  for (const described_device& d : view_.now->devices) {
+    if (d.identity.number == number) return &d;
+  }
+  return nullptr;
+}
+
+result<void> driver::check(const described_device& d) const {
+  switch (d.identity.state) {
+    case state::asleep:
+      if (wake_) return {};
+      return refusal(status::asleep, "the device is asleep; allow waking it, or use it, to measure");
+    case state::lost:
+      return refusal(status::device_lost, "the device was here and is lost; restart the machine");
+    case state::unreadable:
+      return refusal(status::backend, "the device answers with errors");
+    default: return {};
+  }
+}
+
+void driver::settle(const result<void>& outcome) {
+  state_.why = outcome ? failure{status::ok, source::simulated, {}, ""} : outcome.why();
+  switch (state_.why.code) {
+    case status::ok: state_.state = state::ready; break;
+    case status::no_source: state_.state = state::absent; break;
+    case status::asleep: state_.state = state::asleep; break;
+    default: state_.state = state::unreadable; break;
+  }
+  if (view_.now != nullptr) state_.version = view_.now->version;
+}
+
+result<void> driver::open(reading& r) {
+  if (is_open_) return {};
+  r.opening();
+  result<void> outcome = perform(call::open, nullptr, r, [] { return result<void>(); });
+  r.opened();
+  is_open_ = static_cast<bool>(outcome);
+  return outcome;
+}
+
+result<void> driver::prepare(reading& r) {
+  const result<view> next = file_->next(counter::devices);
+  if (next) view_ = *next;
+  result<void> outcome = next ? open(r) : result<void>(next.why());
+  settle(outcome);
+  return outcome;
+}
+
+result<void> driver::devices(std::vector<device>& out, reading& r) {
+  if (view_.now == nullptr) return state_.why;
+  return perform(call::devices, nullptr, r, [&] {
+    for (const described_device& d : view_.now->devices) {
+      device& listed = out.emplace_back(d.identity);
+      if (listed.state == state::asleep && wake_) listed.state = state::ready;
+    }
+    return result<void>();
+  });
+}
+
+result<void> driver::memory(slot number, pools& out, reading& r) {
+  return on_device(call::pools, number, r, [&](const described_device& d) -> result<void> {
+    if (d.memory.empty()) {
+      return refusal(status::unsupported, "the machine file gives the device no pool");
+    }
+    out = d.memory;
+    each_field_fault(d.conduct, call::pools, view_.reading, [&](const fault& f) {
+      for (pool& p : out.all()) drop_figures(p, f.fields);
+      remark_fields(call::pools, d, f.fields, f.why, r);
+    });
+    return {};
+  });
+}
+
+result<void> driver::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+                               reading& r) {
+  return on_device(call::telemetry, number, r, [&](const described_device& d) -> result<void> {
+    failure why = refusal(status::unsupported, "the machine file gives no such figure");
+    out = d.load.value_or(hmn::telemetry{});
+    drop_figures(out, ~fields);
+    std::uint32_t explained = 0;
+    each_field_fault(d.conduct, call::telemetry, view_.reading, [&](const fault& f) {
+      if ((f.fields & fields) == 0) return;
+      drop_figures(out, f.fields);
+      explained |= f.fields;
+      remark_fields(call::telemetry, d, f.fields & fields, f.why, r);
+      if (figures_of(out) == 0) why = f.why;
+    });
+    const std::uint32_t missing = fields & ~figures_of(out) & ~explained;
+    if (figures_of(out) == 0) return why;
+    if (missing != 0) remark_fields(call::telemetry, d, missing, std::move(why), r);
+    return {};
+  });
+}
+
+usage driver::row_of(const described_row& row) const {
+  usage u = row.value;
+  if (view_.now->foreign_pids && !row.is_self) u.notes |= note::foreign_pid;
+  return u;
+}
+
+result<void> driver::processes(slot number, std::vector<usage>& out, reading& r) {
+  return on_device(call::processes, number, r, [&](const described_device& d) -> result<void> {
+    const fault* hidden = used_fault(d.conduct, call::processes, view_.reading);
+    if (hidden != nullptr) remark_fields(call::processes, d, used_field, hidden->why, r);
+    for (const described_row& row : d.rows) {
+      usage& u = out.emplace_back(row_of(row));
+      if (hidden != nullptr) {
+        u.used.reset();
+      } else if (row.missing) {
+        remark_row(call::processes, d, row, r);
+      }
+    }
+    return {};
+  });
+}
+
+result<void> driver::unlisted(std::uint32_t pid, bool self, usage& out) const {
+  if (!self) {
+    return refusal(status::no_process,
+                   "process " + std::to_string(pid) + " is not listed on this device");
+  }
+  if (view_.now->foreign_pids) {
+    return refusal(status::unsupported,
+                   "the driver lists processes of another PID namespace, where this process has "
+                   "another number; run in the host's PID namespace to know its share");
+  }
+  out = {};
+  out.pid = pid;
+  out.from = source::simulated;
+  out.accounting = accounting::allocated;
+  out.used = 0;
+  return {};
+}
+
+result<void> driver::process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) {
+  const call what = self ? call::self : call::process;
+  return on_device(what, number, r, [&](const described_device& d) -> result<void> {
+    const bool by_number = !self || !view_.now->foreign_pids;
+    const auto row = std::find_if(d.rows.begin(), d.rows.end(), [&](const described_row& it) {
+      return (self && it.is_self) || (by_number && it.value.pid == pid);
+    });
+    if (row == d.rows.end()) return unlisted(pid, self, out);
+    out = row_of(*row);
+    if (const fault* hidden = used_fault(d.conduct, what, view_.reading)) {
+      out.used.reset();
+      remark_fields(what, d, used_field, hidden->why, r);
+    } else if (row->missing) {
+      if (!has_figure(out)) return *row->missing;
+      remark_row(what, d, *row, r);
+    }
+    return {};
+  });
+}
+
+}  // namespace hmn::simulated

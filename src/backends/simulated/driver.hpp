@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "backends/backend.hpp"
+#include "backends/simulated/machine_file.hpp"
+
+namespace hmn::simulated {
+
+// What stands for the vendor's driver on the described machine.
+class driver final : public device_source {
+ public:
+  driver(std::shared_ptr<machine_file> file, bool wake) : file_(std::move(file)), wake_(wake) {}
+
+  [[nodiscard]] source id() const noexcept override { return source::simulated; }
+  // So that what the file makes slow or hang meets the same deadlines as a real driver.
+  [[nodiscard]] bool can_block() const noexcept override { return true; }
+
+  result<void> probe() override { return {}; }
+  result<void> prepare(reading& r) override;
+  result<void> devices(std::vector<device>& out, reading& r) override;
+  result<void> memory(slot number, pools& out, reading& r) override;
+  result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+                         reading& r) override;
+  result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
+  result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
+
+  void close() noexcept override { is_open_ = false; }
+  [[nodiscard]] source_state describe() const override { return state_; }
+
+ private:
+  template <class F>
+  result<void> perform(call what, const described_device* d, reading& r, F body);
+  template <class F>
+  result<void> on_device(call what, slot number, reading& r, F body);
+  result<void> open(reading& r);
+  result<void> check(const described_device& d) const;
+  void settle(const result<void>& outcome);
+  [[nodiscard]] const described_device* find(slot number) const noexcept;
+  [[nodiscard]] usage row_of(const described_row& row) const;
+  [[nodiscard]] result<void> unlisted(std::uint32_t pid, bool self, usage& out) const;
+
+  const std::shared_ptr<machine_file> file_;
+  const bool wake_;
+  view view_;
+  bool is_open_ = false;
+  source_state state_;
+};
+
+}  // namespace hmn::simulated

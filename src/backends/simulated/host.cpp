@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/simulated/host.hpp"
+
+#include <string>
+#include <utility>
+
+#include "backends/simulated/performer.hpp"
+#include "backends/simulated/words.hpp"
+#include "platform/process.hpp"
+
+namespace hmn::simulated {
+namespace {
+
+failure refusal(status code, std::string message) {
+  return {code, source::simulated, {}, std::move(message)};
+}
+
+failure undescribed(const char* what, const char* remedy) {
+  return refusal(status::unsupported, std::string("the machine file does not describe ") + what +
+                                          "; add " + remedy + " or \"host\": \"real\"");
+}
+
+const described_process* find(const machine& m, std::uint32_t pid) {
+  for (const described_process& p : m.processes) {
+    if (p.memory.pid == pid) return &p;
+  }
+  return nullptr;
+}
+
+result<void> give(const process_memory& described, std::uint32_t pid, std::uint32_t fields,
+                  process_memory& out) {
+  out = {};
+  out.pid = pid;
+  out.from = described.from;
+  out.notes = described.notes;
+  bool any = false;
+  for (const auto& k : process_bytes) {
+    if ((fields & k.field) == 0) continue;
+    out.*k.member = described.*k.member;
+    any = any || (out.*k.member).has_value();
+  }
+  if (any) return {};
+  return refusal(status::unsupported, "the machine file gives none of these figures of process " +
+                                          std::to_string(pid));
+}
+
+result<void> check_alive(const described_process& p) {
+  const std::string who = "process " + std::to_string(p.memory.pid);
+  switch (p.facts.name_state) {
+    case name_state::exited: return refusal(status::no_process, who + " has exited");
+    case name_state::protected_process:
+      return refusal(status::permission, who + " is protected: the system does not tell its memory");
+    case name_state::kernel:
+      return refusal(status::unsupported, who + " is a kernel thread without memory of its own");
+    default: return {};
+  }
+}
+
+void fill(usage& row, const usage& facts) {
+  if (row.name_state == name_state::unknown) {
+    row.name_state = facts.name_state;
+    row.name = facts.name;
+  }
+  if (!row.uid) row.uid = facts.uid;
+  if (!row.start_unix_ns) row.start_unix_ns = facts.start_unix_ns;
+  if (!row.host_resident) row.host_resident = facts.host_resident;
+}
+
+}  // namespace
+
+host::host(std::shared_ptr<machine_file> file, std::unique_ptr<host_source> real)
+    : file_(std::move(file)), real_(std::move(real)), self_pid_(platform::current_pid()) {}
+
+result<void> host::memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) {
+  const result<view> v = file_->next_of_process(pid);
+  if (!v) return v.why();
+  const machine& m = *v->now;
+  if (const fault* f = whole_fault(m.conduct, call::process_memory, v->reading)) return f->why;
+  if (const described_process* p = find(m, pid)) {
+    result<void> alive = check_alive(*p);
+    return alive ? give(p->memory, pid, fields, out) : alive;
+  }
+  if (pid == self_pid_ && m.self) return give(m.self->memory, pid, fields, out);
+  if (m.real_host) return real_->memory(pid, fields, out);
+  return refusal(status::no_process, "the machine file has no process " + std::to_string(pid));
+}
+
+result<void> host::own_memory(std::uint32_t fields, process_memory& out) {
+  const result<view> v = file_->next(counter::own_memory);
+  if (!v) return v.why();
+  const machine& m = *v->now;
+  if (const fault* f = whole_fault(m.conduct, call::memory, v->reading)) return f->why;
+  if (m.self) return give(m.self->memory, self_pid_, fields, out);
+  if (m.real_host) return real_->own_memory(fields, out);
+  return undescribed("this process' host memory", "\"host\": {\"self\": {\"resident\": …}}");
+}
+
+result<void> host::system(system_memory& out) {
+  const result<view> v = file_->next(counter::system);
+  if (!v) return v.why();
+  const machine& m = *v->now;
+  if (const fault* f = whole_fault(m.conduct, call::system, v->reading)) return f->why;
+  if (m.system) {
+    out = *m.system;
+    return {};
+  }
+  if (m.real_host) return real_->system(out);
+  return undescribed("the host's memory", "\"host\": {\"system\": {\"total\": …}}");
+}
+
+void host::describe(usage& row) {
+  const result<view> v = file_->latest();
+  if (!v) return;
+  const machine& m = *v->now;
+  const bool is_foreign = (row.notes & note::foreign_pid) != 0;
+  if (is_foreign) return;
+  if (const described_process* p = find(m, row.pid)) return fill(row, p->facts);
+  if (row.pid != self_pid_) return;
+  if (m.self) {
+    fill(row, m.self->facts);
+  } else if (m.real_host) {
+    real_->describe(row);
+  }
+}
+
+}  // namespace hmn::simulated

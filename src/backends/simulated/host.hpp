@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "backends/backend.hpp"
+#include "backends/simulated/machine_file.hpp"
+
+namespace hmn::simulated {
+
+class host final : public host_source {
+ public:
+  host(std::shared_ptr<machine_file> file, std::unique_ptr<host_source> real);
+
+  [[nodiscard]] source id() const noexcept override { return source::simulated; }
+  result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) override;
+  result<void> own_memory(std::uint32_t fields, process_memory& out) override;
+  result<void> system(system_memory& out) override;
+  void describe(usage& row) override;
+
+ private:
+  const std::shared_ptr<machine_file> file_;
+  const std::unique_ptr<host_source> real_;
+  const std::uint32_t self_pid_;
+};
+
+}  // namespace hmn::simulated

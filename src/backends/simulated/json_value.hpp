@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <variant>
+#include <vector>
+
+namespace hmn::json {
+
+class value;
+
+// Every number but a whole one from 0 to 2^64-1, with its text as it was written.
+struct number {
+  double nearest = 0;
+  std::string text;
+};
+
+struct array {
+  std::vector<value> items;
+};
+
+// Members in the order of the file.
+struct object {
+  std::vector<std::string> keys;
+  std::vector<value> values;
+
+  [[nodiscard]] value* find(std::string_view key) noexcept;
+  [[nodiscard]] const value* find(std::string_view key) const noexcept;
+  void set(std::string_view key, value v);
+  void erase(std::string_view key);
+};
+
+class value {
+ public:
+  using content =
+      std::variant<std::monostate, bool, std::uint64_t, number, std::string, array, object>;
+
+  value() noexcept;
+  explicit value(content c) noexcept;
+  value(const value& other);
+  value(value&& other) noexcept;
+  value& operator=(const value& other);
+  value& operator=(value&& other) noexcept;
+  ~value();
+
+  template <class T>
+  [[nodiscard]] T* as() noexcept {
+    return std::get_if<T>(&content_);
+  }
+  template <class T>
+  [[nodiscard]] const T* as() const noexcept {
+    return std::get_if<T>(&content_);
+  }
+  [[nodiscard]] bool is_null() const noexcept { return as<std::monostate>() != nullptr; }
+
+ private:
+  content content_;
+};
+
+bool equal(const value& a, const value& b);
+
+struct extent {
+  std::size_t values = 0;  // this one and all inside it
+  std::size_t bytes = 0;   // of keys and texts
+  std::size_t depth = 0;
+};
+extent measure(const value& v);
+
+// For a sentence: a short value as written, a long one cut, a list or an object by that word.
+std::string show(const value& v);
+
+}  // namespace hmn::json

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// A machine as a file describes it.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/device.hpp"
+#include "model/failure.hpp"
+#include "model/host_memory.hpp"
+#include "model/pool.hpp"
+#include "model/telemetry.hpp"
+#include "model/usage.hpp"
+
+namespace hmn::simulated {
+
+// What can fail or be slow; `any` is every call to a device's driver.
+enum class call : std::uint32_t {
+  any,
+  open,
+  devices,
+  pools,
+  telemetry,
+  self,
+  process,
+  processes,
+  memory,
+  process_memory,
+  system,
+};
+
+// Readings count from 1.
+struct window {
+  std::uint64_t from = 1;
+  std::optional<std::uint64_t> count;
+
+  [[nodiscard]] bool holds(std::uint64_t reading) const noexcept {
+    return reading >= from && (!count || reading - from < *count);
+  }
+};
+
+struct fault {
+  call on = call::any;
+  window when;
+  std::uint32_t fields = 0;  // presence bits; 0: the whole call
+  failure why;
+};
+
+struct delay {
+  call on = call::any;
+  window when;
+  std::uint64_t ns = 0;
+  bool forever = false;
+  std::string until;  // a path: until something is there
+};
+
+struct conduct {
+  std::vector<fault> faults;
+  std::vector<delay> delays;
+};
+
+struct described_row {
+  usage value;
+  bool is_self = false;
+  std::optional<failure> missing;  // why `used` is absent
+};
+
+struct described_device {
+  std::string key;  // the same device in another state of the machine has the same one
+  device identity;
+  std::optional<std::string> parent;  // key
+  pools memory;
+  std::optional<hmn::telemetry> load;
+  std::vector<described_row> rows;
+  hmn::simulated::conduct conduct;
+};
+
+struct described_process {
+  process_memory memory;
+  usage facts;  // name, name_state, start, owner
+};
+
+struct machine {
+  text<96> version;
+  bool foreign_pids = false;
+  bool real_host = false;  // what is not described comes from this host
+  std::vector<described_device> devices;
+  std::optional<described_process> self;
+  std::vector<described_process> processes;
+  std::optional<system_memory> system;
+  hmn::simulated::conduct conduct;
+};
+
+}  // namespace hmn::simulated

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <limits>
+
+#include "backends/simulated/read_parts.hpp"
+#include "backends/simulated/words.hpp"
+
+namespace hmn::simulated {
+namespace {
+
+constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t ns_per_ms = 1'000'000;
+constexpr std::uint64_t longest_delay_ms = 86'400'000;
+
+constexpr std::array status_words = {
+    entry("no_memory", status::no_memory),     entry("unsupported", status::unsupported),
+    entry("no_source", status::no_source),     entry("no_device", status::no_device),
+    entry("no_process", status::no_process),   entry("permission", status::permission),
+    entry("timeout", status::timeout),         entry("device_lost", status::device_lost),
+    entry("backend", status::backend),         entry("limit", status::limit),
+    entry("overflow", status::overflow),       entry("asleep", status::asleep),
+};
+
+constexpr std::array domain_words = {
+    entry("errno", native_domain::error_number),
+    entry("nvml", native_domain::nvml),
+    entry("exit", native_domain::exit),
+};
+
+// Longest list first; the shorter ones are its beginnings.
+constexpr std::array call_words = {
+    entry("any", call::any),
+    entry("pools", call::pools),
+    entry("telemetry", call::telemetry),
+    entry("self", call::self),
+    entry("process", call::process),
+    entry("processes", call::processes),
+    entry("open", call::open),
+    entry("devices", call::devices),
+    entry("memory", call::memory),
+    entry("process_memory", call::process_memory),
+    entry("system", call::system),
+};
+constexpr std::size_t device_calls = 6;
+constexpr std::size_t driver_calls = 8;
+
+std::span<const word> first_calls(std::size_t count) {
+  return std::span<const word>(call_words).first(count);
+}
+
+call read_call(object_reader& o, std::span<const word> words) {
+  const std::optional<std::uint32_t> found = o.one_word("call", words);
+  if (!found) o.missing("call", list_of(words));
+  return static_cast<call>(found.value_or(0));
+}
+
+window read_window(object_reader& o) {
+  window w;
+  w.from = o.whole("from_reading", 1, most).value_or(1);
+  w.count = o.whole("readings", 1, most);
+  return w;
+}
+
+std::vector<word> telemetry_field_words() {
+  std::vector<word> words;
+  for (const auto& k : telemetry_reals) words.push_back({k.name, k.field});
+  for (const auto& k : telemetry_counts) words.push_back({k.name, k.field});
+  for (const auto& k : telemetry_totals) words.push_back({k.name, k.field});
+  words.push_back({throttle_key, telemetry_field::throttle});
+  return words;
+}
+
+std::uint32_t read_fields(object_reader& o, call on) {
+  switch (on) {
+    case call::pools: return o.any_words("fields", pool_field_words).value_or(0);
+    case call::telemetry: return o.any_words("fields", telemetry_field_words()).value_or(0);
+    case call::self:
+    case call::process:
+    case call::processes: return o.any_words("fields", usage_field_words).value_or(0);
+    default: return 0;
+  }
+}
+
+native_code read_native(object_reader& o) {
+  native_code native;
+  const json::value* v = o.get("native");
+  if (v == nullptr) return native;
+  const place here(o.at(), "native");
+  object_reader n(*v, here, o.found());
+  const std::optional<std::uint32_t> domain = n.one_word("domain", domain_words);
+  if (!domain) n.missing("domain", list_of(domain_words));
+  const auto code = n.whole("code", 0, std::numeric_limits<std::int32_t>::max());
+  if (!code) n.missing("code", "the number that the driver or system gave");
+  n.finish();
+  native.domain = static_cast<native_domain>(domain.value_or(0));
+  native.code = static_cast<std::int32_t>(code.value_or(0));
+  return native;
+}
+
+fault read_fault(const json::value& v, const place& at, problems& found, level where) {
+  object_reader o(v, at, found);
+  fault f;
+  f.on = read_call(o, first_calls(where == level::device ? device_calls : call_words.size()));
+  f.when = read_window(o);
+  f.fields = read_fields(o, f.on);
+  f.why = read_failure(o);
+  o.finish();
+  return f;
+}
+
+void read_length(object_reader& o, delay& d) {
+  constexpr std::array forever = {entry("forever", 1U)};
+  const std::optional<std::uint64_t> ms = o.whole("ms", 0, longest_delay_ms);
+  const std::optional<std::uint32_t> hang = o.one_word("hang", forever);
+  const std::optional<std::string_view> until = o.text("hang_until");
+  if ((ms ? 1 : 0) + (hang ? 1 : 0) + (until ? 1 : 0) != 1) {
+    o.found().add(o.at(), "exactly one of \"ms\", \"hang\" and \"hang_until\" is needed");
+  }
+  if (until && !until->starts_with('/')) {
+    o.found().add(place(o.at(), "hang_until"), "the path is not absolute");
+  }
+  d.ns = ms.value_or(0) * ns_per_ms;
+  d.forever = hang.has_value();
+  d.until = until.value_or("");
+}
+
+delay read_delay(const json::value& v, const place& at, problems& found, level where) {
+  object_reader o(v, at, found);
+  delay d;
+  d.on = read_call(o, first_calls(where == level::device ? device_calls : driver_calls));
+  d.when = read_window(o);
+  read_length(o, d);
+  o.finish();
+  return d;
+}
+
+}  // namespace
+
+failure read_failure(object_reader& o) {
+  failure why;
+  why.from = source::simulated;
+  const std::optional<std::uint32_t> code = o.one_word("status", status_words);
+  if (!code) o.missing("status", list_of(status_words));
+  why.code = static_cast<status>(code.value_or(0));
+  why.native = read_native(o);
+  why.message = o.text("message").value_or("the machine file makes this fail");
+  return why;
+}
+
+std::uint32_t read_notes(object_reader& o) { return o.any_words("notes", note_words).value_or(0); }
+
+conduct read_conduct(object_reader& o, level where) {
+  conduct c;
+  o.each("failures", [&](const json::value& v, const place& at) {
+    c.faults.push_back(read_fault(v, at, o.found(), where));
+  });
+  o.each("delays", [&](const json::value& v, const place& at) {
+    c.delays.push_back(read_delay(v, at, o.found(), where));
+  });
+  return c;
+}
+
+}  // namespace hmn::simulated

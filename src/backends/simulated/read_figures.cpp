@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <algorithm>
+#include <limits>
+
+#include "backends/simulated/read_parts.hpp"
+#include "backends/simulated/words.hpp"
+
+namespace hmn::simulated {
+namespace {
+
+constexpr std::array pool_kind_words = {
+    entry("vram", pool_kind::vram),       entry("vram_visible", pool_kind::vram_visible),
+    entry("host", pool_kind::host),       entry("unified", pool_kind::unified),
+    entry("stolen", pool_kind::stolen),
+};
+
+bool is_left_out(object_reader& o, std::string_view key) { return o.get_or_null(key) == nullptr; }
+
+// total - reserved - part, for the one of free and used that the file leaves out.
+std::optional<std::uint64_t> rest_of(object_reader& o, const pool& p, std::uint64_t part) {
+  const std::uint64_t reserved = p.reserved.value_or(0);
+  if (reserved <= *p.total && part <= *p.total - reserved) return *p.total - reserved - part;
+  o.found().add(o.at(), "the figures pass \"total\": correct them, or give both \"free\" and \"used\"");
+  return {};
+}
+
+void complete(object_reader& o, pool& p) {
+  if (!p.total) return;
+  if (p.used && is_left_out(o, "free")) {
+    p.free = rest_of(o, p, *p.used);
+  } else if (p.free && is_left_out(o, "used")) {
+    p.used = rest_of(o, p, *p.free);
+  }
+}
+
+pool read_pool(object_reader& o) {
+  pool p;
+  p.from = source::simulated;
+  const std::optional<std::uint32_t> kind = o.one_word("kind", pool_kind_words);
+  if (!kind) o.missing("kind", list_of(pool_kind_words));
+  p.kind = static_cast<pool_kind>(kind.value_or(static_cast<std::uint32_t>(pool_kind::vram)));
+  for (const auto& k : pool_bytes) p.*k.member = o.bytes(k.name);
+  complete(o, p);
+  const auto allocated = static_cast<std::uint32_t>(accounting::allocated);
+  p.accounting =
+      static_cast<accounting>(o.one_word("accounting", accounting_words).value_or(allocated));
+  p.is_main = o.truth("main").value_or(false);
+  p.notes = read_notes(o);
+  o.finish();
+  return p;
+}
+
+void check_against(const std::vector<pool>& before, const pool& p, const place& at,
+                   problems& found) {
+  for (const pool& other : before) {
+    if (other.kind == p.kind) found.add(at, "a pool of this kind stands before it already");
+    if (other.is_main && p.is_main) found.add(at, "another pool is the main one already");
+  }
+}
+
+}  // namespace
+
+pools read_pools(object_reader& device) {
+  std::vector<pool> all;
+  device.each("pools", [&](const json::value& v, const place& at) {
+    object_reader o(v, at, device.found());
+    const pool p = read_pool(o);
+    check_against(all, p, at, device.found());
+    all.push_back(p);
+  });
+  const auto main = std::find_if(all.begin(), all.end(), [](const pool& p) { return p.is_main; });
+  if (main != all.end()) std::rotate(all.begin(), main, main + 1);
+  if (!all.empty()) all.front().is_main = true;
+  pools out;
+  for (const pool& p : all) out.add(p);
+  return out;
+}
+
+std::optional<telemetry> read_telemetry(object_reader& device) {
+  const json::value* v = device.get("telemetry");
+  if (v == nullptr) return {};
+  const place here(device.at(), "telemetry");
+  object_reader o(*v, here, device.found());
+  telemetry t;
+  t.from = source::simulated;
+  t.sources = std::uint64_t{1} << static_cast<unsigned>(source::simulated);
+  for (const auto& k : telemetry_reals) t.*k.member = o.real(k.name, k.low, k.high);
+  for (const auto& k : telemetry_counts) t.*k.member = o.whole32(k.name);
+  for (const auto& k : telemetry_totals) {
+    t.*k.member = o.whole(k.name, 0, std::numeric_limits<std::uint64_t>::max());
+  }
+  t.throttle = o.any_words(throttle_key, throttle_words);
+  t.notes = read_notes(o);
+  o.finish();
+  return t;
+}
+
+}  // namespace hmn::simulated

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/simulated/reader.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <limits>
+#include <system_error>
+
+#include "backends/simulated/json_pointer.hpp"
+#include "backends/simulated/size_text.hpp"
+
+namespace hmn::simulated {
+namespace {
+
+constexpr std::size_t likely_slip = 2;  // edits
+
+// Levenshtein's distance.
+std::size_t edits_between(std::string_view a, std::string_view b) {
+  std::vector<std::size_t> row(b.size() + 1);
+  for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+  for (std::size_t i = 1; i <= a.size(); ++i) {
+    std::size_t diagonal = row[0];
+    row[0] = i;
+    for (std::size_t j = 1; j <= b.size(); ++j) {
+      const std::size_t swap = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+      diagonal = row[j];
+      row[j] = std::min({row[j] + 1, row[j - 1] + 1, swap});
+    }
+  }
+  return row[b.size()];
+}
+
+std::string advice_on(std::string_view key, const std::vector<std::string_view>& known) {
+  constexpr std::size_t longest_key = 64;
+  if (key.size() <= longest_key) {
+    for (const std::string_view k : known) {
+      if (edits_between(key, k) <= likely_slip) return "did you mean \"" + std::string(k) + "\"?";
+    }
+  }
+  std::string all = "known here:";
+  for (const std::string_view k : known) {
+    all += ' ';
+    all += k;
+  }
+  return all;
+}
+
+std::string range_text(std::uint64_t low, std::uint64_t high) {
+  const bool is_top = high == std::numeric_limits<std::uint64_t>::max();
+  return "a whole number from " + std::to_string(low) + " to " +
+         (is_top ? std::string("2^64-1") : std::to_string(high));
+}
+
+std::string range_text(double low, double high) {
+  const auto text = [](double d) { return std::to_string(static_cast<long long>(d)); };
+  return "a number from " + text(low) + " to " + text(high);
+}
+
+std::optional<std::uint64_t> hexadecimal(std::string_view text) {
+  if (!text.starts_with("0x") && !text.starts_with("0X")) return {};
+  std::uint64_t number = 0;
+  const char* last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data() + 2, last, number, 16);
+  if (error != std::errc() || end != last) return {};
+  return number;
+}
+
+}  // namespace
+
+std::string place::pointer() const {
+  if (parent_ == nullptr) return "";
+  std::string all = parent_->pointer();
+  json::append_token(all, key_ ? *key_ : std::string_view(std::to_string(position_)));
+  return all;
+}
+
+void problems::add(const place& at, std::string sentence) {
+  if (!first_) add_at(at.pointer(), std::move(sentence));
+}
+
+void problems::add_at(std::string pointer, std::string sentence) {
+  if (!first_) first_ = problem{std::move(pointer), std::move(sentence)};
+}
+
+void problems::refuse(const place& at, const json::value& v, std::string_view expected) {
+  if (!first_) add(at, json::show(v) + " is not " + std::string(expected));
+}
+
+std::optional<std::uint32_t> find_word(std::span<const word> words, std::string_view name) {
+  for (const word& w : words) {
+    if (w.name == name) return w.value;
+  }
+  return {};
+}
+
+std::string list_of(std::span<const word> words) {
+  std::string all = "one of";
+  for (const word& w : words) {
+    all += &w == words.data() ? " " : ", ";
+    all += w.name;
+  }
+  return all;
+}
+
+object_reader::object_reader(const json::value& v, const place& at, problems& found)
+    : members_(v.as<json::object>()), at_(at), found_(found) {
+  if (members_ == nullptr) found_.refuse(at, v, "an object");
+}
+
+const json::value* object_reader::get_or_null(std::string_view key) {
+  asked_.push_back(key);
+  return members_ == nullptr ? nullptr : members_->find(key);
+}
+
+const json::value* object_reader::get(std::string_view key) {
+  const json::value* v = get_or_null(key);
+  return v == nullptr || v->is_null() ? nullptr : v;
+}
+
+void object_reader::refuse(std::string_view key, const json::value& v, std::string_view expected) {
+  found_.refuse(place(at_, key), v, expected);
+}
+
+std::optional<std::uint64_t> object_reader::whole(std::string_view key, std::uint64_t low,
+                                                  std::uint64_t high) {
+  const json::value* v = get(key);
+  if (v == nullptr) return {};
+  const auto* number = v->as<std::uint64_t>();
+  if (number != nullptr && *number >= low && *number <= high) return *number;
+  refuse(key, *v, range_text(low, high));
+  return {};
+}
+
+std::optional<std::uint32_t> object_reader::whole32(std::string_view key) {
+  const auto number = whole(key, 0, std::numeric_limits<std::uint32_t>::max());
+  if (!number) return {};
+  return static_cast<std::uint32_t>(*number);
+}
+
+std::optional<std::uint64_t> object_reader::id(std::string_view key, std::uint64_t high) {
+  const json::value* v = get(key);
+  if (v == nullptr) return {};
+  std::optional<std::uint64_t> number;
+  if (const auto* text = v->as<std::string>()) number = hexadecimal(*text);
+  if (const auto* plain = v->as<std::uint64_t>()) number = *plain;
+  if (number && *number <= high) return number;
+  refuse(key, *v, range_text(0, high) + ", or such a number as a text like \"0x10de\"");
+  return {};
+}
+
+std::optional<std::uint64_t> object_reader::bytes(std::string_view key) {
+  const json::value* v = get(key);
+  if (v == nullptr) return {};
+  if (const auto* number = v->as<std::uint64_t>()) return *number;
+  const auto* text = v->as<std::string>();
+  const std::optional<std::uint64_t> size = text != nullptr ? bytes_of(*text) : std::nullopt;
+  if (size) return size;
+  refuse(key, *v, "a size: whole bytes from 0 to 2^64-1, or a text such as \"16GiB\"");
+  return {};
+}
+
+std::optional<double> object_reader::real(std::string_view key, double low, double high) {
+  const json::value* v = get(key);
+  if (v == nullptr) return {};
+  std::optional<double> number;
+  if (const auto* whole = v->as<std::uint64_t>()) number = static_cast<double>(*whole);
+  if (const auto* other = v->as<json::number>()) number = other->nearest;
+  if (number && *number >= low && *number <= high) return number;
+  refuse(key, *v, range_text(low, high));
+  return {};
+}
+
+std::optional<bool> object_reader::truth(std::string_view key) {
+  const json::value* v = get(key);
+  if (v == nullptr) return {};
+  if (const auto* b = v->as<bool>()) return *b;
+  refuse(key, *v, "true or false");
+  return {};
+}
+
+std::optional<std::string_view> object_reader::text(std::string_view key) {
+  const json::value* v = get(key);
+  if (v == nullptr) return {};
+  if (const auto* s = v->as<std::string>()) return *s;
+  refuse(key, *v, "a text");
+  return {};
+}
+
+std::optional<std::uint32_t> object_reader::one_word(std::string_view key,
+                                                     std::span<const word> words) {
+  const json::value* v = get(key);
+  if (v == nullptr) return {};
+  const auto* name = v->as<std::string>();
+  const auto found = name != nullptr ? find_word(words, *name) : std::nullopt;
+  if (!found) refuse(key, *v, list_of(words));
+  return found;
+}
+
+std::optional<std::uint32_t> object_reader::any_words(std::string_view key,
+                                                      std::span<const word> words) {
+  if (get(key) == nullptr) return {};
+  std::uint32_t bits = 0;
+  each(key, [&](const json::value& v, const place& here) {
+    const auto* name = v.as<std::string>();
+    const auto found = name != nullptr ? find_word(words, *name) : std::nullopt;
+    if (!found) return found_.refuse(here, v, list_of(words));
+    bits |= *found;
+  });
+  return bits;
+}
+
+void object_reader::missing(std::string_view key, std::string_view expected) {
+  found_.add(at_, "\"" + std::string(key) + "\" is missing: " + std::string(expected));
+}
+
+void object_reader::finish() {
+  if (members_ == nullptr || found_.first()) return;
+  for (const std::string& key : members_->keys) {
+    if (key == "comment" || std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
+    const json::value shown{json::value::content(key)};
+    found_.add(at_, "the key " + json::show(shown) + " is not known; " + advice_on(key, asked_));
+  }
+}
+
+}  // namespace hmn::simulated

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Reads a JSON document strictly: the first thing that is not as it must be is kept, with its place.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/simulated/json_value.hpp"
+
+namespace hmn::simulated {
+
+// Where a value stands: a chain of keys that lives on the stack.
+class place {
+ public:
+  place() = default;
+  place(const place& parent, std::string_view key) : parent_(&parent), key_(key) {}
+  place(const place& parent, std::size_t position) : parent_(&parent), position_(position) {}
+
+  [[nodiscard]] std::string pointer() const;
+
+ private:
+  const place* parent_ = nullptr;
+  std::optional<std::string_view> key_;
+  std::size_t position_ = 0;
+};
+
+struct problem {
+  std::string pointer;
+  std::string sentence;
+};
+
+class problems {
+ public:
+  void add(const place& at, std::string sentence);
+  void add_at(std::string pointer, std::string sentence);
+  // "<value> is not <expected>"
+  void refuse(const place& at, const json::value& v, std::string_view expected);
+  [[nodiscard]] const std::optional<problem>& first() const noexcept { return first_; }
+
+ private:
+  std::optional<problem> first_;
+};
+
+struct word {
+  std::string_view name;
+  std::uint32_t value;
+};
+
+// One object. A key that nobody asked for is a problem once finish() is called. A member that is null
+// counts as left out.
+class object_reader {
+ public:
+  object_reader(const json::value& v, const place& at, problems& found);
+
+  [[nodiscard]] const place& at() const noexcept { return at_; }
+  [[nodiscard]] problems& found() noexcept { return found_; }
+
+  const json::value* get(std::string_view key);
+  const json::value* get_or_null(std::string_view key);
+  std::optional<std::uint64_t> whole(std::string_view key, std::uint64_t low, std::uint64_t high);
+  std::optional<std::uint32_t> whole32(std::string_view key);
+  // Also a text such as "0x10de".
+  std::optional<std::uint64_t> id(std::string_view key, std::uint64_t high);
+  std::optional<std::uint64_t> bytes(std::string_view key);
+  std::optional<double> real(std::string_view key, double low, double high);
+  std::optional<bool> truth(std::string_view key);
+  std::optional<std::string_view> text(std::string_view key);
+  std::optional<std::uint32_t> one_word(std::string_view key, std::span<const word> words);
+  // A list of words: the values or-ed.
+  std::optional<std::uint32_t> any_words(std::string_view key, std::span<const word> words);
+
+  // f(value, place) for each item of a list.
+  template <class F>
+  void each(std::string_view key, F f) {
+    const json::value* v = get(key);
+    if (v == nullptr) return;
+    const place here(at_, key);
+    const auto* list = v->as<json::array>();
+    if (list == nullptr) return found_.refuse(here, *v, "a list");
+    for (std::size_t i = 0; i < list->items.size(); ++i) f(list->items[i], place(here, i));
+  }
+
+  void missing(std::string_view key, std::string_view expected);
+  void finish();
+
+ private:
+  void refuse(std::string_view key, const json::value& v, std::string_view expected);
+
+  const json::object* members_;
+  const place& at_;
+  problems& found_;
+  std::vector<std::string_view> asked_;
+};
+
+std::optional<std::uint32_t> find_word(std::span<const word> words, std::string_view name);
+std::string list_of(std::span<const word> words);
+
+}  // namespace hmn::simulated

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/simulated/script.hpp"
+
+#include <algorithm>
+#include <limits>
+
+#include "backends/simulated/json_parse.hpp"
+#include "backends/simulated/json_patch.hpp"
+#include "backends/simulated/read_parts.hpp"
+#include "backends/simulated/words.hpp"
+
+namespace hmn::simulated {
+namespace {
+
+constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+constexpr std::array namespace_words = {entry("own", 0U), entry("foreign", 1U)};
+
+machine read_machine(const json::value& document, std::uint32_t self_pid, problems& found) {
+  const place root;
+  object_reader o(document, root, found);
+  machine m;
+  o.text("$schema");
+  o.whole("format", 1, 1);
+  m.version.assign(o.text("version").value_or(""));
+  m.foreign_pids = o.one_word("pid_namespace", namespace_words).value_or(0) != 0;
+  read_devices(o, self_pid, m);
+  read_host(o, m);
+  m.conduct = read_conduct(o, level::source);
+  o.finish();
+  return m;
+}
+
+json::value take_changes(json::value& document) {
+  json::value changes;
+  if (auto* root = document.as<json::object>()) {
+    if (json::value* listed = root->find("changes")) changes = std::move(*listed);
+    root->erase("changes");
+  }
+  return changes;
+}
+
+moment read_moment(object_reader& o) {
+  moment m{o.whole("at_reading", 1, most), o.whole("after_ms", 0, most)};
+  if (m.at_reading.has_value() == m.after_ms.has_value()) {
+    o.found().add(o.at(), "exactly one of \"at_reading\" and \"after_ms\" is needed");
+  }
+  return m;
+}
+
+struct change {
+  moment when;
+  const json::value* patch = nullptr;
+};
+
+change read_change(const json::value& v, const place& at, problems& found) {
+  object_reader o(v, at, found);
+  change c;
+  c.when = read_moment(o);
+  c.patch = o.get("patch");
+  if (c.patch == nullptr) o.missing("patch", "a list of RFC 6902 operations");
+  o.finish();
+  return c;
+}
+
+// What is wrong with the machine that a change leads to, told from the change.
+problem blame(const problem& p, const place& at) {
+  return {at.pointer(), "after this change, at \"" + p.pointer + "\": " + p.sentence};
+}
+
+class scripter {
+ public:
+  explicit scripter(std::uint32_t self_pid) : self_pid_(self_pid) {}
+
+  void change_by(json::value& document, const json::value& v, const place& at, problems& found) {
+    const change c = read_change(v, at, found);
+    if (found.first()) return;
+    if (const auto bad = json::apply_patch(document, *c.patch)) {
+      const place patch(at, "patch");
+      found.add_at(patch.pointer() + bad->pointer, bad->what);
+      return;
+    }
+    problems after;
+    moments.push_back(c.when);
+    machines.push_back(read_machine(document, self_pid_, after));
+    if (after.first()) {
+      const problem blamed = blame(*after.first(), at);
+      found.add_at(blamed.pointer, blamed.sentence);
+    }
+  }
+
+  void read(json::value document, problems& found) {
+    const json::value changes = take_changes(document);
+    machines.push_back(read_machine(document, self_pid_, found));
+    if (changes.is_null()) return;
+    const place root;
+    const place here(root, "changes");
+    const auto* list = changes.as<json::array>();
+    if (list == nullptr) return found.refuse(here, changes, "a list");
+    if (list->items.size() > most_changes) {
+      return found.add(here, "more than " + std::to_string(most_changes) + " changes");
+    }
+    for (std::size_t i = 0; i < list->items.size() && !found.first(); ++i) {
+      change_by(document, list->items[i], place(here, i), found);
+    }
+  }
+
+  std::vector<machine> machines;
+  std::vector<moment> moments;
+
+ private:
+  std::uint32_t self_pid_;
+};
+
+bool has_come(const moment& m, std::uint64_t reading, std::uint64_t elapsed_ms) {
+  return m.at_reading ? reading >= *m.at_reading : elapsed_ms >= *m.after_ms;
+}
+
+problem as_problem(const json::syntax_error& e) {
+  return {"", "line " + std::to_string(e.line) + ", column " + std::to_string(e.column) + ": " +
+                  e.what};
+}
+
+}  // namespace
+
+const machine& script::at(std::uint64_t reading, std::uint64_t elapsed_ms) const noexcept {
+  std::size_t n = 0;
+  while (n < moments_.size() && has_come(moments_[n], reading, elapsed_ms)) ++n;
+  return states_[n];
+}
+
+bool script::knows(std::uint32_t pid) const noexcept {
+  return std::any_of(states_.begin(), states_.end(), [pid](const machine& m) {
+    return std::any_of(m.processes.begin(), m.processes.end(),
+                       [pid](const described_process& p) { return p.memory.pid == pid; });
+  });
+}
+
+void script::add(machine m) {
+  for (described_device& d : m.devices) {
+    const auto fresh = static_cast<slot>(numbers_.size());
+    d.identity.number = numbers_.try_emplace(d.key, fresh).first->second;
+    if (d.parent) d.identity.parent = numbers_.at(*d.parent);
+  }
+  states_.push_back(std::move(m));
+}
+
+std::variant<script, problem> read_script(std::string_view text, std::uint32_t self_pid) {
+  auto parsed = json::parse(text);
+  if (const auto* e = std::get_if<json::syntax_error>(&parsed)) return as_problem(*e);
+  problems found;
+  scripter s(self_pid);
+  s.read(std::move(*std::get_if<json::value>(&parsed)), found);
+  if (found.first()) return *found.first();
+  script all;
+  for (machine& m : s.machines) all.add(std::move(m));
+  all.moments_ = std::move(s.moments);
+  return all;
+}
+
+}  // namespace hmn::simulated

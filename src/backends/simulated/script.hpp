@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// A machine and how it changes: read once, never changed after that.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "backends/simulated/machine.hpp"
+#include "backends/simulated/reader.hpp"
+
+namespace hmn::simulated {
+
+inline constexpr std::size_t most_changes = 1000;
+
+// When a change takes place: one of the two.
+struct moment {
+  std::optional<std::uint64_t> at_reading;
+  std::optional<std::uint64_t> after_ms;
+};
+
+class script {
+ public:
+  // A change takes place when its moment has come and all changes before it have taken place.
+  [[nodiscard]] const machine& at(std::uint64_t reading, std::uint64_t elapsed_ms) const noexcept;
+  [[nodiscard]] const machine& beginning() const noexcept { return states_.front(); }
+  // Whether any state of the host knows the process.
+  [[nodiscard]] bool knows(std::uint32_t pid) const noexcept;
+
+ private:
+  friend std::variant<script, problem> read_script(std::string_view text, std::uint32_t self_pid);
+
+  void add(machine m);
+
+  std::vector<machine> states_;
+  std::vector<moment> moments_;  // [n]: from states_[n] to states_[n + 1]
+  std::map<std::string, slot> numbers_;  // of devices by key, in order of first appearance
+};
+
+std::variant<script, problem> read_script(std::string_view text, std::uint32_t self_pid);
+
+}  // namespace hmn::simulated

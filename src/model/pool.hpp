@@ -21,6 +21,14 @@ enum class pool_kind : std::uint32_t {
   stolen = 5,
 };
 
+// Presence bits of the C interface; src/api asserts it.
+namespace pool_field {
+inline constexpr std::uint32_t total = 1U << 0;
+inline constexpr std::uint32_t free = 1U << 1;
+inline constexpr std::uint32_t used = 1U << 2;
+inline constexpr std::uint32_t reserved = 1U << 3;
+}  // namespace pool_field
+
 // One memory pool of a device, in bytes.
 struct pool {
   pool_kind kind = pool_kind::vram;

@@ -16,6 +16,12 @@ inline constexpr std::uint32_t graphics = 1U << 1;
 inline constexpr std::uint32_t media = 1U << 2;
 }  // namespace usage_kind
 
+// Presence bits of the C interface; src/api asserts it.
+namespace usage_field {
+inline constexpr std::uint32_t used = 1U << 0;
+inline constexpr std::uint32_t allocated = 1U << 3;
+}  // namespace usage_field
+
 enum class name_state : std::uint32_t {
   unknown = 0,
   resolved = 1,

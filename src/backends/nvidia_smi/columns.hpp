@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The columns that are asked of the tool, and what its versions have called them.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hmn::nvidia_smi {
+
+enum class gpu_column : std::size_t {
+  index,
+  uuid,
+  name,
+  pci_bus_id,
+  pci_device,
+  pci_subsystem,
+  driver_version,
+  mig_mode,
+  addressing_mode,
+  memory_total,
+  memory_used,
+  memory_free,
+  memory_reserved,
+  gpu_busy,
+  memory_busy,
+  encoder_busy,
+  decoder_busy,
+  temperature,
+  memory_temperature,
+  power,
+  power_limit,
+  core_clock,
+  memory_clock,
+  fan,
+  pcie_generation,
+  pcie_width,
+  p_state,
+  throttle,
+  count,
+};
+
+enum class app_column : std::size_t { gpu_uuid, gpu_bus_id, pid, used, name, count };
+
+// Spellings in order of preference, newest first; a later one may also stand in the header of a
+// tool that was asked for an earlier one.
+struct spellings {
+  std::array<std::string_view, 2> names;  // the unused ones are empty
+
+  [[nodiscard]] constexpr bool has(std::string_view name) const noexcept {
+    return name == names[0] || (!names[1].empty() && name == names[1]);
+  }
+};
+
+std::span<const spellings> gpu_spellings() noexcept;
+std::span<const spellings> app_spellings() noexcept;
+
+// What can be asked of this tool: each column starts with its first spelling and falls back on the
+// next when the tool refuses it.
+class column_choice {
+ public:
+  explicit column_choice(std::span<const spellings> columns);
+
+  // "index,uuid,…"
+  [[nodiscard]] std::string list() const;
+  // The tool does not know `name`. False when it was not asked for.
+  bool refuse(std::string_view name);
+  void reset();
+  // Columns that this tool does not have under any spelling.
+  [[nodiscard]] bool is_refused(std::size_t column) const;
+
+ private:
+  std::span<const spellings> columns_;
+  std::vector<std::size_t> choice_;  // index into the spellings; past the end: none is left
+};
+
+}  // namespace hmn::nvidia_smi

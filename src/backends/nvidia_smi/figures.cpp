@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvidia_smi/figures.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "model/scan.hpp"
+
+namespace hmn::nvidia_smi {
+namespace {
+
+namespace field = telemetry_field;
+
+constexpr std::uint64_t mebibyte = 1ULL << 20;
+
+struct memory_reader {
+  const gpu_row& row;
+  std::vector<missing>& gone;
+
+  std::optional<std::uint64_t> take(gpu_column c, std::uint32_t bit) {
+    const auto m = bytes_of(row[c].text, row[c].unit);
+    if (!m.value) add_missing(gone, bit, m.why, row[c]);
+    return m.value;
+  }
+  void drop(std::optional<std::uint64_t>& figure, std::uint32_t bit, const char* why) {
+    figure.reset();
+    add_missing(gone, bit, status::backend, why);
+  }
+};
+
+// total = reserved + free + used, each rounded to a MiB.
+bool adds_up(const pool& p) {
+  const auto taken = scan::sum(*p.reserved, *p.used);
+  const auto sum = taken ? scan::sum(*taken, *p.free) : std::nullopt;
+  return sum && std::max(*sum, *p.total) - std::min(*sum, *p.total) <= 2 * mebibyte;
+}
+
+void check(pool& p, memory_reader& m) {
+  if (p.used && *p.used > *p.total) {
+    m.drop(p.used, pool_field::used, "nvidia-smi says that more memory is used than there is");
+  }
+  if (p.free && *p.free > *p.total) {
+    m.drop(p.free, pool_field::free, "nvidia-smi says that more memory is free than there is");
+  }
+  if (p.reserved && *p.reserved > *p.total) {
+    m.drop(p.reserved, pool_field::reserved,
+           "nvidia-smi says that more memory is reserved than there is");
+  }
+  if (p.reserved && p.free && p.used && !adds_up(p)) {
+    m.drop(p.reserved, pool_field::reserved,
+           "nvidia-smi's reserved, free and used memory do not add up to the total");
+  }
+}
+
+failure no_total(const missing& why) {
+  return {why.code, source::nvidia_smi, {}, "memory.total: " + why.message};
+}
+
+class telemetry_reader {
+ public:
+  telemetry_reader(const gpu_row& row, std::uint32_t fields, std::vector<missing>& gone)
+      : row_(row), fields_(fields), gone_(gone) {}
+
+  void percent(gpu_column c, std::uint32_t bit, std::optional<double>& into) {
+    if (!wants(bit)) return;
+    into = keep(number_of(row_[c].text, row_[c].unit, "%"), c, bit);
+    if (!into || *into <= 100) return;
+    into.reset();
+    add_missing(gone_, bit, status::backend, "nvidia-smi says more than 100 %");
+  }
+  void number(gpu_column c, std::string_view unit, std::uint32_t bit, std::optional<double>& into) {
+    if (wants(bit)) into = keep(number_of(row_[c].text, row_[c].unit, unit), c, bit);
+  }
+  void count(gpu_column c, std::string_view unit, std::uint32_t bit,
+             std::optional<std::uint32_t>& into) {
+    if (wants(bit)) into = keep(count_of(row_[c].text, row_[c].unit, unit), c, bit);
+  }
+  void p_state(std::optional<std::uint32_t>& into) {
+    if (!wants(field::p_state)) return;
+    into = keep(p_state_of(row_[gpu_column::p_state].text), gpu_column::p_state, field::p_state);
+  }
+  void throttle(std::optional<std::uint32_t>& into);
+  void never(std::uint32_t bits) {
+    if (wants(bits)) {
+      add_missing(gone_, fields_ & bits, status::unsupported,
+                  "nvidia-smi's table has no such column");
+    }
+  }
+
+ private:
+  [[nodiscard]] bool wants(std::uint32_t bits) const { return (fields_ & bits) != 0; }
+
+  template <class T>
+  std::optional<T> keep(measured<T> m, gpu_column c, std::uint32_t bit) {
+    if (!m.value) add_missing(gone_, bit, m.why, row_[c]);
+    return m.value;
+  }
+
+  const gpu_row& row_;
+  std::uint32_t fields_;
+  std::vector<missing>& gone_;
+};
+
+// nvmlClocksEventReasons of nvml.h
+std::uint32_t throttle_of(std::uint64_t reasons) {
+  constexpr std::pair<std::uint64_t, std::uint32_t> meanings[] = {
+      {0x001, throttle::idle},      // GPU idle
+      {0x002, throttle::setting},   // applications clocks
+      {0x004, throttle::power},     // software power cap
+      {0x008, throttle::hardware},  // hardware slowdown
+      {0x010, throttle::other},     // sync boost
+      {0x020, throttle::thermal},   // software thermal slowdown
+      {0x040, throttle::thermal},   // hardware thermal slowdown
+      {0x080, throttle::power},     // hardware power brake
+      {0x100, throttle::setting},   // display clock
+  };
+  std::uint32_t bits = 0;
+  for (const auto& [reason, meaning] : meanings) {
+    if ((reasons & reason) != 0) bits |= meaning;
+    reasons &= ~reason;
+  }
+  return reasons == 0 ? bits : bits | throttle::other;
+}
+
+void telemetry_reader::throttle(std::optional<std::uint32_t>& into) {
+  if (!wants(field::throttle)) return;
+  const auto reasons = hexadecimal_of(row_[gpu_column::throttle].text);
+  if (keep(reasons, gpu_column::throttle, field::throttle)) into = throttle_of(*reasons.value);
+}
+
+}  // namespace
+
+result<pool> pool_of(const gpu_row& row, std::vector<missing>& gone) {
+  pool p;
+  p.from = source::nvidia_smi;
+  p.accounting = accounting::allocated;
+  p.is_main = true;
+  memory_reader m{row, gone};
+  p.total = m.take(gpu_column::memory_total, pool_field::total);
+  const bool has_no_memory =
+      p.total == 0 || (!p.total && gone.front().code == status::unsupported &&
+                       row[gpu_column::memory_total].is_asked);
+  if (has_no_memory) {
+    p.kind = pool_kind::unified;
+    p.total.reset();
+    return p;
+  }
+  if (!p.total) return no_total(gone.front());
+  p.used = m.take(gpu_column::memory_used, pool_field::used);
+  p.free = m.take(gpu_column::memory_free, pool_field::free);
+  p.reserved = m.take(gpu_column::memory_reserved, pool_field::reserved);
+  check(p, m);
+  return p;
+}
+
+telemetry telemetry_of(const gpu_row& row, std::uint32_t fields, std::vector<missing>& gone) {
+  telemetry t;
+  t.from = source::nvidia_smi;
+  t.sources = 1ULL << static_cast<unsigned>(source::nvidia_smi);
+  telemetry_reader r(row, fields, gone);
+  r.percent(gpu_column::gpu_busy, field::gpu_busy, t.gpu_busy_percent);
+  r.percent(gpu_column::memory_busy, field::memory_busy, t.memory_busy_percent);
+  r.percent(gpu_column::encoder_busy, field::encoder_busy, t.encoder_busy_percent);
+  r.percent(gpu_column::decoder_busy, field::decoder_busy, t.decoder_busy_percent);
+  r.number(gpu_column::temperature, "", field::temperature, t.temperature_celsius);
+  r.number(gpu_column::memory_temperature, "", field::memory_temperature, t.memory_celsius);
+  r.number(gpu_column::power, "W", field::power, t.power_watts);
+  r.number(gpu_column::power_limit, "W", field::power_limit, t.power_limit_watts);
+  r.count(gpu_column::core_clock, "MHz", field::core_clock, t.core_clock_mhz);
+  r.count(gpu_column::memory_clock, "MHz", field::memory_clock, t.memory_clock_mhz);
+  r.count(gpu_column::fan, "%", field::fan_percent, t.fan_percent);
+  r.count(gpu_column::pcie_generation, "", field::pcie_generation, t.pcie_generation);
+  r.count(gpu_column::pcie_width, "", field::pcie_width, t.pcie_width);
+  r.p_state(t.p_state);
+  r.throttle(t.throttle);
+  r.never(field::hotspot | field::energy | field::fan_rpm | field::pcie_rx | field::pcie_tx |
+          field::window);
+  return t;
+}
+
+}  // namespace hmn::nvidia_smi

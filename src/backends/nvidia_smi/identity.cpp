@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvidia_smi/figures.hpp"
+#include "model/note.hpp"
+#include "model/scan.hpp"
+
+namespace hmn::nvidia_smi {
+namespace {
+
+measured<std::uint64_t> memory_cell(const gpu_row& row, gpu_column c) {
+  return bytes_of(row[c].text, row[c].unit);
+}
+
+// A GPU without memory of its own has no total; one whose memory is a node of the host says ATS.
+memory_kind memory_kind_of(const gpu_row& row) {
+  const auto total = memory_cell(row, gpu_column::memory_total);
+  if (!row[gpu_column::memory_total].is_asked) return memory_kind::unknown;
+  if (total.value == 0 || total.why == status::unsupported) return memory_kind::unified;
+  if (!total.value) return memory_kind::unknown;
+  return row.known(gpu_column::addressing_mode) == "ATS" ? memory_kind::coherent
+                                                         : memory_kind::dedicated;
+}
+
+device_kind kind_of(memory_kind k) {
+  switch (k) {
+    case memory_kind::dedicated:
+    case memory_kind::coherent:
+      return device_kind::discrete;
+    case memory_kind::unified:
+      return device_kind::integrated;
+    case memory_kind::unknown:
+      break;
+  }
+  return device_kind::unknown;
+}
+
+state state_of(const gpu_row& row) {
+  for (const gpu_cell& cell : row.cells) {
+    if (cell.is_asked && status_of_cell(cell.text) == status::device_lost) return state::lost;
+  }
+  const gpu_cell& total = row[gpu_column::memory_total];
+  if (!total.is_asked) return state::ready;
+  const status s = status_of_cell(total.text);
+  return s == status::backend || s == status::permission ? state::unreadable : state::ready;
+}
+
+// "0x233510DE": device and vendor
+std::optional<std::uint32_t> pci_device_of(const gpu_row& row) {
+  const auto id = hexadecimal_of(row[gpu_column::pci_device].text);
+  if (!id.value || *id.value > 0xFFFFFFFF || (*id.value & 0xFFFF) != vendor::nvidia) {
+    return std::nullopt;
+  }
+  return static_cast<std::uint32_t>(*id.value >> 16);
+}
+
+std::optional<std::uint32_t> pci_subsystem_of(const gpu_row& row) {
+  const auto id = hexadecimal_of(row[gpu_column::pci_subsystem].text);
+  if (!id.value || *id.value > 0xFFFFFFFF) return std::nullopt;
+  return static_cast<std::uint32_t>(*id.value);
+}
+
+}  // namespace
+
+device identity_of(const gpu_row& row) {
+  device d;
+  d.from = source::nvidia_smi;
+  d.vendor = vendor::nvidia;
+  d.memory_kind = memory_kind_of(row);
+  d.kind = kind_of(d.memory_kind);
+  d.state = state_of(row);
+  d.driver_index = scan::number<std::uint32_t>(row[gpu_column::index].text);
+  d.pci_device = pci_device_of(row);
+  d.pci_subsystem = pci_subsystem_of(row);
+  d.name.assign(row.known(gpu_column::name));
+  d.uuid.assign(row.known(gpu_column::uuid));
+  d.pci_bus_id.assign(normal_bus_id(row[gpu_column::pci_bus_id].text));
+  d.driver_version.assign(row.known(gpu_column::driver_version));
+  if (d.name.was_cut() || d.uuid.was_cut() || d.driver_version.was_cut())
+    d.notes |= note::truncated;
+  return d;
+}
+
+bool is_mig_on(const gpu_row& row) {
+  return row.known(gpu_column::mig_mode) == "Enabled";
+}
+
+}  // namespace hmn::nvidia_smi

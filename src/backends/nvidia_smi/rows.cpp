@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvidia_smi/rows.hpp"
+
+#include <fmt/format.h>
+
+#include "backends/nvidia_smi/table.hpp"
+#include "model/scan.hpp"
+#include "model/text.hpp"
+
+namespace hmn::nvidia_smi {
+namespace {
+
+constexpr std::string_view free_gpu_texts[] = {"name", "gpu_name"};
+constexpr std::string_view free_app_texts[] = {"process_name", "name", "gpu_name"};
+
+// Where each known column stands in this table; the first spelling wins.
+std::vector<std::optional<std::size_t>> places(const table& t, std::span<const spellings> columns) {
+  std::vector<std::optional<std::size_t>> at;
+  for (const spellings& s : columns) {
+    std::optional<std::size_t> found;
+    for (const std::string_view name : s.names) {
+      if (!found && !name.empty()) found = t.find(name);
+    }
+    at.push_back(found);
+  }
+  return at;
+}
+
+std::string_view whole_lines(std::string_view text, bool cut) {
+  return cut ? text.substr(0, text.rfind('\n') + 1) : text;  // npos + 1 is 0
+}
+
+template <class Row>
+void keep_strays(const table& t, answer<Row>& out) {
+  for (const std::string_view line : t.strays) append_utf8(out.strays.emplace_back(), line);
+}
+
+std::string utf8(std::string_view bytes) {
+  std::string valid;
+  append_utf8(valid, bytes);
+  return valid;
+}
+
+bool is_windows_path(std::string_view path) {
+  return path.size() > 2 && path[1] == ':' && path[2] == '\\';
+}
+
+// Old drivers answer "[Not Supported]" for every column of a GPU whose processes they cannot list.
+bool take_pid(std::string_view cell, app_row& row) {
+  row.why_none = status_of_cell(cell);
+  if (row.why_none != status::ok) return row.why_none != status::empty;
+  row.pid = scan::number<std::uint32_t>(cell).value_or(0);
+  return row.pid != 0;
+}
+
+void take_name(std::string_view cell, app_row& row) {
+  const status s = status_of_cell(cell);
+  if (s == status::permission) row.name_state = name_state::protected_process;
+  // "?" and "[Not Found]": the tool could not tell; the host may.
+  if (s != status::ok || cell == "?") return;
+  append_utf8(row.name, program_of(cell));
+  if (!row.name.empty()) row.name_state = name_state::resolved;
+}
+
+}  // namespace
+
+std::string_view gpu_row::known(gpu_column c) const {
+  const gpu_cell& cell = (*this)[c];
+  return status_of_cell(cell.text) == status::ok ? std::string_view(cell.text) : std::string_view();
+}
+
+answer<gpu_row> parse_gpus(std::string_view text, bool cut) {
+  const table t = parse_table(whole_lines(text, cut), gpu_spellings(), free_gpu_texts);
+  const auto at = places(t, gpu_spellings());
+  answer<gpu_row> out;
+  out.is_table = !t.columns.empty();
+  keep_strays(t, out);
+  for (const auto& cells : t.rows) {
+    gpu_row& row = out.rows.emplace_back();
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      if (at[i]) row.cells[i] = {true, utf8(cells[*at[i]]), utf8(t.columns[*at[i]].unit)};
+    }
+  }
+  return out;
+}
+
+answer<app_row> parse_apps(std::string_view text, bool cut) {
+  const table t = parse_table(whole_lines(text, cut), app_spellings(), free_app_texts);
+  const auto at = places(t, app_spellings());
+  const auto place = [&](app_column c) { return at[static_cast<std::size_t>(c)]; };
+  answer<app_row> out;
+  out.is_table = !t.columns.empty() && place(app_column::pid);
+  keep_strays(t, out);
+  if (!out.is_table) return out;
+  for (const auto& cells : t.rows) {
+    const auto cell = [&](app_column c) {
+      return place(c) ? cells[*place(c)] : std::string_view();
+    };
+    app_row row;
+    row.gpu_uuid = utf8(cell(app_column::gpu_uuid));
+    row.gpu_bus_id = normal_bus_id(cell(app_column::gpu_bus_id));
+    if (!take_pid(cell(app_column::pid), row)) {
+      out.strays.push_back(utf8(fmt::format("{}", fmt::join(cells, ", "))));
+      continue;
+    }
+    if (const auto used = place(app_column::used)) {
+      row.used = bytes_of(cells[*used], t.columns[*used].unit);
+    }
+    take_name(cell(app_column::name), row);
+    out.rows.push_back(std::move(row));
+  }
+  return out;
+}
+
+std::string_view program_of(std::string_view process_name) noexcept {
+  std::string_view name = scan::trim(process_name);
+  if (is_windows_path(name)) return name.substr(name.rfind('\\') + 1);
+  // Some programs write their whole command line over argv[0].
+  if (name.starts_with('/')) name = name.substr(0, name.find(" -"));
+  return name.substr(name.rfind('/') + 1);  // npos + 1 is 0
+}
+
+std::string normal_bus_id(std::string_view bus_id) {
+  std::string_view rest = bus_id;
+  const std::string_view domain = scan::take_until(rest, ':');
+  const std::string_view bus = scan::take_until(rest, ':');
+  const std::string_view device = scan::take_until(rest, '.');
+  const auto domain_number = scan::number<std::uint32_t>(domain, 16);
+  const bool is_address = domain_number && domain.size() <= 8 && bus.size() == 2 &&
+                          device.size() == 2 && rest.size() == 1 && scan::number(bus, 16) &&
+                          scan::number(device, 16) && scan::number(rest, 16);
+  if (!is_address) return {};
+  std::string below(bus_id.substr(domain.size()));
+  for (char& c : below) c = c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
+  if (*domain_number <= 0xFFFF) return fmt::format("{:04x}{}", *domain_number, below);
+  return fmt::format("{:08x}{}", *domain_number, below);
+}
+
+}  // namespace hmn::nvidia_smi

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The tool's answers as rows of known columns: pure functions from text to values.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/nvidia_smi/cell.hpp"
+#include "backends/nvidia_smi/columns.hpp"
+#include "model/usage.hpp"
+
+namespace hmn::nvidia_smi {
+
+struct gpu_cell {
+  bool is_asked = false;  // the answer has this column
+  std::string text;
+  std::string unit;
+};
+
+struct gpu_row {
+  std::array<gpu_cell, static_cast<std::size_t>(gpu_column::count)> cells;
+
+  [[nodiscard]] const gpu_cell& operator[](gpu_column c) const {
+    return cells[static_cast<std::size_t>(c)];
+  }
+  // The text of a cell that has a value.
+  [[nodiscard]] std::string_view known(gpu_column c) const;
+};
+
+struct app_row {
+  std::string gpu_uuid;
+  std::string gpu_bus_id;
+  std::uint32_t pid = 0;  // 0: the tool lists no processes of this GPU, `why_none` says why
+  status why_none = status::ok;
+  measured<std::uint64_t> used;
+  hmn::name_state name_state = hmn::name_state::unknown;
+  std::string name;  // the program's own, without its folder
+};
+
+template <class Row>
+struct answer {
+  bool is_table = false;  // a header was found
+  std::vector<Row> rows;
+  std::vector<std::string> strays;  // lines that are neither header nor row
+};
+
+// `cut`: the text ends where the reader stopped, so that its last line may be half of one.
+answer<gpu_row> parse_gpus(std::string_view text, bool cut);
+answer<app_row> parse_apps(std::string_view text, bool cut);
+
+// "/usr/bin/kwin_wayland" → "kwin_wayland", "C:\\a b\\c.exe" → "c.exe".
+std::string_view program_of(std::string_view process_name) noexcept;
+
+// "0000:0c:00.0": lower case, a domain of four digits where it fits. Empty when it is no address.
+std::string normal_bus_id(std::string_view bus_id);
+
+}  // namespace hmn::nvidia_smi

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvidia_smi/table.hpp"
+
+#include <algorithm>
+
+#include "model/scan.hpp"
+
+namespace hmn::nvidia_smi {
+namespace {
+
+bool is_name_character(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '.' ||
+         c == '_';
+}
+
+bool is_name(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_name_character);
+}
+
+// "memory.total [MiB]"
+std::optional<column> parse_column(std::string_view cell) {
+  std::string_view rest = scan::trim(cell);
+  const std::string_view name = scan::take_word(rest);
+  std::string_view unit = scan::trim(rest);
+  if (!is_name(name)) return std::nullopt;
+  if (unit.empty()) return column{name, {}};
+  if (unit.size() < 3 || unit.front() != '[' || unit.back() != ']') return std::nullopt;
+  return column{name, unit.substr(1, unit.size() - 2)};
+}
+
+bool is_known(std::string_view name, std::span<const spellings> known) {
+  return std::any_of(known.begin(), known.end(), [&](const spellings& s) { return s.has(name); });
+}
+
+bool has_twice(const std::vector<column>& columns) {
+  for (std::size_t i = 1; i < columns.size(); ++i) {
+    for (std::size_t j = 0; j < i; ++j) {
+      if (columns[i].name == columns[j].name) return true;
+    }
+  }
+  return false;
+}
+
+std::vector<std::string_view> split(std::string_view line) {
+  std::vector<std::string_view> parts;
+  parts.reserve(static_cast<std::size_t>(std::count(line.begin(), line.end(), ',')) + 1);
+  while (true) {
+    const std::size_t comma = line.find(',');
+    parts.push_back(scan::trim(line.substr(0, comma)));
+    if (comma == std::string_view::npos) return parts;
+    line.remove_prefix(comma + 1);
+  }
+}
+
+// Joins the parts that the free text at `at` was split into.
+std::vector<std::string_view> join_surplus(std::vector<std::string_view> parts, std::size_t count,
+                                           std::size_t at) {
+  const std::size_t surplus = parts.size() - count;
+  const char* const begin = parts[at].data();
+  const std::string_view last = parts[at + surplus];
+  const std::string_view joined(begin, static_cast<std::size_t>(last.data() + last.size() - begin));
+  parts.erase(parts.begin() + static_cast<std::ptrdiff_t>(at) + 1,
+              parts.begin() + static_cast<std::ptrdiff_t>(at + surplus) + 1);
+  parts[at] = joined;
+  return parts;
+}
+
+std::optional<std::size_t> free_column(const table& t, std::span<const std::string_view> names) {
+  for (const std::string_view name : names) {
+    if (const auto at = t.find(name)) return at;
+  }
+  return std::nullopt;
+}
+
+void take_row(table& t, std::string_view line, std::optional<std::size_t> free_at) {
+  std::vector<std::string_view> parts = split(line);
+  const std::size_t count = t.columns.size();
+  if (parts.size() > count && free_at) parts = join_surplus(std::move(parts), count, *free_at);
+  if (parts.size() == count) {
+    t.rows.push_back(std::move(parts));
+  } else {
+    t.strays.push_back(line);
+  }
+}
+
+}  // namespace
+
+std::optional<std::size_t> table::find(std::string_view name) const noexcept {
+  for (std::size_t i = 0; i < columns.size(); ++i) {
+    if (columns[i].name == name) return i;
+  }
+  return std::nullopt;
+}
+
+std::vector<column> parse_header(std::string_view line, std::span<const spellings> known) {
+  constexpr std::size_t most_columns = 1024;
+  if (std::count(line.begin(), line.end(), ',') >= static_cast<std::ptrdiff_t>(most_columns))
+    return {};
+  std::vector<column> columns;
+  bool any_known = false;
+  for (const std::string_view cell : split(line)) {
+    const auto c = parse_column(cell);
+    if (!c) return {};
+    any_known = any_known || is_known(c->name, known);
+    columns.push_back(*c);
+  }
+  return any_known && !has_twice(columns) ? columns : std::vector<column>();
+}
+
+table parse_table(std::string_view text, std::span<const spellings> known,
+                  std::span<const std::string_view> free_text) {
+  table t;
+  std::optional<std::size_t> free_at;
+  while (!text.empty()) {
+    const std::string_view line = scan::trim(scan::take_line(text));
+    if (line.empty()) continue;
+    if (!t.columns.empty()) {
+      take_row(t, line, free_at);
+      continue;
+    }
+    t.columns = parse_header(line, known);
+    if (t.columns.empty()) t.strays.push_back(line);
+    free_at = free_column(t, free_text);
+  }
+  return t;
+}
+
+}  // namespace hmn::nvidia_smi

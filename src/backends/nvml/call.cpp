@@ -4,7 +4,7 @@
 namespace hmn::nvml {
 namespace {
 
-diagnostic about(const topic& t, failure why) {
+diagnostic diagnostic_of(const topic& t, failure why) {
   diagnostic d;
   d.why = std::move(why);
   d.about = t.about;
@@ -16,7 +16,7 @@ diagnostic about(const topic& t, failure why) {
 }  // namespace
 
 void topic::remark(failure why, std::uint32_t field, std::uint32_t notes) const {
-  diagnostic d = about(*this, std::move(why));
+  diagnostic d = diagnostic_of(*this, std::move(why));
   d.field = field;
   d.notes = notes;
   r.remark(std::move(d));
@@ -27,7 +27,7 @@ void topic::missing(code c, const char* what, std::uint32_t field) const {
 }
 
 void topic::trace(const char* symbol, code c, std::uint64_t duration_ns) const {
-  diagnostic d = about(*this, {status_of(c), source::nvml, {native_domain::nvml, c}, symbol});
+  diagnostic d = diagnostic_of(*this, {status_of(c), source::nvml, {native_domain::nvml, c}, symbol});
   d.notes = note::trace;
   d.duration_ns = duration_ns;
   r.remark(std::move(d));

@@ -698,7 +698,9 @@ typedef struct hmn_diagnostic {
     hmn_flags present; /* HMN_DIAGNOSTIC_HAS_* */
     hmn_flags notes;   /* HMN_NOTE_TRACE: not a fault, a recorded driver call */
     uint32_t backend;
-    hmn_status status;      /* HMN_E_*; HMN_E_UNSUPPORTED: this card has no such value */
+    hmn_status status;      /* HMN_E_UNSUPPORTED: this card has no such value; HMN_E_NO_DEVICE:
+                             * this backend is sure that it has no device; these two do not make
+                             * a snapshot HMN_NOTE_PARTIAL */
     uint32_t native_domain; /* HMN_NATIVE_* */
     int32_t native_code;
     hmn_flags subject; /* the HMN_COLLECT_* bit that it is about */

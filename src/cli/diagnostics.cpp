@@ -34,7 +34,8 @@ bool is_trace(const hmn_diagnostic& diagnostic) noexcept {
 }
 
 bool matters(const hmn_diagnostic& diagnostic) noexcept {
-  return !is_trace(diagnostic) && diagnostic.status != HMN_E_UNSUPPORTED;
+  return !is_trace(diagnostic) && diagnostic.status != HMN_E_UNSUPPORTED &&
+         diagnostic.status != HMN_E_NO_DEVICE;
 }
 
 bool hides_devices(const hmn_diagnostic& diagnostic) noexcept {

@@ -88,7 +88,8 @@ class directory {
 
 // Keeps one descriptor for repeated reads of a file that one read gives whole (a single-record file
 // of /proc, an attribute of sysfs). Any number of threads may read at once; a fork is seen, and the
-// child opens its own.
+// child opens its own. A file that is replaced under the same path goes unseen while the old one
+// can be read.
 class kept_file {
  public:
   explicit kept_file(std::string path) noexcept : path_(std::move(path)) {}
@@ -107,6 +108,10 @@ class kept_file {
     uint64_t generation = 0;
   };
 
+  static bool is_alike(const identity& one, const identity& other) noexcept {
+    return one.device == other.device && one.inode == other.inode &&
+           one.generation == other.generation;
+  }
   bool load(identity& out) const noexcept;
   void store(const identity& now) noexcept;
   bool lock(uint64_t generation) noexcept;

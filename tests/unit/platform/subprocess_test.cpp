@@ -17,6 +17,7 @@
 #include <sstream>
 #include <thread>
 
+#include "platform/linux/sanitizer.hpp"
 #include "subprocess_support.hpp"
 #include "support.hpp"
 
@@ -97,7 +98,15 @@ TEST_CASE("subprocess: signals start afresh") {
   sigaction(SIGPIPE, &pipe, &kept);
   const bool is_still_ignored = kept.sa_handler == SIG_IGN;
   CHECK(is_still_ignored);
-  CHECK(seen.output == "SigBlk:\t0000000000000000\nSigIgn:\t0000000000000000\n");
+  std::istringstream words(seen.output);
+  std::string label;
+  uint64_t program_blocks = 1;
+  uint64_t program_ignores = 1;
+  words >> label >> std::hex >> program_blocks >> label >> program_ignores;
+  CHECK(program_blocks == 0);
+  // posix_spawn leaves 32 and 33, which are the C library's own, ignored.
+  if (!test::has_supervisors()) program_ignores &= ~(uint64_t{3} << 31);
+  CHECK(program_ignores == 0);
 }
 
 TEST_CASE("subprocess: what cannot run says why") {
@@ -270,17 +279,26 @@ TEST_CASE("subprocess: eight threads at once get each its own") {
   CHECK(wrong == 0);
 }
 
+namespace {
+
+outcome result_of_cancelled;
+
+// AddressSanitizer does not follow a cancellation's unwinding.
+HMN_UNINSTRUMENTED void* run_and_be_cancelled(void*) {
+  result_of_cancelled = run_shell("sleep 0.2; echo done");
+  pthread_testcancel();
+  return nullptr;
+}
+
+}  // namespace
+
 TEST_CASE("subprocess: a cancelled thread finishes its run first") {
-  static outcome result;
   pthread_t thread;
-  const auto body = [](void*) -> void* {
-    result = run_shell("sleep 0.2; echo done");
-    pthread_testcancel();
-    return nullptr;
-  };
-  REQUIRE(pthread_create(&thread, nullptr, body, nullptr) == 0);
+  REQUIRE(pthread_create(&thread, nullptr, run_and_be_cancelled, nullptr) == 0);
   sleep_ns(50 * ns_per_ms);
   pthread_cancel(thread);
-  pthread_join(thread, nullptr);
-  CHECK(result.output == "done\n");
+  void* end = nullptr;
+  pthread_join(thread, &end);
+  CHECK(end == PTHREAD_CANCELED);
+  CHECK(result_of_cancelled.output == "done\n");
 }

@@ -42,12 +42,22 @@ pid_t supervisor_of(pid_t thread) {
   return 0;
 }
 
-pid_t await_supervisor_of(pid_t thread) {
-  for (int i = 0; i < 5000; ++i) {
-    if (const pid_t found = supervisor_of(thread)) return found;
+bool is_reading(pid_t process) {
+  std::ifstream file("/proc/" + std::to_string(process) + "/syscall");
+  long call = -1;
+  return file >> call && call == SYS_read;
+}
+
+// Sends number to the thread's supervisor once its program runs and it awaits the end of that.
+pid_t signal_supervisor_of(pid_t thread, int number, const std::string& mark) {
+  pid_t found = 0;
+  for (int i = 0; i < 10000; ++i) {
     sleep_ns(ns_per_ms);
+    found = access(mark.c_str(), F_OK) == 0 ? supervisor_of(thread) : 0;
+    if (found > 0 && is_reading(found)) break;
   }
-  return 0;
+  if (found > 0) kill(found, number);
+  return found;
 }
 
 bool lacks_supervisors() {
@@ -153,19 +163,18 @@ TEST_CASE("supervised_child: none is left, not even a zombie") {
 
 TEST_CASE("supervised_child: one that does not end at once is left to a later call") {
   if (lacks_supervisors()) return;
+  const test::scratch_folder scratch;
+  const std::string mark = scratch.path("mark");
   const auto caller = static_cast<pid_t>(syscall(SYS_gettid));
   pid_t supervisor = 0;
-  std::thread freezer([&] {
-    supervisor = await_supervisor_of(caller);
-    if (supervisor > 0) kill(supervisor, SIGSTOP);
-  });
+  std::thread freezer([&] { supervisor = signal_supervisor_of(caller, SIGSTOP, mark); });
   const uint64_t start = monotonic_ns();
-  const auto result = run_shell("echo $$; sleep 1000", second / 2);
+  const auto result = run_shell("echo $$; : >" + mark + "; sleep 1000", 2 * second);
   const uint64_t took = monotonic_ns() - start;
   freezer.join();
   REQUIRE(supervisor > 0);
   CHECK(result.what == kind::timed_out);
-  CHECK(took < 2 * second);
+  CHECK(took < 4 * second);
   CHECK(supervisor_of(caller) == supervisor);
   CHECK(run_shell("exit 3").exit_code == 3);
 
@@ -179,14 +188,12 @@ TEST_CASE("supervised_child: one that does not end at once is left to a later ca
 TEST_CASE(
     "supervised_child: with its supervisor the program ends, and the call says it knows no more") {
   if (lacks_supervisors()) return;
+  const test::scratch_folder scratch;
+  const std::string mark = scratch.path("mark");
   const auto caller = static_cast<pid_t>(syscall(SYS_gettid));
-  std::thread killer([&] {
-    const pid_t supervisor = await_supervisor_of(caller);
-    sleep_ns(100 * ns_per_ms);
-    if (supervisor > 0) kill(supervisor, SIGKILL);
-  });
+  std::thread killer([&] { signal_supervisor_of(caller, SIGKILL, mark); });
   const uint64_t start = monotonic_ns();
-  const auto result = run_program("/bin/sleep", {"1000"}, 60 * second);
+  const auto result = run_shell(": >" + mark + "; exec sleep 1000", 60 * second);
   killer.join();
   CHECK(result.what == kind::finished);
   CHECK_FALSE(result.exit_known);

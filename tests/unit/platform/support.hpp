@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <cstddef>
+#include <cstdio>
 #include <set>
 #include <string>
 #include <string_view>
@@ -33,6 +34,7 @@ int descriptor_of(const std::string& path);  // -1 when no open one leads there
 int wait_for(pid_t child);
 template <class F>
 int in_child(F&& body) {
+  std::fflush(nullptr);  // ThreadSanitizer's _exit does so in the child
   const pid_t child = fork();
   if (child == 0) _exit(body());
   return wait_for(child);

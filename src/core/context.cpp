@@ -135,7 +135,8 @@ result<void> context::rescan(budget& b) {
   const refusals refused = ask(p, std::nullopt, b, [](auto&&...) {});
   const std::lock_guard lock(table_mutex_);
   for (const refusal& r : refused) {
-    if (table_.count() == 0 && r.why.code == status::timeout) return r.why;
+    const bool is_own = r.why.code == status::no_memory || r.why.code == status::internal;
+    if (is_own || (table_.count() == 0 && r.why.code == status::timeout)) return r.why;
   }
   return {};
 }

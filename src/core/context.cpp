@@ -50,6 +50,11 @@ state state_after(const failure& why) {
   }
 }
 
+// Nothing was learnt about the machine.
+bool is_of_this_process(const failure& why) {
+  return why.code == status::no_memory || why.code == status::limit || why.code == status::internal;
+}
+
 }  // namespace
 
 context::context(const settings& s, const limits& l)
@@ -135,8 +140,8 @@ result<void> context::rescan(budget& b) {
   const refusals refused = ask(p, std::nullopt, b, [](auto&&...) {});
   const std::lock_guard lock(table_mutex_);
   for (const refusal& r : refused) {
-    const bool is_own = r.why.code == status::no_memory || r.why.code == status::internal;
-    if (is_own || (table_.count() == 0 && r.why.code == status::timeout)) return r.why;
+    if (is_of_this_process(r.why)) return r.why;
+    if (table_.count() == 0 && r.why.code == status::timeout) return r.why;
   }
   return {};
 }

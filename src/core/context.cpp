@@ -50,6 +50,11 @@ state state_after(const failure& why) {
   }
 }
 
+// Nothing was learnt about the machine.
+bool is_of_this_process(const failure& why) {
+  return why.code == status::no_memory || why.code == status::limit || why.code == status::internal;
+}
+
 }  // namespace
 
 context::context(const settings& s, const limits& l)
@@ -135,6 +140,7 @@ result<void> context::rescan(budget& b) {
   const refusals refused = ask(p, std::nullopt, b, [](auto&&...) {});
   const std::lock_guard lock(table_mutex_);
   for (const refusal& r : refused) {
+    if (is_of_this_process(r.why)) return r.why;
     if (table_.count() == 0 && r.why.code == status::timeout) return r.why;
   }
   return {};

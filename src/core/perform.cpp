@@ -93,9 +93,9 @@ void serve(device_source& from, const plan& p, reply& out, reading& r) {
   }
 }
 
-failure exhausted(source from) {
-  return {status::no_memory, from, {}, "the host's memory is exhausted"};
-}
+// Short enough to be kept without an allocation, which may fail here.
+failure exhausted(source from) noexcept { return {status::no_memory, from, {}, "no memory left"}; }
+failure defect(source from) noexcept { return {status::internal, from, {}, "internal error"}; }
 
 }  // namespace
 
@@ -108,7 +108,7 @@ void perform(device_source& from, const plan& p, reply& out, reading& r) {
   } catch (const std::bad_alloc&) {
     out.refused = exhausted(from.id());
   } catch (...) {
-    out.refused = failure{status::internal, from.id(), {}, "a defect of this library"};
+    out.refused = defect(from.id());
   }
 }
 

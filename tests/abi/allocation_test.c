@@ -33,6 +33,16 @@ static int teardown(void** state) {
   return 0;
 }
 
+/* Else the suite would pass without having looked. */
+static void the_library_allocates_from_this_program(void** state) {
+  (void)state;
+  const long before = allocator_made();
+  hmn_context* context = NULL;
+  assert_status(hmn_context_create(NULL, &context, NULL), HMN_OK);
+  assert_true(allocator_made() > before);
+  hmn_context_destroy(context);
+}
+
 static void reading_own_memory_allocates_nothing(void** state) {
   NEW(hmn_process_memory, memory);
   assert_allocates_nothing(hmn_process_memory_read_self(*state, 0, &memory, NULL));
@@ -68,6 +78,7 @@ static void reading_own_use_of_a_device_allocates_nothing(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_library_allocates_from_this_program),
       cmocka_unit_test(reading_own_memory_allocates_nothing),
       cmocka_unit_test(reading_another_process_allocates_nothing),
       cmocka_unit_test(reading_the_hosts_memory_allocates_nothing),

@@ -12,6 +12,16 @@
 enum { MOST = 20000 };
 static const long patterns[] = {ONCE, FROM_THEN_ON};
 
+/* Else the suite would pass without having looked. */
+static void the_library_allocates_from_this_program(void** state) {
+  (void)state;
+  const long before = allocator_made();
+  hmn_context* context = NULL;
+  assert_status(hmn_context_create(NULL, &context, NULL), HMN_OK);
+  assert_true(allocator_made() > before);
+  hmn_context_destroy(context);
+}
+
 static void create_without_memory(void** state) {
   (void)state;
   for (size_t p = 0; p < 2; ++p) {
@@ -52,22 +62,51 @@ static void set_path_without_memory(void** state) {
   hmn_context_destroy(context);
 }
 
+static const call* taking(void) {
+  for (size_t i = 0; i < call_count; ++i) {
+    if (strcmp(calls[i].name, "hmn_snapshot_take") == 0) return &calls[i];
+  }
+  return NULL;
+}
+
+/* Refused once, a call may have tried again and be right after all; refused from then on, it
+ * cannot. A snapshot says in its diagnostics what it lacks: below. */
+static int is_excused(const call* c, hmn_status status, long times) {
+  return status == HMN_OK && (times == ONCE || c == taking());
+}
+
+/* Without memory for a thread the system says that a limit was reached. */
+static int is_of_memory(hmn_status status, hmn_flags flags) {
+  return status == HMN_E_NO_MEMORY ||
+         (status == HMN_E_LIMIT && (flags & HMN_CONTEXT_NO_THREADS) == 0);
+}
+
+static long refused_call(const call* c, const fixture* f, hmn_flags flags, long skip, long times,
+                         guarded* g) {
+  NEW(hmn_error, error);
+  void* out = guard_arm(g, c->size_v1);
+  allocator_refuse(skip, times);
+  const hmn_status status = c->run(f, out, &error);
+  const long refused = allocator_allow();
+  if (c->of_context) assert_told(&error, status);
+  if (refused == 0) assert_status(status, HMN_OK);
+  if (refused == 0 || is_excused(c, status, times)) return refused;
+  if (!is_of_memory(status, flags)) {
+    fail_msg("%s without allocation %ld: %s, \"%s\"", c->name, skip, hmn_status_name(status),
+             error.message);
+  }
+  if (c->size_v1 > 0) assert_cleared(g, c->size_v1);
+  return refused;
+}
+
 /* The first reading of a fresh context opens its sources. */
 static long first_reading(const call* c, long skip, long times, hmn_flags flags, guarded* g) {
   fixture f = {NULL, NULL, NULL};
-  NEW(hmn_error, error);
   assert_status(open_machine("everything.json", flags, &f.context), HMN_OK);
-  void* out = guard_arm(g, c->size_v1);
-  allocator_refuse(skip, times);
-  const hmn_status status = c->run(&f, out, &error);
-  const long refused = allocator_allow();
-  assert_told(&error, status);
-  if (refused != 0) {
-    if (status != HMN_E_NO_MEMORY) print_message("  %s: allocation %ld\n", c->name, skip);
-    assert_status(status, HMN_E_NO_MEMORY);
-    if (c->size_v1 > 0) assert_cleared(g, c->size_v1);
-  }
-  assert_status(c->run(&f, guard_arm(g, c->size_v1), NULL), HMN_OK);
+  const long refused = refused_call(c, &f, flags, skip, times, g);
+  NEW(hmn_error, error);
+  const hmn_status again = c->run(&f, guard_arm(g, c->size_v1), &error);
+  if (again != HMN_OK) fail_msg("%s after allocation %ld: %s", c->name, skip, error.message);
   hmn_context_destroy(f.context);
   return refused;
 }
@@ -95,10 +134,10 @@ static void first_readings_with_workers_without_memory(void** state) {
   guarded* g = guard_new();
   for (size_t i = 0; i < call_count; ++i) {
     if (!calls[i].of_context) continue;
-    long refused = 1;
-    for (long skip = 0; refused != 0; ++skip) {
-      assert_in_range(skip, 0, MOST);
-      refused = first_reading(&calls[i], skip, ONCE, 0, g);
+    for (size_t p = 0; p < 2; ++p) {
+      for (long skip = 0; first_reading(&calls[i], skip, patterns[p], 0, g) != 0; ++skip) {
+        assert_in_range(skip, 0, MOST);
+      }
     }
   }
   free(g);
@@ -106,58 +145,114 @@ static void first_readings_with_workers_without_memory(void** state) {
 
 static void later_readings_without_memory(void** state) {
   (void)state;
+  const long before = allocator_live();
   fixture f;
   assert_int_equal(fixture_open(&f, HMN_CONTEXT_NO_THREADS), 0);
   guarded* g = guard_new();
   for (size_t i = 0; i < call_count; ++i) {
     for (size_t p = 0; p < 2; ++p) {
-      long refused = 1;
-      for (long skip = 0; refused != 0; ++skip) {
+      for (long skip = 0;
+           refused_call(&calls[i], &f, HMN_CONTEXT_NO_THREADS, skip, patterns[p], g) != 0; ++skip) {
         assert_in_range(skip, 0, MOST);
-        void* out = guard_arm(g, calls[i].size_v1);
-        const long before = allocator_live();
-        allocator_refuse(skip, patterns[p]);
-        const hmn_status status = calls[i].run(&f, out, NULL);
-        refused = allocator_allow();
-        assert_int_equal(allocator_live(), before);
-        assert_status(status, refused != 0 ? HMN_E_NO_MEMORY : HMN_OK);
-        if (refused != 0 && calls[i].size_v1 > 0) assert_cleared(g, calls[i].size_v1);
       }
     }
   }
   free(g);
   fixture_close(&f);
+  assert_int_equal(allocator_live(), before);
+}
+
+typedef struct counts {
+  uint32_t devices, pools, usages, diagnostics;
+  int lacks_memory;
+} counts;
+
+static counts count(const hmn_snapshot* snapshot) {
+  NEW(hmn_snapshot_info, info);
+  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  counts c = {info.device_count, info.pool_count, info.usage_count, info.diagnostic_count, 0};
+  for (uint32_t i = 0; i < info.diagnostic_count; ++i) {
+    NEW(hmn_diagnostic, diagnostic);
+    assert_status(hmn_snapshot_diagnostic(snapshot, i, &diagnostic), HMN_OK);
+    if (is_of_memory(diagnostic.status, 0)) c.lacks_memory = 1;
+  }
+  if (c.lacks_memory) assert_int_equal(info.notes & HMN_NOTE_PARTIAL, HMN_NOTE_PARTIAL);
+  return c;
+}
+
+/* Whole, or with a diagnostic that says why not, or not at all. */
+static long picture(const counts* whole, hmn_flags flags, int is_warm, long skip, long times) {
+  hmn_context* context = NULL;
+  assert_status(open_machine("everything.json", flags, &context), HMN_OK);
+  if (is_warm) hmn_snapshot_destroy(take_everything(context));
+  NEW(hmn_snapshot_options, options);
+  NEW(hmn_error, error);
+  options.collect = EVERYTHING;
+  hmn_snapshot* snapshot = (hmn_snapshot*)&error;
+  allocator_refuse(skip, times);
+  const hmn_status status = hmn_snapshot_take(context, &options, &snapshot, &error);
+  const long refused = allocator_allow();
+  assert_told(&error, status);
+  if (status == HMN_OK) {
+    const counts c = count(snapshot);
+    if (!c.lacks_memory) assert_memory_equal(&c, whole, sizeof c);
+  } else {
+    assert_true(is_of_memory(status, flags));
+    assert_null(snapshot);
+  }
+  hmn_snapshot_destroy(snapshot);
+  hmn_context_destroy(context);
+  return refused;
+}
+
+static void snapshots_without_memory(void** state) {
+  (void)state;
+  fixture f;
+  assert_int_equal(fixture_open(&f, 0), 0);
+  const counts whole = count(f.after);
+  fixture_close(&f);
+  const hmn_flags flags[] = {0, HMN_CONTEXT_NO_THREADS};
+  for (size_t i = 0; i < 8; ++i) {
+    const long times = patterns[i & 1];
+    long skip = 0;
+    while (picture(&whole, flags[i >> 1 & 1], i >> 2 & 1, skip, times) != 0) {
+      assert_in_range(++skip, 0, MOST);
+    }
+  }
+}
+
+static long text(const text_call* c, const fixture* f, long skip) {
+  static char buffer[65536];
+  uint32_t needed = 7;
+  const long before = allocator_live();
+  allocator_refuse(skip, ONCE);
+  const hmn_status status = c->run(f, buffer, sizeof buffer, &needed);
+  const long refused = allocator_allow();
+  assert_int_equal(allocator_live(), before);
+  assert_status(status, refused != 0 ? HMN_E_NO_MEMORY : HMN_OK);
+  if (refused != 0) assert_int_equal(needed, 0);
+  return refused;
 }
 
 static void texts_without_memory(void** state) {
   (void)state;
   fixture f;
   assert_int_equal(fixture_open(&f, HMN_CONTEXT_NO_THREADS), 0);
-  static char buffer[65536];
   for (size_t i = 0; i < text_call_count; ++i) {
-    long refused = 1;
-    for (long skip = 0; refused != 0; ++skip) {
-      assert_in_range(skip, 0, MOST);
-      uint32_t needed = 7;
-      const long before = allocator_live();
-      allocator_refuse(skip, ONCE);
-      const hmn_status status = text_calls[i].run(&f, buffer, sizeof buffer, &needed);
-      refused = allocator_allow();
-      assert_int_equal(allocator_live(), before);
-      assert_status(status, refused != 0 ? HMN_E_NO_MEMORY : HMN_OK);
-      if (refused != 0) assert_int_equal(needed, 0);
-    }
+    for (long skip = 0; text(&text_calls[i], &f, skip) != 0; ++skip) assert_in_range(skip, 0, MOST);
   }
   fixture_close(&f);
 }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_library_allocates_from_this_program),
       cmocka_unit_test(create_without_memory),
       cmocka_unit_test(set_path_without_memory),
       cmocka_unit_test(first_readings_without_memory),
       cmocka_unit_test(first_readings_with_workers_without_memory),
       cmocka_unit_test(later_readings_without_memory),
+      cmocka_unit_test(snapshots_without_memory),
       cmocka_unit_test(texts_without_memory),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -12,13 +12,15 @@ void* __libc_realloc(void* block, size_t size);
 void* __libc_memalign(size_t alignment, size_t size);
 void __libc_free(void* block);
 
-void* malloc(size_t size);
-void* calloc(size_t count, size_t size);
-void* realloc(void* block, size_t size);
-void* memalign(size_t alignment, size_t size);
-void* aligned_alloc(size_t alignment, size_t size);
-int posix_memalign(void** out, size_t alignment, size_t size);
-void free(void* block);
+/* The library must find these before libc's. */
+#define INTERPOSED __attribute__((visibility("default")))
+INTERPOSED void* malloc(size_t size);
+INTERPOSED void* calloc(size_t count, size_t size);
+INTERPOSED void* realloc(void* block, size_t size);
+INTERPOSED void* memalign(size_t alignment, size_t size);
+INTERPOSED void* aligned_alloc(size_t alignment, size_t size);
+INTERPOSED int posix_memalign(void** out, size_t alignment, size_t size);
+INTERPOSED void free(void* block);
 
 static atomic_long live, made, refused;
 static atomic_long next = -1; /* allocations until the first that is refused; negative: none is */

@@ -46,7 +46,7 @@ list(TRANSFORM _fake_nvml_sources PREPEND ${FAKE_NVML_SOURCE_DIR}/)
 list(TRANSFORM _fake_nvml_sources APPEND .cpp)
 add_library(fake_nvml_objects OBJECT ${_fake_nvml_sources})
 target_compile_features(fake_nvml_objects PRIVATE cxx_std_20)
-target_link_libraries(fake_nvml_objects PRIVATE nlohmann_json::nlohmann_json)
+target_link_libraries(fake_nvml_objects PRIVATE hmn_json)
 set_target_properties(
   fake_nvml_objects PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
                                VISIBILITY_INLINES_HIDDEN ON)

@@ -1,16 +1,31 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Each source file is named by the CMake files of its folder or of one above: none is forgotten."""
+"""Each source file is named by the CMake files of its folder, of one above, or as `../name` of one
+below: none is forgotten."""
 import fnmatch
 import re
 
 import tree
 
 
-def lists_of(root, path):
+def words_of(file):
+    code = re.sub(r"#[^\n]*", "", file.read_text(encoding="utf-8"))
+    return set(re.findall(r"[\w./*{}$-]+", code))
+
+
+def is_cmake(file):
+    return file.name == "CMakeLists.txt" or file.suffix == ".cmake"
+
+
+def words_above(root, path):
+    """Words of the CMake files beside and above a file, without folders."""
     for folder in path.parents:
-        for candidate in (root / folder).glob("*"):
-            if candidate.name == "CMakeLists.txt" or candidate.suffix == ".cmake":
-                yield re.sub(r"#[^\n]*", "", candidate.read_text(encoding="utf-8")), folder
+        for file in filter(is_cmake, (root / folder).glob("*")):
+            yield from (word.rsplit("/", 1)[-1] for word in words_of(file))
+
+
+def words_below(root, path):
+    for file in filter(is_cmake, (root / path.parent).rglob("*")):
+        yield from words_of(file)
 
 
 def names_of(path):
@@ -19,13 +34,13 @@ def names_of(path):
 
 
 def is_listed(root, path):
-    for text, _ in lists_of(root, path):
-        words = {word.rsplit("/", 1)[-1] for word in re.findall(r"[\w./*{}$-]+", text)}
-        if names_of(path) & words:
-            return True
-        if any(fnmatch.fnmatch(path.name, word) for word in words if re.search(r"\w\*|\*\w", word)):
-            return True
-    return False
+    words = set(words_above(root, path))
+    if names_of(path) & words:
+        return True
+    if any(fnmatch.fnmatch(path.name, word) for word in words if re.search(r"\w\*|\*\w", word)):
+        return True
+    return any(re.fullmatch(rf"(\.\./)+{re.escape(path.name)}", word)
+               for word in words_below(root, path))
 
 
 def violations(root):
@@ -41,6 +56,8 @@ CLEAN = {
     "src/a/linux/two.cpp": "",
     "tests/fakes/fake.cmake": "add_library(fake MODULE ${here}/fake.cpp)\n",
     "tests/fakes/fake.cpp": "",
+    "tests/unit/model/CMakeLists.txt": "add_executable(model ../main.cpp)\n",
+    "tests/unit/main.cpp": "",
     "tests/fuzz/CMakeLists.txt": "foreach(noun csv proc)\n",
     "tests/fuzz/csv.cpp": "",
     "tests/abi/CMakeLists.txt": "file(GLOB layouts layout_v*.c)\nforeach(noun pool)\n",

@@ -59,9 +59,11 @@ add_library(hmn_internal INTERFACE)
 target_link_libraries(hmn_internal INTERFACE hmn_flags)
 target_include_directories(hmn_internal INTERFACE
   ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-target_compile_definitions(hmn_internal INTERFACE
-  HMN_BUILD=1
-  FMT_HEADER_ONLY=1
+target_compile_definitions(hmn_internal INTERFACE HMN_BUILD=1 FMT_HEADER_ONLY=1)
+
+# What is compiled in concerns the registry and hmn_feature; the rest compiles the same.
+add_library(hmn_switches INTERFACE)
+target_compile_definitions(hmn_switches INTERFACE
   HMN_WITH_NVML=$<BOOL:${HMN_BACKEND_NVML}>
   HMN_WITH_NVIDIA_SMI=$<BOOL:${HMN_BACKEND_NVIDIA_SMI}>
   HMN_WITH_SIMULATED=$<BOOL:${HMN_BACKEND_SIMULATED}>

@@ -42,6 +42,8 @@ class reading {
   // Absolute, monotonic: a source that can bound its own waiting keeps to it.
   [[nodiscard]] virtual std::uint64_t deadline_ns() const noexcept = 0;
   [[nodiscard]] virtual bool wants_trace() const noexcept = 0;
+  // False: nobody reads the remarks of this reading, so that none need be made.
+  [[nodiscard]] virtual bool wants_remarks() const noexcept { return true; }
   virtual void remark(diagnostic d) = 0;
   // Around the opening of a vendor library, which has a deadline of its own.
   virtual void opening() noexcept = 0;

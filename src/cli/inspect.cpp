@@ -52,14 +52,19 @@ finding inspect_nvidia_adapter(const adapter& of) {
   return note(who + ", driver " + of.driver);
 }
 
+bool is_version(std::string_view word) {
+  return !word.empty() && word.find('.') != std::string_view::npos &&
+         word.find_first_not_of("0123456789.") == std::string_view::npos;
+}
+
 // "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 …"
-std::string kernel_module_version(const std::string& text) {
-  constexpr std::string_view before = "Kernel Module";
-  auto start = text.find(before);
-  if (start == std::string::npos) return {};
-  start = text.find_first_of("0123456789", start + before.size());
-  if (start == std::string::npos) return {};
-  return text.substr(start, text.find_first_of(" \n", start) - start);
+std::string kernel_module_version(std::string_view text) {
+  while (!text.empty()) {
+    const auto word = text.substr(0, text.find_first_of(" \n"));
+    if (is_version(word)) return std::string(word);
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+  }
+  return "of unknown version";
 }
 
 finding inspect_control_node(const roots& in) {

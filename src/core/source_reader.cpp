@@ -41,7 +41,7 @@ source_reader::source_reader(listed_source listed, const settings& s, const limi
 
 bool source_reader::is_young_enough(const plan& p, std::uint64_t now) const {
   if (limits_.max_age_ns == 0 || p.describe || known_.refused || known_.listed_ns == 0) return false;
-  const std::uint64_t since = now - std::min(now, limits_.max_age_ns);
+  const std::uint64_t since = young_since(now);
   if (p.list && known_.listed_ns < since) return false;
   return std::all_of(known_.devices.begin(), known_.devices.end(), [&](const device_reply& d) {
     const bool wanted = p.only ? d.identity.number == *p.only : d.listed;

@@ -30,7 +30,7 @@ class source_reader {
       return is_opening() ? still_opening() : too_late();
     }
     if (is_young_enough(p, begun)) {
-      show(look, begun - limits_.max_age_ns);
+      show(look, young_since(begun));
       return outcome_of_last();
     }
     result<void> asked = ask(p, b);
@@ -45,6 +45,10 @@ class source_reader {
   void show(Look&& look, std::uint64_t fresh_since) {
     const std::lock_guard lock(known_mutex_);
     look(known_, fresh_since);
+  }
+  // Never 0, which stands for what was never read.
+  [[nodiscard]] std::uint64_t young_since(std::uint64_t now) const noexcept {
+    return now > limits_.max_age_ns ? now - limits_.max_age_ns : 1;
   }
   [[nodiscard]] bool is_young_enough(const plan& p, std::uint64_t now) const;
   [[nodiscard]] bool is_opening() const noexcept { return lane_.is_opening(); }

@@ -41,6 +41,16 @@ inline constexpr std::uint32_t nvidia = 0x10de;
 inline constexpr std::uint32_t intel = 0x8086;
 }  // namespace vendor
 
+// Presence bits of the C interface; src/api asserts it.
+namespace device_field {
+inline constexpr std::uint32_t name = 1U << 0;
+inline constexpr std::uint32_t uuid = 1U << 1;
+inline constexpr std::uint32_t pci = 1U << 2;
+inline constexpr std::uint32_t driver = 1U << 3;
+inline constexpr std::uint32_t instance = 1U << 9;
+inline constexpr std::uint32_t cuda_version = 1U << 12;
+}  // namespace device_field
+
 struct mig_instance {
   std::uint32_t gpu = 0;
   std::uint32_t compute = 0;

@@ -94,20 +94,21 @@ static void create_and_set_path_look_at_the_error_size_too(void** state) {
 }
 
 static void an_error_of_any_allowed_size_is_written_whole(void** state) {
+  hmn_context* context = ((fixture*)*state)->context;
   const uint32_t sizes[] = {HMN_ERROR_SIZE_V1, HMN_ERROR_SIZE_V1 + 8, past_any_version};
-  guarded* error = guard_new();
-  for (size_t j = 0; j < 3; ++j) {
+  guarded* g = guard_new();
+  for (size_t i = 0; i < 3; ++i) {
     NEW(hmn_pool, pool);
-    hmn_context* context = ((fixture*)*state)->context;
-    assert_status(hmn_pool_read(context, 0, 0, &pool, guard_arm(error, sizes[j])), HMN_OK);
-    assert_cleared(error, sizes[j]);
-    assert_status(hmn_pool_read(context, 999, 0, &pool, guard_arm(error, sizes[j])),
-                  HMN_E_NO_DEVICE);
-    assert_untouched_from(error, sizes[j]);
-    assert_true(is_zero((char*)error->bytes + HMN_ERROR_SIZE_V1, sizes[j] - HMN_ERROR_SIZE_V1));
-    assert_status(((hmn_error*)error->bytes)->status, HMN_E_NO_DEVICE);
+    hmn_error* error = guard_arm(g, sizes[i]);
+    assert_status(hmn_pool_read(context, 0, 0, &pool, error), HMN_OK);
+    assert_cleared(g, sizes[i]);
+    error = guard_arm(g, sizes[i]);
+    assert_status(hmn_pool_read(context, 999, 0, &pool, error), HMN_E_NO_DEVICE);
+    assert_untouched_from(g, sizes[i]);
+    assert_true(is_zero((char*)g->bytes + HMN_ERROR_SIZE_V1, sizes[i] - HMN_ERROR_SIZE_V1));
+    assert_status(error->status, HMN_E_NO_DEVICE);
   }
-  free(error);
+  free(g);
 }
 
 /* Presence bits of the first version: none may stand for a field past struct_size. */

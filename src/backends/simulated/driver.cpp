@@ -20,24 +20,36 @@ failure refusal(status code, std::string message) {
 
 std::uint32_t subject_of(call what) {
   switch (what) {
-    case call::pools: return subject::pools;
-    case call::telemetry: return subject::telemetry;
-    case call::self: return subject::self;
+    case call::pools:
+      return subject::pools;
+    case call::telemetry:
+      return subject::telemetry;
+    case call::self:
+      return subject::self;
     case call::process:
-    case call::processes: return subject::processes;
-    default: return subject::devices;
+    case call::processes:
+      return subject::processes;
+    default:
+      return subject::devices;
   }
 }
 
 const char* name_of(call what) {
   switch (what) {
-    case call::open: return "open";
-    case call::pools: return "pools";
-    case call::telemetry: return "telemetry";
-    case call::self: return "self";
-    case call::process: return "process";
-    case call::processes: return "processes";
-    default: return "devices";
+    case call::open:
+      return "open";
+    case call::pools:
+      return "pools";
+    case call::telemetry:
+      return "telemetry";
+    case call::self:
+      return "self";
+    case call::process:
+      return "process";
+    case call::processes:
+      return "processes";
+    default:
+      return "devices";
   }
 }
 
@@ -151,22 +163,32 @@ result<void> driver::check(const described_device& d) const {
   switch (d.identity.state) {
     case state::asleep:
       if (wake_) return {};
-      return refusal(status::asleep, "the device is asleep; allow waking it, or use it, to measure");
+      return refusal(status::asleep,
+                     "the device is asleep; allow waking it, or use it, to measure");
     case state::lost:
       return refusal(status::device_lost, "the device was here and is lost; restart the machine");
     case state::unreadable:
       return refusal(status::backend, "the device answers with errors");
-    default: return {};
+    default:
+      return {};
   }
 }
 
 void driver::settle(const result<void>& outcome) {
   state_.why = outcome ? failure{status::ok, source::simulated, {}, ""} : outcome.why();
   switch (state_.why.code) {
-    case status::ok: state_.state = state::ready; break;
-    case status::no_source: state_.state = state::absent; break;
-    case status::asleep: state_.state = state::asleep; break;
-    default: state_.state = state::unreadable; break;
+    case status::ok:
+      state_.state = state::ready;
+      break;
+    case status::no_source:
+      state_.state = state::absent;
+      break;
+    case status::asleep:
+      state_.state = state::asleep;
+      break;
+    default:
+      state_.state = state::unreadable;
+      break;
   }
   if (view_.now != nullptr) state_.version = view_.now->version;
 }
@@ -213,8 +235,7 @@ result<void> driver::memory(slot number, pools& out, reading& r) {
   });
 }
 
-result<void> driver::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
-                               reading& r) {
+result<void> driver::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out, reading& r) {
   return on_device(call::telemetry, number, r, [&](const described_device& d) -> result<void> {
     failure why = refusal(status::unsupported, "the machine file gives no such figure");
     out = d.load.value_or(hmn::telemetry{});

@@ -40,19 +40,22 @@ result<void> give(const process_memory& described, std::uint32_t pid, std::uint3
     any = any || (out.*k.member).has_value();
   }
   if (any) return {};
-  return refusal(status::unsupported, "the machine file gives none of these figures of process " +
-                                          std::to_string(pid));
+  return refusal(status::unsupported,
+                 "the machine file gives none of these figures of process " + std::to_string(pid));
 }
 
 result<void> check_alive(const described_process& p) {
   const std::string who = "process " + std::to_string(p.memory.pid);
   switch (p.facts.name_state) {
-    case name_state::exited: return refusal(status::no_process, who + " has exited");
+    case name_state::exited:
+      return refusal(status::no_process, who + " has exited");
     case name_state::protected_process:
-      return refusal(status::permission, who + " is protected: the system does not tell its memory");
+      return refusal(status::permission,
+                     who + " is protected: the system does not tell its memory");
     case name_state::kernel:
       return refusal(status::unsupported, who + " is a kernel thread without memory of its own");
-    default: return {};
+    default:
+      return {};
   }
 }
 

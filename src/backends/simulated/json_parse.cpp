@@ -15,7 +15,9 @@ namespace {
 
 constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
 
-bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
 
 void append_code_point(std::string& out, std::uint32_t c) {
   const auto add = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
@@ -91,13 +93,20 @@ class parser {
     if (depth > deepest) return fail("nested deeper than " + std::to_string(deepest) + " levels");
     if (++values_ > most_values) return fail("more than a million values");
     switch (peek()) {
-      case '{': return members(out, depth);
-      case '[': return items(out, depth);
-      case '"': return text(out);
-      case 't': return word("true", value(value::content(true)), out);
-      case 'f': return word("false", value(value::content(false)), out);
-      case 'n': return word("null", value(), out);
-      default: return numeral(out);
+      case '{':
+        return members(out, depth);
+      case '[':
+        return items(out, depth);
+      case '"':
+        return text(out);
+      case 't':
+        return word("true", value(value::content(true)), out);
+      case 'f':
+        return word("false", value(value::content(false)), out);
+      case 'n':
+        return word("null", value(), out);
+      default:
+        return numeral(out);
     }
   }
 
@@ -217,8 +226,7 @@ class parser {
   std::optional<std::uint32_t> hex4() {
     const std::string_view digits = text_.substr(at_, 4);
     std::uint32_t c = 0;
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), c, 16);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), c, 16);
     if (error != std::errc() || digits.size() != 4 || end != digits.data() + 4) return {};
     at_ += 4;
     return c;

@@ -131,8 +131,8 @@ outcome move(value& document, const operation& o) {
   const value* origin = find(document, o.from);
   if (origin == nullptr) return no_such("/from", o.from);
   if (o.path == o.from) return {};
-  const bool into_itself = o.path.size() > o.from.size() &&
-                           std::equal(o.from.begin(), o.from.end(), o.path.begin());
+  const bool into_itself =
+      o.path.size() > o.from.size() && std::equal(o.from.begin(), o.from.end(), o.path.begin());
   if (into_itself) return patch_error{"/path", "a value cannot be moved into itself"};
   value moved = *origin;
   if (outcome bad = remove(document, o.from, "/from")) return bad;
@@ -150,7 +150,8 @@ outcome perform(value& document, const operation& o) {
 outcome check_extent(const value& document) {
   const extent all = measure(document);
   if (all.depth > deepest) return patch_error{"", "the document gets too deep by it"};
-  if (all.values > most_values || all.bytes > most_bytes) return patch_error{"", "the document gets too large by it"};
+  if (all.values > most_values || all.bytes > most_bytes)
+    return patch_error{"", "the document gets too large by it"};
   return {};
 }
 

@@ -49,7 +49,8 @@ std::optional<std::vector<std::string>> tokens_of(std::string_view pointer) {
   while (!pointer.empty()) {
     if (pointer.front() != '/') return {};
     const std::size_t end = pointer.find('/', 1);
-    std::optional<std::string> key = unescape(pointer.substr(1, end == pointer.npos ? end : end - 1));
+    std::optional<std::string> key =
+        unescape(pointer.substr(1, end == pointer.npos ? end : end - 1));
     if (!key) return {};
     tokens.push_back(std::move(*key));
     pointer = end == pointer.npos ? std::string_view() : pointer.substr(end);

@@ -28,7 +28,9 @@ double nearest(const value& v) {
   return v.as<number>()->nearest;
 }
 
-bool is_number(const value& v) { return v.as<std::uint64_t>() != nullptr || v.as<number>() != nullptr; }
+bool is_number(const value& v) {
+  return v.as<std::uint64_t>() != nullptr || v.as<number>() != nullptr;
+}
 
 extent measure_all(const std::vector<value>& items) {
   extent all{1, 0, 1};
@@ -56,7 +58,9 @@ value::value() noexcept = default;
 value::value(content c) noexcept : content_(std::move(c)) {}
 value::value(const value& other) = default;
 value::value(value&& other) noexcept = default;
-value& value::operator=(const value& other) { return *this = value(other); }
+value& value::operator=(const value& other) {
+  return *this = value(other);
+}
 value& value::operator=(value&& other) noexcept = default;
 value::~value() = default;
 

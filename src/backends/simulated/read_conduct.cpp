@@ -12,12 +12,12 @@ constexpr std::uint64_t ns_per_ms = 1'000'000;
 constexpr std::uint64_t longest_delay_ms = 86'400'000;
 
 constexpr std::array status_words = {
-    entry("no_memory", status::no_memory),     entry("unsupported", status::unsupported),
-    entry("no_source", status::no_source),     entry("no_device", status::no_device),
-    entry("no_process", status::no_process),   entry("permission", status::permission),
-    entry("timeout", status::timeout),         entry("device_lost", status::device_lost),
-    entry("backend", status::backend),         entry("limit", status::limit),
-    entry("overflow", status::overflow),       entry("asleep", status::asleep),
+    entry("no_memory", status::no_memory),   entry("unsupported", status::unsupported),
+    entry("no_source", status::no_source),   entry("no_device", status::no_device),
+    entry("no_process", status::no_process), entry("permission", status::permission),
+    entry("timeout", status::timeout),       entry("device_lost", status::device_lost),
+    entry("backend", status::backend),       entry("limit", status::limit),
+    entry("overflow", status::overflow),     entry("asleep", status::asleep),
 };
 
 constexpr std::array domain_words = {
@@ -71,12 +71,16 @@ std::vector<word> telemetry_field_words() {
 
 std::uint32_t read_fields(object_reader& o, call on) {
   switch (on) {
-    case call::pools: return o.any_words("fields", pool_field_words).value_or(0);
-    case call::telemetry: return o.any_words("fields", telemetry_field_words()).value_or(0);
+    case call::pools:
+      return o.any_words("fields", pool_field_words).value_or(0);
+    case call::telemetry:
+      return o.any_words("fields", telemetry_field_words()).value_or(0);
     case call::self:
     case call::process:
-    case call::processes: return o.any_words("fields", usage_field_words).value_or(0);
-    default: return 0;
+    case call::processes:
+      return o.any_words("fields", usage_field_words).value_or(0);
+    default:
+      return 0;
   }
 }
 
@@ -146,7 +150,9 @@ failure read_failure(object_reader& o) {
   return why;
 }
 
-std::uint32_t read_notes(object_reader& o) { return o.any_words("notes", note_words).value_or(0); }
+std::uint32_t read_notes(object_reader& o) {
+  return o.any_words("notes", note_words).value_or(0);
+}
 
 conduct read_conduct(object_reader& o, level where) {
   conduct c;

@@ -12,8 +12,8 @@ constexpr std::uint64_t most32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t most64 = std::numeric_limits<std::uint64_t>::max();
 
 constexpr std::array kind_words = {
-    entry("unknown", device_kind::unknown),      entry("discrete", device_kind::discrete),
-    entry("integrated", device_kind::integrated), entry("partition", device_kind::partition),
+    entry("unknown", device_kind::unknown),        entry("discrete", device_kind::discrete),
+    entry("integrated", device_kind::integrated),  entry("partition", device_kind::partition),
     entry("virtual", device_kind::virtual_device),
 };
 
@@ -37,7 +37,9 @@ constexpr std::array vendor_words = {
     entry("intel", vendor::intel),
 };
 
-bool is_hex(char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); }
+bool is_hex(char c) {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+}
 
 // "0000:01:00.0", or with eight digits of domain.
 bool is_pci_bus_id(std::string_view text) {
@@ -200,8 +202,9 @@ bool are_alike(const described_device& a, const described_device& b) {
 void keep(described_device d, const place& at, problems& found, machine& out) {
   for (const described_device& other : out.devices) {
     if (are_alike(other, d)) {
-      found.add(at, "it shares its id, uuid, PCI address, driver index or render node with a "
-                    "device before it");
+      found.add(at,
+                "it shares its id, uuid, PCI address, driver index or render node with a "
+                "device before it");
     }
   }
   out.devices.push_back(std::move(d));

@@ -9,18 +9,21 @@ namespace hmn::simulated {
 namespace {
 
 constexpr std::array pool_kind_words = {
-    entry("vram", pool_kind::vram),       entry("vram_visible", pool_kind::vram_visible),
-    entry("host", pool_kind::host),       entry("unified", pool_kind::unified),
+    entry("vram", pool_kind::vram),     entry("vram_visible", pool_kind::vram_visible),
+    entry("host", pool_kind::host),     entry("unified", pool_kind::unified),
     entry("stolen", pool_kind::stolen),
 };
 
-bool is_left_out(object_reader& o, std::string_view key) { return o.get_or_null(key) == nullptr; }
+bool is_left_out(object_reader& o, std::string_view key) {
+  return o.get_or_null(key) == nullptr;
+}
 
 // total - reserved - part, for the one of free and used that the file leaves out.
 std::optional<std::uint64_t> rest_of(object_reader& o, const pool& p, std::uint64_t part) {
   const std::uint64_t reserved = p.reserved.value_or(0);
   if (reserved <= *p.total && part <= *p.total - reserved) return *p.total - reserved - part;
-  o.found().add(o.at(), "the figures pass \"total\": correct them, or give both \"free\" and \"used\"");
+  o.found().add(o.at(),
+                "the figures pass \"total\": correct them, or give both \"free\" and \"used\"");
   return {};
 }
 

@@ -28,7 +28,8 @@ void read_listed(object_reader& host, machine& out) {
     if (is_self) host.found().add(at, "this process is described by \"self\" of \"host\"");
     p.memory.pid = p.facts.pid;
     for (const described_process& other : out.processes) {
-      if (other.memory.pid == p.memory.pid) host.found().add(at, "this process stands here already");
+      if (other.memory.pid == p.memory.pid)
+        host.found().add(at, "this process stands here already");
     }
     out.processes.push_back(std::move(p));
   });

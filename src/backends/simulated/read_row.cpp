@@ -11,10 +11,8 @@ constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint32_t most32 = std::numeric_limits<std::uint32_t>::max();
 
 constexpr std::array name_state_words = {
-    entry("unknown", name_state::unknown),
-    entry("resolved", name_state::resolved),
-    entry("exited", name_state::exited),
-    entry("protected", name_state::protected_process),
+    entry("unknown", name_state::unknown), entry("resolved", name_state::resolved),
+    entry("exited", name_state::exited),   entry("protected", name_state::protected_process),
     entry("kernel", name_state::kernel),
 };
 
@@ -28,8 +26,7 @@ void read_name(object_reader& o, usage& out) {
   const std::optional<std::string_view> name = o.text("name");
   const std::optional<std::uint32_t> state = o.one_word("name_state", name_state_words);
   const auto resolved = static_cast<std::uint32_t>(name_state::resolved);
-  const std::uint32_t implied =
-      name ? resolved : static_cast<std::uint32_t>(name_state::unknown);
+  const std::uint32_t implied = name ? resolved : static_cast<std::uint32_t>(name_state::unknown);
   if (state && (*state == resolved) != name.has_value()) {
     o.found().add(place(o.at(), "name_state"),
                   "a name is there when, and only when, it is \"resolved\"");
@@ -53,7 +50,9 @@ std::optional<failure> read_missing(object_reader& o, const usage& row) {
   const json::value* v = o.get("missing");
   if (v == nullptr && row.used) return {};
   if (v == nullptr) {
-    return failure{status::unsupported, source::simulated, {},
+    return failure{status::unsupported,
+                   source::simulated,
+                   {},
                    "the machine file gives no figure for this process"};
   }
   const place here(o.at(), "missing");

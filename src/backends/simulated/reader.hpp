@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Reads a JSON document strictly: the first thing that is not as it must be is kept, with its place.
+// Reads a JSON document strictly: the first thing that is not as it must be is kept, with its
+// place.
 #pragma once
 
 #include <cstddef>
@@ -52,8 +53,8 @@ struct word {
   std::uint32_t value;
 };
 
-// One object. A key that nobody asked for is a problem once finish() is called. A member that is null
-// counts as left out.
+// One object. A key that nobody asked for is a problem once finish() is called. A member that is
+// null counts as left out.
 class object_reader {
  public:
   object_reader(const json::value& v, const place& at, problems& found);

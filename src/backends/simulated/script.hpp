@@ -39,7 +39,7 @@ class script {
   void add(machine m);
 
   std::vector<machine> states_;
-  std::vector<moment> moments_;  // [n]: from states_[n] to states_[n + 1]
+  std::vector<moment> moments_;          // [n]: from states_[n] to states_[n + 1]
   std::map<std::string, slot> numbers_;  // of devices by key, in order of first appearance
 };
 

@@ -80,6 +80,11 @@ std::string spelt(const json& cell, std::string_view unit, bool with_unit) {
   return out;
 }
 
+std::string unit_in(const scenario& scene, const std::string& field) {
+  const auto it = scene.units.find(field);
+  return it == scene.units.end() ? std::string(unit_of(field)) : it->second;
+}
+
 const json* cell_of(const cells& row, const std::string& name) {
   const auto it = row.find(name);
   return it == row.end() ? nullptr : &it->second;
@@ -88,7 +93,7 @@ const json* cell_of(const cells& row, const std::string& name) {
 std::string gpu_cell(const scenario& scene, std::size_t index, const std::string& field,
                      bool with_unit) {
   if (const json* cell = cell_of(scene.gpus[index].fields, field))
-    return spelt(*cell, unit_of(field), with_unit);
+    return spelt(*cell, unit_in(scene, field), with_unit);
   if (field == "index") return std::to_string(index);
   if (field == "count") return std::to_string(scene.gpus.size());
   if (field == "timestamp") return timestamp();
@@ -97,7 +102,7 @@ std::string gpu_cell(const scenario& scene, std::size_t index, const std::string
 
 std::string app_cell(const scenario& scene, std::size_t index, const cells& app,
                      const std::string& field, bool with_unit) {
-  if (const json* cell = cell_of(app, field)) return spelt(*cell, unit_of(field), with_unit);
+  if (const json* cell = cell_of(app, field)) return spelt(*cell, unit_in(scene, field), with_unit);
   if (field == "timestamp") return timestamp();
   if (field.starts_with("gpu_"))
     return gpu_cell(scene, index, std::string(canonical_gpu_field(field)), with_unit);
@@ -110,11 +115,11 @@ std::string line_of(const std::vector<std::string>& values) {
   return out + "\n";
 }
 
-std::string header_line(const std::vector<std::string>& fields) {
+std::string header_line(const scenario& scene, const std::vector<std::string>& fields) {
   std::vector<std::string> names;
   for (const auto& one : fields) {
-    const auto unit = unit_of(one);
-    names.push_back(unit.empty() ? one : one + " [" + std::string(unit) + "]");
+    const auto unit = unit_in(scene, one);
+    names.push_back(unit.empty() ? one : one + " [" + unit + "]");
   }
   return line_of(names);
 }
@@ -197,7 +202,7 @@ output answer(const scenario& scene, const arguments& asked) {
   }
   const auto chosen = chosen_gpus(scene, asked);
   if (chosen.empty()) return {"No devices were found\n", exit_not_found};
-  std::string text = asked.header ? header_line(fields) : "";
+  std::string text = asked.header ? header_line(scene, fields) : "";
   for (const auto index : chosen) text += rows(scene, asked, index, fields);
   return {text, 0};
 }

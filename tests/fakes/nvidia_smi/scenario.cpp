@@ -147,6 +147,9 @@ scenario scenario_from(const std::string& text, const std::string& folder, unsig
       out.gpus.push_back(gpu_from((*gpus)[i], in.at("gpus[" + std::to_string(i) + "]")));
   out.known_fields = names_or(in, "known_fields", gpu_fields());
   out.known_app_fields = names_or(in, "known_app_fields", app_fields());
+  if (const json* units = in.find("units"))
+    for (const auto& [name, unit] : units->items())
+      out.units[name] = text_from(unit, in.at("units"));
   out.absent = text_or(in, "absent", out.absent);
   if (const json* value = in.find("failure")) out.fails = failure_from(*value, in.at("failure"));
   if (const json* value = in.find("behaviour"))

@@ -42,6 +42,7 @@ struct behaviour {
 struct scenario {
   std::vector<gpu> gpus;
   std::vector<std::string> known_fields, known_app_fields;
+  std::map<std::string, std::string> units;  // of columns that fields.cpp does not know
   std::string absent = "[N/A]";
   std::optional<failure> fails;
   std::optional<std::string> raw_query_gpu, raw_query_compute_apps;

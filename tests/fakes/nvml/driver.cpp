@@ -85,6 +85,7 @@ bool replace(driver& d, const std::string& source) {
     if (before && before->epoch != scene->epoch) end_sessions(d);
     if (!scene->log.empty()) set_log(d, scene->log.c_str());
     d.stamp = stamp;
+    d.reader = getpid();
     d.scene.store(scene.get());
     d.scenes.push_back(std::move(scene));
     d.problem.clear();
@@ -118,7 +119,8 @@ bool refresh(driver& d, bool always) {
   const std::scoped_lock lock(d.loading);
   const leaks_allowed scope;
   const auto source = source_of(d);
-  if (!always && d.scene.load() && stamp_of(source) == d.stamp) return true;
+  const bool same = stamp_of(source) == d.stamp && d.reader == getpid();
+  if (!always && d.scene.load() && same) return true;
   return replace(d, source);
 }
 

@@ -39,6 +39,7 @@ struct driver {
   std::string loaded;  // what fake_nvml_load was given; empty: the environment decides
   std::string problem;
   file_stamp stamp;
+  int reader = 0;  // "self" in the scenario is this process; a forked child reads it again
   std::vector<std::unique_ptr<scenario>> scenes;  // calls in flight may still read an old one
   std::map<std::string, unsigned> identities;
 };

@@ -18,19 +18,16 @@ unsigned present_rows(const process_list& list) {
 }
 
 // The three layouts are prefixes of one another.
-void write_rows(const process_list& list, unsigned count, unsigned layout, void* to) {
+template <unsigned Layout>
+void write_prefixes(const process_list& list, unsigned count, void* to) {
   auto* bytes = static_cast<unsigned char*>(to);
-  for (unsigned i = 0; i < count; ++i, bytes += layout) {
-    const auto& row = list.rows[i];
-    process_detail out;
-    std::memset(&out, 0, sizeof out);
-    out.pid = row.pid;
-    out.used = row.used;
-    out.gpu_instance = row.gpu_instance;
-    out.compute_instance = row.compute_instance;
-    out.protected_used = row.protected_used;
-    std::memcpy(bytes, &out, layout);
-  }
+  for (unsigned i = 0; i < count; ++i, bytes += Layout) std::memcpy(bytes, &list.rows[i], Layout);
+}
+
+void write_rows(const process_list& list, unsigned count, unsigned layout, void* to) {
+  if (layout == sizeof(process_v1)) return write_prefixes<sizeof(process_v1)>(list, count, to);
+  if (layout == sizeof(process_v2)) return write_prefixes<sizeof(process_v2)>(list, count, to);
+  write_prefixes<sizeof(process_detail)>(list, count, to);
 }
 
 status answer_list(const process_list& list, unsigned layout, unsigned* count, void* rows) {

@@ -17,9 +17,9 @@ unsigned long long used_from(object& in) {
   return !value || value->is_null() ? value_not_available : number_from(*value, in.at("used"));
 }
 
-process process_from(const json& value, const std::string& place) {
+void add_process(const json& value, const std::string& place, process_list& to) {
   object in(value, place);
-  process out;
+  process_detail out{};
   const json* pid = in.find("pid");
   if (!pid) refuse(place, "a process without a pid");
   out.pid = pid_from(*pid, in.at("pid"));
@@ -27,16 +27,16 @@ process process_from(const json& value, const std::string& place) {
   out.gpu_instance = small_or(in, "gi", no_instance);
   out.compute_instance = small_or(in, "ci", no_instance);
   out.protected_used = number_or(in, "protected", 0);
-  out.name = text_or(in, "name", "");
+  if (const json* name = in.find("name")) to.names[out.pid] = text_from(*name, in.at("name"));
   in.finish();
-  return out;
+  to.rows.push_back(out);
 }
 
 void generate(const json& value, const std::string& place, process_list& out) {
   object in(value, place);
   const auto count = small_or(in, "count", 0);
   const auto first = small_or(in, "first_pid", 100000);
-  process row;
+  process_detail row{};
   row.used = used_from(in);
   row.gpu_instance = small_or(in, "gi", no_instance);
   row.compute_instance = small_or(in, "ci", no_instance);
@@ -51,7 +51,7 @@ void grow(const json& value, const std::string& place, process_list& out) {
   object in(value, place);
   out.grow_by = small_or(in, "rows", 1);
   const auto times = small_or(in, "times", 1);
-  process row;
+  process_detail row{0, 0, no_instance, no_instance, 0};
   row.pid = small_or(in, "first_pid", 900000);
   row.used = used_from(in);
   in.finish();
@@ -61,7 +61,7 @@ void grow(const json& value, const std::string& place, process_list& out) {
 
 void read_rows(const json& value, const std::string& place, process_list& out) {
   if (!value.is_array()) refuse(place, "not a list of processes");
-  for (const auto& one : value) out.rows.push_back(process_from(one, place));
+  for (const auto& one : value) add_process(one, place, out);
 }
 
 std::unique_ptr<process_list> list_from(const json& value, const std::string& place) {

@@ -37,18 +37,10 @@ struct answer {
   explicit answer(T v) : result(success), value(std::move(v)) {}
 };
 
-struct process {
-  unsigned pid = 0;
-  unsigned long long used = value_not_available;
-  unsigned gpu_instance = no_instance;
-  unsigned compute_instance = no_instance;
-  unsigned long long protected_used = 0;
-  std::string name;
-};
-
 struct process_list {
   status result = success;
-  std::vector<process> rows;
+  std::vector<process_detail> rows;
+  std::map<unsigned, std::string> names;
   // Rows that the driver counts; those past the real ones are never written.
   std::optional<unsigned> claim;
   bool always_insufficient = false;

@@ -48,11 +48,13 @@ status cuda_version(call which, int* version) {
   return v.done(success);
 }
 
-const process* process_named(const scenario& scene, unsigned pid) {
+const std::string* name_of_process(const scenario& scene, unsigned pid) {
   for (const auto& one : scene.devices)
-    for (const auto& list : one->lists)
-      for (std::size_t i = 0; list && i < list->rows.size(); ++i)
-        if (list->rows[i].pid == pid && !list->rows[i].name.empty()) return &list->rows[i];
+    for (const auto& list : one->lists) {
+      if (!list) continue;
+      const auto it = list->names.find(pid);
+      if (it != list->names.end()) return &it->second;
+    }
   return nullptr;
 }
 
@@ -95,9 +97,9 @@ FAKE_NVML_EXPORT status nvmlSystemGetCudaDriverVersion_v2(int* version) {
 FAKE_NVML_EXPORT status nvmlSystemGetProcessName(unsigned pid, char* name, unsigned length) {
   visit v(call::nvmlSystemGetProcessName);
   if (!v.admitted()) return v.result();
-  const auto* found = process_named(v.scene(), pid);
+  const auto* found = name_of_process(v.scene(), pid);
   if (!found) return v.done(error_not_found);
-  return v.done(write_text(found->name, name, length));
+  return v.done(write_text(*found, name, length));
 }
 
 FAKE_NVML_EXPORT const char* nvmlErrorString(status code) {

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/report.hpp"
+
+#include <hypomnesis.h>
+
+#include "api/guard.hpp"
+
+namespace hmn::api {
+namespace {
+
+result<void> check_pair(const hmn_snapshot* before, const hmn_snapshot* after) {
+  if (before == nullptr) return null_argument("before is NULL");
+  return after != nullptr ? result<void>() : null_argument("after is NULL");
+}
+
+hmn_delta to_c(const delta& d) {
+  hmn_delta out{};
+  out.notes = d.notes;
+  out.backend = static_cast<std::uint32_t>(d.from);
+  out.device_index = d.device_index;
+  out.scope = static_cast<std::uint32_t>(d.scope);
+  out.accounting = static_cast<std::uint32_t>(d.accounting);
+  give(out.present, HMN_DELTA_HAS_MEMORY, out.memory_bytes, d.memory_bytes);
+  give(out.present, HMN_DELTA_HAS_DEVICE, out.device_bytes, d.device_bytes);
+  give(out.present, HMN_DELTA_HAS_ENERGY, out.energy_joules, d.energy_joules);
+  out.elapsed_ns = d.elapsed_ns;
+  return out;
+}
+
+using append_report = result<void> (*)(std::string&, const snapshot&, const snapshot&, std::uint32_t,
+                                       std::string_view);
+
+hmn_status write_report(const hmn_snapshot* before, const hmn_snapshot* after, std::uint32_t index,
+                        const char* label, const text_out& out, append_report append) noexcept {
+  return write_text(out, [&]() -> result<std::string> {
+    if (result<void> ok = check_pair(before, after); !ok) return std::move(ok.why());
+    if (label == nullptr) return null_argument("label is NULL");
+    std::string text;
+    if (result<void> ok = append(text, object(before), object(after), index, label); !ok) {
+      return std::move(ok.why());
+    }
+    return text;
+  });
+}
+
+}  // namespace
+}  // namespace hmn::api
+
+using namespace hmn;
+using namespace hmn::api;
+
+hmn_status hmn_report_read(const hmn_snapshot* before, const hmn_snapshot* after,
+                           uint32_t device_index, hmn_delta* out) noexcept {
+  return fill(out, nullptr, [&]() -> result<hmn_delta> {
+    if (result<void> ok = check_pair(before, after); !ok) return std::move(ok.why());
+    const result<delta> d = compare(object(before), object(after), device_index);
+    if (!d) return d.why();
+    return to_c(*d);
+  });
+}
+
+hmn_status hmn_report_delta(const hmn_snapshot* before, const hmn_snapshot* after,
+                            uint32_t device_index, const char* label, char* buffer,
+                            uint32_t capacity, uint32_t* needed) noexcept {
+  return write_report(before, after, device_index, label, {buffer, capacity, needed}, append_delta);
+}
+
+hmn_status hmn_report_before_after(const hmn_snapshot* before, const hmn_snapshot* after,
+                                   uint32_t device_index, const char* label, char* buffer,
+                                   uint32_t capacity, uint32_t* needed) noexcept {
+  return write_report(before, after, device_index, label, {buffer, capacity, needed},
+                      append_before_after);
+}

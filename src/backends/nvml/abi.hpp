@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The part of NVML's binary interface that is used here, declared by hand. Layouts are those of the
+// driver branches 450 to 610.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hmn::nvml {
+
+using handle = struct opaque_device*;
+
+// nvmlReturn_t
+enum code : int {
+  success = 0,
+  uninitialized = 1,
+  invalid_argument = 2,
+  not_supported = 3,
+  no_permission = 4,
+  already_initialized = 5,
+  not_found = 6,
+  insufficient_size = 7,
+  insufficient_power = 8,
+  driver_not_loaded = 9,
+  timed_out = 10,
+  irq_issue = 11,
+  library_not_found = 12,
+  function_not_found = 13,
+  corrupted_inforom = 14,
+  gpu_is_lost = 15,
+  reset_required = 16,
+  operating_system = 17,
+  version_mismatch = 18,
+  in_use = 19,
+  out_of_memory = 20,
+  no_data = 21,
+  vgpu_ecc_not_supported = 22,
+  insufficient_resources = 23,
+  freq_not_supported = 24,
+  argument_version_mismatch = 25,
+  deprecated = 26,
+  not_ready = 27,
+  gpu_not_found = 28,
+  invalid_state = 29,
+  reset_type_not_supported = 30,
+  unknown = 999,
+};
+
+inline constexpr std::uint64_t value_not_available = ~std::uint64_t{0};
+inline constexpr std::uint32_t no_instance = 0xFFFFFFFFU;
+
+inline constexpr unsigned init_no_attach = 2;
+inline constexpr unsigned mig_enabled = 1;
+inline constexpr unsigned virtualization_vgpu = 2;
+inline constexpr unsigned addressing_ats = 2;
+inline constexpr unsigned temperature_gpu = 0;
+inline constexpr unsigned clock_graphics = 0;
+inline constexpr unsigned clock_memory = 2;
+inline constexpr unsigned p_state_count = 16;
+
+inline constexpr unsigned name_capacity = 96;
+inline constexpr unsigned uuid_capacity = 96;
+inline constexpr unsigned version_capacity = 80;
+
+inline constexpr unsigned field_memory_temperature = 82;
+
+struct memory_v1 {
+  std::uint64_t total, free, used;
+};
+
+struct memory_v2 {
+  std::uint32_t version;
+  std::uint64_t total, reserved, free, used;
+};
+
+struct bar1_memory {
+  std::uint64_t total, free, used;
+};
+
+struct process_v1 {
+  std::uint32_t pid;
+  std::uint64_t used;
+};
+
+struct process_v2 {
+  std::uint32_t pid;
+  std::uint64_t used;
+  std::uint32_t gpu_instance, compute_instance;
+};
+
+// Drivers 535.43 to 535.98 wrote these under the _v3 symbols.
+struct process_detail {
+  std::uint32_t pid;
+  std::uint64_t used;
+  std::uint32_t gpu_instance, compute_instance;
+  std::uint64_t protected_used;
+};
+
+struct utilization {
+  std::uint32_t gpu, memory;
+};
+
+struct pci_info {
+  char bus_id_legacy[16];
+  std::uint32_t domain, bus, device, device_id, subsystem_id;
+  char bus_id[32];
+};
+
+struct c2c_mode {
+  std::uint32_t enabled;
+};
+
+struct addressing_mode {
+  std::uint32_t version, value;
+};
+
+struct temperature_v1 {
+  std::uint32_t version, sensor;
+  std::int32_t celsius;
+};
+
+enum field_type : std::uint32_t {
+  field_double = 0,
+  field_unsigned_int = 1,
+  field_unsigned_long = 2,
+  field_unsigned_long_long = 3,
+  field_signed_long_long = 4,
+  field_signed_int = 5,
+};
+
+struct field_value {
+  std::uint32_t id, scope;
+  std::int64_t timestamp, latency_us;
+  std::uint32_t type;
+  std::int32_t result;
+  std::uint64_t bits;
+};
+
+constexpr std::uint32_t struct_version(std::size_t size, unsigned version) {
+  return static_cast<std::uint32_t>(size) | version << 24;
+}
+
+inline constexpr std::uint32_t memory_v2_version = struct_version(sizeof(memory_v2), 2);
+inline constexpr std::uint32_t addressing_version = struct_version(sizeof(addressing_mode), 1);
+inline constexpr std::uint32_t temperature_version = struct_version(sizeof(temperature_v1), 1);
+
+static_assert(sizeof(code) == 4);
+static_assert(sizeof(memory_v1) == 24 && offsetof(memory_v1, used) == 16);
+static_assert(sizeof(memory_v2) == 40 && offsetof(memory_v2, total) == 8);
+static_assert(offsetof(memory_v2, reserved) == 16 && offsetof(memory_v2, free) == 24);
+static_assert(offsetof(memory_v2, used) == 32 && memory_v2_version == 0x02000028U);
+static_assert(sizeof(bar1_memory) == 24);
+static_assert(sizeof(process_v1) == 16 && offsetof(process_v1, used) == 8);
+static_assert(sizeof(process_v2) == 24 && offsetof(process_v2, gpu_instance) == 16);
+static_assert(offsetof(process_v2, compute_instance) == 20);
+static_assert(sizeof(process_detail) == 32 && offsetof(process_detail, protected_used) == 24);
+static_assert(sizeof(utilization) == 8);
+static_assert(sizeof(pci_info) == 68 && offsetof(pci_info, domain) == 16);
+static_assert(offsetof(pci_info, device_id) == 28 && offsetof(pci_info, bus_id) == 36);
+static_assert(sizeof(c2c_mode) == 4 && sizeof(addressing_mode) == 8);
+static_assert(sizeof(temperature_v1) == 12);
+static_assert(sizeof(field_value) == 40 && offsetof(field_value, type) == 24);
+static_assert(offsetof(field_value, result) == 28 && offsetof(field_value, bits) == 32);
+
+}  // namespace hmn::nvml

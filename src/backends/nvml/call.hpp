@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// One call into the driver, and the reading that it is made for.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <utility>
+
+#include "backends/backend.hpp"
+#include "backends/nvml/errors.hpp"
+#include "backends/nvml/symbols.hpp"
+#include "platform/clock.hpp"
+
+namespace hmn::nvml {
+
+// Whose reading it is and what it is about: what a remark needs to know.
+struct topic {
+  reading& r;
+  std::uint32_t about = 0;  // a bit of `subject`
+  std::optional<slot> device;
+  std::optional<std::uint32_t> pid;
+
+  // Whether remarks are read at all; else one need not be made.
+  [[nodiscard]] bool wants() const noexcept { return r.wants_remarks(); }
+  void remark(failure why, std::uint32_t field = 0, std::uint32_t notes = 0) const;
+  // The value was not had, since `what` answered `c`.
+  void missing(code c, const char* what, std::uint32_t field) const;
+  void trace(const char* symbol, code c, std::uint64_t duration_ns) const;
+  [[nodiscard]] bool is_late() const noexcept { return platform::monotonic_ns() > r.deadline_ns(); }
+};
+
+template <class... P, class... A>
+code call(const topic& about, const function<code(P...)>& f, A... arguments) {
+  if (!f) return function_not_found;
+  if (!about.r.wants_trace()) return f.address(arguments...);
+  const std::uint64_t begin = platform::monotonic_ns();
+  const code c = f.address(arguments...);
+  about.trace(f.name(), c, platform::monotonic_ns() - begin);
+  return c;
+}
+
+}  // namespace hmn::nvml

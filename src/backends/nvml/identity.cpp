@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/identity.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <string>
+
+#include "backends/nvml/information.hpp"
+#include "backends/nvml/memory.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::nvml {
+namespace {
+
+bool ends_it(code c) noexcept {
+  return c == gpu_is_lost || c == uninitialized;
+}
+
+void add_gap(known_device& out, failure why, std::uint32_t field) {
+  diagnostic d;
+  d.why = std::move(why);
+  d.about = subject::devices;
+  d.field = field;
+  out.gaps.push_back(std::move(d));
+}
+
+void note_gap(known_device& out, code c, const char* what, std::uint32_t field) {
+  if (c != success) add_gap(out, fail(c, what), field);
+}
+
+template <std::size_t N>
+code read_text(const topic& t, const text_call& from, handle h, unsigned capacity, text<N>& out) {
+  std::array<char, 256> buffer{};
+  const code c = call(t, from, h, buffer.data(), capacity);
+  buffer.back() = '\0';
+  if (c == success) out.assign(buffer.data());
+  return c;
+}
+
+code read_name(const topic& t, const session& s, handle h, known_device& out) {
+  const code c = read_text(t, s.fn.name, h, name_capacity, out.identity.name);
+  note_gap(out, c, s.fn.name.name(), device_field::name);
+  return c;
+}
+
+code read_pci(const topic& t, const session& s, handle h, known_device& out) {
+  pci_info info{};
+  const code c = call(t, s.fn.pci, h, &info);
+  note_gap(out, c, s.fn.pci.name(), device_field::pci);
+  if (c != success) return c;
+  out.address = address_of(info);
+  if (out.address) out.identity.pci_bus_id = to_text(*out.address);
+  if (info.device_id != 0) out.identity.pci_device = info.device_id >> 16;
+  if (info.subsystem_id != 0) out.identity.pci_subsystem = info.subsystem_id;
+  return c;
+}
+
+void set_driver(const session& s, known_device& out) {
+  device& d = out.identity;
+  d.from = source::nvml;
+  d.vendor = vendor::nvidia;
+  d.driver_version = s.driver_version;
+  d.cuda_version = s.cuda_version;
+  if (s.no_driver_version) add_gap(out, *s.no_driver_version, device_field::driver);
+  if (s.no_cuda_version) add_gap(out, *s.no_cuda_version, device_field::cuda_version);
+}
+
+device_kind kind_of(const known_device& of) noexcept {
+  if (of.traits.virtual_gpu) return device_kind::virtual_device;
+  const bool shares = of.traits.system_on_chip || of.identity.memory_kind == memory_kind::unified;
+  return shares ? device_kind::integrated : device_kind::discrete;
+}
+
+code classify_memory(const topic& t, session& s, const settings& paths, known_device& out) {
+  out.traits = ask_traits(t, s, out.h, out.identity.name.view());
+  unsigned mode = 0;
+  const code virtualized = call(t, s.fn.virtualization, out.h, &mode);
+  out.traits.virtual_gpu = virtualized == success && mode == virtualization_vgpu;
+  const memory_answer answer = ask_memory(t, s, out);
+  out.total = answer.figures.total;
+  device& d = out.identity;
+  d.memory_kind = kind_of_memory(out.traits, answer, read_host_total(paths.proc_root));
+  if (d.memory_kind == memory_kind::coherent) d.numa_node = out.traits.numa_node;
+  d.kind = kind_of(out);
+  return answer.result;
+}
+
+}  // namespace
+
+code read_uuid(const topic& t, const session& s, handle h, text<96>& out) {
+  return read_text(t, s.fn.uuid, h, uuid_capacity, out);
+}
+
+code read_identity(const topic& t, session& s, const settings& paths, handle h, known_device& out) {
+  out.h = h;
+  out.session = s.number();
+  set_driver(s, out);
+  if (const code c = read_name(t, s, h, out); ends_it(c)) return c;
+  const code no_uuid = read_uuid(t, s, h, out.identity.uuid);
+  note_gap(out, no_uuid, s.fn.uuid.name(), device_field::uuid);
+  if (ends_it(no_uuid)) return no_uuid;
+  if (const code c = read_pci(t, s, h, out); ends_it(c)) return c;
+  if (out.address) out.identity.render_minor = render_minor(paths.sys_root, *out.address);
+  const code c = classify_memory(t, s, paths, out);
+  out.mig_capable = static_cast<bool>(s.fn.mig_mode);
+  return ends_it(c) ? c : success;
+}
+
+code read_instance_identity(const topic& t, session& s, const known_device& parent, handle h,
+                            known_device& out) {
+  out.h = h;
+  out.session = s.number();
+  set_driver(s, out);
+  device& d = out.identity;
+  d.kind = device_kind::partition;
+  d.parent = parent.identity.number;
+  out.traits = parent.traits;
+  if (const code c = read_name(t, s, h, out); ends_it(c)) return c;
+  note_gap(out, read_uuid(t, s, h, d.uuid), s.fn.uuid.name(), device_field::uuid);
+  mig_instance instance;
+  code c = call(t, s.fn.gpu_instance, h, &instance.gpu);
+  note_gap(out, c, s.fn.gpu_instance.name(), device_field::instance);
+  if (c != success) return success;
+  c = call(t, s.fn.compute_instance, h, &instance.compute);
+  note_gap(out, c, s.fn.compute_instance.name(), device_field::instance);
+  if (c == success) d.instance = instance;
+  const memory_answer answer = ask_memory(t, s, out);
+  out.total = answer.figures.total;
+  d.memory_kind = parent.identity.memory_kind;
+  if (d.memory_kind == memory_kind::unknown && answer.result == success) {
+    d.memory_kind = kind_of_memory(out.traits, answer, std::nullopt);
+  }
+  return success;
+}
+
+known_device identity_from_files(const settings& paths, const pci_address& address) {
+  known_device out;
+  device& d = out.identity;
+  d.from = source::nvml;
+  d.vendor = vendor::nvidia;
+  d.pci_bus_id = to_text(address);
+  d.render_minor = render_minor(paths.sys_root, address);
+  out.address = address;
+  const std::string driver = paths.proc_root + "/driver/nvidia";
+  std::string text;
+  constexpr std::size_t cap = 4096;
+  const std::string information =
+      fmt::format("{}/gpus/{}/information", driver, system_name(address).view());
+  if (platform::read_whole(information.c_str(), text, cap)) {
+    const gpu_information found = parse_information(text);
+    d.name.assign(found.model);
+    d.uuid.assign(found.uuid);
+  }
+  if (platform::read_whole((driver + "/version").c_str(), text, cap)) {
+    d.driver_version.assign(parse_driver_version(text));
+  }
+  return out;
+}
+
+}  // namespace hmn::nvml

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/library.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <utility>
+
+#include "backends/nvml/errors.hpp"
+#include "backends/nvml/evidence.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::nvml {
+namespace {
+
+constexpr const char* soname = "libnvidia-ml.so.1";
+constexpr std::array driver_folders{"/usr/lib/wsl/lib/libnvidia-ml.so.1",
+                                    "/run/opengl-driver/lib/libnvidia-ml.so.1"};
+
+failure not_opened(std::string loader_text, const std::string& advice) {
+  if (!advice.empty()) loader_text = fmt::format("{}: {}", loader_text, advice);
+  return fail(status::no_source, std::move(loader_text));
+}
+
+}  // namespace
+
+result<platform::library> open_library(const settings& s) {
+  if (!s.nvml_path.empty()) {
+    auto chosen = platform::library::open(s.nvml_path.c_str());
+    if (chosen) return std::move(chosen.value);
+    return not_opened(std::move(chosen.error_text), {});
+  }
+  auto found = platform::library::open(soname);
+  for (const char* path : driver_folders) {
+    if (found) break;
+    if (platform::exists(path)) found = platform::library::open(path);
+  }
+  if (found) return std::move(found.value);
+  return not_opened(std::move(found.error_text), advice_for_bus(s.sys_root));
+}
+
+}  // namespace hmn::nvml

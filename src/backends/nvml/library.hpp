@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <string>
+
+#include "backends/backend.hpp"
+#include "model/failure.hpp"
+#include "platform/library.hpp"
+
+namespace hmn::nvml {
+
+// By settings.nvml_path alone when that is given; else by soname through the system's loader, then
+// in the driver folders of WSL and NixOS. Never libnvidia-ml.so, which is a link-time stub.
+result<platform::library> open_library(const settings& s);
+
+}  // namespace hmn::nvml

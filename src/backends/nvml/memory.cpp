@@ -1,0 +1,174 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/memory.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "platform/file.hpp"
+
+namespace hmn::nvml {
+namespace {
+
+// a + b == whole, without wrapping.
+bool adds_up(std::uint64_t whole, std::uint64_t a, std::uint64_t b) noexcept {
+  return a <= whole && whole - a == b;
+}
+
+memory_figures total_and_free(std::uint64_t total, std::uint64_t free) noexcept {
+  memory_figures f;
+  f.total = total;
+  if (free <= total) f.free = free;
+  f.agree = false;
+  return f;
+}
+
+bool is_refusal(code c) noexcept {
+  return c == argument_version_mismatch || c == function_not_found || c == invalid_argument;
+}
+
+bool is_word_part(char c) noexcept {
+  return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+bool has_word(std::string_view text, std::string_view word) noexcept {
+  for (std::size_t at = text.find(word); at != text.npos; at = text.find(word, at + 1)) {
+    const std::size_t end = at + word.size();
+    const bool begins = at == 0 || !is_word_part(text[at - 1]);
+    if (begins && (end == text.size() || !is_word_part(text[end]))) return true;
+  }
+  return false;
+}
+
+// The kernel's part of RAM is missing from the one or the other.
+bool is_about(std::uint64_t a, std::uint64_t b) noexcept {
+  return (a > b ? a - b : b - a) <= b / 64;
+}
+
+code ask_v2(const topic& t, const session& s, known_device& of, memory_answer& out) {
+  memory_v2 told{};
+  told.version = memory_v2_version;
+  out.from = s.fn.memory_v2.name();
+  out.result = call(t, s.fn.memory_v2, of.h, &told);
+  if (out.result == success) out.figures = check(told);
+  return out.result;
+}
+
+code ask_v1(const topic& t, const session& s, known_device& of, memory_answer& out) {
+  memory_v1 told{};
+  out.from = s.fn.memory_v1.name();
+  out.result = call(t, s.fn.memory_v1, of.h, &told);
+  if (out.result == success) out.figures = check(told);
+  return out.result;
+}
+
+}  // namespace
+
+memory_figures check(const memory_v2& told) noexcept {
+  memory_figures f;
+  if (told.total == 0) return f;
+  if (told.reserved <= told.total && adds_up(told.total - told.reserved, told.free, told.used)) {
+    f = {told.total, told.free, told.used, told.reserved, true};
+  } else if (adds_up(told.total, told.free, told.used) && told.reserved <= told.used) {
+    f = {told.total, told.free, told.used - told.reserved, told.reserved, true};
+  } else {
+    f = total_and_free(told.total, told.free);
+  }
+  return f;
+}
+
+memory_figures check(const memory_v1& told) noexcept {
+  if (told.total == 0) return {};
+  if (!adds_up(told.total, told.free, told.used)) return total_and_free(told.total, told.free);
+  return {told.total, told.free, told.used, std::nullopt, true};
+}
+
+memory_answer ask_memory(const topic& t, session& s, known_device& of) {
+  memory_answer answer;
+  if (!s.refuses_memory_v2 && !of.only_memory_v1) {
+    const code c = ask_v2(t, s, of, answer);
+    if (!is_refusal(c) && c != not_supported) return answer;
+    s.refuses_memory_v2 = c == argument_version_mismatch || c == function_not_found;
+  }
+  const memory_answer newer = answer;
+  const code c = ask_v1(t, s, of, answer);
+  if (c == success) {
+    of.only_memory_v1 = true;
+  } else if (c == function_not_found && newer.result != function_not_found) {
+    return newer;
+  }
+  return answer;
+}
+
+memory_kind kind_of_memory(const memory_traits& traits, const memory_answer& answer,
+                           std::optional<std::uint64_t> host_total) noexcept {
+  if (answer.result == not_supported) return memory_kind::unified;
+  if (answer.result != success) return memory_kind::unknown;
+  if (!answer.figures.total) return memory_kind::unified;
+  const bool host_side = traits.address_translation || traits.chip_to_chip || traits.numa_node;
+  const bool shares = host_side || traits.system_on_chip || (traits.no_bar1 && !traits.virtual_gpu);
+  if (shares && host_total && is_about(*answer.figures.total, *host_total)) {
+    return memory_kind::unified;
+  }
+  return host_side ? memory_kind::coherent : memory_kind::dedicated;
+}
+
+memory_traits ask_traits(const topic& t, const session& s, handle h, std::string_view name) {
+  memory_traits traits;
+  addressing_mode mode{addressing_version, 0};
+  if (call(t, s.fn.addressing, h, &mode) == success) {
+    traits.address_translation = mode.value == addressing_ats;
+  }
+  c2c_mode c2c{};
+  if (call(t, s.fn.c2c, h, &c2c) == success) traits.chip_to_chip = c2c.enabled != 0;
+  unsigned node = 0;
+  if (call(t, s.fn.numa_node, h, &node) == success && node != no_instance) {
+    traits.numa_node = node;
+  }
+  bar1_memory bar1{};
+  traits.no_bar1 = call(t, s.fn.bar1, h, &bar1) == not_supported;
+  traits.system_on_chip = names_system_on_chip(name);
+  return traits;
+}
+
+bool names_system_on_chip(std::string_view name) noexcept {
+  constexpr std::array<std::string_view, 5> chips{"GB10", "Orin", "Thor", "Xavier", "Tegra"};
+  return std::any_of(chips.begin(), chips.end(),
+                     [&](std::string_view chip) { return has_word(name, chip); });
+}
+
+std::optional<std::uint64_t> parse_host_total(std::string_view meminfo) noexcept {
+  constexpr std::string_view key = "MemTotal:";
+  if (!meminfo.starts_with(key)) return std::nullopt;
+  meminfo.remove_prefix(key.size());
+  meminfo.remove_prefix(std::min(meminfo.find_first_not_of(' '), meminfo.size()));
+  std::uint64_t kibibytes = 0;
+  const char* const end = meminfo.data() + meminfo.size();
+  const auto [stop, error] = std::from_chars(meminfo.data(), end, kibibytes);
+  const std::string_view rest(stop, static_cast<std::size_t>(end - stop));
+  if (error != std::errc() || !rest.starts_with(" kB\n")) return std::nullopt;
+  if (kibibytes > UINT64_MAX / 1024) return std::nullopt;
+  return kibibytes * 1024;
+}
+
+std::optional<std::uint64_t> read_host_total(const std::string& proc_root) {
+  std::array<char, 256> buffer;
+  const auto got = platform::read_small((proc_root + "/meminfo").c_str(), buffer);
+  if (!got) return std::nullopt;
+  return parse_host_total({buffer.data(), got.value});
+}
+
+pool to_pool(const memory_figures& figures) noexcept {
+  pool p;
+  p.kind = pool_kind::vram;
+  p.from = source::nvml;
+  p.accounting = accounting::allocated;
+  p.is_main = true;
+  p.total = figures.total;
+  p.free = figures.free;
+  p.used = figures.used;
+  p.reserved = figures.reserved;
+  return p;
+}
+
+}  // namespace hmn::nvml

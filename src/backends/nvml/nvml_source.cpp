@@ -1,0 +1,369 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/nvml_source.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/nvml/evidence.hpp"
+#include "backends/nvml/memory.hpp"
+#include "backends/nvml/nvml.hpp"
+#include "backends/nvml/telemetry.hpp"
+#include "backends/nvml/usage_row.hpp"
+#include "platform/clock.hpp"
+
+namespace hmn {
+
+std::unique_ptr<device_source> make_nvml(const settings& s) {
+  return std::make_unique<nvml::nvml_source>(s);
+}
+
+namespace nvml {
+namespace {
+
+constexpr std::uint64_t look_again_ns = platform::ns_per_second;
+constexpr std::uint64_t first_reopen_wait_ns = platform::ns_per_second;
+constexpr std::uint64_t longest_reopen_wait_ns = 32 * platform::ns_per_second;
+constexpr std::size_t most_rows = 65536;
+
+bool is_reload(const failure& why) noexcept {
+  return why.native.domain == native_domain::nvml && why.native.code == uninitialized;
+}
+
+failure figures_disagree(const char* from) {
+  return fail(status::backend,
+              fmt::format("{}: its figures do not add up to the total; they are left out", from));
+}
+
+}  // namespace
+
+nvml_source::nvml_source(const settings& s)
+    : settings_(s),
+      watch_(settings_.proc_root, settings_.sys_root),
+      session_(settings_),
+      roster_(settings_),
+      trust_(settings_.proc_root) {}
+
+result<void> nvml_source::probe() {
+  if (session_.is_open()) return {};
+  const std::uint64_t now = platform::monotonic_ns();
+  const bool looked = no_evidence_at_ns_ != 0 && now - no_evidence_at_ns_ < look_again_ns;
+  if (!looked && has_evidence(settings_)) {
+    no_evidence_at_ns_ = 0;
+    return {};
+  }
+  if (!looked) no_evidence_at_ns_ = now;
+  why_ = fail(status::no_source, "no NVIDIA GPU: none on the PCI bus, and no NVIDIA driver");
+  return *why_;
+}
+
+result<void> nvml_source::prepare(reading& r) {
+  const topic t{r, subject::devices, {}, {}};
+  const std::uint64_t now = platform::monotonic_ns();
+  watch_.refresh(now);
+  if (must_stay_closed()) {
+    session_.close();
+    why_ = asleep();
+    return *why_;
+  }
+  if (session_.is_open() && must_reopen(now)) session_.close();
+  return open(t);
+}
+
+bool nvml_source::must_stay_closed() const noexcept {
+  return !settings_.wake_devices && watch_.one_is_asleep();
+}
+
+// NVML knows the GPUs that were there when it was opened, and a lost one comes back with a new
+// opening only.
+bool nvml_source::must_reopen(std::uint64_t now_ns) {
+  if (watch_.changes() != bus_at_opening_) return true;
+  if (!roster_.one_is_lost()) {
+    reopen_wait_ns_ = first_reopen_wait_ns;
+    return false;
+  }
+  if (now_ns - session_.opened_at_ns() < reopen_wait_ns_) return false;
+  reopen_wait_ns_ = std::min(reopen_wait_ns_ * 2, longest_reopen_wait_ns);
+  return true;
+}
+
+failure nvml_source::asleep() const {
+  const auto all = watch_.devices();
+  const auto sleeper = std::find_if(all.begin(), all.end(), [](const auto& w) { return w.asleep; });
+  return fail(status::asleep,
+              fmt::format("the GPU at {} sleeps, and asking NVML would wake it; it is left asleep "
+                          "unless waking is allowed",
+                          sleeper != all.end() ? to_text(sleeper->address).view() : "?"));
+}
+
+result<void> nvml_source::open(const topic& t) {
+  if (session_.is_open()) return {};
+  if (const failure* refusal = session_.recent_refusal()) return *refusal;
+  trust_.before_opening();
+  auto opened = session_.open(t, watch_.devices().size());
+  if (!opened) {
+    why_ = opened.why();
+    return opened;
+  }
+  why_.reset();
+  bus_at_opening_ = watch_.changes();
+  paravirtual_ = is_paravirtual();
+  return {};
+}
+
+// NVML opens the nodes of the GPUs when their handles are taken.
+result<void> nvml_source::enumerate(const topic& t) {
+  const bool is_first = !roster_.knows(session_);
+  auto done = roster_.enumerate(t, session_, watch_);
+  if (is_first) trust_.after_opening();
+  return done;
+}
+
+result<void> nvml_source::list(const topic& t) {
+  auto done = enumerate(t);
+  if (done || !is_reload(done.why())) return done;
+  session_.close();
+  if (auto opened = open(t); !opened) return opened;
+  return enumerate(t);
+}
+
+result<void> nvml_source::devices(std::vector<device>& out, reading& r) {
+  const topic t{r, subject::devices, {}, {}};
+  if (session_.is_open()) {
+    if (auto done = list(t); !done) return done;
+    if (roster_.listed().empty() && !watch_.devices().empty() && t.wants()) {
+      t.remark(fail(gpu_not_found, session_.fn.count.name()));
+    }
+  } else if (must_stay_closed()) {
+    roster_.list_closed(t, watch_);
+  } else {
+    return why_ ? *why_ : fail(uninitialized, "NVML");
+  }
+  roster_.tell(t, out);
+  return {};
+}
+
+template <class Ask>
+result<void> nvml_source::with_device(const topic& t, slot number, Ask&& ask) {
+  for (int attempt = 0;; ++attempt) {
+    auto found = reach(t, number);
+    if (!found) return std::move(found.why());
+    std::optional<failure> why;
+    const code c = ask(**found, why);
+    note_answer(**found, c);
+    if (c == uninitialized) session_.close();
+    if (c == uninitialized && attempt == 0) {
+      if (auto opened = open(t); !opened) return opened;
+      continue;
+    }
+    if (why) return std::move(*why);
+    return {};
+  }
+}
+
+result<known_device*> nvml_source::reach(const topic& t, slot number) {
+  if (!session_.is_open()) {
+    if (must_stay_closed()) return asleep();
+    return why_ ? *why_ : fail(uninitialized, "NVML");
+  }
+  if (!roster_.knows(session_)) {
+    if (auto done = list({t.r, subject::devices, {}, {}}); !done) return std::move(done.why());
+  }
+  known_device* const of = roster_.find(number);
+  if (of == nullptr) return fail(status::no_device, "NVML never listed this device");
+  if (!roster_.is_listed(number)) {
+    return fail(status::device_lost, "the driver no longer lists this device");
+  }
+  if (of->h != nullptr && of->session == session_.number()) return of;
+  return fail(of->refusal != success ? of->refusal : gpu_is_lost, session_.fn.by_index.name());
+}
+
+void nvml_source::note_answer(known_device& of, code c) noexcept {
+  if (c == gpu_is_lost) {
+    of.refusal = c;
+    of.identity.state = state::lost;
+  } else if (c == success && of.is_lost()) {
+    of.refusal = success;
+    of.identity.state = state::ready;
+  }
+}
+
+result<void> nvml_source::memory(slot number, pools& out, reading& r) {
+  const topic t{r, subject::pools, number, {}};
+  return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
+    return read_memory(t, of, out, why);
+  });
+}
+
+code nvml_source::read_memory(const topic& t, known_device& of, pools& out,
+                              std::optional<failure>& why) {
+  const memory_answer answer = ask_memory(t, session_, of);
+  if (answer.figures.total) of.total = answer.figures.total;
+  memory_kind& kind = of.identity.memory_kind;
+  if (kind == memory_kind::unknown && answer.result == success) {
+    kind = kind_of_memory(of.traits, answer, read_host_total(settings_.proc_root));
+  }
+  const bool has_figures = answer.result == success && answer.figures.total;
+  const bool may_share = !of.is_partition() && !of.mig_on;
+  const bool shares = has_figures ? kind == memory_kind::unified
+                                  : answer.result == success || answer.result == not_supported;
+  if (may_share && shares) {
+    out.add(unified_pool(t, of));
+    return success;
+  }
+  if (!has_figures) {
+    why = fail(answer.result == success ? not_supported : answer.result, answer.from);
+    return answer.result;
+  }
+  out.add(to_pool(answer.figures));
+  if (!answer.figures.agree && t.wants()) {
+    t.remark(figures_disagree(answer.from), pool_field::used | pool_field::reserved);
+  }
+  return success;
+}
+
+// The device allocates from the host's RAM, whose figures are the host's to tell. What NVML knows
+// is what the processes hold.
+pool nvml_source::unified_pool(const topic& t, known_device& of) {
+  pool p;
+  p.kind = pool_kind::unified;
+  p.from = source::nvml;
+  p.accounting = accounting::allocated;
+  p.is_main = true;
+  processes_.read(t, session_, of);
+  std::uint64_t sum = 0;
+  for (const merged_process& row : processes_.rows()) {
+    if (!row.used || *row.used > UINT64_MAX - sum) continue;
+    sum += *row.used;
+    p.used = sum;
+  }
+  if (p.used) p.notes |= note::lower_bound | note::estimated;
+  return p;
+}
+
+result<void> nvml_source::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+                                    reading& r) {
+  const topic t{r, subject::telemetry, number, {}};
+  return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
+    telemetry_reader reader(t, session_, of, fields, out);
+    auto done = reader.read();
+    if (!done) why = std::move(done.why());
+    return reader.ended_by();
+  });
+}
+
+result<void> nvml_source::processes(slot number, std::vector<usage>& out, reading& r) {
+  const topic t{r, subject::processes, number, {}};
+  return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
+    return read_processes(t, of, out, why);
+  });
+}
+
+// A GPU whose MIG mode is on counts for its instances again: they list their processes.
+code nvml_source::read_processes(const topic& t, known_device& of, std::vector<usage>& out,
+                                 std::optional<failure>& why) {
+  if (of.mig_on) return success;
+  list_outcome outcome = processes_.read(t, session_, of);
+  if (!outcome.any()) {
+    const std::size_t worst = outcome.worst();
+    why = fail(outcome.results[worst], outcome.names[worst]);
+    return outcome.results[worst];
+  }
+  const auto rows = processes_.rows().first(std::min(processes_.rows().size(), most_rows));
+  outcome.missed += processes_.rows().size() - rows.size();
+  const std::size_t begin = out.size();
+  for (const merged_process& row : rows) fill_usage(t, of, row, out.emplace_back());
+  mark_foreign(std::span(out).subspan(begin));
+  remark_lists(t, outcome);
+  return success;
+}
+
+// A driver that translates pids hides the processes of other namespaces: one pid that does not
+// exist here means that all of them are the host's.
+void nvml_source::mark_foreign(std::span<usage> rows) {
+  if (rows.empty() || trust_.in_initial_namespace()) return;
+  const bool ours = trust_.sees_our_namespace(processes_.rows());
+  bool one_is_foreign = false;
+  for (usage& row : rows) {
+    if (trust_.exists(row.pid)) continue;
+    row.notes |= note::foreign_pid;
+    one_is_foreign = true;
+  }
+  if (!one_is_foreign || ours) return;
+  for (usage& row : rows) row.notes |= note::foreign_pid;
+}
+
+result<void> nvml_source::process(slot number, std::uint32_t pid, bool self, usage& out,
+                                  reading& r) {
+  const topic t{r, self ? subject::self : subject::processes, number, pid};
+  return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
+    return read_process(t, of, pid, self, out, why);
+  });
+}
+
+code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t pid, bool self,
+                               usage& out, std::optional<failure>& why) {
+  if (of.mig_on) {
+    why = fail(status::unsupported,
+               "MIG is on: what a process uses stands under the GPU's instances");
+    return success;
+  }
+  std::optional<merged_process> found;
+  const list_outcome outcome = processes_.find(t, session_, of, pid, found);
+  if (found) {
+    fill_usage(t, of, *found, out);
+    return success;
+  }
+  const std::size_t worst = outcome.worst();
+  const code failed = outcome.results[worst];
+  if (failed == uninitialized || failed == gpu_is_lost) {
+    why = fail(failed, outcome.names[worst]);
+  } else if (self && is_zero_proven(t, of, outcome)) {
+    fill_zero(pid, out);
+  } else if (failed != success) {
+    why = fail(failed, outcome.names[worst]);
+  } else if (outcome.missed != 0) {
+    why = fail(status::limit, "the driver lists more processes than can be read");
+  } else if (!self) {
+    why = fail(status::no_process, "the driver lists no such process on this device");
+  } else {
+    why = fail(status::unsupported,
+               "the driver lists processes of another PID namespace, in which this one cannot be "
+               "found; run in the host's PID namespace, as with 'docker run --pid=host'");
+  }
+  return failed;
+}
+
+// Zero is a claim: the caller stands in no list, and a list that held it would show it.
+bool nvml_source::is_zero_proven(const topic& t, const known_device& of,
+                                 const list_outcome& outcome) {
+  const bool complete = outcome.complete() && !paravirtual_;
+  if (complete && trust_.in_initial_namespace()) return true;
+  if (trust_.holds_no_gpu()) return true;
+  if (!complete) return false;
+  processes_.read(t, session_, of);
+  return trust_.sees_our_namespace(processes_.rows());
+}
+
+bool nvml_source::close_when_idle() const noexcept {
+  return session_.is_open() && watch_.one_may_sleep();
+}
+
+source_state nvml_source::describe() const {
+  source_state now;
+  now.version = session_.driver_version;
+  now.why.from = source::nvml;
+  now.why.code = status::ok;
+  if (session_.is_open()) {
+    now.state = state::ready;
+  } else if (why_) {
+    now.why = *why_;
+    now.state = why_->code == status::no_source ? state::absent : state::unreadable;
+    if (why_->code == status::asleep) now.state = state::asleep;
+  }
+  return now;
+}
+
+}  // namespace nvml
+}  // namespace hmn

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+
+#include "backends/backend.hpp"
+#include "backends/nvml/pid_trust.hpp"
+#include "backends/nvml/processes.hpp"
+#include "backends/nvml/roster.hpp"
+#include "backends/nvml/session.hpp"
+#include "backends/nvml/sleep.hpp"
+
+namespace hmn::nvml {
+
+class nvml_source final : public device_source {
+ public:
+  explicit nvml_source(const settings& s);
+
+  [[nodiscard]] source id() const noexcept override { return source::nvml; }
+  [[nodiscard]] bool can_block() const noexcept override { return true; }
+
+  result<void> probe() override;
+  result<void> prepare(reading& r) override;
+  result<void> devices(std::vector<device>& out, reading& r) override;
+  result<void> memory(slot number, pools& out, reading& r) override;
+  result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+                         reading& r) override;
+  result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
+  result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
+
+  [[nodiscard]] bool close_when_idle() const noexcept override;
+  void close() noexcept override { session_.close(); }
+  [[nodiscard]] source_state describe() const override;
+
+ private:
+  [[nodiscard]] bool must_stay_closed() const noexcept;
+  [[nodiscard]] bool must_reopen(std::uint64_t now_ns);
+  failure asleep() const;
+  result<void> open(const topic& t);
+  result<void> enumerate(const topic& t);
+  result<void> list(const topic& t);
+
+  // Calls `ask` for a device, and once more after a re-opening when the driver was reloaded.
+  template <class Ask>
+  result<void> with_device(const topic& t, slot number, Ask&& ask);
+  result<known_device*> reach(const topic& t, slot number);
+  static void note_answer(known_device& of, code c) noexcept;
+
+  code read_memory(const topic& t, known_device& of, pools& out, std::optional<failure>& why);
+  pool unified_pool(const topic& t, known_device& of);
+  code read_processes(const topic& t, known_device& of, std::vector<usage>& out,
+                      std::optional<failure>& why);
+  code read_process(const topic& t, known_device& of, std::uint32_t pid, bool self, usage& out,
+                    std::optional<failure>& why);
+  bool is_zero_proven(const topic& t, const known_device& of, const list_outcome& outcome);
+  void mark_foreign(std::span<usage> rows);
+
+  const settings settings_;
+  sleep_watch watch_;
+  session session_;
+  roster roster_;
+  process_reader processes_;
+  pid_trust trust_;
+  bool paravirtual_ = false;
+  std::uint64_t bus_at_opening_ = 0;
+  std::uint64_t reopen_wait_ns_ = 0;
+  std::uint64_t no_evidence_at_ns_ = 0;
+  std::optional<failure> why_;  // why it cannot serve now
+};
+
+}  // namespace hmn::nvml

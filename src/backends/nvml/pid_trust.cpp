@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/pid_trust.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <utility>
+
+#include "platform/file.hpp"
+
+namespace hmn::nvml {
+namespace {
+
+// PROC_PID_INIT_INO of the kernel.
+constexpr std::string_view initial_namespace = "pid:[4026531836]";
+constexpr std::size_t most_rows_checked = 64;
+
+constexpr std::array<std::string_view, 6> gpu_nodes{"/dev/nvidia", "/dev/dxg",   "/dev/nvhost",
+                                                    "/dev/nvmap",  "/dev/nvgpu", "/dev/dri/"};
+constexpr std::string_view control_node = "/dev/nvidiactl";
+constexpr std::string_view numbered_node = "/dev/nvidia";
+
+// What NVML itself opens: never the nodes of CUDA (nvidia-uvm) or of displays (nvidia-modeset).
+bool is_node_of_nvml(std::string_view target) noexcept {
+  if (target == control_node) return true;
+  if (!target.starts_with(numbered_node) || target.size() == numbered_node.size()) return false;
+  const std::string_view number = target.substr(numbered_node.size());
+  return std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
+
+// False when not every descriptor could be looked at.
+template <class Found>
+bool each_descriptor(const std::string& folder, Found&& found) {
+  const auto opened = platform::directory::open(folder.c_str());
+  if (!opened) return false;
+  std::array<char, 512> target;
+  bool all = true;
+  const int error = opened.value.for_each_entry(".", [&](std::string_view name) {
+    const auto length = opened.value.read_link(name.data(), target);
+    if (length) return static_cast<bool>(found(name, {target.data(), length.value}));
+    all = all && (length.error == ENOENT || length.error == ENAMETOOLONG);
+    return true;
+  });
+  return all && error == 0;
+}
+
+}  // namespace
+
+bool is_gpu_node(std::string_view target) noexcept {
+  return std::any_of(gpu_nodes.begin(), gpu_nodes.end(),
+                     [&](std::string_view node) { return target.starts_with(node); });
+}
+
+pid_trust::pid_trust(const std::string& proc_root)
+    : proc_root_(proc_root), own_descriptors_(proc_root + "/self/fd") {}
+
+void pid_trust::before_opening() {
+  before_ = held_by_caller();
+}
+
+void pid_trust::after_opening() {
+  std::vector<held> now = held_by_caller();
+  std::erase_if(now, [&](const held& h) {
+    return !is_node_of_nvml(h.target) || (has(before_, h) && !has(own_, h));
+  });
+  own_ = std::move(now);
+  before_.clear();
+  sees_ours_ = false;
+}
+
+bool pid_trust::in_initial_namespace() {
+  if (!initial_) {
+    std::array<char, 64> target;
+    const auto length = platform::read_link((proc_root_ + "/self/ns/pid").c_str(), target);
+    initial_ = length && std::string_view(target.data(), length.value) == initial_namespace;
+  }
+  return *initial_;
+}
+
+bool pid_trust::holds_no_gpu() {
+  bool holds = false;
+  const auto look = [&](std::string_view name, std::string_view target) {
+    holds = is_gpu_node(target) && std::none_of(own_.begin(), own_.end(), [&](const held& h) {
+              return h.descriptor == name && h.target == target;
+            });
+    return !holds;
+  };
+  return each_descriptor(own_descriptors_, look) && !holds;
+}
+
+bool pid_trust::sees_our_namespace(std::span<const merged_process> rows) {
+  if (sees_ours_) return true;
+  const auto checked = rows.first(std::min(rows.size(), most_rows_checked));
+  sees_ours_ = std::any_of(checked.begin(), checked.end(),
+                           [&](const merged_process& row) { return process_holds_gpu(row.pid); });
+  return sees_ours_;
+}
+
+bool pid_trust::exists(std::uint32_t pid) const {
+  return platform::exists(fmt::format("{}/{}", proc_root_, pid).c_str());
+}
+
+bool pid_trust::has(const std::vector<held>& all, const held& one) noexcept {
+  return std::find(all.begin(), all.end(), one) != all.end();
+}
+
+std::vector<pid_trust::held> pid_trust::held_by_caller() const {
+  std::vector<held> all;
+  each_descriptor(own_descriptors_, [&](std::string_view name, std::string_view target) {
+    if (is_gpu_node(target)) all.push_back({std::string(name), std::string(target)});
+    return true;
+  });
+  return all;
+}
+
+bool pid_trust::process_holds_gpu(std::uint32_t pid) const {
+  bool holds = false;
+  each_descriptor(fmt::format("{}/{}/fd", proc_root_, pid),
+                  [&](std::string_view, std::string_view target) {
+                    holds = target.starts_with(numbered_node);
+                    return !holds;
+                  });
+  return holds;
+}
+
+}  // namespace hmn::nvml

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// One of NVML's process lists, read whole and decoded. Rows have had 16, 24 and 32 bytes, two of
+// them under the same symbol, so that the size is told by what the driver wrote.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "backends/nvml/abi.hpp"
+#include "backends/nvml/call.hpp"
+
+namespace hmn::nvml {
+
+inline constexpr std::size_t largest_row = sizeof(process_detail);
+inline constexpr std::byte untouched{0xA5};
+
+struct listed_process {
+  std::uint32_t pid = 0;
+  std::uint64_t used = value_not_available;
+  std::uint32_t gpu_instance = no_instance;
+  std::uint32_t compute_instance = no_instance;
+};
+
+struct row_size_guess {
+  std::size_t row_size = 0;  // 0: nothing was written
+  bool certain = false;      // no other size explains what was written
+};
+
+// Pure: the size of the rows in a buffer that was filled with `untouched` before the driver wrote
+// `count` rows into it. `usual` wins where the content does not tell.
+row_size_guess detect_row_size(std::span<const std::byte> buffer, std::size_t count,
+                               std::size_t usual) noexcept;
+
+// Pure: row `i`, and whether the driver wrote it. Rows of 16 bytes have no instances.
+bool decode_row(std::span<const std::byte> buffer, std::size_t i, std::size_t row_size,
+                listed_process& out) noexcept;
+
+// Keeps its buffer, so that a list of the same length is read without allocation.
+class process_list {
+ public:
+  // More rows than this are never asked for.
+  static constexpr std::size_t limit = 131072;
+
+  // `row_size` is what earlier lists of this function had for certain, else 0.
+  code read(const topic& t, const list_call& from, handle of, std::size_t& row_size);
+
+  [[nodiscard]] std::span<const listed_process> rows() const noexcept { return rows_; }
+  // Rows that the driver has and that were not read.
+  [[nodiscard]] std::uint64_t missed() const noexcept { return missed_; }
+
+ private:
+  code ask(const topic& t, const list_call& from, handle of, unsigned& count);
+  void decode(std::size_t count, std::size_t row_size);
+
+  std::vector<std::byte> buffer_;
+  std::vector<listed_process> rows_;
+  std::uint64_t missed_ = 0;
+};
+
+}  // namespace hmn::nvml

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/processes.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+namespace hmn::nvml {
+namespace {
+
+std::uint32_t kind_of(list_kind which) noexcept {
+  return which == list_kind::graphics ? usage_kind::graphics : usage_kind::compute;
+}
+
+const list_call& call_of(const symbols& fn, list_kind which) noexcept {
+  switch (which) {
+    case list_kind::mps:
+      return fn.mps;
+    case list_kind::graphics:
+      return fn.graphics;
+    case list_kind::compute:
+      break;
+  }
+  return fn.compute;
+}
+
+// The device has no such list at all.
+bool is_absent(code c) noexcept {
+  return c == not_supported || c == function_not_found;
+}
+
+std::optional<std::uint64_t> sum(std::optional<std::uint64_t> a,
+                                 std::optional<std::uint64_t> b) noexcept {
+  if (!a || !b || *a > UINT64_MAX - *b) return std::nullopt;
+  return *a + *b;
+}
+
+std::optional<std::uint64_t> larger(std::optional<std::uint64_t> a,
+                                    std::optional<std::uint64_t> b) noexcept {
+  return a < b ? b : a;  // an absent one is less than any other
+}
+
+bool is_same_instance(const merged_process& a, const merged_process& b) noexcept {
+  return a.gpu_instance == b.gpu_instance && a.compute_instance == b.compute_instance;
+}
+
+}  // namespace
+
+bool list_outcome::any() const noexcept {
+  return std::any_of(results.begin(), results.end(), [](code c) { return c == success; });
+}
+
+bool list_outcome::complete() const noexcept {
+  const code mps = results[1];
+  const code graphics = results[2];
+  return missed == 0 && results[0] == success && (mps == success || is_absent(mps)) &&
+         (graphics == success || graphics == not_supported);
+}
+
+std::size_t list_outcome::worst() const noexcept {
+  for (std::size_t i = 0; i < results.size(); ++i) {
+    if (results[i] != success && !is_absent(results[i])) return i;
+  }
+  return 0;
+}
+
+bool list_outcome::stop_after(list_kind which, code c, bool late) noexcept {
+  const bool same_for_all = c == gpu_is_lost || c == uninitialized || c == reset_required;
+  if (!same_for_all && !late) return false;
+  for (auto i = static_cast<std::size_t>(which) + 1; i < results.size(); ++i) {
+    results[i] = same_for_all ? c : timed_out;
+    names[i] = names[static_cast<std::size_t>(which)];
+  }
+  return true;
+}
+
+void process_merge::clear() noexcept {
+  seen_.clear();
+  merged_.clear();
+}
+
+template <class Join>
+void process_merge::collapse(std::size_t begin, Join join) {
+  const auto first = seen_.begin() + static_cast<std::ptrdiff_t>(begin);
+  std::sort(first, seen_.end(), [](const seen& a, const seen& b) {
+    return std::tie(a.process.pid, a.order) < std::tie(b.process.pid, b.order);
+  });
+  std::size_t end = begin;
+  for (std::size_t i = begin; i < seen_.size(); ++i) {
+    if (end > begin && seen_[end - 1].process.pid == seen_[i].process.pid) {
+      join(seen_[end - 1].process, seen_[i].process);
+    } else {
+      seen_[end++] = seen_[i];
+    }
+  }
+  seen_.resize(end);
+}
+
+void process_merge::add(std::span<const listed_process> list, std::uint32_t kind) {
+  const std::size_t begin = seen_.size();
+  for (const listed_process& row : list) {
+    merged_process p{row.pid, kind, row.gpu_instance, row.compute_instance, std::nullopt};
+    if (row.used != value_not_available) p.used = row.used;
+    seen_.push_back({p, seen_.size()});
+  }
+  collapse(begin, [](merged_process& p, const merged_process& other) {
+    p.used = is_same_instance(p, other) ? larger(p.used, other.used) : sum(p.used, other.used);
+  });
+}
+
+std::span<const merged_process> process_merge::finish() {
+  collapse(0, [](merged_process& p, const merged_process& other) {
+    p.kinds |= other.kinds;
+    p.used = larger(p.used, other.used);
+  });
+  std::sort(seen_.begin(), seen_.end(),
+            [](const seen& a, const seen& b) { return a.order < b.order; });
+  for (const seen& s : seen_) merged_.push_back(s.process);
+  return merged_;
+}
+
+code process_reader::read_list(const topic& t, session& s, const known_device& of, list_kind which,
+                               list_outcome& outcome) {
+  const auto i = static_cast<std::size_t>(which);
+  const list_call& from = call_of(s.fn, which);
+  outcome.names[i] = from.name();
+  outcome.results[i] = list_.read(t, from, of.h, s.row_size[i]);
+  outcome.missed += list_.missed();
+  return outcome.results[i];
+}
+
+list_outcome process_reader::read(const topic& t, session& s, const known_device& of) {
+  list_outcome outcome;
+  merge_.clear();
+  rows_ = {};
+  for (const list_kind which : all_lists) {
+    const code c = read_list(t, s, of, which, outcome);
+    if (c == success) merge_.add(list_.rows(), kind_of(which));
+    if (outcome.stop_after(which, c, t.is_late())) break;
+  }
+  rows_ = merge_.finish();
+  return outcome;
+}
+
+list_outcome process_reader::find(const topic& t, session& s, const known_device& of,
+                                  std::uint32_t pid, std::optional<merged_process>& found) {
+  list_outcome outcome;
+  for (const list_kind which : all_lists) {
+    const code c = read_list(t, s, of, which, outcome);
+    if (c == success) found = find_in_list(pid, kind_of(which));
+    if (found || outcome.stop_after(which, c, t.is_late())) break;
+  }
+  return outcome;
+}
+
+std::optional<merged_process> process_reader::find_in_list(std::uint32_t pid, std::uint32_t kind) {
+  same_pid_.clear();
+  for (const listed_process& row : list_.rows()) {
+    if (row.pid == pid) same_pid_.push_back(row);
+  }
+  if (same_pid_.empty()) return std::nullopt;
+  merge_.clear();
+  merge_.add(same_pid_, kind);
+  return merge_.finish().front();
+}
+
+}  // namespace hmn::nvml

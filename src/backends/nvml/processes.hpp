@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The processes of one device: its three lists merged, each process once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "backends/nvml/known_device.hpp"
+#include "backends/nvml/process_list.hpp"
+#include "backends/nvml/session.hpp"
+#include "model/usage.hpp"
+
+namespace hmn::nvml {
+
+// In the order in which a process is looked for: the graphics list takes milliseconds.
+enum class list_kind : std::size_t { compute = 0, mps = 1, graphics = 2 };
+inline constexpr std::array all_lists{list_kind::compute, list_kind::mps, list_kind::graphics};
+
+struct merged_process {
+  std::uint32_t pid = 0;
+  std::uint32_t kinds = 0;
+  std::uint32_t gpu_instance = no_instance;
+  std::uint32_t compute_instance = no_instance;
+  std::optional<std::uint64_t> used;  // absent: the driver does not tell
+};
+
+// How the three lists of one device fared.
+struct list_outcome {
+  std::array<code, 3> results{function_not_found, function_not_found, function_not_found};
+  std::array<const char*, 3> names{};
+  std::uint64_t missed = 0;
+
+  // At least one list answered.
+  [[nodiscard]] bool any() const noexcept;
+  // Whoever uses the device stands in what was read: compute answered, and no other list that the
+  // device has was refused.
+  [[nodiscard]] bool complete() const noexcept;
+  // The one to report when none answered, or the first that should have.
+  [[nodiscard]] std::size_t worst() const noexcept;
+  // Whether the lists after `which` need not be asked; they count as failed then.
+  bool stop_after(list_kind which, code c, bool late) noexcept;
+};
+
+// Pure. In one list the rows of a process in several compute instances are summed; several lists
+// tell the same figure, so that the largest is kept.
+class process_merge {
+ public:
+  void clear() noexcept;
+  void add(std::span<const listed_process> list, std::uint32_t kind);
+  // In the order of first sight.
+  std::span<const merged_process> finish();
+
+ private:
+  struct seen {
+    merged_process process;
+    std::size_t order = 0;
+  };
+
+  // One entry for each process from `begin` on, by pid.
+  template <class Join>
+  void collapse(std::size_t begin, Join join);
+
+  std::vector<seen> seen_;
+  std::vector<merged_process> merged_;
+};
+
+class process_reader {
+ public:
+  // All processes of a device. The rows live until the next reading.
+  list_outcome read(const topic& t, session& s, const known_device& of);
+  [[nodiscard]] std::span<const merged_process> rows() const noexcept { return rows_; }
+
+  // One process: stops at the first list that holds it.
+  list_outcome find(const topic& t, session& s, const known_device& of, std::uint32_t pid,
+                    std::optional<merged_process>& found);
+
+ private:
+  code read_list(const topic& t, session& s, const known_device& of, list_kind which,
+                 list_outcome& outcome);
+  std::optional<merged_process> find_in_list(std::uint32_t pid, std::uint32_t kind);
+
+  process_list list_;
+  process_merge merge_;
+  std::vector<listed_process> same_pid_;
+  std::span<const merged_process> rows_;
+};
+
+}  // namespace hmn::nvml

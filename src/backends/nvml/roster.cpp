@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/roster.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/nvml/identity.hpp"
+
+namespace hmn::nvml {
+namespace {
+
+constexpr unsigned most_devices = 1024;
+constexpr unsigned most_instances = 64;
+
+bool same_text(std::string_view a, std::string_view b) noexcept {
+  return !a.empty() && a == b;
+}
+
+// A device that lacks a value for good need not be asked again.
+bool is_final(const diagnostic& gap) noexcept {
+  return gap.why.code == status::unsupported || gap.why.code == status::no_source;
+}
+
+bool is_complete(const known_device& d) noexcept {
+  return std::all_of(d.gaps.begin(), d.gaps.end(), is_final);
+}
+
+bool is_nameless(const known_device& d) noexcept {
+  return !d.is_partition() && !d.address && d.identity.uuid.empty();
+}
+
+bool is_same_instance(const device& a, const device& b) noexcept {
+  return a.parent == b.parent && a.instance && b.instance && a.instance->gpu == b.instance->gpu &&
+         a.instance->compute == b.instance->compute;
+}
+
+bool is_same(const known_device& known, const known_device& seen) noexcept {
+  const device& a = known.identity;
+  const device& b = seen.identity;
+  if (known.is_partition() != seen.is_partition()) return false;
+  if (!a.uuid.empty() && !b.uuid.empty()) return a.uuid == b.uuid;
+  if (seen.is_partition()) return is_same_instance(a, b);
+  return known.address && known.address == seen.address;
+}
+
+// A reading that failed forgets nothing.
+void keep_what_is_known(const known_device& known, known_device& seen) {
+  if (seen.identity.uuid.empty()) seen.identity.uuid = known.identity.uuid;
+  if (seen.identity.name.empty()) seen.identity.name = known.identity.name;
+}
+
+state state_after(code c) noexcept {
+  return c == gpu_is_lost ? state::lost : state::unreadable;
+}
+
+}  // namespace
+
+result<void> roster::enumerate(const topic& t, session& s, const sleep_watch& watch) {
+  if (!knows(s)) {
+    seats_.clear();
+    session_ = s.number();
+  }
+  if (const code c = take_seats(t, s); c != success) return fail(c, s.fn.count.name());
+  fresh_.clear();
+  for (unsigned i = 0; i < seats_.size(); ++i) {
+    if (seats_[i].result != success) seat_unreachable(t, i, watch);
+    fresh_.push_back(*seats_[i].number);
+    if (seats_[i].result != success) continue;
+    const code c = list_instances(t, s, *seats_[i].number);
+    if (c == uninitialized) return fail(c, s.fn.mig_mode.name());
+  }
+  listed_.swap(fresh_);
+  return {};
+}
+
+code roster::take_seats(const topic& t, session& s) {
+  unsigned count = 0;
+  const code c = call(t, s.fn.count, &count);
+  if (c != success) return c;
+  seats_.resize(std::min(count, most_devices));
+  for (unsigned i = 0; i < seats_.size(); ++i) {
+    if (take_seat(t, s, i) == uninitialized) return uninitialized;
+  }
+  return success;
+}
+
+code roster::take_seat(const topic& t, session& s, unsigned index) {
+  seat& at = seats_[index];
+  handle h = nullptr;
+  at.result = call(t, s.fn.by_index, index, &h);
+  if (at.result != success) return at.result;
+  if (!must_identify(at, h)) return success;
+  known_device seen;
+  seen.identity.driver_index = index;
+  seen.identity.state = state::ready;
+  at.result = read_identity({t.r, t.about, at.number, {}}, s, paths_, h, seen);
+  if (at.result != success) return at.result;
+  at.h = h;
+  at.number = place(std::move(seen));
+  return success;
+}
+
+bool roster::must_identify(const seat& at, handle h) const noexcept {
+  if (!at.number || at.h != h) return true;
+  const known_device& d = devices_[*at.number];
+  return d.refusal != success || d.session != session_ || !is_complete(d);
+}
+
+void roster::seat_unreachable(const topic& t, unsigned index, const sleep_watch& watch) {
+  seat& at = seats_[index];
+  if (!at.number) at.number = number_of_unreachable(index, watch);
+  known_device& d = devices_[*at.number];
+  d.refusal = at.result;
+  d.identity.state = state_after(at.result);
+  d.gaps.clear();
+  const topic about{t.r, t.about, *at.number, {}};
+  about.missing(at.result, "nvmlDeviceGetHandleByIndex", 0);
+}
+
+// A GPU that gives no handle is known by what had its index before, or by being the only one that
+// the driver has and that is not accounted for.
+slot roster::number_of_unreachable(unsigned index, const sleep_watch& watch) {
+  for (slot i = 0; i < devices_.size(); ++i) {
+    const device& d = devices_[i].identity;
+    const bool seated = std::any_of(seats_.begin(), seats_.end(),
+                                    [&](const seat& other) { return other.number == i; });
+    if (!seated && d.driver_index == index) return i;
+  }
+  known_device unknown;
+  if (const auto address = only_unclaimed(watch)) unknown = identity_from_files(paths_, *address);
+  unknown.identity.from = source::nvml;
+  unknown.identity.vendor = vendor::nvidia;
+  unknown.identity.driver_index = index;
+  return place(std::move(unknown));
+}
+
+std::optional<pci_address> roster::only_unclaimed(const sleep_watch& watch) const {
+  std::optional<pci_address> found;
+  for (const sleep_watch::watched& w : watch.devices()) {
+    const bool claimed = std::any_of(seats_.begin(), seats_.end(), [&](const seat& at) {
+      return at.number && devices_[*at.number].address == w.address;
+    });
+    if (claimed) continue;
+    if (found) return std::nullopt;
+    found = w.address;
+  }
+  return found;
+}
+
+code roster::list_instances(const topic& t, session& s, slot parent) {
+  known_device& gpu = devices_[parent];
+  if (!gpu.mig_capable) return success;
+  const topic about{t.r, t.about, parent, {}};
+  unsigned current = 0;
+  unsigned pending = 0;
+  const code c = call(about, s.fn.mig_mode, gpu.h, &current, &pending);
+  gpu.mig_capable = c != not_supported;
+  gpu.mig_on = c == success && current == mig_enabled;
+  if (c != success && c != not_supported) about.missing(c, s.fn.mig_mode.name(), 0);
+  return gpu.mig_on ? list_each_instance(about, s, parent) : c;
+}
+
+code roster::list_each_instance(const topic& t, session& s, slot parent) {
+  const handle gpu = devices_[parent].h;
+  unsigned count = 0;
+  code c = call(t, s.fn.mig_count, gpu, &count);
+  if (c != success) t.missing(c, s.fn.mig_count.name(), 0);
+  for (unsigned i = 0; c != uninitialized && i < std::min(count, most_instances); ++i) {
+    handle h = nullptr;
+    c = call(t, s.fn.mig_by_index, gpu, i, &h);
+    if (c == success) c = list_instance(t, s, parent, h);
+    if (c != success && c != not_found) t.missing(c, s.fn.mig_by_index.name(), 0);
+  }
+  return c;
+}
+
+// Handles of instances are used again for others: the UUID decides.
+code roster::list_instance(const topic& t, session& s, slot parent, handle h) {
+  text<96> uuid;
+  const code c = read_uuid(t, s, h, uuid);
+  if (c == uninitialized || c == gpu_is_lost) return c;
+  const auto known = std::find_if(devices_.begin(), devices_.end(), [&](const known_device& d) {
+    return d.session == session_ && d.is_partition() && is_complete(d) &&
+           d.identity.parent == parent && same_text(d.identity.uuid.view(), uuid.view());
+  });
+  if (known != devices_.end()) {
+    known->h = h;
+    fresh_.push_back(known->identity.number);
+    return success;
+  }
+  known_device seen;
+  seen.identity.state = state::ready;
+  const code failed = read_instance_identity(t, s, devices_[parent], h, seen);
+  if (failed == success) fresh_.push_back(place(std::move(seen)));
+  return failed;
+}
+
+slot roster::place(known_device seen) {
+  const std::optional<slot> known = match(seen);
+  const slot number = known ? *known : static_cast<slot>(devices_.size());
+  if (!known) devices_.emplace_back();
+  seen.identity.number = number;
+  for (diagnostic& gap : seen.gaps) gap.device = number;
+  keep_what_is_known(devices_[number], seen);
+  devices_[number] = std::move(seen);
+  return number;
+}
+
+std::optional<slot> roster::match(const known_device& seen) const noexcept {
+  const auto same = [&](const known_device& d) { return is_same(d, seen); };
+  const auto nameless = [&](const known_device& d) {
+    return is_nameless(d) && !seen.is_partition() &&
+           d.identity.driver_index == seen.identity.driver_index;
+  };
+  auto found = std::find_if(devices_.begin(), devices_.end(), same);
+  if (found == devices_.end()) found = std::find_if(devices_.begin(), devices_.end(), nameless);
+  if (found == devices_.end()) return std::nullopt;
+  return static_cast<slot>(found - devices_.begin());
+}
+
+void roster::list_closed(const topic& t, const sleep_watch& watch) {
+  const auto gone = [&](slot i) {
+    return devices_[i].address && watch.find(*devices_[i].address) == nullptr;
+  };
+  std::erase_if(listed_, gone);
+  for (const sleep_watch::watched& w : watch.devices()) {
+    const auto known = std::find_if(devices_.begin(), devices_.end(),
+                                    [&](const known_device& d) { return d.address == w.address; });
+    const slot number = known != devices_.end() ? known->identity.number
+                                                : place(identity_from_files(paths_, w.address));
+    if (!is_listed(number)) listed_.push_back(number);
+  }
+  for (const slot i : listed_) mark_closed(t, i, watch);
+}
+
+void roster::mark_closed(const topic& t, slot number, const sleep_watch& watch) {
+  device& d = devices_[number].identity;
+  const auto& address = devices_[d.parent.value_or(number)].address;
+  const sleep_watch::watched* const w = address ? watch.find(*address) : nullptr;
+  d.state = w != nullptr && w->asleep ? state::asleep : state::unknown;
+  if (d.state == state::asleep || !t.wants()) return;
+  const topic about{t.r, t.about, number, {}};
+  about.remark(
+      fail(status::asleep, "not asked: NVML stays closed while another of its GPUs sleeps"));
+}
+
+bool roster::is_listed(slot number) const noexcept {
+  return std::find(listed_.begin(), listed_.end(), number) != listed_.end();
+}
+
+known_device* roster::find(slot number) noexcept {
+  return number < devices_.size() ? &devices_[number] : nullptr;
+}
+
+bool roster::one_is_lost() const noexcept {
+  return std::any_of(listed_.begin(), listed_.end(), [&](slot i) { return devices_[i].is_lost(); });
+}
+
+void roster::tell(const topic& t, std::vector<device>& out) const {
+  for (const slot i : listed_) {
+    out.push_back(devices_[i].identity);
+    if (!t.wants()) continue;
+    for (const diagnostic& gap : devices_[i].gaps) t.r.remark(gap);
+  }
+}
+
+}  // namespace hmn::nvml

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/session.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/nvml/library.hpp"
+#include "platform/clock.hpp"
+#include "platform/fork.hpp"
+
+namespace hmn::nvml {
+namespace {
+
+constexpr std::uint64_t retry_after_ns = platform::ns_per_second;
+
+class opening_scope {
+ public:
+  explicit opening_scope(reading& r) : r_(r) { r_.opening(); }
+  opening_scope(const opening_scope&) = delete;
+  opening_scope& operator=(const opening_scope&) = delete;
+  ~opening_scope() { r_.opened(); }
+
+ private:
+  reading& r_;
+};
+
+bool is_initialised(code c) noexcept {
+  return c == success || c == already_initialized;
+}
+
+// Whether an initialisation without NO_ATTACH may fare better.
+bool is_about_flags(code c) noexcept {
+  return c == invalid_argument || c == not_supported || c == function_not_found ||
+         c == argument_version_mismatch || c == gpu_not_found;
+}
+
+}  // namespace
+
+const failure* session::recent_refusal() const noexcept {
+  const bool recent = why_ && platform::monotonic_ns() - failed_at_ns_ < retry_after_ns;
+  return recent ? &*why_ : nullptr;
+}
+
+result<void> session::open(const topic& t, std::size_t expected) {
+  const opening_scope scope(t.r);
+  auto done = load();
+  if (done) done = initialise(t, expected);
+  if (!done) return refuse(std::move(done.why()));
+  begin();
+  read_versions(t);
+  return {};
+}
+
+result<void> session::load() {
+  if (library_) return {};
+  auto opened = open_library(settings_);
+  if (!opened) return std::move(opened.why());
+  library_ = std::move(*opened);
+  fn.find(library_);
+  if (fn.init || fn.init_with_flags) return {};
+  return fail(status::no_source, "the NVML library has no nvmlInit: it is not NVIDIA's");
+}
+
+result<void> session::initialise(const topic& t, std::size_t expected) {
+  code c = function_not_found;
+  if (fn.init_with_flags && initialise_detached(t, expected, c)) return {};
+  if (!is_about_flags(c)) return fail(c, fn.init_with_flags.name());
+  const char* name = fn.init.name();
+  if (fn.init) {
+    c = call(t, fn.init);
+  } else {
+    c = call(t, fn.init_with_flags, 0U);
+    name = fn.init_with_flags.name();
+  }
+  if (!is_initialised(c)) return fail(c, name);
+  return {};
+}
+
+// Attaching initialises each GPU, seconds for those without persistence mode. Without it, drivers
+// before 590.37 may count the attached GPUs alone, and the process' other users of NVML would see
+// what the first one initialised: then it is shut down again and `answer` asks for the plain way.
+bool session::initialise_detached(const topic& t, std::size_t expected, code& answer) {
+  answer = call(t, fn.init_with_flags, init_no_attach);
+  if (!is_initialised(answer)) return false;
+  unsigned count = 0;
+  const bool counted = call(t, fn.count, &count) == success;
+  if (counted && count >= std::max<std::size_t>(expected, 1)) return true;
+  call(t, fn.shutdown);
+  answer = gpu_not_found;
+  return false;
+}
+
+void session::begin() {
+  open_ = true;
+  ++number_;
+  process_ = platform::process_generation();
+  opened_at_ns_ = platform::monotonic_ns();
+  refuses_memory_v2 = false;
+  row_size.fill(0);
+  why_.reset();
+}
+
+void session::read_versions(const topic& t) {
+  std::array<char, version_capacity> buffer{};
+  const code c = call(t, fn.driver_version, buffer.data(), version_capacity);
+  buffer.back() = '\0';
+  driver_version.assign(c == success ? buffer.data() : "");
+  no_driver_version.reset();
+  if (c != success) no_driver_version = fail(c, fn.driver_version.name());
+  read_cuda_version(t);
+}
+
+// _v2 asks libcuda itself, which may not be installed; the first generation then tells what the
+// driver supports.
+void session::read_cuda_version(const topic& t) {
+  int version = 0;
+  code c = call(t, fn.cuda_version_v2, &version);
+  if (c != success) c = call(t, fn.cuda_version, &version);
+  cuda_version.reset();
+  no_cuda_version.reset();
+  if (c != success) {
+    no_cuda_version = fail(c, fn.cuda_version.name());
+  } else if (version > 0) {
+    cuda_version = static_cast<std::uint32_t>(version);
+  }
+}
+
+result<void> session::refuse(failure why) {
+  library_.close();
+  failed_at_ns_ = platform::monotonic_ns();
+  why_ = std::move(why);
+  return *why_;
+}
+
+void session::close() noexcept {
+  if (!open_) return;
+  open_ = false;
+  // A forked child shares the parent's session with the kernel driver, which must not be ended
+  // here.
+  if (process_ != platform::process_generation()) {
+    library_.leave_open();
+  } else if (fn.shutdown) {
+    fn.shutdown.address();
+  }
+}
+
+}  // namespace hmn::nvml

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/sleep.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "platform/clock.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::nvml {
+namespace {
+
+using word = std::array<char, 32>;
+
+std::string_view first_word(const std::string& path, word& buffer) noexcept {
+  const auto got = platform::read_small(path.c_str(), buffer);
+  const std::string_view whole(buffer.data(), got ? got.value : 0);
+  return whole.substr(0, whole.find('\n'));
+}
+
+bool bound_to_another(std::string_view driver) noexcept {
+  return !driver.empty() && driver != "nvidia";
+}
+
+}  // namespace
+
+// "suspending" counts: a reading would call it back.
+bool says_asleep(std::string_view runtime_status) noexcept {
+  return runtime_status == "suspended" || runtime_status == "suspending";
+}
+
+bool says_may_sleep(std::string_view control) noexcept {
+  return control == "auto";
+}
+
+sleep_watch::sleep_watch(std::string proc_root, std::string sys_root)
+    : gpus_path_(std::move(proc_root) + "/driver/nvidia/gpus"), sys_root_(std::move(sys_root)) {}
+
+void sleep_watch::refresh(std::uint64_t now_ns) {
+  if (listed_at_ns_ == 0 || now_ns - listed_at_ns_ >= platform::ns_per_second) {
+    list();
+    read_controls();
+    listed_at_ns_ = now_ns;
+  }
+  word buffer;
+  for (watched& w : devices_) {
+    w.asleep = w.may_sleep && says_asleep(first_word(w.status_path, buffer));
+  }
+}
+
+const sleep_watch::watched* sleep_watch::find(const pci_address& address) const noexcept {
+  const auto found = std::find_if(devices_.begin(), devices_.end(),
+                                  [&](const watched& w) { return w.address == address; });
+  return found == devices_.end() ? nullptr : &*found;
+}
+
+bool sleep_watch::one_is_asleep() const noexcept {
+  return std::any_of(devices_.begin(), devices_.end(), [](const watched& w) { return w.asleep; });
+}
+
+bool sleep_watch::one_may_sleep() const noexcept {
+  return std::any_of(devices_.begin(), devices_.end(),
+                     [](const watched& w) { return w.may_sleep; });
+}
+
+void sleep_watch::list() {
+  found_.clear();
+  list_from_driver(found_);
+  if (found_.empty()) list_from_bus(found_);
+  std::sort(found_.begin(), found_.end());
+  const bool same =
+      std::equal(devices_.begin(), devices_.end(), found_.begin(), found_.end(),
+                 [](const watched& w, const pci_address& a) { return w.address == a; });
+  if (!same) replace(found_);
+}
+
+void sleep_watch::list_from_driver(std::vector<pci_address>& found) const {
+  platform::for_each_entry(gpus_path_.c_str(), [&](std::string_view name) {
+    if (const auto a = parse_pci_address(name)) found.push_back(*a);
+    return true;
+  });
+}
+
+void sleep_watch::list_from_bus(std::vector<pci_address>& found) const {
+  for (const pci_display& d : nvidia_displays(sys_root_)) {
+    if (!bound_to_another(d.driver)) found.push_back(d.address);
+  }
+}
+
+void sleep_watch::replace(const std::vector<pci_address>& found) {
+  ++changes_;
+  devices_.clear();
+  for (const pci_address& a : found) {
+    const std::string folder =
+        fmt::format("{}/bus/pci/devices/{}/power", sys_root_, system_name(a).view());
+    devices_.push_back({a, false, false, folder + "/control", folder + "/runtime_status"});
+  }
+}
+
+void sleep_watch::read_controls() noexcept {
+  word buffer;
+  for (watched& w : devices_) w.may_sleep = says_may_sleep(first_word(w.control_path, buffer));
+}
+
+}  // namespace hmn::nvml

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Runtime power management of NVIDIA's devices, read from files that wake nothing. NVML must stay
+// closed while one of them sleeps, and must not stay open where one could.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backends/nvml/pci.hpp"
+
+namespace hmn::nvml {
+
+// Pure: what power/runtime_status holds.
+bool says_asleep(std::string_view runtime_status) noexcept;
+// Pure: what power/control holds.
+bool says_may_sleep(std::string_view control) noexcept;
+
+class sleep_watch {
+ public:
+  struct watched {
+    pci_address address;
+    bool may_sleep = false;
+    bool asleep = false;
+    std::string control_path;
+    std::string status_path;
+  };
+
+  sleep_watch(std::string proc_root, std::string sys_root);
+
+  // Reads what may have changed: the list and power/control once a second, runtime_status of the
+  // devices that may sleep each time.
+  void refresh(std::uint64_t now_ns);
+
+  // The devices that the nvidia driver has (<proc>/driver/nvidia/gpus, else sysfs), by address.
+  [[nodiscard]] std::span<const watched> devices() const noexcept { return devices_; }
+  [[nodiscard]] const watched* find(const pci_address& address) const noexcept;
+  [[nodiscard]] bool one_is_asleep() const noexcept;
+  [[nodiscard]] bool one_may_sleep() const noexcept;
+  // Counts the changes of the list.
+  [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
+
+ private:
+  void list();
+  void list_from_driver(std::vector<pci_address>& found) const;
+  void list_from_bus(std::vector<pci_address>& found) const;
+  void replace(const std::vector<pci_address>& found);
+  void read_controls() noexcept;
+
+  std::string gpus_path_;
+  std::string sys_root_;
+  std::vector<watched> devices_;
+  std::vector<pci_address> found_;
+  std::uint64_t listed_at_ns_ = 0;
+  std::uint64_t changes_ = 0;
+};
+
+}  // namespace hmn::nvml

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/symbols.hpp"
+
+namespace hmn::nvml {
+
+void symbols::find(const platform::library& from) noexcept {
+  const auto each = [&](auto&... all) { (all.find(from), ...); };
+  each(init_with_flags, init, shutdown, driver_version, cuda_version_v2, cuda_version);
+  each(count, by_index, name, uuid, pci, virtualization);
+  each(memory_v2, memory_v1, bar1, numa_node, c2c, addressing);
+  each(compute, mps, graphics);
+  each(mig_mode, mig_count, mig_by_index, gpu_instance, compute_instance);
+  each(utilization, encoder, decoder, temperature_v, temperature, power, power_limit, energy);
+  each(clock, fan, fan_of, pcie_generation, pcie_width, p_state, clock_reasons, fields);
+}
+
+}  // namespace hmn::nvml

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/telemetry.hpp"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace hmn::nvml {
+namespace {
+
+namespace field = telemetry_field;
+
+// nvmlClocksEventReasons
+struct reason {
+  std::uint64_t told;
+  std::uint32_t means;
+};
+
+constexpr std::array reasons_known{
+    reason{0x001, throttle::idle},
+    reason{0x002, throttle::setting},   // applications' clocks
+    reason{0x004, throttle::power},     // software power cap
+    reason{0x008, throttle::hardware},  // hardware slowdown
+    reason{0x010, throttle::setting},   // sync boost
+    reason{0x020, throttle::thermal},   // software
+    reason{0x040, throttle::thermal | throttle::hardware},
+    reason{0x080, throttle::power | throttle::hardware},  // power brake
+    reason{0x100, throttle::setting},                     // display clocks
+};
+
+constexpr double milli = 1e-3;
+constexpr unsigned most_milliwatts = 100'000'000;  // sentinels are all ones
+constexpr int coldest_celsius = -60;
+constexpr int hottest_celsius = 250;
+constexpr unsigned most_megahertz = 1'000'000;
+constexpr unsigned most_lanes = 64;
+constexpr unsigned most_generations = 16;
+constexpr unsigned fastest_fan_percent = 1000;
+
+constexpr const char* nonsense = "a value that cannot be";
+
+bool ends_it(code c) noexcept {
+  return c == gpu_is_lost || c == uninitialized || c == reset_required;
+}
+
+bool is_a_temperature(int celsius) noexcept {
+  return celsius >= coldest_celsius && celsius <= hottest_celsius;
+}
+
+}  // namespace
+
+std::uint32_t throttle_bits(std::uint64_t reasons) noexcept {
+  std::uint32_t bits = 0;
+  for (const reason& r : reasons_known) {
+    if ((reasons & r.told) != 0) bits |= r.means;
+    reasons &= ~r.told;
+  }
+  return reasons == 0 ? bits : bits | throttle::other;
+}
+
+result<void> telemetry_reader::read() {
+  constexpr std::array steps{&telemetry_reader::read_utilization,
+                             &telemetry_reader::read_temperature,
+                             &telemetry_reader::read_memory_temperature,
+                             &telemetry_reader::read_power,
+                             &telemetry_reader::read_energy,
+                             &telemetry_reader::read_clocks,
+                             &telemetry_reader::read_fan,
+                             &telemetry_reader::read_pcie,
+                             &telemetry_reader::read_p_state,
+                             &telemetry_reader::read_throttle};
+  for (const auto step : steps) {
+    if (ended_by_ == success && t_.is_late()) ended_by_ = timed_out;
+    (this->*step)();
+  }
+  refuse_what_nvml_lacks();
+  out_.from = source::nvml;
+  if (!any_) return fail(first_code_ == success ? not_supported : first_code_, first_from_);
+  out_.sources |= std::uint64_t{1} << static_cast<unsigned>(source::nvml);
+  return {};
+}
+
+bool telemetry_reader::wants(std::uint32_t bits) const noexcept {
+  return (fields_ & bits) != 0;
+}
+
+bool telemetry_reader::take(code c, const char* from, std::uint32_t bits) {
+  if (c == success) return true;
+  if (ends_it(c)) ended_by_ = c;
+  if (first_code_ == success || ends_it(c)) {
+    first_code_ = c;
+    first_from_ = from;
+  }
+  t_.missing(c, from, fields_ & bits);
+  return false;
+}
+
+void telemetry_reader::refuse(status s, const char* from, const char* why, std::uint32_t bits) {
+  if (first_code_ == success) {
+    first_code_ = s == status::unsupported ? not_supported : unknown;
+    first_from_ = from;
+  }
+  if (t_.wants()) t_.remark(fail(s, fmt::format("{}: {}", from, why)), fields_ & bits);
+}
+
+void telemetry_reader::percent(unsigned told, const char* from, std::uint32_t bit,
+                               std::optional<double>& out) {
+  if (!wants(bit)) return;
+  if (told > 100) return refuse(status::backend, from, "more than 100 percent", bit);
+  out = told;
+  any_ = true;
+}
+
+void telemetry_reader::read_utilization() {
+  constexpr std::uint32_t bits = field::gpu_busy | field::memory_busy;
+  if (wants(bits)) {
+    utilization told{};
+    const char* const name = s_.fn.utilization.name();
+    // A driver may give an instance the whole GPU's figure.
+    const code c = of_.is_partition() ? not_supported : ask(s_.fn.utilization, &told);
+    if (take(c, name, bits)) {
+      percent(told.gpu, name, field::gpu_busy, out_.gpu_busy_percent);
+      percent(told.memory, name, field::memory_busy, out_.memory_busy_percent);
+    }
+  }
+  read_engine(s_.fn.encoder, field::encoder_busy, out_.encoder_busy_percent);
+  read_engine(s_.fn.decoder, field::decoder_busy, out_.decoder_busy_percent);
+}
+
+void telemetry_reader::read_engine(const percent_call& from, std::uint32_t bit,
+                                   std::optional<double>& out) {
+  if (!wants(bit)) return;
+  unsigned told = 0;
+  unsigned period_us = 0;
+  const code c = ask(from, &told, &period_us);
+  if (take(c, from.name(), bit)) percent(told, from.name(), bit, out);
+}
+
+void telemetry_reader::read_temperature() {
+  if (!wants(field::temperature)) return;
+  temperature_v1 newer{temperature_version, temperature_gpu, 0};
+  const char* name = s_.fn.temperature_v.name();
+  code c = ask(s_.fn.temperature_v, &newer);
+  if (c != success && ended_by_ == success && !ends_it(c)) {
+    unsigned celsius = 0;
+    name = s_.fn.temperature.name();
+    c = ask(s_.fn.temperature, temperature_gpu, &celsius);
+    newer.celsius = static_cast<int>(celsius);
+  }
+  if (!take(c, name, field::temperature)) return;
+  if (!is_a_temperature(newer.celsius)) {
+    return refuse(status::backend, name, nonsense, field::temperature);
+  }
+  out_.temperature_celsius = newer.celsius;
+  any_ = true;
+}
+
+void telemetry_reader::read_memory_temperature() {
+  if (!wants(field::memory_temperature)) return;
+  field_value told{};
+  told.id = field_memory_temperature;
+  const char* const name = s_.fn.fields.name();
+  code c = ask(s_.fn.fields, 1, &told);
+  if (c == success) c = static_cast<code>(told.result);
+  if (!take(c, name, field::memory_temperature)) return;
+  const bool is_number = told.type == field_unsigned_int || told.type == field_signed_int;
+  const auto celsius = static_cast<std::int32_t>(told.bits & 0xFFFFFFFFU);
+  // Boards without the sensor tell 0.
+  if (!is_number || celsius == 0 || !is_a_temperature(celsius)) {
+    return refuse(status::unsupported, name, "no memory temperature", field::memory_temperature);
+  }
+  out_.memory_celsius = celsius;
+  any_ = true;
+}
+
+void telemetry_reader::read_watts(const number_call& from, std::uint32_t bit,
+                                  std::optional<double>& out) {
+  if (!wants(bit)) return;
+  unsigned milliwatts = 0;
+  const code c = ask(from, &milliwatts);
+  if (!take(c, from.name(), bit)) return;
+  if (milliwatts > most_milliwatts) return refuse(status::backend, from.name(), nonsense, bit);
+  out = milliwatts * milli;
+  any_ = true;
+}
+
+void telemetry_reader::read_power() {
+  read_watts(s_.fn.power, field::power, out_.power_watts);
+  read_watts(s_.fn.power_limit, field::power_limit, out_.power_limit_watts);
+}
+
+void telemetry_reader::read_energy() {
+  if (!wants(field::energy)) return;
+  unsigned long long millijoules = 0;
+  const char* const name = s_.fn.energy.name();
+  const code c = ask(s_.fn.energy, &millijoules);
+  if (!take(c, name, field::energy)) return;
+  if (millijoules == value_not_available) {
+    return refuse(status::backend, name, nonsense, field::energy);
+  }
+  out_.energy_joules = static_cast<double>(millijoules) * milli;
+  any_ = true;
+}
+
+void telemetry_reader::read_clock(unsigned which, std::uint32_t bit,
+                                  std::optional<std::uint32_t>& out) {
+  if (!wants(bit)) return;
+  unsigned megahertz = 0;
+  const char* const name = s_.fn.clock.name();
+  const code c = ask(s_.fn.clock, which, &megahertz);
+  if (!take(c, name, bit)) return;
+  if (megahertz > most_megahertz) return refuse(status::backend, name, nonsense, bit);
+  out = megahertz;
+  any_ = true;
+}
+
+void telemetry_reader::read_clocks() {
+  read_clock(clock_graphics, field::core_clock, out_.core_clock_mhz);
+  read_clock(clock_memory, field::memory_clock, out_.memory_clock_mhz);
+}
+
+// Fans may run above their rated speed.
+void telemetry_reader::read_fan() {
+  if (!wants(field::fan_percent)) return;
+  unsigned told = 0;
+  const char* name = s_.fn.fan.name();
+  code c = ask(s_.fn.fan, &told);
+  if (c == function_not_found && s_.fn.fan_of) {
+    name = s_.fn.fan_of.name();
+    c = ask(s_.fn.fan_of, 0U, &told);
+  }
+  if (!take(c, name, field::fan_percent)) return;
+  if (told > fastest_fan_percent)
+    return refuse(status::backend, name, nonsense, field::fan_percent);
+  out_.fan_percent = told;
+  any_ = true;
+}
+
+void telemetry_reader::read_number(const number_call& from, std::uint32_t bit, bounds allowed,
+                                   std::optional<std::uint32_t>& out) {
+  if (!wants(bit)) return;
+  unsigned told = 0;
+  if (!take(ask(from, &told), from.name(), bit)) return;
+  if (told < allowed.least || told > allowed.most) {
+    return refuse(status::unsupported, from.name(), "the driver does not know it now", bit);
+  }
+  out = told;
+  any_ = true;
+}
+
+void telemetry_reader::read_pcie() {
+  read_number(s_.fn.pcie_generation, field::pcie_generation, {1, most_generations},
+              out_.pcie_generation);
+  read_number(s_.fn.pcie_width, field::pcie_width, {1, most_lanes}, out_.pcie_width);
+}
+
+void telemetry_reader::read_p_state() {
+  read_number(s_.fn.p_state, field::p_state, {0, p_state_count - 1}, out_.p_state);
+}
+
+void telemetry_reader::read_throttle() {
+  if (!wants(field::throttle)) return;
+  unsigned long long reasons = 0;
+  const code c = ask(s_.fn.clock_reasons, &reasons);
+  if (!take(c, s_.fn.clock_reasons.name(), field::throttle)) return;
+  out_.throttle = throttle_bits(reasons);
+  any_ = true;
+}
+
+// The averaging times are not told; counts of PCIe bytes wrap.
+void telemetry_reader::refuse_what_nvml_lacks() {
+  constexpr std::uint32_t lacking =
+      field::hotspot | field::fan_rpm | field::pcie_rx | field::pcie_tx | field::window;
+  if (wants(lacking)) {
+    refuse(status::unsupported, "NVML", "it has no such value in a form that can be trusted",
+           lacking);
+  }
+}
+
+}  // namespace hmn::nvml

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/format.hpp"
+
+#include <array>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+
+namespace hmn {
+namespace {
+
+constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+
+struct figure {
+  std::string_view word;
+  std::optional<std::uint64_t> pool::*member;
+};
+
+std::optional<figure> figure_of(device_format what) {
+  switch (what) {
+    case device_format::free:
+      return figure{"free", &pool::free};
+    case device_format::total:
+      return figure{"total", &pool::total};
+    case device_format::used:
+      return figure{"used", &pool::used};
+  }
+  return {};
+}
+
+void append_megabytes(std::string& out, std::uint64_t bytes) {
+  append_rounded(out, mebibytes(bytes), 0);
+  out += " MB";
+}
+
+}  // namespace
+
+void append_rounded(std::string& out, double value, int decimals, sign s) {
+  // The longest double has 309 digits before its point.
+  std::array<char, 384> text;
+  const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
+                                 std::chars_format::fixed, decimals);
+  if (s == sign::always && !std::signbit(value)) out += '+';
+  out.append(text.data(), end.ptr);
+}
+
+double mebibytes(std::uint64_t bytes) noexcept {
+  return static_cast<double>(bytes) / static_cast<double>(mib);
+}
+
+void append_bytes(std::string& out, std::uint64_t bytes) {
+  if (bytes < gib) {
+    out += std::to_string(bytes / mib);
+    out += " MiB";
+    return;
+  }
+  append_rounded(out, static_cast<double>(bytes) / static_cast<double>(gib), 1);
+  out += " GiB";
+}
+
+result<void> append_device(std::string& out, const snapshot& s, std::size_t i, device_format what) {
+  const std::optional<figure> shown = figure_of(what);
+  if (!shown) return failure{status::range, source::none, {}, "no such format of a device"};
+  if (i >= s.devices.size()) {
+    return failure{
+        status::range,
+        source::none,
+        {},
+        std::to_string(i) + " is past the end: " + std::to_string(s.devices.size()) + " devices"};
+  }
+  const numbered_device& who = s.devices[i].identity;
+  const dated<pool>* main = s.main_pool(who.index);
+  const bool needs_total = what == device_format::free;
+  if (main == nullptr || !(main->value.*shown->member) || (needs_total && !main->value.total)) {
+    return failure{status::empty, source::none, {}, "a figure of the device's memory is not known"};
+  }
+  out += "  GPU " + std::to_string(who.index) + ": ";
+  out += shown->word;
+  out += ' ';
+  append_megabytes(out, *(main->value.*shown->member));
+  if (needs_total) {
+    out += " / ";
+    append_megabytes(out, *main->value.total);
+  }
+  if (!who.value.name.empty()) {
+    out += " [";
+    out += who.value.name.view();
+    out += ']';
+  }
+  out += '\n';
+  return {};
+}
+
+}  // namespace hmn

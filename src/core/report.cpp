@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/report.hpp"
+
+#include <limits>
+
+#include "core/format.hpp"
+#include "model/text.hpp"
+
+namespace hmn {
+namespace {
+
+struct device_pair {
+  const snapshot_device* before = nullptr;
+  const snapshot_device* after = nullptr;
+};
+
+struct byte_pair {
+  std::uint64_t before = 0;
+  std::uint64_t after = 0;
+};
+
+// What both sides know of the device, in the same terms.
+struct device_change {
+  hmn::scope scope = hmn::scope::none;
+  byte_pair bytes;
+  hmn::accounting accounting = hmn::accounting::none;
+  source from = source::none;
+  std::uint32_t notes = 0;
+};
+
+device_pair devices_of(const snapshot& before, const snapshot& after, std::uint32_t index) {
+  return {before.device_by_index(index), after.device_by_index(index)};
+}
+
+// Snapshots of two contexts may give an index to different devices.
+bool is_same_device(const device_pair& d) {
+  if (d.before == nullptr || d.after == nullptr) return false;
+  const auto& a = d.before->identity.value.uuid;
+  const auto& b = d.after->identity.value.uuid;
+  return a.empty() || b.empty() || a == b;
+}
+
+template <class T>
+device_change change_between(hmn::scope scope, const T& before, const T& after) {
+  device_change c;
+  c.scope = scope;
+  c.bytes = {*before.used, *after.used};
+  c.accounting = after.accounting;
+  c.from = after.from;
+  c.notes = before.notes | after.notes;
+  if (before.from != after.from) c.notes |= note::mixed;
+  return c;
+}
+
+std::optional<device_change> own_change(const device_pair& d) {
+  if (!d.before->self || !d.after->self) return {};
+  const usage& before = d.before->self->value;
+  const usage& after = d.after->self->value;
+  if (!before.used || !after.used || before.accounting != after.accounting) return {};
+  return change_between(scope::process, before, after);
+}
+
+// `used` counts the reserved part where that is not known.
+bool is_comparable(const pool& a, const pool& b) {
+  return a.used && b.used && a.kind == b.kind && a.accounting == b.accounting &&
+         a.reserved.has_value() == b.reserved.has_value();
+}
+
+device_change change_of(const snapshot& before, const snapshot& after, std::uint32_t index) {
+  const device_pair d = devices_of(before, after, index);
+  if (!is_same_device(d)) return {};
+  if (const auto own = own_change(d)) return *own;
+  const dated<pool>* a = before.main_pool(index);
+  const dated<pool>* b = after.main_pool(index);
+  if (a == nullptr || b == nullptr || !is_comparable(a->value, b->value)) return {};
+  return change_between(scope::device, a->value, b->value);
+}
+
+std::optional<byte_pair> memory_of(const snapshot& before, const snapshot& after) {
+  if (!before.memory || !after.memory) return {};
+  if (!before.memory->resident || !after.memory->resident) return {};
+  return byte_pair{*before.memory->resident, *after.memory->resident};
+}
+
+// Ever growing, unless the driver was loaded anew in between.
+std::optional<double> energy_between(const device_pair& d) {
+  if (!is_same_device(d) || !d.before->telemetry || !d.after->telemetry) return {};
+  const std::optional<double> before = d.before->telemetry->value.energy_joules;
+  const std::optional<double> after = d.after->telemetry->value.energy_joules;
+  if (!before || !after || *after < *before) return {};
+  return *after - *before;
+}
+
+result<std::int64_t> difference(const byte_pair& p) {
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
+  const bool grows = p.after >= p.before;
+  const std::uint64_t size = grows ? p.after - p.before : p.before - p.after;
+  if (size > most) {
+    return failure{status::overflow, source::none, {}, "the difference does not fit 64 bits"};
+  }
+  return grows ? static_cast<std::int64_t>(size) : -static_cast<std::int64_t>(size);
+}
+
+result<void> check(const snapshot& before, const snapshot& after, std::uint32_t index) {
+  if (after.monotonic_ns < before.monotonic_ns) {
+    return failure{status::argument, source::none, {}, "`after` was taken before `before`"};
+  }
+  const device_pair d = devices_of(before, after, index);
+  if (d.before == nullptr && d.after == nullptr) {
+    return failure{status::no_device,
+                   source::none,
+                   {},
+                   "neither snapshot has a device " + std::to_string(index)};
+  }
+  return {};
+}
+
+failure no_memory_known() {
+  return {status::empty, source::none, {}, "a snapshot does not know the caller's resident set"};
+}
+
+void append_head(std::string& out, std::string_view label, std::string_view what) {
+  out += "  ";
+  append_utf8(out, label);
+  out += ": ";
+  out += what;
+  out += ' ';
+}
+
+void append_change(std::string& out, const byte_pair& p) {
+  append_rounded(out, mebibytes(p.after) - mebibytes(p.before), 0, sign::always);
+  out += " MB";
+}
+
+void append_both(std::string& out, const byte_pair& p) {
+  append_rounded(out, mebibytes(p.before), 0);
+  out += " MB → ";
+  append_rounded(out, mebibytes(p.after), 0);
+  out += " MB (";
+  append_change(out, p);
+}
+
+std::string_view qualifier(scope s) {
+  return s == scope::process ? " [per-process]" : " [device-wide]";
+}
+
+void append_device_line(std::string& out, const device_change& c, const snapshot& after,
+                        std::uint32_t index, std::string_view label) {
+  append_head(out, label, "VRAM");
+  append_both(out, c.bytes);
+  const dated<pool>* main = after.main_pool(index);
+  if (main != nullptr && main->value.total) {
+    out += " / ";
+    append_rounded(out, mebibytes(*main->value.total), 0);
+    out += " MB";
+  }
+  out += ')';
+  out += qualifier(c.scope);
+  const auto& name = after.device_by_index(index)->identity.value.name;
+  if (!name.empty()) {
+    out += " [";
+    out += name.view();
+    out += ']';
+  }
+  out += '\n';
+}
+
+}  // namespace
+
+result<delta> compare(const snapshot& before, const snapshot& after, std::uint32_t device_index) {
+  if (result<void> ok = check(before, after, device_index); !ok) return std::move(ok.why());
+  delta out;
+  out.device_index = device_index;
+  out.elapsed_ns = after.monotonic_ns - before.monotonic_ns;
+  out.energy_joules = energy_between(devices_of(before, after, device_index));
+  if (const std::optional<byte_pair> p = memory_of(before, after)) {
+    const result<std::int64_t> bytes = difference(*p);
+    if (!bytes) return bytes.why();
+    out.memory_bytes = *bytes;
+    out.from = after.memory->from;
+    out.notes |= before.memory->notes | after.memory->notes;
+  }
+  const device_change c = change_of(before, after, device_index);
+  if (c.scope != scope::none) {
+    const result<std::int64_t> bytes = difference(c.bytes);
+    if (!bytes) return bytes.why();
+    out.device_bytes = *bytes;
+    out.scope = c.scope;
+    out.accounting = c.accounting;
+    out.from = c.from;
+    out.notes |= c.notes;
+  }
+  if (!out.memory_bytes && !out.device_bytes && !out.energy_joules) {
+    return failure{status::empty, source::none, {}, "the snapshots have nothing in common"};
+  }
+  return out;
+}
+
+result<void> append_delta(std::string& out, const snapshot& before, const snapshot& after,
+                          std::uint32_t device_index, std::string_view label) {
+  const std::optional<byte_pair> memory = memory_of(before, after);
+  if (!memory) return no_memory_known();
+  append_head(out, label, "RAM");
+  append_change(out, *memory);
+  const device_change c = change_of(before, after, device_index);
+  if (c.scope != scope::none) {
+    out += "  |  VRAM ";
+    append_change(out, c.bytes);
+    out += qualifier(c.scope);
+  }
+  out += '\n';
+  return {};
+}
+
+result<void> append_before_after(std::string& out, const snapshot& before, const snapshot& after,
+                                 std::uint32_t device_index, std::string_view label) {
+  const std::optional<byte_pair> memory = memory_of(before, after);
+  if (!memory) return no_memory_known();
+  append_head(out, label, "RAM");
+  append_both(out, *memory);
+  out += ")\n";
+  const device_change c = change_of(before, after, device_index);
+  if (c.scope != scope::none) append_device_line(out, c, after, device_index, label);
+  return {};
+}
+
+}  // namespace hmn

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What changed from one snapshot to another.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "core/snapshot.hpp"
+
+namespace hmn {
+
+// HMN_SCOPE_* of the C interface; src/api asserts it.
+enum class scope : std::uint32_t { none = 0, process = 1, device = 2 };
+
+// After minus before.
+struct delta {
+  source from = source::none;
+  std::uint32_t notes = 0;
+  std::uint32_t device_index = 0;
+  hmn::scope scope = hmn::scope::none;
+  hmn::accounting accounting = hmn::accounting::none;
+  std::optional<std::int64_t> memory_bytes;  // the caller's resident set
+  std::optional<std::int64_t> device_bytes;
+  std::uint64_t elapsed_ns = 0;
+  std::optional<double> energy_joules;
+};
+
+result<delta> compare(const snapshot& before, const snapshot& after, std::uint32_t device_index);
+
+// "  label: RAM +100 MB  |  VRAM +500 MB [per-process]\n"
+result<void> append_delta(std::string& out, const snapshot& before, const snapshot& after,
+                          std::uint32_t device_index, std::string_view label);
+
+// One such line with both figures for RAM, and one for VRAM.
+result<void> append_before_after(std::string& out, const snapshot& before, const snapshot& after,
+                                 std::uint32_t device_index, std::string_view label);
+
+}  // namespace hmn

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "fake_tree.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <sstream>
+
+#include "open_watch.hpp"
+
+namespace fs = std::filesystem;
+
+namespace {
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  if (!file) FAIL("no file ", path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream in(text);
+  std::vector<std::string> out;
+  for (std::string word; in >> word;) out.push_back(word);
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("fake_tree: it goes with its object") {
+  std::string path;
+  {
+    const hmn_fake::tree tree;
+    path = tree.root().string();
+    tree.write("proc/a/b/c", "text");
+    CHECK(text_of(tree.path("proc/a/b/c")) == "text");
+    tree.write("proc/a/b/c", "");
+    CHECK(text_of(tree.path("proc/a/b/c")) == "");
+  }
+  CHECK_FALSE(fs::exists(path));
+}
+
+TEST_CASE("fake_tree: a stat line has its 52 fields in proc(5)'s places") {
+  hmn_fake::stat_line stat;
+  stat.comm = "x";
+  stat.state = 'R';
+  stat.parent = 5;
+  stat.flags = 0x200000;
+  stat.threads = 3;
+  stat.start_ticks = 987;
+  stat.virtual_bytes = 4096000;
+  stat.resident_pages = 55;
+  const auto words = words_of(hmn_fake::text_of(42, stat));
+  REQUIRE(words.size() == 52);
+  CHECK(words[0] == "42");
+  CHECK(words[1] == "(x)");
+  CHECK(words[2] == "R");
+  CHECK(words[3] == "5");
+  CHECK(words[8] == "2097152");
+  CHECK(words[19] == "3");
+  CHECK(words[21] == "987");
+  CHECK(words[22] == "4096000");
+  CHECK(words[23] == "55");
+}
+
+TEST_CASE("fake_tree: a process has the files that it was given") {
+  const hmn_fake::tree tree;
+  auto one = hmn_fake::simple_process(77, "trainer", 1234, 10);
+  one.descriptors = {{3, "/dev/nvidia-uvm"}};
+  one.fdinfo = {{3, "pos:\t0\n"}};
+  one.pid_namespace = 4026531836;
+  hmn_fake::add_process(tree, one);
+  hmn_fake::set_self(tree, 77);
+  CHECK(text_of(tree.proc() + "/77/comm") == "trainer\n");
+  CHECK(words_of(text_of(tree.proc() + "/self/statm"))[1] == "10");
+  CHECK(text_of(tree.proc() + "/77/status").find("VmRSS:\t      40 kB\n") != std::string::npos);
+  CHECK(fs::read_symlink(tree.proc() + "/77/fd/3") == "/dev/nvidia-uvm");
+  CHECK(text_of(tree.proc() + "/77/fdinfo/3") == "pos:\t0\n");
+  CHECK(fs::read_symlink(tree.proc() + "/77/ns/pid") == "pid:[4026531836]");
+  CHECK_FALSE(fs::exists(tree.proc() + "/77/smaps_rollup"));
+}
+
+TEST_CASE("fake_tree: a PCI device is reached through every link") {
+  const hmn_fake::tree tree;
+  hmn_fake::pci_device gpu;
+  gpu.address = "0000:01:00.0";
+  gpu.device = 0x26b9;
+  gpu.power_control = "auto";
+  gpu.runtime_status = "suspended";
+  gpu.driver = "nvidia";
+  gpu.drm_nodes = {"card1", "renderD128"};
+  hmn_fake::add_pci_device(tree, gpu);
+  const auto at = tree.sys() + "/bus/pci/devices/0000:01:00.0";
+  CHECK(text_of(at + "/vendor") == "0x10de\n");
+  CHECK(text_of(at + "/device") == "0x26b9\n");
+  CHECK(text_of(at + "/class") == "0x030200\n");
+  CHECK(text_of(at + "/power/runtime_status") == "suspended\n");
+  CHECK(fs::canonical(at + "/driver").filename() == "nvidia");
+  CHECK(text_of(tree.sys() + "/class/drm/renderD128/device/vendor") == "0x10de\n");
+  CHECK(fs::canonical(tree.sys() + "/class/drm/card1/device") == fs::canonical(at));
+}
+
+TEST_CASE("fake_tree: system files") {
+  const hmn_fake::tree tree;
+  hmn_fake::meminfo memory;
+  memory.total = 131072;
+  memory.huge_pages_total = 0;
+  hmn_fake::set_meminfo(tree, memory);
+  hmn_fake::set_boot_time(tree, 1700000000);
+  hmn_fake::set_mountinfo(tree, "self", {{"/", "/sys/fs/cgroup", "cgroup2", "", "rw,nsdelegate"}});
+  hmn_fake::set_cgroup_v2(tree, "/user.slice/a", {{"memory.max", "max\n"}});
+  hmn_fake::set_cgroup_v1(tree, "memory", "docker/x", {{"memory.limit_in_bytes", "4096\n"}});
+  CHECK(text_of(tree.proc() + "/meminfo") ==
+        "MemTotal:         131072 kB\nHugePages_Total:        0\n");
+  CHECK(text_of(tree.proc() + "/stat").find("\nbtime 1700000000\n") != std::string::npos);
+  CHECK(text_of(tree.proc() + "/self/mountinfo").find(" - cgroup2 cgroup2 rw,nsdelegate\n") !=
+        std::string::npos);
+  CHECK(text_of(tree.sys() + "/fs/cgroup/user.slice/a/memory.max") == "max\n");
+  CHECK(text_of(tree.sys() + "/fs/cgroup/memory/docker/x/memory.limit_in_bytes") == "4096\n");
+}
+
+TEST_CASE("fake_tree: an opened file is noticed") {
+  const hmn_fake::tree tree;
+  hmn_fake::nvidia_information gpu;
+  gpu.address = "0000:01:00.0";
+  hmn_fake::add_nvidia_information(tree, gpu);
+  const auto folder = tree.proc() + "/driver/nvidia/gpus/0000:01:00.0";
+  hmn_fake::open_watch watch(folder);
+  CHECK(watch.opened().empty());
+  CHECK(text_of(folder + "/information").find("Device Minor: \t 0\n") != std::string::npos);
+  CHECK(watch.opened() == std::vector<std::string>{"information"});
+  CHECK(watch.opened().empty());
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "../nvml/fake_nvml.h"
+#include "../nvml/nvml_abi.hpp"
+
+namespace selftest {
+
+using namespace fake_nvml;
+
+// The fake as a client meets it: through dlopen and dlsym.
+class loaded_nvml {
+ public:
+  explicit loaded_nvml(const std::string& variant = "nvml")
+      : library_(dlopen((FAKES_DIR "/" + variant + "/libnvidia-ml.so.1").c_str(),
+                        RTLD_NOW | RTLD_LOCAL)) {
+    if (!library_) FAIL(dlerror());
+    call<void()>("fake_nvml_reset")();
+  }
+
+  ~loaded_nvml() {
+    call<void()>("fake_nvml_reset")();
+    dlclose(library_);
+  }
+
+  loaded_nvml(const loaded_nvml&) = delete;
+  loaded_nvml& operator=(const loaded_nvml&) = delete;
+
+  bool has(const char* symbol) const { return dlsym(library_, symbol) != nullptr; }
+
+  template <class Signature>
+  Signature* call(const char* symbol) const {
+    auto* found = reinterpret_cast<Signature*>(dlsym(library_, symbol));
+    if (!found) FAIL("no symbol ", symbol);
+    return found;
+  }
+
+  template <class... Args>
+  status operator()(const char* symbol, Args... args) const {
+    return call<status(Args...)>(symbol)(args...);
+  }
+
+  int load(const std::string& json) const {
+    return call<int(const char*)>("fake_nvml_load")(json.c_str());
+  }
+
+  void start(const std::string& json) const {
+    REQUIRE(load(json) == 0);
+    REQUIRE((*this)("nvmlInit_v2") == success);
+  }
+
+  device_handle gpu(unsigned index = 0) const {
+    device_handle handle = nullptr;
+    REQUIRE((*this)("nvmlDeviceGetHandleByIndex_v2", index, &handle) == success);
+    return handle;
+  }
+
+  unsigned long long calls(const char* symbol) const {
+    return call<unsigned long long(const char*)>("fake_nvml_calls")(symbol);
+  }
+
+  int sessions() const { return call<int()>("fake_nvml_initialized")(); }
+
+ private:
+  void* library_;
+};
+
+}  // namespace selftest

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <malloc.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <sstream>
+
+#include "fake_tree.hpp"
+#include "loaded_nvml.hpp"
+
+using namespace fake_nvml;
+using selftest::loaded_nvml;
+
+namespace {
+
+class environment {
+ public:
+  explicit environment(const std::string& path) { setenv(name, path.c_str(), 1); }
+  ~environment() { unsetenv(name); }
+
+ private:
+  static constexpr const char* name = "FAKE_NVML_SCENARIO";
+};
+
+unsigned count_of(const loaded_nvml& nvml) {
+  unsigned count = 0;
+  REQUIRE(nvml("nvmlDeviceGetCount_v2", &count) == success);
+  return count;
+}
+
+std::string text_of(const std::string& path) {
+  std::ifstream file(path);
+  std::ostringstream text;
+  text << file.rdbuf();
+  return text.str();
+}
+
+}  // namespace
+
+TEST_CASE("nvml_scenario: without one there is no driver") {
+  const loaded_nvml nvml;
+  CHECK(nvml("nvmlInit_v2") == error_driver_not_loaded);
+  CHECK(nvml("nvmlInitWithFlags", 1U) == error_driver_not_loaded);
+}
+
+TEST_CASE("nvml_scenario: a file named by the environment is read again at the next init") {
+  const loaded_nvml nvml;
+  const hmn_fake::tree tree;
+  tree.write("nvml.json", R"({"devices": [{}]})");
+  const environment here(tree.path("nvml.json"));
+  REQUIRE(nvml("nvmlInit_v2") == success);
+  CHECK(count_of(nvml) == 1);
+  tree.write("nvml.json", R"({"devices": [{}, {}, {}]})");
+  CHECK(count_of(nvml) == 1);
+  REQUIRE(nvml("nvmlShutdown") == success);
+  REQUIRE(nvml("nvmlInit_v2") == success);
+  CHECK(count_of(nvml) == 3);
+}
+
+TEST_CASE("nvml_scenario: reread at each call, and an epoch that ends the session") {
+  const loaded_nvml nvml;
+  const hmn_fake::tree tree;
+  tree.write("nvml.json", R"({"reread": "call", "devices": [{}]})");
+  const environment here(tree.path("nvml.json"));
+  REQUIRE(nvml("nvmlInit_v2") == success);
+  CHECK(count_of(nvml) == 1);
+  tree.write("nvml.json", R"({"reread": "call", "devices": [{}, {}]})");
+  CHECK(count_of(nvml) == 2);
+  tree.write("nvml.json", R"({"reread": "call", "epoch": 1, "devices": [{}, {}]})");
+  unsigned count = 0;
+  CHECK(nvml("nvmlDeviceGetCount_v2", &count) == error_uninitialized);
+  REQUIRE(nvml("nvmlInit_v2") == success);
+  CHECK(count_of(nvml) == 2);
+}
+
+TEST_CASE("nvml_scenario: a handle follows its uuid when cards come and go") {
+  const loaded_nvml nvml;
+  nvml.start(R"({"devices": [{"uuid": "GPU-a", "minor": 10}, {"uuid": "GPU-b", "minor": 11}]})");
+  const auto a = nvml.gpu(0), b = nvml.gpu(1);
+  REQUIRE(nvml.load(R"({"devices": [{"uuid": "GPU-b", "minor": 21}]})") == 0);
+  unsigned minor = 0;
+  CHECK(nvml("nvmlDeviceGetMinorNumber", b, &minor) == success);
+  CHECK(minor == 21);
+  CHECK(nvml("nvmlDeviceGetMinorNumber", a, &minor) == error_gpu_is_lost);
+  REQUIRE(nvml.load(R"({"devices": [{"uuid": "GPU-b"}, {"uuid": "GPU-a", "minor": 30}]})") == 0);
+  CHECK(nvml("nvmlDeviceGetMinorNumber", a, &minor) == success);
+  CHECK(minor == 30);
+}
+
+TEST_CASE("nvml_scenario: a mistake in it is told and not passed over") {
+  const loaded_nvml nvml;
+  for (const char* wrong :
+       {R"({"devicez": []})", R"({"devices": [{"memry": {}}]})", R"({"devices": [)",
+        R"({"devices": [{"memory": {"total": "8 GB"}}]})",
+        R"({"rules": [{"call": "nvmlNoSuch", "result": 3}]})",
+        R"({"rules": [{"call": "nvmlInit*", "result": "NO_SUCH_CODE"}]})",
+        R"({"rules": [{"call": "nvmlInit*"}]})", R"({"process_layout": {"v3": 20}})"}) {
+    CAPTURE(wrong);
+    CHECK(nvml.load(wrong) == -1);
+    CHECK(std::string(nvml.call<const char*()>("fake_nvml_problem")()) != "");
+    CHECK(nvml("nvmlInit_v2") != success);
+  }
+}
+
+TEST_CASE("nvml_scenario: calls are counted, by symbol and device, and logged") {
+  const loaded_nvml nvml;
+  const hmn_fake::tree tree;
+  nvml.start(R"({"devices": [{}, {}], "log": ")" + tree.path("calls.log") + R"("})");
+  unsigned minor = 0;
+  nvml("nvmlDeviceGetMinorNumber", nvml.gpu(1), &minor);
+  nvml("nvmlDeviceGetPowerUsage", nvml.gpu(1), &minor);
+  CHECK(nvml.calls("nvmlDeviceGetMinorNumber") == 1);
+  CHECK(nvml.calls("nvmlDeviceGetHandleByIndex_v2") == 2);
+  CHECK(nvml.calls(nullptr) == 5);
+  CHECK(nvml.calls("nvmlNoSuch") == ~0ULL);
+  const auto of_device =
+      nvml.call<unsigned long long(const char*, unsigned)>("fake_nvml_device_calls");
+  CHECK(of_device("nvmlDeviceGetPowerUsage", 1U) == 1);
+  CHECK(of_device("nvmlDeviceGetPowerUsage", 0U) == 0);
+  CHECK(text_of(tree.path("calls.log")) ==
+        "nvmlInit_v2 - 0\n"
+        "nvmlDeviceGetHandleByIndex_v2 1 0\n"
+        "nvmlDeviceGetMinorNumber 1 0\n"
+        "nvmlDeviceGetHandleByIndex_v2 1 0\n"
+        "nvmlDeviceGetPowerUsage 1 3\n");
+}
+
+TEST_CASE("nvml_scenario: a call in the steady state allocates nothing") {
+  const loaded_nvml nvml;
+  nvml.start(R"({"devices": [{"memory": {"total": 3}, "processes": {"compute": [{"pid": 1}]}}]})");
+  const auto gpu = nvml.gpu();
+  const auto read = nvml.call<status(device_handle, memory_v1*)>("nvmlDeviceGetMemoryInfo");
+  const auto list = nvml.call<status(device_handle, unsigned*, process_v2*)>(
+      "nvmlDeviceGetComputeRunningProcesses_v3");
+  memory_v1 memory{};
+  process_v2 row{};
+  const auto before = mallinfo2();
+  status worst = success;
+  for (int i = 0; i < 1000; ++i) {
+    unsigned count = 1;
+    if (const auto got = read(gpu, &memory); got != success) worst = got;
+    if (const auto got = list(gpu, &count, &row); got != success) worst = got;
+  }
+  const auto after = mallinfo2();
+  CHECK(worst == success);
+  CHECK(after.uordblks == before.uordblks);
+}

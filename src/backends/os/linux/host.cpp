@@ -71,6 +71,7 @@ class linux_host final : public host_source {
 
  private:
   static void start(std::uint32_t pid, process_memory& out) noexcept {
+    out = process_memory();
     out.pid = pid;
     out.from = source::os;
   }

@@ -43,6 +43,7 @@ result<void> read_system_memory(const std::string& proc_root, const std::string&
   std::array<char, 16384> buffer;
   const auto got = platform::read_small(path.c_str(), buffer);
   if (!got) return unreadable(got.error, path);
+  out = system_memory();
   out.from = source::os;
   take(parse_meminfo({buffer.data(), got.value}), proc_root, out);
   if (!out.total && !out.available) return nonsense(path, "it has no MemTotal in kB");

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <ctime>
+#include <string>
+
+#include "backends/os/linux/boot_time.hpp"
+#include "backends/os/linux/process_name.hpp"
+#include "platform/clock.hpp"
+#include "platform/process.hpp"
+#include "support.hpp"
+
+using namespace hmn;
+
+namespace {
+
+usage described(const hmn_fake::tree& tree, std::uint32_t pid) {
+  usage row;
+  row.pid = pid;
+  host_on(tree)->describe(row);
+  return row;
+}
+
+std::string name_of(const std::string& comm, const std::string& cmdline) {
+  const hmn_fake::tree tree;
+  auto p = hmn_fake::simple_process(7, comm, 1, 1);
+  p.cmdline = cmdline;
+  hmn_fake::add_process(tree, p);
+  return described(tree, 7).name;
+}
+
+}  // namespace
+
+TEST_CASE("name, start, owner and resident set from stat and the folder") {
+  const hmn_fake::tree tree;
+  hmn_fake::set_boot_time(tree, 1'700'000'000);
+  hmn_fake::add_process(tree, hmn_fake::simple_process(4242, "trainer", 123456, 2048));
+  const usage row = described(tree, 4242);
+  CHECK(row.name == "trainer");
+  CHECK(row.name_state == name_state::resolved);
+  const std::uint64_t hz = platform::clock_ticks_per_second();
+  CHECK(row.start_unix_ns == (1'700'000'000 * hz + 123456) * (platform::ns_per_second / hz));
+  CHECK(row.uid == geteuid());
+  CHECK(row.host_resident == 2048 * platform::page_size());
+}
+
+TEST_CASE("a name of 15 bytes may be cut: argv[0] has the rest") {
+  CHECK(name_of("process-exporte", std::string("/usr/bin/process-exporter\0-x\0", 29)) ==
+        "process-exporter");
+  CHECK(name_of("process-exporte", std::string("process-exporter\0", 17)) == "process-exporter");
+  CHECK(name_of("process-exporte", std::string("/usr/bin/python3\0", 17)) == "process-exporte");
+  CHECK(name_of("process-exporte", "") == "process-exporte");
+  CHECK(name_of("trainer", std::string("/usr/bin/trainer-of-nets\0", 25)) == "trainer");
+}
+
+TEST_CASE("a name that is cut inside a character takes the whole one from argv[0]") {
+  const std::string full = "modell-trainr-\xC3\xA4hnlich";
+  CHECK(name_of(full.substr(0, 15), "/bin/" + full + std::string(1, '\0')) == full);
+  CHECK(name_of(full.substr(0, 15), "") == "modell-trainr-\xEF\xBF\xBD");
+}
+
+TEST_CASE("bytes that are no UTF-8 are replaced, never passed on") {
+  CHECK(name_of("a\xFF"
+                "b",
+                "") ==
+        "a\xEF\xBF\xBD"
+        "b");
+  CHECK(name_of("a)\nb", "") == "a)\nb");
+}
+
+TEST_CASE("states of a name") {
+  const hmn_fake::tree tree;
+  hmn_fake::process kernel;
+  kernel.pid = 2;
+  kernel.stat = hmn_fake::text_of(2, hmn_fake::stat_line{.comm = "kthreadd", .flags = 0x208040});
+  hmn_fake::add_process(tree, kernel);
+  const usage thread = described(tree, 2);
+  CHECK(thread.name_state == name_state::kernel);
+  CHECK(thread.name.empty());
+  CHECK_FALSE(thread.host_resident);
+
+  const usage exited = described(tree, 99);
+  CHECK(exited.name_state == name_state::exited);
+  CHECK(exited.name.empty());
+  CHECK_FALSE(exited.uid);
+}
+
+TEST_CASE("a zombie keeps its name and has no memory") {
+  const hmn_fake::tree tree;
+  hmn_fake::process p;
+  p.pid = 8;
+  p.stat = hmn_fake::text_of(8, hmn_fake::stat_line{.comm = "late", .state = 'Z'});
+  hmn_fake::add_process(tree, p);
+  const usage row = described(tree, 8);
+  CHECK(row.name == "late");
+  CHECK_FALSE(row.host_resident);
+  CHECK(row.uid);
+}
+
+TEST_CASE("what the driver told stays") {
+  const hmn_fake::tree tree;
+  hmn_fake::add_process(tree, hmn_fake::simple_process(4242, "trainer", 1, 2));
+  usage row;
+  row.pid = 4242;
+  row.name = "Trainer 2";
+  row.name_state = name_state::resolved;
+  row.uid = 12;
+  host_on(tree)->describe(row);
+  CHECK(row.name == "Trainer 2");
+  CHECK(row.uid == 12u);
+  CHECK(row.host_resident);
+}
+
+TEST_CASE("a stat that makes no sense leaves everything unknown") {
+  const hmn_fake::tree tree;
+  hmn_fake::process p;
+  p.pid = 8;
+  p.stat = "8 (x) S";
+  hmn_fake::add_process(tree, p);
+  const usage row = described(tree, 8);
+  CHECK(row.name_state == name_state::unknown);
+  CHECK_FALSE(row.start_unix_ns);
+}
+
+TEST_CASE("pid 0 is nobody") {
+  const usage row = described(hmn_fake::tree(), 0);
+  CHECK(row.name_state == name_state::unknown);
+}
+
+TEST_CASE("the boot time is a line of its own") {
+  CHECK(os::parse_boot_time("cpu 1 2\nintr 5 btime 7\nctxt 3\nbtime 1700000000\nprocesses 4\n") ==
+        1'700'000'000);
+  CHECK_FALSE(os::parse_boot_time("btime\n"));
+  CHECK_FALSE(os::parse_boot_time("btime x\n"));
+  CHECK_FALSE(os::parse_boot_time(""));
+}
+
+TEST_CASE("without a boot time there is no start, and one past 64 bits is none") {
+  const hmn_fake::tree tree;
+  hmn_fake::add_process(tree, hmn_fake::simple_process(4, "a", 5, 1));
+  CHECK_FALSE(described(tree, 4).start_unix_ns);
+  hmn_fake::set_boot_time(tree, 18'446'744'073);
+  CHECK(described(tree, 4).start_unix_ns);
+  hmn_fake::set_boot_time(tree, 18'446'744'074);
+  CHECK_FALSE(described(tree, 4).start_unix_ns);
+}
+
+TEST_CASE("the running system: a child") {
+  const std::uint64_t before = platform::unix_ns();
+  const pid_t child = fork();
+  if (child == 0) {
+    for (;;) pause();
+  }
+  usage row;
+  row.pid = static_cast<std::uint32_t>(child);
+  host_here()->describe(row);
+  CHECK(row.name_state == name_state::resolved);
+  CHECK(row.uid == geteuid());
+  CHECK(*row.host_resident > 0);
+  // btime is in whole seconds, and the clock may be set while this runs
+  CHECK(*row.start_unix_ns > before - 3 * platform::ns_per_second);
+  CHECK(*row.start_unix_ns < before + 3 * platform::ns_per_second);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The limit that really applies: nested groups, containers' mounts, both versions.
+#include "backends/os/linux/memory_limit.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+#include <vector>
+
+#include "support.hpp"
+
+using hmn::os::find_memory_limit;
+using hmn::os::memory_limit;
+
+namespace {
+
+constexpr const char* unlimited_v1 = "9223372036854771712\n";
+
+class machine {
+ public:
+  void member(const std::string& text) const { tree_.write("proc/self/cgroup", text); }
+  void mount(const std::string& root, const std::string& point, bool v2 = true) {
+    mounts_.push_back({.root = root,
+                       .point = tree_.path(point),
+                       .type = v2 ? "cgroup2" : "cgroup",
+                       .source = "cgroup",
+                       .super_options = v2 ? "rw" : "rw,memory"});
+    tree_.directory(point);
+    hmn_fake::set_mountinfo(tree_, "self", mounts_);
+  }
+  void v2(const std::string& folder, const std::string& max, const std::string& current) const {
+    tree_.write(folder + "/memory.max", max + "\n");
+    tree_.write(folder + "/memory.current", current + "\n");
+  }
+  void v1(const std::string& folder, const std::string& limit, const std::string& usage,
+          const char* hierarchy = "1\n") const {
+    tree_.write(folder + "/memory.limit_in_bytes", limit + "\n");
+    tree_.write(folder + "/memory.usage_in_bytes", usage + "\n");
+    tree_.write(folder + "/memory.use_hierarchy", hierarchy);
+  }
+  [[nodiscard]] memory_limit find(const std::string& cgroup_root = {}) const {
+    return find_memory_limit(tree_.proc(), cgroup_root.empty() ? "" : tree_.path(cgroup_root));
+  }
+  [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
+
+ private:
+  hmn_fake::tree tree_;
+  std::vector<hmn_fake::mount> mounts_;
+};
+
+void check(const memory_limit& m, std::uint64_t bytes, std::uint64_t used) {
+  CHECK(m.bytes == bytes);
+  CHECK(m.used == used);
+  CHECK_FALSE(m.is_partial);
+}
+
+void check_none(const memory_limit& m) {
+  CHECK_FALSE(m.bytes);
+  CHECK_FALSE(m.used);
+  CHECK_FALSE(m.is_partial);
+}
+
+}  // namespace
+
+TEST_CASE("v2: the limit of the own group") {
+  machine m;
+  m.member("0::/a/b\n");
+  m.mount("/", "cg");
+  m.v2("cg/a/b", "1000", "10");
+  m.v2("cg/a", "max", "20");
+  check(m.find(), 1000, 10);
+}
+
+TEST_CASE("v2: the tightest of nested groups, with that group's use") {
+  machine m;
+  m.member("0::/a/b/c\n");
+  m.mount("/", "cg");
+  m.v2("cg/a/b/c", "3000", "30");
+  m.v2("cg/a/b", "1000", "40");
+  m.v2("cg/a", "2000", "50");
+  check(m.find(), 1000, 40);
+}
+
+TEST_CASE("v2: of equal limits the outer one is fuller") {
+  machine m;
+  m.member("0::/a/b\n");
+  m.mount("/", "cg");
+  m.v2("cg/a/b", "1000", "10");
+  m.v2("cg/a", "1000", "900");
+  check(m.find(), 1000, 900);
+}
+
+TEST_CASE("v2: no limit anywhere, the root group, a controller that is not enabled") {
+  machine m;
+  m.member("0::/a\n");
+  m.mount("/", "cg");
+  m.v2("cg/a", "max", "10");
+  check_none(m.find());
+  m.member("0::/\n");
+  check_none(m.find());
+  m.tree().directory("cg/plain");
+  m.member("0::/plain\n");
+  check_none(m.find());
+}
+
+TEST_CASE("v2: a container with a cgroup namespace of its own") {
+  machine m;
+  m.member("0::/\n");
+  m.mount("/", "cg");
+  m.v2("cg", "5000", "70");
+  check(m.find(), 5000, 70);
+}
+
+TEST_CASE("a container without one: the mount begins at its group") {
+  machine m;
+  m.member("0::/docker/abc/sub\n");
+  m.mount("/docker/abc", "cg");
+  m.v2("cg", "5000", "70");
+  m.v2("cg/sub", "max", "7");
+  check(m.find(), 5000, 70);
+}
+
+TEST_CASE("of several mounts the one that shows the most groups") {
+  machine m;
+  m.member("0::/docker/abc\n");
+  m.mount("/docker/abc", "inner");
+  m.mount("/", "outer");
+  m.v2("inner", "5000", "70");
+  m.v2("outer/docker/abc", "5000", "70");
+  m.v2("outer/docker", "4000", "3000");
+  check(m.find(), 4000, 3000);
+}
+
+TEST_CASE("a mount whose path has a blank") {
+  machine m;
+  m.member("0::/a\n");
+  m.tree().write("my cg/a/memory.max", "9\n");
+  m.tree().write("my cg/a/memory.current", "3\n");
+  std::string point = m.tree().path("my cg");
+  point.replace(point.find(' '), 1, "\\040");
+  m.tree().write("proc/self/mountinfo", "1 2 0:3 / " + point + " rw - cgroup2 c rw\n");
+  check(m.find(), 9, 3);
+}
+
+TEST_CASE("a group that no mount shows is said to be missing, not unlimited") {
+  machine m;
+  m.member("0::/\n");
+  m.mount("/../..", "cg");
+  m.v2("cg", "5000", "70");
+  const memory_limit found = m.find();
+  CHECK_FALSE(found.bytes);
+  CHECK(found.is_partial);
+  m.member("0::/../other\n");
+  CHECK(m.find().is_partial);
+}
+
+TEST_CASE("a limit that makes no sense is said to be missing; the others count") {
+  machine m;
+  m.member("0::/a/b\n");
+  m.mount("/", "cg");
+  m.v2("cg/a/b", "12 kB", "10");
+  m.v2("cg/a", "2000", "50");
+  const memory_limit found = m.find();
+  CHECK(found.bytes == 2000);
+  CHECK(found.used == 50);
+  CHECK(found.is_partial);
+}
+
+TEST_CASE("a use that makes no sense is absent") {
+  machine m;
+  m.member("0::/a\n");
+  m.mount("/", "cg");
+  m.v2("cg/a", "2000", "many");
+  CHECK(m.find().bytes == 2000);
+  CHECK_FALSE(m.find().used);
+}
+
+TEST_CASE("v1: the tightest of nested groups") {
+  machine m;
+  m.member("9:name=systemd:/x\n4:memory:/a/b\n0::/\n");
+  m.mount("/", "cg/memory", false);
+  m.v1("cg/memory/a/b", "3000", "30");
+  m.v1("cg/memory/a", "1000", "40");
+  m.v1("cg/memory", "9223372036854771712", "50");
+  check(m.find(), 1000, 40);
+}
+
+TEST_CASE("v1: unlimited is no limit") {
+  machine m;
+  m.member("4:memory:/a\n");
+  m.mount("/", "cg/memory", false);
+  m.v1("cg/memory/a", "9223372036854710272", "30");
+  m.v1("cg/memory", "9223372036854771712", "50");
+  check_none(m.find());
+}
+
+TEST_CASE("v1: a group that does not count its children does not limit them") {
+  machine m;
+  m.member("4:memory:/a/b\n");
+  m.mount("/", "cg/memory", false);
+  m.v1("cg/memory/a/b", "3000", "30");
+  m.v1("cg/memory/a", "1000", "40", "0\n");
+  check(m.find(), 3000, 30);
+}
+
+TEST_CASE("v1: a limit above what is mounted, whose use cannot be known") {
+  machine m;
+  m.member("4:memory:/docker/abc\n");
+  m.mount("/docker/abc", "cg/memory", false);
+  m.v1("cg/memory", "9223372036854771712", "30");
+  m.tree().write("cg/memory/memory.stat", "cache 1\nhierarchical_memory_limit 2000\n");
+  const memory_limit found = m.find();
+  CHECK(found.bytes == 2000);
+  CHECK_FALSE(found.used);
+  m.tree().write("cg/memory/memory.stat", std::string("hierarchical_memory_limit ") + unlimited_v1);
+  check_none(m.find());
+}
+
+TEST_CASE("a given root: unified, v1 below memory/, hybrid below unified/") {
+  machine m;
+  m.member("0::/a\n");
+  m.v2("elsewhere/a", "1000", "10");
+  check(m.find("elsewhere"), 1000, 10);
+  m.v2("hybrid/unified/a", "2000", "20");
+  check(m.find("hybrid"), 2000, 20);
+  m.member("4:memory:/a\n");
+  m.v1("legacy/memory/a", "3000", "30");
+  check(m.find("legacy"), 3000, 30);
+  CHECK(m.find("nowhere").is_partial);
+}
+
+TEST_CASE("a kernel without control groups, and one without the memory controller") {
+  const machine m;
+  check_none(m.find());
+  m.member("3:cpu:/a\n");
+  check_none(m.find());
+}

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Every recorded file of a process and of a control group yields what its index says.
+#include "recorded.hpp"
+
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "backends/os/linux/cgroup.hpp"
+#include "backends/os/linux/memory_limit.hpp"
+#include "backends/os/linux/mountinfo.hpp"
+#include "backends/os/linux/smaps_rollup.hpp"
+#include "backends/os/linux/stat.hpp"
+#include "backends/os/linux/statm.hpp"
+#include "backends/os/linux/status.hpp"
+#include "fake_tree.hpp"
+#include "model/scan.hpp"
+
+using namespace hmn::os;
+using recorded::entry;
+
+namespace {
+
+void check_amount(const amount& found, const entry& e, const char* key) {
+  CAPTURE(key);
+  if (e.has(key)) {
+    CHECK(found.value() == e.number(key));
+  } else {
+    CHECK_FALSE(found.value());
+  }
+}
+
+int count_of(const char* key, void (*check)(const entry&)) {
+  int count = 0;
+  for (const entry& e : recorded::all("proc-pid/")) {
+    if (!e.expected.contains(key)) continue;
+    CAPTURE(e.file);
+    check(e);
+    ++count;
+  }
+  return count;
+}
+
+void check_stat(const entry& e) {
+  const std::string text = e.text();
+  const auto s = parse_stat(text);
+  REQUIRE(s);
+  CHECK(s->pid == e.number("pid"));
+  CHECK(s->comm == e.expected.at("comm").get<std::string>());
+  CHECK(std::string(1, s->state) == e.expected.at("state").get<std::string>());
+  CHECK(s->num_threads == e.number("num_threads"));
+  CHECK(s->starttime == e.number("starttime_ticks"));
+  CHECK(s->vsize == e.number("vsize_bytes"));
+  CHECK(s->rss == e.number("rss_pages"));
+}
+
+void check_status(const entry& e) {
+  const status_memory m = parse_status(e.text());
+  check_amount(m.vm_rss, e, "VmRSS_bytes");
+  check_amount(m.vm_hwm, e, "VmHWM_bytes");
+  check_amount(m.vm_size, e, "VmSize_bytes");
+  check_amount(m.vm_swap, e, "VmSwap_bytes");
+}
+
+void check_statm(const entry& e) {
+  const auto m = parse_statm(e.text());
+  REQUIRE(m);
+  CHECK(m->size == e.number("size_pages"));
+  CHECK(m->resident == e.number("resident_pages"));
+  CHECK(m->resident * 4096 == e.number("rss_bytes_at_4k_pages"));
+}
+
+void check_smaps(const entry& e) {
+  const smaps_rollup r = parse_smaps_rollup(e.text());
+  check_amount(r.pss, e, "Pss_bytes");
+  check_amount(r.unique(), e, "uss_bytes");
+}
+
+std::string file_of(const entry& tree, const char* name) {
+  std::ifstream file(tree.path() + name);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+}  // namespace
+
+TEST_CASE("recorded /proc/<pid>/stat") {
+  CHECK(count_of("starttime_ticks", check_stat) == 12);
+}
+TEST_CASE("recorded /proc/<pid>/status") {
+  CHECK(count_of("VmPeak_bytes", check_status) == 8);
+}
+TEST_CASE("recorded /proc/<pid>/statm") {
+  CHECK(count_of("size_pages", check_statm) == 2);
+}
+TEST_CASE("recorded smaps_rollup") {
+  CHECK(count_of("Pss_bytes", check_smaps) == 2);
+}
+
+TEST_CASE("a recorded kernel thread is one, a recorded program is none") {
+  const std::string kthread = recorded::one("proc-pid/node_exporter-10-stat-kthread.txt").text();
+  CHECK(parse_stat(kthread)->is_kernel_thread());
+  const std::string vim = recorded::one("proc-pid/procfs-26231-stat.txt").text();
+  CHECK_FALSE(parse_stat(vim)->is_kernel_thread());
+}
+
+TEST_CASE("recorded limits and use of control groups") {
+  int count = 0;
+  for (const entry& e : recorded::all("cgroup/")) {
+    if (!e.expected.contains("usage_bytes")) continue;
+    CAPTURE(e.file);
+    ++count;
+    const bool v1 = e.number("version") == 1;
+    const char* const usage = v1 ? "memory.usage_in_bytes" : "memory.current";
+    CHECK(parse_cgroup_usage(file_of(e, usage)) == e.number("usage_bytes"));
+    const hmn_fake::tree tree;
+    tree.write("proc/self/cgroup", v1 ? "4:memory:/\n" : "0::/\n");
+    const memory_limit found = find_memory_limit(tree.proc(), e.path());
+    CHECK(found.bytes.has_value() == e.has("limit_bytes"));
+    CHECK_FALSE(found.is_partial);
+    if (!v1) continue;
+    const auto above = parse_cgroup_hierarchical_limit(file_of(e, "memory.stat"));
+    CHECK((above.what == cgroup_limit::is::known) == e.has("hierarchical_limit_bytes"));
+  }
+  CHECK(count == 5);
+}
+
+TEST_CASE("recorded memberships") {
+  using version = cgroup_membership::version;
+  for (const entry& e : recorded::all("cgroup/")) {
+    const bool v1 = e.expected.contains("memory_path");
+    if (!v1 && !e.expected.contains("path")) continue;
+    CAPTURE(e.file);
+    const std::string text = e.text();
+    const auto m = parse_cgroup_membership(text);
+    CHECK(m.hierarchy == (v1 ? version::v1 : version::v2));
+    CHECK(m.path == e.expected.at(v1 ? "memory_path" : "path").get<std::string>());
+  }
+}
+
+TEST_CASE("recorded mounts") {
+  const entry e = recorded::one("cgroup/elastic-docker2-mountinfo");
+  const std::string text = e.text();
+  std::vector<std::string> roots;
+  std::string_view rest = text;
+  while (!rest.empty()) {
+    const auto m = parse_mount(hmn::scan::take_line(rest));
+    if (m && m->is_cgroup_v2()) roots.emplace_back(m->root);
+  }
+  CHECK(roots.size() == e.number("cgroup2_mounts"));
+  CHECK(roots == e.expected.at("roots").get<std::vector<std::string>>());
+}

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "backends/os/os.hpp"
+#include "fake_tree.hpp"
+
+// A host source on a fake tree.
+inline std::unique_ptr<hmn::host_source> host_on(const hmn_fake::tree& tree) {
+  hmn::settings s;
+  s.proc_root = tree.proc();
+  s.sys_root = tree.sys();
+  return hmn::make_os(s);
+}
+
+inline std::unique_ptr<hmn::host_source> host_here() {
+  return hmn::make_os(hmn::settings());
+}
+
+inline bool mentions(const hmn::failure& why, const char* words) {
+  return why.message.find(words) != std::string::npos;
+}

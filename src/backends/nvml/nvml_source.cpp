@@ -328,7 +328,7 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
   } else if (!self) {
     why = fail(status::no_process, "the driver lists no such process on this device");
   } else {
-    why = fail(status::unsupported,
+    why = fail(status::no_source,
                "the driver lists processes of another PID namespace, in which this one cannot be "
                "found; run in the host's PID namespace, as with 'docker run --pid=host'");
   }

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/information.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace hmn::nvml;
+
+TEST_CASE("the kernel driver's page on a GPU") {
+  const auto found = parse_information(
+      "Model: \t\t NVIDIA GeForce RTX 3080 Laptop GPU\n"
+      "IRQ:   \t\t 133\n"
+      "GPU UUID: \t GPU-8a1b2c3d-0000-1111-2222-333344445555\n"
+      "Video BIOS: \t 94.04.42.00.a2\n"
+      "Device Minor: \t 0\n");
+  CHECK(found.model == "NVIDIA GeForce RTX 3080 Laptop GPU");
+  CHECK(found.uuid == "GPU-8a1b2c3d-0000-1111-2222-333344445555");
+}
+
+TEST_CASE("a GPU that was never initialised has no UUID yet") {
+  const auto found = parse_information(
+      "Model: \t\t Unknown\n"
+      "GPU UUID: \t GPU-????????-????-????-????-????????????\n");
+  CHECK(found.model.empty());
+  CHECK(found.uuid.empty());
+}
+
+TEST_CASE("pages that are not the driver's give nothing") {
+  for (const char* text : {"", "\n", ":", "Model", "Model:", "Model: \t \n", "GPU UUID: none"}) {
+    const auto found = parse_information(text);
+    CHECK_MESSAGE(found.model.empty(), text);
+    CHECK_MESSAGE(found.uuid.empty(), text);
+  }
+}
+
+TEST_CASE("the driver's version, of the closed and the open module") {
+  CHECK(parse_driver_version("NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.163.01  Fri Apr "
+                             "11 19:06:08 UTC 2025\nGCC version:  gcc version 12.2.0\n") ==
+        "550.163.01");
+  CHECK(parse_driver_version("NVRM version: NVIDIA UNIX Open Kernel Module for aarch64  580.82.07  "
+                             "Release Build\n") == "580.82.07");
+  CHECK(parse_driver_version("GCC version: gcc 12.2.0\n").empty());
+  CHECK(parse_driver_version("NVRM version: unknown .5 5. 550\n").empty());
+  CHECK(parse_driver_version("").empty());
+}

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "machine.hpp"
+
+#include <dlfcn.h>
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <utility>
+
+#include "backends/nvml/nvml.hpp"
+
+namespace {
+
+template <class F>
+F control(void* library, const char* name) {
+  return reinterpret_cast<F>(dlsym(library, name));
+}
+
+std::string joined(std::string_view members) {
+  return members.empty() ? std::string() : ", " + std::string(members);
+}
+
+}  // namespace
+
+fake_nvml::fake_nvml(const std::string& path)
+    : library_(dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+  REQUIRE_MESSAGE(library_ != nullptr, path);
+  control<void (*)()>(library_, "fake_nvml_reset")();
+}
+
+fake_nvml::~fake_nvml() {
+  control<void (*)()>(library_, "fake_nvml_release")();
+  control<void (*)()>(library_, "fake_nvml_reset")();
+  dlclose(library_);
+}
+
+void fake_nvml::load(const std::string& scenario) const {
+  const int said = control<int (*)(const char*)>(library_, "fake_nvml_load")(scenario.c_str());
+  INFO(control<const char* (*)()>(library_, "fake_nvml_problem")());
+  REQUIRE(said == 0);
+}
+
+void fake_nvml::driver_reload() const {
+  control<void (*)()>(library_, "fake_nvml_driver_reload")();
+}
+
+unsigned long long fake_nvml::calls(const char* symbol) const {
+  return control<unsigned long long (*)(const char*)>(library_, "fake_nvml_calls")(symbol);
+}
+
+int fake_nvml::initialized() const {
+  return control<int (*)()>(library_, "fake_nvml_initialized")();
+}
+
+unsigned fake_nvml::init_flags() const {
+  return control<unsigned (*)()>(library_, "fake_nvml_init_flags")();
+}
+
+std::vector<hmn::diagnostic> plain_reading::about(std::uint32_t subject) const {
+  std::vector<hmn::diagnostic> found;
+  for (const hmn::diagnostic& d : remarks) {
+    const bool is_trace = (d.notes & hmn::note::trace) != 0;
+    if (!is_trace && (subject == 0 || d.about == subject)) found.push_back(d);
+  }
+  return found;
+}
+
+std::string uuid_of(unsigned bus) {
+  const std::string digit(1, static_cast<char>('0' + bus % 10));
+  return "GPU-0000000" + digit + "-1111-2222-3333-444444444444";
+}
+
+std::string gpu(unsigned bus, std::string_view device) {
+  const std::string digit(1, static_cast<char>('0' + bus % 10));
+  return R"({"name": "NVIDIA Fake )" + digit + R"(", "uuid": ")" + uuid_of(bus) +
+         R"(", "pci": {"address": "00000000:0)" + digit +
+         R"(:00.0", "device_id": "0x26B910DE", "subsystem_id": "0x185110DE"},)" +
+         R"("bar1": {"total": "256 MiB", "free": "255 MiB", "used": "1 MiB"},
+           "memory": {"total": "16 GiB", "free": "12 GiB", "used": "4 GiB"},
+           "memory_v2": {"total": "16 GiB", "reserved": "512 MiB", "free": "12 GiB",
+                         "used": "3584 MiB"})" +
+         joined(device) + "}";
+}
+
+std::string machine_of(std::string_view devices, std::string_view more) {
+  return R"({"driver_version": "550.163.01", "cuda_version": 12040, "devices": [)" +
+         std::string(devices) + "]" + joined(more) + "}";
+}
+
+std::string one_gpu(std::string_view device, std::string_view more) {
+  return machine_of(gpu(1, device), more);
+}
+
+void require_ok(const hmn::result<void>& done) {
+  if (!done) FAIL(done.why().message);
+}
+
+machine::machine(const std::string& scenario, const std::string& path) : driver(path) {
+  driver.load(scenario);
+  settings.nvml_path = path;
+  settings.proc_root = tree.proc();
+  settings.sys_root = tree.sys();
+  tree.directory("sys/bus/pci/devices");
+  hmn_fake::set_meminfo(tree, {.total = 64 * mib});
+  add_self({"/dev/null"}, initial_namespace);
+}
+
+hmn::device_source& machine::source() {
+  if (!source_) source_ = hmn::make_nvml(settings);
+  return *source_;
+}
+
+hmn::result<void> machine::prepare() {
+  reading.remarks.clear();
+  return source().prepare(reading);
+}
+
+hmn::result<void> machine::list(std::vector<hmn::device>& out) {
+  return source().devices(out, reading);
+}
+
+std::vector<hmn::device> machine::devices() {
+  std::vector<hmn::device> found;
+  require_ok(prepare());
+  require_ok(list(found));
+  return found;
+}
+
+hmn::result<void> machine::memory(hmn::slot number, hmn::pools& out) {
+  if (auto done = prepare(); !done) return done;
+  return source().memory(number, out, reading);
+}
+
+hmn::pool machine::pool(hmn::slot number) {
+  hmn::pools found;
+  require_ok(memory(number, found));
+  REQUIRE(found.all().size() == 1);
+  return found.all().front();
+}
+
+std::vector<hmn::usage> machine::processes(hmn::slot number) {
+  std::vector<hmn::usage> found;
+  require_ok(prepare());
+  require_ok(source().processes(number, found, reading));
+  return found;
+}
+
+hmn::result<void> machine::process(hmn::slot number, std::uint32_t pid, bool self,
+                                   hmn::usage& out) {
+  if (auto done = prepare(); !done) return done;
+  return source().process(number, pid, self, out, reading);
+}
+
+hmn::telemetry machine::telemetry(hmn::slot number, std::uint32_t fields) {
+  hmn::telemetry found;
+  require_ok(prepare());
+  require_ok(source().telemetry(number, fields, found, reading));
+  return found;
+}
+
+void machine::add_process(std::uint32_t pid, const std::vector<std::string>& descriptors) const {
+  hmn_fake::process values = hmn_fake::simple_process(pid, "fake", 100, 1000);
+  int number = 0;
+  for (const std::string& target : descriptors) values.descriptors[number++] = target;
+  hmn_fake::add_process(tree, values);
+}
+
+void machine::add_self(const std::vector<std::string>& descriptors,
+                       std::uint64_t pid_namespace) const {
+  const auto pid = static_cast<std::uint32_t>(getpid());
+  tree.remove("proc/" + std::to_string(pid));
+  add_process(pid, descriptors);
+  hmn_fake::set_self(tree, pid);
+  hmn_fake::set_pid_namespace(tree, pid, pid_namespace);
+}

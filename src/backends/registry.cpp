@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/registry.hpp"
 
+#include <utility>
+
 #include "backends/os/os.hpp"
 #if HMN_WITH_NVML
 #include "backends/nvml/nvml.hpp"
@@ -26,7 +28,9 @@ source_list make_sources(const settings& s) {
   list.host = make_os(s);
 #if HMN_WITH_SIMULATED
   if (!s.simulation_path.empty()) {
-    make_simulated(s, list);
+    simulated_machine machine = make_simulated(s, std::move(list.host));
+    list.host = std::move(machine.host);
+    list.devices.push_back({std::move(machine.devices), false});
     return list;
   }
 #endif

@@ -9,11 +9,10 @@
 
 namespace hmn {
 
-void make_simulated(const settings& s, source_list& list) {
+simulated_machine make_simulated(const settings& s, std::unique_ptr<host_source> real) {
   const auto file = std::make_shared<simulated::machine_file>(s.simulation_path);
-  list.host = std::make_unique<simulated::host>(file, std::move(list.host));
-  list.devices.clear();
-  list.devices.push_back({std::make_unique<simulated::driver>(file, s.wake_devices), false});
+  return {std::make_unique<simulated::host>(file, std::move(real)),
+          std::make_unique<simulated::driver>(file, s.wake_devices)};
 }
 
 }  // namespace hmn

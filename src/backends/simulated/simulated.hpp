@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <memory>
+
 #include "backends/backend.hpp"
-#include "backends/registry.hpp"
 
 namespace hmn {
 
-// A machine that a file describes: it becomes the one source of devices, and host memory comes from
-// it too unless the file leaves that to the real host.
-void make_simulated(const settings& s, source_list& list);
+struct simulated_machine {
+  std::unique_ptr<host_source> host;
+  std::unique_ptr<device_source> devices;
+};
+
+// The machine of settings.simulation_path. Its host memory comes from the file too, unless the file
+// leaves that to `real`.
+simulated_machine make_simulated(const settings& s, std::unique_ptr<host_source> real);
 
 }  // namespace hmn

@@ -3,6 +3,7 @@
  * stuck_test LIBRARY FAKE_NVML: a driver call that never returns, then destroy, then dlclose of
  * libhypomnesis, then the call returns: nothing may crash.
  */
+#define _DEFAULT_SOURCE
 #include <dlfcn.h>
 #include <hypomnesis.h>
 #include <stdio.h>

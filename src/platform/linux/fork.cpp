@@ -12,13 +12,15 @@ namespace hmn::platform {
 namespace {
 
 // Zero in a child until it draws its own number.
-alignas(8) constinit uint64_t reset_on_fork = 0;
+alignas(8) constinit uint64_t unwiped = 0;
 constinit std::atomic<uint64_t*> current{nullptr};
 constinit std::atomic<uint64_t> last{0};
 
 extern "C" {
 static void reset_in_child() {
-  std::atomic_ref<uint64_t>(reset_on_fork).store(0, std::memory_order_relaxed);
+  if (uint64_t* known = current.load(std::memory_order_relaxed)) {
+    std::atomic_ref<uint64_t>(*known).store(0, std::memory_order_relaxed);
+  }
 }
 }
 
@@ -31,11 +33,13 @@ uint64_t* wiped_page() noexcept {
   return nullptr;
 }
 
+// The page sees forks that run no handlers. The handler is for old kernels, and for emulators that
+// accept the advice and do nothing (QEMU 7.2).
 uint64_t* establish() noexcept {
   uint64_t* page = wiped_page();
-  uint64_t* mine = page != nullptr ? page : &reset_on_fork;
-  // Not published without its handler: the next caller tries again.
-  if (page == nullptr && pthread_atfork(nullptr, nullptr, reset_in_child) != 0) return mine;
+  uint64_t* mine = page != nullptr ? page : &unwiped;
+  const bool has_handler = pthread_atfork(nullptr, nullptr, reset_in_child) == 0;
+  if (page == nullptr && !has_handler) return mine;  // unpublished: the next caller tries again
   uint64_t* first = nullptr;
   if (current.compare_exchange_strong(first, mine, std::memory_order_acq_rel)) return mine;
   if (page != nullptr) munmap(page, page_size());

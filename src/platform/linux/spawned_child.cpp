@@ -13,6 +13,7 @@
 #include <cerrno>
 
 #include "platform/clock.hpp"
+#include "platform/file.hpp"
 
 namespace hmn::platform {
 namespace {
@@ -87,6 +88,7 @@ class spawn_actions {
 start_result spawned_child::start(const launch& what) noexcept {
   // An emulator's fork loses the error of an execve that comes after it.
   if (faccessat(AT_FDCWD, what.path, X_OK, AT_EACCESS) != 0) return {started::failed, errno};
+  if (!is_executable_file(what.path)) return {started::failed, EACCES};
   const spawn_attributes attributes;
   const spawn_actions actions(what);
   int error = attributes.error() != 0 ? attributes.error() : actions.error();

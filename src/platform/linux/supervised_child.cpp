@@ -72,7 +72,7 @@ int descriptor_limit() noexcept {
 // The host may have waited for it with __WALL: then it is gone as well.
 bool is_gone(supervision& shared) noexcept {
   if (shared.supervisor == 0) return true;
-  const pid_t waited = waitpid(shared.supervisor, nullptr, WNOHANG | __WCLONE);
+  const pid_t waited = waitpid(shared.supervisor, nullptr, WNOHANG | static_cast<int>(__WCLONE));
   const bool gone = waited == shared.supervisor || (waited < 0 && errno == ECHILD);
   if (gone) shared.supervisor = 0;
   return gone;

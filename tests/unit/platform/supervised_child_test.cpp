@@ -25,6 +25,8 @@ using test::second;
 
 namespace {
 
+constexpr int any_kind = __WALL;
+
 HMN_UNINSTRUMENTED int nothing(void*) {
   return 0;
 }
@@ -67,7 +69,7 @@ bool lacks_supervisors() {
 }
 
 bool has_children_of_any_kind() {
-  return waitpid(-1, nullptr, __WALL | WNOHANG) >= 0 || errno != ECHILD;
+  return waitpid(-1, nullptr, any_kind | WNOHANG) >= 0 || errno != ECHILD;
 }
 
 }  // namespace
@@ -76,7 +78,7 @@ bool test::has_supervisors() {
   if (is_thread_sanitized) return false;
   alignas(64) static char stack[65536];
   const pid_t child = clone(nothing, stack + sizeof stack, CLONE_VM, nullptr);
-  if (child > 0) waitpid(child, nullptr, __WCLONE);
+  if (child > 0) waitpid(child, nullptr, any_kind);
   return child > 0;
 }
 
@@ -138,7 +140,7 @@ TEST_CASE("supervised_child: a host that waits for clones as well takes no exit 
   if (lacks_supervisors()) return;
   std::atomic<bool> is_over{false};
   std::thread host([&] {
-    while (!is_over) waitpid(-1, nullptr, __WALL | WNOHANG);
+    while (!is_over) waitpid(-1, nullptr, any_kind | WNOHANG);
   });
   for (int i = 0; i < 20; ++i) {
     const auto result = run_shell("exit 3");

@@ -68,6 +68,12 @@ int run_test_case(const std::string& program, const char* name) {
   });
 }
 
+bool can_run_itself() {
+  const bool can = run_test_case("/proc/self/exe", "no such test case") == 0;
+  if (!can) MESSAGE("skipped: unit.platform: this program cannot be run by its file");
+  return can;
+}
+
 namespace {
 
 constexpr unsigned argument(unsigned index) {

@@ -40,6 +40,9 @@ int in_child(F&& body) {
   return wait_for(child);
 }
 
+// An emulator's program cannot be run by its file.
+bool can_run_itself();
+
 // Runs one test case, which is decorated with skip(), in a new process of this program.
 int run_test_case(const std::string& program, const char* name);
 

@@ -55,11 +55,6 @@ static void reading_another_process_allocates_nothing(void** state) {
   assert_allocates_nothing(hmn_process_memory_read(*state, pid, 0, &memory, NULL));
 }
 
-static void reading_the_hosts_memory_allocates_nothing(void** state) {
-  NEW(hmn_system_memory, memory);
-  assert_allocates_nothing(hmn_system_memory_read(*state, &memory, NULL));
-}
-
 #ifdef HMN_TEST_NVML
 static void reading_who_a_device_is_allocates_nothing(void** state) {
   NEW(hmn_device, device);
@@ -94,7 +89,6 @@ int main(void) {
       cmocka_unit_test(the_library_allocates_from_this_program),
       cmocka_unit_test(reading_own_memory_allocates_nothing),
       cmocka_unit_test(reading_another_process_allocates_nothing),
-      cmocka_unit_test(reading_the_hosts_memory_allocates_nothing),
 #ifdef HMN_TEST_NVML
       cmocka_unit_test(reading_who_a_device_is_allocates_nothing),
       cmocka_unit_test(reading_a_pool_allocates_nothing),

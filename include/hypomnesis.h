@@ -356,9 +356,10 @@ typedef struct hmn_system_memory {
     uint64_t committed_bytes;
 } hmn_system_memory;
 
-/* Direct readings fill the caller's struct and, in the steady state, allocate nothing. `fields` are
- * the presence bits that are wanted; 0 means those that are cheap. A field that was asked for and is
- * missing leaves HMN_NOTE_PARTIAL; when nothing at all could be read the call fails. */
+/* Direct readings fill the caller's struct and, in the steady state, allocate nothing (but
+ * hmn_system_memory_read, which looks for the control groups each time). `fields` are the presence
+ * bits that are wanted; 0 means those that are cheap. A field that was asked for and is missing leaves
+ * HMN_NOTE_PARTIAL; when nothing at all could be read the call fails. */
 
 /** Host memory of a process of the proc tree in use. Cheap: resident and virtual.
  *  HMN_E_RANGE: pid is 0. HMN_E_UNKNOWN_FLAG: an unknown bit in fields.

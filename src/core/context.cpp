@@ -119,13 +119,12 @@ plan context::plan_for(const source_reader& reader, plan p, std::optional<std::u
 }
 
 void context::learn(source_reader& reader, const reply& known) {
-  std::vector<const device*> listed;
-  listed.reserve(known.devices.size());
-  for (const device_reply& d : known.devices) {
-    if (d.listed) listed.push_back(&d.identity);
-  }
   const std::lock_guard lock(table_mutex_);
-  table_.update(reader.id(), listed);
+  listed_.clear();
+  for (const device_reply& d : known.devices) {
+    if (d.listed) listed_.push_back(&d.identity);
+  }
+  table_.update(reader.id(), listed_);
 }
 
 void context::note_refusal(const source_reader& reader, const failure& why) {

@@ -97,6 +97,7 @@ class context {
   std::vector<std::unique_ptr<source_reader>> readers_;
   std::mutex table_mutex_;
   device_table table_;
+  std::vector<const device*> listed_;  // room for learn()
 };
 
 }  // namespace hmn

@@ -16,11 +16,10 @@ device_reply& entry_of(reply& out, slot number) {
 }
 
 result<void> list(device_source& from, reply& out, reading& r) {
-  std::vector<device> found;
-  found.reserve(out.devices.size());
-  if (result<void> ok = from.devices(found, r); !ok) return ok;
+  out.found.clear();
+  if (result<void> ok = from.devices(out.found, r); !ok) return ok;
   for (device_reply& d : out.devices) d.listed = false;
-  for (const device& d : found) {
+  for (const device& d : out.found) {
     device_reply& entry = entry_of(out, d.number);
     entry.identity = d;
     entry.listed = true;

@@ -62,6 +62,7 @@ struct reply {
   bool conclusive = false;          // refused since there is nothing to read
   std::uint64_t listed_ns = 0;
   source_state condition;
+  std::vector<device> found;  // room for the next list
 
   [[nodiscard]] device_reply* find(slot number) noexcept {
     for (device_reply& d : devices) {

@@ -55,19 +55,27 @@ static void reading_another_process_allocates_nothing(void** state) {
   assert_allocates_nothing(hmn_process_memory_read(*state, pid, 0, &memory, NULL));
 }
 
-static void reading_the_hosts_memory_allocates_nothing(void** state) {
-  NEW(hmn_system_memory, memory);
-  assert_allocates_nothing(hmn_system_memory_read(*state, &memory, NULL));
-}
-
 #ifdef HMN_TEST_NVML
-static void reading_a_device_allocates_nothing(void** state) {
+static void reading_who_a_device_is_allocates_nothing(void** state) {
   NEW(hmn_device, device);
   assert_allocates_nothing(hmn_device_read(*state, 0, &device, NULL));
+}
+
+static void reading_a_pool_allocates_nothing(void** state) {
   NEW(hmn_pool, pool);
   assert_allocates_nothing(hmn_pool_read(*state, 0, HMN_POOL_MAIN, &pool, NULL));
+}
+
+static void reading_telemetry_allocates_nothing(void** state) {
   NEW(hmn_telemetry, telemetry);
-  assert_allocates_nothing(hmn_telemetry_read(*state, 0, 0, &telemetry, NULL));
+  const hmn_flags known =
+      HMN_TELEMETRY_HAS_GPU_BUSY | HMN_TELEMETRY_HAS_TEMPERATURE | HMN_TELEMETRY_HAS_POWER;
+  assert_allocates_nothing(hmn_telemetry_read(*state, 0, known, &telemetry, NULL));
+}
+
+static void reading_another_process_on_a_device_allocates_nothing(void** state) {
+  NEW(hmn_usage, usage);
+  assert_allocates_nothing(hmn_usage_read(*state, 0, 4242, &usage, NULL));
 }
 
 static void reading_own_use_of_a_device_allocates_nothing(void** state) {
@@ -81,9 +89,11 @@ int main(void) {
       cmocka_unit_test(the_library_allocates_from_this_program),
       cmocka_unit_test(reading_own_memory_allocates_nothing),
       cmocka_unit_test(reading_another_process_allocates_nothing),
-      cmocka_unit_test(reading_the_hosts_memory_allocates_nothing),
 #ifdef HMN_TEST_NVML
-      cmocka_unit_test(reading_a_device_allocates_nothing),
+      cmocka_unit_test(reading_who_a_device_is_allocates_nothing),
+      cmocka_unit_test(reading_a_pool_allocates_nothing),
+      cmocka_unit_test(reading_telemetry_allocates_nothing),
+      cmocka_unit_test(reading_another_process_on_a_device_allocates_nothing),
       cmocka_unit_test(reading_own_use_of_a_device_allocates_nothing),
 #endif
   };

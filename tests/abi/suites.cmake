@@ -54,6 +54,12 @@ if(NOT HMN_SANITIZE)
     hmn_abi_suite(torture TIMEOUT 600)
     target_sources(abi_torture_test PRIVATE ${allocator})
   endif()
-  hmn_abi_suite(allocation)
+  hmn_abi_suite(allocation
+    ENVIRONMENT FAKE_NVML_SCENARIO=${CMAKE_CURRENT_SOURCE_DIR}/machines/nvml.json)
   target_sources(abi_allocation_test PRIVATE ${allocator})
+  if(HMN_BACKEND_NVML)
+    target_compile_definitions(abi_allocation_test PRIVATE
+      HMN_TEST_NVML="$<TARGET_FILE:fake_nvml>")
+    add_dependencies(abi_allocation_test fake_nvml)
+  endif()
 endif()

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/escape.hpp"
 #include "cli/output.hpp"
 
@@ -49,9 +51,20 @@ std::string describe(const hmn_diagnostic& diagnostic) {
   return line;
 }
 
+std::vector<std::string> distinct_lines(const std::vector<hmn_diagnostic>& diagnostics) {
+  std::vector<std::string> lines;
+  for (const auto& each : diagnostics) {
+    auto line = describe(each);
+    if (std::find(lines.begin(), lines.end(), line) == lines.end())
+      lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
 void print_diagnostics(const snapshot& picture) {
-  for (const auto& each : picture.diagnostics())
-    if (matters(each)) write_remark(describe(each));
+  auto diagnostics = picture.diagnostics();
+  std::erase_if(diagnostics, [](const hmn_diagnostic& each) { return !matters(each); });
+  for (const auto& line : distinct_lines(diagnostics)) write_remark(line);
 }
 
 void print_trace(const snapshot& picture) {

@@ -17,6 +17,8 @@ bool matters(const hmn_diagnostic& diagnostic) noexcept;
 bool hides_devices(const hmn_diagnostic& diagnostic) noexcept;
 
 std::string describe(const hmn_diagnostic& diagnostic);
+// Each text once: a device that fails one reading often fails the others in the same words.
+std::vector<std::string> distinct_lines(const std::vector<hmn_diagnostic>& diagnostics);
 
 // On standard error, a line each.
 void print_diagnostics(const snapshot& picture);

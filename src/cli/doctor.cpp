@@ -78,16 +78,24 @@ section devices(const evidence& seen, const style& as) {
   return out;
 }
 
-// Tells a card's lack of a value from a fault.
+// Tells what a card lacks, or does on purpose, from a fault.
 verdict verdict_of(const hmn_diagnostic& of) {
-  return of.status == HMN_E_UNSUPPORTED || of.status == HMN_E_NO_SOURCE ? verdict::note
-                                                                        : verdict::trouble;
+  const bool expected =
+      of.status == HMN_E_UNSUPPORTED || of.status == HMN_E_NO_SOURCE || of.status == HMN_E_ASLEEP;
+  return expected ? verdict::note : verdict::trouble;
+}
+
+void add_findings(verdict how, std::vector<hmn_diagnostic> diagnostics, section& to) {
+  std::erase_if(diagnostics, [how](const hmn_diagnostic& each) {
+    return is_trace(each) || verdict_of(each) != how;
+  });
+  for (auto& line : distinct_lines(diagnostics)) to.findings.push_back({how, std::move(line), {}});
 }
 
 section readings(const evidence& seen) {
   section out{"Readings", {}};
-  for (const auto& each : seen.picture.diagnostics())
-    if (!is_trace(each)) out.findings.push_back({verdict_of(each), describe(each), {}});
+  add_findings(verdict::trouble, seen.picture.diagnostics(), out);
+  add_findings(verdict::note, seen.picture.diagnostics(), out);
   if (out.findings.empty())
     out.findings.push_back({verdict::fine, "everything that was asked for was read", {}});
   return out;

@@ -2,7 +2,10 @@
 #include "cli/handles.hpp"
 
 #include <fmt/format.h>
+#include <unistd.h>
 
+#include <cerrno>
+#include <cstring>
 #include <filesystem>
 
 namespace hmn::cli {
@@ -42,6 +45,9 @@ hmn_status read_text(Call call, std::string& out) {
 }
 
 std::optional<failure> use_machine(hmn_context* handle, const std::string& path) {
+  // A driver that is not here is no failure of the library's; a file that the user named is one.
+  if (access(path.c_str(), R_OK) != 0)
+    return failed(fmt::format("--machine \"{}\": {}", path, std::strerror(errno)));
   std::error_code error;
   const auto absolute = std::filesystem::absolute(path, error);
   auto why = sized<hmn_error>();

@@ -20,20 +20,25 @@ std::string unmeasured(const std::vector<adapter>& adapters) {
   return list;
 }
 
-bool is_simulated(const context& in) {
+// Nothing on a machine that is not simulated.
+std::optional<std::string> why_none_simulated(const context& in) {
   const auto info = in.backend(HMN_BACKEND_SIMULATED);
-  return info && info->state == HMN_STATE_READY;
+  if (!info || info->state == HMN_STATE_OFF || info->state == HMN_STATE_UNKNOWN)
+    return std::nullopt;
+  if (info->message[0] == 0) return "the simulated machine has none";
+  return escape_for_text(info->message);
 }
 
 }  // namespace
 
-std::string why_no_gpu(const context& in, bool simulated) {
-  if (simulated || is_simulated(in)) return "none found: the simulated machine has none";
+std::string why_no_gpu(const context& in) {
+  if (const auto why = why_none_simulated(in)) return "none found: " + *why;
   if (const auto list = unmeasured(find_adapters(roots_from_environment())); !list.empty())
     return fmt::format("none that this version can measure: {}", list);
   const auto nvml = in.backend(HMN_BACKEND_NVML);
   if (!nvml || nvml->message[0] == 0) return "none found";
-  return fmt::format("none found: {}", escape_for_text(nvml->message));
+  return fmt::format("none found: {}{}", nvml->state == HMN_STATE_OFF ? "NVML is " : "",
+                     escape_for_text(nvml->message));
 }
 
 bool search_failed(const snapshot& picture) {

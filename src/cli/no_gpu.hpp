@@ -7,7 +7,7 @@
 namespace hmn::cli {
 
 // Why a snapshot lists no device, in one line.
-std::string why_no_gpu(const context& in, bool simulated);
+std::string why_no_gpu(const context& in);
 
 // Nothing was found because something failed, not because there is nothing.
 bool search_failed(const snapshot& picture);

@@ -22,8 +22,11 @@
 namespace hmn::cli {
 namespace {
 
-constexpr unsigned bar_cells = 10;
-constexpr unsigned width_for_bars = 100;
+// Cells of a bar on a terminal of that width, and none on narrower ones.
+unsigned bar_cells(const style& as) {
+  if (!as.terminal || as.width < 72) return 0;
+  return as.width < 100 ? 6 : 10;
+}
 
 // A GPU that is split has its processes on its partitions.
 bool is_split(const context& in, device_index index) {
@@ -134,12 +137,12 @@ std::optional<double> share_of_device(const process_row& row) {
 table::cell bar_cell(const process_row& row, const style& as) {
   const auto share = share_of_device(row);
   if (!share) return {};
-  return {draw_bar(*share, bar_cells, as.unicode), tone_of_usage(*share)};
+  return {draw_bar(*share, bar_cells(as), as.unicode), tone_of_usage(*share)};
 }
 
 std::string as_table(const std::vector<process_row>& rows, const style& as) {
   using align = table::align;
-  const bool bars = as.terminal && as.width >= width_for_bars;
+  const bool bars = bar_cells(as) > 0;
   std::vector<table::column> columns{
       {"PID", align::right}, {"NAME", align::left, true}, {"VRAM", align::right}};
   if (bars) columns.push_back({""});
@@ -188,7 +191,7 @@ void print_remarks(const context& in, const view& seen, const options& asked,
   if (asked.trace) print_trace(seen.picture);
   print_diagnostics(seen.picture);
   if (seen.picture.info().device_count == 0 && !search_failed(seen.picture))
-    write_remark("GPU: " + why_no_gpu(in, !asked.machine.empty()));
+    write_remark("GPU: " + why_no_gpu(in));
   write_remark(count_sentence(rows, {asked.pid, asked.device, asked.match}));
 }
 

@@ -74,13 +74,32 @@ TEST_CASE("on a terminal labels, bars and numbers are in columns") {
         "GPU 0 [Card]  [###############-----]  free 1024 MiB /  4096 MiB, driver 5\n");
 }
 
-TEST_CASE("the bar gives way, then the label, never the numbers") {
-  for (unsigned width = 100; width > 47; --width) {
+TEST_CASE("a line keeps within the terminal, its bar and its figures") {
+  for (unsigned width = 50; width <= 120; ++width) {
     const auto text = render({card()}, terminal(width));
     CHECK(display_width(text) <= width + 1);
-    CHECK(text.find("free 1024 MiB / 4096 MiB, driver 5\n") != std::string::npos);
+    CHECK(text.find("] [") == std::string::npos);
+    CHECK(text.find("  [#") != std::string::npos);
+    CHECK(text.find("free 1024 MiB / 4096 MiB") != std::string::npos);
   }
+}
+
+TEST_CASE("the bar gets shorter, then the label, then what follows the figures") {
   auto named = card();
   named.label = "GPU 0 [A card with a long name]";
-  CHECK(render({named}, terminal(52)).starts_with("GPU 0 [A card..."));
+  CHECK(render({named}, terminal(80)) ==
+        "GPU 0 [A card with a long name]  [#######--]  free 1024 MiB / 4096 MiB, driver 5\n");
+  CHECK(render({named}, terminal(60)) ==
+        "GPU 0 [A card...  [######--]  free 1024 MiB / 4096 MiB, d...\n");
+  CHECK(render({named}, terminal(40)) == "GPU 0 [A card...  free 1024 MiB / 4096 MiB\n");
+  CHECK(render({named}, terminal(48)) == "GPU 0 [A card...  free 1024 MiB / 4096 MiB, d...\n");
+}
+
+TEST_CASE("a reason is told in full, however long") {
+  memory_line none;
+  none.label = "GPU";
+  none.before = "none found: " + std::string(200, 'x');
+  none.silent = true;
+  const auto text = render({ram(), none}, terminal(80));
+  CHECK(text.find("GPU  none found: " + std::string(200, 'x') + "\n") != std::string::npos);
 }

@@ -35,7 +35,6 @@ function(add_fake_nvml target)
                SOVERSION 1
                LINK_DEPENDS ${script}
                LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/fakes/${arg_DIRECTORY})
-  find_package(Threads REQUIRED)
   target_link_libraries(${target} PRIVATE Threads::Threads)
   target_link_options(${target} PRIVATE -Wl,-Bsymbolic "LINKER:--version-script=${script}")
 endfunction()
@@ -45,11 +44,7 @@ set(_fake_nvml_sources control device driver memory mig names processes read_dev
 list(TRANSFORM _fake_nvml_sources PREPEND ${FAKE_NVML_SOURCE_DIR}/)
 list(TRANSFORM _fake_nvml_sources APPEND .cpp)
 add_library(fake_nvml_objects OBJECT ${_fake_nvml_sources})
-target_compile_features(fake_nvml_objects PRIVATE cxx_std_20)
-target_link_libraries(fake_nvml_objects PRIVATE hmn_json)
-set_target_properties(
-  fake_nvml_objects PROPERTIES POSITION_INDEPENDENT_CODE ON CXX_VISIBILITY_PRESET hidden
-                               VISIBILITY_INLINES_HIDDEN ON)
+target_link_libraries(fake_nvml_objects PRIVATE hmn_flags hmn_json)
 
 add_fake_nvml(fake_nvml DIRECTORY nvml)
 add_fake_nvml(fake_nvml_no_v2_memory DIRECTORY nvml-no_v2_memory REMOVE nvmlDeviceGetMemoryInfo_v2)

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <cinttypes>
+#include <cstdarg>
 #include <cstdio>
 
 #include "fake_tree.hpp"
@@ -7,11 +8,15 @@
 namespace hmn_fake {
 namespace {
 
-template <class... Args>
-std::string format(const char* pattern, Args... args) {
-  const int length = std::snprintf(nullptr, 0, pattern, args...);
+[[gnu::format(printf, 1, 2)]] std::string format(const char* pattern, ...) {
+  std::va_list measured, written;
+  va_start(measured, pattern);
+  va_copy(written, measured);
+  const int length = std::vsnprintf(nullptr, 0, pattern, measured);
+  va_end(measured);
   std::string out(static_cast<std::size_t>(length) + 1, '\0');
-  std::snprintf(out.data(), out.size(), pattern, args...);
+  std::vsnprintf(out.data(), out.size(), pattern, written);
+  va_end(written);
   out.pop_back();
   return out;
 }

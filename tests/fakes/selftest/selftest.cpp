@@ -1,3 +1,29 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#define DOCTEST_CONFIG_IMPLEMENT_WITH_MAIN
+#define DOCTEST_CONFIG_IMPLEMENT
+#include "selftest.hpp"
+
 #include <doctest/doctest.h>
+
+#include <cstdio>
+#include <filesystem>
+
+namespace selftest {
+namespace {
+
+bool something_skipped = false;
+
+}  // namespace
+
+bool is_absent(const char* suite, const std::string& path) {
+  if (std::filesystem::exists(path)) return false;
+  std::printf("skipped: %s: no %s\n", suite, path.c_str());
+  something_skipped = true;
+  return true;
+}
+
+}  // namespace selftest
+
+int main(int argc, char** argv) {
+  const int result = doctest::Context(argc, argv).run();
+  return result == 0 && selftest::something_skipped ? 77 : result;
+}

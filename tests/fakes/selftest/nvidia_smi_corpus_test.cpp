@@ -9,11 +9,14 @@
 
 #include "fake_tree.hpp"
 #include "ran.hpp"
+#include "selftest.hpp"
 
 namespace {
 
 using json = nlohmann::json;
 namespace fs = std::filesystem;
+
+constexpr const char* suite = "fakes.nvidia_smi_corpus";
 
 using row = std::vector<std::string>;
 
@@ -124,20 +127,15 @@ unsigned replay(const std::string& ending, bool apps) {
 }  // namespace
 
 TEST_CASE("nvidia_smi_corpus: recorded answers come back as they were") {
-  if (!fs::exists(HMN_CORPUS_DIR "/nvidia-smi-csv")) {
-    MESSAGE("skipped: no nvidia-smi-csv in HMN_CORPUS_DIR");
-    return;
-  }
+  if (selftest::is_absent(suite, HMN_CORPUS_DIR "/nvidia-smi-csv")) return;
   CHECK(replay("query-gpu.csv", false) >= 8);
   CHECK(replay("compute-apps.csv", true) >= 5);
 }
 
 TEST_CASE("nvidia_smi_corpus: the refusal of a field is worded as recorded") {
-  const auto recorded = text_of(HMN_CORPUS_DIR "/nvidia-smi-errors/field-not-valid.txt");
-  if (recorded.empty()) {
-    MESSAGE("skipped: no field-not-valid.txt in HMN_CORPUS_DIR");
-    return;
-  }
+  const char* path = HMN_CORPUS_DIR "/nvidia-smi-errors/field-not-valid.txt";
+  if (selftest::is_absent(suite, path)) return;
+  const auto recorded = text_of(path);
   const hmn_fake::tree tree;
   fs::copy_file(FAKES_DIR "/nvidia-smi/nvidia-smi", tree.path("nvidia-smi"));
   tree.write("nvidia-smi.json", R"({"gpus": [{}]})");

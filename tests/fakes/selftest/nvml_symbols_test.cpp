@@ -34,6 +34,7 @@ TEST_CASE("nvml_symbols: a removed one is not found by dlsym and the others are"
       {"nvml-no_v2_memory", "nvmlDeviceGetMemoryInfo_v2", "nvmlDeviceGetMemoryInfo", 1},
       {"nvml-no_v3_processes", "nvmlDeviceGetComputeRunningProcesses_v3",
        "nvmlDeviceGetComputeRunningProcesses_v2", 3},
+      {"fake_nvml_no_uuid", "nvmlDeviceGetUUID", "nvmlDeviceGetName", 1},
       {"nvml-no_init_with_flags", "nvmlInitWithFlags", "nvmlInit_v2", 1},
       {"nvml-only_v1", "nvmlDeviceGetComputeRunningProcesses_v2",
        "nvmlDeviceGetComputeRunningProcesses", 16},

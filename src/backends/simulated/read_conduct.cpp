@@ -105,7 +105,7 @@ fault read_fault(const json::value& v, const place& at, problems& found, level w
   fault f;
   f.on = read_call(o, first_calls(where == level::device ? device_calls : call_words.size()));
   f.when = read_window(o);
-  f.fields = read_fields(o, f.on);
+  if (where == level::device) f.fields = read_fields(o, f.on);
   f.why = read_failure(o);
   o.finish();
   return f;

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <doctest/doctest.h>
+#include <time.h>
+
+#include <string>
+
+#include "simulation.hpp"
+
+namespace {
+
+std::string changing(const std::string& changes) {
+  return R"({"host":{"self":{"resident":"100MiB"},"system":{"total":"1GiB"}},
+             "devices":[{"uuid":"A","pools":[{"kind":"vram","total":"8GiB","used":"1GiB"}]}],
+             "changes":[)" +
+         changes + "]}";
+}
+
+std::string use(const std::string& moment, const std::string& used) {
+  return "{" + moment + R"(,"patch":[{"op":"replace","path":"/devices/0/pools/0/used","value":")" +
+         used + "\"}]}";
+}
+
+std::uint64_t used(const simulation& s) {
+  const picture p(s, HMN_COLLECT_POOLS);
+  REQUIRE(p.pools.size() == 1);
+  return p.pools[0].used_bytes;
+}
+
+void sleep_ms(long ms) {
+  const timespec t{ms / 1000, ms % 1000 * 1'000'000};
+  nanosleep(&t, nullptr);
+}
+
+}  // namespace
+
+TEST_CASE("changes take place at their reading") {
+  simulation s(changing(use(R"("at_reading":2)", "2GiB") + "," + use(R"("at_reading":4)", "4GiB")));
+  const std::uint64_t expected[] = {1, 2, 2, 4, 4};
+  for (const std::uint64_t gibs : expected) CHECK(used(s) == gibs * gib);
+}
+
+TEST_CASE("the figure that was left out follows the change") {
+  simulation s(changing(use(R"("at_reading":1)", "3GiB")));
+  const picture p(s, HMN_COLLECT_POOLS);
+  CHECK(p.pools[0].free_bytes == 5 * gib);
+}
+
+TEST_CASE("a change waits for those before it") {
+  simulation s(changing(use(R"("at_reading":3)", "3GiB") + "," + use(R"("at_reading":1)", "7GiB")));
+  CHECK(used(s) == gib);
+  CHECK(used(s) == gib);
+  CHECK(used(s) == 7 * gib);
+}
+
+TEST_CASE("changes take place after their time") {
+  simulation s(changing(use(R"("after_ms":0)", "2GiB") + "," + use(R"("after_ms":80)", "3GiB")));
+  CHECK(used(s) == 2 * gib);
+  sleep_ms(90);
+  CHECK(used(s) == 3 * gib);
+}
+
+TEST_CASE("host memory changes by readings of its own, in step with snapshots") {
+  simulation s(changing(
+      R"({"at_reading":2,"patch":[{"op":"replace","path":"/host/self/resident","value":"200MiB"},
+                                  {"op":"replace","path":"/host/system/total","value":"2GiB"}]})"));
+  for (const std::uint64_t step : {1U, 2U, 2U}) {
+    const picture p(s);
+    REQUIRE(p.memory);
+    REQUIRE(p.system);
+    CHECK(p.memory->resident_bytes == step * 100 * mib);
+    CHECK(p.system->total_bytes == step * gib);
+  }
+}
+
+TEST_CASE("a device that is removed is lost, and keeps its index when it is back") {
+  simulation s(R"({"devices":[{"uuid":"A","pools":[{"kind":"vram","total":1}]},
+                              {"uuid":"B","pools":[{"kind":"vram","total":2}]}],
+      "changes":[{"at_reading":2,"patch":[{"op":"remove","path":"/devices/0"}]},
+                 {"at_reading":3,"patch":[{"op":"add","path":"/devices/-","value":
+                     {"uuid":"A","pools":[{"kind":"vram","total":3}]}},
+                     {"op":"add","path":"/devices/0","value":{"uuid":"C"}}]}]})");
+  CHECK(picture(s, HMN_COLLECT_POOLS).pools.size() == 2);
+  const picture gone(s, HMN_COLLECT_POOLS);
+  REQUIRE(gone.devices.size() == 2);
+  CHECK(gone.devices[0].state == HMN_STATE_LOST);
+  CHECK(gone.devices[1].state == HMN_STATE_READY);
+  REQUIRE(gone.pools.size() == 1);
+  CHECK(gone.pools[0].device_index == 1);
+  CHECK(gone.pools[0].total_bytes == 2);
+  const picture back(s, HMN_COLLECT_POOLS);
+  REQUIRE(back.devices.size() == 3);
+  CHECK(back.devices[0].state == HMN_STATE_READY);
+  CHECK(std::string(back.devices[2].uuid) == "C");
+  CHECK(back.pools[0].total_bytes == 3);
+  CHECK(back.pools[1].total_bytes == 2);
+}
+
+TEST_CASE("a device without a uuid is known by its id") {
+  simulation s(R"({"devices":[{"id":"a","name":"first"},{"id":"b","name":"second"}],
+      "changes":[{"at_reading":2,"patch":[{"op":"move","from":"/devices/0","path":"/devices/-"},
+                 {"op":"replace","path":"/devices/1/name","value":"renamed"}]}]})");
+  const picture before(s);
+  const picture after(s);
+  REQUIRE(after.devices.size() == 2);
+  CHECK(std::string(after.devices[0].name) == "renamed");
+  CHECK(std::string(after.devices[1].name) == "second");
+}
+
+TEST_CASE("processes, failures and the whole machine can change") {
+  simulation s(R"({"devices":[{"uuid":"A","processes":[]}],"changes":[
+      {"at_reading":2,"patch":[{"op":"add","path":"/devices/0/processes/-",
+                                "value":{"pid":7,"used":1,"name":"late"}}]},
+      {"at_reading":3,"patch":[{"op":"add","path":"/failures",
+                                "value":[{"call":"processes","status":"limit"}]}]},
+      {"at_reading":4,"patch":[{"op":"replace","path":"","value":{}}]}]})");
+  CHECK(picture(s).usages.empty());
+  const picture second(s);
+  REQUIRE(second.usages.size() == 1);
+  CHECK(second.names[0] == "late");
+  const picture third(s);
+  CHECK(third.about(HMN_COLLECT_PROCESSES)->status == HMN_E_LIMIT);
+  const picture fourth(s);
+  REQUIRE(fourth.devices.size() == 1);
+  CHECK(fourth.devices[0].state == HMN_STATE_LOST);
+}
+
+TEST_CASE("a device falls asleep and wakes") {
+  simulation s(R"({"devices":[{"uuid":"A","pools":[{"kind":"vram","total":1}]}],"changes":[
+      {"at_reading":2,"patch":[{"op":"add","path":"/devices/0/state","value":"asleep"}]},
+      {"at_reading":3,"patch":[{"op":"remove","path":"/devices/0/state"}]}]})");
+  CHECK(picture(s).devices[0].state == HMN_STATE_READY);
+  const picture asleep(s);
+  CHECK(asleep.devices[0].state == HMN_STATE_ASLEEP);
+  CHECK(asleep.pools.empty());
+  const picture awake(s);
+  CHECK(awake.devices[0].state == HMN_STATE_READY);
+  CHECK(awake.pools.size() == 1);
+}

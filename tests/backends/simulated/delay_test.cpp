@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <doctest/doctest.h>
+
+#include <chrono>
+#include <string>
+
+#include "simulation.hpp"
+
+namespace {
+
+const std::string body = R"("pools":[{"kind":"vram","total":"8GiB","used":"2GiB"}])";
+
+std::string with_device(const std::string& delays) {
+  return one_device(body + ",\"delays\":[" + delays + "]");
+}
+
+template <class F>
+double milliseconds(F&& body_of) {
+  const auto began = std::chrono::steady_clock::now();
+  body_of();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - began).count();
+}
+
+}  // namespace
+
+TEST_CASE("a call takes as long as the file says") {
+  simulation s(with_device(R"({"call":"pools","ms":60,"from_reading":2,"readings":1})"));
+  CHECK(milliseconds([&] { picture(s, HMN_COLLECT_POOLS); }) < 55);
+  CHECK(milliseconds([&] { picture(s, HMN_COLLECT_POOLS); }) >= 60);
+  CHECK(milliseconds([&] { picture(s, HMN_COLLECT_POOLS); }) < 55);
+}
+
+TEST_CASE("delays of the driver and of the device add up") {
+  simulation s("{\"delays\":[{\"call\":\"pools\",\"ms\":30}],\"devices\":[{" + body +
+               R"(,"delays":[{"call":"any","ms":30}]}]})");
+  CHECK(milliseconds([&] { picture(s, HMN_COLLECT_POOLS); }) >= 60);
+  CHECK(milliseconds([&] { picture(s, HMN_COLLECT_MEMORY); }) < 30);
+}
+
+TEST_CASE("a call that passes the deadline leaves the last value, marked stale") {
+  simulation s(with_device(R"({"call":"pools","ms":400,"from_reading":3})"), {.deadline_ms = 50});
+  REQUIRE(s.read_pool() == HMN_OK);
+  CHECK(s.pool.notes == 0);
+  hmn_status said = HMN_OK;
+  CHECK(milliseconds([&] { said = s.read_pool(); }) < 300);
+  CHECK(said == HMN_OK);
+  CHECK(s.pool.notes == HMN_NOTE_STALE);
+  CHECK(s.pool.used_bytes == 2 * gib);
+}
+
+TEST_CASE("a call that hangs is a timeout, later ones answer at once, and destroy does not wait") {
+  simulation s(with_device(R"({"call":"pools","hang":"forever"})"), {.deadline_ms = 50});
+  CHECK(s.read_pool() == HMN_E_TIMEOUT);
+  hmn_status said = HMN_OK;
+  CHECK(milliseconds([&] { said = s.read_pool(); }) < 40);
+  CHECK(said == HMN_E_TIMEOUT);
+  CHECK(milliseconds([&] { s.destroy(); }) < 40);
+}
+
+TEST_CASE("a call that hangs until a file is there returns then") {
+  scratch signal;
+  const std::string path = signal.path("go");
+  simulation s(with_device(R"({"call":"pools","hang_until":")" + path + "\"}"),
+               {.deadline_ms = 50});
+  CHECK(s.read_pool() == HMN_E_TIMEOUT);
+  signal.write("go", "");
+  hmn_status said = HMN_E_TIMEOUT;
+  for (int tries = 0; tries < 100 && said == HMN_E_TIMEOUT; ++tries) said = s.read_pool();
+  CHECK(said == HMN_OK);
+  CHECK(s.pool.used_bytes == 2 * gib);
+}
+
+TEST_CASE("opening has the deadline for opening") {
+  const std::string slow = "{\"delays\":[{\"call\":\"open\",\"ms\":150}],\"devices\":[{" + body + "}]}";
+  simulation patient(slow, {.deadline_ms = 50, .open_deadline_ms = 2000});
+  CHECK(milliseconds([&] { CHECK(patient.read_pool() == HMN_OK); }) >= 150);
+  CHECK(milliseconds([&] { CHECK(patient.read_pool() == HMN_OK); }) < 50);
+  simulation hasty(slow, {.deadline_ms = 50, .open_deadline_ms = 50});
+  CHECK(hasty.read_pool() == HMN_E_TIMEOUT);
+  CHECK(std::string(hasty.error.message).find("being opened") != std::string::npos);
+}
+
+TEST_CASE("without threads a slow call holds up the caller") {
+  simulation s(with_device(R"({"call":"pools","ms":80})"),
+               {.flags = HMN_CONTEXT_NO_THREADS, .deadline_ms = 20});
+  CHECK(milliseconds([&] { CHECK(s.read_pool() == HMN_OK); }) >= 80);
+}
+
+TEST_CASE("a hanging device does not keep host memory from being read") {
+  simulation s("{\"host\":{\"self\":{\"resident\":1}},\"devices\":[{" + body +
+                   R"(,"delays":[{"call":"any","hang":"forever"}]}]})",
+               {.deadline_ms = 30});
+  CHECK(s.read_pool() == HMN_E_TIMEOUT);
+  auto m = sized<hmn_process_memory>();
+  CHECK(milliseconds([&] {
+          CHECK(hmn_process_memory_read_self(s.context(), 0, &m, nullptr) == HMN_OK);
+        }) < 25);
+}

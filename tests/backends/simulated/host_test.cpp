@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "simulation.hpp"
+
+namespace {
+
+const auto own_pid = static_cast<std::uint32_t>(getpid());
+constexpr hmn_flags every_field = 255;
+
+hmn_status read_self(const simulation& s, hmn_process_memory& out, hmn_error* error = nullptr) {
+  out = sized<hmn_process_memory>();
+  return hmn_process_memory_read_self(s.context(), every_field, &out, error);
+}
+
+hmn_status read_pid(const simulation& s, std::uint32_t pid, hmn_process_memory& out) {
+  out = sized<hmn_process_memory>();
+  return hmn_process_memory_read(s.context(), pid, every_field, &out, nullptr);
+}
+
+hmn_status read_system(const simulation& s, hmn_system_memory& out, hmn_error* error = nullptr) {
+  out = sized<hmn_system_memory>();
+  return hmn_system_memory_read(s.context(), &out, error);
+}
+
+}  // namespace
+
+TEST_CASE("every figure of the caller's memory is told") {
+  simulation s(R"({"host":{"self":{"resident":1,"peak_resident":2,"virtual":3,"swap":4,
+      "proportional":5,"private":6,"committed":7,"footprint":18446744073709551615,
+      "notes":["estimated"]}}})");
+  hmn_process_memory m;
+  REQUIRE(read_self(s, m) == HMN_OK);
+  CHECK(m.present == every_field);
+  CHECK(m.notes == HMN_NOTE_ESTIMATED);
+  CHECK(m.backend == HMN_BACKEND_SIMULATED);
+  CHECK(m.pid == own_pid);
+  CHECK(m.resident_bytes == 1);
+  CHECK(m.peak_resident_bytes == 2);
+  CHECK(m.virtual_bytes == 3);
+  CHECK(m.swap_bytes == 4);
+  CHECK(m.proportional_bytes == 5);
+  CHECK(m.private_bytes == 6);
+  CHECK(m.committed_bytes == 7);
+  CHECK(m.footprint_bytes == UINT64_MAX);
+  m = sized<hmn_process_memory>();
+  REQUIRE(hmn_process_memory_read_self(s.context(), 0, &m, nullptr) == HMN_OK);
+  CHECK(m.present == (HMN_PROCESS_MEMORY_HAS_RESIDENT | HMN_PROCESS_MEMORY_HAS_VIRTUAL));
+}
+
+TEST_CASE("every figure of the host's memory is told") {
+  simulation s(R"({"host":{"system":{"total":1,"available":2,"swap_total":3,"swap_free":4,
+      "limit":5,"limit_used":6,"commit_limit":7,"committed":8,"notes":["estimated"]}}})");
+  hmn_system_memory m;
+  REQUIRE(read_system(s, m) == HMN_OK);
+  CHECK(m.present == 255);
+  CHECK(m.notes == HMN_NOTE_ESTIMATED);
+  CHECK(m.backend == HMN_BACKEND_SIMULATED);
+  CHECK(m.total_bytes == 1);
+  CHECK(m.available_bytes == 2);
+  CHECK(m.swap_total_bytes == 3);
+  CHECK(m.swap_free_bytes == 4);
+  CHECK(m.limit_bytes == 5);
+  CHECK(m.limit_used_bytes == 6);
+  CHECK(m.commit_limit_bytes == 7);
+  CHECK(m.committed_bytes == 8);
+}
+
+TEST_CASE("host memory that is not described is not known, and the sentence says what to add") {
+  simulation s("{}");
+  hmn_process_memory m;
+  auto error = sized<hmn_error>();
+  CHECK(read_self(s, m, &error) == HMN_E_UNSUPPORTED);
+  CHECK(std::string(error.message).find("\"host\": \"real\"") != std::string::npos);
+  CHECK(read_pid(s, 1, m) == HMN_E_NO_PROCESS);
+  hmn_system_memory system;
+  CHECK(read_system(s, system, &error) == HMN_E_UNSUPPORTED);
+  const picture p(s);
+  CHECK(!p.memory);
+  CHECK(!p.system);
+  CHECK((p.info.notes & HMN_NOTE_PARTIAL) == 0);
+}
+
+TEST_CASE("the real host is used where the file says so, and says that it is") {
+  simulation s(R"({"host":"real"})");
+  hmn_process_memory m;
+  REQUIRE(read_self(s, m) == HMN_OK);
+  CHECK(m.backend == HMN_BACKEND_OS);
+  CHECK(m.resident_bytes > 1000);
+  REQUIRE(read_pid(s, own_pid, m) == HMN_OK);
+  CHECK(m.backend == HMN_BACKEND_OS);
+  hmn_system_memory system;
+  REQUIRE(read_system(s, system) == HMN_OK);
+  CHECK(system.backend == HMN_BACKEND_OS);
+  CHECK(system.total_bytes > mib);
+}
+
+TEST_CASE("the real host fills what is not described") {
+  simulation s(R"({"host":{"otherwise":"real","self":{"resident":"1GiB"}}})");
+  hmn_process_memory m;
+  REQUIRE(read_self(s, m) == HMN_OK);
+  CHECK(m.backend == HMN_BACKEND_SIMULATED);
+  CHECK(m.resident_bytes == gib);
+  hmn_system_memory system;
+  REQUIRE(read_system(s, system) == HMN_OK);
+  CHECK(system.backend == HMN_BACKEND_OS);
+  simulation other(R"({"host":{"otherwise":"real","system":{"total":"1GiB"}}})");
+  REQUIRE(read_self(other, m) == HMN_OK);
+  CHECK(m.backend == HMN_BACKEND_OS);
+  REQUIRE(read_system(other, system) == HMN_OK);
+  CHECK(system.total_bytes == gib);
+  CHECK(system.present == HMN_SYSTEM_MEMORY_HAS_TOTAL);
+}
+
+TEST_CASE("a row of a described process is not completed from the real host") {
+  simulation s(R"({"host":"real","devices":[{"processes":[{"pid":1,"used":1}]}]})");
+  const picture p(s, HMN_COLLECT_PROCESSES);
+  REQUIRE(p.usages.size() == 1);
+  CHECK(p.usages[0].name_state == HMN_NAME_UNKNOWN);
+  simulation own(R"({"host":"real","devices":[{"processes":[{"pid":"self","used":1}]}]})");
+  const picture q(own, HMN_COLLECT_PROCESSES);
+  REQUIRE(q.usages.size() == 1);
+  CHECK(q.usages[0].name_state == HMN_NAME_RESOLVED);
+  CHECK(q.usages[0].host_resident_bytes > 1000);
+}
+
+TEST_CASE("memory of described processes, and of those that have none") {
+  simulation s(R"({"host":{"processes":[{"pid":7,"resident":"7MiB","swap":1},
+      {"pid":8,"name_state":"exited"},{"pid":9,"name_state":"protected"},
+      {"pid":10,"name_state":"kernel"},{"pid":11,"name":"bare"}]}})");
+  hmn_process_memory m;
+  REQUIRE(read_pid(s, 7, m) == HMN_OK);
+  CHECK(m.pid == 7);
+  CHECK(m.resident_bytes == 7 * mib);
+  CHECK(m.present == (HMN_PROCESS_MEMORY_HAS_RESIDENT | HMN_PROCESS_MEMORY_HAS_SWAP));
+  CHECK((m.notes & HMN_NOTE_PARTIAL) != 0);
+  CHECK(read_pid(s, 8, m) == HMN_E_NO_PROCESS);
+  CHECK(read_pid(s, 9, m) == HMN_E_PERMISSION);
+  CHECK(read_pid(s, 10, m) == HMN_E_UNSUPPORTED);
+  CHECK(read_pid(s, 11, m) == HMN_E_UNSUPPORTED);
+  CHECK(read_pid(s, 12, m) == HMN_E_NO_PROCESS);
+}
+
+TEST_CASE("the caller's own pid finds the described self") {
+  simulation s(R"({"host":{"self":{"resident":"3MiB"}}})");
+  hmn_process_memory m;
+  REQUIRE(read_pid(s, own_pid, m) == HMN_OK);
+  CHECK(m.resident_bytes == 3 * mib);
+}

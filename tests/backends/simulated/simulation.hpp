@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <hypomnesis.h>
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+inline constexpr std::uint64_t kib = 1024;
+inline constexpr std::uint64_t mib = 1024 * kib;
+inline constexpr std::uint64_t gib = 1024 * mib;
+
+template <class T>
+T sized() {
+  T t{};
+  t.struct_size = sizeof t;
+  return t;
+}
+
+// A folder of this test's own, removed with all that was written there.
+class scratch {
+ public:
+  scratch();
+  scratch(const scratch&) = delete;
+  scratch& operator=(const scratch&) = delete;
+  ~scratch();
+
+  [[nodiscard]] std::string path(std::string_view name) const {
+    return folder_ + "/" + std::string(name);
+  }
+  std::string write(std::string_view name, std::string_view text);
+
+ private:
+  std::string folder_;
+  std::vector<std::string> written_;
+};
+
+struct options {
+  hmn_flags flags = 0;
+  std::uint32_t deadline_ms = 5000;
+  std::uint32_t open_deadline_ms = 0;
+  std::uint32_t stale_ms = 0;
+};
+
+// A context on a machine file.
+class simulation {
+ public:
+  explicit simulation(std::string_view text, const options& o = {});
+  simulation(const simulation&) = delete;
+  simulation& operator=(const simulation&) = delete;
+  ~simulation() { destroy(); }
+
+  [[nodiscard]] hmn_context* context() const { return context_; }
+  [[nodiscard]] const scratch& files() const { return files_; }
+  void destroy();
+
+  // What a direct reading of the device's main pool says.
+  hmn_status read_pool(std::uint32_t device = 0);
+  hmn_pool pool{};
+  hmn_error error{};
+
+ private:
+  scratch files_;
+  hmn_context* context_ = nullptr;
+};
+
+// A snapshot, copied out whole.
+struct picture {
+  explicit picture(const simulation& of, hmn_flags collect = every);
+  static constexpr hmn_flags every = 127;
+
+  hmn_snapshot_info info{};
+  std::optional<hmn_process_memory> memory;
+  std::optional<hmn_system_memory> system;
+  std::vector<hmn_device> devices;
+  std::vector<std::optional<hmn_telemetry>> telemetry;
+  std::vector<std::optional<hmn_usage>> self;
+  std::vector<hmn_pool> pools;
+  std::vector<hmn_usage> usages;
+  std::vector<std::string> names;  // of usages; "" where none is known
+  std::vector<hmn_diagnostic> diagnostics;
+
+  // The diagnostic about a subject of a device, if there is one.
+  [[nodiscard]] const hmn_diagnostic* about(hmn_flags subject, std::uint32_t device = 0) const;
+};
+
+// A machine of one device that has these members.
+std::string one_device(std::string_view members);

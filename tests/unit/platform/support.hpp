@@ -51,6 +51,9 @@ int run_test_case(const std::string& program, const char* name);
 bool refuse(long number, int error, unsigned mask = 0, unsigned wanted = 0);
 bool refuse_third(long number, int error, unsigned wanted);
 
+// The system call is not done, and SIGSYS comes instead.
+bool trap(long number);
+
 bool is_running(pid_t process);  // and no zombie
 bool ends_within(pid_t process, unsigned milliseconds);
 

@@ -24,7 +24,7 @@ endforeach()
 
 # These need a machine with devices.
 if(HMN_BACKEND_SIMULATED)
-  foreach(noun null sizes options order process context deadline)
+  foreach(noun null sizes options order process context deadline device pool telemetry usage)
     hmn_abi_suite(${noun})
   endforeach()
   hmn_abi_suite(threads)

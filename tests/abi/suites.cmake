@@ -24,7 +24,8 @@ endforeach()
 
 # These need a machine with devices.
 if(HMN_BACKEND_SIMULATED)
-  foreach(noun null sizes options order process context deadline device pool telemetry usage)
+  foreach(noun null sizes options order process context deadline device pool telemetry usage
+      snapshot report format error)
     hmn_abi_suite(${noun})
   endforeach()
   hmn_abi_suite(threads)

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-add_library(hmn_abi_support STATIC support/suite.c support/calls.c support/tree.c support/child.c)
+add_library(hmn_abi_support STATIC support/suite.c support/calls.c support/tree.c support/child.c
+  support/machine.c)
 target_link_libraries(hmn_abi_support PUBLIC hypomnesis hmn_flags hmn_cmocka Threads::Threads)
 target_include_directories(hmn_abi_support PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_compile_definitions(hmn_abi_support PUBLIC
@@ -23,7 +24,8 @@ endforeach()
 
 # These need a machine with devices.
 if(HMN_BACKEND_SIMULATED)
-  foreach(noun null sizes options order process)
+  foreach(noun null sizes options order process context deadline device pool telemetry usage
+      snapshot report format error)
     hmn_abi_suite(${noun})
   endforeach()
   hmn_abi_suite(threads)

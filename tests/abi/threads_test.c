@@ -9,13 +9,9 @@
 #include <unistd.h>
 
 #include "support/calls.h"
+#include "support/machine.h"
 
 enum { THREADS = 8, ROUNDS = 200 };
-
-static void sleep_ms(long ms) {
-  const struct timespec time = {ms / 1000, ms % 1000 * 1000000};
-  nanosleep(&time, NULL);
-}
 
 typedef struct team {
   fixture* f;

@@ -1,0 +1,318 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "support/calls.h"
+#include "support/machine.h"
+
+static const char one_gpu[] =
+    "{\"devices\": [{\"name\": \"GPU\", \"pools\": [{\"kind\": \"vram\", \"total\": \"16GiB\", "
+    "\"used\": \"3GiB\"}]}]}";
+
+static hmn_context* fresh(void) {
+  hmn_context* context = NULL;
+  assert_answers(hmn_context_create(NULL, &context, &error), HMN_OK);
+  assert_non_null(context);
+  return context;
+}
+
+static uint32_t count_of(hmn_context* context) {
+  uint32_t count = UINT32_MAX;
+  assert_answers(hmn_device_count(context, &count, &error), HMN_OK);
+  return count;
+}
+
+static void a_path_that_no_number_names_is_out_of_range(void** state) {
+  (void)state;
+  hmn_context* context = fresh();
+  const uint32_t unknown[] = {0, 5, 6, 9, 10, 64, UINT32_MAX};
+  for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; ++i) {
+    assert_answers(hmn_context_set_path(context, unknown[i], "/proc", &error), HMN_E_RANGE);
+    assert_answers(hmn_context_set_path(context, unknown[i], NULL, &error), HMN_E_RANGE);
+  }
+  hmn_context_destroy(context);
+}
+
+static const uint32_t paths[] = {HMN_PATH_PROC,       HMN_PATH_SYS,        HMN_PATH_NVML,
+                                 HMN_PATH_NVIDIA_SMI, HMN_PATH_SIMULATION, HMN_PATH_CGROUP};
+enum { PATHS = 6 };
+
+static int is_compiled_in(uint32_t path) {
+  return (path != HMN_PATH_NVML || HMN_WITH_NVML) &&
+         (path != HMN_PATH_NVIDIA_SMI || HMN_WITH_NVIDIA_SMI) &&
+         (path != HMN_PATH_SIMULATION || HMN_WITH_SIMULATED);
+}
+
+static void a_path_must_be_absolute_and_not_empty(void** state) {
+  (void)state;
+  hmn_context* context = fresh();
+  const char* refused[] = {"", "proc", "./proc", "../proc", "~", " /proc"};
+  for (size_t p = 0; p < PATHS; ++p) {
+    for (size_t i = 0; is_compiled_in(paths[p]) && i < sizeof refused / sizeof refused[0]; ++i) {
+      assert_answers(hmn_context_set_path(context, paths[p], refused[i], &error), HMN_E_ARGUMENT);
+    }
+  }
+  hmn_context_destroy(context);
+}
+
+static void a_path_has_at_most_4095_bytes(void** state) {
+  (void)state;
+  hmn_context* context = fresh();
+  char path[4097];
+  memset(path, 'a', sizeof path);
+  path[0] = '/';
+  path[4096] = 0;
+  assert_answers(hmn_context_set_path(context, HMN_PATH_PROC, path, &error), HMN_E_ARGUMENT);
+  path[4095] = 0;
+  assert_answers(hmn_context_set_path(context, HMN_PATH_PROC, path, &error), HMN_OK);
+  hmn_context_destroy(context);
+}
+
+static void a_path_for_what_is_not_compiled_in_is_unsupported(void** state) {
+  (void)state;
+  hmn_context* context = fresh();
+  for (size_t p = 0; p < PATHS; ++p) {
+    assert_answers(hmn_context_set_path(context, paths[p], "/nowhere", &error),
+                   is_compiled_in(paths[p]) ? HMN_OK : HMN_E_UNSUPPORTED);
+  }
+  hmn_context_destroy(context);
+}
+
+static void whether_something_is_there_shows_at_the_first_reading(void** state) {
+  (void)state;
+  hmn_context* context = fresh();
+  assert_answers(hmn_context_set_path(context, HMN_PATH_PROC, "/nowhere/at/all", &error), HMN_OK);
+  NEW(hmn_process_memory, memory);
+  assert_answers(hmn_process_memory_read_self(context, 0, &memory, &error), HMN_E_NO_SOURCE);
+  hmn_context_destroy(context);
+}
+
+static void the_value_is_copied(void** state) {
+  (void)state;
+  hmn_context* context = fresh();
+  char path[32] = "/proc";
+  assert_answers(hmn_context_set_path(context, HMN_PATH_PROC, path, &error), HMN_OK);
+  memset(path, 'x', sizeof path - 1);
+  NEW(hmn_process_memory, memory);
+  assert_answers(hmn_process_memory_read_self(context, 0, &memory, &error), HMN_OK);
+  hmn_context_destroy(context);
+}
+
+static void after_a_reading_no_path_can_be_set(void** state) {
+  (void)state;
+  hmn_context* context = fresh();
+  NEW(hmn_process_memory, memory);
+  assert_answers(hmn_process_memory_read_self(context, 0, &memory, &error), HMN_OK);
+  for (size_t p = 0; p < PATHS; ++p) {
+    if (!is_compiled_in(paths[p])) continue;
+    assert_answers(hmn_context_set_path(context, paths[p], "/nowhere", &error), HMN_E_STATE);
+    assert_answers(hmn_context_set_path(context, paths[p], NULL, &error), HMN_E_STATE);
+  }
+  assert_answers(hmn_process_memory_read_self(context, 0, &memory, &error), HMN_OK);
+  hmn_context_destroy(context);
+}
+
+static void a_refused_path_changes_nothing(void** state) {
+  (void)state;
+  hmn_context* context = fresh();
+  assert_answers(hmn_context_set_path(context, HMN_PATH_PROC, "relative", &error), HMN_E_ARGUMENT);
+  NEW(hmn_process_memory, memory);
+  assert_answers(hmn_process_memory_read_self(context, 0, &memory, &error), HMN_OK);
+  hmn_context_destroy(context);
+}
+
+static void a_backend_that_no_number_names_is_out_of_range(void** state) {
+  (void)state;
+  hmn_context* context = fresh();
+  const uint32_t unknown[] = {HMN_BACKEND_NONE, 4, 15, 17, 63, 64, 1000, UINT32_MAX};
+  for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; ++i) {
+    NEW(hmn_backend_info, info);
+    assert_answers(hmn_context_backend(context, unknown[i], &info, &error), HMN_E_RANGE);
+  }
+  hmn_context_destroy(context);
+}
+
+static hmn_backend_info backend_of(hmn_context* context, uint32_t backend) {
+  NEW(hmn_backend_info, info);
+  assert_answers(hmn_context_backend(context, backend, &info, &error), HMN_OK);
+  assert_int_equal(info.backend, backend);
+  assert_text(info.version, sizeof info.version);
+  assert_text(info.message, sizeof info.message);
+  assert_int_equal((info.present & HMN_BACKEND_INFO_HAS_VERSION) != 0, info.version[0] != 0);
+  return info;
+}
+
+static void the_operating_system_is_ready(void** state) {
+  (void)state;
+  hmn_context* context = fresh();
+  const hmn_backend_info info = backend_of(context, HMN_BACKEND_OS);
+  assert_int_equal(info.state, HMN_STATE_READY);
+  assert_status(info.status, HMN_OK);
+  assert_string_equal(info.message, "");
+  hmn_context_destroy(context);
+}
+
+static void a_simulated_machine_is_ready_and_says_its_version(void** state) {
+  (void)state;
+  hmn_context* context = NULL;
+  assert_status(open_machine("everything.json", 0, &context), HMN_OK);
+  const hmn_backend_info info = backend_of(context, HMN_BACKEND_SIMULATED);
+  assert_int_equal(info.state, HMN_STATE_READY);
+  assert_status(info.status, HMN_OK);
+  assert_string_equal(info.version, "simulated 1.0");
+  hmn_context_destroy(context);
+}
+
+/* A backend that is absent, off or failing is HMN_OK here, told by state and status. */
+static void a_backend_that_is_switched_off_is_off(void** state) {
+  (void)state;
+  NEW(hmn_context_options, options);
+  options.backends_off = UINT64_C(1) << HMN_BACKEND_NVML | UINT64_C(1) << HMN_BACKEND_NVIDIA_SMI;
+  hmn_context* context = NULL;
+  assert_answers(hmn_context_create(&options, &context, &error), HMN_OK);
+  assert_int_equal(backend_of(context, HMN_BACKEND_NVML).state, HMN_STATE_OFF);
+  assert_int_equal(backend_of(context, HMN_BACKEND_NVIDIA_SMI).state, HMN_STATE_OFF);
+  assert_int_equal(backend_of(context, HMN_BACKEND_SIMULATED).state, HMN_STATE_OFF);
+  assert_int_equal(count_of(context), 0);
+  hmn_context_destroy(context);
+}
+
+static void a_vendor_library_that_is_not_there_is_absent(void** state) {
+  (void)state;
+  if (!HMN_WITH_NVML) skip();
+  hmn_context* context = fresh();
+  assert_answers(hmn_context_set_path(context, HMN_PATH_NVML, "/nowhere/libnvidia-ml.so.1", &error),
+                 HMN_OK);
+  const hmn_backend_info info = backend_of(context, HMN_BACKEND_NVML);
+  assert_int_equal(info.state, HMN_STATE_ABSENT);
+  assert_status(info.status, HMN_E_NO_SOURCE);
+  assert_true(strlen(info.message) > 8);
+  hmn_context_destroy(context);
+}
+
+static void a_machine_file_that_makes_no_sense_is_told_where(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, "{\"devices\": [{\"name\": 7}]}", NULL);
+  const hmn_backend_info info = backend_of(m.context, HMN_BACKEND_SIMULATED);
+  assert_int_equal(info.state, HMN_STATE_UNREADABLE);
+  assert_status(info.status, HMN_E_BACKEND);
+  assert_non_null(strstr(info.message, "/devices/0/name"));
+  machine_end(&m);
+}
+
+static void a_machine_file_that_is_not_there_is_no_source(void** state) {
+  (void)state;
+  hmn_context* context = fresh();
+  assert_answers(
+      hmn_context_set_path(context, HMN_PATH_SIMULATION, "/nowhere/machine.json", &error), HMN_OK);
+  const hmn_backend_info info = backend_of(context, HMN_BACKEND_SIMULATED);
+  assert_int_equal(info.state, HMN_STATE_ABSENT);
+  assert_status(info.status, HMN_E_NO_SOURCE);
+  hmn_context_destroy(context);
+}
+
+static hmn_status create_from_environment(hmn_flags flags, hmn_context** out) {
+  NEW(hmn_context_options, options);
+  NEW(hmn_error, error);
+  options.flags = flags;
+  const hmn_status status = hmn_context_create(&options, out, &error);
+  assert_told(&error, status);
+  return status;
+}
+
+static void the_environment_is_read_only_when_asked_for(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, one_gpu, NULL);
+  char path[128];
+  snprintf(path, sizeof path, "%s/machine.json", m.folder.path);
+  setenv("HMN_SIMULATION", path, 1);
+  hmn_context* context = NULL;
+  assert_status(create_from_environment(HMN_CONTEXT_ENVIRONMENT, &context), HMN_OK);
+  assert_int_equal(count_of(context), 1);
+  hmn_context_destroy(context);
+  setenv("HMN_SIMULATION", "not absolute", 1);
+  assert_status(create_from_environment(0, &context), HMN_OK);
+  assert_int_equal(backend_of(context, HMN_BACKEND_SIMULATED).state, HMN_STATE_OFF);
+  hmn_context_destroy(context);
+  unsetenv("HMN_SIMULATION");
+  machine_end(&m);
+}
+
+/* With HMN_CONTEXT_ENVIRONMENT, a variable holds what set_path would refuse: HMN_E_ARGUMENT. */
+static void a_variable_that_set_path_would_refuse_is_refused(void** state) {
+  (void)state;
+  const char* variables[] = {"HMN_PROC", "HMN_SYS", "HMN_CGROUP", "HMN_SIMULATION"};
+  for (size_t i = 0; i < 4; ++i) {
+    hmn_context* context = (hmn_context*)state;
+    setenv(variables[i], "not absolute", 1);
+    assert_status(create_from_environment(HMN_CONTEXT_ENVIRONMENT, &context), HMN_E_ARGUMENT);
+    assert_null(context);
+    unsetenv(variables[i]);
+    assert_status(create_from_environment(HMN_CONTEXT_ENVIRONMENT, &context), HMN_OK);
+    hmn_context_destroy(context);
+  }
+}
+
+/* "Read now": a variable that changes later changes nothing. */
+static void the_environment_is_read_at_creation(void** state) {
+  (void)state;
+  hmn_context* context = NULL;
+  setenv("HMN_PROC", "/nowhere", 1);
+  assert_status(create_from_environment(HMN_CONTEXT_ENVIRONMENT, &context), HMN_OK);
+  unsetenv("HMN_PROC");
+  NEW(hmn_process_memory, memory);
+  assert_answers(hmn_process_memory_read_self(context, 0, &memory, &error), HMN_E_NO_SOURCE);
+  hmn_context_destroy(context);
+}
+
+static void a_set_path_wins_over_the_environment(void** state) {
+  (void)state;
+  hmn_context* context = NULL;
+  setenv("HMN_PROC", "/nowhere", 1);
+  assert_status(create_from_environment(HMN_CONTEXT_ENVIRONMENT, &context), HMN_OK);
+  unsetenv("HMN_PROC");
+  assert_answers(hmn_context_set_path(context, HMN_PATH_PROC, "/proc", &error), HMN_OK);
+  NEW(hmn_process_memory, memory);
+  assert_answers(hmn_process_memory_read_self(context, 0, &memory, &error), HMN_OK);
+  hmn_context_destroy(context);
+}
+
+static void contexts_do_not_share_what_they_were_told(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, one_gpu, NULL);
+  hmn_context* other = fresh();
+  assert_answers(hmn_context_set_path(other, HMN_PATH_PROC, "/nowhere", &error), HMN_OK);
+  NEW(hmn_process_memory, memory);
+  assert_answers(hmn_process_memory_read_self(other, 0, &memory, &error), HMN_E_NO_SOURCE);
+  assert_int_equal(count_of(m.context), 1);
+  hmn_context_destroy(other);
+  assert_int_equal(count_of(m.context), 1);
+  machine_end(&m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_path_that_no_number_names_is_out_of_range),
+      cmocka_unit_test(a_path_must_be_absolute_and_not_empty),
+      cmocka_unit_test(a_path_has_at_most_4095_bytes),
+      cmocka_unit_test(a_path_for_what_is_not_compiled_in_is_unsupported),
+      cmocka_unit_test(whether_something_is_there_shows_at_the_first_reading),
+      cmocka_unit_test(the_value_is_copied),
+      cmocka_unit_test(after_a_reading_no_path_can_be_set),
+      cmocka_unit_test(a_refused_path_changes_nothing),
+      cmocka_unit_test(a_backend_that_no_number_names_is_out_of_range),
+      cmocka_unit_test(the_operating_system_is_ready),
+      cmocka_unit_test(a_simulated_machine_is_ready_and_says_its_version),
+      cmocka_unit_test(a_backend_that_is_switched_off_is_off),
+      cmocka_unit_test(a_vendor_library_that_is_not_there_is_absent),
+      cmocka_unit_test(a_machine_file_that_makes_no_sense_is_told_where),
+      cmocka_unit_test(a_machine_file_that_is_not_there_is_no_source),
+      cmocka_unit_test(the_environment_is_read_only_when_asked_for),
+      cmocka_unit_test(a_variable_that_set_path_would_refuse_is_refused),
+      cmocka_unit_test(the_environment_is_read_at_creation),
+      cmocka_unit_test(a_set_path_wins_over_the_environment),
+      cmocka_unit_test(contexts_do_not_share_what_they_were_told),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

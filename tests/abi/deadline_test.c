@@ -1,0 +1,290 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Drivers that are slow or never answer.
+ */
+#define _POSIX_C_SOURCE 200809L
+#include <unistd.h>
+
+#include "support/machine.h"
+
+enum { DEADLINE = 150, SLACK = 3000 };
+
+#define POOLS "\"pools\": [{\"kind\": \"vram\", \"total\": \"16GiB\", \"used\": \"3GiB\"}]"
+#define ONE_GPU(more) "{\"host\": \"real\", \"devices\": [{\"name\": \"GPU\", " POOLS "}]" more "}"
+
+/* The second reading waits for the path "go"; each later one as long as it is not there. */
+static const char hangs_at_2[] =
+    ONE_GPU(", \"delays\": [{\"call\": \"pools\", \"from_reading\": 3, \"hang_until\": \"%s\"}]");
+static const char opens_slowly[] =
+    ONE_GPU(", \"delays\": [{\"call\": \"open\", \"hang_until\": \"%s\"}]");
+
+static hmn_context_options quick(void) {
+  NEW(hmn_context_options, options);
+  options.deadline_ms = DEADLINE;
+  options.open_deadline_ms = DEADLINE;
+  return options;
+}
+
+static hmn_status read_pool(const machine* m, hmn_pool* pool) {
+  memset(pool, 0, sizeof *pool);
+  pool->struct_size = sizeof *pool;
+  return hmn_pool_read(m->context, 0, HMN_POOL_MAIN, pool, NULL);
+}
+
+#define assert_within(from, to, call, expected) \
+  do {                                          \
+    const int64_t begun = now_ms();             \
+    assert_status(call, expected);              \
+    const int64_t spent = now_ms() - begun;     \
+    assert_in_range(spent, from, to);           \
+  } while (0)
+
+static void make_stuck(machine* m, const hmn_context_options* options) {
+  machine_make(m, hangs_at_2, options);
+  uint32_t count = 0;
+  assert_status(hmn_device_count(m->context, &count, NULL), HMN_OK);
+  assert_int_equal(count, 1);
+  hmn_pool pool;
+  assert_status(read_pool(m, &pool), HMN_OK);
+  assert_int_equal(pool.notes & HMN_NOTE_STALE, 0);
+}
+
+static void a_late_answer_gives_the_last_value_marked_stale(void** state) {
+  (void)state;
+  machine m;
+  const hmn_context_options options = quick();
+  make_stuck(&m, &options);
+  hmn_pool pool;
+  assert_within(DEADLINE - 20, DEADLINE + SLACK, read_pool(&m, &pool), HMN_OK);
+  assert_int_equal(pool.notes & HMN_NOTE_STALE, HMN_NOTE_STALE);
+  assert_int_equal(pool.used_bytes, UINT64_C(3) << 30);
+  assert_true(pool.age_ns >= (DEADLINE - 20) * UINT64_C(1000000));
+  machine_go(&m);
+  machine_end(&m);
+}
+
+/* Oldest value given instead of HMN_E_TIMEOUT: stale_ms. */
+static void a_value_older_than_stale_ms_is_a_timeout(void** state) {
+  (void)state;
+  machine m;
+  hmn_context_options options = quick();
+  options.stale_ms = 1;
+  make_stuck(&m, &options);
+  hmn_pool pool;
+  assert_within(DEADLINE - 20, DEADLINE + SLACK, read_pool(&m, &pool), HMN_E_TIMEOUT);
+  assert_int_equal(pool.present, 0);
+  machine_go(&m);
+  machine_end(&m);
+}
+
+static void while_a_call_is_stuck_later_ones_answer_at_once(void** state) {
+  (void)state;
+  machine m;
+  const hmn_context_options options = quick();
+  make_stuck(&m, &options);
+  hmn_pool pool;
+  assert_status(read_pool(&m, &pool), HMN_OK);
+  for (int i = 0; i < 20; ++i) assert_within(0, DEADLINE - 20, read_pool(&m, &pool), HMN_OK);
+  assert_int_equal(pool.notes & HMN_NOTE_STALE, HMN_NOTE_STALE);
+  machine_go(&m);
+  machine_end(&m);
+}
+
+static void when_the_driver_answers_again_the_values_are_fresh(void** state) {
+  (void)state;
+  machine m;
+  const hmn_context_options options = quick();
+  make_stuck(&m, &options);
+  hmn_pool pool;
+  assert_status(read_pool(&m, &pool), HMN_OK);
+  machine_go(&m);
+  for (int i = 0; i < 200 && (pool.notes & HMN_NOTE_STALE) != 0; ++i) {
+    sleep_ms(20);
+    assert_status(read_pool(&m, &pool), HMN_OK);
+  }
+  assert_int_equal(pool.notes & HMN_NOTE_STALE, 0);
+  assert_int_equal(pool.used_bytes, UINT64_C(3) << 30);
+  machine_end(&m);
+}
+
+static void a_hung_driver_blocks_no_other_source(void** state) {
+  (void)state;
+  machine m;
+  const hmn_context_options options = quick();
+  make_stuck(&m, &options);
+  hmn_pool pool;
+  read_pool(&m, &pool);
+  NEW(hmn_process_memory, memory);
+  NEW(hmn_system_memory, system_memory);
+  assert_within(0, DEADLINE, hmn_process_memory_read_self(m.context, 0, &memory, NULL), HMN_OK);
+  assert_within(0, DEADLINE, hmn_system_memory_read(m.context, &system_memory, NULL), HMN_OK);
+  machine_go(&m);
+  machine_end(&m);
+}
+
+static void a_snapshot_spends_its_deadline_once_and_says_what_is_missing(void** state) {
+  (void)state;
+  machine m;
+  hmn_context_options options = quick();
+  options.stale_ms = 1;
+  make_stuck(&m, &options);
+  sleep_ms(5);
+  hmn_snapshot* snapshot = NULL;
+  assert_within(0, DEADLINE + SLACK, hmn_snapshot_take(m.context, NULL, &snapshot, NULL), HMN_OK);
+  NEW(hmn_snapshot_info, info);
+  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_int_equal(info.notes & HMN_NOTE_PARTIAL, HMN_NOTE_PARTIAL);
+  int timeouts = 0;
+  for (uint32_t i = 0; i < info.diagnostic_count; ++i) {
+    NEW(hmn_diagnostic, diagnostic);
+    assert_status(hmn_snapshot_diagnostic(snapshot, i, &diagnostic), HMN_OK);
+    timeouts += diagnostic.status == HMN_E_TIMEOUT;
+  }
+  assert_true(timeouts > 0);
+  NEW(hmn_process_memory, memory);
+  assert_status(hmn_snapshot_memory(snapshot, &memory), HMN_OK);
+  hmn_snapshot_destroy(snapshot);
+  machine_go(&m);
+  machine_end(&m);
+}
+
+/* hmn_snapshot_options.deadline_ms: 0 = the context's. */
+static void a_snapshot_may_have_a_deadline_of_its_own(void** state) {
+  (void)state;
+  machine m;
+  NEW(hmn_context_options, patient);
+  patient.deadline_ms = 60000;
+  make_stuck(&m, &patient);
+  NEW(hmn_snapshot_options, options);
+  options.deadline_ms = DEADLINE;
+  hmn_snapshot* snapshot = NULL;
+  assert_within(0, DEADLINE + SLACK, hmn_snapshot_take(m.context, &options, &snapshot, NULL),
+                HMN_OK);
+  hmn_snapshot_destroy(snapshot);
+  machine_go(&m);
+  machine_end(&m);
+}
+
+/* Opening has its own deadline; an opening that goes on is picked up by later calls. */
+static void a_late_opening_is_picked_up_by_a_later_call(void** state) {
+  (void)state;
+  machine m;
+  const hmn_context_options options = quick();
+  machine_make(&m, opens_slowly, &options);
+  uint32_t count = 7;
+  assert_within(0, DEADLINE + SLACK, hmn_device_count(m.context, &count, NULL), HMN_E_TIMEOUT);
+  assert_int_equal(count, 0);
+  assert_within(0, DEADLINE + SLACK, hmn_device_count(m.context, &count, NULL), HMN_E_TIMEOUT);
+  machine_go(&m);
+  hmn_status status = HMN_E_TIMEOUT;
+  for (int i = 0; i < 200 && status == HMN_E_TIMEOUT; ++i) {
+    sleep_ms(20);
+    status = hmn_device_count(m.context, &count, NULL);
+  }
+  assert_status(status, HMN_OK);
+  assert_int_equal(count, 1);
+  machine_end(&m);
+}
+
+static void opening_may_take_longer_than_a_reading(void** state) {
+  (void)state;
+  machine m;
+  NEW(hmn_context_options, options);
+  options.deadline_ms = DEADLINE;
+  options.open_deadline_ms = 60000;
+  machine_make(&m, ONE_GPU(", \"delays\": [{\"call\": \"open\", \"ms\": 600}]"), &options);
+  hmn_pool pool;
+  assert_within(550, 600 + SLACK, read_pool(&m, &pool), HMN_OK);
+  assert_int_equal(pool.notes & HMN_NOTE_STALE, 0);
+  machine_end(&m);
+}
+
+/* destroy never waits for a driver: a call that hangs is left behind. */
+static void destroy_does_not_wait_for_a_call_that_hangs(void** state) {
+  (void)state;
+  machine m;
+  const hmn_context_options options = quick();
+  make_stuck(&m, &options);
+  hmn_pool pool;
+  assert_status(read_pool(&m, &pool), HMN_OK);
+  const int64_t begun = now_ms();
+  hmn_context_destroy(m.context);
+  assert_in_range(now_ms() - begun, 0, 100);
+  /* The call returns after its context is gone: what it needs is still there. */
+  machine_go(&m);
+  sleep_ms(100);
+  tree_remove(&m.folder);
+}
+
+static void a_call_that_never_returns_holds_nobody(void** state) {
+  (void)state;
+  machine m;
+  const hmn_context_options options = quick();
+  machine_make(&m, ONE_GPU(", \"delays\": [{\"call\": \"pools\", \"hang\": \"forever\"}]"),
+               &options);
+  hmn_pool pool;
+  assert_within(0, DEADLINE + SLACK, read_pool(&m, &pool), HMN_E_TIMEOUT);
+  hmn_snapshot* snapshot = NULL;
+  assert_within(0, DEADLINE, hmn_snapshot_take(m.context, NULL, &snapshot, NULL), HMN_OK);
+  const int64_t begun = now_ms();
+  machine_end(&m);
+  assert_in_range(now_ms() - begun, 0, 100);
+  NEW(hmn_snapshot_info, info);
+  assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
+  assert_int_equal(info.notes & HMN_NOTE_PARTIAL, HMN_NOTE_PARTIAL);
+  hmn_snapshot_destroy(snapshot);
+}
+
+static void a_device_whose_driver_hangs_is_told_so(void** state) {
+  (void)state;
+  machine m;
+  const hmn_context_options options = quick();
+  make_stuck(&m, &options);
+  hmn_pool pool;
+  assert_status(read_pool(&m, &pool), HMN_OK);
+  NEW(hmn_device, device);
+  assert_status(hmn_device_read(m.context, 0, &device, NULL), HMN_OK);
+  assert_int_equal(device.state, HMN_STATE_HUNG);
+  assert_string_equal(device.name, "GPU");
+  machine_go(&m);
+  machine_end(&m);
+}
+
+/* Readings this young share one driver call. */
+static void readings_within_max_age_share_one_driver_call(void** state) {
+  (void)state;
+  static const char changes[] = ONE_GPU(
+      ", \"changes\": [{\"at_reading\": 3, \"patch\": [{\"op\": \"replace\", "
+      "\"path\": \"/devices/0/pools/0/used\", \"value\": \"5GiB\"}]}]");
+  machine m;
+  hmn_pool pool;
+  NEW(hmn_context_options, options);
+  options.max_age_ms = 60000;
+  machine_make(&m, changes, &options);
+  for (int i = 0; i < 10; ++i) assert_status(read_pool(&m, &pool), HMN_OK);
+  assert_int_equal(pool.used_bytes, UINT64_C(3) << 30);
+  machine_end(&m);
+  machine_make(&m, changes, NULL);
+  for (int i = 0; i < 10; ++i) assert_status(read_pool(&m, &pool), HMN_OK);
+  assert_int_equal(pool.used_bytes, UINT64_C(5) << 30);
+  machine_end(&m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_late_answer_gives_the_last_value_marked_stale),
+      cmocka_unit_test(a_value_older_than_stale_ms_is_a_timeout),
+      cmocka_unit_test(while_a_call_is_stuck_later_ones_answer_at_once),
+      cmocka_unit_test(when_the_driver_answers_again_the_values_are_fresh),
+      cmocka_unit_test(a_hung_driver_blocks_no_other_source),
+      cmocka_unit_test(a_snapshot_spends_its_deadline_once_and_says_what_is_missing),
+      cmocka_unit_test(a_snapshot_may_have_a_deadline_of_its_own),
+      cmocka_unit_test(a_late_opening_is_picked_up_by_a_later_call),
+      cmocka_unit_test(opening_may_take_longer_than_a_reading),
+      cmocka_unit_test(destroy_does_not_wait_for_a_call_that_hangs),
+      cmocka_unit_test(a_call_that_never_returns_holds_nobody),
+      cmocka_unit_test(a_device_whose_driver_hangs_is_told_so),
+      cmocka_unit_test(readings_within_max_age_share_one_driver_call),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,294 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * On machines/everything.json: 0 discrete, 1 unified, 2 with an instance, 3 asleep, 4 lost, and the
+ * instance, which comes after all whole devices.
+ */
+#include "support/calls.h"
+#include "support/machine.h"
+
+enum { UNIFIED = 1, WITH_INSTANCE = 2, ASLEEP = 3, LOST = 4, INSTANCE = 5, COUNT = 6 };
+
+static hmn_device device_at(hmn_context* context, uint32_t index) {
+  NEW(hmn_device, device);
+  assert_answers(hmn_device_read(context, index, &device, &error), HMN_OK);
+  assert_int_equal(device.index, index);
+  assert_text(device.name, sizeof device.name);
+  assert_text(device.uuid, sizeof device.uuid);
+  assert_text(device.pci_bus_id, sizeof device.pci_bus_id);
+  assert_text(device.driver_version, sizeof device.driver_version);
+  return device;
+}
+
+static hmn_context* context_of(void** state) {
+  return ((fixture*)*state)->context;
+}
+
+static uint32_t count_of(hmn_context* context) {
+  uint32_t count = 0;
+  assert_answers(hmn_device_count(context, &count, &error), HMN_OK);
+  return count;
+}
+
+static void every_device_counts(void** state) {
+  assert_int_equal(count_of(context_of(state)), COUNT);
+}
+
+static void a_device_says_who_it_is(void** state) {
+  const hmn_device device = device_at(context_of(state), 0);
+  const hmn_flags known =
+      HMN_DEVICE_HAS_NAME | HMN_DEVICE_HAS_UUID | HMN_DEVICE_HAS_PCI | HMN_DEVICE_HAS_DRIVER |
+      HMN_DEVICE_HAS_PCI_DEVICE | HMN_DEVICE_HAS_PCI_SUBSYSTEM | HMN_DEVICE_HAS_RENDER_MINOR |
+      HMN_DEVICE_HAS_DRIVER_INDEX | HMN_DEVICE_HAS_OS_ID | HMN_DEVICE_HAS_CUDA_VERSION;
+  assert_int_equal(device.present, known);
+  assert_int_equal(device.backend, HMN_BACKEND_SIMULATED);
+  assert_int_equal(device.kind, HMN_KIND_DISCRETE);
+  assert_int_equal(device.state, HMN_STATE_READY);
+  assert_int_equal(device.vendor, HMN_VENDOR_NVIDIA);
+  assert_int_equal(device.memory_kind, HMN_MEMORY_KIND_DEDICATED);
+  assert_string_equal(device.name,
+                      "Example RTX 9000 \xC3\xA9"
+                      "dition");
+  assert_string_equal(device.uuid, "GPU-11111111-2222-3333-4444-555555555555");
+  assert_string_equal(device.pci_bus_id, "0000:01:00.0");
+  assert_string_equal(device.driver_version, "550.163.01");
+  assert_int_equal(device.pci_device, 9904);
+  assert_int_equal(device.pci_subsystem, 405017822);
+  assert_int_equal(device.render_minor, 128);
+  assert_int_equal(device.driver_index, 0);
+  assert_int_equal(device.cuda_version, 12040);
+  assert_int_equal(device.os_id, UINT64_C(123456789012345678));
+}
+
+static void a_field_without_its_bit_is_zero(void** state) {
+  const hmn_device device = device_at(context_of(state), 0);
+  assert_true(device.parent_index == 0 && device.numa_node == 0 && device.gpu_instance == 0 &&
+              device.compute_instance == 0);
+  const hmn_device bare = device_at(context_of(state), ASLEEP);
+  assert_int_equal(bare.present & HMN_DEVICE_HAS_DRIVER, 0);
+  assert_true(is_zero(bare.driver_version, sizeof bare.driver_version));
+  assert_int_equal(bare.cuda_version, 0);
+}
+
+static void a_text_field_is_zero_behind_its_end(void** state) {
+  const hmn_device device = device_at(context_of(state), 0);
+  const size_t length = strlen(device.name);
+  assert_true(is_zero(device.name + length, sizeof device.name - length));
+}
+
+static void a_device_that_allocates_from_host_ram_is_unified(void** state) {
+  const hmn_device device = device_at(context_of(state), UNIFIED);
+  assert_int_equal(device.memory_kind, HMN_MEMORY_KIND_UNIFIED);
+  assert_int_equal(device.kind, HMN_KIND_INTEGRATED);
+}
+
+/* A device that is lost or asleep is HMN_OK, told by state. */
+static void a_device_that_is_lost_or_asleep_is_told_by_state(void** state) {
+  assert_int_equal(device_at(context_of(state), ASLEEP).state, HMN_STATE_ASLEEP);
+  assert_int_equal(device_at(context_of(state), LOST).state, HMN_STATE_LOST);
+}
+
+/* NVIDIA's come first in the driver's order, then partitions. */
+static void an_instance_is_a_device_with_a_parent(void** state) {
+  const hmn_device device = device_at(context_of(state), INSTANCE);
+  assert_int_equal(device.kind, HMN_KIND_PARTITION);
+  const hmn_flags known = HMN_DEVICE_HAS_PARENT | HMN_DEVICE_HAS_INSTANCE;
+  assert_int_equal(device.present & known, known);
+  assert_int_equal(device.parent_index, WITH_INSTANCE);
+  assert_int_equal(device.gpu_instance, 7);
+  assert_int_equal(device.compute_instance, 0);
+  assert_string_equal(device.uuid, "MIG-11111111-2222-3333-4444-555555555555");
+}
+
+static void an_index_that_was_never_given_is_no_device(void** state) {
+  const uint32_t indexes[] = {COUNT, 999, INT32_MAX, UINT32_MAX};
+  for (size_t i = 0; i < 4; ++i) {
+    NEW(hmn_device, device);
+    assert_answers(hmn_device_read(context_of(state), indexes[i], &device, &error),
+                   HMN_E_NO_DEVICE);
+  }
+}
+
+static uint32_t index_of(hmn_context* context, const char* key) {
+  uint32_t index = UINT32_MAX;
+  print_message("  %s\n", key);
+  assert_answers(hmn_device_find(context, key, &index, &error), HMN_OK);
+  return index;
+}
+
+static void a_device_is_found_by_each_of_its_keys(void** state) {
+  hmn_context* context = context_of(state);
+  assert_int_equal(index_of(context, "uuid:GPU-11111111-2222-3333-4444-555555555555"), 0);
+  assert_int_equal(index_of(context, "uuid:GPU-66666666-7777-8888-9999-000000000000"), UNIFIED);
+  assert_int_equal(index_of(context, "uuid:MIG-11111111-2222-3333-4444-555555555555"), INSTANCE);
+  assert_int_equal(index_of(context, "render:128"), 0);
+  assert_int_equal(index_of(context, "driver:0"), 0);
+  assert_int_equal(index_of(context, "driver:3"), ASLEEP);
+  assert_int_equal(index_of(context, "luid:1b69b4ba630f34e"), 0);
+}
+
+/* Any spelling: domain may be left out or have 8 digits, letters in either case. */
+static void a_pci_address_is_found_in_any_spelling(void** state) {
+  hmn_context* context = context_of(state);
+  assert_int_equal(index_of(context, "pci:0000:01:00.0"), 0);
+  assert_int_equal(index_of(context, "pci:01:00.0"), 0);
+  assert_int_equal(index_of(context, "pci:00000000:01:00.0"), 0);
+  assert_int_equal(index_of(context, "pci:00000001:0f:00.0"), UNIFIED);
+  assert_int_equal(index_of(context, "pci:00000001:0F:00.0"), UNIFIED);
+  assert_int_equal(index_of(context, "pci:0001:0F:00.0"), UNIFIED);
+}
+
+static void a_key_that_nothing_has_is_no_device(void** state) {
+  const char* keys[] = {"uuid:GPU-00000000-0000-0000-0000-000000000000",
+                        "pci:0000:02:00.0",
+                        "pci:0001:01:00.0",
+                        "luid:1",
+                        "render:129",
+                        "driver:5",
+                        "driver:4294967295"};
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; ++i) {
+    uint32_t index = 7;
+    print_message("  %s\n", keys[i]);
+    assert_answers(hmn_device_find(context_of(state), keys[i], &index, &error), HMN_E_NO_DEVICE);
+    assert_int_equal(index, 0);
+  }
+}
+
+/* HMN_E_ARGUMENT: no such kind of key, or the value cannot be one. */
+static void a_key_that_cannot_be_one_is_an_argument_error(void** state) {
+  const char* keys[] = {"",
+                        "0",
+                        "GPU-1",
+                        "uuid",
+                        "uuid:",
+                        "uuid",
+                        "index:0",
+                        "pci:",
+                        "pci:zz:00.0",
+                        "pci:1",
+                        "pci:0000:01:00.9",
+                        "luid:",
+                        "luid:xyz",
+                        "luid:11112222333344445",
+                        "render:",
+                        "render:-1",
+                        "render:1x",
+                        "driver:",
+                        "driver:-1",
+                        "driver: 1",
+                        "driver:4294967296",
+                        "driver:1.0",
+                        "UUID:GPU-1",
+                        " uuid:GPU-1",
+                        ":",
+                        "pci:0000:01:00.0 "};
+  for (size_t i = 0; i < sizeof keys / sizeof keys[0]; ++i) {
+    uint32_t index = 7;
+    print_message("  \"%s\"\n", keys[i]);
+    assert_answers(hmn_device_find(context_of(state), keys[i], &index, &error), HMN_E_ARGUMENT);
+    assert_int_equal(index, 0);
+  }
+}
+
+static void a_key_of_any_bytes_makes_a_message_of_utf8(void** state) {
+  char key[5000] = "uuid:";
+  memset(key + 5, 0xFF, sizeof key - 6);
+  key[sizeof key - 1] = 0;
+  NEW(hmn_error, error);
+  uint32_t index = 0;
+  const hmn_status status = hmn_device_find(context_of(state), key, &index, &error);
+  assert_true(status == HMN_E_NO_DEVICE || status == HMN_E_ARGUMENT);
+  assert_told(&error, status);
+}
+
+/* No device at all is HMN_OK and 0. */
+static void no_device_at_all_is_a_count_of_0(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, "{\"devices\": []}", NULL);
+  assert_int_equal(count_of(m.context), 0);
+  NEW(hmn_device, device);
+  assert_answers(hmn_device_read(m.context, 0, &device, &error), HMN_E_NO_DEVICE);
+  NEW(hmn_pool, pool);
+  assert_answers(hmn_pool_read(m.context, 0, HMN_POOL_MAIN, &pool, &error), HMN_E_NO_DEVICE);
+  machine_end(&m);
+}
+
+#define GPU(name) "{\"name\": \"" name "\", \"uuid\": \"" name "\"}"
+static const char comes_and_goes[] =
+    "{\"devices\": [" GPU("A") ", " GPU("B") "], \"changes\": ["
+    "{\"at_reading\": 2, \"patch\": [{\"op\": \"remove\", \"path\": \"/devices/0\"}]},"
+    "{\"at_reading\": 3, \"patch\": [{\"op\": \"add\", \"path\": \"/devices/0\", \"value\": " GPU("C") "}]},"
+    "{\"at_reading\": 4, \"patch\": [{\"op\": \"add\", \"path\": \"/devices/0\", \"value\": " GPU("A") "}]}]}";
+
+static void assert_named(hmn_context* context, uint32_t index, const char* name, uint32_t state) {
+  NEW(hmn_device, device);
+  assert_status(hmn_device_read(context, index, &device, NULL), HMN_OK);
+  assert_string_equal(device.name, name);
+  assert_int_equal(device.state, state);
+}
+
+/* An index belongs to one device for the context's life; a device that is gone keeps its index with
+ * state HMN_STATE_LOST; later arrivals are appended; the count never shrinks. */
+static void an_index_belongs_to_one_device_for_the_contexts_life(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, comes_and_goes, NULL);
+  assert_int_equal(count_of(m.context), 2); /* A B */
+  assert_int_equal(count_of(m.context), 2); /* B */
+  NEW(hmn_device, device);
+  assert_status(hmn_device_read(m.context, 0, &device, NULL), HMN_OK); /* C B */
+  assert_string_equal(device.name, "A");
+  assert_int_equal(device.state, HMN_STATE_LOST);
+  assert_int_equal(count_of(m.context), 3); /* A C B */
+  assert_named(m.context, 0, "A", HMN_STATE_READY);
+  assert_named(m.context, 1, "B", HMN_STATE_READY);
+  assert_named(m.context, 2, "C", HMN_STATE_READY);
+  machine_end(&m);
+}
+
+static void a_name_that_is_too_long_is_cut_at_a_code_point_and_told(void** state) {
+  (void)state;
+  char json[2048] = "{\"devices\": [{\"name\": \"";
+  for (int i = 0; i < 100; ++i) strcat(json, "\xE2\x82\xAC"); /* 300 bytes of three each */
+  strcat(json, "\"}]}");
+  machine m;
+  machine_make(&m, json, NULL);
+  const hmn_device device = device_at(m.context, 0);
+  assert_int_equal(strlen(device.name), 255);
+  assert_int_equal(device.notes & HMN_NOTE_TRUNCATED, HMN_NOTE_TRUNCATED);
+  machine_end(&m);
+}
+
+static void a_sleeping_device_is_not_woken_unless_asked(void** state) {
+  NEW(hmn_pool, pool);
+  assert_answers(hmn_pool_read(context_of(state), ASLEEP, HMN_POOL_MAIN, &pool, &error),
+                 HMN_E_ASLEEP);
+  hmn_context* waking = NULL;
+  assert_status(open_machine("everything.json", HMN_CONTEXT_WAKE_DEVICES, &waking), HMN_OK);
+  assert_answers(hmn_pool_read(waking, ASLEEP, HMN_POOL_MAIN, &pool, &error), HMN_OK);
+  assert_int_equal(pool.total_bytes, UINT64_C(8) << 30);
+  hmn_context_destroy(waking);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(every_device_counts),
+      cmocka_unit_test(a_device_says_who_it_is),
+      cmocka_unit_test(a_field_without_its_bit_is_zero),
+      cmocka_unit_test(a_text_field_is_zero_behind_its_end),
+      cmocka_unit_test(a_device_that_allocates_from_host_ram_is_unified),
+      cmocka_unit_test(a_device_that_is_lost_or_asleep_is_told_by_state),
+      cmocka_unit_test(an_instance_is_a_device_with_a_parent),
+      cmocka_unit_test(an_index_that_was_never_given_is_no_device),
+      cmocka_unit_test(a_device_is_found_by_each_of_its_keys),
+      cmocka_unit_test(a_pci_address_is_found_in_any_spelling),
+      cmocka_unit_test(a_key_that_nothing_has_is_no_device),
+      cmocka_unit_test(a_key_that_cannot_be_one_is_an_argument_error),
+      cmocka_unit_test(a_key_of_any_bytes_makes_a_message_of_utf8),
+      cmocka_unit_test(no_device_at_all_is_a_count_of_0),
+      cmocka_unit_test(an_index_belongs_to_one_device_for_the_contexts_life),
+      cmocka_unit_test(a_name_that_is_too_long_is_cut_at_a_code_point_and_told),
+      cmocka_unit_test(a_sleeping_device_is_not_woken_unless_asked),
+  };
+  return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}

@@ -1,0 +1,215 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "support/machine.h"
+
+static const char own_use_grows[] =
+    "{\"host\": {\"self\": {\"resident\": \"100MiB\"}}, \"devices\": [{\"name\": \"NVIDIA Test "
+    "GPU\", "
+    "\"pools\": [{\"kind\": \"vram\", \"total\": \"16384MiB\", \"used\": \"3000MiB\"}], "
+    "\"telemetry\": {\"energy_joules\": 100.5}, "
+    "\"processes\": [{\"pid\": \"self\", \"used\": \"500MiB\"}]}, "
+    "{\"name\": \"Other\"}], \"changes\": [{\"at_reading\": 2, \"patch\": ["
+    "{\"op\": \"replace\", \"path\": \"/host/self/resident\", \"value\": \"200MiB\"},"
+    "{\"op\": \"replace\", \"path\": \"/devices/0/telemetry/energy_joules\", \"value\": 350.75},"
+    "{\"op\": \"replace\", \"path\": \"/devices/0/processes/0/used\", \"value\": \"1000MiB\"}]}]}";
+
+/* The caller's figure is not to be had: the device's is taken. */
+static const char device_use_grows[] =
+    "{\"pid_namespace\": \"foreign\", \"host\": {\"self\": {\"resident\": \"100MiB\"}}, "
+    "\"devices\": [{\"name\": \"NVIDIA Test GPU\", "
+    "\"pools\": [{\"kind\": \"vram\", \"total\": \"16384MiB\", \"used\": \"500MiB\"}]}], "
+    "\"changes\": [{\"at_reading\": 2, \"patch\": ["
+    "{\"op\": \"replace\", \"path\": \"/host/self/resident\", \"value\": \"150MiB\"},"
+    "{\"op\": \"replace\", \"path\": \"/devices/0/pools/0/used\", \"value\": \"750MiB\"}]}]}";
+
+static const char memory_alone[] =
+    "{\"host\": {\"self\": {\"resident\": \"80MiB\"}}, \"devices\": [{\"name\": \"NVIDIA Test "
+    "GPU\"}], "
+    "\"failures\": [{\"call\": \"self\", \"status\": \"backend\"}], "
+    "\"changes\": [{\"at_reading\": 2, \"patch\": ["
+    "{\"op\": \"replace\", \"path\": \"/host/self/resident\", \"value\": \"50MiB\"}]}]}";
+
+typedef struct pair {
+  machine m;
+  hmn_snapshot* before;
+  hmn_snapshot* after;
+} pair;
+
+static hmn_snapshot* take(hmn_context* context) {
+  NEW(hmn_snapshot_options, options);
+  options.collect =
+      HMN_COLLECT_MEMORY | HMN_COLLECT_POOLS | HMN_COLLECT_SELF | HMN_COLLECT_TELEMETRY;
+  hmn_snapshot* snapshot = NULL;
+  assert_answers(hmn_snapshot_take(context, &options, &snapshot, &error), HMN_OK);
+  return snapshot;
+}
+
+static pair make(const char* json) {
+  pair p;
+  machine_make(&p.m, json, NULL);
+  p.before = take(p.m.context);
+  p.after = take(p.m.context);
+  return p;
+}
+
+static void end(pair* p) {
+  hmn_snapshot_destroy(p->before);
+  hmn_snapshot_destroy(p->after);
+  machine_end(&p->m);
+}
+
+static void assert_delta(const pair* p, const char* label, const char* expected) {
+  char text[256];
+  uint32_t needed = 0;
+  assert_status(hmn_report_delta(p->before, p->after, 0, label, text, sizeof text, &needed),
+                HMN_OK);
+  assert_string_equal(text, expected);
+  assert_int_equal(needed, strlen(expected) + 1);
+}
+
+static void assert_both(const pair* p, const char* label, const char* expected) {
+  char text[256];
+  assert_status(hmn_report_before_after(p->before, p->after, 0, label, text, sizeof text, NULL),
+                HMN_OK);
+  assert_string_equal(text, expected);
+}
+
+static void the_change_of_the_callers_use_is_per_process(void** state) {
+  (void)state;
+  pair p = make(own_use_grows);
+  assert_delta(&p, "alloc", "  alloc: RAM +100 MB  |  VRAM +500 MB [per-process]\n");
+  assert_both(&p, "model_load",
+              "  model_load: RAM 100 MB \xE2\x86\x92 200 MB (+100 MB)\n"
+              "  model_load: VRAM 500 MB \xE2\x86\x92 1000 MB (+500 MB / 16384 MB) [per-process] "
+              "[NVIDIA Test GPU]\n");
+  end(&p);
+}
+
+static void the_change_of_the_devices_use_is_device_wide(void** state) {
+  (void)state;
+  pair p = make(device_use_grows);
+  assert_delta(&p, "step", "  step: RAM +50 MB  |  VRAM +250 MB [device-wide]\n");
+  end(&p);
+}
+
+/* Without the second part when a side does not know it. */
+static void without_vram_there_is_the_ram_alone(void** state) {
+  (void)state;
+  pair p = make(memory_alone);
+  assert_delta(&p, "free", "  free: RAM -30 MB\n");
+  assert_both(&p, "cpu_only", "  cpu_only: RAM 80 MB \xE2\x86\x92 50 MB (-30 MB)\n");
+  end(&p);
+}
+
+static void the_numbers_of_a_change_are_after_minus_before(void** state) {
+  (void)state;
+  pair p = make(own_use_grows);
+  NEW(hmn_delta, d);
+  assert_status(hmn_report_read(p.before, p.after, 0, &d), HMN_OK);
+  assert_int_equal(d.present, HMN_DELTA_HAS_MEMORY | HMN_DELTA_HAS_DEVICE | HMN_DELTA_HAS_ENERGY);
+  assert_int_equal(d.device_index, 0);
+  assert_int_equal(d.scope, HMN_SCOPE_PROCESS);
+  assert_int_equal(d.accounting, HMN_ACCOUNT_ALLOCATED);
+  assert_int_equal(d.backend, HMN_BACKEND_SIMULATED);
+  assert_true(d.memory_bytes == 100 * 1024 * 1024 && d.device_bytes == 500 * 1024 * 1024);
+  assert_true(d.energy_joules == 250.25);
+  NEW(hmn_snapshot_info, before);
+  NEW(hmn_snapshot_info, after);
+  assert_status(hmn_snapshot_read(p.before, &before), HMN_OK);
+  assert_status(hmn_snapshot_read(p.after, &after), HMN_OK);
+  assert_true(d.elapsed_ns == after.monotonic_ns - before.monotonic_ns);
+  end(&p);
+}
+
+static void a_fall_is_negative(void** state) {
+  (void)state;
+  pair p = make(memory_alone);
+  NEW(hmn_delta, d);
+  assert_status(hmn_report_read(p.before, p.after, 0, &d), HMN_OK);
+  assert_int_equal(d.present, HMN_DELTA_HAS_MEMORY);
+  assert_true(d.memory_bytes == -30 * 1024 * 1024);
+  assert_true(d.device_bytes == 0 && d.scope == HMN_SCOPE_NONE);
+  end(&p);
+}
+
+/* HMN_E_ARGUMENT: `after` was taken before `before`. */
+static void snapshots_in_the_wrong_order_are_refused(void** state) {
+  (void)state;
+  pair p = make(own_use_grows);
+  NEW(hmn_delta, d);
+  assert_status(hmn_report_read(p.after, p.before, 0, &d), HMN_E_ARGUMENT);
+  end(&p);
+}
+
+/* HMN_E_NO_DEVICE: neither snapshot has the device. */
+static void a_device_that_neither_has_is_no_device(void** state) {
+  (void)state;
+  pair p = make(own_use_grows);
+  NEW(hmn_delta, d);
+  assert_status(hmn_report_read(p.before, p.after, 2, &d), HMN_E_NO_DEVICE);
+  end(&p);
+}
+
+/* On a machine without a GPU the line tells of the RAM. */
+static void without_the_device_the_line_has_the_ram_alone(void** state) {
+  (void)state;
+  pair p = make(
+      "{\"host\": {\"self\": {\"resident\": \"50MiB\"}}, \"devices\": [], \"changes\": "
+      "[{\"at_reading\": 2, \"patch\": [{\"op\": \"replace\", \"path\": \"/host/self/resident\", "
+      "\"value\": \"80MiB\"}]}]}");
+  assert_delta(&p, "cpu", "  cpu: RAM +30 MB\n");
+  end(&p);
+}
+
+/* HMN_E_EMPTY: host memory is missing on a side; the snapshots have nothing in common. */
+static void without_host_memory_there_is_no_line(void** state) {
+  (void)state;
+  pair p = make(
+      "{\"devices\": [{\"name\": \"GPU\"}], \"failures\": [{\"call\": \"self\", \"status\": "
+      "\"backend\"}]}");
+  NEW(hmn_delta, d);
+  char text[64];
+  assert_status(hmn_report_read(p.before, p.after, 0, &d), HMN_E_EMPTY);
+  assert_status(hmn_report_delta(p.before, p.after, 0, "a", text, sizeof text, NULL), HMN_E_EMPTY);
+  assert_status(hmn_report_before_after(p.before, p.after, 0, "a", text, sizeof text, NULL),
+                HMN_E_EMPTY);
+  end(&p);
+}
+
+static void a_snapshot_compared_with_itself_has_not_changed(void** state) {
+  (void)state;
+  pair p = make(own_use_grows);
+  NEW(hmn_delta, d);
+  assert_status(hmn_report_read(p.before, p.before, 0, &d), HMN_OK);
+  assert_true(d.memory_bytes == 0 && d.device_bytes == 0 && d.elapsed_ns == 0 &&
+              d.energy_joules == 0);
+  end(&p);
+}
+
+/* Bytes that were not UTF-8 became U+FFFD. */
+static void a_label_of_any_bytes_gives_a_line_of_utf8(void** state) {
+  (void)state;
+  pair p = make(memory_alone);
+  char text[256];
+  assert_status(
+      hmn_report_delta(p.before, p.after, 0, "bad \xFF\xC3( end", text, sizeof text, NULL), HMN_OK);
+  assert_text(text, sizeof text);
+  assert_non_null(strstr(text, "bad \xEF\xBF\xBD"));
+  end(&p);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_change_of_the_callers_use_is_per_process),
+      cmocka_unit_test(the_change_of_the_devices_use_is_device_wide),
+      cmocka_unit_test(without_vram_there_is_the_ram_alone),
+      cmocka_unit_test(the_numbers_of_a_change_are_after_minus_before),
+      cmocka_unit_test(a_fall_is_negative),
+      cmocka_unit_test(snapshots_in_the_wrong_order_are_refused),
+      cmocka_unit_test(a_device_that_neither_has_is_no_device),
+      cmocka_unit_test(without_the_device_the_line_has_the_ram_alone),
+      cmocka_unit_test(without_host_memory_there_is_no_line),
+      cmocka_unit_test(a_snapshot_compared_with_itself_has_not_changed),
+      cmocka_unit_test(a_label_of_any_bytes_gives_a_line_of_utf8),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,45 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "machine.h"
+
+#include <time.h>
+
+static void fill_in(char* text, size_t capacity, const char* json, const char* path) {
+  const char* hole = strstr(json, "%s");
+  if (hole == NULL) {
+    snprintf(text, capacity, "%s", json);
+  } else {
+    snprintf(text, capacity, "%.*s%s/go%s", (int)(hole - json), json, path, hole + 2);
+  }
+}
+
+void machine_make(machine* m, const char* json, const hmn_context_options* options) {
+  static char text[65536];
+  char path[128];
+  assert_int_equal(tree_make(&m->folder), 0);
+  fill_in(text, sizeof text, json, m->folder.path);
+  assert_int_equal(tree_write(&m->folder, "machine.json", text), 0);
+  snprintf(path, sizeof path, "%s/machine.json", m->folder.path);
+  assert_answers(hmn_context_create(options, &m->context, &error), HMN_OK);
+  assert_answers(hmn_context_set_path(m->context, HMN_PATH_SIMULATION, path, &error), HMN_OK);
+}
+
+void machine_go(const machine* m) {
+  tree_write(&m->folder, "go", "");
+}
+
+void machine_end(machine* m) {
+  hmn_context_destroy(m->context);
+  tree_remove(&m->folder);
+}
+
+int64_t now_ms(void) {
+  struct timespec now;
+  clock_gettime(CLOCK_MONOTONIC, &now);
+  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+void sleep_ms(int64_t ms) {
+  const struct timespec time = {ms / 1000, ms % 1000 * 1000000};
+  nanosleep(&time, NULL);
+}

@@ -21,8 +21,10 @@ struct member {
   std::size_t size;
 };
 
-#define MEMBER(type, ours, theirs) \
-  member { #theirs, offsetof(type, ours), sizeof(type::ours) }
+#define MEMBER(type, ours, theirs)                    \
+  member {                                            \
+#theirs, offsetof(type, ours), sizeof(type::ours) \
+  }
 
 nlohmann::json reference() {
   std::ifstream in(std::filesystem::path(HMN_REFERENCE_DIR) / "nvml-abi.json");

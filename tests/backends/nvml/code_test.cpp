@@ -70,9 +70,10 @@ std::string scenario(const char* call, int code) {
     "uuid": "MIG-1", "memory_v2": {"total": 100, "free": 90, "used": 10},
     "processes": {"compute": []}}]})";
   return machine_of(gpu(1, full) + "," + gpu(2, split) + "," + gpu(3, full),
-                    R"("rules": [{"call": ")" + std::string(call) + R"(", "device": 0, "result": )" +
-                        std::to_string(code) + R"(}, {"call": ")" + std::string(call) +
-                        R"(", "device": 1, "result": )" + std::to_string(code) +
+                    R"("rules": [{"call": ")" + std::string(call) +
+                        R"(", "device": 0, "result": )" + std::to_string(code) +
+                        R"(}, {"call": ")" + std::string(call) + R"(", "device": 1, "result": )" +
+                        std::to_string(code) +
                         R"(}, {"call": "nvmlI*", "times": 0, "result": 1}])");
 }
 

@@ -95,7 +95,8 @@ TEST_CASE("MemTotal in kibibytes, and nothing else") {
 }
 
 TEST_CASE("chips with a GPU inside are known by name") {
-  for (const char* name : {"NVIDIA GB10", "Orin (nvgpu)", "NVIDIA Thor", "Xavier", "NVIDIA Tegra X1"}) {
+  for (const char* name :
+       {"NVIDIA GB10", "Orin (nvgpu)", "NVIDIA Thor", "Xavier", "NVIDIA Tegra X1"}) {
     CHECK_MESSAGE(names_system_on_chip(name), name);
   }
   for (const char* name : {"NVIDIA GB100", "NVIDIA GB102", "NVIDIA GH200 480GB", "NVIDIA L40S",
@@ -131,7 +132,8 @@ TEST_CASE("without the second generation the first one serves, reserved inside u
 
 TEST_CASE("a driver that refuses the second generation is not asked again") {
   for (const char* refusal : {"ARGUMENT_VERSION_MISMATCH", "FUNCTION_NOT_FOUND"}) {
-    machine m(one_gpu(R"("results": {"nvmlDeviceGetMemoryInfo_v2": ")" + std::string(refusal) + "\"}"));
+    machine m(
+        one_gpu(R"("results": {"nvmlDeviceGetMemoryInfo_v2": ")" + std::string(refusal) + "\"}"));
     CHECK(m.pool().used == 4 * gib);
     CHECK(m.pool().used == 4 * gib);
     CHECK(m.driver.calls("nvmlDeviceGetMemoryInfo_v2") == 1);
@@ -154,8 +156,7 @@ TEST_CASE("figures that disagree are left out with a remark that names them") {
 
 TEST_CASE("a GPU without figures of its own has the host's RAM") {
   for (const char* figures :
-       {R"("memory": null)",
-        R"("memory": {"total": 0}, "memory_v2": {"total": 0, "reserved": 0})",
+       {R"("memory": null)", R"("memory": {"total": 0}, "memory_v2": {"total": 0, "reserved": 0})",
         R"("memory": {"error": "NOT_SUPPORTED"}, "memory_v2": {"error": "NOT_SUPPORTED"})"}) {
     CAPTURE(figures);
     machine m(gpu_with(std::string(figures) + ", " + unified_processes, "NVIDIA GB10"));

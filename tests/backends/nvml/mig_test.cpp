@@ -18,17 +18,18 @@ std::string instance(int gi, int ci, const char* more = "") {
 
 std::string partitioned(const std::string& instances, const char* more = "") {
   return gpu(1, R"("processes": {"compute": [{"pid": 100, "used": "1 GiB"}]}, "mig": {"mode": 1,
-             "max": 7, "instances": [)" + instances + "]}" + more);
+             "max": 7, "instances": [)" +
+                    instances + "]}" + more);
 }
 
-const std::string two_instances = machine_of(
-    partitioned(instance(1, 0, R"(, "processes": {"compute": [
+const std::string two_instances =
+    machine_of(partitioned(instance(1, 0, R"(, "processes": {"compute": [
                   {"pid": 100, "used": "512 MiB", "gi": 1, "ci": 0},
                   {"pid": 200, "used": "128 MiB", "gi": 1, "ci": 0},
                   {"pid": 200, "used": "64 MiB", "gi": 1, "ci": 1}]})") +
-                "," + instance(2, 0, R"(, "processes": {"compute": [
+                           "," + instance(2, 0, R"(, "processes": {"compute": [
                   {"pid": 100, "used": "256 MiB", "gi": 2, "ci": 0}]})")) +
-    "," + gpu(2));
+               "," + gpu(2));
 
 }  // namespace
 

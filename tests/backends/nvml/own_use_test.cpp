@@ -94,9 +94,9 @@ TEST_CASE("a caller without a GPU descriptor uses nothing, wherever it runs") {
 }
 
 TEST_CASE("host pids read in a container say nothing about a caller that holds a GPU") {
-  for (const char* node : {"/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm",
-                           "/dev/nvidia-modeset", "/dev/dxg", "/dev/nvhost-ctrl-gpu", "/dev/nvmap",
-                           "/dev/dri/renderD128", "/dev/nvidia-uvm (deleted)"}) {
+  for (const char* node :
+       {"/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-modeset", "/dev/dxg",
+        "/dev/nvhost-ctrl-gpu", "/dev/nvmap", "/dev/dri/renderD128", "/dev/nvidia-uvm (deleted)"}) {
     CAPTURE(node);
     machine m(host_pids);
     m.add_self({"/dev/null", node}, other_namespace);

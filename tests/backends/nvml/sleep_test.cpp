@@ -16,8 +16,8 @@ constexpr const char* first = "0000:01:00.0";
 constexpr const char* second = "0000:02:00.0";
 
 void add_card(const machine& m, const char* address, const char* control, const char* status) {
-  hmn_fake::add_pci_device(m.tree,
-                           {.address = address, .power_control = control, .runtime_status = status});
+  hmn_fake::add_pci_device(
+      m.tree, {.address = address, .power_control = control, .runtime_status = status});
 }
 
 void set(const machine& m, const char* address, const char* file, const char* word) {
@@ -55,8 +55,12 @@ TEST_CASE("the words of runtime power management") {
 
 TEST_CASE("cards that never sleep keep the library open") {
   machine m(one_gpu());
-  SUBCASE("with power/control on") { add_card(m, first, "on", "active"); }
-  SUBCASE("without the files") { hmn_fake::add_pci_device(m.tree, {.address = first}); }
+  SUBCASE("with power/control on") {
+    add_card(m, first, "on", "active");
+  }
+  SUBCASE("without the files") {
+    hmn_fake::add_pci_device(m.tree, {.address = first});
+  }
   SUBCASE("without a bus") {}
   m.devices();
   CHECK_FALSE(m.source().close_when_idle());
@@ -185,8 +189,8 @@ TEST_CASE("the driver's own list goes before the bus, which a container sees who
 TEST_CASE("power/control is read once a second, runtime_status each time") {
   const hmn_fake::tree tree;
   const std::string power = "sys/bus/pci/devices/0000:01:00.0/power/";
-  hmn_fake::add_pci_device(
-      tree, {.address = first, .power_control = "auto", .runtime_status = "active"});
+  hmn_fake::add_pci_device(tree,
+                           {.address = first, .power_control = "auto", .runtime_status = "active"});
   nvml::sleep_watch watch(tree.proc(), tree.sys());
   constexpr std::uint64_t second_ns = platform::ns_per_second;
   watch.refresh(second_ns);

@@ -31,8 +31,8 @@ constexpr const char* split = R"("mig": {"mode": 1, "max": 2, "instances": [{"na
 
 const std::string scenario = machine_of(gpu(1, full) + "," + gpu(2, split));
 
-// A copy of the fake driver in which dlsym does not find `symbol`: its name is changed in the string
-// table that the loader compares with.
+// A copy of the fake driver in which dlsym does not find `symbol`: its name is changed in the
+// string table that the loader compares with.
 void hide(const std::string& from, const std::string& to, const std::string& symbol) {
   std::ifstream in(from, std::ios::binary);
   std::string image((std::istreambuf_iterator<char>(in)), {});
@@ -134,12 +134,18 @@ std::set<std::string> lost(const values& full_values, const values& now) {
   return keys;
 }
 
+std::string listed(const std::set<std::string>& keys) {
+  std::string all;
+  for (const std::string& key : keys) all += key + "; ";
+  return all;
+}
+
 struct expectation {
   const char* symbol;
   std::set<std::string> costs;
 };
 
-const std::set<std::string> all_of_mig{"2.name", "2.uuid",        "2.driver",      "2.cuda",
+const std::set<std::string> all_of_mig{"2.name", "2.uuid",        "2.driver",  "2.cuda",
                                        "2.kind", "2.memory kind", "2.instance"};
 
 const expectation expectations[] = {
@@ -198,10 +204,11 @@ TEST_CASE("a missing function costs its own value") {
   REQUIRE(whole.contains("memory temperature"));
   REQUIRE(whole.contains("2.instance"));
   for (const expectation& e : expectations) {
-    CAPTURE(e.symbol);
-    const std::string path = folder.path(std::string(e.symbol) + ".so");
-    hide(HMN_FAKE_NVML, path, e.symbol);
-    CHECK(lost(whole, read_all(path)) == e.costs);
+    const std::string symbol = e.symbol;
+    CAPTURE(symbol);
+    const std::string path = folder.path(symbol + ".so");
+    hide(HMN_FAKE_NVML, path, symbol);
+    CHECK(listed(lost(whole, read_all(path))) == listed(e.costs));
     std::filesystem::remove(path);
   }
 }

@@ -19,8 +19,8 @@ constexpr const char* everything = R"(
   "fans": [31, 33], "pstate": 2, "pcie": {"gen": 4, "width": 16},
   "clocks_event_reasons": 4, "fields": {"82": 61})";
 
-constexpr std::uint32_t never_told = field::hotspot | field::fan_rpm | field::pcie_rx |
-                                     field::pcie_tx | field::window;
+constexpr std::uint32_t never_told =
+    field::hotspot | field::fan_rpm | field::pcie_rx | field::pcie_tx | field::window;
 
 std::uint32_t missing(const plain_reading& r) {
   std::uint32_t bits = 0;
@@ -93,7 +93,8 @@ TEST_CASE("values that cannot be are left out with a remark") {
   machine m(one_gpu(R"("utilization": {"gpu": 101, "memory": 100}, "encoder": 200,
     "temperature": 4294967295, "power_usage_mw": 4294967295, "energy_mj": 18446744073709551615,
     "clocks_mhz": {"graphics": 4294967295, "memory": 9001}, "fans": 4294967295, "pstate": 32,
-    "pcie": {"gen": 0, "width": 4294967295})"));
+    "pcie": {"gen": 0, "width": 4294967295},
+    "results": {"nvmlDeviceGetTemperatureV": 3})"));
   const hmn::telemetry t = m.telemetry();
   CHECK(!t.gpu_busy_percent);
   CHECK(t.memory_busy_percent == 100.0);

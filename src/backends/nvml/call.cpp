@@ -27,7 +27,8 @@ void topic::missing(code c, const char* what, std::uint32_t field) const {
 }
 
 void topic::trace(const char* symbol, code c, std::uint64_t duration_ns) const {
-  diagnostic d = diagnostic_of(*this, {status_of(c), source::nvml, {native_domain::nvml, c}, symbol});
+  diagnostic d =
+      diagnostic_of(*this, {status_of(c), source::nvml, {native_domain::nvml, c}, symbol});
   d.notes = note::trace;
   d.duration_ns = duration_ns;
   r.remark(std::move(d));

@@ -56,6 +56,18 @@ code read_pci(const topic& t, const session& s, handle h, known_device& out) {
   return c;
 }
 
+void read_instance(const topic& t, const session& s, handle h, known_device& out) {
+  mig_instance instance;
+  const number_call* asked = &s.fn.gpu_instance;
+  code c = call(t, *asked, h, &instance.gpu);
+  if (c == success) {
+    asked = &s.fn.compute_instance;
+    c = call(t, *asked, h, &instance.compute);
+  }
+  note_gap(out, c, asked->name(), device_field::instance);
+  if (c == success) out.identity.instance = instance;
+}
+
 void set_driver(const session& s, known_device& out) {
   device& d = out.identity;
   d.from = source::nvml;
@@ -118,13 +130,7 @@ code read_instance_identity(const topic& t, session& s, const known_device& pare
   out.traits = parent.traits;
   if (const code c = read_name(t, s, h, out); ends_it(c)) return c;
   note_gap(out, read_uuid(t, s, h, d.uuid), s.fn.uuid.name(), device_field::uuid);
-  mig_instance instance;
-  code c = call(t, s.fn.gpu_instance, h, &instance.gpu);
-  note_gap(out, c, s.fn.gpu_instance.name(), device_field::instance);
-  if (c != success) return success;
-  c = call(t, s.fn.compute_instance, h, &instance.compute);
-  note_gap(out, c, s.fn.compute_instance.name(), device_field::instance);
-  if (c == success) d.instance = instance;
+  read_instance(t, s, h, out);
   const memory_answer answer = ask_memory(t, s, out);
   out.total = answer.figures.total;
   d.memory_kind = parent.identity.memory_kind;

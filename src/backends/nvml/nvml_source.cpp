@@ -123,9 +123,18 @@ result<void> nvml_source::enumerate(const topic& t) {
 result<void> nvml_source::list(const topic& t) {
   auto done = enumerate(t);
   if (done || !is_reload(done.why())) return done;
-  session_.close();
-  if (auto opened = open(t); !opened) return opened;
+  if (auto opened = reopen(t); !opened) return opened;
   return enumerate(t);
+}
+
+// The driver was reloaded. One that says so again at once is not opened again and again.
+result<void> nvml_source::reopen(const topic& t) {
+  const std::uint64_t now = platform::monotonic_ns();
+  const bool again = reloaded_at_ns_ != 0 && now - reloaded_at_ns_ < platform::ns_per_second;
+  if (again) return fail(uninitialized, "NVML");
+  reloaded_at_ns_ = now;
+  session_.close();
+  return open(t);
 }
 
 result<void> nvml_source::devices(std::vector<device>& out, reading& r) {
@@ -152,9 +161,8 @@ result<void> nvml_source::with_device(const topic& t, slot number, Ask&& ask) {
     std::optional<failure> why;
     const code c = ask(**found, why);
     note_answer(**found, c);
-    if (c == uninitialized) session_.close();
     if (c == uninitialized && attempt == 0) {
-      if (auto opened = open(t); !opened) return opened;
+      if (auto opened = reopen(t); !opened) return opened;
       continue;
     }
     if (why) return std::move(*why);

@@ -38,6 +38,7 @@ class nvml_source final : public device_source {
   [[nodiscard]] bool must_reopen(std::uint64_t now_ns);
   failure asleep() const;
   result<void> open(const topic& t);
+  result<void> reopen(const topic& t);
   result<void> enumerate(const topic& t);
   result<void> list(const topic& t);
 
@@ -66,6 +67,7 @@ class nvml_source final : public device_source {
   std::uint64_t bus_at_opening_ = 0;
   std::uint64_t reopen_wait_ns_ = 0;
   std::uint64_t no_evidence_at_ns_ = 0;
+  std::uint64_t reloaded_at_ns_ = 0;
   std::optional<failure> why_;  // why it cannot serve now
 };
 

@@ -3,7 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <climits>
 
 namespace hmn::nvml {
 namespace {
@@ -139,13 +141,13 @@ void telemetry_reader::read_engine(const percent_call& from, std::uint32_t bit,
 void telemetry_reader::read_temperature() {
   if (!wants(field::temperature)) return;
   temperature_v1 newer{temperature_version, temperature_gpu, 0};
+  unsigned older = 0;
   const char* name = s_.fn.temperature_v.name();
   code c = ask(s_.fn.temperature_v, &newer);
   if (c != success && ended_by_ == success && !ends_it(c)) {
-    unsigned celsius = 0;
     name = s_.fn.temperature.name();
-    c = ask(s_.fn.temperature, temperature_gpu, &celsius);
-    newer.celsius = static_cast<int>(celsius);
+    c = ask(s_.fn.temperature, temperature_gpu, &older);
+    newer.celsius = static_cast<int>(std::min<unsigned>(older, INT_MAX));
   }
   if (!take(c, name, field::temperature)) return;
   if (!is_a_temperature(newer.celsius)) {

@@ -61,8 +61,8 @@ inline constexpr std::uint64_t kib = 1024;
 inline constexpr std::uint64_t mib = 1024 * kib;
 inline constexpr std::uint64_t gib = 1024 * mib;
 
-// The fake driver of `path`, a scenario and a source on them. The tree begins without any device and
-// in the initial PID namespace.
+// The fake driver of `path`, a scenario and a source on them. The tree begins without any device
+// and in the initial PID namespace.
 class machine {
  public:
   explicit machine(const std::string& scenario, const std::string& path = HMN_FAKE_NVML);
@@ -79,8 +79,7 @@ class machine {
   std::vector<hmn::device> devices();
   hmn::pool pool(hmn::slot number = 0);
   std::vector<hmn::usage> processes(hmn::slot number = 0);
-  hmn::telemetry telemetry(hmn::slot number = 0,
-                           std::uint32_t fields = hmn::telemetry_field::all);
+  hmn::telemetry telemetry(hmn::slot number = 0, std::uint32_t fields = hmn::telemetry_field::all);
 
   // The same, with the failure as the answer.
   hmn::result<void> prepare();

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// In the steady state memory, the own figure and telemetry are read without allocation.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <new>
+
+#include "machine.hpp"
+
+namespace {
+
+std::atomic<std::uint64_t> allocations{0};
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  allocations.fetch_add(1, std::memory_order_relaxed);
+  if (void* const p = std::malloc(size != 0 ? size : 1)) return p;
+  throw std::bad_alloc();
+}
+
+void operator delete(void* p) noexcept {
+  std::free(p);
+}
+
+void operator delete(void* p, std::size_t) noexcept {
+  std::free(p);
+}
+
+using namespace hmn;
+
+namespace {
+
+template <class Read>
+std::uint64_t allocations_of(machine& m, Read&& read) {
+  for (int i = 0; i < 3; ++i) {
+    require_ok(m.source().prepare(m.reading));
+    require_ok(read());
+  }
+  const std::uint64_t before = allocations.load();
+  for (int i = 0; i < 100; ++i) {
+    require_ok(m.source().prepare(m.reading));
+    require_ok(read());
+  }
+  return allocations.load() - before;
+}
+
+}  // namespace
+
+TEST_CASE("the steady state allocates nothing") {
+  machine m(one_gpu(R"("temperature": 45, "power_usage_mw": 58980,
+                       "processes": {"compute": [{"pid": 7, "used": 5},
+                                                 {"pid": "self", "used": "1 GiB"}]})"));
+  m.devices();
+  m.reading.listens = false;
+  CHECK(allocations_of(m, [&] {
+          pools p;
+          return m.source().memory(0, p, m.reading);
+        }) == 0);
+  CHECK(allocations_of(m, [&] {
+          usage u;
+          return m.source().process(0, static_cast<std::uint32_t>(getpid()), true, u, m.reading);
+        }) == 0);
+  CHECK(allocations_of(m, [&] {
+          hmn::telemetry t;
+          return m.source().telemetry(0, telemetry_field::all, t, m.reading);
+        }) == 0);
+  std::vector<device> found;
+  found.reserve(4);
+  CHECK(allocations_of(m, [&] {
+          found.clear();
+          return m.source().devices(found, m.reading);
+        }) == 0);
+}
+
+TEST_CASE("a caller that is not listed is told 0 without allocation either") {
+  machine m(one_gpu(R"("processes": {"compute": [{"pid": 7, "used": 5}]})"));
+  m.devices();
+  CHECK(allocations_of(m, [&] {
+          usage u;
+          return m.source().process(0, static_cast<std::uint32_t>(getpid()), true, u, m.reading);
+        }) == 0);
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Every return code of NVML, from every call.
+#include <doctest/doctest.h>
+
+#include <array>
+#include <set>
+
+#include "backends/nvml/errors.hpp"
+#include "machine.hpp"
+
+using namespace hmn;
+
+namespace {
+
+constexpr std::array codes{1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15, 16,
+                           17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31, 999};
+
+constexpr std::array calls{"nvmlInitWithFlags",
+                           "nvmlInit_v2",
+                           "nvmlShutdown",
+                           "nvmlSystemGetDriverVersion",
+                           "nvmlSystemGetCudaDriverVersion_v2",
+                           "nvmlSystemGetCudaDriverVersion",
+                           "nvmlDeviceGetCount_v2",
+                           "nvmlDeviceGetHandleByIndex_v2",
+                           "nvmlDeviceGetName",
+                           "nvmlDeviceGetUUID",
+                           "nvmlDeviceGetPciInfo_v3",
+                           "nvmlDeviceGetVirtualizationMode",
+                           "nvmlDeviceGetMemoryInfo_v2",
+                           "nvmlDeviceGetMemoryInfo",
+                           "nvmlDeviceGetBAR1MemoryInfo",
+                           "nvmlDeviceGetNumaNodeId",
+                           "nvmlDeviceGetC2cModeInfoV",
+                           "nvmlDeviceGetAddressingMode",
+                           "nvmlDeviceGetComputeRunningProcesses_v3",
+                           "nvmlDeviceGetMPSComputeRunningProcesses_v3",
+                           "nvmlDeviceGetGraphicsRunningProcesses_v3",
+                           "nvmlDeviceGetMigMode",
+                           "nvmlDeviceGetMaxMigDeviceCount",
+                           "nvmlDeviceGetMigDeviceHandleByIndex",
+                           "nvmlDeviceGetGpuInstanceId",
+                           "nvmlDeviceGetComputeInstanceId",
+                           "nvmlDeviceGetUtilizationRates",
+                           "nvmlDeviceGetEncoderUtilization",
+                           "nvmlDeviceGetDecoderUtilization",
+                           "nvmlDeviceGetTemperatureV",
+                           "nvmlDeviceGetTemperature",
+                           "nvmlDeviceGetPowerUsage",
+                           "nvmlDeviceGetEnforcedPowerLimit",
+                           "nvmlDeviceGetTotalEnergyConsumption",
+                           "nvmlDeviceGetClockInfo",
+                           "nvmlDeviceGetFanSpeed",
+                           "nvmlDeviceGetCurrPcieLinkGeneration",
+                           "nvmlDeviceGetCurrPcieLinkWidth",
+                           "nvmlDeviceGetPerformanceState",
+                           "nvmlDeviceGetCurrentClocksEventReasons",
+                           "nvmlDeviceGetFieldValues"};
+
+// A full card, a partitioned one, and one that is never troubled.
+std::string scenario(const char* call, int code) {
+  constexpr const char* full = R"("utilization": {"gpu": 64, "memory": 12}, "encoder": 7,
+    "decoder": 9, "temperature": 45, "power_usage_mw": 58980, "enforced_power_limit_mw": 350000,
+    "energy_mj": 1000, "clocks_mhz": {"graphics": 2520, "memory": 9001}, "fans": 31, "pstate": 2,
+    "pcie": {"gen": 4, "width": 16}, "clocks_event_reasons": 4, "fields": {"82": 61},
+    "processes": {"compute": [{"pid": "self", "used": "1 GiB"}, {"pid": 7, "used": 5}],
+                  "graphics": [{"pid": 8, "used": 5}], "mps": []})";
+  constexpr const char* split = R"("mig": {"mode": 1, "max": 2, "instances": [{"name": "MIG",
+    "uuid": "MIG-1", "memory_v2": {"total": 100, "free": 90, "used": 10},
+    "processes": {"compute": []}}]})";
+  return machine_of(gpu(1, full) + "," + gpu(2, split) + "," + gpu(3, full),
+                    R"("rules": [{"call": ")" + std::string(call) +
+                        R"(", "device": 0, "result": )" + std::to_string(code) +
+                        R"(}, {"call": ")" + std::string(call) + R"(", "device": 1, "result": )" +
+                        std::to_string(code) +
+                        R"(}, {"call": "nvmlI*", "times": 0, "result": 1}])");
+}
+
+std::string everywhere(const char* call, int code) {
+  return machine_of(gpu(1), R"("rules": [{"call": ")" + std::string(call) + R"(", "result": )" +
+                                std::to_string(code) + "}]");
+}
+
+void check_failure(const failure& why) {
+  CHECK(why.code != status::ok);
+  CHECK(why.from == source::nvml);
+  CHECK(!why.message.empty());
+  CHECK(why.message.size() < 256);
+}
+
+// Everything that is told must be true of the untroubled machine; the rest must have its reason.
+void read_everything(machine& m, const std::vector<device>& found) {
+  for (const device& d : found) {
+    pools memory;
+    if (const auto done = m.source().memory(d.number, memory, m.reading); !done) {
+      check_failure(done.why());
+      CHECK(memory.empty());
+    }
+    for (const pool& p : memory.all()) {
+      if (p.total) CHECK((p.total == 16 * gib || p.total == 100));
+      if (p.used) CHECK((*p.used > 0 && (!p.total || p.used <= p.total)));
+    }
+    hmn::telemetry t;
+    const auto told = m.source().telemetry(d.number, telemetry_field::all, t, m.reading);
+    if (!told) check_failure(told.why());
+    if (t.gpu_busy_percent) CHECK(t.gpu_busy_percent == 64.0);
+    if (t.temperature_celsius) CHECK(t.temperature_celsius == 45.0);
+    if (t.power_limit_watts) CHECK(t.power_limit_watts == 350.0);
+    std::vector<usage> rows;
+    if (const auto done = m.source().processes(d.number, rows, m.reading); !done) {
+      check_failure(done.why());
+      CHECK(rows.empty());
+    }
+    CHECK(rows.size() <= 3);
+    usage own;
+    if (const auto done = m.source().process(d.number, 7, false, own, m.reading); !done) {
+      check_failure(done.why());
+      CHECK(!own.used);
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("each code has a status, and a sentence that fits a diagnostic") {
+  for (const int code : codes) {
+    const failure why =
+        nvml::fail(static_cast<nvml::code>(code), "nvmlDeviceGetMPSComputeRunningProcesses_v3");
+    CAPTURE(why.message);
+    check_failure(why);
+    CHECK(why.native.domain == native_domain::nvml);
+    CHECK(why.native.code == code);
+    CHECK(why.message.find(std::to_string(code)) != std::string::npos);
+  }
+  CHECK(nvml::status_of(nvml::success) == status::ok);
+}
+
+TEST_CASE("each code from each call about a device leaves true values and reasons") {
+  for (const char* call : calls) {
+    machine m(scenario(call, 3));
+    for (const int code : codes) {
+      CAPTURE(call);
+      CAPTURE(code);
+      m.driver.load(scenario(call, code));
+      m.restart();
+      std::vector<device> found;
+      if (const auto done = m.prepare(); !done) {
+        check_failure(done.why());
+        continue;
+      }
+      if (const auto done = m.list(found); !done) {
+        check_failure(done.why());
+        continue;
+      }
+      CHECK(found.size() >= 3);
+      CHECK(found.size() <= 4);
+      CHECK(found.back().state == state::ready);
+      CHECK(found.back().uuid.view() == uuid_of(3));
+      read_everything(m, found);
+      for (const diagnostic& d : m.reading.about()) check_failure(d.why);
+    }
+  }
+}
+
+TEST_CASE("each code from each call of the whole driver is a failure or costs its own value") {
+  for (const char* call : calls) {
+    machine m(everywhere(call, 3));
+    for (const int code : codes) {
+      CAPTURE(call);
+      CAPTURE(code);
+      m.driver.load(everywhere(call, code));
+      m.restart();
+      std::vector<device> found;
+      const auto ready = m.prepare();
+      if (!ready) check_failure(ready.why());
+      if (!ready) continue;
+      const auto listed = m.list(found);
+      if (!listed) check_failure(listed.why());
+      if (listed) read_everything(m, found);
+    }
+  }
+}

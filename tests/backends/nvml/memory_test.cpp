@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/memory.hpp"
+
+#include <doctest/doctest.h>
+
+#include "machine.hpp"
+
+using namespace hmn;
+using namespace hmn::nvml;
+
+namespace {
+
+constexpr const char* unified_processes =
+    R"("processes": {"compute": [{"pid": 100, "used": "3 GiB"}, {"pid": 101}],
+                     "graphics": [{"pid": 102, "used": "1 GiB"}]})";
+
+// A GPU whose memory is what `members` say.
+std::string gpu_with(const std::string& members, const char* name = "NVIDIA Fake") {
+  return machine_of(R"({"name": ")" + std::string(name) +
+                    R"(", "uuid": "GPU-a", "pci": {"address": "0000:01:00.0"}, )" + members + "}");
+}
+
+std::string host_ram_as_total(const char* evidence, const char* name = "NVIDIA Fake") {
+  return gpu_with(std::string(R"("memory": {"total": "63 GiB", "free": "3 GiB", "used": "60 GiB"},
+    "memory_v2": {"total": "63 GiB", "reserved": 0, "free": "3 GiB", "used": "60 GiB"}, )") +
+                      evidence + std::string(", ") + unified_processes,
+                  name);
+}
+
+}  // namespace
+
+TEST_CASE("total = reserved + free + used is taken as told") {
+  const auto f = check(nvml::memory_v2{memory_v2_version, 100, 10, 60, 30});
+  CHECK(f.total == 100);
+  CHECK(f.reserved == 10);
+  CHECK(f.free == 60);
+  CHECK(f.used == 30);
+  CHECK(f.agree);
+}
+
+TEST_CASE("reserved is taken out of a used that holds it") {
+  const auto f = check(nvml::memory_v2{memory_v2_version, 100, 10, 60, 40});
+  CHECK(f.used == 30);
+  CHECK(f.reserved == 10);
+  CHECK(f.agree);
+}
+
+TEST_CASE("figures that do not add up leave total and free") {
+  const auto f = check(nvml::memory_v2{memory_v2_version, 100, 10, 60, 35});
+  CHECK(f.total == 100);
+  CHECK(f.free == 60);
+  CHECK(!f.used);
+  CHECK(!f.reserved);
+  CHECK(!f.agree);
+}
+
+TEST_CASE("no figure passes that is larger than the total, and no sum wraps") {
+  constexpr std::uint64_t most = UINT64_MAX;
+  for (const auto& told : {nvml::memory_v2{memory_v2_version, 100, 10, 101, most - 10},
+                           nvml::memory_v2{memory_v2_version, 100, most, 101, 0},
+                           nvml::memory_v2{memory_v2_version, 100, 200, most, 1}}) {
+    const auto f = check(told);
+    CHECK(f.total == 100);
+    CHECK(!f.free);
+    CHECK(!f.used);
+    CHECK(!f.reserved);
+    CHECK(!f.agree);
+  }
+  const auto f = check(nvml::memory_v1{100, most, 101});
+  CHECK(f.total == 100);
+  CHECK(!f.free);
+  CHECK(!f.used);
+}
+
+TEST_CASE("a total of 0 is no figure") {
+  CHECK(!check(nvml::memory_v2{memory_v2_version, 0, 0, 0, 0}).total);
+  CHECK(!check(nvml::memory_v1{0, 0, 0}).total);
+}
+
+TEST_CASE("the first generation's used holds what is reserved") {
+  const auto f = check(nvml::memory_v1{100, 60, 40});
+  CHECK(f.used == 40);
+  CHECK(f.free == 60);
+  CHECK(!f.reserved);
+  CHECK(f.agree);
+}
+
+TEST_CASE("MemTotal in kibibytes, and nothing else") {
+  CHECK(parse_host_total("MemTotal:       65536000 kB\nMemFree: 1 kB\n") == 65536000ULL * 1024);
+  for (const char* wrong : {"", "MemTotal:", "MemTotal: \n", "MemTotal: 12 MB\n", "MemTotal: 12\n",
+                            "MemTotal: -1 kB\n", "MemTotal: 36893488147419103232 kB\n",
+                            "MemTotal: 18446744073709551615 kB\n", "MemFree: 12 kB\n"}) {
+    CHECK_MESSAGE(!parse_host_total(wrong), wrong);
+  }
+}
+
+TEST_CASE("chips with a GPU inside are known by name") {
+  for (const char* name :
+       {"NVIDIA GB10", "Orin (nvgpu)", "NVIDIA Thor", "Xavier", "NVIDIA Tegra X1"}) {
+    CHECK_MESSAGE(names_system_on_chip(name), name);
+  }
+  for (const char* name : {"NVIDIA GB100", "NVIDIA GB102", "NVIDIA GH200 480GB", "NVIDIA L40S",
+                           "Tegracore", "NVIDIA GeForce RTX 5060 Ti", ""}) {
+    CHECK_MESSAGE(!names_system_on_chip(name), name);
+  }
+}
+
+TEST_CASE("a card's pool is what the second generation tells") {
+  machine m(one_gpu());
+  const pool p = m.pool();
+  CHECK(p.kind == pool_kind::vram);
+  CHECK(p.is_main);
+  CHECK(p.from == source::nvml);
+  CHECK(p.accounting == accounting::allocated);
+  CHECK(p.total == 16 * gib);
+  CHECK(p.reserved == 512 * mib);
+  CHECK(p.free == 12 * gib);
+  CHECK(p.used == 3584 * mib);
+  CHECK(p.notes == 0);
+  CHECK(m.reading.about().empty());
+  CHECK(m.driver.calls("nvmlDeviceGetMemoryInfo") == 0);
+  CHECK(m.devices().at(0).memory_kind == memory_kind::dedicated);
+}
+
+TEST_CASE("without the second generation the first one serves, reserved inside used") {
+  machine m(one_gpu(), std::string(HMN_FAKE_NVML_FOLDER) + "/nvml-no_v2_memory/libnvidia-ml.so.1");
+  const pool p = m.pool();
+  CHECK(p.total == 16 * gib);
+  CHECK(p.used == 4 * gib);
+  CHECK(!p.reserved);
+}
+
+TEST_CASE("a driver that refuses the second generation is not asked again") {
+  for (const char* refusal : {"ARGUMENT_VERSION_MISMATCH", "FUNCTION_NOT_FOUND"}) {
+    machine m(
+        one_gpu(R"("results": {"nvmlDeviceGetMemoryInfo_v2": ")" + std::string(refusal) + "\"}"));
+    CHECK(m.pool().used == 4 * gib);
+    CHECK(m.pool().used == 4 * gib);
+    CHECK(m.driver.calls("nvmlDeviceGetMemoryInfo_v2") == 1);
+  }
+}
+
+TEST_CASE("figures that disagree are left out with a remark that names them") {
+  machine m(gpu_with(R"("memory_v2": {"total": 100, "reserved": 10, "free": 60, "used": 35})"));
+  const pool p = m.pool();
+  CHECK(p.total == 100);
+  CHECK(p.free == 60);
+  CHECK(!p.used);
+  CHECK(!p.reserved);
+  const auto said = m.reading.about(subject::pools);
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].why.code == status::backend);
+  CHECK(said[0].field == (pool_field::used | pool_field::reserved));
+  CHECK(said[0].device == 0);
+}
+
+TEST_CASE("a GPU without figures of its own has the host's RAM") {
+  for (const char* figures :
+       {R"("memory": null)", R"("memory": {"total": 0}, "memory_v2": {"total": 0, "reserved": 0})",
+        R"("memory": {"error": "NOT_SUPPORTED"}, "memory_v2": {"error": "NOT_SUPPORTED"})"}) {
+    CAPTURE(figures);
+    machine m(gpu_with(std::string(figures) + ", " + unified_processes, "NVIDIA GB10"));
+    const auto found = m.devices();
+    CHECK(found.at(0).memory_kind == memory_kind::unified);
+    CHECK(found.at(0).kind == device_kind::integrated);
+    const pool p = m.pool();
+    CHECK(p.kind == pool_kind::unified);
+    CHECK(p.is_main);
+    CHECK(!p.total);
+    CHECK(!p.free);
+    CHECK(!p.reserved);
+    CHECK(p.used == 4 * gib);
+    CHECK(p.notes == (note::lower_bound | note::estimated));
+  }
+}
+
+TEST_CASE("host RAM in the place of memory is not passed on") {
+  machine m(host_ram_as_total(R"("bar1": {"total": 1})"));
+  SUBCASE("addressed through the host's page tables") {
+    m.driver.load(host_ram_as_total(R"("addressing_mode": "ats", "bar1": {"total": 1})"));
+  }
+  SUBCASE("joined by the chip-to-chip link") {
+    m.driver.load(host_ram_as_total(R"("c2c": true, "bar1": {"total": 1})"));
+  }
+  SUBCASE("without a BAR1") {
+    m.driver.load(host_ram_as_total(R"("bar1": null)"));
+  }
+  SUBCASE("by its name") {
+    m.driver.load(host_ram_as_total(R"("bar1": {"total": 1})", "NVIDIA GB10"));
+  }
+  const pool p = m.pool();
+  CHECK(p.kind == pool_kind::unified);
+  CHECK(!p.total);
+  CHECK(!p.free);
+  CHECK(p.used == 4 * gib);
+  CHECK(m.devices().at(0).memory_kind == memory_kind::unified);
+}
+
+TEST_CASE("a card as large as the host's RAM is a card") {
+  machine m(host_ram_as_total(R"("bar1": {"total": 1})"));
+  const pool p = m.pool();
+  CHECK(p.kind == pool_kind::vram);
+  CHECK(p.used == 60 * gib);
+  CHECK(m.devices().at(0).kind == device_kind::discrete);
+  m.restart();
+  m.driver.load(host_ram_as_total(R"("virtualization": 2, "bar1": null)"));
+  CHECK(m.pool().kind == pool_kind::vram);
+  CHECK(m.devices().at(0).kind == device_kind::virtual_device);
+}
+
+TEST_CASE("memory of its own that the host addresses is coherent") {
+  for (const char* evidence :
+       {R"("numa_node": 1)", R"("addressing_mode": "ats")", R"("c2c": true)"}) {
+    CAPTURE(evidence);
+    machine m(one_gpu(evidence));
+    const auto found = m.devices();
+    CHECK(found.at(0).memory_kind == memory_kind::coherent);
+    CHECK(found.at(0).kind == device_kind::discrete);
+    CHECK(m.pool().kind == pool_kind::vram);
+    CHECK(m.pool().used == 3584 * mib);
+  }
+  machine m(one_gpu(R"("numa_node": 1)"));
+  CHECK(m.devices().at(0).numa_node == 1);
+}
+
+TEST_CASE("heterogeneous memory management is no evidence of shared memory") {
+  machine m(one_gpu(R"("addressing_mode": "hmm")"));
+  CHECK(m.devices().at(0).memory_kind == memory_kind::dedicated);
+}
+
+TEST_CASE("memory that cannot be read is a failure, not a unified pool") {
+  machine m(one_gpu(R"("results": {"nvmlDeviceGetMemoryInfo*": "NO_PERMISSION"})"));
+  pools found;
+  const auto done = m.memory(0, found);
+  REQUIRE_FALSE(done);
+  CHECK(done.why().code == status::permission);
+  CHECK(done.why().native.code == 4);
+  CHECK(found.empty());
+  CHECK(m.devices().at(0).memory_kind == memory_kind::unknown);
+}
+
+TEST_CASE("the kind of memory is found out once memory can be read") {
+  machine m(one_gpu("", R"("rules": [{"call": "nvmlDeviceGetMemoryInfo*", "result": "UNKNOWN",
+                                      "times": 1}])"));
+  CHECK(m.devices().at(0).memory_kind == memory_kind::unknown);
+  CHECK(m.pool().kind == pool_kind::vram);
+  CHECK(m.devices().at(0).memory_kind == memory_kind::dedicated);
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <doctest/doctest.h>
+
+#include "machine.hpp"
+
+using namespace hmn;
+
+namespace {
+
+std::string instance(int gi, int ci, const char* more = "") {
+  const std::string name = std::to_string(gi) + "-" + std::to_string(ci);
+  return R"({"name": "NVIDIA A100 MIG 1g.5gb", "uuid": "MIG-)" + name + R"(", "gi": )" +
+         std::to_string(gi) + R"(, "ci": )" + std::to_string(ci) +
+         R"(, "memory_v2": {"total": "5 GiB", "reserved": "64 MiB", "free": "4 GiB",
+             "used": "960 MiB"}, "utilization": {"gpu": 50, "memory": 1})" +
+         more + "}";
+}
+
+std::string partitioned(const std::string& instances, const char* more = "") {
+  return gpu(1, R"("processes": {"compute": [{"pid": 100, "used": "1 GiB"}]}, "mig": {"mode": 1,
+             "max": 7, "instances": [)" +
+                    instances + "]}" + more);
+}
+
+const std::string two_instances =
+    machine_of(partitioned(instance(1, 0, R"(, "processes": {"compute": [
+                  {"pid": 100, "used": "512 MiB", "gi": 1, "ci": 0},
+                  {"pid": 200, "used": "128 MiB", "gi": 1, "ci": 0},
+                  {"pid": 200, "used": "64 MiB", "gi": 1, "ci": 1}]})") +
+                           "," + instance(2, 0, R"(, "processes": {"compute": [
+                  {"pid": 100, "used": "256 MiB", "gi": 2, "ci": 0}]})")) +
+               "," + gpu(2));
+
+}  // namespace
+
+TEST_CASE("instances follow their GPU as devices of their own") {
+  machine m(two_instances);
+  const auto found = m.devices();
+  REQUIRE(found.size() == 4);
+  CHECK(found[0].kind == device_kind::discrete);
+  for (const std::size_t i : {1, 2}) {
+    CHECK(found[i].kind == device_kind::partition);
+    CHECK(found[i].parent == found[0].number);
+    CHECK(found[i].name.view() == "NVIDIA A100 MIG 1g.5gb");
+    CHECK(found[i].state == state::ready);
+    CHECK(found[i].memory_kind == memory_kind::dedicated);
+    CHECK(found[i].driver_version.view() == "550.163.01");
+    CHECK(found[i].pci_bus_id.empty());
+    CHECK(!found[i].driver_index);
+    REQUIRE(found[i].instance.has_value());
+    CHECK(found[i].instance->gpu == i);
+    CHECK(found[i].instance->compute == 0);
+  }
+  CHECK(found[1].uuid.view() == "MIG-1-0");
+  CHECK(found[3].uuid.view() == uuid_of(2));
+  CHECK(m.reading.about().empty());
+}
+
+TEST_CASE("an instance has its own memory") {
+  machine m(two_instances);
+  const auto found = m.devices();
+  const pool p = m.pool(found[1].number);
+  CHECK(p.kind == pool_kind::vram);
+  CHECK(p.total == 5 * gib);
+  CHECK(p.used == 960 * mib);
+}
+
+TEST_CASE("a process stands under each instance it uses, and never under the GPU") {
+  machine m(two_instances);
+  const auto found = m.devices();
+  CHECK(m.processes(found[0].number).empty());
+  const auto first = m.processes(found[1].number);
+  REQUIRE(first.size() == 2);
+  CHECK(first[0].pid == 100);
+  CHECK(first[0].used == 512 * mib);
+  REQUIRE(first[0].instance.has_value());
+  CHECK(first[0].instance->gpu == 1);
+  CHECK(first[1].pid == 200);
+  CHECK(first[1].used == 192 * mib);
+  const auto second = m.processes(found[2].number);
+  REQUIRE(second.size() == 1);
+  CHECK(second[0].used == 256 * mib);
+}
+
+TEST_CASE("the own use of a partitioned GPU stands under its instances") {
+  machine m(machine_of(partitioned(instance(1, 0, R"(, "processes":
+                {"compute": [{"pid": "self", "used": 77, "gi": 1, "ci": 0}]})"))));
+  const auto found = m.devices();
+  usage out;
+  const auto gpu_own = m.process(found[0].number, 7, true, out);
+  REQUIRE_FALSE(gpu_own);
+  CHECK(gpu_own.why().code == status::unsupported);
+  CHECK(gpu_own.why().message.find("MIG") != std::string::npos);
+  CHECK(!out.used);
+}
+
+TEST_CASE("an instance has no utilisation, whatever the driver says") {
+  machine m(two_instances);
+  const auto found = m.devices();
+  hmn::telemetry t;
+  require_ok(m.prepare());
+  const auto done = m.source().telemetry(found[1].number, telemetry_field::gpu_busy, t, m.reading);
+  REQUIRE_FALSE(done);
+  CHECK(done.why().code == status::unsupported);
+  CHECK(!t.gpu_busy_percent);
+}
+
+TEST_CASE("instances that are made anew are other devices, and handles are not trusted") {
+  machine m(machine_of(partitioned(instance(1, 0) + "," + instance(2, 0))));
+  const auto before = m.devices();
+  REQUIRE(before.size() == 3);
+  m.driver.load(machine_of(partitioned(instance(3, 0) + "," + instance(1, 0))));
+  const auto after = m.devices();
+  REQUIRE(after.size() == 3);
+  CHECK(after[1].uuid.view() == "MIG-3-0");
+  CHECK(after[1].number == 3);
+  CHECK(after[2].number == before[1].number);
+  pools none;
+  const auto gone = m.memory(before[2].number, none);
+  REQUIRE_FALSE(gone);
+  CHECK(gone.why().code == status::device_lost);
+}
+
+TEST_CASE("MIG that is switched off leaves the GPU alone") {
+  machine m(machine_of(gpu(1, R"("processes": {"compute": [{"pid": 100, "used": 1}]},
+                                 "mig": {"mode": 0, "pending": 1, "max": 7, "instances": []})")));
+  CHECK(m.devices().size() == 1);
+  CHECK(m.processes().size() == 1);
+  CHECK(m.driver.calls("nvmlDeviceGetMaxMigDeviceCount") == 0);
+}
+
+TEST_CASE("a GPU whose whole memory is not for this user still has its instances'") {
+  machine m(machine_of(partitioned(instance(1, 0), R"(, "results":
+                {"nvmlDeviceGetMemoryInfo*": "NO_PERMISSION"})")));
+  const auto found = m.devices();
+  REQUIRE(found.size() == 2);
+  CHECK(found[1].memory_kind == memory_kind::dedicated);
+  pools none;
+  const auto whole = m.memory(found[0].number, none);
+  REQUIRE_FALSE(whole);
+  CHECK(whole.why().code == status::permission);
+  CHECK(m.pool(found[1].number).total == 5 * gib);
+}
+
+TEST_CASE("a partitioned GPU without figures is not taken for one that shares the host's RAM") {
+  machine m(machine_of(partitioned(instance(1, 0), R"(, "results":
+                {"nvmlDeviceGetMemoryInfo*": "NOT_SUPPORTED"})")));
+  pools none;
+  const auto done = m.memory(m.devices().at(0).number, none);
+  REQUIRE_FALSE(done);
+  CHECK(done.why().code == status::unsupported);
+}
+
+TEST_CASE("an instance that this user may not see costs itself alone") {
+  machine m(machine_of(partitioned(instance(1, 0) + "," + instance(2, 0)),
+                       R"("rules": [{"call": "nvmlDeviceGetMigDeviceHandleByIndex", "from": 2,
+                                     "times": 1, "result": "NO_PERMISSION"}])"));
+  const auto found = m.devices();
+  CHECK(found.size() == 2);
+  const auto said = m.reading.about(subject::devices);
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].why.code == status::permission);
+  CHECK(said[0].device == found[0].number);
+}

@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Zero is a claim: it is made only where the driver's list must hold the caller.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include "backends/nvml/abi.hpp"
+#include "machine.hpp"
+
+using namespace hmn;
+
+namespace {
+
+const auto own_pid = static_cast<std::uint32_t>(getpid());
+constexpr std::uint32_t host_pid = 3'999'999;
+constexpr std::uint32_t neighbour = 3'999'998;
+
+std::string listing(const char* compute, const char* more = "") {
+  return one_gpu(R"("processes": {"compute": )" + std::string(compute) + "}" + more);
+}
+
+const std::string host_pids = listing(R"([{"pid": 3999999, "used": 300}])");
+const std::string empty_lists = listing("[]");
+
+result<void> own(machine& m, usage& out) {
+  return m.process(0, own_pid, true, out);
+}
+
+void check_zero(machine& m) {
+  usage out;
+  require_ok(own(m, out));
+  CHECK(out.used == 0);
+  CHECK(out.allocated == 0);
+  CHECK(out.accounting == accounting::allocated);
+  CHECK(out.pid == own_pid);
+  CHECK(out.from == source::nvml);
+}
+
+void check_unknown(machine& m) {
+  usage out;
+  const auto done = own(m, out);
+  REQUIRE_FALSE(done);
+  CHECK(done.why().code == status::no_source);
+  CHECK(done.why().message.find("PID namespace") != std::string::npos);
+  CHECK(!out.used);
+}
+
+}  // namespace
+
+TEST_CASE("the own figure stops at the first list that holds the caller") {
+  machine m(listing(R"([{"pid": 7, "used": 5}, {"pid": "self", "used": "1 GiB"}])"));
+  usage out;
+  require_ok(own(m, out));
+  CHECK(out.used == gib);
+  CHECK(out.kinds == usage_kind::compute);
+  CHECK(m.driver.calls("nvmlDeviceGetMPSComputeRunningProcesses_v3") == 0);
+  CHECK(m.driver.calls("nvmlDeviceGetGraphicsRunningProcesses_v3") == 0);
+}
+
+TEST_CASE("the graphics list is the last to be asked") {
+  machine m(one_gpu(R"("processes": {"mps": [{"pid": "self", "used": 7}], "compute": []})"));
+  usage out;
+  require_ok(own(m, out));
+  CHECK(out.used == 7);
+  CHECK(m.driver.calls("nvmlDeviceGetGraphicsRunningProcesses_v3") == 0);
+  m.driver.load(one_gpu(R"("processes": {"graphics": [{"pid": "self", "used": 9}]})"));
+  usage graphics;
+  require_ok(own(m, graphics));
+  CHECK(graphics.used == 9);
+  CHECK(graphics.kinds == usage_kind::graphics);
+}
+
+TEST_CASE("a figure that the driver does not tell is absent, with a remark") {
+  machine m(listing(R"([{"pid": "self"}])"));
+  usage out;
+  require_ok(own(m, out));
+  CHECK(!out.used);
+  const auto said = m.reading.about(subject::self);
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].field == (usage_field::used | usage_field::allocated));
+  CHECK(said[0].pid == own_pid);
+}
+
+TEST_CASE("in the initial PID namespace whoever is not listed uses nothing") {
+  machine m(host_pids);
+  m.add_self({"/dev/nvidia0", "/dev/nvidia-uvm"}, initial_namespace);
+  check_zero(m);
+}
+
+TEST_CASE("a caller without a GPU descriptor uses nothing, wherever it runs") {
+  machine m(host_pids);
+  m.add_self({"/dev/null", "socket:[12]", "/dev/shm/nvidia0"}, other_namespace);
+  check_zero(m);
+}
+
+TEST_CASE("host pids read in a container say nothing about a caller that holds a GPU") {
+  for (const char* node :
+       {"/dev/nvidia0", "/dev/nvidiactl", "/dev/nvidia-uvm", "/dev/nvidia-modeset", "/dev/dxg",
+        "/dev/nvhost-ctrl-gpu", "/dev/nvmap", "/dev/dri/renderD128", "/dev/nvidia-uvm (deleted)"}) {
+    CAPTURE(node);
+    machine m(host_pids);
+    m.add_self({"/dev/null", node}, other_namespace);
+    check_unknown(m);
+    m.restart();
+    m.driver.load(empty_lists);
+    check_unknown(m);
+  }
+}
+
+TEST_CASE("a row of the caller's namespace that really holds a GPU makes the list one of it") {
+  machine m(listing(R"([{"pid": 3999998, "used": 5}])"));
+  m.add_self({"/dev/nvidia-uvm"}, other_namespace);
+  SUBCASE("a process of that number that holds a GPU") {
+    m.add_process(neighbour, {"/dev/null", "/dev/nvidia0"});
+    check_zero(m);
+    SUBCASE("and it is remembered when it has gone") {
+      m.driver.load(empty_lists);
+      check_zero(m);
+    }
+  }
+  SUBCASE("a process of that number that holds none") {
+    m.add_process(neighbour, {"/dev/null"});
+    check_unknown(m);
+  }
+}
+
+TEST_CASE("a list that was not read lets nothing be said") {
+  machine m(listing("[]", R"(, "results": {"nvmlDeviceGetGraphicsRunningProcesses*": "UNKNOWN"})"));
+  m.add_self({"/dev/nvidia0"}, initial_namespace);
+  usage out;
+  const auto done = own(m, out);
+  REQUIRE_FALSE(done);
+  CHECK(done.why().code == status::backend);
+  CHECK(done.why().native.code == nvml::unknown);
+  m.add_self({"/dev/null"}, initial_namespace);
+  m.restart();
+  check_zero(m);
+}
+
+TEST_CASE("a device that has no graphics or MPS list has nobody in it") {
+  machine m(listing("[]", R"(, "results": {"nvmlDeviceGetGraphicsRunningProcesses*": 3,
+                                           "nvmlDeviceGetMPSComputeRunningProcesses*": 3})"));
+  m.add_self({"/dev/nvidia0"}, initial_namespace);
+  check_zero(m);
+}
+
+TEST_CASE("a device that lists nothing at all cannot say who does not use it") {
+  machine m(one_gpu());
+  m.add_self({"/dev/nvidia0"}, initial_namespace);
+  usage out;
+  const auto done = own(m, out);
+  REQUIRE_FALSE(done);
+  CHECK(done.why().code == status::unsupported);
+  CHECK(!out.used);
+}
+
+TEST_CASE("another process that no list holds is no process of the device") {
+  machine m(host_pids);
+  usage out;
+  const auto done = m.process(0, 12345, false, out);
+  REQUIRE_FALSE(done);
+  CHECK(done.why().code == status::no_process);
+  usage listed;
+  require_ok(m.process(0, host_pid, false, listed));
+  CHECK(listed.used == 300);
+}
+
+TEST_CASE("a process is not called absent from a list that was refused") {
+  machine m(listing("[]", R"(, "results": {"nvmlDeviceGetGraphicsRunningProcesses*": 4})"));
+  usage out;
+  const auto done = m.process(0, 12345, false, out);
+  REQUIRE_FALSE(done);
+  CHECK(done.why().code == status::permission);
+}
+
+TEST_CASE("rows of another PID namespace are marked") {
+  machine m(listing(R"([{"pid": 3999999, "used": 1}, {"pid": 3999998, "used": 2}])"));
+  m.add_process(neighbour, {"/dev/null"});
+  const auto notes = [&] {
+    std::uint32_t all[2] = {};
+    const auto rows = m.processes();
+    REQUIRE(rows.size() == 2);
+    for (std::size_t i = 0; i < 2; ++i) all[i] = rows[i].notes & note::foreign_pid;
+    return std::pair(all[0] != 0, all[1] != 0);
+  };
+  SUBCASE("not in the initial one") {
+    m.add_self({"/dev/null"}, initial_namespace);
+    CHECK(notes() == std::pair(false, false));
+  }
+  SUBCASE("all of them, when one does not exist here") {
+    m.add_self({"/dev/null"}, other_namespace);
+    CHECK(notes() == std::pair(true, true));
+  }
+  SUBCASE("the missing one alone, when the others are known to be ours") {
+    m.add_self({"/dev/null"}, other_namespace);
+    m.add_process(neighbour, {"/dev/nvidia0"});
+    CHECK(notes() == std::pair(true, false));
+  }
+  SUBCASE("none, when all exist here") {
+    m.add_self({"/dev/null"}, other_namespace);
+    m.add_process(host_pid, {"/dev/null"});
+    CHECK(notes() == std::pair(false, false));
+  }
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/process_list.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+using namespace hmn::nvml;
+
+namespace {
+
+struct row {
+  std::uint32_t pid;
+  std::uint64_t used;
+  std::uint32_t gi = no_instance;
+  std::uint32_t ci = no_instance;
+};
+
+// As a driver fills it: what a row does not have stays untouched.
+std::vector<std::byte> buffer_of(const std::vector<row>& rows, std::size_t row_size,
+                                 std::size_t capacity = 64) {
+  std::vector<std::byte> buffer(capacity * largest_row, untouched);
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    std::byte* const at = buffer.data() + i * row_size;
+    std::memset(at, 0, row_size);
+    std::memcpy(at, &rows[i].pid, 4);
+    std::memcpy(at + 8, &rows[i].used, 8);
+    if (row_size < 24) continue;
+    std::memcpy(at + 16, &rows[i].gi, 4);
+    std::memcpy(at + 20, &rows[i].ci, 4);
+  }
+  return buffer;
+}
+
+constexpr std::uint64_t gib = 1ULL << 30;
+
+const std::vector<std::vector<row>> lists{
+    {{4242, gib}},
+    {{7, 2097152}},
+    {{7, 4096}, {8, 4096}},
+    {{1, value_not_available}},
+    {{100, 0}, {101, 0}, {102, 0}},
+    {{4000000, 80 * gib}, {12, 3}},
+    {{4242, gib}, {4243, 2 * gib}, {4244, 3 * gib}, {4245, value_not_available}},
+    {{4242, gib, 7, 0}, {4242, gib, 7, 1}, {9, gib, 1, 0}},
+    {{1, 1, 0, 0}, {2, 2, 1, 1}, {3, 3, 2, 2}, {4, 4, 3, 3}},
+};
+
+}  // namespace
+
+TEST_CASE("the size of the rows is told by what the driver wrote, whatever is usual") {
+  for (const auto& rows : lists) {
+    for (const std::size_t row_size : {16, 24, 32}) {
+      for (const std::size_t usual : {16, 24}) {
+        CAPTURE(rows.size());
+        CAPTURE(rows[0].pid);
+        CAPTURE(row_size);
+        CAPTURE(usual);
+        const auto buffer = buffer_of(rows, row_size);
+        const auto guess = detect_row_size(buffer, rows.size(), usual);
+        CHECK(guess.row_size == row_size);
+        CHECK(guess.certain);
+      }
+    }
+  }
+}
+
+TEST_CASE("every row is decoded under its own layout") {
+  for (const auto& rows : lists) {
+    for (const std::size_t row_size : {16, 24, 32}) {
+      const auto buffer = buffer_of(rows, row_size);
+      for (std::size_t i = 0; i < rows.size(); ++i) {
+        listed_process read;
+        REQUIRE(decode_row(buffer, i, row_size, read));
+        CHECK(read.pid == rows[i].pid);
+        CHECK(read.used == rows[i].used);
+        CHECK(read.gpu_instance == (row_size == 16 ? no_instance : rows[i].gi));
+        CHECK(read.compute_instance == (row_size == 16 ? no_instance : rows[i].ci));
+      }
+      listed_process beyond;
+      CHECK_FALSE(decode_row(buffer, rows.size(), row_size, beyond));
+    }
+  }
+}
+
+TEST_CASE("rows that a driver counts and does not write do not change the layout") {
+  const std::vector<row> rows{{4242, gib}, {4243, 2 * gib}};
+  for (const std::size_t row_size : {24, 32}) {
+    const auto guess = detect_row_size(buffer_of(rows, row_size), 200, 24);
+    CHECK(guess.row_size == row_size);
+  }
+}
+
+TEST_CASE("a driver that clears the whole buffer first is read by what the rows can be") {
+  const std::vector<row> rows{{4242, gib}, {4243, 2 * gib}, {4244, 3 * gib}};
+  for (const std::size_t row_size : {24, 32}) {
+    auto buffer = buffer_of(rows, row_size);
+    for (std::size_t i = rows.size() * row_size; i < buffer.size(); ++i) buffer[i] = std::byte{0};
+    CHECK(detect_row_size(buffer, rows.size(), 24).row_size == row_size);
+  }
+}
+
+TEST_CASE("an untouched buffer tells nothing") {
+  const std::vector<std::byte> buffer(64 * largest_row, untouched);
+  CHECK(detect_row_size(buffer, 3, 24).row_size == 0);
+  CHECK(detect_row_size({}, 3, 24).row_size == 0);
+  CHECK(detect_row_size(buffer_of({{1, 1}}, 24), 0, 24).row_size == 0);
+  listed_process read;
+  CHECK_FALSE(decode_row({}, 0, 24, read));
+}

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/processes.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <map>
+
+#include "machine.hpp"
+
+using namespace hmn;
+using namespace hmn::nvml;
+
+namespace {
+
+std::string lists(const std::string& compute, const std::string& graphics = "[]",
+                  const std::string& mps = "[]") {
+  return one_gpu(R"("processes": {"compute": )" + compute + R"(, "graphics": )" + graphics +
+                 R"(, "mps": )" + mps + "}");
+}
+
+const usage* row_of(const std::vector<usage>& rows, std::uint32_t pid) {
+  const auto found =
+      std::find_if(rows.begin(), rows.end(), [&](const usage& u) { return u.pid == pid; });
+  return found == rows.end() ? nullptr : &*found;
+}
+
+std::vector<diagnostic> about_pid(const plain_reading& r, std::uint32_t pid) {
+  std::vector<diagnostic> found;
+  for (const diagnostic& d : r.about(subject::processes)) {
+    if (d.pid == pid) found.push_back(d);
+  }
+  return found;
+}
+
+std::string variant(const char* name) {
+  return std::string(HMN_FAKE_NVML_FOLDER) + "/nvml-" + name + "/libnvidia-ml.so.1";
+}
+
+}  // namespace
+
+TEST_CASE("lists are merged, a process once, with the larger figure") {
+  process_merge merge;
+  const std::vector<listed_process> compute{{100, 10}, {200, 20}};
+  const std::vector<listed_process> graphics{{300, 5}, {200, 25}, {100, value_not_available}};
+  merge.add(compute, usage_kind::compute);
+  merge.add(graphics, usage_kind::graphics);
+  const auto rows = merge.finish();
+  REQUIRE(rows.size() == 3);
+  CHECK(rows[0].pid == 100);
+  CHECK(rows[0].used == 10);
+  CHECK(rows[0].kinds == (usage_kind::compute | usage_kind::graphics));
+  CHECK(rows[1].pid == 200);
+  CHECK(rows[1].used == 25);
+  CHECK(rows[2].pid == 300);
+  CHECK(rows[2].kinds == usage_kind::graphics);
+}
+
+TEST_CASE("within one list compute instances are summed, and the same row twice counts once") {
+  process_merge merge;
+  const std::vector<listed_process> list{{1, 10, 2, 0}, {2, 7}, {1, 20, 2, 1}, {2, 7}};
+  merge.add(list, usage_kind::compute);
+  merge.add(list, usage_kind::compute);
+  const auto rows = merge.finish();
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].used == 30);
+  CHECK(rows[1].used == 7);
+}
+
+TEST_CASE("a sum with an unknown part, or past 64 bits, is unknown") {
+  process_merge merge;
+  const std::vector<listed_process> list{
+      {1, 10, 2, 0}, {1, value_not_available, 2, 1}, {2, UINT64_MAX - 1, 2, 0}, {2, 2, 2, 1}};
+  merge.add(list, usage_kind::compute);
+  const auto rows = merge.finish();
+  REQUIRE(rows.size() == 2);
+  CHECK(!rows[0].used);
+  CHECK(!rows[1].used);
+}
+
+TEST_CASE("compute, graphics and MPS make one row for each process") {
+  machine m(lists(R"([{"pid": 100, "used": "1 GiB"}, {"pid": 200, "used": "2 GiB"}])",
+                  R"([{"pid": 200, "used": "2 GiB"}, {"pid": 300, "used": "10 MiB"}])",
+                  R"([{"pid": 400, "used": "3 GiB"}])"));
+  const auto rows = m.processes();
+  REQUIRE(rows.size() == 4);
+  CHECK(row_of(rows, 100)->used == gib);
+  CHECK(row_of(rows, 100)->allocated == gib);
+  CHECK(row_of(rows, 100)->accounting == accounting::allocated);
+  CHECK(row_of(rows, 100)->from == source::nvml);
+  CHECK(row_of(rows, 200)->used == 2 * gib);
+  CHECK(row_of(rows, 200)->kinds == (usage_kind::compute | usage_kind::graphics));
+  CHECK(row_of(rows, 300)->kinds == usage_kind::graphics);
+  CHECK(row_of(rows, 400)->kinds == usage_kind::compute);
+  CHECK(!row_of(rows, 100)->instance);
+  CHECK(m.reading.about().empty());
+}
+
+// The rows of the predecessor's tests. A row that it dropped is kept here, without a figure.
+TEST_CASE("rows and the figures that are kept") {
+  constexpr std::uint64_t total = 17'179'869'184;
+  const auto rows_of = [](const std::string& list) {
+    machine m(machine_of(R"({"memory": {"total": 17179869184, "free": 17179869184, "used": 0},
+                             "processes": {"compute": )" +
+                         list + "}}"));
+    return m.processes();
+  };
+  SUBCASE("HV22: normal rows") {
+    const auto rows = rows_of(R"([{"pid": 100, "used": 1024}, {"pid": 200, "used": 2048}])");
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].used == 1024);
+    CHECK(rows[1].used == 2048);
+  }
+  SUBCASE("HV23: a value that the driver does not tell") {
+    const auto rows =
+        rows_of(R"([{"pid": 100, "used": 1024}, {"pid": 200}, {"pid": 300, "used": 4096}])");
+    REQUIRE(rows.size() == 3);
+    CHECK(rows[0].used == 1024);
+    CHECK(!rows[1].used);
+    CHECK(!rows[1].allocated);
+    CHECK(rows[2].used == 4096);
+  }
+  SUBCASE("HV24: more than the device has") {
+    const auto rows = rows_of(R"([{"pid": 100, "used": 1024}, {"pid": 200, "used": 17179869185}])");
+    REQUIRE(rows.size() == 2);
+    CHECK(rows[0].used == 1024);
+    CHECK(!rows[1].used);
+  }
+  SUBCASE("HV25: exactly what the device has") {
+    const auto rows = rows_of(R"([{"pid": 100, "used": 17179869184}])");
+    REQUIRE(rows.size() == 1);
+    CHECK(rows[0].used == total);
+  }
+  SUBCASE("HV26: an empty list") {
+    CHECK(rows_of("[]").empty());
+  }
+  SUBCASE("HV27: nothing but garbage") {
+    const auto rows = rows_of(R"([{"pid": 1}, {"pid": 2, "used": 17179869185}])");
+    REQUIRE(rows.size() == 2);
+    CHECK(!rows[0].used);
+    CHECK(!rows[1].used);
+  }
+}
+
+TEST_CASE("a figure that is left out has a remark with its process") {
+  machine m(lists(R"([{"pid": 200}, {"pid": 201, "used": "17 GiB"}, {"pid": 202, "used": 1}])"));
+  CHECK(m.processes().size() == 3);
+  const auto untold = about_pid(m.reading, 200);
+  REQUIRE(untold.size() == 1);
+  CHECK(untold[0].why.code == status::unsupported);
+  CHECK(untold[0].field == (usage_field::used | usage_field::allocated));
+  CHECK(untold[0].device == 0);
+  const auto too_large = about_pid(m.reading, 201);
+  REQUIRE(too_large.size() == 1);
+  CHECK(too_large[0].why.code == status::backend);
+  CHECK(about_pid(m.reading, 202).empty());
+}
+
+TEST_CASE("a unified GPU whose total is unknown bounds no figure") {
+  machine m(machine_of(R"({"name": "NVIDIA GB10", "processes":
+                           {"compute": [{"pid": 1, "used": "90 GiB"}]}})"));
+  CHECK(m.processes().at(0).used == 90 * gib);
+}
+
+TEST_CASE("each generation of the lists is read, in each layout that was seen under it") {
+  const std::string rows = R"([{"pid": 100, "used": "1 GiB"}, {"pid": 200, "used": "2 GiB"},
+                               {"pid": 300, "used": 4096}])";
+  for (const char* layout : {R"("process_layout": {"v3": 24})", R"("process_layout": {"v3": 32})",
+                             R"("process_layout": {"v3": 16})"}) {
+    CAPTURE(layout);
+    machine m(one_gpu(R"("processes": {"compute": )" + rows + "}", layout));
+    const auto found = m.processes();
+    REQUIRE(found.size() == 3);
+    CHECK(row_of(found, 100)->used == gib);
+    CHECK(row_of(found, 200)->used == 2 * gib);
+    CHECK(row_of(found, 300)->used == 4096);
+  }
+  for (const char* older : {"no_v3_processes", "only_v1"}) {
+    CAPTURE(older);
+    machine m(one_gpu(R"("processes": {"compute": )" + rows + "}"), variant(older));
+    const auto found = m.processes();
+    REQUIRE(found.size() == 3);
+    CHECK(row_of(found, 100)->used == gib);
+    CHECK(row_of(found, 200)->used == 2 * gib);
+    CHECK(row_of(found, 300)->used == 4096);
+  }
+}
+
+TEST_CASE("a single row is read in each layout") {
+  for (const char* size : {"16", "24", "32"}) {
+    machine m(
+        one_gpu(R"("processes": {"compute": [{"pid": 4242, "used": "1 GiB", "gi": 3, "ci": 1}]})",
+                R"("process_layout": {"v3": )" + std::string(size) + "}"));
+    const auto found = m.processes();
+    REQUIRE(found.size() == 1);
+    CHECK(found[0].pid == 4242);
+    CHECK(found[0].used == gib);
+    CHECK(found[0].instance.has_value() == (std::string(size) != "16"));
+  }
+}
+
+TEST_CASE("a list of 200 processes is read whole, and of 64 without a second call") {
+  machine m(one_gpu(R"("processes": {"compute":
+      {"generate": {"count": 200, "first_pid": 1000, "used": "1 MiB"}}})"));
+  const auto rows = m.processes();
+  REQUIRE(rows.size() == 200);
+  for (std::uint32_t i = 0; i < 200; ++i) CHECK(rows[i].pid == 1000 + i);
+  CHECK(m.driver.calls("nvmlDeviceGetComputeRunningProcesses_v3") == 2);
+  CHECK(m.processes().size() == 200);
+  CHECK(m.driver.calls("nvmlDeviceGetComputeRunningProcesses_v3") == 3);
+
+  machine few(one_gpu(R"("processes": {"compute":
+      {"generate": {"count": 64, "first_pid": 1000, "used": "1 MiB"}}})"));
+  CHECK(few.processes().size() == 64);
+  CHECK(few.driver.calls("nvmlDeviceGetComputeRunningProcesses_v3") == 1);
+}
+
+TEST_CASE("of 70,000 processes 65,536 are told, with a remark") {
+  for (const char* layout :
+       {R"("process_layout": {"v3": 24})", R"("process_layout": {"v3": 32})"}) {
+    machine m(one_gpu(R"("processes": {"compute":
+        {"generate": {"count": 70000, "first_pid": 1000, "used": 1024}}})",
+                      layout));
+    const auto rows = m.processes();
+    REQUIRE(rows.size() == 65536);
+    CHECK(rows.back().pid == 1000 + 65535);
+    CHECK(rows.back().used == 1024);
+    const auto said = m.reading.about(subject::processes);
+    REQUIRE(said.size() == 1);
+    CHECK(said[0].why.code == status::limit);
+    CHECK(said[0].why.message.find("4464") != std::string::npos);
+    CHECK((said[0].notes & note::partial) != 0);
+  }
+}
+
+TEST_CASE("a list that grows while it is read is caught up with") {
+  machine m(one_gpu(R"("processes": {"compute":
+      {"generate": {"count": 65, "first_pid": 1000, "used": 1},
+       "grow": {"rows": 30, "times": 3, "first_pid": 5000, "used": 1}}})"));
+  CHECK(m.processes().size() >= 95);
+  CHECK(m.reading.about().empty());
+}
+
+TEST_CASE("a claim of billions of rows takes a bounded buffer") {
+  machine m(one_gpu(R"("processes": {"compute":
+      {"rows": [{"pid": 7, "used": 1}], "claim": 4000000000}})"));
+  std::vector<usage> rows;
+  require_ok(m.prepare());
+  const auto done = m.source().processes(0, rows, m.reading);
+  CHECK(m.driver.calls("nvmlDeviceGetComputeRunningProcesses_v3") <= 8);
+  CHECK(rows.size() <= 1);
+  CHECK((!done || !m.reading.about(subject::processes).empty()));
+}
+
+TEST_CASE("a list that never fits is given up") {
+  machine m(one_gpu(R"("processes": {"compute": {"rows": [{"pid": 7, "used": 1}],
+                                                 "always_insufficient": true}})"));
+  std::vector<usage> rows;
+  require_ok(m.prepare());
+  require_ok(m.source().processes(0, rows, m.reading));
+  CHECK(rows.empty());
+  const auto said = m.reading.about(subject::processes);
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].why.native.code == insufficient_size);
+  CHECK(said[0].why.code == status::backend);
+  CHECK(m.driver.calls("nvmlDeviceGetComputeRunningProcesses_v3") <= 8);
+}
+
+TEST_CASE("rows that came with 'insufficient' are kept, and the rest is told missing") {
+  machine m(one_gpu(R"("processes": {"compute": {"rows": [{"pid": 7, "used": 1}],
+                       "always_insufficient": true, "fill_when_insufficient": true}})"));
+  const auto rows = m.processes();
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].pid == 7);
+  const auto said = m.reading.about(subject::processes);
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].why.code == status::limit);
+}
+
+TEST_CASE("rows that the driver counts and never wrote are no processes") {
+  machine m(one_gpu(R"("processes": {"compute": {"rows": [{"pid": 7, "used": 1}], "claim": 60}})"));
+  const auto rows = m.processes();
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].pid == 7);
+  m.driver.load(one_gpu(R"("processes": {"compute": [{"pid": 0, "used": 0}, {"pid": 8, "used": 2},
+                                                     {"pid": 0, "used": 77}]})"));
+  const auto after = m.processes();
+  REQUIRE(after.size() == 1);
+  CHECK(after[0].pid == 8);
+}
+
+TEST_CASE("a list that is refused leaves the others, with a remark") {
+  machine m(one_gpu(R"("processes": {"compute": [{"pid": 7, "used": 1}]},
+                       "results": {"nvmlDeviceGetGraphicsRunningProcesses*": "NO_PERMISSION",
+                                   "nvmlDeviceGetMPSComputeRunningProcesses*": "NOT_SUPPORTED"})"));
+  CHECK(m.processes().size() == 1);
+  const auto said = m.reading.about(subject::processes);
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].why.code == status::permission);
+  CHECK(said[0].why.message.find("Graphics") != std::string::npos);
+}
+
+TEST_CASE("when no list answers the reading fails with the code that matters") {
+  machine m(one_gpu(R"("results": {"nvmlDeviceGetGraphicsRunningProcesses*": "NOT_SUPPORTED",
+                                   "nvmlDeviceGetComputeRunningProcesses*": "NOT_SUPPORTED",
+                                   "nvmlDeviceGetMPSComputeRunningProcesses*": "NO_PERMISSION"})"));
+  std::vector<usage> rows;
+  require_ok(m.prepare());
+  const auto done = m.source().processes(0, rows, m.reading);
+  REQUIRE_FALSE(done);
+  CHECK(done.why().code == status::permission);
+  CHECK(rows.empty());
+}
+
+TEST_CASE("after the deadline no further list is asked") {
+  machine m(lists(R"([{"pid": 7, "used": 1}])", R"([{"pid": 8, "used": 1}])"));
+  CHECK(m.processes().size() == 2);
+  const auto before = m.driver.calls("nvmlDeviceGetGraphicsRunningProcesses_v3");
+  m.reading.deadline = 1;
+  CHECK(m.processes().size() == 1);
+  CHECK(m.driver.calls("nvmlDeviceGetGraphicsRunningProcesses_v3") == before);
+  const auto said = m.reading.about(subject::processes);
+  REQUIRE(said.size() == 2);
+  CHECK(said[0].why.code == status::timeout);
+}

@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Opening NVML, failing to, and opening it again.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "backends/nvml/abi.hpp"
+#include "backends/nvml/nvml.hpp"
+#include "machine.hpp"
+
+using namespace hmn;
+
+namespace {
+
+void wait_for_another_try() {
+  usleep(1'050'000);
+}
+
+std::string variant(const char* name) {
+  return std::string(HMN_FAKE_NVML_FOLDER) + "/nvml-" + name + "/libnvidia-ml.so.1";
+}
+
+unsigned long long inits(const machine& m) {
+  return m.driver.calls("nvmlInitWithFlags") + m.driver.calls("nvmlInit_v2") +
+         m.driver.calls("nvmlInit");
+}
+
+bool is_mapped(const std::string& path) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find(path) != std::string::npos) return true;
+  }
+  return false;
+}
+
+bool has_real_gpu() {
+  return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0 ||
+         access("/dev/nvmap", F_OK) == 0;
+}
+
+}  // namespace
+
+TEST_CASE("it is opened once, without attaching, and shut down at the end") {
+  machine m(one_gpu());
+  for (int i = 0; i < 3; ++i) CHECK(m.devices().size() == 1);
+  CHECK(m.pool().total.has_value());
+  CHECK(inits(m) == 1);
+  CHECK(m.driver.init_flags() == nvml::init_no_attach);
+  CHECK(m.driver.initialized() == 1);
+  CHECK(m.reading.openings == 1);
+  CHECK(m.reading.closings == 1);
+  CHECK(m.source().describe().state == state::ready);
+  CHECK(m.source().describe().version.view() == "550.163.01");
+  m.restart();
+  CHECK(m.driver.initialized() == 0);
+}
+
+TEST_CASE("without the newer initialisations the older ones serve") {
+  machine m(one_gpu(), variant("no_init_with_flags"));
+  CHECK(m.devices().size() == 1);
+  CHECK(m.driver.calls("nvmlInit_v2") == 1);
+}
+
+TEST_CASE("a driver that counts too few GPUs without attaching is opened with it") {
+  machine m(machine_of(gpu(1) + "," + gpu(2)));
+  hmn_fake::add_nvidia_information(m.tree, {.address = "0000:01:00.0", .uuid = uuid_of(1)});
+  hmn_fake::add_nvidia_information(m.tree, {.address = "0000:02:00.0", .uuid = uuid_of(2)});
+  hmn_fake::add_nvidia_information(m.tree, {.address = "0000:03:00.0", .uuid = uuid_of(3)});
+  CHECK(m.devices().size() == 2);
+  CHECK(m.driver.calls("nvmlInitWithFlags") == 1);
+  CHECK(m.driver.calls("nvmlInit_v2") == 1);
+  CHECK(m.driver.initialized() == 1);
+}
+
+TEST_CASE("flags that the driver refuses are left out") {
+  for (const char* refusal : {"INVALID_ARGUMENT", "NOT_SUPPORTED", "GPU_NOT_FOUND"}) {
+    machine m(one_gpu("", R"("rules": [{"call": "nvmlInitWithFlags", "result": ")" +
+                              std::string(refusal) + "\"}]"));
+    CHECK(m.devices().size() == 1);
+    CHECK(m.driver.calls("nvmlInit_v2") == 1);
+  }
+}
+
+TEST_CASE("a failed opening has its code, a sentence, and is tried again a second later") {
+  struct expectation {
+    int code;
+    status means;
+    const char* advice;
+  };
+  for (const expectation& e :
+       {expectation{9, status::no_source, "modprobe nvidia"},
+        expectation{18, status::backend, "reload the nvidia modules or reboot"},
+        expectation{4, status::permission, "run as root"},
+        expectation{12, status::no_source, "reinstall"},
+        expectation{17, status::permission, "/dev/nvidia*"},
+        expectation{27, status::backend, "try again"},
+        expectation{999, status::backend, "dmesg"}}) {
+    CAPTURE(e.code);
+    machine m(one_gpu(
+        "", R"("rules": [{"call": "nvmlInit*", "result": )" + std::to_string(e.code) + "}]"));
+    const auto done = m.prepare();
+    REQUIRE_FALSE(done);
+    CHECK(done.why().code == e.means);
+    CHECK(done.why().from == source::nvml);
+    CHECK(done.why().native.domain == native_domain::nvml);
+    CHECK(done.why().native.code == e.code);
+    CHECK(done.why().message.find(e.advice) != std::string::npos);
+    CHECK(m.source().describe().why.native.code == e.code);
+    CHECK_FALSE(m.prepare());
+    CHECK_FALSE(m.prepare());
+    CHECK(inits(m) == 1);
+    CHECK(m.reading.openings == m.reading.closings);
+  }
+}
+
+TEST_CASE("what was repaired meanwhile is found at the next try") {
+  const hmn_fake::tree folder;
+  const std::string path = folder.path("libnvidia-ml.so.1");
+  setenv("FAKE_NVML_SCENARIO", folder.path("scenario.json").c_str(), 1);
+  folder.write("scenario.json", one_gpu("", R"("rules": [{"call": "nvmlInit*", "result": 18}])"));
+  const std::string older = folder.path("older.so");
+  std::filesystem::copy_file(HMN_FAKE_NVML, older);
+  std::filesystem::rename(older, path);
+
+  settings s;
+  s.nvml_path = path;
+  s.proc_root = folder.proc();
+  s.sys_root = folder.sys();
+  plain_reading r;
+  machine unused(one_gpu());
+  unused.settings = s;
+  device_source& source = unused.source();
+  REQUIRE_FALSE(source.prepare(r));
+  CHECK_FALSE(is_mapped(path));
+
+  folder.write("scenario.json", one_gpu());
+  const std::string newer = folder.path("newer.so");
+  std::filesystem::copy_file(HMN_FAKE_NVML, newer);
+  std::filesystem::rename(newer, path);
+  CHECK_FALSE(source.prepare(r));
+  wait_for_another_try();
+  require_ok(source.prepare(r));
+  CHECK(is_mapped(path));
+  unused.restart();
+  CHECK_FALSE(is_mapped(path));
+  unsetenv("FAKE_NVML_SCENARIO");
+}
+
+TEST_CASE("a library that is not there is no source, in the loader's words") {
+  machine m(one_gpu());
+  m.settings.nvml_path = m.tree.path("none/libnvidia-ml.so.1");
+  require_ok(m.source().probe());
+  const auto done = m.prepare();
+  REQUIRE_FALSE(done);
+  CHECK(done.why().code == status::no_source);
+  CHECK(done.why().message.find("none/libnvidia-ml.so.1") != std::string::npos);
+  CHECK(done.why().message.find("No such file") != std::string::npos);
+  CHECK(m.source().describe().state == state::absent);
+}
+
+TEST_CASE("a file that is no library, and a library that is not NVML") {
+  machine m(one_gpu());
+  m.tree.write("text.so", "not a library");
+  m.settings.nvml_path = m.tree.path("text.so");
+  const auto text = m.prepare();
+  REQUIRE_FALSE(text);
+  CHECK(text.why().code == status::no_source);
+  CHECK(text.why().message.find("text.so") != std::string::npos);
+  m.restart();
+  m.settings.nvml_path = "libm.so.6";
+  const auto other = m.prepare();
+  REQUIRE_FALSE(other);
+  CHECK(other.why().code == status::no_source);
+  CHECK(other.why().message.find("nvmlInit") != std::string::npos);
+}
+
+TEST_CASE("without any sign of an NVIDIA GPU there is none") {
+  if (has_real_gpu()) {
+    MESSAGE("skipped: this machine has one");
+    return;
+  }
+  machine m(one_gpu());
+  m.settings.nvml_path.clear();
+  const auto none = m.source().probe();
+  REQUIRE_FALSE(none);
+  CHECK(none.why().code == status::no_source);
+  CHECK(none.why().message.find("no NVIDIA GPU") != std::string::npos);
+  CHECK(m.source().describe().state == state::absent);
+  m.restart();
+  SUBCASE("a card on the bus") {
+    hmn_fake::add_pci_device(m.tree, {.address = "0000:01:00.0"});
+  }
+  SUBCASE("the kernel module") {
+    m.tree.directory("sys/module/nvidia");
+  }
+  SUBCASE("the driver's folder") {
+    m.tree.directory("proc/driver/nvidia");
+  }
+  require_ok(m.source().probe());
+}
+
+TEST_CASE("a card without its driver has a sentence that says what to install") {
+  const hmn_fake::tree tree;
+  settings s;
+  s.proc_root = tree.proc();
+  s.sys_root = tree.sys();
+  hmn_fake::pci_device card{.address = "0000:41:00.0"};
+  const char* advice = "install NVIDIA's driver";
+  SUBCASE("no driver") {}
+  SUBCASE("nouveau") {
+    card.driver = "nouveau";
+    advice = "nouveau";
+  }
+  SUBCASE("given to a virtual machine") {
+    card.driver = "vfio-pci";
+    advice = "virtual machine";
+  }
+  SUBCASE("its kernel driver alone") {
+    card.driver = "nvidia";
+    advice = "libnvidia-ml.so.1";
+  }
+  hmn_fake::add_pci_device(tree, card);
+  const auto source = make_nvml(s);
+  require_ok(source->probe());
+  plain_reading r;
+  const auto done = source->prepare(r);
+  if (done || done.why().native.domain == native_domain::nvml) {
+    MESSAGE("skipped: this machine has the library");
+    return;
+  }
+  CHECK(done.why().code == status::no_source);
+  CHECK(done.why().message.size() < 256);
+  CHECK(done.why().message.find("0000:41:00.0") != std::string::npos);
+  CHECK(done.why().message.find(advice) != std::string::npos);
+}
+
+TEST_CASE("a reloaded driver is opened again within the reading, and slots hold") {
+  machine m(machine_of(gpu(1) + "," + gpu(2)));
+  const auto before = m.devices();
+  SUBCASE("seen by the list") {
+    m.driver.driver_reload();
+    const auto after = m.devices();
+    REQUIRE(after.size() == 2);
+    for (std::size_t i = 0; i < 2; ++i) {
+      CHECK(after[i].number == before[i].number);
+      CHECK(after[i].uuid == before[i].uuid);
+      CHECK(after[i].state == state::ready);
+    }
+  }
+  SUBCASE("seen by a value") {
+    m.driver.driver_reload();
+    CHECK(m.pool(1).used == 3584 * mib);
+  }
+  SUBCASE("seen by a list of processes") {
+    m.driver.load(
+        machine_of(gpu(1, R"("processes": {"compute": [{"pid": 7, "used": 1}]})") + "," + gpu(2)));
+    CHECK(m.processes(0).size() == 1);
+    m.driver.driver_reload();
+    CHECK(m.processes(0).size() == 1);
+  }
+  SUBCASE("in another order") {
+    m.driver.load(machine_of(gpu(2) + "," + gpu(1)));
+    m.driver.driver_reload();
+    const auto after = m.devices();
+    REQUIRE(after.size() == 2);
+    CHECK(after[0].number == before[1].number);
+    CHECK(after[0].driver_index == 0);
+    CHECK(after[1].number == before[0].number);
+  }
+  CHECK(inits(m) == 2);
+  CHECK(m.driver.initialized() == 1);
+}
+
+TEST_CASE("a driver that stays unusable after a reload is a failure, not a loop") {
+  machine m(one_gpu());
+  m.devices();
+  m.driver.load(one_gpu("", R"("rules": [{"call": "nvmlDevice*", "result": "UNINITIALIZED"}])"));
+  pools none;
+  const auto done = m.memory(0, none);
+  REQUIRE_FALSE(done);
+  CHECK(done.why().native.code == nvml::uninitialized);
+  const auto tried = inits(m);
+  for (int i = 0; i < 5; ++i) CHECK_FALSE(m.memory(0, none));
+  CHECK(inits(m) == tried);
+}
+
+TEST_CASE("a GPU that appears on the bus is found though NVML was open") {
+  machine m(machine_of(gpu(1)));
+  hmn_fake::add_nvidia_information(m.tree, {.address = "0000:01:00.0", .uuid = uuid_of(1)});
+  CHECK(m.devices().size() == 1);
+  m.driver.load(machine_of(gpu(1) + "," + gpu(2)));
+  hmn_fake::add_nvidia_information(m.tree, {.address = "0000:02:00.0", .uuid = uuid_of(2)});
+  wait_for_another_try();
+  const auto after = m.devices();
+  REQUIRE(after.size() == 2);
+  CHECK(after[1].number == 1);
+  CHECK(inits(m) == 2);
+}

@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Each function of NVML missing: it costs its own value and nothing else.
+#include <doctest/doctest.h>
+#include <elf.h>
+
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <set>
+
+#include "machine.hpp"
+
+using namespace hmn;
+
+namespace {
+
+constexpr const char* full = R"("utilization": {"gpu": 64, "memory": 12}, "encoder": 7,
+  "decoder": 9, "temperature": 45, "power_usage_mw": 58980, "enforced_power_limit_mw": 350000,
+  "power_limit_mw": 350000, "energy_mj": 1000, "clocks_mhz": {"graphics": 2520, "memory": 9001},
+  "fans": 31, "pstate": 2, "pcie": {"gen": 4, "width": 16}, "clocks_event_reasons": 4,
+  "fields": {"82": 61}, "numa_node": 1, "virtualization": 0,
+  "processes": {"compute": [{"pid": 1001, "used": "1 GiB"}], "graphics": [{"pid": 1002, "used": 5}],
+                "mps": [{"pid": 1003, "used": 7}]})";
+
+constexpr const char* split = R"("mig": {"mode": 1, "max": 2, "instances": [{"name": "MIG",
+  "uuid": "MIG-1", "memory": {"total": 100, "free": 90, "used": 10},
+  "memory_v2": {"total": 100, "reserved": 1, "free": 90, "used": 9}}]})";
+
+const std::string scenario = machine_of(gpu(1, full) + "," + gpu(2, split));
+
+// A copy of the fake driver in which dlsym does not find `symbol`: its name is changed in the
+// string table that the loader compares with.
+void hide(const std::string& from, const std::string& to, const std::string& symbol) {
+  std::ifstream in(from, std::ios::binary);
+  std::string image((std::istreambuf_iterator<char>(in)), {});
+  Elf64_Ehdr header;
+  std::memcpy(&header, image.data(), sizeof header);
+  const std::string name = '\0' + symbol + '\0';
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {
+    Elf64_Shdr section;
+    std::memcpy(&section, image.data() + header.e_shoff + i * sizeof section, sizeof section);
+    if (section.sh_type != SHT_STRTAB || (section.sh_flags & SHF_ALLOC) == 0) continue;
+    const std::size_t at = image.find(name, section.sh_offset);
+    REQUIRE(at < section.sh_offset + section.sh_size);
+    image[at + 1] = '!';
+  }
+  std::ofstream(to, std::ios::binary) << image;
+}
+
+using values = std::map<std::string, std::string>;
+
+template <class T>
+void put(values& all, const std::string& key, const std::optional<T>& value) {
+  if (value) all[key] = std::to_string(*value);
+}
+
+void put(values& all, const std::string& key, std::string_view text) {
+  if (!text.empty()) all[key] = text;
+}
+
+void put_device(values& all, const device& d) {
+  const std::string at = std::to_string(d.number) + ".";
+  put(all, at + "name", d.name.view());
+  put(all, at + "uuid", d.uuid.view());
+  put(all, at + "pci", d.pci_bus_id.view());
+  put(all, at + "driver", d.driver_version.view());
+  put(all, at + "cuda", d.cuda_version);
+  put(all, at + "index", d.driver_index);
+  put(all, at + "numa", d.numa_node);
+  if (d.instance) all[at + "instance"] = std::to_string(d.instance->gpu);
+  all[at + "kind"] = std::to_string(static_cast<int>(d.kind));
+  all[at + "memory kind"] = std::to_string(static_cast<int>(d.memory_kind));
+}
+
+void put_telemetry(values& all, const hmn::telemetry& t) {
+  put(all, "gpu busy", t.gpu_busy_percent);
+  put(all, "memory busy", t.memory_busy_percent);
+  put(all, "encoder", t.encoder_busy_percent);
+  put(all, "decoder", t.decoder_busy_percent);
+  put(all, "temperature", t.temperature_celsius);
+  put(all, "memory temperature", t.memory_celsius);
+  put(all, "power", t.power_watts);
+  put(all, "power limit", t.power_limit_watts);
+  put(all, "energy", t.energy_joules);
+  put(all, "core clock", t.core_clock_mhz);
+  put(all, "memory clock", t.memory_clock_mhz);
+  put(all, "fan", t.fan_percent);
+  put(all, "pcie generation", t.pcie_generation);
+  put(all, "pcie width", t.pcie_width);
+  put(all, "p state", t.p_state);
+  put(all, "throttle", t.throttle);
+}
+
+values read_all(const std::string& path) {
+  machine m(scenario, path);
+  values all;
+  for (const device& d : m.devices()) put_device(all, d);
+  pools memory;
+  if (m.memory(0, memory)) {
+    for (const pool& p : memory.all()) {
+      put(all, "total", p.total);
+      put(all, "free", p.free);
+      put(all, "used", p.used);
+      put(all, "reserved", p.reserved);
+    }
+  }
+  hmn::telemetry t;
+  if (m.source().telemetry(0, telemetry_field::all, t, m.reading)) put_telemetry(all, t);
+  std::vector<usage> rows;
+  if (m.source().processes(0, rows, m.reading)) {
+    for (const usage& u : rows) put(all, "pid " + std::to_string(u.pid), u.used);
+  }
+  for (const diagnostic& d : m.reading.about()) {
+    CHECK(d.why.code == status::unsupported);
+    CHECK(d.why.message.size() < 256);
+  }
+  return all;
+}
+
+// What differs from the full driver's values; "+" where a value came instead.
+std::set<std::string> lost(const values& full_values, const values& now) {
+  std::set<std::string> keys;
+  for (const auto& [key, value] : full_values) {
+    const auto found = now.find(key);
+    if (found == now.end()) keys.insert(key);
+    if (found != now.end() && found->second != value) keys.insert("other " + key);
+  }
+  for (const auto& [key, value] : now) {
+    if (!full_values.contains(key)) keys.insert("+" + key);
+  }
+  return keys;
+}
+
+std::string listed(const std::set<std::string>& keys) {
+  std::string all;
+  for (const std::string& key : keys) all += key + "; ";
+  return all;
+}
+
+struct expectation {
+  const char* symbol;
+  std::set<std::string> costs;
+};
+
+const std::set<std::string> all_of_mig{"2.name", "2.uuid",        "2.driver",  "2.cuda",
+                                       "2.kind", "2.memory kind", "2.instance"};
+
+const expectation expectations[] = {
+    {"nvmlInitWithFlags", {}},
+    {"nvmlInit_v2", {}},
+    {"nvmlInit", {}},
+    {"nvmlShutdown", {}},
+    {"nvmlErrorString", {}},
+    {"nvmlSystemGetDriverVersion", {"0.driver", "1.driver", "2.driver"}},
+    {"nvmlSystemGetCudaDriverVersion_v2", {}},
+    {"nvmlSystemGetCudaDriverVersion", {}},
+    {"nvmlDeviceGetCount_v2", {}},
+    {"nvmlDeviceGetHandleByIndex_v2", {}},
+    {"nvmlDeviceGetName", {"0.name", "1.name", "2.name"}},
+    {"nvmlDeviceGetUUID", {"0.uuid", "1.uuid", "2.uuid"}},
+    {"nvmlDeviceGetPciInfo_v3", {}},
+    {"nvmlDeviceGetVirtualizationMode", {}},
+    {"nvmlDeviceGetMemoryInfo_v2", {"reserved", "other used"}},
+    {"nvmlDeviceGetMemoryInfo", {}},
+    {"nvmlDeviceGetBAR1MemoryInfo", {}},
+    {"nvmlDeviceGetNumaNodeId", {"0.numa", "other 0.memory kind"}},
+    {"nvmlDeviceGetC2cModeInfoV", {}},
+    {"nvmlDeviceGetAddressingMode", {}},
+    {"nvmlDeviceGetComputeRunningProcesses_v3", {}},
+    {"nvmlDeviceGetMPSComputeRunningProcesses_v3", {}},
+    {"nvmlDeviceGetGraphicsRunningProcesses_v3", {}},
+    {"nvmlDeviceGetMigMode", all_of_mig},
+    {"nvmlDeviceGetMaxMigDeviceCount", all_of_mig},
+    {"nvmlDeviceGetMigDeviceHandleByIndex", all_of_mig},
+    {"nvmlDeviceGetGpuInstanceId", {"2.instance"}},
+    {"nvmlDeviceGetComputeInstanceId", {"2.instance"}},
+    {"nvmlDeviceGetUtilizationRates", {"gpu busy", "memory busy"}},
+    {"nvmlDeviceGetEncoderUtilization", {"encoder"}},
+    {"nvmlDeviceGetDecoderUtilization", {"decoder"}},
+    {"nvmlDeviceGetTemperatureV", {}},
+    {"nvmlDeviceGetTemperature", {}},
+    {"nvmlDeviceGetPowerUsage", {"power"}},
+    {"nvmlDeviceGetEnforcedPowerLimit", {}},
+    {"nvmlDeviceGetTotalEnergyConsumption", {"energy"}},
+    {"nvmlDeviceGetClockInfo", {"core clock", "memory clock"}},
+    {"nvmlDeviceGetFanSpeed", {}},
+    {"nvmlDeviceGetFanSpeed_v2", {}},
+    {"nvmlDeviceGetCurrPcieLinkGeneration", {"pcie generation"}},
+    {"nvmlDeviceGetCurrPcieLinkWidth", {"pcie width"}},
+    {"nvmlDeviceGetPerformanceState", {"p state"}},
+    {"nvmlDeviceGetCurrentClocksEventReasons", {}},
+    {"nvmlDeviceGetCurrentClocksThrottleReasons", {}},
+    {"nvmlDeviceGetFieldValues", {"memory temperature"}},
+};
+
+}  // namespace
+
+TEST_CASE("a missing function costs its own value") {
+  const hmn_fake::tree folder;
+  const values whole = read_all(HMN_FAKE_NVML);
+  REQUIRE(whole.contains("memory temperature"));
+  REQUIRE(whole.contains("2.instance"));
+  for (const expectation& e : expectations) {
+    const std::string symbol = e.symbol;
+    CAPTURE(symbol);
+    const std::string path = folder.path(symbol + ".so");
+    hide(HMN_FAKE_NVML, path, symbol);
+    CHECK(listed(lost(whole, read_all(path))) == listed(e.costs));
+    std::filesystem::remove(path);
+  }
+}
+
+TEST_CASE("with initialisation and identity alone the devices are still known") {
+  const values some =
+      read_all(std::string(HMN_FAKE_NVML_FOLDER) + "/nvml-init_only/libnvidia-ml.so.1");
+  CHECK(some.contains("0.name"));
+  CHECK(some.contains("0.uuid"));
+  CHECK(some.contains("0.pci"));
+  CHECK(!some.contains("total"));
+  CHECK(!some.contains("pid 1001"));
+}

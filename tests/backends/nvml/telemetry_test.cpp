@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/telemetry.hpp"
+
+#include <doctest/doctest.h>
+
+#include "machine.hpp"
+
+using namespace hmn;
+
+namespace field = hmn::telemetry_field;
+
+namespace {
+
+constexpr const char* everything = R"(
+  "utilization": {"gpu": 64, "memory": 12}, "encoder": 7, "decoder": {"percent": 9, "period_us": 1000},
+  "temperature": 45, "power_usage_mw": 58980, "power_limit_mw": 400000,
+  "enforced_power_limit_mw": 350000, "energy_mj": 123456789,
+  "clocks_mhz": {"graphics": 2520, "sm": 2519, "memory": 9001, "video": 1965},
+  "fans": [31, 33], "pstate": 2, "pcie": {"gen": 4, "width": 16},
+  "clocks_event_reasons": 4, "fields": {"82": 61})";
+
+constexpr std::uint32_t never_told =
+    field::hotspot | field::fan_rpm | field::pcie_rx | field::pcie_tx | field::window;
+
+std::uint32_t missing(const plain_reading& r) {
+  std::uint32_t bits = 0;
+  for (const diagnostic& d : r.about(subject::telemetry)) bits |= d.field;
+  return bits;
+}
+
+}  // namespace
+
+TEST_CASE("each value is told in its unit") {
+  machine m(one_gpu(everything));
+  const hmn::telemetry t = m.telemetry();
+  CHECK(t.gpu_busy_percent == 64.0);
+  CHECK(t.memory_busy_percent == 12.0);
+  CHECK(t.encoder_busy_percent == 7.0);
+  CHECK(t.decoder_busy_percent == 9.0);
+  CHECK(t.temperature_celsius == 45.0);
+  CHECK(t.memory_celsius == 61.0);
+  CHECK(*t.power_watts == doctest::Approx(58.98).epsilon(1e-9));
+  CHECK(t.power_limit_watts == 350.0);
+  CHECK(*t.energy_joules == doctest::Approx(123456.789).epsilon(1e-9));
+  CHECK(t.core_clock_mhz == 2520);
+  CHECK(t.memory_clock_mhz == 9001);
+  CHECK(t.fan_percent.has_value());
+  CHECK(t.p_state == 2);
+  CHECK(t.pcie_generation == 4);
+  CHECK(t.pcie_width == 16);
+  CHECK(t.throttle == throttle::power);
+  CHECK(t.from == source::nvml);
+  CHECK(t.sources == 1ULL << static_cast<unsigned>(source::nvml));
+  CHECK(missing(m.reading) == never_told);
+  CHECK(m.reading.about(subject::telemetry).size() == 1);
+  CHECK(m.reading.about(subject::telemetry)[0].why.code == status::unsupported);
+}
+
+TEST_CASE("only what is wanted is asked") {
+  machine m(one_gpu(everything));
+  const hmn::telemetry t = m.telemetry(0, field::power);
+  CHECK(t.power_watts.has_value());
+  CHECK(!t.gpu_busy_percent);
+  CHECK(m.driver.calls("nvmlDeviceGetUtilizationRates") == 0);
+  CHECK(m.driver.calls("nvmlDeviceGetFanSpeed") == 0);
+  CHECK(m.reading.about().empty());
+}
+
+TEST_CASE("what a card does not have is a remark with its field and NVML's code") {
+  machine m(one_gpu(R"("temperature": 45)"));
+  const hmn::telemetry t = m.telemetry();
+  CHECK(t.temperature_celsius == 45.0);
+  CHECK(missing(m.reading) == (field::all & ~field::temperature));
+  for (const diagnostic& d : m.reading.about(subject::telemetry)) {
+    CHECK(d.why.code == status::unsupported);
+    CHECK(d.device == 0);
+    CHECK((d.why.native.code == nvml::not_supported || (d.field & never_told) != 0));
+  }
+}
+
+TEST_CASE("a card that has none of what is wanted is a failure") {
+  machine m(one_gpu());
+  hmn::telemetry t;
+  require_ok(m.prepare());
+  for (const std::uint32_t fields : {field::all, field::power, field::window}) {
+    const auto done = m.source().telemetry(0, fields, t, m.reading);
+    REQUIRE_FALSE(done);
+    CHECK(done.why().code == status::unsupported);
+  }
+}
+
+TEST_CASE("values that cannot be are left out with a remark") {
+  machine m(one_gpu(R"("utilization": {"gpu": 101, "memory": 100}, "encoder": 200,
+    "temperature": 4294967295, "power_usage_mw": 4294967295, "energy_mj": 18446744073709551615,
+    "clocks_mhz": {"graphics": 4294967295, "memory": 9001}, "fans": 4294967295, "pstate": 32,
+    "pcie": {"gen": 0, "width": 4294967295},
+    "results": {"nvmlDeviceGetTemperatureV": 3})"));
+  const hmn::telemetry t = m.telemetry();
+  CHECK(!t.gpu_busy_percent);
+  CHECK(t.memory_busy_percent == 100.0);
+  CHECK(!t.encoder_busy_percent);
+  CHECK(!t.temperature_celsius);
+  CHECK(!t.power_watts);
+  CHECK(!t.energy_joules);
+  CHECK(!t.core_clock_mhz);
+  CHECK(t.memory_clock_mhz == 9001);
+  CHECK(!t.fan_percent);
+  CHECK(!t.p_state);
+  CHECK(!t.pcie_generation);
+  CHECK(!t.pcie_width);
+  CHECK((missing(m.reading) | field::memory_busy | field::memory_clock) == field::all);
+}
+
+TEST_CASE("a fan above its rated speed is told as it is") {
+  machine m(one_gpu(R"("fans": 104)"));
+  CHECK(m.telemetry(0, field::fan_percent).fan_percent == 104);
+}
+
+TEST_CASE("temperatures below zero are temperatures") {
+  machine m(one_gpu(R"("fields": {"82": {"type": "int", "value": 61}}, "temperature": 30)"));
+  CHECK(m.telemetry(0, field::memory_temperature).memory_celsius == 61.0);
+  m.driver.load(one_gpu(R"("fields": {"82": 0}, "temperature": 30)"));
+  const hmn::telemetry t = m.telemetry(0, field::memory_temperature | field::temperature);
+  CHECK(!t.memory_celsius);
+  CHECK(missing(m.reading) == field::memory_temperature);
+}
+
+TEST_CASE("throttle reasons by both names, bit by bit") {
+  CHECK(nvml::throttle_bits(0) == 0);
+  CHECK(nvml::throttle_bits(0x1) == throttle::idle);
+  CHECK(nvml::throttle_bits(0x2) == throttle::setting);
+  CHECK(nvml::throttle_bits(0x4) == throttle::power);
+  CHECK(nvml::throttle_bits(0x8) == throttle::hardware);
+  CHECK(nvml::throttle_bits(0x20) == throttle::thermal);
+  CHECK(nvml::throttle_bits(0x40) == (throttle::thermal | throttle::hardware));
+  CHECK(nvml::throttle_bits(0x80) == (throttle::power | throttle::hardware));
+  CHECK(nvml::throttle_bits(0x200) == throttle::other);
+  CHECK(nvml::throttle_bits(0x8000000000000001) == (throttle::idle | throttle::other));
+  machine old(one_gpu(everything),
+              std::string(HMN_FAKE_NVML_FOLDER) + "/nvml-only_v1/libnvidia-ml.so.1");
+  CHECK(old.telemetry(0, field::throttle).throttle == throttle::power);
+  CHECK(old.driver.calls("nvmlDeviceGetCurrentClocksThrottleReasons") == 1);
+  CHECK(old.telemetry(0, field::temperature).temperature_celsius == 45.0);
+}
+
+TEST_CASE("a refused temperature is asked by its older name") {
+  machine m(one_gpu(R"("temperature": 45, "results": {"nvmlDeviceGetTemperatureV": 25})"));
+  CHECK(m.telemetry(0, field::temperature).temperature_celsius == 45.0);
+  CHECK(m.driver.calls("nvmlDeviceGetTemperature") == 1);
+}
+
+TEST_CASE("a lost card ends the reading at once") {
+  machine m(one_gpu(everything, R"("rules": [{"call": "nvmlDeviceGetPowerUsage",
+                                              "result": "GPU_IS_LOST"}])"));
+  hmn::telemetry t;
+  require_ok(m.prepare());
+  require_ok(m.source().telemetry(0, field::all, t, m.reading));
+  CHECK(t.gpu_busy_percent == 64.0);
+  CHECK(!t.core_clock_mhz);
+  CHECK(m.driver.calls("nvmlDeviceGetClockInfo") == 0);
+  bool told = false;
+  for (const diagnostic& d : m.reading.about(subject::telemetry)) {
+    told = told || d.why.code == status::device_lost;
+  }
+  CHECK(told);
+}
+
+TEST_CASE("after the deadline no further value is asked") {
+  machine m(one_gpu(everything));
+  require_ok(m.prepare());
+  hmn::telemetry t;
+  require_ok(m.source().telemetry(0, field::power, t, m.reading));
+  m.reading.deadline = 1;
+  const auto done = m.source().telemetry(0, field::all, t, m.reading);
+  REQUIRE_FALSE(done);
+  CHECK(done.why().code == status::timeout);
+  CHECK(m.driver.calls("nvmlDeviceGetUtilizationRates") == 0);
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The layouts declared here against the vendor's header, fetched beside the build.
+#include <doctest/doctest.h>
+#include <nvml.h>
+
+#include <cstddef>
+
+#include "backends/nvml/abi.hpp"
+
+namespace ours = hmn::nvml;
+
+#define SAME(type, member, their_type, their_member)                                 \
+  static_assert(offsetof(ours::type, member) == offsetof(their_type, their_member)); \
+  static_assert(sizeof(ours::type::member) == sizeof(their_type::their_member))
+
+static_assert(sizeof(ours::memory_v1) == sizeof(nvmlMemory_t));
+SAME(memory_v1, total, nvmlMemory_t, total);
+SAME(memory_v1, free, nvmlMemory_t, free);
+SAME(memory_v1, used, nvmlMemory_t, used);
+
+static_assert(sizeof(ours::memory_v2) == sizeof(nvmlMemory_v2_t));
+SAME(memory_v2, version, nvmlMemory_v2_t, version);
+SAME(memory_v2, total, nvmlMemory_v2_t, total);
+SAME(memory_v2, reserved, nvmlMemory_v2_t, reserved);
+SAME(memory_v2, free, nvmlMemory_v2_t, free);
+SAME(memory_v2, used, nvmlMemory_v2_t, used);
+static_assert(ours::memory_v2_version == nvmlMemory_v2);
+
+static_assert(sizeof(ours::bar1_memory) == sizeof(nvmlBAR1Memory_t));
+static_assert(sizeof(ours::utilization) == sizeof(nvmlUtilization_t));
+SAME(utilization, gpu, nvmlUtilization_t, gpu);
+SAME(utilization, memory, nvmlUtilization_t, memory);
+
+static_assert(sizeof(ours::process_v1) == sizeof(nvmlProcessInfo_v1_t));
+SAME(process_v1, pid, nvmlProcessInfo_v1_t, pid);
+SAME(process_v1, used, nvmlProcessInfo_v1_t, usedGpuMemory);
+static_assert(sizeof(ours::process_v2) == sizeof(nvmlProcessInfo_v2_t));
+SAME(process_v2, pid, nvmlProcessInfo_v2_t, pid);
+SAME(process_v2, used, nvmlProcessInfo_v2_t, usedGpuMemory);
+SAME(process_v2, gpu_instance, nvmlProcessInfo_v2_t, gpuInstanceId);
+SAME(process_v2, compute_instance, nvmlProcessInfo_v2_t, computeInstanceId);
+
+static_assert(sizeof(ours::pci_info) == sizeof(nvmlPciInfo_t));
+SAME(pci_info, bus_id_legacy, nvmlPciInfo_t, busIdLegacy);
+SAME(pci_info, domain, nvmlPciInfo_t, domain);
+SAME(pci_info, device_id, nvmlPciInfo_t, pciDeviceId);
+SAME(pci_info, subsystem_id, nvmlPciInfo_t, pciSubSystemId);
+SAME(pci_info, bus_id, nvmlPciInfo_t, busId);
+
+static_assert(sizeof(ours::field_value) == sizeof(nvmlFieldValue_t));
+SAME(field_value, id, nvmlFieldValue_t, fieldId);
+SAME(field_value, scope, nvmlFieldValue_t, scopeId);
+SAME(field_value, type, nvmlFieldValue_t, valueType);
+SAME(field_value, result, nvmlFieldValue_t, nvmlReturn);
+SAME(field_value, bits, nvmlFieldValue_t, value);
+
+static_assert(int{ours::success} == int{NVML_SUCCESS} &&
+              int{ours::not_supported} == int{NVML_ERROR_NOT_SUPPORTED});
+static_assert(int{ours::gpu_is_lost} == int{NVML_ERROR_GPU_IS_LOST} &&
+              int{ours::unknown} == int{NVML_ERROR_UNKNOWN});
+static_assert(ours::init_no_attach == NVML_INIT_FLAG_NO_ATTACH);
+static_assert(ours::virtualization_vgpu == NVML_GPU_VIRTUALIZATION_MODE_VGPU);
+static_assert(unsigned{ours::field_unsigned_int} == unsigned{NVML_VALUE_TYPE_UNSIGNED_INT});
+static_assert(ours::field_memory_temperature == NVML_FI_DEV_MEMORY_TEMP);
+static_assert(ours::name_capacity == NVML_DEVICE_NAME_V2_BUFFER_SIZE);
+
+TEST_CASE("layouts are those of the fetched header") {
+  MESSAGE("checked while compiling, against NVML_API_VERSION " << NVML_API_VERSION);
+}

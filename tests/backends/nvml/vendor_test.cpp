@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The vendor's own library, fetched beside the build: loaded where there is no driver.
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <string>
+#include <vector>
+
+#include "backends/nvml/abi.hpp"
+#include "backends/nvml/library.hpp"
+#include "backends/nvml/nvml.hpp"
+#include "backends/nvml/symbols.hpp"
+#include "fake_tree.hpp"
+
+using namespace hmn;
+
+namespace {
+
+class quiet_reading final : public reading {
+ public:
+  [[nodiscard]] std::uint64_t deadline_ns() const noexcept override { return UINT64_MAX; }
+  [[nodiscard]] bool wants_trace() const noexcept override { return true; }
+  void remark(diagnostic d) override {
+    if ((d.notes & note::trace) != 0) calls.push_back(d.why.message);
+  }
+  void opening() noexcept override {}
+  void opened() noexcept override {}
+
+  std::vector<std::string> calls;
+};
+
+settings vendor_settings(const hmn_fake::tree& tree) {
+  settings s;
+  s.nvml_path = HMN_VENDOR_NVML;
+  s.proc_root = tree.proc();
+  s.sys_root = tree.sys();
+  return s;
+}
+
+}  // namespace
+
+TEST_CASE("the vendor's library is loaded, and tells that no driver is") {
+  if (access("/dev/nvidiactl", F_OK) == 0) {
+    MESSAGE("skipped: this machine has the driver");
+    return;
+  }
+  const hmn_fake::tree tree;
+  const auto source = make_nvml(vendor_settings(tree));
+  REQUIRE(static_cast<bool>(source->probe()));
+  quiet_reading r;
+  const auto ready = source->prepare(r);
+  REQUIRE_FALSE(ready);
+  CHECK(ready.why().code == status::no_source);
+  CHECK(ready.why().native.domain == native_domain::nvml);
+  CHECK(ready.why().native.code == nvml::driver_not_loaded);
+  CHECK(ready.why().message.find("modprobe nvidia") != std::string::npos);
+  REQUIRE(r.calls.size() == 1);
+  CHECK(r.calls[0] == "nvmlInitWithFlags");
+  std::vector<device> none;
+  CHECK_FALSE(source->devices(none, r));
+  CHECK(none.empty());
+}
+
+TEST_CASE("the vendor's library has what is looked for, but for what came later") {
+  const hmn_fake::tree tree;
+  const settings s = vendor_settings(tree);
+  auto library = nvml::open_library(s);
+  REQUIRE(static_cast<bool>(library));
+  nvml::symbols fn;
+  fn.find(*library);
+  CHECK(static_cast<bool>(fn.init_with_flags));
+  CHECK(static_cast<bool>(fn.count));
+  CHECK(static_cast<bool>(fn.memory_v2));
+  CHECK(fn.compute.generation == 0);
+  CHECK(fn.mps.generation == 0);
+  CHECK(fn.graphics.generation == 0);
+  CHECK(fn.pci.generation == 0);
+  CHECK(static_cast<bool>(fn.mig_by_index));
+  CHECK(static_cast<bool>(fn.fields));
+}

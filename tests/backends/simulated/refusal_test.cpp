@@ -146,7 +146,7 @@ TEST_CASE("a PCI address is in the system's spelling") {
   for (const char* text : {"01:00.0", "0000:01:00", "0000:01:00.8", "0000:0G:00.0", "0000:AF:00.0",
                            "000000000:01:00.0", "0000-01:00.0", "", "0000:01:00.00"}) {
     CHECK(refusal(device(std::string(R"("pci_bus_id":")") + text + "\"")) ==
-          "/devices/0/pci_bus_id: \"" + text + "\"" + end);
+          std::string("/devices/0/pci_bus_id: \"") + text + "\"" + end);
   }
   accept(device(R"("pci_bus_id":"0000:af:00.0")"));
   accept(device(R"("pci_bus_id":"00010000:01:1f.7")"));

@@ -10,12 +10,6 @@
 namespace hmn {
 namespace {
 
-failure no_device(std::uint32_t index, std::uint32_t count) {
-  return {status::no_device, source::none, {},
-          count == 0 ? fmt::format("no device {}: no GPU was found", index)
-                     : fmt::format("no device {}: the indexes are 0 to {}", index, count - 1)};
-}
-
 std::string& place_of(settings& s, path_kind which) {
   switch (which) {
     case path_kind::proc: return s.proc_root;
@@ -132,17 +126,35 @@ void context::note_refusal(const source_reader& reader, const failure& why) {
   table_.set_state(reader.id(), state_after(why));
 }
 
-result<void> context::rescan(budget& b) {
+result<void> context::rescan(budget& b, refusals* refused_by) {
   start();
   plan p = new_plan();
   p.list = true;
-  const refusals refused = ask(p, std::nullopt, b, [](auto&&...) {});
+  refusals refused = ask(p, std::nullopt, b, [](auto&&...) {});
   const std::lock_guard lock(table_mutex_);
   for (const refusal& r : refused) {
     if (is_of_this_process(r.why)) return r.why;
     if (table_.count() == 0 && r.why.code == status::timeout) return r.why;
   }
+  if (refused_by != nullptr) *refused_by = std::move(refused);
   return {};
+}
+
+failure context::no_device(std::uint32_t index, std::uint32_t count, const refusals& refused) {
+  failure none{status::no_device, source::none, {}, {}};
+  if (count != 0) {
+    none.message = fmt::format("no device {}: the indexes are 0 to {}", index, count - 1);
+    return none;
+  }
+  for (const refusal& r : refused) {
+    if (r.conclusive) continue;
+    none.from = r.why.from;
+    none.native = r.why.native;
+    none.message = fmt::format("no device {}: {}", index, r.why.message);
+    return none;
+  }
+  none.message = fmt::format("no device {}: no GPU was found", index);
+  return none;
 }
 
 result<void> context::know(std::uint32_t index, budget& b) {
@@ -152,8 +164,9 @@ result<void> context::know(std::uint32_t index, budget& b) {
     return table_.count();
   };
   if (index < count()) return {};
-  if (result<void> ok = rescan(b); !ok) return ok;
-  return index < count() ? result<void>() : no_device(index, count());
+  refusals refused;
+  if (result<void> ok = rescan(b, &refused); !ok) return ok;
+  return index < count() ? result<void>() : no_device(index, count(), refused);
 }
 
 result<std::uint32_t> context::device_count() {

@@ -74,7 +74,8 @@ class context {
   void start();
   [[nodiscard]] budget new_budget(std::uint64_t deadline_ns = 0) const;
   [[nodiscard]] plan new_plan() const;
-  result<void> rescan(budget& b);
+  result<void> rescan(budget& b, refusals* refused_by = nullptr);
+  static failure no_device(std::uint32_t index, std::uint32_t count, const refusals& refused);
   result<void> know(std::uint32_t index, budget& b);
   [[nodiscard]] plan plan_for(const source_reader& reader, plan p, std::optional<std::uint32_t> index);
   void learn(source_reader& reader, const reply& known);

@@ -11,7 +11,8 @@
 int main(int count, char** files) {
   for (int i = 1; i < count; ++i) {
     std::ifstream file(files[i], std::ios::binary);
-    const std::string text((std::istreambuf_iterator<char>(file)), std::istreambuf_iterator<char>());
+    const std::string text((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
     const auto read = hmn::simulated::read_script(text, 4711);
     const auto* wrong = std::get_if<hmn::simulated::problem>(&read);
     if (wrong == nullptr) {

@@ -7,7 +7,8 @@
 
 namespace {
 
-const std::string body = R"("pools":[{"kind":"vram","total":"8GiB","reserved":"1GiB","used":"2GiB"}],
+const std::string body =
+    R"("pools":[{"kind":"vram","total":"8GiB","reserved":"1GiB","used":"2GiB"}],
     "telemetry":{"power_watts":70,"temperature_celsius":40},
     "processes":[{"pid":7,"used":1},{"pid":"self","used":2}])";
 
@@ -24,12 +25,12 @@ struct named_status {
 };
 
 constexpr named_status statuses[] = {
-    {"no_memory", HMN_E_NO_MEMORY},     {"unsupported", HMN_E_UNSUPPORTED},
-    {"no_source", HMN_E_NO_SOURCE},     {"no_device", HMN_E_NO_DEVICE},
-    {"no_process", HMN_E_NO_PROCESS},   {"permission", HMN_E_PERMISSION},
-    {"timeout", HMN_E_TIMEOUT},         {"device_lost", HMN_E_DEVICE_LOST},
-    {"backend", HMN_E_BACKEND},         {"limit", HMN_E_LIMIT},
-    {"overflow", HMN_E_OVERFLOW},       {"asleep", HMN_E_ASLEEP},
+    {"no_memory", HMN_E_NO_MEMORY},   {"unsupported", HMN_E_UNSUPPORTED},
+    {"no_source", HMN_E_NO_SOURCE},   {"no_device", HMN_E_NO_DEVICE},
+    {"no_process", HMN_E_NO_PROCESS}, {"permission", HMN_E_PERMISSION},
+    {"timeout", HMN_E_TIMEOUT},       {"device_lost", HMN_E_DEVICE_LOST},
+    {"backend", HMN_E_BACKEND},       {"limit", HMN_E_LIMIT},
+    {"overflow", HMN_E_OVERFLOW},     {"asleep", HMN_E_ASLEEP},
 };
 
 }  // namespace
@@ -37,7 +38,8 @@ constexpr named_status statuses[] = {
 TEST_CASE("every status can be had from every call of a device") {
   for (const named_status& n : statuses) {
     CAPTURE(n.word);
-    simulation s(with_device(std::string(R"({"call":"any","status":")") + n.word + R"(","message":"as told"})"));
+    simulation s(with_device(std::string(R"({"call":"any","status":")") + n.word +
+                             R"(","message":"as told"})"));
     CHECK(s.read_pool() == n.code);
     CHECK(std::string(s.error.message) == "as told");
     CHECK(s.error.backend == HMN_BACKEND_SIMULATED);
@@ -206,8 +208,9 @@ TEST_CASE("the host's calls can fail, each with readings of its own") {
 }
 
 TEST_CASE("every call is traced when the context asks for it") {
-  simulation s(with_device(R"({"call":"pools","status":"limit","native":{"domain":"nvml","code":3}})"),
-               {.flags = HMN_CONTEXT_TRACE});
+  simulation s(
+      with_device(R"({"call":"pools","status":"limit","native":{"domain":"nvml","code":3}})"),
+      {.flags = HMN_CONTEXT_TRACE});
   const picture p(s);
   std::string calls;
   for (const hmn_diagnostic& d : p.diagnostics) {
@@ -218,7 +221,8 @@ TEST_CASE("every call is traced when the context asks for it") {
     CHECK(d.status == (failed ? HMN_E_LIMIT : HMN_OK));
     CHECK(d.native_code == (failed ? 3 : 0));
   }
-  CHECK(calls ==
-        "simulated call: open; simulated call: devices; simulated call: pools; simulated call: self; "
-        "simulated call: processes; simulated call: telemetry; ");
+  CHECK(
+      calls ==
+      "simulated call: open; simulated call: devices; simulated call: pools; simulated call: self; "
+      "simulated call: processes; simulated call: telemetry; ");
 }

@@ -9,7 +9,8 @@
 #include "simulation.hpp"
 
 TEST_CASE("the smallest machine file works") {
-  simulation s(R"({"devices":[{"name":"GPU","pools":[{"kind":"vram","total":"16GiB","used":"3GiB"}]}]})");
+  simulation s(
+      R"({"devices":[{"name":"GPU","pools":[{"kind":"vram","total":"16GiB","used":"3GiB"}]}]})");
   REQUIRE(s.read_pool() == HMN_OK);
   CHECK(s.pool.total_bytes == 16 * gib);
   CHECK(s.pool.used_bytes == 3 * gib);
@@ -29,14 +30,16 @@ TEST_CASE("an empty machine has no devices") {
 
 TEST_CASE("a malformed file fails every reading with its sentence") {
   simulation s(R"({"devices":[{"pools":[{"kind":"vrm"}]}]})");
-  CHECK(s.read_pool() == HMN_E_BACKEND);
+  auto memory = sized<hmn_process_memory>();
+  s.error = sized<hmn_error>();
+  CHECK(hmn_process_memory_read_self(s.context(), 0, &memory, &s.error) == HMN_E_BACKEND);
   const std::string sentence = s.error.message;
   CHECK(sentence.find("/devices/0/pools/0/kind: \"vrm\" is not one of vram, ") == 0);
   CHECK(sentence.find("(machine file " + s.files().path("machine.json") + ")") != sentence.npos);
   CHECK(s.error.backend == HMN_BACKEND_SIMULATED);
-  auto memory = sized<hmn_process_memory>();
-  CHECK(hmn_process_memory_read_self(s.context(), 0, &memory, &s.error) == HMN_E_BACKEND);
-  CHECK(s.error.message == sentence);
+  CHECK(s.read_pool() == HMN_E_NO_DEVICE);
+  CHECK(s.error.message == "no device 0: " + sentence);
+  CHECK(s.error.backend == HMN_BACKEND_SIMULATED);
   auto system = sized<hmn_system_memory>();
   CHECK(hmn_system_memory_read(s.context(), &system, &s.error) == HMN_E_BACKEND);
   const picture p(s);
@@ -65,9 +68,9 @@ TEST_CASE("no file, no permission and no plain file are told apart") {
     hmn_context* c = nullptr;
     REQUIRE(hmn_context_create(nullptr, &c, nullptr) == HMN_OK);
     REQUIRE(hmn_context_set_path(c, HMN_PATH_SIMULATION, path.c_str(), nullptr) == HMN_OK);
-    auto pool = sized<hmn_pool>();
+    auto m = sized<hmn_process_memory>();
     s.error = sized<hmn_error>();
-    const hmn_status said = hmn_pool_read(c, 0, HMN_POOL_MAIN, &pool, &s.error);
+    const hmn_status said = hmn_process_memory_read_self(c, 0, &m, &s.error);
     hmn_context_destroy(c);
     return said;
   };
@@ -84,10 +87,11 @@ TEST_CASE("no file, no permission and no plain file are told apart") {
 
 TEST_CASE("a file past 16 MiB is refused") {
   simulation s(std::string(16 * mib, ' ') + "{}");
-  CHECK(s.read_pool() == HMN_E_BACKEND);
-  CHECK(std::string(s.error.message).find("it is larger than 16 MiB") == 0);
+  CHECK(s.read_pool() == HMN_E_NO_DEVICE);
+  CHECK(std::string(s.error.message).find("no device 0: it is larger than 16 MiB") == 0);
   simulation whole("{}" + std::string(16 * mib - 2, ' '));
   CHECK(whole.read_pool() == HMN_E_NO_DEVICE);
+  CHECK(std::string(whole.error.message) == "no device 0: no GPU was found");
 }
 
 TEST_CASE("the file is read once") {

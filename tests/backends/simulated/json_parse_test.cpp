@@ -28,10 +28,14 @@ syntax_error refused(std::string_view text) {
   return *std::get_if<syntax_error>(&out);
 }
 
-std::string text_of(std::string_view json) { return *parsed(json).as<std::string>(); }
+std::string text_of(std::string_view json) {
+  return *parsed(json).as<std::string>();
+}
 
 // Another parser's opinion of the same text.
-bool is_json(std::string_view text) { return nlohmann::json::accept(text.begin(), text.end()); }
+bool is_json(std::string_view text) {
+  return nlohmann::json::accept(text.begin(), text.end());
+}
 
 bool same(const value& a, const nlohmann::json& b) {
   if (const auto* members = a.as<hmn::json::object>()) {
@@ -141,7 +145,8 @@ TEST_CASE("a refusal names the line, the column and the reason") {
 
 TEST_CASE("a key that stands twice is refused by name, however it is spelled") {
   CHECK(refused(R"({"a":1,"b":2,"a":3})").what == "the key \"a\" stands twice in this object");
-  CHECK(refused(R"([{"x":{"k":1,"\u006b":2}}])").what == "the key \"k\" stands twice in this object");
+  CHECK(refused(R"([{"x":{"k":1,"\u006b":2}}])").what ==
+        "the key \"k\" stands twice in this object");
   CHECK(refused(R"([{"x":{"k":1,"\u006b":2}}])").column == 7);
   parsed(R"({"a":{"a":{"a":1}}})");
 }

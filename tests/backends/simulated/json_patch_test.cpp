@@ -41,7 +41,8 @@ const example examples[] = {
     {R"({"foo":{"bar":"baz","waldo":"fred"},"qux":{"corge":"grault"}})",
      R"([{"op":"move","from":"/foo/waldo","path":"/qux/thud"}])",
      R"({"foo":{"bar":"baz"},"qux":{"corge":"grault","thud":"fred"}})"},
-    {R"({"foo":["all","grass","cows","eat"]})", R"([{"op":"move","from":"/foo/1","path":"/foo/3"}])",
+    {R"({"foo":["all","grass","cows","eat"]})",
+     R"([{"op":"move","from":"/foo/1","path":"/foo/3"}])",
      R"({"foo":["all","cows","eat","grass"]})"},
     {R"({"baz":"qux","foo":["a",2,"c"]})",
      R"([{"op":"test","path":"/baz","value":"qux"},{"op":"test","path":"/foo/1","value":2}])",
@@ -100,7 +101,8 @@ TEST_CASE("what cannot be done is refused with its place") {
         "/0/path: there is nothing at \"/a/b\"");
   CHECK(refusal(R"({"a~":1})", R"([{"op":"remove","path":"/x~1y~0"}])") ==
         "/0/path: there is nothing at \"/x~1y~0\"");
-  CHECK(refusal(R"({})", R"([{"op":"test","path":"","value":{}},{"op":"copy","from":"/x","path":"/y"}])") ==
+  CHECK(refusal(R"({})",
+                R"([{"op":"test","path":"","value":{}},{"op":"copy","from":"/x","path":"/y"}])") ==
         "/1/from: there is nothing at \"/x\"");
   CHECK(refusal(R"({"a":{"b":1}})", R"([{"op":"move","from":"/a","path":"/a/c"}])") ==
         "/0/path: a value cannot be moved into itself");
@@ -138,7 +140,9 @@ TEST_CASE("copies cannot grow the document without bound") {
   for (int i = 0; i < 8; ++i) deep += R"(,{"op":"copy","from":"/a","path":"/a/0"})";
   CHECK(!refusal("{}", deep + R"(,{"op":"test","path":"","value":0}])").empty());
   std::string nested = R"([{"op":"add","path":"/a","value":{}})";
-  for (int i = 0; i < 70; ++i) nested += R"(,{"op":"add","path":"/b","value":{}},{"op":"move","from":"/a","path":"/b/a"},{"op":"move","from":"/b","path":"/a"})";
+  for (int i = 0; i < 70; ++i)
+    nested +=
+        R"(,{"op":"add","path":"/b","value":{}},{"op":"move","from":"/a","path":"/b/a"},{"op":"move","from":"/b","path":"/a"})";
   CHECK(refusal("{}", nested + "]").find("the document gets too deep by it") != std::string::npos);
   const std::string long_text(1'000'000, 'x');
   std::string texts = R"([{"op":"add","path":"/a","value":[")" + long_text + R"("]})";

@@ -23,7 +23,8 @@ TEST_CASE("every figure of a pool is told, exactly") {
   const hmn_pool p = pool_of(
       R"("total":18446744073709551615,"free":9007199254740993,"used":"1.5TiB","reserved":3,
          "usable":0,"budget":"512 B","accounting":"committed","notes":["lower_bound","estimated"])");
-  CHECK(p.present == (sum_fields | HMN_POOL_HAS_RESERVED | HMN_POOL_HAS_USABLE | HMN_POOL_HAS_BUDGET));
+  CHECK(p.present ==
+        (sum_fields | HMN_POOL_HAS_RESERVED | HMN_POOL_HAS_USABLE | HMN_POOL_HAS_BUDGET));
   CHECK(p.total_bytes == UINT64_MAX);
   CHECK(p.free_bytes == 9'007'199'254'740'993U);
   CHECK(p.used_bytes == 1536 * gib);
@@ -61,8 +62,11 @@ TEST_CASE("pools stand by kind, the main one first") {
   const struct {
     std::uint32_t kind;
     std::uint64_t total;
-  } asked[] = {{HMN_POOL_MAIN, 3},    {HMN_POOL_VRAM, 1},    {HMN_POOL_VRAM_VISIBLE, 2},
-               {HMN_POOL_UNIFIED, 4}, {HMN_POOL_STOLEN, 5}};
+  } asked[] = {{HMN_POOL_MAIN, 3},
+               {HMN_POOL_VRAM, 1},
+               {HMN_POOL_VRAM_VISIBLE, 2},
+               {HMN_POOL_UNIFIED, 4},
+               {HMN_POOL_STOLEN, 5}};
   for (const auto& a : asked) {
     auto pool = sized<hmn_pool>();
     CHECK(hmn_pool_read(s.context(), 0, a.kind, &pool, nullptr) == HMN_OK);

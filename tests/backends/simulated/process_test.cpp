@@ -105,7 +105,8 @@ TEST_CASE("name states are told without a name") {
 
 TEST_CASE("the caller uses what its row says, or 0 without one") {
   hmn_usage u;
-  simulation listed(one_device(R"("processes":[{"pid":"self","used":"3GiB","kinds":["compute"]}])"));
+  simulation listed(
+      one_device(R"("processes":[{"pid":"self","used":"3GiB","kinds":["compute"]}])"));
   REQUIRE(read_self(listed, u) == HMN_OK);
   CHECK(u.used_bytes == 3 * gib);
   CHECK(u.pid == own_pid);
@@ -121,8 +122,10 @@ TEST_CASE("the caller uses what its row says, or 0 without one") {
 
 TEST_CASE("in a foreign PID namespace nothing is claimed of the caller, and rows are foreign") {
   const std::string row = "{\"pid\":" + std::to_string(own_pid) + ",\"used\":1}";
-  simulation s("{\"pid_namespace\":\"foreign\",\"host\":{\"self\":{\"name\":\"me\"}},\"devices\":"
-               "[{\"processes\":[" + row + "]}]}");
+  simulation s(
+      "{\"pid_namespace\":\"foreign\",\"host\":{\"self\":{\"name\":\"me\"}},\"devices\":"
+      "[{\"processes\":[" +
+      row + "]}]}");
   hmn_usage u;
   auto error = sized<hmn_error>();
   CHECK(read_self(s, u, &error) == HMN_E_UNSUPPORTED);

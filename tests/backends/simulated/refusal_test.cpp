@@ -28,13 +28,21 @@ void accept(const std::string& text) {
   CHECK(wrong == nullptr);
 }
 
-std::string device(const std::string& members) { return "{\"devices\":[{" + members + "}]}"; }
+std::string device(const std::string& members) {
+  return "{\"devices\":[{" + members + "}]}";
+}
 std::string pool(const std::string& members) {
   return device("\"pools\":[{\"kind\":\"vram\"," + members + "}]");
 }
-std::string row(const std::string& members) { return device("\"processes\":[{" + members + "}]"); }
-std::string fault(const std::string& members) { return device("\"failures\":[{" + members + "}]"); }
-std::string delay(const std::string& members) { return device("\"delays\":[{" + members + "}]"); }
+std::string row(const std::string& members) {
+  return device("\"processes\":[{" + members + "}]");
+}
+std::string fault(const std::string& members) {
+  return device("\"failures\":[{" + members + "}]");
+}
+std::string delay(const std::string& members) {
+  return device("\"delays\":[{" + members + "}]");
+}
 
 }  // namespace
 
@@ -101,7 +109,8 @@ TEST_CASE("ids are whole numbers, or texts in hexadecimal") {
   CHECK(refusal(device(R"("pci_device":"2684")")) == "/devices/0/pci_device: \"2684\"" + end);
   CHECK(refusal(device(R"("pci_device":"0x")")) == "/devices/0/pci_device: \"0x\"" + end);
   CHECK(refusal(device(R"("vendor":"voodoo")")) == "/devices/0/vendor: \"voodoo\"" + end);
-  accept(device(R"("pci_device":"0x2684","pci_subsystem":"0x40e519da","os_id":"0xffffffffffffffff")"));
+  accept(
+      device(R"("pci_device":"0x2684","pci_subsystem":"0x40e519da","os_id":"0xffffffffffffffff")"));
 }
 
 TEST_CASE("words are those that are known") {
@@ -114,8 +123,9 @@ TEST_CASE("words are those that are known") {
         "/devices/0/memory_kind: 3 is not one of unknown, dedicated, unified, coherent");
   CHECK(refusal(device(R"("pools":[{"kind":"vrm"}])")) ==
         "/devices/0/pools/0/kind: \"vrm\" is not one of vram, vram_visible, host, unified, stolen");
-  CHECK(refusal(pool(R"("accounting":"rss")")) ==
-        "/devices/0/pools/0/accounting: \"rss\" is not one of none, resident, committed, allocated");
+  CHECK(
+      refusal(pool(R"("accounting":"rss")")) ==
+      "/devices/0/pools/0/accounting: \"rss\" is not one of none, resident, committed, allocated");
   CHECK(refusal(pool(R"("notes":["stale","old"])")) ==
         "/devices/0/pools/0/notes/1: \"old\" is not one of stale, lower_bound, estimated, "
         "truncated, mixed, foreign_pid");
@@ -146,19 +156,19 @@ TEST_CASE("a PCI address is in the system's spelling") {
   for (const char* text : {"01:00.0", "0000:01:00", "0000:01:00.8", "0000:0G:00.0", "0000:AF:00.0",
                            "000000000:01:00.0", "0000-01:00.0", "", "0000:01:00.00"}) {
     CHECK(refusal(device(std::string(R"("pci_bus_id":")") + text + "\"")) ==
-          "/devices/0/pci_bus_id: \"" + text + "\"" + end);
+          std::string("/devices/0/pci_bus_id: \"") + text + "\"" + end);
   }
   accept(device(R"("pci_bus_id":"0000:af:00.0")"));
   accept(device(R"("pci_bus_id":"00010000:01:1f.7")"));
 }
 
 TEST_CASE("pools: one of each kind, one main, figures that add up") {
-  CHECK(refusal(device(R"("pools":[{}])")) ==
-        "/devices/0/pools/0: \"kind\" is missing: one of vram, vram_visible, host, unified, stolen");
+  CHECK(
+      refusal(device(R"("pools":[{}])")) ==
+      "/devices/0/pools/0: \"kind\" is missing: one of vram, vram_visible, host, unified, stolen");
   CHECK(refusal(device(R"("pools":[{"kind":"vram"},{"kind":"host"},{"kind":"vram"}])")) ==
         "/devices/0/pools/2: a pool of this kind stands before it already");
-  CHECK(refusal(device(
-            R"("pools":[{"kind":"vram","main":true},{"kind":"host","main":true}])")) ==
+  CHECK(refusal(device(R"("pools":[{"kind":"vram","main":true},{"kind":"host","main":true}])")) ==
         "/devices/0/pools/1: another pool is the main one already");
   CHECK(refusal(pool(R"("total":"1GiB","used":"2GiB")")) ==
         "/devices/0/pools/0: the figures pass \"total\": correct them, or give both \"free\" and "
@@ -267,8 +277,10 @@ TEST_CASE("a failure of single fields is one of a device's call that has them") 
 TEST_CASE("a delay has one length") {
   const std::string one = "exactly one of \"ms\", \"hang\" and \"hang_until\" is needed";
   CHECK(refusal(delay(R"("call":"pools")")) == "/devices/0/delays/0: " + one);
-  CHECK(refusal(delay(R"("call":"pools","ms":1,"hang":"forever")")) == "/devices/0/delays/0: " + one);
-  CHECK(refusal(delay(R"("call":"pools","hang":"a while")")).find("/devices/0/delays/0/hang: ") == 0);
+  CHECK(refusal(delay(R"("call":"pools","ms":1,"hang":"forever")")) ==
+        "/devices/0/delays/0: " + one);
+  CHECK(refusal(delay(R"("call":"pools","hang":"a while")")).find("/devices/0/delays/0/hang: ") ==
+        0);
   CHECK(refusal(delay(R"("call":"pools","hang_until":"here")")) ==
         "/devices/0/delays/0/hang_until: the path is not absolute");
   CHECK(refusal(delay(R"("call":"pools","ms":86400001)")) ==
@@ -306,7 +318,8 @@ TEST_CASE("a change has a moment and a patch that leads to a machine") {
 }
 
 TEST_CASE("null is the same as nothing") {
-  accept(R"({"devices":null,"host":null,"version":null,"failures":null,"changes":null,"format":null})");
+  accept(
+      R"({"devices":null,"host":null,"version":null,"failures":null,"changes":null,"format":null})");
   accept(device(R"("name":null,"uuid":null,"pools":null,"telemetry":null,"processes":null,
                    "vendor":null,"kind":null,"state":null,"notes":null,"instance":null)"));
   accept(row(R"("pid":7,"used":null,"kinds":null,"missing":null,"name":null)"));

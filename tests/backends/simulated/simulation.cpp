@@ -72,7 +72,8 @@ static std::vector<T> list(std::uint32_t count, F&& read) {
 
 static std::string name_of(const hmn_snapshot* s, std::uint32_t i) {
   char text[256];
-  const hmn_status said = hmn_snapshot_text(s, HMN_TEXT_PROCESS_NAME, i, text, sizeof text, nullptr);
+  const hmn_status said =
+      hmn_snapshot_text(s, HMN_TEXT_PROCESS_NAME, i, text, sizeof text, nullptr);
   return said == HMN_OK ? text : "";
 }
 

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/format.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "sample.hpp"
+
+using hmn::device_format;
+using hmn::snapshot;
+using sample::gib;
+using sample::mib;
+
+namespace {
+
+std::string bytes(std::uint64_t n) {
+  std::string out;
+  hmn::append_bytes(out, n);
+  return out;
+}
+
+std::string rounded(double value, int decimals = 0, hmn::sign s = hmn::sign::always) {
+  std::string out;
+  hmn::append_rounded(out, value, decimals, s);
+  return out;
+}
+
+snapshot with_device(std::uint32_t index, std::string_view name, std::uint64_t total_mib,
+                     std::uint64_t free_mib) {
+  snapshot s;
+  s.devices.push_back(sample::device(index, name));
+  s.pools.push_back(
+      sample::main_pool(index, total_mib * mib, (total_mib - free_mib) * mib, free_mib * mib));
+  return s;
+}
+
+std::string line(const snapshot& s, device_format what, std::size_t i = 0) {
+  std::string out;
+  const hmn::result<void> ok = hmn::append_device(out, s, i, what);
+  REQUIRE(ok);
+  return out;
+}
+
+hmn::status refusal(const snapshot& s, device_format what, std::size_t i = 0) {
+  std::string out;
+  const hmn::result<void> ok = hmn::append_device(out, s, i, what);
+  REQUIRE(!ok);
+  CHECK(out.empty());
+  CHECK(!ok.why().message.empty());
+  return ok.why().code;
+}
+
+}  // namespace
+
+TEST_CASE("sizes below a GiB are whole MiB, rounded down") {
+  CHECK(bytes(0) == "0 MiB");
+  CHECK(bytes(mib - 1) == "0 MiB");
+  CHECK(bytes(1'048'576) == "1 MiB");
+  CHECK(bytes(512 * mib) == "512 MiB");
+  CHECK(bytes(1'073'741'823) == "1023 MiB");
+}
+
+TEST_CASE("sizes from a GiB on have one decimal") {
+  CHECK(bytes(gib) == "1.0 GiB");
+  CHECK(bytes(3 * gib / 2) == "1.5 GiB");
+  CHECK(bytes(8 * gib + 200 * mib) == "8.2 GiB");
+  CHECK(bytes(1'127'428'915) == "1.0 GiB");
+  CHECK(bytes(1'127'428'916) == "1.1 GiB");
+  CHECK(bytes(UINT64_MAX) == "17179869184.0 GiB");
+}
+
+TEST_CASE("rounding is half to even on the exact value") {
+  CHECK(rounded(0.5) == "+0");
+  CHECK(rounded(1.5) == "+2");
+  CHECK(rounded(2.5) == "+2");
+  CHECK(rounded(-0.5) == "-0");
+  CHECK(rounded(-1.5) == "-2");
+  CHECK(rounded(0.0) == "+0");
+  CHECK(rounded(-0.0) == "-0");
+  CHECK(rounded(-0.4) == "-0");
+  CHECK(rounded(0.50000001) == "+1");
+  CHECK(rounded(100, 0, hmn::sign::minus_only) == "100");
+  CHECK(rounded(0.25, 1) == "+0.2");
+  CHECK(rounded(0.05, 1) == "+0.1");  // the double is a little above
+  CHECK(rounded(1e300).size() == 302);
+}
+
+TEST_CASE("a device's free memory is one line") {
+  CHECK(line(with_device(0, "NVIDIA Test GPU", 16384, 13284), device_format::free) ==
+        "  GPU 0: free 13284 MB / 16384 MB [NVIDIA Test GPU]\n");
+  CHECK(line(with_device(1, "", 8192, 4096), device_format::free) ==
+        "  GPU 1: free 4096 MB / 8192 MB\n");
+  CHECK(line(with_device(2, "Saturated GPU", 4096, 0), device_format::free) ==
+        "  GPU 2: free 0 MB / 4096 MB [Saturated GPU]\n");
+}
+
+TEST_CASE("a device's total memory is one line") {
+  CHECK(line(with_device(0, "NVIDIA Test GPU", 16384, 1), device_format::total) ==
+        "  GPU 0: total 16384 MB [NVIDIA Test GPU]\n");
+  CHECK(line(with_device(1, "", 8192, 1), device_format::total) == "  GPU 1: total 8192 MB\n");
+  CHECK(line(with_device(2, "Saturated GPU", 4096, 0), device_format::total) ==
+        "  GPU 2: total 4096 MB [Saturated GPU]\n");
+}
+
+TEST_CASE("a device's used memory is one line") {
+  CHECK(line(with_device(0, "NVIDIA Test GPU", 16384, 16384 - 3100), device_format::used) ==
+        "  GPU 0: used 3100 MB [NVIDIA Test GPU]\n");
+  CHECK(line(with_device(1, "", 8192, 4096), device_format::used) == "  GPU 1: used 4096 MB\n");
+  CHECK(line(with_device(2, "Idle GPU", 4096, 4096), device_format::used) ==
+        "  GPU 2: used 0 MB [Idle GPU]\n");
+}
+
+TEST_CASE("MiB are rounded, not cut") {
+  snapshot s = with_device(0, "", 1, 0);
+  s.pools[0].value.value.total = mib + mib / 2;
+  CHECK(line(s, device_format::total) == "  GPU 0: total 2 MB\n");
+  s.pools[0].value.value.total = 2 * mib + mib / 2;
+  CHECK(line(s, device_format::total) == "  GPU 0: total 2 MB\n");
+  s.pools[0].value.value.total = UINT64_MAX;
+  CHECK(line(s, device_format::total) == "  GPU 0: total 17592186044416 MB\n");
+}
+
+TEST_CASE("the line is of the device at the position, by its own index") {
+  snapshot s = with_device(4, "four", 10, 5);
+  s.devices.push_back(sample::device(9, "nine"));
+  s.pools.push_back(sample::main_pool(9, 30 * mib, 10 * mib, 20 * mib));
+  CHECK(line(s, device_format::free, 1) == "  GPU 9: free 20 MB / 30 MB [nine]\n");
+}
+
+TEST_CASE("a figure that is not known makes no line") {
+  snapshot s;
+  CHECK(refusal(s, device_format::free) == hmn::status::range);
+  s.devices.push_back(sample::device(0, "GPU"));
+  CHECK(refusal(s, device_format::free) == hmn::status::empty);
+  s.pools.push_back(sample::main_pool(0, {}, 1, 2));
+  CHECK(refusal(s, device_format::free) == hmn::status::empty);
+  CHECK(refusal(s, device_format::total) == hmn::status::empty);
+  CHECK(line(s, device_format::used) == "  GPU 0: used 0 MB [GPU]\n");
+  s.pools[0] = sample::main_pool(0, 1, {}, {});
+  CHECK(refusal(s, device_format::used) == hmn::status::empty);
+  s.pools[0].value.value.is_main = false;
+  CHECK(refusal(s, device_format::total) == hmn::status::empty);
+  CHECK(refusal(s, static_cast<device_format>(0)) == hmn::status::range);
+  CHECK(refusal(s, static_cast<device_format>(4)) == hmn::status::range);
+  CHECK(refusal(s, device_format::free, 1) == hmn::status::range);
+}

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/report.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "sample.hpp"
+
+using hmn::scope;
+using hmn::snapshot;
+using hmn::status;
+using sample::mib;
+
+namespace {
+
+using amount = std::optional<std::uint64_t>;
+
+hmn::dated<hmn::usage> own(std::uint64_t used) {
+  hmn::dated<hmn::usage> u;
+  u.value.used = used;
+  return u;
+}
+
+// RAM of the caller, its own VRAM, and the device's, in MiB; without a device when both are
+// unknown.
+snapshot taken(amount ram, amount self = {}, amount device = {}) {
+  snapshot s;
+  if (ram) {
+    s.memory.emplace();
+    s.memory->resident = *ram * mib;
+  }
+  if (!self && !device) return s;
+  s.devices.push_back(sample::device(0, ""));
+  if (self) s.devices[0].self = own(*self * mib);
+  if (device) s.pools.push_back(sample::main_pool(0, {}, *device * mib));
+  return s;
+}
+
+std::string delta(const snapshot& a, const snapshot& b, std::string_view label,
+                  std::uint32_t index = 0) {
+  std::string out;
+  REQUIRE(hmn::append_delta(out, a, b, index, label));
+  return out;
+}
+
+std::string before_after(const snapshot& a, const snapshot& b, std::string_view label) {
+  std::string out;
+  REQUIRE(hmn::append_before_after(out, a, b, 0, label));
+  return out;
+}
+
+status refusal(const snapshot& a, const snapshot& b, std::uint32_t index = 0) {
+  const auto d = hmn::compare(a, b, index);
+  REQUIRE(!d);
+  CHECK(!d.why().message.empty());
+  return d.why().code;
+}
+
+}  // namespace
+
+TEST_CASE("the change of both, in the caller's figures") {
+  CHECK(delta(taken(100, 500), taken(200, 1000), "alloc") ==
+        "  alloc: RAM +100 MB  |  VRAM +500 MB [per-process]\n");
+}
+
+TEST_CASE("the change of both, in the device's figures") {
+  CHECK(delta(taken(100, {}, 500), taken(150, {}, 750), "step") ==
+        "  step: RAM +50 MB  |  VRAM +250 MB [device-wide]\n");
+}
+
+TEST_CASE("the change of RAM alone") {
+  CHECK(delta(taken(50), taken(80), "cpu") == "  cpu: RAM +30 MB\n");
+  CHECK(delta(taken(80), taken(50), "free") == "  free: RAM -30 MB\n");
+  CHECK(delta(taken(80), taken(80), "same") == "  same: RAM +0 MB\n");
+}
+
+TEST_CASE("both figures and the change, with total and name") {
+  snapshot a = taken(100, 500, 700);
+  snapshot b = taken(200, 1000, 1200);
+  for (snapshot* s : {&a, &b}) {
+    s->devices[0].identity.value.name.assign("NVIDIA Test GPU");
+    s->pools[0].value.value.total = 16384 * mib;
+  }
+  CHECK(before_after(a, b, "model_load") ==
+        "  model_load: RAM 100 MB → 200 MB (+100 MB)\n"
+        "  model_load: VRAM 500 MB → 1000 MB (+500 MB / 16384 MB) [per-process] "
+        "[NVIDIA Test GPU]\n");
+}
+
+TEST_CASE("both figures without total and name, and without VRAM") {
+  CHECK(before_after(taken(1, {}, 5), taken(2, {}, 4), "x") ==
+        "  x: RAM 1 MB → 2 MB (+1 MB)\n  x: VRAM 5 MB → 4 MB (-1 MB) [device-wide]\n");
+  CHECK(before_after(taken(100), taken(150), "cpu_only") ==
+        "  cpu_only: RAM 100 MB → 150 MB (+50 MB)\n");
+}
+
+TEST_CASE("VRAM that one side does not know is left out, with its qualifier") {
+  CHECK(delta(taken(1), taken(2, 1000), "one") == "  one: RAM +1 MB\n");
+  CHECK(delta(taken(1, 1000), taken(2), "one") == "  one: RAM +1 MB\n");
+  CHECK(before_after(taken(1), taken(2, 1000), "one") == "  one: RAM 1 MB → 2 MB (+1 MB)\n");
+}
+
+TEST_CASE("the caller's figures are used only where both sides know them") {
+  CHECK(delta(taken(1, 10, 100), taken(1, {}, 130), "x") ==
+        "  x: RAM +0 MB  |  VRAM +30 MB [device-wide]\n");
+  CHECK(delta(taken(1, 10, {}), taken(1, {}, 130), "x") == "  x: RAM +0 MB\n");
+}
+
+TEST_CASE("a change below half a MiB keeps its sign") {
+  snapshot a = taken(100);
+  snapshot b = taken(100);
+  b.memory->resident = *b.memory->resident - 1;
+  CHECK(delta(a, b, "x") == "  x: RAM -0 MB\n");
+  CHECK(delta(b, a, "x") == "  x: RAM +0 MB\n");
+}
+
+TEST_CASE("a label becomes UTF-8 and may be empty") {
+  CHECK(delta(taken(1), taken(1), "") == "  : RAM +0 MB\n");
+  CHECK(delta(taken(1), taken(1), "\xff!é") == "  \xEF\xBF\xBD!é: RAM +0 MB\n");
+}
+
+TEST_CASE("without RAM on both sides there is no line") {
+  std::string out;
+  const auto none = hmn::append_delta(out, taken({}, 1), taken(1, 1), 0, "x");
+  REQUIRE(!none);
+  CHECK(none.why().code == status::empty);
+  CHECK(!hmn::append_before_after(out, taken(1, 1), taken({}, 1), 0, "x"));
+  CHECK(out.empty());
+}
+
+TEST_CASE("a delta has the numbers, after minus before") {
+  snapshot a = taken(100, 500, 700);
+  snapshot b = taken(40, 1000, 700);
+  a.monotonic_ns = 1000;
+  b.monotonic_ns = 5000;
+  a.devices[0].telemetry.emplace().value.energy_joules = 10.5;
+  b.devices[0].telemetry.emplace().value.energy_joules = 30;
+  b.devices[0].self->value.from = hmn::source::nvml;
+  a.devices[0].self->value.from = hmn::source::nvml;
+  b.devices[0].self->value.notes = hmn::note::stale;
+  for (snapshot* s : {&a, &b}) s->devices[0].self->value.accounting = hmn::accounting::allocated;
+  const auto d = hmn::compare(a, b, 0);
+  REQUIRE(d);
+  CHECK(d->memory_bytes == -60 * static_cast<std::int64_t>(mib));
+  CHECK(d->device_bytes == 500 * static_cast<std::int64_t>(mib));
+  CHECK(d->scope == scope::process);
+  CHECK(d->accounting == hmn::accounting::allocated);
+  CHECK(d->from == hmn::source::nvml);
+  CHECK(d->notes == hmn::note::stale);
+  CHECK(d->elapsed_ns == 4000);
+  CHECK(d->energy_joules == 19.5);
+}
+
+TEST_CASE("a delta of a device that only one side has is none") {
+  const auto d = hmn::compare(taken(1), taken(2, 7), 0);
+  REQUIRE(d);
+  CHECK(d->memory_bytes == static_cast<std::int64_t>(mib));
+  CHECK(!d->device_bytes);
+  CHECK(d->scope == scope::none);
+}
+
+TEST_CASE("figures in other terms are not subtracted") {
+  snapshot a = taken(1, 10, 100);
+  snapshot b = taken(1, 20, 200);
+  SUBCASE("the caller's, accounted otherwise") {
+    b.devices[0].self->value.accounting = hmn::accounting::resident;
+    CHECK(hmn::compare(a, b, 0)->scope == scope::device);
+  }
+  SUBCASE("the device's, with and without the reserved part") {
+    a.devices[0].self.reset();
+    b.pools[0].value.value.reserved = 5;
+    CHECK(hmn::compare(a, b, 0)->scope == scope::none);
+    a.pools[0].value.value.reserved = 5;
+    CHECK(hmn::compare(a, b, 0)->scope == scope::device);
+  }
+  SUBCASE("the device's, of another pool") {
+    a.devices[0].self.reset();
+    b.pools[0].value.value.kind = hmn::pool_kind::unified;
+    CHECK(hmn::compare(a, b, 0)->scope == scope::none);
+  }
+  SUBCASE("of another device that has the same index") {
+    a.devices[0].identity.value.uuid.assign("GPU-1");
+    CHECK(hmn::compare(a, b, 0)->scope == scope::process);
+    b.devices[0].identity.value.uuid.assign("GPU-2");
+    CHECK(hmn::compare(a, b, 0)->scope == scope::none);
+  }
+}
+
+TEST_CASE("figures of two sources are mixed") {
+  snapshot a = taken(1, {}, 100);
+  snapshot b = taken(1, {}, 200);
+  b.pools[0].value.value.from = hmn::source::nvidia_smi;
+  const auto d = hmn::compare(a, b, 0);
+  CHECK(d->from == hmn::source::nvidia_smi);
+  CHECK(d->notes == hmn::note::mixed);
+}
+
+TEST_CASE("energy that shrank is not known") {
+  snapshot a = taken(1, 1);
+  snapshot b = taken(1, 1);
+  a.devices[0].telemetry.emplace().value.energy_joules = 10;
+  b.devices[0].telemetry.emplace().value.energy_joules = 9;
+  CHECK(!hmn::compare(a, b, 0)->energy_joules);
+}
+
+TEST_CASE("a delta that cannot be is refused") {
+  snapshot early = taken(1, 1);
+  snapshot late = taken(1, 1);
+  late.monotonic_ns = 1;
+  CHECK(refusal(late, early) == status::argument);
+  CHECK(refusal(early, late, 7) == status::no_device);
+  CHECK(refusal(taken({}, 1), taken(1)) == status::empty);
+  CHECK(refusal(taken({}, {}, 1), taken({}, 1)) == status::empty);
+}
+
+TEST_CASE("a delta is exact up to 63 bits and never wraps") {
+  snapshot a = taken(1, 1);
+  snapshot b = taken(1, 1);
+  a.memory->resident = 0;
+  b.memory->resident = UINT64_MAX / 2;
+  CHECK(hmn::compare(a, b, 0)->memory_bytes == INT64_MAX);
+  CHECK(hmn::compare(b, a, 0)->memory_bytes == -INT64_MAX);
+  b.memory->resident = UINT64_MAX / 2 + 1;
+  CHECK(refusal(a, b) == status::overflow);
+  CHECK(delta(a, b, "x") == "  x: RAM +8796093022208 MB  |  VRAM +0 MB [per-process]\n");
+}

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "sample.hpp"
+
+namespace sample {
+namespace {
+
+using hmn::note::estimated;
+using hmn::note::lower_bound;
+using hmn::note::stale;
+
+hmn::process_memory memory() {
+  hmn::process_memory m;
+  m.pid = 4711;
+  m.from = hmn::source::os;
+  m.notes = stale;
+  m.resident = 101;
+  m.peak_resident = 102;
+  m.virtual_size = 103;
+  m.swap = 104;
+  m.proportional = 105;
+  m.private_set = 106;
+  m.committed = 107;
+  m.footprint = UINT64_MAX;
+  return m;
+}
+
+hmn::system_memory system() {
+  hmn::system_memory m;
+  m.from = hmn::source::os;
+  m.notes = estimated;
+  m.total = 201;
+  m.available = 202;
+  m.swap_total = 203;
+  m.swap_free = 204;
+  m.limit = 205;
+  m.limit_used = 206;
+  m.commit_limit = 207;
+  m.committed = 208;
+  return m;
+}
+
+hmn::telemetry load() {
+  hmn::telemetry t;
+  t.from = hmn::source::nvml;
+  t.notes = hmn::note::mixed;
+  t.sources = 1U << 2 | 1U << 3;
+  t.gpu_busy_percent = 30.5;
+  t.memory_busy_percent = 31;
+  t.encoder_busy_percent = 32;
+  t.decoder_busy_percent = 33;
+  t.temperature_celsius = -34.25;
+  t.hotspot_celsius = 35;
+  t.memory_celsius = 36;
+  t.power_watts = 0.1;
+  t.power_limit_watts = 450;
+  t.energy_joules = 1e21;
+  t.core_clock_mhz = 301;
+  t.memory_clock_mhz = 302;
+  t.fan_percent = 303;
+  t.fan_rpm = 304;
+  t.pcie_generation = 305;
+  t.pcie_width = 306;
+  t.p_state = 307;
+  t.throttle = hmn::throttle::power | hmn::throttle::other;
+  t.pcie_rx_bytes = 308;
+  t.pcie_tx_bytes = 309;
+  t.window_ns = 310;
+  return t;
+}
+
+hmn::usage row() {
+  hmn::usage u;
+  u.pid = 4294967295;
+  u.from = hmn::source::nvidia_smi;
+  u.notes = lower_bound;
+  u.accounting = hmn::accounting::committed;
+  u.kinds = hmn::usage_kind::compute | hmn::usage_kind::media;
+  u.instance = {401, 402};
+  u.used = 403;
+  u.resident = 404;
+  u.committed = 405;
+  u.allocated = 406;
+  u.shared = 407;
+  u.purgeable = 408;
+  u.evicted = 409;
+  u.host_pool = 410;
+  u.budget = 411;
+  u.busy_ns = 412;
+  u.busy_percent = 41.3;
+  u.window_ns = 414;
+  u.host_resident = 415;
+  u.start_unix_ns = 416;
+  u.uid = 417;
+  u.name_state = hmn::name_state::resolved;
+  u.name = "na\"ïve";
+  return u;
+}
+
+hmn::pool some_pool() {
+  hmn::pool p;
+  p.kind = hmn::pool_kind::vram;
+  p.from = hmn::source::simulated;
+  p.notes = hmn::note::truncated;
+  p.accounting = hmn::accounting::allocated;
+  p.is_main = true;
+  p.total = 501;
+  p.free = 502;
+  p.used = 503;
+  p.reserved = 504;
+  p.usable = 505;
+  p.budget = 506;
+  p.unattributed = 507;
+  return p;
+}
+
+hmn::snapshot_device some_device() {
+  hmn::snapshot_device d = device(601, "NVIDIA Test GPU");
+  d.identity.parent_index = 602;
+  hmn::device& who = d.identity.value;
+  who.from = hmn::source::nvml;
+  who.notes = hmn::note::partial;
+  who.kind = hmn::device_kind::partition;
+  who.state = hmn::state::ready;
+  who.vendor = hmn::vendor::nvidia;
+  who.memory_kind = hmn::memory_kind::coherent;
+  who.driver_index = 603;
+  who.pci_device = 604;
+  who.pci_subsystem = 605;
+  who.render_minor = 606;
+  who.numa_node = 607;
+  who.cuda_version = 608;
+  who.instance = {609, 610};
+  who.os_id = 611;
+  who.uuid.assign("GPU-1");
+  who.pci_bus_id.assign("0000:01:00.0");
+  who.driver_version.assign("591.86");
+  d.telemetry = {load(), 612};
+  d.self = {row(), 613};
+  return d;
+}
+
+hmn::snapshot_diagnostic some_diagnostic() {
+  hmn::snapshot_diagnostic d;
+  d.value.why = {
+      hmn::status::permission, hmn::source::nvml, {hmn::native_domain::nvml, -4}, "run as root\n"};
+  d.value.notes = hmn::note::trace;
+  d.value.about = hmn::subject::telemetry;
+  d.value.field = hmn::telemetry_field::power | hmn::telemetry_field::window;
+  d.value.pid = 701;
+  d.value.duration_ns = 702;
+  d.device_index = 703;
+  d.count = 704;
+  return d;
+}
+
+}  // namespace
+
+hmn::snapshot_device device(std::uint32_t index, std::string_view name) {
+  hmn::snapshot_device d;
+  d.identity.index = index;
+  d.identity.value.name.assign(name);
+  return d;
+}
+
+hmn::snapshot_pool main_pool(std::uint32_t device_index, std::optional<std::uint64_t> total,
+                             std::optional<std::uint64_t> used, std::optional<std::uint64_t> free) {
+  hmn::snapshot_pool p;
+  p.device_index = device_index;
+  p.value.value.is_main = true;
+  p.value.value.total = total;
+  p.value.value.used = used;
+  p.value.value.free = free;
+  return p;
+}
+
+hmn::snapshot full() {
+  hmn::snapshot s;
+  s.collect = hmn::subject::all;
+  s.notes = hmn::note::partial;
+  s.unreadable_processes = 1;
+  s.unix_time_ns = 1'760'000'000'123'456'789;
+  s.monotonic_ns = 2;
+  s.duration_ns = 3;
+  s.memory = memory();
+  s.system = system();
+  s.devices.push_back(some_device());
+  s.pools.push_back({601, {some_pool(), 508}});
+  s.usages.push_back({601, {row(), 418}});
+  s.diagnostics.push_back(some_diagnostic());
+  return s;
+}
+
+}  // namespace sample

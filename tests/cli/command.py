@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Runs the built hmn as its users do. HMN_COMMAND: its words, one per line; HMN_SOURCE: the project."""
+import collections
+import fcntl
+import json
+import os
+import pathlib
+import pty
+import struct
+import subprocess
+import sys
+import tempfile
+import termios
+import unittest
+
+COMMAND = os.environ["HMN_COMMAND"].split("\n")
+SOURCE = pathlib.Path(os.environ["HMN_SOURCE"])
+MACHINES = SOURCE / "examples" / "machines"
+MIB = 1 << 20
+GIB = 1 << 30
+
+Result = collections.namedtuple("Result", "code out err")
+
+
+def environment(**changes):
+    """Nothing of the caller's, so that no test depends on it; what sanitizers need stays."""
+    kept = {name: value for name, value in os.environ.items() if name.endswith("SAN_OPTIONS")}
+    return kept | {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TERM": "xterm"} | changes
+
+
+def run(*arguments, env=None, timeout=60, **options):
+    done = subprocess.run([*COMMAND, *map(str, arguments)], env=env or environment(),
+                          stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, **options)
+    return Result(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+def run_in_terminal(*arguments, columns=100, **changes):
+    """What appears on a terminal of that width: standard output and error together."""
+    parent, child = pty.openpty()
+    fcntl.ioctl(child, termios.TIOCSWINSZ, struct.pack("HHHH", 24, columns, 0, 0))
+    process = subprocess.Popen([*COMMAND, *map(str, arguments)], env=environment(**changes),
+                               stdin=child, stdout=child, stderr=child)
+    os.close(child)
+    shown = b""
+    while True:
+        try:
+            part = os.read(parent, 65536)
+        except OSError:  # EIO: the last writer is gone
+            break
+        if not part:
+            break
+        shown += part
+    os.close(parent)
+    return Result(process.wait(), shown.decode().replace("\r\n", "\n"), "")
+
+
+class Machines(unittest.TestCase):
+    """Test cases with machine files of their own."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="hmn-cli-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def machine(self, content=None, **keys):
+        path = self.folder / f"machine-{len(list(self.folder.iterdir()))}.json"
+        path.write_text(json.dumps(keys if content is None else content))
+        return path
+
+    def on(self, content, *arguments, **options):
+        """Runs hmn on a machine that has the content as its file."""
+        path = content if isinstance(content, pathlib.Path) else self.machine(content)
+        return run(*arguments, "--machine", path, **options)
+
+    def rows(self, result):
+        self.assertEqual(result.code, 0, result.err)
+        self.assertTrue(result.out.endswith("\n"))
+        self.assertEqual(result.out.count("\n"), 1)
+        return json.loads(result.out)
+
+
+def card(name="Card", **keys):
+    return {"name": name, "pools": [{"kind": "vram", "total": "16GiB", "used": "3GiB"}]} | keys
+
+
+def strict_json(text):
+    """Parses, and refuses what JSON has not: NaN, keys that stand twice."""
+    def unique(pairs):
+        keys = [key for key, _ in pairs]
+        assert len(keys) == len(set(keys)), f"keys stand twice: {keys}"
+        return dict(pairs)
+
+    def refuse(word):
+        raise ValueError(word)
+    return json.loads(text, object_pairs_hook=unique, parse_constant=refuse)
+
+
+def skip_all(suite, reason):
+    print(f"skipped: {suite}: {reason}")
+    sys.exit(77)
+
+
+def main():
+    unittest.main(verbosity=1)

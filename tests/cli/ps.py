@@ -1,0 +1,276 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`hmn ps`."""
+from command import GIB, MACHINES, MIB, Machines, card, main, run, strict_json
+
+KEYS = ["pid", "name", "used_bytes", "shared_used_bytes", "device_index", "device_name",
+        "device_uuid", "pci_bus_id", "parent_index", "name_state", "host_resident_bytes", "uid",
+        "start_unix_ns", "kinds", "gpu_instance", "compute_instance", "accounting", "source",
+        "age_ns", "notes"]
+
+
+def process(pid, used, name="x", **keys):
+    return {"pid": pid, "used": used, "name": name} | keys
+
+
+def with_processes(*processes, **keys):
+    return {"devices": [card("RTX 5060 Ti", processes=list(processes), **keys)]}
+
+
+def table(*lines):
+    return "".join(line + "\n" for line in lines)
+
+
+class Table(Machines):
+    def test_an_empty_list_is_its_header(self):
+        self.assertEqual(self.on(with_processes(), "ps"),
+                         (0, "PID  NAME  VRAM  SHARED  RAM  DEVICE\n", "hmn: 0 GPU processes found.\n"))
+
+    def test_one_row(self):
+        row = process(12345, "8GiB", "python.exe", host_resident="1.5GiB", host_pool="512MiB")
+        self.assertEqual(self.on(with_processes(row), "ps").out, table(
+            "  PID  NAME           VRAM   SHARED      RAM  DEVICE",
+            "12345  python.exe  8.0 GiB  512 MiB  1.5 GiB  GPU 0 [RTX 5060 Ti]"))
+
+    def test_figures_that_are_not_known(self):
+        row = {"pid": 99, "missing": {"status": "unsupported"}}
+        self.assertEqual(self.on(with_processes(row), "ps").out, table(
+            "PID  NAME  VRAM  SHARED  RAM  DEVICE",
+            " 99  ?        ?       ?    ?  GPU 0 [RTX 5060 Ti]"))
+
+    def test_names_that_are_not_known_say_why(self):
+        rows = [process(pid, "1MiB", None, name_state=state)
+                for pid, state in ((1, "exited"), (2, "protected"), (3, "kernel"), (4, "unknown"))]
+        text = self.on(with_processes(*rows), "ps", "--sort", "pid").out
+        self.assertEqual([line.split("  ")[1].strip() for line in text.splitlines()[1:]],
+                         ["? exited", "? protected", "? kernel", "?"])
+
+    def test_a_device_without_a_name(self):
+        text = self.on({"devices": [{"processes": [process(7, "256MiB")]}]}, "ps").out
+        self.assertTrue(text.endswith("  GPU 0\n"), text)
+
+    def test_a_name_stays_on_its_line(self):
+        text = self.on(with_processes(process(1, "1MiB", "a\nb\x1b[2J\u202e")), "ps").out
+        self.assertEqual(text.count("\n"), 2)
+        self.assertIn("a\\nb\\x1b[2J\\u{202e}", text)
+
+    def test_wide_names_keep_columns_in_line(self):
+        text = self.on(with_processes(process(1, "1MiB", "模型"), process(2, "2MiB", "ab")), "ps").out
+        self.assertIn("  1  模型  1 MiB", text)
+        self.assertIn("  2  ab    2 MiB", text)
+
+    def test_a_foreign_pid_is_said_to_be_one(self):
+        result = self.on(with_processes(process(1, "1MiB", None)) | {"pid_namespace": "foreign"}, "ps")
+        self.assertIn("? other namespace", result.out)
+        self.assertNotIn("protected", result.err)
+
+
+class Json(Machines):
+    def test_an_empty_list(self):
+        self.assertEqual(self.on(with_processes(), "ps", "--json").out, "[]\n")
+
+    def test_keys_and_their_order(self):
+        rows = self.rows(self.on(with_processes(process(1, "1MiB")), "ps", "--json"))
+        self.assertEqual(list(rows[0]), KEYS)
+
+    def test_every_known_value(self):
+        row = process(12345, 8388608, "python.exe", host_pool=0, host_resident=4096, uid=1000,
+                      start_unix_ns=1700000000000000000, kinds=["compute", "graphics"],
+                      instance={"gpu": 1, "compute": 0}, notes=["lower_bound"])
+        device = {"uuid": "GPU-1", "pci_bus_id": "0000:01:00.0"}
+        found = self.rows(self.on(with_processes(row, **device), "ps", "--json"))[0]
+        self.assertIsInstance(found.pop("age_ns"), int)
+        self.assertEqual(found, {
+            "pid": 12345, "name": "python.exe", "used_bytes": 8388608, "shared_used_bytes": 0,
+            "device_index": 0, "device_name": "RTX 5060 Ti", "device_uuid": "GPU-1",
+            "pci_bus_id": "0000:01:00.0", "parent_index": None, "name_state": "resolved",
+            "host_resident_bytes": 4096, "uid": 1000, "start_unix_ns": 1700000000000000000,
+            "kinds": ["compute", "graphics"], "gpu_instance": 1, "compute_instance": 0,
+            "accounting": "allocated", "source": "simulated", "notes": ["lower_bound"]})
+
+    def test_the_old_keys_stand_first_as_they_were(self):
+        row = process(12345, 8388608, "python.exe", host_pool=0)
+        text = self.on(with_processes(row), "ps", "--json").out
+        self.assertTrue(text.startswith(
+            '[{"pid":12345,"name":"python.exe","used_bytes":8388608,"shared_used_bytes":0,'
+            '"device_index":0,"device_name":"RTX 5060 Ti",'), text)
+
+    def test_unknown_is_null(self):
+        row = {"pid": 42, "missing": {"status": "unsupported"}}
+        found = self.rows(self.on({"devices": [{"processes": [row]}]}, "ps", "--json"))[0]
+        known = {key for key, value in found.items() if value is not None}
+        self.assertEqual(known, {"pid", "device_index", "accounting", "source", "age_ns", "notes"})
+
+    def test_quotes_in_names(self):
+        text = self.on(with_processes(process(1, 1, 'weird"name')), "ps", "--json").out
+        self.assertIn('"name":"weird\\"name"', text)
+
+    def test_the_examples(self):
+        for path in sorted(MACHINES.glob("*.json")):
+            with self.subTest(path.name):
+                rows = strict_json(self.on(path, "ps", "--json").out)
+                self.assertTrue(all(list(row) == KEYS for row in rows))
+
+
+class Order(Machines):
+    MACHINE = with_processes(
+        process(1, "4GiB", "c", host_pool="6GiB", host_resident="1GiB"),
+        process(2, "8GiB", "b", host_pool="0B", host_resident="3GiB"),
+        process(3, "1GiB", "a", host_pool="7GiB", host_resident="2GiB"),
+        {"pid": 4, "name": "d", "missing": {"status": "unsupported"}})
+
+    def order(self, *arguments):
+        rows = self.rows(self.on(self.MACHINE, "ps", "--json", *arguments))
+        return [row["pid"] for row in rows]
+
+    def test_keys(self):
+        for key, expected in (("vram", [2, 1, 3, 4]), ("shared", [3, 1, 2, 4]),
+                              ("total", [1, 2, 3, 4]), ("ram", [2, 3, 1, 4]),
+                              ("pid", [1, 2, 3, 4]), ("name", [3, 2, 1, 4])):
+            self.assertEqual(self.order("--sort", key), expected, key)
+
+    def test_the_default_and_its_old_names(self):
+        for arguments in ((), ("--sort", "dedicated"), ("--sort", "committed")):
+            self.assertEqual(self.order(*arguments), [2, 1, 3, 4])
+
+    def test_ties_go_by_name_then_pid(self):
+        machine = with_processes(process(20, 7, "b.exe"), process(10, 7, "a.exe"),
+                                 process(30, 7, None), process(9, 7, "b.exe"))
+        rows = self.rows(self.on(machine, "ps", "--json"))
+        self.assertEqual([row["pid"] for row in rows], [30, 10, 9, 20])
+
+
+class Selection(Machines):
+    MACHINE = {"devices": [
+        card("A", uuid="GPU-aaaa", pci_bus_id="0000:01:00.0",
+             processes=[process(1, "1MiB", "python3"), process(2, "2MiB", "Xorg")]),
+        card("B", uuid="GPU-bbbb", pci_bus_id="0000:af:00.0",
+             processes=[process(1, "4MiB", "python3")])],
+        "host": {"processes": [{"pid": 77, "resident": "1MiB"}]}}
+
+    def pids(self, *arguments):
+        rows = self.rows(self.on(self.MACHINE, "ps", "--json", *arguments))
+        return sorted((row["pid"], row["device_index"]) for row in rows)
+
+    def test_everything(self):
+        self.assertEqual(self.pids(), [(1, 0), (1, 1), (2, 0)])
+
+    def test_one_process(self):
+        self.assertEqual(self.pids("--pid", 1), [(1, 0), (1, 1)])
+
+    def test_one_device_by_each_of_its_names(self):
+        for name in ("1", "GPU-bbbb", "0000:af:00.0", "0000:AF:00.0", "00000000:AF:00.0", "af:00.0",
+                     "uuid:GPU-bbbb", "pci:0000:af:00.0"):
+            self.assertEqual(self.pids("--device", name), [(1, 1)], name)
+
+    def test_names_that_match(self):
+        self.assertEqual(self.pids("--match", "py*"), [(1, 0), (1, 1)])
+        self.assertEqual(self.pids("--match", "?org"), [(2, 0)])
+        self.assertEqual(self.pids("--match", "[A-Z]*"), [(2, 0)])
+        self.assertEqual(self.pids("--match", "py"), [])
+
+    def test_filters_together(self):
+        self.assertEqual(self.pids("--pid", 1, "--device", 0, "--match", "*3"), [(1, 0)])
+
+    def test_no_such_device_fails(self):
+        for name in ("2", "99", "GPU-cccc", "0000:02:00.0"):
+            result = self.on(self.MACHINE, "ps", "--device", name)
+            self.assertEqual((result.code, result.out), (1, ""), name)
+            self.assertIn(f'--device "{name}": ', result.err)
+
+    def test_what_names_no_device_is_wrong_usage(self):
+        for name in ("gpu", "", "1.5"):
+            result = self.on(self.MACHINE, "ps", "--device", name)
+            self.assertEqual((result.code, result.out), (2, ""), name)
+
+    def test_a_pid_without_gpu_memory_is_an_empty_list(self):
+        result = self.on(self.MACHINE, "ps", "--json", "--pid", 77)
+        self.assertEqual((result.code, result.out), (0, "[]\n"))
+        self.assertEqual(result.err, "hmn: 0 GPU processes found matching pid=77.\n")
+
+    def test_a_pid_that_does_not_exist_fails(self):
+        result = self.on(self.MACHINE, "ps", "--pid", 78)
+        self.assertEqual(result, (1, "", "hmn: --pid 78: no such process\n"))
+
+    def test_a_listed_pid_that_the_host_lacks_is_shown(self):
+        self.assertEqual(self.pids("--pid", 2), [(2, 0)])
+
+
+class Partitions(Machines):
+    MACHINE = {"devices": [card("Whole", partitions=[
+        card("Part 1", processes=[process(1, "1GiB", "a")]),
+        card("Part 2", processes=[process(1, "2GiB", "a"), process(2, "4GiB", "b")])]),
+        card("Other", processes=[process(9, "1GiB", "z")])]}
+
+    def test_a_process_stands_under_each_partition(self):
+        result = self.on(self.MACHINE, "ps", "--json", "--sort", "pid")
+        self.assertEqual([(row["pid"], row["device_index"], row["parent_index"])
+                          for row in self.rows(result)],
+                         [(1, 2, 0), (1, 3, 0), (2, 3, 0), (9, 1, None)])
+        self.assertIn("8.0 GiB allocated total", result.err)
+
+    def test_the_whole_gpu_shows_its_partitions(self):
+        result = self.on(self.MACHINE, "ps", "--json", "--sort", "pid", "--device", "0")
+        self.assertEqual([(row["pid"], row["device_index"]) for row in self.rows(result)],
+                         [(1, 2), (1, 3), (2, 3)])
+        self.assertIn("matching device=0 (7.0 GiB allocated total)", result.err)
+
+    def test_one_partition_shows_itself(self):
+        rows = self.rows(self.on(self.MACHINE, "ps", "--json", "--device", "2"))
+        self.assertEqual([(row["pid"], row["device_index"]) for row in rows], [(1, 2)])
+
+    def test_nothing_is_counted_twice(self):
+        both = {"devices": [card("Whole", processes=[process(1, "1GiB", "a")], partitions=[
+            card("Part", processes=[process(1, "1GiB", "a")])])]}
+        self.assertIn("(1.0 GiB allocated total)", self.on(both, "ps").err)
+
+
+class Sentence(Machines):
+    def sentence(self, machine, *arguments):
+        err = self.on(machine, "ps", *arguments).err
+        self.assertTrue(err.startswith("hmn: ") and err.count("\n") == 1, err)
+        return err[len("hmn: "):-1]
+
+    def test_counts_and_totals(self):
+        self.assertEqual(self.sentence(with_processes(process(1, 0))),
+                         "1 GPU process found (0 MiB allocated total).")
+        self.assertEqual(self.sentence(with_processes(*(process(n, "4GiB") for n in (1, 2, 3)))),
+                         "3 GPU processes found (12.0 GiB allocated total).")
+        self.assertEqual(self.sentence(with_processes(process(1, "256MiB"), process(2, "256MiB"))),
+                         "2 GPU processes found (512 MiB allocated total).")
+
+    def test_filters(self):
+        self.assertEqual(self.sentence(with_processes(process(99, 0)), "--pid", 99, "--device", 0),
+                         "1 GPU process found matching pid=99 device=0 (0 MiB allocated total).")
+
+    def test_the_word_follows_the_accounting(self):
+        self.assertEqual(self.sentence(with_processes(process(1, GIB, accounting="resident"))),
+                         "1 GPU process found (1.0 GiB resident total).")
+
+    def test_protected_names(self):
+        rows = [process(n, 0) for n in range(1, 29)]
+        rows += [process(n, 0, None, name_state="protected") for n in range(29, 33)]
+        self.assertEqual(self.sentence(with_processes(*rows)),
+                         "32 GPU processes found (0 MiB allocated total; "
+                         "4 protected, run as root for names).")
+
+    def test_a_figure_that_is_missing_is_told(self):
+        row = {"pid": 5, "name": "x", "missing": {"status": "backend", "message": "used > total"}}
+        result = self.on(with_processes(process(1, MIB), row), "ps")
+        self.assertEqual(result.err.splitlines(), [
+            "hmn: GPU 0: pid 5: used > total",
+            "hmn: 2 GPU processes found (1 MiB allocated total; 1 of unknown size)."])
+
+    def test_no_gpu_says_why(self):
+        result = self.on({"devices": []}, "ps")
+        self.assertEqual((result.code, result.err.splitlines()), (0, [
+            "hmn: GPU: none found: the simulated machine has none", "hmn: 0 GPU processes found."]))
+
+    def test_a_failing_driver_is_exit_1(self):
+        broken = {"failures": [{"call": "open", "status": "backend", "message": "mismatch"}]}
+        result = self.on(broken, "ps", "--json")
+        self.assertEqual((result.code, result.out), (1, "[]\n"))
+        self.assertIn("hmn: mismatch\n", result.err)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`--timeout`, `--trace`, and the notice of a slow driver."""
+import time
+
+from command import Machines, card, main, strict_json
+
+NOTICE = "persistence mode"
+
+
+class Timeout(Machines):
+    def timed(self, *arguments, **keys):
+        began = time.monotonic()
+        result = self.on(keys, *arguments)
+        return result, time.monotonic() - began
+
+    def test_a_driver_that_hangs_ends_with_the_timeout(self):
+        for arguments in ((), ("--json",), ("ps",)):
+            result, seconds = self.timed(*arguments, "--timeout", "300ms", devices=[card()],
+                                         delays=[{"call": "open", "hang": "forever"}])
+            self.assertEqual(result.code, 1, arguments)
+            self.assertGreater(seconds, 0.25)
+            self.assertLess(seconds, 5)
+            self.assertNotIn(NOTICE, result.err)
+
+    def test_a_device_that_hangs_does_not_hide_the_others(self):
+        result, seconds = self.timed("--json", "--timeout", "500ms", devices=[
+            card("First"), card("Stuck", delays=[{"call": "pools", "hang": "forever"}])])
+        self.assertLess(seconds, 5)
+        gpus = {gpu["name"]: gpu for gpu in strict_json(result.out)}
+        self.assertEqual(gpus["First"]["total_bytes"], 16 << 30)
+        self.assertIsNone(gpus["Stuck"]["total_bytes"])
+        self.assertIn("GPU 1: ", result.err)
+
+    def test_a_slow_driver_is_waited_for_and_the_wait_explained(self):
+        result, seconds = self.timed("--json", devices=[card()],
+                                     delays=[{"call": "open", "ms": 1500}])
+        self.assertGreater(seconds, 1.4)
+        self.assertEqual(len(strict_json(result.out)), 1)
+        self.assertEqual(result.code, 0)
+        self.assertEqual(result.err.count(NOTICE), 1)
+        self.assertTrue(result.err.startswith("hmn: "))
+
+    def test_a_quick_driver_is_not_explained(self):
+        for arguments in ((), ("ps",), ("snapshot",), ("doctor",)):
+            result, _ = self.timed(*arguments, devices=[card()],
+                                   delays=[{"call": "open", "ms": 100}])
+            self.assertNotIn(NOTICE, result.err + result.out)
+
+    def test_the_deadline_counts_for_readings_too(self):
+        slow = [{"call": "pools", "ms": 1500}]
+        result, _ = self.timed("--json", "--timeout", "10s", devices=[card(delays=slow)])
+        self.assertEqual(strict_json(result.out)[0]["total_bytes"], 16 << 30)
+        result, _ = self.timed("--json", "--timeout", "200ms", devices=[card(delays=slow)])
+        self.assertIsNone(strict_json(result.out)[0]["total_bytes"])
+
+
+class Trace(Machines):
+    def test_driver_calls_are_printed(self):
+        for arguments in ((), ("ps",), ("snapshot",), ("doctor",)):
+            result = self.on({"devices": [card()]}, *arguments, "--trace")
+            traced = [line for line in result.err.splitlines() if line.startswith("hmn: trace: ")]
+            self.assertTrue(any("open" in line for line in traced), (arguments, result.err))
+            self.assertTrue(all(" ms" in line for line in traced), traced)
+
+    def test_and_only_when_asked_for(self):
+        self.assertNotIn("trace", self.on({"devices": [card()]}).err)
+
+
+if __name__ == "__main__":
+    main()

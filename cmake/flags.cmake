@@ -68,3 +68,18 @@ target_compile_definitions(hmn_switches INTERFACE
   HMN_WITH_NVIDIA_SMI=$<BOOL:${HMN_BACKEND_NVIDIA_SMI}>
   HMN_WITH_SIMULATED=$<BOOL:${HMN_BACKEND_SIMULATED}>
   HMN_WITH_SUBPROCESS=$<BOOL:${HMN_SUBPROCESS}>)
+
+# The library is called far less often than its code is loaded: small code starts faster, and its size
+# is gated. Debug builds and the tests keep their own level.
+add_library(hmn_small INTERFACE)
+target_compile_options(hmn_small INTERFACE $<$<NOT:$<CONFIG:Debug>>:-Os>)
+
+if(HMN_PRECOMPILE)
+  target_precompile_headers(hmn_internal INTERFACE
+    "$<$<COMPILE_LANGUAGE:CXX>:<algorithm$<ANGLE-R>>"
+    "$<$<COMPILE_LANGUAGE:CXX>:<optional$<ANGLE-R>>"
+    "$<$<COMPILE_LANGUAGE:CXX>:<string$<ANGLE-R>>"
+    "$<$<COMPILE_LANGUAGE:CXX>:<variant$<ANGLE-R>>"
+    "$<$<COMPILE_LANGUAGE:CXX>:<vector$<ANGLE-R>>"
+    "$<$<COMPILE_LANGUAGE:CXX>:<fmt/format.h$<ANGLE-R>>")
+endif()

@@ -256,8 +256,7 @@ std::size_t likely_size(const snapshot& s) {
 }  // namespace
 
 void append_json(std::string& out, const snapshot& s) {
-  out.reserve(out.size() + likely_size(s));
-  json_writer w(out);
+  json_writer w(out, likely_size(s));
   w.open('{');
   w.member("schema", json_schema_version);
   w.member("unix_time_ns", s.unix_time_ns);

@@ -2,6 +2,9 @@
 #include "core/json_writer.hpp"
 
 #include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <cstring>
 
 #include "model/text.hpp"
 
@@ -62,14 +65,130 @@ void append_escaped(std::string& out, std::string_view valid) {
 
 }  // namespace
 
+json_writer::json_writer(std::string& out, std::size_t likely) : out_(out), used_(out.size()) {
+  out_.resize(used_ + likely);
+}
+
+json_writer::~json_writer() {
+  out_.resize(used_);
+}
+
+char* json_writer::room(std::size_t bytes) {
+  if (out_.size() - used_ < bytes) out_.resize(out_.size() + out_.size() / 2 + bytes);
+  return out_.data() + used_;
+}
+
+void json_writer::raw(std::string_view literal) {
+  char* at = room(literal.size() + 1);
+  if (!first_) *at++ = ',';
+  first_ = false;
+  std::memcpy(at, literal.data(), literal.size());
+  used_ = static_cast<std::size_t>(at - out_.data()) + literal.size();
+}
+
+void json_writer::open(char bracket) {
+  raw({&bracket, 1});
+  first_ = true;
+}
+
+void json_writer::close(char bracket) {
+  *room(1) = bracket;
+  ++used_;
+  first_ = false;
+}
+
+void json_writer::key(std::string_view name) {
+  char* at = room(name.size() + 4);
+  if (!first_) *at++ = ',';
+  *at++ = '"';
+  std::memcpy(at, name.data(), name.size());
+  at += name.size();
+  *at++ = '"';
+  *at++ = ':';
+  used_ = static_cast<std::size_t>(at - out_.data());
+  first_ = true;
+}
+
+void json_writer::null() {
+  raw("null");
+}
+void json_writer::truth(bool b) {
+  raw(b ? "true" : "false");
+}
+
+void json_writer::word(std::string_view literal) {
+  raw("\"");
+  char* at = room(literal.size() + 1);
+  std::memcpy(at, literal.data(), literal.size());
+  at[literal.size()] = '"';
+  used_ += literal.size() + 1;
+}
+
 void json_writer::text(std::string_view bytes) {
   if (std::all_of(bytes.begin(), bytes.end(), is_plain)) return word(bytes);
   std::string valid;
   append_utf8(valid, bytes);
-  separate();
-  out_ += '"';
-  append_escaped(out_, valid);
-  out_ += '"';
+  std::string escaped;
+  append_escaped(escaped, valid);
+  word(escaped);
+}
+
+template <class T>
+void json_writer::digits(T n) {
+  constexpr std::size_t longest = 32;
+  char* at = room(longest);
+  if (!first_) *at++ = ',';
+  first_ = false;
+  used_ = static_cast<std::size_t>(std::to_chars(at, at + longest - 1, n).ptr - out_.data());
+}
+
+void json_writer::number(std::uint64_t n) {
+  digits(n);
+}
+void json_writer::number(std::int32_t n) {
+  digits(n);
+}
+void json_writer::number(double n) {
+  if (std::isfinite(n)) {
+    digits(n);
+  } else {
+    null();
+  }
+}
+
+void json_writer::member(std::string_view name, std::uint64_t n) {
+  key(name);
+  number(n);
+}
+
+void json_writer::member(std::string_view name, const std::optional<std::uint64_t>& n) {
+  key(name);
+  n ? number(*n) : null();
+}
+
+void json_writer::member(std::string_view name, const std::optional<std::uint32_t>& n) {
+  key(name);
+  n ? number(std::uint64_t{*n}) : null();
+}
+
+void json_writer::member(std::string_view name, const std::optional<std::int32_t>& n) {
+  key(name);
+  n ? number(*n) : null();
+}
+
+void json_writer::member(std::string_view name, const std::optional<double>& n) {
+  key(name);
+  n ? number(*n) : null();
+}
+
+void json_writer::word_member(std::string_view name, std::string_view literal) {
+  key(name);
+  word(literal);
+}
+
+void json_writer::text_member(std::string_view name, std::string_view bytes) {
+  key(name);
+  bytes.empty() ? null() : text(bytes);
 }
 
 }  // namespace hmn

@@ -3,9 +3,7 @@
 // Appends JSON to a text: no spaces, no document in between.
 #pragma once
 
-#include <charconv>
-#include <cmath>
-#include <concepts>
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -15,93 +13,43 @@ namespace hmn {
 
 class json_writer {
  public:
-  explicit json_writer(std::string& out) : out_(out) {}
+  // `likely` bytes are made room for at once. `out` has its text when the writer is gone.
+  explicit json_writer(std::string& out, std::size_t likely = 256);
+  json_writer(const json_writer&) = delete;
+  json_writer& operator=(const json_writer&) = delete;
+  ~json_writer();
 
-  void open(char bracket) {
-    separate();
-    out_ += bracket;
-    first_ = true;
-  }
-  void close(char bracket) {
-    out_ += bracket;
-    first_ = false;
-  }
-
-  // Keys are literals that need no escape.
-  void key(std::string_view name) {
-    out_.append(first_ ? "\"" : ",\"", first_ ? 1 : 2);
-    out_.append(name);
-    out_.append("\":", 2);
-    first_ = true;
-  }
-
-  void null() { raw("null"); }
-  void truth(bool b) { raw(b ? "true" : "false"); }
-  // A literal that needs no escape.
-  void word(std::string_view literal) {
-    separate();
-    out_ += '"';
-    out_.append(literal);
-    out_ += '"';
-  }
+  void open(char bracket);
+  void close(char bracket);
+  // Keys and words are literals that need no escape.
+  void key(std::string_view name);
+  void word(std::string_view literal);
+  // Any bytes: made UTF-8 and escaped.
   void text(std::string_view bytes);
+  void null();
+  void truth(bool b);
+  void number(std::uint64_t n);
+  void number(std::int32_t n);
+  // The shortest text that reads back as the same double; null when it is not finite.
+  void number(double n);
 
-  void number(std::integral auto n) { digits(n); }
-  // The shortest text that reads back as the same double.
-  void number(double n) {
-    if (std::isfinite(n)) {
-      digits(n);
-    } else {
-      null();
-    }
-  }
-
-  template <class T>
-  void member(std::string_view name, T n) {
-    key(name);
-    number(n);
-  }
-  template <class T>
-  void member(std::string_view name, const std::optional<T>& n) {
-    key(name);
-    if (n) {
-      number(*n);
-    } else {
-      null();
-    }
-  }
-  void word_member(std::string_view name, std::string_view literal) {
-    key(name);
-    word(literal);
-  }
+  void member(std::string_view name, std::uint64_t n);
+  void member(std::string_view name, const std::optional<std::uint64_t>& n);
+  void member(std::string_view name, const std::optional<std::uint32_t>& n);
+  void member(std::string_view name, const std::optional<std::int32_t>& n);
+  void member(std::string_view name, const std::optional<double>& n);
+  void word_member(std::string_view name, std::string_view literal);
   // Null when empty.
-  void text_member(std::string_view name, std::string_view bytes) {
-    key(name);
-    if (bytes.empty()) {
-      null();
-    } else {
-      text(bytes);
-    }
-  }
+  void text_member(std::string_view name, std::string_view bytes);
 
  private:
-  void separate() {
-    if (!first_) out_ += ',';
-    first_ = false;
-  }
-  void raw(std::string_view literal) {
-    separate();
-    out_.append(literal);
-  }
+  char* room(std::size_t bytes);
+  void raw(std::string_view literal);
   template <class T>
-  void digits(T n) {
-    char buffer[32];
-    const auto end = std::to_chars(buffer, buffer + sizeof buffer, n);
-    separate();
-    out_.append(buffer, end.ptr);
-  }
+  void digits(T n);
 
-  std::string& out_;
+  std::string& out_;  // as long as it may get without growing; its text ends at used_
+  std::size_t used_;
   bool first_ = true;  // no comma before what comes next
 };
 

@@ -76,9 +76,4 @@ std::optional<std::string> driver_version_of(const hmn_device& device) {
   return text_if(device, HMN_DEVICE_HAS_DRIVER, device.driver_version);
 }
 
-std::optional<std::string> cuda_version_of(const hmn_device& device) {
-  if (!has(device, HMN_DEVICE_HAS_CUDA_VERSION)) return std::nullopt;
-  return fmt::format("{}.{}", device.cuda_version / 1000, device.cuda_version % 1000 / 10);
-}
-
 }  // namespace hmn::cli

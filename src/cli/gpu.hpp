@@ -34,7 +34,5 @@ std::optional<std::string> name_of(const hmn_device& device);
 std::optional<std::string> uuid_of(const hmn_device& device);
 std::optional<std::string> pci_bus_id_of(const hmn_device& device);
 std::optional<std::string> driver_version_of(const hmn_device& device);
-// "12.4"
-std::optional<std::string> cuda_version_of(const hmn_device& device);
 
 }  // namespace hmn::cli

@@ -81,7 +81,7 @@ std::vector<adapter> find_adapters(const roots& in) {
 }
 
 std::string describe(const adapter& of) {
-  return fmt::format("{} {} [{:04x}:{:04x}]", of.address, vendor_word(of.vendor).value_or("GPU"),
+  return fmt::format("{} {} [{:04x}:{:04x}]", of.address, vendor_name(of.vendor).value_or("GPU"),
                      of.vendor, of.device);
 }
 

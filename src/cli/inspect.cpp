@@ -111,7 +111,7 @@ finding inspect_backend(std::string_view name, const hmn_backend_info& of, bool 
 }
 
 section inspect_unmeasured(std::uint32_t vendor, const std::vector<adapter>& adapters) {
-  const auto name = std::string(vendor_word(vendor).value_or(""));
+  const auto name = std::string(vendor_name(vendor).value_or(""));
   section out{name, {}};
   for (const auto& each : made_by(vendor, adapters))
     out.findings.push_back(

@@ -92,7 +92,7 @@ json_object to_json(const process_row& row) {
       .add("device_uuid", uuid_of(row.on.device))
       .add("pci_bus_id", pci_bus_id_of(row.on.device))
       .add("parent_index", known(row.on.device, HMN_DEVICE_HAS_PARENT, row.on.device.parent_index))
-      .add("name_state", name_state_word(usage.name_state))
+      .add("name_state", or_unknown(name_state_word(usage.name_state)))
       .add("host_resident_bytes", row.ram())
       .add("uid", known(usage, HMN_USAGE_HAS_UID, usage.uid))
       .add("start_unix_ns", known(usage, HMN_USAGE_HAS_START_TIME, usage.start_unix_ns));
@@ -102,7 +102,7 @@ json_object to_json(const process_row& row) {
     out.add_null("kinds");
   out.add("gpu_instance", known(usage, HMN_USAGE_HAS_INSTANCE, usage.gpu_instance))
       .add("compute_instance", known(usage, HMN_USAGE_HAS_INSTANCE, usage.compute_instance))
-      .add("accounting", accounting_word(usage.accounting))
+      .add("accounting", or_unknown(accounting_word(usage.accounting)))
       .add("source", source_word(usage.backend))
       .add("age_ns", usage.age_ns)
       .add("notes", note_words(usage.notes));

@@ -47,11 +47,16 @@ constexpr entry name_states[] = {{HMN_NAME_RESOLVED, "resolved"},
                                  {HMN_NAME_EXITED, "exited"},
                                  {HMN_NAME_PROTECTED, "protected"},
                                  {HMN_NAME_KERNEL, "kernel"}};
-constexpr entry vendors[] = {{HMN_VENDOR_AMD, "AMD"},
-                             {HMN_VENDOR_APPLE, "Apple"},
-                             {HMN_VENDOR_NVIDIA, "NVIDIA"},
-                             {HMN_VENDOR_QUALCOMM, "Qualcomm"},
-                             {HMN_VENDOR_INTEL, "Intel"}};
+constexpr entry vendors[] = {{HMN_VENDOR_AMD, "amd"},
+                             {HMN_VENDOR_APPLE, "apple"},
+                             {HMN_VENDOR_NVIDIA, "nvidia"},
+                             {HMN_VENDOR_QUALCOMM, "qualcomm"},
+                             {HMN_VENDOR_INTEL, "intel"}};
+constexpr entry vendor_names[] = {{HMN_VENDOR_AMD, "AMD"},
+                                  {HMN_VENDOR_APPLE, "Apple"},
+                                  {HMN_VENDOR_NVIDIA, "NVIDIA"},
+                                  {HMN_VENDOR_QUALCOMM, "Qualcomm"},
+                                  {HMN_VENDOR_INTEL, "Intel"}};
 constexpr entry usage_kinds[] = {
     {HMN_USAGE_COMPUTE, "compute"}, {HMN_USAGE_GRAPHICS, "graphics"}, {HMN_USAGE_MEDIA, "media"}};
 constexpr entry notes[] = {{HMN_NOTE_STALE, "stale"},         {HMN_NOTE_LOWER_BOUND, "lower_bound"},
@@ -81,6 +86,9 @@ word name_state_word(std::uint32_t state) noexcept {
 }
 word vendor_word(std::uint32_t vendor) noexcept {
   return look_up(vendors, vendor);
+}
+word vendor_name(std::uint32_t vendor) noexcept {
+  return look_up(vendor_names, vendor);
 }
 
 word source_word(std::uint32_t backend) noexcept {

@@ -98,7 +98,9 @@ class Json(Machines):
         row = {"pid": 42, "missing": {"status": "unsupported"}}
         found = self.rows(self.on({"devices": [{"processes": [row]}]}, "ps", "--json"))[0]
         known = {key for key, value in found.items() if value is not None}
-        self.assertEqual(known, {"pid", "device_index", "accounting", "source", "age_ns", "notes"})
+        self.assertEqual(known, {"pid", "device_index", "name_state", "accounting", "source", "age_ns",
+                                 "notes"})
+        self.assertEqual(found["name_state"], "unknown")
 
     def test_quotes_in_names(self):
         text = self.on(with_processes(process(1, 1, 'weird"name')), "ps", "--json").out

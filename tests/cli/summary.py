@@ -135,14 +135,15 @@ class Json(Machines):
             "index": 0, "name": "NVIDIA \"Test\"", "total_bytes": 17179869184,
             "free_bytes": 15170138112, "used_bytes": 1933185024, "reserved_bytes": 76546048,
             "driver_version": "591.86", "uuid": "GPU-1", "pci_bus_id": "0000:01:00.0",
-            "cuda_version": "12.4", "vendor": "nvidia", "kind": "discrete",
+            "cuda_version": 12040, "vendor": "nvidia", "kind": "discrete",
             "memory_kind": "dedicated", "pool": "vram", "parent_index": None, "state": "ready",
             "source": "simulated", "notes": []})
 
     def test_unknown_is_null(self):
         gpu = self.gpus(devices=[{"pools": []}])[0]
         known = {key for key, value in gpu.items() if value is not None}
-        self.assertEqual(known, {"index", "kind", "state", "source", "notes"})
+        self.assertEqual(known, {"index", "vendor", "kind", "memory_kind", "state", "source", "notes"})
+        self.assertEqual((gpu["vendor"], gpu["memory_kind"]), ("unknown", "unknown"))
 
     def test_no_blank_stands_between_values(self):
         text = self.on({"devices": [card("a b")]}, "--json").out

@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The completions for bash, as bash runs them."""
+import subprocess
+
+from command import COMMAND, MACHINES, SOURCE, Machines, card, environment, main
+
+SCRIPT = r"""
+source "$1"; shift
+COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1))
+_hmn
+printf '%s\n' "${COMPREPLY[@]}"
+"""
+
+
+class Bash(Machines):
+    def setUp(self):
+        super().setUp()
+        self.command = self.folder / "hmn"
+        words = " ".join(f"'{word}'" for word in COMMAND)
+        self.command.write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+        self.command.chmod(0o755)
+
+    def complete(self, *words, **keys):
+        done = subprocess.run(
+            ["bash", "-c", SCRIPT, "bash", SOURCE / "src" / "cli" / "completions" / "hmn.bash",
+             self.command, *words],
+            env=environment(**keys), capture_output=True, text=True, cwd=self.folder, timeout=60)
+        self.assertEqual(done.stderr, "")
+        return set(done.stdout.split())
+
+    def test_commands_and_options(self):
+        self.assertEqual(self.complete("p"), {"ps"})
+        self.assertEqual(self.complete("s"), {"snapshot"})
+        self.assertEqual(self.complete("--j"), {"--json"})
+        self.assertIn("--version", self.complete("-"))
+        self.assertEqual(self.complete("ps", "--ma"), {"--match", "--machine"})
+        self.assertNotIn("--json", self.complete("snapshot", "--"))
+        self.assertNotIn("--version", self.complete("ps", "--"))
+
+    def test_an_options_value_is_no_command(self):
+        self.assertIn("snapshot", self.complete("--timeout", "ps", ""))
+        self.assertIn("--match", self.complete("--color", "never", "ps", "--"))
+
+    def test_values(self):
+        self.assertEqual(self.complete("--color", "a"), {"auto", "always"})
+        self.assertEqual(self.complete("ps", "--sort", ""),
+                         {"vram", "shared", "total", "ram", "pid", "name"})
+        self.assertEqual(self.complete("ps", "--match", ""), set())
+
+    def test_devices_and_processes_of_this_machine(self):
+        machine = self.machine(devices=[
+            card(processes=[{"pid": 71, "used": 1}, {"pid": 72, "used": 1}]), card("Other")])
+        self.assertEqual(self.complete("ps", "--device", "", HMN_SIMULATION=str(machine)), {"0", "1"})
+        self.assertEqual(self.complete("ps", "--pid", "7", HMN_SIMULATION=str(machine)), {"71", "72"})
+
+    def test_devices_of_the_machine_on_the_line(self):
+        machine = self.machine(devices=[card(), card("Other"), card("Third")])
+        self.assertEqual(self.complete("--machine", str(machine), "ps", "--device", ""),
+                         {"0", "1", "2"})
+
+    def test_no_device_is_no_completion(self):
+        machine = self.machine(devices=[])
+        self.assertEqual(self.complete("ps", "--device", "", HMN_SIMULATION=str(machine)), set())
+
+    def test_machine_files(self):
+        (self.folder / "my-machine.json").write_text("{}")
+        self.assertEqual(self.complete("--machine", "my-"), {"my-machine.json"})
+
+
+if __name__ == "__main__":
+    main()

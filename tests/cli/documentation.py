@@ -1,0 +1,145 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Help, manual pages and completions name the same options and commands, and no others."""
+import re
+import shutil
+import subprocess
+import unittest
+
+from command import SOURCE, main, run
+
+COMMANDS = ("", "ps", "snapshot", "doctor")
+LONG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
+COMPLETIONS = SOURCE / "src" / "cli" / "completions"
+
+
+def help_of(command):
+    result = run(*command.split(), "--help")
+    assert result.code == 0 and result.err == "", result
+    return result.out
+
+
+def helped(command):
+    options = re.search(r"^Options:\n(.*?)(?=^\S|\Z)", help_of(command), re.S | re.M).group(1)
+    return {option for line in options.splitlines() for option in LONG.findall(line[:28])}
+
+
+def page_of(command):
+    return (SOURCE / "docs" / "man" / f"hmn{'-' * bool(command)}{command}.1").read_text()
+
+
+def options_in(macros):
+    return {"--" + name for name in re.findall(r"(?:Fl|,) -([a-z][a-z-]*)", macros)}
+
+
+def manual(command):
+    items = [line for line in page_of(command).splitlines() if line.startswith(".It Fl")]
+    return options_in("\n".join(items))
+
+
+def synopsis(command):
+    text = re.search(r"\.Sh SYNOPSIS\n(.*?)\.Sh", page_of(command), re.S).group(1)
+    return options_in(text.replace("| -", "Fl -").replace("| Fl", "Fl"))
+
+
+def with_value(command):
+    return set(re.findall(r"^  (--[a-z-]+) [A-Z]+", help_of(command), re.M))
+
+
+class Options(unittest.TestCase):
+    def test_help_is_read_rightly(self):
+        self.assertEqual(helped(""), {"--help", "--version", "--json", "--timeout", "--machine",
+                                      "--color", "--trace"})
+        self.assertEqual(with_value("snapshot"), {"--timeout", "--machine", "--color"})
+
+    def test_manual_pages_have_the_options_of_the_help(self):
+        for command in COMMANDS:
+            self.assertEqual(manual(command), helped(command), command)
+            self.assertEqual(synopsis(command), helped(command), command)
+
+    def test_bash_has_the_options_of_the_help(self):
+        text = (COMPLETIONS / "hmn.bash").read_text()
+        common = set(LONG.findall(re.search(r'common="([^"]*)"', text).group(1)))
+        self.assertEqual(common, helped("snapshot"))
+        self.assertEqual(common, helped("doctor"))
+        for command, case in (("ps", r"ps\) _hmn_words"), ("", r"\*\) _hmn_words")):
+            words = re.search(case + r' "([^"]*)"', text).group(1)
+            self.assertEqual(set(LONG.findall(words)) | common, helped(command), command)
+        valued = set(LONG.findall(re.search(r"(--timeout \| [^)]*)\)", text).group(1)))
+        self.assertEqual(valued, with_value("") | with_value("ps"))
+
+    def test_zsh_has_the_options_of_the_help(self):
+        text = (COMPLETIONS / "_hmn").read_text()
+        named = set(re.findall(r"(--[a-z-]+)[}\[]", text))
+        self.assertEqual(named, helped("") | helped("ps"))
+
+    def test_fish_has_the_options_of_the_help(self):
+        found = {"": set(), "ps": set(), "common": set()}
+        for line in (COMPLETIONS / "hmn.fish").read_text().splitlines():
+            where = "ps" if "from ps'" in line else "" if "not __fish_seen" in line else "common"
+            found[where] |= {"--" + name for name in re.findall(r" -l ([a-z-]+)", line)}
+        found["common"] -= {"--commands"}
+        self.assertEqual(found["common"], helped("snapshot"))
+        self.assertEqual(found["common"] | found["ps"], helped("ps"))
+        self.assertEqual(found["common"] | found[""], helped(""))
+
+    def test_each_option_does_what_its_help_says_it_takes(self):
+        for command in COMMANDS:
+            for option in helped(command) - with_value(command) - {"--help", "--version"}:
+                result = run(*command.split(), option, "--machine", "/dev/null/none")
+                self.assertNotIn("no such option", result.err, (command, option))
+                self.assertEqual(result.code, 1, (command, option))
+            for option in with_value(command):
+                result = run(*command.split(), option)
+                self.assertEqual(result.code, 2)
+                self.assertIn(option, result.err)
+
+
+class Texts(unittest.TestCase):
+    def test_commands_stand_in_help_manual_and_completions(self):
+        listed = re.search(r"^Subcommands:\n(.*?)\n\n", help_of(""), re.S | re.M).group(1)
+        names = {line.split()[0] for line in listed.splitlines()}
+        self.assertEqual(names, set(COMMANDS) - {""})
+        self.assertEqual(set(re.findall(r"^\.It Cm (\w+)$", page_of(""), re.M)), names)
+        for file in ("hmn.bash", "_hmn", "hmn.fish"):
+            text = (COMPLETIONS / file).read_text()
+            for name in names:
+                self.assertIn(name, text, file)
+
+    def test_help_has_examples_and_exit_codes(self):
+        for command in COMMANDS:
+            text = help_of(command)
+            self.assertIn("\nExamples:\n  hmn", text)
+            self.assertIn("\nExit status: 0 done", text)
+            self.assertTrue(all(len(line) <= 84 for line in text.splitlines()), text)
+
+    def test_sort_keys_stand_everywhere(self):
+        keys = "vram shared total ram pid name".split()
+        self.assertIn(", ".join(keys), help_of("ps"))
+        for key in keys:
+            self.assertRegex(page_of("ps"), rf"Cm {key}\b")
+        for file in ("hmn.bash", "_hmn", "hmn.fish"):
+            self.assertIn(" ".join(keys), (COMPLETIONS / file).read_text())
+
+    def test_json_keys_stand_in_the_manual(self):
+        import ps
+        import summary
+        for command, keys in (("", summary.KEYS), ("ps", ps.KEYS)):
+            text = " ".join(re.findall(r"^\.It Va (.*)$", page_of(command), re.M))
+            self.assertEqual(set(re.findall(r"\w+", text)), set(keys), command)
+
+    def test_environment_variables_stand_in_the_manual(self):
+        code = "".join(path.read_text() for path in (SOURCE / "src" / "cli").glob("*.cpp"))
+        read = set(re.findall(r'"((?:HMN|LC|NO)_[A-Z_]+|LANG|TERM)"', code))
+        named = set(re.findall(r"\b([A-Z_]{4,})\b", " ".join(
+            re.findall(r"^\.It Ev (.*)$", page_of(""), re.M))))
+        self.assertEqual(read, named)
+
+    def test_shells_can_read_their_completions(self):
+        for shell, file, check in (("bash", "hmn.bash", "-n"), ("zsh", "_hmn", "-n"),
+                                   ("fish", "hmn.fish", "--no-execute")):
+            if shutil.which(shell):
+                subprocess.run([shell, check, COMPLETIONS / file], check=True)
+
+
+if __name__ == "__main__":
+    main()

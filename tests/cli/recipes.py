@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The commands of docs/recipes.md and the README run, on every example machine and on this one."""
+import json
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import unittest
+
+from command import COMMAND, MACHINES, SOURCE, Machines, card, environment, main, run, skip_all
+
+
+def blocks(path):
+    return re.findall(r"^```sh\n(.*?)^```", (SOURCE / path).read_text(), re.S | re.M)
+
+
+def hmn_lines(path):
+    lines = [line.split("  #")[0].strip() for block in blocks(path) for line in block.splitlines()]
+    return [line for line in lines if line.startswith("hmn")]
+
+
+class Recipes(Machines):
+    def setUp(self):
+        super().setUp()
+        tools = self.folder / "bin"
+        tools.mkdir()
+        words = " ".join(f"'{word}'" for word in COMMAND)
+        (tools / "hmn").write_text(f'#!/bin/sh\nexec {words} "$@"\n')
+        (tools / "hmn").chmod(0o755)
+        self.path = f"{tools}:/usr/bin:/bin"
+
+    def shell(self, line, machine=None):
+        keys = {"PATH": self.path}
+        if machine:
+            keys["HMN_SIMULATION"] = str(machine)
+        return subprocess.run(["bash", "-o", "pipefail", "-c", line], env=environment(**keys),
+                              cwd=self.folder, stdin=subprocess.DEVNULL, capture_output=True,
+                              text=True, timeout=60)
+
+    def answer(self, fragment, machine):
+        lines = [line for line in hmn_lines("docs/recipes.md") if fragment in line]
+        self.assertEqual(len(lines), 1, (fragment, lines))
+        done = self.shell(lines[0], machine)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        return done.stdout
+
+    def test_they_survive_null_and_every_machine(self):
+        nothing = self.machine(devices=[{"processes": [{"pid": 1}]}, card(state="asleep")])
+        for line in hmn_lines("docs/recipes.md"):
+            for machine in (*sorted(MACHINES.glob("*.json")), nothing, self.machine(devices=[]), None):
+                done = self.shell(line, machine)
+                may_say_no = " -e " in line
+                self.assertIn(done.returncode, (0, 1) if may_say_no else (0,),
+                              (line, machine, done.stderr))
+                self.assertNotIn("jq: error", done.stderr, line)
+
+    def test_they_give_what_they_promise(self):
+        def row(pid, used, name="x", **keys):
+            return {"pid": pid, "used": used, "name": name} | keys
+        machine = self.machine(
+            devices=[card("A", uuid="GPU-1", processes=[
+                         row(n, n << 20, uid=n % 2) for n in range(1, 8)] + [
+                         {"pid": 99, "name": "unknown size", "uid": 0}],
+                         telemetry={"temperature_celsius": 50, "power_watts": 100}),
+                     card("B", pools=[{"kind": "vram", "total": "40GiB", "used": "10GiB"}])],
+            host={"system": {"total": "8GiB", "available": "3GiB", "limit": "2GiB", "limit_used": "1GiB"}})
+        top = json.loads(self.answer("[:5]", machine))
+        self.assertEqual([each["pid"] for each in top], [7, 6, 5, 4, 3])
+        table = self.answer("@tsv", machine).splitlines()
+        self.assertEqual(table[0], "7\tx\t7")
+        self.assertEqual(json.loads(self.answer("max // 0", machine)), 30 << 30)
+        self.assertEqual(json.loads(self.answer("max_by", machine)), 1)
+        self.assertEqual(json.loads(self.answer("any(", machine)), True)
+        self.assertEqual(json.loads(self.answer("group_by", machine)),
+                         [{"uid": 0, "bytes": 12 << 20}, {"uid": 1, "bytes": 16 << 20}])
+        self.assertEqual(json.loads(self.answer("select(.used_bytes == null)", machine)), [99])
+        self.assertEqual(json.loads(self.answer("[0].uuid", machine)), "GPU-1")
+        self.assertEqual(json.loads(self.answer("limit_left", machine)),
+                         {"available_bytes": 3 << 30, "limit_left": 1 << 30})
+        self.assertEqual(self.answer(".temperature_celsius", machine).splitlines()[0],
+                         '{"name":"A","celsius":50,"watts":100}')
+        self.assertIn("HMN_E_UNSUPPORTED: ", self.answer(".diagnostics", machine))
+
+    def test_examples_of_help_and_manual_run(self):
+        lines = []
+        for command in ("", "ps", "snapshot", "doctor"):
+            text = run(*command.split(), "--help").out.split("Examples:")[1].split("Exit status")[0]
+            lines += [re.split(r" {3,}", line.strip())[0] for line in text.splitlines()
+                      if line.startswith("  hmn")]
+            page = SOURCE / "docs" / "man" / f"hmn{'-' * bool(command)}{command}.1"
+            lines += re.findall(r"^\.Dl \$ (hmn.*)$", page.read_text(), re.M)
+        self.assertGreater(len(lines), 12)
+        (self.folder / "examples").symlink_to(SOURCE / "examples")
+        machine = self.machine(devices=[card(uuid="GPU-8f6d2b1e-...", pci_bus_id="0000:01:00.0")])
+        for line in lines:
+            done = self.shell(line, machine)
+            self.assertEqual(done.returncode, 0, (line, done.stderr))
+
+    def test_commands_of_the_readme_run(self):
+        (self.folder / "examples").symlink_to(SOURCE / "examples")
+        for line in hmn_lines("README.md"):
+            done = self.shell(line, MACHINES / "workstation.json")
+            self.assertEqual(done.returncode, 0, (line, done.stderr))
+        for block in blocks("README.md"):
+            for line in block.splitlines():
+                arguments = re.match(r"scripts/run ([^#|]+)", line)
+                if arguments:
+                    done = self.shell("hmn " + arguments.group(1))
+                    self.assertEqual(done.returncode, 0, (line, done.stderr))
+
+
+if __name__ == "__main__":
+    if not shutil.which("jq"):
+        skip_all("cli.recipes", "jq is not installed")
+    main()

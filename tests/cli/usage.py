@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Exit codes and messages, and that docs/exit-codes.md says so."""
+import re
+
+from command import MACHINES, SOURCE, Machines, card, main, run
+
+WRONG = (
+    (("--bogus",), '"--bogus": no such option'),
+    (("bogus",), '"bogus": no such command; there are ps, snapshot and doctor'),
+    (("ps", "extra"), '"extra": unexpected argument'),
+    (("ps", "--bogus"), '"--bogus": no such option'),
+    (("--pid", "1"), '"--pid": no such option'),
+    (("snapshot", "--json"), '"--json": no such option'),
+    (("doctor", "--json"), '"--json": no such option'),
+    (("--timeout",), "--timeout"),
+    (("--timeout", "30"), "--timeout 30: did you mean 30s or 30ms?"),
+    (("ps", "--timeout", "500"), "500s or 500ms"),
+    (("--timeout", "0s"), "greater than zero"),
+    (("--timeout", "1.5h"), '"1.5h"'),
+    (("--timeout", "1d"), "ms, s, m or h"),
+    (("--color", "blue"), '--color "blue": expected auto, always or never'),
+    (("--machine", ""), '--machine ""'),
+    (("ps", "--pid", "x"), '--pid "x": expected a whole number from 1 to 4294967295'),
+    (("ps", "--pid", "0"), '--pid "0"'),
+    (("ps", "--pid", "4294967296"), '"4294967296"'),
+    (("ps", "--sort", "size"), '--sort "size": expected vram, shared, total, ram, pid or name'),
+    (("ps", "--device", "first"), "an index (0), a UUID (GPU-...) or a PCI address (0000:01:00.0)"),
+    (("--json", "ps"), "`hmn ps --json`, not `hmn --json ps`"),
+    (("--json", "snapshot"), "--json before a subcommand"),
+    (("--json", "doctor"), "--json before a subcommand"),
+)
+
+
+class Usage(Machines):
+    def test_wrong_usage_is_2_with_a_message_and_no_output(self):
+        for arguments, part in WRONG:
+            result = run(*arguments)
+            self.assertEqual((result.code, result.out), (2, ""), arguments)
+            self.assertTrue(result.err.startswith("hmn: "), result.err)
+            self.assertEqual(result.err.count("\n"), 1, result.err)
+            self.assertIn(part, result.err, arguments)
+
+    def test_help_and_version_are_0_on_standard_output(self):
+        for arguments in (("-h",), ("--help",), ("ps", "-h"), ("snapshot", "--help"), ("doctor", "-h")):
+            result = run(*arguments)
+            self.assertEqual((result.code, result.err), (0, ""), arguments)
+            self.assertIn("Usage: hmn", result.out)
+        version = re.search(r'HMN_VERSION_MAJOR (\d+)\n.*MINOR (\d+)\n.*PATCH (\d+)',
+                            (SOURCE / "include" / "hypomnesis.h").read_text())
+        for option in ("-V", "--version"):
+            self.assertEqual(run(option), (0, f"hmn {'.'.join(version.groups())}\n", ""))
+
+    def test_failures_are_1(self):
+        machine = MACHINES / "workstation.json"
+        for arguments in (("ps", "--device", "7", "--machine", machine),
+                          ("ps", "--device", "GPU-none", "--machine", machine),
+                          ("ps", "--pid", "4294967295", "--machine", machine),
+                          ("--machine", "/nonexistent/machine.json"),
+                          ("snapshot", "--machine", self.folder),
+                          ("--json", "--machine", self.machine({"no such key": 1}))):
+            result = run(*arguments)
+            self.assertEqual(result.code, 1, arguments)
+            self.assertTrue(result.err.startswith("hmn: "), result.err)
+
+    def test_a_machine_file_that_is_not_there_is_named(self):
+        result = run("--machine", "no/such.json")
+        self.assertEqual(result, (1, "", 'hmn: --machine "no/such.json": No such file or directory\n'))
+
+    def test_a_machine_file_that_is_wrong_is_told_why(self):
+        for arguments in ((), ("--json",), ("ps",), ("snapshot",), ("doctor",)):
+            result = run(*arguments, "--machine", self.machine({"devices": [{"nam": "x"}]}))
+            self.assertIn("nam", result.err + result.out, arguments)
+
+    def test_a_relative_machine_file_is_found(self):
+        (self.folder / "here.json").write_text('{"devices": [{"name": "Here"}]}')
+        result = run("--json", "--machine", "here.json", cwd=self.folder)
+        self.assertIn('"name":"Here"', result.out)
+
+    def test_the_page_has_every_code_that_is_used(self):
+        page = (SOURCE / "docs" / "exit-codes.md").read_text()
+        rows = re.findall(r"^\| ([^|]+?) \|", page, re.M)
+        for code in ("0", "1", "2", "125", "124", "126, 127", "128 + N", "the child's", "0, 3, 4",
+                     "0, 1, 2"):
+            self.assertIn(code, rows)
+        used = re.findall(r"(\w+) = (\d+)", (SOURCE / "src" / "cli" / "exit_code.hpp").read_text())
+        self.assertEqual({number for _, number in used}, {"0", "1", "2"})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "api/guard.hpp"
 
+#include <new>
+
 #include "model/text.hpp"
+#include "platform/thread.hpp"
 
 namespace hmn::api {
 
 void clear_error(hmn_error* error) noexcept {
-  if (error != nullptr) clear_result(error);
+  if (error != nullptr) sized_out::of(error).clear();
 }
 
 void write_error(hmn_error* error, const failure& why) noexcept {
@@ -20,7 +23,72 @@ void write_error(hmn_error* error, const failure& why) noexcept {
   bool cut = false;
   copy_utf8(full.message, sizeof full.message, why.message, cut);
   if (cut) full.notes |= HMN_NOTE_TRUNCATED;
-  write_result(error, full);
+  sized_out::of(error).write(&full);
+}
+
+namespace {
+
+// Says so without needing memory for the message.
+hmn_status refuse(hmn_error* error, status code, const char* message) noexcept {
+  failure why{code, source::none, {}, {}};
+  try {
+    why.message = message;
+  } catch (...) {
+  }
+  write_error(error, why);
+  return static_cast<hmn_status>(code);
+}
+
+}  // namespace
+
+hmn_status guarded(hmn_error* error, function_ref<result<void>()> body) noexcept {
+  const platform::no_cancel quiet;
+  if (error != nullptr && !is_struct_size(error->struct_size, HMN_ERROR_SIZE_V1)) {
+    return HMN_E_STRUCT_SIZE;
+  }
+  try {
+    const result<void> said = body();
+    if (said) {
+      clear_error(error);
+      return HMN_OK;
+    }
+    write_error(error, said.why());
+    return static_cast<hmn_status>(said.why().code);
+  } catch (const std::bad_alloc&) {
+    return refuse(error, status::no_memory, "no memory");
+  } catch (...) {
+    return refuse(error, status::internal, "a defect of this library");
+  }
+}
+
+hmn_status with_context(hmn_context* handle, hmn_error* error,
+                        function_ref<result<void>(context&)> body) noexcept {
+  return guarded(error, [&]() -> result<void> {
+    if (result<void> ok = check_context(handle); !ok) return ok;
+    return body(object(handle));
+  });
+}
+
+hmn_status fill_sized(const sized_out& out, const void* full, hmn_error* error,
+                      function_ref<result<void>()> read) noexcept {
+  return guarded(error, [&]() -> result<void> {
+    if (result<void> ok = out.check(); !ok) return ok;
+    out.clear();
+    if (result<void> ok = read(); !ok) return ok;
+    out.write(full);
+    return {};
+  });
+}
+
+hmn_status write_text(const text_out& out, function_ref<result<std::string>()> make) noexcept {
+  return guarded(nullptr, [&]() -> result<void> {
+    out.clear();
+    if (out.buffer == nullptr && out.capacity != 0) {
+      return null_argument("buffer is NULL and capacity is not 0");
+    }
+    const result<std::string> made = make();
+    return made ? out.write(*made) : result<void>(made.why());
+  });
 }
 
 result<void> check_context(hmn_context* handle) {

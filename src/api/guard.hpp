@@ -5,13 +5,14 @@
 
 #include <hypomnesis.h>
 
-#include <new>
+#include <cstring>
+#include <string>
 #include <string_view>
 #include <utility>
 
 #include "api/handle.hpp"
 #include "api/sized.hpp"
-#include "platform/thread.hpp"
+#include "model/function_ref.hpp"
 
 namespace hmn::api {
 
@@ -22,57 +23,26 @@ inline failure null_argument(const char* message) {
   return {status::argument, source::none, {}, message};
 }
 
-// Runs `body`, which answers result<void>. A wrong error->struct_size refuses the call.
-template <class Body>
-hmn_status guarded(hmn_error* error, Body&& body) noexcept {
-  const platform::no_cancel quiet;
-  if (error != nullptr && !is_struct_size(error->struct_size, HMN_ERROR_SIZE_V1)) {
-    return HMN_E_STRUCT_SIZE;
-  }
-  status code = status::internal;
-  std::string_view defect = "a defect of this library";
-  try {
-    const result<void> said = body();
-    if (said) {
-      clear_error(error);
-      return HMN_OK;
-    }
-    write_error(error, said.why());
-    return static_cast<hmn_status>(said.why().code);
-  } catch (const std::bad_alloc&) {
-    code = status::no_memory;
-    defect = {};
-  } catch (...) {
-  }
-  failure why{code, source::none, {}, {}};
-  try {
-    why.message = defect.empty() ? "no memory" : defect;
-  } catch (...) {
-  }
-  write_error(error, why);
-  return static_cast<hmn_status>(code);
-}
+// Runs `body`. A wrong error->struct_size refuses the call.
+hmn_status guarded(hmn_error* error, function_ref<result<void>()> body) noexcept;
 
 // A context must be there and of this process.
 result<void> check_context(hmn_context* handle);
 
-template <class Body>
-hmn_status with_context(hmn_context* handle, hmn_error* error, Body&& body) noexcept {
-  return guarded(error, [&]() -> result<void> {
-    if (result<void> ok = check_context(handle); !ok) return ok;
-    return body(object(handle));
-  });
-}
+hmn_status with_context(hmn_context* handle, hmn_error* error,
+                        function_ref<result<void>(context&)> body) noexcept;
 
-// A call that fills *out from what `read` answers (result<T>), and zeroes it on any failure.
+// A call that fills *out from what `read` leaves in *full, and zeroes it on any failure.
+hmn_status fill_sized(const sized_out& out, const void* full, hmn_error* error,
+                      function_ref<result<void>()> read) noexcept;
+
 template <class T, class Read>
 hmn_status fill(T* out, hmn_error* error, Read&& read) noexcept {
-  return guarded(error, [&]() -> result<void> {
-    if (result<void> ok = check_result(out); !ok) return ok;
-    clear_result(out);
-    result<T> full = read();
-    if (!full) return std::move(full.why());
-    write_result(out, *full);
+  T full{};
+  return fill_sized(sized_out::of(out), &full, error, [&]() -> result<void> {
+    result<T> said = read();
+    if (!said) return std::move(said.why());
+    full = *said;
     return {};
   });
 }
@@ -109,18 +79,8 @@ struct text_out {
   [[nodiscard]] result<void> write(std::string_view text) const;
 };
 
-// A call that writes the text which `make` answers (result<std::string>), and nothing on failure.
-template <class Make>
-hmn_status write_text(const text_out& out, Make&& make) noexcept {
-  return guarded(nullptr, [&]() -> result<void> {
-    out.clear();
-    if (out.buffer == nullptr && out.capacity != 0) {
-      return null_argument("buffer is NULL and capacity is not 0");
-    }
-    const auto made = make();
-    return made ? out.write(*made) : result<void>(made.why());
-  });
-}
+// A call that writes the text which `make` answers, and nothing on failure.
+hmn_status write_text(const text_out& out, function_ref<result<std::string>()> make) noexcept;
 
 template <std::size_t N, std::size_t M>
 void copy_text(char (&to)[N], const text<M>& from, hmn_flags& notes) noexcept {

@@ -5,8 +5,8 @@
 
 #include <hypomnesis.h>
 
-#include <algorithm>
-#include <cstring>
+#include <cstdint>
+#include <utility>
 
 #include "model/failure.hpp"
 
@@ -53,52 +53,40 @@ inline constexpr std::uint32_t size_v1<hmn_delta> = HMN_DELTA_SIZE_V1;
 template <class T>
 constexpr bool has_grown = sizeof(T) != size_v1<T>;
 
-template <class T>
-result<void> check_result(const T* out) {
-  static_assert(size_v1<T> != 0 && size_v1<T> % 8 == 0);
-  if (out == nullptr) return failure{status::argument, source::none, {}, "out is NULL"};
-  if (is_struct_size(out->struct_size, size_v1<T>)) return {};
-  return failure{status::struct_size, source::none, {},
-                 "out->struct_size must be a multiple of 8, from the struct's first size to 65536"};
-}
+// A result struct of the caller, of whatever type.
+struct sized_out {
+  unsigned char* bytes;
+  std::uint32_t first_size;  // the struct's V1
+  std::uint32_t known_size;  // as this library knows it
 
-// Zeroes all that lies behind struct_size.
-template <class T>
-void clear_result(T* out) noexcept {
-  auto* bytes = reinterpret_cast<unsigned char*>(out);
-  std::memset(bytes + sizeof out->struct_size, 0, out->struct_size - sizeof out->struct_size);
-}
+  template <class T>
+  static sized_out of(T* out) noexcept {
+    static_assert(size_v1<T> != 0 && size_v1<T> % 8 == 0);
+    static_assert(!has_grown<T>, "mask `present` by the caller's size");
+    return {reinterpret_cast<unsigned char*>(out), size_v1<T>, sizeof(T)};
+  }
 
-// Writes every byte up to the caller's struct_size and none past it.
-template <class T>
-void write_result(T* out, const T& full) noexcept {
-  static_assert(!has_grown<T>, "mask `present` by the caller's size");
-  const std::uint32_t size = out->struct_size;
-  const std::size_t known = std::min<std::size_t>(size, sizeof(T));
-  auto* bytes = reinterpret_cast<unsigned char*>(out);
-  const auto* from = reinterpret_cast<const unsigned char*>(&full);
-  std::memcpy(bytes + sizeof size, from + sizeof size, known - sizeof size);
-  std::memset(bytes + known, 0, size - known);
-}
+  [[nodiscard]] result<void> check() const;
+  // Zeroes all that lies behind struct_size.
+  void clear() const noexcept;
+  // Writes every byte up to the caller's struct_size and none past it.
+  void write(const void* full) const noexcept;
 
-// Reads an input of any size: NULL and what the caller's struct does not hold are zero.
+ private:
+  [[nodiscard]] std::uint32_t size() const noexcept;
+};
+
+// Copies an input of any size over zeroed defaults: NULL and what the caller's struct does not hold
+// stay zero.
+result<void> read_sized(const void* options, std::uint32_t first_size, void* full,
+                        std::uint32_t known_size);
+
 template <class T>
 result<T> read_input(const T* options) {
   T full{};
-  full.struct_size = sizeof(T);
-  if (options == nullptr) return full;
-  const std::uint32_t size = options->struct_size;
-  if (!is_struct_size(size, size_v1<T>)) {
-    return failure{status::struct_size, source::none, {},
-                   "options->struct_size must be a multiple of 8, from its first size to 65536"};
+  if (result<void> ok = read_sized(options, size_v1<T>, &full, sizeof(T)); !ok) {
+    return std::move(ok.why());
   }
-  const std::size_t known = std::min<std::size_t>(size, sizeof(T));
-  const auto* bytes = reinterpret_cast<const unsigned char*>(options);
-  if (std::any_of(bytes + known, bytes + size, [](unsigned char b) { return b != 0; })) {
-    return failure{status::unknown_flag, source::none, {},
-                   "the options hold a field that this version of the library does not know"};
-  }
-  std::memcpy(&full, bytes, known);
   full.struct_size = sizeof(T);
   return full;
 }

@@ -184,7 +184,7 @@ hmn_status hmn_snapshot_diagnostic(const hmn_snapshot* handle, uint32_t i,
 
 hmn_status hmn_snapshot_text(const hmn_snapshot* handle, uint32_t text, uint32_t i, char* buffer,
                              uint32_t capacity, uint32_t* needed) noexcept {
-  return write_text({buffer, capacity, needed}, [&]() -> result<std::string_view> {
+  return write_text({buffer, capacity, needed}, [&]() -> result<std::string> {
     if (handle == nullptr) return null_argument("snapshot is NULL");
     if (text != HMN_TEXT_PROCESS_NAME) {
       return failure{status::range, source::none, {}, fmt::format("{} is no HMN_TEXT_*", text)};
@@ -193,6 +193,6 @@ hmn_status hmn_snapshot_text(const hmn_snapshot* handle, uint32_t text, uint32_t
     if (i >= s.usages.size()) return past_end(i, s.usages.size());
     const std::string& name = s.usages[i].value.value.name;
     if (name.empty()) return nothing();
-    return std::string_view(name);
+    return name;
   });
 }

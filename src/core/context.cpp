@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "core/ask.hpp"
 #include "platform/fork.hpp"
 #include "platform/process.hpp"
 
@@ -89,6 +88,28 @@ void context::start() {
   }
   host_ = std::move(list.host);
   started_.store(true, std::memory_order_release);
+}
+
+context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index, budget& b,
+                               look at) {
+  refusals out;
+  bool served = false;
+  for (const std::unique_ptr<source_reader>& reader : readers_) {
+    if (reader->stands_in() && served) continue;
+    const plan q = plan_for(*reader, p, index);
+    bool conclusive = false;
+    result<void> said = reader->run(q, b, [&](const reply& known, std::uint64_t fresh_since) {
+      const bool answered = fresh_since != UINT64_MAX && !known.refused;
+      conclusive = known.conclusive;
+      if (answered && q.list) learn(*reader, known);
+      if (answered || !known.refused) at(*reader, known, fresh_since);
+    });
+    served = served || said || said.why().code == status::timeout;
+    if (said) continue;
+    note_refusal(*reader, said.why());
+    out.push_back({reader->id(), std::move(said.why()), conclusive});
+  }
+  return out;
 }
 
 budget context::new_budget(std::uint64_t deadline_ns) const {

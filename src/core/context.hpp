@@ -81,9 +81,10 @@ class context {
   void learn(source_reader& reader, const reply& known);
   void note_refusal(const source_reader& reader, const failure& why);
 
-  // Carries out a plan on every source that has its say: look(reader, reply, fresh_since).
-  template <class Look>
-  refusals ask(const plan& p, std::optional<std::uint32_t> index, budget& b, Look&& look);
+  // Carries out a plan on every source that has its say.
+  using look =
+      function_ref<void(source_reader& reader, const reply& known, std::uint64_t fresh_since)>;
+  refusals ask(const plan& p, std::optional<std::uint32_t> index, budget& b, look at);
   // The same for one part of one device.
   template <class T, class Pick>
   result<dated<T>> read_part(std::uint32_t index, const plan& p, budget& b, Pick&& pick);

@@ -3,7 +3,8 @@
 // Readings of one part of one device.
 #include <fmt/format.h>
 
-#include "core/ask.hpp"
+#include "core/context.hpp"
+#include "core/part_of.hpp"
 #include "core/unified.hpp"
 
 namespace hmn {
@@ -22,7 +23,7 @@ failure weightiest(std::vector<failure>& all) {
 template <class T, class Pick>
 result<dated<T>> context::read_part(std::uint32_t index, const plan& p, budget& b, Pick&& pick) {
   std::optional<result<dated<T>>> found;
-  const auto look = [&](source_reader& reader, const reply& known, std::uint64_t fresh_since) {
+  const auto take = [&](source_reader& reader, const reply& known, std::uint64_t fresh_since) {
     std::optional<slot> number;
     {
       const std::lock_guard lock(table_mutex_);
@@ -35,7 +36,7 @@ result<dated<T>> context::read_part(std::uint32_t index, const plan& p, budget& 
       }
     }
   };
-  refusals refused = ask(p, index, b, look);
+  refusals refused = ask(p, index, b, take);
   if (found && *found) return std::move(*found);
   if (!refused.empty()) {
     std::vector<failure> all;

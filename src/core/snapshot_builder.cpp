@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <unordered_map>
 
-#include "core/ask.hpp"
+#include "core/part_of.hpp"
 #include "core/unified.hpp"
 
 namespace hmn {

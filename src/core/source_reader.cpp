@@ -39,6 +39,27 @@ bool is_young(const device_reply& d, const plan& p, std::uint64_t since) {
 source_reader::source_reader(listed_source listed, const settings& s, const limits& l)
     : limits_(l), stands_in_(listed.stands_in), lane_(std::move(listed.device), s) {}
 
+result<void> source_reader::run(const plan& p, budget& b, look at) {
+  const std::uint64_t begun = platform::monotonic_ns();
+  const timed_guard turn(turn_, b.until());
+  if (!turn) {
+    show(at, UINT64_MAX);
+    return is_opening() ? still_opening() : too_late();
+  }
+  if (is_young_enough(p, begun)) {
+    show(at, young_since(begun));
+    return outcome_of_last();
+  }
+  result<void> asked = ask(p, b);
+  show(at, asked ? begun : UINT64_MAX);
+  return asked ? outcome_of_last() : asked;
+}
+
+void source_reader::show(look at, std::uint64_t fresh_since) {
+  const std::lock_guard lock(known_mutex_);
+  at(known_, fresh_since);
+}
+
 bool source_reader::is_young_enough(const plan& p, std::uint64_t now) const {
   if (limits_.max_age_ns == 0 || p.describe || known_.refused || known_.listed_ns == 0) return false;
   const std::uint64_t since = young_since(now);

@@ -4,9 +4,10 @@
 #include <memory>
 #include <mutex>
 
-#include "core/lane.hpp"
 #include "backends/registry.hpp"
+#include "core/lane.hpp"
 #include "core/timed_lock.hpp"
+#include "model/function_ref.hpp"
 
 namespace hmn {
 
@@ -18,34 +19,16 @@ class source_reader {
   [[nodiscard]] source id() const noexcept { return lane_.id(); }
   [[nodiscard]] bool stands_in() const noexcept { return stands_in_; }
 
-  // Asks the source, or takes what is young enough, then calls look(reply, fresh_since): parts tried
+  // Asks the source, or takes what is young enough, then calls at(reply, fresh_since): parts tried
   // at or after fresh_since are of this reading. A failure means that the source could not be asked;
-  // look was then called with what was known before (fresh_since is UINT64_MAX).
-  template <class Look>
-  result<void> run(const plan& p, budget& b, Look&& look) {
-    const std::uint64_t begun = platform::monotonic_ns();
-    const timed_guard turn(turn_, b.until());
-    if (!turn) {
-      show(look, UINT64_MAX);
-      return is_opening() ? still_opening() : too_late();
-    }
-    if (is_young_enough(p, begun)) {
-      show(look, young_since(begun));
-      return outcome_of_last();
-    }
-    result<void> asked = ask(p, b);
-    show(look, asked ? begun : UINT64_MAX);
-    return asked ? outcome_of_last() : asked;
-  }
+  // `at` was then called with what was known before (fresh_since is UINT64_MAX).
+  using look = function_ref<void(const reply& known, std::uint64_t fresh_since)>;
+  result<void> run(const plan& p, budget& b, look at);
 
   void abandon() noexcept { lane_.abandon(); }
 
  private:
-  template <class Look>
-  void show(Look&& look, std::uint64_t fresh_since) {
-    const std::lock_guard lock(known_mutex_);
-    look(known_, fresh_since);
-  }
+  void show(look at, std::uint64_t fresh_since);
   // Never 0, which stands for what was never read.
   [[nodiscard]] std::uint64_t young_since(std::uint64_t now) const noexcept {
     return now > limits_.max_age_ns ? now - limits_.max_age_ns : 1;

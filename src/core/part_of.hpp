@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// How context asks its sources; included by the files that implement it.
+// What context makes of the answers of its sources.
 #pragma once
 
-#include "core/context.hpp"
+#include "core/limits.hpp"
+#include "core/reply.hpp"
+#include "core/snapshot.hpp"
 
 namespace hmn {
 
@@ -32,29 +34,6 @@ result<dated<T>> part_of(const part<T>& p, std::uint64_t fresh_since, const limi
   }
   if (p.why && p.tried_ns >= fresh_since) return *p.why;
   return failure{status::timeout, from, {}, "the driver did not answer within the deadline"};
-}
-
-template <class Look>
-context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index, budget& b,
-                               Look&& look) {
-  refusals out;
-  bool served = false;
-  for (const std::unique_ptr<source_reader>& reader : readers_) {
-    if (reader->stands_in() && served) continue;
-    const plan q = plan_for(*reader, p, index);
-    bool conclusive = false;
-    result<void> said = reader->run(q, b, [&](const reply& known, std::uint64_t fresh_since) {
-      const bool answered = fresh_since != UINT64_MAX && !known.refused;
-      conclusive = known.conclusive;
-      if (answered && q.list) learn(*reader, known);
-      if (answered || !known.refused) look(*reader, known, fresh_since);
-    });
-    served = served || said || said.why().code == status::timeout;
-    if (said) continue;
-    note_refusal(*reader, said.why());
-    out.push_back({reader->id(), std::move(said.why()), conclusive});
-  }
-  return out;
 }
 
 }  // namespace hmn

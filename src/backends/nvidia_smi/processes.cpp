@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <unordered_map>
 
 #include "backends/nvidia_smi/caller.hpp"
 #include "backends/nvidia_smi/source.hpp"
@@ -68,17 +69,17 @@ result<std::vector<usage>> smi_source::rows_of(slot number, std::uint32_t pid, r
   if (result<void> loaded = load_apps(r); !loaded) return std::move(loaded.why());
   std::vector<usage> found;
   std::vector<status> why;
+  std::unordered_map<std::uint32_t, std::size_t> place;
   for (const app_row& row : (**apps_).rows) {
     if (!is_of(row, number)) continue;
     if (row.pid == 0) return fail(row.why_none, "nvidia-smi cannot list the processes of this GPU");
     if (pid != 0 && row.pid != pid) continue;
-    const auto same =
-        std::find_if(found.begin(), found.end(), [&](const usage& u) { return u.pid == row.pid; });
-    if (same == found.end()) {
+    const auto [at, is_new] = place.try_emplace(row.pid, found.size());
+    if (is_new) {
       found.push_back(plain_row(row));
       why.push_back(row.used.why);
     } else {
-      merge(*same, plain_row(row), known_[number].mig_on);
+      merge(found[at->second], plain_row(row), known_[number].mig_on);
     }
   }
   for (std::size_t i = 0; i < found.size(); ++i) check_use(found[i], why[i], number, r);

@@ -39,9 +39,9 @@ status status_of_exit(int code) {
   }
 }
 
-failure of_sentence(const sentence& s, const std::string& line, native_code native) {
+failure of_sentence(const sentence& s, const text<256>& line, native_code native) {
   return fail(s.code, native,
-              fmt::format("nvidia-smi says \"{}\": {}", text<160>(line).view(), s.advice));
+              fmt::format("nvidia-smi says \"{}\": {}", text<160>(line.view()).view(), s.advice));
 }
 
 failure of_exit(const platform::outcome& o, std::string_view what) {
@@ -91,10 +91,10 @@ std::optional<failure> why_no_answer(const platform::outcome& o, std::string_vie
               fmt::format("{} cannot be run{}", path, refused ? ": permission denied" : ""));
 }
 
-refusal why_no_table(const platform::outcome& o, const std::vector<std::string>& strays) {
+refusal why_no_table(const platform::outcome& o, const stray_lines& strays) {
   bool nothing_there = false;
-  for (const std::string& line : strays) {
-    const auto s = parse_sentence(line);
+  for (const text<256>& line : strays.first()) {
+    const auto s = parse_sentence(line.view());
     if (!s || s->what == about::warning) continue;
     if (s->what == about::nothing) {
       nothing_there = true;
@@ -106,28 +106,27 @@ refusal why_no_table(const platform::outcome& o, const std::vector<std::string>&
   if (o.what == kind::output_too_long) {
     return {fail(status::limit, {}, "nvidia-smi printed no table, and more than is read"), {}};
   }
-  return {of_exit(o, strays.empty() ? "printed nothing" : "printed no table that is known"), {}};
+  return {of_exit(o, strays.count() == 0 ? "printed nothing" : "printed no table that is known"),
+          {}};
 }
 
-std::vector<problem> problems_of(const platform::outcome& o,
-                                 const std::vector<std::string>& strays) {
+std::vector<problem> problems_of(const platform::outcome& o, const stray_lines& strays) {
   std::vector<problem> all;
-  const std::string* first_unknown = nullptr;
-  std::size_t unknown = 0;
-  for (const std::string& line : strays) {
-    const auto s = parse_sentence(line);
-    if (!s && unknown++ == 0) first_unknown = &line;
+  const text<256>* first_unknown = nullptr;
+  std::size_t known = 0;
+  for (const text<256>& line : strays.first()) {
+    const auto s = parse_sentence(line.view());
+    known += s ? 1 : 0;
+    if (!s && first_unknown == nullptr) first_unknown = &line;
     if (!s || s->what == about::warning || s->what == about::nothing) continue;
     all.push_back({of_sentence(*s, line, exit_of(o)), s->bus_id});
   }
   if (first_unknown != nullptr) {
-    all.push_back({fail(status::backend, {},
-                        fmt::format("{} line(s) of nvidia-smi's table make no sense, the first: {}",
-                                    unknown, text<120>(*first_unknown).view())),
-                   {}});
-  }
-  if (o.what == kind::output_too_long) {
-    all.push_back({fail(status::limit, {}, "nvidia-smi printed more rows than are read"), {}});
+    all.push_back(
+        {fail(status::backend, {},
+              fmt::format("{} line(s) of nvidia-smi's table make no sense, the first: {}",
+                          strays.count() - known, text<120>(first_unknown->view()).view())),
+         {}});
   }
   if (has_failed(o) && all.empty()) all.push_back({of_exit(o, "printed its table"), {}});
   return all;

@@ -22,11 +22,10 @@ struct refusal {
   std::optional<failure> why;
   std::string field;  // that the tool does not know; empty: something else
 };
-refusal why_no_table(const platform::outcome& o, const std::vector<std::string>& strays);
+refusal why_no_table(const platform::outcome& o, const stray_lines& strays);
 
 // What is wrong although there is a table.
-std::vector<problem> problems_of(const platform::outcome& o,
-                                 const std::vector<std::string>& strays);
+std::vector<problem> problems_of(const platform::outcome& o, const stray_lines& strays);
 
 // HMN_NATIVE_EXIT
 native_code exit_of(const platform::outcome& o) noexcept;

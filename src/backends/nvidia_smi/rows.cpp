@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "backends/nvidia_smi/table.hpp"
 #include "model/scan.hpp"
 #include "model/text.hpp"
 
@@ -28,11 +27,6 @@ std::vector<std::optional<std::size_t>> places(const table& t, std::span<const s
 
 std::string_view whole_lines(std::string_view text, bool cut) {
   return cut ? text.substr(0, text.rfind('\n') + 1) : text;  // npos + 1 is 0
-}
-
-template <class Row>
-void keep_strays(const table& t, answer<Row>& out) {
-  for (const std::string_view line : t.strays) append_utf8(out.strays.emplace_back(), line);
 }
 
 std::string utf8(std::string_view bytes) {
@@ -70,11 +64,12 @@ std::string_view gpu_row::known(gpu_column c) const {
 }
 
 answer<gpu_row> parse_gpus(std::string_view text, bool cut) {
-  const table t = parse_table(whole_lines(text, cut), gpu_spellings(), free_gpu_texts);
+  const table t = parse_table(whole_lines(text, cut), gpu_spellings(), free_gpu_texts, most_gpus);
   const auto at = places(t, gpu_spellings());
   answer<gpu_row> out;
   out.is_table = !t.columns.empty();
-  keep_strays(t, out);
+  out.strays = t.strays;
+  out.is_truncated = t.is_truncated;
   for (const auto& cells : t.rows) {
     gpu_row& row = out.rows.emplace_back();
     for (std::size_t i = 0; i < at.size(); ++i) {
@@ -85,12 +80,13 @@ answer<gpu_row> parse_gpus(std::string_view text, bool cut) {
 }
 
 answer<app_row> parse_apps(std::string_view text, bool cut) {
-  const table t = parse_table(whole_lines(text, cut), app_spellings(), free_app_texts);
+  const table t = parse_table(whole_lines(text, cut), app_spellings(), free_app_texts, most_apps);
   const auto at = places(t, app_spellings());
   const auto place = [&](app_column c) { return at[static_cast<std::size_t>(c)]; };
   answer<app_row> out;
   out.is_table = !t.columns.empty() && place(app_column::pid);
-  keep_strays(t, out);
+  out.strays = t.strays;
+  out.is_truncated = t.is_truncated;
   if (!out.is_table) return out;
   for (const auto& cells : t.rows) {
     const auto cell = [&](app_column c) {
@@ -100,7 +96,7 @@ answer<app_row> parse_apps(std::string_view text, bool cut) {
     row.gpu_uuid = utf8(cell(app_column::gpu_uuid));
     row.gpu_bus_id = normal_bus_id(cell(app_column::gpu_bus_id));
     if (!take_pid(cell(app_column::pid), row)) {
-      out.strays.push_back(utf8(fmt::format("{}", fmt::join(cells, ", "))));
+      out.strays.add(fmt::format("{}", fmt::join(cells, ", ")));
       continue;
     }
     if (const auto used = place(app_column::used)) {

@@ -11,6 +11,7 @@
 
 #include "backends/nvidia_smi/cell.hpp"
 #include "backends/nvidia_smi/columns.hpp"
+#include "backends/nvidia_smi/table.hpp"
 #include "model/usage.hpp"
 
 namespace hmn::nvidia_smi {
@@ -41,11 +42,15 @@ struct app_row {
   std::string name;  // the program's own, without its folder
 };
 
+inline constexpr std::size_t most_gpus = 1024;
+inline constexpr std::size_t most_apps = 65'536;
+
 template <class Row>
 struct answer {
   bool is_table = false;  // a header was found
   std::vector<Row> rows;
-  std::vector<std::string> strays;  // lines that are neither header nor row
+  stray_lines strays;
+  bool is_truncated = false;  // there were more than `most_gpus` or `most_apps`
 };
 
 // `cut`: the text ends where the reader stopped, so that its last line may be half of one.

@@ -137,24 +137,26 @@ result<void> smi_source::load_gpus(reading& r) {
 
 void smi_source::adopt_rows(reading& r) {
   const reply<gpu_row>& answer = **gpus_;
-  for (std::size_t i = 0; i < answer.rows.size(); ++i) adopt_row(i, r);
+  std::size_t again = 0;
+  for (std::size_t i = 0; i < answer.rows.size(); ++i) again += adopt_row(i, r) ? 0 : 1;
+  if (again != 0) {
+    r.remark(
+        about_device(fail(status::backend,
+                          fmt::format("{} row(s) of nvidia-smi are of a GPU that it lists twice, "
+                                      "or of none that anything identifies",
+                                      again)),
+                     subject::devices, {}));
+  }
   report(answer.problems, subject::devices, r);
 }
 
-void smi_source::adopt_row(std::size_t at, reading& r) {
+// False for a row that is of no GPU, or of one that has a row already.
+bool smi_source::adopt_row(std::size_t at, reading& r) {
   const gpu_row& row = (**gpus_).rows[at];
   const device who = identity_of(row);
-  if (who.uuid.empty() && who.pci_bus_id.empty() && !who.driver_index) {
-    r.remark(about_device(fail(status::backend, "nvidia-smi lists a GPU that nothing identifies"),
-                          subject::devices, {}));
-    return;
-  }
+  if (who.uuid.empty() && who.pci_bus_id.empty() && !who.driver_index) return false;
   known_gpu& k = known_[slot_of(who)];
-  if (k.row) {
-    r.remark(about_device(fail(status::backend, "nvidia-smi lists this GPU twice"),
-                          subject::devices, k.who.number));
-    return;
-  }
+  if (k.row) return false;
   adopt(k.who, who);
   k.row = at;
   k.mig_on = is_mig_on(row);
@@ -162,6 +164,7 @@ void smi_source::adopt_row(std::size_t at, reading& r) {
   k.total = bytes_of(total.text, total.unit).value;
   if (k.total == 0) k.total.reset();
   if (k.mig_on) r.remark(about_device(no_instances(), subject::devices, k.who.number));
+  return true;
 }
 
 void smi_source::report(const std::vector<problem>& problems, std::uint32_t about,

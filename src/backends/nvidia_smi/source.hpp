@@ -50,7 +50,7 @@ class smi_source final : public device_source {
   // The slot of a GPU, given at first sight.
   slot slot_of(const device& who);
   [[nodiscard]] std::optional<slot> find(const device& who) const;
-  void adopt_row(std::size_t at, reading& r);
+  bool adopt_row(std::size_t at, reading& r);
   result<const gpu_row*> row_of(slot number, reading& r);
   [[nodiscard]] failure why_no_row(slot number) const;
   void list_asleep(std::vector<device>& out);

@@ -79,11 +79,16 @@ void take_row(table& t, std::string_view line, std::optional<std::size_t> free_a
   if (parts.size() == count) {
     t.rows.push_back(std::move(parts));
   } else {
-    t.strays.push_back(line);
+    t.strays.add(line);
   }
 }
 
 }  // namespace
+
+void stray_lines::add(std::string_view line) {
+  constexpr std::size_t most_kept = 64;
+  if (count_++ < most_kept) first_.emplace_back(line);
+}
 
 std::optional<std::size_t> table::find(std::string_view name) const noexcept {
   for (std::size_t i = 0; i < columns.size(); ++i) {
@@ -108,19 +113,21 @@ std::vector<column> parse_header(std::string_view line, std::span<const spelling
 }
 
 table parse_table(std::string_view text, std::span<const spellings> known,
-                  std::span<const std::string_view> free_text) {
+                  std::span<const std::string_view> free_text, std::size_t most_rows) {
   table t;
   std::optional<std::size_t> free_at;
   while (!text.empty()) {
     const std::string_view line = scan::trim(scan::take_line(text));
     if (line.empty()) continue;
-    if (!t.columns.empty()) {
-      take_row(t, line, free_at);
+    if (t.columns.empty()) {
+      t.columns = parse_header(line, known);
+      if (t.columns.empty()) t.strays.add(line);
+      free_at = free_column(t, free_text);
       continue;
     }
-    t.columns = parse_header(line, known);
-    if (t.columns.empty()) t.strays.push_back(line);
-    free_at = free_column(t, free_text);
+    t.is_truncated = t.rows.size() == most_rows;
+    if (t.is_truncated) break;
+    take_row(t, line, free_at);
   }
   return t;
 }

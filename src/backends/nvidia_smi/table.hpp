@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/nvidia_smi/columns.hpp"
+#include "model/text.hpp"
 
 namespace hmn::nvidia_smi {
 
@@ -15,12 +16,25 @@ struct column {
   std::string_view unit;  // empty: none
 };
 
-// One answer in the form "--format=csv" with its header, units in the cells or not. All texts point
+// Lines that are neither header nor row: how many, and the beginnings of the first.
+class stray_lines {
+ public:
+  void add(std::string_view line);
+  [[nodiscard]] const std::vector<text<256>>& first() const noexcept { return first_; }
+  [[nodiscard]] std::size_t count() const noexcept { return count_; }
+
+ private:
+  std::vector<text<256>> first_;
+  std::size_t count_ = 0;
+};
+
+// One answer in the form "--format=csv" with its header, units in the cells or not. Cells point
 // into the answer.
 struct table {
   std::vector<column> columns;                      // empty: no header was found
   std::vector<std::vector<std::string_view>> rows;  // as many cells as columns
-  std::vector<std::string_view> strays;             // lines that are neither header nor row
+  stray_lines strays;
+  bool is_truncated = false;  // there were more rows than were asked for
 
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
 };
@@ -31,6 +45,6 @@ std::vector<column> parse_header(std::string_view line, std::span<const spelling
 // The tool quotes nothing: in a row with too many commas the surplus belongs to the column in
 // `free_text` that is there and stands first in that list.
 table parse_table(std::string_view text, std::span<const spellings> known,
-                  std::span<const std::string_view> free_text);
+                  std::span<const std::string_view> free_text, std::size_t most_rows);
 
 }  // namespace hmn::nvidia_smi

@@ -39,6 +39,17 @@ void trace(reading& r, const platform::command& c, const platform::outcome& o,
   r.remark(std::move(d));
 }
 
+template <class Row>
+reply<Row> reply_of(answer<Row> a, const platform::outcome& o) {
+  reply<Row> r{std::move(a.rows), problems_of(o, a.strays), a.is_truncated};
+  if (o.what == platform::outcome::kind::output_too_long) r.is_truncated = true;
+  if (!r.is_truncated) return r;
+  const std::string message =
+      fmt::format("nvidia-smi printed more rows than the {} that are read", r.rows.size());
+  r.problems.push_back({{status::limit, source::nvidia_smi, {}, message}, {}});
+  return r;
+}
+
 platform::outcome run(reading& r, const platform::command& c) {
   const std::uint64_t begun = platform::monotonic_ns();
   platform::outcome o = platform::run(c);
@@ -91,10 +102,7 @@ result<reply<Row>> tool::ask(reading& r, std::string_view option, column_choice&
     const platform::outcome o = run(r, c);
     if (auto why = why_no_answer(o, path_)) return std::move(*why);
     answer<Row> a = parse(o.output, is_cut(o));
-    if (a.is_table) {
-      const bool truncated = o.what == platform::outcome::kind::output_too_long;
-      return reply<Row>{std::move(a.rows), problems_of(o, a.strays), truncated};
-    }
+    if (a.is_table) return reply_of(std::move(a), o);
     refusal refused = why_no_table(o, a.strays);
     if (!refused.why) return reply<Row>();
     if (!choice.refuse(refused.field)) return std::move(*refused.why);

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvidia_smi/figures.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "machine.hpp"
+
+using namespace hmn;
+using namespace hmn::nvidia_smi;
+using smi_test::mib;
+
+namespace {
+
+gpu_row row_of(const std::string& header, const std::string& line) {
+  const auto a = parse_gpus(header + "\n" + line + "\n", false);
+  REQUIRE(a.rows.size() == 1);
+  return a.rows[0];
+}
+
+constexpr const char* memory_header =
+    "memory.total [MiB], memory.used [MiB], memory.free [MiB], memory.reserved [MiB]";
+
+struct memory {
+  explicit memory(const std::string& line) : found(pool_of(row_of(memory_header, line), gone)) {}
+  std::vector<missing> gone;
+  result<pool> found;
+};
+
+std::uint32_t fields_of(const std::vector<missing>& gone, status code) {
+  std::uint32_t fields = 0;
+  for (const missing& m : gone) {
+    if (m.code == code) fields |= m.fields;
+  }
+  return fields;
+}
+
+}  // namespace
+
+TEST_CASE("a pool as the tool gives it") {
+  const memory m("46068, 9123, 36346, 599");
+  REQUIRE(m.found);
+  CHECK(m.found->kind == pool_kind::vram);
+  CHECK(m.found->is_main);
+  CHECK(m.found->accounting == accounting::allocated);
+  CHECK(m.found->total == 46068 * mib);
+  CHECK(m.found->used == 9123 * mib);
+  CHECK(m.found->free == 36346 * mib);
+  CHECK(m.found->reserved == 599 * mib);
+  CHECK(m.gone.empty());
+}
+
+TEST_CASE("each figure is rounded by itself: one MiB too many is no contradiction") {
+  const memory m("8192, 214, 7571, 408");  // 8193
+  REQUIRE(m.found);
+  CHECK(m.found->reserved == 408 * mib);
+  CHECK(m.gone.empty());
+}
+
+TEST_CASE("figures that do not add up: reserved is not believed") {
+  const memory m("8192, 214, 7978, 408");
+  REQUIRE(m.found);
+  CHECK_FALSE(m.found->reserved);
+  CHECK(m.found->used == 214 * mib);
+  CHECK(fields_of(m.gone, status::backend) == pool_field::reserved);
+}
+
+TEST_CASE("more used than there is, is absent and not shown") {
+  const memory m("1024, 2048, 0, [N/A]");
+  REQUIRE(m.found);
+  CHECK(m.found->total == 1024 * mib);
+  CHECK_FALSE(m.found->used);
+  CHECK((fields_of(m.gone, status::backend) & pool_field::used) != 0);
+  const memory full("1024, 1024, 0, 0");
+  REQUIRE(full.found);
+  CHECK(full.found->used == 1024 * mib);
+  const memory free("1024, 1, 2048, 0");
+  REQUIRE(free.found);
+  CHECK_FALSE(free.found->free);
+}
+
+TEST_CASE("a card without memory of its own has a unified pool, and no figure") {
+  for (const char* line :
+       {"[N/A], [N/A], [N/A], [N/A]", "[Not Supported], 0, 0, 0", "0, 0, 0, 0"}) {
+    CAPTURE(line);
+    const memory m(line);
+    REQUIRE(m.found);
+    CHECK(m.found->kind == pool_kind::unified);
+    CHECK(m.found->is_main);
+    CHECK_FALSE(m.found->total);
+    CHECK_FALSE(m.found->used);
+    CHECK_FALSE(m.found->free);
+  }
+}
+
+TEST_CASE("an error in place of the total is no unified memory") {
+  const memory m("[Unknown Error], 1, 2, 3");
+  REQUIRE_FALSE(m.found);
+  CHECK(m.found.why().code == status::backend);
+  const memory lost("[GPU is lost], [GPU is lost], [GPU is lost], [GPU is lost]");
+  REQUIRE_FALSE(lost.found);
+  CHECK(lost.found.why().code == status::device_lost);
+}
+
+TEST_CASE("one missing figure costs itself") {
+  const memory m("8192, [Unknown Error], 7571, [N/A]");
+  REQUIRE(m.found);
+  CHECK(m.found->free == 7571 * mib);
+  CHECK(fields_of(m.gone, status::backend) == pool_field::used);
+  CHECK(fields_of(m.gone, status::unsupported) == pool_field::reserved);
+}
+
+TEST_CASE("sums past 64 bits do not wrap") {
+  const memory m("17592186044415, 17592186044415, 17592186044415, 17592186044415");
+  REQUIRE(m.found);
+  CHECK_FALSE(m.found->reserved);
+}
+
+TEST_CASE("telemetry") {
+  const gpu_row row = row_of(
+      "utilization.gpu [%], utilization.memory [%], temperature.gpu, temperature.memory, "
+      "power.draw [W], "
+      "enforced.power.limit [W], clocks.current.graphics [MHz], fan.speed [%], pstate, "
+      "clocks_event_reasons.active, pcie.link.gen.current, pcie.link.width.current",
+      "64, 12, 45, N/A, 58.98, 300.00, 2520, [N/A], P8, 0x0000000000000021, 4, 16");
+  std::vector<missing> gone;
+  const telemetry t = telemetry_of(row, telemetry_field::all, gone);
+  CHECK(t.from == source::nvidia_smi);
+  CHECK(t.gpu_busy_percent == 64);
+  CHECK(t.memory_busy_percent == 12);
+  CHECK(t.temperature_celsius == 45);
+  CHECK_FALSE(t.memory_celsius);
+  CHECK(t.power_watts == doctest::Approx(58.98));
+  CHECK(t.power_limit_watts == 300);
+  CHECK(t.core_clock_mhz == 2520u);
+  CHECK_FALSE(t.fan_percent);
+  CHECK(t.p_state == 8u);
+  CHECK(t.throttle == (throttle::idle | throttle::thermal));
+  CHECK(t.pcie_generation == 4u);
+  CHECK(t.pcie_width == 16u);
+  const std::uint32_t unsupported = fields_of(gone, status::unsupported);
+  CHECK((unsupported & telemetry_field::memory_temperature) != 0);
+  CHECK((unsupported & telemetry_field::fan_percent) != 0);
+  CHECK((unsupported & telemetry_field::memory_clock) != 0);
+  CHECK((unsupported & telemetry_field::energy) != 0);
+  CHECK((unsupported & telemetry_field::gpu_busy) == 0);
+}
+
+TEST_CASE("only what was asked for is missed") {
+  const gpu_row row = row_of("temperature.gpu", "45");
+  std::vector<missing> gone;
+  const telemetry t = telemetry_of(row, telemetry_field::temperature, gone);
+  CHECK(t.temperature_celsius == 45);
+  CHECK(gone.empty());
+}
+
+TEST_CASE("a load above 100 % is absent, a fan's is not") {
+  const gpu_row row = row_of("utilization.gpu [%], fan.speed [%]", "101, 120");
+  std::vector<missing> gone;
+  const telemetry t =
+      telemetry_of(row, telemetry_field::gpu_busy | telemetry_field::fan_percent, gone);
+  CHECK_FALSE(t.gpu_busy_percent);
+  CHECK(t.fan_percent == 120u);
+  CHECK(fields_of(gone, status::backend) == telemetry_field::gpu_busy);
+}
+
+TEST_CASE("a reason to throttle that is not known yet is another reason, never none") {
+  const gpu_row row = row_of("clocks_event_reasons.active", "0x0000000000001000");
+  std::vector<missing> gone;
+  CHECK(telemetry_of(row, telemetry_field::throttle, gone).throttle == throttle::other);
+}
+
+TEST_CASE("who a device is") {
+  const device d = identity_of(row_of(
+      "index, uuid, name, pci.bus_id, pci.device_id, pci.sub_device_id, driver_version, "
+      "memory.total [MiB], "
+      "addressing_mode",
+      "3, GPU-1, NVIDIA GH200, 00000009:0A:00.0, 0x234210DE, 0x16EB10DE, 595.80, 97871, ATS"));
+  CHECK(d.driver_index == 3u);
+  CHECK(d.uuid.view() == "GPU-1");
+  CHECK(d.name.view() == "NVIDIA GH200");
+  CHECK(d.pci_bus_id.view() == "0009:0a:00.0");
+  CHECK(d.pci_device == 0x2342u);
+  CHECK(d.pci_subsystem == 0x16EB10DEu);
+  CHECK(d.driver_version.view() == "595.80");
+  CHECK(d.vendor == vendor::nvidia);
+  CHECK(d.memory_kind == memory_kind::coherent);
+  CHECK(d.kind == device_kind::discrete);
+  CHECK(d.state == state::ready);
+}
+
+TEST_CASE("a sentinel is no name, no uuid and no driver") {
+  const device d =
+      identity_of(row_of("index, uuid, name, pci.bus_id, driver_version, memory.total [MiB]",
+                         "0, [N/A], [Unknown Error], [N/A], [N/A], [N/A]"));
+  CHECK(d.uuid.empty());
+  CHECK(d.name.empty());
+  CHECK(d.pci_bus_id.empty());
+  CHECK(d.driver_version.empty());
+  CHECK(d.memory_kind == memory_kind::unified);
+  CHECK(d.kind == device_kind::integrated);
+}
+
+TEST_CASE("states") {
+  const auto state_with = [](const char* total) {
+    return identity_of(row_of("index, memory.total [MiB]", std::string("0, ") + total)).state;
+  };
+  CHECK(state_with("1") == state::ready);
+  CHECK(state_with("[N/A]") == state::ready);
+  CHECK(state_with("[GPU is lost]") == state::lost);
+  CHECK(state_with("[Unknown Error]") == state::unreadable);
+  CHECK(state_with("[Insufficient Permissions]") == state::unreadable);
+}
+
+TEST_CASE("a name longer than its place is cut at a character, and noted") {
+  const device d = identity_of(row_of("index, name", "0, " + std::string(254, 'x') + "\xC3\xA4"));
+  CHECK(d.name.view() == std::string(254, 'x'));
+  CHECK((d.notes & note::truncated) != 0);
+}

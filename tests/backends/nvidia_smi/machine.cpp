@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "machine.hpp"
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "platform/clock.hpp"
+
+namespace smi_test {
+
+plain_reading::plain_reading(std::uint64_t deadline_ms, bool trace)
+    : deadline_(hmn::platform::monotonic_ns() + deadline_ms * hmn::platform::ns_per_ms),
+      trace_(trace) {}
+
+int plain_reading::count(hmn::status code) const {
+  return static_cast<int>(std::count_if(remarks.begin(), remarks.end(),
+                                        [&](const auto& d) { return d.why.code == code; }));
+}
+
+const hmn::diagnostic* plain_reading::find(hmn::status code) const {
+  for (const hmn::diagnostic& d : remarks) {
+    if (d.why.code == code) return &d;
+  }
+  return nullptr;
+}
+
+machine::machine(const json& scenario, bool wake) : source_(settings(wake)) {
+  tree_.directory("tool");
+  std::filesystem::copy_file(HMN_FAKE_NVIDIA_SMI, path());
+  tree_.link("proc/self/ns/pid", "pid:[4026531836]");
+  tree_.directory("proc/self/fd");
+  change(scenario);
+}
+
+hmn::settings machine::settings(bool wake) const {
+  hmn::settings s;
+  s.proc_root = tree_.proc();
+  s.sys_root = tree_.sys();
+  s.nvidia_smi_path = path();
+  s.wake_devices = wake;
+  return s;
+}
+
+void machine::change(const json& scenario) const {
+  tree_.write("tool/nvidia-smi.json", scenario.dump());
+}
+
+std::vector<json> machine::starts() const {
+  std::vector<json> all;
+  std::ifstream log(tree_.path("tool/nvidia-smi.log"));
+  for (std::string line; std::getline(log, line);) all.push_back(json::parse(line));
+  return all;
+}
+
+hmn::result<std::vector<hmn::device>> machine::devices(plain_reading& r) {
+  const auto ready = source_.prepare(r);
+  if (!ready && ready.why().code != hmn::status::asleep) return ready.why();
+  std::vector<hmn::device> found;
+  const auto listed = source_.devices(found, r);
+  if (!listed) return listed.why();
+  return found;
+}
+
+json gpu(int number, const json& more, const std::vector<json>& apps) {
+  json fields = {
+      {"name", "NVIDIA L40S"},
+      {"uuid", "GPU-00000000-0000-0000-0000-00000000000" + std::to_string(number)},
+      {"pci.bus_id", "00000000:0" + std::to_string(number + 1) + ":00.0"},
+      {"pci.device_id", "0x26B910DE"},
+      {"pci.sub_device_id", "0x185110DE"},
+      {"driver_version", "595.80"},
+      {"mig.mode.current", "[N/A]"},
+      {"addressing_mode", "HMM"},
+      {"memory.total", 46068},
+      {"memory.used", 9123},
+      {"memory.free", 36346},
+      {"memory.reserved", 599},
+      {"utilization.gpu", 64},
+      {"utilization.memory", 12},
+      {"utilization.encoder", 3},
+      {"utilization.decoder", 4},
+      {"temperature.gpu", 45},
+      {"temperature.memory", "N/A"},
+      {"power.draw", 58.98},
+      {"enforced.power.limit", 300.0},
+      {"clocks.current.graphics", 2520},
+      {"clocks.current.memory", 9001},
+      {"fan.speed", 30},
+      {"pcie.link.gen.current", 4},
+      {"pcie.link.width.current", 16},
+      {"pstate", "P0"},
+      {"clocks_event_reasons.active", "0x0000000000000004"},
+  };
+  if (!more.is_null()) fields.update(more);
+  json out;
+  out["fields"] = fields;
+  out["compute_apps"] = apps;
+  return out;
+}
+
+json scenario(const std::vector<json>& gpus) {
+  return {{"gpus", gpus}};
+}
+
+json with_apps(const std::vector<json>& gpus, const std::string& answer) {
+  json out = scenario(gpus);
+  out["raw_query_compute_apps"] = answer;
+  return out;
+}
+
+json app(std::uint32_t pid, const json& used, const std::string& name) {
+  return {{"pid", pid}, {"used_gpu_memory", used}, {"process_name", name}};
+}
+
+}  // namespace smi_test

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "backends/nvidia_smi/source.hpp"
+#include "fake_tree.hpp"
+
+namespace smi_test {
+
+using nlohmann::json;
+
+inline constexpr std::uint64_t mib = 1 << 20;
+
+class plain_reading final : public hmn::reading {
+ public:
+  explicit plain_reading(std::uint64_t deadline_ms = 20'000, bool trace = false);
+  std::uint64_t deadline_ns() const noexcept override { return deadline_; }
+  bool wants_trace() const noexcept override { return trace_; }
+  void remark(hmn::diagnostic d) override { remarks.push_back(std::move(d)); }
+  void opening() noexcept override {}
+  void opened() noexcept override {}
+
+  // The remarks of one status.
+  [[nodiscard]] int count(hmn::status code) const;
+  [[nodiscard]] const hmn::diagnostic* find(hmn::status code) const;
+
+  std::vector<hmn::diagnostic> remarks;
+
+ private:
+  std::uint64_t deadline_;
+  bool trace_;
+};
+
+// The fake tool in a folder of its own, and a source that runs it.
+class machine {
+ public:
+  explicit machine(const json& scenario, bool wake = false);
+
+  void change(const json& scenario) const;
+  [[nodiscard]] hmn::nvidia_smi::smi_source& source() { return source_; }
+  [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
+  [[nodiscard]] std::string path() const { return tree_.path("tool/nvidia-smi"); }
+  // One object for each start of the tool.
+  [[nodiscard]] std::vector<json> starts() const;
+
+  // prepare() and devices() of a new reading.
+  hmn::result<std::vector<hmn::device>> devices(plain_reading& r);
+
+ private:
+  hmn::settings settings(bool wake) const;
+
+  hmn_fake::tree tree_;
+  hmn::nvidia_smi::smi_source source_;
+};
+
+// A GPU of the fake tool with plausible cells; `more` replaces or adds cells.
+json gpu(int number, const json& more = json::object(), const std::vector<json>& apps = {});
+json scenario(const std::vector<json>& gpus);
+// The same, with the raw answer to the query for processes.
+json with_apps(const std::vector<json>& gpus, const std::string& answer);
+json app(std::uint32_t pid, const json& used, const std::string& name);
+
+inline bool mentions(const hmn::failure& why, std::string_view words) {
+  return why.message.find(words) != std::string::npos;
+}
+
+}  // namespace smi_test

@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// HV8 to HV21 are vectors of the Rust predecessor, which asked without a header; here the header is
+// that of the same columns. Where the result differs the list in docs/backends/nvidia-smi.md says
+// why.
+#include "backends/nvidia_smi/rows.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "machine.hpp"
+
+using namespace hmn;
+using namespace hmn::nvidia_smi;
+using smi_test::mib;
+
+namespace {
+
+struct sizes {
+  measured<std::uint64_t> used;
+  measured<std::uint64_t> total;
+  std::string driver;
+};
+
+// A line of the predecessor's device query.
+std::optional<sizes> device_line(const std::string& line) {
+  const auto a =
+      parse_gpus("memory.used [MiB], memory.total [MiB], driver_version\n" + line + "\n", false);
+  REQUIRE(a.is_table);
+  if (a.rows.empty()) return std::nullopt;
+  const gpu_row& row = a.rows[0];
+  const auto bytes = [&](gpu_column c) { return bytes_of(row[c].text, row[c].unit); };
+  return sizes{bytes(gpu_column::memory_used), bytes(gpu_column::memory_total),
+               std::string(row.known(gpu_column::driver_version))};
+}
+
+// A line of its process query.
+std::optional<app_row> app_line(const std::string& line) {
+  const auto a = parse_apps("pid, process_name, used_gpu_memory [MiB]\n" + line + "\n", false);
+  REQUIRE(a.is_table);
+  if (a.rows.empty()) return std::nullopt;
+  return a.rows[0];
+}
+
+}  // namespace
+
+TEST_CASE("HV8, HV9: used, total and driver") {
+  const auto whole = device_line("1024, 16384, 610.88");
+  REQUIRE(whole);
+  CHECK(whole->used.value == 1'073'741'824);
+  CHECK(whole->total.value == 17'179'869'184);
+  CHECK(whole->driver == "610.88");
+  const auto without = device_line("1024, 16384, ");
+  REQUIRE(without);
+  CHECK(without->used.value == 1'073'741'824);
+  CHECK(without->driver.empty());
+}
+
+TEST_CASE("HV10, HV13: a line with fewer cells than the header is no row") {
+  CHECK_FALSE(device_line("1024, 16384"));
+  CHECK_FALSE(device_line("1024"));
+}
+
+TEST_CASE("HV11, HV12: what is no number is absent, alone") {
+  const auto used = device_line("notanumber, 16384, 610.88");
+  REQUIRE(used);
+  CHECK_FALSE(used->used.value);
+  CHECK(used->total.value == 17'179'869'184);
+  const auto total = device_line("1024, notanumber, 610.88");
+  REQUIRE(total);
+  CHECK(total->used.value == 1'073'741'824);
+  CHECK_FALSE(total->total.value);
+}
+
+TEST_CASE("HV13: sentinels, units, surplus cells") {
+  const auto na = device_line("[N/A], 16384, x");
+  REQUIRE(na);
+  CHECK_FALSE(na->used.value);
+  CHECK(na->used.why == status::unsupported);
+  const auto units = device_line("1024 MiB, 16384 MiB, x");
+  REQUIRE(units);
+  CHECK(units->used.value == 1'073'741'824);
+  const auto driver = device_line("1024, 16384, [N/A]");
+  REQUIRE(driver);
+  CHECK(driver->driver.empty());
+  CHECK_FALSE(device_line("1024,16384,610.88,extra"));
+}
+
+TEST_CASE("HV14, HV16: a process, and one whose name has a comma") {
+  const auto plain = app_line("12345, python.exe, 1024");
+  REQUIRE(plain);
+  CHECK(plain->pid == 12345);
+  CHECK(plain->name == "python.exe");
+  CHECK(plain->name_state == name_state::resolved);
+  CHECK(plain->used.value == 1'073'741'824);
+  const auto comma = app_line("42, weird,name.exe, 8");
+  REQUIRE(comma);
+  CHECK(comma->name == "weird,name.exe");
+  CHECK(comma->used.value == 8 * mib);
+}
+
+TEST_CASE("HV15: a name that the tool does not know is a state, never a name") {
+  const auto hidden = app_line("999, ?, 256");
+  REQUIRE(hidden);
+  CHECK(hidden->name.empty());
+  CHECK(hidden->name_state == name_state::unknown);
+  CHECK(hidden->used.value == 268'435'456);
+  CHECK(app_line("999, [Insufficient Permissions], 256")->name_state ==
+        name_state::protected_process);
+  CHECK(app_line("999, [Not Found], 256")->name_state == name_state::unknown);
+  CHECK(app_line("999, [N/A], 256")->name.empty());
+}
+
+TEST_CASE("HV17, HV18, HV20: no row without a pid or with too few cells") {
+  CHECK_FALSE(app_line(""));
+  CHECK_FALSE(app_line("   "));
+  CHECK_FALSE(app_line("notanumber, python.exe, 1024"));
+  CHECK_FALSE(app_line("123, python.exe"));
+  CHECK_FALSE(app_line("12345"));
+  CHECK_FALSE(app_line("4294967296, python.exe, 1024"));
+  CHECK_FALSE(app_line("-1, python.exe, 1024"));
+}
+
+TEST_CASE("HV19, HV21: a process whose figure is unknown is still a row") {
+  const auto nonsense = app_line("123, python.exe, notanumber");
+  REQUIRE(nonsense);
+  CHECK_FALSE(nonsense->used.value);
+  CHECK(nonsense->used.why == status::backend);
+  const auto na = app_line("8, x, [N/A]");
+  REQUIRE(na);
+  CHECK(na->used.why == status::unsupported);
+}
+
+TEST_CASE("HV21: blanks, an empty name, a Windows path, pid 0") {
+  const auto empty = app_line("8, , 1");
+  REQUIRE(empty);
+  CHECK(empty->name.empty());
+  CHECK(empty->used.value == mib);
+  const auto path = app_line(" 8 ,  C:\\a b.exe , 12 ");
+  REQUIRE(path);
+  CHECK(path->name == "a b.exe");
+  CHECK(path->used.value == 12'582'912);
+  CHECK_FALSE(app_line("No running processes found"));
+  CHECK_FALSE(app_line("0, x, 0"));
+}
+
+TEST_CASE("a program's name is the last part of its path") {
+  CHECK(program_of("/usr/bin/kwin_wayland") == "kwin_wayland");
+  CHECK(program_of("./gpu_burn") == "gpu_burn");
+  CHECK(program_of("ffmpeg") == "ffmpeg");
+  CHECK(program_of("VLLM::EngineCore") == "VLLM::EngineCore");
+  CHECK(program_of("C:\\Program Files\\NVIDIA App\\CEF\\NVIDIA Overlay.exe") ==
+        "NVIDIA Overlay.exe");
+  CHECK(program_of("/opt/google/chrome/chrome --type=gpu-process --dir=/a/b") == "chrome");
+  CHECK(program_of("/opt/my tools/trainer") == "trainer");
+  CHECK(program_of("a\\b") == "a\\b");
+  CHECK(program_of("").empty());
+}
+
+TEST_CASE("a name is UTF-8 whatever the tool printed") {
+  const auto row = app_line("8, a\xFF\xC3(b, 1");
+  REQUIRE(row);
+  CHECK(row->name == "a\xEF\xBF\xBD\xEF\xBF\xBD(b");
+  const auto nul = app_line(std::string("8, a\0b, 1", 9));
+  REQUIRE(nul);
+  CHECK(nul->name ==
+        "a\xEF\xBF\xBD"
+        "b");
+}
+
+TEST_CASE("old drivers refuse to list processes in the cells themselves") {
+  const auto row = app_line("[Not Supported], [Not Supported], [Not Supported]");
+  REQUIRE(row);
+  CHECK(row->pid == 0);
+  CHECK(row->why_none == status::unsupported);
+}
+
+TEST_CASE("a half line at the end of a cut answer is no row") {
+  const std::string text = "index, memory.used [MiB]\n0, 1234\n1, 12";
+  CHECK(parse_gpus(text, true).rows.size() == 1);
+  CHECK(parse_gpus(text, false).rows.size() == 2);
+  CHECK_FALSE(parse_gpus("index, memory.used [MiB]", true).is_table);
+}
+
+TEST_CASE("older spellings of columns") {
+  const auto a =
+      parse_gpus("gpu_uuid, gpu_bus_id, power.limit [W]\nGPU-1, 00000000:01:00.0, 5.00\n", false);
+  REQUIRE(a.rows.size() == 1);
+  CHECK(a.rows[0][gpu_column::uuid].text == "GPU-1");
+  CHECK(a.rows[0][gpu_column::power_limit].text == "5.00");
+  const auto b = parse_apps("pid, name, used_memory [MiB]\n7, x, 1\n", false);
+  REQUIRE(b.rows.size() == 1);
+  CHECK(b.rows[0].used.value == mib);
+}
+
+TEST_CASE("PCI addresses are written one way") {
+  CHECK(normal_bus_id("00000000:0C:00.0") == "0000:0c:00.0");
+  CHECK(normal_bus_id("0000:01:00.0") == "0000:01:00.0");
+  CHECK(normal_bus_id("00010002:FF:1F.7") == "00010002:ff:1f.7");
+  for (const char* text : {"", "0C:00.0", "0000:0C:00", "x:0C:00.0", "0000:C:00.0", "0000:0C:00.00",
+                           "000000000:0C:00.0", "[N/A]"}) {
+    CAPTURE(text);
+    CHECK(normal_bus_id(text).empty());
+  }
+}

@@ -18,5 +18,5 @@ if ! readelf -SW "$library" | grep -q '\.debug_info'; then
   echo "abidiff: $library has no debug info" >&2
   exit 1
 fi
-exec abidiff --fail-no-debug-info --suppressions "$suppressions" \
+exec abidiff --exported-interfaces-only --fail-no-debug-info --suppressions "$suppressions" \
   --headers-dir1 "$baseline_include" --headers-dir2 "$include" "$baseline" "$library"

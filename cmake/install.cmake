@@ -42,15 +42,13 @@ if(TARGET hmn)
   set_target_properties(hmn PROPERTIES INSTALL_RPATH "$ORIGIN/${hmn_library_from_bin}")
   install(TARGETS hmn RUNTIME COMPONENT Runtime)
 
-  set(completions ${PROJECT_SOURCE_DIR}/src/cli/completions)
-  if(EXISTS ${completions})
-    install(FILES ${completions}/hmn.bash RENAME hmn
-      DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT Runtime)
-    install(FILES ${completions}/_hmn
-      DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT Runtime)
-    install(FILES ${completions}/hmn.fish
-      DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT Runtime)
-  endif()
+  set(completions src/cli/completions)
+  install(FILES ${completions}/hmn.bash RENAME hmn
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions COMPONENT Runtime)
+  install(FILES ${completions}/_hmn
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/zsh/site-functions COMPONENT Runtime)
+  install(FILES ${completions}/hmn.fish
+    DESTINATION ${CMAKE_INSTALL_DATADIR}/fish/vendor_completions.d COMPONENT Runtime)
 endif()
 
 if(HMN_BUILD_DOCS)

@@ -1,22 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-function(hmn_add_folder folder)
-  # Folders land one after the other; this guard goes when all are there.
-  if(EXISTS ${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt)
-    add_subdirectory(${PROJECT_SOURCE_DIR}/${folder} ${PROJECT_BINARY_DIR}/${folder})
-  endif()
-endfunction()
-
 set(hmn_objects "")
 foreach(part platform model core backends api)
-  hmn_add_folder(src/${part})
-  if(TARGET hmn_${part})
-    target_link_libraries(hmn_${part} PUBLIC hmn_internal PRIVATE hmn_small)
-    if(part MATCHES "^(api|backends)$")
-      target_link_libraries(hmn_${part} PRIVATE hmn_switches)
-    endif()
-    list(APPEND hmn_objects $<TARGET_OBJECTS:hmn_${part}>)
-  endif()
+  add_subdirectory(src/${part})
+  target_link_libraries(hmn_${part} PUBLIC hmn_internal PRIVATE hmn_small)
+  list(APPEND hmn_objects $<TARGET_OBJECTS:hmn_${part}>)
 endforeach()
+target_link_libraries(hmn_api PRIVATE hmn_switches)
+target_link_libraries(hmn_backends PRIVATE hmn_switches)
 
 add_library(hypomnesis SHARED ${hmn_objects})
 add_library(hypomnesis_static STATIC ${hmn_objects})
@@ -48,11 +38,9 @@ if(HMN_STATIC_RUNTIME)
 endif()
 
 set(HMN_SYMBOL_MAP ${PROJECT_SOURCE_DIR}/abi/hypomnesis.map)
-if(EXISTS ${HMN_SYMBOL_MAP})
-  target_link_options(hypomnesis PRIVATE
-    -Wl,--version-script=${HMN_SYMBOL_MAP} -Wl,--no-undefined-version)
-  set_property(TARGET hypomnesis APPEND PROPERTY LINK_DEPENDS ${HMN_SYMBOL_MAP})
-endif()
+target_link_options(hypomnesis PRIVATE
+  -Wl,--version-script=${HMN_SYMBOL_MAP} -Wl,--no-undefined-version)
+set_property(TARGET hypomnesis APPEND PROPERTY LINK_DEPENDS ${HMN_SYMBOL_MAP})
 
 # For tests of the inside: the same objects, with the internal headers.
 add_library(hmn_inside INTERFACE)

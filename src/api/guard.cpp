@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "api/guard.hpp"
 
-#include <new>
-
 #include "model/text.hpp"
-#include "platform/thread.hpp"
 
 namespace hmn::api {
 
@@ -26,8 +23,6 @@ void write_error(hmn_error* error, const failure& why) noexcept {
   sized_out::of(error).write(&full);
 }
 
-namespace {
-
 // Says so without needing memory for the message.
 hmn_status refuse(hmn_error* error, status code, const char* message) noexcept {
   failure why{code, source::none, {}, {}};
@@ -39,26 +34,8 @@ hmn_status refuse(hmn_error* error, status code, const char* message) noexcept {
   return static_cast<hmn_status>(code);
 }
 
-}  // namespace
-
 hmn_status guarded(hmn_error* error, function_ref<result<void>()> body) noexcept {
-  const platform::no_cancel quiet;
-  if (error != nullptr && !is_struct_size(error->struct_size, HMN_ERROR_SIZE_V1)) {
-    return HMN_E_STRUCT_SIZE;
-  }
-  try {
-    const result<void> said = body();
-    if (said) {
-      clear_error(error);
-      return HMN_OK;
-    }
-    write_error(error, said.why());
-    return static_cast<hmn_status>(said.why().code);
-  } catch (const std::bad_alloc&) {
-    return refuse(error, status::no_memory, "no memory");
-  } catch (...) {
-    return refuse(error, status::internal, "a defect of this library");
-  }
+  return guarded_here(error, body);
 }
 
 hmn_status with_context(hmn_context* handle, hmn_error* error,
@@ -73,9 +50,9 @@ hmn_status fill_sized(const sized_out& out, const void* full, hmn_error* error,
                       function_ref<result<void>()> read) noexcept {
   return guarded(error, [&]() -> result<void> {
     if (result<void> ok = out.check(); !ok) return ok;
-    out.clear();
+    cleared_unless_written result_of(out);
     if (result<void> ok = read(); !ok) return ok;
-    out.write(full);
+    result_of.write(full);
     return {};
   });
 }

@@ -6,6 +6,7 @@
 #include <hypomnesis.h>
 
 #include <cstring>
+#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "api/handle.hpp"
 #include "api/sized.hpp"
 #include "model/function_ref.hpp"
+#include "platform/thread.hpp"
 
 namespace hmn::api {
 
@@ -23,7 +25,31 @@ inline failure null_argument(const char* message) {
   return {status::argument, source::none, {}, message};
 }
 
+hmn_status refuse(hmn_error* error, status code, const char* message) noexcept;
+
 // Runs `body`. A wrong error->struct_size refuses the call.
+template <class Body>
+hmn_status guarded_here(hmn_error* error, Body&& body) noexcept {
+  const platform::no_cancel quiet;
+  if (error != nullptr && !is_struct_size(error->struct_size, HMN_ERROR_SIZE_V1)) {
+    return HMN_E_STRUCT_SIZE;
+  }
+  try {
+    const result<void> said = body();
+    if (said) {
+      clear_error(error);
+      return HMN_OK;
+    }
+    write_error(error, said.why());
+    return static_cast<hmn_status>(said.why().code);
+  } catch (const std::bad_alloc&) {
+    return refuse(error, status::no_memory, "no memory");
+  } catch (...) {
+    return refuse(error, status::internal, "a defect of this library");
+  }
+}
+
+// The same in less code, through a pointer.
 hmn_status guarded(hmn_error* error, function_ref<result<void>()> body) noexcept;
 
 // A context must be there and of this process.

@@ -76,6 +76,25 @@ struct sized_out {
   [[nodiscard]] std::uint32_t size() const noexcept;
 };
 
+// A result that is zeroed when it is not written.
+class cleared_unless_written {
+ public:
+  explicit cleared_unless_written(const sized_out& out) noexcept : out_(out) {}
+  cleared_unless_written(const cleared_unless_written&) = delete;
+  cleared_unless_written& operator=(const cleared_unless_written&) = delete;
+  ~cleared_unless_written() {
+    if (!written_) out_.clear();
+  }
+  void write(const void* full) noexcept {
+    out_.write(full);
+    written_ = true;
+  }
+
+ private:
+  const sized_out& out_;
+  bool written_ = false;
+};
+
 // Copies an input of any size over zeroed defaults: NULL and what the caller's struct does not hold
 // stay zero.
 result<void> read_sized(const void* options, std::uint32_t first_size, void* full,

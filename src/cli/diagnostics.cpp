@@ -61,9 +61,11 @@ std::vector<std::string> distinct_lines(const std::vector<hmn_diagnostic>& diagn
   return lines;
 }
 
-void print_diagnostics(const snapshot& picture) {
+void print_diagnostics(const snapshot& picture, bool told) {
   auto diagnostics = picture.diagnostics();
-  std::erase_if(diagnostics, [](const hmn_diagnostic& each) { return !matters(each); });
+  std::erase_if(diagnostics, [told](const hmn_diagnostic& each) {
+    return !matters(each) || (told && each.status == HMN_E_NO_SOURCE);
+  });
   for (const auto& line : distinct_lines(diagnostics)) write_remark(line);
 }
 

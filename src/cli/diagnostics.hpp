@@ -21,7 +21,8 @@ std::string describe(const hmn_diagnostic& diagnostic);
 std::vector<std::string> distinct_lines(const std::vector<hmn_diagnostic>& diagnostics);
 
 // On standard error, a line each.
-void print_diagnostics(const snapshot& picture);
+// `told`: why there is no device stands elsewhere already.
+void print_diagnostics(const snapshot& picture, bool told = false);
 void print_trace(const snapshot& picture);
 
 }  // namespace hmn::cli

@@ -7,8 +7,8 @@
 #include "cli/diagnostics.hpp"
 #include "cli/gpu.hpp"
 #include "cli/inspect.hpp"
+#include "cli/look.hpp"
 #include "cli/output.hpp"
-#include "cli/waiting_notice.hpp"
 #include "cli/words.hpp"
 
 namespace hmn::cli {
@@ -20,23 +20,17 @@ constexpr const char* variables[] = {"HMN_PROC",       "HMN_SYS",        "HMN_NV
 struct evidence {
   snapshot picture;
   nvidia_backends nvidia;
-  std::optional<hmn_backend_info> simulated;
+  bool simulated = false;
 };
 
-expected<evidence> gather(const context& in) {
-  const waiting_notice notice;
+expected<evidence> gather(const context& in, bool trace) {
   auto what = sized<hmn_snapshot_options>();
-  what.collect = HMN_COLLECT_MEMORY | HMN_COLLECT_SYSTEM | HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS |
-                 HMN_COLLECT_SELF | HMN_COLLECT_PROCESSES | HMN_COLLECT_TELEMETRY;
-  auto picture = in.take(what);
+  what.collect = everything;
+  auto picture = look(in, what, trace);
   if (!picture) return picture.why();
   return evidence{*std::move(picture),
                   {in.backend(HMN_BACKEND_NVML), in.backend(HMN_BACKEND_NVIDIA_SMI)},
-                  in.backend(HMN_BACKEND_SIMULATED)};
-}
-
-bool is_simulated(const evidence& seen) {
-  return seen.simulated && seen.simulated->state == HMN_STATE_READY;
+                  in.simulation().has_value()};
 }
 
 section versions() {
@@ -81,7 +75,7 @@ section devices(const evidence& seen, const style& as) {
 // Tells what a card lacks, or does on purpose, from a fault.
 verdict verdict_of(const hmn_diagnostic& of) {
   const bool expected =
-      of.status == HMN_E_UNSUPPORTED || of.status == HMN_E_NO_SOURCE || of.status == HMN_E_ASLEEP;
+      of.status == HMN_E_UNSUPPORTED || of.status == HMN_E_NO_DEVICE || of.status == HMN_E_ASLEEP;
   return expected ? verdict::note : verdict::trouble;
 }
 
@@ -114,12 +108,11 @@ void inspect_machine(const evidence& seen, std::vector<section>& report) {
 }  // namespace
 
 expected<exit_code> run_doctor(const context& in, const options& asked, const style& as) {
-  const auto seen = gather(in);
+  const auto seen = gather(in, asked.trace);
   if (!seen) return seen.why();
-  if (asked.trace) print_trace(seen->picture);
   std::vector<section> report{versions()};
   if (auto set = environment()) report.push_back(*std::move(set));
-  if (is_simulated(*seen))
+  if (seen->simulated)
     report.push_back(simulation(asked));
   else
     inspect_machine(*seen, report);

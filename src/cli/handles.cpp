@@ -66,13 +66,19 @@ expected<context> context::open(const context_settings& settings) {
   auto why = sized<hmn_error>();
   hmn_context* handle = nullptr;
   if (hmn_context_create(&options, &handle, &why) != HMN_OK) return failed_as(why);
-  context opened(handle);
+  context opened(handle, settings.timeout_ms);
   if (settings.machine.empty()) return opened;
   if (auto refused = use_machine(handle, settings.machine)) return *std::move(refused);
   return opened;
 }
 
-expected<snapshot> context::take(const hmn_snapshot_options& what) const {
+std::uint32_t context::remaining_ms() const {
+  const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(ends_ - clock::now());
+  return left.count() < 1 ? 1 : static_cast<std::uint32_t>(left.count());
+}
+
+expected<snapshot> context::take(hmn_snapshot_options what) const {
+  what.deadline_ms = remaining_ms();
   auto why = sized<hmn_error>();
   hmn_snapshot* taken = nullptr;
   if (hmn_snapshot_take(handle_.get(), &what, &taken, &why) != HMN_OK) return failed_as(why);
@@ -109,6 +115,13 @@ hmn_status context::process_status(std::uint32_t pid) const {
 std::optional<hmn_backend_info> context::backend(std::uint32_t number) const {
   auto info = sized<hmn_backend_info>();
   if (hmn_context_backend(handle_.get(), number, &info, nullptr) != HMN_OK) return std::nullopt;
+  return info;
+}
+
+std::optional<hmn_backend_info> context::simulation() const {
+  const auto info = backend(HMN_BACKEND_SIMULATED);
+  if (!info || info->state == HMN_STATE_OFF || info->state == HMN_STATE_UNKNOWN)
+    return std::nullopt;
   return info;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 #include <hypomnesis.h>
 
+#include <chrono>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -59,20 +60,28 @@ class context {
  public:
   static expected<context> open(const context_settings& settings);
 
-  expected<snapshot> take(const hmn_snapshot_options& what) const;
+  // Within what is left of the timeout.
+  expected<snapshot> take(hmn_snapshot_options what) const;
   expected<std::uint32_t> device_count() const;
   expected<std::uint32_t> find(const std::string& key) const;
   expected<hmn_device> device(std::uint32_t index) const;
   // HMN_OK, or why the system does not describe the process.
   hmn_status process_status(std::uint32_t pid) const;
   std::optional<hmn_backend_info> backend(std::uint32_t number) const;
+  // Nothing unless a machine file takes the place of this machine.
+  std::optional<hmn_backend_info> simulation() const;
 
  private:
   struct destroy {
     void operator()(hmn_context* handle) const noexcept { hmn_context_destroy(handle); }
   };
-  explicit context(hmn_context* owned) : handle_(owned) {}
+  context(hmn_context* owned, std::uint32_t timeout_ms)
+      : handle_(owned), ends_(clock::now() + std::chrono::milliseconds(timeout_ms)) {}
+  std::uint32_t remaining_ms() const;
+
+  using clock = std::chrono::steady_clock;
   std::unique_ptr<hmn_context, destroy> handle_;
+  clock::time_point ends_;
 };
 
 }  // namespace hmn::cli

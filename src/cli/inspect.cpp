@@ -91,6 +91,8 @@ void inspect_kernel_module(const roots& in, bool expected, section& into) {
 }
 
 std::string native_text(const hmn_backend_info& of) {
+  const bool told = std::string_view(of.message).find("code ") != std::string_view::npos;
+  if (told) return {};
   if (of.native_domain == HMN_NATIVE_NVML) return fmt::format(" (NVML code {})", of.native_code);
   if (of.native_domain == HMN_NATIVE_EXIT) return fmt::format(" (exit code {})", of.native_code);
   if (of.native_domain == HMN_NATIVE_ERRNO) return fmt::format(" (errno {})", of.native_code);

@@ -20,19 +20,12 @@ std::string unmeasured(const std::vector<adapter>& adapters) {
   return list;
 }
 
-// Nothing on a machine that is not simulated.
-std::optional<std::string> why_none_simulated(const context& in) {
-  const auto info = in.backend(HMN_BACKEND_SIMULATED);
-  if (!info || info->state == HMN_STATE_OFF || info->state == HMN_STATE_UNKNOWN)
-    return std::nullopt;
-  if (info->message[0] == 0) return "the simulated machine has none";
-  return escape_for_text(info->message);
-}
-
 }  // namespace
 
 std::string why_no_gpu(const context& in) {
-  if (const auto why = why_none_simulated(in)) return "none found: " + *why;
+  if (const auto simulated = in.simulation())
+    return "none found: " + (simulated->message[0] == 0 ? "the simulated machine has none"
+                                                        : escape_for_text(simulated->message));
   if (const auto list = unmeasured(find_adapters(roots_from_environment())); !list.empty())
     return fmt::format("none that this version can measure: {}", list);
   const auto nvml = in.backend(HMN_BACKEND_NVML);

@@ -10,6 +10,7 @@
 #include "cli/escape.hpp"
 #include "cli/glob.hpp"
 #include "cli/json.hpp"
+#include "cli/look.hpp"
 #include "cli/memory_line.hpp"
 #include "cli/no_gpu.hpp"
 #include "cli/output.hpp"
@@ -167,15 +168,15 @@ struct view {
   snapshot picture;
 };
 
-expected<view> look(const context& in, const options& asked) {
-  const waiting_notice notice;
+expected<view> find_and_look(const context& in, const options& asked) {
   std::optional<device_index> device;
   if (asked.device) {
+    const waiting_notice notice;
     const auto found = find_device(in, *asked.device);
     if (!found) return found.why();
     device = *found;
   }
-  auto picture = in.take(wanted(in, device));
+  auto picture = look(in, wanted(in, device), asked.trace);
   if (!picture) return picture.why();
   return view{device, *std::move(picture)};
 }
@@ -188,17 +189,16 @@ bool listed(const snapshot& picture, std::uint32_t pid) {
 
 void print_remarks(const context& in, const view& seen, const options& asked,
                    const std::vector<process_row>& rows) {
-  if (asked.trace) print_trace(seen.picture);
-  print_diagnostics(seen.picture);
-  if (seen.picture.info().device_count == 0 && !search_failed(seen.picture))
-    write_remark("GPU: " + why_no_gpu(in));
+  const bool none = seen.picture.info().device_count == 0 && !search_failed(seen.picture);
+  print_diagnostics(seen.picture, none);
+  if (none) write_remark("GPU: " + why_no_gpu(in));
   write_remark(count_sentence(rows, {asked.pid, asked.device, asked.match}));
 }
 
 }  // namespace
 
 expected<exit_code> run_ps(const context& in, const options& asked, const style& as) {
-  const auto seen = look(in, asked);
+  const auto seen = find_and_look(in, asked);
   if (!seen) return seen.why();
   if (asked.pid && !listed(seen->picture, *asked.pid) &&
       in.process_status(*asked.pid) == HMN_E_NO_PROCESS)

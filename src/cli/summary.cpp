@@ -8,10 +8,10 @@
 #include "cli/escape.hpp"
 #include "cli/gpu.hpp"
 #include "cli/json.hpp"
+#include "cli/look.hpp"
 #include "cli/memory_line.hpp"
 #include "cli/no_gpu.hpp"
 #include "cli/output.hpp"
-#include "cli/waiting_notice.hpp"
 #include "cli/words.hpp"
 
 namespace hmn::cli {
@@ -131,23 +131,21 @@ std::string as_json(const std::vector<gpu>& gpus) {
   return json_document(objects);
 }
 
-expected<snapshot> look(const context& in, bool with_ram) {
+hmn_snapshot_options wanted(bool with_ram) {
   auto what = sized<hmn_snapshot_options>();
   what.collect = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS;
   if (with_ram) what.collect |= HMN_COLLECT_SYSTEM;
-  const waiting_notice notice;
-  return in.take(what);
+  return what;
 }
 
 }  // namespace
 
 expected<exit_code> run_summary(const context& in, const options& asked, const style& as) {
-  const auto picture = look(in, !asked.json);
+  const auto picture = look(in, wanted(!asked.json), asked.trace);
   if (!picture) return picture.why();
   const auto gpus = gpus_of(*picture);
   const bool failing = search_failed(*picture);
-  if (asked.trace) print_trace(*picture);
-  print_diagnostics(*picture);
+  print_diagnostics(*picture, gpus.empty() && !failing && !asked.json);
   const auto result = failing ? exit_code::failed : exit_code::done;
   if (asked.json) return std::max(result, write_output(as_json(gpus)));
 

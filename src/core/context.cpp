@@ -98,15 +98,17 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
     if (reader->stands_in() && served) continue;
     const plan q = plan_for(*reader, p, index);
     bool conclusive = false;
-    result<void> said = reader->run(q, b, [&](const reply& known, std::uint64_t fresh_since) {
-      const bool answered = fresh_since != UINT64_MAX && !known.refused;
-      conclusive = known.conclusive;
-      if (answered && q.list) learn(*reader, known);
-      if (answered || !known.refused) at(*reader, known, fresh_since);
+    bool listed = false;
+    result<void> said = reader->run(q, b, [&](const reply& known, const moment& m) {
+      conclusive = known.conclusive && !m.late;
+      if (known.refused) return;
+      listed = q.list && known.listed_ns >= m.since;
+      if (listed) learn(*reader, known);
+      at(*reader, known, m);
     });
     served = served || said || said.why().code == status::timeout;
     if (said) continue;
-    note_refusal(*reader, said.why());
+    if (!listed) note_refusal(*reader, said.why(), q.list ? std::nullopt : index);
     out.push_back({reader->id(), std::move(said.why()), conclusive});
   }
   return out;
@@ -142,9 +144,14 @@ void context::learn(source_reader& reader, const reply& known) {
   table_.update(reader.id(), listed_);
 }
 
-void context::note_refusal(const source_reader& reader, const failure& why) {
+void context::note_refusal(const source_reader& reader, const failure& why,
+                           std::optional<std::uint32_t> only) {
   const std::lock_guard lock(table_mutex_);
-  table_.set_state(reader.id(), state_after(why));
+  if (only) {
+    table_.set_state(*only, state_after(why));
+  } else {
+    table_.set_state(reader.id(), state_after(why));
+  }
 }
 
 result<void> context::rescan(budget& b, refusals* refused_by) {
@@ -248,7 +255,7 @@ result<source_state> context::backend(source which) {
     budget b = new_budget();
     source_state told;
     const result<void> said = reader->run(
-        p, b, [&](const reply& known, std::uint64_t) { told = known.condition; });
+        p, b, [&](const reply& known, const moment&) { told = known.condition; });
     if (!said) {
       told.why = said.why();
       told.state = said.why().code == status::no_source ? state::absent : state_after(said.why());

@@ -79,11 +79,12 @@ class context {
   result<void> know(std::uint32_t index, budget& b);
   [[nodiscard]] plan plan_for(const source_reader& reader, plan p, std::optional<std::uint32_t> index);
   void learn(source_reader& reader, const reply& known);
-  void note_refusal(const source_reader& reader, const failure& why);
+  void note_refusal(const source_reader& reader, const failure& why,
+                    std::optional<std::uint32_t> only);
 
   // Carries out a plan on every source that has its say.
   using look =
-      function_ref<void(source_reader& reader, const reply& known, std::uint64_t fresh_since)>;
+      function_ref<void(source_reader& reader, const reply& known, const moment& m)>;
   refusals ask(const plan& p, std::optional<std::uint32_t> index, budget& b, look at);
   // The same for one part of one device.
   template <class T, class Pick>

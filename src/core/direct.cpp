@@ -23,7 +23,7 @@ failure weightiest(std::vector<failure>& all) {
 template <class T, class Pick>
 result<dated<T>> context::read_part(std::uint32_t index, const plan& p, budget& b, Pick&& pick) {
   std::optional<result<dated<T>>> found;
-  const auto take = [&](source_reader& reader, const reply& known, std::uint64_t fresh_since) {
+  const auto take = [&](source_reader& reader, const reply& known, const moment& m) {
     std::optional<slot> number;
     {
       const std::lock_guard lock(table_mutex_);
@@ -31,8 +31,8 @@ result<dated<T>> context::read_part(std::uint32_t index, const plan& p, budget& 
     }
     if (!number || (found && *found)) return;
     for (const device_reply& d : known.devices) {
-      if (d.identity.number == *number && (d.listed || fresh_since == UINT64_MAX)) {
-        found = part_of(pick(d), fresh_since, limits_, reader.id());
+      if (d.identity.number == *number && (d.listed || m.late)) {
+        found = part_of(pick(d), m, limits_, reader.id());
       }
     }
   };
@@ -86,6 +86,9 @@ result<dated<usage>> context::process(std::uint32_t index, std::uint32_t pid) {
   p.pid = pid;
   auto row =
       read_part<usage>(index, p, b, [](const device_reply& d) -> auto& { return d.process; });
+  if (row && row->value.pid != pid) {
+    return failure{status::timeout, row->value.from, {}, "the driver did not answer within the deadline"};
+  }
   if (row && (row->value.notes & note::foreign_pid) == 0) host_->describe(row->value);
   return row;
 }

@@ -45,7 +45,14 @@ struct lane::cell final : reading {
 
   void carry_out() {
     answer.remarks.clear();
-    perform(*from, request, answer, *this);
+    perform(*from, request, answer, *this, [this](device_reply* done) {
+      if (done != nullptr) {
+        shown.take_device(*done);
+      } else {
+        shown.take_list(answer);
+      }
+    });
+    shown.finish(answer);
   }
 
   // Sleeps until something is posted; closes a source that must not stay open meanwhile.
@@ -76,6 +83,7 @@ struct lane::cell final : reading {
   plan request;
   std::uint64_t until = 0;
   reply answer;
+  hmn::board shown;
   std::atomic<std::uint32_t> state{idle};
 };
 
@@ -98,7 +106,7 @@ bool lane::is_opening() const noexcept {
   return phase_of(cell_->state.load(std::memory_order_acquire)) == opening;
 }
 
-reply& lane::answer() noexcept { return cell_->answer; }
+board& lane::board() noexcept { return cell_->shown; }
 
 result<void> lane::probe() { return is_idle() ? cell_->from->probe() : result<void>(); }
 

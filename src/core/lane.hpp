@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "core/board.hpp"
 #include "core/limits.hpp"
 #include "core/reply.hpp"
 
@@ -15,8 +16,8 @@ namespace hmn {
 class lane {
  public:
   enum class outcome {
-    done,       // answer() is of this reading
-    late,       // the deadline passed; the answer comes to a later call
+    done,       // the board has all of this reading
+    late,       // the deadline passed; the board has what was reached, and gets the rest later
     busy,       // an earlier reading has still not come back
     no_thread,  // no worker could be started
   };
@@ -28,11 +29,11 @@ class lane {
   ~lane();
 
   [[nodiscard]] outcome run(const plan& p, budget& b);
-  // True when no reading is under way: answer() may be looked at.
+  // True when no reading is under way.
   [[nodiscard]] bool is_idle() const noexcept;
   // Whether the reading under way is still opening its library.
   [[nodiscard]] bool is_opening() const noexcept;
-  [[nodiscard]] reply& answer() noexcept;
+  [[nodiscard]] hmn::board& board() noexcept;
   [[nodiscard]] source id() const noexcept { return id_; }
   // probe() of the source, unless it is at work.
   [[nodiscard]] result<void> probe();

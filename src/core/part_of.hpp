@@ -20,19 +20,17 @@ inline void mark_stale(std::vector<usage>& rows) {
 
 // What a part says in this reading: its value, an earlier one instead of a late answer, or why not.
 template <class T>
-result<dated<T>> part_of(const part<T>& p, std::uint64_t fresh_since, const limits& l, source from) {
+result<dated<T>> part_of(const part<T>& p, const moment& m, const limits& l, source from) {
   const std::uint64_t now = platform::monotonic_ns();
-  const bool asked = fresh_since != UINT64_MAX;
-  if (asked && p.tried_ns >= fresh_since && p.is_current()) {
-    return dated<T>{p.value, now - p.taken_ns};
-  }
-  const bool is_late = !asked || (p.why && p.why->code == status::timeout);
+  const bool reached = p.tried_ns >= m.since;
+  if (reached && p.is_current()) return dated<T>{p.value, now - p.taken_ns};
+  const bool is_late = !reached || p.why->code == status::timeout;
   if (is_late && p.taken_ns != 0 && now - p.taken_ns <= l.stale_ns) {
     dated<T> last{p.value, now - p.taken_ns};
     mark_stale(last.value);
     return last;
   }
-  if (p.why && p.tried_ns >= fresh_since) return *p.why;
+  if (reached) return *p.why;
   return failure{status::timeout, from, {}, "the driver did not answer within the deadline"};
 }
 

@@ -76,7 +76,7 @@ void read_device(device_source& from, const plan& p, device_reply& d, reading& r
   if (p.telemetry != 0) read_telemetry(from, p.telemetry, d, r);
 }
 
-void serve(device_source& from, const plan& p, reply& out, reading& r) {
+void serve(device_source& from, const plan& p, reply& out, reading& r, progress heard) {
   if (result<void> ready = from.prepare(r); !ready && ready.why().code != status::asleep) {
     out.refused = std::move(ready.why());
     return;
@@ -86,9 +86,12 @@ void serve(device_source& from, const plan& p, reply& out, reading& r) {
       out.refused = std::move(ok.why());
       return;
     }
+    heard(nullptr);
   }
   for (device_reply& d : out.devices) {
-    if (p.only ? d.identity.number == *p.only : d.listed) read_device(from, p, d, r);
+    if (p.only ? d.identity.number != *p.only : !d.listed) continue;
+    read_device(from, p, d, r);
+    heard(&d);
   }
 }
 
@@ -98,11 +101,11 @@ failure defect(source from) noexcept { return {status::internal, from, {}, "inte
 
 }  // namespace
 
-void perform(device_source& from, const plan& p, reply& out, reading& r) {
+void perform(device_source& from, const plan& p, reply& out, reading& r, progress heard) {
   out.refused.reset();
   out.conclusive = false;
   try {
-    serve(from, p, out, r);
+    serve(from, p, out, r, heard);
     if (p.describe) out.condition = from.describe();
   } catch (const std::bad_alloc&) {
     out.refused = exhausted(from.id());

@@ -22,6 +22,14 @@ bool is_alike(const snapshot_diagnostic& a, const diagnostic& b, std::optional<s
          x.message == y.message;
 }
 
+// Whether the reading came past the device: behind a call that hangs, none is.
+bool was_reached(const device_reply& d, const plan& p, const moment& m) {
+  return (!p.pools || d.pools.tried_ns >= m.since) && (!p.self || d.self.tried_ns >= m.since) &&
+         (!p.processes || d.processes.tried_ns >= m.since) &&
+         (p.telemetry == 0 || d.telemetry.tried_ns >= m.since) &&
+         (!m.late || p.pools || p.self || p.processes || p.telemetry != 0);
+}
+
 }  // namespace
 
 snapshot_builder::snapshot_builder(context& from, const snapshot_request& request)
@@ -74,8 +82,8 @@ result<void> snapshot_builder::add_devices() {
   }
   const auto refused = from_.ask(
       plan_, request_.device_index, b,
-      [this](source_reader& reader, const reply& known, std::uint64_t fresh_since) {
-        add_source(reader, known, fresh_since);
+      [this](source_reader& reader, const reply& known, const moment& m) {
+        add_source(reader, known, m);
       });
   add_known_devices();
   add_refusals(refused);
@@ -85,11 +93,11 @@ result<void> snapshot_builder::add_devices() {
 }
 
 void snapshot_builder::add_source(source_reader& reader, const reply& known,
-                                  std::uint64_t fresh_since) {
+                                  const moment& m) {
   for (const device_reply& d : known.devices) {
-    if (d.listed) add_device(reader, d, fresh_since);
+    if (d.listed) add_device(reader, d, m);
   }
-  if (fresh_since == UINT64_MAX) return;
+  if (m.late) return;
   for (const diagnostic& remark : known.remarks) {
     std::optional<std::uint32_t> index;
     if (remark.device) {
@@ -102,7 +110,7 @@ void snapshot_builder::add_source(source_reader& reader, const reply& known,
 }
 
 void snapshot_builder::add_device(source_reader& reader, const device_reply& d,
-                                  std::uint64_t fresh_since) {
+                                  const moment& m) {
   snapshot_device to;
   {
     const std::lock_guard lock(from_.table_mutex_);
@@ -111,40 +119,40 @@ void snapshot_builder::add_device(source_reader& reader, const device_reply& d,
     to.identity = from_.table_.at(*index);
   }
   const std::uint32_t index = to.identity.index;
-  if (fresh_since == UINT64_MAX) to.identity.value.state = state::hung;
+  if (!was_reached(d, plan_, m)) to.identity.value.state = state::hung;
   if (out_->device_by_index(index) != nullptr) return;
-  if (plan_.pools) add_pools(index, d, fresh_since);
-  if (plan_.self) add_self(to, d, fresh_since);
-  if (plan_.processes) add_processes(index, d, fresh_since);
-  if (plan_.telemetry != 0) add_telemetry(to, d, fresh_since);
+  if (plan_.pools) add_pools(index, d, m);
+  if (plan_.self) add_self(to, d, m);
+  if (plan_.processes) add_processes(index, d, m);
+  if (plan_.telemetry != 0) add_telemetry(to, d, m);
   out_->devices.push_back(std::move(to));
 }
 
 void snapshot_builder::add_pools(std::uint32_t index, const device_reply& d,
-                                 std::uint64_t fresh_since) {
-  auto all = part_of(d.pools, fresh_since, from_.limits_, d.identity.from);
+                                 const moment& m) {
+  auto all = part_of(d.pools, m, from_.limits_, d.identity.from);
   if (!all) return add_missing(std::move(all.why()), subject::pools, index);
   fill_unified(all->value, *from_.host_);
   for (const pool& p : all->value.all()) out_->pools.push_back({index, {p, all->age_ns}});
 }
 
 void snapshot_builder::add_self(snapshot_device& to, const device_reply& d,
-                                std::uint64_t fresh_since) {
-  auto own = part_of(d.self, fresh_since, from_.limits_, d.identity.from);
+                                const moment& m) {
+  auto own = part_of(d.self, m, from_.limits_, d.identity.from);
   if (!own) return add_missing(std::move(own.why()), subject::self, to.identity.index);
   to.self = std::move(*own);
 }
 
 void snapshot_builder::add_telemetry(snapshot_device& to, const device_reply& d,
-                                     std::uint64_t fresh_since) {
-  auto all = part_of(d.telemetry, fresh_since, from_.limits_, d.identity.from);
+                                     const moment& m) {
+  auto all = part_of(d.telemetry, m, from_.limits_, d.identity.from);
   if (!all) return add_missing(std::move(all.why()), subject::telemetry, to.identity.index);
   to.telemetry = std::move(*all);
 }
 
 void snapshot_builder::add_processes(std::uint32_t index, const device_reply& d,
-                                     std::uint64_t fresh_since) {
-  auto rows = part_of(d.processes, fresh_since, from_.limits_, d.identity.from);
+                                     const moment& m) {
+  auto rows = part_of(d.processes, m, from_.limits_, d.identity.from);
   if (!rows) {
     unsummable_.push_back(index);
     return add_missing(std::move(rows.why()), subject::processes, index);

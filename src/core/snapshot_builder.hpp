@@ -18,12 +18,12 @@ class snapshot_builder {
   [[nodiscard]] bool wants(std::uint32_t about) const noexcept { return (out_->collect & about) != 0; }
   void add_host();
   result<void> add_devices();
-  void add_source(source_reader& reader, const reply& known, std::uint64_t fresh_since);
-  void add_device(source_reader& reader, const device_reply& d, std::uint64_t fresh_since);
-  void add_pools(std::uint32_t index, const device_reply& d, std::uint64_t fresh_since);
-  void add_self(snapshot_device& to, const device_reply& d, std::uint64_t fresh_since);
-  void add_telemetry(snapshot_device& to, const device_reply& d, std::uint64_t fresh_since);
-  void add_processes(std::uint32_t index, const device_reply& d, std::uint64_t fresh_since);
+  void add_source(source_reader& reader, const reply& known, const moment& m);
+  void add_device(source_reader& reader, const device_reply& d, const moment& m);
+  void add_pools(std::uint32_t index, const device_reply& d, const moment& m);
+  void add_self(snapshot_device& to, const device_reply& d, const moment& m);
+  void add_telemetry(snapshot_device& to, const device_reply& d, const moment& m);
+  void add_processes(std::uint32_t index, const device_reply& d, const moment& m);
   void add_refusals(const std::vector<context::refusal>& refused);
   void add_known_devices();
   void add_diagnostic(diagnostic d, std::optional<std::uint32_t> index);

@@ -63,6 +63,19 @@ std::optional<T> number(std::string_view digits, int base = 10) noexcept {
   return value;
 }
 
+// The same of base 10 alone, for what is read in a hurry.
+constexpr std::optional<std::uint64_t> decimal(std::string_view digits) noexcept {
+  std::uint64_t value = 0;
+  for (const char c : digits) {
+    const auto digit = static_cast<unsigned char>(c - '0');
+    if (digit > 9 || __builtin_mul_overflow(value, std::uint64_t{10}, &value) ||
+        __builtin_add_overflow(value, digit, &value)) {
+      return std::nullopt;
+    }
+  }
+  return digits.empty() ? std::nullopt : std::optional(value);
+}
+
 constexpr std::optional<std::uint64_t> product(std::uint64_t a, std::uint64_t b) noexcept {
   if (b != 0 && a > std::numeric_limits<std::uint64_t>::max() / b) return std::nullopt;
   return a * b;

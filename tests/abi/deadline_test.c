@@ -5,6 +5,7 @@
 #define _POSIX_C_SOURCE 200809L
 #include <unistd.h>
 
+#include "support/child.h"
 #include "support/machine.h"
 
 enum { DEADLINE = 150, SLACK = 3000 };
@@ -235,6 +236,23 @@ static void a_call_that_never_returns_holds_nobody(void** state) {
   hmn_snapshot_destroy(snapshot);
 }
 
+static void leaves_amid_a_call(void* argument) {
+  (void)argument;
+  machine m;
+  const hmn_context_options options = quick();
+  machine_make(&m, ONE_GPU(", \"delays\": [{\"call\": \"pools\", \"hang\": \"forever\"}]"),
+               &options);
+  hmn_pool pool;
+  CHECK_STATUS(read_pool(&m, &pool), HMN_E_TIMEOUT);
+  tree_remove(&m.folder);
+  exit(0);
+}
+
+static void a_program_may_exit_amid_a_call(void** state) {
+  (void)state;
+  assert_child(leaves_amid_a_call, NULL);
+}
+
 static void a_device_whose_driver_hangs_is_told_so(void** state) {
   (void)state;
   machine m;
@@ -283,6 +301,7 @@ int main(void) {
       cmocka_unit_test(opening_may_take_longer_than_a_reading),
       cmocka_unit_test(destroy_does_not_wait_for_a_call_that_hangs),
       cmocka_unit_test(a_call_that_never_returns_holds_nobody),
+      cmocka_unit_test(a_program_may_exit_amid_a_call),
       cmocka_unit_test(a_device_whose_driver_hangs_is_told_so),
       cmocka_unit_test(readings_within_max_age_share_one_driver_call),
   };

@@ -5,8 +5,10 @@
 #define _GNU_SOURCE
 #include <dirent.h>
 #include <dlfcn.h>
+#include <time.h>
 
 #include "support/suite.h"
+#include "support/tree.h"
 
 typedef hmn_status (*create)(const hmn_context_options*, hmn_context**, hmn_error*);
 typedef hmn_status (*read_self)(hmn_context*, hmn_flags, hmn_process_memory*, hmn_error*);
@@ -93,6 +95,56 @@ static void its_code_stays_mapped_after_the_last_close(void** state) {
   dlclose(resident);
 }
 
+typedef hmn_status (*set_path)(hmn_context*, uint32_t, const char*, hmn_error*);
+typedef hmn_status (*read_pool)(hmn_context*, uint32_t, uint32_t, hmn_pool*, hmn_error*);
+
+static hmn_context* machine_with(void* library, const hmn_context_options* options,
+                                 const tree* folder) {
+  create make;
+  set_path set;
+  char path[128], json[512];
+  LOOK_UP(library, "hmn_context_create", make);
+  LOOK_UP(library, "hmn_context_set_path", set);
+  snprintf(json, sizeof json,
+           "{\"devices\": [{\"name\": \"GPU\"}], \"delays\": [{\"call\": \"pools\", "
+           "\"hang_until\": \"%s/go\"}]}",
+           folder->path);
+  tree_write(folder, "machine.json", json);
+  snprintf(path, sizeof path, "%s/machine.json", folder->path);
+  hmn_context* context = NULL;
+  assert_int_equal(make(options, &context, NULL), HMN_OK);
+  assert_int_equal(set(context, HMN_PATH_SIMULATION, path, NULL), HMN_OK);
+  return context;
+}
+
+static void a_moment(void) {
+  nanosleep(&(struct timespec){0, 100 * 1000 * 1000}, NULL);
+}
+
+/* A driver call that does not return, then destroy, then dlclose, then the call returns. */
+static void a_call_that_returns_after_dlclose_crashes_nothing(void** state) {
+  (void)state;
+  if (!HMN_WITH_SIMULATED) skip();
+  tree folder;
+  assert_int_equal(tree_make(&folder), 0);
+  void* library = open_library();
+  read_pool read;
+  end_context end;
+  LOOK_UP(library, "hmn_pool_read", read);
+  LOOK_UP(library, "hmn_context_destroy", end);
+  NEW(hmn_context_options, options);
+  NEW(hmn_pool, pool);
+  options.deadline_ms = 50;
+  hmn_context* context = machine_with(library, &options, &folder);
+  assert_int_equal(read(context, 0, HMN_POOL_MAIN, &pool, NULL), HMN_E_TIMEOUT);
+  end(context);
+  assert_int_equal(dlclose(library), 0);
+  a_moment();
+  tree_write(&folder, "go", "");
+  a_moment();
+  tree_remove(&folder);
+}
+
 static void its_symbols_carry_their_version(void** state) {
   (void)state;
   void* library = open_library();
@@ -105,6 +157,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(it_can_be_opened_and_closed_100_times),
       cmocka_unit_test(its_code_stays_mapped_after_the_last_close),
+      cmocka_unit_test(a_call_that_returns_after_dlclose_crashes_nothing),
       cmocka_unit_test(its_symbols_carry_their_version),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -13,7 +13,7 @@ set(soname libhypomnesis.so.${PROJECT_VERSION_MAJOR})
 file(GLOB layouts CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/layout_v*.c)
 
 function(hmn_gate name)
-  hmn_add_suite(abi.${name} COMMAND ${ARGN})
+  hmn_add_suite(abi.${name} COMMAND ${ARGN} TIMEOUT 600)
 endfunction()
 
 # hmn_gate_with(<tool> <name> <command>...): without the tool the suite says that it is skipped.
@@ -34,8 +34,18 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)
   hmn_gate(header_luajit ${gate}/header_luajit.sh ${include} ${CMAKE_C_COMPILER} luajit ${library})
   hmn_gate_with(HMN_CLANG layout ${gate}/layout.sh ${include} ${HMN_CLANG} ${layouts})
   hmn_gate(consistency ${Python3_EXECUTABLE} -B ${gate}/consistency.py ${PROJECT_SOURCE_DIR})
+  hmn_gate(coverage ${Python3_EXECUTABLE} -B ${gate}/coverage.py ${PROJECT_SOURCE_DIR})
   hmn_gate_with(HMN_CLANG canaries ${Python3_EXECUTABLE} -B ${gate}/canaries.py
     ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} ${HMN_CLANG} ${HMN_CLANGXX})
+endif()
+
+# The baselines are of x86_64, and say nothing about a library without debug info.
+if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_BUILD_TYPE MATCHES "Deb" AND NOT HMN_SANITIZE)
+  file(GLOB versions RELATIVE ${abi}/baselines CONFIGURE_DEPENDS ${abi}/baselines/*)
+  list(SORT versions COMPARE NATURAL)
+  list(POP_BACK versions newest)
+  hmn_gate(abidiff ${gate}/abidiff.sh ${library} ${include}
+    ${abi}/baselines/${newest}/x86_64.abi ${abi}/headers/${newest} ${abi}/suppressions)
 endif()
 
 # Sanitizers change what is exported, needed and imported.

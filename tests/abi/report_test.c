@@ -175,6 +175,17 @@ static void without_host_memory_there_is_no_line(void** state) {
   end(&p);
 }
 
+static void a_change_that_does_not_fit_is_an_overflow(void** state) {
+  (void)state;
+  pair p = make(
+      "{\"host\": {\"self\": {\"resident\": 0}}, \"devices\": [{\"name\": \"GPU\"}], \"changes\": "
+      "[{\"at_reading\": 2, \"patch\": [{\"op\": \"replace\", \"path\": \"/host/self/resident\", "
+      "\"value\": 18446744073709551615}]}]}");
+  NEW(hmn_delta, d);
+  assert_status(hmn_report_read(p.before, p.after, 0, &d), HMN_E_OVERFLOW);
+  end(&p);
+}
+
 static void a_snapshot_compared_with_itself_has_not_changed(void** state) {
   (void)state;
   pair p = make(own_use_grows);
@@ -208,6 +219,7 @@ int main(void) {
       cmocka_unit_test(a_device_that_neither_has_is_no_device),
       cmocka_unit_test(without_the_device_the_line_has_the_ram_alone),
       cmocka_unit_test(without_host_memory_there_is_no_line),
+      cmocka_unit_test(a_change_that_does_not_fit_is_an_overflow),
       cmocka_unit_test(a_snapshot_compared_with_itself_has_not_changed),
       cmocka_unit_test(a_label_of_any_bytes_gives_a_line_of_utf8),
   };

@@ -49,6 +49,29 @@ if(HMN_BACKEND_SIMULATED)
   endif()
 endif()
 
+if(HMN_BACKEND_NVIDIA_SMI)
+  hmn_abi_suite(subprocess)
+  target_compile_definitions(abi_subprocess_test PRIVATE
+    HMN_TEST_NVIDIA_SMI="$<TARGET_FILE:fake_nvidia_smi>")
+  add_dependencies(abi_subprocess_test fake_nvidia_smi)
+endif()
+
+# Clients as released headers built them, on the library of today.
+if(HMN_BACKEND_SIMULATED)
+  file(GLOB clients CONFIGURE_DEPENDS clients/client_v*.c)
+  foreach(client IN LISTS clients)
+    string(REGEX REPLACE ".*client_v([0-9]+)_([0-9]+)\\.c" "\\1.\\2" version ${client})
+    string(REPLACE "." "_" target abi_client_v${version})
+    set(frozen ${PROJECT_SOURCE_DIR}/abi/headers/${version})
+    add_executable(${target} ${client})
+    target_include_directories(${target} PRIVATE ${frozen})
+    target_link_libraries(${target} PRIVATE hmn_flags $<TARGET_LINKER_FILE:hypomnesis>)
+    add_dependencies(${target} hypomnesis)
+    hmn_add_suite(abi.client_v${version}
+      COMMAND ${target} ${CMAKE_CURRENT_SOURCE_DIR}/machines/everything.json)
+  endforeach()
+endif()
+
 # A sanitizer brings an allocator of its own.
 if(NOT HMN_SANITIZE)
   set(allocator support/allocator.c)

@@ -49,10 +49,16 @@ class Snapshot(Machines):
                             "accounting"):
                     self.assertEqual(row[key], usage[key], (machine.name, key))
 
-    def test_what_is_missing_is_a_diagnostic_and_no_failure(self):
+    def test_a_figure_that_is_missing_is_a_diagnostic_and_no_failure(self):
+        failing = [{"call": "pools", "status": "permission", "message": "root only"}]
+        result = self.on({"devices": [card(failures=failing)]}, "snapshot")
+        self.assertEqual((result.code, result.err), (0, ""))
+        self.assertIn("root only", [each["message"] for each in strict_json(result.out)["diagnostics"]])
+
+    def test_a_driver_that_fails_is_a_diagnostic_and_a_failure(self):
         broken = {"failures": [{"call": "open", "status": "backend", "message": "mismatch"}]}
         result = self.on(broken, "snapshot")
-        self.assertEqual((result.code, result.err), (0, ""))
+        self.assertEqual((result.code, result.err), (1, "hmn: mismatch\n"))
         messages = [each["message"] for each in strict_json(result.out)["diagnostics"]]
         self.assertIn("mismatch", messages)
 

@@ -8,8 +8,8 @@ import time
 from command import COMMAND, environment, run, skip_all
 
 LIMIT = 1.5
-ROUNDS = 300
-ATTEMPTS = 5
+ROUNDS = 100
+ATTEMPTS = 8
 
 
 def seconds(words):

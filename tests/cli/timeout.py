@@ -4,7 +4,7 @@ import time
 
 from command import Machines, card, main, strict_json
 
-NOTICE = "persistence mode"
+NOTICE = "still waiting"
 
 
 class Timeout(Machines):
@@ -19,17 +19,18 @@ class Timeout(Machines):
                                          delays=[{"call": "open", "hang": "forever"}])
             self.assertEqual(result.code, 1, arguments)
             self.assertGreater(seconds, 0.25)
-            self.assertLess(seconds, 5)
+            self.assertLess(seconds, 10)
             self.assertNotIn(NOTICE, result.err)
 
-    def test_a_device_that_hangs_does_not_hide_the_others(self):
-        result, seconds = self.timed("--json", "--timeout", "500ms", devices=[
+    def test_a_device_that_hangs_hides_figures_and_not_devices(self):
+        result, seconds = self.timed("--json", "--timeout", "2s", devices=[
             card("First"), card("Stuck", delays=[{"call": "pools", "hang": "forever"}])])
-        self.assertLess(seconds, 5)
-        gpus = {gpu["name"]: gpu for gpu in strict_json(result.out)}
-        self.assertEqual(gpus["First"]["total_bytes"], 16 << 30)
-        self.assertIsNone(gpus["Stuck"]["total_bytes"])
-        self.assertIn("GPU 1: ", result.err)
+        self.assertLess(seconds, 10)
+        self.assertEqual(result.code, 0)
+        gpus = strict_json(result.out)
+        self.assertEqual([gpu["name"] for gpu in gpus], ["First", "Stuck"])
+        self.assertIsNone(gpus[1]["total_bytes"])
+        self.assertTrue(result.err.startswith("hmn: "), result.err)
 
     def test_a_slow_driver_is_waited_for_and_the_wait_explained(self):
         result, seconds = self.timed("--json", devices=[card()],
@@ -38,6 +39,7 @@ class Timeout(Machines):
         self.assertEqual(len(strict_json(result.out)), 1)
         self.assertEqual(result.code, 0)
         self.assertEqual(result.err.count(NOTICE), 1)
+        self.assertIn("persistence mode", result.err)
         self.assertTrue(result.err.startswith("hmn: "))
 
     def test_a_quick_driver_is_not_explained(self):
@@ -48,9 +50,10 @@ class Timeout(Machines):
 
     def test_the_deadline_counts_for_readings_too(self):
         slow = [{"call": "pools", "ms": 1500}]
-        result, _ = self.timed("--json", "--timeout", "10s", devices=[card(delays=slow)])
+        result, _ = self.timed("--json", "--timeout", "30s", devices=[card(delays=slow)])
         self.assertEqual(strict_json(result.out)[0]["total_bytes"], 16 << 30)
-        result, _ = self.timed("--json", "--timeout", "200ms", devices=[card(delays=slow)])
+        slow = [{"call": "pools", "hang": "forever"}]
+        result, _ = self.timed("--json", "--timeout", "2s", devices=[card(delays=slow)])
         self.assertIsNone(strict_json(result.out)[0]["total_bytes"])
 
 

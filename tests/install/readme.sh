@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
-# The README's program and its compiler command work as they stand.
+# The README's program, its compiler command and its examples of hmn work as they stand.
 set -eu
 
 rm -rf "$SCRATCH"
@@ -18,3 +18,13 @@ eval "$command"
 LD_LIBRARY_PATH="$MOVED/$LIBDIR" ./a.out >output
 cat output
 grep -Eq '^this process: [1-9][0-9]{5,} bytes of RAM$' output
+
+# What stands behind a `$ scripts/run` line is the standard output of hmn with those arguments.
+awk '/^```/ { take = ($0 == "```console"); next } take' "$SOURCE/README.md" >expected
+grep -q '^\$ scripts/run ' expected
+cd "$SOURCE"
+sed -n 's|^\$ scripts/run ||p' "$SCRATCH/expected" | while IFS= read -r arguments; do
+  echo "\$ scripts/run $arguments"
+  # shellcheck disable=SC2086
+  "$MOVED/bin/hmn" $arguments 2>"$SCRATCH/errors"
+done | diff -u "$SCRATCH/expected" -

@@ -19,13 +19,10 @@ if echo 'int  a ;' | $formatter --dry-run --Werror 2>/dev/null; then
   echo "clang-format sees nothing"
   exit 1
 fi
-find src tests -type f \( -name '*.cpp' -o -name '*.hpp' \) -print | {
-  status=0
-  while IFS= read -r file; do
-    if ! $formatter --dry-run --Werror "$file" 2>/dev/null; then
-      echo "$file is not formatted: $formatter -i $file"
-      status=1
-    fi
-  done
-  exit $status
-}
+bad=$(find src tests -type f \( -name '*.cpp' -o -name '*.hpp' \) \
+  -exec "$formatter" --dry-run --Werror {} + 2>&1 | sed -n 's/:[0-9]*:[0-9]*: error:.*//p' | sort -u)
+if [ -n "$bad" ]; then
+  echo "not formatted ($formatter -i):"
+  echo "$bad"
+  exit 1
+fi

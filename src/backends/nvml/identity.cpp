@@ -115,6 +115,7 @@ code read_identity(const topic& t, session& s, const settings& paths, handle h, 
   if (const code c = read_pci(t, s, h, out); ends_it(c)) return c;
   if (out.address) out.identity.render_minor = render_minor(paths.sys_root, *out.address);
   const code c = classify_memory(t, s, paths, out);
+  if (c == reset_required) out.refusal = c;
   out.mig_capable = static_cast<bool>(s.fn.mig_mode);
   return ends_it(c) ? c : success;
 }

@@ -33,7 +33,7 @@ struct known_device {
   bool only_memory_v1 = false;
   bool mig_capable = false;
   bool mig_on = false;
-  code refusal = success;  // why there is no handle, or the last answer that a lost device gave
+  code refusal = success;  // why it cannot be used: there is no handle, or its last answer was this
   std::vector<diagnostic> gaps;  // what of the identity is missing, and why
 
   [[nodiscard]] bool is_lost() const noexcept { return refusal == gpu_is_lost; }

@@ -188,9 +188,9 @@ result<known_device*> nvml_source::reach(const topic& t, slot number) {
 }
 
 void nvml_source::note_answer(known_device& of, code c) noexcept {
-  if (c == gpu_is_lost) {
+  if (c == gpu_is_lost || c == reset_required) {
     of.refusal = c;
-    of.identity.state = state::lost;
+    of.identity.state = state_after(c);
   } else if (c == success && of.is_lost()) {
     of.refusal = success;
     of.identity.state = state::ready;

@@ -51,11 +51,11 @@ void keep_what_is_known(const known_device& known, known_device& seen) {
   if (seen.identity.name.empty()) seen.identity.name = known.identity.name;
 }
 
+}  // namespace
+
 state state_after(code c) noexcept {
   return c == gpu_is_lost ? state::lost : state::unreadable;
 }
-
-}  // namespace
 
 result<void> roster::enumerate(const topic& t, session& s, const sleep_watch& watch) {
   if (!knows(s)) {
@@ -94,9 +94,9 @@ code roster::take_seat(const topic& t, session& s, unsigned index) {
   if (!must_identify(at, h)) return success;
   known_device seen;
   seen.identity.driver_index = index;
-  seen.identity.state = state::ready;
   at.result = read_identity({t.r, t.about, at.number, {}}, s, paths_, h, seen);
   if (at.result != success) return at.result;
+  seen.identity.state = seen.refusal == success ? state::ready : state_after(seen.refusal);
   at.h = h;
   at.number = place(std::move(seen));
   return success;

@@ -18,6 +18,9 @@
 
 namespace hmn::nvml {
 
+// Of a device that answered so.
+state state_after(code c) noexcept;
+
 class roster {
  public:
   explicit roster(const settings& paths) : paths_(paths) {}

@@ -8,8 +8,11 @@
 #if defined(__SANITIZE_THREAD__)
 #define HMN_THREAD_SANITIZED true
 #elif defined(__has_feature)
-#define HMN_THREAD_SANITIZED __has_feature(thread_sanitizer)
-#else
+#if __has_feature(thread_sanitizer)
+#define HMN_THREAD_SANITIZED true
+#endif
+#endif
+#ifndef HMN_THREAD_SANITIZED
 #define HMN_THREAD_SANITIZED false
 #endif
 

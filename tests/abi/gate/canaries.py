@@ -18,6 +18,7 @@ GATE = pathlib.Path(__file__).resolve().parent
 ROOT, CC, CXX, CLANG, CLANGXX = (pathlib.Path(sys.argv[1]).resolve(), *sys.argv[2:6])
 LINK = ["-Wl,-z,relro,-z,now,-z,nodelete,-z,defs,-z,noexecstack", "-Wl,--no-undefined-version"]
 SONAME = "libhypomnesis.so.0"
+WRONG_ANSWER, DAMAGED = 1, 3  # exit codes of tests/abi/clients
 
 
 class Tree:
@@ -287,6 +288,31 @@ class Library(Canary):
                               "const char *used(int i) { return filler + i; }",
                         flags=["-Wl,--no-gc-sections"])
         self.assertFalse(self.size(600))
+
+
+class Client(Canary):
+    """A client of an older header, on a library that answers OK to everything."""
+
+    def run_client(self, extra=""):
+        newest = sorted((ROOT / "tests/abi/clients").glob("client_v*.c"))[-1]
+        self.tree.build(extra)
+        client = self.tree.folder / "client"
+        run(CC, f"-I{self.tree.folder}/include", "-o", client, newest, self.tree.library)
+        done = subprocess.run([client, "/machine.json"], capture_output=True, check=False,
+                              env={"LD_LIBRARY_PATH": str(self.tree.folder)})
+        return done.returncode
+
+    def test_a_library_that_tells_nothing(self):
+        self.assertEqual(self.run_client(), WRONG_ANSWER)
+
+    def test_a_library_that_writes_behind_a_struct(self):
+        writes = ("memset((char *)out + 4, 0, sizeof *out - 4); "
+                  "*((char *)out + sizeof *out) = 0;")
+        stub.BODIES["hmn_process_memory_read_self"] = writes
+        try:
+            self.assertEqual(self.run_client("#include <string.h>"), DAMAGED)
+        finally:
+            stub.BODIES.clear()
 
 
 class Archive(Canary):

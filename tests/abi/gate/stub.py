@@ -5,14 +5,17 @@ import sys
 
 import header as headers
 
+BODIES = {}  # function to statements that come first
+
 
 def source(header, extra=""):
     lines = ["#include <hypomnesis.h>", extra]
     for function in header.functions.values():
         parameters = ", ".join(f"{p.type} {p.name}" for p in function.parameters) or "void"
         uses = " ".join(f"(void){p.name};" for p in function.parameters)
+        body = BODIES.get(function.name, "")
         value = {"void": "", "const char *": 'return "";'}.get(function.result, "return 0;")
-        lines.append(f"HMN_FN({function.result}) {function.name}({parameters}) {{ {uses} {value} }}")
+        lines.append(f"HMN_FN({function.result}) {function.name}({parameters}) {{ {uses} {body} {value} }}")
     return "\n".join(lines) + "\n"
 
 

@@ -20,7 +20,7 @@
 
 static const char scenario[] =
     "{\"devices\": [{\"memory\": {\"total\": 1000, \"free\": 600, \"used\": 400}}],"
-    " \"rules\": [{\"call\": \"nvmlDeviceGetMemoryInfo*\", \"hang\": true}]}";
+    " \"rules\": [{\"call\": \"nvmlDeviceGetMemoryInfo\", \"hang\": true}]}";
 
 static void* symbol(void* library, const char* name) {
   void* found = dlsym(library, name);

@@ -203,6 +203,25 @@ TEST_CASE("a GPU that stays lost is looked for with a new opening, less and less
   CHECK(m.driver.calls("nvmlInitWithFlags") == 2);
 }
 
+TEST_CASE("a GPU that must be reset is here and unreadable, until it was reset") {
+  constexpr const char* until = R"("rules": [{"call": "nvmlDeviceGetMemoryInfo*", "device": 0,
+                                             "result": "RESET_REQUIRED", "times": 6}])";
+  machine m(machine_of(gpu(1) + "," + gpu(2), until));
+  const auto found = m.devices();
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].state == state::unreadable);
+  CHECK(found[0].uuid.view() == uuid_of(1));
+  CHECK(found[1].state == state::ready);
+  pools none;
+  const auto refused = m.memory(0, none);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.why().native.code == nvml::reset_required);
+  CHECK(refused.why().message.find("reset") != std::string::npos);
+  for (int i = 0; i < 6 && m.devices().at(0).state != state::ready; ++i) continue;
+  CHECK(m.devices().at(0).state == state::ready);
+  CHECK(m.pool(0).used == 3584 * mib);
+}
+
 TEST_CASE("a GPU that this user may not open is listed as unreadable") {
   machine m(machine_of(gpu(1) + "," + gpu(2),
                        R"("rules": [{"call": "nvmlDeviceGetHandleByIndex*", "device": 1,

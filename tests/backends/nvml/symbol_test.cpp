@@ -31,24 +31,45 @@ constexpr const char* split = R"("mig": {"mode": 1, "max": 2, "instances": [{"na
 
 const std::string scenario = machine_of(gpu(1, full) + "," + gpu(2, split));
 
-// A copy of the fake driver in which dlsym does not find `symbol`: its name is changed in the
+// A copy of the fake driver in which dlsym does not find one symbol: its name is changed in the
 // string table that the loader compares with.
-void hide(const std::string& from, const std::string& to, const std::string& symbol) {
-  std::ifstream in(from, std::ios::binary);
-  std::string image((std::istreambuf_iterator<char>(in)), {});
-  Elf64_Ehdr header;
-  std::memcpy(&header, image.data(), sizeof header);
-  const std::string name = '\0' + symbol + '\0';
-  for (std::size_t i = 0; i < header.e_shnum; ++i) {
-    Elf64_Shdr section;
-    std::memcpy(&section, image.data() + header.e_shoff + i * sizeof section, sizeof section);
-    if (section.sh_type != SHT_STRTAB || (section.sh_flags & SHF_ALLOC) == 0) continue;
-    const std::size_t at = image.find(name, section.sh_offset);
-    REQUIRE(at < section.sh_offset + section.sh_size);
-    image[at + 1] = '!';
+class maimed_driver {
+ public:
+  explicit maimed_driver(const std::string& path) : path_(path) {
+    std::filesystem::copy_file(HMN_FAKE_NVML, path);
+    std::ifstream in(path, std::ios::binary);
+    image_.assign(std::istreambuf_iterator<char>(in), {});
   }
-  std::ofstream(to, std::ios::binary) << image;
-}
+
+  void hide(const std::string& symbol) const { write(offset_of(symbol), '!'); }
+  void show(const std::string& symbol) const { write(offset_of(symbol), symbol.front()); }
+
+ private:
+  [[nodiscard]] std::size_t offset_of(const std::string& symbol) const {
+    Elf64_Ehdr header;
+    std::memcpy(&header, image_.data(), sizeof header);
+    const std::string name = '\0' + symbol + '\0';
+    for (std::size_t i = 0; i < header.e_shnum; ++i) {
+      Elf64_Shdr section;
+      std::memcpy(&section, image_.data() + header.e_shoff + i * sizeof section, sizeof section);
+      if (section.sh_type != SHT_STRTAB || (section.sh_flags & SHF_ALLOC) == 0) continue;
+      const std::size_t at = image_.find(name, section.sh_offset);
+      if (at < section.sh_offset + section.sh_size) return at + 1;
+    }
+    FAIL("no such symbol: " << symbol);
+    return 0;
+  }
+
+  void write(std::size_t at, char byte) const {
+    std::fstream file(path_, std::ios::binary | std::ios::in | std::ios::out);
+    file.seekp(static_cast<std::streamoff>(at));
+    file.put(byte);
+    REQUIRE(file.flush());
+  }
+
+  std::string path_;
+  std::string image_;
+};
 
 using values = std::map<std::string, std::string>;
 
@@ -203,14 +224,16 @@ TEST_CASE("a missing function costs its own value") {
   const values whole = read_all(HMN_FAKE_NVML);
   REQUIRE(whole.contains("memory temperature"));
   REQUIRE(whole.contains("2.instance"));
+  const std::string path = folder.path("libnvidia-ml.so.1");
+  const maimed_driver driver(path);
   for (const expectation& e : expectations) {
     const std::string symbol = e.symbol;
     CAPTURE(symbol);
-    const std::string path = folder.path(symbol + ".so");
-    hide(HMN_FAKE_NVML, path, symbol);
+    driver.hide(symbol);
     CHECK(listed(lost(whole, read_all(path))) == listed(e.costs));
-    std::filesystem::remove(path);
+    driver.show(symbol);
   }
+  CHECK(listed(lost(whole, read_all(path))).empty());
 }
 
 TEST_CASE("with initialisation and identity alone the devices are still known") {

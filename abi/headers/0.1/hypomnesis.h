@@ -1,0 +1,803 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * hypomnesis.h: the C interface of libhypomnesis, and its specification.
+ *
+ * libhypomnesis measures memory: of a process on the host, of a process on a GPU, of the GPU as a
+ * whole; and a GPU's load, temperature and power.
+ *
+ *     hmn_context *context;
+ *     hmn_pool pool = {sizeof pool};
+ *     if (hmn_context_create(NULL, &context, NULL) == HMN_OK &&
+ *         hmn_pool_read(context, 0, HMN_POOL_MAIN, &pool, NULL) == HMN_OK)
+ *         printf("%llu bytes free\n", (unsigned long long)pool.free_bytes);
+ *     hmn_context_destroy(context);
+ *
+ * WHAT HOLDS FOR EVERY FUNCTION AND STRUCT
+ *
+ * Inputs (hmn_context_options, hmn_snapshot_options). Zero the struct, then set struct_size. Zero is
+ * the default in every field, so NULL, a zeroed struct and an older, shorter struct mean the same. A
+ * flag bit that this library does not know, or a byte other than zero past what it knows, is
+ * HMN_E_UNKNOWN_FLAG: what was asked for and cannot be done is never passed over in silence.
+ *
+ * Results (all other structs). Set struct_size, nothing else. It must be a multiple of 8, from the
+ * struct's ..._SIZE_V1 to 65536, else HMN_E_STRUCT_SIZE and nothing is written. On HMN_OK every byte
+ * up to struct_size is written and none past it; a field whose bit in `present` is not set is zero,
+ * and no bit is set for a field that lies past struct_size. On any other status all bytes after
+ * struct_size are zero. A handle that could not be made is NULL, a count that could not be taken 0.
+ *
+ * hmn_error. Always the last argument, may be NULL. Set its struct_size; every call writes it, also
+ * on HMN_OK (status 0, empty message). A wrong error->struct_size refuses the whole call with
+ * HMN_E_STRUCT_SIZE before anything is done. There is no "last error" kept anywhere.
+ *
+ * Strings out go into (buffer, capacity, *needed): valid UTF-8, terminated; *needed (may be NULL)
+ * counts the terminator. A buffer too small gives HMN_E_BUFFER, buffer[0] = 0 and *needed. NULL with
+ * capacity 0 asks for the size and gives HMN_OK. Bytes that were not UTF-8 became U+FFFD. char[N]
+ * fields are terminated UTF-8, cut at a code point when too long, with HMN_NOTE_TRUNCATED.
+ *
+ * Numbers. Bytes are exact. What is unknown is absent: its bit in `present` is clear and the snapshot
+ * has a diagnostic that says why. No value is a sentinel. Enumerations grow: 0 is "unknown", and a
+ * caller treats a number that it does not know as 0.
+ *
+ * Threads. Every handle may be used from any thread at once. Only destroy needs the handle to itself;
+ * it accepts NULL, never waits for a driver, and handles may be destroyed in any order.
+ *
+ * Fork. In a forked child the parent's context answers HMN_E_FORKED and may be destroyed; snapshots
+ * stay readable; a new context works.
+ *
+ * Signals. No function may be called from a signal handler. The library installs none, prints
+ * nothing, changes no locale, leaves errno as it was, and is no point of thread cancellation.
+ *
+ * Statuses named below come beside those that every function can give: HMN_E_ARGUMENT (a pointer is
+ * NULL that must not be), HMN_E_STRUCT_SIZE, HMN_E_UNKNOWN_FLAG, HMN_E_NO_MEMORY (the host's memory is
+ * exhausted), HMN_E_INTERNAL (a defect of this library) and, with a context, HMN_E_FORKED.
+ */
+#ifndef HYPOMNESIS_H
+#define HYPOMNESIS_H
+#include <stdint.h>
+
+/* The version of this header. Until 1.0.0 the soname is 0 and sizes may still change. */
+#define HMN_VERSION_MAJOR 0
+#define HMN_VERSION_MINOR 1
+#define HMN_VERSION_PATCH 0
+#define HMN_VERSION_NUMBER 1000u /* major * 1000000 + minor * 1000 + patch */
+
+#if defined(_WIN32) && !defined(SWIG)
+#  define HMN_CALL __cdecl
+#else
+#  define HMN_CALL
+#endif
+#if !defined(HMN_API)
+#  if defined(SWIG) || defined(HMN_STATIC) /* HMN_STATIC: set by the .pc and CMake files */
+#    define HMN_API
+#  elif defined(_WIN32) && defined(HMN_BUILD) /* exports come from the .def made from the map */
+#    define HMN_API
+#  elif defined(_WIN32)
+#    define HMN_API __declspec(dllimport)
+#  elif defined(__GNUC__)
+#    define HMN_API __attribute__((visibility("default")))
+#  else
+#    define HMN_API
+#  endif
+#endif
+#define HMN_FN(type) HMN_API type HMN_CALL
+#if defined(__cplusplus) && (__cplusplus >= 201103L || (defined(_MSC_VER) && _MSC_VER >= 1900))
+#  define HMN_NX noexcept
+#else
+#  define HMN_NX
+#endif
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* ---- handles ------------------------------------------------------------------------------- */
+
+/** Sources of measurement, opened once and kept. @since 0.1 */
+typedef struct hmn_context hmn_context;
+/** One picture of everything asked for: immutable, outlives its context. @since 0.1 */
+typedef struct hmn_snapshot hmn_snapshot;
+
+/* ---- status -------------------------------------------------------------------------------- */
+
+/** 0 is success, negative an error, positive reserved for ever. A number is never reused. */
+typedef int32_t hmn_status;
+/** A set of bits. */
+typedef uint32_t hmn_flags;
+
+enum {
+    HMN_OK = 0,
+    HMN_E_ARGUMENT = -1,     /* an argument is NULL, empty or malformed */
+    HMN_E_STRUCT_SIZE = -2,  /* struct_size is not one that this library can fill or read */
+    HMN_E_UNKNOWN_FLAG = -3, /* a bit or a byte is set that this library does not know */
+    HMN_E_RANGE = -4,        /* an index past the end, or a number outside what is allowed */
+    HMN_E_NO_MEMORY = -5,    /* the host's memory is exhausted */
+    HMN_E_UNSUPPORTED = -6,  /* this system, device or driver has no such value */
+    HMN_E_NO_SOURCE = -7,    /* no source of this value is here: no library, no driver, no tool */
+    HMN_E_NO_DEVICE = -8,    /* no device of that index or key */
+    HMN_E_NO_PROCESS = -9,   /* no such process, or it has exited */
+    HMN_E_PERMISSION = -10,  /* the system or the driver refused */
+    HMN_E_TIMEOUT = -11,     /* the driver did not answer within the deadline */
+    HMN_E_DEVICE_LOST = -12, /* the device was there and is gone: unplugged, fallen off, reset */
+    HMN_E_BACKEND = -13,     /* a driver or tool answered with an error, or with nonsense */
+    HMN_E_LIMIT = -14,       /* a limit was reached */
+    HMN_E_OVERFLOW = -15,    /* the result does not fit 64 bits */
+    HMN_E_FORKED = -16,      /* the context was made by the parent of this process */
+    HMN_E_BUFFER = -17,      /* the buffer is too small; *needed says how large it must be */
+    HMN_E_EMPTY = -18,       /* it was not asked for, or there is nothing to give */
+    HMN_E_INTERNAL = -19,    /* a defect of this library; please report it */
+    HMN_E_ASLEEP = -20,      /* answering would have to wake the device */
+    HMN_E_STATE = -21        /* the right call at the wrong moment */
+};
+
+/* ---- where a value came from, and what it means ---------------------------------------------- */
+
+/** Who measured. Numbers stay below 64 for ever: masks are 64 bits wide. */
+enum {
+    HMN_BACKEND_NONE = 0,
+    HMN_BACKEND_OS = 1,         /* the operating system itself */
+    HMN_BACKEND_NVML = 2,       /* NVIDIA's management library */
+    HMN_BACKEND_NVIDIA_SMI = 3, /* NVIDIA's command, when NVML cannot serve */
+    HMN_BACKEND_SIMULATED = 16  /* a machine described by a file: nothing was measured */
+};
+
+/** Remarks on a result; each bit has one meaning in every struct. */
+enum {
+    HMN_NOTE_STALE = 1 << 0,       /* the last known value, age_ns old: the driver did not answer */
+    HMN_NOTE_LOWER_BOUND = 1 << 1, /* some of it could not be seen */
+    HMN_NOTE_ESTIMATED = 1 << 2,   /* derived from other values, not measured */
+    HMN_NOTE_TRUNCATED = 1 << 3,   /* a char[N] field was cut */
+    HMN_NOTE_MIXED = 1 << 4,       /* several backends; `backend` is that of the first */
+    HMN_NOTE_FOREIGN_PID = 1 << 5, /* pid belongs to another PID namespace */
+    HMN_NOTE_PARTIAL = 1 << 6,     /* something asked for is missing: see the diagnostics */
+    HMN_NOTE_TRACE = 1 << 7        /* diagnostics: a driver call, recorded by HMN_CONTEXT_TRACE */
+};
+
+/** Whose figure it is. */
+enum { HMN_SCOPE_NONE = 0, HMN_SCOPE_PROCESS = 1, HMN_SCOPE_DEVICE = 2 };
+
+/** What a number of bytes counts. */
+enum {
+    HMN_ACCOUNT_NONE = 0,
+    HMN_ACCOUNT_RESIDENT = 1,  /* has backing store now */
+    HMN_ACCOUNT_COMMITTED = 2, /* promised, whether backed or not */
+    HMN_ACCOUNT_ALLOCATED = 3  /* as the driver accounts allocations (NVML) */
+};
+
+/** Whose number hmn_error.native_code is. */
+enum {
+    HMN_NATIVE_NONE = 0,
+    HMN_NATIVE_ERRNO = 1,
+    HMN_NATIVE_NVML = 7, /* nvmlReturn_t */
+    HMN_NATIVE_EXIT = 9  /* exit code of a helper program; 128 + n: killed by signal n */
+};
+
+/** hmn_device.vendor: PCI vendor ids. */
+enum {
+    HMN_VENDOR_UNKNOWN = 0,
+    HMN_VENDOR_AMD = 0x1002,
+    HMN_VENDOR_APPLE = 0x106b,
+    HMN_VENDOR_NVIDIA = 0x10de,
+    HMN_VENDOR_QUALCOMM = 0x5143,
+    HMN_VENDOR_INTEL = 0x8086
+};
+
+/* ---- error ----------------------------------------------------------------------------------- */
+
+enum { HMN_ERROR_SIZE_V1 = 280 };
+/** Why a call failed, in words. Out, owned by the caller. @since 0.1 */
+typedef struct hmn_error {
+    uint32_t struct_size;
+    hmn_status status;      /* the value that the call returned */
+    hmn_flags notes;        /* HMN_NOTE_TRUNCATED: the message was cut */
+    uint32_t backend;       /* HMN_BACKEND_*: who failed; 0: this library refused */
+    uint32_t native_domain; /* HMN_NATIVE_*: whose number native_code is */
+    int32_t native_code;
+    char message[256]; /* a sentence that names the value and says what can be done; "" on HMN_OK */
+} hmn_error;
+
+/* ---- library --------------------------------------------------------------------------------- */
+
+enum {
+    HMN_FEATURE_SUBPROCESS = 1, /* code that runs helper programs is compiled in */
+    HMN_FEATURE_SIMULATION = 2, /* HMN_PATH_SIMULATION works */
+    HMN_FEATURE_BACKEND = 1000  /* 1000 + n: backend n is compiled in */
+};
+
+/** The library's version as HMN_VERSION_NUMBER counts it. @since 0.1 */
+HMN_FN(uint32_t) hmn_version_number(void) HMN_NX;
+/** The library's version as text, for instance "0.1.0". Static storage. @since 0.1 */
+HMN_FN(const char *) hmn_version_string(void) HMN_NX;
+/** Whether the library has a feature (HMN_FEATURE_*): 1 yes, 0 no or unknown number. @since 0.1 */
+HMN_FN(uint32_t) hmn_feature(uint32_t feature) HMN_NX;
+/** A status' name, for instance "HMN_E_RANGE"; "HMN_E_?" for a number it does not know. Static
+ *  storage, never NULL. @since 0.1 */
+HMN_FN(const char *) hmn_status_name(hmn_status status) HMN_NX;
+/** A backend's name, for instance "nvml"; "none" for 0, "unknown" for a number it does not know.
+ *  Static storage, never NULL. @since 0.1 */
+HMN_FN(const char *) hmn_backend_name(uint32_t backend) HMN_NX;
+
+/* ---- context --------------------------------------------------------------------------------- */
+
+enum {
+    HMN_CONTEXT_NO_SUBPROCESS = 1 << 0, /* never run a helper program (nvidia-smi) */
+    HMN_CONTEXT_WAKE_DEVICES = 1 << 1,  /* a sleeping GPU may be woken to answer */
+    HMN_CONTEXT_NO_THREADS = 1 << 2,    /* start none: a driver may then block the caller, and a
+                                         * deadline can only be kept between driver calls */
+    HMN_CONTEXT_ENVIRONMENT = 1 << 3,   /* read HMN_* variables now (never when set-user-id) */
+    HMN_CONTEXT_TRACE = 1 << 4          /* each driver call becomes a diagnostic of the snapshot */
+};
+enum { HMN_CONTEXT_OPTIONS_SIZE_V1 = 40 };
+/** In; NULL means every default. @since 0.1 */
+typedef struct hmn_context_options {
+    uint32_t struct_size;
+    hmn_flags flags;           /* HMN_CONTEXT_* */
+    uint32_t deadline_ms;      /* longest that one call may wait for drivers; 0 = 1000 */
+    uint32_t stale_ms;         /* oldest value given instead of HMN_E_TIMEOUT; 0 = 5000 */
+    uint32_t open_deadline_ms; /* longest wait for a vendor library to open; 0 = 10000 */
+    uint32_t max_age_ms;       /* readings this young share one driver call; 0 = none do */
+    uint32_t idle_close_ms;    /* a vendor library whose GPU may sleep is shut down this long after
+                                * the last reading; 0 = 2000 */
+    uint32_t reserved0;        /* zero */
+    uint64_t backends_off;     /* bit n disables backend n */
+} hmn_context_options;
+
+/** Places to read from instead of the usual ones. With HMN_CONTEXT_ENVIRONMENT the variable in
+ *  brackets does the same. */
+enum {
+    HMN_PATH_PROC = 1,       /* the proc tree, default "/proc" [HMN_PROC] */
+    HMN_PATH_SYS = 2,        /* the sysfs tree, default "/sys" [HMN_SYS] */
+    HMN_PATH_NVML = 3,       /* the NVML library, by absolute path [HMN_NVML] */
+    HMN_PATH_NVIDIA_SMI = 4, /* the nvidia-smi program, by absolute path [HMN_NVIDIA_SMI] */
+    HMN_PATH_SIMULATION = 7, /* a machine file: it replaces every other source [HMN_SIMULATION] */
+    HMN_PATH_CGROUP = 8      /* the cgroup mount, default: found in mountinfo [HMN_CGROUP] */
+};
+
+/** What a backend or a device is doing. */
+enum {
+    HMN_STATE_UNKNOWN = 0,    /* not tried yet */
+    HMN_STATE_READY = 1,      /* answers */
+    HMN_STATE_ASLEEP = 2,     /* runtime suspended; only identity and totals are known */
+    HMN_STATE_LOST = 3,       /* was here and is gone */
+    HMN_STATE_UNREADABLE = 4, /* here, and answers with errors */
+    HMN_STATE_HUNG = 5,       /* a driver call has not returned */
+    HMN_STATE_ABSENT = 6,     /* not on this machine */
+    HMN_STATE_OFF = 7         /* switched off by the context or not compiled in */
+};
+enum { HMN_BACKEND_INFO_HAS_VERSION = 1 << 0 };
+enum { HMN_BACKEND_INFO_SIZE_V1 = 384 };
+/** How a backend fares; for doctors and bug reports. Out. @since 0.1 */
+typedef struct hmn_backend_info {
+    uint32_t struct_size;
+    hmn_flags present; /* HMN_BACKEND_INFO_HAS_* */
+    hmn_flags notes;
+    uint32_t backend;
+    uint32_t state;         /* HMN_STATE_* */
+    hmn_status status;      /* HMN_OK, or why it cannot serve */
+    uint32_t native_domain; /* HMN_NATIVE_* */
+    int32_t native_code;
+    char version[96];  /* of the driver or tool behind it */
+    char message[256]; /* why it cannot serve, and what can be done; "" when it can */
+} hmn_backend_info;
+
+/** Makes a context. Touches no driver and starts no thread.
+ *  HMN_E_UNKNOWN_FLAG: an unknown flag, a set bit of backends_off past 63 never, reserved0 not zero.
+ *  HMN_E_ARGUMENT: with HMN_CONTEXT_ENVIRONMENT, a variable holds what set_path would refuse.
+ *  *out is owned by the caller: hmn_context_destroy. @since 0.1 */
+HMN_FN(hmn_status) hmn_context_create(const hmn_context_options *options, hmn_context **out, hmn_error *error) HMN_NX;
+/** Reads from another place than the usual one. `path` is HMN_PATH_*; `value` an absolute path, or
+ *  NULL for the default; it is copied. Whether something is there shows at the first reading.
+ *  HMN_E_ARGUMENT: not absolute, empty, or longer than 4095 bytes. HMN_E_RANGE: no such HMN_PATH_*.
+ *  HMN_E_UNSUPPORTED: the backend it is for is not compiled in.
+ *  HMN_E_STATE: a reading was already made with this context. @since 0.1 */
+HMN_FN(hmn_status) hmn_context_set_path(hmn_context *context, uint32_t path, const char *value, hmn_error *error) HMN_NX;
+/** Tells how a backend (HMN_BACKEND_*) fares; it is opened if that was not tried yet, within the
+ *  deadlines. A backend that is absent, off or failing is HMN_OK here, told by state and status.
+ *  HMN_E_RANGE: no such backend. @since 0.1 */
+HMN_FN(hmn_status) hmn_context_backend(hmn_context *context, uint32_t backend, hmn_backend_info *out, hmn_error *error) HMN_NX;
+/** Ends a context. Never waits for a driver: a call that hangs is left behind, and what it needs
+ *  stays valid until it returns. NULL is fine. @since 0.1 */
+HMN_FN(void) hmn_context_destroy(hmn_context *context) HMN_NX;
+
+/* ---- host memory ----------------------------------------------------------------------------- */
+
+enum {
+    HMN_PROCESS_MEMORY_HAS_RESIDENT = 1 << 0,
+    HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT = 1 << 1,
+    HMN_PROCESS_MEMORY_HAS_VIRTUAL = 1 << 2,
+    HMN_PROCESS_MEMORY_HAS_SWAP = 1 << 3,
+    HMN_PROCESS_MEMORY_HAS_PROPORTIONAL = 1 << 4,
+    HMN_PROCESS_MEMORY_HAS_PRIVATE = 1 << 5,
+    HMN_PROCESS_MEMORY_HAS_COMMITTED = 1 << 6,
+    HMN_PROCESS_MEMORY_HAS_FOOTPRINT = 1 << 7
+};
+enum { HMN_PROCESS_MEMORY_SIZE_V1 = 88 };
+/** Host RAM of one process, in bytes. Out. @since 0.1 */
+typedef struct hmn_process_memory {
+    uint32_t struct_size;
+    hmn_flags present; /* HMN_PROCESS_MEMORY_HAS_* */
+    hmn_flags notes;
+    uint32_t backend;
+    uint32_t pid;
+    uint32_t reserved0;
+    uint64_t resident_bytes;      /* RSS: anonymous, file and shared pages (/proc/pid/statm) */
+    uint64_t peak_resident_bytes; /* highest RSS so far (VmHWM) */
+    uint64_t virtual_bytes;       /* address space (/proc/pid/statm) */
+    uint64_t swap_bytes;          /* anonymous pages swapped out (VmSwap) */
+    uint64_t proportional_bytes;  /* PSS: shared pages divided by their users (smaps_rollup) */
+    uint64_t private_bytes;       /* USS: pages that no other process maps (smaps_rollup) */
+    uint64_t committed_bytes;     /* Windows: PrivateUsage; absent elsewhere */
+    uint64_t footprint_bytes;     /* macOS: phys_footprint; absent elsewhere */
+} hmn_process_memory;
+
+enum {
+    HMN_SYSTEM_MEMORY_HAS_TOTAL = 1 << 0,
+    HMN_SYSTEM_MEMORY_HAS_AVAILABLE = 1 << 1,
+    HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL = 1 << 2,
+    HMN_SYSTEM_MEMORY_HAS_SWAP_FREE = 1 << 3,
+    HMN_SYSTEM_MEMORY_HAS_LIMIT = 1 << 4,
+    HMN_SYSTEM_MEMORY_HAS_LIMIT_USED = 1 << 5,
+    HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT = 1 << 6,
+    HMN_SYSTEM_MEMORY_HAS_COMMITTED = 1 << 7
+};
+enum { HMN_SYSTEM_MEMORY_SIZE_V1 = 80 };
+/** The host's RAM and this container's share of it, in bytes. Out. @since 0.1 */
+typedef struct hmn_system_memory {
+    uint32_t struct_size;
+    hmn_flags present; /* HMN_SYSTEM_MEMORY_HAS_* */
+    hmn_flags notes;   /* HMN_NOTE_ESTIMATED: available_bytes derived, on kernels without it */
+    uint32_t backend;
+    uint64_t total_bytes;      /* RAM that the kernel manages (MemTotal) */
+    uint64_t available_bytes;  /* what could be used without swapping (MemAvailable) */
+    uint64_t swap_total_bytes;
+    uint64_t swap_free_bytes;
+    uint64_t limit_bytes;      /* the tightest memory limit of this process' control groups; absent
+                                * when none applies */
+    uint64_t limit_used_bytes; /* what is charged to the group with that limit */
+    uint64_t commit_limit_bytes;
+    uint64_t committed_bytes;
+} hmn_system_memory;
+
+/* Direct readings fill the caller's struct and, in the steady state, allocate nothing (but
+ * hmn_system_memory_read, which looks for the control groups each time). `fields` are the presence
+ * bits that are wanted; 0 means those that are cheap. A field that was asked for and is missing leaves
+ * HMN_NOTE_PARTIAL; when nothing at all could be read the call fails. */
+
+/** Host memory of a process of the proc tree in use. Cheap: resident and virtual.
+ *  HMN_E_RANGE: pid is 0. HMN_E_UNKNOWN_FLAG: an unknown bit in fields.
+ *  HMN_E_NO_PROCESS: no such process, or it has exited and not been waited for (a zombie).
+ *  HMN_E_UNSUPPORTED: a kernel thread, which has no memory of its own; or this system lacks all of
+ *  the fields. HMN_E_PERMISSION: the system refused. HMN_E_BACKEND: the system's text made no sense.
+ *  HMN_E_NO_SOURCE: there is no proc tree. @since 0.1 */
+HMN_FN(hmn_status) hmn_process_memory_read(hmn_context *context, uint32_t pid, hmn_flags fields, hmn_process_memory *out, hmn_error *error) HMN_NX;
+/** The same of the calling process; with fields 0 one fstat and one pread. @since 0.1 */
+HMN_FN(hmn_status) hmn_process_memory_read_self(hmn_context *context, hmn_flags fields, hmn_process_memory *out, hmn_error *error) HMN_NX;
+/** The host's memory and the limit on this process. HMN_E_PERMISSION, HMN_E_BACKEND as above;
+ *  HMN_E_NO_SOURCE: there is no meminfo. @since 0.1 */
+HMN_FN(hmn_status) hmn_system_memory_read(hmn_context *context, hmn_system_memory *out, hmn_error *error) HMN_NX;
+
+/* ---- devices: who they are ------------------------------------------------------------------- */
+
+enum {
+    HMN_KIND_UNKNOWN = 0,
+    HMN_KIND_DISCRETE = 1,
+    HMN_KIND_INTEGRATED = 2,
+    HMN_KIND_PARTITION = 3, /* a MIG instance: a device of its own, with parent_index */
+    HMN_KIND_VIRTUAL = 4
+};
+enum {
+    HMN_MEMORY_KIND_UNKNOWN = 0,
+    HMN_MEMORY_KIND_DEDICATED = 1, /* memory of its own */
+    HMN_MEMORY_KIND_UNIFIED = 2,   /* it allocates from the host's RAM (GB10, Jetson, Apple) */
+    HMN_MEMORY_KIND_COHERENT = 3   /* memory of its own that is also a NUMA node of the host (GH200) */
+};
+enum {
+    HMN_DEVICE_HAS_NAME = 1 << 0,
+    HMN_DEVICE_HAS_UUID = 1 << 1,
+    HMN_DEVICE_HAS_PCI = 1 << 2,
+    HMN_DEVICE_HAS_DRIVER = 1 << 3,
+    HMN_DEVICE_HAS_PARENT = 1 << 4,
+    HMN_DEVICE_HAS_PCI_DEVICE = 1 << 5,
+    HMN_DEVICE_HAS_PCI_SUBSYSTEM = 1 << 6,
+    HMN_DEVICE_HAS_RENDER_MINOR = 1 << 7,
+    HMN_DEVICE_HAS_NUMA_NODE = 1 << 8,
+    HMN_DEVICE_HAS_INSTANCE = 1 << 9,      /* gpu_instance and compute_instance */
+    HMN_DEVICE_HAS_DRIVER_INDEX = 1 << 10,
+    HMN_DEVICE_HAS_OS_ID = 1 << 11,
+    HMN_DEVICE_HAS_CUDA_VERSION = 1 << 12
+};
+enum { HMN_DEVICE_SIZE_V1 = 560 };
+/** Who a device is. Out. @since 0.1 */
+typedef struct hmn_device {
+    uint32_t struct_size;
+    hmn_flags present; /* HMN_DEVICE_HAS_* */
+    hmn_flags notes;
+    uint32_t backend;
+    uint32_t index;            /* the context's number: never reused, never renumbered */
+    uint32_t kind;             /* HMN_KIND_* */
+    uint32_t state;            /* HMN_STATE_* */
+    uint32_t vendor;           /* HMN_VENDOR_*, a PCI vendor id */
+    uint32_t memory_kind;      /* HMN_MEMORY_KIND_* */
+    uint32_t parent_index;     /* a partition's GPU */
+    uint32_t driver_index;     /* what the vendor's own tools call it */
+    uint32_t pci_device;       /* PCI device id */
+    uint32_t pci_subsystem;    /* subsystem device id << 16 | subsystem vendor id */
+    uint32_t render_minor;     /* N of /dev/dri/renderDN */
+    uint32_t numa_node;        /* the host's NUMA node that is the device's own memory */
+    uint32_t gpu_instance;     /* MIG */
+    uint32_t compute_instance; /* MIG */
+    uint32_t cuda_version;     /* of the driver: 1000 * major + 10 * minor */
+    uint64_t os_id;            /* Windows: adapter LUID; macOS: registry id */
+    char name[256];
+    char uuid[96];           /* as the vendor writes it: "GPU-…", "MIG-…" */
+    char pci_bus_id[32];     /* "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function */
+    char driver_version[96]; /* as the vendor writes it */
+} hmn_device;
+
+/** How many device indexes this context has given. Looks for devices first; never shrinks. An index
+ *  belongs to one device for the context's life: NVIDIA's come first in the driver's order, then
+ *  others by PCI address, then partitions; later arrivals are appended; a device that is gone keeps
+ *  its index with state HMN_STATE_LOST. No device at all is HMN_OK and 0.
+ *  HMN_E_TIMEOUT: a driver did not answer and nothing is known yet. @since 0.1 */
+HMN_FN(hmn_status) hmn_device_count(hmn_context *context, uint32_t *out, hmn_error *error) HMN_NX;
+/** The index of the device that a key names: "uuid:GPU-…", "pci:0000:01:00.0" (any spelling: domain
+ *  may be left out or have 8 digits, letters in either case), "luid:<hex>", "render:<minor>",
+ *  "driver:<the vendor's index>". Looks for devices first.
+ *  HMN_E_ARGUMENT: no such kind of key, or the value cannot be one. HMN_E_NO_DEVICE: nothing has it.
+ *  @since 0.1 */
+HMN_FN(hmn_status) hmn_device_find(hmn_context *context, const char *key, uint32_t *out, hmn_error *error) HMN_NX;
+/** Who a device is. A device that is lost or asleep is HMN_OK, told by state.
+ *  HMN_E_NO_DEVICE: the index was never given. @since 0.1 */
+HMN_FN(hmn_status) hmn_device_read(hmn_context *context, uint32_t device_index, hmn_device *out, hmn_error *error) HMN_NX;
+
+/* ---- devices: memory --------------------------------------------------------------------------- */
+
+/** One pool per kind. An APU has VRAM and HOST, a unified GPU has UNIFIED alone. */
+enum {
+    HMN_POOL_MAIN = 0,         /* asked for: the pool that allocations come from */
+    HMN_POOL_VRAM = 1,         /* the device's own memory */
+    HMN_POOL_VRAM_VISIBLE = 2, /* the part of it that the host can address */
+    HMN_POOL_HOST = 3,         /* host RAM mapped for the device (GTT, WDDM shared) */
+    HMN_POOL_UNIFIED = 4,      /* host RAM that the device allocates from as its own */
+    HMN_POOL_STOLEN = 5        /* host RAM that firmware set aside */
+};
+enum {
+    HMN_POOL_HAS_TOTAL = 1 << 0,
+    HMN_POOL_HAS_FREE = 1 << 1,
+    HMN_POOL_HAS_USED = 1 << 2,
+    HMN_POOL_HAS_RESERVED = 1 << 3,
+    HMN_POOL_HAS_USABLE = 1 << 4,
+    HMN_POOL_HAS_BUDGET = 1 << 5,
+    HMN_POOL_HAS_UNATTRIBUTED = 1 << 6
+};
+enum { HMN_POOL_SIZE_V1 = 96 };
+/** One memory pool of a device, device-wide, in bytes. Out. @since 0.1 */
+typedef struct hmn_pool {
+    uint32_t struct_size;
+    hmn_flags present; /* HMN_POOL_HAS_* */
+    hmn_flags notes;
+    uint32_t backend;
+    uint32_t device_index;
+    uint32_t kind;       /* HMN_POOL_*, never MAIN */
+    uint32_t accounting; /* HMN_ACCOUNT_*: what used_bytes counts */
+    uint32_t is_main;    /* 1: allocations come from this pool */
+    uint64_t total_bytes;
+    uint64_t free_bytes;
+    uint64_t used_bytes;     /* without reserved_bytes where that is known; else with it */
+    uint64_t reserved_bytes; /* held by driver and firmware, inside total_bytes:
+                              * total = reserved + free + used */
+    uint64_t usable_bytes;   /* best estimate of what one could allocate now */
+    uint64_t budget_bytes;   /* what a policy lets this process use */
+    uint64_t unattributed_bytes; /* used, and owned by no process that can be seen; only in
+                                  * snapshots that collect processes */
+    uint64_t age_ns;             /* since the driver was asked */
+} hmn_pool;
+/** Memory of a device; `kind` is HMN_POOL_*. HMN_E_NO_DEVICE: the index was never given.
+ *  HMN_E_RANGE: no such HMN_POOL_*. HMN_E_UNSUPPORTED: the device has no such pool, or its driver no
+ *  figures for it. HMN_E_DEVICE_LOST, HMN_E_ASLEEP, HMN_E_PERMISSION, HMN_E_TIMEOUT, HMN_E_BACKEND,
+ *  HMN_E_NO_SOURCE (the driver is gone): as named. @since 0.1 */
+HMN_FN(hmn_status) hmn_pool_read(hmn_context *context, uint32_t device_index, uint32_t kind, hmn_pool *out, hmn_error *error) HMN_NX;
+
+/* ---- devices: load, temperature, power --------------------------------------------------------- */
+
+enum {
+    HMN_TELEMETRY_HAS_GPU_BUSY = 1 << 0,
+    HMN_TELEMETRY_HAS_MEMORY_BUSY = 1 << 1,
+    HMN_TELEMETRY_HAS_ENCODER_BUSY = 1 << 2,
+    HMN_TELEMETRY_HAS_DECODER_BUSY = 1 << 3,
+    HMN_TELEMETRY_HAS_TEMPERATURE = 1 << 4,
+    HMN_TELEMETRY_HAS_HOTSPOT = 1 << 5,
+    HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE = 1 << 6,
+    HMN_TELEMETRY_HAS_POWER = 1 << 7,
+    HMN_TELEMETRY_HAS_POWER_LIMIT = 1 << 8,
+    HMN_TELEMETRY_HAS_ENERGY = 1 << 9,
+    HMN_TELEMETRY_HAS_CORE_CLOCK = 1 << 10,
+    HMN_TELEMETRY_HAS_MEMORY_CLOCK = 1 << 11,
+    HMN_TELEMETRY_HAS_FAN_PERCENT = 1 << 12,
+    HMN_TELEMETRY_HAS_FAN_RPM = 1 << 13,
+    HMN_TELEMETRY_HAS_PCIE_GENERATION = 1 << 14,
+    HMN_TELEMETRY_HAS_PCIE_WIDTH = 1 << 15,
+    HMN_TELEMETRY_HAS_PCIE_RX = 1 << 16,
+    HMN_TELEMETRY_HAS_PCIE_TX = 1 << 17,
+    HMN_TELEMETRY_HAS_THROTTLE = 1 << 18,
+    HMN_TELEMETRY_HAS_P_STATE = 1 << 19,
+    HMN_TELEMETRY_HAS_WINDOW = 1 << 20
+};
+/** Why clocks are held down. */
+enum {
+    HMN_THROTTLE_IDLE = 1 << 0,
+    HMN_THROTTLE_POWER = 1 << 1,
+    HMN_THROTTLE_THERMAL = 1 << 2,
+    HMN_THROTTLE_HARDWARE = 1 << 3,
+    HMN_THROTTLE_SETTING = 1 << 4,
+    HMN_THROTTLE_OTHER = 1 << 5
+};
+enum { HMN_TELEMETRY_SIZE_V1 = 176 };
+/** Load, temperature and power of a device. Out. @since 0.1 */
+typedef struct hmn_telemetry {
+    uint32_t struct_size;
+    hmn_flags present; /* HMN_TELEMETRY_HAS_* */
+    hmn_flags notes;
+    uint32_t backend;
+    uint32_t device_index;
+    uint32_t core_clock_mhz;
+    uint32_t memory_clock_mhz;
+    uint32_t fan_percent; /* of the fan's highest speed; may pass 100 */
+    uint32_t fan_rpm;
+    uint32_t pcie_generation; /* of the link as it runs now */
+    uint32_t pcie_width;      /* lanes in use now */
+    uint32_t p_state;         /* NVIDIA: 0 is the fastest */
+    hmn_flags throttle;       /* HMN_THROTTLE_* */
+    uint32_t reserved0;
+    uint64_t backends;           /* bit n: backend n gave at least one field */
+    double gpu_busy_percent;     /* 0..100: share of time in which something ran */
+    double memory_busy_percent;  /* 0..100: share of time in which memory was read or written; not
+                                  * how full it is */
+    double encoder_busy_percent; /* 0..100 */
+    double decoder_busy_percent; /* 0..100 */
+    double temperature_celsius;
+    double hotspot_celsius;
+    double memory_celsius;
+    double power_watts;
+    double power_limit_watts;
+    double energy_joules;   /* ever growing since the driver was loaded: take differences */
+    uint64_t pcie_rx_bytes; /* ever growing: take differences */
+    uint64_t pcie_tx_bytes; /* ever growing: take differences */
+    uint64_t window_ns;     /* what the percentages average over */
+    uint64_t age_ns;        /* since the driver was asked */
+} hmn_telemetry;
+/** Load, temperature and power of a device. `fields` as for all direct readings; 0: all that are
+ *  cheap. HMN_E_UNKNOWN_FLAG: an unknown bit in fields. HMN_E_UNSUPPORTED: the device has none of
+ *  them. Otherwise as hmn_pool_read. @since 0.1 */
+HMN_FN(hmn_status) hmn_telemetry_read(hmn_context *context, uint32_t device_index, hmn_flags fields, hmn_telemetry *out, hmn_error *error) HMN_NX;
+
+/* ---- one process on one device ------------------------------------------------------------------ */
+
+enum { HMN_USAGE_COMPUTE = 1 << 0, HMN_USAGE_GRAPHICS = 1 << 1, HMN_USAGE_MEDIA = 1 << 2 };
+/** What is known of a process' name. */
+enum {
+    HMN_NAME_UNKNOWN = 0,
+    HMN_NAME_RESOLVED = 1,
+    HMN_NAME_EXITED = 2,    /* the driver still lists it, the system does not */
+    HMN_NAME_PROTECTED = 3, /* the system refuses to tell */
+    HMN_NAME_KERNEL = 4     /* the kernel itself */
+};
+enum {
+    HMN_USAGE_HAS_USED = 1 << 0,
+    HMN_USAGE_HAS_RESIDENT = 1 << 1,
+    HMN_USAGE_HAS_COMMITTED = 1 << 2,
+    HMN_USAGE_HAS_ALLOCATED = 1 << 3,
+    HMN_USAGE_HAS_SHARED = 1 << 4,
+    HMN_USAGE_HAS_PURGEABLE = 1 << 5,
+    HMN_USAGE_HAS_EVICTED = 1 << 6,
+    HMN_USAGE_HAS_HOST_POOL = 1 << 7,
+    HMN_USAGE_HAS_HOST_RESIDENT = 1 << 8,
+    HMN_USAGE_HAS_BUDGET = 1 << 9,
+    HMN_USAGE_HAS_BUSY_NS = 1 << 10,
+    HMN_USAGE_HAS_BUSY_PERCENT = 1 << 11, /* busy_percent and window_ns */
+    HMN_USAGE_HAS_START_TIME = 1 << 12,
+    HMN_USAGE_HAS_UID = 1 << 13,
+    HMN_USAGE_HAS_INSTANCE = 1 << 14, /* gpu_instance and compute_instance */
+    HMN_USAGE_HAS_KINDS = 1 << 15
+};
+enum { HMN_USAGE_SIZE_V1 = 168 };
+/** Memory of one process on one device: figures of that process only, never the device's. Out.
+ *  @since 0.1 */
+typedef struct hmn_usage {
+    uint32_t struct_size;
+    hmn_flags present; /* HMN_USAGE_HAS_* */
+    hmn_flags notes;   /* HMN_NOTE_FOREIGN_PID: pid is not one of the proc tree in use */
+    uint32_t backend;
+    uint32_t pid;
+    uint32_t device_index;
+    hmn_flags kinds;     /* HMN_USAGE_COMPUTE … : what it runs there */
+    uint32_t accounting; /* HMN_ACCOUNT_*: what used_bytes counts */
+    uint32_t name_state; /* HMN_NAME_* */
+    uint32_t uid;        /* effective user id */
+    uint32_t gpu_instance;     /* MIG */
+    uint32_t compute_instance; /* MIG */
+    uint64_t start_unix_ns;    /* with pid: tells a reused pid from the old one */
+    uint64_t used_bytes;       /* the headline, by `accounting` */
+    uint64_t resident_bytes;
+    uint64_t committed_bytes;
+    uint64_t allocated_bytes;
+    uint64_t shared_bytes; /* the part of used_bytes that other processes hold as well */
+    uint64_t purgeable_bytes;
+    uint64_t evicted_bytes;       /* wanted in device memory, and not there now */
+    uint64_t host_pool_bytes;     /* host RAM mapped for the device (GTT, WDDM shared) */
+    uint64_t host_resident_bytes; /* RSS: the same in each row of this pid */
+    uint64_t budget_bytes;
+    uint64_t busy_ns; /* ever growing: take differences */
+    double busy_percent;
+    uint64_t window_ns; /* what busy_percent averages over */
+    uint64_t age_ns;    /* since the driver was asked */
+} hmn_usage;
+/** What a process uses on a device. `pid` is as the driver counts it (for NVML that of this process'
+ *  PID namespace, or the host's where the driver does not translate).
+ *  HMN_E_RANGE: pid is 0. HMN_E_NO_PROCESS: the driver lists no such process on the device.
+ *  Otherwise as hmn_pool_read. @since 0.1 */
+HMN_FN(hmn_status) hmn_usage_read(hmn_context *context, uint32_t device_index, uint32_t pid, hmn_usage *out, hmn_error *error) HMN_NX;
+/** What the calling process uses on a device. 0 bytes is said only where the driver's list can be
+ *  trusted to hold the caller; where it cannot (a list of host pids read inside a container) the
+ *  call is HMN_E_NO_SOURCE and says so. Otherwise as hmn_pool_read. @since 0.1 */
+HMN_FN(hmn_status) hmn_usage_read_self(hmn_context *context, uint32_t device_index, hmn_usage *out, hmn_error *error) HMN_NX;
+
+/* ---- snapshot ------------------------------------------------------------------------------------
+ * One consistent, immutable picture. `i` is a position in it, from 0; device_index never is. */
+
+enum {
+    HMN_COLLECT_MEMORY = 1 << 0,    /* the caller's host memory: resident and virtual */
+    HMN_COLLECT_SYSTEM = 1 << 1,    /* the host's memory */
+    HMN_COLLECT_DEVICES = 1 << 2,   /* who the devices are (implied by the next four) */
+    HMN_COLLECT_POOLS = 1 << 3,     /* their memory */
+    HMN_COLLECT_SELF = 1 << 4,      /* what the caller uses on each */
+    HMN_COLLECT_PROCESSES = 1 << 5, /* what every process uses on each */
+    HMN_COLLECT_TELEMETRY = 1 << 6  /* load, temperature, power */
+};
+enum {
+    HMN_SNAPSHOT_ONE_DEVICE = 1 << 0, /* device_index says which */
+    HMN_SNAPSHOT_ONE_PROCESS = 1 << 1 /* pid says which: keeps the usage rows of that pid alone */
+};
+enum { HMN_SNAPSHOT_OPTIONS_SIZE_V1 = 24 };
+/** In; NULL means every default. @since 0.1 */
+typedef struct hmn_snapshot_options {
+    uint32_t struct_size;
+    hmn_flags flags;       /* HMN_SNAPSHOT_* */
+    hmn_flags collect;     /* HMN_COLLECT_*; 0 = memory, devices, pools, self */
+    uint32_t device_index; /* zero unless HMN_SNAPSHOT_ONE_DEVICE */
+    uint32_t pid;          /* zero unless HMN_SNAPSHOT_ONE_PROCESS */
+    uint32_t deadline_ms;  /* 0 = the context's */
+} hmn_snapshot_options;
+
+enum { HMN_SNAPSHOT_INFO_SIZE_V1 = 64 };
+/** What a snapshot holds. Out. @since 0.1 */
+typedef struct hmn_snapshot_info {
+    uint32_t struct_size;
+    hmn_flags present;
+    hmn_flags notes;   /* HMN_NOTE_PARTIAL: something asked for is missing */
+    hmn_flags collect; /* HMN_COLLECT_*: what was asked for */
+    uint32_t device_count;
+    uint32_t pool_count;
+    uint32_t usage_count;
+    uint32_t diagnostic_count;
+    uint32_t unreadable_process_count; /* processes listed by a driver that the system would not
+                                        * describe */
+    uint32_t reserved0;
+    uint64_t unix_time_ns; /* when it was begun, since 1970 */
+    uint64_t monotonic_ns; /* the same by the clock that never jumps */
+    uint64_t duration_ns;  /* how long it took */
+} hmn_snapshot_info;
+
+enum {
+    HMN_DIAGNOSTIC_HAS_DEVICE = 1 << 0,
+    HMN_DIAGNOSTIC_HAS_PID = 1 << 1,
+    HMN_DIAGNOSTIC_HAS_FIELD = 1 << 2,
+    HMN_DIAGNOSTIC_HAS_DURATION = 1 << 3
+};
+enum { HMN_DIAGNOSTIC_SIZE_V1 = 312 };
+/** Why something is missing, and what can be done. Out. @since 0.1 */
+typedef struct hmn_diagnostic {
+    uint32_t struct_size;
+    hmn_flags present; /* HMN_DIAGNOSTIC_HAS_* */
+    hmn_flags notes;   /* HMN_NOTE_TRACE: not a fault, a recorded driver call */
+    uint32_t backend;
+    hmn_status status;      /* HMN_E_UNSUPPORTED: this card has no such value; HMN_E_NO_DEVICE:
+                             * this backend is sure that it has no device; these two do not make
+                             * a snapshot HMN_NOTE_PARTIAL */
+    uint32_t native_domain; /* HMN_NATIVE_* */
+    int32_t native_code;
+    hmn_flags subject; /* the HMN_COLLECT_* bit that it is about */
+    hmn_flags field;   /* the presence bits of that struct that are missing because of it */
+    uint32_t device_index;
+    uint32_t pid;         /* of the first, when several were merged */
+    uint32_t count;       /* how many alike were merged into this one */
+    uint64_t duration_ns; /* of a traced call */
+    char message[256];
+} hmn_diagnostic;
+
+/** Text of a snapshot; `i` counts in the list that it is about. */
+enum { HMN_TEXT_PROCESS_NAME = 1 /* of usage i: command name */ };
+
+/** Takes a snapshot. What could not be read is a diagnostic of it, not an error of this call.
+ *  HMN_E_NO_DEVICE: HMN_SNAPSHOT_ONE_DEVICE and the index was never given. HMN_E_RANGE:
+ *  HMN_SNAPSHOT_ONE_PROCESS and pid 0. HMN_E_ARGUMENT: device_index or pid without its flag.
+ *  *out is owned by the caller: hmn_snapshot_destroy. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_take(hmn_context *context, const hmn_snapshot_options *options, hmn_snapshot **out, hmn_error *error) HMN_NX;
+/** Ends a snapshot. NULL is fine. @since 0.1 */
+HMN_FN(void) hmn_snapshot_destroy(hmn_snapshot *snapshot) HMN_NX;
+/** Counts, times and notes of a snapshot. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_read(const hmn_snapshot *snapshot, hmn_snapshot_info *out) HMN_NX;
+/** The caller's host memory. HMN_E_EMPTY: not asked for, or not to be had. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_memory(const hmn_snapshot *snapshot, hmn_process_memory *out) HMN_NX;
+/** The host's memory. HMN_E_EMPTY: not asked for, or not to be had. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_system(const hmn_snapshot *snapshot, hmn_system_memory *out) HMN_NX;
+/** Device at position i (device_count of them, by index). HMN_E_RANGE: i is past the end. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_device(const hmn_snapshot *snapshot, uint32_t i, hmn_device *out) HMN_NX;
+/** Load, temperature and power of the device at position i. HMN_E_RANGE: i is past the end.
+ *  HMN_E_EMPTY: not asked for, or not to be had. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_telemetry(const hmn_snapshot *snapshot, uint32_t i, hmn_telemetry *out) HMN_NX;
+/** What the caller uses on the device at position i. HMN_E_RANGE: i is past the end. HMN_E_EMPTY: not
+ *  asked for, or not to be had. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_self(const hmn_snapshot *snapshot, uint32_t i, hmn_usage *out) HMN_NX;
+/** Pool i (pool_count of them, by device index, the main pool first). HMN_E_RANGE: i is past the end.
+ *  @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_pool(const hmn_snapshot *snapshot, uint32_t i, hmn_pool *out) HMN_NX;
+/** Usage i (usage_count of them, by device index, then pid). HMN_E_RANGE: i is past the end.
+ *  @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_usage(const hmn_snapshot *snapshot, uint32_t i, hmn_usage *out) HMN_NX;
+/** Diagnostic i (diagnostic_count of them). HMN_E_RANGE: i is past the end. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_diagnostic(const hmn_snapshot *snapshot, uint32_t i, hmn_diagnostic *out) HMN_NX;
+/** A text of the snapshot: HMN_TEXT_*. HMN_E_RANGE: no such text, or i is past the end. HMN_E_EMPTY:
+ *  not known. HMN_E_BUFFER: too small. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_text(const hmn_snapshot *snapshot, uint32_t text, uint32_t i, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
+
+/* ---- report and format ----------------------------------------------------------------------------
+ * Pure functions of snapshots. '.' is the decimal point in every locale. */
+
+enum {
+    HMN_DELTA_HAS_MEMORY = 1 << 0,
+    HMN_DELTA_HAS_DEVICE = 1 << 1,
+    HMN_DELTA_HAS_ENERGY = 1 << 2
+};
+enum { HMN_DELTA_SIZE_V1 = 64 };
+/** What changed from one snapshot to another: after minus before. Out. @since 0.1 */
+typedef struct hmn_delta {
+    uint32_t struct_size;
+    hmn_flags present; /* HMN_DELTA_HAS_* */
+    hmn_flags notes;
+    uint32_t backend;
+    uint32_t device_index;
+    uint32_t scope;      /* HMN_SCOPE_*: device_bytes is this process' or the device's */
+    uint32_t accounting; /* HMN_ACCOUNT_* of device_bytes */
+    uint32_t reserved0;
+    int64_t memory_bytes; /* the caller's resident set */
+    int64_t device_bytes; /* of the caller when both snapshots know that, else of the device */
+    uint64_t elapsed_ns;
+    double energy_joules; /* of the whole device */
+} hmn_delta;
+/** What changed on a device (by its index) and on the host. HMN_E_NO_DEVICE: neither snapshot has the
+ *  device. HMN_E_ARGUMENT: `after` was taken before `before`. HMN_E_EMPTY: the snapshots have nothing
+ *  in common. @since 0.1 */
+HMN_FN(hmn_status) hmn_report_read(const hmn_snapshot *before, const hmn_snapshot *after, uint32_t device_index, hmn_delta *out) HMN_NX;
+/** The change as one line: "  label: RAM +100 MB  |  VRAM +500 MB [per-process]\n", in MiB; without
+ *  the second part when a side does not know it. HMN_E_EMPTY: host memory is missing on a side.
+ *  HMN_E_ARGUMENT: label is NULL. @since 0.1 */
+HMN_FN(hmn_status) hmn_report_delta(const hmn_snapshot *before, const hmn_snapshot *after, uint32_t device_index, const char *label, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
+/** Both figures and the change, one line for RAM and one for VRAM. Otherwise as hmn_report_delta.
+ *  @since 0.1 */
+HMN_FN(hmn_status) hmn_report_before_after(const hmn_snapshot *before, const hmn_snapshot *after, uint32_t device_index, const char *label, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
+
+enum { HMN_FORMAT_FREE = 1, HMN_FORMAT_TOTAL = 2, HMN_FORMAT_USED = 3 };
+/** The device at position i as one line, for instance "  GPU 0: free 13284 MB / 16384 MB [name]\n", in
+ *  MiB. HMN_E_RANGE: i is past the end, or no such HMN_FORMAT_*. HMN_E_EMPTY: a figure is not known.
+ *  @since 0.1 */
+HMN_FN(hmn_status) hmn_format_device(const hmn_snapshot *snapshot, uint32_t i, uint32_t format, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
+/** The whole snapshot as one JSON object; docs/schema has its JSON Schema. Numbers are numbers, what is
+ *  unknown is null. @since 0.1 */
+HMN_FN(hmn_status) hmn_format_json(const hmn_snapshot *snapshot, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
+/** A size for people: whole MiB below 1 GiB ("512 MiB", rounded down), else GiB with one decimal
+ *  ("8.2 GiB"). @since 0.1 */
+HMN_FN(hmn_status) hmn_format_bytes(uint64_t bytes, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,180 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * A client as 0.1 built it: compiled with the header of that release, run on the library of today.
+ * Never edited once 1.0 is released. Exits with 0, or 1: a wrong answer, 3: a byte behind a struct
+ * was written.
+ */
+#include <hypomnesis.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { WRONG = 1, DAMAGED = 3, CANARY = 64, PATTERN = 0xA5 };
+
+static void leave(int code, const char* what) {
+  fprintf(stderr, "client of %d.%d: %s\n", HMN_VERSION_MAJOR, HMN_VERSION_MINOR, what);
+  exit(code);
+}
+
+static void arm(void* bytes, size_t size, uint32_t struct_size) {
+  memset(bytes, PATTERN, size);
+  memcpy(bytes, &struct_size, sizeof struct_size);
+}
+
+static void check(const void* bytes, size_t size, size_t struct_size, const char* call) {
+  const unsigned char* byte = bytes;
+  for (size_t i = struct_size; i < size; ++i) {
+    if (byte[i] != PATTERN) leave(DAMAGED, call);
+  }
+  uint32_t kept = 0;
+  memcpy(&kept, bytes, sizeof kept);
+  if (kept != struct_size) leave(WRONG, call);
+}
+
+/* A struct with a canary behind it. */
+#define ROOM(type, name)          \
+  struct {                        \
+    type it;                      \
+    unsigned char canary[CANARY]; \
+  } name;                         \
+  arm(&name, sizeof name, sizeof(type))
+#define OK(name, call)                                \
+  do {                                                \
+    if ((call) != HMN_OK) leave(WRONG, #call);        \
+    check(&name, sizeof name, sizeof name.it, #call); \
+  } while (0)
+#define REFUSED(name, call, expected)                 \
+  do {                                                \
+    if ((call) != (expected)) leave(WRONG, #call);    \
+    check(&name, sizeof name, sizeof name.it, #call); \
+  } while (0)
+/* The client knows no bit beyond these. */
+#define KNOWN(name, bits)                                                                    \
+  do {                                                                                       \
+    if ((name.it.present & ~(hmn_flags)(bits)) != 0) leave(WRONG, #name ": an unknown bit"); \
+  } while (0)
+#define IS(condition)                           \
+  do {                                          \
+    if (!(condition)) leave(WRONG, #condition); \
+  } while (0)
+
+static void read_host(hmn_context* context) {
+  ROOM(hmn_process_memory, memory);
+  ROOM(hmn_system_memory, host);
+  ROOM(hmn_error, error);
+  OK(memory, hmn_process_memory_read_self(context, 0, &memory.it, &error.it));
+  check(&error, sizeof error, sizeof error.it, "hmn_error");
+  KNOWN(memory, 255);
+  OK(memory, hmn_process_memory_read(context, 4242, 0, &memory.it, NULL));
+  OK(host, hmn_system_memory_read(context, &host.it, NULL));
+  KNOWN(host, 255);
+}
+
+static void read_devices(hmn_context* context) {
+  ROOM(hmn_device, device);
+  ROOM(hmn_pool, pool);
+  ROOM(hmn_telemetry, telemetry);
+  ROOM(hmn_usage, usage);
+  ROOM(hmn_backend_info, backend);
+  OK(device, hmn_device_read(context, 0, &device.it, NULL));
+  KNOWN(device, (1 << 13) - 1);
+  OK(pool, hmn_pool_read(context, 0, HMN_POOL_MAIN, &pool.it, NULL));
+  KNOWN(pool, 127);
+  OK(telemetry, hmn_telemetry_read(context, 0, 0, &telemetry.it, NULL));
+  KNOWN(telemetry, (1 << 21) - 1);
+  OK(usage, hmn_usage_read(context, 0, 4242, &usage.it, NULL));
+  KNOWN(usage, (1 << 16) - 1);
+  OK(usage, hmn_usage_read_self(context, 0, &usage.it, NULL));
+  OK(backend, hmn_context_backend(context, HMN_BACKEND_SIMULATED, &backend.it, NULL));
+  KNOWN(backend, 1);
+  REFUSED(pool, hmn_pool_read(context, 999, HMN_POOL_MAIN, &pool.it, NULL), HMN_E_NO_DEVICE);
+}
+
+static void look_around(hmn_context* context) {
+  uint32_t count = 0;
+  uint32_t index = 99;
+  IS(hmn_device_count(context, &count, NULL) == HMN_OK && count > 0);
+  IS(hmn_device_find(context, "pci:0000:01:00.0", &index, NULL) == HMN_OK && index == 0);
+  ROOM(hmn_device, device);
+  ROOM(hmn_pool, pool);
+  OK(device, hmn_device_read(context, 0, &device.it, NULL));
+  IS(strcmp(device.it.uuid, "GPU-11111111-2222-3333-4444-555555555555") == 0);
+  OK(pool, hmn_pool_read(context, 0, HMN_POOL_MAIN, &pool.it, NULL));
+  IS(pool.it.used_bytes == (uint64_t)3072 * 1024 * 1024);
+  IS(pool.it.total_bytes == pool.it.free_bytes + pool.it.used_bytes + pool.it.reserved_bytes);
+}
+
+static hmn_snapshot* take(hmn_context* context) {
+  ROOM(hmn_snapshot_options, options);
+  memset(&options.it.flags, 0, sizeof options.it - sizeof options.it.struct_size);
+  options.it.collect = 127;
+  hmn_snapshot* snapshot = NULL;
+  OK(options, hmn_snapshot_take(context, &options.it, &snapshot, NULL));
+  return snapshot;
+}
+
+static void read_snapshot(const hmn_snapshot* s) {
+  ROOM(hmn_snapshot_info, info);
+  ROOM(hmn_process_memory, memory);
+  ROOM(hmn_system_memory, host);
+  ROOM(hmn_device, device);
+  ROOM(hmn_telemetry, telemetry);
+  ROOM(hmn_usage, usage);
+  ROOM(hmn_pool, pool);
+  ROOM(hmn_diagnostic, diagnostic);
+  OK(info, hmn_snapshot_read(s, &info.it));
+  OK(memory, hmn_snapshot_memory(s, &memory.it));
+  OK(host, hmn_snapshot_system(s, &host.it));
+  OK(device, hmn_snapshot_device(s, 0, &device.it));
+  OK(telemetry, hmn_snapshot_telemetry(s, 0, &telemetry.it));
+  OK(usage, hmn_snapshot_self(s, 0, &usage.it));
+  OK(pool, hmn_snapshot_pool(s, 0, &pool.it));
+  OK(usage, hmn_snapshot_usage(s, 0, &usage.it));
+  OK(diagnostic, hmn_snapshot_diagnostic(s, 0, &diagnostic.it));
+  KNOWN(diagnostic, 15);
+}
+
+static void compare(const hmn_snapshot* before, const hmn_snapshot* after) {
+  ROOM(hmn_delta, delta);
+  OK(delta, hmn_report_read(before, after, 0, &delta.it));
+  KNOWN(delta, 7);
+  char text[512];
+  uint32_t needed = 0;
+  IS(hmn_report_delta(before, after, 0, "label", text, sizeof text, &needed) == HMN_OK);
+  IS(hmn_report_before_after(before, after, 0, "label", text, sizeof text, &needed) == HMN_OK);
+  IS(hmn_format_device(after, 0, HMN_FORMAT_FREE, text, sizeof text, &needed) == HMN_OK);
+  IS(hmn_format_bytes(1, text, sizeof text, &needed) == HMN_OK);
+  IS(hmn_format_json(after, NULL, 0, &needed) == HMN_OK);
+  IS(hmn_snapshot_text(after, HMN_TEXT_PROCESS_NAME, 0, text, sizeof text, &needed) !=
+     HMN_E_INTERNAL);
+}
+
+static void ask_the_library(void) {
+  IS(hmn_version_number() >= HMN_VERSION_NUMBER);
+  IS(hmn_version_string()[0] != 0);
+  IS(strcmp(hmn_status_name(HMN_E_RANGE), "HMN_E_RANGE") == 0);
+  IS(strcmp(hmn_backend_name(HMN_BACKEND_NVML), "nvml") == 0);
+  IS(hmn_feature(HMN_FEATURE_SIMULATION) == 1);
+}
+
+int main(int count, char** arguments) {
+  ROOM(hmn_context_options, options);
+  memset(&options.it.flags, 0, sizeof options.it - sizeof options.it.struct_size);
+  hmn_context* context = NULL;
+  if (count != 2) return 2;
+  OK(options, hmn_context_create(&options.it, &context, NULL));
+  IS(hmn_context_set_path(context, HMN_PATH_SIMULATION, arguments[1], NULL) == HMN_OK);
+  read_host(context);
+  read_devices(context);
+  hmn_snapshot* before = take(context);
+  hmn_snapshot* after = take(context);
+  read_snapshot(after);
+  look_around(context);
+  compare(before, after);
+  hmn_context_destroy(context);
+  read_snapshot(before);
+  hmn_snapshot_destroy(before);
+  hmn_snapshot_destroy(after);
+  ask_the_library();
+  return 0;
+}

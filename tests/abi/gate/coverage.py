@@ -1,0 +1,55 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""coverage.py ROOT: each function of the header is called with NULL and from each table, each struct
+is tried in every size, each status is expected by some suite."""
+import pathlib
+import re
+import sys
+
+import header as headers
+
+# What no caller can bring about.
+UNREACHABLE = {"HMN_E_INTERNAL"}
+# They take no pointer, or one that destroy accepts.
+WITHOUT_POINTERS = {"hmn_version_number", "hmn_version_string", "hmn_feature", "hmn_status_name",
+                    "hmn_backend_name", "hmn_format_bytes"}
+INPUTS = {"hmn_context_options", "hmn_snapshot_options", "hmn_error"}
+
+
+def check(root):
+    header = headers.parse(root / "include/hypomnesis.h")
+    tests = {path.name: path.read_text() for path in (root / "tests/abi").glob("*_test.c")}
+    tables = (root / "tests/abi/support/calls.c").read_text()
+    clients = "\n".join(path.read_text() for path in (root / "tests/abi/clients").glob("*.c"))
+    everything = "\n".join([*tests.values(), tables])
+    for name, function in header.functions.items():
+        if f"{name}(" not in tests["null_test.c"] and name not in WITHOUT_POINTERS:
+            yield f"null_test.c does not call {name}"
+        if f"{name}(" not in clients:
+            yield f"no client in tests/abi/clients calls {name}"
+        fills = [p.type for p in function.parameters if p.type[:-2] in header.structs]
+        if any(not t.startswith("const") and t[:-2] not in INPUTS for t in fills):
+            row = name.removeprefix("hmn_")
+            if not re.search(rf"ROW\({row},", tables):
+                yield f"support/calls.c has no row of {name}"
+        if any(p.name == "buffer" for p in function.parameters) and f'"{name}"' not in tables:
+            yield f"support/calls.c has no text row of {name}"
+    for name in header.structs:
+        if f"{name.upper()}_SIZE_V1" not in everything:
+            yield f"no suite tries the sizes of {name}"
+    for name in header.constants:
+        if re.match("HMN_E_", name) and name not in UNREACHABLE:
+            expected = rf"(?:assert_\w+|REFUSED|CHECK_STATUS)\([^;]*\b{name}\b|\{{[^}}]*\b{name}\b"
+            if not re.search(expected, everything.replace(f"NAMED({name})", "")):
+                yield f"no suite expects {name}"
+
+
+def main():
+    complaints = list(check(pathlib.Path(sys.argv[1])))
+    for complaint in complaints:
+        print(f"coverage: {complaint}", file=sys.stderr)
+    return bool(complaints)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

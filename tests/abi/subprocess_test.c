@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * What a program that the library runs leaves behind in the process that it is a guest of: nothing.
+ */
+#define _GNU_SOURCE
+#include <dirent.h>
+#include <errno.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "support/machine.h"
+
+static const char answers[] =
+    "{\"gpus\": [{\"fields\": {\"name\": \"NVIDIA Example\", "
+    "\"uuid\": \"GPU-11111111-2222-3333-4444-555555555555\", \"pci.bus_id\": \"00000000:01:00.0\", "
+    "\"driver_version\": \"595.80\", \"memory.total\": 46068, \"memory.used\": 9123, "
+    "\"memory.free\": 36346, "
+    "\"memory.reserved\": 599}, \"compute_apps\": []}]}";
+static const char hangs[] =
+    "{\"gpus\": [], \"behaviour\": {\"hang\": true, \"ignore_sigterm\": true}}";
+
+typedef struct tool {
+  tree folder;
+  char path[128];
+  hmn_context* context;
+} tool;
+
+static void copy_file(const char* from, const char* to) {
+  static char block[65536];
+  FILE* in = fopen(from, "rb");
+  FILE* out = fopen(to, "wb");
+  assert_true(in != NULL && out != NULL);
+  for (size_t count; (count = fread(block, 1, sizeof block, in)) > 0;) fwrite(block, 1, count, out);
+  fclose(in);
+  fclose(out);
+  chmod(to, 0755);
+}
+
+static void make(tool* t, const char* scenario, hmn_flags flags) {
+  NEW(hmn_context_options, options);
+  options.flags = flags;
+  options.deadline_ms = options.open_deadline_ms = scenario == hangs ? 300 : 20000;
+  assert_int_equal(tree_make(&t->folder), 0);
+  snprintf(t->path, sizeof t->path, "%s/nvidia-smi", t->folder.path);
+  copy_file(HMN_TEST_NVIDIA_SMI, t->path);
+  tree_write(&t->folder, "nvidia-smi.json", scenario);
+  assert_answers(hmn_context_create(&options, &t->context, &error), HMN_OK);
+  assert_answers(hmn_context_set_path(t->context, HMN_PATH_NVIDIA_SMI, t->path, &error), HMN_OK);
+  if (HMN_WITH_NVML) {
+    assert_answers(
+        hmn_context_set_path(t->context, HMN_PATH_NVML, "/nowhere/libnvidia-ml.so.1", &error),
+        HMN_OK);
+  }
+}
+
+static void end(tool* t) {
+  hmn_context_destroy(t->context);
+  tree_remove(&t->folder);
+}
+
+static int was_run(const tool* t) {
+  char log[160];
+  snprintf(log, sizeof log, "%s.log", t->path);
+  return access(log, F_OK) == 0;
+}
+
+static void assert_serves(tool* t) {
+  NEW(hmn_pool, pool);
+  assert_answers(hmn_pool_read(t->context, 0, HMN_POOL_MAIN, &pool, &error), HMN_OK);
+  assert_int_equal(pool.total_bytes, UINT64_C(46068) << 20);
+  assert_int_equal(pool.backend, HMN_BACKEND_NVIDIA_SMI);
+  assert_true(was_run(t));
+}
+
+static atomic_int children_seen;
+static void see_child(int number) {
+  (void)number;
+  atomic_fetch_add(&children_seen, 1);
+}
+
+static void handle_children(void (*handler)(int)) {
+  struct sigaction action;
+  memset(&action, 0, sizeof action);
+  action.sa_handler = handler;
+  sigaction(SIGCHLD, &action, NULL);
+}
+
+static void the_programs_sigchld_handler_sees_no_child(void** state) {
+  (void)state;
+  tool t;
+  make(&t, answers, 0);
+  children_seen = 0;
+  handle_children(see_child);
+  assert_serves(&t);
+  sleep_ms(50);
+  handle_children(SIG_DFL);
+  assert_int_equal(children_seen, 0);
+  end(&t);
+}
+
+static void a_program_that_ignores_sigchld_is_served_all_the_same(void** state) {
+  (void)state;
+  tool t;
+  make(&t, answers, 0);
+  handle_children(SIG_IGN);
+  assert_serves(&t);
+  handle_children(SIG_DFL);
+  end(&t);
+}
+
+static atomic_int reaping, reaped;
+static void* reap_all(void* argument) {
+  (void)argument;
+  while (reaping) {
+    if (waitpid(-1, NULL, WNOHANG) > 0) ++reaped;
+  }
+  return NULL;
+}
+
+static void a_loop_that_waits_for_any_child_gets_none_and_harms_nothing(void** state) {
+  (void)state;
+  tool t;
+  pthread_t thread;
+  make(&t, answers, 0);
+  reaping = 1;
+  reaped = 0;
+  assert_int_equal(pthread_create(&thread, NULL, reap_all, NULL), 0);
+  for (int i = 0; i < 5; ++i) assert_serves(&t);
+  reaping = 0;
+  pthread_join(thread, NULL);
+  assert_int_equal(reaped, 0);
+  end(&t);
+}
+
+static int open_descriptors(void) {
+  DIR* folder = opendir("/proc/self/fd");
+  int count = 0;
+  while (readdir(folder) != NULL) ++count;
+  closedir(folder);
+  return count;
+}
+
+static void no_child_and_no_descriptor_is_left(void** state) {
+  (void)state;
+  tool t;
+  make(&t, answers, HMN_CONTEXT_NO_THREADS);
+  assert_serves(&t);
+  const int before = open_descriptors();
+  for (int i = 0; i < 5; ++i) assert_serves(&t);
+  assert_int_equal(open_descriptors(), before);
+  assert_int_equal(waitpid(-1, NULL, WNOHANG), -1);
+  assert_int_equal(errno, ECHILD);
+  end(&t);
+}
+
+static void a_tool_that_hangs_is_left_at_the_deadline(void** state) {
+  (void)state;
+  tool t;
+  make(&t, hangs, 0);
+  NEW(hmn_pool, pool);
+  const int64_t begun = now_ms();
+  assert_int_not_equal(hmn_pool_read(t.context, 0, HMN_POOL_MAIN, &pool, NULL), HMN_OK);
+  assert_in_range(now_ms() - begun, 0, 5000);
+  assert_true(was_run(&t));
+  end(&t);
+}
+
+/* Never run a helper program. */
+static void without_subprocesses_the_tool_is_not_run(void** state) {
+  (void)state;
+  tool t;
+  make(&t, answers, HMN_CONTEXT_NO_SUBPROCESS);
+  uint32_t count = 7;
+  assert_answers(hmn_device_count(t.context, &count, &error), HMN_OK);
+  assert_int_equal(count, 0);
+  NEW(hmn_backend_info, info);
+  assert_answers(hmn_context_backend(t.context, HMN_BACKEND_NVIDIA_SMI, &info, &error), HMN_OK);
+  assert_int_equal(info.state, HMN_STATE_OFF);
+  assert_false(was_run(&t));
+  end(&t);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(the_programs_sigchld_handler_sees_no_child),
+      cmocka_unit_test(a_program_that_ignores_sigchld_is_served_all_the_same),
+      cmocka_unit_test(a_loop_that_waits_for_any_child_gets_none_and_harms_nothing),
+      cmocka_unit_test(no_child_and_no_descriptor_is_left),
+      cmocka_unit_test(a_tool_that_hangs_is_left_at_the_deadline),
+      cmocka_unit_test(without_subprocesses_the_tool_is_not_run),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

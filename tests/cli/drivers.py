@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""drivers.py NVML NVIDIA_SMI: hmn with fake drivers: NVML's library, the nvidia-smi program."""
+import json
+import shutil
+import sys
+
+from command import Machines, environment, main, run
+
+NVML, NVIDIA_SMI = sys.argv.pop(1), sys.argv.pop(1)
+
+TWO_CARDS = {
+    "driver_version": "550.163.01",
+    "devices": [
+        {"name": "NVIDIA L40S", "uuid": "GPU-1111", "pci": {"address": "00000000:01:00.0"},
+         "memory": {"total": "45 GiB", "free": "35 GiB", "used": "10 GiB"},
+         "memory_v2": {"total": "45 GiB", "reserved": "512 MiB", "free": "35 GiB", "used": "9.5 GiB"},
+         "processes": {"compute": [{"pid": 1, "used": "512 MiB"}]}},
+        {"name": "NVIDIA L4", "uuid": "GPU-2222", "pci": {"address": "00000000:02:00.0"},
+         "memory": {"total": "24 GiB", "free": "24 GiB", "used": 0}}]}
+
+
+class Nvml(Machines):
+    def with_nvml(self, scenario, *arguments, **keys):
+        path = self.folder / "scenario.json"
+        path.write_text(json.dumps(scenario))
+        none = str(self.folder / "no-nvidia-smi")
+        return run(*arguments, env=environment(
+            **({"HMN_NVML": NVML, "FAKE_NVML_SCENARIO": str(path), "HMN_NVIDIA_SMI": none} | keys)))
+
+    def test_the_summary(self):
+        result = self.with_nvml(TWO_CARDS)
+        self.assertEqual((result.code, result.err), (0, ""))
+        self.assertEqual(result.out.splitlines()[1:], [
+            "GPU 0 [NVIDIA L40S]: free 35840 MiB / 46080 MiB (512 MiB reserved), driver 550.163.01",
+            "GPU 1 [NVIDIA L4]: free 24576 MiB / 24576 MiB, driver 550.163.01"])
+
+    def test_json_says_where_it_is_from(self):
+        gpus = self.rows(self.with_nvml(TWO_CARDS, "--json"))
+        self.assertEqual([gpu["source"] for gpu in gpus], ["nvml", "nvml"])
+        self.assertEqual(gpus[1]["reserved_bytes"], None)
+
+    def test_processes(self):
+        rows = self.rows(self.with_nvml(TWO_CARDS, "ps", "--json", "--device", "01:00.0"))
+        self.assertEqual([(row["pid"], row["used_bytes"], row["source"]) for row in rows],
+                         [(1, 512 << 20, "nvml")])
+        self.assertIsNotNone(rows[0]["name"])
+
+    def test_figures_that_cannot_be_are_rows_without_one(self):
+        card = {"memory": {"total": "1 GiB", "free": 0, "used": "1 GiB"},
+                "processes": {"compute": [{"pid": 1, "used": None}, {"pid": 2, "used": "2 GiB"}]}}
+        result = self.with_nvml({"devices": [card]}, "ps", "--json")
+        self.assertEqual([(row["pid"], row["used_bytes"]) for row in self.rows(result)],
+                         [(1, None), (2, None)])
+        self.assertIn("2 of unknown size", result.err)
+
+    def test_a_driver_that_does_not_match_fails(self):
+        broken = {"rules": [{"call": "nvmlInit*", "result": 18}]}
+        for arguments in ((), ("--json",), ("ps",), ("snapshot",)):
+            result = self.with_nvml(broken, *arguments)
+            self.assertEqual(result.code, 1, arguments)
+            self.assertIn("driver library and kernel module differ", result.err)
+
+    def test_a_driver_that_is_not_loaded_is_a_reason(self):
+        result = self.with_nvml({"rules": [{"call": "nvmlInit*", "result": 9}]})
+        self.assertEqual(result.code, 0, result.err)
+        self.assertRegex(result.out, r"\nGPU: none found: .*not loaded")
+
+    def test_the_doctor_gives_the_code_once(self):
+        broken = {"rules": [{"call": "nvmlInit*", "result": 18}]}
+        text = self.with_nvml(broken, "doctor").out
+        line = next(line for line in text.splitlines() if "NVML: " in line)
+        self.assertEqual(line.count("NVML code 18"), 1, line)
+
+    def test_a_slow_start_is_explained(self):
+        slow = TWO_CARDS | {"rules": [{"call": "nvmlInit*", "delay_ms": 1500, "times": 1}]}
+        result = self.with_nvml(slow, "--json")
+        self.assertEqual((result.code, len(self.rows(result))), (0, 2))
+        self.assertEqual(result.err.count("persistence mode"), 1)
+
+    def test_a_driver_that_hangs_is_given_up(self):
+        hung = {"devices": [{}], "rules": [{"call": "nvmlInit*", "hang": True}]}
+        result = self.with_nvml(hung, "--json", "--timeout", "300ms")
+        self.assertEqual((result.code, result.out), (1, "[]\n"))
+
+    def test_calls_are_traced(self):
+        result = self.with_nvml(TWO_CARDS, "--trace")
+        self.assertRegex(result.err, r"(?m)^hmn: trace: (GPU 0: )?nvml: .*nvml\w+.*\d\.\d{3} ms")
+
+
+class NvidiaSmi(Machines):
+    def test_it_serves_where_nvml_cannot(self):
+        tool = self.folder / "nvidia-smi"
+        shutil.copy(NVIDIA_SMI, tool)
+        tool.with_suffix(".json").write_text(json.dumps(SMI_CARD))
+        keys = {"HMN_NVML": str(self.folder / "no-library"), "HMN_NVIDIA_SMI": str(tool)}
+        gpus = self.rows(run("--json", env=environment(**keys)))
+        self.assertEqual([(gpu["name"], gpu["total_bytes"], gpu["source"]) for gpu in gpus],
+                         [("NVIDIA L4", 23034 << 20, "nvidia-smi")])
+        rows = self.rows(run("ps", "--json", env=environment(**keys)))
+        self.assertEqual([(row["pid"], row["used_bytes"], row["source"]) for row in rows],
+                         [(1, 538 << 20, "nvidia-smi"), (2, None, "nvidia-smi")])
+
+
+SMI_CARD = {"gpus": [{
+    "fields": {"name": "NVIDIA L4", "uuid": "GPU-2222", "pci.bus_id": "00000000:02:00.0",
+               "driver_version": "595.80", "memory.total": 23034, "memory.used": 1000,
+               "memory.free": 22034},
+    "compute_apps": [{"pid": 1, "process_name": "/sbin/init", "used_gpu_memory": 538},
+                     {"pid": 2, "process_name": "x, y", "used_gpu_memory": "[N/A]"}]}]}
+
+if __name__ == "__main__":
+    main()

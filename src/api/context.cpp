@@ -14,7 +14,9 @@ constexpr hmn_flags known_flags = HMN_CONTEXT_NO_SUBPROCESS | HMN_CONTEXT_WAKE_D
 
 result<void> check_options(const hmn_context_options& o) {
   if ((o.flags & ~known_flags) != 0) {
-    return failure{status::unknown_flag, source::none, {},
+    return failure{status::unknown_flag,
+                   source::none,
+                   {},
                    fmt::format("options->flags: unknown bits {:#x}", o.flags & ~known_flags)};
   }
   if (o.reserved0 == 0) return {};
@@ -110,7 +112,8 @@ hmn_status hmn_context_backend(hmn_context* handle, uint32_t backend, hmn_backen
                                hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c) -> result<hmn_backend_info> {
     if (!is_backend(backend)) {
-      return failure{status::range, source::none, {}, fmt::format("{} is no HMN_BACKEND_*", backend)};
+      return failure{
+          status::range, source::none, {}, fmt::format("{} is no HMN_BACKEND_*", backend)};
     }
     const result<source_state> said = c.backend(static_cast<source>(backend));
     if (!said) return said.why();

@@ -14,7 +14,9 @@ result<std::string> device_line(const hmn_snapshot* handle, std::uint32_t i, std
   if (handle == nullptr) return null_argument("snapshot is NULL");
   const snapshot& s = object(handle);
   if (i >= s.devices.size()) {
-    return failure{status::range, source::none, {},
+    return failure{status::range,
+                   source::none,
+                   {},
                    fmt::format("{} is past the end: {} devices", i, s.devices.size())};
   }
   if (format < HMN_FORMAT_FREE || format > HMN_FORMAT_USED) {

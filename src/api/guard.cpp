@@ -71,7 +71,9 @@ hmn_status write_text(const text_out& out, function_ref<result<std::string>()> m
 result<void> check_context(hmn_context* handle) {
   if (handle == nullptr) return null_argument("context is NULL");
   if (!object(handle).is_forked()) return {};
-  return failure{status::forked, source::none, {},
+  return failure{status::forked,
+                 source::none,
+                 {},
                  "the context was made before this process was forked: make a new one"};
 }
 

@@ -8,7 +8,9 @@
 namespace hmn::api {
 
 // A handle is the address of the object behind it.
-inline context& object(hmn_context* handle) noexcept { return *reinterpret_cast<context*>(handle); }
+inline context& object(hmn_context* handle) noexcept {
+  return *reinterpret_cast<context*>(handle);
+}
 inline const snapshot& object(const hmn_snapshot* handle) noexcept {
   return *reinterpret_cast<const snapshot*>(handle);
 }

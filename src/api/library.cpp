@@ -8,11 +8,15 @@
 
 namespace {
 
-bool is_source(uint32_t number) { return number <= HMN_BACKEND_SIMULATED; }
+bool is_source(uint32_t number) {
+  return number <= HMN_BACKEND_SIMULATED;
+}
 
 }  // namespace
 
-uint32_t hmn_version_number(void) noexcept { return HMN_VERSION_NUMBER; }
+uint32_t hmn_version_number(void) noexcept {
+  return HMN_VERSION_NUMBER;
+}
 
 const char* hmn_version_string(void) noexcept {
   return HMN_VERSION_TEXT(HMN_VERSION_MAJOR, HMN_VERSION_MINOR, HMN_VERSION_PATCH);
@@ -27,7 +31,8 @@ uint32_t hmn_feature(uint32_t feature) noexcept {
 
 const char* hmn_status_name(hmn_status status) noexcept {
 #define HMN_NAME_OF(x) \
-  case x: return #x
+  case x:              \
+    return #x
   switch (status) {
     HMN_NAME_OF(HMN_OK);
     HMN_NAME_OF(HMN_E_ARGUMENT);
@@ -51,18 +56,25 @@ const char* hmn_status_name(hmn_status status) noexcept {
     HMN_NAME_OF(HMN_E_INTERNAL);
     HMN_NAME_OF(HMN_E_ASLEEP);
     HMN_NAME_OF(HMN_E_STATE);
-    default: return "HMN_E_?";
+    default:
+      return "HMN_E_?";
   }
 #undef HMN_NAME_OF
 }
 
 const char* hmn_backend_name(uint32_t backend) noexcept {
   switch (backend) {
-    case HMN_BACKEND_NONE: return "none";
-    case HMN_BACKEND_OS: return "os";
-    case HMN_BACKEND_NVML: return "nvml";
-    case HMN_BACKEND_NVIDIA_SMI: return "nvidia-smi";
-    case HMN_BACKEND_SIMULATED: return "simulated";
-    default: return "unknown";
+    case HMN_BACKEND_NONE:
+      return "none";
+    case HMN_BACKEND_OS:
+      return "os";
+    case HMN_BACKEND_NVML:
+      return "nvml";
+    case HMN_BACKEND_NVIDIA_SMI:
+      return "nvidia-smi";
+    case HMN_BACKEND_SIMULATED:
+      return "simulated";
+    default:
+      return "unknown";
   }
 }

@@ -46,7 +46,9 @@ result<std::uint32_t> fields_from(hmn_flags fields) {
   if ((fields & ~process_memory_field::all) == 0) {
     return fields != 0 ? fields : process_memory_field::cheap;
   }
-  return failure{status::unknown_flag, source::none, {},
+  return failure{status::unknown_flag,
+                 source::none,
+                 {},
                  fmt::format("fields: unknown bits {:#x}", fields & ~process_memory_field::all)};
 }
 
@@ -71,7 +73,8 @@ hmn_status hmn_process_memory_read(hmn_context* handle, uint32_t pid, hmn_flags 
                                    hmn_process_memory* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c) -> result<hmn_process_memory> {
     if (pid == 0) return failure{status::range, source::none, {}, "pid 0 is no process"};
-    return read_fields(fields, [&](std::uint32_t f, process_memory& m) { return c.memory(pid, f, m); });
+    return read_fields(fields,
+                       [&](std::uint32_t f, process_memory& m) { return c.memory(pid, f, m); });
   });
 }
 
@@ -83,7 +86,9 @@ hmn_status hmn_process_memory_read_self(hmn_context* handle, hmn_flags fields,
     if (result<void> ok = to.check(); !ok) return ok;
     cleared_unless_written answer(to);
     if (result<void> ok = check_context(handle); !ok) return ok;
-    const auto read = [&](std::uint32_t f, process_memory& m) { return object(handle).own_memory(f, m); };
+    const auto read = [&](std::uint32_t f, process_memory& m) {
+      return object(handle).own_memory(f, m);
+    };
     const result<hmn_process_memory> full = read_fields(fields, read);
     if (!full) return full.why();
     answer.write(&*full);

@@ -27,8 +27,8 @@ hmn_delta to_c(const delta& d) {
   return out;
 }
 
-using append_report = result<void> (*)(std::string&, const snapshot&, const snapshot&, std::uint32_t,
-                                       std::string_view);
+using append_report = result<void> (*)(std::string&, const snapshot&, const snapshot&,
+                                       std::uint32_t, std::string_view);
 
 hmn_status write_report(const hmn_snapshot* before, const hmn_snapshot* after, std::uint32_t index,
                         const char* label, const text_out& out, append_report append) noexcept {

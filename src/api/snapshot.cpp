@@ -14,7 +14,9 @@ constexpr std::uint32_t default_collect =
 result<snapshot_request> request_from(const hmn_snapshot_options& o) {
   constexpr hmn_flags known = HMN_SNAPSHOT_ONE_DEVICE | HMN_SNAPSHOT_ONE_PROCESS;
   if ((o.flags & ~known) != 0 || (o.collect & ~subject::all) != 0) {
-    return failure{status::unknown_flag, source::none, {},
+    return failure{status::unknown_flag,
+                   source::none,
+                   {},
                    fmt::format("unknown bits: flags {:#x}, collect {:#x}", o.flags & ~known,
                                o.collect & ~subject::all)};
   }
@@ -24,14 +26,15 @@ result<snapshot_request> request_from(const hmn_snapshot_options& o) {
   if ((o.flags & HMN_SNAPSHOT_ONE_DEVICE) != 0) {
     r.device_index = o.device_index;
   } else if (o.device_index != 0) {
-    return failure{status::argument, source::none, {},
-                   "device_index is set without HMN_SNAPSHOT_ONE_DEVICE"};
+    return failure{
+        status::argument, source::none, {}, "device_index is set without HMN_SNAPSHOT_ONE_DEVICE"};
   }
   if ((o.flags & HMN_SNAPSHOT_ONE_PROCESS) != 0) {
     if (o.pid == 0) return failure{status::range, source::none, {}, "pid 0 is no process"};
     r.pid = o.pid;
   } else if (o.pid != 0) {
-    return failure{status::argument, source::none, {}, "pid is set without HMN_SNAPSHOT_ONE_PROCESS"};
+    return failure{
+        status::argument, source::none, {}, "pid is set without HMN_SNAPSHOT_ONE_PROCESS"};
   }
   return r;
 }
@@ -40,7 +43,9 @@ failure past_end(std::uint32_t i, std::size_t count) {
   return {status::range, source::none, {}, fmt::format("{} is past the end: {} entries", i, count)};
 }
 
-failure nothing() { return {status::empty, source::none, {}, "not asked for, or not to be had"}; }
+failure nothing() {
+  return {status::empty, source::none, {}, "not asked for, or not to be had"};
+}
 
 // The function of a list: entry i of `list`, made C by `convert` (which answers result<T>).
 template <class T, class List, class Convert>
@@ -125,7 +130,8 @@ void hmn_snapshot_destroy(hmn_snapshot* handle) noexcept {
 }
 
 hmn_status hmn_snapshot_read(const hmn_snapshot* handle, hmn_snapshot_info* out) noexcept {
-  return fill_from(handle, out, [](const snapshot& s) -> result<hmn_snapshot_info> { return info_of(s); });
+  return fill_from(handle, out,
+                   [](const snapshot& s) -> result<hmn_snapshot_info> { return info_of(s); });
 }
 
 hmn_status hmn_snapshot_memory(const hmn_snapshot* handle, hmn_process_memory* out) noexcept {

@@ -49,7 +49,9 @@ hmn_status hmn_telemetry_read(hmn_context* handle, uint32_t device_index, hmn_fl
                               hmn_telemetry* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c) -> result<hmn_telemetry> {
     if ((fields & ~telemetry_field::all) != 0) {
-      return failure{status::unknown_flag, source::none, {},
+      return failure{status::unknown_flag,
+                     source::none,
+                     {},
                      fmt::format("fields: unknown bits {:#x}", fields & ~telemetry_field::all)};
     }
     const result<dated<telemetry>> t =

@@ -62,8 +62,8 @@ class host_source {
   virtual ~host_source() = default;
 
   [[nodiscard]] virtual source id() const noexcept = 0;
-  // `fields` are process_memory_field bits, never 0. Succeeds when at least one was read; the reasons
-  // of the others are lost here: ask for one to learn its own.
+  // `fields` are process_memory_field bits, never 0. Succeeds when at least one was read; the
+  // reasons of the others are lost here: ask for one to learn its own.
   virtual result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) = 0;
   virtual result<void> own_memory(std::uint32_t fields, process_memory& out) = 0;
   virtual result<void> system(system_memory& out) = 0;
@@ -83,23 +83,26 @@ class device_source {
   // Is it here? Cheap and without waking anything; called on the caller's thread before a worker is
   // started. A failure (no_source, with a sentence) is a conclusive no for this reading.
   virtual result<void> probe() = 0;
-  // Opens what the other calls need, if it is not open. asleep: not opened, since a device would have
-  // to wake; devices() still answers then, with identity only.
+  // Opens what the other calls need, if it is not open. asleep: not opened, since a device would
+  // have to wake; devices() still answers then, with identity only.
   virtual result<void> prepare(reading& r) = 0;
-  // Appends every device, in the driver's order; partitions follow their parent. A device seen before
-  // and gone now is not listed.
+  // Appends every device, in the driver's order; partitions follow their parent. A device seen
+  // before and gone now is not listed.
   virtual result<void> devices(std::vector<device>& out, reading& r) = 0;
   virtual result<void> memory(slot number, pools& out, reading& r) = 0;
-  // `fields` are telemetry_field bits. Reports each missing one as a remark; fails when all are missing.
-  virtual result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out, reading& r) = 0;
+  // `fields` are telemetry_field bits. Reports each missing one as a remark; fails when all are
+  // missing.
+  virtual result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+                                 reading& r) = 0;
   // Appends one row for each process.
   virtual result<void> processes(slot number, std::vector<usage>& out, reading& r) = 0;
-  // What one process uses; absent `used` with a remark where its figure cannot be known. 0 is a claim.
-  // `self`: pid is the caller's own, as the caller's PID namespace counts.
-  virtual result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) = 0;
+  // What one process uses; absent `used` with a remark where its figure cannot be known. 0 is a
+  // claim. `self`: pid is the caller's own, as the caller's PID namespace counts.
+  virtual result<void> process(slot number, std::uint32_t pid, bool self, usage& out,
+                               reading& r) = 0;
 
-  // After the last call of a reading: whether the source must be closed when idle, since a device of
-  // it could sleep.
+  // After the last call of a reading: whether the source must be closed when idle, since a device
+  // of it could sleep.
   [[nodiscard]] virtual bool close_when_idle() const noexcept { return false; }
   virtual void close() noexcept = 0;
   [[nodiscard]] virtual source_state describe() const = 0;

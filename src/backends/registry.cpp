@@ -47,11 +47,16 @@ source_list make_sources(const settings& s) {
 
 bool is_compiled_in(source s) noexcept {
   switch (s) {
-    case source::os: return true;
-    case source::nvml: return HMN_WITH_NVML != 0;
-    case source::nvidia_smi: return HMN_WITH_NVIDIA_SMI != 0;
-    case source::simulated: return HMN_WITH_SIMULATED != 0;
-    case source::none: break;
+    case source::os:
+      return true;
+    case source::nvml:
+      return HMN_WITH_NVML != 0;
+    case source::nvidia_smi:
+      return HMN_WITH_NVIDIA_SMI != 0;
+    case source::simulated:
+      return HMN_WITH_SIMULATED != 0;
+    case source::none:
+      break;
   }
   return false;
 }

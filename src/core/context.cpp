@@ -11,24 +11,34 @@ namespace {
 
 std::string& place_of(settings& s, path_kind which) {
   switch (which) {
-    case path_kind::proc: return s.proc_root;
-    case path_kind::sys: return s.sys_root;
-    case path_kind::nvml: return s.nvml_path;
-    case path_kind::nvidia_smi: return s.nvidia_smi_path;
-    case path_kind::simulation: return s.simulation_path;
-    case path_kind::cgroup: break;
+    case path_kind::proc:
+      return s.proc_root;
+    case path_kind::sys:
+      return s.sys_root;
+    case path_kind::nvml:
+      return s.nvml_path;
+    case path_kind::nvidia_smi:
+      return s.nvidia_smi_path;
+    case path_kind::simulation:
+      return s.simulation_path;
+    case path_kind::cgroup:
+      break;
   }
   return s.cgroup_root;
 }
 
 source source_behind(path_kind which) {
   switch (which) {
-    case path_kind::nvml: return source::nvml;
-    case path_kind::nvidia_smi: return source::nvidia_smi;
-    case path_kind::simulation: return source::simulated;
+    case path_kind::nvml:
+      return source::nvml;
+    case path_kind::nvidia_smi:
+      return source::nvidia_smi;
+    case path_kind::simulation:
+      return source::simulated;
     case path_kind::proc:
     case path_kind::sys:
-    case path_kind::cgroup: break;
+    case path_kind::cgroup:
+      break;
   }
   return source::os;
 }
@@ -36,10 +46,13 @@ source source_behind(path_kind which) {
 // What the state of a source's devices becomes when it cannot serve.
 state state_after(const failure& why) {
   switch (why.code) {
-    case status::timeout: return state::hung;
+    case status::timeout:
+      return state::hung;
     case status::no_source:
-    case status::device_lost: return state::lost;
-    default: return state::unreadable;
+    case status::device_lost:
+      return state::lost;
+    default:
+      return state::unreadable;
   }
 }
 
@@ -61,15 +74,20 @@ context::~context() {
   for (const std::unique_ptr<source_reader>& r : readers_) r->abandon();
 }
 
-bool context::is_forked() const noexcept { return generation_ != platform::process_generation(); }
+bool context::is_forked() const noexcept {
+  return generation_ != platform::process_generation();
+}
 
 result<void> context::set_path(path_kind which, std::string_view value) {
   if (!is_compiled_in(source_behind(which))) {
-    return failure{status::unsupported, source_behind(which), {}, "this library was built without it"};
+    return failure{
+        status::unsupported, source_behind(which), {}, "this library was built without it"};
   }
   const std::lock_guard lock(start_mutex_);
   if (started_) {
-    return failure{status::state, source::none, {},
+    return failure{status::state,
+                   source::none,
+                   {},
                    "a path can only be set before the context's first reading"};
   }
   std::string& place = place_of(settings_, which);
@@ -213,7 +231,9 @@ result<std::uint32_t> context::find(std::string_view text) {
   if (const auto index = table_.find(*key)) return *index;
   std::string shown;
   append_utf8(shown, text.substr(0, 120));
-  return failure{status::no_device, source::none, {},
+  return failure{status::no_device,
+                 source::none,
+                 {},
                  fmt::format("no device has the key \"{}\"; {} known", shown, table_.count())};
 }
 
@@ -254,8 +274,8 @@ result<source_state> context::backend(source which) {
     if (reader->id() != which) continue;
     budget b = new_budget();
     source_state told;
-    const result<void> said = reader->run(
-        p, b, [&](const reply& known, const moment&) { told = known.condition; });
+    const result<void> said =
+        reader->run(p, b, [&](const reply& known, const moment&) { told = known.condition; });
     if (!said) {
       told.why = said.why();
       told.state = said.why().code == status::no_source ? state::absent : state_after(said.why());

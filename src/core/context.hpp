@@ -77,14 +77,14 @@ class context {
   result<void> rescan(budget& b, refusals* refused_by = nullptr);
   static failure no_device(std::uint32_t index, std::uint32_t count, const refusals& refused);
   result<void> know(std::uint32_t index, budget& b);
-  [[nodiscard]] plan plan_for(const source_reader& reader, plan p, std::optional<std::uint32_t> index);
+  [[nodiscard]] plan plan_for(const source_reader& reader, plan p,
+                              std::optional<std::uint32_t> index);
   void learn(source_reader& reader, const reply& known);
   void note_refusal(const source_reader& reader, const failure& why,
                     std::optional<std::uint32_t> only);
 
   // Carries out a plan on every source that has its say.
-  using look =
-      function_ref<void(source_reader& reader, const reply& known, const moment& m)>;
+  using look = function_ref<void(source_reader& reader, const reply& known, const moment& m)>;
   refusals ask(const plan& p, std::optional<std::uint32_t> index, budget& b, look at);
   // The same for one part of one device.
   template <class T, class Pick>

@@ -32,12 +32,15 @@ std::string_view cut_last(std::string_view& text, char mark) {
   return tail;
 }
 
-char lower(char c) noexcept { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+char lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
 
 failure bad_key(std::string_view text, std::string_view expected) {
   std::string shown;
   append_utf8(shown, text.substr(0, 120));
-  return {status::argument, source::none, {}, fmt::format("device key \"{}\": {}", shown, expected)};
+  return {
+      status::argument, source::none, {}, fmt::format("device key \"{}\": {}", shown, expected)};
 }
 
 std::optional<std::uint64_t> parse_luid(std::string_view text) {

@@ -7,7 +7,9 @@
 namespace hmn {
 namespace {
 
-bool is_partition(const device& d) { return d.kind == device_kind::partition; }
+bool is_partition(const device& d) {
+  return d.kind == device_kind::partition;
+}
 
 // Sorts new arrivals by the rule of the class; the given order decides where the rule does not.
 auto rank(const device& d) {
@@ -78,7 +80,8 @@ void device_table::update(source from, std::span<const device* const> listed) {
   }
   link_parents(from, listed);
   for (entry& e : entries_) {
-    const bool here = std::any_of(e.seen_by.begin(), e.seen_by.end(), [](auto& r) { return r.listed; });
+    const bool here =
+        std::any_of(e.seen_by.begin(), e.seen_by.end(), [](auto& r) { return r.listed; });
     if (!here) e.view.value.state = state::lost;
   }
 }
@@ -91,7 +94,9 @@ void device_table::set_state(source from, hmn::state s) {
   }
 }
 
-void device_table::set_state(std::uint32_t index, hmn::state s) { entries_[index].view.value.state = s; }
+void device_table::set_state(std::uint32_t index, hmn::state s) {
+  entries_[index].view.value.state = s;
+}
 
 std::optional<slot> device_table::slot_of(std::uint32_t index, source from) const {
   for (const reference& r : entries_[index].seen_by) {
@@ -113,11 +118,14 @@ std::optional<std::uint32_t> device_table::find(const device_key& key) const {
   const auto has_key = [&](const entry& e) {
     const device& d = e.view.value;
     switch (key.what) {
-      case device_key::kind::uuid: return equal_uuid(d.uuid.view(), key.uuid);
+      case device_key::kind::uuid:
+        return equal_uuid(d.uuid.view(), key.uuid);
       case device_key::kind::pci:
         return !is_partition(d) && parse_pci_address(d.pci_bus_id.view()) == key.pci;
-      case device_key::kind::luid: return d.os_id == key.number;
-      case device_key::kind::render: return d.render_minor == static_cast<std::uint32_t>(key.number);
+      case device_key::kind::luid:
+        return d.os_id == key.number;
+      case device_key::kind::render:
+        return d.render_minor == static_cast<std::uint32_t>(key.number);
       case device_key::kind::driver:
         return !is_partition(d) && d.driver_index == static_cast<std::uint32_t>(key.number);
     }

@@ -18,10 +18,12 @@ class device_table {
   [[nodiscard]] std::uint32_t count() const noexcept {
     return static_cast<std::uint32_t>(entries_.size());
   }
-  [[nodiscard]] const numbered_device& at(std::uint32_t index) const { return entries_[index].view; }
+  [[nodiscard]] const numbered_device& at(std::uint32_t index) const {
+    return entries_[index].view;
+  }
 
-  // Takes in what a source lists now: known devices are refreshed, new ones numbered, and those that
-  // this source listed before and does not now are lost, unless another source still has them.
+  // Takes in what a source lists now: known devices are refreshed, new ones numbered, and those
+  // that this source listed before and does not now are lost, unless another source still has them.
   void update(source from, std::span<const device* const> listed);
   // The source could not be asked, or says that one device is in another state.
   void set_state(source from, hmn::state s);

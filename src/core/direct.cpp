@@ -50,8 +50,8 @@ result<dated<T>> context::read_part(std::uint32_t index, const plan& p, budget& 
     }
     return std::move(found->why());
   }
-  return failure{status::device_lost, source::none, {},
-                 fmt::format("device {} was here and is gone", index)};
+  return failure{
+      status::device_lost, source::none, {}, fmt::format("device {} was here and is gone", index)};
 }
 
 result<dated<pool>> context::pool(std::uint32_t index, pool_kind kind) {
@@ -59,12 +59,15 @@ result<dated<pool>> context::pool(std::uint32_t index, pool_kind kind) {
   if (result<void> ok = know(index, b); !ok) return ok.why();
   plan p = new_plan();
   p.pools = true;
-  auto all = read_part<pools>(index, p, b, [](const device_reply& d) -> auto& { return d.pools; });
+  auto all = read_part<pools>(
+      index, p, b, [](const device_reply& d) -> auto& { return d.pools; });
   if (!all) return std::move(all.why());
   fill_unified(all->value, *host_);
   const hmn::pool* found = all->value.find(kind);
   if (found == nullptr) {
-    return failure{status::unsupported, source::none, {},
+    return failure{status::unsupported,
+                   source::none,
+                   {},
                    fmt::format("device {} has no such memory pool", index)};
   }
   return dated<hmn::pool>{*found, all->age_ns};
@@ -75,8 +78,8 @@ result<dated<telemetry>> context::telemetry(std::uint32_t index, std::uint32_t f
   if (result<void> ok = know(index, b); !ok) return ok.why();
   plan p = new_plan();
   p.telemetry = fields;
-  return read_part<hmn::telemetry>(index, p, b,
-                                   [](const device_reply& d) -> auto& { return d.telemetry; });
+  return read_part<hmn::telemetry>(
+      index, p, b, [](const device_reply& d) -> auto& { return d.telemetry; });
 }
 
 result<dated<usage>> context::process(std::uint32_t index, std::uint32_t pid) {
@@ -84,10 +87,11 @@ result<dated<usage>> context::process(std::uint32_t index, std::uint32_t pid) {
   if (result<void> ok = know(index, b); !ok) return ok.why();
   plan p = new_plan();
   p.pid = pid;
-  auto row =
-      read_part<usage>(index, p, b, [](const device_reply& d) -> auto& { return d.process; });
+  auto row = read_part<usage>(
+      index, p, b, [](const device_reply& d) -> auto& { return d.process; });
   if (row && row->value.pid != pid) {
-    return failure{status::timeout, row->value.from, {}, "the driver did not answer within the deadline"};
+    return failure{
+        status::timeout, row->value.from, {}, "the driver did not answer within the deadline"};
   }
   if (row && (row->value.notes & note::foreign_pid) == 0) host_->describe(row->value);
   return row;
@@ -98,7 +102,8 @@ result<dated<usage>> context::own_usage(std::uint32_t index) {
   if (result<void> ok = know(index, b); !ok) return ok.why();
   plan p = new_plan();
   p.self = true;
-  return read_part<usage>(index, p, b, [](const device_reply& d) -> auto& { return d.self; });
+  return read_part<usage>(
+      index, p, b, [](const device_reply& d) -> auto& { return d.self; });
 }
 
 }  // namespace hmn

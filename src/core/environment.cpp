@@ -30,7 +30,9 @@ result<void> check_path(std::string_view value) {
   if (!value.empty() && value.front() == '/' && value.size() <= longest_path) return {};
   std::string shown;
   append_utf8(shown, value.substr(0, 120));
-  return failure{status::argument, source::none, {},
+  return failure{status::argument,
+                 source::none,
+                 {},
                  fmt::format("path \"{}\": expected an absolute path of at most {} bytes", shown,
                              longest_path)};
 }

@@ -12,14 +12,16 @@
 namespace hmn {
 namespace {
 
-// The state word: what is going on in the low two bits, a quit bit, and above a count that makes each
-// posting another number.
+// The state word: what is going on in the low two bits, a quit bit, and above a count that makes
+// each posting another number.
 enum phase : std::uint32_t { idle = 0, posted = 1, opening = 2, working = 3 };
 constexpr std::uint32_t phase_mask = 3;
 constexpr std::uint32_t quit_bit = 4;
 constexpr std::uint32_t one_posting = 8;
 
-constexpr std::uint32_t phase_of(std::uint32_t word) { return word & phase_mask; }
+constexpr std::uint32_t phase_of(std::uint32_t word) {
+  return word & phase_mask;
+}
 
 }  // namespace
 
@@ -38,7 +40,8 @@ struct lane::cell final : reading {
 
   void enter(std::uint32_t next) noexcept {
     std::uint32_t seen = state.load(std::memory_order_relaxed);
-    while (!state.compare_exchange_weak(seen, (seen & ~phase_mask) | next, std::memory_order_acq_rel)) {
+    while (!state.compare_exchange_weak(seen, (seen & ~phase_mask) | next,
+                                        std::memory_order_acq_rel)) {
     }
     platform::wake_all(state);
   }
@@ -57,8 +60,8 @@ struct lane::cell final : reading {
 
   // Sleeps until something is posted; closes a source that must not stay open meanwhile.
   bool wait_for_work() {
-    std::uint64_t limit = from->close_when_idle() ? platform::monotonic_ns() + idle_close_ns
-                                                  : platform::no_deadline;
+    std::uint64_t limit =
+        from->close_when_idle() ? platform::monotonic_ns() + idle_close_ns : platform::no_deadline;
     for (;;) {
       const std::uint32_t seen = state.load(std::memory_order_acquire);
       if ((seen & quit_bit) != 0) return false;
@@ -106,9 +109,13 @@ bool lane::is_opening() const noexcept {
   return phase_of(cell_->state.load(std::memory_order_acquire)) == opening;
 }
 
-board& lane::board() noexcept { return cell_->shown; }
+board& lane::board() noexcept {
+  return cell_->shown;
+}
 
-result<void> lane::probe() { return is_idle() ? cell_->from->probe() : result<void>(); }
+result<void> lane::probe() {
+  return is_idle() ? cell_->from->probe() : result<void>();
+}
 
 void lane::abandon() noexcept {
   // Leaks on purpose: destructors of a driver's state could hang in a child.
@@ -119,7 +126,8 @@ bool lane::start() {
   if (started_) return true;
   auto held = std::make_unique<std::shared_ptr<cell>>(cell_);
   const auto entry = [](void* argument) {
-    const std::unique_ptr<std::shared_ptr<cell>> mine(static_cast<std::shared_ptr<cell>*>(argument));
+    const std::unique_ptr<std::shared_ptr<cell>> mine(
+        static_cast<std::shared_ptr<cell>*>(argument));
     (*mine)->work();
   };
   if (platform::start_detached(entry, held.get(), "hmn") != 0) return false;

@@ -15,8 +15,8 @@ struct limits {
   std::uint64_t max_age_ns = 0;
 };
 
-// What one call may still spend on waiting. Opening a vendor library is charged to an account of its
-// own, so that a cold driver does not eat the deadline of the reading that follows.
+// What one call may still spend on waiting. Opening a vendor library is charged to an account of
+// its own, so that a cold driver does not eat the deadline of the reading that follows.
 class budget {
  public:
   budget(std::uint64_t now, std::uint64_t deadline_ns, std::uint64_t open_deadline_ns) noexcept

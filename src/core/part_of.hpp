@@ -12,8 +12,12 @@ namespace hmn {
 inline void mark_stale(hmn::pools& all) {
   for (pool& p : all.all()) p.notes |= note::stale;
 }
-inline void mark_stale(hmn::telemetry& t) { t.notes |= note::stale; }
-inline void mark_stale(usage& u) { u.notes |= note::stale; }
+inline void mark_stale(hmn::telemetry& t) {
+  t.notes |= note::stale;
+}
+inline void mark_stale(usage& u) {
+  u.notes |= note::stale;
+}
 inline void mark_stale(std::vector<usage>& rows) {
   for (usage& u : rows) u.notes |= note::stale;
 }

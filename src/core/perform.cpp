@@ -96,8 +96,12 @@ void serve(device_source& from, const plan& p, reply& out, reading& r, progress 
 }
 
 // Short enough to be kept without an allocation, which may fail here.
-failure exhausted(source from) noexcept { return {status::no_memory, from, {}, "no memory left"}; }
-failure defect(source from) noexcept { return {status::internal, from, {}, "internal error"}; }
+failure exhausted(source from) noexcept {
+  return {status::no_memory, from, {}, "no memory left"};
+}
+failure defect(source from) noexcept {
+  return {status::internal, from, {}, "internal error"};
+}
 
 }  // namespace
 

@@ -54,8 +54,8 @@ struct device_reply {
   part<std::vector<usage>> processes;
 };
 
-// From when on an answer belongs to the reading that looks at it, and whether that reading came to its
-// end in time.
+// From when on an answer belongs to the reading that looks at it, and whether that reading came to
+// its end in time.
 struct moment {
   std::uint64_t since = 0;
   bool late = false;

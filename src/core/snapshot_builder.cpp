@@ -13,13 +13,14 @@ namespace {
 constexpr std::uint32_t of_devices =
     subject::devices | subject::pools | subject::self | subject::processes | subject::telemetry;
 
-bool is_alike(const snapshot_diagnostic& a, const diagnostic& b, std::optional<std::uint32_t> index) {
+bool is_alike(const snapshot_diagnostic& a, const diagnostic& b,
+              std::optional<std::uint32_t> index) {
   const failure& x = a.value.why;
   const failure& y = b.why;
   return x.code == y.code && x.from == y.from && x.native.code == y.native.code &&
-         x.native.domain == y.native.domain && a.value.about == b.about && a.value.field == b.field &&
-         a.device_index == index && a.value.pid.has_value() == b.pid.has_value() &&
-         x.message == y.message;
+         x.native.domain == y.native.domain && a.value.about == b.about &&
+         a.value.field == b.field && a.device_index == index &&
+         a.value.pid.has_value() == b.pid.has_value() && x.message == y.message;
 }
 
 // Whether the reading came past the device: behind a call that hangs, none is.
@@ -80,11 +81,9 @@ result<void> snapshot_builder::add_devices() {
   if (request_.device_index) {
     if (result<void> ok = from_.know(*request_.device_index, b); !ok) return ok;
   }
-  const auto refused = from_.ask(
-      plan_, request_.device_index, b,
-      [this](source_reader& reader, const reply& known, const moment& m) {
-        add_source(reader, known, m);
-      });
+  const auto refused = from_.ask(plan_, request_.device_index, b,
+                                 [this](source_reader& reader, const reply& known,
+                                        const moment& m) { add_source(reader, known, m); });
   add_known_devices();
   add_refusals(refused);
   if (plan_.processes) describe_processes();
@@ -92,8 +91,7 @@ result<void> snapshot_builder::add_devices() {
   return {};
 }
 
-void snapshot_builder::add_source(source_reader& reader, const reply& known,
-                                  const moment& m) {
+void snapshot_builder::add_source(source_reader& reader, const reply& known, const moment& m) {
   for (const device_reply& d : known.devices) {
     if (d.listed) add_device(reader, d, m);
   }
@@ -109,8 +107,7 @@ void snapshot_builder::add_source(source_reader& reader, const reply& known,
   }
 }
 
-void snapshot_builder::add_device(source_reader& reader, const device_reply& d,
-                                  const moment& m) {
+void snapshot_builder::add_device(source_reader& reader, const device_reply& d, const moment& m) {
   snapshot_device to;
   {
     const std::lock_guard lock(from_.table_mutex_);
@@ -128,30 +125,26 @@ void snapshot_builder::add_device(source_reader& reader, const device_reply& d,
   out_->devices.push_back(std::move(to));
 }
 
-void snapshot_builder::add_pools(std::uint32_t index, const device_reply& d,
-                                 const moment& m) {
+void snapshot_builder::add_pools(std::uint32_t index, const device_reply& d, const moment& m) {
   auto all = part_of(d.pools, m, from_.limits_, d.identity.from);
   if (!all) return add_missing(std::move(all.why()), subject::pools, index);
   fill_unified(all->value, *from_.host_);
   for (const pool& p : all->value.all()) out_->pools.push_back({index, {p, all->age_ns}});
 }
 
-void snapshot_builder::add_self(snapshot_device& to, const device_reply& d,
-                                const moment& m) {
+void snapshot_builder::add_self(snapshot_device& to, const device_reply& d, const moment& m) {
   auto own = part_of(d.self, m, from_.limits_, d.identity.from);
   if (!own) return add_missing(std::move(own.why()), subject::self, to.identity.index);
   to.self = std::move(*own);
 }
 
-void snapshot_builder::add_telemetry(snapshot_device& to, const device_reply& d,
-                                     const moment& m) {
+void snapshot_builder::add_telemetry(snapshot_device& to, const device_reply& d, const moment& m) {
   auto all = part_of(d.telemetry, m, from_.limits_, d.identity.from);
   if (!all) return add_missing(std::move(all.why()), subject::telemetry, to.identity.index);
   to.telemetry = std::move(*all);
 }
 
-void snapshot_builder::add_processes(std::uint32_t index, const device_reply& d,
-                                     const moment& m) {
+void snapshot_builder::add_processes(std::uint32_t index, const device_reply& d, const moment& m) {
   auto rows = part_of(d.processes, m, from_.limits_, d.identity.from);
   if (!rows) {
     unsummable_.push_back(index);
@@ -266,7 +259,8 @@ void snapshot_builder::finish() {
            std::pair(b.device_index, !b.value.value.is_main);
   });
   std::stable_sort(out_->usages.begin(), out_->usages.end(), [](const auto& a, const auto& b) {
-    return std::pair(a.device_index, a.value.value.pid) < std::pair(b.device_index, b.value.value.pid);
+    return std::pair(a.device_index, a.value.value.pid) <
+           std::pair(b.device_index, b.value.value.pid);
   });
   out_->duration_ns = platform::monotonic_ns() - out_->monotonic_ns;
 }

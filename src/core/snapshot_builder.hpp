@@ -15,7 +15,9 @@ class snapshot_builder {
   [[nodiscard]] result<std::unique_ptr<snapshot>> build();
 
  private:
-  [[nodiscard]] bool wants(std::uint32_t about) const noexcept { return (out_->collect & about) != 0; }
+  [[nodiscard]] bool wants(std::uint32_t about) const noexcept {
+    return (out_->collect & about) != 0;
+  }
   void add_host();
   result<void> add_devices();
   void add_source(source_reader& reader, const reply& known, const moment& m);

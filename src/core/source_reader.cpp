@@ -66,10 +66,14 @@ result<void> source_reader::ask(const plan& p, budget& b) {
   }
   const bool was_opening = lane_.is_opening();
   switch (lane_.run(p, b)) {
-    case lane::outcome::done: return {};
-    case lane::outcome::late: return is_opening() ? still_opening() : too_late();
-    case lane::outcome::busy: return was_opening ? still_opening() : too_late();
-    case lane::outcome::no_thread: break;
+    case lane::outcome::done:
+      return {};
+    case lane::outcome::late:
+      return is_opening() ? still_opening() : too_late();
+    case lane::outcome::busy:
+      return was_opening ? still_opening() : too_late();
+    case lane::outcome::no_thread:
+      break;
   }
   return failure{status::limit, id(), {}, "no thread could be started to ask the driver on"};
 }
@@ -85,8 +89,11 @@ failure source_reader::too_late() const {
 }
 
 failure source_reader::still_opening() const {
-  return {status::timeout, id(), {},
-          "the driver is still being opened; persistence mode (nvidia-persistenced) keeps it ready"};
+  return {
+      status::timeout,
+      id(),
+      {},
+      "the driver is still being opened; persistence mode (nvidia-persistenced) keeps it ready"};
 }
 
 }  // namespace hmn

@@ -16,9 +16,9 @@ class source_reader {
   [[nodiscard]] source id() const noexcept { return lane_.id(); }
   [[nodiscard]] bool stands_in() const noexcept { return stands_in_; }
 
-  // Asks the source, or takes what is young enough, then shows what is known: parts tried at or after
-  // the moment are of this reading. When the reading is late it has what was reached, and earlier
-  // answers.
+  // Asks the source, or takes what is young enough, then shows what is known: parts tried at or
+  // after the moment are of this reading. When the reading is late it has what was reached, and
+  // earlier answers.
   using look = function_ref<void(const reply& known, const moment& m)>;
   result<void> run(const plan& p, budget& b, look at);
 

@@ -8,7 +8,8 @@
 
 namespace hmn {
 
-// A lock that can be waited for until a monotonic time. One word: 0 free, 1 held, 2 held and wanted.
+// A lock that can be waited for until a monotonic time. One word: 0 free, 1 held, 2 held and
+// wanted.
 class timed_lock {
  public:
   [[nodiscard]] bool acquire_until(std::uint64_t deadline_ns) noexcept {

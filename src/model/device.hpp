@@ -9,8 +9,8 @@
 
 namespace hmn {
 
-// A source's own number of a device: given at first sight, the same for as long as the source lives,
-// also over a reload of its driver.
+// A source's own number of a device: given at first sight, the same for as long as the source
+// lives, also over a reload of its driver.
 using slot = std::uint32_t;
 
 enum class device_kind : std::uint32_t {

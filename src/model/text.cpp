@@ -13,7 +13,9 @@ struct step {
   bool valid;
 };
 
-bool is_continuation(unsigned char byte) { return (byte & 0xC0) == 0x80; }
+bool is_continuation(unsigned char byte) {
+  return (byte & 0xC0) == 0x80;
+}
 
 // Well-formed byte sequences of the Unicode Standard, table 3-7.
 struct lead_rule {

@@ -12,8 +12,8 @@ namespace hmn {
 // Appends `bytes` as UTF-8: each maximal ill-formed part, and NUL, becomes U+FFFD.
 void append_utf8(std::string& out, std::string_view bytes);
 
-// Writes as much of `bytes` as fits into `out` (capacity counts the terminator), made valid as above
-// and cut at a code point. Returns the length; `cut` tells whether something was left out.
+// Writes as much of `bytes` as fits into `out` (capacity counts the terminator), made valid as
+// above and cut at a code point. Returns the length; `cut` tells whether something was left out.
 std::size_t copy_utf8(char* out, std::size_t capacity, std::string_view bytes, bool& cut) noexcept;
 
 // A terminated UTF-8 text of bounded length that needs no allocation.

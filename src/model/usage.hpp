@@ -30,8 +30,8 @@ enum class name_state : std::uint32_t {
   kernel = 4,
 };
 
-// One process on one device. A source fills pid and device figures; core fills the rest from the host
-// (name, start, owner, resident set) where the source left it unknown.
+// One process on one device. A source fills pid and device figures; core fills the rest from the
+// host (name, start, owner, resident set) where the source left it unknown.
 struct usage {
   std::uint32_t pid = 0;
   source from = source::none;

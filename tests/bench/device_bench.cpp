@@ -22,7 +22,8 @@ std::string one_gpu(const std::string& more) {
 
 machine::machine(hmn_flags flags, const std::string& scenario) {
   void* fake = dlopen(HMN_FAKE_NVML, RTLD_NOW | RTLD_LOCAL);
-  const auto load = reinterpret_cast<int (*)(const char*)>(fake ? dlsym(fake, "fake_nvml_load") : nullptr);
+  const auto load =
+      reinterpret_cast<int (*)(const char*)>(fake ? dlsym(fake, "fake_nvml_load") : nullptr);
   if (load == nullptr || load((scenario.empty() ? one_gpu() : scenario).c_str()) != 0) {
     std::fprintf(stderr, "the fake NVML did not take the scenario\n");
     std::abort();

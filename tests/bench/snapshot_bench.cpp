@@ -31,10 +31,14 @@ static void take_snapshots(benchmark::State& state, hmn_flags flags) {
   hmn_snapshot_destroy(last);
 }
 
-static void snapshot_inline(benchmark::State& state) { take_snapshots(state, HMN_CONTEXT_NO_THREADS); }
+static void snapshot_inline(benchmark::State& state) {
+  take_snapshots(state, HMN_CONTEXT_NO_THREADS);
+}
 BENCHMARK(snapshot_inline);
 
-static void snapshot_on_worker(benchmark::State& state) { take_snapshots(state, 0); }
+static void snapshot_on_worker(benchmark::State& state) {
+  take_snapshots(state, 0);
+}
 BENCHMARK(snapshot_on_worker)->UseRealTime();
 
 static long futex(std::atomic<uint32_t>& word, int operation, uint32_t value) {

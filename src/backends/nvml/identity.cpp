@@ -141,7 +141,8 @@ code read_instance_identity(const topic& t, session& s, const known_device& pare
   return success;
 }
 
-known_device identity_from_files(const settings& paths, const pci_address& address) {
+known_device identity_from_files(const settings& paths, const pci_address& address,
+                                 bool may_sleep) {
   known_device out;
   device& d = out.identity;
   d.from = source::nvml;
@@ -154,7 +155,8 @@ known_device identity_from_files(const settings& paths, const pci_address& addre
   constexpr std::size_t cap = 4096;
   const std::string information =
       fmt::format("{}/gpus/{}/information", driver, system_name(address).view());
-  if (platform::read_whole(information.c_str(), text, cap)) {
+  // Reading it takes a power reference, which would wake the device.
+  if (!may_sleep && platform::read_whole(information.c_str(), text, cap)) {
     const gpu_information found = parse_information(text);
     d.name.assign(found.model);
     d.uuid.assign(found.uuid);

@@ -20,8 +20,9 @@ code read_identity(const topic& t, session& s, const settings& paths, handle h, 
 code read_instance_identity(const topic& t, session& s, const known_device& parent, handle h,
                             known_device& out);
 
-// Of a GPU whose driver library stays closed, from files alone.
-known_device identity_from_files(const settings& paths, const pci_address& address);
+// Of a GPU whose driver library stays closed, from files alone; from those that wake nothing if it
+// may sleep.
+known_device identity_from_files(const settings& paths, const pci_address& address, bool may_sleep);
 
 // NVML's name of an instance, whose handle may mean another one by now.
 code read_uuid(const topic& t, const session& s, handle h, text<96>& out);

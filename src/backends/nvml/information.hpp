@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What the kernel driver tells of a GPU in /proc/driver/nvidia without waking it. Pure.
+// What the kernel driver tells of a GPU in /proc/driver/nvidia. Pure. Reading the file wakes a
+// sleeping GPU: the driver takes a power reference for it.
 #pragma once
 
 #include <string_view>

@@ -129,7 +129,10 @@ slot roster::number_of_unreachable(unsigned index, const sleep_watch& watch) {
     if (!seated && d.driver_index == index) return i;
   }
   known_device unknown;
-  if (const auto address = only_unclaimed(watch)) unknown = identity_from_files(paths_, *address);
+  if (const auto address = only_unclaimed(watch)) {
+    const sleep_watch::watched* w = watch.find(*address);
+    unknown = identity_from_files(paths_, *address, w == nullptr || w->may_sleep);
+  }
   unknown.identity.from = source::nvml;
   unknown.identity.vendor = vendor::nvidia;
   unknown.identity.driver_index = index;
@@ -228,8 +231,9 @@ void roster::list_closed(const topic& t, const sleep_watch& watch) {
   for (const sleep_watch::watched& w : watch.devices()) {
     const auto known = std::find_if(devices_.begin(), devices_.end(),
                                     [&](const known_device& d) { return d.address == w.address; });
-    const slot number = known != devices_.end() ? known->identity.number
-                                                : place(identity_from_files(paths_, w.address));
+    const slot number = known != devices_.end()
+                            ? known->identity.number
+                            : place(identity_from_files(paths_, w.address, w.may_sleep));
     if (!is_listed(number)) listed_.push_back(number);
   }
   for (const slot i : listed_) mark_closed(t, i, watch);

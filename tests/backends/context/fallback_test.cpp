@@ -21,11 +21,13 @@ constexpr const char* one_card = R"({"gpus": [{"fields": {
 // The fake executable in a folder of its own.
 class tool {
  public:
-  explicit tool(const machine& m, const std::string& scenario = one_card) : folder_(m.tree().path("tool")) {
+  explicit tool(const machine& m, const std::string& scenario = one_card)
+      : folder_(m.tree().path("tool")) {
     std::filesystem::create_directories(folder_);
     std::filesystem::copy_file(HMN_FAKE_NVIDIA_SMI, path());
     std::ofstream(folder_ / "nvidia-smi.json") << scenario;
-    REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_NVIDIA_SMI, path().c_str(), nullptr) == HMN_OK);
+    REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_NVIDIA_SMI, path().c_str(), nullptr) ==
+            HMN_OK);
   }
   [[nodiscard]] int starts() const {
     std::ifstream log(folder_ / "nvidia-smi.log");

@@ -20,7 +20,8 @@ void add_card(const machine& m, const char* control, const char* status) {
 }
 
 void set_status(const machine& m, const char* status) {
-  m.tree().write("sys/bus/pci/devices/0000:01:00.0/power/runtime_status", std::string(status) + "\n");
+  m.tree().write("sys/bus/pci/devices/0000:01:00.0/power/runtime_status",
+                 std::string(status) + "\n");
 }
 
 bool closes_within(const fake_nvml& nvml, int milliseconds) {

@@ -7,11 +7,13 @@
 namespace {
 
 std::string card(const char* uuid, const char* address) {
-  return std::string(R"({"name": "GPU", "uuid": ")") + uuid + R"(", "pci": {"address": ")" + address +
-         R"("}, "memory": {"total": 1000, "free": 600, "used": 400}})";
+  return std::string(R"({"name": "GPU", "uuid": ")") + uuid + R"(", "pci": {"address": ")" +
+         address + R"("}, "memory": {"total": 1000, "free": 600, "used": 400}})";
 }
 
-std::string cards(const std::string& list) { return R"({"devices": [)" + list + "]}"; }
+std::string cards(const std::string& list) {
+  return R"({"devices": [)" + list + "]}";
+}
 
 }  // namespace
 
@@ -70,7 +72,8 @@ TEST_CASE("one lost card leaves the others readable") {
   const picture p(m.context());
   bool b_is_read = false;
   for (const hmn_pool& pool : p.pools()) {
-    if (std::string(p.device(pool.device_index).uuid) == "GPU-b") b_is_read = pool.used_bytes == 400;
+    if (std::string(p.device(pool.device_index).uuid) == "GPU-b")
+      b_is_read = pool.used_bytes == 400;
   }
   CHECK(b_is_read);
   CHECK((p.info().notes & HMN_NOTE_PARTIAL) != 0);
@@ -81,7 +84,8 @@ TEST_CASE("a driver that is reloaded is opened again, and the indexes hold") {
   nvml.load(one_gpu());
   const machine m;
   { CHECK(picture(m.context()).pools().at(0).used_bytes == one_gpu_used); }
-  nvml.load(one_gpu(R"(, "rules": [{"call": "nvmlDevice*", "result": "UNINITIALIZED", "until_init": true}])"));
+  nvml.load(one_gpu(
+      R"(, "rules": [{"call": "nvmlDevice*", "result": "UNINITIALIZED", "until_init": true}])"));
   const std::uint64_t until = now_ns() + 4'000'000'000;
   for (;;) {
     const picture p(m.context());

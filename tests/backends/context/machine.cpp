@@ -31,10 +31,18 @@ unsigned long long fake_nvml::calls(const char* symbol) const {
 int fake_nvml::initialized() const {
   return control<int (*)()>(library_, "fake_nvml_initialized")();
 }
-int fake_nvml::hanging() const { return control<int (*)()>(library_, "fake_nvml_hanging")(); }
-int fake_nvml::inside() const { return control<int (*)()>(library_, "fake_nvml_inside")(); }
-void fake_nvml::release() const { control<void (*)()>(library_, "fake_nvml_release")(); }
-void fake_nvml::reset() const { control<void (*)()>(library_, "fake_nvml_reset")(); }
+int fake_nvml::hanging() const {
+  return control<int (*)()>(library_, "fake_nvml_hanging")();
+}
+int fake_nvml::inside() const {
+  return control<int (*)()>(library_, "fake_nvml_inside")();
+}
+void fake_nvml::release() const {
+  control<void (*)()>(library_, "fake_nvml_release")();
+}
+void fake_nvml::reset() const {
+  control<void (*)()>(library_, "fake_nvml_reset")();
+}
 
 machine::machine(const options& o, bool with_nvml) {
   auto told = sized<hmn_context_options>();
@@ -54,7 +62,9 @@ machine::machine(const options& o, bool with_nvml) {
   REQUIRE(hmn_context_set_path(context_, HMN_PATH_NVIDIA_SMI, none.c_str(), &error) == HMN_OK);
 }
 
-machine::~machine() { destroy(); }
+machine::~machine() {
+  destroy();
+}
 
 void machine::destroy() {
   hmn_context_destroy(context_);
@@ -107,7 +117,8 @@ std::vector<hmn_diagnostic> picture::diagnostics() const {
 std::uint64_t now_ns() {
   timespec t{};
   clock_gettime(CLOCK_MONOTONIC, &t);
-  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 + static_cast<std::uint64_t>(t.tv_nsec);
+  return static_cast<std::uint64_t>(t.tv_sec) * 1'000'000'000 +
+         static_cast<std::uint64_t>(t.tv_nsec);
 }
 
 std::string one_gpu(const std::string& rules, const std::string& device) {

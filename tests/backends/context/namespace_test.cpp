@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Zero is a claim: the caller "uses 0 bytes" only where the driver's list can be trusted to hold it.
+// Zero is a claim: the caller "uses 0 bytes" only where the driver's list can be trusted to hold
+// it.
 #include <doctest/doctest.h>
 #include <unistd.h>
 
@@ -22,7 +23,8 @@ void set_self(const machine& m, const char* pid_namespace, const char* descripto
   hmn_fake::set_self(m.tree(), static_cast<std::uint32_t>(getpid()));
   const std::string link = "proc/" + std::to_string(getpid()) + "/ns/pid";
   m.tree().link(link, pid_namespace);
-  REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_PROC, m.tree().proc().c_str(), nullptr) == HMN_OK);
+  REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_PROC, m.tree().proc().c_str(), nullptr) ==
+          HMN_OK);
 }
 
 }  // namespace

@@ -100,8 +100,9 @@ TEST_CASE("a partition at its parent's address is another device") {
 TEST_CASE("cards without a UUID are told apart by address") {
   device_table table;
   update(table, source::nvidia_smi, {make(0, vendor::nvidia, "0000:01:00.0")});
-  update(table, source::nvml, {make(0, vendor::nvidia, "0000:01:00.0", "GPU-A"),
-                               make(1, vendor::nvidia, "0000:02:00.0", "GPU-B")});
+  update(table, source::nvml,
+         {make(0, vendor::nvidia, "0000:01:00.0", "GPU-A"),
+          make(1, vendor::nvidia, "0000:02:00.0", "GPU-B")});
   CHECK(table.count() == 2);
   CHECK(uuid_of(table, 0) == "GPU-A");
 }

@@ -13,7 +13,7 @@ TWO_CARDS = {
     "devices": [
         {"name": "NVIDIA L40S", "uuid": "GPU-1111", "pci": {"address": "00000000:01:00.0"},
          "memory": {"total": "45 GiB", "free": "35 GiB", "used": "10 GiB"},
-         "memory_v2": {"total": "45 GiB", "reserved": "512 MiB", "free": "35 GiB", "used": "9.5 GiB"},
+         "memory_v2": {"total": "45 GiB", "reserved": "512 MiB", "free": "35 GiB", "used": "9728 MiB"},
          "processes": {"compute": [{"pid": 1, "used": "512 MiB"}]}},
         {"name": "NVIDIA L4", "uuid": "GPU-2222", "pci": {"address": "00000000:02:00.0"},
          "memory": {"total": "24 GiB", "free": "24 GiB", "used": 0}}]}
@@ -48,7 +48,7 @@ class Nvml(Machines):
     def test_figures_that_cannot_be_are_rows_without_one(self):
         card = {"memory": {"total": "1 GiB", "free": 0, "used": "1 GiB"},
                 "processes": {"compute": [{"pid": 1, "used": None}, {"pid": 2, "used": "2 GiB"}]}}
-        result = self.with_nvml({"devices": [card]}, "ps", "--json")
+        result = self.with_nvml({"devices": [card]}, "ps", "--json", "--sort", "pid")
         self.assertEqual([(row["pid"], row["used_bytes"]) for row in self.rows(result)],
                          [(1, None), (2, None)])
         self.assertIn("2 of unknown size", result.err)

@@ -72,8 +72,17 @@ if(HMN_BACKEND_SIMULATED)
   endforeach()
 endif()
 
-# A sanitizer brings an allocator of its own.
+# The loader takes no library of the build folder for a set-user-id program. A sanitizer brings an
+# allocator of its own.
 if(NOT HMN_SANITIZE)
+  add_executable(abi_secure_probe support/secure_probe.c)
+  set_target_properties(abi_secure_probe PROPERTIES LINKER_LANGUAGE CXX)
+  target_link_libraries(abi_secure_probe PRIVATE hypomnesis_static hmn_flags)
+  hmn_abi_suite(secure)
+  target_compile_definitions(abi_secure_test PRIVATE
+    HMN_TEST_SECURE_PROBE="$<TARGET_FILE:abi_secure_probe>")
+  add_dependencies(abi_secure_test abi_secure_probe)
+
   set(allocator support/allocator.c)
   if(HMN_BACKEND_SIMULATED)
     hmn_abi_suite(torture TIMEOUT 600)

@@ -5,6 +5,8 @@
 
 #include <doctest/doctest.h>
 
+#include "open_watch.hpp"
+
 #include "machine.hpp"
 #include "platform/clock.hpp"
 
@@ -86,13 +88,15 @@ TEST_CASE("a sleeping card is told asleep from what files say, and NVML stays cl
   hmn_fake::add_nvidia_information(
       m.tree, {.address = first, .model = "NVIDIA Sleeper", .uuid = uuid_of(1)});
   hmn_fake::set_nvidia_version(m.tree, "550.163.01");
+  hmn_fake::open_watch watch(m.tree.path("proc/driver/nvidia/gpus/" + std::string(first)));
   check_asleep(m);
   std::vector<device> found;
   require_ok(m.list(found));
+  for (const std::string& name : watch.opened()) CHECK(name != "information");
   REQUIRE(found.size() == 1);
   CHECK(found[0].state == state::asleep);
-  CHECK(found[0].name.view() == "NVIDIA Sleeper");
-  CHECK(found[0].uuid.view() == uuid_of(1));
+  CHECK(found[0].name.empty());  // only `information` has it, and reading that wakes the card
+  CHECK(found[0].uuid.empty());
   CHECK(found[0].pci_bus_id.view() == first);
   CHECK(found[0].driver_version.view() == "550.163.01");
   CHECK(found[0].vendor == vendor::nvidia);

@@ -69,8 +69,8 @@ target_compile_definitions(hmn_switches INTERFACE
   HMN_WITH_SIMULATED=$<BOOL:${HMN_BACKEND_SIMULATED}>
   HMN_WITH_SUBPROCESS=$<BOOL:${HMN_SUBPROCESS}>)
 
-# The library is called far less often than its code is loaded: small code starts faster, and its size
-# is gated. Debug builds and the tests keep their own level.
+# What is shipped is called far less often than its code is loaded: small code starts faster, and the
+# library's size is gated.
 add_library(hmn_small INTERFACE)
 target_compile_options(hmn_small INTERFACE $<$<NOT:$<CONFIG:Debug>>:-Os>)
 

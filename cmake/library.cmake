@@ -6,6 +6,8 @@ foreach(part platform model core backends api)
   list(APPEND hmn_objects $<TARGET_OBJECTS:hmn_${part}>)
 endforeach()
 target_link_libraries(hmn_api PRIVATE hmn_switches)
+# Types whole, whatever the build type says of debug information: they are what ABIs are compared by.
+target_compile_options(hmn_api PRIVATE $<$<CONFIG:RelWithDebInfo>:-g>)
 target_link_libraries(hmn_backends PRIVATE hmn_switches)
 
 add_library(hypomnesis SHARED ${hmn_objects})

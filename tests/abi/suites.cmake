@@ -18,17 +18,28 @@ function(hmn_abi_suite noun)
   hmn_add_suite(abi.${noun} COMMAND abi_${noun}_test ${ARGN})
 endfunction()
 
+set(nvml_scenario ${CMAKE_CURRENT_SOURCE_DIR}/machines/nvml.json)
+# hmn_abi_with_nvml(<noun>): HMN_TEST_NVML is the path of the fake library.
+function(hmn_abi_with_nvml noun)
+  if(HMN_BACKEND_NVML)
+    target_compile_definitions(abi_${noun}_test PRIVATE HMN_TEST_NVML="$<TARGET_FILE:fake_nvml>")
+    add_dependencies(abi_${noun}_test fake_nvml)
+  endif()
+endfunction()
+
 foreach(noun library memory dlopen)
   hmn_abi_suite(${noun})
 endforeach()
 
 # These need a machine with devices.
 if(HMN_BACKEND_SIMULATED)
-  foreach(noun null sizes options order process context deadline device pool telemetry usage
+  foreach(noun null sizes options order process deadline device pool telemetry usage
       snapshot report format error)
     hmn_abi_suite(${noun})
   endforeach()
   hmn_abi_suite(threads)
+  hmn_abi_suite(context ENVIRONMENT FAKE_NVML_SCENARIO=${nvml_scenario})
+  hmn_abi_with_nvml(context)
   hmn_abi_suite(fork ENVIRONMENT TSAN_OPTIONS=halt_on_error=1:die_after_fork=0)
 
   # The locale is made beside the build, never installed.
@@ -88,12 +99,7 @@ if(NOT HMN_SANITIZE)
     hmn_abi_suite(torture TIMEOUT 600)
     target_sources(abi_torture_test PRIVATE ${allocator})
   endif()
-  hmn_abi_suite(allocation
-    ENVIRONMENT FAKE_NVML_SCENARIO=${CMAKE_CURRENT_SOURCE_DIR}/machines/nvml.json)
+  hmn_abi_suite(allocation ENVIRONMENT FAKE_NVML_SCENARIO=${nvml_scenario})
   target_sources(abi_allocation_test PRIVATE ${allocator})
-  if(HMN_BACKEND_NVML)
-    target_compile_definitions(abi_allocation_test PRIVATE
-      HMN_TEST_NVML="$<TARGET_FILE:fake_nvml>")
-    add_dependencies(abi_allocation_test fake_nvml)
-  endif()
+  hmn_abi_with_nvml(allocation)
 endif()

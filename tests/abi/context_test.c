@@ -3,6 +3,10 @@
 #include "support/calls.h"
 #include "support/machine.h"
 
+#ifndef HMN_TEST_NVML
+#define HMN_TEST_NVML ""
+#endif
+
 static const char one_gpu[] =
     "{\"devices\": [{\"name\": \"GPU\", \"pools\": [{\"kind\": \"vram\", \"total\": \"16GiB\", "
     "\"used\": \"3GiB\"}]}]}";
@@ -277,6 +281,31 @@ static void a_set_path_wins_over_the_environment(void** state) {
   hmn_context_destroy(context);
 }
 
+static int is_mapped(const char* name) {
+  char line[1024];
+  int found = 0;
+  FILE* maps = fopen("/proc/self/maps", "r");
+  while (fgets(line, sizeof line, maps) != NULL) found |= strstr(line, name) != NULL;
+  fclose(maps);
+  return found;
+}
+
+/* Makes a context. Touches no driver; nor does a reading of the host. */
+static void a_driver_is_touched_by_the_first_reading_of_a_device(void** state) {
+  (void)state;
+  if (!HMN_WITH_NVML) skip();
+  hmn_context* context = fresh();
+  assert_answers(hmn_context_set_path(context, HMN_PATH_NVML, HMN_TEST_NVML, &error), HMN_OK);
+  NEW(hmn_process_memory, memory);
+  NEW(hmn_system_memory, host);
+  assert_answers(hmn_process_memory_read_self(context, 63, &memory, &error), HMN_OK);
+  assert_answers(hmn_system_memory_read(context, &host, &error), HMN_OK);
+  assert_false(is_mapped("libnvidia-ml"));
+  assert_int_equal(count_of(context), 1);
+  assert_true(is_mapped("libnvidia-ml"));
+  hmn_context_destroy(context);
+}
+
 static void contexts_do_not_share_what_they_were_told(void** state) {
   (void)state;
   machine m;
@@ -312,6 +341,7 @@ int main(void) {
       cmocka_unit_test(a_variable_that_set_path_would_refuse_is_refused),
       cmocka_unit_test(the_environment_is_read_at_creation),
       cmocka_unit_test(a_set_path_wins_over_the_environment),
+      cmocka_unit_test(a_driver_is_touched_by_the_first_reading_of_a_device),
       cmocka_unit_test(contexts_do_not_share_what_they_were_told),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

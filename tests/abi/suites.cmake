@@ -9,7 +9,8 @@ target_compile_definitions(hmn_abi_support PUBLIC
   HMN_WITH_NVML=$<BOOL:${HMN_BACKEND_NVML}>
   HMN_WITH_NVIDIA_SMI=$<BOOL:${HMN_BACKEND_NVIDIA_SMI}>
   HMN_WITH_SIMULATED=$<BOOL:${HMN_BACKEND_SIMULATED}>
-  HMN_WITH_SUBPROCESS=$<BOOL:${HMN_SUBPROCESS}>)
+  HMN_WITH_SUBPROCESS=$<BOOL:${HMN_SUBPROCESS}>
+  HMN_TEST_EMULATED=$<BOOL:${CMAKE_CROSSCOMPILING}>)
 
 # hmn_abi_suite(<noun> [<argument of hmn_add_suite>...]): <noun>_test.c becomes suite abi.<noun>.
 function(hmn_abi_suite noun)
@@ -18,17 +19,28 @@ function(hmn_abi_suite noun)
   hmn_add_suite(abi.${noun} COMMAND abi_${noun}_test ${ARGN})
 endfunction()
 
+set(nvml_scenario ${CMAKE_CURRENT_SOURCE_DIR}/machines/nvml.json)
+# hmn_abi_with_nvml(<noun>): HMN_TEST_NVML is the path of the fake library.
+function(hmn_abi_with_nvml noun)
+  if(HMN_BACKEND_NVML)
+    target_compile_definitions(abi_${noun}_test PRIVATE HMN_TEST_NVML="$<TARGET_FILE:fake_nvml>")
+    add_dependencies(abi_${noun}_test fake_nvml)
+  endif()
+endfunction()
+
 foreach(noun library memory dlopen)
   hmn_abi_suite(${noun})
 endforeach()
 
 # These need a machine with devices.
 if(HMN_BACKEND_SIMULATED)
-  foreach(noun null sizes options order process context deadline device pool telemetry usage
+  foreach(noun null sizes options order process deadline device pool telemetry usage
       snapshot report format error)
     hmn_abi_suite(${noun})
   endforeach()
   hmn_abi_suite(threads)
+  hmn_abi_suite(context ENVIRONMENT FAKE_NVML_SCENARIO=${nvml_scenario})
+  hmn_abi_with_nvml(context)
   hmn_abi_suite(fork ENVIRONMENT TSAN_OPTIONS=halt_on_error=1:die_after_fork=0)
 
   # The locale is made beside the build, never installed.
@@ -49,7 +61,8 @@ if(HMN_BACKEND_SIMULATED)
   endif()
 endif()
 
-if(HMN_BACKEND_NVIDIA_SMI)
+# An emulated program cannot run another one of its kind.
+if(HMN_BACKEND_NVIDIA_SMI AND NOT CMAKE_CROSSCOMPILING)
   hmn_abi_suite(subprocess)
   target_compile_definitions(abi_subprocess_test PRIVATE
     HMN_TEST_NVIDIA_SMI="$<TARGET_FILE:fake_nvidia_smi>")
@@ -72,9 +85,8 @@ if(HMN_BACKEND_SIMULATED)
   endforeach()
 endif()
 
-# The loader takes no library of the build folder for a set-user-id program. A sanitizer brings an
-# allocator of its own.
-if(NOT HMN_SANITIZE)
+# The probe is linked statically: for a set-user-id program the loader looks in no build folder.
+if(NOT HMN_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   add_executable(abi_secure_probe support/secure_probe.c)
   set_target_properties(abi_secure_probe PROPERTIES LINKER_LANGUAGE CXX)
   target_link_libraries(abi_secure_probe PRIVATE hypomnesis_static hmn_flags)
@@ -82,18 +94,16 @@ if(NOT HMN_SANITIZE)
   target_compile_definitions(abi_secure_test PRIVATE
     HMN_TEST_SECURE_PROBE="$<TARGET_FILE:abi_secure_probe>")
   add_dependencies(abi_secure_test abi_secure_probe)
+endif()
 
+# A sanitizer brings an allocator of its own.
+if(NOT HMN_SANITIZE)
   set(allocator support/allocator.c)
   if(HMN_BACKEND_SIMULATED)
     hmn_abi_suite(torture TIMEOUT 600)
     target_sources(abi_torture_test PRIVATE ${allocator})
   endif()
-  hmn_abi_suite(allocation
-    ENVIRONMENT FAKE_NVML_SCENARIO=${CMAKE_CURRENT_SOURCE_DIR}/machines/nvml.json)
+  hmn_abi_suite(allocation ENVIRONMENT FAKE_NVML_SCENARIO=${nvml_scenario})
   target_sources(abi_allocation_test PRIVATE ${allocator})
-  if(HMN_BACKEND_NVML)
-    target_compile_definitions(abi_allocation_test PRIVATE
-      HMN_TEST_NVML="$<TARGET_FILE:fake_nvml>")
-    add_dependencies(abi_allocation_test fake_nvml)
-  endif()
+  hmn_abi_with_nvml(allocation)
 endif()

@@ -12,7 +12,8 @@
 namespace hmn::simulated {
 namespace {
 
-constexpr std::size_t likely_slip = 2;  // edits
+constexpr std::size_t likely_slip = 2;    // edits
+constexpr std::size_t longest_slip = 64;  // bytes of a key worth comparing
 
 // Levenshtein's distance.
 std::size_t edits_between(std::string_view a, std::string_view b) {
@@ -30,13 +31,23 @@ std::size_t edits_between(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-std::string advice_on(std::string_view key, const std::vector<std::string_view>& known) {
-  constexpr std::size_t longest_key = 64;
-  if (key.size() <= longest_key) {
-    for (const std::string_view k : known) {
-      if (edits_between(key, k) <= likely_slip) return "did you mean \"" + std::string(k) + "\"?";
-    }
+// The known key that was likely meant; empty when none is near.
+std::string_view likely_key(std::string_view key, const std::vector<std::string_view>& known) {
+  std::string_view best;
+  std::size_t fewest = std::min(likely_slip, key.size() / 2) + 1;
+  if (key.size() > longest_slip) return best;
+  for (const std::string_view k : known) {
+    const std::size_t edits = edits_between(key, k);
+    if (edits >= fewest) continue;
+    fewest = edits;
+    best = k;
   }
+  return best;
+}
+
+std::string advice_on(std::string_view key, const std::vector<std::string_view>& known) {
+  const std::string_view likely = likely_key(key, known);
+  if (!likely.empty()) return "did you mean \"" + std::string(likely) + "\"?";
   std::string all = "known here:";
   for (const std::string_view k : known) {
     all += ' ';

@@ -26,6 +26,7 @@ machine read_machine(const json::value& document, std::uint32_t self_pid, proble
   read_devices(o, self_pid, m);
   read_host(o, m);
   m.conduct = read_conduct(o, level::source);
+  if (o.get("changes") != nullptr) found.add(place(root, "changes"), "changes cannot be changed");
   o.finish();
   return m;
 }

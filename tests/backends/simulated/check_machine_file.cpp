@@ -1,19 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Prints one line for each file: "ok", or the place and the sentence of what is wrong with it.
+// Takes each line of its input for a machine file and prints "ok", or the place and the sentence of
+// what is wrong with it.
 #include <cstdio>
-#include <fstream>
-#include <iterator>
+#include <iostream>
 #include <string>
 
 #include "backends/simulated/script.hpp"
 
-int main(int count, char** files) {
-  for (int i = 1; i < count; ++i) {
-    std::ifstream file(files[i], std::ios::binary);
-    const std::string text((std::istreambuf_iterator<char>(file)),
-                           std::istreambuf_iterator<char>());
-    const auto read = hmn::simulated::read_script(text, 4711);
+int main() {
+  for (std::string line; std::getline(std::cin, line);) {
+    const auto read = hmn::simulated::read_script(line, 4711);
     const auto* wrong = std::get_if<hmn::simulated::problem>(&read);
     if (wrong == nullptr) {
       std::puts("ok");

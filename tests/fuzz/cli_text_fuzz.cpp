@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What the command does with names and arguments.
+#include "backends/simulated/json_parse.hpp"
+#include "cli/duration.hpp"
+#include "cli/escape.hpp"
+#include "cli/glob.hpp"
+#include "cli/width.hpp"
+#include "fuzz.hpp"
+
+using namespace hmn::cli;
+
+namespace {
+
+void check_escapes(std::string_view name) {
+  for (const bool ascii : {false, true}) {
+    const std::string shown = escape_for_text(name, ascii);
+    for (const char c : shown) {
+      const auto byte = static_cast<unsigned char>(c);
+      promise(byte >= 0x20 && byte != 0x7f && (!ascii || byte < 0x80));
+    }
+    promise(is_utf8(shown));
+  }
+  const auto parsed = hmn::json::parse("\"" + escape_for_json(name) + "\"");
+  const auto* v = std::get_if<hmn::json::value>(&parsed);
+  promise(v != nullptr && v->as<std::string>() != nullptr);
+}
+
+void check_width(std::string_view name, std::size_t columns) {
+  const std::string shown = escape_for_text(name);
+  const std::string cut = cut_to_width(shown, columns, "…");
+  promise(display_width(cut) <= columns || columns == 0);
+  promise(display_width(shown) > columns || cut == shown);
+}
+
+}  // namespace
+
+void fuzz(std::string_view input) {
+  const std::size_t columns = take_byte(input) % 40;
+  check_escapes(input);
+  check_width(input, columns);
+  const std::string_view pattern = input.substr(0, input.size() / 4).substr(0, 40);
+  const std::string_view text = input.substr(pattern.size()).substr(0, 200);
+  (void)glob_matches(pattern, text);
+  promise(glob_matches("*", text));
+  (void)parse_duration(input);
+}

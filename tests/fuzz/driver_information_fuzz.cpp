@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/information.hpp"
+#include "fuzz.hpp"
+
+void fuzz(std::string_view input) {
+  const auto i = hmn::nvml::parse_information(input);
+  for (const std::string_view part : {i.model, i.uuid, hmn::nvml::parse_driver_version(input)}) {
+    promise(is_inside(part, input));
+    promise(part.find('\n') == std::string_view::npos);
+  }
+}

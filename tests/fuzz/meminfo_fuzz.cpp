@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/os/linux/meminfo.hpp"
+
+#include "fuzz.hpp"
+#include "model/scan.hpp"
+
+using namespace hmn::os;
+
+void fuzz(std::string_view input) {
+  const std::uint64_t low = std::uint64_t{take_byte(input)} << 20;
+  const meminfo m = parse_meminfo(input);
+  const auto none_kept = m.estimate_available(0);
+  const auto some_kept = m.estimate_available(low);
+  if (!none_kept) return;
+  promise(some_kept && *some_kept <= *none_kept);
+  const std::uint64_t slab = m.reclaimable_slab.value().value_or(0);
+  promise(*none_kept == *m.free.value() + *m.active_file.value() + *m.inactive_file.value() + slab);
+}

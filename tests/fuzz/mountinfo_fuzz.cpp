@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/os/linux/mountinfo.hpp"
+
+#include "fuzz.hpp"
+#include "model/scan.hpp"
+
+using namespace hmn::os;
+
+namespace {
+
+std::string escape(std::string_view plain) {
+  std::string out;
+  for (const char c : plain) {
+    const auto byte = static_cast<unsigned char>(c);
+    out += '\\';
+    out += static_cast<char>('0' + byte / 64);
+    out += static_cast<char>('0' + byte / 8 % 8);
+    out += static_cast<char>('0' + byte % 8);
+  }
+  return out;
+}
+
+void check_below(std::string_view root, std::string_view path) {
+  const auto below = below_mount(root, path);
+  if (!below) return;
+  promise(below->empty() || below->front() == '/');
+  promise(below->find("/../") == std::string_view::npos && !below->ends_with("/.."));
+  promise(path.starts_with(root == "/" ? "" : root));
+}
+
+}  // namespace
+
+void fuzz(std::string_view input) {
+  promise(unescape_mount(escape(input)) == input);
+  promise(unescape_mount(input).size() <= input.size());
+  std::string_view rest = input;
+  const std::string_view path = hmn::scan::take_line(rest);
+  while (!rest.empty()) {
+    const std::string_view line = hmn::scan::take_line(rest);
+    check_below(line, path);
+    const auto m = parse_mount(line);
+    if (!m) continue;
+    for (const std::string_view part : {m->root, m->point, m->type, m->super_options}) {
+      promise(is_inside(part, line));
+    }
+    promise(!(m->is_cgroup_v1_memory() && m->is_cgroup_v2()));
+    check_below(unescape_mount(m->root), path);
+  }
+}

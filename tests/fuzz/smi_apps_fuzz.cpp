@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvidia_smi/rows.hpp"
+#include "fuzz.hpp"
+
+using namespace hmn;
+using namespace hmn::nvidia_smi;
+
+void fuzz(std::string_view input) {
+  const auto whole = parse_apps(input, false);
+  promise(parse_apps(input, true).rows.size() <= whole.rows.size());
+  promise(whole.is_table || whole.rows.empty());
+  for (const app_row& row : whole.rows) {
+    promise((row.pid != 0) == (row.why_none == status::ok));
+    promise(row.name.empty() == (row.name_state != name_state::resolved));
+    promise(is_utf8(row.name) && is_utf8(row.gpu_uuid));
+    promise(row.name.find('/') == std::string::npos);
+    promise(row.name.find('\n') == std::string::npos);
+    promise(normal_bus_id(row.gpu_bus_id) == row.gpu_bus_id);
+    promise(row.used.value.has_value() == (row.used.why == status::ok));
+  }
+}

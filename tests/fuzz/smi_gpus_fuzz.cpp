@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvidia_smi/figures.hpp"
+#include "backends/nvidia_smi/rows.hpp"
+#include "fuzz.hpp"
+
+using namespace hmn;
+using namespace hmn::nvidia_smi;
+
+namespace {
+
+void check_pool(const gpu_row& row) {
+  std::vector<missing> gone;
+  const auto p = pool_of(row, gone);
+  if (!p) return;
+  promise(p->kind == pool_kind::unified || p->total);
+  promise(p->kind != pool_kind::unified || (!p->total && !p->used && !p->free && !p->reserved));
+  for (const auto& part : {p->used, p->free, p->reserved}) promise(!part || *part <= *p->total);
+}
+
+void check_telemetry(const gpu_row& row) {
+  std::vector<missing> gone;
+  const telemetry t = telemetry_of(row, telemetry_field::all, gone);
+  for (const auto& busy : {t.gpu_busy_percent, t.memory_busy_percent, t.encoder_busy_percent,
+                           t.decoder_busy_percent}) {
+    promise(!busy || (*busy >= 0 && *busy <= 100));
+  }
+  std::uint32_t fields = 0;
+  for (const missing& m : gone) {
+    promise(m.fields != 0 && m.code != status::ok && is_utf8(m.message));
+    promise((fields & m.fields) == 0);
+    fields |= m.fields;
+  }
+  promise(((fields & telemetry_field::power) == 0) == t.power_watts.has_value());
+  promise(((fields & telemetry_field::p_state) == 0) == t.p_state.has_value());
+}
+
+}  // namespace
+
+void fuzz(std::string_view input) {
+  const auto whole = parse_gpus(input, false);
+  const auto cut = parse_gpus(input, true);
+  promise(cut.rows.size() <= whole.rows.size());
+  promise(whole.is_table || whole.rows.empty());
+  promise(whole.strays.count() + whole.rows.size() <= input.size());
+  for (const gpu_row& row : whole.rows) {
+    const device d = identity_of(row);
+    promise(is_utf8(d.name.view()) && is_utf8(d.uuid.view()) && is_utf8(d.driver_version.view()));
+    promise(normal_bus_id(d.pci_bus_id.view()) == d.pci_bus_id.view());
+    check_pool(row);
+    check_telemetry(row);
+  }
+}

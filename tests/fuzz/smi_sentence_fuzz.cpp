@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvidia_smi/sentence.hpp"
+
+#include "backends/nvidia_smi/reply.hpp"
+#include "backends/nvidia_smi/rows.hpp"
+#include "fuzz.hpp"
+
+using namespace hmn;
+using namespace hmn::nvidia_smi;
+
+void fuzz(std::string_view input) {
+  platform::outcome o;
+  o.what = platform::outcome::kind::finished;
+  o.exit_known = true;
+  o.exit_code = static_cast<int>(take_byte(input));
+  const auto s = parse_sentence(input);
+  if (s) {
+    promise(s->code != status::ok && !s->advice.empty());
+    promise((s->what == sentence::about::field) || s->field.empty());
+    promise(normal_bus_id(s->bus_id) == s->bus_id);
+  }
+  const auto a = parse_gpus(input, false);
+  const refusal r = why_no_table(o, a.strays);
+  promise(!r.why || (r.why->code != status::ok && is_utf8(r.why->message)));
+  for (const problem& p : problems_of(o, a.strays)) {
+    promise(p.why.code != status::ok && is_utf8(p.why.message));
+  }
+}

@@ -5,6 +5,7 @@ option(HMN_BUILD_BINDINGS "Build the language bindings (none exist yet: no effec
 option(HMN_BUILD_DOCS "Install the manual pages (mdoc; no tool is needed)" ON)
 option(HMN_BUILD_BENCH "Build the benchmarks (Google Benchmark)" OFF)
 option(HMN_BUILD_FUZZ "Build the fuzz targets (clang with libFuzzer)" OFF)
+option(HMN_STATIC_CLI "Link libhypomnesis into the hmn command" OFF)
 option(HMN_STATIC_RUNTIME "Link libgcc and libstdc++ into the shared library" OFF)
 option(HMN_PRECOMPILE "Precompile common headers: faster builds that hide missing includes" OFF)
 option(HMN_WERROR "Treat warnings as errors" OFF)

@@ -5,7 +5,6 @@
 
 #include <algorithm>
 
-#include "cli/escape.hpp"
 #include "cli/output.hpp"
 
 namespace hmn::cli {
@@ -21,8 +20,8 @@ std::string subject_of(const hmn_diagnostic& of) {
 }
 
 std::string traced_call(const hmn_diagnostic& of) {
-  auto line = fmt::format("trace: {}{}: {}", subject_of(of), hmn_backend_name(of.backend),
-                          escape_for_text(of.message));
+  auto line =
+      fmt::format("trace: {}{}: {}", subject_of(of), hmn_backend_name(of.backend), of.message);
   if (has(of, HMN_DIAGNOSTIC_HAS_DURATION))
     line += fmt::format(", {:.3f} ms", static_cast<double>(of.duration_ns) / ns_per_ms);
   if (of.native_domain != HMN_NATIVE_NONE) line += fmt::format(", code {}", of.native_code);
@@ -46,7 +45,7 @@ bool hides_devices(const hmn_diagnostic& diagnostic) noexcept {
 }
 
 std::string describe(const hmn_diagnostic& diagnostic) {
-  auto line = subject_of(diagnostic) + escape_for_text(diagnostic.message);
+  auto line = subject_of(diagnostic) + diagnostic.message;
   if (diagnostic.count > 1) line += fmt::format(" (and {} more like it)", diagnostic.count - 1);
   return line;
 }

@@ -55,19 +55,19 @@ section simulation(const options& asked) {
           {{verdict::note, "a machine described by " + file + ": nothing was measured", {}}}};
 }
 
-finding measured(const gpu& of, const style& as) {
+finding measured(const gpu& of) {
   const auto& device = of.device;
   const auto state = state_word(device.state).value_or("state unknown");
-  auto text = fmt::format("{}: {}", label_of(of, as), state);
+  auto text = fmt::format("{}: {}", label_of(of), state);
   if (const auto uuid = uuid_of(device)) text += ", " + *uuid;
   if (const auto source = source_word(device.backend)) text += fmt::format(", by {}", *source);
   const bool good = device.state == HMN_STATE_READY || device.state == HMN_STATE_ASLEEP;
   return {good ? verdict::fine : verdict::trouble, text, {}};
 }
 
-section devices(const evidence& seen, const style& as) {
+section devices(const evidence& seen) {
   section out{"GPUs", {}};
-  for (const auto& each : gpus_of(seen.picture)) out.findings.push_back(measured(each, as));
+  for (const auto& each : gpus_of(seen.picture)) out.findings.push_back(measured(each));
   if (out.findings.empty()) out.findings.push_back({verdict::note, "none is measured", {}});
   return out;
 }
@@ -116,7 +116,7 @@ expected<exit_code> run_doctor(const context& in, const options& asked, const st
     report.push_back(simulation(asked));
   else
     inspect_machine(*seen, report);
-  report.push_back(devices(*seen, as));
+  report.push_back(devices(*seen));
   report.push_back(readings(*seen));
   return write_output(render(report, as));
 }

@@ -5,8 +5,6 @@
 
 #include <algorithm>
 
-#include "cli/escape.hpp"
-
 namespace hmn::cli {
 namespace {
 
@@ -32,10 +30,9 @@ std::vector<gpu> gpus_of(const snapshot& picture) {
   return all;
 }
 
-std::string label_of(const gpu& of, const style& as) {
+std::string label_of(const gpu& of) {
   auto label = fmt::format("GPU {}", of.device.index);
-  if (const auto name = name_of(of.device))
-    label += fmt::format(" [{}]", escape_for_text(*name, as.ascii_only));
+  if (const auto name = name_of(of.device)) label += fmt::format(" [{}]", *name);
   if (has(of.device, HMN_DEVICE_HAS_PARENT))
     label += fmt::format(" in GPU {}", of.device.parent_index);
   return label;

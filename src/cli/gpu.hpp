@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "cli/handles.hpp"
-#include "cli/terminal.hpp"
 
 namespace hmn::cli {
 
@@ -20,8 +19,8 @@ struct gpu {
 
 std::vector<gpu> gpus_of(const snapshot& picture);
 
-// "GPU 0 [name]", "GPU 3 [name] in GPU 0"; the name fit for text.
-std::string label_of(const gpu& of, const style& as);
+// "GPU 0 [name]", "GPU 3 [name] in GPU 0"; the name as it is.
+std::string label_of(const gpu& of);
 
 // Absent where total, or both of free and used, are.
 std::optional<double> fraction_used(const gpu& of);

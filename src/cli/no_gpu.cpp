@@ -6,7 +6,6 @@
 #include <algorithm>
 
 #include "cli/diagnostics.hpp"
-#include "cli/escape.hpp"
 #include "cli/hardware.hpp"
 
 namespace hmn::cli {
@@ -24,14 +23,14 @@ std::string unmeasured(const std::vector<adapter>& adapters) {
 
 std::string why_no_gpu(const context& in) {
   if (const auto simulated = in.simulation())
-    return "none found: " + (simulated->message[0] == 0 ? "the simulated machine has none"
-                                                        : escape_for_text(simulated->message));
+    return "none found: " +
+           (simulated->message[0] == 0 ? "the simulated machine has none" : simulated->message);
   if (const auto list = unmeasured(find_adapters(roots_from_environment())); !list.empty())
     return fmt::format("none that this version can measure: {}", list);
   const auto nvml = in.backend(HMN_BACKEND_NVML);
   if (!nvml || nvml->message[0] == 0) return "none found";
   return fmt::format("none found: {}{}", nvml->state == HMN_STATE_OFF ? "NVML is " : "",
-                     escape_for_text(nvml->message));
+                     nvml->message);
 }
 
 bool search_failed(const snapshot& picture) {

@@ -9,6 +9,8 @@
 #include <cstring>
 #include <string>
 
+#include "cli/escape.hpp"
+
 namespace hmn::cli {
 namespace {
 
@@ -41,7 +43,7 @@ exit_code write_output(std::string_view text) {
 }
 
 void write_remark(std::string_view message) {
-  write_all(STDERR_FILENO, std::string("hmn: ").append(message).append("\n"));
+  write_all(STDERR_FILENO, std::string("hmn: ").append(escape_for_text(message)).append("\n"));
 }
 
 }  // namespace hmn::cli

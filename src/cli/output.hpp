@@ -12,7 +12,7 @@ void prepare_output() noexcept;
 
 // A reader that has gone is done; any other failure is told on standard error.
 exit_code write_output(std::string_view text);
-// One line: "hmn: <message>\n".
+// One line, "hmn: <message>\n", with the message fit for a terminal.
 void write_remark(std::string_view message);
 
 }  // namespace hmn::cli

@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <limits>
 
-#include "cli/escape.hpp"
 #include "cli/size.hpp"
 #include "cli/words.hpp"
 
@@ -79,8 +78,8 @@ void count(tally& so_far, const process_row& row) {
 std::string filter_text(const process_filter& filter) {
   std::string text;
   if (filter.pid) text += fmt::format(" pid={}", *filter.pid);
-  if (filter.device) text += fmt::format(" device={}", escape_for_text(*filter.device));
-  if (filter.match) text += fmt::format(" name={}", escape_for_text(*filter.match));
+  if (filter.device) text += fmt::format(" device={}", *filter.device);
+  if (filter.match) text += fmt::format(" name={}", *filter.match);
   return text.empty() ? text : " matching" + text;
 }
 

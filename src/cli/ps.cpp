@@ -157,7 +157,8 @@ std::string as_table(const std::vector<process_row>& rows, const style& as) {
     if (bars) cells.push_back(bar_cell(each, as));
     cells.push_back(size_cell(each.shared()));
     cells.push_back(size_cell(each.ram()));
-    cells.push_back({label_of(each.on, as) + staleness(each.usage.notes, each.usage.age_ns)});
+    cells.push_back({escape_for_text(label_of(each.on), as.ascii_only) +
+                     staleness(each.usage.notes, each.usage.age_ns)});
     out.add(std::move(cells));
   }
   return out.text(as);

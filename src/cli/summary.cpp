@@ -107,7 +107,7 @@ std::string details_of(const gpu& of, const style& as) {
 
 memory_line gpu_line(const gpu& of, const style& as) {
   memory_line line;
-  line.label = label_of(of, as);
+  line.label = escape_for_text(label_of(of), as.ascii_only);
   line.before = state_text(of) + memory_kind_text(of);
   line.free = figure(of, HMN_POOL_HAS_FREE, &hmn_pool::free_bytes);
   line.total = figure(of, HMN_POOL_HAS_TOTAL, &hmn_pool::total_bytes);
@@ -117,10 +117,10 @@ memory_line gpu_line(const gpu& of, const style& as) {
   return line;
 }
 
-memory_line no_gpu_line(std::string why) {
+memory_line no_gpu_line(std::string_view why) {
   memory_line line;
   line.label = "GPU";
-  line.before = std::move(why);
+  line.before = escape_for_text(why);
   line.silent = true;
   return line;
 }

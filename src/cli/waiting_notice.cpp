@@ -15,8 +15,13 @@ constexpr std::string_view notice =
     "hmn: still waiting for a driver; without persistence mode NVIDIA's takes seconds to start "
     "(to keep it loaded, run nvidia-persistenced or nvidia-smi -pm 1)\n";
 
+// One notice in all, however many waits there are.
+volatile std::sig_atomic_t was_told = 0;
+
 // A timer signal and not a thread: a thread would cost a tenth of what all of `hmn --json` takes.
 void tell(int) {
+  if (was_told != 0) return;
+  was_told = 1;
   const int kept = errno;
   [[maybe_unused]] const auto written = write(STDERR_FILENO, notice.data(), notice.size());
   errno = kept;

@@ -61,6 +61,10 @@ class Doctor(Machines):
         self.assertNotIn("PCI bus", result.out)
         self.assertIn("GPU 0 [NVIDIA GeForce RTX 4090]: ready, GPU-", result.out)
 
+    def test_a_name_is_escaped_once(self):
+        text = self.on({"devices": [card("a\x1b\\b")]}, "doctor").out
+        self.assertIn("GPU 0 [a\\x1b\\\\b]: ready", text)
+
     def test_readings_that_failed_are_told_once(self):
         failing = [{"call": "pools", "status": "permission", "message": "root only"},
                    {"call": "telemetry", "status": "permission", "message": "root only"}]

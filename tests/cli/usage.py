@@ -40,6 +40,12 @@ class Usage(Machines):
             self.assertEqual(result.err.count("\n"), 1, result.err)
             self.assertIn(part, result.err, arguments)
 
+    def test_messages_cannot_command_the_terminal(self):
+        for arguments in (("\x1b[2J\n",), ("ps", "--device", "\x1b]0;x\x07"), ("--machine", "\u202e")):
+            err = run(*arguments).err
+            self.assertEqual(err.count("\n"), 1)
+            self.assertFalse({"\x1b", "\x07", "\u202e"} & set(err), err)
+
     def test_help_and_version_are_0_on_standard_output(self):
         for arguments in (("-h",), ("--help",), ("ps", "-h"), ("snapshot", "--help"), ("doctor", "-h")):
             result = run(*arguments)

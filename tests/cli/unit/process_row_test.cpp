@@ -102,7 +102,7 @@ TEST_CASE("the count sentence names the filters") {
         "2 GPU processes found matching device=0 (0 MiB allocated total).");
   CHECK(count_sentence({row(99, 0)}, {99u, "1", {}}) ==
         "1 GPU process found matching pid=99 device=1 (0 MiB allocated total).");
-  CHECK(count_sentence({}, {{}, {}, "py*\n"}) == "0 GPU processes found matching name=py*\\n.");
+  CHECK(count_sentence({}, {{}, {}, "py*"}) == "0 GPU processes found matching name=py*.");
 }
 
 TEST_CASE("the count sentence counts names that root could see") {

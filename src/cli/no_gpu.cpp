@@ -23,8 +23,9 @@ std::string unmeasured(const std::vector<adapter>& adapters) {
 
 std::string why_no_gpu(const context& in) {
   if (const auto simulated = in.simulation())
-    return "none found: " +
-           (simulated->message[0] == 0 ? "the simulated machine has none" : simulated->message);
+    return fmt::format("none found: {}", simulated->message[0] == 0
+                                             ? "the simulated machine has none"
+                                             : simulated->message);
   if (const auto list = unmeasured(find_adapters(roots_from_environment())); !list.empty())
     return fmt::format("none that this version can measure: {}", list);
   const auto nvml = in.backend(HMN_BACKEND_NVML);

@@ -18,7 +18,7 @@ function(hmn_add_suite name)
     TIMEOUT ${arg_TIMEOUT}
     RUN_SERIAL "${arg_SERIAL}"
     LABELS "${area};${arg_LABELS}"
-    ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1;${arg_ENVIRONMENT}")
+    ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1:die_after_fork=0;${arg_ENVIRONMENT}")
 endfunction()
 
 # Folders of tests land one after the other.

@@ -18,8 +18,9 @@ enum { ROUNDS = 100 };
   } while (0)
 
 static int setup(void** state) {
+  const hmn_context_options options = patient(0);
   hmn_context* context = NULL;
-  if (hmn_context_create(NULL, &context, NULL) != HMN_OK) return -1;
+  if (hmn_context_create(&options, &context, NULL) != HMN_OK) return -1;
   *state = context;
 #ifdef HMN_TEST_NVML
   return hmn_context_set_path(context, HMN_PATH_NVML, HMN_TEST_NVML, NULL);

@@ -12,8 +12,9 @@ static const char one_gpu[] =
     "\"used\": \"3GiB\"}]}]}";
 
 static hmn_context* fresh(void) {
+  const hmn_context_options options = patient(0);
   hmn_context* context = NULL;
-  assert_answers(hmn_context_create(NULL, &context, &error), HMN_OK);
+  assert_answers(hmn_context_create(&options, &context, &error), HMN_OK);
   assert_non_null(context);
   return context;
 }
@@ -215,9 +216,8 @@ static void a_machine_file_that_is_not_there_is_no_source(void** state) {
 }
 
 static hmn_status create_from_environment(hmn_flags flags, hmn_context** out) {
-  NEW(hmn_context_options, options);
+  const hmn_context_options options = patient(flags);
   NEW(hmn_error, error);
-  options.flags = flags;
   const hmn_status status = hmn_context_create(&options, out, &error);
   assert_told(&error, status);
   return status;

@@ -8,7 +8,8 @@
 #include "support/child.h"
 #include "support/machine.h"
 
-enum { DEADLINE = 150, SLACK = 3000 };
+/* Later than at once, and earlier than the deadline, on a machine with much else to do. */
+enum { AT_ONCE = 600, DEADLINE = 1000, SLACK = 20000 };
 
 #define POOLS "\"pools\": [{\"kind\": \"vram\", \"total\": \"16GiB\", \"used\": \"3GiB\"}]"
 #define ONE_GPU(more) "{\"host\": \"real\", \"devices\": [{\"name\": \"GPU\", " POOLS "}]" more "}"
@@ -23,6 +24,7 @@ static hmn_context_options quick(void) {
   NEW(hmn_context_options, options);
   options.deadline_ms = DEADLINE;
   options.open_deadline_ms = DEADLINE;
+  options.stale_ms = PATIENT_MS;
   return options;
 }
 
@@ -85,7 +87,7 @@ static void while_a_call_is_stuck_later_ones_answer_at_once(void** state) {
   make_stuck(&m, &options);
   hmn_pool pool;
   assert_status(read_pool(&m, &pool), HMN_OK);
-  for (int i = 0; i < 20; ++i) assert_within(0, DEADLINE - 20, read_pool(&m, &pool), HMN_OK);
+  for (int i = 0; i < 20; ++i) assert_within(0, AT_ONCE, read_pool(&m, &pool), HMN_OK);
   assert_int_equal(pool.notes & HMN_NOTE_STALE, HMN_NOTE_STALE);
   machine_go(&m);
   machine_end(&m);
@@ -117,8 +119,8 @@ static void a_hung_driver_blocks_no_other_source(void** state) {
   read_pool(&m, &pool);
   NEW(hmn_process_memory, memory);
   NEW(hmn_system_memory, system_memory);
-  assert_within(0, DEADLINE, hmn_process_memory_read_self(m.context, 0, &memory, NULL), HMN_OK);
-  assert_within(0, DEADLINE, hmn_system_memory_read(m.context, &system_memory, NULL), HMN_OK);
+  assert_within(0, AT_ONCE, hmn_process_memory_read_self(m.context, 0, &memory, NULL), HMN_OK);
+  assert_within(0, AT_ONCE, hmn_system_memory_read(m.context, &system_memory, NULL), HMN_OK);
   machine_go(&m);
   machine_end(&m);
 }
@@ -153,9 +155,8 @@ static void a_snapshot_spends_its_deadline_once_and_says_what_is_missing(void** 
 static void a_snapshot_may_have_a_deadline_of_its_own(void** state) {
   (void)state;
   machine m;
-  NEW(hmn_context_options, patient);
-  patient.deadline_ms = 60000;
-  make_stuck(&m, &patient);
+  const hmn_context_options slow = patient(0);
+  make_stuck(&m, &slow);
   NEW(hmn_snapshot_options, options);
   options.deadline_ms = DEADLINE;
   hmn_snapshot* snapshot = NULL;
@@ -192,10 +193,10 @@ static void opening_may_take_longer_than_a_reading(void** state) {
   machine m;
   NEW(hmn_context_options, options);
   options.deadline_ms = DEADLINE;
-  options.open_deadline_ms = 60000;
-  machine_make(&m, ONE_GPU(", \"delays\": [{\"call\": \"open\", \"ms\": 600}]"), &options);
+  options.open_deadline_ms = PATIENT_MS;
+  machine_make(&m, ONE_GPU(", \"delays\": [{\"call\": \"open\", \"ms\": 2000}]"), &options);
   hmn_pool pool;
-  assert_within(550, 600 + SLACK, read_pool(&m, &pool), HMN_OK);
+  assert_within(1950, 2000 + SLACK, read_pool(&m, &pool), HMN_OK);
   assert_int_equal(pool.notes & HMN_NOTE_STALE, 0);
   machine_end(&m);
 }
@@ -210,7 +211,7 @@ static void destroy_does_not_wait_for_a_call_that_hangs(void** state) {
   assert_status(read_pool(&m, &pool), HMN_OK);
   const int64_t begun = now_ms();
   hmn_context_destroy(m.context);
-  assert_in_range(now_ms() - begun, 0, 100);
+  assert_in_range(now_ms() - begun, 0, AT_ONCE);
   /* The call returns after its context is gone: what it needs is still there. */
   machine_go(&m);
   sleep_ms(100);
@@ -226,10 +227,10 @@ static void a_call_that_never_returns_holds_nobody(void** state) {
   hmn_pool pool;
   assert_within(0, DEADLINE + SLACK, read_pool(&m, &pool), HMN_E_TIMEOUT);
   hmn_snapshot* snapshot = NULL;
-  assert_within(0, DEADLINE, hmn_snapshot_take(m.context, NULL, &snapshot, NULL), HMN_OK);
+  assert_within(0, AT_ONCE, hmn_snapshot_take(m.context, NULL, &snapshot, NULL), HMN_OK);
   const int64_t begun = now_ms();
   machine_end(&m);
-  assert_in_range(now_ms() - begun, 0, 100);
+  assert_in_range(now_ms() - begun, 0, AT_ONCE);
   NEW(hmn_snapshot_info, info);
   assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
   assert_int_equal(info.notes & HMN_NOTE_PARTIAL, HMN_NOTE_PARTIAL);
@@ -276,8 +277,8 @@ static void readings_within_max_age_share_one_driver_call(void** state) {
       "\"path\": \"/devices/0/pools/0/used\", \"value\": \"5GiB\"}]}]");
   machine m;
   hmn_pool pool;
-  NEW(hmn_context_options, options);
-  options.max_age_ms = 60000;
+  hmn_context_options options = patient(0);
+  options.max_age_ms = PATIENT_MS;
   machine_make(&m, changes, &options);
   for (int i = 0; i < 10; ++i) assert_status(read_pool(&m, &pool), HMN_OK);
   assert_int_equal(pool.used_bytes, UINT64_C(3) << 30);

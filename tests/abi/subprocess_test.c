@@ -164,7 +164,7 @@ static void a_tool_that_hangs_is_left_at_the_deadline(void** state) {
   NEW(hmn_pool, pool);
   const int64_t begun = now_ms();
   assert_int_not_equal(hmn_pool_read(t.context, 0, HMN_POOL_MAIN, &pool, NULL), HMN_OK);
-  assert_in_range(now_ms() - begun, 0, 5000);
+  assert_in_range(now_ms() - begun, 0, 20000);
   assert_true(was_run(&t));
   end(&t);
 }

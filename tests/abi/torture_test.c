@@ -11,6 +11,7 @@
 
 enum { MOST = 20000 };
 static const long patterns[] = {ONCE, FROM_THEN_ON};
+static const char machine_file[] = "small.json"; /* each allocation is a run of the whole call */
 
 /* Else the suite would pass without having looked. */
 static void the_library_allocates_from_this_program(void** state) {
@@ -108,7 +109,7 @@ static long refused_call(const call* c, const fixture* f, hmn_flags flags, long 
 /* The first reading of a fresh context opens its sources. */
 static long first_reading(const call* c, long skip, long times, hmn_flags flags, guarded* g) {
   fixture f = {NULL, NULL, NULL};
-  assert_status(open_machine("everything.json", flags, &f.context), HMN_OK);
+  assert_status(open_machine(machine_file, flags, &f.context), HMN_OK);
   const long refused = refused_call(c, &f, flags, skip, times, g);
   NEW(hmn_error, error);
   const hmn_status again = c->run(&f, guard_arm(g, c->size_v1), &error);
@@ -153,7 +154,7 @@ static void later_readings_without_memory(void** state) {
   (void)state;
   const long before = allocator_live();
   fixture f;
-  assert_int_equal(fixture_open(&f, HMN_CONTEXT_NO_THREADS), 0);
+  assert_int_equal(fixture_open_on(&f, machine_file, HMN_CONTEXT_NO_THREADS), 0);
   guarded* g = guard_new();
   for (size_t i = 0; i < call_count; ++i) {
     for (size_t p = 0; p < 2; ++p) {
@@ -189,7 +190,7 @@ static counts count(const hmn_snapshot* snapshot) {
 /* Whole, or with a diagnostic that says why not, or not at all. */
 static long picture(const counts* whole, hmn_flags flags, int is_warm, long skip, long times) {
   hmn_context* context = NULL;
-  assert_status(open_machine("everything.json", flags, &context), HMN_OK);
+  assert_status(open_machine(machine_file, flags, &context), HMN_OK);
   if (is_warm) hmn_snapshot_destroy(take_everything(context));
   NEW(hmn_snapshot_options, options);
   NEW(hmn_error, error);
@@ -214,7 +215,7 @@ static long picture(const counts* whole, hmn_flags flags, int is_warm, long skip
 static void snapshots_without_memory(void** state) {
   (void)state;
   fixture f;
-  assert_int_equal(fixture_open(&f, 0), 0);
+  assert_int_equal(fixture_open_on(&f, machine_file, 0), 0);
   const counts whole = count(f.after);
   fixture_close(&f);
   const hmn_flags flags[] = {0, HMN_CONTEXT_NO_THREADS};
@@ -243,7 +244,7 @@ static long text(const text_call* c, const fixture* f, long skip) {
 static void texts_without_memory(void** state) {
   (void)state;
   fixture f;
-  assert_int_equal(fixture_open(&f, HMN_CONTEXT_NO_THREADS), 0);
+  assert_int_equal(fixture_open_on(&f, machine_file, HMN_CONTEXT_NO_THREADS), 0);
   for (size_t i = 0; i < text_call_count; ++i) {
     for (long skip = 0; text(&text_calls[i], &f, skip) != 0; ++skip) assert_in_range(skip, 0, MOST);
   }

@@ -18,8 +18,7 @@ hmn_status open_machine_with(const char* name, const hmn_context_options* option
 }
 
 hmn_status open_machine(const char* name, hmn_flags flags, hmn_context** out) {
-  NEW(hmn_context_options, options);
-  options.flags = flags;
+  const hmn_context_options options = patient(flags);
   return open_machine_with(name, &options, out);
 }
 
@@ -32,8 +31,12 @@ hmn_snapshot* take_everything(hmn_context* context) {
 }
 
 int fixture_open(fixture* f, hmn_flags flags) {
+  return fixture_open_on(f, "everything.json", flags);
+}
+
+int fixture_open_on(fixture* f, const char* name, hmn_flags flags) {
   memset(f, 0, sizeof *f);
-  if (open_machine("everything.json", flags, &f->context) != HMN_OK) return -1;
+  if (open_machine(name, flags, &f->context) != HMN_OK) return -1;
   f->before = take_everything(f->context);
   f->after = take_everything(f->context);
   return f->before != NULL && f->after != NULL ? 0 : -1;

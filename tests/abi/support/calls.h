@@ -7,7 +7,8 @@
 
 #include "suite.h"
 
-/* A machine on which every call has an answer. */
+/* A machine on which every call has an answer: machines/everything.json unless it says otherwise.
+ */
 typedef struct fixture {
   hmn_context* context;
   hmn_snapshot* before;
@@ -20,6 +21,7 @@ hmn_status open_machine(const char* name, hmn_flags flags, hmn_context** out);
 hmn_status open_machine_with(const char* name, const hmn_context_options* options,
                              hmn_context** out);
 int fixture_open(fixture* f, hmn_flags flags);
+int fixture_open_on(fixture* f, const char* name, hmn_flags flags);
 void fixture_close(fixture* f);
 /* For cmocka: *state is a fixture. */
 int fixture_setup(void** state);

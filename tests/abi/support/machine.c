@@ -20,7 +20,9 @@ void machine_make(machine* m, const char* json, const hmn_context_options* optio
   fill_in(text, sizeof text, json, m->folder.path);
   assert_int_equal(tree_write(&m->folder, "machine.json", text), 0);
   snprintf(path, sizeof path, "%s/machine.json", m->folder.path);
-  assert_answers(hmn_context_create(options, &m->context, &error), HMN_OK);
+  const hmn_context_options usual = patient(0);
+  assert_answers(hmn_context_create(options == NULL ? &usual : options, &m->context, &error),
+                 HMN_OK);
   assert_answers(hmn_context_set_path(m->context, HMN_PATH_SIMULATION, path, &error), HMN_OK);
 }
 

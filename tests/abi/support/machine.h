@@ -13,7 +13,7 @@ typedef struct machine {
   hmn_context* context;
 } machine;
 
-/* `json` may hold %s once: a path in the folder, "…/go". */
+/* `json` may hold %s once: a path in the folder, "…/go". Without options: patient ones. */
 void machine_make(machine* m, const char* json, const hmn_context_options* options);
 /* Lets go what waits for that path. */
 void machine_go(const machine* m);

@@ -9,6 +9,13 @@ int is_zero(const void* bytes, size_t count) {
   return count == 0;
 }
 
+hmn_context_options patient(hmn_flags flags) {
+  NEW(hmn_context_options, options);
+  options.flags = flags;
+  options.deadline_ms = options.open_deadline_ms = PATIENT_MS;
+  return options;
+}
+
 static size_t utf8_length(const unsigned char* at) {
   static const struct {
     unsigned char mask, lead;

@@ -36,6 +36,10 @@ void assert_told(const hmn_error* error, hmn_status expected);
     assert_told(&error, expected);     \
   } while (0)
 
+/* Deadlines that a machine with much else to do keeps too. */
+enum { PATIENT_MS = 60000 };
+hmn_context_options patient(hmn_flags flags);
+
 /* Well-formed UTF-8, terminated within its capacity. */
 void assert_text(const char* text, size_t capacity);
 

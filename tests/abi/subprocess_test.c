@@ -89,8 +89,16 @@ static void handle_children(void (*handler)(int)) {
   sigaction(SIGCHLD, &action, NULL);
 }
 
+/* The thread sanitizer bears no clone(2): there the library starts its child as everyone does. */
+#ifdef __SANITIZE_THREAD__
+enum { CHILDREN_ARE_SEEN = 1 };
+#else
+enum { CHILDREN_ARE_SEEN = 0 };
+#endif
+
 static void the_programs_sigchld_handler_sees_no_child(void** state) {
   (void)state;
+  if (CHILDREN_ARE_SEEN) skip();
   tool t;
   make(&t, answers, 0);
   children_seen = 0;
@@ -121,8 +129,9 @@ static void* reap_all(void* argument) {
   return NULL;
 }
 
-static void a_loop_that_waits_for_any_child_gets_none_and_harms_nothing(void** state) {
+static void a_loop_that_waits_for_any_child_gets_none(void** state) {
   (void)state;
+  if (CHILDREN_ARE_SEEN) skip();
   tool t;
   pthread_t thread;
   make(&t, answers, 0);
@@ -188,7 +197,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(the_programs_sigchld_handler_sees_no_child),
       cmocka_unit_test(a_program_that_ignores_sigchld_is_served_all_the_same),
-      cmocka_unit_test(a_loop_that_waits_for_any_child_gets_none_and_harms_nothing),
+      cmocka_unit_test(a_loop_that_waits_for_any_child_gets_none),
       cmocka_unit_test(no_child_and_no_descriptor_is_left),
       cmocka_unit_test(a_tool_that_hangs_is_left_at_the_deadline),
       cmocka_unit_test(without_subprocesses_the_tool_is_not_run),

@@ -129,12 +129,15 @@ static void without_threads_none_is_started(void** state) {
 
 static void destroy_leaves_no_thread_behind(void** state) {
   (void)state;
-  const int before = thread_count();
   fixture f;
+  assert_int_equal(fixture_open(&f, 0), 0); /* a sanitizer starts a thread beside the first */
+  fixture_close(&f);
+  sleep_ms(200);
+  const int before = thread_count();
   assert_int_equal(fixture_open(&f, 0), 0);
   fixture_close(&f);
   wait_for_threads(before);
-  assert_int_equal(thread_count(), before);
+  assert_true(thread_count() <= before);
 }
 
 static uint64_t blocked_signals(const char* task) {

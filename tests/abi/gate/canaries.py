@@ -105,10 +105,10 @@ class Canary(unittest.TestCase):
     def size(self, limit):
         return passes("stripped_size.sh", self.tree.library, "strip", limit)
 
-    def versions(self, limits):
+    def versions(self, limits, *mode):
         path = self.tree.folder / "limits"
         path.write_text(limits)
-        return passes("symbol_versions.sh", self.tree.library, path)
+        return passes("symbol_versions.sh", self.tree.library, path, *mode)
 
 
 class Sound(Canary):
@@ -282,6 +282,8 @@ class Library(Canary):
         self.assertTrue(self.versions("GLIBC 2.34\n"))
         self.assertFalse(self.versions("GLIBC 2.24\n"))
         self.assertFalse(self.versions("GLIBCXX 3.4.29\n"))
+        self.assertTrue(self.versions("GLIBC 2.24\nGLIBC:static-runtime 2.34\n", "static-runtime"))
+        self.assertFalse(self.versions("GLIBC 2.34\nGLIBC:static-runtime 2.24\n", "static-runtime"))
 
     def test_too_large(self):
         self.tree.build(extra="const char filler[700 * 1024] = {1}; const char *used(int i);\n"
@@ -328,6 +330,9 @@ class Archive(Canary):
 
     def test_name_that_collides(self):
         self.assertFalse(self.names("void parse() {}"))
+
+    def test_static_object_with_a_destructor(self):
+        self.assertFalse(self.names("namespace hmn { struct a { ~a(); }; a::~a() {} a b; }"))
 
 
 if __name__ == "__main__":

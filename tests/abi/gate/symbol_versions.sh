@@ -1,13 +1,14 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# symbol_versions.sh LIBRARY LIMITS: the newest version of each runtime that the library asks for.
+# symbol_versions.sh LIBRARY LIMITS [static-runtime]: the newest version of each runtime that the
+# library asks for.
 set -u
 export LC_ALL=C
 versions=$(readelf -VW "$1" | sed -n 's/.*Name: \([A-Z]*\)_\([0-9.]*\)  .*/\1 \2/p' | sort -u)
 [ -n "$versions" ] || { echo "symbol versions: $1 has none" >&2; exit 1; }
 failed=0
 check() { # runtime version
-  limit=$(awk -v runtime="$1" '$1 == runtime {print $2}' "$limits")
+  limit=$(awk -v runtime="$1$mode" '$1 == runtime {print $2}' "$limits")
   if [ -z "$limit" ]; then
     echo "symbol versions: $1_$2 is needed, and $limits knows no $1" >&2
     return 1
@@ -19,7 +20,7 @@ check() { # runtime version
     return 1
   fi
 }
-library=$1 limits=$2
+library=$1 limits=$2 mode=${3:+:$3}
 while read -r runtime version; do
   check "$runtime" "$version" || failed=1
 done <<END

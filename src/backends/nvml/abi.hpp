@@ -13,6 +13,7 @@ using handle = struct opaque_device*;
 
 // nvmlReturn_t
 enum code : int {
+  late = -1,  // not NVML's: the deadline had passed, and the call was not made
   success = 0,
   uninitialized = 1,
   invalid_argument = 2,

@@ -20,6 +20,7 @@ struct topic {
   std::uint32_t about = 0;  // a bit of `subject`
   std::optional<slot> device;
   std::optional<std::uint32_t> pid;
+  bool is_opening = false;  // which has a deadline of its own
 
   // Whether remarks are read at all; else one need not be made.
   [[nodiscard]] bool wants() const noexcept { return r.wants_remarks(); }
@@ -27,12 +28,27 @@ struct topic {
   // The value was not had, since `what` answered `c`.
   void missing(code c, const char* what, std::uint32_t field) const;
   void trace(const char* symbol, code c, std::uint64_t duration_ns) const;
-  [[nodiscard]] bool is_late() const noexcept { return platform::monotonic_ns() > r.deadline_ns(); }
+  [[nodiscard]] bool is_late() const noexcept {
+    return !is_opening && platform::monotonic_ns() > r.deadline_ns();
+  }
+};
+
+// The time in it is not the reading's: opening a vendor library has a deadline of its own.
+class opening_scope {
+ public:
+  explicit opening_scope(reading& r) noexcept : r_(r) { r_.opening(); }
+  opening_scope(const opening_scope&) = delete;
+  opening_scope& operator=(const opening_scope&) = delete;
+  ~opening_scope() { r_.opened(); }
+
+ private:
+  reading& r_;
 };
 
 template <class... P, class... A>
 code call(const topic& about, const function<code(P...)>& f, A... arguments) {
   if (!f) return function_not_found;
+  if (about.is_late()) return late;
   if (!about.r.wants_trace()) return f.address(arguments...);
   const std::uint64_t begin = platform::monotonic_ns();
   const code c = f.address(arguments...);

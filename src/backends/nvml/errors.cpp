@@ -15,6 +15,7 @@ struct meaning {
 };
 
 constexpr std::array meanings{
+    meaning{late, status::timeout, "not asked any more, the deadline has passed"},
     meaning{success, status::ok, "done"},
     meaning{
         uninitialized, status::backend,
@@ -34,7 +35,7 @@ constexpr std::array meanings{
         driver_not_loaded, status::no_source,
         "the NVIDIA driver is not loaded; load it with 'modprobe nvidia', in a container start it "
         "with GPU access, or install the driver"},
-    meaning{timed_out, status::timeout, "the driver gave up waiting for the GPU"},
+    meaning{timed_out, status::timeout, "the driver did not answer in time"},
     meaning{irq_issue, status::backend,
             "the kernel has an interrupt problem with the GPU; see 'dmesg' for NVRM lines"},
     meaning{library_not_found, status::no_source,
@@ -90,6 +91,7 @@ status status_of(code c) noexcept {
 }
 
 failure fail(code c, std::string_view what) {
+  if (c == late) return fail(status_of(c), fmt::format("{}: {}", what, meaning_of(c).sentence));
   return {status_of(c),
           source::nvml,
           {native_domain::nvml, c},

@@ -14,7 +14,7 @@ namespace hmn::nvml {
 namespace {
 
 bool ends_it(code c) noexcept {
-  return c == gpu_is_lost || c == uninitialized;
+  return c == gpu_is_lost || c == uninitialized || c == late;
 }
 
 void add_gap(known_device& out, failure why, std::uint32_t field) {
@@ -138,7 +138,7 @@ code read_instance_identity(const topic& t, session& s, const known_device& pare
   if (d.memory_kind == memory_kind::unknown && answer.result == success) {
     d.memory_kind = kind_of_memory(out.traits, answer, std::nullopt);
   }
-  return success;
+  return ends_it(answer.result) ? answer.result : success;
 }
 
 known_device identity_from_files(const settings& paths, const pci_address& address,

@@ -101,30 +101,26 @@ result<void> nvml_source::open(const topic& t) {
   if (session_.is_open()) return {};
   if (const failure* refusal = session_.recent_refusal()) return *refusal;
   trust_.before_opening();
-  auto opened = session_.open(t, watch_.devices().size());
+  const opening_scope scope(t.r);
+  const topic unbounded{t.r, t.about, {}, {}, true};
+  auto opened = session_.open(unbounded, watch_.devices().size());
   if (!opened) {
     why_ = opened.why();
     return opened;
   }
+  roster_.attach(unbounded, session_);
+  trust_.after_opening();
   why_.reset();
   bus_at_opening_ = watch_.changes();
   paravirtual_ = is_paravirtual();
   return {};
 }
 
-// NVML opens the nodes of the GPUs when their handles are taken.
-result<void> nvml_source::enumerate(const topic& t) {
-  const bool is_first = !roster_.knows(session_);
-  auto done = roster_.enumerate(t, session_, watch_);
-  if (is_first) trust_.after_opening();
-  return done;
-}
-
 result<void> nvml_source::list(const topic& t) {
-  auto done = enumerate(t);
+  auto done = roster_.enumerate(t, session_, watch_);
   if (done || !is_reload(done.why())) return done;
   if (auto opened = reopen(t); !opened) return opened;
-  return enumerate(t);
+  return roster_.enumerate(t, session_, watch_);
 }
 
 // The driver was reloaded. One that says so again at once is not opened again and again.

@@ -39,7 +39,6 @@ class nvml_source final : public device_source {
   failure asleep() const;
   result<void> open(const topic& t);
   result<void> reopen(const topic& t);
-  result<void> enumerate(const topic& t);
   result<void> list(const topic& t);
 
   // Calls `ask` for a device, and once more after a re-opening when the driver was reloaded.

@@ -133,7 +133,7 @@ code process_list::ask(const topic& t, const list_call& from, handle of, unsigne
     std::fill(buffer_.begin(), buffer_.end(), untouched);
     count = static_cast<unsigned>(capacity);
     const code c = call(t, from, of, &count, static_cast<void*>(buffer_.data()));
-    if (c != insufficient_size || capacity == limit || attempt == most_attempts || t.is_late()) {
+    if (c != insufficient_size || capacity == limit || attempt == most_attempts) {
       return c;
     }
     const std::size_t wanted = std::max<std::size_t>(count + count / 8UL + 16, capacity * 2);

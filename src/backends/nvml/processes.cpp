@@ -63,12 +63,12 @@ std::size_t list_outcome::worst() const noexcept {
   return 0;
 }
 
-bool list_outcome::stop_after(list_kind which, code c, bool late) noexcept {
-  const bool same_for_all = c == gpu_is_lost || c == uninitialized || c == reset_required;
-  if (!same_for_all && !late) return false;
-  for (auto i = static_cast<std::size_t>(which) + 1; i < results.size(); ++i) {
-    results[i] = same_for_all ? c : timed_out;
-    names[i] = names[static_cast<std::size_t>(which)];
+bool list_outcome::stop_after(list_kind which, code c) noexcept {
+  if (c != gpu_is_lost && c != uninitialized && c != reset_required && c != late) return false;
+  const auto at = static_cast<std::size_t>(which);
+  for (auto i = at + 1; i < results.size(); ++i) {
+    results[i] = c;
+    names[i] = names[at];
   }
   return true;
 }
@@ -135,7 +135,7 @@ list_outcome process_reader::read(const topic& t, session& s, const known_device
   for (const list_kind which : all_lists) {
     const code c = read_list(t, s, of, which, outcome);
     if (c == success) merge_.add(list_.rows(), kind_of(which));
-    if (outcome.stop_after(which, c, t.is_late())) break;
+    if (outcome.stop_after(which, c)) break;
   }
   rows_ = merge_.finish();
   return outcome;
@@ -147,7 +147,7 @@ list_outcome process_reader::find(const topic& t, session& s, const known_device
   for (const list_kind which : all_lists) {
     const code c = read_list(t, s, of, which, outcome);
     if (c == success) found = find_in_list(pid, kind_of(which));
-    if (found || outcome.stop_after(which, c, t.is_late())) break;
+    if (found || outcome.stop_after(which, c)) break;
   }
   return outcome;
 }

@@ -42,7 +42,7 @@ struct list_outcome {
   // The one to report when none answered, or the first that should have.
   [[nodiscard]] std::size_t worst() const noexcept;
   // Whether the lists after `which` need not be asked; they count as failed then.
-  bool stop_after(list_kind which, code c, bool late) noexcept;
+  bool stop_after(list_kind which, code c) noexcept;
 };
 
 // Pure. In one list the rows of a process in several compute instances are summed; several lists

@@ -27,6 +27,11 @@ bool is_complete(const known_device& d) noexcept {
   return std::all_of(d.gaps.begin(), d.gaps.end(), is_final);
 }
 
+// The list cannot be gone on with.
+bool is_end(code c) noexcept {
+  return c == uninitialized || c == late;
+}
+
 bool is_nameless(const known_device& d) noexcept {
   return !d.is_partition() && !d.address && d.identity.uuid.empty();
 }
@@ -58,9 +63,9 @@ state state_after(code c) noexcept {
 }
 
 result<void> roster::enumerate(const topic& t, session& s, const sleep_watch& watch) {
-  if (!knows(s)) {
+  if (seated_session_ != s.number()) {
     seats_.clear();
-    session_ = s.number();
+    seated_session_ = s.number();
   }
   if (const code c = take_seats(t, s); c != success) return fail(c, s.fn.count.name());
   fresh_.clear();
@@ -69,10 +74,20 @@ result<void> roster::enumerate(const topic& t, session& s, const sleep_watch& wa
     fresh_.push_back(*seats_[i].number);
     if (seats_[i].result != success) continue;
     const code c = list_instances(t, s, *seats_[i].number);
-    if (c == uninitialized) return fail(c, s.fn.mig_mode.name());
+    if (is_end(c)) return fail(c, s.fn.mig_mode.name());
   }
   listed_.swap(fresh_);
+  session_ = s.number();
   return {};
+}
+
+void roster::attach(const topic& t, session& s) {
+  unsigned count = 0;
+  if (call(t, s.fn.count, &count) != success) return;
+  for (unsigned i = 0; i < std::min(count, most_devices); ++i) {
+    handle h = nullptr;
+    call(t, s.fn.by_index, i, &h);
+  }
 }
 
 code roster::take_seats(const topic& t, session& s) {
@@ -81,7 +96,7 @@ code roster::take_seats(const topic& t, session& s) {
   if (c != success) return c;
   seats_.resize(std::min(count, most_devices));
   for (unsigned i = 0; i < seats_.size(); ++i) {
-    if (take_seat(t, s, i) == uninitialized) return uninitialized;
+    if (const code seated = take_seat(t, s, i); is_end(seated)) return seated;
   }
   return success;
 }
@@ -105,7 +120,7 @@ code roster::take_seat(const topic& t, session& s, unsigned index) {
 bool roster::must_identify(const seat& at, handle h) const noexcept {
   if (!at.number || at.h != h) return true;
   const known_device& d = devices_[*at.number];
-  return d.refusal != success || d.session != session_ || !is_complete(d);
+  return d.refusal != success || d.session != seated_session_ || !is_complete(d);
 }
 
 void roster::seat_unreachable(const topic& t, unsigned index, const sleep_watch& watch) {
@@ -159,9 +174,10 @@ code roster::list_instances(const topic& t, session& s, slot parent) {
   unsigned current = 0;
   unsigned pending = 0;
   const code c = call(about, s.fn.mig_mode, gpu.h, &current, &pending);
-  gpu.mig_capable = c != not_supported;
-  gpu.mig_on = c == success && current == mig_enabled;
+  if (is_end(c)) return c;
   if (c != success && c != not_supported) about.missing(c, s.fn.mig_mode.name(), 0);
+  gpu.mig_capable = c != not_supported;
+  if (c == success || c == not_supported) gpu.mig_on = c == success && current == mig_enabled;
   return gpu.mig_on ? list_each_instance(about, s, parent) : c;
 }
 
@@ -170,11 +186,11 @@ code roster::list_each_instance(const topic& t, session& s, slot parent) {
   unsigned count = 0;
   code c = call(t, s.fn.mig_count, gpu, &count);
   if (c != success) t.missing(c, s.fn.mig_count.name(), 0);
-  for (unsigned i = 0; c != uninitialized && i < std::min(count, most_instances); ++i) {
+  for (unsigned i = 0; !is_end(c) && i < std::min(count, most_instances); ++i) {
     handle h = nullptr;
     c = call(t, s.fn.mig_by_index, gpu, i, &h);
     if (c == success) c = list_instance(t, s, parent, h);
-    if (c != success && c != not_found) t.missing(c, s.fn.mig_by_index.name(), 0);
+    if (c != success && c != not_found && !is_end(c)) t.missing(c, s.fn.mig_by_index.name(), 0);
   }
   return c;
 }
@@ -183,9 +199,9 @@ code roster::list_each_instance(const topic& t, session& s, slot parent) {
 code roster::list_instance(const topic& t, session& s, slot parent, handle h) {
   text<96> uuid;
   const code c = read_uuid(t, s, h, uuid);
-  if (c == uninitialized || c == gpu_is_lost) return c;
+  if (is_end(c) || c == gpu_is_lost) return c;
   const auto known = std::find_if(devices_.begin(), devices_.end(), [&](const known_device& d) {
-    return d.session == session_ && d.is_partition() && is_complete(d) &&
+    return d.session == seated_session_ && d.is_partition() && is_complete(d) &&
            d.identity.parent == parent && same_text(d.identity.uuid.view(), uuid.view());
   });
   if (known != devices_.end()) {
@@ -196,8 +212,9 @@ code roster::list_instance(const topic& t, session& s, slot parent, handle h) {
   known_device seen;
   seen.identity.state = state::ready;
   const code failed = read_instance_identity(t, s, devices_[parent], h, seen);
-  if (failed == success) fresh_.push_back(place(std::move(seen)));
-  return failed;
+  if (failed != success) return failed;
+  fresh_.push_back(place(std::move(seen)));
+  return success;
 }
 
 slot roster::place(known_device seen) {

@@ -25,8 +25,11 @@ class roster {
  public:
   explicit roster(const settings& paths) : paths_(paths) {}
 
-  // Asks the open library for its devices; identities are read once. `uninitialized` asks for a
-  // new opening.
+  // Takes each handle once, which may initialise the GPU and then takes seconds.
+  static void attach(const topic& t, session& s);
+
+  // Asks the open library for its devices; identities are read once, and what the deadline cut off
+  // is gone on with by the next one. `uninitialized` asks for a new opening.
   result<void> enumerate(const topic& t, session& s, const sleep_watch& watch);
   // Whether this opening was enumerated.
   [[nodiscard]] bool knows(const session& s) const noexcept { return session_ == s.number(); }
@@ -70,7 +73,8 @@ class roster {
   std::vector<slot> listed_;
   std::vector<slot> fresh_;
   std::vector<seat> seats_;
-  std::uint64_t session_ = 0;
+  std::uint64_t session_ = 0;         // that was enumerated to the end
+  std::uint64_t seated_session_ = 0;  // that `seats_` is of
 };
 
 }  // namespace hmn::nvml

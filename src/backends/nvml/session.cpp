@@ -13,17 +13,6 @@ namespace {
 
 constexpr std::uint64_t retry_after_ns = platform::ns_per_second;
 
-class opening_scope {
- public:
-  explicit opening_scope(reading& r) : r_(r) { r_.opening(); }
-  opening_scope(const opening_scope&) = delete;
-  opening_scope& operator=(const opening_scope&) = delete;
-  ~opening_scope() { r_.opened(); }
-
- private:
-  reading& r_;
-};
-
 bool is_initialised(code c) noexcept {
   return c == success || c == already_initialized;
 }
@@ -42,7 +31,6 @@ const failure* session::recent_refusal() const noexcept {
 }
 
 result<void> session::open(const topic& t, std::size_t expected) {
-  const opening_scope scope(t.r);
   auto done = load();
   if (done) done = initialise(t, expected);
   if (!done) return refuse(std::move(done.why()));

@@ -42,7 +42,7 @@ constexpr unsigned fastest_fan_percent = 1000;
 constexpr const char* nonsense = "a value that cannot be";
 
 bool ends_it(code c) noexcept {
-  return c == gpu_is_lost || c == uninitialized || c == reset_required;
+  return c == gpu_is_lost || c == uninitialized || c == reset_required || c == late;
 }
 
 bool is_a_temperature(int celsius) noexcept {
@@ -71,10 +71,7 @@ result<void> telemetry_reader::read() {
                              &telemetry_reader::read_pcie,
                              &telemetry_reader::read_p_state,
                              &telemetry_reader::read_throttle};
-  for (const auto step : steps) {
-    if (ended_by_ == success && t_.is_late()) ended_by_ = timed_out;
-    (this->*step)();
-  }
+  for (const auto step : steps) (this->*step)();
   refuse_what_nvml_lacks();
   out_.from = source::nvml;
   if (!any_) return fail(first_code_ == success ? not_supported : first_code_, first_from_);

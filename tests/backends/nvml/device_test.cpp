@@ -4,6 +4,7 @@
 
 #include "backends/nvml/abi.hpp"
 #include "machine.hpp"
+#include "platform/clock.hpp"
 
 using namespace hmn;
 
@@ -274,4 +275,38 @@ TEST_CASE("a reading of a known device needs no list first") {
   machine m(one_gpu());
   CHECK(m.pool(0).total == 16 * gib);
   CHECK(m.driver.calls("nvmlDeviceGetName") == 1);
+}
+
+TEST_CASE("a list that the deadline cut off is gone on with by the next one") {
+  machine m(machine_of(gpu(1) + "," + gpu(2) + "," + gpu(3),
+                       R"("rules": [{"call": "nvmlDeviceGetName", "delay_ms": 60}])"));
+  std::vector<device> found;
+  for (unsigned i = 0; i < 2; ++i) {
+    require_ok(m.prepare());
+    m.reading.deadline = platform::monotonic_ns() + 90'000'000;
+    const auto done = m.list(found);
+    REQUIRE_FALSE(done);
+    CHECK(done.why().code == status::timeout);
+    CHECK(found.empty());
+    pools none;
+    const auto late = m.source().memory(0, none, m.reading);
+    REQUIRE_FALSE(late);
+    CHECK(late.why().code == status::timeout);
+  }
+  m.reading.deadline = UINT64_MAX;
+  require_ok(m.prepare());
+  require_ok(m.list(found));
+  CHECK(found.size() == 3);
+  CHECK(m.driver.calls("nvmlDeviceGetName") <= 5);
+  CHECK(m.pool(0).used == 3584 * mib);
+}
+
+TEST_CASE("one GPU that times out in the driver costs itself alone") {
+  machine m(machine_of(gpu(1) + "," + gpu(2),
+                       R"("rules": [{"call": "nvmlDeviceGetHandleByIndex*", "device": 0,
+                                     "result": "TIMEOUT"}])"));
+  const auto found = m.devices();
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].state == state::unreadable);
+  CHECK(found[1].state == state::ready);
 }

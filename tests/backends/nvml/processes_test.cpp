@@ -7,6 +7,7 @@
 #include <map>
 
 #include "machine.hpp"
+#include "platform/clock.hpp"
 
 using namespace hmn;
 using namespace hmn::nvml;
@@ -312,13 +313,14 @@ TEST_CASE("when no list answers the reading fails with the code that matters") {
   CHECK(rows.empty());
 }
 
-TEST_CASE("after the deadline no further list is asked") {
-  machine m(lists(R"([{"pid": 7, "used": 1}])", R"([{"pid": 8, "used": 1}])"));
-  CHECK(m.processes().size() == 2);
-  const auto before = m.driver.calls("nvmlDeviceGetGraphicsRunningProcesses_v3");
-  m.reading.deadline = 1;
+TEST_CASE("when the deadline passes, no further list is asked") {
+  machine m(one_gpu(R"("processes": {"compute": [{"pid": 7, "used": 1}]})",
+                    R"("rules": [{"call": "nvmlDeviceGetComputeRunning*", "delay_ms": 60}])"));
+  m.devices();
+  m.reading.deadline = hmn::platform::monotonic_ns() + 30'000'000;
   CHECK(m.processes().size() == 1);
-  CHECK(m.driver.calls("nvmlDeviceGetGraphicsRunningProcesses_v3") == before);
+  CHECK(m.driver.calls("nvmlDeviceGetMPSComputeRunningProcesses_v3") == 0);
+  CHECK(m.driver.calls("nvmlDeviceGetGraphicsRunningProcesses_v3") == 0);
   const auto said = m.reading.about(subject::processes);
   REQUIRE(said.size() == 2);
   CHECK(said[0].why.code == status::timeout);

@@ -35,8 +35,14 @@ struct lane::cell final : reading {
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept override { return until; }
   [[nodiscard]] bool wants_trace() const noexcept override { return request.wants_trace; }
   void remark(diagnostic d) override { answer.remarks.push_back(std::move(d)); }
-  void opening() noexcept override { enter(phase::opening); }
-  void opened() noexcept override { enter(phase::working); }
+  void opening() noexcept override {
+    opening_since = platform::monotonic_ns();
+    enter(phase::opening);
+  }
+  void opened() noexcept override {
+    until += platform::monotonic_ns() - opening_since;
+    enter(phase::working);
+  }
 
   void enter(std::uint32_t next) noexcept {
     std::uint32_t seen = state.load(std::memory_order_relaxed);
@@ -85,6 +91,7 @@ struct lane::cell final : reading {
   std::uint64_t idle_close_ns;
   plan request;
   std::uint64_t until = 0;
+  std::uint64_t opening_since = 0;
   reply answer;
   hmn::board shown;
   std::atomic<std::uint32_t> state{idle};

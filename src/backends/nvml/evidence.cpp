@@ -22,23 +22,7 @@ bool any_node() noexcept {
   return std::any_of(nodes.begin(), nodes.end(), platform::exists);
 }
 
-}  // namespace
-
-bool has_evidence(const settings& s) {
-  return !s.nvml_path.empty() || any_node() ||
-         platform::exists((s.proc_root + "/driver/nvidia").c_str()) ||
-         platform::exists((s.sys_root + "/module/nvidia").c_str()) ||
-         has_nvidia_display(s.sys_root);
-}
-
-bool is_paravirtual() noexcept {
-  return platform::exists(paravirtual_node);
-}
-
-std::string advice_for_bus(const std::string& sys_root) {
-  const auto displays = nvidia_displays(sys_root);
-  if (displays.empty()) return {};
-  const pci_display& first = displays.front();
+std::string advice_for(const pci_display& first) {
   const auto address = to_text(first.address);
   if (first.driver == "vfio-pci") {
     return fmt::format("the NVIDIA GPU at {} is given to a virtual machine (vfio-pci)",
@@ -60,6 +44,31 @@ std::string advice_for_bus(const std::string& sys_root) {
       "an NVIDIA GPU is at {}; install NVIDIA's driver, or in a container start it "
       "with GPU access",
       address.view());
+}
+
+std::string advice_off_the_bus() {
+  if (is_paravirtual()) {
+    return "WSL takes it from the NVIDIA driver of Windows; install or update that";
+  }
+  return any_node() ? "on Jetson it comes with JetPack 6 and later" : "";
+}
+
+}  // namespace
+
+bool has_evidence(const settings& s) {
+  return !s.nvml_path.empty() || any_node() ||
+         platform::exists((s.proc_root + "/driver/nvidia").c_str()) ||
+         platform::exists((s.sys_root + "/module/nvidia").c_str()) ||
+         has_nvidia_display(s.sys_root);
+}
+
+bool is_paravirtual() noexcept {
+  return platform::exists(paravirtual_node);
+}
+
+std::string advice(const std::string& sys_root) {
+  const auto displays = nvidia_displays(sys_root);
+  return displays.empty() ? advice_off_the_bus() : advice_for(displays.front());
 }
 
 }  // namespace hmn::nvml

@@ -15,8 +15,8 @@ bool has_evidence(const settings& s);
 // WSL's GPU: the processes of the host's other side are not listed there.
 bool is_paravirtual() noexcept;
 
-// What is known of an NVIDIA GPU on the bus that no driver library serves: a sentence that says
-// what to install; empty where the bus shows none.
-std::string advice_for_bus(const std::string& sys_root);
+// What is known of an NVIDIA GPU that no library serves: a sentence that says what to install;
+// empty where there is no sign of one.
+std::string advice(const std::string& sys_root);
 
 }  // namespace hmn::nvml

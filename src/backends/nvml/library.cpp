@@ -17,8 +17,8 @@ constexpr const char* soname = "libnvidia-ml.so.1";
 constexpr std::array driver_folders{"/usr/lib/wsl/lib/libnvidia-ml.so.1",
                                     "/run/opengl-driver/lib/libnvidia-ml.so.1"};
 
-failure not_opened(std::string loader_text, const std::string& advice) {
-  if (!advice.empty()) loader_text = fmt::format("{}: {}", loader_text, advice);
+failure not_opened(std::string loader_text, const std::string& help) {
+  if (!help.empty()) loader_text = fmt::format("{}: {}", loader_text, help);
   return fail(status::no_source, std::move(loader_text));
 }
 
@@ -36,7 +36,7 @@ result<platform::library> open_library(const settings& s) {
     if (platform::exists(path)) found = platform::library::open(path);
   }
   if (found) return std::move(found.value);
-  return not_opened(std::move(found.error_text), advice_for_bus(s.sys_root));
+  return not_opened(std::move(found.error_text), advice(s.sys_root));
 }
 
 }  // namespace hmn::nvml

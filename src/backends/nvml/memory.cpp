@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 
+#include "model/scan.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::nvml {
@@ -138,17 +138,11 @@ bool names_system_on_chip(std::string_view name) noexcept {
 }
 
 std::optional<std::uint64_t> parse_host_total(std::string_view meminfo) noexcept {
-  constexpr std::string_view key = "MemTotal:";
-  if (!meminfo.starts_with(key)) return std::nullopt;
-  meminfo.remove_prefix(key.size());
-  meminfo.remove_prefix(std::min(meminfo.find_first_not_of(' '), meminfo.size()));
-  std::uint64_t kibibytes = 0;
-  const char* const end = meminfo.data() + meminfo.size();
-  const auto [stop, error] = std::from_chars(meminfo.data(), end, kibibytes);
-  const std::string_view rest(stop, static_cast<std::size_t>(end - stop));
-  if (error != std::errc() || !rest.starts_with(" kB\n")) return std::nullopt;
-  if (kibibytes > UINT64_MAX / 1024) return std::nullopt;
-  return kibibytes * 1024;
+  std::string_view line = scan::take_line(meminfo);
+  if (scan::take_word(line) != "MemTotal:") return std::nullopt;
+  const auto kibibytes = scan::number(scan::take_word(line));
+  if (!kibibytes || scan::take_word(line) != "kB") return std::nullopt;
+  return scan::product(*kibibytes, 1024);
 }
 
 std::optional<std::uint64_t> read_host_total(const std::string& proc_root) {

@@ -95,6 +95,7 @@ code roster::take_seats(const topic& t, session& s) {
   const code c = call(t, s.fn.count, &count);
   if (c != success) return c;
   seats_.resize(std::min(count, most_devices));
+  for (seat& at : seats_) at.is_taken = false;
   for (unsigned i = 0; i < seats_.size(); ++i) {
     if (const code seated = take_seat(t, s, i); is_end(seated)) return seated;
   }
@@ -106,7 +107,10 @@ code roster::take_seat(const topic& t, session& s, unsigned index) {
   handle h = nullptr;
   at.result = call(t, s.fn.by_index, index, &h);
   if (at.result != success) return at.result;
-  if (!must_identify(at, h)) return success;
+  if (!must_identify(at, h)) {
+    at.is_taken = true;
+    return success;
+  }
   known_device seen;
   seen.identity.driver_index = index;
   at.result = read_identity({t.r, t.about, at.number, {}}, s, paths_, h, seen);
@@ -114,7 +118,13 @@ code roster::take_seat(const topic& t, session& s, unsigned index) {
   seen.identity.state = seen.refusal == success ? state::ready : state_after(seen.refusal);
   at.h = h;
   at.number = place(std::move(seen));
+  at.is_taken = true;
   return success;
+}
+
+bool roster::is_seated(slot number) const noexcept {
+  return std::any_of(seats_.begin(), seats_.end(),
+                     [&](const seat& at) { return at.is_taken && at.number == number; });
 }
 
 bool roster::must_identify(const seat& at, handle h) const noexcept {
@@ -125,6 +135,7 @@ bool roster::must_identify(const seat& at, handle h) const noexcept {
 
 void roster::seat_unreachable(const topic& t, unsigned index, const sleep_watch& watch) {
   seat& at = seats_[index];
+  if (at.number && is_seated(*at.number)) at.number.reset();
   if (!at.number) at.number = number_of_unreachable(index, watch);
   known_device& d = devices_[*at.number];
   d.refusal = at.result;
@@ -137,12 +148,10 @@ void roster::seat_unreachable(const topic& t, unsigned index, const sleep_watch&
 // A GPU that gives no handle is known by what had its index before, or by being the only one that
 // the driver has and that is not accounted for.
 slot roster::number_of_unreachable(unsigned index, const sleep_watch& watch) {
-  for (slot i = 0; i < devices_.size(); ++i) {
-    const device& d = devices_[i].identity;
-    const bool seated = std::any_of(seats_.begin(), seats_.end(),
-                                    [&](const seat& other) { return other.number == i; });
-    if (!seated && d.driver_index == index) return i;
-  }
+  const auto before = std::find_if(devices_.begin(), devices_.end(), [&](const known_device& d) {
+    return d.identity.driver_index == index && !is_seated(d.identity.number);
+  });
+  if (before != devices_.end()) return before->identity.number;
   known_device unknown;
   if (const auto address = only_unclaimed(watch)) {
     const sleep_watch::watched* w = watch.find(*address);
@@ -228,8 +237,11 @@ slot roster::place(known_device seen) {
   return number;
 }
 
+// A device that sits elsewhere in the same listing is another one, whatever it is called.
 std::optional<slot> roster::match(const known_device& seen) const noexcept {
-  const auto same = [&](const known_device& d) { return is_same(d, seen); };
+  const auto same = [&](const known_device& d) {
+    return is_same(d, seen) && !is_seated(d.identity.number);
+  };
   const auto nameless = [&](const known_device& d) {
     return is_nameless(d) && !seen.is_partition() &&
            d.identity.driver_index == seen.identity.driver_index;

@@ -51,10 +51,12 @@ class roster {
     handle h = nullptr;
     code result = success;
     std::optional<slot> number;
+    bool is_taken = false;  // in this listing, by a device that answers
   };
 
   code take_seats(const topic& t, session& s);
   code take_seat(const topic& t, session& s, unsigned index);
+  [[nodiscard]] bool is_seated(slot number) const noexcept;
   bool must_identify(const seat& at, handle h) const noexcept;
   void seat_unreachable(const topic& t, unsigned index, const sleep_watch& watch);
   slot number_of_unreachable(unsigned index, const sleep_watch& watch);

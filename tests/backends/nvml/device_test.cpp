@@ -160,6 +160,27 @@ TEST_CASE("without a UUID the address keeps the slot; another UUID there is anot
   CHECK(m.devices().at(0).number == 1);
 }
 
+TEST_CASE("two cards of one name are two devices") {
+  machine m(machine_of(R"({"uuid": "GPU-a", "pci": {"address": "0000:01:00.0"}},
+                          {"uuid": "GPU-a", "pci": {"address": "0000:02:00.0"}})"));
+  const auto found = m.devices();
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].number != found[1].number);
+}
+
+TEST_CASE("a GPU that moved is not listed twice when its old place is lost") {
+  machine m(machine_of(gpu(1) + "," + gpu(2)));
+  m.devices();
+  m.driver.load(machine_of(gpu(2) + "," + gpu(3),
+                           R"("rules": [{"call": "nvmlDevice*", "device": 1, "result": 15}])"));
+  const auto found = m.devices();
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].number == 1);
+  CHECK(found[0].state == state::ready);
+  CHECK(found[1].number != 1);
+  CHECK(found[1].state == state::lost);
+}
+
 TEST_CASE("a lost GPU is told lost, and its neighbours answer") {
   machine m(three());
   const auto before = m.devices();

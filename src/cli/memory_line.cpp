@@ -123,7 +123,7 @@ std::string render(const std::vector<memory_line>& lines, const style& as) {
       out += each.label + ": " + figures_of(each, {}) + each.after + "\n";
     return out;
   }
-  const auto at = fitting_columns(lines, as.width);
+  const auto at = as.width == 0 ? natural_columns(lines) : fitting_columns(lines, as.width);
   for (const auto& each : lines) out += terminal_line(each, at, as);
   return out;
 }

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <limits>
+#include <set>
+#include <utility>
 
 #include "cli/size.hpp"
 #include "cli/words.hpp"
@@ -42,12 +44,15 @@ bool by_pid(const process_row& a, const process_row& b) {
   return a.usage.device_index < b.usage.device_index;
 }
 
-// The same bytes, seen on a partition as well as on the GPU that it is a part of.
-bool counted_on_partition(const process_row& row, const std::vector<process_row>& rows) {
-  return std::any_of(rows.begin(), rows.end(), [&row](const process_row& other) {
-    return other.usage.pid == row.usage.pid && has(other.on.device, HMN_DEVICE_HAS_PARENT) &&
-           other.on.device.parent_index == row.usage.device_index;
-  });
+using pid_on_device = std::pair<std::uint32_t, std::uint32_t>;
+
+// Where a process is seen on a partition, the GPU that it is a part of has the same bytes.
+std::set<pid_on_device> counted_on_partitions(const std::vector<process_row>& rows) {
+  std::set<pid_on_device> counted;
+  for (const auto& each : rows)
+    if (has(each.on->device, HMN_DEVICE_HAS_PARENT))
+      counted.insert({each.usage.pid, each.on->device.parent_index});
+  return counted;
 }
 
 struct tally {
@@ -124,8 +129,9 @@ void sort_rows(std::vector<process_row>& rows, sort_key by) {
 
 std::string count_sentence(const std::vector<process_row>& rows, const process_filter& filter) {
   tally all;
+  const auto counted = counted_on_partitions(rows);
   for (const auto& each : rows)
-    if (!counted_on_partition(each, rows)) count(all, each);
+    if (!counted.contains({each.usage.pid, each.usage.device_index})) count(all, each);
   return fmt::format("{} GPU {} found{}{}.", rows.size(),
                      rows.size() == 1 ? "process" : "processes", filter_text(filter),
                      rows.empty() ? "" : fmt::format(" ({})", total_text(all)));

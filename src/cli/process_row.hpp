@@ -2,6 +2,7 @@
 #pragma once
 #include <hypomnesis.h>
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -15,7 +16,7 @@ namespace hmn::cli {
 struct process_row {
   hmn_usage usage{};
   std::optional<std::string> name;
-  gpu on;
+  std::shared_ptr<const gpu> on;  // never null
 
   std::optional<std::uint64_t> vram() const;    // used_bytes
   std::optional<std::uint64_t> shared() const;  // host RAM mapped for the device

@@ -2,6 +2,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <map>
+#include <memory>
 
 #include "cli/bar.hpp"
 #include "cli/commands.hpp"
@@ -23,10 +25,11 @@
 namespace hmn::cli {
 namespace {
 
-// Cells of a bar on a terminal of that width, and none on narrower ones.
+// Cells of a bar, by the room that there is.
 unsigned bar_cells(const style& as) {
-  if (!as.terminal || as.width < 72) return 0;
-  return as.width < 100 ? 6 : 10;
+  if (!as.terminal) return 0;
+  if (as.width == 0 || as.width >= 100) return 10;
+  return as.width >= 72 ? 6 : 0;
 }
 
 // A GPU that is split has its processes on its partitions.
@@ -51,7 +54,7 @@ hmn_snapshot_options wanted(const context& in, std::optional<device_index> only)
 
 bool belongs_to(const process_row& row, std::optional<device_index> device) {
   if (!device || row.usage.device_index == *device) return true;
-  return has(row.on.device, HMN_DEVICE_HAS_PARENT) && row.on.device.parent_index == *device;
+  return has(row.on->device, HMN_DEVICE_HAS_PARENT) && row.on->device.parent_index == *device;
 }
 
 bool passes(const process_row& row, const options& asked, std::optional<device_index> device) {
@@ -60,17 +63,27 @@ bool passes(const process_row& row, const options& asked, std::optional<device_i
   return belongs_to(row, device);
 }
 
-gpu device_of(const std::vector<gpu>& gpus, device_index index) {
-  for (const auto& each : gpus)
-    if (each.device.index == index) return each;
-  gpu unknown;
-  unknown.device.index = index;
-  return unknown;
+using gpu_map = std::map<device_index, std::shared_ptr<const gpu>>;
+
+gpu_map map_of(const std::vector<gpu>& gpus) {
+  gpu_map all;
+  for (const auto& each : gpus) all[each.device.index] = std::make_shared<const gpu>(each);
+  return all;
+}
+
+std::shared_ptr<const gpu> device_of(gpu_map& gpus, device_index index) {
+  auto& found = gpus[index];
+  if (!found) {
+    gpu unlisted;
+    unlisted.device.index = index;
+    found = std::make_shared<const gpu>(unlisted);
+  }
+  return found;
 }
 
 std::vector<process_row> rows_of(const snapshot& picture, const options& asked,
                                  std::optional<device_index> device) {
-  const auto gpus = gpus_of(picture);
+  auto gpus = map_of(gpus_of(picture));
   std::vector<process_row> rows;
   std::uint32_t position = 0;
   for (const auto& usage : picture.usages()) {
@@ -89,10 +102,11 @@ json_object to_json(const process_row& row) {
       .add("used_bytes", row.vram())
       .add("shared_used_bytes", row.shared())
       .add("device_index", usage.device_index)
-      .add("device_name", name_of(row.on.device))
-      .add("device_uuid", uuid_of(row.on.device))
-      .add("pci_bus_id", pci_bus_id_of(row.on.device))
-      .add("parent_index", known(row.on.device, HMN_DEVICE_HAS_PARENT, row.on.device.parent_index))
+      .add("device_name", name_of(row.on->device))
+      .add("device_uuid", uuid_of(row.on->device))
+      .add("pci_bus_id", pci_bus_id_of(row.on->device))
+      .add("parent_index",
+           known(row.on->device, HMN_DEVICE_HAS_PARENT, row.on->device.parent_index))
       .add("name_state", or_unknown(name_state_word(usage.name_state)))
       .add("host_resident_bytes", row.ram())
       .add("uid", known(usage, HMN_USAGE_HAS_UID, usage.uid))
@@ -130,7 +144,7 @@ table::cell size_cell(std::optional<std::uint64_t> bytes, std::string_view mark 
 }
 
 std::optional<double> share_of_device(const process_row& row) {
-  const auto& pool = row.on.memory;
+  const auto& pool = row.on->memory;
   if (!row.vram() || !pool || !has(*pool, HMN_POOL_HAS_TOTAL)) return std::nullopt;
   return fraction_of(*row.vram(), pool->total_bytes);
 }
@@ -157,7 +171,7 @@ std::string as_table(const std::vector<process_row>& rows, const style& as) {
     if (bars) cells.push_back(bar_cell(each, as));
     cells.push_back(size_cell(each.shared()));
     cells.push_back(size_cell(each.ram()));
-    cells.push_back({escape_for_text(label_of(each.on), as.ascii_only) +
+    cells.push_back({escape_for_text(label_of(*each.on), as.ascii_only) +
                      staleness(each.usage.notes, each.usage.age_ns)});
     out.add(std::move(cells));
   }

@@ -52,6 +52,7 @@ class Output(unittest.TestCase):
         self.assertEqual(done.returncode, 1)
         self.assertIn(b"cannot write to standard output", done.stderr)
 
+    @unittest.skipIf(len(COMMAND) > 1, "an emulator has descriptors of its own")
     def test_no_descriptor_at_all_harms_nothing(self):
         script = '"$@" <&- 2>&-'
         done = subprocess.run(["sh", "-c", script, "sh", *COMMAND, *machine_for(("--json",))],

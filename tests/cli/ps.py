@@ -23,6 +23,8 @@ def table(*lines):
 
 
 class Table(Machines):
+    """HV63 to HV67, in their new form."""
+
     def test_an_empty_list_is_its_header(self):
         self.assertEqual(self.on(with_processes(), "ps"),
                          (0, "PID  NAME  VRAM  SHARED  RAM  DEVICE\n", "hmn: 0 GPU processes found.\n"))
@@ -67,6 +69,8 @@ class Table(Machines):
 
 
 class Json(Machines):
+    """HV68 and HV69, in their new form."""
+
     def test_an_empty_list(self):
         self.assertEqual(self.on(with_processes(), "ps", "--json").out, "[]\n")
 
@@ -229,6 +233,8 @@ class Partitions(Machines):
 
 
 class Sentence(Machines):
+    """HV70 to HV78, in their new form."""
+
     def sentence(self, machine, *arguments):
         err = self.on(machine, "ps", *arguments).err
         self.assertTrue(err.startswith("hmn: ") and err.count("\n") == 1, err)

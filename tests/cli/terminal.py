@@ -76,6 +76,13 @@ class Terminal(Machines):
         self.assertIn("\x1b[", run("--color", "always", "--machine", self.MACHINE).out)
         self.assertNotIn("\x1b", run("--color", "auto", "--machine", self.MACHINE).out)
 
+    def test_nothing_is_cut_in_a_pipe(self):
+        machine = MACHINES / "mig-a100.json"
+        for arguments in ((), ("ps",)):
+            piped = run(*arguments, "--color", "always", "--machine", machine).out
+            self.assertEqual(words(piped), words(run(*arguments, "--machine", machine).out))
+            self.assertRegex(piped, r"\[[█▏▎▍▌▋▊▉ ]+\]")
+
     def test_json_is_never_coloured(self):
         self.assertNotIn("\x1b", self.shown("--json", "--color", "always"))
 

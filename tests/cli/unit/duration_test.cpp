@@ -25,7 +25,7 @@ std::uint64_t milliseconds_of(std::string_view text) {
 
 }  // namespace
 
-TEST_CASE("a duration is a whole number and a unit") {
+TEST_CASE("HV55, HV56: a duration is a whole number and a unit") {
   CHECK(milliseconds_of("500ms") == 500);
   CHECK(milliseconds_of("30s") == 30'000);
   CHECK(milliseconds_of("5m") == 300'000);
@@ -40,7 +40,7 @@ TEST_CASE("a bare number is refused with both of its readings") {
   CHECK(message.find("30ms") != std::string::npos);
 }
 
-TEST_CASE("what is no duration is refused and named") {
+TEST_CASE("HV55, HV56: what is no duration is refused and named") {
   for (const std::string_view text : {"s", "30x", "5S", "5 s", "+5s", "-5s", "1.5h", "1h30m",
                                       "1_000s", "1d", "5sec", "0s", "0ms", "abc"})
     CHECK(refusal_of(text).find(std::string(text)) != std::string::npos);
@@ -54,7 +54,7 @@ TEST_CASE("a unit that is not known is named with those that are") {
   CHECK(message.find("ms, s, m or h") != std::string::npos);
 }
 
-TEST_CASE("numbers past 64 bits are refused, products past them saturate") {
+TEST_CASE("HV56: numbers past 64 bits are refused, products past them saturate") {
   CHECK(refusal_of("18446744073709551616s").find("18446744073709551616") != std::string::npos);
   CHECK(milliseconds_of("18446744073709551615h") == 18446744073709551615u);
 }

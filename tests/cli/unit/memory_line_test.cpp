@@ -84,6 +84,14 @@ TEST_CASE("a line keeps within the terminal, its bar and its figures") {
   }
 }
 
+TEST_CASE("without an edge nothing is cut") {
+  auto named = card();
+  named.label = "GPU 0 [A card with a long name]";
+  const auto text = render({named}, terminal(0));
+  CHECK(text.find("[A card with a long name]  [###############-----]  free") != std::string::npos);
+  CHECK(text.find("driver 5\n") != std::string::npos);
+}
+
 TEST_CASE("the bar gets shorter, then the label, then what follows the figures") {
   auto named = card();
   named.label = "GPU 0 [A card with a long name]";

@@ -84,7 +84,7 @@ TEST_CASE("options of ps") {
   CHECK(parsed({"ps", "--match", ""}).match == "");
 }
 
-TEST_CASE("keys of --sort, and two that are kept for old scripts") {
+TEST_CASE("HV117: keys of --sort, and two that are kept for old scripts") {
   CHECK(parsed({"ps"}).sort == sort_key::vram);
   CHECK(parsed({"ps", "--sort", "vram"}).sort == sort_key::vram);
   CHECK(parsed({"ps", "--sort", "dedicated"}).sort == sort_key::vram);
@@ -122,7 +122,7 @@ TEST_CASE("what is not known is named") {
   CHECK(contains(refused({"ps", "doctor"}), "doctor"));
 }
 
-TEST_CASE("--json before a command is refused") {
+TEST_CASE("H180: --json before a command is refused") {
   CHECK(contains(refused({"--json", "ps"}), "`hmn ps --json`, not `hmn --json ps`"));
   CHECK(contains(refused({"--json", "ps", "--json"}), "--json before a subcommand"));
   CHECK(contains(refused({"--json", "snapshot"}), "always prints JSON"));

@@ -16,6 +16,7 @@ constexpr auto most = std::numeric_limits<std::uint64_t>::max();
 process_row row(std::uint32_t pid, std::optional<std::uint64_t> used,
                 std::optional<std::uint64_t> shared = 0, const char* name = "x") {
   process_row made;
+  made.on = std::make_shared<const gpu>();
   made.usage.pid = pid;
   made.usage.accounting = HMN_ACCOUNT_ALLOCATED;
   made.usage.name_state = HMN_NAME_RESOLVED;
@@ -45,7 +46,7 @@ using pids = std::vector<std::uint32_t>;
 
 }  // namespace
 
-TEST_CASE("sizes sort from the largest") {
+TEST_CASE("HV79, HV80: sizes sort from the largest") {
   const std::vector<process_row> rows{row(1, 1000, 9000), row(2, 5000, 0), row(3, 3000, 2000)};
   CHECK(order(rows, sort_key::vram) == pids{2, 3, 1});
   CHECK(order(rows, sort_key::shared) == pids{1, 3, 2});
@@ -55,7 +56,7 @@ TEST_CASE("sizes sort from the largest") {
   CHECK(order(mixed, sort_key::shared) == pids{3, 1, 2});
 }
 
-TEST_CASE("a total past 64 bits saturates") {
+TEST_CASE("HV81: a total past 64 bits saturates") {
   CHECK(order({row(1, 1000), row(2, most, most)}, sort_key::total) == pids{2, 1});
   CHECK(row(1, most, most).total() == most);
   CHECK(row(1, 5, std::nullopt).total() == 5u);
@@ -67,7 +68,7 @@ TEST_CASE("unknown sizes come last, whatever is asked for") {
   CHECK(order({row(1, 5, std::nullopt), row(2, 1, 0)}, sort_key::shared) == pids{2, 1});
 }
 
-TEST_CASE("ties go by name, unknown names first, then by pid") {
+TEST_CASE("HV81, HV82: ties go by name, unknown names first, then by pid") {
   CHECK(order({row(20, 7, 0, "b.exe"), row(10, 7, 0, "a.exe")}, sort_key::vram) == pids{10, 20});
   CHECK(order({row(1, 7, 0, "z.exe"), row(99, 7, 0, "a.exe")}, sort_key::vram) == pids{99, 1});
   CHECK(order({row(9, 7, 0, "a"), row(8, 7, 0, "a")}, sort_key::vram) == pids{8, 9});
@@ -85,7 +86,7 @@ TEST_CASE("pid, name and ram as keys") {
   CHECK(order({row(10, 9, 0, "c"), big, row(20, 5, 0, "b")}, sort_key::ram) == pids{30, 20, 10});
 }
 
-TEST_CASE("the count sentence") {
+TEST_CASE("HV70, HV71, HV75: the count sentence") {
   CHECK(count_sentence({}, {}) == "0 GPU processes found.");
   CHECK(count_sentence({row(1, 0)}, {}) == "1 GPU process found (0 MiB allocated total).");
   CHECK(count_sentence(std::vector(7, row(1, 0)), {}) ==
@@ -96,7 +97,7 @@ TEST_CASE("the count sentence") {
         "2 GPU processes found (512 MiB allocated total).");
 }
 
-TEST_CASE("the count sentence names the filters") {
+TEST_CASE("HV72 to HV74: the count sentence names the filters") {
   CHECK(count_sentence({}, {12345u, {}, {}}) == "0 GPU processes found matching pid=12345.");
   CHECK(count_sentence({row(1, 0), row(2, 0)}, {{}, "0", {}}) ==
         "2 GPU processes found matching device=0 (0 MiB allocated total).");
@@ -105,7 +106,7 @@ TEST_CASE("the count sentence names the filters") {
   CHECK(count_sentence({}, {{}, {}, "py*"}) == "0 GPU processes found matching name=py*.");
 }
 
-TEST_CASE("the count sentence counts names that root could see") {
+TEST_CASE("HV76 to HV78: the count sentence counts names that root could see") {
   CHECK(count_sentence({row(1, 0), row(2, 0), row(3, 0), nameless(4, HMN_NAME_PROTECTED)}, {}) ==
         "4 GPU processes found (0 MiB allocated total; 1 protected, run as root for names).");
   CHECK(count_sentence({nameless(4, HMN_NAME_UNKNOWN)}, {}) ==
@@ -129,11 +130,12 @@ TEST_CASE("the count sentence is honest about what it could not add") {
 
 TEST_CASE("a partition and its GPU are not both counted") {
   auto whole = row(1, 512 * mib);
-  whole.usage.device_index = whole.on.device.index = 0;
   auto part = row(1, 512 * mib);
-  part.usage.device_index = part.on.device.index = 3;
-  part.on.device.present = HMN_DEVICE_HAS_PARENT;
-  part.on.device.parent_index = 0;
+  gpu partition;
+  part.usage.device_index = partition.device.index = 3;
+  partition.device.present = HMN_DEVICE_HAS_PARENT;
+  partition.device.parent_index = 0;
+  part.on = std::make_shared<const gpu>(partition);
   auto other = row(2, 256 * mib);
   CHECK(count_sentence({whole, part, other}, {}) ==
         "3 GPU processes found (768 MiB allocated total).");

@@ -39,7 +39,7 @@ TEST_CASE("an empty table is its header") {
   CHECK(two_columns().text({}) == "PID  NAME  VRAM\n");
 }
 
-TEST_CASE("columns are as wide as their widest cell, numbers to the right") {
+TEST_CASE("HV62: columns are as wide as their widest cell, numbers to the right") {
   auto out = two_columns();
   out.add({{"7"}, {"a"}, {"512 MiB"}});
   out.add({{"12345"}, {"python"}, {"8.0 GiB"}});

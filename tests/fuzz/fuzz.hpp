@@ -14,7 +14,7 @@
 
 void fuzz(std::string_view input);
 
-extern "C" inline int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   fuzz({reinterpret_cast<const char*>(data), size});
   return 0;
 }

@@ -110,7 +110,7 @@ answer<app_row> parse_apps(std::string_view text, bool cut) {
 
 std::string_view program_of(std::string_view process_name) noexcept {
   std::string_view name = scan::trim(process_name);
-  if (is_windows_path(name)) return name.substr(name.rfind('\\') + 1);
+  if (is_windows_path(name)) return name.substr(name.find_last_of("\\/") + 1);
   // Some programs write their whole command line over argv[0].
   if (name.starts_with('/')) name = name.substr(0, name.find(" -"));
   return name.substr(name.rfind('/') + 1);  // npos + 1 is 0

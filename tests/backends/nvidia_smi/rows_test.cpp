@@ -154,6 +154,7 @@ TEST_CASE("a program's name is the last part of its path") {
         "NVIDIA Overlay.exe");
   CHECK(program_of("/opt/google/chrome/chrome --type=gpu-process --dir=/a/b") == "chrome");
   CHECK(program_of("/opt/my tools/trainer") == "trainer");
+  CHECK(program_of("C:\\tools/trainer.exe") == "trainer.exe");
   CHECK(program_of("a\\b") == "a\\b");
   CHECK(program_of("").empty());
 }

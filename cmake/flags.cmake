@@ -59,7 +59,7 @@ add_library(hmn_internal INTERFACE)
 target_link_libraries(hmn_internal INTERFACE hmn_flags)
 target_include_directories(hmn_internal INTERFACE
   ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-target_compile_definitions(hmn_internal INTERFACE HMN_BUILD=1 FMT_HEADER_ONLY=1)
+target_compile_definitions(hmn_internal INTERFACE HMN_BUILD=1)
 
 # What is compiled in concerns the registry and hmn_feature; the rest compiles the same.
 add_library(hmn_switches INTERFACE)
@@ -87,6 +87,5 @@ if(HMN_PRECOMPILE)
     "$<$<COMPILE_LANGUAGE:CXX>:<optional$<ANGLE-R>>"
     "$<$<COMPILE_LANGUAGE:CXX>:<string$<ANGLE-R>>"
     "$<$<COMPILE_LANGUAGE:CXX>:<variant$<ANGLE-R>>"
-    "$<$<COMPILE_LANGUAGE:CXX>:<vector$<ANGLE-R>>"
-    "$<$<COMPILE_LANGUAGE:CXX>:<fmt/format.h$<ANGLE-R>>")
+    "$<$<COMPILE_LANGUAGE:CXX>:<vector$<ANGLE-R>>")
 endif()

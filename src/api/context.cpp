@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <fmt/format.h>
 #include <hypomnesis.h>
 
 #include "api/guard.hpp"
 #include "core/environment.hpp"
+#include "model/compose.hpp"
 
 namespace hmn::api {
 namespace {
@@ -17,7 +17,7 @@ result<void> check_options(const hmn_context_options& o) {
     return failure{status::unknown_flag,
                    source::none,
                    {},
-                   fmt::format("options->flags: unknown bits {:#x}", o.flags & ~known_flags)};
+                   compose({"options->flags: unknown bits 0x", hex(o.flags & ~known_flags)})};
   }
   if (o.reserved0 == 0) return {};
   return failure{status::unknown_flag, source::none, {}, "options->reserved0 must be 0"};
@@ -99,7 +99,7 @@ hmn_status hmn_context_set_path(hmn_context* handle, uint32_t path, const char* 
                                 hmn_error* error) noexcept {
   return with_context(handle, error, [&](context& c) -> result<void> {
     if (!is_path(path)) {
-      return failure{status::range, source::none, {}, fmt::format("{} is no HMN_PATH_*", path)};
+      return failure{status::range, source::none, {}, compose({path, " is no HMN_PATH_*"})};
     }
     if (value != nullptr) {
       if (result<void> ok = check_path(value); !ok) return ok;
@@ -112,8 +112,7 @@ hmn_status hmn_context_backend(hmn_context* handle, uint32_t backend, hmn_backen
                                hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c) -> result<hmn_backend_info> {
     if (!is_backend(backend)) {
-      return failure{
-          status::range, source::none, {}, fmt::format("{} is no HMN_BACKEND_*", backend)};
+      return failure{status::range, source::none, {}, compose({backend, " is no HMN_BACKEND_*"})};
     }
     const result<source_state> said = c.backend(static_cast<source>(backend));
     if (!said) return said.why();

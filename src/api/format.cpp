@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/format.hpp"
 
-#include <fmt/format.h>
 #include <hypomnesis.h>
 
 #include "api/guard.hpp"
 #include "core/json.hpp"
+#include "model/compose.hpp"
 
 namespace hmn::api {
 namespace {
@@ -17,10 +17,10 @@ result<std::string> device_line(const hmn_snapshot* handle, std::uint32_t i, std
     return failure{status::range,
                    source::none,
                    {},
-                   fmt::format("{} is past the end: {} devices", i, s.devices.size())};
+                   compose({i, " is past the end: ", s.devices.size(), " devices"})};
   }
   if (format < HMN_FORMAT_FREE || format > HMN_FORMAT_USED) {
-    return failure{status::range, source::none, {}, fmt::format("{} is no HMN_FORMAT_*", format)};
+    return failure{status::range, source::none, {}, compose({format, " is no HMN_FORMAT_*"})};
   }
   std::string line;
   if (result<void> ok = append_device(line, s, i, static_cast<device_format>(format)); !ok) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <fmt/format.h>
 #include <hypomnesis.h>
 
 #include "api/convert.hpp"
 #include "api/guard.hpp"
+#include "model/compose.hpp"
 
 namespace hmn::api {
 
@@ -49,7 +49,7 @@ result<std::uint32_t> fields_from(hmn_flags fields) {
   return failure{status::unknown_flag,
                  source::none,
                  {},
-                 fmt::format("fields: unknown bits {:#x}", fields & ~process_memory_field::all)};
+                 compose({"fields: unknown bits 0x", hex(fields & ~process_memory_field::all)})};
 }
 
 template <class Read>

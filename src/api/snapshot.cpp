@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <fmt/format.h>
 #include <hypomnesis.h>
 
 #include "api/convert.hpp"
 #include "api/guard.hpp"
+#include "model/compose.hpp"
 
 namespace hmn::api {
 namespace {
@@ -17,8 +17,8 @@ result<snapshot_request> request_from(const hmn_snapshot_options& o) {
     return failure{status::unknown_flag,
                    source::none,
                    {},
-                   fmt::format("unknown bits: flags {:#x}, collect {:#x}", o.flags & ~known,
-                               o.collect & ~subject::all)};
+                   compose({"unknown bits: flags 0x", hex(o.flags & ~known), ", collect 0x",
+                            hex(o.collect & ~subject::all)})};
   }
   snapshot_request r;
   r.collect = o.collect != 0 ? o.collect : default_collect;
@@ -40,7 +40,7 @@ result<snapshot_request> request_from(const hmn_snapshot_options& o) {
 }
 
 failure past_end(std::uint32_t i, std::size_t count) {
-  return {status::range, source::none, {}, fmt::format("{} is past the end: {} entries", i, count)};
+  return {status::range, source::none, {}, compose({i, " is past the end: ", count, " entries"})};
 }
 
 failure nothing() {
@@ -193,7 +193,7 @@ hmn_status hmn_snapshot_text(const hmn_snapshot* handle, uint32_t text, uint32_t
   return write_text({buffer, capacity, needed}, [&]() -> result<std::string> {
     if (handle == nullptr) return null_argument("snapshot is NULL");
     if (text != HMN_TEXT_PROCESS_NAME) {
-      return failure{status::range, source::none, {}, fmt::format("{} is no HMN_TEXT_*", text)};
+      return failure{status::range, source::none, {}, compose({text, " is no HMN_TEXT_*"})};
     }
     const snapshot& s = object(handle);
     if (i >= s.usages.size()) return past_end(i, s.usages.size());

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <fmt/format.h>
 #include <hypomnesis.h>
 
 #include "api/convert.hpp"
 #include "api/guard.hpp"
+#include "model/compose.hpp"
 
 namespace hmn::api {
 
@@ -52,7 +52,7 @@ hmn_status hmn_telemetry_read(hmn_context* handle, uint32_t device_index, hmn_fl
       return failure{status::unknown_flag,
                      source::none,
                      {},
-                     fmt::format("fields: unknown bits {:#x}", fields & ~telemetry_field::all)};
+                     compose({"fields: unknown bits 0x", hex(fields & ~telemetry_field::all)})};
     }
     const result<dated<telemetry>> t =
         c.telemetry(device_index, fields != 0 ? fields : telemetry_field::all);

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/context.hpp"
 
-#include <fmt/format.h>
-
+#include "model/compose.hpp"
 #include "platform/fork.hpp"
 #include "platform/process.hpp"
 
@@ -189,17 +188,17 @@ result<void> context::rescan(budget& b, refusals* refused_by) {
 failure context::no_device(std::uint32_t index, std::uint32_t count, const refusals& refused) {
   failure none{status::no_device, source::none, {}, {}};
   if (count != 0) {
-    none.message = fmt::format("no device {}: the indexes are 0 to {}", index, count - 1);
+    none.message = compose({"no device ", index, ": the indexes are 0 to ", count - 1});
     return none;
   }
   for (const refusal& r : refused) {
     if (r.conclusive) continue;
     none.from = r.why.from;
     none.native = r.why.native;
-    none.message = fmt::format("no device {}: {}", index, r.why.message);
+    none.message = compose({"no device ", index, ": ", r.why.message});
     return none;
   }
-  none.message = fmt::format("no device {}: no GPU was found", index);
+  none.message = compose({"no device ", index, ": no GPU was found"});
   return none;
 }
 
@@ -234,7 +233,7 @@ result<std::uint32_t> context::find(std::string_view text) {
   return failure{status::no_device,
                  source::none,
                  {},
-                 fmt::format("no device has the key \"{}\"; {} known", shown, table_.count())};
+                 compose({"no device has the key \"", shown, "\"; ", table_.count(), " known"})};
 }
 
 result<numbered_device> context::identity(std::uint32_t index) {

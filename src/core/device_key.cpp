@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/device_key.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <charconv>
 
+#include "model/compose.hpp"
 #include "model/text.hpp"
 
 namespace hmn {
@@ -39,8 +38,7 @@ char lower(char c) noexcept {
 failure bad_key(std::string_view text, std::string_view expected) {
   std::string shown;
   append_utf8(shown, text.substr(0, 120));
-  return {
-      status::argument, source::none, {}, fmt::format("device key \"{}\": {}", shown, expected)};
+  return {status::argument, source::none, {}, compose({"device key \"", shown, "\": ", expected})};
 }
 
 std::optional<std::uint64_t> parse_luid(std::string_view text) {

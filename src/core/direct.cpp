@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Readings of one part of one device.
-#include <fmt/format.h>
-
 #include "core/context.hpp"
 #include "core/part_of.hpp"
 #include "core/unified.hpp"
+#include "model/compose.hpp"
 
 namespace hmn {
 namespace {
@@ -51,7 +50,7 @@ result<dated<T>> context::read_part(std::uint32_t index, const plan& p, budget& 
     return std::move(found->why());
   }
   return failure{
-      status::device_lost, source::none, {}, fmt::format("device {} was here and is gone", index)};
+      status::device_lost, source::none, {}, compose({"device ", index, " was here and is gone"})};
 }
 
 result<dated<pool>> context::pool(std::uint32_t index, pool_kind kind) {
@@ -68,7 +67,7 @@ result<dated<pool>> context::pool(std::uint32_t index, pool_kind kind) {
     return failure{status::unsupported,
                    source::none,
                    {},
-                   fmt::format("device {} has no such memory pool", index)};
+                   compose({"device ", index, " has no such memory pool"})};
   }
   return dated<hmn::pool>{*found, all->age_ns};
 }

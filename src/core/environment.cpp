@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/environment.hpp"
 
-#include <fmt/format.h>
-
+#include "model/compose.hpp"
 #include "model/text.hpp"
 #include "platform/process.hpp"
 
@@ -33,8 +32,8 @@ result<void> check_path(std::string_view value) {
   return failure{status::argument,
                  source::none,
                  {},
-                 fmt::format("path \"{}\": expected an absolute path of at most {} bytes", shown,
-                             longest_path)};
+                 compose({"path \"", shown, "\": expected an absolute path of at most ",
+                          longest_path, " bytes"})};
 }
 
 result<void> apply_environment(context& to) {
@@ -44,7 +43,7 @@ result<void> apply_environment(context& to) {
     result<void> ok = check_path(value);
     if (ok) ok = to.set_path(v.which, value);
     if (ok) continue;
-    ok.why().message = fmt::format("{}: {}", v.name, ok.why().message);
+    ok.why().message = compose({v.name, ": ", ok.why().message});
     return ok;
   }
   return {};

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvidia_smi/missing.hpp"
 
-#include <fmt/format.h>
-
+#include "model/compose.hpp"
 #include "model/text.hpp"
 
 namespace hmn::nvidia_smi {
@@ -38,8 +37,7 @@ void add_missing(std::vector<missing>& to, std::uint32_t field, status code, con
     return;
   }
   const text<64> word(cell.text);
-  add_missing(to, field, code,
-              fmt::format("nvidia-smi says \"{}\"{}", word.view(), advice_of(code)));
+  add_missing(to, field, code, compose({"nvidia-smi says \"", word.view(), "\"", advice_of(code)}));
 }
 
 }  // namespace hmn::nvidia_smi

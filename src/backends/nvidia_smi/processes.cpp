@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <unordered_map>
 
 #include "backends/nvidia_smi/caller.hpp"
 #include "backends/nvidia_smi/source.hpp"
+#include "model/compose.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 
@@ -109,7 +108,7 @@ result<void> smi_source::processes(slot number, std::vector<usage>& out, reading
   if (!rows) return std::move(rows.why());
   const bool initial = is_in_initial_pid_namespace(proc_root_);
   for (usage& row : *rows) {
-    const std::string folder = fmt::format("{}/{}", proc_root_, row.pid);
+    const std::string folder = compose({proc_root_, "/", row.pid});
     if (!initial && !platform::exists(folder.c_str())) row.notes |= note::foreign_pid;
     out.push_back(std::move(row));
   }
@@ -141,7 +140,7 @@ failure smi_source::why_unlisted(std::uint32_t pid, bool self) const {
   }
   if (!self) {
     return fail(status::no_process,
-                fmt::format("nvidia-smi lists no process {} that computes on this GPU", pid));
+                compose({"nvidia-smi lists no process ", pid, " that computes on this GPU"}));
   }
   if (!is_in_initial_pid_namespace(proc_root_)) {
     return fail(status::unsupported,

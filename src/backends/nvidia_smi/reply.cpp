@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvidia_smi/reply.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <cerrno>
 
+#include "model/compose.hpp"
 #include "model/text.hpp"
 
 namespace hmn::nvidia_smi {
@@ -41,17 +40,17 @@ status status_of_exit(int code) {
 
 failure of_sentence(const sentence& s, const text<256>& line, native_code native) {
   return fail(s.code, native,
-              fmt::format("nvidia-smi says \"{}\": {}", text<160>(line.view()).view(), s.advice));
+              compose({"nvidia-smi says \"", text<160>(line.view()).view(), "\": ", s.advice}));
 }
 
 failure of_exit(const platform::outcome& o, std::string_view what) {
-  if (!o.exit_known) return fail(status::backend, {}, fmt::format("nvidia-smi {}", what));
+  if (!o.exit_known) return fail(status::backend, {}, compose({"nvidia-smi ", what}));
   if (o.signal != 0) {
     return fail(status::backend, exit_of(o),
-                fmt::format("nvidia-smi {} and was ended by signal {}", what, o.signal));
+                compose({"nvidia-smi ", what, " and was ended by signal ", o.signal}));
   }
   const status s = o.exit_code == 0 ? status::backend : status_of_exit(o.exit_code);
-  return fail(s, exit_of(o), fmt::format("nvidia-smi {} and exited with {}", what, o.exit_code));
+  return fail(s, exit_of(o), compose({"nvidia-smi ", what, " and exited with ", o.exit_code}));
 }
 
 bool has_failed(const platform::outcome& o) {
@@ -78,17 +77,17 @@ std::optional<failure> why_no_answer(const platform::outcome& o, std::string_vie
       return std::nullopt;
     case kind::timed_out:
       return fail(status::timeout, {},
-                  fmt::format("{} did not answer within the deadline; persistence mode "
-                              "(nvidia-persistenced) keeps the driver ready",
-                              path));
+                  compose({path,
+                           " did not answer within the deadline; persistence mode "
+                           "(nvidia-persistenced) keeps the driver ready"}));
     case kind::not_found:
-      return fail(status::no_source, error, fmt::format("{} is not there any more", path));
+      return fail(status::no_source, error, compose({path, " is not there any more"}));
     case kind::not_runnable:
       break;
   }
   const bool refused = o.error == EACCES || o.error == EPERM;
   return fail(refused ? status::permission : status::backend, error,
-              fmt::format("{} cannot be run{}", path, refused ? ": permission denied" : ""));
+              compose({path, " cannot be run", refused ? ": permission denied" : ""}));
 }
 
 refusal why_no_table(const platform::outcome& o, const stray_lines& strays) {
@@ -122,11 +121,11 @@ std::vector<problem> problems_of(const platform::outcome& o, const stray_lines& 
     all.push_back({of_sentence(*s, line, exit_of(o)), s->bus_id});
   }
   if (first_unknown != nullptr) {
-    all.push_back(
-        {fail(status::backend, {},
-              fmt::format("{} line(s) of nvidia-smi's table make no sense, the first: {}",
-                          strays.count() - known, text<120>(first_unknown->view()).view())),
-         {}});
+    all.push_back({fail(status::backend, {},
+                        compose({strays.count() - known,
+                                 " line(s) of nvidia-smi's table make no sense, the first: ",
+                                 text<120>(first_unknown->view()).view()})),
+                   {}});
   }
   if (has_failed(o) && all.empty()) all.push_back({of_exit(o, "printed its table"), {}});
   return all;

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvidia_smi/rows.hpp"
 
-#include <fmt/format.h>
-
+#include "model/compose.hpp"
 #include "model/scan.hpp"
 #include "model/text.hpp"
 
@@ -23,6 +22,12 @@ std::vector<std::optional<std::size_t>> places(const table& t, std::span<const s
     at.push_back(found);
   }
   return at;
+}
+
+std::string written(const std::vector<std::string_view>& cells) {
+  std::string out;
+  for (const std::string_view cell : cells) out += compose({out.empty() ? "" : ", ", cell});
+  return out;
 }
 
 std::string_view whole_lines(std::string_view text, bool cut) {
@@ -96,7 +101,7 @@ answer<app_row> parse_apps(std::string_view text, bool cut) {
     row.gpu_uuid = utf8(cell(app_column::gpu_uuid));
     row.gpu_bus_id = normal_bus_id(cell(app_column::gpu_bus_id));
     if (!take_pid(cell(app_column::pid), row)) {
-      out.strays.add(fmt::format("{}", fmt::join(cells, ", ")));
+      out.strays.add(written(cells));
       continue;
     }
     if (const auto used = place(app_column::used)) {
@@ -128,8 +133,8 @@ std::string normal_bus_id(std::string_view bus_id) {
   if (!is_address) return {};
   std::string below(bus_id.substr(domain.size()));
   for (char& c : below) c = c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
-  if (*domain_number <= 0xFFFF) return fmt::format("{:04x}{}", *domain_number, below);
-  return fmt::format("{:08x}{}", *domain_number, below);
+  if (*domain_number <= 0xFFFF) return compose({hex(*domain_number, 4), below});
+  return compose({hex(*domain_number, 8), below});
 }
 
 }  // namespace hmn::nvidia_smi

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvidia_smi/source.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 
 #include "backends/nvidia_smi/nvidia_smi.hpp"
+#include "model/compose.hpp"
 
 namespace hmn::nvidia_smi {
 namespace {
@@ -140,12 +139,11 @@ void smi_source::adopt_rows(reading& r) {
   std::size_t again = 0;
   for (std::size_t i = 0; i < answer.rows.size(); ++i) again += adopt_row(i, r) ? 0 : 1;
   if (again != 0) {
-    r.remark(
-        about_device(fail(status::backend,
-                          fmt::format("{} row(s) of nvidia-smi are of a GPU that it lists twice, "
-                                      "or of none that anything identifies",
-                                      again)),
-                     subject::devices, {}));
+    r.remark(about_device(
+        fail(status::backend, compose({again,
+                                       " row(s) of nvidia-smi are of a GPU that it lists twice, or "
+                                       "of none that anything identifies"})),
+        subject::devices, {}));
   }
   report(answer.problems, subject::devices, r);
 }

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvidia_smi/tool.hpp"
 
-#include <fmt/format.h>
-
 #include "backends/nvidia_smi/reply.hpp"
+#include "model/compose.hpp"
 #include "platform/clock.hpp"
 #include "platform/file.hpp"
 #include "platform/subprocess.hpp"
@@ -45,7 +44,7 @@ reply<Row> reply_of(answer<Row> a, const platform::outcome& o) {
   if (o.what == platform::outcome::kind::output_too_long) r.is_truncated = true;
   if (!r.is_truncated) return r;
   const std::string message =
-      fmt::format("nvidia-smi printed more rows than the {} that are read", r.rows.size());
+      compose({"nvidia-smi printed more rows than the ", r.rows.size(), " that are read"});
   r.problems.push_back({{status::limit, source::nvidia_smi, {}, message}, {}});
   return r;
 }
@@ -63,11 +62,11 @@ result<void> tool::find() {
   path_.clear();
   if (!wanted_path_.empty() && !wanted_path_.starts_with('/')) {
     return not_here(
-        fmt::format("the path of nvidia-smi must be absolute, \"{}\" is not", wanted_path_));
+        compose({"the path of nvidia-smi must be absolute, \"", wanted_path_, "\" is not"}));
   }
   if (!wanted_path_.empty()) {
     if (!platform::is_executable_file(wanted_path_.c_str())) {
-      return not_here(fmt::format("{} is no program that can be run", wanted_path_));
+      return not_here(compose({wanted_path_, " is no program that can be run"}));
     }
     path_ = wanted_path_;
     return {};
@@ -97,7 +96,7 @@ result<reply<Row>> tool::ask(reading& r, std::string_view option, column_choice&
   forget_when_replaced();
   // Each turn but the last takes one spelling out of the choice.
   for (;;) {
-    const std::string query = fmt::format("{}={}", option, choice.list());
+    const std::string query = compose({option, "=", choice.list()});
     const platform::command c{path_, {query, "--format=csv,nounits"}, r.deadline_ns(), output_cap};
     const platform::outcome o = run(r, c);
     if (auto why = why_no_answer(o, path_)) return std::move(*why);

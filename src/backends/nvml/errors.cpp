@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/errors.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
+
+#include "model/compose.hpp"
 
 namespace hmn::nvml {
 namespace {
@@ -91,11 +91,11 @@ status status_of(code c) noexcept {
 }
 
 failure fail(code c, std::string_view what) {
-  if (c == late) return fail(status_of(c), fmt::format("{}: {}", what, meaning_of(c).sentence));
+  if (c == late) return fail(status_of(c), compose({what, ": ", meaning_of(c).sentence}));
   return {status_of(c),
           source::nvml,
           {native_domain::nvml, c},
-          fmt::format("{}: {} (NVML code {})", what, meaning_of(c).sentence, static_cast<int>(c))};
+          compose({what, ": ", meaning_of(c).sentence, " (NVML code ", static_cast<int>(c), ")"})};
 }
 
 failure fail(status s, std::string message) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/evidence.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 
 #include "backends/nvml/pci.hpp"
+#include "model/compose.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::nvml {
@@ -25,25 +24,20 @@ bool any_node() noexcept {
 std::string advice_for(const pci_display& first) {
   const auto address = to_text(first.address);
   if (first.driver == "vfio-pci") {
-    return fmt::format("the NVIDIA GPU at {} is given to a virtual machine (vfio-pci)",
-                       address.view());
+    return compose(
+        {"the NVIDIA GPU at ", address.view(), " is given to a virtual machine (vfio-pci)"});
   }
   if (first.driver == "nouveau" || first.driver == "nova_core") {
-    return fmt::format(
-        "the NVIDIA GPU at {} runs on {}, which measures nothing here; install NVIDIA's "
-        "driver",
-        address.view(), first.driver);
+    return compose({"the NVIDIA GPU at ", address.view(), " runs on ", first.driver,
+                    ", which measures nothing here; install NVIDIA's driver"});
   }
   if (first.driver == "nvidia") {
-    return fmt::format(
-        "the NVIDIA GPU at {} has its kernel driver; install the package with "
-        "libnvidia-ml.so.1, in a container enable the 'utility' driver capability",
-        address.view());
+    return compose({"the NVIDIA GPU at ", address.view(),
+                    " has its kernel driver; install the package with libnvidia-ml.so.1, in a "
+                    "container enable the 'utility' driver capability"});
   }
-  return fmt::format(
-      "an NVIDIA GPU is at {}; install NVIDIA's driver, or in a container start it "
-      "with GPU access",
-      address.view());
+  return compose({"an NVIDIA GPU is at ", address.view(),
+                  "; install NVIDIA's driver, or in a container start it with GPU access"});
 }
 
 std::string advice_off_the_bus() {

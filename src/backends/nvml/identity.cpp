@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/identity.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <string>
 
 #include "backends/nvml/information.hpp"
 #include "backends/nvml/memory.hpp"
+#include "model/compose.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::nvml {
@@ -154,7 +153,7 @@ known_device identity_from_files(const settings& paths, const pci_address& addre
   std::string text;
   constexpr std::size_t cap = 4096;
   const std::string information =
-      fmt::format("{}/gpus/{}/information", driver, system_name(address).view());
+      compose({driver, "/gpus/", system_name(address).view(), "/information"});
   // Reading it takes a power reference, which would wake the device.
   if (!may_sleep && platform::read_whole(information.c_str(), text, cap)) {
     const gpu_information found = parse_information(text);

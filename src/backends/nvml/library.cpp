@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/library.hpp"
 
-#include <fmt/format.h>
-
 #include <array>
 #include <utility>
 
 #include "backends/nvml/errors.hpp"
 #include "backends/nvml/evidence.hpp"
+#include "model/compose.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::nvml {
@@ -18,7 +17,7 @@ constexpr std::array driver_folders{"/usr/lib/wsl/lib/libnvidia-ml.so.1",
                                     "/run/opengl-driver/lib/libnvidia-ml.so.1"};
 
 failure not_opened(std::string loader_text, const std::string& help) {
-  if (!help.empty()) loader_text = fmt::format("{}: {}", loader_text, help);
+  if (!help.empty()) loader_text = compose({loader_text, ": ", help});
   return fail(status::no_source, std::move(loader_text));
 }
 

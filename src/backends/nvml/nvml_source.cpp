@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/nvml_source.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 
@@ -11,6 +9,7 @@
 #include "backends/nvml/nvml.hpp"
 #include "backends/nvml/telemetry.hpp"
 #include "backends/nvml/usage_row.hpp"
+#include "model/compose.hpp"
 #include "platform/clock.hpp"
 
 namespace hmn {
@@ -33,7 +32,7 @@ bool is_reload(const failure& why) noexcept {
 
 failure figures_disagree(const char* from) {
   return fail(status::backend,
-              fmt::format("{}: its figures do not add up to the total; they are left out", from));
+              compose({from, ": its figures do not add up to the total; they are left out"}));
 }
 
 }  // namespace
@@ -91,10 +90,11 @@ bool nvml_source::must_reopen(std::uint64_t now_ns) {
 failure nvml_source::asleep() const {
   const auto all = watch_.devices();
   const auto sleeper = std::find_if(all.begin(), all.end(), [](const auto& w) { return w.asleep; });
-  return fail(status::asleep,
-              fmt::format("the GPU at {} sleeps, and asking NVML would wake it; it is left asleep "
-                          "unless waking is allowed",
-                          sleeper != all.end() ? to_text(sleeper->address).view() : "?"));
+  return fail(
+      status::asleep,
+      compose(
+          {"the GPU at ", sleeper != all.end() ? to_text(sleeper->address).view() : "?",
+           " sleeps, and asking NVML would wake it; it is left asleep unless waking is allowed"}));
 }
 
 result<void> nvml_source::open(const topic& t) {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/pci.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <charconv>
 #include <cstring>
 #include <utility>
 
+#include "model/compose.hpp"
 #include "model/device.hpp"
 #include "platform/file.hpp"
 
@@ -52,11 +51,10 @@ std::string bound_driver(const std::string& folder) {
   return std::string(target.substr(target.rfind('/') + 1));
 }
 
-text<32> written(const pci_address& a, int domain_digits) noexcept {
+text<32> written(const pci_address& a, unsigned domain_digits) noexcept {
   std::array<char, 32> buffer;
-  const auto end = fmt::format_to_n(buffer.data(), buffer.size(), "{:0{}x}:{:02x}:{:02x}.{:x}",
-                                    a.domain, domain_digits, a.bus, a.device, a.function);
-  return text<32>({buffer.data(), std::min(end.size, buffer.size())});
+  return text<32>(compose_in(buffer, {hex(a.domain, domain_digits), ":", hex(a.bus, 2), ":",
+                                      hex(a.device, 2), ".", hex(a.function)}));
 }
 
 template <class Found>
@@ -65,7 +63,7 @@ void each_nvidia_display(const std::string& sys_root, Found&& found) {
   platform::for_each_entry(devices.c_str(), [&](std::string_view name) {
     const auto address = parse_pci_address(name);
     if (!address) return true;
-    const std::string folder = fmt::format("{}/{}", devices, name);
+    const std::string folder = compose({devices, "/", name});
     if (read_hex(folder + "/vendor") != vendor::nvidia) return true;
     const auto kind = read_hex(folder + "/class");
     if (!kind || *kind >> 16 != display_class) return true;
@@ -124,7 +122,7 @@ std::optional<std::uint32_t> render_minor(const std::string& sys_root, const pci
   constexpr std::string_view prefix = "renderD";
   std::optional<std::uint32_t> minor;
   const std::string folder =
-      fmt::format("{}/bus/pci/devices/{}/drm", sys_root, system_name(of).view());
+      compose({sys_root, "/bus/pci/devices/", system_name(of).view(), "/drm"});
   platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
     if (!name.starts_with(prefix)) return true;
     std::uint32_t number = 0;

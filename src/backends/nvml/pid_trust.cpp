@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/pid_trust.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <utility>
 
+#include "model/compose.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::nvml {
@@ -99,7 +98,7 @@ bool pid_trust::sees_our_namespace(std::span<const merged_process> rows) {
 }
 
 bool pid_trust::exists(std::uint32_t pid) const {
-  return platform::exists(fmt::format("{}/{}", proc_root_, pid).c_str());
+  return platform::exists(compose({proc_root_, "/", pid}).c_str());
 }
 
 bool pid_trust::has(const std::vector<held>& all, const held& one) noexcept {
@@ -117,7 +116,7 @@ std::vector<pid_trust::held> pid_trust::held_by_caller() const {
 
 bool pid_trust::process_holds_gpu(std::uint32_t pid) const {
   bool holds = false;
-  each_descriptor(fmt::format("{}/{}/fd", proc_root_, pid),
+  each_descriptor(compose({proc_root_, "/", pid, "/fd"}),
                   [&](std::string_view, std::string_view target) {
                     holds = target.starts_with(numbered_node);
                     return !holds;

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/roster.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <utility>
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/sleep.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <utility>
 
+#include "model/compose.hpp"
 #include "platform/clock.hpp"
 #include "platform/file.hpp"
 
@@ -95,7 +94,7 @@ void sleep_watch::replace(const std::vector<pci_address>& found) {
   devices_.clear();
   for (const pci_address& a : found) {
     const std::string folder =
-        fmt::format("{}/bus/pci/devices/{}/power", sys_root_, system_name(a).view());
+        compose({sys_root_, "/bus/pci/devices/", system_name(a).view(), "/power"});
     devices_.push_back({a, false, false, folder + "/control", folder + "/runtime_status"});
   }
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/telemetry.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <climits>
+
+#include "model/compose.hpp"
 
 namespace hmn::nvml {
 namespace {
@@ -99,7 +99,7 @@ void telemetry_reader::refuse(status s, const char* from, const char* why, std::
     first_code_ = s == status::unsupported ? not_supported : unknown;
     first_from_ = from;
   }
-  if (t_.wants()) t_.remark(fail(s, fmt::format("{}: {}", from, why)), fields_ & bits);
+  if (t_.wants()) t_.remark(fail(s, compose({from, ": ", why})), fields_ & bits);
 }
 
 void telemetry_reader::percent(unsigned told, const char* from, std::uint32_t bit,

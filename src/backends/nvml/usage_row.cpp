@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/usage_row.hpp"
 
-#include <fmt/format.h>
+#include "model/compose.hpp"
 
 namespace hmn::nvml {
 namespace {
@@ -59,9 +59,9 @@ void remark_lists(const topic& t, const list_outcome& outcome) {
     if (c != success && !has_none) t.remark(fail(c, outcome.names[i]));
   }
   if (outcome.missed == 0) return;
-  t.remark(fail(status::limit,
-                fmt::format("{} more processes are listed than can be read", outcome.missed)),
-           0, note::partial);
+  t.remark(
+      fail(status::limit, compose({outcome.missed, " more processes are listed than can be read"})),
+      0, note::partial);
 }
 
 }  // namespace hmn::nvml

@@ -9,6 +9,9 @@ option(HMN_STATIC_CLI "Link libhypomnesis into the hmn command" OFF)
 option(HMN_STATIC_RUNTIME "Link libgcc and libstdc++ into the shared library" OFF)
 option(HMN_PRECOMPILE "Precompile common headers: faster builds that hide missing includes" OFF)
 option(HMN_WERROR "Treat warnings as errors" OFF)
+set(HMN_TEST_FOLDERS "unit;abi;backends;cli;live;install;repo" CACHE STRING
+  "The folders of tests/ that are built and run, a list")
+option(HMN_TEST_FAKES "Test the fakes that the tests stand on, too" ON)
 set(HMN_SANITIZE "" CACHE STRING "Sanitizers, a list: address;undefined or thread")
 
 option(HMN_BACKEND_NVML "NVIDIA through libnvidia-ml.so.1" ON)

@@ -124,7 +124,9 @@ TEST_CASE("a row of a described process is not completed from the real host") {
   const picture q(own, HMN_COLLECT_PROCESSES);
   REQUIRE(q.usages.size() == 1);
   CHECK(q.usages[0].name_state == HMN_NAME_RESOLVED);
+#if !HMN_TEST_EMULATED  // qemu-user's /proc/self/stat has no resident set
   CHECK(q.usages[0].host_resident_bytes > 1000);
+#endif
 }
 
 TEST_CASE("memory of described processes, and of those that have none") {

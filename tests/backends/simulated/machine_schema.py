@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """docs/schema/machine.schema.json, the examples and the library agree on what a machine file is.
 
-machine_schema.py CHECKER ROOT: CHECKER says for each line of its input "ok", or what the library has
+machine_schema.py ROOT CHECKER...: the command CHECKER says for each line of its input "ok", or what the library has
 against it as a machine file.
 """
 import copy
@@ -17,7 +17,7 @@ except ImportError:
     print("skipped: backends.machine_schema: no Python module jsonschema")
     sys.exit(77)
 
-checker, root = sys.argv[1], pathlib.Path(sys.argv[2])
+root, checker = pathlib.Path(sys.argv[1]), sys.argv[2:]
 schema = json.loads((root / "docs/schema/machine.schema.json").read_text())
 jsonschema.Draft202012Validator.check_schema(schema)
 validator = jsonschema.Draft202012Validator(schema)
@@ -32,7 +32,7 @@ def expect(condition, what):
 def verdicts(documents):
     """What the library says of each document."""
     lines = [document if isinstance(document, str) else json.dumps(document) for document in documents]
-    done = subprocess.run([checker], check=True, text=True, capture_output=True,
+    done = subprocess.run(checker, check=True, text=True, capture_output=True,
                           input="".join(line.replace("\n", " ") + "\n" for line in lines))
     told = done.stdout.splitlines()
     assert len(told) == len(documents), (len(told), len(documents))

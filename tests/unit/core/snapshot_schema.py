@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """docs/schema/snapshot.schema.json and the JSON of snapshots agree, in both directions.
 
-snapshot_schema.py PRINTER ROOT: PRINTER prints an empty snapshot, one with every field, and two of each
+snapshot_schema.py ROOT PRINTER...: the command PRINTER prints an empty snapshot, one with every field, and two of each
 machine file named on its command line.
 """
 import copy
@@ -16,7 +16,7 @@ except ImportError:
     print("skipped: unit.snapshot_schema: no Python module jsonschema")
     sys.exit(77)
 
-printer, root = sys.argv[1], pathlib.Path(sys.argv[2])
+root, printer = pathlib.Path(sys.argv[1]), sys.argv[2:]
 schema = json.loads((root / "docs/schema/snapshot.schema.json").read_text())
 jsonschema.Draft202012Validator.check_schema(schema)
 validator = jsonschema.Draft202012Validator(schema)
@@ -90,7 +90,7 @@ def check_teeth(full):
             failures.append(f"the schema takes {new} at {path}")
 
 
-done = subprocess.run([printer, *machines], check=True, text=True, capture_output=True)
+done = subprocess.run([*printer, *machines], check=True, text=True, capture_output=True)
 lines = done.stdout.splitlines()
 if len(lines) != 2 + 2 * len(machines) or not machines:
     failures.append(f"{len(lines)} lines for {len(machines)} machines")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 option(HMN_BUILD_CLI "Build the hmn command" ON)
 option(HMN_BUILD_TESTS "Build the tests" ${PROJECT_IS_TOP_LEVEL})
-option(HMN_BUILD_BINDINGS "Build the language bindings (none exist yet: no effect)" OFF)
+option(HMN_BUILD_BINDINGS "Build the language bindings whose tools are here" OFF)
 option(HMN_BUILD_DOCS "Install the manual pages (mdoc; no tool is needed)" ON)
 option(HMN_BUILD_BENCH "Build the benchmarks (Google Benchmark)" OFF)
 option(HMN_BUILD_FUZZ "Build the fuzz targets (clang with libFuzzer)" OFF)
@@ -9,7 +9,7 @@ option(HMN_STATIC_CLI "Link libhypomnesis into the hmn command" OFF)
 option(HMN_STATIC_RUNTIME "Link libgcc and libstdc++ into the shared library" OFF)
 option(HMN_PRECOMPILE "Precompile common headers: faster builds that hide missing includes" OFF)
 option(HMN_WERROR "Treat warnings as errors" OFF)
-set(HMN_TEST_FOLDERS "unit;abi;backends;cli;live;install;repo" CACHE STRING
+set(HMN_TEST_FOLDERS "unit;abi;backends;cli;bindings;live;install;repo" CACHE STRING
   "The folders of tests/ that are built and run, a list")
 option(HMN_TEST_FAKES "Test the fakes that the tests stand on, too" ON)
 set(HMN_SANITIZE "" CACHE STRING "Sanitizers, a list: address;undefined or thread")

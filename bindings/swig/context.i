@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+%nodefaultctor Context;
+typedef struct {
+} Context;
+
+%newobject Context::backend;
+%newobject Context::process_memory;
+%newobject Context::own_memory;
+%newobject Context::system_memory;
+%newobject Context::device;
+%newobject Context::pool;
+%newobject Context::telemetry;
+%newobject Context::usage;
+%newobject Context::own_usage;
+%newobject Context::take;
+
+%extend Context {
+  Context(hmn_flags flags, uint32_t deadline_ms, uint32_t stale_ms, uint32_t open_deadline_ms,
+          uint32_t max_age_ms, uint32_t idle_close_ms, uint64_t backends_off, hmn_error *error) {
+    hmn_context_options options = {sizeof options};
+    hmn_context *made = NULL;
+    options.flags = flags;
+    options.deadline_ms = deadline_ms;
+    options.stale_ms = stale_ms;
+    options.open_deadline_ms = open_deadline_ms;
+    options.max_age_ms = max_age_ms;
+    options.idle_close_ms = idle_close_ms;
+    options.backends_off = backends_off;
+    hmn_context_create(&options, &made, error);
+    return made;
+  }
+  ~Context() { hmn_context_destroy($self); }
+
+  void set_path(uint32_t path, const char *value, hmn_error *error) {
+    hmn_context_set_path($self, path, value, error);
+  }
+  hmn_backend_info *backend(uint32_t backend, hmn_error *error) {
+    HMN_ASK(hmn_backend_info, hmn_context_backend($self, backend, out, error));
+  }
+  hmn_process_memory *process_memory(uint32_t pid, hmn_flags fields, hmn_error *error) {
+    HMN_ASK(hmn_process_memory, hmn_process_memory_read($self, pid, fields, out, error));
+  }
+  hmn_process_memory *own_memory(hmn_flags fields, hmn_error *error) {
+    HMN_ASK(hmn_process_memory, hmn_process_memory_read_self($self, fields, out, error));
+  }
+  hmn_system_memory *system_memory(hmn_error *error) {
+    HMN_ASK(hmn_system_memory, hmn_system_memory_read($self, out, error));
+  }
+  uint32_t device_count(hmn_error *error) {
+    uint32_t count = 0;
+    hmn_device_count($self, &count, error);
+    return count;
+  }
+  uint32_t find_device(const char *key, hmn_error *error) {
+    uint32_t index = 0;
+    hmn_device_find($self, key, &index, error);
+    return index;
+  }
+  hmn_device *device(uint32_t device_index, hmn_error *error) {
+    HMN_ASK(hmn_device, hmn_device_read($self, device_index, out, error));
+  }
+  hmn_pool *pool(uint32_t device_index, uint32_t kind, hmn_error *error) {
+    HMN_ASK(hmn_pool, hmn_pool_read($self, device_index, kind, out, error));
+  }
+  hmn_telemetry *telemetry(uint32_t device_index, hmn_flags fields, hmn_error *error) {
+    HMN_ASK(hmn_telemetry, hmn_telemetry_read($self, device_index, fields, out, error));
+  }
+  hmn_usage *usage(uint32_t device_index, uint32_t pid, hmn_error *error) {
+    HMN_ASK(hmn_usage, hmn_usage_read($self, device_index, pid, out, error));
+  }
+  hmn_usage *own_usage(uint32_t device_index, hmn_error *error) {
+    HMN_ASK(hmn_usage, hmn_usage_read_self($self, device_index, out, error));
+  }
+  Snapshot *take(hmn_flags flags, hmn_flags collect, uint32_t device_index, uint32_t pid,
+                     uint32_t deadline_ms, hmn_error *error) {
+    hmn_snapshot_options options = {sizeof options};
+    hmn_snapshot *taken = NULL;
+    options.flags = flags;
+    options.collect = collect;
+    options.device_index = device_index;
+    options.pid = pid;
+    options.deadline_ms = deadline_ms;
+    hmn_snapshot_take($self, &options, &taken, error);
+    return taken;
+  }
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The raw layer of every binding. It holds handles and records with methods; what a language does with
+// errors, absent values, text and wide integers stands in its own for_<language>.i. Hand-written packages
+// stand on it; nobody else uses it.
+#if defined(SWIGPYTHON)
+%module(threads="1") raw
+#elif defined(SWIGGO)
+%module raw
+#elif defined(SWIGLUA)
+%module core
+#elif defined(SWIGCSHARP)
+%module(directors="0") Raw
+#endif
+
+%include <stdint.i>
+
+%{
+#include <hypomnesis.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Methods of these names cannot be taken for the library's functions. */
+typedef hmn_context Context;
+typedef hmn_snapshot Snapshot;
+
+/* Pointers to a present value, NULL when it is absent. */
+typedef uint64_t hmn_opt_u64;
+typedef uint32_t hmn_opt_u32;
+typedef int64_t hmn_opt_i64;
+typedef int32_t hmn_opt_i32;
+typedef double hmn_opt_f64;
+typedef char hmn_opt_text;
+
+static void hmn_refuse(hmn_error *error, hmn_status status, const char *message) {
+  error->status = status;
+  strncpy(error->message, message, sizeof error->message - 1);
+}
+
+/* Functions of snapshots return a status alone. */
+static void hmn_told(hmn_error *error, hmn_status status) {
+  if (status != HMN_OK) hmn_refuse(error, status, hmn_status_name(status));
+}
+
+/* A record to be filled, with its size in front; NULL and an error without memory. */
+static void *hmn_record(uint32_t size, hmn_error *error) {
+  uint32_t *record = (uint32_t *)calloc(1, size);
+  if (record) *record = size;
+  else hmn_refuse(error, HMN_E_NO_MEMORY, "out of memory");
+  return record;
+}
+
+static char *hmn_buffer(uint32_t size, hmn_error *error) {
+  char *buffer = (char *)malloc(size);
+  if (!buffer) hmn_refuse(error, HMN_E_NO_MEMORY, "out of memory");
+  return buffer;
+}
+
+/* Fills `out` by CALL, which gives a status and reports to `error` itself. */
+#define HMN_ASK(record, CALL) \
+  do { \
+    record *out = (record *)hmn_record(sizeof(record), error); \
+    if (out && (CALL) != HMN_OK) { \
+      free(out); \
+      out = NULL; \
+    } \
+    return out; \
+  } while (0)
+
+/* The same of a snapshot; what it does not hold is NULL without an error. */
+#define HMN_LOOK(record, CALL) \
+  do { \
+    record *out = (record *)hmn_record(sizeof(record), error); \
+    const hmn_status status = out ? (CALL) : HMN_E_EMPTY; \
+    if (out) error->status = HMN_OK; \
+    if (status != HMN_OK) { \
+      free(out); \
+      out = NULL; \
+      if (status != HMN_E_EMPTY) hmn_told(error, status); \
+    } \
+    return out; \
+  } while (0)
+
+/* A text by CALL, which fills (buffer, capacity, &needed); what is not there is NULL. */
+#define HMN_TEXT(CALL) \
+  do { \
+    uint32_t needed = 0, capacity = 0; \
+    char *buffer = NULL; \
+    hmn_status status = (CALL); \
+    error->status = HMN_OK; \
+    if (status == HMN_OK && (buffer = hmn_buffer(needed, error))) { \
+      capacity = needed; \
+      status = (CALL); \
+      if (status != HMN_OK) { \
+        free(buffer); \
+        buffer = NULL; \
+      } \
+    } \
+    if (status != HMN_E_EMPTY) hmn_told(error, status); \
+    return buffer; \
+  } while (0)
+%}
+
+#if defined(SWIGPYTHON)
+%include "for_python.i"
+#elif defined(SWIGGO)
+%include "for_go.i"
+#elif defined(SWIGLUA)
+%include "for_lua.i"
+#elif defined(SWIGCSHARP)
+%include "for_csharp.i"
+#endif
+
+typedef int32_t hmn_status;
+typedef uint32_t hmn_flags;
+
+%include "constants.i"
+
+// A result: made by a method, freed with its proxy, never changed.
+%define HMN_RECORD(record)
+%nodefaultctor record;
+%immutable;
+%extend record {
+  ~record() { free($self); }
+}
+%enddef
+
+// A value of it that may be absent.
+%define HMN_OPTIONAL(record, kind, field, bit)
+%{
+static const hmn_opt_ ## kind *record ## _ ## field ## _get(record *self) {
+  return self->present & bit ? HMN_FIRST_ ## kind(self->field) : NULL;
+}
+%}
+%extend record {
+  const hmn_opt_ ## kind *field;
+}
+%enddef
+%{
+#define HMN_FIRST_text(field) (field)
+#define HMN_FIRST_u64(field) &(field)
+#define HMN_FIRST_u32(field) &(field)
+#define HMN_FIRST_i64(field) &(field)
+#define HMN_FIRST_i32(field) &(field)
+#define HMN_FIRST_f64(field) &(field)
+%}
+
+%include "records.i"
+%mutable;
+%include "library.i"
+%include "context.i"
+%include "snapshot.i"

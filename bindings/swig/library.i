@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+%rename(version_number) hmn_version_number;
+%rename(version_string) hmn_version_string;
+%rename(feature) hmn_feature;
+%rename(status_name) hmn_status_name;
+%rename(backend_name) hmn_backend_name;
+uint32_t hmn_version_number(void);
+const char *hmn_version_string(void);
+uint32_t hmn_feature(uint32_t feature);
+const char *hmn_status_name(hmn_status status);
+const char *hmn_backend_name(uint32_t backend);
+
+%newobject format_bytes;
+%inline %{
+char *format_bytes(uint64_t bytes, hmn_error *error) {
+  HMN_TEXT(hmn_format_bytes(bytes, buffer, capacity, &needed));
+}
+/* The size of a struct as this library was compiled, 0 for a name that it does not know. */
+uint32_t size_of(const char *name) {
+#define HMN_SIZE(record) if (strcmp(name, #record) == 0) return (uint32_t)sizeof(record)
+  HMN_SIZE(hmn_backend_info);
+  HMN_SIZE(hmn_context_options);
+  HMN_SIZE(hmn_delta);
+  HMN_SIZE(hmn_device);
+  HMN_SIZE(hmn_diagnostic);
+  HMN_SIZE(hmn_error);
+  HMN_SIZE(hmn_pool);
+  HMN_SIZE(hmn_process_memory);
+  HMN_SIZE(hmn_snapshot_info);
+  HMN_SIZE(hmn_snapshot_options);
+  HMN_SIZE(hmn_system_memory);
+  HMN_SIZE(hmn_telemetry);
+  HMN_SIZE(hmn_usage);
+#undef HMN_SIZE
+  return 0;
+}
+%}

@@ -73,6 +73,7 @@ static void assert_both(const pair* p, const char* label, const char* expected) 
   assert_string_equal(text, expected);
 }
 
+/* HV46, HV49. */
 static void the_change_of_the_callers_use_is_per_process(void** state) {
   (void)state;
   pair p = make(own_use_grows);
@@ -84,6 +85,7 @@ static void the_change_of_the_callers_use_is_per_process(void** state) {
   end(&p);
 }
 
+/* HV47. */
 static void the_change_of_the_devices_use_is_device_wide(void** state) {
   (void)state;
   pair p = make(device_use_grows);
@@ -91,7 +93,7 @@ static void the_change_of_the_devices_use_is_device_wide(void** state) {
   end(&p);
 }
 
-/* Without the second part when a side does not know it. */
+/* HV48. Without the second part when a side does not know it. */
 static void without_vram_there_is_the_ram_alone(void** state) {
   (void)state;
   pair p = make(memory_alone);
@@ -149,14 +151,24 @@ static void a_device_that_neither_has_is_no_device(void** state) {
   end(&p);
 }
 
-/* On a machine without a GPU the line tells of the RAM. */
+static pair without_a_device(const char* before, const char* after) {
+  char json[512];
+  snprintf(json, sizeof json,
+           "{\"host\": {\"self\": {\"resident\": \"%s\"}}, \"devices\": [], \"changes\": "
+           "[{\"at_reading\": 2, \"patch\": [{\"op\": \"replace\", \"path\": "
+           "\"/host/self/resident\", \"value\": \"%s\"}]}]}",
+           before, after);
+  return make(json);
+}
+
+/* HV48, HV50. On a machine without a GPU the line tells of the RAM. */
 static void without_the_device_the_line_has_the_ram_alone(void** state) {
   (void)state;
-  pair p = make(
-      "{\"host\": {\"self\": {\"resident\": \"50MiB\"}}, \"devices\": [], \"changes\": "
-      "[{\"at_reading\": 2, \"patch\": [{\"op\": \"replace\", \"path\": \"/host/self/resident\", "
-      "\"value\": \"80MiB\"}]}]}");
+  pair p = without_a_device("50MiB", "80MiB");
   assert_delta(&p, "cpu", "  cpu: RAM +30 MB\n");
+  end(&p);
+  p = without_a_device("100MiB", "150MiB");
+  assert_both(&p, "cpu_only", "  cpu_only: RAM 100 MB \xE2\x86\x92 150 MB (+50 MB)\n");
   end(&p);
 }
 

@@ -66,6 +66,34 @@ TEST_CASE("figures that do not add up: reserved is not believed") {
   CHECK(fields_of(m.gone, status::backend) == pool_field::reserved);
 }
 
+// The predecessor's device line, with the header of its columns.
+TEST_CASE("HV11 to HV13: what of a card is kept where a cell is not to be believed") {
+  std::vector<missing> gone;
+  const auto row = [](const char* line) {
+    return row_of("memory.used [MiB], memory.total [MiB], driver_version", line);
+  };
+  for (const char* line : {"notanumber, 16384, 610.88", "[N/A], 16384, 610.88"}) {
+    CAPTURE(line);
+    const auto no_used = pool_of(row(line), gone);
+    REQUIRE(no_used);
+    CHECK_FALSE(no_used->used);
+    CHECK(no_used->total == 16384 * mib);
+    CHECK(identity_of(row(line)).driver_version.view() == "610.88");
+  }
+  const gpu_row no_total = row("1024, notanumber, 610.88");
+  gone.clear();
+  const auto none = pool_of(no_total, gone);
+  REQUIRE_FALSE(none);
+  CHECK(none.why().code == status::backend);
+  CHECK(identity_of(no_total).driver_version.view() == "610.88");
+  gone.clear();
+  const auto too_much = pool_of(row("2048, 1024, d"), gone);
+  REQUIRE(too_much);
+  CHECK_FALSE(too_much->used);
+  CHECK(too_much->total == 1'073'741'824);
+  CHECK(fields_of(gone, status::backend) == pool_field::used);
+}
+
 TEST_CASE("more used than there is, is absent and not shown") {
   const memory m("1024, 2048, 0, [N/A]");
   REQUIRE(m.found);

@@ -54,6 +54,7 @@ TEST_CASE("HV8, HV9: used, total and driver") {
   const auto without = device_line("1024, 16384, ");
   REQUIRE(without);
   CHECK(without->used.value == 1'073'741'824);
+  CHECK(without->total.value == 17'179'869'184);
   CHECK(without->driver.empty());
 }
 
@@ -67,10 +68,12 @@ TEST_CASE("HV11, HV12: what is no number is absent, alone") {
   REQUIRE(used);
   CHECK_FALSE(used->used.value);
   CHECK(used->total.value == 17'179'869'184);
+  CHECK(used->driver == "610.88");
   const auto total = device_line("1024, notanumber, 610.88");
   REQUIRE(total);
   CHECK(total->used.value == 1'073'741'824);
   CHECK_FALSE(total->total.value);
+  CHECK(total->driver == "610.88");
 }
 
 TEST_CASE("HV13: sentinels, units, surplus cells") {
@@ -78,11 +81,16 @@ TEST_CASE("HV13: sentinels, units, surplus cells") {
   REQUIRE(na);
   CHECK_FALSE(na->used.value);
   CHECK(na->used.why == status::unsupported);
+  CHECK(na->total.value == 17'179'869'184);
+  CHECK(na->driver == "x");
   const auto units = device_line("1024 MiB, 16384 MiB, x");
   REQUIRE(units);
   CHECK(units->used.value == 1'073'741'824);
+  CHECK(units->total.value == 17'179'869'184);
   const auto driver = device_line("1024, 16384, [N/A]");
   REQUIRE(driver);
+  CHECK(driver->used.value == 1'073'741'824);
+  CHECK(driver->total.value == 17'179'869'184);
   CHECK(driver->driver.empty());
   CHECK_FALSE(device_line("1024,16384,610.88,extra"));
 }
@@ -96,6 +104,7 @@ TEST_CASE("HV14, HV16: a process, and one whose name has a comma") {
   CHECK(plain->used.value == 1'073'741'824);
   const auto comma = app_line("42, weird,name.exe, 8");
   REQUIRE(comma);
+  CHECK(comma->pid == 42);
   CHECK(comma->name == "weird,name.exe");
   CHECK(comma->used.value == 8 * mib);
 }
@@ -103,6 +112,7 @@ TEST_CASE("HV14, HV16: a process, and one whose name has a comma") {
 TEST_CASE("HV15: a name that the tool does not know is a state, never a name") {
   const auto hidden = app_line("999, ?, 256");
   REQUIRE(hidden);
+  CHECK(hidden->pid == 999);
   CHECK(hidden->name.empty());
   CHECK(hidden->name_state == name_state::unknown);
   CHECK(hidden->used.value == 268'435'456);
@@ -125,10 +135,15 @@ TEST_CASE("HV17, HV18, HV20: no row without a pid or with too few cells") {
 TEST_CASE("HV19, HV21: a process whose figure is unknown is still a row") {
   const auto nonsense = app_line("123, python.exe, notanumber");
   REQUIRE(nonsense);
+  CHECK(nonsense->pid == 123);
+  CHECK(nonsense->name == "python.exe");
   CHECK_FALSE(nonsense->used.value);
   CHECK(nonsense->used.why == status::backend);
   const auto na = app_line("8, x, [N/A]");
   REQUIRE(na);
+  CHECK(na->pid == 8);
+  CHECK(na->name == "x");
+  CHECK_FALSE(na->used.value);
   CHECK(na->used.why == status::unsupported);
 }
 
@@ -139,6 +154,7 @@ TEST_CASE("HV21: blanks, an empty name, a Windows path, pid 0") {
   CHECK(empty->used.value == mib);
   const auto path = app_line(" 8 ,  C:\\a b.exe , 12 ");
   REQUIRE(path);
+  CHECK(path->pid == 8);
   CHECK(path->name == "a b.exe");
   CHECK(path->used.value == 12'582'912);
   CHECK_FALSE(app_line("No running processes found"));

@@ -38,7 +38,14 @@ TEST_CASE("total = reserved + free + used is taken as told") {
   CHECK(f.agree);
 }
 
-TEST_CASE("reserved is taken out of a used that holds it") {
+TEST_CASE("HV45: reserved is taken out of a used that holds it") {
+  const auto card = check(nvml::memory_v2{memory_v2_version, 17'179'869'184, 76'546'048,
+                                          15'246'684'160, 1'933'185'024});
+  CHECK(card.total == 17'179'869'184);
+  CHECK(card.free == 15'246'684'160);
+  CHECK(card.used == 1'856'638'976);
+  CHECK(card.reserved == 76'546'048);
+  CHECK(*card.total - *card.reserved == 17'103'323'136);
   const auto f = check(nvml::memory_v2{memory_v2_version, 100, 10, 60, 40});
   CHECK(f.used == 30);
   CHECK(f.reserved == 10);

@@ -114,7 +114,8 @@ TEST_CASE("rows and the figures that are kept") {
   }
   SUBCASE("HV23: a value that the driver does not tell") {
     const auto rows =
-        rows_of(R"([{"pid": 100, "used": 1024}, {"pid": 200}, {"pid": 300, "used": 4096}])");
+        rows_of(R"([{"pid": 100, "used": 1024}, {"pid": 200, "used": 18446744073709551615},
+                    {"pid": 300, "used": 4096}])");
     REQUIRE(rows.size() == 3);
     CHECK(rows[0].used == 1024);
     CHECK(!rows[1].used);
@@ -136,7 +137,8 @@ TEST_CASE("rows and the figures that are kept") {
     CHECK(rows_of("[]").empty());
   }
   SUBCASE("HV27: nothing but garbage") {
-    const auto rows = rows_of(R"([{"pid": 1}, {"pid": 2, "used": 17179869185}])");
+    const auto rows =
+        rows_of(R"([{"pid": 1, "used": 18446744073709551615}, {"pid": 2, "used": 17179869185}])");
     REQUIRE(rows.size() == 2);
     CHECK(!rows[0].used);
     CHECK(!rows[1].used);

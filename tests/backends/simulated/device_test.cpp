@@ -49,6 +49,13 @@ TEST_CASE("every field of a device is told") {
   CHECK(d.state == HMN_STATE_UNREADABLE);
 }
 
+TEST_CASE("HV44: a name that is not known is absent, not a word for it") {
+  const hmn_device nameless = device_of(R"("driver_version":"591.86")");
+  CHECK(nameless.present == HMN_DEVICE_HAS_DRIVER);
+  CHECK(std::string(nameless.name).empty());
+  CHECK(std::string(nameless.driver_version) == "591.86");
+}
+
 TEST_CASE("what is left out is absent, and kinds follow from the pools") {
   const hmn_device bare = device_of("");
   CHECK(bare.present == 0);

@@ -37,6 +37,17 @@ TEST_CASE("every figure of a pool is told, exactly") {
   CHECK(p.is_main == 1);
 }
 
+TEST_CASE("HV45: figures are told as they were given") {
+  const hmn_pool p =
+      pool_of(R"("total":17179869184,"free":15246684160,"used":1933185024,"reserved":76546048)");
+  CHECK(p.present == (sum_fields | HMN_POOL_HAS_RESERVED));
+  CHECK(p.total_bytes == 17'179'869'184);
+  CHECK(p.free_bytes == 15'246'684'160);
+  CHECK(p.used_bytes == 1'933'185'024);
+  CHECK(p.reserved_bytes == 76'546'048);
+  CHECK(p.total_bytes - p.reserved_bytes == 17'103'323'136);
+}
+
 TEST_CASE("free and used follow from each other, null keeps them unknown") {
   const hmn_pool free = pool_of(R"("total":100,"reserved":7,"used":33)");
   CHECK(free.free_bytes == 60);

@@ -73,20 +73,24 @@ TEST_CASE("a file that is missing costs its own fields") {
   CHECK(mentions(r.why(), "smaps_rollup"));
 }
 
-TEST_CASE("a line that is missing is unsupported, a broken one is not") {
+TEST_CASE("HV3 to HV5: a line that is missing is unsupported, a broken one is not") {
   const hmn_fake::tree tree;
   hmn_fake::process p = worker();
-  p.status = "Name:\ttrainer\nVmRSS:\t 1 kB\nVmHWM:\t 5 MB\n";
-  hmn_fake::add_process(tree, p);
-  process_memory m;
-  const auto swap = host_on(tree)->memory(4242, field::swap, m);
-  REQUIRE_FALSE(swap);
-  CHECK(swap.why().code == status::unsupported);
-  CHECK(mentions(swap.why(), "VmSwap"));
-  const auto peak = host_on(tree)->memory(4242, field::peak_resident, m);
-  REQUIRE_FALSE(peak);
-  CHECK(peak.why().code == status::backend);
-  CHECK(mentions(peak.why(), "VmHWM"));
+  for (const char* line : {"VmHWM:\t 5 MB\n", "VmHWM:\tnot_a_number kB\n", "VmHWM:\t   42\n"}) {
+    CAPTURE(line);
+    p.status = std::string("Name:\ttrainer\nVmRSS:\t 1 kB\n") + line;
+    hmn_fake::add_process(tree, p);
+    process_memory m;
+    const auto swap = host_on(tree)->memory(4242, field::swap, m);
+    REQUIRE_FALSE(swap);
+    CHECK(swap.why().code == status::unsupported);
+    CHECK(mentions(swap.why(), "4242/status has no VmSwap"));
+    const auto peak = host_on(tree)->memory(4242, field::peak_resident, m);
+    REQUIRE_FALSE(peak);
+    CHECK(peak.why().code == status::backend);
+    CHECK(mentions(peak.why(), "4242/status"));
+    CHECK(mentions(peak.why(), "VmHWM is no amount in kB"));
+  }
 }
 
 TEST_CASE("statm that makes no sense is an error of the source") {

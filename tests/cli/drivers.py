@@ -73,10 +73,14 @@ class Nvml(Machines):
             self.assertEqual(result.code, 1, arguments)
             self.assertIn("driver library and kernel module differ", result.err)
 
-    def test_a_driver_that_is_not_loaded_is_a_reason(self):
-        result = self.with_nvml({"rules": [{"call": "nvmlInit*", "result": 9}]})
-        self.assertEqual(result.code, 0, result.err)
+    def test_h191_a_driver_that_is_not_loaded_is_a_reason(self):
+        broken = {"rules": [{"call": "nvmlInit*", "result": 9}]}
+        result = self.with_nvml(broken)
+        self.assertEqual((result.code, result.err), (0, ""))
         self.assertRegex(result.out, r"\nGPU: none found: .*not loaded")
+        result = self.with_nvml(broken, "--json")
+        self.assertEqual((result.code, result.out), (0, "[]\n"))
+        self.assertRegex(result.err, r"^hmn: .*not loaded.*\n$")
 
     def test_the_doctor_gives_the_code_once(self):
         broken = {"rules": [{"call": "nvmlInit*", "result": 18}]}

@@ -25,11 +25,37 @@ def table(*lines):
 class Table(Machines):
     """HV63 to HV67, in their new form."""
 
-    def test_an_empty_list_is_its_header(self):
+    def test_hv63_an_empty_list_is_its_header(self):
         self.assertEqual(self.on(with_processes(), "ps"),
                          (0, "PID  NAME  VRAM  SHARED  RAM  DEVICE\n", "hmn: 0 GPU processes found.\n"))
 
-    def test_one_row(self):
+    def test_hv64_one_row(self):
+        row = process(12345, "8GiB", "python.exe", host_pool=0)
+        self.assertEqual(self.on(with_processes(row), "ps").out, table(
+            "  PID  NAME           VRAM  SHARED  RAM  DEVICE",
+            "12345  python.exe  8.0 GiB   0 MiB    ?  GPU 0 [RTX 5060 Ti]"))
+
+    def test_hv65_names_that_are_missing_or_protected(self):
+        row = process(99, "256MiB", None, host_pool=0)
+        self.assertEqual(self.on(with_processes(row), "ps").out, table(
+            "PID  NAME     VRAM  SHARED  RAM  DEVICE",
+            " 99  ?     256 MiB   0 MiB    ?  GPU 0 [RTX 5060 Ti]"))
+        row["name_state"] = "protected"
+        self.assertEqual(self.on(with_processes(row), "ps").out, table(
+            "PID  NAME            VRAM  SHARED  RAM  DEVICE",
+            " 99  ? protected  256 MiB   0 MiB    ?  GPU 0 [RTX 5060 Ti]"))
+
+    def test_hv66_a_device_without_a_name(self):
+        row = process(99, "256MiB", "python.exe", host_pool=0)
+        devices = [card("A"), card("B"), card("C"), {"processes": [row]}]
+        text = self.on({"devices": devices}, "ps").out
+        self.assertIn("python.exe  256 MiB   0 MiB    ?  GPU 3\n", text)
+
+    def test_hv67_shared_memory(self):
+        row = process(99, "16GiB", "python.exe", host_pool="2GiB")
+        self.assertIn("  16.0 GiB  2.0 GiB  ", self.on(with_processes(row), "ps").out)
+
+    def test_every_figure(self):
         row = process(12345, "8GiB", "python.exe", host_resident="1.5GiB", host_pool="512MiB")
         self.assertEqual(self.on(with_processes(row), "ps").out, table(
             "  PID  NAME           VRAM   SHARED      RAM  DEVICE",
@@ -47,10 +73,6 @@ class Table(Machines):
         text = self.on(with_processes(*rows), "ps", "--sort", "pid").out
         self.assertEqual([re.split(" {2,}", line.strip())[1] for line in text.splitlines()[1:]],
                          ["? exited", "? protected", "? kernel", "?"])
-
-    def test_a_device_without_a_name(self):
-        text = self.on({"devices": [{"processes": [process(7, "256MiB")]}]}, "ps").out
-        self.assertTrue(text.endswith("  GPU 0\n"), text)
 
     def test_a_name_stays_on_its_line(self):
         text = self.on(with_processes(process(1, "1MiB", "a\nb\x1b[2J\u202e")), "ps").out
@@ -71,7 +93,7 @@ class Table(Machines):
 class Json(Machines):
     """HV68 and HV69, in their new form."""
 
-    def test_an_empty_list(self):
+    def test_hv68_an_empty_list(self):
         self.assertEqual(self.on(with_processes(), "ps", "--json").out, "[]\n")
 
     def test_keys_and_their_order(self):
@@ -93,12 +115,17 @@ class Json(Machines):
             "kinds": ["compute", "graphics"], "gpu_instance": 1, "compute_instance": 0,
             "accounting": "allocated", "source": "simulated", "notes": ["lower_bound"]})
 
-    def test_the_old_keys_stand_first_as_they_were(self):
+    def test_hv68_the_old_keys_stand_first_as_they_were(self):
         row = process(12345, 8388608, "python.exe", host_pool=0)
         text = self.on(with_processes(row), "ps", "--json").out
         self.assertTrue(text.startswith(
             '[{"pid":12345,"name":"python.exe","used_bytes":8388608,"shared_used_bytes":0,'
             '"device_index":0,"device_name":"RTX 5060 Ti",'), text)
+        nameless = process(42, 0, None, host_pool=0)
+        text = self.on({"devices": [{"processes": [nameless]}]}, "ps", "--json").out
+        self.assertTrue(text.startswith(
+            '[{"pid":42,"name":null,"used_bytes":0,"shared_used_bytes":0,"device_index":0,'
+            '"device_name":null,'), text)
 
     def test_unknown_is_null(self):
         row = {"pid": 42, "missing": {"status": "unsupported"}}
@@ -108,7 +135,7 @@ class Json(Machines):
                                  "notes"})
         self.assertEqual(found["name_state"], "unknown")
 
-    def test_quotes_in_names(self):
+    def test_hv69_quotes_in_names(self):
         text = self.on(with_processes(process(1, 1, 'weird"name')), "ps", "--json").out
         self.assertIn('"name":"weird\\"name"', text)
 

@@ -36,7 +36,7 @@ class Text(Machines):
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MIB
         self.assertAlmostEqual(int(line.split(" / ")[1].split()[0]), total, delta=total * 0.02)
 
-    def test_a_whole_line(self):
+    def test_h190_a_whole_line(self):
         pool = {"kind": "vram", "total": "16384MiB", "reserved": "400MiB", "used": "2700MiB"}
         self.assertEqual(
             self.gpu_line(name="NVIDIA Test GPU", pools=[pool], driver_version="610.88"),
@@ -46,7 +46,7 @@ class Text(Machines):
         pool = {"kind": "vram", "total": GIB, "free": 512 * MIB - 1}
         self.assertIn("free 511 MiB / 1024 MiB", self.gpu_line(pools=[pool]))
 
-    def test_a_name_that_is_not_known(self):
+    def test_hv44_a_name_that_is_not_known(self):
         self.assertEqual(self.gpu_line(name=None), "GPU 0: free 13312 MiB / 16384 MiB")
 
     def test_names_are_escaped(self):
@@ -58,13 +58,26 @@ class Text(Machines):
         self.assertEqual(self.gpu_line(pools=[pool]), "GPU 0 [Card]: total 16384 MiB")
         self.assertEqual(self.gpu_line(pools=[]), "GPU 0 [Card]: memory unknown")
 
-    def test_a_device_that_sleeps_or_is_lost(self):
+    def test_h193_a_device_that_sleeps_or_is_lost(self):
         for state in ("asleep", "lost", "unreadable"):
             result = self.on({"devices": [card(state=state), card("Other")]})
             self.assertEqual(result.code, 0)
             self.assertEqual(result.out.splitlines()[1], f"GPU 0 [Card]: {state}, memory unknown")
             self.assertIn("GPU 1 [Other]: free", result.out)
             self.assertEqual(result.err.count("GPU 0: "), 1, result.err)
+
+    def test_h192_gpus_that_cannot_be_read(self):
+        failing = [{"call": "pools", "status": "backend", "message": "broken"}]
+        machine = {"devices": [card("A", failures=failing), card("B", failures=failing)]}
+        remarks = "hmn: GPU 0: broken\nhmn: GPU 1: broken\n"
+        text = self.on(machine)
+        self.assertEqual((text.code, text.err), (0, remarks))
+        self.assertEqual(text.out.splitlines()[1:],
+                         ["GPU 0 [A]: memory unknown", "GPU 1 [B]: memory unknown"])
+        json = self.on(machine, "--json")
+        self.assertEqual((json.code, json.err), (0, remarks))
+        self.assertEqual([(gpu["name"], gpu["total_bytes"]) for gpu in self.rows(json)],
+                         [("A", None), ("B", None)])
 
     def test_unified_memory(self):
         pool = {"kind": "unified", "total": "120GiB", "free": "100GiB"}
@@ -86,7 +99,7 @@ class Text(Machines):
         pool = {"kind": "vram", "total": "16GiB", "used": "3GiB", "notes": ["estimated"]}
         self.assertIn("free ~13312 MiB", self.gpu_line(pools=[pool]))
 
-    def test_no_gpu_is_one_line_with_the_reason(self):
+    def test_h191_no_gpu_is_one_line_with_the_reason(self):
         result = self.on({"devices": []})
         self.assertEqual((result.code, result.err), (0, ""))
         self.assertEqual(result.out.splitlines()[1:],
@@ -115,11 +128,11 @@ class Json(Machines):
     def gpus(self, **keys):
         return self.rows(self.on(keys, "--json"))
 
-    def test_no_gpu_is_an_empty_array(self):
+    def test_h191_no_gpu_is_an_empty_array(self):
         result = self.on({"devices": []}, "--json")
         self.assertEqual(result, (0, "[]\n", ""))
 
-    def test_keys_and_their_order(self):
+    def test_h194_keys_and_their_order(self):
         self.assertEqual(list(self.gpus(devices=[card()])[0]), KEYS)
 
     def test_every_known_value(self):

@@ -93,6 +93,7 @@ TEST_CASE("HV117: keys of --sort, and two that are kept for old scripts") {
   CHECK(parsed({"ps", "--sort", "total"}).sort == sort_key::total);
   CHECK(parsed({"ps", "--sort", "pid"}).sort == sort_key::pid);
   CHECK(parsed({"ps", "--sort", "name"}).sort == sort_key::name);
+  CHECK(contains(refused({"ps", "--sort", "VRAM"}), "\"VRAM\""));
   const auto message = refused({"ps", "--sort", "bogus"});
   CHECK(contains(message, "\"bogus\""));
   CHECK(contains(message, "vram, shared, total, ram, pid or name"));

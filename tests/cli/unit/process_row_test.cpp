@@ -47,6 +47,8 @@ using pids = std::vector<std::uint32_t>;
 }  // namespace
 
 TEST_CASE("HV79, HV80: sizes sort from the largest") {
+  CHECK(order({row(1, 1000, 9000), row(2, 5000, 0), row(3, 3000, 0)}, sort_key::vram) ==
+        pids{2, 3, 1});
   const std::vector<process_row> rows{row(1, 1000, 9000), row(2, 5000, 0), row(3, 3000, 2000)};
   CHECK(order(rows, sort_key::vram) == pids{2, 3, 1});
   CHECK(order(rows, sort_key::shared) == pids{1, 3, 2});
@@ -106,13 +108,43 @@ TEST_CASE("HV72 to HV74: the count sentence names the filters") {
   CHECK(count_sentence({}, {{}, {}, "py*"}) == "0 GPU processes found matching name=py*.");
 }
 
-TEST_CASE("HV76 to HV78: the count sentence counts names that root could see") {
-  CHECK(count_sentence({row(1, 0), row(2, 0), row(3, 0), nameless(4, HMN_NAME_PROTECTED)}, {}) ==
+TEST_CASE("HV76: the count sentence counts names that root could see") {
+  const auto sentence = [](std::size_t named, std::size_t hidden) {
+    std::vector<process_row> rows(named, row(1, 0));
+    rows.insert(rows.end(), hidden, nameless(4, HMN_NAME_PROTECTED));
+    return count_sentence(rows, {});
+  };
+  CHECK(sentence(3, 1) ==
         "4 GPU processes found (0 MiB allocated total; 1 protected, run as root for names).");
-  CHECK(count_sentence({nameless(4, HMN_NAME_UNKNOWN)}, {}) ==
-        "1 GPU process found (0 MiB allocated total; 1 protected, run as root for names).");
-  CHECK(count_sentence({nameless(4, HMN_NAME_EXITED), nameless(5, HMN_NAME_KERNEL)}, {}) ==
-        "2 GPU processes found (0 MiB allocated total).");
+  CHECK(sentence(28, 4) ==
+        "32 GPU processes found (0 MiB allocated total; 4 protected, run as root for names).");
+  CHECK(sentence(0, 3) ==
+        "3 GPU processes found (0 MiB allocated total; 3 protected, run as root for names).");
+}
+
+TEST_CASE("HV77: the count sentence with filters and a protected name") {
+  CHECK(
+      count_sentence({row(42, 0), row(42, 0), nameless(42, HMN_NAME_PROTECTED)}, {42u, "0", {}}) ==
+      "3 GPU processes found matching pid=42 device=0 (0 MiB allocated total; 1 protected, run "
+      "as root for names).");
+}
+
+TEST_CASE("HV78: the state of a name counts, never what it looks like") {
+  const auto sentence = [](const process_row& last) {
+    return count_sentence({row(1, 0), row(2, 0), last}, {});
+  };
+  constexpr const char* plain = "3 GPU processes found (0 MiB allocated total).";
+  constexpr const char* hidden =
+      "3 GPU processes found (0 MiB allocated total; 1 protected, run as root for names).";
+  CHECK(sentence(nameless(3, HMN_NAME_PROTECTED)) == hidden);
+  CHECK(sentence(nameless(3, HMN_NAME_UNKNOWN)) == hidden);
+  CHECK(sentence(nameless(3, HMN_NAME_EXITED)) == plain);
+  CHECK(sentence(nameless(3, HMN_NAME_KERNEL)) == plain);
+  for (const char* name : {"[protected]", "?", "[exited]", "[kernel]"})
+    CHECK(sentence(row(3, 0, 0, name)) == plain);
+}
+
+TEST_CASE("a process of another namespace has no name that root could see") {
   auto foreign = nameless(4, HMN_NAME_UNKNOWN);
   foreign.usage.notes = HMN_NOTE_FOREIGN_PID;
   CHECK(count_sentence({foreign}, {}) == "1 GPU process found (0 MiB allocated total).");

@@ -39,7 +39,18 @@ TEST_CASE("an empty table is its header") {
   CHECK(two_columns().text({}) == "PID  NAME  VRAM\n");
 }
 
-TEST_CASE("HV62: columns are as wide as their widest cell, numbers to the right") {
+TEST_CASE("HV62: a column is as wide as its widest cell, or its title") {
+  table out({{"PID"}, {"HEADER"}, {"END"}});
+  CHECK(out.text({}) == "PID  HEADER  END\n");
+  out.add({{"1"}, {"a"}, {"x"}});
+  out.add({{"12345"}, {"bc"}, {"y"}});
+  CHECK(out.text({}) ==
+        "PID    HEADER  END\n"
+        "1      a       x\n"
+        "12345  bc      y\n");
+}
+
+TEST_CASE("numbers stand to the right") {
   auto out = two_columns();
   out.add({{"7"}, {"a"}, {"512 MiB"}});
   out.add({{"12345"}, {"python"}, {"8.0 GiB"}});

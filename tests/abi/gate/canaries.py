@@ -285,6 +285,12 @@ class Library(Canary):
         self.assertTrue(self.versions("GLIBC 2.24\nGLIBC:static-runtime 2.34\n", "static-runtime"))
         self.assertFalse(self.versions("GLIBC 2.34\nGLIBC:static-runtime 2.24\n", "static-runtime"))
 
+    def test_starts_programs(self):
+        self.tree.build()
+        self.assertTrue(passes("no_subprocess.sh", self.tree.library))
+        self.tree.build(extra="int fork(void); int used(void);\nint used(void) { return fork(); }")
+        self.assertFalse(passes("no_subprocess.sh", self.tree.library))
+
     def test_too_large(self):
         self.tree.build(extra="const char filler[700 * 1024] = {1}; const char *used(int i);\n"
                               "const char *used(int i) { return filler + i; }",

@@ -1,0 +1,418 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+/* Answers the requests of ../behaviour.py through the C interface alone. */
+#define _POSIX_C_SOURCE 200809L
+#include <hypomnesis.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "records.h"
+
+enum { MOST_WORDS = 8, MOST_SNAPSHOTS = 64, LONGEST_NAME = 32 };
+
+static char* words[MOST_WORDS];
+static hmn_context* context;
+static struct kept {
+  char name[LONGEST_NAME];
+  hmn_snapshot* snapshot;
+} snapshots[MOST_SNAPSHOTS];
+
+static uint32_t u32(int i) {
+  return (uint32_t)strtoul(words[i], NULL, 10);
+}
+
+static void say_text(const char* key, const char* text) {
+  printf("%s\t\"", key);
+  for (; *text; ++text) {
+    switch (*text) {
+      case '\t': fputs("\\t", stdout); break;
+      case '\n': fputs("\\n", stdout); break;
+      case '\r': fputs("\\r", stdout); break;
+      case '\\': fputs("\\\\", stdout); break;
+      default: putchar(*text);
+    }
+  }
+  putchar('\n');
+}
+
+static void say_number(uint64_t value) {
+  printf("value\t%" PRIu64 "\n", value);
+}
+
+static void say_nothing(void) {
+  puts("value\tnull");
+}
+
+static void say_closed(void) {
+  puts("error\tclosed");
+}
+
+static void say_failure(hmn_status status, const char* message) {
+  printf("error\t%s\n", hmn_status_name(status));
+  say_text("message", message);
+}
+
+static void say_field(const struct field* field, const char* at) {
+  uint32_t u32_value;
+  uint64_t u64_value;
+  double f64_value;
+  if (field->kind == TEXT) {
+    say_text(field->name, at);
+    return;
+  }
+  printf("%s\t", field->name);
+  memcpy(&u32_value, at, sizeof u32_value);
+  if (field->kind == U32) printf("%" PRIu32 "\n", u32_value);
+  if (field->kind == I32) printf("%" PRId32 "\n", (int32_t)u32_value);
+  if (field->kind == U32 || field->kind == I32) return;
+  memcpy(&u64_value, at, sizeof u64_value);
+  memcpy(&f64_value, at, sizeof f64_value);
+  if (field->kind == U64) printf("%" PRIu64 "\n", u64_value);
+  if (field->kind == I64) printf("%" PRId64 "\n", (int64_t)u64_value);
+  if (field->kind == F64) printf("%.17g\n", f64_value);
+}
+
+/* Every result starts with struct_size and present. */
+static void say_record(const struct field* fields, const void* record) {
+  hmn_flags present;
+  memcpy(&present, (const char*)record + sizeof(uint32_t), sizeof present);
+  for (; fields->name; ++fields) {
+    if (fields->bit && !(present & fields->bit)) printf("%s\tnull\n", fields->name);
+    else say_field(fields, (const char*)record + fields->offset);
+  }
+}
+
+/* ---- readings of the context ---- */
+
+#define ASK(record, CALL) \
+  do { \
+    hmn_##record out; \
+    hmn_error error; \
+    out.struct_size = sizeof out; \
+    error.struct_size = sizeof error; \
+    if (!context) say_closed(); \
+    else if ((CALL) == HMN_OK) say_record(record##_fields, &out); \
+    else say_failure(error.status, error.message); \
+  } while (0)
+
+static void do_backend(void) {
+  ASK(backend_info, hmn_context_backend(context, u32(1), &out, &error));
+}
+static void do_own_memory(void) {
+  ASK(process_memory, hmn_process_memory_read_self(context, u32(1), &out, &error));
+}
+static void do_process_memory(void) {
+  ASK(process_memory, hmn_process_memory_read(context, u32(1), u32(2), &out, &error));
+}
+static void do_system_memory(void) {
+  ASK(system_memory, hmn_system_memory_read(context, &out, &error));
+}
+static void do_device(void) {
+  ASK(device, hmn_device_read(context, u32(1), &out, &error));
+}
+static void do_pool(void) {
+  ASK(pool, hmn_pool_read(context, u32(1), u32(2), &out, &error));
+}
+static void do_telemetry(void) {
+  ASK(telemetry, hmn_telemetry_read(context, u32(1), u32(2), &out, &error));
+}
+static void do_usage(void) {
+  ASK(usage, hmn_usage_read(context, u32(1), u32(2), &out, &error));
+}
+static void do_own_usage(void) {
+  ASK(usage, hmn_usage_read_self(context, u32(1), &out, &error));
+}
+
+static void say_count(hmn_status status, uint32_t count, const hmn_error* error) {
+  if (!context) say_closed();
+  else if (status == HMN_OK) say_number(count);
+  else say_failure(status, error->message);
+}
+
+static void do_device_count(void) {
+  uint32_t count = 0;
+  hmn_error error = {.struct_size = sizeof error};
+  const hmn_status status = hmn_device_count(context, &count, &error);
+  say_count(status, count, &error);
+}
+
+static void do_find_device(void) {
+  uint32_t index = 0;
+  hmn_error error = {.struct_size = sizeof error};
+  const hmn_status status = hmn_device_find(context, words[1], &index, &error);
+  say_count(status, index, &error);
+}
+
+/* ---- contexts ---- */
+
+static hmn_status set_path(uint32_t path, const char* word, hmn_error* error) {
+  return hmn_context_set_path(context, path, strcmp(word, "-") == 0 ? NULL : word, error);
+}
+
+static void do_close(void) {
+  hmn_context_destroy(context);
+  context = NULL;
+}
+
+static void do_open(void) {
+  hmn_context_options options = {.struct_size = sizeof options};
+  hmn_error error = {.struct_size = sizeof error};
+  hmn_status status;
+  do_close();
+  options.flags = u32(1);
+  options.deadline_ms = u32(2);
+  options.max_age_ms = u32(3);
+  status = hmn_context_create(&options, &context, &error);
+  if (status == HMN_OK && strcmp(words[4], "-") != 0) {
+    status = set_path(HMN_PATH_SIMULATION, words[4], &error);
+  }
+  if (status != HMN_OK) say_failure(status, error.message);
+}
+
+static void do_set_path(void) {
+  hmn_error error = {.struct_size = sizeof error};
+  if (!context) say_closed();
+  else if (set_path(u32(1), words[2], &error) != HMN_OK) say_failure(error.status, error.message);
+}
+
+/* ---- snapshots ---- */
+
+static struct kept* kept_as(const char* name) {
+  struct kept* found = NULL;
+  for (int i = MOST_SNAPSHOTS - 1; i >= 0; --i) {
+    struct kept* one = &snapshots[i];
+    if (strcmp(one->name, name) == 0) return one;
+    if (!one->snapshot) found = one;
+  }
+  if (!found) abort();
+  snprintf(found->name, sizeof found->name, "%s", name);
+  return found;
+}
+
+static hmn_snapshot* taken(int word) {
+  return kept_as(words[word])->snapshot;
+}
+
+static void do_drop(void) {
+  struct kept* one = kept_as(words[1]);
+  hmn_snapshot_destroy(one->snapshot);
+  one->snapshot = NULL;
+}
+
+static void do_take(void) {
+  hmn_snapshot_options options = {.struct_size = sizeof options};
+  hmn_error error = {.struct_size = sizeof error};
+  if (!context) {
+    say_closed();
+    return;
+  }
+  options.flags = u32(2);
+  options.collect = u32(3);
+  options.device_index = u32(4);
+  options.pid = u32(5);
+  do_drop();
+  if (hmn_snapshot_take(context, &options, &kept_as(words[1])->snapshot, &error) != HMN_OK) {
+    say_failure(error.status, error.message);
+  }
+}
+
+static void say_refusal(hmn_status status) {
+  if (status == HMN_E_EMPTY) say_nothing();
+  else say_failure(status, hmn_status_name(status));
+}
+
+#define LOOK(record, CALL) \
+  do { \
+    hmn_##record out; \
+    hmn_snapshot* snapshot = taken(1); \
+    hmn_status status; \
+    if (!snapshot) { \
+      say_closed(); \
+      break; \
+    } \
+    out.struct_size = sizeof out; \
+    status = (CALL); \
+    if (status == HMN_OK) say_record(record##_fields, &out); \
+    else say_refusal(status); \
+  } while (0)
+
+static void do_info(void) {
+  LOOK(snapshot_info, hmn_snapshot_read(snapshot, &out));
+}
+static void do_memory(void) {
+  LOOK(process_memory, hmn_snapshot_memory(snapshot, &out));
+}
+static void do_system(void) {
+  LOOK(system_memory, hmn_snapshot_system(snapshot, &out));
+}
+static void do_snapshot_device(void) {
+  LOOK(device, hmn_snapshot_device(snapshot, u32(2), &out));
+}
+static void do_snapshot_telemetry(void) {
+  LOOK(telemetry, hmn_snapshot_telemetry(snapshot, u32(2), &out));
+}
+static void do_self(void) {
+  LOOK(usage, hmn_snapshot_self(snapshot, u32(2), &out));
+}
+static void do_snapshot_pool(void) {
+  LOOK(pool, hmn_snapshot_pool(snapshot, u32(2), &out));
+}
+static void do_snapshot_usage(void) {
+  LOOK(usage, hmn_snapshot_usage(snapshot, u32(2), &out));
+}
+static void do_diagnostic(void) {
+  LOOK(diagnostic, hmn_snapshot_diagnostic(snapshot, u32(2), &out));
+}
+static void do_delta(void) {
+  const hmn_snapshot* after = taken(2);
+  if (!after) say_closed();
+  else LOOK(delta, hmn_report_read(snapshot, after, u32(3), &out));
+}
+
+/* ---- texts ---- */
+
+#define TELL(CALL) \
+  do { \
+    uint32_t needed = 0, capacity = 0; \
+    char* buffer = NULL; \
+    hmn_status status = (CALL); \
+    if (status == HMN_OK) { \
+      capacity = needed; \
+      buffer = malloc(capacity); \
+      if (!buffer) abort(); \
+      status = (CALL); \
+    } \
+    if (status == HMN_OK) say_text("value", buffer); \
+    else say_refusal(status); \
+    free(buffer); \
+  } while (0)
+
+#define TELL_OF(CALL) \
+  do { \
+    hmn_snapshot* snapshot = taken(1); \
+    if (!snapshot) say_closed(); \
+    else TELL(CALL); \
+  } while (0)
+
+#define TELL_BETWEEN(CALL) \
+  do { \
+    hmn_snapshot* after = taken(2); \
+    if (!after) say_closed(); \
+    else TELL_OF(CALL); \
+  } while (0)
+
+static void do_process_name(void) {
+  TELL_OF(hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_NAME, u32(2), buffer, capacity, &needed));
+}
+static void do_json(void) {
+  TELL_OF(hmn_format_json(snapshot, buffer, capacity, &needed));
+}
+static void do_device_line(void) {
+  TELL_OF(hmn_format_device(snapshot, u32(2), u32(3), buffer, capacity, &needed));
+}
+static void do_delta_line(void) {
+  TELL_BETWEEN(
+      hmn_report_delta(snapshot, after, u32(3), words[4], buffer, capacity, &needed));
+}
+static void do_before_after(void) {
+  TELL_BETWEEN(
+      hmn_report_before_after(snapshot, after, u32(3), words[4], buffer, capacity, &needed));
+}
+static void do_format_bytes(void) {
+  TELL(hmn_format_bytes(strtoull(words[1], NULL, 10), buffer, capacity, &needed));
+}
+
+/* ---- the library ---- */
+
+static void do_status_name(void) {
+  say_text("value", hmn_status_name((hmn_status)strtol(words[1], NULL, 10)));
+}
+static void do_backend_name(void) {
+  say_text("value", hmn_backend_name(u32(1)));
+}
+static void do_feature(void) {
+  say_number(hmn_feature(u32(1)));
+}
+static void do_version(void) {
+  say_text("value", hmn_version_string());
+  printf("number\t%" PRIu32 "\n", hmn_version_number());
+}
+
+static const struct command {
+  const char* name;
+  int words;
+  void (*run)(void);
+} commands[] = {{"open", 4, do_open},
+                {"close", 0, do_close},
+                {"set_path", 2, do_set_path},
+                {"device_count", 0, do_device_count},
+                {"find_device", 1, do_find_device},
+                {"device", 1, do_device},
+                {"pool", 2, do_pool},
+                {"telemetry", 2, do_telemetry},
+                {"usage", 2, do_usage},
+                {"own_usage", 1, do_own_usage},
+                {"process_memory", 2, do_process_memory},
+                {"own_memory", 1, do_own_memory},
+                {"system_memory", 0, do_system_memory},
+                {"backend", 1, do_backend},
+                {"take", 5, do_take},
+                {"drop", 1, do_drop},
+                {"info", 1, do_info},
+                {"memory", 1, do_memory},
+                {"system", 1, do_system},
+                {"snapshot_device", 2, do_snapshot_device},
+                {"snapshot_telemetry", 2, do_snapshot_telemetry},
+                {"self", 2, do_self},
+                {"snapshot_pool", 2, do_snapshot_pool},
+                {"snapshot_usage", 2, do_snapshot_usage},
+                {"process_name", 2, do_process_name},
+                {"diagnostic", 2, do_diagnostic},
+                {"json", 1, do_json},
+                {"device_line", 3, do_device_line},
+                {"delta", 3, do_delta},
+                {"delta_line", 4, do_delta_line},
+                {"before_after", 4, do_before_after},
+                {"format_bytes", 1, do_format_bytes},
+                {"status_name", 1, do_status_name},
+                {"backend_name", 1, do_backend_name},
+                {"feature", 1, do_feature},
+                {"version", 0, do_version}};
+
+static int split(char* line) {
+  int count = 0;
+  line[strcspn(line, "\n")] = 0;
+  while (line && count < MOST_WORDS) {
+    words[count++] = line;
+    line = strchr(line, '\t');
+    if (line) *line++ = 0;
+  }
+  return count;
+}
+
+static void answer(int count) {
+  for (size_t i = 0; i < sizeof commands / sizeof *commands; ++i) {
+    if (strcmp(commands[i].name, words[0]) != 0) continue;
+    if (commands[i].words == count - 1) commands[i].run();
+    else puts("error\tusage");
+    return;
+  }
+  puts("error\tunknown");
+}
+
+int main(void) {
+  char* line = NULL;
+  size_t size = 0;
+  while (getline(&line, &size, stdin) > 0) {
+    const int count = split(line);
+    if (strcmp(words[0], "quit") == 0) break;
+    answer(count);
+    putchar('\n');
+    fflush(stdout);
+  }
+  for (int i = 0; i < MOST_SNAPSHOTS; ++i) hmn_snapshot_destroy(snapshots[i].snapshot);
+  do_close();
+  free(line);
+  return 0;
+}

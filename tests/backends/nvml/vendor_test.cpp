@@ -2,6 +2,8 @@
 //
 // The vendor's own library, fetched beside the build: loaded where there is no driver.
 #include <doctest/doctest.h>
+#include <linux/capability.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <string>
@@ -39,18 +41,14 @@ settings vendor_settings(const hmn_fake::tree& tree) {
 }
 
 // As root the vendor's library makes /dev/nvidiactl when it is missing; a test leaves no traces.
-class unprivileged {
- public:
-  unprivileged() : was_root_(geteuid() == 0 && seteuid(65534) == 0) {}
-  unprivileged(const unprivileged&) = delete;
-  unprivileged& operator=(const unprivileged&) = delete;
-  ~unprivileged() {
-    if (was_root_ && seteuid(0) != 0) FAIL("root cannot be regained");
-  }
-
- private:
-  bool was_root_;
-};
+// The folder may be root's alone, so that it must stay root.
+void give_up_making_nodes() {
+  __user_cap_header_struct header = {_LINUX_CAPABILITY_VERSION_3, 0};
+  __user_cap_data_struct sets[2] = {};
+  REQUIRE(syscall(SYS_capget, &header, sets) == 0);
+  sets[CAP_TO_INDEX(CAP_MKNOD)].effective &= ~CAP_TO_MASK(CAP_MKNOD);
+  REQUIRE(syscall(SYS_capset, &header, sets) == 0);
+}
 
 }  // namespace
 
@@ -61,7 +59,7 @@ TEST_CASE("the vendor's library is loaded, and tells that no driver is") {
   }
   const bool had_node = access("/dev/nvidiactl", F_OK) == 0;
   const hmn_fake::tree tree;
-  const unprivileged caller;
+  give_up_making_nodes();
   const auto source = make_nvml(vendor_settings(tree));
   REQUIRE(static_cast<bool>(source->probe()));
   quiet_reading r;

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Records go to Go as structs laid out as in C (bindings/go/internal/raw/records.go), each copied whole,
+// lists of a snapshot in one call. An error is such a record too, given by the caller with its size.
+
+%insert(cgo_comment) %{
+#cgo pkg-config: hypomnesis
+%}
+%go_import("strings")
+
+// The public package has the constants in Go; a test holds them against abi.json.
+%rename("$ignore", %$isconstant) "";
+%rename("%(camelcase)s", %$isfunction) "";
+%rename(VersionNumber) hmn_version_number;
+%rename(VersionString) hmn_version_string;
+%rename(Feature) hmn_feature;
+%rename(StatusName) hmn_status_name;
+%rename(BackendName) hmn_backend_name;
+
+%typemap(gotype) uint32_t, hmn_flags "uint32"
+%typemap(gotype) int32_t, hmn_status "int32"
+
+// Text from C: static, or made for the caller, who frees it; NULL is "".
+%typemap(out) const char * %{
+  $result.p = (char *)$1;
+  $result.n = $1 ? strlen($1) : 0;
+%}
+%typemap(goout) const char * %{ $result = strings.Clone($1) %}
+%typemap(out) char * = const char *;
+%typemap(goout) char * %{ $result = takeText($1) %}
+%typemap(newfree) char * ""
+
+// Text for C: terminated by the caller; nil is NULL.
+%define HMN_GO_TEXT(parameter)
+%typemap(gotype) const char *parameter "[]byte"
+%typemap(in) const char *parameter %{ $1 = (char *)$input.array; %}
+%typemap(freearg) const char *parameter ""
+%typemap(argout) const char *parameter ""
+%enddef
+HMN_GO_TEXT(value)
+HMN_GO_TEXT(key)
+HMN_GO_TEXT(label)
+HMN_GO_TEXT(name)
+
+%typemap(gotype) (char *buffer, uint32_t capacity) "[]byte"
+%typemap(in) (char *buffer, uint32_t capacity) %{
+  $1 = (char *)$input.array;
+  $2 = (uint32_t)$input.len;
+%}
+
+%define HMN_GO_RECORD(record, Type)
+%ignore record;
+%typemap(gotype) record * "*Type"
+%typemap(in) record * %{ $1 = (record *)$input; %}
+%typemap(out) record * %{ $result = (void *)$1; %}
+%typemap(goout) record * %{ $result = take($1) %}
+%typemap(gotype) (record *first, uint32_t count) "[]Type"
+%typemap(in) (record *first, uint32_t count) %{
+  $1 = (record *)$input.array;
+  $2 = (uint32_t)$input.len;
+%}
+%enddef
+HMN_GO_RECORD(hmn_error, Error)
+HMN_GO_RECORD(hmn_backend_info, BackendInfo)
+HMN_GO_RECORD(hmn_process_memory, ProcessMemory)
+HMN_GO_RECORD(hmn_system_memory, SystemMemory)
+HMN_GO_RECORD(hmn_device, Device)
+HMN_GO_RECORD(hmn_pool, Pool)
+HMN_GO_RECORD(hmn_telemetry, Telemetry)
+HMN_GO_RECORD(hmn_usage, Usage)
+HMN_GO_RECORD(hmn_snapshot_info, SnapshotInfo)
+HMN_GO_RECORD(hmn_diagnostic, Diagnostic)
+HMN_GO_RECORD(hmn_delta, Delta)
+
+// Fills a list from the snapshot's first on. The caller has set struct_size of the first record: the
+// size of each as Go knows it. A record that the snapshot does not hold gets struct_size 0.
+%define HMN_GO_LIST(record, method, function)
+%extend Snapshot {
+  void method(record *first, uint32_t count, hmn_error *error) {
+    const uint32_t size = count ? first->struct_size : 0;
+    uint32_t i;
+    for (i = 0; i < count && error->status == HMN_OK; i++) {
+      record *out = (record *)((char *)first + (size_t)i * size);
+      hmn_status status;
+      out->struct_size = size;
+      status = function($self, i, out);
+      if (status == HMN_E_EMPTY) out->struct_size = 0;
+      else hmn_told(error, status);
+    }
+  }
+}
+%enddef
+HMN_GO_LIST(hmn_device, devices, hmn_snapshot_device)
+HMN_GO_LIST(hmn_telemetry, telemetries, hmn_snapshot_telemetry)
+HMN_GO_LIST(hmn_usage, own_usages, hmn_snapshot_self)
+HMN_GO_LIST(hmn_pool, pools, hmn_snapshot_pool)
+HMN_GO_LIST(hmn_usage, usages, hmn_snapshot_usage)
+HMN_GO_LIST(hmn_diagnostic, diagnostics, hmn_snapshot_diagnostic)
+
+%extend Snapshot {
+  /* A text of each of `count` in one buffer, each terminated: "=" and the text, or nothing where it is
+   * not known. Gives the bytes needed; where that is more than the capacity the buffer holds nothing
+   * of use. */
+  uint32_t texts(uint32_t text, uint32_t count, char *buffer, uint32_t capacity, hmn_error *error) {
+    uint32_t used = 0, i;
+    for (i = 0; i < count; i++) {
+      uint32_t needed = 0;
+      const uint32_t room = used + 1 < capacity ? capacity - used - 1 : 0;
+      hmn_status status = hmn_snapshot_text($self, text, i, room ? buffer + used + 1 : NULL, room, &needed);
+      if (status == HMN_E_EMPTY) needed = 0;
+      else if (status != HMN_OK && status != HMN_E_BUFFER) hmn_told(error, status);
+      if (used < capacity) buffer[used] = needed ? '=' : '\0';
+      used += needed + 1;
+    }
+    return used;
+  }
+}

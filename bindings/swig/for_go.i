@@ -10,11 +10,6 @@
 // The public package has the constants in Go; a test holds them against abi.json.
 %rename("$ignore", %$isconstant) "";
 %rename("%(camelcase)s", %$isfunction) "";
-%rename(VersionNumber) hmn_version_number;
-%rename(VersionString) hmn_version_string;
-%rename(Feature) hmn_feature;
-%rename(StatusName) hmn_status_name;
-%rename(BackendName) hmn_backend_name;
 
 %typemap(gotype) uint32_t, hmn_flags "uint32"
 %typemap(gotype) int32_t, hmn_status "int32"

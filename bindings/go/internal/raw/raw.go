@@ -41,3 +41,17 @@ func takeText(text string) string {
 	Swig_free(*(*uintptr)(unsafe.Pointer(&text)))
 	return taken
 }
+
+// NewError is an error for a call to fill.
+func NewError() *Error {
+	return &Records[Error](1)[0]
+}
+
+// Records are for a call to fill; the first says how large each is.
+func Records[T any](count uint32) []T {
+	records := make([]T, count)
+	if count > 0 {
+		*(*uint32)(unsafe.Pointer(&records[0])) = uint32(unsafe.Sizeof(records[0]))
+	}
+	return records
+}

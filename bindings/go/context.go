@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package hypomnesis
+
+import (
+	"runtime"
+
+	"hypomnesis/internal/raw"
+)
+
+// ContextOptions say how a context works. The zero value, and nil, mean every default.
+type ContextOptions struct {
+	Flags          ContextFlags
+	DeadlineMs     uint32 // longest that one call may wait for drivers; 0 is 1000
+	StaleMs        uint32 // oldest value given instead of ErrTimeout; 0 is 5000
+	OpenDeadlineMs uint32 // longest wait for a vendor library to open; 0 is 10000
+	MaxAgeMs       uint32 // readings this young share one driver call; 0: none do
+	IdleCloseMs    uint32 // a vendor library whose GPU may sleep is shut down this long after use; 0 is 2000
+	BackendsOff    uint64 // bit n disables backend n
+}
+
+// Context holds sources of measurement, opened once and kept. It may be used by any number of goroutines
+// at once.
+type Context struct {
+	native raw.Context
+	open   *handle
+}
+
+// NewContext makes a context; it touches no driver yet. Close it; one that is forgotten is closed some
+// time after the garbage collector finds it.
+func NewContext(options *ContextOptions) (*Context, error) {
+	var given ContextOptions
+	if options != nil {
+		given = *options
+	}
+	failure := raw.NewError()
+	native := raw.NewContext(uint32(given.Flags), given.DeadlineMs, given.StaleMs, given.OpenDeadlineMs,
+		given.MaxAgeMs, given.IdleCloseMs, given.BackendsOff, failure)
+	if failure.Status != 0 {
+		return nil, newError(failure)
+	}
+	return &Context{native, newHandle(func() { raw.DeleteContext(native) })}, nil
+}
+
+// Close ends the context. It never waits for a driver: calls that are inside go on and end as they would
+// have. Closing again does nothing, and snapshots outlive their context.
+func (c *Context) Close() error {
+	if c != nil {
+		c.open.close()
+	}
+	return nil
+}
+
+// ask makes a call on a context that stays until the call has returned.
+func ask[T any](c *Context, call func(native raw.Context, failure *raw.Error) T) (T, error) {
+	if c == nil || !c.open.enter() {
+		var nothing T
+		return nothing, ErrClosed
+	}
+	defer c.open.leave()
+	failure := raw.NewError()
+	answer := call(c.native, failure)
+	runtime.KeepAlive(c)
+	return told(answer, failure)
+}
+
+// SetPath makes the context read from another place than the usual one: an absolute path. Whether
+// something is there shows at the first reading. ErrArgument: not absolute, empty, or too long.
+// ErrRange: no such Path. ErrState: a reading was already made with this context. ErrUnsupported: the
+// backend it is for is not compiled in.
+func (c *Context) SetPath(path Path, value string) error {
+	given, err := argument("path", value)
+	if err != nil {
+		return err
+	}
+	return c.setPath(path, given)
+}
+
+// ResetPath makes the context read from the usual place again. Errors are those of SetPath.
+func (c *Context) ResetPath(path Path) error {
+	return c.setPath(path, nil)
+}
+
+func (c *Context) setPath(path Path, value []byte) error {
+	_, err := ask(c, func(native raw.Context, failure *raw.Error) struct{} {
+		native.SetPath(uint32(path), value, failure)
+		return struct{}{}
+	})
+	return err
+}
+
+// Backend tells how a backend fares; it is opened if that was not tried yet. One that is absent, off or
+// failing is no error here, but told by State and Status. ErrRange: no such backend.
+func (c *Context) Backend(backend Backend) (BackendInfo, error) {
+	return ask(c, func(native raw.Context, failure *raw.Error) BackendInfo {
+		return converted(native.Backend(uint32(backend), failure), newBackendInfo)
+	})
+}
+
+// ProcessMemory reads the host memory of a process. fields say what is wanted; 0: what is cheap, resident
+// and virtual. A field that was asked for and is missing leaves NotePartial. ErrRange: pid is 0.
+// ErrUnknownFlag: an unknown bit in fields. ErrNoProcess: no such process, or a zombie. ErrUnsupported: a
+// kernel thread, or this system lacks all of the fields. ErrPermission: the system refused.
+func (c *Context) ProcessMemory(pid uint32, fields ProcessMemoryFields) (ProcessMemory, error) {
+	return ask(c, func(native raw.Context, failure *raw.Error) ProcessMemory {
+		return converted(native.ProcessMemory(pid, uint32(fields), failure), newProcessMemory)
+	})
+}
+
+// OwnMemory reads the host memory of the calling process, as ProcessMemory does of another.
+func (c *Context) OwnMemory(fields ProcessMemoryFields) (ProcessMemory, error) {
+	return ask(c, func(native raw.Context, failure *raw.Error) ProcessMemory {
+		return converted(native.OwnMemory(uint32(fields), failure), newProcessMemory)
+	})
+}
+
+// SystemMemory reads the host's memory and the limit on this process.
+func (c *Context) SystemMemory() (SystemMemory, error) {
+	return ask(c, func(native raw.Context, failure *raw.Error) SystemMemory {
+		return converted(native.SystemMemory(failure), newSystemMemory)
+	})
+}
+
+// DeviceCount is how many device indexes this context has given. It looks for devices first and never
+// shrinks: an index belongs to one device for the context's life. No device at all is 0 without an error.
+// ErrTimeout: a driver did not answer and nothing is known yet.
+func (c *Context) DeviceCount() (uint32, error) {
+	return ask(c, func(native raw.Context, failure *raw.Error) uint32 {
+		return native.DeviceCount(failure)
+	})
+}
+
+// FindDevice is the index of the device that a key names: "uuid:GPU-…", "pci:0000:01:00.0",
+// "luid:<hex>", "render:<minor>", "driver:<the vendor's index>". ErrArgument: no such kind of key, or the
+// value cannot be one. ErrNoDevice: nothing has it.
+func (c *Context) FindDevice(key string) (uint32, error) {
+	given, err := argument("key", key)
+	if err != nil {
+		return 0, err
+	}
+	return ask(c, func(native raw.Context, failure *raw.Error) uint32 {
+		return native.FindDevice(given, failure)
+	})
+}
+
+// Device tells who a device is. One that is lost or asleep is no error, but told by State. ErrNoDevice:
+// the index was never given.
+func (c *Context) Device(index uint32) (Device, error) {
+	return ask(c, func(native raw.Context, failure *raw.Error) Device {
+		return converted(native.Device(index, failure), newDevice)
+	})
+}
+
+// Pool reads the memory of a device; PoolMain is the pool that allocations come from. ErrNoDevice: the
+// index was never given. ErrRange: no such PoolKind. ErrUnsupported: the device has no such pool, or its
+// driver no figures for it. ErrDeviceLost, ErrAsleep, ErrPermission, ErrTimeout, ErrBackend, ErrNoSource:
+// as named.
+func (c *Context) Pool(index uint32, kind PoolKind) (Pool, error) {
+	return ask(c, func(native raw.Context, failure *raw.Error) Pool {
+		return converted(native.Pool(index, uint32(kind), failure), newPool)
+	})
+}
+
+// Telemetry reads load, temperature and power of a device. fields say what is wanted; 0: all that are
+// cheap. ErrUnsupported: the device has none of them. Other errors are those of Pool.
+func (c *Context) Telemetry(index uint32, fields TelemetryFields) (Telemetry, error) {
+	return ask(c, func(native raw.Context, failure *raw.Error) Telemetry {
+		return converted(native.Telemetry(index, uint32(fields), failure), newTelemetry)
+	})
+}
+
+// Usage reads what a process uses on a device; pid is as the driver counts it. ErrRange: pid is 0.
+// ErrNoProcess: the driver lists no such process on the device. Other errors are those of Pool.
+func (c *Context) Usage(index, pid uint32) (Usage, error) {
+	return ask(c, func(native raw.Context, failure *raw.Error) Usage {
+		return converted(native.Usage(index, pid, failure), newUsage)
+	})
+}
+
+// OwnUsage reads what the calling process uses on a device. 0 bytes is said only where the driver's list
+// can be trusted to hold the caller; else it is ErrNoSource.
+func (c *Context) OwnUsage(index uint32) (Usage, error) {
+	return ask(c, func(native raw.Context, failure *raw.Error) Usage {
+		return converted(native.OwnUsage(index, failure), newUsage)
+	})
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package hypomnesis
+
+import (
+	"runtime"
+	"sync/atomic"
+
+	"hypomnesis/internal/raw"
+)
+
+// handle counts who uses a native object: its owner, and each call that is inside. The last one to leave
+// destroys it, so that closing waits for nobody and pulls the ground from under nobody. The finalizer is a
+// net for objects that nobody closes.
+type handle struct {
+	users   atomic.Int64
+	closed  atomic.Bool
+	destroy func()
+}
+
+func newHandle(destroy func()) *handle {
+	h := &handle{destroy: destroy}
+	h.users.Store(1)
+	runtime.SetFinalizer(h, (*handle).close)
+	return h
+}
+
+// enter tells whether the object may be used; then leave must follow.
+func (h *handle) enter() bool {
+	if h == nil || h.closed.Load() {
+		return false
+	}
+	for {
+		users := h.users.Load()
+		if users == 0 {
+			return false
+		}
+		if h.users.CompareAndSwap(users, users+1) {
+			return true
+		}
+	}
+}
+
+func (h *handle) leave() {
+	if h.users.Add(-1) == 0 {
+		h.destroy()
+	}
+}
+
+func (h *handle) close() {
+	if h != nil && h.closed.CompareAndSwap(false, true) {
+		runtime.SetFinalizer(h, nil)
+		h.leave()
+	}
+}
+
+// converted is a record as a plain value; nothing gives T's zero.
+func converted[R, T any](record *R, convert func(*R) T) T {
+	if record == nil {
+		var nothing T
+		return nothing
+	}
+	return convert(record)
+}
+
+// told is the value, or why there is none.
+func told[T any](value T, failure *raw.Error) (T, error) {
+	if failure.Status != 0 {
+		var nothing T
+		return nothing, newError(failure)
+	}
+	return value, nil
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package hypomnesis
+
+import (
+	"encoding/json"
+	"fmt"
+)
+
+// Optional is a value that may be absent: not known, never a zero that was not measured. It is a plain
+// value, so that it needs no memory of its own, can be compared with ==, and cannot be a nil that panics
+// when it is read. The zero Optional is absent.
+type Optional[T any] struct {
+	value   T
+	present bool
+}
+
+// Some is a present value.
+func Some[T any](value T) Optional[T] {
+	return Optional[T]{value, true}
+}
+
+// Get gives the value and whether it is there; where it is not, the value is T's zero.
+func (o Optional[T]) Get() (T, bool) {
+	return o.value, o.present
+}
+
+// Present tells whether the value is there.
+func (o Optional[T]) Present() bool {
+	return o.present
+}
+
+// Or gives the value, or another where it is absent.
+func (o Optional[T]) Or(other T) T {
+	if o.present {
+		return o.value
+	}
+	return other
+}
+
+// String is the value as fmt prints it, or "unknown".
+func (o Optional[T]) String() string {
+	if o.present {
+		return fmt.Sprint(o.value)
+	}
+	return "unknown"
+}
+
+// MarshalJSON writes the value, or null.
+func (o Optional[T]) MarshalJSON() ([]byte, error) {
+	if o.present {
+		return json.Marshal(o.value)
+	}
+	return []byte("null"), nil
+}
+
+// UnmarshalJSON reads what MarshalJSON writes.
+func (o *Optional[T]) UnmarshalJSON(text []byte) error {
+	var value *T
+	if err := json.Unmarshal(text, &value); err != nil {
+		return err
+	}
+	*o = Optional[T]{}
+	if value != nil {
+		*o = Some(*value)
+	}
+	return nil
+}
+
+func optional[B ~uint32, T any](present uint32, bit B, value T) Optional[T] {
+	if present&uint32(bit) == 0 {
+		return Optional[T]{}
+	}
+	return Some(value)
+}

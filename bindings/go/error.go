@@ -59,13 +59,17 @@ type Error struct {
 
 // Error is the message and the status' name.
 func (e *Error) Error() string {
-	switch {
-	case e == nil:
+	if e == nil {
 		return "hypomnesis: no error"
-	case e.Message == "":
-		return fmt.Sprintf("hypomnesis: %v", e.Status)
 	}
-	return fmt.Sprintf("hypomnesis: %s (%v)", e.Message, e.Status)
+	name, message := e.Status.String(), e.Message
+	if message == "" || message == name {
+		message = "the call failed"
+		if sentinel := e.Unwrap(); sentinel != nil {
+			message = sentinel.Error()
+		}
+	}
+	return fmt.Sprintf("hypomnesis: %s (%s)", message, name)
 }
 
 // Unwrap gives the Err value of the status; nil for a status that this package does not know.

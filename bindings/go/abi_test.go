@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package hypomnesis
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/constant"
+	"go/parser"
+	"go/token"
+	"go/types"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"hypomnesis/internal/raw"
+)
+
+type fact struct {
+	Name, Type string
+	Present    *string
+}
+
+type facts struct {
+	Constants map[string]int64
+	Structs   map[string]struct{ Fields []fact }
+}
+
+func readFacts(t *testing.T) facts {
+	text, err := os.ReadFile("../abi.json")
+	if os.IsNotExist(err) {
+		t.Skip("abi.json is not part of the module")
+	}
+	var found facts
+	if err == nil {
+		err = json.Unmarshal(text, &found)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+// Words that Go does not write with one capital.
+var capitals = map[string]string{"amd": "AMD", "cuda": "CUDA", "gpu": "GPU", "id": "ID", "mhz": "MHz",
+	"numa": "NUMA", "nvidia": "NVIDIA", "nvml": "NVML", "os": "OS", "pci": "PCI", "pcie": "PCIe", "pid": "PID",
+	"rpm": "RPM", "smi": "SMI", "uid": "UID", "uuid": "UUID", "vram": "VRAM"}
+
+func goName(name string) string {
+	words := strings.Split(strings.ToLower(name), "_")
+	for i, word := range words {
+		if capital, ok := capitals[word]; ok {
+			words[i] = capital
+		} else if word != "" {
+			words[i] = strings.ToUpper(word[:1]) + word[1:]
+		}
+	}
+	return strings.Join(words, "")
+}
+
+// goConstant is what Go calls a constant of C; "" for one that it has no use for.
+func goConstant(name string) string {
+	name = strings.TrimPrefix(name, "HMN_")
+	switch {
+	case strings.HasSuffix(name, "_SIZE_V1"):
+		return ""
+	case name == "OK":
+		return "StatusOK"
+	case name == "TEXT_PROCESS_NAME":
+		return "textProcessName"
+	case strings.HasPrefix(name, "E_"):
+		return "Status" + goName(name[2:])
+	}
+	translated := goName(name)
+	for _, inside := range []string{"BackendInfoHas", "DiagnosticHas", "DeltaHas"} {
+		if strings.HasPrefix(translated, inside) {
+			return strings.ToLower(translated[:1]) + translated[1:]
+		}
+	}
+	return translated
+}
+
+func constantsOf(t *testing.T, file string) map[string]int64 {
+	set := token.NewFileSet()
+	parsed, err := parser.ParseFile(set, file, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pack, err := new(types.Config).Check("constants", set, []*ast.File{parsed}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]int64{}
+	for _, name := range pack.Scope().Names() {
+		if named, ok := pack.Scope().Lookup(name).(*types.Const); ok {
+			found[name], _ = constant.Int64Val(named.Val())
+		}
+	}
+	return found
+}
+
+func TestABIConstants(t *testing.T) {
+	own := constantsOf(t, "constants.go")
+	for name, value := range readFacts(t).Constants {
+		translated := goConstant(name)
+		if translated == "" {
+			continue
+		}
+		if got, ok := own[translated]; !ok {
+			t.Errorf("%s: no %s", name, translated)
+		} else if got != value {
+			t.Errorf("%s is %d, %s is %d", name, value, translated, got)
+		}
+		delete(own, translated)
+	}
+	for name := range own {
+		t.Errorf("%s is not in the header", name)
+	}
+}
+
+// makers make each public record of its raw one.
+var makers = map[string]interface{}{
+	"hmn_backend_info": newBackendInfo, "hmn_process_memory": newProcessMemory,
+	"hmn_system_memory": newSystemMemory, "hmn_device": newDevice, "hmn_pool": newPool,
+	"hmn_telemetry": newTelemetry, "hmn_usage": newUsage, "hmn_snapshot_info": newSnapshotInfo,
+	"hmn_diagnostic": newDiagnostic, "hmn_delta": newDelta, "hmn_error": newError,
+}
+
+var hidden = map[string]bool{"struct_size": true, "present": true, "reserved0": true}
+
+// set writes something into a field of a raw record that its zero is not.
+func set(field reflect.Value) {
+	switch field.Kind() {
+	case reflect.Array:
+		field.Index(0).SetUint('x')
+	case reflect.Float64:
+		field.SetFloat(1.5)
+	case reflect.Int32, reflect.Int64:
+		field.SetInt(-1)
+	default:
+		field.SetUint(1)
+	}
+}
+
+// isAbsent tells whether a public field gives nothing.
+func isAbsent(field reflect.Value) bool {
+	present := field.MethodByName("Present")
+	return present.IsValid() && !present.Call(nil)[0].Bool()
+}
+
+// Each field of each record is in the public type by its name, carries what C gave, and is there exactly
+// when its presence bit says so.
+func TestABIFields(t *testing.T) {
+	found := readFacts(t)
+	for name, record := range found.Structs {
+		if strings.HasSuffix(name, "_options") {
+			continue
+		}
+		maker := reflect.ValueOf(makers[name])
+		if !maker.IsValid() {
+			t.Errorf("%s has no public type", name)
+			continue
+		}
+		for _, field := range record.Fields {
+			if !hidden[field.Name] {
+				checkField(t, found, name, field, maker)
+			}
+		}
+	}
+}
+
+func checkField(t *testing.T, found facts, record string, field fact, maker reflect.Value) {
+	convert := func(present uint32) reflect.Value {
+		from := reflect.New(maker.Type().In(0).Elem())
+		words := strings.Split(field.Name, "_")
+		for i, word := range words {
+			words[i] = strings.ToUpper(word[:1]) + word[1:]
+		}
+		set(from.Elem().FieldByName(strings.Join(words, "")))
+		if bits := from.Elem().FieldByName("Present"); bits.IsValid() {
+			bits.SetUint(uint64(present))
+		}
+		made := reflect.Indirect(maker.Call([]reflect.Value{from})[0])
+		kind, ok := made.Type().FieldByName(goName(field.Name))
+		if !ok {
+			t.Fatalf("%s.%s is not in %v", record, field.Name, made.Type())
+		}
+		if tag := kind.Tag.Get("json"); tag != field.Name {
+			t.Errorf("%s.%s is tagged %q", record, field.Name, tag)
+		}
+		return made.FieldByIndex(kind.Index)
+	}
+	if field.Present == nil {
+		if got := convert(0); isAbsent(got) || got.IsZero() {
+			t.Errorf("%s.%s has no presence bit and is lost", record, field.Name)
+		}
+		return
+	}
+	bit := uint32(found.Constants[*field.Present])
+	if got := convert(^bit); !isAbsent(got) {
+		t.Errorf("%s.%s is there without %s", record, field.Name, *field.Present)
+	}
+	if got := convert(bit); isAbsent(got) || got.MethodByName("Get").Call(nil)[0].IsZero() {
+		t.Errorf("%s.%s is not there with %s", record, field.Name, *field.Present)
+	}
+}
+
+// Each status of the header has its error, and nothing else has.
+func TestABIStatuses(t *testing.T) {
+	seen := map[error]Status{}
+	for name, value := range readFacts(t).Constants {
+		if !strings.HasPrefix(name, "HMN_E_") || strings.HasSuffix(name, "_SIZE_V1") {
+			continue
+		}
+		status := Status(value)
+		failure := raw.NewError()
+		failure.Status = int32(value)
+		_, err := told(0, failure)
+		sentinel := sentinels[status]
+		if sentinel == nil || !isError(err, sentinel) {
+			t.Errorf("%s: %v is no %v", name, err, sentinel)
+		}
+		if other, twice := seen[sentinel]; twice {
+			t.Errorf("%v and %v have one error", status, other)
+		}
+		seen[sentinel] = status
+		if status.String() != name {
+			t.Errorf("%d is %v, not %s", value, status, name)
+		}
+	}
+	if len(seen) != len(sentinels) {
+		t.Errorf("%d statuses, %d errors", len(seen), len(sentinels))
+	}
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package hypomnesis
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+func isError(err, target error) bool {
+	return errors.Is(err, target)
+}
+
+// machine is a context on a machine described by a text.
+func machine(t testing.TB, description string) *Context {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "machine.json")
+	if err := os.WriteFile(path, []byte(description), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	context, err := NewContext(nil)
+	if err == nil {
+		err = context.SetPath(PathSimulation, path)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { context.Close() })
+	return context
+}
+
+func take(t testing.TB, context *Context, collect Collect) *Snapshot {
+	t.Helper()
+	snapshot, err := context.Take(&SnapshotOptions{Collect: collect})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { snapshot.Close() })
+	return snapshot
+}
+
+func want[T comparable](t testing.TB, what string, got, wanted T) {
+	t.Helper()
+	if got != wanted {
+		t.Errorf("%s is %v, not %v", what, got, wanted)
+	}
+}
+
+func wantError(t testing.TB, what string, err, wanted error) {
+	t.Helper()
+	if !errors.Is(err, wanted) {
+		t.Errorf("%s: %v, not %v", what, err, wanted)
+	}
+}
+
+// everything is all that a snapshot can hold.
+const everything = CollectMemory | CollectSystem | CollectDevices | CollectPools | CollectSelf |
+	CollectProcesses | CollectTelemetry
+
+const twoDevices = `{
+ "host": {"self": {"resident": "12MiB", "virtual": "171MiB"},
+          "system": {"total": "64GiB", "available": "48GiB"},
+          "processes": [{"pid": 40, "name": "größe\tß", "uid": 1000, "resident": "1GiB"}]},
+ "devices": [
+  {"name": "Größte Karte 猫", "vendor": "nvidia", "uuid": "GPU-1", "pci_bus_id": "0000:01:00.0",
+   "pools": [{"kind": "vram", "total": 18446744073709551615, "free": 9007199254740993, "used": null},
+             {"kind": "host", "total": "32GiB"}],
+   "telemetry": {"temperature_celsius": 41.5, "power_watts": 20.25, "gpu_busy_percent": 0,
+                 "pcie_rx_bytes": 18446744073709551615, "throttle": ["idle", "power"]},
+   "processes": [{"pid": 40, "used": 9007199254740993, "kinds": ["compute"]},
+                 {"pid": 41, "used": "1MiB"},
+                 {"pid": "self", "used": "5MiB"}]},
+  {"uuid": "GPU-2", "pools": [{"kind": "vram", "total": "8GiB"}]}]}`

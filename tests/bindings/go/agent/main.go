@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// Answers the requests of ../../behaviour.py through the public package alone.
+package main
+
+import (
+	"bufio"
+	"os"
+	"strconv"
+	"strings"
+
+	"hypomnesis"
+)
+
+type agent struct {
+	answer
+	context   *hypomnesis.Context
+	snapshots map[string]*hypomnesis.Snapshot
+}
+
+// request is the words of one line, the command first.
+type request []string
+
+func (r request) u64(i int) uint64 {
+	number, err := strconv.ParseUint(r[i], 10, 64)
+	if err != nil {
+		panic(err)
+	}
+	return number
+}
+
+func (r request) u32(i int) uint32 { return uint32(r.u64(i)) }
+
+func (r request) i32(i int) int32 {
+	number, err := strconv.ParseInt(r[i], 10, 32)
+	if err != nil {
+		panic(err)
+	}
+	return int32(number)
+}
+
+type command struct {
+	words int
+	run   func(a *agent, r request)
+}
+
+var commands = map[string]command{
+	"open":         {4, (*agent).open},
+	"close":        {0, func(a *agent, r request) { a.done(a.context.Close()) }},
+	"set_path":     {2, func(a *agent, r request) { a.done(a.setPath(hypomnesis.Path(r.u32(1)), r[2])) }},
+	"device_count": {0, func(a *agent, r request) { say(a, a.context.DeviceCount) }},
+	"find_device": {1, func(a *agent, r request) {
+		say(a, func() (uint32, error) { return a.context.FindDevice(r[1]) })
+	}},
+	"device": {1, func(a *agent, r request) {
+		tell(a, func() (hypomnesis.Device, error) { return a.context.Device(r.u32(1)) })
+	}},
+	"pool": {2, func(a *agent, r request) {
+		tell(a, func() (hypomnesis.Pool, error) {
+			return a.context.Pool(r.u32(1), hypomnesis.PoolKind(r.u32(2)))
+		})
+	}},
+	"telemetry": {2, func(a *agent, r request) {
+		tell(a, func() (hypomnesis.Telemetry, error) {
+			return a.context.Telemetry(r.u32(1), hypomnesis.TelemetryFields(r.u32(2)))
+		})
+	}},
+	"usage": {2, func(a *agent, r request) {
+		tell(a, func() (hypomnesis.Usage, error) { return a.context.Usage(r.u32(1), r.u32(2)) })
+	}},
+	"own_usage": {1, func(a *agent, r request) {
+		tell(a, func() (hypomnesis.Usage, error) { return a.context.OwnUsage(r.u32(1)) })
+	}},
+	"process_memory": {2, func(a *agent, r request) {
+		tell(a, func() (hypomnesis.ProcessMemory, error) {
+			return a.context.ProcessMemory(r.u32(1), hypomnesis.ProcessMemoryFields(r.u32(2)))
+		})
+	}},
+	"own_memory": {1, func(a *agent, r request) {
+		tell(a, func() (hypomnesis.ProcessMemory, error) {
+			return a.context.OwnMemory(hypomnesis.ProcessMemoryFields(r.u32(1)))
+		})
+	}},
+	"system_memory": {0, func(a *agent, r request) { tell(a, a.context.SystemMemory) }},
+	"backend": {1, func(a *agent, r request) {
+		tell(a, func() (hypomnesis.BackendInfo, error) {
+			return a.context.Backend(hypomnesis.Backend(r.u32(1)))
+		})
+	}},
+	"format_bytes": {1, func(a *agent, r request) { a.value(hypomnesis.FormatBytes(r.u64(1))) }},
+	"status_name":  {1, func(a *agent, r request) { a.value(hypomnesis.Status(r.i32(1)).String()) }},
+	"backend_name": {1, func(a *agent, r request) { a.value(hypomnesis.Backend(r.u32(1)).String()) }},
+	"feature": {1, func(a *agent, r request) {
+		a.value(hypomnesis.HasFeature(hypomnesis.Feature(r.u32(1))))
+	}},
+	"version": {0, func(a *agent, r request) {
+		a.value(hypomnesis.VersionString())
+		a.field("number", hypomnesis.VersionNumber())
+	}},
+}
+
+func (a *agent) setPath(path hypomnesis.Path, value string) error {
+	if value == "-" {
+		return a.context.ResetPath(path)
+	}
+	return a.context.SetPath(path, value)
+}
+
+func (a *agent) open(r request) {
+	a.context.Close()
+	var err error
+	a.context, err = hypomnesis.NewContext(&hypomnesis.ContextOptions{
+		Flags:      hypomnesis.ContextFlags(r.u32(1)),
+		DeadlineMs: r.u32(2),
+		MaxAgeMs:   r.u32(3),
+	})
+	if err == nil && r[4] != "-" {
+		err = a.setPath(hypomnesis.PathSimulation, r[4])
+	}
+	a.done(err)
+}
+
+func main() {
+	a := &agent{snapshots: map[string]*hypomnesis.Snapshot{}}
+	for name, each := range snapshotCommands {
+		commands[name] = each
+	}
+	lines := bufio.NewScanner(os.Stdin)
+	for lines.Scan() {
+		words := request(strings.Split(lines.Text(), "\t"))
+		if words[0] == "quit" {
+			break
+		}
+		if each, ok := commands[words[0]]; !ok {
+			a.field("error", "unknown")
+		} else if each.words != len(words)-1 {
+			a.field("error", "usage")
+		} else {
+			each.run(a, words)
+		}
+		a.flush()
+	}
+	a.context.Close()
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package main
+
+import "hypomnesis"
+
+// A dropped snapshot is closed and forgotten: a nil one takes its place.
+func (a *agent) of(r request, word int) *hypomnesis.Snapshot {
+	return a.snapshots[r[word]]
+}
+
+func (a *agent) drop(r request) {
+	a.of(r, 1).Close()
+	delete(a.snapshots, r[1])
+}
+
+func (a *agent) take(r request) {
+	snapshot, err := a.context.Take(&hypomnesis.SnapshotOptions{
+		Flags:       hypomnesis.SnapshotFlags(r.u32(2)),
+		Collect:     hypomnesis.Collect(r.u32(3)),
+		DeviceIndex: r.u32(4),
+		PID:         r.u32(5),
+	})
+	if a.done(err) {
+		a.of(r, 1).Close()
+		a.snapshots[r[1]] = snapshot
+	}
+}
+
+// maybe answers with a record that a snapshot may not hold.
+func maybe[T any](a *agent, r request, record T, ok bool) {
+	switch {
+	case a.of(r, 1) == nil:
+		a.done(hypomnesis.ErrClosed)
+	case !ok:
+		a.done(hypomnesis.ErrEmpty)
+	default:
+		a.record(record)
+	}
+}
+
+func (a *agent) info(r request) {
+	maybe(a, r, a.of(r, 1).Info(), true)
+}
+
+func (a *agent) memory(r request) {
+	memory, ok := a.of(r, 1).Memory()
+	maybe(a, r, memory, ok)
+}
+
+func (a *agent) system(r request) {
+	system, ok := a.of(r, 1).System()
+	maybe(a, r, system, ok)
+}
+
+func (a *agent) device(r request) (hypomnesis.SnapshotDevice, bool) {
+	device, err := a.of(r, 1).Device(int(r.u32(2)))
+	return device, a.done(err)
+}
+
+func (a *agent) processName(r request) {
+	if usage, err := a.of(r, 1).Usage(int(r.u32(2))); a.done(err) {
+		a.value(usage.Name)
+	}
+}
+
+var snapshotCommands = map[string]command{
+	"take":   {5, (*agent).take},
+	"drop":   {1, (*agent).drop},
+	"info":   {1, (*agent).info},
+	"memory": {1, (*agent).memory},
+	"system": {1, (*agent).system},
+	"snapshot_device": {2, func(a *agent, r request) {
+		if device, ok := a.device(r); ok {
+			a.record(device.Device)
+		}
+	}},
+	"snapshot_telemetry": {2, func(a *agent, r request) {
+		if device, ok := a.device(r); ok {
+			telemetry, ok := device.Telemetry.Get()
+			maybe(a, r, telemetry, ok)
+		}
+	}},
+	"self": {2, func(a *agent, r request) {
+		if device, ok := a.device(r); ok {
+			usage, ok := device.OwnUsage.Get()
+			maybe(a, r, usage, ok)
+		}
+	}},
+	"snapshot_pool": {2, func(a *agent, r request) {
+		tell(a, func() (hypomnesis.Pool, error) { return a.of(r, 1).Pool(int(r.u32(2))) })
+	}},
+	"snapshot_usage": {2, func(a *agent, r request) {
+		tell(a, func() (hypomnesis.Usage, error) { return a.of(r, 1).Usage(int(r.u32(2))) })
+	}},
+	"process_name": {2, (*agent).processName},
+	"diagnostic": {2, func(a *agent, r request) {
+		tell(a, func() (hypomnesis.Diagnostic, error) { return a.of(r, 1).Diagnostic(int(r.u32(2))) })
+	}},
+	"json": {1, func(a *agent, r request) { say(a, a.of(r, 1).JSON) }},
+	"device_line": {3, func(a *agent, r request) {
+		say(a, func() (string, error) {
+			return a.of(r, 1).DeviceLine(int(r.u32(2)), hypomnesis.Format(r.u32(3)))
+		})
+	}},
+	"delta": {3, func(a *agent, r request) {
+		tell(a, func() (hypomnesis.Delta, error) { return a.of(r, 2).DeltaSince(a.before(r), r.u32(3)) })
+	}},
+	"delta_line": {4, func(a *agent, r request) {
+		say(a, func() (string, error) { return a.of(r, 2).DeltaLine(a.before(r), r.u32(3), r[4]) })
+	}},
+	"before_after": {4, func(a *agent, r request) {
+		say(a, func() (string, error) { return a.of(r, 2).BeforeAfterLines(a.before(r), r.u32(3), r[4]) })
+	}},
+}
+
+// before is the earlier of two; one that was dropped is an empty Snapshot, which is closed, since nil is
+// an argument that C refuses.
+func (a *agent) before(r request) *hypomnesis.Snapshot {
+	if snapshot := a.of(r, 1); snapshot != nil {
+		return snapshot
+	}
+	return new(hypomnesis.Snapshot)
+}

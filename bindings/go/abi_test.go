@@ -10,7 +10,9 @@ import (
 	"go/token"
 	"go/types"
 	"os"
+	"path/filepath"
 	"reflect"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -24,6 +26,7 @@ type fact struct {
 
 type facts struct {
 	Constants map[string]int64
+	Functions map[string][]string
 	Structs   map[string]struct{ Fields []fact }
 }
 
@@ -231,5 +234,90 @@ func TestABIStatuses(t *testing.T) {
 	}
 	if len(seen) != len(sentinels) {
 		t.Errorf("%d statuses, %d errors", len(seen), len(sentinels))
+	}
+}
+
+// The C functions of the raw layer that Go can call, and those inside of them.
+var (
+	start   = regexp.MustCompile(`(?m)^[A-Za-z].*\) ?\{$`)
+	wrapper = regexp.MustCompile(`_wrap_(\w+)_raw_[0-9a-f]+\(`)
+	method  = regexp.MustCompile(`^[\w *]*?\b(new_|delete_|Context_|Snapshot_|)([a-z]\w*)\(`)
+)
+
+// rawNames are what Go calls the pieces of the raw layer that call a C function.
+func rawNames(pieces []string, function string) map[string]bool {
+	names := map[string]bool{}
+	called := regexp.MustCompile(`\b` + function + `\(`)
+	for _, piece := range pieces {
+		if !called.MatchString(piece) {
+			continue
+		}
+		if found := wrapper.FindStringSubmatch(piece); found != nil {
+			names[strings.ToUpper(found[1][:1])+found[1][1:]] = true
+		} else if found := method.FindStringSubmatch(piece); found != nil {
+			first := map[string]string{"new_": "New", "delete_": "Delete"}[found[1]]
+			words := strings.Split(found[2], "_")
+			for i, word := range words {
+				words[i] = strings.ToUpper(word[:1]) + word[1:]
+			}
+			names[first+strings.Join(words, "")] = true
+		}
+	}
+	return names
+}
+
+// selected are all names that stand behind a dot in the package's own code.
+func selected(t *testing.T) map[string]bool {
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found, set := map[string]bool{}, token.NewFileSet()
+	for _, file := range files {
+		if strings.HasSuffix(file, "_test.go") {
+			continue
+		}
+		parsed, err := parser.ParseFile(set, file, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(parsed, func(node ast.Node) bool {
+			if selector, ok := node.(*ast.SelectorExpr); ok {
+				found[selector.Sel.Name] = true
+			}
+			return true
+		})
+	}
+	return found
+}
+
+// Each function of the header is called by the raw layer, in something that this package calls.
+func TestABIFunctions(t *testing.T) {
+	functions := readFacts(t).Functions
+	code, err := os.ReadFile("internal/raw/generated.c")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var pieces []string
+	starts := start.FindAllIndex(code, -1)
+	for i := 1; i < len(starts); i++ {
+		pieces = append(pieces, string(code[starts[i-1][0]:starts[i][0]]))
+	}
+	used := selected(t)
+	reached := func(function string) bool {
+		for name := range rawNames(pieces, function) {
+			if used[name] {
+				return true
+			}
+		}
+		return false
+	}
+	for function := range functions {
+		if !reached(function) {
+			t.Errorf("%s cannot be reached", function)
+		}
+	}
+	if len(functions) == 0 || reached("hmn_nothing") {
+		t.Error("there is nothing to check")
 	}
 }

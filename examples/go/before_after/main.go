@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// before_after tells what some work did to memory: here it takes 64 MiB.
+package main
+
+import (
+	"fmt"
+	"os"
+	"runtime"
+
+	"hypomnesis"
+)
+
+const taken = 64 << 20
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+}
+
+// work takes memory and touches each page of it.
+func work() []byte {
+	memory := make([]byte, taken)
+	for i := 0; i < len(memory); i += 4096 {
+		memory[i] = 1
+	}
+	return memory
+}
+
+func run() error {
+	context, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
+	if err != nil {
+		return err
+	}
+	defer context.Close()
+	before, err := context.Take(nil)
+	if err != nil {
+		return err
+	}
+	defer before.Close()
+	memory := work()
+	after, err := context.Take(nil)
+	if err != nil {
+		return err
+	}
+	defer after.Close()
+	runtime.KeepAlive(memory)
+
+	if len(after.Devices()) == 0 {
+		fmt.Println(withoutDevice(before, after))
+		return nil
+	}
+	text, err := after.BeforeAfterLines(before, 0, "work")
+	fmt.Print(text)
+	return err
+}
+
+func withoutDevice(before, after *hypomnesis.Snapshot) string {
+	earlier, _ := before.Memory()
+	later, _ := after.Memory()
+	was, known := earlier.ResidentBytes.Get()
+	is, knownToo := later.ResidentBytes.Get()
+	switch {
+	case !known || !knownToo:
+		return "RAM is not known"
+	case is >= was+taken:
+		return "RAM +64 MiB or more"
+	}
+	return "RAM less than +64 MiB"
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// memory tells what memory this program has, and what the host has left.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"hypomnesis"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+}
+
+func run() error {
+	context, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
+	if err != nil {
+		return err
+	}
+	defer context.Close()
+	own, err := context.OwnMemory(0)
+	if err != nil {
+		return err
+	}
+	system, err := context.SystemMemory()
+	if err != nil {
+		return err
+	}
+	show("resident", own.ResidentBytes)
+	show("available", system.AvailableBytes)
+	return nil
+}
+
+func show(what string, bytes hypomnesis.Optional[uint64]) {
+	if n, ok := bytes.Get(); ok {
+		fmt.Printf("%s: %d bytes (%s)\n", what, n, hypomnesis.FormatBytes(n))
+	} else {
+		fmt.Printf("%s: not known\n", what)
+	}
+}

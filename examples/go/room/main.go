@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// room tells which GPU has room for so many bytes: room 8GiB. It ends with 1 when none has.
+package main
+
+import (
+	"fmt"
+	"math"
+	"os"
+	"strconv"
+	"strings"
+
+	"hypomnesis"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		fmt.Fprintln(os.Stderr, "usage: room BYTES, for instance room 8GiB")
+		os.Exit(2)
+	}
+	wanted, err := parse(os.Args[1])
+	found := false
+	if err == nil {
+		found, err = look(wanted)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	if !found {
+		os.Exit(1)
+	}
+}
+
+var units = map[string]uint64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+
+// parse reads a whole number of bytes, or of a unit.
+func parse(text string) (uint64, error) {
+	digits, unit := text, uint64(1)
+	for name, bytes := range units {
+		if strings.HasSuffix(text, name) {
+			digits, unit = strings.TrimSuffix(text, name), bytes
+		}
+	}
+	number, err := strconv.ParseUint(digits, 10, 64)
+	if err != nil || number > math.MaxUint64/unit {
+		return 0, fmt.Errorf("%q is no size: write 8GiB, 512MiB or a number of bytes", text)
+	}
+	return number * unit, nil
+}
+
+// look prints a line for each GPU, and tells whether one has room.
+func look(wanted uint64) (bool, error) {
+	context, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
+	if err != nil {
+		return false, err
+	}
+	defer context.Close()
+	snapshot, err := context.Take(&hypomnesis.SnapshotOptions{Collect: hypomnesis.CollectPools})
+	if err != nil {
+		return false, err
+	}
+	defer snapshot.Close()
+
+	var most uint64
+	best, found := uint32(0), false
+	for _, device := range snapshot.Devices() {
+		free, known := freeOf(device)
+		fmt.Printf("GPU %d [%v]: %s\n", device.Index, device.Name, verdict(free, known, wanted))
+		if known && free >= wanted && (!found || free > most) {
+			best, most, found = device.Index, free, true
+		}
+	}
+	if found {
+		fmt.Printf("GPU %d has most\n", best)
+	} else {
+		fmt.Printf("no GPU has room for %s\n", hypomnesis.FormatBytes(wanted))
+	}
+	return found, nil
+}
+
+// freeOf is what is free in the pool that allocations come from.
+func freeOf(device hypomnesis.SnapshotDevice) (uint64, bool) {
+	for _, pool := range device.Pools {
+		if pool.IsMain {
+			return pool.FreeBytes.Get()
+		}
+	}
+	return 0, false
+}
+
+func verdict(free uint64, known bool, wanted uint64) string {
+	switch {
+	case !known:
+		return "free memory is not known"
+	case free < wanted:
+		return hypomnesis.FormatBytes(free) + " free, has no room"
+	}
+	return hypomnesis.FormatBytes(free) + " free, has room"
+}

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package hypomnesis_test
+
+import (
+	"errors"
+	"fmt"
+	"path/filepath"
+
+	"hypomnesis"
+)
+
+// simulated is a context on the machine of testdata; without SetPath it is this one.
+func simulated() *hypomnesis.Context {
+	context, err := hypomnesis.NewContext(nil)
+	if err != nil {
+		panic(err)
+	}
+	path, err := filepath.Abs("testdata/machine.json")
+	if err != nil {
+		panic(err)
+	}
+	if err := context.SetPath(hypomnesis.PathSimulation, path); err != nil {
+		panic(err)
+	}
+	return context
+}
+
+func Example() {
+	context := simulated()
+	defer context.Close()
+	snapshot, err := context.Take(nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer snapshot.Close()
+	for _, device := range snapshot.Devices() {
+		for _, pool := range device.Pools {
+			if free, ok := pool.FreeBytes.Get(); ok {
+				fmt.Printf("GPU %d [%v]: %s free\n", device.Index, device.Name, hypomnesis.FormatBytes(free))
+			} else {
+				fmt.Printf("GPU %d [%v]: not known\n", device.Index, device.Name)
+			}
+		}
+	}
+	// Output:
+	// GPU 0 [Card A]: 13.0 GiB free
+	// GPU 1 [Card B]: not known
+}
+
+func ExampleContext_Pool() {
+	context := simulated()
+	defer context.Close()
+	pool, err := context.Pool(0, hypomnesis.PoolMain)
+	fmt.Println(pool.TotalBytes, err)
+	_, err = context.Pool(7, hypomnesis.PoolMain)
+	fmt.Println(errors.Is(err, hypomnesis.ErrNoDevice))
+	// Output:
+	// 17179869184 <nil>
+	// true
+}
+
+func ExampleContext_FindDevice() {
+	context := simulated()
+	defer context.Close()
+	index, err := context.FindDevice("uuid:GPU-b")
+	fmt.Println(index, err)
+	// Output: 1 <nil>
+}
+
+func ExampleContext_OwnMemory() {
+	context := simulated()
+	defer context.Close()
+	memory, err := context.OwnMemory(hypomnesis.ProcessMemoryHasResident | hypomnesis.ProcessMemoryHasSwap)
+	fmt.Println(memory.ResidentBytes, memory.SwapBytes, err)
+	fmt.Println("partial:", memory.Notes&hypomnesis.NotePartial != 0)
+	// Output:
+	// 12582912 unknown <nil>
+	// partial: true
+}
+
+func ExampleError() {
+	context := simulated()
+	defer context.Close()
+	_, err := context.Usage(0, 99)
+	var failure *hypomnesis.Error
+	if errors.As(err, &failure) {
+		fmt.Println(failure.Status, failure.Backend)
+	}
+	// Output: HMN_E_NO_PROCESS simulated
+}
+
+func ExampleOptional() {
+	watts := hypomnesis.Optional[float64]{}
+	celsius := hypomnesis.Some(45.0)
+	if _, ok := watts.Get(); !ok {
+		fmt.Println("power is", watts)
+	}
+	fmt.Println("temperature is", celsius.Or(0))
+	// Output:
+	// power is unknown
+	// temperature is 45
+}
+
+func ExampleSnapshot_Usages() {
+	context := simulated()
+	defer context.Close()
+	snapshot, err := context.Take(&hypomnesis.SnapshotOptions{Collect: hypomnesis.CollectProcesses})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer snapshot.Close()
+	for _, usage := range snapshot.Usages() {
+		fmt.Println(usage.DeviceIndex, usage.PID, usage.Name, usage.UsedBytes)
+	}
+	// Output: 0 4711 train 2147483648
+}
+
+func ExampleSnapshot_DeltaSince() {
+	context := simulated()
+	defer context.Close()
+	before, err := context.Take(&hypomnesis.SnapshotOptions{Collect: hypomnesis.CollectPools})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer before.Close()
+	after, err := context.Take(&hypomnesis.SnapshotOptions{Collect: hypomnesis.CollectPools})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer after.Close()
+	delta, err := after.DeltaSince(before, 0)
+	fmt.Println(delta.DeviceBytes, delta.Scope == hypomnesis.ScopeDevice, err)
+	// Output: 2147483648 true <nil>
+}

@@ -4,6 +4,7 @@ package hypomnesis
 
 import (
 	"errors"
+	"fmt"
 	"os"
 	"runtime"
 	"strconv"
@@ -159,25 +160,38 @@ func TestStressCloseWithin(t *testing.T) {
 	}
 }
 
-// Closing does not wait for a call that hangs in a driver.
+// Closing does not wait for a call that hangs in a driver, and that call ends well.
 func TestCloseDoesNotWait(t *testing.T) {
-	context := machine(t, `{"devices": [{"pools": [{"kind": "vram", "total": "1GiB"}],
-	  "delays": [{"call": "pools", "ms": 400}]}]}`)
+	gate := t.TempDir() + "/gate"
+	context := machine(t, fmt.Sprintf(`{"devices": [{"pools": [{"kind": "vram", "total": "1GiB"}],
+	  "delays": [{"call": "pools", "hang_until": %q}]}]}`, gate))
 	if _, err := context.DeviceCount(); err != nil {
 		t.Fatal(err)
 	}
 	ended := make(chan error)
 	go func() {
-		_, err := context.Pool(0, PoolMain)
+		snapshot, err := context.Take(&SnapshotOptions{Collect: CollectPools, DeadlineMs: 20000})
+		if err == nil {
+			pool, _ := snapshot.Pool(0)
+			if pool.TotalBytes != Some(uint64(1<<30)) {
+				err = fmt.Errorf("total is %v: %v", pool.TotalBytes, snapshot.Diagnostics())
+			}
+			snapshot.Close()
+		}
 		ended <- err
 	}()
-	time.Sleep(50 * time.Millisecond)
-	started := time.Now()
+	for context.open.users.Load() < 2 {
+		time.Sleep(time.Millisecond)
+	}
 	context.Close()
-	if waited := time.Since(started); waited > 200*time.Millisecond {
-		t.Errorf("waited for %v", waited)
+	if _, err := context.DeviceCount(); !errors.Is(err, ErrClosed) {
+		t.Error(err)
+	}
+	if err := os.WriteFile(gate, nil, 0o600); err != nil {
+		t.Fatal(err)
 	}
 	if err := <-ended; err != nil {
 		t.Errorf("the call that was inside: %v", err)
 	}
+	want(t, "users", context.open.users.Load(), 0)
 }

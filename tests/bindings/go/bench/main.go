@@ -78,7 +78,7 @@ import (
 )
 
 const (
-	rounds = 9
+	rounds = 25
 	times  = 200
 	calls  = 1000000
 )

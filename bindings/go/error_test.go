@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package hypomnesis
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+)
+
+func TestErrorText(t *testing.T) {
+	for text, failure := range map[string]*Error{
+		"hypomnesis: no GPU 7 (HMN_E_NO_DEVICE)": {Status: StatusNoDevice, Message: "no GPU 7"},
+		"hypomnesis: an index past the end, or a number outside what is allowed (HMN_E_RANGE)": {
+			Status: StatusRange, Message: "HMN_E_RANGE"},
+		"hypomnesis: the call failed (HMN_E_?)": {Status: -99},
+		"hypomnesis: no error":                  nil,
+	} {
+		want(t, "text", failure.Error(), text)
+	}
+}
+
+func TestErrorIs(t *testing.T) {
+	var err error = fmt.Errorf("reading: %w", &Error{Status: StatusAsleep, NativeCode: 3})
+	wantError(t, "asleep", err, ErrAsleep)
+	want(t, "timeout", errors.Is(err, ErrTimeout), false)
+	var failure *Error
+	want(t, "as", errors.As(err, &failure) && failure.NativeCode == 3, true)
+	want(t, "a status of a later library", errors.Unwrap(&Error{Status: -99}) == nil, true)
+	failure = nil
+	want(t, "nothing", failure.Unwrap() == nil, true)
+}

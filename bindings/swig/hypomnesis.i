@@ -145,7 +145,11 @@ static const hmn_opt_ ## kind *record ## _ ## field ## _get(record *self) {
 #define HMN_FIRST_f64(field) &(field)
 %}
 
+#if defined(SWIGLUA)
+%include "records_lua.i"
+#else
 %include "records.i"
+#endif
 %mutable;
 %include "library.i"
 %include "context.i"

@@ -1,0 +1,245 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// A failure is nil, message, status, and the whole error as a table; a wrong argument raises an error.
+// Records are plain tables. A number is exact: what this Lua cannot hold is named with its digits in the
+// record's table `inexact`, and reading the field itself raises an error.
+
+// No name that another module of SWIG could have.
+%rename(HypomnesisContext) Context;
+%rename(HypomnesisSnapshot) Snapshot;
+%begin %{
+#define SWIG_TYPE_TABLE hypomnesis
+%}
+
+%{
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdio.h>
+
+/* Whole numbers that a lua_Integer, or a double where there is no such thing, holds with no other beside. */
+#if LUA_VERSION_NUM >= 503
+#define HMN_LUA_MOST ((uint64_t)LUA_MAXINTEGER)
+#define HMN_LUA_PUSH(number) lua_pushinteger(L, (lua_Integer)(number))
+#else
+#define HMN_LUA_MOST ((uint64_t)1 << 53)
+#define HMN_LUA_PUSH(number) lua_pushnumber(L, (lua_Number)(number))
+#endif
+#define HMN_LUA_MOST_OF_DOUBLE ((uint64_t)1 << 53)
+#define HMN_LUA_RECORD_TYPE "hypomnesis.record"
+
+/* ---- arguments ---- */
+
+static uint64_t hmn_lua_bad_number(lua_State *L, int index, const char *name, const char *wanted) {
+  if (lua_type(L, index) == LUA_TNUMBER)
+    luaL_error(L, "bad argument '%s' (%s expected, got %f)", name, wanted, lua_tonumber(L, index));
+  else
+    luaL_error(L, "bad argument '%s' (%s expected, got %s)", name, wanted, luaL_typename(L, index));
+  return 0;
+}
+
+/* The whole number at `index`, at most `most`; `wanted` says so in words. */
+static uint64_t hmn_lua_whole(lua_State *L, int index, const char *name, uint64_t most, const char *wanted) {
+  double number;
+  if (lua_type(L, index) != LUA_TNUMBER) return hmn_lua_bad_number(L, index, name, wanted);
+#if LUA_VERSION_NUM >= 503
+  if (lua_isinteger(L, index)) {
+    const lua_Integer whole = lua_tointeger(L, index);
+    if (whole < 0 || (uint64_t)whole > most) return hmn_lua_bad_number(L, index, name, wanted);
+    return (uint64_t)whole;
+  }
+#endif
+  number = (double)lua_tonumber(L, index);
+  if (!(number >= 0 && number <= (double)HMN_LUA_MOST_OF_DOUBLE) || (double)(uint64_t)number != number ||
+      (uint64_t)number > most)
+    return hmn_lua_bad_number(L, index, name, wanted);
+  return (uint64_t)number;
+}
+
+static uint32_t hmn_lua_to_u32(lua_State *L, int index, const char *name) {
+  return (uint32_t)hmn_lua_whole(L, index, name, UINT32_MAX, "whole number from 0 to 4294967295");
+}
+
+static uint64_t hmn_lua_to_u64(lua_State *L, int index, const char *name) {
+  return hmn_lua_whole(L, index, name, HMN_LUA_MOST, "whole number from 0 that is exact in this Lua");
+}
+
+static int32_t hmn_lua_to_i32(lua_State *L, int index, const char *name) {
+  const double number = lua_type(L, index) == LUA_TNUMBER ? (double)lua_tonumber(L, index) : 0.5;
+  if (!(number >= INT32_MIN && number <= INT32_MAX) || (double)(int32_t)number != number)
+    hmn_lua_bad_number(L, index, name, "whole number from -2147483648 to 2147483647");
+  return (int32_t)number;
+}
+
+static const char *hmn_lua_to_text(lua_State *L, int index, const char *name) {
+  size_t length = 0;
+  const char *text;
+  if (lua_type(L, index) != LUA_TSTRING)
+    luaL_error(L, "bad argument '%s' (string expected, got %s)", name, luaL_typename(L, index));
+  text = lua_tolstring(L, index, &length);
+  if (strlen(text) != length) luaL_error(L, "bad argument '%s' (a string without zero bytes expected)", name);
+  return text;
+}
+
+/* ---- results ---- */
+
+static void hmn_lua_push_hmn_error(lua_State *L, const hmn_error *record);
+
+/* Leaves what a function returns of a failure, and says how much it is. */
+static int hmn_lua_failure(lua_State *L, const hmn_error *error) {
+  lua_pushnil(L);
+  lua_pushstring(L, error->message);
+  HMN_LUA_PUSH(error->status);
+  hmn_lua_push_hmn_error(L, error);
+  return 4;
+}
+
+/* Bits that are set: how many fields of a record are there, more or less. */
+static int hmn_lua_count(hmn_flags bits) {
+  int count = 0;
+  for (; bits; bits &= bits - 1) ++count;
+  return count;
+}
+
+/* Into the record on top of the stack. */
+static void hmn_lua_inexact(lua_State *L, const char *name, const char *digits) {
+  lua_pushliteral(L, "inexact");
+  lua_rawget(L, -2);
+  if (lua_isnil(L, -1)) {
+    lua_pop(L, 1);
+    lua_newtable(L);
+    lua_pushvalue(L, -1);
+    lua_setfield(L, -3, "inexact");
+    luaL_getmetatable(L, HMN_LUA_RECORD_TYPE);
+    lua_setmetatable(L, -3);
+  }
+  lua_pushstring(L, digits);
+  lua_setfield(L, -2, name);
+  lua_pop(L, 1);
+}
+
+static void hmn_lua_set_u64(lua_State *L, const char *name, uint64_t value) {
+  char digits[24];
+  if (value <= HMN_LUA_MOST) {
+    HMN_LUA_PUSH(value);
+    lua_setfield(L, -2, name);
+    return;
+  }
+  snprintf(digits, sizeof digits, "%" PRIu64, value);
+  hmn_lua_inexact(L, name, digits);
+}
+
+static void hmn_lua_set_i64(lua_State *L, const char *name, int64_t value) {
+  char digits[24];
+  const uint64_t size = value < 0 ? -(uint64_t)value : (uint64_t)value;
+  if (LUA_VERSION_NUM >= 503 || size <= HMN_LUA_MOST) {
+    HMN_LUA_PUSH(value);
+    lua_setfield(L, -2, name);
+    return;
+  }
+  snprintf(digits, sizeof digits, "%" PRId64, value);
+  hmn_lua_inexact(L, name, digits);
+}
+
+#define hmn_lua_set_u32(L, name, value) hmn_lua_set_u64(L, name, value)
+#define hmn_lua_set_i32(L, name, value) hmn_lua_set_i64(L, name, value)
+#define hmn_lua_set_f64(L, name, value) (lua_pushnumber(L, value), lua_setfield(L, -2, name))
+#define hmn_lua_set_text(L, name, value) (lua_pushstring(L, value), lua_setfield(L, -2, name))
+#define HMN_LUA_FIELD(kind, field) hmn_lua_set_ ## kind(L, #field, record->field)
+
+/* __index of a record that has `inexact`. */
+static int hmn_lua_read_inexact(lua_State *L) {
+  lua_settop(L, 2);
+  lua_pushliteral(L, "inexact");
+  lua_rawget(L, 1);
+  if (lua_istable(L, -1)) {
+    lua_pushvalue(L, 2);
+    lua_rawget(L, -2);
+    if (lua_type(L, -1) == LUA_TSTRING)
+      return luaL_error(L, "%s is %s, which a number of %s cannot hold exactly; field 'inexact' has the digits",
+                        lua_tostring(L, 2), lua_tostring(L, -1), LUA_VERSION);
+  }
+  lua_pushnil(L);
+  return 1;
+}
+
+/* ---- module ---- */
+
+/* What opens the module stands around SWIG's function for it, which fills tables that all Lua states of a
+ * process share, and sets two global variables. */
+#undef SWIG_init
+#define SWIG_init hmn_lua_swig_open
+SWIGEXPORT int SWIG_init(lua_State *L);
+static pthread_mutex_t hmn_lua_opening = PTHREAD_MUTEX_INITIALIZER;
+
+SWIGEXPORT int luaopen_hypomnesis_core(lua_State *L) {
+  static const char *const globals[] = {"swig_type", "swig_equals"};
+  int failed, i;
+  lua_settop(L, 0);
+  for (i = 0; i < 2; ++i) lua_getglobal(L, globals[i]);
+  luaL_newmetatable(L, HMN_LUA_RECORD_TYPE);
+  lua_pushcfunction(L, hmn_lua_read_inexact);
+  lua_setfield(L, -2, "__index");
+  lua_pushcfunction(L, SWIG_init);
+  pthread_mutex_lock(&hmn_lua_opening);
+  failed = lua_pcall(L, 0, 1, 0);
+  pthread_mutex_unlock(&hmn_lua_opening);
+  if (failed) return lua_error(L);
+  for (i = 0; i < 2; ++i) {
+    lua_pushvalue(L, i + 1);
+    lua_setglobal(L, globals[i]);
+  }
+  return 1;
+}
+%}
+
+// HypomnesisContext(...) gives one result alone; this gives the failure as well.
+%native(open) int hmn_lua_open(lua_State *L);
+%{
+static int _wrap_new_HypomnesisContext(lua_State *L);
+static int hmn_lua_open(lua_State *L) { return _wrap_new_HypomnesisContext(L); }
+%}
+
+// Destroys what a handle holds, now. Again is fine.
+%native(close) int hmn_lua_close(lua_State *L);
+%{
+static int hmn_lua_close(lua_State *L) {
+  swig_lua_userdata *handle;
+  void *native = NULL;
+  if (lua_type(L, 1) != LUA_TUSERDATA ||
+      (!SWIG_IsOK(SWIG_ConvertPtr(L, 1, &native, SWIGTYPE_p_Context, 0)) &&
+       !SWIG_IsOK(SWIG_ConvertPtr(L, 1, &native, SWIGTYPE_p_Snapshot, 0))))
+    return luaL_error(L, "bad argument 'handle' (context or snapshot expected, got %s)", luaL_typename(L, 1));
+  handle = (swig_lua_userdata *)lua_touserdata(L, 1);
+  if (handle->type == SWIGTYPE_p_Context) hmn_context_destroy((hmn_context *)native);
+  else hmn_snapshot_destroy((hmn_snapshot *)native);
+  handle->own = 0;
+  handle->ptr = NULL;
+  return 0;
+}
+%}
+
+%typemap(in) uint32_t, hmn_flags %{ $1 = hmn_lua_to_u32(L, $input, "$1_name"); %}
+%typemap(in) int32_t, hmn_status %{ $1 = hmn_lua_to_i32(L, $input, "$1_name"); %}
+%typemap(in) uint64_t %{ $1 = hmn_lua_to_u64(L, $input, "$1_name"); %}
+%typemap(in) const char * %{ $1 = ($1_ltype)hmn_lua_to_text(L, $input, "$1_name"); %}
+%typemap(in) const char *value %{
+  $1 = lua_isnoneornil(L, $input) ? NULL : ($1_ltype)hmn_lua_to_text(L, $input, "$1_name");
+%}
+%typemap(out) uint32_t %{ HMN_LUA_PUSH($1); SWIG_arg++; %}
+
+%typemap(in, numinputs=0) hmn_error *error (hmn_error told) {
+  memset(&told, 0, sizeof told);
+  told.struct_size = sizeof told;
+  $1 = &told;
+}
+%typemap(argout) hmn_error *error {
+  if ($1->status != HMN_OK) return hmn_lua_failure(L, $1);
+}
+
+%define HMN_LUA_RECORD(record)
+%typemap(out) record * %{
+  if ($1) hmn_lua_push_ ## record(L, $1);
+  else lua_pushnil(L);
+  free($1);
+  SWIG_arg++;
+%}
+%enddef

@@ -1,6 +1,8 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
 -- Written by bindings/generate from include/hypomnesis.h.
-return [[
+return {
+  version = "0.1.0",
+  declarations = [[
 typedef int32_t hmn_status;
 typedef uint32_t hmn_flags;
 typedef struct hmn_context hmn_context;
@@ -260,4 +262,5 @@ hmn_status hmn_report_before_after(const hmn_snapshot * before, const hmn_snapsh
 hmn_status hmn_format_device(const hmn_snapshot * snapshot, uint32_t i, uint32_t format, char * buffer, uint32_t capacity, uint32_t * needed);
 hmn_status hmn_format_json(const hmn_snapshot * snapshot, char * buffer, uint32_t capacity, uint32_t * needed);
 hmn_status hmn_format_bytes(uint64_t bytes, char * buffer, uint32_t capacity, uint32_t * needed);
-]]
+]],
+}

@@ -1,0 +1,123 @@
+-- SPDX-License-Identifier: MIT OR Apache-2.0
+-- Arguments of public functions: what cannot be right raises an error where the caller stands. No value is
+-- converted but whole numbers that are written otherwise (2.0, a cdata of LuaJIT).
+local check = {}
+
+local MOST_OF_DOUBLE = 2 ^ 53
+local MOST_U32 = 4294967295
+
+-- Lua 5.3 and newer have integers, LuaJIT cdata of 64 bits; else doubles are all there is.
+local to_integer = math.tointeger
+local is_wide = function() return false end
+if rawget(_G, "jit") then
+  local found, ffi = pcall(require, "ffi")
+  if found then
+    local signed, unsigned = ffi.typeof("int64_t"), ffi.typeof("uint64_t")
+    is_wide = function(value) return ffi.istype(signed, value) and value >= 0 or ffi.istype(unsigned, value) end
+  end
+end
+
+-- Level 1, the default everywhere here: who called the function that called the check.
+local function refuse(value, name, wanted, level)
+  local got = type(value) == "number" and ("%.17g"):format(value) or type(value)
+  error(("bad argument '%s' (%s expected, got %s)"):format(name, wanted, got), (level or 1) + 3)
+end
+
+local function whole(value, most)
+  if type(value) == "number" then
+    if to_integer and math.type(value) == "integer" then return value >= 0 and value <= most and value or nil end
+    if value >= 0 and value <= most and value <= MOST_OF_DOUBLE and value % 1 == 0 then
+      return to_integer and to_integer(value) or value
+    end
+  elseif is_wide(value) and value <= most then
+    return value
+  end
+end
+
+function check.u32(value, name, level)
+  local found = whole(value, MOST_U32)
+  if not found then refuse(value, name, "whole number from 0 to 4294967295", level) end
+  return tonumber(found)
+end
+
+function check.u32_or_0(value, name, level)
+  if value == nil then return 0 end
+  local found = check.u32(value, name, (level or 1) + 1)
+  return found
+end
+
+-- A whole number from 0 that this Lua holds exactly: up to 2^53 in 5.1 and 5.2, up to 2^63-1 from 5.3 on, up to
+-- 2^64-1 as a cdata of LuaJIT.
+function check.u64(value, name, level)
+  local found = type(value) == "number" and whole(value, math.maxinteger or MOST_OF_DOUBLE)
+  if not found and is_wide(value) then found = value end
+  if not found then refuse(value, name, "whole number from 0 that this Lua holds exactly", level) end
+  return found
+end
+
+function check.flag(value, name, level)
+  if value ~= nil and type(value) ~= "boolean" then refuse(value, name, "boolean", level) end
+  return value
+end
+
+function check.i32(value, name, level)
+  local found = type(value) == "number" and value % 1 == 0 and value >= -2147483648 and value <= 2147483647
+  if not found then refuse(value, name, "whole number from -2147483648 to 2147483647", level) end
+  return value
+end
+
+-- A position in a list, from 1; the C interface counts from 0.
+function check.position(value, name, level)
+  local found = whole(value, MOST_U32)
+  if not found or found < 1 then refuse(value, name, "position from 1 to 4294967295", level) end
+  return tonumber(found) - 1
+end
+
+function check.text(value, name, level)
+  if type(value) ~= "string" then refuse(value, name, "string", level) end
+  if value:find("\0", 1, true) then refuse(value, name, "string without zero bytes", level) end
+  return value
+end
+
+-- A number, or the name of a constant: `prefix` .. the name in capitals.
+function check.named(value, name, constants, prefix, level)
+  if type(value) ~= "string" then
+    local number = check.u32(value, name, (level or 1) + 1)
+    return number
+  end
+  local word = value:upper()
+  local found = not word:find("HAS_", 1, true) and not word:find("SIZE_V1", 1, true) and constants[prefix .. word]
+  if not found then error(("bad argument '%s' (no %s* is called '%s')"):format(name, prefix, value), (level or 1) + 2) end
+  return found
+end
+
+-- Bits: nothing, a number, or a list of names of constants.
+function check.bits(value, name, constants, prefix, level)
+  if value == nil then return 0 end
+  if type(value) ~= "table" then
+    local number = check.u32(value, name, (level or 1) + 1)
+    return number
+  end
+  local seen, sum = {}, 0
+  for _, word in ipairs(value) do
+    if type(word) ~= "string" then refuse(word, name, "list of names", level) end
+    local bit = check.named(word, name, constants, prefix, (level or 1) + 1)
+    if not seen[bit] then sum = sum + bit end
+    seen[bit] = true
+  end
+  return sum
+end
+
+-- A table of options, each of which is known.
+function check.options(value, known, level)
+  if value == nil then return {} end
+  if type(value) ~= "table" then refuse(value, "options", "table", level) end
+  for key in pairs(value) do
+    if not known[key] then
+      error(("bad argument 'options' (no option is called '%s')"):format(tostring(key)), (level or 1) + 2)
+    end
+  end
+  return value
+end
+
+return check

@@ -1,0 +1,118 @@
+-- SPDX-License-Identifier: MIT OR Apache-2.0
+-- Sources of measurement, opened once and kept.
+local check = require "hypomnesis.check"
+local constants = require "hypomnesis.generated.constants"
+local handle = require "hypomnesis.handle"
+local raw = require "hypomnesis.raw"
+
+---@class hypomnesis.Context
+local Context = handle.class "hypomnesis.Context"
+
+---How a backend fares.
+---@class hypomnesis.BackendInfo
+---@field notes integer NOTE_*
+---@field backend integer BACKEND_*
+---@field state integer STATE_*
+---@field status integer OK, or why it cannot serve
+---@field native_domain integer NATIVE_*: whose number native_code is
+---@field native_code integer
+---@field version string? of the driver or tool behind it
+---@field message string why it cannot serve, and what can be done; "" when it can
+
+-- option -> constant: flags are booleans, paths are absolute.
+local FLAGS, PATHS = {}, {}
+for name, value in pairs(constants) do
+  local flag, path = name:match("^CONTEXT_(.+)$"), name:match("^PATH_(.+)$")
+  if flag and not flag:find("SIZE_V1", 1, true) then FLAGS[flag:lower()] = value end
+  if path then PATHS[path:lower()] = value end
+end
+local NUMBERS = {"deadline_ms", "stale_ms", "open_deadline_ms", "max_age_ms", "idle_close_ms"}
+
+local KNOWN = {flags = true, backends_off = true}
+for _, name in ipairs(NUMBERS) do KNOWN[name] = true end
+for name in pairs(FLAGS) do KNOWN[name] = true end
+for name in pairs(PATHS) do KNOWN[name] = true end
+
+local function flags_of(options)
+  if options.flags ~= nil then
+    local flags = check.u32(options.flags, "flags", 2)
+    return flags
+  end
+  local sum = 0
+  for name, bit in pairs(FLAGS) do
+    if check.flag(options[name], name, 2) then sum = sum + bit end
+  end
+  return sum
+end
+
+-- A set of backends: its bits, or a list of their names.
+local function backends_of(set)
+  if set == nil then return 0 end
+  if type(set) ~= "table" then
+    local bits = check.u64(set, "backends_off", 2)
+    return bits
+  end
+  local sum, seen = 0, {}
+  for _, name in ipairs(set) do
+    local number = check.named(name, "backends_off", constants, "BACKEND_", 2)
+    if not seen[number] then sum = sum + 2 ^ number end
+    seen[number] = true
+  end
+  local bits = check.u64(sum, "backends_off", 2)
+  return bits
+end
+
+local function set_paths(native, options)
+  for name, path in pairs(PATHS) do
+    if options[name] ~= nil then
+      local _, message, status, detail = native:set_path(path, options[name])
+      if status then return message, status, detail end
+    end
+  end
+end
+
+---Makes a context. Touches no driver.
+---@param options table? deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms: milliseconds, 0 is the
+---default; backends_off: names or bits; no_subprocess, wake_devices, no_threads, environment, trace: booleans, or
+---flags: CONTEXT_* bits instead of them; proc, sys, nvml, nvidia_smi, simulation, cgroup: absolute paths
+---@return hypomnesis.Context? context nil, message, status and detail when it cannot be made
+function Context.open(options)
+  options = check.options(options, KNOWN)
+  local numbers = {}
+  for i, name in ipairs(NUMBERS) do numbers[i] = check.u32_or_0(options[name], name) end
+  for name in pairs(PATHS) do
+    if options[name] ~= nil then check.text(options[name], name) end
+  end
+  local flags, backends_off = flags_of(options), backends_of(options.backends_off)
+  local native, message, status, detail = raw.open(flags, numbers[1], numbers[2], numbers[3], numbers[4], numbers[5],
+    backends_off)
+  if not native then return nil, message, status, detail end
+  message, status, detail = set_paths(native, options)
+  if message then
+    raw.close(native)
+    return nil, message, status, detail
+  end
+  return setmetatable({native = native}, Context)
+end
+
+---Reads from another place than the usual one. To be called before the first reading.
+---@param path integer|string PATH_* or its name: "proc", "simulation"
+---@param value string? an absolute path; nil is the default
+---@return boolean? done nil, message, status and detail when it is refused
+function Context:set_path(path, value)
+  local native = handle.native(self, Context)
+  path = check.named(path, "path", constants, "PATH_")
+  if value ~= nil then check.text(value, "value") end
+  local _, message, status, detail = native:set_path(path, value)
+  if status then return nil, message, status, detail end
+  return true
+end
+
+---How a backend fares. One that is absent, off or failing is no failure: state and status tell.
+---@param backend integer|string BACKEND_* or its name: "nvml"
+---@return hypomnesis.BackendInfo? info
+function Context:backend(backend)
+  return handle.native(self, Context):backend(check.named(backend, "backend", constants, "BACKEND_"))
+end
+
+return Context

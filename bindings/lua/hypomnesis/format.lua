@@ -1,0 +1,33 @@
+-- SPDX-License-Identifier: MIT OR Apache-2.0
+-- Snapshots and sizes as text.
+local check = require "hypomnesis.check"
+local constants = require "hypomnesis.generated.constants"
+local handle = require "hypomnesis.handle"
+local raw = require "hypomnesis.raw"
+local Snapshot = require "hypomnesis.snapshot"
+
+local format = {}
+
+---The whole snapshot as one JSON object.
+---@return string? json nil, message, status and detail on failure
+function Snapshot:json()
+  return handle.native(self, Snapshot):json()
+end
+
+---A device as one line, in MiB.
+---@param position integer in the list `devices`, from 1
+---@param form integer|string FORMAT_* or its name: "free", "total", "used"
+---@return string? line nil when a figure is not known; nil, message, status and detail past the end
+function Snapshot:device_line(position, form)
+  local native = handle.native(self, Snapshot)
+  return native:device_line(check.position(position, "position"), check.named(form, "form", constants, "FORMAT_"))
+end
+
+---A size for people: "512 MiB", "8.2 GiB".
+---@param bytes integer
+---@return string
+function format.format_bytes(bytes)
+  return raw.format_bytes(check.u64(bytes, "bytes"))
+end
+
+return format

@@ -1,0 +1,47 @@
+-- SPDX-License-Identifier: MIT OR Apache-2.0
+-- The library itself: its version, features and names.
+local check = require "hypomnesis.check"
+local constants = require "hypomnesis.generated.constants"
+local raw = require "hypomnesis.raw"
+
+local library = {}
+
+---The library's version: major * 1000000 + minor * 1000 + patch.
+---@return integer
+library.version_number = raw.version_number
+
+---The library's version as text: "0.1.0".
+---@return string
+library.version_string = raw.version_string
+
+---Whether the library has a feature.
+---@param feature integer|string FEATURE_* or its name: "subprocess", "simulation"
+---@return boolean
+function library.feature(feature)
+  return raw.feature(check.named(feature, "feature", constants, "FEATURE_")) == 1
+end
+
+---A status' name: "HMN_E_RANGE"; "HMN_E_?" for a number that the library does not know.
+---@param status integer
+---@return string
+function library.status_name(status)
+  return raw.status_name(check.i32(status, "status"))
+end
+
+---A backend's name: "nvml"; "none" for 0, "unknown" for a number that the library does not know.
+---@param backend integer
+---@return string
+function library.backend_name(backend)
+  return raw.backend_name(check.u32(backend, "backend"))
+end
+
+---Whether a bit is set.
+---@param bits integer? a set of bits, such as notes
+---@param bit integer one of them, such as NOTE_STALE
+---@return boolean
+function library.has(bits, bit)
+  bits, bit = check.u32(bits or 0, "bits"), check.u32(bit, "bit")
+  return bit > 0 and bits % (bit * 2) >= bit
+end
+
+return library

@@ -1,0 +1,40 @@
+-- SPDX-License-Identifier: MIT OR Apache-2.0
+-- LuaJIT: the native library, with what the header declares.
+local ffi = require "ffi"
+local header = require "hypomnesis.generated.cdef"
+
+if not pcall(ffi.typeof, "hmn_context") then ffi.cdef(header.declarations) end
+ffi.cdef "char *secure_getenv(const char *name);"
+
+local VARIABLE = "HYPOMNESIS_LIBRARY"
+local NAME = ("libhypomnesis.so.%s"):format(header.version:match("^%d+"))
+
+-- Nothing in a program that runs with another user's rights.
+local function environment(name)
+  local known, text = pcall(function() return ffi.C.secure_getenv(name) end)
+  return known and text ~= nil and ffi.string(text) or nil
+end
+
+local function refuse(why, looked)
+  error(("hypomnesis: cannot load the native library: %s\n"
+    .. "  looked for %s\n"
+    .. "  set %s to the absolute path of the library, or install it where the system's loader looks")
+    :format(why, looked, VARIABLE), 0)
+end
+
+local function load(name, looked)
+  local loaded, library = pcall(ffi.load, name)
+  if not loaded then refuse(library, looked) end
+  if not pcall(function() return library.hmn_version_number() end) then
+    refuse("it has no hmn_version_number", looked)
+  end
+  return library
+end
+
+local named = environment(VARIABLE)
+if not named or named == "" then
+  return load(NAME, NAME .. " in LD_LIBRARY_PATH and in the folders of the system's loader")
+end
+local looked = ("%s, which %s names"):format(named, VARIABLE)
+if named:sub(1, 1) ~= "/" then refuse("the path is not absolute", looked) end
+return load(named, looked)

@@ -1,0 +1,22 @@
+-- SPDX-License-Identifier: MIT OR Apache-2.0
+-- What the package stands on: the FFI under LuaJIT, else the C module hypomnesis.core. Both have the same functions
+-- and handles; records come as tables that belong to the caller.
+local function has_ffi()
+  return rawget(_G, "jit") ~= nil and pcall(require, "ffi")
+end
+
+local function core()
+  local loaded, module = pcall(require, "hypomnesis.core")
+  if loaded then return module end
+  error(("hypomnesis: cannot load the C module: %s\n"
+    .. "  it must be built for %s and lie in LUA_CPATH, and libhypomnesis must lie where the system's loader looks,\n"
+    .. "  or in a folder that LD_LIBRARY_PATH names"):format(module, _VERSION), 0)
+end
+
+local source = has_ffi() and require "hypomnesis.ffi" or core()
+local raw = {}
+for _, name in ipairs {"version_number", "version_string", "feature", "status_name", "backend_name", "size_of",
+  "format_bytes", "open", "close"} do
+  raw[name] = source[name]
+end
+return raw

@@ -1,0 +1,155 @@
+-- SPDX-License-Identifier: MIT OR Apache-2.0
+-- One picture of everything asked for, copied into tables. What the library does with whole snapshots (text, JSON,
+-- differences) needs it open; the tables stay when it is closed.
+local check = require "hypomnesis.check"
+local constants = require "hypomnesis.generated.constants"
+local handle = require "hypomnesis.handle"
+local raw = require "hypomnesis.raw"
+local Context = require "hypomnesis.context"
+
+---Lists are arrays, and `for device in snapshot:devices() do` walks one.
+---@class hypomnesis.Snapshot
+---@field info hypomnesis.SnapshotInfo
+---@field memory hypomnesis.ProcessMemory? this process' host memory
+---@field system hypomnesis.SystemMemory? the host's memory
+---@field devices hypomnesis.Device[] by index
+---@field pools hypomnesis.Pool[] those of all devices, by device index
+---@field processes hypomnesis.Usage[] by device index, then pid
+---@field diagnostics hypomnesis.Diagnostic[] why something is missing
+local Snapshot = handle.class "hypomnesis.Snapshot"
+
+---What a snapshot holds.
+---@class hypomnesis.SnapshotInfo
+---@field notes integer NOTE_*; NOTE_PARTIAL: something asked for is missing
+---@field collect integer COLLECT_*: what was asked for
+---@field device_count integer
+---@field pool_count integer
+---@field usage_count integer
+---@field diagnostic_count integer
+---@field unreadable_process_count integer processes listed by a driver that the system would not describe
+---@field unix_time_ns integer when it was begun, since 1970
+---@field monotonic_ns integer the same by the clock that never jumps
+---@field duration_ns integer how long it took
+
+---Why something is missing, and what can be done.
+---@class hypomnesis.Diagnostic
+---@field notes integer NOTE_*; NOTE_TRACE: not a fault, a recorded driver call
+---@field backend integer BACKEND_*
+---@field status integer E_*
+---@field native_domain integer NATIVE_*: whose number native_code is
+---@field native_code integer
+---@field subject integer the COLLECT_* bit that it is about
+---@field field integer? the *_HAS_* bits of what is missing because of it
+---@field device_index integer?
+---@field pid integer? of the first, when several were merged
+---@field count integer how many alike were merged into this one
+---@field duration_ns integer? of a traced call
+---@field message string
+
+local List = {
+  __call = function(list)
+    local i = 0
+    return function()
+      i = i + 1
+      return list[i]
+    end
+  end,
+}
+
+local KNOWN = {flags = true, collect = true, device_index = true, pid = true, deadline_ms = true}
+
+-- `count` rows of what `read` gives of a native snapshot; a row may be nothing.
+local function rows(native, read, count)
+  local found = {}
+  for i = 1, count do
+    local row, message, status, detail = read(native, i - 1)
+    if status then return nil, message, status, detail end
+    found[i] = row
+  end
+  return setmetatable(found, List)
+end
+
+local function process_name(native, i) return native:text(constants.TEXT_PROCESS_NAME, i) end
+
+-- Where each part of a copy comes from: what reads a row, and the count of rows.
+local PARTS = {
+  {"devices", "device", "device_count"},
+  {"telemetry", "telemetry", "device_count"},
+  {"own_usages", "own_usage", "device_count"},
+  {"pools", "pool", "pool_count"},
+  {"processes", "usage", "usage_count"},
+  {"names", process_name, "usage_count"},
+  {"diagnostics", "diagnostic", "diagnostic_count"},
+}
+
+-- Puts what belongs to a device, or to a process, into its table.
+local function assemble(copy)
+  local by_index = {}
+  for position, device in ipairs(copy.devices) do
+    by_index[device.index] = device
+    device.pools = {}
+    device.telemetry = copy.telemetry[position]
+    device.own_usage = copy.own_usages[position]
+  end
+  for _, pool in ipairs(copy.pools) do
+    local pools = by_index[pool.device_index].pools
+    pools[#pools + 1] = pool
+  end
+  for position, process in ipairs(copy.processes) do process.name = copy.names[position] end
+  copy.telemetry, copy.own_usages, copy.names = nil, nil, nil
+  return copy
+end
+
+local function copied(native)
+  local copy = {native = native}
+  for _, name in ipairs {"info", "memory", "system"} do
+    local record, message, status, detail = native[name](native)
+    if status then return nil, message, status, detail end
+    copy[name] = record
+  end
+  for _, part in ipairs(PARTS) do
+    local name, read, count = part[1], part[2], part[3]
+    local list, message, status, detail = rows(native, native[read] or read, copy.info[count])
+    if not list then return nil, message, status, detail end
+    copy[name] = list
+  end
+  return assemble(copy)
+end
+
+---Takes a snapshot and copies it. What could not be read is nil, and one of its diagnostics.
+---@param options table? collect: names ("memory", "system", "devices", "pools", "self", "processes", "telemetry") or
+---COLLECT_* bits; device_index: of that device alone; pid: usage of that process alone; deadline_ms; flags:
+---SNAPSHOT_* bits, when they shall not follow from device_index and pid
+---@return hypomnesis.Snapshot? snapshot nil, message, status and detail when it cannot be taken
+function Context:snapshot(options)
+  local native = handle.native(self, Context)
+  options = check.options(options, KNOWN)
+  local collect = check.bits(options.collect, "collect", constants, "COLLECT_")
+  local device_index = check.u32_or_0(options.device_index, "device_index")
+  local pid = check.u32_or_0(options.pid, "pid")
+  local deadline_ms = check.u32_or_0(options.deadline_ms, "deadline_ms")
+  local flags = (options.device_index and constants.SNAPSHOT_ONE_DEVICE or 0)
+    + (options.pid and constants.SNAPSHOT_ONE_PROCESS or 0)
+  if options.flags ~= nil then flags = check.u32(options.flags, "flags") end
+
+  local taken, message, status, detail = native:take(flags, collect, device_index, pid, deadline_ms)
+  if not taken then return nil, message, status, detail end
+  local copy
+  copy, message, status, detail = copied(taken)
+  if not copy then
+    raw.close(taken)
+    return nil, message, status, detail
+  end
+  return setmetatable(copy, Snapshot)
+end
+
+---The device of an index, or nil.
+---@param device_index integer from 0
+---@return hypomnesis.Device?
+function Snapshot:device(device_index)
+  for _, device in ipairs(self.devices) do
+    if device.index == device_index then return device end
+  end
+end
+
+return Snapshot

@@ -147,6 +147,7 @@ static const hmn_opt_ ## kind *record ## _ ## field ## _get(record *self) {
 
 #if defined(SWIGLUA)
 %include "records_lua.i"
+%include "copy_lua.i"
 #else
 %include "records.i"
 #endif

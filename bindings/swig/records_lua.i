@@ -83,7 +83,7 @@ HMN_LUA_RECORD(hmn_system_memory)
 
 %{
 static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
-  lua_createtable(L, 0, 7 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 10 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, index);
@@ -207,7 +207,7 @@ HMN_LUA_RECORD(hmn_telemetry)
 
 %{
 static void hmn_lua_push_hmn_usage(lua_State *L, const hmn_usage *record) {
-  lua_createtable(L, 0, 7 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 8 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, pid);

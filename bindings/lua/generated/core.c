@@ -3084,7 +3084,7 @@ static void hmn_lua_push_hmn_system_memory(lua_State *L, const hmn_system_memory
 
 
 static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
-  lua_createtable(L, 0, 7 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 10 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, index);
@@ -3202,7 +3202,7 @@ static void hmn_lua_push_hmn_telemetry(lua_State *L, const hmn_telemetry *record
 
 
 static void hmn_lua_push_hmn_usage(lua_State *L, const hmn_usage *record) {
-  lua_createtable(L, 0, 7 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 8 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, pid);
@@ -3299,6 +3299,152 @@ static void hmn_lua_push_hmn_delta(lua_State *L, const hmn_delta *record) {
   HMN_LUA_FIELD(u64, elapsed_ns);
   if (record->present & HMN_DELTA_HAS_ENERGY)
     HMN_LUA_FIELD(f64, energy_joules);
+}
+
+
+static int hmn_lua_refuse(lua_State *L, hmn_status status) {
+  hmn_error error;
+  memset(&error, 0, sizeof error);
+  hmn_told(&error, status);
+  return hmn_lua_failure(L, &error);
+}
+
+/* Reads a record and sets it as a field of the table on top; what is not there is left out. */
+#define HMN_LUA_PART(record, name, CALL) \
+  do { \
+    record part; \
+    hmn_status status; \
+    part.struct_size = sizeof part; \
+    status = (CALL); \
+    if (status == HMN_OK) { \
+      hmn_lua_push_ ## record(L, &part); \
+      lua_setfield(L, -2, name); \
+    } else if (status != HMN_E_EMPTY) { \
+      return hmn_lua_refuse(L, status); \
+    } \
+  } while (0)
+
+/* Reads a row. */
+#define HMN_LUA_ROW(row, CALL) \
+  do { \
+    hmn_status status; \
+    row.struct_size = sizeof row; \
+    status = (CALL); \
+    if (status != HMN_OK) return hmn_lua_refuse(L, status); \
+  } while (0)
+
+/* Each of these has the table of the snapshot on top and gives 0, or the number of results of a failure. */
+
+static int hmn_lua_copy_parts(lua_State *L, const hmn_snapshot *snapshot) {
+  HMN_LUA_PART(hmn_snapshot_info, "info", hmn_snapshot_read(snapshot, &part));
+  HMN_LUA_PART(hmn_process_memory, "memory", hmn_snapshot_memory(snapshot, &part));
+  HMN_LUA_PART(hmn_system_memory, "system", hmn_snapshot_system(snapshot, &part));
+  return 0;
+}
+
+/* Pools up to those of device `index`, from *next on: into the list of all at `all`, and into the list on top. */
+static int hmn_lua_copy_pools(lua_State *L, const hmn_snapshot *snapshot, uint32_t index, uint32_t *next,
+                              uint32_t count, int all) {
+  hmn_pool row;
+  int own = 0;
+  for (; *next < count; ++*next) {
+    HMN_LUA_ROW(row, hmn_snapshot_pool(snapshot, *next, &row));
+    if (row.device_index > index) break;
+    hmn_lua_push_hmn_pool(L, &row);
+    if (row.device_index == index) {
+      lua_pushvalue(L, -1);
+      lua_rawseti(L, -3, ++own);
+    }
+    lua_rawseti(L, all, (int)*next + 1);
+  }
+  return 0;
+}
+
+static int hmn_lua_copy_devices(lua_State *L, const hmn_snapshot *snapshot, const hmn_snapshot_info *info) {
+  const int all = lua_gettop(L) + 1;
+  uint32_t i, next = 0;
+  hmn_device row;
+  lua_createtable(L, (int)info->pool_count, 0);
+  lua_createtable(L, (int)info->device_count, 0);
+  for (i = 0; i < info->device_count; ++i) {
+    int failed;
+    HMN_LUA_ROW(row, hmn_snapshot_device(snapshot, i, &row));
+    hmn_lua_push_hmn_device(L, &row);
+    HMN_LUA_PART(hmn_telemetry, "telemetry", hmn_snapshot_telemetry(snapshot, i, &part));
+    HMN_LUA_PART(hmn_usage, "own_usage", hmn_snapshot_self(snapshot, i, &part));
+    lua_createtable(L, 1, 0);
+    failed = hmn_lua_copy_pools(L, snapshot, row.index, &next, info->pool_count, all);
+    if (failed) return failed;
+    lua_setfield(L, -2, "pools");
+    lua_rawseti(L, -2, (int)i + 1);
+  }
+  lua_setfield(L, -3, "devices");
+  lua_setfield(L, -2, "pools");
+  return 0;
+}
+
+static hmn_status hmn_lua_push_name(lua_State *L, const hmn_snapshot *snapshot, uint32_t i) {
+  char room[64];
+  char *name = room;
+  uint32_t needed = 0;
+  hmn_status status = hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_NAME, i, name, sizeof room, &needed);
+  if (status == HMN_E_BUFFER) {
+    name = (char *)lua_newuserdata(L, needed);
+    status = hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_NAME, i, name, needed, &needed);
+    lua_pushstring(L, status == HMN_OK ? name : "");
+    lua_replace(L, -2);
+  } else {
+    lua_pushstring(L, status == HMN_OK ? name : NULL);
+  }
+  return status == HMN_E_EMPTY ? HMN_OK : status;
+}
+
+static int hmn_lua_copy_processes(lua_State *L, const hmn_snapshot *snapshot, uint32_t count) {
+  hmn_usage row;
+  uint32_t i;
+  lua_createtable(L, (int)count, 0);
+  for (i = 0; i < count; ++i) {
+    hmn_status status;
+    HMN_LUA_ROW(row, hmn_snapshot_usage(snapshot, i, &row));
+    hmn_lua_push_hmn_usage(L, &row);
+    status = hmn_lua_push_name(L, snapshot, i);
+    if (status != HMN_OK) return hmn_lua_refuse(L, status);
+    lua_setfield(L, -2, "name");
+    lua_rawseti(L, -2, (int)i + 1);
+  }
+  lua_setfield(L, -2, "processes");
+  return 0;
+}
+
+static int hmn_lua_copy_diagnostics(lua_State *L, const hmn_snapshot *snapshot, uint32_t count) {
+  hmn_diagnostic row;
+  uint32_t i;
+  lua_createtable(L, (int)count, 0);
+  for (i = 0; i < count; ++i) {
+    HMN_LUA_ROW(row, hmn_snapshot_diagnostic(snapshot, i, &row));
+    hmn_lua_push_hmn_diagnostic(L, &row);
+    lua_rawseti(L, -2, (int)i + 1);
+  }
+  lua_setfield(L, -2, "diagnostics");
+  return 0;
+}
+
+static int hmn_lua_copy(lua_State *L) {
+  void *native = NULL;
+  hmn_snapshot *snapshot;
+  hmn_snapshot_info info;
+  int failed;
+  if (!SWIG_IsOK(SWIG_ConvertPtr(L, 1, &native, SWIGTYPE_p_Snapshot, 0)))
+    return luaL_error(L, "bad argument 'snapshot' (snapshot expected, got %s)", luaL_typename(L, 1));
+  snapshot = (hmn_snapshot *)native;
+  HMN_LUA_ROW(info, hmn_snapshot_read(snapshot, &info));
+  lua_createtable(L, 0, 8);
+  if ((failed = hmn_lua_copy_parts(L, snapshot)) != 0 ||
+      (failed = hmn_lua_copy_devices(L, snapshot, &info)) != 0 ||
+      (failed = hmn_lua_copy_processes(L, snapshot, info.usage_count)) != 0 ||
+      (failed = hmn_lua_copy_diagnostics(L, snapshot, info.diagnostic_count)) != 0)
+    return failed;
+  return 1;
 }
 
 
@@ -5034,6 +5180,7 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
 static swig_lua_method swig_SwigModule_methods[]= {
     { "open",hmn_lua_open},
     { "close",hmn_lua_close},
+    { "copy",hmn_lua_copy},
     { "version_number", _wrap_version_number},
     { "version_string", _wrap_version_string},
     { "feature", _wrap_feature},

@@ -197,66 +197,101 @@ end
 
 -- ---- snapshot ----
 
-function Snapshot:info()
-  local status = C.hmn_snapshot_read(self.native, snapshot_info)
-  if status == OK then return copy.hmn_snapshot_info(snapshot_info) end
-  return named_failure(status)
+-- Nothing where a snapshot does not have it.
+local function memory_of(native)
+  local status = C.hmn_snapshot_memory(native, process_memory)
+  return status == OK and copy.hmn_process_memory(process_memory) or nil
 end
 
-function Snapshot:memory()
-  local status = C.hmn_snapshot_memory(self.native, process_memory)
-  if status == OK then return copy.hmn_process_memory(process_memory) end
-  if status ~= EMPTY then return named_failure(status) end
+local function system_of(native)
+  local status = C.hmn_snapshot_system(native, system_memory)
+  return status == OK and copy.hmn_system_memory(system_memory) or nil
 end
 
-function Snapshot:system()
-  local status = C.hmn_snapshot_system(self.native, system_memory)
-  if status == OK then return copy.hmn_system_memory(system_memory) end
-  if status ~= EMPTY then return named_failure(status) end
+local function telemetry_of(native, i)
+  local status = C.hmn_snapshot_telemetry(native, i, telemetry)
+  return status == OK and copy.hmn_telemetry(telemetry) or nil
 end
 
-function Snapshot:device(i)
-  local status = C.hmn_snapshot_device(self.native, i, device)
-  if status == OK then return copy.hmn_device(device) end
-  return named_failure(status)
+local function own_usage_of(native, i)
+  local status = C.hmn_snapshot_self(native, i, usage)
+  return status == OK and copy.hmn_usage(usage) or nil
 end
 
-function Snapshot:telemetry(i)
-  local status = C.hmn_snapshot_telemetry(self.native, i, telemetry)
-  if status == OK then return copy.hmn_telemetry(telemetry) end
-  if status ~= EMPTY then return named_failure(status) end
+local NAME = constants.TEXT_PROCESS_NAME
+
+local function long_name_of(native, i)
+  return text(function(...) return C.hmn_snapshot_text(native, NAME, i, ...) end)
 end
 
-function Snapshot:own_usage(i)
-  local status = C.hmn_snapshot_self(self.native, i, usage)
-  if status == OK then return copy.hmn_usage(usage) end
-  if status ~= EMPTY then return named_failure(status) end
-end
-
-function Snapshot:pool(i)
-  local status = C.hmn_snapshot_pool(self.native, i, pool)
-  if status == OK then return copy.hmn_pool(pool) end
-  return named_failure(status)
-end
-
-function Snapshot:usage(i)
-  local status = C.hmn_snapshot_usage(self.native, i, usage)
-  if status == OK then return copy.hmn_usage(usage) end
-  return named_failure(status)
-end
-
-function Snapshot:diagnostic(i)
-  local status = C.hmn_snapshot_diagnostic(self.native, i, diagnostic)
-  if status == OK then return copy.hmn_diagnostic(diagnostic) end
-  return named_failure(status)
-end
-
--- Of every row of a snapshot: no closure.
-function Snapshot:text(which, i)
-  local status = C.hmn_snapshot_text(self.native, which, i, buffer, capacity, count)
+local function name_of(native, i)
+  local status = C.hmn_snapshot_text(native, NAME, i, buffer, capacity, count)
   if status == OK then return ffi.string(buffer) end
-  if status == EMPTY then return nil end
-  return text(function(...) return C.hmn_snapshot_text(self.native, which, i, ...) end)
+  if status == BUFFER then return long_name_of(native, i) end
+end
+
+local function devices_of(native, number)
+  local devices = {}
+  for i = 1, number do
+    C.hmn_snapshot_device(native, i - 1, device)
+    local found = copy.hmn_device(device)
+    found.telemetry, found.own_usage = telemetry_of(native, i - 1), own_usage_of(native, i - 1)
+    found.pools = {}
+    devices[i] = found
+  end
+  return devices
+end
+
+-- Both lists are in the order of device indexes.
+local function pools_of(native, number, devices)
+  local pools, at = {}, 1
+  for i = 1, number do
+    C.hmn_snapshot_pool(native, i - 1, pool)
+    local found = copy.hmn_pool(pool)
+    pools[i] = found
+    while devices[at] and devices[at].index < found.device_index do at = at + 1 end
+    local own = devices[at] and devices[at].index == found.device_index and devices[at].pools
+    if own then own[#own + 1] = found end
+  end
+  return pools
+end
+
+local function processes_of(native, number)
+  local processes = {}
+  for i = 1, number do
+    C.hmn_snapshot_usage(native, i - 1, usage)
+    local found = copy.hmn_usage(usage)
+    found.name = name_of(native, i - 1)
+    processes[i] = found
+  end
+  return processes
+end
+
+local function diagnostics_of(native, number)
+  local diagnostics = {}
+  for i = 1, number do
+    C.hmn_snapshot_diagnostic(native, i - 1, diagnostic)
+    diagnostics[i] = copy.hmn_diagnostic(diagnostic)
+  end
+  return diagnostics
+end
+
+-- A snapshot whole, as one table: what belongs to a device or a process stands in its table.
+function raw.copy(handle)
+  local native = handle.native
+  local status = C.hmn_snapshot_read(native, snapshot_info)
+  if status ~= OK then return named_failure(status) end
+  local info = copy.hmn_snapshot_info(snapshot_info)
+  local devices = devices_of(native, info.device_count)
+  return {
+    info = info,
+    memory = memory_of(native),
+    system = system_of(native),
+    devices = devices,
+    pools = pools_of(native, info.pool_count, devices),
+    processes = processes_of(native, info.usage_count),
+    diagnostics = diagnostics_of(native, info.diagnostic_count),
+  }
 end
 
 function Snapshot:device_line(i, format)

@@ -16,7 +16,7 @@ end
 local source = has_ffi() and require "hypomnesis.ffi" or core()
 local raw = {}
 for _, name in ipairs {"version_number", "version_string", "feature", "status_name", "backend_name", "size_of",
-  "format_bytes", "open", "close"} do
+  "format_bytes", "open", "close", "copy"} do
   raw[name] = source[name]
 end
 return raw

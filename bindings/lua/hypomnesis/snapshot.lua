@@ -56,65 +56,8 @@ local List = {
   end,
 }
 
+local LISTS = {"devices", "pools", "processes", "diagnostics"}
 local KNOWN = {flags = true, collect = true, device_index = true, pid = true, deadline_ms = true}
-
--- `count` rows of what `read` gives of a native snapshot; a row may be nothing.
-local function rows(native, read, count)
-  local found = {}
-  for i = 1, count do
-    local row, message, status, detail = read(native, i - 1)
-    if status then return nil, message, status, detail end
-    found[i] = row
-  end
-  return setmetatable(found, List)
-end
-
-local function process_name(native, i) return native:text(constants.TEXT_PROCESS_NAME, i) end
-
--- Where each part of a copy comes from: what reads a row, and the count of rows.
-local PARTS = {
-  {"devices", "device", "device_count"},
-  {"telemetry", "telemetry", "device_count"},
-  {"own_usages", "own_usage", "device_count"},
-  {"pools", "pool", "pool_count"},
-  {"processes", "usage", "usage_count"},
-  {"names", process_name, "usage_count"},
-  {"diagnostics", "diagnostic", "diagnostic_count"},
-}
-
--- Puts what belongs to a device, or to a process, into its table.
-local function assemble(copy)
-  local by_index = {}
-  for position, device in ipairs(copy.devices) do
-    by_index[device.index] = device
-    device.pools = {}
-    device.telemetry = copy.telemetry[position]
-    device.own_usage = copy.own_usages[position]
-  end
-  for _, pool in ipairs(copy.pools) do
-    local pools = by_index[pool.device_index].pools
-    pools[#pools + 1] = pool
-  end
-  for position, process in ipairs(copy.processes) do process.name = copy.names[position] end
-  copy.telemetry, copy.own_usages, copy.names = nil, nil, nil
-  return copy
-end
-
-local function copied(native)
-  local copy = {native = native}
-  for _, name in ipairs {"info", "memory", "system"} do
-    local record, message, status, detail = native[name](native)
-    if status then return nil, message, status, detail end
-    copy[name] = record
-  end
-  for _, part in ipairs(PARTS) do
-    local name, read, count = part[1], part[2], part[3]
-    local list, message, status, detail = rows(native, native[read] or read, copy.info[count])
-    if not list then return nil, message, status, detail end
-    copy[name] = list
-  end
-  return assemble(copy)
-end
 
 ---Takes a snapshot and copies it. What could not be read is nil, and one of its diagnostics.
 ---@param options table? collect: names ("memory", "system", "devices", "pools", "self", "processes", "telemetry") or
@@ -135,11 +78,13 @@ function Context:snapshot(options)
   local taken, message, status, detail = native:take(flags, collect, device_index, pid, deadline_ms)
   if not taken then return nil, message, status, detail end
   local copy
-  copy, message, status, detail = copied(taken)
+  copy, message, status, detail = raw.copy(taken)
   if not copy then
     raw.close(taken)
     return nil, message, status, detail
   end
+  for _, name in ipairs(LISTS) do setmetatable(copy[name], List) end
+  copy.native = taken
   return setmetatable(copy, Snapshot)
 end
 

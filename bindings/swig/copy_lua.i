@@ -130,13 +130,9 @@ static int hmn_lua_copy_diagnostics(lua_State *L, const hmn_snapshot *snapshot, 
 }
 
 static int hmn_lua_copy(lua_State *L) {
-  void *native = NULL;
-  hmn_snapshot *snapshot;
+  const hmn_snapshot *snapshot = (const hmn_snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "snapshot");
   hmn_snapshot_info info;
   int failed;
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L, 1, &native, SWIGTYPE_p_Snapshot, 0)))
-    return luaL_error(L, "bad argument 'snapshot' (snapshot expected, got %s)", luaL_typename(L, 1));
-  snapshot = (hmn_snapshot *)native;
   HMN_LUA_ROW(info, hmn_snapshot_read(snapshot, &info));
   lua_createtable(L, 0, 8);
   if ((failed = hmn_lua_copy_parts(L, snapshot)) != 0 ||

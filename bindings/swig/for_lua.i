@@ -198,19 +198,41 @@ static int _wrap_new_HypomnesisContext(lua_State *L);
 static int hmn_lua_open(lua_State *L) { return _wrap_new_HypomnesisContext(L); }
 %}
 
+// A handle is told by its metatable: SWIG's own check reads what any userdata points to.
+%{
+/* The userdata of class `class_name` at `index`, NULL for anything else. */
+static swig_lua_userdata *hmn_lua_test_handle(lua_State *L, int index, const char *class_name) {
+  int same;
+  if (lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index)) return NULL;
+  SWIG_Lua_get_class_metatable(L, class_name);
+  same = lua_rawequal(L, -1, -2);
+  lua_pop(L, 2);
+  return same ? (swig_lua_userdata *)lua_touserdata(L, index) : NULL;
+}
+
+static void *hmn_lua_to_handle(lua_State *L, int index, const char *class_name, const char *name) {
+  swig_lua_userdata *handle = hmn_lua_test_handle(L, index, class_name);
+  if (!handle) luaL_error(L, "bad argument '%s' (%s expected, got %s)", name, class_name, luaL_typename(L, index));
+  if (!handle->ptr) luaL_error(L, "bad argument '%s' (%s is closed)", name, class_name);
+  return handle->ptr;
+}
+%}
+%typemap(in) Context * %{ $1 = ($1_ltype)hmn_lua_to_handle(L, $input, "HypomnesisContext", "$1_name"); %}
+%typemap(in) Snapshot *, const Snapshot * %{
+  $1 = ($1_ltype)hmn_lua_to_handle(L, $input, "HypomnesisSnapshot", "$1_name");
+%}
+
 // Destroys what a handle holds, now. Again is fine.
 %native(close) int hmn_lua_close(lua_State *L);
 %{
 static int hmn_lua_close(lua_State *L) {
-  swig_lua_userdata *handle;
-  void *native = NULL;
-  if (lua_type(L, 1) != LUA_TUSERDATA ||
-      (!SWIG_IsOK(SWIG_ConvertPtr(L, 1, &native, SWIGTYPE_p_Context, 0)) &&
-       !SWIG_IsOK(SWIG_ConvertPtr(L, 1, &native, SWIGTYPE_p_Snapshot, 0))))
+  swig_lua_userdata *context = hmn_lua_test_handle(L, 1, "HypomnesisContext");
+  swig_lua_userdata *snapshot = hmn_lua_test_handle(L, 1, "HypomnesisSnapshot");
+  swig_lua_userdata *handle = context ? context : snapshot;
+  if (!handle)
     return luaL_error(L, "bad argument 'handle' (context or snapshot expected, got %s)", luaL_typename(L, 1));
-  handle = (swig_lua_userdata *)lua_touserdata(L, 1);
-  if (handle->type == SWIGTYPE_p_Context) hmn_context_destroy((hmn_context *)native);
-  else hmn_snapshot_destroy((hmn_snapshot *)native);
+  if (context) hmn_context_destroy((hmn_context *)handle->ptr);
+  else hmn_snapshot_destroy((hmn_snapshot *)handle->ptr);
   handle->own = 0;
   handle->ptr = NULL;
   return 0;

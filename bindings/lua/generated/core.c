@@ -2987,16 +2987,32 @@ static int _wrap_new_HypomnesisContext(lua_State *L);
 static int hmn_lua_open(lua_State *L) { return _wrap_new_HypomnesisContext(L); }
 
 
+/* The userdata of class `class_name` at `index`, NULL for anything else. */
+static swig_lua_userdata *hmn_lua_test_handle(lua_State *L, int index, const char *class_name) {
+  int same;
+  if (lua_type(L, index) != LUA_TUSERDATA || !lua_getmetatable(L, index)) return NULL;
+  SWIG_Lua_get_class_metatable(L, class_name);
+  same = lua_rawequal(L, -1, -2);
+  lua_pop(L, 2);
+  return same ? (swig_lua_userdata *)lua_touserdata(L, index) : NULL;
+}
+
+static void *hmn_lua_to_handle(lua_State *L, int index, const char *class_name, const char *name) {
+  swig_lua_userdata *handle = hmn_lua_test_handle(L, index, class_name);
+  if (!handle) luaL_error(L, "bad argument '%s' (%s expected, got %s)", name, class_name, luaL_typename(L, index));
+  if (!handle->ptr) luaL_error(L, "bad argument '%s' (%s is closed)", name, class_name);
+  return handle->ptr;
+}
+
+
 static int hmn_lua_close(lua_State *L) {
-  swig_lua_userdata *handle;
-  void *native = NULL;
-  if (lua_type(L, 1) != LUA_TUSERDATA ||
-      (!SWIG_IsOK(SWIG_ConvertPtr(L, 1, &native, SWIGTYPE_p_Context, 0)) &&
-       !SWIG_IsOK(SWIG_ConvertPtr(L, 1, &native, SWIGTYPE_p_Snapshot, 0))))
+  swig_lua_userdata *context = hmn_lua_test_handle(L, 1, "HypomnesisContext");
+  swig_lua_userdata *snapshot = hmn_lua_test_handle(L, 1, "HypomnesisSnapshot");
+  swig_lua_userdata *handle = context ? context : snapshot;
+  if (!handle)
     return luaL_error(L, "bad argument 'handle' (context or snapshot expected, got %s)", luaL_typename(L, 1));
-  handle = (swig_lua_userdata *)lua_touserdata(L, 1);
-  if (handle->type == SWIGTYPE_p_Context) hmn_context_destroy((hmn_context *)native);
-  else hmn_snapshot_destroy((hmn_snapshot *)native);
+  if (context) hmn_context_destroy((hmn_context *)handle->ptr);
+  else hmn_snapshot_destroy((hmn_snapshot *)handle->ptr);
   handle->own = 0;
   handle->ptr = NULL;
   return 0;
@@ -3430,13 +3446,9 @@ static int hmn_lua_copy_diagnostics(lua_State *L, const hmn_snapshot *snapshot, 
 }
 
 static int hmn_lua_copy(lua_State *L) {
-  void *native = NULL;
-  hmn_snapshot *snapshot;
+  const hmn_snapshot *snapshot = (const hmn_snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "snapshot");
   hmn_snapshot_info info;
   int failed;
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L, 1, &native, SWIGTYPE_p_Snapshot, 0)))
-    return luaL_error(L, "bad argument 'snapshot' (snapshot expected, got %s)", luaL_typename(L, 1));
-  snapshot = (hmn_snapshot *)native;
   HMN_LUA_ROW(info, hmn_snapshot_read(snapshot, &info));
   lua_createtable(L, 0, 8);
   if ((failed = hmn_lua_copy_parts(L, snapshot)) != 0 ||
@@ -3773,12 +3785,7 @@ static int _wrap_HypomnesisContext_set_path(lua_State* L) {
     arg4 = &told4;
   }
   SWIG_check_num_args("Context::set_path",3,3)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Context::set_path",1,"Context *");
-  
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Context,0))){
-    SWIG_fail_ptr("HypomnesisContext_set_path",1,SWIGTYPE_p_Context);
-  }
-  
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "path"); 
   
   arg3 = lua_isnoneornil(L, 3) ? NULL : (char *)hmn_lua_to_text(L, 3, "value");
@@ -3810,12 +3817,7 @@ static int _wrap_HypomnesisContext_backend(lua_State* L) {
     arg3 = &told3;
   }
   SWIG_check_num_args("Context::backend",2,2)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Context::backend",1,"Context *");
-  
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Context,0))){
-    SWIG_fail_ptr("HypomnesisContext_backend",1,SWIGTYPE_p_Context);
-  }
-  
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "backend"); 
   result = (hmn_backend_info *)Context_backend(arg1,arg2,arg3);
   
@@ -3850,12 +3852,7 @@ static int _wrap_HypomnesisContext_process_memory(lua_State* L) {
     arg4 = &told4;
   }
   SWIG_check_num_args("Context::process_memory",3,3)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Context::process_memory",1,"Context *");
-  
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Context,0))){
-    SWIG_fail_ptr("HypomnesisContext_process_memory",1,SWIGTYPE_p_Context);
-  }
-  
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "pid"); 
   arg3 = hmn_lua_to_u32(L, 3, "fields"); 
   result = (hmn_process_memory *)Context_process_memory(arg1,arg2,arg3,arg4);
@@ -3890,12 +3887,7 @@ static int _wrap_HypomnesisContext_own_memory(lua_State* L) {
     arg3 = &told3;
   }
   SWIG_check_num_args("Context::own_memory",2,2)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Context::own_memory",1,"Context *");
-  
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Context,0))){
-    SWIG_fail_ptr("HypomnesisContext_own_memory",1,SWIGTYPE_p_Context);
-  }
-  
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "fields"); 
   result = (hmn_process_memory *)Context_own_memory(arg1,arg2,arg3);
   
@@ -3928,12 +3920,7 @@ static int _wrap_HypomnesisContext_system_memory(lua_State* L) {
     arg2 = &told2;
   }
   SWIG_check_num_args("Context::system_memory",1,1)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Context::system_memory",1,"Context *");
-  
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Context,0))){
-    SWIG_fail_ptr("HypomnesisContext_system_memory",1,SWIGTYPE_p_Context);
-  }
-  
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   result = (hmn_system_memory *)Context_system_memory(arg1,arg2);
   
   if (result) hmn_lua_push_hmn_system_memory(L, result);
@@ -3965,12 +3952,7 @@ static int _wrap_HypomnesisContext_device_count(lua_State* L) {
     arg2 = &told2;
   }
   SWIG_check_num_args("Context::device_count",1,1)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Context::device_count",1,"Context *");
-  
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Context,0))){
-    SWIG_fail_ptr("HypomnesisContext_device_count",1,SWIGTYPE_p_Context);
-  }
-  
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   result = (uint32_t)Context_device_count(arg1,arg2);
   HMN_LUA_PUSH(result); SWIG_arg++; 
   {
@@ -3998,12 +3980,7 @@ static int _wrap_HypomnesisContext_find_device(lua_State* L) {
     arg3 = &told3;
   }
   SWIG_check_num_args("Context::find_device",2,2)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Context::find_device",1,"Context *");
-  
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Context,0))){
-    SWIG_fail_ptr("HypomnesisContext_find_device",1,SWIGTYPE_p_Context);
-  }
-  
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = (char *)hmn_lua_to_text(L, 2, "key"); 
   result = (uint32_t)Context_find_device(arg1,(char const *)arg2,arg3);
   HMN_LUA_PUSH(result); SWIG_arg++; 
@@ -4032,12 +4009,7 @@ static int _wrap_HypomnesisContext_device(lua_State* L) {
     arg3 = &told3;
   }
   SWIG_check_num_args("Context::device",2,2)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Context::device",1,"Context *");
-  
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Context,0))){
-    SWIG_fail_ptr("HypomnesisContext_device",1,SWIGTYPE_p_Context);
-  }
-  
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   result = (hmn_device *)Context_device(arg1,arg2,arg3);
   
@@ -4072,12 +4044,7 @@ static int _wrap_HypomnesisContext_pool(lua_State* L) {
     arg4 = &told4;
   }
   SWIG_check_num_args("Context::pool",3,3)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Context::pool",1,"Context *");
-  
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Context,0))){
-    SWIG_fail_ptr("HypomnesisContext_pool",1,SWIGTYPE_p_Context);
-  }
-  
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   arg3 = hmn_lua_to_u32(L, 3, "kind"); 
   result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4);
@@ -4113,12 +4080,7 @@ static int _wrap_HypomnesisContext_telemetry(lua_State* L) {
     arg4 = &told4;
   }
   SWIG_check_num_args("Context::telemetry",3,3)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Context::telemetry",1,"Context *");
-  
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Context,0))){
-    SWIG_fail_ptr("HypomnesisContext_telemetry",1,SWIGTYPE_p_Context);
-  }
-  
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   arg3 = hmn_lua_to_u32(L, 3, "fields"); 
   result = (hmn_telemetry *)Context_telemetry(arg1,arg2,arg3,arg4);
@@ -4154,12 +4116,7 @@ static int _wrap_HypomnesisContext_usage(lua_State* L) {
     arg4 = &told4;
   }
   SWIG_check_num_args("Context::usage",3,3)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Context::usage",1,"Context *");
-  
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Context,0))){
-    SWIG_fail_ptr("HypomnesisContext_usage",1,SWIGTYPE_p_Context);
-  }
-  
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   arg3 = hmn_lua_to_u32(L, 3, "pid"); 
   result = (hmn_usage *)Context_usage(arg1,arg2,arg3,arg4);
@@ -4194,12 +4151,7 @@ static int _wrap_HypomnesisContext_own_usage(lua_State* L) {
     arg3 = &told3;
   }
   SWIG_check_num_args("Context::own_usage",2,2)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Context::own_usage",1,"Context *");
-  
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Context,0))){
-    SWIG_fail_ptr("HypomnesisContext_own_usage",1,SWIGTYPE_p_Context);
-  }
-  
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   result = (hmn_usage *)Context_own_usage(arg1,arg2,arg3);
   
@@ -4237,12 +4189,7 @@ static int _wrap_HypomnesisContext_take(lua_State* L) {
     arg7 = &told7;
   }
   SWIG_check_num_args("Context::take",6,6)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Context::take",1,"Context *");
-  
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Context,0))){
-    SWIG_fail_ptr("HypomnesisContext_take",1,SWIGTYPE_p_Context);
-  }
-  
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "flags"); 
   arg3 = hmn_lua_to_u32(L, 3, "collect"); 
   arg4 = hmn_lua_to_u32(L, 4, "device_index"); 
@@ -4334,11 +4281,8 @@ static int _wrap_HypomnesisSnapshot_info(lua_State* L) {
     arg2 = &told2;
   }
   SWIG_check_num_args("Snapshot::info",1,1)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Snapshot::info",1,"Snapshot *");
   
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Snapshot,0))){
-    SWIG_fail_ptr("HypomnesisSnapshot_info",1,SWIGTYPE_p_Snapshot);
-  }
+  arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
   result = (hmn_snapshot_info *)Snapshot_info(arg1,arg2);
   
@@ -4371,11 +4315,8 @@ static int _wrap_HypomnesisSnapshot_memory(lua_State* L) {
     arg2 = &told2;
   }
   SWIG_check_num_args("Snapshot::memory",1,1)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Snapshot::memory",1,"Snapshot *");
   
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Snapshot,0))){
-    SWIG_fail_ptr("HypomnesisSnapshot_memory",1,SWIGTYPE_p_Snapshot);
-  }
+  arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
   result = (hmn_process_memory *)Snapshot_memory(arg1,arg2);
   
@@ -4408,11 +4349,8 @@ static int _wrap_HypomnesisSnapshot_system(lua_State* L) {
     arg2 = &told2;
   }
   SWIG_check_num_args("Snapshot::system",1,1)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Snapshot::system",1,"Snapshot *");
   
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Snapshot,0))){
-    SWIG_fail_ptr("HypomnesisSnapshot_system",1,SWIGTYPE_p_Snapshot);
-  }
+  arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
   result = (hmn_system_memory *)Snapshot_system(arg1,arg2);
   
@@ -4446,11 +4384,8 @@ static int _wrap_HypomnesisSnapshot_device(lua_State* L) {
     arg3 = &told3;
   }
   SWIG_check_num_args("Snapshot::device",2,2)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Snapshot::device",1,"Snapshot *");
   
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Snapshot,0))){
-    SWIG_fail_ptr("HypomnesisSnapshot_device",1,SWIGTYPE_p_Snapshot);
-  }
+  arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
   arg2 = hmn_lua_to_u32(L, 2, "i"); 
   result = (hmn_device *)Snapshot_device(arg1,arg2,arg3);
@@ -4485,11 +4420,8 @@ static int _wrap_HypomnesisSnapshot_telemetry(lua_State* L) {
     arg3 = &told3;
   }
   SWIG_check_num_args("Snapshot::telemetry",2,2)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Snapshot::telemetry",1,"Snapshot *");
   
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Snapshot,0))){
-    SWIG_fail_ptr("HypomnesisSnapshot_telemetry",1,SWIGTYPE_p_Snapshot);
-  }
+  arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
   arg2 = hmn_lua_to_u32(L, 2, "i"); 
   result = (hmn_telemetry *)Snapshot_telemetry(arg1,arg2,arg3);
@@ -4524,11 +4456,8 @@ static int _wrap_HypomnesisSnapshot_own_usage(lua_State* L) {
     arg3 = &told3;
   }
   SWIG_check_num_args("Snapshot::own_usage",2,2)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Snapshot::own_usage",1,"Snapshot *");
   
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Snapshot,0))){
-    SWIG_fail_ptr("HypomnesisSnapshot_own_usage",1,SWIGTYPE_p_Snapshot);
-  }
+  arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
   arg2 = hmn_lua_to_u32(L, 2, "i"); 
   result = (hmn_usage *)Snapshot_own_usage(arg1,arg2,arg3);
@@ -4563,11 +4492,8 @@ static int _wrap_HypomnesisSnapshot_pool(lua_State* L) {
     arg3 = &told3;
   }
   SWIG_check_num_args("Snapshot::pool",2,2)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Snapshot::pool",1,"Snapshot *");
   
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Snapshot,0))){
-    SWIG_fail_ptr("HypomnesisSnapshot_pool",1,SWIGTYPE_p_Snapshot);
-  }
+  arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
   arg2 = hmn_lua_to_u32(L, 2, "i"); 
   result = (hmn_pool *)Snapshot_pool(arg1,arg2,arg3);
@@ -4602,11 +4528,8 @@ static int _wrap_HypomnesisSnapshot_usage(lua_State* L) {
     arg3 = &told3;
   }
   SWIG_check_num_args("Snapshot::usage",2,2)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Snapshot::usage",1,"Snapshot *");
   
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Snapshot,0))){
-    SWIG_fail_ptr("HypomnesisSnapshot_usage",1,SWIGTYPE_p_Snapshot);
-  }
+  arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
   arg2 = hmn_lua_to_u32(L, 2, "i"); 
   result = (hmn_usage *)Snapshot_usage(arg1,arg2,arg3);
@@ -4641,11 +4564,8 @@ static int _wrap_HypomnesisSnapshot_diagnostic(lua_State* L) {
     arg3 = &told3;
   }
   SWIG_check_num_args("Snapshot::diagnostic",2,2)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Snapshot::diagnostic",1,"Snapshot *");
   
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Snapshot,0))){
-    SWIG_fail_ptr("HypomnesisSnapshot_diagnostic",1,SWIGTYPE_p_Snapshot);
-  }
+  arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
   arg2 = hmn_lua_to_u32(L, 2, "i"); 
   result = (hmn_diagnostic *)Snapshot_diagnostic(arg1,arg2,arg3);
@@ -4681,11 +4601,8 @@ static int _wrap_HypomnesisSnapshot_text(lua_State* L) {
     arg4 = &told4;
   }
   SWIG_check_num_args("Snapshot::text",3,3)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Snapshot::text",1,"Snapshot *");
   
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Snapshot,0))){
-    SWIG_fail_ptr("HypomnesisSnapshot_text",1,SWIGTYPE_p_Snapshot);
-  }
+  arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
   arg2 = hmn_lua_to_u32(L, 2, "text"); 
   arg3 = hmn_lua_to_u32(L, 3, "i"); 
@@ -4718,11 +4635,8 @@ static int _wrap_HypomnesisSnapshot_device_line(lua_State* L) {
     arg4 = &told4;
   }
   SWIG_check_num_args("Snapshot::device_line",3,3)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Snapshot::device_line",1,"Snapshot *");
   
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Snapshot,0))){
-    SWIG_fail_ptr("HypomnesisSnapshot_device_line",1,SWIGTYPE_p_Snapshot);
-  }
+  arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
   arg2 = hmn_lua_to_u32(L, 2, "i"); 
   arg3 = hmn_lua_to_u32(L, 3, "format"); 
@@ -4753,11 +4667,8 @@ static int _wrap_HypomnesisSnapshot_json(lua_State* L) {
     arg2 = &told2;
   }
   SWIG_check_num_args("Snapshot::json",1,1)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Snapshot::json",1,"Snapshot *");
   
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Snapshot,0))){
-    SWIG_fail_ptr("HypomnesisSnapshot_json",1,SWIGTYPE_p_Snapshot);
-  }
+  arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
   result = (char *)Snapshot_json(arg1,arg2);
   lua_pushstring(L,(const char *)result); SWIG_arg++;
@@ -4788,17 +4699,11 @@ static int _wrap_HypomnesisSnapshot_delta_since(lua_State* L) {
     arg4 = &told4;
   }
   SWIG_check_num_args("Snapshot::delta_since",3,3)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Snapshot::delta_since",1,"Snapshot *");
-  if(!SWIG_isptrtype(L,2)) SWIG_fail_arg("Snapshot::delta_since",2,"Snapshot const *");
   
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Snapshot,0))){
-    SWIG_fail_ptr("HypomnesisSnapshot_delta_since",1,SWIGTYPE_p_Snapshot);
-  }
+  arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
   
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,2,(void**)&arg2,SWIGTYPE_p_Snapshot,0))){
-    SWIG_fail_ptr("HypomnesisSnapshot_delta_since",2,SWIGTYPE_p_Snapshot);
-  }
+  arg2 = (Snapshot *)hmn_lua_to_handle(L, 2, "HypomnesisSnapshot", "before");
   
   arg3 = hmn_lua_to_u32(L, 3, "device_index"); 
   result = (hmn_delta *)Snapshot_delta_since(arg1,(Snapshot const *)arg2,arg3,arg4);
@@ -4835,17 +4740,11 @@ static int _wrap_HypomnesisSnapshot_delta_line(lua_State* L) {
     arg5 = &told5;
   }
   SWIG_check_num_args("Snapshot::delta_line",4,4)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Snapshot::delta_line",1,"Snapshot *");
-  if(!SWIG_isptrtype(L,2)) SWIG_fail_arg("Snapshot::delta_line",2,"Snapshot const *");
   
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Snapshot,0))){
-    SWIG_fail_ptr("HypomnesisSnapshot_delta_line",1,SWIGTYPE_p_Snapshot);
-  }
+  arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
   
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,2,(void**)&arg2,SWIGTYPE_p_Snapshot,0))){
-    SWIG_fail_ptr("HypomnesisSnapshot_delta_line",2,SWIGTYPE_p_Snapshot);
-  }
+  arg2 = (Snapshot *)hmn_lua_to_handle(L, 2, "HypomnesisSnapshot", "before");
   
   arg3 = hmn_lua_to_u32(L, 3, "device_index"); 
   arg4 = (char *)hmn_lua_to_text(L, 4, "label"); 
@@ -4879,17 +4778,11 @@ static int _wrap_HypomnesisSnapshot_before_after_lines(lua_State* L) {
     arg5 = &told5;
   }
   SWIG_check_num_args("Snapshot::before_after_lines",4,4)
-  if(!SWIG_isptrtype(L,1)) SWIG_fail_arg("Snapshot::before_after_lines",1,"Snapshot *");
-  if(!SWIG_isptrtype(L,2)) SWIG_fail_arg("Snapshot::before_after_lines",2,"Snapshot const *");
   
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,1,(void**)&arg1,SWIGTYPE_p_Snapshot,0))){
-    SWIG_fail_ptr("HypomnesisSnapshot_before_after_lines",1,SWIGTYPE_p_Snapshot);
-  }
+  arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
   
   
-  if (!SWIG_IsOK(SWIG_ConvertPtr(L,2,(void**)&arg2,SWIGTYPE_p_Snapshot,0))){
-    SWIG_fail_ptr("HypomnesisSnapshot_before_after_lines",2,SWIGTYPE_p_Snapshot);
-  }
+  arg2 = (Snapshot *)hmn_lua_to_handle(L, 2, "HypomnesisSnapshot", "before");
   
   arg3 = hmn_lua_to_u32(L, 3, "device_index"); 
   arg4 = (char *)hmn_lua_to_text(L, 4, "label"); 

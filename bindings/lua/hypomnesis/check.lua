@@ -66,6 +66,11 @@ function check.i32(value, name, level)
   return value
 end
 
+function check.whole(value, name, level)
+  if type(value) ~= "number" or value % 1 ~= 0 then refuse(value, name, "whole number", level) end
+  return value
+end
+
 -- A position in a list, from 1; the C interface counts from 0.
 function check.position(value, name, level)
   local found = whole(value, MOST_U32)

@@ -44,4 +44,13 @@ function library.has(bits, bit)
   return bit > 0 and bits % (bit * 2) >= bit
 end
 
+---A whole number as digits. tostring writes 1e+15 in Lua 5.1 and 5.2, and ULL behind a cdata of LuaJIT.
+---@param number integer
+---@return string
+function library.digits(number)
+  if type(number) == "cdata" then return (tostring(number):gsub("U?LL$", "")) end
+  check.whole(number, "number")
+  return math.type and math.type(number) == "integer" and ("%d"):format(number) or ("%.0f"):format(number)
+end
+
 return library

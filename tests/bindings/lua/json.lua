@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- Reads a JSON text without escapes beyond \" \\ \/ \n \t \r into tables; null is json.null.
+-- Reads a JSON text whose strings have no \u into tables; null is json.null.
 local json = {null = {}}
 
 local value
@@ -8,15 +8,19 @@ local ESCAPES = {n = "\n", t = "\t", r = "\r"}
 local function skip(text, at) return text:find("[^ \t\r\n]", at) or #text + 1 end
 
 local function string_at(text, at)
-  local last = at
-  repeat
-    last = assert(text:find('["\\]', last + 1), "a string does not end")
-    if text:sub(last, last) == "\\" then last = last + 1 end
-  until text:sub(last, last) == '"' and text:sub(last - 1, last - 1) ~= "\\" or last > #text
-  local raw = text:sub(at + 1, last - 1)
-  return raw:gsub("\\(.)", function(c) return ESCAPES[c] or c end), last + 1
+  local parts = {}
+  at = at + 1
+  while true do
+    local mark = assert(text:find('["\\]', at), "a string does not end")
+    parts[#parts + 1] = text:sub(at, mark - 1)
+    if text:sub(mark, mark) == '"' then return table.concat(parts), mark + 1 end
+    local escaped = text:sub(mark + 1, mark + 1)
+    parts[#parts + 1] = ESCAPES[escaped] or escaped
+    at = mark + 2
+  end
 end
 
+-- Calls `read` at each member up to `close`; it gives where the member ends.
 local function members(text, at, close, read)
   at = skip(text, at + 1)
   if text:sub(at, at) == close then return at + 1 end
@@ -29,31 +33,37 @@ local function members(text, at, close, read)
   end
 end
 
+local function object_at(text, at)
+  local found = {}
+  return found, members(text, at, "}", function(start)
+    local key, colon = string_at(text, start)
+    local member, after = value(text, skip(text, skip(text, colon) + 1))
+    found[key] = member
+    return after
+  end)
+end
+
+local function array_at(text, at)
+  local found = {}
+  return found, members(text, at, "]", function(start)
+    local member, after = value(text, start)
+    found[#found + 1] = member
+    return after
+  end)
+end
+
+local OTHERS = {null = json.null, ["true"] = true, ["false"] = false}
+
 function value(text, at)
   local mark = text:sub(at, at)
   if mark == '"' then return string_at(text, at) end
-  if mark == "{" then
-    local found = {}
-    return found, members(text, at, "}", function(start)
-      local key, colon = string_at(text, start)
-      local member, after = value(text, skip(text, skip(text, colon) + 1))
-      found[key] = member
-      return after
-    end)
-  end
-  if mark == "[" then
-    local found = {}
-    return found, members(text, at, "]", function(start)
-      local member, after = value(text, start)
-      found[#found + 1] = member
-      return after
-    end)
-  end
+  if mark == "{" then return object_at(text, at) end
+  if mark == "[" then return array_at(text, at) end
   local first, last = text:find("^[%w.+-]+", at)
-  local word = assert(first and text:sub(first, last), "no value")
-  if word == "null" then return json.null, last + 1 end
-  if word == "true" or word == "false" then return word == "true", last + 1 end
-  return assert(tonumber(word), word), last + 1
+  local word = first and text:sub(first, last)
+  local found = OTHERS[word]
+  if found == nil then found = assert(tonumber(word), "no value") end
+  return found, last + 1
 end
 
 function json.decode(text)

@@ -1,0 +1,13 @@
+-- SPDX-License-Identifier: MIT OR Apache-2.0
+-- What is my memory? HMN_SIMULATION may name a machine file.
+local hypomnesis = require "hypomnesis"
+
+local function line(what, bytes)
+  if not bytes then return what .. ": not known" end
+  return ("%s: %s bytes (%s)"):format(what, hypomnesis.digits(bytes), hypomnesis.format_bytes(bytes))
+end
+
+local context = assert(hypomnesis.open {environment = true})
+print(line("resident", assert(context:own_memory()).resident_bytes))
+print(line("available", assert(context:system_memory()).available_bytes))
+context:close()

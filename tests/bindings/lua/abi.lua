@@ -1,0 +1,141 @@
+-- SPDX-License-Identifier: MIT OR Apache-2.0
+-- abi.lua ABI_JSON PACKAGE: constants, sizes, fields and functions as the header has them.
+local hypomnesis = require "hypomnesis"
+local raw = require "hypomnesis.raw"
+local expect = require "expect"
+local json = require "json"
+
+local abi = json.read(arg[1])
+local is_jit = rawget(_G, "jit") ~= nil
+
+-- ---- constants ----
+
+local function same_constants(found, where)
+  local count = 0
+  for name, value in pairs(abi.constants) do
+    expect.equal(found[name:gsub("^HMN_", "")], value, where .. name)
+    count = count + 1
+  end
+  expect.that(count > 100, "constants were compared")
+end
+
+same_constants(hypomnesis, "hypomnesis: ")
+for name, value in pairs(hypomnesis) do
+  if type(value) == "number" then expect.equal(abi.constants["HMN_" .. name], value, "the header: " .. name) end
+end
+if not is_jit then same_constants(require "hypomnesis.core", "hypomnesis.core: ") end
+
+-- ---- sizes ----
+
+for name, struct in pairs(abi.structs) do expect.equal(raw.size_of(name), struct.size, "size of " .. name) end
+if is_jit then
+  local ffi = require "ffi"
+  for name, struct in pairs(abi.structs) do
+    for _, field in ipairs(struct.fields) do
+      expect.equal(ffi.offsetof(name, field.name), field.offset, name .. "." .. field.name)
+    end
+  end
+end
+
+-- ---- fields: what the package documents ----
+
+local CLASSES = {
+  hmn_backend_info = "BackendInfo", hmn_process_memory = "ProcessMemory", hmn_system_memory = "SystemMemory",
+  hmn_device = "Device", hmn_pool = "Pool", hmn_telemetry = "Telemetry", hmn_usage = "Usage",
+  hmn_snapshot_info = "SnapshotInfo", hmn_diagnostic = "Diagnostic", hmn_delta = "Delta",
+}
+local NO_RECORD = {hmn_context_options = true, hmn_snapshot_options = true, hmn_error = true}
+local HIDDEN = {struct_size = true, present = true, reserved0 = true}
+local OF_SNAPSHOTS = {
+  Device = {pools = true, telemetry = true, own_usage = true},
+  Usage = {name = true},
+}
+
+local documented = {}
+for _, noun in ipairs {"context", "device", "format", "library", "memory", "pool", "report", "snapshot", "telemetry",
+  "usage"} do
+  local class
+  for line in io.lines(arg[2] .. "/" .. noun .. ".lua") do
+    class = line:match("^%-%-%-@class hypomnesis%.(%w+)") or class
+    local field, kind = line:match("^%-%-%-@field (%w+) (%S+)")
+    if not field then field, kind = line:match("^%-%-%-@field ([%w_]+) (%S+)") end
+    if field then
+      documented[class] = documented[class] or {}
+      documented[class][field] = kind
+    end
+  end
+end
+
+local function type_of(field)
+  local found = field.count ~= json.null and "string" or field.type == "double" and "number" or "integer"
+  return field.present ~= json.null and found .. "?" or found
+end
+
+for name, struct in pairs(abi.structs) do
+  local class = CLASSES[name]
+  expect.that(class or NO_RECORD[name], name .. " has no class")
+  if class then
+    local known = {}
+    for _, field in ipairs(struct.fields) do
+      known[field.name] = true
+      if not HIDDEN[field.name] then
+        expect.equal(documented[class][field.name], type_of(field), class .. "." .. field.name)
+      end
+    end
+    for field in pairs(documented[class]) do
+      expect.that(known[field] or (OF_SNAPSHOTS[class] or {})[field], class .. "." .. field .. " is not in the header")
+    end
+  end
+end
+
+-- ---- fields: what a record has when all of it is there ----
+
+if is_jit then
+  local bit, ffi = require "bit", require "ffi"
+  local function itself(value) return value end
+  local copy = require "hypomnesis.generated.records"(bit.band, ffi.string, itself, itself)
+  for name, struct in pairs(abi.structs) do
+    if CLASSES[name] then
+      local record = ffi.new(name)
+      record.present = 0xffffffff
+      local all = copy[name](record)
+      record.present = 0
+      local least = copy[name](record)
+      for _, field in ipairs(struct.fields) do
+        if not HIDDEN[field.name] then
+          expect.that(all[field.name] ~= nil, name .. "." .. field.name .. " is copied")
+          expect.equal(least[field.name] == nil, field.present ~= json.null, name .. "." .. field.name .. " is absent")
+        end
+      end
+    end
+  end
+end
+
+-- ---- functions: what reaches each ----
+
+local Context, Snapshot = require "hypomnesis.context", require "hypomnesis.snapshot"
+local REACHED = {
+  hmn_version_number = hypomnesis.version_number, hmn_version_string = hypomnesis.version_string,
+  hmn_feature = hypomnesis.feature, hmn_status_name = hypomnesis.status_name,
+  hmn_backend_name = hypomnesis.backend_name, hmn_context_create = hypomnesis.open,
+  hmn_context_set_path = Context.set_path, hmn_context_backend = Context.backend,
+  hmn_context_destroy = Context.close, hmn_process_memory_read = Context.process_memory,
+  hmn_process_memory_read_self = Context.own_memory, hmn_system_memory_read = Context.system_memory,
+  hmn_device_count = Context.device_count, hmn_device_find = Context.find_device, hmn_device_read = Context.device,
+  hmn_pool_read = Context.pool, hmn_telemetry_read = Context.telemetry, hmn_usage_read = Context.usage,
+  hmn_usage_read_self = Context.own_usage, hmn_snapshot_take = Context.snapshot,
+  hmn_snapshot_destroy = Snapshot.close, hmn_snapshot_read = raw.copy, hmn_snapshot_memory = raw.copy,
+  hmn_snapshot_system = raw.copy, hmn_snapshot_device = raw.copy, hmn_snapshot_telemetry = raw.copy,
+  hmn_snapshot_self = raw.copy, hmn_snapshot_pool = raw.copy, hmn_snapshot_usage = raw.copy,
+  hmn_snapshot_diagnostic = raw.copy, hmn_snapshot_text = raw.copy, hmn_report_read = Snapshot.delta_since,
+  hmn_report_delta = Snapshot.delta_line, hmn_report_before_after = Snapshot.before_after_lines,
+  hmn_format_device = Snapshot.device_line, hmn_format_json = Snapshot.json,
+  hmn_format_bytes = hypomnesis.format_bytes,
+}
+for name in pairs(abi.functions) do expect.that(type(REACHED[name]) == "function", name .. " is not reached") end
+for name in pairs(REACHED) do expect.that(abi.functions[name], name .. " is not in the header") end
+
+-- ---- versions ----
+
+expect.equal(hypomnesis.version_string(), abi.version, "version of the library")
+expect.equal(#hypomnesis.status_name(hypomnesis.E_RANGE), #"HMN_E_RANGE", "name of a status")

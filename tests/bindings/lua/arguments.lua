@@ -1,0 +1,146 @@
+-- SPDX-License-Identifier: MIT OR Apache-2.0
+-- arguments.lua MACHINE: a wrong argument is an error where the caller stands, and nothing is converted.
+local hypomnesis = require "hypomnesis"
+local expect = require "expect"
+
+local machine = arg[1]
+local context = assert(hypomnesis.open {simulation = machine})
+local snapshot = assert(context:snapshot())
+
+local NOT_U32 = {1.5, -1, 2 ^ 32, 2 ^ 53, 2 ^ 64, -2 ^ 63, 1 / 0, -1 / 0, 0 / 0, "1", "", true, {}, print, 1e-300}
+local NOT_TEXT = {1, 1.5, true, {}, print, "a\0b", "\0"}
+
+local function refuses(name, call)
+  local good, message = pcall(call)
+  expect.that(not good, name .. " was taken")
+  local place = ("arguments.lua:%d: bad argument '%s'"):format(debug.getinfo(call, "S").linedefined, name)
+  expect.that(message:find(place, 1, true), ("'%s' is not at '%s'"):format(message, place))
+end
+
+for _, bad in ipairs(NOT_U32) do
+  refuses("device_index", function() context:device(bad) end)
+  refuses("device_index", function() context:pool(bad) end)
+  refuses("device_index", function() context:telemetry(bad) end)
+  refuses("device_index", function() context:usage(bad, 1) end)
+  refuses("device_index", function() context:own_usage(bad) end)
+  refuses("device_index", function() context:snapshot {device_index = bad} end)
+  refuses("device_index", function() snapshot:delta_since(snapshot, bad) end)
+  refuses("device_index", function() snapshot:delta_line(snapshot, bad, "x") end)
+  refuses("device_index", function() snapshot:before_after_lines(snapshot, bad, "x") end)
+  refuses("pid", function() context:usage(0, bad) end)
+  refuses("pid", function() context:process_memory(bad) end)
+  refuses("pid", function() context:snapshot {pid = bad} end)
+  refuses("deadline_ms", function() context:snapshot {deadline_ms = bad} end)
+  refuses("flags", function() context:snapshot {flags = bad} end)
+  refuses("flags", function() hypomnesis.open {flags = bad} end)
+  for _, name in ipairs {"deadline_ms", "stale_ms", "open_deadline_ms", "max_age_ms", "idle_close_ms"} do
+    refuses(name, function() hypomnesis.open {[name] = bad} end)
+  end
+  refuses("position", function() snapshot:device_line(bad, 1) end)
+  if type(bad) ~= "table" then
+    refuses("fields", function() context:telemetry(0, bad) end)
+    refuses("fields", function() context:own_memory(bad) end)
+    refuses("fields", function() context:process_memory(1, bad) end)
+    refuses("collect", function() context:snapshot {collect = bad} end)
+  end
+  refuses("kind", function() context:pool(0, bad) end)
+  refuses("backend", function() context:backend(bad) end)
+  refuses("backend", function() hypomnesis.backend_name(bad) end)
+  refuses("feature", function() hypomnesis.feature(bad) end)
+  refuses("form", function() snapshot:device_line(1, bad) end)
+  refuses("path", function() context:set_path(bad, "/x") end)
+end
+
+for _, bad in ipairs {1.5, -1, 2 ^ 64, -2 ^ 63, 1 / 0, 0 / 0, "1", true, {}} do
+  refuses("bytes", function() hypomnesis.format_bytes(bad) end)
+end
+for _, bad in ipairs {1.5, 2 ^ 31, -2 ^ 31 - 1, 0 / 0, 1 / 0, "1", true, {}} do
+  refuses("status", function() hypomnesis.status_name(bad) end)
+end
+for _, bad in ipairs(NOT_TEXT) do
+  refuses("key", function() context:find_device(bad) end)
+  refuses("value", function() context:set_path("proc", bad) end)
+  refuses("label", function() snapshot:delta_line(snapshot, 0, bad) end)
+  refuses("label", function() snapshot:before_after_lines(snapshot, 0, bad) end)
+  refuses("simulation", function() hypomnesis.open {simulation = bad} end)
+end
+refuses("key", function() context:find_device() end)
+refuses("label", function() snapshot:delta_line(snapshot, 0) end)
+
+-- Nothing past 2^53 that a double may have been rounded to.
+refuses("bytes", function() hypomnesis.format_bytes(2 ^ 53 + 2) end)
+
+-- Names.
+refuses("kind", function() context:pool(0, "vrm") end)
+refuses("kind", function() context:pool(0, "has_free") end)
+refuses("kind", function() context:pool(0, "size_v1") end)
+refuses("fields", function() context:telemetry(0, {"power", "powr"}) end)
+refuses("fields", function() context:telemetry(0, {1}) end)
+refuses("collect", function() context:snapshot {collect = {"pools", "pool"}} end)
+refuses("backends_off", function() hypomnesis.open {backends_off = {"nvlm"}} end)
+refuses("backends_off", function() hypomnesis.open {backends_off = -1} end)
+refuses("feature", function() hypomnesis.feature "x" end)
+
+-- Options.
+refuses("options", function() hypomnesis.open {deadline = 5} end)
+refuses("options", function() hypomnesis.open "x" end)
+refuses("options", function() context:snapshot {devices = true} end)
+refuses("options", function() context:snapshot(5) end)
+refuses("trace", function() hypomnesis.open {trace = 1} end)
+refuses("pid", function() context:snapshot {pid = false} end)
+refuses("deadline_ms", function() hypomnesis.open {deadline_ms = false} end)
+
+-- Objects.
+refuses("self", function() context.device(0) end)
+refuses("self", function() context.close(snapshot) end)
+refuses("self", function() snapshot.json(context) end)
+refuses("self", function() context.device_count() end)
+refuses("before", function() snapshot:delta_since(nil, 0) end)
+refuses("before", function() snapshot:delta_since(context, 0) end)
+refuses("before", function() snapshot:delta_line({}, 0, "x") end)
+
+-- Whole numbers that are written otherwise are taken.
+expect.equal(context:device(2 ^ 1 - 2).index, 0, "device 2^1-2")
+expect.equal(hypomnesis.format_bytes(8 * 2 ^ 30), "8.0 GiB", "8 * 2^30 bytes")
+expect.equal(hypomnesis.format_bytes(2 ^ 53), "8388608.0 GiB", "2^53 bytes")
+expect.equal(select(3, context:device(4294967295)), hypomnesis.E_NO_DEVICE, "the largest index")
+
+-- Names are numbers.
+expect.equal(context:pool(0, "vram").total_bytes, context:pool(0, hypomnesis.POOL_VRAM).total_bytes, "a pool by name")
+expect.equal(context:snapshot {collect = {"pools", "pools", "self"}}.info.collect,
+  hypomnesis.COLLECT_DEVICES + hypomnesis.COLLECT_POOLS + hypomnesis.COLLECT_SELF, "collect")
+expect.equal(hypomnesis.feature "simulation", true, "feature")
+local without = assert(hypomnesis.open {backends_off = {"nvml", "nvidia_smi", "nvml"}})
+expect.equal(without:backend("nvml").state, hypomnesis.STATE_OFF, "a backend that is off")
+expect.equal(without:backend("nvidia_smi").state, hypomnesis.STATE_OFF, "another backend that is off")
+expect.that(without:backend("os").state ~= hypomnesis.STATE_OFF, "a backend that is not off")
+
+-- The raw layer checks as well.
+if not rawget(_G, "jit") then
+  local core = require "hypomnesis.core"
+  for _, bad in ipairs(NOT_U32) do
+    expect.misuse("bad argument 'device_index'", context.native.device, context.native, bad)
+    expect.misuse("bad argument 'feature'", core.feature, bad)
+  end
+  for _, bad in ipairs(NOT_TEXT) do
+    expect.misuse("bad argument 'key'", context.native.find_device, context.native, bad)
+  end
+  expect.misuse("bad argument 'bytes'", core.format_bytes, 2 ^ 53 + 2)
+  expect.misuse("bad argument 'bytes'", core.format_bytes, -1)
+  expect.misuse("bad argument 'status'", core.status_name, 2 ^ 31)
+  expect.misuse("bad argument 'handle'", core.close, nil)
+  expect.misuse("bad argument 'handle'", core.close, io.stdout)
+  expect.misuse("bad argument 'snapshot'", core.copy, context.native)
+  expect.misuse("bad argument 'snapshot'", core.copy, io.stdout)
+  for _, bad in ipairs {snapshot.native, io.stdout, 1, "x", {}, false} do
+    expect.misuse("bad argument 'self'", context.native.device, bad, 0)
+  end
+  expect.misuse("bad argument 'self'", context.native.device, nil, 0)
+  expect.misuse("bad argument 'before'", snapshot.native.delta_since, snapshot.native, nil, 0)
+  expect.misuse("bad argument 'before'", snapshot.native.delta_since, snapshot.native, context.native, 0)
+  local closed = without.native
+  core.close(closed)
+  core.close(closed)
+  expect.misuse("is closed", closed.device_count, closed)
+  expect.equal(swig_type, nil, "a global variable of SWIG")
+end

@@ -1,0 +1,31 @@
+-- SPDX-License-Identifier: MIT OR Apache-2.0
+-- fork.lua MACHINES: in a forked child the parent's context says so, its snapshots can be read, a new context works.
+local machines = ...
+local hypomnesis = require "hypomnesis"
+local expect = require "expect"
+
+local small = machines .. "/small.json"
+local context = assert(hypomnesis.open {simulation = small})
+local snapshot = assert(context:snapshot())
+
+local function child()
+  expect.status(hypomnesis.E_FORKED, context:device_count())
+  expect.status(hypomnesis.E_FORKED, context:snapshot())
+  expect.that(snapshot:json():find("Small GPU", 1, true), "a snapshot of the parent")
+  context:close()
+  snapshot:close()
+  local own = assert(hypomnesis.open {simulation = small})
+  expect.equal(own:device_count(), 1, "devices of a new context")
+  own = nil
+  collectgarbage()
+end
+
+local pid = host.fork()
+if pid == 0 then
+  local good, message = pcall(child)
+  if not good then io.stderr:write(tostring(message), "\n") end
+  host.leave(good and 0 or 1)
+end
+expect.that(pid > 0, "fork")
+expect.equal(host.wait(pid), 0, "status of the child")
+expect.equal(context:device_count(), 1, "the parent goes on")

@@ -1,0 +1,92 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""missing.py INTERPRETER: what the package says when the native library is not there, and which one it loads."""
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+LUA = sys.argv[1]
+VARIABLE = "HYPOMNESIS_LIBRARY"
+PROGRAM = 'local good, found = pcall(require, "hypomnesis") print(good and found.version_string() or found)'
+NOBODY = 65534
+
+
+def said(*prefix, interpreter=LUA, **changes):
+    environment = {name: value for name, value in os.environ.items() if name != VARIABLE} | changes
+    return subprocess.run([*prefix, interpreter, "-e", PROGRAM], env=environment, capture_output=True, text=True,
+                          check=True, timeout=60).stdout
+
+
+def expect(text, *words):
+    for word in words:
+        assert word in text, f"{word!r} is not in:\n{text}"
+
+
+def check_ffi():
+    library = os.environ[VARIABLE]
+    version = said(**{VARIABLE: library})
+    assert re.fullmatch(r"\d+\.\d+\.\d+\n", version), version
+    text = said()
+    expect(text, "cannot load the native library", "looked for libhypomnesis.so.", "LD_LIBRARY_PATH",
+           f"set {VARIABLE} to the absolute path")
+    text = said(**{VARIABLE: "/no/such/libhypomnesis.so"})
+    expect(text, "/no/such/libhypomnesis.so, which HYPOMNESIS_LIBRARY names", f"set {VARIABLE}")
+    expect(said(**{VARIABLE: "libhypomnesis.so"}), "the path is not absolute", "looked for libhypomnesis.so,")
+    expect(said(**{VARIABLE: ""}), "looked for libhypomnesis.so.")
+    assert said(LD_LIBRARY_PATH=str(pathlib.Path(library).parent)) == version
+    with tempfile.TemporaryDirectory() as folder:
+        source = pathlib.Path(folder, "other.c")
+        source.write_text("int other;\n")
+        compiler = shutil.which("cc") or shutil.which("gcc")
+        if compiler:
+            other = str(pathlib.Path(folder, "other.so"))
+            subprocess.run([compiler, "-shared", "-fPIC", "-o", other, str(source)], check=True)
+            expect(said(**{VARIABLE: other}), "it has no hmn_version_number", other)
+        check_set_user_id(pathlib.Path(folder), library)
+
+
+def check_set_user_id(folder, library):
+    """With another user's rights the variable is not read."""
+    setpriv = shutil.which("setpriv")
+    if os.geteuid() != 0 or not setpriv:
+        print("not run: a set-user-id interpreter needs root and setpriv")
+        return
+    folder.chmod(0o755)
+    interpreter = folder / "interpreter"
+    shutil.copy(LUA, interpreter)
+    interpreter.chmod(0o4755)
+    package, native = folder / "hypomnesis", folder / pathlib.Path(library).name
+    shutil.copytree(pathlib.Path(os.environ["LUA_PATH"].split("/?", 1)[0], "hypomnesis"), package)
+    shutil.copy(library, native)
+    subprocess.run(["chmod", "-R", "a+rX", str(folder)], check=True)
+    interpreter.chmod(0o4755)
+    nobody = (setpriv, f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups")
+    paths = {"LUA_PATH": f"{folder}/?.lua;{folder}/?/init.lua", VARIABLE: str(native)}
+    text = said(*nobody, interpreter=str(interpreter), **paths)
+    expect(text, "looked for libhypomnesis.so.")
+    assert str(native) not in text, text
+    interpreter.chmod(0o755)
+    text = said(*nobody, interpreter=str(interpreter), **paths)
+    assert re.fullmatch(r"\d+\.\d+\.\d+\n", text), f"without set-user-id it is read: {text}"
+
+
+def check_core():
+    expect(said(LUA_CPATH="/no/such/?.so"), "cannot load the C module", "/no/such/hypomnesis/core.so", "LUA_CPATH",
+           "LD_LIBRARY_PATH", "built for Lua 5.")
+    core = pathlib.Path(os.environ["LUA_CPATH"].replace("?", "hypomnesis/core"))
+    with tempfile.TemporaryDirectory() as folder:
+        alone = pathlib.Path(folder, "a/b/c/d/hypomnesis/core.so")
+        alone.parent.mkdir(parents=True)
+        shutil.copy(core, alone)
+        text = said(LUA_CPATH=f"{folder}/a/b/c/d/?.so")
+        expect(text, "cannot load the C module", "libhypomnesis.so.0: cannot open", "LD_LIBRARY_PATH names")
+
+
+if "luajit" in pathlib.Path(LUA).name:
+    check_ffi()
+else:
+    check_core()

@@ -1,0 +1,43 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""documentation.py INTERPRETER ROOT: each Lua block of docs/bindings/lua.md runs on the machine workstation.json, and
+prints what the text block that follows says. A block of another Lua (```lua 5.4) is left out."""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+LUA, ROOT = sys.argv[1], pathlib.Path(sys.argv[2])
+BLOCK = re.compile(r"^```(\w+)(?: ([\w.]+))?\n(.*?)^```$", re.M | re.S)
+
+
+def programs(text):
+    """(Lua wanted, program, output or None)"""
+    blocks = [match.groups() for match in BLOCK.finditer(text)]
+    for (kind, only, body), following in zip(blocks, [*blocks[1:], ("", None, None)]):
+        if kind == "lua":
+            yield only, body, following[2] if following[0] == "text" else None
+
+
+def main():
+    found = list(programs((ROOT / "docs/bindings/lua.md").read_text(encoding="utf-8")))
+    assert len(found) >= 4 and sum(output is not None for _, _, output in found) >= 3, "blocks of the page"
+    environment = os.environ | {"HMN_SIMULATION": str(ROOT / "examples/machines/workstation.json")}
+    with tempfile.TemporaryDirectory() as folder:
+        for number, (only, program, output) in enumerate(found, 1):
+            if only and only not in pathlib.Path(LUA).name:
+                continue
+            file = pathlib.Path(folder, f"block{number}.lua")
+            file.write_text(program, encoding="utf-8")
+            ran = subprocess.run([LUA, str(file)], env=environment, capture_output=True, text=True, timeout=60,
+                                 check=False)
+            assert ran.returncode == 0, f"block {number}: {ran.stderr}"
+            assert ran.stdout, f"block {number} prints nothing"
+            if output is not None:
+                assert ran.stdout == output, f"block {number} prints\n{ran.stdout}not\n{output}"
+
+
+if __name__ == "__main__":
+    main()

@@ -4,7 +4,7 @@
 local hypomnesis = require "hypomnesis"
 local raw = require "hypomnesis.raw"
 
-local ROUNDS = 9
+local ROUNDS = 25
 local EVERYTHING = {collect = {"memory", "system", "devices", "pools", "self", "processes", "telemetry"}}
 
 -- Nanoseconds of one of `count` calls: the best of some rounds.
@@ -25,6 +25,12 @@ local function bare_calls()
 end
 local bare = cost(200, bare_calls) / 1000
 print(("%s: bare call %.1f ns"):format(rawget(_G, "jit") and jit.version or _VERSION, bare))
+
+-- LuaJIT compiles a bare call into the call itself, and nothing else.
+if rawget(_G, "jit") then
+  jit.off(bare_calls)
+  print(("  not compiled: bare call %.1f ns"):format(cost(200, bare_calls) / 1000))
+end
 
 for _, machine in ipairs(arg) do
   local context = assert(hypomnesis.open {simulation = machine})

@@ -27,7 +27,7 @@ source_list make_sources(const settings& s) {
   source_list list;
   list.host = make_os(s);
 #if HMN_WITH_SIMULATED
-  if (!s.simulation_path.empty()) {
+  if (!s.simulation_path.empty() && is_on(s, source::simulated)) {
     simulated_machine machine = make_simulated(s, std::move(list.host));
     list.host = std::move(machine.host);
     list.devices.push_back({std::move(machine.devices), false});

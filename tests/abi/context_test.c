@@ -180,6 +180,22 @@ static void a_backend_that_is_switched_off_is_off(void** state) {
   hmn_context_destroy(context);
 }
 
+static void a_machine_that_is_switched_off_replaces_nothing(void** state) {
+  (void)state;
+  if (!HMN_WITH_SIMULATED) skip();
+  NEW(hmn_context_options, options);
+  options.backends_off = UINT64_MAX & ~(UINT64_C(1) << HMN_BACKEND_OS);
+  hmn_context* context = NULL;
+  assert_answers(hmn_context_create(&options, &context, &error), HMN_OK);
+  assert_answers(hmn_context_set_path(context, HMN_PATH_SIMULATION, "/nowhere.json", &error), HMN_OK);
+  assert_int_equal(backend_of(context, HMN_BACKEND_SIMULATED).state, HMN_STATE_OFF);
+  assert_int_equal(count_of(context), 0);
+  NEW(hmn_process_memory, memory);
+  assert_answers(hmn_process_memory_read_self(context, 0, &memory, &error), HMN_OK);
+  assert_int_equal(memory.backend, HMN_BACKEND_OS);
+  hmn_context_destroy(context);
+}
+
 static void a_vendor_library_that_is_not_there_is_absent(void** state) {
   (void)state;
   if (!HMN_WITH_NVML) skip();
@@ -334,6 +350,7 @@ int main(void) {
       cmocka_unit_test(the_operating_system_is_ready),
       cmocka_unit_test(a_simulated_machine_is_ready_and_says_its_version),
       cmocka_unit_test(a_backend_that_is_switched_off_is_off),
+      cmocka_unit_test(a_machine_that_is_switched_off_replaces_nothing),
       cmocka_unit_test(a_vendor_library_that_is_not_there_is_absent),
       cmocka_unit_test(a_machine_file_that_makes_no_sense_is_told_where),
       cmocka_unit_test(a_machine_file_that_is_not_there_is_no_source),

@@ -60,10 +60,11 @@ static uint64_t resident(hmn_context* context) {
 
 static void touching_64_mib_adds_64_mib(void** state) {
   const uint64_t before = resident(*state);
-  char* block =
-      mmap(NULL, 64 * mib, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  char* block = mmap(NULL, 64 * mib, PROT_READ | PROT_WRITE,
+                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
   assert_ptr_not_equal(block, MAP_FAILED);
-  memset(block, 1, 64 * mib);
+  /* qemu-user populates nothing; the thread sanitizer would touch a shadow as well. */
+  if (HMN_TEST_EMULATED) memset(block, 1, 64 * mib);
   assert_in_range(resident(*state) - before, 62 * mib, 66 * mib);
   munmap(block, 64 * mib);
   assert_in_range(resident(*state), before - 2 * mib, before + 2 * mib);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <filesystem>
 #include <hypomnesis.hpp>
 
 namespace {
@@ -15,16 +16,20 @@ double now_ns() {
   return std::chrono::duration<double, std::nano>(since).count();
 }
 
+struct times {
+  double median, least;
+};
+
 template <class Work>
-double median_ns(Work work) {
-  std::vector<double> times;
+times measure(Work work) {
+  std::vector<double> found;
   for (int i = 0; i < warm_up + rounds; ++i) {
     const double start = now_ns();
     work();
-    if (i >= warm_up) times.push_back(now_ns() - start);
+    if (i >= warm_up) found.push_back(now_ns() - start);
   }
-  std::nth_element(times.begin(), times.begin() + rounds / 2, times.end());
-  return times[rounds / 2];
+  std::sort(found.begin(), found.end());
+  return {found[rounds / 2], found[0]};
 }
 
 std::size_t objects_of(const hypomnesis::picture& p) {
@@ -48,12 +53,14 @@ int main(int argc, char** argv) {
   std::printf("bare call: %.1f ns\n", bare_ns());
   for (int i = 1; i < argc; ++i) {
     hypomnesis::context c;
-    c.set_path(hypomnesis::path_kind::simulation, argv[i]);
+    c.set_path(hypomnesis::path_kind::simulation, std::filesystem::absolute(argv[i]).string());
     const auto objects = static_cast<double>(objects_of(c.take(everything).values()));
-    const double take = median_ns([&] { c.take(everything); });
-    const double whole = median_ns([&] { c.take(everything).values(); });
+    const times taken = measure([&] { c.take(everything); });
+    const times copied = measure([&] { c.take(everything).values(); });
     std::printf(
-        "%s: %.0f objects, take %.1f us, taken and copied %.1f us, copy per object %.0f ns\n",
-        argv[i], objects, take / 1000, whole / 1000, (whole - take) / objects);
+        "%s: %.0f objects; median (least) us: taken %.1f (%.1f), copied whole %.1f (%.1f); ns per "
+        "object %.0f\n",
+        argv[i], objects, taken.median / 1000, taken.least / 1000, copied.median / 1000,
+        copied.least / 1000, (copied.least - taken.least) / objects);
   }
 }

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""documentation.py PAGE LIBRARY_FOLDER COMPILER: the C or C++ code of a page compiles, runs and prints what it says.
+"""documentation.py LIBRARY_FOLDER LANGUAGE COMPILER PAGE...: the code of the pages in LANGUAGE, c or cpp, compiles,
+runs and prints what they say.
 
 A block ```c or ```cpp with a main is a program and runs on the real machine; any other stands inside a main that has
 a `context` on examples/machines/workstation.json. A block ```text behind it is what it prints.
@@ -45,9 +46,11 @@ STANDARD = {"cpp": "c++17", "c": "c11"}
 
 def blocks(text):
     """(language, code, the text behind it or None, line)"""
-    pattern = r"^```(c|cpp)\n(.*?)^```\n(?:\s*^```text\n(.*?)^```$)?"
-    for match in re.finditer(pattern, text, re.M | re.S):
-        yield match[1], match[2], match[3], text.count("\n", 0, match.start()) + 1
+    # Every block is taken, so that none is read from the end of another.
+    found = list(re.finditer(r"^```([^\n]*)\n(.*?)^```$", text, re.M | re.S))
+    for match, following in zip(found, [*found[1:], None]):
+        told = following and following[1] == "text" and not text[match.end():following.start()].strip()
+        yield match[1], match[2], following[2] if told else None, text.count("\n", 0, match.start()) + 1
 
 
 def run(folder, library, compiler, language, code):
@@ -64,10 +67,12 @@ def run(folder, library, compiler, language, code):
     return done.returncode, done.stdout + done.stderr
 
 
-def problems(page, text, library, compiler):
+def problems(page, text, library, wanted, compiler):
     count = 0
     with tempfile.TemporaryDirectory() as name:
         for language, code, expected, line in blocks(text):
+            if language != wanted:
+                continue
             count += 1
             status, told = run(pathlib.Path(name), library, compiler, language, code)
             if status != 0:
@@ -78,19 +83,21 @@ def problems(page, text, library, compiler):
         yield f"{page}: no block of code"
 
 
-def self_test(library, compiler, language):
+def self_test(library, language, compiler):
     broken = f"```{language}\nint x = ;\n```\n"
     wrong = f'```{language}\n{"std::cout << 1;" if language == "cpp" else "putchar(49);"}\n```\n\n```text\n2\n```\n'
     failing = f"```{language}\nexit(3);\n```\n"
     for text in ("no code", broken, wrong, failing):
-        assert list(problems("planted", text, library, compiler)), text
+        assert list(problems("planted", text, library, language, compiler)), text
 
 
 def main():
-    page, library, compiler = sys.argv[1:]
-    text = pathlib.Path(page).read_text(encoding="utf-8")
-    self_test(library, compiler, "cpp" if "++" in compiler else "c")
-    found = list(problems(page, text, library, compiler))
+    library, language, compiler, *pages = sys.argv[1:]
+    self_test(library, language, compiler)
+    found = []
+    for page in pages:
+        text = pathlib.Path(page).read_text(encoding="utf-8")
+        found += problems(page, text, library, language, compiler)
     print(*found, sep="\n")
     return 1 if found else 0
 

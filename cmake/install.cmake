@@ -3,7 +3,8 @@ include(CMakePackageConfigHelpers)
 
 set(hmn_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hypomnesis)
 
-install(FILES include/hypomnesis.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT Development)
+install(FILES include/hypomnesis.h bindings/cpp/hypomnesis.hpp
+  DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT Development)
 install(TARGETS hypomnesis EXPORT hypomnesisTargets
   LIBRARY COMPONENT Runtime NAMELINK_COMPONENT Development)
 install(TARGETS hypomnesis_static EXPORT hypomnesisStaticTargets

@@ -17,7 +17,7 @@ done
 "$CMAKE" --install "$BUILD" --prefix "$SCRATCH/all" >/dev/null
 
 "$SCRATCH/Runtime/bin/hmn" -V >/dev/null
-if grep -E '\.(h|a|pc|cmake|so|3)$' "$SCRATCH/Runtime.txt"; then
+if grep -E '\.(h|hpp|a|pc|cmake|so|3)$' "$SCRATCH/Runtime.txt"; then
   echo "these are for development"
   exit 1
 fi

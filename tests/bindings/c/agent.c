@@ -26,11 +26,20 @@ static void say_text(const char* key, const char* text) {
   printf("%s\t\"", key);
   for (; *text; ++text) {
     switch (*text) {
-      case '\t': fputs("\\t", stdout); break;
-      case '\n': fputs("\\n", stdout); break;
-      case '\r': fputs("\\r", stdout); break;
-      case '\\': fputs("\\\\", stdout); break;
-      default: putchar(*text);
+      case '\t':
+        fputs("\\t", stdout);
+        break;
+      case '\n':
+        fputs("\\n", stdout);
+        break;
+      case '\r':
+        fputs("\\r", stdout);
+        break;
+      case '\\':
+        fputs("\\\\", stdout);
+        break;
+      default:
+        putchar(*text);
     }
   }
   putchar('\n');
@@ -78,22 +87,27 @@ static void say_record(const struct field* fields, const void* record) {
   hmn_flags present;
   memcpy(&present, (const char*)record + sizeof(uint32_t), sizeof present);
   for (; fields->name; ++fields) {
-    if (fields->bit && !(present & fields->bit)) printf("%s\tnull\n", fields->name);
-    else say_field(fields, (const char*)record + fields->offset);
+    if (fields->bit && !(present & fields->bit))
+      printf("%s\tnull\n", fields->name);
+    else
+      say_field(fields, (const char*)record + fields->offset);
   }
 }
 
 /* ---- readings of the context ---- */
 
-#define ASK(record, CALL) \
-  do { \
-    hmn_##record out; \
-    hmn_error error; \
-    out.struct_size = sizeof out; \
-    error.struct_size = sizeof error; \
-    if (!context) say_closed(); \
-    else if ((CALL) == HMN_OK) say_record(record##_fields, &out); \
-    else say_failure(error.status, error.message); \
+#define ASK(record, CALL)                       \
+  do {                                          \
+    hmn_##record out;                           \
+    hmn_error error;                            \
+    out.struct_size = sizeof out;               \
+    error.struct_size = sizeof error;           \
+    if (!context)                               \
+      say_closed();                             \
+    else if ((CALL) == HMN_OK)                  \
+      say_record(record##_fields, &out);        \
+    else                                        \
+      say_failure(error.status, error.message); \
   } while (0)
 
 static void do_backend(void) {
@@ -125,9 +139,12 @@ static void do_own_usage(void) {
 }
 
 static void say_count(hmn_status status, uint32_t count, const hmn_error* error) {
-  if (!context) say_closed();
-  else if (status == HMN_OK) say_number(count);
-  else say_failure(status, error->message);
+  if (!context)
+    say_closed();
+  else if (status == HMN_OK)
+    say_number(count);
+  else
+    say_failure(status, error->message);
 }
 
 static void do_device_count(void) {
@@ -172,8 +189,10 @@ static void do_open(void) {
 
 static void do_set_path(void) {
   hmn_error error = {.struct_size = sizeof error};
-  if (!context) say_closed();
-  else if (set_path(u32(1), words[2], &error) != HMN_OK) say_failure(error.status, error.message);
+  if (!context)
+    say_closed();
+  else if (set_path(u32(1), words[2], &error) != HMN_OK)
+    say_failure(error.status, error.message);
 }
 
 /* ---- snapshots ---- */
@@ -218,23 +237,27 @@ static void do_take(void) {
 }
 
 static void say_refusal(hmn_status status) {
-  if (status == HMN_E_EMPTY) say_nothing();
-  else say_failure(status, hmn_status_name(status));
+  if (status == HMN_E_EMPTY)
+    say_nothing();
+  else
+    say_failure(status, hmn_status_name(status));
 }
 
-#define LOOK(record, CALL) \
-  do { \
-    hmn_##record out; \
-    hmn_snapshot* snapshot = taken(1); \
-    hmn_status status; \
-    if (!snapshot) { \
-      say_closed(); \
-      break; \
-    } \
-    out.struct_size = sizeof out; \
-    status = (CALL); \
-    if (status == HMN_OK) say_record(record##_fields, &out); \
-    else say_refusal(status); \
+#define LOOK(record, CALL)               \
+  do {                                   \
+    hmn_##record out;                    \
+    hmn_snapshot* snapshot = taken(1);   \
+    hmn_status status;                   \
+    if (!snapshot) {                     \
+      say_closed();                      \
+      break;                             \
+    }                                    \
+    out.struct_size = sizeof out;        \
+    status = (CALL);                     \
+    if (status == HMN_OK)                \
+      say_record(record##_fields, &out); \
+    else                                 \
+      say_refusal(status);               \
   } while (0)
 
 static void do_info(void) {
@@ -266,40 +289,48 @@ static void do_diagnostic(void) {
 }
 static void do_delta(void) {
   const hmn_snapshot* after = taken(2);
-  if (!after) say_closed();
-  else LOOK(delta, hmn_report_read(snapshot, after, u32(3), &out));
+  if (!after)
+    say_closed();
+  else
+    LOOK(delta, hmn_report_read(snapshot, after, u32(3), &out));
 }
 
 /* ---- texts ---- */
 
-#define TELL(CALL) \
-  do { \
+#define TELL(CALL)                     \
+  do {                                 \
     uint32_t needed = 0, capacity = 0; \
-    char* buffer = NULL; \
-    hmn_status status = (CALL); \
-    if (status == HMN_OK) { \
-      capacity = needed; \
-      buffer = malloc(capacity); \
-      if (!buffer) abort(); \
-      status = (CALL); \
-    } \
-    if (status == HMN_OK) say_text("value", buffer); \
-    else say_refusal(status); \
-    free(buffer); \
+    char* buffer = NULL;               \
+    hmn_status status = (CALL);        \
+    if (status == HMN_OK) {            \
+      capacity = needed;               \
+      buffer = malloc(capacity);       \
+      if (!buffer) abort();            \
+      status = (CALL);                 \
+    }                                  \
+    if (status == HMN_OK)              \
+      say_text("value", buffer);       \
+    else                               \
+      say_refusal(status);             \
+    free(buffer);                      \
   } while (0)
 
-#define TELL_OF(CALL) \
-  do { \
+#define TELL_OF(CALL)                  \
+  do {                                 \
     hmn_snapshot* snapshot = taken(1); \
-    if (!snapshot) say_closed(); \
-    else TELL(CALL); \
+    if (!snapshot)                     \
+      say_closed();                    \
+    else                               \
+      TELL(CALL);                      \
   } while (0)
 
-#define TELL_BETWEEN(CALL) \
-  do { \
+#define TELL_BETWEEN(CALL)          \
+  do {                              \
     hmn_snapshot* after = taken(2); \
-    if (!after) say_closed(); \
-    else TELL_OF(CALL); \
+    if (!after)                     \
+      say_closed();                 \
+    else                            \
+      TELL_OF(CALL);                \
   } while (0)
 
 static void do_process_name(void) {
@@ -312,8 +343,7 @@ static void do_device_line(void) {
   TELL_OF(hmn_format_device(snapshot, u32(2), u32(3), buffer, capacity, &needed));
 }
 static void do_delta_line(void) {
-  TELL_BETWEEN(
-      hmn_report_delta(snapshot, after, u32(3), words[4], buffer, capacity, &needed));
+  TELL_BETWEEN(hmn_report_delta(snapshot, after, u32(3), words[4], buffer, capacity, &needed));
 }
 static void do_before_after(void) {
   TELL_BETWEEN(
@@ -394,8 +424,10 @@ static int split(char* line) {
 static void answer(int count) {
   for (size_t i = 0; i < sizeof commands / sizeof *commands; ++i) {
     if (strcmp(commands[i].name, words[0]) != 0) continue;
-    if (commands[i].words == count - 1) commands[i].run();
-    else puts("error\tusage");
+    if (commands[i].words == count - 1)
+      commands[i].run();
+    else
+      puts("error\tusage");
     return;
   }
   puts("error\tunknown");

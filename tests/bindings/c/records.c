@@ -1,222 +1,210 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "records.h"
 
-#define ALWAYS(kind, name) {#name, kind, offsetof(RECORD, name), 0}
-#define WITH(bit, kind, name) {#name, kind, offsetof(RECORD, name), HAS(bit)}
-#define LAST {NULL, END, 0, 0}
+#define ALWAYS(kind, name) \
+  { #name, kind, offsetof(RECORD, name), 0 }
+#define WITH(bit, kind, name) \
+  { #name, kind, offsetof(RECORD, name), HAS(bit) }
+#define LAST \
+  { NULL, END, 0, 0 }
 
 #define RECORD hmn_backend_info
 #define HAS(bit) HMN_BACKEND_INFO_HAS_##bit
 const struct field backend_info_fields[] = {
-    ALWAYS(U32, notes),
-    ALWAYS(U32, backend),
-    ALWAYS(U32, state),
-    ALWAYS(I32, status),
-    ALWAYS(U32, native_domain),
-    ALWAYS(I32, native_code),
-    WITH(VERSION, TEXT, version),
-    ALWAYS(TEXT, message),
-    LAST};
+    ALWAYS(U32, notes),           ALWAYS(U32, backend),       ALWAYS(U32, state),
+    ALWAYS(I32, status),          ALWAYS(U32, native_domain), ALWAYS(I32, native_code),
+    WITH(VERSION, TEXT, version), ALWAYS(TEXT, message),      LAST};
 #undef RECORD
 #undef HAS
 
 #define RECORD hmn_process_memory
 #define HAS(bit) HMN_PROCESS_MEMORY_HAS_##bit
-const struct field process_memory_fields[] = {
-    ALWAYS(U32, notes),
-    ALWAYS(U32, backend),
-    ALWAYS(U32, pid),
-    WITH(RESIDENT, U64, resident_bytes),
-    WITH(PEAK_RESIDENT, U64, peak_resident_bytes),
-    WITH(VIRTUAL, U64, virtual_bytes),
-    WITH(SWAP, U64, swap_bytes),
-    WITH(PROPORTIONAL, U64, proportional_bytes),
-    WITH(PRIVATE, U64, private_bytes),
-    WITH(COMMITTED, U64, committed_bytes),
-    WITH(FOOTPRINT, U64, footprint_bytes),
-    LAST};
+const struct field process_memory_fields[] = {ALWAYS(U32, notes),
+                                              ALWAYS(U32, backend),
+                                              ALWAYS(U32, pid),
+                                              WITH(RESIDENT, U64, resident_bytes),
+                                              WITH(PEAK_RESIDENT, U64, peak_resident_bytes),
+                                              WITH(VIRTUAL, U64, virtual_bytes),
+                                              WITH(SWAP, U64, swap_bytes),
+                                              WITH(PROPORTIONAL, U64, proportional_bytes),
+                                              WITH(PRIVATE, U64, private_bytes),
+                                              WITH(COMMITTED, U64, committed_bytes),
+                                              WITH(FOOTPRINT, U64, footprint_bytes),
+                                              LAST};
 #undef RECORD
 #undef HAS
 
 #define RECORD hmn_system_memory
 #define HAS(bit) HMN_SYSTEM_MEMORY_HAS_##bit
-const struct field system_memory_fields[] = {
-    ALWAYS(U32, notes),
-    ALWAYS(U32, backend),
-    WITH(TOTAL, U64, total_bytes),
-    WITH(AVAILABLE, U64, available_bytes),
-    WITH(SWAP_TOTAL, U64, swap_total_bytes),
-    WITH(SWAP_FREE, U64, swap_free_bytes),
-    WITH(LIMIT, U64, limit_bytes),
-    WITH(LIMIT_USED, U64, limit_used_bytes),
-    WITH(COMMIT_LIMIT, U64, commit_limit_bytes),
-    WITH(COMMITTED, U64, committed_bytes),
-    LAST};
+const struct field system_memory_fields[] = {ALWAYS(U32, notes),
+                                             ALWAYS(U32, backend),
+                                             WITH(TOTAL, U64, total_bytes),
+                                             WITH(AVAILABLE, U64, available_bytes),
+                                             WITH(SWAP_TOTAL, U64, swap_total_bytes),
+                                             WITH(SWAP_FREE, U64, swap_free_bytes),
+                                             WITH(LIMIT, U64, limit_bytes),
+                                             WITH(LIMIT_USED, U64, limit_used_bytes),
+                                             WITH(COMMIT_LIMIT, U64, commit_limit_bytes),
+                                             WITH(COMMITTED, U64, committed_bytes),
+                                             LAST};
 #undef RECORD
 #undef HAS
 
 #define RECORD hmn_device
 #define HAS(bit) HMN_DEVICE_HAS_##bit
-const struct field device_fields[] = {
-    ALWAYS(U32, notes),
-    ALWAYS(U32, backend),
-    ALWAYS(U32, index),
-    ALWAYS(U32, kind),
-    ALWAYS(U32, state),
-    ALWAYS(U32, vendor),
-    ALWAYS(U32, memory_kind),
-    WITH(PARENT, U32, parent_index),
-    WITH(DRIVER_INDEX, U32, driver_index),
-    WITH(PCI_DEVICE, U32, pci_device),
-    WITH(PCI_SUBSYSTEM, U32, pci_subsystem),
-    WITH(RENDER_MINOR, U32, render_minor),
-    WITH(NUMA_NODE, U32, numa_node),
-    WITH(INSTANCE, U32, gpu_instance),
-    WITH(INSTANCE, U32, compute_instance),
-    WITH(CUDA_VERSION, U32, cuda_version),
-    WITH(OS_ID, U64, os_id),
-    WITH(NAME, TEXT, name),
-    WITH(UUID, TEXT, uuid),
-    WITH(PCI, TEXT, pci_bus_id),
-    WITH(DRIVER, TEXT, driver_version),
-    LAST};
+const struct field device_fields[] = {ALWAYS(U32, notes),
+                                      ALWAYS(U32, backend),
+                                      ALWAYS(U32, index),
+                                      ALWAYS(U32, kind),
+                                      ALWAYS(U32, state),
+                                      ALWAYS(U32, vendor),
+                                      ALWAYS(U32, memory_kind),
+                                      WITH(PARENT, U32, parent_index),
+                                      WITH(DRIVER_INDEX, U32, driver_index),
+                                      WITH(PCI_DEVICE, U32, pci_device),
+                                      WITH(PCI_SUBSYSTEM, U32, pci_subsystem),
+                                      WITH(RENDER_MINOR, U32, render_minor),
+                                      WITH(NUMA_NODE, U32, numa_node),
+                                      WITH(INSTANCE, U32, gpu_instance),
+                                      WITH(INSTANCE, U32, compute_instance),
+                                      WITH(CUDA_VERSION, U32, cuda_version),
+                                      WITH(OS_ID, U64, os_id),
+                                      WITH(NAME, TEXT, name),
+                                      WITH(UUID, TEXT, uuid),
+                                      WITH(PCI, TEXT, pci_bus_id),
+                                      WITH(DRIVER, TEXT, driver_version),
+                                      LAST};
 #undef RECORD
 #undef HAS
 
 #define RECORD hmn_pool
 #define HAS(bit) HMN_POOL_HAS_##bit
-const struct field pool_fields[] = {
-    ALWAYS(U32, notes),
-    ALWAYS(U32, backend),
-    ALWAYS(U32, device_index),
-    ALWAYS(U32, kind),
-    ALWAYS(U32, accounting),
-    ALWAYS(U32, is_main),
-    WITH(TOTAL, U64, total_bytes),
-    WITH(FREE, U64, free_bytes),
-    WITH(USED, U64, used_bytes),
-    WITH(RESERVED, U64, reserved_bytes),
-    WITH(USABLE, U64, usable_bytes),
-    WITH(BUDGET, U64, budget_bytes),
-    WITH(UNATTRIBUTED, U64, unattributed_bytes),
-    ALWAYS(U64, age_ns),
-    LAST};
+const struct field pool_fields[] = {ALWAYS(U32, notes),
+                                    ALWAYS(U32, backend),
+                                    ALWAYS(U32, device_index),
+                                    ALWAYS(U32, kind),
+                                    ALWAYS(U32, accounting),
+                                    ALWAYS(U32, is_main),
+                                    WITH(TOTAL, U64, total_bytes),
+                                    WITH(FREE, U64, free_bytes),
+                                    WITH(USED, U64, used_bytes),
+                                    WITH(RESERVED, U64, reserved_bytes),
+                                    WITH(USABLE, U64, usable_bytes),
+                                    WITH(BUDGET, U64, budget_bytes),
+                                    WITH(UNATTRIBUTED, U64, unattributed_bytes),
+                                    ALWAYS(U64, age_ns),
+                                    LAST};
 #undef RECORD
 #undef HAS
 
 #define RECORD hmn_telemetry
 #define HAS(bit) HMN_TELEMETRY_HAS_##bit
-const struct field telemetry_fields[] = {
-    ALWAYS(U32, notes),
-    ALWAYS(U32, backend),
-    ALWAYS(U32, device_index),
-    WITH(CORE_CLOCK, U32, core_clock_mhz),
-    WITH(MEMORY_CLOCK, U32, memory_clock_mhz),
-    WITH(FAN_PERCENT, U32, fan_percent),
-    WITH(FAN_RPM, U32, fan_rpm),
-    WITH(PCIE_GENERATION, U32, pcie_generation),
-    WITH(PCIE_WIDTH, U32, pcie_width),
-    WITH(P_STATE, U32, p_state),
-    WITH(THROTTLE, U32, throttle),
-    ALWAYS(U64, backends),
-    WITH(GPU_BUSY, F64, gpu_busy_percent),
-    WITH(MEMORY_BUSY, F64, memory_busy_percent),
-    WITH(ENCODER_BUSY, F64, encoder_busy_percent),
-    WITH(DECODER_BUSY, F64, decoder_busy_percent),
-    WITH(TEMPERATURE, F64, temperature_celsius),
-    WITH(HOTSPOT, F64, hotspot_celsius),
-    WITH(MEMORY_TEMPERATURE, F64, memory_celsius),
-    WITH(POWER, F64, power_watts),
-    WITH(POWER_LIMIT, F64, power_limit_watts),
-    WITH(ENERGY, F64, energy_joules),
-    WITH(PCIE_RX, U64, pcie_rx_bytes),
-    WITH(PCIE_TX, U64, pcie_tx_bytes),
-    WITH(WINDOW, U64, window_ns),
-    ALWAYS(U64, age_ns),
-    LAST};
+const struct field telemetry_fields[] = {ALWAYS(U32, notes),
+                                         ALWAYS(U32, backend),
+                                         ALWAYS(U32, device_index),
+                                         WITH(CORE_CLOCK, U32, core_clock_mhz),
+                                         WITH(MEMORY_CLOCK, U32, memory_clock_mhz),
+                                         WITH(FAN_PERCENT, U32, fan_percent),
+                                         WITH(FAN_RPM, U32, fan_rpm),
+                                         WITH(PCIE_GENERATION, U32, pcie_generation),
+                                         WITH(PCIE_WIDTH, U32, pcie_width),
+                                         WITH(P_STATE, U32, p_state),
+                                         WITH(THROTTLE, U32, throttle),
+                                         ALWAYS(U64, backends),
+                                         WITH(GPU_BUSY, F64, gpu_busy_percent),
+                                         WITH(MEMORY_BUSY, F64, memory_busy_percent),
+                                         WITH(ENCODER_BUSY, F64, encoder_busy_percent),
+                                         WITH(DECODER_BUSY, F64, decoder_busy_percent),
+                                         WITH(TEMPERATURE, F64, temperature_celsius),
+                                         WITH(HOTSPOT, F64, hotspot_celsius),
+                                         WITH(MEMORY_TEMPERATURE, F64, memory_celsius),
+                                         WITH(POWER, F64, power_watts),
+                                         WITH(POWER_LIMIT, F64, power_limit_watts),
+                                         WITH(ENERGY, F64, energy_joules),
+                                         WITH(PCIE_RX, U64, pcie_rx_bytes),
+                                         WITH(PCIE_TX, U64, pcie_tx_bytes),
+                                         WITH(WINDOW, U64, window_ns),
+                                         ALWAYS(U64, age_ns),
+                                         LAST};
 #undef RECORD
 #undef HAS
 
 #define RECORD hmn_usage
 #define HAS(bit) HMN_USAGE_HAS_##bit
-const struct field usage_fields[] = {
-    ALWAYS(U32, notes),
-    ALWAYS(U32, backend),
-    ALWAYS(U32, pid),
-    ALWAYS(U32, device_index),
-    WITH(KINDS, U32, kinds),
-    ALWAYS(U32, accounting),
-    ALWAYS(U32, name_state),
-    WITH(UID, U32, uid),
-    WITH(INSTANCE, U32, gpu_instance),
-    WITH(INSTANCE, U32, compute_instance),
-    WITH(START_TIME, U64, start_unix_ns),
-    WITH(USED, U64, used_bytes),
-    WITH(RESIDENT, U64, resident_bytes),
-    WITH(COMMITTED, U64, committed_bytes),
-    WITH(ALLOCATED, U64, allocated_bytes),
-    WITH(SHARED, U64, shared_bytes),
-    WITH(PURGEABLE, U64, purgeable_bytes),
-    WITH(EVICTED, U64, evicted_bytes),
-    WITH(HOST_POOL, U64, host_pool_bytes),
-    WITH(HOST_RESIDENT, U64, host_resident_bytes),
-    WITH(BUDGET, U64, budget_bytes),
-    WITH(BUSY_NS, U64, busy_ns),
-    WITH(BUSY_PERCENT, F64, busy_percent),
-    WITH(BUSY_PERCENT, U64, window_ns),
-    ALWAYS(U64, age_ns),
-    LAST};
+const struct field usage_fields[] = {ALWAYS(U32, notes),
+                                     ALWAYS(U32, backend),
+                                     ALWAYS(U32, pid),
+                                     ALWAYS(U32, device_index),
+                                     WITH(KINDS, U32, kinds),
+                                     ALWAYS(U32, accounting),
+                                     ALWAYS(U32, name_state),
+                                     WITH(UID, U32, uid),
+                                     WITH(INSTANCE, U32, gpu_instance),
+                                     WITH(INSTANCE, U32, compute_instance),
+                                     WITH(START_TIME, U64, start_unix_ns),
+                                     WITH(USED, U64, used_bytes),
+                                     WITH(RESIDENT, U64, resident_bytes),
+                                     WITH(COMMITTED, U64, committed_bytes),
+                                     WITH(ALLOCATED, U64, allocated_bytes),
+                                     WITH(SHARED, U64, shared_bytes),
+                                     WITH(PURGEABLE, U64, purgeable_bytes),
+                                     WITH(EVICTED, U64, evicted_bytes),
+                                     WITH(HOST_POOL, U64, host_pool_bytes),
+                                     WITH(HOST_RESIDENT, U64, host_resident_bytes),
+                                     WITH(BUDGET, U64, budget_bytes),
+                                     WITH(BUSY_NS, U64, busy_ns),
+                                     WITH(BUSY_PERCENT, F64, busy_percent),
+                                     WITH(BUSY_PERCENT, U64, window_ns),
+                                     ALWAYS(U64, age_ns),
+                                     LAST};
 #undef RECORD
 #undef HAS
 
 #define RECORD hmn_snapshot_info
 #define HAS(bit) HMN_SNAPSHOT_INFO_HAS_##bit
-const struct field snapshot_info_fields[] = {
-    ALWAYS(U32, notes),
-    ALWAYS(U32, collect),
-    ALWAYS(U32, device_count),
-    ALWAYS(U32, pool_count),
-    ALWAYS(U32, usage_count),
-    ALWAYS(U32, diagnostic_count),
-    ALWAYS(U32, unreadable_process_count),
-    ALWAYS(U64, unix_time_ns),
-    ALWAYS(U64, monotonic_ns),
-    ALWAYS(U64, duration_ns),
-    LAST};
+const struct field snapshot_info_fields[] = {ALWAYS(U32, notes),
+                                             ALWAYS(U32, collect),
+                                             ALWAYS(U32, device_count),
+                                             ALWAYS(U32, pool_count),
+                                             ALWAYS(U32, usage_count),
+                                             ALWAYS(U32, diagnostic_count),
+                                             ALWAYS(U32, unreadable_process_count),
+                                             ALWAYS(U64, unix_time_ns),
+                                             ALWAYS(U64, monotonic_ns),
+                                             ALWAYS(U64, duration_ns),
+                                             LAST};
 #undef RECORD
 #undef HAS
 
 #define RECORD hmn_diagnostic
 #define HAS(bit) HMN_DIAGNOSTIC_HAS_##bit
-const struct field diagnostic_fields[] = {
-    ALWAYS(U32, notes),
-    ALWAYS(U32, backend),
-    ALWAYS(I32, status),
-    ALWAYS(U32, native_domain),
-    ALWAYS(I32, native_code),
-    ALWAYS(U32, subject),
-    WITH(FIELD, U32, field),
-    WITH(DEVICE, U32, device_index),
-    WITH(PID, U32, pid),
-    ALWAYS(U32, count),
-    WITH(DURATION, U64, duration_ns),
-    ALWAYS(TEXT, message),
-    LAST};
+const struct field diagnostic_fields[] = {ALWAYS(U32, notes),
+                                          ALWAYS(U32, backend),
+                                          ALWAYS(I32, status),
+                                          ALWAYS(U32, native_domain),
+                                          ALWAYS(I32, native_code),
+                                          ALWAYS(U32, subject),
+                                          WITH(FIELD, U32, field),
+                                          WITH(DEVICE, U32, device_index),
+                                          WITH(PID, U32, pid),
+                                          ALWAYS(U32, count),
+                                          WITH(DURATION, U64, duration_ns),
+                                          ALWAYS(TEXT, message),
+                                          LAST};
 #undef RECORD
 #undef HAS
 
 #define RECORD hmn_delta
 #define HAS(bit) HMN_DELTA_HAS_##bit
-const struct field delta_fields[] = {
-    ALWAYS(U32, notes),
-    ALWAYS(U32, backend),
-    ALWAYS(U32, device_index),
-    ALWAYS(U32, scope),
-    ALWAYS(U32, accounting),
-    WITH(MEMORY, I64, memory_bytes),
-    WITH(DEVICE, I64, device_bytes),
-    ALWAYS(U64, elapsed_ns),
-    WITH(ENERGY, F64, energy_joules),
-    LAST};
+const struct field delta_fields[] = {ALWAYS(U32, notes),
+                                     ALWAYS(U32, backend),
+                                     ALWAYS(U32, device_index),
+                                     ALWAYS(U32, scope),
+                                     ALWAYS(U32, accounting),
+                                     WITH(MEMORY, I64, memory_bytes),
+                                     WITH(DEVICE, I64, device_bytes),
+                                     ALWAYS(U64, elapsed_ns),
+                                     WITH(ENERGY, F64, energy_joules),
+                                     LAST};
 #undef RECORD
 #undef HAS

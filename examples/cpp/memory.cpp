@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// memory: what memory this process holds, and what the host has left.
+#include <hypomnesis.hpp>
+#include <iostream>
+
+static void say(const char* what, std::optional<std::uint64_t> bytes) {
+  std::cout << what << ": ";
+  if (bytes)
+    std::cout << *bytes << " bytes (" << hypomnesis::format_bytes(*bytes) << ")\n";
+  else
+    std::cout << "not known\n";
+}
+
+int main() try {
+  hypomnesis::context_options options;
+  options.flags = hypomnesis::context_flag::environment;
+  const hypomnesis::context context(options);
+  say("resident", context.own_memory().resident_bytes);
+  say("available", context.system_memory().available_bytes);
+} catch (const hypomnesis::error& e) {
+  std::cerr << e.what() << '\n';
+  return 1;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// room SIZE: which GPU has SIZE free, for instance 8GiB. Exit status 0 if one has.
+#include <charconv>
+#include <hypomnesis.hpp>
+#include <iostream>
+
+namespace {
+
+enum exit_status { found = 0, nothing_found = 1, wrong_usage = 2 };
+
+// Bytes, or a whole number of KiB, MiB, GiB or TiB.
+std::optional<std::uint64_t> bytes_of(std::string_view text) {
+  constexpr std::string_view units[] = {"", "KiB", "MiB", "GiB", "TiB"};
+  std::uint64_t number = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), number);
+  if (problem != std::errc()) return {};
+  const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+  unsigned shift = 0;
+  for (const std::string_view known : units) {
+    if (unit == known && number <= UINT64_MAX >> shift) return number << shift;
+    shift += 10;
+  }
+  return {};
+}
+
+std::optional<std::uint64_t> free_of(const hypomnesis::context& context, std::uint32_t index) {
+  try {
+    return context.pool(index).free_bytes;
+  } catch (const hypomnesis::error&) {
+    return {};
+  }
+}
+
+// The index of the device with most room.
+std::optional<std::uint32_t> find_room(const hypomnesis::context& context, std::uint64_t wanted) {
+  std::optional<std::uint32_t> best;
+  std::uint64_t most = 0;
+  for (std::uint32_t i = 0; i < context.device_count(); ++i) {
+    const auto name = context.device(i).name;
+    std::cout << "GPU " << i << (name ? " [" + *name + "]" : "") << ": ";
+    const auto bytes = free_of(context, i);
+    if (!bytes) {
+      std::cout << "free memory is not known\n";
+      continue;
+    }
+    const bool has_room = *bytes >= wanted;
+    std::cout << hypomnesis::format_bytes(*bytes) << " free, "
+              << (has_room ? "has room" : "has no room") << '\n';
+    if (has_room && (!best || *bytes > most)) {
+      best = i;
+      most = *bytes;
+    }
+  }
+  return best;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  const auto wanted = argc == 2 ? bytes_of(argv[1]) : std::nullopt;
+  if (!wanted) {
+    std::cerr << "usage: room SIZE, for instance 8GiB\n";
+    return wrong_usage;
+  }
+  hypomnesis::context_options options;
+  options.flags = hypomnesis::context_flag::environment;
+  if (const auto best = find_room(hypomnesis::context(options), *wanted)) {
+    std::cout << "GPU " << *best << " has most\n";
+    return found;
+  }
+  std::cout << "no GPU has room for " << hypomnesis::format_bytes(*wanted) << '\n';
+  return nothing_found;
+} catch (const hypomnesis::error& e) {
+  std::cerr << e.what() << '\n';
+  return nothing_found;
+}

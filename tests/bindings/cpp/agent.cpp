@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Answers the requests of ../behaviour.py through hypomnesis.hpp alone.
+#include <functional>
+#include <hypomnesis.hpp>
+#include <iomanip>
+#include <iostream>
+#include <map>
+
+#include "say.hpp"
+
+namespace {
+
+using words = std::vector<std::string>;
+
+std::optional<hypomnesis::context> open_context;
+std::map<std::string, hypomnesis::snapshot> snapshots;
+
+std::uint32_t u32(const std::string& word) {
+  return static_cast<std::uint32_t>(std::stoul(word));
+}
+
+template <class Enum>
+Enum as(const std::string& word) {
+  return static_cast<Enum>(static_cast<std::underlying_type_t<Enum>>(std::stol(word)));
+}
+
+hypomnesis::context& context() {
+  if (!open_context) throw hypomnesis::closed("nothing was opened");
+  return *open_context;
+}
+
+hypomnesis::snapshot& taken(const std::string& name) {
+  return snapshots.at(name);
+}
+
+void open(const words& w) {
+  hypomnesis::context_options options;
+  options.flags = as<hypomnesis::context_flag>(w[1]);
+  options.deadline = std::chrono::milliseconds(u32(w[2]));
+  options.max_age = std::chrono::milliseconds(u32(w[3]));
+  open_context.emplace(options);
+  if (w[4] != "-") open_context->set_path(hypomnesis::path_kind::simulation, w[4]);
+}
+
+void set_path(const words& w) {
+  const auto path = as<hypomnesis::path_kind>(w[1]);
+  if (w[2] == "-") return context().set_default_path(path);
+  context().set_path(path, w[2]);
+}
+
+void take(const words& w) {
+  hypomnesis::snapshot_options options;
+  const std::uint32_t flags = u32(w[2]);
+  options.collect = as<hypomnesis::part>(w[3]);
+  if ((flags & HMN_SNAPSHOT_ONE_DEVICE) != 0) options.device_index = u32(w[4]);
+  if ((flags & HMN_SNAPSHOT_ONE_PROCESS) != 0) options.pid = u32(w[5]);
+  snapshots.insert_or_assign(w[1], context().take(options));
+}
+
+void version() {
+  say("value", std::string(hypomnesis::version_string()));
+  say("number", hypomnesis::version_number());
+}
+
+const std::map<std::string, std::function<void(const words&)>> commands = {
+    {"open", open},
+    {"close", [](const words&) { open_context ? open_context->close() : void(); }},
+    {"set_path", set_path},
+    {"device_count", [](const words&) { say("value", context().device_count()); }},
+    {"find_device", [](const words& w) { say("value", context().find_device(w[1])); }},
+    {"device", [](const words& w) { say(context().device(u32(w[1]))); }},
+    {"pool",
+     [](const words& w) { say(context().pool(u32(w[1]), as<hypomnesis::pool_kind>(w[2]))); }},
+    {"telemetry",
+     [](const words& w) {
+       say(context().telemetry(u32(w[1]), as<hypomnesis::telemetry_field>(w[2])));
+     }},
+    {"usage", [](const words& w) { say(context().usage(u32(w[1]), u32(w[2]))); }},
+    {"own_usage", [](const words& w) { say(context().own_usage(u32(w[1]))); }},
+    {"process_memory",
+     [](const words& w) {
+       say(context().process_memory(u32(w[1]), as<hypomnesis::process_memory_field>(w[2])));
+     }},
+    {"own_memory",
+     [](const words& w) { say(context().own_memory(as<hypomnesis::process_memory_field>(w[1]))); }},
+    {"system_memory", [](const words&) { say(context().system_memory()); }},
+    {"backend", [](const words& w) { say(context().backend(as<hypomnesis::backend_id>(w[1]))); }},
+    {"take", take},
+    {"drop", [](const words& w) { taken(w[1]).close(); }},
+    {"info", [](const words& w) { say(taken(w[1]).info()); }},
+    {"memory", [](const words& w) { say(taken(w[1]).memory()); }},
+    {"system", [](const words& w) { say(taken(w[1]).system()); }},
+    {"snapshot_device", [](const words& w) { say(taken(w[1]).device(u32(w[2]))); }},
+    {"snapshot_telemetry", [](const words& w) { say(taken(w[1]).telemetry(u32(w[2]))); }},
+    {"self", [](const words& w) { say(taken(w[1]).own_usage(u32(w[2]))); }},
+    {"snapshot_pool", [](const words& w) { say(taken(w[1]).pool(u32(w[2]))); }},
+    {"snapshot_usage", [](const words& w) { say(taken(w[1]).usage(u32(w[2]))); }},
+    {"process_name", [](const words& w) { say("value", taken(w[1]).process_name(u32(w[2]))); }},
+    {"diagnostic", [](const words& w) { say(taken(w[1]).diagnostic(u32(w[2]))); }},
+    {"json", [](const words& w) { say("value", taken(w[1]).json()); }},
+    {"device_line",
+     [](const words& w) {
+       say("value", taken(w[1]).device_line(u32(w[2]), as<hypomnesis::device_format>(w[3])));
+     }},
+    {"delta",
+     [](const words& w) { say(hypomnesis::compare(taken(w[1]), taken(w[2]), u32(w[3]))); }},
+    {"delta_line",
+     [](const words& w) {
+       say("value", hypomnesis::delta_line(taken(w[1]), taken(w[2]), u32(w[3]), w[4]));
+     }},
+    {"before_after",
+     [](const words& w) {
+       say("value", hypomnesis::before_after_lines(taken(w[1]), taken(w[2]), u32(w[3]), w[4]));
+     }},
+    {"format_bytes",
+     [](const words& w) { say("value", hypomnesis::format_bytes(std::stoull(w[1]))); }},
+    {"status_name",
+     [](const words& w) {
+       say("value", std::string(hypomnesis::name(as<hypomnesis::status_code>(w[1]))));
+     }},
+    {"backend_name",
+     [](const words& w) {
+       say("value", std::string(hypomnesis::name(as<hypomnesis::backend_id>(w[1]))));
+     }},
+    {"feature",
+     [](const words& w) {
+       say("value", hypomnesis::has_feature(as<hypomnesis::feature_id>(w[1])) ? 1U : 0U);
+     }},
+    {"version", [](const words&) { version(); }}};
+
+words split(const std::string& line) {
+  words found(1);
+  for (const char c : line) {
+    if (c == '\t')
+      found.emplace_back();
+    else
+      found.back() += c;
+  }
+  return found;
+}
+
+void answer(const words& w) {
+  try {
+    commands.at(w[0])(w);
+  } catch (const hypomnesis::error& e) {
+    std::cout << "error\t" << e.status_name() << '\n';
+    say("message", std::string(e.what()));
+  } catch (const hypomnesis::closed&) {
+    std::cout << "error\tclosed\n";
+  }
+}
+
+}  // namespace
+
+int main() {
+  std::cout << std::setprecision(17);
+  for (std::string line; std::getline(std::cin, line) && line != "quit";) {
+    answer(split(line));
+    std::cout << std::endl;
+  }
+}

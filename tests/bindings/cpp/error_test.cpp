@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <doctest/doctest.h>
+
+#include "machine.hpp"
+
+using hypomnesis::backend_id;
+using hypomnesis::status_code;
+
+namespace {
+
+template <class Call>
+hypomnesis::error failure_of(Call call) {
+  try {
+    call();
+  } catch (const hypomnesis::error& e) {
+    return e;
+  }
+  FAIL("nothing was thrown");
+  return {status_code::ok, ""};
+}
+
+}  // namespace
+
+TEST_CASE("an error tells status, backend, the driver's own code and a sentence") {
+  const hypomnesis::context c = machine("failures.json");
+  const auto e = failure_of([&] { c.telemetry(12, hypomnesis::telemetry_field::power); });
+  CHECK(e.status() == status_code::permission);
+  CHECK(std::string(e.status_name()) == "HMN_E_PERMISSION");
+  CHECK(e.backend() == backend_id::simulated);
+  CHECK(e.native_domain() == hypomnesis::domain::nvml);
+  CHECK(e.native_code() == 4);
+  CHECK(std::string(e.what()) == "the power is for root");
+}
+
+TEST_CASE("an error is a std::runtime_error, a closed handle a std::logic_error") {
+  hypomnesis::context c = machine("failures.json");
+  CHECK_THROWS_AS(c.pool(0), std::runtime_error);
+  c.close();
+  CHECK_THROWS_AS(c.pool(0), std::logic_error);
+}
+
+TEST_CASE("each status of a driver arrives as itself") {
+  const hypomnesis::context c = machine("failures.json");
+  constexpr status_code in_order[] = {
+      status_code::no_memory, status_code::unsupported, status_code::no_source,
+      status_code::no_device, status_code::no_process,  status_code::permission,
+      status_code::timeout,   status_code::device_lost, status_code::backend,
+      status_code::limit,     status_code::overflow,    status_code::asleep};
+  std::uint32_t index = 0;
+  for (const status_code status : in_order) {
+    CHECK(failure_of([&] { c.pool(index); }).status() == status);
+    ++index;
+  }
+}
+
+TEST_CASE("what the library refuses has no backend") {
+  hypomnesis::context c = machine("small.json");
+  const auto e = failure_of([&] { c.set_path(hypomnesis::path_kind::proc, "not/absolute"); });
+  CHECK(e.status() == status_code::argument);
+  CHECK(e.backend() == backend_id::none);
+  CHECK(e.native_domain() == hypomnesis::domain::none);
+  CHECK(failure_of([&] { c.pool(0, static_cast<hypomnesis::pool_kind>(77)); }).status() ==
+        status_code::range);
+  hypomnesis::context_options options;
+  options.flags = static_cast<hypomnesis::context_flag>(1U << 31);
+  CHECK(failure_of([&] { hypomnesis::context broken(options); }).status() ==
+        status_code::unknown_flag);
+}
+
+TEST_CASE("a text with a zero byte is refused, not cut") {
+  hypomnesis::context c = machine("small.json");
+  using namespace std::string_view_literals;
+  CHECK(failure_of([&] { c.set_path(hypomnesis::path_kind::proc, "/proc\0/x"sv); }).status() ==
+        status_code::argument);
+  CHECK(failure_of([&] { c.find_device("driver:0\0"sv); }).status() == status_code::argument);
+  const auto s = c.take();
+  CHECK(failure_of([&] { hypomnesis::delta_line(s, s, 0, "a\0b"sv); }).status() ==
+        status_code::argument);
+}
+
+TEST_CASE("a time that 32 bits of milliseconds do not hold is refused") {
+  hypomnesis::context_options options;
+  options.deadline = std::chrono::hours(24 * 50);
+  CHECK(failure_of([&] { hypomnesis::context c(options); }).status() == status_code::range);
+  options.deadline = std::chrono::milliseconds(-1);
+  CHECK(failure_of([&] { hypomnesis::context c(options); }).status() == status_code::range);
+  options.deadline = std::chrono::milliseconds(UINT32_MAX);
+  CHECK(hypomnesis::context(options).is_open());
+}

@@ -1,0 +1,73 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""examples.py COMMAND...: the three example programs of a language print what they should.
+
+COMMAND starts a program of that language; `{}` in one of its words stands for memory, room or before_after.
+"""
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+EXAMPLES = ROOT / "examples/machines"
+MACHINES = ROOT / "tests/bindings/machines"
+RTX = "GPU 0 [NVIDIA GeForce RTX 4090]"
+A100 = "NVIDIA A100-PCIE-40GB"
+
+# Program, arguments, machine, exit status, lines. 24564 MiB - 498 - 13911 = 10155 MiB = 9.917 GiB free.
+CASES = [
+    ("memory", [], EXAMPLES / "workstation.json", 0,
+     "resident: 12058624 bytes (11 MiB)\navailable: 44291850240 bytes (41.2 GiB)\n"),
+    ("room", ["8GiB"], EXAMPLES / "workstation.json", 0,
+     f"{RTX}: 9.9 GiB free, has room\nGPU 0 has most\n"),
+    ("room", ["16GiB"], EXAMPLES / "workstation.json", 1,
+     f"{RTX}: 9.9 GiB free, has no room\nno GPU has room for 16.0 GiB\n"),
+    ("room", [str(10155 << 20)], EXAMPLES / "workstation.json", 0,
+     f"{RTX}: 9.9 GiB free, has room\nGPU 0 has most\n"),
+    ("room", [str((10155 << 20) + 1)], EXAMPLES / "workstation.json", 1,
+     f"{RTX}: 9.9 GiB free, has no room\nno GPU has room for 9.9 GiB\n"),
+    ("room", ["5GiB"], EXAMPLES / "mig-a100.json", 0,
+     f"GPU 0 [{A100}]: 16.9 GiB free, has room\nGPU 1 [{A100} MIG 3g.20gb]: 1.5 GiB free, has no room\n"
+     f"GPU 2 [{A100} MIG 2g.10gb]: 5.1 GiB free, has room\nGPU 3 [{A100} MIG 1g.5gb]: 4.7 GiB free, has no room\n"
+     "GPU 0 has most\n"),
+    ("room", ["1GiB"], MACHINES / "nothing.json", 1,
+     "GPU 0: free memory is not known\nGPU 1 [A name alone]: free memory is not known\n"
+     "GPU 2: free memory is not known\nGPU 3: free memory is not known\nGPU 4: free memory is not known\n"
+     "no GPU has room for 1.0 GiB\n"),
+    ("room", ["1GiB"], MACHINES / "no_gpu.json", 1, "no GPU has room for 1.0 GiB\n"),
+    ("before_after", [], MACHINES / "changes.json", 0,
+     "  work: RAM 12 MB → 112 MB (+100 MB)\n"
+     "  work: VRAM 100 MB → 600 MB (+500 MB / 16384 MB) [per-process] [Changing GPU]\n"),
+    ("before_after", [], MACHINES / "no_gpu.json", 0, "RAM +64 MiB or more\n"),
+]
+
+
+def run(command, program, arguments, machine):
+    words = [word.replace("{}", program) for word in command] + arguments
+    environment = {**os.environ, "HMN_SIMULATION": str(machine)}
+    return subprocess.run(words, env=environment, capture_output=True, encoding="utf-8", timeout=60)
+
+
+def problems(command):
+    for program, arguments, machine, status, lines in CASES:
+        done = run(command, program, arguments, machine)
+        told = done.stdout.replace("\r\n", "\n")
+        if (done.returncode, told) != (status, lines):
+            yield (f"{program} {' '.join(arguments)} on {machine.name}: status {done.returncode}, not {status}, and\n"
+                   f"{told}instead of\n{lines}{done.stderr}")
+    real = run(command, "memory", [], "")
+    if not re.fullmatch(r"resident: \d{6,} bytes \(\d+ MiB\)\navailable: \d{6,} bytes \(\d.* [GM]iB\)\n",
+                        real.stdout.replace("\r\n", "\n")):
+        yield f"memory on the real machine: {real.stdout}{real.stderr}"
+
+
+def main():
+    found = list(problems(sys.argv[1:]))
+    print(*found, sep="\n")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -637,7 +637,8 @@ typedef struct hmn_usage {
 HMN_FN(hmn_status) hmn_usage_read(hmn_context *context, uint32_t device_index, uint32_t pid, hmn_usage *out, hmn_error *error) HMN_NX;
 /** What the calling process uses on a device. 0 bytes is said only where the driver's list can be
  *  trusted to hold the caller; where it cannot (a list of host pids read inside a container) the
- *  call is HMN_E_NO_SOURCE and says so. Otherwise as hmn_pool_read. @since 0.1 */
+ *  call is HMN_E_NO_SOURCE and says so. Name, start time, owner and host memory are left out, here and
+ *  in hmn_snapshot_self: the caller knows its own. Otherwise as hmn_pool_read. @since 0.1 */
 HMN_FN(hmn_status) hmn_usage_read_self(hmn_context *context, uint32_t device_index, hmn_usage *out, hmn_error *error) HMN_NX;
 
 /* ---- snapshot ------------------------------------------------------------------------------------

@@ -69,6 +69,13 @@ result<dated<pool>> context::pool(std::uint32_t index, pool_kind kind) {
                    {},
                    compose({"device ", index, " has no such memory pool"})};
   }
+  if (!found->total && !found->free && !found->used && !found->reserved && !found->usable &&
+      !found->budget) {
+    return failure{status::unsupported,
+                   found->from,
+                   {},
+                   compose({"device ", index, " has no figures for this memory pool"})};
+  }
   return dated<hmn::pool>{*found, all->age_ns};
 }
 

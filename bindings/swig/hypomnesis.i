@@ -145,8 +145,12 @@ static const hmn_opt_ ## kind *record ## _ ## field ## _get(record *self) {
 #define HMN_FIRST_f64(field) &(field)
 %}
 
+#if defined(SWIGPYTHON)
+%include "values.i"
+#else
 %include "records.i"
 %mutable;
+#endif
 %include "library.i"
 %include "context.i"
 %include "snapshot.i"

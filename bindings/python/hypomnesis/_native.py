@@ -2,7 +2,9 @@
 """The native library, and the extension module that is linked to it."""
 from __future__ import annotations
 
+import importlib.util
 import os
+import sys
 
 __all__ = ["raw"]
 
@@ -43,9 +45,9 @@ def _places() -> str:
 
 
 def _explained(reason: ImportError) -> str:
-    if getattr(reason, "path", None) is None and "_raw" in str(reason):
-        return (f"hypomnesis: its extension module is not built for this Python ({reason}). "
-                "Install the package with pip for this interpreter.")
+    if importlib.util.find_spec(f"{__package__}._raw") is None:
+        return (f"hypomnesis: the extension module is not built for this Python "
+                f"({sys.implementation.cache_tag}). Install the package with its pip.")
     return (f"hypomnesis: the native library {SONAME} cannot be loaded: {reason}. "
             f"It was looked for in: {_places()}. Install libhypomnesis, or set {VARIABLE} to the "
             f"absolute path of {SONAME}.")

@@ -8,7 +8,7 @@ import unittest
 
 import hypomnesis
 from hypomnesis import _raw as raw
-from support import ABI, ROOT
+from support import ABI, ROOT, run_suite
 
 RECORDS = {
     "hmn_backend_info": hypomnesis.BackendInfo,
@@ -174,4 +174,4 @@ class Abi(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run_suite()

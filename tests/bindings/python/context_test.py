@@ -9,7 +9,7 @@ import hypomnesis
 from hypomnesis import (Backend, BackendInfo, ClosedError, Context, ContextFlag, Device, Place, Pool,
                         PoolKind, ProcessMemory, ProcessMemoryField, State, SystemMemory, Telemetry,
                         TelemetryField, Usage, Vendor)
-from support import MACHINES, Case
+from support import MACHINES, Case, run_suite
 
 MIB = 1 << 20
 
@@ -146,4 +146,4 @@ class Default(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run_suite()

@@ -8,7 +8,7 @@ import sys
 import unittest
 
 import hypomnesis
-from support import MACHINES, ROOT, Case
+from support import MACHINES, ROOT, Case, run_suite
 
 PAGES = ("docs/bindings/python.md", "bindings/python/README.md")
 
@@ -58,4 +58,4 @@ class Docs(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run_suite()

@@ -5,7 +5,7 @@ import unittest
 
 import hypomnesis
 from hypomnesis import (Backend, Context, Error, NativeDomain, Place, Status, status_name)
-from support import ABI, Case
+from support import ABI, Case, run_suite
 
 # What users of Python catch already.
 BUILTINS = {
@@ -121,4 +121,4 @@ class Errors(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run_suite()

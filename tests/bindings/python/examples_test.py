@@ -3,7 +3,7 @@
 import re
 import unittest
 
-from support import MACHINES, ROOT, Case
+from support import MACHINES, ROOT, Case, run_suite
 
 MIB = 1 << 20
 SERVER = """\
@@ -78,4 +78,4 @@ class Examples(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run_suite()

@@ -9,7 +9,7 @@ import unittest
 
 import hypomnesis
 from hypomnesis import Backend, Context, ContextFlag, Place, State
-from support import MACHINES, Case
+from support import MACHINES, Case, run_suite
 
 
 def in_child(call):
@@ -122,4 +122,4 @@ class Forks(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run_suite()

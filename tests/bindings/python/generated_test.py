@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""generated_test.py SWIG SUITE: the committed wrapper is what SWIG 4.1 makes of bindings/swig."""
+"""generated_test.py SUITE SWIG: the committed wrapper is what SWIG 4.1 makes of bindings/swig."""
 import re
 import subprocess
 import sys
@@ -12,7 +12,7 @@ NAME = "raw_wrap.c"
 
 
 def main():
-    swig, suite = sys.argv[1:]
+    suite, swig = sys.argv[1:]
     if not Path(swig).exists():
         skip(suite, "no swig")
     version = subprocess.run([swig, "-version"], capture_output=True, text=True, check=True).stdout

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""load_test.py LIBRARY: what is said where the native library is missing, and how it is chosen."""
+"""load_test.py SUITE LIBRARY: what is said where the native library is missing, and how it is chosen."""
 import os
 import pathlib
 import shutil
@@ -10,7 +10,7 @@ import unittest
 
 import _ctypes  # a library that is not hypomnesis
 import hypomnesis
-from support import Case
+from support import Case, run_suite
 
 IMPORT = "import hypomnesis; print(hypomnesis.version(), hypomnesis.library_path())"
 VERSION = hypomnesis.version()
@@ -25,7 +25,7 @@ class Load(Case):
         source = pathlib.Path(hypomnesis.__file__).parent
         self.package = self.folder / "packages/hypomnesis"
         shutil.copytree(source, self.package, ignore=shutil.ignore_patterns("__pycache__"))
-        self.library = pathlib.Path(sys.argv[1]).resolve()
+        self.library = pathlib.Path(sys.argv[2]).resolve()
 
     def load(self, *arguments, **environment):
         return self.python(*(arguments or ("-c", IMPORT)), PYTHONPATH=self.package.parent,
@@ -99,4 +99,4 @@ class Load(Case):
 
 
 if __name__ == "__main__":
-    unittest.main(argv=sys.argv[:1])
+    run_suite()

@@ -3,7 +3,7 @@
 import json
 import unittest
 
-from support import Case
+from support import Case, run_suite
 
 MACHINE = {"host": {"self": {"resident": "34MiB"},
                     "system": {"total": "31.5GiB", "available": "12GiB"}},
@@ -56,4 +56,4 @@ class Main(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run_suite()

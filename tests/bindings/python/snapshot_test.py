@@ -8,7 +8,7 @@ import unittest
 import hypomnesis
 from hypomnesis import (Backend, ClosedError, Collect, DeviceKind, Format, Note, PoolField, Scope,
                         Snapshot, Status, TelemetryField, Throttle, UsageKind)
-from support import Case
+from support import Case, run_suite
 
 MIB = 1 << 20
 ALL = (Collect.MEMORY | Collect.SYSTEM | Collect.DEVICES | Collect.POOLS | Collect.SELF |
@@ -195,4 +195,4 @@ class Texts(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run_suite()

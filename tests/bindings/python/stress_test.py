@@ -6,7 +6,7 @@ import unittest
 
 import hypomnesis
 from hypomnesis import Collect
-from support import Case, resident_bytes
+from support import Case, resident_bytes, run_suite
 
 CYCLES = 10000
 ROUND = 1000
@@ -96,4 +96,4 @@ def threads_of_this_process():
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run_suite()

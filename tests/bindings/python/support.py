@@ -52,3 +52,8 @@ def resident_bytes():
 def skip(suite, reason):
     print(f"skipped: {suite}: {reason}")
     sys.exit(77)
+
+
+def run_suite():
+    """The tests of the program that runs; its arguments are its own."""
+    unittest.main(argv=sys.argv[:1])

@@ -6,7 +6,7 @@ import unittest
 
 import hypomnesis
 from hypomnesis import ClosedError, Collect
-from support import Case
+from support import Case, run_suite
 
 THREADS = 8
 SLOW = {"devices": [{"name": "GPU", "pools": [{"kind": "vram", "total": 5}],
@@ -108,4 +108,4 @@ class Threads(Case):
 
 
 if __name__ == "__main__":
-    unittest.main()
+    run_suite()

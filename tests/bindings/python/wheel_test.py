@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""wheel_test.py SUITE BUNDLE LIBRARY: the wheel, built without a network, installed into a fresh venv and
+"""wheel_test.py SUITE LIBRARY BUNDLE: the wheel, built without a network, installed into a fresh venv and
 used from there. BUNDLE has its C++ runtime inside, LIBRARY has not."""
 import importlib.util
 import os
@@ -13,7 +13,7 @@ import tempfile
 import unittest
 import zipfile
 
-from support import ABI, MACHINES, ROOT, skip
+from support import ABI, MACHINES, ROOT, run_suite, skip
 
 NEEDED_MODULES = ("pip", "setuptools", "venv", "wheel")
 NEEDED_PROGRAMS = ("gcc", "objdump", "readelf")
@@ -143,14 +143,14 @@ class Wheel(unittest.TestCase):
 
 
 def main():
-    suite, Wheel.bundle, Wheel.library = sys.argv[1:]
+    suite, Wheel.library, Wheel.bundle = sys.argv[1:]
     for module in NEEDED_MODULES:
         if importlib.util.find_spec(module) is None:
             skip(suite, f"no Python module {module}")
     for program in NEEDED_PROGRAMS:
         if shutil.which(program) is None:
             skip(suite, f"no {program}")
-    unittest.main(argv=sys.argv[:1])
+    run_suite()
 
 
 if __name__ == "__main__":

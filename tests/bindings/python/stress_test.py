@@ -5,12 +5,12 @@ import threading
 import unittest
 
 import hypomnesis
-from hypomnesis import Collect
+from hypomnesis import Backend, Collect
 from support import Case, resident_bytes, run_suite
 
 CYCLES = 10000
 ROUND = 1000
-GROWTH = 4 << 20
+GROWTH = 1 << 20
 ALL = Collect.MEMORY | Collect.SYSTEM | Collect.POOLS | Collect.PROCESSES | Collect.TELEMETRY
 
 
@@ -77,7 +77,20 @@ class Stress(Case):
 
         def cycle(i):
             context.snapshot(ALL).json()
-            context.telemetry(0)
+        self.assertLess(self.grows_by(cycle), GROWTH)
+
+    def test_direct_readings(self):
+        context = self.context("workstation")
+        readings = (lambda: context.device(0), lambda: context.pool(0), lambda: context.telemetry(0),
+                    lambda: context.usage(0, 48211), lambda: context.own_usage(0),
+                    lambda: context.own_memory(), lambda: context.process_memory(1842),
+                    lambda: context.system_memory(), lambda: context.backend(Backend.SIMULATED),
+                    lambda: context.device_count(), lambda: context.find_device("pci:01:00.0"))
+
+        def cycle(i):
+            for reading in readings:
+                for _ in range(4):
+                    reading()
         self.assertLess(self.grows_by(cycle), GROWTH)
 
     def test_threads_end_with_their_contexts(self):

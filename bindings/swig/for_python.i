@@ -5,13 +5,10 @@
 
 %begin %{
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* dladdr */
-#endif
 %}
 
 %{
-#include <dlfcn.h>
+#include <dlfcn.h> /* dladdr needs _GNU_SOURCE, which Python.h defines */
 #include <stddef.h>
 
 enum {

@@ -7,9 +7,6 @@
  * ----------------------------------------------------------------------------- */
 
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE /* dladdr */
-#endif
 
 
 
@@ -3883,7 +3880,7 @@ static char *hmn_buffer(uint32_t size, hmn_error *error) {
   } while (0)
 
 
-#include <dlfcn.h>
+#include <dlfcn.h> /* dladdr needs _GNU_SOURCE, which Python.h defines */
 #include <stddef.h>
 
 enum {

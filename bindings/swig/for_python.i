@@ -1,5 +1,83 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A failure raises Failure(status, message, backend, native_domain, native_code).
+// Records become tuples of their values, in the header's order and without struct_size, present and
+// reserved fields; None stands for what is absent. A failure raises what the callable given to
+// raise_with makes of (message, status, backend, native_domain, native_code).
+
+%begin %{
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+%}
+
+%{
+#include <dlfcn.h> /* dladdr needs _GNU_SOURCE, which Python.h defines */
+#include <stddef.h>
+
+enum {
+  HMN_VALUE_end,
+  HMN_VALUE_bool,
+  HMN_VALUE_u32,
+  HMN_VALUE_i32,
+  HMN_VALUE_u64,
+  HMN_VALUE_i64,
+  HMN_VALUE_f64,
+  HMN_VALUE_text
+};
+typedef struct {
+  int kind;
+  size_t offset;
+  hmn_flags bit; /* of `present`; 0: always there */
+} hmn_value;
+
+/* Each result starts with these. */
+typedef struct {
+  uint32_t struct_size;
+  hmn_flags present;
+} hmn_record_head;
+
+static PyObject *hmn_value_of(const hmn_value *value, const char *record) {
+  const void *place = record + value->offset;
+  if (value->bit && !(((const hmn_record_head *)record)->present & value->bit))
+    return SWIG_Py_Void();
+  switch (value->kind) {
+    case HMN_VALUE_bool: return PyBool_FromLong(*(const uint32_t *)place != 0);
+    case HMN_VALUE_u32: return PyLong_FromUnsignedLong(*(const uint32_t *)place);
+    case HMN_VALUE_i32: return PyLong_FromLong(*(const int32_t *)place);
+    case HMN_VALUE_u64: return PyLong_FromUnsignedLongLong(*(const uint64_t *)place);
+    case HMN_VALUE_i64: return PyLong_FromLongLong(*(const int64_t *)place);
+    case HMN_VALUE_f64: return PyFloat_FromDouble(*(const double *)place);
+    default: return PyUnicode_FromString((const char *)place);
+  }
+}
+
+/* The values of a record as a tuple, None for NULL. */
+static PyObject *hmn_values_of(const hmn_value *value, const void *record) {
+  Py_ssize_t count = 0, i;
+  PyObject *tuple;
+  if (!record) return SWIG_Py_Void();
+  while (value[count].kind != HMN_VALUE_end) ++count;
+  tuple = PyTuple_New(count);
+  for (i = 0; tuple && i < count; ++i) {
+    PyObject *item = hmn_value_of(value + i, (const char *)record);
+    if (item) PyTuple_SET_ITEM(tuple, i, item);
+    else Py_CLEAR(tuple);
+  }
+  return tuple;
+}
+
+/* Makes the exception of a failure; kept for the life of the process. */
+static PyObject *hmn_exception_maker = NULL;
+
+static void hmn_raise(const hmn_error *error) {
+  PyObject *exception =
+      hmn_exception_maker
+          ? PyObject_CallFunction(hmn_exception_maker, "siIIi", error->message, (int)error->status,
+                                  (unsigned)error->backend, (unsigned)error->native_domain,
+                                  (int)error->native_code)
+          : PyObject_CallFunction(PyExc_RuntimeError, "s", error->message);
+  if (!exception) return;
+  PyErr_SetObject((PyObject *)Py_TYPE(exception), exception);
+  Py_DECREF(exception);
+}
+%}
 
 %typemap(in, numinputs=0) hmn_error *error (hmn_error told) {
   memset(&told, 0, sizeof told);
@@ -8,13 +86,88 @@
 }
 %typemap(argout) hmn_error *error {
   if ($1->status != HMN_OK) {
-    PyErr_SetString(PyExc_RuntimeError, $1->message);
+    Py_CLEAR($result);
+    hmn_raise($1);
     SWIG_fail;
   }
 }
-%typemap(out) const hmn_opt_u64 * { $result = $1 ? PyLong_FromUnsignedLongLong(*$1) : SWIG_Py_Void(); }
-%typemap(out) const hmn_opt_u32 * { $result = $1 ? PyLong_FromUnsignedLong(*$1) : SWIG_Py_Void(); }
-%typemap(out) const hmn_opt_i64 * { $result = $1 ? PyLong_FromLongLong(*$1) : SWIG_Py_Void(); }
-%typemap(out) const hmn_opt_i32 * { $result = $1 ? PyLong_FromLong(*$1) : SWIG_Py_Void(); }
-%typemap(out) const hmn_opt_f64 * { $result = $1 ? PyFloat_FromDouble(*$1) : SWIG_Py_Void(); }
-%typemap(out) const hmn_opt_text * { $result = $1 ? PyUnicode_FromString($1) : SWIG_Py_Void(); }
+
+// Text as str or, for paths that are not UTF-8, as bytes.
+%typemap(in) const char * {
+  Py_ssize_t length = 0;
+  const char *text = NULL;
+  if (PyBytes_Check($input)) {
+    text = PyBytes_AS_STRING($input);
+    length = PyBytes_GET_SIZE($input);
+  } else if ($input != Py_None) {
+    text = PyUnicode_AsUTF8AndSize($input, &length);
+    if (!text) SWIG_fail;
+  }
+  if (text && strlen(text) != (size_t)length) {
+    PyErr_SetString(PyExc_ValueError, "embedded null character");
+    SWIG_fail;
+  }
+  $1 = (char *)text;
+}
+%typemap(freearg) const char * ""
+
+%define HMN_VALUES(record)
+%typemap(out) record * { $result = hmn_values_of(record ## _values, $1); }
+%typemap(newfree) record * "free($1);"
+%enddef
+
+// These return at once; all others let other threads of Python run.
+%nothread hmn_version_number;
+%nothread hmn_version_string;
+%nothread hmn_feature;
+%nothread hmn_status_name;
+%nothread hmn_backend_name;
+%nothread format_bytes;
+%nothread size_of;
+%nothread library_path;
+%nothread make;
+%nothread raise_with;
+%nothread Snapshot::info;
+%nothread Snapshot::memory;
+%nothread Snapshot::system;
+%nothread Snapshot::device;
+%nothread Snapshot::telemetry;
+%nothread Snapshot::own_usage;
+%nothread Snapshot::pool;
+%nothread Snapshot::usage;
+%nothread Snapshot::diagnostic;
+%nothread Snapshot::text;
+%nothread Snapshot::device_line;
+%nothread Snapshot::delta_since;
+%nothread Snapshot::delta_line;
+%nothread Snapshot::before_after_lines;
+
+%inline %{
+/* An instance of `type`, its slots set in order: what __init__ of a frozen dataclass does at many times
+ * the cost. */
+PyObject *make(PyObject *type, PyObject *slots, PyObject *values) {
+  Py_ssize_t i, count;
+  PyObject *made;
+  if (!PyType_Check(type) || !PyTuple_Check(slots) || !PyTuple_Check(values) ||
+      (count = PyTuple_GET_SIZE(slots)) != PyTuple_GET_SIZE(values))
+    return PyErr_Format(PyExc_TypeError, "not a type, its slots and a value for each");
+  made = ((PyTypeObject *)type)->tp_alloc((PyTypeObject *)type, 0);
+  for (i = 0; made && i < count; ++i) {
+    PyObject *slot = PyTuple_GET_ITEM(slots, i);
+    const descrsetfunc set = Py_TYPE(slot)->tp_descr_set;
+    if (!set) PyErr_SetString(PyExc_TypeError, "not a slot");
+    if (!set || set(slot, made, PyTuple_GET_ITEM(values, i)) < 0) Py_CLEAR(made);
+  }
+  return made;
+}
+void raise_with(PyObject *maker) {
+  Py_INCREF(maker);
+  Py_XDECREF(hmn_exception_maker);
+  hmn_exception_maker = maker;
+}
+/* The file that the library was loaded from. */
+const char *library_path(void) {
+  Dl_info info;
+  return dladdr((void *)(uintptr_t)&hmn_version_number, &info) ? info.dli_fname : NULL;
+}
+%}

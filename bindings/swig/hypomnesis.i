@@ -145,7 +145,9 @@ static const hmn_opt_ ## kind *record ## _ ## field ## _get(record *self) {
 #define HMN_FIRST_f64(field) &(field)
 %}
 
-#if defined(SWIGLUA)
+#if defined(SWIGPYTHON)
+%include "values.i"
+#elif defined(SWIGLUA)
 %include "records_lua.i"
 %include "copy_lua.i"
 #else

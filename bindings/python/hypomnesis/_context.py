@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Sources of measurement, opened once and kept."""
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from enum import IntEnum, IntFlag
+from types import TracebackType
+from typing import TypeVar
+
+from ._backend_info import BackendInfo, make_backend_info
+from ._device import Device, make_device
+from ._error import ForkedError
+from ._handle import Handle
+from ._native import raw
+from ._pool import Pool, PoolKind, make_pool
+from ._process_memory import ProcessMemory, make_process_memory
+from ._snapshot import Snapshot, SnapshotFlag, make_snapshot
+from ._system_memory import SystemMemory, make_system_memory
+from ._telemetry import Telemetry, make_telemetry
+from ._usage import Usage, make_usage
+
+T = TypeVar("T")
+PathLike = str | bytes | os.PathLike[str] | os.PathLike[bytes]
+
+
+class ContextFlag(IntFlag):
+    """How a context goes about it."""
+
+    NO_SUBPROCESS = raw.CONTEXT_NO_SUBPROCESS  # never run a helper program (nvidia-smi)
+    WAKE_DEVICES = raw.CONTEXT_WAKE_DEVICES  # a sleeping GPU may be woken to answer
+    NO_THREADS = raw.CONTEXT_NO_THREADS  # start none: a driver may then block the caller
+    ENVIRONMENT = raw.CONTEXT_ENVIRONMENT  # read HMN_* variables (never when set-user-id)
+    TRACE = raw.CONTEXT_TRACE  # each driver call becomes a diagnostic of the snapshot
+
+
+class Place(IntEnum):
+    """Places to read from instead of the usual ones. In brackets: the variable that does the same
+    with ContextFlag.ENVIRONMENT."""
+
+    PROC = raw.PATH_PROC  # the proc tree, default "/proc" [HMN_PROC]
+    SYS = raw.PATH_SYS  # the sysfs tree, default "/sys" [HMN_SYS]
+    NVML = raw.PATH_NVML  # the NVML library [HMN_NVML]
+    NVIDIA_SMI = raw.PATH_NVIDIA_SMI  # the nvidia-smi program [HMN_NVIDIA_SMI]
+    SIMULATION = raw.PATH_SIMULATION  # a machine file replaces every other source [HMN_SIMULATION]
+    CGROUP = raw.PATH_CGROUP  # the cgroup mount, default: found in mountinfo [HMN_CGROUP]
+
+
+class Context:
+    """Sources of measurement, opened once and kept.
+
+    Making one touches no driver and starts no thread. Any thread may use it at once, and other
+    threads of Python run while it reads. In a forked child it opens itself anew, with the options and
+    paths that it has, at its first use. Use it with ``with``, or call close; afterwards its methods
+    raise ClosedError. Snapshots outlive it.
+
+    A failed reading raises a subclass of Error, see Status for the reasons.
+    """
+
+    __slots__ = ("_handle", "_options", "_paths", "__weakref__")
+
+    def __init__(self, flags: int = 0, *, deadline_ms: int = 0, stale_ms: int = 0,
+                 open_deadline_ms: int = 0, max_age_ms: int = 0, idle_close_ms: int = 0,
+                 backends_off: int = 0, paths: Mapping[int, PathLike] | None = None) -> None:
+        """Zero is the default of each option.
+
+        flags: ContextFlag bits.
+        deadline_ms: longest that one call may wait for drivers; default 1000.
+        stale_ms: oldest value given instead of a DeadlineError; default 5000.
+        open_deadline_ms: longest wait for a vendor library to open; default 10000.
+        max_age_ms: readings this young share one driver call; default: none do.
+        idle_close_ms: a vendor library whose GPU may sleep is shut down this long after the last
+            reading; default 2000.
+        backends_off: bit n disables Backend n.
+        paths: set_path of each.
+        """
+        self._options = (flags, deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms,
+                         backends_off)
+        self._paths: dict[int, bytes] = {}
+        self._handle = Handle(raw.Context(*self._options), "context")
+        for place, path in (paths or {}).items():
+            self.set_path(place, path)
+
+    def _open(self) -> raw.Context:
+        native = raw.Context(*self._options)
+        for place, path in self._paths.items():
+            native.set_path(place, path)
+        return native
+
+    def _ask(self, call: Callable[[raw.Context], T]) -> T:
+        """Calls with the native context; with a fresh one when this process was forked since."""
+        native = self._handle.use()
+        try:
+            return call(native)
+        except ForkedError:
+            return call(self._handle.replace(native, self._open()))
+
+    def set_path(self, place: int, path: PathLike | None) -> None:
+        """Reads from another place than the usual one; `path` is absolute, None is the default.
+
+        Whether something is there shows at the first reading. ArgumentError: not absolute, empty, or
+        too long. RangeError: no such Place. UnsupportedError: the backend that it is for is not
+        compiled in. StateError: a reading was already made with this context.
+        """
+        value = None if path is None else os.fsencode(path)
+        self._ask(lambda native: native.set_path(place, value))
+        if value is None:
+            self._paths.pop(place, None)
+        else:
+            self._paths[place] = value
+
+    def backend(self, backend: int) -> BackendInfo:
+        """How a Backend fares; it is opened if that was not tried yet. RangeError: no such one."""
+        return make_backend_info(self._ask(lambda native: native.backend(backend)))
+
+    def process_memory(self, pid: int, fields: int = 0) -> ProcessMemory:
+        """Host memory of a process. `fields`: ProcessMemoryField bits; 0: those that are cheap."""
+        return make_process_memory(self._ask(lambda native: native.process_memory(pid, fields)))
+
+    def own_memory(self, fields: int = 0) -> ProcessMemory:
+        """Host memory of this process. `fields`: ProcessMemoryField bits; 0: the cheap ones."""
+        return make_process_memory(self._ask(lambda native: native.own_memory(fields)))
+
+    def system_memory(self) -> SystemMemory:
+        """The host's memory and the limit on this process."""
+        return make_system_memory(self._ask(lambda native: native.system_memory()))
+
+    def device_count(self) -> int:
+        """How many device indexes this context has given. Looks for devices first; never shrinks.
+
+        No device at all is 0.
+        """
+        return self._ask(lambda native: native.device_count())
+
+    def find_device(self, key: str) -> int:
+        """The index of the device that a key names: "uuid:GPU-…", "pci:0000:01:00.0", "luid:<hex>",
+        "render:<minor>" or "driver:<the vendor's index>".
+
+        ArgumentError: no such kind of key. NoDeviceError: nothing has it.
+        """
+        return self._ask(lambda native: native.find_device(key))
+
+    def device(self, device_index: int) -> Device:
+        """Who a device is. One that is lost or asleep is told by ``state``.
+
+        NoDeviceError: the index was never given.
+        """
+        return make_device(self._ask(lambda native: native.device(device_index)))
+
+    def devices(self) -> tuple[Device, ...]:
+        """Who all devices are, by index."""
+        return tuple([self.device(index) for index in range(self.device_count())])
+
+    def pool(self, device_index: int, kind: int = PoolKind.MAIN) -> Pool:
+        """Memory of a device. UnsupportedError: it has no such pool, or no figures for it."""
+        return make_pool(self._ask(lambda native: native.pool(device_index, kind)))
+
+    def telemetry(self, device_index: int, fields: int = 0) -> Telemetry:
+        """Load, temperature and power. `fields`: TelemetryField bits; 0: all that are cheap."""
+        return make_telemetry(self._ask(lambda native: native.telemetry(device_index, fields)))
+
+    def usage(self, device_index: int, pid: int) -> Usage:
+        """What a process uses on a device; `pid` is as the driver counts it.
+
+        NoProcessError: the driver lists no such process on the device.
+        """
+        return make_usage(self._ask(lambda native: native.usage(device_index, pid)))
+
+    def own_usage(self, device_index: int) -> Usage:
+        """What this process uses on a device; 0 bytes is said only where the driver can know."""
+        return make_usage(self._ask(lambda native: native.own_usage(device_index)))
+
+    def snapshot(self, collect: int = 0, *, device_index: int | None = None,
+                 pid: int | None = None, deadline_ms: int = 0) -> Snapshot:
+        """Takes a snapshot. What could not be read is a diagnostic of it, not an error.
+
+        collect: Collect bits; 0: MEMORY, DEVICES, POOLS and SELF.
+        device_index: of this device alone. NoDeviceError: the index was never given.
+        pid: keeps the usages of this process alone.
+        deadline_ms: 0: the context's.
+        """
+        flags = 0
+        if device_index is not None:
+            flags |= SnapshotFlag.ONE_DEVICE
+        if pid is not None:
+            flags |= SnapshotFlag.ONE_PROCESS
+        return self.take(flags, collect, device_index or 0, pid or 0, deadline_ms)
+
+    def take(self, flags: int = 0, collect: int = 0, device_index: int = 0, pid: int = 0,
+             deadline_ms: int = 0) -> Snapshot:
+        """The same with the options of hmn_snapshot_options, as they are. `flags`: SnapshotFlag."""
+        return make_snapshot(self._ask(
+            lambda native: native.take(flags, collect, device_index, pid, deadline_ms)))
+
+    @property
+    def closed(self) -> bool:
+        return self._handle.closed
+
+    def close(self) -> None:
+        """Ends the context; more than once is fine. A call in another thread ends first."""
+        self._handle.close()
+
+    def __enter__(self) -> Context:
+        self._handle.use()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()

@@ -1,0 +1,143 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""What a failed call raises."""
+from __future__ import annotations
+
+from ._native import raw
+from ._origin import NativeDomain
+from ._status import Status, status_name
+
+
+class Error(Exception):
+    """A call of the C library failed. The text says what, and what can be done.
+
+    status: a Status, or a number that a newer library gave.
+    backend: a Backend: who failed; 0: the library itself refused.
+    native_domain: a NativeDomain: whose number native_code is.
+    native_code: None when nobody gave one.
+    """
+
+    def __init__(self, message: str, status: int = Status.INTERNAL, backend: int = 0,
+                 native_domain: int = 0, native_code: int | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.status = status
+        self.backend = backend
+        self.native_domain = native_domain
+        self.native_code = None if native_domain == NativeDomain.NONE else native_code
+
+    @property
+    def status_name(self) -> str:
+        """The status' name in C, for instance "HMN_E_RANGE"."""
+        return status_name(self.status)
+
+
+class ArgumentError(Error, ValueError):
+    """An argument is empty or malformed, or asks for what the library does not know."""
+
+
+class RangeError(Error, IndexError, ValueError):
+    """An index past the end, or a number outside what is allowed."""
+
+
+class OutOfMemoryError(Error, MemoryError):
+    """The host's memory is exhausted."""
+
+
+class UnsupportedError(Error):
+    """This system, device or driver has no such value."""
+
+
+class NoSourceError(Error):
+    """No library, no driver, no tool gives this value here."""
+
+
+class NoDeviceError(Error, LookupError):
+    """No device of that index or key."""
+
+
+class NoProcessError(Error, ProcessLookupError):
+    """No such process, or it has exited."""
+
+
+class RefusedError(Error, PermissionError):
+    """The system or the driver refused."""
+
+
+class DeadlineError(Error, TimeoutError):
+    """The driver did not answer within the deadline."""
+
+
+class DeviceLostError(Error):
+    """The device was there and is gone: unplugged, fallen off, reset."""
+
+
+class AsleepError(Error):
+    """Answering would have to wake the device."""
+
+
+class BackendError(Error):
+    """A driver or tool answered with an error, or with nonsense."""
+
+
+class LimitError(Error):
+    """A limit was reached."""
+
+
+class TooLargeError(Error, OverflowError):
+    """The result does not fit 64 bits."""
+
+
+class ForkedError(Error):
+    """The context was made by the parent of this process."""
+
+
+class EmptyError(Error, LookupError):
+    """It was not asked for, or there is nothing to give."""
+
+
+class StateError(Error):
+    """The right call at the wrong moment."""
+
+
+class InternalError(Error):
+    """A defect of the library or of this package, or a package that is newer than the library."""
+
+
+class ClosedError(ValueError):
+    """A context or snapshot was used after its close: a mistake of the caller, no failed call."""
+
+
+ERROR_OF_STATUS: dict[int, type[Error]] = {
+    Status.ARGUMENT: ArgumentError,
+    Status.STRUCT_SIZE: InternalError,
+    Status.UNKNOWN_FLAG: ArgumentError,
+    Status.RANGE: RangeError,
+    Status.NO_MEMORY: OutOfMemoryError,
+    Status.UNSUPPORTED: UnsupportedError,
+    Status.NO_SOURCE: NoSourceError,
+    Status.NO_DEVICE: NoDeviceError,
+    Status.NO_PROCESS: NoProcessError,
+    Status.PERMISSION: RefusedError,
+    Status.TIMEOUT: DeadlineError,
+    Status.DEVICE_LOST: DeviceLostError,
+    Status.BACKEND: BackendError,
+    Status.LIMIT: LimitError,
+    Status.OVERFLOW: TooLargeError,
+    Status.FORKED: ForkedError,
+    Status.BUFFER: InternalError,
+    Status.EMPTY: EmptyError,
+    Status.INTERNAL: InternalError,
+    Status.ASLEEP: AsleepError,
+    Status.STATE: StateError,
+}
+
+
+def error_of(message: str, status: int, backend: int, native_domain: int,
+             native_code: int) -> Error:
+    """The exception of a failure; Error itself for a status that this package does not know."""
+    made = ERROR_OF_STATUS.get(status, Error)
+    known = Status(status) if status in ERROR_OF_STATUS else status
+    return made(message, known, backend, native_domain, native_code)
+
+
+raw.raise_with(error_of)

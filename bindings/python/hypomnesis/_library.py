@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The library itself: its version, its features, its names of things."""
+from __future__ import annotations
+
+from enum import IntEnum
+
+from ._native import raw
+
+
+class Feature(IntEnum):
+    """What a library may have been built with. BACKEND + n: backend n is compiled in."""
+
+    SUBPROCESS = raw.FEATURE_SUBPROCESS  # code that runs helper programs is compiled in
+    SIMULATION = raw.FEATURE_SIMULATION  # Place.SIMULATION works
+    BACKEND = raw.FEATURE_BACKEND
+
+
+def version() -> str:
+    """The native library's version, for instance "0.1.0"."""
+    return raw.version_string()
+
+
+def version_number() -> int:
+    """The same as a number: major * 1000000 + minor * 1000 + patch."""
+    return raw.version_number()
+
+
+def library_path() -> str | None:
+    """The file that the native library was loaded from, where the system tells."""
+    return raw.library_path()
+
+
+def feature(number: int) -> bool:
+    """Whether the library has a feature: a Feature, or Feature.BACKEND + a Backend."""
+    return raw.feature(number) == 1
+
+
+def backend_name(backend: int) -> str:
+    """A backend's name, for instance "nvml"; "none" for 0, "unknown" for an unknown number."""
+    return raw.backend_name(backend)
+
+
+def format_bytes(count: int) -> str:
+    """A size for people: whole MiB below 1 GiB ("512 MiB", rounded down), else "8.2 GiB".
+
+    OverflowError: below 0, or 2**64 and more.
+    """
+    return raw.format_bytes(count)

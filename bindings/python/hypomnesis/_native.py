@@ -1,0 +1,69 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The native library, and the extension module that is linked to it."""
+from __future__ import annotations
+
+import importlib.util
+import os
+import sys
+
+__all__ = ["raw"]
+
+SONAME = "libhypomnesis.so.0"
+VARIABLE = "HYPOMNESIS_LIBRARY"
+AT_SECURE = 23  # of getauxval(3): the program is set-user-id or the like
+
+
+def _chosen() -> str | None:
+    """The library that the environment names; nothing in a set-user-id program."""
+    value = os.environ.get(VARIABLE)
+    if value is None:
+        return None
+    import ctypes
+    getauxval = ctypes.CDLL(None).getauxval
+    getauxval.restype = ctypes.c_ulong
+    return None if getauxval(ctypes.c_ulong(AT_SECURE)) else value
+
+
+def _load_first(path: str) -> None:
+    """Loads a library; the extension then finds its soname taken."""
+    import ctypes
+    if not os.path.isabs(path):
+        raise ImportError(f"{VARIABLE} is {path!r}, not the absolute path of {SONAME}")
+    try:
+        ctypes.CDLL(path)
+    except OSError as reason:
+        raise ImportError(f"{VARIABLE} is {path!r}, which cannot be loaded: {reason}") from reason
+
+
+def _places() -> str:
+    """Where the loader looks for the library, in its order."""
+    beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), SONAME)
+    places = [f"beside the extension module ({beside})", "the system's library folders"]
+    if os.environ.get("LD_LIBRARY_PATH"):
+        places.insert(0, f"LD_LIBRARY_PATH ({os.environ['LD_LIBRARY_PATH']})")
+    return ", ".join(places)
+
+
+def _explained(reason: ImportError) -> str:
+    if importlib.util.find_spec(f"{__package__}._raw") is None:
+        return (f"hypomnesis: the extension module is not built for this Python "
+                f"({sys.implementation.cache_tag}). Install the package with its pip.")
+    return (f"hypomnesis: the native library {SONAME} cannot be loaded: {reason}. "
+            f"It was looked for in: {_places()}. Install libhypomnesis, or set {VARIABLE} to the "
+            f"absolute path of {SONAME}.")
+
+
+def _require(path: str, loaded: str | None) -> None:
+    if loaded is None or not os.path.samefile(path, loaded):
+        raise ImportError(f"{VARIABLE} is {path!r}, which is not {SONAME}: {loaded} was loaded")
+
+
+_path = _chosen()
+if _path is not None:
+    _load_first(_path)
+try:
+    from . import _raw as raw
+except ImportError as _reason:
+    raise ImportError(_explained(_reason), name=__package__) from _reason
+if _path is not None:
+    _require(_path, raw.library_path())

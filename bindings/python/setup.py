@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Builds the extension, and with HYPOMNESIS_BUNDLE lays the native library beside it."""
+import os
+import re
+import shutil
+import subprocess
+
+from setuptools import Extension, setup
+from setuptools.command.build_ext import build_ext
+try:
+    from setuptools.command.bdist_wheel import bdist_wheel
+except ImportError:
+    from wheel.bdist_wheel import bdist_wheel
+
+SONAME = "libhypomnesis.so.0"
+BUNDLE = os.environ.get("HYPOMNESIS_BUNDLE")
+INCLUDE = os.environ.get("HYPOMNESIS_INCLUDE")
+SYSTEM = re.compile(r"lib(c|m|dl|pthread)\.so\.\d+|ld-linux.*\.so\.\d+")
+
+
+def output_of(*command):
+    return subprocess.run(command, check=True, capture_output=True, text=True).stdout
+
+
+def pkg_config(option):
+    return output_of("pkg-config", option, "hypomnesis").split()
+
+
+def extension():
+    if BUNDLE:
+        compile_args, link_args = [], [BUNDLE, "-Wl,--enable-new-dtags", "-Wl,-rpath,$ORIGIN"]
+    else:
+        compile_args, link_args = pkg_config("--cflags"), pkg_config("--libs")
+    return Extension("hypomnesis._raw", ["generated/raw_wrap.c"],
+                     include_dirs=[INCLUDE] if INCLUDE else [],
+                     extra_compile_args=compile_args + ["-fvisibility=hidden"],
+                     extra_link_args=link_args)
+
+
+def check_bundle(path):
+    """What is not on every system must be inside."""
+    dynamic = output_of("readelf", "--dynamic", "--wide", path)
+    strange = [name for name in re.findall(r"\(NEEDED\).*\[(.*)\]", dynamic)
+               if not SYSTEM.fullmatch(name)]
+    if strange:
+        raise SystemExit(f"{path} needs {', '.join(strange)}: build it with -DHMN_STATIC_RUNTIME=ON")
+    if f"[{SONAME}]" not in dynamic:
+        raise SystemExit(f"{path} is not {SONAME}")
+
+
+def glibc_of(*paths):
+    """The highest version of glibc's symbols that the files need."""
+    versions = output_of("readelf", "--version-info", "--wide", *paths)
+    return max((int(major), int(minor)) for major, minor
+               in re.findall(r"Name: GLIBC_(\d+)\.(\d+)", versions))
+
+
+class Build(build_ext):
+    def run(self):
+        super().run()
+        if BUNDLE:
+            check_bundle(BUNDLE)
+            shutil.copyfile(BUNDLE, self.bundled())
+
+    def built(self):
+        return self.get_ext_fullpath("hypomnesis._raw")
+
+    def bundled(self):
+        return os.path.join(os.path.dirname(self.built()), SONAME)
+
+    def get_outputs(self):
+        return super().get_outputs() + ([self.bundled()] if BUNDLE else [])
+
+
+class Wheel(bdist_wheel):
+    def get_tag(self):
+        python, abi, platform = super().get_tag()
+        if BUNDLE:
+            build = self.get_finalized_command("build_ext")
+            major, minor = glibc_of(build.built(), BUNDLE)
+            platform = f"manylinux_{major}_{minor}_{platform.removeprefix('linux_')}"
+        return python, abi, platform
+
+
+setup(ext_modules=[extension()], cmdclass={"build_ext": Build, "bdist_wheel": Wheel})

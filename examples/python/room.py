@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Which GPU has room for N bytes? room.py 8GiB"""
+import re
+import sys
+
+import hypomnesis
+
+UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
+
+
+def bytes_of(text: str) -> int:
+    found = re.fullmatch(r"(\d+) ?(\w*)", text)
+    if found is None or found[2] not in UNITS:
+        sys.exit(f"room: {text} is no size; for instance 8GiB, or a number of bytes")
+    return int(found[1]) * UNITS[found[2]]
+
+
+def main() -> int:
+    if len(sys.argv) != 2:
+        sys.exit("usage: room.py SIZE")
+    wanted = bytes_of(sys.argv[1])
+    most, most_free = None, -1
+    for device in hypomnesis.devices():
+        name = f"GPU {device.index} [{device.name or 'unknown'}]"
+        free = device.main_pool.free_bytes if device.main_pool is not None else None
+        if free is None:
+            print(f"{name}: free memory is not known")
+            continue
+        has_room = free >= wanted
+        verdict = "has room" if has_room else "has no room"
+        print(f"{name}: {hypomnesis.format_bytes(free)} free, {verdict}")
+        if has_room and free > most_free:
+            most, most_free = device.index, free
+    if most is None:
+        print(f"no GPU has room for {hypomnesis.format_bytes(wanted)}")
+        return 1
+    print(f"GPU {most} has most")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

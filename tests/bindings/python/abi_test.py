@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Constants, structs and functions against bindings/abi.json, which is written from the header."""
+import dataclasses
+import enum
+import importlib
+import re
+import unittest
+
+import hypomnesis
+from hypomnesis import _raw as raw
+from support import ABI, ROOT, run_suite
+
+RECORDS = {
+    "hmn_backend_info": hypomnesis.BackendInfo,
+    "hmn_delta": hypomnesis.Delta,
+    "hmn_device": hypomnesis.Device,
+    "hmn_diagnostic": hypomnesis.Diagnostic,
+    "hmn_pool": hypomnesis.Pool,
+    "hmn_process_memory": hypomnesis.ProcessMemory,
+    "hmn_snapshot_info": hypomnesis.SnapshotInfo,
+    "hmn_system_memory": hypomnesis.SystemMemory,
+    "hmn_telemetry": hypomnesis.Telemetry,
+    "hmn_usage": hypomnesis.Usage,
+}
+# Structs that are no values of their own here: arguments, and what an exception carries.
+NO_RECORDS = {"hmn_context_options", "hmn_error", "hmn_snapshot_options"}
+UNSEEN = ("struct_size", "present", "reserved0")
+OWN = {"hmn_device": ["pools", "telemetry", "own_usage", "usages"], "hmn_usage": ["process_name"]}
+
+# Prefix of the header's constants -> who has them here, by the same names.
+ENUMERATIONS = {
+    "HMN_E_": hypomnesis.Status,
+    "HMN_BACKEND_": hypomnesis.Backend,
+    "HMN_NOTE_": hypomnesis.Note,
+    "HMN_SCOPE_": hypomnesis.Scope,
+    "HMN_ACCOUNT_": hypomnesis.Accounting,
+    "HMN_NATIVE_": hypomnesis.NativeDomain,
+    "HMN_VENDOR_": hypomnesis.Vendor,
+    "HMN_FEATURE_": hypomnesis.Feature,
+    "HMN_CONTEXT_": hypomnesis.ContextFlag,
+    "HMN_PATH_": hypomnesis.Place,
+    "HMN_STATE_": hypomnesis.State,
+    "HMN_PROCESS_MEMORY_HAS_": hypomnesis.ProcessMemoryField,
+    "HMN_SYSTEM_MEMORY_HAS_": hypomnesis.SystemMemoryField,
+    "HMN_KIND_": hypomnesis.DeviceKind,
+    "HMN_MEMORY_KIND_": hypomnesis.MemoryKind,
+    "HMN_DEVICE_HAS_": hypomnesis.DeviceField,
+    "HMN_POOL_": hypomnesis.PoolKind,
+    "HMN_POOL_HAS_": hypomnesis.PoolField,
+    "HMN_TELEMETRY_HAS_": hypomnesis.TelemetryField,
+    "HMN_THROTTLE_": hypomnesis.Throttle,
+    "HMN_USAGE_": hypomnesis.UsageKind,
+    "HMN_USAGE_HAS_": hypomnesis.UsageField,
+    "HMN_NAME_": hypomnesis.NameState,
+    "HMN_COLLECT_": hypomnesis.Collect,
+    "HMN_SNAPSHOT_": hypomnesis.SnapshotFlag,
+    "HMN_FORMAT_": hypomnesis.Format,
+}
+# Sizes of structs; bits of `present` that None stands for; texts that are fields here.
+NO_MEMBER = re.compile(r"HMN_\w+_SIZE_V\d+|HMN_(BACKEND_INFO|DIAGNOSTIC|DELTA)_HAS_\w+|HMN_TEXT_\w+")
+
+FUNCTIONS = {
+    "hmn_version_number": "version_number",
+    "hmn_version_string": "version",
+    "hmn_feature": "feature",
+    "hmn_status_name": "status_name",
+    "hmn_backend_name": "backend_name",
+    "hmn_context_create": "Context",
+    "hmn_context_set_path": "Context.set_path",
+    "hmn_context_backend": "Context.backend",
+    "hmn_context_destroy": "Context.close",
+    "hmn_process_memory_read": "Context.process_memory",
+    "hmn_process_memory_read_self": "Context.own_memory",
+    "hmn_system_memory_read": "Context.system_memory",
+    "hmn_device_count": "Context.device_count",
+    "hmn_device_find": "Context.find_device",
+    "hmn_device_read": "Context.device",
+    "hmn_pool_read": "Context.pool",
+    "hmn_telemetry_read": "Context.telemetry",
+    "hmn_usage_read": "Context.usage",
+    "hmn_usage_read_self": "Context.own_usage",
+    "hmn_snapshot_take": "Context.take",
+    "hmn_snapshot_destroy": "Snapshot.close",
+    "hmn_snapshot_read": "Snapshot.info",
+    "hmn_snapshot_memory": "Snapshot.memory",
+    "hmn_snapshot_system": "Snapshot.system",
+    "hmn_snapshot_device": "Snapshot.devices",
+    "hmn_snapshot_telemetry": "Device.telemetry",
+    "hmn_snapshot_self": "Device.own_usage",
+    "hmn_snapshot_pool": "Snapshot.pools",
+    "hmn_snapshot_usage": "Snapshot.usages",
+    "hmn_snapshot_diagnostic": "Snapshot.diagnostics",
+    "hmn_snapshot_text": "Usage.process_name",
+    "hmn_report_read": "Snapshot.delta_since",
+    "hmn_report_delta": "Snapshot.delta_line",
+    "hmn_report_before_after": "Snapshot.before_after_lines",
+    "hmn_format_device": "Snapshot.device_line",
+    "hmn_format_json": "Snapshot.json",
+    "hmn_format_bytes": "format_bytes",
+}
+
+
+def prefix_of(constant):
+    """The longest known prefix: HMN_POOL_HAS_TOTAL is none of HMN_POOL_."""
+    return max((p for p in ENUMERATIONS if constant.startswith(p)), key=len, default=None)
+
+
+class Abi(unittest.TestCase):
+    def test_raw_constants_are_those_of_the_header(self):
+        for name, value in ABI["constants"].items():
+            self.assertEqual(getattr(raw, name.removeprefix("HMN_")), value, name)
+
+    def test_each_constant_is_a_member_of_its_enumeration(self):
+        members = {(cls, name): int(value) for cls in ENUMERATIONS.values()
+                   for name, value in cls.__members__.items()}
+        self.assertEqual(members.pop((hypomnesis.Status, "OK")), 0)
+        for name, value in ABI["constants"].items():
+            if NO_MEMBER.fullmatch(name) or name == "HMN_OK":
+                continue
+            prefix = prefix_of(name)
+            self.assertIsNotNone(prefix, f"no enumeration has {name}")
+            member = (ENUMERATIONS[prefix], name.removeprefix(prefix))
+            self.assertEqual(members.pop(member, None), value, name)
+        self.assertEqual(members, {}, "not in the header")
+
+    def test_every_public_enumeration_is_held(self):
+        public = {value for value in vars(hypomnesis).values()
+                  if isinstance(value, enum.EnumMeta)}
+        self.assertEqual(public, set(ENUMERATIONS.values()))
+
+    def test_sizes_are_those_of_the_header(self):
+        for name, struct in ABI["structs"].items():
+            self.assertEqual(raw.size_of(name), struct["size"], name)
+        self.assertEqual(raw.size_of("hmn_nothing"), 0)
+
+    def test_each_field_of_a_record_is_in_its_class_in_the_same_order(self):
+        self.assertEqual(set(RECORDS) | NO_RECORDS, set(ABI["structs"]))
+        for name, cls in RECORDS.items():
+            expected = [field["name"] for field in ABI["structs"][name]["fields"]
+                        if field["name"] not in UNSEEN]
+            found = [field.name for field in dataclasses.fields(cls)]
+            self.assertEqual(found, expected + OWN.get(name, []), name)
+
+    def test_a_field_may_be_none_where_it_may_be_absent_and_only_there(self):
+        plain = {"double": "float"}
+        for name, cls in RECORDS.items():
+            types = {field.name: field.type for field in dataclasses.fields(cls)}
+            for field in ABI["structs"][name]["fields"]:
+                if field["name"] in UNSEEN:
+                    continue
+                kind = "str" if field["count"] else plain.get(field["type"], "int")
+                kind = "bool" if field["name"] == "is_main" else kind
+                expected = f"{kind} | None" if field["present"] else kind
+                self.assertEqual(types[field["name"]], expected, f"{name}.{field['name']}")
+
+    def test_each_function_can_be_reached(self):
+        self.assertEqual(set(FUNCTIONS), set(ABI["functions"]))
+        wrapper = (ROOT / "bindings/python/generated/raw_wrap.c").read_text()
+        for function, path in FUNCTIONS.items():
+            self.assertRegex(wrapper, rf"\b{function}\(", function)
+            found = hypomnesis
+            for name in path.split("."):
+                self.assertTrue(hasattr(found, name), path)
+                found = getattr(found, name)
+
+    def test_the_version_is_that_of_the_header(self):
+        self.assertEqual(hypomnesis.version(), ABI["version"])
+        project = (ROOT / "bindings/python/pyproject.toml").read_text()
+        self.assertEqual(re.search(r'^version = "(.*)"', project, re.M)[1], ABI["version"])
+        major, minor, patch = map(int, ABI["version"].split("."))
+        self.assertEqual(hypomnesis.version_number(), major * 1000000 + minor * 1000 + patch)
+        soname = importlib.import_module("hypomnesis._native").SONAME
+        self.assertEqual(soname, f"libhypomnesis.so.{major}")
+
+
+if __name__ == "__main__":
+    run_suite()

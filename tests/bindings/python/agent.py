@@ -1,0 +1,184 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Answers the requests of behaviour.py through the public package."""
+import sys
+
+import hypomnesis
+
+# Fields that the records of this package have beside those of C.
+OWN = {"pools", "telemetry", "own_usage", "usages", "process_name"}
+NOTHING = "null"
+
+
+def text(value):
+    escapes = {"\\": "\\\\", "\t": "\\t", "\n": "\\n", "\r": "\\r"}
+    return '"' + "".join(escapes.get(letter, letter) for letter in value)
+
+
+def written(value):
+    if value is None:
+        return NOTHING
+    if isinstance(value, str):
+        return text(value)
+    return repr(value) if isinstance(value, float) else str(int(value))
+
+
+def single(value):
+    return {"value": value}
+
+
+def record(value):
+    if value is None:
+        return single(None)
+    return {name: getattr(value, name) for name in value.__slots__ if name not in OWN}
+
+
+
+
+
+
+class Agent:
+    def __init__(self):
+        self.context = hypomnesis.Context()
+        self.snapshots = {}
+
+    def open(self, flags, deadline_ms, max_age_ms, machine):
+        self.context.close()
+        paths = {} if machine == "-" else {hypomnesis.Place.SIMULATION: machine}
+        self.context = hypomnesis.Context(int(flags), deadline_ms=int(deadline_ms),
+                                          max_age_ms=int(max_age_ms), paths=paths)
+
+    def close(self):
+        self.context.close()
+
+    def device_count(self):
+        return single(self.context.device_count())
+
+    def find_device(self, key):
+        return single(self.context.find_device(key))
+
+    def device(self, index):
+        return record(self.context.device(int(index)))
+
+    def pool(self, index, kind):
+        return record(self.context.pool(int(index), int(kind)))
+
+    def telemetry(self, index, fields):
+        return record(self.context.telemetry(int(index), int(fields)))
+
+    def usage(self, index, pid):
+        return record(self.context.usage(int(index), int(pid)))
+
+    def own_usage(self, index):
+        return record(self.context.own_usage(int(index)))
+
+    def process_memory(self, pid, fields):
+        return record(self.context.process_memory(int(pid), int(fields)))
+
+    def own_memory(self, fields):
+        return record(self.context.own_memory(int(fields)))
+
+    def system_memory(self):
+        return record(self.context.system_memory())
+
+    def backend(self, number):
+        return record(self.context.backend(int(number)))
+
+    def set_path(self, place, value):
+        self.context.set_path(int(place), None if value == "-" else value)
+
+    def take(self, name, flags, collect, device_index, pid):
+        taken = self.context.take(int(flags), int(collect), int(device_index), int(pid))
+        self.snapshots[name] = taken
+
+    def drop(self, name):
+        self.snapshots[name].close()
+
+    def info(self, name):
+        return record(self.snapshots[name].info)
+
+    def memory(self, name):
+        return record(self.snapshots[name].memory)
+
+    def system(self, name):
+        return record(self.snapshots[name].system)
+
+    def snapshot_device(self, name, i):
+        return record(self.snapshots[name].devices[int(i)])
+
+    def snapshot_telemetry(self, name, i):
+        return record(self.snapshots[name].devices[int(i)].telemetry)
+
+    def self(self, name, i):
+        return record(self.snapshots[name].devices[int(i)].own_usage)
+
+    def snapshot_pool(self, name, i):
+        return record(self.snapshots[name].pools[int(i)])
+
+    def snapshot_usage(self, name, i):
+        return record(self.snapshots[name].usages[int(i)])
+
+    def process_name(self, name, i):
+        return single(self.snapshots[name].usages[int(i)].process_name)
+
+    def diagnostic(self, name, i):
+        return record(self.snapshots[name].diagnostics[int(i)])
+
+    def json(self, name):
+        return single(self.snapshots[name].json())
+
+    def device_line(self, name, i, format):
+        return single(self.snapshots[name].device_line(int(i), int(format)))
+
+    def delta(self, before, after, index):
+        return record(self.snapshots[after].delta_since(self.snapshots[before], int(index)))
+
+    def delta_line(self, before, after, index, label):
+        return single(self.snapshots[after].delta_line(self.snapshots[before], int(index), label))
+
+    def before_after(self, before, after, index, label):
+        return single(self.snapshots[after].before_after_lines(self.snapshots[before], int(index),
+                                                               label))
+
+    def format_bytes(self, count):
+        return single(hypomnesis.format_bytes(int(count)))
+
+    def status_name(self, number):
+        return single(hypomnesis.status_name(int(number)))
+
+    def backend_name(self, number):
+        return single(hypomnesis.backend_name(int(number)))
+
+    def feature(self, number):
+        return single(hypomnesis.feature(int(number)))
+
+    def version(self):
+        return single(hypomnesis.version())
+
+
+def answer(agent, words):
+    try:
+        return getattr(agent, words[0])(*words[1:]) or {}
+    except hypomnesis.ClosedError:
+        return {"error": "closed"}
+    except hypomnesis.Error as error:
+        return {"error": error.status_name, "message": error.message}
+    except IndexError:
+        return {"error": "HMN_E_RANGE", "message": "past the end"}
+
+
+def main():
+    agent = Agent()
+    sys.stdin.reconfigure(encoding="utf-8")
+    sys.stdout.reconfigure(encoding="utf-8")
+    for line in sys.stdin:
+        words = line.rstrip("\n").split("\t")
+        if words == ["quit"]:
+            return
+        for key, value in answer(agent, words).items():
+            plain = key == "error"
+            print(key, value if plain else written(value), sep="\t")
+        print(flush=True)
+
+
+if __name__ == "__main__":
+    main()

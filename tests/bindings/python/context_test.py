@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Contexts: options, paths, lifetime, direct readings."""
+import dataclasses
+import os
+import pathlib
+import unittest
+
+import hypomnesis
+from hypomnesis import (Backend, BackendInfo, ClosedError, Context, ContextFlag, Device, Place, Pool,
+                        PoolKind, ProcessMemory, ProcessMemoryField, State, SystemMemory, Telemetry,
+                        TelemetryField, Usage, Vendor)
+from support import MACHINES, Case, run_suite
+
+MIB = 1 << 20
+
+
+class Contexts(Case):
+    def test_direct_readings(self):
+        context = self.context("workstation")
+        self.assertEqual(context.device_count(), 1)
+        self.assertEqual(context.find_device("pci:01:00.0"), 0)
+        device = context.device(0)
+        self.assertIsInstance(device, Device)
+        self.assertEqual((device.name, device.vendor, device.pci_bus_id),
+                         ("NVIDIA GeForce RTX 4090", Vendor.NVIDIA, "0000:01:00.0"))
+        self.assertEqual(context.devices(), (device,))
+        pool = context.pool(0)
+        self.assertIsInstance(pool, Pool)
+        self.assertEqual((pool.kind, pool.total_bytes, pool.used_bytes, pool.reserved_bytes),
+                         (PoolKind.VRAM, 24564 * MIB, 13911 * MIB, 498 * MIB))
+        self.assertIs(pool.is_main, True)
+        telemetry = context.telemetry(0, TelemetryField.POWER | TelemetryField.GPU_BUSY)
+        self.assertIsInstance(telemetry, Telemetry)
+        self.assertEqual((telemetry.power_watts, telemetry.gpu_busy_percent), (371.42, 97.0))
+        usage = context.usage(0, 48211)
+        self.assertIsInstance(usage, Usage)
+        self.assertEqual((usage.pid, usage.used_bytes), (48211, 13056 * MIB))
+        self.assertEqual(context.own_usage(0).used_bytes, 0)
+
+    def test_host_readings(self):
+        context = self.context("workstation")
+        own = context.own_memory()
+        self.assertIsInstance(own, ProcessMemory)
+        self.assertEqual((own.pid, own.resident_bytes), (os.getpid(), 11 * MIB + MIB // 2))
+        self.assertIsNone(own.swap_bytes)
+        self.assertEqual(context.process_memory(1842).resident_bytes, 148 * MIB)
+        system = context.system_memory()
+        self.assertIsInstance(system, SystemMemory)
+        self.assertEqual(system.available_bytes, 41 * 1024 * MIB + 256 * MIB)
+        self.assertIsNone(system.limit_bytes)
+
+    def test_the_real_host(self):
+        with Context() as context:
+            asked = ProcessMemoryField.RESIDENT | ProcessMemoryField.PEAK_RESIDENT
+            memory = context.own_memory(asked)
+        self.assertEqual(memory.backend, Backend.OS)
+        self.assertGreater(memory.resident_bytes, MIB)
+        self.assertGreaterEqual(memory.peak_resident_bytes, memory.resident_bytes)
+
+    def test_backends_are_told_of(self):
+        info = self.context("workstation").backend(Backend.SIMULATED)
+        self.assertIsInstance(info, BackendInfo)
+        self.assertEqual((info.state, info.version), (State.READY, "570.133.07"))
+        with Context(backends_off=1 << Backend.NVML) as context:
+            self.assertEqual(context.backend(Backend.NVML).state, State.OFF)
+
+    def test_paths_are_texts_bytes_or_paths(self):
+        path = MACHINES / "apu.json"
+        for value in (path, str(path), os.fsencode(path)):
+            with Context() as context:
+                context.set_path(Place.SIMULATION, value)
+                self.assertEqual(context.device_count(), 1)
+
+    def test_a_path_need_not_be_text(self):
+        path = os.fsencode(self.folder) + b"/\xff.json"
+        with open(path, "wb") as file:
+            file.write(pathlib.Path(MACHINES / "apu.json").read_bytes())
+        with Context(paths={Place.SIMULATION: os.fsdecode(path)}) as context:
+            self.assertEqual(context.device_count(), 1)
+
+    def test_a_path_can_be_the_default_again(self):
+        with Context(paths={Place.SIMULATION: "/nowhere.json"}) as context:
+            context.set_path(Place.SIMULATION, None)
+            self.assertNotEqual(context.own_memory().backend, Backend.SIMULATED)
+
+    def test_the_environment_is_read_when_asked(self):
+        script = ("import hypomnesis as h; c = h.Context(h.ContextFlag(int(__import__('sys').argv[1])));"
+                  "print(c.backend(h.Backend.SIMULATED).state == h.State.READY)")
+        for flag, expected in ((ContextFlag.ENVIRONMENT, "True"), (0, "False")):
+            done = self.python("-c", script, int(flag), HMN_SIMULATION=MACHINES / "apu.json")
+            self.assertEqual(done.stdout.strip(), expected, done.stderr)
+
+    def test_use_after_close(self):
+        context = self.context("workstation")
+        context.close()
+        context.close()
+        self.assertTrue(context.closed)
+        for call in (context.device_count, context.own_memory, context.snapshot,
+                     context.system_memory, lambda: context.pool(0), context.__enter__,
+                     lambda: context.set_path(Place.PROC, "/proc")):
+            with self.assertRaisesRegex(ClosedError, "this context is closed"):
+                call()
+
+    def test_with_closes(self):
+        with self.context("workstation") as context:
+            self.assertFalse(context.closed)
+        self.assertTrue(context.closed)
+
+    def test_a_context_that_could_not_be_made_leaves_nothing(self):
+        with self.assertRaises(hypomnesis.ArgumentError):
+            Context(paths={Place.PROC: "relative"})
+        with self.assertRaises(OverflowError):
+            Context(deadline_ms=-1)
+
+    def test_values_are_frozen_and_compare(self):
+        context = self.context("workstation")
+        device = context.device(0)
+        self.assertEqual(device, context.device(0))
+        self.assertEqual(hash(device), hash(context.device(0)))
+        with self.assertRaises(dataclasses.FrozenInstanceError):
+            device.name = "other"
+        with self.assertRaises((AttributeError, TypeError)):
+            device.colour = "red"
+        self.assertEqual(dataclasses.replace(device, name="other").name, "other")
+        self.assertEqual(dataclasses.asdict(device)["uuid"], device.uuid)
+
+
+class Default(Case):
+    def test_the_process_has_a_context_of_its_own(self):
+        self.assertIs(hypomnesis.default_context(), hypomnesis.default_context())
+        self.assertEqual(hypomnesis.memory().pid, os.getpid())
+        self.assertGreater(hypomnesis.system_memory().total_bytes, MIB)
+        hypomnesis.default_context().close()
+        self.assertGreater(hypomnesis.memory().resident_bytes, MIB)
+
+    def test_it_reads_the_environment(self):
+        done = self.python("-c", "import hypomnesis as h; print([d.main_pool.kind for d in h.devices()],"
+                           "h.snapshot(pid=7).info.usage_count)",
+                           HMN_SIMULATION=MACHINES / "unified-gb10.json")
+        self.assertEqual(done.stdout.strip(), f"[{PoolKind.UNIFIED.value}] 0", done.stderr)
+
+    def test_it_says_what_is_wrong_with_the_environment(self):
+        done = self.python("-c", "import hypomnesis as h\ntry: h.memory()\n"
+                           "except h.ArgumentError as e: print(e)", HMN_SIMULATION="relative.json")
+        self.assertIn("HMN_SIMULATION", done.stdout, done.stderr)
+
+
+if __name__ == "__main__":
+    run_suite()

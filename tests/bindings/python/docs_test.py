@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The programs of the documentation run, and print what stands below them."""
+import builtins
+import os
+import re
+import subprocess
+import sys
+import unittest
+
+import hypomnesis
+from support import MACHINES, ROOT, Case, run_suite
+
+PAGES = ("docs/bindings/python.md", "bindings/python/README.md")
+
+
+def blocks(page):
+    """Each program of a page with the text that follows before the next program, or None."""
+    parts = re.findall(r"```(\w+)\n(.*?)```", page, re.S)
+    for (kind, program), following in zip(parts, parts[1:] + [("", "")]):
+        if kind == "python":
+            yield program, following[1] if following[0] == "text" else None
+
+
+class Docs(Case):
+    def test_programs(self):
+        count = compared = 0
+        for name in PAGES:
+            for program, expected in blocks((ROOT / name).read_text(encoding="utf-8")):
+                with self.subTest(program):
+                    done = subprocess.run(
+                        [sys.executable, "-B", "-W", "error", "-c", program], capture_output=True,
+                        text=True, timeout=60, cwd=ROOT, check=False,
+                        env={**os.environ, "HMN_SIMULATION": str(MACHINES / "workstation.json")})
+                    self.assertEqual((done.returncode, done.stderr), (0, ""))
+                    if expected is not None:
+                        self.assertEqual(done.stdout, expected)
+                        compared += 1
+                    count += 1
+        self.assertGreaterEqual(count, 8)
+        self.assertGreaterEqual(compared, 4)
+
+    def test_the_table_of_errors(self):
+        page = (ROOT / PAGES[0]).read_text(encoding="utf-8")
+        told = {}
+        for cls, statuses, also in re.findall(r"^\| `(\w+Error)` \| (.*?) \| ?(.*?) ?\|$", page, re.M):
+            for status in re.findall(r"\w+", statuses):
+                told[hypomnesis.Status[status]] = getattr(hypomnesis, cls)
+            for builtin in re.findall(r"\w+", also):
+                self.assertTrue(issubclass(getattr(hypomnesis, cls),
+                                           getattr(builtins, builtin)), cls)
+        self.assertEqual(told, hypomnesis._error.ERROR_OF_STATUS)
+
+    def test_every_public_name_says_what_it_is(self):
+        for name in hypomnesis.__all__:
+            value = getattr(hypomnesis, name)
+            self.assertTrue((value.__doc__ or "").strip(), name)
+            self.assertNotIn("An enumeration.", value.__doc__, name)
+
+
+if __name__ == "__main__":
+    run_suite()

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The programs of examples/python on example machines and on this one."""
+import re
+import unittest
+
+from support import MACHINES, ROOT, Case, run_suite
+
+MIB = 1 << 20
+SERVER = """\
+GPU 0 [NVIDIA H100 80GB HBM3]: 4.7 GiB free, has no room
+GPU 1 [NVIDIA H100 80GB HBM3]: 5.0 GiB free, has no room
+GPU 2 [NVIDIA H100 80GB HBM3]: 5.0 GiB free, has no room
+GPU 3 [NVIDIA H100 80GB HBM3]: 4.9 GiB free, has no room
+GPU 4 [NVIDIA H100 80GB HBM3]: 19.1 GiB free, has room
+GPU 5 [NVIDIA H100 80GB HBM3]: 19.2 GiB free, has room
+GPU 6 [NVIDIA H100 80GB HBM3]: 79.1 GiB free, has room
+GPU 7 [NVIDIA H100 80GB HBM3]: 79.1 GiB free, has room
+GPU 6 has most
+"""
+ASLEEP = """\
+GPU 0 [NVIDIA GeForce RTX 4060 Laptop GPU]: free memory is not known
+no GPU has room for 1.0 GiB
+"""
+FALLS = {"host": {"self": {"resident": "100MiB"}},
+         "devices": [{"name": "GPU", "pools": [{"kind": "vram", "total": "16384MiB"}],
+                      "processes": [{"pid": "self", "used": "50MiB"}]}],
+         "changes": [{"at_reading": 2, "patch": [
+             {"op": "replace", "path": "/host/self/resident", "value": "164MiB"},
+             {"op": "replace", "path": "/devices/0/processes/0/used", "value": "562MiB"}]}]}
+
+
+class Examples(Case):
+    def example(self, name, *arguments, machine=None):
+        place = None if machine is None else self.machine(machine)
+        done = self.python(ROOT / f"examples/python/{name}.py", *arguments, HMN_SIMULATION=place,
+                           PYTHONIOENCODING="utf-8")
+        self.assertEqual(done.stderr, "")
+        return done.returncode, done.stdout
+
+    def test_memory(self):
+        expected = (f"resident: {23 * MIB // 2} bytes (11 MiB)\n"
+                    f"available: {165 * 256 * MIB} bytes (41.2 GiB)\n")
+        self.assertEqual(self.example("memory", machine="workstation"), (0, expected))
+
+    def test_memory_of_this_machine(self):
+        status, text = self.example("memory", machine={"host": "real"})
+        self.assertRegex(text, r"\Aresident: \d{7,} bytes \(\d+ MiB\)\navailable: \d{7,} bytes \(")
+        self.assertEqual(status, 0)
+
+    def test_room(self):
+        self.assertEqual(self.example("room", "8GiB", machine="server-8gpu"), (0, SERVER))
+        self.assertEqual(self.example("room", "1GiB", machine="laptop-asleep"), (1, ASLEEP))
+        free = 24564 - 498 - 13911
+        line = f"GPU 0 [NVIDIA GeForce RTX 4090]: 9.9 GiB free, has"
+        for wanted, status, verdict in ((free * MIB, 0, f"{line} room\nGPU 0 has most\n"),
+                                        (free * MIB + 1, 1, f"{line} no room\n"
+                                         "no GPU has room for 9.9 GiB\n")):
+            self.assertEqual(self.example("room", wanted, machine="workstation"), (status, verdict))
+        self.assertEqual(self.example("room", "8GiB", machine={"devices": []}),
+                         (1, "no GPU has room for 8.0 GiB\n"))
+
+    def test_before_and_after(self):
+        status, text = self.example("before_after", machine=FALLS)
+        lines = text.splitlines()
+        self.assertEqual((status, len(lines)), (0, 2))
+        self.assertRegex(lines[0], r"^  work: RAM 100 MB .* 164 MB \(\+64 MB\)$")
+        self.assertRegex(lines[1], r"^  work: VRAM 50 MB .* 562 MB \(\+512 MB / 16384 MB\) .*\[GPU\]$")
+
+    def test_before_and_after_without_a_device(self):
+        self.assertEqual(self.example("before_after", machine={"host": "real"}),
+                         (0, "RAM +64 MiB or more\n"))
+
+    def test_every_program_is_tested(self):
+        source = (ROOT / "tests/bindings/python/examples_test.py").read_text(encoding="utf-8")
+        tested = set(re.findall(r'example\("(\w+)"', source))
+        self.assertEqual(tested, {path.stem for path in (ROOT / "examples/python").glob("*.py")})
+        self.assertTrue(MACHINES.exists())
+
+
+if __name__ == "__main__":
+    run_suite()

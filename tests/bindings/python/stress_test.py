@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""10,000 cycles with handles dropped in every order leave the memory as it was."""
+import gc
+import threading
+import unittest
+
+import hypomnesis
+from hypomnesis import Backend, Collect
+from support import Case, resident_bytes, run_suite
+
+CYCLES = 10000
+ROUND = 1000
+GROWTH = 1 << 20
+ALL = Collect.MEMORY | Collect.SYSTEM | Collect.POOLS | Collect.PROCESSES | Collect.TELEMETRY
+
+
+class Ring:
+    """Keeps what only the garbage collector frees."""
+
+    def __init__(self, *kept):
+        self.kept = kept
+        self.ring = self
+
+
+class Stress(Case):
+    def grows_by(self, cycle):
+        for i in range(ROUND):
+            cycle(i)
+        gc.collect()
+        before = resident_bytes()
+        for i in range(CYCLES):
+            cycle(i)
+        gc.collect()
+        return resident_bytes() - before
+
+    def test_handles_in_every_order(self):
+        def cycle(i):
+            context = self.bare_context("workstation")
+            snapshot = context.snapshot(ALL)
+            other = context.snapshot(Collect.MEMORY)
+            match i % 5:
+                case 0:
+                    del context
+                    snapshot.json()
+                case 1:
+                    context.close()
+                    other.close()
+                case 2:
+                    Ring(context, snapshot, other)
+                case 3:
+                    snapshot.close()
+                    context.device_count()
+                case 4:
+                    del snapshot, other
+        self.assertLess(self.grows_by(cycle), GROWTH)
+
+    def bare_context(self, name):
+        return hypomnesis.Context(paths={hypomnesis.Place.SIMULATION: self.machine(name)})
+
+    def test_failures(self):
+        context = self.context("workstation")
+        snapshot = context.snapshot()
+
+        def cycle(i):
+            for call in (lambda: context.device(9), lambda: context.find_device("no:key"),
+                         lambda: snapshot.device_line(7), lambda: hypomnesis.Context(1 << 30),
+                         lambda: context.usage(0, 77)):
+                try:
+                    call()
+                except hypomnesis.Error:
+                    continue
+                raise AssertionError("it did not fail")
+        self.assertLess(self.grows_by(cycle), GROWTH)
+
+    def test_copies(self):
+        context = self.context("workstation")
+
+        def cycle(i):
+            context.snapshot(ALL).json()
+        self.assertLess(self.grows_by(cycle), GROWTH)
+
+    def test_direct_readings(self):
+        context = self.context("workstation")
+        readings = (lambda: context.device(0), lambda: context.pool(0), lambda: context.telemetry(0),
+                    lambda: context.usage(0, 48211), lambda: context.own_usage(0),
+                    lambda: context.own_memory(), lambda: context.process_memory(1842),
+                    lambda: context.system_memory(), lambda: context.backend(Backend.SIMULATED),
+                    lambda: context.device_count(), lambda: context.find_device("pci:01:00.0"))
+
+        def cycle(i):
+            for reading in readings:
+                for _ in range(4):
+                    reading()
+        self.assertLess(self.grows_by(cycle), GROWTH)
+
+    def test_threads_end_with_their_contexts(self):
+        def cycle(i):
+            self.bare_context("workstation").pool(0)
+        before = threads_of_this_process()
+        for i in range(200):
+            cycle(i)
+        self.assertLess(threads_of_this_process(), before + 20)
+        self.assertEqual(threading.active_count(), 1)
+
+
+def threads_of_this_process():
+    with open("/proc/self/status") as status:
+        return next(int(line.split()[1]) for line in status if line.startswith("Threads:"))
+
+
+if __name__ == "__main__":
+    run_suite()

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""What the suites share."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import hypomnesis
+from hypomnesis import Context, Place
+
+ROOT = pathlib.Path(__file__).resolve().parents[3]
+MACHINES = ROOT / "examples/machines"
+ABI = json.loads((ROOT / "bindings/abi.json").read_text())
+
+
+class Case(unittest.TestCase):
+    """With a folder of its own and contexts on simulated machines."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def machine(self, description):
+        """The path of a machine file: of an example by its name, or of a description."""
+        if isinstance(description, str):
+            return MACHINES / f"{description}.json"
+        path = self.folder / f"machine{len(list(self.folder.iterdir()))}.json"
+        path.write_text(json.dumps(description), encoding="utf-8")
+        return path
+
+    def context(self, description, flags=0, **options):
+        made = Context(flags, paths={Place.SIMULATION: self.machine(description)}, **options)
+        self.addCleanup(made.close)
+        return made
+
+    def python(self, *arguments, **environment):
+        """A Python of its own with changed variables; None removes one."""
+        changed = {**os.environ, **environment}
+        return subprocess.run([sys.executable, "-B", *map(str, arguments)], capture_output=True,
+                              text=True, timeout=60,
+                              env={k: str(v) for k, v in changed.items() if v is not None})
+
+
+def resident_bytes():
+    return hypomnesis.memory().resident_bytes
+
+
+def skip(suite, reason):
+    print(f"skipped: {suite}: {reason}")
+    sys.exit(77)
+
+
+def run_suite():
+    """The tests of the program that runs; its arguments are its own."""
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Threads: readings let others run, one context serves many, closing waits for nobody."""
+import threading
+import time
+import unittest
+
+import hypomnesis
+from hypomnesis import ClosedError, Collect
+from support import Case, run_suite
+
+THREADS = 8
+SLOW = {"devices": [{"name": "GPU", "pools": [{"kind": "vram", "total": 5}],
+                     "delays": [{"call": "pools", "ms": 600}]}]}
+ALL = Collect.SYSTEM | Collect.PROCESSES | Collect.TELEMETRY | Collect.POOLS
+
+
+def together(work, count=THREADS):
+    """Runs work(i) in threads; what they raised."""
+    raised = []
+
+    def run(i):
+        try:
+            work(i)
+        except Exception as error:
+            raised.append(error)
+    threads = [threading.Thread(target=run, args=(i,)) for i in range(count)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join(60)
+    return raised
+
+
+class Threads(Case):
+    def test_others_run_during_a_reading(self):
+        context = self.context(SLOW, deadline_ms=30000)
+        for call in (lambda: context.pool(0), lambda: context.snapshot(Collect.POOLS)):
+            thread = threading.Thread(target=call)
+            thread.start()
+            turns = 0
+            while thread.is_alive():
+                time.sleep(0.01)
+                turns += 1
+            self.assertGreater(turns, 10)
+
+    def test_one_context_serves_many(self):
+        context = self.context("server-8gpu")
+        whole = context.snapshot(ALL)
+
+        def work(i):
+            for _ in range(100):
+                assert context.pool(i).device_index == i
+                snapshot = context.snapshot(ALL)
+                assert [d.uuid for d in snapshot.devices] == [d.uuid for d in whole.devices]
+                assert len(snapshot.usages) == len(whole.usages)
+                assert whole.json().startswith("{")
+        self.assertEqual(together(work), [])
+
+    def test_contexts_of_their_own(self):
+        def work(i):
+            for _ in range(20):
+                with self.context({"devices": [{"name": f"GPU of {i}"}]}) as context:
+                    assert context.device(0).name == f"GPU of {i}"
+        path = threading.Lock()
+        machine = self.machine
+
+        def one_at_a_time(description):
+            with path:
+                return machine(description)
+        self.machine = one_at_a_time
+        self.assertEqual(together(work), [])
+
+    def test_closing_under_a_reading(self):
+        context = self.context(SLOW, deadline_ms=30000)
+        totals = []
+        thread = threading.Thread(target=lambda: totals.append(context.pool(0).total_bytes))
+        thread.start()
+        time.sleep(0.2)
+        started = time.monotonic()
+        context.close()
+        self.assertLess(time.monotonic() - started, 0.3)
+        with self.assertRaises(ClosedError):
+            context.pool(0)
+        thread.join(30)
+        self.assertEqual(totals, [5])
+
+    def test_closing_while_many_use_it(self):
+        for _ in range(20):
+            context = self.context("workstation")
+            snapshot = context.snapshot()
+
+            def work(i):
+                if i == 0:
+                    context.close()
+                    snapshot.close()
+                    return
+                for _ in range(50):
+                    assert context.device(0).index == 0
+                    assert snapshot.json()
+            raised = together(work)
+            self.assertTrue(all(isinstance(error, ClosedError) for error in raised), raised)
+
+    def test_the_own_context_is_for_all(self):
+        def work(_):
+            for _ in range(200):
+                assert hypomnesis.memory().resident_bytes
+        self.assertEqual(together(work), [])
+
+
+if __name__ == "__main__":
+    run_suite()

@@ -3,6 +3,7 @@
 status that means skipped, and each required suite exists."""
 import json
 import pathlib
+import shutil
 import subprocess
 import sys
 
@@ -24,7 +25,8 @@ def violations(tests, required):
     names = {test["name"] for test in tests}
     for line in required.splitlines():
         words = line.split("#")[0].split()
-        if words and words[0] == "release" and words[1] not in names:
+        is_wanted = words[:1] == ["release"] and all(shutil.which(program) for program in words[2:])
+        if is_wanted and words[1] not in names:
             yield f"{words[1]} is required and does not exist"
 
 

@@ -40,6 +40,9 @@ CASES = [
     ({"a.xml": GOOD}, "a unit.other", False, "a", "1 passed, 0 failed, 0 skipped", 0, None),
     ({"a.xml": GOOD}, "a unit.other", True, "a", "1 passed, 1 failed, 0 skipped", 1,
      "failed: unit.other is required and did not run (a)"),
+    ({"a.xml": GOOD}, "a unit.other sh", True, "a", "1 passed, 1 failed, 0 skipped", 1,
+     "failed: unit.other is required and did not run (a)"),
+    ({"a.xml": GOOD}, "a unit.other no-such-program", True, "a", "1 passed, 0 failed, 0 skipped", 0, None),
     ({"a.xml": MUTE}, "a unit.mute # x", True, "a", "0 passed, 1 failed, 1 skipped", 1, None),
     ({"a.xml": GOOD}, "# none\nb unit.b\na unit.good", True, "a", "1 passed, 0 failed, 0 skipped", 0, None),
 ]

@@ -10,6 +10,7 @@ namespace Hypomnesis;
 public sealed class Context : IDisposable
 {
     private readonly ContextHandle handle;
+    private volatile bool closed;
 
     /// <summary>Makes a context. Touches no driver and starts no thread.</summary>
     /// <param name="options">How it works; null: every default.</param>
@@ -31,7 +32,11 @@ public sealed class Context : IDisposable
 
     /// <summary>Ends the context; fine more than once. Calls that are under way in other threads end
     /// first.</summary>
-    public void Dispose() => handle.Dispose();
+    public void Dispose()
+    {
+        closed = true;
+        handle.Dispose();
+    }
 
     /// <summary>Reads from another place than the usual one. Whether something is there shows at the
     /// first reading.</summary>
@@ -209,5 +214,5 @@ public sealed class Context : IDisposable
     }
 
     private ContextHandle Open =>
-        handle.IsClosed ? throw new ObjectDisposedException(nameof(Context)) : handle;
+        closed ? throw new ObjectDisposedException(nameof(Context)) : handle;
 }

@@ -22,6 +22,7 @@ public enum DeviceFormat : uint
 public sealed class Snapshot : IDisposable
 {
     private readonly SnapshotHandle handle;
+    private volatile bool closed;
 
     internal Snapshot(SnapshotHandle taken)
     {
@@ -67,7 +68,11 @@ public sealed class Snapshot : IDisposable
     public IReadOnlyList<Diagnostic> Diagnostics { get; }
 
     /// <summary>Ends the native half; fine more than once.</summary>
-    public void Dispose() => handle.Dispose();
+    public void Dispose()
+    {
+        closed = true;
+        handle.Dispose();
+    }
 
     /// <summary>The whole snapshot as one JSON object. Numbers are numbers, what is unknown is
     /// null.</summary>
@@ -144,7 +149,7 @@ public sealed class Snapshot : IDisposable
     }
 
     private SnapshotHandle Open =>
-        handle.IsClosed ? throw new ObjectDisposedException(nameof(Snapshot)) : handle;
+        closed ? throw new ObjectDisposedException(nameof(Snapshot)) : handle;
 
     private static SnapshotHandle OpenOf(Snapshot before) =>
         before is null ? throw new ArgumentNullException(nameof(before)) : before.Open;

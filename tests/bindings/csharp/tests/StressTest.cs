@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+using System;
+using System.Collections.Generic;
+using System.Linq;
+using Xunit;
+
+namespace Hypomnesis.Tests;
+
+public class StressTest
+{
+    private const int Cycles = 10_000;
+    private const ulong Bound = 24ul << 20;
+
+    /// <summary>Handles are left to the collector, context before snapshot.</summary>
+    [Fact]
+    public void TenThousandCyclesLeaveMemoryFlat()
+    {
+        using var gauge = new Context();
+        Spend(Cycles / 4);
+        var before = Resident(gauge);
+        Spend(Cycles);
+        var after = Resident(gauge);
+        Assert.True(after < before + Bound, $"{before} bytes before, {after} after");
+    }
+
+    private static void Spend(int cycles)
+    {
+        var kept = new Queue<Snapshot>();
+        for (var i = 0; i < cycles; i++)
+        {
+            var context = Repository.Open("small.json");
+            kept.Enqueue(context.TakeSnapshot());
+            if (i % 3 == 0)
+                context.Dispose();
+            if (kept.Count > 50)
+                Drop(kept.Dequeue(), i);
+        }
+        Assert.Contains("Small GPU", kept.Last().ToJson());
+    }
+
+    private static void Drop(Snapshot snapshot, int i)
+    {
+        if (i % 2 == 0)
+            snapshot.Dispose();
+    }
+
+    private static ulong Resident(Context gauge)
+    {
+        GC.Collect();
+        GC.WaitForPendingFinalizers();
+        GC.Collect();
+        return gauge.ReadOwnMemory().ResidentBytes!.Value;
+    }
+}

@@ -24,6 +24,11 @@ while (input.ReadLine() is { } line && line != "quit")
     {
         output.WriteLine("error\tclosed");
     }
+    catch (DllNotFoundException error)
+    {
+        output.WriteLine("error\tmissing");
+        output.WriteLine($"message\t{Told.Text(error.Message)}");
+    }
     catch (Exception error) when (error is IHypomnesisError told)
     {
         output.WriteLine($"error\t{Library.NameOf(told.Status)}");

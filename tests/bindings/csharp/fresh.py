@@ -2,11 +2,13 @@
 """Fresh console projects that install the package from a folder of packages, without a network."""
 import os
 import pathlib
+import platform
 import re
 import shutil
 import subprocess
 import zipfile
 
+RID = {"aarch64": "linux-arm64"}.get(platform.machine(), "linux-x64")
 PROJECT = """<Project Sdk="Microsoft.NET.Sdk">
   <PropertyGroup>
     <OutputType>Exe</OutputType>

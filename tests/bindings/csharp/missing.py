@@ -11,6 +11,8 @@ import shutil
 import subprocess
 import sys
 
+import fresh
+
 LIBRARY, SHIM = "libhypomnesis.so.0", "libhypomnesis_csharp.so"
 VARIABLE = "HYPOMNESIS_LIBRARY"
 OTHER = "unsigned CSharp_HypomnesisfInterop_size_of___(const char *name) { return name != 0 ? 8 : 0; }\n"
@@ -74,7 +76,7 @@ def cases(program, native, scratch, cc):
     copied(program.folder, native, SHIM)
     yield "the system", found, program.version(LD_LIBRARY_PATH=str(alone))
     (program.folder / SHIM).unlink()
-    copied(program.folder / "runtimes/linux-x64/native", native, LIBRARY, SHIM)
+    copied(program.folder / f"runtimes/{fresh.RID}/native", native, LIBRARY, SHIM)
     yield "the package's folder", found, program.version()
     shutil.rmtree(program.folder / "runtimes")
     copied(program.folder, native, LIBRARY, SHIM)

@@ -9,10 +9,11 @@ import sys
 
 import fresh
 
-NATIVE = "runtimes/linux-x64/native/"
+NATIVE = f"runtimes/{fresh.RID}/native/"
 LIBRARY, SHIM = NATIVE + "libhypomnesis.so.0", NATIVE + "libhypomnesis_csharp.so"
 # libgcc and libstdc++ are inside.
-NEEDED = {LIBRARY: {"libc.so.6", "libm.so.6", "ld-linux-x86-64.so.2"}, SHIM: {"libc.so.6", "libhypomnesis.so.0"}}
+LOADERS = {"ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"}
+NEEDED = {LIBRARY: {"libc.so.6", "libm.so.6", *LOADERS}, SHIM: {"libc.so.6", "libhypomnesis.so.0"}}
 
 
 def read_elf(option, path):
@@ -59,8 +60,8 @@ def content_problems(package, folder, texts):
         yield from native_problems(folder, files, version_of(*stated))
 
 
-def run_problems(project, machine, what, *command):
-    status, told, failed = project.run(*command, HMN_SIMULATION=machine)
+def run_problems(project, what, *command):
+    status, told, failed = project.run(*command)
     if status != 0 or not re.search(r"^this process: \d{6,} bytes of RAM$", told, re.M):
         yield f"{what}: status {status}: {told}{failed}"
 
@@ -74,11 +75,11 @@ def main():
     project.write("app/Program.cs", program)
     for verb, options, program in (
             ("build", ["-o", str(project.folder / "built")], ["dotnet", project.folder / "built/app.dll"]),
-            ("publish", ["-r", "linux-x64", "--self-contained", "false", "-p:UseAppHost=false", "-o",
+            ("publish", ["-r", fresh.RID, "--self-contained", "false", "-p:UseAppHost=false", "-o",
                          str(project.folder / "published")], ["dotnet", project.folder / "published/app.dll"])):
         succeeded, said = project.dotnet(verb, *options)
         if succeeded:
-            problems += run_problems(project, "", verb, *program)
+            problems += run_problems(project, verb, *program)
         else:
             problems.append(f"{verb}: {said}")
     print(*problems, sep="\n")

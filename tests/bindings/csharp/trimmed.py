@@ -9,7 +9,7 @@ import sys
 import fresh
 import package
 
-WANTED = ("microsoft.net.illink.tasks", "microsoft.netcore.app.runtime.linux-x64")
+WANTED = ("microsoft.net.illink.tasks", f"microsoft.netcore.app.runtime.{fresh.RID}")
 
 
 def main():
@@ -21,9 +21,9 @@ def main():
     project = fresh.Project(scratch, path, sources)
     project.write("app/Program.cs", next(fresh.blocks(pathlib.Path(readme).read_text(encoding="utf-8")))[0])
     out = project.folder / "published"
-    succeeded, said = project.dotnet("publish", "-r", "linux-x64", "-p:PublishTrimmed=true", "-p:PublishSingleFile=true",
+    succeeded, said = project.dotnet("publish", "-r", fresh.RID, "-p:PublishTrimmed=true", "-p:PublishSingleFile=true",
                                      "-p:TrimmerSingleWarn=false", "-p:EnableAotAnalyzer=true", "-o", str(out))
-    problems = list(package.run_problems(project, "", "trimmed", out / "app")) if succeeded else [said]
+    problems = list(package.run_problems(project, "trimmed", out / "app")) if succeeded else [said]
     print(*problems, sep="\n")
     return 1 if problems else 0
 

@@ -819,32 +819,32 @@ extern "C" {
 
 SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_end_context___(void * jarg1) {
   void *arg1 = (void *) 0 ;
-  
-  arg1 = (void *)jarg1; 
+
+  arg1 = (void *)jarg1;
   end_context(arg1);
 }
 
 
 SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_end_snapshot___(void * jarg1) {
   void *arg1 = (void *) 0 ;
-  
-  arg1 = (void *)jarg1; 
+
+  arg1 = (void *)jarg1;
   end_snapshot(arg1);
 }
 
 
 SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_release___(void * jarg1) {
   void *arg1 = (void *) 0 ;
-  
-  arg1 = (void *)jarg1; 
+
+  arg1 = (void *)jarg1;
   release(arg1);
 }
 
 
 SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_error___(void * jarg1) {
   hmn_error *arg1 = (hmn_error *) 0 ;
-  
-  arg1 = (hmn_error *)jarg1; 
+
+  arg1 = (hmn_error *)jarg1;
   delete_hmn_error(arg1);
 }
 
@@ -853,10 +853,10 @@ SWIGEXPORT int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_error_status_get___(voi
   int jresult ;
   hmn_error *arg1 = (hmn_error *) 0 ;
   hmn_status result;
-  
-  arg1 = (hmn_error *)jarg1; 
+
+  arg1 = (hmn_error *)jarg1;
   result = (hmn_status) ((arg1)->status);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -865,10 +865,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_error_notes_ge
   unsigned int jresult ;
   hmn_error *arg1 = (hmn_error *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_error *)jarg1; 
+
+  arg1 = (hmn_error *)jarg1;
   result = (hmn_flags) ((arg1)->notes);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -877,10 +877,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_error_backend_
   unsigned int jresult ;
   hmn_error *arg1 = (hmn_error *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_error *)jarg1; 
+
+  arg1 = (hmn_error *)jarg1;
   result = (uint32_t) ((arg1)->backend);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -889,10 +889,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_error_native_d
   unsigned int jresult ;
   hmn_error *arg1 = (hmn_error *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_error *)jarg1; 
+
+  arg1 = (hmn_error *)jarg1;
   result = (uint32_t) ((arg1)->native_domain);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -901,10 +901,10 @@ SWIGEXPORT int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_error_native_code_get__
   int jresult ;
   hmn_error *arg1 = (hmn_error *) 0 ;
   int32_t result;
-  
-  arg1 = (hmn_error *)jarg1; 
+
+  arg1 = (hmn_error *)jarg1;
   result = (int32_t) ((arg1)->native_code);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -913,8 +913,8 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_error_message_get___
   void * jresult ;
   hmn_error *arg1 = (hmn_error *) 0 ;
   char *result = 0 ;
-  
-  arg1 = (hmn_error *)jarg1; 
+
+  arg1 = (hmn_error *)jarg1;
   result = (char *)(char *) ((arg1)->message);
   jresult = (void *)result;
   return jresult;
@@ -923,8 +923,8 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_error_message_get___
 
 SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_backend_info___(void * jarg1) {
   hmn_backend_info *arg1 = (hmn_backend_info *) 0 ;
-  
-  arg1 = (hmn_backend_info *)jarg1; 
+
+  arg1 = (hmn_backend_info *)jarg1;
   delete_hmn_backend_info(arg1);
 }
 
@@ -933,10 +933,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_backend_info_p
   unsigned int jresult ;
   hmn_backend_info *arg1 = (hmn_backend_info *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_backend_info *)jarg1; 
+
+  arg1 = (hmn_backend_info *)jarg1;
   result = (hmn_flags) ((arg1)->present);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -945,10 +945,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_backend_info_n
   unsigned int jresult ;
   hmn_backend_info *arg1 = (hmn_backend_info *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_backend_info *)jarg1; 
+
+  arg1 = (hmn_backend_info *)jarg1;
   result = (hmn_flags) ((arg1)->notes);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -957,10 +957,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_backend_info_b
   unsigned int jresult ;
   hmn_backend_info *arg1 = (hmn_backend_info *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_backend_info *)jarg1; 
+
+  arg1 = (hmn_backend_info *)jarg1;
   result = (uint32_t) ((arg1)->backend);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -969,10 +969,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_backend_info_s
   unsigned int jresult ;
   hmn_backend_info *arg1 = (hmn_backend_info *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_backend_info *)jarg1; 
+
+  arg1 = (hmn_backend_info *)jarg1;
   result = (uint32_t) ((arg1)->state);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -981,10 +981,10 @@ SWIGEXPORT int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_backend_info_status_get
   int jresult ;
   hmn_backend_info *arg1 = (hmn_backend_info *) 0 ;
   hmn_status result;
-  
-  arg1 = (hmn_backend_info *)jarg1; 
+
+  arg1 = (hmn_backend_info *)jarg1;
   result = (hmn_status) ((arg1)->status);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -993,10 +993,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_backend_info_n
   unsigned int jresult ;
   hmn_backend_info *arg1 = (hmn_backend_info *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_backend_info *)jarg1; 
+
+  arg1 = (hmn_backend_info *)jarg1;
   result = (uint32_t) ((arg1)->native_domain);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1005,10 +1005,10 @@ SWIGEXPORT int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_backend_info_native_cod
   int jresult ;
   hmn_backend_info *arg1 = (hmn_backend_info *) 0 ;
   int32_t result;
-  
-  arg1 = (hmn_backend_info *)jarg1; 
+
+  arg1 = (hmn_backend_info *)jarg1;
   result = (int32_t) ((arg1)->native_code);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1017,8 +1017,8 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_backend_info_message
   void * jresult ;
   hmn_backend_info *arg1 = (hmn_backend_info *) 0 ;
   char *result = 0 ;
-  
-  arg1 = (hmn_backend_info *)jarg1; 
+
+  arg1 = (hmn_backend_info *)jarg1;
   result = (char *)(char *) ((arg1)->message);
   jresult = (void *)result;
   return jresult;
@@ -1029,8 +1029,8 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_backend_info_version
   void * jresult ;
   hmn_backend_info *arg1 = (hmn_backend_info *) 0 ;
   hmn_opt_text *result = 0 ;
-  
-  arg1 = (hmn_backend_info *)jarg1; 
+
+  arg1 = (hmn_backend_info *)jarg1;
   result = (hmn_opt_text *)hmn_backend_info_version_get(arg1);
   jresult = (void *)result;
   return jresult;
@@ -1039,8 +1039,8 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_backend_info_version
 
 SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_process_memory___(void * jarg1) {
   hmn_process_memory *arg1 = (hmn_process_memory *) 0 ;
-  
-  arg1 = (hmn_process_memory *)jarg1; 
+
+  arg1 = (hmn_process_memory *)jarg1;
   delete_hmn_process_memory(arg1);
 }
 
@@ -1049,10 +1049,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory
   unsigned int jresult ;
   hmn_process_memory *arg1 = (hmn_process_memory *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_process_memory *)jarg1; 
+
+  arg1 = (hmn_process_memory *)jarg1;
   result = (hmn_flags) ((arg1)->present);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1061,10 +1061,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory
   unsigned int jresult ;
   hmn_process_memory *arg1 = (hmn_process_memory *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_process_memory *)jarg1; 
+
+  arg1 = (hmn_process_memory *)jarg1;
   result = (hmn_flags) ((arg1)->notes);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1073,10 +1073,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory
   unsigned int jresult ;
   hmn_process_memory *arg1 = (hmn_process_memory *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_process_memory *)jarg1; 
+
+  arg1 = (hmn_process_memory *)jarg1;
   result = (uint32_t) ((arg1)->backend);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1085,10 +1085,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory
   unsigned int jresult ;
   hmn_process_memory *arg1 = (hmn_process_memory *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_process_memory *)jarg1; 
+
+  arg1 = (hmn_process_memory *)jarg1;
   result = (uint32_t) ((arg1)->pid);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1097,8 +1097,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory
   const void * jresult ;
   hmn_process_memory *arg1 = (hmn_process_memory *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_process_memory *)jarg1; 
+
+  arg1 = (hmn_process_memory *)jarg1;
   result = (hmn_opt_u64 *)hmn_process_memory_resident_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1109,8 +1109,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory
   const void * jresult ;
   hmn_process_memory *arg1 = (hmn_process_memory *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_process_memory *)jarg1; 
+
+  arg1 = (hmn_process_memory *)jarg1;
   result = (hmn_opt_u64 *)hmn_process_memory_peak_resident_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1121,8 +1121,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory
   const void * jresult ;
   hmn_process_memory *arg1 = (hmn_process_memory *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_process_memory *)jarg1; 
+
+  arg1 = (hmn_process_memory *)jarg1;
   result = (hmn_opt_u64 *)hmn_process_memory_virtual_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1133,8 +1133,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory
   const void * jresult ;
   hmn_process_memory *arg1 = (hmn_process_memory *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_process_memory *)jarg1; 
+
+  arg1 = (hmn_process_memory *)jarg1;
   result = (hmn_opt_u64 *)hmn_process_memory_swap_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1145,8 +1145,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory
   const void * jresult ;
   hmn_process_memory *arg1 = (hmn_process_memory *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_process_memory *)jarg1; 
+
+  arg1 = (hmn_process_memory *)jarg1;
   result = (hmn_opt_u64 *)hmn_process_memory_proportional_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1157,8 +1157,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory
   const void * jresult ;
   hmn_process_memory *arg1 = (hmn_process_memory *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_process_memory *)jarg1; 
+
+  arg1 = (hmn_process_memory *)jarg1;
   result = (hmn_opt_u64 *)hmn_process_memory_private_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1169,8 +1169,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory
   const void * jresult ;
   hmn_process_memory *arg1 = (hmn_process_memory *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_process_memory *)jarg1; 
+
+  arg1 = (hmn_process_memory *)jarg1;
   result = (hmn_opt_u64 *)hmn_process_memory_committed_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1181,8 +1181,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory
   const void * jresult ;
   hmn_process_memory *arg1 = (hmn_process_memory *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_process_memory *)jarg1; 
+
+  arg1 = (hmn_process_memory *)jarg1;
   result = (hmn_opt_u64 *)hmn_process_memory_footprint_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1191,8 +1191,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory
 
 SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_system_memory___(void * jarg1) {
   hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
-  
-  arg1 = (hmn_system_memory *)jarg1; 
+
+  arg1 = (hmn_system_memory *)jarg1;
   delete_hmn_system_memory(arg1);
 }
 
@@ -1201,10 +1201,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_
   unsigned int jresult ;
   hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_system_memory *)jarg1; 
+
+  arg1 = (hmn_system_memory *)jarg1;
   result = (hmn_flags) ((arg1)->present);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1213,10 +1213,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_
   unsigned int jresult ;
   hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_system_memory *)jarg1; 
+
+  arg1 = (hmn_system_memory *)jarg1;
   result = (hmn_flags) ((arg1)->notes);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1225,10 +1225,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_
   unsigned int jresult ;
   hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_system_memory *)jarg1; 
+
+  arg1 = (hmn_system_memory *)jarg1;
   result = (uint32_t) ((arg1)->backend);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1237,8 +1237,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_
   const void * jresult ;
   hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_system_memory *)jarg1; 
+
+  arg1 = (hmn_system_memory *)jarg1;
   result = (hmn_opt_u64 *)hmn_system_memory_total_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1249,8 +1249,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_
   const void * jresult ;
   hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_system_memory *)jarg1; 
+
+  arg1 = (hmn_system_memory *)jarg1;
   result = (hmn_opt_u64 *)hmn_system_memory_available_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1261,8 +1261,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_
   const void * jresult ;
   hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_system_memory *)jarg1; 
+
+  arg1 = (hmn_system_memory *)jarg1;
   result = (hmn_opt_u64 *)hmn_system_memory_swap_total_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1273,8 +1273,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_
   const void * jresult ;
   hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_system_memory *)jarg1; 
+
+  arg1 = (hmn_system_memory *)jarg1;
   result = (hmn_opt_u64 *)hmn_system_memory_swap_free_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1285,8 +1285,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_
   const void * jresult ;
   hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_system_memory *)jarg1; 
+
+  arg1 = (hmn_system_memory *)jarg1;
   result = (hmn_opt_u64 *)hmn_system_memory_limit_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1297,8 +1297,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_
   const void * jresult ;
   hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_system_memory *)jarg1; 
+
+  arg1 = (hmn_system_memory *)jarg1;
   result = (hmn_opt_u64 *)hmn_system_memory_limit_used_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1309,8 +1309,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_
   const void * jresult ;
   hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_system_memory *)jarg1; 
+
+  arg1 = (hmn_system_memory *)jarg1;
   result = (hmn_opt_u64 *)hmn_system_memory_commit_limit_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1321,8 +1321,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_
   const void * jresult ;
   hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_system_memory *)jarg1; 
+
+  arg1 = (hmn_system_memory *)jarg1;
   result = (hmn_opt_u64 *)hmn_system_memory_committed_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1331,8 +1331,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_
 
 SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_device___(void * jarg1) {
   hmn_device *arg1 = (hmn_device *) 0 ;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   delete_hmn_device(arg1);
 }
 
@@ -1341,10 +1341,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_present
   unsigned int jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (hmn_flags) ((arg1)->present);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1353,10 +1353,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_notes_g
   unsigned int jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (hmn_flags) ((arg1)->notes);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1365,10 +1365,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_backend
   unsigned int jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (uint32_t) ((arg1)->backend);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1377,10 +1377,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_index_g
   unsigned int jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (uint32_t) ((arg1)->index);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1389,10 +1389,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_kind_ge
   unsigned int jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (uint32_t) ((arg1)->kind);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1401,10 +1401,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_state_g
   unsigned int jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (uint32_t) ((arg1)->state);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1413,10 +1413,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_vendor_
   unsigned int jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (uint32_t) ((arg1)->vendor);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1425,10 +1425,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_memory_
   unsigned int jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (uint32_t) ((arg1)->memory_kind);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1437,8 +1437,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_parent_
   const void * jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (hmn_opt_u32 *)hmn_device_parent_index_get(arg1);
   jresult = result;
   return jresult;
@@ -1449,8 +1449,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_driver_
   const void * jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (hmn_opt_u32 *)hmn_device_driver_index_get(arg1);
   jresult = result;
   return jresult;
@@ -1461,8 +1461,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_pci_dev
   const void * jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (hmn_opt_u32 *)hmn_device_pci_device_get(arg1);
   jresult = result;
   return jresult;
@@ -1473,8 +1473,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_pci_sub
   const void * jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (hmn_opt_u32 *)hmn_device_pci_subsystem_get(arg1);
   jresult = result;
   return jresult;
@@ -1485,8 +1485,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_render_
   const void * jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (hmn_opt_u32 *)hmn_device_render_minor_get(arg1);
   jresult = result;
   return jresult;
@@ -1497,8 +1497,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_numa_no
   const void * jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (hmn_opt_u32 *)hmn_device_numa_node_get(arg1);
   jresult = result;
   return jresult;
@@ -1509,8 +1509,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_gpu_ins
   const void * jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (hmn_opt_u32 *)hmn_device_gpu_instance_get(arg1);
   jresult = result;
   return jresult;
@@ -1521,8 +1521,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_compute
   const void * jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (hmn_opt_u32 *)hmn_device_compute_instance_get(arg1);
   jresult = result;
   return jresult;
@@ -1533,8 +1533,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_cuda_ve
   const void * jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (hmn_opt_u32 *)hmn_device_cuda_version_get(arg1);
   jresult = result;
   return jresult;
@@ -1545,8 +1545,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_os_id_g
   const void * jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (hmn_opt_u64 *)hmn_device_os_id_get(arg1);
   jresult = result;
   return jresult;
@@ -1557,8 +1557,8 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_name_get___(v
   void * jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_opt_text *result = 0 ;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (hmn_opt_text *)hmn_device_name_get(arg1);
   jresult = (void *)result;
   return jresult;
@@ -1569,8 +1569,8 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_uuid_get___(v
   void * jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_opt_text *result = 0 ;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (hmn_opt_text *)hmn_device_uuid_get(arg1);
   jresult = (void *)result;
   return jresult;
@@ -1581,8 +1581,8 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_pci_bus_id_ge
   void * jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_opt_text *result = 0 ;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (hmn_opt_text *)hmn_device_pci_bus_id_get(arg1);
   jresult = (void *)result;
   return jresult;
@@ -1593,8 +1593,8 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_driver_versio
   void * jresult ;
   hmn_device *arg1 = (hmn_device *) 0 ;
   hmn_opt_text *result = 0 ;
-  
-  arg1 = (hmn_device *)jarg1; 
+
+  arg1 = (hmn_device *)jarg1;
   result = (hmn_opt_text *)hmn_device_driver_version_get(arg1);
   jresult = (void *)result;
   return jresult;
@@ -1603,8 +1603,8 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_device_driver_versio
 
 SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_pool___(void * jarg1) {
   hmn_pool *arg1 = (hmn_pool *) 0 ;
-  
-  arg1 = (hmn_pool *)jarg1; 
+
+  arg1 = (hmn_pool *)jarg1;
   delete_hmn_pool(arg1);
 }
 
@@ -1613,10 +1613,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_present_g
   unsigned int jresult ;
   hmn_pool *arg1 = (hmn_pool *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_pool *)jarg1; 
+
+  arg1 = (hmn_pool *)jarg1;
   result = (hmn_flags) ((arg1)->present);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1625,10 +1625,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_notes_get
   unsigned int jresult ;
   hmn_pool *arg1 = (hmn_pool *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_pool *)jarg1; 
+
+  arg1 = (hmn_pool *)jarg1;
   result = (hmn_flags) ((arg1)->notes);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1637,10 +1637,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_backend_g
   unsigned int jresult ;
   hmn_pool *arg1 = (hmn_pool *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_pool *)jarg1; 
+
+  arg1 = (hmn_pool *)jarg1;
   result = (uint32_t) ((arg1)->backend);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1649,10 +1649,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_device_in
   unsigned int jresult ;
   hmn_pool *arg1 = (hmn_pool *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_pool *)jarg1; 
+
+  arg1 = (hmn_pool *)jarg1;
   result = (uint32_t) ((arg1)->device_index);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1661,10 +1661,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_kind_get_
   unsigned int jresult ;
   hmn_pool *arg1 = (hmn_pool *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_pool *)jarg1; 
+
+  arg1 = (hmn_pool *)jarg1;
   result = (uint32_t) ((arg1)->kind);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1673,10 +1673,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_accountin
   unsigned int jresult ;
   hmn_pool *arg1 = (hmn_pool *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_pool *)jarg1; 
+
+  arg1 = (hmn_pool *)jarg1;
   result = (uint32_t) ((arg1)->accounting);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1685,10 +1685,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_is_main_g
   unsigned int jresult ;
   hmn_pool *arg1 = (hmn_pool *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_pool *)jarg1; 
+
+  arg1 = (hmn_pool *)jarg1;
   result = (uint32_t) ((arg1)->is_main);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1697,10 +1697,10 @@ SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_age
   unsigned long long jresult ;
   hmn_pool *arg1 = (hmn_pool *) 0 ;
   uint64_t result;
-  
-  arg1 = (hmn_pool *)jarg1; 
+
+  arg1 = (hmn_pool *)jarg1;
   result = (uint64_t) ((arg1)->age_ns);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1709,8 +1709,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_total_byt
   const void * jresult ;
   hmn_pool *arg1 = (hmn_pool *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_pool *)jarg1; 
+
+  arg1 = (hmn_pool *)jarg1;
   result = (hmn_opt_u64 *)hmn_pool_total_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1721,8 +1721,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_free_byte
   const void * jresult ;
   hmn_pool *arg1 = (hmn_pool *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_pool *)jarg1; 
+
+  arg1 = (hmn_pool *)jarg1;
   result = (hmn_opt_u64 *)hmn_pool_free_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1733,8 +1733,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_used_byte
   const void * jresult ;
   hmn_pool *arg1 = (hmn_pool *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_pool *)jarg1; 
+
+  arg1 = (hmn_pool *)jarg1;
   result = (hmn_opt_u64 *)hmn_pool_used_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1745,8 +1745,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_reserved_
   const void * jresult ;
   hmn_pool *arg1 = (hmn_pool *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_pool *)jarg1; 
+
+  arg1 = (hmn_pool *)jarg1;
   result = (hmn_opt_u64 *)hmn_pool_reserved_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1757,8 +1757,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_usable_by
   const void * jresult ;
   hmn_pool *arg1 = (hmn_pool *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_pool *)jarg1; 
+
+  arg1 = (hmn_pool *)jarg1;
   result = (hmn_opt_u64 *)hmn_pool_usable_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1769,8 +1769,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_budget_by
   const void * jresult ;
   hmn_pool *arg1 = (hmn_pool *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_pool *)jarg1; 
+
+  arg1 = (hmn_pool *)jarg1;
   result = (hmn_opt_u64 *)hmn_pool_budget_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1781,8 +1781,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_unattribu
   const void * jresult ;
   hmn_pool *arg1 = (hmn_pool *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_pool *)jarg1; 
+
+  arg1 = (hmn_pool *)jarg1;
   result = (hmn_opt_u64 *)hmn_pool_unattributed_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -1791,8 +1791,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_pool_unattribu
 
 SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_telemetry___(void * jarg1) {
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   delete_hmn_telemetry(arg1);
 }
 
@@ -1801,10 +1801,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_pres
   unsigned int jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_flags) ((arg1)->present);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1813,10 +1813,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_note
   unsigned int jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_flags) ((arg1)->notes);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1825,10 +1825,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_back
   unsigned int jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (uint32_t) ((arg1)->backend);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1837,10 +1837,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_devi
   unsigned int jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (uint32_t) ((arg1)->device_index);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1849,10 +1849,10 @@ SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetr
   unsigned long long jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   uint64_t result;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (uint64_t) ((arg1)->backends);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1861,10 +1861,10 @@ SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetr
   unsigned long long jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   uint64_t result;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (uint64_t) ((arg1)->age_ns);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -1873,8 +1873,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_core
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_u32 *)hmn_telemetry_core_clock_mhz_get(arg1);
   jresult = result;
   return jresult;
@@ -1885,8 +1885,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_memo
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_u32 *)hmn_telemetry_memory_clock_mhz_get(arg1);
   jresult = result;
   return jresult;
@@ -1897,8 +1897,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_fan_
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_u32 *)hmn_telemetry_fan_percent_get(arg1);
   jresult = result;
   return jresult;
@@ -1909,8 +1909,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_fan_
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_u32 *)hmn_telemetry_fan_rpm_get(arg1);
   jresult = result;
   return jresult;
@@ -1921,8 +1921,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_pcie
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_u32 *)hmn_telemetry_pcie_generation_get(arg1);
   jresult = result;
   return jresult;
@@ -1933,8 +1933,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_pcie
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_u32 *)hmn_telemetry_pcie_width_get(arg1);
   jresult = result;
   return jresult;
@@ -1945,8 +1945,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_p_st
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_u32 *)hmn_telemetry_p_state_get(arg1);
   jresult = result;
   return jresult;
@@ -1957,8 +1957,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_thro
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_u32 *)hmn_telemetry_throttle_get(arg1);
   jresult = result;
   return jresult;
@@ -1969,8 +1969,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_gpu_
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_f64 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_f64 *)hmn_telemetry_gpu_busy_percent_get(arg1);
   jresult = result;
   return jresult;
@@ -1981,8 +1981,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_memo
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_f64 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_f64 *)hmn_telemetry_memory_busy_percent_get(arg1);
   jresult = result;
   return jresult;
@@ -1993,8 +1993,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_enco
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_f64 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_f64 *)hmn_telemetry_encoder_busy_percent_get(arg1);
   jresult = result;
   return jresult;
@@ -2005,8 +2005,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_deco
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_f64 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_f64 *)hmn_telemetry_decoder_busy_percent_get(arg1);
   jresult = result;
   return jresult;
@@ -2017,8 +2017,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_temp
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_f64 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_f64 *)hmn_telemetry_temperature_celsius_get(arg1);
   jresult = result;
   return jresult;
@@ -2029,8 +2029,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_hots
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_f64 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_f64 *)hmn_telemetry_hotspot_celsius_get(arg1);
   jresult = result;
   return jresult;
@@ -2041,8 +2041,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_memo
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_f64 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_f64 *)hmn_telemetry_memory_celsius_get(arg1);
   jresult = result;
   return jresult;
@@ -2053,8 +2053,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_powe
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_f64 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_f64 *)hmn_telemetry_power_watts_get(arg1);
   jresult = result;
   return jresult;
@@ -2065,8 +2065,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_powe
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_f64 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_f64 *)hmn_telemetry_power_limit_watts_get(arg1);
   jresult = result;
   return jresult;
@@ -2077,8 +2077,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_ener
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_f64 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_f64 *)hmn_telemetry_energy_joules_get(arg1);
   jresult = result;
   return jresult;
@@ -2089,8 +2089,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_pcie
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_u64 *)hmn_telemetry_pcie_rx_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -2101,8 +2101,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_pcie
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_u64 *)hmn_telemetry_pcie_tx_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -2113,8 +2113,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_wind
   const void * jresult ;
   hmn_telemetry *arg1 = (hmn_telemetry *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_telemetry *)jarg1; 
+
+  arg1 = (hmn_telemetry *)jarg1;
   result = (hmn_opt_u64 *)hmn_telemetry_window_ns_get(arg1);
   jresult = result;
   return jresult;
@@ -2123,8 +2123,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_wind
 
 SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_usage___(void * jarg1) {
   hmn_usage *arg1 = (hmn_usage *) 0 ;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   delete_hmn_usage(arg1);
 }
 
@@ -2133,10 +2133,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_present_
   unsigned int jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_flags) ((arg1)->present);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2145,10 +2145,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_notes_ge
   unsigned int jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_flags) ((arg1)->notes);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2157,10 +2157,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_backend_
   unsigned int jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (uint32_t) ((arg1)->backend);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2169,10 +2169,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_pid_get_
   unsigned int jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (uint32_t) ((arg1)->pid);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2181,10 +2181,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_device_i
   unsigned int jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (uint32_t) ((arg1)->device_index);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2193,10 +2193,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_accounti
   unsigned int jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (uint32_t) ((arg1)->accounting);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2205,10 +2205,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_name_sta
   unsigned int jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (uint32_t) ((arg1)->name_state);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2217,10 +2217,10 @@ SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_ag
   unsigned long long jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   uint64_t result;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (uint64_t) ((arg1)->age_ns);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2229,8 +2229,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_kinds_ge
   const void * jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_opt_u32 *)hmn_usage_kinds_get(arg1);
   jresult = result;
   return jresult;
@@ -2241,8 +2241,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_uid_get_
   const void * jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_opt_u32 *)hmn_usage_uid_get(arg1);
   jresult = result;
   return jresult;
@@ -2253,8 +2253,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_gpu_inst
   const void * jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_opt_u32 *)hmn_usage_gpu_instance_get(arg1);
   jresult = result;
   return jresult;
@@ -2265,8 +2265,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_compute_
   const void * jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_opt_u32 *)hmn_usage_compute_instance_get(arg1);
   jresult = result;
   return jresult;
@@ -2277,8 +2277,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_start_un
   const void * jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_opt_u64 *)hmn_usage_start_unix_ns_get(arg1);
   jresult = result;
   return jresult;
@@ -2289,8 +2289,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_used_byt
   const void * jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_opt_u64 *)hmn_usage_used_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -2301,8 +2301,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_resident
   const void * jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_opt_u64 *)hmn_usage_resident_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -2313,8 +2313,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_committe
   const void * jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_opt_u64 *)hmn_usage_committed_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -2325,8 +2325,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_allocate
   const void * jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_opt_u64 *)hmn_usage_allocated_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -2337,8 +2337,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_shared_b
   const void * jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_opt_u64 *)hmn_usage_shared_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -2349,8 +2349,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_purgeabl
   const void * jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_opt_u64 *)hmn_usage_purgeable_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -2361,8 +2361,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_evicted_
   const void * jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_opt_u64 *)hmn_usage_evicted_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -2373,8 +2373,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_host_poo
   const void * jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_opt_u64 *)hmn_usage_host_pool_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -2385,8 +2385,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_host_res
   const void * jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_opt_u64 *)hmn_usage_host_resident_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -2397,8 +2397,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_budget_b
   const void * jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_opt_u64 *)hmn_usage_budget_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -2409,8 +2409,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_busy_ns_
   const void * jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_opt_u64 *)hmn_usage_busy_ns_get(arg1);
   jresult = result;
   return jresult;
@@ -2421,8 +2421,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_busy_per
   const void * jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_opt_f64 *result = 0 ;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_opt_f64 *)hmn_usage_busy_percent_get(arg1);
   jresult = result;
   return jresult;
@@ -2433,8 +2433,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_window_n
   const void * jresult ;
   hmn_usage *arg1 = (hmn_usage *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_usage *)jarg1; 
+
+  arg1 = (hmn_usage *)jarg1;
   result = (hmn_opt_u64 *)hmn_usage_window_ns_get(arg1);
   jresult = result;
   return jresult;
@@ -2443,8 +2443,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_window_n
 
 SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_snapshot_info___(void * jarg1) {
   hmn_snapshot_info *arg1 = (hmn_snapshot_info *) 0 ;
-  
-  arg1 = (hmn_snapshot_info *)jarg1; 
+
+  arg1 = (hmn_snapshot_info *)jarg1;
   delete_hmn_snapshot_info(arg1);
 }
 
@@ -2453,10 +2453,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot_info_
   unsigned int jresult ;
   hmn_snapshot_info *arg1 = (hmn_snapshot_info *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_snapshot_info *)jarg1; 
+
+  arg1 = (hmn_snapshot_info *)jarg1;
   result = (hmn_flags) ((arg1)->present);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2465,10 +2465,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot_info_
   unsigned int jresult ;
   hmn_snapshot_info *arg1 = (hmn_snapshot_info *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_snapshot_info *)jarg1; 
+
+  arg1 = (hmn_snapshot_info *)jarg1;
   result = (hmn_flags) ((arg1)->notes);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2477,10 +2477,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot_info_
   unsigned int jresult ;
   hmn_snapshot_info *arg1 = (hmn_snapshot_info *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_snapshot_info *)jarg1; 
+
+  arg1 = (hmn_snapshot_info *)jarg1;
   result = (hmn_flags) ((arg1)->collect);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2489,10 +2489,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot_info_
   unsigned int jresult ;
   hmn_snapshot_info *arg1 = (hmn_snapshot_info *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_snapshot_info *)jarg1; 
+
+  arg1 = (hmn_snapshot_info *)jarg1;
   result = (uint32_t) ((arg1)->device_count);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2501,10 +2501,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot_info_
   unsigned int jresult ;
   hmn_snapshot_info *arg1 = (hmn_snapshot_info *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_snapshot_info *)jarg1; 
+
+  arg1 = (hmn_snapshot_info *)jarg1;
   result = (uint32_t) ((arg1)->pool_count);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2513,10 +2513,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot_info_
   unsigned int jresult ;
   hmn_snapshot_info *arg1 = (hmn_snapshot_info *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_snapshot_info *)jarg1; 
+
+  arg1 = (hmn_snapshot_info *)jarg1;
   result = (uint32_t) ((arg1)->usage_count);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2525,10 +2525,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot_info_
   unsigned int jresult ;
   hmn_snapshot_info *arg1 = (hmn_snapshot_info *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_snapshot_info *)jarg1; 
+
+  arg1 = (hmn_snapshot_info *)jarg1;
   result = (uint32_t) ((arg1)->diagnostic_count);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2537,10 +2537,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot_info_
   unsigned int jresult ;
   hmn_snapshot_info *arg1 = (hmn_snapshot_info *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_snapshot_info *)jarg1; 
+
+  arg1 = (hmn_snapshot_info *)jarg1;
   result = (uint32_t) ((arg1)->unreadable_process_count);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2549,10 +2549,10 @@ SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot
   unsigned long long jresult ;
   hmn_snapshot_info *arg1 = (hmn_snapshot_info *) 0 ;
   uint64_t result;
-  
-  arg1 = (hmn_snapshot_info *)jarg1; 
+
+  arg1 = (hmn_snapshot_info *)jarg1;
   result = (uint64_t) ((arg1)->unix_time_ns);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2561,10 +2561,10 @@ SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot
   unsigned long long jresult ;
   hmn_snapshot_info *arg1 = (hmn_snapshot_info *) 0 ;
   uint64_t result;
-  
-  arg1 = (hmn_snapshot_info *)jarg1; 
+
+  arg1 = (hmn_snapshot_info *)jarg1;
   result = (uint64_t) ((arg1)->monotonic_ns);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2573,18 +2573,18 @@ SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot
   unsigned long long jresult ;
   hmn_snapshot_info *arg1 = (hmn_snapshot_info *) 0 ;
   uint64_t result;
-  
-  arg1 = (hmn_snapshot_info *)jarg1; 
+
+  arg1 = (hmn_snapshot_info *)jarg1;
   result = (uint64_t) ((arg1)->duration_ns);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
 
 SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_diagnostic___(void * jarg1) {
   hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
-  
-  arg1 = (hmn_diagnostic *)jarg1; 
+
+  arg1 = (hmn_diagnostic *)jarg1;
   delete_hmn_diagnostic(arg1);
 }
 
@@ -2593,10 +2593,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_pre
   unsigned int jresult ;
   hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_diagnostic *)jarg1; 
+
+  arg1 = (hmn_diagnostic *)jarg1;
   result = (hmn_flags) ((arg1)->present);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2605,10 +2605,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_not
   unsigned int jresult ;
   hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_diagnostic *)jarg1; 
+
+  arg1 = (hmn_diagnostic *)jarg1;
   result = (hmn_flags) ((arg1)->notes);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2617,10 +2617,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_bac
   unsigned int jresult ;
   hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_diagnostic *)jarg1; 
+
+  arg1 = (hmn_diagnostic *)jarg1;
   result = (uint32_t) ((arg1)->backend);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2629,10 +2629,10 @@ SWIGEXPORT int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_status_get__
   int jresult ;
   hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
   hmn_status result;
-  
-  arg1 = (hmn_diagnostic *)jarg1; 
+
+  arg1 = (hmn_diagnostic *)jarg1;
   result = (hmn_status) ((arg1)->status);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2641,10 +2641,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_nat
   unsigned int jresult ;
   hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_diagnostic *)jarg1; 
+
+  arg1 = (hmn_diagnostic *)jarg1;
   result = (uint32_t) ((arg1)->native_domain);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2653,10 +2653,10 @@ SWIGEXPORT int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_native_code_
   int jresult ;
   hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
   int32_t result;
-  
-  arg1 = (hmn_diagnostic *)jarg1; 
+
+  arg1 = (hmn_diagnostic *)jarg1;
   result = (int32_t) ((arg1)->native_code);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2665,10 +2665,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_sub
   unsigned int jresult ;
   hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_diagnostic *)jarg1; 
+
+  arg1 = (hmn_diagnostic *)jarg1;
   result = (hmn_flags) ((arg1)->subject);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2677,10 +2677,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_cou
   unsigned int jresult ;
   hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_diagnostic *)jarg1; 
+
+  arg1 = (hmn_diagnostic *)jarg1;
   result = (uint32_t) ((arg1)->count);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2689,8 +2689,8 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_message_g
   void * jresult ;
   hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
   char *result = 0 ;
-  
-  arg1 = (hmn_diagnostic *)jarg1; 
+
+  arg1 = (hmn_diagnostic *)jarg1;
   result = (char *)(char *) ((arg1)->message);
   jresult = (void *)result;
   return jresult;
@@ -2701,8 +2701,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_fie
   const void * jresult ;
   hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_diagnostic *)jarg1; 
+
+  arg1 = (hmn_diagnostic *)jarg1;
   result = (hmn_opt_u32 *)hmn_diagnostic_field_get(arg1);
   jresult = result;
   return jresult;
@@ -2713,8 +2713,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_dev
   const void * jresult ;
   hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_diagnostic *)jarg1; 
+
+  arg1 = (hmn_diagnostic *)jarg1;
   result = (hmn_opt_u32 *)hmn_diagnostic_device_index_get(arg1);
   jresult = result;
   return jresult;
@@ -2725,8 +2725,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_pid
   const void * jresult ;
   hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
   hmn_opt_u32 *result = 0 ;
-  
-  arg1 = (hmn_diagnostic *)jarg1; 
+
+  arg1 = (hmn_diagnostic *)jarg1;
   result = (hmn_opt_u32 *)hmn_diagnostic_pid_get(arg1);
   jresult = result;
   return jresult;
@@ -2737,8 +2737,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_dur
   const void * jresult ;
   hmn_diagnostic *arg1 = (hmn_diagnostic *) 0 ;
   hmn_opt_u64 *result = 0 ;
-  
-  arg1 = (hmn_diagnostic *)jarg1; 
+
+  arg1 = (hmn_diagnostic *)jarg1;
   result = (hmn_opt_u64 *)hmn_diagnostic_duration_ns_get(arg1);
   jresult = result;
   return jresult;
@@ -2747,8 +2747,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_diagnostic_dur
 
 SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_delta___(void * jarg1) {
   hmn_delta *arg1 = (hmn_delta *) 0 ;
-  
-  arg1 = (hmn_delta *)jarg1; 
+
+  arg1 = (hmn_delta *)jarg1;
   delete_hmn_delta(arg1);
 }
 
@@ -2757,10 +2757,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_delta_present_
   unsigned int jresult ;
   hmn_delta *arg1 = (hmn_delta *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_delta *)jarg1; 
+
+  arg1 = (hmn_delta *)jarg1;
   result = (hmn_flags) ((arg1)->present);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2769,10 +2769,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_delta_notes_ge
   unsigned int jresult ;
   hmn_delta *arg1 = (hmn_delta *) 0 ;
   hmn_flags result;
-  
-  arg1 = (hmn_delta *)jarg1; 
+
+  arg1 = (hmn_delta *)jarg1;
   result = (hmn_flags) ((arg1)->notes);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2781,10 +2781,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_delta_backend_
   unsigned int jresult ;
   hmn_delta *arg1 = (hmn_delta *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_delta *)jarg1; 
+
+  arg1 = (hmn_delta *)jarg1;
   result = (uint32_t) ((arg1)->backend);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2793,10 +2793,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_delta_device_i
   unsigned int jresult ;
   hmn_delta *arg1 = (hmn_delta *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_delta *)jarg1; 
+
+  arg1 = (hmn_delta *)jarg1;
   result = (uint32_t) ((arg1)->device_index);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2805,10 +2805,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_delta_scope_ge
   unsigned int jresult ;
   hmn_delta *arg1 = (hmn_delta *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_delta *)jarg1; 
+
+  arg1 = (hmn_delta *)jarg1;
   result = (uint32_t) ((arg1)->scope);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2817,10 +2817,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_delta_accounti
   unsigned int jresult ;
   hmn_delta *arg1 = (hmn_delta *) 0 ;
   uint32_t result;
-  
-  arg1 = (hmn_delta *)jarg1; 
+
+  arg1 = (hmn_delta *)jarg1;
   result = (uint32_t) ((arg1)->accounting);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2829,10 +2829,10 @@ SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_delta_el
   unsigned long long jresult ;
   hmn_delta *arg1 = (hmn_delta *) 0 ;
   uint64_t result;
-  
-  arg1 = (hmn_delta *)jarg1; 
+
+  arg1 = (hmn_delta *)jarg1;
   result = (uint64_t) ((arg1)->elapsed_ns);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2841,8 +2841,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_delta_memory_b
   const void * jresult ;
   hmn_delta *arg1 = (hmn_delta *) 0 ;
   hmn_opt_i64 *result = 0 ;
-  
-  arg1 = (hmn_delta *)jarg1; 
+
+  arg1 = (hmn_delta *)jarg1;
   result = (hmn_opt_i64 *)hmn_delta_memory_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -2853,8 +2853,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_delta_device_b
   const void * jresult ;
   hmn_delta *arg1 = (hmn_delta *) 0 ;
   hmn_opt_i64 *result = 0 ;
-  
-  arg1 = (hmn_delta *)jarg1; 
+
+  arg1 = (hmn_delta *)jarg1;
   result = (hmn_opt_i64 *)hmn_delta_device_bytes_get(arg1);
   jresult = result;
   return jresult;
@@ -2865,8 +2865,8 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_delta_energy_j
   const void * jresult ;
   hmn_delta *arg1 = (hmn_delta *) 0 ;
   hmn_opt_f64 *result = 0 ;
-  
-  arg1 = (hmn_delta *)jarg1; 
+
+  arg1 = (hmn_delta *)jarg1;
   result = (hmn_opt_f64 *)hmn_delta_energy_joules_get(arg1);
   jresult = result;
   return jresult;
@@ -2876,9 +2876,9 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_delta_energy_j
 SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_version_number___() {
   unsigned int jresult ;
   uint32_t result;
-  
+
   result = (uint32_t)hmn_version_number();
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2886,7 +2886,7 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_version_number___(
 SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_version_string___() {
   void * jresult ;
   char *result = 0 ;
-  
+
   result = (char *)hmn_version_string();
   jresult = (void *)result;
   return jresult;
@@ -2897,10 +2897,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_feature___(unsigne
   unsigned int jresult ;
   uint32_t arg1 ;
   uint32_t result;
-  
-  arg1 = (uint32_t)jarg1; 
+
+  arg1 = (uint32_t)jarg1;
   result = (uint32_t)hmn_feature(arg1);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2909,8 +2909,8 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_status_name___(int jarg1
   void * jresult ;
   hmn_status arg1 ;
   char *result = 0 ;
-  
-  arg1 = (hmn_status)jarg1; 
+
+  arg1 = (hmn_status)jarg1;
   result = (char *)hmn_status_name(arg1);
   jresult = (void *)result;
   return jresult;
@@ -2921,8 +2921,8 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_backend_name___(unsigned
   void * jresult ;
   uint32_t arg1 ;
   char *result = 0 ;
-  
-  arg1 = (uint32_t)jarg1; 
+
+  arg1 = (uint32_t)jarg1;
   result = (char *)hmn_backend_name(arg1);
   jresult = (void *)result;
   return jresult;
@@ -2934,12 +2934,12 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_format_bytes___(unsigned
   uint64_t arg1 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
-  
-  arg1 = (uint64_t)jarg1; 
+
+  arg1 = (uint64_t)jarg1;
   arg2 = jarg2;
   result = (char *)format_bytes(arg1,arg2);
   jresult = (void *)result;
-  
+
   return jresult;
 }
 
@@ -2948,10 +2948,10 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_size_of___(void * 
   unsigned int jresult ;
   char *arg1 = (char *) 0 ;
   uint32_t result;
-  
+
   arg1 = (char *)jarg1;
   result = (uint32_t)size_of((char const *)arg1);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -2967,17 +2967,17 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_new_Context___(unsigned 
   uint64_t arg7 ;
   hmn_error *arg8 = (hmn_error *) 0 ;
   Context *result = 0 ;
-  
-  arg1 = (hmn_flags)jarg1; 
-  arg2 = (uint32_t)jarg2; 
-  arg3 = (uint32_t)jarg3; 
-  arg4 = (uint32_t)jarg4; 
-  arg5 = (uint32_t)jarg5; 
-  arg6 = (uint32_t)jarg6; 
-  arg7 = (uint64_t)jarg7; 
+
+  arg1 = (hmn_flags)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = (uint32_t)jarg3;
+  arg4 = (uint32_t)jarg4;
+  arg5 = (uint32_t)jarg5;
+  arg6 = (uint32_t)jarg6;
+  arg7 = (uint64_t)jarg7;
   arg8 = jarg8;
   result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -2987,9 +2987,9 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_Context_set_path___(void *
   uint32_t arg2 ;
   char *arg3 = (char *) 0 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
-  
-  arg1 = (Context *)jarg1; 
-  arg2 = (uint32_t)jarg2; 
+
+  arg1 = (Context *)jarg1;
+  arg2 = (uint32_t)jarg2;
   arg3 = (char *)jarg3;
   arg4 = jarg4;
   Context_set_path(arg1,arg2,(char const *)arg3,arg4);
@@ -3002,12 +3002,12 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_backend___(void 
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   hmn_backend_info *result = 0 ;
-  
-  arg1 = (Context *)jarg1; 
-  arg2 = (uint32_t)jarg2; 
+
+  arg1 = (Context *)jarg1;
+  arg2 = (uint32_t)jarg2;
   arg3 = jarg3;
   result = (hmn_backend_info *)Context_backend(arg1,arg2,arg3);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3019,13 +3019,13 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_process_memory__
   hmn_flags arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_process_memory *result = 0 ;
-  
-  arg1 = (Context *)jarg1; 
-  arg2 = (uint32_t)jarg2; 
-  arg3 = (hmn_flags)jarg3; 
+
+  arg1 = (Context *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = (hmn_flags)jarg3;
   arg4 = jarg4;
   result = (hmn_process_memory *)Context_process_memory(arg1,arg2,arg3,arg4);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3036,12 +3036,12 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_own_memory___(vo
   hmn_flags arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   hmn_process_memory *result = 0 ;
-  
-  arg1 = (Context *)jarg1; 
-  arg2 = (hmn_flags)jarg2; 
+
+  arg1 = (Context *)jarg1;
+  arg2 = (hmn_flags)jarg2;
   arg3 = jarg3;
   result = (hmn_process_memory *)Context_own_memory(arg1,arg2,arg3);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3051,11 +3051,11 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_system_memory___
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_system_memory *result = 0 ;
-  
-  arg1 = (Context *)jarg1; 
+
+  arg1 = (Context *)jarg1;
   arg2 = jarg2;
   result = (hmn_system_memory *)Context_system_memory(arg1,arg2);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3065,11 +3065,11 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_Context_device_cou
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   uint32_t result;
-  
-  arg1 = (Context *)jarg1; 
+
+  arg1 = (Context *)jarg1;
   arg2 = jarg2;
   result = (uint32_t)Context_device_count(arg1,arg2);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -3080,12 +3080,12 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_Context_find_devic
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   uint32_t result;
-  
-  arg1 = (Context *)jarg1; 
+
+  arg1 = (Context *)jarg1;
   arg2 = (char *)jarg2;
   arg3 = jarg3;
   result = (uint32_t)Context_find_device(arg1,(char const *)arg2,arg3);
-  jresult = result; 
+  jresult = result;
   return jresult;
 }
 
@@ -3096,12 +3096,12 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_device___(void *
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   hmn_device *result = 0 ;
-  
-  arg1 = (Context *)jarg1; 
-  arg2 = (uint32_t)jarg2; 
+
+  arg1 = (Context *)jarg1;
+  arg2 = (uint32_t)jarg2;
   arg3 = jarg3;
   result = (hmn_device *)Context_device(arg1,arg2,arg3);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3113,13 +3113,13 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_pool___(void * j
   uint32_t arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_pool *result = 0 ;
-  
-  arg1 = (Context *)jarg1; 
-  arg2 = (uint32_t)jarg2; 
-  arg3 = (uint32_t)jarg3; 
+
+  arg1 = (Context *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = (uint32_t)jarg3;
   arg4 = jarg4;
   result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3131,13 +3131,13 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_telemetry___(voi
   hmn_flags arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_telemetry *result = 0 ;
-  
-  arg1 = (Context *)jarg1; 
-  arg2 = (uint32_t)jarg2; 
-  arg3 = (hmn_flags)jarg3; 
+
+  arg1 = (Context *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = (hmn_flags)jarg3;
   arg4 = jarg4;
   result = (hmn_telemetry *)Context_telemetry(arg1,arg2,arg3,arg4);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3149,13 +3149,13 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_usage___(void * 
   uint32_t arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_usage *result = 0 ;
-  
-  arg1 = (Context *)jarg1; 
-  arg2 = (uint32_t)jarg2; 
-  arg3 = (uint32_t)jarg3; 
+
+  arg1 = (Context *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = (uint32_t)jarg3;
   arg4 = jarg4;
   result = (hmn_usage *)Context_usage(arg1,arg2,arg3,arg4);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3166,12 +3166,12 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_own_usage___(voi
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   hmn_usage *result = 0 ;
-  
-  arg1 = (Context *)jarg1; 
-  arg2 = (uint32_t)jarg2; 
+
+  arg1 = (Context *)jarg1;
+  arg2 = (uint32_t)jarg2;
   arg3 = jarg3;
   result = (hmn_usage *)Context_own_usage(arg1,arg2,arg3);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3186,16 +3186,16 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_take___(void * j
   uint32_t arg6 ;
   hmn_error *arg7 = (hmn_error *) 0 ;
   Snapshot *result = 0 ;
-  
-  arg1 = (Context *)jarg1; 
-  arg2 = (hmn_flags)jarg2; 
-  arg3 = (hmn_flags)jarg3; 
-  arg4 = (uint32_t)jarg4; 
-  arg5 = (uint32_t)jarg5; 
-  arg6 = (uint32_t)jarg6; 
+
+  arg1 = (Context *)jarg1;
+  arg2 = (hmn_flags)jarg2;
+  arg3 = (hmn_flags)jarg3;
+  arg4 = (uint32_t)jarg4;
+  arg5 = (uint32_t)jarg5;
+  arg6 = (uint32_t)jarg6;
   arg7 = jarg7;
   result = (Snapshot *)Context_take(arg1,arg2,arg3,arg4,arg5,arg6,arg7);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3205,11 +3205,11 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_info___(void * 
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_snapshot_info *result = 0 ;
-  
-  arg1 = (Snapshot *)jarg1; 
+
+  arg1 = (Snapshot *)jarg1;
   arg2 = jarg2;
   result = (hmn_snapshot_info *)Snapshot_info(arg1,arg2);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3219,11 +3219,11 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_memory___(void 
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_process_memory *result = 0 ;
-  
-  arg1 = (Snapshot *)jarg1; 
+
+  arg1 = (Snapshot *)jarg1;
   arg2 = jarg2;
   result = (hmn_process_memory *)Snapshot_memory(arg1,arg2);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3233,11 +3233,11 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_system___(void 
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_system_memory *result = 0 ;
-  
-  arg1 = (Snapshot *)jarg1; 
+
+  arg1 = (Snapshot *)jarg1;
   arg2 = jarg2;
   result = (hmn_system_memory *)Snapshot_system(arg1,arg2);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3248,12 +3248,12 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_device___(void 
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   hmn_device *result = 0 ;
-  
-  arg1 = (Snapshot *)jarg1; 
-  arg2 = (uint32_t)jarg2; 
+
+  arg1 = (Snapshot *)jarg1;
+  arg2 = (uint32_t)jarg2;
   arg3 = jarg3;
   result = (hmn_device *)Snapshot_device(arg1,arg2,arg3);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3264,12 +3264,12 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_telemetry___(vo
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   hmn_telemetry *result = 0 ;
-  
-  arg1 = (Snapshot *)jarg1; 
-  arg2 = (uint32_t)jarg2; 
+
+  arg1 = (Snapshot *)jarg1;
+  arg2 = (uint32_t)jarg2;
   arg3 = jarg3;
   result = (hmn_telemetry *)Snapshot_telemetry(arg1,arg2,arg3);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3280,12 +3280,12 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_own_usage___(vo
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   hmn_usage *result = 0 ;
-  
-  arg1 = (Snapshot *)jarg1; 
-  arg2 = (uint32_t)jarg2; 
+
+  arg1 = (Snapshot *)jarg1;
+  arg2 = (uint32_t)jarg2;
   arg3 = jarg3;
   result = (hmn_usage *)Snapshot_own_usage(arg1,arg2,arg3);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3296,12 +3296,12 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_pool___(void * 
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   hmn_pool *result = 0 ;
-  
-  arg1 = (Snapshot *)jarg1; 
-  arg2 = (uint32_t)jarg2; 
+
+  arg1 = (Snapshot *)jarg1;
+  arg2 = (uint32_t)jarg2;
   arg3 = jarg3;
   result = (hmn_pool *)Snapshot_pool(arg1,arg2,arg3);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3312,12 +3312,12 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_usage___(void *
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   hmn_usage *result = 0 ;
-  
-  arg1 = (Snapshot *)jarg1; 
-  arg2 = (uint32_t)jarg2; 
+
+  arg1 = (Snapshot *)jarg1;
+  arg2 = (uint32_t)jarg2;
   arg3 = jarg3;
   result = (hmn_usage *)Snapshot_usage(arg1,arg2,arg3);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3328,12 +3328,12 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_diagnostic___(v
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
   hmn_diagnostic *result = 0 ;
-  
-  arg1 = (Snapshot *)jarg1; 
-  arg2 = (uint32_t)jarg2; 
+
+  arg1 = (Snapshot *)jarg1;
+  arg2 = (uint32_t)jarg2;
   arg3 = jarg3;
   result = (hmn_diagnostic *)Snapshot_diagnostic(arg1,arg2,arg3);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3345,14 +3345,14 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_text___(void * 
   uint32_t arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   char *result = 0 ;
-  
-  arg1 = (Snapshot *)jarg1; 
-  arg2 = (uint32_t)jarg2; 
-  arg3 = (uint32_t)jarg3; 
+
+  arg1 = (Snapshot *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = (uint32_t)jarg3;
   arg4 = jarg4;
   result = (char *)Snapshot_text(arg1,arg2,arg3,arg4);
   jresult = (void *)result;
-  
+
   return jresult;
 }
 
@@ -3364,14 +3364,14 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_device_line___(
   uint32_t arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   char *result = 0 ;
-  
-  arg1 = (Snapshot *)jarg1; 
-  arg2 = (uint32_t)jarg2; 
-  arg3 = (uint32_t)jarg3; 
+
+  arg1 = (Snapshot *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = (uint32_t)jarg3;
   arg4 = jarg4;
   result = (char *)Snapshot_device_line(arg1,arg2,arg3,arg4);
   jresult = (void *)result;
-  
+
   return jresult;
 }
 
@@ -3381,12 +3381,12 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_json___(void * 
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
-  
-  arg1 = (Snapshot *)jarg1; 
+
+  arg1 = (Snapshot *)jarg1;
   arg2 = jarg2;
   result = (char *)Snapshot_json(arg1,arg2);
   jresult = (void *)result;
-  
+
   return jresult;
 }
 
@@ -3398,13 +3398,13 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_delta_since___(
   uint32_t arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
   hmn_delta *result = 0 ;
-  
-  arg1 = (Snapshot *)jarg1; 
-  arg2 = (Snapshot *)jarg2; 
-  arg3 = (uint32_t)jarg3; 
+
+  arg1 = (Snapshot *)jarg1;
+  arg2 = (Snapshot *)jarg2;
+  arg3 = (uint32_t)jarg3;
   arg4 = jarg4;
   result = (hmn_delta *)Snapshot_delta_since(arg1,(Snapshot const *)arg2,arg3,arg4);
-  jresult = (void *)result; 
+  jresult = (void *)result;
   return jresult;
 }
 
@@ -3417,15 +3417,15 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_delta_line___(v
   char *arg4 = (char *) 0 ;
   hmn_error *arg5 = (hmn_error *) 0 ;
   char *result = 0 ;
-  
-  arg1 = (Snapshot *)jarg1; 
-  arg2 = (Snapshot *)jarg2; 
-  arg3 = (uint32_t)jarg3; 
+
+  arg1 = (Snapshot *)jarg1;
+  arg2 = (Snapshot *)jarg2;
+  arg3 = (uint32_t)jarg3;
   arg4 = (char *)jarg4;
   arg5 = jarg5;
   result = (char *)Snapshot_delta_line(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5);
   jresult = (void *)result;
-  
+
   return jresult;
 }
 
@@ -3438,15 +3438,15 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_before_after_li
   char *arg4 = (char *) 0 ;
   hmn_error *arg5 = (hmn_error *) 0 ;
   char *result = 0 ;
-  
-  arg1 = (Snapshot *)jarg1; 
-  arg2 = (Snapshot *)jarg2; 
-  arg3 = (uint32_t)jarg3; 
+
+  arg1 = (Snapshot *)jarg1;
+  arg2 = (Snapshot *)jarg2;
+  arg3 = (uint32_t)jarg3;
   arg4 = (char *)jarg4;
   arg5 = jarg5;
   result = (char *)Snapshot_before_after_lines(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5);
   jresult = (void *)result;
-  
+
   return jresult;
 }
 

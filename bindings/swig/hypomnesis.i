@@ -10,7 +10,7 @@
 #elif defined(SWIGLUA)
 %module core
 #elif defined(SWIGCSHARP)
-%module(directors="0") Raw
+%module Raw
 #endif
 
 %include <stdint.i>

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+using System;
+using Hypomnesis.Interop;
+
+namespace Hypomnesis;
+
+/// <summary>Sources of measurement, opened once and kept. Every member may be called from any thread at
+/// once, and waits at most for the deadline of <see cref="ContextOptions"/>. After
+/// <see cref="Dispose"/> they throw <see cref="ObjectDisposedException"/>; snapshots stay.</summary>
+public sealed class Context : IDisposable
+{
+    private readonly ContextHandle handle;
+    private volatile bool closed;
+
+    /// <summary>Makes a context. Touches no driver and starts no thread.</summary>
+    /// <param name="options">How it works; null: every default.</param>
+    /// <exception cref="DllNotFoundException">libhypomnesis is missing; the message says where it was
+    /// looked for and what to set.</exception>
+    /// <exception cref="HypomnesisArgumentException">An unknown flag; or a variable of the environment
+    /// holds what <see cref="SetPath"/> would refuse.</exception>
+    public Context(ContextOptions? options = null)
+    {
+        Libraries.Ensure();
+        options ??= new ContextOptions();
+        var error = Native.NewError();
+        handle = Raw.new_Context((uint)options.Flags, options.DeadlineMs, options.StaleMs,
+            options.OpenDeadlineMs, options.MaxAgeMs, options.IdleCloseMs, options.BackendsOff, ref error);
+        if (error.status != Raw.OK)
+            handle.Dispose();
+        HypomnesisException.ThrowOn(ref error);
+    }
+
+    /// <summary>Ends the context; fine more than once. Calls that are under way in other threads end
+    /// first.</summary>
+    public void Dispose()
+    {
+        closed = true;
+        handle.Dispose();
+    }
+
+    /// <summary>Reads from another place than the usual one. Whether something is there shows at the
+    /// first reading.</summary>
+    /// <param name="path">Which place.</param>
+    /// <param name="value">An absolute path, or null for the default.</param>
+    /// <exception cref="ArgumentException">Not absolute, empty, too long; or no such path.</exception>
+    /// <exception cref="HypomnesisException"><see cref="Status.Unsupported"/>: the backend it is for is not
+    /// compiled in. <see cref="Status.State"/>: a reading was already made.</exception>
+    public void SetPath(SourcePath path, string? value)
+    {
+        var error = Native.NewError();
+        Raw.Context_set_path(Open, (uint)path, value!, ref error);
+        HypomnesisException.ThrowOn(ref error);
+    }
+
+    /// <summary>How a backend fares; it is opened if that was not tried yet. One that is absent, off or
+    /// failing is told by <see cref="BackendInfo.State"/>, not by an exception.</summary>
+    /// <param name="backend">The backend.</param>
+    /// <exception cref="HypomnesisRangeException">There is no such backend.</exception>
+    public BackendInfo ReadBackend(Backend backend)
+    {
+        var error = Native.NewError();
+        return Native.Ask(Raw.Context_backend(Open, (uint)backend, ref error), ref error, BackendInfo.From);
+    }
+
+    /// <summary>Host memory of a process.</summary>
+    /// <param name="pid">The process.</param>
+    /// <param name="fields">The figures that are wanted.</param>
+    /// <exception cref="HypomnesisRangeException"><paramref name="pid"/> is 0.</exception>
+    /// <exception cref="HypomnesisArgumentException">An unknown bit in <paramref name="fields"/>.</exception>
+    /// <exception cref="HypomnesisException"><see cref="Status.NoProcess"/>,
+    /// <see cref="Status.Unsupported"/> (a kernel thread), <see cref="Status.Permission"/>,
+    /// <see cref="Status.NoSource"/>: nothing at all could be read.</exception>
+    public ProcessMemory ReadProcessMemory(uint pid, ProcessMemoryFields fields = ProcessMemoryFields.Cheap)
+    {
+        var error = Native.NewError();
+        return Native.Ask(Raw.Context_process_memory(Open, pid, (uint)fields, ref error), ref error,
+            ProcessMemory.From);
+    }
+
+    /// <summary>Host memory of the calling process.</summary>
+    /// <param name="fields">The figures that are wanted.</param>
+    /// <exception cref="HypomnesisException">As for <see cref="ReadProcessMemory"/>.</exception>
+    public ProcessMemory ReadOwnMemory(ProcessMemoryFields fields = ProcessMemoryFields.Cheap)
+    {
+        var error = Native.NewError();
+        return Native.Ask(Raw.Context_own_memory(Open, (uint)fields, ref error), ref error, ProcessMemory.From);
+    }
+
+    /// <summary>The host's memory and the limit on this process.</summary>
+    /// <exception cref="HypomnesisException"><see cref="Status.NoSource"/>,
+    /// <see cref="Status.Permission"/> or <see cref="Status.Backend"/>.</exception>
+    public SystemMemory ReadSystemMemory()
+    {
+        var error = Native.NewError();
+        return Native.Ask(Raw.Context_system_memory(Open, ref error), ref error, SystemMemory.From);
+    }
+
+    /// <summary>How many device indexes this context has given. Looks for devices first; never
+    /// shrinks. 0 when there is none.</summary>
+    /// <exception cref="HypomnesisException"><see cref="Status.Timeout"/>: a driver did not answer and
+    /// nothing is known yet.</exception>
+    public uint CountDevices()
+    {
+        var error = Native.NewError();
+        var count = Raw.Context_device_count(Open, ref error);
+        HypomnesisException.ThrowOn(ref error);
+        return count;
+    }
+
+    /// <summary>The index of the device that a key names: "uuid:GPU-…", "pci:0000:01:00.0", "luid:…",
+    /// "render:128", "driver:0". Looks for devices first.</summary>
+    /// <param name="key">The key.</param>
+    /// <exception cref="ArgumentException">There is no such kind of key, or the value cannot be
+    /// one.</exception>
+    /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: nothing has it.</exception>
+    public uint FindDevice(string key)
+    {
+        var error = Native.NewError();
+        var index = Raw.Context_find_device(Open, key, ref error);
+        HypomnesisException.ThrowOn(ref error);
+        return index;
+    }
+
+    /// <summary>As <see cref="FindDevice"/>, false where nothing has the key.</summary>
+    /// <param name="key">The key.</param>
+    /// <param name="deviceIndex">The index, when it was found.</param>
+    public bool TryFindDevice(string key, out uint deviceIndex)
+    {
+        var error = Native.NewError();
+        deviceIndex = Raw.Context_find_device(Open, key, ref error);
+        if (error.status == Raw.E_NO_DEVICE)
+            return false;
+        HypomnesisException.ThrowOn(ref error);
+        return true;
+    }
+
+    /// <summary>Who a device is. One that is lost or asleep is told by <see cref="Device.State"/>.</summary>
+    /// <param name="deviceIndex">The device's index.</param>
+    /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: the index was never
+    /// given.</exception>
+    public Device ReadDevice(uint deviceIndex)
+    {
+        var error = Native.NewError();
+        return Native.Ask(Raw.Context_device(Open, deviceIndex, ref error), ref error, Device.From);
+    }
+
+    /// <summary>Memory of a device.</summary>
+    /// <param name="deviceIndex">The device's index.</param>
+    /// <param name="kind">Which memory.</param>
+    /// <exception cref="HypomnesisRangeException">There is no such kind.</exception>
+    /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>,
+    /// <see cref="Status.Unsupported"/> (no such pool), <see cref="Status.DeviceLost"/>,
+    /// <see cref="Status.Asleep"/>, <see cref="Status.Permission"/>, <see cref="Status.Timeout"/>,
+    /// <see cref="Status.Backend"/>, <see cref="Status.NoSource"/>.</exception>
+    public Pool ReadPool(uint deviceIndex, PoolKind kind = PoolKind.Main)
+    {
+        var error = Native.NewError();
+        return Native.Ask(Raw.Context_pool(Open, deviceIndex, (uint)kind, ref error), ref error, Pool.From);
+    }
+
+    /// <summary>Load, temperature and power of a device.</summary>
+    /// <param name="deviceIndex">The device's index.</param>
+    /// <param name="fields">The figures that are wanted.</param>
+    /// <exception cref="HypomnesisArgumentException">An unknown bit in <paramref name="fields"/>.</exception>
+    /// <exception cref="HypomnesisException"><see cref="Status.Unsupported"/>: the device has none of them;
+    /// otherwise as for <see cref="ReadPool"/>.</exception>
+    public Telemetry ReadTelemetry(uint deviceIndex, TelemetryFields fields = TelemetryFields.Cheap)
+    {
+        var error = Native.NewError();
+        return Native.Ask(Raw.Context_telemetry(Open, deviceIndex, (uint)fields, ref error), ref error,
+            Telemetry.From);
+    }
+
+    /// <summary>What a process uses on a device.</summary>
+    /// <param name="deviceIndex">The device's index.</param>
+    /// <param name="pid">The process, as the driver counts it.</param>
+    /// <exception cref="HypomnesisRangeException"><paramref name="pid"/> is 0.</exception>
+    /// <exception cref="HypomnesisException"><see cref="Status.NoProcess"/>: the driver lists no such
+    /// process on the device; otherwise as for <see cref="ReadPool"/>.</exception>
+    public Usage ReadUsage(uint deviceIndex, uint pid)
+    {
+        var error = Native.NewError();
+        return Native.Ask(Raw.Context_usage(Open, deviceIndex, pid, ref error), ref error, Usage.From);
+    }
+
+    /// <summary>What the calling process uses on a device. 0 bytes is said only where the driver's list can
+    /// be trusted to hold the caller.</summary>
+    /// <param name="deviceIndex">The device's index.</param>
+    /// <exception cref="HypomnesisException"><see cref="Status.NoSource"/>: the list cannot be trusted;
+    /// otherwise as for <see cref="ReadPool"/>.</exception>
+    public Usage ReadOwnUsage(uint deviceIndex)
+    {
+        var error = Native.NewError();
+        return Native.Ask(Raw.Context_own_usage(Open, deviceIndex, ref error), ref error, Usage.From);
+    }
+
+    /// <summary>Takes a snapshot. What could not be read is one of its diagnostics, not an
+    /// exception.</summary>
+    /// <param name="options">What it shall hold; null: every default.</param>
+    /// <exception cref="ArgumentException">An index or a pid without its flag; pid 0; an unknown
+    /// bit.</exception>
+    /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: the index was never
+    /// given.</exception>
+    public Snapshot TakeSnapshot(SnapshotOptions? options = null)
+    {
+        options ??= new SnapshotOptions();
+        var error = Native.NewError();
+        var taken = Raw.Context_take(Open, (uint)options.Flags, (uint)options.Collect, options.DeviceIndex,
+            options.Pid, options.DeadlineMs, ref error);
+        if (error.status != Raw.OK)
+            taken.Dispose();
+        HypomnesisException.ThrowOn(ref error);
+        return new Snapshot(taken);
+    }
+
+    private ContextHandle Open =>
+        closed ? throw new ObjectDisposedException(nameof(Context)) : handle;
+}

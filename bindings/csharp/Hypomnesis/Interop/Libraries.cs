@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+using System;
+using System.Collections.Generic;
+using System.IO;
+using System.Runtime.InteropServices;
+
+namespace Hypomnesis.Interop;
+
+/// <summary>Finds libhypomnesis and the shim of this package, once, before the first call.</summary>
+internal static partial class Libraries
+{
+    internal const string Variable = "HYPOMNESIS_LIBRARY";
+    internal const string Shim = "hypomnesis_csharp";
+
+    private static readonly object Gate = new();
+    private static volatile bool found;
+
+    /// <summary>libhypomnesis as its file is called on this system.</summary>
+    internal static string LibraryFile =>
+        RuntimeInformation.IsOSPlatform(OSPlatform.Windows) ? "hypomnesis-0.dll"
+        : RuntimeInformation.IsOSPlatform(OSPlatform.OSX) ? "libhypomnesis.0.dylib"
+        : "libhypomnesis.so.0";
+
+    /// <summary>The shim as its file is called on this system.</summary>
+    internal static string ShimFile =>
+        RuntimeInformation.IsOSPlatform(OSPlatform.Windows) ? Shim + ".dll"
+        : RuntimeInformation.IsOSPlatform(OSPlatform.OSX) ? "lib" + Shim + ".dylib"
+        : "lib" + Shim + ".so";
+
+    /// <exception cref="DllNotFoundException">One of the two is missing; says where it was looked for
+    /// and what to set. A later call looks again.</exception>
+    internal static void Ensure()
+    {
+        if (found)
+            return;
+        lock (Gate)
+        {
+            if (found)
+                return;
+            var named = Environment.GetEnvironmentVariable(Variable);
+            if (string.IsNullOrEmpty(named))
+                named = null;
+            LoadLibrary(named);
+            LoadShim(named);
+            CheckSizes();
+            found = true;
+        }
+    }
+
+    private static void LoadLibrary(string? named)
+    {
+        if (named is not null)
+        {
+            if (!Path.IsPathRooted(named))
+                throw new DllNotFoundException($"{Variable} is \"{named}\", which is not an absolute path."
+                    + $" Set it to the absolute path of {LibraryFile}, or unset it.");
+            if (!Open(named, out var why))
+                throw new DllNotFoundException($"{Variable} is \"{named}\", which cannot be loaded: {why}."
+                    + $" Set it to the absolute path of {LibraryFile}, or unset it.");
+            return;
+        }
+        if (!OpenFirst(Paths(LibraryFile)) && !OpenBySystem(LibraryFile))
+            throw new DllNotFoundException(Missing(LibraryFile, "the system's own places",
+                $"Install libhypomnesis, or set {Variable} to the absolute path of {LibraryFile}."));
+    }
+
+    private static void LoadShim(string? named)
+    {
+        var paths = Paths(ShimFile);
+        if (named is not null && Path.GetDirectoryName(named) is { Length: > 0 } folder)
+            paths.Add(Path.Combine(folder, ShimFile));
+        if (!OpenShimFirst(paths) && !OpenShimBySystem())
+            throw new DllNotFoundException(Missing(ShimFile, "the system's own places",
+                "It comes with the NuGet package Hypomnesis for this system, or with a build of the"
+                + $" C# binding; put it beside the program, or beside the library that {Variable} names."));
+    }
+
+    private static string Missing(string file, string last, string remedy)
+    {
+        var set = Environment.GetEnvironmentVariable(Variable);
+        var variable = string.IsNullOrEmpty(set) ? $"{Variable} is not set" : $"{Variable} is \"{set}\"";
+        return $"{file} was not found. {variable}. Looked for {string.Join(", ", Paths(file))}, and in {last}."
+            + $" {remedy}";
+    }
+
+    /// <summary>Where a file of this package may lie.</summary>
+    private static List<string> Paths(string file)
+    {
+        var paths = new List<string>();
+        foreach (var folder in Folders())
+        {
+            var path = Path.Combine(folder, file);
+            if (!paths.Contains(path))
+                paths.Add(path);
+        }
+        return paths;
+    }
+
+    private static IEnumerable<string> Folders()
+    {
+        var program = AppContext.BaseDirectory;
+        yield return program;
+        yield return Path.Combine(program, "runtimes", Rid, "native");
+        if (AppContext.GetData("NATIVE_DLL_SEARCH_DIRECTORIES") is string native)
+            foreach (var folder in native.Split(new[] { Path.PathSeparator }, StringSplitOptions.RemoveEmptyEntries))
+                yield return folder;
+    }
+
+    private static string Rid
+    {
+        get
+        {
+            var system = RuntimeInformation.IsOSPlatform(OSPlatform.Windows) ? "win"
+                : RuntimeInformation.IsOSPlatform(OSPlatform.OSX) ? "osx" : "linux";
+            return system + "-" + RuntimeInformation.ProcessArchitecture.ToString().ToLowerInvariant();
+        }
+    }
+
+    private static bool OpenFirst(List<string> paths)
+    {
+        foreach (var path in paths)
+            if (File.Exists(path) && Open(path, out _))
+                return true;
+        return false;
+    }
+
+    private static bool OpenShimFirst(List<string> paths)
+    {
+        foreach (var path in paths)
+            if (File.Exists(path) && OpenShim(path))
+                return true;
+        return false;
+    }
+
+    /// <summary>A shim of another version would be read at wrong places.</summary>
+    private static void CheckSizes()
+    {
+        foreach (var (name, size) in RecordSizes.All)
+        {
+            var has = Raw.size_of(name);
+            if (has != size)
+                throw new DllNotFoundException($"{ShimFile} is of another version: its {name} has {has} bytes,"
+                    + $" {size} are wanted. Use the one that comes with this assembly.");
+        }
+    }
+}

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+using System;
+using System.Collections.Generic;
+using System.Collections.ObjectModel;
+
+namespace Hypomnesis.Interop;
+
+/// <summary>Copies a snapshot's parts into plain values.</summary>
+internal sealed class SnapshotReader
+{
+    private readonly SnapshotHandle handle;
+    private ErrorRecord error = Native.NewError();
+
+    internal SnapshotReader(SnapshotHandle handle) => this.handle = handle;
+
+    internal SnapshotInfo Info() =>
+        Native.Ask(Raw.Snapshot_info(handle, ref error), ref error, SnapshotInfo.From);
+
+    internal ProcessMemory? Memory() =>
+        Native.Take(Raw.Snapshot_memory(handle, ref error), ref error, ProcessMemory.From);
+
+    internal SystemMemory? SystemMemory() =>
+        Native.Take(Raw.Snapshot_system(handle, ref error), ref error, Hypomnesis.SystemMemory.From);
+
+    internal Pool Pool(uint i) =>
+        Native.Ask(Raw.Snapshot_pool(handle, i, ref error), ref error, Hypomnesis.Pool.From);
+
+    internal Diagnostic Diagnostic(uint i) =>
+        Native.Ask(Raw.Snapshot_diagnostic(handle, i, ref error), ref error, Hypomnesis.Diagnostic.From);
+
+    internal Usage Usage(uint i)
+    {
+        var name = Raw.Snapshot_text(handle, Raw.TEXT_PROCESS_NAME, i, ref error);
+        HypomnesisException.ThrowOn(ref error);
+        return Native.Ask(Raw.Snapshot_usage(handle, i, ref error), ref error,
+            record => Hypomnesis.Usage.From(record, name));
+    }
+
+    internal IReadOnlyList<Device> Devices(uint count, IReadOnlyList<Pool> pools)
+    {
+        var next = 0;
+        return Native.List(count, i => Device(i, pools, ref next));
+    }
+
+    /// <summary>Both lists are by device index, so that one walk serves all.</summary>
+    private Device Device(uint i, IReadOnlyList<Pool> pools, ref int next)
+    {
+        var device = Native.Ask(Raw.Snapshot_device(handle, i, ref error), ref error, Hypomnesis.Device.From);
+        var own = new List<Pool>();
+        while (next < pools.Count && pools[next].DeviceIndex == device.Index)
+            own.Add(pools[next++]);
+        return device with
+        {
+            Pools = new ReadOnlyCollection<Pool>(own),
+            Telemetry = Native.Take(Raw.Snapshot_telemetry(handle, i, ref error), ref error, Telemetry.From),
+            OwnUsage = Native.Take(Raw.Snapshot_own_usage(handle, i, ref error), ref error,
+                Hypomnesis.Usage.From),
+        };
+    }
+}

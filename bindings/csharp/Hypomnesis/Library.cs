@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+using System;
+using Hypomnesis.Interop;
+
+namespace Hypomnesis;
+
+/// <summary>What libhypomnesis can do.</summary>
+public enum Feature : uint
+{
+    /// <summary>Code that runs helper programs is compiled in.</summary>
+    Subprocess = Raw.FEATURE_SUBPROCESS,
+    /// <summary><see cref="SourcePath.Simulation"/> works.</summary>
+    Simulation = Raw.FEATURE_SIMULATION,
+    /// <summary>This plus the number of a <see cref="Hypomnesis.Backend"/>: it is compiled in.</summary>
+    Backend = Raw.FEATURE_BACKEND,
+}
+
+/// <summary>libhypomnesis itself. Every member loads it when nothing has yet, and then throws
+/// <see cref="DllNotFoundException"/> where it is missing.</summary>
+public static class Library
+{
+    /// <summary>The library's version as major * 1000000 + minor * 1000 + patch.</summary>
+    public static uint VersionNumber
+    {
+        get
+        {
+            Libraries.Ensure();
+            return Raw.version_number();
+        }
+    }
+
+    /// <summary>The library's version as text, for instance "0.1.0".</summary>
+    public static string Version
+    {
+        get
+        {
+            Libraries.Ensure();
+            return Raw.version_string();
+        }
+    }
+
+    /// <summary>Whether the library has a feature; false for a number that it does not know.</summary>
+    /// <param name="feature">The feature.</param>
+    public static bool Has(Feature feature)
+    {
+        Libraries.Ensure();
+        return Raw.feature((uint)feature) != 0;
+    }
+
+    /// <summary>Whether a backend is compiled in.</summary>
+    /// <param name="backend">The backend.</param>
+    public static bool Has(Backend backend) => Has(Feature.Backend + (uint)backend);
+
+    /// <summary>A status' name in C, for instance "HMN_E_RANGE"; "HMN_E_?" for an unknown one.</summary>
+    /// <param name="status">The status.</param>
+    public static string NameOf(Status status)
+    {
+        Libraries.Ensure();
+        return Raw.status_name((int)status);
+    }
+
+    /// <summary>A backend's name, for instance "nvml"; "unknown" for a number it does not know.</summary>
+    /// <param name="backend">The backend.</param>
+    public static string NameOf(Backend backend)
+    {
+        Libraries.Ensure();
+        return Raw.backend_name((uint)backend);
+    }
+
+    /// <summary>A size for people: whole MiB below 1 GiB ("512 MiB", rounded down), else GiB with one
+    /// decimal ("8.2 GiB").</summary>
+    /// <param name="bytes">The size.</param>
+    public static string FormatBytes(ulong bytes)
+    {
+        Libraries.Ensure();
+        var error = Native.NewError();
+        var text = Raw.format_bytes(bytes, ref error);
+        HypomnesisException.ThrowOn(ref error);
+        return text;
+    }
+}

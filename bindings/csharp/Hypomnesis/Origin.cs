@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+using System;
+using Hypomnesis.Interop;
+
+namespace Hypomnesis;
+
+/// <summary>Who measured. Treat a number that you do not know as <see cref="None"/>.</summary>
+public enum Backend : uint
+{
+    /// <summary>Nobody, or not known.</summary>
+    None = Raw.BACKEND_NONE,
+    /// <summary>The operating system itself.</summary>
+    Os = Raw.BACKEND_OS,
+    /// <summary>NVIDIA's management library.</summary>
+    Nvml = Raw.BACKEND_NVML,
+    /// <summary>NVIDIA's command, when NVML cannot serve.</summary>
+    NvidiaSmi = Raw.BACKEND_NVIDIA_SMI,
+    /// <summary>A machine described by a file: nothing was measured.</summary>
+    Simulated = Raw.BACKEND_SIMULATED,
+}
+
+/// <summary>Remarks on a result.</summary>
+[Flags]
+public enum Notes : uint
+{
+    /// <summary>No remark.</summary>
+    None = 0,
+    /// <summary>The last known value: the driver did not answer.</summary>
+    Stale = Raw.NOTE_STALE,
+    /// <summary>Some of it could not be seen.</summary>
+    LowerBound = Raw.NOTE_LOWER_BOUND,
+    /// <summary>Derived from other values, not measured.</summary>
+    Estimated = Raw.NOTE_ESTIMATED,
+    /// <summary>A text was cut.</summary>
+    Truncated = Raw.NOTE_TRUNCATED,
+    /// <summary>Several backends; the one named is that of the first.</summary>
+    Mixed = Raw.NOTE_MIXED,
+    /// <summary>The process id belongs to another PID namespace.</summary>
+    ForeignPid = Raw.NOTE_FOREIGN_PID,
+    /// <summary>Something asked for is missing: see the diagnostics.</summary>
+    Partial = Raw.NOTE_PARTIAL,
+    /// <summary>Of a diagnostic: a driver call, recorded by <see cref="ContextFlags.Trace"/>.</summary>
+    Trace = Raw.NOTE_TRACE,
+}
+
+/// <summary>Whose figure it is.</summary>
+public enum Scope : uint
+{
+    /// <summary>Not known.</summary>
+    None = Raw.SCOPE_NONE,
+    /// <summary>The process'.</summary>
+    Process = Raw.SCOPE_PROCESS,
+    /// <summary>The whole device's.</summary>
+    Device = Raw.SCOPE_DEVICE,
+}
+
+/// <summary>What a number of bytes counts.</summary>
+public enum Accounting : uint
+{
+    /// <summary>Not known.</summary>
+    None = Raw.ACCOUNT_NONE,
+    /// <summary>What has backing store now.</summary>
+    Resident = Raw.ACCOUNT_RESIDENT,
+    /// <summary>What was promised, whether backed or not.</summary>
+    Committed = Raw.ACCOUNT_COMMITTED,
+    /// <summary>As the driver accounts allocations (NVML).</summary>
+    Allocated = Raw.ACCOUNT_ALLOCATED,
+}
+
+/// <summary>Whose number a native code is.</summary>
+public enum NativeDomain : uint
+{
+    /// <summary>Nobody's: there is no native code.</summary>
+    None = Raw.NATIVE_NONE,
+    /// <summary>The operating system's errno.</summary>
+    Errno = Raw.NATIVE_ERRNO,
+    /// <summary>NVML's nvmlReturn_t.</summary>
+    Nvml = Raw.NATIVE_NVML,
+    /// <summary>The exit code of a helper program; 128 + n: killed by signal n.</summary>
+    Exit = Raw.NATIVE_EXIT,
+}
+
+/// <summary>What a backend or a device is doing.</summary>
+public enum State : uint
+{
+    /// <summary>Not tried yet.</summary>
+    Unknown = Raw.STATE_UNKNOWN,
+    /// <summary>Answers.</summary>
+    Ready = Raw.STATE_READY,
+    /// <summary>Runtime suspended; only identity and totals are known.</summary>
+    Asleep = Raw.STATE_ASLEEP,
+    /// <summary>Was here and is gone.</summary>
+    Lost = Raw.STATE_LOST,
+    /// <summary>Here, and answers with errors.</summary>
+    Unreadable = Raw.STATE_UNREADABLE,
+    /// <summary>A driver call has not returned.</summary>
+    Hung = Raw.STATE_HUNG,
+    /// <summary>Not on this machine.</summary>
+    Absent = Raw.STATE_ABSENT,
+    /// <summary>Switched off by the context or not compiled in.</summary>
+    Off = Raw.STATE_OFF,
+}

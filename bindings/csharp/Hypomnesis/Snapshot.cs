@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+using System;
+using System.Collections.Generic;
+using Hypomnesis.Interop;
+
+namespace Hypomnesis;
+
+/// <summary>Which figures a device's line holds.</summary>
+public enum DeviceFormat : uint
+{
+    /// <summary>Free of total.</summary>
+    Free = Raw.FORMAT_FREE,
+    /// <summary>Total.</summary>
+    Total = Raw.FORMAT_TOTAL,
+    /// <summary>Used of total.</summary>
+    Used = Raw.FORMAT_USED,
+}
+
+/// <summary>One picture of everything asked for, copied whole: its properties are plain values that stay
+/// after <see cref="Dispose"/>, and it outlives its context. The methods (text and differences) want it
+/// open and throw <see cref="ObjectDisposedException"/> after that. Safe from any thread.</summary>
+public sealed class Snapshot : IDisposable
+{
+    private readonly SnapshotHandle handle;
+    private volatile bool closed;
+
+    internal Snapshot(SnapshotHandle taken)
+    {
+        handle = taken;
+        try
+        {
+            var reader = new SnapshotReader(taken);
+            Info = reader.Info();
+            Memory = reader.Memory();
+            SystemMemory = reader.SystemMemory();
+            Pools = Native.List(Info.PoolCount, reader.Pool);
+            Devices = reader.Devices(Info.DeviceCount, Pools);
+            Usages = Native.List(Info.UsageCount, reader.Usage);
+            Diagnostics = Native.List(Info.DiagnosticCount, reader.Diagnostic);
+        }
+        catch
+        {
+            taken.Dispose();
+            throw;
+        }
+    }
+
+    /// <summary>Counts, times and notes.</summary>
+    public SnapshotInfo Info { get; }
+
+    /// <summary>The caller's host memory; null when not asked for or not to be had.</summary>
+    public ProcessMemory? Memory { get; }
+
+    /// <summary>The host's memory; null when not asked for or not to be had.</summary>
+    public SystemMemory? SystemMemory { get; }
+
+    /// <summary>The devices by index, each with its pools, telemetry and own usage. A position in this list
+    /// is not a <see cref="Device.Index"/>.</summary>
+    public IReadOnlyList<Device> Devices { get; }
+
+    /// <summary>The pools of all devices, by device index, the main pool first.</summary>
+    public IReadOnlyList<Pool> Pools { get; }
+
+    /// <summary>What each process uses on each device, by device index, then pid.</summary>
+    public IReadOnlyList<Usage> Usages { get; }
+
+    /// <summary>Why something is missing.</summary>
+    public IReadOnlyList<Diagnostic> Diagnostics { get; }
+
+    /// <summary>Ends the native half; fine more than once.</summary>
+    public void Dispose()
+    {
+        closed = true;
+        handle.Dispose();
+    }
+
+    /// <summary>The whole snapshot as one JSON object. Numbers are numbers, what is unknown is
+    /// null.</summary>
+    public string ToJson()
+    {
+        var error = Native.NewError();
+        var text = Raw.Snapshot_json(Open, ref error);
+        HypomnesisException.ThrowOn(ref error);
+        return text;
+    }
+
+    /// <summary>A device as one line, for instance "  GPU 0: free 13284 MB / 16384 MB [name]\n", in MiB; null
+    /// when a figure is not known.</summary>
+    /// <param name="position">The position in <see cref="Devices"/>.</param>
+    /// <param name="format">Which figures.</param>
+    /// <exception cref="HypomnesisRangeException">The position is past the end, or there is no such
+    /// format.</exception>
+    public string? DeviceLine(uint position, DeviceFormat format)
+    {
+        var error = Native.NewError();
+        var text = Raw.Snapshot_device_line(Open, position, (uint)format, ref error);
+        HypomnesisException.ThrowOn(ref error);
+        return text;
+    }
+
+    /// <summary>What changed on a device and on the host since an earlier snapshot; null when the two have
+    /// nothing in common.</summary>
+    /// <param name="before">The earlier snapshot.</param>
+    /// <param name="deviceIndex">The device's index.</param>
+    /// <exception cref="HypomnesisArgumentException"><paramref name="before"/> was taken
+    /// later.</exception>
+    /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: neither has the
+    /// device.</exception>
+    public Delta? DeltaSince(Snapshot before, uint deviceIndex)
+    {
+        var error = Native.NewError();
+        return Native.Take(Raw.Snapshot_delta_since(Open, OpenOf(before), deviceIndex, ref error), ref error,
+            Delta.From);
+    }
+
+    /// <summary>The change as one line: "  label: RAM +100 MB  |  VRAM +500 MB [per-process]\n", in MiB,
+    /// without the second part when a side does not know it; null when host memory is missing on a
+    /// side.</summary>
+    /// <param name="before">The earlier snapshot.</param>
+    /// <param name="deviceIndex">The device's index.</param>
+    /// <param name="label">What the line begins with.</param>
+    /// <exception cref="ArgumentException">As for <see cref="DeltaSince"/>.</exception>
+    /// <exception cref="HypomnesisException">As for <see cref="DeltaSince"/>.</exception>
+    public string? DeltaLine(Snapshot before, uint deviceIndex, string label)
+    {
+        if (label is null)
+            throw new ArgumentNullException(nameof(label));
+        var error = Native.NewError();
+        var text = Raw.Snapshot_delta_line(Open, OpenOf(before), deviceIndex, label, ref error);
+        HypomnesisException.ThrowOn(ref error);
+        return text;
+    }
+
+    /// <summary>Both figures and the change, one line for RAM and one for VRAM. Otherwise as
+    /// <see cref="DeltaLine"/>.</summary>
+    /// <param name="before">The earlier snapshot.</param>
+    /// <param name="deviceIndex">The device's index.</param>
+    /// <param name="label">What the lines begin with.</param>
+    /// <exception cref="ArgumentException">As for <see cref="DeltaSince"/>.</exception>
+    /// <exception cref="HypomnesisException">As for <see cref="DeltaSince"/>.</exception>
+    public string? BeforeAfterLines(Snapshot before, uint deviceIndex, string label)
+    {
+        if (label is null)
+            throw new ArgumentNullException(nameof(label));
+        var error = Native.NewError();
+        var text = Raw.Snapshot_before_after_lines(Open, OpenOf(before), deviceIndex, label, ref error);
+        HypomnesisException.ThrowOn(ref error);
+        return text;
+    }
+
+    private SnapshotHandle Open =>
+        closed ? throw new ObjectDisposedException(nameof(Snapshot)) : handle;
+
+    private static SnapshotHandle OpenOf(Snapshot before) =>
+        before is null ? throw new ArgumentNullException(nameof(before)) : before.Open;
+}

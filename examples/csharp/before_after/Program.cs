@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// before_after: what 64 MiB of work change on the host and on the first GPU.
+using System;
+using Hypomnesis;
+
+const int WorkBytes = 64 << 20;
+using var context = new Context(new ContextOptions { Flags = ContextFlags.Environment });
+using var before = context.TakeSnapshot();
+var work = new byte[WorkBytes];
+Array.Fill(work, (byte)1);
+using var after = context.TakeSnapshot();
+GC.KeepAlive(work);
+
+if (after.Devices.Count > 0 && after.BeforeAfterLines(before, 0, "work") is { } lines)
+{
+    Console.Write(lines);
+    return 0;
+}
+if (after.Memory?.ResidentBytes >= before.Memory?.ResidentBytes + WorkBytes)
+{
+    Console.WriteLine("RAM +64 MiB or more");
+    return 0;
+}
+Console.WriteLine("RAM rose by less than 64 MiB");
+return 1;

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// room SIZE: which GPU has SIZE free, for instance 8GiB. Exit status 0 if one has.
+using System;
+using System.Linq;
+using Hypomnesis;
+
+if (args.Length != 1 || BytesOf(args[0]) is not { } wanted)
+{
+    Console.Error.WriteLine("usage: room SIZE, for instance 8GiB");
+    return 2;
+}
+using var context = new Context(new ContextOptions { Flags = ContextFlags.Environment });
+using var snapshot = context.TakeSnapshot();
+foreach (var device in snapshot.Devices)
+{
+    var name = device.Name is null ? "" : $" [{device.Name}]";
+    Console.WriteLine($"GPU {device.Index}{name}: " + (FreeOf(device) is { } free
+        ? $"{Library.FormatBytes(free)} free, {(free >= wanted ? "has room" : "has no room")}"
+        : "free memory is not known"));
+}
+if (snapshot.Devices.Where(device => FreeOf(device) >= wanted).MaxBy(FreeOf) is { } best)
+{
+    Console.WriteLine($"GPU {best.Index} has most");
+    return 0;
+}
+Console.WriteLine($"no GPU has room for {Library.FormatBytes(wanted)}");
+return 1;
+
+static ulong? FreeOf(Device device) => device.Pools.FirstOrDefault(pool => pool.IsMain)?.FreeBytes;
+
+// Bytes, or a whole number of KiB, MiB, GiB or TiB; null for anything else.
+static ulong? BytesOf(string text)
+{
+    string[] units = ["KiB", "MiB", "GiB", "TiB"];
+    var unit = Array.FindIndex(units, text.EndsWith) + 1;
+    var digits = unit == 0 ? text : text[..^3];
+    return ulong.TryParse(digits, out var number) && number > 0 && number <= ulong.MaxValue >> (10 * unit)
+        ? number << (10 * unit) : null;
+}

@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+using System;
+using System.Collections.Generic;
+using System.Globalization;
+using System.IO;
+using Hypomnesis;
+
+namespace Agent;
+
+internal sealed class Requests : IDisposable
+{
+    private readonly Dictionary<string, Snapshot> snapshots = new();
+    private string[] words = [];
+    private Context? context;
+
+    private Context Context => context ?? throw new ObjectDisposedException(nameof(Context));
+
+    public void Dispose() => context?.Dispose();
+
+    internal void Answer(string[] request, TextWriter output)
+    {
+        words = request;
+        switch (words[0])
+        {
+            case "open": Open(); break;
+            case "close": context?.Dispose(); break;
+            case "set_path": SetPath(Context, (SourcePath)U32(1), words[2]); break;
+            case "take": Take(); break;
+            case "drop": Drop(words[1]); break;
+            default: Say(output); break;
+        }
+    }
+
+    private void Say(TextWriter output)
+    {
+        if (Value() is var (isValue, value) && isValue)
+            output.WriteLine($"value\t{Told.Value(value)}");
+        else
+            Told.Record(Reading(), output);
+    }
+
+    private (bool, object?) Value() => words[0] switch
+    {
+        "device_count" => (true, Context.CountDevices()),
+        "find_device" => (true, Context.FindDevice(words[1])),
+        "process_name" => (true, Taken(1).Usages[I32(2)].ProcessName),
+        "json" => (true, Taken(1).ToJson()),
+        "device_line" => (true, Taken(1).DeviceLine(U32(2), (DeviceFormat)U32(3))),
+        "delta_line" => (true, Taken(2).DeltaLine(Taken(1), U32(3), words[4])),
+        "before_after" => (true, Taken(2).BeforeAfterLines(Taken(1), U32(3), words[4])),
+        "format_bytes" => (true, Library.FormatBytes(ulong.Parse(words[1], CultureInfo.InvariantCulture))),
+        "status_name" => (true, Library.NameOf((Status)I32(1))),
+        "backend_name" => (true, Library.NameOf((Backend)U32(1))),
+        "feature" => (true, Library.Has((Feature)U32(1))),
+        "version" => (true, Library.Version),
+        _ => (false, null),
+    };
+
+    private object? Reading() => words[0] switch
+    {
+        "backend" => Context.ReadBackend((Backend)U32(1)),
+        "own_memory" => Context.ReadOwnMemory((ProcessMemoryFields)U32(1)),
+        "process_memory" => Context.ReadProcessMemory(U32(1), (ProcessMemoryFields)U32(2)),
+        "system_memory" => Context.ReadSystemMemory(),
+        "device" => Context.ReadDevice(U32(1)),
+        "pool" => Context.ReadPool(U32(1), (PoolKind)U32(2)),
+        "telemetry" => Context.ReadTelemetry(U32(1), (TelemetryFields)U32(2)),
+        "usage" => Context.ReadUsage(U32(1), U32(2)),
+        "own_usage" => Context.ReadOwnUsage(U32(1)),
+        "info" => Taken(1).Info,
+        "memory" => Taken(1).Memory,
+        "system" => Taken(1).SystemMemory,
+        "snapshot_device" => Taken(1).Devices[I32(2)],
+        "snapshot_telemetry" => Taken(1).Devices[I32(2)].Telemetry,
+        "self" => Taken(1).Devices[I32(2)].OwnUsage,
+        "snapshot_pool" => Taken(1).Pools[I32(2)],
+        "snapshot_usage" => Taken(1).Usages[I32(2)],
+        "diagnostic" => Taken(1).Diagnostics[I32(2)],
+        "delta" => Taken(2).DeltaSince(Taken(1), U32(3)),
+        _ => throw new InvalidOperationException(words[0]),
+    };
+
+    private void Open()
+    {
+        context?.Dispose();
+        context = new Context(new ContextOptions
+        {
+            Flags = (ContextFlags)U32(1),
+            DeadlineMs = U32(2),
+            MaxAgeMs = U32(3),
+        });
+        if (words[4] != "-")
+            context.SetPath(SourcePath.Simulation, words[4]);
+    }
+
+    private static void SetPath(Context context, SourcePath path, string word) =>
+        context.SetPath(path, word == "-" ? null : word);
+
+    private void Take()
+    {
+        var options = new SnapshotOptions
+        {
+            Flags = (SnapshotFlags)U32(2),
+            Collect = (Collect)U32(3),
+            DeviceIndex = U32(4),
+            Pid = U32(5),
+        };
+        var taken = Context.TakeSnapshot(options);
+        Drop(words[1]);
+        snapshots[words[1]] = taken;
+    }
+
+    private void Drop(string name)
+    {
+        if (snapshots.Remove(name, out var snapshot))
+            snapshot.Dispose();
+    }
+
+    /// <summary>Dropped is disposed and forgotten; a snapshot's values alone would stay readable.</summary>
+    private Snapshot Taken(int word) =>
+        snapshots.TryGetValue(words[word], out var snapshot)
+            ? snapshot : throw new ObjectDisposedException(nameof(Snapshot));
+
+    private uint U32(int word) => uint.Parse(words[word], CultureInfo.InvariantCulture);
+
+    private int I32(int word) => int.Parse(words[word], CultureInfo.InvariantCulture);
+}

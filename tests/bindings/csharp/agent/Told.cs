@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+using System;
+using System.Globalization;
+using System.IO;
+using System.Linq;
+using System.Reflection;
+using System.Runtime.Versioning;
+using System.Text.RegularExpressions;
+using Hypomnesis;
+
+namespace Agent;
+
+/// <summary>Values as behaviour.py reads them.</summary>
+internal static class Told
+{
+    internal static string? Framework =>
+        typeof(Context).Assembly.GetCustomAttribute<TargetFrameworkAttribute>()?.FrameworkName;
+
+    internal static string Text(string text) => "\"" + text
+        .Replace("\\", "\\\\").Replace("\t", "\\t").Replace("\n", "\\n").Replace("\r", "\\r");
+
+    internal static string Value(object? value) => value switch
+    {
+        null => "null",
+        string text => Text(text),
+        bool yes => yes ? "1" : "0",
+        double number => number.ToString("R", CultureInfo.InvariantCulture),
+        Enum number => number.ToString("D"),
+        IFormattable number => number.ToString(null, CultureInfo.InvariantCulture),
+        _ => throw new ArgumentException(value.GetType().Name),
+    };
+
+    internal static void Record(object? record, TextWriter output)
+    {
+        if (record is null)
+        {
+            output.WriteLine("value\tnull");
+            return;
+        }
+        foreach (var property in record.GetType().GetProperties().Where(IsField))
+            output.WriteLine($"{NameInC(property.Name)}\t{Value(property.GetValue(record))}");
+    }
+
+    internal static string NameInC(string name) => Regex.Replace(name, "(?<!^)([A-Z])", "_$1").ToLowerInvariant();
+
+    /// <summary>Not what a snapshot adds to a record.</summary>
+    private static bool IsField(PropertyInfo property)
+    {
+        var type = Nullable.GetUnderlyingType(property.PropertyType) ?? property.PropertyType;
+        return property.Name != nameof(Usage.ProcessName)
+            && (type == typeof(string) || type.IsPrimitive || type.IsEnum);
+    }
+}

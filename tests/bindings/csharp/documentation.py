@@ -1,0 +1,84 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""documentation.py PAGE PACKAGE SCRATCH MACHINE SOURCE...: the page's code compiles, runs and prints what it says.
+
+A block with its own `using Hypomnesis;` is a program and runs on the real machine; any other stands in a method that
+has a `context` on MACHINE. A block ```text behind it is what it prints.
+"""
+import pathlib
+import sys
+
+import fresh
+
+MAIN = """using System;
+using Hypomnesis;
+Console.OutputEncoding = new System.Text.UTF8Encoding(false);
+switch (args[0])
+{{
+{cases}
+}}
+"""
+BLOCK = """using System;
+using Hypomnesis;
+static class Block{line}
+{{
+    public static void Run(Context context)
+    {{
+{code}
+    }}
+}}
+"""
+
+
+def is_program(code):
+    return "using Hypomnesis;" in code
+
+
+def source_of(code, line):
+    """A program becomes a method with its usings in front."""
+    if not is_program(code):
+        return BLOCK.format(line=line, code=code)
+    body = [text for text in code.splitlines() if not (text.startswith("using ") and text.endswith(";")
+                                                       and "=" not in text)]
+    return BLOCK.format(line=line, code="\n".join(body)).replace("Run(Context context)", "Run()")
+
+
+def write_project(project, found):
+    cases = []
+    for code, _, line in found:
+        project.write(f"app/Block{line}.cs", source_of(code, line))
+        if is_program(code):
+            cases.append(f'    case "{line}": Block{line}.Run(); break;')
+        else:
+            cases.append(f'    case "{line}": {{ using var context = new Context(new ContextOptions {{ Flags ='
+                         f' ContextFlags.Environment }}); Block{line}.Run(context); break; }}')
+    project.write("app/Program.cs", MAIN.format(cases="\n".join(cases)))
+
+
+def problems(project, found, machine):
+    write_project(project, found)
+    succeeded, said = project.dotnet("build", "-o", str(project.folder / "built"))
+    if not succeeded:
+        yield said
+        return
+    for code, expected, line in found:
+        status, told, failed = project.run("dotnet", project.folder / "built/app.dll", line,
+                                           HMN_SIMULATION="" if is_program(code) else machine)
+        if status != 0:
+            yield f"line {line}: status {status}: {told}{failed}"
+        elif expected is not None and told != expected:
+            yield f"line {line} prints\n{told}and not\n{expected}"
+
+
+def main():
+    page, package, scratch, machine, *sources = sys.argv[1:]
+    found = list(fresh.blocks(pathlib.Path(page).read_text(encoding="utf-8")))
+    told = list(problems(fresh.Project(scratch, package, sources), found, machine))
+    if sum(expected is not None for _, expected, _ in found) < 3:
+        told.append(f"{page}: hardly any block says what it prints")
+    print(*told, sep="\n")
+    return 1 if told else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

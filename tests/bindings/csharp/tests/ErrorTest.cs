@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+using System;
+using System.Collections.Generic;
+using System.Linq;
+using Hypomnesis.Interop;
+using Xunit;
+
+namespace Hypomnesis.Tests;
+
+public class ErrorTest
+{
+    public static IEnumerable<object[]> Statuses() =>
+        Enum.GetValues<Status>().Where(status => status != Status.Ok).Append((Status)(-4711))
+            .Select(status => new object[] { status });
+
+    [Theory, MemberData(nameof(Statuses))]
+    public void EveryStatusIsItsException(Status status)
+    {
+        var thrown = Record.Exception(() => Throw(status));
+        var expected = status switch
+        {
+            Status.Argument or Status.UnknownFlag => typeof(HypomnesisArgumentException),
+            Status.Range => typeof(HypomnesisRangeException),
+            _ => typeof(HypomnesisException),
+        };
+        Assert.Equal(expected, thrown?.GetType());
+        var told = Assert.IsAssignableFrom<IHypomnesisError>(thrown);
+        Assert.Equal((status, Backend.Nvml, NativeDomain.Nvml, 999, "x"),
+            (told.Status, told.Backend, told.NativeDomain, told.NativeCode, told.Message));
+    }
+
+    private static unsafe void Throw(Status status)
+    {
+        var error = Native.NewError();
+        (error.status, error.backend, error.native_domain, error.native_code) = ((int)status, 2, 7, 999);
+        error.message[0] = (byte)'x';
+        HypomnesisException.ThrowOn(ref error);
+    }
+
+    [Fact]
+    public void MisuseIsOfTheArgumentFamily()
+    {
+        using var context = Repository.Open("small.json");
+        Assert.IsAssignableFrom<ArgumentException>(Record.Exception(() => context.FindDevice("colour:red")));
+        Assert.IsAssignableFrom<ArgumentException>(Record.Exception(() =>
+            context.ReadOwnMemory((ProcessMemoryFields)(1u << 30))));
+        Assert.IsAssignableFrom<ArgumentOutOfRangeException>(Record.Exception(() => context.ReadProcessMemory(0)));
+        Assert.IsAssignableFrom<ArgumentOutOfRangeException>(Record.Exception(() =>
+            context.ReadPool(0, (PoolKind)99)));
+        Assert.IsAssignableFrom<ArgumentException>(Record.Exception(() =>
+            new Context(new ContextOptions { Flags = (ContextFlags)(1u << 30) })));
+        Assert.IsAssignableFrom<ArgumentException>(Record.Exception(() =>
+            context.TakeSnapshot(new SnapshotOptions { Pid = 7 })));
+    }
+
+    [Fact]
+    public void WhatIsNotThereSaysWhich()
+    {
+        using var context = Repository.Open("small.json");
+        var thrown = Assert.Throws<HypomnesisException>(() => context.ReadDevice(4711));
+        Assert.Equal(Status.NoDevice, thrown.Status);
+        Assert.Contains("4711", thrown.Message);
+        Assert.False(context.TryFindDevice("driver:4711", out _));
+        Assert.True(context.TryFindDevice("driver:0", out var index));
+        Assert.Equal(0u, index);
+    }
+
+    [Fact]
+    public void TextWithNulIsRefused()
+    {
+        using var context = Repository.Open("small.json");
+        Assert.Throws<ArgumentException>(() => context.FindDevice("driver:0\0"));
+        using var snapshot = context.TakeSnapshot();
+        Assert.Throws<ArgumentException>(() => snapshot.DeltaLine(snapshot, 0, "a\0b"));
+        Assert.Throws<ArgumentNullException>(() => snapshot.DeltaLine(snapshot, 0, null!));
+        Assert.Throws<ArgumentNullException>(() => snapshot.DeltaSince(null!, 0));
+    }
+}

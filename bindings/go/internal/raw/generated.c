@@ -915,7 +915,7 @@ SWIGINTERN char *Snapshot_before_after_lines(Snapshot *self,Snapshot const *befo
 extern "C" {
 #endif
 
-void _wrap_Swig_free_raw_55890925c0e90686(void *_swig_go_0) {
+void _wrap_Swig_free_raw_32b9f51715e105b6(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
 
   arg1 = *(void **)&_swig_go_0;
@@ -925,7 +925,7 @@ void _wrap_Swig_free_raw_55890925c0e90686(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_raw_55890925c0e90686(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_raw_32b9f51715e105b6(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -938,7 +938,7 @@ void *_wrap_Swig_malloc_raw_55890925c0e90686(intgo _swig_go_0) {
 }
 
 
-int _wrap_version_number_raw_55890925c0e90686() {
+int _wrap_version_number_raw_32b9f51715e105b6() {
   uint32_t result;
   int _swig_go_result;
 
@@ -949,7 +949,7 @@ int _wrap_version_number_raw_55890925c0e90686() {
 }
 
 
-_gostring_ _wrap_version_string_raw_55890925c0e90686() {
+_gostring_ _wrap_version_string_raw_32b9f51715e105b6() {
   char *result = 0 ;
   _gostring_ _swig_go_result;
 
@@ -963,7 +963,7 @@ _gostring_ _wrap_version_string_raw_55890925c0e90686() {
 }
 
 
-int _wrap_feature_raw_55890925c0e90686(int _swig_go_0) {
+int _wrap_feature_raw_32b9f51715e105b6(int _swig_go_0) {
   uint32_t arg1 ;
   uint32_t result;
   int _swig_go_result;
@@ -976,7 +976,7 @@ int _wrap_feature_raw_55890925c0e90686(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_status_name_raw_55890925c0e90686(int _swig_go_0) {
+_gostring_ _wrap_status_name_raw_32b9f51715e105b6(int _swig_go_0) {
   hmn_status arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -992,7 +992,7 @@ _gostring_ _wrap_status_name_raw_55890925c0e90686(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_backend_name_raw_55890925c0e90686(int _swig_go_0) {
+_gostring_ _wrap_backend_name_raw_32b9f51715e105b6(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1008,7 +1008,7 @@ _gostring_ _wrap_backend_name_raw_55890925c0e90686(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_FormatBytes_raw_55890925c0e90686(long long _swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_FormatBytes_raw_32b9f51715e105b6(long long _swig_go_0, hmn_error *_swig_go_1) {
   uint64_t arg1 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -1027,7 +1027,7 @@ _gostring_ _wrap_FormatBytes_raw_55890925c0e90686(long long _swig_go_0, hmn_erro
 }
 
 
-int _wrap_SizeOf_raw_55890925c0e90686(_goslice_ _swig_go_0) {
+int _wrap_SizeOf_raw_32b9f51715e105b6(_goslice_ _swig_go_0) {
   char *arg1 = (char *) 0 ;
   uint32_t result;
   int _swig_go_result;
@@ -1042,7 +1042,7 @@ int _wrap_SizeOf_raw_55890925c0e90686(_goslice_ _swig_go_0) {
 }
 
 
-Context *_wrap_new_Context_raw_55890925c0e90686(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, long long _swig_go_6, hmn_error *_swig_go_7) {
+Context *_wrap_new_Context_raw_32b9f51715e105b6(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, long long _swig_go_6, hmn_error *_swig_go_7) {
   hmn_flags arg1 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1069,7 +1069,7 @@ Context *_wrap_new_Context_raw_55890925c0e90686(int _swig_go_0, int _swig_go_1, 
 }
 
 
-void _wrap_delete_Context_raw_55890925c0e90686(Context *_swig_go_0) {
+void _wrap_delete_Context_raw_32b9f51715e105b6(Context *_swig_go_0) {
   Context *arg1 = (Context *) 0 ;
 
   arg1 = *(Context **)&_swig_go_0;
@@ -1079,7 +1079,7 @@ void _wrap_delete_Context_raw_55890925c0e90686(Context *_swig_go_0) {
 }
 
 
-void _wrap_Context_SetPath_raw_55890925c0e90686(Context *_swig_go_0, int _swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Context_SetPath_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -1097,7 +1097,7 @@ void _wrap_Context_SetPath_raw_55890925c0e90686(Context *_swig_go_0, int _swig_g
 }
 
 
-hmn_backend_info *_wrap_Context_Backend_raw_55890925c0e90686(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_backend_info *_wrap_Context_Backend_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1114,7 +1114,7 @@ hmn_backend_info *_wrap_Context_Backend_raw_55890925c0e90686(Context *_swig_go_0
 }
 
 
-hmn_process_memory *_wrap_Context_ProcessMemory_raw_55890925c0e90686(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_process_memory *_wrap_Context_ProcessMemory_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_flags arg3 ;
@@ -1133,7 +1133,7 @@ hmn_process_memory *_wrap_Context_ProcessMemory_raw_55890925c0e90686(Context *_s
 }
 
 
-hmn_process_memory *_wrap_Context_OwnMemory_raw_55890925c0e90686(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_process_memory *_wrap_Context_OwnMemory_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1150,7 +1150,7 @@ hmn_process_memory *_wrap_Context_OwnMemory_raw_55890925c0e90686(Context *_swig_
 }
 
 
-hmn_system_memory *_wrap_Context_SystemMemory_raw_55890925c0e90686(Context *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_system_memory *_wrap_Context_SystemMemory_raw_32b9f51715e105b6(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_system_memory *result = 0 ;
@@ -1165,7 +1165,7 @@ hmn_system_memory *_wrap_Context_SystemMemory_raw_55890925c0e90686(Context *_swi
 }
 
 
-int _wrap_Context_DeviceCount_raw_55890925c0e90686(Context *_swig_go_0, hmn_error *_swig_go_1) {
+int _wrap_Context_DeviceCount_raw_32b9f51715e105b6(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   uint32_t result;
@@ -1180,7 +1180,7 @@ int _wrap_Context_DeviceCount_raw_55890925c0e90686(Context *_swig_go_0, hmn_erro
 }
 
 
-int _wrap_Context_FindDevice_raw_55890925c0e90686(Context *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+int _wrap_Context_FindDevice_raw_32b9f51715e105b6(Context *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1199,7 +1199,7 @@ int _wrap_Context_FindDevice_raw_55890925c0e90686(Context *_swig_go_0, _goslice_
 }
 
 
-hmn_device *_wrap_Context_Device_raw_55890925c0e90686(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_device *_wrap_Context_Device_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1216,7 +1216,7 @@ hmn_device *_wrap_Context_Device_raw_55890925c0e90686(Context *_swig_go_0, int _
 }
 
 
-hmn_pool *_wrap_Context_Pool_raw_55890925c0e90686(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_pool *_wrap_Context_Pool_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1235,7 +1235,7 @@ hmn_pool *_wrap_Context_Pool_raw_55890925c0e90686(Context *_swig_go_0, int _swig
 }
 
 
-hmn_telemetry *_wrap_Context_Telemetry_raw_55890925c0e90686(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_telemetry *_wrap_Context_Telemetry_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_flags arg3 ;
@@ -1254,7 +1254,7 @@ hmn_telemetry *_wrap_Context_Telemetry_raw_55890925c0e90686(Context *_swig_go_0,
 }
 
 
-hmn_usage *_wrap_Context_Usage_raw_55890925c0e90686(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_usage *_wrap_Context_Usage_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1273,7 +1273,7 @@ hmn_usage *_wrap_Context_Usage_raw_55890925c0e90686(Context *_swig_go_0, int _sw
 }
 
 
-hmn_usage *_wrap_Context_OwnUsage_raw_55890925c0e90686(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Context_OwnUsage_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1290,7 +1290,7 @@ hmn_usage *_wrap_Context_OwnUsage_raw_55890925c0e90686(Context *_swig_go_0, int 
 }
 
 
-Snapshot *_wrap_Context_Take_raw_55890925c0e90686(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, hmn_error *_swig_go_6) {
+Snapshot *_wrap_Context_Take_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, hmn_error *_swig_go_6) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   hmn_flags arg3 ;
@@ -1315,7 +1315,7 @@ Snapshot *_wrap_Context_Take_raw_55890925c0e90686(Context *_swig_go_0, int _swig
 }
 
 
-void _wrap_Snapshot_Devices_raw_55890925c0e90686(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Devices_raw_32b9f51715e105b6(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_device *arg2 = (hmn_device *) 0 ;
   uint32_t arg3 ;
@@ -1333,7 +1333,7 @@ void _wrap_Snapshot_Devices_raw_55890925c0e90686(Snapshot *_swig_go_0, _goslice_
 }
 
 
-void _wrap_Snapshot_Telemetries_raw_55890925c0e90686(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Telemetries_raw_32b9f51715e105b6(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_telemetry *arg2 = (hmn_telemetry *) 0 ;
   uint32_t arg3 ;
@@ -1351,7 +1351,7 @@ void _wrap_Snapshot_Telemetries_raw_55890925c0e90686(Snapshot *_swig_go_0, _gosl
 }
 
 
-void _wrap_Snapshot_OwnUsages_raw_55890925c0e90686(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_OwnUsages_raw_32b9f51715e105b6(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_usage *arg2 = (hmn_usage *) 0 ;
   uint32_t arg3 ;
@@ -1369,7 +1369,7 @@ void _wrap_Snapshot_OwnUsages_raw_55890925c0e90686(Snapshot *_swig_go_0, _goslic
 }
 
 
-void _wrap_Snapshot_Pools_raw_55890925c0e90686(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Pools_raw_32b9f51715e105b6(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_pool *arg2 = (hmn_pool *) 0 ;
   uint32_t arg3 ;
@@ -1387,7 +1387,7 @@ void _wrap_Snapshot_Pools_raw_55890925c0e90686(Snapshot *_swig_go_0, _goslice_ _
 }
 
 
-void _wrap_Snapshot_Usages_raw_55890925c0e90686(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Usages_raw_32b9f51715e105b6(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_usage *arg2 = (hmn_usage *) 0 ;
   uint32_t arg3 ;
@@ -1405,7 +1405,7 @@ void _wrap_Snapshot_Usages_raw_55890925c0e90686(Snapshot *_swig_go_0, _goslice_ 
 }
 
 
-void _wrap_Snapshot_Diagnostics_raw_55890925c0e90686(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Diagnostics_raw_32b9f51715e105b6(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_diagnostic *arg2 = (hmn_diagnostic *) 0 ;
   uint32_t arg3 ;
@@ -1423,7 +1423,7 @@ void _wrap_Snapshot_Diagnostics_raw_55890925c0e90686(Snapshot *_swig_go_0, _gosl
 }
 
 
-int _wrap_Snapshot_Texts_raw_55890925c0e90686(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
+int _wrap_Snapshot_Texts_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1448,7 +1448,7 @@ int _wrap_Snapshot_Texts_raw_55890925c0e90686(Snapshot *_swig_go_0, int _swig_go
 }
 
 
-void _wrap_delete_Snapshot_raw_55890925c0e90686(Snapshot *_swig_go_0) {
+void _wrap_delete_Snapshot_raw_32b9f51715e105b6(Snapshot *_swig_go_0) {
   Snapshot *arg1 = (Snapshot *) 0 ;
 
   arg1 = *(Snapshot **)&_swig_go_0;
@@ -1458,7 +1458,7 @@ void _wrap_delete_Snapshot_raw_55890925c0e90686(Snapshot *_swig_go_0) {
 }
 
 
-hmn_snapshot_info *_wrap_Snapshot_Info_raw_55890925c0e90686(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_snapshot_info *_wrap_Snapshot_Info_raw_32b9f51715e105b6(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_snapshot_info *result = 0 ;
@@ -1473,7 +1473,7 @@ hmn_snapshot_info *_wrap_Snapshot_Info_raw_55890925c0e90686(Snapshot *_swig_go_0
 }
 
 
-hmn_process_memory *_wrap_Snapshot_Memory_raw_55890925c0e90686(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_process_memory *_wrap_Snapshot_Memory_raw_32b9f51715e105b6(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_process_memory *result = 0 ;
@@ -1488,7 +1488,7 @@ hmn_process_memory *_wrap_Snapshot_Memory_raw_55890925c0e90686(Snapshot *_swig_g
 }
 
 
-hmn_system_memory *_wrap_Snapshot_System_raw_55890925c0e90686(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_system_memory *_wrap_Snapshot_System_raw_32b9f51715e105b6(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_system_memory *result = 0 ;
@@ -1503,7 +1503,7 @@ hmn_system_memory *_wrap_Snapshot_System_raw_55890925c0e90686(Snapshot *_swig_go
 }
 
 
-hmn_device *_wrap_Snapshot_Device_raw_55890925c0e90686(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_device *_wrap_Snapshot_Device_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1520,7 +1520,7 @@ hmn_device *_wrap_Snapshot_Device_raw_55890925c0e90686(Snapshot *_swig_go_0, int
 }
 
 
-hmn_telemetry *_wrap_Snapshot_Telemetry_raw_55890925c0e90686(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_telemetry *_wrap_Snapshot_Telemetry_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1537,7 +1537,7 @@ hmn_telemetry *_wrap_Snapshot_Telemetry_raw_55890925c0e90686(Snapshot *_swig_go_
 }
 
 
-hmn_usage *_wrap_Snapshot_OwnUsage_raw_55890925c0e90686(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Snapshot_OwnUsage_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1554,7 +1554,7 @@ hmn_usage *_wrap_Snapshot_OwnUsage_raw_55890925c0e90686(Snapshot *_swig_go_0, in
 }
 
 
-hmn_pool *_wrap_Snapshot_Pool_raw_55890925c0e90686(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_pool *_wrap_Snapshot_Pool_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1571,7 +1571,7 @@ hmn_pool *_wrap_Snapshot_Pool_raw_55890925c0e90686(Snapshot *_swig_go_0, int _sw
 }
 
 
-hmn_usage *_wrap_Snapshot_Usage_raw_55890925c0e90686(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Snapshot_Usage_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1588,7 +1588,7 @@ hmn_usage *_wrap_Snapshot_Usage_raw_55890925c0e90686(Snapshot *_swig_go_0, int _
 }
 
 
-hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_55890925c0e90686(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1605,7 +1605,7 @@ hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_55890925c0e90686(Snapshot *_swig_g
 }
 
 
-_gostring_ _wrap_Snapshot_Text_raw_55890925c0e90686(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+_gostring_ _wrap_Snapshot_Text_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1628,7 +1628,7 @@ _gostring_ _wrap_Snapshot_Text_raw_55890925c0e90686(Snapshot *_swig_go_0, int _s
 }
 
 
-_gostring_ _wrap_Snapshot_DeviceLine_raw_55890925c0e90686(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+_gostring_ _wrap_Snapshot_DeviceLine_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1651,7 +1651,7 @@ _gostring_ _wrap_Snapshot_DeviceLine_raw_55890925c0e90686(Snapshot *_swig_go_0, 
 }
 
 
-_gostring_ _wrap_Snapshot_Json_raw_55890925c0e90686(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_Snapshot_Json_raw_32b9f51715e105b6(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -1670,7 +1670,7 @@ _gostring_ _wrap_Snapshot_Json_raw_55890925c0e90686(Snapshot *_swig_go_0, hmn_er
 }
 
 
-hmn_delta *_wrap_Snapshot_DeltaSince_raw_55890925c0e90686(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_delta *_wrap_Snapshot_DeltaSince_raw_32b9f51715e105b6(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -1689,7 +1689,7 @@ hmn_delta *_wrap_Snapshot_DeltaSince_raw_55890925c0e90686(Snapshot *_swig_go_0, 
 }
 
 
-_gostring_ _wrap_Snapshot_DeltaLine_raw_55890925c0e90686(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
+_gostring_ _wrap_Snapshot_DeltaLine_raw_32b9f51715e105b6(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -1716,7 +1716,7 @@ _gostring_ _wrap_Snapshot_DeltaLine_raw_55890925c0e90686(Snapshot *_swig_go_0, S
 }
 
 
-_gostring_ _wrap_Snapshot_BeforeAfterLines_raw_55890925c0e90686(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
+_gostring_ _wrap_Snapshot_BeforeAfterLines_raw_32b9f51715e105b6(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;

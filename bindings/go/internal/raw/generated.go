@@ -53,56 +53,56 @@ typedef _gostring_ swig_type_20;
 typedef _goslice_ swig_type_21;
 typedef _gostring_ swig_type_22;
 typedef _goslice_ swig_type_23;
-extern void _wrap_Swig_free_raw_55890925c0e90686(uintptr_t arg1);
-extern uintptr_t _wrap_Swig_malloc_raw_55890925c0e90686(swig_intgo arg1);
+extern void _wrap_Swig_free_raw_32b9f51715e105b6(uintptr_t arg1);
+extern uintptr_t _wrap_Swig_malloc_raw_32b9f51715e105b6(swig_intgo arg1);
 
 #cgo pkg-config: hypomnesis
 
-extern int _wrap_version_number_raw_55890925c0e90686(void);
-extern swig_type_1 _wrap_version_string_raw_55890925c0e90686(void);
-extern int _wrap_feature_raw_55890925c0e90686(int arg1);
-extern swig_type_2 _wrap_status_name_raw_55890925c0e90686(int arg1);
-extern swig_type_3 _wrap_backend_name_raw_55890925c0e90686(int arg1);
-extern swig_type_4 _wrap_FormatBytes_raw_55890925c0e90686(swig_type_5 arg1, swig_voidp arg2);
-extern int _wrap_SizeOf_raw_55890925c0e90686(swig_type_6 arg1);
-extern uintptr_t _wrap_new_Context_raw_55890925c0e90686(int arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_7 arg7, swig_voidp arg8);
-extern void _wrap_delete_Context_raw_55890925c0e90686(uintptr_t arg1);
-extern void _wrap_Context_SetPath_raw_55890925c0e90686(uintptr_t arg1, int arg2, swig_type_8 arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_Backend_raw_55890925c0e90686(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Context_ProcessMemory_raw_55890925c0e90686(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_OwnMemory_raw_55890925c0e90686(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Context_SystemMemory_raw_55890925c0e90686(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_Context_DeviceCount_raw_55890925c0e90686(uintptr_t arg1, swig_voidp arg2);
-extern int _wrap_Context_FindDevice_raw_55890925c0e90686(uintptr_t arg1, swig_type_9 arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Context_Device_raw_55890925c0e90686(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Context_Pool_raw_55890925c0e90686(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_Telemetry_raw_55890925c0e90686(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_Usage_raw_55890925c0e90686(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_voidp _wrap_Context_OwnUsage_raw_55890925c0e90686(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern uintptr_t _wrap_Context_Take_raw_55890925c0e90686(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_voidp arg7);
-extern void _wrap_Snapshot_Devices_raw_55890925c0e90686(uintptr_t arg1, swig_type_10 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Telemetries_raw_55890925c0e90686(uintptr_t arg1, swig_type_11 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_OwnUsages_raw_55890925c0e90686(uintptr_t arg1, swig_type_12 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Pools_raw_55890925c0e90686(uintptr_t arg1, swig_type_13 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Usages_raw_55890925c0e90686(uintptr_t arg1, swig_type_14 arg2, swig_voidp arg3);
-extern void _wrap_Snapshot_Diagnostics_raw_55890925c0e90686(uintptr_t arg1, swig_type_15 arg2, swig_voidp arg3);
-extern int _wrap_Snapshot_Texts_raw_55890925c0e90686(uintptr_t arg1, int arg2, int arg3, swig_type_16 arg4, swig_voidp arg5);
-extern void _wrap_delete_Snapshot_raw_55890925c0e90686(uintptr_t arg1);
-extern swig_voidp _wrap_Snapshot_Info_raw_55890925c0e90686(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Snapshot_Memory_raw_55890925c0e90686(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Snapshot_System_raw_55890925c0e90686(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Snapshot_Device_raw_55890925c0e90686(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Telemetry_raw_55890925c0e90686(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_OwnUsage_raw_55890925c0e90686(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Pool_raw_55890925c0e90686(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Usage_raw_55890925c0e90686(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Snapshot_Diagnostic_raw_55890925c0e90686(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_type_17 _wrap_Snapshot_Text_raw_55890925c0e90686(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_type_18 _wrap_Snapshot_DeviceLine_raw_55890925c0e90686(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
-extern swig_type_19 _wrap_Snapshot_Json_raw_55890925c0e90686(uintptr_t arg1, swig_voidp arg2);
-extern swig_voidp _wrap_Snapshot_DeltaSince_raw_55890925c0e90686(uintptr_t arg1, uintptr_t arg2, int arg3, swig_voidp arg4);
-extern swig_type_20 _wrap_Snapshot_DeltaLine_raw_55890925c0e90686(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_21 arg4, swig_voidp arg5);
-extern swig_type_22 _wrap_Snapshot_BeforeAfterLines_raw_55890925c0e90686(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_23 arg4, swig_voidp arg5);
+extern int _wrap_version_number_raw_32b9f51715e105b6(void);
+extern swig_type_1 _wrap_version_string_raw_32b9f51715e105b6(void);
+extern int _wrap_feature_raw_32b9f51715e105b6(int arg1);
+extern swig_type_2 _wrap_status_name_raw_32b9f51715e105b6(int arg1);
+extern swig_type_3 _wrap_backend_name_raw_32b9f51715e105b6(int arg1);
+extern swig_type_4 _wrap_FormatBytes_raw_32b9f51715e105b6(swig_type_5 arg1, swig_voidp arg2);
+extern int _wrap_SizeOf_raw_32b9f51715e105b6(swig_type_6 arg1);
+extern uintptr_t _wrap_new_Context_raw_32b9f51715e105b6(int arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_type_7 arg7, swig_voidp arg8);
+extern void _wrap_delete_Context_raw_32b9f51715e105b6(uintptr_t arg1);
+extern void _wrap_Context_SetPath_raw_32b9f51715e105b6(uintptr_t arg1, int arg2, swig_type_8 arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_Backend_raw_32b9f51715e105b6(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Context_ProcessMemory_raw_32b9f51715e105b6(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_OwnMemory_raw_32b9f51715e105b6(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Context_SystemMemory_raw_32b9f51715e105b6(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_Context_DeviceCount_raw_32b9f51715e105b6(uintptr_t arg1, swig_voidp arg2);
+extern int _wrap_Context_FindDevice_raw_32b9f51715e105b6(uintptr_t arg1, swig_type_9 arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Context_Device_raw_32b9f51715e105b6(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Context_Pool_raw_32b9f51715e105b6(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_Telemetry_raw_32b9f51715e105b6(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_Usage_raw_32b9f51715e105b6(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_OwnUsage_raw_32b9f51715e105b6(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern uintptr_t _wrap_Context_Take_raw_32b9f51715e105b6(uintptr_t arg1, int arg2, int arg3, int arg4, int arg5, int arg6, swig_voidp arg7);
+extern void _wrap_Snapshot_Devices_raw_32b9f51715e105b6(uintptr_t arg1, swig_type_10 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Telemetries_raw_32b9f51715e105b6(uintptr_t arg1, swig_type_11 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_OwnUsages_raw_32b9f51715e105b6(uintptr_t arg1, swig_type_12 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Pools_raw_32b9f51715e105b6(uintptr_t arg1, swig_type_13 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Usages_raw_32b9f51715e105b6(uintptr_t arg1, swig_type_14 arg2, swig_voidp arg3);
+extern void _wrap_Snapshot_Diagnostics_raw_32b9f51715e105b6(uintptr_t arg1, swig_type_15 arg2, swig_voidp arg3);
+extern int _wrap_Snapshot_Texts_raw_32b9f51715e105b6(uintptr_t arg1, int arg2, int arg3, swig_type_16 arg4, swig_voidp arg5);
+extern void _wrap_delete_Snapshot_raw_32b9f51715e105b6(uintptr_t arg1);
+extern swig_voidp _wrap_Snapshot_Info_raw_32b9f51715e105b6(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Snapshot_Memory_raw_32b9f51715e105b6(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Snapshot_System_raw_32b9f51715e105b6(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Snapshot_Device_raw_32b9f51715e105b6(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Telemetry_raw_32b9f51715e105b6(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_OwnUsage_raw_32b9f51715e105b6(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Pool_raw_32b9f51715e105b6(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Usage_raw_32b9f51715e105b6(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Diagnostic_raw_32b9f51715e105b6(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_type_17 _wrap_Snapshot_Text_raw_32b9f51715e105b6(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_type_18 _wrap_Snapshot_DeviceLine_raw_32b9f51715e105b6(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_type_19 _wrap_Snapshot_Json_raw_32b9f51715e105b6(uintptr_t arg1, swig_voidp arg2);
+extern swig_voidp _wrap_Snapshot_DeltaSince_raw_32b9f51715e105b6(uintptr_t arg1, uintptr_t arg2, int arg3, swig_voidp arg4);
+extern swig_type_20 _wrap_Snapshot_DeltaLine_raw_32b9f51715e105b6(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_21 arg4, swig_voidp arg5);
+extern swig_type_22 _wrap_Snapshot_BeforeAfterLines_raw_32b9f51715e105b6(uintptr_t arg1, uintptr_t arg2, int arg3, swig_type_23 arg4, swig_voidp arg5);
 #undef intgo
 */
 import "C"
@@ -137,25 +137,25 @@ type _ sync.Mutex
 
 func Swig_free(arg1 uintptr) {
 	_swig_i_0 := arg1
-	C._wrap_Swig_free_raw_55890925c0e90686(C.uintptr_t(_swig_i_0))
+	C._wrap_Swig_free_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0))
 }
 
 func Swig_malloc(arg1 int) (_swig_ret uintptr) {
 	var swig_r uintptr
 	_swig_i_0 := arg1
-	swig_r = (uintptr)(C._wrap_Swig_malloc_raw_55890925c0e90686(C.swig_intgo(_swig_i_0)))
+	swig_r = (uintptr)(C._wrap_Swig_malloc_raw_32b9f51715e105b6(C.swig_intgo(_swig_i_0)))
 	return swig_r
 }
 
 func Version_number() (_swig_ret uint32) {
 	var swig_r uint32
-	swig_r = (uint32)(C._wrap_version_number_raw_55890925c0e90686())
+	swig_r = (uint32)(C._wrap_version_number_raw_32b9f51715e105b6())
 	return swig_r
 }
 
 func Version_string() (_swig_ret string) {
 	var swig_r string
-	swig_r_p := C._wrap_version_string_raw_55890925c0e90686()
+	swig_r_p := C._wrap_version_string_raw_32b9f51715e105b6()
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -165,14 +165,14 @@ func Version_string() (_swig_ret string) {
 func Feature(arg1 uint32) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
-	swig_r = (uint32)(C._wrap_feature_raw_55890925c0e90686(C.int(_swig_i_0)))
+	swig_r = (uint32)(C._wrap_feature_raw_32b9f51715e105b6(C.int(_swig_i_0)))
 	return swig_r
 }
 
 func Status_name(arg1 int32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
-	swig_r_p := C._wrap_status_name_raw_55890925c0e90686(C.int(_swig_i_0))
+	swig_r_p := C._wrap_status_name_raw_32b9f51715e105b6(C.int(_swig_i_0))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -182,7 +182,7 @@ func Status_name(arg1 int32) (_swig_ret string) {
 func Backend_name(arg1 uint32) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
-	swig_r_p := C._wrap_backend_name_raw_55890925c0e90686(C.int(_swig_i_0))
+	swig_r_p := C._wrap_backend_name_raw_32b9f51715e105b6(C.int(_swig_i_0))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = strings.Clone(swig_r)
@@ -193,7 +193,7 @@ func FormatBytes(arg1 uint64, arg2 *Error) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r_p := C._wrap_FormatBytes_raw_55890925c0e90686(C.swig_type_5(_swig_i_0), C.swig_voidp(_swig_i_1))
+	swig_r_p := C._wrap_FormatBytes_raw_32b9f51715e105b6(C.swig_type_5(_swig_i_0), C.swig_voidp(_swig_i_1))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = takeText(swig_r)
@@ -203,7 +203,7 @@ func FormatBytes(arg1 uint64, arg2 *Error) (_swig_ret string) {
 func SizeOf(arg1 []byte) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
-	swig_r = (uint32)(C._wrap_SizeOf_raw_55890925c0e90686(*(*C.swig_type_6)(unsafe.Pointer(&_swig_i_0))))
+	swig_r = (uint32)(C._wrap_SizeOf_raw_32b9f51715e105b6(*(*C.swig_type_6)(unsafe.Pointer(&_swig_i_0))))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg1
 	}
@@ -229,13 +229,13 @@ func NewContext(arg1 uint32, arg2 uint32, arg3 uint32, arg4 uint32, arg5 uint32,
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
 	_swig_i_7 := arg8
-	swig_r = (Context)(SwigcptrContext(C._wrap_new_Context_raw_55890925c0e90686(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_7(_swig_i_6), C.swig_voidp(_swig_i_7))))
+	swig_r = (Context)(SwigcptrContext(C._wrap_new_Context_raw_32b9f51715e105b6(C.int(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_type_7(_swig_i_6), C.swig_voidp(_swig_i_7))))
 	return swig_r
 }
 
 func DeleteContext(arg1 Context) {
 	_swig_i_0 := getSwigcptr(arg1)
-	C._wrap_delete_Context_raw_55890925c0e90686(C.uintptr_t(_swig_i_0))
+	C._wrap_delete_Context_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0))
 }
 
 func (arg1 SwigcptrContext) SetPath(arg2 uint32, arg3 []byte, arg4 *Error) {
@@ -243,7 +243,7 @@ func (arg1 SwigcptrContext) SetPath(arg2 uint32, arg3 []byte, arg4 *Error) {
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	C._wrap_Context_SetPath_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), *(*C.swig_type_8)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
+	C._wrap_Context_SetPath_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), *(*C.swig_type_8)(unsafe.Pointer(&_swig_i_2)), C.swig_voidp(_swig_i_3))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg3
 	}
@@ -254,7 +254,7 @@ func (arg1 SwigcptrContext) Backend(arg2 uint32, arg3 *Error) (_swig_ret *Backen
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*BackendInfo)(C._wrap_Context_Backend_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*BackendInfo)(C._wrap_Context_Backend_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *BackendInfo
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -266,7 +266,7 @@ func (arg1 SwigcptrContext) ProcessMemory(arg2 uint32, arg3 uint32, arg4 *Error)
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*ProcessMemory)(C._wrap_Context_ProcessMemory_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*ProcessMemory)(C._wrap_Context_ProcessMemory_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *ProcessMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -277,7 +277,7 @@ func (arg1 SwigcptrContext) OwnMemory(arg2 uint32, arg3 *Error) (_swig_ret *Proc
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*ProcessMemory)(C._wrap_Context_OwnMemory_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*ProcessMemory)(C._wrap_Context_OwnMemory_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *ProcessMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -287,7 +287,7 @@ func (arg1 SwigcptrContext) SystemMemory(arg2 *Error) (_swig_ret *SystemMemory) 
 	var swig_r *SystemMemory
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*SystemMemory)(C._wrap_Context_SystemMemory_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*SystemMemory)(C._wrap_Context_SystemMemory_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *SystemMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -297,7 +297,7 @@ func (arg1 SwigcptrContext) DeviceCount(arg2 *Error) (_swig_ret uint32) {
 	var swig_r uint32
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (uint32)(C._wrap_Context_DeviceCount_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (uint32)(C._wrap_Context_DeviceCount_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	return swig_r
 }
 
@@ -306,7 +306,7 @@ func (arg1 SwigcptrContext) FindDevice(arg2 []byte, arg3 *Error) (_swig_ret uint
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (uint32)(C._wrap_Context_FindDevice_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), *(*C.swig_type_9)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
+	swig_r = (uint32)(C._wrap_Context_FindDevice_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), *(*C.swig_type_9)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -318,7 +318,7 @@ func (arg1 SwigcptrContext) Device(arg2 uint32, arg3 *Error) (_swig_ret *Device)
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Device)(C._wrap_Context_Device_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Device)(C._wrap_Context_Device_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Device
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -330,7 +330,7 @@ func (arg1 SwigcptrContext) Pool(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_r
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Pool)(C._wrap_Context_Pool_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Pool)(C._wrap_Context_Pool_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Pool
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -342,7 +342,7 @@ func (arg1 SwigcptrContext) Telemetry(arg2 uint32, arg3 uint32, arg4 *Error) (_s
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Telemetry)(C._wrap_Context_Telemetry_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Telemetry)(C._wrap_Context_Telemetry_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Telemetry
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -354,7 +354,7 @@ func (arg1 SwigcptrContext) Usage(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Usage)(C._wrap_Context_Usage_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Usage)(C._wrap_Context_Usage_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Usage
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -365,7 +365,7 @@ func (arg1 SwigcptrContext) OwnUsage(arg2 uint32, arg3 *Error) (_swig_ret *Usage
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Usage)(C._wrap_Context_OwnUsage_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Usage)(C._wrap_Context_OwnUsage_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Usage
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -380,7 +380,7 @@ func (arg1 SwigcptrContext) Take(arg2 uint32, arg3 uint32, arg4 uint32, arg5 uin
 	_swig_i_4 := arg5
 	_swig_i_5 := arg6
 	_swig_i_6 := arg7
-	swig_r = (Snapshot)(SwigcptrSnapshot(C._wrap_Context_Take_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_voidp(_swig_i_6))))
+	swig_r = (Snapshot)(SwigcptrSnapshot(C._wrap_Context_Take_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.int(_swig_i_4), C.int(_swig_i_5), C.swig_voidp(_swig_i_6))))
 	return swig_r
 }
 
@@ -415,7 +415,7 @@ func (arg1 SwigcptrSnapshot) Devices(arg2 []Device, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Devices_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), *(*C.swig_type_10)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Devices_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), *(*C.swig_type_10)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -425,7 +425,7 @@ func (arg1 SwigcptrSnapshot) Telemetries(arg2 []Telemetry, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Telemetries_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Telemetries_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), *(*C.swig_type_11)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -435,7 +435,7 @@ func (arg1 SwigcptrSnapshot) OwnUsages(arg2 []Usage, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_OwnUsages_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), *(*C.swig_type_12)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_OwnUsages_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), *(*C.swig_type_12)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -445,7 +445,7 @@ func (arg1 SwigcptrSnapshot) Pools(arg2 []Pool, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Pools_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), *(*C.swig_type_13)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Pools_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), *(*C.swig_type_13)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -455,7 +455,7 @@ func (arg1 SwigcptrSnapshot) Usages(arg2 []Usage, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Usages_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), *(*C.swig_type_14)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Usages_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), *(*C.swig_type_14)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -465,7 +465,7 @@ func (arg1 SwigcptrSnapshot) Diagnostics(arg2 []Diagnostic, arg3 *Error) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	C._wrap_Snapshot_Diagnostics_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), *(*C.swig_type_15)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
+	C._wrap_Snapshot_Diagnostics_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), *(*C.swig_type_15)(unsafe.Pointer(&_swig_i_1)), C.swig_voidp(_swig_i_2))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg2
 	}
@@ -478,7 +478,7 @@ func (arg1 SwigcptrSnapshot) Texts(arg2 uint32, arg3 uint32, arg4 []byte, arg5 *
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r = (uint32)(C._wrap_Snapshot_Texts_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_16)(unsafe.Pointer(&_swig_i_3)), C.swig_voidp(_swig_i_4)))
+	swig_r = (uint32)(C._wrap_Snapshot_Texts_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_16)(unsafe.Pointer(&_swig_i_3)), C.swig_voidp(_swig_i_4)))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
 	}
@@ -487,14 +487,14 @@ func (arg1 SwigcptrSnapshot) Texts(arg2 uint32, arg3 uint32, arg4 []byte, arg5 *
 
 func DeleteSnapshot(arg1 Snapshot) {
 	_swig_i_0 := getSwigcptr(arg1)
-	C._wrap_delete_Snapshot_raw_55890925c0e90686(C.uintptr_t(_swig_i_0))
+	C._wrap_delete_Snapshot_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0))
 }
 
 func (arg1 SwigcptrSnapshot) Info(arg2 *Error) (_swig_ret *SnapshotInfo) {
 	var swig_r *SnapshotInfo
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*SnapshotInfo)(C._wrap_Snapshot_Info_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*SnapshotInfo)(C._wrap_Snapshot_Info_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *SnapshotInfo
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -504,7 +504,7 @@ func (arg1 SwigcptrSnapshot) Memory(arg2 *Error) (_swig_ret *ProcessMemory) {
 	var swig_r *ProcessMemory
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*ProcessMemory)(C._wrap_Snapshot_Memory_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*ProcessMemory)(C._wrap_Snapshot_Memory_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *ProcessMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -514,7 +514,7 @@ func (arg1 SwigcptrSnapshot) System(arg2 *Error) (_swig_ret *SystemMemory) {
 	var swig_r *SystemMemory
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r = (*SystemMemory)(C._wrap_Snapshot_System_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
+	swig_r = (*SystemMemory)(C._wrap_Snapshot_System_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1)))
 	var swig_r_1 *SystemMemory
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -525,7 +525,7 @@ func (arg1 SwigcptrSnapshot) Device(arg2 uint32, arg3 *Error) (_swig_ret *Device
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Device)(C._wrap_Snapshot_Device_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Device)(C._wrap_Snapshot_Device_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Device
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -536,7 +536,7 @@ func (arg1 SwigcptrSnapshot) Telemetry(arg2 uint32, arg3 *Error) (_swig_ret *Tel
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Telemetry)(C._wrap_Snapshot_Telemetry_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Telemetry)(C._wrap_Snapshot_Telemetry_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Telemetry
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -547,7 +547,7 @@ func (arg1 SwigcptrSnapshot) OwnUsage(arg2 uint32, arg3 *Error) (_swig_ret *Usag
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Usage)(C._wrap_Snapshot_OwnUsage_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Usage)(C._wrap_Snapshot_OwnUsage_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Usage
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -558,7 +558,7 @@ func (arg1 SwigcptrSnapshot) Pool(arg2 uint32, arg3 *Error) (_swig_ret *Pool) {
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Pool)(C._wrap_Snapshot_Pool_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Pool)(C._wrap_Snapshot_Pool_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Pool
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -569,7 +569,7 @@ func (arg1 SwigcptrSnapshot) Usage(arg2 uint32, arg3 *Error) (_swig_ret *Usage) 
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Usage)(C._wrap_Snapshot_Usage_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Usage)(C._wrap_Snapshot_Usage_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Usage
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -580,7 +580,7 @@ func (arg1 SwigcptrSnapshot) Diagnostic(arg2 uint32, arg3 *Error) (_swig_ret *Di
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
-	swig_r = (*Diagnostic)(C._wrap_Snapshot_Diagnostic_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
+	swig_r = (*Diagnostic)(C._wrap_Snapshot_Diagnostic_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.swig_voidp(_swig_i_2)))
 	var swig_r_1 *Diagnostic
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -592,7 +592,7 @@ func (arg1 SwigcptrSnapshot) Text(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r_p := C._wrap_Snapshot_Text_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
+	swig_r_p := C._wrap_Snapshot_Text_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = takeText(swig_r)
@@ -605,7 +605,7 @@ func (arg1 SwigcptrSnapshot) DeviceLine(arg2 uint32, arg3 uint32, arg4 *Error) (
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r_p := C._wrap_Snapshot_DeviceLine_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
+	swig_r_p := C._wrap_Snapshot_DeviceLine_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = takeText(swig_r)
@@ -616,7 +616,7 @@ func (arg1 SwigcptrSnapshot) Json(arg2 *Error) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
-	swig_r_p := C._wrap_Snapshot_Json_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
+	swig_r_p := C._wrap_Snapshot_Json_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.swig_voidp(_swig_i_1))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	var swig_r_1 string
  swig_r_1 = takeText(swig_r)
@@ -629,7 +629,7 @@ func (arg1 SwigcptrSnapshot) DeltaSince(arg2 Snapshot, arg3 uint32, arg4 *Error)
 	_swig_i_1 := getSwigcptr(arg2)
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Delta)(C._wrap_Snapshot_DeltaSince_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	swig_r = (*Delta)(C._wrap_Snapshot_DeltaSince_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
 	var swig_r_1 *Delta
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -642,7 +642,7 @@ func (arg1 SwigcptrSnapshot) DeltaLine(arg2 Snapshot, arg3 uint32, arg4 []byte, 
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r_p := C._wrap_Snapshot_DeltaLine_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_21)(unsafe.Pointer(&_swig_i_3)), C.swig_voidp(_swig_i_4))
+	swig_r_p := C._wrap_Snapshot_DeltaLine_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_21)(unsafe.Pointer(&_swig_i_3)), C.swig_voidp(_swig_i_4))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4
@@ -659,7 +659,7 @@ func (arg1 SwigcptrSnapshot) BeforeAfterLines(arg2 Snapshot, arg3 uint32, arg4 [
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
 	_swig_i_4 := arg5
-	swig_r_p := C._wrap_Snapshot_BeforeAfterLines_raw_55890925c0e90686(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_23)(unsafe.Pointer(&_swig_i_3)), C.swig_voidp(_swig_i_4))
+	swig_r_p := C._wrap_Snapshot_BeforeAfterLines_raw_32b9f51715e105b6(C.uintptr_t(_swig_i_0), C.uintptr_t(_swig_i_1), C.int(_swig_i_2), *(*C.swig_type_23)(unsafe.Pointer(&_swig_i_3)), C.swig_voidp(_swig_i_4))
 	swig_r = *(*string)(unsafe.Pointer(&swig_r_p))
 	if Swig_escape_always_false {
 		Swig_escape_val = arg4

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # fetch_packages.sh FOLDER: brings the NuGet packages that are no part of the SDK and that the binding
 # is checked with where they are: net8.0's reference assemblies, the trimming and AOT analyzers, and the
-# trimmer. Asks nuget.org; builds and tests take FOLDER as a source and ask nobody.
+# trimmer. Asks the NuGet sources that are set up; builds and tests take FOLDER as a source and ask nobody.
 set -eu
 folder=$(mkdir -p "${1:?a folder}" && cd "$1" && pwd)
 scratch=$(mktemp -d)

@@ -136,6 +136,7 @@ enum {
     HMN_BACKEND_OS = 1,         /* the operating system itself */
     HMN_BACKEND_NVML = 2,       /* NVIDIA's management library */
     HMN_BACKEND_NVIDIA_SMI = 3, /* NVIDIA's command, when NVML cannot serve */
+    HMN_BACKEND_DRM = 9,        /* any kernel DRM driver: sysfs, and the fdinfo files of its clients */
     HMN_BACKEND_SIMULATED = 16  /* a machine described by a file: nothing was measured */
 };
 
@@ -248,7 +249,9 @@ enum {
     HMN_PATH_NVML = 3,       /* the NVML library, by absolute path [HMN_NVML] */
     HMN_PATH_NVIDIA_SMI = 4, /* the nvidia-smi program, by absolute path [HMN_NVIDIA_SMI] */
     HMN_PATH_SIMULATION = 7, /* a machine file: it replaces every other source [HMN_SIMULATION] */
-    HMN_PATH_CGROUP = 8      /* the cgroup mount, default: found in mountinfo [HMN_CGROUP] */
+    HMN_PATH_CGROUP = 8,     /* the cgroup mount, default: found in mountinfo [HMN_CGROUP] */
+    HMN_PATH_DEV = 10        /* the device nodes, default "/dev" for the usual sysfs tree, none for
+                              * another [HMN_DEV] */
 };
 
 /** What a backend or a device is doing. */
@@ -679,8 +682,8 @@ typedef struct hmn_snapshot_info {
     uint32_t pool_count;
     uint32_t usage_count;
     uint32_t diagnostic_count;
-    uint32_t unreadable_process_count; /* processes listed by a driver that the system would not
-                                        * describe */
+    uint32_t unreadable_process_count; /* processes that the system would not describe, or not let
+                                        * be asked what they use of a device */
     uint32_t reserved0;
     uint64_t unix_time_ns; /* when it was begun, since 1970 */
     uint64_t monotonic_ns; /* the same by the clock that never jumps */

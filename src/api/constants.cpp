@@ -39,6 +39,7 @@ SAME(source::none, HMN_BACKEND_NONE);
 SAME(source::os, HMN_BACKEND_OS);
 SAME(source::nvml, HMN_BACKEND_NVML);
 SAME(source::nvidia_smi, HMN_BACKEND_NVIDIA_SMI);
+SAME(source::drm, HMN_BACKEND_DRM);
 SAME(source::simulated, HMN_BACKEND_SIMULATED);
 
 SAME(native_domain::none, HMN_NATIVE_NONE);
@@ -157,6 +158,7 @@ SAME(path_kind::nvml, HMN_PATH_NVML);
 SAME(path_kind::nvidia_smi, HMN_PATH_NVIDIA_SMI);
 SAME(path_kind::simulation, HMN_PATH_SIMULATION);
 SAME(path_kind::cgroup, HMN_PATH_CGROUP);
+SAME(path_kind::dev, HMN_PATH_DEV);
 
 #undef SAME
 

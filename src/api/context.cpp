@@ -49,12 +49,12 @@ limits limits_from(const hmn_context_options& o) {
 
 bool is_path(std::uint32_t path) {
   return (path >= HMN_PATH_PROC && path <= HMN_PATH_NVIDIA_SMI) || path == HMN_PATH_SIMULATION ||
-         path == HMN_PATH_CGROUP;
+         path == HMN_PATH_CGROUP || path == HMN_PATH_DEV;
 }
 
 bool is_backend(std::uint32_t backend) {
   return (backend >= HMN_BACKEND_OS && backend <= HMN_BACKEND_NVIDIA_SMI) ||
-         backend == HMN_BACKEND_SIMULATED;
+         backend == HMN_BACKEND_DRM || backend == HMN_BACKEND_SIMULATED;
 }
 
 hmn_backend_info to_c(std::uint32_t backend, const source_state& s) {

@@ -72,6 +72,8 @@ const char* hmn_backend_name(uint32_t backend) noexcept {
       return "nvml";
     case HMN_BACKEND_NVIDIA_SMI:
       return "nvidia-smi";
+    case HMN_BACKEND_DRM:
+      return "drm";
     case HMN_BACKEND_SIMULATED:
       return "simulated";
     default:

@@ -22,6 +22,7 @@ namespace hmn {
 struct settings {
   std::string proc_root = "/proc";
   std::string sys_root = "/sys";
+  std::string dev_root;         // empty: "/dev" for the usual sysfs tree, none for another
   std::string cgroup_root;      // empty: found in mountinfo
   std::string nvml_path;        // empty: by soname through the system loader
   std::string nvidia_smi_path;  // empty: in the known folders

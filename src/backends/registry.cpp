@@ -55,6 +55,7 @@ bool is_compiled_in(source s) noexcept {
       return HMN_WITH_NVIDIA_SMI != 0;
     case source::simulated:
       return HMN_WITH_SIMULATED != 0;
+    case source::drm:
     case source::none:
       break;
   }

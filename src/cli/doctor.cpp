@@ -14,8 +14,8 @@
 namespace hmn::cli {
 namespace {
 
-constexpr const char* variables[] = {"HMN_PROC",       "HMN_SYS",        "HMN_NVML",
-                                     "HMN_NVIDIA_SMI", "HMN_SIMULATION", "HMN_CGROUP"};
+constexpr const char* variables[] = {"HMN_PROC",       "HMN_SYS",    "HMN_NVML", "HMN_NVIDIA_SMI",
+                                     "HMN_SIMULATION", "HMN_CGROUP", "HMN_DEV"};
 
 struct evidence {
   snapshot picture;

@@ -20,6 +20,8 @@ std::string& place_of(settings& s, path_kind which) {
       return s.nvidia_smi_path;
     case path_kind::simulation:
       return s.simulation_path;
+    case path_kind::dev:
+      return s.dev_root;
     case path_kind::cgroup:
       break;
   }
@@ -37,6 +39,7 @@ source source_behind(path_kind which) {
     case path_kind::proc:
     case path_kind::sys:
     case path_kind::cgroup:
+    case path_kind::dev:
       break;
   }
   return source::os;

@@ -24,6 +24,7 @@ enum class path_kind : std::uint32_t {
   nvidia_smi = 4,
   simulation = 7,
   cgroup = 8,
+  dev = 10,
 };
 
 struct snapshot_request {

@@ -21,6 +21,7 @@ constexpr variable variables[] = {
     {"HMN_NVIDIA_SMI", path_kind::nvidia_smi},
     {"HMN_SIMULATION", path_kind::simulation},
     {"HMN_CGROUP", path_kind::cgroup},
+    {"HMN_DEV", path_kind::dev},
 };
 
 }  // namespace

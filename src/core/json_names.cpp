@@ -107,6 +107,8 @@ std::string_view name_of(source s) noexcept {
       return "nvml";
     case source::nvidia_smi:
       return "nvidia-smi";
+    case source::drm:
+      return "drm";
     case source::simulated:
       return "simulated";
   }

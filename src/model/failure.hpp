@@ -40,6 +40,7 @@ enum class source : std::uint32_t {
   os = 1,
   nvml = 2,
   nvidia_smi = 3,
+  drm = 9,
   simulated = 16,
 };
 

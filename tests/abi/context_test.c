@@ -28,7 +28,7 @@ static uint32_t count_of(hmn_context* context) {
 static void a_path_that_no_number_names_is_out_of_range(void** state) {
   (void)state;
   hmn_context* context = fresh();
-  const uint32_t unknown[] = {0, 5, 6, 9, 10, 64, UINT32_MAX};
+  const uint32_t unknown[] = {0, 5, 6, 9, 11, 64, UINT32_MAX};
   for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; ++i) {
     assert_answers(hmn_context_set_path(context, unknown[i], "/proc", &error), HMN_E_RANGE);
     assert_answers(hmn_context_set_path(context, unknown[i], NULL, &error), HMN_E_RANGE);
@@ -37,8 +37,9 @@ static void a_path_that_no_number_names_is_out_of_range(void** state) {
 }
 
 static const uint32_t paths[] = {HMN_PATH_PROC,       HMN_PATH_SYS,        HMN_PATH_NVML,
-                                 HMN_PATH_NVIDIA_SMI, HMN_PATH_SIMULATION, HMN_PATH_CGROUP};
-enum { PATHS = 6 };
+                                 HMN_PATH_NVIDIA_SMI, HMN_PATH_SIMULATION, HMN_PATH_CGROUP,
+                                 HMN_PATH_DEV};
+enum { PATHS = 7 };
 
 static int is_compiled_in(uint32_t path) {
   return (path != HMN_PATH_NVML || HMN_WITH_NVML) &&
@@ -187,7 +188,8 @@ static void a_machine_that_is_switched_off_replaces_nothing(void** state) {
   options.backends_off = UINT64_MAX & ~(UINT64_C(1) << HMN_BACKEND_OS);
   hmn_context* context = NULL;
   assert_answers(hmn_context_create(&options, &context, &error), HMN_OK);
-  assert_answers(hmn_context_set_path(context, HMN_PATH_SIMULATION, "/nowhere.json", &error), HMN_OK);
+  assert_answers(hmn_context_set_path(context, HMN_PATH_SIMULATION, "/nowhere.json", &error),
+                 HMN_OK);
   assert_int_equal(backend_of(context, HMN_BACKEND_SIMULATED).state, HMN_STATE_OFF);
   assert_int_equal(count_of(context), 0);
   NEW(hmn_process_memory, memory);

@@ -57,9 +57,9 @@ static void each_backend_has_a_name_of_its_own(void** state) {
   (void)state;
   assert_string_equal(hmn_backend_name(HMN_BACKEND_NONE), "none");
   assert_string_equal(hmn_backend_name(HMN_BACKEND_NVML), "nvml");
-  const uint32_t known[] = {HMN_BACKEND_NONE, HMN_BACKEND_OS, HMN_BACKEND_NVML,
-                            HMN_BACKEND_NVIDIA_SMI, HMN_BACKEND_SIMULATED};
-  for (size_t i = 0; i < 5; ++i) {
+  const uint32_t known[] = {HMN_BACKEND_NONE,       HMN_BACKEND_OS,  HMN_BACKEND_NVML,
+                            HMN_BACKEND_NVIDIA_SMI, HMN_BACKEND_DRM, HMN_BACKEND_SIMULATED};
+  for (size_t i = 0; i < sizeof known / sizeof known[0]; ++i) {
     assert_string_not_equal(hmn_backend_name(known[i]), "unknown");
     for (size_t j = 0; j < i; ++j) {
       assert_string_not_equal(hmn_backend_name(known[i]), hmn_backend_name(known[j]));

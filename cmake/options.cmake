@@ -16,6 +16,7 @@ set(HMN_SANITIZE "" CACHE STRING "Sanitizers, a list: address;undefined or threa
 
 option(HMN_BACKEND_NVML "NVIDIA through libnvidia-ml.so.1" ON)
 option(HMN_BACKEND_NVIDIA_SMI "NVIDIA through the nvidia-smi program" ON)
+option(HMN_BACKEND_DRM "Any kernel DRM driver through sysfs and fdinfo" ON)
 option(HMN_BACKEND_SIMULATED "Machines described by a file" ON)
 
 set(HMN_CORPUS_DIR "${PROJECT_SOURCE_DIR}/../shared/corpus" CACHE PATH

@@ -10,6 +10,9 @@
 #if HMN_WITH_NVIDIA_SMI
 #include "backends/nvidia_smi/nvidia_smi.hpp"
 #endif
+#if HMN_WITH_DRM
+#include "backends/drm/drm.hpp"
+#endif
 #if HMN_WITH_SIMULATED
 #include "backends/simulated/simulated.hpp"
 #endif
@@ -42,6 +45,9 @@ source_list make_sources(const settings& s) {
     list.devices.push_back({make_nvidia_smi(s), true});
   }
 #endif
+#if HMN_WITH_DRM
+  if (is_on(s, source::drm)) list.devices.push_back({make_drm(s), false});
+#endif
   return list;
 }
 
@@ -56,6 +62,7 @@ bool is_compiled_in(source s) noexcept {
     case source::simulated:
       return HMN_WITH_SIMULATED != 0;
     case source::drm:
+      return HMN_WITH_DRM != 0;
     case source::none:
       break;
   }

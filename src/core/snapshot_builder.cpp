@@ -103,6 +103,7 @@ void snapshot_builder::add_source(source_reader& reader, const reply& known, con
       index = from_.table_.index_of(reader.id(), *remark.device);
     }
     if (remark.device && request_.device_index && index != request_.device_index) continue;
+    if (plan_.processes) out_->unreadable_processes += remark.unreadable_processes;
     add_diagnostic(remark, index);
   }
 }
@@ -203,7 +204,6 @@ void snapshot_builder::add_diagnostic(diagnostic d, std::optional<std::uint32_t>
 
 void snapshot_builder::describe_processes() {
   std::unordered_map<std::uint32_t, const usage*> described;
-  out_->unreadable_processes = 0;
   for (snapshot_usage& u : out_->usages) {
     usage& row = u.value.value;
     if ((row.notes & note::foreign_pid) != 0) continue;

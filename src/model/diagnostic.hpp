@@ -32,6 +32,7 @@ struct diagnostic {
   std::optional<slot> device;
   std::optional<std::uint32_t> pid;
   std::optional<std::uint64_t> duration_ns;
+  std::uint32_t unreadable_processes = 0;  // that the source could not look into
 };
 
 }  // namespace hmn

@@ -87,6 +87,7 @@ static void a_feature_is_yes_or_no(void** state) {
   assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_OS), 1);
   assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_NVML), HMN_WITH_NVML);
   assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_NVIDIA_SMI), HMN_WITH_NVIDIA_SMI);
+  assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_DRM), HMN_WITH_DRM);
   assert_int_equal(hmn_feature(HMN_FEATURE_BACKEND + HMN_BACKEND_SIMULATED), HMN_WITH_SIMULATED);
   assert_int_equal(hmn_feature(HMN_FEATURE_SIMULATION), HMN_WITH_SIMULATED);
   assert_int_equal(hmn_feature(HMN_FEATURE_SUBPROCESS), HMN_WITH_SUBPROCESS);

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/drm/attribute.hpp"
+
+#include <cerrno>
+
+#include "model/scan.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::drm {
+namespace {
+
+using line_buffer = std::array<char, 128>;
+
+status status_of(int error) noexcept {
+  switch (error) {
+    case ENOENT:
+    case EOPNOTSUPP:
+      return status::unsupported;
+    case EACCES:
+    case EPERM:
+      return status::permission;
+    case ENODEV:
+    case ENXIO:
+      return status::device_lost;
+    case EMFILE:
+    case ENFILE:
+      return status::limit;
+    case ENOMEM:
+      return status::no_memory;
+    default:
+      return status::backend;
+  }
+}
+
+std::string_view reason_of(int error) noexcept {
+  switch (error) {
+    case no_number:
+      return " holds no number";
+    case ENOENT:
+      return " is not there: this driver or card does not tell it";
+    case EACCES:
+    case EPERM:
+      return " may not be read by this user";
+    case ENODEV:
+    case ENXIO:
+      return " is gone with its device";
+    case EMFILE:
+    case ENFILE:
+      return " cannot be opened: no file descriptor is left";
+    default:
+      return " cannot be read";
+  }
+}
+
+}  // namespace
+
+path_text::path_text(std::initializer_list<piece> parts) noexcept {
+  std::size_t length = 0;
+  for (const piece& p : parts) length += p.view().size();
+  bytes_[0] = '\0';
+  if (length < bytes_.size()) bytes_[compose_in(bytes_, parts).size()] = '\0';
+}
+
+platform::errno_or<std::string_view> read_line(std::string_view folder, std::string_view name,
+                                               std::span<char> buffer) noexcept {
+  const path_text path{folder, "/", name};
+  const auto got = platform::read_small(path.c_str(), buffer);
+  if (!got) return {{}, got.error};
+  const std::string_view whole(buffer.data(), got.value);
+  return {scan::trim(whole.substr(0, whole.find_first_of(std::string_view("\r\n\0", 3)))), 0};
+}
+
+platform::errno_or<std::uint64_t> read_number(std::string_view folder,
+                                              std::string_view name) noexcept {
+  line_buffer buffer;
+  const auto line = read_line(folder, name, buffer);
+  if (!line) return {0, line.error};
+  const auto value = scan::decimal(line.value);
+  return value ? platform::errno_or<std::uint64_t>{*value, 0}
+               : platform::errno_or<std::uint64_t>{0, no_number};
+}
+
+platform::errno_or<std::int64_t> read_signed(std::string_view folder,
+                                             std::string_view name) noexcept {
+  line_buffer buffer;
+  const auto line = read_line(folder, name, buffer);
+  if (!line) return {0, line.error};
+  const auto value = scan::number<std::int64_t>(line.value);
+  return value ? platform::errno_or<std::int64_t>{*value, 0}
+               : platform::errno_or<std::int64_t>{0, no_number};
+}
+
+platform::errno_or<std::uint64_t> read_hex(std::string_view folder,
+                                           std::string_view name) noexcept {
+  line_buffer buffer;
+  const auto line = read_line(folder, name, buffer);
+  if (!line) return {0, line.error};
+  const std::string_view digits = line.value.starts_with("0x") ? line.value.substr(2) : "";
+  const auto value = scan::number(digits, 16);
+  return value ? platform::errno_or<std::uint64_t>{*value, 0}
+               : platform::errno_or<std::uint64_t>{0, no_number};
+}
+
+std::string read_link_name(std::string_view folder, std::string_view name) {
+  const path_text path{folder, "/", name};
+  std::array<char, 512> target;
+  const auto got = platform::read_link(path.c_str(), target);
+  if (!got) return {};
+  const std::string_view whole(target.data(), got.value);
+  return std::string(whole.substr(whole.rfind('/') + 1));
+}
+
+failure unreadable(source from, int error, std::string_view folder, std::string_view name) {
+  native_code native;
+  if (error != no_number) native = {native_domain::error_number, error};
+  return {error == no_number ? status::backend : status_of(error), from, native,
+          compose({folder, "/", name, reason_of(error)})};
+}
+
+}  // namespace hmn::drm

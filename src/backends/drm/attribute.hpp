@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Files of sysfs that hold one value: its first line. Some copies of such trees are padded with NUL
+// bytes; a value ends at the first.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <initializer_list>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "model/compose.hpp"
+#include "model/failure.hpp"
+#include "platform/errno_or.hpp"
+
+namespace hmn::drm {
+
+// A path without an allocation; one that does not fit is empty, so that opening it fails.
+class path_text {
+ public:
+  path_text(std::initializer_list<piece> parts) noexcept;
+  [[nodiscard]] const char* c_str() const noexcept { return bytes_.data(); }
+  [[nodiscard]] std::string_view view() const noexcept { return bytes_.data(); }
+
+ private:
+  std::array<char, 4352> bytes_;  // PATH_MAX and what stands below the root
+};
+
+// No number: what a file holds that is read as one. Beside errno's own numbers.
+inline constexpr int no_number = -1;
+
+// The first line of <folder>/<name>, blanks trimmed.
+platform::errno_or<std::string_view> read_line(std::string_view folder, std::string_view name,
+                                               std::span<char> buffer) noexcept;
+// Decimal digits alone; `no_number` when the line is anything else.
+platform::errno_or<std::uint64_t> read_number(std::string_view folder,
+                                              std::string_view name) noexcept;
+// The same with a sign.
+platform::errno_or<std::int64_t> read_signed(std::string_view folder,
+                                             std::string_view name) noexcept;
+// "0x1002"
+platform::errno_or<std::uint64_t> read_hex(std::string_view folder, std::string_view name) noexcept;
+
+// The last part of a link's target: the name of a driver, of a bus.
+std::string read_link_name(std::string_view folder, std::string_view name);
+
+// Why <folder>/<name> gave no value.
+failure unreadable(source from, int error, std::string_view folder, std::string_view name);
+
+}  // namespace hmn::drm

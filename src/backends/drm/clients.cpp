@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/drm/clients.hpp"
+
+#include <algorithm>
+#include <tuple>
+
+#include "model/scan.hpp"
+
+namespace hmn::drm {
+namespace {
+
+// Shorter windows say more of the clock than of the load.
+constexpr std::uint64_t shortest_window_ns = 10'000'000;
+
+client_key key_of(const card& of, const fdinfo* info) noexcept {
+  if (info != nullptr && info->client_id) {
+    return {client_key::kind::id, of.number, *info->client_id};
+  }
+  if (info != nullptr && info->pasid) return {client_key::kind::pasid, of.number, *info->pasid};
+  return {client_key::kind::none, of.number, 0};
+}
+
+client_use use_on(const card& of, const fdinfo& info) noexcept {
+  const driver& by = *of.by;
+  client_use use = measure(
+      info, [&](std::string_view region) { return by.role_of(of, region); },
+      [&](std::string_view engine) { return by.kind_of(engine); });
+  by.add_own_keys(of, info, use);
+  return use;
+}
+
+std::uint64_t used_or_0(const client& c) noexcept {
+  return c.use.used().value_or(0);
+}
+
+bool is_by_key(const client& a, const client& b) noexcept {
+  return std::tie(a.key, a.pid) < std::tie(b.key, b.pid);
+}
+
+// Counters may step back for a moment; then nothing was gained.
+std::uint64_t gain(std::optional<std::uint64_t> before, std::optional<std::uint64_t> now) noexcept {
+  return before && now && *now > *before ? *now - *before : 0;
+}
+
+std::optional<double> share(const engine_sample& before, const engine_sample& now,
+                            std::uint64_t window_ns) noexcept {
+  const auto capacity = static_cast<double>(now.capacity);
+  if (now.busy_ns && before.busy_ns) {
+    const auto busy = static_cast<double>(gain(before.busy_ns, now.busy_ns));
+    return 100 * busy / static_cast<double>(window_ns) / capacity;
+  }
+  const std::uint64_t clock = gain(before.total_cycles, now.total_cycles);
+  if (!now.cycles || !before.cycles || clock == 0) return std::nullopt;
+  const auto cycles = static_cast<double>(gain(before.cycles, now.cycles));
+  return 100 * cycles / static_cast<double>(clock) / capacity;
+}
+
+const engine_sample* find(std::span<const engine_sample> all, const text<24>& name) noexcept {
+  const auto at =
+      std::find_if(all.begin(), all.end(), [&](const engine_sample& e) { return e.name == name; });
+  return at == all.end() ? nullptr : &*at;
+}
+
+std::uint64_t window_of(const client_list& now, const client_list& before) noexcept {
+  if (before.taken_ns == 0 || now.taken_ns < before.taken_ns + shortest_window_ns) return 0;
+  return now.taken_ns - before.taken_ns;
+}
+
+void add_load(std::vector<engine_load>& to, const text<24>& name, double percent) {
+  const auto known =
+      std::find_if(to.begin(), to.end(), [&](const engine_load& l) { return l.name == name; });
+  if (known != to.end()) {
+    known->percent += percent;
+  } else {
+    to.push_back({name, percent});
+  }
+}
+
+// An engine that a client has not used may have no line yet: it starts at 0.
+void add_loads(const client_list& now, const client& c, const client_list& before,
+               const client& was, std::uint64_t window_ns, std::vector<engine_load>& to) {
+  for (const engine_sample& e : now.engines_of(c)) {
+    engine_sample start;
+    start.busy_ns = 0;
+    const engine_sample* const old = find(before.engines_of(was), e.name);
+    if (const auto percent = share(old != nullptr ? *old : start, e, window_ns)) {
+      add_load(to, e.name, *percent);
+    }
+  }
+}
+
+void set_shared(const client& c, client_use& use) noexcept {
+  if (c.is_held_elsewhere) use.shared = use.used();
+}
+
+void write_row(const client_use& sum, bool is_partial, usage& out) {
+  out.from = source::none;
+  out.accounting = sum.resident    ? accounting::resident
+                   : sum.committed ? accounting::committed
+                                   : accounting::none;
+  out.used = sum.used();
+  out.resident = sum.resident;
+  out.committed = sum.committed;
+  out.shared = sum.shared;
+  out.purgeable = sum.purgeable;
+  out.evicted = sum.evicted;
+  out.host_pool = sum.host_pool;
+  out.busy_ns = sum.busy_ns;
+  out.kinds = sum.kinds;
+  if (is_partial && out.used) out.notes |= note::lower_bound;
+}
+
+void set_busy(std::span<const engine_load> loads, std::uint64_t window_ns, usage& out) {
+  if (loads.empty()) return;
+  const auto most = std::max_element(loads.begin(), loads.end(), [](const auto& a, const auto& b) {
+    return a.percent < b.percent;
+  });
+  // Counters are read one client after another: more than all is no load.
+  if (most->percent > 100.5) return;
+  out.busy_percent = std::min(most->percent, 100.0);
+  out.window_ns = window_ns;
+}
+
+template <class Visit>
+void each_on(const client_list& now, slot card, Visit&& visit) {
+  for (const client& c : now.all()) {
+    if (c.key.card == card) visit(c);
+  }
+}
+
+}  // namespace
+
+void client_list::clear() noexcept {
+  clients_.clear();
+  engines_.clear();
+  first_of_pid_ = 0;
+  last_pid_ = 0;
+}
+
+void client_list::add(const card& of, std::uint32_t pid, const fdinfo* info) {
+  if (of.by == nullptr) return;
+  if (pid != last_pid_) first_of_pid_ = clients_.size();
+  last_pid_ = pid;
+  client fresh;
+  fresh.key = key_of(of, info);
+  fresh.pid = pid;
+  fresh.is_told = info != nullptr;
+  if (info != nullptr) fresh.use = use_on(of, *info);
+  const auto start = clients_.begin() + static_cast<std::ptrdiff_t>(first_of_pid_);
+  const auto known =
+      std::find_if(start, clients_.end(), [&](const client& c) { return c.key == fresh.key; });
+  if (known == clients_.end()) {
+    if (info != nullptr) keep_engines(*info, fresh);
+    clients_.push_back(fresh);
+  } else if (fresh.key.by == client_key::kind::none) {
+    // Of those that cannot be told apart the largest: they may all be the same one.
+    if (used_or_0(fresh) > used_or_0(*known)) known->use = fresh.use;
+    known->use.is_partial = true;
+  }
+}
+
+void client_list::keep_engines(const fdinfo& info, client& c) {
+  c.first_engine = engines_.size();
+  c.engine_count = info.engines().size();
+  for (const engine& e : info.engines()) {
+    engine_sample& s = engines_.emplace_back();
+    s.name.assign(e.name);
+    s.busy_ns = e.busy_ns;
+    s.cycles = e.cycles;
+    s.total_cycles = e.total_cycles;
+    s.capacity = e.capacity;
+  }
+}
+
+void client_list::finish() {
+  std::sort(clients_.begin(), clients_.end(), is_by_key);
+  for (std::size_t i = 1; i < clients_.size(); ++i) {
+    client& a = clients_[i - 1];
+    client& b = clients_[i];
+    if (a.key != b.key || a.key.by == client_key::kind::none) continue;
+    a.is_held_elsewhere = b.is_held_elsewhere = true;
+  }
+}
+
+const client* client_list::find(const client_key& key) const noexcept {
+  if (key.by == client_key::kind::none) return nullptr;
+  const auto at = std::lower_bound(clients_.begin(), clients_.end(), key,
+                                   [](const client& c, const client_key& k) { return c.key < k; });
+  return at == clients_.end() || at->key != key ? nullptr : &*at;
+}
+
+void fill_row(const client_list& now, const client_list& before, slot card, std::uint32_t pid,
+              usage& out) {
+  std::optional<client_use> sum;
+  bool is_partial = false;
+  std::vector<engine_load> loads;
+  const std::uint64_t window = window_of(now, before);
+  each_on(now, card, [&](const client& c) {
+    if (c.pid != pid) return;
+    client_use use = c.use;
+    set_shared(c, use);
+    is_partial = is_partial || c.use.is_partial;
+    if (sum) {
+      add(*sum, use);
+    } else {
+      sum = use;
+    }
+    const client* const was = window == 0 ? nullptr : before.find(c.key);
+    if (was != nullptr) add_loads(now, c, before, *was, window, loads);
+  });
+  out.pid = pid;
+  if (!sum) return;
+  write_row(*sum, is_partial, out);
+  set_busy(loads, window, out);
+}
+
+void pids_on(const client_list& now, slot card, std::vector<std::uint32_t>& out) {
+  out.clear();
+  each_on(now, card, [&](const client& c) { out.push_back(c.pid); });
+  std::sort(out.begin(), out.end());
+  out.erase(std::unique(out.begin(), out.end()), out.end());
+}
+
+card_use use_of(const client_list& now, slot card) {
+  card_use all;
+  client_key last;
+  each_on(now, card, [&](const client& c) {
+    const bool again = all.clients != 0 && c.key == last;
+    last = c.key;
+    all.is_partial =
+        all.is_partial || c.use.is_partial || (again && c.key.by == client_key::kind::none);
+    if (again) return;
+    if (all.clients++ == 0) {
+      all.sum = c.use;
+    } else {
+      add(all.sum, c.use);
+    }
+  });
+  return all;
+}
+
+void loads_of(const client_list& now, const client_list& before, slot card,
+              std::vector<engine_load>& out) {
+  out.clear();
+  const std::uint64_t window = window_of(now, before);
+  if (window == 0) return;
+  client_key last;
+  each_on(now, card, [&](const client& c) {
+    const client* const was = c.key == last ? nullptr : before.find(c.key);
+    last = c.key;
+    if (was != nullptr) add_loads(now, c, before, *was, window, out);
+  });
+}
+
+}  // namespace hmn::drm

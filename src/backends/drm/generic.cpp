@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/drm/generic.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+
+#include "backends/drm/attribute.hpp"
+#include "backends/drm/generic_sensors.hpp"
+
+namespace hmn::drm {
+namespace {
+
+template <std::size_t N>
+bool is_among(std::string_view name, const std::array<std::string_view, N>& names) noexcept {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool is_virtual(const card& c) noexcept {
+  constexpr std::array<std::string_view, 5> names{"virtio-pci", "virtio_gpu", "vmwgfx", "vboxvideo",
+                                                  "hyperv_drm"};
+  return c.bus == "virtio" || is_among(c.driver_name, names);
+}
+
+// What is no card on a bus is a part of the chip that the host's processor is, and allocates from
+// the host's RAM; so do the neural processors of AMD and Intel, which show as PCI functions.
+bool is_unified(const card& c) noexcept {
+  constexpr std::array<std::string_view, 2> names{"amdxdna", "intel_vpu"};
+  return !is_virtual(c) && (c.pci_bus_id.empty() || is_among(c.driver_name, names));
+}
+
+failure fail(status code, std::string message) {
+  return {code, source::drm, {}, std::move(message)};
+}
+
+pool unified_pool() noexcept {
+  pool p;
+  p.kind = pool_kind::unified;
+  p.from = source::drm;
+  p.is_main = true;
+  return p;
+}
+
+class generic_driver final : public driver {
+ public:
+  source from() const noexcept override { return source::drm; }
+  bool serves(const card&) const noexcept override { return true; }
+
+  void identify(visit& v, device& who) override {
+    if (is_virtual(v.of())) who.kind = device_kind::virtual_device;
+    if (!is_unified(v.of())) return;
+    who.kind = device_kind::integrated;
+    who.memory_kind = memory_kind::unified;
+  }
+
+  result<void> memory(visit& v, pools& out) override;
+  result<void> telemetry(visit& v, std::uint32_t fields, hmn::telemetry& out) override {
+    return read_sensors(v, fields, out);
+  }
+
+  // All of a unified device's regions are its memory, whatever their names.
+  region_role role_of(const card& c, std::string_view region) const noexcept override {
+    return is_unified(c) ? region_role::device : usual_role(region);
+  }
+
+  // Their show_fdinfo adds up counters that are in RAM.
+  bool fdinfo_wakes(const card& c) const noexcept override {
+    constexpr std::array<std::string_view, 8> names{"v3d",  "vc4",     "panfrost", "panthor",
+                                                    "lima", "etnaviv", "nouveau",  "virtio_gpu"};
+    return !is_among(c.driver_name, names) && !c.driver_name.starts_with("msm");
+  }
+};
+
+result<void> generic_driver::memory(visit& v, pools& out) {
+  if (!is_unified(v.of())) {
+    return fail(status::unsupported,
+                compose({"the driver ", v.of().driver_name,
+                         " does not tell how much memory the device has or uses"}));
+  }
+  pool p = unified_pool();
+  result<card_use> all = v.clients();
+  if (all && all->sum.used()) {
+    p.used = all->sum.used();
+    p.accounting = all->sum.resident ? accounting::resident : accounting::committed;
+    // The sum of those that can be seen, and nothing of the driver's own.
+    p.notes |= note::lower_bound;
+  } else if (all) {
+    v.remark(fail(status::unsupported, "no client of the device tells what it uses"),
+             subject::pools, pool_field::used);
+  } else {
+    v.remark(std::move(all.why()), subject::pools, pool_field::used);
+  }
+  out.add(p);
+  return {};
+}
+
+}  // namespace
+
+std::unique_ptr<driver> make_generic() {
+  return std::make_unique<generic_driver>();
+}
+
+}  // namespace hmn::drm

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include "backends/drm/driver.hpp"
+
+namespace hmn::drm {
+
+// What the kernel's common interfaces tell of a card: hwmon, devfreq, the PCIe link, and load from
+// the engines of its clients.
+result<void> read_sensors(visit& v, std::uint32_t fields, hmn::telemetry& out);
+
+}  // namespace hmn::drm

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/drm/pcie.hpp"
+
+#include <array>
+
+#include "backends/drm/attribute.hpp"
+#include "model/scan.hpp"
+
+namespace hmn::drm {
+
+std::optional<std::uint32_t> generation_of(std::string_view link_speed) noexcept {
+  constexpr std::string_view speeds[] = {"2.5", "5.0", "8.0", "16.0", "32.0", "64.0"};
+  const std::string_view speed = scan::take_word(link_speed);
+  if (!scan::trim(link_speed).starts_with("GT/s")) return std::nullopt;
+  for (std::uint32_t i = 0; i < std::size(speeds); ++i) {
+    // "5 GT/s" before Linux 5.12
+    if (speed == speeds[i] ||
+        (speeds[i].ends_with(".0") && speed == speeds[i].substr(0, speeds[i].size() - 2))) {
+      return i + 1;
+    }
+  }
+  return std::nullopt;
+}
+
+std::optional<std::uint32_t> read_generation(std::string_view device_folder) noexcept {
+  std::array<char, 64> buffer;
+  const auto line = read_line(device_folder, "current_link_speed", buffer);
+  return line ? generation_of(line.value) : std::nullopt;
+}
+
+std::optional<std::uint32_t> read_width(std::string_view device_folder) noexcept {
+  const auto width = read_number(device_folder, "current_link_width");
+  // PCIe knows at most 32 lanes; 255 and 63 are what a dead link's register reads as.
+  if (!width || width.value == 0 || width.value > 32) return std::nullopt;
+  return static_cast<std::uint32_t>(width.value);
+}
+
+}  // namespace hmn::drm

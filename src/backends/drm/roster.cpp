@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/drm/roster.hpp"
+
+#include <algorithm>
+
+#include "backends/drm/discovery.hpp"
+#include "backends/drm/drivers.hpp"
+#include "model/compose.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::drm {
+namespace {
+
+std::string dev_root_of(const settings& s) {
+  if (!s.dev_root.empty()) return s.dev_root;
+  return s.sys_root == "/sys" ? "/dev" : "";
+}
+
+// Another card in the same place is another device.
+bool is_same(const card& a, const card& b) noexcept {
+  return a.folder == b.folder && a.vendor == b.vendor && a.pci_device == b.pci_device;
+}
+
+// "msm_dpu" drives what fdinfo calls "msm", "amdxdna" what it calls "amdxdna_accel_driver".
+std::string_view stem_of(std::string_view driver) noexcept {
+  return driver.substr(0, driver.find_first_of("_-"));
+}
+
+}  // namespace
+
+roster::roster(const settings& s)
+    : sys_root_(s.sys_root), dev_root_(dev_root_of(s)), drivers_(make_drivers(s)) {}
+
+int roster::refresh() {
+  int error = 0;
+  std::vector<card> found = find_cards(sys_root_, error);
+  for (card& c : cards_) c.is_here = false;
+  for (card& c : found) adopt(std::move(c));
+  refresh_states();
+  return error;
+}
+
+void roster::adopt(card fresh) {
+  fresh.is_here = true;
+  fresh.has_node = has_node(fresh);
+  const auto serving = std::find_if(drivers_.begin(), drivers_.end(),
+                                    [&](const auto& d) { return d->serves(fresh); });
+  fresh.by = serving == drivers_.end() ? nullptr : serving->get();
+  const auto known =
+      std::find_if(cards_.begin(), cards_.end(), [&](const card& c) { return is_same(c, fresh); });
+  fresh.number = static_cast<slot>(known - cards_.begin());
+  if (known != cards_.end()) {
+    *known = std::move(fresh);
+  } else {
+    cards_.push_back(std::move(fresh));
+  }
+}
+
+void roster::refresh_states() {
+  for (card& c : cards_) c.is_asleep = c.is_here && is_suspended(c);
+}
+
+bool roster::one_is_asleep() const noexcept {
+  return std::any_of(cards_.begin(), cards_.end(), [](const card& c) { return c.is_asleep; });
+}
+
+std::string roster::path_of(const node& n) const {
+  const std::string_view folder = n.what == node::kind::accel ? "/accel/" : "/dri/";
+  return compose({dev_root_, folder, n.name});
+}
+
+// A node that another card left behind, or that another machine's tree names, is none.
+std::string roster::node_path(const card& c, node::kind what) const {
+  const node* const n = dev_root_.empty() ? nullptr : c.find(what);
+  if (n == nullptr) return {};
+  std::string path = path_of(*n);
+  const auto found = platform::status_of(path.c_str());
+  const bool is_it = found && found.value.is_character_device &&
+                     found.value.special_device_major == n->major &&
+                     found.value.special_device_minor == n->minor;
+  return is_it ? path : std::string();
+}
+
+bool roster::has_node(const card& c) const {
+  if (dev_root_.empty()) return true;
+  return std::any_of(c.nodes.begin(), c.nodes.end(),
+                     [&](const node& n) { return !node_path(c, n.what).empty(); });
+}
+
+const card* roster::by_numbers(std::uint64_t major, std::uint64_t minor) const noexcept {
+  if (major == 0) return nullptr;
+  for (const card& c : cards_) {
+    for (const node& n : c.nodes) {
+      if (c.is_here && n.major == major && n.minor == minor) return &c;
+    }
+  }
+  return nullptr;
+}
+
+const card* roster::by_address(std::string_view pci_address) const noexcept {
+  const text<32> wanted = parse_pci_name(pci_address);
+  for (const card& c : cards_) {
+    if (c.is_here && !wanted.empty() && c.pci_bus_id == wanted) return &c;
+  }
+  return nullptr;
+}
+
+const card* roster::by_node(std::string_view path) const noexcept {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  for (const card& c : cards_) {
+    for (const node& n : c.nodes) {
+      if (c.is_here && n.name == name) return &c;
+    }
+  }
+  return nullptr;
+}
+
+const card* roster::by_driver(std::string_view name) const noexcept {
+  const card* found = nullptr;
+  for (const card& c : cards_) {
+    if (!c.is_here || stem_of(c.driver_name) != stem_of(name)) continue;
+    if (found != nullptr) return nullptr;
+    found = &c;
+  }
+  return found;
+}
+
+}  // namespace hmn::drm

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/drm/driver.hpp"
+
+namespace hmn::drm {
+
+// The cards that were ever seen, each at the place that is its slot.
+class roster {
+ public:
+  explicit roster(const settings& s);
+
+  // Looks for cards anew. errno when there is no class of theirs.
+  int refresh();
+  // Their runtime states alone.
+  void refresh_states();
+
+  [[nodiscard]] std::span<const card> all() const noexcept { return cards_; }
+  [[nodiscard]] const card* at(slot number) const noexcept {
+    return number < cards_.size() ? &cards_[number] : nullptr;
+  }
+  // Cards that are here and were not given to this container.
+  [[nodiscard]] bool is_hidden(const card& c) const noexcept { return c.is_here && !c.has_node; }
+  [[nodiscard]] bool is_listed(const card& c) const noexcept {
+    return c.is_here && c.has_node && c.by != nullptr;
+  }
+  [[nodiscard]] bool one_is_asleep() const noexcept;
+
+  // By a descriptor's device number; by what fdinfo tells: an address, the name of a node, at last
+  // the driver where only one card has it.
+  [[nodiscard]] const card* by_numbers(std::uint64_t major, std::uint64_t minor) const noexcept;
+  [[nodiscard]] const card* by_address(std::string_view pci_address) const noexcept;
+  [[nodiscard]] const card* by_node(std::string_view path) const noexcept;
+  [[nodiscard]] const card* by_driver(std::string_view name) const noexcept;
+
+  // Below /dev; empty: the card has no such node, or it is not there.
+  [[nodiscard]] std::string node_path(const card& c, node::kind what) const;
+
+ private:
+  void adopt(card fresh);
+  [[nodiscard]] bool has_node(const card& c) const;
+  [[nodiscard]] std::string path_of(const node& n) const;
+
+  std::string sys_root_;
+  std::string dev_root_;  // empty: there are no nodes to look at
+  std::vector<std::unique_ptr<driver>> drivers_;
+  std::vector<card> cards_;
+};
+
+}  // namespace hmn::drm

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "backends/drm/roster.hpp"
+#include "backends/drm/scanner.hpp"
+
+namespace hmn::drm {
+
+// The room that every driver stands in: one list of cards, one walk over /proc in a reading.
+class drm_source final : public device_source {
+ public:
+  explicit drm_source(const settings& s);
+
+  source id() const noexcept override { return source::drm; }
+  bool can_block() const noexcept override { return false; }  // files of sysfs and /proc
+
+  result<void> probe() override;
+  result<void> prepare(reading& r) override;
+  result<void> devices(std::vector<device>& out, reading& r) override;
+  result<void> memory(slot number, pools& out, reading& r) override;
+  result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+                         reading& r) override;
+  result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
+  result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
+  void close() noexcept override;
+  source_state describe() const override;
+
+ private:
+  friend class card_visit;
+
+  void list();
+  [[nodiscard]] device identity_of(const card& c, reading& r);
+  void remark_hidden(const card& c, reading& r) const;
+  void remark_coverage(reading& r) const;
+  result<const card*> card_at(slot number) const;
+  // This reading's walk.
+  result<void> walk(reading& r);
+  result<void> fill_one(const card& c, std::uint32_t pid, bool self, usage& out, reading& r);
+  [[nodiscard]] failure why_not_listed(const card& c, std::uint32_t pid) const;
+  void finish_row(const card& c, usage& row, reading& r, std::uint32_t about) const;
+
+  std::string sys_root_;
+  std::string proc_root_;
+  bool may_wake_;
+  roster roster_;
+  scanner scanner_;
+  client_list now_, before_, one_;
+  std::vector<std::uint32_t> pids_;
+  std::vector<engine_load> loads_;
+  int list_error_ = 0;
+  bool was_listed_ = false;
+
+  // Of this reading.
+  bool has_walked_ = false;
+  coverage seen_;
+};
+
+}  // namespace hmn::drm

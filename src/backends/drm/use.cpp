@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/drm/use.hpp"
+
+#include <algorithm>
+
+#include "model/scan.hpp"
+
+namespace hmn::drm {
+namespace {
+
+using figure = std::optional<std::uint64_t>;
+
+// A sum that one unknown part makes unknown; empty until something was added.
+class total {
+ public:
+  void add(figure part) noexcept {
+    if (is_known_) value_ = part ? scan::sum(value_.value_or(0), *part) : std::nullopt;
+    is_known_ = value_.has_value();
+  }
+  [[nodiscard]] figure value() const noexcept { return value_; }
+
+ private:
+  bool is_known_ = true;
+  figure value_;
+};
+
+// Handles of nothing are backed by nothing.
+figure backed(const region& r) noexcept {
+  const figure told = r.backed();
+  return !told && r.total == 0 ? figure(0) : told;
+}
+
+figure best(const region& r) noexcept {
+  const figure told = r.backed();
+  return told ? told : r.total;
+}
+
+figure part_of(figure part, figure whole) noexcept {
+  return part && whole ? figure(std::min(*part, *whole)) : std::nullopt;
+}
+
+struct totals {
+  total resident, committed, shared, purgeable, host;
+};
+
+void add_region(const region& r, region_role role, totals& to) noexcept {
+  if (role == region_role::host) to.host.add(best(r));
+  if (role != region_role::device) return;
+  to.resident.add(backed(r));
+  to.committed.add(r.total);
+  to.shared.add(part_of(r.shared, best(r)));
+  to.purgeable.add(part_of(r.purgeable, best(r)));
+}
+
+void add_figure(figure& to, figure more) noexcept {
+  to = to && more ? scan::sum(*to, *more) : std::nullopt;
+}
+
+bool contains(std::string_view text, std::string_view part) noexcept {
+  return text.find(part) != std::string_view::npos;
+}
+
+bool has_run(const engine& e) noexcept {
+  return e.busy_ns.value_or(0) != 0 || e.cycles.value_or(0) != 0;
+}
+
+void add_engines(const fdinfo& from, kind_of_engine kind, client_use& out) noexcept {
+  total busy;
+  for (const engine& e : from.engines()) {
+    if (!e.busy_ns && !e.cycles) continue;
+    out.kinds = out.kinds.value_or(0) | (has_run(e) ? kind(e.name) : 0);
+    if (e.busy_ns) busy.add(*e.busy_ns / e.capacity);
+  }
+  out.busy_ns = busy.value();
+}
+
+}  // namespace
+
+client_use measure(const fdinfo& from, role_of_region role, kind_of_engine kind) noexcept {
+  totals t;
+  for (const region& r : from.regions()) add_region(r, role(r.name), t);
+  client_use out;
+  out.resident = t.resident.value();
+  out.committed = t.committed.value();
+  out.shared = t.shared.value();
+  out.purgeable = t.purgeable.value();
+  out.host_pool = t.host.value();
+  out.is_partial = from.is_partial;
+  add_engines(from, kind, out);
+  return out;
+}
+
+void add(client_use& to, const client_use& more) noexcept {
+  add_figure(to.resident, more.resident);
+  add_figure(to.committed, more.committed);
+  add_figure(to.shared, more.shared);
+  add_figure(to.purgeable, more.purgeable);
+  add_figure(to.evicted, more.evicted);
+  add_figure(to.host_pool, more.host_pool);
+  add_figure(to.busy_ns, more.busy_ns);
+  if (more.kinds) to.kinds = to.kinds.value_or(0) | *more.kinds;
+  to.is_partial = to.is_partial || more.is_partial;
+}
+
+// i915: render, copy, video, video-enhance, compute. xe: rcs, bcs, vcs, vecs, ccs. amdgpu: gfx,
+// compute, dma, dec, enc, enc_1, jpeg, vpe. v3d: bin, render, tfu, csd, cache_clean, cpu. panfrost:
+// fragment, vertex-tiler. Others call their one engine gpu or by the driver's name.
+std::uint32_t usual_kind(std::string_view engine) noexcept {
+  for (const std::string_view part : {"compute", "ccs", "csd", "npu"}) {
+    if (contains(engine, part)) return usage_kind::compute;
+  }
+  for (const std::string_view part : {"video", "vcs", "vecs", "dec", "enc", "jpeg", "vpe", "vcn"}) {
+    if (contains(engine, part)) return usage_kind::media;
+  }
+  for (const std::string_view whole : {"copy", "bcs", "dma", "tfu", "cache_clean", "cpu"}) {
+    if (engine == whole) return 0;
+  }
+  return usage_kind::graphics;
+}
+
+region_role usual_role(std::string_view region) noexcept {
+  for (const std::string_view part : {"vram", "local"}) {
+    if (contains(region, part)) return region_role::device;
+  }
+  for (const std::string_view part : {"memory", "system", "gtt", "gart", "cpu", "stolen"}) {
+    if (contains(region, part)) return region_role::host;
+  }
+  return region_role::ignored;
+}
+
+}  // namespace hmn::drm

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/drm/clients.hpp"
+
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "backends/drm/generic.hpp"
+
+using namespace hmn;
+using namespace hmn::drm;
+
+namespace {
+
+constexpr std::uint64_t second = 1'000'000'000;
+
+struct fixture {
+  fixture() { on.by = by.get(); }
+
+  static client_list& at(client_list& list, std::uint64_t ns) {
+    list.clear();
+    list.taken_ns = ns;
+    return list;
+  }
+  void add(client_list& to, std::uint32_t pid, const std::string& lines) const {
+    const std::string text = "drm-driver:\txe\n" + lines;
+    const auto info = parse_fdinfo(text);
+    to.add(on, pid, &*info);
+  }
+  usage row(std::uint32_t pid = 1) const {
+    usage u;
+    fill_row(now, before, 0, pid, u);
+    return u;
+  }
+
+  std::unique_ptr<driver> by = make_generic();
+  card on;
+  client_list before, now;
+};
+
+}  // namespace
+
+TEST_CASE("a share of the time since an earlier walk, of the busiest engine") {
+  fixture f;
+  f.add(f.at(f.before, second), 1,
+        "drm-client-id:\t1\ndrm-engine-render:\t100 ns\ndrm-engine-copy:\t0 ns\n");
+  f.before.finish();
+  f.add(f.at(f.now, 3 * second), 1,
+        "drm-client-id:\t1\ndrm-engine-render:\t500000100 ns\ndrm-engine-copy:\t200000000 ns\n");
+  f.now.finish();
+  const usage u = f.row();
+  CHECK(u.busy_percent == doctest::Approx(25));
+  CHECK(u.window_ns == 2 * second);
+  CHECK(u.busy_ns == 700000100u);
+}
+
+TEST_CASE("engines of one name share the time by their capacity") {
+  fixture f;
+  const std::string lines = "drm-client-id:\t1\ndrm-engine-capacity-video:\t2\ndrm-engine-video:\t";
+  f.add(f.at(f.before, second), 1, lines + "0 ns\n");
+  f.before.finish();
+  f.add(f.at(f.now, 2 * second), 1, lines + "1000000000 ns\n");
+  f.now.finish();
+  CHECK(f.row().busy_percent == doctest::Approx(50));
+  CHECK(f.row().busy_ns == second / 2);
+}
+
+TEST_CASE("cycles are a share of the clock beside them") {
+  fixture f;
+  const std::string id = "drm-client-id:\t1\n";
+  f.add(f.at(f.before, second), 1, id + "drm-cycles-rcs:\t10\ndrm-total-cycles-rcs:\t1000\n");
+  f.before.finish();
+  f.add(f.at(f.now, 2 * second), 1, id + "drm-cycles-rcs:\t310\ndrm-total-cycles-rcs:\t2000\n");
+  f.now.finish();
+  CHECK(f.row().busy_percent == doctest::Approx(30));
+  CHECK_FALSE(f.row().busy_ns);
+  CHECK(f.row().kinds == usage_kind::graphics);
+}
+
+TEST_CASE("no percentage of a first walk, a new client, a short window or too large a gain") {
+  fixture f;
+  const auto lines = [](const char* id, const char* busy) {
+    return std::string("drm-client-id:\t") + id + "\ndrm-engine-render:\t" + busy + " ns\n";
+  };
+  f.add(f.at(f.now, 2 * second), 1, lines("1", "5"));
+  f.now.finish();
+  CHECK_FALSE(f.row().busy_percent);
+  f.add(f.at(f.before, second), 1, lines("2", "5"));
+  f.before.finish();
+  CHECK_FALSE(f.row().busy_percent);
+  f.add(f.at(f.before, 2 * second - 1), 1, lines("1", "5"));
+  f.before.finish();
+  CHECK_FALSE(f.row().busy_percent);
+  f.at(f.before, second);
+  f.add(f.before, 1, lines("1", "0"));
+  f.before.finish();
+  f.add(f.at(f.now, 2 * second), 1, lines("1", "1100000000"));
+  f.now.finish();
+  CHECK_FALSE(f.row().busy_percent);
+  f.add(f.at(f.now, 2 * second), 1, lines("1", "1001000000"));
+  f.now.finish();
+  CHECK(f.row().busy_percent == doctest::Approx(100));
+}
+
+TEST_CASE("a counter that steps back has gained nothing") {
+  fixture f;
+  f.add(f.at(f.before, second), 1, "drm-client-id:\t1\ndrm-engine-render:\t900 ns\n");
+  f.before.finish();
+  f.add(f.at(f.now, 2 * second), 1, "drm-client-id:\t1\ndrm-engine-render:\t800 ns\n");
+  f.now.finish();
+  CHECK(f.row().busy_percent == doctest::Approx(0));
+}
+
+TEST_CASE("a card's load is that of its clients, each once") {
+  fixture f;
+  const auto put = [&](client_list& to, const char* busy) {
+    const std::string tail = std::string("drm-engine-render:\t") + busy + " ns\n";
+    f.add(to, 1, "drm-client-id:\t1\n" + tail);
+    f.add(to, 2, "drm-client-id:\t1\n" + tail);
+    f.add(to, 2, "drm-client-id:\t2\n" + tail);
+    to.finish();
+  };
+  put(f.at(f.before, second), "0");
+  put(f.at(f.now, 2 * second), "200000000");
+  std::vector<engine_load> loads;
+  loads_of(f.now, f.before, 0, loads);
+  REQUIRE(loads.size() == 1);
+  CHECK(loads[0].name.view() == "render");
+  CHECK(loads[0].percent == doctest::Approx(40));
+  CHECK(use_of(f.now, 0).clients == 2);
+  CHECK(use_of(f.now, 1).clients == 0);
+}
+
+TEST_CASE("pasid stands in for the id of old kernels") {
+  fixture f;
+  f.at(f.now, second);
+  for (const char* pasid : {"1", "1", "2"}) {
+    const std::string text = std::string("pdev:\t0000:03:00.0\npasid:\t") + pasid +
+                             "\nvram mem:\t4 kB\n";
+    const auto info = parse_fdinfo(text);
+    f.now.add(f.on, 1, &*info);
+  }
+  f.now.finish();
+  CHECK(use_of(f.now, 0).clients == 2);
+}

@@ -1,0 +1,151 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/drm/discovery.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cerrno>
+
+#include "machine.hpp"
+
+using namespace hmn;
+using namespace hmn::drm;
+using namespace drm_test;
+
+TEST_CASE("nodes are told from connectors and control nodes") {
+  CHECK(parse_node("card0")->what == node::kind::card);
+  CHECK(parse_node("card12")->number == 12);
+  CHECK(parse_node("renderD128")->what == node::kind::render);
+  CHECK(parse_node("renderD128")->number == 128);
+  CHECK(parse_node("accel0")->what == node::kind::accel);
+  for (const char* other : {"card0-DP-1", "card", "renderD", "controlD64", "version", "", "ttm",
+                            "card-1", "card4294967296", "accel0x"}) {
+    CAPTURE(other);
+    CHECK_FALSE(parse_node(other));
+  }
+}
+
+TEST_CASE("device numbers") {
+  node n;
+  parse_numbers("226:128", n);
+  CHECK(n.major == 226);
+  CHECK(n.minor == 128);
+  node none;
+  for (const char* torn : {"", ":", "226", "226:", ":128", "226:128:1", "a:b"}) {
+    CAPTURE(torn);
+    parse_numbers(torn, none);
+    CHECK(none.major == 0);
+  }
+}
+
+TEST_CASE("PCI addresses as the kernel names them") {
+  CHECK(parse_pci_name("0000:01:00.0").view() == "0000:01:00.0");
+  CHECK(parse_pci_name("10000:e1:00.1").view() == "00010000:e1:00.1");
+  for (const char* other : {"", "1:00.0", "01:00.0", "0000:01:00", "0000:01:00.0a", "000:01:00.0",
+                            "0000-01:00.0", "fd500000.gpu", "virtio0", "0000:0g:00.0"}) {
+    CAPTURE(other);
+    CHECK(parse_pci_name(other).empty());
+  }
+}
+
+TEST_CASE("the device behind a link of the class") {
+  CHECK(device_part("../../devices/pci0000:00/0000:00:02.0/drm/card0") ==
+        "devices/pci0000:00/0000:00:02.0");
+  CHECK(device_part("../../devices/platform/soc/fd500000.gpu/drm/renderD128") ==
+        "devices/platform/soc/fd500000.gpu");
+  CHECK(device_part("../../devices/pci0000:00/0000:00:0b.0/accel/accel0") ==
+        "devices/pci0000:00/0000:00:0b.0");
+  for (const char* other : {"", "devices", "../../devices/x/card0", "drm/card0"}) {
+    CHECK(device_part(other).empty());
+  }
+}
+
+TEST_CASE("a card is one device with all its nodes") {
+  machine m;
+  m.add_pci(radeon(), {card0, render128});
+  int error = -1;
+  const auto found = find_cards(m.tree().sys(), error);
+  CHECK(error == 0);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].driver_name == "radeon");
+  CHECK(found[0].bus == "pci");
+  CHECK(found[0].pci_bus_id.view() == "0000:03:00.0");
+  CHECK(found[0].vendor == vendor::amd);
+  CHECK(found[0].pci_device == 0x73bfu);
+  CHECK(found[0].pci_subsystem == 0x440e1da2u);
+  CHECK(found[0].nodes.size() == 2);
+  CHECK(found[0].find(node::kind::render)->number == 128);
+  CHECK(found[0].find(node::kind::accel) == nullptr);
+}
+
+TEST_CASE("what only shows pictures is no GPU, and NVIDIA's driver is NVML's") {
+  machine m;
+  hmn_fake::pci_device ast = radeon("0000:05:00.0");
+  ast.driver = "ast";
+  m.add_pci(ast, {card0});
+  hmn_fake::pci_device nvidia = nouveau();
+  nvidia.driver = "nvidia";
+  m.add_pci(nvidia, {card1, render129});
+  CHECK_FALSE(has_card(m.tree().sys()));
+  int error = 0;
+  CHECK(find_cards(m.tree().sys(), error).empty());
+}
+
+TEST_CASE("accelerators and platform devices are found") {
+  machine m;
+  m.add_platform("fd500000.gpu", "v3d", {card0, render128});
+  hmn_fake::pci_device npu = radeon("0000:c5:00.1");
+  npu.driver = "amdxdna";
+  m.add_pci(npu, {accel0});
+  int error = 0;
+  const auto found = find_cards(m.tree().sys(), error);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].driver_name == "amdxdna");
+  CHECK(found[0].find(node::kind::accel)->number == 0);
+  CHECK(found[1].driver_name == "v3d");
+  CHECK(found[1].bus == "platform");
+  CHECK(found[1].pci_bus_id.empty());
+  CHECK(found[1].vendor == vendor::unknown);
+  CHECK(has_card(m.tree().sys()));
+}
+
+TEST_CASE("a virtio device below its PCI function has that function's address") {
+  machine m;
+  hmn_fake::pci_device function = radeon("0000:00:02.0");
+  function.vendor = 0x1af4;
+  function.device = 0x1050;
+  function.driver = "virtio-pci";
+  m.add_pci(function, {});
+  const std::string folder = hmn_fake::pci_folder("0000:00:02.0") + "/virtio0";
+  m.tree().directory("sys/" + folder + "/drm/renderD128");
+  m.tree().link("sys/" + folder + "/driver", "../../../../bus/virtio/drivers/virtio_gpu");
+  m.tree().link("sys/" + folder + "/subsystem", "../../../../bus/virtio");
+  m.tree().link("sys/class/drm/renderD128", "../../" + folder + "/drm/renderD128");
+  int error = 0;
+  const auto found = find_cards(m.tree().sys(), error);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].driver_name == "virtio_gpu");
+  CHECK(found[0].pci_bus_id.view() == "0000:00:02.0");
+  CHECK(found[0].vendor == 0x1af4u);
+}
+
+TEST_CASE("a machine without the classes, and one with files that make no sense") {
+  hmn_fake::tree empty;
+  int error = 0;
+  CHECK(find_cards(empty.sys(), error).empty());
+  CHECK(error == ENOENT);
+  machine m;
+  m.add_pci(radeon(), {render128});
+  const std::string folder = "sys/" + hmn_fake::pci_folder("0000:03:00.0");
+  m.tree().write(folder + "/vendor", "");
+  m.tree().write(folder + "/device", "73bf\n");
+  m.tree().write(folder + "/subsystem_vendor", "0xzz\n");
+  m.tree().write(folder + "/drm/renderD128/dev", "");
+  m.tree().remove(folder + "/driver");
+  const auto found = find_cards(m.tree().sys(), error);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].vendor == vendor::unknown);
+  CHECK_FALSE(found[0].pci_device);
+  CHECK_FALSE(found[0].pci_subsystem);
+  CHECK(found[0].driver_name.empty());
+  CHECK(found[0].nodes[0].major == 0);
+}

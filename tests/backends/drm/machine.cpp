@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "machine.hpp"
+
+#include <algorithm>
+
+#include "platform/clock.hpp"
+#include "platform/file.hpp"
+
+namespace drm_test {
+namespace {
+
+std::string node_path(const fake_node& n) {
+  return (n.name.starts_with("accel") ? "dev/accel/" : "dev/dri/") + n.name;
+}
+
+std::string class_of(const fake_node& n) {
+  return n.name.starts_with("accel") ? "accel" : "drm";
+}
+
+}  // namespace
+
+plain_reading::plain_reading(std::uint64_t deadline_ms)
+    : deadline_(hmn::platform::monotonic_ns() + deadline_ms * hmn::platform::ns_per_ms) {}
+
+const hmn::diagnostic* plain_reading::find(hmn::status code) const {
+  const auto at = std::find_if(remarks.begin(), remarks.end(),
+                               [&](const auto& d) { return d.why.code == code; });
+  return at == remarks.end() ? nullptr : &*at;
+}
+
+const hmn::diagnostic* plain_reading::find(std::string_view words) const {
+  const auto at = std::find_if(remarks.begin(), remarks.end(),
+                               [&](const auto& d) { return mentions(d.why, words); });
+  return at == remarks.end() ? nullptr : &*at;
+}
+
+machine::machine(bool wake, bool with_dev) : wake_(wake), with_dev_(with_dev), source_(settings()) {
+  tree_.directory("sys/class/drm");
+  tree_.directory("dev");
+}
+
+hmn::settings machine::settings() const {
+  hmn::settings s;
+  s.proc_root = tree_.proc();
+  s.sys_root = tree_.sys();
+  if (with_dev_) s.dev_root = tree_.path("dev");
+  s.wake_devices = wake_;
+  return s;
+}
+
+void machine::write_numbers(const std::string& folder, const fake_node& n) const {
+  const auto found = hmn::platform::status_of(n.stands_for.c_str());
+  tree_.write(folder + "/" + n.name + "/dev",
+              std::to_string(found.value.special_device_major) + ":" +
+                  std::to_string(found.value.special_device_minor) + "\n");
+}
+
+void machine::add_node_file(const fake_node& n) const {
+  tree_.link(node_path(n), n.stands_for);
+}
+
+void machine::remove_node_file(const fake_node& n) const {
+  tree_.remove(node_path(n));
+}
+
+void machine::add_pci(hmn_fake::pci_device d, const std::vector<fake_node>& nodes) const {
+  const std::string path = hmn_fake::pci_folder(d.address);
+  d.drm_nodes.clear();
+  hmn_fake::add_pci_device(tree_, d);
+  for (const fake_node& n : nodes) {
+    const std::string kind = class_of(n);
+    write_numbers("sys/" + path + "/" + kind, n);
+    tree_.link("sys/class/" + kind + "/" + n.name, "../../" + path + "/" + kind + "/" + n.name);
+    tree_.link("sys/" + path + "/" + kind + "/" + n.name + "/device", "../../../" + d.address);
+    add_node_file(n);
+  }
+}
+
+void machine::add_platform(const std::string& name, const std::string& driver,
+                           const std::vector<fake_node>& nodes) const {
+  const std::string path = "devices/platform/" + name;
+  tree_.directory("sys/bus/platform/drivers/" + driver);
+  tree_.directory("sys/" + path);
+  tree_.link("sys/" + path + "/driver", "../../../bus/platform/drivers/" + driver);
+  tree_.link("sys/" + path + "/subsystem", "../../../bus/platform");
+  for (const fake_node& n : nodes) {
+    const std::string kind = class_of(n);
+    write_numbers("sys/" + path + "/" + kind, n);
+    tree_.link("sys/class/" + kind + "/" + n.name, "../../" + path + "/" + kind + "/" + n.name);
+    tree_.link("sys/" + path + "/" + kind + "/" + n.name + "/device", "../../../" + name);
+    add_node_file(n);
+  }
+}
+
+void machine::add_process(std::uint32_t pid, const std::vector<descriptor>& all) const {
+  hmn_fake::process p = hmn_fake::simple_process(pid, "worker", 1000 + pid, 100);
+  p.descriptors = {{0, "/dev/tty"}};
+  for (const descriptor& d : all) {
+    p.descriptors[d.number] = d.target;
+    if (!d.text.empty()) p.fdinfo[d.number] = d.text;
+  }
+  tree_.remove("proc/" + std::to_string(pid));
+  hmn_fake::add_process(tree_, p);
+}
+
+std::vector<hmn::device> machine::devices(plain_reading& r) {
+  std::vector<hmn::device> found;
+  if (source_.prepare(r)) static_cast<void>(source_.devices(found, r));
+  return found;
+}
+
+std::vector<hmn::usage> machine::rows(hmn::slot number, plain_reading& r) {
+  std::vector<hmn::usage> found;
+  if (source_.prepare(r)) static_cast<void>(source_.processes(number, found, r));
+  return found;
+}
+
+hmn_fake::pci_device radeon(const char* address) {
+  hmn_fake::pci_device d;
+  d.address = address;
+  d.vendor = 0x1002;
+  d.device = 0x73bf;
+  d.device_class = 0x030000;
+  d.subsystem_vendor = 0x1da2;
+  d.subsystem_device = 0x440e;
+  d.driver = "radeon";
+  d.power_control = "auto";
+  d.runtime_status = "active";
+  return d;
+}
+
+hmn_fake::pci_device nouveau(const char* address) {
+  hmn_fake::pci_device d;
+  d.address = address;
+  d.vendor = 0x10de;
+  d.device = 0x1b80;
+  d.driver = "nouveau";
+  d.runtime_status = "active";
+  return d;
+}
+
+}  // namespace drm_test

@@ -1,0 +1,372 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The walk over /proc, seen through the rows that it makes.
+#include "backends/drm/scanner.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <filesystem>
+
+#include "machine.hpp"
+#include "platform/clock.hpp"
+
+using namespace hmn;
+using namespace drm_test;
+
+namespace {
+
+std::string v3d(unsigned client, unsigned resident_kib, unsigned busy_ns = 0,
+                unsigned shared_kib = 0) {
+  return "pos:\t0\nflags:\t02400002\ndrm-driver:\tv3d\ndrm-client-id:\t" +
+         std::to_string(client) + "\ndrm-engine-render:\t" + std::to_string(busy_ns) +
+         " ns\ndrm-total-memory:\t" + std::to_string(resident_kib * 2) +
+         " KiB\ndrm-shared-memory:\t" + std::to_string(shared_kib) +
+         " KiB\ndrm-resident-memory:\t" + std::to_string(resident_kib) + " KiB\n";
+}
+
+machine& with_v3d(machine& m) {
+  m.add_platform("fd500000.gpu", "v3d", {card0, render128});
+  return m;
+}
+
+const usage* row_of(const std::vector<usage>& rows, std::uint32_t pid) {
+  const auto at =
+      std::find_if(rows.begin(), rows.end(), [&](const usage& u) { return u.pid == pid; });
+  return at == rows.end() ? nullptr : &*at;
+}
+
+// A scanner that forgets nothing until it is told to.
+struct patient {
+  explicit patient(machine& m, std::uint64_t rescan_ns = ~std::uint64_t{0} >> 2)
+      : roster(m.settings()), scanner(m.tree().proc(), rescan_ns) {
+    roster.refresh();
+  }
+  drm::coverage scan(std::uint64_t now_ns = 1000, std::uint64_t deadline_ns = ~std::uint64_t{0}) {
+    return scanner.scan(roster, false, now_ns, deadline_ns, list);
+  }
+
+  drm::roster roster;
+  drm::scanner scanner;
+  drm::client_list list;
+};
+
+bool is_root() {
+  return geteuid() == 0;
+}
+
+}  // namespace
+
+TEST_CASE("a descriptor counts by its device number, not by its path") {
+  machine m;
+  with_v3d(m);
+  m.add_process(10, {{3, "/dev/null", v3d(1, 64)}, {4, "/dev/zero", v3d(2, 32)}});
+  m.add_process(11, {{3, "/dev/random", v3d(3, 64)}, {4, "/etc/hostname", v3d(4, 64)}});
+  plain_reading r;
+  m.devices(r);
+  const auto rows = m.rows(0, r);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].pid == 10);
+  CHECK(rows[0].from == source::drm);
+  CHECK(rows[0].used == 96 * kib);
+  CHECK(rows[0].resident == 96 * kib);
+  CHECK(rows[0].committed == 192 * kib);
+  CHECK(rows[0].accounting == accounting::resident);
+  CHECK(rows[0].kinds == 0u);
+  CHECK(rows[0].busy_ns == 0u);
+  CHECK(rows[0].notes == 0);
+  CHECK(r.find(status::permission) == nullptr);
+}
+
+TEST_CASE("descriptors of one client count once, also across processes") {
+  machine m;
+  with_v3d(m);
+  m.add_process(10, {{3, "/dev/null", v3d(1, 64, 5)}, {9, "/dev/null", v3d(1, 64, 5)}});
+  m.add_process(11, {{3, "/dev/null", v3d(1, 64, 5)}, {5, "/dev/zero", v3d(2, 16, 7, 4)}});
+  plain_reading r;
+  m.devices(r);
+  const auto rows = m.rows(0, r);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].used == 64 * kib);
+  CHECK(rows[0].shared == 64 * kib);
+  CHECK(rows[0].busy_ns == 5u);
+  CHECK(rows[0].kinds == usage_kind::graphics);
+  CHECK(rows[1].used == 80 * kib);
+  CHECK(rows[1].shared == 68 * kib);
+  CHECK(rows[1].busy_ns == 12u);
+  pools p;
+  REQUIRE(m.source().memory(0, p, r));
+  const pool* const main = p.find(pool_kind::main);
+  REQUIRE(main != nullptr);
+  CHECK(main->kind == pool_kind::unified);
+  CHECK(main->used == 80 * kib);
+  CHECK((main->notes & note::lower_bound) != 0);
+  CHECK_FALSE(main->total);
+}
+
+TEST_CASE("the same client id on two cards is two clients") {
+  machine m;
+  with_v3d(m);
+  m.add_platform("fe000000.gpu", "panfrost", {card1, render129});
+  m.add_process(10, {{3, "/dev/null", v3d(1, 64)}, {4, "/dev/full", v3d(1, 16)}});
+  plain_reading r;
+  m.devices(r);
+  CHECK(m.rows(0, r).at(0).used == 64 * kib);
+  CHECK(m.rows(1, r).at(0).used == 16 * kib);
+  CHECK(m.rows(1, r).at(0).shared == 0u);
+}
+
+TEST_CASE("where no device number is to be had the text tells the card") {
+  machine m;
+  with_v3d(m);
+  m.add_pci(nouveau(), {card1, render129});
+  const std::string by_address = "drm-driver:\tnouveau\ndrm-client-id:\t3\n"
+                                 "drm-pdev:\t0000:01:00.0\ndrm-resident-vram:\t5 KiB\n";
+  m.add_process(10, {{3, "/gone/dri/renderD128", v3d(1, 64)}});
+  m.add_process(11, {{3, "/gone/odd/path", v3d(2, 32)}});
+  m.add_process(12, {{3, "/gone/odd/path", by_address}});
+  m.add_process(13, {{3, "/gone/file", "pos:\t0\n"}, {4, "/gone/other", "drm-driver:\tlima\n"}});
+  plain_reading r;
+  m.devices(r);
+  const auto on_nouveau = m.rows(0, r);
+  REQUIRE(on_nouveau.size() == 1);
+  CHECK(on_nouveau[0].pid == 12);
+  CHECK(on_nouveau[0].used == 5 * kib);
+  const auto on_v3d = m.rows(1, r);
+  REQUIRE(on_v3d.size() == 2);
+  CHECK(on_v3d[0].used == 64 * kib);
+  CHECK(on_v3d[1].used == 32 * kib);
+}
+
+TEST_CASE("a driver that tells nothing of its clients has rows without figures") {
+  machine m;
+  m.add_pci(nouveau(), {card0, render128});
+  m.add_process(10, {{3, "/dev/null", "pos:\t0\n"}});
+  m.add_process(11, {{3, "/dev/null", ""}});
+  plain_reading r;
+  m.devices(r);
+  const auto rows = m.rows(0, r);
+  REQUIRE(rows.size() == 1);  // 11 closed it between the two looks
+  CHECK(rows[0].pid == 10);
+  CHECK_FALSE(rows[0].used);
+  CHECK(rows[0].accounting == accounting::none);
+  CHECK((rows[0].notes & note::lower_bound) == 0);
+  const diagnostic* const why = r.find("does not tell what its clients use");
+  REQUIRE(why != nullptr);
+  CHECK(why->why.code == status::unsupported);
+  CHECK(why->field == usage_field::used);
+  CHECK(why->pid == 10u);
+}
+
+TEST_CASE("clients that nothing tells apart count as one, a lower bound") {
+  machine m;
+  with_v3d(m);
+  const std::string text = "drm-driver:\tv3d\ndrm-resident-memory:\t";
+  m.add_process(10, {{3, "/dev/null", text + "4 KiB\n"}, {4, "/dev/null", text + "9 KiB\n"}});
+  m.add_process(11, {{3, "/dev/null", text + "4 KiB\n"}});
+  plain_reading r;
+  m.devices(r);
+  const auto rows = m.rows(0, r);
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].used == 9 * kib);
+  CHECK((rows[0].notes & note::lower_bound) != 0);
+  CHECK(rows[1].used == 4 * kib);
+  CHECK(rows[1].notes == 0);
+}
+
+TEST_CASE("one process, and the caller") {
+  machine m;
+  with_v3d(m);
+  m.add_process(10, {{3, "/dev/null", v3d(1, 64)}});
+  m.add_process(11, {});
+  hmn_fake::set_self(m.tree(), 11);
+  plain_reading r;
+  m.devices(r);
+  usage u;
+  REQUIRE(m.source().process(0, 10, false, u, r));
+  CHECK(u.used == 64 * kib);
+  CHECK(u.from == source::drm);
+  CHECK(m.source().process(0, 11, false, u, r).why().code == status::no_process);
+  CHECK(m.source().process(0, 99, false, u, r).why().code == status::no_process);
+  REQUIRE(m.source().process(0, 11, true, u, r));
+  CHECK(u.pid == 11);
+  CHECK(u.used == 0u);
+  hmn_fake::set_self(m.tree(), 10);
+  REQUIRE(m.source().process(0, 10, true, u, r));
+  CHECK(u.used == 64 * kib);
+}
+
+TEST_CASE("the caller's zero is not claimed where a descriptor could not be read") {
+  machine m;
+  m.add_pci(nouveau(), {card0, render128});
+  m.add_process(10, {{3, "/dev/null", "pos:\t0\n"}});
+  hmn_fake::set_self(m.tree(), 10);
+  plain_reading r;
+  m.devices(r);
+  usage u;
+  REQUIRE(m.source().process(0, 10, true, u, r));
+  CHECK_FALSE(u.used);
+  const diagnostic* const why = r.find("does not tell");
+  REQUIRE(why != nullptr);
+  CHECK(why->about == subject::self);
+}
+
+TEST_CASE("fdinfo of a sleeping card is not read") {
+  machine m;
+  m.add_pci(radeon(), {card0, render128});
+  hmn_fake::pci_device d = radeon();
+  d.runtime_status = "suspended";
+  m.add_pci(d, {card0, render128});
+  const std::string text = "drm-driver:\tradeon\ndrm-client-id:\t1\ndrm-resident-vram:\t1 KiB\n";
+  m.add_process(10, {{3, "/dev/null", text}});
+  m.add_process(11, {});
+  plain_reading r;
+  m.devices(r);
+  std::vector<usage> rows;
+  CHECK(m.source().processes(0, rows, r).why().code == status::asleep);
+  usage u;
+  CHECK(m.source().process(0, 10, false, u, r).why().code == status::asleep);
+  hmn_fake::set_self(m.tree(), 11);
+  REQUIRE(m.source().process(0, 11, true, u, r));
+  CHECK(u.used == 0u);
+  machine waking(true);
+  waking.add_pci(d, {card0, render128});
+  waking.add_process(10, {{3, "/dev/null", text}});
+  waking.devices(r);
+  CHECK(waking.rows(0, r).at(0).used == kib);
+}
+
+TEST_CASE("counters in RAM are read while their device sleeps") {
+  machine m;
+  with_v3d(m);
+  m.tree().write("sys/devices/platform/fd500000.gpu/power/runtime_status", "suspended\n");
+  m.add_process(10, {{3, "/dev/null", v3d(1, 64)}});
+  plain_reading r;
+  const auto found = m.devices(r);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].state == state::asleep);
+  CHECK(m.rows(0, r).at(0).used == 64 * kib);
+}
+
+TEST_CASE("processes that may not be looked into are counted, kernel threads are not") {
+  if (is_root()) {
+    MESSAGE("root may read everything");
+    return;
+  }
+  machine m;
+  with_v3d(m);
+  m.add_process(10, {{3, "/dev/null", v3d(1, 64)}});
+  m.add_process(11, {{3, "/dev/null", v3d(2, 64)}});
+  m.add_process(12, {});
+  hmn_fake::stat_line kernel;
+  kernel.flags = 0x00200000;
+  m.tree().write("proc/12/stat", hmn_fake::text_of(12, kernel));
+  for (const char* folder : {"proc/11/fd", "proc/11/fdinfo", "proc/12/fd"}) {
+    m.tree().mode(folder, 0);
+  }
+  plain_reading r;
+  m.devices(r);
+  CHECK(m.rows(0, r).size() == 1);
+  const diagnostic* const why = r.find(status::permission);
+  REQUIRE(why != nullptr);
+  CHECK(mentions(why->why, "1 of 2 processes"));
+  CHECK(why->unreadable_processes == 1);
+  CHECK(why->about == subject::processes);
+  CHECK(why->why.native.code == EACCES);
+  usage u;
+  CHECK(m.source().process(0, 11, false, u, r).why().code == status::permission);
+  m.tree().mode("proc/11/fdinfo", 0755);
+  drm::scanner fresh(m.tree().proc(), 1);
+  patient p(m);
+  CHECK(p.scan().is_complete());
+  CHECK(p.list.all().size() == 2);
+  for (const char* folder : {"proc/11/fd", "proc/12/fd"}) m.tree().mode(folder, 0755);
+}
+
+TEST_CASE("without a proc tree there are no rows and a reason") {
+  machine m;
+  with_v3d(m);
+  m.tree().remove("proc");
+  plain_reading r;
+  m.devices(r);
+  std::vector<usage> rows;
+  CHECK(m.source().processes(0, rows, r).why().code == status::no_source);
+}
+
+TEST_CASE("what is known is read again without looking for it") {
+  machine m;
+  with_v3d(m);
+  m.add_process(10, {{3, "/dev/null", v3d(1, 64)}});
+  m.add_process(11, {});
+  patient p(m);
+  CHECK(p.scan().processes == 2);
+  REQUIRE(p.list.all().size() == 1);
+  // A new descriptor waits for its turn, a new process does not.
+  m.tree().link("proc/10/fd/7", "/dev/null");
+  m.tree().write("proc/10/fdinfo/7", v3d(2, 8));
+  m.tree().write("proc/10/fdinfo/3", v3d(1, 65));
+  m.add_process(12, {{3, "/dev/null", v3d(3, 4)}});
+  p.scan(2000);
+  REQUIRE(p.list.all().size() == 2);
+  CHECK(p.list.all()[0].use.resident == 65 * kib);
+  CHECK(p.list.all()[1].pid == 12);
+  p.scanner.forget();
+  p.scan(3000);
+  CHECK(p.list.all().size() == 3);
+}
+
+TEST_CASE("a new descriptor is seen within the time that is given for it") {
+  machine m;
+  with_v3d(m);
+  m.add_process(10, {});
+  constexpr std::uint64_t second = platform::ns_per_second;
+  patient p(m, 2 * second);
+  p.scan(second);
+  m.tree().link("proc/10/fd/7", "/dev/null");
+  m.tree().write("proc/10/fdinfo/7", v3d(2, 8));
+  p.scan(second + second / 2);
+  CHECK(p.list.all().empty());
+  p.scan(3 * second);
+  CHECK(p.list.all().size() == 1);
+}
+
+TEST_CASE("a descriptor, or a pid, that is used again is not taken for the old one") {
+  machine m;
+  with_v3d(m);
+  m.add_platform("fe000000.gpu", "panfrost", {card1, render129});
+  m.add_process(10, {{3, "/dev/null", v3d(1, 64)}});
+  m.add_process(11, {{3, "/dev/null", v3d(2, 32)}});
+  m.add_process(12, {{3, "/dev/null", v3d(3, 16)}});
+  patient p(m);
+  p.scan();
+  CHECK(p.list.all().size() == 3);
+  m.tree().link("proc/10/fd/3", "/dev/full");
+  m.add_process(11, {{5, "/dev/null", v3d(4, 8)}});
+  m.tree().remove("proc/12");
+  p.scan(2000);
+  REQUIRE(p.list.all().size() == 2);
+  CHECK(p.list.all()[0].key.card == 0);
+  CHECK(p.list.all()[0].key.value == 4);
+  CHECK(p.list.all()[1].pid == 10);
+  CHECK(p.list.all()[1].key.card == 1);
+}
+
+TEST_CASE("a deadline ends the walk, and what was not reached is counted") {
+  machine m;
+  with_v3d(m);
+  m.add_process(10, {{3, "/dev/null", v3d(1, 64)}});
+  m.add_process(11, {});
+  patient p(m);
+  const auto seen = p.scan(1000, 1);
+  CHECK(seen.not_reached == 2);
+  CHECK_FALSE(seen.is_complete());
+  CHECK(p.list.all().empty());
+  plain_reading late(0);
+  m.devices(late);
+  CHECK(m.rows(0, late).empty());
+  const diagnostic* const why = late.find(status::timeout);
+  REQUIRE(why != nullptr);
+  CHECK(mentions(why->why, "2 processes"));
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/drm/generic_sensors.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cerrno>
+
+#include "backends/drm/attribute.hpp"
+#include "backends/drm/hwmon.hpp"
+#include "backends/drm/pcie.hpp"
+#include "backends/drm/process_stat.hpp"
+#include "machine.hpp"
+#include "platform/clock.hpp"
+
+using namespace hmn;
+using namespace hmn::drm;
+using namespace drm_test;
+
+TEST_CASE("a value ends at its line or at padding") {
+  const hmn_fake::tree t;
+  t.write("sys/a", "  42 \nmore\n");
+  t.write("sys/b", std::string("43\0\0\0", 5));
+  t.write("sys/c", "");
+  t.write("sys/d", "-5\n");
+  t.write("sys/e", "0x1f\n");
+  CHECK(read_number(t.sys(), "a").value == 42);
+  CHECK(read_number(t.sys(), "b").value == 43);
+  CHECK(read_number(t.sys(), "c").error == no_number);
+  CHECK(read_number(t.sys(), "d").error == no_number);
+  CHECK(read_signed(t.sys(), "d").value == -5);
+  CHECK(read_hex(t.sys(), "e").value == 31);
+  CHECK(read_hex(t.sys(), "a").error == no_number);
+  CHECK(read_number(t.sys(), "none").error == ENOENT);
+  CHECK(read_number(std::string(5000, 'x'), "none").error == ENOENT);
+  CHECK(unreadable(source::drm, ENOENT, "/f", "x").code == status::unsupported);
+  CHECK(unreadable(source::drm, EACCES, "/f", "x").code == status::permission);
+  CHECK(unreadable(source::drm, ENODEV, "/f", "x").code == status::device_lost);
+  CHECK(unreadable(source::drm, no_number, "/f", "x").code == status::backend);
+  CHECK(unreadable(source::drm, EIO, "/f", "x").native.code == EIO);
+}
+
+TEST_CASE("sensors are found by chip and label, not by number") {
+  const hmn_fake::tree t;
+  t.write("sys/hwmon/hwmon3/name", "other\n");
+  t.write("sys/hwmon/hwmon7/name", "xe\n");
+  t.write("sys/hwmon/hwmon7/temp2_input", "40000\n");
+  t.write("sys/hwmon/hwmon7/temp2_label", "pkg\n");
+  t.write("sys/hwmon/hwmon7/temp3_input", "41000\n");
+  t.write("sys/hwmon/hwmon7/temp3_label", "vram\n");
+  t.write("sys/hwmon/hwmon7/temp10_input", "1\n");
+  const std::string chip = find_hwmon(t.sys(), "xe");
+  CHECK(chip == t.sys() + "/hwmon/hwmon7");
+  CHECK(find_hwmon(t.sys(), "i915").empty());
+  CHECK_FALSE(find_hwmon(t.sys(), "").empty());
+  CHECK(find_input(chip, "temp", "vram") == "temp3");
+  CHECK(find_input(chip, "temp", "pkg") == "temp2");
+  CHECK(find_input(chip, "temp", "") == "temp10");
+  CHECK(find_input(chip, "fan", "").empty());
+}
+
+TEST_CASE("the generation of a link") {
+  CHECK(generation_of("2.5 GT/s PCIe") == 1u);
+  CHECK(generation_of("8.0 GT/s") == 3u);
+  CHECK(generation_of("8 GT/s") == 3u);
+  CHECK(generation_of("16.0 GT/s PCIe") == 4u);
+  CHECK(generation_of("64.0 GT/s PCIe") == 6u);
+  for (const char* other : {"", "Unknown", "16.0", "16.0 MT/s", "9.0 GT/s"}) {
+    CHECK_FALSE(generation_of(other));
+  }
+}
+
+TEST_CASE("kernel threads are told by a flag") {
+  CHECK(is_kernel_thread("2 (kthreadd) S 0 0 0 0 -1 2129984 0 0\n"));
+  CHECK(is_kernel_thread("2 (a) b) S 0 0 0 0 -1 2129984 0 0\n"));
+  CHECK_FALSE(is_kernel_thread("10 (bash) S 1 10 10 0 -1 4194304 0 0\n"));
+  for (const char* torn : {"", ")", "2 (kthreadd", "2 (kthreadd) S 0 0 0 0 -1 2129984", "2 () x"}) {
+    CHECK_FALSE(is_kernel_thread(torn));
+  }
+}
+
+TEST_CASE("sensors of nouveau") {
+  machine m;
+  hmn_fake::pci_device d = nouveau();
+  d.files = {{"hwmon/hwmon2/name", "nouveau\n"},
+             {"hwmon/hwmon2/temp1_input", "48500\n"},
+             {"hwmon/hwmon2/power1_input", "31250000\n"},
+             {"hwmon/hwmon2/power1_max", "180000000\n"},
+             {"hwmon/hwmon2/fan1_input", "1200\n"},
+             {"hwmon/hwmon2/pwm1", "102\n"},
+             {"current_link_speed", "8.0 GT/s PCIe\n"},
+             {"current_link_width", "16\n"}};
+  m.add_pci(d, {card0, render128});
+  plain_reading r;
+  m.devices(r);
+  telemetry t;
+  REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
+  CHECK(t.from == source::drm);
+  CHECK(t.temperature_celsius == doctest::Approx(48.5));
+  CHECK(t.power_watts == doctest::Approx(31.25));
+  CHECK(t.power_limit_watts == doctest::Approx(180));
+  CHECK(t.fan_rpm == 1200u);
+  CHECK(t.fan_percent == 40u);
+  CHECK(t.pcie_generation == 3u);
+  CHECK(t.pcie_width == 16u);
+  CHECK_FALSE(t.gpu_busy_percent);
+  const diagnostic* const rest = r.find("does not tell it");
+  REQUIRE(rest != nullptr);
+  CHECK(rest->why.code == status::unsupported);
+  CHECK((rest->field & telemetry_field::hotspot) != 0);
+  CHECK((rest->field & telemetry_field::temperature) == 0);
+  pools p;
+  CHECK(m.source().memory(0, p, r).why().code == status::unsupported);
+}
+
+TEST_CASE("a sensor that answers nonsense or an error is told with its file") {
+  machine m;
+  hmn_fake::pci_device d = nouveau();
+  d.files = {{"hwmon/hwmon2/temp1_input", "hot\n"}, {"hwmon/hwmon2/fan1_input", "900\n"}};
+  m.add_pci(d, {card0, render128});
+  plain_reading r;
+  m.devices(r);
+  telemetry t;
+  constexpr auto wanted = telemetry_field::temperature | telemetry_field::fan_rpm;
+  REQUIRE(m.source().telemetry(0, wanted, t, r));
+  CHECK_FALSE(t.temperature_celsius);
+  CHECK(t.fan_rpm == 900u);
+  const diagnostic* const why = r.find("temp1_input holds no number");
+  REQUIRE(why != nullptr);
+  CHECK(why->field == telemetry_field::temperature);
+  CHECK(m.source().telemetry(0, telemetry_field::temperature, t, r).why().code !=
+        status::internal);
+  CHECK_FALSE(m.source().telemetry(0, telemetry_field::hotspot, t, r));
+}
+
+TEST_CASE("clock of a platform device, and engines that are not counted") {
+  machine m;
+  m.add_platform("fde60000.gpu", "panfrost", {card0, render128});
+  const std::string folder = "sys/devices/platform/fde60000.gpu";
+  m.tree().write(folder + "/devfreq/fde60000.gpu/cur_freq", "799999987\n");
+  m.tree().write(folder + "/profiling", "0\n");
+  plain_reading r;
+  const auto found = m.devices(r);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].kind == device_kind::integrated);
+  CHECK(found[0].memory_kind == memory_kind::unified);
+  telemetry t;
+  constexpr auto wanted = telemetry_field::core_clock | telemetry_field::gpu_busy;
+  REQUIRE(m.source().telemetry(0, wanted, t, r));
+  CHECK(t.core_clock_mhz == 800u);
+  const diagnostic* const why = r.find("engines are not counted");
+  REQUIRE(why != nullptr);
+  CHECK(why->why.code == status::unsupported);
+  CHECK((why->field & telemetry_field::gpu_busy) != 0);
+}
+
+TEST_CASE("load of a device from the engines of its clients") {
+  machine m;
+  m.add_platform("fd500000.gpu", "v3d", {card0, render128});
+  const auto text = [](const char* busy) {
+    return std::string("drm-driver:\tv3d\ndrm-client-id:\t1\ndrm-engine-render:\t") + busy +
+           " ns\ndrm-total-memory:\t8 KiB\n";
+  };
+  m.add_process(10, {{3, "/dev/null", text("0")}});
+  plain_reading r;
+  m.devices(r);
+  telemetry t;
+  CHECK_FALSE(m.source().telemetry(0, telemetry_field::gpu_busy, t, r));
+  REQUIRE(r.find("difference of two readings") == nullptr);
+  m.tree().write("proc/10/fdinfo/3", text("50000000"));
+  platform::sleep_ns(120 * platform::ns_per_ms);
+  REQUIRE(m.source().prepare(r));
+  REQUIRE(m.source().telemetry(0, telemetry_field::gpu_busy | telemetry_field::window, t, r));
+  CHECK(*t.gpu_busy_percent > 1);
+  CHECK(*t.gpu_busy_percent < 45);
+  CHECK(*t.window_ns >= 120 * platform::ns_per_ms);
+  pools p;
+  REQUIRE(m.source().memory(0, p, r));
+  CHECK(p.find(pool_kind::unified)->used == 8 * kib);
+  CHECK(p.find(pool_kind::unified)->accounting == accounting::committed);
+}

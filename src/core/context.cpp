@@ -116,6 +116,7 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
   bool served = false;
   for (const std::unique_ptr<source_reader>& reader : readers_) {
     if (reader->stands_in() && served) continue;
+    if (index && !concerns(*reader, *index)) continue;
     const plan q = plan_for(*reader, p, index);
     bool conclusive = false;
     bool listed = false;
@@ -145,12 +146,19 @@ plan context::new_plan() const {
   return p;
 }
 
+// A device that is well is the concern of those that list it; one in trouble may be back, perhaps
+// behind another source.
+bool context::concerns(const source_reader& reader, std::uint32_t index) {
+  const std::lock_guard lock(table_mutex_);
+  const state s = table_.at(index).value.state;
+  return table_.slot_of(index, reader.id()) || (s != state::ready && s != state::asleep);
+}
+
 plan context::plan_for(const source_reader& reader, plan p, std::optional<std::uint32_t> index) {
   if (!index) return p;
   const std::lock_guard lock(table_mutex_);
   const state s = table_.at(*index).value.state;
   p.only = table_.slot_of(*index, reader.id());
-  // A device in trouble may be back, perhaps behind another source.
   p.list = p.list || !p.only || (s != state::ready && s != state::asleep);
   return p;
 }

@@ -72,12 +72,9 @@ platform::errno_or<std::string_view> read_line(std::string_view folder, std::str
 
 platform::errno_or<std::uint64_t> read_number(std::string_view folder,
                                               std::string_view name) noexcept {
-  line_buffer buffer;
-  const auto line = read_line(folder, name, buffer);
-  if (!line) return {0, line.error};
-  const auto value = scan::decimal(line.value);
-  return value ? platform::errno_or<std::uint64_t>{*value, 0}
-               : platform::errno_or<std::uint64_t>{0, no_number};
+  const auto value = read_signed(folder, name);
+  const bool is_below_0 = value && value.value < 0;
+  return {static_cast<std::uint64_t>(value.value), is_below_0 ? no_number : value.error};
 }
 
 platform::errno_or<std::int64_t> read_signed(std::string_view folder,
@@ -86,8 +83,7 @@ platform::errno_or<std::int64_t> read_signed(std::string_view folder,
   const auto line = read_line(folder, name, buffer);
   if (!line) return {0, line.error};
   const auto value = scan::number<std::int64_t>(line.value);
-  return value ? platform::errno_or<std::int64_t>{*value, 0}
-               : platform::errno_or<std::int64_t>{0, no_number};
+  return {value.value_or(0), value ? 0 : no_number};
 }
 
 platform::errno_or<std::uint64_t> read_hex(std::string_view folder,
@@ -95,19 +91,16 @@ platform::errno_or<std::uint64_t> read_hex(std::string_view folder,
   line_buffer buffer;
   const auto line = read_line(folder, name, buffer);
   if (!line) return {0, line.error};
-  const std::string_view digits = line.value.starts_with("0x") ? line.value.substr(2) : "";
-  const auto value = scan::number(digits, 16);
-  return value ? platform::errno_or<std::uint64_t>{*value, 0}
-               : platform::errno_or<std::uint64_t>{0, no_number};
+  const auto value = scan::number(line.value.starts_with("0x") ? line.value.substr(2) : "", 16);
+  return {value.value_or(0), value ? 0 : no_number};
 }
 
-std::string read_link_name(std::string_view folder, std::string_view name) {
+text<64> read_link_name(std::string_view folder, std::string_view name) noexcept {
   const path_text path{folder, "/", name};
   std::array<char, 512> target;
   const auto got = platform::read_link(path.c_str(), target);
-  if (!got) return {};
   const std::string_view whole(target.data(), got.value);
-  return std::string(whole.substr(whole.rfind('/') + 1));
+  return text<64>(whole.substr(whole.rfind('/') + 1));
 }
 
 failure unreadable(source from, int error, std::string_view folder, std::string_view name) {

@@ -13,6 +13,7 @@
 
 #include "model/compose.hpp"
 #include "model/failure.hpp"
+#include "model/text.hpp"
 #include "platform/errno_or.hpp"
 
 namespace hmn::drm {
@@ -34,7 +35,7 @@ inline constexpr int no_number = -1;
 // The first line of <folder>/<name>, blanks trimmed.
 platform::errno_or<std::string_view> read_line(std::string_view folder, std::string_view name,
                                                std::span<char> buffer) noexcept;
-// Decimal digits alone; `no_number` when the line is anything else.
+// Decimal digits alone, below 2^63; `no_number` when the line is anything else.
 platform::errno_or<std::uint64_t> read_number(std::string_view folder,
                                               std::string_view name) noexcept;
 // The same with a sign.
@@ -44,7 +45,7 @@ platform::errno_or<std::int64_t> read_signed(std::string_view folder,
 platform::errno_or<std::uint64_t> read_hex(std::string_view folder, std::string_view name) noexcept;
 
 // The last part of a link's target: the name of a driver, of a bus.
-std::string read_link_name(std::string_view folder, std::string_view name);
+text<64> read_link_name(std::string_view folder, std::string_view name) noexcept;
 
 // Why <folder>/<name> gave no value.
 failure unreadable(source from, int error, std::string_view folder, std::string_view name);

@@ -2,7 +2,7 @@
 #include "backends/drm/clients.hpp"
 
 #include <algorithm>
-#include <tuple>
+#include <numeric>
 
 #include "model/scan.hpp"
 
@@ -31,10 +31,6 @@ client_use use_on(const card& of, const fdinfo& info) noexcept {
 
 std::uint64_t used_or_0(const client& c) noexcept {
   return c.use.used().value_or(0);
-}
-
-bool is_by_key(const client& a, const client& b) noexcept {
-  return std::tie(a.key, a.pid) < std::tie(b.key, b.pid);
 }
 
 // Counters may step back for a moment; then nothing was gained.
@@ -89,12 +85,7 @@ void add_loads(const client_list& now, const client& c, const client_list& befor
   }
 }
 
-void set_shared(const client& c, client_use& use) noexcept {
-  if (c.is_held_elsewhere) use.shared = use.used();
-}
-
-void write_row(const client_use& sum, bool is_partial, usage& out) {
-  out.from = source::none;
+void write_row(const client_use& sum, usage& out) noexcept {
   out.accounting = sum.resident    ? accounting::resident
                    : sum.committed ? accounting::committed
                                    : accounting::none;
@@ -107,7 +98,7 @@ void write_row(const client_use& sum, bool is_partial, usage& out) {
   out.host_pool = sum.host_pool;
   out.busy_ns = sum.busy_ns;
   out.kinds = sum.kinds;
-  if (is_partial && out.used) out.notes |= note::lower_bound;
+  if (sum.is_partial && out.used) out.notes |= note::lower_bound;
 }
 
 void set_busy(std::span<const engine_load> loads, std::uint64_t window_ns, usage& out) {
@@ -121,17 +112,11 @@ void set_busy(std::span<const engine_load> loads, std::uint64_t window_ns, usage
   out.window_ns = window_ns;
 }
 
-template <class Visit>
-void each_on(const client_list& now, slot card, Visit&& visit) {
-  for (const client& c : now.all()) {
-    if (c.key.card == card) visit(c);
-  }
-}
-
 }  // namespace
 
 void client_list::clear() noexcept {
   clients_.clear();
+  by_key_.clear();
   engines_.clear();
   first_of_pid_ = 0;
   last_pid_ = 0;
@@ -172,11 +157,22 @@ void client_list::keep_engines(const fdinfo& info, client& c) {
   }
 }
 
+void client_list::each_by_key(slot card, function_ref<void(const client&)> visit) const {
+  for (const std::uint32_t i : by_key_) {
+    if (clients_[i].key.card == card) visit(clients_[i]);
+  }
+}
+
 void client_list::finish() {
-  std::sort(clients_.begin(), clients_.end(), is_by_key);
-  for (std::size_t i = 1; i < clients_.size(); ++i) {
-    client& a = clients_[i - 1];
-    client& b = clients_[i];
+  by_key_.resize(clients_.size());
+  std::iota(by_key_.begin(), by_key_.end(), 0U);
+  std::sort(by_key_.begin(), by_key_.end(), [this](std::uint32_t a, std::uint32_t b) {
+    const auto order = clients_[a].key <=> clients_[b].key;
+    return order != 0 ? order < 0 : a < b;
+  });
+  for (std::size_t i = 1; i < by_key_.size(); ++i) {
+    client& a = clients_[by_key_[i - 1]];
+    client& b = clients_[by_key_[i]];
     if (a.key != b.key || a.key.by == client_key::kind::none) continue;
     a.is_held_elsewhere = b.is_held_elsewhere = true;
   }
@@ -184,22 +180,21 @@ void client_list::finish() {
 
 const client* client_list::find(const client_key& key) const noexcept {
   if (key.by == client_key::kind::none) return nullptr;
-  const auto at = std::lower_bound(clients_.begin(), clients_.end(), key,
-                                   [](const client& c, const client_key& k) { return c.key < k; });
-  return at == clients_.end() || at->key != key ? nullptr : &*at;
+  const auto at = std::lower_bound(
+      by_key_.begin(), by_key_.end(), key,
+      [this](std::uint32_t i, const client_key& k) { return clients_[i].key < k; });
+  return at == by_key_.end() || clients_[*at].key != key ? nullptr : &clients_[*at];
 }
 
 void fill_row(const client_list& now, const client_list& before, slot card, std::uint32_t pid,
               usage& out) {
   std::optional<client_use> sum;
-  bool is_partial = false;
   std::vector<engine_load> loads;
   const std::uint64_t window = window_of(now, before);
-  each_on(now, card, [&](const client& c) {
-    if (c.pid != pid) return;
+  for (const client& c : now.all()) {
+    if (c.key.card != card || c.pid != pid) continue;
     client_use use = c.use;
-    set_shared(c, use);
-    is_partial = is_partial || c.use.is_partial;
+    if (c.is_held_elsewhere) use.shared = use.used();
     if (sum) {
       add(*sum, use);
     } else {
@@ -207,26 +202,26 @@ void fill_row(const client_list& now, const client_list& before, slot card, std:
     }
     const client* const was = window == 0 ? nullptr : before.find(c.key);
     if (was != nullptr) add_loads(now, c, before, *was, window, loads);
-  });
+  }
   out.pid = pid;
   if (!sum) return;
-  write_row(*sum, is_partial, out);
+  write_row(*sum, out);
   set_busy(loads, window, out);
 }
 
 void pids_on(const client_list& now, slot card, std::vector<std::uint32_t>& out) {
   out.clear();
-  each_on(now, card, [&](const client& c) { out.push_back(c.pid); });
-  std::sort(out.begin(), out.end());
-  out.erase(std::unique(out.begin(), out.end()), out.end());
+  for (const client& c : now.all()) {
+    if (c.key.card == card && (out.empty() || out.back() != c.pid)) out.push_back(c.pid);
+  }
 }
 
 card_use use_of(const client_list& now, slot card) {
   card_use all;
-  client_key last;
-  each_on(now, card, [&](const client& c) {
-    const bool again = all.clients != 0 && c.key == last;
-    last = c.key;
+  const client* last = nullptr;
+  now.each_by_key(card, [&](const client& c) {
+    const bool again = last != nullptr && c.key == last->key;
+    last = &c;
     all.is_partial =
         all.is_partial || c.use.is_partial || (again && c.key.by == client_key::kind::none);
     if (again) return;
@@ -244,10 +239,11 @@ void loads_of(const client_list& now, const client_list& before, slot card,
   out.clear();
   const std::uint64_t window = window_of(now, before);
   if (window == 0) return;
-  client_key last;
-  each_on(now, card, [&](const client& c) {
-    const client* const was = c.key == last ? nullptr : before.find(c.key);
-    last = c.key;
+  const client* last = nullptr;
+  now.each_by_key(card, [&](const client& c) {
+    const bool again = last != nullptr && c.key == last->key;
+    last = &c;
+    const client* const was = again ? nullptr : before.find(c.key);
     if (was != nullptr) add_loads(now, c, before, *was, window, out);
   });
 }

@@ -11,6 +11,7 @@
 #include "backends/drm/card.hpp"
 #include "backends/drm/driver.hpp"
 #include "backends/drm/use.hpp"
+#include "model/function_ref.hpp"
 
 namespace hmn::drm {
 
@@ -53,13 +54,15 @@ class client_list {
   // A descriptor of `pid` on a card; `info` nullptr: it tells nothing. A client that the process
   // was seen with already counts once.
   void add(const card& of, std::uint32_t pid, const fdinfo* info);
-  // Once all were added: sorts, and finds those that several processes hold.
+  // Once all were added: finds those that several processes hold.
   void finish();
 
   [[nodiscard]] std::span<const client> all() const noexcept { return clients_; }
   [[nodiscard]] std::span<const engine_sample> engines_of(const client& c) const noexcept {
     return std::span(engines_).subspan(c.first_engine, c.engine_count);
   }
+  // Those of one card; clients that several processes hold follow each other.
+  void each_by_key(slot card, function_ref<void(const client&)> visit) const;
   // One of those with the key; nullptr: none.
   [[nodiscard]] const client* find(const client_key& key) const noexcept;
 
@@ -68,7 +71,8 @@ class client_list {
  private:
   void keep_engines(const fdinfo& info, client& c);
 
-  std::vector<client> clients_;  // by key, then pid, once finished
+  std::vector<client> clients_;  // as they were met
+  std::vector<std::uint32_t> by_key_;
   std::vector<engine_sample> engines_;
   std::size_t first_of_pid_ = 0;
   std::uint32_t last_pid_ = 0;
@@ -78,7 +82,7 @@ class client_list {
 // clients too.
 void fill_row(const client_list& now, const client_list& before, slot card, std::uint32_t pid,
               usage& out);
-// The pids that hold a client of the card, ascending.
+// The pids that hold a client of the card, as they were met.
 void pids_on(const client_list& now, slot card, std::vector<std::uint32_t>& out);
 // Each client once.
 card_use use_of(const client_list& now, slot card);

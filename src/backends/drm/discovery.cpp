@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
 
 #include "backends/drm/attribute.hpp"
 #include "model/scan.hpp"
@@ -35,22 +34,22 @@ std::string_view parent_of(std::string_view path) noexcept {
 }
 
 // Where a class holds folders instead of links, as in a copied tree, the device is one level down.
-std::string folder_of(const std::string& sys_root, std::string_view entry) {
+path_text folder_of(std::string_view sys_root, const path_text& entry) {
   std::array<char, 1024> target;
-  const auto got = platform::read_link(std::string(entry).c_str(), target);
-  if (!got) return compose({entry, "/device"});
+  const auto got = platform::read_link(entry.c_str(), target);
   const std::string_view part = device_part({target.data(), got.value});
-  return part.empty() ? compose({entry, "/device"}) : compose({sys_root, "/", part});
+  return part.empty() ? path_text{entry.view(), "/device"} : path_text{sys_root, "/", part};
 }
 
-std::optional<std::uint32_t> id_in(const std::string& folder, std::string_view name) {
+std::optional<std::uint32_t> id_in(std::string_view folder, std::string_view name) {
   const auto value = read_hex(folder, name);
   return value ? std::optional(static_cast<std::uint32_t>(value.value)) : std::nullopt;
 }
 
 void fill_ids(card& c) {
   // The node of a virtio device may hang on its PCI function or below it.
-  const std::string folder(c.bus == "virtio" ? parent_of(c.folder) : std::string_view(c.folder));
+  const bool is_below = c.bus.view() == "virtio";
+  const std::string_view folder = is_below ? parent_of(c.folder.view()) : c.folder.view();
   c.pci_bus_id = parse_pci_name(last_part(folder));
   if (c.pci_bus_id.empty()) return;
   c.vendor = id_in(folder, "vendor").value_or(vendor::unknown);
@@ -60,25 +59,28 @@ void fill_ids(card& c) {
   if (subsystem && maker) c.pci_subsystem = *subsystem << 16 | *maker;
 }
 
-card& card_at(std::vector<card>& all, std::string folder) {
-  const auto known =
-      std::find_if(all.begin(), all.end(), [&](const card& c) { return c.folder == folder; });
-  if (known != all.end()) return *known;
+card& card_at(std::vector<card>& all, std::string_view folder) {
+  for (card& c : all) {
+    if (c.folder.view() == folder) return c;
+  }
   card& fresh = all.emplace_back();
-  fresh.folder = std::move(folder);
+  fresh.folder.assign(folder);
   return fresh;
 }
 
-void add_node(const std::string& sys_root, std::string_view entry, node n, std::vector<card>& all) {
+void add_node(std::string_view sys_root, const path_text& entry, node n, std::vector<card>& all) {
   std::array<char, 32> buffer;
-  if (const auto numbers = read_line(entry, "dev", buffer)) parse_numbers(numbers.value, n);
-  card_at(all, folder_of(sys_root, entry)).nodes.push_back(std::move(n));
+  if (const auto numbers = read_line(entry.view(), "dev", buffer)) {
+    parse_numbers(numbers.value, n);
+  }
+  card& c = card_at(all, folder_of(sys_root, entry).view());
+  if (c.node_count < c.nodes_.size()) c.nodes_[c.node_count++] = n;
 }
 
-int list_class(const std::string& sys_root, std::string_view folder, std::vector<card>& all) {
-  const std::string whole = compose({sys_root, folder});
+int list_class(std::string_view sys_root, std::string_view folder, std::vector<card>& all) {
+  const path_text whole{sys_root, folder};
   return platform::for_each_entry(whole.c_str(), [&](std::string_view name) {
-    if (auto n = parse_node(name)) add_node(sys_root, compose({whole, "/", name}), *n, all);
+    if (const auto n = parse_node(name)) add_node(sys_root, {whole.view(), "/", name}, *n, all);
     return true;
   });
 }
@@ -95,7 +97,7 @@ std::optional<node> parse_node(std::string_view name) {
     if (!name.starts_with(p.text)) continue;
     const auto number = scan::number<std::uint32_t>(name.substr(p.text.size()));
     if (!number) return std::nullopt;
-    return node{p.what, std::string(name), *number, 0, 0};
+    return node{p.what, text<24>(name), *number, 0, 0};
   }
   return std::nullopt;
 }
@@ -137,40 +139,28 @@ bool is_left_alone(std::string_view driver_name) noexcept {
   return std::find(std::begin(names), std::end(names), driver_name) != std::end(names);
 }
 
-std::vector<card> find_cards(const std::string& sys_root, int& error) {
-  std::vector<card> all;
-  error = 0;
-  bool is_here = false;
-  for (const std::string_view folder : classes) {
-    const int failed = list_class(sys_root, folder, all);
-    is_here = is_here || failed == 0;
-    if (failed != 0 && (error == 0 || failed != ENOENT)) error = failed;
-  }
-  if (is_here) error = 0;
-  std::erase_if(all, [](const card& c) { return !computes(c); });
-  for (card& c : all) {
-    c.driver_name = read_link_name(c.folder, "driver");
-    c.bus = read_link_name(c.folder, "subsystem");
-  }
-  std::erase_if(all, [](const card& c) { return is_left_alone(c.driver_name); });
-  for (card& c : all) {
+int find_cards(std::string_view sys_root, std::vector<card>& out) {
+  const int drm = list_class(sys_root, classes[0], out);
+  const int accel = list_class(sys_root, classes[1], out);
+  for (card& c : out) {
+    c.driver_name.assign(read_link_name(c.folder.view(), "driver").view());
+    c.bus.assign(read_link_name(c.folder.view(), "subsystem").view());
     fill_ids(c);
-    std::sort(c.nodes.begin(), c.nodes.end(),
-              [](const node& a, const node& b) { return a.name < b.name; });
   }
-  std::sort(all.begin(), all.end(),
-            [](const card& a, const card& b) { return a.folder < b.folder; });
-  return all;
+  std::erase_if(out,
+                [](const card& c) { return !computes(c) || is_left_alone(c.driver_name.view()); });
+  return drm == 0 || accel == 0 ? 0 : drm;
 }
 
-bool has_card(const std::string& sys_root) {
+bool has_card(std::string_view sys_root) {
   bool found = false;
   for (const std::string_view folder : classes) {
-    const std::string whole = compose({sys_root, folder});
+    const path_text whole{sys_root, folder};
     (void)platform::for_each_entry(whole.c_str(), [&](std::string_view name) {
       const auto n = parse_node(name);
       if (!n || n->what == node::kind::card) return true;
-      found = !is_left_alone(read_link_name(compose({whole, "/", name}), "device/driver"));
+      const path_text entry{whole.view(), "/", name};
+      found = !is_left_alone(read_link_name(entry.view(), "device/driver").view());
       return !found;
     });
     if (found) break;
@@ -180,7 +170,7 @@ bool has_card(const std::string& sys_root) {
 
 bool is_suspended(const card& c) noexcept {
   std::array<char, 32> buffer;
-  const auto line = read_line(c.folder, "power/runtime_status", buffer);
+  const auto line = read_line(c.folder.view(), "power/runtime_status", buffer);
   return line && line.value.starts_with("suspend");
 }
 

@@ -4,7 +4,6 @@
 #pragma once
 
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -27,12 +26,12 @@ text<32> parse_pci_name(std::string_view name) noexcept;
 // none: "../../devices/pci0000:00/0000:00:02.0/drm/card0" is of "devices/pci0000:00/0000:00:02.0".
 std::string_view device_part(std::string_view target) noexcept;
 
-// Cards with a render or an accel node, by folder. Fills what does not change while it is bound.
-// `error`: errno when neither class is there.
-std::vector<card> find_cards(const std::string& sys_root, int& error);
+// Appends the cards with a render or an accel node; fills what does not change while they are
+// bound. 0, or errno when neither class can be listed.
+int find_cards(std::string_view sys_root, std::vector<card>& out);
 
 // Whether there is one that another source does not serve.
-bool has_card(const std::string& sys_root);
+bool has_card(std::string_view sys_root);
 
 // NVIDIA's own driver has no fdinfo and is served by NVML; the kernel's buffer exchange for tests
 // has no hardware behind it.

@@ -11,22 +11,21 @@
 namespace hmn::drm {
 namespace {
 
-template <std::size_t N>
-bool is_among(std::string_view name, const std::array<std::string_view, N>& names) noexcept {
+bool is_among(std::string_view name, std::span<const std::string_view> names) noexcept {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
 bool is_virtual(const card& c) noexcept {
-  constexpr std::array<std::string_view, 5> names{"virtio-pci", "virtio_gpu", "vmwgfx", "vboxvideo",
-                                                  "hyperv_drm"};
-  return c.bus == "virtio" || is_among(c.driver_name, names);
+  constexpr std::string_view names[]{"virtio-pci", "virtio_gpu", "vmwgfx", "vboxvideo",
+                                     "hyperv_drm"};
+  return c.bus.view() == "virtio" || is_among(c.driver_name.view(), names);
 }
 
 // What is no card on a bus is a part of the chip that the host's processor is, and allocates from
 // the host's RAM; so do the neural processors of AMD and Intel, which show as PCI functions.
 bool is_unified(const card& c) noexcept {
-  constexpr std::array<std::string_view, 2> names{"amdxdna", "intel_vpu"};
-  return !is_virtual(c) && (c.pci_bus_id.empty() || is_among(c.driver_name, names));
+  constexpr std::string_view names[]{"amdxdna", "intel_vpu"};
+  return !is_virtual(c) && (c.pci_bus_id.empty() || is_among(c.driver_name.view(), names));
 }
 
 failure fail(status code, std::string message) {
@@ -65,16 +64,16 @@ class generic_driver final : public driver {
 
   // Their show_fdinfo adds up counters that are in RAM.
   bool fdinfo_wakes(const card& c) const noexcept override {
-    constexpr std::array<std::string_view, 8> names{"v3d",  "vc4",     "panfrost", "panthor",
-                                                    "lima", "etnaviv", "nouveau",  "virtio_gpu"};
-    return !is_among(c.driver_name, names) && !c.driver_name.starts_with("msm");
+    constexpr std::string_view names[]{"v3d",  "vc4",     "panfrost", "panthor",
+                                       "lima", "etnaviv", "nouveau",  "virtio_gpu"};
+    return !is_among(c.driver_name.view(), names) && !c.driver_name.view().starts_with("msm");
   }
 };
 
 result<void> generic_driver::memory(visit& v, pools& out) {
   if (!is_unified(v.of())) {
     return fail(status::unsupported,
-                compose({"the driver ", v.of().driver_name,
+                compose({"the driver ", v.of().driver_name.view(),
                          " does not tell how much memory the device has or uses"}));
   }
   pool p = unified_pool();

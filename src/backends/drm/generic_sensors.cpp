@@ -42,21 +42,21 @@ class sensors {
     left_ &= ~f;
   }
   void refuse(field f, failure why) {
-    if ((left_ & f) == 0) return;
+    f &= left_;
+    if (f == 0) return;
     left_ &= ~f;
     refused_ |= f;
+    if (refused_ == wanted_) last_ = why;
     v_.remark(std::move(why), subject::telemetry, f);
   }
   // The rest is not told at all.
   result<void> finish() {
-    if (left_ == wanted_ || (left_ | refused_) == wanted_) {
-      return fail(status::unsupported,
-                  compose({"the driver ", v_.of().driver_name, " tells none of it"}));
-    }
+    if (refused_ == wanted_) return std::move(last_);
     if (left_ == 0) return {};
-    v_.remark(fail(status::unsupported,
-                   compose({"the driver ", v_.of().driver_name, " does not tell it"})),
-              subject::telemetry, left_);
+    failure why{status::unsupported, source::drm, {}, {}};
+    why.message = compose({"the driver ", v_.of().driver_name.view(), " does not tell it"});
+    if ((left_ | refused_) == wanted_) return why;
+    v_.remark(std::move(why), subject::telemetry, left_);
     return {};
   }
 
@@ -65,6 +65,7 @@ class sensors {
   field wanted_;
   field left_;
   field refused_ = 0;
+  failure last_;
 };
 
 std::optional<std::uint32_t> whole(std::optional<double> value) noexcept {
@@ -72,7 +73,7 @@ std::optional<std::uint32_t> whole(std::optional<double> value) noexcept {
   return static_cast<std::uint32_t>(*value + 0.5);
 }
 
-void read_hwmon(const std::string& folder, sensors& s, hmn::telemetry& out) {
+void read_hwmon(std::string_view folder, sensors& s, hmn::telemetry& out) {
   using namespace telemetry_field;
   if (folder.empty()) return;
   s.take(folder, {"temp1_input"}, temperature, 1e-3, out.temperature_celsius);
@@ -87,8 +88,8 @@ void read_hwmon(const std::string& folder, sensors& s, hmn::telemetry& out) {
 }
 
 // <device>/devfreq/<name>
-std::string devfreq_of(const std::string& device_folder) {
-  const std::string folder = device_folder + "/devfreq";
+std::string devfreq_of(std::string_view device_folder) {
+  const std::string folder = compose({device_folder, "/devfreq"});
   std::string found;
   (void)platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
     found = compose({folder, "/", name});
@@ -97,7 +98,7 @@ std::string devfreq_of(const std::string& device_folder) {
   return found;
 }
 
-void read_clock(const std::string& device_folder, sensors& s, hmn::telemetry& out) {
+void read_clock(std::string_view device_folder, sensors& s, hmn::telemetry& out) {
   std::optional<double> mhz;
   if (!s.wants(telemetry_field::core_clock)) return;
   s.take(devfreq_of(device_folder), {"cur_freq"}, telemetry_field::core_clock, 1e-6, mhz);
@@ -106,15 +107,16 @@ void read_clock(const std::string& device_folder, sensors& s, hmn::telemetry& ou
 
 void read_link(const card& c, sensors& s, hmn::telemetry& out) {
   using namespace telemetry_field;
-  if (c.pci_bus_id.empty() || c.bus != "pci") return;
-  const auto generation = s.wants(pcie_generation) ? read_generation(c.folder) : std::nullopt;
-  const auto width = s.wants(pcie_width) ? read_width(c.folder) : std::nullopt;
+  if (c.pci_bus_id.empty() || c.bus.view() != "pci") return;
+  const auto generation =
+      s.wants(pcie_generation) ? read_generation(c.folder.view()) : std::nullopt;
+  const auto width = s.wants(pcie_width) ? read_width(c.folder.view()) : std::nullopt;
   if (generation) s.found(pcie_generation, out.pcie_generation, *generation);
   if (width) s.found(pcie_width, out.pcie_width, *width);
 }
 
 // panfrost and panthor count only when root asks for it.
-bool is_profiling_off(const std::string& device_folder) {
+bool is_profiling_off(std::string_view device_folder) {
   const auto profiling = read_number(device_folder, "profiling");
   return profiling && profiling.value == 0;
 }
@@ -122,10 +124,11 @@ bool is_profiling_off(const std::string& device_folder) {
 void read_load(visit& v, sensors& s, hmn::telemetry& out) {
   using namespace telemetry_field;
   if (!s.wants(gpu_busy | window)) return;
-  if (is_profiling_off(v.of().folder)) {
-    return s.refuse(gpu_busy | window,
-                    fail(status::unsupported, compose({"engines are not counted: ", v.of().folder,
-                                                       "/profiling is 0; root may switch it on"})));
+  if (is_profiling_off(v.of().folder.view())) {
+    return s.refuse(
+        gpu_busy | window,
+        fail(status::unsupported, compose({"engines are not counted: ", v.of().folder.view(),
+                                           "/profiling is 0; root may switch it on"})));
   }
   const result<card_load> load = v.load();
   if (!load) return s.refuse(gpu_busy | window, load.why());
@@ -142,8 +145,8 @@ result<void> read_sensors(visit& v, std::uint32_t fields, hmn::telemetry& out) {
   sensors s(v, fields);
   out.from = source::drm;
   out.sources = std::uint64_t{1} << static_cast<unsigned>(source::drm);
-  read_hwmon(find_hwmon(v.of().folder, {}), s, out);
-  read_clock(v.of().folder, s, out);
+  read_hwmon(find_hwmon(v.of().folder.view(), {}), s, out);
+  read_clock(v.of().folder.view(), s, out);
   read_link(v.of(), s, out);
   read_load(v, s, out);
   return s.finish();

@@ -32,41 +32,37 @@ roster::roster(const settings& s)
     : sys_root_(s.sys_root), dev_root_(dev_root_of(s)), drivers_(make_drivers(s)) {}
 
 int roster::refresh() {
-  int error = 0;
-  std::vector<card> found = find_cards(sys_root_, error);
+  found_.clear();
+  const int error = find_cards(sys_root_, found_);
   for (card& c : cards_) c.is_here = false;
-  for (card& c : found) adopt(std::move(c));
+  for (card& c : found_) adopt(c);
   refresh_states();
   return error;
 }
 
-void roster::adopt(card fresh) {
+void roster::adopt(card& fresh) {
   fresh.is_here = true;
   fresh.has_node = has_node(fresh);
-  const auto serving = std::find_if(drivers_.begin(), drivers_.end(),
-                                    [&](const auto& d) { return d->serves(fresh); });
-  fresh.by = serving == drivers_.end() ? nullptr : serving->get();
-  const auto known =
-      std::find_if(cards_.begin(), cards_.end(), [&](const card& c) { return is_same(c, fresh); });
-  fresh.number = static_cast<slot>(known - cards_.begin());
-  if (known != cards_.end()) {
-    *known = std::move(fresh);
-  } else {
-    cards_.push_back(std::move(fresh));
+  for (const std::unique_ptr<driver>& d : drivers_) {
+    if (fresh.by == nullptr && d->serves(fresh)) fresh.by = d.get();
   }
+  for (card& c : cards_) {
+    if (!is_same(c, fresh)) continue;
+    fresh.number = c.number;
+    c = fresh;
+    return;
+  }
+  fresh.number = static_cast<slot>(cards_.size());
+  cards_.push_back(fresh);
 }
 
 void roster::refresh_states() {
   for (card& c : cards_) c.is_asleep = c.is_here && is_suspended(c);
 }
 
-bool roster::one_is_asleep() const noexcept {
-  return std::any_of(cards_.begin(), cards_.end(), [](const card& c) { return c.is_asleep; });
-}
-
 std::string roster::path_of(const node& n) const {
   const std::string_view folder = n.what == node::kind::accel ? "/accel/" : "/dri/";
-  return compose({dev_root_, folder, n.name});
+  return compose({dev_root_, folder, n.name.view()});
 }
 
 // A node that another card left behind, or that another machine's tree names, is none.
@@ -83,14 +79,16 @@ std::string roster::node_path(const card& c, node::kind what) const {
 
 bool roster::has_node(const card& c) const {
   if (dev_root_.empty()) return true;
-  return std::any_of(c.nodes.begin(), c.nodes.end(),
-                     [&](const node& n) { return !node_path(c, n.what).empty(); });
+  for (const node& n : c.nodes()) {
+    if (!node_path(c, n.what).empty()) return true;
+  }
+  return false;
 }
 
 const card* roster::by_numbers(std::uint64_t major, std::uint64_t minor) const noexcept {
   if (major == 0) return nullptr;
   for (const card& c : cards_) {
-    for (const node& n : c.nodes) {
+    for (const node& n : c.nodes()) {
       if (c.is_here && n.major == major && n.minor == minor) return &c;
     }
   }
@@ -108,8 +106,8 @@ const card* roster::by_address(std::string_view pci_address) const noexcept {
 const card* roster::by_node(std::string_view path) const noexcept {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   for (const card& c : cards_) {
-    for (const node& n : c.nodes) {
-      if (c.is_here && n.name == name) return &c;
+    for (const node& n : c.nodes()) {
+      if (c.is_here && n.name.view() == name) return &c;
     }
   }
   return nullptr;
@@ -118,7 +116,7 @@ const card* roster::by_node(std::string_view path) const noexcept {
 const card* roster::by_driver(std::string_view name) const noexcept {
   const card* found = nullptr;
   for (const card& c : cards_) {
-    if (!c.is_here || stem_of(c.driver_name) != stem_of(name)) continue;
+    if (!c.is_here || stem_of(c.driver_name.view()) != stem_of(name)) continue;
     if (found != nullptr) return nullptr;
     found = &c;
   }

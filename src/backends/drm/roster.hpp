@@ -31,7 +31,6 @@ class roster {
   [[nodiscard]] bool is_listed(const card& c) const noexcept {
     return c.is_here && c.has_node && c.by != nullptr;
   }
-  [[nodiscard]] bool one_is_asleep() const noexcept;
 
   // By a descriptor's device number; by what fdinfo tells: an address, the name of a node, at last
   // the driver where only one card has it.
@@ -44,7 +43,7 @@ class roster {
   [[nodiscard]] std::string node_path(const card& c, node::kind what) const;
 
  private:
-  void adopt(card fresh);
+  void adopt(card& fresh);
   [[nodiscard]] bool has_node(const card& c) const;
   [[nodiscard]] std::string path_of(const node& n) const;
 
@@ -52,6 +51,7 @@ class roster {
   std::string dev_root_;  // empty: there are no nodes to look at
   std::vector<std::unique_ptr<driver>> drivers_;
   std::vector<card> cards_;
+  std::vector<card> found_;  // room for the next list
 };
 
 }  // namespace hmn::drm

@@ -40,10 +40,8 @@ usage nothing_used(std::uint32_t pid) {
 }
 
 std::string name_of(const card& c) {
-  const std::string_view place = c.pci_bus_id.empty()
-                                     ? std::string_view(c.folder).substr(c.folder.rfind('/') + 1)
-                                     : c.pci_bus_id.view();
-  return compose({place, " (driver ", c.driver_name.empty() ? "unknown" : c.driver_name, ")"});
+  const std::string_view folder = c.folder.view();
+  return compose({folder.substr(folder.rfind('/') + 1), " (driver ", c.driver_name.view(), ")"});
 }
 
 }  // namespace
@@ -64,8 +62,8 @@ void drm_source::close() noexcept {
 
 result<void> drm_source::probe() {
   if (has_card(sys_root_)) return {};
-  return fail(status::no_source,
-              "no GPU of a kernel DRM driver is here (NVIDIA's own driver is not one)");
+  // Short enough to be made without an allocation: this is asked in each reading.
+  return fail(status::no_source, "no DRM GPU here");
 }
 
 void drm_source::list() {
@@ -126,29 +124,27 @@ result<void> drm_source::devices(std::vector<device>& out, reading& r) {
   return {};
 }
 
-result<const card*> drm_source::card_at(slot number) const {
-  const card* const c = roster_.at(number);
-  if (c == nullptr) return fail(status::no_device, "no such card was listed");
-  if (!roster_.is_listed(*c)) {
-    return fail(status::device_lost, compose({name_of(*c), " was here and is gone"}));
-  }
-  return c;
+result<void> drm_source::find(slot number, const card*& out) const {
+  out = roster_.at(number);
+  if (out == nullptr) return fail(status::no_device, "no such card was listed");
+  if (roster_.is_listed(*out)) return {};
+  return fail(status::device_lost, compose({name_of(*out), " was here and is gone"}));
 }
 
 result<void> drm_source::memory(slot number, pools& out, reading& r) {
-  const auto c = card_at(number);
-  if (!c) return c.why();
-  card_visit v(*this, **c, r);
-  return (*c)->by->memory(v, out);
+  const card* c = nullptr;
+  if (result<void> ok = find(number, c); !ok) return ok;
+  card_visit v(*this, *c, r);
+  return c->by->memory(v, out);
 }
 
 result<void> drm_source::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
                                    reading& r) {
-  const auto c = card_at(number);
-  if (!c) return c.why();
-  card_visit v(*this, **c, r);
-  if (v.is_asleep()) return asleep(**c);
-  return (*c)->by->telemetry(v, fields, out);
+  const card* c = nullptr;
+  if (result<void> ok = find(number, c); !ok) return ok;
+  card_visit v(*this, *c, r);
+  if (v.is_asleep()) return asleep(*c);
+  return c->by->telemetry(v, fields, out);
 }
 
 result<void> drm_source::walk(reading& r) {
@@ -201,22 +197,22 @@ void drm_source::finish_row(const card& c, usage& row, reading& r, std::uint32_t
 }
 
 result<void> drm_source::processes(slot number, std::vector<usage>& out, reading& r) {
-  const auto c = card_at(number);
-  if (!c) return c.why();
-  card_visit v(*this, **c, r);
-  const bool can_read = !must_sleep(**c, may_wake_);
+  const card* c = nullptr;
+  if (result<void> ok = find(number, c); !ok) return ok;
+  card_visit v(*this, *c, r);
+  const bool can_read = !must_sleep(*c, may_wake_);
   if (can_read) {
     if (result<void> ok = walk(r); !ok) return ok;
     pids_on(now_, number, pids_);
     for (const std::uint32_t pid : pids_) {
       fill_row(now_, before_, number, pid, out.emplace_back());
-      out.back().from = (*c)->by->from();
+      out.back().from = c->by->from();
     }
   }
   const std::size_t from_fdinfo = out.size();
-  (*c)->by->complete(v, out);
-  if (!can_read && out.size() == from_fdinfo) return asleep(**c);
-  for (usage& row : out) finish_row(**c, row, r, subject::processes);
+  c->by->complete(v, out);
+  if (!can_read && out.size() == from_fdinfo) return asleep(*c);
+  for (usage& row : out) finish_row(*c, row, r, subject::processes);
   return {};
 }
 
@@ -229,9 +225,9 @@ failure drm_source::why_not_listed(const card& c, std::uint32_t pid) const {
 
 result<void> drm_source::process(slot number, std::uint32_t pid, bool self, usage& out,
                                  reading& r) {
-  const auto c = card_at(number);
-  if (!c) return c.why();
-  return fill_one(**c, pid, self, out, r);
+  const card* c = nullptr;
+  if (result<void> ok = find(number, c); !ok) return ok;
+  return fill_one(*c, pid, self, out, r);
 }
 
 result<void> drm_source::fill_one(const card& c, std::uint32_t pid, bool self, usage& out,

@@ -35,7 +35,7 @@ class drm_source final : public device_source {
   [[nodiscard]] device identity_of(const card& c, reading& r);
   void remark_hidden(const card& c, reading& r) const;
   void remark_coverage(reading& r) const;
-  result<const card*> card_at(slot number) const;
+  result<void> find(slot number, const card*& out) const;
   // This reading's walk.
   result<void> walk(reading& r);
   result<void> fill_one(const card& c, std::uint32_t pid, bool self, usage& out, reading& r);

@@ -135,8 +135,8 @@ TEST_CASE("pasid stands in for the id of old kernels") {
   fixture f;
   f.at(f.now, second);
   for (const char* pasid : {"1", "1", "2"}) {
-    const std::string text = std::string("pdev:\t0000:03:00.0\npasid:\t") + pasid +
-                             "\nvram mem:\t4 kB\n";
+    const std::string text =
+        std::string("pdev:\t0000:03:00.0\npasid:\t") + pasid + "\nvram mem:\t4 kB\n";
     const auto info = parse_fdinfo(text);
     f.now.add(f.on, 1, &*info);
   }

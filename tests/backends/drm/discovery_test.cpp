@@ -62,17 +62,16 @@ TEST_CASE("the device behind a link of the class") {
 TEST_CASE("a card is one device with all its nodes") {
   machine m;
   m.add_pci(radeon(), {card0, render128});
-  int error = -1;
-  const auto found = find_cards(m.tree().sys(), error);
-  CHECK(error == 0);
+  std::vector<card> found;
+  CHECK(find_cards(m.tree().sys(), found) == 0);
   REQUIRE(found.size() == 1);
-  CHECK(found[0].driver_name == "radeon");
-  CHECK(found[0].bus == "pci");
+  CHECK(found[0].driver_name.view() == "radeon");
+  CHECK(found[0].bus.view() == "pci");
   CHECK(found[0].pci_bus_id.view() == "0000:03:00.0");
   CHECK(found[0].vendor == vendor::amd);
   CHECK(found[0].pci_device == 0x73bfu);
   CHECK(found[0].pci_subsystem == 0x440e1da2u);
-  CHECK(found[0].nodes.size() == 2);
+  CHECK(found[0].nodes().size() == 2);
   CHECK(found[0].find(node::kind::render)->number == 128);
   CHECK(found[0].find(node::kind::accel) == nullptr);
 }
@@ -86,8 +85,9 @@ TEST_CASE("what only shows pictures is no GPU, and NVIDIA's driver is NVML's") {
   nvidia.driver = "nvidia";
   m.add_pci(nvidia, {card1, render129});
   CHECK_FALSE(has_card(m.tree().sys()));
-  int error = 0;
-  CHECK(find_cards(m.tree().sys(), error).empty());
+  std::vector<card> found;
+  CHECK(find_cards(m.tree().sys(), found) == 0);
+  CHECK(found.empty());
 }
 
 TEST_CASE("accelerators and platform devices are found") {
@@ -96,15 +96,15 @@ TEST_CASE("accelerators and platform devices are found") {
   hmn_fake::pci_device npu = radeon("0000:c5:00.1");
   npu.driver = "amdxdna";
   m.add_pci(npu, {accel0});
-  int error = 0;
-  const auto found = find_cards(m.tree().sys(), error);
+  std::vector<card> found;
+  CHECK(find_cards(m.tree().sys(), found) == 0);
   REQUIRE(found.size() == 2);
-  CHECK(found[0].driver_name == "amdxdna");
-  CHECK(found[0].find(node::kind::accel)->number == 0);
-  CHECK(found[1].driver_name == "v3d");
-  CHECK(found[1].bus == "platform");
-  CHECK(found[1].pci_bus_id.empty());
-  CHECK(found[1].vendor == vendor::unknown);
+  CHECK(found[0].driver_name.view() == "v3d");
+  CHECK(found[0].bus.view() == "platform");
+  CHECK(found[0].pci_bus_id.empty());
+  CHECK(found[0].vendor == vendor::unknown);
+  CHECK(found[1].driver_name.view() == "amdxdna");
+  CHECK(found[1].find(node::kind::accel)->number == 0);
   CHECK(has_card(m.tree().sys()));
 }
 
@@ -120,19 +120,19 @@ TEST_CASE("a virtio device below its PCI function has that function's address") 
   m.tree().link("sys/" + folder + "/driver", "../../../../bus/virtio/drivers/virtio_gpu");
   m.tree().link("sys/" + folder + "/subsystem", "../../../../bus/virtio");
   m.tree().link("sys/class/drm/renderD128", "../../" + folder + "/drm/renderD128");
-  int error = 0;
-  const auto found = find_cards(m.tree().sys(), error);
+  std::vector<card> found;
+  CHECK(find_cards(m.tree().sys(), found) == 0);
   REQUIRE(found.size() == 1);
-  CHECK(found[0].driver_name == "virtio_gpu");
+  CHECK(found[0].driver_name.view() == "virtio_gpu");
   CHECK(found[0].pci_bus_id.view() == "0000:00:02.0");
   CHECK(found[0].vendor == 0x1af4u);
 }
 
 TEST_CASE("a machine without the classes, and one with files that make no sense") {
   hmn_fake::tree empty;
-  int error = 0;
-  CHECK(find_cards(empty.sys(), error).empty());
-  CHECK(error == ENOENT);
+  std::vector<card> found;
+  CHECK(find_cards(empty.sys(), found) == ENOENT);
+  CHECK(found.empty());
   machine m;
   m.add_pci(radeon(), {render128});
   const std::string folder = "sys/" + hmn_fake::pci_folder("0000:03:00.0");
@@ -141,11 +141,11 @@ TEST_CASE("a machine without the classes, and one with files that make no sense"
   m.tree().write(folder + "/subsystem_vendor", "0xzz\n");
   m.tree().write(folder + "/drm/renderD128/dev", "");
   m.tree().remove(folder + "/driver");
-  const auto found = find_cards(m.tree().sys(), error);
+  CHECK(find_cards(m.tree().sys(), found) == 0);
   REQUIRE(found.size() == 1);
   CHECK(found[0].vendor == vendor::unknown);
   CHECK_FALSE(found[0].pci_device);
   CHECK_FALSE(found[0].pci_subsystem);
   CHECK(found[0].driver_name.empty());
-  CHECK(found[0].nodes[0].major == 0);
+  CHECK(found[0].nodes()[0].major == 0);
 }

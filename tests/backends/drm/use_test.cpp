@@ -13,14 +13,15 @@ namespace {
 client_use use_of(const std::string& lines) {
   const std::string text = "drm-driver:\tx\n" + lines;
   const auto info = parse_fdinfo(text);
-  return measure(*info, usual_role, usual_kind);
+  return measure(
+      *info, [](std::string_view region) { return usual_role(region); },
+      [](std::string_view engine) { return usual_kind(engine); });
 }
 
 }  // namespace
 
 TEST_CASE("resident before memory before total") {
-  const client_use all =
-      use_of("drm-total-vram:\t9\ndrm-memory-vram:\t7\ndrm-resident-vram:\t8\n");
+  const client_use all = use_of("drm-total-vram:\t9\ndrm-memory-vram:\t7\ndrm-resident-vram:\t8\n");
   CHECK(all.used() == 8u);
   CHECK(all.resident == 8u);
   CHECK(all.committed == 9u);
@@ -45,7 +46,8 @@ TEST_CASE("one unknown part makes the sum unknown; handles of nothing are nothin
   CHECK_FALSE(u.resident);
   CHECK_FALSE(u.committed);
   CHECK_FALSE(u.used());
-  CHECK(use_of("drm-total-vram0:\t8\ndrm-resident-vram0:\t8\ndrm-total-vram1:\t0\n").resident == 8u);
+  CHECK(use_of("drm-total-vram0:\t8\ndrm-resident-vram0:\t8\ndrm-total-vram1:\t0\n").resident ==
+        8u);
   CHECK_FALSE(use_of("drm-resident-vram0:\t18446744073709551615\ndrm-resident-vram1:\t1\n").used());
 }
 
@@ -73,18 +75,30 @@ TEST_CASE("kinds are those of engines that have run") {
     const char* engine;
     std::uint32_t kind;
   } const known[] = {
-      {"gfx", usage_kind::graphics},         {"render", usage_kind::graphics},
-      {"rcs", usage_kind::graphics},         {"fragment", usage_kind::graphics},
-      {"vertex-tiler", usage_kind::graphics}, {"panthor", usage_kind::graphics},
-      {"gpu", usage_kind::graphics},         {"bin", usage_kind::graphics},
-      {"compute", usage_kind::compute},      {"ccs", usage_kind::compute},
-      {"csd", usage_kind::compute},          {"npu-amdxdna", usage_kind::compute},
-      {"video", usage_kind::media},          {"video-enhance", usage_kind::media},
-      {"vcs", usage_kind::media},            {"vecs", usage_kind::media},
-      {"enc_1", usage_kind::media},          {"dec", usage_kind::media},
-      {"jpeg", usage_kind::media},           {"copy", 0},
-      {"bcs", 0},                            {"dma", 0},
-      {"tfu", 0},                            {"cache_clean", 0},
+      {"gfx", usage_kind::graphics},
+      {"render", usage_kind::graphics},
+      {"rcs", usage_kind::graphics},
+      {"fragment", usage_kind::graphics},
+      {"vertex-tiler", usage_kind::graphics},
+      {"panthor", usage_kind::graphics},
+      {"gpu", usage_kind::graphics},
+      {"bin", usage_kind::graphics},
+      {"compute", usage_kind::compute},
+      {"ccs", usage_kind::compute},
+      {"csd", usage_kind::compute},
+      {"npu-amdxdna", usage_kind::compute},
+      {"video", usage_kind::media},
+      {"video-enhance", usage_kind::media},
+      {"vcs", usage_kind::media},
+      {"vecs", usage_kind::media},
+      {"enc_1", usage_kind::media},
+      {"dec", usage_kind::media},
+      {"jpeg", usage_kind::media},
+      {"copy", 0},
+      {"bcs", 0},
+      {"dma", 0},
+      {"tfu", 0},
+      {"cache_clean", 0},
       {"cpu", 0},
   };
   for (const auto& k : known) {

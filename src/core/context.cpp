@@ -129,6 +129,7 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
     });
     served = served || said || said.why().code == status::timeout;
     if (said) continue;
+    if (conclusive && is_no_news(*reader, index)) continue;
     if (!listed) note_refusal(*reader, said.why(), q.list ? std::nullopt : index);
     out.push_back({reader->id(), std::move(said.why()), conclusive});
   }
@@ -144,6 +145,13 @@ plan context::new_plan() const {
   plan p;
   p.own_pid = own_pid_;
   return p;
+}
+
+// That a source is not on this machine matters to devices that it has listed, or to nobody.
+bool context::is_no_news(const source_reader& reader, std::optional<std::uint32_t> index) {
+  const std::lock_guard lock(table_mutex_);
+  if (index) return !table_.slot_of(*index, reader.id());
+  return table_.count() != 0 && !table_.has_of(reader.id());
 }
 
 // A device that is well is the concern of those that list it; one in trouble may be back, perhaps

@@ -78,6 +78,7 @@ class context {
   result<void> rescan(budget& b, refusals* refused_by = nullptr);
   static failure no_device(std::uint32_t index, std::uint32_t count, const refusals& refused);
   result<void> know(std::uint32_t index, budget& b);
+  [[nodiscard]] bool is_no_news(const source_reader& reader, std::optional<std::uint32_t> index);
   [[nodiscard]] bool concerns(const source_reader& reader, std::uint32_t index);
   [[nodiscard]] plan plan_for(const source_reader& reader, plan p,
                               std::optional<std::uint32_t> index);

@@ -114,6 +114,13 @@ std::optional<std::uint32_t> device_table::index_of(source from, slot number) co
   return std::nullopt;
 }
 
+bool device_table::has_of(source from) const {
+  return std::any_of(entries_.begin(), entries_.end(), [&](const entry& e) {
+    return std::any_of(e.seen_by.begin(), e.seen_by.end(),
+                       [&](const reference& r) { return r.from == from; });
+  });
+}
+
 std::optional<std::uint32_t> device_table::find(const device_key& key) const {
   const auto has_key = [&](const entry& e) {
     const device& d = e.view.value;

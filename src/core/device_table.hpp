@@ -31,6 +31,8 @@ class device_table {
 
   [[nodiscard]] std::optional<slot> slot_of(std::uint32_t index, source from) const;
   [[nodiscard]] std::optional<std::uint32_t> index_of(source from, slot number) const;
+  // Whether the source has ever listed one.
+  [[nodiscard]] bool has_of(source from) const;
   [[nodiscard]] std::optional<std::uint32_t> find(const device_key& key) const;
 
  private:

@@ -82,8 +82,8 @@ client_use measure(const fdinfo& from, role_of_region role, kind_of_engine kind)
   client_use out;
   out.resident = t.resident.value();
   out.committed = t.committed.value();
-  out.shared = t.shared.value();
-  out.purgeable = t.purgeable.value();
+  out.shared = part_of(t.shared.value(), out.used());
+  out.purgeable = part_of(t.purgeable.value(), out.used());
   out.host_pool = t.host.value();
   out.is_partial = from.is_partial;
   add_engines(from, kind, out);

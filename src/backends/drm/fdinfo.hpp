@@ -43,7 +43,7 @@ struct engine {
 class fdinfo {
  public:
   std::string_view text;
-  std::string_view driver;  // or what amdgpu's older text leaves out
+  std::string_view driver;       // or what amdgpu's older text leaves out
   std::string_view pci_address;  // drm-pdev; a platform device has none
   std::string_view client_name;
   std::optional<std::uint64_t> client_id;

@@ -72,6 +72,7 @@ enum class backend_id : std::uint32_t {
   os = HMN_BACKEND_OS,
   nvml = HMN_BACKEND_NVML,
   nvidia_smi = HMN_BACKEND_NVIDIA_SMI,
+  drm = HMN_BACKEND_DRM,
   simulated = HMN_BACKEND_SIMULATED
 };
 
@@ -142,7 +143,8 @@ enum class path_kind : std::uint32_t {
   nvml = HMN_PATH_NVML,
   nvidia_smi = HMN_PATH_NVIDIA_SMI,
   simulation = HMN_PATH_SIMULATION,
-  cgroup = HMN_PATH_CGROUP
+  cgroup = HMN_PATH_CGROUP,
+  dev = HMN_PATH_DEV
 };
 
 // What a backend or a device is doing.

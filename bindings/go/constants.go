@@ -41,6 +41,7 @@ const (
 	BackendOS        Backend = 1  // the operating system itself
 	BackendNVML      Backend = 2  // NVIDIA's management library
 	BackendNVIDIASMI Backend = 3  // NVIDIA's command, when NVML cannot serve
+	BackendDRM       Backend = 9  // any kernel DRM driver: sysfs, and the fdinfo files of its clients
 	BackendSimulated Backend = 16 // a machine described by a file: nothing was measured
 )
 
@@ -123,12 +124,13 @@ const (
 type Path uint32
 
 const (
-	PathProc       Path = 1 // the proc tree, "/proc" [HMN_PROC]
-	PathSys        Path = 2 // the sysfs tree, "/sys" [HMN_SYS]
-	PathNVML       Path = 3 // the NVML library [HMN_NVML]
-	PathNVIDIASMI  Path = 4 // the nvidia-smi program [HMN_NVIDIA_SMI]
-	PathSimulation Path = 7 // a machine file: it replaces every other source [HMN_SIMULATION]
-	PathCgroup     Path = 8 // the cgroup mount, found in mountinfo [HMN_CGROUP]
+	PathProc       Path = 1  // the proc tree, "/proc" [HMN_PROC]
+	PathSys        Path = 2  // the sysfs tree, "/sys" [HMN_SYS]
+	PathNVML       Path = 3  // the NVML library [HMN_NVML]
+	PathNVIDIASMI  Path = 4  // the nvidia-smi program [HMN_NVIDIA_SMI]
+	PathSimulation Path = 7  // a machine file: it replaces every other source [HMN_SIMULATION]
+	PathCgroup     Path = 8  // the cgroup mount, found in mountinfo [HMN_CGROUP]
+	PathDev        Path = 10 // the device nodes, "/dev" for the usual sysfs tree [HMN_DEV]
 )
 
 // State tells what a backend or a device is doing.

@@ -39,6 +39,8 @@ public enum SourcePath : uint
     Simulation = Raw.PATH_SIMULATION,
     /// <summary>The cgroup mount, default: found in mountinfo [HMN_CGROUP].</summary>
     Cgroup = Raw.PATH_CGROUP,
+    /// <summary>The device nodes, default "/dev" for the usual sysfs tree, none for another [HMN_DEV].</summary>
+    Dev = Raw.PATH_DEV,
 }
 
 /// <summary>What a <see cref="Context"/> is made with; 0 is the default everywhere.</summary>

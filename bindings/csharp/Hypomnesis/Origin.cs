@@ -15,6 +15,8 @@ public enum Backend : uint
     Nvml = Raw.BACKEND_NVML,
     /// <summary>NVIDIA's command, when NVML cannot serve.</summary>
     NvidiaSmi = Raw.BACKEND_NVIDIA_SMI,
+    /// <summary>Any kernel DRM driver: sysfs, and the fdinfo files of its clients.</summary>
+    Drm = Raw.BACKEND_DRM,
     /// <summary>A machine described by a file: nothing was measured.</summary>
     Simulated = Raw.BACKEND_SIMULATED,
 }

@@ -74,7 +74,7 @@ end
 ---Makes a context. Touches no driver.
 ---@param options table? deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms: milliseconds, 0 is the
 ---default; backends_off: names or bits; no_subprocess, wake_devices, no_threads, environment, trace: booleans, or
----flags: CONTEXT_* bits instead of them; proc, sys, nvml, nvidia_smi, simulation, cgroup: absolute paths
+---flags: CONTEXT_* bits instead of them; proc, sys, nvml, nvidia_smi, simulation, cgroup, dev: absolute paths
 ---@return hypomnesis.Context? context nil, message, status and detail when it cannot be made
 function Context.open(options)
   options = check.options(options, KNOWN)

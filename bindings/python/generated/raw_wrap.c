@@ -7673,6 +7673,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_OS",SWIG_From_int((int)(HMN_BACKEND_OS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_NVML",SWIG_From_int((int)(HMN_BACKEND_NVML)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_NVIDIA_SMI",SWIG_From_int((int)(HMN_BACKEND_NVIDIA_SMI)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_DRM",SWIG_From_int((int)(HMN_BACKEND_DRM)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_SIMULATED",SWIG_From_int((int)(HMN_BACKEND_SIMULATED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NOTE_STALE",SWIG_From_int((int)(HMN_NOTE_STALE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NOTE_LOWER_BOUND",SWIG_From_int((int)(HMN_NOTE_LOWER_BOUND)));
@@ -7715,6 +7716,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_NVIDIA_SMI",SWIG_From_int((int)(HMN_PATH_NVIDIA_SMI)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_SIMULATION",SWIG_From_int((int)(HMN_PATH_SIMULATION)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_CGROUP",SWIG_From_int((int)(HMN_PATH_CGROUP)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_DEV",SWIG_From_int((int)(HMN_PATH_DEV)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "STATE_UNKNOWN",SWIG_From_int((int)(HMN_STATE_UNKNOWN)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "STATE_READY",SWIG_From_int((int)(HMN_STATE_READY)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "STATE_ASLEEP",SWIG_From_int((int)(HMN_STATE_ASLEEP)));

@@ -44,6 +44,7 @@ class Place(IntEnum):
     NVIDIA_SMI = raw.PATH_NVIDIA_SMI  # the nvidia-smi program [HMN_NVIDIA_SMI]
     SIMULATION = raw.PATH_SIMULATION  # a machine file replaces every other source [HMN_SIMULATION]
     CGROUP = raw.PATH_CGROUP  # the cgroup mount, default: found in mountinfo [HMN_CGROUP]
+    DEV = raw.PATH_DEV  # the device nodes, default "/dev" [HMN_DEV]
 
 
 class Context:

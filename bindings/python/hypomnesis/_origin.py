@@ -14,6 +14,7 @@ class Backend(IntEnum):
     OS = raw.BACKEND_OS
     NVML = raw.BACKEND_NVML
     NVIDIA_SMI = raw.BACKEND_NVIDIA_SMI
+    DRM = raw.BACKEND_DRM  # any kernel DRM driver
     SIMULATED = raw.BACKEND_SIMULATED  # a machine described by a file: nothing was measured
 
 

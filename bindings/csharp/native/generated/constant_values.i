@@ -26,6 +26,7 @@
 %csconstvalue("1") BACKEND_OS;
 %csconstvalue("2") BACKEND_NVML;
 %csconstvalue("3") BACKEND_NVIDIA_SMI;
+%csconstvalue("9") BACKEND_DRM;
 %csconstvalue("16") BACKEND_SIMULATED;
 %csconstvalue("1") NOTE_STALE;
 %csconstvalue("2") NOTE_LOWER_BOUND;
@@ -68,6 +69,7 @@
 %csconstvalue("4") PATH_NVIDIA_SMI;
 %csconstvalue("7") PATH_SIMULATION;
 %csconstvalue("8") PATH_CGROUP;
+%csconstvalue("10") PATH_DEV;
 %csconstvalue("0") STATE_UNKNOWN;
 %csconstvalue("1") STATE_READY;
 %csconstvalue("2") STATE_ASLEEP;

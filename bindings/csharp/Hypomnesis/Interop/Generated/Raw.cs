@@ -766,6 +766,7 @@ internal static unsafe class Raw {
   public const int BACKEND_OS = 1;
   public const int BACKEND_NVML = 2;
   public const int BACKEND_NVIDIA_SMI = 3;
+  public const int BACKEND_DRM = 9;
   public const int BACKEND_SIMULATED = 16;
   public const int NOTE_STALE = 1;
   public const int NOTE_LOWER_BOUND = 2;
@@ -808,6 +809,7 @@ internal static unsafe class Raw {
   public const int PATH_NVIDIA_SMI = 4;
   public const int PATH_SIMULATION = 7;
   public const int PATH_CGROUP = 8;
+  public const int PATH_DEV = 10;
   public const int STATE_UNKNOWN = 0;
   public const int STATE_READY = 1;
   public const int STATE_ASLEEP = 2;

@@ -14,6 +14,9 @@ namespace hmn::drm {
 namespace {
 
 constexpr std::uint64_t rescan_ns = 2 * platform::ns_per_second;
+// A first card that is plugged in may be seen this late: a listing would cost a reading of the
+// host's memory more than that itself.
+constexpr std::uint64_t recheck_ns = platform::ns_per_second;
 // Percentages are taken against a walk at least this old, where there is one.
 constexpr std::uint64_t baseline_ns = platform::ns_per_second / 10;
 
@@ -61,7 +64,10 @@ void drm_source::close() noexcept {
 }
 
 result<void> drm_source::probe() {
-  if (has_card(sys_root_)) return {};
+  const std::uint64_t now = platform::monotonic_ns();
+  const bool is_fresh = none_at_ns_ != 0 && now - none_at_ns_ < recheck_ns;
+  if (!is_fresh) none_at_ns_ = has_card(sys_root_) ? 0 : now;
+  if (none_at_ns_ == 0) return {};
   // Short enough to be made without an allocation: this is asked in each reading.
   return fail(status::no_source, "no DRM GPU here");
 }

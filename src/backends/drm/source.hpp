@@ -52,6 +52,7 @@ class drm_source final : public device_source {
   std::vector<engine_load> loads_;
   int list_error_ = 0;
   bool was_listed_ = false;
+  std::uint64_t none_at_ns_ = 0;  // when there was no card; 0: there was one, or nobody looked
 
   // Of this reading.
   bool has_walked_ = false;

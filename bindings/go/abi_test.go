@@ -47,7 +47,7 @@ func readFacts(t *testing.T) facts {
 
 // Words that Go does not write with one capital.
 var capitals = map[string]string{"amd": "AMD", "cuda": "CUDA", "gpu": "GPU", "id": "ID", "mhz": "MHz",
-	"numa": "NUMA", "nvidia": "NVIDIA", "nvml": "NVML", "os": "OS", "pci": "PCI", "pcie": "PCIe", "pid": "PID",
+	"drm": "DRM", "numa": "NUMA", "nvidia": "NVIDIA", "nvml": "NVML", "os": "OS", "pci": "PCI", "pcie": "PCIe", "pid": "PID",
 	"rpm": "RPM", "smi": "SMI", "uid": "UID", "uuid": "UUID", "vram": "VRAM"}
 
 func goName(name string) string {

@@ -33,6 +33,10 @@ struct settings {
   bool wake_devices = false;
   bool no_threads = false;
   bool trace = false;
+
+  [[nodiscard]] bool is_on(source id) const noexcept {
+    return (sources_off >> static_cast<unsigned>(id) & 1U) == 0;
+  }
 };
 
 // One reading, as a source sees it: how long it may take and where its remarks go.

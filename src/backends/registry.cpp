@@ -18,19 +18,12 @@
 #endif
 
 namespace hmn {
-namespace {
-
-[[maybe_unused]] bool is_on(const settings& s, source id) {
-  return (s.sources_off >> static_cast<unsigned>(id) & 1U) == 0;
-}
-
-}  // namespace
 
 source_list make_sources(const settings& s) {
   source_list list;
   list.host = make_os(s);
 #if HMN_WITH_SIMULATED
-  if (!s.simulation_path.empty() && is_on(s, source::simulated)) {
+  if (!s.simulation_path.empty() && s.is_on(source::simulated)) {
     simulated_machine machine = make_simulated(s, std::move(list.host));
     list.host = std::move(machine.host);
     list.devices.push_back({std::move(machine.devices), false});
@@ -38,15 +31,15 @@ source_list make_sources(const settings& s) {
   }
 #endif
 #if HMN_WITH_NVML
-  if (is_on(s, source::nvml)) list.devices.push_back({make_nvml(s), false});
+  if (s.is_on(source::nvml)) list.devices.push_back({make_nvml(s), false});
 #endif
 #if HMN_WITH_NVIDIA_SMI
-  if (is_on(s, source::nvidia_smi) && !s.no_subprocess) {
+  if (s.is_on(source::nvidia_smi) && !s.no_subprocess) {
     list.devices.push_back({make_nvidia_smi(s), true});
   }
 #endif
 #if HMN_WITH_DRM
-  if (is_on(s, source::drm)) list.devices.push_back({make_drm(s), false});
+  if (s.is_on(source::drm)) list.devices.push_back({make_drm(s), false});
 #endif
   return list;
 }

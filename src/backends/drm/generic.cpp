@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "backends/drm/attribute.hpp"
+#include "backends/drm/fail.hpp"
 #include "backends/drm/generic_sensors.hpp"
 
 namespace hmn::drm {
@@ -26,10 +27,6 @@ bool is_virtual(const card& c) noexcept {
 bool is_unified(const card& c) noexcept {
   constexpr std::string_view names[]{"amdxdna", "intel_vpu"};
   return !is_virtual(c) && (c.pci_bus_id.empty() || is_among(c.driver_name.view(), names));
-}
-
-failure fail(status code, std::string message) {
-  return {code, source::drm, {}, std::move(message)};
 }
 
 pool unified_pool() noexcept {

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "backends/drm/attribute.hpp"
+#include "backends/drm/fail.hpp"
 #include "backends/drm/hwmon.hpp"
 #include "backends/drm/pcie.hpp"
 #include "platform/file.hpp"
@@ -14,10 +15,6 @@ namespace hmn::drm {
 namespace {
 
 using field = std::uint32_t;
-
-failure fail(status code, std::string message) {
-  return {code, source::drm, {}, std::move(message)};
-}
 
 // The files of one card, and what could not be read of them.
 class sensors {

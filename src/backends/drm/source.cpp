@@ -7,6 +7,7 @@
 #include "backends/drm/card_visit.hpp"
 #include "backends/drm/discovery.hpp"
 #include "backends/drm/drm.hpp"
+#include "backends/drm/fail.hpp"
 #include "model/compose.hpp"
 #include "platform/clock.hpp"
 
@@ -19,12 +20,6 @@ constexpr std::uint64_t rescan_ns = 2 * platform::ns_per_second;
 constexpr std::uint64_t recheck_ns = platform::ns_per_second;
 // Percentages are taken against a walk at least this old, where there is one.
 constexpr std::uint64_t baseline_ns = platform::ns_per_second / 10;
-
-failure fail(status code, std::string message, int error = 0) {
-  native_code native;
-  if (error != 0) native = {native_domain::error_number, error};
-  return {code, source::drm, native, std::move(message)};
-}
 
 failure asleep(const card& c) {
   return {status::asleep,

@@ -20,10 +20,3 @@ function(hmn_add_suite name)
     LABELS "${area};${arg_LABELS}"
     ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1:die_after_fork=0;${arg_ENVIRONMENT}")
 endfunction()
-
-# Folders of tests land one after the other.
-function(hmn_add_folder folder)
-  if(EXISTS ${PROJECT_SOURCE_DIR}/${folder}/CMakeLists.txt)
-    add_subdirectory(${PROJECT_SOURCE_DIR}/${folder} ${PROJECT_BINARY_DIR}/${folder})
-  endif()
-endfunction()

@@ -19,6 +19,14 @@ add_compile_options(
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
 set(CMAKE_CXX_ARCHIVE_CREATE "<CMAKE_AR> qcD <TARGET> <LINK_FLAGS> <OBJECTS>")
 set(CMAKE_CXX_ARCHIVE_FINISH "<CMAKE_RANLIB> -D <TARGET>")
+set(hmn_with_lto OFF)
+if(HMN_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT HMN_SANITIZE
+    AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
+  set(hmn_with_lto ON)
+  # An archive holds machine code alone: what only one version of gcc reads is taken out.
+  list(PREPEND CMAKE_CXX_ARCHIVE_FINISH
+    "${CMAKE_OBJCOPY} --wildcard --remove-section=.gnu.lto_* --remove-section=.gnu.debuglto_* <TARGET>")
+endif()
 
 if(HMN_SANITIZE)
   list(JOIN HMN_SANITIZE "," hmn_sanitizers)
@@ -60,13 +68,25 @@ target_link_libraries(hmn_internal INTERFACE hmn_flags)
 target_include_directories(hmn_internal INTERFACE
   ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
 target_compile_definitions(hmn_internal INTERFACE HMN_BUILD=1)
+# Nothing here asks an object for its type. A sanitizer does.
+if(NOT HMN_SANITIZE)
+  target_compile_options(hmn_internal INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
+endif()
 
 # What is compiled in concerns the registry and hmn_feature; the rest compiles the same.
 add_library(hmn_switches INTERFACE)
 target_compile_definitions(hmn_switches INTERFACE
   HMN_WITH_NVML=$<BOOL:${HMN_BACKEND_NVML}>
   HMN_WITH_NVIDIA_SMI=$<BOOL:${HMN_BACKEND_NVIDIA_SMI}>
+  HMN_WITH_AMD_SMI=$<BOOL:${HMN_BACKEND_AMD_SMI}>
+  HMN_WITH_ROCM_SMI=$<BOOL:${HMN_BACKEND_ROCM_SMI}>
   HMN_WITH_DRM=$<BOOL:${HMN_BACKEND_DRM}>
+  HMN_WITH_AMDGPU=$<BOOL:${HMN_BACKEND_AMDGPU}>
+  HMN_WITH_KFD=$<BOOL:${HMN_BACKEND_KFD}>
+  HMN_WITH_I915=$<BOOL:${HMN_BACKEND_I915}>
+  HMN_WITH_XE=$<BOOL:${HMN_BACKEND_XE}>
+  HMN_WITH_DMEM=$<BOOL:${HMN_BACKEND_DMEM}>
+  HMN_WITH_TEGRA=$<BOOL:${HMN_BACKEND_TEGRA}>
   HMN_WITH_SIMULATED=$<BOOL:${HMN_BACKEND_SIMULATED}>
   HMN_WITH_SUBPROCESS=$<BOOL:${HMN_SUBPROCESS}>)
 
@@ -89,4 +109,10 @@ if(HMN_PRECOMPILE)
     "$<$<COMPILE_LANGUAGE:CXX>:<string$<ANGLE-R>>"
     "$<$<COMPILE_LANGUAGE:CXX>:<variant$<ANGLE-R>>"
     "$<$<COMPILE_LANGUAGE:CXX>:<vector$<ANGLE-R>>")
+endif()
+# A sixth less code in the shared library; the objects serve the archive as well.
+add_library(hmn_whole INTERFACE)
+if(hmn_with_lto)
+  # The assembler writes the build folder into such objects where the line table is its own.
+  target_compile_options(hmn_whole INTERFACE -flto=auto -ffat-lto-objects -gno-as-loc-support)
 endif()

@@ -7,6 +7,11 @@ install(FILES include/hypomnesis.h bindings/cpp/hypomnesis.hpp
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT Development)
 install(TARGETS hypomnesis EXPORT hypomnesisTargets
   LIBRARY COMPONENT Runtime NAMELINK_COMPONENT Development)
+if(hmn_with_module)
+  cmake_path(GET HMN_MODULE_FILE PARENT_PATH folder)
+  install(TARGETS hypomnesis_simulation
+    LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR}/${folder} COMPONENT Runtime)
+endif()
 install(TARGETS hypomnesis_static EXPORT hypomnesisStaticTargets
   ARCHIVE COMPONENT Development)
 foreach(set hypomnesisTargets hypomnesisStaticTargets)

@@ -1,17 +1,45 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
+# Simulation and recording: inside the static library, and in a module that the shared one loads when
+# it is asked for them. A C++ runtime that is linked in would be there twice then, and an exception of
+# the one is not for the other to free: inside.
+set(HMN_MODULE_FILE hypomnesis/simulation-${PROJECT_VERSION}.so)
+set(hmn_with_module OFF)
+if(HMN_BACKEND_SIMULATED AND NOT HMN_STATIC_RUNTIME)
+  set(hmn_with_module ON)
+endif()
+
 set(hmn_objects "")
 foreach(part platform model core backends api)
   add_subdirectory(src/${part})
   target_link_libraries(hmn_${part} PUBLIC hmn_internal PRIVATE hmn_small)
   list(APPEND hmn_objects $<TARGET_OBJECTS:hmn_${part}>)
 endforeach()
+# All but the boundary: libabigail cannot read the types of what was optimised across files.
+foreach(part platform model core backends)
+  target_link_libraries(hmn_${part} PRIVATE hmn_whole)
+endforeach()
 target_link_libraries(hmn_api PRIVATE hmn_switches)
 # Types whole, whatever the build type says of debug information: they are what ABIs are compared by.
 target_compile_options(hmn_api PRIVATE $<$<CONFIG:RelWithDebInfo>:-g>)
 target_link_libraries(hmn_backends PRIVATE hmn_switches)
 
-add_library(hypomnesis SHARED ${hmn_objects})
-add_library(hypomnesis_static STATIC ${hmn_objects})
+set(hmn_inside_objects "")
+set(hmn_loader_objects "")
+if(HMN_BACKEND_SIMULATED)
+  foreach(part recording simulated simulated_inside simulated_loader simulated_module module_headers)
+    target_link_libraries(hmn_${part} PRIVATE hmn_small hmn_whole)
+  endforeach()
+  foreach(part recording simulated simulated_inside)
+    list(APPEND hmn_inside_objects $<TARGET_OBJECTS:hmn_${part}>)
+  endforeach()
+  set(hmn_loader_objects ${hmn_inside_objects})
+  if(hmn_with_module)
+    set(hmn_loader_objects $<TARGET_OBJECTS:hmn_simulated_loader> $<TARGET_OBJECTS:hmn_module_headers>)
+  endif()
+endif()
+
+add_library(hypomnesis SHARED ${hmn_objects} ${hmn_loader_objects})
+add_library(hypomnesis_static STATIC ${hmn_objects} ${hmn_inside_objects})
 add_library(hypomnesis::hypomnesis ALIAS hypomnesis)
 add_library(hypomnesis::hypomnesis_static ALIAS hypomnesis_static)
 
@@ -27,22 +55,54 @@ foreach(target hypomnesis hypomnesis_static)
   target_link_libraries(${target} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
 endforeach()
 target_compile_definitions(hypomnesis_static INTERFACE HMN_STATIC)
-target_link_libraries(hypomnesis PRIVATE $<BUILD_INTERFACE:hmn_flags>)
 
+# hmn_link_as_shipped(<target> <version script>): a shared object of ours.
+function(hmn_link_as_shipped target map)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:hmn_flags>)
+  target_link_options(${target} PRIVATE
+    -Wl,--version-script=${map} -Wl,--no-undefined-version)
+  if(hmn_with_lto)
+    target_link_options(${target} PRIVATE -flto=auto -flto-partition=one
+      -ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${PROJECT_BINARY_DIR}=.)
+  endif()
+  if(NOT HMN_SANITIZE)
+    target_link_options(${target} PRIVATE -Wl,-z,defs)
+  endif()
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${map})
+endfunction()
+
+set(HMN_SYMBOL_MAP ${PROJECT_SOURCE_DIR}/abi/hypomnesis.map)
+hmn_link_as_shipped(hypomnesis ${HMN_SYMBOL_MAP})
 # A driver call may still run in a worker thread after dlclose, hence nodelete.
 target_link_options(hypomnesis PRIVATE -Wl,-z,nodelete)
-if(NOT HMN_SANITIZE)
-  target_link_options(hypomnesis PRIVATE -Wl,-z,defs)
-endif()
 if(HMN_STATIC_RUNTIME)
   target_link_options(hypomnesis PRIVATE -static-libgcc -static-libstdc++
     -Wl,--exclude-libs,ALL)
 endif()
 
-set(HMN_SYMBOL_MAP ${PROJECT_SOURCE_DIR}/abi/hypomnesis.map)
-target_link_options(hypomnesis PRIVATE
-  -Wl,--version-script=${HMN_SYMBOL_MAP} -Wl,--no-undefined-version)
-set_property(TARGET hypomnesis APPEND PROPERTY LINK_DEPENDS ${HMN_SYMBOL_MAP})
+# The module lies below the folder of the library, here as where they are installed. What else it needs
+# of the inside it takes from the archive. It stays because it is never closed: one that is nodelete and
+# for which glibc (2.36) had no memory to the end would stay too, and no exception could pass it.
+if(hmn_with_module)
+  add_library(hypomnesis_simulation MODULE $<TARGET_OBJECTS:hmn_simulated_module>
+    $<TARGET_OBJECTS:hmn_module_headers> $<TARGET_OBJECTS:hmn_simulated> $<TARGET_OBJECTS:hmn_recording>)
+  target_link_libraries(hypomnesis_simulation PRIVATE hypomnesis_static)
+  hmn_link_as_shipped(hypomnesis_simulation ${PROJECT_SOURCE_DIR}/src/backends/simulated/module.map)
+  cmake_path(GET HMN_MODULE_FILE PARENT_PATH module_folder)
+  cmake_path(GET HMN_MODULE_FILE STEM LAST_ONLY module_name)
+  set(library_folder ${CMAKE_LIBRARY_OUTPUT_DIRECTORY})
+  if(NOT library_folder)
+    set(library_folder ${CMAKE_CURRENT_BINARY_DIR})
+  endif()
+  get_property(is_multiple GLOBAL PROPERTY GENERATOR_IS_MULTI_CONFIG)
+  if(is_multiple)
+    string(APPEND library_folder /$<CONFIG>)
+  endif()
+  set_target_properties(hypomnesis_simulation PROPERTIES
+    PREFIX "" OUTPUT_NAME ${module_name} SUFFIX .so NO_SONAME ON LINKER_LANGUAGE CXX
+    LIBRARY_OUTPUT_DIRECTORY ${library_folder}/${module_folder})
+  add_dependencies(hypomnesis hypomnesis_simulation)
+endif()
 
 # For tests of the inside: the same objects, with the internal headers.
 add_library(hmn_inside INTERFACE)

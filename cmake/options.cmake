@@ -8,6 +8,7 @@ option(HMN_BUILD_FUZZ "Build the fuzz targets (clang with libFuzzer)" OFF)
 option(HMN_STATIC_CLI "Link libhypomnesis into the hmn command" OFF)
 option(HMN_STATIC_RUNTIME "Link libgcc and libstdc++ into the shared library" OFF)
 option(HMN_PRECOMPILE "Precompile common headers: faster builds that hide missing includes" OFF)
+option(HMN_LTO "Optimise the shared library across its files (gcc; not in Debug builds)" ON)
 option(HMN_WERROR "Treat warnings as errors" OFF)
 set(HMN_TEST_FOLDERS "unit;abi;backends;cli;bindings;live;install;repo" CACHE STRING
   "The folders of tests/ that are built and run, a list")
@@ -16,7 +17,15 @@ set(HMN_SANITIZE "" CACHE STRING "Sanitizers, a list: address;undefined or threa
 
 option(HMN_BACKEND_NVML "NVIDIA through libnvidia-ml.so.1" ON)
 option(HMN_BACKEND_NVIDIA_SMI "NVIDIA through the nvidia-smi program" ON)
+option(HMN_BACKEND_AMD_SMI "AMD through the amd-smi program" ON)
+option(HMN_BACKEND_ROCM_SMI "AMD through the rocm-smi program" ON)
 option(HMN_BACKEND_DRM "Any kernel DRM driver through sysfs and fdinfo" ON)
+option(HMN_BACKEND_AMDGPU "AMD through its kernel driver (with HMN_BACKEND_DRM)" ON)
+option(HMN_BACKEND_KFD "AMD's compute processes (with HMN_BACKEND_AMDGPU)" ON)
+option(HMN_BACKEND_I915 "Intel GPUs of the kernel's i915 driver" ON)
+option(HMN_BACKEND_XE "Intel GPUs of the kernel's xe driver" ON)
+option(HMN_BACKEND_DMEM "Limits of device memory by the dmem control group" ON)
+option(HMN_BACKEND_TEGRA "NVIDIA's SoCs (Jetson) through sysfs" ON)
 option(HMN_BACKEND_SIMULATED "Machines described by a file" ON)
 
 set(HMN_CORPUS_DIR "${PROJECT_SOURCE_DIR}/../shared/corpus" CACHE PATH
@@ -27,9 +36,19 @@ set(HMN_REFERENCE_DIR "${PROJECT_SOURCE_DIR}/../shared/reference" CACHE PATH
 set(HMN_VENDOR_DIR "${PROJECT_SOURCE_DIR}/build/debs/nvidia" CACHE PATH
   "Unpacked packages with the vendor's own NVML library and header; the tests skip without it")
 
+# A driver of the DRM room goes with it, and KFD stands behind amdgpu alone.
+if(NOT HMN_BACKEND_DRM)
+  set(HMN_BACKEND_AMDGPU OFF)
+  set(HMN_BACKEND_I915 OFF)
+  set(HMN_BACKEND_XE OFF)
+endif()
+if(NOT HMN_BACKEND_AMDGPU)
+  set(HMN_BACKEND_KFD OFF)
+endif()
+
 # No code that starts a program is compiled when no backend needs it.
 set(HMN_SUBPROCESS OFF)
-if(HMN_BACKEND_NVIDIA_SMI)
+if(HMN_BACKEND_NVIDIA_SMI OR HMN_BACKEND_AMD_SMI OR HMN_BACKEND_ROCM_SMI)
   set(HMN_SUBPROCESS ON)
 endif()
 

@@ -14,10 +14,12 @@
  *
  * WHAT HOLDS FOR EVERY FUNCTION AND STRUCT
  *
- * Inputs (hmn_context_options, hmn_snapshot_options). Zero the struct, then set struct_size. Zero is
- * the default in every field, so NULL, a zeroed struct and an older, shorter struct mean the same. A
- * flag bit that this library does not know, or a byte other than zero past what it knows, is
- * HMN_E_UNKNOWN_FLAG: what was asked for and cannot be done is never passed over in silence.
+ * Inputs (hmn_context_options, hmn_snapshot_options, hmn_sampler_options, hmn_tracker_options,
+ * hmn_spill_options, hmn_spill_sample, and what an estimate is of: hmn_packing, hmn_attention,
+ * hmn_cache). Zero the struct, then set struct_size. Zero is the default in every field, so
+ * NULL, a zeroed struct and an older, shorter struct mean the same. A flag bit that this library does
+ * not know, or a byte other than zero past what it knows, is HMN_E_UNKNOWN_FLAG: what was asked for
+ * and cannot be done is never passed over in silence.
  *
  * Results (all other structs). Set struct_size, nothing else. It must be a multiple of 8, from the
  * struct's ..._SIZE_V1 to 65536, else HMN_E_STRUCT_SIZE and nothing is written. On HMN_OK every byte
@@ -41,15 +43,17 @@
  * Threads. Every handle may be used from any thread at once. Only destroy needs the handle to itself;
  * it accepts NULL, never waits for a driver, and handles may be destroyed in any order.
  *
- * Fork. In a forked child the parent's context answers HMN_E_FORKED and may be destroyed; snapshots
- * stay readable; a new context works.
+ * Fork. In a forked child the parent's context, sampler and a context's spill detector answer
+ * HMN_E_FORKED and may be destroyed; snapshots stay readable, trackers
+ * usable; a new context works.
  *
  * Signals. No function may be called from a signal handler. The library installs none, prints
  * nothing, changes no locale, leaves errno as it was, and is no point of thread cancellation.
  *
  * Statuses named below come beside those that every function can give: HMN_E_ARGUMENT (a pointer is
  * NULL that must not be), HMN_E_STRUCT_SIZE, HMN_E_UNKNOWN_FLAG, HMN_E_NO_MEMORY (the host's memory is
- * exhausted), HMN_E_INTERNAL (a defect of this library) and, with a context, HMN_E_FORKED.
+ * exhausted), HMN_E_INTERNAL (a defect of this library) and, with a context, a sampler or a spill
+ * detector, HMN_E_FORKED.
  */
 #ifndef HYPOMNESIS_H
 #define HYPOMNESIS_H
@@ -95,6 +99,12 @@ extern "C" {
 typedef struct hmn_context hmn_context;
 /** One picture of everything asked for: immutable, outlives its context. @since 0.1 */
 typedef struct hmn_snapshot hmn_snapshot;
+/** A thread that takes snapshots on a schedule; outlives its context. @since 0.1 */
+typedef struct hmn_sampler hmn_sampler;
+/** A budget that a program keeps to; outlives its context. @since 0.1 */
+typedef struct hmn_tracker hmn_tracker;
+/** A detector of device memory that moves to the host; outlives its context. @since 0.1 */
+typedef struct hmn_spill hmn_spill;
 
 /* ---- status -------------------------------------------------------------------------------- */
 
@@ -120,11 +130,11 @@ enum {
     HMN_E_BACKEND = -13,     /* a driver or tool answered with an error, or with nonsense */
     HMN_E_LIMIT = -14,       /* a limit was reached */
     HMN_E_OVERFLOW = -15,    /* the result does not fit 64 bits */
-    HMN_E_FORKED = -16,      /* the context was made by the parent of this process */
+    HMN_E_FORKED = -16,      /* the handle was made by the parent of this process */
     HMN_E_BUFFER = -17,      /* the buffer is too small; *needed says how large it must be */
     HMN_E_EMPTY = -18,       /* it was not asked for, or there is nothing to give */
     HMN_E_INTERNAL = -19,    /* a defect of this library; please report it */
-    HMN_E_ASLEEP = -20,      /* answering would have to wake the device */
+    HMN_E_ASLEEP = -20,      /* answering would have to wake the device, or keep it awake */
     HMN_E_STATE = -21        /* the right call at the wrong moment */
 };
 
@@ -136,8 +146,16 @@ enum {
     HMN_BACKEND_OS = 1,         /* the operating system itself */
     HMN_BACKEND_NVML = 2,       /* NVIDIA's management library */
     HMN_BACKEND_NVIDIA_SMI = 3, /* NVIDIA's command, when NVML cannot serve */
+    HMN_BACKEND_AMDGPU = 4,     /* AMD's kernel driver: sysfs and fdinfo */
+    HMN_BACKEND_KFD = 5,        /* AMD's compute driver: what compute processes use */
+    HMN_BACKEND_ROCM_SMI = 6,   /* AMD's rocm-smi command, when the kernel does not tell */
+    HMN_BACKEND_I915 = 7,       /* Intel's older kernel driver */
+    HMN_BACKEND_XE = 8,         /* Intel's newer kernel driver */
     HMN_BACKEND_DRM = 9,        /* any kernel DRM driver: sysfs, and the fdinfo files of its clients */
-    HMN_BACKEND_SIMULATED = 16  /* a machine described by a file: nothing was measured */
+    HMN_BACKEND_TEGRA = 14,     /* NVIDIA's SoCs (Jetson): sysfs */
+    HMN_BACKEND_DMEM = 15,      /* the kernel's control group of device memory */
+    HMN_BACKEND_SIMULATED = 16, /* a machine described by a file: nothing was measured */
+    HMN_BACKEND_AMD_SMI = 17    /* AMD's amd-smi command, when the kernel does not tell */
 };
 
 /** Remarks on a result; each bit has one meaning in every struct. */
@@ -219,12 +237,13 @@ HMN_FN(const char *) hmn_backend_name(uint32_t backend) HMN_NX;
 /* ---- context --------------------------------------------------------------------------------- */
 
 enum {
-    HMN_CONTEXT_NO_SUBPROCESS = 1 << 0, /* never run a helper program (nvidia-smi) */
+    HMN_CONTEXT_NO_SUBPROCESS = 1 << 0, /* never run a helper program (nvidia-smi, rocm-smi, amd-smi) */
     HMN_CONTEXT_WAKE_DEVICES = 1 << 1,  /* a sleeping GPU may be woken to answer */
     HMN_CONTEXT_NO_THREADS = 1 << 2,    /* start none: a driver may then block the caller, and a
                                          * deadline can only be kept between driver calls */
     HMN_CONTEXT_ENVIRONMENT = 1 << 3,   /* read HMN_* variables now (never when set-user-id) */
-    HMN_CONTEXT_TRACE = 1 << 4          /* each driver call becomes a diagnostic of the snapshot */
+    HMN_CONTEXT_TRACE = 1 << 4,         /* each driver call becomes a diagnostic of the snapshot */
+    HMN_CONTEXT_RECORD = 1 << 5         /* keep what the backends read: hmn_context_recording */
 };
 enum { HMN_CONTEXT_OPTIONS_SIZE_V1 = 40 };
 /** In; NULL means every default. @since 0.1 */
@@ -237,7 +256,8 @@ typedef struct hmn_context_options {
     uint32_t max_age_ms;       /* readings this young share one driver call; 0 = none do */
     uint32_t idle_close_ms;    /* a vendor library whose GPU may sleep is shut down this long after
                                 * the last reading; 0 = 2000 */
-    uint32_t reserved0;        /* zero */
+    uint32_t rescan_ms;        /* all processes are looked through for GPU clients at least this
+                                * often, the known clients at each reading; 0 = 2000 */
     uint64_t backends_off;     /* bit n disables backend n */
 } hmn_context_options;
 
@@ -248,8 +268,11 @@ enum {
     HMN_PATH_SYS = 2,        /* the sysfs tree, default "/sys" [HMN_SYS] */
     HMN_PATH_NVML = 3,       /* the NVML library, by absolute path [HMN_NVML] */
     HMN_PATH_NVIDIA_SMI = 4, /* the nvidia-smi program, by absolute path [HMN_NVIDIA_SMI] */
-    HMN_PATH_SIMULATION = 7, /* a machine file: it replaces every other source [HMN_SIMULATION] */
+    HMN_PATH_ROCM_SMI = 5,   /* the rocm-smi program, by absolute path [HMN_ROCM_SMI] */
+    HMN_PATH_SIMULATION = 7, /* a machine file, a recording or a folder of copied kernel files: it
+                              * replaces every other source [HMN_SIMULATION] */
     HMN_PATH_CGROUP = 8,     /* the cgroup mount, default: found in mountinfo [HMN_CGROUP] */
+    HMN_PATH_AMD_SMI = 9,    /* the amd-smi program, by absolute path [HMN_AMD_SMI] */
     HMN_PATH_DEV = 10        /* the device nodes, default "/dev" for the usual sysfs tree, none for
                               * another [HMN_DEV] */
 };
@@ -282,20 +305,30 @@ typedef struct hmn_backend_info {
 } hmn_backend_info;
 
 /** Makes a context. Touches no driver and starts no thread.
- *  HMN_E_UNKNOWN_FLAG: an unknown flag, a set bit of backends_off past 63 never, reserved0 not zero.
+ *  HMN_E_UNKNOWN_FLAG: an unknown flag. HMN_E_UNSUPPORTED: HMN_CONTEXT_RECORD, and recordings are not
+ *  compiled in, or the file that they need beside the library is missing or of another build.
  *  HMN_E_ARGUMENT: with HMN_CONTEXT_ENVIRONMENT, a variable holds what set_path would refuse.
  *  *out is owned by the caller: hmn_context_destroy. @since 0.1 */
 HMN_FN(hmn_status) hmn_context_create(const hmn_context_options *options, hmn_context **out, hmn_error *error) HMN_NX;
 /** Reads from another place than the usual one. `path` is HMN_PATH_*; `value` an absolute path, or
  *  NULL for the default; it is copied. Whether something is there shows at the first reading.
  *  HMN_E_ARGUMENT: not absolute, empty, or longer than 4095 bytes. HMN_E_RANGE: no such HMN_PATH_*.
- *  HMN_E_UNSUPPORTED: the backend it is for is not compiled in.
+ *  HMN_E_UNSUPPORTED: the backend it is for is not compiled in; or a simulation is asked for, and the
+ *  file that it needs beside the library is missing or of another build.
  *  HMN_E_STATE: a reading was already made with this context. @since 0.1 */
 HMN_FN(hmn_status) hmn_context_set_path(hmn_context *context, uint32_t path, const char *value, hmn_error *error) HMN_NX;
 /** Tells how a backend (HMN_BACKEND_*) fares; it is opened if that was not tried yet, within the
  *  deadlines. A backend that is absent, off or failing is HMN_OK here, told by state and status.
  *  HMN_E_RANGE: no such backend. @since 0.1 */
 HMN_FN(hmn_status) hmn_context_backend(hmn_context *context, uint32_t backend, hmn_backend_info *out, hmn_error *error) HMN_NX;
+/** What the backends of a context with HMN_CONTEXT_RECORD have read so far: files, links, device
+ *  numbers, answers of drivers and tools, as a machine file that HMN_PATH_SIMULATION takes elsewhere.
+ *  Names of users and hosts, home folders, arguments of processes, UUIDs and serial numbers are
+ *  replaced; each file is kept as it was last read. Another reading may make it longer: ask again on
+ *  HMN_E_BUFFER.
+ *  HMN_E_STATE: the context does not record, or reads a simulated machine. HMN_E_LIMIT: more was read
+ *  than the 16 MiB that a machine file may have. @since 0.1 */
+HMN_FN(hmn_status) hmn_context_recording(hmn_context *context, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
 /** Ends a context. Never waits for a driver: a call that hangs is left behind, and what it needs
  *  stays valid until it returns. NULL is fine. @since 0.1 */
 HMN_FN(void) hmn_context_destroy(hmn_context *context) HMN_NX;
@@ -360,9 +393,9 @@ typedef struct hmn_system_memory {
 } hmn_system_memory;
 
 /* Direct readings fill the caller's struct and, in the steady state, allocate nothing (but
- * hmn_system_memory_read, which looks for the control groups each time). `fields` are the presence
- * bits that are wanted; 0 means those that are cheap. A field that was asked for and is missing leaves
- * HMN_NOTE_PARTIAL; when nothing at all could be read the call fails. */
+ * hmn_system_memory_read, which looks for the control groups each time, and hmn_metric_read). `fields`
+ * are the presence bits that are wanted; 0 means those that are cheap. A field that was asked for and
+ * is missing leaves HMN_NOTE_PARTIAL; when nothing at all could be read the call fails. */
 
 /** Host memory of a process of the proc tree in use. Cheap: resident and virtual.
  *  HMN_E_RANGE: pid is 0. HMN_E_UNKNOWN_FLAG: an unknown bit in fields.
@@ -572,6 +605,144 @@ typedef struct hmn_telemetry {
  *  them. Otherwise as hmn_pool_read. @since 0.1 */
 HMN_FN(hmn_status) hmn_telemetry_read(hmn_context *context, uint32_t device_index, hmn_flags fields, hmn_telemetry *out, hmn_error *error) HMN_NX;
 
+/* ---- devices: single numbers -------------------------------------------------------------------- */
+
+/** A metric is one number of a device: those that hmn_telemetry has no field for, and of those that it
+ *  has, each instance with a source of its own (every sensor, every fan, every clock). Numbers grow;
+ *  what a metric is counted in is part of its meaning, and hmn_metric_unit tells it. "Count": in
+ *  `count`, whole; all others are in `value`. */
+enum {
+    HMN_METRIC_UNKNOWN = 0,
+    HMN_METRIC_ENGINE_BUSY_NS = 1,         /* count, ns, ever growing; instance: HMN_ENGINE_* */
+    HMN_METRIC_ENGINE_PERCENT = 2,         /* 0..100 of window_ns; instance: HMN_ENGINE_* */
+    HMN_METRIC_ENGINE_CAPACITY = 3,        /* count: how many there are; instance: HMN_ENGINE_* */
+    HMN_METRIC_TEMPERATURE = 20,           /* Celsius; instance: HMN_SENSOR_* */
+    HMN_METRIC_TEMPERATURE_LIMIT = 21,     /* Celsius: where the device slows down; HMN_SENSOR_* */
+    HMN_METRIC_FAN_RPM = 22,               /* turns a minute; instance: fan, from 0 */
+    HMN_METRIC_FAN_PERCENT = 23,           /* of the highest speed, may pass 100; fan, from 0 */
+    HMN_METRIC_POWER_WATTS = 24,           /* W; instance: HMN_POWER_* */
+    HMN_METRIC_ENERGY_JOULES = 25,         /* J, ever growing: take differences; HMN_POWER_* */
+    HMN_METRIC_CLOCK_MHZ = 26,             /* MHz; instance: HMN_CLOCK_* */
+    HMN_METRIC_CLOCK_LIMIT_MHZ = 27,       /* MHz: highest; instance: HMN_CLOCK_* */
+    HMN_METRIC_VOLTAGE = 28,               /* V; instance: HMN_RAIL_* */
+    HMN_METRIC_TEMPERATURE_SHUTDOWN = 29,  /* Celsius: where it switches itself off; HMN_SENSOR_* */
+    HMN_METRIC_POWER_LIMIT_WATTS = 30,     /* W; instance: HMN_POWER_LIMIT_* */
+    HMN_METRIC_ECC_CORRECTED = 40,         /* count of memory errors; instance: HMN_ERA_* */
+    HMN_METRIC_ECC_UNCORRECTED = 41,       /* count of memory errors; instance: HMN_ERA_* */
+    HMN_METRIC_ROWS_REMAPPED = 42,         /* count; instance: HMN_REMAPPED_* */
+    HMN_METRIC_LAST_FAULT = 43,            /* count: the driver's own number of it (NVIDIA: Xid) */
+    HMN_METRIC_THROTTLE_NS = 44,           /* count, ns held back, ever growing; HMN_THROTTLE_* */
+    HMN_METRIC_PCIE_RX_BYTES = 60,         /* count, ever growing: received by the device */
+    HMN_METRIC_PCIE_TX_BYTES = 61,         /* count, ever growing: sent by the device */
+    HMN_METRIC_PCIE_REPLAYS = 62,          /* count, ever growing: packets sent again */
+    HMN_METRIC_LINK_RX_BYTES = 63,         /* count, ever growing; link to other devices, from 0 */
+    HMN_METRIC_LINK_TX_BYTES = 64          /* count, ever growing; link to other devices, from 0 */
+};
+/* Instances: which one of several. 0: of the whole device, or the source does not tell which. */
+enum {
+    HMN_ENGINE_UNKNOWN = 0,
+    HMN_ENGINE_GRAPHICS = 1,
+    HMN_ENGINE_COMPUTE = 2,
+    HMN_ENGINE_COPY = 3,
+    HMN_ENGINE_DECODE = 4,
+    HMN_ENGINE_ENCODE = 5,
+    HMN_ENGINE_VIDEO = 6, /* decodes and encodes, or improves pictures */
+    HMN_ENGINE_OTHER = 7,
+    HMN_ENGINE_MEMORY = 8 /* the memory controller */
+};
+enum {
+    HMN_SENSOR_UNKNOWN = 0,
+    HMN_SENSOR_CORE = 1, /* edge of the chip, or its average */
+    HMN_SENSOR_HOTSPOT = 2,
+    HMN_SENSOR_MEMORY = 3,
+    HMN_SENSOR_PACKAGE = 4,
+    HMN_SENSOR_BOARD = 5,
+    HMN_SENSOR_REGULATOR = 6
+};
+enum {
+    HMN_POWER_UNKNOWN = 0,
+    HMN_POWER_AVERAGE = 1, /* of the device, over window_ns where that is known */
+    HMN_POWER_INSTANT = 2, /* of the device, now */
+    HMN_POWER_PACKAGE = 3, /* the chip and what is in its package, a CPU too */
+    HMN_POWER_MEMORY = 4,
+    HMN_POWER_BOARD = 5
+};
+enum {
+    HMN_POWER_LIMIT_UNKNOWN = 0,
+    HMN_POWER_LIMIT_CURRENT = 1,
+    HMN_POWER_LIMIT_DEFAULT = 2, /* the maker's */
+    HMN_POWER_LIMIT_MIN = 3,     /* lowest that can be set */
+    HMN_POWER_LIMIT_MAX = 4      /* highest that can be set */
+};
+enum {
+    HMN_CLOCK_UNKNOWN = 0,
+    HMN_CLOCK_CORE = 1, /* graphics */
+    HMN_CLOCK_MEMORY = 2,
+    HMN_CLOCK_SM = 3, /* NVIDIA's streaming multiprocessors */
+    HMN_CLOCK_VIDEO = 4,
+    HMN_CLOCK_MEDIA = 5,
+    HMN_CLOCK_SOC = 6,
+    HMN_CLOCK_FABRIC = 7,
+    HMN_CLOCK_REQUESTED = 8 /* of the core, before limits */
+};
+enum {
+    HMN_RAIL_UNKNOWN = 0,
+    HMN_RAIL_CORE = 1,
+    HMN_RAIL_SOC = 2,
+    HMN_RAIL_MEMORY = 3,
+    HMN_RAIL_BOARD = 4
+};
+enum {
+    HMN_ERA_UNKNOWN = 0,
+    HMN_ERA_SINCE_LOAD = 1, /* since the driver was loaded, or the device reset */
+    HMN_ERA_LIFETIME = 2    /* of the device */
+};
+enum {
+    HMN_REMAPPED_UNKNOWN = 0,
+    HMN_REMAPPED_CORRECTED = 1,   /* rows of memory replaced after corrected errors */
+    HMN_REMAPPED_UNCORRECTED = 2, /* after uncorrected errors */
+    HMN_REMAPPED_PENDING = 3,     /* 1: a reset will replace some, 0: none waits for it */
+    HMN_REMAPPED_FAILED = 4       /* 1: one could not be replaced, 0: none */
+};
+enum {
+    HMN_METRIC_HAS_PID = 1 << 0,
+    HMN_METRIC_HAS_VALUE = 1 << 1,
+    HMN_METRIC_HAS_COUNT = 1 << 2,
+    HMN_METRIC_HAS_WINDOW = 1 << 3
+};
+enum { HMN_METRIC_SIZE_V1 = 64 };
+/** One number of a device, with its own source and age. Exactly one of value and count is there. Out.
+ *  @since 0.1 */
+typedef struct hmn_metric {
+    uint32_t struct_size;
+    hmn_flags present; /* HMN_METRIC_HAS_* */
+    hmn_flags notes;
+    uint32_t backend;
+    uint32_t device_index;
+    uint32_t pid;       /* with its bit: this process' part, not the device's */
+    uint32_t id;        /* HMN_METRIC_* */
+    uint32_t instance;  /* which one of several: see the metric */
+    double value;       /* a reading */
+    uint64_t count;     /* ever growing, or whole by nature */
+    uint64_t window_ns; /* what value averages over */
+    uint64_t age_ns;    /* since the driver was asked */
+} hmn_metric;
+/** One metric of the whole device, also one that takes long to read (HMN_SNAPSHOT_SLOW). A snapshot
+ *  with HMN_COLLECT_METRICS has all of them for the price of a few.
+ *  HMN_E_RANGE: no such HMN_METRIC_*. HMN_E_UNSUPPORTED: the device has no such metric or instance, or
+ *  its driver does not tell it. Otherwise as hmn_pool_read. @since 0.1 */
+HMN_FN(hmn_status) hmn_metric_read(hmn_context *context, uint32_t device_index, uint32_t metric, uint32_t instance, hmn_metric *out, hmn_error *error) HMN_NX;
+/** A metric's name, for instance "temperature"; "unknown" for a number it does not know. Static
+ *  storage, never NULL. @since 0.1 */
+HMN_FN(const char *) hmn_metric_name(uint32_t metric) HMN_NX;
+/** What a metric is counted in, for instance "W"; "" for a plain number or one it does not know.
+ *  Static storage, never NULL. @since 0.1 */
+HMN_FN(const char *) hmn_metric_unit(uint32_t metric) HMN_NX;
+/** The name of a metric's instance, for instance "hotspot"; "" where it has none: the instance of
+ *  the whole device, one that is counted (fans, links), or a number it does not know. Static storage,
+ *  never NULL. @since 0.1 */
+HMN_FN(const char *) hmn_metric_instance_name(uint32_t metric, uint32_t instance) HMN_NX;
+
 /* ---- one process on one device ------------------------------------------------------------------ */
 
 enum { HMN_USAGE_COMPUTE = 1 << 0, HMN_USAGE_GRAPHICS = 1 << 1, HMN_USAGE_MEDIA = 1 << 2 };
@@ -635,13 +806,16 @@ typedef struct hmn_usage {
 } hmn_usage;
 /** What a process uses on a device. `pid` is as the driver counts it (for NVML that of this process'
  *  PID namespace, or the host's where the driver does not translate).
+ *  Load is the driver's own of the last two seconds (NVIDIA), else the difference to the process'
+ *  figures in an earlier list or call, some of which are kept: a first call has none.
  *  HMN_E_RANGE: pid is 0. HMN_E_NO_PROCESS: the driver lists no such process on the device.
  *  Otherwise as hmn_pool_read. @since 0.1 */
 HMN_FN(hmn_status) hmn_usage_read(hmn_context *context, uint32_t device_index, uint32_t pid, hmn_usage *out, hmn_error *error) HMN_NX;
 /** What the calling process uses on a device. 0 bytes is said only where the driver's list can be
  *  trusted to hold the caller; where it cannot (a list of host pids read inside a container) the
- *  call is HMN_E_NO_SOURCE and says so. Name, start time, owner and host memory are left out, here and
- *  in hmn_snapshot_self: the caller knows its own. Otherwise as hmn_pool_read. @since 0.1 */
+ *  call is HMN_E_NO_SOURCE and says so. Name, start time, owner, host memory and what would cost a
+ *  further driver call (NVIDIA's load) are left out, here and in hmn_snapshot_self. Otherwise as
+ *  hmn_pool_read. @since 0.1 */
 HMN_FN(hmn_status) hmn_usage_read_self(hmn_context *context, uint32_t device_index, hmn_usage *out, hmn_error *error) HMN_NX;
 
 /* ---- snapshot ------------------------------------------------------------------------------------
@@ -650,15 +824,18 @@ HMN_FN(hmn_status) hmn_usage_read_self(hmn_context *context, uint32_t device_ind
 enum {
     HMN_COLLECT_MEMORY = 1 << 0,    /* the caller's host memory: resident and virtual */
     HMN_COLLECT_SYSTEM = 1 << 1,    /* the host's memory */
-    HMN_COLLECT_DEVICES = 1 << 2,   /* who the devices are (implied by the next four) */
+    HMN_COLLECT_DEVICES = 1 << 2,   /* who the devices are (implied by all of the next) */
     HMN_COLLECT_POOLS = 1 << 3,     /* their memory */
     HMN_COLLECT_SELF = 1 << 4,      /* what the caller uses on each */
     HMN_COLLECT_PROCESSES = 1 << 5, /* what every process uses on each */
-    HMN_COLLECT_TELEMETRY = 1 << 6  /* load, temperature, power */
+    HMN_COLLECT_TELEMETRY = 1 << 6, /* load, temperature, power */
+    HMN_COLLECT_METRICS = 1 << 7    /* each single number that the sources tell */
 };
 enum {
-    HMN_SNAPSHOT_ONE_DEVICE = 1 << 0, /* device_index says which */
-    HMN_SNAPSHOT_ONE_PROCESS = 1 << 1 /* pid says which: keeps the usage rows of that pid alone */
+    HMN_SNAPSHOT_ONE_DEVICE = 1 << 0,  /* device_index says which */
+    HMN_SNAPSHOT_ONE_PROCESS = 1 << 1, /* pid says which: keeps the usage rows of that pid alone */
+    HMN_SNAPSHOT_SLOW = 1 << 2         /* also metrics that take more than a few milliseconds; they
+                                        * are read last, so that nothing else waits for them */
 };
 enum { HMN_SNAPSHOT_OPTIONS_SIZE_V1 = 24 };
 /** In; NULL means every default. @since 0.1 */
@@ -684,7 +861,7 @@ typedef struct hmn_snapshot_info {
     uint32_t diagnostic_count;
     uint32_t unreadable_process_count; /* processes that the system would not describe, or not let
                                         * be asked what they use of a device */
-    uint32_t reserved0;
+    uint32_t metric_count;
     uint64_t unix_time_ns; /* when it was begun, since 1970 */
     uint64_t monotonic_ns; /* the same by the clock that never jumps */
     uint64_t duration_ns;  /* how long it took */
@@ -709,7 +886,8 @@ typedef struct hmn_diagnostic {
     uint32_t native_domain; /* HMN_NATIVE_* */
     int32_t native_code;
     hmn_flags subject; /* the HMN_COLLECT_* bit that it is about */
-    hmn_flags field;   /* the presence bits of that struct that are missing because of it */
+    hmn_flags field;   /* the presence bits of that struct that are missing because of it; for
+                        * HMN_COLLECT_METRICS the HMN_METRIC_* */
     uint32_t device_index;
     uint32_t pid;         /* of the first, when several were merged */
     uint32_t count;       /* how many alike were merged into this one */
@@ -718,7 +896,11 @@ typedef struct hmn_diagnostic {
 } hmn_diagnostic;
 
 /** Text of a snapshot; `i` counts in the list that it is about. */
-enum { HMN_TEXT_PROCESS_NAME = 1 /* of usage i: command name */ };
+enum {
+    HMN_TEXT_PROCESS_NAME = 1,     /* of usage i: command name */
+    HMN_TEXT_PROCESS_COMMAND = 3,  /* of usage i: command line */
+    HMN_TEXT_PROCESS_CONTAINER = 5 /* of usage i: id of the container */
+};
 
 /** Takes a snapshot. What could not be read is a diagnostic of it, not an error of this call.
  *  HMN_E_NO_DEVICE: HMN_SNAPSHOT_ONE_DEVICE and the index was never given. HMN_E_RANGE:
@@ -747,10 +929,14 @@ HMN_FN(hmn_status) hmn_snapshot_pool(const hmn_snapshot *snapshot, uint32_t i, h
 /** Usage i (usage_count of them, by device index, then pid). HMN_E_RANGE: i is past the end.
  *  @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_usage(const hmn_snapshot *snapshot, uint32_t i, hmn_usage *out) HMN_NX;
+/** Metric i (metric_count of them, by device index). HMN_E_RANGE: i is past the end. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_metric(const hmn_snapshot *snapshot, uint32_t i, hmn_metric *out) HMN_NX;
 /** Diagnostic i (diagnostic_count of them). HMN_E_RANGE: i is past the end. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_diagnostic(const hmn_snapshot *snapshot, uint32_t i, hmn_diagnostic *out) HMN_NX;
-/** A text of the snapshot: HMN_TEXT_*. HMN_E_RANGE: no such text, or i is past the end. HMN_E_EMPTY:
- *  not known. HMN_E_BUFFER: too small. @since 0.1 */
+/** A text of the snapshot: HMN_TEXT_*. A command line has a blank between arguments; of one of more
+ *  than 4 KiB it is the beginning. A container is "<runtime>:<id>", for instance "docker:1c8f…", by
+ *  the innermost control group that is one's; HMN_E_EMPTY where none is. HMN_E_RANGE: no such text,
+ *  or i is past the end. HMN_E_EMPTY: not known. HMN_E_BUFFER: too small. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_text(const hmn_snapshot *snapshot, uint32_t text, uint32_t i, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
 
 /* ---- report and format ----------------------------------------------------------------------------
@@ -800,6 +986,463 @@ HMN_FN(hmn_status) hmn_format_json(const hmn_snapshot *snapshot, char *buffer, u
 /** A size for people: whole MiB below 1 GiB ("512 MiB", rounded down), else GiB with one decimal
  *  ("8.2 GiB"). @since 0.1 */
 HMN_FN(hmn_status) hmn_format_bytes(uint64_t bytes, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
+
+/* ---- sampler -------------------------------------------------------------------------------------
+ * One thread that takes snapshots on a schedule, so that nobody waits for a driver: a collector pulls
+ * them one by one, a program that draws asks for the latest figures every frame. It keeps what it
+ * needs of the context, which may be destroyed before it. */
+
+enum { HMN_SAMPLER_PEAKS_ONLY = 1 << 0 /* keep no snapshots: latest figures and peaks alone */ };
+enum { HMN_SAMPLER_OPTIONS_SIZE_V1 = 24 };
+/** In; NULL means every default. @since 0.1 */
+typedef struct hmn_sampler_options {
+    uint32_t struct_size;
+    hmn_flags flags;              /* HMN_SAMPLER_* */
+    uint32_t interval_ms;         /* from one snapshot to the next; 0 = 1000. A GPU that may sleep
+                                   * and has nothing to do is left alone for at least 10 s at a
+                                   * time, however short this is: figures are then the last ones,
+                                   * with HMN_NOTE_STALE, their age and a diagnostic (HMN_E_ASLEEP) */
+    uint32_t process_interval_ms; /* with HMN_COLLECT_PROCESSES, which costs most: from one snapshot
+                                   * with processes to the next; 0 = 1000. Never more often than
+                                   * interval_ms. `collect` of a snapshot between has no
+                                   * HMN_COLLECT_PROCESSES */
+    uint32_t capacity;            /* snapshots kept until they are pulled, then the oldest is
+                                   * dropped; 0 = 64, at most 65536 */
+    uint32_t reserved0;
+} hmn_sampler_options;
+
+/** Where a sampler is in its life, which has one way. */
+enum { HMN_SAMPLER_IDLE = 1, HMN_SAMPLER_RUNNING = 2, HMN_SAMPLER_STOPPED = 3 };
+enum { HMN_SAMPLER_INFO_HAS_LAST = 1 << 0 /* last_status and last_monotonic_ns */ };
+enum { HMN_SAMPLER_INFO_SIZE_V1 = 64 };
+/** How a sampler fares. Out. @since 0.1 */
+typedef struct hmn_sampler_info {
+    uint32_t struct_size;
+    hmn_flags present; /* HMN_SAMPLER_INFO_HAS_* */
+    hmn_flags notes;
+    uint32_t state;             /* HMN_SAMPLER_IDLE … */
+    uint32_t pending;           /* snapshots that wait to be pulled */
+    hmn_status last_status;     /* of the last try */
+    uint64_t taken_count;       /* snapshots taken */
+    uint64_t dropped_count;     /* of these, dropped unread to make room */
+    uint64_t late_count;        /* times that were left out since the snapshot before took too long */
+    uint64_t failed_count;      /* tries that gave no snapshot */
+    uint64_t last_monotonic_ns; /* when the last try was begun, by the clock that never jumps */
+} hmn_sampler_info;
+
+enum {
+    HMN_PEAK_HAS_USED = 1 << 0, /* used_bytes, accounting and used_monotonic_ns */
+    HMN_PEAK_HAS_HOST_POOL = 1 << 1,
+    HMN_PEAK_HAS_HOST_RESIDENT = 1 << 2
+};
+enum { HMN_PEAK_SIZE_V1 = 64 };
+/** The highest figures that a sampler has seen since its start, each for itself: they need not be of
+ *  the same moment. What rose and fell between two snapshots was not seen. Out. @since 0.1 */
+typedef struct hmn_peak {
+    uint32_t struct_size;
+    hmn_flags present; /* HMN_PEAK_HAS_* */
+    hmn_flags notes;   /* of the reading that used_bytes is from */
+    uint32_t backend;  /* so too */
+    uint32_t device_index;
+    uint32_t pid;        /* 0: of the device */
+    uint32_t accounting; /* HMN_ACCOUNT_*: what used_bytes counts */
+    uint32_t reserved0;
+    uint64_t used_bytes;          /* a device: of its main pool */
+    uint64_t host_pool_bytes;     /* a device: used of its HMN_POOL_HOST */
+    uint64_t host_resident_bytes; /* of a process: RSS */
+    uint64_t used_monotonic_ns;   /* when used_bytes was seen first */
+} hmn_peak;
+
+/** Makes a sampler. Touches no driver and starts no thread. `what` is taken each time, NULL or a
+ *  `collect` of 0 being devices, pools and telemetry; a device_index that was never given shows in
+ *  failed_count and last_status. HMN_E_RANGE: capacity is above 65536. Otherwise as
+ *  hmn_snapshot_take. *out is owned by the caller: hmn_sampler_destroy. @since 0.1 */
+HMN_FN(hmn_status) hmn_sampler_create(hmn_context *context, const hmn_sampler_options *options, const hmn_snapshot_options *what, hmn_sampler **out, hmn_error *error) HMN_NX;
+/** Ends a sampler, stopping it first. Never waits for a driver: a thread that hangs in one is left
+ *  behind, and what it needs stays valid until it returns. NULL is fine. @since 0.1 */
+HMN_FN(void) hmn_sampler_destroy(hmn_sampler *sampler) HMN_NX;
+/** Starts the thread: the first snapshot is begun at once, each other a whole number of intervals
+ *  after it; a time that has passed is left out. The thread blocks all signals.
+ *  HMN_E_STATE: it was started before. HMN_E_UNSUPPORTED: the context has HMN_CONTEXT_NO_THREADS.
+ *  HMN_E_LIMIT: the system gives no thread. @since 0.1 */
+HMN_FN(hmn_status) hmn_sampler_start(hmn_sampler *sampler, hmn_error *error) HMN_NX;
+/** Stops for good, and wakes those that wait in hmn_sampler_next. Does not wait for the snapshot
+ *  under way, which is thrown away. HMN_OK also when it was stopped before. HMN_E_STATE: it was never
+ *  started. @since 0.1 */
+HMN_FN(hmn_status) hmn_sampler_stop(hmn_sampler *sampler, hmn_error *error) HMN_NX;
+/** Pulls the oldest snapshot that nobody has pulled, waiting for one until timeout_ms (0: not at
+ *  all) are over. Several threads may wait; each snapshot goes to one of them.
+ *  HMN_E_EMPTY: none has come yet. HMN_E_STATE: none will come: it is not started, it is stopped and
+ *  all were pulled, or it keeps none (HMN_SAMPLER_PEAKS_ONLY).
+ *  *out is owned by the caller: hmn_snapshot_destroy. @since 0.1 */
+HMN_FN(hmn_status) hmn_sampler_next(hmn_sampler *sampler, uint32_t timeout_ms, hmn_snapshot **out, hmn_error *error) HMN_NX;
+/** How a sampler fares. @since 0.1 */
+HMN_FN(hmn_status) hmn_sampler_read(const hmn_sampler *sampler, hmn_sampler_info *out) HMN_NX;
+/** The main pool of a device as the latest snapshot has it; age_ns grows while no newer one comes.
+ *  Asks no driver, takes no lock, allocates nothing and waits for nobody: for every frame.
+ *  HMN_E_NO_DEVICE: no snapshot has had a device of that index. HMN_E_EMPTY: there is no snapshot
+ *  yet, or the latest has no such figures. @since 0.1 */
+HMN_FN(hmn_status) hmn_sampler_latest_pool(const hmn_sampler *sampler, uint32_t device_index, hmn_pool *out) HMN_NX;
+/** Load, temperature and power in the same way. @since 0.1 */
+HMN_FN(hmn_status) hmn_sampler_latest_telemetry(const hmn_sampler *sampler, uint32_t device_index, hmn_telemetry *out) HMN_NX;
+/** The highest that a process has used of a device; of the caller with HMN_COLLECT_SELF, of all with
+ *  HMN_COLLECT_PROCESSES. A pid that is given anew begins anew. Processes that have ended are
+ *  forgotten once more than 65536 peaks are kept. HMN_E_RANGE: pid is 0. HMN_E_NO_DEVICE: as above.
+ *  HMN_E_NO_PROCESS: it was not seen on that device. @since 0.1 */
+HMN_FN(hmn_status) hmn_sampler_peak(const hmn_sampler *sampler, uint32_t device_index, uint32_t pid, hmn_peak *out) HMN_NX;
+/** The highest that was used of a device. HMN_E_NO_DEVICE: as above. HMN_E_EMPTY: no snapshot has had
+ *  its figures. @since 0.1 */
+HMN_FN(hmn_status) hmn_sampler_peak_device(const hmn_sampler *sampler, uint32_t device_index, hmn_peak *out) HMN_NX;
+
+/* ---- estimate ------------------------------------------------------------------------------------
+ * What a model will need, before it is loaded: arithmetic alone, which asks no driver and needs no
+ * context. Whole numbers throughout; a result that does not fit 64 bits is HMN_E_OVERFLOW, never a
+ * wrapped number. *out is 0 unless the call succeeds. */
+
+/** What a number is stored as. */
+enum {
+    HMN_DTYPE_UNKNOWN = 0,
+    HMN_DTYPE_U8 = 1,
+    HMN_DTYPE_I8 = 2,
+    HMN_DTYPE_U16 = 3,
+    HMN_DTYPE_I16 = 4,
+    HMN_DTYPE_U32 = 5,
+    HMN_DTYPE_I32 = 6,
+    HMN_DTYPE_U64 = 7,
+    HMN_DTYPE_I64 = 8,
+    HMN_DTYPE_F16 = 9,
+    HMN_DTYPE_BF16 = 10,
+    HMN_DTYPE_F32 = 11,
+    HMN_DTYPE_F64 = 12,
+    HMN_DTYPE_F8E4M3 = 13,
+    HMN_DTYPE_F8E5M2 = 14,
+    HMN_DTYPE_F8E8M0 = 15, /* a scale: exponent alone */
+    HMN_DTYPE_F6E2M3 = 16, /* 6 bits */
+    HMN_DTYPE_F6E3M2 = 17, /* 6 bits */
+    HMN_DTYPE_F4 = 18,     /* 4 bits: e2m1 */
+    HMN_DTYPE_I4 = 19,     /* 4 bits */
+    HMN_DTYPE_U4 = 20,     /* 4 bits */
+    HMN_DTYPE_BOOL = 21    /* 8 bits, as frameworks keep it */
+};
+/** How many bits a number of a HMN_DTYPE_* has; 0 for a number it does not know. @since 0.1 */
+HMN_FN(uint32_t) hmn_dtype_bits(uint32_t dtype) HMN_NX;
+/** A dtype's name, for instance "bf16"; "unknown" for a number it does not know. Static storage,
+ *  never NULL. @since 0.1 */
+HMN_FN(const char *) hmn_dtype_name(uint32_t dtype) HMN_NX;
+/** The HMN_DTYPE_* that a name stands for, as candle, torch, safetensors, numpy and C spell it: "F32",
+ *  "float32", "torch.float32", "fp32", "float"; "F8_E4M3", "float8_e4m3fn", "fp8". Letters in either case,
+ *  underscores do not count. The number is of bits: "f4" and "i4" have 4, not numpy's 4 bytes.
+ *  HMN_E_ARGUMENT: name is NULL, or no such name. @since 0.1 */
+HMN_FN(hmn_status) hmn_dtype_from_name(const char *name, uint32_t *out, hmn_error *error) HMN_NX;
+
+enum { HMN_PACKING_SIZE_V1 = 24 };
+/** How elements lie packed, a scale for each group of them: of q4_0 {I4, group_size 32, group_bits 16}.
+ *  In; not NULL. @since 0.1 */
+typedef struct hmn_packing {
+    uint32_t struct_size;
+    hmn_flags flags;       /* none yet */
+    uint32_t dtype;        /* HMN_DTYPE_* of an element */
+    uint32_t element_bits; /* instead of dtype, for those that are none: of 2, 3, 5 bits */
+    uint32_t group_size;   /* elements that share a scale; 0 = no groups */
+    uint32_t group_bits;   /* what a group holds beside its elements: scale, zero point */
+} hmn_packing;
+
+enum { HMN_ATTENTION_FUSED = 1 << 0 /* scores are never kept whole (flash attention) */ };
+enum { HMN_ATTENTION_SIZE_V1 = 56 };
+/** One layer of attention at work. In; not NULL. @since 0.1 */
+typedef struct hmn_attention {
+    uint32_t struct_size;
+    hmn_flags flags; /* HMN_ATTENTION_* */
+    uint32_t dtype;  /* HMN_DTYPE_* */
+    uint32_t reserved0;
+    uint64_t batch;    /* 0 = 1 */
+    uint64_t heads;    /* of the queries */
+    uint64_t kv_heads; /* 0 = heads */
+    uint64_t sequence; /* tokens */
+    uint64_t head_dim;
+} hmn_attention;
+
+/** What layers keep of the tokens before. */
+enum {
+    HMN_CACHE_FULL = 0,   /* keys and values of each token: MHA, GQA and MQA, by kv_heads */
+    HMN_CACHE_WINDOW = 1, /* of the last `window` tokens and of the first `sinks` */
+    HMN_CACHE_LATENT = 2, /* one vector for each token: MLA (DeepSeek) */
+    HMN_CACHE_STATE = 3   /* one state, however long the sequence: Mamba and other SSMs */
+};
+enum { HMN_CACHE_SIZE_V1 = 96 };
+/** The cache of layers that are alike; a hybrid model has several, whose sizes hmn_estimate_sum adds. A
+ *  field that the kind has no use for is 0. In; not NULL. @since 0.1 */
+typedef struct hmn_cache {
+    uint32_t struct_size;
+    hmn_flags flags;         /* none yet */
+    uint32_t kind;           /* HMN_CACHE_* */
+    uint32_t dtype;          /* this and the next three: as in hmn_packing. A row is one head's key or */
+    uint32_t element_bits;   /* value, the latent vector, or the state of one layer */
+    uint32_t group_size;
+    uint32_t group_bits;
+    uint32_t reserved0;
+    uint64_t layers;         /* that have such a cache */
+    uint64_t kv_heads;       /* full, window: heads that have keys and values of their own */
+    uint64_t key_dim;        /* full, window: elements of one head's key */
+    uint64_t value_dim;      /* full, window: of one head's value; 0 = key_dim */
+    uint64_t window;         /* window: tokens kept beside the sinks */
+    uint64_t sinks;          /* window: first tokens that are kept for good */
+    uint64_t latent_dim;     /* latent: kv_lora_rank + qk_rope_head_dim */
+    uint64_t state_elements; /* state: of one layer, that of its convolution too */
+} hmn_cache;
+
+/** Bytes of a tensor. rank 0 is one element; a dimension of 0 makes 0 bytes. Elements smaller than a
+ *  byte are packed, the whole rounded up to bytes.
+ *  HMN_E_RANGE: no such HMN_DTYPE_*. HMN_E_ARGUMENT: shape is NULL and rank is not 0. HMN_E_OVERFLOW.
+ *  @since 0.1 */
+HMN_FN(hmn_status) hmn_estimate_tensor(const uint64_t *shape, uint32_t rank, uint32_t dtype, uint64_t *out, hmn_error *error) HMN_NX;
+/** Bytes of a tensor whose elements lie in groups along the last dimension; the last group of a row has
+ *  a scale as well when it is not full. HMN_E_ARGUMENT: also both dtype and element_bits, or neither;
+ *  group_bits without group_size. HMN_E_RANGE: element_bits is above 64. Otherwise as
+ *  hmn_estimate_tensor. @since 0.1 */
+HMN_FN(hmn_status) hmn_estimate_packed(const uint64_t *shape, uint32_t rank, const hmn_packing *packing, uint64_t *out, hmn_error *error) HMN_NX;
+/** Bytes of queries, keys, values, scores and output of one layer:
+ *  batch * (2 * heads * sequence * head_dim + 2 * kv_heads * sequence * head_dim + heads * sequence ^ 2)
+ *  elements, with HMN_ATTENTION_FUSED without the last term.
+ *  HMN_E_RANGE: heads, sequence or head_dim is 0, kv_heads is above heads, or no such HMN_DTYPE_*.
+ *  HMN_E_OVERFLOW. @since 0.1 */
+HMN_FN(hmn_status) hmn_estimate_attention(const hmn_attention *attention, uint64_t *out, hmn_error *error) HMN_NX;
+/** Bytes of a cache once `sequence` tokens are in it, for `sequences` of them (batch times users).
+ *  HMN_E_RANGE: a field that the kind needs is 0, element_bits is above 64, or no such HMN_CACHE_* or
+ *  HMN_DTYPE_*. HMN_E_ARGUMENT: as hmn_estimate_packed, or a field is set that the kind has no use for.
+ *  HMN_E_OVERFLOW. @since 0.1 */
+HMN_FN(hmn_status) hmn_estimate_cache(const hmn_cache *cache, uint64_t sequence, uint64_t sequences, uint64_t *out, hmn_error *error) HMN_NX;
+/** bytes * per_thousand / 1000, rounded up; a per_thousand of 0 is 1100: a tenth more.
+ *  HMN_E_OVERFLOW. @since 0.1 */
+HMN_FN(hmn_status) hmn_estimate_overhead(uint64_t bytes, uint32_t per_thousand, uint64_t *out, hmn_error *error) HMN_NX;
+/** The sum of `count` sizes. HMN_E_ARGUMENT: bytes is NULL and count is not 0. HMN_E_OVERFLOW.
+ *  @since 0.1 */
+HMN_FN(hmn_status) hmn_estimate_sum(const uint64_t *bytes, uint32_t count, uint64_t *out, hmn_error *error) HMN_NX;
+
+/* ---- tracker -------------------------------------------------------------------------------------
+ * Bookkeeping of a budget: it allocates nothing itself, a program tells it what it takes and gives back.
+ * The limit holds at every instant, however many threads take at once: what another thread is taking or
+ * giving back counts as taken until its call returns. Plain memory without a lock or a thread, so a tracker
+ * stays usable in a forked child, where it goes on alone with a copy; what other threads were taking or
+ * giving back at the fork stays taken there. */
+
+enum { HMN_TRACKER_OPTIONS_SIZE_V1 = 24 };
+/** In; NULL means every default. @since 0.1 */
+typedef struct hmn_tracker_options {
+    uint32_t struct_size;
+    hmn_flags flags;       /* none yet */
+    uint64_t limit_bytes;  /* 0 = none */
+    uint32_t tag_capacity; /* tags that there can be; 0 = 64, at most 65536 */
+    uint32_t reserved0;
+} hmn_tracker_options;
+
+enum {
+    HMN_TRACKER_INFO_HAS_LIMIT = 1 << 0,
+    HMN_TRACKER_INFO_HAS_DEVICE = 1 << 1 /* device_index: it is linked to one */
+};
+enum { HMN_TRACKER_INFO_SIZE_V1 = 56 };
+/** How a budget fares: allocated_bytes is never above limit_bytes, peak_bytes never below
+ *  allocated_bytes. Out. @since 0.1 */
+typedef struct hmn_tracker_info {
+    uint32_t struct_size;
+    hmn_flags present; /* HMN_TRACKER_INFO_HAS_* */
+    hmn_flags notes;
+    uint32_t device_index;
+    uint32_t tag_count; /* tags are numbered from 1 up to it */
+    uint32_t reserved0;
+    uint64_t limit_bytes;
+    uint64_t allocated_bytes;
+    uint64_t peak_bytes;    /* highest allocated_bytes since the start or the last reset */
+    uint64_t refused_count; /* allocations that were HMN_E_LIMIT */
+} hmn_tracker_info;
+
+enum { HMN_TAG_SIZE_V1 = 96 };
+/** What was allocated under a tag. Out. @since 0.1 */
+typedef struct hmn_tag {
+    uint32_t struct_size;
+    hmn_flags present;
+    hmn_flags notes;
+    uint32_t number; /* of the tag */
+    uint64_t allocated_bytes;
+    uint64_t peak_bytes;
+    char name[64];
+} hmn_tag;
+
+/** Makes a tracker, of bookkeeping alone when context is NULL, else linked to a device, whose memory
+ *  hmn_tracker_would_fit asks for as well. Touches no driver; keeps what it needs of the context, which
+ *  may be destroyed before it. HMN_E_ARGUMENT: device_index without a context. HMN_E_RANGE:
+ *  tag_capacity is above 65536. *out is owned by the caller: hmn_tracker_destroy. @since 0.1 */
+HMN_FN(hmn_status) hmn_tracker_create(hmn_context *context, uint32_t device_index, const hmn_tracker_options *options, hmn_tracker **out, hmn_error *error) HMN_NX;
+/** Ends a tracker. NULL is fine. @since 0.1 */
+HMN_FN(void) hmn_tracker_destroy(hmn_tracker *tracker) HMN_NX;
+/** Takes bytes from the budget. HMN_E_LIMIT: they would exceed the limit, and nothing was taken. Without
+ *  a limit the most is 2^64 - 1 bytes. @since 0.1 */
+HMN_FN(hmn_status) hmn_tracker_allocate(hmn_tracker *tracker, uint64_t bytes, hmn_error *error) HMN_NX;
+/** Gives bytes back. HMN_E_RANGE: more than is allocated, and nothing was given back. @since 0.1 */
+HMN_FN(hmn_status) hmn_tracker_release(hmn_tracker *tracker, uint64_t bytes, hmn_error *error) HMN_NX;
+/** The number of the tag of that name, which is made if there is none. It is meant to be asked for once and
+ *  kept. HMN_E_ARGUMENT: name is NULL, empty, no UTF-8 or longer than 63 bytes. HMN_E_LIMIT: tag_capacity
+ *  is reached. @since 0.1 */
+HMN_FN(hmn_status) hmn_tracker_tag(hmn_tracker *tracker, const char *name, uint32_t *out, hmn_error *error) HMN_NX;
+/** As hmn_tracker_allocate, also counted under a tag; tag 0 is none. HMN_E_RANGE: no such tag.
+ *  @since 0.1 */
+HMN_FN(hmn_status) hmn_tracker_allocate_tagged(hmn_tracker *tracker, uint32_t tag, uint64_t bytes, hmn_error *error) HMN_NX;
+/** As hmn_tracker_release, of what was allocated under that tag. HMN_E_RANGE: also no such tag.
+ *  @since 0.1 */
+HMN_FN(hmn_status) hmn_tracker_release_tagged(hmn_tracker *tracker, uint32_t tag, uint64_t bytes, hmn_error *error) HMN_NX;
+/** Whether bytes would fit now: HMN_OK, or HMN_E_LIMIT where the limit is in the way or, of a linked
+ *  tracker, what can be allocated on the device (usable_bytes of its main pool, or free_bytes where that
+ *  is not known). HMN_E_TIMEOUT: also when the device's figures are stale. HMN_E_FORKED: linked, and made
+ *  by the parent of this process. Linked, otherwise as hmn_pool_read. @since 0.1 */
+HMN_FN(hmn_status) hmn_tracker_would_fit(const hmn_tracker *tracker, uint64_t bytes, hmn_error *error) HMN_NX;
+/** Another limit; 0 = none. HMN_E_LIMIT: more than that is allocated, and nothing was changed.
+ *  @since 0.1 */
+HMN_FN(hmn_status) hmn_tracker_set_limit(hmn_tracker *tracker, uint64_t limit_bytes, hmn_error *error) HMN_NX;
+/** How the budget fares. @since 0.1 */
+HMN_FN(hmn_status) hmn_tracker_read(const hmn_tracker *tracker, hmn_tracker_info *out) HMN_NX;
+/** What was allocated under a tag. HMN_E_RANGE: no such tag (1 … tag_count). @since 0.1 */
+HMN_FN(hmn_status) hmn_tracker_read_tag(const hmn_tracker *tracker, uint32_t tag, hmn_tag *out) HMN_NX;
+/** Forgets what is allocated, the peaks and refused_count; limit and tags stay. Beside other threads each
+ *  of their calls counts as before it or after it, and a peak may be one of before. @since 0.1 */
+HMN_FN(hmn_status) hmn_tracker_reset(hmn_tracker *tracker, hmn_error *error) HMN_NX;
+
+/* ---- spill ---------------------------------------------------------------------------------------
+ * Whether a device's memory is full and what belongs there stands in the host's RAM: slow, and silent.
+ * An observation spills when one of two rules holds. Shared: the device's memory is used to the
+ * threshold or above, and the host memory that the device uses has grown by growth_bytes or more over
+ * the first observation. Evicted: what drivers say was moved out of the device's memory has grown as
+ * much. Consecutive observations that spill are an episode. There is no smoothing: one is enough to
+ * begin an episode, one to end it.
+ *
+ * Who tells what: amdgpu VRAM and GTT of the device, and evicted memory of its processes; xe both of
+ * the device; i915 what its processes have in the host's RAM, or not in the device's. NVIDIA's driver
+ * on Linux moves nothing to the host, an allocation fails instead, and what managed memory moves is
+ * not told: such a device is HMN_E_UNSUPPORTED, as is one without memory of its own. Samples from
+ * elsewhere can be fed all the same. */
+
+enum { HMN_SPILL_OPTIONS_SIZE_V1 = 32 };
+/** In; NULL means every default. @since 0.1 */
+typedef struct hmn_spill_options {
+    uint32_t struct_size;
+    hmn_flags flags;           /* none yet */
+    uint32_t episode_capacity; /* episodes kept, then the oldest is dropped; 0 = 1024, at most 65536 */
+    uint32_t reserved0;
+    uint64_t dedicated_threshold_bytes; /* 0 = limit / 100 * 85, whole bytes; none below 100 bytes */
+    uint64_t growth_bytes;              /* 0 = 256 MiB */
+} hmn_spill_options;
+
+enum {
+    HMN_SPILL_SAMPLE_HAS_LIMIT = 1 << 0,
+    HMN_SPILL_SAMPLE_HAS_EVICTED = 1 << 1
+};
+enum { HMN_SPILL_SAMPLE_SIZE_V1 = 48 };
+/** Figures from elsewhere. In. @since 0.1 */
+typedef struct hmn_spill_sample {
+    uint32_t struct_size;
+    hmn_flags flags;          /* HMN_SPILL_SAMPLE_HAS_* */
+    uint64_t monotonic_ns;    /* when, by the clock that never jumps; 0 = now */
+    uint64_t dedicated_bytes; /* used of the device's memory */
+    uint64_t shared_bytes;    /* host RAM that the device uses */
+    uint64_t limit_bytes;     /* size of the device's memory; zero without its flag */
+    uint64_t evicted_bytes;   /* wanted in the device's memory and not there; zero without its flag */
+} hmn_spill_sample;
+
+/** Where a detector stands: now, and latched. */
+enum {
+    HMN_SPILL_MEASURABLE = 1 << 0, /* at least one observation had its figures */
+    HMN_SPILL_NOW = 1 << 1,        /* the last observation spilled */
+    HMN_SPILL_EVER = 1 << 2        /* one did */
+};
+/** Which rule held. */
+enum { HMN_SPILL_BY_SHARED = 1 << 0, HMN_SPILL_BY_EVICTED = 1 << 1 };
+enum {
+    HMN_SPILL_INFO_HAS_LIMIT = 1 << 0,
+    HMN_SPILL_INFO_HAS_OBSERVED = 1 << 1, /* dedicated, shared, their peaks, the baseline of shared */
+    HMN_SPILL_INFO_HAS_EVICTED = 1 << 2,
+    HMN_SPILL_INFO_HAS_PEAK_EVICTED = 1 << 3, /* and the baseline of evicted */
+    HMN_SPILL_INFO_HAS_EPISODE = 1 << 4       /* longest_ns, longest_episode and first_label */
+};
+enum { HMN_SPILL_INFO_SIZE_V1 = 480 };
+/** What a detector has seen. Out. @since 0.1 */
+typedef struct hmn_spill_info {
+    uint32_t struct_size;
+    hmn_flags present; /* HMN_SPILL_INFO_HAS_* */
+    hmn_flags notes;   /* of the last observation; HMN_NOTE_TRUNCATED: first_label or message was cut */
+    uint32_t backend;  /* of the last observation; 0: it was fed */
+    uint32_t device_index;
+    hmn_flags state;   /* HMN_SPILL_MEASURABLE … */
+    hmn_flags rules;   /* HMN_SPILL_BY_*: of the last observation */
+    hmn_status status; /* HMN_OK, or why the last try gave no observation; HMN_E_EMPTY: none was made */
+    uint64_t observation_count;
+    uint64_t skipped_count;  /* tries that gave no observation, and changed nothing else */
+    uint64_t episode_count;  /* ever begun; the last one may still be open */
+    uint64_t first_episode;  /* lowest number that is still kept */
+    uint64_t limit_bytes;    /* the last one known */
+    uint64_t dedicated_bytes;
+    uint64_t shared_bytes;
+    uint64_t evicted_bytes;
+    uint64_t peak_dedicated_bytes;
+    uint64_t peak_shared_bytes;
+    uint64_t peak_evicted_bytes;
+    uint64_t baseline_shared_bytes;  /* of the first observation */
+    uint64_t baseline_evicted_bytes; /* of the first that told it; 0 where no process was there before */
+    uint64_t total_ns;               /* of all episodes, also those dropped */
+    uint64_t longest_ns;
+    uint64_t longest_episode; /* its number; of equal ones the first */
+    char first_label[64];     /* of the first episode */
+    char message[256];        /* why status is what it is, and what can be done; "" on HMN_OK */
+} hmn_spill_info;
+
+enum {
+    HMN_EPISODE_HAS_END = 1 << 0, /* end_monotonic_ns and end_label */
+    HMN_EPISODE_HAS_PEAK_EVICTED = 1 << 1
+};
+enum { HMN_EPISODE_SIZE_V1 = 200 };
+/** Consecutive observations that spilled. Out. @since 0.1 */
+typedef struct hmn_episode {
+    uint32_t struct_size;
+    hmn_flags present; /* HMN_EPISODE_HAS_* */
+    hmn_flags notes;   /* HMN_NOTE_TRUNCATED: a label was cut */
+    hmn_flags rules;   /* HMN_SPILL_BY_*: those that held in it */
+    uint64_t number;
+    uint64_t observation_count;
+    uint64_t peak_shared_bytes;
+    uint64_t peak_evicted_bytes;
+    uint64_t start_monotonic_ns;
+    uint64_t end_monotonic_ns; /* of the first observation after it */
+    uint64_t duration_ns;      /* from its first observation to its last */
+    char start_label[64];      /* of its first observation */
+    char end_label[64];        /* of the first observation after it */
+} hmn_episode;
+
+/** Makes a detector. Touches no driver. It keeps what it needs of the context, which may be destroyed
+ *  before it; with NULL it measures nothing itself. After a fork one with a context is HMN_E_FORKED;
+ *  one without stays usable, unless the parent was writing to it at that moment.
+ *  HMN_E_RANGE: episode_capacity is above 65536. *out is owned by the caller: hmn_spill_destroy.
+ *  @since 0.1 */
+HMN_FN(hmn_status) hmn_spill_create(hmn_context *context, uint32_t device_index, const hmn_spill_options *options, hmn_spill **out, hmn_error *error) HMN_NX;
+/** Ends a detector. Never waits for a driver. NULL is fine. @since 0.1 */
+HMN_FN(void) hmn_spill_destroy(hmn_spill *spill) HMN_NX;
+/** Reads the device and takes it for an observation. Asks for its pools, and for its processes where
+ *  their driver tells what it has moved out. `label` (NULL: "") names the moment, for instance "step
+ *  400"; bytes past 63 are cut. Anything but HMN_OK changes skipped_count, status and message alone.
+ *  HMN_E_UNSUPPORTED: not measurable on this device; no driver is asked again when that is for ever.
+ *  HMN_E_EMPTY: not while no process uses it. HMN_E_NO_SOURCE: the detector has no context.
+ *  HMN_E_NO_DEVICE: the index was never given. Otherwise as hmn_pool_read. @since 0.1 */
+HMN_FN(hmn_status) hmn_spill_observe(hmn_spill *spill, const char *label, hmn_error *error) HMN_NX;
+/** Takes the device of a snapshot for an observation: one with HMN_COLLECT_POOLS, and
+ *  HMN_COLLECT_PROCESSES of all processes. For samplers and recordings: no driver is asked, and a
+ *  context is not needed. HMN_E_NO_DEVICE: the snapshot has no such device. Otherwise as
+ *  hmn_spill_observe. @since 0.1 */
+HMN_FN(hmn_status) hmn_spill_observe_snapshot(hmn_spill *spill, const hmn_snapshot *snapshot, const char *label, hmn_error *error) HMN_NX;
+/** Takes figures from elsewhere for an observation. HMN_E_ARGUMENT: sample is NULL, or limit_bytes or
+ *  evicted_bytes is set without its flag. @since 0.1 */
+HMN_FN(hmn_status) hmn_spill_feed(hmn_spill *spill, const hmn_spill_sample *sample, const char *label, hmn_error *error) HMN_NX;
+/** What a detector has seen. @since 0.1 */
+HMN_FN(hmn_status) hmn_spill_read(const hmn_spill *spill, hmn_spill_info *out) HMN_NX;
+/** An episode by its number, from 0; a number is never given twice. HMN_E_RANGE: not begun yet, or
+ *  dropped since. @since 0.1 */
+HMN_FN(hmn_status) hmn_spill_episode(const hmn_spill *spill, uint64_t number, hmn_episode *out) HMN_NX;
 
 #ifdef __cplusplus
 }

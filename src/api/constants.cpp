@@ -5,6 +5,9 @@
 
 #include "backends/registry.hpp"
 #include "core/context.hpp"
+#include "core/estimate.hpp"
+#include "core/sampler.hpp"
+#include "core/spill.hpp"
 
 namespace hmn {
 namespace {
@@ -39,8 +42,16 @@ SAME(source::none, HMN_BACKEND_NONE);
 SAME(source::os, HMN_BACKEND_OS);
 SAME(source::nvml, HMN_BACKEND_NVML);
 SAME(source::nvidia_smi, HMN_BACKEND_NVIDIA_SMI);
+SAME(source::amdgpu, HMN_BACKEND_AMDGPU);
+SAME(source::kfd, HMN_BACKEND_KFD);
+SAME(source::rocm_smi, HMN_BACKEND_ROCM_SMI);
+SAME(source::i915, HMN_BACKEND_I915);
+SAME(source::xe, HMN_BACKEND_XE);
 SAME(source::drm, HMN_BACKEND_DRM);
+SAME(source::tegra, HMN_BACKEND_TEGRA);
+SAME(source::dmem, HMN_BACKEND_DMEM);
 SAME(source::simulated, HMN_BACKEND_SIMULATED);
+SAME(source::amd_smi, HMN_BACKEND_AMD_SMI);
 
 SAME(native_domain::none, HMN_NATIVE_NONE);
 SAME(native_domain::error_number, HMN_NATIVE_ERRNO);
@@ -133,6 +144,89 @@ SAME(process_memory_field::committed, HMN_PROCESS_MEMORY_HAS_COMMITTED);
 SAME(process_memory_field::footprint, HMN_PROCESS_MEMORY_HAS_FOOTPRINT);
 SAME(process_memory_field::all, HMN_PROCESS_MEMORY_HAS_FOOTPRINT * 2 - 1);
 
+SAME(metric_id::unknown, HMN_METRIC_UNKNOWN);
+SAME(metric_id::engine_busy_ns, HMN_METRIC_ENGINE_BUSY_NS);
+SAME(metric_id::engine_percent, HMN_METRIC_ENGINE_PERCENT);
+SAME(metric_id::engine_capacity, HMN_METRIC_ENGINE_CAPACITY);
+SAME(metric_id::temperature, HMN_METRIC_TEMPERATURE);
+SAME(metric_id::temperature_limit, HMN_METRIC_TEMPERATURE_LIMIT);
+SAME(metric_id::fan_rpm, HMN_METRIC_FAN_RPM);
+SAME(metric_id::fan_percent, HMN_METRIC_FAN_PERCENT);
+SAME(metric_id::power_watts, HMN_METRIC_POWER_WATTS);
+SAME(metric_id::energy_joules, HMN_METRIC_ENERGY_JOULES);
+SAME(metric_id::clock_mhz, HMN_METRIC_CLOCK_MHZ);
+SAME(metric_id::clock_limit_mhz, HMN_METRIC_CLOCK_LIMIT_MHZ);
+SAME(metric_id::voltage, HMN_METRIC_VOLTAGE);
+SAME(metric_id::temperature_shutdown, HMN_METRIC_TEMPERATURE_SHUTDOWN);
+SAME(metric_id::power_limit_watts, HMN_METRIC_POWER_LIMIT_WATTS);
+SAME(metric_id::ecc_corrected, HMN_METRIC_ECC_CORRECTED);
+SAME(metric_id::ecc_uncorrected, HMN_METRIC_ECC_UNCORRECTED);
+SAME(metric_id::rows_remapped, HMN_METRIC_ROWS_REMAPPED);
+SAME(metric_id::last_fault, HMN_METRIC_LAST_FAULT);
+SAME(metric_id::throttle_ns, HMN_METRIC_THROTTLE_NS);
+SAME(metric_id::pcie_rx_bytes, HMN_METRIC_PCIE_RX_BYTES);
+SAME(metric_id::pcie_tx_bytes, HMN_METRIC_PCIE_TX_BYTES);
+SAME(metric_id::pcie_replays, HMN_METRIC_PCIE_REPLAYS);
+SAME(metric_id::link_rx_bytes, HMN_METRIC_LINK_RX_BYTES);
+SAME(metric_id::link_tx_bytes, HMN_METRIC_LINK_TX_BYTES);
+
+SAME(which::engine::unknown, HMN_ENGINE_UNKNOWN);
+SAME(which::engine::graphics, HMN_ENGINE_GRAPHICS);
+SAME(which::engine::compute, HMN_ENGINE_COMPUTE);
+SAME(which::engine::copy, HMN_ENGINE_COPY);
+SAME(which::engine::decode, HMN_ENGINE_DECODE);
+SAME(which::engine::encode, HMN_ENGINE_ENCODE);
+SAME(which::engine::video, HMN_ENGINE_VIDEO);
+SAME(which::engine::other, HMN_ENGINE_OTHER);
+SAME(which::engine::memory, HMN_ENGINE_MEMORY);
+
+SAME(which::sensor::unknown, HMN_SENSOR_UNKNOWN);
+SAME(which::sensor::core, HMN_SENSOR_CORE);
+SAME(which::sensor::hotspot, HMN_SENSOR_HOTSPOT);
+SAME(which::sensor::memory, HMN_SENSOR_MEMORY);
+SAME(which::sensor::package, HMN_SENSOR_PACKAGE);
+SAME(which::sensor::board, HMN_SENSOR_BOARD);
+SAME(which::sensor::regulator, HMN_SENSOR_REGULATOR);
+
+SAME(which::power_reading::unknown, HMN_POWER_UNKNOWN);
+SAME(which::power_reading::average, HMN_POWER_AVERAGE);
+SAME(which::power_reading::instant, HMN_POWER_INSTANT);
+SAME(which::power_reading::package, HMN_POWER_PACKAGE);
+SAME(which::power_reading::memory, HMN_POWER_MEMORY);
+SAME(which::power_reading::board, HMN_POWER_BOARD);
+
+SAME(which::power_limit::unknown, HMN_POWER_LIMIT_UNKNOWN);
+SAME(which::power_limit::current, HMN_POWER_LIMIT_CURRENT);
+SAME(which::power_limit::usual, HMN_POWER_LIMIT_DEFAULT);
+SAME(which::power_limit::lowest, HMN_POWER_LIMIT_MIN);
+SAME(which::power_limit::highest, HMN_POWER_LIMIT_MAX);
+
+SAME(which::clock::unknown, HMN_CLOCK_UNKNOWN);
+SAME(which::clock::core, HMN_CLOCK_CORE);
+SAME(which::clock::memory, HMN_CLOCK_MEMORY);
+SAME(which::clock::sm, HMN_CLOCK_SM);
+SAME(which::clock::video, HMN_CLOCK_VIDEO);
+SAME(which::clock::media, HMN_CLOCK_MEDIA);
+SAME(which::clock::soc, HMN_CLOCK_SOC);
+SAME(which::clock::fabric, HMN_CLOCK_FABRIC);
+SAME(which::clock::requested, HMN_CLOCK_REQUESTED);
+
+SAME(which::rail::unknown, HMN_RAIL_UNKNOWN);
+SAME(which::rail::core, HMN_RAIL_CORE);
+SAME(which::rail::soc, HMN_RAIL_SOC);
+SAME(which::rail::memory, HMN_RAIL_MEMORY);
+SAME(which::rail::board, HMN_RAIL_BOARD);
+
+SAME(which::era::unknown, HMN_ERA_UNKNOWN);
+SAME(which::era::since_load, HMN_ERA_SINCE_LOAD);
+SAME(which::era::lifetime, HMN_ERA_LIFETIME);
+
+SAME(which::remapping::unknown, HMN_REMAPPED_UNKNOWN);
+SAME(which::remapping::corrected, HMN_REMAPPED_CORRECTED);
+SAME(which::remapping::uncorrected, HMN_REMAPPED_UNCORRECTED);
+SAME(which::remapping::pending, HMN_REMAPPED_PENDING);
+SAME(which::remapping::failed, HMN_REMAPPED_FAILED);
+
 SAME(usage_kind::compute, HMN_USAGE_COMPUTE);
 SAME(usage_kind::graphics, HMN_USAGE_GRAPHICS);
 SAME(usage_kind::media, HMN_USAGE_MEDIA);
@@ -143,6 +237,18 @@ SAME(name_state::exited, HMN_NAME_EXITED);
 SAME(name_state::protected_process, HMN_NAME_PROTECTED);
 SAME(name_state::kernel, HMN_NAME_KERNEL);
 
+SAME(sampler_state::idle, HMN_SAMPLER_IDLE);
+SAME(sampler_state::running, HMN_SAMPLER_RUNNING);
+SAME(sampler_state::stopped, HMN_SAMPLER_STOPPED);
+
+SAME(estimate::cache_kind::full, HMN_CACHE_FULL);
+SAME(estimate::cache_kind::window, HMN_CACHE_WINDOW);
+SAME(estimate::cache_kind::latent, HMN_CACHE_LATENT);
+SAME(estimate::cache_kind::state, HMN_CACHE_STATE);
+
+SAME(spill_rule::shared, HMN_SPILL_BY_SHARED);
+SAME(spill_rule::evicted, HMN_SPILL_BY_EVICTED);
+
 SAME(subject::memory, HMN_COLLECT_MEMORY);
 SAME(subject::system, HMN_COLLECT_SYSTEM);
 SAME(subject::devices, HMN_COLLECT_DEVICES);
@@ -150,12 +256,15 @@ SAME(subject::pools, HMN_COLLECT_POOLS);
 SAME(subject::self, HMN_COLLECT_SELF);
 SAME(subject::processes, HMN_COLLECT_PROCESSES);
 SAME(subject::telemetry, HMN_COLLECT_TELEMETRY);
-SAME(subject::all, HMN_COLLECT_TELEMETRY * 2 - 1);
+SAME(subject::metrics, HMN_COLLECT_METRICS);
+SAME(subject::all, HMN_COLLECT_METRICS * 2 - 1);
 
 SAME(path_kind::proc, HMN_PATH_PROC);
 SAME(path_kind::sys, HMN_PATH_SYS);
 SAME(path_kind::nvml, HMN_PATH_NVML);
 SAME(path_kind::nvidia_smi, HMN_PATH_NVIDIA_SMI);
+SAME(path_kind::rocm_smi, HMN_PATH_ROCM_SMI);
+SAME(path_kind::amd_smi, HMN_PATH_AMD_SMI);
 SAME(path_kind::simulation, HMN_PATH_SIMULATION);
 SAME(path_kind::cgroup, HMN_PATH_CGROUP);
 SAME(path_kind::dev, HMN_PATH_DEV);

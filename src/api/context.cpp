@@ -10,17 +10,16 @@ namespace {
 
 constexpr hmn_flags known_flags = HMN_CONTEXT_NO_SUBPROCESS | HMN_CONTEXT_WAKE_DEVICES |
                                   HMN_CONTEXT_NO_THREADS | HMN_CONTEXT_ENVIRONMENT |
-                                  HMN_CONTEXT_TRACE;
+                                  HMN_CONTEXT_TRACE | HMN_CONTEXT_RECORD;
 
 result<void> check_options(const hmn_context_options& o) {
   if ((o.flags & ~known_flags) != 0) {
     return failure{status::unknown_flag,
                    source::none,
                    {},
-                   compose({"options->flags: unknown bits 0x", hex(o.flags & ~known_flags)})};
+                   {"options->flags: unknown bits 0x", hex(o.flags & ~known_flags)}};
   }
-  if (o.reserved0 == 0) return {};
-  return failure{status::unknown_flag, source::none, {}, "options->reserved0 must be 0"};
+  return (o.flags & HMN_CONTEXT_RECORD) != 0 ? require(source::simulated) : result<void>();
 }
 
 void set_ms(std::uint64_t& to, std::uint32_t ms) {
@@ -33,8 +32,10 @@ settings settings_from(const hmn_context_options& o) {
   s.wake_devices = (o.flags & HMN_CONTEXT_WAKE_DEVICES) != 0;
   s.no_threads = (o.flags & HMN_CONTEXT_NO_THREADS) != 0;
   s.trace = (o.flags & HMN_CONTEXT_TRACE) != 0;
+  s.record = (o.flags & HMN_CONTEXT_RECORD) != 0;
   s.sources_off = o.backends_off;
   set_ms(s.idle_close_ns, o.idle_close_ms);
+  set_ms(s.rescan_ns, o.rescan_ms);
   return s;
 }
 
@@ -48,13 +49,13 @@ limits limits_from(const hmn_context_options& o) {
 }
 
 bool is_path(std::uint32_t path) {
-  return (path >= HMN_PATH_PROC && path <= HMN_PATH_NVIDIA_SMI) || path == HMN_PATH_SIMULATION ||
-         path == HMN_PATH_CGROUP || path == HMN_PATH_DEV;
+  return (path >= HMN_PATH_PROC && path <= HMN_PATH_ROCM_SMI) ||
+         (path >= HMN_PATH_SIMULATION && path <= HMN_PATH_DEV);
 }
 
 bool is_backend(std::uint32_t backend) {
-  return (backend >= HMN_BACKEND_OS && backend <= HMN_BACKEND_NVIDIA_SMI) ||
-         backend == HMN_BACKEND_DRM || backend == HMN_BACKEND_SIMULATED;
+  return (backend >= HMN_BACKEND_OS && backend <= HMN_BACKEND_DRM) ||
+         (backend >= HMN_BACKEND_TEGRA && backend <= HMN_BACKEND_AMD_SMI);
 }
 
 hmn_backend_info to_c(std::uint32_t backend, const source_state& s) {
@@ -66,9 +67,7 @@ hmn_backend_info to_c(std::uint32_t backend, const source_state& s) {
   out.native_code = s.why.native.code;
   if (!s.version.empty()) out.present |= HMN_BACKEND_INFO_HAS_VERSION;
   copy_text(out.version, s.version, out.notes);
-  bool cut = false;
-  copy_utf8(out.message, sizeof out.message, s.why.message, cut);
-  if (cut) out.notes |= HMN_NOTE_TRUNCATED;
+  copy_text(out.message, s.why.message, out.notes);
   return out;
 }
 
@@ -86,11 +85,11 @@ hmn_status hmn_context_create(const hmn_context_options* options, hmn_context** 
     const result<hmn_context_options> o = read_input(options);
     if (!o) return o.why();
     if (result<void> ok = check_options(*o); !ok) return ok;
-    auto made = std::make_unique<context>(settings_from(*o), limits_from(*o));
+    const auto made = std::make_shared<context>(settings_from(*o), limits_from(*o));
     if ((o->flags & HMN_CONTEXT_ENVIRONMENT) != 0) {
       if (result<void> ok = apply_environment(*made); !ok) return ok;
     }
-    *out = handle_of(std::move(made));
+    *out = handle_of(std::make_unique<shared_context>(made));
     return {};
   });
 }
@@ -99,7 +98,7 @@ hmn_status hmn_context_set_path(hmn_context* handle, uint32_t path, const char* 
                                 hmn_error* error) noexcept {
   return with_context(handle, error, [&](context& c) -> result<void> {
     if (!is_path(path)) {
-      return failure{status::range, source::none, {}, compose({path, " is no HMN_PATH_*"})};
+      return failure{status::range, source::none, {}, {path, " is no HMN_PATH_*"}};
     }
     if (value != nullptr) {
       if (result<void> ok = check_path(value); !ok) return ok;
@@ -112,7 +111,7 @@ hmn_status hmn_context_backend(hmn_context* handle, uint32_t backend, hmn_backen
                                hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c) -> result<hmn_backend_info> {
     if (!is_backend(backend)) {
-      return failure{status::range, source::none, {}, compose({backend, " is no HMN_BACKEND_*"})};
+      return failure{status::range, source::none, {}, {backend, " is no HMN_BACKEND_*"}};
     }
     const result<source_state> said = c.backend(static_cast<source>(backend));
     if (!said) return said.why();
@@ -120,10 +119,18 @@ hmn_status hmn_context_backend(hmn_context* handle, uint32_t backend, hmn_backen
   });
 }
 
+hmn_status hmn_context_recording(hmn_context* handle, char* buffer, uint32_t capacity,
+                                 uint32_t* needed) noexcept {
+  return write_text({buffer, capacity, needed}, [&]() -> result<std::string> {
+    if (result<void> ok = check_context(handle); !ok) return std::move(ok.why());
+    return object(handle).recording();
+  });
+}
+
 void hmn_context_destroy(hmn_context* handle) noexcept {
   if (handle == nullptr) return;
   static_cast<void>(guarded(nullptr, [&]() -> result<void> {
-    const std::unique_ptr<context> ended(&object(handle));
+    const std::unique_ptr<const shared_context> ended(&shared(handle));
     return {};
   }));
 }

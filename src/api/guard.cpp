@@ -17,20 +17,12 @@ void write_error(hmn_error* error, const failure& why) noexcept {
   full.backend = static_cast<std::uint32_t>(why.from);
   full.native_domain = static_cast<std::uint32_t>(why.native.domain);
   full.native_code = why.native.code;
-  bool cut = false;
-  copy_utf8(full.message, sizeof full.message, why.message, cut);
-  if (cut) full.notes |= HMN_NOTE_TRUNCATED;
+  copy_text(full.message, why.message, full.notes);
   sized_out::of(error).write(&full);
 }
 
-// Says so without needing memory for the message.
 hmn_status refuse(hmn_error* error, status code, const char* message) noexcept {
-  failure why{code, source::none, {}, {}};
-  try {
-    why.message = message;
-  } catch (...) {
-  }
-  write_error(error, why);
+  write_error(error, {code, source::none, {}, message});
   return static_cast<hmn_status>(code);
 }
 
@@ -71,10 +63,20 @@ hmn_status write_text(const text_out& out, function_ref<result<std::string>()> m
 result<void> check_context(hmn_context* handle) {
   if (handle == nullptr) return null_argument("context is NULL");
   if (!object(handle).is_forked()) return {};
-  return failure{status::forked,
-                 source::none,
-                 {},
-                 "the context was made before this process was forked: make a new one"};
+  return forked("the context was made before this process was forked: make a new one");
+}
+
+result<void> check_sampler(const hmn_sampler* handle) {
+  if (handle == nullptr) return null_argument("sampler is NULL");
+  if (!object(handle).is_forked()) return {};
+  return forked("the sampler was made before this process was forked: make a new one");
+}
+
+void copy_text(char (&to)[message_text::capacity + 1], const message_text& from,
+               hmn_flags& notes) noexcept {
+  bool cut = false;
+  copy_utf8(to, sizeof to, from.view(), cut);
+  if (cut || from.was_cut()) notes |= HMN_NOTE_TRUNCATED;
 }
 
 void text_out::clear() const noexcept {

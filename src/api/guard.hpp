@@ -6,9 +6,11 @@
 #include <hypomnesis.h>
 
 #include <cstring>
+#include <memory>
 #include <new>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "api/handle.hpp"
@@ -23,6 +25,9 @@ void clear_error(hmn_error* error) noexcept;
 
 inline failure null_argument(const char* message) {
   return {status::argument, source::none, {}, message};
+}
+inline failure forked(const char* message) {
+  return {status::forked, source::none, {}, message};
 }
 
 hmn_status refuse(hmn_error* error, status code, const char* message) noexcept;
@@ -58,6 +63,19 @@ result<void> check_context(hmn_context* handle);
 hmn_status with_context(hmn_context* handle, hmn_error* error,
                         function_ref<result<void>(context&)> body) noexcept;
 
+// So must a sampler.
+result<void> check_sampler(const hmn_sampler* handle);
+
+// Ends what is behind a handle, which may be NULL.
+template <class Handle>
+void destroy(Handle* handle) noexcept {
+  if (handle == nullptr) return;
+  static_cast<void>(guarded(nullptr, [&]() -> result<void> {
+    const std::unique_ptr<std::remove_reference_t<decltype(object(handle))>> ended(&object(handle));
+    return {};
+  }));
+}
+
 // A call that fills *out from what `read` leaves in *full, and zeroes it on any failure.
 hmn_status fill_sized(const sized_out& out, const void* full, hmn_error* error,
                       function_ref<result<void>()> read) noexcept;
@@ -89,6 +107,14 @@ hmn_status fill_from(const hmn_snapshot* handle, T* out, Read&& read) noexcept {
   });
 }
 
+template <class T, class Read>
+hmn_status fill_from(const hmn_sampler* handle, T* out, Read&& read) noexcept {
+  return fill(out, nullptr, [&]() -> result<T> {
+    if (result<void> ok = check_sampler(handle); !ok) return std::move(ok.why());
+    return read(object(handle));
+  });
+}
+
 // A handle or a number that is zero unless the call succeeds.
 template <class T>
 void clear_out(T* out) noexcept {
@@ -114,6 +140,9 @@ void copy_text(char (&to)[N], const text<M>& from, hmn_flags& notes) noexcept {
   std::memcpy(to, from.c_str(), from.view().size() + 1);
   if (from.was_cut()) notes |= HMN_NOTE_TRUNCATED;
 }
+
+void copy_text(char (&to)[message_text::capacity + 1], const message_text& from,
+               hmn_flags& notes) noexcept;
 
 // Sets a field and its presence bit when the value is known.
 template <class T, class V>

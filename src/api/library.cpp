@@ -9,7 +9,7 @@
 namespace {
 
 bool is_source(uint32_t number) {
-  return number <= HMN_BACKEND_SIMULATED;
+  return number <= HMN_BACKEND_AMD_SMI;
 }
 
 }  // namespace
@@ -24,9 +24,9 @@ const char* hmn_version_string(void) noexcept {
 
 uint32_t hmn_feature(uint32_t feature) noexcept {
   if (feature == HMN_FEATURE_SUBPROCESS) return HMN_WITH_SUBPROCESS;
-  if (feature == HMN_FEATURE_SIMULATION) return HMN_WITH_SIMULATED;
+  if (feature == HMN_FEATURE_SIMULATION) return hmn::is_available(hmn::source::simulated) ? 1 : 0;
   if (feature < HMN_FEATURE_BACKEND || !is_source(feature - HMN_FEATURE_BACKEND)) return 0;
-  return hmn::is_compiled_in(static_cast<hmn::source>(feature - HMN_FEATURE_BACKEND)) ? 1 : 0;
+  return hmn::is_available(static_cast<hmn::source>(feature - HMN_FEATURE_BACKEND)) ? 1 : 0;
 }
 
 const char* hmn_status_name(hmn_status status) noexcept {
@@ -72,10 +72,26 @@ const char* hmn_backend_name(uint32_t backend) noexcept {
       return "nvml";
     case HMN_BACKEND_NVIDIA_SMI:
       return "nvidia-smi";
+    case HMN_BACKEND_AMDGPU:
+      return "amdgpu";
+    case HMN_BACKEND_KFD:
+      return "kfd";
+    case HMN_BACKEND_ROCM_SMI:
+      return "rocm-smi";
+    case HMN_BACKEND_I915:
+      return "i915";
+    case HMN_BACKEND_XE:
+      return "xe";
     case HMN_BACKEND_DRM:
       return "drm";
+    case HMN_BACKEND_TEGRA:
+      return "tegra";
+    case HMN_BACKEND_DMEM:
+      return "dmem";
     case HMN_BACKEND_SIMULATED:
       return "simulated";
+    case HMN_BACKEND_AMD_SMI:
+      return "amd-smi";
     default:
       return "unknown";
   }

@@ -49,7 +49,7 @@ result<std::uint32_t> fields_from(hmn_flags fields) {
   return failure{status::unknown_flag,
                  source::none,
                  {},
-                 compose({"fields: unknown bits 0x", hex(fields & ~process_memory_field::all)})};
+                 {"fields: unknown bits 0x", hex(fields & ~process_memory_field::all)}};
 }
 
 template <class Read>

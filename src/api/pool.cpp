@@ -37,7 +37,7 @@ hmn_status hmn_pool_read(hmn_context* handle, uint32_t device_index, uint32_t ki
                          hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c) -> result<hmn_pool> {
     if (kind > HMN_POOL_STOLEN) {
-      return failure{status::range, source::none, {}, compose({kind, " is no HMN_POOL_*"})};
+      return failure{status::range, source::none, {}, {kind, " is no HMN_POOL_*"}};
     }
     const result<dated<pool>> p = c.pool(device_index, static_cast<pool_kind>(kind));
     if (!p) return p.why();

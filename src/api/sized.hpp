@@ -38,6 +38,8 @@ inline constexpr std::uint32_t size_v1<hmn_pool> = HMN_POOL_SIZE_V1;
 template <>
 inline constexpr std::uint32_t size_v1<hmn_telemetry> = HMN_TELEMETRY_SIZE_V1;
 template <>
+inline constexpr std::uint32_t size_v1<hmn_metric> = HMN_METRIC_SIZE_V1;
+template <>
 inline constexpr std::uint32_t size_v1<hmn_usage> = HMN_USAGE_SIZE_V1;
 template <>
 inline constexpr std::uint32_t size_v1<hmn_snapshot_options> = HMN_SNAPSHOT_OPTIONS_SIZE_V1;
@@ -47,6 +49,32 @@ template <>
 inline constexpr std::uint32_t size_v1<hmn_diagnostic> = HMN_DIAGNOSTIC_SIZE_V1;
 template <>
 inline constexpr std::uint32_t size_v1<hmn_delta> = HMN_DELTA_SIZE_V1;
+template <>
+inline constexpr std::uint32_t size_v1<hmn_sampler_options> = HMN_SAMPLER_OPTIONS_SIZE_V1;
+template <>
+inline constexpr std::uint32_t size_v1<hmn_sampler_info> = HMN_SAMPLER_INFO_SIZE_V1;
+template <>
+inline constexpr std::uint32_t size_v1<hmn_peak> = HMN_PEAK_SIZE_V1;
+template <>
+inline constexpr std::uint32_t size_v1<hmn_packing> = HMN_PACKING_SIZE_V1;
+template <>
+inline constexpr std::uint32_t size_v1<hmn_attention> = HMN_ATTENTION_SIZE_V1;
+template <>
+inline constexpr std::uint32_t size_v1<hmn_cache> = HMN_CACHE_SIZE_V1;
+template <>
+inline constexpr std::uint32_t size_v1<hmn_tracker_options> = HMN_TRACKER_OPTIONS_SIZE_V1;
+template <>
+inline constexpr std::uint32_t size_v1<hmn_tracker_info> = HMN_TRACKER_INFO_SIZE_V1;
+template <>
+inline constexpr std::uint32_t size_v1<hmn_tag> = HMN_TAG_SIZE_V1;
+template <>
+inline constexpr std::uint32_t size_v1<hmn_spill_options> = HMN_SPILL_OPTIONS_SIZE_V1;
+template <>
+inline constexpr std::uint32_t size_v1<hmn_spill_sample> = HMN_SPILL_SAMPLE_SIZE_V1;
+template <>
+inline constexpr std::uint32_t size_v1<hmn_spill_info> = HMN_SPILL_INFO_SIZE_V1;
+template <>
+inline constexpr std::uint32_t size_v1<hmn_episode> = HMN_EPISODE_SIZE_V1;
 
 // Once a struct has grown, bits of its appended fields must be cleared for callers with an older
 // size; until then every accepted size holds every field.

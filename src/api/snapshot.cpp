@@ -11,17 +11,57 @@ namespace {
 constexpr std::uint32_t default_collect =
     subject::memory | subject::devices | subject::pools | subject::self;
 
-result<snapshot_request> request_from(const hmn_snapshot_options& o) {
-  constexpr hmn_flags known = HMN_SNAPSHOT_ONE_DEVICE | HMN_SNAPSHOT_ONE_PROCESS;
+failure past_end(std::uint32_t i, std::size_t count) {
+  return {status::range, source::none, {}, {i, " is past the end: ", count, " entries"}};
+}
+
+failure nothing() {
+  return {status::empty, source::none, {}, "it is not there"};  // no allocation: texts ask often
+}
+
+// nullptr: no such text.
+const std::string usage::*process_text(std::uint32_t text) noexcept {
+  switch (text) {
+    case HMN_TEXT_PROCESS_NAME:
+      return &usage::name;
+    case HMN_TEXT_PROCESS_COMMAND:
+      return &usage::command;
+    case HMN_TEXT_PROCESS_CONTAINER:
+      return &usage::container;
+    default:
+      return nullptr;
+  }
+}
+
+// The function of a list: entry i of `list`, made C by `convert` (which answers result<T>).
+template <class T, class List, class Convert>
+hmn_status entry(const hmn_snapshot* handle, List snapshot::*list, std::uint32_t i, T* out,
+                 Convert&& convert) noexcept {
+  return fill_from(handle, out, [&](const snapshot& s) -> result<T> {
+    const List& entries = s.*list;
+    if (i >= entries.size()) return past_end(i, entries.size());
+    return convert(entries[i]);
+  });
+}
+
+}  // namespace
+
+result<snapshot_request> request_from(const hmn_snapshot_options* options, hmn_flags usual) {
+  const result<hmn_snapshot_options> given = read_input(options);
+  if (!given) return given.why();
+  const hmn_snapshot_options& o = *given;
+  constexpr hmn_flags known =
+      HMN_SNAPSHOT_ONE_DEVICE | HMN_SNAPSHOT_ONE_PROCESS | HMN_SNAPSHOT_SLOW;
   if ((o.flags & ~known) != 0 || (o.collect & ~subject::all) != 0) {
     return failure{status::unknown_flag,
                    source::none,
                    {},
-                   compose({"unknown bits: flags 0x", hex(o.flags & ~known), ", collect 0x",
-                            hex(o.collect & ~subject::all)})};
+                   {"unknown bits: flags 0x", hex(o.flags & ~known), ", collect 0x",
+                    hex(o.collect & ~subject::all)}};
   }
   snapshot_request r;
-  r.collect = o.collect != 0 ? o.collect : default_collect;
+  r.collect = o.collect != 0 ? o.collect : usual;
+  r.slow = (o.flags & HMN_SNAPSHOT_SLOW) != 0;
   r.deadline_ns = o.deadline_ms * platform::ns_per_ms;
   if ((o.flags & HMN_SNAPSHOT_ONE_DEVICE) != 0) {
     r.device_index = o.device_index;
@@ -39,27 +79,6 @@ result<snapshot_request> request_from(const hmn_snapshot_options& o) {
   return r;
 }
 
-failure past_end(std::uint32_t i, std::size_t count) {
-  return {status::range, source::none, {}, compose({i, " is past the end: ", count, " entries"})};
-}
-
-failure nothing() {
-  return {status::empty, source::none, {}, "not asked for, or not to be had"};
-}
-
-// The function of a list: entry i of `list`, made C by `convert` (which answers result<T>).
-template <class T, class List, class Convert>
-hmn_status entry(const hmn_snapshot* handle, List snapshot::*list, std::uint32_t i, T* out,
-                 Convert&& convert) noexcept {
-  return fill_from(handle, out, [&](const snapshot& s) -> result<T> {
-    const List& entries = s.*list;
-    if (i >= entries.size()) return past_end(i, entries.size());
-    return convert(entries[i]);
-  });
-}
-
-}  // namespace
-
 hmn_diagnostic to_c(const snapshot_diagnostic& from) {
   const diagnostic& d = from.value;
   hmn_diagnostic out{};
@@ -76,9 +95,7 @@ hmn_diagnostic to_c(const snapshot_diagnostic& from) {
   give(has, HMN_DIAGNOSTIC_HAS_DEVICE, out.device_index, from.device_index);
   give(has, HMN_DIAGNOSTIC_HAS_PID, out.pid, d.pid);
   give(has, HMN_DIAGNOSTIC_HAS_DURATION, out.duration_ns, d.duration_ns);
-  bool cut = false;
-  copy_utf8(out.message, sizeof out.message, d.why.message, cut);
-  if (cut) out.notes |= HMN_NOTE_TRUNCATED;
+  copy_text(out.message, d.why.message, out.notes);
   return out;
 }
 
@@ -91,6 +108,7 @@ hmn_snapshot_info info_of(const snapshot& s) {
   out.device_count = static_cast<std::uint32_t>(s.devices.size());
   out.pool_count = static_cast<std::uint32_t>(s.pools.size());
   out.usage_count = static_cast<std::uint32_t>(s.usages.size());
+  out.metric_count = static_cast<std::uint32_t>(s.metrics.size());
   out.diagnostic_count = static_cast<std::uint32_t>(s.diagnostics.size());
   out.unreadable_process_count = s.unreadable_processes;
   out.unix_time_ns = s.unix_time_ns;
@@ -110,9 +128,7 @@ hmn_status hmn_snapshot_take(hmn_context* handle, const hmn_snapshot_options* op
   clear_out(out);
   return with_context(handle, error, [&](context& c) -> result<void> {
     if (out == nullptr) return null_argument("out is NULL");
-    const result<hmn_snapshot_options> o = read_input(options);
-    if (!o) return o.why();
-    const result<snapshot_request> request = request_from(*o);
+    const result<snapshot_request> request = request_from(options, default_collect);
     if (!request) return request.why();
     result<std::unique_ptr<snapshot>> taken = c.take(*request);
     if (!taken) return std::move(taken.why());
@@ -122,11 +138,7 @@ hmn_status hmn_snapshot_take(hmn_context* handle, const hmn_snapshot_options* op
 }
 
 void hmn_snapshot_destroy(hmn_snapshot* handle) noexcept {
-  if (handle == nullptr) return;
-  static_cast<void>(guarded(nullptr, [&]() -> result<void> {
-    const std::unique_ptr<const snapshot> ended(&object(handle));
-    return {};
-  }));
+  destroy(handle);
 }
 
 hmn_status hmn_snapshot_read(const hmn_snapshot* handle, hmn_snapshot_info* out) noexcept {
@@ -182,6 +194,12 @@ hmn_status hmn_snapshot_usage(const hmn_snapshot* handle, uint32_t i, hmn_usage*
   });
 }
 
+hmn_status hmn_snapshot_metric(const hmn_snapshot* handle, uint32_t i, hmn_metric* out) noexcept {
+  return entry(
+      handle, &snapshot::metrics, i, out,
+      [](const snapshot_metric& m) -> result<hmn_metric> { return to_c(m.device_index, m.value); });
+}
+
 hmn_status hmn_snapshot_diagnostic(const hmn_snapshot* handle, uint32_t i,
                                    hmn_diagnostic* out) noexcept {
   return entry(handle, &snapshot::diagnostics, i, out,
@@ -192,13 +210,14 @@ hmn_status hmn_snapshot_text(const hmn_snapshot* handle, uint32_t text, uint32_t
                              uint32_t capacity, uint32_t* needed) noexcept {
   return write_text({buffer, capacity, needed}, [&]() -> result<std::string> {
     if (handle == nullptr) return null_argument("snapshot is NULL");
-    if (text != HMN_TEXT_PROCESS_NAME) {
-      return failure{status::range, source::none, {}, compose({text, " is no HMN_TEXT_*"})};
+    const std::string usage::*const part = process_text(text);
+    if (part == nullptr) {
+      return failure{status::range, source::none, {}, {text, " is no HMN_TEXT_*"}};
     }
     const snapshot& s = object(handle);
     if (i >= s.usages.size()) return past_end(i, s.usages.size());
-    const std::string& name = s.usages[i].value.value.name;
-    if (name.empty()) return nothing();
-    return name;
+    const std::string& found = s.usages[i].value.value.*part;
+    if (found.empty()) return nothing();
+    return found;
   });
 }

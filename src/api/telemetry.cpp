@@ -52,7 +52,7 @@ hmn_status hmn_telemetry_read(hmn_context* handle, uint32_t device_index, hmn_fl
       return failure{status::unknown_flag,
                      source::none,
                      {},
-                     compose({"fields: unknown bits 0x", hex(fields & ~telemetry_field::all)})};
+                     {"fields: unknown bits 0x", hex(fields & ~telemetry_field::all)}};
     }
     const result<dated<telemetry>> t =
         c.telemetry(device_index, fields != 0 ? fields : telemetry_field::all);

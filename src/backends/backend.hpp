@@ -5,13 +5,16 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "model/device.hpp"
 #include "model/diagnostic.hpp"
 #include "model/failure.hpp"
 #include "model/host_memory.hpp"
+#include "model/metric.hpp"
 #include "model/pool.hpp"
 #include "model/telemetry.hpp"
 #include "model/usage.hpp"
@@ -25,14 +28,18 @@ struct settings {
   std::string dev_root;         // empty: "/dev" for the usual sysfs tree, none for another
   std::string cgroup_root;      // empty: found in mountinfo
   std::string nvml_path;        // empty: by soname through the system loader
-  std::string nvidia_smi_path;  // empty: in the known folders
+  std::string nvidia_smi_path;  // empty: in the known folders; so the next two
+  std::string rocm_smi_path;
+  std::string amd_smi_path;
   std::string simulation_path;  // empty: off
   std::uint64_t sources_off = 0;
   std::uint64_t idle_close_ns = 2'000'000'000;
+  std::uint64_t rescan_ns = 2'000'000'000;  // all processes are looked through this often
   bool no_subprocess = false;
   bool wake_devices = false;
   bool no_threads = false;
   bool trace = false;
+  bool record = false;
 
   [[nodiscard]] bool is_on(source id) const noexcept {
     return (sources_off >> static_cast<unsigned>(id) & 1U) == 0;
@@ -74,6 +81,22 @@ class host_source {
   virtual result<void> system(system_memory& out) = 0;
   // Fills what is still unknown of: name, name_state, start_unix_ns, uid, host_resident.
   virtual void describe(usage& row) = 0;
+  // The same for what costs more and only lists of processes need: command, container.
+  virtual void describe_texts(usage& row) = 0;
+  // Folders of the caller's control groups (v2), the innermost first; none where they cannot be
+  // seen.
+  virtual void own_groups(std::vector<std::string>& out) { static_cast<void>(out); }
+  // Adds what the system allows of a device's pools, by its PCI address, after the device's own
+  // sources have filled them.
+  virtual void limit(std::string_view pci_bus_id, pools& all) {
+    static_cast<void>(pci_bus_id);
+    static_cast<void>(all);
+  }
+  // How a source fares that adds to this one; nothing: it is not here.
+  virtual std::optional<source_state> describe_source(source which) {
+    static_cast<void>(which);
+    return std::nullopt;
+  }
 };
 
 // GPUs. One thread at a time calls it, except probe-free accessors id and can_block.
@@ -99,6 +122,17 @@ class device_source {
   // missing.
   virtual result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
                                  reading& r) = 0;
+  // Appends single numbers, each with its own source (model/metric.hpp): those that telemetry has
+  // no field for, and for those that it has, each instance (every sensor, every clock). `slow`:
+  // also what takes more than a few milliseconds. A number that fails is a remark and voids no
+  // other; nothing to tell is an empty list, not a failure.
+  virtual result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) {
+    static_cast<void>(number);
+    static_cast<void>(slow);
+    static_cast<void>(out);
+    static_cast<void>(r);
+    return {};
+  }
   // Appends one row for each process.
   virtual result<void> processes(slot number, std::vector<usage>& out, reading& r) = 0;
   // What one process uses; absent `used` with a remark where its figure cannot be known. 0 is a
@@ -106,11 +140,27 @@ class device_source {
   virtual result<void> process(slot number, std::uint32_t pid, bool self, usage& out,
                                reading& r) = 0;
 
+  // At the end of each reading, within its deadline.
+  virtual void finish(reading& r) { static_cast<void>(r); }
+  // Whether it was left alone in this reading, so that a device can fall asleep: what it told last
+  // stands, and is stale.
+  [[nodiscard]] virtual bool rests() const noexcept { return false; }
+
   // After the last call of a reading: whether the source must be closed when idle, since a device
   // of it could sleep.
   [[nodiscard]] virtual bool close_when_idle() const noexcept { return false; }
   virtual void close() noexcept = 0;
-  [[nodiscard]] virtual source_state describe() const = 0;
+  // Whether it tells how this source fares: its own, and those of the drivers that stand in it.
+  [[nodiscard]] virtual bool answers_for(source which) const noexcept { return which == id(); }
+  [[nodiscard]] virtual source_state describe(source which) const = 0;
+};
+
+// Keeps what all sources of a context read.
+class machine_recorder {
+ public:
+  virtual ~machine_recorder() = default;
+  // So far, as a machine file; nothing that tells who the machine belongs to.
+  [[nodiscard]] virtual result<std::string> text() const = 0;
 };
 
 }  // namespace hmn

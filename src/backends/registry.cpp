@@ -13,33 +13,54 @@
 #if HMN_WITH_DRM
 #include "backends/drm/drm.hpp"
 #endif
+#if HMN_WITH_AMD_SMI || HMN_WITH_ROCM_SMI
+#include "backends/amd_tool/amd_tool.hpp"
+#endif
+#if HMN_WITH_DMEM
+#include "backends/dmem/dmem.hpp"
+#endif
+#if HMN_WITH_TEGRA
+#include "backends/tegra/tegra.hpp"
+#endif
 #if HMN_WITH_SIMULATED
-#include "backends/simulated/simulated.hpp"
+#include "backends/simulated/code.hpp"
+#include "platform/stand_in.hpp"
 #endif
 
 namespace hmn {
 
-source_list make_sources(const settings& s) {
+namespace {
+
+source_list make_real(const settings& s) {
   source_list list;
   list.host = make_os(s);
-#if HMN_WITH_SIMULATED
-  if (!s.simulation_path.empty() && s.is_on(source::simulated)) {
-    simulated_machine machine = make_simulated(s, std::move(list.host));
-    list.host = std::move(machine.host);
-    list.devices.push_back({std::move(machine.devices), false});
-    return list;
-  }
+#if HMN_WITH_DMEM
+  if (s.is_on(source::dmem)) list.host = make_dmem(std::move(list.host));
 #endif
 #if HMN_WITH_NVML
-  if (s.is_on(source::nvml)) list.devices.push_back({make_nvml(s), false});
+  if (s.is_on(source::nvml)) list.devices.push_back({make_nvml(s), 0});
 #endif
 #if HMN_WITH_NVIDIA_SMI
   if (s.is_on(source::nvidia_smi) && !s.no_subprocess) {
-    list.devices.push_back({make_nvidia_smi(s), true});
+    list.devices.push_back({make_nvidia_smi(s), bit_of(source::nvml)});
   }
 #endif
 #if HMN_WITH_DRM
-  if (s.is_on(source::drm)) list.devices.push_back({make_drm(s), false});
+  if (auto drm = make_drm(s)) list.devices.push_back({std::move(drm), 0});
+#endif
+#if HMN_WITH_AMD_SMI
+  if (s.is_on(source::amd_smi) && !s.no_subprocess) {
+    list.devices.push_back({make_amd_smi(s), bit_of(source::amdgpu)});
+  }
+#endif
+#if HMN_WITH_ROCM_SMI
+  // After its successor, which tells of each card what a process uses there.
+  if (s.is_on(source::rocm_smi) && !s.no_subprocess) {
+    list.devices.push_back({make_rocm_smi(s), bit_of(source::amdgpu) | bit_of(source::amd_smi)});
+  }
+#endif
+#if HMN_WITH_TEGRA
+  if (s.is_on(source::tegra)) list.devices.push_back({make_tegra(s), 0});
 #endif
   return list;
 }
@@ -54,12 +75,59 @@ bool is_compiled_in(source s) noexcept {
       return HMN_WITH_NVIDIA_SMI != 0;
     case source::simulated:
       return HMN_WITH_SIMULATED != 0;
+    case source::dmem:
+      return HMN_WITH_DMEM != 0;
+    case source::tegra:
+      return HMN_WITH_TEGRA != 0;
     case source::drm:
       return HMN_WITH_DRM != 0;
+    case source::i915:
+      return HMN_WITH_I915 != 0;
+    case source::xe:
+      return HMN_WITH_XE != 0;
+    case source::rocm_smi:
+      return HMN_WITH_ROCM_SMI != 0;
+    case source::amd_smi:
+      return HMN_WITH_AMD_SMI != 0;
+    case source::amdgpu:
+      return HMN_WITH_AMDGPU != 0;
+    case source::kfd:
+      return HMN_WITH_KFD != 0;
     case source::none:
       break;
   }
   return false;
+}
+
+}  // namespace
+
+source_list make_sources(const settings& s) {
+#if HMN_WITH_SIMULATED
+  const bool simulates = !s.simulation_path.empty() && s.is_on(source::simulated);
+  if (simulates || s.record) {
+    constexpr simulated::surroundings here{make_real, make_os, platform::stand_in::exchange};
+    if (const auto make = simulated::find_code()) return (*make)(s, here);
+  }
+#endif
+  return make_real(s);
+}
+
+bool is_available(source s) noexcept {
+#if HMN_WITH_SIMULATED
+  if (s == source::simulated) return simulated::has_code();
+#endif
+  return is_compiled_in(s);
+}
+
+result<void> require(source s) {
+  if (!is_compiled_in(s))
+    return failure{status::unsupported, s, {}, "this library was built without it"};
+#if HMN_WITH_SIMULATED
+  if (s == source::simulated) {
+    if (const auto code = simulated::find_code(); !code) return code.why();
+  }
+#endif
+  return {};
 }
 
 }  // namespace hmn

@@ -3,27 +3,16 @@
 // The one list of the sources, in order of preference.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <vector>
-
-#include "backends/backend.hpp"
+#include "backends/source_list.hpp"
 
 namespace hmn {
 
-struct listed_source {
-  std::unique_ptr<device_source> device;
-  bool stands_in = false;  // asked only when the one before it could not serve
-};
-
-struct source_list {
-  std::unique_ptr<host_source> host;
-  std::vector<listed_source> devices;
-};
-
 source_list make_sources(const settings& s);
 
-// Whether a source is compiled in.
-bool is_compiled_in(source s) noexcept;
+// Whether a source is compiled in, and what it needs of this library's own files is there. Cheap.
+bool is_available(source s) noexcept;
+
+// Loads what a source needs of this library's own files. Once it has succeeded, it does again.
+result<void> require(source s);
 
 }  // namespace hmn

@@ -13,6 +13,7 @@ void adopt(part<T>& known, part<T>& fresh) {
   known.taken_ns = fresh.taken_ns;
   known.tried_ns = fresh.tried_ns;
   known.why = fresh.why;
+  known.stands = fresh.stands;
 }
 
 void adopt(device_reply& known, device_reply& fresh) {
@@ -22,6 +23,8 @@ void adopt(device_reply& known, device_reply& fresh) {
   adopt(known.self, fresh.self);
   adopt(known.process, fresh.process);
   adopt(known.processes, fresh.processes);
+  adopt(known.metrics, fresh.metrics);
+  known.slow_asked = fresh.slow_asked;
 }
 
 device_reply& entry_of(reply& known, slot number) {

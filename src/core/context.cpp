@@ -18,6 +18,10 @@ std::string& place_of(settings& s, path_kind which) {
       return s.nvml_path;
     case path_kind::nvidia_smi:
       return s.nvidia_smi_path;
+    case path_kind::rocm_smi:
+      return s.rocm_smi_path;
+    case path_kind::amd_smi:
+      return s.amd_smi_path;
     case path_kind::simulation:
       return s.simulation_path;
     case path_kind::dev:
@@ -34,6 +38,10 @@ source source_behind(path_kind which) {
       return source::nvml;
     case path_kind::nvidia_smi:
       return source::nvidia_smi;
+    case path_kind::rocm_smi:
+      return source::rocm_smi;
+    case path_kind::amd_smi:
+      return source::amd_smi;
     case path_kind::simulation:
       return source::simulated;
     case path_kind::proc:
@@ -81,10 +89,7 @@ bool context::is_forked() const noexcept {
 }
 
 result<void> context::set_path(path_kind which, std::string_view value) {
-  if (!is_compiled_in(source_behind(which))) {
-    return failure{
-        status::unsupported, source_behind(which), {}, "this library was built without it"};
-  }
+  if (result<void> ok = require(source_behind(which)); !ok) return ok;
   const std::lock_guard lock(start_mutex_);
   if (started_) {
     return failure{status::state,
@@ -107,15 +112,17 @@ void context::start() {
     readers_.push_back(std::make_unique<source_reader>(std::move(s), settings_, limits_));
   }
   host_ = std::move(list.host);
+  recorder_ = std::move(list.recorder);
   started_.store(true, std::memory_order_release);
 }
 
 context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index, budget& b,
-                               look at) {
+                               look at, const bool* enough) {
   refusals out;
-  bool served = false;
+  std::uint64_t served = 0;  // bit n: source n had its say
   for (const std::unique_ptr<source_reader>& reader : readers_) {
-    if (reader->stands_in() && served) continue;
+    if (enough != nullptr && *enough) break;
+    if ((reader->stands_in_for() & served) != 0) continue;
     if (index && !concerns(*reader, *index)) continue;
     const plan q = plan_for(*reader, p, index);
     bool conclusive = false;
@@ -125,9 +132,12 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
       if (known.refused) return;
       listed = q.list && known.listed_ns >= m.since;
       if (listed) learn(*reader, known);
+      for (const device_reply& d : known.devices) {
+        if (d.listed) served |= bit_of(d.identity.from);
+      }
       at(*reader, known, m);
     });
-    served = served || said || said.why().code == status::timeout;
+    if (said || said.why().code == status::timeout) served |= bit_of(reader->id());
     if (said) continue;
     if (conclusive && is_no_news(*reader, index)) continue;
     if (!listed) note_refusal(*reader, said.why(), q.list ? std::nullopt : index);
@@ -207,17 +217,17 @@ result<void> context::rescan(budget& b, refusals* refused_by) {
 failure context::no_device(std::uint32_t index, std::uint32_t count, const refusals& refused) {
   failure none{status::no_device, source::none, {}, {}};
   if (count != 0) {
-    none.message = compose({"no device ", index, ": the indexes are 0 to ", count - 1});
+    none.message = {"no device ", index, ": the indexes are 0 to ", count - 1};
     return none;
   }
   for (const refusal& r : refused) {
     if (r.conclusive) continue;
     none.from = r.why.from;
     none.native = r.why.native;
-    none.message = compose({"no device ", index, ": ", r.why.message});
+    none.message = {"no device ", index, ": ", r.why.message.view()};
     return none;
   }
-  none.message = compose({"no device ", index, ": no GPU was found"});
+  none.message = {"no device ", index, ": no GPU was found"};
   return none;
 }
 
@@ -252,7 +262,7 @@ result<std::uint32_t> context::find(std::string_view text) {
   return failure{status::no_device,
                  source::none,
                  {},
-                 compose({"no device has the key \"", shown, "\"; ", table_.count(), " known"})};
+                 {"no device has the key \"", shown, "\"; ", table_.count(), " known"}};
 }
 
 result<numbered_device> context::identity(std::uint32_t index) {
@@ -280,16 +290,25 @@ result<void> context::system(system_memory& out) {
   return host_->system(out);
 }
 
+result<std::string> context::recording() {
+  start();
+  if (recorder_) return recorder_->text();
+  const char* const why = settings_.record ? "a simulated machine is not recorded"
+                                           : "the context does not record: HMN_CONTEXT_RECORD";
+  return failure{status::state, source::none, {}, why};
+}
+
 result<source_state> context::backend(source which) {
-  if (!is_compiled_in(which)) {
-    return source_state{state::off, {status::unsupported, which, {}, "not compiled in"}, {}};
+  if (!is_available(which)) {
+    if (result<void> ok = require(which); !ok) return source_state{state::off, ok.why(), {}};
   }
   start();
   if (which == source::os) return source_state{state::ready, {status::ok, which, {}, {}}, {}};
+  if (const auto told = host_->describe_source(which)) return *told;
   plan p = new_plan();
-  p.describe = true;
+  p.describe = which;
   for (const std::unique_ptr<source_reader>& reader : readers_) {
-    if (reader->id() != which) continue;
+    if (!reader->answers_for(which)) continue;
     budget b = new_budget();
     source_state told;
     const result<void> said =

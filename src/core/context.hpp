@@ -22,8 +22,10 @@ enum class path_kind : std::uint32_t {
   sys = 2,
   nvml = 3,
   nvidia_smi = 4,
+  rocm_smi = 5,
   simulation = 7,
   cgroup = 8,
+  amd_smi = 9,
   dev = 10,
 };
 
@@ -31,7 +33,9 @@ struct snapshot_request {
   std::uint32_t collect = 0;  // subject bits
   std::optional<std::uint32_t> device_index;
   std::optional<std::uint32_t> pid;
-  std::uint64_t deadline_ns = 0;  // 0: the context's
+  bool slow = false;                // also slow metrics
+  bool without_hosts_part = false;  // rows without what the host knows of a process
+  std::uint64_t deadline_ns = 0;    // 0: the context's
 };
 
 // Sources of measurement, opened once and kept. Any number of threads may use it at once.
@@ -44,9 +48,13 @@ class context {
 
   // Whether this process is a fork of the one that made the context. Takes no lock.
   [[nodiscard]] bool is_forked() const noexcept;
+  [[nodiscard]] bool may_start_threads() const noexcept { return !settings_.no_threads; }
   // `value` empty: the default.
   result<void> set_path(path_kind which, std::string_view value);
   result<source_state> backend(source which);
+
+  // What was read so far, as a machine file.
+  result<std::string> recording();
 
   result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out);
   result<void> own_memory(std::uint32_t fields, process_memory& out);
@@ -57,6 +65,7 @@ class context {
   result<numbered_device> identity(std::uint32_t index);
   result<dated<hmn::pool>> pool(std::uint32_t index, pool_kind kind);
   result<dated<hmn::telemetry>> telemetry(std::uint32_t index, std::uint32_t fields);
+  result<dated<hmn::metric>> metric(std::uint32_t index, metric_id id, std::uint32_t instance);
   result<dated<usage>> process(std::uint32_t index, std::uint32_t pid);
   result<dated<usage>> own_usage(std::uint32_t index);
 
@@ -82,16 +91,22 @@ class context {
   [[nodiscard]] bool concerns(const source_reader& reader, std::uint32_t index);
   [[nodiscard]] plan plan_for(const source_reader& reader, plan p,
                               std::optional<std::uint32_t> index);
+  [[nodiscard]] text<32> address_of(std::uint32_t index);
   void learn(source_reader& reader, const reply& known);
   void note_refusal(const source_reader& reader, const failure& why,
                     std::optional<std::uint32_t> only);
 
   // Carries out a plan on every source that has its say.
   using look = function_ref<void(source_reader& reader, const reply& known, const moment& m)>;
-  refusals ask(const plan& p, std::optional<std::uint32_t> index, budget& b, look at);
-  // The same for one part of one device.
+  // `enough`, where given, set by `at`: no further source is asked.
+  refusals ask(const plan& p, std::optional<std::uint32_t> index, budget& b, look at,
+               const bool* enough = nullptr);
+  // The same for one part of one device: `at` takes what a source says of it.
+  using taker = function_ref<result<void>(const device_reply& d, const reply& known,
+                                          const moment& m, source from, bool& enough)>;
+  result<void> read_part(std::uint32_t index, const plan& p, budget& b, taker at);
   template <class T, class Pick>
-  result<dated<T>> read_part(std::uint32_t index, const plan& p, budget& b, Pick&& pick);
+  result<dated<T>> read_value(std::uint32_t index, const plan& p, budget& b, Pick&& pick);
 
   settings settings_;
   limits limits_;
@@ -100,6 +115,7 @@ class context {
   std::mutex start_mutex_;
   std::atomic<bool> started_{false};
   std::unique_ptr<host_source> host_;
+  std::unique_ptr<machine_recorder> recorder_;
   std::vector<std::unique_ptr<source_reader>> readers_;
   std::mutex table_mutex_;
   device_table table_;

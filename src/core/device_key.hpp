@@ -6,19 +6,9 @@
 #include <string_view>
 
 #include "model/failure.hpp"
+#include "model/pci_address.hpp"
 
 namespace hmn {
-
-struct pci_address {
-  std::uint32_t domain = 0;
-  std::uint32_t bus = 0;
-  std::uint32_t device = 0;
-  std::uint32_t function = 0;
-  friend auto operator<=>(const pci_address&, const pci_address&) = default;
-};
-
-// "0000:01:00.0", "00000000:01:00.0", "01:00.0", "1:0.0"; hexadecimal, either case.
-std::optional<pci_address> parse_pci_address(std::string_view text);
 
 // What hmn_device_find takes.
 struct device_key {

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <tuple>
 
+#include "core/merge.hpp"
+#include "model/sort.hpp"
+
 namespace hmn {
 namespace {
 
@@ -18,8 +21,14 @@ auto rank(const device& d) {
   return std::tuple(group, pci.value_or(pci_address{}));
 }
 
+// NVIDIA's SoCs have one GPU each, on no bus: only that tells what two sources list apart.
+bool is_soc_gpu(const device& d) {
+  return d.vendor == vendor::nvidia && d.kind == device_kind::integrated && d.pci_bus_id.empty();
+}
+
 bool is_same(const device& a, const device& b) {
   if (is_partition(a) != is_partition(b)) return false;
+  if (is_soc_gpu(a) && is_soc_gpu(b) && a.from != b.from) return true;
   if (!a.uuid.empty() && !b.uuid.empty()) return equal_uuid(a.uuid.view(), b.uuid.view());
   if (is_partition(a) || a.pci_bus_id.empty() || b.pci_bus_id.empty()) return false;
   return parse_pci_address(a.pci_bus_id.view()) == parse_pci_address(b.pci_bus_id.view());
@@ -30,7 +39,7 @@ bool is_same(const device& a, const device& b) {
 device_table::entry* device_table::match(source from, const device& d) {
   for (entry& e : entries_) {
     for (const reference& r : e.seen_by) {
-      if (r.from == from && r.number == d.number) return &e;
+      if (r.from == from && r.seen.number == d.number) return &e;
     }
   }
   const auto same = std::find_if(entries_.begin(), entries_.end(),
@@ -38,15 +47,33 @@ device_table::entry* device_table::match(source from, const device& d) {
   return same == entries_.end() ? nullptr : &*same;
 }
 
+// The lower number is the better source where several serve one device.
 void device_table::refresh(entry& e, source from, const device& d) {
-  e.view.value = d;
-  for (reference& r : e.seen_by) {
-    if (r.from != from) continue;
-    r.number = d.number;
-    r.listed = true;
-    return;
+  auto at = e.seen_by.begin();
+  while (at != e.seen_by.end() && at->from < from) ++at;
+  if (at == e.seen_by.end() || at->from != from) at = e.seen_by.insert(at, {from, true, {}});
+  at->listed = true;
+  at->seen = d;
+}
+
+// Who the device is: as the best source that lists it tells, and from the others what that one
+// leaves open.
+void device_table::settle(entry& e) {
+  const device* best = nullptr;
+  for (const reference& r : e.seen_by) {
+    if (!r.listed) continue;
+    if (best == nullptr) {
+      e.view.value = *(best = &r.seen);
+    } else {
+      merge(e.view.value, r.seen);
+    }
   }
-  e.seen_by.push_back({from, d.number, true});
+  if (best == nullptr) e.view.value.state = state::lost;
+}
+
+bool device_table::is_seen_by(const entry& e, source from) {
+  return std::any_of(e.seen_by.begin(), e.seen_by.end(),
+                     [from](const reference& r) { return r.from == from; });
 }
 
 void device_table::link_parents(source from, std::span<const device* const> listed) {
@@ -70,37 +97,37 @@ void device_table::update(source from, std::span<const device* const> listed) {
       arrivals.push_back(d);
     }
   }
-  std::stable_sort(arrivals.begin(), arrivals.end(),
-                   [](const device* a, const device* b) { return rank(*a) < rank(*b); });
+  sort_stably(arrivals, [](const device* a, const device* b) { return rank(*a) < rank(*b); });
   for (const device* d : arrivals) {
     entry e;
     e.view.index = count();
     refresh(e, from, *d);
     entries_.push_back(std::move(e));
   }
-  link_parents(from, listed);
   for (entry& e : entries_) {
-    const bool here =
-        std::any_of(e.seen_by.begin(), e.seen_by.end(), [](auto& r) { return r.listed; });
-    if (!here) e.view.value.state = state::lost;
+    if (is_seen_by(e, from)) settle(e);
   }
+  link_parents(from, listed);
 }
 
 void device_table::set_state(source from, hmn::state s) {
   for (entry& e : entries_) {
-    for (const reference& r : e.seen_by) {
-      if (r.from == from && r.listed) e.view.value.state = s;
+    for (reference& r : e.seen_by) {
+      if (r.from != from || !r.listed) continue;
+      r.seen.state = s;
+      settle(e);
     }
   }
 }
 
 void device_table::set_state(std::uint32_t index, hmn::state s) {
+  for (reference& r : entries_[index].seen_by) r.seen.state = s;
   entries_[index].view.value.state = s;
 }
 
 std::optional<slot> device_table::slot_of(std::uint32_t index, source from) const {
   for (const reference& r : entries_[index].seen_by) {
-    if (r.from == from) return r.number;
+    if (r.from == from) return r.seen.number;
   }
   return std::nullopt;
 }
@@ -108,17 +135,15 @@ std::optional<slot> device_table::slot_of(std::uint32_t index, source from) cons
 std::optional<std::uint32_t> device_table::index_of(source from, slot number) const {
   for (const entry& e : entries_) {
     for (const reference& r : e.seen_by) {
-      if (r.from == from && r.number == number) return e.view.index;
+      if (r.from == from && r.seen.number == number) return e.view.index;
     }
   }
   return std::nullopt;
 }
 
 bool device_table::has_of(source from) const {
-  return std::any_of(entries_.begin(), entries_.end(), [&](const entry& e) {
-    return std::any_of(e.seen_by.begin(), e.seen_by.end(),
-                       [&](const reference& r) { return r.from == from; });
-  });
+  return std::any_of(entries_.begin(), entries_.end(),
+                     [from](const entry& e) { return is_seen_by(e, from); });
 }
 
 std::optional<std::uint32_t> device_table::find(const device_key& key) const {

@@ -38,16 +38,18 @@ class device_table {
  private:
   struct reference {
     source from;
-    slot number;
     bool listed;
+    device seen;  // as that source told it last
   };
   struct entry {
     numbered_device view;
-    std::vector<reference> seen_by;
+    std::vector<reference> seen_by;  // the best source first
   };
 
   [[nodiscard]] entry* match(source from, const device& d);
-  void refresh(entry& e, source from, const device& d);
+  static void refresh(entry& e, source from, const device& d);
+  static void settle(entry& e);
+  [[nodiscard]] static bool is_seen_by(const entry& e, source from);
   void link_parents(source from, std::span<const device* const> listed);
 
   std::vector<entry> entries_;

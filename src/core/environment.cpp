@@ -2,6 +2,7 @@
 #include "core/environment.hpp"
 
 #include "model/compose.hpp"
+#include "model/short_text.hpp"
 #include "model/text.hpp"
 #include "platform/process.hpp"
 
@@ -11,7 +12,7 @@ namespace {
 constexpr std::size_t longest_path = 4095;
 
 struct variable {
-  const char* name;
+  short_text<16> name;
   path_kind which;
 };
 constexpr variable variables[] = {
@@ -19,6 +20,8 @@ constexpr variable variables[] = {
     {"HMN_SYS", path_kind::sys},
     {"HMN_NVML", path_kind::nvml},
     {"HMN_NVIDIA_SMI", path_kind::nvidia_smi},
+    {"HMN_ROCM_SMI", path_kind::rocm_smi},
+    {"HMN_AMD_SMI", path_kind::amd_smi},
     {"HMN_SIMULATION", path_kind::simulation},
     {"HMN_CGROUP", path_kind::cgroup},
     {"HMN_DEV", path_kind::dev},
@@ -30,21 +33,21 @@ result<void> check_path(std::string_view value) {
   if (!value.empty() && value.front() == '/' && value.size() <= longest_path) return {};
   std::string shown;
   append_utf8(shown, value.substr(0, 120));
-  return failure{status::argument,
-                 source::none,
-                 {},
-                 compose({"path \"", shown, "\": expected an absolute path of at most ",
-                          longest_path, " bytes"})};
+  return failure{
+      status::argument,
+      source::none,
+      {},
+      {"path \"", shown, "\": expected an absolute path of at most ", longest_path, " bytes"}};
 }
 
 result<void> apply_environment(context& to) {
   for (const variable& v : variables) {
-    const char* value = platform::environment(v.name);
+    const char* value = platform::environment(v.name.c_str());
     if (value == nullptr || *value == '\0') continue;
     result<void> ok = check_path(value);
     if (ok) ok = to.set_path(v.which, value);
     if (ok) continue;
-    ok.why().message = compose({v.name, ": ", ok.why().message});
+    ok.why().message = {v.name.view(), ": ", ok.why().message.view()};
     return ok;
   }
   return {};

@@ -3,12 +3,13 @@
 
 #include "core/json_names.hpp"
 #include "core/json_writer.hpp"
+#include "model/metric_names.hpp"
 
 namespace hmn {
 namespace {
 
 void write_bits(json_writer& w, std::string_view key, std::uint32_t bits,
-                std::span<const std::string_view> names) {
+                std::span<const json_name> names) {
   w.key(key);
   w.open('[');
   for (std::size_t n = 0; n < names.size(); ++n) {
@@ -20,7 +21,7 @@ void write_bits(json_writer& w, std::string_view key, std::uint32_t bits,
 // A set of bits that may itself be unknown.
 void write_optional_bits(json_writer& w, std::string_view key,
                          const std::optional<std::uint32_t>& bits,
-                         std::span<const std::string_view> names) {
+                         std::span<const json_name> names) {
   if (bits) return write_bits(w, key, *bits, names);
   w.key(key);
   w.null();
@@ -112,6 +113,7 @@ void write(json_writer& w, std::uint32_t device_index, const dated<usage>& dated
   write_origin(w, u.from, u.notes);
   w.word_member("name_state", name_of(u.name_state));
   w.text_member("name", u.name);
+  w.text_member("container", u.container);
   w.member("uid", u.uid);
   w.member("start_unix_ns", u.start_unix_ns);
   write_optional_bits(w, "kinds", u.kinds, usage_kind_names());
@@ -178,7 +180,36 @@ void write_identity(json_writer& w, const numbered_device& who) {
   w.member("os_id", d.os_id);
 }
 
-void write(json_writer& w, const snapshot_device& d) {
+void write(json_writer& w, const dated<metric>& dated) {
+  const metric& m = dated.value;
+  const auto id = static_cast<std::uint32_t>(m.id);
+  const metric_words* const words = words_of(id);
+  w.open('{');
+  w.word_member("name", words != nullptr ? words->name : "unknown");
+  w.member("instance", m.instance);
+  w.text_member("instance_name", instance_name(id, m.instance));
+  w.text_member("unit", words != nullptr ? words->unit : "");
+  write_origin(w, m.from, m.notes);
+  w.member("pid", m.pid);
+  w.member("value", m.value);
+  w.member("count", m.count);
+  w.member("window_ns", m.window_ns);
+  w.member("age_ns", dated.age_ns);
+  w.close('}');
+}
+
+// Null when they were not asked for.
+void write_metrics(json_writer& w, const snapshot& of, std::uint32_t device_index) {
+  w.key("metrics");
+  if ((of.collect & subject::metrics) == 0) return w.null();
+  w.open('[');
+  for (const snapshot_metric& m : of.metrics) {
+    if (m.device_index == device_index) write(w, m.value);
+  }
+  w.close(']');
+}
+
+void write(json_writer& w, const snapshot_device& d, const snapshot& of) {
   w.open('{');
   write_identity(w, d.identity);
   w.key("telemetry");
@@ -187,6 +218,7 @@ void write(json_writer& w, const snapshot_device& d) {
   } else {
     w.null();
   }
+  write_metrics(w, of, d.identity.index);
   w.key("self");
   if (d.self) {
     write(w, d.identity.index, *d.self);
@@ -208,6 +240,17 @@ std::string_view subject_name(std::uint32_t bit) {
   return "unknown";
 }
 
+// The presence bits by name; of the metrics the one.
+void write_fields(json_writer& w, const diagnostic& d) {
+  if (d.about != subject::metrics) {
+    return write_bits(w, "fields", d.field, field_names(d.about));
+  }
+  w.key("fields");
+  w.open('[');
+  if (const metric_words* const words = words_of(d.field)) w.word(words->name);
+  w.close(']');
+}
+
 void write(json_writer& w, const snapshot_diagnostic& listed) {
   const diagnostic& d = listed.value;
   const bool has_native = d.why.native.domain != native_domain::none;
@@ -215,7 +258,7 @@ void write(json_writer& w, const snapshot_diagnostic& listed) {
   w.word_member("status", name_of(d.why.code));
   write_origin(w, d.why.from, d.notes);
   w.word_member("subject", subject_name(d.about));
-  write_bits(w, "fields", d.field, field_names(d.about));
+  write_fields(w, d);
   w.member("device_index", listed.device_index);
   w.member("pid", d.pid);
   w.member("count", listed.count);
@@ -223,7 +266,7 @@ void write(json_writer& w, const snapshot_diagnostic& listed) {
   w.member("native_code", has_native ? std::optional(d.why.native.code) : std::nullopt);
   w.member("duration_ns", d.duration_ns);
   w.key("message");
-  w.text(d.why.message);
+  w.text(d.why.message.view());
   w.close('}');
 }
 
@@ -249,7 +292,8 @@ std::size_t likely_size(const snapshot& s) {
   constexpr std::size_t head = 2048;
   constexpr std::size_t of_device = 3072;
   constexpr std::size_t of_entry = 640;
-  return head + s.devices.size() * of_device +
+  constexpr std::size_t of_metric = 224;
+  return head + s.devices.size() * of_device + s.metrics.size() * of_metric +
          (s.pools.size() + s.usages.size() + s.diagnostics.size()) * of_entry;
 }
 
@@ -267,7 +311,10 @@ void append_json(std::string& out, const snapshot& s) {
   w.member("unreadable_process_count", s.unreadable_processes);
   write_part(w, "memory", s.memory);
   write_part(w, "system", s.system);
-  write_list(w, "devices", s.devices);
+  w.key("devices");
+  w.open('[');
+  for (const snapshot_device& d : s.devices) write(w, d, s);
+  w.close(']');
   write_list(w, "pools", s.pools);
   write_list(w, "usages", s.usages);
   write_list(w, "diagnostics", s.diagnostics);

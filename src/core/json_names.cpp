@@ -8,7 +8,7 @@
 namespace hmn {
 namespace {
 
-using names = std::string_view;
+using names = json_name;
 
 constexpr std::array notes_in_order = {
     names("stale"), names("lower_bound"), names("estimated"), names("truncated"),
@@ -17,7 +17,7 @@ constexpr std::array notes_in_order = {
 
 constexpr std::array subjects_in_order = {
     names("memory"), names("system"),    names("devices"),   names("pools"),
-    names("self"),   names("processes"), names("telemetry"),
+    names("self"),   names("processes"), names("telemetry"), names("metrics"),
 };
 
 constexpr std::array usage_kinds_in_order = {names("compute"), names("graphics"), names("media")};
@@ -107,10 +107,26 @@ std::string_view name_of(source s) noexcept {
       return "nvml";
     case source::nvidia_smi:
       return "nvidia-smi";
+    case source::amdgpu:
+      return "amdgpu";
+    case source::kfd:
+      return "kfd";
+    case source::rocm_smi:
+      return "rocm-smi";
+    case source::i915:
+      return "i915";
+    case source::xe:
+      return "xe";
     case source::drm:
       return "drm";
+    case source::tegra:
+      return "tegra";
+    case source::dmem:
+      return "dmem";
     case source::simulated:
       return "simulated";
+    case source::amd_smi:
+      return "amd-smi";
   }
   return "unknown";
 }
@@ -292,20 +308,20 @@ std::string_view vendor_name(std::uint32_t pci_vendor) noexcept {
   }
 }
 
-std::span<const std::string_view> note_names() noexcept {
+std::span<const json_name> note_names() noexcept {
   return notes_in_order;
 }
-std::span<const std::string_view> subject_names() noexcept {
+std::span<const json_name> subject_names() noexcept {
   return subjects_in_order;
 }
-std::span<const std::string_view> usage_kind_names() noexcept {
+std::span<const json_name> usage_kind_names() noexcept {
   return usage_kinds_in_order;
 }
-std::span<const std::string_view> throttle_names() noexcept {
+std::span<const json_name> throttle_names() noexcept {
   return throttles_in_order;
 }
 
-std::span<const std::string_view> field_names(std::uint32_t subject_bit) noexcept {
+std::span<const json_name> field_names(std::uint32_t subject_bit) noexcept {
   switch (subject_bit) {
     case subject::memory:
       return memory_fields;

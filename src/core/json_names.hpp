@@ -11,6 +11,7 @@
 #include "model/failure.hpp"
 #include "model/note.hpp"
 #include "model/pool.hpp"
+#include "model/short_text.hpp"
 #include "model/usage.hpp"
 
 namespace hmn {
@@ -26,12 +27,14 @@ std::string_view name_of(accounting a) noexcept;
 std::string_view name_of(name_state s) noexcept;
 std::string_view vendor_name(std::uint32_t pci_vendor) noexcept;
 
+using json_name = short_text<28>;
+
 // [n] names bit n.
-std::span<const std::string_view> note_names() noexcept;
-std::span<const std::string_view> subject_names() noexcept;
-std::span<const std::string_view> usage_kind_names() noexcept;
-std::span<const std::string_view> throttle_names() noexcept;
+std::span<const json_name> note_names() noexcept;
+std::span<const json_name> subject_names() noexcept;
+std::span<const json_name> usage_kind_names() noexcept;
+std::span<const json_name> throttle_names() noexcept;
 // Of the presence bits of the struct that a subject is about.
-std::span<const std::string_view> field_names(std::uint32_t subject_bit) noexcept;
+std::span<const json_name> field_names(std::uint32_t subject_bit) noexcept;
 
 }  // namespace hmn

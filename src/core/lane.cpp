@@ -97,8 +97,23 @@ struct lane::cell final : reading {
   std::atomic<std::uint32_t> state{idle};
 };
 
+namespace {
+
+std::uint64_t all_answered_by(const device_source& from) {
+  std::uint64_t all = 0;
+  for (std::uint32_t n = 0; n < 64; ++n) {
+    const auto which = static_cast<source>(n);
+    if (from.answers_for(which)) all |= bit_of(which);
+  }
+  return all;
+}
+
+}  // namespace
+
 lane::lane(std::unique_ptr<device_source> from, const settings& s)
-    : id_(from->id()), threaded_(from->can_block() && !s.no_threads) {
+    : id_(from->id()),
+      answers_for_(all_answered_by(*from)),
+      threaded_(from->can_block() && !s.no_threads) {
   cell_ = std::make_shared<cell>(std::move(from), s);
 }
 

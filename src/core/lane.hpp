@@ -35,6 +35,9 @@ class lane {
   [[nodiscard]] bool is_opening() const noexcept;
   [[nodiscard]] hmn::board& board() noexcept;
   [[nodiscard]] source id() const noexcept { return id_; }
+  [[nodiscard]] bool answers_for(source which) const noexcept {
+    return (answers_for_ & bit_of(which)) != 0;
+  }
   // probe() of the source, unless it is at work.
   [[nodiscard]] result<void> probe();
   // In a forked child: forget everything, free nothing, the worker does not exist here.
@@ -48,6 +51,7 @@ class lane {
 
   std::shared_ptr<cell> cell_;
   source id_;
+  std::uint64_t answers_for_;
   bool threaded_;
   bool started_ = false;
 };

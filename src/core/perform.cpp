@@ -29,11 +29,11 @@ result<void> list(device_source& from, reply& out, reading& r) {
 }
 
 template <class T>
-void settle(part<T>& p, result<void> outcome) {
+void settle(part<T>& p, const device_source& from, result<void> outcome) {
   if (outcome) {
     p.succeeded(monotonic_ns());
   } else {
-    p.failed(monotonic_ns(), std::move(outcome.why()));
+    p.failed(monotonic_ns(), std::move(outcome.why()), from.rests());
   }
 }
 
@@ -41,7 +41,7 @@ void read_pools(device_source& from, device_reply& d, reading& r) {
   hmn::pools fresh;
   result<void> ok = from.memory(d.identity.number, fresh, r);
   if (ok) d.pools.value = fresh;
-  settle(d.pools, std::move(ok));
+  settle(d.pools, from, std::move(ok));
 }
 
 void read_telemetry(device_source& from, std::uint32_t fields, device_reply& d, reading& r) {
@@ -49,7 +49,7 @@ void read_telemetry(device_source& from, std::uint32_t fields, device_reply& d, 
   result<void> ok = from.telemetry(d.identity.number, fields, fresh, r);
   if (ok) d.telemetry.value = fresh;
   d.telemetry_asked = fields;
-  settle(d.telemetry, std::move(ok));
+  settle(d.telemetry, from, std::move(ok));
 }
 
 void read_process(device_source& from, std::uint32_t pid, bool self, device_reply& d,
@@ -58,14 +58,22 @@ void read_process(device_source& from, std::uint32_t pid, bool self, device_repl
   fresh.pid = pid;
   result<void> ok = from.process(d.identity.number, pid, self, fresh, r);
   if (ok) into.value = std::move(fresh);
-  settle(into, std::move(ok));
+  settle(into, from, std::move(ok));
 }
 
 void read_processes(device_source& from, device_reply& d, reading& r) {
   std::vector<usage> fresh;
   result<void> ok = from.processes(d.identity.number, fresh, r);
   if (ok) d.processes.value = std::move(fresh);
-  settle(d.processes, std::move(ok));
+  settle(d.processes, from, std::move(ok));
+}
+
+void read_metrics(device_source& from, bool slow, device_reply& d, reading& r) {
+  std::vector<metric> fresh;
+  result<void> ok = from.metrics(d.identity.number, slow, fresh, r);
+  if (ok) d.metrics.value = std::move(fresh);
+  d.slow_asked = slow;
+  settle(d.metrics, from, std::move(ok));
 }
 
 void read_device(device_source& from, const plan& p, device_reply& d, reading& r) {
@@ -74,6 +82,10 @@ void read_device(device_source& from, const plan& p, device_reply& d, reading& r
   if (p.pid != 0) read_process(from, p.pid, false, d, d.process, r);
   if (p.processes) read_processes(from, d, r);
   if (p.telemetry != 0) read_telemetry(from, p.telemetry, d, r);
+}
+
+bool is_meant(const plan& p, const device_reply& d) {
+  return p.only ? d.identity.number == *p.only : d.listed;
 }
 
 void serve(device_source& from, const plan& p, reply& out, reading& r, progress heard) {
@@ -89,8 +101,15 @@ void serve(device_source& from, const plan& p, reply& out, reading& r, progress 
     heard(nullptr);
   }
   for (device_reply& d : out.devices) {
-    if (p.only ? d.identity.number != *p.only : !d.listed) continue;
+    if (!is_meant(p, d)) continue;
     read_device(from, p, d, r);
+    heard(&d);
+  }
+  // Last: what one device takes long to tell must not hold up the memory of another.
+  if (!p.metrics) return;
+  for (device_reply& d : out.devices) {
+    if (!is_meant(p, d)) continue;
+    read_metrics(from, p.slow, d, r);
     heard(&d);
   }
 }
@@ -110,7 +129,8 @@ void perform(device_source& from, const plan& p, reply& out, reading& r, progres
   out.conclusive = false;
   try {
     serve(from, p, out, r, heard);
-    if (p.describe) out.condition = from.describe();
+    from.finish(r);
+    if (p.describe) out.condition = from.describe(*p.describe);
   } catch (const std::bad_alloc&) {
     out.refused = exhausted(from.id());
   } catch (...) {

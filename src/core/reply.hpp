@@ -15,7 +15,9 @@ struct plan {
   bool pools = false;
   bool self = false;
   bool processes = false;
-  bool describe = false;
+  bool metrics = false;
+  bool slow = false;  // also the slow ones among the metrics
+  std::optional<source> describe;
   std::uint32_t telemetry = 0;  // telemetry_field bits
   std::uint32_t pid = 0;        // this process alone, by process(); 0: none
   std::uint32_t own_pid = 0;
@@ -30,13 +32,15 @@ struct part {
   std::uint64_t taken_ns = 0;  // when the value was had; 0: never
   std::uint64_t tried_ns = 0;
   std::optional<failure> why;
+  bool stands = false;  // the value, though the last try failed: stale
 
   void succeeded(std::uint64_t now) {
     taken_ns = tried_ns = now;
     why.reset();
   }
-  void failed(std::uint64_t now, failure f) {
+  void failed(std::uint64_t now, failure f, bool value_stands) {
     tried_ns = now;
+    stands = value_stands;
     why = std::move(f);
   }
   // The value of the last try, not of an earlier one.
@@ -52,6 +56,8 @@ struct device_reply {
   part<usage> self;
   part<usage> process;  // of plan.pid
   part<std::vector<usage>> processes;
+  part<std::vector<metric>> metrics;
+  bool slow_asked = false;
 };
 
 // From when on an answer belongs to the reading that looks at it, and whether that reading came to

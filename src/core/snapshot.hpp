@@ -8,6 +8,7 @@
 #include "model/device.hpp"
 #include "model/diagnostic.hpp"
 #include "model/host_memory.hpp"
+#include "model/metric.hpp"
 #include "model/pool.hpp"
 #include "model/telemetry.hpp"
 #include "model/usage.hpp"
@@ -32,6 +33,7 @@ struct snapshot_device {
   numbered_device identity;
   std::optional<dated<hmn::telemetry>> telemetry;
   std::optional<dated<usage>> self;
+  std::uint32_t told = 0;  // subject bits: a source has told all of it
 };
 
 struct snapshot_pool {
@@ -42,6 +44,11 @@ struct snapshot_pool {
 struct snapshot_usage {
   std::uint32_t device_index = 0;
   dated<usage> value;
+};
+
+struct snapshot_metric {
+  std::uint32_t device_index = 0;
+  dated<metric> value;
 };
 
 struct snapshot_diagnostic {
@@ -63,13 +70,17 @@ struct snapshot {
   std::vector<snapshot_device> devices;  // by index
   std::vector<snapshot_pool> pools;      // by device index, main pool first
   std::vector<snapshot_usage> usages;    // by device index, then pid
+  std::vector<snapshot_metric> metrics;  // by device index
   std::vector<snapshot_diagnostic> diagnostics;
 
-  [[nodiscard]] const snapshot_device* device_by_index(std::uint32_t index) const noexcept {
-    for (const snapshot_device& d : devices) {
+  [[nodiscard]] snapshot_device* device_by_index(std::uint32_t index) noexcept {
+    for (snapshot_device& d : devices) {
       if (d.identity.index == index) return &d;
     }
     return nullptr;
+  }
+  [[nodiscard]] const snapshot_device* device_by_index(std::uint32_t index) const noexcept {
+    return const_cast<snapshot*>(this)->device_by_index(index);
   }
   [[nodiscard]] const dated<pool>* main_pool(std::uint32_t index) const noexcept {
     for (const snapshot_pool& p : pools) {

@@ -6,18 +6,23 @@
 namespace hmn {
 namespace {
 
+// A driver that is loaded, and a first card that is plugged in, may be seen this late: a look would
+// cost a reading of the host's memory more than that itself.
+constexpr std::uint64_t recheck_ns = platform::ns_per_second;
+
 bool is_young(const device_reply& d, const plan& p, std::uint64_t since) {
   const bool telemetry_fits = (p.telemetry & ~d.telemetry_asked) == 0;
   return (!p.pools || d.pools.tried_ns >= since) && (!p.self || d.self.tried_ns >= since) &&
          (!p.processes || d.processes.tried_ns >= since) &&
          (p.pid == 0 || (d.process.tried_ns >= since && d.process.value.pid == p.pid)) &&
-         (p.telemetry == 0 || (d.telemetry.tried_ns >= since && telemetry_fits));
+         (p.telemetry == 0 || (d.telemetry.tried_ns >= since && telemetry_fits)) &&
+         (!p.metrics || (d.metrics.tried_ns >= since && (d.slow_asked || !p.slow)));
 }
 
 }  // namespace
 
 source_reader::source_reader(listed_source listed, const settings& s, const limits& l)
-    : limits_(l), stands_in_(listed.stands_in), lane_(std::move(listed.device), s) {}
+    : limits_(l), stands_in_for_(listed.stands_in_for), lane_(std::move(listed.device), s) {}
 
 result<void> source_reader::run(const plan& p, budget& b, look at) {
   const std::uint64_t begun = platform::monotonic_ns();
@@ -30,7 +35,7 @@ result<void> source_reader::run(const plan& p, budget& b, look at) {
     show(at, {young_since(begun), false});
     return outcome_of_last();
   }
-  result<void> asked = ask(p, b);
+  result<void> asked = ask(p, b, begun);
   show(at, {begun, !asked});
   return asked ? outcome_of_last() : asked;
 }
@@ -57,13 +62,17 @@ bool source_reader::must_probe() {
       [](const reply& known) { return known.refused || known.listed_ns == 0; });
 }
 
-result<void> source_reader::ask(const plan& p, budget& b) {
-  if (lane_.is_idle() && must_probe()) {
-    if (result<void> here = lane_.probe(); !here) {
-      lane_.board().refuse(std::move(here.why()));
-      return {};
-    }
-  }
+bool source_reader::is_here(std::uint64_t now) {
+  if (!lane_.is_idle() || !must_probe()) return true;
+  if (absent_since_ns_ != 0 && now - absent_since_ns_ < recheck_ns) return false;
+  result<void> here = lane_.probe();
+  absent_since_ns_ = here ? 0 : now;
+  if (!here) lane_.board().refuse(std::move(here.why()));
+  return static_cast<bool>(here);
+}
+
+result<void> source_reader::ask(const plan& p, budget& b, std::uint64_t now) {
+  if (!is_here(now)) return {};
   const bool was_opening = lane_.is_opening();
   switch (lane_.run(p, b)) {
     case lane::outcome::done:

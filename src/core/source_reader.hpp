@@ -14,7 +14,9 @@ class source_reader {
   source_reader(listed_source listed, const settings& s, const limits& l);
 
   [[nodiscard]] source id() const noexcept { return lane_.id(); }
-  [[nodiscard]] bool stands_in() const noexcept { return stands_in_; }
+  [[nodiscard]] bool answers_for(source which) const noexcept { return lane_.answers_for(which); }
+  // Bit n: not asked where source n has served.
+  [[nodiscard]] std::uint64_t stands_in_for() const noexcept { return stands_in_for_; }
 
   // Asks the source, or takes what is young enough, then shows what is known: parts tried at or
   // after the moment are of this reading. When the reading is late it has what was reached, and
@@ -32,16 +34,19 @@ class source_reader {
   }
   [[nodiscard]] bool is_young_enough(const plan& p, std::uint64_t now);
   [[nodiscard]] bool must_probe();
+  // Whether it is here to be asked; that it is not is believed for a while.
+  [[nodiscard]] bool is_here(std::uint64_t now);
   [[nodiscard]] bool is_opening() const noexcept { return lane_.is_opening(); }
-  [[nodiscard]] result<void> ask(const plan& p, budget& b);
+  [[nodiscard]] result<void> ask(const plan& p, budget& b, std::uint64_t now);
   [[nodiscard]] result<void> outcome_of_last();
   [[nodiscard]] failure too_late() const;
   [[nodiscard]] failure still_opening() const;
 
   limits limits_;
-  bool stands_in_;
+  std::uint64_t stands_in_for_;
   timed_lock turn_;
   lane lane_;
+  std::uint64_t absent_since_ns_ = 0;  // when it was looked for in vain; 0: it was not
 };
 
 }  // namespace hmn

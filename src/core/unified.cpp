@@ -19,4 +19,9 @@ void fill_unified(pools& all, host_source& host) {
   }
 }
 
+void fill_from_host(pools& all, std::string_view pci_bus_id, host_source& host) {
+  fill_unified(all, host);
+  if (!pci_bus_id.empty()) host.limit(pci_bus_id, all);
+}
+
 }  // namespace hmn

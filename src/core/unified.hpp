@@ -9,4 +9,7 @@ namespace hmn {
 // host's; usable is what the host calls available, an estimate. Used stays the device's own.
 void fill_unified(pools& all, host_source& host);
 
+// That, and what the system allows of the pools of the device with this PCI address.
+void fill_from_host(pools& all, std::string_view pci_bus_id, host_source& host);
+
 }  // namespace hmn

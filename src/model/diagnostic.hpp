@@ -20,7 +20,8 @@ inline constexpr std::uint32_t pools = 1U << 3;
 inline constexpr std::uint32_t self = 1U << 4;
 inline constexpr std::uint32_t processes = 1U << 5;
 inline constexpr std::uint32_t telemetry = 1U << 6;
-inline constexpr std::uint32_t all = (1U << 7) - 1;
+inline constexpr std::uint32_t metrics = 1U << 7;
+inline constexpr std::uint32_t all = (1U << 8) - 1;
 }  // namespace subject
 
 // Why something is missing.
@@ -28,7 +29,8 @@ struct diagnostic {
   failure why;
   std::uint32_t notes = 0;
   std::uint32_t about = 0;  // one bit of `subject`
-  std::uint32_t field = 0;  // presence bits that are missing because of it; 0: all
+  std::uint32_t field = 0;  // presence bits that are missing because of it, for metrics the
+                            // metric_id; 0: all
   std::optional<slot> device;
   std::optional<std::uint32_t> pid;
   std::optional<std::uint64_t> duration_ns;

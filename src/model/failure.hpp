@@ -3,9 +3,9 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <utility>
 #include <variant>
+#include "model/message_text.hpp"
 
 namespace hmn {
 
@@ -40,9 +40,21 @@ enum class source : std::uint32_t {
   os = 1,
   nvml = 2,
   nvidia_smi = 3,
+  amdgpu = 4,
+  kfd = 5,
+  rocm_smi = 6,
+  i915 = 7,
+  xe = 8,
   drm = 9,
+  tegra = 14,
+  dmem = 15,
   simulated = 16,
+  amd_smi = 17,
 };
+
+constexpr std::uint64_t bit_of(source s) noexcept {
+  return std::uint64_t{1} << static_cast<unsigned>(s);
+}
 
 enum class native_domain : std::uint32_t { none = 0, error_number = 1, nvml = 7, exit = 9 };
 
@@ -56,7 +68,7 @@ struct failure {
   status code = status::internal;
   source from = source::none;
   native_code native;
-  std::string message;
+  message_text message;
 };
 
 template <class T>

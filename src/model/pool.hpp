@@ -27,6 +27,7 @@ inline constexpr std::uint32_t total = 1U << 0;
 inline constexpr std::uint32_t free = 1U << 1;
 inline constexpr std::uint32_t used = 1U << 2;
 inline constexpr std::uint32_t reserved = 1U << 3;
+inline constexpr std::uint32_t unattributed = 1U << 6;
 }  // namespace pool_field
 
 // One memory pool of a device, in bytes.
@@ -48,6 +49,8 @@ struct pool {
 // The pools of one device, the main one first; no allocation.
 class pools {
  public:
+  static constexpr std::size_t most = 5;
+
   void clear() noexcept { count_ = 0; }
   void add(const pool& p) noexcept {
     if (count_ < entries_.size()) entries_[count_++] = p;
@@ -65,7 +68,7 @@ class pools {
   }
 
  private:
-  std::array<pool, 5> entries_{};
+  std::array<pool, most> entries_{};
   std::size_t count_ = 0;
 };
 

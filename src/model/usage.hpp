@@ -20,6 +20,7 @@ inline constexpr std::uint32_t media = 1U << 2;
 namespace usage_field {
 inline constexpr std::uint32_t used = 1U << 0;
 inline constexpr std::uint32_t allocated = 1U << 3;
+inline constexpr std::uint32_t busy_percent = 1U << 11;
 }  // namespace usage_field
 
 enum class name_state : std::uint32_t {
@@ -55,7 +56,9 @@ struct usage {
   std::optional<std::uint64_t> start_unix_ns;
   std::optional<std::uint32_t> uid;
   hmn::name_state name_state = hmn::name_state::unknown;
-  std::string name;  // UTF-8; empty unless resolved
+  std::string name;       // UTF-8; empty unless resolved
+  std::string command;    // UTF-8, its arguments between blanks; empty: not asked for, or unknown
+  std::string container;  // "docker:<id>"; empty: not asked for, or in none that can be told
 };
 
 }  // namespace hmn

@@ -20,6 +20,7 @@ struct file_status {
   uint64_t inode = 0;
   uint64_t special_device_major = 0;
   uint64_t special_device_minor = 0;
+  uint64_t size = 0;  // of /proc/<pid>/fd how many there are, since Linux 6.2; 0 before
   uint32_t owner = 0;
   bool is_directory = false;
   bool is_character_device = false;
@@ -80,10 +81,17 @@ class directory {
   errno_or<file_status> status_of(const char* name) const noexcept;
   int for_each_entry(const char* name, entry_visitor visit) const;
 
+  // A folder in it to be listed: what stands there is found from here with a shorter way.
+  errno_or<directory> open_folder(const char* name) const noexcept;
+  // Of one that open_folder() gave, once.
+  int for_each_entry(entry_visitor visit) const;
+
  private:
   explicit directory(int descriptor) noexcept : descriptor_(descriptor) {}
+  static errno_or<directory> named(const char* path) noexcept;
 
   int descriptor_ = -1;
+  std::unique_ptr<const std::string> recorded_;  // its path, when a stand-in answers
 };
 
 // Keeps one descriptor for repeated reads of a file that one read gives whole (a single-record file

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace hmn::platform {
 
@@ -32,8 +35,15 @@ class library {
 struct library::open_result {
   library value;
   std::string error_text;  // the loader's own words; empty when it opened
+  bool lacked_memory = false;
 
   explicit operator bool() const noexcept { return static_cast<bool>(value); }
 };
+
+inline constexpr std::size_t longest_path = 4096;
+
+// The folder of the file that this code was loaded from: absolute, links followed. Empty where that
+// cannot be told. `room`: at least longest_path.
+std::string_view own_folder(std::span<char> room) noexcept;
 
 }  // namespace hmn::platform

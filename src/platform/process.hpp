@@ -3,12 +3,16 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 
 namespace hmn::platform {
 
 uint32_t current_pid() noexcept;
 size_t page_size() noexcept;
 uint64_t clock_ticks_per_second() noexcept;
+
+// As uname tells it; empty when it is not told.
+std::string host_name();
 
 // Started with more rights than its caller has (set-user-id and alike).
 bool is_privileged_start() noexcept;

@@ -13,6 +13,7 @@ struct command {
   std::vector<std::string> arguments;  // without the program's own name
   uint64_t deadline_ns = 0;            // absolute, monotonic; UINT64_MAX: none
   size_t output_cap = 0;               // bytes
+  bool with_errors = false;            // what it writes to stderr is output too
 };
 
 struct outcome {
@@ -26,11 +27,11 @@ struct outcome {
   std::string output;       // all of it when finished, else what had come (at most output_cap)
 };
 
-// Runs a program with stdin and stderr on the null device, in its own process group, with a fixed
-// environment and no other descriptor of ours. Not finished until its output has ended, whoever
-// holds it, and it has exited. At the deadline or the cap its whole group is killed. The host
-// program's children, SIGCHLD disposition and wait loops are neither used nor disturbed where the
-// kernel allows it.
+// Runs a program with stdin and (if not asked for) stderr on the null device, in its own process
+// group, with a fixed environment and no other descriptor of ours. Not finished until its output
+// has ended, whoever holds it, and it has exited. At the deadline or the cap its whole group is
+// killed. The host program's children, SIGCHLD disposition and wait loops are neither used nor
+// disturbed where the kernel allows it.
 outcome run(const command& what);
 
 }  // namespace hmn::platform

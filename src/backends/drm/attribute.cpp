@@ -95,10 +95,11 @@ platform::errno_or<std::uint64_t> read_hex(std::string_view folder,
   return {value.value_or(0), value ? 0 : no_number};
 }
 
-text<64> read_link_name(std::string_view folder, std::string_view name) noexcept {
+text<64> read_link_name(std::string_view folder, std::string_view name, int* error) noexcept {
   const path_text path{folder, "/", name};
   std::array<char, 512> target;
   const auto got = platform::read_link(path.c_str(), target);
+  if (error != nullptr) *error = got.error;
   const std::string_view whole(target.data(), got.value);
   return text<64>(whole.substr(whole.rfind('/') + 1));
 }
@@ -106,8 +107,10 @@ text<64> read_link_name(std::string_view folder, std::string_view name) noexcept
 failure unreadable(source from, int error, std::string_view folder, std::string_view name) {
   native_code native;
   if (error != no_number) native = {native_domain::error_number, error};
-  return {error == no_number ? status::backend : status_of(error), from, native,
-          compose({folder, "/", name, reason_of(error)})};
+  return {error == no_number ? status::backend : status_of(error),
+          from,
+          native,
+          {folder, "/", name, reason_of(error)}};
 }
 
 }  // namespace hmn::drm

@@ -45,7 +45,8 @@ platform::errno_or<std::int64_t> read_signed(std::string_view folder,
 platform::errno_or<std::uint64_t> read_hex(std::string_view folder, std::string_view name) noexcept;
 
 // The last part of a link's target: the name of a driver, of a bus.
-text<64> read_link_name(std::string_view folder, std::string_view name) noexcept;
+text<64> read_link_name(std::string_view folder, std::string_view name,
+                        int* error = nullptr) noexcept;
 
 // Why <folder>/<name> gave no value.
 failure unreadable(source from, int error, std::string_view folder, std::string_view name);

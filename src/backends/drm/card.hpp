@@ -38,10 +38,12 @@ struct card {
   std::optional<std::uint32_t> pci_subsystem;
   std::array<node, 8> nodes_;
   std::uint32_t node_count = 0;
-  drm::driver* by = nullptr;  // reads it; none: left to another source
-  bool is_here = false;       // in the last list
-  bool has_node = false;      // one of its nodes is in /dev, or there is no /dev to look at
-  bool is_asleep = false;     // runtime suspended at this reading
+  drm::driver* by = nullptr;   // reads it; none: left to another source
+  bool is_here = false;        // in the last list
+  bool has_node = false;       // one of its nodes is in /dev, or there is no /dev to look at
+  bool is_asleep = false;      // runtime suspended at this reading
+  int state_error = 0;         // why that is not known: it counts as asleep then
+  bool counts_engines = true;  // false: fdinfo's engine times stand still
 
   [[nodiscard]] std::span<const node> nodes() const noexcept { return {nodes_.data(), node_count}; }
   [[nodiscard]] const node* find(node::kind what) const noexcept {

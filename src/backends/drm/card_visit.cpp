@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/drm/card_visit.hpp"
 
+#include "backends/drm/fail.hpp"
+
 namespace hmn::drm {
 
 result<void> card_visit::walk() {
@@ -24,10 +26,7 @@ result<card_load> card_visit::load() {
   if (result<void> ok = walk(); !ok) return std::move(ok.why());
   loads_of(in_.now_, in_.before_, of_.number, in_.loads_);
   if (in_.loads_.empty()) {
-    return failure{status::unsupported,
-                   of_.by->from(),
-                   {},
-                   "load is the difference of two readings: the next one may tell it"};
+    return needs_two_readings(of_);
   }
   return card_load{in_.loads_, in_.now_.taken_ns - in_.before_.taken_ns, !in_.seen_.is_complete()};
 }

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "model/scan.hpp"
+#include "model/sort.hpp"
 
 namespace hmn::drm {
 namespace {
@@ -26,6 +27,10 @@ client_use use_on(const card& of, const fdinfo& info) noexcept {
       info, [&](std::string_view region) { return by.role_of(of, region); },
       [&](std::string_view engine) { return by.kind_of(engine); });
   by.add_own_keys(of, info, use);
+  if (!of.counts_engines) {
+    use.busy_ns.reset();
+    use.kinds.reset();
+  }
   return use;
 }
 
@@ -62,26 +67,41 @@ std::uint64_t window_of(const client_list& now, const client_list& before) noexc
   return now.taken_ns - before.taken_ns;
 }
 
-void add_load(std::vector<engine_load>& to, const text<24>& name, double percent) {
-  const auto known =
-      std::find_if(to.begin(), to.end(), [&](const engine_load& l) { return l.name == name; });
-  if (known != to.end()) {
-    known->percent += percent;
-  } else {
-    to.push_back({name, percent});
+// Of the engines of one process: as many as one client can tell of.
+class load_sum {
+ public:
+  void add(const engine_load& more) noexcept {
+    engine_load* known = std::find_if(all_.data(), all_.data() + count_,
+                                      [&](const engine_load& l) { return l.name == more.name; });
+    if (known == all_.data() + all_.size()) return;
+    if (known == all_.data() + count_) {
+      *known = more;
+      ++count_;
+      return;
+    }
+    known->percent += more.percent;
+    if (more.busy_ns) known->busy_ns = known->busy_ns.value_or(0) + *more.busy_ns;
   }
-}
+  [[nodiscard]] std::span<const engine_load> all() const noexcept { return {all_.data(), count_}; }
+
+ private:
+  std::array<engine_load, 16> all_;
+  std::size_t count_ = 0;
+};
 
 // An engine that a client has not used may have no line yet: it starts at 0.
 void add_loads(const client_list& now, const client& c, const client_list& before,
-               const client& was, std::uint64_t window_ns, std::vector<engine_load>& to) {
+               const client& was, std::uint64_t window_ns, load_sum& to) {
   for (const engine_sample& e : now.engines_of(c)) {
     engine_sample start;
     start.busy_ns = 0;
     const engine_sample* const old = find(before.engines_of(was), e.name);
-    if (const auto percent = share(old != nullptr ? *old : start, e, window_ns)) {
-      add_load(to, e.name, *percent);
-    }
+    const engine_sample& since = old != nullptr ? *old : start;
+    const auto percent = share(since, e, window_ns);
+    if (!percent) continue;
+    engine_load load{e.name, *percent, e.capacity, {}};
+    if (e.busy_ns && since.busy_ns) load.busy_ns = gain(since.busy_ns, e.busy_ns);
+    to.add(load);
   }
 }
 
@@ -124,24 +144,47 @@ void client_list::clear() noexcept {
 
 void client_list::add(const card& of, std::uint32_t pid, const fdinfo* info) {
   if (of.by == nullptr) return;
-  if (pid != last_pid_) first_of_pid_ = clients_.size();
-  last_pid_ = pid;
+  begin(pid);
   client fresh;
   fresh.key = key_of(of, info);
   fresh.pid = pid;
   fresh.is_told = info != nullptr;
   if (info != nullptr) fresh.use = use_on(of, *info);
   const auto start = clients_.begin() + static_cast<std::ptrdiff_t>(first_of_pid_);
-  const auto known =
-      std::find_if(start, clients_.end(), [&](const client& c) { return c.key == fresh.key; });
+  const auto known = std::find_if(
+      start, clients_.end(), [&](const client& c) { return c.key == fresh.key && c.error == 0; });
   if (known == clients_.end()) {
-    if (info != nullptr) keep_engines(*info, fresh);
+    if (info != nullptr && of.counts_engines && !info->is_partial) keep_engines(*info, fresh);
     clients_.push_back(fresh);
   } else if (fresh.key.by == client_key::kind::none) {
     // Of those that cannot be told apart the largest: they may all be the same one.
     if (used_or_0(fresh) > used_or_0(*known)) known->use = fresh.use;
     known->use.is_partial = true;
   }
+}
+
+void client_list::add_unread(const card& of, std::uint32_t pid, int error) {
+  if (of.by == nullptr) return;
+  begin(pid);
+  client& fresh = clients_.emplace_back();
+  fresh.key = key_of(of, nullptr);
+  fresh.pid = pid;
+  fresh.error = error;
+}
+
+void client_list::begin(std::uint32_t pid) noexcept {
+  if (pid != last_pid_) first_of_pid_ = clients_.size();
+  last_pid_ = pid;
+}
+
+void client_list::drop_last(std::uint32_t pid) noexcept {
+  if (pid != last_pid_) return;
+  clients_.erase(clients_.begin() + static_cast<std::ptrdiff_t>(first_of_pid_), clients_.end());
+}
+
+void client_list::mark_last_partial(std::uint32_t pid) noexcept {
+  if (pid != last_pid_) return;
+  for (client& c : std::span(clients_).subspan(first_of_pid_)) c.use.is_partial = true;
 }
 
 void client_list::keep_engines(const fdinfo& info, client& c) {
@@ -166,9 +209,8 @@ void client_list::each_by_key(slot card, function_ref<void(const client&)> visit
 void client_list::finish() {
   by_key_.resize(clients_.size());
   std::iota(by_key_.begin(), by_key_.end(), 0U);
-  std::sort(by_key_.begin(), by_key_.end(), [this](std::uint32_t a, std::uint32_t b) {
-    const auto order = clients_[a].key <=> clients_[b].key;
-    return order != 0 ? order < 0 : a < b;
+  sort_positions(by_key_, [this](std::uint32_t a, std::uint32_t b) {
+    return clients_[a].key < clients_[b].key;
   });
   for (std::size_t i = 1; i < by_key_.size(); ++i) {
     client& a = clients_[by_key_[i - 1]];
@@ -176,6 +218,14 @@ void client_list::finish() {
     if (a.key != b.key || a.key.by == client_key::kind::none) continue;
     a.is_held_elsewhere = b.is_held_elsewhere = true;
   }
+}
+
+std::span<const client> client_list::of_pid(std::uint32_t pid) const noexcept {
+  const auto first = std::lower_bound(clients_.begin(), clients_.end(), pid,
+                                      [](const client& c, std::uint32_t p) { return c.pid < p; });
+  auto last = first;
+  while (last != clients_.end() && last->pid == pid) ++last;
+  return {first, last};
 }
 
 const client* client_list::find(const client_key& key) const noexcept {
@@ -186,13 +236,20 @@ const client* client_list::find(const client_key& key) const noexcept {
   return at == by_key_.end() || clients_[*at].key != key ? nullptr : &clients_[*at];
 }
 
+int error_of(const client_list& now, slot card, std::uint32_t pid) {
+  for (const client& c : now.of_pid(pid)) {
+    if (c.key.card == card && c.error != 0) return c.error;
+  }
+  return 0;
+}
+
 void fill_row(const client_list& now, const client_list& before, slot card, std::uint32_t pid,
               usage& out) {
   std::optional<client_use> sum;
-  std::vector<engine_load> loads;
+  load_sum loads;
   const std::uint64_t window = window_of(now, before);
-  for (const client& c : now.all()) {
-    if (c.key.card != card || c.pid != pid) continue;
+  for (const client& c : now.of_pid(pid)) {
+    if (c.key.card != card || c.error != 0) continue;
     client_use use = c.use;
     if (c.is_held_elsewhere) use.shared = use.used();
     if (sum) {
@@ -205,8 +262,9 @@ void fill_row(const client_list& now, const client_list& before, slot card, std:
   }
   out.pid = pid;
   if (!sum) return;
+  sum->is_partial = sum->is_partial || error_of(now, card, pid) != 0;
   write_row(*sum, out);
-  set_busy(loads, window, out);
+  set_busy(loads.all(), window, out);
 }
 
 void pids_on(const client_list& now, slot card, std::vector<std::uint32_t>& out) {
@@ -222,9 +280,9 @@ card_use use_of(const client_list& now, slot card) {
   now.each_by_key(card, [&](const client& c) {
     const bool again = last != nullptr && c.key == last->key;
     last = &c;
-    all.is_partial =
-        all.is_partial || c.use.is_partial || (again && c.key.by == client_key::kind::none);
-    if (again) return;
+    all.is_partial = all.is_partial || c.use.is_partial || c.error != 0 ||
+                     (again && c.key.by == client_key::kind::none);
+    if (again || c.error != 0) return;
     if (all.clients++ == 0) {
       all.sum = c.use;
     } else {
@@ -239,13 +297,15 @@ void loads_of(const client_list& now, const client_list& before, slot card,
   out.clear();
   const std::uint64_t window = window_of(now, before);
   if (window == 0) return;
+  load_sum sum;
   const client* last = nullptr;
   now.each_by_key(card, [&](const client& c) {
     const bool again = last != nullptr && c.key == last->key;
     last = &c;
     const client* const was = again ? nullptr : before.find(c.key);
-    if (was != nullptr) add_loads(now, c, before, *was, window, out);
+    if (was != nullptr) add_loads(now, c, before, *was, window, sum);
   });
+  out.assign(sum.all().begin(), sum.all().end());
 }
 
 }  // namespace hmn::drm

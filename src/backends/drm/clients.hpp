@@ -43,6 +43,7 @@ struct client {
   std::uint32_t pid = 0;
   bool is_told = false;            // it had a text that could be read
   bool is_held_elsewhere = false;  // by another process as well
+  int error = 0;                   // why its text could not be read
   client_use use;
   std::size_t first_engine = 0;
   std::size_t engine_count = 0;
@@ -51,9 +52,14 @@ struct client {
 class client_list {
  public:
   void clear() noexcept;
-  // A descriptor of `pid` on a card; `info` nullptr: it tells nothing. A client that the process
-  // was seen with already counts once.
+  // In order of pids. A descriptor of `pid` on a card; `info` nullptr: it tells nothing. A client
+  // that the process was seen with already counts once.
   void add(const card& of, std::uint32_t pid, const fdinfo* info);
+  // One whose text could not be read: it may be of a client that is known, or not.
+  void add_unread(const card& of, std::uint32_t pid, int error);
+  // What was added of `pid`, when that was the last: away with it, or it may not be all.
+  void drop_last(std::uint32_t pid) noexcept;
+  void mark_last_partial(std::uint32_t pid) noexcept;
   // Once all were added: finds those that several processes hold.
   void finish();
 
@@ -61,6 +67,7 @@ class client_list {
   [[nodiscard]] std::span<const engine_sample> engines_of(const client& c) const noexcept {
     return std::span(engines_).subspan(c.first_engine, c.engine_count);
   }
+  [[nodiscard]] std::span<const client> of_pid(std::uint32_t pid) const noexcept;
   // Those of one card; clients that several processes hold follow each other.
   void each_by_key(slot card, function_ref<void(const client&)> visit) const;
   // One of those with the key; nullptr: none.
@@ -69,6 +76,7 @@ class client_list {
   std::uint64_t taken_ns = 0;  // when the walk began
 
  private:
+  void begin(std::uint32_t pid) noexcept;
   void keep_engines(const fdinfo& info, client& c);
 
   std::vector<client> clients_;  // as they were met
@@ -79,9 +87,11 @@ class client_list {
 };
 
 // The clients of one process on one card as one row. Percentages since `before`, where it knows the
-// clients too.
+// clients too. Those whose text could not be read are left out, and make the others a lower bound.
 void fill_row(const client_list& now, const client_list& before, slot card, std::uint32_t pid,
               usage& out);
+// 0, or why the text of one of them could not be read.
+int error_of(const client_list& now, slot card, std::uint32_t pid);
 // The pids that hold a client of the card, as they were met.
 void pids_on(const client_list& now, slot card, std::vector<std::uint32_t>& out);
 // Each client once.

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 #include "backends/drm/attribute.hpp"
+#include "backends/drm/trouble.hpp"
+#include "model/pci_address.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 
@@ -20,10 +23,6 @@ struct prefix {
 constexpr prefix prefixes[] = {
     {"renderD", node::kind::render}, {"card", node::kind::card}, {"accel", node::kind::accel}};
 
-bool are_hex(std::string_view digits) noexcept {
-  return scan::number(digits, 16).has_value();
-}
-
 std::string_view last_part(std::string_view path) noexcept {
   return path.substr(path.rfind('/') + 1);
 }
@@ -33,29 +32,73 @@ std::string_view parent_of(std::string_view path) noexcept {
   return path.substr(0, slash == std::string_view::npos ? 0 : slash);
 }
 
-// Where a class holds folders instead of links, as in a copied tree, the device is one level down.
-path_text folder_of(std::string_view sys_root, const path_text& entry) {
-  std::array<char, 1024> target;
-  const auto got = platform::read_link(entry.c_str(), target);
-  const std::string_view part = device_part({target.data(), got.value});
-  return part.empty() ? path_text{entry.view(), "/device"} : path_text{sys_root, "/", part};
+// What is not there, or is something else in a copied tree, is an answer.
+bool is_no_answer(int error) noexcept {
+  constexpr int answers[] = {0, no_number, ENOENT, ENOTDIR, EINVAL, ELOOP, ENAMETOOLONG};
+  return std::find(std::begin(answers), std::end(answers), error) == std::end(answers);
 }
 
-std::optional<std::uint32_t> id_in(std::string_view folder, std::string_view name) {
+struct listing {
+  std::string_view sys_root;
+  std::vector<card>& all;
+  int error = 0;  // what says nothing of the cards: the list is not to be trusted
+
+  void note(int found) noexcept {
+    if (is_no_answer(found)) error = found;
+  }
+};
+
+// Where a class holds folders instead of links, as in a copied tree, the device is one level down.
+path_text folder_of(listing& in, const path_text& entry) {
+  std::array<char, 1024> target;
+  const auto got = platform::read_link(entry.c_str(), target);
+  in.note(got.error);
+  const std::string_view part = device_part({target.data(), got.value});
+  return part.empty() ? path_text{entry.view(), "/device"} : path_text{in.sys_root, "/", part};
+}
+
+std::optional<std::uint32_t> id_in(listing& in, std::string_view folder, std::string_view name) {
   const auto value = read_hex(folder, name);
+  if (!is_refused(value.error)) in.note(value.error);
   return value ? std::optional(static_cast<std::uint32_t>(value.value)) : std::nullopt;
 }
 
-void fill_ids(card& c) {
+text<64> link_name(listing& in, const card& c, std::string_view name) {
+  int error = 0;
+  const text<64> found = read_link_name(c.folder.view(), name, &error);
+  in.note(error);
+  return found;
+}
+
+// A tree that was copied has no links: then uevent tells them.
+void fill_names(listing& in, card& c) {
+  c.driver_name.assign(link_name(in, c, "driver").view());
+  c.bus.assign(link_name(in, c, "subsystem").view());
+  if (!c.bus.empty()) return;
+  std::array<char, 1024> buffer;
+  const path_text path{c.folder.view(), "/uevent"};
+  const auto got = platform::read_small(path.c_str(), buffer);
+  in.note(got.error);
+  for (std::string_view rest(buffer.data(), got ? got.value : 0); !rest.empty();) {
+    std::string_view value = scan::take_line(rest);
+    const std::string_view key = scan::take_until(value, '=');
+    if (key == "DRIVER" && c.driver_name.empty()) c.driver_name.assign(value);
+    if (key != "PCI_SLOT_NAME") continue;
+    c.pci_bus_id = normal_pci_address(value);
+    c.bus.assign("pci");
+  }
+}
+
+void fill_ids(listing& in, card& c) {
   // The node of a virtio device may hang on its PCI function or below it.
   const bool is_below = c.bus.view() == "virtio";
   const std::string_view folder = is_below ? parent_of(c.folder.view()) : c.folder.view();
-  c.pci_bus_id = parse_pci_name(last_part(folder));
+  if (c.pci_bus_id.empty()) c.pci_bus_id = normal_pci_address(last_part(folder));
   if (c.pci_bus_id.empty()) return;
-  c.vendor = id_in(folder, "vendor").value_or(vendor::unknown);
-  c.pci_device = id_in(folder, "device");
-  const auto subsystem = id_in(folder, "subsystem_device");
-  const auto maker = id_in(folder, "subsystem_vendor");
+  c.vendor = id_in(in, folder, "vendor").value_or(vendor::unknown);
+  c.pci_device = id_in(in, folder, "device");
+  const auto subsystem = id_in(in, folder, "subsystem_device");
+  const auto maker = id_in(in, folder, "subsystem_vendor");
   if (subsystem && maker) c.pci_subsystem = *subsystem << 16 | *maker;
 }
 
@@ -68,21 +111,23 @@ card& card_at(std::vector<card>& all, std::string_view folder) {
   return fresh;
 }
 
-void add_node(std::string_view sys_root, const path_text& entry, node n, std::vector<card>& all) {
+void add_node(listing& in, const path_text& entry, node n) {
   std::array<char, 32> buffer;
-  if (const auto numbers = read_line(entry.view(), "dev", buffer)) {
-    parse_numbers(numbers.value, n);
-  }
-  card& c = card_at(all, folder_of(sys_root, entry).view());
+  const auto numbers = read_line(entry.view(), "dev", buffer);
+  in.note(numbers.error);
+  if (numbers) parse_numbers(numbers.value, n);
+  card& c = card_at(in.all, folder_of(in, entry).view());
   if (c.node_count < c.nodes_.size()) c.nodes_[c.node_count++] = n;
 }
 
-int list_class(std::string_view sys_root, std::string_view folder, std::vector<card>& all) {
-  const path_text whole{sys_root, folder};
-  return platform::for_each_entry(whole.c_str(), [&](std::string_view name) {
-    if (const auto n = parse_node(name)) add_node(sys_root, {whole.view(), "/", name}, *n, all);
+int list_class(listing& in, std::string_view folder) {
+  const path_text whole{in.sys_root, folder};
+  const int error = platform::for_each_entry(whole.c_str(), [&](std::string_view name) {
+    if (const auto n = parse_node(name)) add_node(in, {whole.view(), "/", name}, *n);
     return true;
   });
+  in.note(error);
+  return error;
 }
 
 // What only shows pictures (a display controller, a server's management chip) is no GPU.
@@ -111,21 +156,6 @@ void parse_numbers(std::string_view text, node& into) noexcept {
   into.minor = *minor;
 }
 
-text<32> parse_pci_name(std::string_view name) noexcept {
-  // 0000:01:00.0; the domain has more digits behind some bridges
-  const std::size_t end = name.size() < 8 ? 0 : name.size() - 8;
-  const std::string_view domain = name.substr(0, end);
-  const std::string_view rest = name.substr(end);
-  const bool is_one = domain.size() >= 4 && domain.size() <= 8 && are_hex(domain) &&
-                      rest[0] == ':' && are_hex(rest.substr(1, 2)) && rest[3] == ':' &&
-                      are_hex(rest.substr(4, 2)) && rest[6] == '.' && are_hex(rest.substr(7));
-  if (!is_one) return {};
-  constexpr std::string_view zeros = "0000";
-  const std::size_t padding = domain.size() == 4 ? 0 : 8 - domain.size();
-  std::array<char, 32> buffer;
-  return text<32>(compose_in(buffer, {zeros.substr(0, padding), name}));
-}
-
 std::string_view device_part(std::string_view target) noexcept {
   const std::size_t start = target.find("devices/");
   if (start == std::string_view::npos) return {};
@@ -140,38 +170,46 @@ bool is_left_alone(std::string_view driver_name) noexcept {
 }
 
 int find_cards(std::string_view sys_root, std::vector<card>& out) {
-  const int drm = list_class(sys_root, classes[0], out);
-  const int accel = list_class(sys_root, classes[1], out);
+  listing in{sys_root, out};
+  const int drm = list_class(in, classes[0]);
+  const int accel = list_class(in, classes[1]);
   for (card& c : out) {
-    c.driver_name.assign(read_link_name(c.folder.view(), "driver").view());
-    c.bus.assign(read_link_name(c.folder.view(), "subsystem").view());
-    fill_ids(c);
+    fill_names(in, c);
+    fill_ids(in, c);
   }
   std::erase_if(out,
                 [](const card& c) { return !computes(c) || is_left_alone(c.driver_name.view()); });
-  return drm == 0 || accel == 0 ? 0 : drm;
+  if (in.error != 0) return in.error;
+  return drm == 0 || accel == 0 ? 0 : ENOENT;
 }
 
 bool has_card(std::string_view sys_root) {
   bool found = false;
   for (const std::string_view folder : classes) {
     const path_text whole{sys_root, folder};
-    (void)platform::for_each_entry(whole.c_str(), [&](std::string_view name) {
+    const int error = platform::for_each_entry(whole.c_str(), [&](std::string_view name) {
       const auto n = parse_node(name);
       if (!n || n->what == node::kind::card) return true;
       const path_text entry{whole.view(), "/", name};
       found = !is_left_alone(read_link_name(entry.view(), "device/driver").view());
       return !found;
     });
-    if (found) break;
+    if (found || is_no_answer(error)) return true;
   }
-  return found;
+  return false;
 }
 
-bool is_suspended(const card& c) noexcept {
+bool is_partition_node(const card& c) noexcept {
+  return c.bus.view() == "platform" && last_part(c.folder.view()).starts_with("amdgpu_xcp");
+}
+
+platform::errno_or<bool> is_suspended(const card& c) noexcept {
   std::array<char, 32> buffer;
   const auto line = read_line(c.folder.view(), "power/runtime_status", buffer);
-  return line && line.value.starts_with("suspend");
+  if (line.error == ENOENT || line.error == ENOTDIR) return {false, 0};
+  if (!line) return {false, line.error};
+  // A file of sysfs always holds something.
+  return {line.value.starts_with("suspend"), line.value.empty() ? EIO : 0};
 }
 
 }  // namespace hmn::drm

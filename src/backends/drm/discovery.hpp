@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "backends/drm/card.hpp"
+#include "platform/errno_or.hpp"
 
 namespace hmn::drm {
 
@@ -18,26 +19,26 @@ std::optional<node> parse_node(std::string_view name);
 // Pure: "226:128".
 void parse_numbers(std::string_view text, node& into) noexcept;
 
-// Pure: a PCI address as the kernel names it, in the form of device.pci_bus_id (a domain of more
-// than four digits gets eight); empty when it is none.
-text<32> parse_pci_name(std::string_view name) noexcept;
-
 // Pure: the device's part of the target of <sys>/class/drm/<node>, below <sys>; empty when it is
 // none: "../../devices/pci0000:00/0000:00:02.0/drm/card0" is of "devices/pci0000:00/0000:00:02.0".
 std::string_view device_part(std::string_view target) noexcept;
 
 // Appends the cards with a render or an accel node; fills what does not change while they are
-// bound. 0, or errno when neither class can be listed.
+// bound. 0, or errno: ENOENT when there is no class of theirs; any other means that something could
+// not be read, and that the list is not to be trusted.
 int find_cards(std::string_view sys_root, std::vector<card>& out);
 
-// Whether there is one that another source does not serve.
+// Whether there is one that another source does not serve; true when that could not be found out.
 bool has_card(std::string_view sys_root);
 
 // NVIDIA's own driver has no fdinfo and is served by NVML; the kernel's buffer exchange for tests
 // has no hardware behind it.
 bool is_left_alone(std::string_view driver_name) noexcept;
 
+// Of a part of an AMD card: a device of its own to the kernel, without a driver of its own.
+bool is_partition_node(const card& c) noexcept;
+
 // "suspending" counts: a reading would call it back.
-bool is_suspended(const card& c) noexcept;
+platform::errno_or<bool> is_suspended(const card& c) noexcept;
 
 }  // namespace hmn::drm

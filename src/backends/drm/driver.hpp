@@ -6,9 +6,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "backends/backend.hpp"
 #include "backends/drm/card.hpp"
@@ -27,6 +29,8 @@ struct card_use {
 struct engine_load {
   text<24> name;
   double percent = 0;
+  std::uint64_t capacity = 1;            // how many engines of the name there are
+  std::optional<std::uint64_t> busy_ns;  // of all of them, since then
 };
 
 struct card_load {
@@ -70,6 +74,15 @@ class driver {
   [[nodiscard]] virtual source from() const noexcept = 0;
   // By the name of the driver that sysfs links to, and what else discovery found.
   [[nodiscard]] virtual bool serves(const card& c) const noexcept = 0;
+  // Whether what it serves is a device now: a partition that is not in use is none. Asked in each
+  // listing.
+  [[nodiscard]] virtual bool lists(const card& c) {
+    static_cast<void>(c);
+    return true;
+  }
+  // A source of its own that it alone asks (KFD), and how that one fares.
+  [[nodiscard]] virtual source behind() const noexcept { return source::none; }
+  [[nodiscard]] virtual source_state describe_behind() const { return {}; }
 
   // Adds what sysfs tells without waking: name, uuid, kind, memory kind, version, a partition's
   // parent. Number, state, PCI address and ids, and render minor are there. Also when asleep.
@@ -78,6 +91,13 @@ class driver {
   virtual result<void> memory(visit& v, pools& out) = 0;
   // Never called for a sleeping card. Remarks each missing field; fails when all are missing.
   virtual result<void> telemetry(visit& v, std::uint32_t fields, hmn::telemetry& out) = 0;
+  // As device_source; never called for a sleeping card. What fdinfo tells of engines, the room
+  // adds.
+  virtual void metrics(visit& v, bool slow, std::vector<metric>& out) {
+    static_cast<void>(v);
+    static_cast<void>(slow);
+    static_cast<void>(out);
+  }
 
   // What fdinfo means. Pure, and called for each descriptor of each walk.
   [[nodiscard]] virtual region_role role_of(const card& c, std::string_view region) const noexcept {
@@ -98,13 +118,27 @@ class driver {
     static_cast<void>(c);
     return true;
   }
+  // Whether its engine times run: those of some have to be switched on. Asked at each reading, also
+  // of a sleeping card.
+  [[nodiscard]] virtual bool counts_engines(const card& c) const noexcept {
+    static_cast<void>(c);
+    return true;
+  }
+  // Whether whoever uses the card holds a descriptor of its nodes: then who holds none uses
+  // nothing.
+  [[nodiscard]] virtual bool sees_every_client(const card& c) const noexcept {
+    static_cast<void>(c);
+    return true;
+  }
   // Why a client's use is not known, where the driver knows a reason.
   [[nodiscard]] virtual std::string_view why_no_use() const noexcept {
     return "this driver does not tell what its clients use";
   }
-  // Rows of processes from elsewhere than fdinfo, or figures added to those there are (KFD).
-  virtual void complete(visit& v, std::vector<usage>& rows) {
+  // Rows of processes from elsewhere than fdinfo, or figures added to those there are (KFD); sets
+  // their `from`. `pid`: of this process alone; 0: of all.
+  virtual void complete(visit& v, std::uint32_t pid, std::vector<usage>& rows) {
     static_cast<void>(v);
+    static_cast<void>(pid);
     static_cast<void>(rows);
   }
 };

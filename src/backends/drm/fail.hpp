@@ -4,15 +4,29 @@
 #include <string>
 #include <utility>
 
+#include "backends/drm/driver.hpp"
+#include "model/compose.hpp"
 #include "model/failure.hpp"
 
 namespace hmn::drm {
 
 // A failure of this source; `error` is the system's number, or 0.
-inline failure fail(status code, std::string message, int error = 0) {
+inline failure fail(status code, const message_text& message, int error = 0) {
   native_code native;
   if (error != 0) native = {native_domain::error_number, error};
-  return {code, source::drm, native, std::move(message)};
+  return {code, source::drm, native, message};
+}
+
+inline failure why_not_counted(const card& c) {
+  return fail(status::unsupported, {"engines are not counted: ", c.folder.view(),
+                                    "/profiling is 0; root may switch it on"});
+}
+
+inline failure needs_two_readings(const card& c) {
+  return {status::unsupported,
+          c.by->from(),
+          {},
+          "load is the difference of two readings: the next one may tell it"};
 }
 
 }  // namespace hmn::drm

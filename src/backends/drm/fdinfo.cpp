@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/scan.hpp"
+#include "model/short_text.hpp"
 
 namespace hmn::drm {
 namespace {
@@ -57,7 +58,7 @@ void set(std::optional<std::uint64_t>& to, std::optional<std::uint64_t> value) n
 }
 
 struct region_key {
-  std::string_view prefix;
+  short_text<16> prefix;
   std::optional<std::uint64_t> region::*member;
 };
 constexpr region_key region_keys[] = {
@@ -67,7 +68,7 @@ constexpr region_key region_keys[] = {
 };
 
 struct engine_key {
-  std::string_view prefix;
+  short_text<20> prefix;
   std::optional<std::uint64_t> engine::*member;
   std::optional<std::uint64_t> (*parse)(std::string_view) noexcept;
 };
@@ -175,6 +176,7 @@ std::optional<std::uint64_t> parse_amount(std::string_view value) noexcept {
 std::optional<fdinfo> parse_fdinfo(std::string_view text) noexcept {
   std::optional<fdinfo> out(std::in_place);
   out->text = whole_lines(text);
+  out->is_partial = out->text.size() != text.size();
   for (std::string_view rest = out->text; !rest.empty();) take_line(scan::take_line(rest), *out);
   if (out->driver.empty()) out.reset();
   return out;

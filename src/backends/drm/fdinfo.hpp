@@ -48,7 +48,7 @@ class fdinfo {
   std::string_view client_name;
   std::optional<std::uint64_t> client_id;
   std::optional<std::uint64_t> pasid;  // amdgpu: of the file, where there is no client id
-  bool is_partial = false;             // more regions or engines than there is room for
+  bool is_partial = false;             // cut off, or more regions or engines than there is room for
 
   [[nodiscard]] std::span<const region> regions() const noexcept {
     return {regions_.data(), region_count_};

@@ -6,6 +6,7 @@
 #include <cerrno>
 
 #include "backends/drm/attribute.hpp"
+#include "backends/drm/discovery.hpp"
 #include "backends/drm/fail.hpp"
 #include "backends/drm/generic_sensors.hpp"
 
@@ -40,7 +41,13 @@ pool unified_pool() noexcept {
 class generic_driver final : public driver {
  public:
   source from() const noexcept override { return source::drm; }
-  bool serves(const card&) const noexcept override { return true; }
+  // But for the parts of a card that amdgpu alone can tell from each other.
+  bool serves(const card& c) const noexcept override { return !is_partition_node(c); }
+
+  // NVIDIA's own driver has nodes of its own beside those of DRM.
+  bool sees_every_client(const card& c) const noexcept override {
+    return c.driver_name.view() != "nvidia";
+  }
 
   void identify(visit& v, device& who) override {
     if (is_virtual(v.of())) who.kind = device_kind::virtual_device;
@@ -59,6 +66,14 @@ class generic_driver final : public driver {
     return is_unified(c) ? region_role::device : usual_role(region);
   }
 
+  // panfrost and panthor count only when root asks for it.
+  bool counts_engines(const card& c) const noexcept override {
+    constexpr std::string_view names[]{"panfrost", "panthor"};
+    if (!is_among(c.driver_name.view(), names)) return true;
+    const auto profiling = read_number(c.folder.view(), "profiling");
+    return !profiling || profiling.value != 0;
+  }
+
   // Their show_fdinfo adds up counters that are in RAM.
   bool fdinfo_wakes(const card& c) const noexcept override {
     constexpr std::string_view names[]{"v3d",  "vc4",     "panfrost", "panthor",
@@ -69,9 +84,8 @@ class generic_driver final : public driver {
 
 result<void> generic_driver::memory(visit& v, pools& out) {
   if (!is_unified(v.of())) {
-    return fail(status::unsupported,
-                compose({"the driver ", v.of().driver_name.view(),
-                         " does not tell how much memory the device has or uses"}));
+    return fail(status::unsupported, {"the driver ", v.of().driver_name.view(),
+                                      " does not tell how much memory the device has or uses"});
   }
   pool p = unified_pool();
   result<card_use> all = v.clients();

@@ -9,66 +9,13 @@
 #include "backends/drm/fail.hpp"
 #include "backends/drm/hwmon.hpp"
 #include "backends/drm/pcie.hpp"
+#include "backends/drm/sensors.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::drm {
 namespace {
 
 using field = std::uint32_t;
-
-// The files of one card, and what could not be read of them.
-class sensors {
- public:
-  sensors(visit& v, field wanted) : v_(v), wanted_(wanted), left_(wanted) {}
-
-  [[nodiscard]] bool wants(field f) const noexcept { return (wanted_ & f) != 0; }
-
-  // From the first of the files that gives a number.
-  void take(std::string_view folder, std::initializer_list<std::string_view> files, field f,
-            double unit, std::optional<double>& out) {
-    if (!wants(f) || folder.empty()) return;
-    for (const std::string_view file : files) {
-      const auto value = read_signed(folder, file);
-      if (value) return found(f, out, static_cast<double>(value.value) * unit);
-      if (value.error != ENOENT) refuse(f, unreadable(source::drm, value.error, folder, file));
-    }
-  }
-  template <class T>
-  void found(field f, std::optional<T>& out, T value) {
-    out = value;
-    left_ &= ~f;
-  }
-  void refuse(field f, failure why) {
-    f &= left_;
-    if (f == 0) return;
-    left_ &= ~f;
-    refused_ |= f;
-    if (refused_ == wanted_) last_ = why;
-    v_.remark(std::move(why), subject::telemetry, f);
-  }
-  // The rest is not told at all.
-  result<void> finish() {
-    if (refused_ == wanted_) return std::move(last_);
-    if (left_ == 0) return {};
-    failure why{status::unsupported, source::drm, {}, {}};
-    why.message = compose({"the driver ", v_.of().driver_name.view(), " does not tell it"});
-    if ((left_ | refused_) == wanted_) return why;
-    v_.remark(std::move(why), subject::telemetry, left_);
-    return {};
-  }
-
- private:
-  visit& v_;
-  field wanted_;
-  field left_;
-  field refused_ = 0;
-  failure last_;
-};
-
-std::optional<std::uint32_t> whole(std::optional<double> value) noexcept {
-  if (!value || *value < 0 || *value > 1e9) return std::nullopt;
-  return static_cast<std::uint32_t>(*value + 0.5);
-}
 
 void read_hwmon(std::string_view folder, sensors& s, hmn::telemetry& out) {
   using namespace telemetry_field;
@@ -112,20 +59,11 @@ void read_link(const card& c, sensors& s, hmn::telemetry& out) {
   if (width) s.found(pcie_width, out.pcie_width, *width);
 }
 
-// panfrost and panthor count only when root asks for it.
-bool is_profiling_off(std::string_view device_folder) {
-  const auto profiling = read_number(device_folder, "profiling");
-  return profiling && profiling.value == 0;
-}
-
 void read_load(visit& v, sensors& s, hmn::telemetry& out) {
   using namespace telemetry_field;
   if (!s.wants(gpu_busy | window)) return;
-  if (is_profiling_off(v.of().folder.view())) {
-    return s.refuse(
-        gpu_busy | window,
-        fail(status::unsupported, compose({"engines are not counted: ", v.of().folder.view(),
-                                           "/profiling is 0; root may switch it on"})));
+  if (!v.of().counts_engines) {
+    return s.refuse(gpu_busy | window, why_not_counted(v.of()));
   }
   const result<card_load> load = v.load();
   if (!load) return s.refuse(gpu_busy | window, load.why());
@@ -139,7 +77,7 @@ void read_load(visit& v, sensors& s, hmn::telemetry& out) {
 }  // namespace
 
 result<void> read_sensors(visit& v, std::uint32_t fields, hmn::telemetry& out) {
-  sensors s(v, fields);
+  sensors s(v, source::drm, fields);
   out.from = source::drm;
   out.sources = std::uint64_t{1} << static_cast<unsigned>(source::drm);
   read_hwmon(find_hwmon(v.of().folder.view(), {}), s, out);

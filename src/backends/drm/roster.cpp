@@ -2,10 +2,13 @@
 #include "backends/drm/roster.hpp"
 
 #include <algorithm>
+#include <cerrno>
 
 #include "backends/drm/discovery.hpp"
 #include "backends/drm/drivers.hpp"
+#include "backends/drm/trouble.hpp"
 #include "model/compose.hpp"
+#include "model/pci_address.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::drm {
@@ -18,7 +21,9 @@ std::string dev_root_of(const settings& s) {
 
 // Another card in the same place is another device.
 bool is_same(const card& a, const card& b) noexcept {
-  return a.folder == b.folder && a.vendor == b.vendor && a.pci_device == b.pci_device;
+  const bool is_told = a.pci_device && b.pci_device;
+  return a.folder == b.folder &&
+         (!is_told || (a.vendor == b.vendor && a.pci_device == b.pci_device));
 }
 
 // "msm_dpu" drives what fdinfo calls "msm", "amdxdna" what it calls "amdxdna_accel_driver".
@@ -31,9 +36,15 @@ std::string_view stem_of(std::string_view driver) noexcept {
 roster::roster(const settings& s)
     : sys_root_(s.sys_root), dev_root_(dev_root_of(s)), drivers_(make_drivers(s)) {}
 
+bool roster::has_driver(source of) const noexcept {
+  return std::any_of(drivers_.begin(), drivers_.end(),
+                     [of](const auto& d) { return d->from() == of || d->behind() == of; });
+}
+
 int roster::refresh() {
   found_.clear();
   const int error = find_cards(sys_root_, found_);
+  if (error != 0 && error != ENOENT) return error;
   for (card& c : cards_) c.is_here = false;
   for (card& c : found_) adopt(c);
   refresh_states();
@@ -46,6 +57,7 @@ void roster::adopt(card& fresh) {
   for (const std::unique_ptr<driver>& d : drivers_) {
     if (fresh.by == nullptr && d->serves(fresh)) fresh.by = d.get();
   }
+  if (fresh.by != nullptr && !fresh.by->lists(fresh)) return;
   for (card& c : cards_) {
     if (!is_same(c, fresh)) continue;
     fresh.number = c.number;
@@ -56,8 +68,26 @@ void roster::adopt(card& fresh) {
   cards_.push_back(fresh);
 }
 
+std::uint64_t roster::fingerprint() const noexcept {
+  // FNV-1a
+  std::uint64_t sum = 0xcbf29ce484222325;
+  const auto take = [&](std::uint64_t more) { sum = (sum ^ more) * 0x100000001b3; };
+  for (const card& c : cards_) {
+    if (!c.is_here) continue;
+    take(c.number);
+    for (const node& n : c.nodes()) take(std::uint64_t{n.major} << 32 | n.minor);
+  }
+  return sum;
+}
+
 void roster::refresh_states() {
-  for (card& c : cards_) c.is_asleep = c.is_here && is_suspended(c);
+  for (card& c : cards_) {
+    if (!c.is_here) continue;
+    const auto suspended = is_suspended(c);
+    c.state_error = suspended.error;
+    c.is_asleep = suspended.value || suspended.error != 0;
+    c.counts_engines = c.by == nullptr || c.by->counts_engines(c);
+  }
 }
 
 std::string roster::path_of(const node& n) const {
@@ -74,7 +104,7 @@ std::string roster::node_path(const card& c, node::kind what) const {
   const bool is_it = found && found.value.is_character_device &&
                      found.value.special_device_major == n->major &&
                      found.value.special_device_minor == n->minor;
-  return is_it ? path : std::string();
+  return is_it || is_passing(found.error) ? path : std::string();
 }
 
 bool roster::has_node(const card& c) const {
@@ -96,7 +126,7 @@ const card* roster::by_numbers(std::uint64_t major, std::uint64_t minor) const n
 }
 
 const card* roster::by_address(std::string_view pci_address) const noexcept {
-  const text<32> wanted = parse_pci_name(pci_address);
+  const text<32> wanted = normal_pci_address(pci_address);
   for (const card& c : cards_) {
     if (c.is_here && !wanted.empty() && c.pci_bus_id == wanted) return &c;
   }

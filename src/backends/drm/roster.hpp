@@ -17,7 +17,8 @@ class roster {
  public:
   explicit roster(const settings& s);
 
-  // Looks for cards anew. errno when there is no class of theirs.
+  // Looks for cards anew. errno when there is no class of theirs, or when the list
+  // could not be had: then it stays as it was.
   int refresh();
   // Their runtime states alone.
   void refresh_states();
@@ -26,6 +27,11 @@ class roster {
   [[nodiscard]] const card* at(slot number) const noexcept {
     return number < cards_.size() ? &cards_[number] : nullptr;
   }
+  // Another one when there are other cards, or when they have other device numbers.
+  [[nodiscard]] std::uint64_t fingerprint() const noexcept;
+  [[nodiscard]] bool has_drivers() const noexcept { return !drivers_.empty(); }
+  // Whether cards of this driver would be read, were there any.
+  [[nodiscard]] bool has_driver(source of) const noexcept;
   // Cards that are here and were not given to this container.
   [[nodiscard]] bool is_hidden(const card& c) const noexcept { return c.is_here && !c.has_node; }
   [[nodiscard]] bool is_listed(const card& c) const noexcept {

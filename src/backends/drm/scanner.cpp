@@ -6,6 +6,7 @@
 
 #include "backends/drm/attribute.hpp"
 #include "backends/drm/process_stat.hpp"
+#include "backends/drm/trouble.hpp"
 #include "model/scan.hpp"
 #include "platform/clock.hpp"
 
@@ -14,9 +15,8 @@ namespace {
 
 using platform::directory;
 
-bool is_gone(int error) noexcept {
-  return error == ENOENT || error == ESRCH;
-}
+// Beyond, what is known to be of no card is looked at each time instead of remembered.
+constexpr std::size_t most_others = std::size_t{1} << 20;
 
 // Room for "fdinfo/4294967295".
 class short_path {
@@ -45,11 +45,27 @@ const card* card_behind_link(const directory& from, std::string_view name, const
   return cards.by_node({target.data(), got.value});
 }
 
+const card* card_of(const directory& from, std::string_view name, const fdinfo& info,
+                    const roster& cards) {
+  if (const card* const of = cards.by_address(info.pci_address)) return of;
+  if (const card* const of = card_behind_link(from, name, cards)) return of;
+  return cards.by_driver(info.driver);
+}
+
+// /proc lists descriptors in rising order. Where a copied tree does not, they are looked at again.
+bool is_next(std::span<const std::uint32_t>& others, std::string_view name) noexcept {
+  if (others.empty()) return false;
+  const std::uint64_t number = scan::decimal(name).value_or(0);
+  while (!others.empty() && others.front() < number) others = others.subspan(1);
+  return !others.empty() && others.front() == number;
+}
+
 }  // namespace
 
 void scanner::forget() noexcept {
   known_.clear();
   held_.clear();
+  others_.clear();
 }
 
 bool scanner::met_asleep(slot card) const noexcept {
@@ -67,52 +83,37 @@ int scanner::list_pids() {
   return error;
 }
 
-// Spread, so that not all fall due at once.
-std::uint64_t scanner::next_due(std::uint32_t pid, std::uint64_t now_ns) const noexcept {
-  const std::uint64_t half = rescan_ns_ / 2;
-  return now_ns + half + (half == 0 ? 0 : pid * std::uint64_t{0x9E3779B97F4A7C15} % half);
-}
-
 coverage scanner::scan(const roster& cards, bool may_wake, std::uint64_t now_ns,
-                       std::uint64_t deadline_ns, client_list& out) {
-  const walk w{cards, may_wake, out};
+                       std::uint64_t deadline_ns, client_list& out, extent how) {
+  const walk w{cards, may_wake, out, now_ns, how};
   coverage seen;
   out.clear();
   out.taken_ns = now_ns;
   asleep_.clear();
+  seen.no_tree = list_pids();
+  if (seen.no_tree != 0) return seen;
   fresh_.clear();
   fresh_held_.clear();
-  seen.no_tree = list_pids();
-  auto before = known_.begin();
+  fresh_others_.clear();
+  rota_.begin(now_ns, known_.size());
+  auto next = known_.begin();
   for (const std::uint32_t pid : pids_) {
+    next = std::find_if(next, known_.end(), [&](const process& p) { return p.pid >= pid; });
+    const process* const before = next != known_.end() && next->pid == pid ? &*next : nullptr;
     if (platform::monotonic_ns() > deadline_ns) {
       ++seen.not_reached;
+      if (before != nullptr) carry_over(*before);
       continue;
     }
-    before = std::find_if(before, known_.end(), [&](const process& p) { return p.pid >= pid; });
-    const bool is_known = before != known_.end() && before->pid == pid;
-    process p;
-    p.pid = pid;
-    p.first_held = fresh_held_.size();
-    if (is_known && before->due_ns > now_ns && revisit(p, *before, w)) {
-      p.due_ns = before->due_ns;
-    } else {
-      p.held_count = 0;
-      fresh_held_.resize(p.first_held);
-      const path_text who{pid};
-      visit(p, who.view(), w);
-      p.due_ns = next_due(pid, now_ns);
-    }
-    if (is_gone(p.error)) continue;
+    process p = start(pid);
+    if (!take(p, before, w)) continue;
     fresh_.push_back(p);
-    if (p.is_kernel_thread) continue;
-    ++seen.processes;
-    if (p.error == 0) continue;
-    ++seen.unreadable;
-    seen.error = p.error;
+    count(p, w, seen);
   }
+  rota_.end();
   known_.swap(fresh_);
   held_.swap(fresh_held_);
+  others_.swap(fresh_others_);
   out.finish();
   return seen;
 }
@@ -123,108 +124,206 @@ int scanner::scan_one(std::string_view who, std::uint32_t pid, const roster& car
   out.taken_ns = platform::monotonic_ns();
   asleep_.clear();
   fresh_held_.clear();
-  process p;
-  p.pid = pid;
-  visit(p, who, {cards, may_wake, out});
+  fresh_others_.clear();
+  process p = start(pid);
+  visit(p, who, nullptr, {cards, may_wake, out, out.taken_ns, extent::complete});
   out.finish();
   return is_gone(p.error) ? ESRCH : p.error;
 }
 
-void scanner::visit(process& p, std::string_view who, const walk& w) {
+scanner::process scanner::start(std::uint32_t pid) const noexcept {
+  process p;
+  p.pid = pid;
+  p.first_held = fresh_held_.size();
+  p.first_other = fresh_others_.size();
+  return p;
+}
+
+bool scanner::take(process& p, const process* before, const walk& w) {
+  if (before != nullptr) {
+    const bool is_due = rota_.is_due(p.pid, before->looked_ns);
+    if (is_due || is_passing(before->error)) before = nullptr;
+  }
+  const bool can_stay = before != nullptr && (w.how == extent::rolling || holds_as_many(*before));
+  if (!can_stay || !revisit(p, *before, w)) {
+    std::array<char, 16> digits;
+    visit(p, compose_in(digits, {p.pid}), before, w);
+  }
+  if (!is_gone(p.error)) return true;
+  w.out.drop_last(p.pid);
+  return false;
+}
+
+bool scanner::holds_as_many(const process& before) const noexcept {
+  const path_text path{proc_root_, "/", before.pid, "/fd"};
+  const auto found = platform::status_of(path.c_str());
+  const std::uint64_t known = std::uint64_t{before.held_count} + before.other_count;
+  return found && found.value.inode == before.inode && found.value.size == known && known != 0;
+}
+
+void scanner::count(const process& p, const walk& w, coverage& seen) const noexcept {
+  if (p.is_kernel_thread) return;
+  ++seen.processes;
+  if (p.looked_ns != w.now_ns) {
+    const bool is_first = seen.remembered++ == 0;
+    seen.oldest_look = is_first ? p.looked_ns : std::min(seen.oldest_look, p.looked_ns);
+  }
+  if (p.error == 0) return;
+  ++seen.unreadable;
+  seen.error = p.error;
+}
+
+void scanner::remember(process& p, const process& before) {
+  p.inode = before.inode;
+  p.looked_ns = before.looked_ns;
+  p.error = before.error;
+  p.is_kernel_thread = before.is_kernel_thread;
+  p.other_count = before.other_count;
+  const auto from = others_.begin() + static_cast<std::ptrdiff_t>(before.first_other);
+  fresh_others_.insert(fresh_others_.end(), from, from + before.other_count);
+}
+
+// One that is not reached. What it holds is read when it is.
+void scanner::carry_over(const process& before) {
+  process p = start(before.pid);
+  remember(p, before);
+  p.held_count = before.held_count;
+  const auto from = held_.begin() + static_cast<std::ptrdiff_t>(before.first_held);
+  fresh_held_.insert(fresh_held_.end(), from, from + before.held_count);
+  fresh_.push_back(p);
+}
+
+void scanner::visit(process& p, std::string_view who, const process* before, const walk& w) {
   const path_text path{proc_root_, "/", who};
   const auto opened = directory::open(path.c_str());
   p.error = opened.error;
-  if (opened) look_into(p, opened.value, w);
+  if (!opened) return;
+  p.inode = opened.value.status_of("fd").value.inode;
+  look l{w, p, opened.value, {}};
+  p.looked_ns = w.now_ns;
+  if (before != nullptr && before->inode == p.inode) {
+    l.others = std::span(others_).subspan(before->first_other, before->other_count);
+    p.looked_ns = before->looked_ns;
+  }
+  look_through(l);
+  if (p.error != 0) w.out.mark_last_partial(p.pid);
 }
 
-void scanner::look_into(process& p, const directory& from, const walk& w) {
-  p.error =
-      from.for_each_entry("fd", [&](std::string_view name) { return look_at(p, from, name, w); });
-  if (p.error != EACCES && p.error != EPERM) return;
-  // The folder of links may be closed where that of texts is not.
-  p.error = from.for_each_entry(
-      "fdinfo", [&](std::string_view name) { return look_at_unknown(p, from, name, w); });
-  if (p.error != 0) note_kernel_thread(p, from);
+void scanner::look_through(look& l) {
+  const auto each = [&](std::string_view name) { return look_at(l, name), true; };
+  const auto links = l.from.open_folder("fd");
+  l.links = &links.value;
+  int error = links ? links.value.for_each_entry(each) : links.error;
+  l.links = nullptr;
+  if (is_refused(error)) {
+    // The folder of links may be closed where that of texts is not.
+    error = l.from.for_each_entry(
+        "fdinfo", [&](std::string_view name) { return look_at_unknown(l, name, 0), true; });
+    if (error != 0) note_kernel_thread(l);
+  }
+  if (error != 0) l.p.error = error;
 }
 
-void scanner::note_kernel_thread(process& p, const directory& from) {
-  const auto got = from.read_small("stat", text_);
-  p.is_kernel_thread = got && is_kernel_thread({text_.data(), got.value});
+void scanner::note_kernel_thread(const look& l) {
+  const auto got = l.from.read_small("stat", text_);
+  l.p.is_kernel_thread = got && is_kernel_thread({text_.data(), got.value});
 }
 
-platform::errno_or<std::string_view> scanner::read_text(const directory& from,
-                                                        std::string_view name) {
-  const auto got = from.read_small(short_path("fdinfo", name).c_str(), text_);
-  return {{text_.data(), got.value}, got.error};
+// One that fills the buffer may go on: without its last end it counts as cut off.
+platform::errno_or<std::string_view> scanner::read_text(const look& l, std::string_view name) {
+  const auto got = l.from.read_small(short_path("fdinfo", name).c_str(), text_);
+  return {{text_.data(), std::min(got.value, text_.size() - 1)}, got.error};
 }
 
-void scanner::keep(process& p, std::string_view name, const card& of) {
+void scanner::keep(look& l, std::string_view name, const card& of) {
   const auto descriptor = scan::decimal(name);
   if (!descriptor) return;
   fresh_held_.push_back({static_cast<std::uint32_t>(*descriptor), of.number});
-  ++p.held_count;
+  ++l.p.held_count;
 }
 
-void scanner::add_known(process& p, const directory& from, std::string_view name, const card& of,
-                        const walk& w) {
-  keep(p, name, of);
-  if (must_sleep(of, w.may_wake)) {
+void scanner::keep_other(look& l, std::string_view name) {
+  const auto descriptor = scan::decimal(name);
+  if (!descriptor || fresh_others_.size() >= most_others) return;
+  fresh_others_.push_back(static_cast<std::uint32_t>(*descriptor));
+  ++l.p.other_count;
+}
+
+void scanner::add_known(look& l, std::string_view name, const card& of) {
+  keep(l, name, of);
+  if (must_sleep(of, l.w.may_wake)) {
     asleep_.push_back(of.number);
     return;
   }
-  const auto text = read_text(from, name);
-  if (is_gone(text.error)) return;
+  const auto text = read_text(l, name);
+  // Closed since; ESRCH is of the whole process.
+  if (text.error == ENOENT) return;
+  if (!text) {
+    l.p.error = text.error;
+    l.w.out.add_unread(of, l.p.pid, text.error);
+    return;
+  }
   const auto info = parse_fdinfo(text.value);
-  w.out.add(of, p.pid, info ? &*info : nullptr);
+  l.w.out.add(of, l.p.pid, info ? &*info : nullptr);
 }
 
-bool scanner::look_at(process& p, const directory& from, std::string_view name, const walk& w) {
-  const auto found = from.status_of(short_path("fd", name).c_str());
-  if (!found) return look_at_unknown(p, from, name, w);
-  if (!found.value.is_character_device) return true;
-  const card* const of =
-      w.cards.by_numbers(found.value.special_device_major, found.value.special_device_minor);
-  if (of != nullptr) add_known(p, from, name, *of, w);
-  return true;
-}
-
-const card* scanner::card_of(const directory& from, std::string_view name, const fdinfo& info,
-                             const walk& w) const {
-  if (const card* const of = w.cards.by_address(info.pci_address)) return of;
-  if (const card* const of = card_behind_link(from, name, w.cards)) return of;
-  return w.cards.by_driver(info.driver);
+void scanner::look_at(look& l, std::string_view name) {
+  if (is_next(l.others, name)) return keep_other(l, name);
+  const auto found = l.links != nullptr ? l.links->status_of(name.data())
+                                        : l.from.status_of(short_path("fd", name).c_str());
+  if (!found) return look_at_unknown(l, name, found.error);
+  const card* of = nullptr;
+  if (found.value.is_character_device) {
+    of = l.w.cards.by_numbers(found.value.special_device_major, found.value.special_device_minor);
+  }
+  if (of == nullptr) return keep_other(l, name);
+  add_known(l, name, *of);
 }
 
 // No device number was to be had: the text tells whether it is a DRM client, and of which card.
-bool scanner::look_at_unknown(process& p, const directory& from, std::string_view name,
-                              const walk& w) {
-  if (one_must_sleep(w.cards, w.may_wake)) {
-    const card* const of = card_behind_link(from, name, w.cards);
-    if (of != nullptr) add_known(p, from, name, *of, w);
-    return true;
+void scanner::look_at_unknown(look& l, std::string_view name, int error) {
+  const roster& cards = l.w.cards;
+  if (is_refused(error) || is_passing(error)) l.p.error = error;
+  if (one_must_sleep(cards, l.w.may_wake)) {
+    const card* const of = card_behind_link(l.from, name, cards);
+    if (of != nullptr) add_known(l, name, *of);
+    return;
   }
-  const auto info = parse_fdinfo(read_text(from, name).value);
-  const card* const of = info ? card_of(from, name, *info, w) : nullptr;
-  if (of == nullptr) return true;
-  keep(p, name, *of);
-  w.out.add(*of, p.pid, &*info);
-  return true;
+  const auto text = read_text(l, name);
+  if (!text && text.error != ENOENT) l.p.error = text.error;
+  const auto info = parse_fdinfo(text ? text.value : std::string_view());
+  const card* const of = info ? card_of(l.from, name, *info, cards) : nullptr;
+  if (of == nullptr) return;
+  keep(l, name, *of);
+  l.w.out.add(*of, l.p.pid, &*info);
 }
 
-// False: it is not as it was, and must be looked into anew.
+// False: it is not as it was, and must be looked through.
 bool scanner::revisit(process& p, const process& before, const walk& w) {
-  p.error = before.error;
-  p.is_kernel_thread = before.is_kernel_thread;
-  if (before.held_count == 0) return true;
-  const path_text path{proc_root_, "/", p.pid};
-  const auto opened = directory::open(path.c_str());
-  if (!opened) return false;
+  bool is_same = true;
+  if (before.held_count != 0) {
+    const path_text path{proc_root_, "/", p.pid};
+    const auto opened = directory::open(path.c_str());
+    is_same = opened && read_known({w, p, opened.value, {}}, before);
+  }
+  if (is_same) {
+    remember(p, before);
+    return true;
+  }
+  w.out.drop_last(p.pid);
+  fresh_held_.resize(p.first_held);
+  fresh_others_.resize(p.first_other);
+  p = start(p.pid);
+  return false;
+}
+
+bool scanner::read_known(look l, const process& before) {
   for (std::size_t i = 0; i < before.held_count; ++i) {
     const held& h = held_[before.first_held + i];
-    const path_text name{h.descriptor};
-    const std::uint32_t count = p.held_count;
-    look_at(p, opened.value, name.view(), w);
-    if (p.held_count == count || fresh_held_.back().card != h.card) return false;
+    std::array<char, 16> digits;
+    look_at(l, compose_in(digits, {h.descriptor}));
+    const bool is_it = l.p.held_count == i + 1 && fresh_held_.back().card == h.card;
+    if (!is_it || l.p.error != 0) return false;
   }
   return true;
 }

@@ -1,28 +1,41 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // The walk over /proc/<pid>/fd for descriptors of DRM devices. Which descriptors a process has is
-// remembered: known ones are read each time, the others are looked for again within `rescan_ns`.
-// What a remembered descriptor says is checked, so that a pid or a descriptor that is used again is
-// at worst seen late, never taken for another.
+// remembered; what a remembered descriptor says is checked, so that a pid or a descriptor that is
+// used again is at worst seen late, never taken for another.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "backends/drm/clients.hpp"
 #include "backends/drm/roster.hpp"
+#include "backends/drm/rota.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::drm {
+
+// How much of it one walk does. Every walk reads the known clients, looks into new processes, and
+// into those whose turn it is: each process has its turn within `rescan_ns`, and all of its
+// descriptors are looked at then. A first walk is complete, whatever it is asked for.
+enum class extent {
+  rolling,   // nothing more: a new client of a known process is seen within `rescan_ns`
+  complete,  // looks into every process with another number of descriptors than before, so that a
+             // new client is seen now, unless the process closed as many as it opened; where the
+             // number is not told, lists those of all. What is missed is seen within `rescan_ns`
+};
 
 // What a walk could see.
 struct coverage {
   std::uint32_t processes = 0;    // that could hold a descriptor: kernel threads do not count
   std::uint32_t unreadable = 0;   // the system refused, or nothing was left to open them with
   std::uint32_t not_reached = 0;  // before the deadline
+  std::uint32_t remembered = 0;   // not looked through now, but for what `extent` says
+  std::uint64_t oldest_look = 0;  // when the first of those was, monotonic
   int error = 0;                  // of the last unreadable one
   int no_tree = 0;                // errno: /proc itself cannot be listed
 
@@ -34,11 +47,15 @@ struct coverage {
 class scanner {
  public:
   scanner(std::string proc_root, std::uint64_t rescan_ns)
-      : proc_root_(std::move(proc_root)), rescan_ns_(rescan_ns) {}
+      : proc_root_(std::move(proc_root)), rota_(rescan_ns) {}
 
   // Every process. `may_wake`: descriptors of sleeping cards are read as well.
   coverage scan(const roster& cards, bool may_wake, std::uint64_t now_ns, std::uint64_t deadline_ns,
-                client_list& out);
+                client_list& out, extent how = extent::rolling);
+  // What suits the pace of the readings: rolling where there are several within `rescan_ns`.
+  [[nodiscard]] extent suited_to(std::uint64_t now_ns) const noexcept {
+    return rota_.is_slow(now_ns) ? extent::complete : extent::rolling;
+  }
   // One process ("self", "123"); 0 or errno: ESRCH when there is none.
   int scan_one(std::string_view who, std::uint32_t pid, const roster& cards, bool may_wake,
                client_list& out);
@@ -55,9 +72,12 @@ class scanner {
   struct process {
     std::uint32_t pid = 0;
     std::uint32_t held_count = 0;
+    std::uint32_t other_count = 0;
     std::size_t first_held = 0;
-    std::uint64_t due_ns = 0;
-    int error = 0;  // why it could not be looked into
+    std::size_t first_other = 0;
+    std::uint64_t inode = 0;  // of its folder fd; another process with the pid has another one
+    std::uint64_t looked_ns = 0;
+    int error = 0;  // why not all of it was seen
     bool is_kernel_thread = false;
   };
   // One walk.
@@ -65,30 +85,44 @@ class scanner {
     const roster& cards;
     bool may_wake;
     client_list& out;
+    std::uint64_t now_ns;
+    extent how;
+  };
+  // At one process.
+  struct look {
+    const walk& w;
+    process& p;
+    const platform::directory& from;
+    std::span<const std::uint32_t> others;  // known to be of no card, as long as they stay open
+    const platform::directory* links = nullptr;  // its folder fd, while that is listed
   };
 
   int list_pids();
-  void visit(process& p, std::string_view who, const walk& w);
-  void look_into(process& p, const platform::directory& from, const walk& w);
-  bool look_at(process& p, const platform::directory& from, std::string_view name, const walk& w);
-  bool look_at_unknown(process& p, const platform::directory& from, std::string_view name,
-                       const walk& w);
+  process start(std::uint32_t pid) const noexcept;
+  // False: the process is gone.
+  bool take(process& p, const process* before, const walk& w);
+  void remember(process& p, const process& before);
+  void carry_over(const process& before);
+  void count(const process& p, const walk& w, coverage& seen) const noexcept;
+  void visit(process& p, std::string_view who, const process* before, const walk& w);
+  void look_through(look& l);
+  void look_at(look& l, std::string_view name);
+  void look_at_unknown(look& l, std::string_view name, int error);
+  [[nodiscard]] bool holds_as_many(const process& before) const noexcept;
   bool revisit(process& p, const process& before, const walk& w);
-  void keep(process& p, std::string_view name, const card& of);
-  platform::errno_or<std::string_view> read_text(const platform::directory& from,
-                                                 std::string_view name);
-  void add_known(process& p, const platform::directory& from, std::string_view name, const card& of,
-                 const walk& w);
-  [[nodiscard]] const card* card_of(const platform::directory& from, std::string_view name,
-                                    const fdinfo& info, const walk& w) const;
-  void note_kernel_thread(process& p, const platform::directory& from);
-  [[nodiscard]] std::uint64_t next_due(std::uint32_t pid, std::uint64_t now_ns) const noexcept;
+  bool read_known(look l, const process& before);
+  void keep(look& l, std::string_view name, const card& of);
+  void keep_other(look& l, std::string_view name);
+  platform::errno_or<std::string_view> read_text(const look& l, std::string_view name);
+  void add_known(look& l, std::string_view name, const card& of);
+  void note_kernel_thread(const look& l);
 
   std::string proc_root_;
-  std::uint64_t rescan_ns_;
+  rota rota_;
   std::vector<std::uint32_t> pids_;
   std::vector<process> known_, fresh_;  // by pid
   std::vector<held> held_, fresh_held_;
+  std::vector<std::uint32_t> others_, fresh_others_;  // descriptors of no card
   std::vector<slot> asleep_;
   std::array<char, 16384> text_;
 };

@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "backends/drm/asked.hpp"
+#include "backends/drm/engine_totals.hpp"
 #include "backends/drm/roster.hpp"
 #include "backends/drm/scanner.hpp"
 
@@ -14,6 +16,9 @@ class drm_source final : public device_source {
  public:
   explicit drm_source(const settings& s);
 
+  // False where all of them are switched off.
+  [[nodiscard]] bool has_drivers() const noexcept { return roster_.has_drivers(); }
+
   source id() const noexcept override { return source::drm; }
   bool can_block() const noexcept override { return false; }  // files of sysfs and /proc
 
@@ -23,10 +28,12 @@ class drm_source final : public device_source {
   result<void> memory(slot number, pools& out, reading& r) override;
   result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
                          reading& r) override;
+  result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
   result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
   result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
   void close() noexcept override;
-  source_state describe() const override;
+  bool answers_for(source which) const noexcept override;
+  source_state describe(source which) const override;
 
  private:
   friend class card_visit;
@@ -34,25 +41,31 @@ class drm_source final : public device_source {
   void list();
   [[nodiscard]] device identity_of(const card& c, reading& r);
   void remark_hidden(const card& c, reading& r) const;
+  [[nodiscard]] static failure why_asleep(const card& c);
   void remark_coverage(reading& r) const;
+  void trace_walk(reading& r) const;
   result<void> find(slot number, const card*& out) const;
   // This reading's walk.
   result<void> walk(reading& r);
   result<void> fill_one(const card& c, std::uint32_t pid, bool self, usage& out, reading& r);
-  [[nodiscard]] failure why_not_listed(const card& c, std::uint32_t pid) const;
-  void finish_row(const card& c, usage& row, reading& r, std::uint32_t about) const;
+  [[nodiscard]] failure why_not_listed(const card& c, std::uint32_t pid, int error) const;
+  void finish_row(const card& c, usage& row, reading& r, std::uint32_t about, int error) const;
+  void add_engines(const card& c, std::vector<metric>& out, reading& r);
 
   std::string sys_root_;
   std::string proc_root_;
   bool may_wake_;
   roster roster_;
   scanner scanner_;
-  client_list now_, before_, one_;
+  client_list now_, before_;
+  asked_processes asked_;
+  std::vector<usage> one_rows_;
   std::vector<std::uint32_t> pids_;
   std::vector<engine_load> loads_;
+  engine_totals engines_;
   int list_error_ = 0;
+  std::uint64_t cards_ = 0;  // which there were, as roster_ tells
   bool was_listed_ = false;
-  std::uint64_t none_at_ns_ = 0;  // when there was no card; 0: there was one, or nobody looked
 
   // Of this reading.
   bool has_walked_ = false;

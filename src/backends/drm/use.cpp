@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/metric.hpp"
 #include "model/scan.hpp"
 
 namespace hmn::drm {
@@ -86,7 +87,12 @@ client_use measure(const fdinfo& from, role_of_region role, kind_of_engine kind)
   out.purgeable = part_of(t.purgeable.value(), out.used());
   out.host_pool = t.host.value();
   out.is_partial = from.is_partial;
-  add_engines(from, kind, out);
+  if (!from.is_partial) {
+    add_engines(from, kind, out);
+  } else if (!out.resident) {
+    // What is missing may be the resident part: less than this, not more.
+    out.committed.reset();
+  }
   return out;
 }
 
@@ -105,17 +111,39 @@ void add(client_use& to, const client_use& more) noexcept {
 // i915: render, copy, video, video-enhance, compute. xe: rcs, bcs, vcs, vecs, ccs. amdgpu: gfx,
 // compute, dma, dec, enc, enc_1, jpeg, vpe. v3d: bin, render, tfu, csd, cache_clean, cpu. panfrost:
 // fragment, vertex-tiler. Others call their one engine gpu or by the driver's name.
+std::uint32_t usual_engine(std::string_view engine) noexcept {
+  constexpr struct {
+    std::string_view part;
+    std::uint32_t is;
+  } parts[] = {
+      {"compute", which::engine::compute},   {"ccs", which::engine::compute},
+      {"csd", which::engine::compute},       {"npu", which::engine::compute},
+      {"video", which::engine::video},       {"vcs", which::engine::video},
+      {"vecs", which::engine::video},        {"vpe", which::engine::video},
+      {"vcn", which::engine::video},         {"dec", which::engine::decode},
+      {"jpeg", which::engine::decode},       {"enc", which::engine::encode},
+      {"copy", which::engine::copy},         {"bcs", which::engine::copy},
+      {"dma", which::engine::copy},          {"tfu", which::engine::copy},
+      {"cache_clean", which::engine::other}, {"cpu", which::engine::other},
+  };
+  for (const auto& p : parts) {
+    if (contains(engine, p.part)) return p.is;
+  }
+  return which::engine::graphics;
+}
+
 std::uint32_t usual_kind(std::string_view engine) noexcept {
-  for (const std::string_view part : {"compute", "ccs", "csd", "npu"}) {
-    if (contains(engine, part)) return usage_kind::compute;
+  switch (usual_engine(engine)) {
+    case which::engine::graphics:
+      return usage_kind::graphics;
+    case which::engine::compute:
+      return usage_kind::compute;
+    case which::engine::copy:
+    case which::engine::other:
+      return 0;
+    default:
+      return usage_kind::media;
   }
-  for (const std::string_view part : {"video", "vcs", "vecs", "dec", "enc", "jpeg", "vpe", "vcn"}) {
-    if (contains(engine, part)) return usage_kind::media;
-  }
-  for (const std::string_view whole : {"copy", "bcs", "dma", "tfu", "cache_clean", "cpu"}) {
-    if (engine == whole) return 0;
-  }
-  return usage_kind::graphics;
 }
 
 region_role usual_role(std::string_view region) noexcept {

@@ -42,7 +42,8 @@ client_use measure(const fdinfo& from, role_of_region role, kind_of_engine kind)
 // Adds the use of another client of the same process; what one of them lacks becomes absent.
 void add(client_use& to, const client_use& more) noexcept;
 
-// The names that kernel drivers give their engines.
+// The names that kernel drivers give their engines: which::engine, and usage_kind bits.
+std::uint32_t usual_engine(std::string_view engine) noexcept;
 std::uint32_t usual_kind(std::string_view engine) noexcept;
 // "vram", "local" and alike are the device's, "gtt", "system" and alike the host's.
 region_role usual_role(std::string_view region) noexcept;

@@ -29,12 +29,4 @@ bool holds_gpu_descriptor(const std::string& proc_root) {
   return holds || error != 0;
 }
 
-bool is_in_initial_pid_namespace(const std::string& proc_root) {
-  // PROC_PID_INIT_INO, include/linux/proc_ns.h
-  constexpr std::string_view initial = "pid:[4026531836]";
-  std::array<char, 64> target;
-  const auto got = platform::read_link((proc_root + "/self/ns/pid").c_str(), target);
-  return got && std::string_view(target.data(), got.value) == initial;
-}
-
 }  // namespace hmn::nvidia_smi

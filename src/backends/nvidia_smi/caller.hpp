@@ -9,7 +9,4 @@ namespace hmn::nvidia_smi {
 // GPU memory; true also when that cannot be told.
 bool holds_gpu_descriptor(const std::string& proc_root);
 
-// Whether pids in the tool's answers may be those of another PID namespace.
-bool is_in_initial_pid_namespace(const std::string& proc_root);
-
 }  // namespace hmn::nvidia_smi

@@ -4,12 +4,13 @@
 #include <charconv>
 
 #include "model/scan.hpp"
+#include "model/short_text.hpp"
 
 namespace hmn::nvidia_smi {
 namespace {
 
 struct spelling {
-  std::string_view text;  // lower case
+  short_text<44> text;  // lower case
   status means;
 };
 

@@ -39,6 +39,17 @@ constexpr std::array<spellings, gpu_count> gpu_columns = {{
     {{"pcie.link.width.current"}},
     {{"pstate"}},
     {{"clocks_event_reasons.active", "clocks_throttle_reasons.active"}},  // renamed in 535
+    {{"clocks.current.sm"}},
+    {{"clocks.current.video"}},
+    {{"clocks.max.graphics"}},
+    {{"clocks.max.memory"}},
+    {{"power.default_limit"}},
+    {{"power.min_limit"}},
+    {{"power.max_limit"}},
+    {{"ecc.errors.corrected.volatile.total"}},
+    {{"ecc.errors.corrected.aggregate.total"}},
+    {{"ecc.errors.uncorrected.volatile.total"}},
+    {{"ecc.errors.uncorrected.aggregate.total"}},
 }};
 
 // In the order of app_column; the name last but for nothing behind it, since it may hold commas.
@@ -51,7 +62,7 @@ constexpr std::array<spellings, app_count> app_columns = {{
 }};
 
 std::string_view nth(const spellings& s, std::size_t n) {
-  return n < s.names.size() ? s.names[n] : std::string_view();
+  return n < s.names.size() ? s.names[n].view() : std::string_view();
 }
 
 }  // namespace

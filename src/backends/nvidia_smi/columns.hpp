@@ -11,6 +11,8 @@
 #include <string_view>
 #include <vector>
 
+#include "model/short_text.hpp"
+
 namespace hmn::nvidia_smi {
 
 enum class gpu_column : std::size_t {
@@ -42,6 +44,17 @@ enum class gpu_column : std::size_t {
   pcie_width,
   p_state,
   throttle,
+  sm_clock,
+  video_clock,
+  core_clock_limit,
+  memory_clock_limit,
+  power_usual,
+  power_lowest,
+  power_highest,
+  ecc_corrected,
+  ecc_corrected_ever,
+  ecc_uncorrected,
+  ecc_uncorrected_ever,
   count,
 };
 
@@ -50,7 +63,7 @@ enum class app_column : std::size_t { gpu_uuid, gpu_bus_id, pid, used, name, cou
 // Spellings in order of preference, newest first; a later one may also stand in the header of a
 // tool that was asked for an earlier one.
 struct spellings {
-  std::array<std::string_view, 2> names;  // the unused ones are empty
+  std::array<short_text<44>, 2> names;  // the unused ones are empty
 
   [[nodiscard]] constexpr bool has(std::string_view name) const noexcept {
     return name == names[0] || (!names[1].empty() && name == names[1]);

@@ -53,7 +53,7 @@ void check(pool& p, memory_reader& m) {
 }
 
 failure no_total(const missing& why) {
-  return {why.code, source::nvidia_smi, {}, "memory.total: " + why.message};
+  return {why.code, source::nvidia_smi, {}, {"memory.total: ", why.message.view()}};
 }
 
 class telemetry_reader {
@@ -128,7 +128,70 @@ void telemetry_reader::throttle(std::optional<std::uint32_t>& into) {
   if (keep(reasons, gpu_column::throttle, field::throttle)) into = throttle_of(*reasons.value);
 }
 
+// Small, and without pointers that the loader would have to relocate.
+struct metric_column {
+  constexpr metric_column(gpu_column c, metric_id m, std::uint32_t i, std::string_view u,
+                          bool counts = false)
+      : from(static_cast<std::uint8_t>(c)),
+        id(static_cast<std::uint8_t>(m)),
+        instance(static_cast<std::uint8_t>(i)),
+        is_count(counts) {
+    for (std::size_t n = 0; n < u.size(); ++n) unit[n] = u[n];
+  }
+  std::uint8_t from, id, instance;
+  bool is_count;
+  char unit[4] = {};
+};
+
+using c = gpu_column;
+constexpr metric_column metric_columns[] = {
+    {c::gpu_busy, metric_id::engine_percent, which::engine::unknown, "%"},
+    {c::memory_busy, metric_id::engine_percent, which::engine::memory, "%"},
+    {c::encoder_busy, metric_id::engine_percent, which::engine::encode, "%"},
+    {c::decoder_busy, metric_id::engine_percent, which::engine::decode, "%"},
+    {c::temperature, metric_id::temperature, which::sensor::core, ""},
+    {c::memory_temperature, metric_id::temperature, which::sensor::memory, ""},
+    {c::power, metric_id::power_watts, which::power_reading::unknown, "W"},
+    {c::power_limit, metric_id::power_limit_watts, which::power_limit::current, "W"},
+    {c::power_usual, metric_id::power_limit_watts, which::power_limit::usual, "W"},
+    {c::power_lowest, metric_id::power_limit_watts, which::power_limit::lowest, "W"},
+    {c::power_highest, metric_id::power_limit_watts, which::power_limit::highest, "W"},
+    {c::core_clock, metric_id::clock_mhz, which::clock::core, "MHz"},
+    {c::sm_clock, metric_id::clock_mhz, which::clock::sm, "MHz"},
+    {c::memory_clock, metric_id::clock_mhz, which::clock::memory, "MHz"},
+    {c::video_clock, metric_id::clock_mhz, which::clock::video, "MHz"},
+    {c::core_clock_limit, metric_id::clock_limit_mhz, which::clock::core, "MHz"},
+    {c::memory_clock_limit, metric_id::clock_limit_mhz, which::clock::memory, "MHz"},
+    {c::fan, metric_id::fan_percent, 0, "%"},
+    {c::ecc_corrected, metric_id::ecc_corrected, which::era::since_load, "", true},
+    {c::ecc_corrected_ever, metric_id::ecc_corrected, which::era::lifetime, "", true},
+    {c::ecc_uncorrected, metric_id::ecc_uncorrected, which::era::since_load, "", true},
+    {c::ecc_uncorrected_ever, metric_id::ecc_uncorrected, which::era::lifetime, "", true},
+};
+
 }  // namespace
+
+void metrics_of(const gpu_row& row, std::vector<metric>& out,
+                function_ref<void(metric_id, status, const gpu_cell&)> refused) {
+  for (const metric_column& m : metric_columns) {
+    const auto id = static_cast<metric_id>(m.id);
+    const gpu_cell& cell = row.cells[m.from];
+    auto told = number_of(cell.text, cell.unit, m.unit);
+    const double most = id == metric_id::engine_percent ? 100 : 1e15;
+    const double least = id == metric_id::temperature ? -most : 0;
+    if (told.value && (*told.value > most || *told.value < least)) {
+      told = {std::nullopt, status::backend};
+    }
+    if (!told.value) {
+      if (cell.is_asked && told.why != status::unsupported) refused(id, told.why, cell);
+      continue;
+    }
+    const source from = source::nvidia_smi;
+    out.push_back(m.is_count
+                      ? counted(from, id, m.instance, static_cast<std::uint64_t>(*told.value))
+                      : hmn::measured(from, id, m.instance, *told.value));
+  }
+}
 
 result<pool> pool_of(const gpu_row& row, std::vector<missing>& gone) {
   pool p;

@@ -9,6 +9,8 @@
 #include "backends/nvidia_smi/missing.hpp"
 #include "backends/nvidia_smi/rows.hpp"
 #include "model/device.hpp"
+#include "model/function_ref.hpp"
+#include "model/metric.hpp"
 #include "model/pool.hpp"
 #include "model/telemetry.hpp"
 
@@ -22,5 +24,10 @@ result<pool> pool_of(const gpu_row& row, std::vector<missing>& gone);
 
 // `fields`: telemetry_field bits.
 telemetry telemetry_of(const gpu_row& row, std::uint32_t fields, std::vector<missing>& gone);
+
+// Each that has a value. `refused` hears of those whose cell says why it has none, and not that the
+// GPU has no such number.
+void metrics_of(const gpu_row& row, std::vector<metric>& out,
+                function_ref<void(metric_id, status, const gpu_cell&)> refused);
 
 }  // namespace hmn::nvidia_smi

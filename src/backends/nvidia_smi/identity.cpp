@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvidia_smi/figures.hpp"
 #include "model/note.hpp"
+#include "model/pci_address.hpp"
 #include "model/scan.hpp"
 
 namespace hmn::nvidia_smi {
@@ -72,7 +73,7 @@ device identity_of(const gpu_row& row) {
   d.pci_subsystem = pci_subsystem_of(row);
   d.name.assign(row.known(gpu_column::name));
   d.uuid.assign(row.known(gpu_column::uuid));
-  d.pci_bus_id.assign(normal_bus_id(row[gpu_column::pci_bus_id].text));
+  d.pci_bus_id = normal_pci_address(row[gpu_column::pci_bus_id].text);
   d.driver_version.assign(row.known(gpu_column::driver_version));
   if (d.name.was_cut() || d.uuid.was_cut() || d.driver_version.was_cut())
     d.notes |= note::truncated;

@@ -22,22 +22,13 @@ std::string_view advice_of(status code) {
 
 }  // namespace
 
-void add_missing(std::vector<missing>& to, std::uint32_t field, status code, std::string message) {
-  for (missing& m : to) {
-    if (m.code != code || m.message != message) continue;
-    m.fields |= field;
-    return;
-  }
-  to.push_back({field, code, std::move(message)});
-}
-
 void add_missing(std::vector<missing>& to, std::uint32_t field, status code, const gpu_cell& cell) {
   if (!cell.is_asked) {
     add_missing(to, field, status::unsupported, "this nvidia-smi has no such column");
     return;
   }
   const text<64> word(cell.text);
-  add_missing(to, field, code, compose({"nvidia-smi says \"", word.view(), "\"", advice_of(code)}));
+  add_missing(to, field, code, {"nvidia-smi says \"", word.view(), "\"", advice_of(code)});
 }
 
 }  // namespace hmn::nvidia_smi

@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <algorithm>
-#include <unordered_map>
 
 #include "backends/nvidia_smi/caller.hpp"
 #include "backends/nvidia_smi/source.hpp"
 #include "model/compose.hpp"
 #include "model/scan.hpp"
-#include "platform/file.hpp"
+#include "model/sort.hpp"
 
 namespace hmn::nvidia_smi {
 namespace {
-
-failure fail(status code, std::string message) {
-  return {code, source::nvidia_smi, {}, std::move(message)};
-}
 
 usage plain_row(const app_row& from) {
   usage u;
@@ -46,42 +41,45 @@ std::string_view why_no_use(status code) {
 }  // namespace
 
 result<void> smi_source::load_apps(reading& r) {
-  if (!asleep_.empty()) return why_asleep();
-  if (!apps_) {
-    apps_ = tool_.ask_apps(r);
-    if (*apps_) report((**apps_).problems, subject::processes, r);
+  if (is_asleep()) return why_asleep();
+  if (!apps_loaded_) {
+    apps_loaded_ = tool_.ask_apps(r, apps_);
+    if (*apps_loaded_) report(apps_.problems, subject::processes, r);
   }
-  return *apps_ ? result<void>() : result<void>(apps_->why());
+  return *apps_loaded_;
 }
 
 bool smi_source::is_of(const app_row& row, slot number) const {
   const device& who = known_[number].who;
   if (!row.gpu_bus_id.empty() && !who.pci_bus_id.empty()) {
-    return row.gpu_bus_id == who.pci_bus_id.view();
+    return row.gpu_bus_id == who.pci_bus_id;
   }
   if (!row.gpu_uuid.empty() && !who.uuid.empty()) return row.gpu_uuid == who.uuid.view();
   return known_.size() == 1;
 }
 
 result<std::vector<usage>> smi_source::rows_of(slot number, std::uint32_t pid, reading& r) {
-  if (number >= known_.size()) return fail(status::no_device, "nvidia-smi never listed this GPU");
+  if (number >= known_.size()) return never_listed();
   if (result<void> loaded = load_apps(r); !loaded) return std::move(loaded.why());
-  std::vector<usage> found;
-  std::vector<status> why;
-  std::unordered_map<std::uint32_t, std::size_t> place;
-  for (const app_row& row : (**apps_).rows) {
-    if (!is_of(row, number)) continue;
-    if (row.pid == 0) return fail(row.why_none, "nvidia-smi cannot list the processes of this GPU");
-    if (pid != 0 && row.pid != pid) continue;
-    const auto [at, is_new] = place.try_emplace(row.pid, found.size());
-    if (is_new) {
-      found.push_back(plain_row(row));
-      why.push_back(row.used.why);
-    } else {
-      merge(found[at->second], plain_row(row), known_[number].mig_on);
+  const std::vector<app_row>& all = apps_.rows;
+  std::vector<std::uint32_t> mine;
+  for (std::uint32_t i = 0; i < all.size(); ++i) {
+    if (!is_of(all[i], number)) continue;
+    if (all[i].pid == 0) {
+      return fail(all[i].why_none, "nvidia-smi cannot list the processes of this GPU");
     }
+    if (pid == 0 || all[i].pid == pid) mine.push_back(i);
   }
-  for (std::size_t i = 0; i < found.size(); ++i) check_use(found[i], why[i], number, r);
+  sort_positions(mine, [&](std::uint32_t a, std::uint32_t b) { return all[a].pid < all[b].pid; });
+  std::vector<usage> found;
+  for (std::size_t i = 0; i < mine.size();) {
+    const app_row& first = all[mine[i]];
+    usage& u = found.emplace_back(plain_row(first));
+    while (++i < mine.size() && all[mine[i]].pid == first.pid) {
+      merge(u, plain_row(all[mine[i]]), known_[number].has_instances);
+    }
+    check_use(u, first.used.why, number, r);
+  }
   return found;
 }
 
@@ -94,22 +92,16 @@ void smi_source::check_use(usage& row, status why, slot number, reading& r) cons
     message = "nvidia-smi says that this process uses more memory than the GPU has";
   }
   if (row.used) return;
-  diagnostic d;
-  d.why = fail(why == status::ok ? status::backend : why, std::string(message));
-  d.about = subject::processes;
-  d.field = usage_field::used;
-  d.device = number;
-  d.pid = row.pid;
-  r.remark(std::move(d));
+  remark_use(fail(why == status::ok ? status::backend : why, std::string(message)), row.pid, number,
+             r);
 }
 
 result<void> smi_source::processes(slot number, std::vector<usage>& out, reading& r) {
   auto rows = rows_of(number, 0, r);
   if (!rows) return std::move(rows.why());
-  const bool initial = is_in_initial_pid_namespace(proc_root_);
+  const bool is_initial = is_in_initial_pid_namespace();
   for (usage& row : *rows) {
-    const std::string folder = compose({proc_root_, "/", row.pid});
-    if (!initial && !platform::exists(folder.c_str())) row.notes |= note::foreign_pid;
+    if (!is_initial && !is_running(row.pid)) row.notes |= note::foreign_pid;
     out.push_back(std::move(row));
   }
   return {};
@@ -123,7 +115,7 @@ result<void> smi_source::process(slot number, std::uint32_t pid, bool self, usag
     out = std::move(rows->front());
     return {};
   }
-  if ((**apps_).is_truncated || !self || holds_gpu_descriptor(proc_root_)) {
+  if (apps_.is_truncated || !self || holds_gpu_descriptor(proc_root_)) {
     return why_unlisted(pid, self);
   }
   // Without a descriptor of the driver nothing can be allocated.
@@ -135,14 +127,14 @@ result<void> smi_source::process(slot number, std::uint32_t pid, bool self, usag
 }
 
 failure smi_source::why_unlisted(std::uint32_t pid, bool self) const {
-  if ((**apps_).is_truncated) {
+  if (apps_.is_truncated) {
     return fail(status::limit, "nvidia-smi lists more processes than are read");
   }
   if (!self) {
     return fail(status::no_process,
-                compose({"nvidia-smi lists no process ", pid, " that computes on this GPU"}));
+                {"nvidia-smi lists no process ", pid, " that computes on this GPU"});
   }
-  if (!is_in_initial_pid_namespace(proc_root_)) {
+  if (!is_in_initial_pid_namespace()) {
     return fail(status::unsupported,
                 "nvidia-smi does not list this process; inside a PID namespace it may be listed "
                 "under the host's pid");

@@ -1,9 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvidia_smi/reply.hpp"
 
-#include <algorithm>
-#include <cerrno>
-
 #include "model/compose.hpp"
 #include "model/text.hpp"
 
@@ -12,12 +9,10 @@ namespace {
 
 using kind = platform::outcome::kind;
 using about = sentence::about;
+using command_tool::fail;
+using command_tool::verdict;
 
 constexpr int exit_corrupted_inforom = 14;  // a warning: the figures are good
-
-failure fail(status code, native_code native, std::string message) {
-  return {code, source::nvidia_smi, native, std::move(message)};
-}
 
 // nvidia-smi(1), RETURN VALUE
 status status_of_exit(int code) {
@@ -38,19 +33,14 @@ status status_of_exit(int code) {
   }
 }
 
-failure of_sentence(const sentence& s, const text<256>& line, native_code native) {
-  return fail(s.code, native,
-              compose({"nvidia-smi says \"", text<160>(line.view()).view(), "\": ", s.advice}));
+failure of_exit(const platform::outcome& o, std::string_view what) {
+  failure why = verdict(smi, o).of_exit(what);
+  if (o.exit_known && o.signal == 0 && o.exit_code != 0) why.code = status_of_exit(o.exit_code);
+  return why;
 }
 
-failure of_exit(const platform::outcome& o, std::string_view what) {
-  if (!o.exit_known) return fail(status::backend, {}, compose({"nvidia-smi ", what}));
-  if (o.signal != 0) {
-    return fail(status::backend, exit_of(o),
-                compose({"nvidia-smi ", what, " and was ended by signal ", o.signal}));
-  }
-  const status s = o.exit_code == 0 ? status::backend : status_of_exit(o.exit_code);
-  return fail(s, exit_of(o), compose({"nvidia-smi ", what, " and exited with ", o.exit_code}));
+failure of_sentence(const platform::outcome& o, const sentence& s, const text<256>& line) {
+  return verdict(smi, o).of_sentence(s, line.view());
 }
 
 bool has_failed(const platform::outcome& o) {
@@ -60,34 +50,13 @@ bool has_failed(const platform::outcome& o) {
 
 }  // namespace
 
-native_code exit_of(const platform::outcome& o) noexcept {
-  if (!o.exit_known) return {};
-  return {native_domain::exit, o.signal != 0 ? 128 + o.signal : o.exit_code};
-}
-
 bool is_cut(const platform::outcome& o) noexcept {
   return o.what == kind::output_too_long || (o.exit_known && o.signal != 0);
 }
 
-std::optional<failure> why_no_answer(const platform::outcome& o, std::string_view path) {
-  const native_code error{native_domain::error_number, o.error};
-  switch (o.what) {
-    case kind::finished:
-    case kind::output_too_long:
-      return std::nullopt;
-    case kind::timed_out:
-      return fail(status::timeout, {},
-                  compose({path,
-                           " did not answer within the deadline; persistence mode "
-                           "(nvidia-persistenced) keeps the driver ready"}));
-    case kind::not_found:
-      return fail(status::no_source, error, compose({path, " is not there any more"}));
-    case kind::not_runnable:
-      break;
-  }
-  const bool refused = o.error == EACCES || o.error == EPERM;
-  return fail(refused ? status::permission : status::backend, error,
-              compose({path, " cannot be run", refused ? ": permission denied" : ""}));
+failure too_many(std::size_t rows) {
+  return fail(smi, status::limit,
+              {"nvidia-smi printed more rows than the ", rows, " that are read"});
 }
 
 refusal why_no_table(const platform::outcome& o, const stray_lines& strays) {
@@ -99,11 +68,11 @@ refusal why_no_table(const platform::outcome& o, const stray_lines& strays) {
       nothing_there = true;
       continue;
     }
-    return {of_sentence(*s, line, exit_of(o)), s->field};
+    return {of_sentence(o, *s, line), s->field};
   }
   if (nothing_there) return {};
   if (o.what == kind::output_too_long) {
-    return {fail(status::limit, {}, "nvidia-smi printed no table, and more than is read"), {}};
+    return {fail(smi, status::limit, {"nvidia-smi printed no table, and more than is read"}), {}};
   }
   return {of_exit(o, strays.count() == 0 ? "printed nothing" : "printed no table that is known"),
           {}};
@@ -118,14 +87,14 @@ std::vector<problem> problems_of(const platform::outcome& o, const stray_lines& 
     known += s ? 1 : 0;
     if (!s && first_unknown == nullptr) first_unknown = &line;
     if (!s || s->what == about::warning || s->what == about::nothing) continue;
-    all.push_back({of_sentence(*s, line, exit_of(o)), s->bus_id});
+    all.push_back({of_sentence(o, *s, line), s->bus_id});
   }
   if (first_unknown != nullptr) {
-    all.push_back({fail(status::backend, {},
-                        compose({strays.count() - known,
-                                 " line(s) of nvidia-smi's table make no sense, the first: ",
-                                 text<120>(first_unknown->view()).view()})),
-                   {}});
+    all.push_back(
+        {fail(smi, status::backend,
+              {strays.count() - known, " line(s) of nvidia-smi's table make no sense, the first: ",
+               text<120>(first_unknown->view()).view()}),
+         {}});
   }
   if (has_failed(o) && all.empty()) all.push_back({of_exit(o, "printed its table"), {}});
   return all;

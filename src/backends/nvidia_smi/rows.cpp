@@ -2,6 +2,7 @@
 #include "backends/nvidia_smi/rows.hpp"
 
 #include "model/compose.hpp"
+#include "model/pci_address.hpp"
 #include "model/scan.hpp"
 #include "model/text.hpp"
 
@@ -99,7 +100,7 @@ answer<app_row> parse_apps(std::string_view text, bool cut) {
     };
     app_row row;
     row.gpu_uuid = utf8(cell(app_column::gpu_uuid));
-    row.gpu_bus_id = normal_bus_id(cell(app_column::gpu_bus_id));
+    row.gpu_bus_id = normal_pci_address(cell(app_column::gpu_bus_id));
     if (!take_pid(cell(app_column::pid), row)) {
       out.strays.add(written(cells));
       continue;
@@ -119,22 +120,6 @@ std::string_view program_of(std::string_view process_name) noexcept {
   // Some programs write their whole command line over argv[0].
   if (name.starts_with('/')) name = name.substr(0, name.find(" -"));
   return name.substr(name.rfind('/') + 1);  // npos + 1 is 0
-}
-
-std::string normal_bus_id(std::string_view bus_id) {
-  std::string_view rest = bus_id;
-  const std::string_view domain = scan::take_until(rest, ':');
-  const std::string_view bus = scan::take_until(rest, ':');
-  const std::string_view device = scan::take_until(rest, '.');
-  const auto domain_number = scan::number<std::uint32_t>(domain, 16);
-  const bool is_address = domain_number && domain.size() <= 8 && bus.size() == 2 &&
-                          device.size() == 2 && rest.size() == 1 && scan::number(bus, 16) &&
-                          scan::number(device, 16) && scan::number(rest, 16);
-  if (!is_address) return {};
-  std::string below(bus_id.substr(domain.size()));
-  for (char& c : below) c = c >= 'A' && c <= 'F' ? static_cast<char>(c - 'A' + 'a') : c;
-  if (*domain_number <= 0xFFFF) return compose({hex(*domain_number, 4), below});
-  return compose({hex(*domain_number, 8), below});
 }
 
 }  // namespace hmn::nvidia_smi

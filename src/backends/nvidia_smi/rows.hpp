@@ -12,6 +12,7 @@
 #include "backends/nvidia_smi/cell.hpp"
 #include "backends/nvidia_smi/columns.hpp"
 #include "backends/nvidia_smi/table.hpp"
+#include "model/text.hpp"
 #include "model/usage.hpp"
 
 namespace hmn::nvidia_smi {
@@ -34,7 +35,7 @@ struct gpu_row {
 
 struct app_row {
   std::string gpu_uuid;
-  std::string gpu_bus_id;
+  text<32> gpu_bus_id;
   std::uint32_t pid = 0;  // 0: the tool lists no processes of this GPU, `why_none` says why
   status why_none = status::ok;
   measured<std::uint64_t> used;
@@ -59,8 +60,5 @@ answer<app_row> parse_apps(std::string_view text, bool cut);
 
 // "/usr/bin/kwin_wayland" → "kwin_wayland", "C:\\a b\\c.exe" → "c.exe".
 std::string_view program_of(std::string_view process_name) noexcept;
-
-// "0000:0c:00.0": lower case, a domain of four digits where it fits. Empty when it is no address.
-std::string normal_bus_id(std::string_view bus_id);
 
 }  // namespace hmn::nvidia_smi

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvidia_smi/sentence.hpp"
 
-#include "backends/nvidia_smi/rows.hpp"
+#include "model/pci_address.hpp"
 #include "model/scan.hpp"
 
 namespace hmn::nvidia_smi {
@@ -9,15 +9,7 @@ namespace {
 
 using about = sentence::about;
 
-struct known_sentence {
-  std::string_view part;
-  about what;
-  status code;
-  std::string_view advice;
-};
-
-// The first that fits; parts of the text only, since the rest changed between versions.
-constexpr known_sentence known[] = {
+constexpr command_tool::sentence known[] = {
     {"No devices were found", about::nothing, status::no_device,
      "the driver runs and finds no GPU that it can use; see 'dmesg' for NVRM lines"},
     {"No running", about::nothing, status::empty, "no process uses the GPU"},
@@ -61,11 +53,11 @@ std::optional<std::string> refused_field(std::string_view line) {
 }
 
 // The first word that is a PCI address: "GPU0: 0000:81:00.0: Unknown Error".
-std::string bus_id_in(std::string_view line) {
+text<32> bus_id_in(std::string_view line) {
   while (!scan::trim(line).empty()) {
     std::string_view word = scan::take_word(line);
     while (word.ends_with(':') || word.ends_with(',')) word.remove_suffix(1);
-    if (std::string id = normal_bus_id(word); !id.empty()) return id;
+    if (const text<32> id = normal_pci_address(word); !id.empty()) return id;
   }
   return {};
 }
@@ -74,14 +66,13 @@ std::string bus_id_in(std::string_view line) {
 
 std::optional<sentence> parse_sentence(std::string_view line) {
   if (auto field = refused_field(line)) {
-    return sentence{
-        about::field, status::unsupported, "this tool is too old for it", std::move(*field), {}};
+    return sentence{{{}, about::field, status::unsupported, "this tool is too old for it"},
+                    std::move(*field),
+                    {}};
   }
-  for (const known_sentence& k : known) {
-    if (line.find(k.part) == std::string_view::npos) continue;
-    return sentence{k.what, k.code, k.advice, {}, bus_id_in(line)};
-  }
-  return std::nullopt;
+  const command_tool::sentence* const s = command_tool::find_sentence(known, line);
+  if (s == nullptr) return std::nullopt;
+  return sentence{*s, {}, bus_id_in(line)};
 }
 
 }  // namespace hmn::nvidia_smi

@@ -5,19 +5,15 @@
 #include <string>
 #include <string_view>
 
-#include "model/failure.hpp"
+#include "backends/command_tool/verdict.hpp"
+#include "model/text.hpp"
 
 namespace hmn::nvidia_smi {
 
 // What the tool says in words instead of a table: it writes its errors to stdout.
-struct sentence {
-  enum class about { tool, field, device, nothing, warning };
-
-  about what = about::tool;
-  status code = status::backend;
-  std::string_view advice;  // what can be done
-  std::string field;        // that the tool does not know
-  std::string bus_id;       // of the device; empty when it names none
+struct sentence : command_tool::sentence {
+  std::string field;  // that the tool does not know
+  text<32> bus_id;    // of the device; empty when it names none
 };
 
 // None when the line is none of the tool's known sentences.

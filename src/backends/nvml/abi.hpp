@@ -57,14 +57,31 @@ inline constexpr unsigned virtualization_vgpu = 2;
 inline constexpr unsigned addressing_ats = 2;
 inline constexpr unsigned temperature_gpu = 0;
 inline constexpr unsigned clock_graphics = 0;
+inline constexpr unsigned clock_sm = 1;
 inline constexpr unsigned clock_memory = 2;
+inline constexpr unsigned clock_video = 3;
+inline constexpr unsigned threshold_shutdown = 0;
+inline constexpr unsigned threshold_slowdown = 1;
+inline constexpr unsigned threshold_memory = 2;
 inline constexpr unsigned p_state_count = 16;
 
 inline constexpr unsigned name_capacity = 96;
 inline constexpr unsigned uuid_capacity = 96;
 inline constexpr unsigned version_capacity = 80;
 
+// Field ids; the driver branches from 530 to 610 agree on these.
+inline constexpr unsigned field_throttled_by_power = 74;  // ns
+inline constexpr unsigned field_throttled_by_heat = 75;   // ns
+inline constexpr unsigned field_throttled_by_sync = 76;   // ns
+inline constexpr unsigned field_throttled_by_board = 77;  // ns
 inline constexpr unsigned field_memory_temperature = 82;
+inline constexpr unsigned field_link_count = 91;
+inline constexpr unsigned field_link_tx = 138;        // KiB; scope: link
+inline constexpr unsigned field_link_rx = 139;        // KiB; scope: link
+inline constexpr unsigned field_power_average = 185;  // mW
+inline constexpr unsigned field_power_instant = 186;  // mW
+inline constexpr unsigned field_pcie_tx = 197;        // bytes
+inline constexpr unsigned field_pcie_rx = 198;        // bytes
 
 struct memory_v1 {
   std::uint64_t total, free, used;
@@ -100,6 +117,12 @@ struct process_detail {
 
 struct utilization {
   std::uint32_t gpu, memory;
+};
+
+struct process_sample {
+  std::uint32_t pid;
+  std::uint64_t time_us;  // since 1970
+  std::uint32_t sm, memory, encoder, decoder;
 };
 
 struct pci_info {
@@ -157,6 +180,8 @@ static_assert(sizeof(process_v2) == 24 && offsetof(process_v2, gpu_instance) == 
 static_assert(offsetof(process_v2, compute_instance) == 20);
 static_assert(sizeof(process_detail) == 32 && offsetof(process_detail, protected_used) == 24);
 static_assert(sizeof(utilization) == 8);
+static_assert(sizeof(process_sample) == 32 && offsetof(process_sample, time_us) == 8);
+static_assert(offsetof(process_sample, sm) == 16 && offsetof(process_sample, decoder) == 28);
 static_assert(sizeof(pci_info) == 68 && offsetof(pci_info, domain) == 16);
 static_assert(offsetof(pci_info, device_id) == 28 && offsetof(pci_info, bus_id) == 36);
 static_assert(sizeof(c2c_mode) == 4 && sizeof(addressing_mode) == 8);

@@ -91,15 +91,15 @@ status status_of(code c) noexcept {
 }
 
 failure fail(code c, std::string_view what) {
-  if (c == late) return fail(status_of(c), compose({what, ": ", meaning_of(c).sentence}));
+  if (c == late) return fail(status_of(c), {what, ": ", meaning_of(c).sentence});
   return {status_of(c),
           source::nvml,
           {native_domain::nvml, c},
-          compose({what, ": ", meaning_of(c).sentence, " (NVML code ", static_cast<int>(c), ")"})};
+          {what, ": ", meaning_of(c).sentence, " (NVML code ", static_cast<int>(c), ")"}};
 }
 
-failure fail(status s, std::string message) {
-  return {s, source::nvml, {}, std::move(message)};
+failure fail(status s, const message_text& message) {
+  return {s, source::nvml, {}, message};
 }
 
 }  // namespace hmn::nvml

@@ -16,6 +16,6 @@ status status_of(code c) noexcept;
 failure fail(code c, std::string_view what);
 
 // One that NVML gave no code for.
-failure fail(status s, std::string message);
+failure fail(status s, const message_text& message);
 
 }  // namespace hmn::nvml

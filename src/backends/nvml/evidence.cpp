@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 
-#include "backends/nvml/pci.hpp"
+#include "backends/pci/bus.hpp"
 #include "model/compose.hpp"
 #include "platform/file.hpp"
 
@@ -21,17 +21,18 @@ bool any_node() noexcept {
   return std::any_of(nodes.begin(), nodes.end(), platform::exists);
 }
 
-std::string advice_for(const pci_display& first) {
-  const auto address = to_text(first.address);
-  if (first.driver == "vfio-pci") {
+std::string advice_for(const pci::gpu& first) {
+  const text<32> address = to_text(first.address);
+  const std::string_view driver = first.driver.view();
+  if (driver == "vfio-pci") {
     return compose(
         {"the NVIDIA GPU at ", address.view(), " is given to a virtual machine (vfio-pci)"});
   }
-  if (first.driver == "nouveau" || first.driver == "nova_core") {
-    return compose({"the NVIDIA GPU at ", address.view(), " runs on ", first.driver,
+  if (driver == "nouveau" || driver == "nova_core") {
+    return compose({"the NVIDIA GPU at ", address.view(), " runs on ", driver,
                     ", which measures nothing here; install NVIDIA's driver"});
   }
-  if (first.driver == "nvidia") {
+  if (driver == "nvidia") {
     return compose({"the NVIDIA GPU at ", address.view(),
                     " has its kernel driver; install the package with libnvidia-ml.so.1, in a "
                     "container enable the 'utility' driver capability"});
@@ -53,7 +54,7 @@ bool has_evidence(const settings& s) {
   return !s.nvml_path.empty() || any_node() ||
          platform::exists((s.proc_root + "/driver/nvidia").c_str()) ||
          platform::exists((s.sys_root + "/module/nvidia").c_str()) ||
-         has_nvidia_display(s.sys_root);
+         !pci::gpus_on_bus(s.sys_root, vendor::nvidia).empty();
 }
 
 bool is_paravirtual() noexcept {
@@ -61,8 +62,8 @@ bool is_paravirtual() noexcept {
 }
 
 std::string advice(const std::string& sys_root) {
-  const auto displays = nvidia_displays(sys_root);
-  return displays.empty() ? advice_off_the_bus() : advice_for(displays.front());
+  const auto gpus = pci::gpus_on_bus(sys_root, vendor::nvidia);
+  return gpus.empty() ? advice_off_the_bus() : advice_for(gpus.front());
 }
 
 }  // namespace hmn::nvml

@@ -21,7 +21,6 @@ std::unique_ptr<device_source> make_nvml(const settings& s) {
 namespace nvml {
 namespace {
 
-constexpr std::uint64_t look_again_ns = platform::ns_per_second;
 constexpr std::uint64_t first_reopen_wait_ns = platform::ns_per_second;
 constexpr std::uint64_t longest_reopen_wait_ns = 32 * platform::ns_per_second;
 constexpr std::size_t most_rows = 65536;
@@ -30,9 +29,15 @@ bool is_reload(const failure& why) noexcept {
   return why.native.domain == native_domain::nvml && why.native.code == uninitialized;
 }
 
+failure left_alone() {
+  return fail(status::asleep,
+              "no GPU has anything to do, and NVML would keep awake what may sleep: it is left "
+              "closed for a while, and figures are those from before");
+}
+
 failure figures_disagree(const char* from) {
   return fail(status::backend,
-              compose({from, ": its figures do not add up to the total; they are left out"}));
+              {from, ": its figures do not add up to the total; they are left out"});
 }
 
 }  // namespace
@@ -42,17 +47,12 @@ nvml_source::nvml_source(const settings& s)
       watch_(settings_.proc_root, settings_.sys_root),
       session_(settings_),
       roster_(settings_),
-      trust_(settings_.proc_root) {}
+      trust_(settings_.proc_root),
+      rest_(settings_.idle_close_ns) {}
 
 result<void> nvml_source::probe() {
   if (session_.is_open()) return {};
-  const std::uint64_t now = platform::monotonic_ns();
-  const bool looked = no_evidence_at_ns_ != 0 && now - no_evidence_at_ns_ < look_again_ns;
-  if (!looked && has_evidence(settings_)) {
-    no_evidence_at_ns_ = 0;
-    return {};
-  }
-  if (!looked) no_evidence_at_ns_ = now;
+  if (has_evidence(settings_)) return {};
   why_ = fail(status::no_source, "no NVIDIA GPU: none on the PCI bus, and no NVIDIA driver");
   return *why_;
 }
@@ -61,9 +61,11 @@ result<void> nvml_source::prepare(reading& r) {
   const topic t{r, subject::devices, {}, {}};
   const std::uint64_t now = platform::monotonic_ns();
   watch_.refresh(now);
-  if (must_stay_closed()) {
+  rest_.begin(now, watch_.one_is_asleep());
+  rests_ = rest_.is_on() && watch_.one_may_sleep() && !must_stay_closed();
+  if (rests_ || must_stay_closed()) {
     session_.close();
-    why_ = asleep();
+    why_ = rests_ ? left_alone() : asleep();
     return *why_;
   }
   if (session_.is_open() && must_reopen(now)) session_.close();
@@ -140,8 +142,8 @@ result<void> nvml_source::devices(std::vector<device>& out, reading& r) {
     if (roster_.listed().empty() && !watch_.devices().empty() && t.wants()) {
       t.remark(fail(gpu_not_found, session_.fn.count.name()));
     }
-  } else if (must_stay_closed()) {
-    roster_.list_closed(t, watch_);
+  } else if (rests_ || must_stay_closed()) {
+    roster_.list_closed(t, watch_, rests_ ? &*why_ : nullptr);
   } else {
     return why_ ? *why_ : fail(uninitialized, "NVML");
   }
@@ -149,8 +151,7 @@ result<void> nvml_source::devices(std::vector<device>& out, reading& r) {
   return {};
 }
 
-template <class Ask>
-result<void> nvml_source::with_device(const topic& t, slot number, Ask&& ask) {
+result<void> nvml_source::with_device(const topic& t, slot number, device_call ask) {
   for (int attempt = 0;; ++attempt) {
     auto found = reach(t, number);
     if (!found) return std::move(found.why());
@@ -168,7 +169,7 @@ result<void> nvml_source::with_device(const topic& t, slot number, Ask&& ask) {
 
 result<known_device*> nvml_source::reach(const topic& t, slot number) {
   if (!session_.is_open()) {
-    if (must_stay_closed()) return asleep();
+    if (!rests_ && must_stay_closed()) return asleep();
     return why_ ? *why_ : fail(uninitialized, "NVML");
   }
   if (!roster_.knows(session_)) {
@@ -195,9 +196,21 @@ void nvml_source::note_answer(known_device& of, code c) noexcept {
 
 result<void> nvml_source::memory(slot number, pools& out, reading& r) {
   const topic t{r, subject::pools, number, {}};
+  if (!session_.is_open() && must_stay_closed() && tell_total(t, out)) return {};
   return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
     return read_memory(t, of, out, why);
   });
+}
+
+// What does not change while it sleeps.
+bool nvml_source::tell_total(const topic& t, pools& out) {
+  const known_device* const of = roster_.find(*t.device);
+  if (of == nullptr || !of->total || of->identity.memory_kind == memory_kind::unified) return false;
+  memory_figures known;
+  known.total = of->total;
+  out.add(to_pool(known));
+  if (t.wants()) t.remark(asleep(), pool_field::used | pool_field::free | pool_field::reserved);
+  return true;
 }
 
 code nvml_source::read_memory(const topic& t, known_device& of, pools& out,
@@ -257,6 +270,18 @@ result<void> nvml_source::telemetry(slot number, std::uint32_t fields, hmn::tele
   });
 }
 
+result<void> nvml_source::metrics(slot number, bool slow, std::vector<metric>& out, reading& r) {
+  const topic t{r, subject::metrics, number, {}};
+  return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
+    out.clear();
+    metric_reader reader(t, session_, of, wide_, out);
+    reader.read(slow);
+    const code c = reader.ended_by();
+    if (c != success && c != late && out.empty()) why = fail(c, "NVML");
+    return c;
+  });
+}
+
 result<void> nvml_source::processes(slot number, std::vector<usage>& out, reading& r) {
   const topic t{r, subject::processes, number, {}};
   return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
@@ -278,9 +303,10 @@ code nvml_source::read_processes(const topic& t, known_device& of, std::vector<u
   outcome.missed += processes_.rows().size() - rows.size();
   const std::size_t begin = out.size();
   for (const merged_process& row : rows) fill_usage(t, of, row, out.emplace_back());
+  const code busy = load_.read(t, session_, of, std::span(out).subspan(begin));
   mark_foreign(std::span(out).subspan(begin));
   remark_lists(t, outcome);
-  return success;
+  return busy;
 }
 
 // A driver that translates pids hides the processes of other namespaces: one pid that does not
@@ -317,7 +343,8 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
   const list_outcome outcome = processes_.find(t, session_, of, pid, found);
   if (found) {
     fill_usage(t, of, *found, out);
-    return success;
+    // The caller's own figure is read often, and its load is not worth a call of the driver.
+    return self ? success : load_.read(t, session_, of, {&out, 1});
   }
   const std::size_t worst = outcome.worst();
   const code failed = outcome.results[worst];
@@ -350,11 +377,36 @@ bool nvml_source::is_zero_proven(const topic& t, const known_device& of,
   return trust_.sees_our_namespace(processes_.rows());
 }
 
+// Without wake_devices alone: who allows waking wants each reading answered.
+void nvml_source::finish(reading& r) {
+  const std::uint64_t now = platform::monotonic_ns();
+  const bool may_rest =
+      session_.is_open() && !settings_.wake_devices && watch_.one_may_sleep() && rest_.is_due(now);
+  if (!may_rest || !has_nothing_to_do({r, subject::devices, {}, {}})) return;
+  rest_.start(now, watch_.longest_delay_ns());
+  session_.close();
+}
+
+// What cannot be told counts as something.
+bool nvml_source::has_nothing_to_do(const topic& t) {
+  for (const slot number : roster_.listed()) {
+    const known_device& of = *roster_.find(number);
+    utilization load{};
+    if (of.h == nullptr || of.session != session_.number() || of.is_partition() || of.mig_on ||
+        call(t, session_.fn.utilization, of.h, &load) != success || load.gpu != 0 ||
+        load.memory != 0 || !processes_.read(t, session_, of).complete() ||
+        !processes_.rows().empty()) {
+      return false;
+    }
+  }
+  return !roster_.listed().empty();
+}
+
 bool nvml_source::close_when_idle() const noexcept {
   return session_.is_open() && watch_.one_may_sleep();
 }
 
-source_state nvml_source::describe() const {
+source_state nvml_source::describe(source) const {
   source_state now;
   now.version = session_.driver_version;
   now.why.from = source::nvml;
@@ -364,7 +416,7 @@ source_state nvml_source::describe() const {
   } else if (why_) {
     now.why = *why_;
     now.state = why_->code == status::no_source ? state::absent : state::unreadable;
-    if (why_->code == status::asleep) now.state = state::asleep;
+    if (why_->code == status::asleep) now.state = rests_ ? state::ready : state::asleep;
   }
   return now;
 }

@@ -5,11 +5,15 @@
 #include <optional>
 
 #include "backends/backend.hpp"
+#include "backends/nvml/metrics.hpp"
 #include "backends/nvml/pid_trust.hpp"
+#include "backends/nvml/process_load.hpp"
 #include "backends/nvml/processes.hpp"
+#include "backends/nvml/rest.hpp"
 #include "backends/nvml/roster.hpp"
 #include "backends/nvml/session.hpp"
 #include "backends/nvml/sleep.hpp"
+#include "model/function_ref.hpp"
 
 namespace hmn::nvml {
 
@@ -26,27 +30,32 @@ class nvml_source final : public device_source {
   result<void> memory(slot number, pools& out, reading& r) override;
   result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
                          reading& r) override;
+  result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
   result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
   result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
 
+  void finish(reading& r) override;
+  [[nodiscard]] bool rests() const noexcept override { return rests_; }
   [[nodiscard]] bool close_when_idle() const noexcept override;
   void close() noexcept override { session_.close(); }
-  [[nodiscard]] source_state describe() const override;
+  [[nodiscard]] source_state describe(source) const override;
 
  private:
   [[nodiscard]] bool must_stay_closed() const noexcept;
   [[nodiscard]] bool must_reopen(std::uint64_t now_ns);
   failure asleep() const;
+  bool has_nothing_to_do(const topic& t);
   result<void> open(const topic& t);
   result<void> reopen(const topic& t);
   result<void> list(const topic& t);
 
   // Calls `ask` for a device, and once more after a re-opening when the driver was reloaded.
-  template <class Ask>
-  result<void> with_device(const topic& t, slot number, Ask&& ask);
+  using device_call = function_ref<code(known_device&, std::optional<failure>&)>;
+  result<void> with_device(const topic& t, slot number, device_call ask);
   result<known_device*> reach(const topic& t, slot number);
   static void note_answer(known_device& of, code c) noexcept;
 
+  bool tell_total(const topic& t, pools& out);
   code read_memory(const topic& t, known_device& of, pools& out, std::optional<failure>& why);
   pool unified_pool(const topic& t, known_device& of);
   code read_processes(const topic& t, known_device& of, std::vector<usage>& out,
@@ -61,11 +70,14 @@ class nvml_source final : public device_source {
   session session_;
   roster roster_;
   process_reader processes_;
+  process_load load_;
+  wide_counts wide_;
   pid_trust trust_;
+  rest rest_;
+  bool rests_ = false;  // in this reading
   bool paravirtual_ = false;
   std::uint64_t bus_at_opening_ = 0;
   std::uint64_t reopen_wait_ns_ = 0;
-  std::uint64_t no_evidence_at_ns_ = 0;
   std::uint64_t reloaded_at_ns_ = 0;
   std::optional<failure> why_;  // why it cannot serve now
 };

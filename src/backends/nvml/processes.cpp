@@ -78,8 +78,7 @@ void process_merge::clear() noexcept {
   merged_.clear();
 }
 
-template <class Join>
-void process_merge::collapse(std::size_t begin, Join join) {
+void process_merge::collapse(std::size_t begin, join_rule join) {
   const auto first = seen_.begin() + static_cast<std::ptrdiff_t>(begin);
   std::sort(first, seen_.end(), [](const seen& a, const seen& b) {
     return std::tie(a.process.pid, a.order) < std::tie(b.process.pid, b.order);

@@ -61,8 +61,8 @@ class process_merge {
   };
 
   // One entry for each process from `begin` on, by pid.
-  template <class Join>
-  void collapse(std::size_t begin, Join join);
+  using join_rule = void (*)(merged_process& into, const merged_process& other);
+  void collapse(std::size_t begin, join_rule join);
 
   std::vector<seen> seen_;
   std::vector<merged_process> merged_;

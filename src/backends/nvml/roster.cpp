@@ -250,7 +250,7 @@ std::optional<slot> roster::match(const known_device& seen) const noexcept {
   return static_cast<slot>(found - devices_.begin());
 }
 
-void roster::list_closed(const topic& t, const sleep_watch& watch) {
+void roster::list_closed(const topic& t, const sleep_watch& watch, const failure* rest) {
   const auto gone = [&](slot i) {
     return devices_[i].address && watch.find(*devices_[i].address) == nullptr;
   };
@@ -263,16 +263,21 @@ void roster::list_closed(const topic& t, const sleep_watch& watch) {
                             : place(identity_from_files(paths_, w.address, w.may_sleep));
     if (!is_listed(number)) listed_.push_back(number);
   }
-  for (const slot i : listed_) mark_closed(t, i, watch);
+  for (const slot i : listed_) mark_closed(t, i, watch, rest);
 }
 
-void roster::mark_closed(const topic& t, slot number, const sleep_watch& watch) {
+void roster::mark_closed(const topic& t, slot number, const sleep_watch& watch,
+                         const failure* rest) {
+  const topic about{t.r, t.about, number, {}};
+  if (rest != nullptr) {
+    if (t.wants()) about.remark(*rest);
+    return;
+  }
   device& d = devices_[number].identity;
   const auto& address = devices_[d.parent.value_or(number)].address;
   const sleep_watch::watched* const w = address ? watch.find(*address) : nullptr;
   d.state = w != nullptr && w->asleep ? state::asleep : state::unknown;
   if (d.state == state::asleep || !t.wants()) return;
-  const topic about{t.r, t.about, number, {}};
   about.remark(
       fail(status::asleep, "not asked: NVML stays closed while another of its GPUs sleeps"));
 }

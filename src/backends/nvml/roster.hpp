@@ -34,8 +34,9 @@ class roster {
   // Whether this opening was enumerated.
   [[nodiscard]] bool knows(const session& s) const noexcept { return session_ == s.number(); }
 
-  // The same without the library, which stays closed since a device sleeps.
-  void list_closed(const topic& t, const sleep_watch& watch);
+  // The same without the library, which stays closed since a device sleeps, or so that one can:
+  // then their states stay as they were.
+  void list_closed(const topic& t, const sleep_watch& watch, const failure* rest);
 
   // The devices of the last listing, in the driver's order, partitions after their parent.
   [[nodiscard]] std::span<const slot> listed() const noexcept { return listed_; }
@@ -65,7 +66,7 @@ class roster {
   code list_instances(const topic& t, session& s, slot parent);
   code list_each_instance(const topic& t, session& s, slot parent);
   code list_instance(const topic& t, session& s, slot parent, handle h);
-  void mark_closed(const topic& t, slot number, const sleep_watch& watch);
+  void mark_closed(const topic& t, slot number, const sleep_watch& watch, const failure* rest);
 
   slot place(known_device seen);
   std::optional<slot> match(const known_device& seen) const noexcept;

@@ -3,9 +3,14 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
 #include <utility>
 
+#include "backends/pci/bus.hpp"
 #include "model/compose.hpp"
+#include "model/device.hpp"
+#include "model/scan.hpp"
+#include "model/sort.hpp"
 #include "platform/clock.hpp"
 #include "platform/file.hpp"
 
@@ -65,11 +70,21 @@ bool sleep_watch::one_may_sleep() const noexcept {
                      [](const watched& w) { return w.may_sleep; });
 }
 
+std::uint64_t sleep_watch::longest_delay_ns() const noexcept {
+  word buffer;
+  std::uint64_t longest = 0;
+  for (const watched& w : devices_) {
+    const auto ms = scan::decimal(first_word(w.delay_path, buffer));
+    if (w.may_sleep && ms && *ms < UINT32_MAX) longest = std::max(longest, *ms);
+  }
+  return longest * platform::ns_per_ms;
+}
+
 void sleep_watch::list() {
   found_.clear();
   list_from_driver(found_);
   if (found_.empty()) list_from_bus(found_);
-  std::sort(found_.begin(), found_.end());
+  sort_stably(found_, std::less<>());
   const bool same =
       std::equal(devices_.begin(), devices_.end(), found_.begin(), found_.end(),
                  [](const watched& w, const pci_address& a) { return w.address == a; });
@@ -84,8 +99,8 @@ void sleep_watch::list_from_driver(std::vector<pci_address>& found) const {
 }
 
 void sleep_watch::list_from_bus(std::vector<pci_address>& found) const {
-  for (const pci_display& d : nvidia_displays(sys_root_)) {
-    if (!bound_to_another(d.driver)) found.push_back(d.address);
+  for (const pci::gpu& g : pci::gpus_on_bus(sys_root_, vendor::nvidia)) {
+    if (!bound_to_another(g.driver.view())) found.push_back(g.address);
   }
 }
 
@@ -95,7 +110,8 @@ void sleep_watch::replace(const std::vector<pci_address>& found) {
   for (const pci_address& a : found) {
     const std::string folder =
         compose({sys_root_, "/bus/pci/devices/", system_name(a).view(), "/power"});
-    devices_.push_back({a, false, false, folder + "/control", folder + "/runtime_status"});
+    devices_.push_back({a, false, false, folder + "/control", folder + "/runtime_status",
+                        folder + "/autosuspend_delay_ms"});
   }
 }
 

@@ -26,6 +26,7 @@ class sleep_watch {
     bool asleep = false;
     std::string control_path;
     std::string status_path;
+    std::string delay_path;
   };
 
   sleep_watch(std::string proc_root, std::string sys_root);
@@ -39,6 +40,8 @@ class sleep_watch {
   [[nodiscard]] const watched* find(const pci_address& address) const noexcept;
   [[nodiscard]] bool one_is_asleep() const noexcept;
   [[nodiscard]] bool one_may_sleep() const noexcept;
+  // The kernel's, from a device's last use to its suspension; the longest, 0 where none is told.
+  [[nodiscard]] std::uint64_t longest_delay_ns() const noexcept;
   // Counts the changes of the list.
   [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
 

@@ -11,6 +11,8 @@ void symbols::find(const platform::library& from) noexcept {
   each(compute, mps, graphics);
   each(mig_mode, mig_count, mig_by_index, gpu_instance, compute_instance);
   each(utilization, encoder, decoder, temperature_v, temperature, power, power_limit, energy);
+  each(max_clock, threshold, default_power_limit, power_limits, pcie_replays, ecc_errors);
+  each(remapped_rows, process_use, fan_count);
   each(clock, fan, fan_of, pcie_generation, pcie_width, p_state, clock_reasons, fields);
 }
 

@@ -40,6 +40,7 @@ struct function<code(P...)> {
 using text_call = function<code(handle, char*, unsigned)>;
 using number_call = function<code(handle, unsigned*)>;
 using percent_call = function<code(handle, unsigned*, unsigned*)>;
+using indexed_call = function<code(handle, unsigned, unsigned*)>;
 using list_call = function<code(handle, unsigned*, void*)>;
 
 struct symbols {
@@ -91,6 +92,18 @@ struct symbols {
   number_call power_limit{{"nvmlDeviceGetEnforcedPowerLimit", "nvmlDeviceGetPowerManagementLimit"}};
   function<code(handle, unsigned long long*)> energy{{"nvmlDeviceGetTotalEnergyConsumption"}};
   function<code(handle, unsigned, unsigned*)> clock{{"nvmlDeviceGetClockInfo"}};
+  indexed_call max_clock{{"nvmlDeviceGetMaxClockInfo"}};
+  indexed_call threshold{{"nvmlDeviceGetTemperatureThreshold"}};
+  number_call default_power_limit{{"nvmlDeviceGetPowerManagementDefaultLimit"}};
+  percent_call power_limits{{"nvmlDeviceGetPowerManagementLimitConstraints"}};
+  number_call pcie_replays{{"nvmlDeviceGetPcieReplayCounter"}};
+  function<code(handle, unsigned, unsigned, unsigned long long*)> ecc_errors{
+      {"nvmlDeviceGetTotalEccErrors"}};
+  function<code(handle, unsigned*, unsigned*, unsigned*, unsigned*)> remapped_rows{
+      {"nvmlDeviceGetRemappedRows"}};
+  function<code(handle, process_sample*, unsigned*, unsigned long long)> process_use{
+      {"nvmlDeviceGetProcessUtilization"}};
+  number_call fan_count{{"nvmlDeviceGetNumFans"}};
   number_call fan{{"nvmlDeviceGetFanSpeed"}};
   function<code(handle, unsigned, unsigned*)> fan_of{{"nvmlDeviceGetFanSpeed_v2"}};
   number_call pcie_generation{{"nvmlDeviceGetCurrPcieLinkGeneration"}};

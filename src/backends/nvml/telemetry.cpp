@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/telemetry.hpp"
 
-#include <algorithm>
 #include <array>
-#include <climits>
 
+#include "backends/nvml/limits.hpp"
 #include "model/compose.hpp"
 
 namespace hmn::nvml {
@@ -30,24 +29,10 @@ constexpr std::array reasons_known{
     reason{0x100, throttle::setting},                     // display clocks
 };
 
-constexpr double milli = 1e-3;
-constexpr unsigned most_milliwatts = 100'000'000;  // sentinels are all ones
-constexpr int coldest_celsius = -60;
-constexpr int hottest_celsius = 250;
-constexpr unsigned most_megahertz = 1'000'000;
 constexpr unsigned most_lanes = 64;
 constexpr unsigned most_generations = 16;
-constexpr unsigned fastest_fan_percent = 1000;
 
 constexpr const char* nonsense = "a value that cannot be";
-
-bool ends_it(code c) noexcept {
-  return c == gpu_is_lost || c == uninitialized || c == reset_required || c == late;
-}
-
-bool is_a_temperature(int celsius) noexcept {
-  return celsius >= coldest_celsius && celsius <= hottest_celsius;
-}
 
 }  // namespace
 
@@ -99,7 +84,7 @@ void telemetry_reader::refuse(status s, const char* from, const char* why, std::
     first_code_ = s == status::unsupported ? not_supported : unknown;
     first_from_ = from;
   }
-  if (t_.wants()) t_.remark(fail(s, compose({from, ": ", why})), fields_ & bits);
+  if (t_.wants()) t_.remark(fail(s, {from, ": ", why}), fields_ & bits);
 }
 
 void telemetry_reader::percent(unsigned told, const char* from, std::uint32_t bit,
@@ -137,20 +122,14 @@ void telemetry_reader::read_engine(const percent_call& from, std::uint32_t bit,
 
 void telemetry_reader::read_temperature() {
   if (!wants(field::temperature)) return;
-  temperature_v1 newer{temperature_version, temperature_gpu, 0};
-  unsigned older = 0;
-  const char* name = s_.fn.temperature_v.name();
-  code c = ask(s_.fn.temperature_v, &newer);
-  if (c != success && ended_by_ == success && !ends_it(c)) {
-    name = s_.fn.temperature.name();
-    c = ask(s_.fn.temperature, temperature_gpu, &older);
-    newer.celsius = static_cast<int>(std::min<unsigned>(older, INT_MAX));
-  }
+  int celsius = 0;
+  const char* name = nullptr;
+  const code c = ask_temperature([this](auto&... a) { return ask(a...); }, s_, celsius, name);
   if (!take(c, name, field::temperature)) return;
-  if (!is_a_temperature(newer.celsius)) {
+  if (!is_a_temperature(celsius)) {
     return refuse(status::backend, name, nonsense, field::temperature);
   }
-  out_.temperature_celsius = newer.celsius;
+  out_.temperature_celsius = celsius;
   any_ = true;
 }
 

@@ -59,9 +59,8 @@ void remark_lists(const topic& t, const list_outcome& outcome) {
     if (c != success && !has_none) t.remark(fail(c, outcome.names[i]));
   }
   if (outcome.missed == 0) return;
-  t.remark(
-      fail(status::limit, compose({outcome.missed, " more processes are listed than can be read"})),
-      0, note::partial);
+  t.remark(fail(status::limit, {outcome.missed, " more processes are listed than can be read"}), 0,
+           note::partial);
 }
 
 }  // namespace hmn::nvml

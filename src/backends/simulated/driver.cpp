@@ -14,8 +14,8 @@ namespace {
 
 constexpr std::uint32_t used_field = usage_field_words.front().value;
 
-failure refusal(status code, std::string message) {
-  return {code, source::simulated, {}, std::move(message)};
+failure refusal(status code, const message_text& message) {
+  return {code, source::simulated, {}, message};
 }
 
 std::uint32_t subject_of(call what) {
@@ -29,6 +29,8 @@ std::uint32_t subject_of(call what) {
     case call::process:
     case call::processes:
       return subject::processes;
+    case call::metrics:
+      return subject::metrics;
     default:
       return subject::devices;
   }
@@ -48,6 +50,8 @@ const char* name_of(call what) {
       return "process";
     case call::processes:
       return "processes";
+    case call::metrics:
+      return "metrics";
     default:
       return "devices";
   }
@@ -251,6 +255,20 @@ result<void> driver::telemetry(slot number, std::uint32_t fields, hmn::telemetry
     const std::uint32_t missing = fields & ~figures_of(out) & ~explained;
     if (figures_of(out) == 0) return why;
     if (missing != 0) remark_fields(call::telemetry, d, missing, std::move(why), r);
+    return {};
+  });
+}
+
+result<void> driver::metrics(slot number, bool slow, std::vector<metric>& out, reading& r) {
+  return on_device(call::metrics, number, r, [&](const described_device& d) -> result<void> {
+    for (const described_metric& m : d.metrics) {
+      if (m.is_slow && !slow) continue;
+      if (m.missing) {
+        remark_fields(call::metrics, d, static_cast<std::uint32_t>(m.value.id), *m.missing, r);
+      } else {
+        out.push_back(m.value);
+      }
+    }
     return {};
   });
 }

@@ -24,11 +24,12 @@ class driver final : public device_source {
   result<void> memory(slot number, pools& out, reading& r) override;
   result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
                          reading& r) override;
+  result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
   result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
   result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
 
   void close() noexcept override { is_open_ = false; }
-  [[nodiscard]] source_state describe() const override { return state_; }
+  [[nodiscard]] source_state describe(source) const override { return state_; }
 
  private:
   template <class F>

@@ -11,8 +11,8 @@
 namespace hmn::simulated {
 namespace {
 
-failure refusal(status code, std::string message) {
-  return {code, source::simulated, {}, std::move(message)};
+failure refusal(status code, const message_text& message) {
+  return {code, source::simulated, {}, message};
 }
 
 failure undescribed(const char* what, const char* remedy) {
@@ -69,6 +69,11 @@ void fill(usage& row, const usage& facts) {
   if (!row.host_resident) row.host_resident = facts.host_resident;
 }
 
+void fill_texts(usage& row, const usage& facts) {
+  if (row.command.empty()) row.command = facts.command;
+  if (row.container.empty()) row.container = facts.container;
+}
+
 }  // namespace
 
 host::host(std::shared_ptr<machine_file> file, std::unique_ptr<host_source> real)
@@ -112,17 +117,26 @@ result<void> host::system(system_memory& out) {
 }
 
 void host::describe(usage& row) {
+  describe(row, fill, &host_source::describe);
+}
+
+void host::describe_texts(usage& row) {
+  describe(row, fill_texts, &host_source::describe_texts);
+}
+
+void host::describe(usage& row, void (*fill_from)(usage&, const usage&),
+                    void (host_source::*ask)(usage&)) {
   const result<view> v = file_->latest();
   if (!v) return;
   const machine& m = *v->now;
   const bool is_foreign = (row.notes & note::foreign_pid) != 0;
   if (is_foreign) return;
-  if (const described_process* p = find(m, row.pid)) return fill(row, p->facts);
+  if (const described_process* p = find(m, row.pid)) return fill_from(row, p->facts);
   if (row.pid != self_pid_) return;
   if (m.self) {
-    fill(row, m.self->facts);
+    fill_from(row, m.self->facts);
   } else if (m.real_host) {
-    real_->describe(row);
+    (real_.get()->*ask)(row);
   }
 }
 

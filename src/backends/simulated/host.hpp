@@ -17,8 +17,12 @@ class host final : public host_source {
   result<void> own_memory(std::uint32_t fields, process_memory& out) override;
   result<void> system(system_memory& out) override;
   void describe(usage& row) override;
+  void describe_texts(usage& row) override;
 
  private:
+  void describe(usage& row, void (*fill_from)(usage&, const usage&),
+                void (host_source::*ask)(usage&));
+
   const std::shared_ptr<machine_file> file_;
   const std::unique_ptr<host_source> real_;
   const std::uint32_t self_pid_;

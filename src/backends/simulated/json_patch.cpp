@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/simulated/json_parse.hpp"
 #include "backends/simulated/json_pointer.hpp"
+#include "model/json_parse.hpp"
 
 namespace hmn::json {
 namespace {

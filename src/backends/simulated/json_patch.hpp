@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "backends/simulated/json_value.hpp"
+#include "model/json_value.hpp"
 
 namespace hmn::json {
 

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/simulated/json_value.hpp"
+#include "model/json_value.hpp"
 
 namespace hmn::json {
 

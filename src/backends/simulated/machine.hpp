@@ -11,6 +11,7 @@
 #include "model/device.hpp"
 #include "model/failure.hpp"
 #include "model/host_memory.hpp"
+#include "model/metric.hpp"
 #include "model/pool.hpp"
 #include "model/telemetry.hpp"
 #include "model/usage.hpp"
@@ -27,6 +28,7 @@ enum class call : std::uint32_t {
   self,
   process,
   processes,
+  metrics,
   memory,
   process_memory,
   system,
@@ -68,6 +70,12 @@ struct described_row {
   std::optional<failure> missing;  // why `used` is absent
 };
 
+struct described_metric {
+  metric value;
+  bool is_slow = false;
+  std::optional<failure> missing;  // why neither figure is there
+};
+
 struct described_device {
   std::string key;  // the same device in another state of the machine has the same one
   device identity;
@@ -75,6 +83,7 @@ struct described_device {
   pools memory;
   std::optional<hmn::telemetry> load;
   std::vector<described_row> rows;
+  std::vector<described_metric> metrics;
   hmn::simulated::conduct conduct;
 };
 

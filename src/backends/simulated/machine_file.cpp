@@ -37,6 +37,11 @@ failure malformed(const problem& p, const std::string& path) {
 
 }  // namespace
 
+machine_file::machine_file(std::string path, result<script> content)
+    : path_(std::move(path)),
+      loaded_(std::move(content)),
+      loaded_at_ns_(platform::monotonic_ns()) {}
+
 result<script> machine_file::load() {
   std::string text;
   const platform::errno_or<bool> read = platform::read_whole(path_.c_str(), text, most_file_bytes);
@@ -72,6 +77,17 @@ result<view> machine_file::next_of_process(std::uint32_t pid) {
   const std::lock_guard guard(lock_);
   if (result<void> opened = open(); !opened) return opened.why();
   return at((*loaded_)->knows(pid) ? ++process_readings_[pid] : 1);
+}
+
+recorded_machine machine_file::recorded() {
+  const std::lock_guard guard(lock_);
+  if (result<void> opened = open(); !opened) return {};
+  return (*loaded_)->recorded();
+}
+
+bool machine_file::has_devices() {
+  const std::lock_guard guard(lock_);
+  return open() && !(*loaded_)->beginning().devices.empty();
 }
 
 result<view> machine_file::latest() {

@@ -30,10 +30,16 @@ enum class counter { devices, own_memory, system };
 class machine_file {
  public:
   explicit machine_file(std::string path) : path_(std::move(path)) {}
+  // One that needs no reading.
+  machine_file(std::string path, result<script> content);
 
   // A new reading. The machine stays as long as the file does.
   result<view> next(counter of);
   result<view> next_of_process(std::uint32_t pid);
+  // What it recorded of a machine's own files, and whether it describes devices; nothing when it
+  // cannot be read.
+  recorded_machine recorded();
+  bool has_devices();
   // The latest reading of the devices.
   result<view> latest();
 

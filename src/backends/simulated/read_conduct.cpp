@@ -11,21 +11,6 @@ constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t ns_per_ms = 1'000'000;
 constexpr std::uint64_t longest_delay_ms = 86'400'000;
 
-constexpr std::array status_words = {
-    entry("no_memory", status::no_memory),   entry("unsupported", status::unsupported),
-    entry("no_source", status::no_source),   entry("no_device", status::no_device),
-    entry("no_process", status::no_process), entry("permission", status::permission),
-    entry("timeout", status::timeout),       entry("device_lost", status::device_lost),
-    entry("backend", status::backend),       entry("limit", status::limit),
-    entry("overflow", status::overflow),     entry("asleep", status::asleep),
-};
-
-constexpr std::array domain_words = {
-    entry("errno", native_domain::error_number),
-    entry("nvml", native_domain::nvml),
-    entry("exit", native_domain::exit),
-};
-
 // Longest list first; the shorter ones are its beginnings.
 constexpr std::array call_words = {
     entry("any", call::any),
@@ -34,14 +19,15 @@ constexpr std::array call_words = {
     entry("self", call::self),
     entry("process", call::process),
     entry("processes", call::processes),
+    entry("metrics", call::metrics),
     entry("open", call::open),
     entry("devices", call::devices),
     entry("memory", call::memory),
     entry("process_memory", call::process_memory),
     entry("system", call::system),
 };
-constexpr std::size_t device_calls = 6;
-constexpr std::size_t driver_calls = 8;
+constexpr std::size_t device_calls = 7;
+constexpr std::size_t driver_calls = 9;
 
 std::span<const word> first_calls(std::size_t count) {
   return std::span<const word>(call_words).first(count);

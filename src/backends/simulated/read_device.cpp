@@ -11,26 +11,6 @@ constexpr std::uint64_t most16 = std::numeric_limits<std::uint16_t>::max();
 constexpr std::uint64_t most32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t most64 = std::numeric_limits<std::uint64_t>::max();
 
-constexpr std::array kind_words = {
-    entry("unknown", device_kind::unknown),        entry("discrete", device_kind::discrete),
-    entry("integrated", device_kind::integrated),  entry("partition", device_kind::partition),
-    entry("virtual", device_kind::virtual_device),
-};
-
-constexpr std::array memory_kind_words = {
-    entry("unknown", memory_kind::unknown),
-    entry("dedicated", memory_kind::dedicated),
-    entry("unified", memory_kind::unified),
-    entry("coherent", memory_kind::coherent),
-};
-
-constexpr std::array state_words = {
-    entry("ready", state::ready),
-    entry("asleep", state::asleep),
-    entry("lost", state::lost),
-    entry("unreadable", state::unreadable),
-};
-
 constexpr std::array vendor_words = {
     entry("amd", vendor::amd),
     entry("nvidia", vendor::nvidia),
@@ -69,6 +49,7 @@ class device_reader {
     read_numbers();
     d_.memory = read_pools(o_);
     d_.load = read_telemetry(o_);
+    read_metrics();
     read_rows();
     read_kinds();
     who.notes = read_notes(o_) | (was_cut() ? note::truncated : 0);
@@ -134,6 +115,18 @@ class device_reader {
     i.finish();
   }
 
+  void read_metrics() {
+    o_.each("metrics", [&](const json::value& v, const place& at) {
+      described_metric m = read_metric(v, at, o_.found());
+      for (const described_metric& other : d_.metrics) {
+        if (is_same_number(other.value, m.value)) {
+          o_.found().add(at, "this metric stands on the device already");
+        }
+      }
+      d_.metrics.push_back(std::move(m));
+    });
+  }
+
   void read_rows() {
     o_.each("processes", [&](const json::value& v, const place& at) {
       described_row row = read_row(v, at, o_.found(), self_pid_);
@@ -160,7 +153,7 @@ class device_reader {
     const device_kind implied = parent_ != nullptr ? device_kind::partition
                                 : is_unified       ? device_kind::integrated
                                                    : device_kind::discrete;
-    const auto kind = o_.one_word("kind", kind_words);
+    const auto kind = o_.one_word("kind", device_kind_words);
     who.kind = kind ? static_cast<device_kind>(*kind) : implied;
     const auto condition = o_.one_word("state", state_words);
     who.state = condition ? static_cast<hmn::state>(*condition) : hmn::state::ready;

@@ -8,12 +8,6 @@
 namespace hmn::simulated {
 namespace {
 
-constexpr std::array pool_kind_words = {
-    entry("vram", pool_kind::vram),     entry("vram_visible", pool_kind::vram_visible),
-    entry("host", pool_kind::host),     entry("unified", pool_kind::unified),
-    entry("stolen", pool_kind::stolen),
-};
-
 bool is_left_out(object_reader& o, std::string_view key) {
   return o.get_or_null(key) == nullptr;
 }

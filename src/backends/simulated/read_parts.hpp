@@ -30,6 +30,8 @@ void read_facts(object_reader& o, usage& out);
 described_row read_row(const json::value& v, const place& at, problems& found,
                        std::uint32_t self_pid);
 
+described_metric read_metric(const json::value& v, const place& at, problems& found);
+
 std::optional<telemetry> read_telemetry(object_reader& device);
 pools read_pools(object_reader& device);
 

@@ -16,12 +16,6 @@ constexpr std::array name_state_words = {
     entry("kernel", name_state::kernel),
 };
 
-constexpr std::array kind_words = {
-    entry("compute", usage_kind::compute),
-    entry("graphics", usage_kind::graphics),
-    entry("media", usage_kind::media),
-};
-
 void read_name(object_reader& o, usage& out) {
   const std::optional<std::string_view> name = o.text("name");
   const std::optional<std::uint32_t> state = o.one_word("name_state", name_state_words);
@@ -81,6 +75,8 @@ void read_facts(object_reader& o, usage& out) {
   read_name(o, out);
   out.uid = o.whole32("uid");
   out.start_unix_ns = o.whole("start_unix_ns", 0, most);
+  out.command = o.text("command").value_or("");
+  out.container = o.text("container").value_or("");
 }
 
 described_row read_row(const json::value& v, const place& at, problems& found,
@@ -91,7 +87,7 @@ described_row read_row(const json::value& v, const place& at, problems& found,
   u.from = source::simulated;
   read_pid(o, self_pid, u, row.is_self);
   read_facts(o, u);
-  u.kinds = o.any_words("kinds", kind_words);
+  u.kinds = o.any_words("kinds", usage_kind_words);
   u.instance = read_instance(o);
   const auto allocated = static_cast<std::uint32_t>(accounting::allocated);
   u.accounting =

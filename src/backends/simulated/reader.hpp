@@ -12,7 +12,7 @@
 #include <string_view>
 #include <vector>
 
-#include "backends/simulated/json_value.hpp"
+#include "model/json_value.hpp"
 
 namespace hmn::simulated {
 

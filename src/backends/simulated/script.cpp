@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <limits>
 
-#include "backends/simulated/json_parse.hpp"
 #include "backends/simulated/json_patch.hpp"
 #include "backends/simulated/read_parts.hpp"
 #include "backends/simulated/words.hpp"
+#include "model/json_parse.hpp"
 
 namespace hmn::simulated {
 namespace {
@@ -27,17 +27,20 @@ machine read_machine(const json::value& document, std::uint32_t self_pid, proble
   read_host(o, m);
   m.conduct = read_conduct(o, level::source);
   if (o.get("changes") != nullptr) found.add(place(root, "changes"), "changes cannot be changed");
+  if (o.get("recording") != nullptr) {
+    found.add(place(root, "recording"), "a recording cannot be changed");
+  }
   o.finish();
   return m;
 }
 
-json::value take_changes(json::value& document) {
-  json::value changes;
+json::value take(json::value& document, std::string_view key) {
+  json::value taken;
   if (auto* root = document.as<json::object>()) {
-    if (json::value* listed = root->find("changes")) changes = std::move(*listed);
-    root->erase("changes");
+    if (json::value* member = root->find(key)) taken = std::move(*member);
+    root->erase(key);
   }
-  return changes;
+  return taken;
 }
 
 moment read_moment(object_reader& o) {
@@ -90,10 +93,12 @@ class scripter {
   }
 
   void read(json::value document, problems& found) {
-    const json::value changes = take_changes(document);
+    const json::value changes = take(document, "changes");
+    const json::value kept = take(document, "recording");
     machines.push_back(read_machine(document, self_pid_, found));
-    if (changes.is_null()) return;
     const place root;
+    if (!kept.is_null()) recorded = read_recording(kept, place(root, "recording"), found);
+    if (changes.is_null()) return;
     const place here(root, "changes");
     const auto* list = changes.as<json::array>();
     if (list == nullptr) return found.refuse(here, changes, "a list");
@@ -107,6 +112,7 @@ class scripter {
 
   std::vector<machine> machines;
   std::vector<moment> moments;
+  recorded_machine recorded;
 
  private:
   std::uint32_t self_pid_;
@@ -155,6 +161,7 @@ std::variant<script, problem> read_script(std::string_view text, std::uint32_t s
   script all;
   for (machine& m : s.machines) all.add(std::move(m));
   all.moments_ = std::move(s.moments);
+  all.recorded_ = std::move(s.recorded);
   return all;
 }
 

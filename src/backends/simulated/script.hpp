@@ -14,6 +14,7 @@
 
 #include "backends/simulated/machine.hpp"
 #include "backends/simulated/reader.hpp"
+#include "backends/simulated/recorded_machine.hpp"
 
 namespace hmn::simulated {
 
@@ -29,6 +30,8 @@ class script {
  public:
   // A change takes place when its moment has come and all changes before it have taken place.
   [[nodiscard]] const machine& at(std::uint64_t reading, std::uint64_t elapsed_ms) const noexcept;
+  // What the file recorded of a machine's own files; no answers: nothing.
+  [[nodiscard]] const recorded_machine& recorded() const noexcept { return recorded_; }
   [[nodiscard]] const machine& beginning() const noexcept { return states_.front(); }
   // Whether any state of the host knows the process.
   [[nodiscard]] bool knows(std::uint32_t pid) const noexcept;
@@ -39,6 +42,7 @@ class script {
   void add(machine m);
 
   std::vector<machine> states_;
+  recorded_machine recorded_;
   std::vector<moment> moments_;          // [n]: from states_[n] to states_[n + 1]
   std::map<std::string, slot> numbers_;  // of devices by key, in order of first appearance
 };

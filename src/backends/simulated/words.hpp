@@ -31,6 +31,53 @@ inline constexpr std::array accounting_words = {
     entry("allocated", accounting::allocated),
 };
 
+inline constexpr std::array device_kind_words = {
+    entry("unknown", device_kind::unknown),        entry("discrete", device_kind::discrete),
+    entry("integrated", device_kind::integrated),  entry("partition", device_kind::partition),
+    entry("virtual", device_kind::virtual_device),
+};
+
+inline constexpr std::array memory_kind_words = {
+    entry("unknown", memory_kind::unknown),
+    entry("dedicated", memory_kind::dedicated),
+    entry("unified", memory_kind::unified),
+    entry("coherent", memory_kind::coherent),
+};
+
+inline constexpr std::array state_words = {
+    entry("ready", state::ready),
+    entry("asleep", state::asleep),
+    entry("lost", state::lost),
+    entry("unreadable", state::unreadable),
+};
+
+inline constexpr std::array pool_kind_words = {
+    entry("vram", pool_kind::vram),     entry("vram_visible", pool_kind::vram_visible),
+    entry("host", pool_kind::host),     entry("unified", pool_kind::unified),
+    entry("stolen", pool_kind::stolen),
+};
+
+inline constexpr std::array status_words = {
+    entry("no_memory", status::no_memory),   entry("unsupported", status::unsupported),
+    entry("no_source", status::no_source),   entry("no_device", status::no_device),
+    entry("no_process", status::no_process), entry("permission", status::permission),
+    entry("timeout", status::timeout),       entry("device_lost", status::device_lost),
+    entry("backend", status::backend),       entry("limit", status::limit),
+    entry("overflow", status::overflow),     entry("asleep", status::asleep),
+};
+
+inline constexpr std::array domain_words = {
+    entry("errno", native_domain::error_number),
+    entry("nvml", native_domain::nvml),
+    entry("exit", native_domain::exit),
+};
+
+inline constexpr std::array usage_kind_words = {
+    entry("compute", usage_kind::compute),
+    entry("graphics", usage_kind::graphics),
+    entry("media", usage_kind::media),
+};
+
 inline constexpr std::array pool_field_words = {
     entry("total", 1U << 0),    entry("free", 1U << 1),   entry("used", 1U << 2),
     entry("reserved", 1U << 3), entry("usable", 1U << 4), entry("budget", 1U << 5),

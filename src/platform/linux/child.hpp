@@ -10,8 +10,9 @@ struct launch {
   const char* path = nullptr;
   char* const* arguments = nullptr;
   char* const* environment = nullptr;
-  int input = -1;  // this and output are 3 or more
+  int input = -1;  // this and the next two are 3 or more
   int output = -1;
+  int errors = -1;
   uint64_t deadline_ns = 0;
 };
 

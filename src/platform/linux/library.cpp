@@ -3,6 +3,7 @@
 
 #include <dlfcn.h>
 
+#include <cerrno>
 #include <utility>
 
 namespace hmn::platform {
@@ -14,8 +15,10 @@ library::open_result library::open(const char* name_or_path) {
     result.error_text = "no library name";
     return result;
   }
+  errno = 0;
   result.value = library(dlopen(name_or_path, RTLD_NOW | RTLD_LOCAL));
   if (!result) {
+    result.lacked_memory = errno == ENOMEM;  // its words name many other things then
     const char* text = dlerror();
     result.error_text = text != nullptr ? text : "the loader gave no reason";
   }

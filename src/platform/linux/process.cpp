@@ -2,9 +2,12 @@
 #include "platform/process.hpp"
 
 #include <sys/auxv.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
 #include <cstdlib>
+
+#include "platform/stand_in.hpp"
 
 namespace hmn::platform {
 
@@ -13,11 +16,18 @@ uint32_t current_pid() noexcept {
 }
 
 size_t page_size() noexcept {
-  return static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const auto real = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  const stand_in* const r = stand_in::of_thread();
+  return r != nullptr ? r->page_size(real) : real;
 }
 
 uint64_t clock_ticks_per_second() noexcept {
   return static_cast<uint64_t>(sysconf(_SC_CLK_TCK));
+}
+
+std::string host_name() {
+  utsname known;
+  return uname(&known) == 0 ? known.nodename : "";
 }
 
 bool is_privileged_start() noexcept {

@@ -67,7 +67,7 @@ class spawn_actions {
       : error_(posix_spawn_file_actions_init(&value_)) {
     note(posix_spawn_file_actions_adddup2(&value_, what.input, STDIN_FILENO));
     note(posix_spawn_file_actions_adddup2(&value_, what.output, STDOUT_FILENO));
-    note(posix_spawn_file_actions_adddup2(&value_, what.input, STDERR_FILENO));
+    note(posix_spawn_file_actions_adddup2(&value_, what.errors, STDERR_FILENO));
     note(posix_spawn_file_actions_addchdir_np(&value_, "/"));
     note(posix_spawn_file_actions_addclosefrom_np(&value_, 3));
   }

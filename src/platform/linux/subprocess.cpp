@@ -14,6 +14,7 @@
 #include "platform/linux/descriptor.hpp"
 #include "platform/linux/spawned_child.hpp"
 #include "platform/linux/supervised_child.hpp"
+#include "platform/stand_in.hpp"
 #include "platform/thread.hpp"
 
 namespace hmn::platform {
@@ -159,9 +160,7 @@ bool attempt(const launch& what, channel& open, const command& given, outcome& r
   return true;
 }
 
-}  // namespace
-
-outcome run(const command& given) {
+outcome run_really(const command& given) {
   const no_cancel guarded;
   supervised_child::collect();
   spawned_child::collect();
@@ -175,12 +174,20 @@ outcome run(const command& given) {
                     .environment = fixed_environment,
                     .input = open.null_device.get(),
                     .output = open.to_parent.get(),
+                    .errors = (given.with_errors ? open.to_parent : open.null_device).get(),
                     .deadline_ns = given.deadline_ns};
   outcome result;
   if (!attempt<supervised_child>(what, open, given, result)) {
     attempt<spawned_child>(what, open, given, result);
   }
   return result;
+}
+
+}  // namespace
+
+outcome run(const command& given) {
+  if (stand_in* const r = stand_in::of_thread()) return r->run(given, run_really);
+  return run_really(given);
 }
 
 }  // namespace hmn::platform

@@ -62,7 +62,7 @@ HMN_UNINSTRUMENTED int execute(void* given) {
   if (syscall(SYS_getppid) != shared.supervisor_itself) return 1;
   syscall(SYS_setpgid, 0, 0);
   if (place(what.input, STDIN_FILENO) && place(what.output, STDOUT_FILENO) &&
-      place(what.input, STDERR_FILENO)) {
+      place(what.errors, STDERR_FILENO)) {
     close_range_of(shared, STDERR_FILENO + 1, ~0U);
     const uint64_t no_signals = 0;
     syscall(SYS_rt_sigprocmask, SIG_SETMASK, &no_signals, nullptr, sizeof no_signals);

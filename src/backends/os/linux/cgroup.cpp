@@ -33,6 +33,14 @@ cgroup_membership parse_cgroup_membership(std::string_view text) noexcept {
   return found;
 }
 
+cgroup_membership parse_v2_membership(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const std::string_view line = scan::take_line(text);
+    if (line.starts_with("0::/")) return {cgroup_membership::version::v2, line.substr(3)};
+  }
+  return {};
+}
+
 cgroup_limit parse_cgroup_limit(std::string_view text) noexcept {
   const std::string_view word = scan::trim(scan::take_line(text));
   if (word == "max") return {cgroup_limit::is::unlimited, 0};

@@ -19,6 +19,9 @@ struct cgroup_membership {
 // line that names it wins over the v2 line that is always there.
 cgroup_membership parse_cgroup_membership(std::string_view text) noexcept;
 
+// The v2 group, also where the memory controller sits in v1.
+cgroup_membership parse_v2_membership(std::string_view text) noexcept;
+
 struct cgroup_limit {
   enum class is { malformed, unlimited, known };
 

@@ -3,7 +3,9 @@
 
 #include <array>
 #include <cerrno>
+#include <span>
 
+#include "backends/os/linux/container.hpp"
 #include "backends/os/linux/proc_path.hpp"
 #include "backends/os/linux/process_name.hpp"
 #include "backends/os/linux/stat.hpp"
@@ -69,6 +71,26 @@ void describe(std::string_view root, std::size_t page_size, boot_time& boot, usa
   if (row.uid) return;
   const auto folder = platform::status_of(proc_path(root, who.view(), "").c_str());
   if (folder) row.uid = folder.value.owner;
+}
+
+void describe_texts(std::string_view root, usage& row) {
+  if (row.pid == 0) return;
+  const pid_name who(row.pid);
+  std::array<char, 16384> buffer;
+  const auto read = [&](std::string_view file, std::size_t most) -> std::string_view {
+    const auto got = platform::read_small(proc_path(root, who.view(), file).c_str(),
+                                          std::span(buffer).first(most));
+    return {buffer.data(), got ? got.value : 0};
+  };
+  // As much as Linux gave of it before 4.2.
+  constexpr std::size_t longest_command = 4096;
+  if (row.command.empty()) {
+    const std::string_view cmdline = read("cmdline", longest_command);
+    append_command(row.command, cmdline, cmdline.size() == longest_command);
+  }
+  if (!row.container.empty()) return;
+  const container in = parse_container(read("cgroup", buffer.size()));
+  if (!in.empty()) append_container(row.container, in);
 }
 
 }  // namespace hmn::os

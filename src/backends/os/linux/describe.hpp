@@ -13,4 +13,7 @@ namespace hmn::os {
 // of the process' stat file and one look at its folder.
 void describe(std::string_view root, std::size_t page_size, boot_time& boot, usage& row);
 
+// The same for command and container: a reading of cmdline and one of cgroup.
+void describe_texts(std::string_view root, usage& row);
+
 }  // namespace hmn::os

@@ -5,6 +5,7 @@
 
 #include "backends/os/linux/boot_time.hpp"
 #include "backends/os/linux/describe.hpp"
+#include "backends/os/linux/memory_limit.hpp"
 #include "backends/os/linux/process_life.hpp"
 #include "backends/os/linux/process_memory.hpp"
 #include "backends/os/linux/statm.hpp"
@@ -68,6 +69,10 @@ class linux_host final : public host_source {
   }
 
   void describe(usage& row) override { os::describe(proc_root_, page_size_, boot_, row); }
+  void own_groups(std::vector<std::string>& out) override {
+    find_own_groups(proc_root_, cgroup_root_, out);
+  }
+  void describe_texts(usage& row) override { os::describe_texts(proc_root_, row); }
 
  private:
   static void start(std::uint32_t pid, process_memory& out) noexcept {

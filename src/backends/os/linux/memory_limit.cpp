@@ -154,4 +154,18 @@ memory_limit find_memory_limit(const std::string& proc_root, const std::string& 
   return walk(own.hierarchy).up_from(*place);
 }
 
+void find_own_groups(const std::string& proc_root, const std::string& cgroup_root,
+                     std::vector<std::string>& out) {
+  std::string text;
+  const proc_path path(proc_root, "self", "cgroup");
+  if (const auto cut = platform::read_whole(path.c_str(), text, membership_cap); !cut) return;
+  const cgroup_membership own = parse_v2_membership(text);
+  if (own.hierarchy == version::none) return;
+  auto place = cgroup_root.empty() ? find_by_mounts(proc_root, own) : find_below(cgroup_root, own);
+  if (!place) return;
+  do {
+    out.push_back(place->mount + place->below);
+  } while (place->climb());
+}
+
 }  // namespace hmn::os

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 namespace hmn::os {
 
@@ -16,5 +17,9 @@ struct memory_limit {
 // The tightest memory limit of the caller's control groups. `cgroup_root`: where cgroupfs is
 // mounted; empty: found in <root>/self/mountinfo.
 memory_limit find_memory_limit(const std::string& proc_root, const std::string& cgroup_root);
+
+// Folders of the caller's v2 groups, the innermost first, up to what is mounted.
+void find_own_groups(const std::string& proc_root, const std::string& cgroup_root,
+                     std::vector<std::string>& out);
 
 }  // namespace hmn::os

@@ -80,14 +80,14 @@ failure unreadable(int error, const proc_path& path) {
   message += path.c_str();
   message += ": ";
   message += reason_of(error);
-  return {status_of(error), source::os, {native_domain::error_number, error}, std::move(message)};
+  return {status_of(error), source::os, {native_domain::error_number, error}, message};
 }
 
 failure nonsense(const proc_path& path, std::string_view what) {
   std::string message(path.c_str());
   message += " makes no sense: ";
   message += what;
-  return {status::backend, source::os, {}, std::move(message)};
+  return {status::backend, source::os, {}, message};
 }
 
 }  // namespace hmn::os

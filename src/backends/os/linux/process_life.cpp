@@ -20,18 +20,18 @@ failure no_process(std::string_view who, std::string_view rest) {
   std::string message = "process ";
   message += who;
   message += rest;
-  return {status::no_process, source::os, {}, std::move(message)};
+  return {status::no_process, source::os, {}, message};
 }
 
-failure unsupported(std::string message) {
-  return {status::unsupported, source::os, {}, std::move(message)};
+failure unsupported(const message_text& message) {
+  return {status::unsupported, source::os, {}, message};
 }
 
 failure no_tree(std::string_view root) {
   std::string message = "there is no proc tree at ";
   message += root;
   message += ": mount procfs there or name another root";
-  return {status::no_source, source::os, {native_domain::error_number, ENOENT}, std::move(message)};
+  return {status::no_source, source::os, {native_domain::error_number, ENOENT}, message};
 }
 
 failure of_running(std::string_view who, const proc_path& path, int error) {

@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/estimate.hpp"
+
+#include <hypomnesis.h>
+
+#include <optional>
+
+#include "api/guard.hpp"
+#include "model/compose.hpp"
+#include "model/dtype.hpp"
+#include "model/short_text.hpp"
+
+namespace hmn::api {
+namespace {
+
+constexpr std::uint32_t usual_overhead = 1100;  // per thousand
+constexpr std::uint32_t most_element_bits = 64;
+
+// Why an estimate cannot be made. Small code: a check is a call that says so once.
+class verdict {
+ public:
+  bool refuse(status code, const char* field, std::uint64_t value, const char* why) {
+    said_ = failure{code, source::none, {}, {field, ": ", value, why}};
+    return false;
+  }
+  bool refuse_null(const char* what) {
+    said_ = null_argument(what);
+    return false;
+  }
+  // A caller's struct that has no default.
+  bool read(const void* what, const char* is_null, std::uint32_t first_size, void* full,
+            std::uint32_t known_size) {
+    if (what == nullptr) return refuse_null(is_null);
+    said_ = read_sized(what, first_size, full, known_size);
+    return static_cast<bool>(said_);
+  }
+  result<void> said(const std::optional<std::uint64_t>& bytes, std::uint64_t& out) {
+    if (!said_) return std::move(said_);
+    if (!bytes) return failure{status::overflow, source::none, {}, "the result is 2^64 or more"};
+    out = *bytes;
+    return {};
+  }
+
+ private:
+  result<void> said_;
+};
+
+using bytes_or_none = std::optional<std::uint64_t>;
+
+// The way in and out of all of them: nothing from `body` is what the verdict says, or an overflow.
+hmn_status estimate_into(std::uint64_t* out, hmn_error* error,
+                         function_ref<bytes_or_none(verdict&)> body) noexcept {
+  clear_out(out);
+  return guarded(error, [&]() -> result<void> {
+    if (out == nullptr) return null_argument("out is NULL");
+    verdict v;
+    const bytes_or_none bytes = body(v);
+    return v.said(bytes, *out);
+  });
+}
+
+bool check_list(verdict& v, const void* first, std::uint32_t count) {
+  return first != nullptr || count == 0 || v.refuse_null("the list is NULL and its length not 0");
+}
+
+bool check_bits(verdict& v, std::uint32_t unknown) {
+  return unknown == 0 ||
+         v.refuse(status::unknown_flag, "flags or reserved0", unknown, " has unknown bits");
+}
+
+bool read_dtype(verdict& v, std::uint32_t dtype, std::uint32_t& bits) {
+  bits = bits_of_dtype(dtype);
+  return bits != 0 || v.refuse(status::range, "dtype", dtype, " is no HMN_DTYPE_*");
+}
+
+// Of hmn_packing and of hmn_cache.
+bool read_packing(verdict& v, std::uint32_t dtype, const estimate::packing& given,
+                  estimate::packing& out) {
+  out = given;
+  if (given.group_bits != 0 && given.group_size == 0) {
+    return v.refuse(status::argument, "group_bits", given.group_bits, " without a group_size");
+  }
+  if ((dtype == 0) == (given.element_bits == 0)) {
+    return v.refuse(status::argument, "element_bits", given.element_bits,
+                    ": either it or dtype must be given");
+  }
+  if (given.element_bits > most_element_bits) {
+    return v.refuse(status::range, "element_bits", given.element_bits, " is above 64");
+  }
+  return dtype == 0 || read_dtype(v, dtype, out.element_bits);
+}
+
+// What a kind of cache needs, and what it may have.
+struct cache_field {
+  short_text<16> name;
+  std::uint64_t hmn_cache::*value;
+  std::uint8_t needed;  // bit k: by kind k
+  std::uint8_t taken;
+};
+constexpr std::uint8_t heads = 1U << HMN_CACHE_FULL | 1U << HMN_CACHE_WINDOW;
+constexpr std::uint8_t window = 1U << HMN_CACHE_WINDOW;
+constexpr std::uint8_t latent = 1U << HMN_CACHE_LATENT;
+constexpr std::uint8_t state = 1U << HMN_CACHE_STATE;
+constexpr cache_field cache_fields[] = {
+    {"layers", &hmn_cache::layers, heads | latent | state, heads | latent | state},
+    {"kv_heads", &hmn_cache::kv_heads, heads, heads},
+    {"key_dim", &hmn_cache::key_dim, heads, heads},
+    {"value_dim", &hmn_cache::value_dim, 0, heads},
+    {"window", &hmn_cache::window, window, window},
+    {"sinks", &hmn_cache::sinks, 0, window},
+    {"latent_dim", &hmn_cache::latent_dim, latent, latent},
+    {"state_elements", &hmn_cache::state_elements, state, state},
+};
+
+bool check_fields(verdict& v, const hmn_cache& c) {
+  if (c.kind > HMN_CACHE_STATE)
+    return v.refuse(status::range, "kind", c.kind, " is no HMN_CACHE_*");
+  for (const cache_field& f : cache_fields) {
+    const std::uint64_t value = c.*f.value;
+    if (value == 0 && (f.needed >> c.kind & 1U) != 0) {
+      return v.refuse(status::range, f.name.c_str(), value, ", and this kind of cache needs it");
+    }
+    if (value != 0 && (f.taken >> c.kind & 1U) == 0) {
+      return v.refuse(status::argument, f.name.c_str(), value, ", and this kind has no use for it");
+    }
+  }
+  return true;
+}
+
+bool read_cache(verdict& v, const hmn_cache* handed, estimate::cache& out) {
+  hmn_cache c{};
+  if (!v.read(handed, "cache is NULL", HMN_CACHE_SIZE_V1, &c, sizeof c) ||
+      !check_bits(v, c.flags | c.reserved0) || !check_fields(v, c) ||
+      !read_packing(v, c.dtype, {c.element_bits, c.group_size, c.group_bits}, out.elements)) {
+    return false;
+  }
+  out.kind = static_cast<estimate::cache_kind>(c.kind);
+  out.layers = c.layers;
+  out.kv_heads = c.kv_heads;
+  out.key_dim = c.key_dim;
+  out.value_dim = c.value_dim != 0 ? c.value_dim : c.key_dim;
+  out.window = c.window;
+  out.sinks = c.sinks;
+  out.latent_dim = c.latent_dim;
+  out.state_elements = c.state_elements;
+  return true;
+}
+
+bool check_not_zero(verdict& v, const char* field, std::uint64_t value) {
+  return value != 0 || v.refuse(status::range, field, value, " is none");
+}
+
+bool read_attention(verdict& v, const hmn_attention* handed, estimate::attention& out) {
+  hmn_attention a{};
+  if (!v.read(handed, "attention is NULL", HMN_ATTENTION_SIZE_V1, &a, sizeof a) ||
+      !check_bits(v, (a.flags & ~hmn_flags{HMN_ATTENTION_FUSED}) | a.reserved0) ||
+      !read_dtype(v, a.dtype, out.element_bits) || !check_not_zero(v, "heads", a.heads) ||
+      !check_not_zero(v, "sequence", a.sequence) || !check_not_zero(v, "head_dim", a.head_dim)) {
+    return false;
+  }
+  if (a.kv_heads > a.heads)
+    return v.refuse(status::range, "kv_heads", a.kv_heads, " is above heads");
+  out.fused = (a.flags & HMN_ATTENTION_FUSED) != 0;
+  out.batch = a.batch != 0 ? a.batch : 1;
+  out.heads = a.heads;
+  out.kv_heads = a.kv_heads != 0 ? a.kv_heads : a.heads;
+  out.sequence = a.sequence;
+  out.head_dim = a.head_dim;
+  return true;
+}
+
+}  // namespace
+}  // namespace hmn::api
+
+using namespace hmn;
+using namespace hmn::api;
+
+hmn_status hmn_estimate_tensor(const uint64_t* shape, uint32_t rank, uint32_t dtype, uint64_t* out,
+                               hmn_error* error) noexcept {
+  return estimate_into(out, error, [&](verdict& v) -> bytes_or_none {
+    estimate::packing p;
+    if (!check_list(v, shape, rank) || !read_dtype(v, dtype, p.element_bits)) return {};
+    return estimate::tensor_bytes({shape, rank}, p);
+  });
+}
+
+hmn_status hmn_estimate_packed(const uint64_t* shape, uint32_t rank, const hmn_packing* packing,
+                               uint64_t* out, hmn_error* error) noexcept {
+  return estimate_into(out, error, [&](verdict& v) -> bytes_or_none {
+    hmn_packing c{};
+    estimate::packing p;
+    if (!check_list(v, shape, rank) ||
+        !v.read(packing, "packing is NULL", HMN_PACKING_SIZE_V1, &c, sizeof c) ||
+        !check_bits(v, c.flags) ||
+        !read_packing(v, c.dtype, {c.element_bits, c.group_size, c.group_bits}, p)) {
+      return {};
+    }
+    return estimate::tensor_bytes({shape, rank}, p);
+  });
+}
+
+hmn_status hmn_estimate_attention(const hmn_attention* attention, uint64_t* out,
+                                  hmn_error* error) noexcept {
+  return estimate_into(out, error, [&](verdict& v) -> bytes_or_none {
+    estimate::attention a;
+    if (!read_attention(v, attention, a)) return {};
+    return estimate::attention_bytes(a);
+  });
+}
+
+hmn_status hmn_estimate_cache(const hmn_cache* cache, uint64_t sequence, uint64_t sequences,
+                              uint64_t* out, hmn_error* error) noexcept {
+  return estimate_into(out, error, [&](verdict& v) -> bytes_or_none {
+    estimate::cache c;
+    if (!read_cache(v, cache, c)) return {};
+    return estimate::cache_bytes(c, sequence, sequences);
+  });
+}
+
+hmn_status hmn_estimate_overhead(uint64_t bytes, uint32_t per_thousand, uint64_t* out,
+                                 hmn_error* error) noexcept {
+  return estimate_into(out, error, [&](verdict&) {
+    return estimate::with_overhead(bytes, per_thousand != 0 ? per_thousand : usual_overhead);
+  });
+}
+
+hmn_status hmn_estimate_sum(const uint64_t* bytes, uint32_t count, uint64_t* out,
+                            hmn_error* error) noexcept {
+  return estimate_into(out, error, [&](verdict& v) -> bytes_or_none {
+    if (!check_list(v, bytes, count)) return {};
+    return estimate::sum({bytes, count});
+  });
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <hypomnesis.h>
+
+#include "api/convert.hpp"
+#include "api/guard.hpp"
+#include "model/compose.hpp"
+
+namespace hmn::api {
+namespace {
+
+constexpr hmn_flags usual_figures = subject::devices | subject::pools | subject::telemetry;
+constexpr std::uint32_t usual_interval_ms = 1000;
+constexpr std::uint32_t usual_capacity = 64;
+constexpr std::uint32_t largest_capacity = 65536;
+
+template <class T>
+constexpr T given_or(T given, T usual) noexcept {
+  return given != 0 ? given : usual;
+}
+
+result<sampling> sampling_from(const hmn_sampler_options* options) {
+  const result<hmn_sampler_options> o = read_input(options);
+  if (!o) return o.why();
+  const hmn_flags unknown = o->flags & ~hmn_flags{HMN_SAMPLER_PEAKS_ONLY};
+  if (unknown != 0 || o->reserved0 != 0) {
+    return failure{
+        status::unknown_flag, source::none, {}, "options->flags or reserved0: unknown bits"};
+  }
+  if (o->capacity > largest_capacity) {
+    return failure{status::range,
+                   source::none,
+                   {},
+                   {"options->capacity: ", o->capacity, " is above ", largest_capacity}};
+  }
+  sampling how;
+  how.interval_ns = given_or(o->interval_ms, usual_interval_ms) * platform::ns_per_ms;
+  how.process_interval_ns =
+      given_or(o->process_interval_ms, usual_interval_ms) * platform::ns_per_ms;
+  how.capacity = given_or(o->capacity, usual_capacity);
+  how.peaks_only = (o->flags & HMN_SAMPLER_PEAKS_ONLY) != 0;
+  return how;
+}
+
+hmn_sampler_info info_of(const sampler_report& r) {
+  hmn_sampler_info out{};
+  out.state = static_cast<std::uint32_t>(r.state);
+  out.pending = r.pending;
+  out.taken_count = r.taken;
+  out.dropped_count = r.dropped;
+  out.late_count = r.late;
+  out.failed_count = r.failed;
+  give(out.present, HMN_SAMPLER_INFO_HAS_LAST, out.last_monotonic_ns, r.last_monotonic_ns);
+  out.last_status = static_cast<hmn_status>(r.last_status);
+  return out;
+}
+
+hmn_peak figures_of(const peak& p) {
+  hmn_peak out{};
+  out.notes = p.notes;
+  out.backend = static_cast<std::uint32_t>(p.from);
+  out.device_index = p.device_index;
+  out.pid = p.pid;
+  out.accounting = static_cast<std::uint32_t>(p.accounting);
+  out.used_monotonic_ns = p.used_monotonic_ns;
+  give(out.present, HMN_PEAK_HAS_USED, out.used_bytes, p.used);
+  give(out.present, HMN_PEAK_HAS_HOST_POOL, out.host_pool_bytes, p.host_pool);
+  give(out.present, HMN_PEAK_HAS_HOST_RESIDENT, out.host_resident_bytes, p.host_resident);
+  return out;
+}
+
+failure no_such_device(std::uint32_t index) {
+  return {
+      status::no_device, source::none, {}, {"no snapshot of the sampler has had a device ", index}};
+}
+
+failure none_yet() {
+  return {status::empty, source::none, {}, "the sampler has no such figures"};
+}
+
+// What the latest snapshot says, by one of latest_board's functions.
+template <class T>
+using look = latest_board::answer (latest_board::*)(std::uint32_t, dated<T>&) const noexcept;
+
+template <class T, class Out>
+hmn_status latest_of(const hmn_sampler* handle, std::uint32_t index, Out* out,
+                     look<T> at) noexcept {
+  return fill_from(handle, out, [&](const sampler& s) -> result<Out> {
+    dated<T> found;
+    switch ((s.latest().*at)(index, found)) {
+      case latest_board::answer::here:
+        return to_c(index, found);
+      case latest_board::answer::no_device:
+        return no_such_device(index);
+      case latest_board::answer::none:
+        break;
+    }
+    return none_yet();
+  });
+}
+
+hmn_status with_sampler(hmn_sampler* handle, hmn_error* error,
+                        function_ref<result<void>(sampler&)> body) noexcept {
+  return guarded(error, [&]() -> result<void> {
+    if (result<void> ok = check_sampler(handle); !ok) return ok;
+    return body(object(handle));
+  });
+}
+
+}  // namespace
+}  // namespace hmn::api
+
+using namespace hmn;
+using namespace hmn::api;
+
+hmn_status hmn_sampler_create(hmn_context* handle, const hmn_sampler_options* options,
+                              const hmn_snapshot_options* what, hmn_sampler** out,
+                              hmn_error* error) noexcept {
+  clear_out(out);
+  return with_context(handle, error, [&](context&) -> result<void> {
+    if (out == nullptr) return null_argument("out is NULL");
+    const result<sampling> how = sampling_from(options);
+    if (!how) return how.why();
+    const result<snapshot_request> request = request_from(what, usual_figures);
+    if (!request) return request.why();
+    *out = handle_of(std::make_unique<sampler>(shared(handle), *how, *request));
+    return {};
+  });
+}
+
+void hmn_sampler_destroy(hmn_sampler* handle) noexcept {
+  destroy(handle);
+}
+
+hmn_status hmn_sampler_start(hmn_sampler* handle, hmn_error* error) noexcept {
+  return with_sampler(handle, error, [](sampler& s) { return s.start(); });
+}
+
+hmn_status hmn_sampler_stop(hmn_sampler* handle, hmn_error* error) noexcept {
+  return with_sampler(handle, error, [](sampler& s) { return s.stop(); });
+}
+
+hmn_status hmn_sampler_next(hmn_sampler* handle, uint32_t timeout_ms, hmn_snapshot** out,
+                            hmn_error* error) noexcept {
+  clear_out(out);
+  return with_sampler(handle, error, [&](sampler& s) -> result<void> {
+    if (out == nullptr) return null_argument("out is NULL");
+    result<std::unique_ptr<snapshot>> next = s.next(timeout_ms * platform::ns_per_ms);
+    if (!next) return std::move(next.why());
+    *out = handle_of(std::move(*next));
+    return {};
+  });
+}
+
+hmn_status hmn_sampler_read(const hmn_sampler* handle, hmn_sampler_info* out) noexcept {
+  return fill_from(handle, out, [](const sampler& s) -> result<hmn_sampler_info> {
+    return info_of(s.report());
+  });
+}
+
+hmn_status hmn_sampler_latest_pool(const hmn_sampler* handle, uint32_t device_index,
+                                   hmn_pool* out) noexcept {
+  return latest_of<pool>(handle, device_index, out, &latest_board::main_pool);
+}
+
+hmn_status hmn_sampler_latest_telemetry(const hmn_sampler* handle, uint32_t device_index,
+                                        hmn_telemetry* out) noexcept {
+  return latest_of<telemetry>(handle, device_index, out, &latest_board::telemetry);
+}
+
+hmn_status hmn_sampler_peak(const hmn_sampler* handle, uint32_t device_index, uint32_t pid,
+                            hmn_peak* out) noexcept {
+  return fill_from(handle, out, [&](const sampler& s) -> result<hmn_peak> {
+    if (pid == 0) return failure{status::range, source::none, {}, "pid 0 is no process"};
+    std::optional<peak> found;
+    if (!s.find_peak(device_index, pid, found)) return no_such_device(device_index);
+    if (found) return figures_of(*found);
+    return failure{status::no_process,
+                   source::none,
+                   {},
+                   {"process ", pid, " was not seen on device ", device_index}};
+  });
+}
+
+hmn_status hmn_sampler_peak_device(const hmn_sampler* handle, uint32_t device_index,
+                                   hmn_peak* out) noexcept {
+  return fill_from(handle, out, [&](const sampler& s) -> result<hmn_peak> {
+    std::optional<peak> found;
+    if (!s.find_peak(device_index, 0, found)) return no_such_device(device_index);
+    if (found->used || found->host_pool) return figures_of(*found);
+    return none_yet();
+  });
+}

@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <hypomnesis.h>
+
+#include "api/guard.hpp"
+#include "model/compose.hpp"
+
+namespace hmn::api {
+namespace {
+
+constexpr std::uint32_t largest_capacity = 65536;
+
+result<spill_thresholds> thresholds_from(const hmn_spill_options* options) {
+  const result<hmn_spill_options> o = read_input(options);
+  if (!o) return o.why();
+  if (o->flags != 0 || o->reserved0 != 0) {
+    return failure{
+        status::unknown_flag, source::none, {}, "options->flags or reserved0: unknown bits"};
+  }
+  if (o->episode_capacity > largest_capacity) {
+    return failure{
+        status::range,
+        source::none,
+        {},
+        {"options->episode_capacity: ", o->episode_capacity, " is above ", largest_capacity}};
+  }
+  spill_thresholds by;
+  by.dedicated = o->dedicated_threshold_bytes;
+  if (o->episode_capacity != 0) by.capacity = o->episode_capacity;
+  if (o->growth_bytes != 0) by.growth = o->growth_bytes;
+  return by;
+}
+
+std::optional<std::uint64_t> told(hmn_flags flags, hmn_flags bit, std::uint64_t value) {
+  return (flags & bit) != 0 ? std::optional(value) : std::nullopt;
+}
+
+result<spill_sample> sample_from(const hmn_spill_sample* given) {
+  if (given == nullptr) return null_argument("sample is NULL");
+  const result<hmn_spill_sample> s = read_input(given);
+  if (!s) return s.why();
+  if ((s->flags & ~hmn_flags{HMN_SPILL_SAMPLE_HAS_LIMIT | HMN_SPILL_SAMPLE_HAS_EVICTED}) != 0) {
+    return failure{status::unknown_flag, source::none, {}, "sample->flags: unknown bits"};
+  }
+  spill_sample out;
+  out.limit = told(s->flags, HMN_SPILL_SAMPLE_HAS_LIMIT, s->limit_bytes);
+  out.evicted = told(s->flags, HMN_SPILL_SAMPLE_HAS_EVICTED, s->evicted_bytes);
+  if ((!out.limit && s->limit_bytes != 0) || (!out.evicted && s->evicted_bytes != 0)) {
+    return failure{status::argument,
+                   source::none,
+                   {},
+                   "sample: limit_bytes or evicted_bytes without its flag"};
+  }
+  out.monotonic_ns = s->monotonic_ns != 0 ? s->monotonic_ns : platform::monotonic_ns();
+  out.dedicated = s->dedicated_bytes;
+  out.shared = s->shared_bytes;
+  return out;
+}
+
+result<void> check_spill(const hmn_spill* handle) {
+  if (handle == nullptr) return null_argument("spill is NULL");
+  if (!object(handle).is_forked()) return {};
+  return forked("the detector was made before this process was forked: make a new one");
+}
+
+hmn_status with_spill(hmn_spill* handle, hmn_error* error,
+                      function_ref<result<void>(spill&)> body) noexcept {
+  return guarded(error, [&]() -> result<void> {
+    if (result<void> ok = check_spill(handle); !ok) return ok;
+    return body(object(handle));
+  });
+}
+
+std::string_view text_of(const char* label) noexcept {
+  return label != nullptr ? label : "";
+}
+
+void give_totals(const spill_totals& t, hmn_spill_info& out) {
+  out.state = (t.observations != 0 ? hmn_flags{HMN_SPILL_MEASURABLE} : 0U) |
+              (t.rules != 0 ? hmn_flags{HMN_SPILL_NOW} : 0U) |
+              (t.episodes != 0 ? hmn_flags{HMN_SPILL_EVER} : 0U);
+  out.rules = t.rules;
+  out.observation_count = t.observations;
+  out.episode_count = t.episodes;
+  out.total_ns = t.total_ns;
+  hmn_flags& has = out.present;
+  give(has, HMN_SPILL_INFO_HAS_LIMIT, out.limit_bytes, t.limit);
+  give(has, HMN_SPILL_INFO_HAS_EVICTED, out.evicted_bytes, t.last.evicted);
+  give(has, HMN_SPILL_INFO_HAS_PEAK_EVICTED, out.peak_evicted_bytes, t.peak_evicted);
+  if (t.peak_evicted) out.baseline_evicted_bytes = t.baseline_evicted.value_or(0);
+  if (t.observations == 0) return;
+  has |= HMN_SPILL_INFO_HAS_OBSERVED;
+  out.notes = t.last.notes;
+  out.backend = static_cast<std::uint32_t>(t.last.from);
+  out.dedicated_bytes = t.last.dedicated;
+  out.shared_bytes = t.last.shared;
+  out.peak_dedicated_bytes = t.peak_dedicated;
+  out.peak_shared_bytes = t.peak_shared;
+  out.baseline_shared_bytes = t.baseline_shared;
+  if (t.episodes == 0) return;
+  has |= HMN_SPILL_INFO_HAS_EPISODE;
+  out.longest_ns = t.longest_ns;
+  out.longest_episode = t.longest;
+  copy_text(out.first_label, t.first_label, out.notes);
+}
+
+hmn_spill_info info_of(const spill& s) {
+  const spill_report r = s.report();
+  hmn_spill_info out{};
+  out.device_index = s.device_index();
+  give_totals(r.totals, out);
+  out.skipped_count = r.skipped;
+  out.first_episode = r.first_kept;
+  out.status = static_cast<hmn_status>(r.why.code);
+  copy_text(out.message, r.why.message, out.notes);
+  return out;
+}
+
+hmn_episode to_c(std::uint64_t number, const spill_episode& e) {
+  hmn_episode out{};
+  out.rules = e.rules;
+  out.number = number;
+  out.observation_count = e.observations;
+  out.peak_shared_bytes = e.peak_shared;
+  out.start_monotonic_ns = e.start_ns;
+  out.duration_ns = e.duration_ns();
+  give(out.present, HMN_EPISODE_HAS_PEAK_EVICTED, out.peak_evicted_bytes, e.peak_evicted);
+  give(out.present, HMN_EPISODE_HAS_END, out.end_monotonic_ns, e.end_ns);
+  copy_text(out.start_label, e.start_label, out.notes);
+  copy_text(out.end_label, e.end_label, out.notes);
+  return out;
+}
+
+}  // namespace
+}  // namespace hmn::api
+
+using namespace hmn;
+using namespace hmn::api;
+
+hmn_status hmn_spill_create(hmn_context* context, uint32_t device_index,
+                            const hmn_spill_options* options, hmn_spill** out,
+                            hmn_error* error) noexcept {
+  clear_out(out);
+  return guarded(error, [&]() -> result<void> {
+    if (context != nullptr) {
+      if (result<void> ok = check_context(context); !ok) return ok;
+    }
+    if (out == nullptr) return null_argument("out is NULL");
+    const result<spill_thresholds> by = thresholds_from(options);
+    if (!by) return by.why();
+    *out = handle_of(
+        std::make_unique<spill>(context != nullptr ? shared(context) : nullptr, device_index, *by));
+    return {};
+  });
+}
+
+void hmn_spill_destroy(hmn_spill* handle) noexcept {
+  destroy(handle);
+}
+
+hmn_status hmn_spill_observe(hmn_spill* handle, const char* label, hmn_error* error) noexcept {
+  return with_spill(handle, error, [&](spill& s) { return s.observe(text_of(label)); });
+}
+
+hmn_status hmn_spill_observe_snapshot(hmn_spill* handle, const hmn_snapshot* picture,
+                                      const char* label, hmn_error* error) noexcept {
+  return with_spill(handle, error, [&](spill& s) -> result<void> {
+    if (picture == nullptr) return null_argument("snapshot is NULL");
+    return s.observe(object(picture), text_of(label));
+  });
+}
+
+hmn_status hmn_spill_feed(hmn_spill* handle, const hmn_spill_sample* sample, const char* label,
+                          hmn_error* error) noexcept {
+  return with_spill(handle, error, [&](spill& s) -> result<void> {
+    const result<spill_sample> given = sample_from(sample);
+    if (!given) return given.why();
+    s.feed(*given, text_of(label));
+    return {};
+  });
+}
+
+hmn_status hmn_spill_read(const hmn_spill* handle, hmn_spill_info* out) noexcept {
+  return fill(out, nullptr, [&]() -> result<hmn_spill_info> {
+    if (result<void> ok = check_spill(handle); !ok) return std::move(ok.why());
+    return info_of(object(handle));
+  });
+}
+
+hmn_status hmn_spill_episode(const hmn_spill* handle, uint64_t number, hmn_episode* out) noexcept {
+  return fill(out, nullptr, [&]() -> result<hmn_episode> {
+    if (result<void> ok = check_spill(handle); !ok) return std::move(ok.why());
+    const std::optional<hmn::spill_episode> found = object(handle).episode(number);
+    if (found) return to_c(number, *found);
+    return failure{status::range,
+                   source::none,
+                   {},
+                   {"episode ", number, " has not begun yet, or was dropped"}};
+  });
+}

@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/tracker.hpp"
+
+#include <hypomnesis.h>
+
+#include "api/guard.hpp"
+#include "model/compose.hpp"
+#include "model/text.hpp"
+
+namespace hmn::api {
+namespace {
+
+constexpr std::uint32_t usual_tags = 64;
+constexpr std::uint32_t most_tags = 65536;
+using tag_name = text<tracker::longest_name + 1>;
+
+failure refused(status code, const char* what, std::uint64_t number) {
+  return {code, source::none, {}, {what, number}};
+}
+
+constexpr std::uint64_t limit_of(std::uint64_t bytes) noexcept {
+  return bytes != 0 ? bytes : unlimited;
+}
+
+result<void> read_options(const hmn_tracker_options* options, hmn_tracker_options& o) {
+  if (result<void> ok = read_sized(options, HMN_TRACKER_OPTIONS_SIZE_V1, &o, sizeof o); !ok)
+    return ok;
+  if (o.flags != 0 || o.reserved0 != 0) {
+    return refused(status::unknown_flag, "options->flags or reserved0: unknown bits in ",
+                   o.flags | o.reserved0);
+  }
+  if (o.tag_capacity > most_tags) {
+    return refused(status::range, "options->tag_capacity is above 65536: ", o.tag_capacity);
+  }
+  if (o.tag_capacity == 0) o.tag_capacity = usual_tags;
+  return {};
+}
+
+result<void> check_tracker(const hmn_tracker* handle) {
+  if (handle == nullptr) return null_argument("tracker is NULL");
+  return {};
+}
+
+failure no_such_tag(std::uint32_t tag) {
+  return refused(status::range, "the tracker has no tag ", tag);
+}
+
+failure why_not(const tracker& t, status said, std::uint32_t tag, std::uint64_t bytes) {
+  if (said == status::limit) return t.exceeded(bytes);
+  if (tag != 0 && !t.has_tag(tag)) return no_such_tag(tag);
+  return refused(status::range, "more is released than is allocated, bytes: ", bytes);
+}
+
+// Allocations and releases come often: what succeeds has nothing to guard against.
+hmn_status change(hmn_tracker* handle, std::uint32_t tag, std::uint64_t bytes, hmn_error* error,
+                  status (tracker::*by)(std::uint32_t, std::uint64_t) noexcept) noexcept {
+  if (handle != nullptr && error == nullptr) {
+    return static_cast<hmn_status>((object(handle).*by)(tag, bytes));
+  }
+  return guarded(error, [&]() -> result<void> {
+    if (result<void> ok = check_tracker(handle); !ok) return ok;
+    const status said = (object(handle).*by)(tag, bytes);
+    if (said == status::ok) return {};
+    return why_not(object(handle), said, tag, bytes);
+  });
+}
+
+hmn_status with_tracker(const hmn_tracker* handle, hmn_error* error,
+                        function_ref<result<void>(tracker&)> body) noexcept {
+  return guarded(error, [&]() -> result<void> {
+    if (result<void> ok = check_tracker(handle); !ok) return ok;
+    return body(object(const_cast<hmn_tracker*>(handle)));
+  });
+}
+
+hmn_status read_tracker(const hmn_tracker* handle, const sized_out& out, const void* full,
+                        function_ref<result<void>(const tracker&)> read) noexcept {
+  return fill_sized(out, full, nullptr, [&]() -> result<void> {
+    if (result<void> ok = check_tracker(handle); !ok) return ok;
+    return read(object(handle));
+  });
+}
+
+void tell(const tracker& t, hmn_tracker_info& out) {
+  const tracker_report r = t.report();
+  if (t.is_linked()) out.present |= HMN_TRACKER_INFO_HAS_DEVICE;
+  out.device_index = t.device_index();
+  out.tag_count = r.tags;
+  if (r.budget.limit != unlimited) {
+    out.present |= HMN_TRACKER_INFO_HAS_LIMIT;
+    out.limit_bytes = r.budget.limit;
+  }
+  out.allocated_bytes = r.budget.bytes.allocated;
+  out.peak_bytes = r.budget.bytes.peak;
+  out.refused_count = r.refused;
+}
+
+}  // namespace
+}  // namespace hmn::api
+
+using namespace hmn;
+using namespace hmn::api;
+
+hmn_status hmn_tracker_create(hmn_context* context, uint32_t device_index,
+                              const hmn_tracker_options* options, hmn_tracker** out,
+                              hmn_error* error) noexcept {
+  clear_out(out);
+  return guarded(error, [&]() -> result<void> {
+    if (out == nullptr) return null_argument("out is NULL");
+    if (context != nullptr) {
+      if (result<void> ok = check_context(context); !ok) return ok;
+    } else if (device_index != 0) {
+      return refused(status::argument, "context is NULL and device_index ", device_index);
+    }
+    hmn_tracker_options o{};
+    if (result<void> ok = read_options(options, o); !ok) return ok;
+    *out =
+        handle_of(std::make_unique<tracker>(context != nullptr ? shared(context) : shared_context(),
+                                            device_index, limit_of(o.limit_bytes), o.tag_capacity));
+    return {};
+  });
+}
+
+void hmn_tracker_destroy(hmn_tracker* handle) noexcept {
+  destroy(handle);
+}
+
+hmn_status hmn_tracker_allocate(hmn_tracker* handle, uint64_t bytes, hmn_error* error) noexcept {
+  return change(handle, 0, bytes, error, &tracker::allocate);
+}
+
+hmn_status hmn_tracker_release(hmn_tracker* handle, uint64_t bytes, hmn_error* error) noexcept {
+  return change(handle, 0, bytes, error, &tracker::release);
+}
+
+hmn_status hmn_tracker_tag(hmn_tracker* handle, const char* name, uint32_t* out,
+                           hmn_error* error) noexcept {
+  clear_out(out);
+  return with_tracker(handle, error, [&](tracker& t) -> result<void> {
+    if (name == nullptr) return null_argument("name is NULL");
+    if (out == nullptr) return null_argument("out is NULL");
+    const tag_name kept((std::string_view(name)));
+    if (kept.empty() || kept.view() != name) {
+      return null_argument("name is empty, longer than 63 bytes or no UTF-8");
+    }
+    result<std::uint32_t> tag = t.tag(kept.view());
+    if (!tag) return std::move(tag.why());
+    *out = *tag;
+    return {};
+  });
+}
+
+hmn_status hmn_tracker_allocate_tagged(hmn_tracker* handle, uint32_t tag, uint64_t bytes,
+                                       hmn_error* error) noexcept {
+  return change(handle, tag, bytes, error, &tracker::allocate);
+}
+
+hmn_status hmn_tracker_release_tagged(hmn_tracker* handle, uint32_t tag, uint64_t bytes,
+                                      hmn_error* error) noexcept {
+  return change(handle, tag, bytes, error, &tracker::release);
+}
+
+hmn_status hmn_tracker_would_fit(const hmn_tracker* handle, uint64_t bytes,
+                                 hmn_error* error) noexcept {
+  return with_tracker(handle, error, [&](tracker& t) { return t.would_fit(bytes); });
+}
+
+hmn_status hmn_tracker_set_limit(hmn_tracker* handle, uint64_t limit_bytes,
+                                 hmn_error* error) noexcept {
+  return with_tracker(handle, error, [&](tracker& t) -> result<void> {
+    if (t.set_limit(limit_of(limit_bytes))) return {};
+    return refused(status::limit, "more is allocated than a limit in bytes of ", limit_bytes);
+  });
+}
+
+hmn_status hmn_tracker_read(const hmn_tracker* handle, hmn_tracker_info* out) noexcept {
+  hmn_tracker_info full{};
+  return read_tracker(handle, sized_out::of(out), &full, [&](const tracker& t) -> result<void> {
+    tell(t, full);
+    return {};
+  });
+}
+
+hmn_status hmn_tracker_read_tag(const hmn_tracker* handle, uint32_t tag, hmn_tag* out) noexcept {
+  hmn_tag full{};
+  return read_tracker(handle, sized_out::of(out), &full, [&](const tracker& t) -> result<void> {
+    if (!t.has_tag(tag)) return no_such_tag(tag);
+    const tag_report r = t.read_tag(tag);
+    full.number = tag;
+    full.allocated_bytes = r.bytes.allocated;
+    full.peak_bytes = r.bytes.peak;
+    copy_text(full.name, tag_name(std::string_view(r.name)), full.notes);
+    return {};
+  });
+}
+
+hmn_status hmn_tracker_reset(hmn_tracker* handle, hmn_error* error) noexcept {
+  return with_tracker(handle, error, [](tracker& t) -> result<void> {
+    t.reset();
+    return {};
+  });
+}

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/amd_tool/amount.hpp"
+
+#include <charconv>
+
+#include "model/scan.hpp"
+#include "model/short_text.hpp"
+
+namespace hmn::amd_tool {
+namespace {
+
+struct unit {
+  short_text<8> name;
+  form of;
+  double factor;
+};
+
+// What the tools call kB, MB and GB counts in 1024s.
+constexpr unit units[] = {
+    {"b", form::bytes, 1},
+    {"bytes", form::bytes, 1},
+    {"kb", form::bytes, 1024},
+    {"kib", form::bytes, 1024},
+    {"mb", form::bytes, 1048576},
+    {"mib", form::bytes, 1048576},
+    {"gb", form::bytes, 1073741824},
+    {"gib", form::bytes, 1073741824},
+    {"%", form::percent, 1},
+    {"c", form::celsius, 1},
+    {"\xC2\xB0"
+     "c",
+     form::celsius, 1},
+    {"w", form::watts, 1},
+    {"mw", form::watts, 1e-3},
+    {"uw", form::watts, 1e-6},
+    {"j", form::joules, 1},
+    {"uj", form::joules, 1e-6},
+    {"mhz", form::megahertz, 1},
+    {"ghz", form::megahertz, 1000},
+    {"v", form::volts, 1},
+    {"mv", form::volts, 1e-3},
+    {"rpm", form::rpm, 1},
+    {"", form::rpm, 1},
+};
+
+constexpr std::string_view no_sense = ", which makes no sense";
+constexpr std::string_view no_unit = ", without a unit that is known";
+
+const unit* find_unit(form of, std::string_view name) {
+  const std::string small = lower(name);
+  for (const unit& u : units) {
+    if (u.of == of && u.name.view() == small) return &u;
+  }
+  return nullptr;
+}
+
+std::string_view without_brackets(std::string_view text) {
+  text = scan::trim(text);
+  if (text.size() < 2 || text.front() != '(' || text.back() != ')') return text;
+  return scan::trim(text.substr(1, text.size() - 2));
+}
+
+std::string text_of(const json::value& v) {
+  if (const auto* text = v.as<std::string>()) return *text;
+  return json::show(v);
+}
+
+void refuse(figure& f, std::string_view flaw, status why = status::backend) {
+  f.why = why;
+  f.flaw = flaw;
+}
+
+// The unsigned digits that `text` ends with.
+std::uint32_t last_number(std::string_view text) {
+  std::size_t from = text.size();
+  while (from > 0 && text[from - 1] >= '0' && text[from - 1] <= '9') --from;
+  return scan::number<std::uint32_t>(text.substr(from)).value_or(0);
+}
+
+// "1 (16.0GT/s x16)"; the raw rates of PCI Express 1 to 6.
+void read_link(figure& f) {
+  constexpr std::string_view rates[] = {"2.5", "5", "8", "16", "32", "64"};
+  const std::string small = lower(f.text.view());
+  const std::string_view text = small;
+  const std::size_t end = text.find("gt/s x");
+  const std::size_t begin = text.rfind('(', end);
+  if (end == text.npos || begin == text.npos) return refuse(f, no_sense);
+  std::string_view rate = scan::trim(text.substr(begin + 1, end - begin - 1));
+  if (rate.ends_with(".0")) rate.remove_suffix(2);
+  const std::uint32_t width = last_number(text.substr(0, text.find(')', end)));
+  for (std::size_t i = 0; i < std::size(rates); ++i) {
+    if (rates[i] == rate && width >= 1 && width <= 32) f.whole = (i + 1) << 8 | width;
+  }
+  f.whole != 0 ? void(f.why = status::ok) : refuse(f, no_sense);
+}
+
+void read_hexadecimal(figure& f) {
+  const std::string_view text = f.text.view();
+  const auto number = text.starts_with("0x") ? scan::number(text.substr(2), 16) : std::nullopt;
+  if (!number) return refuse(f, no_sense);
+  f.whole = *number;
+  f.why = status::ok;
+}
+
+void read_throttle(figure& f) {
+  const std::string small = lower(f.text.view());
+  if (small != "throttled" && small != "unthrottled") return refuse(f, no_sense);
+  f.whole = small == "throttled" ? 1 : 0;
+  f.why = status::ok;
+}
+
+// 2^16 - 1 and 2^32 - 1 stand in the driver's tables for what there is not.
+void check(form as, figure& f) {
+  const bool may_be_negative = as == form::celsius;
+  if (!(f.number >= 0 || may_be_negative)) return refuse(f, no_sense);
+  if (as != form::bytes && (f.number == 65535 || f.number == 4294967295.0)) {
+    return refuse(f, ", which stands for nothing", status::unsupported);
+  }
+  if (as == form::percent && f.number > 100) return refuse(f, ", more than 100 %");
+  if (as == form::joules && f.number == 0) {
+    return refuse(f, ": it does not count", status::unsupported);
+  }
+}
+
+void scale(form as, figure& f, bool is_whole, double factor) {
+  f.number *= factor;
+  if (!(f.number - f.number == 0)) return refuse(f, no_sense);
+  f.why = status::ok;
+  check(as, f);
+  if (as != form::bytes || !f.has_value()) return;
+  if (is_whole) {
+    const auto bytes = scan::product(f.whole, static_cast<std::uint64_t>(factor));
+    bytes ? void(f.whole = *bytes) : refuse(f, no_sense);
+  } else if (f.number < 9e18) {
+    f.whole = static_cast<std::uint64_t>(f.number + 0.5);
+    f.is_rounded = true;
+  } else {
+    refuse(f, no_sense);
+  }
+}
+
+void read_amount(form as, figure& f, std::string_view outer_unit) {
+  const std::string_view text = without_brackets(f.text.view());
+  const char* const end = text.data() + text.size();
+  const auto real = std::from_chars(text.data(), end, f.number);
+  if (real.ec != std::errc()) return refuse(f, no_sense);
+  const std::string_view digits = text.substr(0, static_cast<std::size_t>(real.ptr - text.data()));
+  const auto whole = scan::number(digits);
+  f.whole = whole.value_or(0);
+  const std::string_view own = scan::trim(text.substr(digits.size()));
+  const unit* const outer = find_unit(as, outer_unit);
+  const unit* const inner = own.empty() ? outer : find_unit(as, own);
+  if (inner == nullptr) return refuse(f, no_unit);
+  if (!outer_unit.empty() && (outer == nullptr || outer->factor != inner->factor)) {
+    return refuse(f, no_unit);
+  }
+  scale(as, f, whole.has_value(), inner->factor);
+}
+
+}  // namespace
+
+std::string lower(std::string_view text) {
+  std::string small(text);
+  for (char& c : small) {
+    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+  }
+  return small;
+}
+
+bool is_word_for_nothing(std::string_view text) noexcept {
+  text = scan::trim(text);
+  return text.empty() || text.starts_with("N/A") || text.starts_with("n/a") || text == "unknown" ||
+         text == "None" || text == "null";
+}
+
+figure read_figure(form as, const json::value& v, std::string_view unit_of_key) {
+  figure f;
+  const json::value* said = &v;
+  std::string own_unit;
+  if (const auto* parts = v.as<json::object>()) {
+    if (const json::value* inner = parts->find("value")) said = inner;
+    if (const json::value* name = parts->find("unit")) own_unit = text_of(*name);
+  }
+  f.text.assign(scan::trim(text_of(*said)));
+  if (is_word_for_nothing(f.text.view())) {
+    f.why = status::unsupported;
+    return f;
+  }
+  f.why = status::ok;
+  if (as == form::hexadecimal) read_hexadecimal(f);
+  if (as == form::link) read_link(f);
+  if (as == form::throttle) read_throttle(f);
+  if (as >= form::bytes) read_amount(as, f, own_unit.empty() ? unit_of_key : own_unit);
+  return f;
+}
+
+}  // namespace hmn::amd_tool

@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/amd_tool/answer.hpp"
+
+#include <algorithm>
+
+#include "backends/amd_tool/processes.hpp"
+#include "backends/amd_tool/sentence.hpp"
+#include "model/compose.hpp"
+#include "model/json_parse.hpp"
+#include "model/scan.hpp"
+
+namespace hmn::amd_tool {
+namespace {
+
+constexpr unsigned most_false_starts = 32;
+constexpr std::size_t most_sentences = 8;
+
+// A key of a path, and the unit that stands in brackets behind it.
+struct spelled_key {
+  std::string name;
+  std::string_view unit;
+};
+
+// "VRAM Total Memory (B)", "sclk clock speed:"
+spelled_key spell(std::string_view key) {
+  key = scan::trim(key);
+  if (key.ends_with(':')) key.remove_suffix(1);
+  spelled_key s;
+  const std::size_t open = key.rfind(" (");
+  if (key.ends_with(')') && open != key.npos && !key.substr(open).starts_with(" (Sensor")) {
+    s.unit = key.substr(open + 2, key.size() - open - 3);
+    key = key.substr(0, open);
+  }
+  s.name = lower(key);
+  return s;
+}
+
+// Where a list or an object may begin.
+std::size_t find_begin(std::string_view text) {
+  for (std::size_t at = 0; at < text.size(); ++at) {
+    if (text[at] != '{' && text[at] != '[') continue;
+    const std::size_t next = text.find_first_not_of(" \t\r\n", at + 1);
+    if (next != text.npos && std::string_view("\"{[]}").find(text[next]) != text.npos) return at;
+  }
+  return text.npos;
+}
+
+class reader {
+ public:
+  reader(const dialect& d, answer& out) : d_(d), out_(out) {}
+
+  void whole(std::string_view rest) {
+    unsigned false_starts = 0;
+    while (!rest.empty()) {
+      const std::size_t at = std::min(find_begin(rest), rest.size());
+      beside(rest.substr(0, at));
+      rest.remove_prefix(at);
+      std::size_t length = 0;
+      const auto v = json::parse_front(rest, length);
+      if (const auto* document = std::get_if<json::value>(&v)) {
+        ++out_.documents;
+        any(*document, false_starts == 0);
+        rest.remove_prefix(length);
+      } else if (!rest.empty()) {
+        if (false_starts++ == 0) broken(*std::get_if<json::syntax_error>(&v));
+        if (false_starts == most_false_starts) return;
+        rest.remove_prefix(1);
+      }
+    }
+  }
+
+ private:
+  void problem(std::initializer_list<piece> parts) {
+    if (out_.problems.size() < most_sentences) out_.problems.emplace_back(compose(parts));
+  }
+
+  void broken(const json::syntax_error& e) {
+    if (e.key.empty()) return;  // a line of words in brackets
+    problem({d_.tool.name, "'s answer breaks off or makes no sense after the key \"",
+             text<64>(e.key).view(), "\" in line ", e.line, ": ", e.what});
+  }
+
+  void beside(std::string_view lines) {
+    while (!lines.empty()) note_line(scan::trim(scan::take_line(lines)));
+  }
+
+  void note_line(std::string_view line) {
+    if (line.empty()) return;
+    if (find_sentence(line) == nullptr) {
+      if (out_.stray.empty()) out_.stray.assign(line);
+    } else if (out_.sentences.size() < most_sentences) {
+      out_.sentences.emplace_back(line);
+    }
+  }
+
+  // `is_whole`: not a part of something that broke off, in which places mean nothing.
+  void any(const json::value& v, bool is_whole) {
+    if (const auto* list = v.as<json::array>()) {
+      items(*list, is_whole);
+    } else if (const auto* members = v.as<json::object>()) {
+      one(*members);
+    }
+  }
+
+  void items(const json::array& list, bool is_whole) {
+    std::uint32_t place = 0;
+    for (const json::value& item : list.items) {
+      const auto* members = item.as<json::object>();
+      if (members != nullptr && members->find("gpu") != nullptr) {
+        one(*members);
+      } else if (members != nullptr && is_whole) {
+        holds_named_cards(*members) ? one(*members) : one_card(place, *members);
+      }
+      ++place;
+    }
+  }
+
+  static bool holds_named_cards(const json::object& o) {
+    return !o.keys.empty() && o.keys[0].starts_with("card") &&
+           o.values[0].as<json::object>() != nullptr;
+  }
+
+  void one(const json::object& o) {
+    if (const json::value* wrapped = o.find("gpu_data")) return any(*wrapped, true);
+    if (const json::value* said = o.find("error")) return note_line(said_by(*said));
+    if (const json::value* number = o.find("gpu")) {
+      const auto* index = number->as<std::uint64_t>();
+      if (index != nullptr && *index < most_cards) {
+        return one_card(static_cast<std::uint32_t>(*index), o);
+      }
+      return problem({d_.tool.name, " numbers a GPU ", json::show(*number)});
+    }
+    for (std::size_t i = 0; i < o.keys.size(); ++i) named(o.keys[i], o.values[i]);
+  }
+
+  static std::string said_by(const json::value& v) {
+    const auto* text = v.as<std::string>();
+    return text != nullptr ? *text : json::show(v);
+  }
+
+  // "card0": {…}, "system": {…}
+  void named(std::string_view key, const json::value& v) {
+    const auto* members = v.as<json::object>();
+    if (members == nullptr) return;
+    if (key.starts_with("card")) {
+      const auto index = scan::number<std::uint32_t>(key.substr(4));
+      if (index && *index < most_cards) one_card(*index, *members);
+    } else if (key == "system") {
+      for (std::size_t i = 0; i < members->keys.size(); ++i) {
+        of_system(members->keys[i], members->values[i]);
+      }
+    }
+  }
+
+  void of_system(std::string_view key, const json::value& v) {
+    const auto* said = v.as<std::string>();
+    if (said == nullptr) return;
+    if (key == "Driver version" && !is_word_for_nothing(*said)) out_.driver.assign(*said);
+    if (!key.starts_with("PID")) return;
+    const auto pid = scan::number<std::uint32_t>(key.substr(3));
+    if (pid && has_room()) out_.processes.push_back(row_of_line(*pid, *said));
+  }
+
+  bool has_room() {
+    if (out_.processes.size() < most_processes) return true;
+    out_.is_truncated = true;
+    return false;
+  }
+
+  card* card_of(std::uint32_t index) {
+    for (card& c : out_.cards) {
+      if (c.index == index) return &c;
+    }
+    if (out_.cards.size() == most_cards) return nullptr;
+    out_.cards.emplace_back().index = index;
+    return &out_.cards.back();
+  }
+
+  void one_card(std::uint32_t index, const json::object& o) {
+    ++out_.records;
+    if (const json::value* list = o.find("process_list")) return processes_of(index, *list);
+    card* const c = card_of(index);
+    if (c == nullptr) return;
+    if (c->document == out_.documents) {
+      problem({d_.tool.name, " tells of GPU ", index, " twice in one answer"});
+      c->figures = {};
+      return;
+    }
+    c->document = out_.documents;
+    std::string path;
+    members_of(*c, path, o);
+    if (!c->is_told()) {
+      problem({d_.tool.name, " tells nothing that is known of GPU ", index});
+    }
+  }
+
+  void processes_of(std::uint32_t index, const json::value& v) {
+    const auto* list = v.as<json::array>();
+    if (list == nullptr) return;
+    for (const json::value& item : list->items) {
+      const auto* members = item.as<json::object>();
+      const json::value* inner = members != nullptr ? members->find("process_info") : nullptr;
+      const auto* row = inner != nullptr ? inner->as<json::object>() : members;
+      // In place of an object: "No running processes detected".
+      const auto read = row != nullptr ? row_of_object(*row) : std::nullopt;
+      if (!read || !has_room()) continue;
+      out_.processes.push_back(*read);
+      out_.processes.back().card = index;
+    }
+  }
+
+  void members_of(card& c, std::string& path, const json::object& o) {
+    const std::size_t length = path.size();
+    for (std::size_t i = 0; i < o.keys.size(); ++i) {
+      const spelled_key key = spell(o.keys[i]);
+      path += key.name;
+      const auto* inner = o.values[i].as<json::object>();
+      if (inner != nullptr && inner->find("value") == nullptr) {
+        path += '/';
+        members_of(c, path, *inner);
+      } else {
+        leaf(c, path, o.keys[i], o.values[i], key.unit);
+      }
+      path.resize(length);
+    }
+  }
+
+  void leaf(card& c, std::string_view path, const std::string& key, const json::value& v,
+            std::string_view unit) {
+    for (std::size_t i = 0; i < d_.rows.size(); ++i) {
+      if (d_.rows[i].path.view() != path) continue;
+      figure& old = c.figures[static_cast<std::size_t>(d_.rows[i].what)];
+      figure fresh = read_figure(d_.rows[i].as, v, unit);
+      fresh.rank = static_cast<std::uint8_t>(i);
+      fresh.key.assign(path.find('/') == path.npos ? std::string_view(key) : path);
+      if (old.why != status::empty && old.rank == fresh.rank) {
+        old.why = status::backend;
+        old.flaw = ", and stands twice";
+      } else if (old.why == status::empty || !old.has_value() ||
+                 (fresh.has_value() && fresh.rank < old.rank)) {
+        old = fresh;
+      }
+    }
+  }
+
+  const dialect& d_;
+  answer& out_;
+};
+
+}  // namespace
+
+void read_answer(const dialect& d, std::string_view output, answer& into) {
+  std::string valid;
+  append_utf8(valid, output);
+  const std::size_t earlier = into.processes.size();
+  reader(d, into).whole(valid);
+  check_processes(d, into, earlier);
+}
+
+}  // namespace hmn::amd_tool

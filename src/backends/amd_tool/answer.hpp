@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What a tool printed, as cards and processes: a pure function from text to values.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "backends/amd_tool/amount.hpp"
+#include "backends/amd_tool/dialect.hpp"
+#include "model/text.hpp"
+
+namespace hmn::amd_tool {
+
+struct card {
+  std::uint32_t index = 0;
+  std::uint32_t document = 0;  // the last that told of it
+  std::array<figure, static_cast<std::size_t>(field::count)> figures;
+
+  [[nodiscard]] const figure& operator[](field f) const {
+    return figures[static_cast<std::size_t>(f)];
+  }
+  [[nodiscard]] bool is_told() const noexcept {
+    for (const figure& f : figures) {
+      if (f.has_value()) return true;
+    }
+    return false;
+  }
+};
+
+struct process_row {
+  std::uint32_t pid = 0;
+  std::optional<std::uint32_t> card;   // none: the tool does not tell
+  std::optional<std::uint32_t> cards;  // how many it uses
+  std::optional<std::uint64_t> used;
+  std::optional<std::uint64_t> host;
+  std::string_view flaw;  // why `used` is absent
+  bool is_estimated = false;
+  text<64> name;  // empty: not told
+};
+
+inline constexpr std::size_t most_cards = 256;
+inline constexpr std::size_t most_processes = 4096;
+
+struct answer {
+  std::uint32_t documents = 0;
+  std::uint32_t records = 0;  // of cards and of their processes
+  std::vector<card> cards;
+  std::vector<process_row> processes;
+  text<96> driver;
+  std::vector<text<256>> problems;   // of its form, as sentences
+  std::vector<text<256>> sentences;  // that are known
+  text<256> stray;                   // the first other line
+  bool is_truncated = false;         // there were more than `most_cards` or `most_processes`
+};
+
+// Reads `output` into what earlier outputs of the same reading gave.
+void read_answer(const dialect& d, std::string_view output, answer& into);
+
+}  // namespace hmn::amd_tool

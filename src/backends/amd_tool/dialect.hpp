@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What one of the two commands is asked, and under which keys it has told each figure.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "backends/command_tool/description.hpp"
+#include "model/device.hpp"
+#include "model/short_text.hpp"
+
+namespace hmn::amd_tool {
+
+enum class field : std::uint8_t {
+  name,
+  unique_id,
+  bus,
+  pci_device,
+  driver,
+  vram_total,
+  vram_used,
+  visible_total,
+  visible_used,
+  host_total,
+  host_used,
+  gpu_busy,
+  memory_busy,
+  media_busy,
+  edge,
+  hotspot,
+  memory_temperature,
+  edge_limit,
+  hotspot_limit,
+  memory_limit,
+  edge_shutdown,
+  hotspot_shutdown,
+  memory_shutdown,
+  average_power,
+  package_power,
+  power_limit,
+  lowest_power_limit,
+  highest_power_limit,
+  energy,
+  core_clock,
+  memory_clock,
+  soc_clock,
+  fabric_clock,
+  video_clock,
+  highest_core_clock,
+  highest_memory_clock,
+  core_voltage,
+  soc_voltage,
+  memory_voltage,
+  fan_percent,
+  fan_rpm,
+  pcie_link,
+  throttle,
+  count,
+};
+
+enum class form : std::uint8_t {
+  text,
+  hexadecimal,
+  link,      // "1 (16.0GT/s x16)"
+  throttle,  // "UNTHROTTLED"
+  bytes,     // this and those that follow are numbers with a unit
+  percent,
+  celsius,
+  watts,
+  joules,
+  megahertz,
+  volts,
+  rpm,
+};
+
+// `path`: keys from the card inwards, lower case, without the unit in brackets. Of several rows
+// for a field the first that has a value counts.
+struct row {
+  field what;
+  form as;
+  short_text<44> path;
+};
+
+// A question is the words of a command line.
+struct dialect {
+  command_tool::description tool;
+  std::span<const row> rows;
+  std::string_view identity;   // asked once; empty: `figures` tells it
+  std::string_view figures;    // asked in each reading
+  std::string_view plain;      // instead, of a tool that refuses an option of `figures`
+  std::string_view processes;  // empty: `figures` tells them
+  bool may_scale_kib_by_1000;  // in what it calls bytes of a process
+};
+
+extern const dialect rocm_smi;
+extern const dialect amd_smi;
+
+inline constexpr std::string_view folders[] = {"/usr/bin/", "/opt/rocm/bin/"};
+
+// What both are, but for their names.
+constexpr command_tool::description describe(source from, std::string_view name,
+                                             std::string_view absent) {
+  return {.from = from,
+          .name = name,
+          .gpu = "an AMD GPU",
+          .vendor = vendor::amd,
+          .driver = "amdgpu",
+          .folders = folders,
+          .absent = absent,
+          .is_known_by_place = true};
+}
+
+}  // namespace hmn::amd_tool

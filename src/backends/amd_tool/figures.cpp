@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <iterator>
+
+#include "backends/amd_tool/source.hpp"
+#include "model/compose.hpp"
+
+namespace hmn::amd_tool {
+namespace {
+
+namespace bit = telemetry_field;
+
+struct real_field {
+  field what;
+  std::uint32_t bit;
+  std::optional<double> telemetry::*into;
+};
+
+// The later of two for one field stands in for the earlier.
+constexpr real_field real_fields[] = {
+    {field::gpu_busy, bit::gpu_busy, &telemetry::gpu_busy_percent},
+    {field::memory_busy, bit::memory_busy, &telemetry::memory_busy_percent},
+    {field::edge, bit::temperature, &telemetry::temperature_celsius},
+    {field::hotspot, bit::hotspot, &telemetry::hotspot_celsius},
+    {field::memory_temperature, bit::memory_temperature, &telemetry::memory_celsius},
+    {field::average_power, bit::power, &telemetry::power_watts},
+    {field::package_power, bit::power, &telemetry::power_watts},
+    {field::power_limit, bit::power_limit, &telemetry::power_limit_watts},
+    {field::energy, bit::energy, &telemetry::energy_joules},
+};
+
+struct count_field {
+  field what;
+  std::uint32_t bit;
+  std::optional<std::uint32_t> telemetry::*into;
+};
+
+constexpr count_field count_fields[] = {
+    {field::core_clock, bit::core_clock, &telemetry::core_clock_mhz},
+    {field::memory_clock, bit::memory_clock, &telemetry::memory_clock_mhz},
+    {field::fan_percent, bit::fan_percent, &telemetry::fan_percent},
+    {field::fan_rpm, bit::fan_rpm, &telemetry::fan_rpm},
+};
+
+struct metric_field {
+  field what;
+  metric_id id;
+  std::uint32_t instance;
+};
+
+constexpr metric_field metric_fields[] = {
+    {field::gpu_busy, metric_id::engine_percent, which::engine::graphics},
+    {field::memory_busy, metric_id::engine_percent, which::engine::memory},
+    {field::media_busy, metric_id::engine_percent, which::engine::video},
+    {field::edge, metric_id::temperature, which::sensor::core},
+    {field::hotspot, metric_id::temperature, which::sensor::hotspot},
+    {field::memory_temperature, metric_id::temperature, which::sensor::memory},
+    {field::edge_limit, metric_id::temperature_limit, which::sensor::core},
+    {field::hotspot_limit, metric_id::temperature_limit, which::sensor::hotspot},
+    {field::memory_limit, metric_id::temperature_limit, which::sensor::memory},
+    {field::edge_shutdown, metric_id::temperature_shutdown, which::sensor::core},
+    {field::hotspot_shutdown, metric_id::temperature_shutdown, which::sensor::hotspot},
+    {field::memory_shutdown, metric_id::temperature_shutdown, which::sensor::memory},
+    {field::average_power, metric_id::power_watts, which::power_reading::average},
+    {field::package_power, metric_id::power_watts, which::power_reading::package},
+    {field::power_limit, metric_id::power_limit_watts, which::power_limit::current},
+    {field::lowest_power_limit, metric_id::power_limit_watts, which::power_limit::lowest},
+    {field::highest_power_limit, metric_id::power_limit_watts, which::power_limit::highest},
+    {field::energy, metric_id::energy_joules, which::power_reading::package},
+    {field::core_clock, metric_id::clock_mhz, which::clock::core},
+    {field::memory_clock, metric_id::clock_mhz, which::clock::memory},
+    {field::soc_clock, metric_id::clock_mhz, which::clock::soc},
+    {field::fabric_clock, metric_id::clock_mhz, which::clock::fabric},
+    {field::video_clock, metric_id::clock_mhz, which::clock::video},
+    {field::highest_core_clock, metric_id::clock_limit_mhz, which::clock::core},
+    {field::highest_memory_clock, metric_id::clock_limit_mhz, which::clock::memory},
+    {field::core_voltage, metric_id::voltage, which::rail::core},
+    {field::soc_voltage, metric_id::voltage, which::rail::soc},
+    {field::memory_voltage, metric_id::voltage, which::rail::memory},
+    {field::fan_percent, metric_id::fan_percent, 0},
+    {field::fan_rpm, metric_id::fan_rpm, 0},
+};
+
+}  // namespace
+
+failure amd_source::why_absent(const figure& f) const {
+  if (f.why == status::empty) {
+    return fail(status::unsupported, {d_.tool.name, " prints no such figure of this GPU"});
+  }
+  return fail(f.why,
+              {d_.tool.name, "'s \"", f.key.view(), "\" is \"", f.text.view(), "\"", f.flaw});
+}
+
+void amd_source::report(const card& c, field f, std::uint32_t bits, std::uint32_t about,
+                        slot number, reading& r) const {
+  if (r.wants_remarks()) remark(why_absent(c[f]), about, bits, number, r);
+}
+
+void amd_source::use_of(pool& p, const card& c, field used, slot number, reading& r) const {
+  const figure& f = c[used];
+  if (!f.has_value()) {
+    return report(c, used, pool_field::used | pool_field::free, subject::pools, number, r);
+  }
+  if (f.whole > *p.total) {
+    return remark(
+        fail(status::backend, {d_.tool.name, "'s \"", f.key.view(), "\" is more than there is"}),
+        subject::pools, pool_field::used | pool_field::free, number, r);
+  }
+  p.used = f.whole;
+  p.free = *p.total - f.whole;
+  if (f.is_rounded) p.notes |= note::estimated;
+}
+
+result<void> amd_source::memory(slot number, pools& out, reading& r) {
+  constexpr struct {
+    pool_kind kind;
+    field total, used;
+  } all[] = {{pool_kind::vram, field::vram_total, field::vram_used},
+             {pool_kind::vram_visible, field::visible_total, field::visible_used},
+             {pool_kind::host, field::host_total, field::host_used}};
+  const auto found = card_of(number, r);
+  if (!found) return found.why();
+  const card& c = **found;
+  for (const auto& one : all) {
+    const figure& total = c[one.total];
+    if (!total.has_value() || total.whole == 0) {
+      if (one.kind == pool_kind::vram) return why_absent(total);
+      continue;
+    }
+    pool p;
+    p.from = d_.tool.from;
+    p.accounting = accounting::allocated;
+    p.kind = one.kind;
+    p.is_main = one.kind == pool_kind::vram;
+    p.total = total.whole;
+    if (total.is_rounded) p.notes |= note::estimated;
+    use_of(p, c, one.used, number, r);
+    out.add(p);
+  }
+  return {};
+}
+
+result<void> amd_source::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+                                   reading& r) {
+  const auto found = card_of(number, r);
+  if (!found) return found.why();
+  const card& c = **found;
+  out = {};
+  out.from = d_.tool.from;
+  out.sources = bit_of(d_.tool.from);
+  std::uint32_t left = fields;
+  std::vector<missing> gaps;
+  const auto note = [&](std::uint32_t bits, failure why) {
+    add_missing(gaps, bits, why.code, why.message);
+  };
+  const auto take = [&](field what, std::uint32_t bits, auto&& put) {
+    if ((left & bits) == 0) return;
+    if (c[what].has_value()) {
+      put(c[what]);
+      left &= ~bits;
+    } else if (c[what].why != status::empty) {
+      note(bits, why_absent(c[what]));
+    }
+  };
+  for (const real_field& f : real_fields) {
+    take(f.what, f.bit, [&](const figure& v) { out.*f.into = v.number; });
+  }
+  for (const count_field& f : count_fields) {
+    take(f.what, f.bit,
+         [&](const figure& v) { out.*f.into = static_cast<std::uint32_t>(v.number + 0.5); });
+  }
+  take(field::pcie_link, bit::pcie_generation,
+       [&](const figure& v) { out.pcie_generation = static_cast<std::uint32_t>(v.whole >> 8); });
+  take(field::pcie_link, bit::pcie_width,
+       [&](const figure& v) { out.pcie_width = static_cast<std::uint32_t>(v.whole & 0xFF); });
+  take(field::throttle, bit::throttle,
+       [&](const figure& v) { out.throttle = v.whole != 0 ? throttle::other : 0; });
+  // What was said of a field counts while nothing else has given it.
+  std::uint32_t silent = left;
+  for (missing& g : gaps) {
+    g.fields &= left;
+    silent &= ~g.fields;
+  }
+  if (silent != 0) note(silent, why_absent({}));
+  if (left == fields) {
+    return gaps.empty() ? why_absent({}) : fail(gaps.front().code, gaps.front().message);
+  }
+  remark(gaps, subject::telemetry, number, r);
+  return {};
+}
+
+result<void> amd_source::metrics(slot number, bool, std::vector<metric>& out, reading& r) {
+  const auto found = card_of(number, r);
+  if (!found) return found.why();
+  for (const metric_field& m : metric_fields) {
+    const figure& f = (**found)[m.what];
+    if (f.has_value()) out.push_back(measured(d_.tool.from, m.id, m.instance, f.number));
+  }
+  return {};
+}
+
+}  // namespace hmn::amd_tool

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/amd_tool/processes.hpp"
+
+#include <span>
+
+#include "model/scan.hpp"
+
+namespace hmn::amd_tool {
+namespace {
+
+// Takes what stands behind the last ", " off the end.
+std::string_view take_last(std::string_view& line) {
+  const std::size_t at = line.rfind(',');
+  if (at == line.npos) return {};
+  const std::string_view last = scan::trim(line.substr(at + 1));
+  line = line.substr(0, at);
+  return last;
+}
+
+const json::value* find_in(const json::object& o, std::string_view key) {
+  if (const json::value* direct = o.find(key)) return direct;
+  const json::value* group = o.find("memory_usage");
+  const auto* members = group != nullptr ? group->as<json::object>() : nullptr;
+  return members != nullptr ? members->find(key) : nullptr;
+}
+
+std::optional<std::uint64_t> bytes_in(const json::object& o, std::string_view key,
+                                      process_row& row) {
+  const json::value* v = find_in(o, key);
+  if (v == nullptr) return std::nullopt;
+  const figure f = read_figure(form::bytes, *v, {});
+  if (f.is_rounded) row.is_estimated = true;
+  return f.has_value() ? std::optional(f.whole) : std::nullopt;
+}
+
+std::uint32_t pid_in(const json::object& o) {
+  const json::value* v = o.find("pid");
+  if (v == nullptr) return 0;
+  const auto* text = v->as<std::string>();
+  const auto pid = scan::number<std::uint32_t>(text != nullptr ? *text : json::show(*v));
+  return pid && *pid <= 0x7FFFFFFF ? *pid : 0;
+}
+
+// A driver counts whole pages, so that bytes are a multiple of 1024. amd-smi 26 prints KiB times
+// 1000 and calls that bytes, too.
+enum class counting { bytes, thousands, either };
+
+counting counting_of(std::span<const process_row> rows) {
+  bool all_in_1024s = true;
+  bool all_in_1000s = true;
+  const auto look = [&](const std::optional<std::uint64_t>& bytes) {
+    if (!bytes) return;
+    all_in_1024s = all_in_1024s && *bytes % 1024 == 0;
+    all_in_1000s = all_in_1000s && *bytes % 1000 == 0;
+  };
+  for (const process_row& row : rows) {
+    look(row.used);
+    look(row.host);
+  }
+  if (!all_in_1000s) return counting::bytes;
+  return all_in_1024s ? counting::either : counting::thousands;
+}
+
+void recount(process_row& row, counting how) {
+  for (auto* const figure : {&row.used, &row.host}) {
+    if (!*figure || **figure == 0) continue;
+    if (how == counting::thousands) {
+      *figure = scan::product(**figure / 1000, 1024);
+    } else {
+      row.is_estimated = true;
+    }
+  }
+}
+
+void drop(process_row& row, std::string_view flaw) {
+  row.used.reset();
+  row.host.reset();
+  row.flaw = flaw;
+}
+
+// The same figure under each of several cards is the process' sum, or a chance: it cannot be told.
+void check_repeated(process_row& row, std::span<const process_row> rows) {
+  std::size_t others = 0;
+  std::size_t alike = 0;
+  for (const process_row& other : rows) {
+    if (other.pid != row.pid || other.card == row.card) continue;
+    ++others;
+    alike += other.used == row.used && other.host == row.host ? 1 : 0;
+  }
+  if (others != 0 && alike == others && row.used) {
+    row.flaw = "it tells the same for each card, so that it may be the sum of all";
+  }
+}
+
+}  // namespace
+
+process_row row_of_line(std::uint32_t pid, std::string_view line) {
+  process_row row;
+  row.pid = pid;
+  (void)take_last(line);  // occupancy
+  (void)take_last(line);  // SDMA
+  row.used = scan::number(take_last(line));
+  row.cards = scan::number<std::uint32_t>(take_last(line));
+  row.name.assign(line);
+  if (row.cards != 0 && row.used.value_or(0) == 0) drop(row, "it tells no figure");
+  return row;
+}
+
+std::optional<process_row> row_of_object(const json::object& o) {
+  process_row row;
+  row.pid = pid_in(o);
+  if (row.pid == 0) return std::nullopt;
+  row.used = bytes_in(o, "vram_mem", row);
+  row.host = bytes_in(o, "gtt_mem", row);
+  if (const json::value* name = o.find("name")) {
+    const auto* text = name->as<std::string>();
+    if (text != nullptr && !is_word_for_nothing(*text)) {
+      row.name.assign(std::string_view(*text).substr(text->rfind('/') + 1));
+    }
+  }
+  // Without the right to look into a process all of its figures are 0.
+  const bool is_nothing = row.used.value_or(0) == 0 && row.host.value_or(0) == 0 &&
+                          bytes_in(o, "cpu_mem", row).value_or(0) == 0;
+  if (!row.used || is_nothing) drop(row, "it tells no figure; that may need more rights");
+  return row;
+}
+
+void check_processes(const dialect& d, answer& a, std::size_t from) {
+  const std::span<process_row> rows = std::span(a.processes).subspan(from);
+  if (!d.may_scale_kib_by_1000) return;
+  for (process_row& row : rows) check_repeated(row, rows);
+  const counting how = counting_of(rows);
+  for (process_row& row : rows) {
+    if (!row.flaw.empty()) drop(row, row.flaw);
+    if (how != counting::bytes) recount(row, how);
+  }
+}
+
+}  // namespace hmn::amd_tool

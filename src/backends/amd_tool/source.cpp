@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/amd_tool/source.hpp"
+
+#include <array>
+
+#include "model/compose.hpp"
+#include "model/pci_address.hpp"
+#include "model/scan.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::amd_tool {
+namespace {
+
+// In the topology of the kernel's compute driver.
+bool has_compute_node(const std::string& sys_root) {
+  const std::string nodes = sys_root + "/class/kfd/kfd/topology/nodes";
+  bool found = false;
+  (void)platform::for_each_entry(nodes.c_str(), [&](std::string_view name) {
+    std::array<char, 32> buffer;
+    const auto got = platform::read_small(compose({nodes, "/", name, "/gpu_id"}).c_str(), buffer);
+    std::string_view text(buffer.data(), got ? got.value : 0);
+    found = scan::number(scan::take_line(text)).value_or(0) != 0;  // 0: a processor
+    return !found;
+  });
+  return found;
+}
+
+// The kernel's banner without blanks stands for its version in some: "Linuxversion6.14.0-24(…)…".
+std::string_view version_of(std::string_view text) {
+  constexpr std::string_view banner = "Linuxversion";
+  if (text.starts_with(banner)) text.remove_prefix(banner.size());
+  return text.substr(0, text.find('('));
+}
+
+}  // namespace
+
+result<void> amd_source::probe() {
+  if (result<void> here = tool_source::probe(); !here) return here;
+  if (!pci::gpus_on_bus(sys_root_, vendor::amd).empty() || has_compute_node(sys_root_)) return {};
+  return fail(status::no_source, "no AMD GPU here");
+}
+
+result<void> amd_source::ask_figures(reading& r) {
+  if (program_.was_replaced()) {
+    identity_ = {};
+    is_plain_ = false;
+  }
+  if (!d_.identity.empty() && identity_.cards.empty()) {
+    if (result<void> told = put(d_.identity, identity_, r); !told) return told;
+  }
+  now_ = identity_;
+  if (!is_plain_) {
+    result<void> told = put(d_.figures, now_, r);
+    if (told || told.why().code != status::unsupported) return told;
+    is_plain_ = true;
+  }
+  return put(d_.plain, now_, r);
+}
+
+result<void> amd_source::ask(reading& r) {
+  result<void> told = ask_figures(r);
+  for (std::size_t i = 0; told && i < now_.cards.size(); ++i) adopt_card(i, r);
+  return told;
+}
+
+device amd_source::identity_of(const card& c) const {
+  device who;
+  who.from = d_.tool.from;
+  who.vendor = vendor::amd;
+  who.state = state::ready;
+  who.driver_index = c.index;
+  who.name.assign(c[field::name].has_value() ? c[field::name].text.view() : std::string_view());
+  who.pci_bus_id = normal_pci_address(scan::trim(c[field::bus].text.view()));
+  const figure& id = c[field::unique_id];
+  if (id.has_value() && id.whole != 0) who.uuid.assign(compose({"GPU-", hex(id.whole, 16)}));
+  const figure& model = c[field::pci_device];
+  if (model.has_value() && model.whole <= 0xFFFF) {
+    who.pci_device = static_cast<std::uint32_t>(model.whole);
+  }
+  const figure& driver = c[field::driver];
+  who.driver_version.assign(
+      version_of(driver.has_value() ? driver.text.view() : now_.driver.view()));
+  if (c[field::name].text.was_cut()) who.notes |= note::truncated;
+  return who;
+}
+
+void amd_source::adopt_card(std::size_t at, reading& r) {
+  const card& c = now_.cards[at];
+  if (!c.is_told()) return;
+  const device who = identity_of(c);
+  const known_gpu* const k = adopt(who, at);
+  if (k == nullptr) {
+    return remark(
+        fail(status::unsupported, {d_.tool.name, " tells of more than one GPU at ",
+                                   who.pci_bus_id.view(), " (partitions); only the first is read"}),
+        subject::devices, 0, find(who), r);
+  }
+  if (k->who.name.empty()) {
+    report(c, field::name, device_field::name, subject::devices, k->who.number, r);
+  }
+  if (k->who.pci_bus_id.empty()) {
+    report(c, field::bus, device_field::pci, subject::devices, k->who.number, r);
+  }
+}
+
+result<const card*> amd_source::card_of(slot number, reading& r) {
+  result<std::size_t> at = row_of(number, r);
+  if (!at) return std::move(at.why());
+  return &now_.cards[*at];
+}
+
+}  // namespace hmn::amd_tool

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "backends/amd_tool/answer.hpp"
+#include "backends/command_tool/source.hpp"
+
+namespace hmn::amd_tool {
+
+using command_tool::missing;
+
+// One of the two commands. A reading starts it once for all figures, and amd-smi once more for the
+// processes and, the first time, for what does not change.
+class amd_source final : public command_tool::tool_source {
+ public:
+  amd_source(const dialect& d, const settings& s, const std::string& path)
+      : tool_source(d.tool, s, path), d_(d) {}
+
+  result<void> probe() override;
+  result<void> memory(slot number, pools& out, reading& r) override;
+  result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+                         reading& r) override;
+  result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
+  result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
+  result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
+
+ private:
+  result<void> ask(reading& r) override;
+  void forget_processes() noexcept override { rows_.reset(); }
+  result<void> ask_figures(reading& r);
+  // Puts a question, reads the answer into `into`, and remarks what the tool says beside it.
+  result<void> put(std::string_view question, answer& into, reading& r);
+  result<void> load_processes(reading& r);
+  void adopt_card(std::size_t at, reading& r);
+  device identity_of(const card& c) const;
+  result<const card*> card_of(slot number, reading& r);
+  [[nodiscard]] failure why_absent(const figure& f) const;
+  // Remarks why a field is absent.
+  void report(const card& c, field f, std::uint32_t bit, std::uint32_t about, slot number,
+              reading& r) const;
+  void use_of(pool& p, const card& c, field used, slot number, reading& r) const;
+  result<const card*> card_with_processes(slot number, reading& r);
+  [[nodiscard]] bool is_of(const process_row& row, const card& c) const;
+  usage usage_of(const process_row& row, const card& c, slot number, reading& r) const;
+
+  const dialect& d_;
+  answer identity_;
+  bool is_plain_ = false;
+
+  // Of this reading.
+  answer now_;
+  std::optional<result<void>> rows_;
+};
+
+}  // namespace hmn::amd_tool

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/amd_tool/source.hpp"
+#include "model/compose.hpp"
+
+namespace hmn::amd_tool {
+
+result<void> amd_source::load_processes(reading& r) {
+  if (rows_) return *rows_;
+  rows_ = load(r);
+  if (!*rows_ || d_.processes.empty()) return *rows_;
+  now_.processes.clear();
+  rows_ = put(d_.processes, now_, r);
+  return *rows_;
+}
+
+result<const card*> amd_source::card_with_processes(slot number, reading& r) {
+  if (const auto found = card_of(number, r); !found) return found;
+  if (result<void> loaded = load_processes(r); !loaded) return std::move(loaded.why());
+  return card_of(number, r);
+}
+
+// Without a card of its own a row is of the only one that there is.
+bool amd_source::is_of(const process_row& row, const card& c) const {
+  if (row.cards == 0) return false;
+  return row.card ? *row.card == c.index : now_.cards.size() == 1;
+}
+
+usage amd_source::usage_of(const process_row& row, const card& c, slot number, reading& r) const {
+  usage u;
+  u.pid = row.pid;
+  u.from = d_.tool.from;
+  u.accounting = accounting::allocated;
+  u.kinds = usage_kind::compute;
+  if (!d_.processes.empty()) u.kinds.reset();  // amd-smi lists those that draw, too
+  u.used = row.used;
+  u.host_pool = row.host;
+  if (row.is_estimated) u.notes |= note::estimated;
+  std::string_view flaw = row.flaw;
+  const figure& total = c[field::vram_total];
+  if (u.used && total.has_value() && *u.used > total.whole) {
+    u.used.reset();
+    flaw = "it tells more memory than the GPU has";
+  }
+  if (!u.used) {
+    if (flaw.empty()) flaw = "it tells no figure";
+    remark_use(fail(flaw.find("rights") != flaw.npos ? status::permission : status::unsupported,
+                    {d_.tool.name, " does not say what this process uses: ", flaw}),
+               row.pid, number, r);
+  }
+  // A program's name as the host tells it is better: rocm-smi prints it in lower case.
+  if (is_running(row.pid)) return u;
+  if (!is_in_initial_pid_namespace()) u.notes |= note::foreign_pid;
+  if (row.name.empty()) return u;
+  u.name_state = name_state::resolved;
+  u.name = row.name.view();
+  return u;
+}
+
+result<void> amd_source::processes(slot number, std::vector<usage>& out, reading& r) {
+  const auto found = card_with_processes(number, r);
+  if (!found) return found.why();
+  const card& c = **found;
+  std::size_t unplaced = 0;
+  for (const process_row& row : now_.processes) {
+    const bool is_anywhere = !row.card && now_.cards.size() > 1 && row.cards != 0;
+    unplaced += is_anywhere ? 1 : 0;
+    if (is_of(row, c)) out.push_back(usage_of(row, c, number, r));
+  }
+  if (unplaced != 0) {
+    remark(fail(status::unsupported,
+                {d_.tool.name, " does not say on which GPU ", unplaced, " process(es) are"}),
+           subject::processes, 0, number, r);
+  }
+  return {};
+}
+
+result<void> amd_source::process(slot number, std::uint32_t pid, bool, usage& out, reading& r) {
+  const auto found = card_with_processes(number, r);
+  if (!found) return found.why();
+  const card& c = **found;
+  for (const process_row& row : now_.processes) {
+    if (row.pid != pid || !is_of(row, c)) continue;
+    out = usage_of(row, c, number, r);
+    return {};
+  }
+  // No figure is no proof: in a container a process may stand there under another pid.
+  return fail(status::no_process, {d_.tool.name, " lists no process ", pid, " on this GPU"});
+}
+
+}  // namespace hmn::amd_tool

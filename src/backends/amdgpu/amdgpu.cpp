@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/amdgpu/amdgpu.hpp"
+
+#include <utility>
+
+#include "backends/amdgpu/identity.hpp"
+#include "backends/amdgpu/memory.hpp"
+#include "backends/amdgpu/telemetry.hpp"
+#include "backends/drm/discovery.hpp"
+#include "model/compose.hpp"
+
+namespace hmn::amdgpu {
+namespace {
+
+using drm::card;
+using drm::compute_node;
+using drm::visit;
+
+class amdgpu_driver final : public drm::driver {
+ public:
+  explicit amdgpu_driver(std::unique_ptr<drm::compute_driver> compute)
+      : compute_(std::move(compute)) {}
+
+  source from() const noexcept override { return source::amdgpu; }
+  bool serves(const card& c) const noexcept override {
+    return c.driver_name.view() == "amdgpu" || drm::is_partition_node(c);
+  }
+  // A card has as many nodes as it could have parts, whether it is split or not.
+  bool lists(const card& c) override {
+    return !drm::is_partition_node(c) || node_of(c).has_value();
+  }
+  source behind() const noexcept override { return compute_ ? compute_->from() : source::none; }
+  source_state describe_behind() const override {
+    return compute_ ? compute_->describe() : source_state{};
+  }
+
+  void identify(visit& v, device& who) override;
+  result<void> memory(visit& v, pools& out) override;
+  result<void> telemetry(visit& v, std::uint32_t fields, hmn::telemetry& out) override;
+  void metrics(visit& v, bool slow, std::vector<metric>& out) override;
+
+  drm::region_role role_of(const card& c, std::string_view region) const noexcept override;
+  void add_own_keys(const card& c, const drm::fdinfo& info,
+                    drm::client_use& out) const noexcept override;
+  // It adds up what the kernel keeps of buffers and fences, and resumes nothing.
+  bool fdinfo_wakes(const card&) const noexcept override { return false; }
+  void complete(visit& v, std::uint32_t pid, std::vector<usage>& rows) override;
+
+ private:
+  // What of a card does not change.
+  struct known {
+    device_kind kind = device_kind::unknown;
+    bool is_named = false;
+    bool tells_throttle = true;
+    text<256> name;
+  };
+
+  known& known_of(const card& c);
+  [[nodiscard]] bool is_integrated(const card& c) const noexcept {
+    return c.number < known_.size() && known_[c.number].kind == device_kind::integrated;
+  }
+  std::optional<compute_node> node_of(const card& c);
+  void identify_part(visit& v, device& who);
+
+  std::unique_ptr<drm::compute_driver> compute_;
+  std::vector<known> known_;  // by slot
+};
+
+failure of_whole_only(std::string_view what) {
+  return {status::unsupported,
+          source::amdgpu,
+          {},
+          {what, " is told of the whole card alone, not of a partition"}};
+}
+
+amdgpu_driver::known& amdgpu_driver::known_of(const card& c) {
+  if (known_.size() <= c.number) known_.resize(c.number + std::size_t{1});
+  known& k = known_[c.number];
+  if (k.kind == device_kind::unknown) k.kind = kind_of_card(c.folder.view());
+  return k;
+}
+
+std::optional<compute_node> amdgpu_driver::node_of(const card& c) {
+  const drm::node* const render = c.find(drm::node::kind::render);
+  if (!compute_ || render == nullptr) return std::nullopt;
+  for (const compute_node& n : compute_->nodes()) {
+    if (n.render_minor == render->number) return n;
+  }
+  return std::nullopt;
+}
+
+void amdgpu_driver::identify(visit& v, device& who) {
+  if (drm::is_partition_node(v.of())) return identify_part(v, who);
+  known& k = known_of(v.of());
+  who.kind = k.kind;
+  if (k.kind == device_kind::integrated) who.memory_kind = memory_kind::unified;
+  if (k.kind == device_kind::discrete) who.memory_kind = memory_kind::dedicated;
+  if (!k.is_named) k.name = name_of(v.of());
+  k.is_named = true;
+  who.name = k.name;
+  fill_identity(v, who);
+}
+
+void amdgpu_driver::identify_part(visit& v, device& who) {
+  who.kind = device_kind::partition;
+  who.vendor = vendor::amd;
+  const auto node = node_of(v.of());
+  const card* const whole = node ? whole_of(*node, v.all()) : nullptr;
+  if (whole == nullptr) return;
+  const known& k = known_of(*whole);
+  who.parent = whole->number;
+  who.name = k.is_named ? k.name : name_of(*whole);
+  who.pci_device = whole->pci_device;
+  who.pci_subsystem = whole->pci_subsystem;
+}
+
+result<void> amdgpu_driver::memory(visit& v, pools& out) {
+  if (!drm::is_partition_node(v.of())) return read_memory(v, known_of(v.of()).kind, out);
+  const auto node = node_of(v.of());
+  if (!node || !node->memory) return of_whole_only("memory");
+  pool p;
+  p.from = compute_->from();
+  p.is_main = true;
+  p.total = node->memory;
+  v.remark(of_whole_only("used memory"), subject::pools, pool_field::used | pool_field::free);
+  out.add(p);
+  return {};
+}
+
+result<void> amdgpu_driver::telemetry(visit& v, std::uint32_t fields, hmn::telemetry& out) {
+  if (drm::is_partition_node(v.of())) return of_whole_only("telemetry");
+  return read_telemetry(v, fields, known_of(v.of()).tells_throttle, out);
+}
+
+void amdgpu_driver::metrics(visit& v, bool slow, std::vector<metric>& out) {
+  if (!drm::is_partition_node(v.of())) read_metrics(v, known_of(v.of()).kind, slow, out);
+}
+
+// vram, gtt and cpu; gds, gws, oa and doorbell are no memory. All memory of a part of a processor
+// is host RAM, whichever of vram and gtt it came from.
+drm::region_role amdgpu_driver::role_of(const card& c, std::string_view region) const noexcept {
+  if (region == "vram" || (region == "gtt" && is_integrated(c))) return drm::region_role::device;
+  return region == "gtt" || region == "cpu" ? drm::region_role::host : drm::region_role::ignored;
+}
+
+void amdgpu_driver::add_own_keys(const card& c, const drm::fdinfo& info,
+                                 drm::client_use& out) const noexcept {
+  out.evicted = drm::amount_of(info.text, "amd-evicted-vram");
+  if (!is_integrated(c)) {
+    if (!out.committed) out.committed = drm::amount_of(info.text, "amd-requested-vram");
+    return;
+  }
+  for (const drm::region& r : info.regions()) {
+    const auto mapped = r.backed() ? r.backed() : r.total;
+    if (r.name == "gtt" && mapped) out.host_pool = out.host_pool.value_or(0) + *mapped;
+  }
+}
+
+void amdgpu_driver::complete(visit& v, std::uint32_t pid, std::vector<usage>& rows) {
+  const auto node = node_of(v.of());
+  if (node) compute_->add_rows(v, node->gpu_id, pid, rows);
+}
+
+}  // namespace
+}  // namespace hmn::amdgpu
+
+namespace hmn {
+
+std::unique_ptr<drm::driver> make_amdgpu(std::unique_ptr<drm::compute_driver> compute) {
+  return std::make_unique<amdgpu::amdgpu_driver>(std::move(compute));
+}
+
+}  // namespace hmn

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/amdgpu/identity.hpp"
+
+#include <array>
+
+#include "backends/amdgpu/marketing_name.hpp"
+#include "backends/drm/attribute.hpp"
+#include "backends/drm/hwmon.hpp"
+#include "model/pci_address.hpp"
+#include "model/scan.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::amdgpu {
+namespace {
+
+using drm::card;
+
+// 0000:27:00.0 of a location; `function` as it stands there, or 0.
+text<32> address_of(const drm::compute_node& n, bool with_function) noexcept {
+  const auto low = [&](unsigned shift, unsigned mask) {
+    return static_cast<std::uint8_t>(n.location >> shift & mask);
+  };
+  const auto function = static_cast<std::uint8_t>(with_function ? low(0, 7) : 0);
+  return to_text({n.domain, low(8, 0xff), low(3, 0x1f), function});
+}
+
+}  // namespace
+
+text<96> uuid_of(std::string_view unique_id) noexcept {
+  const auto id = scan::number(unique_id, 16);
+  std::array<char, 32> buffer;
+  return id && *id != 0 ? text<96>(compose_in(buffer, {"GPU-", hex(*id, 16)})) : text<96>();
+}
+
+device_kind kind_of_card(std::string_view device_folder) {
+  const std::string hwmon = drm::find_hwmon(device_folder, "amdgpu");
+  if (hwmon.empty()) return device_kind::unknown;
+  std::array<char, 32> label;
+  const auto in1 = drm::read_line(hwmon, "in1_label", label);
+  if (in1 && in1.value == "vddnb") return device_kind::integrated;
+  const drm::path_text crit{hwmon, "/temp1_crit"};
+  return platform::exists(crit.c_str()) ? device_kind::discrete : device_kind::unknown;
+}
+
+text<256> name_of(const card& c) {
+  std::array<char, 256> buffer;
+  const auto told = drm::read_line(c.folder.view(), "product_name", buffer);
+  if (told && !told.value.empty()) return text<256>(told.value);
+  const auto revision = drm::read_hex(c.folder.view(), "revision");
+  if (!c.pci_device || !revision) return {};
+  return text<256>(read_marketing_name(*c.pci_device, static_cast<std::uint32_t>(revision.value)));
+}
+
+// A partition's number stands in the highest four bits of its location; older drivers have it in
+// the place of the function.
+const card* whole_of(const drm::compute_node& part, std::span<const card> all) noexcept {
+  for (const bool with_function : {true, false}) {
+    const text<32> address = address_of(part, with_function);
+    for (const card& c : all) {
+      if (c.is_here && c.pci_bus_id == address) return &c;
+    }
+  }
+  return nullptr;
+}
+
+void fill_identity(const drm::visit& v, device& who) {
+  const std::string_view folder = v.of().folder.view();
+  std::array<char, 96> buffer;
+  if (const auto id = drm::read_line(folder, "unique_id", buffer)) who.uuid = uuid_of(id.value);
+  // Of a driver from outside of the kernel alone.
+  const drm::path_text module{v.sys_root(), "/module/amdgpu"};
+  const auto version = drm::read_line(module.view(), "version", buffer);
+  if (version) who.driver_version.assign(version.value);
+  const auto node = drm::read_number(folder, "numa_node");
+  if (node && node.value <= UINT32_MAX) who.numa_node = static_cast<std::uint32_t>(node.value);
+}
+
+}  // namespace hmn::amdgpu

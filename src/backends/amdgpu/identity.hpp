@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Who a card is, from files that are in the kernel's memory: nothing here wakes it.
+#pragma once
+
+#include <span>
+#include <string_view>
+
+#include "backends/drm/compute.hpp"
+
+namespace hmn::amdgpu {
+
+// "946d7e1ef9b172dd" as ROCm writes it, GPU-946d7e1ef9b172dd; empty for a card without one.
+text<96> uuid_of(std::string_view unique_id) noexcept;
+
+// Some sensors are made for parts of a processor alone (vddnb), some for other cards alone (the
+// critical temperature). Unknown where neither is there.
+device_kind kind_of_card(std::string_view device_folder);
+
+text<256> name_of(const drm::card& c);
+
+// The card that a partition is a part of; nullptr: it is not here.
+const drm::card* whole_of(const drm::compute_node& part, std::span<const drm::card> all) noexcept;
+
+// uuid, driver version and NUMA node.
+void fill_identity(const drm::visit& v, device& who);
+
+}  // namespace hmn::amdgpu

@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <array>
+#include <cerrno>
+
+#include "backends/amdgpu/clock_levels.hpp"
+#include "backends/amdgpu/error_counts.hpp"
+#include "backends/amdgpu/gpu_metrics.hpp"
+#include "backends/amdgpu/sysfs.hpp"
+#include "backends/amdgpu/telemetry.hpp"
+#include "backends/drm/attribute.hpp"
+#include "model/short_text.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::amdgpu {
+namespace {
+
+using id = metric_id;
+
+// A file's number as a metric. `label`: `file` is the end of "temp2_crit", its start the input with
+// that label.
+struct number_file {
+  id is;
+  std::uint32_t instance;
+  short_text<8> kind;
+  short_text<12> label;
+  short_text<20> file;
+  const quantity* as;
+};
+constexpr number_file in_device[] = {
+    {id::engine_percent, which::engine::graphics, {}, {}, "gpu_busy_percent", &percent},
+    {id::engine_percent, which::engine::memory, {}, {}, "mem_busy_percent", &percent},
+    {id::engine_percent, which::engine::video, {}, {}, "vcn_busy_percent", &percent},
+};
+constexpr number_file in_hwmon[] = {
+    {id::temperature, which::sensor::core, "temp", "edge", "_input", &celsius},
+    {id::temperature, which::sensor::hotspot, "temp", "junction", "_input", &celsius},
+    {id::temperature, which::sensor::memory, "temp", "mem", "_input", &celsius},
+    {id::temperature_limit, which::sensor::core, "temp", "edge", "_crit", &celsius},
+    {id::temperature_limit, which::sensor::hotspot, "temp", "junction", "_crit", &celsius},
+    {id::temperature_limit, which::sensor::memory, "temp", "mem", "_crit", &celsius},
+    {id::temperature_shutdown, which::sensor::core, "temp", "edge", "_emergency", &celsius},
+    {id::temperature_shutdown, which::sensor::hotspot, "temp", "junction", "_emergency", &celsius},
+    {id::temperature_shutdown, which::sensor::memory, "temp", "mem", "_emergency", &celsius},
+    {id::power_watts, which::power_reading::average, {}, {}, "power1_average", &watts},
+    {id::power_watts, which::power_reading::instant, {}, {}, "power1_input", &watts},
+    {id::power_limit_watts, which::power_limit::current, {}, {}, "power1_cap", &watts},
+    {id::power_limit_watts, which::power_limit::usual, {}, {}, "power1_cap_default", &watts},
+    {id::power_limit_watts, which::power_limit::lowest, {}, {}, "power1_cap_min", &watts},
+    {id::power_limit_watts, which::power_limit::highest, {}, {}, "power1_cap_max", &watts},
+    {id::clock_mhz, which::clock::core, "freq", "sclk", "_input", &megahertz},
+    {id::clock_mhz, which::clock::memory, "freq", "mclk", "_input", &megahertz},
+    {id::fan_rpm, 0, {}, {}, "fan1_input", &rpm},
+    {id::fan_percent, 0, {}, {}, "pwm1", &duty_percent},
+    {id::voltage, which::rail::core, "in", "vddgfx", "_input", &volts},
+    {id::voltage, which::rail::soc, "in", "vddnb", "_input", &volts},
+    {id::voltage, which::rail::board, "in", "vddboard", "_input", &volts},
+};
+
+struct clock_file {
+  std::uint32_t instance;
+  std::string_view file;
+};
+constexpr clock_file clocks[] = {
+    {which::clock::core, "pp_dpm_sclk"},  {which::clock::memory, "pp_dpm_mclk"},
+    {which::clock::soc, "pp_dpm_socclk"}, {which::clock::fabric, "pp_dpm_fclk"},
+    {which::clock::video, "pp_dpm_vclk"},
+};
+
+class reader {
+ public:
+  reader(drm::visit& v, std::vector<metric>& out) : v_(v), out_(out) {}
+
+  void add(id is, std::uint32_t instance, double value) {
+    out_.push_back(measured(source::amdgpu, is, instance, value));
+  }
+  void add_count(id is, std::uint32_t instance, std::optional<std::uint64_t> count) {
+    if (count) out_.push_back(counted(source::amdgpu, is, instance, *count));
+  }
+  [[nodiscard]] bool has(id is, std::uint32_t instance) const noexcept {
+    for (const metric& m : out_) {
+      if (m.id == is && m.instance == instance) return true;
+    }
+    return false;
+  }
+  // That a card has no such file is no remark: it is so for most of them.
+  void refuse(id is, int error, std::string_view folder, std::string_view file) {
+    if (error == ENOENT) return;
+    v_.remark(unread(error, folder, file), subject::metrics, static_cast<std::uint32_t>(is));
+  }
+  void read(std::string_view folder, std::span<const number_file> files) {
+    for (const number_file& f : files) read(folder, f);
+  }
+
+ private:
+  void read(std::string_view folder, const number_file& f) {
+    const std::string_view input = f.kind.empty() ? "" : input_of(folder, f.kind, f.label);
+    if (!f.kind.empty() && input.empty()) return;
+    std::array<char, 32> name;
+    const std::string_view file = compose_in(name, {input, f.file.view()});
+    const auto value = read_quantity(folder, file, *f.as);
+    if (value) return add(f.is, f.instance, value.value);
+    refuse(f.is, value.error, folder, file);
+  }
+
+  drm::visit& v_;
+  std::vector<metric>& out_;
+};
+
+void read_clocks(std::string_view folder, reader& to) {
+  for (const clock_file& f : clocks) {
+    const clock_levels levels = read_clock_levels(folder, f.file);
+    if (levels.current_mhz && !to.has(id::clock_mhz, f.instance)) {
+      to.add(id::clock_mhz, f.instance, *levels.current_mhz);
+    }
+    if (levels.highest_mhz) to.add(id::clock_limit_mhz, f.instance, *levels.highest_mhz);
+  }
+}
+
+// What a part of a processor draws is that of the whole package.
+void name_package_power(std::vector<metric>& all) {
+  std::uint32_t seen = 0;
+  std::erase_if(all, [&](const metric& m) { return m.id == id::power_watts && seen++ != 0; });
+  for (metric& m : all) {
+    if (m.id == id::power_watts) m.instance = which::power_reading::package;
+  }
+}
+
+void read_slow(std::string_view folder, reader& to) {
+  std::array<char, 256> text;
+  const drm::path_text path{folder, "/ras/umc_err_count"};
+  const auto got = platform::read_small(path.c_str(), text);
+  if (!got) to.refuse(id::ecc_uncorrected, got.error, folder, "ras/umc_err_count");
+  const error_counts errors = parse_error_counts({text.data(), got ? got.value : 0});
+  to.add_count(id::ecc_corrected, which::era::since_load, errors.corrected);
+  to.add_count(id::ecc_uncorrected, which::era::since_load, errors.uncorrected);
+  const auto table = read_gpu_metrics(folder);
+  if (!table) return;
+  if (table->regulator_celsius) {
+    to.add(id::temperature, which::sensor::regulator, *table->regulator_celsius);
+  }
+  if (table->media_percent && !to.has(id::engine_percent, which::engine::video)) {
+    to.add(id::engine_percent, which::engine::video, *table->media_percent);
+  }
+  if (table->energy_joules) {
+    to.add(id::energy_joules, which::power_reading::package, *table->energy_joules);
+  }
+}
+
+}  // namespace
+
+void read_metrics(drm::visit& v, device_kind kind, bool slow, std::vector<metric>& out) {
+  reader to(v, out);
+  const std::string_view folder = v.of().folder.view();
+  const std::string hwmon = hwmon_of(v.of());
+  to.read(folder, in_device);
+  if (!hwmon.empty()) to.read(hwmon, in_hwmon);
+  read_clocks(folder, to);
+  if (kind == device_kind::integrated) name_package_power(out);
+  const auto replays = drm::read_number(folder, "pcie_replay_count");
+  if (replays) {
+    to.add_count(id::pcie_replays, 0, replays.value);
+  } else {
+    to.refuse(id::pcie_replays, replays.error, folder, "pcie_replay_count");
+  }
+  if (slow) read_slow(folder, to);
+}
+
+}  // namespace hmn::amdgpu

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/amdgpu/telemetry.hpp"
+
+#include <array>
+#include <cerrno>
+
+#include "backends/amdgpu/clock_levels.hpp"
+#include "backends/amdgpu/gpu_metrics.hpp"
+#include "backends/amdgpu/sysfs.hpp"
+#include "backends/drm/attribute.hpp"
+#include "backends/drm/hwmon.hpp"
+#include "backends/drm/pcie.hpp"
+#include "backends/drm/sensors.hpp"
+#include "model/short_text.hpp"
+
+namespace hmn::amdgpu {
+namespace {
+
+using namespace telemetry_field;
+using field = std::uint32_t;
+using drm::sensors;
+
+// One file for one field: `label` finds the number of `file`, "temp" in temp2_input.
+struct real_field {
+  field is;
+  short_text<20> file;
+  short_text<12> label;
+  const quantity* as;
+  std::optional<double> telemetry::*to;
+};
+constexpr real_field in_device[] = {
+    {gpu_busy, "gpu_busy_percent", {}, &percent, &telemetry::gpu_busy_percent},
+    {memory_busy, "mem_busy_percent", {}, &percent, &telemetry::memory_busy_percent},
+};
+// Before Linux 6.7 one of power1_average and power1_input is there; then the first is the average.
+constexpr real_field in_hwmon[] = {
+    {temperature, "temp", "edge", &celsius, &telemetry::temperature_celsius},
+    {hotspot, "temp", "junction", &celsius, &telemetry::hotspot_celsius},
+    {memory_temperature, "temp", "mem", &celsius, &telemetry::memory_celsius},
+    {power, "power1_average", {}, &watts, &telemetry::power_watts},
+    {power, "power1_input", {}, &watts, &telemetry::power_watts},
+    {power_limit, "power1_cap", {}, &watts, &telemetry::power_limit_watts},
+};
+
+struct whole_field {
+  field is;
+  short_text<20> file;
+  short_text<12> label;
+  const quantity* as;
+  std::optional<std::uint32_t> telemetry::*to;
+};
+constexpr whole_field whole_in_hwmon[] = {
+    {core_clock, "freq", "sclk", &megahertz, &telemetry::core_clock_mhz},
+    {memory_clock, "freq", "mclk", &megahertz, &telemetry::memory_clock_mhz},
+    {fan_rpm, "fan1_input", {}, &rpm, &telemetry::fan_rpm},
+    {fan_percent, "pwm1", {}, &duty_percent, &telemetry::fan_percent},
+};
+
+template <class Field>
+std::optional<double> read_one(std::string_view folder, const Field& f, sensors& s) {
+  if (folder.empty() || !s.wants(f.is)) return std::nullopt;
+  std::array<char, 24> name;
+  std::string_view file = f.file;
+  if (!f.label.empty()) {
+    const std::string_view input = input_of(folder, f.file, f.label);
+    if (input.empty()) return std::nullopt;
+    file = compose_in(name, {input, "_input"});
+  }
+  const auto value = read_quantity(folder, file, *f.as);
+  if (value) return value.value;
+  if (value.error != ENOENT) s.refuse(f.is, unread(value.error, folder, file));
+  return std::nullopt;
+}
+
+void read_reals(std::string_view folder, std::span<const real_field> fields, sensors& s,
+                telemetry& out) {
+  for (const real_field& f : fields) {
+    if (out.*f.to) continue;
+    if (const auto value = read_one(folder, f, s)) s.found(f.is, out.*f.to, *value);
+  }
+}
+
+void read_clock_level(const drm::card& c, std::string_view file, field f, sensors& s,
+                      std::optional<std::uint32_t>& out) {
+  if (out || !s.wants(f)) return;
+  const auto mhz = read_clock_levels(c.folder.view(), file).current_mhz;
+  if (mhz) s.found(f, out, *mhz);
+}
+
+void read_wholes(std::string_view hwmon, sensors& s, telemetry& out) {
+  for (const whole_field& f : whole_in_hwmon) {
+    const auto value = drm::whole(read_one(hwmon, f, s));
+    if (value) s.found(f.is, out.*f.to, *value);
+  }
+}
+
+void read_link(drm::visit& v, sensors& s, telemetry& out) {
+  const std::string_view folder = slot_folder(v.of(), v.sys_root());
+  const auto generation = s.wants(pcie_generation) ? drm::read_generation(folder) : std::nullopt;
+  const auto width = s.wants(pcie_width) ? drm::read_width(folder) : std::nullopt;
+  if (generation) s.found(pcie_generation, out.pcie_generation, *generation);
+  if (width) s.found(pcie_width, out.pcie_width, *width);
+}
+
+void read_throttle(const drm::card& c, sensors& s, bool& tells, telemetry& out) {
+  if (!tells || !s.wants(telemetry_field::throttle)) return;
+  const auto all = read_gpu_metrics(c.folder.view());
+  tells = !all || all->throttle;
+  if (all && all->throttle) s.found(telemetry_field::throttle, out.throttle, *all->throttle);
+}
+
+bool is_device(std::string_view folder, std::uint64_t device) {
+  const auto maker = drm::read_hex(folder, "vendor");
+  const auto is = drm::read_hex(folder, "device");
+  return maker && is && maker.value == vendor::amd && is.value == device;
+}
+
+std::string_view parent_of(std::string_view folder) noexcept {
+  return folder.substr(0, folder.rfind('/'));
+}
+
+}  // namespace
+
+std::string hwmon_of(const drm::card& c) {
+  return drm::find_hwmon(c.folder.view(), "amdgpu");
+}
+
+std::string_view input_of(std::string_view hwmon, std::string_view kind, std::string_view label) {
+  struct known {
+    std::string_view kind;
+    std::string_view input;
+    bool is_unlabelled;  // what it is where it has no label
+  };
+  constexpr known inputs[] = {{"temp", "temp1", true},  {"temp", "temp2", false},
+                              {"temp", "temp3", false}, {"freq", "freq1", true},
+                              {"freq", "freq2", false}, {"in", "in0", true},
+                              {"in", "in1", false},     {"in", "in2", false}};
+  std::array<char, 32> text, name;
+  for (const known& k : inputs) {
+    if (k.kind != kind) continue;
+    const auto told = drm::read_line(hwmon, compose_in(name, {k.input, "_label"}), text);
+    if (told ? told.value == label
+             : k.is_unlabelled && told.error == ENOENT &&
+                   (label == "edge" || label == "sclk" || label == "vddgfx")) {
+      return k.input;
+    }
+  }
+  return {};
+}
+
+// 1002:1478 and 1002:1479, the ports of the switch that cards have since Vega: the card's own link
+// is one inside of the package.
+std::string_view slot_folder(const drm::card& c, std::string_view sys_root) {
+  const std::string_view own = c.folder.view();
+  const std::string_view downstream = parent_of(own);
+  const std::string_view upstream = parent_of(downstream);
+  const bool is_below = upstream.size() > sys_root.size();
+  return is_below && is_device(downstream, 0x1479) && is_device(upstream, 0x1478) ? upstream : own;
+}
+
+result<void> read_telemetry(drm::visit& v, std::uint32_t fields, bool& tells_throttle,
+                            telemetry& out) {
+  sensors s(v, source::amdgpu, fields);
+  const drm::card& c = v.of();
+  out.from = source::amdgpu;
+  out.sources = bit_of(source::amdgpu);
+  const std::string hwmon = hwmon_of(c);
+  read_reals(c.folder.view(), in_device, s, out);
+  read_reals(hwmon, in_hwmon, s, out);
+  read_wholes(hwmon, s, out);
+  read_clock_level(c, "pp_dpm_sclk", core_clock, s, out.core_clock_mhz);
+  read_clock_level(c, "pp_dpm_mclk", memory_clock, s, out.memory_clock_mhz);
+  read_link(v, s, out);
+  read_throttle(c, s, tells_throttle, out);
+  return s.finish();
+}
+
+}  // namespace hmn::amdgpu

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/command_tool/source.hpp"
+
+#include <array>
+#include <utility>
+
+#include "model/compose.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::command_tool {
+namespace {
+
+template <std::size_t N>
+void keep_known(text<N>& fresh, const text<N>& before) {
+  if (fresh.empty()) fresh = before;
+}
+
+template <class T>
+void keep_known(T& fresh, const T& before) {
+  if (fresh == T{}) fresh = before;
+}
+
+void adopt_identity(device& known, device fresh) {
+  keep_known(fresh.name, known.name);
+  keep_known(fresh.uuid, known.uuid);
+  keep_known(fresh.pci_bus_id, known.pci_bus_id);
+  keep_known(fresh.driver_version, known.driver_version);
+  keep_known(fresh.driver_index, known.driver_index);
+  keep_known(fresh.pci_device, known.pci_device);
+  keep_known(fresh.pci_subsystem, known.pci_subsystem);
+  keep_known(fresh.kind, known.kind);
+  keep_known(fresh.memory_kind, known.memory_kind);
+  fresh.number = known.number;
+  known = std::move(fresh);
+}
+
+}  // namespace
+
+tool_source::tool_source(const description& d, const settings& s, const std::string& path)
+    : proc_root_(s.proc_root),
+      sys_root_(s.sys_root),
+      program_(d, path),
+      d_(d),
+      may_wake_(s.wake_devices) {
+  condition_.code = status::empty;
+}
+
+void tool_source::forget() noexcept {
+  asleep_.clear();
+  loaded_.reset();
+  for (known_gpu& k : known_) k.row.reset();
+  forget_processes();
+}
+
+result<void> tool_source::prepare(reading&) {
+  forget();
+  if (result<void> here = probe(); !here || may_wake_) return here;
+  bool sleeps = false;
+  for (const pci::gpu& g : pci::gpus_on_bus(sys_root_, d_.vendor)) {
+    const bool is_driven = g.driver.view() == d_.driver;
+    if (!is_driven && !(g.driver.empty() && d_.may_have_no_driver)) continue;
+    sleeps = sleeps || g.is_asleep;
+    asleep_.push_back(g);
+  }
+  if (sleeps) return why_asleep();
+  asleep_.clear();
+  return {};
+}
+
+result<void> tool_source::devices(std::vector<device>& out, reading& r) {
+  if (is_asleep()) {
+    list_asleep(out);
+    return {};
+  }
+  if (result<void> loaded = load(r); !loaded) return loaded;
+  for (const known_gpu& k : known_) {
+    if (k.row) out.push_back(k.who);
+  }
+  return {};
+}
+
+void tool_source::list_asleep(std::vector<device>& out) {
+  for (const pci::gpu& g : asleep_) {
+    device who;
+    who.from = d_.from;
+    who.vendor = d_.vendor;
+    who.pci_bus_id = to_text(g.address);
+    if (g.device != 0) who.pci_device = g.device;
+    if (g.subsystem != 0) who.pci_subsystem = g.subsystem;
+    out.push_back(adopt(who, {})->who);
+    out.back().state = g.is_asleep ? state::asleep : state::unknown;
+  }
+}
+
+result<void> tool_source::load(reading& r) {
+  if (!loaded_) {
+    loaded_ = ask(r);
+    condition_ = *loaded_ ? failure{status::ok, d_.from, {}, {}} : loaded_->why();
+  }
+  return *loaded_;
+}
+
+// By uuid and PCI address where both have them, in that order or the other; by index when there is
+// nothing else.
+bool tool_source::is_same(const device& a, const device& b) const {
+  const bool have_places = !a.pci_bus_id.empty() && !b.pci_bus_id.empty();
+  const bool have_uuids = !a.uuid.empty() && !b.uuid.empty();
+  if (have_places && (d_.is_known_by_place || !have_uuids)) return a.pci_bus_id == b.pci_bus_id;
+  if (have_uuids) return a.uuid == b.uuid;
+  return a.driver_index && a.driver_index == b.driver_index;
+}
+
+std::optional<slot> tool_source::find(const device& who) const {
+  for (const known_gpu& k : known_) {
+    if (is_same(k.who, who)) return k.who.number;
+  }
+  return std::nullopt;
+}
+
+tool_source::known_gpu* tool_source::adopt(const device& who, std::optional<std::size_t> row) {
+  const auto number = find(who);
+  known_gpu& k = number ? known_[*number] : known_.emplace_back();
+  if (!number) k.who.number = static_cast<slot>(known_.size() - 1);
+  if (k.row) return nullptr;
+  adopt_identity(k.who, who);
+  k.row = row;
+  return &k;
+}
+
+result<std::size_t> tool_source::row_of(slot number, reading& r) {
+  if (number >= known_.size()) return never_listed();
+  if (is_asleep()) return why_asleep();
+  if (result<void> loaded = load(r); !loaded) return std::move(loaded.why());
+  if (known_[number].row) return *known_[number].row;
+  return fail(status::device_lost, {d_.name, " does not list this GPU any more"});
+}
+
+bool tool_source::is_in_initial_pid_namespace() const {
+  // PROC_PID_INIT_INO, include/linux/proc_ns.h
+  constexpr std::string_view initial = "pid:[4026531836]";
+  std::array<char, 64> target;
+  const auto got = platform::read_link((proc_root_ + "/self/ns/pid").c_str(), target);
+  return got && std::string_view(target.data(), got.value) == initial;
+}
+
+bool tool_source::is_running(std::uint32_t pid) const {
+  return platform::exists(compose({proc_root_, "/", pid}).c_str());
+}
+
+failure tool_source::why_asleep() const {
+  return fail(status::asleep,
+              {d_.gpu, " is suspended, and ", d_.name, " would wake it; allow waking to read it"});
+}
+
+failure tool_source::never_listed() const {
+  return fail(status::no_device, {d_.name, " never listed this GPU"});
+}
+
+failure tool_source::fail(status code, const message_text& message) const {
+  return {code, d_.from, {}, message};
+}
+
+void tool_source::remark(failure why, std::uint32_t about, std::uint32_t fields,
+                         std::optional<slot> number, reading& r) {
+  diagnostic d;
+  d.why = std::move(why);
+  d.about = about;
+  d.field = fields;
+  d.device = number;
+  r.remark(std::move(d));
+}
+
+void tool_source::remark(const std::vector<missing>& gone, std::uint32_t about, slot number,
+                         reading& r) const {
+  for (const missing& m : gone) {
+    if (m.fields != 0) remark(fail(m.code, m.message), about, m.fields, number, r);
+  }
+}
+
+void tool_source::remark_use(failure why, std::uint32_t pid, slot number, reading& r) {
+  diagnostic d;
+  d.why = std::move(why);
+  d.about = subject::processes;
+  d.field = usage_field::used;
+  d.device = number;
+  d.pid = pid;
+  r.remark(std::move(d));
+}
+
+source_state tool_source::describe(source) const {
+  source_state now;
+  now.why = condition_;
+  now.state = condition_.code == status::ok ? state::ready : state::unknown;
+  for (const known_gpu& k : known_) {
+    if (now.version.empty()) now.version = k.who.driver_version;
+  }
+  return now;
+}
+
+}  // namespace hmn::command_tool

@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "backends/backend.hpp"
+
+namespace hmn {
+
+// The same host, which then knows the control groups' limits of device memory (Linux 6.14).
+std::unique_ptr<host_source> make_dmem(std::unique_ptr<host_source> host);
+
+}  // namespace hmn

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <algorithm>
+#include <array>
+#include <mutex>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "backends/dmem/dmem.hpp"
+#include "backends/dmem/regions.hpp"
+#include "platform/clock.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::dmem {
+namespace {
+
+// A controller that is enabled, and a process that is moved, may be seen this late.
+constexpr std::uint64_t recheck_ns = platform::ns_per_second;
+
+struct group {
+  std::string limits;
+  std::string use;
+};
+
+// Where the groups of the caller are, and which of them have the controller.
+class own_groups {
+ public:
+  // Without the controller a look at each known folder is all that is done again.
+  void refresh(host_source& host) {
+    const std::uint64_t now = platform::monotonic_ns();
+    if (looked_ns_ != 0 && now - looked_ns_ < recheck_ns) return;
+    const bool is_first = looked_ns_ == 0;
+    looked_ns_ = now;
+    if (is_first || is_here_) find(host);
+    is_here_ = false;
+    for (const group& g : all_) is_here_ = is_here_ || platform::exists(g.limits.c_str());
+  }
+  [[nodiscard]] bool is_here() const noexcept { return is_here_; }
+  [[nodiscard]] bool was_looked_for() const noexcept { return looked_ns_ != 0; }
+  [[nodiscard]] const std::vector<group>& all() const noexcept { return all_; }
+
+ private:
+  void find(host_source& host) {
+    std::vector<std::string> folders;
+    host.own_groups(folders);
+    all_.clear();
+    for (const std::string& f : folders) all_.push_back({f + "/dmem.max", f + "/dmem.current"});
+  }
+
+  std::uint64_t looked_ns_ = 0;
+  bool is_here_ = false;
+  std::vector<group> all_;
+};
+
+class limited_host final : public host_source {
+ public:
+  explicit limited_host(std::unique_ptr<host_source> host) : host_(std::move(host)) {}
+
+  source id() const noexcept override { return host_->id(); }
+  result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) override {
+    return host_->memory(pid, fields, out);
+  }
+  result<void> own_memory(std::uint32_t fields, process_memory& out) override {
+    return host_->own_memory(fields, out);
+  }
+  result<void> system(system_memory& out) override { return host_->system(out); }
+  void describe(usage& row) override { host_->describe(row); }
+  void describe_texts(usage& row) override { host_->describe_texts(row); }
+  void own_groups(std::vector<std::string>& out) override { host_->own_groups(out); }
+
+  void limit(std::string_view pci_bus_id, pools& all) override {
+    const std::lock_guard lock(mutex_);
+    groups_.refresh(*host_);
+    if (groups_.is_here()) set_budgets(pci_bus_id, all.all());
+  }
+
+  std::optional<source_state> describe_source(source which) override {
+    if (which != source::dmem) return std::nullopt;
+    const std::lock_guard lock(mutex_);
+    groups_.refresh(*host_);
+    source_state now;
+    now.why = {status::ok, which, {}, {}};
+    now.state = groups_.is_here() ? state::ready : state::absent;
+    if (!groups_.is_here()) {
+      now.why = {status::no_source, which, {}, "no control group of this process has dmem.max"};
+    }
+    return now;
+  }
+
+ private:
+  std::string_view read(const std::string& file) {
+    const auto got = platform::read_small(file.c_str(), buffer_);
+    // A beginning could lack a region.
+    return {buffer_.data(), got && got.value < buffer_.size() ? got.value : 0};
+  }
+
+  struct choice {
+    const group* tightest = nullptr;
+    std::uint64_t budget = 0;
+  };
+
+  // The tightest of all groups for each pool; of equal ones the outer, which is fuller.
+  void set_budgets(std::string_view pci_bus_id, std::span<pool> all) {
+    std::array<choice, pools::most> found{};
+    for (const group& g : groups_.all()) {
+      const std::string_view limits = read(g.limits);
+      for (std::size_t i = 0; i < all.size(); ++i) {
+        const auto most = sum_of(limits, pci_bus_id, all[i].kind);
+        const bool is_looser = found[i].tightest != nullptr && most > found[i].budget;
+        if (most && !is_looser) found[i] = {&g, *most};
+      }
+    }
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      if (found[i].tightest != nullptr) set_budget(pci_bus_id, found[i], all[i]);
+    }
+  }
+
+  void set_budget(std::string_view pci_bus_id, const choice& by, pool& p) {
+    p.budget = p.budget ? std::min(*p.budget, by.budget) : by.budget;
+    p.notes |= note::mixed;
+    const auto used = sum_of(read(by.tightest->use), pci_bus_id, p.kind);
+    if (!used || !p.usable) return;
+    const std::uint64_t left = by.budget - std::min(by.budget, *used);
+    if (left >= *p.usable) return;
+    p.usable = left;
+    p.notes |= note::estimated;
+  }
+
+  const std::unique_ptr<host_source> host_;
+  std::mutex mutex_;
+  dmem::own_groups groups_;
+  std::array<char, 16384> buffer_{};
+};
+
+}  // namespace
+}  // namespace hmn::dmem
+
+namespace hmn {
+
+std::unique_ptr<host_source> make_dmem(std::unique_ptr<host_source> host) {
+  return std::make_unique<dmem::limited_host>(std::move(host));
+}
+
+}  // namespace hmn

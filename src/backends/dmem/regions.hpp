@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "model/pool.hpp"
+
+namespace hmn::dmem {
+
+// A line of dmem.max or dmem.current: "drm/0000:03:00.0/vram0 8514437120".
+struct region {
+  std::string_view device;
+  std::string_view name;
+  bool is_unlimited = false;
+  std::uint64_t bytes = 0;
+};
+
+// All pure.
+std::optional<region> parse_region(std::string_view line) noexcept;
+pool_kind kind_of(std::string_view region_name) noexcept;  // main: of none
+
+// A device's regions of one kind together; nothing where there is none, where one of them has no
+// limit, or a line makes no sense.
+std::optional<std::uint64_t> sum_of(std::string_view text, std::string_view pci_bus_id,
+                                    pool_kind kind) noexcept;
+
+}  // namespace hmn::dmem

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The engines of a card by their class, as fdinfo of all clients tells: load, how many there are,
+// and a count of busy time that only grows, though clients end and take theirs with them.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "backends/drm/clients.hpp"
+#include "model/metric.hpp"
+
+namespace hmn::drm {
+
+class engine_totals {
+ public:
+  // Before `before` is forgotten: what was gained from it to `now`. `room` is overwritten.
+  void keep(const client_list& now, const client_list& before, std::span<const card> cards,
+            std::vector<engine_load>& room);
+  void forget() noexcept { kept_.clear(); }
+
+  // `load` is since `before`.
+  void write(const client_list& before, const card& of, const card_load& load,
+             std::vector<metric>& out);
+
+ private:
+  struct total {
+    slot card = 0;
+    std::uint32_t engine = 0;
+    std::uint64_t busy_ns = 0;
+  };
+
+  // Made when it is not there, of what the clients had used then.
+  total& until(const client_list& then, slot card, std::uint32_t engine);
+
+  std::vector<total> kept_;
+};
+
+}  // namespace hmn::drm

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <initializer_list>
+#include <optional>
+#include <string_view>
+
+#include "backends/drm/driver.hpp"
+
+namespace hmn::drm {
+
+// The files of one card that tell telemetry, and what could not be read of them: each wanted field
+// is found or refused once, and finish() remarks the rest.
+class sensors {
+ public:
+  using field = std::uint32_t;  // telemetry_field bits
+
+  sensors(visit& v, source from, field wanted)
+      : v_(v), from_(from), wanted_(wanted), left_(wanted) {}
+
+  [[nodiscard]] bool wants(field f) const noexcept { return (wanted_ & f) != 0; }
+
+  // From the first of the files that gives a number.
+  void take(std::string_view folder, std::initializer_list<std::string_view> files, field f,
+            double unit, std::optional<double>& out);
+  template <class T>
+  void found(field f, std::optional<T>& out, T value) {
+    out = value;
+    left_ &= ~f;
+  }
+  // Why a file gave no number; that it is not there is left to finish().
+  void refuse_file(field f, int error, std::string_view folder, std::string_view file);
+  void refuse(field f, failure why);
+  // The rest is not told at all.
+  result<void> finish();
+
+ private:
+  visit& v_;
+  source from_;
+  field wanted_;
+  field left_;
+  field refused_ = 0;
+  failure last_;
+};
+
+std::optional<std::uint32_t> whole(std::optional<double> value) noexcept;
+
+}  // namespace hmn::drm

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The rows of processes, and the walk that they are made from.
+#include <algorithm>
+#include <array>
+
+#include "backends/drm/attribute.hpp"
+#include "backends/drm/card_visit.hpp"
+#include "backends/drm/fail.hpp"
+#include "backends/drm/source.hpp"
+#include "backends/drm/trouble.hpp"
+#include "model/compose.hpp"
+#include "platform/clock.hpp"
+
+namespace hmn::drm {
+namespace {
+
+// Percentages are taken against a walk at least this old, where there is one.
+constexpr std::uint64_t baseline_ns = platform::ns_per_second / 10;
+
+failure unseen(const card& c) {
+  return {status::unsupported,
+          c.by->from(),
+          {},
+          "what uses this device is no DRM client; its vendor's library tells"};
+}
+
+bool has_engines(const client_list& in, slot card) {
+  return std::any_of(in.all().begin(), in.all().end(),
+                     [card](const client& c) { return c.key.card == card && c.engine_count != 0; });
+}
+
+// Of a process whose descriptors were all seen, and none is of the device.
+usage nothing_used(std::uint32_t pid) {
+  usage none;
+  none.pid = pid;
+  none.accounting = accounting::resident;
+  none.used = none.resident = 0;
+  return none;
+}
+
+}  // namespace
+
+result<void> drm_source::walk(reading& r) {
+  if (!has_walked_) {
+    const std::uint64_t now = platform::monotonic_ns();
+    if (now_.taken_ns != 0 && now - now_.taken_ns >= baseline_ns) {
+      if (before_.taken_ns != 0) engines_.keep(now_, before_, roster_.all(), loads_);
+      std::swap(before_, now_);
+    }
+    const extent how = scanner_.suited_to(now);
+    seen_ = scanner_.scan(roster_, may_wake_, now, r.deadline_ns(), now_, how);
+    has_walked_ = true;
+    remark_coverage(r);
+  }
+  if (seen_.no_tree != 0) {
+    failure why = unreadable(source::drm, seen_.no_tree, proc_root_, "");
+    if (seen_.no_tree == ENOENT) why.code = status::no_source;
+    why.message = {"the processes below ", proc_root_, " cannot be listed"};
+    return why;
+  }
+  return {};
+}
+
+void drm_source::trace_walk(reading& r) const {
+  diagnostic d;
+  d.notes = note::trace;
+  d.about = subject::processes;
+  d.why = fail(status::ok, {"walk over ", seen_.processes, " processes, ", seen_.remembered,
+                            " of them looked through earlier"});
+  if (seen_.remembered != 0) d.duration_ns = now_.taken_ns - seen_.oldest_look;
+  r.remark(std::move(d));
+}
+
+void drm_source::remark_coverage(reading& r) const {
+  if (r.wants_trace()) trace_walk(r);
+  if (!r.wants_remarks() || seen_.is_complete()) return;
+  diagnostic d;
+  d.about = subject::processes;
+  d.unreadable_processes = seen_.unreadable;
+  if (seen_.unreadable != 0) {
+    const bool refused = is_refused(seen_.error);
+    d.why = fail(refused ? status::permission : status::limit,
+                 {seen_.unreadable, " of ", seen_.processes,
+                  refused ? " processes may not be looked into; CAP_SYS_PTRACE shows what "
+                            "those of other users use"
+                          : " processes could not be looked into"},
+                 seen_.error);
+    r.remark(d);
+  }
+  if (seen_.not_reached == 0) return;
+  d.unreadable_processes = seen_.not_reached;
+  d.why =
+      fail(status::timeout, {seen_.not_reached, " processes were not reached before the deadline"});
+  r.remark(std::move(d));
+}
+
+void drm_source::finish_row(const card& c, usage& row, reading& r, std::uint32_t about,
+                            int error) const {
+  if (row.from == source::none) row.from = c.by->from();
+  if (row.used || !r.wants_remarks()) return;
+  diagnostic d;
+  d.why = {status::unsupported, c.by->from(), {}, std::string(c.by->why_no_use())};
+  if (error != 0) d.why = unreadable(c.by->from(), error, path_text{row.pid}.view(), "fdinfo");
+  d.about = about;
+  d.field = usage_field::used;
+  d.device = c.number;
+  d.pid = row.pid;
+  r.remark(std::move(d));
+}
+
+result<void> drm_source::processes(slot number, std::vector<usage>& out, reading& r) {
+  const card* c = nullptr;
+  if (result<void> ok = find(number, c); !ok) return ok;
+  if (!c->by->sees_every_client(*c)) return unseen(*c);
+  card_visit v(*this, *c, r);
+  const bool can_read = !must_sleep(*c, may_wake_);
+  if (can_read) {
+    if (result<void> ok = walk(r); !ok) return ok;
+    pids_on(now_, number, pids_);
+    for (const std::uint32_t pid : pids_) {
+      fill_row(now_, before_, number, pid, out.emplace_back());
+      out.back().from = c->by->from();
+    }
+    if (!c->counts_engines) v.remark(why_not_counted(*c), subject::processes, 0);
+  }
+  const std::size_t from_fdinfo = out.size();
+  c->by->complete(v, 0, out);
+  if (!can_read && out.size() == from_fdinfo) return why_asleep(*c);
+  for (usage& row : out) {
+    finish_row(*c, row, r, subject::processes, error_of(now_, number, row.pid));
+  }
+  return {};
+}
+
+failure drm_source::why_not_listed(const card& c, std::uint32_t pid, int error) const {
+  if (error != 0) {
+    return fail(is_refused(error) ? status::permission : status::limit,
+                {"process ", pid,
+                 is_refused(error) ? " may not be looked into; CAP_SYS_PTRACE allows it"
+                                   : " could not be looked into"},
+                error);
+  }
+  if (scanner_.met_asleep(c.number)) return why_asleep(c);
+  return {status::no_process,
+          c.by->from(),
+          {},
+          {"process ", pid, " holds no descriptor of this device"}};
+}
+
+result<void> drm_source::process(slot number, std::uint32_t pid, bool self, usage& out,
+                                 reading& r) {
+  const card* c = nullptr;
+  if (result<void> ok = find(number, c); !ok) return ok;
+  if (!c->by->sees_every_client(*c)) return unseen(*c);
+  return fill_one(*c, pid, self, out, r);
+}
+
+result<void> drm_source::fill_one(const card& c, std::uint32_t pid, bool self, usage& out,
+                                  reading& r) {
+  std::array<char, 16> digits;
+  const std::string_view who = self ? "self" : compose_in(digits, {pid});
+  asked_process& asked = asked_.next(pid, platform::monotonic_ns(), baseline_ns);
+  const int error = scanner_.scan_one(who, pid, roster_, may_wake_, asked.now);
+  if (error == ESRCH) {
+    return fail(status::no_process, {"there is no process ", pid, " below ", proc_root_});
+  }
+  std::vector<usage>& rows = one_rows_;
+  rows.clear();
+  pids_on(asked.now, c.number, pids_);
+  card_visit v(*this, c, r);
+  if (error == 0 && !pids_.empty()) {
+    const bool is_newer = asked.before.taken_ns > before_.taken_ns;
+    const client_list& since = is_newer ? asked.before : before_;
+    fill_row(asked.now, since, c.number, pid, rows.emplace_back());
+    if (r.wants_remarks() && since.taken_ns == 0 && has_engines(asked.now, c.number)) {
+      v.remark(needs_two_readings(c), self ? subject::self : subject::processes,
+               usage_field::busy_percent);
+    }
+  } else if (error == 0 && self && !scanner_.met_asleep(c.number)) {
+    rows.push_back(nothing_used(pid));
+  }
+  c.by->complete(v, pid, rows);
+  const auto row = std::find_if(rows.begin(), rows.end(), [pid](const usage& u) {
+    return u.pid == pid && (u.notes & note::foreign_pid) == 0;
+  });
+  if (row == rows.end()) return why_not_listed(c, pid, error);
+  out = std::move(*row);
+  finish_row(c, out, r, self ? subject::self : subject::processes, 0);
+  return {};
+}
+
+}  // namespace hmn::drm

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/intel/dialect.hpp"
+
+#include <algorithm>
+
+#include "model/scan.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::intel {
+
+std::vector<std::uint32_t> numbers_in(const std::string& folder, std::string_view prefix) {
+  std::vector<std::uint32_t> found;
+  (void)platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
+    if (!name.starts_with(prefix)) return true;
+    const auto number = scan::decimal(name.substr(prefix.size()));
+    if (number && *number < 64) found.push_back(static_cast<std::uint32_t>(*number));
+    return true;
+  });
+  std::sort(found.begin(), found.end());
+  return found;
+}
+
+}  // namespace hmn::intel

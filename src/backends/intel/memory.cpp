@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <array>
+#include <cerrno>
+
+#include "backends/intel/driver.hpp"
+#include "model/compose.hpp"
+
+namespace hmn::intel {
+namespace {
+
+status status_of(int error) noexcept {
+  switch (error) {
+    case EACCES:
+    case EPERM:
+      return status::permission;
+    case EOPNOTSUPP:
+      return status::unsupported;
+    case ENODEV:
+    case ENXIO:
+    case ENOENT:
+      return status::device_lost;
+    case EMFILE:
+    case ENFILE:
+      return status::limit;
+    default:
+      return status::backend;
+  }
+}
+
+std::string_view reason_of(int error) noexcept {
+  switch (error) {
+    case EACCES:
+    case EPERM:
+      return " may not be opened by this user: it takes the group of the node, mostly render";
+    case EOPNOTSUPP:
+      return " tells no memory regions: the driver of this kernel does not know the question";
+    case ENODEV:
+    case ENXIO:
+    case ENOENT:
+      return " is gone with its device";
+    default:
+      return " cannot be asked for its memory regions";
+  }
+}
+
+void forget_used(memory_regions& m) noexcept {
+  for (heap* const h : {&m.system, &m.device}) h->used = h->visible_used = std::nullopt;
+}
+
+void set_free(pool& p) noexcept {
+  if (p.total && p.used && *p.used <= *p.total) p.free = *p.total - *p.used;
+}
+
+std::uint32_t missing_of(const pool& p) noexcept {
+  return (p.total ? 0U : pool_field::total) | (p.used ? 0U : pool_field::used) |
+         (p.free ? 0U : pool_field::free);
+}
+
+pool pool_of(source from, pool_kind kind, const heap& h) noexcept {
+  pool p;
+  p.kind = kind;
+  p.from = from;
+  p.total = h.total;
+  p.used = h.used;
+  if (p.used) p.accounting = accounting::resident;
+  set_free(p);
+  return p;
+}
+
+}  // namespace
+
+result<memory_regions> intel_driver::ask(drm::visit& v) const {
+  const std::string path = v.node_path(drm::node::kind::render);
+  if (path.empty()) {
+    return fail(status::unsupported,
+                "there is no render node in /dev to ask for the device's memory regions");
+  }
+  std::array<std::byte, 4096> room;
+  const auto got = platform::ask_device(path.c_str(), d_.regions, room);
+  if (!got) {
+    return fail(status_of(got.error), {path, reason_of(got.error)}, got.error);
+  }
+  const auto told = d_.parse(std::span(room).first(got.value));
+  if (!told) return fail(status::backend, {path, " answers without a memory region"});
+  return *told;
+}
+
+result<memory_regions> intel_driver::regions(drm::visit& v, known_card& k) const {
+  if (v.is_asleep()) {
+    return fail(status::asleep,
+                "the device is suspended, and asking for its memory would wake it; allow waking to "
+                "read it");
+  }
+  // Sizes do not change, and opening the node puts off the device's sleep.
+  const bool tells_no_more = k.is_asked && !k.tells_used;
+  if (tells_no_more) return k.sizes;
+  result<memory_regions> told = ask(v);
+  if (!told) return told;
+  k.is_asked = true;
+  k.is_integrated = told->device.regions == 0;
+  k.tells_used = (k.is_integrated ? told->system : told->device).used.has_value();
+  k.sizes = *told;
+  forget_used(k.sizes);
+  return told;
+}
+
+// What clients use, where the driver does not tell it all.
+void intel_driver::add_clients(drm::visit& v, pool& p) const {
+  if (p.used || v.is_asleep()) return;
+  result<drm::card_use> all = v.clients();
+  if (!all) return v.remark(std::move(all.why()), subject::pools, pool_field::used);
+  const bool is_host = p.kind == pool_kind::host;
+  p.used = is_host ? all->sum.host_pool : all->sum.used();
+  if (!p.used) return;
+  p.accounting = all->sum.resident || is_host ? accounting::resident : accounting::committed;
+  p.notes |= note::lower_bound;
+}
+
+failure intel_driver::why_not_all(const result<memory_regions>& told) const {
+  if (!told) return told.why();
+  return fail(status::permission,
+              "the kernel tells only those with CAP_PERFMON how much of the device's memory is in "
+              "use; what clients are seen to use is a lower bound");
+}
+
+result<void> intel_driver::own_memory(drm::visit& v, const result<memory_regions>& told,
+                                      const memory_regions& m, pools& out) const {
+  pool own = pool_of(d_.from, pool_kind::vram, m.device);
+  own.is_main = true;
+  add_clients(v, own);
+  if (!own.total && !own.used) return why_not_all(told);
+  if (!own.free) v.remark(why_not_all(told), subject::pools, missing_of(own));
+  out.add(own);
+  if (m.device.visible) {
+    heap visible;
+    visible.total = m.device.visible;
+    visible.used = m.device.visible_used;
+    out.add(pool_of(d_.from, pool_kind::vram_visible, visible));
+  }
+  if (!d_.counts_system || !m.system.total) return {};
+  pool host = pool_of(d_.from, pool_kind::host, m.system);
+  add_clients(v, host);
+  out.add(host);
+  return {};
+}
+
+// Its total is the host's: the system region is RAM, and no memory of the device's own.
+result<void> intel_driver::unified_memory(drm::visit& v, const result<memory_regions>& told,
+                                          pools& out) const {
+  pool p;
+  p.kind = pool_kind::unified;
+  p.from = d_.from;
+  p.is_main = true;
+  if (told && d_.counts_system) p.used = told->system.used;
+  if (p.used) p.accounting = accounting::resident;
+  const bool is_whole = p.used.has_value();
+  add_clients(v, p);
+  if (!is_whole && (d_.counts_system || v.is_asleep())) {
+    v.remark(why_not_all(told), subject::pools, missing_of(p));
+  } else if (!p.used) {
+    v.remark(fail(status::unsupported, "no client of the device tells what it uses"),
+             subject::pools, missing_of(p));
+  }
+  out.add(p);
+  return {};
+}
+
+result<void> intel_driver::memory(drm::visit& v, pools& out) {
+  known_card& k = of(v.of());
+  // i915 knows no more of RAM than its size.
+  const bool asks = !k.is_asked || !k.is_integrated || d_.counts_system || v.is_asleep();
+  const result<memory_regions> told = asks ? regions(v, k) : result<memory_regions>(k.sizes);
+  if (k.is_integrated) return unified_memory(v, told, out);
+  return own_memory(v, told, told ? *told : k.sizes, out);
+}
+
+}  // namespace hmn::intel

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What the drivers' memory region queries answer, in one form.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace hmn::intel {
+
+// Bytes of all regions of one class together; what one of them lacks is unknown.
+struct heap {
+  std::uint32_t regions = 0;
+  std::optional<std::uint64_t> total;
+  std::optional<std::uint64_t> used;     // absent also where the kernel does not tell this caller
+  std::optional<std::uint64_t> visible;  // the part that the host can address
+  std::optional<std::uint64_t> visible_used;
+
+  void add(const heap& one) noexcept;
+};
+
+struct memory_regions {
+  heap system;
+  heap device;  // one region for each tile
+};
+
+// A region as both drivers lay it out; they mean different things by `figure`.
+struct raw_region {
+  std::uint16_t memory_class = 0;  // 0: system, 1: device
+  std::uint16_t instance = 0;
+  std::uint32_t page_size = 0;
+  std::uint64_t size = 0;
+  std::uint64_t figure = 0;  // i915: unallocated; xe: used
+  std::uint64_t visible_size = 0;
+  std::uint64_t visible_figure = 0;
+  std::uint64_t reserved[6] = {};
+};
+static_assert(sizeof(raw_region) == 88 && offsetof(raw_region, size) == 8 &&
+              offsetof(raw_region, figure) == 16 && offsetof(raw_region, visible_size) == 24 &&
+              offsetof(raw_region, visible_figure) == 32);
+
+// A count of 32 bits at the beginning, regions after `header` bytes. Nothing: the count is 0 or
+// there are fewer regions than it says.
+std::optional<memory_regions> sum_regions(std::span<const std::byte> answer, std::size_t header,
+                                          heap (*read)(const raw_region&)) noexcept;
+
+}  // namespace hmn::intel

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "backends/drm/attribute.hpp"
+#include "backends/drm/hwmon.hpp"
+#include "backends/drm/pcie.hpp"
+#include "backends/drm/sensors.hpp"
+#include "backends/intel/chip.hpp"
+#include "backends/intel/driver.hpp"
+#include "backends/intel/link.hpp"
+#include "backends/intel/throttle.hpp"
+#include "platform/clock.hpp"
+
+namespace hmn::intel {
+namespace {
+
+using namespace telemetry_field;
+using drm::sensors;
+
+constexpr std::string_view needs_another =
+    "power is the difference of two readings of energy: the next one may tell it";
+constexpr std::string_view does_not_count =
+    "the card's energy counter stands at 0: it does not count";
+
+void give(sensors& s, std::uint32_t field, std::optional<double> from, std::optional<double>& to) {
+  if (from && s.wants(field)) s.found(field, to, *from);
+}
+
+void take_chip(const chip& c, sensors& s, hmn::telemetry& out) {
+  give(s, temperature, c.highest(quantity::temperature, place::package), out.temperature_celsius);
+  give(s, memory_temperature, c.highest(quantity::temperature, place::memory), out.memory_celsius);
+  give(s, power_limit, c.limit(quantity::limit), out.power_limit_watts);
+  const auto rpm = drm::whole(c.highest(quantity::fan, place::card));
+  if (rpm && s.wants(fan_rpm)) s.found(fan_rpm, out.fan_rpm, *rpm);
+}
+
+void take_clock(const std::vector<gt>& gts, sensors& s, hmn::telemetry& out) {
+  if (!s.wants(core_clock) || gts.empty()) return;
+  std::optional<double> mhz;
+  s.take(gts.front().folder, {gts.front().files->actual}, core_clock, 1, mhz);
+  out.core_clock_mhz = drm::whole(mhz);
+}
+
+void take_throttle(const std::vector<gt>& gts, sensors& s, hmn::telemetry& out) {
+  if (!s.wants(telemetry_field::throttle)) return;
+  for (const gt& g : gts) {
+    const auto bits = read_throttle(g);
+    if (bits) {
+      s.found(telemetry_field::throttle, out.throttle, out.throttle.value_or(0) | bits.value);
+    } else {
+      s.refuse_file(telemetry_field::throttle, bits.error, g.folder, g.files->throttle_status);
+    }
+  }
+}
+
+void take_link(const drm::card& c, sensors& s, hmn::telemetry& out) {
+  if (!s.wants(pcie_generation | pcie_width)) return;
+  const std::string folder = link_folder(c.folder.view());
+  const auto generation = drm::read_generation(folder);
+  const auto width = drm::read_width(folder);
+  if (generation && s.wants(pcie_generation)) {
+    s.found(pcie_generation, out.pcie_generation, *generation);
+  }
+  if (width && s.wants(pcie_width)) s.found(pcie_width, out.pcie_width, *width);
+}
+
+// The busiest of the engines.
+void take_load(drm::visit& v, sensors& s, hmn::telemetry& out) {
+  if (!s.wants(gpu_busy | window)) return;
+  const result<drm::card_load> load = v.load();
+  if (!load) return s.refuse(gpu_busy | window, load.why());
+  double most = 0;
+  for (const drm::engine_load& e : load->engines) most = std::max(most, e.percent);
+  if (load->is_partial) out.notes |= note::lower_bound;
+  if (s.wants(gpu_busy)) s.found(gpu_busy, out.gpu_busy_percent, std::min(most, 100.0));
+  if (s.wants(window)) s.found(window, out.window_ns, load->window_ns);
+}
+
+std::uint32_t instance_of(const reading_of_chip& r) noexcept {
+  switch (r.what) {
+    case quantity::fan:
+      return r.number == 0 ? 0 : r.number - 1;
+    case quantity::temperature:
+      return r.where == place::memory ? which::sensor::memory : which::sensor::package;
+    case quantity::voltage:
+      return which::rail::core;
+    default:
+      return r.where == place::package ? which::power_reading::package
+                                       : which::power_reading::board;
+  }
+}
+
+metric_id id_of(quantity what) noexcept {
+  constexpr metric_id ids[] = {metric_id::temperature,       metric_id::fan_rpm,
+                               metric_id::energy_joules,     metric_id::power_limit_watts,
+                               metric_id::power_limit_watts, metric_id::voltage};
+  return ids[static_cast<std::size_t>(what)];
+}
+
+bool is_limit(quantity what) noexcept {
+  return what == quantity::limit || what == quantity::usual_limit;
+}
+
+// Each sensor; of two in one place the higher.
+void add_reading(const reading_of_chip& r, source from, std::vector<metric>& out) {
+  if (is_limit(r.what) || (r.what == quantity::energy && r.value <= 0)) return;
+  if (r.where == place::other) return;
+  const double value = static_cast<double>(r.value) * unit_of(r.what);
+  for (metric& m : out) {
+    if (m.from != from || m.id != id_of(r.what) || m.instance != instance_of(r)) continue;
+    m.value = std::max(m.value.value_or(value), value);
+    return;
+  }
+  out.push_back(measured(from, id_of(r.what), instance_of(r), value));
+}
+
+void add_limit(const chip& c, quantity what, std::uint32_t instance, source from,
+               std::vector<metric>& out) {
+  if (const auto watts = c.limit(what)) {
+    out.push_back(measured(from, metric_id::power_limit_watts, instance, *watts));
+  }
+}
+
+// Numbers of one card with no source but their files, and why some are missing.
+class collector {
+ public:
+  collector(drm::visit& v, source from, std::vector<metric>& out) : v_(v), from_(from), out_(out) {}
+
+  void miss(metric_id id, failure why) {
+    v_.remark(std::move(why), subject::metrics, static_cast<std::uint32_t>(id));
+  }
+  void miss_file(metric_id id, int error, std::string_view folder, std::string_view file) {
+    if (error != ENOENT) miss(id, drm::unreadable(from_, error, folder, file));
+  }
+  void clock(const gt& g, std::string_view file, metric_id id, std::uint32_t instance) {
+    const auto mhz = drm::read_number(g.folder, file);
+    if (!mhz) return miss_file(id, mhz.error, g.folder, file);
+    out_.push_back(measured(from_, id, instance, static_cast<double>(mhz.value)));
+  }
+  void clocks(const gt& g) {
+    const auto instance = g.is_media ? which::clock::media : which::clock::core;
+    clock(g, g.files->actual, metric_id::clock_mhz, instance);
+    clock(g, g.files->highest, metric_id::clock_limit_mhz, instance);
+    if (!g.is_media) {
+      clock(g, g.files->requested, metric_id::clock_mhz, which::clock::requested);
+    }
+  }
+
+ private:
+  drm::visit& v_;
+  source from_;
+  std::vector<metric>& out_;
+};
+
+}  // namespace
+
+std::optional<average_power> intel_driver::power_of(const drm::card& c, const chip& sensors) {
+  const reading_of_chip* const counted = sensors.energy();
+  if (counted == nullptr) return std::nullopt;
+  known_card& k = of(c);
+  energy_meter& meter = counted->where == place::package ? k.package_energy : k.card_energy;
+  return meter.read(static_cast<std::uint64_t>(counted->value), platform::monotonic_ns());
+}
+
+result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::telemetry& out) {
+  sensors s(v, d_.from, fields);
+  out.from = d_.from;
+  out.sources = bit_of(d_.from);
+  const drm::card& c = v.of();
+  const std::string folder = drm::find_hwmon(c.folder.view(), d_.name);
+  const chip has(folder, fields, [&](quantity what, int error, std::string_view file) {
+    s.refuse_file(fields_of(what), error, folder, file);
+  });
+  take_chip(has, s, out);
+  if (const reading_of_chip* const counted = has.energy(); counted != nullptr) {
+    give(s, energy, static_cast<double>(counted->value) * unit_of(quantity::energy),
+         out.energy_joules);
+    const auto average = power_of(c, has);
+    if (average) {
+      give(s, power, average->watts, out.power_watts);
+    } else {
+      s.refuse(power, fail(status::unsupported, std::string(needs_another)));
+    }
+  } else if (has.has(quantity::energy)) {
+    s.refuse(energy | power,
+             fail(status::unsupported, "the card's energy counter stands at 0: it does not count"));
+  }
+  std::vector<gt> gts;
+  if (s.wants(core_clock | telemetry_field::throttle)) d_.find_gts(c, gts);
+  take_clock(gts, s, out);
+  take_throttle(gts, s, out);
+  take_link(c, s, out);
+  take_load(v, s, out);
+  return s.finish();
+}
+
+void intel_driver::metrics(drm::visit& v, bool, std::vector<metric>& out) {
+  const drm::card& c = v.of();
+  collector all(v, d_.from, out);
+  const std::string folder = drm::find_hwmon(c.folder.view(), d_.name);
+  const chip has(folder, chip::everything, [&](quantity what, int error, std::string_view file) {
+    all.miss_file(id_of(what), error, folder, file);
+  });
+  for (const reading_of_chip& r : has.all()) add_reading(r, d_.from, out);
+  add_limit(has, quantity::limit, which::power_limit::current, d_.from, out);
+  add_limit(has, quantity::usual_limit, which::power_limit::usual, d_.from, out);
+  if (const auto average = power_of(c, has)) {
+    const auto instance = instance_of(*has.energy());
+    out.push_back(measured(d_.from, metric_id::power_watts, instance, average->watts));
+    out.back().window_ns = average->window_ns;
+  } else if (has.has(quantity::energy)) {
+    const bool counts = has.energy() != nullptr;
+    const std::string_view words = counts ? needs_another : does_not_count;
+    all.miss(metric_id::power_watts, fail(status::unsupported, std::string(words)));
+    if (!counts) all.miss(metric_id::energy_joules, fail(status::unsupported, std::string(words)));
+  }
+  std::vector<gt> gts;
+  d_.find_gts(c, gts);
+  // Of several tiles the first has the clocks.
+  bool has_main = false, has_media = false;
+  for (const gt& g : gts) {
+    if (!std::exchange(g.is_media ? has_media : has_main, true)) all.clocks(g);
+  }
+}
+
+}  // namespace hmn::intel

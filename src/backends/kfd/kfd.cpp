@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/kfd/kfd.hpp"
+
+#include <cerrno>
+
+#include "backends/drm/attribute.hpp"
+#include "backends/kfd/processes.hpp"
+#include "backends/kfd/topology.hpp"
+
+namespace hmn::kfd {
+namespace {
+
+class kfd_driver final : public drm::compute_driver {
+ public:
+  explicit kfd_driver(const settings& s)
+      : folder_(s.sys_root + "/class/kfd/kfd"), topology_(folder_), list_(folder_, s.proc_root) {}
+
+  source from() const noexcept override { return source::kfd; }
+  source_state describe() const override;
+  std::span<const drm::compute_node> nodes() override;
+  void add_rows(drm::visit& v, std::uint32_t gpu_id, std::uint32_t pid,
+                std::vector<usage>& rows) override;
+
+ private:
+  void add_foreign(drm::visit& v, std::vector<usage>& rows) const;
+
+  std::string folder_;
+  topology topology_;
+  process_list list_;
+  std::vector<compute_use> uses_;
+  std::optional<int> error_;  // of the last reading of the topology
+};
+
+failure refused(int error, std::string_view folder, std::string_view what) {
+  failure why{status::permission, source::kfd, {native_domain::error_number, error}, {}};
+  why.message = {folder, what, " may not be read"};
+  if (error == ENOENT) {
+    why.code = status::no_source;
+    why.native = {};
+    why.message = "AMD's compute driver (KFD) is not here";
+  } else if (error != EACCES && error != EPERM) {
+    why.code = status::backend;
+    why.message = {folder, what, " cannot be read"};
+  }
+  return why;
+}
+
+source_state kfd_driver::describe() const {
+  source_state now;
+  now.why = {status::ok, source::kfd, {}, {}};
+  if (!error_) return now;
+  now.state = state::ready;
+  if (topology_.refused() != 0 && topology_.nodes().empty()) {
+    now.why = {status::permission,
+               source::kfd,
+               {},
+               {"none of the GPUs below ", folder_,
+                "/topology may be looked at: this container was not given one"}};
+    now.state = state::unreadable;
+  } else if (*error_ != 0) {
+    now.why = refused(*error_, folder_, "/topology");
+    now.state = now.why.code == status::no_source ? state::absent : state::unreadable;
+  }
+  return now;
+}
+
+std::span<const drm::compute_node> kfd_driver::nodes() {
+  error_ = topology_.refresh();
+  return topology_.nodes();
+}
+
+void kfd_driver::add_rows(drm::visit& v, std::uint32_t gpu_id, std::uint32_t pid,
+                          std::vector<usage>& rows) {
+  uses_.clear();
+  if (pid != 0) {
+    const auto use = list_.knows_pids() ? list_.of_process(gpu_id, pid) : std::nullopt;
+    if (use) merge(*use, rows);
+    return;
+  }
+  const int error = list_.of_gpu(gpu_id, uses_);
+  if (error != 0 && error != ENOENT) {
+    v.remark(refused(error, folder_, "/proc"), subject::processes, 0);
+  }
+  if (uses_.empty()) return;
+  if (!list_.knows_pids()) return add_foreign(v, rows);
+  for (const compute_use& use : uses_) merge(use, rows);
+}
+
+// Whose pids these are cannot be told: one of them may be a process that fdinfo showed already, and
+// would count twice.
+void kfd_driver::add_foreign(drm::visit& v, std::vector<usage>& rows) const {
+  const bool may_repeat = !rows.empty();
+  for (usage& row : rows) row.notes |= note::lower_bound;
+  std::uint64_t sum = 0;
+  for (const compute_use& use : uses_) {
+    sum += use.vram;
+    if (may_repeat) continue;
+    merge(use, rows);
+    rows.back().notes |= note::foreign_pid;
+  }
+  if (!may_repeat) return;
+  v.remark({status::no_source,
+            source::kfd,
+            {},
+            {uses_.size(), " compute processes use ", sum,
+             " bytes of this device, and are listed by pids of the host: they cannot be "
+             "told from those shown; run in the host's PID namespace"}},
+           subject::processes, 0);
+}
+
+}  // namespace
+}  // namespace hmn::kfd
+
+namespace hmn {
+
+std::unique_ptr<drm::compute_driver> make_kfd(const settings& s) {
+  return std::make_unique<kfd::kfd_driver>(s);
+}
+
+}  // namespace hmn

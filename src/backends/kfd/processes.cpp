@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/kfd/processes.hpp"
+
+#include <algorithm>
+#include <array>
+
+#include "backends/drm/attribute.hpp"
+#include "backends/drm/process_stat.hpp"
+#include "model/scan.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::kfd {
+namespace {
+
+using drm::path_text;
+
+// PROC_PID_INIT_INO of the kernel.
+constexpr std::string_view initial_namespace = "pid:[4026531836]";
+
+// kthreadd is process 2 of the initial namespace alone.
+bool has_kernel_threads(std::string_view proc_root) {
+  std::array<char, 512> text;
+  const path_text path{proc_root, "/2/stat"};
+  const auto got = platform::read_small(path.c_str(), text);
+  return got && drm::is_kernel_thread({text.data(), got.value});
+}
+
+bool has_queue(std::string_view process, std::uint32_t gpu_id) {
+  const path_text queues{process, "/queues"};
+  bool found = false;
+  (void)platform::for_each_entry(queues.c_str(), [&](std::string_view name) {
+    const path_text queue{queues.view(), "/", name};
+    const auto id = drm::read_number(queue.view(), "gpuid");
+    found = id && id.value == gpu_id;
+    return !found;
+  });
+  return found;
+}
+
+}  // namespace
+
+// KFD counts what was allocated through it, fdinfo what is mapped by the same process; either may
+// hold the other or a part of it. So they are never added: the larger one is a true lower bound.
+void merge(const compute_use& use, std::vector<usage>& rows) {
+  const auto known =
+      std::find_if(rows.begin(), rows.end(), [&](const usage& u) { return u.pid == use.pid; });
+  const bool is_new = known == rows.end();
+  usage& row = is_new ? rows.emplace_back() : *known;
+  row.pid = use.pid;
+  row.kinds = row.kinds.value_or(0) | usage_kind::compute;
+  if (row.used && *row.used >= use.vram) return;
+  if (!is_new) row.notes |= note::mixed;
+  row.notes |= note::lower_bound;
+  row.from = source::kfd;
+  row.accounting = accounting::committed;
+  row.used = use.vram;
+  row.committed = use.vram;
+  row.resident.reset();
+}
+
+int process_list::of_gpu(std::uint32_t gpu_id, std::vector<compute_use>& out) const {
+  return platform::for_each_entry(folder_.c_str(), [&](std::string_view name) {
+    const auto pid = scan::number<std::uint32_t>(name);
+    const auto use = pid ? of_process(gpu_id, *pid) : std::nullopt;
+    if (use) out.push_back(*use);
+    return true;
+  });
+}
+
+std::optional<compute_use> process_list::of_process(std::uint32_t gpu_id, std::uint32_t pid) const {
+  std::array<char, 24> name;
+  const path_text process{folder_, "/", pid};
+  const auto vram = drm::read_number(process.view(), compose_in(name, {"vram_", gpu_id}));
+  if (!vram) return std::nullopt;
+  if (vram.value == 0 && !has_queue(process.view(), gpu_id)) return std::nullopt;
+  return compute_use{pid, vram.value};
+}
+
+bool process_list::knows_pids() {
+  if (!knows_pids_) {
+    const path_text own{proc_root_, "/self/ns"};
+    knows_pids_ = drm::read_link_name(own.view(), "pid").view() == initial_namespace ||
+                  has_kernel_threads(proc_root_);
+  }
+  return *knows_pids_;
+}
+
+}  // namespace hmn::kfd

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// <kfd>/proc/<pid>: what compute processes use. The pids are those of the initial PID namespace.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "model/usage.hpp"
+
+namespace hmn::kfd {
+
+struct compute_use {
+  std::uint32_t pid = 0;
+  std::uint64_t vram = 0;
+};
+
+// Pure: adds a compute process to the row of the same pid, or as a row of its own.
+void merge(const compute_use& use, std::vector<usage>& rows);
+
+class process_list {
+ public:
+  process_list(const std::string& kfd, std::string proc_root)
+      : folder_(kfd + "/proc"), proc_root_(std::move(proc_root)) {}
+
+  // Those that use this GPU: its memory, or a queue of it. Having opened /dev/kfd is no use. 0 or
+  // errno.
+  int of_gpu(std::uint32_t gpu_id, std::vector<compute_use>& out) const;
+  std::optional<compute_use> of_process(std::uint32_t gpu_id, std::uint32_t pid) const;
+  // Whether pids of the initial namespace are those of the proc tree in use.
+  [[nodiscard]] bool knows_pids();
+
+ private:
+  std::string folder_;
+  std::string proc_root_;
+  std::optional<bool> knows_pids_;
+};
+
+}  // namespace hmn::kfd

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/kfd/topology.hpp"
+
+#include <array>
+#include <cerrno>
+
+#include "backends/drm/attribute.hpp"
+#include "model/scan.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::kfd {
+namespace {
+
+using drm::path_text;
+
+std::optional<std::uint32_t> small(std::optional<std::uint64_t> value) noexcept {
+  if (!value || *value > UINT32_MAX) return std::nullopt;
+  return static_cast<std::uint32_t>(*value);
+}
+
+// The first 4 KiB: a node's properties take about 800 bytes.
+struct file_text {
+  std::array<char, 4096> bytes;
+  platform::errno_or<std::size_t> length;
+
+  explicit file_text(const path_text& path) : length(platform::read_small(path.c_str(), bytes)) {}
+  [[nodiscard]] std::string_view view() const noexcept {
+    return {bytes.data(), length ? length.value : 0};
+  }
+};
+
+bool is_refusal(int error) noexcept {
+  return error == EPERM || error == EACCES;
+}
+
+std::optional<std::uint64_t> memory_of(std::string_view node) {
+  const path_text banks{node, "/mem_banks"};
+  std::optional<std::uint64_t> sum;
+  (void)platform::for_each_entry(banks.c_str(), [&](std::string_view name) {
+    const file_text text({banks.view(), "/", name, "/properties"});
+    if (const auto size = parse_bank(text.view())) sum = scan::sum(sum.value_or(0), *size);
+    return true;
+  });
+  return sum;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> property(std::string_view text, std::string_view key) noexcept {
+  while (!text.empty()) {
+    std::string_view line = scan::take_line(text);
+    if (scan::take_word(line) == key) return scan::decimal(scan::trim(line));
+  }
+  return std::nullopt;
+}
+
+bool parse_node(std::string_view properties, drm::compute_node& into) noexcept {
+  const auto minor = small(property(properties, "drm_render_minor"));
+  const auto location = small(property(properties, "location_id"));
+  if (property(properties, "simd_count").value_or(0) == 0 || !minor || !location) return false;
+  into.render_minor = *minor;
+  into.location = *location;
+  // Older kernels do not tell it: then there is one.
+  into.domain = small(property(properties, "domain")).value_or(0);
+  return true;
+}
+
+std::optional<std::uint64_t> parse_bank(std::string_view properties) noexcept {
+  // HSA: 0 system, 1 framebuffer that the host may address, 2 that it may not
+  const auto heap = property(properties, "heap_type");
+  if (heap != 1 && heap != 2) return std::nullopt;
+  return property(properties, "size_in_bytes");
+}
+
+int topology::refresh() {
+  const auto now = drm::read_number(folder_, "generation_id");
+  if (now && generation_ == now.value) return 0;
+  nodes_.clear();
+  refused_ = 0;
+  const path_text all{folder_, "/nodes"};
+  const int error = platform::for_each_entry(all.c_str(), [&](std::string_view name) {
+    add(path_text{all.view(), "/", name}.view());
+    return true;
+  });
+  generation_ = now && error == 0 ? std::optional(now.value) : std::nullopt;
+  return error;
+}
+
+// gpu_id is 0 for a node that is a processor. A device cgroup that keeps a GPU from this container
+// makes reading its node EPERM.
+void topology::add(std::string_view node) {
+  const auto id = drm::read_number(node, "gpu_id");
+  const file_text text({node, "/properties"});
+  if (is_refusal(id.error) || is_refusal(text.length.error)) ++refused_;
+  if (!id || id.value == 0 || id.value > UINT32_MAX) return;
+  drm::compute_node fresh;
+  fresh.gpu_id = static_cast<std::uint32_t>(id.value);
+  if (!parse_node(text.view(), fresh)) return;
+  fresh.memory = memory_of(node);
+  nodes_.push_back(fresh);
+}
+
+}  // namespace hmn::kfd

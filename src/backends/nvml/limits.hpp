@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What readings may be, and the one that has two calls.
+#pragma once
+
+#include <algorithm>
+#include <climits>
+
+#include "backends/nvml/call.hpp"
+#include "backends/nvml/session.hpp"
+
+namespace hmn::nvml {
+
+inline constexpr double milli = 1e-3;
+inline constexpr unsigned most_milliwatts = 100'000'000;  // sentinels are all ones
+inline constexpr int coldest_celsius = -60;
+inline constexpr int hottest_celsius = 250;
+inline constexpr unsigned most_megahertz = 1'000'000;
+inline constexpr unsigned fastest_fan_percent = 1000;
+
+// Nothing more need be asked of the device in this reading.
+constexpr bool ends_it(code c) noexcept {
+  return c == gpu_is_lost || c == uninitialized || c == reset_required || c == late;
+}
+
+constexpr bool is_a_temperature(int celsius) noexcept {
+  return celsius >= coldest_celsius && celsius <= hottest_celsius;
+}
+
+// By the newer call, else by the older one. `ask(function, arguments…)` makes a call.
+template <class Ask>
+code ask_temperature(Ask&& ask, const session& s, int& celsius, const char*& name) {
+  temperature_v1 newer{temperature_version, temperature_gpu, 0};
+  temperature_v1* const to = &newer;
+  name = s.fn.temperature_v.name();
+  code c = ask(s.fn.temperature_v, to);
+  if (c != success && !ends_it(c)) {
+    unsigned older = 0;
+    unsigned* const to_older = &older;
+    const unsigned which = temperature_gpu;
+    name = s.fn.temperature.name();
+    c = ask(s.fn.temperature, which, to_older);
+    newer.celsius = static_cast<int>(std::min<unsigned>(older, INT_MAX));
+  }
+  celsius = newer.celsius;
+  return c;
+}
+
+}  // namespace hmn::nvml

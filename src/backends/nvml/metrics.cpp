@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/metrics.hpp"
+
+#include <algorithm>
+#include <array>
+#include <climits>
+
+#include "backends/nvml/limits.hpp"
+#include "model/compose.hpp"
+
+namespace hmn::nvml {
+
+namespace engine = which::engine;
+namespace sensor = which::sensor;
+namespace power_reading = which::power_reading;
+namespace power_limit = which::power_limit;
+namespace clock = which::clock;
+namespace era = which::era;
+namespace remapping = which::remapping;
+
+struct metric_reader::field_row {
+  std::uint32_t field;
+  metric_id id;
+  std::uint32_t instance;
+  double scale;              // 0: a count
+  std::uint64_t factor = 1;  // of a count
+};
+
+namespace {
+
+constexpr std::uint64_t ns_per_us = 1000;
+constexpr unsigned most_fans = 16;
+constexpr unsigned most_links = 32;
+
+struct clock_row {
+  unsigned told;
+  std::uint32_t instance;
+};
+
+constexpr std::array clocks_known{
+    clock_row{clock_graphics, clock::core}, clock_row{clock_sm, clock::sm},
+    clock_row{clock_memory, clock::memory}, clock_row{clock_video, clock::video}};
+
+struct threshold_row {
+  unsigned told;
+  metric_id id;
+  std::uint32_t instance;
+};
+
+constexpr std::array thresholds_known{
+    threshold_row{threshold_shutdown, metric_id::temperature_shutdown, sensor::core},
+    threshold_row{threshold_slowdown, metric_id::temperature_limit, sensor::core},
+    threshold_row{threshold_memory, metric_id::temperature_limit, sensor::memory}};
+
+// nvmlMemoryErrorType_t and nvmlEccCounterType_t
+constexpr std::array ecc_ids{metric_id::ecc_corrected, metric_id::ecc_uncorrected};
+constexpr std::array ecc_eras{era::since_load, era::lifetime};
+
+bool is_small(const field_value& v) noexcept {
+  return v.type == field_unsigned_int || v.type == field_signed_int;
+}
+
+}  // namespace
+
+std::uint64_t wide_counts::widen(slot number, std::uint32_t field, std::uint32_t told) {
+  for (entry& e : entries_) {
+    if (e.number != number || e.field != field) continue;
+    e.total += static_cast<std::uint32_t>(told - static_cast<std::uint32_t>(e.total));
+    return e.total;
+  }
+  entries_.push_back({number, field, told});
+  return told;
+}
+
+void metric_reader::read(bool slow) {
+  read_load();
+  read_temperatures();
+  read_power();
+  read_clocks();
+  read_fans();
+  read_errors();
+  read_fields();
+  if (!slow) return;
+  read_slow_fields();
+  read_links();
+}
+
+bool metric_reader::take(code c, const char* from, metric_id id) {
+  if (c == success) return true;
+  if (ends_it(c)) ended_by_ = c;
+  t_.missing(c, from, static_cast<std::uint32_t>(id));
+  return false;
+}
+
+void metric_reader::refuse(const char* from, metric_id id) {
+  if (!t_.wants()) return;
+  t_.remark(fail(status::backend, {from, ": a value that cannot be"}),
+            static_cast<std::uint32_t>(id));
+}
+
+metric* metric_reader::add(metric_id id, std::uint32_t instance, double value) {
+  return &out_.emplace_back(measured(source::nvml, id, instance, value));
+}
+
+metric* metric_reader::count(metric_id id, std::uint32_t instance, std::uint64_t told) {
+  return &out_.emplace_back(counted(source::nvml, id, instance, told));
+}
+
+void metric_reader::number(const number_call& from, metric_id id, std::uint32_t instance,
+                           double scale, double most) {
+  unsigned told = 0;
+  if (!take(ask(from, &told), from.name(), id)) return;
+  if (told > most) return refuse(from.name(), id);
+  add(id, instance, told * scale);
+}
+
+void metric_reader::indexed(const indexed_call& from, unsigned n, metric_id id,
+                            std::uint32_t instance, double most) {
+  unsigned told = 0;
+  if (!take(ask(from, n, &told), from.name(), id)) return;
+  if (told > most) return refuse(from.name(), id);
+  add(id, instance, told);
+}
+
+void metric_reader::add_percent(const char* from, std::uint32_t which, unsigned told,
+                                unsigned period_us) {
+  if (told > 100) return refuse(from, metric_id::engine_percent);
+  metric* const m = add(metric_id::engine_percent, which, told);
+  if (period_us != 0) m->window_ns = period_us * ns_per_us;
+}
+
+void metric_reader::read_load() {
+  utilization told{};
+  const char* const name = s_.fn.utilization.name();
+  // A driver may give an instance the whole GPU's figure.
+  const code c = of_.is_partition() ? not_supported : ask(s_.fn.utilization, &told);
+  if (take(c, name, metric_id::engine_percent)) {
+    add_percent(name, engine::unknown, told.gpu, 0);
+    add_percent(name, engine::memory, told.memory, 0);
+  }
+  const auto video = [this](const percent_call& from, std::uint32_t which) {
+    unsigned percent = 0;
+    unsigned period_us = 0;
+    if (!take(ask(from, &percent, &period_us), from.name(), metric_id::engine_percent)) return;
+    add_percent(from.name(), which, percent, period_us);
+  };
+  video(s_.fn.encoder, engine::encode);
+  video(s_.fn.decoder, engine::decode);
+}
+
+void metric_reader::read_temperatures() {
+  int celsius = 0;
+  const char* name = nullptr;
+  const code c = ask_temperature([this](auto&... a) { return ask(a...); }, s_, celsius, name);
+  if (take(c, name, metric_id::temperature)) {
+    if (is_a_temperature(celsius)) {
+      add(metric_id::temperature, sensor::core, celsius);
+    } else {
+      refuse(name, metric_id::temperature);
+    }
+  }
+  for (const threshold_row& row : thresholds_known) {
+    indexed(s_.fn.threshold, row.told, row.id, row.instance, hottest_celsius);
+  }
+}
+
+void metric_reader::read_power() {
+  number(s_.fn.power, metric_id::power_watts, power_reading::unknown, milli, most_milliwatts);
+  constexpr metric_id limit = metric_id::power_limit_watts;
+  number(s_.fn.power_limit, limit, power_limit::current, milli, most_milliwatts);
+  number(s_.fn.default_power_limit, limit, power_limit::usual, milli, most_milliwatts);
+  unsigned least = 0;
+  unsigned most = 0;
+  const char* name = s_.fn.power_limits.name();
+  if (take(ask(s_.fn.power_limits, &least, &most), name, limit)) {
+    if (least > most || most > most_milliwatts) {
+      refuse(name, limit);
+    } else {
+      add(limit, power_limit::lowest, least * milli);
+      add(limit, power_limit::highest, most * milli);
+    }
+  }
+  unsigned long long millijoules = 0;
+  name = s_.fn.energy.name();
+  if (!take(ask(s_.fn.energy, &millijoules), name, metric_id::energy_joules)) return;
+  if (millijoules == value_not_available) return refuse(name, metric_id::energy_joules);
+  add(metric_id::energy_joules, power_reading::unknown, static_cast<double>(millijoules) * milli);
+}
+
+void metric_reader::read_clocks() {
+  for (const clock_row& row : clocks_known) {
+    indexed(s_.fn.clock, row.told, metric_id::clock_mhz, row.instance, most_megahertz);
+  }
+  for (const clock_row& row : clocks_known) {
+    indexed(s_.fn.max_clock, row.told, metric_id::clock_limit_mhz, row.instance, most_megahertz);
+  }
+}
+
+void metric_reader::read_fans() {
+  unsigned fans = 0;
+  if (!take(ask(s_.fn.fan_count, &fans), s_.fn.fan_count.name(), metric_id::fan_percent)) return;
+  for (unsigned n = 0; n < std::min(fans, most_fans); ++n) {
+    indexed(s_.fn.fan_of, n, metric_id::fan_percent, n, fastest_fan_percent);
+  }
+}
+
+void metric_reader::read_errors() {
+  unsigned replays = 0;
+  const char* name = s_.fn.pcie_replays.name();
+  if (take(ask(s_.fn.pcie_replays, &replays), name, metric_id::pcie_replays)) {
+    count(metric_id::pcie_replays, 0, replays);
+  }
+  for (unsigned type = 0; type < ecc_ids.size(); ++type) {
+    for (unsigned counter = 0; counter < ecc_eras.size(); ++counter) {
+      unsigned long long errors = 0;
+      name = s_.fn.ecc_errors.name();
+      if (!take(ask(s_.fn.ecc_errors, type, counter, &errors), name, ecc_ids[type])) continue;
+      count(ecc_ids[type], ecc_eras[counter], errors);
+    }
+  }
+  unsigned rows[4] = {};
+  name = s_.fn.remapped_rows.name();
+  const code c = ask(s_.fn.remapped_rows, &rows[0], &rows[1], &rows[2], &rows[3]);
+  if (!take(c, name, metric_id::rows_remapped)) return;
+  for (unsigned n = 0; n < 4; ++n) {
+    count(metric_id::rows_remapped, remapping::corrected + n, rows[n]);
+  }
+}
+
+void metric_reader::take_field(const field_row& row, const field_value& told,
+                               std::uint32_t instance) {
+  const char* const name = s_.fn.fields.name();
+  if (!take(static_cast<code>(told.result), name, row.id)) return;
+  if (told.type == field_double || told.bits == value_not_available) return refuse(name, row.id);
+  const auto low = static_cast<std::uint32_t>(told.bits);
+  if (row.scale == 0) {
+    if (!is_small(told)) {
+      count(row.id, instance, told.bits * row.factor);
+      return;
+    }
+    const std::uint32_t key = row.field | instance << 16;
+    metric* const m = count(row.id, instance, wide_.widen(*t_.device, key, low) * row.factor);
+    m->notes |= note::lower_bound;
+    return;
+  }
+  const double value =
+      is_small(told) ? static_cast<std::int32_t>(low) : static_cast<double>(told.bits);
+  if (row.id == metric_id::temperature) {
+    // Boards without the sensor tell 0.
+    if (value == 0) return t_.missing(not_supported, name, static_cast<std::uint32_t>(row.id));
+    if (value < coldest_celsius || value > hottest_celsius) return refuse(name, row.id);
+  } else if (value < 0 || value > most_milliwatts) {
+    return refuse(name, row.id);
+  }
+  add(row.id, instance, value * row.scale);
+}
+
+void metric_reader::read_fields() {
+  constexpr std::array rows{
+      field_row{field_memory_temperature, metric_id::temperature, sensor::memory, 1},
+      field_row{field_power_instant, metric_id::power_watts, power_reading::instant, milli},
+      field_row{field_pcie_rx, metric_id::pcie_rx_bytes, 0, 0},
+      field_row{field_pcie_tx, metric_id::pcie_tx_bytes, 0, 0},
+      field_row{field_throttled_by_power, metric_id::throttle_ns, throttle::power, 0},
+      field_row{field_throttled_by_heat, metric_id::throttle_ns, throttle::thermal, 0},
+      field_row{field_throttled_by_sync, metric_id::throttle_ns, throttle::setting, 0},
+      field_row{field_throttled_by_board, metric_id::throttle_ns, throttle::other, 0},
+  };
+  std::array<field_value, rows.size()> told{};
+  for (std::size_t n = 0; n < rows.size(); ++n) told[n].id = rows[n].field;
+  const code c = ask(s_.fn.fields, static_cast<int>(told.size()), told.data());
+  for (std::size_t n = 0; n < rows.size(); ++n) {
+    if (c == success) {
+      take_field(rows[n], told[n], rows[n].instance);
+    } else {
+      take(c, s_.fn.fields.name(), rows[n].id);
+    }
+  }
+}
+
+// Takes some milliseconds in the driver.
+void metric_reader::read_slow_fields() {
+  constexpr field_row row{field_power_average, metric_id::power_watts, power_reading::average,
+                          milli};
+  field_value told{};
+  told.id = row.field;
+  const code c = ask(s_.fn.fields, 1, &told);
+  if (take(c, s_.fn.fields.name(), row.id)) take_field(row, told, row.instance);
+}
+
+void metric_reader::read_links() {
+  constexpr std::array rows{
+      field_row{field_link_rx, metric_id::link_rx_bytes, 0, 0, 1024},
+      field_row{field_link_tx, metric_id::link_tx_bytes, 0, 0, 1024},
+  };
+  field_value links{};
+  links.id = field_link_count;
+  code c = ask(s_.fn.fields, 1, &links);
+  if (c == success) c = static_cast<code>(links.result);
+  if (!take(c, s_.fn.fields.name(), metric_id::link_rx_bytes)) return;
+  const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(links.bits, most_links));
+  for (std::uint32_t link = 0; link < count && ended_by_ == success; ++link) {
+    std::array<field_value, rows.size()> told{};
+    for (std::size_t n = 0; n < rows.size(); ++n) {
+      told[n].id = rows[n].field;
+      told[n].scope = link;
+    }
+    c = ask(s_.fn.fields, static_cast<int>(told.size()), told.data());
+    for (std::size_t n = 0; n < rows.size(); ++n) {
+      if (take(c, s_.fn.fields.name(), rows[n].id)) take_field(rows[n], told[n], link);
+    }
+  }
+}
+
+}  // namespace hmn::nvml

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Single numbers of a device.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "backends/nvml/call.hpp"
+#include "backends/nvml/known_device.hpp"
+#include "backends/nvml/session.hpp"
+#include "model/metric.hpp"
+
+namespace hmn::nvml {
+
+// Counts that the driver tells in 32 bits, made wide: what wrapped between two readings unseen is
+// lost, so they are lower bounds.
+class wide_counts {
+ public:
+  std::uint64_t widen(slot number, std::uint32_t field, std::uint32_t told);
+
+ private:
+  struct entry {
+    slot number;
+    std::uint32_t field;
+    std::uint64_t total;
+  };
+  std::vector<entry> entries_;
+};
+
+class metric_reader {
+ public:
+  metric_reader(const topic& t, const session& s, const known_device& of, wide_counts& wide,
+                std::vector<metric>& out) noexcept
+      : t_(t), s_(s), of_(of), wide_(wide), out_(out) {}
+
+  // Each number that is missing is a remark whose field is its id.
+  void read(bool slow);
+  // The answer that ended it early: gpu_is_lost, uninitialized; else success.
+  [[nodiscard]] code ended_by() const noexcept { return ended_by_; }
+
+ private:
+  struct field_row;
+
+  template <class F, class... A>
+  code ask(const F& from, A... arguments) {
+    return ended_by_ != success ? ended_by_ : call(t_, from, of_.h, arguments...);
+  }
+  bool take(code c, const char* from, metric_id id);
+  void refuse(const char* from, metric_id id);
+  metric* add(metric_id id, std::uint32_t instance, double value);
+  metric* count(metric_id id, std::uint32_t instance, std::uint64_t told);
+  void number(const number_call& from, metric_id id, std::uint32_t instance, double scale,
+              double most);
+  void indexed(const indexed_call& from, unsigned n, metric_id id, std::uint32_t instance,
+               double most);
+  void add_percent(const char* from, std::uint32_t engine, unsigned told, unsigned period_us);
+
+  void read_load();
+  void read_temperatures();
+  void read_power();
+  void read_clocks();
+  void read_fans();
+  void read_errors();
+  void read_fields();
+  void read_slow_fields();
+  void read_links();
+  void take_field(const field_row& row, const field_value& told, std::uint32_t instance);
+
+  const topic& t_;
+  const session& s_;
+  const known_device& of_;
+  wide_counts& wide_;
+  std::vector<metric>& out_;
+  code ended_by_ = success;
+};
+
+}  // namespace hmn::nvml

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/process_load.hpp"
+
+#include <algorithm>
+
+#include "backends/nvml/limits.hpp"
+
+namespace hmn::nvml {
+namespace {
+
+// The driver samples one to six times a second and may keep old samples: a shorter look back finds
+// none of a busy process, a longer one tells of the past.
+constexpr std::uint64_t look_back_us = 2'000'000;
+constexpr std::uint64_t ns_per_us = 1000;
+constexpr unsigned most_samples = 4096;
+constexpr unsigned slack = 8;
+
+const process_sample* newest_of(std::span<const process_sample> all, std::uint32_t pid,
+                                std::uint64_t since_us) {
+  const process_sample* found = nullptr;
+  for (const process_sample& s : all) {
+    const bool fits = s.pid == pid && s.time_us > since_us;
+    if (fits && (found == nullptr || s.time_us > found->time_us)) found = &s;
+  }
+  return found;
+}
+
+}  // namespace
+
+// The first call tells how many there are; more may have come by the second.
+code process_load::ask(const topic& t, const session& s, const known_device& of,
+                       std::uint64_t since_us) {
+  code c = insufficient_size;
+  for (int attempt = 0; attempt < 3 && c == insufficient_size; ++attempt) {
+    auto count = static_cast<unsigned>(samples_.size());
+    process_sample* const room = samples_.empty() ? nullptr : samples_.data();
+    c = call(t, s.fn.process_use, of.h, room, &count, since_us);
+    if (c == success && room != nullptr) {
+      samples_.resize(std::min<std::size_t>(count, samples_.size()));
+    } else if (c == insufficient_size || c == success) {
+      if (count == 0) return success;
+      c = insufficient_size;
+      samples_.resize(std::min(count, most_samples) + slack);
+    }
+  }
+  return c;
+}
+
+code process_load::read(const topic& t, const session& s, const known_device& of,
+                        std::span<usage> rows) {
+  constexpr std::uint32_t field = usage_field::busy_percent;
+  const char* const name = s.fn.process_use.name();
+  if (rows.empty()) return success;
+  if (of.is_partition() || of.mig_on) {
+    t.missing(not_supported, name, field);
+    return success;
+  }
+  const std::uint64_t since_us = platform::unix_ns() / ns_per_us - look_back_us;
+  samples_.clear();
+  const code c = ask(t, s, of, since_us);
+  if (c == not_found) samples_.clear();  // nothing ran
+  if (c != success && c != not_found) {
+    t.missing(c, name, field);
+    return c == gpu_is_lost || c == reset_required ? c : success;
+  }
+  for (usage& row : rows) {
+    const process_sample* const sample = newest_of(samples_, row.pid, since_us);
+    const std::uint32_t percent = sample != nullptr ? sample->sm : 0;
+    if (percent > 100) {
+      const topic about{t.r, t.about, t.device, row.pid};
+      if (t.wants()) about.remark(fail(status::backend, "more than 100 percent"), field);
+      continue;
+    }
+    row.busy_percent = percent;
+    row.window_ns = look_back_us * ns_per_us;
+  }
+  return success;
+}
+
+}  // namespace hmn::nvml

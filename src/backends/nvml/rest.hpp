@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// When NVML is left alone although readings are asked for: a GPU that may sleep and has nothing to
+// do could not, would each of them find NVML open. Pure: the caller says what time it is.
+#pragma once
+
+#include <cstdint>
+
+#include "platform/clock.hpp"
+
+namespace hmn::nvml {
+
+// As long as a driver needs to suspend what nobody uses.
+inline constexpr std::uint64_t shortest_rest_ns = 10 * platform::ns_per_second;
+inline constexpr std::uint64_t longest_rest_ns = 60 * platform::ns_per_second;
+
+class rest {
+ public:
+  // `patience_ns`: readings in a burst shorter than this keep nothing awake.
+  explicit rest(std::uint64_t patience_ns) noexcept : patience_ns_(patience_ns) {}
+
+  // A reading begins. `asleep`: a GPU has suspended.
+  void begin(std::uint64_t now_ns, bool asleep) noexcept;
+  // Whether NVML is to be left alone now.
+  [[nodiscard]] bool is_on() const noexcept { return until_ns_ != 0; }
+  // Whether to look if the GPUs have something to do, at the end of a reading. At most once a
+  // second says yes.
+  [[nodiscard]] bool is_due(std::uint64_t now_ns) noexcept;
+  // They have not. `delay_ns`: the kernel's own, from the last use of a device to its suspension.
+  void start(std::uint64_t now_ns, std::uint64_t delay_ns) noexcept;
+
+ private:
+  std::uint64_t patience_ns_;
+  std::uint64_t first_ns_ = 0;  // of readings that follow each other too fast to let a GPU sleep
+  std::uint64_t last_ns_ = 0;
+  std::uint64_t looked_ns_ = 0;
+  std::uint64_t until_ns_ = 0;  // 0: no rest
+  std::uint64_t not_before_ns_ = 0;
+  std::uint64_t pause_ns_ = 0;  // after the next rest that was in vain
+};
+
+}  // namespace hmn::nvml

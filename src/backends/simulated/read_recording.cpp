@@ -1,0 +1,202 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <limits>
+#include <string>
+#include <utility>
+
+#include "backends/simulated/recorded_machine.hpp"
+#include "backends/simulated/recorded_words.hpp"
+#include "backends/simulated/roots.hpp"
+#include "model/scan.hpp"
+
+namespace hmn::simulated {
+namespace {
+
+using platform::outcome;
+using platform::recorded_answer;
+using platform::recorded_file;
+using platform::recorded_run;
+using platform::recording;
+
+constexpr std::uint64_t most_errno = 4095;
+constexpr std::uint64_t most32 = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint64_t most64 = std::numeric_limits<std::uint64_t>::max();
+constexpr std::size_t longest_path = 4095;
+
+bool climbs(std::string_view path) {
+  while (!path.empty()) {
+    if (scan::take_until(path, '/') == "..") return true;
+  }
+  return false;
+}
+
+std::string_view read_path(object_reader& o, std::string_view key) {
+  constexpr std::string_view expected = "an absolute path without \"..\"";
+  const json::value* v = o.get(key);
+  if (v == nullptr) {
+    o.missing(key, expected);
+    return {};
+  }
+  const auto* path = v->as<std::string>();
+  const bool is_one = path != nullptr && path->starts_with('/') && path->size() <= longest_path &&
+                      path->find('\0') == std::string::npos && !climbs(*path);
+  if (!is_one) o.found().refuse(place(o.at(), key), *v, expected);
+  return is_one ? std::string_view(*path) : std::string_view();
+}
+
+// "text", or "hex" where it is no text. False: neither.
+bool read_bytes(object_reader& o, std::string& out) {
+  const auto text = o.text("text");
+  const auto hex = o.text("hex");
+  if (text && hex) o.found().add(o.at(), "one of \"text\" and \"hex\" is enough");
+  if (text) out = *text;
+  if (hex && !read_hex(*hex, out)) {
+    o.found().add(place(o.at(), "hex"), "these are not pairs of hexadecimal digits");
+  }
+  return text || hex;
+}
+
+void read_errors(object_reader& o, recorded_file& f) {
+  const json::value* v = o.get("errors");
+  if (v == nullptr) return;
+  const place here(o.at(), "errors");
+  object_reader e(*v, here, o.found());
+  for (unsigned p = 0; p < recorded_file::parts; ++p) {
+    const auto error = e.whole(part_names[p], 1, most_errno);
+    if (!error) continue;
+    if (f.errors[p] == 0 && p != recorded_file::presence) {
+      o.found().add(place(here, part_names[p]), "it is given and cannot have failed");
+    }
+    f.errors[p] = static_cast<int>(*error);
+  }
+  e.finish();
+}
+
+void read_status(object_reader& o, recorded_file& f) {
+  const json::value* v = o.get("status");
+  if (v == nullptr) return;
+  const place here(o.at(), "status");
+  object_reader s(*v, here, o.found());
+  const auto type = s.one_word("type", type_words).value_or(0);
+  f.about.is_directory = type == is_directory;
+  f.about.is_character_device = type == is_character_device;
+  f.about.device = s.whole("device", 0, most64).value_or(0);
+  f.about.inode = s.whole("inode", 0, most64).value_or(0);
+  f.about.size = s.whole("size", 0, most64).value_or(0);
+  f.about.owner = s.whole32("owner").value_or(0);
+  f.about.special_device_major = s.whole("major", 0, most32).value_or(0);
+  f.about.special_device_minor = s.whole("minor", 0, most32).value_or(0);
+  s.finish();
+  f.errors[recorded_file::status] = 0;
+}
+
+void read_file(const json::value& v, const place& at, problems& found, recording& out) {
+  object_reader o(v, at, found);
+  const std::string_view path = read_path(o, "path");
+  recorded_file& f = out.at(path);
+  if (f.has(recorded_file::presence)) found.add(place(at, "path"), "it stands in the list already");
+  f.errors[recorded_file::presence] = 0;
+  if (read_bytes(o, f.text)) f.errors[recorded_file::contents] = 0;
+  if (const auto link = o.text("link")) {
+    f.link = *link;
+    f.errors[recorded_file::target] = 0;
+  }
+  if (o.get("list") != nullptr) f.errors[recorded_file::names] = 0;
+  o.each("list", [&](const json::value& name, const place& here) {
+    const auto* text = name.as<std::string>();
+    if (text == nullptr || text->empty() || text->find('/') != std::string::npos) {
+      return found.refuse(here, name, "a name");
+    }
+    f.entries.push_back(*text);
+  });
+  read_status(o, f);
+  f.is_cut = o.truth("cut").value_or(false);
+  f.is_program = o.truth("program").value_or(false);
+  read_errors(o, f);
+  o.finish();
+}
+
+recorded_run read_run(const json::value& v, const place& at, problems& found) {
+  object_reader o(v, at, found);
+  recorded_run run;
+  run.path = read_path(o, "path");
+  o.each("arguments", [&](const json::value& argument, const place& here) {
+    const auto* text = argument.as<std::string>();
+    if (text == nullptr) return found.refuse(here, argument, "a text");
+    run.arguments.push_back(*text);
+  });
+  outcome& told = run.told;
+  told.what = static_cast<outcome::kind>(
+      o.one_word("outcome", outcome_words)
+          .value_or(static_cast<std::uint32_t>(outcome::kind::finished)));
+  told.error = static_cast<int>(o.whole("errno", 0, most_errno).value_or(0));
+  told.signal = static_cast<int>(o.whole("signal", 0, 255).value_or(0));
+  const auto code = o.whole("exit", 0, 255);
+  told.exit_known = code.has_value() || told.signal != 0;
+  told.exit_code = static_cast<int>(code.value_or(0));
+  read_bytes(o, told.output);
+  o.finish();
+  return run;
+}
+
+recorded_answer read_answer(const json::value& v, const place& at, problems& found) {
+  object_reader o(v, at, found);
+  recorded_answer a;
+  a.node = read_path(o, "node");
+  const auto language = o.one_word("language", language_words);
+  if (!language) o.missing("language", list_of(language_words));
+  a.what.in = static_cast<platform::query_language>(language.value_or(0));
+  a.what.number = o.whole32("number").value_or(0);
+  a.error = static_cast<int>(o.whole("errno", 0, most_errno).value_or(0));
+  read_bytes(o, a.bytes);
+  o.finish();
+  return a;
+}
+
+constexpr auto root_words = [] {
+  std::array<word, roots.size()> words{};
+  for (std::size_t i = 0; i < roots.size(); ++i) words[i] = {roots[i].name, 1U << i};
+  return words;
+}();
+
+int digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
+}
+
+}  // namespace
+
+bool read_hex(std::string_view digits, std::string& out) {
+  out.clear();
+  if (digits.size() % 2 != 0) return false;
+  for (std::size_t i = 0; i < digits.size(); i += 2) {
+    const int high = digit(digits[i]);
+    const int low = digit(digits[i + 1]);
+    if (high < 0 || low < 0) return false;
+    out += static_cast<char>(high * 16 + low);
+  }
+  return true;
+}
+
+recorded_machine read_recording(const json::value& v, const place& at, problems& found) {
+  recorded_machine m;
+  m.answers = std::make_shared<recording>(recording::use::replay);
+  object_reader o(v, at, found);
+  if (!o.whole("format", 1, 1)) o.missing("format", "1: what this version reads");
+  o.text("version");
+  m.answers->set_page_size(
+      static_cast<std::size_t>(o.whole("page_size", 512, 1U << 26).value_or(0)));
+  m.moved = o.any_words("roots", root_words).value_or(0);
+  o.each("files", [&](const json::value& f, const place& here) {
+    if (!found.first()) read_file(f, here, found, *m.answers);
+  });
+  o.each("runs", [&](const json::value& r, const place& here) {
+    m.answers->add(read_run(r, here, found));
+  });
+  o.each("answers", [&](const json::value& a, const place& here) {
+    m.answers->add(read_answer(a, here, found));
+  });
+  o.finish();
+  return m;
+}
+
+}  // namespace hmn::simulated

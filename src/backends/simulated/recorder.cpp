@@ -1,0 +1,274 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/simulated/recorder.hpp"
+
+#include <algorithm>
+#include <cerrno>
+#include <span>
+
+#include "backends/simulated/machine_file.hpp"
+#include "backends/simulated/recorded_words.hpp"
+#include "backends/simulated/roots.hpp"
+#include "model/compose.hpp"
+#include "platform/process.hpp"
+
+namespace hmn::simulated {
+namespace {
+
+using platform::recorded_answer;
+using platform::recorded_file;
+using platform::recorded_run;
+using files = std::span<const std::unique_ptr<recorded_file>>;
+
+std::string_view last_part(std::string_view path) {
+  return path.substr(path.rfind('/') + 1);
+}
+
+bool is_below(std::string_view path, std::string_view folder) {
+  return !folder.empty() && path.starts_with(folder) &&
+         (path.size() == folder.size() || path[folder.size()] == '/');
+}
+
+bool is_of_groups(std::string_view path) {
+  return path.find("/cgroup") != std::string_view::npos;
+}
+
+const recorded_file* find(files all, std::string_view path) {
+  const auto at = std::lower_bound(
+      all.begin(), all.end(), path,
+      [](const std::unique_ptr<recorded_file>& f, std::string_view p) { return f->path < p; });
+  return at != all.end() && (*at)->path == path ? at->get() : nullptr;
+}
+
+// An open descriptor of something else than a device: no source makes use of it.
+bool is_idle_descriptor(const recorded_file& f) {
+  return f.path.find("/fd/") != std::string::npos && f.has(recorded_file::status) &&
+         !f.about.is_character_device;
+}
+
+class writer {
+ public:
+  writer(const settings& s, const scenario& told) : s_(s), told_(told) {}
+
+  std::string write(files all, std::span<const recorded_run> runs,
+                    std::span<const recorded_answer> answers) {
+    learn(all, runs);
+    to_.open('{');
+    to_.member("format", 1);
+    told_.write(to_, by_);
+    to_.line();
+    to_.key("recording");
+    to_.open('{');
+    to_.member("format", 1);
+    to_.member("page_size", platform::page_size());
+    write_roots();
+    list("files", all, [&](const auto& f) {
+      if (!is_idle_descriptor(*f)) write(*f, all);
+    });
+    list("runs", runs, [&](const recorded_run& r) { write(r); });
+    list("answers", answers, [&](const recorded_answer& a) { write(a); });
+    to_.close('}');
+    to_.close('}');
+    to_.text() += '\n';
+    return std::move(to_.text());
+  }
+
+ private:
+  [[nodiscard]] bool is_usual(const root& r) const {
+    const std::string& place = s_.*r.place;
+    return place.empty() || place == r.usual;
+  }
+
+  void write_roots() {
+    std::uint32_t moved = 0;
+    for (const root& r : roots) moved |= is_usual(r) ? 0U : 1U;
+    if (moved == 0) return;
+    to_.key("roots");
+    to_.open('[');
+    for (const root& r : roots) {
+      if (!is_usual(r)) to_.item(r.name);
+    }
+    to_.close(']');
+  }
+
+  // Where a root that is not the usual one stands in a recording.
+  [[nodiscard]] std::string moved(std::string_view path) const {
+    const root* best = nullptr;
+    for (const root& r : roots) {
+      const bool is_it = !is_usual(r) && is_below(path, s_.*r.place);
+      if (is_it && (best == nullptr || (s_.*best->place).size() < (s_.*r.place).size())) best = &r;
+    }
+    if (best == nullptr) return std::string(path);
+    return compose({moved_roots, best->name, path.substr((s_.*best->place).size())});
+  }
+
+  [[nodiscard]] bool is_of_sysfs(std::string_view path) const {
+    return is_below(path, s_.sys_root) && !is_of_groups(path);
+  }
+
+  std::string neutral_path(std::string_view path) {
+    std::string there = moved(path);
+    return is_of_sysfs(path) ? there : by_.plain(there);
+  }
+
+  void learn(files all, std::span<const recorded_run> runs) {
+    for (const char* const variable : {"USER", "LOGNAME", "SUDO_USER"}) {
+      const char* const name = platform::environment(variable);
+      if (name != nullptr) by_.know(name, neutral::kind::user);
+    }
+    const std::string host = platform::host_name();
+    by_.know(host, neutral::kind::host);
+    by_.know(host.substr(0, host.find('.')), neutral::kind::host);
+    for (const auto& f : all) {
+      if (is_of_sysfs(f->path)) continue;
+      if (last_part(f->path) != "mountinfo") by_.learn(f->text);
+      by_.learn(f->link);
+    }
+    for (const recorded_run& r : runs) by_.learn(r.told.output);
+  }
+
+  std::string neutral_text(const recorded_file& f) {
+    const std::string_view name = last_part(f.path);
+    if (is_of_sysfs(f.path)) {
+      if (name == "unique_id" || name == "serial_number" || name == "uuid") {
+        return by_.id(f.text, 16);
+      }
+      return name == "properties" ? by_.properties(f.text) : f.text;
+    }
+    for (const std::string_view plain : {"meminfo", "statm", "smaps_rollup"}) {
+      if (name == plain) return f.text;
+    }
+    if (name == "cmdline") return by_.command(f.text);
+    return name == "mountinfo" ? by_.mounts(f.text) : by_.plain(f.text);
+  }
+
+  void write(const recorded_file& f, files all) {
+    const auto holds = [&](recorded_file::part p) { return f.has(p); };
+    to_.line();
+    to_.begin();
+    to_.member("path", neutral_path(f.path));
+    if (holds(recorded_file::contents)) to_.bytes(neutral_text(f));
+    if (f.is_cut) to_.truth("cut");
+    if (holds(recorded_file::target)) write_link(f);
+    if (holds(recorded_file::names)) write_names(f, all);
+    if (holds(recorded_file::status)) write_status(f);
+    if (f.is_program) to_.truth("program");
+    write_errors(f);
+    to_.close('}');
+  }
+
+  void write_link(const recorded_file& f) {
+    const bool is_private =
+        f.path.find("/fd/") != std::string::npos && !f.link.starts_with("/dev/");
+    if (is_private) return;
+    to_.member("link", is_of_sysfs(f.path) ? f.link : by_.plain(f.link));
+  }
+
+  void write_names(const recorded_file& f, files all) {
+    to_.key("list");
+    to_.open('[');
+    for (const std::string& name : f.entries) {
+      const recorded_file* const entry = find(all, compose({f.path, "/", name}));
+      if (entry != nullptr && is_idle_descriptor(*entry)) continue;
+      to_.item(is_of_groups(f.path) ? by_.plain(name) : name);
+    }
+    to_.close(']');
+  }
+
+  void write_status(const recorded_file& f) {
+    const auto number = [&](std::string_view name, std::uint64_t n) {
+      if (n != 0) to_.member(name, n);
+    };
+    to_.key("status");
+    to_.open('{');
+    const std::uint32_t type = f.about.is_directory          ? is_directory
+                               : f.about.is_character_device ? is_character_device
+                                                             : 0;
+    to_.one_word("type", type_words, type);
+    number("device", f.about.device);
+    number("inode", f.about.inode);
+    number("size", f.about.size);
+    number("owner", f.about.owner);
+    number("major", f.about.special_device_major);
+    number("minor", f.about.special_device_minor);
+    to_.close('}');
+  }
+
+  void write_errors(const recorded_file& f) {
+    const auto is_error = [](int e) { return e > 0; };
+    if (std::none_of(f.errors.begin(), f.errors.end(), is_error)) return;
+    to_.key("errors");
+    to_.open('{');
+    for (unsigned p = 0; p < recorded_file::parts; ++p) {
+      if (is_error(f.errors[p])) to_.member(part_names[p], static_cast<std::uint64_t>(f.errors[p]));
+    }
+    to_.close('}');
+  }
+
+  void write(const recorded_run& r) {
+    to_.line();
+    to_.begin();
+    to_.member("path", neutral_path(r.path));
+    to_.key("arguments");
+    to_.open('[');
+    for (const std::string& a : r.arguments) to_.item(a);
+    to_.close(']');
+    to_.one_word("outcome", outcome_words, static_cast<std::uint32_t>(r.told.what));
+    if (r.told.error > 0) to_.member("errno", static_cast<std::uint64_t>(r.told.error));
+    if (r.told.signal > 0) to_.member("signal", static_cast<std::uint64_t>(r.told.signal));
+    if (r.told.exit_known && r.told.signal == 0) {
+      to_.member("exit", static_cast<std::uint64_t>(r.told.exit_code));
+    }
+    to_.bytes(by_.plain(r.told.output));
+    to_.close('}');
+  }
+
+  void write(const recorded_answer& a) {
+    to_.line();
+    to_.begin();
+    to_.member("node", moved(a.node));
+    to_.one_word("language", language_words, static_cast<std::uint32_t>(a.what.in));
+    to_.member("number", a.what.number);
+    if (a.error > 0) to_.member("errno", static_cast<std::uint64_t>(a.error));
+    to_.bytes(a.bytes);
+    to_.close('}');
+  }
+
+  template <class T, class F>
+  void list(std::string_view name, const T& all, F each) {
+    if (all.empty()) return;
+    to_.line();
+    to_.key(name);
+    to_.open('[');
+    for (const auto& one : all) each(one);
+    to_.close(']');
+  }
+
+  const settings& s_;
+  const scenario& told_;
+  neutral by_;
+  json_text to_;
+};
+
+failure too_much(const char* what) {
+  return {status::limit, source::simulated, {}, what};
+}
+
+}  // namespace
+
+result<std::string> recorder::text() const {
+  const int lost = answers_->lost();
+  if (lost == ENOMEM) return failure{status::no_memory, source::simulated, {}, "no memory left"};
+  if (lost != 0) {
+    return too_much("the sources read more than the 64 MiB that a recording keeps");
+  }
+  std::string text;
+  answers_->look([&](const auto& all, const auto& runs, const auto& answers) {
+    text = writer(settings_, *told_).write(all, runs, answers);
+  });
+  if (text.size() > most_file_bytes) {
+    return too_much("the recording is larger than the 16 MiB that a machine file may have");
+  }
+  return text;
+}
+
+}  // namespace hmn::simulated

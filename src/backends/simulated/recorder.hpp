@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "backends/backend.hpp"
+#include "backends/simulated/scenario.hpp"
+#include "platform/recording.hpp"
+
+namespace hmn::simulated {
+
+// What the sources of one context read, and its text as a machine file.
+class recorder final : public machine_recorder {
+ public:
+  explicit recorder(const settings& s)
+      : settings_(s),
+        answers_(std::make_shared<platform::recording>(platform::recording::use::keep)),
+        told_(std::make_shared<scenario>()) {}
+
+  [[nodiscard]] const std::shared_ptr<platform::recording>& answers() const { return answers_; }
+  [[nodiscard]] const std::shared_ptr<scenario>& told() const { return told_; }
+  [[nodiscard]] result<std::string> text() const override;
+
+ private:
+  const settings settings_;
+  const std::shared_ptr<platform::recording> answers_;
+  const std::shared_ptr<scenario> told_;  // of what is no file: NVML
+};
+
+}  // namespace hmn::simulated

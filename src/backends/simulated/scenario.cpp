@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/simulated/scenario.hpp"
+
+#include <algorithm>
+
+#include "backends/simulated/words.hpp"
+
+namespace hmn::simulated {
+namespace {
+
+void write_failure(json_text& to, neutral& by, std::string_view call, const failure& why) {
+  const bool has_word = std::any_of(status_words.begin(), status_words.end(), [&](const word& w) {
+    return w.value == static_cast<std::uint32_t>(why.code);
+  });
+  to.begin();
+  if (!call.empty()) to.member("call", call);
+  to.one_word("status", status_words,
+              static_cast<std::uint32_t>(has_word ? why.code : status::backend));
+  if (why.native.domain != native_domain::none && why.native.code >= 0) {
+    to.key("native");
+    to.open('{');
+    to.one_word("domain", domain_words, static_cast<std::uint32_t>(why.native.domain));
+    to.member("code", static_cast<std::uint64_t>(why.native.code));
+    to.close('}');
+  }
+  to.member("message", by.plain(why.message.view()));
+  to.close('}');
+}
+
+void write_instance(json_text& to, const std::optional<mig_instance>& i) {
+  if (!i) return;
+  to.key("instance");
+  to.open('{');
+  to.member("gpu", i->gpu);
+  to.member("compute", i->compute);
+  to.close('}');
+}
+
+void write_identity(json_text& to, neutral& by, const device& d) {
+  const auto text = [&](std::string_view name, std::string_view value) {
+    if (!value.empty()) to.member(name, by.plain(value));
+  };
+  text("name", d.name.view());
+  text("uuid", d.uuid.view());
+  text("pci_bus_id", d.pci_bus_id.view());
+  text("driver_version", d.driver_version.view());
+  if (d.vendor != 0) to.member("vendor", d.vendor);
+  to.known("pci_device", d.pci_device);
+  to.known("pci_subsystem", d.pci_subsystem);
+  to.known("driver_index", d.driver_index);
+  to.known("render_minor", d.render_minor);
+  to.known("numa_node", d.numa_node);
+  to.known("cuda_version", d.cuda_version);
+  to.known("os_id", d.os_id);
+  write_instance(to, d.instance);
+  to.one_word("kind", device_kind_words, static_cast<std::uint32_t>(d.kind));
+  to.one_word("memory_kind", memory_kind_words, static_cast<std::uint32_t>(d.memory_kind));
+  to.one_word("state", state_words, static_cast<std::uint32_t>(d.state));
+  to.bit_words("notes", note_words, d.notes);
+}
+
+// "free" and "used" that are not known are null: left out, a machine file derives them.
+void write_pool(json_text& to, const pool& p) {
+  to.begin();
+  to.one_word("kind", pool_kind_words, static_cast<std::uint32_t>(p.kind));
+  for (const auto& k : pool_bytes) {
+    const auto& value = p.*k.member;
+    to.known(k.name, value);
+    if (value || (k.member != &pool::free && k.member != &pool::used)) continue;
+    to.key(k.name);
+    to.text() += "null";
+  }
+  to.one_word("accounting", accounting_words, static_cast<std::uint32_t>(p.accounting));
+  if (p.is_main) to.truth("main");
+  to.bit_words("notes", note_words, p.notes);
+  to.close('}');
+}
+
+void write_telemetry(json_text& to, const telemetry& t) {
+  to.key("telemetry");
+  to.open('{');
+  for (const auto& k : telemetry_reals) to.known(k.name, t.*k.member);
+  for (const auto& k : telemetry_counts) to.known(k.name, t.*k.member);
+  for (const auto& k : telemetry_totals) to.known(k.name, t.*k.member);
+  if (t.throttle) {
+    to.key(throttle_key);
+    to.open('[');
+    for (const word& w : throttle_words) {
+      if ((*t.throttle & w.value) != 0) to.item(w.name);
+    }
+    to.close(']');
+  }
+  to.bit_words("notes", note_words, t.notes);
+  to.close('}');
+}
+
+void write_row(json_text& to, const usage& u) {
+  to.begin();
+  to.member("pid", u.pid);
+  for (const auto& k : usage_bytes) {
+    if (k.member != &usage::host_resident) to.known(k.name, u.*k.member);
+  }
+  to.bit_words("kinds", usage_kind_words, u.kinds.value_or(0));
+  to.one_word("accounting", accounting_words, static_cast<std::uint32_t>(u.accounting));
+  write_instance(to, u.instance);
+  to.known("busy_ns", u.busy_ns);
+  to.known("busy_percent", u.busy_percent);
+  if (u.window_ns != 0) to.member("window_ns", u.window_ns);
+  to.bit_words("notes", note_words, u.notes);
+  to.close('}');
+}
+
+}  // namespace
+
+scenario::told_device* scenario::find(slot number) {
+  for (told_device& d : devices_) {
+    if (d.identity.number == number) return &d;
+  }
+  return nullptr;
+}
+
+void scenario::listed(const std::vector<device>& all) {
+  const std::lock_guard lock(mutex_);
+  is_asked_ = true;
+  refusal_.reset();
+  for (const device& each : all) {
+    if (told_device* const known = find(each.number)) {
+      known->identity = each;
+    } else {
+      devices_.emplace_back().identity = each;
+    }
+  }
+}
+
+void scenario::settle(told_device& d, std::string_view call, const result<void>& outcome) {
+  std::erase_if(d.failures, [&](const auto& f) { return f.first == call; });
+  if (!outcome) d.failures.emplace_back(call, outcome.why());
+}
+
+void scenario::told(slot number, const result<void>& outcome, const pools& value) {
+  const std::lock_guard lock(mutex_);
+  told_device* const d = find(number);
+  if (d == nullptr) return;
+  if (outcome) d->memory = value;
+  settle(*d, "pools", outcome);
+}
+
+void scenario::told(slot number, const result<void>& outcome, const telemetry& value) {
+  const std::lock_guard lock(mutex_);
+  told_device* const d = find(number);
+  if (d == nullptr) return;
+  if (outcome) d->load = value;
+  settle(*d, "telemetry", outcome);
+}
+
+void scenario::told(slot number, const result<void>& outcome, const std::vector<usage>& rows) {
+  const std::lock_guard lock(mutex_);
+  told_device* const d = find(number);
+  if (d == nullptr) return;
+  if (outcome) d->rows = rows;
+  settle(*d, "processes", outcome);
+}
+
+void scenario::is(const source_state& now) {
+  const std::lock_guard lock(mutex_);
+  version_ = now.version.view();
+}
+
+void scenario::refused(const failure& why) {
+  const std::lock_guard lock(mutex_);
+  is_asked_ = true;
+  refusal_ = why;
+}
+
+void scenario::write_device(json_text& to, neutral& by, const told_device& d) const {
+  to.line();
+  to.begin();
+  write_identity(to, by, d.identity);
+  const auto list = [&](std::string_view name, const auto& all, auto write) {
+    if (all.empty()) return;
+    to.key(name);
+    to.open('[');
+    for (const auto& each : all) write(each);
+    to.close(']');
+  };
+  list("pools", d.memory.all(), [&](const pool& p) { write_pool(to, p); });
+  if (d.load) write_telemetry(to, *d.load);
+  list("processes", d.rows, [&](const usage& u) { write_row(to, u); });
+  list("failures", d.failures, [&](const auto& f) { write_failure(to, by, f.first, f.second); });
+  std::vector<const told_device*> parts;
+  for (const told_device& other : devices_) {
+    if (other.identity.parent == d.identity.number) parts.push_back(&other);
+  }
+  list("partitions", parts, [&](const told_device* p) { write_device(to, by, *p); });
+  to.close('}');
+}
+
+void scenario::write(json_text& to, neutral& by) const {
+  const std::lock_guard lock(mutex_);
+  if (!is_asked_) return;
+  to.line();
+  if (!version_.empty()) to.member("version", version_);
+  if (refusal_) {
+    to.key("failures");
+    to.open('[');
+    write_failure(to, by, "open", *refusal_);
+    to.close(']');
+  }
+  to.key("devices");
+  to.open('[');
+  for (const told_device& d : devices_) {
+    if (!d.identity.parent) write_device(to, by, d);
+  }
+  to.close(']');
+}
+
+}  // namespace hmn::simulated

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What a source that reads no files told, to be written as the devices of a machine file.
+#pragma once
+
+#include <deque>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/backend.hpp"
+#include "backends/simulated/json_text.hpp"
+#include "backends/simulated/neutral.hpp"
+
+namespace hmn::simulated {
+
+class scenario {
+ public:
+  void listed(const std::vector<device>& all);
+  void told(slot number, const result<void>& outcome, const pools& value);
+  void told(slot number, const result<void>& outcome, const telemetry& value);
+  void told(slot number, const result<void>& outcome, const std::vector<usage>& rows);
+  void is(const source_state& now);
+  // It could not be opened.
+  void refused(const failure& why);
+
+  // "version", "devices" and "failures".
+  void write(json_text& to, neutral& by) const;
+
+ private:
+  struct told_device {
+    device identity;
+    pools memory;
+    std::optional<hmn::telemetry> load;
+    std::vector<usage> rows;
+    std::vector<std::pair<std::string_view, failure>> failures;  // by call
+  };
+
+  told_device* find(slot number);
+  void settle(told_device& d, std::string_view call, const result<void>& outcome);
+  void write_device(json_text& to, neutral& by, const told_device& d) const;
+
+  mutable std::mutex mutex_;
+  bool is_asked_ = false;
+  std::string version_;
+  std::optional<failure> refusal_;
+  std::vector<told_device> devices_;
+};
+
+}  // namespace hmn::simulated

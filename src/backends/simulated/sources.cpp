@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/simulated/sources.hpp"
+
+#include <utility>
+
+#include "backends/simulated/recorder.hpp"
+#include "backends/simulated/simulated.hpp"
+#include "backends/simulated/watched.hpp"
+
+namespace hmn::simulated {
+namespace {
+
+// The sources of this system, in the scope of a recording.
+source_list make_watched(const settings& s, const surroundings& here,
+                         const std::shared_ptr<platform::recording>& in,
+                         const std::shared_ptr<scenario>& told = nullptr) {
+  const platform::stand_in_scope scope(in.get(), here.exchange);
+  source_list list = here.real(s);
+  list.host = watch({in, here.exchange}, std::move(list.host));
+  for (listed_source& each : list.devices)
+    each.device = watch({in, here.exchange}, std::move(each.device), told);
+  return list;
+}
+
+source_list make_recorded(const settings& s, const surroundings& here) {
+  auto keeps = std::make_unique<recorder>(s);
+  source_list list = make_watched(s, here, keeps->answers(), keeps->told());
+  list.recorder = std::move(keeps);
+  return list;
+}
+
+source_list make_simulation(const settings& s, const surroundings& here) {
+  simulated_machine machine = make_simulated(s, here.real_host(s));
+  source_list list;
+  if (machine.recorded) list = make_watched(machine.others, here, machine.recorded);
+  // Its devices are those that NVML told of.
+  for (listed_source& each : list.devices) {
+    const bool is_for_nvml = (each.stands_in_for & bit_of(source::nvml)) != 0;
+    if (machine.has_devices && is_for_nvml) each.stands_in_for |= bit_of(source::simulated);
+  }
+  if (machine.host) list.host = std::move(machine.host);
+  list.devices.insert(list.devices.begin(), {std::move(machine.devices), 0});
+  return list;
+}
+
+}  // namespace
+
+source_list make_sources(const settings& s, const surroundings& here) {
+  const bool simulates = !s.simulation_path.empty() && s.is_on(source::simulated);
+  return simulates ? make_simulation(s, here) : make_recorded(s, here);
+}
+
+}  // namespace hmn::simulated

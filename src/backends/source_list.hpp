@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "backends/backend.hpp"
+
+namespace hmn {
+
+struct listed_source {
+  std::unique_ptr<device_source> device;
+  std::uint64_t stands_in_for = 0;  // bit n: not asked where source n has served
+};
+
+// The sources of one context, in order of preference.
+struct source_list {
+  std::unique_ptr<host_source> host;
+  std::vector<listed_source> devices;
+  std::unique_ptr<machine_recorder> recorder;  // when the settings ask for one
+};
+
+}  // namespace hmn

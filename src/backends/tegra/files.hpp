@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Files of sysfs and of the device tree.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "model/failure.hpp"
+#include "platform/errno_or.hpp"
+
+namespace hmn::tegra {
+
+// The first line of <folder>/<name>, up to a NUL; errno in its place.
+platform::errno_or<std::string> read_line(std::string_view folder, std::string_view name);
+// EINVAL where the line is no whole number.
+platform::errno_or<std::int64_t> read_number(std::string_view folder, std::string_view name);
+// The last part of a link's target; empty: no link.
+std::string link_name(std::string_view folder, std::string_view name);
+
+// Whether one text of a list, each ended by NUL, begins like this: a property "compatible".
+bool has_text_from(std::string_view list, std::string_view beginning) noexcept;
+std::string read_property(std::string_view folder, std::string_view name);
+
+failure unreadable(int error, std::string_view folder, std::string_view name);
+
+}  // namespace hmn::tegra

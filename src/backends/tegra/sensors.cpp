@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/tegra/sensors.hpp"
+
+#include <cerrno>
+#include <optional>
+
+#include "backends/tegra/files.hpp"
+#include "model/compose.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::tegra {
+namespace {
+
+namespace field = telemetry_field;
+
+// What the firmware writes of a sensor whose part has no power: -256 degrees.
+constexpr std::int64_t coldest = -100'000;
+
+class collector {
+ public:
+  collector(std::uint32_t wanted, reading& r) : wanted_(wanted), left_(wanted), r_(r) {}
+
+  [[nodiscard]] bool wants(std::uint32_t f) const noexcept { return (wanted_ & f) != 0; }
+  void found(std::uint32_t f) noexcept { left_ &= ~f; }
+  void refuse(failure why, std::uint32_t f) {
+    f &= left_;
+    left_ &= ~f;
+    refused_ |= f;
+    if (refused_ == wanted_) last_ = why;
+    if (f != 0) remark(std::move(why), f);
+  }
+  result<void> finish() {
+    if (refused_ == wanted_) return std::move(last_);
+    if (left_ == 0) return {};
+    failure why{status::unsupported, source::tegra, {}, "this board does not tell it"};
+    if ((left_ | refused_) == wanted_) return why;
+    remark(std::move(why), left_);
+    return {};
+  }
+  // A value that a file gives, or why not.
+  std::optional<std::int64_t> take(std::string_view folder, std::string_view name,
+                                   std::uint32_t f) {
+    if (!wants(f) || folder.empty()) return {};
+    const auto number = read_number(folder, name);
+    if (number) return number.value;
+    if (number.error != ENOENT) refuse(unreadable(number.error, folder, name), f);
+    return {};
+  }
+
+ private:
+  void remark(failure why, std::uint32_t f) {
+    if (!r_.wants_remarks()) return;
+    diagnostic d;
+    d.why = std::move(why);
+    d.about = subject::telemetry;
+    d.field = f;
+    d.device = 0;
+    r_.remark(std::move(d));
+  }
+
+  std::uint32_t wanted_;
+  std::uint32_t left_;
+  std::uint32_t refused_ = 0;
+  failure last_;
+  reading& r_;
+};
+
+void take_load(const places& at, collector& c, hmn::telemetry& out) {
+  constexpr std::int64_t most = 1000;
+  const auto permille = c.take(at.of.folder, "load", field::gpu_busy);
+  if (!permille || *permille < 0 || *permille > most) return;
+  out.gpu_busy_percent = static_cast<double>(*permille) / 10;
+  c.found(field::gpu_busy);
+}
+
+void take_clock(const places& at, collector& c, hmn::telemetry& out) {
+  const auto hertz = c.take(at.of.devfreq, "cur_freq", field::core_clock);
+  if (!hertz || *hertz < 0) return;
+  out.core_clock_mhz = static_cast<std::uint32_t>((*hertz + 500'000) / 1'000'000);
+  c.found(field::core_clock);
+}
+
+void take_temperature(const places& at, collector& c, hmn::telemetry& out) {
+  const auto milli = c.take(at.thermometer, "temp", field::temperature);
+  if (!milli) return;
+  if (*milli < coldest)
+    return c.refuse(unreadable(EAGAIN, at.thermometer, "temp"), field::temperature);
+  out.temperature_celsius = static_cast<double>(*milli) / 1000;
+  c.found(field::temperature);
+}
+
+void take_power(const places& at, collector& c, hmn::telemetry& out) {
+  if (!c.wants(field::power) || at.power.what == feeds::nothing_of_it) return;
+  if (at.power.what == feeds::gpu_and_others) {
+    return c.refuse({status::unsupported,
+                     source::tegra,
+                     {},
+                     {"the rail ", at.power.label, " feeds other parts than the GPU too"}},
+                    field::power);
+  }
+  out.power_watts = read_power(at.power);
+  if (out.power_watts) return c.found(field::power);
+  c.refuse(unreadable(EIO, at.power.folder, "its rail"), field::power);
+}
+
+bool is_of_gpu(std::string_view zone) noexcept {
+  return zone == "GPU-therm" || zone == "gpu-thermal" || zone == "gpu-therm";
+}
+
+}  // namespace
+
+std::string find_thermometer(std::string_view sys_root) {
+  const std::string zones = compose({sys_root, "/class/thermal"});
+  std::string found;
+  (void)platform::for_each_entry(zones.c_str(), [&](std::string_view name) {
+    std::string folder = compose({zones, "/", name});
+    if (is_of_gpu(read_line(folder, "type").value)) found = std::move(folder);
+    return found.empty();
+  });
+  return found;
+}
+
+result<void> read_sensors(const places& at, std::uint32_t fields, hmn::telemetry& out, reading& r) {
+  out.from = source::tegra;
+  out.sources = bit_of(source::tegra);
+  collector c(fields, r);
+  take_load(at, c, out);
+  take_clock(at, c, out);
+  take_temperature(at, c, out);
+  take_power(at, c, out);
+  return c.finish();
+}
+
+void add_metrics(const places& at, std::vector<metric>& out) {
+  const auto highest = read_number(at.of.devfreq, "max_freq");
+  if (highest && highest.value > 0) {
+    out.push_back(measured(source::tegra, metric_id::clock_limit_mhz, which::clock::core,
+                           static_cast<double>(highest.value) * 1e-6));
+  }
+  if (at.power.what != feeds::gpu_and_others) return;
+  if (const auto watts = read_power(at.power)) {
+    out.push_back(
+        measured(source::tegra, metric_id::power_watts, which::power_reading::package, *watts));
+  }
+}
+
+}  // namespace hmn::tegra

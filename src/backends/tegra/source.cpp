@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/tegra/source.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "backends/tegra/files.hpp"
+#include "backends/tegra/sensors.hpp"
+#include "backends/tegra/tegra.hpp"
+#include "model/compose.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::tegra {
+namespace {
+
+constexpr slot only = 0;
+constexpr std::size_t clients_cap = 1U << 20;
+
+failure fail(status code, const message_text& message) {
+  return {code, source::tegra, {}, message};
+}
+
+failure asleep() {
+  return fail(status::asleep,
+              "the GPU is suspended, and this would wake it; allow waking to read it");
+}
+
+usage row_of(const nvmap_client& c) {
+  usage row;
+  row.pid = c.pid;
+  row.from = source::tegra;
+  row.accounting = accounting::allocated;
+  row.used = row.allocated = c.bytes;
+  return row;
+}
+
+}  // namespace
+
+tegra_source::tegra_source(const settings& s)
+    : sys_root_(s.sys_root), proc_root_(s.proc_root), may_wake_(s.wake_devices) {}
+
+result<void> tegra_source::probe() {
+  if (gpu_.folder.empty()) look();
+  if (!gpu_.folder.empty()) return {};
+  return fail(status::no_source, "no Tegra GPU");
+}
+
+void tegra_source::look() {
+  gpu_ = find_gpu(sys_root_);
+  if (gpu_.folder.empty()) return;
+  rail_ = find_rail(sys_root_);
+  thermometer_ = find_thermometer(sys_root_);
+}
+
+result<void> tegra_source::prepare(reading&) {
+  if (gpu_.folder.empty() || !platform::exists((gpu_.folder + "/of_node").c_str())) look();
+  is_asleep_ = !gpu_.folder.empty() && is_suspended(gpu_);
+  return {};
+}
+
+result<void> tegra_source::find(slot number) const {
+  if (number == only && !gpu_.folder.empty()) return {};
+  return fail(status::device_lost, "the GPU was here and is gone");
+}
+
+result<void> tegra_source::devices(std::vector<device>& out, reading&) {
+  if (gpu_.folder.empty()) return {};
+  device who;
+  who.number = only;
+  who.from = source::tegra;
+  who.kind = device_kind::integrated;
+  who.memory_kind = memory_kind::unified;
+  who.vendor = vendor::nvidia;
+  who.state = is_asleep_ ? state::asleep : state::ready;
+  who.name.assign(board_name(proc_root_, sys_root_));
+  out.push_back(who);
+  return {};
+}
+
+result<nvmap_clients> tegra_source::read_clients() const {
+  constexpr const char* file = "kernel/debug/nvmap/iovmm/clients";
+  std::string text;
+  const auto cut = platform::read_whole(compose({sys_root_, "/", file}).c_str(), text, clients_cap);
+  if (cut) return parse_nvmap(text);
+  if (cut.error == ENOENT) {
+    return fail(status::unsupported,
+                "this kernel does not tell who uses the GPU's memory; debugfs may not be mounted");
+  }
+  return unreadable(cut.error, sys_root_, file);
+}
+
+result<void> tegra_source::memory(slot number, pools& out, reading& r) {
+  if (result<void> ok = find(number); !ok) return ok;
+  pool p;
+  p.kind = pool_kind::unified;
+  p.from = source::tegra;
+  p.is_main = true;
+  result<nvmap_clients> clients = read_clients();
+  if (clients && clients->total) {
+    p.used = clients->total;
+    p.accounting = accounting::allocated;
+  } else if (r.wants_remarks()) {
+    diagnostic d;
+    d.why = clients ? fail(status::backend, "nvmap's list of clients has no total")
+                    : std::move(clients.why());
+    d.about = subject::pools;
+    d.field = pool_field::used;
+    d.device = number;
+    r.remark(std::move(d));
+  }
+  out.add(p);
+  return {};
+}
+
+result<void> tegra_source::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+                                     reading& r) {
+  if (result<void> ok = find(number); !ok) return ok;
+  if (is_asleep_ && !may_wake_) return asleep();
+  return read_sensors({gpu_, rail_, thermometer_}, fields, out, r);
+}
+
+result<void> tegra_source::metrics(slot number, bool, std::vector<metric>& out, reading&) {
+  if (result<void> ok = find(number); !ok) return ok;
+  if (!is_asleep_ || may_wake_) add_metrics({gpu_, rail_, thermometer_}, out);
+  return {};
+}
+
+result<void> tegra_source::processes(slot number, std::vector<usage>& out, reading&) {
+  if (result<void> ok = find(number); !ok) return ok;
+  const result<nvmap_clients> clients = read_clients();
+  if (!clients) return clients.why();
+  for (const nvmap_client& c : clients->all) {
+    const auto known =
+        std::find_if(out.begin(), out.end(), [&](const usage& u) { return u.pid == c.pid; });
+    if (known == out.end()) {
+      out.push_back(row_of(c));
+    } else {
+      known->used = known->allocated = *known->used + c.bytes;
+    }
+  }
+  return {};
+}
+
+// No claim of 0: the list has the host's pids.
+result<void> tegra_source::process(slot number, std::uint32_t pid, bool, usage& out, reading& r) {
+  std::vector<usage> rows;
+  if (result<void> ok = processes(number, rows, r); !ok) return ok;
+  for (usage& row : rows) {
+    if (row.pid != pid) continue;
+    out = std::move(row);
+    return {};
+  }
+  return fail(status::no_process, {"process ", pid, " has no memory of the GPU"});
+}
+
+source_state tegra_source::describe(source which) const {
+  source_state now;
+  now.why = {status::ok, which, {}, {}};
+  now.state = gpu_.folder.empty() ? state::absent : is_asleep_ ? state::asleep : state::ready;
+  return now;
+}
+
+}  // namespace hmn::tegra
+
+namespace hmn {
+
+std::unique_ptr<device_source> make_tegra(const settings& s) {
+  return std::make_unique<tegra::tegra_source>(s);
+}
+
+}  // namespace hmn

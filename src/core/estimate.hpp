@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What a model will need: arithmetic alone. Nothing: the result does not fit 64 bits.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+
+namespace hmn::estimate {
+
+// How elements lie: rows of groups, the last of a row perhaps not full.
+struct packing {
+  std::uint32_t element_bits = 0;
+  std::uint32_t group_size = 0;  // 0: no groups
+  std::uint32_t group_bits = 0;  // of a group, beside its elements
+};
+
+struct attention {
+  std::uint32_t element_bits = 0;
+  bool fused = false;
+  std::uint64_t batch = 0;
+  std::uint64_t heads = 0;
+  std::uint64_t kv_heads = 0;
+  std::uint64_t sequence = 0;
+  std::uint64_t head_dim = 0;
+};
+
+// HMN_CACHE_* of the C interface; src/api asserts it.
+enum class cache_kind : std::uint32_t { full = 0, window = 1, latent = 2, state = 3 };
+
+struct cache {
+  cache_kind kind = cache_kind::full;
+  packing elements;
+  std::uint64_t layers = 0;
+  std::uint64_t kv_heads = 0;
+  std::uint64_t key_dim = 0;
+  std::uint64_t value_dim = 0;
+  std::uint64_t window = 0;
+  std::uint64_t sinks = 0;
+  std::uint64_t latent_dim = 0;
+  std::uint64_t state_elements = 0;
+};
+
+std::optional<std::uint64_t> tensor_bytes(std::span<const std::uint64_t> shape, const packing& p);
+std::optional<std::uint64_t> attention_bytes(const attention& a);
+std::optional<std::uint64_t> cache_bytes(const cache& c, std::uint64_t sequence,
+                                         std::uint64_t sequences);
+std::optional<std::uint64_t> with_overhead(std::uint64_t bytes, std::uint32_t per_thousand);
+std::optional<std::uint64_t> sum(std::span<const std::uint64_t> bytes);
+
+}  // namespace hmn::estimate

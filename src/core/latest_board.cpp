@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/latest_board.hpp"
+
+#include <memory>
+
+#include "platform/clock.hpp"
+
+namespace hmn {
+namespace {
+
+template <class T>
+std::uint64_t asked_ns(const dated<T>& of, std::uint64_t now) noexcept {
+  return now > of.age_ns ? now - of.age_ns : 1;
+}
+
+}  // namespace
+
+latest_board::~latest_board() {
+  for (chunk* c = first_.next.load(std::memory_order_relaxed); c != nullptr;) {
+    const std::unique_ptr<chunk> ended(c);
+    c = ended->next.load(std::memory_order_relaxed);
+  }
+}
+
+latest_board::entry& latest_board::entry_of(std::uint32_t device_index) {
+  chunk* c = &first_;
+  for (; device_index >= devices_of_chunk; device_index -= devices_of_chunk) {
+    chunk* next = c->next.load(std::memory_order_relaxed);
+    if (next == nullptr) {
+      next = std::make_unique<chunk>().release();
+      c->next.store(next, std::memory_order_release);
+    }
+    c = next;
+  }
+  return c->entries[device_index];
+}
+
+// Ages count up to when the snapshot was done.
+void latest_board::publish(const snapshot& from) {
+  const std::uint64_t now = from.monotonic_ns + from.duration_ns;
+  for (const snapshot_device& d : from.devices) {
+    entry& to = entry_of(d.identity.index);
+    figures<pool> memory{};
+    if (const dated<pool>* p = from.main_pool(d.identity.index)) {
+      memory = {p->value, asked_ns(*p, now)};
+    }
+    to.main_pool.store(memory);
+    figures<hmn::telemetry> load{};
+    if (d.telemetry) load = {d.telemetry->value, asked_ns(*d.telemetry, now)};
+    to.telemetry.store(load);
+    to.is_known.store(true, std::memory_order_release);
+  }
+  has_any_.store(true, std::memory_order_release);
+}
+
+template <class T>
+latest_board::answer latest_board::look(const latest_board& at, std::uint32_t device_index,
+                                        latest<figures<T>> entry::*which, dated<T>& out) noexcept {
+  const chunk* c = &at.first_;
+  for (; c != nullptr && device_index >= devices_of_chunk; device_index -= devices_of_chunk) {
+    c = c->next.load(std::memory_order_acquire);
+  }
+  if (c == nullptr || !c->entries[device_index].is_known.load(std::memory_order_acquire)) {
+    return at.has_any_.load(std::memory_order_acquire) ? answer::no_device : answer::none;
+  }
+  figures<T> found{};
+  if (!(c->entries[device_index].*which).load(found) || found.asked_ns == 0) return answer::none;
+  const std::uint64_t now = platform::monotonic_ns();
+  out = {found.value, now > found.asked_ns ? now - found.asked_ns : 0};
+  return answer::here;
+}
+
+latest_board::answer latest_board::main_pool(std::uint32_t device_index,
+                                             dated<pool>& out) const noexcept {
+  return look(*this, device_index, &entry::main_pool, out);
+}
+
+latest_board::answer latest_board::telemetry(std::uint32_t device_index,
+                                             dated<hmn::telemetry>& out) const noexcept {
+  return look(*this, device_index, &entry::telemetry, out);
+}
+
+}  // namespace hmn

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstdint>
+#include <optional>
+
+#include "core/latest.hpp"
+#include "core/snapshot.hpp"
+
+namespace hmn {
+
+// The figures of the latest snapshot, by device: one thread publishes, any number of others look,
+// without a lock and without waiting for it.
+class latest_board {
+ public:
+  enum class answer { here, none, no_device };
+
+  latest_board() = default;
+  latest_board(const latest_board&) = delete;
+  latest_board& operator=(const latest_board&) = delete;
+  ~latest_board();
+
+  void publish(const snapshot& from);
+  [[nodiscard]] answer main_pool(std::uint32_t device_index, dated<pool>& out) const noexcept;
+  [[nodiscard]] answer telemetry(std::uint32_t device_index,
+                                 dated<hmn::telemetry>& out) const noexcept;
+
+ private:
+  template <class T>
+  struct figures {
+    T value;
+    std::uint64_t asked_ns;  // 0: the snapshot has none
+  };
+  struct entry {
+    std::atomic<bool> is_known{false};
+    latest<figures<pool>> main_pool;
+    latest<figures<hmn::telemetry>> telemetry;
+  };
+  // Indexes only grow, and what is published stays where it is.
+  static constexpr std::uint32_t devices_of_chunk = 8;
+  struct chunk {
+    std::array<entry, devices_of_chunk> entries;
+    std::atomic<chunk*> next{nullptr};
+  };
+
+  [[nodiscard]] entry& entry_of(std::uint32_t device_index);
+  template <class T>
+  static answer look(const latest_board& at, std::uint32_t device_index,
+                     latest<figures<T>> entry::*which, dated<T>& out) noexcept;
+
+  std::atomic<bool> has_any_{false};
+  chunk first_;
+};
+
+}  // namespace hmn

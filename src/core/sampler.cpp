@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/sampler.hpp"
+
+#include <atomic>
+#include <mutex>
+#include <new>
+#include <utility>
+
+#include "core/schedule.hpp"
+#include "core/snapshot_ring.hpp"
+#include "platform/thread.hpp"
+#include "platform/wait.hpp"
+
+namespace hmn {
+namespace {
+
+failure at_wrong_moment(const char* message) {
+  return {status::state, source::none, {}, message};
+}
+
+}  // namespace
+
+struct sampler::core {
+  core(std::shared_ptr<context> c, const sampling& h, const snapshot_request& w)
+      : from(std::move(c)), how(h), what(w), kept(h.peaks_only ? 1 : h.capacity) {}
+
+  void run() noexcept {
+    schedule slots(platform::monotonic_ns(), how.interval_ns);
+    every_nth with_processes((how.process_interval_ns + how.interval_ns - 1) / how.interval_ns);
+    while (platform::wait_on(quit, 0, slots.due_ns()) == platform::wake::timed_out) {
+      snapshot_request now = what;
+      if (!with_processes.takes(slots.slot())) {
+        now.collect = (now.collect & ~subject::processes) | subject::devices;
+      }
+      sample(now);
+      const std::uint64_t left_out = slots.advance(platform::monotonic_ns());
+      const std::lock_guard lock(mutex);
+      if (told.state == sampler_state::running) told.late += left_out;
+    }
+  }
+
+  void sample(const snapshot_request& request) noexcept {
+    const std::uint64_t begun = platform::monotonic_ns();
+    status why = status::no_memory;
+    try {
+      result<std::unique_ptr<snapshot>> taken = from->take(request);
+      if (taken) return keep(std::move(*taken), begun);
+      why = taken.why().code;
+    } catch (const std::bad_alloc&) {
+    } catch (...) {
+      why = status::internal;
+    }
+    const std::lock_guard lock(mutex);
+    if (told.state != sampler_state::running) return;
+    ++told.failed;
+    told.last_status = why;
+    told.last_monotonic_ns = begun;
+  }
+
+  void keep(std::unique_ptr<snapshot> fresh, std::uint64_t begun) {
+    std::unique_ptr<snapshot> dropped;
+    {
+      const std::lock_guard lock(mutex);
+      if (told.state != sampler_state::running) return;
+      shown.publish(*fresh);
+      highest.observe(*fresh);
+      ++told.taken;
+      told.last_status = status::ok;
+      told.last_monotonic_ns = begun;
+      if (how.peaks_only) return;
+      dropped = kept.push(std::move(fresh));
+      if (dropped) ++told.dropped;
+    }
+    announce();
+  }
+
+  // Something has changed for those that wait in next().
+  void announce() noexcept {
+    changes.fetch_add(1, std::memory_order_release);
+    platform::wake_all(changes);
+  }
+
+  void stop() noexcept {
+    quit.store(1, std::memory_order_release);
+    platform::wake_all(quit);
+    announce();
+  }
+
+  const std::shared_ptr<context> from;
+  const sampling how;
+  const snapshot_request what;
+  std::atomic<std::uint32_t> quit{0};
+  std::atomic<std::uint32_t> changes{0};
+  latest_board shown;
+  mutable std::mutex mutex;  // of what follows
+  snapshot_ring kept;
+  peaks highest;
+  sampler_report told;
+};
+
+sampler::sampler(std::shared_ptr<context> from, const sampling& how, const snapshot_request& what)
+    : core_(std::make_shared<core>(std::move(from), how, what)) {}
+
+sampler::~sampler() {
+  if (is_forked()) {
+    // Leaks on purpose: its locks may be held by a thread that does not exist here.
+    static_cast<void>(new (std::nothrow) std::shared_ptr<core>(std::move(core_)));
+    return;
+  }
+  {
+    const std::lock_guard lock(core_->mutex);
+    core_->told.state = sampler_state::stopped;
+  }
+  core_->stop();
+}
+
+bool sampler::is_forked() const noexcept {
+  return core_->from->is_forked();
+}
+
+result<void> sampler::start() {
+  if (!core_->from->may_start_threads()) {
+    return failure{status::unsupported,
+                   source::none,
+                   {},
+                   "a sampler is a thread, and the context was made with HMN_CONTEXT_NO_THREADS"};
+  }
+  auto held = std::make_unique<std::shared_ptr<core>>(core_);
+  const std::lock_guard lock(core_->mutex);
+  if (core_->told.state != sampler_state::idle) {
+    return at_wrong_moment("the sampler was started before: make a new one");
+  }
+  const auto entry = [](void* argument) {
+    const std::unique_ptr<std::shared_ptr<core>> mine(
+        static_cast<std::shared_ptr<core>*>(argument));
+    (*mine)->run();
+  };
+  if (const int error = platform::start_detached(entry, held.get(), "hmn-sampler"); error != 0) {
+    return failure{status::limit,
+                   source::none,
+                   {native_domain::error_number, error},
+                   "no thread could be started to sample on"};
+  }
+  static_cast<void>(held.release());
+  core_->told.state = sampler_state::running;
+  return {};
+}
+
+result<void> sampler::stop() {
+  {
+    const std::lock_guard lock(core_->mutex);
+    if (core_->told.state == sampler_state::idle) {
+      return at_wrong_moment("the sampler was never started");
+    }
+    core_->told.state = sampler_state::stopped;
+  }
+  core_->stop();
+  return {};
+}
+
+result<std::unique_ptr<snapshot>> sampler::next(std::uint64_t timeout_ns) {
+  if (core_->how.peaks_only) {
+    return at_wrong_moment("the sampler keeps no snapshots: HMN_SAMPLER_PEAKS_ONLY");
+  }
+  const std::uint64_t until = platform::monotonic_ns() + timeout_ns;
+  for (;;) {
+    const std::uint32_t seen = core_->changes.load(std::memory_order_acquire);
+    {
+      const std::lock_guard lock(core_->mutex);
+      if (std::unique_ptr<snapshot> oldest = core_->kept.pop()) return oldest;
+      if (core_->told.state == sampler_state::idle) {
+        return at_wrong_moment("the sampler was not started");
+      }
+      if (core_->told.state == sampler_state::stopped) {
+        return at_wrong_moment("the sampler was stopped, and all that it took was pulled");
+      }
+    }
+    if (timeout_ns == 0 ||
+        platform::wait_on(core_->changes, seen, until) == platform::wake::timed_out) {
+      return failure{status::empty, source::none, {}, "no snapshot has come within the timeout"};
+    }
+  }
+}
+
+sampler_report sampler::report() const {
+  const std::lock_guard lock(core_->mutex);
+  sampler_report out = core_->told;
+  out.pending = static_cast<std::uint32_t>(core_->kept.size());
+  return out;
+}
+
+const latest_board& sampler::latest() const noexcept {
+  return core_->shown;
+}
+
+bool sampler::find_peak(std::uint32_t device_index, std::uint32_t pid,
+                        std::optional<peak>& out) const {
+  const std::lock_guard lock(core_->mutex);
+  if (core_->highest.find(device_index, 0) == nullptr) return false;
+  if (const peak* found = core_->highest.find(device_index, pid)) out = *found;
+  return true;
+}
+
+}  // namespace hmn

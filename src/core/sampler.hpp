@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+
+#include "core/context.hpp"
+#include "core/latest_board.hpp"
+#include "core/peaks.hpp"
+
+namespace hmn {
+
+struct sampling {
+  std::uint64_t interval_ns = 0;
+  std::uint64_t process_interval_ns = 0;
+  std::uint32_t capacity = 0;
+  bool peaks_only = false;
+};
+
+// HMN_SAMPLER_* of the C interface; src/api asserts it.
+enum class sampler_state : std::uint32_t { idle = 1, running = 2, stopped = 3 };
+
+struct sampler_report {
+  sampler_state state = sampler_state::idle;
+  std::uint32_t pending = 0;
+  std::uint64_t taken = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t late = 0;
+  std::uint64_t failed = 0;
+  std::optional<std::uint64_t> last_monotonic_ns;
+  status last_status = status::ok;
+};
+
+// A thread that takes snapshots on a schedule. The thread owns all that it touches, so that it can
+// be left behind in a driver. Any number of threads may use a sampler at once.
+class sampler {
+ public:
+  sampler(std::shared_ptr<context> from, const sampling& how, const snapshot_request& what);
+  sampler(const sampler&) = delete;
+  sampler& operator=(const sampler&) = delete;
+  ~sampler();
+
+  // Whether this process is a fork of the one that made it. Takes no lock.
+  [[nodiscard]] bool is_forked() const noexcept;
+
+  result<void> start();
+  result<void> stop();
+  result<std::unique_ptr<snapshot>> next(std::uint64_t timeout_ns);
+  [[nodiscard]] sampler_report report() const;
+
+  [[nodiscard]] const latest_board& latest() const noexcept;
+  // pid 0: of the device. False: the device was never seen; nothing in `out`: the process was not.
+  bool find_peak(std::uint32_t device_index, std::uint32_t pid, std::optional<peak>& out) const;
+
+ private:
+  struct core;
+  std::shared_ptr<core> core_;
+};
+
+}  // namespace hmn

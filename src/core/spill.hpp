@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "core/context.hpp"
+#include "core/spill_history.hpp"
+
+namespace hmn {
+
+struct spill_report {
+  spill_totals totals;
+  std::uint64_t skipped = 0;
+  std::uint64_t first_kept = 0;
+  failure why;  // of the last try; its code is ok when it gave a sample
+};
+
+// Detects device memory that moves to the host. Any number of threads may use it at once.
+class spill {
+ public:
+  // Without a context it measures nothing by itself.
+  spill(std::shared_ptr<context> from, std::uint32_t device_index, const spill_thresholds& by);
+  spill(const spill&) = delete;
+  spill& operator=(const spill&) = delete;
+
+  // Whether this process is a fork of the one that made the context, or the parent was just
+  // writing. Takes no lock.
+  [[nodiscard]] bool is_forked() const noexcept;
+  [[nodiscard]] std::uint32_t device_index() const noexcept { return index_; }
+
+  result<void> observe(std::string_view label);
+  result<void> observe(const snapshot& picture, std::string_view label);
+  void feed(const spill_sample& sample, std::string_view label);
+  [[nodiscard]] spill_report report() const;
+  [[nodiscard]] std::optional<spill_episode> episode(std::uint64_t number) const;
+
+ private:
+  class hold;
+
+  const std::shared_ptr<context> from_;
+  const std::uint32_t index_;
+  // The process_generation() of who writes what follows; 0: nobody.
+  mutable std::atomic<std::uint64_t> held_by_{0};
+  spill_history history_;
+  std::uint64_t skipped_ = 0;
+  failure why_;
+  bool is_for_ever_ = false;
+  bool asks_processes_ = true;
+};
+
+}  // namespace hmn

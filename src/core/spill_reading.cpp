@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/spill_reading.hpp"
+
+#include "model/compose.hpp"
+
+namespace hmn {
+namespace {
+
+failure because(status code, source from, const char* message) {
+  return {code, from, {}, message};
+}
+
+// What the processes that use a device tell together.
+struct rows {
+  std::uint32_t count = 0;
+  bool lack_evicted = false;
+  bool lack_host = false;
+  std::optional<std::uint64_t> evicted;
+  std::optional<std::uint64_t> host;  // and what of the device's memory is not in it
+
+  static void add(std::optional<std::uint64_t>& to, bool& lacks,
+                  std::optional<std::uint64_t> part) noexcept {
+    if (part) {
+      std::uint64_t sum = 0;
+      const bool fits = !__builtin_add_overflow(to.value_or(0), *part, &sum);
+      to = fits ? sum : UINT64_MAX;
+    }
+    lacks = lacks || !part;
+  }
+  void add(const usage& u) noexcept {
+    ++count;
+    add(evicted, lack_evicted, u.evicted);
+    std::optional<std::uint64_t> away = u.host_pool;
+    // i915 counts an evicted buffer as its region's, and not resident.
+    if (away && !u.evicted && u.committed && u.resident && *u.committed > *u.resident) {
+      *away += *u.committed - *u.resident;
+    }
+    add(host, lack_host, away);
+  }
+};
+
+rows rows_of(const snapshot& picture, std::uint32_t index) {
+  rows all;
+  for (const snapshot_usage& u : picture.usages) {
+    const bool is_old = (u.value.value.notes & note::stale) != 0;
+    if (u.device_index == index && !is_old) all.add(u.value.value);
+  }
+  return all;
+}
+
+const failure* reason_of(const snapshot& picture, std::uint32_t index, std::uint32_t about) {
+  for (const snapshot_diagnostic& d : picture.diagnostics) {
+    if (d.device_index == index && d.value.about == about) return &d.value.why;
+  }
+  return nullptr;
+}
+
+failure reason_or(const snapshot& picture, std::uint32_t index, std::uint32_t about,
+                  failure usual) {
+  const failure* const told = reason_of(picture, index, about);
+  return told != nullptr ? *told : std::move(usual);
+}
+
+const pool* pool_of(const snapshot& picture, std::uint32_t index, pool_kind kind) {
+  for (const snapshot_pool& p : picture.pools) {
+    if (p.device_index == index && p.value.value.kind == kind) return &p.value.value;
+  }
+  return nullptr;
+}
+
+struct subject_of_spill {
+  const snapshot& picture;
+  std::uint32_t index;
+  const device& who;
+  const pool& main;
+  const pool* host;
+
+  [[nodiscard]] bool tells_host() const noexcept { return host != nullptr && host->used; }
+};
+
+// Why nothing can ever spill here, or be seen to.
+const char* why_never(const subject_of_spill& s) noexcept {
+  if (s.main.kind != pool_kind::vram || s.who.memory_kind == memory_kind::unified) {
+    return "the device allocates from the host's RAM: it has no memory of its own that could spill";
+  }
+  if (s.who.vendor != vendor::nvidia || s.tells_host()) return nullptr;
+  return "NVIDIA's driver does not move device memory to the host here, an allocation fails "
+         "instead; what managed memory moves it tells nobody";
+}
+
+result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
+  const auto reason = [&](const char* usual) {
+    return reason_or(s.picture, s.index, subject::pools,
+                     because(status::unsupported, s.main.from, usual));
+  };
+  if ((s.main.notes & note::stale) != 0) return reason("the device's figures are old");
+  if (!s.main.used) return reason("the driver does not tell how much of the memory is in use");
+  spill_sample out;
+  out.monotonic_ns = s.picture.monotonic_ns;
+  out.from = s.main.from;
+  out.notes = s.main.notes;
+  out.dedicated = *s.main.used;
+  out.limit = s.main.total;
+  if (s.tells_host()) {
+    out.shared = *s.host->used;
+    out.notes |= s.host->notes;
+  } else if (all.host) {
+    out.shared = *all.host;
+    if (all.lack_host) out.notes |= note::lower_bound;
+  } else if ((s.picture.collect & subject::processes) != 0 && all.count == 0) {
+    return reason_or(s.picture, s.index, subject::processes,
+                     because(status::empty, s.main.from,
+                             "the driver tells the host memory of processes alone, and none uses "
+                             "the device"));
+  } else {
+    return reason("the driver does not tell how much of the host's memory the device uses");
+  }
+  out.evicted = all.evicted;
+  if (all.evicted && (all.lack_evicted || s.picture.unreadable_processes > 0)) {
+    out.notes |= note::lower_bound;
+  }
+  out.is_idle = all.count == 0 && (s.picture.collect & subject::processes) != 0 &&
+                reason_of(s.picture, s.index, subject::processes) == nullptr;
+  return out;
+}
+
+}  // namespace
+
+spill_reading spill_reading_of(const snapshot& picture, std::uint32_t index) {
+  const snapshot_device* const found = picture.device_by_index(index);
+  if (found == nullptr) {
+    return {failure{status::no_device, source::none, {}, {"the snapshot has no device ", index}}};
+  }
+  const device& who = found->identity.value;
+  const dated<pool>* const main = picture.main_pool(index);
+  if (main == nullptr) {
+    return {reason_or(picture, index, subject::pools,
+                      because(who.state == state::asleep ? status::asleep : status::empty, who.from,
+                              "the device's memory was not read"))};
+  }
+  const subject_of_spill s{picture, index, who, main->value,
+                           pool_of(picture, index, pool_kind::host)};
+  if (const char* const never = why_never(s)) {
+    return {because(status::unsupported, main->value.from, never), true, false};
+  }
+  const rows all = rows_of(picture, index);
+  spill_reading out{sample_of(s, all)};
+  out.needs_processes =
+      !s.tells_host() || all.count == 0 || all.evicted || picture.unreadable_processes > 0;
+  return out;
+}
+
+}  // namespace hmn

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What a snapshot says of a device's memory that is, or should be, elsewhere.
+#pragma once
+
+#include "core/snapshot.hpp"
+#include "core/spill_history.hpp"
+
+namespace hmn {
+
+struct spill_reading {
+  result<spill_sample> sample;
+  bool is_for_ever = false;     // the device will never tell
+  bool needs_processes = true;  // else nothing more comes of them
+};
+
+spill_reading spill_reading_of(const snapshot& picture, std::uint32_t device_index);
+
+}  // namespace hmn

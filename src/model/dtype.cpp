@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "model/dtype.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <iterator>
+
+namespace hmn {
+namespace {
+
+// By number.
+constexpr std::uint8_t bits[] = {0,  8,  8, 16, 16, 32, 32, 64, 64, 16, 16,
+                                 32, 64, 8, 8,  8,  6,  6,  4,  4,  4,  8};
+
+// By number; in small letters and without underscores. Ours first, each terminated, an empty one
+// behind the last of each.
+constexpr char names[] =
+    "unknown\0\0"
+    "u8\0uint8\0byte\0\0"
+    "i8\0int8\0\0"
+    "u16\0uint16\0\0"
+    "i16\0int16\0short\0\0"
+    "u32\0uint32\0\0"
+    "i32\0int32\0int\0\0"
+    "u64\0uint64\0\0"
+    "i64\0int64\0long\0\0"
+    "f16\0float16\0fp16\0half\0\0"
+    "bf16\0bfloat16\0\0"
+    "f32\0float32\0fp32\0float\0\0"
+    "f64\0float64\0fp64\0double\0\0"
+    "f8e4m3\0f8e4m3fn\0float8e4m3\0float8e4m3fn\0float8e4m3fnuz\0fp8e4m3\0fp8\0f8\0\0"
+    "f8e5m2\0float8e5m2\0float8e5m2fnuz\0fp8e5m2\0\0"
+    "f8e8m0\0f8e8m0fnu\0float8e8m0fnu\0fp8e8m0\0\0"
+    "f6e2m3\0float6e2m3fn\0fp6e2m3\0\0"
+    "f6e3m2\0float6e3m2fn\0fp6e3m2\0\0"
+    "f4\0float4e2m1fn\0f4e2m1\0fp4e2m1\0fp4\0\0"
+    "i4\0int4\0\0"
+    "u4\0uint4\0\0"
+    "bool\0\0";
+
+// Behind the names of one number.
+const char* next(const char* of) noexcept {
+  while (*of != '\0') of += std::strlen(of) + 1;
+  return of + 1;
+}
+
+constexpr char small(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+// Whether they are the same, whatever the case of `given` and wherever it has underscores.
+bool is_called(std::string_view given, std::string_view name) noexcept {
+  std::size_t at = 0;
+  for (const char c : given) {
+    if (c == '_') continue;
+    if (at == name.size() || small(c) != name[at]) return false;
+    ++at;
+  }
+  return at == name.size();
+}
+
+bool is_prefix(std::string_view given, std::string_view prefix) noexcept {
+  return given.size() > prefix.size() && is_called(given.substr(0, prefix.size()), prefix);
+}
+
+}  // namespace
+
+std::uint32_t bits_of_dtype(std::uint32_t dtype) noexcept {
+  return dtype < std::size(bits) ? bits[dtype] : 0;
+}
+
+const char* name_of_dtype(std::uint32_t dtype) noexcept {
+  const char* of = names;
+  if (dtype >= std::size(bits)) return of;
+  for (std::uint32_t i = 0; i < dtype; ++i) of = next(of);
+  return of;
+}
+
+std::uint32_t dtype_called(std::string_view name) noexcept {
+  constexpr std::string_view torch = "torch.";
+  if (is_prefix(name, torch)) name.remove_prefix(torch.size());
+  const char* of = next(names);
+  for (std::uint32_t i = 1; i < std::size(bits); ++i, of = next(of)) {
+    for (const char* known = of; *known != '\0'; known += std::strlen(known) + 1) {
+      if (is_called(name, known)) return i;
+    }
+  }
+  return 0;
+}
+
+}  // namespace hmn

@@ -1,0 +1,322 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "model/json_parse.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <system_error>
+#include <vector>
+
+#include "model/text.hpp"
+
+namespace hmn::json {
+namespace {
+
+constexpr std::string_view byte_order_mark = "\xEF\xBB\xBF";
+
+bool is_no_number(double d) {
+  return d - d != 0;
+}
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+void append_code_point(std::string& out, std::uint32_t c) {
+  const auto add = [&out](std::uint32_t byte) { out += static_cast<char>(byte); };
+  if (c < 0x80) {
+    add(c);
+  } else if (c < 0x800) {
+    add(0xC0 | c >> 6);
+    add(0x80 | (c & 0x3F));
+  } else if (c < 0x10000) {
+    add(0xE0 | c >> 12);
+    add(0x80 | (c >> 6 & 0x3F));
+    add(0x80 | (c & 0x3F));
+  } else {
+    add(0xF0 | c >> 18);
+    add(0x80 | (c >> 12 & 0x3F));
+    add(0x80 | (c >> 6 & 0x3F));
+    add(0x80 | (c & 0x3F));
+  }
+}
+
+class parser {
+ public:
+  explicit parser(std::string_view text, bool is_careless = false)
+      : text_(text), is_careless_(is_careless) {}
+
+  bool document(value& out) {
+    if (text_.substr(0, 3) == byte_order_mark) at_ = 3;
+    if (!is_utf8() || !any(out, 1)) return false;
+    skip_space();
+    return at_ == text_.size() || fail("nothing may follow the document");
+  }
+
+  std::size_t front(value& out) { return any(out, 1) ? at_ : 0; }
+
+  [[nodiscard]] syntax_error error() const {
+    syntax_error e;
+    e.key = key_;
+    const std::string_view before = text_.substr(0, failed_at_);
+    e.line += static_cast<std::size_t>(std::count(before.begin(), before.end(), '\n'));
+    const std::size_t line_end = before.rfind('\n');
+    e.column = line_end == before.npos ? before.size() + 1 : before.size() - line_end;
+    e.what = what_;
+    return e;
+  }
+
+ private:
+  bool fail(std::string what) { return fail_at(at_, std::move(what)); }
+  bool fail_at(std::size_t at, std::string what) {
+    failed_at_ = at;
+    what_ = std::move(what);
+    return false;
+  }
+
+  // A NUL byte counts as ill-formed here; JSON has no use for one either.
+  bool is_utf8() {
+    std::string valid;
+    valid.reserve(text_.size());
+    append_utf8(valid, text_);
+    if (valid == text_) return true;
+    const auto different = std::mismatch(text_.begin(), text_.end(), valid.begin(), valid.end());
+    return fail_at(static_cast<std::size_t>(different.first - text_.begin()),
+                   "a byte that is not UTF-8");
+  }
+
+  [[nodiscard]] char peek() const { return at_ < text_.size() ? text_[at_] : '\0'; }
+  bool take(char c) {
+    if (peek() != c) return false;
+    ++at_;
+    return true;
+  }
+  void skip_space() {
+    while (peek() == ' ' || peek() == '\t' || peek() == '\n' || peek() == '\r') ++at_;
+  }
+
+  bool any(value& out, std::size_t depth) {
+    skip_space();
+    if (depth > deepest) return fail("nested deeper than " + std::to_string(deepest) + " levels");
+    if (++values_ > most_values) return fail("more than a million values");
+    switch (peek()) {
+      case '{':
+        return members(out, depth);
+      case '[':
+        return items(out, depth);
+      case '"':
+        return text(out);
+      case 't':
+        return word("true", value(value::content(true)), out);
+      case 'f':
+        return word("false", value(value::content(false)), out);
+      case 'n':
+        return word("null", value(), out);
+      default:
+        return numeral(out);
+    }
+  }
+
+  bool word(std::string_view expected, value v, value& out) {
+    if (text_.substr(at_, expected.size()) != expected) return fail("not a JSON value");
+    at_ += expected.size();
+    out = std::move(v);
+    return true;
+  }
+
+  bool text(value& out) {
+    std::string s;
+    if (!string(s)) return false;
+    out = value(value::content(std::move(s)));
+    return true;
+  }
+
+  bool items(value& out, std::size_t depth) {
+    array list;
+    ++at_;
+    skip_space();
+    if (!take(']')) {
+      do {
+        if (!any(list.items.emplace_back(), depth + 1)) return false;
+        skip_space();
+      } while (take(','));
+      if (!take(']')) return fail("expected ',' or ']' in a list");
+    }
+    out = value(value::content(std::move(list)));
+    return true;
+  }
+
+  bool members(value& out, std::size_t depth) {
+    object all;
+    const std::size_t begin = at_++;
+    skip_space();
+    if (!take('}')) {
+      do {
+        if (!member(all, depth)) return false;
+      } while (take(','));
+      if (!take('}')) return fail("expected ',' or '}' in an object");
+    }
+    if (!is_careless_ && !are_unique(all.keys, begin)) return false;
+    out = value(value::content(std::move(all)));
+    return true;
+  }
+
+  bool member(object& all, std::size_t depth) {
+    skip_space();
+    if (peek() != '"') return fail("expected a key in double quotes");
+    const std::size_t begin = at_;
+    if (!string(all.keys.emplace_back())) return false;
+    key_ = text_.substr(begin + 1, at_ - begin - 2);
+    skip_space();
+    if (!take(':')) return fail("expected ':' after a key");
+    if (!any(all.values.emplace_back(), depth + 1)) return false;
+    skip_space();
+    return true;
+  }
+
+  bool are_unique(const std::vector<std::string>& keys, std::size_t begin) {
+    std::vector<std::string_view> sorted(keys.begin(), keys.end());
+    std::sort(sorted.begin(), sorted.end());
+    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    if (twice == sorted.end()) return true;
+    const value shown{value::content(std::string(*twice))};
+    return fail_at(begin, "the key " + show(shown) + " stands twice in this object");
+  }
+
+  bool string(std::string& out) {
+    const std::size_t begin = at_++;
+    while (at_ < text_.size()) {
+      const char c = text_[at_];
+      if (c == '"') {
+        ++at_;
+        return true;
+      }
+      if (static_cast<unsigned char>(c) < 0x20) {
+        return fail("a control character in a text; write it as \\u00XX");
+      }
+      if (c == '\\') {
+        if (!escape(out)) return false;
+      } else {
+        out += c;
+        ++at_;
+      }
+    }
+    return fail_at(begin, "a text that does not end");
+  }
+
+  bool escape(std::string& out) {
+    constexpr std::string_view letters = "\"\\/bfnrt";
+    constexpr std::string_view meant = "\"\\/\b\f\n\r\t";
+    ++at_;
+    const std::size_t which = letters.find(peek());
+    if (at_ < text_.size() && which != letters.npos) {
+      out += meant[which];
+      ++at_;
+      return true;
+    }
+    return take('u') ? code_point(out) : fail("no such escape in a text");
+  }
+
+  bool code_point(std::string& out) {
+    const std::size_t begin = at_ - 2;
+    std::optional<std::uint32_t> c = hex4();
+    if (!c) return fail_at(begin, "\\u needs four hexadecimal digits");
+    if (*c >= 0xD800 && *c < 0xDC00 && take('\\') && take('u')) {
+      const std::optional<std::uint32_t> low = hex4();
+      if (low && *low >= 0xDC00 && *low < 0xE000) {
+        c = 0x10000 + ((*c - 0xD800) << 10) + (*low - 0xDC00);
+      }
+    }
+    if (*c >= 0xD800 && *c < 0xE000) return fail_at(begin, "half of a surrogate pair");
+    append_code_point(out, *c);
+    return true;
+  }
+
+  std::optional<std::uint32_t> hex4() {
+    const std::string_view digits = text_.substr(at_, 4);
+    std::uint32_t c = 0;
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), c, 16);
+    if (error != std::errc() || digits.size() != 4 || end != digits.data() + 4) return {};
+    at_ += 4;
+    return c;
+  }
+
+  bool skip_digits() {
+    const std::size_t begin = at_;
+    while (is_digit(peek())) ++at_;
+    return at_ > begin;
+  }
+
+  // The grammar of RFC 8259, section 6.
+  bool skip_numeral() {
+    take('-');
+    if (!take('0') && !skip_digits()) return false;
+    if (take('.') && !skip_digits()) return false;
+    if (take('e') || take('E')) {
+      if (!take('+')) take('-');
+      return skip_digits();
+    }
+    return true;
+  }
+
+  bool skip_no_number() {
+    if (!is_careless_) return false;
+    for (const std::string_view word : {"NaN", "Infinity", "-Infinity"}) {
+      if (!text_.substr(at_).starts_with(word)) continue;
+      at_ += word.size();
+      return true;
+    }
+    return false;
+  }
+
+  bool numeral(value& out) {
+    const std::size_t begin = at_;
+    if (!skip_no_number() && !skip_numeral()) return fail_at(begin, "not a JSON value");
+    const std::string_view digits = text_.substr(begin, at_ - begin);
+    const char* last = digits.data() + digits.size();
+    std::uint64_t whole = 0;
+    const auto as_whole = std::from_chars(digits.data(), last, whole);
+    if (as_whole.ec == std::errc() && as_whole.ptr == last) {
+      out = value(value::content(whole));
+      return true;
+    }
+    number n;
+    n.text = digits;
+    const auto as_real = std::from_chars(digits.data(), last, n.nearest);
+    if (as_real.ec != std::errc() || is_no_number(n.nearest)) {
+      if (!is_careless_) return fail_at(begin, "a number that no double can hold");
+      n.nearest = std::numeric_limits<double>::quiet_NaN();
+    }
+    out = value(value::content(std::move(n)));
+    return true;
+  }
+
+  std::string_view text_;
+  bool is_careless_;
+  std::string_view key_;
+  std::size_t at_ = 0;
+  std::size_t values_ = 0;
+  std::size_t failed_at_ = 0;
+  std::string what_;
+};
+
+}  // namespace
+
+std::variant<value, syntax_error> parse(std::string_view text) {
+  parser p(text);
+  value document;
+  if (!p.document(document)) return p.error();
+  return document;
+}
+
+std::variant<value, syntax_error> parse_front(std::string_view text, std::size_t& length) {
+  parser p(text, true);
+  value front;
+  length = p.front(front);
+  if (length == 0) return p.error();
+  return front;
+}
+
+}  // namespace hmn::json

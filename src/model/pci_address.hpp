@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <compare>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "model/text.hpp"
+
+namespace hmn {
+
+struct pci_address {
+  std::uint32_t domain = 0;
+  std::uint8_t bus = 0;
+  std::uint8_t device = 0;
+  std::uint8_t function = 0;
+
+  friend auto operator<=>(const pci_address&, const pci_address&) = default;
+};
+
+// "0000:01:00.0", "00000000:0C:00.0", "0:1:0.0": hexadecimal in either case, a domain of 1 to 8
+// digits.
+std::optional<pci_address> parse_pci_address(std::string_view text) noexcept;
+
+// Lower case; a domain of four digits where it fits, else of eight.
+text<32> to_text(const pci_address& a) noexcept;
+
+// As the kernel names its folder: a domain of at least four digits.
+text<32> system_name(const pci_address& a) noexcept;
+
+// What to_text() makes of an address in another spelling; empty when it is none.
+text<32> normal_pci_address(std::string_view spelling) noexcept;
+
+}  // namespace hmn

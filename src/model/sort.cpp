@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "model/sort.hpp"
+
+#include <algorithm>
+#include <numeric>
+
+namespace hmn {
+
+void sort_positions(std::span<std::uint32_t> positions,
+                    function_ref<bool(std::uint32_t a, std::uint32_t b)> is_before) {
+  std::sort(positions.begin(), positions.end(), [&](std::uint32_t a, std::uint32_t b) {
+    return is_before(a, b) || (a < b && !is_before(b, a));
+  });
+}
+
+std::vector<std::uint32_t> sorted_positions(
+    std::size_t count, function_ref<bool(std::uint32_t a, std::uint32_t b)> is_before) {
+  std::vector<std::uint32_t> positions(count);
+  std::iota(positions.begin(), positions.end(), 0U);
+  sort_positions(positions, is_before);
+  return positions;
+}
+
+}  // namespace hmn

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/device_query.hpp"
+
+#include <fcntl.h>
+#include <sys/ioctl.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "platform/linux/descriptor.hpp"
+#include "platform/stand_in.hpp"
+
+namespace hmn::platform {
+namespace {
+
+constexpr unsigned drm_type = 'd';
+constexpr unsigned drm_command_base = 0x40;
+
+// include/uapi/drm/i915_drm.h: struct drm_i915_query_item, struct drm_i915_query
+struct i915_query_item {
+  uint64_t query_id = 0;
+  int32_t length = 0;  // 0: the kernel writes what is needed; below 0: its errno
+  uint32_t flags = 0;
+  uint64_t data_ptr = 0;
+};
+static_assert(sizeof(i915_query_item) == 24 && offsetof(i915_query_item, length) == 8 &&
+              offsetof(i915_query_item, data_ptr) == 16);
+
+struct i915_query {
+  uint32_t num_items = 0;
+  uint32_t flags = 0;
+  uint64_t items_ptr = 0;
+};
+static_assert(sizeof(i915_query) == 16 && offsetof(i915_query, items_ptr) == 8);
+constexpr unsigned long i915_query_request = _IOWR(drm_type, drm_command_base + 0x39, i915_query);
+static_assert(i915_query_request == 0xC0106479);
+
+// include/uapi/drm/xe_drm.h: struct drm_xe_device_query
+struct xe_device_query {
+  uint64_t extensions = 0;
+  uint32_t query = 0;
+  uint32_t size = 0;  // 0: the kernel writes what is needed; it takes no other
+  uint64_t data = 0;
+  uint64_t reserved[2] = {};
+};
+static_assert(sizeof(xe_device_query) == 40 && offsetof(xe_device_query, size) == 12 &&
+              offsetof(xe_device_query, data) == 16);
+constexpr unsigned long xe_query_request = _IOWR(drm_type, drm_command_base, xe_device_query);
+static_assert(xe_query_request == 0xC0286440);
+
+// Signals may come without end; a driver that is reset says EAGAIN for a while.
+constexpr int most_interruptions = 16;
+constexpr int most_errno = 4095;
+// The answer may grow between the two passes.
+constexpr int most_rounds = 3;
+
+int call(int node, unsigned long request, void* argument) noexcept {
+  int error = 0;
+  for (int i = 0; i < most_interruptions; ++i) {
+    if (ioctl(node, request, argument) == 0) return 0;
+    error = errno;
+    if (error != EINTR && error != EAGAIN) break;
+  }
+  return error;
+}
+
+uint64_t address_of(void* memory) noexcept {
+  return reinterpret_cast<uintptr_t>(memory);
+}
+
+// One pass: with an empty `answer` the length that is needed.
+errno_or<size_t> pass(int node, device_question what, std::span<std::byte> answer) noexcept {
+  if (what.in == query_language::xe) {
+    xe_device_query q;
+    q.query = what.number;
+    q.size = static_cast<uint32_t>(answer.size());
+    q.data = answer.empty() ? 0 : address_of(answer.data());
+    const int error = call(node, xe_query_request, &q);
+    return {q.size, error};
+  }
+  i915_query_item item;
+  item.query_id = what.number;
+  item.length = static_cast<int32_t>(answer.size());
+  item.data_ptr = answer.empty() ? 0 : address_of(answer.data());
+  i915_query q;
+  q.num_items = 1;
+  q.items_ptr = address_of(&item);
+  const int error = call(node, i915_query_request, &q);
+  if (error != 0) return {0, error};
+  if (item.length >= 0) return {static_cast<size_t>(item.length), 0};
+  return {0, item.length < -most_errno ? EIO : -item.length};
+}
+
+// One that answers to no such question says so in one of these ways.
+int plain_reason(int error) noexcept {
+  return error == ENOTTY || error == EINVAL || error == ENOSYS ? EOPNOTSUPP : error;
+}
+
+errno_or<size_t> ask(int node, device_question what, std::span<std::byte> answer) noexcept {
+  int error = EOPNOTSUPP;
+  for (int round = 0; round < most_rounds; ++round) {
+    const errno_or<size_t> needed = pass(node, what, {});
+    if (!needed) return {0, plain_reason(needed.error)};
+    if (needed.value == 0) return {0, EOPNOTSUPP};
+    if (needed.value > answer.size()) return {0, ENOBUFS};
+    const std::span<std::byte> room = answer.first(needed.value);
+    std::fill(room.begin(), room.end(), std::byte{0});
+    const errno_or<size_t> got = pass(node, what, room);
+    if (got) return {std::min(got.value, room.size()), 0};
+    error = plain_reason(got.error);
+    if (got.error != EINVAL) break;
+  }
+  return {0, error};
+}
+
+errno_or<size_t> ask_node(const char* node, device_question what,
+                          std::span<std::byte> answer) noexcept {
+  const descriptor opened(::open(node, O_RDWR | O_CLOEXEC | O_NONBLOCK | O_NOCTTY));
+  if (!opened) return {0, errno};
+  return ask(opened.get(), what, answer);
+}
+
+}  // namespace
+
+errno_or<size_t> ask_device(const char* node, device_question what,
+                            std::span<std::byte> answer) noexcept {
+  if (stand_in* const r = stand_in::of_thread()) return r->ask_device(node, what, answer, ask_node);
+  return ask_node(node, what, answer);
+}
+
+}  // namespace hmn::platform

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <dlfcn.h>
+#include <limits.h>
+#include <link.h>
+#include <stdlib.h>
+
+#include <cstring>
+
+#include "platform/library.hpp"
+
+namespace hmn::platform {
+namespace {
+
+static_assert(longest_path >= PATH_MAX);
+
+// A name without a slash in front is one of the folder in which the program was when it loaded the
+// file. Only the loader still knows that folder.
+bool set_loaded_path(char (&path)[3 * PATH_MAX]) noexcept {
+  Dl_info file;
+  void* map = nullptr;
+  const auto* const here = reinterpret_cast<const void*>(&own_folder);
+  if (dladdr1(here, &file, &map, RTLD_DL_LINKMAP) == 0 || file.dli_fname == nullptr) return false;
+  if (std::strlen(file.dli_fname) >= PATH_MAX) return false;
+  if (file.dli_fname[0] == '/') {
+    std::strcpy(path, file.dli_fname);
+    return true;
+  }
+  // Both parts of the folder, the program's and the one in the name, are shorter than PATH_MAX.
+  if (dlinfo(map, RTLD_DI_ORIGIN, path) != 0) return false;
+  const char* const slash = std::strrchr(file.dli_fname, '/');
+  std::strcat(path, "/");
+  std::strcat(path, slash != nullptr ? slash + 1 : file.dli_fname);
+  return true;
+}
+
+}  // namespace
+
+std::string_view own_folder(std::span<char> room) noexcept {
+  char path[3 * PATH_MAX];
+  room[0] = '\0';
+  if (!set_loaded_path(path) || realpath(path, room.data()) == nullptr) {
+    room[0] = '\0';
+    return {};
+  }
+  const std::string_view file(room.data());
+  return file.substr(0, file.rfind('/'));
+}
+
+}  // namespace hmn::platform

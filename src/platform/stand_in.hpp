@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What answers a thread in the place of the system.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include "platform/device_query.hpp"
+#include "platform/errno_or.hpp"
+#include "platform/file.hpp"
+#include "platform/subprocess.hpp"
+
+namespace hmn::platform {
+
+class stand_in {
+ public:
+  virtual ~stand_in() = default;
+
+  // The one that the calling thread asks; nullptr: it asks the system.
+  static stand_in* of_thread() noexcept {
+    return in_use_.load(std::memory_order_relaxed) == 0 ? nullptr : current();
+  }
+  // From now on the calling thread asks `next`. Gives the one before.
+  static stand_in* exchange(stand_in* next) noexcept;
+
+  // The services, as in file.hpp, subprocess.hpp, device_query.hpp and process.hpp.
+  using asking = errno_or<std::size_t> (*)(const char*, device_question,
+                                           std::span<std::byte>) noexcept;
+  using running = outcome (*)(const command&);
+  virtual errno_or<std::size_t> read_small(const char* path, std::span<char> buffer) noexcept = 0;
+  virtual errno_or<bool> read_whole(const char* path, std::string& out, std::size_t cap) = 0;
+  virtual errno_or<std::size_t> read_link(const char* path, std::span<char> buffer) noexcept = 0;
+  virtual errno_or<file_status> status_of(const char* path) noexcept = 0;
+  virtual bool exists(const char* path) noexcept = 0;
+  virtual bool is_executable_file(const char* path) noexcept = 0;
+  virtual int for_each_entry(const char* path, entry_visitor visit) = 0;
+  virtual int open_directory(const char* path) noexcept = 0;
+  virtual outcome run(const command& what, running really) = 0;
+  virtual errno_or<std::size_t> ask_device(const char* node, device_question what,
+                                           std::span<std::byte> room, asking really) noexcept = 0;
+  [[nodiscard]] virtual std::size_t page_size(std::size_t real) const noexcept = 0;
+
+ private:
+  static stand_in* current() noexcept;
+
+  static std::atomic<std::uint32_t> in_use_;  // by how many threads
+};
+
+// The calling thread asks `s` until the scope ends; nullptr: as before.
+class stand_in_scope {
+ public:
+  using exchanging = stand_in* (*)(stand_in*) noexcept;
+
+  // Code that is not linked with what it serves has to be told of its `exchange`.
+  explicit stand_in_scope(stand_in* s, exchanging exchange = stand_in::exchange) noexcept
+      : exchange_(s != nullptr ? exchange : nullptr),
+        before_(s != nullptr ? exchange(s) : nullptr) {}
+  stand_in_scope(const stand_in_scope&) = delete;
+  stand_in_scope& operator=(const stand_in_scope&) = delete;
+  ~stand_in_scope() {
+    if (exchange_ != nullptr) exchange_(before_);
+  }
+
+ private:
+  const exchanging exchange_;
+  stand_in* const before_;
+};
+
+}  // namespace hmn::platform

@@ -83,4 +83,15 @@ expected<device_index> find_device(const context& in, std::string_view text) {
   return index;
 }
 
+expected<hmn_snapshot_options> of_one_device(const context& in,
+                                             const std::optional<std::string>& device,
+                                             hmn_snapshot_options what) {
+  if (!device) return what;
+  const auto index = find_device(in, *device);
+  if (!index) return index.why();
+  what.flags |= HMN_SNAPSHOT_ONE_DEVICE;
+  what.device_index = *index;
+  return what;
+}
+
 }  // namespace hmn::cli

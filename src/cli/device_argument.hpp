@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -17,5 +18,10 @@ expected<std::variant<device_index, device_key>> parse_device_argument(std::stri
 
 // The index of the device that --device names.
 expected<device_index> find_device(const context& in, std::string_view text);
+
+// Of the device that --device names alone, where it is given.
+expected<hmn_snapshot_options> of_one_device(const context& in,
+                                             const std::optional<std::string>& device,
+                                             hmn_snapshot_options what);
 
 }  // namespace hmn::cli

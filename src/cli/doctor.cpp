@@ -14,12 +14,14 @@
 namespace hmn::cli {
 namespace {
 
-constexpr const char* variables[] = {"HMN_PROC",       "HMN_SYS",    "HMN_NVML", "HMN_NVIDIA_SMI",
-                                     "HMN_SIMULATION", "HMN_CGROUP", "HMN_DEV"};
+constexpr const char* variables[] = {"HMN_PROC",       "HMN_SYS",     "HMN_NVML",
+                                     "HMN_NVIDIA_SMI", "HMN_AMD_SMI", "HMN_ROCM_SMI",
+                                     "HMN_SIMULATION", "HMN_CGROUP",  "HMN_DEV"};
 
 struct evidence {
   snapshot picture;
   nvidia_backends nvidia;
+  section sources;
   bool simulated = false;
 };
 
@@ -30,6 +32,7 @@ expected<evidence> gather(const context& in, bool trace) {
   if (!picture) return picture.why();
   return evidence{*std::move(picture),
                   {in.backend(HMN_BACKEND_NVML), in.backend(HMN_BACKEND_NVIDIA_SMI)},
+                  inspect_sources(in),
                   in.simulation().has_value()};
 }
 
@@ -72,11 +75,17 @@ section devices(const evidence& seen) {
   return out;
 }
 
+// A right that this user lacks costs a figure, or some processes, and not the whole.
+bool lessens_detail(const hmn_diagnostic& of) {
+  return of.status == HMN_E_PERMISSION &&
+         (has(of, HMN_DIAGNOSTIC_HAS_FIELD) || of.subject == HMN_COLLECT_PROCESSES);
+}
+
 // Tells what a card lacks, or does on purpose, from a fault.
 verdict verdict_of(const hmn_diagnostic& of) {
   const bool expected =
       of.status == HMN_E_UNSUPPORTED || of.status == HMN_E_NO_DEVICE || of.status == HMN_E_ASLEEP;
-  return expected ? verdict::note : verdict::trouble;
+  return expected || lessens_detail(of) ? verdict::note : verdict::trouble;
 }
 
 void add_findings(verdict how, std::vector<hmn_diagnostic> diagnostics, section& to) {
@@ -99,10 +108,12 @@ void inspect_machine(const evidence& seen, std::vector<section>& report) {
   const auto in = roots_from_environment();
   const auto adapters = find_adapters(in);
   report.push_back(inspect_nvidia(in, adapters, seen.nvidia));
-  report.push_back(inspect_amd(adapters));
-  report.push_back(inspect_intel(adapters));
+  const auto measured = seen.picture.devices();
+  report.push_back(inspect_vendor(HMN_VENDOR_AMD, adapters, measured));
+  report.push_back(inspect_vendor(HMN_VENDOR_INTEL, adapters, measured));
+  report.push_back(seen.sources);
   report.push_back(inspect_container(in, seen.picture.system()));
-  report.push_back(inspect_permissions(in));
+  report.push_back(inspect_permissions(in, adapters));
 }
 
 }  // namespace

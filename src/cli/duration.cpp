@@ -53,4 +53,18 @@ expected<std::uint64_t> parse_duration(std::string_view text) {
   return saturating_product(number, factor);
 }
 
+expected<std::uint64_t> parse_time(const char* option, const std::string& text) {
+  auto milliseconds = parse_duration(text);
+  if (!milliseconds) return misused(fmt::format("{} {}", option, milliseconds.why().message));
+  return milliseconds;
+}
+
+expected<std::uint32_t> parse_interval(const std::string& text) {
+  const auto interval = parse_time("--interval", text);
+  if (!interval) return interval.why();
+  if (*interval > std::numeric_limits<std::uint32_t>::max())
+    return misused(fmt::format("--interval \"{}\": is longer than 49 days", text));
+  return static_cast<std::uint32_t>(*interval);
+}
+
 }  // namespace hmn::cli

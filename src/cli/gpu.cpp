@@ -5,6 +5,8 @@
 
 #include <algorithm>
 
+#include "cli/words.hpp"
+
 namespace hmn::cli {
 namespace {
 
@@ -20,6 +22,13 @@ std::optional<hmn_pool> main_pool(const std::vector<hmn_pool>& pools, std::uint3
   return std::nullopt;
 }
 
+// For a card that the kernel has no name for: as lspci -nn would.
+std::optional<std::string> name_by_ids(const hmn_device& device) {
+  const auto vendor = vendor_name(device.vendor);
+  if (!vendor || !has(device, HMN_DEVICE_HAS_PCI_DEVICE)) return std::nullopt;
+  return fmt::format("{} {:04x}:{:04x}", *vendor, device.vendor, device.pci_device);
+}
+
 }  // namespace
 
 std::vector<gpu> gpus_of(const snapshot& picture) {
@@ -32,7 +41,9 @@ std::vector<gpu> gpus_of(const snapshot& picture) {
 
 std::string label_of(const gpu& of) {
   auto label = fmt::format("GPU {}", of.device.index);
-  if (const auto name = name_of(of.device)) label += fmt::format(" [{}]", *name);
+  const auto name = name_of(of.device);
+  if (const auto shown = name ? name : name_by_ids(of.device))
+    label += fmt::format(" [{}]", *shown);
   if (has(of.device, HMN_DEVICE_HAS_PARENT))
     label += fmt::format(" in GPU {}", of.device.parent_index);
   return label;

@@ -61,7 +61,8 @@ std::optional<failure> use_machine(hmn_context* handle, const std::string& path)
 expected<context> context::open(const context_settings& settings) {
   auto options = sized<hmn_context_options>();
   options.flags = HMN_CONTEXT_ENVIRONMENT | (settings.trace ? hmn_flags{HMN_CONTEXT_TRACE} : 0u);
-  options.deadline_ms = settings.timeout_ms;
+  if (settings.record) options.flags |= HMN_CONTEXT_RECORD;
+  options.deadline_ms = settings.deadline_ms != 0 ? settings.deadline_ms : settings.timeout_ms;
   options.open_deadline_ms = settings.timeout_ms;
   auto why = sized<hmn_error>();
   hmn_context* handle = nullptr;
@@ -79,6 +80,10 @@ std::uint32_t context::remaining_ms() const {
 
 expected<snapshot> context::take(hmn_snapshot_options what) const {
   what.deadline_ms = remaining_ms();
+  return take_by_deadline(what);
+}
+
+expected<snapshot> context::take_by_deadline(const hmn_snapshot_options& what) const {
   auto why = sized<hmn_error>();
   hmn_snapshot* taken = nullptr;
   if (hmn_snapshot_take(handle_.get(), &what, &taken, &why) != HMN_OK) return failed_as(why);
@@ -118,6 +123,18 @@ std::optional<hmn_backend_info> context::backend(std::uint32_t number) const {
   return info;
 }
 
+expected<std::string> context::recording() const {
+  std::string text;
+  const auto read = [&](char* buffer, std::uint32_t capacity, std::uint32_t* needed) {
+    return hmn_context_recording(handle_.get(), buffer, capacity, needed);
+  };
+  const auto status = read_text(read, text);
+  if (status == HMN_OK) return text;
+  if (status == HMN_E_STATE) return failed("a simulated machine is not recorded");
+  if (status == HMN_E_LIMIT) return failed("more was read than the 16 MiB of a machine file");
+  return failed(hmn_status_name(status));
+}
+
 std::optional<hmn_backend_info> context::simulation() const {
   const auto info = backend(HMN_BACKEND_SIMULATED);
   if (!info || info->state == HMN_STATE_OFF || info->state == HMN_STATE_UNKNOWN)
@@ -155,6 +172,12 @@ std::vector<hmn_usage> snapshot::usages() const {
   });
 }
 
+std::vector<hmn_metric> snapshot::metrics() const {
+  return read_all<hmn_metric>(info().metric_count, [this](std::uint32_t i, hmn_metric* out) {
+    return hmn_snapshot_metric(handle_.get(), i, out);
+  });
+}
+
 std::vector<hmn_diagnostic> snapshot::diagnostics() const {
   return read_all<hmn_diagnostic>(info().diagnostic_count,
                                   [this](std::uint32_t i, hmn_diagnostic* out) {
@@ -162,13 +185,19 @@ std::vector<hmn_diagnostic> snapshot::diagnostics() const {
                                   });
 }
 
-std::optional<std::string> snapshot::process_name(std::uint32_t usage) const {
-  std::string name;
+std::optional<hmn_telemetry> snapshot::telemetry(std::uint32_t device) const {
+  auto out = sized<hmn_telemetry>();
+  if (hmn_snapshot_telemetry(handle_.get(), device, &out) != HMN_OK) return std::nullopt;
+  return out;
+}
+
+std::optional<std::string> snapshot::process_text(std::uint32_t text, std::uint32_t usage) const {
+  std::string found;
   const auto read = [&](char* buffer, std::uint32_t capacity, std::uint32_t* needed) {
-    return hmn_snapshot_text(handle_.get(), HMN_TEXT_PROCESS_NAME, usage, buffer, capacity, needed);
+    return hmn_snapshot_text(handle_.get(), text, usage, buffer, capacity, needed);
   };
-  if (read_text(read, name) != HMN_OK) return std::nullopt;
-  return name;
+  if (read_text(read, found) != HMN_OK) return std::nullopt;
+  return found;
 }
 
 expected<std::string> snapshot::json() const {

@@ -34,6 +34,8 @@ struct context_settings {
   std::uint32_t timeout_ms = 0;
   bool trace = false;
   std::string machine;  // path of a machine file; empty: this machine
+  bool record = false;
+  std::uint32_t deadline_ms = 0;  // of one reading; 0: the timeout
 };
 
 class snapshot {
@@ -45,9 +47,13 @@ class snapshot {
   std::vector<hmn_device> devices() const;
   std::vector<hmn_pool> pools() const;
   std::vector<hmn_usage> usages() const;
+  std::vector<hmn_metric> metrics() const;
   std::vector<hmn_diagnostic> diagnostics() const;
-  std::optional<std::string> process_name(std::uint32_t usage) const;
+  std::optional<hmn_telemetry> telemetry(std::uint32_t device) const;  // by position
+  // HMN_TEXT_PROCESS_*
+  std::optional<std::string> process_text(std::uint32_t text, std::uint32_t usage) const;
   expected<std::string> json() const;
+  hmn_snapshot* native() const { return handle_.get(); }
 
  private:
   struct destroy {
@@ -62,12 +68,17 @@ class context {
 
   // Within what is left of the timeout.
   expected<snapshot> take(hmn_snapshot_options what) const;
+  // Within the deadline that it names: of commands that go on longer.
+  expected<snapshot> take_by_deadline(const hmn_snapshot_options& what) const;
   expected<std::uint32_t> device_count() const;
   expected<std::uint32_t> find(const std::string& key) const;
   expected<hmn_device> device(std::uint32_t index) const;
   // HMN_OK, or why the system does not describe the process.
   hmn_status process_status(std::uint32_t pid) const;
   std::optional<hmn_backend_info> backend(std::uint32_t number) const;
+  hmn_context* native() const { return handle_.get(); }
+  // What was read so far, as a machine file.
+  expected<std::string> recording() const;
   // Nothing unless a machine file takes the place of this machine.
   std::optional<hmn_backend_info> simulation() const;
 

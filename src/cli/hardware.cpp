@@ -69,6 +69,8 @@ roots roots_from_environment() {
   roots in;
   in.proc = root_or("HMN_PROC", in.proc);
   in.sys = root_or("HMN_SYS", in.sys);
+  in.dev = root_or("HMN_DEV", in.dev);
+  in.cgroup = root_or("HMN_CGROUP", in.cgroup);
   return in;
 }
 

@@ -13,7 +13,8 @@ struct roots {
   std::string proc = "/proc";
   std::string sys = "/sys";
   std::string dev = "/dev";
-  std::string top;  // where marks of containers lie; "" is the real root
+  std::string top;       // where marks of containers lie; "" is the real root
+  std::string cgroup{};  // mount of the control groups; "": as mountinfo says
 };
 roots roots_from_environment();
 

@@ -112,18 +112,38 @@ finding inspect_backend(std::string_view name, const hmn_backend_info& of, bool 
   return needed && of.state != HMN_STATE_OFF ? trouble(text) : note(text);
 }
 
-section inspect_unmeasured(std::uint32_t vendor, const std::vector<adapter>& adapters) {
-  const auto name = std::string(vendor_name(vendor).value_or(""));
-  section out{name, {}};
-  for (const auto& each : made_by(vendor, adapters))
-    out.findings.push_back(
-        note(fmt::format("{}, driver {}: this version does not measure {} GPUs", describe(each),
-                         each.driver.empty() ? "none" : each.driver, name)));
-  if (out.findings.empty()) out.findings.push_back(note("no " + name + " GPU on the PCI bus"));
-  return out;
+// Of a kernel DRM driver.
+finding inspect_adapter(const adapter& of, const std::vector<hmn_device>& measured) {
+  const auto who = describe(of);
+  if (of.driver.empty())
+    return trouble(who + ": no kernel driver is bound to it",
+                   "load its driver; dmesg tells why it did not bind");
+  if (of.driver == "vfio-pci")
+    return note(who + ": handed over to a virtual machine (vfio-pci); it is measured in there");
+  const bool listed = std::any_of(measured.begin(), measured.end(), [&](const auto& each) {
+    return has(each, HMN_DEVICE_HAS_PCI) && each.pci_bus_id == of.address;
+  });
+  if (!listed) return note(who + ", driver " + of.driver + ": not measured, see below");
+  return fine(who + ", driver " + of.driver + (of.runtime_status == "suspended" ? ", asleep" : ""));
+}
+
+// A proc tree that a container has from elsewhere: its processes are those of its own namespace.
+std::optional<finding> inspect_foreign_tree(const roots& in) {
+  const auto self = read_link_target(in.proc + "/self");
+  if (!self && exists(in.proc + "/self")) return std::nullopt;
+  if (!self)
+    return finding{verdict::note,
+                   in.proc + " does not show this process: it is the tree of another PID namespace",
+                   "mount the proc tree of a namespace that this process is in"};
+  if (*self == fmt::to_string(getpid())) return std::nullopt;
+  return note(
+      fmt::format("{} is the tree of another PID namespace, where this process is {}; pids "
+                  "are those of that tree",
+                  in.proc, *self));
 }
 
 finding inspect_pid_namespace(const roots& in) {
+  if (auto foreign = inspect_foreign_tree(in)) return *std::move(foreign);
   // PROC_PID_INIT_INO of the Linux kernel (include/linux/proc_ns.h).
   constexpr std::string_view initial = "pid:[4026531836]";
   const auto own = read_link_target(in.proc + "/self/ns/pid");
@@ -133,15 +153,6 @@ finding inspect_pid_namespace(const roots& in) {
           "PID namespace: not the host's; a driver that lists host pids cannot be matched with "
           "processes here",
           "share the host's namespace (docker run --pid=host) to see names and own use"};
-}
-
-finding inspect_proc_mount(const roots& in) {
-  const auto mounts = read_text_file(in.proc + "/mounts").value_or("");
-  if (mounts.find("hidepid=2") == std::string::npos &&
-      mounts.find("hidepid=invisible") == std::string::npos)
-    return fine("other users' processes are visible in " + in.proc);
-  return trouble(in.proc + " hides other users' processes (hidepid)",
-                 "run as root, or join the group named by the mount's gid= option");
 }
 
 }  // namespace
@@ -166,12 +177,14 @@ section inspect_nvidia(const roots& in, const std::vector<adapter>& adapters,
   return out;
 }
 
-section inspect_amd(const std::vector<adapter>& adapters) {
-  return inspect_unmeasured(HMN_VENDOR_AMD, adapters);
-}
-
-section inspect_intel(const std::vector<adapter>& adapters) {
-  return inspect_unmeasured(HMN_VENDOR_INTEL, adapters);
+section inspect_vendor(std::uint32_t vendor, const std::vector<adapter>& adapters,
+                       const std::vector<hmn_device>& measured) {
+  const auto name = std::string(vendor_name(vendor).value_or(""));
+  section out{name, {}};
+  for (const auto& each : made_by(vendor, adapters))
+    out.findings.push_back(inspect_adapter(each, measured));
+  if (out.findings.empty()) out.findings.push_back(note("no " + name + " GPU on the PCI bus"));
+  return out;
 }
 
 section inspect_container(const roots& in, const std::optional<hmn_system_memory>& memory) {
@@ -188,21 +201,6 @@ section inspect_container(const roots& in, const std::optional<hmn_system_memory
                                                 : "?")));
   else
     out.findings.push_back(fine("no memory limit applies"));
-  return out;
-}
-
-section inspect_permissions(const roots& in) {
-  section out{"Permissions", {}};
-  out.findings.push_back(geteuid() == 0 ? fine("runs as root")
-                                        : note(fmt::format("runs as user id {}", geteuid())));
-  out.findings.push_back(inspect_proc_mount(in));
-  for (const auto& name : list_folder(in.dev + "/dri")) {
-    const auto node = in.dev + "/dri/" + name;
-    if (!name.starts_with("renderD")) continue;
-    out.findings.push_back(usable(node) ? fine(node + " can be opened")
-                                        : trouble(node + ": this user may not open it",
-                                                  "join the group that owns it, often `render`"));
-  }
   return out;
 }
 

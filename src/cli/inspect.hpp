@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "cli/finding.hpp"
+#include "cli/handles.hpp"
 #include "cli/hardware.hpp"
 
 namespace hmn::cli {
@@ -18,9 +19,12 @@ struct nvidia_backends {
 
 section inspect_nvidia(const roots& in, const std::vector<adapter>& adapters,
                        const nvidia_backends& backends);
-section inspect_amd(const std::vector<adapter>& adapters);
-section inspect_intel(const std::vector<adapter>& adapters);
+// Of a vendor whose GPUs are measured by kernel DRM drivers.
+section inspect_vendor(std::uint32_t vendor, const std::vector<adapter>& adapters,
+                       const std::vector<hmn_device>& measured);
 section inspect_container(const roots& in, const std::optional<hmn_system_memory>& memory);
-section inspect_permissions(const roots& in);
+section inspect_permissions(const roots& in, const std::vector<adapter>& adapters);
+// A row for each source of measurement, NVIDIA's aside, which stand with their adapters.
+section inspect_sources(const context& in);
 
 }  // namespace hmn::cli

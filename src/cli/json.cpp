@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/json.hpp"
 
+#include <fmt/format.h>
+
 #include "cli/escape.hpp"
 
 namespace hmn::cli {
@@ -28,10 +30,20 @@ json_object& json_object::add(std::string_view key, bool value) {
   return add_raw(key, value ? "true" : "false");
 }
 
+json_object& json_object::add(std::string_view key, double number) {
+  return add_raw(key, fmt::format("{}", number));
+}
+
 json_object& json_object::add(std::string_view key, const std::vector<std::string_view>& texts) {
   std::string list = "[";
   for (const auto each : texts) list.append(list.size() > 1 ? "," : "").append(quoted(each));
   return add_raw(key, list.append("]"));
+}
+
+json_object& json_object::add(std::string_view key, const std::vector<json_object>& list) {
+  std::string text = "[";
+  for (const auto& each : list) text.append(text.size() > 1 ? "," : "").append(each.text());
+  return add_raw(key, text.append("]"));
 }
 
 std::string json_document(const std::vector<json_object>& objects) {

@@ -20,7 +20,15 @@ class json_object {
   json_object& add(std::string_view key, std::unsigned_integral auto number) {
     return add_raw(key, std::to_string(std::uint64_t{number}));
   }
+  json_object& add(std::string_view key, std::signed_integral auto number) {
+    return add_raw(key, std::to_string(std::int64_t{number}));
+  }
+  json_object& add(std::string_view key, double number);
   json_object& add(std::string_view key, const std::vector<std::string_view>& texts);
+  json_object& add(std::string_view key, const json_object& inner) {
+    return add_raw(key, inner.text());
+  }
+  json_object& add(std::string_view key, const std::vector<json_object>& list);
   json_object& add_null(std::string_view key) { return add_raw(key, "null"); }
   template <class T>
   json_object& add(std::string_view key, const std::optional<T>& value) {

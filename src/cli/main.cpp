@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <algorithm>
 #include <exception>
 
 #include "cli/commands.hpp"
@@ -8,8 +9,14 @@
 namespace hmn::cli {
 namespace {
 
+// A driver that hangs costs what is measured beside a command an observation, not its end.
+std::uint32_t deadline_of(const options& asked) {
+  return asked.run == command::spill ? std::min(asked.timeout_ms, 1000U) : 0;
+}
+
 expected<exit_code> run(const options& asked) {
-  const auto in = context::open({asked.timeout_ms, asked.trace, asked.machine});
+  const auto in = context::open({asked.timeout_ms, asked.trace, asked.machine,
+                                 asked.run == command::record_machine, deadline_of(asked)});
   if (!in) return in.why();
   const auto as = choose_style(standard_output_surroundings(), asked.colour);
   switch (asked.run) {
@@ -19,6 +26,22 @@ expected<exit_code> run(const options& asked) {
       return run_snapshot(*in, asked, as);
     case command::doctor:
       return run_doctor(*in, asked, as);
+    case command::log:
+      return run_log(*in, asked, as);
+    case command::fit:
+      return run_fit(*in, asked, as);
+    case command::metrics:
+      return run_metrics(*in, asked, as);
+    case command::run:
+      return run_run(*in, asked, as);
+    case command::wait:
+      return run_wait(*in, asked, as);
+    case command::spill:
+      return run_spill(*in, asked, as);
+    case command::watch:
+      return run_watch(*in, asked, as);
+    case command::record_machine:
+      return run_record_machine(*in, asked, as);
     case command::summary:
       break;
   }
@@ -30,13 +53,21 @@ exit_code refuse(const failure& why) {
   return why.code;
 }
 
+// A command's own 1 is not to be taken for hmn's.
+failure as_told(failure why, command run) {
+  const bool wraps = run == command::run || run == command::spill;
+  if (wraps && why.code == exit_code::failed) why.code = exit_code::wrapper_failed;
+  return why;
+}
+
 exit_code main_of(int argc, const char* const* argv) {
   prepare_output();
   const auto parsed = parse_options(argc, argv);
   if (!parsed) return refuse(parsed.why());
   if (const auto* answer = std::get_if<information>(&*parsed)) return write_output(answer->text);
-  const auto result = run(std::get<options>(*parsed));
-  return result ? *result : refuse(result.why());
+  const auto& asked = std::get<options>(*parsed);
+  const auto result = run(asked);
+  return result ? *result : refuse(as_told(result.why(), asked.run));
 }
 
 }  // namespace

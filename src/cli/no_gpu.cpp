@@ -7,27 +7,53 @@
 
 #include "cli/diagnostics.hpp"
 #include "cli/hardware.hpp"
+#include "cli/look.hpp"
 
 namespace hmn::cli {
 namespace {
 
+void append(std::string& list, const std::string& text) {
+  list += (list.empty() ? "" : "; ") + text;
+}
+
+// Cards that a driver of this machine has and this container has not.
+std::string hidden(const context& in, const snapshot& picture) {
+  std::string list;
+  const auto drm = in.backend(HMN_BACKEND_DRM);
+  if (!drm || drm->state != HMN_STATE_READY) return list;
+  for (const auto& each : picture.diagnostics())
+    if (each.status == HMN_E_NO_DEVICE && each.backend == HMN_BACKEND_DRM)
+      append(list, describe(each));
+  return list;
+}
+
+// Of NVIDIA's own driver NVML tells more.
 std::string unmeasured(const std::vector<adapter>& adapters) {
   std::string list;
-  for (const auto& each : adapters)
-    if (each.vendor == HMN_VENDOR_AMD || each.vendor == HMN_VENDOR_INTEL)
-      list += (list.empty() ? "" : ", ") + describe(each);
+  for (const auto& each : adapters) {
+    const auto who = describe(each);
+    if (each.driver == "vfio-pci")
+      append(list, who + " is handed over to a virtual machine (vfio-pci)");
+    else if (each.vendor != HMN_VENDOR_AMD && each.vendor != HMN_VENDOR_INTEL)
+      continue;
+    else if (each.driver.empty())
+      append(list, who + " has no kernel driver");
+    else
+      append(list, fmt::format("the driver {} shows no GPU for {}", each.driver, who));
+  }
   return list;
 }
 
 }  // namespace
 
-std::string why_no_gpu(const context& in) {
+std::string why_no_gpu(const context& in, const snapshot& picture) {
   if (const auto simulated = in.simulation())
     return fmt::format("none found: {}", simulated->message[0] == 0
                                              ? "the simulated machine has none"
                                              : simulated->message);
+  if (const auto list = hidden(in, picture); !list.empty()) return "none found: " + list;
   if (const auto list = unmeasured(find_adapters(roots_from_environment())); !list.empty())
-    return fmt::format("none that this version can measure: {}", list);
+    return "none found: " + list;
   const auto nvml = in.backend(HMN_BACKEND_NVML);
   if (!nvml || nvml->message[0] == 0) return "none found";
   return fmt::format("none found: {}{}", nvml->state == HMN_STATE_OFF ? "NVML is " : "",
@@ -37,6 +63,16 @@ std::string why_no_gpu(const context& in) {
 bool search_failed(const snapshot& picture) {
   const auto all = picture.diagnostics();
   return picture.info().device_count == 0 && std::any_of(all.begin(), all.end(), hides_devices);
+}
+
+std::optional<failure> check_for_gpus(const context& in, const std::string& lacking, bool trace) {
+  auto what = sized<hmn_snapshot_options>();
+  what.collect = HMN_COLLECT_DEVICES;
+  const auto first = look(in, what, trace);
+  if (!first) return first.why();
+  if (search_failed(*first)) print_diagnostics(*first);
+  if (first->info().device_count != 0) return std::nullopt;
+  return failed(lacking + why_no_gpu(in, *first));
 }
 
 }  // namespace hmn::cli

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include <optional>
 #include <string>
 
 #include "cli/handles.hpp"
@@ -7,9 +8,13 @@
 namespace hmn::cli {
 
 // Why a snapshot lists no device, in one line.
-std::string why_no_gpu(const context& in);
+std::string why_no_gpu(const context& in, const snapshot& picture);
 
 // Nothing was found because something failed, not because there is nothing.
 bool search_failed(const snapshot& picture);
+
+// Looks for devices, of which a command needs one: nothing, or why it cannot begin. `lacking` goes
+// before the reason that there is none.
+std::optional<failure> check_for_gpus(const context& in, const std::string& lacking, bool trace);
 
 }  // namespace hmn::cli

@@ -4,13 +4,33 @@
 #include <optional>
 #include <string>
 #include <variant>
+#include <vector>
 
 #include "cli/colour.hpp"
 #include "cli/expected.hpp"
+#include "cli/fit/options.hpp"
+#include "cli/log_options.hpp"
+#include "cli/run_options.hpp"
+#include "cli/spill_options.hpp"
+#include "cli/wait_options.hpp"
+#include "cli/watch_options.hpp"
 
 namespace hmn::cli {
 
-enum class command { summary, ps, snapshot, doctor };
+enum class command {
+  summary,
+  ps,
+  snapshot,
+  doctor,
+  log,
+  metrics,
+  fit,
+  record_machine,
+  run,
+  wait,
+  spill,
+  watch
+};
 enum class sort_key { vram, shared, total, ram, pid, name };
 
 struct options {
@@ -24,6 +44,18 @@ struct options {
   std::optional<std::string> device;
   std::optional<std::string> match;
   sort_key sort = sort_key::vram;
+  std::vector<std::size_t> columns;  // positions in process_columns.cpp; empty: the usual ones
+  bool unattributed = false;
+  bool slow = false;  // also metrics that take long
+  log_options log;
+  run_options measured;
+  wait_options room;
+  fit_options fit;
+  spill_options spill;
+  watch_options watch;
+  std::vector<std::string> words;  // the command that stands behind "--"
+  std::string file;                // that record-machine writes
+  bool force = false;              // also over one that is there
 };
 
 // The answer to --help or --version.

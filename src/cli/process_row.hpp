@@ -17,6 +17,10 @@ struct process_row {
   hmn_usage usage{};
   std::optional<std::string> name;
   std::shared_ptr<const gpu> on;  // never null
+  bool is_unattributed = false;   // what no process that can be seen uses, in the same figures
+  // Looked up only where they are asked for.
+  std::optional<std::string> container, command, user;
+  std::optional<std::uint32_t> namespace_pid;
 
   std::optional<std::uint64_t> vram() const;    // used_bytes
   std::optional<std::uint64_t> shared() const;  // host RAM mapped for the device

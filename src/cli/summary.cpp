@@ -153,7 +153,7 @@ expected<exit_code> run_summary(const context& in, const options& asked, const s
   for (const auto& each : gpus) lines.push_back(gpu_line(each, as));
   if (gpus.empty())
     lines.push_back(
-        no_gpu_line(failing ? "not known: the search for GPUs failed" : why_no_gpu(in)));
+        no_gpu_line(failing ? "not known: the search for GPUs failed" : why_no_gpu(in, *picture)));
   return std::max(result, write_output(render(lines, as)));
 }
 

@@ -6,8 +6,8 @@ _hmn_command() {
   local i
   for ((i = 1; i < COMP_CWORD; i++)); do
     case ${COMP_WORDS[i]} in
-      --timeout | --machine | --color | --pid | --device | --sort | --match) ((i++)) ;;
-      ps | snapshot | doctor)
+      --timeout | --machine | --color | --pid | --device | --sort | --match | --columns | --interval | --count | --duration | --record | --plot | --free | --top | --context | --batch | --kv-type) ((i++)) ;;
+      ps | snapshot | log | metrics | fit | run | spill | watch | wait | doctor | record-machine)
         echo "${COMP_WORDS[i]}"
         return
         ;;
@@ -37,6 +37,11 @@ _hmn_words() {
   mapfile -t COMPREPLY < <(compgen -W "$1" -- "$2")
 }
 
+_hmn_files() {
+  compopt -o filenames 2>/dev/null
+  mapfile -t COMPREPLY < <(compgen -f -- "$1")
+}
+
 _hmn() {
   local word=${COMP_WORDS[COMP_CWORD]} previous=${COMP_WORDS[COMP_CWORD - 1]} command
   local common="--help --timeout --machine --color --trace -h"
@@ -47,18 +52,40 @@ _hmn() {
     --color) _hmn_words "auto always never" "$word" ;;
     --timeout) _hmn_words "1s 10s 60s 5m" "$word" ;;
     --machine)
-      compopt -o filenames 2>/dev/null
-      mapfile -t COMPREPLY < <(compgen -f -- "$word")
+      _hmn_files "$word"
       ;;
     --sort) _hmn_words "vram shared total ram pid name" "$word" ;;
     --device) _hmn_words "$(_hmn_numbers_of index)" "$word" ;;
     --pid) _hmn_words "$(_hmn_numbers_of pid ps)" "$word" ;;
-    --match) ;;
+    --columns) _hmn_words "pid name vram shared ram device type user load container nspid command" "$word" ;;
+    --interval) _hmn_words "100ms 1s 10s 1m" "$word" ;;
+    --duration) _hmn_words "10s 1m 1h" "$word" ;;
+    --record | --plot)
+      _hmn_files "$word"
+      ;;
+    --free) _hmn_words "1GiB 8GiB 20GiB 40GiB" "$word" ;;
+    --context) _hmn_words "4K 8K 32K 128K" "$word" ;;
+    --kv-type) _hmn_words "f32 f16 bf16 f8 q8_0 q5_1 q5_0 q4_1 q4_0 iq4_nl" "$word" ;;
+    --match | --count | --batch | --top) ;;
     *)
       case $command in
-        ps) _hmn_words "--pid --device --sort --match --json $common" "$word" ;;
+        ps) _hmn_words "--pid --device --sort --match --columns --unattributed --json $common" "$word" ;;
+        log) _hmn_words "--interval --count --duration --device --json --csv $common" "$word" ;;
+        metrics) _hmn_words "--device --slow --json $common" "$word" ;;
+        fit)
+          _hmn_words "--context --batch --kv-type --device --json $common" "$word"
+          [[ $word == -* ]] || _hmn_files "$word"
+          ;;
+        run) _hmn_words "--record --plot --interval --device --json $common" "$word" ;;
+        spill) _hmn_words "--interval --device --json $common" "$word" ;;
+        watch) _hmn_words "--interval --duration --top --follow-new --device --json $common" "$word" ;;
+        wait) _hmn_words "--free --any --device --interval --json $common" "$word" ;;
         snapshot | doctor) _hmn_words "$common" "$word" ;;
-        *) _hmn_words "ps snapshot doctor --json --version -V $common" "$word" ;;
+        record-machine)
+          _hmn_words "--force $common" "$word"
+          [[ $word == -* ]] || _hmn_files "$word"
+          ;;
+        *) _hmn_words "ps snapshot log metrics fit run spill watch wait doctor record-machine --json --version -V $common" "$word" ;;
       esac
       ;;
   esac

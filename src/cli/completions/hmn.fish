@@ -5,11 +5,19 @@ function __hmn_numbers_of
     hmn $argv[2..-1] --json --timeout 2s 2>/dev/null | string match -ra "[{,]\"$argv[1]\":(\d+)" | string match -r '^\d+$' | sort -nu
 end
 
-set -l commands ps snapshot doctor
+set -l commands ps snapshot log metrics fit run spill watch wait doctor record-machine
 complete -c hmn -f
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a ps -d 'List the processes that hold GPU memory'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a snapshot -d 'Print everything as one JSON object'
+complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a log -d 'Print figures of the GPUs again and again'
+complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a metrics -d 'List each sensor, clock, engine and count of the GPUs'
+complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a fit -d 'Tell whether a model fits in the memory that is free'
+complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a run -d 'Run a command and tell what memory it used'
+complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a spill -d 'Run a command and tell when GPU memory spilled'
+complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a watch -d 'Follow what processes use of a GPU'
+complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a wait -d 'Wait until a GPU has room, then run a command there'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a doctor -d 'Tell what was found, and what to do'
+complete -c hmn -n "not __fish_seen_subcommand_from $commands" -a record-machine -d 'Write what is read of this machine to a file'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -l json -d 'Print a JSON array of the GPUs'
 complete -c hmn -n "not __fish_seen_subcommand_from $commands" -s V -l version -d 'Print the version'
 
@@ -23,4 +31,48 @@ complete -c hmn -n '__fish_seen_subcommand_from ps' -l pid -x -a '(__hmn_numbers
 complete -c hmn -n '__fish_seen_subcommand_from ps' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
 complete -c hmn -n '__fish_seen_subcommand_from ps' -l sort -x -a 'vram shared total ram pid name' -d Order
 complete -c hmn -n '__fish_seen_subcommand_from ps' -l match -x -d 'Only processes whose name matches'
+complete -c hmn -n '__fish_seen_subcommand_from ps' -l columns -x -a 'pid name vram shared ram device type user load container nspid command' -d 'What to show'
+complete -c hmn -n '__fish_seen_subcommand_from ps' -l unattributed -d 'Also what is used by no process that can be seen'
 complete -c hmn -n '__fish_seen_subcommand_from ps' -l json -d 'Print a JSON array'
+
+complete -c hmn -n '__fish_seen_subcommand_from log' -l interval -x -a '100ms 1s 10s 1m' -d 'From one sample to the next'
+complete -c hmn -n '__fish_seen_subcommand_from log' -l count -x -d 'End after so many samples of each device'
+complete -c hmn -n '__fish_seen_subcommand_from log' -l duration -x -a '10s 1m 1h' -d 'End after that time'
+complete -c hmn -n '__fish_seen_subcommand_from log' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
+complete -c hmn -n '__fish_seen_subcommand_from log' -l json -d 'Print a JSON object on each line'
+complete -c hmn -n '__fish_seen_subcommand_from log' -l csv -d 'Print comma-separated values'
+
+complete -c hmn -n '__fish_seen_subcommand_from metrics' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
+complete -c hmn -n '__fish_seen_subcommand_from metrics' -l slow -d 'Also those that take more than a few milliseconds'
+complete -c hmn -n '__fish_seen_subcommand_from metrics' -l json -d 'Print a JSON array'
+
+complete -c hmn -n '__fish_seen_subcommand_from fit' -F
+complete -c hmn -n '__fish_seen_subcommand_from fit' -l context -x -a '4K 8K 32K 128K' -d 'Tokens of each sequence'
+complete -c hmn -n '__fish_seen_subcommand_from fit' -l batch -x -d 'Sequences at once'
+complete -c hmn -n '__fish_seen_subcommand_from fit' -l kv-type -x -a 'f32 f16 bf16 f8 q8_0 q5_1 q5_0 q4_1 q4_0 iq4_nl' -d 'What keys and values are kept as'
+complete -c hmn -n '__fish_seen_subcommand_from fit' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
+complete -c hmn -n '__fish_seen_subcommand_from fit' -l json -d 'Print a JSON object'
+
+complete -c hmn -n '__fish_seen_subcommand_from spill' -l interval -x -a '50ms 100ms 1s' -d 'From one observation to the next'
+complete -c hmn -n '__fish_seen_subcommand_from spill' -l device -x -a '(__hmn_numbers_of index)' -d 'This device'
+complete -c hmn -n '__fish_seen_subcommand_from spill' -l json -r -F -d 'Write the report to a file'
+complete -c hmn -n '__fish_seen_subcommand_from watch' -l interval -x -a '1s 5s 1m' -d 'From one sample to the next'
+complete -c hmn -n '__fish_seen_subcommand_from watch' -l duration -x -a '10s 1m 1h' -d 'End after that time'
+complete -c hmn -n '__fish_seen_subcommand_from watch' -l top -x -d 'Follow so many'
+complete -c hmn -n '__fish_seen_subcommand_from watch' -l follow-new -d 'Choose them anew at each sample'
+complete -c hmn -n '__fish_seen_subcommand_from watch' -l device -x -a '(__hmn_numbers_of index)' -d 'This device'
+complete -c hmn -n '__fish_seen_subcommand_from watch' -l json -d 'Print a JSON object on each line'
+complete -c hmn -n '__fish_seen_subcommand_from run' -l record -r -F -d 'Write each sample to a file'
+complete -c hmn -n '__fish_seen_subcommand_from run' -l plot -r -F -d 'Draw a picture'
+complete -c hmn -n '__fish_seen_subcommand_from run' -l interval -x -a '20ms 100ms 1s' -d 'From one sample to the next'
+complete -c hmn -n '__fish_seen_subcommand_from run' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
+complete -c hmn -n '__fish_seen_subcommand_from run' -l json -r -F -d 'Write the figures to a file'
+
+complete -c hmn -n '__fish_seen_subcommand_from wait' -l free -x -a '1GiB 8GiB 20GiB 40GiB' -d 'How much room'
+complete -c hmn -n '__fish_seen_subcommand_from wait' -l any -d 'Whichever device has it first'
+complete -c hmn -n '__fish_seen_subcommand_from wait' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
+complete -c hmn -n '__fish_seen_subcommand_from wait' -l interval -x -a '1s 5s 1m' -d 'From one look to the next'
+complete -c hmn -n '__fish_seen_subcommand_from wait' -l json -d 'Print a JSON object'
+
+complete -c hmn -n '__fish_seen_subcommand_from record-machine' -F
+complete -c hmn -n '__fish_seen_subcommand_from record-machine' -l force -d 'Replace a file that is there'

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/exit_code.hpp"
+#include "cli/fit/demand.hpp"
+#include "cli/fit/placement.hpp"
+#include "cli/gpu.hpp"
+#include "cli/terminal.hpp"
+
+namespace hmn::cli::fit {
+
+// A device and what of the model it takes.
+struct device_answer {
+  gpu on;
+  std::vector<hmn_pool> pools;
+  std::optional<std::uint64_t> usable;
+  bool shares_ram = false;
+  placement placed;
+  std::string why_unknown;
+};
+
+struct answer {
+  model of;
+  demand needs;
+  std::vector<device_answer> devices;
+  std::optional<std::uint64_t> ram_usable;
+  placement in_ram;  // all of it, without a device
+};
+
+// Left of each device for what the runtime itself takes there.
+constexpr std::uint64_t reserve_bytes = 512u << 20;
+
+// The best of all devices; without any, what RAM alone says.
+verdict verdict_of(const answer& all);
+exit_code exit_code_of(verdict is) noexcept;
+
+std::string answer_text(const answer& all, const fit_options& asked, const style& as);
+std::string answer_json(const answer& all, const fit_options& asked);
+
+}  // namespace hmn::cli::fit

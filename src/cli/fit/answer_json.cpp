@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/fit/answer.hpp"
+#include "cli/fit/verdict_text.hpp"
+#include "cli/json.hpp"
+#include "cli/words.hpp"
+
+namespace hmn::cli::fit {
+namespace {
+
+std::vector<std::string_view> views_of(const std::vector<std::string>& texts) {
+  return {texts.begin(), texts.end()};
+}
+
+json_object object_of(const hmn_pool& pool) {
+  json_object out;
+  out.add("kind", or_unknown(pool_word(pool.kind)))
+      .add("is_main", pool.is_main != 0)
+      .add("total_bytes", known(pool, HMN_POOL_HAS_TOTAL, pool.total_bytes))
+      .add("free_bytes", known(pool, HMN_POOL_HAS_FREE, pool.free_bytes))
+      .add("usable_bytes", known(pool, HMN_POOL_HAS_USABLE, pool.usable_bytes))
+      .add("budget_bytes", known(pool, HMN_POOL_HAS_BUDGET, pool.budget_bytes));
+  return out;
+}
+
+json_object object_of(const answer& all, const device_answer& on) {
+  const bool placed = on.placed.is == verdict::fits || on.placed.is == verdict::partly;
+  const auto if_placed = [placed](std::uint64_t value) {
+    return placed ? std::optional(value) : std::nullopt;
+  };
+  std::vector<json_object> pools;
+  for (const auto& each : on.pools) pools.push_back(object_of(each));
+  json_object out;
+  out.add("device_index", on.on.device.index)
+      .add("device_name", name_of(on.on.device))
+      .add("device_uuid", uuid_of(on.on.device))
+      .add("pci_bus_id", pci_bus_id_of(on.on.device))
+      .add("shares_ram", on.shares_ram)
+      .add("usable_bytes", on.usable)
+      .add("verdict", verdict_word(on.placed.is))
+      .add("text", verdict_text(all, on))
+      .add("gpu_layers", if_placed(on.placed.layers))
+      .add("gpu_bytes", if_placed(on.placed.device_bytes))
+      .add("ram_bytes", if_placed(on.placed.ram_bytes))
+      .add("pools", pools);
+  return out;
+}
+
+json_object model_object(const answer& all) {
+  const auto& of = all.of;
+  std::optional<std::string> architecture;
+  std::optional<std::uint64_t> context;
+  if (of.shape) architecture = of.shape->type;
+  if (of.shape) context = of.shape->context_length;
+  json_object out;
+  out.add("name", of.name)
+      .add("format", of.format)
+      .add("architecture", architecture)
+      .add("parameters", of.of.parameters == 0 ? std::nullopt : std::optional(of.of.parameters))
+      .add("layers", std::uint64_t{of.of.layers.size()})
+      .add("context_length", context);
+  return out;
+}
+
+}  // namespace
+
+std::string answer_json(const answer& all, const fit_options& asked) {
+  const auto& needs = all.needs;
+  std::vector<json_object> devices;
+  for (const auto& each : all.devices) devices.push_back(object_of(all, each));
+  json_object out;
+  out.add("schema", 1u)
+      .add("verdict", verdict_word(verdict_of(all)))
+      .add("model", model_object(all))
+      .add("context", needs.is_whole() ? std::optional(needs.context) : std::nullopt)
+      .add("batch", asked.batch)
+      .add("kv_type", asked.kv_type)
+      .add("weights_bytes", needs.weights)
+      .add("kv_cache_bytes", needs.cache)
+      .add("working_bytes", needs.working)
+      .add("total_bytes", needs.total())
+      .add("reserve_bytes", reserve_bytes)
+      .add("devices", devices)
+      .add("ram_usable_bytes", all.ram_usable)
+      .add("ram_verdict", verdict_word(all.in_ram.is))
+      .add("assumptions", views_of(needs.assumptions))
+      .add("warnings", views_of(needs.warnings));
+  return out.text() + "\n";
+}
+
+}  // namespace hmn::cli::fit

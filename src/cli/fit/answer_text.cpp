@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/escape.hpp"
+#include "cli/fit/answer.hpp"
+#include "cli/fit/verdict_text.hpp"
+#include "cli/size.hpp"
+#include "cli/table.hpp"
+
+namespace hmn::cli::fit {
+namespace {
+
+std::string bytes_or_unknown(const std::optional<std::uint64_t>& bytes) {
+  return bytes ? size_text(*bytes) : "?";
+}
+
+std::string parameter_text(std::uint64_t count) {
+  if (count >= 1'000'000'000)
+    return fmt::format("{:.2f} billion", static_cast<double>(count) / 1e9);
+  if (count >= 1'000'000) return fmt::format("{:.1f} million", static_cast<double>(count) / 1e6);
+  return fmt::to_string(count);
+}
+
+std::string title(const answer& all, const style& as) {
+  const auto& of = all.of;
+  auto text = escape_for_text(of.name, as.ascii_only) + ": " + of.format;
+  if (of.of.parameters != 0)
+    text += fmt::format(", {} parameters", parameter_text(of.of.parameters));
+  if (!of.of.layers.empty()) text += fmt::format(", {} layers", of.of.layers.size());
+  if (!of.stored.empty()) text += ", " + escape_for_text(of.stored, as.ascii_only);
+  return text + "\n";
+}
+
+std::string needs_table(const answer& all, const fit_options& asked, const style& as) {
+  const auto& needs = all.needs;
+  const auto cache = needs.is_whole() ? fmt::format("{} {} of {} tokens, {}", asked.batch,
+                                                    asked.batch == 1 ? "sequence" : "sequences",
+                                                    needs.context, asked.kv_type)
+                                      : std::string();
+  table rows({{"NEEDS"}, {"", table::align::right}, {"", table::align::left, true}});
+  rows.add({{"weights"}, {size_text(needs.weights)}, {""}});
+  rows.add({{"KV cache"}, {bytes_or_unknown(needs.cache)}, {cache}});
+  rows.add({{"working memory"}, {bytes_or_unknown(needs.working)}, {""}});
+  rows.add({{"total", tone::strong},
+            {(needs.is_whole() ? "" : ">=") + size_text(needs.total()), tone::strong},
+            {""}});
+  return rows.text(as);
+}
+
+std::vector<table::cell> row_of(const answer& all, const device_answer& on, const style& as) {
+  std::optional<std::uint64_t> free;
+  if (on.on.memory) free = known(*on.on.memory, HMN_POOL_HAS_FREE, on.on.memory->free_bytes);
+  return {{escape_for_text(label_of(on.on), as.ascii_only)},
+          {bytes_or_unknown(free)},
+          {bytes_or_unknown(on.usable)},
+          {escape_for_text(verdict_text(all, on), as.ascii_only), tone_of(on.placed.is)}};
+}
+
+std::string rooms_table(const answer& all, const style& as) {
+  table rows({{"MEMORY", table::align::left, true},
+              {"FREE", table::align::right},
+              {"USABLE", table::align::right},
+              {"VERDICT"}});
+  for (const auto& each : all.devices) rows.add(row_of(all, each, as));
+  rows.add({{"RAM"},
+            {bytes_or_unknown(all.ram_usable)},
+            {bytes_or_unknown(all.ram_usable)},
+            {ram_verdict_text(all), tone_of(all.in_ram.is)}});
+  return rows.text(as);
+}
+
+}  // namespace
+
+std::string answer_text(const answer& all, const fit_options& asked, const style& as) {
+  auto text = title(all, as) + "\n" + needs_table(all, asked, as) + "\n" + rooms_table(all, as);
+  if (all.needs.assumptions.empty()) return text;
+  text += "\nAssumed:\n";
+  for (const auto& each : all.needs.assumptions)
+    text += "- " + escape_for_text(each, as.ascii_only) + "\n";
+  return text;
+}
+
+}  // namespace hmn::cli::fit

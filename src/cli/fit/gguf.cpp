@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/fit/gguf.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "cli/fit/amount.hpp"
+#include "cli/fit/ggml_type.hpp"
+#include "cli/fit/gguf_cursor.hpp"
+#include "cli/fit/input_file.hpp"
+
+namespace hmn::cli::fit {
+namespace {
+
+constexpr std::uint64_t most_keys = 1u << 16;
+constexpr std::uint64_t most_tensors = 1u << 20;
+constexpr std::uint64_t longest_key = 65535;  // of the format
+constexpr std::uint64_t longest_name = 1024;  // of a tensor; the format says 64
+constexpr std::uint64_t most_dimensions = 8;  // ggml itself takes 4
+constexpr std::uint64_t longest_kept_text = 4096;
+constexpr std::uint64_t longest_kept_list = 16384;
+constexpr std::uint64_t most_kept_numbers = 1u << 20;  // of all lists
+constexpr std::uint32_t default_alignment = 32;
+
+enum type : std::uint32_t {
+  uint8,
+  int8,
+  uint16,
+  int16,
+  uint32,
+  int32,
+  float32,
+  boolean,
+  text,
+  array,
+  uint64,
+  int64,
+  float64
+};
+constexpr std::array<std::uint8_t, 13> sizes = {1, 1, 2, 2, 4, 4, 4, 1, 0, 0, 8, 8, 8};
+
+bool is_scalar(std::uint32_t of) {
+  return of < sizes.size() && sizes[of] != 0;
+}
+
+std::uint64_t whole_from(double value) {
+  return value >= 0 && value < 1e18 ? static_cast<std::uint64_t>(value) : too_much;
+}
+
+template <class T>
+std::uint64_t unsigned_of(gguf_cursor& in) {
+  const auto value = in.take<T>();
+  return value < 0 ? too_much : static_cast<std::uint64_t>(value);
+}
+
+// Whole numbers below zero are too large for anything that is asked of them.
+std::uint64_t take_whole(gguf_cursor& in, std::uint32_t of) {
+  switch (of) {
+    case uint8:
+    case boolean:
+      return in.take<std::uint8_t>();
+    case int8:
+      return unsigned_of<std::int8_t>(in);
+    case uint16:
+      return in.take<std::uint16_t>();
+    case int16:
+      return unsigned_of<std::int16_t>(in);
+    case uint32:
+      return in.take<std::uint32_t>();
+    case int32:
+      return unsigned_of<std::int32_t>(in);
+    case uint64:
+      return in.take<std::uint64_t>();
+    case int64:
+      return unsigned_of<std::int64_t>(in);
+    case float32:
+      return whole_from(static_cast<double>(in.take<float>()));
+    default:
+      return whole_from(in.take<double>());
+  }
+}
+
+gguf::value take_scalar(gguf_cursor& in, std::uint32_t of) {
+  if (of == float32) return static_cast<double>(in.take<float>());
+  if (of == float64) return in.take<double>();
+  return take_whole(in, of);
+}
+
+class parser {
+ public:
+  parser(std::string_view head, std::uint64_t file_bytes)
+      : in_(head), file_bytes_(file_bytes), complete_(head.size() >= file_bytes) {}
+
+  expected<gguf> parse();
+  bool needs_more() const { return in_.ended() && !complete_; }
+
+ private:
+  bool refuse(std::string why) {
+    if (wrong_.empty()) wrong_ = std::move(why);
+    return false;
+  }
+  // What is missing is behind `head`, or nowhere.
+  bool here() {
+    if (!in_.ended()) return true;
+    return refuse(fmt::format("ends in its header, after {} bytes", file_bytes_));
+  }
+  bool in_file(const char* what, std::uint64_t bytes) {
+    if (bytes <= file_bytes_) return true;
+    return refuse(fmt::format("{} of {} bytes in a file of {}", what, bytes, file_bytes_));
+  }
+
+  bool header();
+  bool entry();
+  bool list(const std::string& key);
+  bool skip_texts(std::uint64_t count);
+  bool tensor_row(std::uint64_t alignment);
+  bool dimensions(std::string_view name, std::uint64_t& elements, std::uint64_t& first);
+  bool fits(std::uint64_t data_begins);
+
+  gguf_cursor in_;
+  std::uint64_t file_bytes_;
+  bool complete_;
+  std::uint64_t tensors_ = 0;
+  std::uint64_t keys_ = 0;
+  std::uint64_t data_bytes_ = 0;    // up to the last tensor's end
+  std::uint64_t tensor_bytes_ = 0;  // of all
+  std::uint64_t kept_numbers_ = 0;
+  gguf out_;
+  std::string wrong_;
+};
+
+bool parser::header() {
+  const auto magic = in_.take_bytes(4);
+  if (magic != "GGUF") return refuse("is no GGUF file: expected \"GGUF\" as its first four bytes");
+  out_.version = in_.take<std::uint32_t>();
+  if (!here()) return false;
+  if (out_.version == 0x02000000 || out_.version == 0x03000000)
+    return refuse("is a big-endian GGUF file: expected a little-endian one");
+  if (out_.version != 2 && out_.version != 3)
+    return refuse(fmt::format("GGUF version {}: expected 2 or 3", out_.version));
+  tensors_ = in_.take<std::uint64_t>();
+  keys_ = in_.take<std::uint64_t>();
+  if (!here()) return false;
+  if (tensors_ > most_tensors)
+    return refuse(fmt::format("{} tensors: expected at most {}", tensors_, most_tensors));
+  if (keys_ > most_keys)
+    return refuse(fmt::format("{} keys: expected at most {}", keys_, most_keys));
+  return true;
+}
+
+bool parser::skip_texts(std::uint64_t count) {
+  for (std::uint64_t i = 0; i < count; ++i) {
+    const auto length = in_.take<std::uint64_t>();
+    if (!in_file("a text", length)) return false;
+    in_.take_bytes(length);
+    if (!here()) return false;
+  }
+  return true;
+}
+
+bool parser::list(const std::string& key) {
+  const auto of = in_.take<std::uint32_t>();
+  const auto count = in_.take<std::uint64_t>();
+  if (!here()) return false;
+  if (of == text) {
+    if (!in_file("a list", times(count, 8))) return false;
+    return skip_texts(count);
+  }
+  if (!is_scalar(of))
+    return refuse(
+        fmt::format("key \"{}\": a list of type {}: expected 0 to 8 or 10 to 12", key, of));
+  const auto bytes = times(count, sizes[of]);
+  if (!in_file("a list", bytes)) return false;
+  const bool kept = count <= longest_kept_list && count <= most_kept_numbers - kept_numbers_;
+  if (!kept || of == float32 || of == float64) {
+    in_.take_bytes(bytes);
+    return here();
+  }
+  kept_numbers_ += count;
+  gguf::numbers values;
+  for (std::uint64_t i = 0; i < count && !in_.ended(); ++i) values.push_back(take_whole(in_, of));
+  out_.metadata.emplace_back(key, std::move(values));
+  return here();
+}
+
+bool parser::entry() {
+  const auto length = in_.take<std::uint64_t>();
+  if (!here()) return false;
+  if (length > longest_key)
+    return refuse(fmt::format("a key of {} bytes: expected at most {}", length, longest_key));
+  const std::string key(in_.take_bytes(length));
+  const auto of = in_.take<std::uint32_t>();
+  if (!here()) return false;
+  if (of == array) return list(key);
+  if (of == text) {
+    const auto bytes = in_.take<std::uint64_t>();
+    if (!in_file("a text", bytes)) return false;
+    const auto value = in_.take_bytes(bytes);
+    if (bytes <= longest_kept_text) out_.metadata.emplace_back(key, std::string(value));
+    return here();
+  }
+  if (!is_scalar(of)) return refuse(fmt::format("key \"{}\": type {}: expected 0 to 12", key, of));
+  out_.metadata.emplace_back(key, take_scalar(in_, of));
+  return here();
+}
+
+bool parser::dimensions(std::string_view name, std::uint64_t& elements, std::uint64_t& first) {
+  const auto count = in_.take<std::uint32_t>();
+  if (!here()) return false;
+  if (count > most_dimensions)
+    return refuse(fmt::format("tensor \"{}\": {} dimensions: expected at most {}", name, count,
+                              most_dimensions));
+  elements = first = 1;
+  for (std::uint32_t i = 0; i < count; ++i) {
+    const auto size = in_.take<std::uint64_t>();
+    if (i == 0) first = size;
+    elements = times(elements, size);
+  }
+  return here();
+}
+
+bool parser::tensor_row(std::uint64_t alignment) {
+  const auto length = in_.take<std::uint64_t>();
+  if (!here()) return false;
+  if (length > longest_name)
+    return refuse(
+        fmt::format("a tensor's name of {} bytes: expected at most {}", length, longest_name));
+  const std::string name(in_.take_bytes(length));
+  std::uint64_t elements = 0;
+  std::uint64_t first = 0;
+  if (!here() || !dimensions(name, elements, first)) return false;
+  const auto number = in_.take<std::uint32_t>();
+  const auto offset = in_.take<std::uint64_t>();
+  if (!here()) return false;
+  const auto* kind = find_ggml_type(number);
+  if (kind == nullptr)
+    return refuse(fmt::format("tensor \"{}\": type {}: expected a type of ggml", name, number));
+  if (first % kind->block_elements != 0)
+    return refuse(fmt::format("tensor \"{}\": rows of {}: expected a multiple of {} for {}", name,
+                              first, kind->block_elements, kind->name));
+  const auto bytes = times(elements / kind->block_elements, kind->block_bytes);
+  const auto end = plus(offset, bytes);
+  if (elements == too_much || bytes > file_bytes_ || end > file_bytes_)
+    return refuse(
+        fmt::format("tensor \"{}\": ends at byte {} of the weights: expected at most the "
+                    "file's {}",
+                    name, end, file_bytes_));
+  if (offset % alignment != 0)
+    return refuse(fmt::format("tensor \"{}\": offset {}: expected a multiple of {}", name, offset,
+                              alignment));
+  data_bytes_ = std::max(data_bytes_, end);
+  tensor_bytes_ = plus(tensor_bytes_, bytes);
+  out_.tensors.push_back({name, elements, bytes});
+  return true;
+}
+
+bool parser::fits(std::uint64_t data_begins) {
+  if (out_.tensors.empty()) return true;
+  const auto needed = plus(data_begins, data_bytes_);
+  if (needed > file_bytes_)
+    return refuse(fmt::format("is cut short: {} bytes, expected {}", file_bytes_, needed));
+  if (tensor_bytes_ > file_bytes_ - data_begins) return refuse("its tensors overlap");
+  return true;
+}
+
+expected<gguf> parser::parse() {
+  bool good = header();
+  for (std::uint64_t i = 0; good && i < keys_; ++i) good = entry();
+  const auto alignment = out_.whole("general.alignment").value_or(default_alignment);
+  if (good && (alignment == 0 || alignment > (1u << 20) || (alignment & (alignment - 1)) != 0))
+    good = refuse(fmt::format("general.alignment {}: expected a power of two", alignment));
+  for (std::uint64_t i = 0; good && i < tensors_; ++i) good = tensor_row(alignment);
+  if (good) good = fits(divided_up(in_.position(), alignment) * alignment);
+  if (!good) return failed(wrong_);
+  return std::move(out_);
+}
+
+template <class T>
+const T* find_in(const gguf& in, std::string_view key) {
+  for (const auto& [name, value] : in.metadata)
+    if (name == key) return std::get_if<T>(&value);
+  return nullptr;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> gguf::whole(std::string_view key) const {
+  const auto* found = find_in<std::uint64_t>(*this, key);
+  return found != nullptr ? std::optional(*found) : std::nullopt;
+}
+
+const std::string* gguf::text(std::string_view key) const {
+  return find_in<std::string>(*this, key);
+}
+
+const gguf::numbers* gguf::list(std::string_view key) const {
+  return find_in<numbers>(*this, key);
+}
+
+expected<gguf> parse_gguf(std::string_view head, std::uint64_t file_bytes, bool& needs_more) {
+  parser of(head, file_bytes);
+  auto parsed = of.parse();
+  needs_more = of.needs_more();
+  return parsed;
+}
+
+expected<gguf> read_gguf(const std::string& path) {
+  const auto file = input_file::open(path);
+  if (!file) return file.why();
+  for (std::uint64_t window = 1u << 20;; window *= 4) {
+    const auto head = file->beginning(window);
+    if (!head) return head.why();
+    bool needs_more = false;
+    auto parsed = parse_gguf(*head, file->size(), needs_more);
+    if (needs_more && window < most_gguf_header_bytes) continue;
+    if (parsed) return parsed;
+    if (needs_more)
+      return failed(fmt::format("\"{}\": a header of more than {} bytes", path, window));
+    return failed(fmt::format("\"{}\": {}", path, parsed.why().message));
+  }
+}
+
+}  // namespace hmn::cli::fit

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include "cli/expected.hpp"
+#include "cli/fit/architecture.hpp"
+#include "cli/fit/gguf.hpp"
+
+namespace hmn::cli::fit {
+
+// From the keys `<architecture>.*` of a GGUF file.
+expected<architecture> architecture_of(const gguf& file);
+
+}  // namespace hmn::cli::fit

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/fit/json_tree.hpp"
+
+#include <fmt/format.h>
+
+#include <nlohmann/json.hpp>
+
+namespace hmn::cli::fit {
+namespace {
+
+using source = nlohmann::json;
+
+// Builds the tree from the parser's events and ends it where a limit is passed.
+class builder {
+ public:
+  explicit builder(const json_limits& limits) : limits_(limits) {}
+
+  bool null() { return add(json_tree()); }
+  bool boolean(bool value) { return add(json_tree(value)); }
+  bool number_integer(source::number_integer_t value) {
+    return add(json_tree(static_cast<double>(value)));
+  }
+  bool number_unsigned(source::number_unsigned_t value) {
+    return add(json_tree(std::uint64_t{value}));
+  }
+  bool number_float(source::number_float_t value, const std::string&) {
+    return add(json_tree(static_cast<double>(value)));
+  }
+  bool string(std::string& value) { return add(json_tree(std::move(value))); }
+  bool binary(source::binary_t&) { return false; }
+  bool start_object(std::size_t) { return open(json_tree(json_tree::object())); }
+  bool start_array(std::size_t) { return open(json_tree(json_tree::list())); }
+  bool key(std::string& name) {
+    open_.back()->members()->emplace_back(std::move(name), json_tree());
+    return true;
+  }
+  bool end_object() { return close(); }
+  bool end_array() { return close(); }
+  bool parse_error(std::size_t position, const std::string&, const source::exception&) {
+    wrong_ = fmt::format("no JSON at byte {}", position);
+    return false;
+  }
+
+  expected<json_tree> result(bool complete) {
+    if (complete) return std::move(root_);
+    return failed(wrong_);
+  }
+
+ private:
+  json_tree* place() {
+    if (open_.empty()) return &root_;
+    if (auto* members = open_.back()->members()) return &members->back().second;
+    return &open_.back()->items()->emplace_back();
+  }
+  bool add(json_tree value) {
+    if (++count_ > limits_.values) {
+      wrong_ = fmt::format("more than {} values", limits_.values);
+      return false;
+    }
+    last_ = place();
+    *last_ = std::move(value);
+    return true;
+  }
+  bool open(json_tree value) {
+    if (open_.size() == limits_.depth) {
+      wrong_ = fmt::format("nested deeper than {}", limits_.depth);
+      return false;
+    }
+    if (!add(std::move(value))) return false;
+    open_.push_back(last_);
+    return true;
+  }
+  bool close() {
+    open_.pop_back();
+    return true;
+  }
+
+  json_limits limits_;
+  json_tree root_;
+  std::vector<json_tree*> open_;  // those above stay where they are while these grow
+  json_tree* last_ = nullptr;
+  std::size_t count_ = 0;
+  std::string wrong_ = "no JSON";
+};
+
+bool replace_word(std::string& text, std::size_t at, std::string_view word) {
+  if (text.compare(at, word.size(), word) != 0) return false;
+  text.replace(at, word.size(), std::string("null").append(word.size() - 4, ' '));
+  return true;
+}
+
+// In place: each word becomes "null" and blanks, so that positions stay.
+void without_python_numbers(std::string& text) {
+  bool inside = false;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (inside && text[i] == '\\')
+      ++i;
+    else if (text[i] == '"')
+      inside = !inside;
+    else if (!inside && text[i] == '-')
+      replace_word(text, i, "-Infinity");
+    else if (!inside && text[i] == 'I')
+      replace_word(text, i, "Infinity");
+    else if (!inside && text[i] == 'N' && text.compare(i, 3, "NaN") == 0)
+      text.replace(i, 3, "0.5");  // no whole number, so that no reader takes it for one
+  }
+}
+
+}  // namespace
+
+const json_tree* json_tree::find(std::string_view name) const {
+  const auto* all = members();
+  if (all == nullptr) return nullptr;
+  for (auto each = all->rbegin(); each != all->rend(); ++each)
+    if (each->first == name) return each->second.is_null() ? nullptr : &each->second;
+  return nullptr;
+}
+
+std::optional<std::uint64_t> json_tree::whole() const {
+  const auto* value = std::get_if<std::uint64_t>(&held_);
+  return value != nullptr ? std::optional(*value) : std::nullopt;
+}
+
+std::optional<double> json_tree::number() const {
+  if (const auto exact = whole()) return static_cast<double>(*exact);
+  const auto* value = std::get_if<double>(&held_);
+  return value != nullptr ? std::optional(*value) : std::nullopt;
+}
+
+std::optional<bool> json_tree::truth() const {
+  const auto* value = std::get_if<bool>(&held_);
+  return value != nullptr ? std::optional(*value) : std::nullopt;
+}
+
+expected<json_tree> parse_json(std::string text, const json_limits& limits) {
+  without_python_numbers(text);
+  builder tree(limits);
+  const bool complete = source::sax_parse(text, &tree);
+  return tree.result(complete);
+}
+
+}  // namespace hmn::cli::fit

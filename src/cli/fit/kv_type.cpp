@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/fit/kv_type.hpp"
+
+#include <hypomnesis.h>
+
+namespace hmn::cli::fit {
+namespace {
+
+struct named_packing {
+  std::string_view name;
+  packing as;
+};
+// Of q8_0 and its kin a group of 32 has a scale of 16 bits, of those that end in 1 also a lowest
+// value.
+constexpr named_packing packings[] = {
+    {"f32", {HMN_DTYPE_F32, 0, 0, 0}},
+    {"f16", {HMN_DTYPE_F16, 0, 0, 0}},
+    {"bf16", {HMN_DTYPE_BF16, 0, 0, 0}},
+    {"f8", {HMN_DTYPE_F8E4M3, 0, 0, 0}},
+    {"q8_0", {0, 8, 32, 16}},
+    {"q5_1", {0, 5, 32, 32}},
+    {"q5_0", {0, 5, 32, 16}},
+    {"q4_1", {0, 4, 32, 32}},
+    {"q4_0", {0, 4, 32, 16}},
+    {"iq4_nl", {0, 4, 32, 16}},
+};
+
+}  // namespace
+
+std::optional<packing> kv_packing_of(std::string_view name) noexcept {
+  for (const auto& each : packings)
+    if (each.name == name) return each.as;
+  return std::nullopt;
+}
+
+std::string kv_type_names() {
+  std::string all;
+  for (const auto& each : packings) all.append(all.empty() ? "" : ", ").append(each.name);
+  return all;
+}
+
+}  // namespace hmn::cli::fit

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+
+#include "cli/fit/demand.hpp"
+
+namespace hmn::cli::fit {
+
+enum class verdict { fits, partly, does_not_fit, unknown };
+
+// Where the parts of a model would lie.
+struct placement {
+  verdict is = verdict::unknown;
+  std::uint64_t layers = 0;  // on the device
+  std::uint64_t device_bytes = 0;
+  std::uint64_t ram_bytes = 0;
+};
+
+struct room {
+  std::optional<std::uint64_t> device;  // usable
+  std::optional<std::uint64_t> ram;     // usable
+  bool shared = false;                  // the device allocates from RAM: both are the same bytes
+};
+
+// Whole on the device; else the last layers there with their cache, embedding, output and all other
+// layers in RAM, and working memory in both.
+placement place(const demand& of, const room& in);
+// Without a device.
+placement place_in_ram(const demand& of, std::optional<std::uint64_t> ram);
+
+}  // namespace hmn::cli::fit

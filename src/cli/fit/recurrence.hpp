@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <cstdint>
+
+#include "cli/fit/block_plan.hpp"
+#include "cli/fit/config_keys.hpp"
+
+namespace hmn::cli::fit {
+
+// Of a layer without attention (or beside it).
+struct recurrence {
+  std::uint64_t state_size = 0;  // numbers that it keeps of each sequence
+  std::uint64_t matrices = 0;    // its weights
+  std::uint64_t vectors = 0;
+};
+recurrence recurrence_of(config_keys& keys, mixer mix, std::uint64_t hidden_size);
+
+}  // namespace hmn::cli::fit

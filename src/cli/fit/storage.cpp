@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/fit/storage.hpp"
+
+#include <fmt/format.h>
+#include <hypomnesis.h>
+
+#include "cli/fit/amount.hpp"
+#include "cli/handles.hpp"
+
+namespace hmn::cli::fit {
+namespace {
+
+std::string dtype_of(config_keys& keys, std::vector<std::string>& assumptions) {
+  const auto* told = keys.text({"torch_dtype", "dtype"});
+  std::uint32_t known = 0;
+  if (told != nullptr && hmn_dtype_from_name(told->c_str(), &known, nullptr) == HMN_OK)
+    return *told;
+  assumptions.push_back("weights count as bf16: the configuration does not say their type");
+  return "bf16";
+}
+
+packing plain_packing(const std::string& dtype) {
+  packing made;
+  hmn_dtype_from_name(dtype.c_str(), &made.dtype, nullptr);
+  return made;
+}
+
+std::uint32_t small(const json_tree* of, std::uint32_t otherwise) {
+  const auto value = of != nullptr ? of->whole() : std::nullopt;
+  return value && *value >= 1 && *value <= 65536 ? static_cast<std::uint32_t>(*value) : otherwise;
+}
+
+packing in_groups(std::uint32_t bits, std::uint32_t group, std::uint32_t group_bits) {
+  return {0, bits, group, group_bits};
+}
+
+// A scale of 32 bits for each square of `weight_block_size`, or for each matrix.
+packing fp8(const json_tree& told) {
+  const auto* block = told.find("weight_block_size");
+  if (block == nullptr || block->items() == nullptr || block->items()->size() != 2)
+    return in_groups(8, 0, 0);
+  const auto& sides = *block->items();
+  return in_groups(8, small(&sides[0], 128) * small(&sides[1], 128), 32);
+}
+
+// compressed-tensors: the first group's weights.
+std::optional<packing> compressed(const json_tree& told) {
+  const auto* groups = told.find("config_groups");
+  if (groups == nullptr || groups->members() == nullptr || groups->members()->empty())
+    return std::nullopt;
+  const auto* weights = groups->members()->front().second.find("weights");
+  if (weights == nullptr || weights->find("num_bits") == nullptr) return std::nullopt;
+  const auto group = weights->find("group_size");
+  const auto bits = small(weights->find("num_bits"), 8);
+  return group != nullptr ? in_groups(bits, small(group, 128), 16) : in_groups(bits, 0, 0);
+}
+
+std::optional<packing> packing_of(const std::string& method, const json_tree& told) {
+  if (method == "fp8" || method == "fbgemm_fp8") return fp8(told);
+  if (method == "mxfp4") return in_groups(4, 32, 8);
+  if (method == "compressed-tensors") return compressed(told);
+  if (method == "bitsandbytes") {
+    const bool four = told.find("load_in_4bit") && told.find("load_in_4bit")->truth() == true;
+    return four ? in_groups(4, 64, 32) : in_groups(8, 0, 0);
+  }
+  if (method != "gptq" && method != "awq") return std::nullopt;
+  const auto bits = small(told.find("bits"), 4);
+  // A scale of 16 bits and a zero point as wide as a weight.
+  return in_groups(bits, small(told.find("group_size"), 128), 16 + bits);
+}
+
+}  // namespace
+
+storage storage_of(config_keys& keys, std::vector<std::string>& assumptions) {
+  storage made;
+  made.name = dtype_of(keys, assumptions);
+  made.plain = made.matrices = made.experts = plain_packing(made.name);
+  const auto* told = keys.object({"quantization_config", "compression_config"});
+  if (told == nullptr) return made;
+  const auto* method = told->find("quant_method");
+  const std::string name = method && method->text() ? *method->text() : "";
+  const auto packed = packing_of(name, *told);
+  if (!packed) {
+    assumptions.push_back(fmt::format("weights count as {}: how \"{}\" quantises them is not known",
+                                      made.name, name));
+    return made;
+  }
+  made.experts = *packed;
+  if (name != "mxfp4") made.matrices = *packed;  // of gpt-oss the experts alone
+  made.name += fmt::format(", {} of {}", name == "mxfp4" ? "experts" : "matrices", name);
+  return made;
+}
+
+expected<std::uint64_t> bytes_of(std::uint64_t elements, const packing& as) {
+  auto how = sized<hmn_packing>();
+  how.dtype = as.dtype;
+  how.element_bits = as.bits;
+  how.group_size = as.group;
+  how.group_bits = as.group == 0 ? 0 : as.group_bits;
+  std::uint64_t bytes = 0;
+  const auto status = hmn_estimate_packed(&elements, 1, &how, &bytes, nullptr);
+  if (status == HMN_OK) return bytes;
+  return failed(fmt::format("{} numbers: {}", elements, hmn_status_name(status)));
+}
+
+expected<std::uint64_t> bytes_of(const parameter_count& numbers, const storage& as) {
+  const auto matrices = bytes_of(numbers.matrices, as.matrices);
+  const auto experts = bytes_of(numbers.experts, as.experts);
+  const auto plain = bytes_of(numbers.plain, as.plain);
+  for (const auto* each : {&matrices, &experts, &plain})
+    if (!*each) return each->why();
+  return plus(*matrices, *experts, *plain);
+}
+
+}  // namespace hmn::cli::fit

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "cli/expected.hpp"
+#include "cli/fit/config_keys.hpp"
+#include "cli/fit/parameters.hpp"
+
+namespace hmn::cli::fit {
+
+// How many bits a number takes, and what a group of them takes beside.
+struct packing {
+  std::uint32_t dtype = 0;  // HMN_DTYPE_*; 0: `bits` tells
+  std::uint32_t bits = 0;
+  std::uint32_t group = 0;
+  std::uint32_t group_bits = 0;
+};
+
+// How a configuration says that weights are stored.
+struct storage {
+  packing plain;
+  packing matrices;
+  packing experts;
+  std::string name;  // "bf16", "fp8 in groups of 128"
+};
+storage storage_of(config_keys& keys, std::vector<std::string>& assumptions);
+
+expected<std::uint64_t> bytes_of(std::uint64_t elements, const packing& as);
+expected<std::uint64_t> bytes_of(const parameter_count& numbers, const storage& as);
+
+}  // namespace hmn::cli::fit

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <hypomnesis.h>
+
+#include <string>
+#include <vector>
+
+#include "cli/gpu.hpp"
+#include "cli/terminal.hpp"
+
+namespace hmn::cli {
+
+struct gpu_metrics {
+  gpu on;
+  std::vector<hmn_metric> metrics;
+  std::vector<hmn_diagnostic> missing;  // of its metrics alone
+};
+
+// Also one of a device that answers nothing at all: then it stands for its metrics as well.
+bool is_of_metrics(const hmn_diagnostic& diagnostic) noexcept;
+
+// The device, its metrics, and below them what is missing.
+std::string metric_table(const gpu_metrics& of, const style& as);
+// An object for each metric, and for each that is missing.
+std::string metric_json(const std::vector<gpu_metrics>& all);
+
+}  // namespace hmn::cli

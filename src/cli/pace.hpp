@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+
+namespace hmn::cli {
+
+// When something is measured again: after its interval, and so seldom that in the long run it takes
+// no more than a small share of a core, whatever it costs on this machine.
+class pace {
+ public:
+  using clock = std::chrono::steady_clock;
+  using nanoseconds = std::chrono::nanoseconds;
+
+  // So much is free, since a short run is to be seen well.
+  static constexpr nanoseconds allowance = std::chrono::milliseconds(40);
+
+  // `share`: 400 for one part in 400 of a core.
+  pace(nanoseconds interval, int share) : interval_(interval), share_(share) {}
+
+  bool is_due(clock::time_point now) const { return now >= next_; }
+  clock::time_point next() const { return next_; }
+  // The processor time of the measurement that was begun at `now`.
+  void count(clock::time_point now, nanoseconds cost) {
+    if (count_++ == 0) first_ = now;
+    last_ = now;
+    spent_ += cost;
+    next_ = std::max(now + interval_, first_ + (spent_ - allowance) * share_);
+  }
+
+  // What was not measured any more, until then, counts too.
+  void end(clock::time_point now) { ended_ = now; }
+
+  std::uint64_t times() const { return static_cast<std::uint64_t>(count_); }
+  // From one to the next, as it turned out.
+  nanoseconds mean_interval() const {
+    if (count_ > 0 && ended_ > last_) return std::max(interval_, (ended_ - first_) / count_);
+    return count_ < 2 ? interval_ : std::max(interval_, (last_ - first_) / (count_ - 1));
+  }
+
+ private:
+  nanoseconds interval_;
+  int share_;
+  nanoseconds spent_{};
+  clock::time_point next_{};
+  clock::time_point first_{};
+  clock::time_point last_{};
+  clock::time_point ended_{};
+  std::int64_t count_ = 0;
+};
+
+}  // namespace hmn::cli

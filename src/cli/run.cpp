@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "cli/child.hpp"
+#include "cli/clocks.hpp"
+#include "cli/commands.hpp"
+#include "cli/device_argument.hpp"
+#include "cli/late_file.hpp"
+#include "cli/output.hpp"
+#include "cli/run_report.hpp"
+#include "cli/timeline.hpp"
+#include "cli/waiting_notice.hpp"
+
+namespace hmn::cli {
+namespace {
+
+constexpr std::uint32_t usual_deadline_ms = 1000;
+constexpr std::uint64_t bytes_per_kib = 1024;
+constexpr std::uint64_t ns_per_s = 1'000'000'000;
+
+struct outputs {
+  std::optional<late_file> record;
+  std::optional<late_file> plot;
+  std::optional<late_file> json;
+
+  std::array<std::optional<late_file>*, 3> all() { return {&record, &plot, &json}; }
+};
+
+std::optional<failure> open_all(const run_options& asked, outputs& to) {
+  if (asked.record) to.record.emplace(*asked.record);
+  if (asked.plot) to.plot.emplace(*asked.plot);
+  if (asked.json) to.json.emplace(*asked.json);
+  for (const auto* each : to.all())
+    if (*each && !(*each)->is_good()) return (*each)->why();
+  return std::nullopt;
+}
+
+std::uint64_t ns_of(const timeval& time) {
+  return static_cast<std::uint64_t>(time.tv_sec) * ns_per_s +
+         static_cast<std::uint64_t>(time.tv_usec) * 1000;
+}
+
+// VmHWM and not ru_maxrss, which counts what hmn's parent was when it started hmn.
+std::uint64_t own_peak_bytes(const context& in) {
+  auto own = sized<hmn_process_memory>();
+  hmn_process_memory_read_self(in.native(), HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT, &own, nullptr);
+  return own.peak_resident_bytes;
+}
+
+expected<run_meter> prepare(const context& in, const options& asked) {
+  const waiting_notice notice;
+  std::optional<std::uint32_t> only;
+  if (asked.device) {
+    const auto index = find_device(in, *asked.device);
+    if (!index) return index.why();
+    only = *index;
+  }
+  auto devices = devices_to_watch(in, only);
+  if (!devices) return devices.why();
+  const auto interval = asked.measured.interval_ms;
+  return run_meter(in, *std::move(devices), std::chrono::milliseconds(interval),
+                   std::min(asked.timeout_ms, usual_deadline_ms));
+}
+
+std::vector<std::uint32_t> indexes_of(const run_meter& meter) {
+  std::vector<std::uint32_t> all;
+  for (const auto& each : meter.devices()) all.push_back(each.before.device.index);
+  return all;
+}
+
+class recorder {
+ public:
+  recorder(outputs& to, const options& asked, const run_meter& meter)
+      : to_(to), indexes_(indexes_of(meter)) {
+    if (!to_.record) return;
+    form_ = *timeline_form_of(*asked.measured.record);
+    to_.record->write(timeline_header(form_, indexes_));
+  }
+  void add(const run_sample& sample) {
+    if (to_.record) to_.record->write(timeline_line(form_, sample, indexes_));
+  }
+
+ private:
+  outputs& to_;
+  std::vector<std::uint32_t> indexes_;
+  timeline_form form_ = timeline_form::json_lines;
+};
+
+expected<child> start(const std::vector<std::string>& command, std::optional<control_group>& group,
+                      std::string& why_no_group) {
+  if (group && !group->enter()) {
+    why_no_group = fmt::format("hmn may not enter it: {}", std::strerror(errno));
+    group.reset();
+  }
+  auto started = child::start(command);
+  if (group) group->leave();
+  return started;
+}
+
+void settle(run_result& result, const child& ended) {
+  const auto& use = ended.use();
+  result.exit_status = static_cast<int>(ended.status());
+  result.user_ns = ns_of(use.ru_utime);
+  result.system_ns = ns_of(use.ru_stime);
+  result.largest_bytes = static_cast<std::uint64_t>(use.ru_maxrss) * bytes_per_kib;
+}
+
+// What was asked for and could not be written makes a success none.
+exit_code tell(const run_outcome& of, outputs& to, const options& asked) {
+  write_report(run_text(of, asked.trace));
+  if (to.plot) to.plot->write(svg_of(run_plot(of)));
+  if (to.json) to.json->write(run_json(of));
+  auto code = static_cast<exit_code>(of.result.exit_status);
+  for (const auto* each : to.all()) {
+    if (!*each || (*each)->is_good()) continue;
+    write_remark((*each)->why().message);
+    if (code == exit_code::done) code = exit_code::wrapper_failed;
+  }
+  return code;
+}
+
+}  // namespace
+
+expected<exit_code> run_run(const context& in, const options& asked, const style&) {
+  outputs to;
+  if (auto refused = open_all(asked.measured, to)) return *std::move(refused);
+  auto meter = prepare(in, asked);
+  if (!meter) return meter.why();
+  run_result result;
+  result.command = asked.words;
+  const auto roots = roots_from_environment();
+  std::optional<control_group> group;
+  if (auto made = control_group::make(roots))
+    group.emplace(*std::move(made));
+  else
+    result.why_no_group = made.why().message;
+  recorder record(to, asked, *meter);
+
+  result.started_unix_ns = unix_time_ns();
+  const auto begun = child::clock::now();
+  auto running = start(asked.words, group, result.why_no_group);
+  if (!running) return running.why();
+  result.own_bytes = own_peak_bytes(in);
+  process_tree tree(roots.proc, static_cast<std::uint32_t>(running->pid()));
+  meter->watch(tree, group ? &*group : nullptr);
+  run_account account(meter->devices().size());
+  do {
+    const auto sample = meter->read();
+    account.add(sample);
+    record.add(sample);
+  } while (!running->wait_until(meter->next()));
+
+  result.elapsed_ns = static_cast<std::uint64_t>((child::clock::now() - begun).count());
+  settle(result, *running);
+  if (group) result.group_bytes = group->peak_bytes();
+  result.energy_joules = meter->end();
+  return tell({result, account, *meter}, to, asked);
+}
+
+}  // namespace hmn::cli

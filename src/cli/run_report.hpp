@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/plot.hpp"
+#include "cli/run_account.hpp"
+#include "cli/run_meter.hpp"
+
+namespace hmn::cli {
+
+// What is known once the command has ended, beside its samples.
+struct run_result {
+  std::vector<std::string> command;
+  int exit_status = 0;
+  std::uint64_t started_unix_ns = 0;
+  std::uint64_t elapsed_ns = 0;
+  std::uint64_t user_ns = 0;
+  std::uint64_t system_ns = 0;
+  // Of the largest process (ru_maxrss).
+  std::uint64_t largest_bytes = 0;
+  // The command's first process begins as a copy of hmn, which the kernel counts: what is not above
+  // this may be hmn's.
+  std::uint64_t own_bytes = 0;
+  std::optional<std::uint64_t> group_bytes;
+  std::string why_no_group;
+  std::vector<std::optional<double>> energy_joules;  // at the end, as the samples' devices
+};
+
+struct run_outcome {
+  const run_result& result;
+  const run_account& account;
+  const run_meter& meter;
+};
+
+// For standard error; with_reasons: also why there is no control group.
+std::string run_text(const run_outcome& of, bool with_reasons);
+// docs/schema/run.schema.json
+std::string run_json(const run_outcome& of);
+plot run_plot(const run_outcome& of);
+
+}  // namespace hmn::cli

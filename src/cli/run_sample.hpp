@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+namespace hmn::cli {
+
+// What was read of the host's memory at one time.
+struct host_sample {
+  std::uint32_t processes = 0;
+  std::optional<std::uint64_t> resident_bytes;      // the sum of all
+  std::optional<std::uint64_t> proportional_bytes;  // seldom, see run_meter
+  std::optional<std::uint64_t> group_bytes;         // memory.current of the control group
+  std::string why;                                  // a process' memory is missing
+};
+
+// And of one device.
+struct device_sample {
+  std::optional<std::uint64_t> command_bytes;  // what the command's processes use
+  bool is_lower_bound = false;                 // some of it could not be read
+  std::optional<std::uint64_t> used_bytes;     // by all
+  std::optional<double> busy_percent;
+  std::optional<double> power_watts;
+  std::optional<double> energy_joules;
+  std::string why;  // command_bytes are missing
+};
+
+// One line of the timeline.
+struct run_sample {
+  std::uint64_t offset_ns = 0;  // since the command was started
+  std::uint64_t unix_time_ns = 0;
+  std::optional<host_sample> host;
+  std::vector<device_sample> devices;  // in the order of run_meter::devices, or empty
+};
+
+}  // namespace hmn::cli

@@ -72,8 +72,16 @@ enum class backend_id : std::uint32_t {
   os = HMN_BACKEND_OS,
   nvml = HMN_BACKEND_NVML,
   nvidia_smi = HMN_BACKEND_NVIDIA_SMI,
+  amdgpu = HMN_BACKEND_AMDGPU,
+  kfd = HMN_BACKEND_KFD,
+  rocm_smi = HMN_BACKEND_ROCM_SMI,
+  i915 = HMN_BACKEND_I915,
+  xe = HMN_BACKEND_XE,
   drm = HMN_BACKEND_DRM,
-  simulated = HMN_BACKEND_SIMULATED
+  tegra = HMN_BACKEND_TEGRA,
+  dmem = HMN_BACKEND_DMEM,
+  simulated = HMN_BACKEND_SIMULATED,
+  amd_smi = HMN_BACKEND_AMD_SMI
 };
 
 // Remarks on a value: bits.
@@ -133,7 +141,8 @@ enum class context_flag : hmn_flags {
   wake_devices = HMN_CONTEXT_WAKE_DEVICES,
   no_threads = HMN_CONTEXT_NO_THREADS,
   environment = HMN_CONTEXT_ENVIRONMENT,
-  trace = HMN_CONTEXT_TRACE
+  trace = HMN_CONTEXT_TRACE,
+  record = HMN_CONTEXT_RECORD
 };
 
 // Places that can be read from instead of the usual ones.
@@ -142,8 +151,10 @@ enum class path_kind : std::uint32_t {
   sys = HMN_PATH_SYS,
   nvml = HMN_PATH_NVML,
   nvidia_smi = HMN_PATH_NVIDIA_SMI,
+  rocm_smi = HMN_PATH_ROCM_SMI,
   simulation = HMN_PATH_SIMULATION,
   cgroup = HMN_PATH_CGROUP,
+  amd_smi = HMN_PATH_AMD_SMI,
   dev = HMN_PATH_DEV
 };
 
@@ -193,6 +204,109 @@ enum class throttle_reason : hmn_flags {
   other = HMN_THROTTLE_OTHER
 };
 
+// Which number of a device.
+enum class metric_id : std::uint32_t {
+  unknown = HMN_METRIC_UNKNOWN,
+  engine_busy_ns = HMN_METRIC_ENGINE_BUSY_NS,
+  engine_percent = HMN_METRIC_ENGINE_PERCENT,
+  engine_capacity = HMN_METRIC_ENGINE_CAPACITY,
+  temperature = HMN_METRIC_TEMPERATURE,
+  temperature_limit = HMN_METRIC_TEMPERATURE_LIMIT,
+  fan_rpm = HMN_METRIC_FAN_RPM,
+  fan_percent = HMN_METRIC_FAN_PERCENT,
+  power_watts = HMN_METRIC_POWER_WATTS,
+  energy_joules = HMN_METRIC_ENERGY_JOULES,
+  clock_mhz = HMN_METRIC_CLOCK_MHZ,
+  clock_limit_mhz = HMN_METRIC_CLOCK_LIMIT_MHZ,
+  voltage = HMN_METRIC_VOLTAGE,
+  temperature_shutdown = HMN_METRIC_TEMPERATURE_SHUTDOWN,
+  power_limit_watts = HMN_METRIC_POWER_LIMIT_WATTS,
+  ecc_corrected = HMN_METRIC_ECC_CORRECTED,
+  ecc_uncorrected = HMN_METRIC_ECC_UNCORRECTED,
+  rows_remapped = HMN_METRIC_ROWS_REMAPPED,
+  last_fault = HMN_METRIC_LAST_FAULT,
+  throttle_ns = HMN_METRIC_THROTTLE_NS,
+  pcie_rx_bytes = HMN_METRIC_PCIE_RX_BYTES,
+  pcie_tx_bytes = HMN_METRIC_PCIE_TX_BYTES,
+  pcie_replays = HMN_METRIC_PCIE_REPLAYS,
+  link_rx_bytes = HMN_METRIC_LINK_RX_BYTES,
+  link_tx_bytes = HMN_METRIC_LINK_TX_BYTES
+};
+
+// Instances of a metric, by what the metric is of.
+enum class engine_id : std::uint32_t {
+  unknown = HMN_ENGINE_UNKNOWN,
+  graphics = HMN_ENGINE_GRAPHICS,
+  compute = HMN_ENGINE_COMPUTE,
+  copy = HMN_ENGINE_COPY,
+  decode = HMN_ENGINE_DECODE,
+  encode = HMN_ENGINE_ENCODE,
+  video = HMN_ENGINE_VIDEO,
+  other = HMN_ENGINE_OTHER,
+  memory = HMN_ENGINE_MEMORY
+};
+
+enum class sensor_id : std::uint32_t {
+  unknown = HMN_SENSOR_UNKNOWN,
+  core = HMN_SENSOR_CORE,
+  hotspot = HMN_SENSOR_HOTSPOT,
+  memory = HMN_SENSOR_MEMORY,
+  package = HMN_SENSOR_PACKAGE,
+  board = HMN_SENSOR_BOARD,
+  regulator = HMN_SENSOR_REGULATOR
+};
+
+enum class power_id : std::uint32_t {
+  unknown = HMN_POWER_UNKNOWN,
+  average = HMN_POWER_AVERAGE,
+  instant = HMN_POWER_INSTANT,
+  package = HMN_POWER_PACKAGE,
+  memory = HMN_POWER_MEMORY,
+  board = HMN_POWER_BOARD
+};
+
+enum class power_limit_id : std::uint32_t {
+  unknown = HMN_POWER_LIMIT_UNKNOWN,
+  current = HMN_POWER_LIMIT_CURRENT,
+  usual = HMN_POWER_LIMIT_DEFAULT,
+  lowest = HMN_POWER_LIMIT_MIN,
+  highest = HMN_POWER_LIMIT_MAX
+};
+
+enum class clock_id : std::uint32_t {
+  unknown = HMN_CLOCK_UNKNOWN,
+  core = HMN_CLOCK_CORE,
+  memory = HMN_CLOCK_MEMORY,
+  sm = HMN_CLOCK_SM,
+  video = HMN_CLOCK_VIDEO,
+  media = HMN_CLOCK_MEDIA,
+  soc = HMN_CLOCK_SOC,
+  fabric = HMN_CLOCK_FABRIC,
+  requested = HMN_CLOCK_REQUESTED
+};
+
+enum class rail_id : std::uint32_t {
+  unknown = HMN_RAIL_UNKNOWN,
+  core = HMN_RAIL_CORE,
+  soc = HMN_RAIL_SOC,
+  memory = HMN_RAIL_MEMORY,
+  board = HMN_RAIL_BOARD
+};
+
+enum class era_id : std::uint32_t {
+  unknown = HMN_ERA_UNKNOWN,
+  since_load = HMN_ERA_SINCE_LOAD,
+  lifetime = HMN_ERA_LIFETIME
+};
+
+enum class remapped_id : std::uint32_t {
+  unknown = HMN_REMAPPED_UNKNOWN,
+  corrected = HMN_REMAPPED_CORRECTED,
+  uncorrected = HMN_REMAPPED_UNCORRECTED,
+  pending = HMN_REMAPPED_PENDING,
+  failed = HMN_REMAPPED_FAILED
+};
+
 // What a process runs on a device: bits.
 enum class usage_kind : hmn_flags {
   compute = HMN_USAGE_COMPUTE,
@@ -217,8 +331,71 @@ enum class part : hmn_flags {
   pools = HMN_COLLECT_POOLS,
   self = HMN_COLLECT_SELF,
   processes = HMN_COLLECT_PROCESSES,
-  telemetry = HMN_COLLECT_TELEMETRY
+  telemetry = HMN_COLLECT_TELEMETRY,
+  metrics = HMN_COLLECT_METRICS
 };
+
+// How a sampler works: bits.
+enum class sampler_flag : hmn_flags {
+  peaks_only = HMN_SAMPLER_PEAKS_ONLY  // keep no snapshots: latest figures and peaks alone
+};
+
+// Where a sampler is in its life, which has one way.
+enum class sampler_state : std::uint32_t {
+  unknown = 0,
+  idle = HMN_SAMPLER_IDLE,
+  running = HMN_SAMPLER_RUNNING,
+  stopped = HMN_SAMPLER_STOPPED
+};
+
+// What a number is stored as.
+enum class dtype_id : std::uint32_t {
+  unknown = HMN_DTYPE_UNKNOWN,
+  u8 = HMN_DTYPE_U8,
+  i8 = HMN_DTYPE_I8,
+  u16 = HMN_DTYPE_U16,
+  i16 = HMN_DTYPE_I16,
+  u32 = HMN_DTYPE_U32,
+  i32 = HMN_DTYPE_I32,
+  u64 = HMN_DTYPE_U64,
+  i64 = HMN_DTYPE_I64,
+  f16 = HMN_DTYPE_F16,
+  bf16 = HMN_DTYPE_BF16,
+  f32 = HMN_DTYPE_F32,
+  f64 = HMN_DTYPE_F64,
+  f8e4m3 = HMN_DTYPE_F8E4M3,
+  f8e5m2 = HMN_DTYPE_F8E5M2,
+  f8e8m0 = HMN_DTYPE_F8E8M0,
+  f6e2m3 = HMN_DTYPE_F6E2M3,
+  f6e3m2 = HMN_DTYPE_F6E3M2,
+  f4 = HMN_DTYPE_F4,
+  i4 = HMN_DTYPE_I4,
+  u4 = HMN_DTYPE_U4,
+  boolean = HMN_DTYPE_BOOL
+};
+
+// What layers keep of the tokens before.
+enum class cache_kind : std::uint32_t {
+  full = HMN_CACHE_FULL,      // keys and values of each token: MHA, GQA, MQA
+  window = HMN_CACHE_WINDOW,  // of the last tokens, and of the first ones as sinks
+  latent = HMN_CACHE_LATENT,  // one vector for each token: MLA
+  state = HMN_CACHE_STATE     // one state, however long the sequence: SSM
+};
+
+// How attention works: bits.
+enum class attention_flag : hmn_flags {
+  fused = HMN_ATTENTION_FUSED  // scores are never kept whole
+};
+
+// Where a spill detector stands: bits.
+enum class spill_state : hmn_flags {
+  measurable = HMN_SPILL_MEASURABLE,  // at least one observation had its figures
+  now = HMN_SPILL_NOW,                // the last one spilled
+  ever = HMN_SPILL_EVER               // one did
+};
+
+// Which rule held: bits.
+enum class spill_rule : hmn_flags { shared = HMN_SPILL_BY_SHARED, evicted = HMN_SPILL_BY_EVICTED };
 
 // Which figure a device's line shows.
 enum class device_format : std::uint32_t {
@@ -270,6 +447,14 @@ template <>
 inline constexpr bool is_set_of_bits<note> = true;
 template <>
 inline constexpr bool is_set_of_bits<context_flag> = true;
+template <>
+inline constexpr bool is_set_of_bits<sampler_flag> = true;
+template <>
+inline constexpr bool is_set_of_bits<attention_flag> = true;
+template <>
+inline constexpr bool is_set_of_bits<spill_state> = true;
+template <>
+inline constexpr bool is_set_of_bits<spill_rule> = true;
 template <>
 inline constexpr bool is_set_of_bits<throttle_reason> = true;
 template <>
@@ -469,6 +654,22 @@ struct telemetry {
   std::uint64_t age_ns = 0;
 };
 
+// One number of a device, with its own source and age: hmn_metric. Exactly one of value and count
+// is there; `instance` is an engine_id, sensor_id, power_id, power_limit_id, clock_id, rail_id,
+// era_id, remapped_id, a throttle_reason, or counts fans and links from 0.
+struct metric {
+  note notes{};
+  backend_id backend{};
+  std::uint32_t device_index = 0;
+  std::optional<std::uint32_t> pid;  // of this process, not of the device
+  metric_id id{};
+  std::uint32_t instance = 0;
+  std::optional<double> value;
+  std::optional<std::uint64_t> count;
+  std::optional<std::uint64_t> window_ns;  // what the value averages over
+  std::uint64_t age_ns = 0;
+};
+
 // What one process uses on one device: hmn_usage, and in a snapshot the process' name.
 struct usage {
   note notes{};
@@ -496,7 +697,9 @@ struct usage {
   std::optional<double> busy_percent;
   std::optional<std::uint64_t> window_ns;
   std::uint64_t age_ns = 0;
-  std::optional<std::string> process_name;  // of snapshot::usages() alone
+  std::optional<std::string> process_name;  // of snapshot::usages() alone, as the next two
+  std::optional<std::string> process_command;
+  std::optional<std::string> process_container;
 };
 
 // Counts, times and notes of a snapshot: hmn_snapshot_info.
@@ -508,6 +711,7 @@ struct snapshot_info {
   std::uint32_t usage_count = 0;
   std::uint32_t diagnostic_count = 0;
   std::uint32_t unreadable_process_count = 0;
+  std::uint32_t metric_count = 0;
   std::uint64_t unix_time_ns = 0;
   std::uint64_t monotonic_ns = 0;
   std::uint64_t duration_ns = 0;
@@ -543,12 +747,102 @@ struct delta {
   std::optional<double> energy_joules;
 };
 
+// How a sampler fares: hmn_sampler_info.
+struct sampler_info {
+  note notes{};
+  sampler_state state{};
+  std::uint32_t pending = 0;  // snapshots that wait to be pulled
+  std::optional<status_code> last_status;
+  std::uint64_t taken_count = 0;
+  std::uint64_t dropped_count = 0;  // unread, to make room
+  std::uint64_t late_count = 0;     // left out since the snapshot before took too long
+  std::uint64_t failed_count = 0;
+  std::optional<std::uint64_t> last_monotonic_ns;
+};
+
+// How a budget fares: hmn_tracker_info.
+struct tracker_info {
+  note notes{};
+  std::optional<std::uint32_t> device_index;  // the device that it is linked to
+  std::uint32_t tag_count = 0;                // tags are numbered from 1 up to it
+  std::optional<std::uint64_t> limit_bytes;   // nothing: none
+  std::uint64_t allocated_bytes = 0;
+  std::uint64_t peak_bytes = 0;
+  std::uint64_t refused_count = 0;
+};
+
+// What was allocated under a tag: hmn_tag. A tag itself is a number, 0 for none.
+struct tag {
+  note notes{};
+  std::uint32_t number = 0;
+  std::uint64_t allocated_bytes = 0;
+  std::uint64_t peak_bytes = 0;
+  std::string name;
+};
+
+// The highest figures that a sampler has seen, each for itself: hmn_peak.
+struct peak {
+  note notes{};
+  backend_id backend{};
+  std::uint32_t device_index = 0;
+  std::uint32_t pid = 0;  // 0: of the device
+  accounting_kind accounting{};
+  std::optional<std::uint64_t> used_bytes;
+  std::optional<std::uint64_t> host_pool_bytes;
+  std::optional<std::uint64_t> host_resident_bytes;
+  std::optional<std::uint64_t> used_monotonic_ns;
+};
+
+// What a spill detector has seen: hmn_spill_info.
+struct spill_info {
+  note notes{};
+  backend_id backend{};  // of the last observation; none: it was fed
+  std::uint32_t device_index = 0;
+  spill_state state{};
+  spill_rule rules{};    // of the last observation
+  status_code status{};  // ok, or why the last try gave no observation
+  std::uint64_t observation_count = 0;
+  std::uint64_t skipped_count = 0;
+  std::uint64_t episode_count = 0;  // ever begun
+  std::uint64_t first_episode = 0;  // lowest number that is still kept
+  std::optional<std::uint64_t> limit_bytes;
+  std::optional<std::uint64_t> dedicated_bytes;
+  std::optional<std::uint64_t> shared_bytes;
+  std::optional<std::uint64_t> evicted_bytes;
+  std::optional<std::uint64_t> peak_dedicated_bytes;
+  std::optional<std::uint64_t> peak_shared_bytes;
+  std::optional<std::uint64_t> peak_evicted_bytes;
+  std::optional<std::uint64_t> baseline_shared_bytes;
+  std::optional<std::uint64_t> baseline_evicted_bytes;
+  std::uint64_t total_ns = 0;
+  std::optional<std::uint64_t> longest_ns;
+  std::optional<std::uint64_t> longest_episode;
+  std::optional<std::string> first_label;
+  std::string message;  // why status is what it is
+};
+
+// Consecutive observations that spilled: hmn_episode.
+struct episode {
+  note notes{};
+  spill_rule rules{};  // those that held in it
+  std::uint64_t number = 0;
+  std::uint64_t observation_count = 0;
+  std::uint64_t peak_shared_bytes = 0;
+  std::optional<std::uint64_t> peak_evicted_bytes;
+  std::uint64_t start_monotonic_ns = 0;
+  std::optional<std::uint64_t> end_monotonic_ns;
+  std::uint64_t duration_ns = 0;
+  std::string start_label;
+  std::optional<std::string> end_label;  // of the first observation after it
+};
+
 // A device of a snapshot with what the snapshot has of it.
 struct device_picture {
   hypomnesis::device device;
   std::vector<hypomnesis::pool> pools;  // the main one first
   std::optional<hypomnesis::telemetry> telemetry;
   std::optional<usage> own_usage;
+  std::vector<metric> metrics;
 };
 
 // A whole snapshot as values.
@@ -787,6 +1081,23 @@ inline telemetry value(const hmn_telemetry& r) {
   return v;
 }
 
+inline metric value(const hmn_metric& r) {
+  using R = hmn_metric;
+  const fields<R> f(r);
+  metric v;
+  v.notes = static_cast<note>(r.notes);
+  v.backend = static_cast<backend_id>(r.backend);
+  v.device_index = r.device_index;
+  v.pid = f.get(HMN_METRIC_HAS_PID, &R::pid);
+  v.id = static_cast<metric_id>(r.id);
+  v.instance = r.instance;
+  v.value = f.get(HMN_METRIC_HAS_VALUE, &R::value);
+  v.count = f.get(HMN_METRIC_HAS_COUNT, &R::count);
+  v.window_ns = f.get(HMN_METRIC_HAS_WINDOW, &R::window_ns);
+  v.age_ns = r.age_ns;
+  return v;
+}
+
 inline usage value(const hmn_usage& r) {
   using R = hmn_usage;
   const fields<R> f(r);
@@ -828,6 +1139,7 @@ inline snapshot_info value(const hmn_snapshot_info& r) {
   v.usage_count = r.usage_count;
   v.diagnostic_count = r.diagnostic_count;
   v.unreadable_process_count = r.unreadable_process_count;
+  v.metric_count = r.metric_count;
   v.unix_time_ns = r.unix_time_ns;
   v.monotonic_ns = r.monotonic_ns;
   v.duration_ns = r.duration_ns;
@@ -866,6 +1178,113 @@ inline delta value(const hmn_delta& r) {
   v.device_bytes = f.get(HMN_DELTA_HAS_DEVICE, &R::device_bytes);
   v.elapsed_ns = r.elapsed_ns;
   v.energy_joules = f.get(HMN_DELTA_HAS_ENERGY, &R::energy_joules);
+  return v;
+}
+
+inline sampler_info value(const hmn_sampler_info& r) {
+  using R = hmn_sampler_info;
+  const fields<R> f(r);
+  sampler_info v;
+  v.notes = static_cast<note>(r.notes);
+  v.state = static_cast<sampler_state>(r.state);
+  v.pending = r.pending;
+  if (const auto last = f.get(HMN_SAMPLER_INFO_HAS_LAST, &R::last_status)) {
+    v.last_status = static_cast<status_code>(*last);
+  }
+  v.taken_count = r.taken_count;
+  v.dropped_count = r.dropped_count;
+  v.late_count = r.late_count;
+  v.failed_count = r.failed_count;
+  v.last_monotonic_ns = f.get(HMN_SAMPLER_INFO_HAS_LAST, &R::last_monotonic_ns);
+  return v;
+}
+
+inline tracker_info value(const hmn_tracker_info& r) {
+  using R = hmn_tracker_info;
+  const fields<R> f(r);
+  tracker_info v;
+  v.notes = static_cast<note>(r.notes);
+  v.device_index = f.get(HMN_TRACKER_INFO_HAS_DEVICE, &R::device_index);
+  v.tag_count = r.tag_count;
+  v.limit_bytes = f.get(HMN_TRACKER_INFO_HAS_LIMIT, &R::limit_bytes);
+  v.allocated_bytes = r.allocated_bytes;
+  v.peak_bytes = r.peak_bytes;
+  v.refused_count = r.refused_count;
+  return v;
+}
+
+inline tag value(const hmn_tag& r) {
+  tag v;
+  v.notes = static_cast<note>(r.notes);
+  v.number = r.number;
+  v.allocated_bytes = r.allocated_bytes;
+  v.peak_bytes = r.peak_bytes;
+  v.name = r.name;
+  return v;
+}
+
+inline peak value(const hmn_peak& r) {
+  using R = hmn_peak;
+  const fields<R> f(r);
+  peak v;
+  v.notes = static_cast<note>(r.notes);
+  v.backend = static_cast<backend_id>(r.backend);
+  v.device_index = r.device_index;
+  v.pid = r.pid;
+  v.accounting = static_cast<accounting_kind>(r.accounting);
+  v.used_bytes = f.get(HMN_PEAK_HAS_USED, &R::used_bytes);
+  v.host_pool_bytes = f.get(HMN_PEAK_HAS_HOST_POOL, &R::host_pool_bytes);
+  v.host_resident_bytes = f.get(HMN_PEAK_HAS_HOST_RESIDENT, &R::host_resident_bytes);
+  v.used_monotonic_ns = f.get(HMN_PEAK_HAS_USED, &R::used_monotonic_ns);
+  return v;
+}
+
+inline spill_info value(const hmn_spill_info& r) {
+  using R = hmn_spill_info;
+  const fields<R> f(r);
+  spill_info v;
+  v.notes = static_cast<note>(r.notes);
+  v.backend = static_cast<backend_id>(r.backend);
+  v.device_index = r.device_index;
+  v.state = static_cast<spill_state>(r.state);
+  v.rules = static_cast<spill_rule>(r.rules);
+  v.status = static_cast<status_code>(r.status);
+  v.observation_count = r.observation_count;
+  v.skipped_count = r.skipped_count;
+  v.episode_count = r.episode_count;
+  v.first_episode = r.first_episode;
+  v.limit_bytes = f.get(HMN_SPILL_INFO_HAS_LIMIT, &R::limit_bytes);
+  v.dedicated_bytes = f.get(HMN_SPILL_INFO_HAS_OBSERVED, &R::dedicated_bytes);
+  v.shared_bytes = f.get(HMN_SPILL_INFO_HAS_OBSERVED, &R::shared_bytes);
+  v.evicted_bytes = f.get(HMN_SPILL_INFO_HAS_EVICTED, &R::evicted_bytes);
+  v.peak_dedicated_bytes = f.get(HMN_SPILL_INFO_HAS_OBSERVED, &R::peak_dedicated_bytes);
+  v.peak_shared_bytes = f.get(HMN_SPILL_INFO_HAS_OBSERVED, &R::peak_shared_bytes);
+  v.peak_evicted_bytes = f.get(HMN_SPILL_INFO_HAS_PEAK_EVICTED, &R::peak_evicted_bytes);
+  v.baseline_shared_bytes = f.get(HMN_SPILL_INFO_HAS_OBSERVED, &R::baseline_shared_bytes);
+  v.baseline_evicted_bytes = f.get(HMN_SPILL_INFO_HAS_PEAK_EVICTED, &R::baseline_evicted_bytes);
+  v.total_ns = r.total_ns;
+  v.longest_ns = f.get(HMN_SPILL_INFO_HAS_EPISODE, &R::longest_ns);
+  v.longest_episode = f.get(HMN_SPILL_INFO_HAS_EPISODE, &R::longest_episode);
+  v.first_label = f.get(HMN_SPILL_INFO_HAS_EPISODE, &R::first_label);
+  v.message = r.message;
+  return v;
+}
+
+inline episode value(const hmn_episode& r) {
+  using R = hmn_episode;
+  const fields<R> f(r);
+  episode v;
+  v.notes = static_cast<note>(r.notes);
+  v.rules = static_cast<spill_rule>(r.rules);
+  v.number = r.number;
+  v.observation_count = r.observation_count;
+  v.peak_shared_bytes = r.peak_shared_bytes;
+  v.peak_evicted_bytes = f.get(HMN_EPISODE_HAS_PEAK_EVICTED, &R::peak_evicted_bytes);
+  v.start_monotonic_ns = r.start_monotonic_ns;
+  v.end_monotonic_ns = f.get(HMN_EPISODE_HAS_END, &R::end_monotonic_ns);
+  v.duration_ns = r.duration_ns;
+  v.start_label = r.start_label;
+  v.end_label = f.get(HMN_EPISODE_HAS_END, &R::end_label);
   return v;
 }
 
@@ -946,6 +1365,26 @@ inline std::string_view name(status_code status) noexcept {
 inline std::string_view name(backend_id backend) noexcept {
   return hmn_backend_name(number(backend));
 }
+// For instance "temperature"; "unknown" for a number that the library does not know.
+inline std::string_view name(metric_id metric) noexcept {
+  return hmn_metric_name(number(metric));
+}
+// What a metric is counted in, for instance "W"; empty for a plain number.
+inline std::string_view unit(metric_id metric) noexcept {
+  return hmn_metric_unit(number(metric));
+}
+// For instance "hotspot"; empty for the whole device, and for fans and links.
+inline std::string_view instance_name(metric_id metric, std::uint32_t instance) noexcept {
+  return hmn_metric_instance_name(number(metric), instance);
+}
+// For instance "bf16"; "unknown" for a number that the library does not know.
+inline std::string_view name(dtype_id dtype) noexcept {
+  return hmn_dtype_name(number(dtype));
+}
+// How many bits such a number has; 0 for one that the library does not know.
+inline std::uint32_t bits(dtype_id dtype) noexcept {
+  return hmn_dtype_bits(number(dtype));
+}
 // A size for people: "512 MiB", "8.2 GiB".
 inline std::string format_bytes(std::uint64_t bytes) {
   return *detail::text([&](char* buffer, std::uint32_t capacity, std::uint32_t* needed) {
@@ -972,6 +1411,17 @@ class snapshot {
     return detail::text([&](char* buffer, std::uint32_t capacity, std::uint32_t* needed) {
       return function(held.get(), words..., buffer, capacity, needed);
     });
+  }
+  // Gives each device its own of a list; both are in the order of device indexes.
+  template <class Value>
+  static void share(std::vector<device_picture>& devices, std::vector<Value> list,
+                    std::vector<Value> device_picture::*own) {
+    auto to = devices.begin();
+    for (Value& one : list) {
+      while (to != devices.end() && to->device.index < one.device_index) ++to;
+      if (to == devices.end()) break;
+      ((*to).*own).push_back(std::move(one));
+    }
   }
   template <class Value>
   std::vector<Value> all(std::uint32_t count, Value (snapshot::*one)(std::uint32_t) const) const {
@@ -1016,7 +1466,12 @@ class snapshot {
   hypomnesis::usage usage(std::uint32_t i) const {
     hypomnesis::usage found = *look<hmn_usage>(&hmn_snapshot_usage, i);
     found.process_name = process_name(i);
+    found.process_command = process_command(i);
+    found.process_container = process_container(i);
     return found;
+  }
+  hypomnesis::metric metric(std::uint32_t i) const {
+    return *look<hmn_metric>(&hmn_snapshot_metric, i);
   }
   hypomnesis::diagnostic diagnostic(std::uint32_t i) const {
     return *look<hmn_diagnostic>(&hmn_snapshot_diagnostic, i);
@@ -1024,6 +1479,13 @@ class snapshot {
   // The name of the process of usage i; nothing where it is not known.
   std::optional<std::string> process_name(std::uint32_t i) const {
     return text(&hmn_snapshot_text, std::uint32_t{HMN_TEXT_PROCESS_NAME}, i);
+  }
+  // Its command line, and "docker:<id>".
+  std::optional<std::string> process_command(std::uint32_t i) const {
+    return text(&hmn_snapshot_text, std::uint32_t{HMN_TEXT_PROCESS_COMMAND}, i);
+  }
+  std::optional<std::string> process_container(std::uint32_t i) const {
+    return text(&hmn_snapshot_text, std::uint32_t{HMN_TEXT_PROCESS_CONTAINER}, i);
   }
 
   std::vector<hypomnesis::device> devices() const {
@@ -1033,6 +1495,9 @@ class snapshot {
   std::vector<hypomnesis::usage> usages() const {
     return all(info().usage_count, &snapshot::usage);
   }
+  std::vector<hypomnesis::metric> metrics() const {
+    return all(info().metric_count, &snapshot::metric);
+  }
   std::vector<hypomnesis::diagnostic> diagnostics() const {
     return all(info().diagnostic_count, &snapshot::diagnostic);
   }
@@ -1041,14 +1506,10 @@ class snapshot {
     picture whole{info(), memory(), system(), {}, usages(), diagnostics()};
     whole.devices.reserve(whole.info.device_count);
     for (std::uint32_t i = 0; i < whole.info.device_count; ++i) {
-      whole.devices.push_back({device(i), {}, telemetry(i), own_usage(i)});
+      whole.devices.push_back({device(i), {}, telemetry(i), own_usage(i), {}});
     }
-    auto to = whole.devices.begin();  // both are in the order of device indexes
-    for (hypomnesis::pool& one : pools()) {
-      while (to != whole.devices.end() && to->device.index < one.device_index) ++to;
-      if (to == whole.devices.end()) break;
-      to->pools.push_back(std::move(one));
-    }
+    share(whole.devices, pools(), &device_picture::pools);
+    share(whole.devices, metrics(), &device_picture::metrics);
     return whole;
   }
 
@@ -1100,6 +1561,421 @@ inline std::optional<std::string> before_after_lines(const snapshot& before, con
   });
 }
 
+// ---- samplers
+// --------------------------------------------------------------------------------------------------
+
+// hmn_sampler_options.
+struct sampler_options {
+  sampler_flag flags{};
+  std::chrono::milliseconds interval{};          // from one snapshot to the next; 0: 1 s
+  std::chrono::milliseconds process_interval{};  // the same of those with processes; 0: 1 s
+  std::uint32_t capacity = 0;                    // snapshots kept until they are pulled; 0: 64
+};
+
+// A thread that takes snapshots on a schedule; made by context::sample, outlives its context. Any
+// thread may use it at any time.
+class sampler {
+  template <class Record, class Function, class... Words>
+  auto look(Function function, Words... words) const {
+    const std::shared_ptr<hmn_sampler> held = native();
+    return detail::value(
+        detail::look<Record>([&](Record* out) { return function(held.get(), words..., out); }));
+  }
+
+ public:
+  // Owns the handle from now on.
+  explicit sampler(hmn_sampler* handle) : holder_(handle, &hmn_sampler_destroy) {}
+  sampler(sampler&&) noexcept = default;
+  sampler& operator=(sampler&&) noexcept = default;
+
+  // Stops it, and waits for no driver; again is fine.
+  void close() noexcept {
+    if (const auto held = holder_.take()) hmn_sampler_stop(held.get(), nullptr);
+  }
+  bool is_open() const noexcept { return holder_.is_open(); }
+  // The C handle, for as long as the result is held.
+  std::shared_ptr<hmn_sampler> native() const { return holder_.get("the sampler is closed"); }
+
+  // Once in its life.
+  void start() {
+    const auto held = native();
+    detail::perform([&](hmn_error* e) { return hmn_sampler_start(held.get(), e); });
+  }
+  // For good: wakes those that wait in next, and waits for no driver.
+  void stop() {
+    const auto held = native();
+    detail::perform([&](hmn_error* e) { return hmn_sampler_stop(held.get(), e); });
+  }
+  // The oldest snapshot that nobody has pulled; nothing when none came in time. Throws error with
+  // status state when none will come: it is not started, or stopped and all were pulled.
+  std::optional<snapshot> next(std::chrono::milliseconds timeout) {
+    const auto held = native();
+    const std::uint32_t c_timeout = detail::milliseconds(timeout);
+    hmn_snapshot* pulled = nullptr;
+    hmn_error e = detail::sized<hmn_error>();
+    switch (hmn_sampler_next(held.get(), c_timeout, &pulled, &e)) {
+      case HMN_OK:
+        return snapshot(pulled);
+      case HMN_E_EMPTY:
+        return std::nullopt;
+      default:
+        throw detail::failure(e);
+    }
+  }
+  sampler_info info() const { return *look<hmn_sampler_info>(&hmn_sampler_read); }
+  // The main pool as the latest snapshot has it, for every frame: no lock, no driver. Nothing where
+  // there is none.
+  std::optional<hypomnesis::pool> latest_pool(std::uint32_t device_index) const {
+    return look<hmn_pool>(&hmn_sampler_latest_pool, device_index);
+  }
+  std::optional<hypomnesis::telemetry> latest_telemetry(std::uint32_t device_index) const {
+    return look<hmn_telemetry>(&hmn_sampler_latest_telemetry, device_index);
+  }
+  // The highest that a process has used of a device.
+  hypomnesis::peak peak(std::uint32_t device_index, std::uint32_t pid) const {
+    return *look<hmn_peak>(&hmn_sampler_peak, device_index, pid);
+  }
+  // The highest that was used of a device; nothing where no snapshot has had its figures.
+  std::optional<hypomnesis::peak> device_peak(std::uint32_t device_index) const {
+    return look<hmn_peak>(&hmn_sampler_peak_device, device_index);
+  }
+
+ private:
+  detail::holder<hmn_sampler> holder_;
+};
+
+// ---- estimates
+// -------------------------------------------------------------------------------------------------
+
+// How elements lie packed: hmn_packing.
+struct packing {
+  dtype_id dtype{};                // of an element
+  std::uint32_t element_bits = 0;  // instead of dtype, for elements of 2, 3 or 5 bits
+  std::uint32_t group_size = 0;    // elements that share a scale; 0: no groups
+  std::uint32_t group_bits = 0;    // what a group holds beside its elements
+};
+
+// One layer of attention at work: hmn_attention.
+struct attention {
+  attention_flag flags{};
+  dtype_id dtype{};
+  std::uint64_t batch = 0;  // 0: 1
+  std::uint64_t heads = 0;
+  std::uint64_t kv_heads = 0;  // 0: heads
+  std::uint64_t sequence = 0;
+  std::uint64_t head_dim = 0;
+};
+
+// The cache of layers that are alike: hmn_cache. What a kind has no use for is 0.
+struct cache {
+  cache_kind kind{};
+  dtype_id dtype{};
+  std::uint32_t element_bits = 0;
+  std::uint32_t group_size = 0;
+  std::uint32_t group_bits = 0;
+  std::uint64_t layers = 0;
+  std::uint64_t kv_heads = 0;
+  std::uint64_t key_dim = 0;
+  std::uint64_t value_dim = 0;  // 0: key_dim
+  std::uint64_t window = 0;
+  std::uint64_t sinks = 0;
+  std::uint64_t latent_dim = 0;
+  std::uint64_t state_elements = 0;
+};
+
+// What a model will need, by arithmetic alone. Throws error with status overflow where the result
+// does not fit 64 bits, range or argument for what makes no sense.
+
+// As candle, torch, safetensors, numpy or C call it; throws error with status argument.
+inline dtype_id dtype_from_name(std::string_view name) {
+  const std::string c_name = detail::terminated(name);
+  std::uint32_t found = 0;
+  detail::perform([&](hmn_error* e) { return hmn_dtype_from_name(c_name.c_str(), &found, e); });
+  return static_cast<dtype_id>(found);
+}
+
+namespace detail {
+
+// call(&out, &error) gives a number.
+template <class Call>
+std::uint64_t estimate(Call call) {
+  std::uint64_t out = 0;
+  perform([&](hmn_error* e) { return call(&out, e); });
+  return out;
+}
+
+inline std::uint32_t count(const std::vector<std::uint64_t>& list) {
+  return static_cast<std::uint32_t>(list.size());
+}
+
+template <class C, class Options>
+void set_packing(C& c, const Options& o) {
+  c.dtype = number(o.dtype);
+  c.element_bits = o.element_bits;
+  c.group_size = o.group_size;
+  c.group_bits = o.group_bits;
+}
+
+}  // namespace detail
+
+// Bytes of a tensor; without a dimension it is one element.
+inline std::uint64_t estimate_tensor(const std::vector<std::uint64_t>& shape, dtype_id dtype) {
+  return detail::estimate([&](std::uint64_t* out, hmn_error* e) {
+    return hmn_estimate_tensor(shape.data(), detail::count(shape), number(dtype), out, e);
+  });
+}
+// The same of one whose elements lie in groups along the last dimension.
+inline std::uint64_t estimate_packed(const std::vector<std::uint64_t>& shape,
+                                     const packing& elements) {
+  auto c = detail::sized<hmn_packing>();
+  detail::set_packing(c, elements);
+  return detail::estimate([&](std::uint64_t* out, hmn_error* e) {
+    return hmn_estimate_packed(shape.data(), detail::count(shape), &c, out, e);
+  });
+}
+// Queries, keys, values, scores and output of one layer.
+inline std::uint64_t estimate_attention(const attention& layer) {
+  auto c = detail::sized<hmn_attention>();
+  c.flags = number(layer.flags);
+  c.dtype = number(layer.dtype);
+  c.batch = layer.batch;
+  c.heads = layer.heads;
+  c.kv_heads = layer.kv_heads;
+  c.sequence = layer.sequence;
+  c.head_dim = layer.head_dim;
+  return detail::estimate(
+      [&](std::uint64_t* out, hmn_error* e) { return hmn_estimate_attention(&c, out, e); });
+}
+// A cache once `sequence` tokens are in it, for `sequences` of them.
+inline std::uint64_t estimate_cache(const cache& layers, std::uint64_t sequence,
+                                    std::uint64_t sequences = 1) {
+  auto c = detail::sized<hmn_cache>();
+  c.kind = number(layers.kind);
+  detail::set_packing(c, layers);
+  c.layers = layers.layers;
+  c.kv_heads = layers.kv_heads;
+  c.key_dim = layers.key_dim;
+  c.value_dim = layers.value_dim;
+  c.window = layers.window;
+  c.sinks = layers.sinks;
+  c.latent_dim = layers.latent_dim;
+  c.state_elements = layers.state_elements;
+  return detail::estimate([&](std::uint64_t* out, hmn_error* e) {
+    return hmn_estimate_cache(&c, sequence, sequences, out, e);
+  });
+}
+// bytes * per_thousand / 1000, rounded up; 0: 1100.
+inline std::uint64_t estimate_overhead(std::uint64_t bytes, std::uint32_t per_thousand = 0) {
+  return detail::estimate([&](std::uint64_t* out, hmn_error* e) {
+    return hmn_estimate_overhead(bytes, per_thousand, out, e);
+  });
+}
+inline std::uint64_t estimate_sum(const std::vector<std::uint64_t>& bytes) {
+  return detail::estimate([&](std::uint64_t* out, hmn_error* e) {
+    return hmn_estimate_sum(bytes.data(), detail::count(bytes), out, e);
+  });
+}
+
+// ---- trackers
+// --------------------------------------------------------------------------------------------------
+
+// hmn_tracker_options.
+struct tracker_options {
+  std::uint64_t limit_bytes = 0;   // 0: none
+  std::uint32_t tag_capacity = 0;  // tags that there can be; 0: 64
+};
+
+// Bookkeeping of a budget, which allocates nothing itself. Any thread may use it at any time, a
+// forked child its own copy. Throws error with status limit for what would exceed the limit.
+class tracker {
+  template <class Call>
+  void perform(Call call) const {
+    const std::shared_ptr<hmn_tracker> held = native();
+    detail::perform([&](hmn_error* e) { return call(held.get(), e); });
+  }
+
+ public:
+  // Of bookkeeping alone; context::track makes one that is linked to a device.
+  explicit tracker(const tracker_options& options = {}) : tracker(create(nullptr, 0, options)) {}
+  // Owns the handle from now on.
+  explicit tracker(hmn_tracker* handle) : holder_(handle, &hmn_tracker_destroy) {}
+  tracker(tracker&&) noexcept = default;
+  tracker& operator=(tracker&&) noexcept = default;
+
+  void close() noexcept { holder_.take(); }
+  bool is_open() const noexcept { return holder_.is_open(); }
+  // The C handle, for as long as the result is held.
+  std::shared_ptr<hmn_tracker> native() const { return holder_.get("the tracker is closed"); }
+
+  void allocate(std::uint64_t bytes) {
+    perform([&](hmn_tracker* t, hmn_error* e) { return hmn_tracker_allocate(t, bytes, e); });
+  }
+  // Throws error with status range: more than is allocated.
+  void release(std::uint64_t bytes) {
+    perform([&](hmn_tracker* t, hmn_error* e) { return hmn_tracker_release(t, bytes, e); });
+  }
+  // Also counted under a tag.
+  void allocate(std::uint64_t bytes, std::uint32_t under) {
+    perform([&](hmn_tracker* t, hmn_error* e) {
+      return hmn_tracker_allocate_tagged(t, under, bytes, e);
+    });
+  }
+  void release(std::uint64_t bytes, std::uint32_t under) {
+    perform([&](hmn_tracker* t, hmn_error* e) {
+      return hmn_tracker_release_tagged(t, under, bytes, e);
+    });
+  }
+  // The number of the tag of that name, which is made if there is none.
+  std::uint32_t tag(std::string_view name) {
+    const std::string c_name = detail::terminated(name);
+    std::uint32_t found = 0;
+    perform([&](hmn_tracker* t, hmn_error* e) {
+      return hmn_tracker_tag(t, c_name.c_str(), &found, e);
+    });
+    return found;
+  }
+  // Also asks the device that it is linked to; throws error when that does not answer.
+  bool would_fit(std::uint64_t bytes) const {
+    const auto held = native();
+    hmn_error e = detail::sized<hmn_error>();
+    const hmn_status status = hmn_tracker_would_fit(held.get(), bytes, &e);
+    if (status != HMN_OK && status != HMN_E_LIMIT) throw detail::failure(e);
+    return status == HMN_OK;
+  }
+  // 0: none. Throws error with status limit: more is allocated.
+  void set_limit(std::uint64_t bytes) {
+    perform([&](hmn_tracker* t, hmn_error* e) { return hmn_tracker_set_limit(t, bytes, e); });
+  }
+  // Forgets what is allocated, and the peaks; limit and tags stay.
+  void reset() {
+    perform([](hmn_tracker* t, hmn_error* e) { return hmn_tracker_reset(t, e); });
+  }
+  tracker_info info() const {
+    const auto held = native();
+    return detail::value(*detail::look<hmn_tracker_info>(
+        [&](hmn_tracker_info* out) { return hmn_tracker_read(held.get(), out); }));
+  }
+  // What was allocated under a tag, from 1 up to info().tag_count.
+  hypomnesis::tag tag_info(std::uint32_t number) const {
+    const auto held = native();
+    return detail::value(*detail::look<hmn_tag>(
+        [&](hmn_tag* out) { return hmn_tracker_read_tag(held.get(), number, out); }));
+  }
+
+ private:
+  friend class context;
+  static hmn_tracker* create(hmn_context* of, std::uint32_t device_index,
+                             const tracker_options& options) {
+    auto c_options = detail::sized<hmn_tracker_options>();
+    c_options.limit_bytes = options.limit_bytes;
+    c_options.tag_capacity = options.tag_capacity;
+    hmn_tracker* made = nullptr;
+    detail::perform(
+        [&](hmn_error* e) { return hmn_tracker_create(of, device_index, &c_options, &made, e); });
+    return made;
+  }
+  detail::holder<hmn_tracker> holder_;
+};
+
+// ---- spill
+// --------------------------------------------------------------------------------------------------
+
+// hmn_spill_options.
+struct spill_options {
+  std::uint32_t episode_capacity = 0;           // episodes kept; 0: 1024
+  std::uint64_t dedicated_threshold_bytes = 0;  // 0: 85 % of the device's memory
+  std::uint64_t growth_bytes = 0;               // over the first observation; 0: 256 MiB
+};
+
+// hmn_spill_sample: figures from elsewhere.
+struct spill_sample {
+  std::uint64_t monotonic_ns = 0;  // 0: now
+  std::uint64_t dedicated_bytes = 0;
+  std::uint64_t shared_bytes = 0;
+  std::optional<std::uint64_t> limit_bytes;
+  std::optional<std::uint64_t> evicted_bytes;
+};
+
+// Detects device memory that moves to the host; made by context::detect_spill, or by fed for
+// figures from elsewhere and for snapshots. Outlives its context. Any thread may use it at any
+// time.
+class spill {
+ public:
+  // Owns the handle from now on.
+  explicit spill(hmn_spill* handle) : holder_(handle, &hmn_spill_destroy) {}
+  spill(spill&&) noexcept = default;
+  spill& operator=(spill&&) noexcept = default;
+
+  // Without a context; device_index is that of the snapshots.
+  static spill fed(const spill_options& options = {}, std::uint32_t device_index = 0) {
+    return make(nullptr, device_index, options);
+  }
+
+  void close() noexcept { holder_.take(); }
+  bool is_open() const noexcept { return holder_.is_open(); }
+  // The C handle, for as long as the result is held.
+  std::shared_ptr<hmn_spill> native() const { return holder_.get("the spill detector is closed"); }
+
+  // Reads the device. The label names the moment. Throws error with status unsupported where the
+  // device cannot tell, also in info().
+  void observe(std::string_view label) {
+    const auto held = native();
+    const std::string c_label = detail::terminated(label);
+    detail::perform(
+        [&](hmn_error* e) { return hmn_spill_observe(held.get(), c_label.c_str(), e); });
+  }
+  // Takes the device of a snapshot with pools and processes.
+  void observe(const snapshot& picture, std::string_view label) {
+    const auto held = native();
+    const auto c_picture = picture.native();
+    const std::string c_label = detail::terminated(label);
+    detail::perform([&](hmn_error* e) {
+      return hmn_spill_observe_snapshot(held.get(), c_picture.get(), c_label.c_str(), e);
+    });
+  }
+  void feed(const spill_sample& sample, std::string_view label) {
+    const auto held = native();
+    const std::string c_label = detail::terminated(label);
+    auto c_sample = detail::sized<hmn_spill_sample>();
+    c_sample.flags = (sample.limit_bytes ? hmn_flags{HMN_SPILL_SAMPLE_HAS_LIMIT} : 0u) |
+                     (sample.evicted_bytes ? hmn_flags{HMN_SPILL_SAMPLE_HAS_EVICTED} : 0u);
+    c_sample.monotonic_ns = sample.monotonic_ns;
+    c_sample.dedicated_bytes = sample.dedicated_bytes;
+    c_sample.shared_bytes = sample.shared_bytes;
+    c_sample.limit_bytes = sample.limit_bytes.value_or(0);
+    c_sample.evicted_bytes = sample.evicted_bytes.value_or(0);
+    detail::perform(
+        [&](hmn_error* e) { return hmn_spill_feed(held.get(), &c_sample, c_label.c_str(), e); });
+  }
+  spill_info info() const {
+    const auto held = native();
+    return *detail::value(detail::look<hmn_spill_info>(
+        [&](hmn_spill_info* out) { return hmn_spill_read(held.get(), out); }));
+  }
+  // By its number, from 0. Throws error with status range where it has not begun yet, or was
+  // dropped.
+  hypomnesis::episode episode(std::uint64_t number) const {
+    const auto held = native();
+    return *detail::value(detail::look<hmn_episode>(
+        [&](hmn_episode* out) { return hmn_spill_episode(held.get(), number, out); }));
+  }
+
+ private:
+  friend class context;
+  static spill make(hmn_context* from, std::uint32_t device_index, const spill_options& options) {
+    auto c_options = detail::sized<hmn_spill_options>();
+    c_options.episode_capacity = options.episode_capacity;
+    c_options.dedicated_threshold_bytes = options.dedicated_threshold_bytes;
+    c_options.growth_bytes = options.growth_bytes;
+    hmn_spill* made = nullptr;
+    detail::perform(
+        [&](hmn_error* e) { return hmn_spill_create(from, device_index, &c_options, &made, e); });
+    return spill(made);
+  }
+
+  detail::holder<hmn_spill> holder_;
+};
+
 // ---- contexts
 // --------------------------------------------------------------------------------------------------
 
@@ -1111,6 +1987,7 @@ struct context_options {
   std::chrono::milliseconds open_deadline{};  // longest wait for a vendor library to open; 0: 10 s
   std::chrono::milliseconds max_age{};     // readings this young share one driver call; 0: none do
   std::chrono::milliseconds idle_close{};  // when an idle vendor library is shut down; 0: 2 s
+  std::chrono::milliseconds rescan{};      // all processes are looked through this often; 0: 2 s
   std::uint64_t backends_off = 0;          // bit n disables backend n
 };
 
@@ -1120,6 +1997,7 @@ struct snapshot_options {
   std::optional<std::uint32_t> device_index;  // this device alone
   std::optional<std::uint32_t> pid;           // of the usages, those of this process alone
   std::chrono::milliseconds deadline{};       // 0: the context's
+  bool slow = false;                          // also metrics that take more than a few milliseconds
 };
 
 // Sources of measurement, opened once and kept. Any thread may use it at any time. Throws error;
@@ -1155,6 +2033,13 @@ class context {
   // How a backend fares; it is opened if that was not tried yet.
   backend_info backend(backend_id backend) const {
     return ask<hmn_backend_info>(&hmn_context_backend, number(backend));
+  }
+  // With context_flag::record: what the backends read so far, as a machine file.
+  std::string recording() const {
+    const auto held = native();
+    return *detail::text([&](char* buffer, std::uint32_t capacity, std::uint32_t* needed) {
+      return hmn_context_recording(held.get(), buffer, capacity, needed);
+    });
   }
 
   // `fields` are those that are wanted; none: those that are cheap.
@@ -1195,6 +2080,11 @@ class context {
   hypomnesis::telemetry telemetry(std::uint32_t device_index, telemetry_field fields = {}) const {
     return ask<hmn_telemetry>(&hmn_telemetry_read, device_index, number(fields));
   }
+  // One number of the whole device; `instance` is a number(), as of sensor_id.
+  hypomnesis::metric metric(std::uint32_t device_index, metric_id id,
+                            std::uint32_t instance = 0) const {
+    return ask<hmn_metric>(&hmn_metric_read, device_index, number(id), instance);
+  }
   // What a process uses on a device; `pid` is as the driver counts it.
   hypomnesis::usage usage(std::uint32_t device_index, std::uint32_t pid) const {
     return ask<hmn_usage>(&hmn_usage_read, device_index, pid);
@@ -1206,13 +2096,7 @@ class context {
   // What could not be read is a diagnostic of the snapshot, and no error here.
   snapshot take(const snapshot_options& options = {}) const {
     const auto held = native();
-    auto c_options = detail::sized<hmn_snapshot_options>();
-    c_options.collect = number(options.collect);
-    if (options.device_index) c_options.flags |= HMN_SNAPSHOT_ONE_DEVICE;
-    if (options.pid) c_options.flags |= HMN_SNAPSHOT_ONE_PROCESS;
-    c_options.device_index = options.device_index.value_or(0);
-    c_options.pid = options.pid.value_or(0);
-    c_options.deadline_ms = detail::milliseconds(options.deadline);
+    const hmn_snapshot_options c_options = convert(options);
     hmn_snapshot* taken = nullptr;
     detail::perform(
         [&](hmn_error* e) { return hmn_snapshot_take(held.get(), &c_options, &taken, e); });
@@ -1224,7 +2108,45 @@ class context {
     return take(options);
   }
 
+  // A sampler, not started yet. `what` is taken each time; collect none: devices, pools and
+  // telemetry.
+  sampler sample(const sampler_options& options = {}, const snapshot_options& what = {}) const {
+    const auto held = native();
+    auto c_options = detail::sized<hmn_sampler_options>();
+    c_options.flags = number(options.flags);
+    c_options.interval_ms = detail::milliseconds(options.interval);
+    c_options.process_interval_ms = detail::milliseconds(options.process_interval);
+    c_options.capacity = options.capacity;
+    const hmn_snapshot_options c_what = convert(what);
+    hmn_sampler* made = nullptr;
+    detail::perform([&](hmn_error* e) {
+      return hmn_sampler_create(held.get(), &c_options, &c_what, &made, e);
+    });
+    return sampler(made);
+  }
+
+  // A detector of memory that moves from the device to the host. No driver is asked yet.
+  spill detect_spill(std::uint32_t device_index, const spill_options& options = {}) const {
+    return spill::make(native().get(), device_index, options);
+  }
+  // A tracker that also asks a device whether there is room.
+  tracker track(std::uint32_t device_index, const tracker_options& options = {}) const {
+    const auto held = native();
+    return tracker(tracker::create(held.get(), device_index, options));
+  }
+
  private:
+  static hmn_snapshot_options convert(const snapshot_options& options) {
+    auto c_options = detail::sized<hmn_snapshot_options>();
+    c_options.collect = number(options.collect);
+    if (options.device_index) c_options.flags |= HMN_SNAPSHOT_ONE_DEVICE;
+    if (options.pid) c_options.flags |= HMN_SNAPSHOT_ONE_PROCESS;
+    if (options.slow) c_options.flags |= HMN_SNAPSHOT_SLOW;
+    c_options.device_index = options.device_index.value_or(0);
+    c_options.pid = options.pid.value_or(0);
+    c_options.deadline_ms = detail::milliseconds(options.deadline);
+    return c_options;
+  }
   static hmn_context* create(const context_options& options) {
     auto c_options = detail::sized<hmn_context_options>();
     c_options.flags = number(options.flags);
@@ -1233,6 +2155,7 @@ class context {
     c_options.open_deadline_ms = detail::milliseconds(options.open_deadline);
     c_options.max_age_ms = detail::milliseconds(options.max_age);
     c_options.idle_close_ms = detail::milliseconds(options.idle_close);
+    c_options.rescan_ms = detail::milliseconds(options.rescan);
     c_options.backends_off = options.backends_off;
     hmn_context* made = nullptr;
     detail::perform([&](hmn_error* e) { return hmn_context_create(&c_options, &made, e); });

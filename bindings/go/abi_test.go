@@ -46,9 +46,10 @@ func readFacts(t *testing.T) facts {
 }
 
 // Words that Go does not write with one capital.
-var capitals = map[string]string{"amd": "AMD", "cuda": "CUDA", "gpu": "GPU", "id": "ID", "mhz": "MHz",
+var capitals = map[string]string{"amd": "AMD", "amdgpu": "AMDGPU", "cuda": "CUDA", "gpu": "GPU", "id": "ID", "kfd": "KFD", "mhz": "MHz",
 	"drm": "DRM", "numa": "NUMA", "nvidia": "NVIDIA", "nvml": "NVML", "os": "OS", "pci": "PCI", "pcie": "PCIe", "pid": "PID",
-	"rpm": "RPM", "smi": "SMI", "uid": "UID", "uuid": "UUID", "vram": "VRAM"}
+	"ecc": "ECC", "rocm": "ROCm", "sm": "SM", "soc": "SoC", "rpm": "RPM", "smi": "SMI", "uid": "UID", "uuid": "UUID", "vram": "VRAM",
+	"bf16": "BF16", "f8e4m3": "F8E4M3", "f8e5m2": "F8E5M2", "f8e8m0": "F8E8M0", "f6e2m3": "F6E2M3", "f6e3m2": "F6E3M2"}
 
 func goName(name string) string {
 	words := strings.Split(strings.ToLower(name), "_")
@@ -70,13 +71,14 @@ func goConstant(name string) string {
 		return ""
 	case name == "OK":
 		return "StatusOK"
-	case name == "TEXT_PROCESS_NAME":
-		return "textProcessName"
+	case strings.HasPrefix(name, "TEXT_"):
+		return "t" + goName(name)[1:]
 	case strings.HasPrefix(name, "E_"):
 		return "Status" + goName(name[2:])
 	}
 	translated := goName(name)
-	for _, inside := range []string{"BackendInfoHas", "DiagnosticHas", "DeltaHas"} {
+	for _, inside := range []string{"BackendInfoHas", "DiagnosticHas", "DeltaHas", "SamplerInfoHas", "PeakHas", "TrackerInfoHas",
+		"SpillSampleHas", "SpillInfoHas", "EpisodeHas"} {
 		if strings.HasPrefix(translated, inside) {
 			return strings.ToLower(translated[:1]) + translated[1:]
 		}
@@ -126,9 +128,13 @@ func TestABIConstants(t *testing.T) {
 var makers = map[string]interface{}{
 	"hmn_backend_info": newBackendInfo, "hmn_process_memory": newProcessMemory,
 	"hmn_system_memory": newSystemMemory, "hmn_device": newDevice, "hmn_pool": newPool,
-	"hmn_telemetry": newTelemetry, "hmn_usage": newUsage, "hmn_snapshot_info": newSnapshotInfo,
-	"hmn_diagnostic": newDiagnostic, "hmn_delta": newDelta, "hmn_error": newError,
+	"hmn_telemetry": newTelemetry, "hmn_metric": newMetric, "hmn_usage": newUsage, "hmn_snapshot_info": newSnapshotInfo,
+	"hmn_diagnostic": newDiagnostic, "hmn_delta": newDelta, "hmn_sampler_info": newSamplerInfo, "hmn_peak": newPeak,
+	"hmn_spill_info": newSpillInfo, "hmn_episode": newEpisode, "hmn_tracker_info": newTrackerInfo, "hmn_tag": newTag, "hmn_error": newError,
 }
+
+// inputs are no results, as all options are.
+var inputs = map[string]bool{"hmn_packing": true, "hmn_attention": true, "hmn_cache": true, "hmn_spill_sample": true}
 
 var hidden = map[string]bool{"struct_size": true, "present": true, "reserved0": true}
 
@@ -157,7 +163,7 @@ func isAbsent(field reflect.Value) bool {
 func TestABIFields(t *testing.T) {
 	found := readFacts(t)
 	for name, record := range found.Structs {
-		if strings.HasSuffix(name, "_options") {
+		if strings.HasSuffix(name, "_options") || inputs[name] {
 			continue
 		}
 		maker := reflect.ValueOf(makers[name])
@@ -241,7 +247,7 @@ func TestABIStatuses(t *testing.T) {
 var (
 	start   = regexp.MustCompile(`(?m)^[A-Za-z].*\) ?\{$`)
 	wrapper = regexp.MustCompile(`_wrap_(\w+)_raw_[0-9a-f]+\(`)
-	method  = regexp.MustCompile(`^[\w *]*?\b(new_|delete_|Context_|Snapshot_|)([a-z]\w*)\(`)
+	method  = regexp.MustCompile(`^[\w *]*?\b(new_|delete_|Context_|Snapshot_|Sampler_|Spill_|Tracker_|)([a-z]\w*)\(`)
 )
 
 // rawNames are what Go calls the pieces of the raw layer that call a C function.

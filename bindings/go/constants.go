@@ -25,7 +25,7 @@ const (
 	StatusBackend     Status = -13 // a driver or tool answered with an error, or with nonsense
 	StatusLimit       Status = -14 // a limit was reached
 	StatusOverflow    Status = -15 // the result does not fit 64 bits
-	StatusForked      Status = -16 // the context was made by the parent of this process
+	StatusForked      Status = -16 // the handle was made by the parent of this process
 	StatusBuffer      Status = -17 // a buffer is too small; never given in Go
 	StatusEmpty       Status = -18 // it was not asked for, or there is nothing to give
 	StatusInternal    Status = -19 // a defect of this library; please report it
@@ -41,8 +41,16 @@ const (
 	BackendOS        Backend = 1  // the operating system itself
 	BackendNVML      Backend = 2  // NVIDIA's management library
 	BackendNVIDIASMI Backend = 3  // NVIDIA's command, when NVML cannot serve
+	BackendAMDGPU    Backend = 4  // AMD's kernel driver: sysfs and fdinfo
+	BackendKFD       Backend = 5  // AMD's compute driver: what compute processes use
+	BackendROCmSMI   Backend = 6  // AMD's rocm-smi command, when the kernel does not tell
+	BackendI915      Backend = 7  // Intel's older kernel driver
+	BackendXe        Backend = 8  // Intel's newer kernel driver
 	BackendDRM       Backend = 9  // any kernel DRM driver: sysfs, and the fdinfo files of its clients
+	BackendTegra     Backend = 14 // NVIDIA's SoCs (Jetson): sysfs
+	BackendDmem      Backend = 15 // the kernel's control group of device memory
 	BackendSimulated Backend = 16 // a machine described by a file: nothing was measured
+	BackendAMDSMI    Backend = 17 // AMD's amd-smi command, when the kernel does not tell
 )
 
 // Notes are remarks on a result; each bit has one meaning in every record.
@@ -118,6 +126,7 @@ const (
 	ContextNoThreads    ContextFlags = 1 << 2 // start none: a driver may then block the caller
 	ContextEnvironment  ContextFlags = 1 << 3 // read HMN_* variables when it is made (never when set-user-id)
 	ContextTrace        ContextFlags = 1 << 4 // each driver call becomes a diagnostic of the snapshot
+	ContextRecord       ContextFlags = 1 << 5 // keep what the backends read: Context.Recording
 )
 
 // Path is a place to read from instead of the usual one; see Context.SetPath.
@@ -128,6 +137,8 @@ const (
 	PathSys        Path = 2  // the sysfs tree, "/sys" [HMN_SYS]
 	PathNVML       Path = 3  // the NVML library [HMN_NVML]
 	PathNVIDIASMI  Path = 4  // the nvidia-smi program [HMN_NVIDIA_SMI]
+	PathROCmSMI    Path = 5  // the rocm-smi program [HMN_ROCM_SMI]
+	PathAMDSMI     Path = 9  // the amd-smi program [HMN_AMD_SMI]
 	PathSimulation Path = 7  // a machine file: it replaces every other source [HMN_SIMULATION]
 	PathCgroup     Path = 8  // the cgroup mount, found in mountinfo [HMN_CGROUP]
 	PathDev        Path = 10 // the device nodes, "/dev" for the usual sysfs tree [HMN_DEV]
@@ -212,17 +223,146 @@ const (
 	NameKernel    NameState = 4 // the kernel itself
 )
 
+// MetricID tells which number of a device a Metric is.
+type MetricID uint32
+
+const (
+	MetricUnknown             MetricID = 0
+	MetricEngineBusyNs        MetricID = 1  // count, ns, ever growing; instance: Engine
+	MetricEnginePercent       MetricID = 2  // 0..100 of window_ns; instance: Engine
+	MetricEngineCapacity      MetricID = 3  // count: how many there are; instance: Engine
+	MetricTemperature         MetricID = 20 // Celsius; instance: Sensor
+	MetricTemperatureLimit    MetricID = 21 // Celsius: where the device slows down; Sensor
+	MetricFanRPM              MetricID = 22 // turns a minute; instance: fan, from 0
+	MetricFanPercent          MetricID = 23 // of the highest speed, may pass 100; fan, from 0
+	MetricPowerWatts          MetricID = 24 // W; instance: PowerReading
+	MetricEnergyJoules        MetricID = 25 // J, ever growing: take differences; PowerReading
+	MetricClockMHz            MetricID = 26 // MHz; instance: Clock
+	MetricClockLimitMHz       MetricID = 27 // MHz: highest; instance: Clock
+	MetricVoltage             MetricID = 28 // V; instance: Rail
+	MetricTemperatureShutdown MetricID = 29 // Celsius: where it switches itself off; Sensor
+	MetricPowerLimitWatts     MetricID = 30 // W; instance: PowerLimit
+	MetricECCCorrected        MetricID = 40 // count of memory errors; instance: Era
+	MetricECCUncorrected      MetricID = 41 // count of memory errors; instance: Era
+	MetricRowsRemapped        MetricID = 42 // count; instance: Remapping
+	MetricLastFault           MetricID = 43 // count: the driver's own number of it (NVIDIA: Xid)
+	MetricThrottleNs          MetricID = 44 // count, ns held back, ever growing; Throttle
+	MetricPCIeRxBytes         MetricID = 60 // count, ever growing: received by the device
+	MetricPCIeTxBytes         MetricID = 61 // count, ever growing: sent by the device
+	MetricPCIeReplays         MetricID = 62 // count, ever growing: packets sent again
+	MetricLinkRxBytes         MetricID = 63 // count, ever growing; link to other devices, from 0
+	MetricLinkTxBytes         MetricID = 64 // count, ever growing; link to other devices, from 0
+)
+
+// Engine is the instance of engine metrics.
+type Engine uint32
+
+const (
+	EngineUnknown  Engine = 0
+	EngineGraphics Engine = 1
+	EngineCompute  Engine = 2
+	EngineCopy     Engine = 3
+	EngineDecode   Engine = 4
+	EngineEncode   Engine = 5
+	EngineVideo    Engine = 6
+	EngineOther    Engine = 7
+	EngineMemory   Engine = 8
+)
+
+// Sensor is the instance of temperatures.
+type Sensor uint32
+
+const (
+	SensorUnknown   Sensor = 0
+	SensorCore      Sensor = 1
+	SensorHotspot   Sensor = 2
+	SensorMemory    Sensor = 3
+	SensorPackage   Sensor = 4
+	SensorBoard     Sensor = 5
+	SensorRegulator Sensor = 6
+)
+
+// PowerReading is the instance of power and energy.
+type PowerReading uint32
+
+const (
+	PowerUnknown PowerReading = 0
+	PowerAverage PowerReading = 1
+	PowerInstant PowerReading = 2
+	PowerPackage PowerReading = 3
+	PowerMemory  PowerReading = 4
+	PowerBoard   PowerReading = 5
+)
+
+// PowerLimit is the instance of power limits.
+type PowerLimit uint32
+
+const (
+	PowerLimitUnknown PowerLimit = 0
+	PowerLimitCurrent PowerLimit = 1
+	PowerLimitDefault PowerLimit = 2
+	PowerLimitMin     PowerLimit = 3
+	PowerLimitMax     PowerLimit = 4
+)
+
+// Clock is the instance of clocks.
+type Clock uint32
+
+const (
+	ClockUnknown   Clock = 0
+	ClockCore      Clock = 1
+	ClockMemory    Clock = 2
+	ClockSM        Clock = 3
+	ClockVideo     Clock = 4
+	ClockMedia     Clock = 5
+	ClockSoC       Clock = 6
+	ClockFabric    Clock = 7
+	ClockRequested Clock = 8
+)
+
+// Rail is the instance of voltages.
+type Rail uint32
+
+const (
+	RailUnknown Rail = 0
+	RailCore    Rail = 1
+	RailSoC     Rail = 2
+	RailMemory  Rail = 3
+	RailBoard   Rail = 4
+)
+
+// Era is the instance of memory errors: what they are counted over.
+type Era uint32
+
+const (
+	EraUnknown   Era = 0
+	EraSinceLoad Era = 1
+	EraLifetime  Era = 2
+)
+
+// Remapping is the instance of remapped rows of memory.
+type Remapping uint32
+
+const (
+	RemappedUnknown     Remapping = 0
+	RemappedCorrected   Remapping = 1
+	RemappedUncorrected Remapping = 2
+	RemappedPending     Remapping = 3
+	RemappedFailed      Remapping = 4
+)
+
 // Collect is a set of things that a snapshot can hold.
 type Collect uint32
 
 const (
 	CollectMemory    Collect = 1 << 0 // the caller's host memory: resident and virtual
 	CollectSystem    Collect = 1 << 1 // the host's memory
-	CollectDevices   Collect = 1 << 2 // who the devices are (implied by the next four)
+	CollectDevices   Collect = 1 << 2 // who the devices are (implied by all of the next)
 	CollectPools     Collect = 1 << 3 // their memory
 	CollectSelf      Collect = 1 << 4 // what the caller uses on each
 	CollectProcesses Collect = 1 << 5 // what every process uses on each
 	CollectTelemetry Collect = 1 << 6 // load, temperature, power
+	CollectMetrics   Collect = 1 << 7 // each single number that the sources tell
 )
 
 // SnapshotFlags narrow a snapshot.
@@ -231,6 +371,7 @@ type SnapshotFlags uint32
 const (
 	SnapshotOneDevice  SnapshotFlags = 1 << 0 // DeviceIndex says which
 	SnapshotOneProcess SnapshotFlags = 1 << 1 // PID says which: keeps the usage rows of that pid alone
+	SnapshotSlow       SnapshotFlags = 1 << 2 // also metrics that take more than a few milliseconds
 )
 
 // Format tells what a line about a device says of it.
@@ -240,6 +381,67 @@ const (
 	FormatFree  Format = 1
 	FormatTotal Format = 2
 	FormatUsed  Format = 3
+)
+
+// SamplerFlags are a set of ways in which a sampler works.
+type SamplerFlags uint32
+
+const (
+	SamplerPeaksOnly SamplerFlags = 1 << 0 // keep no snapshots: latest figures and peaks alone
+)
+
+// SamplerState tells where a sampler is in its life, which has one way.
+type SamplerState uint32
+
+const (
+	SamplerIdle    SamplerState = 1
+	SamplerRunning SamplerState = 2
+	SamplerStopped SamplerState = 3
+)
+
+// Dtype tells what a number is stored as.
+type Dtype uint32
+
+const (
+	DtypeUnknown Dtype = 0
+	DtypeU8      Dtype = 1
+	DtypeI8      Dtype = 2
+	DtypeU16     Dtype = 3
+	DtypeI16     Dtype = 4
+	DtypeU32     Dtype = 5
+	DtypeI32     Dtype = 6
+	DtypeU64     Dtype = 7
+	DtypeI64     Dtype = 8
+	DtypeF16     Dtype = 9
+	DtypeBF16    Dtype = 10
+	DtypeF32     Dtype = 11
+	DtypeF64     Dtype = 12
+	DtypeF8E4M3  Dtype = 13
+	DtypeF8E5M2  Dtype = 14
+	DtypeF8E8M0  Dtype = 15
+	DtypeF6E2M3  Dtype = 16
+	DtypeF6E3M2  Dtype = 17
+	DtypeF4      Dtype = 18
+	DtypeI4      Dtype = 19
+	DtypeU4      Dtype = 20
+	DtypeBool    Dtype = 21
+)
+
+// AttentionFlags are a set of ways in which attention works.
+type AttentionFlags uint32
+
+const (
+	AttentionFused AttentionFlags = 1 << 0 // scores are never kept whole (flash attention)
+)
+
+// CacheKind tells what layers keep of the tokens before.
+type CacheKind uint32
+
+const (
+	CacheFull   CacheKind = 0 // keys and values of each token: MHA, GQA and MQA
+	CacheWindow CacheKind = 1 // of the last tokens, and of the first ones as sinks
+	CacheLatent CacheKind = 2 // one vector for each token: MLA
+	CacheState  CacheKind = 3 // one state, however long the sequence: Mamba and other SSMs
 )
 
 // ProcessMemoryFields is a set of fields of ProcessMemory: which are wanted, or which are missing.
@@ -329,6 +531,16 @@ const (
 	TelemetryHasWindow            TelemetryFields = 1 << 20
 )
 
+// MetricFields is a set of fields of Metric.
+type MetricFields uint32
+
+const (
+	MetricHasPID    MetricFields = 1 << 0
+	MetricHasValue  MetricFields = 1 << 1
+	MetricHasCount  MetricFields = 1 << 2
+	MetricHasWindow MetricFields = 1 << 3
+)
+
 // UsageFields is a set of fields of Usage.
 type UsageFields uint32
 
@@ -351,6 +563,23 @@ const (
 	UsageHasKinds        UsageFields = 1 << 15
 )
 
+// SpillStates is a set: where a spill detector stands.
+type SpillStates uint32
+
+const (
+	SpillMeasurable SpillStates = 1 << 0 // at least one observation had its figures
+	SpillNow        SpillStates = 1 << 1 // the last one spilled
+	SpillEver       SpillStates = 1 << 2 // one did
+)
+
+// SpillRules is a set: which rule held.
+type SpillRules uint32
+
+const (
+	SpillByShared  SpillRules = 1 << 0
+	SpillByEvicted SpillRules = 1 << 1
+)
+
 // Presence bits that only reading a record needs.
 const (
 	backendInfoHasVersion uint32 = 1 << 0
@@ -363,7 +592,32 @@ const (
 	deltaHasMemory uint32 = 1 << 0
 	deltaHasDevice uint32 = 1 << 1
 	deltaHasEnergy uint32 = 1 << 2
+
+	samplerInfoHasLast uint32 = 1 << 0
+
+	trackerInfoHasLimit  uint32 = 1 << 0
+	trackerInfoHasDevice uint32 = 1 << 1
+
+	peakHasUsed         uint32 = 1 << 0
+	peakHasHostPool     uint32 = 1 << 1
+	peakHasHostResident uint32 = 1 << 2
+
+	spillSampleHasLimit   uint32 = 1 << 0
+	spillSampleHasEvicted uint32 = 1 << 1
+
+	spillInfoHasLimit       uint32 = 1 << 0
+	spillInfoHasObserved    uint32 = 1 << 1
+	spillInfoHasEvicted     uint32 = 1 << 2
+	spillInfoHasPeakEvicted uint32 = 1 << 3
+	spillInfoHasEpisode     uint32 = 1 << 4
+
+	episodeHasEnd         uint32 = 1 << 0
+	episodeHasPeakEvicted uint32 = 1 << 1
 )
 
-// textProcessName is HMN_TEXT_PROCESS_NAME: Usage.Name.
-const textProcessName = 1
+// Texts of a usage: HMN_TEXT_PROCESS_*.
+const (
+	textProcessName      = 1
+	textProcessCommand   = 3
+	textProcessContainer = 5
+)

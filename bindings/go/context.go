@@ -16,6 +16,7 @@ type ContextOptions struct {
 	OpenDeadlineMs uint32 // longest wait for a vendor library to open; 0 is 10000
 	MaxAgeMs       uint32 // readings this young share one driver call; 0: none do
 	IdleCloseMs    uint32 // a vendor library whose GPU may sleep is shut down this long after use; 0 is 2000
+	RescanMs       uint32 // all processes are looked through for GPU clients this often, known clients at each reading; 0 is 2000
 	BackendsOff    uint64 // bit n disables backend n
 }
 
@@ -35,7 +36,7 @@ func NewContext(options *ContextOptions) (*Context, error) {
 	}
 	failure := raw.NewError()
 	native := raw.NewContext(uint32(given.Flags), given.DeadlineMs, given.StaleMs, given.OpenDeadlineMs,
-		given.MaxAgeMs, given.IdleCloseMs, given.BackendsOff, failure)
+		given.MaxAgeMs, given.IdleCloseMs, given.RescanMs, given.BackendsOff, failure)
 	if failure.Status != 0 {
 		return nil, newError(failure)
 	}
@@ -94,6 +95,15 @@ func (c *Context) setPath(path Path, value []byte) error {
 func (c *Context) Backend(backend Backend) (BackendInfo, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) BackendInfo {
 		return converted(native.Backend(uint32(backend), failure), newBackendInfo)
+	})
+}
+
+// Recording is what the backends of a context with ContextRecord have read so far, as a machine file.
+// ErrState: the context does not record, or reads a simulated machine. ErrLimit: more was read than a
+// machine file may have.
+func (c *Context) Recording() (string, error) {
+	return ask(c, func(native raw.Context, failure *raw.Error) string {
+		return native.Recording(failure)
 	})
 }
 
@@ -166,6 +176,15 @@ func (c *Context) Pool(index uint32, kind PoolKind) (Pool, error) {
 func (c *Context) Telemetry(index uint32, fields TelemetryFields) (Telemetry, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) Telemetry {
 		return converted(native.Telemetry(index, uint32(fields), failure), newTelemetry)
+	})
+}
+
+// Metric reads one number of the whole device, also one that takes long. ErrRange: no such MetricID.
+// ErrUnsupported: the device has no such number, or its driver does not tell it. Other errors are those of
+// Pool.
+func (c *Context) Metric(index uint32, id MetricID, instance uint32) (Metric, error) {
+	return ask(c, func(native raw.Context, failure *raw.Error) Metric {
+		return converted(native.Metric(index, uint32(id), instance, failure), newMetric)
 	})
 }
 

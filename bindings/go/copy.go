@@ -21,11 +21,10 @@ func copySnapshot(native raw.Snapshot) (*Snapshot, error) {
 	s.pools = copied(s.info.PoolCount, native.Pools, newPool, failure)
 	s.diagnostics = copied(s.info.DiagnosticCount, native.Diagnostics, newDiagnostic, failure)
 	s.devices = copyDevices(native, s.info.DeviceCount, failure)
-	share(s.devices, s.pools)
+	s.metrics = copied(s.info.MetricCount, native.Metrics, newMetric, failure)
+	share(s.devices, s.pools, s.metrics)
 	s.usages = copied(s.info.UsageCount, native.Usages, newUsage, failure)
-	for i, name := range copyNames(native, s.info.UsageCount, failure) {
-		s.usages[i].Name = name
-	}
+	copyTexts(native, s.usages, failure)
 	return told(s, failure)
 }
 
@@ -64,43 +63,67 @@ func copyDevices(native raw.Snapshot, count uint32, failure *raw.Error) []Snapsh
 	return list
 }
 
-// share gives each device its pools, which stand in the order of the devices.
-func share(devices []SnapshotDevice, pools []Pool) {
+// share gives each device its pools and metrics, which stand in the order of the devices.
+func share(devices []SnapshotDevice, pools []Pool, metrics []Metric) {
 	for i := range devices {
-		end := 0
-		for end < len(pools) && pools[end].DeviceIndex == devices[i].Index {
-			end++
-		}
-		devices[i].Pools, pools = pools[:end:end], pools[end:]
+		index := devices[i].Index
+		devices[i].Pools, pools = split(pools, func(p *Pool) bool { return p.DeviceIndex == index })
+		devices[i].Metrics, metrics = split(metrics, func(m *Metric) bool { return m.DeviceIndex == index })
 	}
 }
 
-const likelyName = 24
+// split gives the entries at the beginning that are meant, and the rest.
+func split[T any](list []T, isMeant func(*T) bool) (own, rest []T) {
+	end := 0
+	for end < len(list) && isMeant(&list[end]) {
+		end++
+	}
+	return list[:end:end], list[end:]
+}
 
-// copyNames gives the name of each usage; all stand in one text.
-func copyNames(native raw.Snapshot, count uint32, failure *raw.Error) []Optional[string] {
-	if count == 0 || failure.Status != 0 {
-		return nil
+const likelyText = 24
+
+var textsOfUsage = [...]struct {
+	text  uint32
+	field func(*Usage) *Optional[string]
+}{
+	{textProcessName, func(u *Usage) *Optional[string] { return &u.Name }},
+	{textProcessCommand, func(u *Usage) *Optional[string] { return &u.Command }},
+	{textProcessContainer, func(u *Usage) *Optional[string] { return &u.Container }},
+}
+
+// copyTexts gives each usage its texts: those of one kind in one call, and all through one buffer.
+func copyTexts(native raw.Snapshot, usages []Usage, failure *raw.Error) {
+	if len(usages) == 0 {
+		return
 	}
-	buffer := make([]byte, count*likelyName)
-	needed := native.Texts(textProcessName, count, buffer, failure)
-	if needed > uint32(len(buffer)) {
-		buffer = make([]byte, needed)
-		needed = native.Texts(textProcessName, count, buffer, failure)
+	count := uint32(len(usages))
+	buffer := make([]byte, count*likelyText)
+	for _, of := range textsOfUsage {
+		if failure.Status != 0 {
+			return
+		}
+		needed := native.Texts(of.text, count, buffer, failure)
+		if needed > uint32(len(buffer)) {
+			buffer = make([]byte, needed)
+			needed = native.Texts(of.text, count, buffer, failure)
+		}
+		if failure.Status == 0 && count < needed && needed <= uint32(len(buffer)) {
+			splitTexts(string(buffer[:needed]), usages, of.field)
+		}
 	}
-	if failure.Status != 0 || needed > uint32(len(buffer)) {
-		return nil
-	}
-	names, rest := make([]Optional[string], count), string(buffer[:needed])
-	for i := range names {
-		end := strings.IndexByte(rest, 0)
+}
+
+// splitTexts shares out what raw.Snapshot.Texts gave.
+func splitTexts(all string, usages []Usage, field func(*Usage) *Optional[string]) {
+	for i := range usages {
+		end := strings.IndexByte(all, 0)
 		if end < 0 {
-			break
+			return
 		}
 		if end > 0 {
-			names[i] = Some(rest[1:end])
+			*field(&usages[i]) = Some(all[1:end])
 		}
-		rest = rest[end+1:]
+		all = all[end+1:]
 	}
-	return names
 }

@@ -26,7 +26,7 @@ var (
 	ErrBackend     = errors.New("a driver or tool answered with an error, or with nonsense")
 	ErrLimit       = errors.New("a limit was reached")
 	ErrOverflow    = errors.New("the result does not fit 64 bits")
-	ErrForked      = errors.New("the context was made by the parent of this process")
+	ErrForked      = errors.New("the handle was made by the parent of this process")
 	ErrBuffer      = errors.New("a buffer is too small")
 	ErrEmpty       = errors.New("it was not asked for, or there is nothing to give")
 	ErrInternal    = errors.New("a defect of the library")

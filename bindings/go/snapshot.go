@@ -31,6 +31,7 @@ type Snapshot struct {
 	pools       []Pool
 	usages      []Usage
 	diagnostics []Diagnostic
+	metrics     []Metric
 }
 
 // SnapshotDevice is a device with what a snapshot holds of it.
@@ -39,6 +40,7 @@ type SnapshotDevice struct {
 	Pools     []Pool              `json:"pools"`     // the main pool first
 	Telemetry Optional[Telemetry] `json:"telemetry"` // absent: not asked for, or not to be had
 	OwnUsage  Optional[Usage]     `json:"own_usage"` // absent: not asked for, or not to be had
+	Metrics   []Metric            `json:"metrics"`   // each single number that the sources tell
 }
 
 // Take takes a snapshot. What could not be read is a diagnostic of it, not an error. ErrNoDevice:
@@ -57,6 +59,11 @@ func (c *Context) Take(options *SnapshotOptions) (*Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
+	return newSnapshot(native)
+}
+
+// newSnapshot copies a native snapshot, and owns it from then on.
+func newSnapshot(native raw.Snapshot) (*Snapshot, error) {
 	snapshot, err := copySnapshot(native)
 	if err != nil {
 		raw.DeleteSnapshot(native)
@@ -104,8 +111,8 @@ func (s *Snapshot) Devices() []SnapshotDevice {
 	if s == nil {
 		return nil
 	}
-	devices, pools := clone(s.devices), clone(s.pools)
-	share(devices, pools)
+	devices := clone(s.devices)
+	share(devices, clone(s.pools), clone(s.metrics))
 	return devices
 }
 
@@ -125,6 +132,14 @@ func (s *Snapshot) Usages() []Usage {
 	return clone(s.usages)
 }
 
+// Metrics are all single numbers by device index, in memory of the caller's own.
+func (s *Snapshot) Metrics() []Metric {
+	if s == nil {
+		return nil
+	}
+	return clone(s.metrics)
+}
+
 // Diagnostics are the reasons why something is missing, in memory of the caller's own.
 func (s *Snapshot) Diagnostics() []Diagnostic {
 	if s == nil {
@@ -139,7 +154,7 @@ func (s *Snapshot) Device(i int) (SnapshotDevice, error) {
 		return SnapshotDevice{}, ErrClosed
 	}
 	device, err := at(s.devices, i)
-	device.Pools = clone(device.Pools)
+	device.Pools, device.Metrics = clone(device.Pools), clone(device.Metrics)
 	return device, err
 }
 
@@ -157,6 +172,14 @@ func (s *Snapshot) Usage(i int) (Usage, error) {
 		return Usage{}, ErrClosed
 	}
 	return at(s.usages, i)
+}
+
+// Metric is the metric at a position of Metrics. ErrRange: past the end.
+func (s *Snapshot) Metric(i int) (Metric, error) {
+	if s == nil {
+		return Metric{}, ErrClosed
+	}
+	return at(s.metrics, i)
 }
 
 // Diagnostic is the diagnostic at a position of Diagnostics. ErrRange: past the end.

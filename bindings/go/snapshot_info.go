@@ -13,9 +13,10 @@ type SnapshotInfo struct {
 	UsageCount             uint32  `json:"usage_count"`
 	DiagnosticCount        uint32  `json:"diagnostic_count"`
 	UnreadableProcessCount uint32  `json:"unreadable_process_count"` // processes listed by a driver that the system would not describe
-	UnixTimeNs             uint64  `json:"unix_time_ns"`             // when it was begun, since 1970
-	MonotonicNs            uint64  `json:"monotonic_ns"`             // the same by the clock that never jumps
-	DurationNs             uint64  `json:"duration_ns"`              // how long it took
+	MetricCount            uint32  `json:"metric_count"`
+	UnixTimeNs             uint64  `json:"unix_time_ns"` // when it was begun, since 1970
+	MonotonicNs            uint64  `json:"monotonic_ns"` // the same by the clock that never jumps
+	DurationNs             uint64  `json:"duration_ns"`  // how long it took
 }
 
 func newSnapshotInfo(from *raw.SnapshotInfo) SnapshotInfo {
@@ -27,6 +28,7 @@ func newSnapshotInfo(from *raw.SnapshotInfo) SnapshotInfo {
 		UsageCount:             from.UsageCount,
 		DiagnosticCount:        from.DiagnosticCount,
 		UnreadableProcessCount: from.UnreadableProcessCount,
+		MetricCount:            from.MetricCount,
 		UnixTimeNs:             from.UnixTimeNs,
 		MonotonicNs:            from.MonotonicNs,
 		DurationNs:             from.DurationNs,

@@ -32,7 +32,9 @@ type Usage struct {
 	BusyPercent       Optional[float64]    `json:"busy_percent"`
 	WindowNs          Optional[uint64]     `json:"window_ns"` // what BusyPercent averages over
 	AgeNs             uint64               `json:"age_ns"`    // since the driver was asked
-	Name              Optional[string]     `json:"name"`      // command name; of a snapshot's usages alone
+	Name              Optional[string]     `json:"name"`      // command name; of a snapshot's usages alone, as the next two
+	Command           Optional[string]     `json:"command"`   // command line, a blank between arguments
+	Container         Optional[string]     `json:"container"` // "<runtime>:<id>"
 }
 
 func newUsage(from *raw.Usage) Usage {

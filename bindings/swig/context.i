@@ -10,13 +10,16 @@ typedef struct {
 %newobject Context::device;
 %newobject Context::pool;
 %newobject Context::telemetry;
+%newobject Context::metric;
 %newobject Context::usage;
 %newobject Context::own_usage;
 %newobject Context::take;
+%newobject Context::recording;
 
 %extend Context {
   Context(hmn_flags flags, uint32_t deadline_ms, uint32_t stale_ms, uint32_t open_deadline_ms,
-          uint32_t max_age_ms, uint32_t idle_close_ms, uint64_t backends_off, hmn_error *error) {
+          uint32_t max_age_ms, uint32_t idle_close_ms, uint32_t rescan_ms, uint64_t backends_off,
+          hmn_error *error) {
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
@@ -25,6 +28,7 @@ typedef struct {
     options.open_deadline_ms = open_deadline_ms;
     options.max_age_ms = max_age_ms;
     options.idle_close_ms = idle_close_ms;
+    options.rescan_ms = rescan_ms;
     options.backends_off = backends_off;
     hmn_context_create(&options, &made, error);
     return made;
@@ -36,6 +40,9 @@ typedef struct {
   }
   hmn_backend_info *backend(uint32_t backend, hmn_error *error) {
     HMN_ASK(hmn_backend_info, hmn_context_backend($self, backend, out, error));
+  }
+  char *recording(hmn_error *error) {
+    HMN_TEXT(hmn_context_recording($self, buffer, capacity, &needed));
   }
   hmn_process_memory *process_memory(uint32_t pid, hmn_flags fields, hmn_error *error) {
     HMN_ASK(hmn_process_memory, hmn_process_memory_read($self, pid, fields, out, error));
@@ -64,6 +71,9 @@ typedef struct {
   }
   hmn_telemetry *telemetry(uint32_t device_index, hmn_flags fields, hmn_error *error) {
     HMN_ASK(hmn_telemetry, hmn_telemetry_read($self, device_index, fields, out, error));
+  }
+  hmn_metric *metric(uint32_t device_index, uint32_t metric, uint32_t instance, hmn_error *error) {
+    HMN_ASK(hmn_metric, hmn_metric_read($self, device_index, metric, instance, out, error));
   }
   hmn_usage *usage(uint32_t device_index, uint32_t pid, hmn_error *error) {
     HMN_ASK(hmn_usage, hmn_usage_read($self, device_index, pid, out, error));

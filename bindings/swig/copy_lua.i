@@ -60,11 +60,30 @@ static int hmn_lua_copy_pools(lua_State *L, const hmn_snapshot *snapshot, uint32
   return 0;
 }
 
+/* The same of metrics. */
+static int hmn_lua_copy_metrics(lua_State *L, const hmn_snapshot *snapshot, uint32_t index, uint32_t *next,
+                                uint32_t count, int all) {
+  hmn_metric row;
+  int own = 0;
+  for (; *next < count; ++*next) {
+    HMN_LUA_ROW(row, hmn_snapshot_metric(snapshot, *next, &row));
+    if (row.device_index > index) break;
+    hmn_lua_push_hmn_metric(L, &row);
+    if (row.device_index == index) {
+      lua_pushvalue(L, -1);
+      lua_rawseti(L, -3, ++own);
+    }
+    lua_rawseti(L, all, (int)*next + 1);
+  }
+  return 0;
+}
+
 static int hmn_lua_copy_devices(lua_State *L, const hmn_snapshot *snapshot, const hmn_snapshot_info *info) {
   const int all = lua_gettop(L) + 1;
-  uint32_t i, next = 0;
+  uint32_t i, next_pool = 0, next_metric = 0;
   hmn_device row;
   lua_createtable(L, (int)info->pool_count, 0);
+  lua_createtable(L, (int)info->metric_count, 0);
   lua_createtable(L, (int)info->device_count, 0);
   for (i = 0; i < info->device_count; ++i) {
     int failed;
@@ -73,30 +92,39 @@ static int hmn_lua_copy_devices(lua_State *L, const hmn_snapshot *snapshot, cons
     HMN_LUA_PART(hmn_telemetry, "telemetry", hmn_snapshot_telemetry(snapshot, i, &part));
     HMN_LUA_PART(hmn_usage, "own_usage", hmn_snapshot_self(snapshot, i, &part));
     lua_createtable(L, 1, 0);
-    failed = hmn_lua_copy_pools(L, snapshot, row.index, &next, info->pool_count, all);
+    failed = hmn_lua_copy_pools(L, snapshot, row.index, &next_pool, info->pool_count, all);
     if (failed) return failed;
     lua_setfield(L, -2, "pools");
+    lua_newtable(L);
+    failed = hmn_lua_copy_metrics(L, snapshot, row.index, &next_metric, info->metric_count, all + 1);
+    if (failed) return failed;
+    lua_setfield(L, -2, "metrics");
     lua_rawseti(L, -2, (int)i + 1);
   }
-  lua_setfield(L, -3, "devices");
+  lua_setfield(L, -4, "devices");
+  lua_setfield(L, -3, "metrics");
   lua_setfield(L, -2, "pools");
   return 0;
 }
 
-static hmn_status hmn_lua_push_name(lua_State *L, const hmn_snapshot *snapshot, uint32_t i) {
-  char room[64];
-  char *name = room;
+/* Sets a text of usage i as a field of the table on top; one that is not known is left out. */
+static hmn_status hmn_lua_copy_text(lua_State *L, const hmn_snapshot *snapshot, uint32_t text, uint32_t i,
+                                    const char *field) {
+  char room[256];
+  char *found = room;
   uint32_t needed = 0;
-  hmn_status status = hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_NAME, i, name, sizeof room, &needed);
+  hmn_status status = hmn_snapshot_text(snapshot, text, i, found, sizeof room, &needed);
+  if (status == HMN_E_EMPTY) return HMN_OK;
   if (status == HMN_E_BUFFER) {
-    name = (char *)lua_newuserdata(L, needed);
-    status = hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_NAME, i, name, needed, &needed);
-    lua_pushstring(L, status == HMN_OK ? name : "");
+    found = (char *)lua_newuserdata(L, needed);
+    status = hmn_snapshot_text(snapshot, text, i, found, needed, &needed);
+    lua_pushstring(L, status == HMN_OK ? found : "");
     lua_replace(L, -2);
   } else {
-    lua_pushstring(L, status == HMN_OK ? name : NULL);
+    lua_pushstring(L, status == HMN_OK ? found : "");
   }
-  return status == HMN_E_EMPTY ? HMN_OK : status;
+  lua_setfield(L, -2, field);
+  return status;
 }
 
 static int hmn_lua_copy_processes(lua_State *L, const hmn_snapshot *snapshot, uint32_t count) {
@@ -107,9 +135,10 @@ static int hmn_lua_copy_processes(lua_State *L, const hmn_snapshot *snapshot, ui
     hmn_status status;
     HMN_LUA_ROW(row, hmn_snapshot_usage(snapshot, i, &row));
     hmn_lua_push_hmn_usage(L, &row);
-    status = hmn_lua_push_name(L, snapshot, i);
-    if (status != HMN_OK) return hmn_lua_refuse(L, status);
-    lua_setfield(L, -2, "name");
+    if ((status = hmn_lua_copy_text(L, snapshot, HMN_TEXT_PROCESS_NAME, i, "name")) != HMN_OK ||
+        (status = hmn_lua_copy_text(L, snapshot, HMN_TEXT_PROCESS_COMMAND, i, "command")) != HMN_OK ||
+        (status = hmn_lua_copy_text(L, snapshot, HMN_TEXT_PROCESS_CONTAINER, i, "container")) != HMN_OK)
+      return hmn_lua_refuse(L, status);
     lua_rawseti(L, -2, (int)i + 1);
   }
   lua_setfield(L, -2, "processes");
@@ -134,7 +163,7 @@ static int hmn_lua_copy(lua_State *L) {
   hmn_snapshot_info info;
   int failed;
   HMN_LUA_ROW(info, hmn_snapshot_read(snapshot, &info));
-  lua_createtable(L, 0, 8);
+  lua_createtable(L, 0, 9);
   if ((failed = hmn_lua_copy_parts(L, snapshot)) != 0 ||
       (failed = hmn_lua_copy_devices(L, snapshot, &info)) != 0 ||
       (failed = hmn_lua_copy_processes(L, snapshot, info.usage_count)) != 0 ||

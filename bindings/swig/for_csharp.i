@@ -28,6 +28,9 @@
 %enddef
 HMN_HANDLE(Context, ContextHandle)
 HMN_HANDLE(Snapshot, SnapshotHandle)
+HMN_HANDLE(Sampler, SamplerHandle)
+HMN_HANDLE(Tracker, TrackerHandle)
+HMN_HANDLE(Spill, SpillHandle)
 %typemap(imtype) void *address "global::System.IntPtr"
 %typemap(cstype) void *address "global::System.IntPtr"
 %typemap(csin) void *address "$csinput"
@@ -45,10 +48,23 @@ HMN_POINTER(hmn_system_memory)
 HMN_POINTER(hmn_device)
 HMN_POINTER(hmn_pool)
 HMN_POINTER(hmn_telemetry)
+HMN_POINTER(hmn_metric)
 HMN_POINTER(hmn_usage)
 HMN_POINTER(hmn_snapshot_info)
 HMN_POINTER(hmn_diagnostic)
 HMN_POINTER(hmn_delta)
+HMN_POINTER(hmn_sampler_info)
+HMN_POINTER(hmn_peak)
+HMN_POINTER(hmn_tracker_info)
+HMN_POINTER(hmn_tag)
+HMN_POINTER(hmn_spill_info)
+HMN_POINTER(hmn_episode)
+
+%typemap(ctype) const hmn_u64 *list "void *"
+%typemap(imtype) const hmn_u64 *list "ulong[]"
+%typemap(cstype) const hmn_u64 *list "ulong[]"
+%typemap(csin) const hmn_u64 *list "$csinput"
+%typemap(in) const hmn_u64 *list "$1 = ($1_ltype)$input;"
 
 // A value or null. Read before the record can be ended: the caller holds it.
 %define HMN_NULLABLE(kind, name)
@@ -80,6 +96,9 @@ HMN_NULLABLE(f64, double)
 %inline %{
 void end_context(void *address) { hmn_context_destroy((hmn_context *)address); }
 void end_snapshot(void *address) { hmn_snapshot_destroy((hmn_snapshot *)address); }
+void end_sampler(void *address) { hmn_sampler_destroy((hmn_sampler *)address); }
+void end_tracker(void *address) { hmn_tracker_destroy((hmn_tracker *)address); }
+void end_spill(void *address) { hmn_spill_destroy((hmn_spill *)address); }
 /* Ends a text that a function with an `error` made, or a record of any kind. */
 void release(void *address) { free(address); }
 %}

@@ -42,6 +42,12 @@ HMN_GO_TEXT(name)
   $2 = (uint32_t)$input.len;
 %}
 
+%typemap(gotype) (const hmn_u64 *list, uint32_t count) "[]uint64"
+%typemap(in) (const hmn_u64 *list, uint32_t count) %{
+  $1 = (hmn_u64 *)$input.array;
+  $2 = (uint32_t)$input.len;
+%}
+
 %define HMN_GO_RECORD(record, Type)
 %ignore record;
 %typemap(gotype) record * "*Type"
@@ -61,10 +67,17 @@ HMN_GO_RECORD(hmn_system_memory, SystemMemory)
 HMN_GO_RECORD(hmn_device, Device)
 HMN_GO_RECORD(hmn_pool, Pool)
 HMN_GO_RECORD(hmn_telemetry, Telemetry)
+HMN_GO_RECORD(hmn_metric, Metric)
 HMN_GO_RECORD(hmn_usage, Usage)
 HMN_GO_RECORD(hmn_snapshot_info, SnapshotInfo)
 HMN_GO_RECORD(hmn_diagnostic, Diagnostic)
 HMN_GO_RECORD(hmn_delta, Delta)
+HMN_GO_RECORD(hmn_sampler_info, SamplerInfo)
+HMN_GO_RECORD(hmn_peak, Peak)
+HMN_GO_RECORD(hmn_tracker_info, TrackerInfo)
+HMN_GO_RECORD(hmn_tag, Tag)
+HMN_GO_RECORD(hmn_spill_info, SpillInfo)
+HMN_GO_RECORD(hmn_episode, Episode)
 
 // Fills a list from the snapshot's first on. The caller has set struct_size of the first record: the
 // size of each as Go knows it. A record that the snapshot does not hold gets struct_size 0.
@@ -89,6 +102,7 @@ HMN_GO_LIST(hmn_telemetry, telemetries, hmn_snapshot_telemetry)
 HMN_GO_LIST(hmn_usage, own_usages, hmn_snapshot_self)
 HMN_GO_LIST(hmn_pool, pools, hmn_snapshot_pool)
 HMN_GO_LIST(hmn_usage, usages, hmn_snapshot_usage)
+HMN_GO_LIST(hmn_metric, metrics, hmn_snapshot_metric)
 HMN_GO_LIST(hmn_diagnostic, diagnostics, hmn_snapshot_diagnostic)
 
 %extend Snapshot {

@@ -6,6 +6,9 @@
 // No name that another module of SWIG could have.
 %rename(HypomnesisContext) Context;
 %rename(HypomnesisSnapshot) Snapshot;
+%rename(HypomnesisSampler) Sampler;
+%rename(HypomnesisTracker) Tracker;
+%rename(HypomnesisSpill) Spill;
 %begin %{
 #define SWIG_TYPE_TABLE hypomnesis
 %}
@@ -77,6 +80,22 @@ static const char *hmn_lua_to_text(lua_State *L, int index, const char *name) {
   return text;
 }
 
+/* A list of whole numbers, in memory that is Lua's. */
+static uint64_t *hmn_lua_to_list(lua_State *L, int index, uint32_t *count) {
+  uint64_t *list;
+  uint32_t i;
+  if (lua_type(L, index) != LUA_TTABLE)
+    luaL_error(L, "bad argument 'list' (table expected, got %s)", luaL_typename(L, index));
+  *count = (uint32_t)lua_rawlen(L, index);
+  list = (uint64_t *)lua_newuserdata(L, ((size_t)*count + 1) * sizeof *list);
+  for (i = 0; i < *count; ++i) {
+    lua_rawgeti(L, index, (int)i + 1);
+    list[i] = hmn_lua_to_u64(L, lua_gettop(L), "list");
+    lua_pop(L, 1);
+  }
+  return list;
+}
+
 /* ---- results ---- */
 
 static void hmn_lua_push_hmn_error(lua_State *L, const hmn_error *record);
@@ -88,6 +107,16 @@ static int hmn_lua_failure(lua_State *L, const hmn_error *error) {
   HMN_LUA_PUSH(error->status);
   hmn_lua_push_hmn_error(L, error);
   return 4;
+}
+
+/* A number that this Lua cannot hold: a failure that has its digits. */
+static int hmn_lua_too_large(lua_State *L, uint64_t number) {
+  hmn_error error;
+  memset(&error, 0, sizeof error);
+  error.status = HMN_E_OVERFLOW;
+  snprintf(error.message, sizeof error.message, "the result is %llu, which a number of %s cannot hold exactly",
+           (unsigned long long)number, LUA_VERSION);
+  return hmn_lua_failure(L, &error);
 }
 
 /* Bits that are set: how many fields of a record are there, more or less. */
@@ -197,6 +226,11 @@ SWIGEXPORT int luaopen_hypomnesis_core(lua_State *L) {
 static int _wrap_new_HypomnesisContext(lua_State *L);
 static int hmn_lua_open(lua_State *L) { return _wrap_new_HypomnesisContext(L); }
 %}
+%native(open_tracker) int hmn_lua_open_tracker(lua_State *L);
+%{
+static int _wrap_new_HypomnesisTracker(lua_State *L);
+static int hmn_lua_open_tracker(lua_State *L) { return _wrap_new_HypomnesisTracker(L); }
+%}
 
 // A handle is told by its metatable: SWIG's own check reads what any userdata points to.
 %{
@@ -221,6 +255,9 @@ static void *hmn_lua_to_handle(lua_State *L, int index, const char *class_name, 
 %typemap(in) Snapshot *, const Snapshot * %{
   $1 = ($1_ltype)hmn_lua_to_handle(L, $input, "HypomnesisSnapshot", "$1_name");
 %}
+%typemap(in) Sampler * %{ $1 = ($1_ltype)hmn_lua_to_handle(L, $input, "HypomnesisSampler", "$1_name"); %}
+%typemap(in) Tracker * %{ $1 = ($1_ltype)hmn_lua_to_handle(L, $input, "HypomnesisTracker", "$1_name"); %}
+%typemap(in) Spill * %{ $1 = ($1_ltype)hmn_lua_to_handle(L, $input, "HypomnesisSpill", "$1_name"); %}
 
 // Destroys what a handle holds, now. Again is fine.
 %native(close) int hmn_lua_close(lua_State *L);
@@ -228,11 +265,18 @@ static void *hmn_lua_to_handle(lua_State *L, int index, const char *class_name, 
 static int hmn_lua_close(lua_State *L) {
   swig_lua_userdata *context = hmn_lua_test_handle(L, 1, "HypomnesisContext");
   swig_lua_userdata *snapshot = hmn_lua_test_handle(L, 1, "HypomnesisSnapshot");
-  swig_lua_userdata *handle = context ? context : snapshot;
+  swig_lua_userdata *sampler = hmn_lua_test_handle(L, 1, "HypomnesisSampler");
+  swig_lua_userdata *tracker = hmn_lua_test_handle(L, 1, "HypomnesisTracker");
+  swig_lua_userdata *spill = hmn_lua_test_handle(L, 1, "HypomnesisSpill");
+  swig_lua_userdata *handle = context ? context : snapshot ? snapshot : sampler ? sampler : tracker ? tracker : spill;
   if (!handle)
-    return luaL_error(L, "bad argument 'handle' (context or snapshot expected, got %s)", luaL_typename(L, 1));
+    return luaL_error(L, "bad argument 'handle' (context, snapshot, sampler, tracker or spill expected, got %s)",
+                      luaL_typename(L, 1));
   if (context) hmn_context_destroy((hmn_context *)handle->ptr);
-  else hmn_snapshot_destroy((hmn_snapshot *)handle->ptr);
+  else if (snapshot) hmn_snapshot_destroy((hmn_snapshot *)handle->ptr);
+  else if (sampler) hmn_sampler_destroy((hmn_sampler *)handle->ptr);
+  else if (tracker) hmn_tracker_destroy((hmn_tracker *)handle->ptr);
+  else hmn_spill_destroy((hmn_spill *)handle->ptr);
   handle->own = 0;
   handle->ptr = NULL;
   return 0;
@@ -247,6 +291,15 @@ static int hmn_lua_close(lua_State *L) {
   $1 = lua_isnoneornil(L, $input) ? NULL : ($1_ltype)hmn_lua_to_text(L, $input, "$1_name");
 %}
 %typemap(out) uint32_t %{ HMN_LUA_PUSH($1); SWIG_arg++; %}
+%typemap(out) uint64_t %{
+  if ($1 > HMN_LUA_MOST) return hmn_lua_too_large(L, $1);
+  HMN_LUA_PUSH($1);
+  SWIG_arg++;
+%}
+%typemap(in) (const hmn_u64 *list, uint32_t count) %{
+  $1 = hmn_lua_to_list(L, $input, &$2);
+%}
+
 
 %typemap(in, numinputs=0) hmn_error *error (hmn_error told) {
   memset(&told, 0, sizeof told);

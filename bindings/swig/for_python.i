@@ -111,6 +111,23 @@ static void hmn_raise(const hmn_error *error) {
 }
 %typemap(freearg) const char * ""
 
+// A list of whole numbers.
+%typemap(in) (const hmn_u64 *list, uint32_t count) {
+  PyObject *items = PySequence_Fast($input, "a list of whole numbers is wanted");
+  Py_ssize_t i, length = items ? PySequence_Fast_GET_SIZE(items) : 0;
+  $1 = items ? (hmn_u64 *)PyMem_Malloc(((size_t)length + 1) * sizeof(uint64_t)) : NULL;
+  for (i = 0; $1 && i < length && !PyErr_Occurred(); ++i)
+    $1[i] = PyLong_AsUnsignedLongLong(PySequence_Fast_GET_ITEM(items, i));
+  $2 = (uint32_t)length;
+  Py_XDECREF(items);
+  if (!$1 && !PyErr_Occurred()) PyErr_NoMemory();
+  if (PyErr_Occurred()) {
+    PyMem_Free($1);
+    SWIG_fail;
+  }
+}
+%typemap(freearg) (const hmn_u64 *list, uint32_t count) "PyMem_Free($1);"
+
 %define HMN_VALUES(record)
 %typemap(out) record * { $result = hmn_values_of(record ## _values, $1); }
 %typemap(newfree) record * "free($1);"
@@ -122,6 +139,9 @@ static void hmn_raise(const hmn_error *error) {
 %nothread hmn_feature;
 %nothread hmn_status_name;
 %nothread hmn_backend_name;
+%nothread hmn_metric_name;
+%nothread hmn_metric_unit;
+%nothread hmn_metric_instance_name;
 %nothread format_bytes;
 %nothread size_of;
 %nothread library_path;
@@ -135,12 +155,43 @@ static void hmn_raise(const hmn_error *error) {
 %nothread Snapshot::own_usage;
 %nothread Snapshot::pool;
 %nothread Snapshot::usage;
+%nothread Snapshot::metric;
 %nothread Snapshot::diagnostic;
 %nothread Snapshot::text;
 %nothread Snapshot::device_line;
 %nothread Snapshot::delta_since;
 %nothread Snapshot::delta_line;
 %nothread Snapshot::before_after_lines;
+%nothread Context::sampler;
+%nothread Sampler::start;
+%nothread Sampler::stop;
+%nothread Sampler::info;
+%nothread Sampler::latest_pool;
+%nothread Sampler::latest_telemetry;
+%nothread Sampler::device_peak;
+%nothread hmn_dtype_bits;
+%nothread hmn_dtype_name;
+%nothread dtype_from_name;
+%nothread estimate_tensor;
+%nothread estimate_packed;
+%nothread estimate_attention;
+%nothread estimate_cache;
+%nothread estimate_overhead;
+%nothread estimate_sum;
+%nothread Context::tracker;
+%nothread Tracker::allocate;
+%nothread Tracker::release;
+%nothread Tracker::set_limit;
+%nothread Tracker::reset;
+%nothread Tracker::tag;
+%nothread Tracker::info;
+%nothread Tracker::read_tag;
+%nothread Context::spill;
+%nothread lone_spill;
+%nothread Spill::observe_snapshot;
+%nothread Spill::feed;
+%nothread Spill::info;
+%nothread Spill::episode;
 
 %inline %{
 /* An instance of `type`, its slots set in order: what __init__ of a frozen dataclass does at many times

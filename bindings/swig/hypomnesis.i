@@ -23,6 +23,12 @@
 /* Methods of these names cannot be taken for the library's functions. */
 typedef hmn_context Context;
 typedef hmn_snapshot Snapshot;
+typedef hmn_sampler Sampler;
+typedef hmn_tracker Tracker;
+typedef hmn_spill Spill;
+
+/* A number of a list: uint64_t as C has it, which SWIG takes for unsigned long long. */
+typedef uint64_t hmn_u64;
 
 /* Pointers to a present value, NULL when it is absent. */
 typedef uint64_t hmn_opt_u64;
@@ -54,6 +60,16 @@ static char *hmn_buffer(uint32_t size, hmn_error *error) {
   char *buffer = (char *)malloc(size);
   if (!buffer) hmn_refuse(error, HMN_E_NO_MEMORY, "out of memory");
   return buffer;
+}
+
+/* Methods of Context come in front of what their own file says. */
+static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedicated_threshold_bytes,
+                                      uint64_t growth_bytes) {
+  hmn_spill_options options = {sizeof options};
+  options.episode_capacity = episode_capacity;
+  options.dedicated_threshold_bytes = dedicated_threshold_bytes;
+  options.growth_bytes = growth_bytes;
+  return options;
 }
 
 /* Fills `out` by CALL, which gives a status and reports to `error` itself. */
@@ -157,3 +173,7 @@ static const hmn_opt_ ## kind *record ## _ ## field ## _get(record *self) {
 %include "library.i"
 %include "context.i"
 %include "snapshot.i"
+%include "sampler.i"
+%include "estimate.i"
+%include "tracker.i"
+%include "spill.i"

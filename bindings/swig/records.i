@@ -131,6 +131,21 @@ HMN_OPTIONAL(hmn_telemetry, u64, pcie_rx_bytes, HMN_TELEMETRY_HAS_PCIE_RX)
 HMN_OPTIONAL(hmn_telemetry, u64, pcie_tx_bytes, HMN_TELEMETRY_HAS_PCIE_TX)
 HMN_OPTIONAL(hmn_telemetry, u64, window_ns, HMN_TELEMETRY_HAS_WINDOW)
 
+HMN_RECORD(hmn_metric)
+typedef struct {
+  hmn_flags present;
+  hmn_flags notes;
+  uint32_t backend;
+  uint32_t device_index;
+  uint32_t id;
+  uint32_t instance;
+  uint64_t age_ns;
+} hmn_metric;
+HMN_OPTIONAL(hmn_metric, u32, pid, HMN_METRIC_HAS_PID)
+HMN_OPTIONAL(hmn_metric, f64, value, HMN_METRIC_HAS_VALUE)
+HMN_OPTIONAL(hmn_metric, u64, count, HMN_METRIC_HAS_COUNT)
+HMN_OPTIONAL(hmn_metric, u64, window_ns, HMN_METRIC_HAS_WINDOW)
+
 HMN_RECORD(hmn_usage)
 typedef struct {
   hmn_flags present;
@@ -171,6 +186,7 @@ typedef struct {
   uint32_t usage_count;
   uint32_t diagnostic_count;
   uint32_t unreadable_process_count;
+  uint32_t metric_count;
   uint64_t unix_time_ns;
   uint64_t monotonic_ns;
   uint64_t duration_ns;
@@ -206,3 +222,98 @@ typedef struct {
 HMN_OPTIONAL(hmn_delta, i64, memory_bytes, HMN_DELTA_HAS_MEMORY)
 HMN_OPTIONAL(hmn_delta, i64, device_bytes, HMN_DELTA_HAS_DEVICE)
 HMN_OPTIONAL(hmn_delta, f64, energy_joules, HMN_DELTA_HAS_ENERGY)
+
+HMN_RECORD(hmn_sampler_info)
+typedef struct {
+  hmn_flags present;
+  hmn_flags notes;
+  uint32_t state;
+  uint32_t pending;
+  uint64_t taken_count;
+  uint64_t dropped_count;
+  uint64_t late_count;
+  uint64_t failed_count;
+} hmn_sampler_info;
+HMN_OPTIONAL(hmn_sampler_info, i32, last_status, HMN_SAMPLER_INFO_HAS_LAST)
+HMN_OPTIONAL(hmn_sampler_info, u64, last_monotonic_ns, HMN_SAMPLER_INFO_HAS_LAST)
+
+HMN_RECORD(hmn_peak)
+typedef struct {
+  hmn_flags present;
+  hmn_flags notes;
+  uint32_t backend;
+  uint32_t device_index;
+  uint32_t pid;
+  uint32_t accounting;
+} hmn_peak;
+HMN_OPTIONAL(hmn_peak, u64, used_bytes, HMN_PEAK_HAS_USED)
+HMN_OPTIONAL(hmn_peak, u64, host_pool_bytes, HMN_PEAK_HAS_HOST_POOL)
+HMN_OPTIONAL(hmn_peak, u64, host_resident_bytes, HMN_PEAK_HAS_HOST_RESIDENT)
+HMN_OPTIONAL(hmn_peak, u64, used_monotonic_ns, HMN_PEAK_HAS_USED)
+
+HMN_RECORD(hmn_tracker_info)
+typedef struct {
+  hmn_flags present;
+  hmn_flags notes;
+  uint32_t tag_count;
+  uint64_t allocated_bytes;
+  uint64_t peak_bytes;
+  uint64_t refused_count;
+} hmn_tracker_info;
+HMN_OPTIONAL(hmn_tracker_info, u32, device_index, HMN_TRACKER_INFO_HAS_DEVICE)
+HMN_OPTIONAL(hmn_tracker_info, u64, limit_bytes, HMN_TRACKER_INFO_HAS_LIMIT)
+
+HMN_RECORD(hmn_tag)
+typedef struct {
+  hmn_flags present;
+  hmn_flags notes;
+  uint32_t number;
+  uint64_t allocated_bytes;
+  uint64_t peak_bytes;
+  char name[64];
+} hmn_tag;
+
+HMN_RECORD(hmn_spill_info)
+typedef struct {
+  hmn_flags present;
+  hmn_flags notes;
+  uint32_t backend;
+  uint32_t device_index;
+  hmn_flags state;
+  hmn_flags rules;
+  hmn_status status;
+  uint64_t observation_count;
+  uint64_t skipped_count;
+  uint64_t episode_count;
+  uint64_t first_episode;
+  uint64_t total_ns;
+  char message[256];
+} hmn_spill_info;
+HMN_OPTIONAL(hmn_spill_info, u64, limit_bytes, HMN_SPILL_INFO_HAS_LIMIT)
+HMN_OPTIONAL(hmn_spill_info, u64, dedicated_bytes, HMN_SPILL_INFO_HAS_OBSERVED)
+HMN_OPTIONAL(hmn_spill_info, u64, shared_bytes, HMN_SPILL_INFO_HAS_OBSERVED)
+HMN_OPTIONAL(hmn_spill_info, u64, evicted_bytes, HMN_SPILL_INFO_HAS_EVICTED)
+HMN_OPTIONAL(hmn_spill_info, u64, peak_dedicated_bytes, HMN_SPILL_INFO_HAS_OBSERVED)
+HMN_OPTIONAL(hmn_spill_info, u64, peak_shared_bytes, HMN_SPILL_INFO_HAS_OBSERVED)
+HMN_OPTIONAL(hmn_spill_info, u64, peak_evicted_bytes, HMN_SPILL_INFO_HAS_PEAK_EVICTED)
+HMN_OPTIONAL(hmn_spill_info, u64, baseline_shared_bytes, HMN_SPILL_INFO_HAS_OBSERVED)
+HMN_OPTIONAL(hmn_spill_info, u64, baseline_evicted_bytes, HMN_SPILL_INFO_HAS_PEAK_EVICTED)
+HMN_OPTIONAL(hmn_spill_info, u64, longest_ns, HMN_SPILL_INFO_HAS_EPISODE)
+HMN_OPTIONAL(hmn_spill_info, u64, longest_episode, HMN_SPILL_INFO_HAS_EPISODE)
+HMN_OPTIONAL(hmn_spill_info, text, first_label, HMN_SPILL_INFO_HAS_EPISODE)
+
+HMN_RECORD(hmn_episode)
+typedef struct {
+  hmn_flags present;
+  hmn_flags notes;
+  hmn_flags rules;
+  uint64_t number;
+  uint64_t observation_count;
+  uint64_t peak_shared_bytes;
+  uint64_t start_monotonic_ns;
+  uint64_t duration_ns;
+  char start_label[64];
+} hmn_episode;
+HMN_OPTIONAL(hmn_episode, u64, peak_evicted_bytes, HMN_EPISODE_HAS_PEAK_EVICTED)
+HMN_OPTIONAL(hmn_episode, u64, end_monotonic_ns, HMN_EPISODE_HAS_END)
+HMN_OPTIONAL(hmn_episode, text, end_label, HMN_EPISODE_HAS_END)

@@ -83,7 +83,7 @@ HMN_LUA_RECORD(hmn_system_memory)
 
 %{
 static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
-  lua_createtable(L, 0, 10 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 11 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, index);
@@ -206,6 +206,27 @@ static void hmn_lua_push_hmn_telemetry(lua_State *L, const hmn_telemetry *record
 HMN_LUA_RECORD(hmn_telemetry)
 
 %{
+static void hmn_lua_push_hmn_metric(lua_State *L, const hmn_metric *record) {
+  lua_createtable(L, 0, 6 + hmn_lua_count(record->present));
+  HMN_LUA_FIELD(u32, notes);
+  HMN_LUA_FIELD(u32, backend);
+  HMN_LUA_FIELD(u32, device_index);
+  if (record->present & HMN_METRIC_HAS_PID)
+    HMN_LUA_FIELD(u32, pid);
+  HMN_LUA_FIELD(u32, id);
+  HMN_LUA_FIELD(u32, instance);
+  if (record->present & HMN_METRIC_HAS_VALUE)
+    HMN_LUA_FIELD(f64, value);
+  if (record->present & HMN_METRIC_HAS_COUNT)
+    HMN_LUA_FIELD(u64, count);
+  if (record->present & HMN_METRIC_HAS_WINDOW)
+    HMN_LUA_FIELD(u64, window_ns);
+  HMN_LUA_FIELD(u64, age_ns);
+}
+%}
+HMN_LUA_RECORD(hmn_metric)
+
+%{
 static void hmn_lua_push_hmn_usage(lua_State *L, const hmn_usage *record) {
   lua_createtable(L, 0, 8 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
@@ -257,7 +278,7 @@ HMN_LUA_RECORD(hmn_usage)
 
 %{
 static void hmn_lua_push_hmn_snapshot_info(lua_State *L, const hmn_snapshot_info *record) {
-  lua_createtable(L, 0, 10);
+  lua_createtable(L, 0, 11);
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, collect);
   HMN_LUA_FIELD(u32, device_count);
@@ -265,6 +286,7 @@ static void hmn_lua_push_hmn_snapshot_info(lua_State *L, const hmn_snapshot_info
   HMN_LUA_FIELD(u32, usage_count);
   HMN_LUA_FIELD(u32, diagnostic_count);
   HMN_LUA_FIELD(u32, unreadable_process_count);
+  HMN_LUA_FIELD(u32, metric_count);
   HMN_LUA_FIELD(u64, unix_time_ns);
   HMN_LUA_FIELD(u64, monotonic_ns);
   HMN_LUA_FIELD(u64, duration_ns);
@@ -313,3 +335,133 @@ static void hmn_lua_push_hmn_delta(lua_State *L, const hmn_delta *record) {
 }
 %}
 HMN_LUA_RECORD(hmn_delta)
+
+%{
+static void hmn_lua_push_hmn_sampler_info(lua_State *L, const hmn_sampler_info *record) {
+  lua_createtable(L, 0, 7 + hmn_lua_count(record->present));
+  HMN_LUA_FIELD(u32, notes);
+  HMN_LUA_FIELD(u32, state);
+  HMN_LUA_FIELD(u32, pending);
+  if (record->present & HMN_SAMPLER_INFO_HAS_LAST)
+    HMN_LUA_FIELD(i32, last_status);
+  HMN_LUA_FIELD(u64, taken_count);
+  HMN_LUA_FIELD(u64, dropped_count);
+  HMN_LUA_FIELD(u64, late_count);
+  HMN_LUA_FIELD(u64, failed_count);
+  if (record->present & HMN_SAMPLER_INFO_HAS_LAST)
+    HMN_LUA_FIELD(u64, last_monotonic_ns);
+}
+%}
+HMN_LUA_RECORD(hmn_sampler_info)
+
+%{
+static void hmn_lua_push_hmn_peak(lua_State *L, const hmn_peak *record) {
+  lua_createtable(L, 0, 5 + hmn_lua_count(record->present));
+  HMN_LUA_FIELD(u32, notes);
+  HMN_LUA_FIELD(u32, backend);
+  HMN_LUA_FIELD(u32, device_index);
+  HMN_LUA_FIELD(u32, pid);
+  HMN_LUA_FIELD(u32, accounting);
+  if (record->present & HMN_PEAK_HAS_USED)
+    HMN_LUA_FIELD(u64, used_bytes);
+  if (record->present & HMN_PEAK_HAS_HOST_POOL)
+    HMN_LUA_FIELD(u64, host_pool_bytes);
+  if (record->present & HMN_PEAK_HAS_HOST_RESIDENT)
+    HMN_LUA_FIELD(u64, host_resident_bytes);
+  if (record->present & HMN_PEAK_HAS_USED)
+    HMN_LUA_FIELD(u64, used_monotonic_ns);
+}
+%}
+HMN_LUA_RECORD(hmn_peak)
+
+%{
+static void hmn_lua_push_hmn_tracker_info(lua_State *L, const hmn_tracker_info *record) {
+  lua_createtable(L, 0, 5 + hmn_lua_count(record->present));
+  HMN_LUA_FIELD(u32, notes);
+  if (record->present & HMN_TRACKER_INFO_HAS_DEVICE)
+    HMN_LUA_FIELD(u32, device_index);
+  HMN_LUA_FIELD(u32, tag_count);
+  if (record->present & HMN_TRACKER_INFO_HAS_LIMIT)
+    HMN_LUA_FIELD(u64, limit_bytes);
+  HMN_LUA_FIELD(u64, allocated_bytes);
+  HMN_LUA_FIELD(u64, peak_bytes);
+  HMN_LUA_FIELD(u64, refused_count);
+}
+%}
+HMN_LUA_RECORD(hmn_tracker_info)
+
+%{
+static void hmn_lua_push_hmn_tag(lua_State *L, const hmn_tag *record) {
+  lua_createtable(L, 0, 5);
+  HMN_LUA_FIELD(u32, notes);
+  HMN_LUA_FIELD(u32, number);
+  HMN_LUA_FIELD(u64, allocated_bytes);
+  HMN_LUA_FIELD(u64, peak_bytes);
+  HMN_LUA_FIELD(text, name);
+}
+%}
+HMN_LUA_RECORD(hmn_tag)
+
+%{
+static void hmn_lua_push_hmn_spill_info(lua_State *L, const hmn_spill_info *record) {
+  lua_createtable(L, 0, 12 + hmn_lua_count(record->present));
+  HMN_LUA_FIELD(u32, notes);
+  HMN_LUA_FIELD(u32, backend);
+  HMN_LUA_FIELD(u32, device_index);
+  HMN_LUA_FIELD(u32, state);
+  HMN_LUA_FIELD(u32, rules);
+  HMN_LUA_FIELD(i32, status);
+  HMN_LUA_FIELD(u64, observation_count);
+  HMN_LUA_FIELD(u64, skipped_count);
+  HMN_LUA_FIELD(u64, episode_count);
+  HMN_LUA_FIELD(u64, first_episode);
+  if (record->present & HMN_SPILL_INFO_HAS_LIMIT)
+    HMN_LUA_FIELD(u64, limit_bytes);
+  if (record->present & HMN_SPILL_INFO_HAS_OBSERVED)
+    HMN_LUA_FIELD(u64, dedicated_bytes);
+  if (record->present & HMN_SPILL_INFO_HAS_OBSERVED)
+    HMN_LUA_FIELD(u64, shared_bytes);
+  if (record->present & HMN_SPILL_INFO_HAS_EVICTED)
+    HMN_LUA_FIELD(u64, evicted_bytes);
+  if (record->present & HMN_SPILL_INFO_HAS_OBSERVED)
+    HMN_LUA_FIELD(u64, peak_dedicated_bytes);
+  if (record->present & HMN_SPILL_INFO_HAS_OBSERVED)
+    HMN_LUA_FIELD(u64, peak_shared_bytes);
+  if (record->present & HMN_SPILL_INFO_HAS_PEAK_EVICTED)
+    HMN_LUA_FIELD(u64, peak_evicted_bytes);
+  if (record->present & HMN_SPILL_INFO_HAS_OBSERVED)
+    HMN_LUA_FIELD(u64, baseline_shared_bytes);
+  if (record->present & HMN_SPILL_INFO_HAS_PEAK_EVICTED)
+    HMN_LUA_FIELD(u64, baseline_evicted_bytes);
+  HMN_LUA_FIELD(u64, total_ns);
+  if (record->present & HMN_SPILL_INFO_HAS_EPISODE)
+    HMN_LUA_FIELD(u64, longest_ns);
+  if (record->present & HMN_SPILL_INFO_HAS_EPISODE)
+    HMN_LUA_FIELD(u64, longest_episode);
+  if (record->present & HMN_SPILL_INFO_HAS_EPISODE)
+    HMN_LUA_FIELD(text, first_label);
+  HMN_LUA_FIELD(text, message);
+}
+%}
+HMN_LUA_RECORD(hmn_spill_info)
+
+%{
+static void hmn_lua_push_hmn_episode(lua_State *L, const hmn_episode *record) {
+  lua_createtable(L, 0, 8 + hmn_lua_count(record->present));
+  HMN_LUA_FIELD(u32, notes);
+  HMN_LUA_FIELD(u32, rules);
+  HMN_LUA_FIELD(u64, number);
+  HMN_LUA_FIELD(u64, observation_count);
+  HMN_LUA_FIELD(u64, peak_shared_bytes);
+  if (record->present & HMN_EPISODE_HAS_PEAK_EVICTED)
+    HMN_LUA_FIELD(u64, peak_evicted_bytes);
+  HMN_LUA_FIELD(u64, start_monotonic_ns);
+  if (record->present & HMN_EPISODE_HAS_END)
+    HMN_LUA_FIELD(u64, end_monotonic_ns);
+  HMN_LUA_FIELD(u64, duration_ns);
+  HMN_LUA_FIELD(text, start_label);
+  if (record->present & HMN_EPISODE_HAS_END)
+    HMN_LUA_FIELD(text, end_label);
+}
+%}
+HMN_LUA_RECORD(hmn_episode)

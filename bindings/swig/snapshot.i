@@ -11,6 +11,7 @@ typedef struct {
 %newobject Snapshot::own_usage;
 %newobject Snapshot::pool;
 %newobject Snapshot::usage;
+%newobject Snapshot::metric;
 %newobject Snapshot::diagnostic;
 %newobject Snapshot::text;
 %newobject Snapshot::device_line;
@@ -45,6 +46,9 @@ typedef struct {
   }
   hmn_usage *usage(uint32_t i, hmn_error *error) {
     HMN_LOOK(hmn_usage, hmn_snapshot_usage($self, i, out));
+  }
+  hmn_metric *metric(uint32_t i, hmn_error *error) {
+    HMN_LOOK(hmn_metric, hmn_snapshot_metric($self, i, out));
   }
   hmn_diagnostic *diagnostic(uint32_t i, hmn_error *error) {
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic($self, i, out));

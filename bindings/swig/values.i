@@ -133,6 +133,23 @@ static const hmn_value hmn_telemetry_values[] = {
 };
 %}
 
+HMN_VALUES(hmn_metric)
+%{
+static const hmn_value hmn_metric_values[] = {
+  {HMN_VALUE_u32, offsetof(hmn_metric, notes), 0},
+  {HMN_VALUE_u32, offsetof(hmn_metric, backend), 0},
+  {HMN_VALUE_u32, offsetof(hmn_metric, device_index), 0},
+  {HMN_VALUE_u32, offsetof(hmn_metric, pid), HMN_METRIC_HAS_PID},
+  {HMN_VALUE_u32, offsetof(hmn_metric, id), 0},
+  {HMN_VALUE_u32, offsetof(hmn_metric, instance), 0},
+  {HMN_VALUE_f64, offsetof(hmn_metric, value), HMN_METRIC_HAS_VALUE},
+  {HMN_VALUE_u64, offsetof(hmn_metric, count), HMN_METRIC_HAS_COUNT},
+  {HMN_VALUE_u64, offsetof(hmn_metric, window_ns), HMN_METRIC_HAS_WINDOW},
+  {HMN_VALUE_u64, offsetof(hmn_metric, age_ns), 0},
+  {HMN_VALUE_end, 0, 0},
+};
+%}
+
 HMN_VALUES(hmn_usage)
 %{
 static const hmn_value hmn_usage_values[] = {
@@ -175,6 +192,7 @@ static const hmn_value hmn_snapshot_info_values[] = {
   {HMN_VALUE_u32, offsetof(hmn_snapshot_info, usage_count), 0},
   {HMN_VALUE_u32, offsetof(hmn_snapshot_info, diagnostic_count), 0},
   {HMN_VALUE_u32, offsetof(hmn_snapshot_info, unreadable_process_count), 0},
+  {HMN_VALUE_u32, offsetof(hmn_snapshot_info, metric_count), 0},
   {HMN_VALUE_u64, offsetof(hmn_snapshot_info, unix_time_ns), 0},
   {HMN_VALUE_u64, offsetof(hmn_snapshot_info, monotonic_ns), 0},
   {HMN_VALUE_u64, offsetof(hmn_snapshot_info, duration_ns), 0},
@@ -213,6 +231,113 @@ static const hmn_value hmn_delta_values[] = {
   {HMN_VALUE_i64, offsetof(hmn_delta, device_bytes), HMN_DELTA_HAS_DEVICE},
   {HMN_VALUE_u64, offsetof(hmn_delta, elapsed_ns), 0},
   {HMN_VALUE_f64, offsetof(hmn_delta, energy_joules), HMN_DELTA_HAS_ENERGY},
+  {HMN_VALUE_end, 0, 0},
+};
+%}
+
+HMN_VALUES(hmn_sampler_info)
+%{
+static const hmn_value hmn_sampler_info_values[] = {
+  {HMN_VALUE_u32, offsetof(hmn_sampler_info, notes), 0},
+  {HMN_VALUE_u32, offsetof(hmn_sampler_info, state), 0},
+  {HMN_VALUE_u32, offsetof(hmn_sampler_info, pending), 0},
+  {HMN_VALUE_i32, offsetof(hmn_sampler_info, last_status), HMN_SAMPLER_INFO_HAS_LAST},
+  {HMN_VALUE_u64, offsetof(hmn_sampler_info, taken_count), 0},
+  {HMN_VALUE_u64, offsetof(hmn_sampler_info, dropped_count), 0},
+  {HMN_VALUE_u64, offsetof(hmn_sampler_info, late_count), 0},
+  {HMN_VALUE_u64, offsetof(hmn_sampler_info, failed_count), 0},
+  {HMN_VALUE_u64, offsetof(hmn_sampler_info, last_monotonic_ns), HMN_SAMPLER_INFO_HAS_LAST},
+  {HMN_VALUE_end, 0, 0},
+};
+%}
+
+HMN_VALUES(hmn_peak)
+%{
+static const hmn_value hmn_peak_values[] = {
+  {HMN_VALUE_u32, offsetof(hmn_peak, notes), 0},
+  {HMN_VALUE_u32, offsetof(hmn_peak, backend), 0},
+  {HMN_VALUE_u32, offsetof(hmn_peak, device_index), 0},
+  {HMN_VALUE_u32, offsetof(hmn_peak, pid), 0},
+  {HMN_VALUE_u32, offsetof(hmn_peak, accounting), 0},
+  {HMN_VALUE_u64, offsetof(hmn_peak, used_bytes), HMN_PEAK_HAS_USED},
+  {HMN_VALUE_u64, offsetof(hmn_peak, host_pool_bytes), HMN_PEAK_HAS_HOST_POOL},
+  {HMN_VALUE_u64, offsetof(hmn_peak, host_resident_bytes), HMN_PEAK_HAS_HOST_RESIDENT},
+  {HMN_VALUE_u64, offsetof(hmn_peak, used_monotonic_ns), HMN_PEAK_HAS_USED},
+  {HMN_VALUE_end, 0, 0},
+};
+%}
+
+HMN_VALUES(hmn_tracker_info)
+%{
+static const hmn_value hmn_tracker_info_values[] = {
+  {HMN_VALUE_u32, offsetof(hmn_tracker_info, notes), 0},
+  {HMN_VALUE_u32, offsetof(hmn_tracker_info, device_index), HMN_TRACKER_INFO_HAS_DEVICE},
+  {HMN_VALUE_u32, offsetof(hmn_tracker_info, tag_count), 0},
+  {HMN_VALUE_u64, offsetof(hmn_tracker_info, limit_bytes), HMN_TRACKER_INFO_HAS_LIMIT},
+  {HMN_VALUE_u64, offsetof(hmn_tracker_info, allocated_bytes), 0},
+  {HMN_VALUE_u64, offsetof(hmn_tracker_info, peak_bytes), 0},
+  {HMN_VALUE_u64, offsetof(hmn_tracker_info, refused_count), 0},
+  {HMN_VALUE_end, 0, 0},
+};
+%}
+
+HMN_VALUES(hmn_tag)
+%{
+static const hmn_value hmn_tag_values[] = {
+  {HMN_VALUE_u32, offsetof(hmn_tag, notes), 0},
+  {HMN_VALUE_u32, offsetof(hmn_tag, number), 0},
+  {HMN_VALUE_u64, offsetof(hmn_tag, allocated_bytes), 0},
+  {HMN_VALUE_u64, offsetof(hmn_tag, peak_bytes), 0},
+  {HMN_VALUE_text, offsetof(hmn_tag, name), 0},
+  {HMN_VALUE_end, 0, 0},
+};
+%}
+
+HMN_VALUES(hmn_spill_info)
+%{
+static const hmn_value hmn_spill_info_values[] = {
+  {HMN_VALUE_u32, offsetof(hmn_spill_info, notes), 0},
+  {HMN_VALUE_u32, offsetof(hmn_spill_info, backend), 0},
+  {HMN_VALUE_u32, offsetof(hmn_spill_info, device_index), 0},
+  {HMN_VALUE_u32, offsetof(hmn_spill_info, state), 0},
+  {HMN_VALUE_u32, offsetof(hmn_spill_info, rules), 0},
+  {HMN_VALUE_i32, offsetof(hmn_spill_info, status), 0},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, observation_count), 0},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, skipped_count), 0},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, episode_count), 0},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, first_episode), 0},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, limit_bytes), HMN_SPILL_INFO_HAS_LIMIT},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, dedicated_bytes), HMN_SPILL_INFO_HAS_OBSERVED},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, shared_bytes), HMN_SPILL_INFO_HAS_OBSERVED},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, evicted_bytes), HMN_SPILL_INFO_HAS_EVICTED},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, peak_dedicated_bytes), HMN_SPILL_INFO_HAS_OBSERVED},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, peak_shared_bytes), HMN_SPILL_INFO_HAS_OBSERVED},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, peak_evicted_bytes), HMN_SPILL_INFO_HAS_PEAK_EVICTED},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, baseline_shared_bytes), HMN_SPILL_INFO_HAS_OBSERVED},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, baseline_evicted_bytes), HMN_SPILL_INFO_HAS_PEAK_EVICTED},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, total_ns), 0},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, longest_ns), HMN_SPILL_INFO_HAS_EPISODE},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, longest_episode), HMN_SPILL_INFO_HAS_EPISODE},
+  {HMN_VALUE_text, offsetof(hmn_spill_info, first_label), HMN_SPILL_INFO_HAS_EPISODE},
+  {HMN_VALUE_text, offsetof(hmn_spill_info, message), 0},
+  {HMN_VALUE_end, 0, 0},
+};
+%}
+
+HMN_VALUES(hmn_episode)
+%{
+static const hmn_value hmn_episode_values[] = {
+  {HMN_VALUE_u32, offsetof(hmn_episode, notes), 0},
+  {HMN_VALUE_u32, offsetof(hmn_episode, rules), 0},
+  {HMN_VALUE_u64, offsetof(hmn_episode, number), 0},
+  {HMN_VALUE_u64, offsetof(hmn_episode, observation_count), 0},
+  {HMN_VALUE_u64, offsetof(hmn_episode, peak_shared_bytes), 0},
+  {HMN_VALUE_u64, offsetof(hmn_episode, peak_evicted_bytes), HMN_EPISODE_HAS_PEAK_EVICTED},
+  {HMN_VALUE_u64, offsetof(hmn_episode, start_monotonic_ns), 0},
+  {HMN_VALUE_u64, offsetof(hmn_episode, end_monotonic_ns), HMN_EPISODE_HAS_END},
+  {HMN_VALUE_u64, offsetof(hmn_episode, duration_ns), 0},
+  {HMN_VALUE_text, offsetof(hmn_episode, start_label), 0},
+  {HMN_VALUE_text, offsetof(hmn_episode, end_label), HMN_EPISODE_HAS_END},
   {HMN_VALUE_end, 0, 0},
 };
 %}

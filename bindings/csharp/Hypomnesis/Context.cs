@@ -24,7 +24,8 @@ public sealed class Context : IDisposable
         options ??= new ContextOptions();
         var error = Native.NewError();
         handle = Raw.new_Context((uint)options.Flags, options.DeadlineMs, options.StaleMs,
-            options.OpenDeadlineMs, options.MaxAgeMs, options.IdleCloseMs, options.BackendsOff, ref error);
+            options.OpenDeadlineMs, options.MaxAgeMs, options.IdleCloseMs, options.RescanMs, options.BackendsOff,
+            ref error);
         if (error.status != Raw.OK)
             handle.Dispose();
         HypomnesisException.ThrowOn(ref error);
@@ -60,6 +61,18 @@ public sealed class Context : IDisposable
     {
         var error = Native.NewError();
         return Native.Ask(Raw.Context_backend(Open, (uint)backend, ref error), ref error, BackendInfo.From);
+    }
+
+    /// <summary>What the backends of a context with <see cref="ContextFlags.Record"/> have read so far, as a
+    /// machine file.</summary>
+    /// <exception cref="HypomnesisException">The context does not record, reads a simulated machine, or read
+    /// more than a machine file may have.</exception>
+    public string GetRecording()
+    {
+        var error = Native.NewError();
+        var text = Raw.Context_recording(Open, ref error);
+        HypomnesisException.ThrowOn(ref error);
+        return text;
     }
 
     /// <summary>Host memory of a process.</summary>
@@ -171,6 +184,20 @@ public sealed class Context : IDisposable
             Telemetry.From);
     }
 
+    /// <summary>One number of the whole device, also one that takes long to read.</summary>
+    /// <param name="deviceIndex">The device's index.</param>
+    /// <param name="metric">Which number.</param>
+    /// <param name="instance">Which one of several: see <see cref="MetricId"/>.</param>
+    /// <exception cref="HypomnesisRangeException">There is no such metric.</exception>
+    /// <exception cref="HypomnesisException"><see cref="Status.Unsupported"/>: the device has no such number,
+    /// or its driver does not tell it; otherwise as for <see cref="ReadPool"/>.</exception>
+    public Metric ReadMetric(uint deviceIndex, MetricId metric, uint instance = 0)
+    {
+        var error = Native.NewError();
+        return Native.Ask(Raw.Context_metric(Open, deviceIndex, (uint)metric, instance, ref error), ref error,
+            Metric.From);
+    }
+
     /// <summary>What a process uses on a device.</summary>
     /// <param name="deviceIndex">The device's index.</param>
     /// <param name="pid">The process, as the driver counts it.</param>
@@ -211,6 +238,54 @@ public sealed class Context : IDisposable
             taken.Dispose();
         HypomnesisException.ThrowOn(ref error);
         return new Snapshot(taken);
+    }
+
+    /// <summary>Makes a sampler, which is not started yet.</summary>
+    /// <param name="options">How it works; null: every default.</param>
+    /// <param name="what">What is taken each time; <see cref="Collect.Default"/>, and null, are devices, pools
+    /// and telemetry.</param>
+    /// <exception cref="HypomnesisRangeException">The capacity is above 65536.</exception>
+    /// <exception cref="ArgumentException">As for <see cref="TakeSnapshot"/>.</exception>
+    public Sampler CreateSampler(SamplerOptions? options = null, SnapshotOptions? what = null)
+    {
+        options ??= new SamplerOptions();
+        what ??= new SnapshotOptions();
+        var error = Native.NewError();
+        var made = Raw.Context_sampler(Open, (uint)options.Flags, options.IntervalMs, options.ProcessIntervalMs,
+            options.Capacity, (uint)what.Flags, (uint)what.Collect, what.DeviceIndex, what.Pid, what.DeadlineMs,
+            ref error);
+        if (error.status != Raw.OK)
+            made.Dispose();
+        HypomnesisException.ThrowOn(ref error);
+        return new Sampler(made);
+    }
+
+    /// <summary>Makes a detector of device memory that moves to the host. No driver is asked yet.</summary>
+    /// <param name="deviceIndex">The device's index.</param>
+    /// <param name="options">How it judges; null: every default.</param>
+    /// <exception cref="HypomnesisRangeException">The capacity is above 65536.</exception>
+    public Spill CreateSpill(uint deviceIndex, SpillOptions? options = null)
+    {
+        options ??= new SpillOptions();
+        var error = Native.NewError();
+        var made = Raw.Context_spill(Open, deviceIndex, options.EpisodeCapacity,
+            options.DedicatedThresholdBytes, options.GrowthBytes, ref error);
+        return Spill.Made(made, ref error);
+    }
+
+    /// <summary>Makes a tracker that also asks a device whether there is room. Touches no driver.</summary>
+    /// <param name="deviceIndex">The device's index.</param>
+    /// <param name="options">How it works; null: every default.</param>
+    /// <exception cref="HypomnesisRangeException">The tag capacity is above 65536.</exception>
+    public Tracker CreateTracker(uint deviceIndex, TrackerOptions? options = null)
+    {
+        var error = Native.NewError();
+        var made = Raw.Context_tracker(Open, deviceIndex, options?.LimitBytes ?? 0, options?.TagCapacity ?? 0,
+            ref error);
+        if (error.status != Raw.OK)
+            made.Dispose();
+        HypomnesisException.ThrowOn(ref error);
+        return new Tracker(made);
     }
 
     private ContextHandle Open =>

@@ -21,6 +21,8 @@ public enum ContextFlags : uint
     Environment = Raw.CONTEXT_ENVIRONMENT,
     /// <summary>Each driver call becomes a diagnostic of the snapshot.</summary>
     Trace = Raw.CONTEXT_TRACE,
+    /// <summary>Keep what the backends read: <see cref="Context.GetRecording"/>.</summary>
+    Record = Raw.CONTEXT_RECORD,
 }
 
 /// <summary>Places to read from instead of the usual ones. With <see cref="ContextFlags.Environment"/>
@@ -35,10 +37,14 @@ public enum SourcePath : uint
     Nvml = Raw.PATH_NVML,
     /// <summary>The nvidia-smi program, by absolute path [HMN_NVIDIA_SMI].</summary>
     NvidiaSmi = Raw.PATH_NVIDIA_SMI,
+    /// <summary>The rocm-smi program, by absolute path [HMN_ROCM_SMI].</summary>
+    RocmSmi = Raw.PATH_ROCM_SMI,
     /// <summary>A machine file: it replaces every other source [HMN_SIMULATION].</summary>
     Simulation = Raw.PATH_SIMULATION,
     /// <summary>The cgroup mount, default: found in mountinfo [HMN_CGROUP].</summary>
     Cgroup = Raw.PATH_CGROUP,
+    /// <summary>The amd-smi program, by absolute path [HMN_AMD_SMI].</summary>
+    AmdSmi = Raw.PATH_AMD_SMI,
     /// <summary>The device nodes, default "/dev" for the usual sysfs tree, none for another [HMN_DEV].</summary>
     Dev = Raw.PATH_DEV,
 }
@@ -60,6 +66,9 @@ public sealed record ContextOptions
     /// <summary>A vendor library whose GPU may sleep is shut down this many milliseconds after the last
     /// reading; 0 = 2000.</summary>
     public uint IdleCloseMs { get; init; }
+    /// <summary>All processes are looked through for GPU clients at least this often, in milliseconds,
+    /// the known clients at each reading; 0 = 2000.</summary>
+    public uint RescanMs { get; init; }
     /// <summary>Bit n disables backend n.</summary>
     public ulong BackendsOff { get; init; }
 }

@@ -137,6 +137,8 @@ public sealed record Device
     /// <summary>Of a snapshot: what the calling process uses on the device; null when not asked for or
     /// not to be had.</summary>
     public Usage? OwnUsage { get; init; }
+    /// <summary>Of a snapshot: each single number that the sources tell. Else empty.</summary>
+    public IReadOnlyList<Metric> Metrics { get; init; } = Array.Empty<Metric>();
 
     internal static unsafe Device From(IntPtr record)
     {

@@ -23,7 +23,8 @@ public sealed record Diagnostic
     public Collect Subject { get; init; }
     /// <summary>The fields that are missing because of it: bits of <see cref="ProcessMemoryFields"/>,
     /// <see cref="SystemMemoryFields"/>, <see cref="DeviceFields"/>, <see cref="PoolFields"/>,
-    /// <see cref="UsageFields"/> or <see cref="TelemetryFields"/>, by <see cref="Subject"/>; or null.</summary>
+    /// <see cref="UsageFields"/> or <see cref="TelemetryFields"/>, by <see cref="Subject"/>; of
+    /// <see cref="Collect.Metrics"/> the <see cref="MetricId"/>; or null.</summary>
     public uint? Field { get; init; }
     /// <summary>The device's index, or null when it is about no one device.</summary>
     public uint? DeviceIndex { get; init; }

@@ -67,6 +67,41 @@ public static class Library
         return Raw.backend_name((uint)backend);
     }
 
+    /// <summary>A metric's name, for instance "temperature"; "unknown" for a number it does not
+    /// know.</summary>
+    /// <param name="metric">The metric.</param>
+    public static string NameOf(MetricId metric)
+    {
+        Libraries.Ensure();
+        return Raw.metric_name((uint)metric);
+    }
+
+    /// <summary>A dtype's name, for instance "bf16"; "unknown" for a number it does not know.</summary>
+    /// <param name="dtype">The dtype.</param>
+    public static string NameOf(Dtype dtype)
+    {
+        Libraries.Ensure();
+        return Raw.dtype_name((uint)dtype);
+    }
+
+    /// <summary>What a metric is counted in, for instance "W"; "" for a plain number.</summary>
+    /// <param name="metric">The metric.</param>
+    public static string UnitOf(MetricId metric)
+    {
+        Libraries.Ensure();
+        return Raw.metric_unit((uint)metric);
+    }
+
+    /// <summary>The name of a metric's instance, for instance "hotspot"; "" for the whole device, and for fans
+    /// and links.</summary>
+    /// <param name="metric">The metric.</param>
+    /// <param name="instance">Which one of several.</param>
+    public static string InstanceNameOf(MetricId metric, uint instance)
+    {
+        Libraries.Ensure();
+        return Raw.metric_instance_name((uint)metric, instance);
+    }
+
     /// <summary>A size for people: whole MiB below 1 GiB ("512 MiB", rounded down), else GiB with one
     /// decimal ("8.2 GiB").</summary>
     /// <param name="bytes">The size.</param>

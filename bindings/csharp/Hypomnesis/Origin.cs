@@ -15,10 +15,26 @@ public enum Backend : uint
     Nvml = Raw.BACKEND_NVML,
     /// <summary>NVIDIA's command, when NVML cannot serve.</summary>
     NvidiaSmi = Raw.BACKEND_NVIDIA_SMI,
+    /// <summary>AMD's kernel driver: sysfs and fdinfo.</summary>
+    Amdgpu = Raw.BACKEND_AMDGPU,
+    /// <summary>AMD's compute driver: what compute processes use.</summary>
+    Kfd = Raw.BACKEND_KFD,
+    /// <summary>AMD's rocm-smi command, when the kernel does not tell.</summary>
+    RocmSmi = Raw.BACKEND_ROCM_SMI,
+    /// <summary>Intel's older kernel driver.</summary>
+    I915 = Raw.BACKEND_I915,
+    /// <summary>Intel's newer kernel driver.</summary>
+    Xe = Raw.BACKEND_XE,
     /// <summary>Any kernel DRM driver: sysfs, and the fdinfo files of its clients.</summary>
     Drm = Raw.BACKEND_DRM,
+    /// <summary>NVIDIA's SoCs (Jetson): sysfs.</summary>
+    Tegra = Raw.BACKEND_TEGRA,
+    /// <summary>The kernel's control group of device memory.</summary>
+    Dmem = Raw.BACKEND_DMEM,
     /// <summary>A machine described by a file: nothing was measured.</summary>
     Simulated = Raw.BACKEND_SIMULATED,
+    /// <summary>AMD's amd-smi command, when the kernel does not tell.</summary>
+    AmdSmi = Raw.BACKEND_AMD_SMI,
 }
 
 /// <summary>Remarks on a result.</summary>

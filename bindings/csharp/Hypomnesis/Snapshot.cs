@@ -34,7 +34,8 @@ public sealed class Snapshot : IDisposable
             Memory = reader.Memory();
             SystemMemory = reader.SystemMemory();
             Pools = Native.List(Info.PoolCount, reader.Pool);
-            Devices = reader.Devices(Info.DeviceCount, Pools);
+            Metrics = Native.List(Info.MetricCount, reader.Metric);
+            Devices = reader.Devices(Info.DeviceCount, Pools, Metrics);
             Usages = Native.List(Info.UsageCount, reader.Usage);
             Diagnostics = Native.List(Info.DiagnosticCount, reader.Diagnostic);
         }
@@ -63,6 +64,9 @@ public sealed class Snapshot : IDisposable
 
     /// <summary>What each process uses on each device, by device index, then pid.</summary>
     public IReadOnlyList<Usage> Usages { get; }
+
+    /// <summary>Each single number that the sources tell, by device index.</summary>
+    public IReadOnlyList<Metric> Metrics { get; }
 
     /// <summary>Why something is missing.</summary>
     public IReadOnlyList<Diagnostic> Diagnostics { get; }
@@ -147,6 +151,8 @@ public sealed class Snapshot : IDisposable
         HypomnesisException.ThrowOn(ref error);
         return text;
     }
+
+    internal SnapshotHandle Handle => Open;
 
     private SnapshotHandle Open =>
         closed ? throw new ObjectDisposedException(nameof(Snapshot)) : handle;

@@ -21,6 +21,8 @@ public sealed record SnapshotInfo
     public uint DiagnosticCount { get; init; }
     /// <summary>Processes listed by a driver that the system would not describe.</summary>
     public uint UnreadableProcessCount { get; init; }
+    /// <summary>How many metrics, of all devices.</summary>
+    public uint MetricCount { get; init; }
     /// <summary>When it was begun, nanoseconds since 1970.</summary>
     public ulong UnixTimeNs { get; init; }
     /// <summary>The same by the clock that never jumps, nanoseconds.</summary>
@@ -40,6 +42,7 @@ public sealed record SnapshotInfo
             UsageCount = from->UsageCount,
             DiagnosticCount = from->DiagnosticCount,
             UnreadableProcessCount = from->UnreadableProcessCount,
+            MetricCount = from->MetricCount,
             UnixTimeNs = from->UnixTimeNs,
             MonotonicNs = from->MonotonicNs,
             DurationNs = from->DurationNs,

@@ -14,7 +14,7 @@ public enum Collect : uint
     Memory = Raw.COLLECT_MEMORY,
     /// <summary>The host's memory.</summary>
     System = Raw.COLLECT_SYSTEM,
-    /// <summary>Who the devices are (implied by the next four).</summary>
+    /// <summary>Who the devices are (implied by all of the next).</summary>
     Devices = Raw.COLLECT_DEVICES,
     /// <summary>The devices' memory.</summary>
     Pools = Raw.COLLECT_POOLS,
@@ -24,8 +24,10 @@ public enum Collect : uint
     Processes = Raw.COLLECT_PROCESSES,
     /// <summary>Load, temperature, power.</summary>
     Telemetry = Raw.COLLECT_TELEMETRY,
+    /// <summary>Each single number that the sources tell.</summary>
+    Metrics = Raw.COLLECT_METRICS,
     /// <summary>All of these.</summary>
-    Everything = Memory | System | Devices | Pools | Self | Processes | Telemetry,
+    Everything = Memory | System | Devices | Pools | Self | Processes | Telemetry | Metrics,
 }
 
 /// <summary>What a snapshot is confined to.</summary>
@@ -39,6 +41,8 @@ public enum SnapshotFlags : uint
     /// <summary><see cref="SnapshotOptions.Pid"/> says which process: keeps the usages of that pid
     /// alone.</summary>
     OneProcess = Raw.SNAPSHOT_ONE_PROCESS,
+    /// <summary>Also metrics that take more than a few milliseconds.</summary>
+    Slow = Raw.SNAPSHOT_SLOW,
 }
 
 /// <summary>What a <see cref="Snapshot"/> is taken with; 0 is the default everywhere.</summary>

@@ -38,7 +38,7 @@ public enum Status
     Limit = Raw.E_LIMIT,
     /// <summary>The result does not fit 64 bits.</summary>
     Overflow = Raw.E_OVERFLOW,
-    /// <summary>The context was made by the parent of this process.</summary>
+    /// <summary>The handle was made by the parent of this process.</summary>
     Forked = Raw.E_FORKED,
     /// <summary>A buffer is too small.</summary>
     Buffer = Raw.E_BUFFER,

@@ -133,10 +133,15 @@ public sealed record Usage
     /// <summary>Of <see cref="Snapshot.Usages"/>: the process' command name, or null when it is not
     /// known (see <see cref="NameState"/>).</summary>
     public string? ProcessName { get; init; }
+    /// <summary>Of <see cref="Snapshot.Usages"/>: its command line, a blank between arguments; of one of
+    /// more than 4 KiB the beginning.</summary>
+    public string? ProcessCommand { get; init; }
+    /// <summary>Of <see cref="Snapshot.Usages"/>: its container, "&lt;runtime&gt;:&lt;id&gt;".</summary>
+    public string? ProcessContainer { get; init; }
 
-    internal static Usage From(IntPtr record) => From(record, null);
+    internal static Usage From(IntPtr record) => From(record, null, null, null);
 
-    internal static unsafe Usage From(IntPtr record, string? processName)
+    internal static unsafe Usage From(IntPtr record, string? name, string? command, string? container)
     {
         var from = (UsageRecord*)record;
         return new Usage
@@ -166,7 +171,9 @@ public sealed record Usage
             BusyPercent = from->BusyPercent,
             WindowNs = from->WindowNs,
             AgeNs = from->AgeNs,
-            ProcessName = processName,
+            ProcessName = name,
+            ProcessCommand = command,
+            ProcessContainer = container,
         };
     }
 }

@@ -2692,18 +2692,22 @@ SWIG_Lua_dostring(lua_State *L, const char *str) {
 /* -------- TYPES TABLE (BEGIN) -------- */
 
 #define SWIGTYPE_p_Context swig_types[0]
-#define SWIGTYPE_p_Snapshot swig_types[1]
-#define SWIGTYPE_p_hmn_error swig_types[2]
-#define SWIGTYPE_p_int swig_types[3]
-#define SWIGTYPE_p_long_long swig_types[4]
-#define SWIGTYPE_p_short swig_types[5]
-#define SWIGTYPE_p_signed_char swig_types[6]
-#define SWIGTYPE_p_unsigned_char swig_types[7]
-#define SWIGTYPE_p_unsigned_int swig_types[8]
-#define SWIGTYPE_p_unsigned_long_long swig_types[9]
-#define SWIGTYPE_p_unsigned_short swig_types[10]
-static swig_type_info *swig_types[12];
-static swig_module_info swig_module = {swig_types, 11, 0, 0, 0, 0};
+#define SWIGTYPE_p_Sampler swig_types[1]
+#define SWIGTYPE_p_Snapshot swig_types[2]
+#define SWIGTYPE_p_Spill swig_types[3]
+#define SWIGTYPE_p_Tracker swig_types[4]
+#define SWIGTYPE_p_hmn_error swig_types[5]
+#define SWIGTYPE_p_hmn_u64 swig_types[6]
+#define SWIGTYPE_p_int swig_types[7]
+#define SWIGTYPE_p_long_long swig_types[8]
+#define SWIGTYPE_p_short swig_types[9]
+#define SWIGTYPE_p_signed_char swig_types[10]
+#define SWIGTYPE_p_unsigned_char swig_types[11]
+#define SWIGTYPE_p_unsigned_int swig_types[12]
+#define SWIGTYPE_p_unsigned_long_long swig_types[13]
+#define SWIGTYPE_p_unsigned_short swig_types[14]
+static swig_type_info *swig_types[16];
+static swig_module_info swig_module = {swig_types, 15, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -2725,6 +2729,12 @@ static swig_module_info swig_module = {swig_types, 11, 0, 0, 0, 0};
 /* Methods of these names cannot be taken for the library's functions. */
 typedef hmn_context Context;
 typedef hmn_snapshot Snapshot;
+typedef hmn_sampler Sampler;
+typedef hmn_tracker Tracker;
+typedef hmn_spill Spill;
+
+/* A number of a list: uint64_t as C has it, which SWIG takes for unsigned long long. */
+typedef uint64_t hmn_u64;
 
 /* Pointers to a present value, NULL when it is absent. */
 typedef uint64_t hmn_opt_u64;
@@ -2756,6 +2766,16 @@ static char *hmn_buffer(uint32_t size, hmn_error *error) {
   char *buffer = (char *)malloc(size);
   if (!buffer) hmn_refuse(error, HMN_E_NO_MEMORY, "out of memory");
   return buffer;
+}
+
+/* Methods of Context come in front of what their own file says. */
+static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedicated_threshold_bytes,
+                                      uint64_t growth_bytes) {
+  hmn_spill_options options = {sizeof options};
+  options.episode_capacity = episode_capacity;
+  options.dedicated_threshold_bytes = dedicated_threshold_bytes;
+  options.growth_bytes = growth_bytes;
+  return options;
 }
 
 /* Fills `out` by CALL, which gives a status and reports to `error` itself. */
@@ -2869,6 +2889,22 @@ static const char *hmn_lua_to_text(lua_State *L, int index, const char *name) {
   return text;
 }
 
+/* A list of whole numbers, in memory that is Lua's. */
+static uint64_t *hmn_lua_to_list(lua_State *L, int index, uint32_t *count) {
+  uint64_t *list;
+  uint32_t i;
+  if (lua_type(L, index) != LUA_TTABLE)
+    luaL_error(L, "bad argument 'list' (table expected, got %s)", luaL_typename(L, index));
+  *count = (uint32_t)lua_rawlen(L, index);
+  list = (uint64_t *)lua_newuserdata(L, ((size_t)*count + 1) * sizeof *list);
+  for (i = 0; i < *count; ++i) {
+    lua_rawgeti(L, index, (int)i + 1);
+    list[i] = hmn_lua_to_u64(L, lua_gettop(L), "list");
+    lua_pop(L, 1);
+  }
+  return list;
+}
+
 /* ---- results ---- */
 
 static void hmn_lua_push_hmn_error(lua_State *L, const hmn_error *record);
@@ -2880,6 +2916,16 @@ static int hmn_lua_failure(lua_State *L, const hmn_error *error) {
   HMN_LUA_PUSH(error->status);
   hmn_lua_push_hmn_error(L, error);
   return 4;
+}
+
+/* A number that this Lua cannot hold: a failure that has its digits. */
+static int hmn_lua_too_large(lua_State *L, uint64_t number) {
+  hmn_error error;
+  memset(&error, 0, sizeof error);
+  error.status = HMN_E_OVERFLOW;
+  snprintf(error.message, sizeof error.message, "the result is %llu, which a number of %s cannot hold exactly",
+           (unsigned long long)number, LUA_VERSION);
+  return hmn_lua_failure(L, &error);
 }
 
 /* Bits that are set: how many fields of a record are there, more or less. */
@@ -2987,6 +3033,10 @@ static int _wrap_new_HypomnesisContext(lua_State *L);
 static int hmn_lua_open(lua_State *L) { return _wrap_new_HypomnesisContext(L); }
 
 
+static int _wrap_new_HypomnesisTracker(lua_State *L);
+static int hmn_lua_open_tracker(lua_State *L) { return _wrap_new_HypomnesisTracker(L); }
+
+
 /* The userdata of class `class_name` at `index`, NULL for anything else. */
 static swig_lua_userdata *hmn_lua_test_handle(lua_State *L, int index, const char *class_name) {
   int same;
@@ -3008,11 +3058,18 @@ static void *hmn_lua_to_handle(lua_State *L, int index, const char *class_name, 
 static int hmn_lua_close(lua_State *L) {
   swig_lua_userdata *context = hmn_lua_test_handle(L, 1, "HypomnesisContext");
   swig_lua_userdata *snapshot = hmn_lua_test_handle(L, 1, "HypomnesisSnapshot");
-  swig_lua_userdata *handle = context ? context : snapshot;
+  swig_lua_userdata *sampler = hmn_lua_test_handle(L, 1, "HypomnesisSampler");
+  swig_lua_userdata *tracker = hmn_lua_test_handle(L, 1, "HypomnesisTracker");
+  swig_lua_userdata *spill = hmn_lua_test_handle(L, 1, "HypomnesisSpill");
+  swig_lua_userdata *handle = context ? context : snapshot ? snapshot : sampler ? sampler : tracker ? tracker : spill;
   if (!handle)
-    return luaL_error(L, "bad argument 'handle' (context or snapshot expected, got %s)", luaL_typename(L, 1));
+    return luaL_error(L, "bad argument 'handle' (context, snapshot, sampler, tracker or spill expected, got %s)",
+                      luaL_typename(L, 1));
   if (context) hmn_context_destroy((hmn_context *)handle->ptr);
-  else hmn_snapshot_destroy((hmn_snapshot *)handle->ptr);
+  else if (snapshot) hmn_snapshot_destroy((hmn_snapshot *)handle->ptr);
+  else if (sampler) hmn_sampler_destroy((hmn_sampler *)handle->ptr);
+  else if (tracker) hmn_tracker_destroy((hmn_tracker *)handle->ptr);
+  else hmn_spill_destroy((hmn_spill *)handle->ptr);
   handle->own = 0;
   handle->ptr = NULL;
   return 0;
@@ -3100,7 +3157,7 @@ static void hmn_lua_push_hmn_system_memory(lua_State *L, const hmn_system_memory
 
 
 static void hmn_lua_push_hmn_device(lua_State *L, const hmn_device *record) {
-  lua_createtable(L, 0, 10 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 11 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, index);
@@ -3217,6 +3274,25 @@ static void hmn_lua_push_hmn_telemetry(lua_State *L, const hmn_telemetry *record
 }
 
 
+static void hmn_lua_push_hmn_metric(lua_State *L, const hmn_metric *record) {
+  lua_createtable(L, 0, 6 + hmn_lua_count(record->present));
+  HMN_LUA_FIELD(u32, notes);
+  HMN_LUA_FIELD(u32, backend);
+  HMN_LUA_FIELD(u32, device_index);
+  if (record->present & HMN_METRIC_HAS_PID)
+    HMN_LUA_FIELD(u32, pid);
+  HMN_LUA_FIELD(u32, id);
+  HMN_LUA_FIELD(u32, instance);
+  if (record->present & HMN_METRIC_HAS_VALUE)
+    HMN_LUA_FIELD(f64, value);
+  if (record->present & HMN_METRIC_HAS_COUNT)
+    HMN_LUA_FIELD(u64, count);
+  if (record->present & HMN_METRIC_HAS_WINDOW)
+    HMN_LUA_FIELD(u64, window_ns);
+  HMN_LUA_FIELD(u64, age_ns);
+}
+
+
 static void hmn_lua_push_hmn_usage(lua_State *L, const hmn_usage *record) {
   lua_createtable(L, 0, 8 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
@@ -3266,7 +3342,7 @@ static void hmn_lua_push_hmn_usage(lua_State *L, const hmn_usage *record) {
 
 
 static void hmn_lua_push_hmn_snapshot_info(lua_State *L, const hmn_snapshot_info *record) {
-  lua_createtable(L, 0, 10);
+  lua_createtable(L, 0, 11);
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, collect);
   HMN_LUA_FIELD(u32, device_count);
@@ -3274,6 +3350,7 @@ static void hmn_lua_push_hmn_snapshot_info(lua_State *L, const hmn_snapshot_info
   HMN_LUA_FIELD(u32, usage_count);
   HMN_LUA_FIELD(u32, diagnostic_count);
   HMN_LUA_FIELD(u32, unreadable_process_count);
+  HMN_LUA_FIELD(u32, metric_count);
   HMN_LUA_FIELD(u64, unix_time_ns);
   HMN_LUA_FIELD(u64, monotonic_ns);
   HMN_LUA_FIELD(u64, duration_ns);
@@ -3315,6 +3392,124 @@ static void hmn_lua_push_hmn_delta(lua_State *L, const hmn_delta *record) {
   HMN_LUA_FIELD(u64, elapsed_ns);
   if (record->present & HMN_DELTA_HAS_ENERGY)
     HMN_LUA_FIELD(f64, energy_joules);
+}
+
+
+static void hmn_lua_push_hmn_sampler_info(lua_State *L, const hmn_sampler_info *record) {
+  lua_createtable(L, 0, 7 + hmn_lua_count(record->present));
+  HMN_LUA_FIELD(u32, notes);
+  HMN_LUA_FIELD(u32, state);
+  HMN_LUA_FIELD(u32, pending);
+  if (record->present & HMN_SAMPLER_INFO_HAS_LAST)
+    HMN_LUA_FIELD(i32, last_status);
+  HMN_LUA_FIELD(u64, taken_count);
+  HMN_LUA_FIELD(u64, dropped_count);
+  HMN_LUA_FIELD(u64, late_count);
+  HMN_LUA_FIELD(u64, failed_count);
+  if (record->present & HMN_SAMPLER_INFO_HAS_LAST)
+    HMN_LUA_FIELD(u64, last_monotonic_ns);
+}
+
+
+static void hmn_lua_push_hmn_peak(lua_State *L, const hmn_peak *record) {
+  lua_createtable(L, 0, 5 + hmn_lua_count(record->present));
+  HMN_LUA_FIELD(u32, notes);
+  HMN_LUA_FIELD(u32, backend);
+  HMN_LUA_FIELD(u32, device_index);
+  HMN_LUA_FIELD(u32, pid);
+  HMN_LUA_FIELD(u32, accounting);
+  if (record->present & HMN_PEAK_HAS_USED)
+    HMN_LUA_FIELD(u64, used_bytes);
+  if (record->present & HMN_PEAK_HAS_HOST_POOL)
+    HMN_LUA_FIELD(u64, host_pool_bytes);
+  if (record->present & HMN_PEAK_HAS_HOST_RESIDENT)
+    HMN_LUA_FIELD(u64, host_resident_bytes);
+  if (record->present & HMN_PEAK_HAS_USED)
+    HMN_LUA_FIELD(u64, used_monotonic_ns);
+}
+
+
+static void hmn_lua_push_hmn_tracker_info(lua_State *L, const hmn_tracker_info *record) {
+  lua_createtable(L, 0, 5 + hmn_lua_count(record->present));
+  HMN_LUA_FIELD(u32, notes);
+  if (record->present & HMN_TRACKER_INFO_HAS_DEVICE)
+    HMN_LUA_FIELD(u32, device_index);
+  HMN_LUA_FIELD(u32, tag_count);
+  if (record->present & HMN_TRACKER_INFO_HAS_LIMIT)
+    HMN_LUA_FIELD(u64, limit_bytes);
+  HMN_LUA_FIELD(u64, allocated_bytes);
+  HMN_LUA_FIELD(u64, peak_bytes);
+  HMN_LUA_FIELD(u64, refused_count);
+}
+
+
+static void hmn_lua_push_hmn_tag(lua_State *L, const hmn_tag *record) {
+  lua_createtable(L, 0, 5);
+  HMN_LUA_FIELD(u32, notes);
+  HMN_LUA_FIELD(u32, number);
+  HMN_LUA_FIELD(u64, allocated_bytes);
+  HMN_LUA_FIELD(u64, peak_bytes);
+  HMN_LUA_FIELD(text, name);
+}
+
+
+static void hmn_lua_push_hmn_spill_info(lua_State *L, const hmn_spill_info *record) {
+  lua_createtable(L, 0, 12 + hmn_lua_count(record->present));
+  HMN_LUA_FIELD(u32, notes);
+  HMN_LUA_FIELD(u32, backend);
+  HMN_LUA_FIELD(u32, device_index);
+  HMN_LUA_FIELD(u32, state);
+  HMN_LUA_FIELD(u32, rules);
+  HMN_LUA_FIELD(i32, status);
+  HMN_LUA_FIELD(u64, observation_count);
+  HMN_LUA_FIELD(u64, skipped_count);
+  HMN_LUA_FIELD(u64, episode_count);
+  HMN_LUA_FIELD(u64, first_episode);
+  if (record->present & HMN_SPILL_INFO_HAS_LIMIT)
+    HMN_LUA_FIELD(u64, limit_bytes);
+  if (record->present & HMN_SPILL_INFO_HAS_OBSERVED)
+    HMN_LUA_FIELD(u64, dedicated_bytes);
+  if (record->present & HMN_SPILL_INFO_HAS_OBSERVED)
+    HMN_LUA_FIELD(u64, shared_bytes);
+  if (record->present & HMN_SPILL_INFO_HAS_EVICTED)
+    HMN_LUA_FIELD(u64, evicted_bytes);
+  if (record->present & HMN_SPILL_INFO_HAS_OBSERVED)
+    HMN_LUA_FIELD(u64, peak_dedicated_bytes);
+  if (record->present & HMN_SPILL_INFO_HAS_OBSERVED)
+    HMN_LUA_FIELD(u64, peak_shared_bytes);
+  if (record->present & HMN_SPILL_INFO_HAS_PEAK_EVICTED)
+    HMN_LUA_FIELD(u64, peak_evicted_bytes);
+  if (record->present & HMN_SPILL_INFO_HAS_OBSERVED)
+    HMN_LUA_FIELD(u64, baseline_shared_bytes);
+  if (record->present & HMN_SPILL_INFO_HAS_PEAK_EVICTED)
+    HMN_LUA_FIELD(u64, baseline_evicted_bytes);
+  HMN_LUA_FIELD(u64, total_ns);
+  if (record->present & HMN_SPILL_INFO_HAS_EPISODE)
+    HMN_LUA_FIELD(u64, longest_ns);
+  if (record->present & HMN_SPILL_INFO_HAS_EPISODE)
+    HMN_LUA_FIELD(u64, longest_episode);
+  if (record->present & HMN_SPILL_INFO_HAS_EPISODE)
+    HMN_LUA_FIELD(text, first_label);
+  HMN_LUA_FIELD(text, message);
+}
+
+
+static void hmn_lua_push_hmn_episode(lua_State *L, const hmn_episode *record) {
+  lua_createtable(L, 0, 8 + hmn_lua_count(record->present));
+  HMN_LUA_FIELD(u32, notes);
+  HMN_LUA_FIELD(u32, rules);
+  HMN_LUA_FIELD(u64, number);
+  HMN_LUA_FIELD(u64, observation_count);
+  HMN_LUA_FIELD(u64, peak_shared_bytes);
+  if (record->present & HMN_EPISODE_HAS_PEAK_EVICTED)
+    HMN_LUA_FIELD(u64, peak_evicted_bytes);
+  HMN_LUA_FIELD(u64, start_monotonic_ns);
+  if (record->present & HMN_EPISODE_HAS_END)
+    HMN_LUA_FIELD(u64, end_monotonic_ns);
+  HMN_LUA_FIELD(u64, duration_ns);
+  HMN_LUA_FIELD(text, start_label);
+  if (record->present & HMN_EPISODE_HAS_END)
+    HMN_LUA_FIELD(text, end_label);
 }
 
 
@@ -3376,11 +3571,30 @@ static int hmn_lua_copy_pools(lua_State *L, const hmn_snapshot *snapshot, uint32
   return 0;
 }
 
+/* The same of metrics. */
+static int hmn_lua_copy_metrics(lua_State *L, const hmn_snapshot *snapshot, uint32_t index, uint32_t *next,
+                                uint32_t count, int all) {
+  hmn_metric row;
+  int own = 0;
+  for (; *next < count; ++*next) {
+    HMN_LUA_ROW(row, hmn_snapshot_metric(snapshot, *next, &row));
+    if (row.device_index > index) break;
+    hmn_lua_push_hmn_metric(L, &row);
+    if (row.device_index == index) {
+      lua_pushvalue(L, -1);
+      lua_rawseti(L, -3, ++own);
+    }
+    lua_rawseti(L, all, (int)*next + 1);
+  }
+  return 0;
+}
+
 static int hmn_lua_copy_devices(lua_State *L, const hmn_snapshot *snapshot, const hmn_snapshot_info *info) {
   const int all = lua_gettop(L) + 1;
-  uint32_t i, next = 0;
+  uint32_t i, next_pool = 0, next_metric = 0;
   hmn_device row;
   lua_createtable(L, (int)info->pool_count, 0);
+  lua_createtable(L, (int)info->metric_count, 0);
   lua_createtable(L, (int)info->device_count, 0);
   for (i = 0; i < info->device_count; ++i) {
     int failed;
@@ -3389,30 +3603,39 @@ static int hmn_lua_copy_devices(lua_State *L, const hmn_snapshot *snapshot, cons
     HMN_LUA_PART(hmn_telemetry, "telemetry", hmn_snapshot_telemetry(snapshot, i, &part));
     HMN_LUA_PART(hmn_usage, "own_usage", hmn_snapshot_self(snapshot, i, &part));
     lua_createtable(L, 1, 0);
-    failed = hmn_lua_copy_pools(L, snapshot, row.index, &next, info->pool_count, all);
+    failed = hmn_lua_copy_pools(L, snapshot, row.index, &next_pool, info->pool_count, all);
     if (failed) return failed;
     lua_setfield(L, -2, "pools");
+    lua_newtable(L);
+    failed = hmn_lua_copy_metrics(L, snapshot, row.index, &next_metric, info->metric_count, all + 1);
+    if (failed) return failed;
+    lua_setfield(L, -2, "metrics");
     lua_rawseti(L, -2, (int)i + 1);
   }
-  lua_setfield(L, -3, "devices");
+  lua_setfield(L, -4, "devices");
+  lua_setfield(L, -3, "metrics");
   lua_setfield(L, -2, "pools");
   return 0;
 }
 
-static hmn_status hmn_lua_push_name(lua_State *L, const hmn_snapshot *snapshot, uint32_t i) {
-  char room[64];
-  char *name = room;
+/* Sets a text of usage i as a field of the table on top; one that is not known is left out. */
+static hmn_status hmn_lua_copy_text(lua_State *L, const hmn_snapshot *snapshot, uint32_t text, uint32_t i,
+                                    const char *field) {
+  char room[256];
+  char *found = room;
   uint32_t needed = 0;
-  hmn_status status = hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_NAME, i, name, sizeof room, &needed);
+  hmn_status status = hmn_snapshot_text(snapshot, text, i, found, sizeof room, &needed);
+  if (status == HMN_E_EMPTY) return HMN_OK;
   if (status == HMN_E_BUFFER) {
-    name = (char *)lua_newuserdata(L, needed);
-    status = hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_NAME, i, name, needed, &needed);
-    lua_pushstring(L, status == HMN_OK ? name : "");
+    found = (char *)lua_newuserdata(L, needed);
+    status = hmn_snapshot_text(snapshot, text, i, found, needed, &needed);
+    lua_pushstring(L, status == HMN_OK ? found : "");
     lua_replace(L, -2);
   } else {
-    lua_pushstring(L, status == HMN_OK ? name : NULL);
+    lua_pushstring(L, status == HMN_OK ? found : "");
   }
-  return status == HMN_E_EMPTY ? HMN_OK : status;
+  lua_setfield(L, -2, field);
+  return status;
 }
 
 static int hmn_lua_copy_processes(lua_State *L, const hmn_snapshot *snapshot, uint32_t count) {
@@ -3423,9 +3646,10 @@ static int hmn_lua_copy_processes(lua_State *L, const hmn_snapshot *snapshot, ui
     hmn_status status;
     HMN_LUA_ROW(row, hmn_snapshot_usage(snapshot, i, &row));
     hmn_lua_push_hmn_usage(L, &row);
-    status = hmn_lua_push_name(L, snapshot, i);
-    if (status != HMN_OK) return hmn_lua_refuse(L, status);
-    lua_setfield(L, -2, "name");
+    if ((status = hmn_lua_copy_text(L, snapshot, HMN_TEXT_PROCESS_NAME, i, "name")) != HMN_OK ||
+        (status = hmn_lua_copy_text(L, snapshot, HMN_TEXT_PROCESS_COMMAND, i, "command")) != HMN_OK ||
+        (status = hmn_lua_copy_text(L, snapshot, HMN_TEXT_PROCESS_CONTAINER, i, "container")) != HMN_OK)
+      return hmn_lua_refuse(L, status);
     lua_rawseti(L, -2, (int)i + 1);
   }
   lua_setfield(L, -2, "processes");
@@ -3450,7 +3674,7 @@ static int hmn_lua_copy(lua_State *L) {
   hmn_snapshot_info info;
   int failed;
   HMN_LUA_ROW(info, hmn_snapshot_read(snapshot, &info));
-  lua_createtable(L, 0, 8);
+  lua_createtable(L, 0, 9);
   if ((failed = hmn_lua_copy_parts(L, snapshot)) != 0 ||
       (failed = hmn_lua_copy_devices(L, snapshot, &info)) != 0 ||
       (failed = hmn_lua_copy_processes(L, snapshot, info.usage_count)) != 0 ||
@@ -3466,18 +3690,32 @@ char *format_bytes(uint64_t bytes, hmn_error *error) {
 /* The size of a struct as this library was compiled, 0 for a name that it does not know. */
 uint32_t size_of(const char *name) {
 #define HMN_SIZE(record) if (strcmp(name, #record) == 0) return (uint32_t)sizeof(record)
+  HMN_SIZE(hmn_attention);
   HMN_SIZE(hmn_backend_info);
+  HMN_SIZE(hmn_cache);
   HMN_SIZE(hmn_context_options);
   HMN_SIZE(hmn_delta);
   HMN_SIZE(hmn_device);
   HMN_SIZE(hmn_diagnostic);
+  HMN_SIZE(hmn_episode);
   HMN_SIZE(hmn_error);
+  HMN_SIZE(hmn_metric);
+  HMN_SIZE(hmn_packing);
+  HMN_SIZE(hmn_peak);
   HMN_SIZE(hmn_pool);
   HMN_SIZE(hmn_process_memory);
+  HMN_SIZE(hmn_sampler_info);
+  HMN_SIZE(hmn_sampler_options);
   HMN_SIZE(hmn_snapshot_info);
   HMN_SIZE(hmn_snapshot_options);
+  HMN_SIZE(hmn_spill_info);
+  HMN_SIZE(hmn_spill_options);
+  HMN_SIZE(hmn_spill_sample);
   HMN_SIZE(hmn_system_memory);
+  HMN_SIZE(hmn_tag);
   HMN_SIZE(hmn_telemetry);
+  HMN_SIZE(hmn_tracker_info);
+  HMN_SIZE(hmn_tracker_options);
   HMN_SIZE(hmn_usage);
 #undef HMN_SIZE
   return 0;
@@ -3491,7 +3729,7 @@ SWIGINTERN int SWIG_lua_isnilstring(lua_State *L, int idx) {
   return ret;
 }
 
-SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint64_t backends_off,hmn_error *error){
+SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,hmn_error *error){
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
@@ -3500,6 +3738,7 @@ SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t st
     options.open_deadline_ms = open_deadline_ms;
     options.max_age_ms = max_age_ms;
     options.idle_close_ms = idle_close_ms;
+    options.rescan_ms = rescan_ms;
     options.backends_off = backends_off;
     hmn_context_create(&options, &made, error);
     return made;
@@ -3510,6 +3749,9 @@ SWIGINTERN void Context_set_path(Context *self,uint32_t path,char const *value,h
   }
 SWIGINTERN hmn_backend_info *Context_backend(Context *self,uint32_t backend,hmn_error *error){
     HMN_ASK(hmn_backend_info, hmn_context_backend(self, backend, out, error));
+  }
+SWIGINTERN char *Context_recording(Context *self,hmn_error *error){
+    HMN_TEXT(hmn_context_recording(self, buffer, capacity, &needed));
   }
 SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read(self, pid, fields, out, error));
@@ -3539,6 +3781,9 @@ SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t k
 SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
   }
+SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_error *error){
+    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, out, error));
+  }
 SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, out, error));
   }
@@ -3555,6 +3800,39 @@ SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collec
     options.deadline_ms = deadline_ms;
     hmn_snapshot_take(self, &options, &taken, error);
     return taken;
+  }
+SWIGINTERN Sampler *Context_sampler(Context *self,hmn_flags sampler_flags,uint32_t interval_ms,uint32_t process_interval_ms,uint32_t capacity,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
+    hmn_sampler_options options = {sizeof options};
+    hmn_snapshot_options what = {sizeof what};
+    hmn_sampler *made = NULL;
+    options.flags = sampler_flags;
+    options.interval_ms = interval_ms;
+    options.process_interval_ms = process_interval_ms;
+    options.capacity = capacity;
+    what.flags = flags;
+    what.collect = collect;
+    what.device_index = device_index;
+    what.pid = pid;
+    what.deadline_ms = deadline_ms;
+    hmn_sampler_create(self, &options, &what, &made, error);
+    return made;
+  }
+SWIGINTERN Tracker *Context_tracker(Context *self,uint32_t device_index,uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
+    hmn_tracker_options options = {sizeof options};
+    hmn_tracker *made = NULL;
+    options.limit_bytes = limit_bytes;
+    options.tag_capacity = tag_capacity;
+    hmn_tracker_create(self, device_index, &options, &made, error);
+    return made;
+  }
+SWIGINTERN Spill *Context_spill(Context *self,uint32_t device_index,uint32_t episode_capacity,uint64_t dedicated_threshold_bytes,uint64_t growth_bytes,hmn_error *error){
+    hmn_spill_options options = {sizeof options};
+    hmn_spill *made = NULL;
+    options.episode_capacity = episode_capacity;
+    options.dedicated_threshold_bytes = dedicated_threshold_bytes;
+    options.growth_bytes = growth_bytes;
+    hmn_spill_create(self, device_index, &options, &made, error);
+    return made;
   }
 SWIGINTERN void delete_Snapshot(Snapshot *self){ hmn_snapshot_destroy(self); }
 SWIGINTERN hmn_snapshot_info *Snapshot_info(Snapshot *self,hmn_error *error){
@@ -3581,6 +3859,9 @@ SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t i,hmn_error *error){
 SWIGINTERN hmn_usage *Snapshot_usage(Snapshot *self,uint32_t i,hmn_error *error){
     HMN_LOOK(hmn_usage, hmn_snapshot_usage(self, i, out));
   }
+SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t i,hmn_error *error){
+    HMN_LOOK(hmn_metric, hmn_snapshot_metric(self, i, out));
+  }
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t i,hmn_error *error){
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, i, out));
   }
@@ -3603,6 +3884,169 @@ SWIGINTERN char *Snapshot_before_after_lines(Snapshot *self,Snapshot const *befo
     HMN_TEXT(
         hmn_report_before_after(before, self, device_index, label, buffer, capacity, &needed));
   }
+SWIGINTERN void delete_Sampler(Sampler *self){ hmn_sampler_destroy(self); }
+SWIGINTERN void Sampler_start(Sampler *self,hmn_error *error){ hmn_sampler_start(self, error); }
+SWIGINTERN void Sampler_stop(Sampler *self,hmn_error *error){ hmn_sampler_stop(self, error); }
+SWIGINTERN Snapshot *Sampler_next(Sampler *self,uint32_t timeout_ms,hmn_error *error){
+    hmn_snapshot *pulled = NULL;
+    hmn_sampler_next(self, timeout_ms, &pulled, error);
+    return pulled;
+  }
+SWIGINTERN hmn_sampler_info *Sampler_info(Sampler *self,hmn_error *error){
+    HMN_LOOK(hmn_sampler_info, hmn_sampler_read(self, out));
+  }
+SWIGINTERN hmn_pool *Sampler_latest_pool(Sampler *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_pool, hmn_sampler_latest_pool(self, device_index, out));
+  }
+SWIGINTERN hmn_telemetry *Sampler_latest_telemetry(Sampler *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_telemetry, hmn_sampler_latest_telemetry(self, device_index, out));
+  }
+SWIGINTERN hmn_peak *Sampler_peak(Sampler *self,uint32_t device_index,uint32_t pid,hmn_error *error){
+    HMN_LOOK(hmn_peak, hmn_sampler_peak(self, device_index, pid, out));
+  }
+SWIGINTERN hmn_peak *Sampler_device_peak(Sampler *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_peak, hmn_sampler_peak_device(self, device_index, out));
+  }
+
+uint32_t dtype_from_name(const char *name, hmn_error *error) {
+  uint32_t dtype = 0;
+  hmn_dtype_from_name(name, &dtype, error);
+  return dtype;
+}
+uint64_t estimate_tensor(const hmn_u64 *list, uint32_t count, uint32_t dtype, hmn_error *error) {
+  uint64_t bytes = 0;
+  hmn_estimate_tensor(list, count, dtype, &bytes, error);
+  return bytes;
+}
+uint64_t estimate_packed(const hmn_u64 *list, uint32_t count, uint32_t dtype, uint32_t element_bits,
+                         uint32_t group_size, uint32_t group_bits, hmn_error *error) {
+  hmn_packing packing = {sizeof packing};
+  uint64_t bytes = 0;
+  packing.dtype = dtype;
+  packing.element_bits = element_bits;
+  packing.group_size = group_size;
+  packing.group_bits = group_bits;
+  hmn_estimate_packed(list, count, &packing, &bytes, error);
+  return bytes;
+}
+uint64_t estimate_attention(hmn_flags flags, uint32_t dtype, uint64_t batch, uint64_t heads, uint64_t kv_heads,
+                            uint64_t sequence, uint64_t head_dim, hmn_error *error) {
+  hmn_attention attention = {sizeof attention};
+  uint64_t bytes = 0;
+  attention.flags = flags;
+  attention.dtype = dtype;
+  attention.batch = batch;
+  attention.heads = heads;
+  attention.kv_heads = kv_heads;
+  attention.sequence = sequence;
+  attention.head_dim = head_dim;
+  hmn_estimate_attention(&attention, &bytes, error);
+  return bytes;
+}
+uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, uint32_t group_size,
+                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t key_dim,
+                        uint64_t value_dim, uint64_t window, uint64_t sinks, uint64_t latent_dim,
+                        uint64_t state_elements, uint64_t sequence, uint64_t sequences, hmn_error *error) {
+  hmn_cache cache = {sizeof cache};
+  uint64_t bytes = 0;
+  cache.kind = kind;
+  cache.dtype = dtype;
+  cache.element_bits = element_bits;
+  cache.group_size = group_size;
+  cache.group_bits = group_bits;
+  cache.layers = layers;
+  cache.kv_heads = kv_heads;
+  cache.key_dim = key_dim;
+  cache.value_dim = value_dim;
+  cache.window = window;
+  cache.sinks = sinks;
+  cache.latent_dim = latent_dim;
+  cache.state_elements = state_elements;
+  hmn_estimate_cache(&cache, sequence, sequences, &bytes, error);
+  return bytes;
+}
+uint64_t estimate_overhead(uint64_t bytes, uint32_t per_thousand, hmn_error *error) {
+  uint64_t more = 0;
+  hmn_estimate_overhead(bytes, per_thousand, &more, error);
+  return more;
+}
+uint64_t estimate_sum(const hmn_u64 *list, uint32_t count, hmn_error *error) {
+  uint64_t bytes = 0;
+  hmn_estimate_sum(list, count, &bytes, error);
+  return bytes;
+}
+
+SWIGINTERN Tracker *new_Tracker(uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
+    hmn_tracker_options options = {sizeof options};
+    hmn_tracker *made = NULL;
+    options.limit_bytes = limit_bytes;
+    options.tag_capacity = tag_capacity;
+    hmn_tracker_create(NULL, 0, &options, &made, error);
+    return made;
+  }
+SWIGINTERN void delete_Tracker(Tracker *self){ hmn_tracker_destroy(self); }
+SWIGINTERN void Tracker_allocate(Tracker *self,uint64_t bytes,uint32_t tag,hmn_error *error){
+    if (tag) hmn_tracker_allocate_tagged(self, tag, bytes, error);
+    else hmn_tracker_allocate(self, bytes, error);
+  }
+SWIGINTERN void Tracker_release(Tracker *self,uint64_t bytes,uint32_t tag,hmn_error *error){
+    if (tag) hmn_tracker_release_tagged(self, tag, bytes, error);
+    else hmn_tracker_release(self, bytes, error);
+  }
+SWIGINTERN uint32_t Tracker_would_fit(Tracker *self,uint64_t bytes,hmn_error *error){
+    const hmn_status status = hmn_tracker_would_fit(self, bytes, error);
+    if (status == HMN_E_LIMIT) error->status = HMN_OK;
+    return status == HMN_OK;
+  }
+SWIGINTERN void Tracker_set_limit(Tracker *self,uint64_t limit_bytes,hmn_error *error){
+    hmn_tracker_set_limit(self, limit_bytes, error);
+  }
+SWIGINTERN void Tracker_reset(Tracker *self,hmn_error *error){ hmn_tracker_reset(self, error); }
+SWIGINTERN uint32_t Tracker_tag(Tracker *self,char const *name,hmn_error *error){
+    uint32_t tag = 0;
+    hmn_tracker_tag(self, name, &tag, error);
+    return tag;
+  }
+SWIGINTERN hmn_tracker_info *Tracker_info(Tracker *self,hmn_error *error){
+    HMN_LOOK(hmn_tracker_info, hmn_tracker_read(self, out));
+  }
+SWIGINTERN hmn_tag *Tracker_read_tag(Tracker *self,uint32_t tag,hmn_error *error){
+    HMN_LOOK(hmn_tag, hmn_tracker_read_tag(self, tag, out));
+  }
+SWIGINTERN void delete_Spill(Spill *self){ hmn_spill_destroy(self); }
+SWIGINTERN void Spill_observe(Spill *self,char const *label,hmn_error *error){ hmn_spill_observe(self, label, error); }
+SWIGINTERN void Spill_observe_snapshot(Spill *self,Snapshot const *snapshot,char const *label,hmn_error *error){
+    hmn_spill_observe_snapshot(self, snapshot, label, error);
+  }
+SWIGINTERN void Spill_feed(Spill *self,hmn_flags flags,uint64_t monotonic_ns,uint64_t dedicated_bytes,uint64_t shared_bytes,uint64_t limit_bytes,uint64_t evicted_bytes,char const *label,hmn_error *error){
+    hmn_spill_sample sample = {sizeof sample};
+    sample.flags = flags;
+    sample.monotonic_ns = monotonic_ns;
+    sample.dedicated_bytes = dedicated_bytes;
+    sample.shared_bytes = shared_bytes;
+    sample.limit_bytes = limit_bytes;
+    sample.evicted_bytes = evicted_bytes;
+    hmn_spill_feed(self, &sample, label, error);
+  }
+SWIGINTERN hmn_spill_info *Spill_info(Spill *self,hmn_error *error){
+    HMN_LOOK(hmn_spill_info, hmn_spill_read(self, out));
+  }
+SWIGINTERN hmn_episode *Spill_episode(Spill *self,uint64_t number,hmn_error *error){
+    HMN_LOOK(hmn_episode, hmn_spill_episode(self, number, out));
+  }
+
+/* Without a context: it is fed, or observes snapshots. */
+Spill *lone_spill(uint32_t device_index, uint32_t episode_capacity, uint64_t dedicated_threshold_bytes,
+                  uint64_t growth_bytes, hmn_error *error) {
+  hmn_spill_options options = {sizeof options};
+  hmn_spill *made = NULL;
+  options.episode_capacity = episode_capacity;
+  options.dedicated_threshold_bytes = dedicated_threshold_bytes;
+  options.growth_bytes = growth_bytes;
+  hmn_spill_create(NULL, device_index, &options, &made, error);
+  return made;
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -3687,6 +4131,59 @@ static int _wrap_backend_name(lua_State* L) {
 }
 
 
+static int _wrap_metric_name(lua_State* L) {
+  int SWIG_arg = 0;
+  uint32_t arg1 ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("hmn_metric_name",1,1)
+  arg1 = hmn_lua_to_u32(L, 1, "metric"); 
+  result = (char *)hmn_metric_name(arg1);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_metric_unit(lua_State* L) {
+  int SWIG_arg = 0;
+  uint32_t arg1 ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("hmn_metric_unit",1,1)
+  arg1 = hmn_lua_to_u32(L, 1, "metric"); 
+  result = (char *)hmn_metric_unit(arg1);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_metric_instance_name(lua_State* L) {
+  int SWIG_arg = 0;
+  uint32_t arg1 ;
+  uint32_t arg2 ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("hmn_metric_instance_name",2,2)
+  arg1 = hmn_lua_to_u32(L, 1, "metric"); 
+  arg2 = hmn_lua_to_u32(L, 2, "instance"); 
+  result = (char *)hmn_metric_instance_name(arg1,arg2);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_format_bytes(lua_State* L) {
   int SWIG_arg = 0;
   uint64_t arg1 ;
@@ -3740,28 +4237,30 @@ static int _wrap_new_HypomnesisContext(lua_State* L) {
   uint32_t arg4 ;
   uint32_t arg5 ;
   uint32_t arg6 ;
-  uint64_t arg7 ;
-  hmn_error *arg8 = (hmn_error *) 0 ;
-  hmn_error told8 ;
+  uint32_t arg7 ;
+  uint64_t arg8 ;
+  hmn_error *arg9 = (hmn_error *) 0 ;
+  hmn_error told9 ;
   Context *result = 0 ;
   
   {
-    memset(&told8, 0, sizeof told8);
-    told8.struct_size = sizeof told8;
-    arg8 = &told8;
+    memset(&told9, 0, sizeof told9);
+    told9.struct_size = sizeof told9;
+    arg9 = &told9;
   }
-  SWIG_check_num_args("Context::Context",7,7)
+  SWIG_check_num_args("Context::Context",8,8)
   arg1 = hmn_lua_to_u32(L, 1, "flags"); 
   arg2 = hmn_lua_to_u32(L, 2, "deadline_ms"); 
   arg3 = hmn_lua_to_u32(L, 3, "stale_ms"); 
   arg4 = hmn_lua_to_u32(L, 4, "open_deadline_ms"); 
   arg5 = hmn_lua_to_u32(L, 5, "max_age_ms"); 
   arg6 = hmn_lua_to_u32(L, 6, "idle_close_ms"); 
-  arg7 = hmn_lua_to_u64(L, 7, "backends_off"); 
-  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8);
+  arg7 = hmn_lua_to_u32(L, 7, "rescan_ms"); 
+  arg8 = hmn_lua_to_u64(L, 8, "backends_off"); 
+  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9);
   SWIG_NewPointerObj(L,result,SWIGTYPE_p_Context,1); SWIG_arg++; 
   {
-    if (arg8->status != HMN_OK) return hmn_lua_failure(L, arg8);
+    if (arg9->status != HMN_OK) return hmn_lua_failure(L, arg9);
   }
   return SWIG_arg;
   
@@ -3829,6 +4328,34 @@ static int _wrap_HypomnesisContext_backend(lua_State* L) {
   {
     if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
   }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisContext_recording(lua_State* L) {
+  int SWIG_arg = 0;
+  Context *arg1 = (Context *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_error told2 ;
+  char *result = 0 ;
+  
+  {
+    memset(&told2, 0, sizeof told2);
+    told2.struct_size = sizeof told2;
+    arg2 = &told2;
+  }
+  SWIG_check_num_args("Context::recording",1,1)
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
+  result = (char *)Context_recording(arg1,arg2);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  {
+    if (arg2->status != HMN_OK) return hmn_lua_failure(L, arg2);
+  }
+  free(result);
   return SWIG_arg;
   
   fail: SWIGUNUSED;
@@ -4101,6 +4628,44 @@ static int _wrap_HypomnesisContext_telemetry(lua_State* L) {
 }
 
 
+static int _wrap_HypomnesisContext_metric(lua_State* L) {
+  int SWIG_arg = 0;
+  Context *arg1 = (Context *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_error told5 ;
+  hmn_metric *result = 0 ;
+  
+  {
+    memset(&told5, 0, sizeof told5);
+    told5.struct_size = sizeof told5;
+    arg5 = &told5;
+  }
+  SWIG_check_num_args("Context::metric",4,4)
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
+  arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
+  arg3 = hmn_lua_to_u32(L, 3, "metric"); 
+  arg4 = hmn_lua_to_u32(L, 4, "instance"); 
+  result = (hmn_metric *)Context_metric(arg1,arg2,arg3,arg4,arg5);
+  
+  if (result) hmn_lua_push_hmn_metric(L, result);
+  else lua_pushnil(L);
+  free(result);
+  SWIG_arg++;
+  
+  {
+    if (arg5->status != HMN_OK) return hmn_lua_failure(L, arg5);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_HypomnesisContext_usage(lua_State* L) {
   int SWIG_arg = 0;
   Context *arg1 = (Context *) 0 ;
@@ -4208,6 +4773,119 @@ static int _wrap_HypomnesisContext_take(lua_State* L) {
 }
 
 
+static int _wrap_HypomnesisContext_sampler(lua_State* L) {
+  int SWIG_arg = 0;
+  Context *arg1 = (Context *) 0 ;
+  hmn_flags arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  uint32_t arg5 ;
+  hmn_flags arg6 ;
+  hmn_flags arg7 ;
+  uint32_t arg8 ;
+  uint32_t arg9 ;
+  uint32_t arg10 ;
+  hmn_error *arg11 = (hmn_error *) 0 ;
+  hmn_error told11 ;
+  Sampler *result = 0 ;
+  
+  {
+    memset(&told11, 0, sizeof told11);
+    told11.struct_size = sizeof told11;
+    arg11 = &told11;
+  }
+  SWIG_check_num_args("Context::sampler",10,10)
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
+  arg2 = hmn_lua_to_u32(L, 2, "sampler_flags"); 
+  arg3 = hmn_lua_to_u32(L, 3, "interval_ms"); 
+  arg4 = hmn_lua_to_u32(L, 4, "process_interval_ms"); 
+  arg5 = hmn_lua_to_u32(L, 5, "capacity"); 
+  arg6 = hmn_lua_to_u32(L, 6, "flags"); 
+  arg7 = hmn_lua_to_u32(L, 7, "collect"); 
+  arg8 = hmn_lua_to_u32(L, 8, "device_index"); 
+  arg9 = hmn_lua_to_u32(L, 9, "pid"); 
+  arg10 = hmn_lua_to_u32(L, 10, "deadline_ms"); 
+  result = (Sampler *)Context_sampler(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11);
+  SWIG_NewPointerObj(L,result,SWIGTYPE_p_Sampler,1); SWIG_arg++; 
+  {
+    if (arg11->status != HMN_OK) return hmn_lua_failure(L, arg11);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisContext_tracker(lua_State* L) {
+  int SWIG_arg = 0;
+  Context *arg1 = (Context *) 0 ;
+  uint32_t arg2 ;
+  uint64_t arg3 ;
+  uint32_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_error told5 ;
+  Tracker *result = 0 ;
+  
+  {
+    memset(&told5, 0, sizeof told5);
+    told5.struct_size = sizeof told5;
+    arg5 = &told5;
+  }
+  SWIG_check_num_args("Context::tracker",4,4)
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
+  arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
+  arg3 = hmn_lua_to_u64(L, 3, "limit_bytes"); 
+  arg4 = hmn_lua_to_u32(L, 4, "tag_capacity"); 
+  result = (Tracker *)Context_tracker(arg1,arg2,arg3,arg4,arg5);
+  SWIG_NewPointerObj(L,result,SWIGTYPE_p_Tracker,1); SWIG_arg++; 
+  {
+    if (arg5->status != HMN_OK) return hmn_lua_failure(L, arg5);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisContext_spill(lua_State* L) {
+  int SWIG_arg = 0;
+  Context *arg1 = (Context *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
+  hmn_error told6 ;
+  Spill *result = 0 ;
+  
+  {
+    memset(&told6, 0, sizeof told6);
+    told6.struct_size = sizeof told6;
+    arg6 = &told6;
+  }
+  SWIG_check_num_args("Context::spill",5,5)
+  arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
+  arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
+  arg3 = hmn_lua_to_u32(L, 3, "episode_capacity"); 
+  arg4 = hmn_lua_to_u64(L, 4, "dedicated_threshold_bytes"); 
+  arg5 = hmn_lua_to_u64(L, 5, "growth_bytes"); 
+  result = (Spill *)Context_spill(arg1,arg2,arg3,arg4,arg5,arg6);
+  SWIG_NewPointerObj(L,result,SWIGTYPE_p_Spill,1); SWIG_arg++; 
+  {
+    if (arg6->status != HMN_OK) return hmn_lua_failure(L, arg6);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static void swig_delete_HypomnesisContext(void *obj) {
 Context *arg1 = (Context *) obj;
 delete_Context(arg1);
@@ -4226,6 +4904,7 @@ static swig_lua_attribute swig_HypomnesisContext_attributes[] = {
 static swig_lua_method swig_HypomnesisContext_methods[]= {
     { "set_path", _wrap_HypomnesisContext_set_path},
     { "backend", _wrap_HypomnesisContext_backend},
+    { "recording", _wrap_HypomnesisContext_recording},
     { "process_memory", _wrap_HypomnesisContext_process_memory},
     { "own_memory", _wrap_HypomnesisContext_own_memory},
     { "system_memory", _wrap_HypomnesisContext_system_memory},
@@ -4234,9 +4913,13 @@ static swig_lua_method swig_HypomnesisContext_methods[]= {
     { "device", _wrap_HypomnesisContext_device},
     { "pool", _wrap_HypomnesisContext_pool},
     { "telemetry", _wrap_HypomnesisContext_telemetry},
+    { "metric", _wrap_HypomnesisContext_metric},
     { "usage", _wrap_HypomnesisContext_usage},
     { "own_usage", _wrap_HypomnesisContext_own_usage},
     { "take", _wrap_HypomnesisContext_take},
+    { "sampler", _wrap_HypomnesisContext_sampler},
+    { "tracker", _wrap_HypomnesisContext_tracker},
+    { "spill", _wrap_HypomnesisContext_spill},
     {0,0}
 };
 static swig_lua_method swig_HypomnesisContext_meta[] = {
@@ -4550,6 +5233,42 @@ static int _wrap_HypomnesisSnapshot_usage(lua_State* L) {
 }
 
 
+static int _wrap_HypomnesisSnapshot_metric(lua_State* L) {
+  int SWIG_arg = 0;
+  Snapshot *arg1 = (Snapshot *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_error told3 ;
+  hmn_metric *result = 0 ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  SWIG_check_num_args("Snapshot::metric",2,2)
+  
+  arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
+  
+  arg2 = hmn_lua_to_u32(L, 2, "i"); 
+  result = (hmn_metric *)Snapshot_metric(arg1,arg2,arg3);
+  
+  if (result) hmn_lua_push_hmn_metric(L, result);
+  else lua_pushnil(L);
+  free(result);
+  SWIG_arg++;
+  
+  {
+    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_HypomnesisSnapshot_diagnostic(lua_State* L) {
   int SWIG_arg = 0;
   Snapshot *arg1 = (Snapshot *) 0 ;
@@ -4816,6 +5535,7 @@ static swig_lua_method swig_HypomnesisSnapshot_methods[]= {
     { "own_usage", _wrap_HypomnesisSnapshot_own_usage},
     { "pool", _wrap_HypomnesisSnapshot_pool},
     { "usage", _wrap_HypomnesisSnapshot_usage},
+    { "metric", _wrap_HypomnesisSnapshot_metric},
     { "diagnostic", _wrap_HypomnesisSnapshot_diagnostic},
     { "text", _wrap_HypomnesisSnapshot_text},
     { "device_line", _wrap_HypomnesisSnapshot_device_line},
@@ -4854,6 +5574,1177 @@ static swig_lua_class *swig_HypomnesisSnapshot_bases[] = {0};
 static const char *swig_HypomnesisSnapshot_base_names[] = {0};
 static swig_lua_class _wrap_class_HypomnesisSnapshot = { "HypomnesisSnapshot", "HypomnesisSnapshot", &SWIGTYPE_p_Snapshot,0, swig_delete_HypomnesisSnapshot, swig_HypomnesisSnapshot_methods, swig_HypomnesisSnapshot_attributes, &swig_HypomnesisSnapshot_Sf_SwigStatic, swig_HypomnesisSnapshot_meta, swig_HypomnesisSnapshot_bases, swig_HypomnesisSnapshot_base_names };
 
+static int _wrap_HypomnesisSampler_start(lua_State* L) {
+  int SWIG_arg = 0;
+  Sampler *arg1 = (Sampler *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_error told2 ;
+  
+  {
+    memset(&told2, 0, sizeof told2);
+    told2.struct_size = sizeof told2;
+    arg2 = &told2;
+  }
+  SWIG_check_num_args("Sampler::start",1,1)
+  arg1 = (Sampler *)hmn_lua_to_handle(L, 1, "HypomnesisSampler", "self"); 
+  Sampler_start(arg1,arg2);
+  
+  {
+    if (arg2->status != HMN_OK) return hmn_lua_failure(L, arg2);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisSampler_stop(lua_State* L) {
+  int SWIG_arg = 0;
+  Sampler *arg1 = (Sampler *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_error told2 ;
+  
+  {
+    memset(&told2, 0, sizeof told2);
+    told2.struct_size = sizeof told2;
+    arg2 = &told2;
+  }
+  SWIG_check_num_args("Sampler::stop",1,1)
+  arg1 = (Sampler *)hmn_lua_to_handle(L, 1, "HypomnesisSampler", "self"); 
+  Sampler_stop(arg1,arg2);
+  
+  {
+    if (arg2->status != HMN_OK) return hmn_lua_failure(L, arg2);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisSampler_next(lua_State* L) {
+  int SWIG_arg = 0;
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_error told3 ;
+  Snapshot *result = 0 ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  SWIG_check_num_args("Sampler::next",2,2)
+  arg1 = (Sampler *)hmn_lua_to_handle(L, 1, "HypomnesisSampler", "self"); 
+  arg2 = hmn_lua_to_u32(L, 2, "timeout_ms"); 
+  result = (Snapshot *)Sampler_next(arg1,arg2,arg3);
+  SWIG_NewPointerObj(L,result,SWIGTYPE_p_Snapshot,1); SWIG_arg++; 
+  {
+    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisSampler_info(lua_State* L) {
+  int SWIG_arg = 0;
+  Sampler *arg1 = (Sampler *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_error told2 ;
+  hmn_sampler_info *result = 0 ;
+  
+  {
+    memset(&told2, 0, sizeof told2);
+    told2.struct_size = sizeof told2;
+    arg2 = &told2;
+  }
+  SWIG_check_num_args("Sampler::info",1,1)
+  arg1 = (Sampler *)hmn_lua_to_handle(L, 1, "HypomnesisSampler", "self"); 
+  result = (hmn_sampler_info *)Sampler_info(arg1,arg2);
+  
+  if (result) hmn_lua_push_hmn_sampler_info(L, result);
+  else lua_pushnil(L);
+  free(result);
+  SWIG_arg++;
+  
+  {
+    if (arg2->status != HMN_OK) return hmn_lua_failure(L, arg2);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisSampler_latest_pool(lua_State* L) {
+  int SWIG_arg = 0;
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_error told3 ;
+  hmn_pool *result = 0 ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  SWIG_check_num_args("Sampler::latest_pool",2,2)
+  arg1 = (Sampler *)hmn_lua_to_handle(L, 1, "HypomnesisSampler", "self"); 
+  arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
+  result = (hmn_pool *)Sampler_latest_pool(arg1,arg2,arg3);
+  
+  if (result) hmn_lua_push_hmn_pool(L, result);
+  else lua_pushnil(L);
+  free(result);
+  SWIG_arg++;
+  
+  {
+    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisSampler_latest_telemetry(lua_State* L) {
+  int SWIG_arg = 0;
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_error told3 ;
+  hmn_telemetry *result = 0 ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  SWIG_check_num_args("Sampler::latest_telemetry",2,2)
+  arg1 = (Sampler *)hmn_lua_to_handle(L, 1, "HypomnesisSampler", "self"); 
+  arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
+  result = (hmn_telemetry *)Sampler_latest_telemetry(arg1,arg2,arg3);
+  
+  if (result) hmn_lua_push_hmn_telemetry(L, result);
+  else lua_pushnil(L);
+  free(result);
+  SWIG_arg++;
+  
+  {
+    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisSampler_peak(lua_State* L) {
+  int SWIG_arg = 0;
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_error told4 ;
+  hmn_peak *result = 0 ;
+  
+  {
+    memset(&told4, 0, sizeof told4);
+    told4.struct_size = sizeof told4;
+    arg4 = &told4;
+  }
+  SWIG_check_num_args("Sampler::peak",3,3)
+  arg1 = (Sampler *)hmn_lua_to_handle(L, 1, "HypomnesisSampler", "self"); 
+  arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
+  arg3 = hmn_lua_to_u32(L, 3, "pid"); 
+  result = (hmn_peak *)Sampler_peak(arg1,arg2,arg3,arg4);
+  
+  if (result) hmn_lua_push_hmn_peak(L, result);
+  else lua_pushnil(L);
+  free(result);
+  SWIG_arg++;
+  
+  {
+    if (arg4->status != HMN_OK) return hmn_lua_failure(L, arg4);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisSampler_device_peak(lua_State* L) {
+  int SWIG_arg = 0;
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_error told3 ;
+  hmn_peak *result = 0 ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  SWIG_check_num_args("Sampler::device_peak",2,2)
+  arg1 = (Sampler *)hmn_lua_to_handle(L, 1, "HypomnesisSampler", "self"); 
+  arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
+  result = (hmn_peak *)Sampler_device_peak(arg1,arg2,arg3);
+  
+  if (result) hmn_lua_push_hmn_peak(L, result);
+  else lua_pushnil(L);
+  free(result);
+  SWIG_arg++;
+  
+  {
+    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static void swig_delete_HypomnesisSampler(void *obj) {
+Sampler *arg1 = (Sampler *) obj;
+delete_Sampler(arg1);
+}
+static swig_lua_attribute swig_HypomnesisSampler_attributes[] = {
+    {0,0,0}
+};
+static swig_lua_method swig_HypomnesisSampler_methods[]= {
+    { "start", _wrap_HypomnesisSampler_start},
+    { "stop", _wrap_HypomnesisSampler_stop},
+    { "next", _wrap_HypomnesisSampler_next},
+    { "info", _wrap_HypomnesisSampler_info},
+    { "latest_pool", _wrap_HypomnesisSampler_latest_pool},
+    { "latest_telemetry", _wrap_HypomnesisSampler_latest_telemetry},
+    { "peak", _wrap_HypomnesisSampler_peak},
+    { "device_peak", _wrap_HypomnesisSampler_device_peak},
+    {0,0}
+};
+static swig_lua_method swig_HypomnesisSampler_meta[] = {
+    {0,0}
+};
+
+static swig_lua_attribute swig_HypomnesisSampler_Sf_SwigStatic_attributes[] = {
+    {0,0,0}
+};
+static swig_lua_const_info swig_HypomnesisSampler_Sf_SwigStatic_constants[]= {
+    {0,0,0,0,0,0}
+};
+static swig_lua_method swig_HypomnesisSampler_Sf_SwigStatic_methods[]= {
+    {0,0}
+};
+static swig_lua_class* swig_HypomnesisSampler_Sf_SwigStatic_classes[]= {
+    0
+};
+
+static swig_lua_namespace swig_HypomnesisSampler_Sf_SwigStatic = {
+    "HypomnesisSampler",
+    swig_HypomnesisSampler_Sf_SwigStatic_methods,
+    swig_HypomnesisSampler_Sf_SwigStatic_attributes,
+    swig_HypomnesisSampler_Sf_SwigStatic_constants,
+    swig_HypomnesisSampler_Sf_SwigStatic_classes,
+    0
+};
+static swig_lua_class *swig_HypomnesisSampler_bases[] = {0};
+static const char *swig_HypomnesisSampler_base_names[] = {0};
+static swig_lua_class _wrap_class_HypomnesisSampler = { "HypomnesisSampler", "HypomnesisSampler", &SWIGTYPE_p_Sampler,0, swig_delete_HypomnesisSampler, swig_HypomnesisSampler_methods, swig_HypomnesisSampler_attributes, &swig_HypomnesisSampler_Sf_SwigStatic, swig_HypomnesisSampler_meta, swig_HypomnesisSampler_bases, swig_HypomnesisSampler_base_names };
+
+static int _wrap_dtype_bits(lua_State* L) {
+  int SWIG_arg = 0;
+  uint32_t arg1 ;
+  uint32_t result;
+  
+  SWIG_check_num_args("hmn_dtype_bits",1,1)
+  arg1 = hmn_lua_to_u32(L, 1, "dtype"); 
+  result = (uint32_t)hmn_dtype_bits(arg1);
+  HMN_LUA_PUSH(result); SWIG_arg++; 
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_dtype_name(lua_State* L) {
+  int SWIG_arg = 0;
+  uint32_t arg1 ;
+  char *result = 0 ;
+  
+  SWIG_check_num_args("hmn_dtype_name",1,1)
+  arg1 = hmn_lua_to_u32(L, 1, "dtype"); 
+  result = (char *)hmn_dtype_name(arg1);
+  lua_pushstring(L,(const char *)result); SWIG_arg++;
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_dtype_from_name(lua_State* L) {
+  int SWIG_arg = 0;
+  char *arg1 = (char *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_error told2 ;
+  uint32_t result;
+  
+  {
+    memset(&told2, 0, sizeof told2);
+    told2.struct_size = sizeof told2;
+    arg2 = &told2;
+  }
+  SWIG_check_num_args("dtype_from_name",1,1)
+  arg1 = (char *)hmn_lua_to_text(L, 1, "name"); 
+  result = (uint32_t)dtype_from_name((char const *)arg1,arg2);
+  HMN_LUA_PUSH(result); SWIG_arg++; 
+  {
+    if (arg2->status != HMN_OK) return hmn_lua_failure(L, arg2);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_estimate_tensor(lua_State* L) {
+  int SWIG_arg = 0;
+  hmn_u64 *arg1 = (hmn_u64 *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_error told4 ;
+  uint64_t result;
+  
+  {
+    memset(&told4, 0, sizeof told4);
+    told4.struct_size = sizeof told4;
+    arg4 = &told4;
+  }
+  SWIG_check_num_args("estimate_tensor",2,2)
+  
+  arg1 = hmn_lua_to_list(L, 1, &arg2);
+  
+  arg3 = hmn_lua_to_u32(L, 2, "dtype"); 
+  result = (uint64_t)estimate_tensor((hmn_u64 const *)arg1,arg2,arg3,arg4);
+  
+  if (result > HMN_LUA_MOST) return hmn_lua_too_large(L, result);
+  HMN_LUA_PUSH(result);
+  SWIG_arg++;
+  
+  {
+    if (arg4->status != HMN_OK) return hmn_lua_failure(L, arg4);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_estimate_packed(lua_State* L) {
+  int SWIG_arg = 0;
+  hmn_u64 *arg1 = (hmn_u64 *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  uint32_t arg5 ;
+  uint32_t arg6 ;
+  hmn_error *arg7 = (hmn_error *) 0 ;
+  hmn_error told7 ;
+  uint64_t result;
+  
+  {
+    memset(&told7, 0, sizeof told7);
+    told7.struct_size = sizeof told7;
+    arg7 = &told7;
+  }
+  SWIG_check_num_args("estimate_packed",5,5)
+  
+  arg1 = hmn_lua_to_list(L, 1, &arg2);
+  
+  arg3 = hmn_lua_to_u32(L, 2, "dtype"); 
+  arg4 = hmn_lua_to_u32(L, 3, "element_bits"); 
+  arg5 = hmn_lua_to_u32(L, 4, "group_size"); 
+  arg6 = hmn_lua_to_u32(L, 5, "group_bits"); 
+  result = (uint64_t)estimate_packed((hmn_u64 const *)arg1,arg2,arg3,arg4,arg5,arg6,arg7);
+  
+  if (result > HMN_LUA_MOST) return hmn_lua_too_large(L, result);
+  HMN_LUA_PUSH(result);
+  SWIG_arg++;
+  
+  {
+    if (arg7->status != HMN_OK) return hmn_lua_failure(L, arg7);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_estimate_attention(lua_State* L) {
+  int SWIG_arg = 0;
+  hmn_flags arg1 ;
+  uint32_t arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  hmn_error *arg8 = (hmn_error *) 0 ;
+  hmn_error told8 ;
+  uint64_t result;
+  
+  {
+    memset(&told8, 0, sizeof told8);
+    told8.struct_size = sizeof told8;
+    arg8 = &told8;
+  }
+  SWIG_check_num_args("estimate_attention",7,7)
+  arg1 = hmn_lua_to_u32(L, 1, "flags"); 
+  arg2 = hmn_lua_to_u32(L, 2, "dtype"); 
+  arg3 = hmn_lua_to_u64(L, 3, "batch"); 
+  arg4 = hmn_lua_to_u64(L, 4, "heads"); 
+  arg5 = hmn_lua_to_u64(L, 5, "kv_heads"); 
+  arg6 = hmn_lua_to_u64(L, 6, "sequence"); 
+  arg7 = hmn_lua_to_u64(L, 7, "head_dim"); 
+  result = (uint64_t)estimate_attention(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8);
+  
+  if (result > HMN_LUA_MOST) return hmn_lua_too_large(L, result);
+  HMN_LUA_PUSH(result);
+  SWIG_arg++;
+  
+  {
+    if (arg8->status != HMN_OK) return hmn_lua_failure(L, arg8);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_estimate_cache(lua_State* L) {
+  int SWIG_arg = 0;
+  uint32_t arg1 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  uint32_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  uint64_t arg8 ;
+  uint64_t arg9 ;
+  uint64_t arg10 ;
+  uint64_t arg11 ;
+  uint64_t arg12 ;
+  uint64_t arg13 ;
+  uint64_t arg14 ;
+  uint64_t arg15 ;
+  hmn_error *arg16 = (hmn_error *) 0 ;
+  hmn_error told16 ;
+  uint64_t result;
+  
+  {
+    memset(&told16, 0, sizeof told16);
+    told16.struct_size = sizeof told16;
+    arg16 = &told16;
+  }
+  SWIG_check_num_args("estimate_cache",15,15)
+  arg1 = hmn_lua_to_u32(L, 1, "kind"); 
+  arg2 = hmn_lua_to_u32(L, 2, "dtype"); 
+  arg3 = hmn_lua_to_u32(L, 3, "element_bits"); 
+  arg4 = hmn_lua_to_u32(L, 4, "group_size"); 
+  arg5 = hmn_lua_to_u32(L, 5, "group_bits"); 
+  arg6 = hmn_lua_to_u64(L, 6, "layers"); 
+  arg7 = hmn_lua_to_u64(L, 7, "kv_heads"); 
+  arg8 = hmn_lua_to_u64(L, 8, "key_dim"); 
+  arg9 = hmn_lua_to_u64(L, 9, "value_dim"); 
+  arg10 = hmn_lua_to_u64(L, 10, "window"); 
+  arg11 = hmn_lua_to_u64(L, 11, "sinks"); 
+  arg12 = hmn_lua_to_u64(L, 12, "latent_dim"); 
+  arg13 = hmn_lua_to_u64(L, 13, "state_elements"); 
+  arg14 = hmn_lua_to_u64(L, 14, "sequence"); 
+  arg15 = hmn_lua_to_u64(L, 15, "sequences"); 
+  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15,arg16);
+  
+  if (result > HMN_LUA_MOST) return hmn_lua_too_large(L, result);
+  HMN_LUA_PUSH(result);
+  SWIG_arg++;
+  
+  {
+    if (arg16->status != HMN_OK) return hmn_lua_failure(L, arg16);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_estimate_overhead(lua_State* L) {
+  int SWIG_arg = 0;
+  uint64_t arg1 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_error told3 ;
+  uint64_t result;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  SWIG_check_num_args("estimate_overhead",2,2)
+  arg1 = hmn_lua_to_u64(L, 1, "bytes"); 
+  arg2 = hmn_lua_to_u32(L, 2, "per_thousand"); 
+  result = (uint64_t)estimate_overhead(arg1,arg2,arg3);
+  
+  if (result > HMN_LUA_MOST) return hmn_lua_too_large(L, result);
+  HMN_LUA_PUSH(result);
+  SWIG_arg++;
+  
+  {
+    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_estimate_sum(lua_State* L) {
+  int SWIG_arg = 0;
+  hmn_u64 *arg1 = (hmn_u64 *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_error told3 ;
+  uint64_t result;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  SWIG_check_num_args("estimate_sum",1,1)
+  
+  arg1 = hmn_lua_to_list(L, 1, &arg2);
+  
+  result = (uint64_t)estimate_sum((hmn_u64 const *)arg1,arg2,arg3);
+  
+  if (result > HMN_LUA_MOST) return hmn_lua_too_large(L, result);
+  HMN_LUA_PUSH(result);
+  SWIG_arg++;
+  
+  {
+    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_new_HypomnesisTracker(lua_State* L) {
+  int SWIG_arg = 0;
+  uint64_t arg1 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_error told3 ;
+  Tracker *result = 0 ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  SWIG_check_num_args("Tracker::Tracker",2,2)
+  arg1 = hmn_lua_to_u64(L, 1, "limit_bytes"); 
+  arg2 = hmn_lua_to_u32(L, 2, "tag_capacity"); 
+  result = (Tracker *)new_Tracker(arg1,arg2,arg3);
+  SWIG_NewPointerObj(L,result,SWIGTYPE_p_Tracker,1); SWIG_arg++; 
+  {
+    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisTracker_allocate(lua_State* L) {
+  int SWIG_arg = 0;
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint64_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_error told4 ;
+  
+  {
+    memset(&told4, 0, sizeof told4);
+    told4.struct_size = sizeof told4;
+    arg4 = &told4;
+  }
+  SWIG_check_num_args("Tracker::allocate",3,3)
+  arg1 = (Tracker *)hmn_lua_to_handle(L, 1, "HypomnesisTracker", "self"); 
+  arg2 = hmn_lua_to_u64(L, 2, "bytes"); 
+  arg3 = hmn_lua_to_u32(L, 3, "tag"); 
+  Tracker_allocate(arg1,arg2,arg3,arg4);
+  
+  {
+    if (arg4->status != HMN_OK) return hmn_lua_failure(L, arg4);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisTracker_release(lua_State* L) {
+  int SWIG_arg = 0;
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint64_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_error told4 ;
+  
+  {
+    memset(&told4, 0, sizeof told4);
+    told4.struct_size = sizeof told4;
+    arg4 = &told4;
+  }
+  SWIG_check_num_args("Tracker::release",3,3)
+  arg1 = (Tracker *)hmn_lua_to_handle(L, 1, "HypomnesisTracker", "self"); 
+  arg2 = hmn_lua_to_u64(L, 2, "bytes"); 
+  arg3 = hmn_lua_to_u32(L, 3, "tag"); 
+  Tracker_release(arg1,arg2,arg3,arg4);
+  
+  {
+    if (arg4->status != HMN_OK) return hmn_lua_failure(L, arg4);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisTracker_would_fit(lua_State* L) {
+  int SWIG_arg = 0;
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint64_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_error told3 ;
+  uint32_t result;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  SWIG_check_num_args("Tracker::would_fit",2,2)
+  arg1 = (Tracker *)hmn_lua_to_handle(L, 1, "HypomnesisTracker", "self"); 
+  arg2 = hmn_lua_to_u64(L, 2, "bytes"); 
+  result = (uint32_t)Tracker_would_fit(arg1,arg2,arg3);
+  HMN_LUA_PUSH(result); SWIG_arg++; 
+  {
+    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisTracker_set_limit(lua_State* L) {
+  int SWIG_arg = 0;
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint64_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_error told3 ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  SWIG_check_num_args("Tracker::set_limit",2,2)
+  arg1 = (Tracker *)hmn_lua_to_handle(L, 1, "HypomnesisTracker", "self"); 
+  arg2 = hmn_lua_to_u64(L, 2, "limit_bytes"); 
+  Tracker_set_limit(arg1,arg2,arg3);
+  
+  {
+    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisTracker_reset(lua_State* L) {
+  int SWIG_arg = 0;
+  Tracker *arg1 = (Tracker *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_error told2 ;
+  
+  {
+    memset(&told2, 0, sizeof told2);
+    told2.struct_size = sizeof told2;
+    arg2 = &told2;
+  }
+  SWIG_check_num_args("Tracker::reset",1,1)
+  arg1 = (Tracker *)hmn_lua_to_handle(L, 1, "HypomnesisTracker", "self"); 
+  Tracker_reset(arg1,arg2);
+  
+  {
+    if (arg2->status != HMN_OK) return hmn_lua_failure(L, arg2);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisTracker_tag(lua_State* L) {
+  int SWIG_arg = 0;
+  Tracker *arg1 = (Tracker *) 0 ;
+  char *arg2 = (char *) 0 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_error told3 ;
+  uint32_t result;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  SWIG_check_num_args("Tracker::tag",2,2)
+  arg1 = (Tracker *)hmn_lua_to_handle(L, 1, "HypomnesisTracker", "self"); 
+  arg2 = (char *)hmn_lua_to_text(L, 2, "name"); 
+  result = (uint32_t)Tracker_tag(arg1,(char const *)arg2,arg3);
+  HMN_LUA_PUSH(result); SWIG_arg++; 
+  {
+    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisTracker_info(lua_State* L) {
+  int SWIG_arg = 0;
+  Tracker *arg1 = (Tracker *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_error told2 ;
+  hmn_tracker_info *result = 0 ;
+  
+  {
+    memset(&told2, 0, sizeof told2);
+    told2.struct_size = sizeof told2;
+    arg2 = &told2;
+  }
+  SWIG_check_num_args("Tracker::info",1,1)
+  arg1 = (Tracker *)hmn_lua_to_handle(L, 1, "HypomnesisTracker", "self"); 
+  result = (hmn_tracker_info *)Tracker_info(arg1,arg2);
+  
+  if (result) hmn_lua_push_hmn_tracker_info(L, result);
+  else lua_pushnil(L);
+  free(result);
+  SWIG_arg++;
+  
+  {
+    if (arg2->status != HMN_OK) return hmn_lua_failure(L, arg2);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisTracker_read_tag(lua_State* L) {
+  int SWIG_arg = 0;
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_error told3 ;
+  hmn_tag *result = 0 ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  SWIG_check_num_args("Tracker::read_tag",2,2)
+  arg1 = (Tracker *)hmn_lua_to_handle(L, 1, "HypomnesisTracker", "self"); 
+  arg2 = hmn_lua_to_u32(L, 2, "tag"); 
+  result = (hmn_tag *)Tracker_read_tag(arg1,arg2,arg3);
+  
+  if (result) hmn_lua_push_hmn_tag(L, result);
+  else lua_pushnil(L);
+  free(result);
+  SWIG_arg++;
+  
+  {
+    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static void swig_delete_HypomnesisTracker(void *obj) {
+Tracker *arg1 = (Tracker *) obj;
+delete_Tracker(arg1);
+}
+static int _proxy__wrap_new_HypomnesisTracker(lua_State *L) {
+    assert(lua_istable(L,1));
+    lua_pushcfunction(L,_wrap_new_HypomnesisTracker);
+    assert(!lua_isnil(L,-1));
+    lua_replace(L,1); /* replace our table with real constructor */
+    lua_call(L,lua_gettop(L)-1,1);
+    return 1;
+}
+static swig_lua_attribute swig_HypomnesisTracker_attributes[] = {
+    {0,0,0}
+};
+static swig_lua_method swig_HypomnesisTracker_methods[]= {
+    { "allocate", _wrap_HypomnesisTracker_allocate},
+    { "release", _wrap_HypomnesisTracker_release},
+    { "would_fit", _wrap_HypomnesisTracker_would_fit},
+    { "set_limit", _wrap_HypomnesisTracker_set_limit},
+    { "reset", _wrap_HypomnesisTracker_reset},
+    { "tag", _wrap_HypomnesisTracker_tag},
+    { "info", _wrap_HypomnesisTracker_info},
+    { "read_tag", _wrap_HypomnesisTracker_read_tag},
+    {0,0}
+};
+static swig_lua_method swig_HypomnesisTracker_meta[] = {
+    {0,0}
+};
+
+static swig_lua_attribute swig_HypomnesisTracker_Sf_SwigStatic_attributes[] = {
+    {0,0,0}
+};
+static swig_lua_const_info swig_HypomnesisTracker_Sf_SwigStatic_constants[]= {
+    {0,0,0,0,0,0}
+};
+static swig_lua_method swig_HypomnesisTracker_Sf_SwigStatic_methods[]= {
+    {0,0}
+};
+static swig_lua_class* swig_HypomnesisTracker_Sf_SwigStatic_classes[]= {
+    0
+};
+
+static swig_lua_namespace swig_HypomnesisTracker_Sf_SwigStatic = {
+    "HypomnesisTracker",
+    swig_HypomnesisTracker_Sf_SwigStatic_methods,
+    swig_HypomnesisTracker_Sf_SwigStatic_attributes,
+    swig_HypomnesisTracker_Sf_SwigStatic_constants,
+    swig_HypomnesisTracker_Sf_SwigStatic_classes,
+    0
+};
+static swig_lua_class *swig_HypomnesisTracker_bases[] = {0};
+static const char *swig_HypomnesisTracker_base_names[] = {0};
+static swig_lua_class _wrap_class_HypomnesisTracker = { "HypomnesisTracker", "HypomnesisTracker", &SWIGTYPE_p_Tracker,_proxy__wrap_new_HypomnesisTracker, swig_delete_HypomnesisTracker, swig_HypomnesisTracker_methods, swig_HypomnesisTracker_attributes, &swig_HypomnesisTracker_Sf_SwigStatic, swig_HypomnesisTracker_meta, swig_HypomnesisTracker_bases, swig_HypomnesisTracker_base_names };
+
+static int _wrap_HypomnesisSpill_observe(lua_State* L) {
+  int SWIG_arg = 0;
+  Spill *arg1 = (Spill *) 0 ;
+  char *arg2 = (char *) 0 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_error told3 ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  SWIG_check_num_args("Spill::observe",2,2)
+  arg1 = (Spill *)hmn_lua_to_handle(L, 1, "HypomnesisSpill", "self"); 
+  arg2 = (char *)hmn_lua_to_text(L, 2, "label"); 
+  Spill_observe(arg1,(char const *)arg2,arg3);
+  
+  {
+    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisSpill_observe_snapshot(lua_State* L) {
+  int SWIG_arg = 0;
+  Spill *arg1 = (Spill *) 0 ;
+  Snapshot *arg2 = (Snapshot *) 0 ;
+  char *arg3 = (char *) 0 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_error told4 ;
+  
+  {
+    memset(&told4, 0, sizeof told4);
+    told4.struct_size = sizeof told4;
+    arg4 = &told4;
+  }
+  SWIG_check_num_args("Spill::observe_snapshot",3,3)
+  arg1 = (Spill *)hmn_lua_to_handle(L, 1, "HypomnesisSpill", "self"); 
+  
+  arg2 = (Snapshot *)hmn_lua_to_handle(L, 2, "HypomnesisSnapshot", "snapshot");
+  
+  arg3 = (char *)hmn_lua_to_text(L, 3, "label"); 
+  Spill_observe_snapshot(arg1,(Snapshot const *)arg2,(char const *)arg3,arg4);
+  
+  {
+    if (arg4->status != HMN_OK) return hmn_lua_failure(L, arg4);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisSpill_feed(lua_State* L) {
+  int SWIG_arg = 0;
+  Spill *arg1 = (Spill *) 0 ;
+  hmn_flags arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  char *arg8 = (char *) 0 ;
+  hmn_error *arg9 = (hmn_error *) 0 ;
+  hmn_error told9 ;
+  
+  {
+    memset(&told9, 0, sizeof told9);
+    told9.struct_size = sizeof told9;
+    arg9 = &told9;
+  }
+  SWIG_check_num_args("Spill::feed",8,8)
+  arg1 = (Spill *)hmn_lua_to_handle(L, 1, "HypomnesisSpill", "self"); 
+  arg2 = hmn_lua_to_u32(L, 2, "flags"); 
+  arg3 = hmn_lua_to_u64(L, 3, "monotonic_ns"); 
+  arg4 = hmn_lua_to_u64(L, 4, "dedicated_bytes"); 
+  arg5 = hmn_lua_to_u64(L, 5, "shared_bytes"); 
+  arg6 = hmn_lua_to_u64(L, 6, "limit_bytes"); 
+  arg7 = hmn_lua_to_u64(L, 7, "evicted_bytes"); 
+  arg8 = (char *)hmn_lua_to_text(L, 8, "label"); 
+  Spill_feed(arg1,arg2,arg3,arg4,arg5,arg6,arg7,(char const *)arg8,arg9);
+  
+  {
+    if (arg9->status != HMN_OK) return hmn_lua_failure(L, arg9);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisSpill_info(lua_State* L) {
+  int SWIG_arg = 0;
+  Spill *arg1 = (Spill *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_error told2 ;
+  hmn_spill_info *result = 0 ;
+  
+  {
+    memset(&told2, 0, sizeof told2);
+    told2.struct_size = sizeof told2;
+    arg2 = &told2;
+  }
+  SWIG_check_num_args("Spill::info",1,1)
+  arg1 = (Spill *)hmn_lua_to_handle(L, 1, "HypomnesisSpill", "self"); 
+  result = (hmn_spill_info *)Spill_info(arg1,arg2);
+  
+  if (result) hmn_lua_push_hmn_spill_info(L, result);
+  else lua_pushnil(L);
+  free(result);
+  SWIG_arg++;
+  
+  {
+    if (arg2->status != HMN_OK) return hmn_lua_failure(L, arg2);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static int _wrap_HypomnesisSpill_episode(lua_State* L) {
+  int SWIG_arg = 0;
+  Spill *arg1 = (Spill *) 0 ;
+  uint64_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_error told3 ;
+  hmn_episode *result = 0 ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  SWIG_check_num_args("Spill::episode",2,2)
+  arg1 = (Spill *)hmn_lua_to_handle(L, 1, "HypomnesisSpill", "self"); 
+  arg2 = hmn_lua_to_u64(L, 2, "number"); 
+  result = (hmn_episode *)Spill_episode(arg1,arg2,arg3);
+  
+  if (result) hmn_lua_push_hmn_episode(L, result);
+  else lua_pushnil(L);
+  free(result);
+  SWIG_arg++;
+  
+  {
+    if (arg3->status != HMN_OK) return hmn_lua_failure(L, arg3);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
+static void swig_delete_HypomnesisSpill(void *obj) {
+Spill *arg1 = (Spill *) obj;
+delete_Spill(arg1);
+}
+static swig_lua_attribute swig_HypomnesisSpill_attributes[] = {
+    {0,0,0}
+};
+static swig_lua_method swig_HypomnesisSpill_methods[]= {
+    { "observe", _wrap_HypomnesisSpill_observe},
+    { "observe_snapshot", _wrap_HypomnesisSpill_observe_snapshot},
+    { "feed", _wrap_HypomnesisSpill_feed},
+    { "info", _wrap_HypomnesisSpill_info},
+    { "episode", _wrap_HypomnesisSpill_episode},
+    {0,0}
+};
+static swig_lua_method swig_HypomnesisSpill_meta[] = {
+    {0,0}
+};
+
+static swig_lua_attribute swig_HypomnesisSpill_Sf_SwigStatic_attributes[] = {
+    {0,0,0}
+};
+static swig_lua_const_info swig_HypomnesisSpill_Sf_SwigStatic_constants[]= {
+    {0,0,0,0,0,0}
+};
+static swig_lua_method swig_HypomnesisSpill_Sf_SwigStatic_methods[]= {
+    {0,0}
+};
+static swig_lua_class* swig_HypomnesisSpill_Sf_SwigStatic_classes[]= {
+    0
+};
+
+static swig_lua_namespace swig_HypomnesisSpill_Sf_SwigStatic = {
+    "HypomnesisSpill",
+    swig_HypomnesisSpill_Sf_SwigStatic_methods,
+    swig_HypomnesisSpill_Sf_SwigStatic_attributes,
+    swig_HypomnesisSpill_Sf_SwigStatic_constants,
+    swig_HypomnesisSpill_Sf_SwigStatic_classes,
+    0
+};
+static swig_lua_class *swig_HypomnesisSpill_bases[] = {0};
+static const char *swig_HypomnesisSpill_base_names[] = {0};
+static swig_lua_class _wrap_class_HypomnesisSpill = { "HypomnesisSpill", "HypomnesisSpill", &SWIGTYPE_p_Spill,0, swig_delete_HypomnesisSpill, swig_HypomnesisSpill_methods, swig_HypomnesisSpill_attributes, &swig_HypomnesisSpill_Sf_SwigStatic, swig_HypomnesisSpill_meta, swig_HypomnesisSpill_bases, swig_HypomnesisSpill_base_names };
+
+static int _wrap_lone_spill(lua_State* L) {
+  int SWIG_arg = 0;
+  uint32_t arg1 ;
+  uint32_t arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_error told5 ;
+  Spill *result = 0 ;
+  
+  {
+    memset(&told5, 0, sizeof told5);
+    told5.struct_size = sizeof told5;
+    arg5 = &told5;
+  }
+  SWIG_check_num_args("lone_spill",4,4)
+  arg1 = hmn_lua_to_u32(L, 1, "device_index"); 
+  arg2 = hmn_lua_to_u32(L, 2, "episode_capacity"); 
+  arg3 = hmn_lua_to_u64(L, 3, "dedicated_threshold_bytes"); 
+  arg4 = hmn_lua_to_u64(L, 4, "growth_bytes"); 
+  result = (Spill *)lone_spill(arg1,arg2,arg3,arg4,arg5);
+  SWIG_NewPointerObj(L,result,SWIGTYPE_p_Spill,1); SWIG_arg++; 
+  {
+    if (arg5->status != HMN_OK) return hmn_lua_failure(L, arg5);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static swig_lua_attribute swig_SwigModule_attributes[] = {
     {0,0,0}
 };
@@ -4884,8 +6775,16 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("BACKEND_OS", HMN_BACKEND_OS)},
     {SWIG_LUA_CONSTTAB_INT("BACKEND_NVML", HMN_BACKEND_NVML)},
     {SWIG_LUA_CONSTTAB_INT("BACKEND_NVIDIA_SMI", HMN_BACKEND_NVIDIA_SMI)},
+    {SWIG_LUA_CONSTTAB_INT("BACKEND_AMDGPU", HMN_BACKEND_AMDGPU)},
+    {SWIG_LUA_CONSTTAB_INT("BACKEND_KFD", HMN_BACKEND_KFD)},
+    {SWIG_LUA_CONSTTAB_INT("BACKEND_ROCM_SMI", HMN_BACKEND_ROCM_SMI)},
+    {SWIG_LUA_CONSTTAB_INT("BACKEND_I915", HMN_BACKEND_I915)},
+    {SWIG_LUA_CONSTTAB_INT("BACKEND_XE", HMN_BACKEND_XE)},
     {SWIG_LUA_CONSTTAB_INT("BACKEND_DRM", HMN_BACKEND_DRM)},
+    {SWIG_LUA_CONSTTAB_INT("BACKEND_TEGRA", HMN_BACKEND_TEGRA)},
+    {SWIG_LUA_CONSTTAB_INT("BACKEND_DMEM", HMN_BACKEND_DMEM)},
     {SWIG_LUA_CONSTTAB_INT("BACKEND_SIMULATED", HMN_BACKEND_SIMULATED)},
+    {SWIG_LUA_CONSTTAB_INT("BACKEND_AMD_SMI", HMN_BACKEND_AMD_SMI)},
     {SWIG_LUA_CONSTTAB_INT("NOTE_STALE", HMN_NOTE_STALE)},
     {SWIG_LUA_CONSTTAB_INT("NOTE_LOWER_BOUND", HMN_NOTE_LOWER_BOUND)},
     {SWIG_LUA_CONSTTAB_INT("NOTE_ESTIMATED", HMN_NOTE_ESTIMATED)},
@@ -4920,13 +6819,16 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("CONTEXT_NO_THREADS", HMN_CONTEXT_NO_THREADS)},
     {SWIG_LUA_CONSTTAB_INT("CONTEXT_ENVIRONMENT", HMN_CONTEXT_ENVIRONMENT)},
     {SWIG_LUA_CONSTTAB_INT("CONTEXT_TRACE", HMN_CONTEXT_TRACE)},
+    {SWIG_LUA_CONSTTAB_INT("CONTEXT_RECORD", HMN_CONTEXT_RECORD)},
     {SWIG_LUA_CONSTTAB_INT("CONTEXT_OPTIONS_SIZE_V1", HMN_CONTEXT_OPTIONS_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("PATH_PROC", HMN_PATH_PROC)},
     {SWIG_LUA_CONSTTAB_INT("PATH_SYS", HMN_PATH_SYS)},
     {SWIG_LUA_CONSTTAB_INT("PATH_NVML", HMN_PATH_NVML)},
     {SWIG_LUA_CONSTTAB_INT("PATH_NVIDIA_SMI", HMN_PATH_NVIDIA_SMI)},
+    {SWIG_LUA_CONSTTAB_INT("PATH_ROCM_SMI", HMN_PATH_ROCM_SMI)},
     {SWIG_LUA_CONSTTAB_INT("PATH_SIMULATION", HMN_PATH_SIMULATION)},
     {SWIG_LUA_CONSTTAB_INT("PATH_CGROUP", HMN_PATH_CGROUP)},
+    {SWIG_LUA_CONSTTAB_INT("PATH_AMD_SMI", HMN_PATH_AMD_SMI)},
     {SWIG_LUA_CONSTTAB_INT("PATH_DEV", HMN_PATH_DEV)},
     {SWIG_LUA_CONSTTAB_INT("STATE_UNKNOWN", HMN_STATE_UNKNOWN)},
     {SWIG_LUA_CONSTTAB_INT("STATE_READY", HMN_STATE_READY)},
@@ -5021,6 +6923,85 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("THROTTLE_SETTING", HMN_THROTTLE_SETTING)},
     {SWIG_LUA_CONSTTAB_INT("THROTTLE_OTHER", HMN_THROTTLE_OTHER)},
     {SWIG_LUA_CONSTTAB_INT("TELEMETRY_SIZE_V1", HMN_TELEMETRY_SIZE_V1)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_UNKNOWN", HMN_METRIC_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_ENGINE_BUSY_NS", HMN_METRIC_ENGINE_BUSY_NS)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_ENGINE_PERCENT", HMN_METRIC_ENGINE_PERCENT)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_ENGINE_CAPACITY", HMN_METRIC_ENGINE_CAPACITY)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_TEMPERATURE", HMN_METRIC_TEMPERATURE)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_TEMPERATURE_LIMIT", HMN_METRIC_TEMPERATURE_LIMIT)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_FAN_RPM", HMN_METRIC_FAN_RPM)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_FAN_PERCENT", HMN_METRIC_FAN_PERCENT)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_POWER_WATTS", HMN_METRIC_POWER_WATTS)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_ENERGY_JOULES", HMN_METRIC_ENERGY_JOULES)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_CLOCK_MHZ", HMN_METRIC_CLOCK_MHZ)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_CLOCK_LIMIT_MHZ", HMN_METRIC_CLOCK_LIMIT_MHZ)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_VOLTAGE", HMN_METRIC_VOLTAGE)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_TEMPERATURE_SHUTDOWN", HMN_METRIC_TEMPERATURE_SHUTDOWN)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_POWER_LIMIT_WATTS", HMN_METRIC_POWER_LIMIT_WATTS)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_ECC_CORRECTED", HMN_METRIC_ECC_CORRECTED)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_ECC_UNCORRECTED", HMN_METRIC_ECC_UNCORRECTED)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_ROWS_REMAPPED", HMN_METRIC_ROWS_REMAPPED)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_LAST_FAULT", HMN_METRIC_LAST_FAULT)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_THROTTLE_NS", HMN_METRIC_THROTTLE_NS)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_PCIE_RX_BYTES", HMN_METRIC_PCIE_RX_BYTES)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_PCIE_TX_BYTES", HMN_METRIC_PCIE_TX_BYTES)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_PCIE_REPLAYS", HMN_METRIC_PCIE_REPLAYS)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_LINK_RX_BYTES", HMN_METRIC_LINK_RX_BYTES)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_LINK_TX_BYTES", HMN_METRIC_LINK_TX_BYTES)},
+    {SWIG_LUA_CONSTTAB_INT("ENGINE_UNKNOWN", HMN_ENGINE_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("ENGINE_GRAPHICS", HMN_ENGINE_GRAPHICS)},
+    {SWIG_LUA_CONSTTAB_INT("ENGINE_COMPUTE", HMN_ENGINE_COMPUTE)},
+    {SWIG_LUA_CONSTTAB_INT("ENGINE_COPY", HMN_ENGINE_COPY)},
+    {SWIG_LUA_CONSTTAB_INT("ENGINE_DECODE", HMN_ENGINE_DECODE)},
+    {SWIG_LUA_CONSTTAB_INT("ENGINE_ENCODE", HMN_ENGINE_ENCODE)},
+    {SWIG_LUA_CONSTTAB_INT("ENGINE_VIDEO", HMN_ENGINE_VIDEO)},
+    {SWIG_LUA_CONSTTAB_INT("ENGINE_OTHER", HMN_ENGINE_OTHER)},
+    {SWIG_LUA_CONSTTAB_INT("ENGINE_MEMORY", HMN_ENGINE_MEMORY)},
+    {SWIG_LUA_CONSTTAB_INT("SENSOR_UNKNOWN", HMN_SENSOR_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("SENSOR_CORE", HMN_SENSOR_CORE)},
+    {SWIG_LUA_CONSTTAB_INT("SENSOR_HOTSPOT", HMN_SENSOR_HOTSPOT)},
+    {SWIG_LUA_CONSTTAB_INT("SENSOR_MEMORY", HMN_SENSOR_MEMORY)},
+    {SWIG_LUA_CONSTTAB_INT("SENSOR_PACKAGE", HMN_SENSOR_PACKAGE)},
+    {SWIG_LUA_CONSTTAB_INT("SENSOR_BOARD", HMN_SENSOR_BOARD)},
+    {SWIG_LUA_CONSTTAB_INT("SENSOR_REGULATOR", HMN_SENSOR_REGULATOR)},
+    {SWIG_LUA_CONSTTAB_INT("POWER_UNKNOWN", HMN_POWER_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("POWER_AVERAGE", HMN_POWER_AVERAGE)},
+    {SWIG_LUA_CONSTTAB_INT("POWER_INSTANT", HMN_POWER_INSTANT)},
+    {SWIG_LUA_CONSTTAB_INT("POWER_PACKAGE", HMN_POWER_PACKAGE)},
+    {SWIG_LUA_CONSTTAB_INT("POWER_MEMORY", HMN_POWER_MEMORY)},
+    {SWIG_LUA_CONSTTAB_INT("POWER_BOARD", HMN_POWER_BOARD)},
+    {SWIG_LUA_CONSTTAB_INT("POWER_LIMIT_UNKNOWN", HMN_POWER_LIMIT_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("POWER_LIMIT_CURRENT", HMN_POWER_LIMIT_CURRENT)},
+    {SWIG_LUA_CONSTTAB_INT("POWER_LIMIT_DEFAULT", HMN_POWER_LIMIT_DEFAULT)},
+    {SWIG_LUA_CONSTTAB_INT("POWER_LIMIT_MIN", HMN_POWER_LIMIT_MIN)},
+    {SWIG_LUA_CONSTTAB_INT("POWER_LIMIT_MAX", HMN_POWER_LIMIT_MAX)},
+    {SWIG_LUA_CONSTTAB_INT("CLOCK_UNKNOWN", HMN_CLOCK_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("CLOCK_CORE", HMN_CLOCK_CORE)},
+    {SWIG_LUA_CONSTTAB_INT("CLOCK_MEMORY", HMN_CLOCK_MEMORY)},
+    {SWIG_LUA_CONSTTAB_INT("CLOCK_SM", HMN_CLOCK_SM)},
+    {SWIG_LUA_CONSTTAB_INT("CLOCK_VIDEO", HMN_CLOCK_VIDEO)},
+    {SWIG_LUA_CONSTTAB_INT("CLOCK_MEDIA", HMN_CLOCK_MEDIA)},
+    {SWIG_LUA_CONSTTAB_INT("CLOCK_SOC", HMN_CLOCK_SOC)},
+    {SWIG_LUA_CONSTTAB_INT("CLOCK_FABRIC", HMN_CLOCK_FABRIC)},
+    {SWIG_LUA_CONSTTAB_INT("CLOCK_REQUESTED", HMN_CLOCK_REQUESTED)},
+    {SWIG_LUA_CONSTTAB_INT("RAIL_UNKNOWN", HMN_RAIL_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("RAIL_CORE", HMN_RAIL_CORE)},
+    {SWIG_LUA_CONSTTAB_INT("RAIL_SOC", HMN_RAIL_SOC)},
+    {SWIG_LUA_CONSTTAB_INT("RAIL_MEMORY", HMN_RAIL_MEMORY)},
+    {SWIG_LUA_CONSTTAB_INT("RAIL_BOARD", HMN_RAIL_BOARD)},
+    {SWIG_LUA_CONSTTAB_INT("ERA_UNKNOWN", HMN_ERA_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("ERA_SINCE_LOAD", HMN_ERA_SINCE_LOAD)},
+    {SWIG_LUA_CONSTTAB_INT("ERA_LIFETIME", HMN_ERA_LIFETIME)},
+    {SWIG_LUA_CONSTTAB_INT("REMAPPED_UNKNOWN", HMN_REMAPPED_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("REMAPPED_CORRECTED", HMN_REMAPPED_CORRECTED)},
+    {SWIG_LUA_CONSTTAB_INT("REMAPPED_UNCORRECTED", HMN_REMAPPED_UNCORRECTED)},
+    {SWIG_LUA_CONSTTAB_INT("REMAPPED_PENDING", HMN_REMAPPED_PENDING)},
+    {SWIG_LUA_CONSTTAB_INT("REMAPPED_FAILED", HMN_REMAPPED_FAILED)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_HAS_PID", HMN_METRIC_HAS_PID)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_HAS_VALUE", HMN_METRIC_HAS_VALUE)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_HAS_COUNT", HMN_METRIC_HAS_COUNT)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_HAS_WINDOW", HMN_METRIC_HAS_WINDOW)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_SIZE_V1", HMN_METRIC_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("USAGE_COMPUTE", HMN_USAGE_COMPUTE)},
     {SWIG_LUA_CONSTTAB_INT("USAGE_GRAPHICS", HMN_USAGE_GRAPHICS)},
     {SWIG_LUA_CONSTTAB_INT("USAGE_MEDIA", HMN_USAGE_MEDIA)},
@@ -5053,8 +7034,10 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("COLLECT_SELF", HMN_COLLECT_SELF)},
     {SWIG_LUA_CONSTTAB_INT("COLLECT_PROCESSES", HMN_COLLECT_PROCESSES)},
     {SWIG_LUA_CONSTTAB_INT("COLLECT_TELEMETRY", HMN_COLLECT_TELEMETRY)},
+    {SWIG_LUA_CONSTTAB_INT("COLLECT_METRICS", HMN_COLLECT_METRICS)},
     {SWIG_LUA_CONSTTAB_INT("SNAPSHOT_ONE_DEVICE", HMN_SNAPSHOT_ONE_DEVICE)},
     {SWIG_LUA_CONSTTAB_INT("SNAPSHOT_ONE_PROCESS", HMN_SNAPSHOT_ONE_PROCESS)},
+    {SWIG_LUA_CONSTTAB_INT("SNAPSHOT_SLOW", HMN_SNAPSHOT_SLOW)},
     {SWIG_LUA_CONSTTAB_INT("SNAPSHOT_OPTIONS_SIZE_V1", HMN_SNAPSHOT_OPTIONS_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("SNAPSHOT_INFO_SIZE_V1", HMN_SNAPSHOT_INFO_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("DIAGNOSTIC_HAS_DEVICE", HMN_DIAGNOSTIC_HAS_DEVICE)},
@@ -5063,6 +7046,8 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("DIAGNOSTIC_HAS_DURATION", HMN_DIAGNOSTIC_HAS_DURATION)},
     {SWIG_LUA_CONSTTAB_INT("DIAGNOSTIC_SIZE_V1", HMN_DIAGNOSTIC_SIZE_V1)},
     {SWIG_LUA_CONSTTAB_INT("TEXT_PROCESS_NAME", HMN_TEXT_PROCESS_NAME)},
+    {SWIG_LUA_CONSTTAB_INT("TEXT_PROCESS_COMMAND", HMN_TEXT_PROCESS_COMMAND)},
+    {SWIG_LUA_CONSTTAB_INT("TEXT_PROCESS_CONTAINER", HMN_TEXT_PROCESS_CONTAINER)},
     {SWIG_LUA_CONSTTAB_INT("DELTA_HAS_MEMORY", HMN_DELTA_HAS_MEMORY)},
     {SWIG_LUA_CONSTTAB_INT("DELTA_HAS_DEVICE", HMN_DELTA_HAS_DEVICE)},
     {SWIG_LUA_CONSTTAB_INT("DELTA_HAS_ENERGY", HMN_DELTA_HAS_ENERGY)},
@@ -5070,10 +7055,75 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("FORMAT_FREE", HMN_FORMAT_FREE)},
     {SWIG_LUA_CONSTTAB_INT("FORMAT_TOTAL", HMN_FORMAT_TOTAL)},
     {SWIG_LUA_CONSTTAB_INT("FORMAT_USED", HMN_FORMAT_USED)},
+    {SWIG_LUA_CONSTTAB_INT("SAMPLER_PEAKS_ONLY", HMN_SAMPLER_PEAKS_ONLY)},
+    {SWIG_LUA_CONSTTAB_INT("SAMPLER_OPTIONS_SIZE_V1", HMN_SAMPLER_OPTIONS_SIZE_V1)},
+    {SWIG_LUA_CONSTTAB_INT("SAMPLER_IDLE", HMN_SAMPLER_IDLE)},
+    {SWIG_LUA_CONSTTAB_INT("SAMPLER_RUNNING", HMN_SAMPLER_RUNNING)},
+    {SWIG_LUA_CONSTTAB_INT("SAMPLER_STOPPED", HMN_SAMPLER_STOPPED)},
+    {SWIG_LUA_CONSTTAB_INT("SAMPLER_INFO_HAS_LAST", HMN_SAMPLER_INFO_HAS_LAST)},
+    {SWIG_LUA_CONSTTAB_INT("SAMPLER_INFO_SIZE_V1", HMN_SAMPLER_INFO_SIZE_V1)},
+    {SWIG_LUA_CONSTTAB_INT("PEAK_HAS_USED", HMN_PEAK_HAS_USED)},
+    {SWIG_LUA_CONSTTAB_INT("PEAK_HAS_HOST_POOL", HMN_PEAK_HAS_HOST_POOL)},
+    {SWIG_LUA_CONSTTAB_INT("PEAK_HAS_HOST_RESIDENT", HMN_PEAK_HAS_HOST_RESIDENT)},
+    {SWIG_LUA_CONSTTAB_INT("PEAK_SIZE_V1", HMN_PEAK_SIZE_V1)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_UNKNOWN", HMN_DTYPE_UNKNOWN)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_U8", HMN_DTYPE_U8)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_I8", HMN_DTYPE_I8)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_U16", HMN_DTYPE_U16)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_I16", HMN_DTYPE_I16)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_U32", HMN_DTYPE_U32)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_I32", HMN_DTYPE_I32)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_U64", HMN_DTYPE_U64)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_I64", HMN_DTYPE_I64)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_F16", HMN_DTYPE_F16)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_BF16", HMN_DTYPE_BF16)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_F32", HMN_DTYPE_F32)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_F64", HMN_DTYPE_F64)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_F8E4M3", HMN_DTYPE_F8E4M3)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_F8E5M2", HMN_DTYPE_F8E5M2)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_F8E8M0", HMN_DTYPE_F8E8M0)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_F6E2M3", HMN_DTYPE_F6E2M3)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_F6E3M2", HMN_DTYPE_F6E3M2)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_F4", HMN_DTYPE_F4)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_I4", HMN_DTYPE_I4)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_U4", HMN_DTYPE_U4)},
+    {SWIG_LUA_CONSTTAB_INT("DTYPE_BOOL", HMN_DTYPE_BOOL)},
+    {SWIG_LUA_CONSTTAB_INT("PACKING_SIZE_V1", HMN_PACKING_SIZE_V1)},
+    {SWIG_LUA_CONSTTAB_INT("ATTENTION_FUSED", HMN_ATTENTION_FUSED)},
+    {SWIG_LUA_CONSTTAB_INT("ATTENTION_SIZE_V1", HMN_ATTENTION_SIZE_V1)},
+    {SWIG_LUA_CONSTTAB_INT("CACHE_FULL", HMN_CACHE_FULL)},
+    {SWIG_LUA_CONSTTAB_INT("CACHE_WINDOW", HMN_CACHE_WINDOW)},
+    {SWIG_LUA_CONSTTAB_INT("CACHE_LATENT", HMN_CACHE_LATENT)},
+    {SWIG_LUA_CONSTTAB_INT("CACHE_STATE", HMN_CACHE_STATE)},
+    {SWIG_LUA_CONSTTAB_INT("CACHE_SIZE_V1", HMN_CACHE_SIZE_V1)},
+    {SWIG_LUA_CONSTTAB_INT("TRACKER_OPTIONS_SIZE_V1", HMN_TRACKER_OPTIONS_SIZE_V1)},
+    {SWIG_LUA_CONSTTAB_INT("TRACKER_INFO_HAS_LIMIT", HMN_TRACKER_INFO_HAS_LIMIT)},
+    {SWIG_LUA_CONSTTAB_INT("TRACKER_INFO_HAS_DEVICE", HMN_TRACKER_INFO_HAS_DEVICE)},
+    {SWIG_LUA_CONSTTAB_INT("TRACKER_INFO_SIZE_V1", HMN_TRACKER_INFO_SIZE_V1)},
+    {SWIG_LUA_CONSTTAB_INT("TAG_SIZE_V1", HMN_TAG_SIZE_V1)},
+    {SWIG_LUA_CONSTTAB_INT("SPILL_OPTIONS_SIZE_V1", HMN_SPILL_OPTIONS_SIZE_V1)},
+    {SWIG_LUA_CONSTTAB_INT("SPILL_SAMPLE_HAS_LIMIT", HMN_SPILL_SAMPLE_HAS_LIMIT)},
+    {SWIG_LUA_CONSTTAB_INT("SPILL_SAMPLE_HAS_EVICTED", HMN_SPILL_SAMPLE_HAS_EVICTED)},
+    {SWIG_LUA_CONSTTAB_INT("SPILL_SAMPLE_SIZE_V1", HMN_SPILL_SAMPLE_SIZE_V1)},
+    {SWIG_LUA_CONSTTAB_INT("SPILL_MEASURABLE", HMN_SPILL_MEASURABLE)},
+    {SWIG_LUA_CONSTTAB_INT("SPILL_NOW", HMN_SPILL_NOW)},
+    {SWIG_LUA_CONSTTAB_INT("SPILL_EVER", HMN_SPILL_EVER)},
+    {SWIG_LUA_CONSTTAB_INT("SPILL_BY_SHARED", HMN_SPILL_BY_SHARED)},
+    {SWIG_LUA_CONSTTAB_INT("SPILL_BY_EVICTED", HMN_SPILL_BY_EVICTED)},
+    {SWIG_LUA_CONSTTAB_INT("SPILL_INFO_HAS_LIMIT", HMN_SPILL_INFO_HAS_LIMIT)},
+    {SWIG_LUA_CONSTTAB_INT("SPILL_INFO_HAS_OBSERVED", HMN_SPILL_INFO_HAS_OBSERVED)},
+    {SWIG_LUA_CONSTTAB_INT("SPILL_INFO_HAS_EVICTED", HMN_SPILL_INFO_HAS_EVICTED)},
+    {SWIG_LUA_CONSTTAB_INT("SPILL_INFO_HAS_PEAK_EVICTED", HMN_SPILL_INFO_HAS_PEAK_EVICTED)},
+    {SWIG_LUA_CONSTTAB_INT("SPILL_INFO_HAS_EPISODE", HMN_SPILL_INFO_HAS_EPISODE)},
+    {SWIG_LUA_CONSTTAB_INT("SPILL_INFO_SIZE_V1", HMN_SPILL_INFO_SIZE_V1)},
+    {SWIG_LUA_CONSTTAB_INT("EPISODE_HAS_END", HMN_EPISODE_HAS_END)},
+    {SWIG_LUA_CONSTTAB_INT("EPISODE_HAS_PEAK_EVICTED", HMN_EPISODE_HAS_PEAK_EVICTED)},
+    {SWIG_LUA_CONSTTAB_INT("EPISODE_SIZE_V1", HMN_EPISODE_SIZE_V1)},
     {0,0,0,0,0,0}
 };
 static swig_lua_method swig_SwigModule_methods[]= {
     { "open",hmn_lua_open},
+    { "open_tracker",hmn_lua_open_tracker},
     { "close",hmn_lua_close},
     { "copy",hmn_lua_copy},
     { "version_number", _wrap_version_number},
@@ -5081,13 +7131,29 @@ static swig_lua_method swig_SwigModule_methods[]= {
     { "feature", _wrap_feature},
     { "status_name", _wrap_status_name},
     { "backend_name", _wrap_backend_name},
+    { "metric_name", _wrap_metric_name},
+    { "metric_unit", _wrap_metric_unit},
+    { "metric_instance_name", _wrap_metric_instance_name},
     { "format_bytes", _wrap_format_bytes},
     { "size_of", _wrap_size_of},
+    { "dtype_bits", _wrap_dtype_bits},
+    { "dtype_name", _wrap_dtype_name},
+    { "dtype_from_name", _wrap_dtype_from_name},
+    { "estimate_tensor", _wrap_estimate_tensor},
+    { "estimate_packed", _wrap_estimate_packed},
+    { "estimate_attention", _wrap_estimate_attention},
+    { "estimate_cache", _wrap_estimate_cache},
+    { "estimate_overhead", _wrap_estimate_overhead},
+    { "estimate_sum", _wrap_estimate_sum},
+    { "lone_spill", _wrap_lone_spill},
     {0,0}
 };
 static swig_lua_class* swig_SwigModule_classes[]= {
 &_wrap_class_HypomnesisContext,
 &_wrap_class_HypomnesisSnapshot,
+&_wrap_class_HypomnesisSampler,
+&_wrap_class_HypomnesisTracker,
+&_wrap_class_HypomnesisSpill,
     0
 };
 static swig_lua_namespace* swig_SwigModule_namespaces[] = {
@@ -5109,8 +7175,12 @@ static swig_lua_namespace swig_SwigModule = {
 /* -------- TYPE CONVERSION AND EQUIVALENCE RULES (BEGIN) -------- */
 
 static swig_type_info _swigt__p_Context = {"_p_Context", "Context *", 0, 0, (void*)&_wrap_class_HypomnesisContext, 0};
+static swig_type_info _swigt__p_Sampler = {"_p_Sampler", "Sampler *", 0, 0, (void*)&_wrap_class_HypomnesisSampler, 0};
 static swig_type_info _swigt__p_Snapshot = {"_p_Snapshot", "Snapshot *", 0, 0, (void*)&_wrap_class_HypomnesisSnapshot, 0};
+static swig_type_info _swigt__p_Spill = {"_p_Spill", "Spill *", 0, 0, (void*)&_wrap_class_HypomnesisSpill, 0};
+static swig_type_info _swigt__p_Tracker = {"_p_Tracker", "Tracker *", 0, 0, (void*)&_wrap_class_HypomnesisTracker, 0};
 static swig_type_info _swigt__p_hmn_error = {"_p_hmn_error", "hmn_error *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_hmn_u64 = {"_p_hmn_u64", "hmn_u64 *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_int = {"_p_int", "hmn_status *|int32_t *|int_fast16_t *|int_fast32_t *|int_least32_t *|intptr_t *|int *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_long_long = {"_p_long_long", "int64_t *|int_fast64_t *|int_least64_t *|intmax_t *|long long *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_short = {"_p_short", "int16_t *|int_least16_t *|short *", 0, 0, (void*)0, 0};
@@ -5122,8 +7192,12 @@ static swig_type_info _swigt__p_unsigned_short = {"_p_unsigned_short", "uint16_t
 
 static swig_type_info *swig_type_initial[] = {
   &_swigt__p_Context,
+  &_swigt__p_Sampler,
   &_swigt__p_Snapshot,
+  &_swigt__p_Spill,
+  &_swigt__p_Tracker,
   &_swigt__p_hmn_error,
+  &_swigt__p_hmn_u64,
   &_swigt__p_int,
   &_swigt__p_long_long,
   &_swigt__p_short,
@@ -5135,8 +7209,12 @@ static swig_type_info *swig_type_initial[] = {
 };
 
 static swig_cast_info _swigc__p_Context[] = {  {&_swigt__p_Context, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_Sampler[] = {  {&_swigt__p_Sampler, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_Snapshot[] = {  {&_swigt__p_Snapshot, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_Spill[] = {  {&_swigt__p_Spill, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_Tracker[] = {  {&_swigt__p_Tracker, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_hmn_error[] = {  {&_swigt__p_hmn_error, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_hmn_u64[] = {  {&_swigt__p_hmn_u64, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_int[] = {  {&_swigt__p_int, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_long_long[] = {  {&_swigt__p_long_long, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_short[] = {  {&_swigt__p_short, 0, 0, 0},{0, 0, 0, 0}};
@@ -5148,8 +7226,12 @@ static swig_cast_info _swigc__p_unsigned_short[] = {  {&_swigt__p_unsigned_short
 
 static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_Context,
+  _swigc__p_Sampler,
   _swigc__p_Snapshot,
+  _swigc__p_Spill,
+  _swigc__p_Tracker,
   _swigc__p_hmn_error,
+  _swigc__p_hmn_u64,
   _swigc__p_int,
   _swigc__p_long_long,
   _swigc__p_short,

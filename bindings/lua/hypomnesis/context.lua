@@ -26,7 +26,7 @@ for name, value in pairs(constants) do
   if flag and not flag:find("SIZE_V1", 1, true) then FLAGS[flag:lower()] = value end
   if path then PATHS[path:lower()] = value end
 end
-local NUMBERS = {"deadline_ms", "stale_ms", "open_deadline_ms", "max_age_ms", "idle_close_ms"}
+local NUMBERS = {"deadline_ms", "stale_ms", "open_deadline_ms", "max_age_ms", "idle_close_ms", "rescan_ms"}
 
 local KNOWN = {flags = true, backends_off = true}
 for _, name in ipairs(NUMBERS) do KNOWN[name] = true end
@@ -72,8 +72,8 @@ local function set_paths(native, options)
 end
 
 ---Makes a context. Touches no driver.
----@param options table? deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms: milliseconds, 0 is the
----default; backends_off: names or bits; no_subprocess, wake_devices, no_threads, environment, trace: booleans, or
+---@param options table? deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms, rescan_ms: milliseconds, 0 is the
+---default; backends_off: names or bits; no_subprocess, wake_devices, no_threads, environment, trace, record: booleans, or
 ---flags: CONTEXT_* bits instead of them; proc, sys, nvml, nvidia_smi, simulation, cgroup, dev: absolute paths
 ---@return hypomnesis.Context? context nil, message, status and detail when it cannot be made
 function Context.open(options)
@@ -85,7 +85,7 @@ function Context.open(options)
   end
   local flags, backends_off = flags_of(options), backends_of(options.backends_off)
   local native, message, status, detail = raw.open(flags, numbers[1], numbers[2], numbers[3], numbers[4], numbers[5],
-    backends_off)
+    numbers[6], backends_off)
   if not native then return nil, message, status, detail end
   message, status, detail = set_paths(native, options)
   if message then
@@ -113,6 +113,12 @@ end
 ---@return hypomnesis.BackendInfo? info
 function Context:backend(backend)
   return handle.native(self, Context):backend(check.named(backend, "backend", constants, "BACKEND_"))
+end
+
+---What the backends of a context with the option `record` have read so far, as a machine file.
+---@return string? text nil, message, status and detail on failure
+function Context:recording()
+  return handle.native(self, Context):recording()
 end
 
 return Context

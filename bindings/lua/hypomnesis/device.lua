@@ -29,6 +29,7 @@ local Context = require "hypomnesis.context"
 ---@field driver_version string? as the vendor writes it
 ---@field pools hypomnesis.Pool[]? in snapshots: its memory, the main pool first
 ---@field telemetry hypomnesis.Telemetry? in snapshots that collect it
+---@field metrics hypomnesis.Metric[]? in snapshots: each single number that the sources tell
 ---@field own_usage hypomnesis.Usage? in snapshots that collect it: what this process uses on it
 
 ---How many device indexes this context has given. Looks for devices first; never shrinks.

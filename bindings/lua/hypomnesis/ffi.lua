@@ -43,8 +43,9 @@ local function named_failure(status)
     {status = status, notes = 0, backend = 0, native_domain = 0, native_code = 0, message = message}
 end
 
-local Context, Snapshot = {}, {}
-Context.__index, Snapshot.__index = Context, Snapshot
+local Context, Snapshot, Sampler, Spill, Tracker = {}, {}, {}, {}, {}
+Context.__index, Snapshot.__index, Sampler.__index, Spill.__index = Context, Snapshot, Sampler, Spill
+Tracker.__index = Tracker
 
 local raw = {}
 
@@ -55,6 +56,11 @@ function raw.version_string() return ffi.string(C.hmn_version_string()) end
 function raw.feature(feature) return C.hmn_feature(feature) end
 function raw.status_name(status) return ffi.string(C.hmn_status_name(status)) end
 function raw.backend_name(backend) return ffi.string(C.hmn_backend_name(backend)) end
+function raw.metric_name(metric) return ffi.string(C.hmn_metric_name(metric)) end
+function raw.metric_unit(metric) return ffi.string(C.hmn_metric_unit(metric)) end
+function raw.metric_instance_name(metric, instance) return ffi.string(C.hmn_metric_instance_name(metric, instance)) end
+function raw.dtype_bits(dtype) return C.hmn_dtype_bits(dtype) end
+function raw.dtype_name(dtype) return ffi.string(C.hmn_dtype_name(dtype)) end
 function raw.size_of(name) return ffi.sizeof(name) end
 
 -- ---- handles ----
@@ -62,11 +68,11 @@ function raw.size_of(name) return ffi.sizeof(name) end
 local contexts, snapshots = ffi.new "hmn_context *[1]", ffi.new "hmn_snapshot *[1]"
 local context_options, snapshot_options = room "hmn_context_options", room "hmn_snapshot_options"
 
-function raw.open(flags, deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms, backends_off)
+function raw.open(flags, deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms, rescan_ms, backends_off)
   local options = context_options
   options.flags, options.deadline_ms, options.stale_ms = flags, deadline_ms, stale_ms
   options.open_deadline_ms, options.max_age_ms = open_deadline_ms, max_age_ms
-  options.idle_close_ms, options.backends_off = idle_close_ms, backends_off
+  options.idle_close_ms, options.rescan_ms, options.backends_off = idle_close_ms, rescan_ms, backends_off
   local status = C.hmn_context_create(options, contexts, told)
   if status ~= OK then return failure(status) end
   return setmetatable({native = ffi.gc(contexts[0], C.hmn_context_destroy), destroy = C.hmn_context_destroy}, Context)
@@ -110,6 +116,7 @@ local system_memory = room "hmn_system_memory"
 local device = room "hmn_device"
 local pool = room "hmn_pool"
 local telemetry = room "hmn_telemetry"
+local metric = room "hmn_metric"
 local usage = room "hmn_usage"
 local snapshot_info = room "hmn_snapshot_info"
 local diagnostic = room "hmn_diagnostic"
@@ -124,6 +131,10 @@ function Context:backend(number)
   local status = C.hmn_context_backend(self.native, number, backend_info, told)
   if status ~= OK then return failure(status) end
   return copy.hmn_backend_info(backend_info)
+end
+
+function Context:recording()
+  return text(function(...) return C.hmn_context_recording(self.native, ...) end)
 end
 
 function Context:process_memory(pid, fields)
@@ -174,6 +185,12 @@ function Context:telemetry(index, fields)
   return copy.hmn_telemetry(telemetry)
 end
 
+function Context:metric(index, id, instance)
+  local status = C.hmn_metric_read(self.native, index, id, instance, metric, told)
+  if status ~= OK then return failure(status) end
+  return copy.hmn_metric(metric)
+end
+
 function Context:usage(index, pid)
   local status = C.hmn_usage_read(self.native, index, pid, usage, told)
   if status ~= OK then return failure(status) end
@@ -218,16 +235,17 @@ local function own_usage_of(native, i)
   return status == OK and copy.hmn_usage(usage) or nil
 end
 
-local NAME = constants.TEXT_PROCESS_NAME
+local NAME, COMMAND = constants.TEXT_PROCESS_NAME, constants.TEXT_PROCESS_COMMAND
+local CONTAINER = constants.TEXT_PROCESS_CONTAINER
 
-local function long_name_of(native, i)
-  return text(function(...) return C.hmn_snapshot_text(native, NAME, i, ...) end)
+local function long_text_of(native, which, i)
+  return text(function(...) return C.hmn_snapshot_text(native, which, i, ...) end)
 end
 
-local function name_of(native, i)
-  local status = C.hmn_snapshot_text(native, NAME, i, buffer, capacity, count)
+local function text_of(native, which, i)
+  local status = C.hmn_snapshot_text(native, which, i, buffer, capacity, count)
   if status == OK then return ffi.string(buffer) end
-  if status == BUFFER then return long_name_of(native, i) end
+  if status == BUFFER then return (long_text_of(native, which, i)) end
 end
 
 local function devices_of(native, number)
@@ -236,24 +254,39 @@ local function devices_of(native, number)
     C.hmn_snapshot_device(native, i - 1, device)
     local found = copy.hmn_device(device)
     found.telemetry, found.own_usage = telemetry_of(native, i - 1), own_usage_of(native, i - 1)
-    found.pools = {}
+    found.pools, found.metrics = {}, {}
     devices[i] = found
   end
   return devices
 end
 
--- Both lists are in the order of device indexes.
-local function pools_of(native, number, devices)
-  local pools, at = {}, 1
-  for i = 1, number do
-    C.hmn_snapshot_pool(native, i - 1, pool)
-    local found = copy.hmn_pool(pool)
-    pools[i] = found
+-- Gives each device its own of a list; both are in the order of device indexes.
+local function share(list, devices, name)
+  local at = 1
+  for _, found in ipairs(list) do
     while devices[at] and devices[at].index < found.device_index do at = at + 1 end
-    local own = devices[at] and devices[at].index == found.device_index and devices[at].pools
+    local own = devices[at] and devices[at].index == found.device_index and devices[at][name]
     if own then own[#own + 1] = found end
   end
+  return list
+end
+
+local function pools_of(native, number)
+  local pools = {}
+  for i = 1, number do
+    C.hmn_snapshot_pool(native, i - 1, pool)
+    pools[i] = copy.hmn_pool(pool)
+  end
   return pools
+end
+
+local function metrics_of(native, number)
+  local metrics = {}
+  for i = 1, number do
+    C.hmn_snapshot_metric(native, i - 1, metric)
+    metrics[i] = copy.hmn_metric(metric)
+  end
+  return metrics
 end
 
 local function processes_of(native, number)
@@ -261,7 +294,8 @@ local function processes_of(native, number)
   for i = 1, number do
     C.hmn_snapshot_usage(native, i - 1, usage)
     local found = copy.hmn_usage(usage)
-    found.name = name_of(native, i - 1)
+    found.name, found.command = text_of(native, NAME, i - 1), text_of(native, COMMAND, i - 1)
+    found.container = text_of(native, CONTAINER, i - 1)
     processes[i] = found
   end
   return processes
@@ -288,7 +322,8 @@ function raw.copy(handle)
     memory = memory_of(native),
     system = system_of(native),
     devices = devices,
-    pools = pools_of(native, info.pool_count, devices),
+    pools = share(pools_of(native, info.pool_count), devices, "pools"),
+    metrics = share(metrics_of(native, info.metric_count), devices, "metrics"),
     processes = processes_of(native, info.usage_count),
     diagnostics = diagnostics_of(native, info.diagnostic_count),
   }
@@ -314,6 +349,241 @@ end
 
 function Snapshot:before_after_lines(before, device_index, label)
   return text(function(...) return C.hmn_report_before_after(before.native, self.native, device_index, label, ...) end)
+end
+
+-- ---- sampler ----
+
+local samplers, sampler_options = ffi.new "hmn_sampler *[1]", room "hmn_sampler_options"
+local sampler_info, peak = room "hmn_sampler_info", room "hmn_peak"
+
+function Context:sampler(sampler_flags, interval_ms, process_interval_ms, capacity, flags, collect, device_index, pid,
+  deadline_ms)
+  local options, what = sampler_options, snapshot_options
+  options.flags, options.interval_ms, options.process_interval_ms = sampler_flags, interval_ms, process_interval_ms
+  options.capacity = capacity
+  what.flags, what.collect, what.device_index = flags, collect, device_index
+  what.pid, what.deadline_ms = pid, deadline_ms
+  local status = C.hmn_sampler_create(self.native, options, what, samplers, told)
+  if status ~= OK then return failure(status) end
+  return setmetatable({native = ffi.gc(samplers[0], C.hmn_sampler_destroy), destroy = C.hmn_sampler_destroy}, Sampler)
+end
+
+function Sampler:start()
+  local status = C.hmn_sampler_start(self.native, told)
+  if status ~= OK then return failure(status) end
+end
+
+function Sampler:stop()
+  local status = C.hmn_sampler_stop(self.native, told)
+  if status ~= OK then return failure(status) end
+end
+
+function Sampler:next(timeout_ms)
+  local status = C.hmn_sampler_next(self.native, timeout_ms, snapshots, told)
+  if status ~= OK then return failure(status) end
+  return setmetatable({native = ffi.gc(snapshots[0], C.hmn_snapshot_destroy), destroy = C.hmn_snapshot_destroy}, Snapshot)
+end
+
+function Sampler:info()
+  local status = C.hmn_sampler_read(self.native, sampler_info)
+  if status ~= OK then return named_failure(status) end
+  return copy.hmn_sampler_info(sampler_info)
+end
+
+function Sampler:latest_pool(device_index)
+  local status = C.hmn_sampler_latest_pool(self.native, device_index, pool)
+  if status == OK then return copy.hmn_pool(pool) end
+  if status ~= EMPTY then return named_failure(status) end
+end
+
+function Sampler:latest_telemetry(device_index)
+  local status = C.hmn_sampler_latest_telemetry(self.native, device_index, telemetry)
+  if status == OK then return copy.hmn_telemetry(telemetry) end
+  if status ~= EMPTY then return named_failure(status) end
+end
+
+function Sampler:peak(device_index, pid)
+  local status = C.hmn_sampler_peak(self.native, device_index, pid, peak)
+  if status ~= OK then return named_failure(status) end
+  return copy.hmn_peak(peak)
+end
+
+function Sampler:device_peak(device_index)
+  local status = C.hmn_sampler_peak_device(self.native, device_index, peak)
+  if status == OK then return copy.hmn_peak(peak) end
+  if status ~= EMPTY then return named_failure(status) end
+end
+
+-- ---- spill ----
+
+local spills, spill_options, spill_sample = ffi.new "hmn_spill *[1]", room "hmn_spill_options", room "hmn_spill_sample"
+local spill_info, episode = room "hmn_spill_info", room "hmn_episode"
+
+local function make_spill(context, device_index, episode_capacity, dedicated_threshold_bytes, growth_bytes)
+  local options = spill_options
+  options.episode_capacity, options.dedicated_threshold_bytes = episode_capacity, dedicated_threshold_bytes
+  options.growth_bytes = growth_bytes
+  local status = C.hmn_spill_create(context, device_index, options, spills, told)
+  if status ~= OK then return failure(status) end
+  return setmetatable({native = ffi.gc(spills[0], C.hmn_spill_destroy), destroy = C.hmn_spill_destroy}, Spill)
+end
+
+function Context:spill(...) return make_spill(self.native, ...) end
+
+function raw.lone_spill(...) return make_spill(nil, ...) end
+
+function Spill:observe(label)
+  local status = C.hmn_spill_observe(self.native, label, told)
+  if status ~= OK then return failure(status) end
+end
+
+function Spill:observe_snapshot(snapshot, label)
+  local status = C.hmn_spill_observe_snapshot(self.native, snapshot.native, label, told)
+  if status ~= OK then return failure(status) end
+end
+
+function Spill:feed(flags, monotonic_ns, dedicated_bytes, shared_bytes, limit_bytes, evicted_bytes, label)
+  local sample = spill_sample
+  sample.flags, sample.monotonic_ns, sample.dedicated_bytes = flags, monotonic_ns, dedicated_bytes
+  sample.shared_bytes, sample.limit_bytes, sample.evicted_bytes = shared_bytes, limit_bytes, evicted_bytes
+  local status = C.hmn_spill_feed(self.native, sample, label, told)
+  if status ~= OK then return failure(status) end
+end
+
+function Spill:info()
+  local status = C.hmn_spill_read(self.native, spill_info)
+  if status ~= OK then return named_failure(status) end
+  return copy.hmn_spill_info(spill_info)
+end
+
+function Spill:episode(number)
+  local status = C.hmn_spill_episode(self.native, number, episode)
+  if status ~= OK then return named_failure(status) end
+  return copy.hmn_episode(episode)
+end
+
+-- ---- estimate ----
+
+local total = ffi.new "uint64_t[1]"
+local packing, attention, cache = room "hmn_packing", room "hmn_attention", room "hmn_cache"
+
+local function counted(status)
+  if status ~= OK then return failure(status) end
+  return unsigned(total[0])
+end
+
+local function list_of(numbers) return ffi.new("uint64_t[?]", #numbers + 1, numbers), #numbers end
+
+local function set_packing(record, dtype, element_bits, group_size, group_bits)
+  record.dtype, record.element_bits = dtype, element_bits
+  record.group_size, record.group_bits = group_size, group_bits
+end
+
+function raw.dtype_from_name(name)
+  local status = C.hmn_dtype_from_name(name, count, told)
+  if status ~= OK then return failure(status) end
+  return count[0]
+end
+
+function raw.estimate_tensor(shape, dtype)
+  local list, rank = list_of(shape)
+  return counted(C.hmn_estimate_tensor(list, rank, dtype, total, told))
+end
+
+function raw.estimate_packed(shape, ...)
+  local list, rank = list_of(shape)
+  set_packing(packing, ...)
+  return counted(C.hmn_estimate_packed(list, rank, packing, total, told))
+end
+
+function raw.estimate_attention(flags, dtype, batch, heads, kv_heads, sequence, head_dim)
+  local layer = attention
+  layer.flags, layer.dtype, layer.batch, layer.heads = flags, dtype, batch, heads
+  layer.kv_heads, layer.sequence, layer.head_dim = kv_heads, sequence, head_dim
+  return counted(C.hmn_estimate_attention(layer, total, told))
+end
+
+function raw.estimate_cache(kind, dtype, element_bits, group_size, group_bits, layers, kv_heads, key_dim, value_dim, window,
+  sinks, latent_dim, state_elements, sequence, sequences)
+  set_packing(cache, dtype, element_bits, group_size, group_bits)
+  cache.kind, cache.layers, cache.kv_heads, cache.key_dim = kind, layers, kv_heads, key_dim
+  cache.value_dim, cache.window, cache.sinks = value_dim, window, sinks
+  cache.latent_dim, cache.state_elements = latent_dim, state_elements
+  return counted(C.hmn_estimate_cache(cache, sequence, sequences, total, told))
+end
+
+function raw.estimate_overhead(bytes, per_thousand)
+  return counted(C.hmn_estimate_overhead(bytes, per_thousand, total, told))
+end
+
+function raw.estimate_sum(bytes)
+  local list, number = list_of(bytes)
+  return counted(C.hmn_estimate_sum(list, number, total, told))
+end
+
+-- ---- tracker ----
+
+local trackers, tracker_options = ffi.new "hmn_tracker *[1]", room "hmn_tracker_options"
+local tracker_info, tag_record = room "hmn_tracker_info", room "hmn_tag"
+
+local function new_tracker(context, device_index, limit_bytes, tag_capacity)
+  tracker_options.limit_bytes, tracker_options.tag_capacity = limit_bytes, tag_capacity
+  local status = C.hmn_tracker_create(context, device_index, tracker_options, trackers, told)
+  if status ~= OK then return failure(status) end
+  return setmetatable({native = ffi.gc(trackers[0], C.hmn_tracker_destroy), destroy = C.hmn_tracker_destroy}, Tracker)
+end
+
+function raw.open_tracker(limit_bytes, tag_capacity) return new_tracker(nil, 0, limit_bytes, tag_capacity) end
+
+function Context:tracker(device_index, limit_bytes, tag_capacity)
+  return new_tracker(self.native, device_index, limit_bytes, tag_capacity)
+end
+
+function Tracker:allocate(bytes, tag)
+  local status = tag == 0 and C.hmn_tracker_allocate(self.native, bytes, told)
+    or tag ~= 0 and C.hmn_tracker_allocate_tagged(self.native, tag, bytes, told)
+  if status ~= OK then return failure(status) end
+end
+
+function Tracker:release(bytes, tag)
+  local status = tag == 0 and C.hmn_tracker_release(self.native, bytes, told)
+    or tag ~= 0 and C.hmn_tracker_release_tagged(self.native, tag, bytes, told)
+  if status ~= OK then return failure(status) end
+end
+
+function Tracker:would_fit(bytes)
+  local status = C.hmn_tracker_would_fit(self.native, bytes, told)
+  if status == OK then return 1 end
+  if status == constants.E_LIMIT then return 0 end
+  return failure(status)
+end
+
+function Tracker:set_limit(bytes)
+  local status = C.hmn_tracker_set_limit(self.native, bytes, told)
+  if status ~= OK then return failure(status) end
+end
+
+function Tracker:reset()
+  local status = C.hmn_tracker_reset(self.native, told)
+  if status ~= OK then return failure(status) end
+end
+
+function Tracker:tag(name)
+  local status = C.hmn_tracker_tag(self.native, name, count, told)
+  if status ~= OK then return failure(status) end
+  return count[0]
+end
+
+function Tracker:info()
+  local status = C.hmn_tracker_read(self.native, tracker_info)
+  if status ~= OK then return named_failure(status) end
+  return copy.hmn_tracker_info(tracker_info)
+end
+
+function Tracker:read_tag(tag)
+  local status = C.hmn_tracker_read_tag(self.native, tag, tag_record)
+  if status ~= OK then return named_failure(status) end
+  return copy.hmn_tag(tag_record)
 end
 
 return raw

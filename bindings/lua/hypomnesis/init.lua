@@ -10,16 +10,21 @@
 local constants = require "hypomnesis.generated.constants"
 local format = require "hypomnesis.format"
 local library = require "hypomnesis.library"
+local estimate = require "hypomnesis.estimate"
 local Context = require "hypomnesis.context"
-for _, noun in ipairs {"memory", "device", "pool", "telemetry", "usage", "snapshot", "report"} do
+local Tracker = require "hypomnesis.tracker"
+for _, noun in ipairs {"memory", "device", "pool", "telemetry", "metric", "usage", "snapshot", "report", "sampler"} do
   require("hypomnesis." .. noun)
 end
 
 ---@class hypomnesis
 local hypomnesis = {
   open = Context.open,
+  tracker = Tracker.open,
   format_bytes = format.format_bytes,
+  spill = require "hypomnesis.spill".fed,
 }
 for name, value in pairs(constants) do hypomnesis[name] = value end
 for name, value in pairs(library) do hypomnesis[name] = value end
+for name, value in pairs(estimate) do hypomnesis[name] = value end
 return hypomnesis

@@ -35,6 +35,28 @@ function library.backend_name(backend)
   return raw.backend_name(check.u32(backend, "backend"))
 end
 
+---A metric's name: "temperature"; "unknown" for a number that the library does not know.
+---@param metric integer
+---@return string
+function library.metric_name(metric)
+  return raw.metric_name(check.u32(metric, "metric"))
+end
+
+---What a metric is counted in: "W"; "" for a plain number.
+---@param metric integer
+---@return string
+function library.metric_unit(metric)
+  return raw.metric_unit(check.u32(metric, "metric"))
+end
+
+---The name of a metric's instance: "hotspot"; "" for the whole device, and for fans and links.
+---@param metric integer
+---@param instance integer
+---@return string
+function library.metric_instance_name(metric, instance)
+  return raw.metric_instance_name(check.u32(metric, "metric"), check.u32(instance, "instance"))
+end
+
 ---Whether a bit is set.
 ---@param bits integer? a set of bits, such as notes
 ---@param bit integer one of them, such as NOTE_STALE

@@ -15,6 +15,7 @@ local Context = require "hypomnesis.context"
 ---@field devices hypomnesis.Device[] by index
 ---@field pools hypomnesis.Pool[] those of all devices, by device index
 ---@field processes hypomnesis.Usage[] by device index, then pid
+---@field metrics hypomnesis.Metric[] by device index
 ---@field diagnostics hypomnesis.Diagnostic[] why something is missing
 local Snapshot = handle.class "hypomnesis.Snapshot"
 
@@ -27,6 +28,7 @@ local Snapshot = handle.class "hypomnesis.Snapshot"
 ---@field usage_count integer
 ---@field diagnostic_count integer
 ---@field unreadable_process_count integer processes listed by a driver that the system would not describe
+---@field metric_count integer
 ---@field unix_time_ns integer when it was begun, since 1970
 ---@field monotonic_ns integer the same by the clock that never jumps
 ---@field duration_ns integer how long it took
@@ -39,7 +41,7 @@ local Snapshot = handle.class "hypomnesis.Snapshot"
 ---@field native_domain integer NATIVE_*: whose number native_code is
 ---@field native_code integer
 ---@field subject integer the COLLECT_* bit that it is about
----@field field integer? the *_HAS_* bits of what is missing because of it
+---@field field integer? the *_HAS_* bits of what is missing because of it, or the METRIC_*
 ---@field device_index integer?
 ---@field pid integer? of the first, when several were merged
 ---@field count integer how many alike were merged into this one
@@ -56,12 +58,25 @@ local List = {
   end,
 }
 
-local LISTS = {"devices", "pools", "processes", "diagnostics"}
-local KNOWN = {flags = true, collect = true, device_index = true, pid = true, deadline_ms = true}
+local LISTS = {"devices", "pools", "processes", "metrics", "diagnostics"}
+local KNOWN = {flags = true, collect = true, device_index = true, pid = true, deadline_ms = true, slow = true}
+
+-- The tables of a native snapshot, which they own from then on.
+function Snapshot.copied(taken)
+  local copy, message, status, detail = raw.copy(taken)
+  if not copy then
+    raw.close(taken)
+    return nil, message, status, detail
+  end
+  for _, name in ipairs(LISTS) do setmetatable(copy[name], List) end
+  copy.native = taken
+  return setmetatable(copy, Snapshot)
+end
 
 ---Takes a snapshot and copies it. What could not be read is nil, and one of its diagnostics.
----@param options table? collect: names ("memory", "system", "devices", "pools", "self", "processes", "telemetry") or
----COLLECT_* bits; device_index: of that device alone; pid: usage of that process alone; deadline_ms; flags:
+---@param options table? collect: names ("memory", "system", "devices", "pools", "self", "processes", "telemetry", "metrics") or
+---COLLECT_* bits; device_index: of that device alone; pid: usage of that process alone; deadline_ms; slow: also
+---metrics that take more than a few milliseconds; flags:
 ---SNAPSHOT_* bits, when they shall not follow from device_index and pid
 ---@return hypomnesis.Snapshot? snapshot nil, message, status and detail when it cannot be taken
 function Context:snapshot(options)
@@ -73,19 +88,12 @@ function Context:snapshot(options)
   local deadline_ms = check.u32_or_0(options.deadline_ms, "deadline_ms")
   local flags = (options.device_index and constants.SNAPSHOT_ONE_DEVICE or 0)
     + (options.pid and constants.SNAPSHOT_ONE_PROCESS or 0)
+    + (options.slow and constants.SNAPSHOT_SLOW or 0)
   if options.flags ~= nil then flags = check.u32(options.flags, "flags") end
 
   local taken, message, status, detail = native:take(flags, collect, device_index, pid, deadline_ms)
   if not taken then return nil, message, status, detail end
-  local copy
-  copy, message, status, detail = raw.copy(taken)
-  if not copy then
-    raw.close(taken)
-    return nil, message, status, detail
-  end
-  for _, name in ipairs(LISTS) do setmetatable(copy[name], List) end
-  copy.native = taken
-  return setmetatable(copy, Snapshot)
+  return Snapshot.copied(taken)
 end
 
 ---The device of an index, or nil.

@@ -32,6 +32,8 @@ local Context = require "hypomnesis.context"
 ---@field window_ns integer? what busy_percent averages over
 ---@field age_ns integer since the driver was asked
 ---@field name string? in snapshots: the process' command name
+---@field command string? in snapshots: its command line, a blank between arguments
+---@field container string? in snapshots: "<runtime>:<id>" of its container
 
 ---What a process uses on a device.
 ---@param device_index integer from 0

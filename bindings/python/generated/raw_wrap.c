@@ -3749,20 +3749,24 @@ SwigPyBuiltin_iternextfunc_closure(SwigPyWrapperFunction wrapper, PyObject *a) {
 /* -------- TYPES TABLE (BEGIN) -------- */
 
 #define SWIGTYPE_p_Context swig_types[0]
-#define SWIGTYPE_p_Snapshot swig_types[1]
-#define SWIGTYPE_p_SwigPyObject swig_types[2]
-#define SWIGTYPE_p_char swig_types[3]
-#define SWIGTYPE_p_hmn_error swig_types[4]
-#define SWIGTYPE_p_int swig_types[5]
-#define SWIGTYPE_p_long_long swig_types[6]
-#define SWIGTYPE_p_short swig_types[7]
-#define SWIGTYPE_p_signed_char swig_types[8]
-#define SWIGTYPE_p_unsigned_char swig_types[9]
-#define SWIGTYPE_p_unsigned_int swig_types[10]
-#define SWIGTYPE_p_unsigned_long_long swig_types[11]
-#define SWIGTYPE_p_unsigned_short swig_types[12]
-static swig_type_info *swig_types[14];
-static swig_module_info swig_module = {swig_types, 13, 0, 0, 0, 0};
+#define SWIGTYPE_p_Sampler swig_types[1]
+#define SWIGTYPE_p_Snapshot swig_types[2]
+#define SWIGTYPE_p_Spill swig_types[3]
+#define SWIGTYPE_p_SwigPyObject swig_types[4]
+#define SWIGTYPE_p_Tracker swig_types[5]
+#define SWIGTYPE_p_char swig_types[6]
+#define SWIGTYPE_p_hmn_error swig_types[7]
+#define SWIGTYPE_p_hmn_u64 swig_types[8]
+#define SWIGTYPE_p_int swig_types[9]
+#define SWIGTYPE_p_long_long swig_types[10]
+#define SWIGTYPE_p_short swig_types[11]
+#define SWIGTYPE_p_signed_char swig_types[12]
+#define SWIGTYPE_p_unsigned_char swig_types[13]
+#define SWIGTYPE_p_unsigned_int swig_types[14]
+#define SWIGTYPE_p_unsigned_long_long swig_types[15]
+#define SWIGTYPE_p_unsigned_short swig_types[16]
+static swig_type_info *swig_types[18];
+static swig_module_info swig_module = {swig_types, 17, 0, 0, 0, 0};
 #define SWIG_TypeQuery(name) SWIG_TypeQueryModule(&swig_module, &swig_module, name)
 #define SWIG_MangledTypeQuery(name) SWIG_MangledTypeQueryModule(&swig_module, &swig_module, name)
 
@@ -3802,6 +3806,12 @@ static swig_module_info swig_module = {swig_types, 13, 0, 0, 0, 0};
 /* Methods of these names cannot be taken for the library's functions. */
 typedef hmn_context Context;
 typedef hmn_snapshot Snapshot;
+typedef hmn_sampler Sampler;
+typedef hmn_tracker Tracker;
+typedef hmn_spill Spill;
+
+/* A number of a list: uint64_t as C has it, which SWIG takes for unsigned long long. */
+typedef uint64_t hmn_u64;
 
 /* Pointers to a present value, NULL when it is absent. */
 typedef uint64_t hmn_opt_u64;
@@ -3833,6 +3843,16 @@ static char *hmn_buffer(uint32_t size, hmn_error *error) {
   char *buffer = (char *)malloc(size);
   if (!buffer) hmn_refuse(error, HMN_E_NO_MEMORY, "out of memory");
   return buffer;
+}
+
+/* Methods of Context come in front of what their own file says. */
+static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedicated_threshold_bytes,
+                                      uint64_t growth_bytes) {
+  hmn_spill_options options = {sizeof options};
+  options.episode_capacity = episode_capacity;
+  options.dedicated_threshold_bytes = dedicated_threshold_bytes;
+  options.growth_bytes = growth_bytes;
+  return options;
 }
 
 /* Fills `out` by CALL, which gives a status and reports to `error` itself. */
@@ -4160,6 +4180,21 @@ static const hmn_value hmn_telemetry_values[] = {
 };
 
 
+static const hmn_value hmn_metric_values[] = {
+  {HMN_VALUE_u32, offsetof(hmn_metric, notes), 0},
+  {HMN_VALUE_u32, offsetof(hmn_metric, backend), 0},
+  {HMN_VALUE_u32, offsetof(hmn_metric, device_index), 0},
+  {HMN_VALUE_u32, offsetof(hmn_metric, pid), HMN_METRIC_HAS_PID},
+  {HMN_VALUE_u32, offsetof(hmn_metric, id), 0},
+  {HMN_VALUE_u32, offsetof(hmn_metric, instance), 0},
+  {HMN_VALUE_f64, offsetof(hmn_metric, value), HMN_METRIC_HAS_VALUE},
+  {HMN_VALUE_u64, offsetof(hmn_metric, count), HMN_METRIC_HAS_COUNT},
+  {HMN_VALUE_u64, offsetof(hmn_metric, window_ns), HMN_METRIC_HAS_WINDOW},
+  {HMN_VALUE_u64, offsetof(hmn_metric, age_ns), 0},
+  {HMN_VALUE_end, 0, 0},
+};
+
+
 static const hmn_value hmn_usage_values[] = {
   {HMN_VALUE_u32, offsetof(hmn_usage, notes), 0},
   {HMN_VALUE_u32, offsetof(hmn_usage, backend), 0},
@@ -4198,6 +4233,7 @@ static const hmn_value hmn_snapshot_info_values[] = {
   {HMN_VALUE_u32, offsetof(hmn_snapshot_info, usage_count), 0},
   {HMN_VALUE_u32, offsetof(hmn_snapshot_info, diagnostic_count), 0},
   {HMN_VALUE_u32, offsetof(hmn_snapshot_info, unreadable_process_count), 0},
+  {HMN_VALUE_u32, offsetof(hmn_snapshot_info, metric_count), 0},
   {HMN_VALUE_u64, offsetof(hmn_snapshot_info, unix_time_ns), 0},
   {HMN_VALUE_u64, offsetof(hmn_snapshot_info, monotonic_ns), 0},
   {HMN_VALUE_u64, offsetof(hmn_snapshot_info, duration_ns), 0},
@@ -4232,6 +4268,101 @@ static const hmn_value hmn_delta_values[] = {
   {HMN_VALUE_i64, offsetof(hmn_delta, device_bytes), HMN_DELTA_HAS_DEVICE},
   {HMN_VALUE_u64, offsetof(hmn_delta, elapsed_ns), 0},
   {HMN_VALUE_f64, offsetof(hmn_delta, energy_joules), HMN_DELTA_HAS_ENERGY},
+  {HMN_VALUE_end, 0, 0},
+};
+
+
+static const hmn_value hmn_sampler_info_values[] = {
+  {HMN_VALUE_u32, offsetof(hmn_sampler_info, notes), 0},
+  {HMN_VALUE_u32, offsetof(hmn_sampler_info, state), 0},
+  {HMN_VALUE_u32, offsetof(hmn_sampler_info, pending), 0},
+  {HMN_VALUE_i32, offsetof(hmn_sampler_info, last_status), HMN_SAMPLER_INFO_HAS_LAST},
+  {HMN_VALUE_u64, offsetof(hmn_sampler_info, taken_count), 0},
+  {HMN_VALUE_u64, offsetof(hmn_sampler_info, dropped_count), 0},
+  {HMN_VALUE_u64, offsetof(hmn_sampler_info, late_count), 0},
+  {HMN_VALUE_u64, offsetof(hmn_sampler_info, failed_count), 0},
+  {HMN_VALUE_u64, offsetof(hmn_sampler_info, last_monotonic_ns), HMN_SAMPLER_INFO_HAS_LAST},
+  {HMN_VALUE_end, 0, 0},
+};
+
+
+static const hmn_value hmn_peak_values[] = {
+  {HMN_VALUE_u32, offsetof(hmn_peak, notes), 0},
+  {HMN_VALUE_u32, offsetof(hmn_peak, backend), 0},
+  {HMN_VALUE_u32, offsetof(hmn_peak, device_index), 0},
+  {HMN_VALUE_u32, offsetof(hmn_peak, pid), 0},
+  {HMN_VALUE_u32, offsetof(hmn_peak, accounting), 0},
+  {HMN_VALUE_u64, offsetof(hmn_peak, used_bytes), HMN_PEAK_HAS_USED},
+  {HMN_VALUE_u64, offsetof(hmn_peak, host_pool_bytes), HMN_PEAK_HAS_HOST_POOL},
+  {HMN_VALUE_u64, offsetof(hmn_peak, host_resident_bytes), HMN_PEAK_HAS_HOST_RESIDENT},
+  {HMN_VALUE_u64, offsetof(hmn_peak, used_monotonic_ns), HMN_PEAK_HAS_USED},
+  {HMN_VALUE_end, 0, 0},
+};
+
+
+static const hmn_value hmn_tracker_info_values[] = {
+  {HMN_VALUE_u32, offsetof(hmn_tracker_info, notes), 0},
+  {HMN_VALUE_u32, offsetof(hmn_tracker_info, device_index), HMN_TRACKER_INFO_HAS_DEVICE},
+  {HMN_VALUE_u32, offsetof(hmn_tracker_info, tag_count), 0},
+  {HMN_VALUE_u64, offsetof(hmn_tracker_info, limit_bytes), HMN_TRACKER_INFO_HAS_LIMIT},
+  {HMN_VALUE_u64, offsetof(hmn_tracker_info, allocated_bytes), 0},
+  {HMN_VALUE_u64, offsetof(hmn_tracker_info, peak_bytes), 0},
+  {HMN_VALUE_u64, offsetof(hmn_tracker_info, refused_count), 0},
+  {HMN_VALUE_end, 0, 0},
+};
+
+
+static const hmn_value hmn_tag_values[] = {
+  {HMN_VALUE_u32, offsetof(hmn_tag, notes), 0},
+  {HMN_VALUE_u32, offsetof(hmn_tag, number), 0},
+  {HMN_VALUE_u64, offsetof(hmn_tag, allocated_bytes), 0},
+  {HMN_VALUE_u64, offsetof(hmn_tag, peak_bytes), 0},
+  {HMN_VALUE_text, offsetof(hmn_tag, name), 0},
+  {HMN_VALUE_end, 0, 0},
+};
+
+
+static const hmn_value hmn_spill_info_values[] = {
+  {HMN_VALUE_u32, offsetof(hmn_spill_info, notes), 0},
+  {HMN_VALUE_u32, offsetof(hmn_spill_info, backend), 0},
+  {HMN_VALUE_u32, offsetof(hmn_spill_info, device_index), 0},
+  {HMN_VALUE_u32, offsetof(hmn_spill_info, state), 0},
+  {HMN_VALUE_u32, offsetof(hmn_spill_info, rules), 0},
+  {HMN_VALUE_i32, offsetof(hmn_spill_info, status), 0},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, observation_count), 0},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, skipped_count), 0},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, episode_count), 0},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, first_episode), 0},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, limit_bytes), HMN_SPILL_INFO_HAS_LIMIT},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, dedicated_bytes), HMN_SPILL_INFO_HAS_OBSERVED},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, shared_bytes), HMN_SPILL_INFO_HAS_OBSERVED},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, evicted_bytes), HMN_SPILL_INFO_HAS_EVICTED},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, peak_dedicated_bytes), HMN_SPILL_INFO_HAS_OBSERVED},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, peak_shared_bytes), HMN_SPILL_INFO_HAS_OBSERVED},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, peak_evicted_bytes), HMN_SPILL_INFO_HAS_PEAK_EVICTED},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, baseline_shared_bytes), HMN_SPILL_INFO_HAS_OBSERVED},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, baseline_evicted_bytes), HMN_SPILL_INFO_HAS_PEAK_EVICTED},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, total_ns), 0},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, longest_ns), HMN_SPILL_INFO_HAS_EPISODE},
+  {HMN_VALUE_u64, offsetof(hmn_spill_info, longest_episode), HMN_SPILL_INFO_HAS_EPISODE},
+  {HMN_VALUE_text, offsetof(hmn_spill_info, first_label), HMN_SPILL_INFO_HAS_EPISODE},
+  {HMN_VALUE_text, offsetof(hmn_spill_info, message), 0},
+  {HMN_VALUE_end, 0, 0},
+};
+
+
+static const hmn_value hmn_episode_values[] = {
+  {HMN_VALUE_u32, offsetof(hmn_episode, notes), 0},
+  {HMN_VALUE_u32, offsetof(hmn_episode, rules), 0},
+  {HMN_VALUE_u64, offsetof(hmn_episode, number), 0},
+  {HMN_VALUE_u64, offsetof(hmn_episode, observation_count), 0},
+  {HMN_VALUE_u64, offsetof(hmn_episode, peak_shared_bytes), 0},
+  {HMN_VALUE_u64, offsetof(hmn_episode, peak_evicted_bytes), HMN_EPISODE_HAS_PEAK_EVICTED},
+  {HMN_VALUE_u64, offsetof(hmn_episode, start_monotonic_ns), 0},
+  {HMN_VALUE_u64, offsetof(hmn_episode, end_monotonic_ns), HMN_EPISODE_HAS_END},
+  {HMN_VALUE_u64, offsetof(hmn_episode, duration_ns), 0},
+  {HMN_VALUE_text, offsetof(hmn_episode, start_label), 0},
+  {HMN_VALUE_text, offsetof(hmn_episode, end_label), HMN_EPISODE_HAS_END},
   {HMN_VALUE_end, 0, 0},
 };
 
@@ -4464,18 +4595,32 @@ char *format_bytes(uint64_t bytes, hmn_error *error) {
 /* The size of a struct as this library was compiled, 0 for a name that it does not know. */
 uint32_t size_of(const char *name) {
 #define HMN_SIZE(record) if (strcmp(name, #record) == 0) return (uint32_t)sizeof(record)
+  HMN_SIZE(hmn_attention);
   HMN_SIZE(hmn_backend_info);
+  HMN_SIZE(hmn_cache);
   HMN_SIZE(hmn_context_options);
   HMN_SIZE(hmn_delta);
   HMN_SIZE(hmn_device);
   HMN_SIZE(hmn_diagnostic);
+  HMN_SIZE(hmn_episode);
   HMN_SIZE(hmn_error);
+  HMN_SIZE(hmn_metric);
+  HMN_SIZE(hmn_packing);
+  HMN_SIZE(hmn_peak);
   HMN_SIZE(hmn_pool);
   HMN_SIZE(hmn_process_memory);
+  HMN_SIZE(hmn_sampler_info);
+  HMN_SIZE(hmn_sampler_options);
   HMN_SIZE(hmn_snapshot_info);
   HMN_SIZE(hmn_snapshot_options);
+  HMN_SIZE(hmn_spill_info);
+  HMN_SIZE(hmn_spill_options);
+  HMN_SIZE(hmn_spill_sample);
   HMN_SIZE(hmn_system_memory);
+  HMN_SIZE(hmn_tag);
   HMN_SIZE(hmn_telemetry);
+  HMN_SIZE(hmn_tracker_info);
+  HMN_SIZE(hmn_tracker_options);
   HMN_SIZE(hmn_usage);
 #undef HMN_SIZE
   return 0;
@@ -4639,7 +4784,7 @@ SWIG_AsCharPtrAndSize(PyObject *obj, char** cptr, size_t* psize, int *alloc)
 
 
 
-SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint64_t backends_off,hmn_error *error){
+SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,hmn_error *error){
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
@@ -4648,6 +4793,7 @@ SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t st
     options.open_deadline_ms = open_deadline_ms;
     options.max_age_ms = max_age_ms;
     options.idle_close_ms = idle_close_ms;
+    options.rescan_ms = rescan_ms;
     options.backends_off = backends_off;
     hmn_context_create(&options, &made, error);
     return made;
@@ -4658,6 +4804,9 @@ SWIGINTERN void Context_set_path(Context *self,uint32_t path,char const *value,h
   }
 SWIGINTERN hmn_backend_info *Context_backend(Context *self,uint32_t backend,hmn_error *error){
     HMN_ASK(hmn_backend_info, hmn_context_backend(self, backend, out, error));
+  }
+SWIGINTERN char *Context_recording(Context *self,hmn_error *error){
+    HMN_TEXT(hmn_context_recording(self, buffer, capacity, &needed));
   }
 SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read(self, pid, fields, out, error));
@@ -4687,6 +4836,9 @@ SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t k
 SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
   }
+SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_error *error){
+    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, out, error));
+  }
 SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, out, error));
   }
@@ -4703,6 +4855,39 @@ SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collec
     options.deadline_ms = deadline_ms;
     hmn_snapshot_take(self, &options, &taken, error);
     return taken;
+  }
+SWIGINTERN Sampler *Context_sampler(Context *self,hmn_flags sampler_flags,uint32_t interval_ms,uint32_t process_interval_ms,uint32_t capacity,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
+    hmn_sampler_options options = {sizeof options};
+    hmn_snapshot_options what = {sizeof what};
+    hmn_sampler *made = NULL;
+    options.flags = sampler_flags;
+    options.interval_ms = interval_ms;
+    options.process_interval_ms = process_interval_ms;
+    options.capacity = capacity;
+    what.flags = flags;
+    what.collect = collect;
+    what.device_index = device_index;
+    what.pid = pid;
+    what.deadline_ms = deadline_ms;
+    hmn_sampler_create(self, &options, &what, &made, error);
+    return made;
+  }
+SWIGINTERN Tracker *Context_tracker(Context *self,uint32_t device_index,uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
+    hmn_tracker_options options = {sizeof options};
+    hmn_tracker *made = NULL;
+    options.limit_bytes = limit_bytes;
+    options.tag_capacity = tag_capacity;
+    hmn_tracker_create(self, device_index, &options, &made, error);
+    return made;
+  }
+SWIGINTERN Spill *Context_spill(Context *self,uint32_t device_index,uint32_t episode_capacity,uint64_t dedicated_threshold_bytes,uint64_t growth_bytes,hmn_error *error){
+    hmn_spill_options options = {sizeof options};
+    hmn_spill *made = NULL;
+    options.episode_capacity = episode_capacity;
+    options.dedicated_threshold_bytes = dedicated_threshold_bytes;
+    options.growth_bytes = growth_bytes;
+    hmn_spill_create(self, device_index, &options, &made, error);
+    return made;
   }
 SWIGINTERN void delete_Snapshot(Snapshot *self){ hmn_snapshot_destroy(self); }
 SWIGINTERN hmn_snapshot_info *Snapshot_info(Snapshot *self,hmn_error *error){
@@ -4729,6 +4914,9 @@ SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t i,hmn_error *error){
 SWIGINTERN hmn_usage *Snapshot_usage(Snapshot *self,uint32_t i,hmn_error *error){
     HMN_LOOK(hmn_usage, hmn_snapshot_usage(self, i, out));
   }
+SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t i,hmn_error *error){
+    HMN_LOOK(hmn_metric, hmn_snapshot_metric(self, i, out));
+  }
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t i,hmn_error *error){
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, i, out));
   }
@@ -4751,6 +4939,179 @@ SWIGINTERN char *Snapshot_before_after_lines(Snapshot *self,Snapshot const *befo
     HMN_TEXT(
         hmn_report_before_after(before, self, device_index, label, buffer, capacity, &needed));
   }
+SWIGINTERN void delete_Sampler(Sampler *self){ hmn_sampler_destroy(self); }
+SWIGINTERN void Sampler_start(Sampler *self,hmn_error *error){ hmn_sampler_start(self, error); }
+SWIGINTERN void Sampler_stop(Sampler *self,hmn_error *error){ hmn_sampler_stop(self, error); }
+SWIGINTERN Snapshot *Sampler_next(Sampler *self,uint32_t timeout_ms,hmn_error *error){
+    hmn_snapshot *pulled = NULL;
+    hmn_sampler_next(self, timeout_ms, &pulled, error);
+    return pulled;
+  }
+SWIGINTERN hmn_sampler_info *Sampler_info(Sampler *self,hmn_error *error){
+    HMN_LOOK(hmn_sampler_info, hmn_sampler_read(self, out));
+  }
+SWIGINTERN hmn_pool *Sampler_latest_pool(Sampler *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_pool, hmn_sampler_latest_pool(self, device_index, out));
+  }
+SWIGINTERN hmn_telemetry *Sampler_latest_telemetry(Sampler *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_telemetry, hmn_sampler_latest_telemetry(self, device_index, out));
+  }
+SWIGINTERN hmn_peak *Sampler_peak(Sampler *self,uint32_t device_index,uint32_t pid,hmn_error *error){
+    HMN_LOOK(hmn_peak, hmn_sampler_peak(self, device_index, pid, out));
+  }
+SWIGINTERN hmn_peak *Sampler_device_peak(Sampler *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_peak, hmn_sampler_peak_device(self, device_index, out));
+  }
+
+uint32_t dtype_from_name(const char *name, hmn_error *error) {
+  uint32_t dtype = 0;
+  hmn_dtype_from_name(name, &dtype, error);
+  return dtype;
+}
+uint64_t estimate_tensor(const hmn_u64 *list, uint32_t count, uint32_t dtype, hmn_error *error) {
+  uint64_t bytes = 0;
+  hmn_estimate_tensor(list, count, dtype, &bytes, error);
+  return bytes;
+}
+uint64_t estimate_packed(const hmn_u64 *list, uint32_t count, uint32_t dtype, uint32_t element_bits,
+                         uint32_t group_size, uint32_t group_bits, hmn_error *error) {
+  hmn_packing packing = {sizeof packing};
+  uint64_t bytes = 0;
+  packing.dtype = dtype;
+  packing.element_bits = element_bits;
+  packing.group_size = group_size;
+  packing.group_bits = group_bits;
+  hmn_estimate_packed(list, count, &packing, &bytes, error);
+  return bytes;
+}
+uint64_t estimate_attention(hmn_flags flags, uint32_t dtype, uint64_t batch, uint64_t heads, uint64_t kv_heads,
+                            uint64_t sequence, uint64_t head_dim, hmn_error *error) {
+  hmn_attention attention = {sizeof attention};
+  uint64_t bytes = 0;
+  attention.flags = flags;
+  attention.dtype = dtype;
+  attention.batch = batch;
+  attention.heads = heads;
+  attention.kv_heads = kv_heads;
+  attention.sequence = sequence;
+  attention.head_dim = head_dim;
+  hmn_estimate_attention(&attention, &bytes, error);
+  return bytes;
+}
+uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, uint32_t group_size,
+                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t key_dim,
+                        uint64_t value_dim, uint64_t window, uint64_t sinks, uint64_t latent_dim,
+                        uint64_t state_elements, uint64_t sequence, uint64_t sequences, hmn_error *error) {
+  hmn_cache cache = {sizeof cache};
+  uint64_t bytes = 0;
+  cache.kind = kind;
+  cache.dtype = dtype;
+  cache.element_bits = element_bits;
+  cache.group_size = group_size;
+  cache.group_bits = group_bits;
+  cache.layers = layers;
+  cache.kv_heads = kv_heads;
+  cache.key_dim = key_dim;
+  cache.value_dim = value_dim;
+  cache.window = window;
+  cache.sinks = sinks;
+  cache.latent_dim = latent_dim;
+  cache.state_elements = state_elements;
+  hmn_estimate_cache(&cache, sequence, sequences, &bytes, error);
+  return bytes;
+}
+uint64_t estimate_overhead(uint64_t bytes, uint32_t per_thousand, hmn_error *error) {
+  uint64_t more = 0;
+  hmn_estimate_overhead(bytes, per_thousand, &more, error);
+  return more;
+}
+uint64_t estimate_sum(const hmn_u64 *list, uint32_t count, hmn_error *error) {
+  uint64_t bytes = 0;
+  hmn_estimate_sum(list, count, &bytes, error);
+  return bytes;
+}
+
+
+#ifdef SWIG_LONG_LONG_AVAILABLE
+SWIGINTERNINLINE PyObject* 
+SWIG_From_unsigned_SS_long_SS_long  (unsigned long long value)
+{
+  return (value > LONG_MAX) ?
+    PyLong_FromUnsignedLongLong(value) : PyInt_FromLong((long)(value));
+}
+#endif
+
+SWIGINTERN Tracker *new_Tracker(uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
+    hmn_tracker_options options = {sizeof options};
+    hmn_tracker *made = NULL;
+    options.limit_bytes = limit_bytes;
+    options.tag_capacity = tag_capacity;
+    hmn_tracker_create(NULL, 0, &options, &made, error);
+    return made;
+  }
+SWIGINTERN void delete_Tracker(Tracker *self){ hmn_tracker_destroy(self); }
+SWIGINTERN void Tracker_allocate(Tracker *self,uint64_t bytes,uint32_t tag,hmn_error *error){
+    if (tag) hmn_tracker_allocate_tagged(self, tag, bytes, error);
+    else hmn_tracker_allocate(self, bytes, error);
+  }
+SWIGINTERN void Tracker_release(Tracker *self,uint64_t bytes,uint32_t tag,hmn_error *error){
+    if (tag) hmn_tracker_release_tagged(self, tag, bytes, error);
+    else hmn_tracker_release(self, bytes, error);
+  }
+SWIGINTERN uint32_t Tracker_would_fit(Tracker *self,uint64_t bytes,hmn_error *error){
+    const hmn_status status = hmn_tracker_would_fit(self, bytes, error);
+    if (status == HMN_E_LIMIT) error->status = HMN_OK;
+    return status == HMN_OK;
+  }
+SWIGINTERN void Tracker_set_limit(Tracker *self,uint64_t limit_bytes,hmn_error *error){
+    hmn_tracker_set_limit(self, limit_bytes, error);
+  }
+SWIGINTERN void Tracker_reset(Tracker *self,hmn_error *error){ hmn_tracker_reset(self, error); }
+SWIGINTERN uint32_t Tracker_tag(Tracker *self,char const *name,hmn_error *error){
+    uint32_t tag = 0;
+    hmn_tracker_tag(self, name, &tag, error);
+    return tag;
+  }
+SWIGINTERN hmn_tracker_info *Tracker_info(Tracker *self,hmn_error *error){
+    HMN_LOOK(hmn_tracker_info, hmn_tracker_read(self, out));
+  }
+SWIGINTERN hmn_tag *Tracker_read_tag(Tracker *self,uint32_t tag,hmn_error *error){
+    HMN_LOOK(hmn_tag, hmn_tracker_read_tag(self, tag, out));
+  }
+SWIGINTERN void delete_Spill(Spill *self){ hmn_spill_destroy(self); }
+SWIGINTERN void Spill_observe(Spill *self,char const *label,hmn_error *error){ hmn_spill_observe(self, label, error); }
+SWIGINTERN void Spill_observe_snapshot(Spill *self,Snapshot const *snapshot,char const *label,hmn_error *error){
+    hmn_spill_observe_snapshot(self, snapshot, label, error);
+  }
+SWIGINTERN void Spill_feed(Spill *self,hmn_flags flags,uint64_t monotonic_ns,uint64_t dedicated_bytes,uint64_t shared_bytes,uint64_t limit_bytes,uint64_t evicted_bytes,char const *label,hmn_error *error){
+    hmn_spill_sample sample = {sizeof sample};
+    sample.flags = flags;
+    sample.monotonic_ns = monotonic_ns;
+    sample.dedicated_bytes = dedicated_bytes;
+    sample.shared_bytes = shared_bytes;
+    sample.limit_bytes = limit_bytes;
+    sample.evicted_bytes = evicted_bytes;
+    hmn_spill_feed(self, &sample, label, error);
+  }
+SWIGINTERN hmn_spill_info *Spill_info(Spill *self,hmn_error *error){
+    HMN_LOOK(hmn_spill_info, hmn_spill_read(self, out));
+  }
+SWIGINTERN hmn_episode *Spill_episode(Spill *self,uint64_t number,hmn_error *error){
+    HMN_LOOK(hmn_episode, hmn_spill_episode(self, number, out));
+  }
+
+/* Without a context: it is fed, or observes snapshots. */
+Spill *lone_spill(uint32_t device_index, uint32_t episode_capacity, uint64_t dedicated_threshold_bytes,
+                  uint64_t growth_bytes, hmn_error *error) {
+  hmn_spill_options options = {sizeof options};
+  hmn_spill *made = NULL;
+  options.episode_capacity = episode_capacity;
+  options.dedicated_threshold_bytes = dedicated_threshold_bytes;
+  options.growth_bytes = growth_bytes;
+  hmn_spill_create(NULL, device_index, &options, &made, error);
+  return made;
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif
@@ -4906,6 +5267,85 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_metric_name(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  uint32_t arg1 ;
+  unsigned int val1 ;
+  int ecode1 = 0 ;
+  PyObject *swig_obj[1] ;
+  char *result = 0 ;
+  
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
+  if (!SWIG_IsOK(ecode1)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "metric_name" "', argument " "1"" of type '" "uint32_t""'");
+  } 
+  arg1 = (uint32_t)(val1);
+  result = (char *)hmn_metric_name(arg1);
+  resultobj = SWIG_FromCharPtr((const char *)result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_metric_unit(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  uint32_t arg1 ;
+  unsigned int val1 ;
+  int ecode1 = 0 ;
+  PyObject *swig_obj[1] ;
+  char *result = 0 ;
+  
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
+  if (!SWIG_IsOK(ecode1)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "metric_unit" "', argument " "1"" of type '" "uint32_t""'");
+  } 
+  arg1 = (uint32_t)(val1);
+  result = (char *)hmn_metric_unit(arg1);
+  resultobj = SWIG_FromCharPtr((const char *)result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_metric_instance_name(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  uint32_t arg1 ;
+  uint32_t arg2 ;
+  unsigned int val1 ;
+  int ecode1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  PyObject *swig_obj[2] ;
+  char *result = 0 ;
+  
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "metric_instance_name", 2, 2, swig_obj)) SWIG_fail;
+  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
+  if (!SWIG_IsOK(ecode1)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "metric_instance_name" "', argument " "1"" of type '" "uint32_t""'");
+  } 
+  arg1 = (uint32_t)(val1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "metric_instance_name" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  result = (char *)hmn_metric_instance_name(arg1,arg2);
+  resultobj = SWIG_FromCharPtr((const char *)result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_format_bytes(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   uint64_t arg1 ;
@@ -4986,8 +5426,9 @@ SWIGINTERN int _wrap_new_Context(PyObject *self, PyObject *args, PyObject *kwarg
   uint32_t arg4 ;
   uint32_t arg5 ;
   uint32_t arg6 ;
-  uint64_t arg7 ;
-  hmn_error *arg8 = (hmn_error *) 0 ;
+  uint32_t arg7 ;
+  uint64_t arg8 ;
+  hmn_error *arg9 = (hmn_error *) 0 ;
   unsigned int val1 ;
   int ecode1 = 0 ;
   unsigned int val2 ;
@@ -5000,20 +5441,22 @@ SWIGINTERN int _wrap_new_Context(PyObject *self, PyObject *args, PyObject *kwarg
   int ecode5 = 0 ;
   unsigned int val6 ;
   int ecode6 = 0 ;
-  unsigned long long val7 ;
+  unsigned int val7 ;
   int ecode7 = 0 ;
-  hmn_error told8 ;
-  PyObject *swig_obj[7] ;
+  unsigned long long val8 ;
+  int ecode8 = 0 ;
+  hmn_error told9 ;
+  PyObject *swig_obj[8] ;
   Context *result = 0 ;
   
   {
-    memset(&told8, 0, sizeof told8);
-    told8.struct_size = sizeof told8;
-    arg8 = &told8;
+    memset(&told9, 0, sizeof told9);
+    told9.struct_size = sizeof told9;
+    arg9 = &told9;
   }
   (void)self;
   if (!SWIG_Python_CheckNoKeywords(kwargs, "new_Context")) SWIG_fail;
-  if (!SWIG_Python_UnpackTuple(args, "new_Context", 7, 7, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "new_Context", 8, 8, swig_obj)) SWIG_fail;
   ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
   if (!SWIG_IsOK(ecode1)) {
     SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "new_Context" "', argument " "1"" of type '" "hmn_flags""'");
@@ -5044,21 +5487,26 @@ SWIGINTERN int _wrap_new_Context(PyObject *self, PyObject *args, PyObject *kwarg
     SWIG_exception_fail(SWIG_ArgError(ecode6), "in method '" "new_Context" "', argument " "6"" of type '" "uint32_t""'");
   } 
   arg6 = (uint32_t)(val6);
-  ecode7 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[6], &val7);
+  ecode7 = SWIG_AsVal_unsigned_SS_int(swig_obj[6], &val7);
   if (!SWIG_IsOK(ecode7)) {
-    SWIG_exception_fail(SWIG_ArgError(ecode7), "in method '" "new_Context" "', argument " "7"" of type '" "uint64_t""'");
+    SWIG_exception_fail(SWIG_ArgError(ecode7), "in method '" "new_Context" "', argument " "7"" of type '" "uint32_t""'");
   } 
-  arg7 = (uint64_t)(val7);
+  arg7 = (uint32_t)(val7);
+  ecode8 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[7], &val8);
+  if (!SWIG_IsOK(ecode8)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode8), "in method '" "new_Context" "', argument " "8"" of type '" "uint64_t""'");
+  } 
+  arg8 = (uint64_t)(val8);
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-    result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8);
+    result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9);
     SWIG_PYTHON_THREAD_END_ALLOW;
   }
   resultobj = SWIG_NewPointerObj(SWIG_as_voidptr(result), SWIGTYPE_p_Context, SWIG_BUILTIN_INIT |  0 );
   {
-    if (arg8->status != HMN_OK) {
+    if (arg9->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg8);
+      hmn_raise(arg9);
       SWIG_fail;
     }
   }
@@ -5205,6 +5653,47 @@ SWIGINTERN PyObject *_wrap_Context_backend(PyObject *self, PyObject *args) {
     }
   }
   free(result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Context_recording(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Context *arg1 = (Context *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  hmn_error told2 ;
+  char *result = 0 ;
+  
+  {
+    memset(&told2, 0, sizeof told2);
+    told2.struct_size = sizeof told2;
+    arg2 = &told2;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Context_recording", 0, 0, 0)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_recording" "', argument " "1"" of type '" "Context *""'"); 
+  }
+  arg1 = (Context *)(argp1);
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    result = (char *)Context_recording(arg1,arg2);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  resultobj = SWIG_FromCharPtr((const char *)result);
+  {
+    if (arg2->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg2);
+      SWIG_fail;
+    }
+  }
+  free((char*)result);
   return resultobj;
 fail:
   return NULL;
@@ -5639,6 +6128,74 @@ fail:
 }
 
 
+SWIGINTERN PyObject *_wrap_Context_metric(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Context *arg1 = (Context *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  unsigned int val3 ;
+  int ecode3 = 0 ;
+  unsigned int val4 ;
+  int ecode4 = 0 ;
+  hmn_error told5 ;
+  PyObject *swig_obj[4] ;
+  hmn_metric *result = 0 ;
+  
+  {
+    memset(&told5, 0, sizeof told5);
+    told5.struct_size = sizeof told5;
+    arg5 = &told5;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Context_metric", 3, 3, swig_obj)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_metric" "', argument " "1"" of type '" "Context *""'"); 
+  }
+  arg1 = (Context *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_metric" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_metric" "', argument " "3"" of type '" "uint32_t""'");
+  } 
+  arg3 = (uint32_t)(val3);
+  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val4);
+  if (!SWIG_IsOK(ecode4)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Context_metric" "', argument " "4"" of type '" "uint32_t""'");
+  } 
+  arg4 = (uint32_t)(val4);
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    result = (hmn_metric *)Context_metric(arg1,arg2,arg3,arg4,arg5);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  {
+    resultobj = hmn_values_of(hmn_metric_values, result); 
+  }
+  {
+    if (arg5->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg5);
+      SWIG_fail;
+    }
+  }
+  free(result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
 SWIGINTERN PyObject *_wrap_Context_usage(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   Context *arg1 = (Context *) 0 ;
@@ -5824,6 +6381,245 @@ SWIGINTERN PyObject *_wrap_Context_take(PyObject *self, PyObject *args) {
     if (arg7->status != HMN_OK) {
       Py_CLEAR(resultobj);
       hmn_raise(arg7);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Context_sampler(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Context *arg1 = (Context *) 0 ;
+  hmn_flags arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  uint32_t arg5 ;
+  hmn_flags arg6 ;
+  hmn_flags arg7 ;
+  uint32_t arg8 ;
+  uint32_t arg9 ;
+  uint32_t arg10 ;
+  hmn_error *arg11 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  unsigned int val3 ;
+  int ecode3 = 0 ;
+  unsigned int val4 ;
+  int ecode4 = 0 ;
+  unsigned int val5 ;
+  int ecode5 = 0 ;
+  unsigned int val6 ;
+  int ecode6 = 0 ;
+  unsigned int val7 ;
+  int ecode7 = 0 ;
+  unsigned int val8 ;
+  int ecode8 = 0 ;
+  unsigned int val9 ;
+  int ecode9 = 0 ;
+  unsigned int val10 ;
+  int ecode10 = 0 ;
+  hmn_error told11 ;
+  PyObject *swig_obj[10] ;
+  Sampler *result = 0 ;
+  
+  {
+    memset(&told11, 0, sizeof told11);
+    told11.struct_size = sizeof told11;
+    arg11 = &told11;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Context_sampler", 9, 9, swig_obj)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_sampler" "', argument " "1"" of type '" "Context *""'"); 
+  }
+  arg1 = (Context *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_sampler" "', argument " "2"" of type '" "hmn_flags""'");
+  } 
+  arg2 = (hmn_flags)(val2);
+  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_sampler" "', argument " "3"" of type '" "uint32_t""'");
+  } 
+  arg3 = (uint32_t)(val3);
+  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val4);
+  if (!SWIG_IsOK(ecode4)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Context_sampler" "', argument " "4"" of type '" "uint32_t""'");
+  } 
+  arg4 = (uint32_t)(val4);
+  ecode5 = SWIG_AsVal_unsigned_SS_int(swig_obj[3], &val5);
+  if (!SWIG_IsOK(ecode5)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "Context_sampler" "', argument " "5"" of type '" "uint32_t""'");
+  } 
+  arg5 = (uint32_t)(val5);
+  ecode6 = SWIG_AsVal_unsigned_SS_int(swig_obj[4], &val6);
+  if (!SWIG_IsOK(ecode6)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode6), "in method '" "Context_sampler" "', argument " "6"" of type '" "hmn_flags""'");
+  } 
+  arg6 = (hmn_flags)(val6);
+  ecode7 = SWIG_AsVal_unsigned_SS_int(swig_obj[5], &val7);
+  if (!SWIG_IsOK(ecode7)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode7), "in method '" "Context_sampler" "', argument " "7"" of type '" "hmn_flags""'");
+  } 
+  arg7 = (hmn_flags)(val7);
+  ecode8 = SWIG_AsVal_unsigned_SS_int(swig_obj[6], &val8);
+  if (!SWIG_IsOK(ecode8)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode8), "in method '" "Context_sampler" "', argument " "8"" of type '" "uint32_t""'");
+  } 
+  arg8 = (uint32_t)(val8);
+  ecode9 = SWIG_AsVal_unsigned_SS_int(swig_obj[7], &val9);
+  if (!SWIG_IsOK(ecode9)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode9), "in method '" "Context_sampler" "', argument " "9"" of type '" "uint32_t""'");
+  } 
+  arg9 = (uint32_t)(val9);
+  ecode10 = SWIG_AsVal_unsigned_SS_int(swig_obj[8], &val10);
+  if (!SWIG_IsOK(ecode10)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode10), "in method '" "Context_sampler" "', argument " "10"" of type '" "uint32_t""'");
+  } 
+  arg10 = (uint32_t)(val10);
+  result = (Sampler *)Context_sampler(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11);
+  resultobj = SWIG_NewPointerObj(SWIG_as_voidptr(result), SWIGTYPE_p_Sampler, SWIG_POINTER_OWN |  0 );
+  {
+    if (arg11->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg11);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Context_tracker(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Context *arg1 = (Context *) 0 ;
+  uint32_t arg2 ;
+  uint64_t arg3 ;
+  uint32_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  unsigned long long val3 ;
+  int ecode3 = 0 ;
+  unsigned int val4 ;
+  int ecode4 = 0 ;
+  hmn_error told5 ;
+  PyObject *swig_obj[4] ;
+  Tracker *result = 0 ;
+  
+  {
+    memset(&told5, 0, sizeof told5);
+    told5.struct_size = sizeof told5;
+    arg5 = &told5;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Context_tracker", 3, 3, swig_obj)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_tracker" "', argument " "1"" of type '" "Context *""'"); 
+  }
+  arg1 = (Context *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_tracker" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  ecode3 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[1], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_tracker" "', argument " "3"" of type '" "uint64_t""'");
+  } 
+  arg3 = (uint64_t)(val3);
+  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val4);
+  if (!SWIG_IsOK(ecode4)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Context_tracker" "', argument " "4"" of type '" "uint32_t""'");
+  } 
+  arg4 = (uint32_t)(val4);
+  result = (Tracker *)Context_tracker(arg1,arg2,arg3,arg4,arg5);
+  resultobj = SWIG_NewPointerObj(SWIG_as_voidptr(result), SWIGTYPE_p_Tracker, SWIG_POINTER_OWN |  0 );
+  {
+    if (arg5->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg5);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Context_spill(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Context *arg1 = (Context *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  unsigned int val3 ;
+  int ecode3 = 0 ;
+  unsigned long long val4 ;
+  int ecode4 = 0 ;
+  unsigned long long val5 ;
+  int ecode5 = 0 ;
+  hmn_error told6 ;
+  PyObject *swig_obj[5] ;
+  Spill *result = 0 ;
+  
+  {
+    memset(&told6, 0, sizeof told6);
+    told6.struct_size = sizeof told6;
+    arg6 = &told6;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Context_spill", 4, 4, swig_obj)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_spill" "', argument " "1"" of type '" "Context *""'"); 
+  }
+  arg1 = (Context *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Context_spill" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_spill" "', argument " "3"" of type '" "uint32_t""'");
+  } 
+  arg3 = (uint32_t)(val3);
+  ecode4 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[2], &val4);
+  if (!SWIG_IsOK(ecode4)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Context_spill" "', argument " "4"" of type '" "uint64_t""'");
+  } 
+  arg4 = (uint64_t)(val4);
+  ecode5 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[3], &val5);
+  if (!SWIG_IsOK(ecode5)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "Context_spill" "', argument " "5"" of type '" "uint64_t""'");
+  } 
+  arg5 = (uint64_t)(val5);
+  result = (Spill *)Context_spill(arg1,arg2,arg3,arg4,arg5,arg6);
+  resultobj = SWIG_NewPointerObj(SWIG_as_voidptr(result), SWIGTYPE_p_Spill, SWIG_POINTER_OWN |  0 );
+  {
+    if (arg6->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg6);
       SWIG_fail;
     }
   }
@@ -6207,6 +7003,55 @@ SWIGINTERN PyObject *_wrap_Snapshot_usage(PyObject *self, PyObject *args) {
   result = (hmn_usage *)Snapshot_usage(arg1,arg2,arg3);
   {
     resultobj = hmn_values_of(hmn_usage_values, result); 
+  }
+  {
+    if (arg3->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg3);
+      SWIG_fail;
+    }
+  }
+  free(result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Snapshot_metric(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Snapshot *arg1 = (Snapshot *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  hmn_error told3 ;
+  PyObject *swig_obj[2] ;
+  hmn_metric *result = 0 ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Snapshot, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_metric" "', argument " "1"" of type '" "Snapshot *""'"); 
+  }
+  arg1 = (Snapshot *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Snapshot_metric" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  result = (hmn_metric *)Snapshot_metric(arg1,arg2,arg3);
+  {
+    resultobj = hmn_values_of(hmn_metric_values, result); 
   }
   {
     if (arg3->status != HMN_OK) {
@@ -6620,6 +7465,1805 @@ fail:
 
 SWIGPY_DESTRUCTOR_CLOSURE(_wrap_delete_Snapshot) /* defines _wrap_delete_Snapshot_destructor_closure */
 
+SWIGINTERN PyObject *_wrap_delete_Sampler(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Sampler *arg1 = (Sampler *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "delete_Sampler", 0, 0, 0)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Sampler, SWIG_POINTER_DISOWN |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "delete_Sampler" "', argument " "1"" of type '" "Sampler *""'"); 
+  }
+  arg1 = (Sampler *)(argp1);
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    delete_Sampler(arg1);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  resultobj = SWIG_Py_Void();
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Sampler_start(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Sampler *arg1 = (Sampler *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  hmn_error told2 ;
+  
+  {
+    memset(&told2, 0, sizeof told2);
+    told2.struct_size = sizeof told2;
+    arg2 = &told2;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Sampler_start", 0, 0, 0)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Sampler, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Sampler_start" "', argument " "1"" of type '" "Sampler *""'"); 
+  }
+  arg1 = (Sampler *)(argp1);
+  Sampler_start(arg1,arg2);
+  resultobj = SWIG_Py_Void();
+  {
+    if (arg2->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg2);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Sampler_stop(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Sampler *arg1 = (Sampler *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  hmn_error told2 ;
+  
+  {
+    memset(&told2, 0, sizeof told2);
+    told2.struct_size = sizeof told2;
+    arg2 = &told2;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Sampler_stop", 0, 0, 0)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Sampler, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Sampler_stop" "', argument " "1"" of type '" "Sampler *""'"); 
+  }
+  arg1 = (Sampler *)(argp1);
+  Sampler_stop(arg1,arg2);
+  resultobj = SWIG_Py_Void();
+  {
+    if (arg2->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg2);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Sampler_next(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  hmn_error told3 ;
+  PyObject *swig_obj[2] ;
+  Snapshot *result = 0 ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Sampler, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Sampler_next" "', argument " "1"" of type '" "Sampler *""'"); 
+  }
+  arg1 = (Sampler *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Sampler_next" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    result = (Snapshot *)Sampler_next(arg1,arg2,arg3);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  resultobj = SWIG_NewPointerObj(SWIG_as_voidptr(result), SWIGTYPE_p_Snapshot, SWIG_POINTER_OWN |  0 );
+  {
+    if (arg3->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg3);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Sampler_info(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Sampler *arg1 = (Sampler *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  hmn_error told2 ;
+  hmn_sampler_info *result = 0 ;
+  
+  {
+    memset(&told2, 0, sizeof told2);
+    told2.struct_size = sizeof told2;
+    arg2 = &told2;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Sampler_info", 0, 0, 0)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Sampler, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Sampler_info" "', argument " "1"" of type '" "Sampler *""'"); 
+  }
+  arg1 = (Sampler *)(argp1);
+  result = (hmn_sampler_info *)Sampler_info(arg1,arg2);
+  {
+    resultobj = hmn_values_of(hmn_sampler_info_values, result); 
+  }
+  {
+    if (arg2->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg2);
+      SWIG_fail;
+    }
+  }
+  free(result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Sampler_latest_pool(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  hmn_error told3 ;
+  PyObject *swig_obj[2] ;
+  hmn_pool *result = 0 ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Sampler, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Sampler_latest_pool" "', argument " "1"" of type '" "Sampler *""'"); 
+  }
+  arg1 = (Sampler *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Sampler_latest_pool" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  result = (hmn_pool *)Sampler_latest_pool(arg1,arg2,arg3);
+  {
+    resultobj = hmn_values_of(hmn_pool_values, result); 
+  }
+  {
+    if (arg3->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg3);
+      SWIG_fail;
+    }
+  }
+  free(result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Sampler_latest_telemetry(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  hmn_error told3 ;
+  PyObject *swig_obj[2] ;
+  hmn_telemetry *result = 0 ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Sampler, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Sampler_latest_telemetry" "', argument " "1"" of type '" "Sampler *""'"); 
+  }
+  arg1 = (Sampler *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Sampler_latest_telemetry" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  result = (hmn_telemetry *)Sampler_latest_telemetry(arg1,arg2,arg3);
+  {
+    resultobj = hmn_values_of(hmn_telemetry_values, result); 
+  }
+  {
+    if (arg3->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg3);
+      SWIG_fail;
+    }
+  }
+  free(result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Sampler_peak(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  unsigned int val3 ;
+  int ecode3 = 0 ;
+  hmn_error told4 ;
+  PyObject *swig_obj[3] ;
+  hmn_peak *result = 0 ;
+  
+  {
+    memset(&told4, 0, sizeof told4);
+    told4.struct_size = sizeof told4;
+    arg4 = &told4;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Sampler_peak", 2, 2, swig_obj)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Sampler, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Sampler_peak" "', argument " "1"" of type '" "Sampler *""'"); 
+  }
+  arg1 = (Sampler *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Sampler_peak" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Sampler_peak" "', argument " "3"" of type '" "uint32_t""'");
+  } 
+  arg3 = (uint32_t)(val3);
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    result = (hmn_peak *)Sampler_peak(arg1,arg2,arg3,arg4);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  {
+    resultobj = hmn_values_of(hmn_peak_values, result); 
+  }
+  {
+    if (arg4->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg4);
+      SWIG_fail;
+    }
+  }
+  free(result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Sampler_device_peak(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  hmn_error told3 ;
+  PyObject *swig_obj[2] ;
+  hmn_peak *result = 0 ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Sampler, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Sampler_device_peak" "', argument " "1"" of type '" "Sampler *""'"); 
+  }
+  arg1 = (Sampler *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Sampler_device_peak" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  result = (hmn_peak *)Sampler_device_peak(arg1,arg2,arg3);
+  {
+    resultobj = hmn_values_of(hmn_peak_values, result); 
+  }
+  {
+    if (arg3->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg3);
+      SWIG_fail;
+    }
+  }
+  free(result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGPY_DESTRUCTOR_CLOSURE(_wrap_delete_Sampler) /* defines _wrap_delete_Sampler_destructor_closure */
+
+SWIGINTERN PyObject *_wrap_dtype_bits(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  uint32_t arg1 ;
+  unsigned int val1 ;
+  int ecode1 = 0 ;
+  PyObject *swig_obj[1] ;
+  uint32_t result;
+  
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
+  if (!SWIG_IsOK(ecode1)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "dtype_bits" "', argument " "1"" of type '" "uint32_t""'");
+  } 
+  arg1 = (uint32_t)(val1);
+  result = (uint32_t)hmn_dtype_bits(arg1);
+  resultobj = SWIG_From_unsigned_SS_int((unsigned int)(result));
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_dtype_name(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  uint32_t arg1 ;
+  unsigned int val1 ;
+  int ecode1 = 0 ;
+  PyObject *swig_obj[1] ;
+  char *result = 0 ;
+  
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
+  if (!SWIG_IsOK(ecode1)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "dtype_name" "', argument " "1"" of type '" "uint32_t""'");
+  } 
+  arg1 = (uint32_t)(val1);
+  result = (char *)hmn_dtype_name(arg1);
+  resultobj = SWIG_FromCharPtr((const char *)result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_dtype_from_name(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  char *arg1 = (char *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_error told2 ;
+  PyObject *swig_obj[1] ;
+  uint32_t result;
+  
+  {
+    memset(&told2, 0, sizeof told2);
+    told2.struct_size = sizeof told2;
+    arg2 = &told2;
+  }
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    Py_ssize_t length = 0;
+    const char *text = NULL;
+    if (PyBytes_Check(swig_obj[0])) {
+      text = PyBytes_AS_STRING(swig_obj[0]);
+      length = PyBytes_GET_SIZE(swig_obj[0]);
+    } else if (swig_obj[0] != Py_None) {
+      text = PyUnicode_AsUTF8AndSize(swig_obj[0], &length);
+      if (!text) SWIG_fail;
+    }
+    if (text && strlen(text) != (size_t)length) {
+      PyErr_SetString(PyExc_ValueError, "embedded null character");
+      SWIG_fail;
+    }
+    arg1 = (char *)text;
+  }
+  result = (uint32_t)dtype_from_name((char const *)arg1,arg2);
+  resultobj = SWIG_From_unsigned_SS_int((unsigned int)(result));
+  {
+    if (arg2->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg2);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_estimate_tensor(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  hmn_u64 *arg1 = (hmn_u64 *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  unsigned int val3 ;
+  int ecode3 = 0 ;
+  hmn_error told4 ;
+  PyObject *swig_obj[2] ;
+  uint64_t result;
+  
+  {
+    memset(&told4, 0, sizeof told4);
+    told4.struct_size = sizeof told4;
+    arg4 = &told4;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "estimate_tensor", 2, 2, swig_obj)) SWIG_fail;
+  {
+    PyObject *items = PySequence_Fast(swig_obj[0], "a list of whole numbers is wanted");
+    Py_ssize_t i, length = items ? PySequence_Fast_GET_SIZE(items) : 0;
+    arg1 = items ? (hmn_u64 *)PyMem_Malloc(((size_t)length + 1) * sizeof(uint64_t)) : NULL;
+    for (i = 0; arg1 && i < length && !PyErr_Occurred(); ++i)
+    arg1[i] = PyLong_AsUnsignedLongLong(PySequence_Fast_GET_ITEM(items, i));
+    arg2 = (uint32_t)length;
+    Py_XDECREF(items);
+    if (!arg1 && !PyErr_Occurred()) PyErr_NoMemory();
+    if (PyErr_Occurred()) {
+      PyMem_Free(arg1);
+      SWIG_fail;
+    }
+  }
+  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "estimate_tensor" "', argument " "3"" of type '" "uint32_t""'");
+  } 
+  arg3 = (uint32_t)(val3);
+  result = (uint64_t)estimate_tensor((hmn_u64 const *)arg1,arg2,arg3,arg4);
+  resultobj = SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(result));
+  {
+    if (arg4->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg4);
+      SWIG_fail;
+    }
+  }
+  PyMem_Free(arg1);
+  return resultobj;
+fail:
+  PyMem_Free(arg1);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_estimate_packed(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  hmn_u64 *arg1 = (hmn_u64 *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  uint32_t arg5 ;
+  uint32_t arg6 ;
+  hmn_error *arg7 = (hmn_error *) 0 ;
+  unsigned int val3 ;
+  int ecode3 = 0 ;
+  unsigned int val4 ;
+  int ecode4 = 0 ;
+  unsigned int val5 ;
+  int ecode5 = 0 ;
+  unsigned int val6 ;
+  int ecode6 = 0 ;
+  hmn_error told7 ;
+  PyObject *swig_obj[5] ;
+  uint64_t result;
+  
+  {
+    memset(&told7, 0, sizeof told7);
+    told7.struct_size = sizeof told7;
+    arg7 = &told7;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "estimate_packed", 5, 5, swig_obj)) SWIG_fail;
+  {
+    PyObject *items = PySequence_Fast(swig_obj[0], "a list of whole numbers is wanted");
+    Py_ssize_t i, length = items ? PySequence_Fast_GET_SIZE(items) : 0;
+    arg1 = items ? (hmn_u64 *)PyMem_Malloc(((size_t)length + 1) * sizeof(uint64_t)) : NULL;
+    for (i = 0; arg1 && i < length && !PyErr_Occurred(); ++i)
+    arg1[i] = PyLong_AsUnsignedLongLong(PySequence_Fast_GET_ITEM(items, i));
+    arg2 = (uint32_t)length;
+    Py_XDECREF(items);
+    if (!arg1 && !PyErr_Occurred()) PyErr_NoMemory();
+    if (PyErr_Occurred()) {
+      PyMem_Free(arg1);
+      SWIG_fail;
+    }
+  }
+  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "estimate_packed" "', argument " "3"" of type '" "uint32_t""'");
+  } 
+  arg3 = (uint32_t)(val3);
+  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val4);
+  if (!SWIG_IsOK(ecode4)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "estimate_packed" "', argument " "4"" of type '" "uint32_t""'");
+  } 
+  arg4 = (uint32_t)(val4);
+  ecode5 = SWIG_AsVal_unsigned_SS_int(swig_obj[3], &val5);
+  if (!SWIG_IsOK(ecode5)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "estimate_packed" "', argument " "5"" of type '" "uint32_t""'");
+  } 
+  arg5 = (uint32_t)(val5);
+  ecode6 = SWIG_AsVal_unsigned_SS_int(swig_obj[4], &val6);
+  if (!SWIG_IsOK(ecode6)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode6), "in method '" "estimate_packed" "', argument " "6"" of type '" "uint32_t""'");
+  } 
+  arg6 = (uint32_t)(val6);
+  result = (uint64_t)estimate_packed((hmn_u64 const *)arg1,arg2,arg3,arg4,arg5,arg6,arg7);
+  resultobj = SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(result));
+  {
+    if (arg7->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg7);
+      SWIG_fail;
+    }
+  }
+  PyMem_Free(arg1);
+  return resultobj;
+fail:
+  PyMem_Free(arg1);
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_estimate_attention(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  hmn_flags arg1 ;
+  uint32_t arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  hmn_error *arg8 = (hmn_error *) 0 ;
+  unsigned int val1 ;
+  int ecode1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  unsigned long long val3 ;
+  int ecode3 = 0 ;
+  unsigned long long val4 ;
+  int ecode4 = 0 ;
+  unsigned long long val5 ;
+  int ecode5 = 0 ;
+  unsigned long long val6 ;
+  int ecode6 = 0 ;
+  unsigned long long val7 ;
+  int ecode7 = 0 ;
+  hmn_error told8 ;
+  PyObject *swig_obj[7] ;
+  uint64_t result;
+  
+  {
+    memset(&told8, 0, sizeof told8);
+    told8.struct_size = sizeof told8;
+    arg8 = &told8;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "estimate_attention", 7, 7, swig_obj)) SWIG_fail;
+  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
+  if (!SWIG_IsOK(ecode1)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "estimate_attention" "', argument " "1"" of type '" "hmn_flags""'");
+  } 
+  arg1 = (hmn_flags)(val1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "estimate_attention" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  ecode3 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[2], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "estimate_attention" "', argument " "3"" of type '" "uint64_t""'");
+  } 
+  arg3 = (uint64_t)(val3);
+  ecode4 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[3], &val4);
+  if (!SWIG_IsOK(ecode4)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "estimate_attention" "', argument " "4"" of type '" "uint64_t""'");
+  } 
+  arg4 = (uint64_t)(val4);
+  ecode5 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[4], &val5);
+  if (!SWIG_IsOK(ecode5)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "estimate_attention" "', argument " "5"" of type '" "uint64_t""'");
+  } 
+  arg5 = (uint64_t)(val5);
+  ecode6 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[5], &val6);
+  if (!SWIG_IsOK(ecode6)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode6), "in method '" "estimate_attention" "', argument " "6"" of type '" "uint64_t""'");
+  } 
+  arg6 = (uint64_t)(val6);
+  ecode7 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[6], &val7);
+  if (!SWIG_IsOK(ecode7)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode7), "in method '" "estimate_attention" "', argument " "7"" of type '" "uint64_t""'");
+  } 
+  arg7 = (uint64_t)(val7);
+  result = (uint64_t)estimate_attention(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8);
+  resultobj = SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(result));
+  {
+    if (arg8->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg8);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_estimate_cache(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  uint32_t arg1 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  uint32_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  uint64_t arg8 ;
+  uint64_t arg9 ;
+  uint64_t arg10 ;
+  uint64_t arg11 ;
+  uint64_t arg12 ;
+  uint64_t arg13 ;
+  uint64_t arg14 ;
+  uint64_t arg15 ;
+  hmn_error *arg16 = (hmn_error *) 0 ;
+  unsigned int val1 ;
+  int ecode1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  unsigned int val3 ;
+  int ecode3 = 0 ;
+  unsigned int val4 ;
+  int ecode4 = 0 ;
+  unsigned int val5 ;
+  int ecode5 = 0 ;
+  unsigned long long val6 ;
+  int ecode6 = 0 ;
+  unsigned long long val7 ;
+  int ecode7 = 0 ;
+  unsigned long long val8 ;
+  int ecode8 = 0 ;
+  unsigned long long val9 ;
+  int ecode9 = 0 ;
+  unsigned long long val10 ;
+  int ecode10 = 0 ;
+  unsigned long long val11 ;
+  int ecode11 = 0 ;
+  unsigned long long val12 ;
+  int ecode12 = 0 ;
+  unsigned long long val13 ;
+  int ecode13 = 0 ;
+  unsigned long long val14 ;
+  int ecode14 = 0 ;
+  unsigned long long val15 ;
+  int ecode15 = 0 ;
+  hmn_error told16 ;
+  PyObject *swig_obj[15] ;
+  uint64_t result;
+  
+  {
+    memset(&told16, 0, sizeof told16);
+    told16.struct_size = sizeof told16;
+    arg16 = &told16;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "estimate_cache", 15, 15, swig_obj)) SWIG_fail;
+  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
+  if (!SWIG_IsOK(ecode1)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "estimate_cache" "', argument " "1"" of type '" "uint32_t""'");
+  } 
+  arg1 = (uint32_t)(val1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "estimate_cache" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "estimate_cache" "', argument " "3"" of type '" "uint32_t""'");
+  } 
+  arg3 = (uint32_t)(val3);
+  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[3], &val4);
+  if (!SWIG_IsOK(ecode4)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "estimate_cache" "', argument " "4"" of type '" "uint32_t""'");
+  } 
+  arg4 = (uint32_t)(val4);
+  ecode5 = SWIG_AsVal_unsigned_SS_int(swig_obj[4], &val5);
+  if (!SWIG_IsOK(ecode5)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "estimate_cache" "', argument " "5"" of type '" "uint32_t""'");
+  } 
+  arg5 = (uint32_t)(val5);
+  ecode6 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[5], &val6);
+  if (!SWIG_IsOK(ecode6)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode6), "in method '" "estimate_cache" "', argument " "6"" of type '" "uint64_t""'");
+  } 
+  arg6 = (uint64_t)(val6);
+  ecode7 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[6], &val7);
+  if (!SWIG_IsOK(ecode7)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode7), "in method '" "estimate_cache" "', argument " "7"" of type '" "uint64_t""'");
+  } 
+  arg7 = (uint64_t)(val7);
+  ecode8 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[7], &val8);
+  if (!SWIG_IsOK(ecode8)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode8), "in method '" "estimate_cache" "', argument " "8"" of type '" "uint64_t""'");
+  } 
+  arg8 = (uint64_t)(val8);
+  ecode9 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[8], &val9);
+  if (!SWIG_IsOK(ecode9)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode9), "in method '" "estimate_cache" "', argument " "9"" of type '" "uint64_t""'");
+  } 
+  arg9 = (uint64_t)(val9);
+  ecode10 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[9], &val10);
+  if (!SWIG_IsOK(ecode10)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode10), "in method '" "estimate_cache" "', argument " "10"" of type '" "uint64_t""'");
+  } 
+  arg10 = (uint64_t)(val10);
+  ecode11 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[10], &val11);
+  if (!SWIG_IsOK(ecode11)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode11), "in method '" "estimate_cache" "', argument " "11"" of type '" "uint64_t""'");
+  } 
+  arg11 = (uint64_t)(val11);
+  ecode12 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[11], &val12);
+  if (!SWIG_IsOK(ecode12)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode12), "in method '" "estimate_cache" "', argument " "12"" of type '" "uint64_t""'");
+  } 
+  arg12 = (uint64_t)(val12);
+  ecode13 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[12], &val13);
+  if (!SWIG_IsOK(ecode13)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode13), "in method '" "estimate_cache" "', argument " "13"" of type '" "uint64_t""'");
+  } 
+  arg13 = (uint64_t)(val13);
+  ecode14 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[13], &val14);
+  if (!SWIG_IsOK(ecode14)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode14), "in method '" "estimate_cache" "', argument " "14"" of type '" "uint64_t""'");
+  } 
+  arg14 = (uint64_t)(val14);
+  ecode15 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[14], &val15);
+  if (!SWIG_IsOK(ecode15)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode15), "in method '" "estimate_cache" "', argument " "15"" of type '" "uint64_t""'");
+  } 
+  arg15 = (uint64_t)(val15);
+  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15,arg16);
+  resultobj = SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(result));
+  {
+    if (arg16->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg16);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_estimate_overhead(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  uint64_t arg1 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  unsigned long long val1 ;
+  int ecode1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  hmn_error told3 ;
+  PyObject *swig_obj[2] ;
+  uint64_t result;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "estimate_overhead", 2, 2, swig_obj)) SWIG_fail;
+  ecode1 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[0], &val1);
+  if (!SWIG_IsOK(ecode1)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "estimate_overhead" "', argument " "1"" of type '" "uint64_t""'");
+  } 
+  arg1 = (uint64_t)(val1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "estimate_overhead" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  result = (uint64_t)estimate_overhead(arg1,arg2,arg3);
+  resultobj = SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(result));
+  {
+    if (arg3->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg3);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_estimate_sum(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  hmn_u64 *arg1 = (hmn_u64 *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_error told3 ;
+  PyObject *swig_obj[1] ;
+  uint64_t result;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  {
+    PyObject *items = PySequence_Fast(swig_obj[0], "a list of whole numbers is wanted");
+    Py_ssize_t i, length = items ? PySequence_Fast_GET_SIZE(items) : 0;
+    arg1 = items ? (hmn_u64 *)PyMem_Malloc(((size_t)length + 1) * sizeof(uint64_t)) : NULL;
+    for (i = 0; arg1 && i < length && !PyErr_Occurred(); ++i)
+    arg1[i] = PyLong_AsUnsignedLongLong(PySequence_Fast_GET_ITEM(items, i));
+    arg2 = (uint32_t)length;
+    Py_XDECREF(items);
+    if (!arg1 && !PyErr_Occurred()) PyErr_NoMemory();
+    if (PyErr_Occurred()) {
+      PyMem_Free(arg1);
+      SWIG_fail;
+    }
+  }
+  result = (uint64_t)estimate_sum((hmn_u64 const *)arg1,arg2,arg3);
+  resultobj = SWIG_From_unsigned_SS_long_SS_long((unsigned long long)(result));
+  {
+    if (arg3->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg3);
+      SWIG_fail;
+    }
+  }
+  PyMem_Free(arg1);
+  return resultobj;
+fail:
+  PyMem_Free(arg1);
+  return NULL;
+}
+
+
+SWIGINTERN int _wrap_new_Tracker(PyObject *self, PyObject *args, PyObject *kwargs) {
+  PyObject *resultobj = 0;
+  uint64_t arg1 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  unsigned long long val1 ;
+  int ecode1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  hmn_error told3 ;
+  PyObject *swig_obj[2] ;
+  Tracker *result = 0 ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  (void)self;
+  if (!SWIG_Python_CheckNoKeywords(kwargs, "new_Tracker")) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "new_Tracker", 2, 2, swig_obj)) SWIG_fail;
+  ecode1 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[0], &val1);
+  if (!SWIG_IsOK(ecode1)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "new_Tracker" "', argument " "1"" of type '" "uint64_t""'");
+  } 
+  arg1 = (uint64_t)(val1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "new_Tracker" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    result = (Tracker *)new_Tracker(arg1,arg2,arg3);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  resultobj = SWIG_NewPointerObj(SWIG_as_voidptr(result), SWIGTYPE_p_Tracker, SWIG_BUILTIN_INIT |  0 );
+  {
+    if (arg3->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg3);
+      SWIG_fail;
+    }
+  }
+  return resultobj == Py_None ? -1 : 0;
+fail:
+  return -1;
+}
+
+
+SWIGINTERN PyObject *_wrap_delete_Tracker(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Tracker *arg1 = (Tracker *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "delete_Tracker", 0, 0, 0)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Tracker, SWIG_POINTER_DISOWN |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "delete_Tracker" "', argument " "1"" of type '" "Tracker *""'"); 
+  }
+  arg1 = (Tracker *)(argp1);
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    delete_Tracker(arg1);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  resultobj = SWIG_Py_Void();
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Tracker_allocate(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint64_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned long long val2 ;
+  int ecode2 = 0 ;
+  unsigned int val3 ;
+  int ecode3 = 0 ;
+  hmn_error told4 ;
+  PyObject *swig_obj[3] ;
+  
+  {
+    memset(&told4, 0, sizeof told4);
+    told4.struct_size = sizeof told4;
+    arg4 = &told4;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Tracker_allocate", 2, 2, swig_obj)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Tracker, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Tracker_allocate" "', argument " "1"" of type '" "Tracker *""'"); 
+  }
+  arg1 = (Tracker *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Tracker_allocate" "', argument " "2"" of type '" "uint64_t""'");
+  } 
+  arg2 = (uint64_t)(val2);
+  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Tracker_allocate" "', argument " "3"" of type '" "uint32_t""'");
+  } 
+  arg3 = (uint32_t)(val3);
+  Tracker_allocate(arg1,arg2,arg3,arg4);
+  resultobj = SWIG_Py_Void();
+  {
+    if (arg4->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg4);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Tracker_release(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint64_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned long long val2 ;
+  int ecode2 = 0 ;
+  unsigned int val3 ;
+  int ecode3 = 0 ;
+  hmn_error told4 ;
+  PyObject *swig_obj[3] ;
+  
+  {
+    memset(&told4, 0, sizeof told4);
+    told4.struct_size = sizeof told4;
+    arg4 = &told4;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Tracker_release", 2, 2, swig_obj)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Tracker, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Tracker_release" "', argument " "1"" of type '" "Tracker *""'"); 
+  }
+  arg1 = (Tracker *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Tracker_release" "', argument " "2"" of type '" "uint64_t""'");
+  } 
+  arg2 = (uint64_t)(val2);
+  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Tracker_release" "', argument " "3"" of type '" "uint32_t""'");
+  } 
+  arg3 = (uint32_t)(val3);
+  Tracker_release(arg1,arg2,arg3,arg4);
+  resultobj = SWIG_Py_Void();
+  {
+    if (arg4->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg4);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Tracker_would_fit(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint64_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned long long val2 ;
+  int ecode2 = 0 ;
+  hmn_error told3 ;
+  PyObject *swig_obj[2] ;
+  uint32_t result;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Tracker, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Tracker_would_fit" "', argument " "1"" of type '" "Tracker *""'"); 
+  }
+  arg1 = (Tracker *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Tracker_would_fit" "', argument " "2"" of type '" "uint64_t""'");
+  } 
+  arg2 = (uint64_t)(val2);
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    result = (uint32_t)Tracker_would_fit(arg1,arg2,arg3);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  resultobj = SWIG_From_unsigned_SS_int((unsigned int)(result));
+  {
+    if (arg3->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg3);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Tracker_set_limit(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint64_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned long long val2 ;
+  int ecode2 = 0 ;
+  hmn_error told3 ;
+  PyObject *swig_obj[2] ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Tracker, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Tracker_set_limit" "', argument " "1"" of type '" "Tracker *""'"); 
+  }
+  arg1 = (Tracker *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Tracker_set_limit" "', argument " "2"" of type '" "uint64_t""'");
+  } 
+  arg2 = (uint64_t)(val2);
+  Tracker_set_limit(arg1,arg2,arg3);
+  resultobj = SWIG_Py_Void();
+  {
+    if (arg3->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg3);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Tracker_reset(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Tracker *arg1 = (Tracker *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  hmn_error told2 ;
+  
+  {
+    memset(&told2, 0, sizeof told2);
+    told2.struct_size = sizeof told2;
+    arg2 = &told2;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Tracker_reset", 0, 0, 0)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Tracker, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Tracker_reset" "', argument " "1"" of type '" "Tracker *""'"); 
+  }
+  arg1 = (Tracker *)(argp1);
+  Tracker_reset(arg1,arg2);
+  resultobj = SWIG_Py_Void();
+  {
+    if (arg2->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg2);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Tracker_tag(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Tracker *arg1 = (Tracker *) 0 ;
+  char *arg2 = (char *) 0 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  hmn_error told3 ;
+  PyObject *swig_obj[2] ;
+  uint32_t result;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Tracker, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Tracker_tag" "', argument " "1"" of type '" "Tracker *""'"); 
+  }
+  arg1 = (Tracker *)(argp1);
+  {
+    Py_ssize_t length = 0;
+    const char *text = NULL;
+    if (PyBytes_Check(swig_obj[0])) {
+      text = PyBytes_AS_STRING(swig_obj[0]);
+      length = PyBytes_GET_SIZE(swig_obj[0]);
+    } else if (swig_obj[0] != Py_None) {
+      text = PyUnicode_AsUTF8AndSize(swig_obj[0], &length);
+      if (!text) SWIG_fail;
+    }
+    if (text && strlen(text) != (size_t)length) {
+      PyErr_SetString(PyExc_ValueError, "embedded null character");
+      SWIG_fail;
+    }
+    arg2 = (char *)text;
+  }
+  result = (uint32_t)Tracker_tag(arg1,(char const *)arg2,arg3);
+  resultobj = SWIG_From_unsigned_SS_int((unsigned int)(result));
+  {
+    if (arg3->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg3);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Tracker_info(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Tracker *arg1 = (Tracker *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  hmn_error told2 ;
+  hmn_tracker_info *result = 0 ;
+  
+  {
+    memset(&told2, 0, sizeof told2);
+    told2.struct_size = sizeof told2;
+    arg2 = &told2;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Tracker_info", 0, 0, 0)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Tracker, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Tracker_info" "', argument " "1"" of type '" "Tracker *""'"); 
+  }
+  arg1 = (Tracker *)(argp1);
+  result = (hmn_tracker_info *)Tracker_info(arg1,arg2);
+  {
+    resultobj = hmn_values_of(hmn_tracker_info_values, result); 
+  }
+  {
+    if (arg2->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg2);
+      SWIG_fail;
+    }
+  }
+  free(result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Tracker_read_tag(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  hmn_error told3 ;
+  PyObject *swig_obj[2] ;
+  hmn_tag *result = 0 ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Tracker, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Tracker_read_tag" "', argument " "1"" of type '" "Tracker *""'"); 
+  }
+  arg1 = (Tracker *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Tracker_read_tag" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  result = (hmn_tag *)Tracker_read_tag(arg1,arg2,arg3);
+  {
+    resultobj = hmn_values_of(hmn_tag_values, result); 
+  }
+  {
+    if (arg3->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg3);
+      SWIG_fail;
+    }
+  }
+  free(result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGPY_DESTRUCTOR_CLOSURE(_wrap_delete_Tracker) /* defines _wrap_delete_Tracker_destructor_closure */
+
+SWIGINTERN PyObject *_wrap_delete_Spill(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Spill *arg1 = (Spill *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "delete_Spill", 0, 0, 0)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Spill, SWIG_POINTER_DISOWN |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "delete_Spill" "', argument " "1"" of type '" "Spill *""'"); 
+  }
+  arg1 = (Spill *)(argp1);
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    delete_Spill(arg1);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  resultobj = SWIG_Py_Void();
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Spill_observe(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Spill *arg1 = (Spill *) 0 ;
+  char *arg2 = (char *) 0 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  hmn_error told3 ;
+  PyObject *swig_obj[2] ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Spill, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Spill_observe" "', argument " "1"" of type '" "Spill *""'"); 
+  }
+  arg1 = (Spill *)(argp1);
+  {
+    Py_ssize_t length = 0;
+    const char *text = NULL;
+    if (PyBytes_Check(swig_obj[0])) {
+      text = PyBytes_AS_STRING(swig_obj[0]);
+      length = PyBytes_GET_SIZE(swig_obj[0]);
+    } else if (swig_obj[0] != Py_None) {
+      text = PyUnicode_AsUTF8AndSize(swig_obj[0], &length);
+      if (!text) SWIG_fail;
+    }
+    if (text && strlen(text) != (size_t)length) {
+      PyErr_SetString(PyExc_ValueError, "embedded null character");
+      SWIG_fail;
+    }
+    arg2 = (char *)text;
+  }
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    Spill_observe(arg1,(char const *)arg2,arg3);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  resultobj = SWIG_Py_Void();
+  {
+    if (arg3->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg3);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Spill_observe_snapshot(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Spill *arg1 = (Spill *) 0 ;
+  Snapshot *arg2 = (Snapshot *) 0 ;
+  char *arg3 = (char *) 0 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  void *argp2 = 0 ;
+  int res2 = 0 ;
+  hmn_error told4 ;
+  PyObject *swig_obj[3] ;
+  
+  {
+    memset(&told4, 0, sizeof told4);
+    told4.struct_size = sizeof told4;
+    arg4 = &told4;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Spill_observe_snapshot", 2, 2, swig_obj)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Spill, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Spill_observe_snapshot" "', argument " "1"" of type '" "Spill *""'"); 
+  }
+  arg1 = (Spill *)(argp1);
+  res2 = SWIG_ConvertPtr(swig_obj[0], &argp2,SWIGTYPE_p_Snapshot, 0 |  0 );
+  if (!SWIG_IsOK(res2)) {
+    SWIG_exception_fail(SWIG_ArgError(res2), "in method '" "Spill_observe_snapshot" "', argument " "2"" of type '" "Snapshot const *""'"); 
+  }
+  arg2 = (Snapshot *)(argp2);
+  {
+    Py_ssize_t length = 0;
+    const char *text = NULL;
+    if (PyBytes_Check(swig_obj[1])) {
+      text = PyBytes_AS_STRING(swig_obj[1]);
+      length = PyBytes_GET_SIZE(swig_obj[1]);
+    } else if (swig_obj[1] != Py_None) {
+      text = PyUnicode_AsUTF8AndSize(swig_obj[1], &length);
+      if (!text) SWIG_fail;
+    }
+    if (text && strlen(text) != (size_t)length) {
+      PyErr_SetString(PyExc_ValueError, "embedded null character");
+      SWIG_fail;
+    }
+    arg3 = (char *)text;
+  }
+  Spill_observe_snapshot(arg1,(Snapshot const *)arg2,(char const *)arg3,arg4);
+  resultobj = SWIG_Py_Void();
+  {
+    if (arg4->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg4);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Spill_feed(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Spill *arg1 = (Spill *) 0 ;
+  hmn_flags arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  char *arg8 = (char *) 0 ;
+  hmn_error *arg9 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  unsigned long long val3 ;
+  int ecode3 = 0 ;
+  unsigned long long val4 ;
+  int ecode4 = 0 ;
+  unsigned long long val5 ;
+  int ecode5 = 0 ;
+  unsigned long long val6 ;
+  int ecode6 = 0 ;
+  unsigned long long val7 ;
+  int ecode7 = 0 ;
+  hmn_error told9 ;
+  PyObject *swig_obj[8] ;
+  
+  {
+    memset(&told9, 0, sizeof told9);
+    told9.struct_size = sizeof told9;
+    arg9 = &told9;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Spill_feed", 7, 7, swig_obj)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Spill, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Spill_feed" "', argument " "1"" of type '" "Spill *""'"); 
+  }
+  arg1 = (Spill *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Spill_feed" "', argument " "2"" of type '" "hmn_flags""'");
+  } 
+  arg2 = (hmn_flags)(val2);
+  ecode3 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[1], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Spill_feed" "', argument " "3"" of type '" "uint64_t""'");
+  } 
+  arg3 = (uint64_t)(val3);
+  ecode4 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[2], &val4);
+  if (!SWIG_IsOK(ecode4)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Spill_feed" "', argument " "4"" of type '" "uint64_t""'");
+  } 
+  arg4 = (uint64_t)(val4);
+  ecode5 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[3], &val5);
+  if (!SWIG_IsOK(ecode5)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode5), "in method '" "Spill_feed" "', argument " "5"" of type '" "uint64_t""'");
+  } 
+  arg5 = (uint64_t)(val5);
+  ecode6 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[4], &val6);
+  if (!SWIG_IsOK(ecode6)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode6), "in method '" "Spill_feed" "', argument " "6"" of type '" "uint64_t""'");
+  } 
+  arg6 = (uint64_t)(val6);
+  ecode7 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[5], &val7);
+  if (!SWIG_IsOK(ecode7)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode7), "in method '" "Spill_feed" "', argument " "7"" of type '" "uint64_t""'");
+  } 
+  arg7 = (uint64_t)(val7);
+  {
+    Py_ssize_t length = 0;
+    const char *text = NULL;
+    if (PyBytes_Check(swig_obj[6])) {
+      text = PyBytes_AS_STRING(swig_obj[6]);
+      length = PyBytes_GET_SIZE(swig_obj[6]);
+    } else if (swig_obj[6] != Py_None) {
+      text = PyUnicode_AsUTF8AndSize(swig_obj[6], &length);
+      if (!text) SWIG_fail;
+    }
+    if (text && strlen(text) != (size_t)length) {
+      PyErr_SetString(PyExc_ValueError, "embedded null character");
+      SWIG_fail;
+    }
+    arg8 = (char *)text;
+  }
+  Spill_feed(arg1,arg2,arg3,arg4,arg5,arg6,arg7,(char const *)arg8,arg9);
+  resultobj = SWIG_Py_Void();
+  {
+    if (arg9->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg9);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Spill_info(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Spill *arg1 = (Spill *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  hmn_error told2 ;
+  hmn_spill_info *result = 0 ;
+  
+  {
+    memset(&told2, 0, sizeof told2);
+    told2.struct_size = sizeof told2;
+    arg2 = &told2;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Spill_info", 0, 0, 0)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Spill, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Spill_info" "', argument " "1"" of type '" "Spill *""'"); 
+  }
+  arg1 = (Spill *)(argp1);
+  result = (hmn_spill_info *)Spill_info(arg1,arg2);
+  {
+    resultobj = hmn_values_of(hmn_spill_info_values, result); 
+  }
+  {
+    if (arg2->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg2);
+      SWIG_fail;
+    }
+  }
+  free(result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Spill_episode(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Spill *arg1 = (Spill *) 0 ;
+  uint64_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned long long val2 ;
+  int ecode2 = 0 ;
+  hmn_error told3 ;
+  PyObject *swig_obj[2] ;
+  hmn_episode *result = 0 ;
+  
+  {
+    memset(&told3, 0, sizeof told3);
+    told3.struct_size = sizeof told3;
+    arg3 = &told3;
+  }
+  (void)self;
+  if (!args) SWIG_fail;
+  swig_obj[0] = args;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Spill, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Spill_episode" "', argument " "1"" of type '" "Spill *""'"); 
+  }
+  arg1 = (Spill *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Spill_episode" "', argument " "2"" of type '" "uint64_t""'");
+  } 
+  arg2 = (uint64_t)(val2);
+  result = (hmn_episode *)Spill_episode(arg1,arg2,arg3);
+  {
+    resultobj = hmn_values_of(hmn_episode_values, result); 
+  }
+  {
+    if (arg3->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg3);
+      SWIG_fail;
+    }
+  }
+  free(result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGPY_DESTRUCTOR_CLOSURE(_wrap_delete_Spill) /* defines _wrap_delete_Spill_destructor_closure */
+
+SWIGINTERN PyObject *_wrap_lone_spill(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  uint32_t arg1 ;
+  uint32_t arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  unsigned int val1 ;
+  int ecode1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  unsigned long long val3 ;
+  int ecode3 = 0 ;
+  unsigned long long val4 ;
+  int ecode4 = 0 ;
+  hmn_error told5 ;
+  PyObject *swig_obj[4] ;
+  Spill *result = 0 ;
+  
+  {
+    memset(&told5, 0, sizeof told5);
+    told5.struct_size = sizeof told5;
+    arg5 = &told5;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "lone_spill", 4, 4, swig_obj)) SWIG_fail;
+  ecode1 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val1);
+  if (!SWIG_IsOK(ecode1)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode1), "in method '" "lone_spill" "', argument " "1"" of type '" "uint32_t""'");
+  } 
+  arg1 = (uint32_t)(val1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "lone_spill" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  ecode3 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[2], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "lone_spill" "', argument " "3"" of type '" "uint64_t""'");
+  } 
+  arg3 = (uint64_t)(val3);
+  ecode4 = SWIG_AsVal_unsigned_SS_long_SS_long(swig_obj[3], &val4);
+  if (!SWIG_IsOK(ecode4)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "lone_spill" "', argument " "4"" of type '" "uint64_t""'");
+  } 
+  arg4 = (uint64_t)(val4);
+  result = (Spill *)lone_spill(arg1,arg2,arg3,arg4,arg5);
+  resultobj = SWIG_NewPointerObj(SWIG_as_voidptr(result), SWIGTYPE_p_Spill, SWIG_POINTER_OWN |  0 );
+  {
+    if (arg5->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg5);
+      SWIG_fail;
+    }
+  }
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
 static PyMethodDef SwigMethods[] = {
 	 { "make", _wrap_make, METH_VARARGS, NULL},
 	 { "raise_with", _wrap_raise_with, METH_O, NULL},
@@ -6629,8 +9273,21 @@ static PyMethodDef SwigMethods[] = {
 	 { "feature", _wrap_feature, METH_O, NULL},
 	 { "status_name", _wrap_status_name, METH_O, NULL},
 	 { "backend_name", _wrap_backend_name, METH_O, NULL},
+	 { "metric_name", _wrap_metric_name, METH_O, NULL},
+	 { "metric_unit", _wrap_metric_unit, METH_O, NULL},
+	 { "metric_instance_name", _wrap_metric_instance_name, METH_VARARGS, NULL},
 	 { "format_bytes", _wrap_format_bytes, METH_O, NULL},
 	 { "size_of", _wrap_size_of, METH_O, NULL},
+	 { "dtype_bits", _wrap_dtype_bits, METH_O, NULL},
+	 { "dtype_name", _wrap_dtype_name, METH_O, NULL},
+	 { "dtype_from_name", _wrap_dtype_from_name, METH_O, NULL},
+	 { "estimate_tensor", _wrap_estimate_tensor, METH_VARARGS, NULL},
+	 { "estimate_packed", _wrap_estimate_packed, METH_VARARGS, NULL},
+	 { "estimate_attention", _wrap_estimate_attention, METH_VARARGS, NULL},
+	 { "estimate_cache", _wrap_estimate_cache, METH_VARARGS, NULL},
+	 { "estimate_overhead", _wrap_estimate_overhead, METH_VARARGS, NULL},
+	 { "estimate_sum", _wrap_estimate_sum, METH_O, NULL},
+	 { "lone_spill", _wrap_lone_spill, METH_VARARGS, NULL},
 	 { NULL, NULL, 0, NULL }
 };
 
@@ -6657,6 +9314,7 @@ SwigPyBuiltin__Context_richcompare(PyObject *self, PyObject *other, int op) {
 SWIGINTERN PyMethodDef SwigPyBuiltin__Context_methods[] = {
   { "set_path", _wrap_Context_set_path, METH_VARARGS, "" },
   { "backend", _wrap_Context_backend, METH_O, "" },
+  { "recording", _wrap_Context_recording, METH_NOARGS, "" },
   { "process_memory", _wrap_Context_process_memory, METH_VARARGS, "" },
   { "own_memory", _wrap_Context_own_memory, METH_O, "" },
   { "system_memory", _wrap_Context_system_memory, METH_NOARGS, "" },
@@ -6665,9 +9323,13 @@ SWIGINTERN PyMethodDef SwigPyBuiltin__Context_methods[] = {
   { "device", _wrap_Context_device, METH_O, "" },
   { "pool", _wrap_Context_pool, METH_VARARGS, "" },
   { "telemetry", _wrap_Context_telemetry, METH_VARARGS, "" },
+  { "metric", _wrap_Context_metric, METH_VARARGS, "" },
   { "usage", _wrap_Context_usage, METH_VARARGS, "" },
   { "own_usage", _wrap_Context_own_usage, METH_O, "" },
   { "take", _wrap_Context_take, METH_VARARGS, "" },
+  { "sampler", _wrap_Context_sampler, METH_VARARGS, "" },
+  { "tracker", _wrap_Context_tracker, METH_VARARGS, "" },
+  { "spill", _wrap_Context_spill, METH_VARARGS, "" },
   { NULL, NULL, 0, NULL } /* Sentinel */
 };
 
@@ -6904,6 +9566,7 @@ SWIGINTERN PyMethodDef SwigPyBuiltin__Snapshot_methods[] = {
   { "own_usage", _wrap_Snapshot_own_usage, METH_O, "" },
   { "pool", _wrap_Snapshot_pool, METH_O, "" },
   { "usage", _wrap_Snapshot_usage, METH_O, "" },
+  { "metric", _wrap_Snapshot_metric, METH_O, "" },
   { "diagnostic", _wrap_Snapshot_diagnostic, METH_O, "" },
   { "text", _wrap_Snapshot_text, METH_VARARGS, "" },
   { "device_line", _wrap_Snapshot_device_line, METH_VARARGS, "" },
@@ -7118,14 +9781,723 @@ static PyHeapTypeObject SwigPyBuiltin__Snapshot_type = {
 
 SWIGINTERN SwigPyClientData SwigPyBuiltin__Snapshot_clientdata = {0, 0, 0, 0, 0, 0, (PyTypeObject *)&SwigPyBuiltin__Snapshot_type};
 
+static SwigPyGetSet Sampler___dict___getset = { SwigPyObject_get___dict__, 0 };
+SWIGINTERN PyGetSetDef SwigPyBuiltin__Sampler_getset[] = {
+    { (char *)"__dict__", SwigPyBuiltin_FunpackGetterClosure, 0, (char *)"", &Sampler___dict___getset },
+    { NULL, NULL, NULL, NULL, NULL } /* Sentinel */
+};
+
+SWIGINTERN PyObject *
+SwigPyBuiltin__Sampler_richcompare(PyObject *self, PyObject *other, int op) {
+  PyObject *result = NULL;
+  if (!result) {
+    if (SwigPyObject_Check(self) && SwigPyObject_Check(other)) {
+      result = SwigPyObject_richcompare((SwigPyObject *)self, (SwigPyObject *)other, op);
+    } else {
+      result = Py_NotImplemented;
+      Py_INCREF(result);
+    }
+  }
+  return result;
+}
+
+SWIGINTERN PyMethodDef SwigPyBuiltin__Sampler_methods[] = {
+  { "start", _wrap_Sampler_start, METH_NOARGS, "" },
+  { "stop", _wrap_Sampler_stop, METH_NOARGS, "" },
+  { "next", _wrap_Sampler_next, METH_O, "" },
+  { "info", _wrap_Sampler_info, METH_NOARGS, "" },
+  { "latest_pool", _wrap_Sampler_latest_pool, METH_O, "" },
+  { "latest_telemetry", _wrap_Sampler_latest_telemetry, METH_O, "" },
+  { "peak", _wrap_Sampler_peak, METH_VARARGS, "" },
+  { "device_peak", _wrap_Sampler_device_peak, METH_O, "" },
+  { NULL, NULL, 0, NULL } /* Sentinel */
+};
+
+static PyHeapTypeObject SwigPyBuiltin__Sampler_type = {
+  {
+#if PY_VERSION_HEX >= 0x03000000
+    PyVarObject_HEAD_INIT(NULL, 0)
+#else
+    PyObject_HEAD_INIT(NULL)
+    0,                                        /* ob_size */
+#endif
+    "raw.Sampler",                            /* tp_name */
+    sizeof(SwigPyObject),                     /* tp_basicsize */
+    0,                                        /* tp_itemsize */
+    _wrap_delete_Sampler_destructor_closure,  /* tp_dealloc */
+#if PY_VERSION_HEX < 0x030800b4
+    (printfunc) 0,                            /* tp_print */
+#else
+    (Py_ssize_t) 0,                           /* tp_vectorcall_offset */
+#endif
+    (getattrfunc) 0,                          /* tp_getattr */
+    (setattrfunc) 0,                          /* tp_setattr */
+#if PY_VERSION_HEX >= 0x03000000
+    0,                                        /* tp_compare */
+#else
+    (cmpfunc) 0,                              /* tp_compare */
+#endif
+    (reprfunc) 0,                             /* tp_repr */
+    &SwigPyBuiltin__Sampler_type.as_number,   /* tp_as_number */
+    &SwigPyBuiltin__Sampler_type.as_sequence, /* tp_as_sequence */
+    &SwigPyBuiltin__Sampler_type.as_mapping,  /* tp_as_mapping */
+    SwigPyObject_hash,                        /* tp_hash */
+    (ternaryfunc) 0,                          /* tp_call */
+    (reprfunc) 0,                             /* tp_str */
+    (getattrofunc) 0,                         /* tp_getattro */
+    (setattrofunc) 0,                         /* tp_setattro */
+    &SwigPyBuiltin__Sampler_type.as_buffer,   /* tp_as_buffer */
+#if PY_VERSION_HEX >= 0x03000000
+    Py_TPFLAGS_DEFAULT|Py_TPFLAGS_BASETYPE,   /* tp_flags */
+#else
+    Py_TPFLAGS_DEFAULT|Py_TPFLAGS_BASETYPE|Py_TPFLAGS_CHECKTYPES, /* tp_flags */
+#endif
+    "::Sampler",                              /* tp_doc */
+    (traverseproc) 0,                         /* tp_traverse */
+    (inquiry) 0,                              /* tp_clear */
+    SwigPyBuiltin__Sampler_richcompare,       /* tp_richcompare */
+    0,                                        /* tp_weaklistoffset */
+    (getiterfunc) 0,                          /* tp_iter */
+    (iternextfunc) 0,                         /* tp_iternext */
+    SwigPyBuiltin__Sampler_methods,           /* tp_methods */
+    0,                                        /* tp_members */
+    SwigPyBuiltin__Sampler_getset,            /* tp_getset */
+    0,                                        /* tp_base */
+    0,                                        /* tp_dict */
+    (descrgetfunc) 0,                         /* tp_descr_get */
+    (descrsetfunc) 0,                         /* tp_descr_set */
+    offsetof(SwigPyObject, dict),             /* tp_dictoffset */
+    SwigPyBuiltin_BadInit,                    /* tp_init */
+    (allocfunc) 0,                            /* tp_alloc */
+    (newfunc) 0,                              /* tp_new */
+    (freefunc) 0,                             /* tp_free */
+    (inquiry) 0,                              /* tp_is_gc */
+    (PyObject *) 0,                           /* tp_bases */
+    (PyObject *) 0,                           /* tp_mro */
+    (PyObject *) 0,                           /* tp_cache */
+    (PyObject *) 0,                           /* tp_subclasses */
+    (PyObject *) 0,                           /* tp_weaklist */
+    (destructor) 0,                           /* tp_del */
+    (int) 0,                                  /* tp_version_tag */
+#if PY_VERSION_HEX >= 0x03040000
+    (destructor) 0,                           /* tp_finalize */
+#endif
+#if PY_VERSION_HEX >= 0x03080000
+    (vectorcallfunc) 0,                       /* tp_vectorcall */
+#endif
+#if (PY_VERSION_HEX >= 0x03080000) && (PY_VERSION_HEX < 0x03090000)
+    0,                                        /* tp_print */
+#endif
+#ifdef COUNT_ALLOCS
+    (Py_ssize_t) 0,                           /* tp_allocs */
+    (Py_ssize_t) 0,                           /* tp_frees */
+    (Py_ssize_t) 0,                           /* tp_maxalloc */
+    0,                                        /* tp_prev */
+    0,                                        /* tp_next */
+#endif
+  },
+#if PY_VERSION_HEX >= 0x03050000
+  {
+    (unaryfunc) 0,                            /* am_await */
+    (unaryfunc) 0,                            /* am_aiter */
+    (unaryfunc) 0,                            /* am_anext */
+# if PY_VERSION_HEX >= 0x030a0000
+    (sendfunc) 0,                             /* am_send */
+# endif
+  },
+#endif
+  {
+    (binaryfunc) 0,                           /* nb_add */
+    (binaryfunc) 0,                           /* nb_subtract */
+    (binaryfunc) 0,                           /* nb_multiply */
+#if PY_VERSION_HEX < 0x03000000
+    (binaryfunc) 0,                           /* nb_divide */
+#endif
+    (binaryfunc) 0,                           /* nb_remainder */
+    (binaryfunc) 0,                           /* nb_divmod */
+    (ternaryfunc) 0,                          /* nb_power */
+    (unaryfunc) 0,                            /* nb_negative */
+    (unaryfunc) 0,                            /* nb_positive */
+    (unaryfunc) 0,                            /* nb_absolute */
+    (inquiry) 0,                              /* nb_nonzero */
+    (unaryfunc) 0,                            /* nb_invert */
+    (binaryfunc) 0,                           /* nb_lshift */
+    (binaryfunc) 0,                           /* nb_rshift */
+    (binaryfunc) 0,                           /* nb_and */
+    (binaryfunc) 0,                           /* nb_xor */
+    (binaryfunc) 0,                           /* nb_or */
+#if PY_VERSION_HEX < 0x03000000
+    (coercion) 0,                             /* nb_coerce */
+#endif
+    (unaryfunc) 0,                            /* nb_int */
+#if PY_VERSION_HEX >= 0x03000000
+    (void *) 0,                               /* nb_reserved */
+#else
+    (unaryfunc) 0,                            /* nb_long */
+#endif
+    (unaryfunc) 0,                            /* nb_float */
+#if PY_VERSION_HEX < 0x03000000
+    (unaryfunc) 0,                            /* nb_oct */
+    (unaryfunc) 0,                            /* nb_hex */
+#endif
+    (binaryfunc) 0,                           /* nb_inplace_add */
+    (binaryfunc) 0,                           /* nb_inplace_subtract */
+    (binaryfunc) 0,                           /* nb_inplace_multiply */
+#if PY_VERSION_HEX < 0x03000000
+    (binaryfunc) 0,                           /* nb_inplace_divide */
+#endif
+    (binaryfunc) 0,                           /* nb_inplace_remainder */
+    (ternaryfunc) 0,                          /* nb_inplace_power */
+    (binaryfunc) 0,                           /* nb_inplace_lshift */
+    (binaryfunc) 0,                           /* nb_inplace_rshift */
+    (binaryfunc) 0,                           /* nb_inplace_and */
+    (binaryfunc) 0,                           /* nb_inplace_xor */
+    (binaryfunc) 0,                           /* nb_inplace_or */
+    (binaryfunc) 0,                           /* nb_floor_divide */
+    (binaryfunc) 0,                           /* nb_true_divide */
+    (binaryfunc) 0,                           /* nb_inplace_floor_divide */
+    (binaryfunc) 0,                           /* nb_inplace_true_divide */
+    (unaryfunc) 0,                            /* nb_index */
+#if PY_VERSION_HEX >= 0x03050000
+    (binaryfunc) 0,                           /* nb_matrix_multiply */
+    (binaryfunc) 0,                           /* nb_inplace_matrix_multiply */
+#endif
+  },
+  {
+    (lenfunc) 0,                              /* mp_length */
+    (binaryfunc) 0,                           /* mp_subscript */
+    (objobjargproc) 0,                        /* mp_ass_subscript */
+  },
+  {
+    (lenfunc) 0,                              /* sq_length */
+    (binaryfunc) 0,                           /* sq_concat */
+    (ssizeargfunc) 0,                         /* sq_repeat */
+    (ssizeargfunc) 0,                         /* sq_item */
+#if PY_VERSION_HEX >= 0x03000000
+    (void *) 0,                               /* was_sq_slice */
+#else
+    (ssizessizeargfunc) 0,                    /* sq_slice */
+#endif
+    (ssizeobjargproc) 0,                      /* sq_ass_item */
+#if PY_VERSION_HEX >= 0x03000000
+    (void *) 0,                               /* was_sq_ass_slice */
+#else
+    (ssizessizeobjargproc) 0,                 /* sq_ass_slice */
+#endif
+    (objobjproc) 0,                           /* sq_contains */
+    (binaryfunc) 0,                           /* sq_inplace_concat */
+    (ssizeargfunc) 0,                         /* sq_inplace_repeat */
+  },
+  {
+#if PY_VERSION_HEX < 0x03000000
+    (readbufferproc) 0,                       /* bf_getreadbuffer */
+    (writebufferproc) 0,                      /* bf_getwritebuffer */
+    (segcountproc) 0,                         /* bf_getsegcount */
+    (charbufferproc) 0,                       /* bf_getcharbuffer */
+#endif
+    (getbufferproc) 0,                        /* bf_getbuffer */
+    (releasebufferproc) 0,                    /* bf_releasebuffer */
+  },
+    (PyObject *) 0,                           /* ht_name */
+    (PyObject *) 0,                           /* ht_slots */
+#if PY_VERSION_HEX >= 0x03030000
+    (PyObject *) 0,                           /* ht_qualname */
+    0,                                        /* ht_cached_keys */
+#endif
+#if PY_VERSION_HEX >= 0x03090000
+    (PyObject *) 0,                           /* ht_module */
+#endif
+#if PY_VERSION_HEX >= 0x030b0000
+    (char *) 0,                               /* _ht_tpname */
+  {
+    (PyObject *) 0,                           /* getitem */
+  }
+#endif
+};
+
+SWIGINTERN SwigPyClientData SwigPyBuiltin__Sampler_clientdata = {0, 0, 0, 0, 0, 0, (PyTypeObject *)&SwigPyBuiltin__Sampler_type};
+
+static SwigPyGetSet Tracker___dict___getset = { SwigPyObject_get___dict__, 0 };
+SWIGINTERN PyGetSetDef SwigPyBuiltin__Tracker_getset[] = {
+    { (char *)"__dict__", SwigPyBuiltin_FunpackGetterClosure, 0, (char *)"", &Tracker___dict___getset },
+    { NULL, NULL, NULL, NULL, NULL } /* Sentinel */
+};
+
+SWIGINTERN PyObject *
+SwigPyBuiltin__Tracker_richcompare(PyObject *self, PyObject *other, int op) {
+  PyObject *result = NULL;
+  if (!result) {
+    if (SwigPyObject_Check(self) && SwigPyObject_Check(other)) {
+      result = SwigPyObject_richcompare((SwigPyObject *)self, (SwigPyObject *)other, op);
+    } else {
+      result = Py_NotImplemented;
+      Py_INCREF(result);
+    }
+  }
+  return result;
+}
+
+SWIGINTERN PyMethodDef SwigPyBuiltin__Tracker_methods[] = {
+  { "allocate", _wrap_Tracker_allocate, METH_VARARGS, "" },
+  { "release", _wrap_Tracker_release, METH_VARARGS, "" },
+  { "would_fit", _wrap_Tracker_would_fit, METH_O, "" },
+  { "set_limit", _wrap_Tracker_set_limit, METH_O, "" },
+  { "reset", _wrap_Tracker_reset, METH_NOARGS, "" },
+  { "tag", _wrap_Tracker_tag, METH_O, "" },
+  { "info", _wrap_Tracker_info, METH_NOARGS, "" },
+  { "read_tag", _wrap_Tracker_read_tag, METH_O, "" },
+  { NULL, NULL, 0, NULL } /* Sentinel */
+};
+
+static PyHeapTypeObject SwigPyBuiltin__Tracker_type = {
+  {
+#if PY_VERSION_HEX >= 0x03000000
+    PyVarObject_HEAD_INIT(NULL, 0)
+#else
+    PyObject_HEAD_INIT(NULL)
+    0,                                        /* ob_size */
+#endif
+    "raw.Tracker",                            /* tp_name */
+    sizeof(SwigPyObject),                     /* tp_basicsize */
+    0,                                        /* tp_itemsize */
+    _wrap_delete_Tracker_destructor_closure,  /* tp_dealloc */
+#if PY_VERSION_HEX < 0x030800b4
+    (printfunc) 0,                            /* tp_print */
+#else
+    (Py_ssize_t) 0,                           /* tp_vectorcall_offset */
+#endif
+    (getattrfunc) 0,                          /* tp_getattr */
+    (setattrfunc) 0,                          /* tp_setattr */
+#if PY_VERSION_HEX >= 0x03000000
+    0,                                        /* tp_compare */
+#else
+    (cmpfunc) 0,                              /* tp_compare */
+#endif
+    (reprfunc) 0,                             /* tp_repr */
+    &SwigPyBuiltin__Tracker_type.as_number,   /* tp_as_number */
+    &SwigPyBuiltin__Tracker_type.as_sequence, /* tp_as_sequence */
+    &SwigPyBuiltin__Tracker_type.as_mapping,  /* tp_as_mapping */
+    SwigPyObject_hash,                        /* tp_hash */
+    (ternaryfunc) 0,                          /* tp_call */
+    (reprfunc) 0,                             /* tp_str */
+    (getattrofunc) 0,                         /* tp_getattro */
+    (setattrofunc) 0,                         /* tp_setattro */
+    &SwigPyBuiltin__Tracker_type.as_buffer,   /* tp_as_buffer */
+#if PY_VERSION_HEX >= 0x03000000
+    Py_TPFLAGS_DEFAULT|Py_TPFLAGS_BASETYPE,   /* tp_flags */
+#else
+    Py_TPFLAGS_DEFAULT|Py_TPFLAGS_BASETYPE|Py_TPFLAGS_CHECKTYPES, /* tp_flags */
+#endif
+    "::Tracker",                              /* tp_doc */
+    (traverseproc) 0,                         /* tp_traverse */
+    (inquiry) 0,                              /* tp_clear */
+    SwigPyBuiltin__Tracker_richcompare,       /* tp_richcompare */
+    0,                                        /* tp_weaklistoffset */
+    (getiterfunc) 0,                          /* tp_iter */
+    (iternextfunc) 0,                         /* tp_iternext */
+    SwigPyBuiltin__Tracker_methods,           /* tp_methods */
+    0,                                        /* tp_members */
+    SwigPyBuiltin__Tracker_getset,            /* tp_getset */
+    0,                                        /* tp_base */
+    0,                                        /* tp_dict */
+    (descrgetfunc) 0,                         /* tp_descr_get */
+    (descrsetfunc) 0,                         /* tp_descr_set */
+    offsetof(SwigPyObject, dict),             /* tp_dictoffset */
+    _wrap_new_Tracker,                        /* tp_init */
+    (allocfunc) 0,                            /* tp_alloc */
+    (newfunc) 0,                              /* tp_new */
+    (freefunc) 0,                             /* tp_free */
+    (inquiry) 0,                              /* tp_is_gc */
+    (PyObject *) 0,                           /* tp_bases */
+    (PyObject *) 0,                           /* tp_mro */
+    (PyObject *) 0,                           /* tp_cache */
+    (PyObject *) 0,                           /* tp_subclasses */
+    (PyObject *) 0,                           /* tp_weaklist */
+    (destructor) 0,                           /* tp_del */
+    (int) 0,                                  /* tp_version_tag */
+#if PY_VERSION_HEX >= 0x03040000
+    (destructor) 0,                           /* tp_finalize */
+#endif
+#if PY_VERSION_HEX >= 0x03080000
+    (vectorcallfunc) 0,                       /* tp_vectorcall */
+#endif
+#if (PY_VERSION_HEX >= 0x03080000) && (PY_VERSION_HEX < 0x03090000)
+    0,                                        /* tp_print */
+#endif
+#ifdef COUNT_ALLOCS
+    (Py_ssize_t) 0,                           /* tp_allocs */
+    (Py_ssize_t) 0,                           /* tp_frees */
+    (Py_ssize_t) 0,                           /* tp_maxalloc */
+    0,                                        /* tp_prev */
+    0,                                        /* tp_next */
+#endif
+  },
+#if PY_VERSION_HEX >= 0x03050000
+  {
+    (unaryfunc) 0,                            /* am_await */
+    (unaryfunc) 0,                            /* am_aiter */
+    (unaryfunc) 0,                            /* am_anext */
+# if PY_VERSION_HEX >= 0x030a0000
+    (sendfunc) 0,                             /* am_send */
+# endif
+  },
+#endif
+  {
+    (binaryfunc) 0,                           /* nb_add */
+    (binaryfunc) 0,                           /* nb_subtract */
+    (binaryfunc) 0,                           /* nb_multiply */
+#if PY_VERSION_HEX < 0x03000000
+    (binaryfunc) 0,                           /* nb_divide */
+#endif
+    (binaryfunc) 0,                           /* nb_remainder */
+    (binaryfunc) 0,                           /* nb_divmod */
+    (ternaryfunc) 0,                          /* nb_power */
+    (unaryfunc) 0,                            /* nb_negative */
+    (unaryfunc) 0,                            /* nb_positive */
+    (unaryfunc) 0,                            /* nb_absolute */
+    (inquiry) 0,                              /* nb_nonzero */
+    (unaryfunc) 0,                            /* nb_invert */
+    (binaryfunc) 0,                           /* nb_lshift */
+    (binaryfunc) 0,                           /* nb_rshift */
+    (binaryfunc) 0,                           /* nb_and */
+    (binaryfunc) 0,                           /* nb_xor */
+    (binaryfunc) 0,                           /* nb_or */
+#if PY_VERSION_HEX < 0x03000000
+    (coercion) 0,                             /* nb_coerce */
+#endif
+    (unaryfunc) 0,                            /* nb_int */
+#if PY_VERSION_HEX >= 0x03000000
+    (void *) 0,                               /* nb_reserved */
+#else
+    (unaryfunc) 0,                            /* nb_long */
+#endif
+    (unaryfunc) 0,                            /* nb_float */
+#if PY_VERSION_HEX < 0x03000000
+    (unaryfunc) 0,                            /* nb_oct */
+    (unaryfunc) 0,                            /* nb_hex */
+#endif
+    (binaryfunc) 0,                           /* nb_inplace_add */
+    (binaryfunc) 0,                           /* nb_inplace_subtract */
+    (binaryfunc) 0,                           /* nb_inplace_multiply */
+#if PY_VERSION_HEX < 0x03000000
+    (binaryfunc) 0,                           /* nb_inplace_divide */
+#endif
+    (binaryfunc) 0,                           /* nb_inplace_remainder */
+    (ternaryfunc) 0,                          /* nb_inplace_power */
+    (binaryfunc) 0,                           /* nb_inplace_lshift */
+    (binaryfunc) 0,                           /* nb_inplace_rshift */
+    (binaryfunc) 0,                           /* nb_inplace_and */
+    (binaryfunc) 0,                           /* nb_inplace_xor */
+    (binaryfunc) 0,                           /* nb_inplace_or */
+    (binaryfunc) 0,                           /* nb_floor_divide */
+    (binaryfunc) 0,                           /* nb_true_divide */
+    (binaryfunc) 0,                           /* nb_inplace_floor_divide */
+    (binaryfunc) 0,                           /* nb_inplace_true_divide */
+    (unaryfunc) 0,                            /* nb_index */
+#if PY_VERSION_HEX >= 0x03050000
+    (binaryfunc) 0,                           /* nb_matrix_multiply */
+    (binaryfunc) 0,                           /* nb_inplace_matrix_multiply */
+#endif
+  },
+  {
+    (lenfunc) 0,                              /* mp_length */
+    (binaryfunc) 0,                           /* mp_subscript */
+    (objobjargproc) 0,                        /* mp_ass_subscript */
+  },
+  {
+    (lenfunc) 0,                              /* sq_length */
+    (binaryfunc) 0,                           /* sq_concat */
+    (ssizeargfunc) 0,                         /* sq_repeat */
+    (ssizeargfunc) 0,                         /* sq_item */
+#if PY_VERSION_HEX >= 0x03000000
+    (void *) 0,                               /* was_sq_slice */
+#else
+    (ssizessizeargfunc) 0,                    /* sq_slice */
+#endif
+    (ssizeobjargproc) 0,                      /* sq_ass_item */
+#if PY_VERSION_HEX >= 0x03000000
+    (void *) 0,                               /* was_sq_ass_slice */
+#else
+    (ssizessizeobjargproc) 0,                 /* sq_ass_slice */
+#endif
+    (objobjproc) 0,                           /* sq_contains */
+    (binaryfunc) 0,                           /* sq_inplace_concat */
+    (ssizeargfunc) 0,                         /* sq_inplace_repeat */
+  },
+  {
+#if PY_VERSION_HEX < 0x03000000
+    (readbufferproc) 0,                       /* bf_getreadbuffer */
+    (writebufferproc) 0,                      /* bf_getwritebuffer */
+    (segcountproc) 0,                         /* bf_getsegcount */
+    (charbufferproc) 0,                       /* bf_getcharbuffer */
+#endif
+    (getbufferproc) 0,                        /* bf_getbuffer */
+    (releasebufferproc) 0,                    /* bf_releasebuffer */
+  },
+    (PyObject *) 0,                           /* ht_name */
+    (PyObject *) 0,                           /* ht_slots */
+#if PY_VERSION_HEX >= 0x03030000
+    (PyObject *) 0,                           /* ht_qualname */
+    0,                                        /* ht_cached_keys */
+#endif
+#if PY_VERSION_HEX >= 0x03090000
+    (PyObject *) 0,                           /* ht_module */
+#endif
+#if PY_VERSION_HEX >= 0x030b0000
+    (char *) 0,                               /* _ht_tpname */
+  {
+    (PyObject *) 0,                           /* getitem */
+  }
+#endif
+};
+
+SWIGINTERN SwigPyClientData SwigPyBuiltin__Tracker_clientdata = {0, 0, 0, 0, 0, 0, (PyTypeObject *)&SwigPyBuiltin__Tracker_type};
+
+static SwigPyGetSet Spill___dict___getset = { SwigPyObject_get___dict__, 0 };
+SWIGINTERN PyGetSetDef SwigPyBuiltin__Spill_getset[] = {
+    { (char *)"__dict__", SwigPyBuiltin_FunpackGetterClosure, 0, (char *)"", &Spill___dict___getset },
+    { NULL, NULL, NULL, NULL, NULL } /* Sentinel */
+};
+
+SWIGINTERN PyObject *
+SwigPyBuiltin__Spill_richcompare(PyObject *self, PyObject *other, int op) {
+  PyObject *result = NULL;
+  if (!result) {
+    if (SwigPyObject_Check(self) && SwigPyObject_Check(other)) {
+      result = SwigPyObject_richcompare((SwigPyObject *)self, (SwigPyObject *)other, op);
+    } else {
+      result = Py_NotImplemented;
+      Py_INCREF(result);
+    }
+  }
+  return result;
+}
+
+SWIGINTERN PyMethodDef SwigPyBuiltin__Spill_methods[] = {
+  { "observe", _wrap_Spill_observe, METH_O, "" },
+  { "observe_snapshot", _wrap_Spill_observe_snapshot, METH_VARARGS, "" },
+  { "feed", _wrap_Spill_feed, METH_VARARGS, "" },
+  { "info", _wrap_Spill_info, METH_NOARGS, "" },
+  { "episode", _wrap_Spill_episode, METH_O, "" },
+  { NULL, NULL, 0, NULL } /* Sentinel */
+};
+
+static PyHeapTypeObject SwigPyBuiltin__Spill_type = {
+  {
+#if PY_VERSION_HEX >= 0x03000000
+    PyVarObject_HEAD_INIT(NULL, 0)
+#else
+    PyObject_HEAD_INIT(NULL)
+    0,                                        /* ob_size */
+#endif
+    "raw.Spill",                              /* tp_name */
+    sizeof(SwigPyObject),                     /* tp_basicsize */
+    0,                                        /* tp_itemsize */
+    _wrap_delete_Spill_destructor_closure,    /* tp_dealloc */
+#if PY_VERSION_HEX < 0x030800b4
+    (printfunc) 0,                            /* tp_print */
+#else
+    (Py_ssize_t) 0,                           /* tp_vectorcall_offset */
+#endif
+    (getattrfunc) 0,                          /* tp_getattr */
+    (setattrfunc) 0,                          /* tp_setattr */
+#if PY_VERSION_HEX >= 0x03000000
+    0,                                        /* tp_compare */
+#else
+    (cmpfunc) 0,                              /* tp_compare */
+#endif
+    (reprfunc) 0,                             /* tp_repr */
+    &SwigPyBuiltin__Spill_type.as_number,     /* tp_as_number */
+    &SwigPyBuiltin__Spill_type.as_sequence,   /* tp_as_sequence */
+    &SwigPyBuiltin__Spill_type.as_mapping,    /* tp_as_mapping */
+    SwigPyObject_hash,                        /* tp_hash */
+    (ternaryfunc) 0,                          /* tp_call */
+    (reprfunc) 0,                             /* tp_str */
+    (getattrofunc) 0,                         /* tp_getattro */
+    (setattrofunc) 0,                         /* tp_setattro */
+    &SwigPyBuiltin__Spill_type.as_buffer,     /* tp_as_buffer */
+#if PY_VERSION_HEX >= 0x03000000
+    Py_TPFLAGS_DEFAULT|Py_TPFLAGS_BASETYPE,   /* tp_flags */
+#else
+    Py_TPFLAGS_DEFAULT|Py_TPFLAGS_BASETYPE|Py_TPFLAGS_CHECKTYPES, /* tp_flags */
+#endif
+    "::Spill",                                /* tp_doc */
+    (traverseproc) 0,                         /* tp_traverse */
+    (inquiry) 0,                              /* tp_clear */
+    SwigPyBuiltin__Spill_richcompare,         /* tp_richcompare */
+    0,                                        /* tp_weaklistoffset */
+    (getiterfunc) 0,                          /* tp_iter */
+    (iternextfunc) 0,                         /* tp_iternext */
+    SwigPyBuiltin__Spill_methods,             /* tp_methods */
+    0,                                        /* tp_members */
+    SwigPyBuiltin__Spill_getset,              /* tp_getset */
+    0,                                        /* tp_base */
+    0,                                        /* tp_dict */
+    (descrgetfunc) 0,                         /* tp_descr_get */
+    (descrsetfunc) 0,                         /* tp_descr_set */
+    offsetof(SwigPyObject, dict),             /* tp_dictoffset */
+    SwigPyBuiltin_BadInit,                    /* tp_init */
+    (allocfunc) 0,                            /* tp_alloc */
+    (newfunc) 0,                              /* tp_new */
+    (freefunc) 0,                             /* tp_free */
+    (inquiry) 0,                              /* tp_is_gc */
+    (PyObject *) 0,                           /* tp_bases */
+    (PyObject *) 0,                           /* tp_mro */
+    (PyObject *) 0,                           /* tp_cache */
+    (PyObject *) 0,                           /* tp_subclasses */
+    (PyObject *) 0,                           /* tp_weaklist */
+    (destructor) 0,                           /* tp_del */
+    (int) 0,                                  /* tp_version_tag */
+#if PY_VERSION_HEX >= 0x03040000
+    (destructor) 0,                           /* tp_finalize */
+#endif
+#if PY_VERSION_HEX >= 0x03080000
+    (vectorcallfunc) 0,                       /* tp_vectorcall */
+#endif
+#if (PY_VERSION_HEX >= 0x03080000) && (PY_VERSION_HEX < 0x03090000)
+    0,                                        /* tp_print */
+#endif
+#ifdef COUNT_ALLOCS
+    (Py_ssize_t) 0,                           /* tp_allocs */
+    (Py_ssize_t) 0,                           /* tp_frees */
+    (Py_ssize_t) 0,                           /* tp_maxalloc */
+    0,                                        /* tp_prev */
+    0,                                        /* tp_next */
+#endif
+  },
+#if PY_VERSION_HEX >= 0x03050000
+  {
+    (unaryfunc) 0,                            /* am_await */
+    (unaryfunc) 0,                            /* am_aiter */
+    (unaryfunc) 0,                            /* am_anext */
+# if PY_VERSION_HEX >= 0x030a0000
+    (sendfunc) 0,                             /* am_send */
+# endif
+  },
+#endif
+  {
+    (binaryfunc) 0,                           /* nb_add */
+    (binaryfunc) 0,                           /* nb_subtract */
+    (binaryfunc) 0,                           /* nb_multiply */
+#if PY_VERSION_HEX < 0x03000000
+    (binaryfunc) 0,                           /* nb_divide */
+#endif
+    (binaryfunc) 0,                           /* nb_remainder */
+    (binaryfunc) 0,                           /* nb_divmod */
+    (ternaryfunc) 0,                          /* nb_power */
+    (unaryfunc) 0,                            /* nb_negative */
+    (unaryfunc) 0,                            /* nb_positive */
+    (unaryfunc) 0,                            /* nb_absolute */
+    (inquiry) 0,                              /* nb_nonzero */
+    (unaryfunc) 0,                            /* nb_invert */
+    (binaryfunc) 0,                           /* nb_lshift */
+    (binaryfunc) 0,                           /* nb_rshift */
+    (binaryfunc) 0,                           /* nb_and */
+    (binaryfunc) 0,                           /* nb_xor */
+    (binaryfunc) 0,                           /* nb_or */
+#if PY_VERSION_HEX < 0x03000000
+    (coercion) 0,                             /* nb_coerce */
+#endif
+    (unaryfunc) 0,                            /* nb_int */
+#if PY_VERSION_HEX >= 0x03000000
+    (void *) 0,                               /* nb_reserved */
+#else
+    (unaryfunc) 0,                            /* nb_long */
+#endif
+    (unaryfunc) 0,                            /* nb_float */
+#if PY_VERSION_HEX < 0x03000000
+    (unaryfunc) 0,                            /* nb_oct */
+    (unaryfunc) 0,                            /* nb_hex */
+#endif
+    (binaryfunc) 0,                           /* nb_inplace_add */
+    (binaryfunc) 0,                           /* nb_inplace_subtract */
+    (binaryfunc) 0,                           /* nb_inplace_multiply */
+#if PY_VERSION_HEX < 0x03000000
+    (binaryfunc) 0,                           /* nb_inplace_divide */
+#endif
+    (binaryfunc) 0,                           /* nb_inplace_remainder */
+    (ternaryfunc) 0,                          /* nb_inplace_power */
+    (binaryfunc) 0,                           /* nb_inplace_lshift */
+    (binaryfunc) 0,                           /* nb_inplace_rshift */
+    (binaryfunc) 0,                           /* nb_inplace_and */
+    (binaryfunc) 0,                           /* nb_inplace_xor */
+    (binaryfunc) 0,                           /* nb_inplace_or */
+    (binaryfunc) 0,                           /* nb_floor_divide */
+    (binaryfunc) 0,                           /* nb_true_divide */
+    (binaryfunc) 0,                           /* nb_inplace_floor_divide */
+    (binaryfunc) 0,                           /* nb_inplace_true_divide */
+    (unaryfunc) 0,                            /* nb_index */
+#if PY_VERSION_HEX >= 0x03050000
+    (binaryfunc) 0,                           /* nb_matrix_multiply */
+    (binaryfunc) 0,                           /* nb_inplace_matrix_multiply */
+#endif
+  },
+  {
+    (lenfunc) 0,                              /* mp_length */
+    (binaryfunc) 0,                           /* mp_subscript */
+    (objobjargproc) 0,                        /* mp_ass_subscript */
+  },
+  {
+    (lenfunc) 0,                              /* sq_length */
+    (binaryfunc) 0,                           /* sq_concat */
+    (ssizeargfunc) 0,                         /* sq_repeat */
+    (ssizeargfunc) 0,                         /* sq_item */
+#if PY_VERSION_HEX >= 0x03000000
+    (void *) 0,                               /* was_sq_slice */
+#else
+    (ssizessizeargfunc) 0,                    /* sq_slice */
+#endif
+    (ssizeobjargproc) 0,                      /* sq_ass_item */
+#if PY_VERSION_HEX >= 0x03000000
+    (void *) 0,                               /* was_sq_ass_slice */
+#else
+    (ssizessizeobjargproc) 0,                 /* sq_ass_slice */
+#endif
+    (objobjproc) 0,                           /* sq_contains */
+    (binaryfunc) 0,                           /* sq_inplace_concat */
+    (ssizeargfunc) 0,                         /* sq_inplace_repeat */
+  },
+  {
+#if PY_VERSION_HEX < 0x03000000
+    (readbufferproc) 0,                       /* bf_getreadbuffer */
+    (writebufferproc) 0,                      /* bf_getwritebuffer */
+    (segcountproc) 0,                         /* bf_getsegcount */
+    (charbufferproc) 0,                       /* bf_getcharbuffer */
+#endif
+    (getbufferproc) 0,                        /* bf_getbuffer */
+    (releasebufferproc) 0,                    /* bf_releasebuffer */
+  },
+    (PyObject *) 0,                           /* ht_name */
+    (PyObject *) 0,                           /* ht_slots */
+#if PY_VERSION_HEX >= 0x03030000
+    (PyObject *) 0,                           /* ht_qualname */
+    0,                                        /* ht_cached_keys */
+#endif
+#if PY_VERSION_HEX >= 0x03090000
+    (PyObject *) 0,                           /* ht_module */
+#endif
+#if PY_VERSION_HEX >= 0x030b0000
+    (char *) 0,                               /* _ht_tpname */
+  {
+    (PyObject *) 0,                           /* getitem */
+  }
+#endif
+};
+
+SWIGINTERN SwigPyClientData SwigPyBuiltin__Spill_clientdata = {0, 0, 0, 0, 0, 0, (PyTypeObject *)&SwigPyBuiltin__Spill_type};
+
 
 /* -------- TYPE CONVERSION AND EQUIVALENCE RULES (BEGIN) -------- */
 
 static swig_type_info _swigt__p_Context = {"_p_Context", "Context *", 0, 0, (void*)&SwigPyBuiltin__Context_clientdata, 0};
+static swig_type_info _swigt__p_Sampler = {"_p_Sampler", "Sampler *", 0, 0, (void*)&SwigPyBuiltin__Sampler_clientdata, 0};
 static swig_type_info _swigt__p_Snapshot = {"_p_Snapshot", "Snapshot *", 0, 0, (void*)&SwigPyBuiltin__Snapshot_clientdata, 0};
+static swig_type_info _swigt__p_Spill = {"_p_Spill", "Spill *", 0, 0, (void*)&SwigPyBuiltin__Spill_clientdata, 0};
 static swig_type_info _swigt__p_SwigPyObject = {"_p_SwigPyObject", "SwigPyObject *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_Tracker = {"_p_Tracker", "Tracker *", 0, 0, (void*)&SwigPyBuiltin__Tracker_clientdata, 0};
 static swig_type_info _swigt__p_char = {"_p_char", "char *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_hmn_error = {"_p_hmn_error", "hmn_error *", 0, 0, (void*)0, 0};
+static swig_type_info _swigt__p_hmn_u64 = {"_p_hmn_u64", "hmn_u64 *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_int = {"_p_int", "hmn_status *|int32_t *|int_fast16_t *|int_fast32_t *|int_least32_t *|intptr_t *|int *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_long_long = {"_p_long_long", "int64_t *|int_fast64_t *|int_least64_t *|intmax_t *|long long *", 0, 0, (void*)0, 0};
 static swig_type_info _swigt__p_short = {"_p_short", "int16_t *|int_least16_t *|short *", 0, 0, (void*)0, 0};
@@ -7137,10 +10509,14 @@ static swig_type_info _swigt__p_unsigned_short = {"_p_unsigned_short", "uint16_t
 
 static swig_type_info *swig_type_initial[] = {
   &_swigt__p_Context,
+  &_swigt__p_Sampler,
   &_swigt__p_Snapshot,
+  &_swigt__p_Spill,
   &_swigt__p_SwigPyObject,
+  &_swigt__p_Tracker,
   &_swigt__p_char,
   &_swigt__p_hmn_error,
+  &_swigt__p_hmn_u64,
   &_swigt__p_int,
   &_swigt__p_long_long,
   &_swigt__p_short,
@@ -7152,10 +10528,14 @@ static swig_type_info *swig_type_initial[] = {
 };
 
 static swig_cast_info _swigc__p_Context[] = {  {&_swigt__p_Context, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_Sampler[] = {  {&_swigt__p_Sampler, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_Snapshot[] = {  {&_swigt__p_Snapshot, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_Spill[] = {  {&_swigt__p_Spill, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_SwigPyObject[] = {  {&_swigt__p_SwigPyObject, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_Tracker[] = {  {&_swigt__p_Tracker, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_char[] = {  {&_swigt__p_char, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_hmn_error[] = {  {&_swigt__p_hmn_error, 0, 0, 0},{0, 0, 0, 0}};
+static swig_cast_info _swigc__p_hmn_u64[] = {  {&_swigt__p_hmn_u64, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_int[] = {  {&_swigt__p_int, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_long_long[] = {  {&_swigt__p_long_long, 0, 0, 0},{0, 0, 0, 0}};
 static swig_cast_info _swigc__p_short[] = {  {&_swigt__p_short, 0, 0, 0},{0, 0, 0, 0}};
@@ -7167,10 +10547,14 @@ static swig_cast_info _swigc__p_unsigned_short[] = {  {&_swigt__p_unsigned_short
 
 static swig_cast_info *swig_cast_initial[] = {
   _swigc__p_Context,
+  _swigc__p_Sampler,
   _swigc__p_Snapshot,
+  _swigc__p_Spill,
   _swigc__p_SwigPyObject,
+  _swigc__p_Tracker,
   _swigc__p_char,
   _swigc__p_hmn_error,
+  _swigc__p_hmn_u64,
   _swigc__p_int,
   _swigc__p_long_long,
   _swigc__p_short,
@@ -7673,8 +11057,16 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_OS",SWIG_From_int((int)(HMN_BACKEND_OS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_NVML",SWIG_From_int((int)(HMN_BACKEND_NVML)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_NVIDIA_SMI",SWIG_From_int((int)(HMN_BACKEND_NVIDIA_SMI)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_AMDGPU",SWIG_From_int((int)(HMN_BACKEND_AMDGPU)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_KFD",SWIG_From_int((int)(HMN_BACKEND_KFD)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_ROCM_SMI",SWIG_From_int((int)(HMN_BACKEND_ROCM_SMI)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_I915",SWIG_From_int((int)(HMN_BACKEND_I915)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_XE",SWIG_From_int((int)(HMN_BACKEND_XE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_DRM",SWIG_From_int((int)(HMN_BACKEND_DRM)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_TEGRA",SWIG_From_int((int)(HMN_BACKEND_TEGRA)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_DMEM",SWIG_From_int((int)(HMN_BACKEND_DMEM)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_SIMULATED",SWIG_From_int((int)(HMN_BACKEND_SIMULATED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_AMD_SMI",SWIG_From_int((int)(HMN_BACKEND_AMD_SMI)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NOTE_STALE",SWIG_From_int((int)(HMN_NOTE_STALE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NOTE_LOWER_BOUND",SWIG_From_int((int)(HMN_NOTE_LOWER_BOUND)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NOTE_ESTIMATED",SWIG_From_int((int)(HMN_NOTE_ESTIMATED)));
@@ -7709,13 +11101,16 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CONTEXT_NO_THREADS",SWIG_From_int((int)(HMN_CONTEXT_NO_THREADS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CONTEXT_ENVIRONMENT",SWIG_From_int((int)(HMN_CONTEXT_ENVIRONMENT)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CONTEXT_TRACE",SWIG_From_int((int)(HMN_CONTEXT_TRACE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CONTEXT_RECORD",SWIG_From_int((int)(HMN_CONTEXT_RECORD)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CONTEXT_OPTIONS_SIZE_V1",SWIG_From_int((int)(HMN_CONTEXT_OPTIONS_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_PROC",SWIG_From_int((int)(HMN_PATH_PROC)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_SYS",SWIG_From_int((int)(HMN_PATH_SYS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_NVML",SWIG_From_int((int)(HMN_PATH_NVML)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_NVIDIA_SMI",SWIG_From_int((int)(HMN_PATH_NVIDIA_SMI)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_ROCM_SMI",SWIG_From_int((int)(HMN_PATH_ROCM_SMI)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_SIMULATION",SWIG_From_int((int)(HMN_PATH_SIMULATION)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_CGROUP",SWIG_From_int((int)(HMN_PATH_CGROUP)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_AMD_SMI",SWIG_From_int((int)(HMN_PATH_AMD_SMI)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_DEV",SWIG_From_int((int)(HMN_PATH_DEV)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "STATE_UNKNOWN",SWIG_From_int((int)(HMN_STATE_UNKNOWN)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "STATE_READY",SWIG_From_int((int)(HMN_STATE_READY)));
@@ -7810,6 +11205,85 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "THROTTLE_SETTING",SWIG_From_int((int)(HMN_THROTTLE_SETTING)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "THROTTLE_OTHER",SWIG_From_int((int)(HMN_THROTTLE_OTHER)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TELEMETRY_SIZE_V1",SWIG_From_int((int)(HMN_TELEMETRY_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_UNKNOWN",SWIG_From_int((int)(HMN_METRIC_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_ENGINE_BUSY_NS",SWIG_From_int((int)(HMN_METRIC_ENGINE_BUSY_NS)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_ENGINE_PERCENT",SWIG_From_int((int)(HMN_METRIC_ENGINE_PERCENT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_ENGINE_CAPACITY",SWIG_From_int((int)(HMN_METRIC_ENGINE_CAPACITY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_TEMPERATURE",SWIG_From_int((int)(HMN_METRIC_TEMPERATURE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_TEMPERATURE_LIMIT",SWIG_From_int((int)(HMN_METRIC_TEMPERATURE_LIMIT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_FAN_RPM",SWIG_From_int((int)(HMN_METRIC_FAN_RPM)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_FAN_PERCENT",SWIG_From_int((int)(HMN_METRIC_FAN_PERCENT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_POWER_WATTS",SWIG_From_int((int)(HMN_METRIC_POWER_WATTS)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_ENERGY_JOULES",SWIG_From_int((int)(HMN_METRIC_ENERGY_JOULES)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_CLOCK_MHZ",SWIG_From_int((int)(HMN_METRIC_CLOCK_MHZ)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_CLOCK_LIMIT_MHZ",SWIG_From_int((int)(HMN_METRIC_CLOCK_LIMIT_MHZ)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_VOLTAGE",SWIG_From_int((int)(HMN_METRIC_VOLTAGE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_TEMPERATURE_SHUTDOWN",SWIG_From_int((int)(HMN_METRIC_TEMPERATURE_SHUTDOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_POWER_LIMIT_WATTS",SWIG_From_int((int)(HMN_METRIC_POWER_LIMIT_WATTS)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_ECC_CORRECTED",SWIG_From_int((int)(HMN_METRIC_ECC_CORRECTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_ECC_UNCORRECTED",SWIG_From_int((int)(HMN_METRIC_ECC_UNCORRECTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_ROWS_REMAPPED",SWIG_From_int((int)(HMN_METRIC_ROWS_REMAPPED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_LAST_FAULT",SWIG_From_int((int)(HMN_METRIC_LAST_FAULT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_THROTTLE_NS",SWIG_From_int((int)(HMN_METRIC_THROTTLE_NS)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_PCIE_RX_BYTES",SWIG_From_int((int)(HMN_METRIC_PCIE_RX_BYTES)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_PCIE_TX_BYTES",SWIG_From_int((int)(HMN_METRIC_PCIE_TX_BYTES)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_PCIE_REPLAYS",SWIG_From_int((int)(HMN_METRIC_PCIE_REPLAYS)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_LINK_RX_BYTES",SWIG_From_int((int)(HMN_METRIC_LINK_RX_BYTES)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_LINK_TX_BYTES",SWIG_From_int((int)(HMN_METRIC_LINK_TX_BYTES)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ENGINE_UNKNOWN",SWIG_From_int((int)(HMN_ENGINE_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ENGINE_GRAPHICS",SWIG_From_int((int)(HMN_ENGINE_GRAPHICS)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ENGINE_COMPUTE",SWIG_From_int((int)(HMN_ENGINE_COMPUTE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ENGINE_COPY",SWIG_From_int((int)(HMN_ENGINE_COPY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ENGINE_DECODE",SWIG_From_int((int)(HMN_ENGINE_DECODE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ENGINE_ENCODE",SWIG_From_int((int)(HMN_ENGINE_ENCODE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ENGINE_VIDEO",SWIG_From_int((int)(HMN_ENGINE_VIDEO)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ENGINE_OTHER",SWIG_From_int((int)(HMN_ENGINE_OTHER)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ENGINE_MEMORY",SWIG_From_int((int)(HMN_ENGINE_MEMORY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SENSOR_UNKNOWN",SWIG_From_int((int)(HMN_SENSOR_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SENSOR_CORE",SWIG_From_int((int)(HMN_SENSOR_CORE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SENSOR_HOTSPOT",SWIG_From_int((int)(HMN_SENSOR_HOTSPOT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SENSOR_MEMORY",SWIG_From_int((int)(HMN_SENSOR_MEMORY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SENSOR_PACKAGE",SWIG_From_int((int)(HMN_SENSOR_PACKAGE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SENSOR_BOARD",SWIG_From_int((int)(HMN_SENSOR_BOARD)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SENSOR_REGULATOR",SWIG_From_int((int)(HMN_SENSOR_REGULATOR)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_UNKNOWN",SWIG_From_int((int)(HMN_POWER_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_AVERAGE",SWIG_From_int((int)(HMN_POWER_AVERAGE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_INSTANT",SWIG_From_int((int)(HMN_POWER_INSTANT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_PACKAGE",SWIG_From_int((int)(HMN_POWER_PACKAGE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_MEMORY",SWIG_From_int((int)(HMN_POWER_MEMORY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_BOARD",SWIG_From_int((int)(HMN_POWER_BOARD)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_LIMIT_UNKNOWN",SWIG_From_int((int)(HMN_POWER_LIMIT_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_LIMIT_CURRENT",SWIG_From_int((int)(HMN_POWER_LIMIT_CURRENT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_LIMIT_DEFAULT",SWIG_From_int((int)(HMN_POWER_LIMIT_DEFAULT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_LIMIT_MIN",SWIG_From_int((int)(HMN_POWER_LIMIT_MIN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "POWER_LIMIT_MAX",SWIG_From_int((int)(HMN_POWER_LIMIT_MAX)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CLOCK_UNKNOWN",SWIG_From_int((int)(HMN_CLOCK_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CLOCK_CORE",SWIG_From_int((int)(HMN_CLOCK_CORE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CLOCK_MEMORY",SWIG_From_int((int)(HMN_CLOCK_MEMORY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CLOCK_SM",SWIG_From_int((int)(HMN_CLOCK_SM)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CLOCK_VIDEO",SWIG_From_int((int)(HMN_CLOCK_VIDEO)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CLOCK_MEDIA",SWIG_From_int((int)(HMN_CLOCK_MEDIA)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CLOCK_SOC",SWIG_From_int((int)(HMN_CLOCK_SOC)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CLOCK_FABRIC",SWIG_From_int((int)(HMN_CLOCK_FABRIC)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CLOCK_REQUESTED",SWIG_From_int((int)(HMN_CLOCK_REQUESTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "RAIL_UNKNOWN",SWIG_From_int((int)(HMN_RAIL_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "RAIL_CORE",SWIG_From_int((int)(HMN_RAIL_CORE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "RAIL_SOC",SWIG_From_int((int)(HMN_RAIL_SOC)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "RAIL_MEMORY",SWIG_From_int((int)(HMN_RAIL_MEMORY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "RAIL_BOARD",SWIG_From_int((int)(HMN_RAIL_BOARD)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ERA_UNKNOWN",SWIG_From_int((int)(HMN_ERA_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ERA_SINCE_LOAD",SWIG_From_int((int)(HMN_ERA_SINCE_LOAD)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ERA_LIFETIME",SWIG_From_int((int)(HMN_ERA_LIFETIME)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REMAPPED_UNKNOWN",SWIG_From_int((int)(HMN_REMAPPED_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REMAPPED_CORRECTED",SWIG_From_int((int)(HMN_REMAPPED_CORRECTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REMAPPED_UNCORRECTED",SWIG_From_int((int)(HMN_REMAPPED_UNCORRECTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REMAPPED_PENDING",SWIG_From_int((int)(HMN_REMAPPED_PENDING)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "REMAPPED_FAILED",SWIG_From_int((int)(HMN_REMAPPED_FAILED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_HAS_PID",SWIG_From_int((int)(HMN_METRIC_HAS_PID)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_HAS_VALUE",SWIG_From_int((int)(HMN_METRIC_HAS_VALUE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_HAS_COUNT",SWIG_From_int((int)(HMN_METRIC_HAS_COUNT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_HAS_WINDOW",SWIG_From_int((int)(HMN_METRIC_HAS_WINDOW)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_SIZE_V1",SWIG_From_int((int)(HMN_METRIC_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_COMPUTE",SWIG_From_int((int)(HMN_USAGE_COMPUTE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_GRAPHICS",SWIG_From_int((int)(HMN_USAGE_GRAPHICS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_MEDIA",SWIG_From_int((int)(HMN_USAGE_MEDIA)));
@@ -7842,8 +11316,10 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "COLLECT_SELF",SWIG_From_int((int)(HMN_COLLECT_SELF)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "COLLECT_PROCESSES",SWIG_From_int((int)(HMN_COLLECT_PROCESSES)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "COLLECT_TELEMETRY",SWIG_From_int((int)(HMN_COLLECT_TELEMETRY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "COLLECT_METRICS",SWIG_From_int((int)(HMN_COLLECT_METRICS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_ONE_DEVICE",SWIG_From_int((int)(HMN_SNAPSHOT_ONE_DEVICE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_ONE_PROCESS",SWIG_From_int((int)(HMN_SNAPSHOT_ONE_PROCESS)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_SLOW",SWIG_From_int((int)(HMN_SNAPSHOT_SLOW)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_OPTIONS_SIZE_V1",SWIG_From_int((int)(HMN_SNAPSHOT_OPTIONS_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SNAPSHOT_INFO_SIZE_V1",SWIG_From_int((int)(HMN_SNAPSHOT_INFO_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_DEVICE",SWIG_From_int((int)(HMN_DIAGNOSTIC_HAS_DEVICE)));
@@ -7852,6 +11328,8 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_HAS_DURATION",SWIG_From_int((int)(HMN_DIAGNOSTIC_HAS_DURATION)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DIAGNOSTIC_SIZE_V1",SWIG_From_int((int)(HMN_DIAGNOSTIC_SIZE_V1)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TEXT_PROCESS_NAME",SWIG_From_int((int)(HMN_TEXT_PROCESS_NAME)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TEXT_PROCESS_COMMAND",SWIG_From_int((int)(HMN_TEXT_PROCESS_COMMAND)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TEXT_PROCESS_CONTAINER",SWIG_From_int((int)(HMN_TEXT_PROCESS_CONTAINER)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_HAS_MEMORY",SWIG_From_int((int)(HMN_DELTA_HAS_MEMORY)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_HAS_DEVICE",SWIG_From_int((int)(HMN_DELTA_HAS_DEVICE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_HAS_ENERGY",SWIG_From_int((int)(HMN_DELTA_HAS_ENERGY)));
@@ -7859,6 +11337,70 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "FORMAT_FREE",SWIG_From_int((int)(HMN_FORMAT_FREE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "FORMAT_TOTAL",SWIG_From_int((int)(HMN_FORMAT_TOTAL)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "FORMAT_USED",SWIG_From_int((int)(HMN_FORMAT_USED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_PEAKS_ONLY",SWIG_From_int((int)(HMN_SAMPLER_PEAKS_ONLY)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_OPTIONS_SIZE_V1",SWIG_From_int((int)(HMN_SAMPLER_OPTIONS_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_IDLE",SWIG_From_int((int)(HMN_SAMPLER_IDLE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_RUNNING",SWIG_From_int((int)(HMN_SAMPLER_RUNNING)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_STOPPED",SWIG_From_int((int)(HMN_SAMPLER_STOPPED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_INFO_HAS_LAST",SWIG_From_int((int)(HMN_SAMPLER_INFO_HAS_LAST)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SAMPLER_INFO_SIZE_V1",SWIG_From_int((int)(HMN_SAMPLER_INFO_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PEAK_HAS_USED",SWIG_From_int((int)(HMN_PEAK_HAS_USED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PEAK_HAS_HOST_POOL",SWIG_From_int((int)(HMN_PEAK_HAS_HOST_POOL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PEAK_HAS_HOST_RESIDENT",SWIG_From_int((int)(HMN_PEAK_HAS_HOST_RESIDENT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PEAK_SIZE_V1",SWIG_From_int((int)(HMN_PEAK_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_UNKNOWN",SWIG_From_int((int)(HMN_DTYPE_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_U8",SWIG_From_int((int)(HMN_DTYPE_U8)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_I8",SWIG_From_int((int)(HMN_DTYPE_I8)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_U16",SWIG_From_int((int)(HMN_DTYPE_U16)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_I16",SWIG_From_int((int)(HMN_DTYPE_I16)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_U32",SWIG_From_int((int)(HMN_DTYPE_U32)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_I32",SWIG_From_int((int)(HMN_DTYPE_I32)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_U64",SWIG_From_int((int)(HMN_DTYPE_U64)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_I64",SWIG_From_int((int)(HMN_DTYPE_I64)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_F16",SWIG_From_int((int)(HMN_DTYPE_F16)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_BF16",SWIG_From_int((int)(HMN_DTYPE_BF16)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_F32",SWIG_From_int((int)(HMN_DTYPE_F32)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_F64",SWIG_From_int((int)(HMN_DTYPE_F64)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_F8E4M3",SWIG_From_int((int)(HMN_DTYPE_F8E4M3)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_F8E5M2",SWIG_From_int((int)(HMN_DTYPE_F8E5M2)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_F8E8M0",SWIG_From_int((int)(HMN_DTYPE_F8E8M0)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_F6E2M3",SWIG_From_int((int)(HMN_DTYPE_F6E2M3)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_F6E3M2",SWIG_From_int((int)(HMN_DTYPE_F6E3M2)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_F4",SWIG_From_int((int)(HMN_DTYPE_F4)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_I4",SWIG_From_int((int)(HMN_DTYPE_I4)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_U4",SWIG_From_int((int)(HMN_DTYPE_U4)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DTYPE_BOOL",SWIG_From_int((int)(HMN_DTYPE_BOOL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PACKING_SIZE_V1",SWIG_From_int((int)(HMN_PACKING_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ATTENTION_FUSED",SWIG_From_int((int)(HMN_ATTENTION_FUSED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ATTENTION_SIZE_V1",SWIG_From_int((int)(HMN_ATTENTION_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CACHE_FULL",SWIG_From_int((int)(HMN_CACHE_FULL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CACHE_WINDOW",SWIG_From_int((int)(HMN_CACHE_WINDOW)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CACHE_LATENT",SWIG_From_int((int)(HMN_CACHE_LATENT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CACHE_STATE",SWIG_From_int((int)(HMN_CACHE_STATE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "CACHE_SIZE_V1",SWIG_From_int((int)(HMN_CACHE_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TRACKER_OPTIONS_SIZE_V1",SWIG_From_int((int)(HMN_TRACKER_OPTIONS_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TRACKER_INFO_HAS_LIMIT",SWIG_From_int((int)(HMN_TRACKER_INFO_HAS_LIMIT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TRACKER_INFO_HAS_DEVICE",SWIG_From_int((int)(HMN_TRACKER_INFO_HAS_DEVICE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TRACKER_INFO_SIZE_V1",SWIG_From_int((int)(HMN_TRACKER_INFO_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TAG_SIZE_V1",SWIG_From_int((int)(HMN_TAG_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_OPTIONS_SIZE_V1",SWIG_From_int((int)(HMN_SPILL_OPTIONS_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_SAMPLE_HAS_LIMIT",SWIG_From_int((int)(HMN_SPILL_SAMPLE_HAS_LIMIT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_SAMPLE_HAS_EVICTED",SWIG_From_int((int)(HMN_SPILL_SAMPLE_HAS_EVICTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_SAMPLE_SIZE_V1",SWIG_From_int((int)(HMN_SPILL_SAMPLE_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_MEASURABLE",SWIG_From_int((int)(HMN_SPILL_MEASURABLE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_NOW",SWIG_From_int((int)(HMN_SPILL_NOW)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_EVER",SWIG_From_int((int)(HMN_SPILL_EVER)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_BY_SHARED",SWIG_From_int((int)(HMN_SPILL_BY_SHARED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_BY_EVICTED",SWIG_From_int((int)(HMN_SPILL_BY_EVICTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_INFO_HAS_LIMIT",SWIG_From_int((int)(HMN_SPILL_INFO_HAS_LIMIT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_INFO_HAS_OBSERVED",SWIG_From_int((int)(HMN_SPILL_INFO_HAS_OBSERVED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_INFO_HAS_EVICTED",SWIG_From_int((int)(HMN_SPILL_INFO_HAS_EVICTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_INFO_HAS_PEAK_EVICTED",SWIG_From_int((int)(HMN_SPILL_INFO_HAS_PEAK_EVICTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_INFO_HAS_EPISODE",SWIG_From_int((int)(HMN_SPILL_INFO_HAS_EPISODE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SPILL_INFO_SIZE_V1",SWIG_From_int((int)(HMN_SPILL_INFO_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "EPISODE_HAS_END",SWIG_From_int((int)(HMN_EPISODE_HAS_END)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "EPISODE_HAS_PEAK_EVICTED",SWIG_From_int((int)(HMN_EPISODE_HAS_PEAK_EVICTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "EPISODE_SIZE_V1",SWIG_From_int((int)(HMN_EPISODE_SIZE_V1)));
   
   /* type '::Context' */
   builtin_pytype = (PyTypeObject *)&SwigPyBuiltin__Context_type;
@@ -7904,6 +11446,75 @@ SWIG_init(void) {
   Py_INCREF(builtin_pytype);
   PyModule_AddObject(m, "Snapshot", (PyObject *)builtin_pytype);
   SwigPyBuiltin_AddPublicSymbol(public_interface, "Snapshot");
+  d = md;
+  
+  /* type '::Sampler' */
+  builtin_pytype = (PyTypeObject *)&SwigPyBuiltin__Sampler_type;
+  builtin_pytype->tp_dict = d = PyDict_New();
+  SwigPyBuiltin_SetMetaType(builtin_pytype, metatype);
+  builtin_pytype->tp_new = PyType_GenericNew;
+  builtin_base_count = 0;
+  builtin_bases[builtin_base_count] = NULL;
+  SwigPyBuiltin_InitBases(builtin_pytype, builtin_bases);
+  PyDict_SetItemString(d, "this", this_descr);
+  PyDict_SetItemString(d, "thisown", thisown_descr);
+  if (PyType_Ready(builtin_pytype) < 0) {
+    PyErr_SetString(PyExc_TypeError, "Could not create type 'Sampler'.");
+#if PY_VERSION_HEX >= 0x03000000
+    return NULL;
+#else
+    return;
+#endif
+  }
+  Py_INCREF(builtin_pytype);
+  PyModule_AddObject(m, "Sampler", (PyObject *)builtin_pytype);
+  SwigPyBuiltin_AddPublicSymbol(public_interface, "Sampler");
+  d = md;
+  
+  /* type '::Tracker' */
+  builtin_pytype = (PyTypeObject *)&SwigPyBuiltin__Tracker_type;
+  builtin_pytype->tp_dict = d = PyDict_New();
+  SwigPyBuiltin_SetMetaType(builtin_pytype, metatype);
+  builtin_pytype->tp_new = PyType_GenericNew;
+  builtin_base_count = 0;
+  builtin_bases[builtin_base_count] = NULL;
+  SwigPyBuiltin_InitBases(builtin_pytype, builtin_bases);
+  PyDict_SetItemString(d, "this", this_descr);
+  PyDict_SetItemString(d, "thisown", thisown_descr);
+  if (PyType_Ready(builtin_pytype) < 0) {
+    PyErr_SetString(PyExc_TypeError, "Could not create type 'Tracker'.");
+#if PY_VERSION_HEX >= 0x03000000
+    return NULL;
+#else
+    return;
+#endif
+  }
+  Py_INCREF(builtin_pytype);
+  PyModule_AddObject(m, "Tracker", (PyObject *)builtin_pytype);
+  SwigPyBuiltin_AddPublicSymbol(public_interface, "Tracker");
+  d = md;
+  
+  /* type '::Spill' */
+  builtin_pytype = (PyTypeObject *)&SwigPyBuiltin__Spill_type;
+  builtin_pytype->tp_dict = d = PyDict_New();
+  SwigPyBuiltin_SetMetaType(builtin_pytype, metatype);
+  builtin_pytype->tp_new = PyType_GenericNew;
+  builtin_base_count = 0;
+  builtin_bases[builtin_base_count] = NULL;
+  SwigPyBuiltin_InitBases(builtin_pytype, builtin_bases);
+  PyDict_SetItemString(d, "this", this_descr);
+  PyDict_SetItemString(d, "thisown", thisown_descr);
+  if (PyType_Ready(builtin_pytype) < 0) {
+    PyErr_SetString(PyExc_TypeError, "Could not create type 'Spill'.");
+#if PY_VERSION_HEX >= 0x03000000
+    return NULL;
+#else
+    return;
+#endif
+  }
+  Py_INCREF(builtin_pytype);
+  PyModule_AddObject(m, "Spill", (PyObject *)builtin_pytype);
+  SwigPyBuiltin_AddPublicSymbol(public_interface, "Spill");
   d = md;
   
   /* Initialize threading */

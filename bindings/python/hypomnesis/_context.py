@@ -12,12 +12,16 @@ from ._backend_info import BackendInfo, make_backend_info
 from ._device import Device, make_device
 from ._error import ForkedError
 from ._handle import Handle
+from ._metric import Metric, make_metric
 from ._native import raw
 from ._pool import Pool, PoolKind, make_pool
 from ._process_memory import ProcessMemory, make_process_memory
+from ._sampler import Sampler
 from ._snapshot import Snapshot, SnapshotFlag, make_snapshot
+from ._spill import Spill
 from ._system_memory import SystemMemory, make_system_memory
 from ._telemetry import Telemetry, make_telemetry
+from ._tracker import Tracker
 from ._usage import Usage, make_usage
 
 T = TypeVar("T")
@@ -32,6 +36,7 @@ class ContextFlag(IntFlag):
     NO_THREADS = raw.CONTEXT_NO_THREADS  # start none: a driver may then block the caller
     ENVIRONMENT = raw.CONTEXT_ENVIRONMENT  # read HMN_* variables (never when set-user-id)
     TRACE = raw.CONTEXT_TRACE  # each driver call becomes a diagnostic of the snapshot
+    RECORD = raw.CONTEXT_RECORD  # keep what the backends read: Context.recording
 
 
 class Place(IntEnum):
@@ -42,8 +47,10 @@ class Place(IntEnum):
     SYS = raw.PATH_SYS  # the sysfs tree, default "/sys" [HMN_SYS]
     NVML = raw.PATH_NVML  # the NVML library [HMN_NVML]
     NVIDIA_SMI = raw.PATH_NVIDIA_SMI  # the nvidia-smi program [HMN_NVIDIA_SMI]
+    ROCM_SMI = raw.PATH_ROCM_SMI  # the rocm-smi program [HMN_ROCM_SMI]
     SIMULATION = raw.PATH_SIMULATION  # a machine file replaces every other source [HMN_SIMULATION]
     CGROUP = raw.PATH_CGROUP  # the cgroup mount, default: found in mountinfo [HMN_CGROUP]
+    AMD_SMI = raw.PATH_AMD_SMI  # the amd-smi program [HMN_AMD_SMI]
     DEV = raw.PATH_DEV  # the device nodes, default "/dev" [HMN_DEV]
 
 
@@ -62,7 +69,8 @@ class Context:
 
     def __init__(self, flags: int = 0, *, deadline_ms: int = 0, stale_ms: int = 0,
                  open_deadline_ms: int = 0, max_age_ms: int = 0, idle_close_ms: int = 0,
-                 backends_off: int = 0, paths: Mapping[int, PathLike] | None = None) -> None:
+                 rescan_ms: int = 0, backends_off: int = 0,
+                 paths: Mapping[int, PathLike] | None = None) -> None:
         """Zero is the default of each option.
 
         flags: ContextFlag bits.
@@ -72,11 +80,13 @@ class Context:
         max_age_ms: readings this young share one driver call; default: none do.
         idle_close_ms: a vendor library whose GPU may sleep is shut down this long after the last
             reading; default 2000.
+        rescan_ms: all processes are looked through for GPU clients at least this often, the known
+            clients at each reading; default 2000.
         backends_off: bit n disables Backend n.
         paths: set_path of each.
         """
         self._options = (flags, deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms,
-                         backends_off)
+                         rescan_ms, backends_off)
         self._paths: dict[int, bytes] = {}
         self._handle = Handle(raw.Context(*self._options), "context")
         for place, path in (paths or {}).items():
@@ -113,6 +123,10 @@ class Context:
     def backend(self, backend: int) -> BackendInfo:
         """How a Backend fares; it is opened if that was not tried yet. RangeError: no such one."""
         return make_backend_info(self._ask(lambda native: native.backend(backend)))
+
+    def recording(self) -> str:
+        """What the backends of a context with ContextFlag.RECORD have read so far, as a machine file."""
+        return self._ask(lambda native: native.recording())
 
     def process_memory(self, pid: int, fields: int = 0) -> ProcessMemory:
         """Host memory of a process. `fields`: ProcessMemoryField bits; 0: those that are cheap."""
@@ -160,6 +174,13 @@ class Context:
         """Load, temperature and power. `fields`: TelemetryField bits; 0: all that are cheap."""
         return make_telemetry(self._ask(lambda native: native.telemetry(device_index, fields)))
 
+    def metric(self, device_index: int, metric: int, instance: int = 0) -> Metric:
+        """One number of the whole device: MetricId, and which one of several.
+
+        UnsupportedError: the device has no such number, or its driver does not tell it.
+        """
+        return make_metric(self._ask(lambda native: native.metric(device_index, metric, instance)))
+
     def usage(self, device_index: int, pid: int) -> Usage:
         """What a process uses on a device; `pid` is as the driver counts it.
 
@@ -192,6 +213,46 @@ class Context:
         """The same with the options of hmn_snapshot_options, as they are. `flags`: SnapshotFlag."""
         return make_snapshot(self._ask(
             lambda native: native.take(flags, collect, device_index, pid, deadline_ms)))
+
+    def sampler(self, collect: int = 0, *, interval_ms: int = 0, process_interval_ms: int = 0,
+                capacity: int = 0, flags: int = 0, device_index: int | None = None,
+                pid: int | None = None, deadline_ms: int = 0) -> Sampler:
+        """A sampler, not started yet. Zero is the default of each option.
+
+        collect: Collect bits; 0: DEVICES, POOLS and TELEMETRY.
+        interval_ms: from one snapshot to the next; default 1000.
+        process_interval_ms: the same of those with processes; default 1000.
+        capacity: snapshots kept until they are pulled; default 64. RangeError: above 65536.
+        flags: SamplerFlag bits.
+        device_index, pid, deadline_ms: as for snapshot.
+        """
+        only = 0
+        if device_index is not None:
+            only |= SnapshotFlag.ONE_DEVICE
+        if pid is not None:
+            only |= SnapshotFlag.ONE_PROCESS
+        return Sampler(self._ask(lambda native: native.sampler(
+            flags, interval_ms, process_interval_ms, capacity, only, collect, device_index or 0,
+            pid or 0, deadline_ms)))
+
+    def tracker(self, device_index: int, limit_bytes: int = 0, *, tag_capacity: int = 0) -> Tracker:
+        """A tracker whose would_fit also asks a device. Touches no driver.
+
+        limit_bytes: 0 is none. tag_capacity: 0 is 64. RangeError: above 65536.
+        """
+        return Tracker._of(self._ask(
+            lambda native: native.tracker(device_index, limit_bytes, tag_capacity)))
+
+    def spill(self, device_index: int = 0, *, episode_capacity: int = 0,
+              dedicated_threshold_bytes: int = 0, growth_bytes: int = 0) -> Spill:
+        """A detector of device memory that moves to the host. No driver is asked yet.
+
+        episode_capacity: episodes kept; default 1024. RangeError: above 65536.
+        dedicated_threshold_bytes: default 85 % of the device's memory.
+        growth_bytes: over the first observation; default 256 MiB.
+        """
+        return Spill(native=self._ask(lambda native: native.spill(
+            device_index, episode_capacity, dedicated_threshold_bytes, growth_bytes)))
 
     @property
     def closed(self) -> bool:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from enum import IntEnum, IntFlag
 from typing import Any
 
+from ._metric import Metric
 from ._native import raw
 from ._pool import Pool
 from ._record import maker
@@ -65,7 +66,7 @@ class DeviceField(IntFlag):
 class Device:
     """Who a device is. None: not known.
 
-    The last four fields are filled in the devices of a snapshot, as far as it collected them.
+    The last five fields are filled in the devices of a snapshot, as far as it collected them.
     """
 
     notes: int  # Note
@@ -93,6 +94,7 @@ class Device:
     telemetry: Telemetry | None = None
     own_usage: Usage | None = None  # what this process uses on it
     usages: tuple[Usage, ...] = ()  # what every process uses on it, by pid
+    metrics: tuple[Metric, ...] = ()  # each single number that the sources tell
 
     @property
     def main_pool(self) -> Pool | None:
@@ -105,5 +107,5 @@ _make = maker(Device)
 
 def make_device(values: tuple[Any, ...], pools: tuple[Pool, ...] = (),
                 telemetry: Telemetry | None = None, own_usage: Usage | None = None,
-                usages: tuple[Usage, ...] = ()) -> Device:
-    return _make((*values, pools, telemetry, own_usage, usages))
+                usages: tuple[Usage, ...] = (), metrics: tuple[Metric, ...] = ()) -> Device:
+    return _make((*values, pools, telemetry, own_usage, usages, metrics))

@@ -17,7 +17,7 @@ class Diagnostic:
     native_domain: int  # NativeDomain: whose number native_code is
     native_code: int
     subject: int  # the Collect bit that it is about
-    field: int | None  # the subject's fields that are missing, for instance PoolField bits
+    field: int | None  # the subject's fields that are missing, for instance PoolField bits, or the MetricId
     device_index: int | None
     pid: int | None  # of the first, when several were merged
     count: int  # how many alike were merged into this one

@@ -88,7 +88,7 @@ class TooLargeError(Error, OverflowError):
 
 
 class ForkedError(Error):
-    """The context was made by the parent of this process."""
+    """The handle was made by the parent of this process."""
 
 
 class EmptyError(Error, LookupError):

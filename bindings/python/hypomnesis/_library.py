@@ -40,6 +40,21 @@ def backend_name(backend: int) -> str:
     return raw.backend_name(backend)
 
 
+def metric_name(metric: int) -> str:
+    """A metric's name, for instance "temperature"; "unknown" for an unknown number."""
+    return raw.metric_name(metric)
+
+
+def metric_unit(metric: int) -> str:
+    """What a metric is counted in, for instance "W"; empty for a plain number."""
+    return raw.metric_unit(metric)
+
+
+def metric_instance_name(metric: int, instance: int) -> str:
+    """An instance's name, for instance "hotspot"; empty for the whole device, fans and links."""
+    return raw.metric_instance_name(metric, instance)
+
+
 def format_bytes(count: int) -> str:
     """A size for people: whole MiB below 1 GiB ("512 MiB", rounded down), else "8.2 GiB".
 

@@ -14,8 +14,16 @@ class Backend(IntEnum):
     OS = raw.BACKEND_OS
     NVML = raw.BACKEND_NVML
     NVIDIA_SMI = raw.BACKEND_NVIDIA_SMI
-    DRM = raw.BACKEND_DRM  # any kernel DRM driver
+    AMDGPU = raw.BACKEND_AMDGPU  # AMD's kernel driver: sysfs and fdinfo
+    KFD = raw.BACKEND_KFD  # AMD's compute driver: what compute processes use
+    ROCM_SMI = raw.BACKEND_ROCM_SMI  # AMD's rocm-smi command, when the kernel does not tell
+    I915 = raw.BACKEND_I915  # Intel's older kernel driver
+    XE = raw.BACKEND_XE  # Intel's newer kernel driver
+    DRM = raw.BACKEND_DRM  # any kernel DRM driver: sysfs, and the fdinfo files of its clients
+    TEGRA = raw.BACKEND_TEGRA  # NVIDIA's SoCs (Jetson): sysfs
+    DMEM = raw.BACKEND_DMEM  # the kernel's control group of device memory
     SIMULATED = raw.BACKEND_SIMULATED  # a machine described by a file: nothing was measured
+    AMD_SMI = raw.BACKEND_AMD_SMI  # AMD's amd-smi command, when the kernel does not tell
 
 
 class Note(IntFlag):

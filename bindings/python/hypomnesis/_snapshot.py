@@ -11,6 +11,7 @@ from ._delta import Delta, make_delta
 from ._device import Device, make_device
 from ._diagnostic import Diagnostic, make_diagnostic
 from ._handle import Handle
+from ._metric import Metric, make_metric
 from ._native import raw
 from ._pool import Pool, make_pool
 from ._process_memory import ProcessMemory, make_process_memory
@@ -21,7 +22,7 @@ from ._usage import Usage, make_usage
 
 
 class Collect(IntFlag):
-    """What a snapshot takes. The last four imply DEVICES."""
+    """What a snapshot takes. The last five imply DEVICES."""
 
     MEMORY = raw.COLLECT_MEMORY  # this process' host memory: resident and virtual
     SYSTEM = raw.COLLECT_SYSTEM  # the host's memory
@@ -30,13 +31,15 @@ class Collect(IntFlag):
     SELF = raw.COLLECT_SELF  # what this process uses on each
     PROCESSES = raw.COLLECT_PROCESSES  # what every process uses on each
     TELEMETRY = raw.COLLECT_TELEMETRY  # load, temperature, power
+    METRICS = raw.COLLECT_METRICS  # each single number that the sources tell
 
 
 class SnapshotFlag(IntFlag):
-    """Filters of Context.take."""
+    """How Context.take goes about it."""
 
     ONE_DEVICE = raw.SNAPSHOT_ONE_DEVICE  # device_index says which
     ONE_PROCESS = raw.SNAPSHOT_ONE_PROCESS  # pid says which: keeps the usages of that pid alone
+    SLOW = raw.SNAPSHOT_SLOW  # also metrics that take more than a few milliseconds
 
 
 class Format(IntEnum):
@@ -62,6 +65,7 @@ class Snapshot:
     pools: tuple[Pool, ...]  # of all devices: by device index, the main pool first
     usages: tuple[Usage, ...]  # of all devices: by device index, then pid
     diagnostics: tuple[Diagnostic, ...]  # why something is missing
+    metrics: tuple[Metric, ...]  # of all devices: by device index
     _handle: Handle[raw.Snapshot] = field(repr=False)
 
     def json(self) -> str:
@@ -116,35 +120,43 @@ def make_snapshot(native: raw.Snapshot) -> Snapshot:
     """Copies a native snapshot whole."""
     info = make_snapshot_info(native.info())
     pools = tuple([make_pool(native.pool(i)) for i in range(info.pool_count)])
-    name = raw.TEXT_PROCESS_NAME
-    usages = tuple([make_usage(native.usage(i), native.text(name, i))
+    name, command = raw.TEXT_PROCESS_NAME, raw.TEXT_PROCESS_COMMAND
+    container = raw.TEXT_PROCESS_CONTAINER
+    usages = tuple([make_usage(native.usage(i), native.text(name, i), native.text(command, i),
+                               native.text(container, i))
                     for i in range(info.usage_count)])
+    metrics = tuple([make_metric(native.metric(i)) for i in range(info.metric_count)])
     memory, system = native.memory(), native.system()
     return Snapshot(
         info,
         None if memory is None else make_process_memory(memory),
         None if system is None else make_system_memory(system),
-        _devices(native, info.device_count, pools, usages),
+        _devices(native, info.device_count, pools, usages, metrics),
         pools,
         usages,
         tuple([make_diagnostic(native.diagnostic(i)) for i in range(info.diagnostic_count)]),
+        metrics,
         Handle(native, "snapshot"))
 
 
 def _devices(native: raw.Snapshot, count: int, pools: tuple[Pool, ...],
-             usages: tuple[Usage, ...]) -> tuple[Device, ...]:
+             usages: tuple[Usage, ...], metrics: tuple[Metric, ...]) -> tuple[Device, ...]:
     pools_of: defaultdict[int, list[Pool]] = defaultdict(list)
     for pool in pools:
         pools_of[pool.device_index].append(pool)
     usages_of: defaultdict[int, list[Usage]] = defaultdict(list)
     for usage in usages:
         usages_of[usage.device_index].append(usage)
+    metrics_of: defaultdict[int, list[Metric]] = defaultdict(list)
+    for metric in metrics:
+        metrics_of[metric.device_index].append(metric)
     made = []
     for i in range(count):
         values = native.device(i)
         index = values[_INDEX]
         made.append(make_device(values, tuple(pools_of[index]), _telemetry(native.telemetry(i)),
-                                _usage(native.own_usage(i)), tuple(usages_of[index])))
+                                _usage(native.own_usage(i)), tuple(usages_of[index]),
+                                tuple(metrics_of[index])))
     return tuple(made)
 
 

@@ -18,6 +18,7 @@ class SnapshotInfo:
     usage_count: int
     diagnostic_count: int
     unreadable_process_count: int  # listed by a driver, and the system would not describe them
+    metric_count: int
     unix_time_ns: int  # when it was begun, since 1970
     monotonic_ns: int  # the same by the clock that never jumps
     duration_ns: int  # how long it took

@@ -26,7 +26,7 @@ class Status(IntEnum):
     BACKEND = raw.E_BACKEND  # a driver or tool answered with an error, or with nonsense
     LIMIT = raw.E_LIMIT  # a limit was reached
     OVERFLOW = raw.E_OVERFLOW  # the result does not fit 64 bits
-    FORKED = raw.E_FORKED  # the context was made by the parent of this process
+    FORKED = raw.E_FORKED  # the handle was made by the parent of this process
     BUFFER = raw.E_BUFFER  # the buffer is too small
     EMPTY = raw.E_EMPTY  # it was not asked for, or there is nothing to give
     INTERNAL = raw.E_INTERNAL  # a defect of the library; please report it

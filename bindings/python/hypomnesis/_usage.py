@@ -79,10 +79,13 @@ class Usage:
     window_ns: int | None  # what busy_percent averages over
     age_ns: int  # since the driver was asked
     process_name: str | None = None  # rows of a snapshot's usages: the command's name
+    process_command: str | None = None  # the same: command line, a blank between arguments
+    process_container: str | None = None  # the same: "<runtime>:<id>"
 
 
 _make = maker(Usage)
 
 
-def make_usage(values: tuple[Any, ...], process_name: str | None = None) -> Usage:
-    return _make((*values, process_name))
+def make_usage(values: tuple[Any, ...], process_name: str | None = None,
+               process_command: str | None = None, process_container: str | None = None) -> Usage:
+    return _make((*values, process_name, process_command, process_container))

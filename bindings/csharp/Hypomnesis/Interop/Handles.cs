@@ -31,3 +31,45 @@ internal sealed class SnapshotHandle : SafeHandle
         return true;
     }
 }
+
+/// <summary>A hmn_sampler. A call that is under way keeps it from being ended.</summary>
+internal sealed class SamplerHandle : SafeHandle
+{
+    public SamplerHandle() : base(IntPtr.Zero, ownsHandle: true) { }
+
+    public override bool IsInvalid => handle == IntPtr.Zero;
+
+    protected override bool ReleaseHandle()
+    {
+        Raw.end_sampler(handle);
+        return true;
+    }
+}
+
+/// <summary>A hmn_tracker. A call that is under way keeps it from being ended.</summary>
+internal sealed class TrackerHandle : SafeHandle
+{
+    public TrackerHandle() : base(IntPtr.Zero, ownsHandle: true) { }
+
+    public override bool IsInvalid => handle == IntPtr.Zero;
+
+    protected override bool ReleaseHandle()
+    {
+        Raw.end_tracker(handle);
+        return true;
+    }
+}
+
+/// <summary>A hmn_spill. A call that is under way keeps it from being ended.</summary>
+internal sealed class SpillHandle : SafeHandle
+{
+    public SpillHandle() : base(IntPtr.Zero, ownsHandle: true) { }
+
+    public override bool IsInvalid => handle == IntPtr.Zero;
+
+    protected override bool ReleaseHandle()
+    {
+        Raw.end_spill(handle);
+        return true;
+    }
+}

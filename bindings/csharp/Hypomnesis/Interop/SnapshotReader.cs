@@ -25,33 +25,50 @@ internal sealed class SnapshotReader
     internal Pool Pool(uint i) =>
         Native.Ask(Raw.Snapshot_pool(handle, i, ref error), ref error, Hypomnesis.Pool.From);
 
+    internal Metric Metric(uint i) =>
+        Native.Ask(Raw.Snapshot_metric(handle, i, ref error), ref error, Hypomnesis.Metric.From);
+
     internal Diagnostic Diagnostic(uint i) =>
         Native.Ask(Raw.Snapshot_diagnostic(handle, i, ref error), ref error, Hypomnesis.Diagnostic.From);
 
     internal Usage Usage(uint i)
     {
-        var name = Raw.Snapshot_text(handle, Raw.TEXT_PROCESS_NAME, i, ref error);
-        HypomnesisException.ThrowOn(ref error);
+        var name = Text(Raw.TEXT_PROCESS_NAME, i);
+        var command = Text(Raw.TEXT_PROCESS_COMMAND, i);
+        var container = Text(Raw.TEXT_PROCESS_CONTAINER, i);
         return Native.Ask(Raw.Snapshot_usage(handle, i, ref error), ref error,
-            record => Hypomnesis.Usage.From(record, name));
+            record => Hypomnesis.Usage.From(record, name, command, container));
     }
 
-    internal IReadOnlyList<Device> Devices(uint count, IReadOnlyList<Pool> pools)
+    private string? Text(uint which, uint i)
     {
-        var next = 0;
-        return Native.List(count, i => Device(i, pools, ref next));
+        var text = Raw.Snapshot_text(handle, which, i, ref error);
+        HypomnesisException.ThrowOn(ref error);
+        return text;
     }
 
-    /// <summary>Both lists are by device index, so that one walk serves all.</summary>
-    private Device Device(uint i, IReadOnlyList<Pool> pools, ref int next)
+    internal IReadOnlyList<Device> Devices(uint count, IReadOnlyList<Pool> pools, IReadOnlyList<Metric> metrics)
+    {
+        var pool = 0;
+        var metric = 0;
+        return Native.List(count, i => Device(i, pools, ref pool, metrics, ref metric));
+    }
+
+    /// <summary>All lists are by device index, so that one walk serves all.</summary>
+    private Device Device(uint i, IReadOnlyList<Pool> pools, ref int pool, IReadOnlyList<Metric> metrics,
+        ref int metric)
     {
         var device = Native.Ask(Raw.Snapshot_device(handle, i, ref error), ref error, Hypomnesis.Device.From);
-        var own = new List<Pool>();
-        while (next < pools.Count && pools[next].DeviceIndex == device.Index)
-            own.Add(pools[next++]);
+        var ownPools = new List<Pool>();
+        while (pool < pools.Count && pools[pool].DeviceIndex == device.Index)
+            ownPools.Add(pools[pool++]);
+        var ownMetrics = new List<Metric>();
+        while (metric < metrics.Count && metrics[metric].DeviceIndex == device.Index)
+            ownMetrics.Add(metrics[metric++]);
         return device with
         {
-            Pools = new ReadOnlyCollection<Pool>(own),
+            Pools = new ReadOnlyCollection<Pool>(ownPools),
+            Metrics = new ReadOnlyCollection<Metric>(ownMetrics),
             Telemetry = Native.Take(Raw.Snapshot_telemetry(handle, i, ref error), ref error, Telemetry.From),
             OwnUsage = Native.Take(Raw.Snapshot_own_usage(handle, i, ref error), ref error,
                 Hypomnesis.Usage.From),

@@ -156,6 +156,12 @@
 /* Methods of these names cannot be taken for the library's functions. */
 typedef hmn_context Context;
 typedef hmn_snapshot Snapshot;
+typedef hmn_sampler Sampler;
+typedef hmn_tracker Tracker;
+typedef hmn_spill Spill;
+
+/* A number of a list: uint64_t as C has it, which SWIG takes for unsigned long long. */
+typedef uint64_t hmn_u64;
 
 /* Pointers to a present value, NULL when it is absent. */
 typedef uint64_t hmn_opt_u64;
@@ -187,6 +193,16 @@ static char *hmn_buffer(uint32_t size, hmn_error *error) {
   char *buffer = (char *)malloc(size);
   if (!buffer) hmn_refuse(error, HMN_E_NO_MEMORY, "out of memory");
   return buffer;
+}
+
+/* Methods of Context come in front of what their own file says. */
+static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedicated_threshold_bytes,
+                                      uint64_t growth_bytes) {
+  hmn_spill_options options = {sizeof options};
+  options.episode_capacity = episode_capacity;
+  options.dedicated_threshold_bytes = dedicated_threshold_bytes;
+  options.growth_bytes = growth_bytes;
+  return options;
 }
 
 /* Fills `out` by CALL, which gives a status and reports to `error` itself. */
@@ -236,6 +252,9 @@ static char *hmn_buffer(uint32_t size, hmn_error *error) {
 
 void end_context(void *address) { hmn_context_destroy((hmn_context *)address); }
 void end_snapshot(void *address) { hmn_snapshot_destroy((hmn_snapshot *)address); }
+void end_sampler(void *address) { hmn_sampler_destroy((hmn_sampler *)address); }
+void end_tracker(void *address) { hmn_tracker_destroy((hmn_tracker *)address); }
+void end_spill(void *address) { hmn_spill_destroy((hmn_spill *)address); }
 /* Ends a text that a function with an `error` made, or a record of any kind. */
 void release(void *address) { free(address); }
 
@@ -549,6 +568,27 @@ static const hmn_opt_u64 *hmn_telemetry_window_ns_get(hmn_telemetry *self) {
   return self->present & HMN_TELEMETRY_HAS_WINDOW ? HMN_FIRST_u64(self->window_ns) : NULL;
 }
 
+SWIGINTERN void delete_hmn_metric(hmn_metric *self){ free(self); }
+
+static const hmn_opt_u32 *hmn_metric_pid_get(hmn_metric *self) {
+  return self->present & HMN_METRIC_HAS_PID ? HMN_FIRST_u32(self->pid) : NULL;
+}
+
+
+static const hmn_opt_f64 *hmn_metric_value_get(hmn_metric *self) {
+  return self->present & HMN_METRIC_HAS_VALUE ? HMN_FIRST_f64(self->value) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_metric_count_get(hmn_metric *self) {
+  return self->present & HMN_METRIC_HAS_COUNT ? HMN_FIRST_u64(self->count) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_metric_window_ns_get(hmn_metric *self) {
+  return self->present & HMN_METRIC_HAS_WINDOW ? HMN_FIRST_u64(self->window_ns) : NULL;
+}
+
 SWIGINTERN void delete_hmn_usage(hmn_usage *self){ free(self); }
 
 static const hmn_opt_u32 *hmn_usage_kinds_get(hmn_usage *self) {
@@ -678,6 +718,127 @@ static const hmn_opt_f64 *hmn_delta_energy_joules_get(hmn_delta *self) {
   return self->present & HMN_DELTA_HAS_ENERGY ? HMN_FIRST_f64(self->energy_joules) : NULL;
 }
 
+SWIGINTERN void delete_hmn_sampler_info(hmn_sampler_info *self){ free(self); }
+
+static const hmn_opt_i32 *hmn_sampler_info_last_status_get(hmn_sampler_info *self) {
+  return self->present & HMN_SAMPLER_INFO_HAS_LAST ? HMN_FIRST_i32(self->last_status) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_sampler_info_last_monotonic_ns_get(hmn_sampler_info *self) {
+  return self->present & HMN_SAMPLER_INFO_HAS_LAST ? HMN_FIRST_u64(self->last_monotonic_ns) : NULL;
+}
+
+SWIGINTERN void delete_hmn_peak(hmn_peak *self){ free(self); }
+
+static const hmn_opt_u64 *hmn_peak_used_bytes_get(hmn_peak *self) {
+  return self->present & HMN_PEAK_HAS_USED ? HMN_FIRST_u64(self->used_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_peak_host_pool_bytes_get(hmn_peak *self) {
+  return self->present & HMN_PEAK_HAS_HOST_POOL ? HMN_FIRST_u64(self->host_pool_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_peak_host_resident_bytes_get(hmn_peak *self) {
+  return self->present & HMN_PEAK_HAS_HOST_RESIDENT ? HMN_FIRST_u64(self->host_resident_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_peak_used_monotonic_ns_get(hmn_peak *self) {
+  return self->present & HMN_PEAK_HAS_USED ? HMN_FIRST_u64(self->used_monotonic_ns) : NULL;
+}
+
+SWIGINTERN void delete_hmn_tracker_info(hmn_tracker_info *self){ free(self); }
+
+static const hmn_opt_u32 *hmn_tracker_info_device_index_get(hmn_tracker_info *self) {
+  return self->present & HMN_TRACKER_INFO_HAS_DEVICE ? HMN_FIRST_u32(self->device_index) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_tracker_info_limit_bytes_get(hmn_tracker_info *self) {
+  return self->present & HMN_TRACKER_INFO_HAS_LIMIT ? HMN_FIRST_u64(self->limit_bytes) : NULL;
+}
+
+SWIGINTERN void delete_hmn_tag(hmn_tag *self){ free(self); }
+SWIGINTERN void delete_hmn_spill_info(hmn_spill_info *self){ free(self); }
+
+static const hmn_opt_u64 *hmn_spill_info_limit_bytes_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_LIMIT ? HMN_FIRST_u64(self->limit_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_dedicated_bytes_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_OBSERVED ? HMN_FIRST_u64(self->dedicated_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_shared_bytes_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_OBSERVED ? HMN_FIRST_u64(self->shared_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_evicted_bytes_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_EVICTED ? HMN_FIRST_u64(self->evicted_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_peak_dedicated_bytes_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_OBSERVED ? HMN_FIRST_u64(self->peak_dedicated_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_peak_shared_bytes_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_OBSERVED ? HMN_FIRST_u64(self->peak_shared_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_peak_evicted_bytes_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_PEAK_EVICTED ? HMN_FIRST_u64(self->peak_evicted_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_baseline_shared_bytes_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_OBSERVED ? HMN_FIRST_u64(self->baseline_shared_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_baseline_evicted_bytes_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_PEAK_EVICTED ? HMN_FIRST_u64(self->baseline_evicted_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_longest_ns_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_EPISODE ? HMN_FIRST_u64(self->longest_ns) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_longest_episode_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_EPISODE ? HMN_FIRST_u64(self->longest_episode) : NULL;
+}
+
+
+static const hmn_opt_text *hmn_spill_info_first_label_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_EPISODE ? HMN_FIRST_text(self->first_label) : NULL;
+}
+
+SWIGINTERN void delete_hmn_episode(hmn_episode *self){ free(self); }
+
+static const hmn_opt_u64 *hmn_episode_peak_evicted_bytes_get(hmn_episode *self) {
+  return self->present & HMN_EPISODE_HAS_PEAK_EVICTED ? HMN_FIRST_u64(self->peak_evicted_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_episode_end_monotonic_ns_get(hmn_episode *self) {
+  return self->present & HMN_EPISODE_HAS_END ? HMN_FIRST_u64(self->end_monotonic_ns) : NULL;
+}
+
+
+static const hmn_opt_text *hmn_episode_end_label_get(hmn_episode *self) {
+  return self->present & HMN_EPISODE_HAS_END ? HMN_FIRST_text(self->end_label) : NULL;
+}
+
 
 char *format_bytes(uint64_t bytes, hmn_error *error) {
   HMN_TEXT(hmn_format_bytes(bytes, buffer, capacity, &needed));
@@ -685,24 +846,38 @@ char *format_bytes(uint64_t bytes, hmn_error *error) {
 /* The size of a struct as this library was compiled, 0 for a name that it does not know. */
 uint32_t size_of(const char *name) {
 #define HMN_SIZE(record) if (strcmp(name, #record) == 0) return (uint32_t)sizeof(record)
+  HMN_SIZE(hmn_attention);
   HMN_SIZE(hmn_backend_info);
+  HMN_SIZE(hmn_cache);
   HMN_SIZE(hmn_context_options);
   HMN_SIZE(hmn_delta);
   HMN_SIZE(hmn_device);
   HMN_SIZE(hmn_diagnostic);
+  HMN_SIZE(hmn_episode);
   HMN_SIZE(hmn_error);
+  HMN_SIZE(hmn_metric);
+  HMN_SIZE(hmn_packing);
+  HMN_SIZE(hmn_peak);
   HMN_SIZE(hmn_pool);
   HMN_SIZE(hmn_process_memory);
+  HMN_SIZE(hmn_sampler_info);
+  HMN_SIZE(hmn_sampler_options);
   HMN_SIZE(hmn_snapshot_info);
   HMN_SIZE(hmn_snapshot_options);
+  HMN_SIZE(hmn_spill_info);
+  HMN_SIZE(hmn_spill_options);
+  HMN_SIZE(hmn_spill_sample);
   HMN_SIZE(hmn_system_memory);
+  HMN_SIZE(hmn_tag);
   HMN_SIZE(hmn_telemetry);
+  HMN_SIZE(hmn_tracker_info);
+  HMN_SIZE(hmn_tracker_options);
   HMN_SIZE(hmn_usage);
 #undef HMN_SIZE
   return 0;
 }
 
-SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint64_t backends_off,hmn_error *error){
+SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,hmn_error *error){
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
@@ -711,6 +886,7 @@ SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t st
     options.open_deadline_ms = open_deadline_ms;
     options.max_age_ms = max_age_ms;
     options.idle_close_ms = idle_close_ms;
+    options.rescan_ms = rescan_ms;
     options.backends_off = backends_off;
     hmn_context_create(&options, &made, error);
     return made;
@@ -720,6 +896,9 @@ SWIGINTERN void Context_set_path(Context *self,uint32_t path,char const *value,h
   }
 SWIGINTERN hmn_backend_info *Context_backend(Context *self,uint32_t backend,hmn_error *error){
     HMN_ASK(hmn_backend_info, hmn_context_backend(self, backend, out, error));
+  }
+SWIGINTERN char *Context_recording(Context *self,hmn_error *error){
+    HMN_TEXT(hmn_context_recording(self, buffer, capacity, &needed));
   }
 SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read(self, pid, fields, out, error));
@@ -749,6 +928,9 @@ SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t k
 SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
   }
+SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_error *error){
+    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, out, error));
+  }
 SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, out, error));
   }
@@ -765,6 +947,39 @@ SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collec
     options.deadline_ms = deadline_ms;
     hmn_snapshot_take(self, &options, &taken, error);
     return taken;
+  }
+SWIGINTERN Sampler *Context_sampler(Context *self,hmn_flags sampler_flags,uint32_t interval_ms,uint32_t process_interval_ms,uint32_t capacity,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
+    hmn_sampler_options options = {sizeof options};
+    hmn_snapshot_options what = {sizeof what};
+    hmn_sampler *made = NULL;
+    options.flags = sampler_flags;
+    options.interval_ms = interval_ms;
+    options.process_interval_ms = process_interval_ms;
+    options.capacity = capacity;
+    what.flags = flags;
+    what.collect = collect;
+    what.device_index = device_index;
+    what.pid = pid;
+    what.deadline_ms = deadline_ms;
+    hmn_sampler_create(self, &options, &what, &made, error);
+    return made;
+  }
+SWIGINTERN Tracker *Context_tracker(Context *self,uint32_t device_index,uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
+    hmn_tracker_options options = {sizeof options};
+    hmn_tracker *made = NULL;
+    options.limit_bytes = limit_bytes;
+    options.tag_capacity = tag_capacity;
+    hmn_tracker_create(self, device_index, &options, &made, error);
+    return made;
+  }
+SWIGINTERN Spill *Context_spill(Context *self,uint32_t device_index,uint32_t episode_capacity,uint64_t dedicated_threshold_bytes,uint64_t growth_bytes,hmn_error *error){
+    hmn_spill_options options = {sizeof options};
+    hmn_spill *made = NULL;
+    options.episode_capacity = episode_capacity;
+    options.dedicated_threshold_bytes = dedicated_threshold_bytes;
+    options.growth_bytes = growth_bytes;
+    hmn_spill_create(self, device_index, &options, &made, error);
+    return made;
   }
 SWIGINTERN hmn_snapshot_info *Snapshot_info(Snapshot *self,hmn_error *error){
     HMN_LOOK(hmn_snapshot_info, hmn_snapshot_read(self, out));
@@ -790,6 +1005,9 @@ SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t i,hmn_error *error){
 SWIGINTERN hmn_usage *Snapshot_usage(Snapshot *self,uint32_t i,hmn_error *error){
     HMN_LOOK(hmn_usage, hmn_snapshot_usage(self, i, out));
   }
+SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t i,hmn_error *error){
+    HMN_LOOK(hmn_metric, hmn_snapshot_metric(self, i, out));
+  }
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t i,hmn_error *error){
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, i, out));
   }
@@ -812,6 +1030,166 @@ SWIGINTERN char *Snapshot_before_after_lines(Snapshot *self,Snapshot const *befo
     HMN_TEXT(
         hmn_report_before_after(before, self, device_index, label, buffer, capacity, &needed));
   }
+SWIGINTERN void Sampler_start(Sampler *self,hmn_error *error){ hmn_sampler_start(self, error); }
+SWIGINTERN void Sampler_stop(Sampler *self,hmn_error *error){ hmn_sampler_stop(self, error); }
+SWIGINTERN Snapshot *Sampler_next(Sampler *self,uint32_t timeout_ms,hmn_error *error){
+    hmn_snapshot *pulled = NULL;
+    hmn_sampler_next(self, timeout_ms, &pulled, error);
+    return pulled;
+  }
+SWIGINTERN hmn_sampler_info *Sampler_info(Sampler *self,hmn_error *error){
+    HMN_LOOK(hmn_sampler_info, hmn_sampler_read(self, out));
+  }
+SWIGINTERN hmn_pool *Sampler_latest_pool(Sampler *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_pool, hmn_sampler_latest_pool(self, device_index, out));
+  }
+SWIGINTERN hmn_telemetry *Sampler_latest_telemetry(Sampler *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_telemetry, hmn_sampler_latest_telemetry(self, device_index, out));
+  }
+SWIGINTERN hmn_peak *Sampler_peak(Sampler *self,uint32_t device_index,uint32_t pid,hmn_error *error){
+    HMN_LOOK(hmn_peak, hmn_sampler_peak(self, device_index, pid, out));
+  }
+SWIGINTERN hmn_peak *Sampler_device_peak(Sampler *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_peak, hmn_sampler_peak_device(self, device_index, out));
+  }
+
+uint32_t dtype_from_name(const char *name, hmn_error *error) {
+  uint32_t dtype = 0;
+  hmn_dtype_from_name(name, &dtype, error);
+  return dtype;
+}
+uint64_t estimate_tensor(const hmn_u64 *list, uint32_t count, uint32_t dtype, hmn_error *error) {
+  uint64_t bytes = 0;
+  hmn_estimate_tensor(list, count, dtype, &bytes, error);
+  return bytes;
+}
+uint64_t estimate_packed(const hmn_u64 *list, uint32_t count, uint32_t dtype, uint32_t element_bits,
+                         uint32_t group_size, uint32_t group_bits, hmn_error *error) {
+  hmn_packing packing = {sizeof packing};
+  uint64_t bytes = 0;
+  packing.dtype = dtype;
+  packing.element_bits = element_bits;
+  packing.group_size = group_size;
+  packing.group_bits = group_bits;
+  hmn_estimate_packed(list, count, &packing, &bytes, error);
+  return bytes;
+}
+uint64_t estimate_attention(hmn_flags flags, uint32_t dtype, uint64_t batch, uint64_t heads, uint64_t kv_heads,
+                            uint64_t sequence, uint64_t head_dim, hmn_error *error) {
+  hmn_attention attention = {sizeof attention};
+  uint64_t bytes = 0;
+  attention.flags = flags;
+  attention.dtype = dtype;
+  attention.batch = batch;
+  attention.heads = heads;
+  attention.kv_heads = kv_heads;
+  attention.sequence = sequence;
+  attention.head_dim = head_dim;
+  hmn_estimate_attention(&attention, &bytes, error);
+  return bytes;
+}
+uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, uint32_t group_size,
+                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t key_dim,
+                        uint64_t value_dim, uint64_t window, uint64_t sinks, uint64_t latent_dim,
+                        uint64_t state_elements, uint64_t sequence, uint64_t sequences, hmn_error *error) {
+  hmn_cache cache = {sizeof cache};
+  uint64_t bytes = 0;
+  cache.kind = kind;
+  cache.dtype = dtype;
+  cache.element_bits = element_bits;
+  cache.group_size = group_size;
+  cache.group_bits = group_bits;
+  cache.layers = layers;
+  cache.kv_heads = kv_heads;
+  cache.key_dim = key_dim;
+  cache.value_dim = value_dim;
+  cache.window = window;
+  cache.sinks = sinks;
+  cache.latent_dim = latent_dim;
+  cache.state_elements = state_elements;
+  hmn_estimate_cache(&cache, sequence, sequences, &bytes, error);
+  return bytes;
+}
+uint64_t estimate_overhead(uint64_t bytes, uint32_t per_thousand, hmn_error *error) {
+  uint64_t more = 0;
+  hmn_estimate_overhead(bytes, per_thousand, &more, error);
+  return more;
+}
+uint64_t estimate_sum(const hmn_u64 *list, uint32_t count, hmn_error *error) {
+  uint64_t bytes = 0;
+  hmn_estimate_sum(list, count, &bytes, error);
+  return bytes;
+}
+
+SWIGINTERN Tracker *new_Tracker(uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
+    hmn_tracker_options options = {sizeof options};
+    hmn_tracker *made = NULL;
+    options.limit_bytes = limit_bytes;
+    options.tag_capacity = tag_capacity;
+    hmn_tracker_create(NULL, 0, &options, &made, error);
+    return made;
+  }
+SWIGINTERN void Tracker_allocate(Tracker *self,uint64_t bytes,uint32_t tag,hmn_error *error){
+    if (tag) hmn_tracker_allocate_tagged(self, tag, bytes, error);
+    else hmn_tracker_allocate(self, bytes, error);
+  }
+SWIGINTERN void Tracker_release(Tracker *self,uint64_t bytes,uint32_t tag,hmn_error *error){
+    if (tag) hmn_tracker_release_tagged(self, tag, bytes, error);
+    else hmn_tracker_release(self, bytes, error);
+  }
+SWIGINTERN uint32_t Tracker_would_fit(Tracker *self,uint64_t bytes,hmn_error *error){
+    const hmn_status status = hmn_tracker_would_fit(self, bytes, error);
+    if (status == HMN_E_LIMIT) error->status = HMN_OK;
+    return status == HMN_OK;
+  }
+SWIGINTERN void Tracker_set_limit(Tracker *self,uint64_t limit_bytes,hmn_error *error){
+    hmn_tracker_set_limit(self, limit_bytes, error);
+  }
+SWIGINTERN void Tracker_reset(Tracker *self,hmn_error *error){ hmn_tracker_reset(self, error); }
+SWIGINTERN uint32_t Tracker_tag(Tracker *self,char const *name,hmn_error *error){
+    uint32_t tag = 0;
+    hmn_tracker_tag(self, name, &tag, error);
+    return tag;
+  }
+SWIGINTERN hmn_tracker_info *Tracker_info(Tracker *self,hmn_error *error){
+    HMN_LOOK(hmn_tracker_info, hmn_tracker_read(self, out));
+  }
+SWIGINTERN hmn_tag *Tracker_read_tag(Tracker *self,uint32_t tag,hmn_error *error){
+    HMN_LOOK(hmn_tag, hmn_tracker_read_tag(self, tag, out));
+  }
+SWIGINTERN void Spill_observe(Spill *self,char const *label,hmn_error *error){ hmn_spill_observe(self, label, error); }
+SWIGINTERN void Spill_observe_snapshot(Spill *self,Snapshot const *snapshot,char const *label,hmn_error *error){
+    hmn_spill_observe_snapshot(self, snapshot, label, error);
+  }
+SWIGINTERN void Spill_feed(Spill *self,hmn_flags flags,uint64_t monotonic_ns,uint64_t dedicated_bytes,uint64_t shared_bytes,uint64_t limit_bytes,uint64_t evicted_bytes,char const *label,hmn_error *error){
+    hmn_spill_sample sample = {sizeof sample};
+    sample.flags = flags;
+    sample.monotonic_ns = monotonic_ns;
+    sample.dedicated_bytes = dedicated_bytes;
+    sample.shared_bytes = shared_bytes;
+    sample.limit_bytes = limit_bytes;
+    sample.evicted_bytes = evicted_bytes;
+    hmn_spill_feed(self, &sample, label, error);
+  }
+SWIGINTERN hmn_spill_info *Spill_info(Spill *self,hmn_error *error){
+    HMN_LOOK(hmn_spill_info, hmn_spill_read(self, out));
+  }
+SWIGINTERN hmn_episode *Spill_episode(Spill *self,uint64_t number,hmn_error *error){
+    HMN_LOOK(hmn_episode, hmn_spill_episode(self, number, out));
+  }
+
+/* Without a context: it is fed, or observes snapshots. */
+Spill *lone_spill(uint32_t device_index, uint32_t episode_capacity, uint64_t dedicated_threshold_bytes,
+                  uint64_t growth_bytes, hmn_error *error) {
+  hmn_spill_options options = {sizeof options};
+  hmn_spill *made = NULL;
+  options.episode_capacity = episode_capacity;
+  options.dedicated_threshold_bytes = dedicated_threshold_bytes;
+  options.growth_bytes = growth_bytes;
+  hmn_spill_create(NULL, device_index, &options, &made, error);
+  return made;
+}
+
 
 #ifdef __cplusplus
 extern "C" {
@@ -830,6 +1208,30 @@ SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_end_snapshot___(void * jar
 
   arg1 = (void *)jarg1;
   end_snapshot(arg1);
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_end_sampler___(void * jarg1) {
+  void *arg1 = (void *) 0 ;
+
+  arg1 = (void *)jarg1;
+  end_sampler(arg1);
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_end_tracker___(void * jarg1) {
+  void *arg1 = (void *) 0 ;
+
+  arg1 = (void *)jarg1;
+  end_tracker(arg1);
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_end_spill___(void * jarg1) {
+  void *arg1 = (void *) 0 ;
+
+  arg1 = (void *)jarg1;
+  end_spill(arg1);
 }
 
 
@@ -2121,6 +2523,146 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_telemetry_wind
 }
 
 
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_metric___(void * jarg1) {
+  hmn_metric *arg1 = (hmn_metric *) 0 ;
+
+  arg1 = (hmn_metric *)jarg1;
+  delete_hmn_metric(arg1);
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_metric_present_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_metric *arg1 = (hmn_metric *) 0 ;
+  hmn_flags result;
+
+  arg1 = (hmn_metric *)jarg1;
+  result = (hmn_flags) ((arg1)->present);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_metric_notes_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_metric *arg1 = (hmn_metric *) 0 ;
+  hmn_flags result;
+
+  arg1 = (hmn_metric *)jarg1;
+  result = (hmn_flags) ((arg1)->notes);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_metric_backend_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_metric *arg1 = (hmn_metric *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_metric *)jarg1;
+  result = (uint32_t) ((arg1)->backend);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_metric_device_index_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_metric *arg1 = (hmn_metric *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_metric *)jarg1;
+  result = (uint32_t) ((arg1)->device_index);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_metric_id_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_metric *arg1 = (hmn_metric *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_metric *)jarg1;
+  result = (uint32_t) ((arg1)->id);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_metric_instance_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_metric *arg1 = (hmn_metric *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_metric *)jarg1;
+  result = (uint32_t) ((arg1)->instance);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_metric_age_ns_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_metric *arg1 = (hmn_metric *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_metric *)jarg1;
+  result = (uint64_t) ((arg1)->age_ns);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_metric_pid_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_metric *arg1 = (hmn_metric *) 0 ;
+  hmn_opt_u32 *result = 0 ;
+
+  arg1 = (hmn_metric *)jarg1;
+  result = (hmn_opt_u32 *)hmn_metric_pid_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_metric_value_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_metric *arg1 = (hmn_metric *) 0 ;
+  hmn_opt_f64 *result = 0 ;
+
+  arg1 = (hmn_metric *)jarg1;
+  result = (hmn_opt_f64 *)hmn_metric_value_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_metric_count_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_metric *arg1 = (hmn_metric *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_metric *)jarg1;
+  result = (hmn_opt_u64 *)hmn_metric_count_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_metric_window_ns_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_metric *arg1 = (hmn_metric *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_metric *)jarg1;
+  result = (hmn_opt_u64 *)hmn_metric_window_ns_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
 SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_usage___(void * jarg1) {
   hmn_usage *arg1 = (hmn_usage *) 0 ;
 
@@ -2545,6 +3087,18 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot_info_
 }
 
 
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot_info_metric_count_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_snapshot_info *arg1 = (hmn_snapshot_info *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_snapshot_info *)jarg1;
+  result = (uint32_t) ((arg1)->metric_count);
+  jresult = result;
+  return jresult;
+}
+
+
 SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_snapshot_info_unix_time_ns_get___(void * jarg1) {
   unsigned long long jresult ;
   hmn_snapshot_info *arg1 = (hmn_snapshot_info *) 0 ;
@@ -2873,6 +3427,906 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_delta_energy_j
 }
 
 
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_sampler_info___(void * jarg1) {
+  hmn_sampler_info *arg1 = (hmn_sampler_info *) 0 ;
+
+  arg1 = (hmn_sampler_info *)jarg1;
+  delete_hmn_sampler_info(arg1);
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_sampler_info_present_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_sampler_info *arg1 = (hmn_sampler_info *) 0 ;
+  hmn_flags result;
+
+  arg1 = (hmn_sampler_info *)jarg1;
+  result = (hmn_flags) ((arg1)->present);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_sampler_info_notes_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_sampler_info *arg1 = (hmn_sampler_info *) 0 ;
+  hmn_flags result;
+
+  arg1 = (hmn_sampler_info *)jarg1;
+  result = (hmn_flags) ((arg1)->notes);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_sampler_info_state_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_sampler_info *arg1 = (hmn_sampler_info *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_sampler_info *)jarg1;
+  result = (uint32_t) ((arg1)->state);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_sampler_info_pending_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_sampler_info *arg1 = (hmn_sampler_info *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_sampler_info *)jarg1;
+  result = (uint32_t) ((arg1)->pending);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_sampler_info_taken_count_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_sampler_info *arg1 = (hmn_sampler_info *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_sampler_info *)jarg1;
+  result = (uint64_t) ((arg1)->taken_count);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_sampler_info_dropped_count_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_sampler_info *arg1 = (hmn_sampler_info *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_sampler_info *)jarg1;
+  result = (uint64_t) ((arg1)->dropped_count);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_sampler_info_late_count_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_sampler_info *arg1 = (hmn_sampler_info *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_sampler_info *)jarg1;
+  result = (uint64_t) ((arg1)->late_count);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_sampler_info_failed_count_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_sampler_info *arg1 = (hmn_sampler_info *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_sampler_info *)jarg1;
+  result = (uint64_t) ((arg1)->failed_count);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_sampler_info_last_status_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_sampler_info *arg1 = (hmn_sampler_info *) 0 ;
+  hmn_opt_i32 *result = 0 ;
+
+  arg1 = (hmn_sampler_info *)jarg1;
+  result = (hmn_opt_i32 *)hmn_sampler_info_last_status_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_sampler_info_last_monotonic_ns_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_sampler_info *arg1 = (hmn_sampler_info *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_sampler_info *)jarg1;
+  result = (hmn_opt_u64 *)hmn_sampler_info_last_monotonic_ns_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_peak___(void * jarg1) {
+  hmn_peak *arg1 = (hmn_peak *) 0 ;
+
+  arg1 = (hmn_peak *)jarg1;
+  delete_hmn_peak(arg1);
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_peak_present_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_peak *arg1 = (hmn_peak *) 0 ;
+  hmn_flags result;
+
+  arg1 = (hmn_peak *)jarg1;
+  result = (hmn_flags) ((arg1)->present);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_peak_notes_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_peak *arg1 = (hmn_peak *) 0 ;
+  hmn_flags result;
+
+  arg1 = (hmn_peak *)jarg1;
+  result = (hmn_flags) ((arg1)->notes);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_peak_backend_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_peak *arg1 = (hmn_peak *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_peak *)jarg1;
+  result = (uint32_t) ((arg1)->backend);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_peak_device_index_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_peak *arg1 = (hmn_peak *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_peak *)jarg1;
+  result = (uint32_t) ((arg1)->device_index);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_peak_pid_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_peak *arg1 = (hmn_peak *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_peak *)jarg1;
+  result = (uint32_t) ((arg1)->pid);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_peak_accounting_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_peak *arg1 = (hmn_peak *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_peak *)jarg1;
+  result = (uint32_t) ((arg1)->accounting);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_peak_used_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_peak *arg1 = (hmn_peak *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_peak *)jarg1;
+  result = (hmn_opt_u64 *)hmn_peak_used_bytes_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_peak_host_pool_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_peak *arg1 = (hmn_peak *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_peak *)jarg1;
+  result = (hmn_opt_u64 *)hmn_peak_host_pool_bytes_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_peak_host_resident_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_peak *arg1 = (hmn_peak *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_peak *)jarg1;
+  result = (hmn_opt_u64 *)hmn_peak_host_resident_bytes_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_peak_used_monotonic_ns_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_peak *arg1 = (hmn_peak *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_peak *)jarg1;
+  result = (hmn_opt_u64 *)hmn_peak_used_monotonic_ns_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_tracker_info___(void * jarg1) {
+  hmn_tracker_info *arg1 = (hmn_tracker_info *) 0 ;
+
+  arg1 = (hmn_tracker_info *)jarg1;
+  delete_hmn_tracker_info(arg1);
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_tracker_info_present_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_tracker_info *arg1 = (hmn_tracker_info *) 0 ;
+  hmn_flags result;
+
+  arg1 = (hmn_tracker_info *)jarg1;
+  result = (hmn_flags) ((arg1)->present);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_tracker_info_notes_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_tracker_info *arg1 = (hmn_tracker_info *) 0 ;
+  hmn_flags result;
+
+  arg1 = (hmn_tracker_info *)jarg1;
+  result = (hmn_flags) ((arg1)->notes);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_tracker_info_tag_count_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_tracker_info *arg1 = (hmn_tracker_info *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_tracker_info *)jarg1;
+  result = (uint32_t) ((arg1)->tag_count);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_tracker_info_allocated_bytes_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_tracker_info *arg1 = (hmn_tracker_info *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_tracker_info *)jarg1;
+  result = (uint64_t) ((arg1)->allocated_bytes);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_tracker_info_peak_bytes_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_tracker_info *arg1 = (hmn_tracker_info *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_tracker_info *)jarg1;
+  result = (uint64_t) ((arg1)->peak_bytes);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_tracker_info_refused_count_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_tracker_info *arg1 = (hmn_tracker_info *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_tracker_info *)jarg1;
+  result = (uint64_t) ((arg1)->refused_count);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_tracker_info_device_index_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_tracker_info *arg1 = (hmn_tracker_info *) 0 ;
+  hmn_opt_u32 *result = 0 ;
+
+  arg1 = (hmn_tracker_info *)jarg1;
+  result = (hmn_opt_u32 *)hmn_tracker_info_device_index_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_tracker_info_limit_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_tracker_info *arg1 = (hmn_tracker_info *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_tracker_info *)jarg1;
+  result = (hmn_opt_u64 *)hmn_tracker_info_limit_bytes_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_tag___(void * jarg1) {
+  hmn_tag *arg1 = (hmn_tag *) 0 ;
+
+  arg1 = (hmn_tag *)jarg1;
+  delete_hmn_tag(arg1);
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_tag_present_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_tag *arg1 = (hmn_tag *) 0 ;
+  hmn_flags result;
+
+  arg1 = (hmn_tag *)jarg1;
+  result = (hmn_flags) ((arg1)->present);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_tag_notes_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_tag *arg1 = (hmn_tag *) 0 ;
+  hmn_flags result;
+
+  arg1 = (hmn_tag *)jarg1;
+  result = (hmn_flags) ((arg1)->notes);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_tag_number_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_tag *arg1 = (hmn_tag *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_tag *)jarg1;
+  result = (uint32_t) ((arg1)->number);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_tag_allocated_bytes_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_tag *arg1 = (hmn_tag *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_tag *)jarg1;
+  result = (uint64_t) ((arg1)->allocated_bytes);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_tag_peak_bytes_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_tag *arg1 = (hmn_tag *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_tag *)jarg1;
+  result = (uint64_t) ((arg1)->peak_bytes);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_tag_name_get___(void * jarg1) {
+  void * jresult ;
+  hmn_tag *arg1 = (hmn_tag *) 0 ;
+  char *result = 0 ;
+
+  arg1 = (hmn_tag *)jarg1;
+  result = (char *)(char *) ((arg1)->name);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_spill_info___(void * jarg1) {
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  delete_hmn_spill_info(arg1);
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_present_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  hmn_flags result;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (hmn_flags) ((arg1)->present);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_notes_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  hmn_flags result;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (hmn_flags) ((arg1)->notes);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_backend_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (uint32_t) ((arg1)->backend);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_device_index_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  uint32_t result;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (uint32_t) ((arg1)->device_index);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_state_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  hmn_flags result;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (hmn_flags) ((arg1)->state);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_rules_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  hmn_flags result;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (hmn_flags) ((arg1)->rules);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_status_get___(void * jarg1) {
+  int jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  hmn_status result;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (hmn_status) ((arg1)->status);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_observation_count_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (uint64_t) ((arg1)->observation_count);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_skipped_count_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (uint64_t) ((arg1)->skipped_count);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_episode_count_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (uint64_t) ((arg1)->episode_count);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_first_episode_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (uint64_t) ((arg1)->first_episode);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_total_ns_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (uint64_t) ((arg1)->total_ns);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_message_get___(void * jarg1) {
+  void * jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  char *result = 0 ;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (char *)(char *) ((arg1)->message);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_limit_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (hmn_opt_u64 *)hmn_spill_info_limit_bytes_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_dedicated_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (hmn_opt_u64 *)hmn_spill_info_dedicated_bytes_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_shared_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (hmn_opt_u64 *)hmn_spill_info_shared_bytes_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_evicted_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (hmn_opt_u64 *)hmn_spill_info_evicted_bytes_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_peak_dedicated_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (hmn_opt_u64 *)hmn_spill_info_peak_dedicated_bytes_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_peak_shared_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (hmn_opt_u64 *)hmn_spill_info_peak_shared_bytes_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_peak_evicted_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (hmn_opt_u64 *)hmn_spill_info_peak_evicted_bytes_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_baseline_shared_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (hmn_opt_u64 *)hmn_spill_info_baseline_shared_bytes_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_baseline_evicted_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (hmn_opt_u64 *)hmn_spill_info_baseline_evicted_bytes_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_longest_ns_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (hmn_opt_u64 *)hmn_spill_info_longest_ns_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_longest_episode_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (hmn_opt_u64 *)hmn_spill_info_longest_episode_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_spill_info_first_label_get___(void * jarg1) {
+  void * jresult ;
+  hmn_spill_info *arg1 = (hmn_spill_info *) 0 ;
+  hmn_opt_text *result = 0 ;
+
+  arg1 = (hmn_spill_info *)jarg1;
+  result = (hmn_opt_text *)hmn_spill_info_first_label_get(arg1);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_delete_hmn_episode___(void * jarg1) {
+  hmn_episode *arg1 = (hmn_episode *) 0 ;
+
+  arg1 = (hmn_episode *)jarg1;
+  delete_hmn_episode(arg1);
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_episode_present_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_episode *arg1 = (hmn_episode *) 0 ;
+  hmn_flags result;
+
+  arg1 = (hmn_episode *)jarg1;
+  result = (hmn_flags) ((arg1)->present);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_episode_notes_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_episode *arg1 = (hmn_episode *) 0 ;
+  hmn_flags result;
+
+  arg1 = (hmn_episode *)jarg1;
+  result = (hmn_flags) ((arg1)->notes);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_episode_rules_get___(void * jarg1) {
+  unsigned int jresult ;
+  hmn_episode *arg1 = (hmn_episode *) 0 ;
+  hmn_flags result;
+
+  arg1 = (hmn_episode *)jarg1;
+  result = (hmn_flags) ((arg1)->rules);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_episode_number_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_episode *arg1 = (hmn_episode *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_episode *)jarg1;
+  result = (uint64_t) ((arg1)->number);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_episode_observation_count_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_episode *arg1 = (hmn_episode *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_episode *)jarg1;
+  result = (uint64_t) ((arg1)->observation_count);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_episode_peak_shared_bytes_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_episode *arg1 = (hmn_episode *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_episode *)jarg1;
+  result = (uint64_t) ((arg1)->peak_shared_bytes);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_episode_start_monotonic_ns_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_episode *arg1 = (hmn_episode *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_episode *)jarg1;
+  result = (uint64_t) ((arg1)->start_monotonic_ns);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_episode_duration_ns_get___(void * jarg1) {
+  unsigned long long jresult ;
+  hmn_episode *arg1 = (hmn_episode *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_episode *)jarg1;
+  result = (uint64_t) ((arg1)->duration_ns);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_episode_start_label_get___(void * jarg1) {
+  void * jresult ;
+  hmn_episode *arg1 = (hmn_episode *) 0 ;
+  char *result = 0 ;
+
+  arg1 = (hmn_episode *)jarg1;
+  result = (char *)(char *) ((arg1)->start_label);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_episode_peak_evicted_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_episode *arg1 = (hmn_episode *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_episode *)jarg1;
+  result = (hmn_opt_u64 *)hmn_episode_peak_evicted_bytes_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_episode_end_monotonic_ns_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_episode *arg1 = (hmn_episode *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_episode *)jarg1;
+  result = (hmn_opt_u64 *)hmn_episode_end_monotonic_ns_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_episode_end_label_get___(void * jarg1) {
+  void * jresult ;
+  hmn_episode *arg1 = (hmn_episode *) 0 ;
+  hmn_opt_text *result = 0 ;
+
+  arg1 = (hmn_episode *)jarg1;
+  result = (hmn_opt_text *)hmn_episode_end_label_get(arg1);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
 SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_version_number___() {
   unsigned int jresult ;
   uint32_t result;
@@ -2929,6 +4383,44 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_backend_name___(unsigned
 }
 
 
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_metric_name___(unsigned int jarg1) {
+  void * jresult ;
+  uint32_t arg1 ;
+  char *result = 0 ;
+
+  arg1 = (uint32_t)jarg1;
+  result = (char *)hmn_metric_name(arg1);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_metric_unit___(unsigned int jarg1) {
+  void * jresult ;
+  uint32_t arg1 ;
+  char *result = 0 ;
+
+  arg1 = (uint32_t)jarg1;
+  result = (char *)hmn_metric_unit(arg1);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_metric_instance_name___(unsigned int jarg1, unsigned int jarg2) {
+  void * jresult ;
+  uint32_t arg1 ;
+  uint32_t arg2 ;
+  char *result = 0 ;
+
+  arg1 = (uint32_t)jarg1;
+  arg2 = (uint32_t)jarg2;
+  result = (char *)hmn_metric_instance_name(arg1,arg2);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
 SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_format_bytes___(unsigned long long jarg1, hmn_error * jarg2) {
   void * jresult ;
   uint64_t arg1 ;
@@ -2956,7 +4448,7 @@ SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_size_of___(void * 
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_new_Context___(unsigned int jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned int jarg5, unsigned int jarg6, unsigned long long jarg7, hmn_error * jarg8) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_new_Context___(unsigned int jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned int jarg5, unsigned int jarg6, unsigned int jarg7, unsigned long long jarg8, hmn_error * jarg9) {
   void * jresult ;
   hmn_flags arg1 ;
   uint32_t arg2 ;
@@ -2964,8 +4456,9 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_new_Context___(unsigned 
   uint32_t arg4 ;
   uint32_t arg5 ;
   uint32_t arg6 ;
-  uint64_t arg7 ;
-  hmn_error *arg8 = (hmn_error *) 0 ;
+  uint32_t arg7 ;
+  uint64_t arg8 ;
+  hmn_error *arg9 = (hmn_error *) 0 ;
   Context *result = 0 ;
 
   arg1 = (hmn_flags)jarg1;
@@ -2974,9 +4467,10 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_new_Context___(unsigned 
   arg4 = (uint32_t)jarg4;
   arg5 = (uint32_t)jarg5;
   arg6 = (uint32_t)jarg6;
-  arg7 = (uint64_t)jarg7;
-  arg8 = jarg8;
-  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8);
+  arg7 = (uint32_t)jarg7;
+  arg8 = (uint64_t)jarg8;
+  arg9 = jarg9;
+  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9);
   jresult = (void *)result;
   return jresult;
 }
@@ -3008,6 +4502,21 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_backend___(void 
   arg3 = jarg3;
   result = (hmn_backend_info *)Context_backend(arg1,arg2,arg3);
   jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_recording___(void * jarg1, hmn_error * jarg2) {
+  void * jresult ;
+  Context *arg1 = (Context *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  char *result = 0 ;
+
+  arg1 = (Context *)jarg1;
+  arg2 = jarg2;
+  result = (char *)Context_recording(arg1,arg2);
+  jresult = (void *)result;
+
   return jresult;
 }
 
@@ -3142,6 +4651,26 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_telemetry___(voi
 }
 
 
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_metric___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, hmn_error * jarg5) {
+  void * jresult ;
+  Context *arg1 = (Context *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_metric *result = 0 ;
+
+  arg1 = (Context *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = (uint32_t)jarg3;
+  arg4 = (uint32_t)jarg4;
+  arg5 = jarg5;
+  result = (hmn_metric *)Context_metric(arg1,arg2,arg3,arg4,arg5);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
 SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_usage___(void * jarg1, unsigned int jarg2, unsigned int jarg3, hmn_error * jarg4) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
@@ -3195,6 +4724,80 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_take___(void * j
   arg6 = (uint32_t)jarg6;
   arg7 = jarg7;
   result = (Snapshot *)Context_take(arg1,arg2,arg3,arg4,arg5,arg6,arg7);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_sampler___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned int jarg5, unsigned int jarg6, unsigned int jarg7, unsigned int jarg8, unsigned int jarg9, unsigned int jarg10, hmn_error * jarg11) {
+  void * jresult ;
+  Context *arg1 = (Context *) 0 ;
+  hmn_flags arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  uint32_t arg5 ;
+  hmn_flags arg6 ;
+  hmn_flags arg7 ;
+  uint32_t arg8 ;
+  uint32_t arg9 ;
+  uint32_t arg10 ;
+  hmn_error *arg11 = (hmn_error *) 0 ;
+  Sampler *result = 0 ;
+
+  arg1 = (Context *)jarg1;
+  arg2 = (hmn_flags)jarg2;
+  arg3 = (uint32_t)jarg3;
+  arg4 = (uint32_t)jarg4;
+  arg5 = (uint32_t)jarg5;
+  arg6 = (hmn_flags)jarg6;
+  arg7 = (hmn_flags)jarg7;
+  arg8 = (uint32_t)jarg8;
+  arg9 = (uint32_t)jarg9;
+  arg10 = (uint32_t)jarg10;
+  arg11 = jarg11;
+  result = (Sampler *)Context_sampler(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_tracker___(void * jarg1, unsigned int jarg2, unsigned long long jarg3, unsigned int jarg4, hmn_error * jarg5) {
+  void * jresult ;
+  Context *arg1 = (Context *) 0 ;
+  uint32_t arg2 ;
+  uint64_t arg3 ;
+  uint32_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  Tracker *result = 0 ;
+
+  arg1 = (Context *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = (uint64_t)jarg3;
+  arg4 = (uint32_t)jarg4;
+  arg5 = jarg5;
+  result = (Tracker *)Context_tracker(arg1,arg2,arg3,arg4,arg5);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_spill___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned long long jarg4, unsigned long long jarg5, hmn_error * jarg6) {
+  void * jresult ;
+  Context *arg1 = (Context *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
+  Spill *result = 0 ;
+
+  arg1 = (Context *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = (uint32_t)jarg3;
+  arg4 = (uint64_t)jarg4;
+  arg5 = (uint64_t)jarg5;
+  arg6 = jarg6;
+  result = (Spill *)Context_spill(arg1,arg2,arg3,arg4,arg5,arg6);
   jresult = (void *)result;
   return jresult;
 }
@@ -3317,6 +4920,22 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_usage___(void *
   arg2 = (uint32_t)jarg2;
   arg3 = jarg3;
   result = (hmn_usage *)Snapshot_usage(arg1,arg2,arg3);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_metric___(void * jarg1, unsigned int jarg2, hmn_error * jarg3) {
+  void * jresult ;
+  Snapshot *arg1 = (Snapshot *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_metric *result = 0 ;
+
+  arg1 = (Snapshot *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = jarg3;
+  result = (hmn_metric *)Snapshot_metric(arg1,arg2,arg3);
   jresult = (void *)result;
   return jresult;
 }
@@ -3447,6 +5066,530 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_before_after_li
   result = (char *)Snapshot_before_after_lines(arg1,(Snapshot const *)arg2,arg3,(char const *)arg4,arg5);
   jresult = (void *)result;
 
+  return jresult;
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_Sampler_start___(void * jarg1, hmn_error * jarg2) {
+  Sampler *arg1 = (Sampler *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+
+  arg1 = (Sampler *)jarg1;
+  arg2 = jarg2;
+  Sampler_start(arg1,arg2);
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_Sampler_stop___(void * jarg1, hmn_error * jarg2) {
+  Sampler *arg1 = (Sampler *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+
+  arg1 = (Sampler *)jarg1;
+  arg2 = jarg2;
+  Sampler_stop(arg1,arg2);
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Sampler_next___(void * jarg1, unsigned int jarg2, hmn_error * jarg3) {
+  void * jresult ;
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  Snapshot *result = 0 ;
+
+  arg1 = (Sampler *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = jarg3;
+  result = (Snapshot *)Sampler_next(arg1,arg2,arg3);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Sampler_info___(void * jarg1, hmn_error * jarg2) {
+  void * jresult ;
+  Sampler *arg1 = (Sampler *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_sampler_info *result = 0 ;
+
+  arg1 = (Sampler *)jarg1;
+  arg2 = jarg2;
+  result = (hmn_sampler_info *)Sampler_info(arg1,arg2);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Sampler_latest_pool___(void * jarg1, unsigned int jarg2, hmn_error * jarg3) {
+  void * jresult ;
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_pool *result = 0 ;
+
+  arg1 = (Sampler *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = jarg3;
+  result = (hmn_pool *)Sampler_latest_pool(arg1,arg2,arg3);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Sampler_latest_telemetry___(void * jarg1, unsigned int jarg2, hmn_error * jarg3) {
+  void * jresult ;
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_telemetry *result = 0 ;
+
+  arg1 = (Sampler *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = jarg3;
+  result = (hmn_telemetry *)Sampler_latest_telemetry(arg1,arg2,arg3);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Sampler_peak___(void * jarg1, unsigned int jarg2, unsigned int jarg3, hmn_error * jarg4) {
+  void * jresult ;
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_peak *result = 0 ;
+
+  arg1 = (Sampler *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = (uint32_t)jarg3;
+  arg4 = jarg4;
+  result = (hmn_peak *)Sampler_peak(arg1,arg2,arg3,arg4);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Sampler_device_peak___(void * jarg1, unsigned int jarg2, hmn_error * jarg3) {
+  void * jresult ;
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_peak *result = 0 ;
+
+  arg1 = (Sampler *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = jarg3;
+  result = (hmn_peak *)Sampler_device_peak(arg1,arg2,arg3);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_dtype_bits___(unsigned int jarg1) {
+  unsigned int jresult ;
+  uint32_t arg1 ;
+  uint32_t result;
+
+  arg1 = (uint32_t)jarg1;
+  result = (uint32_t)hmn_dtype_bits(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_dtype_name___(unsigned int jarg1) {
+  void * jresult ;
+  uint32_t arg1 ;
+  char *result = 0 ;
+
+  arg1 = (uint32_t)jarg1;
+  result = (char *)hmn_dtype_name(arg1);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_dtype_from_name___(void * jarg1, hmn_error * jarg2) {
+  unsigned int jresult ;
+  char *arg1 = (char *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  uint32_t result;
+
+  arg1 = (char *)jarg1;
+  arg2 = jarg2;
+  result = (uint32_t)dtype_from_name((char const *)arg1,arg2);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_estimate_tensor___(void * jarg1, unsigned int jarg2, unsigned int jarg3, hmn_error * jarg4) {
+  unsigned long long jresult ;
+  hmn_u64 *arg1 = (hmn_u64 *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_u64 *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = (uint32_t)jarg3;
+  arg4 = jarg4;
+  result = (uint64_t)estimate_tensor((hmn_u64 const *)arg1,arg2,arg3,arg4);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_estimate_packed___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned int jarg5, unsigned int jarg6, hmn_error * jarg7) {
+  unsigned long long jresult ;
+  hmn_u64 *arg1 = (hmn_u64 *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  uint32_t arg5 ;
+  uint32_t arg6 ;
+  hmn_error *arg7 = (hmn_error *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_u64 *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = (uint32_t)jarg3;
+  arg4 = (uint32_t)jarg4;
+  arg5 = (uint32_t)jarg5;
+  arg6 = (uint32_t)jarg6;
+  arg7 = jarg7;
+  result = (uint64_t)estimate_packed((hmn_u64 const *)arg1,arg2,arg3,arg4,arg5,arg6,arg7);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_estimate_attention___(unsigned int jarg1, unsigned int jarg2, unsigned long long jarg3, unsigned long long jarg4, unsigned long long jarg5, unsigned long long jarg6, unsigned long long jarg7, hmn_error * jarg8) {
+  unsigned long long jresult ;
+  hmn_flags arg1 ;
+  uint32_t arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  hmn_error *arg8 = (hmn_error *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_flags)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = (uint64_t)jarg3;
+  arg4 = (uint64_t)jarg4;
+  arg5 = (uint64_t)jarg5;
+  arg6 = (uint64_t)jarg6;
+  arg7 = (uint64_t)jarg7;
+  arg8 = jarg8;
+  result = (uint64_t)estimate_attention(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_estimate_cache___(unsigned int jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, unsigned int jarg5, unsigned long long jarg6, unsigned long long jarg7, unsigned long long jarg8, unsigned long long jarg9, unsigned long long jarg10, unsigned long long jarg11, unsigned long long jarg12, unsigned long long jarg13, unsigned long long jarg14, unsigned long long jarg15, hmn_error * jarg16) {
+  unsigned long long jresult ;
+  uint32_t arg1 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  uint32_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  uint64_t arg8 ;
+  uint64_t arg9 ;
+  uint64_t arg10 ;
+  uint64_t arg11 ;
+  uint64_t arg12 ;
+  uint64_t arg13 ;
+  uint64_t arg14 ;
+  uint64_t arg15 ;
+  hmn_error *arg16 = (hmn_error *) 0 ;
+  uint64_t result;
+
+  arg1 = (uint32_t)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = (uint32_t)jarg3;
+  arg4 = (uint32_t)jarg4;
+  arg5 = (uint32_t)jarg5;
+  arg6 = (uint64_t)jarg6;
+  arg7 = (uint64_t)jarg7;
+  arg8 = (uint64_t)jarg8;
+  arg9 = (uint64_t)jarg9;
+  arg10 = (uint64_t)jarg10;
+  arg11 = (uint64_t)jarg11;
+  arg12 = (uint64_t)jarg12;
+  arg13 = (uint64_t)jarg13;
+  arg14 = (uint64_t)jarg14;
+  arg15 = (uint64_t)jarg15;
+  arg16 = jarg16;
+  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15,arg16);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_estimate_overhead___(unsigned long long jarg1, unsigned int jarg2, hmn_error * jarg3) {
+  unsigned long long jresult ;
+  uint64_t arg1 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  uint64_t result;
+
+  arg1 = (uint64_t)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = jarg3;
+  result = (uint64_t)estimate_overhead(arg1,arg2,arg3);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT unsigned long long SWIGSTDCALL CSharp_HypomnesisfInterop_estimate_sum___(void * jarg1, unsigned int jarg2, hmn_error * jarg3) {
+  unsigned long long jresult ;
+  hmn_u64 *arg1 = (hmn_u64 *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  uint64_t result;
+
+  arg1 = (hmn_u64 *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = jarg3;
+  result = (uint64_t)estimate_sum((hmn_u64 const *)arg1,arg2,arg3);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_new_Tracker___(unsigned long long jarg1, unsigned int jarg2, hmn_error * jarg3) {
+  void * jresult ;
+  uint64_t arg1 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  Tracker *result = 0 ;
+
+  arg1 = (uint64_t)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = jarg3;
+  result = (Tracker *)new_Tracker(arg1,arg2,arg3);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_Tracker_allocate___(void * jarg1, unsigned long long jarg2, unsigned int jarg3, hmn_error * jarg4) {
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint64_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+
+  arg1 = (Tracker *)jarg1;
+  arg2 = (uint64_t)jarg2;
+  arg3 = (uint32_t)jarg3;
+  arg4 = jarg4;
+  Tracker_allocate(arg1,arg2,arg3,arg4);
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_Tracker_release___(void * jarg1, unsigned long long jarg2, unsigned int jarg3, hmn_error * jarg4) {
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint64_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+
+  arg1 = (Tracker *)jarg1;
+  arg2 = (uint64_t)jarg2;
+  arg3 = (uint32_t)jarg3;
+  arg4 = jarg4;
+  Tracker_release(arg1,arg2,arg3,arg4);
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_Tracker_would_fit___(void * jarg1, unsigned long long jarg2, hmn_error * jarg3) {
+  unsigned int jresult ;
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint64_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  uint32_t result;
+
+  arg1 = (Tracker *)jarg1;
+  arg2 = (uint64_t)jarg2;
+  arg3 = jarg3;
+  result = (uint32_t)Tracker_would_fit(arg1,arg2,arg3);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_Tracker_set_limit___(void * jarg1, unsigned long long jarg2, hmn_error * jarg3) {
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint64_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+
+  arg1 = (Tracker *)jarg1;
+  arg2 = (uint64_t)jarg2;
+  arg3 = jarg3;
+  Tracker_set_limit(arg1,arg2,arg3);
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_Tracker_reset___(void * jarg1, hmn_error * jarg2) {
+  Tracker *arg1 = (Tracker *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+
+  arg1 = (Tracker *)jarg1;
+  arg2 = jarg2;
+  Tracker_reset(arg1,arg2);
+}
+
+
+SWIGEXPORT unsigned int SWIGSTDCALL CSharp_HypomnesisfInterop_Tracker_tag___(void * jarg1, void * jarg2, hmn_error * jarg3) {
+  unsigned int jresult ;
+  Tracker *arg1 = (Tracker *) 0 ;
+  char *arg2 = (char *) 0 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  uint32_t result;
+
+  arg1 = (Tracker *)jarg1;
+  arg2 = (char *)jarg2;
+  arg3 = jarg3;
+  result = (uint32_t)Tracker_tag(arg1,(char const *)arg2,arg3);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Tracker_info___(void * jarg1, hmn_error * jarg2) {
+  void * jresult ;
+  Tracker *arg1 = (Tracker *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_tracker_info *result = 0 ;
+
+  arg1 = (Tracker *)jarg1;
+  arg2 = jarg2;
+  result = (hmn_tracker_info *)Tracker_info(arg1,arg2);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Tracker_read_tag___(void * jarg1, unsigned int jarg2, hmn_error * jarg3) {
+  void * jresult ;
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_tag *result = 0 ;
+
+  arg1 = (Tracker *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = jarg3;
+  result = (hmn_tag *)Tracker_read_tag(arg1,arg2,arg3);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_Spill_observe___(void * jarg1, void * jarg2, hmn_error * jarg3) {
+  Spill *arg1 = (Spill *) 0 ;
+  char *arg2 = (char *) 0 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+
+  arg1 = (Spill *)jarg1;
+  arg2 = (char *)jarg2;
+  arg3 = jarg3;
+  Spill_observe(arg1,(char const *)arg2,arg3);
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_Spill_observe_snapshot___(void * jarg1, void * jarg2, void * jarg3, hmn_error * jarg4) {
+  Spill *arg1 = (Spill *) 0 ;
+  Snapshot *arg2 = (Snapshot *) 0 ;
+  char *arg3 = (char *) 0 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+
+  arg1 = (Spill *)jarg1;
+  arg2 = (Snapshot *)jarg2;
+  arg3 = (char *)jarg3;
+  arg4 = jarg4;
+  Spill_observe_snapshot(arg1,(Snapshot const *)arg2,(char const *)arg3,arg4);
+}
+
+
+SWIGEXPORT void SWIGSTDCALL CSharp_HypomnesisfInterop_Spill_feed___(void * jarg1, unsigned int jarg2, unsigned long long jarg3, unsigned long long jarg4, unsigned long long jarg5, unsigned long long jarg6, unsigned long long jarg7, void * jarg8, hmn_error * jarg9) {
+  Spill *arg1 = (Spill *) 0 ;
+  hmn_flags arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  char *arg8 = (char *) 0 ;
+  hmn_error *arg9 = (hmn_error *) 0 ;
+
+  arg1 = (Spill *)jarg1;
+  arg2 = (hmn_flags)jarg2;
+  arg3 = (uint64_t)jarg3;
+  arg4 = (uint64_t)jarg4;
+  arg5 = (uint64_t)jarg5;
+  arg6 = (uint64_t)jarg6;
+  arg7 = (uint64_t)jarg7;
+  arg8 = (char *)jarg8;
+  arg9 = jarg9;
+  Spill_feed(arg1,arg2,arg3,arg4,arg5,arg6,arg7,(char const *)arg8,arg9);
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Spill_info___(void * jarg1, hmn_error * jarg2) {
+  void * jresult ;
+  Spill *arg1 = (Spill *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_spill_info *result = 0 ;
+
+  arg1 = (Spill *)jarg1;
+  arg2 = jarg2;
+  result = (hmn_spill_info *)Spill_info(arg1,arg2);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Spill_episode___(void * jarg1, unsigned long long jarg2, hmn_error * jarg3) {
+  void * jresult ;
+  Spill *arg1 = (Spill *) 0 ;
+  uint64_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_episode *result = 0 ;
+
+  arg1 = (Spill *)jarg1;
+  arg2 = (uint64_t)jarg2;
+  arg3 = jarg3;
+  result = (hmn_episode *)Spill_episode(arg1,arg2,arg3);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_lone_spill___(unsigned int jarg1, unsigned int jarg2, unsigned long long jarg3, unsigned long long jarg4, hmn_error * jarg5) {
+  void * jresult ;
+  uint32_t arg1 ;
+  uint32_t arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  Spill *result = 0 ;
+
+  arg1 = (uint32_t)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = (uint64_t)jarg3;
+  arg4 = (uint64_t)jarg4;
+  arg5 = jarg5;
+  result = (Spill *)lone_spill(arg1,arg2,arg3,arg4,arg5);
+  jresult = (void *)result;
   return jresult;
 }
 

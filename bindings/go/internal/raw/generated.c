@@ -185,6 +185,12 @@ static void* Swig_malloc(int c) {
 /* Methods of these names cannot be taken for the library's functions. */
 typedef hmn_context Context;
 typedef hmn_snapshot Snapshot;
+typedef hmn_sampler Sampler;
+typedef hmn_tracker Tracker;
+typedef hmn_spill Spill;
+
+/* A number of a list: uint64_t as C has it, which SWIG takes for unsigned long long. */
+typedef uint64_t hmn_u64;
 
 /* Pointers to a present value, NULL when it is absent. */
 typedef uint64_t hmn_opt_u64;
@@ -216,6 +222,16 @@ static char *hmn_buffer(uint32_t size, hmn_error *error) {
   char *buffer = (char *)malloc(size);
   if (!buffer) hmn_refuse(error, HMN_E_NO_MEMORY, "out of memory");
   return buffer;
+}
+
+/* Methods of Context come in front of what their own file says. */
+static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedicated_threshold_bytes,
+                                      uint64_t growth_bytes) {
+  hmn_spill_options options = {sizeof options};
+  options.episode_capacity = episode_capacity;
+  options.dedicated_threshold_bytes = dedicated_threshold_bytes;
+  options.growth_bytes = growth_bytes;
+  return options;
 }
 
 /* Fills `out` by CALL, which gives a status and reports to `error` itself. */
@@ -566,6 +582,26 @@ static const hmn_opt_u64 *hmn_telemetry_window_ns_get(hmn_telemetry *self) {
 }
 
 
+static const hmn_opt_u32 *hmn_metric_pid_get(hmn_metric *self) {
+  return self->present & HMN_METRIC_HAS_PID ? HMN_FIRST_u32(self->pid) : NULL;
+}
+
+
+static const hmn_opt_f64 *hmn_metric_value_get(hmn_metric *self) {
+  return self->present & HMN_METRIC_HAS_VALUE ? HMN_FIRST_f64(self->value) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_metric_count_get(hmn_metric *self) {
+  return self->present & HMN_METRIC_HAS_COUNT ? HMN_FIRST_u64(self->count) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_metric_window_ns_get(hmn_metric *self) {
+  return self->present & HMN_METRIC_HAS_WINDOW ? HMN_FIRST_u64(self->window_ns) : NULL;
+}
+
+
 static const hmn_opt_u32 *hmn_usage_kinds_get(hmn_usage *self) {
   return self->present & HMN_USAGE_HAS_KINDS ? HMN_FIRST_u32(self->kinds) : NULL;
 }
@@ -691,30 +727,159 @@ static const hmn_opt_f64 *hmn_delta_energy_joules_get(hmn_delta *self) {
 }
 
 
+static const hmn_opt_i32 *hmn_sampler_info_last_status_get(hmn_sampler_info *self) {
+  return self->present & HMN_SAMPLER_INFO_HAS_LAST ? HMN_FIRST_i32(self->last_status) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_sampler_info_last_monotonic_ns_get(hmn_sampler_info *self) {
+  return self->present & HMN_SAMPLER_INFO_HAS_LAST ? HMN_FIRST_u64(self->last_monotonic_ns) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_peak_used_bytes_get(hmn_peak *self) {
+  return self->present & HMN_PEAK_HAS_USED ? HMN_FIRST_u64(self->used_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_peak_host_pool_bytes_get(hmn_peak *self) {
+  return self->present & HMN_PEAK_HAS_HOST_POOL ? HMN_FIRST_u64(self->host_pool_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_peak_host_resident_bytes_get(hmn_peak *self) {
+  return self->present & HMN_PEAK_HAS_HOST_RESIDENT ? HMN_FIRST_u64(self->host_resident_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_peak_used_monotonic_ns_get(hmn_peak *self) {
+  return self->present & HMN_PEAK_HAS_USED ? HMN_FIRST_u64(self->used_monotonic_ns) : NULL;
+}
+
+
+static const hmn_opt_u32 *hmn_tracker_info_device_index_get(hmn_tracker_info *self) {
+  return self->present & HMN_TRACKER_INFO_HAS_DEVICE ? HMN_FIRST_u32(self->device_index) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_tracker_info_limit_bytes_get(hmn_tracker_info *self) {
+  return self->present & HMN_TRACKER_INFO_HAS_LIMIT ? HMN_FIRST_u64(self->limit_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_limit_bytes_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_LIMIT ? HMN_FIRST_u64(self->limit_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_dedicated_bytes_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_OBSERVED ? HMN_FIRST_u64(self->dedicated_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_shared_bytes_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_OBSERVED ? HMN_FIRST_u64(self->shared_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_evicted_bytes_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_EVICTED ? HMN_FIRST_u64(self->evicted_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_peak_dedicated_bytes_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_OBSERVED ? HMN_FIRST_u64(self->peak_dedicated_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_peak_shared_bytes_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_OBSERVED ? HMN_FIRST_u64(self->peak_shared_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_peak_evicted_bytes_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_PEAK_EVICTED ? HMN_FIRST_u64(self->peak_evicted_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_baseline_shared_bytes_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_OBSERVED ? HMN_FIRST_u64(self->baseline_shared_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_baseline_evicted_bytes_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_PEAK_EVICTED ? HMN_FIRST_u64(self->baseline_evicted_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_longest_ns_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_EPISODE ? HMN_FIRST_u64(self->longest_ns) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_spill_info_longest_episode_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_EPISODE ? HMN_FIRST_u64(self->longest_episode) : NULL;
+}
+
+
+static const hmn_opt_text *hmn_spill_info_first_label_get(hmn_spill_info *self) {
+  return self->present & HMN_SPILL_INFO_HAS_EPISODE ? HMN_FIRST_text(self->first_label) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_episode_peak_evicted_bytes_get(hmn_episode *self) {
+  return self->present & HMN_EPISODE_HAS_PEAK_EVICTED ? HMN_FIRST_u64(self->peak_evicted_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_episode_end_monotonic_ns_get(hmn_episode *self) {
+  return self->present & HMN_EPISODE_HAS_END ? HMN_FIRST_u64(self->end_monotonic_ns) : NULL;
+}
+
+
+static const hmn_opt_text *hmn_episode_end_label_get(hmn_episode *self) {
+  return self->present & HMN_EPISODE_HAS_END ? HMN_FIRST_text(self->end_label) : NULL;
+}
+
+
 char *format_bytes(uint64_t bytes, hmn_error *error) {
   HMN_TEXT(hmn_format_bytes(bytes, buffer, capacity, &needed));
 }
 /* The size of a struct as this library was compiled, 0 for a name that it does not know. */
 uint32_t size_of(const char *name) {
 #define HMN_SIZE(record) if (strcmp(name, #record) == 0) return (uint32_t)sizeof(record)
+  HMN_SIZE(hmn_attention);
   HMN_SIZE(hmn_backend_info);
+  HMN_SIZE(hmn_cache);
   HMN_SIZE(hmn_context_options);
   HMN_SIZE(hmn_delta);
   HMN_SIZE(hmn_device);
   HMN_SIZE(hmn_diagnostic);
+  HMN_SIZE(hmn_episode);
   HMN_SIZE(hmn_error);
+  HMN_SIZE(hmn_metric);
+  HMN_SIZE(hmn_packing);
+  HMN_SIZE(hmn_peak);
   HMN_SIZE(hmn_pool);
   HMN_SIZE(hmn_process_memory);
+  HMN_SIZE(hmn_sampler_info);
+  HMN_SIZE(hmn_sampler_options);
   HMN_SIZE(hmn_snapshot_info);
   HMN_SIZE(hmn_snapshot_options);
+  HMN_SIZE(hmn_spill_info);
+  HMN_SIZE(hmn_spill_options);
+  HMN_SIZE(hmn_spill_sample);
   HMN_SIZE(hmn_system_memory);
+  HMN_SIZE(hmn_tag);
   HMN_SIZE(hmn_telemetry);
+  HMN_SIZE(hmn_tracker_info);
+  HMN_SIZE(hmn_tracker_options);
   HMN_SIZE(hmn_usage);
 #undef HMN_SIZE
   return 0;
 }
 
-SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint64_t backends_off,hmn_error *error){
+SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t stale_ms,uint32_t open_deadline_ms,uint32_t max_age_ms,uint32_t idle_close_ms,uint32_t rescan_ms,uint64_t backends_off,hmn_error *error){
     hmn_context_options options = {sizeof options};
     hmn_context *made = NULL;
     options.flags = flags;
@@ -723,6 +888,7 @@ SWIGINTERN Context *new_Context(hmn_flags flags,uint32_t deadline_ms,uint32_t st
     options.open_deadline_ms = open_deadline_ms;
     options.max_age_ms = max_age_ms;
     options.idle_close_ms = idle_close_ms;
+    options.rescan_ms = rescan_ms;
     options.backends_off = backends_off;
     hmn_context_create(&options, &made, error);
     return made;
@@ -733,6 +899,9 @@ SWIGINTERN void Context_set_path(Context *self,uint32_t path,char const *value,h
   }
 SWIGINTERN hmn_backend_info *Context_backend(Context *self,uint32_t backend,hmn_error *error){
     HMN_ASK(hmn_backend_info, hmn_context_backend(self, backend, out, error));
+  }
+SWIGINTERN char *Context_recording(Context *self,hmn_error *error){
+    HMN_TEXT(hmn_context_recording(self, buffer, capacity, &needed));
   }
 SWIGINTERN hmn_process_memory *Context_process_memory(Context *self,uint32_t pid,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_process_memory, hmn_process_memory_read(self, pid, fields, out, error));
@@ -762,6 +931,9 @@ SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t k
 SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
   }
+SWIGINTERN hmn_metric *Context_metric(Context *self,uint32_t device_index,uint32_t metric,uint32_t instance,hmn_error *error){
+    HMN_ASK(hmn_metric, hmn_metric_read(self, device_index, metric, instance, out, error));
+  }
 SWIGINTERN hmn_usage *Context_usage(Context *self,uint32_t device_index,uint32_t pid,hmn_error *error){
     HMN_ASK(hmn_usage, hmn_usage_read(self, device_index, pid, out, error));
   }
@@ -778,6 +950,39 @@ SWIGINTERN Snapshot *Context_take(Context *self,hmn_flags flags,hmn_flags collec
     options.deadline_ms = deadline_ms;
     hmn_snapshot_take(self, &options, &taken, error);
     return taken;
+  }
+SWIGINTERN Sampler *Context_sampler(Context *self,hmn_flags sampler_flags,uint32_t interval_ms,uint32_t process_interval_ms,uint32_t capacity,hmn_flags flags,hmn_flags collect,uint32_t device_index,uint32_t pid,uint32_t deadline_ms,hmn_error *error){
+    hmn_sampler_options options = {sizeof options};
+    hmn_snapshot_options what = {sizeof what};
+    hmn_sampler *made = NULL;
+    options.flags = sampler_flags;
+    options.interval_ms = interval_ms;
+    options.process_interval_ms = process_interval_ms;
+    options.capacity = capacity;
+    what.flags = flags;
+    what.collect = collect;
+    what.device_index = device_index;
+    what.pid = pid;
+    what.deadline_ms = deadline_ms;
+    hmn_sampler_create(self, &options, &what, &made, error);
+    return made;
+  }
+SWIGINTERN Tracker *Context_tracker(Context *self,uint32_t device_index,uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
+    hmn_tracker_options options = {sizeof options};
+    hmn_tracker *made = NULL;
+    options.limit_bytes = limit_bytes;
+    options.tag_capacity = tag_capacity;
+    hmn_tracker_create(self, device_index, &options, &made, error);
+    return made;
+  }
+SWIGINTERN Spill *Context_spill(Context *self,uint32_t device_index,uint32_t episode_capacity,uint64_t dedicated_threshold_bytes,uint64_t growth_bytes,hmn_error *error){
+    hmn_spill_options options = {sizeof options};
+    hmn_spill *made = NULL;
+    options.episode_capacity = episode_capacity;
+    options.dedicated_threshold_bytes = dedicated_threshold_bytes;
+    options.growth_bytes = growth_bytes;
+    hmn_spill_create(self, device_index, &options, &made, error);
+    return made;
   }
 SWIGINTERN void Snapshot_devices(Snapshot *self,hmn_device *first,uint32_t count,hmn_error *error){
     const uint32_t size = count ? first->struct_size : 0;
@@ -839,6 +1044,18 @@ SWIGINTERN void Snapshot_usages(Snapshot *self,hmn_usage *first,uint32_t count,h
       else hmn_told(error, status);
     }
   }
+SWIGINTERN void Snapshot_metrics(Snapshot *self,hmn_metric *first,uint32_t count,hmn_error *error){
+    const uint32_t size = count ? first->struct_size : 0;
+    uint32_t i;
+    for (i = 0; i < count && error->status == HMN_OK; i++) {
+      hmn_metric *out = (hmn_metric *)((char *)first + (size_t)i * size);
+      hmn_status status;
+      out->struct_size = size;
+      status = hmn_snapshot_metric(self, i, out);
+      if (status == HMN_E_EMPTY) out->struct_size = 0;
+      else hmn_told(error, status);
+    }
+  }
 SWIGINTERN void Snapshot_diagnostics(Snapshot *self,hmn_diagnostic *first,uint32_t count,hmn_error *error){
     const uint32_t size = count ? first->struct_size : 0;
     uint32_t i;
@@ -889,6 +1106,9 @@ SWIGINTERN hmn_pool *Snapshot_pool(Snapshot *self,uint32_t i,hmn_error *error){
 SWIGINTERN hmn_usage *Snapshot_usage(Snapshot *self,uint32_t i,hmn_error *error){
     HMN_LOOK(hmn_usage, hmn_snapshot_usage(self, i, out));
   }
+SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t i,hmn_error *error){
+    HMN_LOOK(hmn_metric, hmn_snapshot_metric(self, i, out));
+  }
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t i,hmn_error *error){
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, i, out));
   }
@@ -911,11 +1131,174 @@ SWIGINTERN char *Snapshot_before_after_lines(Snapshot *self,Snapshot const *befo
     HMN_TEXT(
         hmn_report_before_after(before, self, device_index, label, buffer, capacity, &needed));
   }
+SWIGINTERN void delete_Sampler(Sampler *self){ hmn_sampler_destroy(self); }
+SWIGINTERN void Sampler_start(Sampler *self,hmn_error *error){ hmn_sampler_start(self, error); }
+SWIGINTERN void Sampler_stop(Sampler *self,hmn_error *error){ hmn_sampler_stop(self, error); }
+SWIGINTERN Snapshot *Sampler_next(Sampler *self,uint32_t timeout_ms,hmn_error *error){
+    hmn_snapshot *pulled = NULL;
+    hmn_sampler_next(self, timeout_ms, &pulled, error);
+    return pulled;
+  }
+SWIGINTERN hmn_sampler_info *Sampler_info(Sampler *self,hmn_error *error){
+    HMN_LOOK(hmn_sampler_info, hmn_sampler_read(self, out));
+  }
+SWIGINTERN hmn_pool *Sampler_latest_pool(Sampler *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_pool, hmn_sampler_latest_pool(self, device_index, out));
+  }
+SWIGINTERN hmn_telemetry *Sampler_latest_telemetry(Sampler *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_telemetry, hmn_sampler_latest_telemetry(self, device_index, out));
+  }
+SWIGINTERN hmn_peak *Sampler_peak(Sampler *self,uint32_t device_index,uint32_t pid,hmn_error *error){
+    HMN_LOOK(hmn_peak, hmn_sampler_peak(self, device_index, pid, out));
+  }
+SWIGINTERN hmn_peak *Sampler_device_peak(Sampler *self,uint32_t device_index,hmn_error *error){
+    HMN_LOOK(hmn_peak, hmn_sampler_peak_device(self, device_index, out));
+  }
+
+uint32_t dtype_from_name(const char *name, hmn_error *error) {
+  uint32_t dtype = 0;
+  hmn_dtype_from_name(name, &dtype, error);
+  return dtype;
+}
+uint64_t estimate_tensor(const hmn_u64 *list, uint32_t count, uint32_t dtype, hmn_error *error) {
+  uint64_t bytes = 0;
+  hmn_estimate_tensor(list, count, dtype, &bytes, error);
+  return bytes;
+}
+uint64_t estimate_packed(const hmn_u64 *list, uint32_t count, uint32_t dtype, uint32_t element_bits,
+                         uint32_t group_size, uint32_t group_bits, hmn_error *error) {
+  hmn_packing packing = {sizeof packing};
+  uint64_t bytes = 0;
+  packing.dtype = dtype;
+  packing.element_bits = element_bits;
+  packing.group_size = group_size;
+  packing.group_bits = group_bits;
+  hmn_estimate_packed(list, count, &packing, &bytes, error);
+  return bytes;
+}
+uint64_t estimate_attention(hmn_flags flags, uint32_t dtype, uint64_t batch, uint64_t heads, uint64_t kv_heads,
+                            uint64_t sequence, uint64_t head_dim, hmn_error *error) {
+  hmn_attention attention = {sizeof attention};
+  uint64_t bytes = 0;
+  attention.flags = flags;
+  attention.dtype = dtype;
+  attention.batch = batch;
+  attention.heads = heads;
+  attention.kv_heads = kv_heads;
+  attention.sequence = sequence;
+  attention.head_dim = head_dim;
+  hmn_estimate_attention(&attention, &bytes, error);
+  return bytes;
+}
+uint64_t estimate_cache(uint32_t kind, uint32_t dtype, uint32_t element_bits, uint32_t group_size,
+                        uint32_t group_bits, uint64_t layers, uint64_t kv_heads, uint64_t key_dim,
+                        uint64_t value_dim, uint64_t window, uint64_t sinks, uint64_t latent_dim,
+                        uint64_t state_elements, uint64_t sequence, uint64_t sequences, hmn_error *error) {
+  hmn_cache cache = {sizeof cache};
+  uint64_t bytes = 0;
+  cache.kind = kind;
+  cache.dtype = dtype;
+  cache.element_bits = element_bits;
+  cache.group_size = group_size;
+  cache.group_bits = group_bits;
+  cache.layers = layers;
+  cache.kv_heads = kv_heads;
+  cache.key_dim = key_dim;
+  cache.value_dim = value_dim;
+  cache.window = window;
+  cache.sinks = sinks;
+  cache.latent_dim = latent_dim;
+  cache.state_elements = state_elements;
+  hmn_estimate_cache(&cache, sequence, sequences, &bytes, error);
+  return bytes;
+}
+uint64_t estimate_overhead(uint64_t bytes, uint32_t per_thousand, hmn_error *error) {
+  uint64_t more = 0;
+  hmn_estimate_overhead(bytes, per_thousand, &more, error);
+  return more;
+}
+uint64_t estimate_sum(const hmn_u64 *list, uint32_t count, hmn_error *error) {
+  uint64_t bytes = 0;
+  hmn_estimate_sum(list, count, &bytes, error);
+  return bytes;
+}
+
+SWIGINTERN Tracker *new_Tracker(uint64_t limit_bytes,uint32_t tag_capacity,hmn_error *error){
+    hmn_tracker_options options = {sizeof options};
+    hmn_tracker *made = NULL;
+    options.limit_bytes = limit_bytes;
+    options.tag_capacity = tag_capacity;
+    hmn_tracker_create(NULL, 0, &options, &made, error);
+    return made;
+  }
+SWIGINTERN void delete_Tracker(Tracker *self){ hmn_tracker_destroy(self); }
+SWIGINTERN void Tracker_allocate(Tracker *self,uint64_t bytes,uint32_t tag,hmn_error *error){
+    if (tag) hmn_tracker_allocate_tagged(self, tag, bytes, error);
+    else hmn_tracker_allocate(self, bytes, error);
+  }
+SWIGINTERN void Tracker_release(Tracker *self,uint64_t bytes,uint32_t tag,hmn_error *error){
+    if (tag) hmn_tracker_release_tagged(self, tag, bytes, error);
+    else hmn_tracker_release(self, bytes, error);
+  }
+SWIGINTERN uint32_t Tracker_would_fit(Tracker *self,uint64_t bytes,hmn_error *error){
+    const hmn_status status = hmn_tracker_would_fit(self, bytes, error);
+    if (status == HMN_E_LIMIT) error->status = HMN_OK;
+    return status == HMN_OK;
+  }
+SWIGINTERN void Tracker_set_limit(Tracker *self,uint64_t limit_bytes,hmn_error *error){
+    hmn_tracker_set_limit(self, limit_bytes, error);
+  }
+SWIGINTERN void Tracker_reset(Tracker *self,hmn_error *error){ hmn_tracker_reset(self, error); }
+SWIGINTERN uint32_t Tracker_tag(Tracker *self,char const *name,hmn_error *error){
+    uint32_t tag = 0;
+    hmn_tracker_tag(self, name, &tag, error);
+    return tag;
+  }
+SWIGINTERN hmn_tracker_info *Tracker_info(Tracker *self,hmn_error *error){
+    HMN_LOOK(hmn_tracker_info, hmn_tracker_read(self, out));
+  }
+SWIGINTERN hmn_tag *Tracker_read_tag(Tracker *self,uint32_t tag,hmn_error *error){
+    HMN_LOOK(hmn_tag, hmn_tracker_read_tag(self, tag, out));
+  }
+SWIGINTERN void delete_Spill(Spill *self){ hmn_spill_destroy(self); }
+SWIGINTERN void Spill_observe(Spill *self,char const *label,hmn_error *error){ hmn_spill_observe(self, label, error); }
+SWIGINTERN void Spill_observe_snapshot(Spill *self,Snapshot const *snapshot,char const *label,hmn_error *error){
+    hmn_spill_observe_snapshot(self, snapshot, label, error);
+  }
+SWIGINTERN void Spill_feed(Spill *self,hmn_flags flags,uint64_t monotonic_ns,uint64_t dedicated_bytes,uint64_t shared_bytes,uint64_t limit_bytes,uint64_t evicted_bytes,char const *label,hmn_error *error){
+    hmn_spill_sample sample = {sizeof sample};
+    sample.flags = flags;
+    sample.monotonic_ns = monotonic_ns;
+    sample.dedicated_bytes = dedicated_bytes;
+    sample.shared_bytes = shared_bytes;
+    sample.limit_bytes = limit_bytes;
+    sample.evicted_bytes = evicted_bytes;
+    hmn_spill_feed(self, &sample, label, error);
+  }
+SWIGINTERN hmn_spill_info *Spill_info(Spill *self,hmn_error *error){
+    HMN_LOOK(hmn_spill_info, hmn_spill_read(self, out));
+  }
+SWIGINTERN hmn_episode *Spill_episode(Spill *self,uint64_t number,hmn_error *error){
+    HMN_LOOK(hmn_episode, hmn_spill_episode(self, number, out));
+  }
+
+/* Without a context: it is fed, or observes snapshots. */
+Spill *lone_spill(uint32_t device_index, uint32_t episode_capacity, uint64_t dedicated_threshold_bytes,
+                  uint64_t growth_bytes, hmn_error *error) {
+  hmn_spill_options options = {sizeof options};
+  hmn_spill *made = NULL;
+  options.episode_capacity = episode_capacity;
+  options.dedicated_threshold_bytes = dedicated_threshold_bytes;
+  options.growth_bytes = growth_bytes;
+  hmn_spill_create(NULL, device_index, &options, &made, error);
+  return made;
+}
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-void _wrap_Swig_free_raw_32b9f51715e105b6(void *_swig_go_0) {
+void _wrap_Swig_free_raw_f830655139611dce(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
 
   arg1 = *(void **)&_swig_go_0;
@@ -925,7 +1308,7 @@ void _wrap_Swig_free_raw_32b9f51715e105b6(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_raw_32b9f51715e105b6(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_raw_f830655139611dce(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -938,7 +1321,7 @@ void *_wrap_Swig_malloc_raw_32b9f51715e105b6(intgo _swig_go_0) {
 }
 
 
-int _wrap_version_number_raw_32b9f51715e105b6() {
+int _wrap_version_number_raw_f830655139611dce() {
   uint32_t result;
   int _swig_go_result;
 
@@ -949,7 +1332,7 @@ int _wrap_version_number_raw_32b9f51715e105b6() {
 }
 
 
-_gostring_ _wrap_version_string_raw_32b9f51715e105b6() {
+_gostring_ _wrap_version_string_raw_f830655139611dce() {
   char *result = 0 ;
   _gostring_ _swig_go_result;
 
@@ -963,7 +1346,7 @@ _gostring_ _wrap_version_string_raw_32b9f51715e105b6() {
 }
 
 
-int _wrap_feature_raw_32b9f51715e105b6(int _swig_go_0) {
+int _wrap_feature_raw_f830655139611dce(int _swig_go_0) {
   uint32_t arg1 ;
   uint32_t result;
   int _swig_go_result;
@@ -976,7 +1359,7 @@ int _wrap_feature_raw_32b9f51715e105b6(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_status_name_raw_32b9f51715e105b6(int _swig_go_0) {
+_gostring_ _wrap_status_name_raw_f830655139611dce(int _swig_go_0) {
   hmn_status arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -992,7 +1375,7 @@ _gostring_ _wrap_status_name_raw_32b9f51715e105b6(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_backend_name_raw_32b9f51715e105b6(int _swig_go_0) {
+_gostring_ _wrap_backend_name_raw_f830655139611dce(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1008,7 +1391,57 @@ _gostring_ _wrap_backend_name_raw_32b9f51715e105b6(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_FormatBytes_raw_32b9f51715e105b6(long long _swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_metric_name_raw_f830655139611dce(int _swig_go_0) {
+  uint32_t arg1 ;
+  char *result = 0 ;
+  _gostring_ _swig_go_result;
+
+  arg1 = (uint32_t)_swig_go_0;
+
+  result = (char *)hmn_metric_name(arg1);
+
+  _swig_go_result.p = (char *)result;
+  _swig_go_result.n = result ? strlen(result) : 0;
+
+  return _swig_go_result;
+}
+
+
+_gostring_ _wrap_metric_unit_raw_f830655139611dce(int _swig_go_0) {
+  uint32_t arg1 ;
+  char *result = 0 ;
+  _gostring_ _swig_go_result;
+
+  arg1 = (uint32_t)_swig_go_0;
+
+  result = (char *)hmn_metric_unit(arg1);
+
+  _swig_go_result.p = (char *)result;
+  _swig_go_result.n = result ? strlen(result) : 0;
+
+  return _swig_go_result;
+}
+
+
+_gostring_ _wrap_metric_instance_name_raw_f830655139611dce(int _swig_go_0, int _swig_go_1) {
+  uint32_t arg1 ;
+  uint32_t arg2 ;
+  char *result = 0 ;
+  _gostring_ _swig_go_result;
+
+  arg1 = (uint32_t)_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+
+  result = (char *)hmn_metric_instance_name(arg1,arg2);
+
+  _swig_go_result.p = (char *)result;
+  _swig_go_result.n = result ? strlen(result) : 0;
+
+  return _swig_go_result;
+}
+
+
+_gostring_ _wrap_FormatBytes_raw_f830655139611dce(long long _swig_go_0, hmn_error *_swig_go_1) {
   uint64_t arg1 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -1027,7 +1460,7 @@ _gostring_ _wrap_FormatBytes_raw_32b9f51715e105b6(long long _swig_go_0, hmn_erro
 }
 
 
-int _wrap_SizeOf_raw_32b9f51715e105b6(_goslice_ _swig_go_0) {
+int _wrap_SizeOf_raw_f830655139611dce(_goslice_ _swig_go_0) {
   char *arg1 = (char *) 0 ;
   uint32_t result;
   int _swig_go_result;
@@ -1042,15 +1475,16 @@ int _wrap_SizeOf_raw_32b9f51715e105b6(_goslice_ _swig_go_0) {
 }
 
 
-Context *_wrap_new_Context_raw_32b9f51715e105b6(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, long long _swig_go_6, hmn_error *_swig_go_7) {
+Context *_wrap_new_Context_raw_f830655139611dce(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, long long _swig_go_7, hmn_error *_swig_go_8) {
   hmn_flags arg1 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
   uint32_t arg4 ;
   uint32_t arg5 ;
   uint32_t arg6 ;
-  uint64_t arg7 ;
-  hmn_error *arg8 = (hmn_error *) 0 ;
+  uint32_t arg7 ;
+  uint64_t arg8 ;
+  hmn_error *arg9 = (hmn_error *) 0 ;
   Context *result = 0 ;
   Context *_swig_go_result;
 
@@ -1060,16 +1494,17 @@ Context *_wrap_new_Context_raw_32b9f51715e105b6(int _swig_go_0, int _swig_go_1, 
   arg4 = (uint32_t)_swig_go_3;
   arg5 = (uint32_t)_swig_go_4;
   arg6 = (uint32_t)_swig_go_5;
-  arg7 = (uint64_t)_swig_go_6;
-  arg8 = (hmn_error *)_swig_go_7;
+  arg7 = (uint32_t)_swig_go_6;
+  arg8 = (uint64_t)_swig_go_7;
+  arg9 = (hmn_error *)_swig_go_8;
 
-  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8);
+  result = (Context *)new_Context(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9);
   *(Context **)&_swig_go_result = (Context *)result;
   return _swig_go_result;
 }
 
 
-void _wrap_delete_Context_raw_32b9f51715e105b6(Context *_swig_go_0) {
+void _wrap_delete_Context_raw_f830655139611dce(Context *_swig_go_0) {
   Context *arg1 = (Context *) 0 ;
 
   arg1 = *(Context **)&_swig_go_0;
@@ -1079,7 +1514,7 @@ void _wrap_delete_Context_raw_32b9f51715e105b6(Context *_swig_go_0) {
 }
 
 
-void _wrap_Context_SetPath_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Context_SetPath_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -1097,7 +1532,7 @@ void _wrap_Context_SetPath_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_g
 }
 
 
-hmn_backend_info *_wrap_Context_Backend_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_backend_info *_wrap_Context_Backend_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1114,7 +1549,26 @@ hmn_backend_info *_wrap_Context_Backend_raw_32b9f51715e105b6(Context *_swig_go_0
 }
 
 
-hmn_process_memory *_wrap_Context_ProcessMemory_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+_gostring_ _wrap_Context_Recording_raw_f830655139611dce(Context *_swig_go_0, hmn_error *_swig_go_1) {
+  Context *arg1 = (Context *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  char *result = 0 ;
+  _gostring_ _swig_go_result;
+
+  arg1 = *(Context **)&_swig_go_0;
+  arg2 = (hmn_error *)_swig_go_1;
+
+  result = (char *)Context_recording(arg1,arg2);
+
+  _swig_go_result.p = (char *)result;
+  _swig_go_result.n = result ? strlen(result) : 0;
+
+
+  return _swig_go_result;
+}
+
+
+hmn_process_memory *_wrap_Context_ProcessMemory_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_flags arg3 ;
@@ -1133,7 +1587,7 @@ hmn_process_memory *_wrap_Context_ProcessMemory_raw_32b9f51715e105b6(Context *_s
 }
 
 
-hmn_process_memory *_wrap_Context_OwnMemory_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_process_memory *_wrap_Context_OwnMemory_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1150,7 +1604,7 @@ hmn_process_memory *_wrap_Context_OwnMemory_raw_32b9f51715e105b6(Context *_swig_
 }
 
 
-hmn_system_memory *_wrap_Context_SystemMemory_raw_32b9f51715e105b6(Context *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_system_memory *_wrap_Context_SystemMemory_raw_f830655139611dce(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_system_memory *result = 0 ;
@@ -1165,7 +1619,7 @@ hmn_system_memory *_wrap_Context_SystemMemory_raw_32b9f51715e105b6(Context *_swi
 }
 
 
-int _wrap_Context_DeviceCount_raw_32b9f51715e105b6(Context *_swig_go_0, hmn_error *_swig_go_1) {
+int _wrap_Context_DeviceCount_raw_f830655139611dce(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   uint32_t result;
@@ -1180,7 +1634,7 @@ int _wrap_Context_DeviceCount_raw_32b9f51715e105b6(Context *_swig_go_0, hmn_erro
 }
 
 
-int _wrap_Context_FindDevice_raw_32b9f51715e105b6(Context *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+int _wrap_Context_FindDevice_raw_f830655139611dce(Context *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1199,7 +1653,7 @@ int _wrap_Context_FindDevice_raw_32b9f51715e105b6(Context *_swig_go_0, _goslice_
 }
 
 
-hmn_device *_wrap_Context_Device_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_device *_wrap_Context_Device_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1216,7 +1670,7 @@ hmn_device *_wrap_Context_Device_raw_32b9f51715e105b6(Context *_swig_go_0, int _
 }
 
 
-hmn_pool *_wrap_Context_Pool_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_pool *_wrap_Context_Pool_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1235,7 +1689,7 @@ hmn_pool *_wrap_Context_Pool_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig
 }
 
 
-hmn_telemetry *_wrap_Context_Telemetry_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_telemetry *_wrap_Context_Telemetry_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_flags arg3 ;
@@ -1254,7 +1708,28 @@ hmn_telemetry *_wrap_Context_Telemetry_raw_32b9f51715e105b6(Context *_swig_go_0,
 }
 
 
-hmn_usage *_wrap_Context_Usage_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_metric *_wrap_Context_Metric_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+  Context *arg1 = (Context *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_metric *result = 0 ;
+  hmn_metric *_swig_go_result;
+
+  arg1 = *(Context **)&_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (uint32_t)_swig_go_2;
+  arg4 = (uint32_t)_swig_go_3;
+  arg5 = (hmn_error *)_swig_go_4;
+
+  result = (hmn_metric *)Context_metric(arg1,arg2,arg3,arg4,arg5);
+  _swig_go_result = (void *)result;
+  return _swig_go_result;
+}
+
+
+hmn_usage *_wrap_Context_Usage_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1273,7 +1748,7 @@ hmn_usage *_wrap_Context_Usage_raw_32b9f51715e105b6(Context *_swig_go_0, int _sw
 }
 
 
-hmn_usage *_wrap_Context_OwnUsage_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Context_OwnUsage_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1290,7 +1765,7 @@ hmn_usage *_wrap_Context_OwnUsage_raw_32b9f51715e105b6(Context *_swig_go_0, int 
 }
 
 
-Snapshot *_wrap_Context_Take_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, hmn_error *_swig_go_6) {
+Snapshot *_wrap_Context_Take_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, hmn_error *_swig_go_6) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   hmn_flags arg3 ;
@@ -1315,7 +1790,84 @@ Snapshot *_wrap_Context_Take_raw_32b9f51715e105b6(Context *_swig_go_0, int _swig
 }
 
 
-void _wrap_Snapshot_Devices_raw_32b9f51715e105b6(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+Sampler *_wrap_Context_Sampler_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, int _swig_go_7, int _swig_go_8, int _swig_go_9, hmn_error *_swig_go_10) {
+  Context *arg1 = (Context *) 0 ;
+  hmn_flags arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  uint32_t arg5 ;
+  hmn_flags arg6 ;
+  hmn_flags arg7 ;
+  uint32_t arg8 ;
+  uint32_t arg9 ;
+  uint32_t arg10 ;
+  hmn_error *arg11 = (hmn_error *) 0 ;
+  Sampler *result = 0 ;
+  Sampler *_swig_go_result;
+
+  arg1 = *(Context **)&_swig_go_0;
+  arg2 = (hmn_flags)_swig_go_1;
+  arg3 = (uint32_t)_swig_go_2;
+  arg4 = (uint32_t)_swig_go_3;
+  arg5 = (uint32_t)_swig_go_4;
+  arg6 = (hmn_flags)_swig_go_5;
+  arg7 = (hmn_flags)_swig_go_6;
+  arg8 = (uint32_t)_swig_go_7;
+  arg9 = (uint32_t)_swig_go_8;
+  arg10 = (uint32_t)_swig_go_9;
+  arg11 = (hmn_error *)_swig_go_10;
+
+  result = (Sampler *)Context_sampler(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11);
+  *(Sampler **)&_swig_go_result = (Sampler *)result;
+  return _swig_go_result;
+}
+
+
+Tracker *_wrap_Context_Tracker_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+  Context *arg1 = (Context *) 0 ;
+  uint32_t arg2 ;
+  uint64_t arg3 ;
+  uint32_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  Tracker *result = 0 ;
+  Tracker *_swig_go_result;
+
+  arg1 = *(Context **)&_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint32_t)_swig_go_3;
+  arg5 = (hmn_error *)_swig_go_4;
+
+  result = (Tracker *)Context_tracker(arg1,arg2,arg3,arg4,arg5);
+  *(Tracker **)&_swig_go_result = (Tracker *)result;
+  return _swig_go_result;
+}
+
+
+Spill *_wrap_Context_Spill_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, long long _swig_go_4, hmn_error *_swig_go_5) {
+  Context *arg1 = (Context *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  hmn_error *arg6 = (hmn_error *) 0 ;
+  Spill *result = 0 ;
+  Spill *_swig_go_result;
+
+  arg1 = *(Context **)&_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (uint32_t)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (hmn_error *)_swig_go_5;
+
+  result = (Spill *)Context_spill(arg1,arg2,arg3,arg4,arg5,arg6);
+  *(Spill **)&_swig_go_result = (Spill *)result;
+  return _swig_go_result;
+}
+
+
+void _wrap_Snapshot_Devices_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_device *arg2 = (hmn_device *) 0 ;
   uint32_t arg3 ;
@@ -1333,7 +1885,7 @@ void _wrap_Snapshot_Devices_raw_32b9f51715e105b6(Snapshot *_swig_go_0, _goslice_
 }
 
 
-void _wrap_Snapshot_Telemetries_raw_32b9f51715e105b6(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Telemetries_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_telemetry *arg2 = (hmn_telemetry *) 0 ;
   uint32_t arg3 ;
@@ -1351,7 +1903,7 @@ void _wrap_Snapshot_Telemetries_raw_32b9f51715e105b6(Snapshot *_swig_go_0, _gosl
 }
 
 
-void _wrap_Snapshot_OwnUsages_raw_32b9f51715e105b6(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_OwnUsages_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_usage *arg2 = (hmn_usage *) 0 ;
   uint32_t arg3 ;
@@ -1369,7 +1921,7 @@ void _wrap_Snapshot_OwnUsages_raw_32b9f51715e105b6(Snapshot *_swig_go_0, _goslic
 }
 
 
-void _wrap_Snapshot_Pools_raw_32b9f51715e105b6(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Pools_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_pool *arg2 = (hmn_pool *) 0 ;
   uint32_t arg3 ;
@@ -1387,7 +1939,7 @@ void _wrap_Snapshot_Pools_raw_32b9f51715e105b6(Snapshot *_swig_go_0, _goslice_ _
 }
 
 
-void _wrap_Snapshot_Usages_raw_32b9f51715e105b6(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Usages_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_usage *arg2 = (hmn_usage *) 0 ;
   uint32_t arg3 ;
@@ -1405,7 +1957,25 @@ void _wrap_Snapshot_Usages_raw_32b9f51715e105b6(Snapshot *_swig_go_0, _goslice_ 
 }
 
 
-void _wrap_Snapshot_Diagnostics_raw_32b9f51715e105b6(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Metrics_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+  Snapshot *arg1 = (Snapshot *) 0 ;
+  hmn_metric *arg2 = (hmn_metric *) 0 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+
+  arg1 = *(Snapshot **)&_swig_go_0;
+
+  arg2 = (hmn_metric *)_swig_go_1.array;
+  arg3 = (uint32_t)_swig_go_1.len;
+
+  arg4 = (hmn_error *)_swig_go_2;
+
+  Snapshot_metrics(arg1,arg2,arg3,arg4);
+
+}
+
+
+void _wrap_Snapshot_Diagnostics_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_diagnostic *arg2 = (hmn_diagnostic *) 0 ;
   uint32_t arg3 ;
@@ -1423,7 +1993,7 @@ void _wrap_Snapshot_Diagnostics_raw_32b9f51715e105b6(Snapshot *_swig_go_0, _gosl
 }
 
 
-int _wrap_Snapshot_Texts_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
+int _wrap_Snapshot_Texts_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1448,7 +2018,7 @@ int _wrap_Snapshot_Texts_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _swig_go
 }
 
 
-void _wrap_delete_Snapshot_raw_32b9f51715e105b6(Snapshot *_swig_go_0) {
+void _wrap_delete_Snapshot_raw_f830655139611dce(Snapshot *_swig_go_0) {
   Snapshot *arg1 = (Snapshot *) 0 ;
 
   arg1 = *(Snapshot **)&_swig_go_0;
@@ -1458,7 +2028,7 @@ void _wrap_delete_Snapshot_raw_32b9f51715e105b6(Snapshot *_swig_go_0) {
 }
 
 
-hmn_snapshot_info *_wrap_Snapshot_Info_raw_32b9f51715e105b6(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_snapshot_info *_wrap_Snapshot_Info_raw_f830655139611dce(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_snapshot_info *result = 0 ;
@@ -1473,7 +2043,7 @@ hmn_snapshot_info *_wrap_Snapshot_Info_raw_32b9f51715e105b6(Snapshot *_swig_go_0
 }
 
 
-hmn_process_memory *_wrap_Snapshot_Memory_raw_32b9f51715e105b6(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_process_memory *_wrap_Snapshot_Memory_raw_f830655139611dce(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_process_memory *result = 0 ;
@@ -1488,7 +2058,7 @@ hmn_process_memory *_wrap_Snapshot_Memory_raw_32b9f51715e105b6(Snapshot *_swig_g
 }
 
 
-hmn_system_memory *_wrap_Snapshot_System_raw_32b9f51715e105b6(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_system_memory *_wrap_Snapshot_System_raw_f830655139611dce(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_system_memory *result = 0 ;
@@ -1503,7 +2073,7 @@ hmn_system_memory *_wrap_Snapshot_System_raw_32b9f51715e105b6(Snapshot *_swig_go
 }
 
 
-hmn_device *_wrap_Snapshot_Device_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_device *_wrap_Snapshot_Device_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1520,7 +2090,7 @@ hmn_device *_wrap_Snapshot_Device_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int
 }
 
 
-hmn_telemetry *_wrap_Snapshot_Telemetry_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_telemetry *_wrap_Snapshot_Telemetry_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1537,7 +2107,7 @@ hmn_telemetry *_wrap_Snapshot_Telemetry_raw_32b9f51715e105b6(Snapshot *_swig_go_
 }
 
 
-hmn_usage *_wrap_Snapshot_OwnUsage_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Snapshot_OwnUsage_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1554,7 +2124,7 @@ hmn_usage *_wrap_Snapshot_OwnUsage_raw_32b9f51715e105b6(Snapshot *_swig_go_0, in
 }
 
 
-hmn_pool *_wrap_Snapshot_Pool_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_pool *_wrap_Snapshot_Pool_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1571,7 +2141,7 @@ hmn_pool *_wrap_Snapshot_Pool_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _sw
 }
 
 
-hmn_usage *_wrap_Snapshot_Usage_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Snapshot_Usage_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1588,7 +2158,24 @@ hmn_usage *_wrap_Snapshot_Usage_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _
 }
 
 
-hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_metric *_wrap_Snapshot_Metric_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+  Snapshot *arg1 = (Snapshot *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_metric *result = 0 ;
+  hmn_metric *_swig_go_result;
+
+  arg1 = *(Snapshot **)&_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (hmn_error *)_swig_go_2;
+
+  result = (hmn_metric *)Snapshot_metric(arg1,arg2,arg3);
+  _swig_go_result = (void *)result;
+  return _swig_go_result;
+}
+
+
+hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1605,7 +2192,7 @@ hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_32b9f51715e105b6(Snapshot *_swig_g
 }
 
 
-_gostring_ _wrap_Snapshot_Text_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+_gostring_ _wrap_Snapshot_Text_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1628,7 +2215,7 @@ _gostring_ _wrap_Snapshot_Text_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _s
 }
 
 
-_gostring_ _wrap_Snapshot_DeviceLine_raw_32b9f51715e105b6(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+_gostring_ _wrap_Snapshot_DeviceLine_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1651,7 +2238,7 @@ _gostring_ _wrap_Snapshot_DeviceLine_raw_32b9f51715e105b6(Snapshot *_swig_go_0, 
 }
 
 
-_gostring_ _wrap_Snapshot_Json_raw_32b9f51715e105b6(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_Snapshot_Json_raw_f830655139611dce(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -1670,7 +2257,7 @@ _gostring_ _wrap_Snapshot_Json_raw_32b9f51715e105b6(Snapshot *_swig_go_0, hmn_er
 }
 
 
-hmn_delta *_wrap_Snapshot_DeltaSince_raw_32b9f51715e105b6(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_delta *_wrap_Snapshot_DeltaSince_raw_f830655139611dce(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -1689,7 +2276,7 @@ hmn_delta *_wrap_Snapshot_DeltaSince_raw_32b9f51715e105b6(Snapshot *_swig_go_0, 
 }
 
 
-_gostring_ _wrap_Snapshot_DeltaLine_raw_32b9f51715e105b6(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
+_gostring_ _wrap_Snapshot_DeltaLine_raw_f830655139611dce(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -1716,7 +2303,7 @@ _gostring_ _wrap_Snapshot_DeltaLine_raw_32b9f51715e105b6(Snapshot *_swig_go_0, S
 }
 
 
-_gostring_ _wrap_Snapshot_BeforeAfterLines_raw_32b9f51715e105b6(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
+_gostring_ _wrap_Snapshot_BeforeAfterLines_raw_f830655139611dce(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -1739,6 +2326,620 @@ _gostring_ _wrap_Snapshot_BeforeAfterLines_raw_32b9f51715e105b6(Snapshot *_swig_
 
 
 
+  return _swig_go_result;
+}
+
+
+void _wrap_delete_Sampler_raw_f830655139611dce(Sampler *_swig_go_0) {
+  Sampler *arg1 = (Sampler *) 0 ;
+
+  arg1 = *(Sampler **)&_swig_go_0;
+
+  delete_Sampler(arg1);
+
+}
+
+
+void _wrap_Sampler_Start_raw_f830655139611dce(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+  Sampler *arg1 = (Sampler *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+
+  arg1 = *(Sampler **)&_swig_go_0;
+  arg2 = (hmn_error *)_swig_go_1;
+
+  Sampler_start(arg1,arg2);
+
+}
+
+
+void _wrap_Sampler_Stop_raw_f830655139611dce(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+  Sampler *arg1 = (Sampler *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+
+  arg1 = *(Sampler **)&_swig_go_0;
+  arg2 = (hmn_error *)_swig_go_1;
+
+  Sampler_stop(arg1,arg2);
+
+}
+
+
+Snapshot *_wrap_Sampler_Next_raw_f830655139611dce(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  Snapshot *result = 0 ;
+  Snapshot *_swig_go_result;
+
+  arg1 = *(Sampler **)&_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (hmn_error *)_swig_go_2;
+
+  result = (Snapshot *)Sampler_next(arg1,arg2,arg3);
+  *(Snapshot **)&_swig_go_result = (Snapshot *)result;
+  return _swig_go_result;
+}
+
+
+hmn_sampler_info *_wrap_Sampler_Info_raw_f830655139611dce(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+  Sampler *arg1 = (Sampler *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_sampler_info *result = 0 ;
+  hmn_sampler_info *_swig_go_result;
+
+  arg1 = *(Sampler **)&_swig_go_0;
+  arg2 = (hmn_error *)_swig_go_1;
+
+  result = (hmn_sampler_info *)Sampler_info(arg1,arg2);
+  _swig_go_result = (void *)result;
+  return _swig_go_result;
+}
+
+
+hmn_pool *_wrap_Sampler_LatestPool_raw_f830655139611dce(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_pool *result = 0 ;
+  hmn_pool *_swig_go_result;
+
+  arg1 = *(Sampler **)&_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (hmn_error *)_swig_go_2;
+
+  result = (hmn_pool *)Sampler_latest_pool(arg1,arg2,arg3);
+  _swig_go_result = (void *)result;
+  return _swig_go_result;
+}
+
+
+hmn_telemetry *_wrap_Sampler_LatestTelemetry_raw_f830655139611dce(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_telemetry *result = 0 ;
+  hmn_telemetry *_swig_go_result;
+
+  arg1 = *(Sampler **)&_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (hmn_error *)_swig_go_2;
+
+  result = (hmn_telemetry *)Sampler_latest_telemetry(arg1,arg2,arg3);
+  _swig_go_result = (void *)result;
+  return _swig_go_result;
+}
+
+
+hmn_peak *_wrap_Sampler_Peak_raw_f830655139611dce(Sampler *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_peak *result = 0 ;
+  hmn_peak *_swig_go_result;
+
+  arg1 = *(Sampler **)&_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (uint32_t)_swig_go_2;
+  arg4 = (hmn_error *)_swig_go_3;
+
+  result = (hmn_peak *)Sampler_peak(arg1,arg2,arg3,arg4);
+  _swig_go_result = (void *)result;
+  return _swig_go_result;
+}
+
+
+hmn_peak *_wrap_Sampler_DevicePeak_raw_f830655139611dce(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+  Sampler *arg1 = (Sampler *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_peak *result = 0 ;
+  hmn_peak *_swig_go_result;
+
+  arg1 = *(Sampler **)&_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (hmn_error *)_swig_go_2;
+
+  result = (hmn_peak *)Sampler_device_peak(arg1,arg2,arg3);
+  _swig_go_result = (void *)result;
+  return _swig_go_result;
+}
+
+
+int _wrap_dtype_bits_raw_f830655139611dce(int _swig_go_0) {
+  uint32_t arg1 ;
+  uint32_t result;
+  int _swig_go_result;
+
+  arg1 = (uint32_t)_swig_go_0;
+
+  result = (uint32_t)hmn_dtype_bits(arg1);
+  _swig_go_result = result;
+  return _swig_go_result;
+}
+
+
+_gostring_ _wrap_dtype_name_raw_f830655139611dce(int _swig_go_0) {
+  uint32_t arg1 ;
+  char *result = 0 ;
+  _gostring_ _swig_go_result;
+
+  arg1 = (uint32_t)_swig_go_0;
+
+  result = (char *)hmn_dtype_name(arg1);
+
+  _swig_go_result.p = (char *)result;
+  _swig_go_result.n = result ? strlen(result) : 0;
+
+  return _swig_go_result;
+}
+
+
+int _wrap_DtypeFromName_raw_f830655139611dce(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
+  char *arg1 = (char *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  uint32_t result;
+  int _swig_go_result;
+
+  arg1 = (char *)_swig_go_0.array;
+  arg2 = (hmn_error *)_swig_go_1;
+
+  result = (uint32_t)dtype_from_name((char const *)arg1,arg2);
+  _swig_go_result = result;
+
+
+  return _swig_go_result;
+}
+
+
+long long _wrap_EstimateTensor_raw_f830655139611dce(_goslice_ _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+  hmn_u64 *arg1 = (hmn_u64 *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+  uint64_t result;
+  long long _swig_go_result;
+
+
+  arg1 = (hmn_u64 *)_swig_go_0.array;
+  arg2 = (uint32_t)_swig_go_0.len;
+
+  arg3 = (uint32_t)_swig_go_1;
+  arg4 = (hmn_error *)_swig_go_2;
+
+  result = (uint64_t)estimate_tensor((hmn_u64 const *)arg1,arg2,arg3,arg4);
+  _swig_go_result = result;
+  return _swig_go_result;
+}
+
+
+long long _wrap_EstimatePacked_raw_f830655139611dce(_goslice_ _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
+  hmn_u64 *arg1 = (hmn_u64 *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  uint32_t arg5 ;
+  uint32_t arg6 ;
+  hmn_error *arg7 = (hmn_error *) 0 ;
+  uint64_t result;
+  long long _swig_go_result;
+
+
+  arg1 = (hmn_u64 *)_swig_go_0.array;
+  arg2 = (uint32_t)_swig_go_0.len;
+
+  arg3 = (uint32_t)_swig_go_1;
+  arg4 = (uint32_t)_swig_go_2;
+  arg5 = (uint32_t)_swig_go_3;
+  arg6 = (uint32_t)_swig_go_4;
+  arg7 = (hmn_error *)_swig_go_5;
+
+  result = (uint64_t)estimate_packed((hmn_u64 const *)arg1,arg2,arg3,arg4,arg5,arg6,arg7);
+  _swig_go_result = result;
+  return _swig_go_result;
+}
+
+
+long long _wrap_EstimateAttention_raw_f830655139611dce(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, hmn_error *_swig_go_7) {
+  hmn_flags arg1 ;
+  uint32_t arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  hmn_error *arg8 = (hmn_error *) 0 ;
+  uint64_t result;
+  long long _swig_go_result;
+
+  arg1 = (hmn_flags)_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+  arg8 = (hmn_error *)_swig_go_7;
+
+  result = (uint64_t)estimate_attention(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8);
+  _swig_go_result = result;
+  return _swig_go_result;
+}
+
+
+long long _wrap_EstimateCache_raw_f830655139611dce(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, long long _swig_go_11, long long _swig_go_12, long long _swig_go_13, long long _swig_go_14, hmn_error *_swig_go_15) {
+  uint32_t arg1 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  uint32_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  uint64_t arg8 ;
+  uint64_t arg9 ;
+  uint64_t arg10 ;
+  uint64_t arg11 ;
+  uint64_t arg12 ;
+  uint64_t arg13 ;
+  uint64_t arg14 ;
+  uint64_t arg15 ;
+  hmn_error *arg16 = (hmn_error *) 0 ;
+  uint64_t result;
+  long long _swig_go_result;
+
+  arg1 = (uint32_t)_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (uint32_t)_swig_go_2;
+  arg4 = (uint32_t)_swig_go_3;
+  arg5 = (uint32_t)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+  arg8 = (uint64_t)_swig_go_7;
+  arg9 = (uint64_t)_swig_go_8;
+  arg10 = (uint64_t)_swig_go_9;
+  arg11 = (uint64_t)_swig_go_10;
+  arg12 = (uint64_t)_swig_go_11;
+  arg13 = (uint64_t)_swig_go_12;
+  arg14 = (uint64_t)_swig_go_13;
+  arg15 = (uint64_t)_swig_go_14;
+  arg16 = (hmn_error *)_swig_go_15;
+
+  result = (uint64_t)estimate_cache(arg1,arg2,arg3,arg4,arg5,arg6,arg7,arg8,arg9,arg10,arg11,arg12,arg13,arg14,arg15,arg16);
+  _swig_go_result = result;
+  return _swig_go_result;
+}
+
+
+long long _wrap_EstimateOverhead_raw_f830655139611dce(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+  uint64_t arg1 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  uint64_t result;
+  long long _swig_go_result;
+
+  arg1 = (uint64_t)_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (hmn_error *)_swig_go_2;
+
+  result = (uint64_t)estimate_overhead(arg1,arg2,arg3);
+  _swig_go_result = result;
+  return _swig_go_result;
+}
+
+
+long long _wrap_EstimateSum_raw_f830655139611dce(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
+  hmn_u64 *arg1 = (hmn_u64 *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  uint64_t result;
+  long long _swig_go_result;
+
+
+  arg1 = (hmn_u64 *)_swig_go_0.array;
+  arg2 = (uint32_t)_swig_go_0.len;
+
+  arg3 = (hmn_error *)_swig_go_1;
+
+  result = (uint64_t)estimate_sum((hmn_u64 const *)arg1,arg2,arg3);
+  _swig_go_result = result;
+  return _swig_go_result;
+}
+
+
+Tracker *_wrap_new_Tracker_raw_f830655139611dce(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+  uint64_t arg1 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  Tracker *result = 0 ;
+  Tracker *_swig_go_result;
+
+  arg1 = (uint64_t)_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (hmn_error *)_swig_go_2;
+
+  result = (Tracker *)new_Tracker(arg1,arg2,arg3);
+  *(Tracker **)&_swig_go_result = (Tracker *)result;
+  return _swig_go_result;
+}
+
+
+void _wrap_delete_Tracker_raw_f830655139611dce(Tracker *_swig_go_0) {
+  Tracker *arg1 = (Tracker *) 0 ;
+
+  arg1 = *(Tracker **)&_swig_go_0;
+
+  delete_Tracker(arg1);
+
+}
+
+
+void _wrap_Tracker_Allocate_raw_f830655139611dce(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint64_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+
+  arg1 = *(Tracker **)&_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (uint32_t)_swig_go_2;
+  arg4 = (hmn_error *)_swig_go_3;
+
+  Tracker_allocate(arg1,arg2,arg3,arg4);
+
+}
+
+
+void _wrap_Tracker_Release_raw_f830655139611dce(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint64_t arg2 ;
+  uint32_t arg3 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+
+  arg1 = *(Tracker **)&_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (uint32_t)_swig_go_2;
+  arg4 = (hmn_error *)_swig_go_3;
+
+  Tracker_release(arg1,arg2,arg3,arg4);
+
+}
+
+
+int _wrap_Tracker_WouldFit_raw_f830655139611dce(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint64_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  uint32_t result;
+  int _swig_go_result;
+
+  arg1 = *(Tracker **)&_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (hmn_error *)_swig_go_2;
+
+  result = (uint32_t)Tracker_would_fit(arg1,arg2,arg3);
+  _swig_go_result = result;
+  return _swig_go_result;
+}
+
+
+void _wrap_Tracker_SetLimit_raw_f830655139611dce(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint64_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+
+  arg1 = *(Tracker **)&_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (hmn_error *)_swig_go_2;
+
+  Tracker_set_limit(arg1,arg2,arg3);
+
+}
+
+
+void _wrap_Tracker_Reset_raw_f830655139611dce(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
+  Tracker *arg1 = (Tracker *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+
+  arg1 = *(Tracker **)&_swig_go_0;
+  arg2 = (hmn_error *)_swig_go_1;
+
+  Tracker_reset(arg1,arg2);
+
+}
+
+
+int _wrap_Tracker_Tag_raw_f830655139611dce(Tracker *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+  Tracker *arg1 = (Tracker *) 0 ;
+  char *arg2 = (char *) 0 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  uint32_t result;
+  int _swig_go_result;
+
+  arg1 = *(Tracker **)&_swig_go_0;
+  arg2 = (char *)_swig_go_1.array;
+  arg3 = (hmn_error *)_swig_go_2;
+
+  result = (uint32_t)Tracker_tag(arg1,(char const *)arg2,arg3);
+  _swig_go_result = result;
+
+
+  return _swig_go_result;
+}
+
+
+hmn_tracker_info *_wrap_Tracker_Info_raw_f830655139611dce(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
+  Tracker *arg1 = (Tracker *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_tracker_info *result = 0 ;
+  hmn_tracker_info *_swig_go_result;
+
+  arg1 = *(Tracker **)&_swig_go_0;
+  arg2 = (hmn_error *)_swig_go_1;
+
+  result = (hmn_tracker_info *)Tracker_info(arg1,arg2);
+  _swig_go_result = (void *)result;
+  return _swig_go_result;
+}
+
+
+hmn_tag *_wrap_Tracker_ReadTag_raw_f830655139611dce(Tracker *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+  Tracker *arg1 = (Tracker *) 0 ;
+  uint32_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_tag *result = 0 ;
+  hmn_tag *_swig_go_result;
+
+  arg1 = *(Tracker **)&_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (hmn_error *)_swig_go_2;
+
+  result = (hmn_tag *)Tracker_read_tag(arg1,arg2,arg3);
+  _swig_go_result = (void *)result;
+  return _swig_go_result;
+}
+
+
+void _wrap_delete_Spill_raw_f830655139611dce(Spill *_swig_go_0) {
+  Spill *arg1 = (Spill *) 0 ;
+
+  arg1 = *(Spill **)&_swig_go_0;
+
+  delete_Spill(arg1);
+
+}
+
+
+void _wrap_Spill_Observe_raw_f830655139611dce(Spill *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+  Spill *arg1 = (Spill *) 0 ;
+  char *arg2 = (char *) 0 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+
+  arg1 = *(Spill **)&_swig_go_0;
+  arg2 = (char *)_swig_go_1.array;
+  arg3 = (hmn_error *)_swig_go_2;
+
+  Spill_observe(arg1,(char const *)arg2,arg3);
+
+
+
+}
+
+
+void _wrap_Spill_ObserveSnapshot_raw_f830655139611dce(Spill *_swig_go_0, Snapshot *_swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
+  Spill *arg1 = (Spill *) 0 ;
+  Snapshot *arg2 = (Snapshot *) 0 ;
+  char *arg3 = (char *) 0 ;
+  hmn_error *arg4 = (hmn_error *) 0 ;
+
+  arg1 = *(Spill **)&_swig_go_0;
+  arg2 = *(Snapshot **)&_swig_go_1;
+  arg3 = (char *)_swig_go_2.array;
+  arg4 = (hmn_error *)_swig_go_3;
+
+  Spill_observe_snapshot(arg1,(Snapshot const *)arg2,(char const *)arg3,arg4);
+
+
+
+}
+
+
+void _wrap_Spill_Feed_raw_f830655139611dce(Spill *_swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, _goslice_ _swig_go_7, hmn_error *_swig_go_8) {
+  Spill *arg1 = (Spill *) 0 ;
+  hmn_flags arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  uint64_t arg5 ;
+  uint64_t arg6 ;
+  uint64_t arg7 ;
+  char *arg8 = (char *) 0 ;
+  hmn_error *arg9 = (hmn_error *) 0 ;
+
+  arg1 = *(Spill **)&_swig_go_0;
+  arg2 = (hmn_flags)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (uint64_t)_swig_go_4;
+  arg6 = (uint64_t)_swig_go_5;
+  arg7 = (uint64_t)_swig_go_6;
+  arg8 = (char *)_swig_go_7.array;
+  arg9 = (hmn_error *)_swig_go_8;
+
+  Spill_feed(arg1,arg2,arg3,arg4,arg5,arg6,arg7,(char const *)arg8,arg9);
+
+
+
+}
+
+
+hmn_spill_info *_wrap_Spill_Info_raw_f830655139611dce(Spill *_swig_go_0, hmn_error *_swig_go_1) {
+  Spill *arg1 = (Spill *) 0 ;
+  hmn_error *arg2 = (hmn_error *) 0 ;
+  hmn_spill_info *result = 0 ;
+  hmn_spill_info *_swig_go_result;
+
+  arg1 = *(Spill **)&_swig_go_0;
+  arg2 = (hmn_error *)_swig_go_1;
+
+  result = (hmn_spill_info *)Spill_info(arg1,arg2);
+  _swig_go_result = (void *)result;
+  return _swig_go_result;
+}
+
+
+hmn_episode *_wrap_Spill_Episode_raw_f830655139611dce(Spill *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+  Spill *arg1 = (Spill *) 0 ;
+  uint64_t arg2 ;
+  hmn_error *arg3 = (hmn_error *) 0 ;
+  hmn_episode *result = 0 ;
+  hmn_episode *_swig_go_result;
+
+  arg1 = *(Spill **)&_swig_go_0;
+  arg2 = (uint64_t)_swig_go_1;
+  arg3 = (hmn_error *)_swig_go_2;
+
+  result = (hmn_episode *)Spill_episode(arg1,arg2,arg3);
+  _swig_go_result = (void *)result;
+  return _swig_go_result;
+}
+
+
+Spill *_wrap_LoneSpill_raw_f830655139611dce(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
+  uint32_t arg1 ;
+  uint32_t arg2 ;
+  uint64_t arg3 ;
+  uint64_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  Spill *result = 0 ;
+  Spill *_swig_go_result;
+
+  arg1 = (uint32_t)_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (uint64_t)_swig_go_2;
+  arg4 = (uint64_t)_swig_go_3;
+  arg5 = (hmn_error *)_swig_go_4;
+
+  result = (Spill *)lone_spill(arg1,arg2,arg3,arg4,arg5);
+  *(Spill **)&_swig_go_result = (Spill *)result;
   return _swig_go_result;
 }
 

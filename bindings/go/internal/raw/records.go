@@ -142,6 +142,22 @@ type Telemetry struct {
 	AgeNs              uint64
 }
 
+// Metric is hmn_metric.
+type Metric struct {
+	StructSize  uint32
+	Present     uint32
+	Notes       uint32
+	Backend     uint32
+	DeviceIndex uint32
+	Pid         uint32
+	Id          uint32
+	Instance    uint32
+	Value       float64
+	Count       uint64
+	WindowNs    uint64
+	AgeNs       uint64
+}
+
 // Usage is hmn_usage.
 type Usage struct {
 	StructSize        uint32
@@ -184,7 +200,7 @@ type SnapshotInfo struct {
 	UsageCount             uint32
 	DiagnosticCount        uint32
 	UnreadableProcessCount uint32
-	Reserved0              uint32
+	MetricCount            uint32
 	UnixTimeNs             uint64
 	MonotonicNs            uint64
 	DurationNs             uint64
@@ -222,4 +238,107 @@ type Delta struct {
 	DeviceBytes  int64
 	ElapsedNs    uint64
 	EnergyJoules float64
+}
+
+// SamplerInfo is hmn_sampler_info.
+type SamplerInfo struct {
+	StructSize      uint32
+	Present         uint32
+	Notes           uint32
+	State           uint32
+	Pending         uint32
+	LastStatus      int32
+	TakenCount      uint64
+	DroppedCount    uint64
+	LateCount       uint64
+	FailedCount     uint64
+	LastMonotonicNs uint64
+}
+
+// Peak is hmn_peak.
+type Peak struct {
+	StructSize        uint32
+	Present           uint32
+	Notes             uint32
+	Backend           uint32
+	DeviceIndex       uint32
+	Pid               uint32
+	Accounting        uint32
+	Reserved0         uint32
+	UsedBytes         uint64
+	HostPoolBytes     uint64
+	HostResidentBytes uint64
+	UsedMonotonicNs   uint64
+}
+
+// TrackerInfo is hmn_tracker_info.
+type TrackerInfo struct {
+	StructSize     uint32
+	Present        uint32
+	Notes          uint32
+	DeviceIndex    uint32
+	TagCount       uint32
+	Reserved0      uint32
+	LimitBytes     uint64
+	AllocatedBytes uint64
+	PeakBytes      uint64
+	RefusedCount   uint64
+}
+
+// Tag is hmn_tag.
+type Tag struct {
+	StructSize     uint32
+	Present        uint32
+	Notes          uint32
+	Number         uint32
+	AllocatedBytes uint64
+	PeakBytes      uint64
+	Name           [64]byte
+}
+
+// SpillInfo is hmn_spill_info.
+type SpillInfo struct {
+	StructSize           uint32
+	Present              uint32
+	Notes                uint32
+	Backend              uint32
+	DeviceIndex          uint32
+	State                uint32
+	Rules                uint32
+	Status               int32
+	ObservationCount     uint64
+	SkippedCount         uint64
+	EpisodeCount         uint64
+	FirstEpisode         uint64
+	LimitBytes           uint64
+	DedicatedBytes       uint64
+	SharedBytes          uint64
+	EvictedBytes         uint64
+	PeakDedicatedBytes   uint64
+	PeakSharedBytes      uint64
+	PeakEvictedBytes     uint64
+	BaselineSharedBytes  uint64
+	BaselineEvictedBytes uint64
+	TotalNs              uint64
+	LongestNs            uint64
+	LongestEpisode       uint64
+	FirstLabel           [64]byte
+	Message              [256]byte
+}
+
+// Episode is hmn_episode.
+type Episode struct {
+	StructSize       uint32
+	Present          uint32
+	Notes            uint32
+	Rules            uint32
+	Number           uint64
+	ObservationCount uint64
+	PeakSharedBytes  uint64
+	PeakEvictedBytes uint64
+	StartMonotonicNs uint64
+	EndMonotonicNs   uint64
+	DurationNs       uint64
+	StartLabel       [64]byte
+	EndLabel         [64]byte
 }

@@ -141,6 +141,22 @@ return function(band, text, unsigned, signed)
     }
   end
 
+  function copy.hmn_metric(record)
+    local present = record.present
+    return {
+      notes = record.notes,
+      backend = record.backend,
+      device_index = record.device_index,
+      pid = band(present, 1) ~= 0 and record.pid or nil,
+      id = record.id,
+      instance = record.instance,
+      value = band(present, 2) ~= 0 and record.value or nil,
+      count = band(present, 4) ~= 0 and unsigned(record.count) or nil,
+      window_ns = band(present, 8) ~= 0 and unsigned(record.window_ns) or nil,
+      age_ns = unsigned(record.age_ns),
+    }
+  end
+
   function copy.hmn_usage(record)
     local present = record.present
     return {
@@ -181,6 +197,7 @@ return function(band, text, unsigned, signed)
       usage_count = record.usage_count,
       diagnostic_count = record.diagnostic_count,
       unreadable_process_count = record.unreadable_process_count,
+      metric_count = record.metric_count,
       unix_time_ns = unsigned(record.unix_time_ns),
       monotonic_ns = unsigned(record.monotonic_ns),
       duration_ns = unsigned(record.duration_ns),
@@ -217,6 +234,106 @@ return function(band, text, unsigned, signed)
       device_bytes = band(present, 2) ~= 0 and signed(record.device_bytes) or nil,
       elapsed_ns = unsigned(record.elapsed_ns),
       energy_joules = band(present, 4) ~= 0 and record.energy_joules or nil,
+    }
+  end
+
+  function copy.hmn_sampler_info(record)
+    local present = record.present
+    return {
+      notes = record.notes,
+      state = record.state,
+      pending = record.pending,
+      last_status = band(present, 1) ~= 0 and record.last_status or nil,
+      taken_count = unsigned(record.taken_count),
+      dropped_count = unsigned(record.dropped_count),
+      late_count = unsigned(record.late_count),
+      failed_count = unsigned(record.failed_count),
+      last_monotonic_ns = band(present, 1) ~= 0 and unsigned(record.last_monotonic_ns) or nil,
+    }
+  end
+
+  function copy.hmn_peak(record)
+    local present = record.present
+    return {
+      notes = record.notes,
+      backend = record.backend,
+      device_index = record.device_index,
+      pid = record.pid,
+      accounting = record.accounting,
+      used_bytes = band(present, 1) ~= 0 and unsigned(record.used_bytes) or nil,
+      host_pool_bytes = band(present, 2) ~= 0 and unsigned(record.host_pool_bytes) or nil,
+      host_resident_bytes = band(present, 4) ~= 0 and unsigned(record.host_resident_bytes) or nil,
+      used_monotonic_ns = band(present, 1) ~= 0 and unsigned(record.used_monotonic_ns) or nil,
+    }
+  end
+
+  function copy.hmn_tracker_info(record)
+    local present = record.present
+    return {
+      notes = record.notes,
+      device_index = band(present, 2) ~= 0 and record.device_index or nil,
+      tag_count = record.tag_count,
+      limit_bytes = band(present, 1) ~= 0 and unsigned(record.limit_bytes) or nil,
+      allocated_bytes = unsigned(record.allocated_bytes),
+      peak_bytes = unsigned(record.peak_bytes),
+      refused_count = unsigned(record.refused_count),
+    }
+  end
+
+  function copy.hmn_tag(record)
+    return {
+      notes = record.notes,
+      number = record.number,
+      allocated_bytes = unsigned(record.allocated_bytes),
+      peak_bytes = unsigned(record.peak_bytes),
+      name = text(record.name),
+    }
+  end
+
+  function copy.hmn_spill_info(record)
+    local present = record.present
+    return {
+      notes = record.notes,
+      backend = record.backend,
+      device_index = record.device_index,
+      state = record.state,
+      rules = record.rules,
+      status = record.status,
+      observation_count = unsigned(record.observation_count),
+      skipped_count = unsigned(record.skipped_count),
+      episode_count = unsigned(record.episode_count),
+      first_episode = unsigned(record.first_episode),
+      limit_bytes = band(present, 1) ~= 0 and unsigned(record.limit_bytes) or nil,
+      dedicated_bytes = band(present, 2) ~= 0 and unsigned(record.dedicated_bytes) or nil,
+      shared_bytes = band(present, 2) ~= 0 and unsigned(record.shared_bytes) or nil,
+      evicted_bytes = band(present, 4) ~= 0 and unsigned(record.evicted_bytes) or nil,
+      peak_dedicated_bytes = band(present, 2) ~= 0 and unsigned(record.peak_dedicated_bytes) or nil,
+      peak_shared_bytes = band(present, 2) ~= 0 and unsigned(record.peak_shared_bytes) or nil,
+      peak_evicted_bytes = band(present, 8) ~= 0 and unsigned(record.peak_evicted_bytes) or nil,
+      baseline_shared_bytes = band(present, 2) ~= 0 and unsigned(record.baseline_shared_bytes) or nil,
+      baseline_evicted_bytes = band(present, 8) ~= 0 and unsigned(record.baseline_evicted_bytes) or nil,
+      total_ns = unsigned(record.total_ns),
+      longest_ns = band(present, 16) ~= 0 and unsigned(record.longest_ns) or nil,
+      longest_episode = band(present, 16) ~= 0 and unsigned(record.longest_episode) or nil,
+      first_label = band(present, 16) ~= 0 and text(record.first_label) or nil,
+      message = text(record.message),
+    }
+  end
+
+  function copy.hmn_episode(record)
+    local present = record.present
+    return {
+      notes = record.notes,
+      rules = record.rules,
+      number = unsigned(record.number),
+      observation_count = unsigned(record.observation_count),
+      peak_shared_bytes = unsigned(record.peak_shared_bytes),
+      peak_evicted_bytes = band(present, 2) ~= 0 and unsigned(record.peak_evicted_bytes) or nil,
+      start_monotonic_ns = unsigned(record.start_monotonic_ns),
+      end_monotonic_ns = band(present, 1) ~= 0 and unsigned(record.end_monotonic_ns) or nil,
+      duration_ns = unsigned(record.duration_ns),
+      start_label = text(record.start_label),
+      end_label = band(present, 1) ~= 0 and text(record.end_label) or nil,
     }
   end
 

@@ -20,6 +20,18 @@ internal static unsafe class Raw {
     RawPINVOKE.end_snapshot(address);
   }
 
+  public static void end_sampler(global::System.IntPtr address) {
+    RawPINVOKE.end_sampler(address);
+  }
+
+  public static void end_tracker(global::System.IntPtr address) {
+    RawPINVOKE.end_tracker(address);
+  }
+
+  public static void end_spill(global::System.IntPtr address) {
+    RawPINVOKE.end_spill(address);
+  }
+
   public static void release(global::System.IntPtr address) {
     RawPINVOKE.release(address);
   }
@@ -393,6 +405,53 @@ internal static unsafe class Raw {
 
   public static ulong? hmn_telemetry_window_ns_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_telemetry_window_ns_get(self)); }
 
+  public static void delete_hmn_metric(global::System.IntPtr self) {
+    RawPINVOKE.delete_hmn_metric(self);
+  }
+
+  public static uint hmn_metric_present_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_metric_present_get(self);
+    return ret;
+  }
+
+  public static uint hmn_metric_notes_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_metric_notes_get(self);
+    return ret;
+  }
+
+  public static uint hmn_metric_backend_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_metric_backend_get(self);
+    return ret;
+  }
+
+  public static uint hmn_metric_device_index_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_metric_device_index_get(self);
+    return ret;
+  }
+
+  public static uint hmn_metric_id_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_metric_id_get(self);
+    return ret;
+  }
+
+  public static uint hmn_metric_instance_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_metric_instance_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_metric_age_ns_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_metric_age_ns_get(self);
+    return ret;
+  }
+
+  public static uint? hmn_metric_pid_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_metric_pid_get(self)); }
+
+  public static double? hmn_metric_value_get(global::System.IntPtr self) { return Optional.Read<double>(RawPINVOKE.hmn_metric_value_get(self)); }
+
+  public static ulong? hmn_metric_count_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_metric_count_get(self)); }
+
+  public static ulong? hmn_metric_window_ns_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_metric_window_ns_get(self)); }
+
   public static void delete_hmn_usage(global::System.IntPtr self) {
     RawPINVOKE.delete_hmn_usage(self);
   }
@@ -517,6 +576,11 @@ internal static unsafe class Raw {
     return ret;
   }
 
+  public static uint hmn_snapshot_info_metric_count_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_snapshot_info_metric_count_get(self);
+    return ret;
+  }
+
   public static ulong hmn_snapshot_info_unix_time_ns_get(global::System.IntPtr self) {
     ulong ret = RawPINVOKE.hmn_snapshot_info_unix_time_ns_get(self);
     return ret;
@@ -633,6 +697,317 @@ internal static unsafe class Raw {
 
   public static double? hmn_delta_energy_joules_get(global::System.IntPtr self) { return Optional.Read<double>(RawPINVOKE.hmn_delta_energy_joules_get(self)); }
 
+  public static void delete_hmn_sampler_info(global::System.IntPtr self) {
+    RawPINVOKE.delete_hmn_sampler_info(self);
+  }
+
+  public static uint hmn_sampler_info_present_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_sampler_info_present_get(self);
+    return ret;
+  }
+
+  public static uint hmn_sampler_info_notes_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_sampler_info_notes_get(self);
+    return ret;
+  }
+
+  public static uint hmn_sampler_info_state_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_sampler_info_state_get(self);
+    return ret;
+  }
+
+  public static uint hmn_sampler_info_pending_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_sampler_info_pending_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_sampler_info_taken_count_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_sampler_info_taken_count_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_sampler_info_dropped_count_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_sampler_info_dropped_count_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_sampler_info_late_count_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_sampler_info_late_count_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_sampler_info_failed_count_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_sampler_info_failed_count_get(self);
+    return ret;
+  }
+
+  public static int? hmn_sampler_info_last_status_get(global::System.IntPtr self) { return Optional.Read<int>(RawPINVOKE.hmn_sampler_info_last_status_get(self)); }
+
+  public static ulong? hmn_sampler_info_last_monotonic_ns_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_sampler_info_last_monotonic_ns_get(self)); }
+
+  public static void delete_hmn_peak(global::System.IntPtr self) {
+    RawPINVOKE.delete_hmn_peak(self);
+  }
+
+  public static uint hmn_peak_present_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_peak_present_get(self);
+    return ret;
+  }
+
+  public static uint hmn_peak_notes_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_peak_notes_get(self);
+    return ret;
+  }
+
+  public static uint hmn_peak_backend_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_peak_backend_get(self);
+    return ret;
+  }
+
+  public static uint hmn_peak_device_index_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_peak_device_index_get(self);
+    return ret;
+  }
+
+  public static uint hmn_peak_pid_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_peak_pid_get(self);
+    return ret;
+  }
+
+  public static uint hmn_peak_accounting_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_peak_accounting_get(self);
+    return ret;
+  }
+
+  public static ulong? hmn_peak_used_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_peak_used_bytes_get(self)); }
+
+  public static ulong? hmn_peak_host_pool_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_peak_host_pool_bytes_get(self)); }
+
+  public static ulong? hmn_peak_host_resident_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_peak_host_resident_bytes_get(self)); }
+
+  public static ulong? hmn_peak_used_monotonic_ns_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_peak_used_monotonic_ns_get(self)); }
+
+  public static void delete_hmn_tracker_info(global::System.IntPtr self) {
+    RawPINVOKE.delete_hmn_tracker_info(self);
+  }
+
+  public static uint hmn_tracker_info_present_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_tracker_info_present_get(self);
+    return ret;
+  }
+
+  public static uint hmn_tracker_info_notes_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_tracker_info_notes_get(self);
+    return ret;
+  }
+
+  public static uint hmn_tracker_info_tag_count_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_tracker_info_tag_count_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_tracker_info_allocated_bytes_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_tracker_info_allocated_bytes_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_tracker_info_peak_bytes_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_tracker_info_peak_bytes_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_tracker_info_refused_count_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_tracker_info_refused_count_get(self);
+    return ret;
+  }
+
+  public static uint? hmn_tracker_info_device_index_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_tracker_info_device_index_get(self)); }
+
+  public static ulong? hmn_tracker_info_limit_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_tracker_info_limit_bytes_get(self)); }
+
+  public static void delete_hmn_tag(global::System.IntPtr self) {
+    RawPINVOKE.delete_hmn_tag(self);
+  }
+
+  public static uint hmn_tag_present_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_tag_present_get(self);
+    return ret;
+  }
+
+  public static uint hmn_tag_notes_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_tag_notes_get(self);
+    return ret;
+  }
+
+  public static uint hmn_tag_number_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_tag_number_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_tag_allocated_bytes_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_tag_allocated_bytes_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_tag_peak_bytes_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_tag_peak_bytes_get(self);
+    return ret;
+  }
+
+  public static string hmn_tag_name_get(global::System.IntPtr self) {
+    return Utf8.Read(RawPINVOKE.hmn_tag_name_get(self), false);
+  }
+
+  public static void delete_hmn_spill_info(global::System.IntPtr self) {
+    RawPINVOKE.delete_hmn_spill_info(self);
+  }
+
+  public static uint hmn_spill_info_present_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_spill_info_present_get(self);
+    return ret;
+  }
+
+  public static uint hmn_spill_info_notes_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_spill_info_notes_get(self);
+    return ret;
+  }
+
+  public static uint hmn_spill_info_backend_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_spill_info_backend_get(self);
+    return ret;
+  }
+
+  public static uint hmn_spill_info_device_index_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_spill_info_device_index_get(self);
+    return ret;
+  }
+
+  public static uint hmn_spill_info_state_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_spill_info_state_get(self);
+    return ret;
+  }
+
+  public static uint hmn_spill_info_rules_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_spill_info_rules_get(self);
+    return ret;
+  }
+
+  public static int hmn_spill_info_status_get(global::System.IntPtr self) {
+    int ret = RawPINVOKE.hmn_spill_info_status_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_spill_info_observation_count_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_spill_info_observation_count_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_spill_info_skipped_count_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_spill_info_skipped_count_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_spill_info_episode_count_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_spill_info_episode_count_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_spill_info_first_episode_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_spill_info_first_episode_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_spill_info_total_ns_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_spill_info_total_ns_get(self);
+    return ret;
+  }
+
+  public static string hmn_spill_info_message_get(global::System.IntPtr self) {
+    return Utf8.Read(RawPINVOKE.hmn_spill_info_message_get(self), false);
+  }
+
+  public static ulong? hmn_spill_info_limit_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_spill_info_limit_bytes_get(self)); }
+
+  public static ulong? hmn_spill_info_dedicated_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_spill_info_dedicated_bytes_get(self)); }
+
+  public static ulong? hmn_spill_info_shared_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_spill_info_shared_bytes_get(self)); }
+
+  public static ulong? hmn_spill_info_evicted_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_spill_info_evicted_bytes_get(self)); }
+
+  public static ulong? hmn_spill_info_peak_dedicated_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_spill_info_peak_dedicated_bytes_get(self)); }
+
+  public static ulong? hmn_spill_info_peak_shared_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_spill_info_peak_shared_bytes_get(self)); }
+
+  public static ulong? hmn_spill_info_peak_evicted_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_spill_info_peak_evicted_bytes_get(self)); }
+
+  public static ulong? hmn_spill_info_baseline_shared_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_spill_info_baseline_shared_bytes_get(self)); }
+
+  public static ulong? hmn_spill_info_baseline_evicted_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_spill_info_baseline_evicted_bytes_get(self)); }
+
+  public static ulong? hmn_spill_info_longest_ns_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_spill_info_longest_ns_get(self)); }
+
+  public static ulong? hmn_spill_info_longest_episode_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_spill_info_longest_episode_get(self)); }
+
+  public static string hmn_spill_info_first_label_get(global::System.IntPtr self) {
+    return Utf8.Read(RawPINVOKE.hmn_spill_info_first_label_get(self), false);
+  }
+
+  public static void delete_hmn_episode(global::System.IntPtr self) {
+    RawPINVOKE.delete_hmn_episode(self);
+  }
+
+  public static uint hmn_episode_present_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_episode_present_get(self);
+    return ret;
+  }
+
+  public static uint hmn_episode_notes_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_episode_notes_get(self);
+    return ret;
+  }
+
+  public static uint hmn_episode_rules_get(global::System.IntPtr self) {
+    uint ret = RawPINVOKE.hmn_episode_rules_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_episode_number_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_episode_number_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_episode_observation_count_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_episode_observation_count_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_episode_peak_shared_bytes_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_episode_peak_shared_bytes_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_episode_start_monotonic_ns_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_episode_start_monotonic_ns_get(self);
+    return ret;
+  }
+
+  public static ulong hmn_episode_duration_ns_get(global::System.IntPtr self) {
+    ulong ret = RawPINVOKE.hmn_episode_duration_ns_get(self);
+    return ret;
+  }
+
+  public static string hmn_episode_start_label_get(global::System.IntPtr self) {
+    return Utf8.Read(RawPINVOKE.hmn_episode_start_label_get(self), false);
+  }
+
+  public static ulong? hmn_episode_peak_evicted_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_episode_peak_evicted_bytes_get(self)); }
+
+  public static ulong? hmn_episode_end_monotonic_ns_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_episode_end_monotonic_ns_get(self)); }
+
+  public static string hmn_episode_end_label_get(global::System.IntPtr self) {
+    return Utf8.Read(RawPINVOKE.hmn_episode_end_label_get(self), false);
+  }
+
   public static uint version_number() {
     uint ret = RawPINVOKE.version_number();
     return ret;
@@ -655,6 +1030,18 @@ internal static unsafe class Raw {
     return Utf8.Read(RawPINVOKE.backend_name(backend), false);
   }
 
+  public static string metric_name(uint metric) {
+    return Utf8.Read(RawPINVOKE.metric_name(metric), false);
+  }
+
+  public static string metric_unit(uint metric) {
+    return Utf8.Read(RawPINVOKE.metric_unit(metric), false);
+  }
+
+  public static string metric_instance_name(uint metric, uint instance) {
+    return Utf8.Read(RawPINVOKE.metric_instance_name(metric, instance), false);
+  }
+
   public static string format_bytes(ulong bytes, ref ErrorRecord error) {
     return Utf8.Read(RawPINVOKE.format_bytes(bytes, ref error), true);
   }
@@ -664,13 +1051,17 @@ internal static unsafe class Raw {
     return ret;
   }
 
-  public static ContextHandle new_Context(uint flags, uint deadline_ms, uint stale_ms, uint open_deadline_ms, uint max_age_ms, uint idle_close_ms, ulong backends_off, ref ErrorRecord error) { return RawPINVOKE.new_Context(flags, deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms, backends_off, ref error); }
+  public static ContextHandle new_Context(uint flags, uint deadline_ms, uint stale_ms, uint open_deadline_ms, uint max_age_ms, uint idle_close_ms, uint rescan_ms, ulong backends_off, ref ErrorRecord error) { return RawPINVOKE.new_Context(flags, deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms, rescan_ms, backends_off, ref error); }
 
   public static void Context_set_path(ContextHandle self, uint path, string value, ref ErrorRecord error) {
     RawPINVOKE.Context_set_path(self, path, Utf8.Bytes(value), ref error);
   }
 
   public static global::System.IntPtr Context_backend(ContextHandle self, uint backend, ref ErrorRecord error) { return RawPINVOKE.Context_backend(self, backend, ref error); }
+
+  public static string Context_recording(ContextHandle self, ref ErrorRecord error) {
+    return Utf8.Read(RawPINVOKE.Context_recording(self, ref error), true);
+  }
 
   public static global::System.IntPtr Context_process_memory(ContextHandle self, uint pid, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_process_memory(self, pid, fields, ref error); }
 
@@ -694,11 +1085,19 @@ internal static unsafe class Raw {
 
   public static global::System.IntPtr Context_telemetry(ContextHandle self, uint device_index, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_telemetry(self, device_index, fields, ref error); }
 
+  public static global::System.IntPtr Context_metric(ContextHandle self, uint device_index, uint metric, uint instance, ref ErrorRecord error) { return RawPINVOKE.Context_metric(self, device_index, metric, instance, ref error); }
+
   public static global::System.IntPtr Context_usage(ContextHandle self, uint device_index, uint pid, ref ErrorRecord error) { return RawPINVOKE.Context_usage(self, device_index, pid, ref error); }
 
   public static global::System.IntPtr Context_own_usage(ContextHandle self, uint device_index, ref ErrorRecord error) { return RawPINVOKE.Context_own_usage(self, device_index, ref error); }
 
   public static SnapshotHandle Context_take(ContextHandle self, uint flags, uint collect, uint device_index, uint pid, uint deadline_ms, ref ErrorRecord error) { return RawPINVOKE.Context_take(self, flags, collect, device_index, pid, deadline_ms, ref error); }
+
+  public static SamplerHandle Context_sampler(ContextHandle self, uint sampler_flags, uint interval_ms, uint process_interval_ms, uint capacity, uint flags, uint collect, uint device_index, uint pid, uint deadline_ms, ref ErrorRecord error) { return RawPINVOKE.Context_sampler(self, sampler_flags, interval_ms, process_interval_ms, capacity, flags, collect, device_index, pid, deadline_ms, ref error); }
+
+  public static TrackerHandle Context_tracker(ContextHandle self, uint device_index, ulong limit_bytes, uint tag_capacity, ref ErrorRecord error) { return RawPINVOKE.Context_tracker(self, device_index, limit_bytes, tag_capacity, ref error); }
+
+  public static SpillHandle Context_spill(ContextHandle self, uint device_index, uint episode_capacity, ulong dedicated_threshold_bytes, ulong growth_bytes, ref ErrorRecord error) { return RawPINVOKE.Context_spill(self, device_index, episode_capacity, dedicated_threshold_bytes, growth_bytes, ref error); }
 
   public static global::System.IntPtr Snapshot_info(SnapshotHandle self, ref ErrorRecord error) { return RawPINVOKE.Snapshot_info(self, ref error); }
 
@@ -715,6 +1114,8 @@ internal static unsafe class Raw {
   public static global::System.IntPtr Snapshot_pool(SnapshotHandle self, uint i, ref ErrorRecord error) { return RawPINVOKE.Snapshot_pool(self, i, ref error); }
 
   public static global::System.IntPtr Snapshot_usage(SnapshotHandle self, uint i, ref ErrorRecord error) { return RawPINVOKE.Snapshot_usage(self, i, ref error); }
+
+  public static global::System.IntPtr Snapshot_metric(SnapshotHandle self, uint i, ref ErrorRecord error) { return RawPINVOKE.Snapshot_metric(self, i, ref error); }
 
   public static global::System.IntPtr Snapshot_diagnostic(SnapshotHandle self, uint i, ref ErrorRecord error) { return RawPINVOKE.Snapshot_diagnostic(self, i, ref error); }
 
@@ -739,6 +1140,120 @@ internal static unsafe class Raw {
   public static string Snapshot_before_after_lines(SnapshotHandle self, SnapshotHandle before, uint device_index, string label, ref ErrorRecord error) {
     return Utf8.Read(RawPINVOKE.Snapshot_before_after_lines(self, before, device_index, Utf8.Bytes(label), ref error), true);
   }
+
+  public static void Sampler_start(SamplerHandle self, ref ErrorRecord error) {
+    RawPINVOKE.Sampler_start(self, ref error);
+  }
+
+  public static void Sampler_stop(SamplerHandle self, ref ErrorRecord error) {
+    RawPINVOKE.Sampler_stop(self, ref error);
+  }
+
+  public static SnapshotHandle Sampler_next(SamplerHandle self, uint timeout_ms, ref ErrorRecord error) { return RawPINVOKE.Sampler_next(self, timeout_ms, ref error); }
+
+  public static global::System.IntPtr Sampler_info(SamplerHandle self, ref ErrorRecord error) { return RawPINVOKE.Sampler_info(self, ref error); }
+
+  public static global::System.IntPtr Sampler_latest_pool(SamplerHandle self, uint device_index, ref ErrorRecord error) { return RawPINVOKE.Sampler_latest_pool(self, device_index, ref error); }
+
+  public static global::System.IntPtr Sampler_latest_telemetry(SamplerHandle self, uint device_index, ref ErrorRecord error) { return RawPINVOKE.Sampler_latest_telemetry(self, device_index, ref error); }
+
+  public static global::System.IntPtr Sampler_peak(SamplerHandle self, uint device_index, uint pid, ref ErrorRecord error) { return RawPINVOKE.Sampler_peak(self, device_index, pid, ref error); }
+
+  public static global::System.IntPtr Sampler_device_peak(SamplerHandle self, uint device_index, ref ErrorRecord error) { return RawPINVOKE.Sampler_device_peak(self, device_index, ref error); }
+
+  public static uint dtype_bits(uint dtype) {
+    uint ret = RawPINVOKE.dtype_bits(dtype);
+    return ret;
+  }
+
+  public static string dtype_name(uint dtype) {
+    return Utf8.Read(RawPINVOKE.dtype_name(dtype), false);
+  }
+
+  public static uint dtype_from_name(string name, ref ErrorRecord error) {
+    uint ret = RawPINVOKE.dtype_from_name(Utf8.Bytes(name), ref error);
+    return ret;
+  }
+
+  public static ulong estimate_tensor(ulong[] list, uint count, uint dtype, ref ErrorRecord error) {
+    ulong ret = RawPINVOKE.estimate_tensor(list, count, dtype, ref error);
+    return ret;
+  }
+
+  public static ulong estimate_packed(ulong[] list, uint count, uint dtype, uint element_bits, uint group_size, uint group_bits, ref ErrorRecord error) {
+    ulong ret = RawPINVOKE.estimate_packed(list, count, dtype, element_bits, group_size, group_bits, ref error);
+    return ret;
+  }
+
+  public static ulong estimate_attention(uint flags, uint dtype, ulong batch, ulong heads, ulong kv_heads, ulong sequence, ulong head_dim, ref ErrorRecord error) {
+    ulong ret = RawPINVOKE.estimate_attention(flags, dtype, batch, heads, kv_heads, sequence, head_dim, ref error);
+    return ret;
+  }
+
+  public static ulong estimate_cache(uint kind, uint dtype, uint element_bits, uint group_size, uint group_bits, ulong layers, ulong kv_heads, ulong key_dim, ulong value_dim, ulong window, ulong sinks, ulong latent_dim, ulong state_elements, ulong sequence, ulong sequences, ref ErrorRecord error) {
+    ulong ret = RawPINVOKE.estimate_cache(kind, dtype, element_bits, group_size, group_bits, layers, kv_heads, key_dim, value_dim, window, sinks, latent_dim, state_elements, sequence, sequences, ref error);
+    return ret;
+  }
+
+  public static ulong estimate_overhead(ulong bytes, uint per_thousand, ref ErrorRecord error) {
+    ulong ret = RawPINVOKE.estimate_overhead(bytes, per_thousand, ref error);
+    return ret;
+  }
+
+  public static ulong estimate_sum(ulong[] list, uint count, ref ErrorRecord error) {
+    ulong ret = RawPINVOKE.estimate_sum(list, count, ref error);
+    return ret;
+  }
+
+  public static TrackerHandle new_Tracker(ulong limit_bytes, uint tag_capacity, ref ErrorRecord error) { return RawPINVOKE.new_Tracker(limit_bytes, tag_capacity, ref error); }
+
+  public static void Tracker_allocate(TrackerHandle self, ulong bytes, uint tag, ref ErrorRecord error) {
+    RawPINVOKE.Tracker_allocate(self, bytes, tag, ref error);
+  }
+
+  public static void Tracker_release(TrackerHandle self, ulong bytes, uint tag, ref ErrorRecord error) {
+    RawPINVOKE.Tracker_release(self, bytes, tag, ref error);
+  }
+
+  public static uint Tracker_would_fit(TrackerHandle self, ulong bytes, ref ErrorRecord error) {
+    uint ret = RawPINVOKE.Tracker_would_fit(self, bytes, ref error);
+    return ret;
+  }
+
+  public static void Tracker_set_limit(TrackerHandle self, ulong limit_bytes, ref ErrorRecord error) {
+    RawPINVOKE.Tracker_set_limit(self, limit_bytes, ref error);
+  }
+
+  public static void Tracker_reset(TrackerHandle self, ref ErrorRecord error) {
+    RawPINVOKE.Tracker_reset(self, ref error);
+  }
+
+  public static uint Tracker_tag(TrackerHandle self, string name, ref ErrorRecord error) {
+    uint ret = RawPINVOKE.Tracker_tag(self, Utf8.Bytes(name), ref error);
+    return ret;
+  }
+
+  public static global::System.IntPtr Tracker_info(TrackerHandle self, ref ErrorRecord error) { return RawPINVOKE.Tracker_info(self, ref error); }
+
+  public static global::System.IntPtr Tracker_read_tag(TrackerHandle self, uint tag, ref ErrorRecord error) { return RawPINVOKE.Tracker_read_tag(self, tag, ref error); }
+
+  public static void Spill_observe(SpillHandle self, string label, ref ErrorRecord error) {
+    RawPINVOKE.Spill_observe(self, Utf8.Bytes(label), ref error);
+  }
+
+  public static void Spill_observe_snapshot(SpillHandle self, SnapshotHandle snapshot, string label, ref ErrorRecord error) {
+    RawPINVOKE.Spill_observe_snapshot(self, snapshot, Utf8.Bytes(label), ref error);
+  }
+
+  public static void Spill_feed(SpillHandle self, uint flags, ulong monotonic_ns, ulong dedicated_bytes, ulong shared_bytes, ulong limit_bytes, ulong evicted_bytes, string label, ref ErrorRecord error) {
+    RawPINVOKE.Spill_feed(self, flags, monotonic_ns, dedicated_bytes, shared_bytes, limit_bytes, evicted_bytes, Utf8.Bytes(label), ref error);
+  }
+
+  public static global::System.IntPtr Spill_info(SpillHandle self, ref ErrorRecord error) { return RawPINVOKE.Spill_info(self, ref error); }
+
+  public static global::System.IntPtr Spill_episode(SpillHandle self, ulong number, ref ErrorRecord error) { return RawPINVOKE.Spill_episode(self, number, ref error); }
+
+  public static SpillHandle lone_spill(uint device_index, uint episode_capacity, ulong dedicated_threshold_bytes, ulong growth_bytes, ref ErrorRecord error) { return RawPINVOKE.lone_spill(device_index, episode_capacity, dedicated_threshold_bytes, growth_bytes, ref error); }
 
   public const int OK = 0;
   public const int E_ARGUMENT = -1;
@@ -766,8 +1281,16 @@ internal static unsafe class Raw {
   public const int BACKEND_OS = 1;
   public const int BACKEND_NVML = 2;
   public const int BACKEND_NVIDIA_SMI = 3;
+  public const int BACKEND_AMDGPU = 4;
+  public const int BACKEND_KFD = 5;
+  public const int BACKEND_ROCM_SMI = 6;
+  public const int BACKEND_I915 = 7;
+  public const int BACKEND_XE = 8;
   public const int BACKEND_DRM = 9;
+  public const int BACKEND_TEGRA = 14;
+  public const int BACKEND_DMEM = 15;
   public const int BACKEND_SIMULATED = 16;
+  public const int BACKEND_AMD_SMI = 17;
   public const int NOTE_STALE = 1;
   public const int NOTE_LOWER_BOUND = 2;
   public const int NOTE_ESTIMATED = 4;
@@ -802,13 +1325,16 @@ internal static unsafe class Raw {
   public const int CONTEXT_NO_THREADS = 4;
   public const int CONTEXT_ENVIRONMENT = 8;
   public const int CONTEXT_TRACE = 16;
+  public const int CONTEXT_RECORD = 32;
   public const int CONTEXT_OPTIONS_SIZE_V1 = 40;
   public const int PATH_PROC = 1;
   public const int PATH_SYS = 2;
   public const int PATH_NVML = 3;
   public const int PATH_NVIDIA_SMI = 4;
+  public const int PATH_ROCM_SMI = 5;
   public const int PATH_SIMULATION = 7;
   public const int PATH_CGROUP = 8;
+  public const int PATH_AMD_SMI = 9;
   public const int PATH_DEV = 10;
   public const int STATE_UNKNOWN = 0;
   public const int STATE_READY = 1;
@@ -903,6 +1429,85 @@ internal static unsafe class Raw {
   public const int THROTTLE_SETTING = 16;
   public const int THROTTLE_OTHER = 32;
   public const int TELEMETRY_SIZE_V1 = 176;
+  public const int METRIC_UNKNOWN = 0;
+  public const int METRIC_ENGINE_BUSY_NS = 1;
+  public const int METRIC_ENGINE_PERCENT = 2;
+  public const int METRIC_ENGINE_CAPACITY = 3;
+  public const int METRIC_TEMPERATURE = 20;
+  public const int METRIC_TEMPERATURE_LIMIT = 21;
+  public const int METRIC_FAN_RPM = 22;
+  public const int METRIC_FAN_PERCENT = 23;
+  public const int METRIC_POWER_WATTS = 24;
+  public const int METRIC_ENERGY_JOULES = 25;
+  public const int METRIC_CLOCK_MHZ = 26;
+  public const int METRIC_CLOCK_LIMIT_MHZ = 27;
+  public const int METRIC_VOLTAGE = 28;
+  public const int METRIC_TEMPERATURE_SHUTDOWN = 29;
+  public const int METRIC_POWER_LIMIT_WATTS = 30;
+  public const int METRIC_ECC_CORRECTED = 40;
+  public const int METRIC_ECC_UNCORRECTED = 41;
+  public const int METRIC_ROWS_REMAPPED = 42;
+  public const int METRIC_LAST_FAULT = 43;
+  public const int METRIC_THROTTLE_NS = 44;
+  public const int METRIC_PCIE_RX_BYTES = 60;
+  public const int METRIC_PCIE_TX_BYTES = 61;
+  public const int METRIC_PCIE_REPLAYS = 62;
+  public const int METRIC_LINK_RX_BYTES = 63;
+  public const int METRIC_LINK_TX_BYTES = 64;
+  public const int ENGINE_UNKNOWN = 0;
+  public const int ENGINE_GRAPHICS = 1;
+  public const int ENGINE_COMPUTE = 2;
+  public const int ENGINE_COPY = 3;
+  public const int ENGINE_DECODE = 4;
+  public const int ENGINE_ENCODE = 5;
+  public const int ENGINE_VIDEO = 6;
+  public const int ENGINE_OTHER = 7;
+  public const int ENGINE_MEMORY = 8;
+  public const int SENSOR_UNKNOWN = 0;
+  public const int SENSOR_CORE = 1;
+  public const int SENSOR_HOTSPOT = 2;
+  public const int SENSOR_MEMORY = 3;
+  public const int SENSOR_PACKAGE = 4;
+  public const int SENSOR_BOARD = 5;
+  public const int SENSOR_REGULATOR = 6;
+  public const int POWER_UNKNOWN = 0;
+  public const int POWER_AVERAGE = 1;
+  public const int POWER_INSTANT = 2;
+  public const int POWER_PACKAGE = 3;
+  public const int POWER_MEMORY = 4;
+  public const int POWER_BOARD = 5;
+  public const int POWER_LIMIT_UNKNOWN = 0;
+  public const int POWER_LIMIT_CURRENT = 1;
+  public const int POWER_LIMIT_DEFAULT = 2;
+  public const int POWER_LIMIT_MIN = 3;
+  public const int POWER_LIMIT_MAX = 4;
+  public const int CLOCK_UNKNOWN = 0;
+  public const int CLOCK_CORE = 1;
+  public const int CLOCK_MEMORY = 2;
+  public const int CLOCK_SM = 3;
+  public const int CLOCK_VIDEO = 4;
+  public const int CLOCK_MEDIA = 5;
+  public const int CLOCK_SOC = 6;
+  public const int CLOCK_FABRIC = 7;
+  public const int CLOCK_REQUESTED = 8;
+  public const int RAIL_UNKNOWN = 0;
+  public const int RAIL_CORE = 1;
+  public const int RAIL_SOC = 2;
+  public const int RAIL_MEMORY = 3;
+  public const int RAIL_BOARD = 4;
+  public const int ERA_UNKNOWN = 0;
+  public const int ERA_SINCE_LOAD = 1;
+  public const int ERA_LIFETIME = 2;
+  public const int REMAPPED_UNKNOWN = 0;
+  public const int REMAPPED_CORRECTED = 1;
+  public const int REMAPPED_UNCORRECTED = 2;
+  public const int REMAPPED_PENDING = 3;
+  public const int REMAPPED_FAILED = 4;
+  public const int METRIC_HAS_PID = 1;
+  public const int METRIC_HAS_VALUE = 2;
+  public const int METRIC_HAS_COUNT = 4;
+  public const int METRIC_HAS_WINDOW = 8;
+  public const int METRIC_SIZE_V1 = 64;
   public const int USAGE_COMPUTE = 1;
   public const int USAGE_GRAPHICS = 2;
   public const int USAGE_MEDIA = 4;
@@ -935,8 +1540,10 @@ internal static unsafe class Raw {
   public const int COLLECT_SELF = 16;
   public const int COLLECT_PROCESSES = 32;
   public const int COLLECT_TELEMETRY = 64;
+  public const int COLLECT_METRICS = 128;
   public const int SNAPSHOT_ONE_DEVICE = 1;
   public const int SNAPSHOT_ONE_PROCESS = 2;
+  public const int SNAPSHOT_SLOW = 4;
   public const int SNAPSHOT_OPTIONS_SIZE_V1 = 24;
   public const int SNAPSHOT_INFO_SIZE_V1 = 64;
   public const int DIAGNOSTIC_HAS_DEVICE = 1;
@@ -945,6 +1552,8 @@ internal static unsafe class Raw {
   public const int DIAGNOSTIC_HAS_DURATION = 8;
   public const int DIAGNOSTIC_SIZE_V1 = 312;
   public const int TEXT_PROCESS_NAME = 1;
+  public const int TEXT_PROCESS_COMMAND = 3;
+  public const int TEXT_PROCESS_CONTAINER = 5;
   public const int DELTA_HAS_MEMORY = 1;
   public const int DELTA_HAS_DEVICE = 2;
   public const int DELTA_HAS_ENERGY = 4;
@@ -952,6 +1561,70 @@ internal static unsafe class Raw {
   public const int FORMAT_FREE = 1;
   public const int FORMAT_TOTAL = 2;
   public const int FORMAT_USED = 3;
+  public const int SAMPLER_PEAKS_ONLY = 1;
+  public const int SAMPLER_OPTIONS_SIZE_V1 = 24;
+  public const int SAMPLER_IDLE = 1;
+  public const int SAMPLER_RUNNING = 2;
+  public const int SAMPLER_STOPPED = 3;
+  public const int SAMPLER_INFO_HAS_LAST = 1;
+  public const int SAMPLER_INFO_SIZE_V1 = 64;
+  public const int PEAK_HAS_USED = 1;
+  public const int PEAK_HAS_HOST_POOL = 2;
+  public const int PEAK_HAS_HOST_RESIDENT = 4;
+  public const int PEAK_SIZE_V1 = 64;
+  public const int DTYPE_UNKNOWN = 0;
+  public const int DTYPE_U8 = 1;
+  public const int DTYPE_I8 = 2;
+  public const int DTYPE_U16 = 3;
+  public const int DTYPE_I16 = 4;
+  public const int DTYPE_U32 = 5;
+  public const int DTYPE_I32 = 6;
+  public const int DTYPE_U64 = 7;
+  public const int DTYPE_I64 = 8;
+  public const int DTYPE_F16 = 9;
+  public const int DTYPE_BF16 = 10;
+  public const int DTYPE_F32 = 11;
+  public const int DTYPE_F64 = 12;
+  public const int DTYPE_F8E4M3 = 13;
+  public const int DTYPE_F8E5M2 = 14;
+  public const int DTYPE_F8E8M0 = 15;
+  public const int DTYPE_F6E2M3 = 16;
+  public const int DTYPE_F6E3M2 = 17;
+  public const int DTYPE_F4 = 18;
+  public const int DTYPE_I4 = 19;
+  public const int DTYPE_U4 = 20;
+  public const int DTYPE_BOOL = 21;
+  public const int PACKING_SIZE_V1 = 24;
+  public const int ATTENTION_FUSED = 1;
+  public const int ATTENTION_SIZE_V1 = 56;
+  public const int CACHE_FULL = 0;
+  public const int CACHE_WINDOW = 1;
+  public const int CACHE_LATENT = 2;
+  public const int CACHE_STATE = 3;
+  public const int CACHE_SIZE_V1 = 96;
+  public const int TRACKER_OPTIONS_SIZE_V1 = 24;
+  public const int TRACKER_INFO_HAS_LIMIT = 1;
+  public const int TRACKER_INFO_HAS_DEVICE = 2;
+  public const int TRACKER_INFO_SIZE_V1 = 56;
+  public const int TAG_SIZE_V1 = 96;
+  public const int SPILL_OPTIONS_SIZE_V1 = 32;
+  public const int SPILL_SAMPLE_HAS_LIMIT = 1;
+  public const int SPILL_SAMPLE_HAS_EVICTED = 2;
+  public const int SPILL_SAMPLE_SIZE_V1 = 48;
+  public const int SPILL_MEASURABLE = 1;
+  public const int SPILL_NOW = 2;
+  public const int SPILL_EVER = 4;
+  public const int SPILL_BY_SHARED = 1;
+  public const int SPILL_BY_EVICTED = 2;
+  public const int SPILL_INFO_HAS_LIMIT = 1;
+  public const int SPILL_INFO_HAS_OBSERVED = 2;
+  public const int SPILL_INFO_HAS_EVICTED = 4;
+  public const int SPILL_INFO_HAS_PEAK_EVICTED = 8;
+  public const int SPILL_INFO_HAS_EPISODE = 16;
+  public const int SPILL_INFO_SIZE_V1 = 480;
+  public const int EPISODE_HAS_END = 1;
+  public const int EPISODE_HAS_PEAK_EVICTED = 2;
+  public const int EPISODE_SIZE_V1 = 200;
 }
 
 }

@@ -19,6 +19,15 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_end_snapshot___")]
   public static extern void end_snapshot(global::System.IntPtr jarg1);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_end_sampler___")]
+  public static extern void end_sampler(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_end_tracker___")]
+  public static extern void end_tracker(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_end_spill___")]
+  public static extern void end_spill(global::System.IntPtr jarg1);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_release___")]
   public static extern void release(global::System.IntPtr jarg1);
 
@@ -349,6 +358,42 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_telemetry_window_ns_get___")]
   public static extern global::System.IntPtr hmn_telemetry_window_ns_get(global::System.IntPtr jarg1);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_delete_hmn_metric___")]
+  public static extern void delete_hmn_metric(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_metric_present_get___")]
+  public static extern uint hmn_metric_present_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_metric_notes_get___")]
+  public static extern uint hmn_metric_notes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_metric_backend_get___")]
+  public static extern uint hmn_metric_backend_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_metric_device_index_get___")]
+  public static extern uint hmn_metric_device_index_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_metric_id_get___")]
+  public static extern uint hmn_metric_id_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_metric_instance_get___")]
+  public static extern uint hmn_metric_instance_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_metric_age_ns_get___")]
+  public static extern ulong hmn_metric_age_ns_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_metric_pid_get___")]
+  public static extern global::System.IntPtr hmn_metric_pid_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_metric_value_get___")]
+  public static extern global::System.IntPtr hmn_metric_value_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_metric_count_get___")]
+  public static extern global::System.IntPtr hmn_metric_count_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_metric_window_ns_get___")]
+  public static extern global::System.IntPtr hmn_metric_window_ns_get(global::System.IntPtr jarg1);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_delete_hmn_usage___")]
   public static extern void delete_hmn_usage(global::System.IntPtr jarg1);
 
@@ -457,6 +502,9 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_snapshot_info_unreadable_process_count_get___")]
   public static extern uint hmn_snapshot_info_unreadable_process_count_get(global::System.IntPtr jarg1);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_snapshot_info_metric_count_get___")]
+  public static extern uint hmn_snapshot_info_metric_count_get(global::System.IntPtr jarg1);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_snapshot_info_unix_time_ns_get___")]
   public static extern ulong hmn_snapshot_info_unix_time_ns_get(global::System.IntPtr jarg1);
 
@@ -541,6 +589,237 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_delta_energy_joules_get___")]
   public static extern global::System.IntPtr hmn_delta_energy_joules_get(global::System.IntPtr jarg1);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_delete_hmn_sampler_info___")]
+  public static extern void delete_hmn_sampler_info(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_sampler_info_present_get___")]
+  public static extern uint hmn_sampler_info_present_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_sampler_info_notes_get___")]
+  public static extern uint hmn_sampler_info_notes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_sampler_info_state_get___")]
+  public static extern uint hmn_sampler_info_state_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_sampler_info_pending_get___")]
+  public static extern uint hmn_sampler_info_pending_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_sampler_info_taken_count_get___")]
+  public static extern ulong hmn_sampler_info_taken_count_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_sampler_info_dropped_count_get___")]
+  public static extern ulong hmn_sampler_info_dropped_count_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_sampler_info_late_count_get___")]
+  public static extern ulong hmn_sampler_info_late_count_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_sampler_info_failed_count_get___")]
+  public static extern ulong hmn_sampler_info_failed_count_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_sampler_info_last_status_get___")]
+  public static extern global::System.IntPtr hmn_sampler_info_last_status_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_sampler_info_last_monotonic_ns_get___")]
+  public static extern global::System.IntPtr hmn_sampler_info_last_monotonic_ns_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_delete_hmn_peak___")]
+  public static extern void delete_hmn_peak(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_peak_present_get___")]
+  public static extern uint hmn_peak_present_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_peak_notes_get___")]
+  public static extern uint hmn_peak_notes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_peak_backend_get___")]
+  public static extern uint hmn_peak_backend_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_peak_device_index_get___")]
+  public static extern uint hmn_peak_device_index_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_peak_pid_get___")]
+  public static extern uint hmn_peak_pid_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_peak_accounting_get___")]
+  public static extern uint hmn_peak_accounting_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_peak_used_bytes_get___")]
+  public static extern global::System.IntPtr hmn_peak_used_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_peak_host_pool_bytes_get___")]
+  public static extern global::System.IntPtr hmn_peak_host_pool_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_peak_host_resident_bytes_get___")]
+  public static extern global::System.IntPtr hmn_peak_host_resident_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_peak_used_monotonic_ns_get___")]
+  public static extern global::System.IntPtr hmn_peak_used_monotonic_ns_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_delete_hmn_tracker_info___")]
+  public static extern void delete_hmn_tracker_info(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_tracker_info_present_get___")]
+  public static extern uint hmn_tracker_info_present_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_tracker_info_notes_get___")]
+  public static extern uint hmn_tracker_info_notes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_tracker_info_tag_count_get___")]
+  public static extern uint hmn_tracker_info_tag_count_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_tracker_info_allocated_bytes_get___")]
+  public static extern ulong hmn_tracker_info_allocated_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_tracker_info_peak_bytes_get___")]
+  public static extern ulong hmn_tracker_info_peak_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_tracker_info_refused_count_get___")]
+  public static extern ulong hmn_tracker_info_refused_count_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_tracker_info_device_index_get___")]
+  public static extern global::System.IntPtr hmn_tracker_info_device_index_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_tracker_info_limit_bytes_get___")]
+  public static extern global::System.IntPtr hmn_tracker_info_limit_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_delete_hmn_tag___")]
+  public static extern void delete_hmn_tag(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_tag_present_get___")]
+  public static extern uint hmn_tag_present_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_tag_notes_get___")]
+  public static extern uint hmn_tag_notes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_tag_number_get___")]
+  public static extern uint hmn_tag_number_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_tag_allocated_bytes_get___")]
+  public static extern ulong hmn_tag_allocated_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_tag_peak_bytes_get___")]
+  public static extern ulong hmn_tag_peak_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_tag_name_get___")]
+  public static extern global::System.IntPtr hmn_tag_name_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_delete_hmn_spill_info___")]
+  public static extern void delete_hmn_spill_info(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_present_get___")]
+  public static extern uint hmn_spill_info_present_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_notes_get___")]
+  public static extern uint hmn_spill_info_notes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_backend_get___")]
+  public static extern uint hmn_spill_info_backend_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_device_index_get___")]
+  public static extern uint hmn_spill_info_device_index_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_state_get___")]
+  public static extern uint hmn_spill_info_state_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_rules_get___")]
+  public static extern uint hmn_spill_info_rules_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_status_get___")]
+  public static extern int hmn_spill_info_status_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_observation_count_get___")]
+  public static extern ulong hmn_spill_info_observation_count_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_skipped_count_get___")]
+  public static extern ulong hmn_spill_info_skipped_count_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_episode_count_get___")]
+  public static extern ulong hmn_spill_info_episode_count_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_first_episode_get___")]
+  public static extern ulong hmn_spill_info_first_episode_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_total_ns_get___")]
+  public static extern ulong hmn_spill_info_total_ns_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_message_get___")]
+  public static extern global::System.IntPtr hmn_spill_info_message_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_limit_bytes_get___")]
+  public static extern global::System.IntPtr hmn_spill_info_limit_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_dedicated_bytes_get___")]
+  public static extern global::System.IntPtr hmn_spill_info_dedicated_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_shared_bytes_get___")]
+  public static extern global::System.IntPtr hmn_spill_info_shared_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_evicted_bytes_get___")]
+  public static extern global::System.IntPtr hmn_spill_info_evicted_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_peak_dedicated_bytes_get___")]
+  public static extern global::System.IntPtr hmn_spill_info_peak_dedicated_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_peak_shared_bytes_get___")]
+  public static extern global::System.IntPtr hmn_spill_info_peak_shared_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_peak_evicted_bytes_get___")]
+  public static extern global::System.IntPtr hmn_spill_info_peak_evicted_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_baseline_shared_bytes_get___")]
+  public static extern global::System.IntPtr hmn_spill_info_baseline_shared_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_baseline_evicted_bytes_get___")]
+  public static extern global::System.IntPtr hmn_spill_info_baseline_evicted_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_longest_ns_get___")]
+  public static extern global::System.IntPtr hmn_spill_info_longest_ns_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_longest_episode_get___")]
+  public static extern global::System.IntPtr hmn_spill_info_longest_episode_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_spill_info_first_label_get___")]
+  public static extern global::System.IntPtr hmn_spill_info_first_label_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_delete_hmn_episode___")]
+  public static extern void delete_hmn_episode(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_episode_present_get___")]
+  public static extern uint hmn_episode_present_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_episode_notes_get___")]
+  public static extern uint hmn_episode_notes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_episode_rules_get___")]
+  public static extern uint hmn_episode_rules_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_episode_number_get___")]
+  public static extern ulong hmn_episode_number_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_episode_observation_count_get___")]
+  public static extern ulong hmn_episode_observation_count_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_episode_peak_shared_bytes_get___")]
+  public static extern ulong hmn_episode_peak_shared_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_episode_start_monotonic_ns_get___")]
+  public static extern ulong hmn_episode_start_monotonic_ns_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_episode_duration_ns_get___")]
+  public static extern ulong hmn_episode_duration_ns_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_episode_start_label_get___")]
+  public static extern global::System.IntPtr hmn_episode_start_label_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_episode_peak_evicted_bytes_get___")]
+  public static extern global::System.IntPtr hmn_episode_peak_evicted_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_episode_end_monotonic_ns_get___")]
+  public static extern global::System.IntPtr hmn_episode_end_monotonic_ns_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_episode_end_label_get___")]
+  public static extern global::System.IntPtr hmn_episode_end_label_get(global::System.IntPtr jarg1);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_version_number___")]
   public static extern uint version_number();
 
@@ -556,6 +835,15 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_backend_name___")]
   public static extern global::System.IntPtr backend_name(uint jarg1);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_metric_name___")]
+  public static extern global::System.IntPtr metric_name(uint jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_metric_unit___")]
+  public static extern global::System.IntPtr metric_unit(uint jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_metric_instance_name___")]
+  public static extern global::System.IntPtr metric_instance_name(uint jarg1, uint jarg2);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_format_bytes___")]
   public static extern global::System.IntPtr format_bytes(ulong jarg1, ref ErrorRecord jarg2);
 
@@ -563,13 +851,16 @@ internal static unsafe class RawPINVOKE {
   public static extern uint size_of(byte[] jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_new_Context___")]
-  public static extern ContextHandle new_Context(uint jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, uint jarg6, ulong jarg7, ref ErrorRecord jarg8);
+  public static extern ContextHandle new_Context(uint jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, uint jarg6, uint jarg7, ulong jarg8, ref ErrorRecord jarg9);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_set_path___")]
   public static extern void Context_set_path(ContextHandle jarg1, uint jarg2, byte[] jarg3, ref ErrorRecord jarg4);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_backend___")]
   public static extern global::System.IntPtr Context_backend(ContextHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_recording___")]
+  public static extern global::System.IntPtr Context_recording(ContextHandle jarg1, ref ErrorRecord jarg2);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_process_memory___")]
   public static extern global::System.IntPtr Context_process_memory(ContextHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);
@@ -595,6 +886,9 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_telemetry___")]
   public static extern global::System.IntPtr Context_telemetry(ContextHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_metric___")]
+  public static extern global::System.IntPtr Context_metric(ContextHandle jarg1, uint jarg2, uint jarg3, uint jarg4, ref ErrorRecord jarg5);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_usage___")]
   public static extern global::System.IntPtr Context_usage(ContextHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);
 
@@ -603,6 +897,15 @@ internal static unsafe class RawPINVOKE {
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_take___")]
   public static extern SnapshotHandle Context_take(ContextHandle jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, uint jarg6, ref ErrorRecord jarg7);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_sampler___")]
+  public static extern SamplerHandle Context_sampler(ContextHandle jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, uint jarg6, uint jarg7, uint jarg8, uint jarg9, uint jarg10, ref ErrorRecord jarg11);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_tracker___")]
+  public static extern TrackerHandle Context_tracker(ContextHandle jarg1, uint jarg2, ulong jarg3, uint jarg4, ref ErrorRecord jarg5);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_spill___")]
+  public static extern SpillHandle Context_spill(ContextHandle jarg1, uint jarg2, uint jarg3, ulong jarg4, ulong jarg5, ref ErrorRecord jarg6);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_info___")]
   public static extern global::System.IntPtr Snapshot_info(SnapshotHandle jarg1, ref ErrorRecord jarg2);
@@ -628,6 +931,9 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_usage___")]
   public static extern global::System.IntPtr Snapshot_usage(SnapshotHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_metric___")]
+  public static extern global::System.IntPtr Snapshot_metric(SnapshotHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_diagnostic___")]
   public static extern global::System.IntPtr Snapshot_diagnostic(SnapshotHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
 
@@ -648,6 +954,102 @@ internal static unsafe class RawPINVOKE {
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_before_after_lines___")]
   public static extern global::System.IntPtr Snapshot_before_after_lines(SnapshotHandle jarg1, SnapshotHandle jarg2, uint jarg3, byte[] jarg4, ref ErrorRecord jarg5);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Sampler_start___")]
+  public static extern void Sampler_start(SamplerHandle jarg1, ref ErrorRecord jarg2);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Sampler_stop___")]
+  public static extern void Sampler_stop(SamplerHandle jarg1, ref ErrorRecord jarg2);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Sampler_next___")]
+  public static extern SnapshotHandle Sampler_next(SamplerHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Sampler_info___")]
+  public static extern global::System.IntPtr Sampler_info(SamplerHandle jarg1, ref ErrorRecord jarg2);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Sampler_latest_pool___")]
+  public static extern global::System.IntPtr Sampler_latest_pool(SamplerHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Sampler_latest_telemetry___")]
+  public static extern global::System.IntPtr Sampler_latest_telemetry(SamplerHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Sampler_peak___")]
+  public static extern global::System.IntPtr Sampler_peak(SamplerHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Sampler_device_peak___")]
+  public static extern global::System.IntPtr Sampler_device_peak(SamplerHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_dtype_bits___")]
+  public static extern uint dtype_bits(uint jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_dtype_name___")]
+  public static extern global::System.IntPtr dtype_name(uint jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_dtype_from_name___")]
+  public static extern uint dtype_from_name(byte[] jarg1, ref ErrorRecord jarg2);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_estimate_tensor___")]
+  public static extern ulong estimate_tensor(ulong[] jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_estimate_packed___")]
+  public static extern ulong estimate_packed(ulong[] jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, uint jarg6, ref ErrorRecord jarg7);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_estimate_attention___")]
+  public static extern ulong estimate_attention(uint jarg1, uint jarg2, ulong jarg3, ulong jarg4, ulong jarg5, ulong jarg6, ulong jarg7, ref ErrorRecord jarg8);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_estimate_cache___")]
+  public static extern ulong estimate_cache(uint jarg1, uint jarg2, uint jarg3, uint jarg4, uint jarg5, ulong jarg6, ulong jarg7, ulong jarg8, ulong jarg9, ulong jarg10, ulong jarg11, ulong jarg12, ulong jarg13, ulong jarg14, ulong jarg15, ref ErrorRecord jarg16);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_estimate_overhead___")]
+  public static extern ulong estimate_overhead(ulong jarg1, uint jarg2, ref ErrorRecord jarg3);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_estimate_sum___")]
+  public static extern ulong estimate_sum(ulong[] jarg1, uint jarg2, ref ErrorRecord jarg3);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_new_Tracker___")]
+  public static extern TrackerHandle new_Tracker(ulong jarg1, uint jarg2, ref ErrorRecord jarg3);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Tracker_allocate___")]
+  public static extern void Tracker_allocate(TrackerHandle jarg1, ulong jarg2, uint jarg3, ref ErrorRecord jarg4);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Tracker_release___")]
+  public static extern void Tracker_release(TrackerHandle jarg1, ulong jarg2, uint jarg3, ref ErrorRecord jarg4);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Tracker_would_fit___")]
+  public static extern uint Tracker_would_fit(TrackerHandle jarg1, ulong jarg2, ref ErrorRecord jarg3);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Tracker_set_limit___")]
+  public static extern void Tracker_set_limit(TrackerHandle jarg1, ulong jarg2, ref ErrorRecord jarg3);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Tracker_reset___")]
+  public static extern void Tracker_reset(TrackerHandle jarg1, ref ErrorRecord jarg2);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Tracker_tag___")]
+  public static extern uint Tracker_tag(TrackerHandle jarg1, byte[] jarg2, ref ErrorRecord jarg3);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Tracker_info___")]
+  public static extern global::System.IntPtr Tracker_info(TrackerHandle jarg1, ref ErrorRecord jarg2);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Tracker_read_tag___")]
+  public static extern global::System.IntPtr Tracker_read_tag(TrackerHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Spill_observe___")]
+  public static extern void Spill_observe(SpillHandle jarg1, byte[] jarg2, ref ErrorRecord jarg3);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Spill_observe_snapshot___")]
+  public static extern void Spill_observe_snapshot(SpillHandle jarg1, SnapshotHandle jarg2, byte[] jarg3, ref ErrorRecord jarg4);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Spill_feed___")]
+  public static extern void Spill_feed(SpillHandle jarg1, uint jarg2, ulong jarg3, ulong jarg4, ulong jarg5, ulong jarg6, ulong jarg7, byte[] jarg8, ref ErrorRecord jarg9);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Spill_info___")]
+  public static extern global::System.IntPtr Spill_info(SpillHandle jarg1, ref ErrorRecord jarg2);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Spill_episode___")]
+  public static extern global::System.IntPtr Spill_episode(SpillHandle jarg1, ulong jarg2, ref ErrorRecord jarg3);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_lone_spill___")]
+  public static extern SpillHandle lone_spill(uint jarg1, uint jarg2, ulong jarg3, ulong jarg4, ref ErrorRecord jarg5);
 }
 
 }

@@ -270,6 +270,36 @@ internal unsafe struct TelemetryRecord
     internal ulong AgeNs => this.age_ns;
 }
 
+/// <summary>hmn_metric</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct MetricRecord
+{
+    internal const int Size = 64;
+    internal uint struct_size;
+    internal uint present;
+    internal uint notes;
+    internal uint backend;
+    internal uint device_index;
+    internal uint pid;
+    internal uint id;
+    internal uint instance;
+    internal double value;
+    internal ulong count;
+    internal ulong window_ns;
+    internal ulong age_ns;
+
+    internal uint Notes => this.notes;
+    internal uint Backend => this.backend;
+    internal uint DeviceIndex => this.device_index;
+    internal uint? Pid => (present & 1u) != 0 ? this.pid : null;
+    internal uint Id => this.id;
+    internal uint Instance => this.instance;
+    internal double? Value => (present & 2u) != 0 ? this.value : null;
+    internal ulong? Count => (present & 4u) != 0 ? this.count : null;
+    internal ulong? WindowNs => (present & 8u) != 0 ? this.window_ns : null;
+    internal ulong AgeNs => this.age_ns;
+}
+
 /// <summary>hmn_usage</summary>
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct UsageRecord
@@ -344,7 +374,7 @@ internal unsafe struct SnapshotInfoRecord
     internal uint usage_count;
     internal uint diagnostic_count;
     internal uint unreadable_process_count;
-    internal uint reserved0;
+    internal uint metric_count;
     internal ulong unix_time_ns;
     internal ulong monotonic_ns;
     internal ulong duration_ns;
@@ -356,6 +386,7 @@ internal unsafe struct SnapshotInfoRecord
     internal uint UsageCount => this.usage_count;
     internal uint DiagnosticCount => this.diagnostic_count;
     internal uint UnreadableProcessCount => this.unreadable_process_count;
+    internal uint MetricCount => this.metric_count;
     internal ulong UnixTimeNs => this.unix_time_ns;
     internal ulong MonotonicNs => this.monotonic_ns;
     internal ulong DurationNs => this.duration_ns;
@@ -424,6 +455,198 @@ internal unsafe struct DeltaRecord
     internal double? EnergyJoules => (present & 4u) != 0 ? this.energy_joules : null;
 }
 
+/// <summary>hmn_sampler_info</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct SamplerInfoRecord
+{
+    internal const int Size = 64;
+    internal uint struct_size;
+    internal uint present;
+    internal uint notes;
+    internal uint state;
+    internal uint pending;
+    internal int last_status;
+    internal ulong taken_count;
+    internal ulong dropped_count;
+    internal ulong late_count;
+    internal ulong failed_count;
+    internal ulong last_monotonic_ns;
+
+    internal uint Notes => this.notes;
+    internal uint State => this.state;
+    internal uint Pending => this.pending;
+    internal int? LastStatus => (present & 1u) != 0 ? this.last_status : null;
+    internal ulong TakenCount => this.taken_count;
+    internal ulong DroppedCount => this.dropped_count;
+    internal ulong LateCount => this.late_count;
+    internal ulong FailedCount => this.failed_count;
+    internal ulong? LastMonotonicNs => (present & 1u) != 0 ? this.last_monotonic_ns : null;
+}
+
+/// <summary>hmn_peak</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct PeakRecord
+{
+    internal const int Size = 64;
+    internal uint struct_size;
+    internal uint present;
+    internal uint notes;
+    internal uint backend;
+    internal uint device_index;
+    internal uint pid;
+    internal uint accounting;
+    internal uint reserved0;
+    internal ulong used_bytes;
+    internal ulong host_pool_bytes;
+    internal ulong host_resident_bytes;
+    internal ulong used_monotonic_ns;
+
+    internal uint Notes => this.notes;
+    internal uint Backend => this.backend;
+    internal uint DeviceIndex => this.device_index;
+    internal uint Pid => this.pid;
+    internal uint Accounting => this.accounting;
+    internal ulong? UsedBytes => (present & 1u) != 0 ? this.used_bytes : null;
+    internal ulong? HostPoolBytes => (present & 2u) != 0 ? this.host_pool_bytes : null;
+    internal ulong? HostResidentBytes => (present & 4u) != 0 ? this.host_resident_bytes : null;
+    internal ulong? UsedMonotonicNs => (present & 1u) != 0 ? this.used_monotonic_ns : null;
+}
+
+/// <summary>hmn_tracker_info</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct TrackerInfoRecord
+{
+    internal const int Size = 56;
+    internal uint struct_size;
+    internal uint present;
+    internal uint notes;
+    internal uint device_index;
+    internal uint tag_count;
+    internal uint reserved0;
+    internal ulong limit_bytes;
+    internal ulong allocated_bytes;
+    internal ulong peak_bytes;
+    internal ulong refused_count;
+
+    internal uint Notes => this.notes;
+    internal uint? DeviceIndex => (present & 2u) != 0 ? this.device_index : null;
+    internal uint TagCount => this.tag_count;
+    internal ulong? LimitBytes => (present & 1u) != 0 ? this.limit_bytes : null;
+    internal ulong AllocatedBytes => this.allocated_bytes;
+    internal ulong PeakBytes => this.peak_bytes;
+    internal ulong RefusedCount => this.refused_count;
+}
+
+/// <summary>hmn_tag</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct TagRecord
+{
+    internal const int Size = 96;
+    internal uint struct_size;
+    internal uint present;
+    internal uint notes;
+    internal uint number;
+    internal ulong allocated_bytes;
+    internal ulong peak_bytes;
+    internal fixed byte name[64];
+
+    internal uint Notes => this.notes;
+    internal uint Number => this.number;
+    internal ulong AllocatedBytes => this.allocated_bytes;
+    internal ulong PeakBytes => this.peak_bytes;
+    internal string Name => Utf8.Text(ref this.name[0], 64);
+}
+
+/// <summary>hmn_spill_info</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct SpillInfoRecord
+{
+    internal const int Size = 480;
+    internal uint struct_size;
+    internal uint present;
+    internal uint notes;
+    internal uint backend;
+    internal uint device_index;
+    internal uint state;
+    internal uint rules;
+    internal int status;
+    internal ulong observation_count;
+    internal ulong skipped_count;
+    internal ulong episode_count;
+    internal ulong first_episode;
+    internal ulong limit_bytes;
+    internal ulong dedicated_bytes;
+    internal ulong shared_bytes;
+    internal ulong evicted_bytes;
+    internal ulong peak_dedicated_bytes;
+    internal ulong peak_shared_bytes;
+    internal ulong peak_evicted_bytes;
+    internal ulong baseline_shared_bytes;
+    internal ulong baseline_evicted_bytes;
+    internal ulong total_ns;
+    internal ulong longest_ns;
+    internal ulong longest_episode;
+    internal fixed byte first_label[64];
+    internal fixed byte message[256];
+
+    internal uint Notes => this.notes;
+    internal uint Backend => this.backend;
+    internal uint DeviceIndex => this.device_index;
+    internal uint State => this.state;
+    internal uint Rules => this.rules;
+    internal int Status => this.status;
+    internal ulong ObservationCount => this.observation_count;
+    internal ulong SkippedCount => this.skipped_count;
+    internal ulong EpisodeCount => this.episode_count;
+    internal ulong FirstEpisode => this.first_episode;
+    internal ulong? LimitBytes => (present & 1u) != 0 ? this.limit_bytes : null;
+    internal ulong? DedicatedBytes => (present & 2u) != 0 ? this.dedicated_bytes : null;
+    internal ulong? SharedBytes => (present & 2u) != 0 ? this.shared_bytes : null;
+    internal ulong? EvictedBytes => (present & 4u) != 0 ? this.evicted_bytes : null;
+    internal ulong? PeakDedicatedBytes => (present & 2u) != 0 ? this.peak_dedicated_bytes : null;
+    internal ulong? PeakSharedBytes => (present & 2u) != 0 ? this.peak_shared_bytes : null;
+    internal ulong? PeakEvictedBytes => (present & 8u) != 0 ? this.peak_evicted_bytes : null;
+    internal ulong? BaselineSharedBytes => (present & 2u) != 0 ? this.baseline_shared_bytes : null;
+    internal ulong? BaselineEvictedBytes => (present & 8u) != 0 ? this.baseline_evicted_bytes : null;
+    internal ulong TotalNs => this.total_ns;
+    internal ulong? LongestNs => (present & 16u) != 0 ? this.longest_ns : null;
+    internal ulong? LongestEpisode => (present & 16u) != 0 ? this.longest_episode : null;
+    internal string? FirstLabel => (present & 16u) != 0 ? Utf8.Text(ref this.first_label[0], 64) : null;
+    internal string Message => Utf8.Text(ref this.message[0], 256);
+}
+
+/// <summary>hmn_episode</summary>
+[StructLayout(LayoutKind.Sequential)]
+internal unsafe struct EpisodeRecord
+{
+    internal const int Size = 200;
+    internal uint struct_size;
+    internal uint present;
+    internal uint notes;
+    internal uint rules;
+    internal ulong number;
+    internal ulong observation_count;
+    internal ulong peak_shared_bytes;
+    internal ulong peak_evicted_bytes;
+    internal ulong start_monotonic_ns;
+    internal ulong end_monotonic_ns;
+    internal ulong duration_ns;
+    internal fixed byte start_label[64];
+    internal fixed byte end_label[64];
+
+    internal uint Notes => this.notes;
+    internal uint Rules => this.rules;
+    internal ulong Number => this.number;
+    internal ulong ObservationCount => this.observation_count;
+    internal ulong PeakSharedBytes => this.peak_shared_bytes;
+    internal ulong? PeakEvictedBytes => (present & 2u) != 0 ? this.peak_evicted_bytes : null;
+    internal ulong StartMonotonicNs => this.start_monotonic_ns;
+    internal ulong? EndMonotonicNs => (present & 1u) != 0 ? this.end_monotonic_ns : null;
+    internal ulong DurationNs => this.duration_ns;
+    internal string StartLabel => Utf8.Text(ref this.start_label[0], 64);
+    internal string? EndLabel => (present & 1u) != 0 ? Utf8.Text(ref this.end_label[0], 64) : null;
+}
+
 /// <summary>The structs by name, with the sizes that this assembly reads.</summary>
 internal static class RecordSizes
 {
@@ -436,9 +659,16 @@ internal static class RecordSizes
         ("hmn_device", DeviceRecord.Size),
         ("hmn_pool", PoolRecord.Size),
         ("hmn_telemetry", TelemetryRecord.Size),
+        ("hmn_metric", MetricRecord.Size),
         ("hmn_usage", UsageRecord.Size),
         ("hmn_snapshot_info", SnapshotInfoRecord.Size),
         ("hmn_diagnostic", DiagnosticRecord.Size),
         ("hmn_delta", DeltaRecord.Size),
+        ("hmn_sampler_info", SamplerInfoRecord.Size),
+        ("hmn_peak", PeakRecord.Size),
+        ("hmn_tracker_info", TrackerInfoRecord.Size),
+        ("hmn_tag", TagRecord.Size),
+        ("hmn_spill_info", SpillInfoRecord.Size),
+        ("hmn_episode", EpisodeRecord.Size),
     ];
 }

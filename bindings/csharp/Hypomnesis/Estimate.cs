@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+using System;
+using Hypomnesis.Interop;
+
+namespace Hypomnesis;
+
+/// <summary>What a number is stored as.</summary>
+public enum Dtype : uint
+{
+    /// <summary>Not known.</summary>
+    Unknown = Raw.DTYPE_UNKNOWN,
+    /// <summary>Whole, without a sign, 8 bits.</summary>
+    U8 = Raw.DTYPE_U8,
+    /// <summary>Whole, with a sign, 8 bits.</summary>
+    I8 = Raw.DTYPE_I8,
+    /// <summary>Whole, without a sign, 16 bits.</summary>
+    U16 = Raw.DTYPE_U16,
+    /// <summary>Whole, with a sign, 16 bits.</summary>
+    I16 = Raw.DTYPE_I16,
+    /// <summary>Whole, without a sign, 32 bits.</summary>
+    U32 = Raw.DTYPE_U32,
+    /// <summary>Whole, with a sign, 32 bits.</summary>
+    I32 = Raw.DTYPE_I32,
+    /// <summary>Whole, without a sign, 64 bits.</summary>
+    U64 = Raw.DTYPE_U64,
+    /// <summary>Whole, with a sign, 64 bits.</summary>
+    I64 = Raw.DTYPE_I64,
+    /// <summary>Floating point, 16 bits.</summary>
+    F16 = Raw.DTYPE_F16,
+    /// <summary>bfloat16.</summary>
+    Bf16 = Raw.DTYPE_BF16,
+    /// <summary>Floating point, 32 bits.</summary>
+    F32 = Raw.DTYPE_F32,
+    /// <summary>Floating point, 64 bits.</summary>
+    F64 = Raw.DTYPE_F64,
+    /// <summary>Floating point, 8 bits, e4m3.</summary>
+    F8e4m3 = Raw.DTYPE_F8E4M3,
+    /// <summary>Floating point, 8 bits, e5m2.</summary>
+    F8e5m2 = Raw.DTYPE_F8E5M2,
+    /// <summary>A scale: exponent alone.</summary>
+    F8e8m0 = Raw.DTYPE_F8E8M0,
+    /// <summary>Floating point, 6 bits, e2m3.</summary>
+    F6e2m3 = Raw.DTYPE_F6E2M3,
+    /// <summary>Floating point, 6 bits, e3m2.</summary>
+    F6e3m2 = Raw.DTYPE_F6E3M2,
+    /// <summary>4 bits: e2m1.</summary>
+    F4 = Raw.DTYPE_F4,
+    /// <summary>Whole, with a sign, 4 bits.</summary>
+    I4 = Raw.DTYPE_I4,
+    /// <summary>Whole, without a sign, 4 bits.</summary>
+    U4 = Raw.DTYPE_U4,
+    /// <summary>8 bits, as frameworks keep it.</summary>
+    Bool = Raw.DTYPE_BOOL,
+}
+
+/// <summary>What layers keep of the tokens before.</summary>
+public enum CacheKind : uint
+{
+    /// <summary>Keys and values of each token: MHA, GQA and MQA.</summary>
+    Full = Raw.CACHE_FULL,
+    /// <summary>Of the last tokens, and of the first ones as sinks.</summary>
+    Window = Raw.CACHE_WINDOW,
+    /// <summary>One vector for each token: MLA.</summary>
+    Latent = Raw.CACHE_LATENT,
+    /// <summary>One state, however long the sequence: Mamba and other SSMs.</summary>
+    State = Raw.CACHE_STATE,
+}
+
+/// <summary>How attention works.</summary>
+[Flags]
+public enum AttentionFlags : uint
+{
+    /// <summary>As usual.</summary>
+    None = 0,
+    /// <summary>Scores are never kept whole (flash attention).</summary>
+    Fused = Raw.ATTENTION_FUSED,
+}
+
+/// <summary>How elements lie packed, a scale for each group of them.</summary>
+public sealed record Packing
+{
+    /// <summary>Of an element.</summary>
+    public Dtype Dtype { get; init; }
+    /// <summary>Instead of <see cref="Dtype"/>, for elements of 2, 3 or 5 bits.</summary>
+    public uint ElementBits { get; init; }
+    /// <summary>Elements that share a scale; 0: no groups.</summary>
+    public uint GroupSize { get; init; }
+    /// <summary>What a group holds beside its elements: scale, zero point.</summary>
+    public uint GroupBits { get; init; }
+}
+
+/// <summary>One layer of attention at work.</summary>
+public sealed record Attention
+{
+    /// <summary>How it works.</summary>
+    public AttentionFlags Flags { get; init; }
+    /// <summary>What its numbers are stored as.</summary>
+    public Dtype Dtype { get; init; }
+    /// <summary>Sequences at once; 0 = 1.</summary>
+    public ulong Batch { get; init; }
+    /// <summary>Heads of the queries.</summary>
+    public ulong Heads { get; init; }
+    /// <summary>Heads of keys and values; 0 = <see cref="Heads"/>.</summary>
+    public ulong KvHeads { get; init; }
+    /// <summary>Tokens.</summary>
+    public ulong Sequence { get; init; }
+    /// <summary>Elements of a head.</summary>
+    public ulong HeadDim { get; init; }
+}
+
+/// <summary>The cache of layers that are alike. What its kind has no use for is 0; a hybrid model is the sum
+/// of several.</summary>
+public sealed record Cache
+{
+    /// <summary>What the layers keep.</summary>
+    public CacheKind Kind { get; init; }
+    /// <summary>Of an element.</summary>
+    public Dtype Dtype { get; init; }
+    /// <summary>As in <see cref="Packing"/>; a row is one head's key or value, the latent vector, or the state
+    /// of one layer.</summary>
+    public uint ElementBits { get; init; }
+    /// <summary>As in <see cref="Packing"/>.</summary>
+    public uint GroupSize { get; init; }
+    /// <summary>As in <see cref="Packing"/>.</summary>
+    public uint GroupBits { get; init; }
+    /// <summary>Layers that have such a cache.</summary>
+    public ulong Layers { get; init; }
+    /// <summary>Full, window: heads that have keys and values of their own.</summary>
+    public ulong KvHeads { get; init; }
+    /// <summary>Full, window: elements of one head's key.</summary>
+    public ulong KeyDim { get; init; }
+    /// <summary>Full, window: of one head's value; 0 = <see cref="KeyDim"/>.</summary>
+    public ulong ValueDim { get; init; }
+    /// <summary>Window: tokens kept beside the sinks.</summary>
+    public ulong Window { get; init; }
+    /// <summary>Window: first tokens that are kept for good.</summary>
+    public ulong Sinks { get; init; }
+    /// <summary>Latent: kv_lora_rank + qk_rope_head_dim.</summary>
+    public ulong LatentDim { get; init; }
+    /// <summary>State: of one layer, its convolution's too.</summary>
+    public ulong StateElements { get; init; }
+}
+
+/// <summary>What a model will need, by arithmetic alone: no driver is asked, no context needed. A result that
+/// does not fit 64 bits throws <see cref="HypomnesisException"/> with <see cref="Status.Overflow"/>, what makes
+/// no sense <see cref="HypomnesisRangeException"/> or <see cref="ArgumentException"/>.</summary>
+public static class Estimate
+{
+    /// <summary>How many bits such a number has; 0 for one that the library does not know.</summary>
+    /// <param name="dtype">The dtype.</param>
+    public static uint BitsOf(Dtype dtype)
+    {
+        Libraries.Ensure();
+        return Raw.dtype_bits((uint)dtype);
+    }
+
+    /// <summary>The dtype that candle, torch, safetensors, numpy or C call so: "F32", "torch.float32", "fp8".
+    /// The number in a name is of bits: "f4" has 4.</summary>
+    /// <param name="name">The name.</param>
+    /// <exception cref="ArgumentException">No such name.</exception>
+    public static Dtype DtypeFrom(string name)
+    {
+        Libraries.Ensure();
+        var error = Native.NewError();
+        return (Dtype)Told(Raw.dtype_from_name(name, ref error), ref error);
+    }
+
+    /// <summary>Bytes of a tensor; without a dimension it is one element.</summary>
+    /// <param name="shape">Its dimensions.</param>
+    /// <param name="dtype">What its elements are stored as.</param>
+    public static ulong Tensor(ulong[] shape, Dtype dtype)
+    {
+        Libraries.Ensure();
+        var error = Native.NewError();
+        return Told(Raw.estimate_tensor(shape, (uint)shape.Length, (uint)dtype, ref error), ref error);
+    }
+
+    /// <summary>Bytes of a tensor whose elements lie in groups along the last dimension.</summary>
+    /// <param name="shape">Its dimensions.</param>
+    /// <param name="packing">How its elements lie.</param>
+    public static ulong Packed(ulong[] shape, Packing packing)
+    {
+        Libraries.Ensure();
+        var error = Native.NewError();
+        return Told(Raw.estimate_packed(shape, (uint)shape.Length, (uint)packing.Dtype, packing.ElementBits,
+            packing.GroupSize, packing.GroupBits, ref error), ref error);
+    }
+
+    /// <summary>Bytes of queries, keys, values, scores and output of one layer.</summary>
+    /// <param name="layer">The layer.</param>
+    public static ulong Attention(Attention layer)
+    {
+        Libraries.Ensure();
+        var error = Native.NewError();
+        return Told(Raw.estimate_attention((uint)layer.Flags, (uint)layer.Dtype, layer.Batch, layer.Heads,
+            layer.KvHeads, layer.Sequence, layer.HeadDim, ref error), ref error);
+    }
+
+    /// <summary>Bytes of a cache.</summary>
+    /// <param name="cache">The layers.</param>
+    /// <param name="sequence">Tokens that are in it.</param>
+    /// <param name="sequences">Sequences of that length: batch times users.</param>
+    public static ulong Cache(Cache cache, ulong sequence, ulong sequences = 1)
+    {
+        Libraries.Ensure();
+        var error = Native.NewError();
+        return Told(Raw.estimate_cache((uint)cache.Kind, (uint)cache.Dtype, cache.ElementBits, cache.GroupSize,
+            cache.GroupBits, cache.Layers, cache.KvHeads, cache.KeyDim, cache.ValueDim, cache.Window, cache.Sinks,
+            cache.LatentDim, cache.StateElements, sequence, sequences, ref error), ref error);
+    }
+
+    /// <summary>bytes * perThousand / 1000, rounded up.</summary>
+    /// <param name="bytes">The size.</param>
+    /// <param name="perThousand">The factor; 0 = 1100.</param>
+    public static ulong Overhead(ulong bytes, uint perThousand = 0)
+    {
+        Libraries.Ensure();
+        var error = Native.NewError();
+        return Told(Raw.estimate_overhead(bytes, perThousand, ref error), ref error);
+    }
+
+    /// <summary>The sum of sizes.</summary>
+    /// <param name="bytes">The sizes.</param>
+    public static ulong Sum(params ulong[] bytes)
+    {
+        Libraries.Ensure();
+        var error = Native.NewError();
+        return Told(Raw.estimate_sum(bytes, (uint)bytes.Length, ref error), ref error);
+    }
+
+    private static T Told<T>(T value, ref ErrorRecord error)
+    {
+        HypomnesisException.ThrowOn(ref error);
+        return value;
+    }
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+using System;
+using Hypomnesis.Interop;
+
+namespace Hypomnesis;
+
+/// <summary>How a sampler goes about it.</summary>
+[Flags]
+public enum SamplerFlags : uint
+{
+    /// <summary>As usual.</summary>
+    None = 0,
+    /// <summary>It keeps no snapshots: latest figures and peaks alone.</summary>
+    PeaksOnly = Raw.SAMPLER_PEAKS_ONLY,
+}
+
+/// <summary>What a <see cref="Sampler"/> is made with; 0 is the default everywhere.</summary>
+public sealed record SamplerOptions
+{
+    /// <summary>How it goes about it.</summary>
+    public SamplerFlags Flags { get; init; }
+    /// <summary>Milliseconds from one snapshot to the next; 0 = 1000.</summary>
+    public uint IntervalMs { get; init; }
+    /// <summary>The same of those with processes; 0 = 1000.</summary>
+    public uint ProcessIntervalMs { get; init; }
+    /// <summary>Snapshots kept until they are pulled, then the oldest is dropped; 0 = 64.</summary>
+    public uint Capacity { get; init; }
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package hypomnesis
+
+import (
+	"math"
+	"testing"
+)
+
+func TestDtypesHaveNamesAndBits(t *testing.T) {
+	found, err := DtypeFromName("torch.bfloat16")
+	if err != nil || found != DtypeBF16 || found.String() != "bf16" || found.Bits() != 16 {
+		t.Errorf("torch.bfloat16 is %v, %v", found, err)
+	}
+	if _, err := DtypeFromName("invalid"); !isError(err, ErrArgument) {
+		t.Errorf("invalid: %v", err)
+	}
+}
+
+func TestEstimates(t *testing.T) {
+	full := Cache{Packing: Packing{Dtype: DtypeF16}, Layers: 80, KvHeads: 8, KeyDim: 128}
+	windowed := full
+	windowed.Kind, windowed.Window, windowed.Sinks = CacheWindow, 2044, 4
+	latent := Cache{Kind: CacheLatent, Packing: Packing{Dtype: DtypeBF16}, Layers: 61, LatentDim: 576}
+	states := Cache{Kind: CacheState, Packing: Packing{Dtype: DtypeF16}, Layers: 48, StateElements: 64}
+	layer := Attention{Dtype: DtypeF32, Heads: 1, Sequence: 4, HeadDim: 2}
+	fused := layer
+	fused.Flags = AttentionFused
+	for i, c := range []struct {
+		estimate func() (uint64, error)
+		want     uint64
+	}{
+		{func() (uint64, error) { return EstimateTensor([]uint64{10, 100}, DtypeF32) }, 4000},
+		{func() (uint64, error) { return EstimateTensor(nil, DtypeF32) }, 4},
+		{func() (uint64, error) { return EstimatePacked([]uint64{2, 32}, Packing{DtypeI4, 0, 32, 16}) }, 36},
+		{func() (uint64, error) { return EstimateAttention(layer) }, 192},
+		{func() (uint64, error) { return EstimateAttention(fused) }, 128},
+		{func() (uint64, error) { return EstimateCache(full, 1, 1) }, 327680},
+		{func() (uint64, error) { return EstimateCache(windowed, 10000, 1) }, 671088640},
+		{func() (uint64, error) { return EstimateCache(latent, 1, 1) }, 61 * 1152},
+		{func() (uint64, error) { return EstimateCache(states, 1024, 2) }, 12288},
+		{func() (uint64, error) { return EstimateOverhead(1000, 0) }, 1100},
+		{func() (uint64, error) { return EstimateSum(1, 2, 3) }, 6},
+		{func() (uint64, error) { return EstimateSum() }, 0},
+	} {
+		if got, err := c.estimate(); err != nil || got != c.want {
+			t.Errorf("estimate %d is %d, %v, not %d", i, got, err, c.want)
+		}
+	}
+	if _, err := EstimateTensor([]uint64{math.MaxUint64, 2}, DtypeU8); !isError(err, ErrOverflow) {
+		t.Errorf("too large: %v", err)
+	}
+	if _, err := EstimateTensor([]uint64{1}, DtypeUnknown); !isError(err, ErrRange) {
+		t.Errorf("no dtype: %v", err)
+	}
+}

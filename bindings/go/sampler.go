@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package hypomnesis
+
+import (
+	"runtime"
+
+	"hypomnesis/internal/raw"
+)
+
+// SamplerOptions say how a sampler works. The zero value, and nil, mean every default.
+type SamplerOptions struct {
+	Flags             SamplerFlags
+	IntervalMs        uint32 // from one snapshot to the next; 0 is 1000
+	ProcessIntervalMs uint32 // the same of those with processes; 0 is 1000
+	Capacity          uint32 // snapshots kept until they are pulled; 0 is 64
+}
+
+// SamplerInfo tells how a sampler fares.
+type SamplerInfo struct {
+	Notes           Notes            `json:"notes"`
+	State           SamplerState     `json:"state"`
+	Pending         uint32           `json:"pending"`           // snapshots that wait to be pulled
+	LastStatus      Optional[Status] `json:"last_status"`       // of the last try
+	TakenCount      uint64           `json:"taken_count"`       // snapshots taken
+	DroppedCount    uint64           `json:"dropped_count"`     // of these, dropped unread to make room
+	LateCount       uint64           `json:"late_count"`        // left out since the snapshot before took too long
+	FailedCount     uint64           `json:"failed_count"`      // tries that gave no snapshot
+	LastMonotonicNs Optional[uint64] `json:"last_monotonic_ns"` // when the last try was begun
+}
+
+func newSamplerInfo(from *raw.SamplerInfo) SamplerInfo {
+	return SamplerInfo{
+		Notes:           Notes(from.Notes),
+		State:           SamplerState(from.State),
+		Pending:         from.Pending,
+		LastStatus:      optional(from.Present, samplerInfoHasLast, Status(from.LastStatus)),
+		TakenCount:      from.TakenCount,
+		DroppedCount:    from.DroppedCount,
+		LateCount:       from.LateCount,
+		FailedCount:     from.FailedCount,
+		LastMonotonicNs: optional(from.Present, samplerInfoHasLast, from.LastMonotonicNs),
+	}
+}
+
+// Peak is the highest figures that a sampler has seen, each for itself.
+type Peak struct {
+	Notes             Notes            `json:"notes"`   // of the reading that UsedBytes is from
+	Backend           Backend          `json:"backend"` // so too
+	DeviceIndex       uint32           `json:"device_index"`
+	PID               uint32           `json:"pid"`        // 0: of the device
+	Accounting        Accounting       `json:"accounting"` // what UsedBytes counts
+	UsedBytes         Optional[uint64] `json:"used_bytes"` // a device: of its main pool
+	HostPoolBytes     Optional[uint64] `json:"host_pool_bytes"`
+	HostResidentBytes Optional[uint64] `json:"host_resident_bytes"` // of a process: RSS
+	UsedMonotonicNs   Optional[uint64] `json:"used_monotonic_ns"`   // when UsedBytes was seen first
+}
+
+func newPeak(from *raw.Peak) Peak {
+	return Peak{
+		Notes:             Notes(from.Notes),
+		Backend:           Backend(from.Backend),
+		DeviceIndex:       from.DeviceIndex,
+		PID:               from.Pid,
+		Accounting:        Accounting(from.Accounting),
+		UsedBytes:         optional(from.Present, peakHasUsed, from.UsedBytes),
+		HostPoolBytes:     optional(from.Present, peakHasHostPool, from.HostPoolBytes),
+		HostResidentBytes: optional(from.Present, peakHasHostResident, from.HostResidentBytes),
+		UsedMonotonicNs:   optional(from.Present, peakHasUsed, from.UsedMonotonicNs),
+	}
+}
+
+// Sampler is a thread that takes snapshots on a schedule. It may be used by any number of goroutines at
+// once, and outlives its context.
+type Sampler struct {
+	native raw.Sampler
+	open   *handle
+}
+
+// NewSampler makes a sampler, which is not started yet. what is taken each time; its Collect 0, and nil,
+// mean devices, pools and telemetry. ErrRange: Capacity is above 65536. Other errors are those of Take.
+// Close it; one that is forgotten is closed some time after the garbage collector finds it.
+func (c *Context) NewSampler(options *SamplerOptions, what *SnapshotOptions) (*Sampler, error) {
+	var given SamplerOptions
+	if options != nil {
+		given = *options
+	}
+	var wanted SnapshotOptions
+	if what != nil {
+		wanted = *what
+	}
+	native, err := ask(c, func(native raw.Context, failure *raw.Error) raw.Sampler {
+		return native.Sampler(uint32(given.Flags), given.IntervalMs, given.ProcessIntervalMs, given.Capacity,
+			uint32(wanted.Flags), uint32(wanted.Collect), wanted.DeviceIndex, wanted.PID,
+			wanted.DeadlineMs, failure)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &Sampler{native, newHandle(func() { raw.DeleteSampler(native) })}, nil
+}
+
+// Close stops the sampler, wakes those that wait in Next, and waits for no driver. Closing again does
+// nothing.
+func (s *Sampler) Close() error {
+	if s == nil {
+		return nil
+	}
+	_ = s.Stop()
+	s.open.close()
+	return nil
+}
+
+// askSampler makes a call on a sampler that stays until the call has returned.
+func askSampler[T any](s *Sampler, call func(native raw.Sampler, failure *raw.Error) T) (T, error) {
+	if s == nil || !s.open.enter() {
+		var nothing T
+		return nothing, ErrClosed
+	}
+	defer s.open.leave()
+	failure := raw.NewError()
+	answer := call(s.native, failure)
+	runtime.KeepAlive(s)
+	return told(answer, failure)
+}
+
+// Start starts the sampler, once in its life. ErrState: it was started before. ErrUnsupported: the context
+// has ContextNoThreads. ErrLimit: the system gives no thread.
+func (s *Sampler) Start() error {
+	_, err := askSampler(s, func(native raw.Sampler, failure *raw.Error) struct{} {
+		native.Start(failure)
+		return struct{}{}
+	})
+	return err
+}
+
+// Stop stops the sampler for good and wakes those that wait in Next. It waits for no driver. ErrState: it
+// was never started.
+func (s *Sampler) Stop() error {
+	_, err := askSampler(s, func(native raw.Sampler, failure *raw.Error) struct{} {
+		native.Stop(failure)
+		return struct{}{}
+	})
+	return err
+}
+
+// Next pulls the oldest snapshot that nobody has pulled, waiting for one until the time is over. ErrEmpty:
+// none has come yet. ErrState: none will come: it is not started, it is stopped and all were pulled, or it
+// keeps none. Close the snapshot.
+func (s *Sampler) Next(timeoutMs uint32) (*Snapshot, error) {
+	native, err := askSampler(s, func(native raw.Sampler, failure *raw.Error) raw.Snapshot {
+		return native.Next(timeoutMs, failure)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newSnapshot(native)
+}
+
+// Info tells how the sampler fares.
+func (s *Sampler) Info() (SamplerInfo, error) {
+	return askSampler(s, func(native raw.Sampler, failure *raw.Error) SamplerInfo {
+		return converted(native.Info(failure), newSamplerInfo)
+	})
+}
+
+// latest is a figure that may be absent.
+func latest[R, T any](record *R, convert func(*R) T) Optional[T] {
+	if record == nil {
+		return Optional[T]{}
+	}
+	return Some(convert(record))
+}
+
+// LatestPool is the main pool of a device as the latest snapshot has it; absent where there is none. It asks
+// no driver and waits for nobody: for every frame. ErrNoDevice: no snapshot has had a device of that index.
+func (s *Sampler) LatestPool(index uint32) (Optional[Pool], error) {
+	return askSampler(s, func(native raw.Sampler, failure *raw.Error) Optional[Pool] {
+		return latest(native.LatestPool(index, failure), newPool)
+	})
+}
+
+// LatestTelemetry is load, temperature and power in the same way.
+func (s *Sampler) LatestTelemetry(index uint32) (Optional[Telemetry], error) {
+	return askSampler(s, func(native raw.Sampler, failure *raw.Error) Optional[Telemetry] {
+		return latest(native.LatestTelemetry(index, failure), newTelemetry)
+	})
+}
+
+// Peak is the highest that a process has used of a device. ErrNoProcess: it was not seen there. ErrRange:
+// pid is 0. ErrNoDevice: no snapshot has had a device of that index.
+func (s *Sampler) Peak(index, pid uint32) (Peak, error) {
+	return askSampler(s, func(native raw.Sampler, failure *raw.Error) Peak {
+		return converted(native.Peak(index, pid, failure), newPeak)
+	})
+}
+
+// DevicePeak is the highest that was used of a device; absent where no snapshot has had its figures.
+func (s *Sampler) DevicePeak(index uint32) (Optional[Peak], error) {
+	return askSampler(s, func(native raw.Sampler, failure *raw.Error) Optional[Peak] {
+		return latest(native.DevicePeak(index, failure), newPeak)
+	})
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package hypomnesis
+
+import (
+	"runtime"
+
+	"hypomnesis/internal/raw"
+)
+
+// TrackerOptions say how a tracker works. The zero value, and nil, mean every default.
+type TrackerOptions struct {
+	LimitBytes  uint64 // 0: none
+	TagCapacity uint32 // tags that there can be; 0 is 64
+}
+
+// TrackerInfo tells how a budget fares.
+type TrackerInfo struct {
+	Notes          Notes            `json:"notes"`
+	DeviceIndex    Optional[uint32] `json:"device_index"` // the device that it is linked to
+	TagCount       uint32           `json:"tag_count"`    // tags are numbered from 1 up to it
+	LimitBytes     Optional[uint64] `json:"limit_bytes"`
+	AllocatedBytes uint64           `json:"allocated_bytes"`
+	PeakBytes      uint64           `json:"peak_bytes"`
+	RefusedCount   uint64           `json:"refused_count"` // allocations that were ErrLimit
+}
+
+func newTrackerInfo(from *raw.TrackerInfo) TrackerInfo {
+	return TrackerInfo{
+		Notes:          Notes(from.Notes),
+		DeviceIndex:    optional(from.Present, trackerInfoHasDevice, from.DeviceIndex),
+		TagCount:       from.TagCount,
+		LimitBytes:     optional(from.Present, trackerInfoHasLimit, from.LimitBytes),
+		AllocatedBytes: from.AllocatedBytes,
+		PeakBytes:      from.PeakBytes,
+		RefusedCount:   from.RefusedCount,
+	}
+}
+
+// Tag is what was allocated under a tag.
+type Tag struct {
+	Notes          Notes  `json:"notes"`
+	Number         uint32 `json:"number"`
+	AllocatedBytes uint64 `json:"allocated_bytes"`
+	PeakBytes      uint64 `json:"peak_bytes"`
+	Name           string `json:"name"`
+}
+
+func newTag(from *raw.Tag) Tag {
+	return Tag{
+		Notes:          Notes(from.Notes),
+		Number:         from.Number,
+		AllocatedBytes: from.AllocatedBytes,
+		PeakBytes:      from.PeakBytes,
+		Name:           text(from.Name[:]),
+	}
+}
+
+// Tracker is the bookkeeping of a budget, which allocates nothing itself. It may be used by any number of
+// goroutines at once: the limit holds at every instant. It outlives its context.
+type Tracker struct {
+	native raw.Tracker
+	open   *handle
+}
+
+func newTracker(native raw.Tracker) *Tracker {
+	return &Tracker{native, newHandle(func() { raw.DeleteTracker(native) })}
+}
+
+// NewTracker makes a tracker of bookkeeping alone. ErrRange: TagCapacity is above 65536. Close it; one that
+// is forgotten is closed some time after the garbage collector finds it.
+func NewTracker(options *TrackerOptions) (*Tracker, error) {
+	var given TrackerOptions
+	if options != nil {
+		given = *options
+	}
+	failure := raw.NewError()
+	native := raw.NewTracker(given.LimitBytes, given.TagCapacity, failure)
+	if failure.Status != 0 {
+		return nil, newError(failure)
+	}
+	return newTracker(native), nil
+}
+
+// NewTracker makes a tracker whose WouldFit also asks a device. It touches no driver yet.
+func (c *Context) NewTracker(index uint32, options *TrackerOptions) (*Tracker, error) {
+	var given TrackerOptions
+	if options != nil {
+		given = *options
+	}
+	native, err := ask(c, func(native raw.Context, failure *raw.Error) raw.Tracker {
+		return native.Tracker(index, given.LimitBytes, given.TagCapacity, failure)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return newTracker(native), nil
+}
+
+// Close ends the tracker. Closing again does nothing.
+func (t *Tracker) Close() error {
+	if t != nil {
+		t.open.close()
+	}
+	return nil
+}
+
+// askTracker makes a call on a tracker that stays until the call has returned.
+func askTracker[T any](t *Tracker, call func(native raw.Tracker, failure *raw.Error) T) (T, error) {
+	if t == nil || !t.open.enter() {
+		var nothing T
+		return nothing, ErrClosed
+	}
+	defer t.open.leave()
+	failure := raw.NewError()
+	answer := call(t.native, failure)
+	runtime.KeepAlive(t)
+	return told(answer, failure)
+}
+
+// tellTracker makes a call that gives nothing.
+func tellTracker(t *Tracker, call func(native raw.Tracker, failure *raw.Error)) error {
+	_, err := askTracker(t, func(native raw.Tracker, failure *raw.Error) struct{} {
+		call(native, failure)
+		return struct{}{}
+	})
+	return err
+}
+
+// Allocate takes bytes from the budget. ErrLimit: they would exceed the limit.
+func (t *Tracker) Allocate(bytes uint64) error {
+	return t.AllocateTagged(0, bytes)
+}
+
+// Release gives bytes back. ErrRange: more than is allocated.
+func (t *Tracker) Release(bytes uint64) error {
+	return t.ReleaseTagged(0, bytes)
+}
+
+// AllocateTagged is Allocate, also counted under a tag; 0 is none. ErrRange: no such tag.
+func (t *Tracker) AllocateTagged(tag uint32, bytes uint64) error {
+	return tellTracker(t, func(native raw.Tracker, failure *raw.Error) { native.Allocate(bytes, tag, failure) })
+}
+
+// ReleaseTagged is Release of what was allocated under a tag. ErrRange: also no such tag.
+func (t *Tracker) ReleaseTagged(tag uint32, bytes uint64) error {
+	return tellTracker(t, func(native raw.Tracker, failure *raw.Error) { native.Release(bytes, tag, failure) })
+}
+
+// WouldFit tells whether bytes would fit now, within the limit and on a linked device. An error says that
+// the device does not answer.
+func (t *Tracker) WouldFit(bytes uint64) (bool, error) {
+	return askTracker(t, func(native raw.Tracker, failure *raw.Error) bool {
+		return native.WouldFit(bytes, failure) == 1
+	})
+}
+
+// SetLimit sets another limit; 0 is none. ErrLimit: more is allocated.
+func (t *Tracker) SetLimit(bytes uint64) error {
+	return tellTracker(t, func(native raw.Tracker, failure *raw.Error) { native.SetLimit(bytes, failure) })
+}
+
+// Reset forgets what is allocated, and the peaks; limit and tags stay.
+func (t *Tracker) Reset() error {
+	return tellTracker(t, func(native raw.Tracker, failure *raw.Error) { native.Reset(failure) })
+}
+
+// Tag is the number of the tag of that name, which is made if there is none. ErrLimit: there are as many as
+// can be. ErrArgument: the name is empty, or longer than 63 bytes.
+func (t *Tracker) Tag(name string) (uint32, error) {
+	return askTracker(t, func(native raw.Tracker, failure *raw.Error) uint32 {
+		return native.Tag(raw.Text(name), failure)
+	})
+}
+
+// Info tells how the budget fares.
+func (t *Tracker) Info() (TrackerInfo, error) {
+	return askTracker(t, func(native raw.Tracker, failure *raw.Error) TrackerInfo {
+		return converted(native.Info(failure), newTrackerInfo)
+	})
+}
+
+// ReadTag is what was allocated under a tag. ErrRange: no such tag.
+func (t *Tracker) ReadTag(tag uint32) (Tag, error) {
+	return askTracker(t, func(native raw.Tracker, failure *raw.Error) Tag {
+		return converted(native.ReadTag(tag, failure), newTag)
+	})
+}

@@ -1,0 +1,120 @@
+-- SPDX-License-Identifier: MIT OR Apache-2.0
+-- What a model will need, by arithmetic alone: no driver is asked, no context needed. A dtype is DTYPE_* or its name in
+-- the C interface ("bf16"); what does not fit is nil, message, E_OVERFLOW and detail.
+local check = require "hypomnesis.check"
+local constants = require "hypomnesis.generated.constants"
+local raw = require "hypomnesis.raw"
+
+local estimate = {}
+
+local function dtype_of(value) return value == nil and 0 or check.named(value, "dtype", constants, "DTYPE_", 2) end
+
+local function u64_or_0(value, name) return value == nil and 0 or check.u64(value, name, 2) end
+
+local function list_of(value, name)
+  if type(value) ~= "table" then
+    error(("bad argument '%s' (table expected, got %s)"):format(name, type(value)), 3)
+  end
+  local list = {}
+  for i = 1, #value do list[i] = check.u64(value[i], name, 2) end
+  return list
+end
+
+local PACKING = {dtype = true, element_bits = true, group_size = true, group_bits = true}
+
+local function packing_of(options)
+  return dtype_of(options.dtype), check.u32_or_0(options.element_bits, "element_bits", 2),
+    check.u32_or_0(options.group_size, "group_size", 2), check.u32_or_0(options.group_bits, "group_bits", 2)
+end
+
+---How many bits a dtype has; 0 for a number that the library does not know.
+---@param dtype integer|string DTYPE_* or its name
+---@return integer
+function estimate.dtype_bits(dtype)
+  return raw.dtype_bits(check.named(dtype, "dtype", constants, "DTYPE_"))
+end
+
+---A dtype's name: "bf16"; "unknown" for a number that the library does not know.
+---@param dtype integer
+---@return string
+function estimate.dtype_name(dtype)
+  return raw.dtype_name(check.u32(dtype, "dtype"))
+end
+
+---The dtype that candle, torch, safetensors, numpy or C call so. The number in a name is of bits: "f4" has 4.
+---@param name string "F32", "torch.float32", "fp8"
+---@return integer? dtype nil, message, status and detail: E_ARGUMENT when there is none
+function estimate.dtype_from_name(name)
+  return raw.dtype_from_name(check.text(name, "name"))
+end
+
+---Bytes of a tensor.
+---@param shape integer[] without a dimension it is one element
+---@param dtype integer|string
+---@return integer? bytes
+function estimate.estimate_tensor(shape, dtype)
+  return raw.estimate_tensor(list_of(shape, "shape"), dtype_of(dtype))
+end
+
+---Bytes of a tensor whose elements lie in groups along the last dimension.
+---@param shape integer[]
+---@param packing table dtype, or element_bits for elements of 2, 3 or 5 bits; group_size: elements that share a scale;
+---group_bits: what a group holds beside its elements
+---@return integer? bytes
+function estimate.estimate_packed(shape, packing)
+  packing = check.options(packing, PACKING)
+  return raw.estimate_packed(list_of(shape, "shape"), packing_of(packing))
+end
+
+local ATTENTION = {dtype = true, batch = true, heads = true, kv_heads = true, sequence = true, head_dim = true, fused = true}
+
+---Bytes of queries, keys, values, scores and output of one layer.
+---@param layer table dtype, batch (nil is 1), heads, kv_heads (nil is heads), sequence, head_dim; fused: scores are never
+---kept whole
+---@return integer? bytes
+function estimate.estimate_attention(layer)
+  layer = check.options(layer, ATTENTION)
+  local flags = check.flag(layer.fused, "fused") and constants.ATTENTION_FUSED or 0
+  return raw.estimate_attention(flags, dtype_of(layer.dtype), u64_or_0(layer.batch, "batch"),
+    u64_or_0(layer.heads, "heads"), u64_or_0(layer.kv_heads, "kv_heads"), u64_or_0(layer.sequence, "sequence"),
+    u64_or_0(layer.head_dim, "head_dim"))
+end
+
+local CACHE = {kind = true, layers = true, kv_heads = true, key_dim = true, value_dim = true, window = true, sinks = true,
+  latent_dim = true, state_elements = true}
+for name in pairs(PACKING) do CACHE[name] = true end
+
+---Bytes of the cache of layers that are alike; a hybrid model is the sum of several.
+---@param cache table kind: CACHE_* or its name ("full", "window", "latent", "state"); dtype, element_bits, group_size,
+---group_bits: as for estimate_packed; layers; kv_heads, key_dim, value_dim (nil is key_dim); window, sinks; latent_dim;
+---state_elements
+---@param sequence integer tokens that are in it
+---@param sequences integer? of that length, batch times users; nil is 1
+---@return integer? bytes
+function estimate.estimate_cache(cache, sequence, sequences)
+  cache = check.options(cache, CACHE)
+  local kind = cache.kind == nil and 0 or check.named(cache.kind, "kind", constants, "CACHE_")
+  local dtype, element_bits, group_size, group_bits = packing_of(cache)
+  return raw.estimate_cache(kind, dtype, element_bits, group_size, group_bits, u64_or_0(cache.layers, "layers"),
+    u64_or_0(cache.kv_heads, "kv_heads"), u64_or_0(cache.key_dim, "key_dim"), u64_or_0(cache.value_dim, "value_dim"),
+    u64_or_0(cache.window, "window"), u64_or_0(cache.sinks, "sinks"), u64_or_0(cache.latent_dim, "latent_dim"),
+    u64_or_0(cache.state_elements, "state_elements"), check.u64(sequence, "sequence"),
+    sequences == nil and 1 or check.u64(sequences, "sequences"))
+end
+
+---bytes * per_thousand / 1000, rounded up.
+---@param bytes integer
+---@param per_thousand integer? nil is 1100: a tenth more
+---@return integer? bytes
+function estimate.estimate_overhead(bytes, per_thousand)
+  return raw.estimate_overhead(check.u64(bytes, "bytes"), check.u32_or_0(per_thousand, "per_thousand"))
+end
+
+---The sum of sizes.
+---@param bytes integer[]
+---@return integer? bytes
+function estimate.estimate_sum(bytes)
+  return raw.estimate_sum(list_of(bytes, "bytes"))
+end
+
+return estimate

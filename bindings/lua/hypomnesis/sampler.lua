@@ -1,0 +1,136 @@
+-- SPDX-License-Identifier: MIT OR Apache-2.0
+-- A thread that takes snapshots on a schedule.
+local check = require "hypomnesis.check"
+local constants = require "hypomnesis.generated.constants"
+local handle = require "hypomnesis.handle"
+local Context = require "hypomnesis.context"
+local Snapshot = require "hypomnesis.snapshot"
+
+---@class hypomnesis.Sampler
+local Sampler = handle.class "hypomnesis.Sampler"
+
+---How a sampler fares.
+---@class hypomnesis.SamplerInfo
+---@field notes integer NOTE_*
+---@field state integer SAMPLER_IDLE, SAMPLER_RUNNING or SAMPLER_STOPPED
+---@field pending integer snapshots that wait to be pulled
+---@field last_status integer? of the last try
+---@field taken_count integer
+---@field dropped_count integer unread, to make room
+---@field late_count integer left out since the snapshot before took too long
+---@field failed_count integer
+---@field last_monotonic_ns integer? when the last try was begun
+
+---The highest figures that a sampler has seen, each for itself.
+---@class hypomnesis.Peak
+---@field notes integer NOTE_*
+---@field backend integer BACKEND_*
+---@field device_index integer
+---@field pid integer 0: of the device
+---@field accounting integer ACCOUNT_*: what used_bytes counts
+---@field used_bytes integer?
+---@field host_pool_bytes integer?
+---@field host_resident_bytes integer?
+---@field used_monotonic_ns integer? when used_bytes was seen first
+
+local NUMBERS = {"interval_ms", "process_interval_ms", "capacity", "device_index", "pid", "deadline_ms"}
+local KNOWN = {flags = true, collect = true}
+for _, name in ipairs(NUMBERS) do KNOWN[name] = true end
+
+---Makes a sampler, which is not started yet.
+---@param options table? interval_ms: from one snapshot to the next, 0 is 1000; process_interval_ms: the same of those
+---with processes; capacity: snapshots kept until they are pulled, 0 is 64; flags: SAMPLER_* bits or names
+---("peaks_only"); collect, device_index, pid, deadline_ms: as for a snapshot, but collect is devices, pools and telemetry
+---when it is left out
+---@return hypomnesis.Sampler? sampler nil, message, status and detail when it cannot be made
+function Context:sampler(options)
+  local native = handle.native(self, Context)
+  options = check.options(options, KNOWN)
+  local flags = check.bits(options.flags, "flags", constants, "SAMPLER_")
+  local collect = check.bits(options.collect, "collect", constants, "COLLECT_")
+  local numbers = {}
+  for i, name in ipairs(NUMBERS) do numbers[i] = check.u32_or_0(options[name], name) end
+  local only = (options.device_index and constants.SNAPSHOT_ONE_DEVICE or 0)
+    + (options.pid and constants.SNAPSHOT_ONE_PROCESS or 0)
+  local made, message, status, detail = native:sampler(flags, numbers[1], numbers[2], numbers[3], only, collect,
+    numbers[4], numbers[5], numbers[6])
+  if not made then return nil, message, status, detail end
+  return setmetatable({native = made}, Sampler)
+end
+
+local function done(_, message, status, detail)
+  if status then return nil, message, status, detail end
+  return true
+end
+
+---Starts it, once in its life.
+---@return boolean? done nil, message, status and detail when it was started before, or there is no thread
+function Sampler:start()
+  return done(handle.native(self, Sampler):start())
+end
+
+---Stops it for good. Waits for no driver.
+---@return boolean? done nil, message, status and detail when it was never started
+function Sampler:stop()
+  return done(handle.native(self, Sampler):stop())
+end
+
+---The oldest snapshot that nobody has pulled.
+---@param timeout_ms integer how long to wait for one
+---@return hypomnesis.Snapshot? snapshot nil, message, status and detail: E_EMPTY when none came in time, E_STATE when
+---none will come
+function Sampler:next(timeout_ms)
+  local native = handle.native(self, Sampler)
+  local pulled, message, status, detail = native:next(check.u32(timeout_ms, "timeout_ms"))
+  if not pulled then return nil, message, status, detail end
+  return Snapshot.copied(pulled)
+end
+
+---`for snapshot in sampler:snapshots(timeout_ms) do`: until it is stopped, or none comes in time.
+---@param timeout_ms integer? how long to wait for each; nil is as long as it takes
+function Sampler:snapshots(timeout_ms)
+  handle.native(self, Sampler)
+  timeout_ms = timeout_ms == nil and 4294967295 or check.u32(timeout_ms, "timeout_ms")
+  return function()
+    local pulled = self:next(timeout_ms)
+    return pulled
+  end
+end
+
+---How it fares.
+---@return hypomnesis.SamplerInfo info
+function Sampler:info()
+  return handle.native(self, Sampler):info()
+end
+
+---The main pool as the latest snapshot has it: asks no driver and waits for nobody.
+---@param device_index integer from 0
+---@return hypomnesis.Pool? pool nil where there is none; nil, message, status and detail when the device is not known
+function Sampler:latest_pool(device_index)
+  return handle.native(self, Sampler):latest_pool(check.u32(device_index, "device_index"))
+end
+
+---Load, temperature and power in the same way.
+---@param device_index integer from 0
+---@return hypomnesis.Telemetry?
+function Sampler:latest_telemetry(device_index)
+  return handle.native(self, Sampler):latest_telemetry(check.u32(device_index, "device_index"))
+end
+
+---The highest that a process has used of a device.
+---@param device_index integer from 0
+---@param pid integer
+---@return hypomnesis.Peak? peak nil, message, status and detail: E_NO_PROCESS when it was not seen there
+function Sampler:peak(device_index, pid)
+  local native = handle.native(self, Sampler)
+  return native:peak(check.u32(device_index, "device_index"), check.u32(pid, "pid"))
+end
+
+---The highest that was used of a device.
+---@param device_index integer from 0
+---@return hypomnesis.Peak? peak nil where no snapshot has had its figures
+function Sampler:device_peak(device_index)
+  return handle.native(self, Sampler):device_peak(check.u32(device_index, "device_index"))
+end
+
+return Sampler

@@ -1,0 +1,146 @@
+-- SPDX-License-Identifier: MIT OR Apache-2.0
+-- Device memory that moves to the host.
+local check = require "hypomnesis.check"
+local constants = require "hypomnesis.generated.constants"
+local handle = require "hypomnesis.handle"
+local raw = require "hypomnesis.raw"
+local Context = require "hypomnesis.context"
+local Snapshot = require "hypomnesis.snapshot"
+
+---@class hypomnesis.Spill
+local Spill = handle.class "hypomnesis.Spill"
+
+---What a detector has seen.
+---@class hypomnesis.SpillInfo
+---@field notes integer NOTE_*: of the last observation
+---@field backend integer BACKEND_*: of the last observation; BACKEND_NONE: it was fed
+---@field device_index integer
+---@field state integer SPILL_MEASURABLE, SPILL_NOW, SPILL_EVER
+---@field rules integer SPILL_BY_*: of the last observation
+---@field status integer OK, or why the last try gave no observation
+---@field observation_count integer
+---@field skipped_count integer
+---@field episode_count integer ever begun
+---@field first_episode integer lowest number that is still kept
+---@field limit_bytes integer?
+---@field dedicated_bytes integer?
+---@field shared_bytes integer?
+---@field evicted_bytes integer?
+---@field peak_dedicated_bytes integer?
+---@field peak_shared_bytes integer?
+---@field peak_evicted_bytes integer?
+---@field baseline_shared_bytes integer?
+---@field baseline_evicted_bytes integer?
+---@field total_ns integer of all episodes
+---@field longest_ns integer?
+---@field longest_episode integer? its number
+---@field first_label string? of the first episode
+---@field message string why status is what it is
+
+---Consecutive observations that spilled.
+---@class hypomnesis.Episode
+---@field notes integer NOTE_*
+---@field rules integer SPILL_BY_*: those that held in it
+---@field number integer
+---@field observation_count integer
+---@field peak_shared_bytes integer
+---@field peak_evicted_bytes integer?
+---@field start_monotonic_ns integer
+---@field end_monotonic_ns integer?
+---@field duration_ns integer from its first observation to its last
+---@field start_label string
+---@field end_label string? of the first observation after it
+
+local OPTIONS = {episode_capacity = true, dedicated_threshold_bytes = true, growth_bytes = true, device_index = true}
+local FIGURES = {dedicated_bytes = true, shared_bytes = true, limit_bytes = true, evicted_bytes = true,
+  monotonic_ns = true}
+
+local function u64_or_0(value, name)
+  if value == nil then return 0 end
+  local found = check.u64(value, name, 2)
+  return found
+end
+
+local function made_of(native, message, status, detail)
+  if not native then return nil, message, status, detail end
+  return setmetatable({native = native}, Spill)
+end
+
+local function numbers_of(options)
+  return check.u32_or_0(options.episode_capacity, "episode_capacity"),
+    u64_or_0(options.dedicated_threshold_bytes, "dedicated_threshold_bytes"), u64_or_0(options.growth_bytes, "growth_bytes")
+end
+
+---Makes a detector that reads a device. No driver is asked yet.
+---@param device_index integer from 0
+---@param options table? episode_capacity: episodes kept, 0 is 1024; dedicated_threshold_bytes: 0 is 85 % of the device's
+---memory; growth_bytes: over the first observation, 0 is 256 MiB
+---@return hypomnesis.Spill? spill nil, message, status and detail when it cannot be made
+function Context:spill(device_index, options)
+  local native = handle.native(self, Context)
+  options = check.options(options, OPTIONS)
+  return made_of(native:spill(check.u32(device_index, "device_index"), numbers_of(options)))
+end
+
+---Makes a detector without a context: it is fed, or observes snapshots.
+---@param options table? as above, and device_index: that of the snapshots
+---@return hypomnesis.Spill? spill nil, message, status and detail when it cannot be made
+function Spill.fed(options)
+  options = check.options(options, OPTIONS)
+  return made_of(raw.lone_spill(check.u32_or_0(options.device_index, "device_index"), numbers_of(options)))
+end
+
+local function done(_, message, status, detail)
+  if status then return nil, message, status, detail end
+  return true
+end
+
+local function text_of(label) return label == nil and "" or check.text(label, "label", 2) end
+
+---Reads the device.
+---@param label string? names the moment
+---@return boolean? done nil, message, status and detail: E_UNSUPPORTED when the device cannot tell
+function Spill:observe(label)
+  local native = handle.native(self, Spill)
+  return done(native:observe(text_of(label)))
+end
+
+---Takes the device of a snapshot with COLLECT_POOLS and COLLECT_PROCESSES.
+---@param snapshot hypomnesis.Snapshot
+---@param label string? names the moment
+---@return boolean? done nil, message, status and detail when it has no figures
+function Spill:observe_snapshot(snapshot, label)
+  local native = handle.native(self, Spill)
+  return done(native:observe_snapshot(handle.native(snapshot, Snapshot, "snapshot"), text_of(label)))
+end
+
+---Takes figures from elsewhere.
+---@param sample table dedicated_bytes, shared_bytes; limit_bytes, evicted_bytes where they are known; monotonic_ns: when,
+---0 is now
+---@param label string? names the moment
+---@return boolean? done nil, message, status and detail
+function Spill:feed(sample, label)
+  local native = handle.native(self, Spill)
+  sample = check.options(sample, FIGURES)
+  local flags = (sample.limit_bytes and constants.SPILL_SAMPLE_HAS_LIMIT or 0)
+    + (sample.evicted_bytes and constants.SPILL_SAMPLE_HAS_EVICTED or 0)
+  return done(native:feed(flags, u64_or_0(sample.monotonic_ns, "monotonic_ns"),
+    u64_or_0(sample.dedicated_bytes, "dedicated_bytes"), u64_or_0(sample.shared_bytes, "shared_bytes"),
+    u64_or_0(sample.limit_bytes, "limit_bytes"), u64_or_0(sample.evicted_bytes, "evicted_bytes"), text_of(label)))
+end
+
+---What it has seen.
+---@return hypomnesis.SpillInfo info
+function Spill:info()
+  return handle.native(self, Spill):info()
+end
+
+---An episode by its number, from 0.
+---@param number integer
+---@return hypomnesis.Episode? episode nil, message, status and detail: E_RANGE when it has not begun, or was dropped
+function Spill:episode(number)
+  local native = handle.native(self, Spill)
+  return native:episode(check.u64(number, "number"))
+end
+
+return Spill

@@ -1,0 +1,124 @@
+-- SPDX-License-Identifier: MIT OR Apache-2.0
+-- Bookkeeping of a budget, which allocates nothing itself.
+local check = require "hypomnesis.check"
+local handle = require "hypomnesis.handle"
+local raw = require "hypomnesis.raw"
+local Context = require "hypomnesis.context"
+
+---@class hypomnesis.Tracker
+local Tracker = handle.class "hypomnesis.Tracker"
+
+---How a budget fares.
+---@class hypomnesis.TrackerInfo
+---@field notes integer NOTE_*
+---@field device_index integer? the device that it is linked to
+---@field tag_count integer tags are numbered from 1 up to it
+---@field limit_bytes integer? nil: there is none
+---@field allocated_bytes integer
+---@field peak_bytes integer
+---@field refused_count integer allocations that were E_LIMIT
+
+---What was allocated under a tag.
+---@class hypomnesis.Tag
+---@field notes integer NOTE_*
+---@field number integer
+---@field allocated_bytes integer
+---@field peak_bytes integer
+---@field name string
+
+local KNOWN = {limit_bytes = true, tag_capacity = true}
+
+local function options_of(options)
+  options = check.options(options, KNOWN, 2)
+  return options.limit_bytes == nil and 0 or check.u64(options.limit_bytes, "limit_bytes", 2),
+    check.u32_or_0(options.tag_capacity, "tag_capacity", 2)
+end
+
+---Makes a tracker of bookkeeping alone.
+---@param options table? limit_bytes: 0 is none; tag_capacity: tags that there can be, 0 is 64
+---@return hypomnesis.Tracker? tracker nil, message, status and detail when it cannot be made
+function Tracker.open(options)
+  local limit_bytes, tag_capacity = options_of(options)
+  local made, message, status, detail = raw.open_tracker(limit_bytes, tag_capacity)
+  if not made then return nil, message, status, detail end
+  return setmetatable({native = made}, Tracker)
+end
+
+---Makes a tracker whose would_fit also asks a device. Touches no driver.
+---@param device_index integer from 0
+---@param options table? as for hypomnesis.tracker
+---@return hypomnesis.Tracker? tracker nil, message, status and detail when it cannot be made
+function Context:tracker(device_index, options)
+  local native = handle.native(self, Context)
+  device_index = check.u32(device_index, "device_index")
+  local made, message, status, detail = native:tracker(device_index, options_of(options))
+  if not made then return nil, message, status, detail end
+  return setmetatable({native = made}, Tracker)
+end
+
+local function done(_, message, status, detail)
+  if status then return nil, message, status, detail end
+  return true
+end
+
+---Takes bytes from the budget.
+---@param bytes integer
+---@param tag integer? also counted under it
+---@return boolean? done nil, message, status and detail: E_LIMIT when they would exceed the limit
+function Tracker:allocate(bytes, tag)
+  local native = handle.native(self, Tracker)
+  return done(native:allocate(check.u64(bytes, "bytes"), check.u32_or_0(tag, "tag")))
+end
+
+---Gives bytes back.
+---@param bytes integer
+---@param tag integer? that they were allocated under
+---@return boolean? done nil, message, status and detail: E_RANGE when more than is allocated
+function Tracker:release(bytes, tag)
+  local native = handle.native(self, Tracker)
+  return done(native:release(check.u64(bytes, "bytes"), check.u32_or_0(tag, "tag")))
+end
+
+---Whether bytes would fit now, within the limit and on a linked device.
+---@param bytes integer
+---@return boolean? fits nil, message, status and detail when the device does not answer
+function Tracker:would_fit(bytes)
+  local fits, message, status, detail = handle.native(self, Tracker):would_fit(check.u64(bytes, "bytes"))
+  if not fits then return nil, message, status, detail end
+  return fits == 1
+end
+
+---Another limit; 0 is none.
+---@param bytes integer
+---@return boolean? done nil, message, status and detail: E_LIMIT when more is allocated
+function Tracker:set_limit(bytes)
+  return done(handle.native(self, Tracker):set_limit(check.u64(bytes, "bytes")))
+end
+
+---Forgets what is allocated, and the peaks; limit and tags stay.
+---@return boolean? done
+function Tracker:reset()
+  return done(handle.native(self, Tracker):reset())
+end
+
+---The number of the tag of that name, which is made if there is none.
+---@param name string up to 63 bytes
+---@return integer? tag nil, message, status and detail: E_LIMIT when there are as many as can be
+function Tracker:tag(name)
+  return handle.native(self, Tracker):tag(check.text(name, "name"))
+end
+
+---How the budget fares.
+---@return hypomnesis.TrackerInfo info
+function Tracker:info()
+  return handle.native(self, Tracker):info()
+end
+
+---What was allocated under a tag.
+---@param tag integer from 1 up to tag_count
+---@return hypomnesis.Tag? tag nil, message, status and detail: E_RANGE when there is no such tag
+function Tracker:read_tag(tag)
+  return handle.native(self, Tracker):read_tag(check.u32(tag, "tag"))
+end
+
+return Tracker

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""What a model will need, by arithmetic alone: no driver is asked, no context needed."""
+from __future__ import annotations
+
+from collections.abc import Sequence
+from enum import IntEnum
+
+from ._native import raw
+
+
+class Dtype(IntEnum):
+    """What a number is stored as."""
+
+    UNKNOWN = raw.DTYPE_UNKNOWN
+    U8 = raw.DTYPE_U8
+    I8 = raw.DTYPE_I8
+    U16 = raw.DTYPE_U16
+    I16 = raw.DTYPE_I16
+    U32 = raw.DTYPE_U32
+    I32 = raw.DTYPE_I32
+    U64 = raw.DTYPE_U64
+    I64 = raw.DTYPE_I64
+    F16 = raw.DTYPE_F16
+    BF16 = raw.DTYPE_BF16
+    F32 = raw.DTYPE_F32
+    F64 = raw.DTYPE_F64
+    F8E4M3 = raw.DTYPE_F8E4M3
+    F8E5M2 = raw.DTYPE_F8E5M2
+    F8E8M0 = raw.DTYPE_F8E8M0
+    F6E2M3 = raw.DTYPE_F6E2M3
+    F6E3M2 = raw.DTYPE_F6E3M2
+    F4 = raw.DTYPE_F4
+    I4 = raw.DTYPE_I4
+    U4 = raw.DTYPE_U4
+    BOOL = raw.DTYPE_BOOL
+
+
+class CacheKind(IntEnum):
+    """What layers keep of the tokens before."""
+
+    FULL = raw.CACHE_FULL  # keys and values of each token: MHA, GQA and MQA, by kv_heads
+    WINDOW = raw.CACHE_WINDOW  # of the last `window` tokens and of the first `sinks`
+    LATENT = raw.CACHE_LATENT  # one vector for each token: MLA
+    STATE = raw.CACHE_STATE  # one state, however long the sequence: Mamba and other SSMs
+
+
+def dtype_bits(dtype: int) -> int:
+    """How many bits a Dtype has; 0 for an unknown number."""
+    return raw.dtype_bits(dtype)
+
+
+def dtype_name(dtype: int) -> str:
+    """A dtype's name, for instance "bf16"; "unknown" for an unknown number."""
+    return raw.dtype_name(dtype)
+
+
+def dtype_from_name(name: str) -> int:
+    """The Dtype that candle, torch, safetensors, numpy or C call so: "F32", "torch.float32", "fp8".
+
+    The number in a name is of bits: "f4" has 4. ArgumentError: no such name.
+    """
+    return raw.dtype_from_name(name)
+
+
+def estimate_tensor(shape: Sequence[int], dtype: int) -> int:
+    """Bytes of a tensor; without a dimension it is one element.
+
+    RangeError: no such Dtype. TooLargeError: 2**64 bytes or more; so too below.
+    """
+    return raw.estimate_tensor(shape, dtype)
+
+
+def estimate_packed(shape: Sequence[int], dtype: int = 0, *, element_bits: int = 0, group_size: int = 0,
+                    group_bits: int = 0) -> int:
+    """Bytes of a tensor whose elements lie in groups along the last dimension.
+
+    element_bits: instead of a dtype, for elements of 2, 3 or 5 bits.
+    group_size: elements that share a scale; 0: no groups.
+    group_bits: what a group holds beside its elements: scale, zero point.
+    """
+    return raw.estimate_packed(shape, dtype, element_bits, group_size, group_bits)
+
+
+def estimate_attention(dtype: int, *, heads: int, sequence: int, head_dim: int, kv_heads: int = 0,
+                       batch: int = 1, fused: bool = False) -> int:
+    """Bytes of queries, keys, values, scores and output of one layer.
+
+    kv_heads: 0 is heads. fused: scores are never kept whole (flash attention).
+    """
+    flags = raw.ATTENTION_FUSED if fused else 0
+    return raw.estimate_attention(flags, dtype, batch, heads, kv_heads, sequence, head_dim)
+
+
+def estimate_cache(kind: int, dtype: int, *, layers: int, sequence: int, sequences: int = 1,
+                   kv_heads: int = 0, key_dim: int = 0, value_dim: int = 0, window: int = 0,
+                   sinks: int = 0, latent_dim: int = 0, state_elements: int = 0,
+                   element_bits: int = 0, group_size: int = 0, group_bits: int = 0) -> int:
+    """Bytes of the cache of layers that are alike, once `sequence` tokens are in it.
+
+    kind: a CacheKind, which says what else is needed; a hybrid model is the sum of several.
+    sequences: of that length, batch times users.
+    value_dim: 0 is key_dim. latent_dim: kv_lora_rank + qk_rope_head_dim.
+    state_elements: of one layer, its convolution's too.
+    element_bits (with dtype 0), group_size, group_bits: as for estimate_packed.
+    """
+    return raw.estimate_cache(kind, dtype, element_bits, group_size, group_bits, layers, kv_heads,
+                              key_dim, value_dim, window, sinks, latent_dim, state_elements, sequence,
+                              sequences)
+
+
+def estimate_overhead(count: int, per_thousand: int = 0) -> int:
+    """count * per_thousand / 1000 bytes, rounded up; 0 is 1100, a tenth more."""
+    return raw.estimate_overhead(count, per_thousand)
+
+
+def estimate_sum(counts: Sequence[int]) -> int:
+    """The sum of sizes."""
+    return raw.estimate_sum(counts)

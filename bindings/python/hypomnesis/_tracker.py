@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Bookkeeping of a budget."""
+from __future__ import annotations
+
+from dataclasses import dataclass
+from types import TracebackType
+
+from ._handle import Handle
+from ._native import raw
+from ._record import maker
+
+
+@dataclass(frozen=True, slots=True)
+class TrackerInfo:
+    """How a budget fares."""
+
+    notes: int  # Note
+    device_index: int | None  # the device that it is linked to
+    tag_count: int  # tags are numbered from 1 up to it
+    limit_bytes: int | None  # None: there is none
+    allocated_bytes: int
+    peak_bytes: int
+    refused_count: int  # allocations that were LimitError
+
+
+@dataclass(frozen=True, slots=True)
+class Tag:
+    """What was allocated under a tag."""
+
+    notes: int  # Note
+    number: int
+    allocated_bytes: int
+    peak_bytes: int
+    name: str
+
+
+make_tracker_info = maker(TrackerInfo)
+make_tag = maker(Tag)
+
+
+class Tracker:
+    """A budget that a program keeps to: it allocates nothing itself. Context.tracker makes one that
+    also asks a device.
+
+        with Tracker(8 << 30) as tracker:
+            tracker.allocate(hypomnesis.estimate_tensor([4096, 4096], Dtype.F16))
+
+    Any thread may use it at once; the limit holds at every instant. It outlives its context. In a
+    forked child it goes on alone with a copy.
+    """
+
+    __slots__ = ("_handle", "__weakref__")
+
+    def __init__(self, limit_bytes: int = 0, *, tag_capacity: int = 0) -> None:
+        """limit_bytes: 0 is none. tag_capacity: tags that there can be; 0 is 64."""
+        self._handle = Handle(raw.Tracker(limit_bytes, tag_capacity), "tracker")
+
+    @classmethod
+    def _of(cls, native: raw.Tracker) -> Tracker:
+        made = cls.__new__(cls)
+        made._handle = Handle(native, "tracker")
+        return made
+
+    def allocate(self, count: int, tag: int = 0) -> None:
+        """Takes bytes from the budget, also under a tag. LimitError: they would exceed the limit.
+        RangeError: no such tag."""
+        self._handle.use().allocate(count, tag)
+
+    def release(self, count: int, tag: int = 0) -> None:
+        """Gives bytes back. RangeError: more than is allocated, or no such tag."""
+        self._handle.use().release(count, tag)
+
+    def would_fit(self, count: int) -> bool:
+        """Whether bytes would fit now, within the limit and on a linked device.
+
+        DeadlineError, AsleepError, DeviceLostError and others: the device does not answer.
+        ForkedError: it is linked and made by the parent of this process.
+        """
+        return self._handle.use().would_fit(count) == 1
+
+    def set_limit(self, limit_bytes: int) -> None:
+        """Another limit; 0 is none. LimitError: more is allocated."""
+        self._handle.use().set_limit(limit_bytes)
+
+    def reset(self) -> None:
+        """Forgets what is allocated, and the peaks; limit and tags stay."""
+        self._handle.use().reset()
+
+    def tag(self, name: str) -> int:
+        """The number of the tag of that name, which is made if there is none. LimitError: there are
+        tag_capacity already. ArgumentError: empty, or longer than 63 bytes."""
+        return self._handle.use().tag(name)
+
+    def info(self) -> TrackerInfo:
+        """How the budget fares."""
+        return make_tracker_info(self._handle.use().info())
+
+    def read_tag(self, tag: int) -> Tag:
+        """What was allocated under a tag. RangeError: no such tag (1 up to tag_count)."""
+        return make_tag(self._handle.use().read_tag(tag))
+
+    @property
+    def closed(self) -> bool:
+        return self._handle.closed
+
+    def close(self) -> None:
+        """Frees it; more than once is fine."""
+        self._handle.close()
+
+    def __enter__(self) -> Tracker:
+        self._handle.use()
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
+                 trace: TracebackType | None) -> None:
+        self.close()

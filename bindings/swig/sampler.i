@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+%nodefaultctor Sampler;
+typedef struct {
+} Sampler;
+
+%newobject Context::sampler;
+%newobject Sampler::next;
+%newobject Sampler::info;
+%newobject Sampler::latest_pool;
+%newobject Sampler::latest_telemetry;
+%newobject Sampler::peak;
+%newobject Sampler::device_peak;
+
+%extend Context {
+  Sampler *sampler(hmn_flags sampler_flags, uint32_t interval_ms, uint32_t process_interval_ms,
+                   uint32_t capacity, hmn_flags flags, hmn_flags collect, uint32_t device_index,
+                   uint32_t pid, uint32_t deadline_ms, hmn_error *error) {
+    hmn_sampler_options options = {sizeof options};
+    hmn_snapshot_options what = {sizeof what};
+    hmn_sampler *made = NULL;
+    options.flags = sampler_flags;
+    options.interval_ms = interval_ms;
+    options.process_interval_ms = process_interval_ms;
+    options.capacity = capacity;
+    what.flags = flags;
+    what.collect = collect;
+    what.device_index = device_index;
+    what.pid = pid;
+    what.deadline_ms = deadline_ms;
+    hmn_sampler_create($self, &options, &what, &made, error);
+    return made;
+  }
+}
+
+%extend Sampler {
+  ~Sampler() { hmn_sampler_destroy($self); }
+
+  void start(hmn_error *error) { hmn_sampler_start($self, error); }
+  void stop(hmn_error *error) { hmn_sampler_stop($self, error); }
+  Snapshot *next(uint32_t timeout_ms, hmn_error *error) {
+    hmn_snapshot *pulled = NULL;
+    hmn_sampler_next($self, timeout_ms, &pulled, error);
+    return pulled;
+  }
+  hmn_sampler_info *info(hmn_error *error) {
+    HMN_LOOK(hmn_sampler_info, hmn_sampler_read($self, out));
+  }
+  hmn_pool *latest_pool(uint32_t device_index, hmn_error *error) {
+    HMN_LOOK(hmn_pool, hmn_sampler_latest_pool($self, device_index, out));
+  }
+  hmn_telemetry *latest_telemetry(uint32_t device_index, hmn_error *error) {
+    HMN_LOOK(hmn_telemetry, hmn_sampler_latest_telemetry($self, device_index, out));
+  }
+  hmn_peak *peak(uint32_t device_index, uint32_t pid, hmn_error *error) {
+    HMN_LOOK(hmn_peak, hmn_sampler_peak($self, device_index, pid, out));
+  }
+  hmn_peak *device_peak(uint32_t device_index, hmn_error *error) {
+    HMN_LOOK(hmn_peak, hmn_sampler_peak_device($self, device_index, out));
+  }
+}

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// fit DTYPE TOKENS: on which GPU Llama 3.1 8B fits, for instance with "fit bf16 8192". Exit status
+// 0 if on one.
+#include <hypomnesis.hpp>
+#include <iostream>
+
+namespace {
+
+enum exit_status { found = 0, nothing_found = 1, wrong_usage = 2 };
+
+constexpr std::uint64_t parameters = 8030261248;
+
+void say(const char* what, std::uint64_t bytes) {
+  std::cout << what << ": " << hypomnesis::format_bytes(bytes) << '\n';
+}
+
+// Weights as they are stored, keys and values of each token in 16 bits, and a tenth more.
+std::uint64_t estimate(hypomnesis::dtype_id dtype, std::uint64_t tokens) {
+  hypomnesis::cache cache;
+  cache.dtype = hypomnesis::dtype_id::f16;
+  cache.layers = 32;
+  cache.kv_heads = 8;
+  cache.key_dim = 128;
+  const std::uint64_t weights = hypomnesis::estimate_tensor({parameters}, dtype);
+  const std::uint64_t kept = hypomnesis::estimate_cache(cache, tokens);
+  const auto bytes = hypomnesis::estimate_overhead(hypomnesis::estimate_sum({weights, kept}));
+  say("weights", weights);
+  say("cache", kept);
+  say("with a tenth more", bytes);
+  return bytes;
+}
+
+bool fits(const hypomnesis::context& context, std::uint32_t index, std::uint64_t bytes) {
+  std::cout << "GPU " << index << ": ";
+  try {
+    const bool answer = context.track(index).would_fit(bytes);
+    std::cout << (answer ? "fits" : "does not fit") << '\n';
+    return answer;
+  } catch (const hypomnesis::error&) {
+    std::cout << "not known\n";
+    return false;
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) try {
+  if (argc != 3) {
+    std::cerr << "usage: fit DTYPE TOKENS, for instance fit bf16 8192\n";
+    return wrong_usage;
+  }
+  const std::uint64_t bytes = estimate(hypomnesis::dtype_from_name(argv[1]), std::stoull(argv[2]));
+  hypomnesis::context_options options;
+  options.flags = hypomnesis::context_flag::environment;
+  const hypomnesis::context context(options);
+  bool any = false;
+  for (std::uint32_t i = 0; i < context.device_count(); ++i) any |= fits(context, i, bytes);
+  return any ? found : nothing_found;
+} catch (const std::exception& e) {
+  std::cerr << e.what() << '\n';
+  return wrong_usage;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// watch PID: what a process holds on the host and on each GPU, five times a second until it exits, and
+// which GPUs' memory spilled to the host meanwhile.
+#include <cstdlib>
+#include <hypomnesis.hpp>
+#include <iostream>
+#include <map>
+#include <thread>
+
+using spills = std::map<std::uint32_t, hypomnesis::spill>;
+
+static void observe(spills& to, const hypomnesis::snapshot& picture, const std::string& label) {
+  for (std::uint32_t i = 0; i < picture.info().device_count; ++i) {
+    const auto index = picture.device(i).index;
+    const auto place = to.try_emplace(index, hypomnesis::spill::fed({}, index)).first;
+    try {
+      place->second.observe(picture, label);
+    } catch (const hypomnesis::error&) {
+      // One that cannot tell says so in the end.
+    }
+  }
+}
+
+// One line; the processes of all, because a driver may tell by them what it moved out.
+static void sample(const hypomnesis::context& context, std::uint32_t pid, spills& to, unsigned number) {
+  const auto host = context.process_memory(pid);
+  const auto picture = context.take(hypomnesis::part::devices | hypomnesis::part::pools |
+                                    hypomnesis::part::processes);
+  std::cout << "host " << hypomnesis::format_bytes(host.resident_bytes.value_or(0));
+  for (const auto& use : picture.usages())
+    if (use.pid == pid && use.used_bytes)
+      std::cout << ", GPU " << use.device_index << ' ' << hypomnesis::format_bytes(*use.used_bytes);
+  std::cout << std::endl;
+  observe(to, picture, "sample " + std::to_string(number));
+}
+
+static void tell(const spills& all) {
+  for (const auto& [index, spill] : all) {
+    const auto info = spill.info();
+    std::cout << "GPU " << index << ": ";
+    if (info.first_label)
+      std::cout << "spilled, first in " << *info.first_label << '\n';
+    else
+      std::cout << (info.observation_count > 0 ? "did not spill\n" : "not known whether it spilled\n");
+  }
+}
+
+int main(int argc, char** argv) {
+  const auto pid = argc == 2 ? static_cast<std::uint32_t>(std::strtoul(argv[1], nullptr, 10)) : 0;
+  if (pid == 0) {
+    std::cerr << "usage: watch PID\n";
+    return 2;
+  }
+  spills all;
+  unsigned samples = 0;
+  bool exited = false;
+  try {
+    hypomnesis::context_options options;
+    options.flags = hypomnesis::context_flag::environment;
+    const hypomnesis::context context(options);
+    for (;; std::this_thread::sleep_for(std::chrono::milliseconds(200))) {
+      sample(context, pid, all, samples + 1);
+      ++samples;
+    }
+  } catch (const hypomnesis::error& e) {
+    exited = samples > 0 && e.status() == hypomnesis::status_code::no_process;
+    if (!exited) std::cout << e.what() << '\n';
+  }
+  tell(all);
+  return exited ? 0 : 1;
+}

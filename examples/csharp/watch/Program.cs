@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// watch PID: what a process holds on the host and on each GPU, five times a second until it exits, and which GPUs'
+// memory spilled to the host meanwhile.
+using System;
+using System.Collections.Generic;
+using System.Threading;
+using Hypomnesis;
+
+if (args.Length != 1 || !uint.TryParse(args[0], out var pid))
+{
+    Console.Error.WriteLine("usage: watch PID");
+    return 2;
+}
+using var context = new Context(new ContextOptions { Flags = ContextFlags.Environment });
+var spills = new SortedDictionary<uint, Spill>();
+var samples = 0;
+var exited = false;
+try
+{
+    for (; ; Thread.Sleep(200))
+    {
+        Sample(samples + 1);
+        samples++;
+    }
+}
+catch (HypomnesisException error)
+{
+    exited = samples > 0 && error.Status == Status.NoProcess;
+    if (!exited)
+        Console.WriteLine(error.Message);
+}
+foreach (var (index, spill) in spills)
+{
+    Console.WriteLine($"GPU {index}: {Verdict(spill.ReadInfo())}");
+    spill.Dispose();
+}
+return exited ? 0 : 1;
+
+// One line; the processes of all, because a driver may tell by them what it moved out.
+void Sample(int number)
+{
+    var host = context.ReadProcessMemory(pid);
+    using var picture = context.TakeSnapshot(new SnapshotOptions
+    {
+        Collect = Collect.Devices | Collect.Pools | Collect.Processes,
+    });
+    Console.Write($"host {Library.FormatBytes(host.ResidentBytes ?? 0)}");
+    foreach (var use in picture.Usages)
+        if (use.Pid == pid && use.UsedBytes is { } used)
+            Console.Write($", GPU {use.DeviceIndex} {Library.FormatBytes(used)}");
+    Console.WriteLine();
+    foreach (var device in picture.Devices)
+        Observe(device.Index, picture, $"sample {number}");
+}
+
+void Observe(uint index, Snapshot picture, string label)
+{
+    if (!spills.ContainsKey(index))
+        spills[index] = Spill.CreateFed(deviceIndex: index);
+    try
+    {
+        spills[index].ObserveSnapshot(picture, label);
+    }
+    catch (HypomnesisException)
+    {
+        // One that cannot tell says so in the end.
+    }
+}
+
+static string Verdict(SpillInfo info) =>
+    info.FirstLabel is { } label ? $"spilled, first in {label}"
+    : info.ObservationCount > 0 ? "did not spill" : "not known whether it spilled";

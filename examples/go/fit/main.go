@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// fit tells on which GPU Llama 3.1 8B fits: fit bf16 8192. It ends with 1 when on none.
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+
+	"hypomnesis"
+)
+
+const parameters = 8030261248
+
+func main() {
+	if len(os.Args) != 3 {
+		fmt.Fprintln(os.Stderr, "usage: fit DTYPE TOKENS, for instance fit bf16 8192")
+		os.Exit(2)
+	}
+	bytes, err := estimate(os.Args[1], os.Args[2])
+	found := false
+	if err == nil {
+		found, err = look(bytes)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(2)
+	}
+	if !found {
+		os.Exit(1)
+	}
+}
+
+// estimate is weights as they are stored, keys and values of each token in 16 bits, and a tenth more.
+func estimate(dtype, tokens string) (uint64, error) {
+	stored, err := hypomnesis.DtypeFromName(dtype)
+	if err != nil {
+		return 0, err
+	}
+	length, err := strconv.ParseUint(tokens, 10, 64)
+	if err != nil {
+		return 0, err
+	}
+	weights, err := hypomnesis.EstimateTensor([]uint64{parameters}, stored)
+	if err != nil {
+		return 0, err
+	}
+	cache, err := hypomnesis.EstimateCache(hypomnesis.Cache{
+		Packing: hypomnesis.Packing{Dtype: hypomnesis.DtypeF16}, Layers: 32, KvHeads: 8, KeyDim: 128}, length, 1)
+	if err != nil {
+		return 0, err
+	}
+	sum, err := hypomnesis.EstimateSum(weights, cache)
+	if err != nil {
+		return 0, err
+	}
+	total, err := hypomnesis.EstimateOverhead(sum, 0)
+	fmt.Printf("weights: %s\ncache: %s\nwith a tenth more: %s\n", hypomnesis.FormatBytes(weights),
+		hypomnesis.FormatBytes(cache), hypomnesis.FormatBytes(total))
+	return total, err
+}
+
+// look prints a line for each GPU, and tells whether it fits on one.
+func look(bytes uint64) (bool, error) {
+	context, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
+	if err != nil {
+		return false, err
+	}
+	defer context.Close()
+	count, err := context.DeviceCount()
+	found := false
+	for i := uint32(0); i < count; i++ {
+		found = fits(context, i, bytes) || found
+	}
+	return found, err
+}
+
+func fits(context *hypomnesis.Context, index uint32, bytes uint64) bool {
+	tracker, err := context.NewTracker(index, nil)
+	answer := false
+	if err == nil {
+		defer tracker.Close()
+		answer, err = tracker.WouldFit(bytes)
+	}
+	switch {
+	case err != nil:
+		fmt.Printf("GPU %d: not known\n", index)
+	case answer:
+		fmt.Printf("GPU %d: fits\n", index)
+	default:
+		fmt.Printf("GPU %d: does not fit\n", index)
+	}
+	return answer
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+// watch tells what a process holds on the host and on each GPU, five times a second until it exits, and which
+// GPUs' memory spilled to the host meanwhile: watch PID.
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"time"
+
+	"hypomnesis"
+)
+
+func main() {
+	if len(os.Args) != 2 {
+		usage()
+	}
+	pid, err := strconv.ParseUint(os.Args[1], 10, 32)
+	if err != nil {
+		usage()
+	}
+	samples, err := watch(uint32(pid))
+	if samples == 0 || !errors.Is(err, hypomnesis.ErrNoProcess) {
+		fmt.Println(err)
+		os.Exit(1)
+	}
+}
+
+func usage() {
+	fmt.Fprintln(os.Stderr, "usage: watch PID")
+	os.Exit(2)
+}
+
+// watch prints until the process is gone, which is its error.
+func watch(pid uint32) (int, error) {
+	context, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
+	if err != nil {
+		return 0, err
+	}
+	defer context.Close()
+	spills := map[uint32]*hypomnesis.Spill{}
+	samples := 0
+	for {
+		if err = sample(context, pid, spills, samples+1); err != nil {
+			break
+		}
+		samples++
+		time.Sleep(200 * time.Millisecond)
+	}
+	for i := uint32(0); i < uint32(len(spills)); i++ {
+		tell(i, spills[i])
+	}
+	return samples, err
+}
+
+// sample prints one line; it takes the processes of all, because a driver may tell by them what it moved out.
+func sample(context *hypomnesis.Context, pid uint32, spills map[uint32]*hypomnesis.Spill, number int) error {
+	host, err := context.ProcessMemory(pid, 0)
+	if err != nil {
+		return err
+	}
+	picture, err := context.Take(&hypomnesis.SnapshotOptions{
+		Collect: hypomnesis.CollectDevices | hypomnesis.CollectPools | hypomnesis.CollectProcesses})
+	if err != nil {
+		return err
+	}
+	defer picture.Close()
+	resident, _ := host.ResidentBytes.Get()
+	fmt.Print("host ", hypomnesis.FormatBytes(resident))
+	for _, use := range picture.Usages() {
+		if used, known := use.UsedBytes.Get(); known && use.PID == pid {
+			fmt.Printf(", GPU %d %s", use.DeviceIndex, hypomnesis.FormatBytes(used))
+		}
+	}
+	fmt.Println()
+	for _, device := range picture.Devices() {
+		if spills[device.Index] == nil {
+			if spills[device.Index], err = hypomnesis.NewLoneSpill(device.Index, nil); err != nil {
+				return err
+			}
+		}
+		// One that cannot tell says so in the end.
+		_ = spills[device.Index].ObserveSnapshot(picture, fmt.Sprintf("sample %d", number))
+	}
+	return nil
+}
+
+func tell(index uint32, spill *hypomnesis.Spill) {
+	info, err := spill.Info()
+	label, spilled := info.FirstLabel.Get()
+	switch {
+	case spilled:
+		fmt.Printf("GPU %d: spilled, first in %s\n", index, label)
+	case err == nil && info.ObservationCount > 0:
+		fmt.Printf("GPU %d: did not spill\n", index)
+	default:
+		fmt.Printf("GPU %d: not known whether it spilled\n", index)
+	}
+}

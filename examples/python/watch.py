@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""watch.py PID: what a process holds on the host and on each GPU, five times a second until it exits, and
+which GPUs' memory spilled to the host meanwhile."""
+import sys
+import time
+
+import hypomnesis
+from hypomnesis import Collect, Context, ContextFlag, Spill, SpillState
+
+
+def sample(context: Context, pid: int, spills: dict[int, Spill], number: int) -> None:
+    """One line; the processes of all, because a driver may tell by them what it moved out."""
+    host = context.process_memory(pid)
+    with context.snapshot(Collect.DEVICES | Collect.POOLS | Collect.PROCESSES) as picture:
+        parts = [f"host {hypomnesis.format_bytes(host.resident_bytes or 0)}"]
+        parts += [f"GPU {use.device_index} {hypomnesis.format_bytes(use.used_bytes)}"
+                  for use in picture.usages if use.pid == pid and use.used_bytes is not None]
+        print(", ".join(parts), flush=True)
+        for device in picture.devices:
+            spill = spills.setdefault(device.index, Spill(device.index))
+            try:
+                spill.observe_snapshot(picture, f"sample {number}")
+            except hypomnesis.Error:
+                pass  # one that cannot tell says so in the end
+
+
+def tell(index: int, info: hypomnesis.SpillInfo) -> None:
+    if info.state & SpillState.EVER:
+        print(f"GPU {index}: spilled, first in {info.first_label}")
+    elif info.state & SpillState.MEASURABLE:
+        print(f"GPU {index}: did not spill")
+    else:
+        print(f"GPU {index}: not known whether it spilled")
+
+
+def main() -> int:
+    if len(sys.argv) != 2 or not sys.argv[1].isdigit():
+        print("usage: watch.py PID", file=sys.stderr)
+        return 2
+    spills: dict[int, Spill] = {}
+    samples, status = 0, 1
+    with Context(ContextFlag.ENVIRONMENT) as context:
+        try:
+            while True:
+                sample(context, int(sys.argv[1]), spills, samples + 1)
+                samples += 1
+                time.sleep(0.2)
+        except hypomnesis.Error as error:
+            if samples > 0 and error.status == hypomnesis.Status.NO_PROCESS:
+                status = 0
+            else:
+                print(error)
+    for index, spill in spills.items():
+        tell(index, spill.info())
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -28,7 +28,7 @@ static uint32_t count_of(hmn_context* context) {
 static void a_path_that_no_number_names_is_out_of_range(void** state) {
   (void)state;
   hmn_context* context = fresh();
-  const uint32_t unknown[] = {0, 5, 6, 9, 11, 64, UINT32_MAX};
+  const uint32_t unknown[] = {0, 6, 11, 64, UINT32_MAX};
   for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; ++i) {
     assert_answers(hmn_context_set_path(context, unknown[i], "/proc", &error), HMN_E_RANGE);
     assert_answers(hmn_context_set_path(context, unknown[i], NULL, &error), HMN_E_RANGE);
@@ -128,7 +128,7 @@ static void a_refused_path_changes_nothing(void** state) {
 static void a_backend_that_no_number_names_is_out_of_range(void** state) {
   (void)state;
   hmn_context* context = fresh();
-  const uint32_t unknown[] = {HMN_BACKEND_NONE, 4, 15, 17, 63, 64, 1000, UINT32_MAX};
+  const uint32_t unknown[] = {HMN_BACKEND_NONE, 10, 13, 18, 63, 64, 1000, UINT32_MAX};
   for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; ++i) {
     NEW(hmn_backend_info, info);
     assert_answers(hmn_context_backend(context, unknown[i], &info, &error), HMN_E_RANGE);

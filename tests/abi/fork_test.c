@@ -7,26 +7,34 @@
 #include "support/calls.h"
 #include "support/child.h"
 
-static void every_call_of_the_context_is_forked(void* argument) {
+static void every_call_of_context_and_sampler_is_forked(void* argument) {
   const fixture* f = argument;
   guarded* g = malloc(sizeof *g);
   for (size_t i = 0; i < call_count; ++i) {
-    if (!calls[i].of_context) continue;
+    if (!calls[i].of_context && !calls[i].of_sampler) continue;
     NEW(hmn_error, error);
     memset(g, 0xA5, sizeof *g);
     memcpy(g->bytes, &calls[i].size_v1, sizeof calls[i].size_v1);
     CHECK_STATUS(calls[i].run(f, g->bytes, &error), HMN_E_FORKED);
-    CHECK(error.status == HMN_E_FORKED && error.message[0] != 0);
+    if (calls[i].of_context) CHECK(error.status == HMN_E_FORKED && error.message[0] != 0);
     if (calls[i].size_v1 > 0) CHECK(is_zero((char*)g->bytes + 4, calls[i].size_v1 - 4));
   }
   CHECK_STATUS(hmn_context_set_path(f->context, HMN_PATH_PROC, "/proc", NULL), HMN_E_FORKED);
   hmn_snapshot* snapshot = f->before;
   CHECK_STATUS(hmn_snapshot_take(f->context, NULL, &snapshot, NULL), HMN_E_FORKED);
   CHECK(snapshot == NULL);
+  snapshot = f->before;
+  CHECK_STATUS(hmn_sampler_next(f->sampler, 1, &snapshot, NULL), HMN_E_FORKED);
+  CHECK(snapshot == NULL);
+  CHECK_STATUS(hmn_sampler_start(f->sampler, NULL), HMN_E_FORKED);
+  CHECK_STATUS(hmn_sampler_stop(f->sampler, NULL), HMN_E_FORKED);
+  hmn_sampler* sampler = f->sampler;
+  CHECK_STATUS(hmn_sampler_create(f->context, NULL, NULL, &sampler, NULL), HMN_E_FORKED);
+  CHECK(sampler == NULL);
 }
 
 static void in_a_child_the_parents_context_is_forked(void** state) {
-  assert_child(every_call_of_the_context_is_forked, *state);
+  assert_child(every_call_of_context_and_sampler_is_forked, *state);
 }
 
 static void arguments_are_checked(void* argument) {
@@ -44,6 +52,30 @@ static void destroys_the_context(void* argument) {
   hmn_context_destroy(((fixture*)argument)->context);
 }
 
+static void destroys_the_sampler(void* argument) {
+  const fixture* f = argument;
+  hmn_sampler_destroy(f->sampler);
+  hmn_context_destroy(f->context);
+}
+
+static void in_a_child_the_sampler_may_be_destroyed(void** state) {
+  assert_child(destroys_the_sampler, *state);
+}
+
+/* The thread that holds the sampler's lock again and again does not exist in the child. */
+static void in_a_child_a_running_sampler_is_forked_at_once(void** state) {
+  fixture* f = *state;
+  fixture running = {f->context, f->before, f->after, NULL, NULL};
+  const hmn_sampler_options options = {.struct_size = sizeof options, .interval_ms = 1};
+  assert_answers(hmn_sampler_create(f->context, &options, NULL, &running.sampler, &error), HMN_OK);
+  assert_answers(hmn_sampler_start(running.sampler, &error), HMN_OK);
+  for (int i = 0; i < 20; ++i) {
+    assert_child(every_call_of_context_and_sampler_is_forked, &running);
+    assert_child(destroys_the_sampler, &running);
+  }
+  hmn_sampler_destroy(running.sampler);
+}
+
 static void in_a_child_the_context_may_be_destroyed(void** state) {
   assert_child(destroys_the_context, *state);
 }
@@ -52,13 +84,14 @@ static void reads_snapshots(void* argument) {
   const fixture* f = argument;
   guarded* g = malloc(sizeof *g);
   for (size_t i = 0; i < call_count; ++i) {
-    if (calls[i].of_context) continue;
+    if (calls[i].of_context || calls[i].of_sampler) continue;
     memcpy(g->bytes, &calls[i].size_v1, sizeof calls[i].size_v1);
     CHECK_STATUS(calls[i].run(f, g->bytes, NULL), HMN_OK);
   }
   for (size_t i = 0; i < text_call_count; ++i) {
     CHECK_STATUS(text_calls[i].run(f, (char*)g->bytes, sizeof g->bytes, NULL), HMN_OK);
   }
+  hmn_tracker_destroy(f->tracker);
   hmn_snapshot_destroy(f->before);
   hmn_snapshot_destroy(f->after);
 }
@@ -88,7 +121,7 @@ static void forks_again(void* argument) {
   CHECK(fixture_open(&own, 0) == 0);
   const pid_t grandchild = fork();
   if (grandchild == 0) {
-    every_call_of_the_context_is_forked(&own);
+    every_call_of_context_and_sampler_is_forked(&own);
     makes_a_context(NULL);
     _exit(0);
   }
@@ -113,9 +146,12 @@ static void the_parent_goes_on_as_before(void** state) {
 /* A context made without a reading has opened nothing; it is forked all the same. */
 static void a_context_that_was_never_used_is_forked_too(void** state) {
   (void)state;
-  fixture unused = {NULL, NULL, NULL};
+  fixture unused = {NULL, NULL, NULL, NULL, NULL};
   assert_status(hmn_context_create(NULL, &unused.context, NULL), HMN_OK);
-  assert_child(every_call_of_the_context_is_forked, &unused);
+  assert_answers(hmn_sampler_create(unused.context, NULL, NULL, &unused.sampler, &error), HMN_OK);
+  assert_child(every_call_of_context_and_sampler_is_forked, &unused);
+  assert_child(destroys_the_sampler, &unused);
+  hmn_sampler_destroy(unused.sampler);
   assert_child(destroys_the_context, &unused);
   hmn_context_destroy(unused.context);
 }
@@ -143,7 +179,8 @@ static void forked_then_destroyed(void* argument) {
 }
 
 /* Whatever lock another thread held at the fork, the child neither takes it nor waits for it. */
-/* The sanitizers' own allocators may be held by another thread at the fork, and stay so in the child. */
+/* The sanitizers' own allocators may be held by another thread at the fork, and stay so in the
+ * child. */
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 enum { FORKS_AMID_ALLOCATIONS = 0 };
 #else
@@ -166,6 +203,8 @@ int main(void) {
       cmocka_unit_test(in_a_child_the_parents_context_is_forked),
       cmocka_unit_test(in_a_child_a_wrong_argument_is_told_first),
       cmocka_unit_test(in_a_child_the_context_may_be_destroyed),
+      cmocka_unit_test(in_a_child_the_sampler_may_be_destroyed),
+      cmocka_unit_test(in_a_child_a_running_sampler_is_forked_at_once),
       cmocka_unit_test(in_a_child_snapshots_stay_readable),
       cmocka_unit_test(in_a_child_a_new_context_works),
       cmocka_unit_test(a_grandchild_is_told_apart_too),

@@ -43,7 +43,7 @@ FIELD(hmn_context_options, stale_ms, 12, uint32_t);
 FIELD(hmn_context_options, open_deadline_ms, 16, uint32_t);
 FIELD(hmn_context_options, max_age_ms, 20, uint32_t);
 FIELD(hmn_context_options, idle_close_ms, 24, uint32_t);
-FIELD(hmn_context_options, reserved0, 28, uint32_t);
+FIELD(hmn_context_options, rescan_ms, 28, uint32_t);
 FIELD(hmn_context_options, backends_off, 32, uint64_t);
 
 SIZE(hmn_backend_info, 384);
@@ -162,6 +162,20 @@ FIELD(hmn_telemetry, pcie_tx_bytes, 152, uint64_t);
 FIELD(hmn_telemetry, window_ns, 160, uint64_t);
 FIELD(hmn_telemetry, age_ns, 168, uint64_t);
 
+SIZE(hmn_metric, 64);
+FIELD(hmn_metric, struct_size, 0, uint32_t);
+FIELD(hmn_metric, present, 4, hmn_flags);
+FIELD(hmn_metric, notes, 8, hmn_flags);
+FIELD(hmn_metric, backend, 12, uint32_t);
+FIELD(hmn_metric, device_index, 16, uint32_t);
+FIELD(hmn_metric, pid, 20, uint32_t);
+FIELD(hmn_metric, id, 24, uint32_t);
+FIELD(hmn_metric, instance, 28, uint32_t);
+FIELD(hmn_metric, value, 32, double);
+FIELD(hmn_metric, count, 40, uint64_t);
+FIELD(hmn_metric, window_ns, 48, uint64_t);
+FIELD(hmn_metric, age_ns, 56, uint64_t);
+
 SIZE(hmn_usage, 168);
 FIELD(hmn_usage, struct_size, 0, uint32_t);
 FIELD(hmn_usage, present, 4, hmn_flags);
@@ -209,7 +223,7 @@ FIELD(hmn_snapshot_info, pool_count, 20, uint32_t);
 FIELD(hmn_snapshot_info, usage_count, 24, uint32_t);
 FIELD(hmn_snapshot_info, diagnostic_count, 28, uint32_t);
 FIELD(hmn_snapshot_info, unreadable_process_count, 32, uint32_t);
-FIELD(hmn_snapshot_info, reserved0, 36, uint32_t);
+FIELD(hmn_snapshot_info, metric_count, 36, uint32_t);
 FIELD(hmn_snapshot_info, unix_time_ns, 40, uint64_t);
 FIELD(hmn_snapshot_info, monotonic_ns, 48, uint64_t);
 FIELD(hmn_snapshot_info, duration_ns, 56, uint64_t);
@@ -244,6 +258,166 @@ FIELD(hmn_delta, device_bytes, 40, int64_t);
 FIELD(hmn_delta, elapsed_ns, 48, uint64_t);
 FIELD(hmn_delta, energy_joules, 56, double);
 
+SIZE(hmn_sampler_options, 24);
+FIELD(hmn_sampler_options, struct_size, 0, uint32_t);
+FIELD(hmn_sampler_options, flags, 4, hmn_flags);
+FIELD(hmn_sampler_options, interval_ms, 8, uint32_t);
+FIELD(hmn_sampler_options, process_interval_ms, 12, uint32_t);
+FIELD(hmn_sampler_options, capacity, 16, uint32_t);
+FIELD(hmn_sampler_options, reserved0, 20, uint32_t);
+
+SIZE(hmn_sampler_info, 64);
+FIELD(hmn_sampler_info, struct_size, 0, uint32_t);
+FIELD(hmn_sampler_info, present, 4, hmn_flags);
+FIELD(hmn_sampler_info, notes, 8, hmn_flags);
+FIELD(hmn_sampler_info, state, 12, uint32_t);
+FIELD(hmn_sampler_info, pending, 16, uint32_t);
+FIELD(hmn_sampler_info, last_status, 20, hmn_status);
+FIELD(hmn_sampler_info, taken_count, 24, uint64_t);
+FIELD(hmn_sampler_info, dropped_count, 32, uint64_t);
+FIELD(hmn_sampler_info, late_count, 40, uint64_t);
+FIELD(hmn_sampler_info, failed_count, 48, uint64_t);
+FIELD(hmn_sampler_info, last_monotonic_ns, 56, uint64_t);
+
+SIZE(hmn_peak, 64);
+FIELD(hmn_peak, struct_size, 0, uint32_t);
+FIELD(hmn_peak, present, 4, hmn_flags);
+FIELD(hmn_peak, notes, 8, hmn_flags);
+FIELD(hmn_peak, backend, 12, uint32_t);
+FIELD(hmn_peak, device_index, 16, uint32_t);
+FIELD(hmn_peak, pid, 20, uint32_t);
+FIELD(hmn_peak, accounting, 24, uint32_t);
+FIELD(hmn_peak, reserved0, 28, uint32_t);
+FIELD(hmn_peak, used_bytes, 32, uint64_t);
+FIELD(hmn_peak, host_pool_bytes, 40, uint64_t);
+FIELD(hmn_peak, host_resident_bytes, 48, uint64_t);
+FIELD(hmn_peak, used_monotonic_ns, 56, uint64_t);
+
+SIZE(hmn_spill_options, 32);
+FIELD(hmn_spill_options, struct_size, 0, uint32_t);
+FIELD(hmn_spill_options, flags, 4, hmn_flags);
+FIELD(hmn_spill_options, episode_capacity, 8, uint32_t);
+FIELD(hmn_spill_options, reserved0, 12, uint32_t);
+FIELD(hmn_spill_options, dedicated_threshold_bytes, 16, uint64_t);
+FIELD(hmn_spill_options, growth_bytes, 24, uint64_t);
+
+SIZE(hmn_spill_sample, 48);
+FIELD(hmn_spill_sample, struct_size, 0, uint32_t);
+FIELD(hmn_spill_sample, flags, 4, hmn_flags);
+FIELD(hmn_spill_sample, monotonic_ns, 8, uint64_t);
+FIELD(hmn_spill_sample, dedicated_bytes, 16, uint64_t);
+FIELD(hmn_spill_sample, shared_bytes, 24, uint64_t);
+FIELD(hmn_spill_sample, limit_bytes, 32, uint64_t);
+FIELD(hmn_spill_sample, evicted_bytes, 40, uint64_t);
+
+SIZE(hmn_spill_info, 480);
+FIELD(hmn_spill_info, struct_size, 0, uint32_t);
+FIELD(hmn_spill_info, present, 4, hmn_flags);
+FIELD(hmn_spill_info, notes, 8, hmn_flags);
+FIELD(hmn_spill_info, backend, 12, uint32_t);
+FIELD(hmn_spill_info, device_index, 16, uint32_t);
+FIELD(hmn_spill_info, state, 20, hmn_flags);
+FIELD(hmn_spill_info, rules, 24, hmn_flags);
+FIELD(hmn_spill_info, status, 28, hmn_status);
+FIELD(hmn_spill_info, observation_count, 32, uint64_t);
+FIELD(hmn_spill_info, skipped_count, 40, uint64_t);
+FIELD(hmn_spill_info, episode_count, 48, uint64_t);
+FIELD(hmn_spill_info, first_episode, 56, uint64_t);
+FIELD(hmn_spill_info, limit_bytes, 64, uint64_t);
+FIELD(hmn_spill_info, dedicated_bytes, 72, uint64_t);
+FIELD(hmn_spill_info, shared_bytes, 80, uint64_t);
+FIELD(hmn_spill_info, evicted_bytes, 88, uint64_t);
+FIELD(hmn_spill_info, peak_dedicated_bytes, 96, uint64_t);
+FIELD(hmn_spill_info, peak_shared_bytes, 104, uint64_t);
+FIELD(hmn_spill_info, peak_evicted_bytes, 112, uint64_t);
+FIELD(hmn_spill_info, baseline_shared_bytes, 120, uint64_t);
+FIELD(hmn_spill_info, baseline_evicted_bytes, 128, uint64_t);
+FIELD(hmn_spill_info, total_ns, 136, uint64_t);
+FIELD(hmn_spill_info, longest_ns, 144, uint64_t);
+FIELD(hmn_spill_info, longest_episode, 152, uint64_t);
+TEXT(hmn_spill_info, first_label, 160, 64);
+TEXT(hmn_spill_info, message, 224, 256);
+
+SIZE(hmn_episode, 200);
+FIELD(hmn_episode, struct_size, 0, uint32_t);
+FIELD(hmn_episode, present, 4, hmn_flags);
+FIELD(hmn_episode, notes, 8, hmn_flags);
+FIELD(hmn_episode, rules, 12, hmn_flags);
+FIELD(hmn_episode, number, 16, uint64_t);
+FIELD(hmn_episode, observation_count, 24, uint64_t);
+FIELD(hmn_episode, peak_shared_bytes, 32, uint64_t);
+FIELD(hmn_episode, peak_evicted_bytes, 40, uint64_t);
+FIELD(hmn_episode, start_monotonic_ns, 48, uint64_t);
+FIELD(hmn_episode, end_monotonic_ns, 56, uint64_t);
+FIELD(hmn_episode, duration_ns, 64, uint64_t);
+TEXT(hmn_episode, start_label, 72, 64);
+TEXT(hmn_episode, end_label, 136, 64);
+
+SIZE(hmn_packing, 24);
+FIELD(hmn_packing, struct_size, 0, uint32_t);
+FIELD(hmn_packing, flags, 4, hmn_flags);
+FIELD(hmn_packing, dtype, 8, uint32_t);
+FIELD(hmn_packing, element_bits, 12, uint32_t);
+FIELD(hmn_packing, group_size, 16, uint32_t);
+FIELD(hmn_packing, group_bits, 20, uint32_t);
+
+SIZE(hmn_attention, 56);
+FIELD(hmn_attention, struct_size, 0, uint32_t);
+FIELD(hmn_attention, flags, 4, hmn_flags);
+FIELD(hmn_attention, dtype, 8, uint32_t);
+FIELD(hmn_attention, reserved0, 12, uint32_t);
+FIELD(hmn_attention, batch, 16, uint64_t);
+FIELD(hmn_attention, heads, 24, uint64_t);
+FIELD(hmn_attention, kv_heads, 32, uint64_t);
+FIELD(hmn_attention, sequence, 40, uint64_t);
+FIELD(hmn_attention, head_dim, 48, uint64_t);
+
+SIZE(hmn_cache, 96);
+FIELD(hmn_cache, struct_size, 0, uint32_t);
+FIELD(hmn_cache, flags, 4, hmn_flags);
+FIELD(hmn_cache, kind, 8, uint32_t);
+FIELD(hmn_cache, dtype, 12, uint32_t);
+FIELD(hmn_cache, element_bits, 16, uint32_t);
+FIELD(hmn_cache, group_size, 20, uint32_t);
+FIELD(hmn_cache, group_bits, 24, uint32_t);
+FIELD(hmn_cache, reserved0, 28, uint32_t);
+FIELD(hmn_cache, layers, 32, uint64_t);
+FIELD(hmn_cache, kv_heads, 40, uint64_t);
+FIELD(hmn_cache, key_dim, 48, uint64_t);
+FIELD(hmn_cache, value_dim, 56, uint64_t);
+FIELD(hmn_cache, window, 64, uint64_t);
+FIELD(hmn_cache, sinks, 72, uint64_t);
+FIELD(hmn_cache, latent_dim, 80, uint64_t);
+FIELD(hmn_cache, state_elements, 88, uint64_t);
+
+SIZE(hmn_tracker_options, 24);
+FIELD(hmn_tracker_options, struct_size, 0, uint32_t);
+FIELD(hmn_tracker_options, flags, 4, hmn_flags);
+FIELD(hmn_tracker_options, limit_bytes, 8, uint64_t);
+FIELD(hmn_tracker_options, tag_capacity, 16, uint32_t);
+FIELD(hmn_tracker_options, reserved0, 20, uint32_t);
+
+SIZE(hmn_tracker_info, 56);
+FIELD(hmn_tracker_info, struct_size, 0, uint32_t);
+FIELD(hmn_tracker_info, present, 4, hmn_flags);
+FIELD(hmn_tracker_info, notes, 8, hmn_flags);
+FIELD(hmn_tracker_info, device_index, 12, uint32_t);
+FIELD(hmn_tracker_info, tag_count, 16, uint32_t);
+FIELD(hmn_tracker_info, reserved0, 20, uint32_t);
+FIELD(hmn_tracker_info, limit_bytes, 24, uint64_t);
+FIELD(hmn_tracker_info, allocated_bytes, 32, uint64_t);
+FIELD(hmn_tracker_info, peak_bytes, 40, uint64_t);
+FIELD(hmn_tracker_info, refused_count, 48, uint64_t);
+
+SIZE(hmn_tag, 96);
+FIELD(hmn_tag, struct_size, 0, uint32_t);
+FIELD(hmn_tag, present, 4, hmn_flags);
+FIELD(hmn_tag, notes, 8, hmn_flags);
+FIELD(hmn_tag, number, 12, uint32_t);
+FIELD(hmn_tag, allocated_bytes, 16, uint64_t);
+FIELD(hmn_tag, peak_bytes, 24, uint64_t);
+TEXT(hmn_tag, name, 32, 64);
+
 NUMBER(HMN_OK, 0);
 NUMBER(HMN_E_ARGUMENT, -1);
 NUMBER(HMN_E_STRUCT_SIZE, -2);
@@ -271,8 +445,16 @@ NUMBER(HMN_BACKEND_NONE, 0);
 NUMBER(HMN_BACKEND_OS, 1);
 NUMBER(HMN_BACKEND_NVML, 2);
 NUMBER(HMN_BACKEND_NVIDIA_SMI, 3);
+NUMBER(HMN_BACKEND_AMDGPU, 4);
+NUMBER(HMN_BACKEND_KFD, 5);
+NUMBER(HMN_BACKEND_ROCM_SMI, 6);
+NUMBER(HMN_BACKEND_I915, 7);
+NUMBER(HMN_BACKEND_XE, 8);
 NUMBER(HMN_BACKEND_DRM, 9);
+NUMBER(HMN_BACKEND_TEGRA, 14);
+NUMBER(HMN_BACKEND_DMEM, 15);
 NUMBER(HMN_BACKEND_SIMULATED, 16);
+NUMBER(HMN_BACKEND_AMD_SMI, 17);
 
 NUMBER(HMN_NOTE_STALE, 1 << 0);
 NUMBER(HMN_NOTE_LOWER_BOUND, 1 << 1);
@@ -315,14 +497,17 @@ NUMBER(HMN_CONTEXT_WAKE_DEVICES, 1 << 1);
 NUMBER(HMN_CONTEXT_NO_THREADS, 1 << 2);
 NUMBER(HMN_CONTEXT_ENVIRONMENT, 1 << 3);
 NUMBER(HMN_CONTEXT_TRACE, 1 << 4);
+NUMBER(HMN_CONTEXT_RECORD, 1 << 5);
 NUMBER(HMN_CONTEXT_OPTIONS_SIZE_V1, 40);
 
 NUMBER(HMN_PATH_PROC, 1);
 NUMBER(HMN_PATH_SYS, 2);
 NUMBER(HMN_PATH_NVML, 3);
 NUMBER(HMN_PATH_NVIDIA_SMI, 4);
+NUMBER(HMN_PATH_ROCM_SMI, 5);
 NUMBER(HMN_PATH_SIMULATION, 7);
 NUMBER(HMN_PATH_CGROUP, 8);
+NUMBER(HMN_PATH_AMD_SMI, 9);
 NUMBER(HMN_PATH_DEV, 10);
 
 NUMBER(HMN_STATE_UNKNOWN, 0);
@@ -429,6 +614,95 @@ NUMBER(HMN_THROTTLE_OTHER, 1 << 5);
 
 NUMBER(HMN_TELEMETRY_SIZE_V1, 176);
 
+NUMBER(HMN_METRIC_UNKNOWN, 0);
+NUMBER(HMN_METRIC_ENGINE_BUSY_NS, 1);
+NUMBER(HMN_METRIC_ENGINE_PERCENT, 2);
+NUMBER(HMN_METRIC_ENGINE_CAPACITY, 3);
+NUMBER(HMN_METRIC_TEMPERATURE, 20);
+NUMBER(HMN_METRIC_TEMPERATURE_LIMIT, 21);
+NUMBER(HMN_METRIC_FAN_RPM, 22);
+NUMBER(HMN_METRIC_FAN_PERCENT, 23);
+NUMBER(HMN_METRIC_POWER_WATTS, 24);
+NUMBER(HMN_METRIC_ENERGY_JOULES, 25);
+NUMBER(HMN_METRIC_CLOCK_MHZ, 26);
+NUMBER(HMN_METRIC_CLOCK_LIMIT_MHZ, 27);
+NUMBER(HMN_METRIC_VOLTAGE, 28);
+NUMBER(HMN_METRIC_TEMPERATURE_SHUTDOWN, 29);
+NUMBER(HMN_METRIC_POWER_LIMIT_WATTS, 30);
+NUMBER(HMN_METRIC_ECC_CORRECTED, 40);
+NUMBER(HMN_METRIC_ECC_UNCORRECTED, 41);
+NUMBER(HMN_METRIC_ROWS_REMAPPED, 42);
+NUMBER(HMN_METRIC_LAST_FAULT, 43);
+NUMBER(HMN_METRIC_THROTTLE_NS, 44);
+NUMBER(HMN_METRIC_PCIE_RX_BYTES, 60);
+NUMBER(HMN_METRIC_PCIE_TX_BYTES, 61);
+NUMBER(HMN_METRIC_PCIE_REPLAYS, 62);
+NUMBER(HMN_METRIC_LINK_RX_BYTES, 63);
+NUMBER(HMN_METRIC_LINK_TX_BYTES, 64);
+
+NUMBER(HMN_ENGINE_UNKNOWN, 0);
+NUMBER(HMN_ENGINE_GRAPHICS, 1);
+NUMBER(HMN_ENGINE_COMPUTE, 2);
+NUMBER(HMN_ENGINE_COPY, 3);
+NUMBER(HMN_ENGINE_DECODE, 4);
+NUMBER(HMN_ENGINE_ENCODE, 5);
+NUMBER(HMN_ENGINE_VIDEO, 6);
+NUMBER(HMN_ENGINE_OTHER, 7);
+NUMBER(HMN_ENGINE_MEMORY, 8);
+
+NUMBER(HMN_SENSOR_UNKNOWN, 0);
+NUMBER(HMN_SENSOR_CORE, 1);
+NUMBER(HMN_SENSOR_HOTSPOT, 2);
+NUMBER(HMN_SENSOR_MEMORY, 3);
+NUMBER(HMN_SENSOR_PACKAGE, 4);
+NUMBER(HMN_SENSOR_BOARD, 5);
+NUMBER(HMN_SENSOR_REGULATOR, 6);
+
+NUMBER(HMN_POWER_UNKNOWN, 0);
+NUMBER(HMN_POWER_AVERAGE, 1);
+NUMBER(HMN_POWER_INSTANT, 2);
+NUMBER(HMN_POWER_PACKAGE, 3);
+NUMBER(HMN_POWER_MEMORY, 4);
+NUMBER(HMN_POWER_BOARD, 5);
+NUMBER(HMN_POWER_LIMIT_UNKNOWN, 0);
+NUMBER(HMN_POWER_LIMIT_CURRENT, 1);
+NUMBER(HMN_POWER_LIMIT_DEFAULT, 2);
+NUMBER(HMN_POWER_LIMIT_MIN, 3);
+NUMBER(HMN_POWER_LIMIT_MAX, 4);
+
+NUMBER(HMN_CLOCK_UNKNOWN, 0);
+NUMBER(HMN_CLOCK_CORE, 1);
+NUMBER(HMN_CLOCK_MEMORY, 2);
+NUMBER(HMN_CLOCK_SM, 3);
+NUMBER(HMN_CLOCK_VIDEO, 4);
+NUMBER(HMN_CLOCK_MEDIA, 5);
+NUMBER(HMN_CLOCK_SOC, 6);
+NUMBER(HMN_CLOCK_FABRIC, 7);
+NUMBER(HMN_CLOCK_REQUESTED, 8);
+
+NUMBER(HMN_RAIL_UNKNOWN, 0);
+NUMBER(HMN_RAIL_CORE, 1);
+NUMBER(HMN_RAIL_SOC, 2);
+NUMBER(HMN_RAIL_MEMORY, 3);
+NUMBER(HMN_RAIL_BOARD, 4);
+
+NUMBER(HMN_ERA_UNKNOWN, 0);
+NUMBER(HMN_ERA_SINCE_LOAD, 1);
+NUMBER(HMN_ERA_LIFETIME, 2);
+
+NUMBER(HMN_REMAPPED_UNKNOWN, 0);
+NUMBER(HMN_REMAPPED_CORRECTED, 1);
+NUMBER(HMN_REMAPPED_UNCORRECTED, 2);
+NUMBER(HMN_REMAPPED_PENDING, 3);
+NUMBER(HMN_REMAPPED_FAILED, 4);
+
+NUMBER(HMN_METRIC_HAS_PID, 1 << 0);
+NUMBER(HMN_METRIC_HAS_VALUE, 1 << 1);
+NUMBER(HMN_METRIC_HAS_COUNT, 1 << 2);
+NUMBER(HMN_METRIC_HAS_WINDOW, 1 << 3);
+
+NUMBER(HMN_METRIC_SIZE_V1, 64);
+
 NUMBER(HMN_USAGE_COMPUTE, 1 << 0);
 NUMBER(HMN_USAGE_GRAPHICS, 1 << 1);
 NUMBER(HMN_USAGE_MEDIA, 1 << 2);
@@ -464,9 +738,11 @@ NUMBER(HMN_COLLECT_POOLS, 1 << 3);
 NUMBER(HMN_COLLECT_SELF, 1 << 4);
 NUMBER(HMN_COLLECT_PROCESSES, 1 << 5);
 NUMBER(HMN_COLLECT_TELEMETRY, 1 << 6);
+NUMBER(HMN_COLLECT_METRICS, 1 << 7);
 
 NUMBER(HMN_SNAPSHOT_ONE_DEVICE, 1 << 0);
 NUMBER(HMN_SNAPSHOT_ONE_PROCESS, 1 << 1);
+NUMBER(HMN_SNAPSHOT_SLOW, 1 << 2);
 NUMBER(HMN_SNAPSHOT_OPTIONS_SIZE_V1, 24);
 NUMBER(HMN_SNAPSHOT_INFO_SIZE_V1, 64);
 
@@ -477,6 +753,8 @@ NUMBER(HMN_DIAGNOSTIC_HAS_DURATION, 1 << 3);
 NUMBER(HMN_DIAGNOSTIC_SIZE_V1, 312);
 
 NUMBER(HMN_TEXT_PROCESS_NAME, 1);
+NUMBER(HMN_TEXT_PROCESS_COMMAND, 3);
+NUMBER(HMN_TEXT_PROCESS_CONTAINER, 5);
 
 NUMBER(HMN_DELTA_HAS_MEMORY, 1 << 0);
 NUMBER(HMN_DELTA_HAS_DEVICE, 1 << 1);
@@ -487,12 +765,79 @@ NUMBER(HMN_FORMAT_FREE, 1);
 NUMBER(HMN_FORMAT_TOTAL, 2);
 NUMBER(HMN_FORMAT_USED, 3);
 
+NUMBER(HMN_SAMPLER_PEAKS_ONLY, 1);
+NUMBER(HMN_SAMPLER_OPTIONS_SIZE_V1, 24);
+NUMBER(HMN_SAMPLER_IDLE, 1);
+NUMBER(HMN_SAMPLER_RUNNING, 2);
+NUMBER(HMN_SAMPLER_STOPPED, 3);
+NUMBER(HMN_SAMPLER_INFO_HAS_LAST, 1);
+NUMBER(HMN_SAMPLER_INFO_SIZE_V1, 64);
+NUMBER(HMN_PEAK_HAS_USED, 1);
+NUMBER(HMN_PEAK_HAS_HOST_POOL, 2);
+NUMBER(HMN_PEAK_HAS_HOST_RESIDENT, 4);
+NUMBER(HMN_PEAK_SIZE_V1, 64);
+
+NUMBER(HMN_SPILL_OPTIONS_SIZE_V1, 32);
+NUMBER(HMN_SPILL_SAMPLE_HAS_LIMIT, 1);
+NUMBER(HMN_SPILL_SAMPLE_HAS_EVICTED, 2);
+NUMBER(HMN_SPILL_SAMPLE_SIZE_V1, 48);
+NUMBER(HMN_SPILL_MEASURABLE, 1);
+NUMBER(HMN_SPILL_NOW, 2);
+NUMBER(HMN_SPILL_EVER, 4);
+NUMBER(HMN_SPILL_BY_SHARED, 1);
+NUMBER(HMN_SPILL_BY_EVICTED, 2);
+NUMBER(HMN_SPILL_INFO_HAS_LIMIT, 1);
+NUMBER(HMN_SPILL_INFO_HAS_OBSERVED, 2);
+NUMBER(HMN_SPILL_INFO_HAS_EVICTED, 4);
+NUMBER(HMN_SPILL_INFO_HAS_PEAK_EVICTED, 8);
+NUMBER(HMN_SPILL_INFO_HAS_EPISODE, 16);
+NUMBER(HMN_SPILL_INFO_SIZE_V1, 480);
+NUMBER(HMN_EPISODE_HAS_END, 1);
+NUMBER(HMN_EPISODE_HAS_PEAK_EVICTED, 2);
+NUMBER(HMN_EPISODE_SIZE_V1, 200);
+NUMBER(HMN_DTYPE_UNKNOWN, 0);
+NUMBER(HMN_DTYPE_U8, 1);
+NUMBER(HMN_DTYPE_I8, 2);
+NUMBER(HMN_DTYPE_U16, 3);
+NUMBER(HMN_DTYPE_I16, 4);
+NUMBER(HMN_DTYPE_U32, 5);
+NUMBER(HMN_DTYPE_I32, 6);
+NUMBER(HMN_DTYPE_U64, 7);
+NUMBER(HMN_DTYPE_I64, 8);
+NUMBER(HMN_DTYPE_F16, 9);
+NUMBER(HMN_DTYPE_BF16, 10);
+NUMBER(HMN_DTYPE_F32, 11);
+NUMBER(HMN_DTYPE_F64, 12);
+NUMBER(HMN_DTYPE_F8E4M3, 13);
+NUMBER(HMN_DTYPE_F8E5M2, 14);
+NUMBER(HMN_DTYPE_F8E8M0, 15);
+NUMBER(HMN_DTYPE_F6E2M3, 16);
+NUMBER(HMN_DTYPE_F6E3M2, 17);
+NUMBER(HMN_DTYPE_F4, 18);
+NUMBER(HMN_DTYPE_I4, 19);
+NUMBER(HMN_DTYPE_U4, 20);
+NUMBER(HMN_DTYPE_BOOL, 21);
+NUMBER(HMN_PACKING_SIZE_V1, 24);
+NUMBER(HMN_ATTENTION_FUSED, 1);
+NUMBER(HMN_ATTENTION_SIZE_V1, 56);
+NUMBER(HMN_CACHE_FULL, 0);
+NUMBER(HMN_CACHE_WINDOW, 1);
+NUMBER(HMN_CACHE_LATENT, 2);
+NUMBER(HMN_CACHE_STATE, 3);
+NUMBER(HMN_CACHE_SIZE_V1, 96);
+NUMBER(HMN_TRACKER_OPTIONS_SIZE_V1, 24);
+NUMBER(HMN_TRACKER_INFO_HAS_LIMIT, 1);
+NUMBER(HMN_TRACKER_INFO_HAS_DEVICE, 2);
+NUMBER(HMN_TRACKER_INFO_SIZE_V1, 56);
+NUMBER(HMN_TAG_SIZE_V1, 96);
+
 FUNCTION(hmn_version_number, uint32_t, void);
 FUNCTION(hmn_version_string, const char*, void);
 FUNCTION(hmn_feature, uint32_t, uint32_t);
 FUNCTION(hmn_status_name, const char*, hmn_status);
 FUNCTION(hmn_backend_name, const char*, uint32_t);
 FUNCTION(hmn_context_create, hmn_status, const hmn_context_options*, hmn_context**, hmn_error*);
+FUNCTION(hmn_context_recording, hmn_status, hmn_context*, char*, uint32_t, uint32_t*);
 FUNCTION(hmn_context_set_path, hmn_status, hmn_context*, uint32_t, const char*, hmn_error*);
 FUNCTION(hmn_context_backend, hmn_status, hmn_context*, uint32_t, hmn_backend_info*, hmn_error*);
 FUNCTION(hmn_context_destroy, void, hmn_context*);
@@ -507,6 +852,11 @@ FUNCTION(hmn_device_read, hmn_status, hmn_context*, uint32_t, hmn_device*, hmn_e
 FUNCTION(hmn_pool_read, hmn_status, hmn_context*, uint32_t, uint32_t, hmn_pool*, hmn_error*);
 FUNCTION(hmn_telemetry_read, hmn_status, hmn_context*, uint32_t, hmn_flags, hmn_telemetry*,
          hmn_error*);
+FUNCTION(hmn_metric_read, hmn_status, hmn_context*, uint32_t, uint32_t, uint32_t, hmn_metric*,
+         hmn_error*);
+FUNCTION(hmn_metric_name, const char*, uint32_t);
+FUNCTION(hmn_metric_unit, const char*, uint32_t);
+FUNCTION(hmn_metric_instance_name, const char*, uint32_t, uint32_t);
 FUNCTION(hmn_usage_read, hmn_status, hmn_context*, uint32_t, uint32_t, hmn_usage*, hmn_error*);
 FUNCTION(hmn_usage_read_self, hmn_status, hmn_context*, uint32_t, hmn_usage*, hmn_error*);
 FUNCTION(hmn_snapshot_take, hmn_status, hmn_context*, const hmn_snapshot_options*, hmn_snapshot**,
@@ -520,6 +870,7 @@ FUNCTION(hmn_snapshot_telemetry, hmn_status, const hmn_snapshot*, uint32_t, hmn_
 FUNCTION(hmn_snapshot_self, hmn_status, const hmn_snapshot*, uint32_t, hmn_usage*);
 FUNCTION(hmn_snapshot_pool, hmn_status, const hmn_snapshot*, uint32_t, hmn_pool*);
 FUNCTION(hmn_snapshot_usage, hmn_status, const hmn_snapshot*, uint32_t, hmn_usage*);
+FUNCTION(hmn_snapshot_metric, hmn_status, const hmn_snapshot*, uint32_t, hmn_metric*);
 FUNCTION(hmn_snapshot_diagnostic, hmn_status, const hmn_snapshot*, uint32_t, hmn_diagnostic*);
 FUNCTION(hmn_snapshot_text, hmn_status, const hmn_snapshot*, uint32_t, uint32_t, char*, uint32_t,
          uint32_t*);
@@ -533,3 +884,48 @@ FUNCTION(hmn_format_device, hmn_status, const hmn_snapshot*, uint32_t, uint32_t,
          uint32_t*);
 FUNCTION(hmn_format_json, hmn_status, const hmn_snapshot*, char*, uint32_t, uint32_t*);
 FUNCTION(hmn_format_bytes, hmn_status, uint64_t, char*, uint32_t, uint32_t*);
+FUNCTION(hmn_sampler_create, hmn_status, hmn_context*, const hmn_sampler_options*,
+         const hmn_snapshot_options*, hmn_sampler**, hmn_error*);
+FUNCTION(hmn_sampler_destroy, void, hmn_sampler*);
+FUNCTION(hmn_sampler_start, hmn_status, hmn_sampler*, hmn_error*);
+FUNCTION(hmn_sampler_stop, hmn_status, hmn_sampler*, hmn_error*);
+FUNCTION(hmn_sampler_next, hmn_status, hmn_sampler*, uint32_t, hmn_snapshot**, hmn_error*);
+FUNCTION(hmn_sampler_read, hmn_status, const hmn_sampler*, hmn_sampler_info*);
+FUNCTION(hmn_sampler_latest_pool, hmn_status, const hmn_sampler*, uint32_t, hmn_pool*);
+FUNCTION(hmn_sampler_latest_telemetry, hmn_status, const hmn_sampler*, uint32_t, hmn_telemetry*);
+FUNCTION(hmn_sampler_peak, hmn_status, const hmn_sampler*, uint32_t, uint32_t, hmn_peak*);
+FUNCTION(hmn_sampler_peak_device, hmn_status, const hmn_sampler*, uint32_t, hmn_peak*);
+FUNCTION(hmn_spill_create, hmn_status, hmn_context*, uint32_t, const hmn_spill_options*,
+         hmn_spill**, hmn_error*);
+FUNCTION(hmn_spill_destroy, void, hmn_spill*);
+FUNCTION(hmn_spill_observe, hmn_status, hmn_spill*, const char*, hmn_error*);
+FUNCTION(hmn_spill_observe_snapshot, hmn_status, hmn_spill*, const hmn_snapshot*, const char*,
+         hmn_error*);
+FUNCTION(hmn_spill_feed, hmn_status, hmn_spill*, const hmn_spill_sample*, const char*, hmn_error*);
+FUNCTION(hmn_spill_read, hmn_status, const hmn_spill*, hmn_spill_info*);
+FUNCTION(hmn_spill_episode, hmn_status, const hmn_spill*, uint64_t, hmn_episode*);
+FUNCTION(hmn_dtype_bits, uint32_t, uint32_t);
+FUNCTION(hmn_dtype_name, const char*, uint32_t);
+FUNCTION(hmn_dtype_from_name, hmn_status, const char*, uint32_t*, hmn_error*);
+FUNCTION(hmn_estimate_tensor, hmn_status, const uint64_t*, uint32_t, uint32_t, uint64_t*,
+         hmn_error*);
+FUNCTION(hmn_estimate_packed, hmn_status, const uint64_t*, uint32_t, const hmn_packing*, uint64_t*,
+         hmn_error*);
+FUNCTION(hmn_estimate_attention, hmn_status, const hmn_attention*, uint64_t*, hmn_error*);
+FUNCTION(hmn_estimate_cache, hmn_status, const hmn_cache*, uint64_t, uint64_t, uint64_t*,
+         hmn_error*);
+FUNCTION(hmn_estimate_overhead, hmn_status, uint64_t, uint32_t, uint64_t*, hmn_error*);
+FUNCTION(hmn_estimate_sum, hmn_status, const uint64_t*, uint32_t, uint64_t*, hmn_error*);
+FUNCTION(hmn_tracker_create, hmn_status, hmn_context*, uint32_t, const hmn_tracker_options*,
+         hmn_tracker**, hmn_error*);
+FUNCTION(hmn_tracker_destroy, void, hmn_tracker*);
+FUNCTION(hmn_tracker_allocate, hmn_status, hmn_tracker*, uint64_t, hmn_error*);
+FUNCTION(hmn_tracker_release, hmn_status, hmn_tracker*, uint64_t, hmn_error*);
+FUNCTION(hmn_tracker_tag, hmn_status, hmn_tracker*, const char*, uint32_t*, hmn_error*);
+FUNCTION(hmn_tracker_allocate_tagged, hmn_status, hmn_tracker*, uint32_t, uint64_t, hmn_error*);
+FUNCTION(hmn_tracker_release_tagged, hmn_status, hmn_tracker*, uint32_t, uint64_t, hmn_error*);
+FUNCTION(hmn_tracker_would_fit, hmn_status, const hmn_tracker*, uint64_t, hmn_error*);
+FUNCTION(hmn_tracker_set_limit, hmn_status, hmn_tracker*, uint64_t, hmn_error*);
+FUNCTION(hmn_tracker_read, hmn_status, const hmn_tracker*, hmn_tracker_info*);
+FUNCTION(hmn_tracker_read_tag, hmn_status, const hmn_tracker*, uint32_t, hmn_tag*);
+FUNCTION(hmn_tracker_reset, hmn_status, hmn_tracker*, hmn_error*);

@@ -8,6 +8,8 @@ static void destroy_accepts_null(void** state) {
   (void)state;
   hmn_context_destroy(NULL);
   hmn_snapshot_destroy(NULL);
+  hmn_sampler_destroy(NULL);
+  hmn_tracker_destroy(NULL);
 }
 
 static void a_null_out_is_an_argument_error(void** state) {
@@ -22,9 +24,92 @@ static void a_null_out_is_an_argument_error(void** state) {
   assert_refuses_null(hmn_device_read(context, 0, NULL, &error));
   assert_refuses_null(hmn_pool_read(context, 0, HMN_POOL_MAIN, NULL, &error));
   assert_refuses_null(hmn_telemetry_read(context, 0, 0, NULL, &error));
+  assert_refuses_null(hmn_metric_read(context, 0, HMN_METRIC_TEMPERATURE, 0, NULL, &error));
   assert_refuses_null(hmn_usage_read(context, 0, 1, NULL, &error));
   assert_refuses_null(hmn_usage_read_self(context, 0, NULL, &error));
   assert_refuses_null(hmn_snapshot_take(context, NULL, NULL, &error));
+  assert_refuses_null(hmn_sampler_create(context, NULL, NULL, NULL, &error));
+}
+
+static void a_null_out_of_a_sampler_is_an_argument_error(void** state) {
+  hmn_sampler* sampler = ((fixture*)*state)->sampler;
+  assert_refuses_null(hmn_sampler_next(sampler, 0, NULL, &error));
+  assert_status(hmn_sampler_read(sampler, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_sampler_latest_pool(sampler, 0, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_sampler_latest_telemetry(sampler, 0, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_sampler_peak(sampler, 0, 1, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_sampler_peak_device(sampler, 0, NULL), HMN_E_ARGUMENT);
+}
+
+static void a_null_sampler_is_an_argument_error(void** state) {
+  (void)state;
+  assert_refuses_null(hmn_sampler_start(NULL, &error));
+  assert_refuses_null(hmn_sampler_stop(NULL, &error));
+}
+
+static void a_null_of_a_spill_detector_is_an_argument_error(void** state) {
+  (void)state;
+  NEW(hmn_spill_sample, sample);
+  assert_refuses_null(hmn_spill_create(NULL, 0, NULL, NULL, &error));
+  assert_refuses_null(hmn_spill_observe(NULL, "", &error));
+  assert_refuses_null(hmn_spill_observe_snapshot(NULL, NULL, "", &error));
+  assert_refuses_null(hmn_spill_feed(NULL, &sample, "", &error));
+  hmn_spill* spill = NULL;
+  assert_answers(hmn_spill_create(NULL, 0, NULL, &spill, &error), HMN_OK);
+  assert_refuses_null(hmn_spill_observe_snapshot(spill, NULL, "", &error));
+  assert_refuses_null(hmn_spill_feed(spill, NULL, "", &error));
+  assert_status(hmn_spill_read(spill, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_spill_episode(spill, 0, NULL), HMN_E_ARGUMENT);
+  assert_answers(hmn_spill_feed(spill, &sample, NULL, &error), HMN_OK);
+  hmn_spill_destroy(spill);
+  hmn_spill_destroy(NULL);
+}
+
+static void a_null_tracker_is_an_argument_error(void** state) {
+  const fixture* f = *state;
+  uint32_t tag = 7;
+  assert_refuses_null(hmn_tracker_allocate(NULL, 1, &error));
+  assert_refuses_null(hmn_tracker_release(NULL, 1, &error));
+  assert_refuses_null(hmn_tracker_allocate_tagged(NULL, 1, 1, &error));
+  assert_refuses_null(hmn_tracker_release_tagged(NULL, 1, 1, &error));
+  assert_refuses_null(hmn_tracker_would_fit(NULL, 1, &error));
+  assert_refuses_null(hmn_tracker_set_limit(NULL, 1, &error));
+  assert_refuses_null(hmn_tracker_reset(NULL, &error));
+  assert_refuses_null(hmn_tracker_tag(NULL, "tag", &tag, &error));
+  assert_int_equal(tag, 0);
+  assert_refuses_null(hmn_tracker_tag(f->tracker, NULL, &tag, &error));
+  assert_refuses_null(hmn_tracker_tag(f->tracker, "tag", NULL, &error));
+  assert_status(hmn_tracker_read(f->tracker, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_tracker_read_tag(f->tracker, 1, NULL), HMN_E_ARGUMENT);
+  assert_refuses_null(hmn_tracker_create(f->context, 0, NULL, NULL, &error));
+}
+
+static void an_estimate_is_of_something_and_goes_somewhere(void** state) {
+  (void)state;
+  const uint64_t one = 1;
+  const hmn_packing packing = {.struct_size = sizeof packing, .dtype = HMN_DTYPE_U8};
+  const hmn_attention attention = {.struct_size = sizeof attention,
+                                   .dtype = HMN_DTYPE_U8,
+                                   .heads = 1,
+                                   .sequence = 1,
+                                   .head_dim = 1};
+  const hmn_cache cache = {
+      .struct_size = sizeof cache, .dtype = HMN_DTYPE_U8, .layers = 1, .kv_heads = 1, .key_dim = 1};
+  uint64_t out = 7;
+  uint32_t dtype = 7;
+  assert_refuses_null(hmn_estimate_packed(&one, 1, NULL, &out, &error));
+  assert_int_equal(out, 0);
+  assert_refuses_null(hmn_estimate_attention(NULL, &out, &error));
+  assert_refuses_null(hmn_estimate_cache(NULL, 1, 1, &out, &error));
+  assert_refuses_null(hmn_estimate_tensor(&one, 1, HMN_DTYPE_U8, NULL, &error));
+  assert_refuses_null(hmn_estimate_packed(&one, 1, &packing, NULL, &error));
+  assert_refuses_null(hmn_estimate_attention(&attention, NULL, &error));
+  assert_refuses_null(hmn_estimate_cache(&cache, 1, 1, NULL, &error));
+  assert_refuses_null(hmn_estimate_overhead(1, 0, NULL, &error));
+  assert_refuses_null(hmn_estimate_sum(&one, 1, NULL, &error));
+  assert_refuses_null(hmn_dtype_from_name(NULL, &dtype, &error));
+  assert_int_equal(dtype, 0);
+  assert_refuses_null(hmn_dtype_from_name("u8", NULL, &error));
 }
 
 static void a_null_struct_of_a_snapshot_is_an_argument_error(void** state) {
@@ -38,12 +123,13 @@ static void a_null_struct_of_a_snapshot_is_an_argument_error(void** state) {
   assert_status(hmn_snapshot_pool(f->after, 0, NULL), HMN_E_ARGUMENT);
   assert_status(hmn_snapshot_usage(f->after, 0, NULL), HMN_E_ARGUMENT);
   assert_status(hmn_snapshot_diagnostic(f->after, 0, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_metric(f->after, 0, NULL), HMN_E_ARGUMENT);
   assert_status(hmn_report_read(f->before, f->after, 0, NULL), HMN_E_ARGUMENT);
 }
 
 static void a_null_handle_is_an_argument_error_and_leaves_a_zero_result(void** state) {
   (void)state;
-  const fixture nothing = {NULL, NULL, NULL};
+  const fixture nothing = {NULL, NULL, NULL, NULL, NULL};
   guarded* g = guard_new();
   for (size_t i = 0; i < call_count; ++i) {
     NEW(hmn_error, error);
@@ -70,6 +156,12 @@ static void a_count_or_handle_that_was_not_had_is_zero(void** state) {
   hmn_snapshot* snapshot = f->before;
   assert_refuses_null(hmn_snapshot_take(NULL, NULL, &snapshot, &error));
   assert_null(snapshot);
+  snapshot = f->before;
+  assert_refuses_null(hmn_sampler_next(NULL, 0, &snapshot, &error));
+  assert_null(snapshot);
+  hmn_sampler* sampler = f->sampler;
+  assert_refuses_null(hmn_sampler_create(NULL, NULL, NULL, &sampler, &error));
+  assert_null(sampler);
 }
 
 static void set_path_without_a_context_is_an_argument_error(void** state) {
@@ -133,6 +225,7 @@ static void text_of_a_null_snapshot_is_an_argument_error(void** state) {
                 HMN_E_ARGUMENT);
   assert_status(hmn_format_device(NULL, 0, HMN_FORMAT_FREE, text, sizeof text, &needed),
                 HMN_E_ARGUMENT);
+  assert_status(hmn_context_recording(NULL, text, sizeof text, &needed), HMN_E_ARGUMENT);
   assert_status(hmn_format_json(NULL, text, sizeof text, &needed), HMN_E_ARGUMENT);
 }
 
@@ -150,6 +243,11 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(destroy_accepts_null),
       cmocka_unit_test(a_null_out_is_an_argument_error),
+      cmocka_unit_test(a_null_out_of_a_sampler_is_an_argument_error),
+      cmocka_unit_test(a_null_sampler_is_an_argument_error),
+      cmocka_unit_test(a_null_of_a_spill_detector_is_an_argument_error),
+      cmocka_unit_test(a_null_tracker_is_an_argument_error),
+      cmocka_unit_test(an_estimate_is_of_something_and_goes_somewhere),
       cmocka_unit_test(a_null_struct_of_a_snapshot_is_an_argument_error),
       cmocka_unit_test(a_null_handle_is_an_argument_error_and_leaves_a_zero_result),
       cmocka_unit_test(a_count_or_handle_that_was_not_had_is_zero),

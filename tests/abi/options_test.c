@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #include "support/calls.h"
 
-enum { ALL_CONTEXT_FLAGS = 31, ALL_SNAPSHOT_FLAGS = 3 };
+enum { ALL_CONTEXT_FLAGS = 63, ALL_SNAPSHOT_FLAGS = 7 };
 
 static hmn_status create_with(const void* options) {
   NEW(hmn_error, error);
@@ -108,13 +108,46 @@ static void a_flag_that_the_library_does_not_know_is_refused(void** state) {
   }
 }
 
+static hmn_status sample_with(hmn_context* context, const void* options) {
+  hmn_sampler* sampler = NULL;
+  NEW(hmn_error, error);
+  const hmn_status status = hmn_sampler_create(context, options, NULL, &sampler, &error);
+  assert_int_equal(sampler != NULL, status == HMN_OK);
+  assert_told(&error, status);
+  hmn_sampler_destroy(sampler);
+  return status;
+}
+
 static void reserved_fields_are_zero(void** state) {
-  (void)state;
-  NEW(hmn_context_options, options);
+  const fixture* f = *state;
+  NEW(hmn_sampler_options, options);
+  assert_status(sample_with(f->context, &options), HMN_OK);
   options.reserved0 = 1;
-  assert_status(create_with(&options), HMN_E_UNKNOWN_FLAG);
+  assert_status(sample_with(f->context, &options), HMN_E_UNKNOWN_FLAG);
   options.reserved0 = 0x80000000u;
-  assert_status(create_with(&options), HMN_E_UNKNOWN_FLAG);
+  assert_status(sample_with(f->context, &options), HMN_E_UNKNOWN_FLAG);
+}
+
+static void options_of_a_sampler_are_checked(void** state) {
+  const fixture* f = *state;
+  for (unsigned bit = 0; bit < 32; ++bit) {
+    NEW(hmn_sampler_options, options);
+    options.flags = 1u << bit;
+    const int known = options.flags == HMN_SAMPLER_PEAKS_ONLY;
+    assert_status(sample_with(f->context, &options), known ? HMN_OK : HMN_E_UNKNOWN_FLAG);
+  }
+  const uint32_t sizes[] = {0, HMN_SAMPLER_OPTIONS_SIZE_V1 - 8, HMN_SAMPLER_OPTIONS_SIZE_V1 + 4,
+                            65544};
+  for (size_t i = 0; i < sizeof sizes / sizeof sizes[0]; ++i) {
+    hmn_sampler_options options = {.struct_size = sizes[i]};
+    assert_status(sample_with(f->context, &options), HMN_E_STRUCT_SIZE);
+  }
+  NEW(hmn_sampler_options, largest);
+  largest.interval_ms = largest.process_interval_ms = UINT32_MAX;
+  largest.capacity = 65536;
+  assert_status(sample_with(f->context, &largest), HMN_OK);
+  ++largest.capacity;
+  assert_status(sample_with(f->context, &largest), HMN_E_RANGE);
 }
 
 static void every_bit_of_backends_off_is_allowed(void** state) {
@@ -128,7 +161,7 @@ static void the_largest_of_every_number_is_allowed(void** state) {
   (void)state;
   NEW(hmn_context_options, options);
   options.deadline_ms = options.stale_ms = options.open_deadline_ms = UINT32_MAX;
-  options.max_age_ms = options.idle_close_ms = UINT32_MAX;
+  options.max_age_ms = options.idle_close_ms = options.rescan_ms = UINT32_MAX;
   hmn_context* context = NULL;
   assert_status(open_machine_with("everything.json", &options, &context), HMN_OK);
   NEW(hmn_pool, pool);
@@ -211,6 +244,7 @@ int main(void) {
       cmocka_unit_test(bytes_past_struct_size_are_not_looked_at),
       cmocka_unit_test(a_flag_that_the_library_does_not_know_is_refused),
       cmocka_unit_test(reserved_fields_are_zero),
+      cmocka_unit_test(options_of_a_sampler_are_checked),
       cmocka_unit_test(every_bit_of_backends_off_is_allowed),
       cmocka_unit_test(the_largest_of_every_number_is_allowed),
       cmocka_unit_test(a_zeroed_struct_means_what_null_means),

@@ -32,7 +32,7 @@ static int descriptor_count(void) {
 }
 
 static void every_call_leaves_errno_as_it_was(void** state) {
-  const fixture nothing = {NULL, NULL, NULL};
+  const fixture nothing = {NULL, NULL, NULL, NULL, NULL};
   const fixture* sides[] = {*state, &nothing};
   guarded* g = guard_new();
   for (size_t side = 0; side < 2; ++side) {

@@ -121,6 +121,7 @@ static void the_header_declares_no_field_past_the_first_version(void** state) {
   assert_int_equal(sizeof(hmn_device), HMN_DEVICE_SIZE_V1);
   assert_int_equal(sizeof(hmn_pool), HMN_POOL_SIZE_V1);
   assert_int_equal(sizeof(hmn_telemetry), HMN_TELEMETRY_SIZE_V1);
+  assert_int_equal(sizeof(hmn_metric), HMN_METRIC_SIZE_V1);
   assert_int_equal(sizeof(hmn_usage), HMN_USAGE_SIZE_V1);
   assert_int_equal(sizeof(hmn_snapshot_info), HMN_SNAPSHOT_INFO_SIZE_V1);
   assert_int_equal(sizeof(hmn_diagnostic), HMN_DIAGNOSTIC_SIZE_V1);

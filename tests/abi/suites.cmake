@@ -8,7 +8,15 @@ target_compile_definitions(hmn_abi_support PUBLIC
   HMN_TEST_LIBRARY="$<TARGET_FILE:hypomnesis>"
   HMN_WITH_NVML=$<BOOL:${HMN_BACKEND_NVML}>
   HMN_WITH_NVIDIA_SMI=$<BOOL:${HMN_BACKEND_NVIDIA_SMI}>
+  HMN_WITH_AMD_SMI=$<BOOL:${HMN_BACKEND_AMD_SMI}>
+  HMN_WITH_ROCM_SMI=$<BOOL:${HMN_BACKEND_ROCM_SMI}>
   HMN_WITH_DRM=$<BOOL:${HMN_BACKEND_DRM}>
+  HMN_WITH_AMDGPU=$<BOOL:${HMN_BACKEND_AMDGPU}>
+  HMN_WITH_KFD=$<BOOL:${HMN_BACKEND_KFD}>
+  HMN_WITH_I915=$<BOOL:${HMN_BACKEND_I915}>
+  HMN_WITH_XE=$<BOOL:${HMN_BACKEND_XE}>
+  HMN_WITH_DMEM=$<BOOL:${HMN_BACKEND_DMEM}>
+  HMN_WITH_TEGRA=$<BOOL:${HMN_BACKEND_TEGRA}>
   HMN_WITH_SIMULATED=$<BOOL:${HMN_BACKEND_SIMULATED}>
   HMN_WITH_SUBPROCESS=$<BOOL:${HMN_SUBPROCESS}>
   HMN_TEST_EMULATED=$<BOOL:${CMAKE_CROSSCOMPILING}>)
@@ -29,17 +37,20 @@ function(hmn_abi_with_nvml noun)
   endif()
 endfunction()
 
-foreach(noun library memory dlopen)
+foreach(noun library memory dlopen dtype estimate)
   hmn_abi_suite(${noun})
 endforeach()
 
 # These need a machine with devices.
 if(HMN_BACKEND_SIMULATED)
-  foreach(noun null sizes options order process deadline device pool telemetry usage
-      snapshot report format error)
+  foreach(noun null sizes options order process deadline device pool telemetry metric usage
+      snapshot report format error spill)
     hmn_abi_suite(${noun})
   endforeach()
   hmn_abi_suite(threads)
+  hmn_abi_suite(tracker)
+  hmn_abi_suite(sampler)
+  hmn_abi_with_nvml(sampler)
   hmn_abi_suite(context ENVIRONMENT FAKE_NVML_SCENARIO=${nvml_scenario})
   hmn_abi_with_nvml(context)
   hmn_abi_suite(fork ENVIRONMENT TSAN_OPTIONS=halt_on_error=1:die_after_fork=0)
@@ -97,12 +108,42 @@ if(NOT HMN_SANITIZE AND NOT CMAKE_CROSSCOMPILING)
   add_dependencies(abi_secure_test abi_secure_probe)
 endif()
 
+# What the library loads of its own, and what it must not load.
+if(TARGET hypomnesis_simulation)
+  add_executable(abi_module_probe support/module_probe.c)
+  target_link_libraries(abi_module_probe PRIVATE hmn_flags ${CMAKE_DL_LIBS})
+  target_include_directories(abi_module_probe PRIVATE ${PROJECT_SOURCE_DIR}/include)
+  hmn_abi_suite(module)
+  target_compile_definitions(abi_module_test PRIVATE
+    HMN_TEST_VERSION="${PROJECT_VERSION}"
+    HMN_TEST_MODULE="$<TARGET_FILE:hypomnesis_simulation>"
+    HMN_TEST_MODULE_PROBE="$<TARGET_FILE:abi_module_probe>")
+  add_dependencies(abi_module_test abi_module_probe hypomnesis)
+  # hmn_abi_other_module(<name> <interface> <version>): HMN_TEST_<NAME> is its path.
+  function(hmn_abi_other_module name interface version)
+    add_library(abi_${name} MODULE support/module_fake.c)
+    target_compile_definitions(abi_${name} PRIVATE
+      FAKE_INTERFACE=${interface} FAKE_VERSION="${version}")
+    string(TOUPPER HMN_TEST_${name} macro)
+    target_compile_definitions(abi_module_test PRIVATE ${macro}="$<TARGET_FILE:abi_${name}>")
+    add_dependencies(abi_module_test abi_${name})
+  endfunction()
+  hmn_abi_other_module(other_interface 2 ${PROJECT_VERSION})
+  hmn_abi_other_module(other_version 1 0.0.9)
+  hmn_abi_other_module(other_build 1 ${PROJECT_VERSION})
+  hmn_abi_other_module(no_module 1 ${PROJECT_VERSION})
+  target_compile_definitions(abi_no_module PRIVATE hmn_simulation_module=something_else)
+endif()
+
 # A sanitizer brings an allocator of its own.
 if(NOT HMN_SANITIZE)
   set(allocator support/allocator.c)
   if(HMN_BACKEND_SIMULATED)
     hmn_abi_suite(torture TIMEOUT 600)
     target_sources(abi_torture_test PRIVATE ${allocator})
+    hmn_abi_suite(exhaustion TIMEOUT 600 ENVIRONMENT FAKE_NVML_SCENARIO=${nvml_scenario})
+    target_sources(abi_exhaustion_test PRIVATE ${allocator})
+    hmn_abi_with_nvml(exhaustion)
   endif()
   hmn_abi_suite(allocation ENVIRONMENT FAKE_NVML_SCENARIO=${nvml_scenario})
   target_sources(abi_allocation_test PRIVATE ${allocator})

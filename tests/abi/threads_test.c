@@ -5,6 +5,7 @@
 #include <pthread.h>
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdbool.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@ enum { THREADS = 8, ROUNDS = 200 };
 
 typedef struct team {
   fixture* f;
+  int has_workers;
   atomic_int refused;
   atomic_int started;
 } team;
@@ -27,7 +29,10 @@ static void* ask_everything(void* argument) {
     const call* c = &calls[(first + round) % call_count];
     NEW(hmn_error, error);
     memcpy(g->bytes, &c->size_v1, sizeof c->size_v1);
-    if (c->run(t->f, g->bytes, &error) != HMN_OK) atomic_fetch_add(&t->refused, 1);
+    const hmn_status status = c->run(t->f, g->bytes, &error);
+    const int is_idle = !t->has_workers && is_of_sampler_thread(c) &&
+                        (status == HMN_E_EMPTY || status == HMN_E_NO_DEVICE);
+    if (status != HMN_OK && !is_idle) atomic_fetch_add(&t->refused, 1);
     const text_call* text = &text_calls[round % text_call_count];
     if (text->run(t->f, (char*)g->bytes, sizeof g->bytes, NULL) != HMN_OK)
       atomic_fetch_add(&t->refused, 1);
@@ -45,7 +50,7 @@ static void run_team(team* t) {
 }
 
 static void eight_threads_may_use_one_context(void** state) {
-  team t = {*state, 0, 0};
+  team t = {*state, 1, 0, 0};
   run_team(&t);
   assert_int_equal(t.refused, 0);
 }
@@ -54,7 +59,7 @@ static void eight_threads_may_use_one_context_without_workers(void** state) {
   (void)state;
   fixture f;
   assert_int_equal(fixture_open(&f, HMN_CONTEXT_NO_THREADS), 0);
-  team t = {&f, 0, 0};
+  team t = {&f, 0, 0, 0};
   run_team(&t);
   assert_int_equal(t.refused, 0);
   fixture_close(&f);
@@ -140,16 +145,18 @@ static void destroy_leaves_no_thread_behind(void** state) {
   assert_true(thread_count() <= before);
 }
 
-static uint64_t blocked_signals(const char* task) {
+/* Of a thread that is about to end the kernel tells no thread count and no signals any more. */
+static bool is_living(const char* task, uint64_t* blocked) {
   char path[300], line[256];
-  uint64_t mask = 0;
+  unsigned long threads = 0;
   snprintf(path, sizeof path, "/proc/self/task/%s/status", task);
   FILE* file = fopen(path, "r");
   while (file != NULL && fgets(line, sizeof line, file) != NULL) {
-    if (strncmp(line, "SigBlk:", 7) == 0) mask = strtoull(line + 7, NULL, 16);
+    if (strncmp(line, "Threads:", 8) == 0) threads = strtoul(line + 8, NULL, 10);
+    if (strncmp(line, "SigBlk:", 7) == 0) *blocked = strtoull(line + 7, NULL, 16);
   }
   if (file != NULL) fclose(file);
-  return mask;
+  return threads != 0;
 }
 
 /* The threads of the library block every signal, so that the program's handlers run in its own. */
@@ -165,7 +172,9 @@ static void workers_block_every_signal(void** state) {
     if (entry->d_name[0] == '.' || atoi(entry->d_name) == getpid()) continue;
     const uint64_t usual = (1u << (SIGINT - 1)) | (1u << (SIGTERM - 1)) | (1u << (SIGUSR1 - 1)) |
                            (1u << (SIGCHLD - 1)) | (1u << (SIGALRM - 1)) | (1u << (SIGPROF - 1));
-    assert_int_equal(blocked_signals(entry->d_name) & usual, usual);
+    uint64_t blocked = 0;
+    if (!is_living(entry->d_name, &blocked)) continue;
+    assert_int_equal(blocked & usual, usual);
     ++workers;
   }
   closedir(folder);

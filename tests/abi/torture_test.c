@@ -8,6 +8,7 @@
 
 #include "support/allocator.h"
 #include "support/calls.h"
+#include "support/child.h"
 
 enum { MOST = 20000 };
 static const long patterns[] = {ONCE, FROM_THEN_ON};
@@ -25,7 +26,8 @@ static void the_library_allocates_from_this_program(void** state) {
 
 /* Workers of contexts that are gone give back what they held in their own time. */
 static void assert_settled(long before) {
-  for (int i = 0; i < 500 && allocator_live() > before; ++i) nanosleep(&(struct timespec){0, 10000000}, NULL);
+  for (int i = 0; i < 500 && allocator_live() > before; ++i)
+    nanosleep(&(struct timespec){0, 10000000}, NULL);
   assert_in_range(allocator_live(), 0, before);
 }
 
@@ -69,6 +71,49 @@ static void set_path_without_memory(void** state) {
   hmn_context_destroy(context);
 }
 
+static void simulate_at_last(long times) {
+  hmn_context* context = NULL;
+  CHECK_STATUS(hmn_context_create(NULL, &context, NULL), HMN_OK);
+  const char* path = "/no/machine/file/is/needed/to/say/where/one/may/be";
+  hmn_status status = HMN_E_NO_MEMORY;
+  for (long skip = 0; status != HMN_OK; ++skip) {
+    NEW(hmn_error, error);
+    allocator_refuse(skip, times);
+    status = hmn_context_set_path(context, HMN_PATH_SIMULATION, path, &error);
+    allocator_allow();
+    CHECK(status == HMN_OK || status == HMN_E_NO_MEMORY);
+    CHECK(status == error.status);
+  }
+  hmn_context_destroy(context);
+  /* What was loaded in the end is whole: exceptions pass through it. */
+  for (long skip = 0, refused = 1; refused != 0; ++skip) {
+    hmn_context* fresh = NULL;
+    uint32_t count = 0;
+    CHECK_STATUS(open_machine(machine_file, HMN_CONTEXT_NO_THREADS, &fresh), HMN_OK);
+    allocator_refuse(skip, times);
+    status = hmn_device_count(fresh, &count, NULL);
+    refused = allocator_allow();
+    CHECK(status == HMN_E_NO_MEMORY || (status == HMN_OK && (refused == 0 || times == ONCE)));
+    hmn_context_destroy(fresh);
+  }
+}
+
+static void simulate_in_a_child(void* times) {
+  simulate_at_last(*(const long*)times);
+}
+
+/* What the first simulation of a process loads stays, so that each look needs a process. */
+static void the_first_simulation_without_memory(void** state) {
+  (void)state;
+  for (size_t p = 0; p < 2; ++p) {
+    long times = patterns[p];
+    assert_child(simulate_in_a_child, &times);
+  }
+  hmn_context* context = NULL;
+  assert_status(open_machine(machine_file, 0, &context), HMN_OK);
+  hmn_context_destroy(context);
+}
+
 static const call* taking(void) {
   for (size_t i = 0; i < call_count; ++i) {
     if (strcmp(calls[i].name, "hmn_snapshot_take") == 0) return &calls[i];
@@ -108,7 +153,7 @@ static long refused_call(const call* c, const fixture* f, hmn_flags flags, long 
 
 /* The first reading of a fresh context opens its sources. */
 static long first_reading(const call* c, long skip, long times, hmn_flags flags, guarded* g) {
-  fixture f = {NULL, NULL, NULL};
+  fixture f = {NULL, NULL, NULL, NULL, NULL};
   assert_status(open_machine(machine_file, flags, &f.context), HMN_OK);
   const long refused = refused_call(c, &f, flags, skip, times, g);
   NEW(hmn_error, error);
@@ -157,6 +202,7 @@ static void later_readings_without_memory(void** state) {
   assert_int_equal(fixture_open_on(&f, machine_file, HMN_CONTEXT_NO_THREADS), 0);
   guarded* g = guard_new();
   for (size_t i = 0; i < call_count; ++i) {
+    if (is_of_sampler_thread(&calls[i])) continue;
     for (size_t p = 0; p < 2; ++p) {
       for (long skip = 0;
            refused_call(&calls[i], &f, HMN_CONTEXT_NO_THREADS, skip, patterns[p], g) != 0; ++skip) {
@@ -256,6 +302,7 @@ int main(void) {
       cmocka_unit_test(the_library_allocates_from_this_program),
       cmocka_unit_test(create_without_memory),
       cmocka_unit_test(set_path_without_memory),
+      cmocka_unit_test(the_first_simulation_without_memory),
       cmocka_unit_test(first_readings_without_memory),
       cmocka_unit_test(first_readings_with_workers_without_memory),
       cmocka_unit_test(later_readings_without_memory),

@@ -43,9 +43,13 @@ RECORDS = {
     "backend": "backend_info", "own_memory": "process_memory", "process_memory": "process_memory",
     "memory": "process_memory", "system_memory": "system_memory", "system": "system_memory",
     "device": "device", "snapshot_device": "device", "pool": "pool", "snapshot_pool": "pool",
-    "telemetry": "telemetry", "snapshot_telemetry": "telemetry", "usage": "usage", "own_usage": "usage",
+    "telemetry": "telemetry", "snapshot_telemetry": "telemetry", "metric": "metric", "snapshot_metric": "metric",
+    "usage": "usage", "own_usage": "usage",
     "self": "usage", "snapshot_usage": "usage", "info": "snapshot_info", "diagnostic": "diagnostic",
-    "delta": "delta"}
+    "delta": "delta", "sample_info": "sampler_info", "sample_pool": "pool",
+    "sample_telemetry": "telemetry", "sample_peak": "peak", "sample_device_peak": "peak",
+    "track_info": "tracker_info", "track_read_tag": "tag",
+    "spill_info": "spill_info", "spill_episode": "episode"}
 ANY_TIME = ("age_ns", "unix_time_ns", "monotonic_ns", "duration_ns", "elapsed_ns")
 UNSEEN = ("struct_size", "present", "reserved0")
 SIMULATED = 16

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""examples.py COMMAND...: the three example programs of a language print what they should.
+"""examples.py COMMAND...: the five example programs of a language print what they should.
 
-COMMAND starts a program of that language; `{}` in one of its words stands for memory, room or before_after.
+COMMAND starts a program of that language; `{}` in one of its words stands for memory, room, before_after, fit or watch.
 """
 import os
 import pathlib
@@ -41,6 +41,18 @@ CASES = [
      "  work: RAM 12 MB → 112 MB (+100 MB)\n"
      "  work: VRAM 100 MB → 600 MB (+500 MB / 16384 MB) [per-process] [Changing GPU]\n"),
     ("before_after", [], MACHINES / "no_gpu.json", 0, "RAM +64 MiB or more\n"),
+    # 8030261248 parameters of 4 and of 16 bits; 2 * 32 * 8 * 128 * 2 = 131072 bytes for each token.
+    ("fit", ["i4", "8192"], EXAMPLES / "workstation.json", 0,
+     "weights: 3.7 GiB\ncache: 1.0 GiB\nwith a tenth more: 5.2 GiB\nGPU 0: fits\n"),
+    ("fit", ["torch.bfloat16", "8192"], EXAMPLES / "workstation.json", 1,
+     "weights: 15.0 GiB\ncache: 1.0 GiB\nwith a tenth more: 17.6 GiB\nGPU 0: does not fit\n"),
+    ("fit", ["i4", "0"], MACHINES / "nothing.json", 1,
+     "weights: 3.7 GiB\ncache: 0 MiB\nwith a tenth more: 4.1 GiB\n" + "".join(f"GPU {i}: not known\n" for i in range(5))),
+    # Device memory full from 13.6 GiB on, and 256 MiB more of the host's: the second sample spills.
+    ("watch", ["4000000100"], MACHINES / "watched.json", 0,
+     "host 1.0 GiB, GPU 0 7.0 GiB\nhost 1.0 GiB, GPU 0 14.0 GiB\nGPU 0: spilled, first in sample 2\n"
+     "GPU 1: not known whether it spilled\n"),
+    ("watch", ["4000000999"], MACHINES / "watched.json", 1, "the machine file has no process 4000000999\n"),
 ]
 
 
@@ -48,6 +60,18 @@ def run(command, program, arguments, machine):
     words = [word.replace("{}", program) for word in command] + arguments
     environment = {**os.environ, "HMN_SIMULATION": str(machine)}
     return subprocess.run(words, env=environment, capture_output=True, encoding="utf-8", timeout=60)
+
+
+def watch_real(command):
+    """Status and output of watch for a process of this machine that ends after the first line."""
+    words = [word.replace("{}", "watch") for word in command]
+    environment = {**os.environ, "HMN_SIMULATION": ""}
+    with subprocess.Popen(["sleep", "60"]) as watched:
+        with subprocess.Popen([*words, str(watched.pid)], stdout=subprocess.PIPE, encoding="utf-8", env=environment) as program:
+            first = program.stdout.readline()
+            watched.kill()
+            said = first + program.stdout.read()
+    return program.returncode, said
 
 
 def problems(command):
@@ -61,6 +85,9 @@ def problems(command):
     if not re.fullmatch(r"resident: \d{6,} bytes \(\d+ MiB\)\navailable: \d{6,} bytes \(\d.* [GM]iB\)\n",
                         real.stdout.replace("\r\n", "\n")):
         yield f"memory on the real machine: {real.stdout}{real.stderr}"
+    status, said = watch_real(command)
+    if status or not re.fullmatch(r"(host \d+ MiB\n)+(GPU \d+: .*spill.*\n)*", said.replace("\r\n", "\n")):
+        yield f"watch on the real machine: {status}, {said}"
 
 
 def main():

@@ -70,7 +70,9 @@ class Machines(unittest.TestCase):
     def on(self, content, *arguments, **options):
         """Runs hmn on a machine that has the content as its file."""
         path = content if isinstance(content, pathlib.Path) else self.machine(content)
-        return run(*arguments, "--machine", path, **options)
+        behind = list(arguments)
+        own = behind.index("--") if "--" in behind else len(behind)
+        return run(*behind[:own], "--machine", path, *behind[own:], **options)
 
     def rows(self, result):
         self.assertEqual(result.code, 0, result.err)

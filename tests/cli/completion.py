@@ -30,8 +30,11 @@ class Bash(Machines):
 
     def test_commands_and_options(self):
         self.assertEqual(self.complete("p"), {"ps"})
-        self.assertEqual(self.complete("s"), {"snapshot"})
+        self.assertEqual(self.complete("s"), {"snapshot", "spill"})
         self.assertEqual(self.complete("--j"), {"--json"})
+        self.assertEqual(self.complete("metrics", "--s"), {"--slow"})
+        self.assertEqual(self.complete("run", "--pl"), {"--plot"})
+        self.assertEqual(self.complete("wait", "--free", "2"), {"20GiB"})
         self.assertIn("--version", self.complete("-"))
         self.assertEqual(self.complete("ps", "--ma"), {"--match", "--machine"})
         self.assertNotIn("--json", self.complete("snapshot", "--"))
@@ -45,6 +48,7 @@ class Bash(Machines):
         self.assertEqual(self.complete("--color", "a"), {"auto", "always"})
         self.assertEqual(self.complete("ps", "--sort", ""),
                          {"vram", "shared", "total", "ram", "pid", "name"})
+        self.assertEqual(self.complete("fit", "m", "--kv-type", "q8"), {"q8_0"})
         self.assertEqual(self.complete("ps", "--match", ""), set())
 
     def test_devices_and_processes_of_this_machine(self):
@@ -65,6 +69,7 @@ class Bash(Machines):
     def test_machine_files(self):
         (self.folder / "my-machine.json").write_text("{}")
         self.assertEqual(self.complete("--machine", "my-"), {"my-machine.json"})
+        self.assertEqual(self.complete("fit", "my-"), {"my-machine.json"})
 
 
 if __name__ == "__main__":

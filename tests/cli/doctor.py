@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """`hmn doctor`, on simulated machines and on trees of our own."""
+import json
 import os
 
 from command import MACHINES, Machines, card, environment, main, run
@@ -26,7 +27,7 @@ class Doctor(Machines):
 
     def test_each_section_stands_on_this_machine(self):
         text = self.examine()
-        for title in ("Version", "NVIDIA", "AMD", "Intel", "Container", "Permissions", "GPUs",
+        for title in ("Version", "NVIDIA", "AMD", "Intel", "Sources", "Container", "Permissions", "GPUs",
                       "Readings"):
             self.assertIn(f"\n{title}\n", "\n" + text)
 
@@ -35,15 +36,65 @@ class Doctor(Machines):
         for vendor in ("NVIDIA", "AMD", "Intel"):
             self.assertIn(f"note  no {vendor} GPU on the PCI bus", text)
 
-    def test_adapters_that_are_not_measured_yet(self):
-        text = self.examine(**self.tree(**{"0000_03_00.0": ("0x1002", "amdgpu"),
-                                           "0000_00_02.0": ("0x8086", "i915")}))
-        self.assertIn("0000:03:00.0 AMD [1002:2684], driver amdgpu: this version does not measure", text)
-        self.assertIn("0000:00:02.0 Intel [8086:2684], driver i915: this version does not measure", text)
+    def card_in_sysfs(self, with_node):
+        """A card of a kernel driver with a render node, and a /dev that has it or has not."""
+        tree = self.tree(**{"0000_03_00.0": ("0x1002", "newgpu")})
+        device = self.folder / "sys" / "devices" / "pci0000:00" / "0000:03:00.0"
+        (device / "drm" / "renderD128").mkdir(parents=True)
+        (device / "drm" / "renderD128" / "dev").write_text("1:3\n")
+        (device / "vendor").write_text("0x1002\n")
+        (device / "device").write_text("0x2684\n")
+        (device / "driver").symlink_to("../../../bus/pci/drivers/newgpu")
+        (device / "subsystem").symlink_to("../../../bus/pci")
+        classes = self.folder / "sys" / "class" / "drm"
+        classes.mkdir(parents=True)
+        (classes / "renderD128").symlink_to(
+            "../../devices/pci0000:00/0000:03:00.0/drm/renderD128")
+        nodes = self.folder / "dev" / "dri"
+        nodes.mkdir(parents=True)
+        if with_node:  # major 1, minor 3, as its file dev says
+            (nodes / "renderD128").symlink_to("/dev/null")
+        return tree | {"HMN_DEV": str(self.folder / "dev")}
 
-    def test_the_summary_names_adapters_that_are_not_measured(self):
-        result = run(env=environment(**self.tree(**{"0000_03_00.0": ("0x1002", "amdgpu")})))
-        self.assertIn("GPU: none that this version can measure: 0000:03:00.0 AMD [1002:2684]\n",
+    def test_each_source_has_a_row(self):
+        text = self.examine(**self.tree())
+        rows = text.split("\nSources\n")[1].split("\n\n")[0]
+        for name in ("os: ready", "drm: absent", "amdgpu: ", "i915: ", "xe: ", "tegra: absent",
+                     "dmem: "):
+            self.assertEqual(rows.count(f" {name}"), 1, rows)
+        self.assertNotIn("FAIL", rows)
+
+    def test_a_card_that_was_not_given_to_the_container(self):
+        changes = self.card_in_sysfs(with_node=False)
+        text = self.examine(**changes)
+        self.assertIn("note  0000:03:00.0 AMD [1002:2684], driver newgpu: not measured, see below",
+                      text)
+        self.assertIn("note  0000:03:00.0 (driver newgpu) is in this machine, and no node of it in /dev",
+                      text)
+        result = run(env=environment(**changes))
+        self.assertIn("GPU: none found: 0000:03:00.0 (driver newgpu) is in this machine, and no node",
+                      result.out)
+        self.assertEqual((result.code, result.err), (0, ""))
+        told = json.loads(run("snapshot", env=environment(**changes)).out)
+        self.assertEqual(told["devices"], [])
+        self.assertEqual([(each["status"], each["subject"]) for each in told["diagnostics"]
+                          if "newgpu" in each["message"]], [("HMN_E_NO_DEVICE", "devices")])
+
+    def test_a_card_that_was(self):
+        text = self.examine(**self.card_in_sysfs(with_node=True))
+        self.assertIn("ok    0000:03:00.0 AMD [1002:2684], driver newgpu", text)
+        self.assertIn("GPU 0 [AMD 1002:2684]: ready, by drm", text)
+
+    def test_adapters_that_no_driver_tells_of(self):
+        tree = self.tree(**{"0000_03_00.0": ("0x1002", None), "0000_04_00.0": ("0x10de", "vfio-pci"),
+                            "0000_00_02.0": ("0x8086", "i915")})
+        text = self.examine(**tree)
+        self.assertIn("FAIL  0000:03:00.0 AMD [1002:2684]: no kernel driver is bound to it", text)
+        self.assertIn("0000:00:02.0 Intel [8086:2684], driver i915: not measured", text)
+        result = run(env=environment(**tree))
+        self.assertIn("GPU: none found: the driver i915 shows no GPU for 0000:00:02.0 Intel "
+                      "[8086:2684]; 0000:03:00.0 AMD [1002:2684] has no kernel driver; 0000:04:00.0 "
+                      "NVIDIA [10de:2684] is handed over to a virtual machine (vfio-pci)\n",
                       result.out)
         self.assertEqual((result.code, result.err), (0, ""))
 

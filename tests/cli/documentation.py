@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """Help, manual pages and completions name the same options and commands, and no others."""
+import json
 import re
 import shutil
 import subprocess
@@ -7,7 +8,8 @@ import unittest
 
 from command import SOURCE, main, run
 
-COMMANDS = ("", "ps", "snapshot", "doctor")
+COMMANDS = ("", "ps", "snapshot", "log", "metrics", "fit", "run", "spill", "watch", "wait", "doctor",
+            "record-machine")
 LONG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 COMPLETIONS = SOURCE / "src" / "cli" / "completions"
 
@@ -61,33 +63,54 @@ class Options(unittest.TestCase):
         common = set(LONG.findall(re.search(r'common="([^"]*)"', text).group(1)))
         self.assertEqual(common, helped("snapshot"))
         self.assertEqual(common, helped("doctor"))
-        for command, case in (("ps", r"ps\) _hmn_words"), ("", r"\*\) _hmn_words")):
+        for command, case in (("ps", r"ps\) _hmn_words"), ("log", r"log\) _hmn_words"),
+                              ("metrics", r"metrics\) _hmn_words"),
+                              ("fit", r"fit\)\s+_hmn_words"), ("run", r"run\) _hmn_words"),
+                              ("spill", r"spill\) _hmn_words"), ("watch", r"watch\) _hmn_words"),
+                              ("wait", r"wait\) _hmn_words"), ("", r"\*\) _hmn_words"),
+                              ("record-machine", r"record-machine\)\s+_hmn_words")):
             words = re.search(case + r' "([^"]*)"', text).group(1)
             self.assertEqual(set(LONG.findall(words)) | common, helped(command), command)
         valued = set(LONG.findall(re.search(r"(--timeout \| [^)]*)\)", text).group(1)))
-        self.assertEqual(valued, with_value("") | with_value("ps"))
+        self.assertEqual(valued, (with_value("") | with_value("ps") | with_value("log") |
+                                  with_value("fit") | with_value("run") | with_value("wait") |
+                                  with_value("watch")) - {"--json"})
 
     def test_zsh_has_the_options_of_the_help(self):
         text = (COMPLETIONS / "_hmn").read_text()
         named = set(re.findall(r"(--[a-z-]+)[}\[]", text))
-        self.assertEqual(named, helped("") | helped("ps"))
+        self.assertEqual(named, helped("") | helped("ps") | helped("log") | helped("metrics") |
+                         helped("fit") | helped("run") | helped("wait") | helped("spill") | helped("watch") |
+                         helped("record-machine"))
 
     def test_fish_has_the_options_of_the_help(self):
-        found = {"": set(), "ps": set(), "common": set()}
+        found = {of: set() for of in (*COMMANDS, "common")}
         for line in (COMPLETIONS / "hmn.fish").read_text().splitlines():
-            where = "ps" if "from ps'" in line else "" if "not __fish_seen" in line else "common"
+            of = re.search(r"from (ps|log|metrics|fit|run|spill|watch|wait|record-machine)'", line)
+            where = of.group(1) if of else "" if "not __fish_seen" in line else "common"
             found[where] |= {"--" + name for name in re.findall(r" -l ([a-z-]+)", line)}
         found["common"] -= {"--commands"}
         self.assertEqual(found["common"], helped("snapshot"))
         self.assertEqual(found["common"] | found["ps"], helped("ps"))
+        self.assertEqual(found["common"] | found["log"], helped("log"))
+        self.assertEqual(found["common"] | found["metrics"], helped("metrics"))
+        self.assertEqual(found["common"] | found["fit"], helped("fit"))
+        self.assertEqual(found["common"] | found["run"], helped("run"))
+        self.assertEqual(found["common"] | found["wait"], helped("wait"))
+        self.assertEqual(found["common"] | found["spill"], helped("spill"))
+        self.assertEqual(found["common"] | found["watch"], helped("watch"))
         self.assertEqual(found["common"] | found[""], helped(""))
+        self.assertEqual(found["common"] | found["record-machine"], helped("record-machine"))
 
     def test_each_option_does_what_its_help_says_it_takes(self):
         for command in COMMANDS:
             for option in helped(command) - with_value(command) - {"--help", "--version"}:
-                result = run(*command.split(), option, "--machine", "/dev/null/none")
+                file = {"record-machine": ["/dev/null/none"], "fit": ["/dev/null/none"],
+                        "run": ["--", "true"], "spill": ["--", "true"],
+                        "wait": ["--free", "1GiB"]}.get(command, [])
+                result = run(*command.split(), option, "--machine", "/dev/null/none", *file)
                 self.assertNotIn("no such option", result.err, (command, option))
-                self.assertEqual(result.code, 1, (command, option))
+                self.assertEqual(result.code, 125 if command in ("run", "spill") else 1, (command, option))
             for option in with_value(command):
                 result = run(*command.split(), option)
                 self.assertEqual(result.code, 2)
@@ -99,7 +122,7 @@ class Texts(unittest.TestCase):
         listed = re.search(r"^Subcommands:\n(.*?)\n\n", help_of(""), re.S | re.M).group(1)
         names = {line.split()[0] for line in listed.splitlines()}
         self.assertEqual(names, set(COMMANDS) - {""})
-        self.assertEqual(set(re.findall(r"^\.It Cm (\w+)$", page_of(""), re.M)), names)
+        self.assertEqual(set(re.findall(r"^\.It Cm ([\w-]+)$", page_of(""), re.M)), names)
         for file in ("hmn.bash", "_hmn", "hmn.fish"):
             text = (COMPLETIONS / file).read_text()
             for name in names:
@@ -121,9 +144,17 @@ class Texts(unittest.TestCase):
             self.assertIn(" ".join(keys), (COMPLETIONS / file).read_text())
 
     def test_json_keys_stand_in_the_manual(self):
+        import log
+        import metrics
         import ps
         import summary
-        for command, keys in (("", summary.KEYS), ("ps", ps.KEYS)):
+        schemas = {noun: json.loads((SOURCE / "docs" / "schema" / f"{noun}.schema.json").read_text())
+                   for noun in ("run", "wait")}
+        for noun, schema in schemas.items():
+            text = " ".join(re.findall(r"^\.It Va (.*)$", page_of(noun), re.M))
+            self.assertEqual(set(re.findall(r"\w+", text)), set(schema["required"]), noun)
+        for command, keys in (("", summary.KEYS), ("ps", ps.KEYS), ("log", log.KEYS),
+                              ("metrics", metrics.KEYS)):
             text = " ".join(re.findall(r"^\.It Va (.*)$", page_of(command), re.M))
             self.assertEqual(set(re.findall(r"\w+", text)), set(keys), command)
 

@@ -47,6 +47,22 @@ class Nvml(Machines):
                          [(1, 512 << 20, "nvml")])
         self.assertIsNotNone(rows[0]["name"])
 
+    def test_metrics(self):
+        measured = {"fans": [31, 33], "temperature": 45, "encoder": {"percent": 7, "period_us": 167000}}
+        scenario = TWO_CARDS | {
+            "devices": [TWO_CARDS["devices"][0] | measured],
+            "rules": [{"call": "nvmlDeviceGetTemperatureThreshold", "result": 999}]}
+        result = self.with_nvml(scenario, "metrics")
+        self.assertEqual((result.code, result.err), (0, ""))
+        first, *lines = [" ".join(line.split()) for line in result.out.splitlines()]
+        self.assertEqual(first, "GPU 0 [NVIDIA L40S]")
+        for line in ("fan_percent 0 31 % - nvml", "fan_percent 1 33 % - nvml",
+                     "temperature core 45 C - nvml", "engine_percent encode 7 % 167 ms nvml"):
+            self.assertIn(line, lines)
+        failed = [line for line in lines if line.startswith("temperature_limit")]
+        self.assertEqual(len(failed), 1)
+        self.assertRegex(failed[0], r"^temperature_limit: unknown: .*NVML code 999\)")
+
     def test_many_processes(self):
         scenario = {"devices": [{
             "memory": {"total": "100 GiB", "free": 0, "used": "100 GiB"},

@@ -4,10 +4,10 @@ import os
 import subprocess
 import unittest
 
-from command import COMMAND, MACHINES, Machines, environment, main
+from command import COMMAND, MACHINES, SOURCE, Machines, environment, main
 
-EVERY_COMMAND = ((), ("--json",), ("ps",), ("ps", "--json"), ("snapshot",), ("doctor",),
-                 ("--help",), ("--version",))
+EVERY_COMMAND = ((), ("--json",), ("ps",), ("ps", "--json"), ("metrics",), ("metrics", "--json"),
+                 ("fit", str(SOURCE / "examples" / "models" / "llama-3-8b.json")), ("snapshot",), ("doctor",), ("--help",), ("--version",))
 
 
 def spawn(*arguments, **streams):

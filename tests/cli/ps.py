@@ -2,12 +2,12 @@
 """`hmn ps`."""
 import re
 
-from command import GIB, MACHINES, MIB, Machines, card, main, run, strict_json
+from command import GIB, MACHINES, MIB, Machines, card, main, run, run_in_terminal, strict_json
 
 KEYS = ["pid", "name", "used_bytes", "shared_used_bytes", "device_index", "device_name",
         "device_uuid", "pci_bus_id", "parent_index", "name_state", "host_resident_bytes", "uid",
         "start_unix_ns", "kinds", "gpu_instance", "compute_instance", "accounting", "source",
-        "age_ns", "notes"]
+        "age_ns", "notes", "busy_percent", "busy_ns", "container"]
 
 
 def process(pid, used, name="x", **keys):
@@ -113,7 +113,8 @@ class Json(Machines):
             "pci_bus_id": "0000:01:00.0", "parent_index": None, "name_state": "resolved",
             "host_resident_bytes": 4096, "uid": 1000, "start_unix_ns": 1700000000000000000,
             "kinds": ["compute", "graphics"], "gpu_instance": 1, "compute_instance": 0,
-            "accounting": "allocated", "source": "simulated", "notes": ["lower_bound"]})
+            "accounting": "allocated", "source": "simulated", "notes": ["lower_bound"],
+            "busy_percent": None, "busy_ns": None, "container": None})
 
     def test_hv68_the_old_keys_stand_first_as_they_were(self):
         row = process(12345, 8388608, "python.exe", host_pool=0)
@@ -144,6 +145,120 @@ class Json(Machines):
             with self.subTest(path.name):
                 rows = strict_json(self.on(path, "ps", "--json").out)
                 self.assertTrue(all(list(row) == KEYS for row in rows))
+
+
+ID = "0123456789abcdef" * 4
+
+
+class Columns(Machines):
+    MACHINE = with_processes(
+        process(7, "1GiB", "python3", kinds=["compute", "graphics"], uid=1000, busy_percent=41.6,
+                busy_ns=5, window_ns=9, command="python3 a\tb\x1b[2J", container="docker:" + ID),
+        {"pid": 8, "missing": {"status": "unsupported"}})
+    ALL = ["pid", "name", "vram", "shared", "ram", "device", "type", "user", "load", "container",
+           "nspid", "command"]
+
+    def lines(self, *arguments, machine=None):
+        result = self.on(machine or self.MACHINE, "ps", *arguments)
+        self.assertEqual(result.code, 0, result.err)
+        return [re.split(" {2,}", line.strip()) for line in result.out.splitlines()]
+
+    def test_those_that_are_asked_for_in_their_order(self):
+        self.assertEqual(self.lines("--columns", "type,pid,user,load,container,command"), [
+            ["TYPE", "PID", "USER", "LOAD", "CONTAINER", "COMMAND"],
+            ["compute+graphics", "7", "1000", "42 %", "docker:0123456789ab",
+             "python3 a\\tb\\x1b[2J"],
+            ["?", "8", "?", "?", "-", "?"]])
+
+    def test_the_names_that_people_know_too(self):
+        self.assertEqual(self.lines("--columns", "gpu,used,host")[0], ["DEVICE", "VRAM", "SHARED"])
+
+    def test_all_of_them(self):
+        self.assertEqual(self.lines("--columns", ",".join(self.ALL))[0],
+                         [name.upper() for name in self.ALL])
+
+    def test_wrong_lists_name_what_there_is(self):
+        for given, wrong in (("pid,colour", '"colour" is no column'), ("", '"" is no column'),
+                             ("pid,", '"" is no column'), ("PID", '"PID" is no column'),
+                             ("gpu,device", '"device" stands twice')):
+            result = self.on(self.MACHINE, "ps", "--columns", given)
+            self.assertEqual((result.code, result.out), (2, ""), given)
+            self.assertIn(f'--columns "{given}": {wrong}', result.err)
+            if "no column" in wrong:
+                self.assertIn("; there are " + ", ".join(self.ALL), result.err)
+
+    def test_json_has_their_keys_alone(self):
+        rows = self.rows(self.on(self.MACHINE, "ps", "--json", "--columns", "command,user,load,pid"))
+        self.assertEqual([list(row) for row in rows],
+                         [["command", "user", "uid", "busy_percent", "busy_ns", "pid"]] * 2)
+        self.assertEqual(rows[0], {"command": "python3 a\tb\x1b[2J", "user": "1000", "uid": 1000,
+                                   "busy_percent": 41.6, "busy_ns": 5, "pid": 7})
+        self.assertEqual(rows[1]["command"], None)
+
+    def test_json_has_the_whole_id_of_a_container_without_asking(self):
+        rows = self.rows(self.on(self.MACHINE, "ps", "--json"))
+        self.assertEqual([row["container"] for row in rows], ["docker:" + ID, None])
+        self.assertNotIn("command", rows[0])
+
+    def test_a_long_command_is_cut_on_a_terminal_alone(self):
+        machine = with_processes(process(7, "1GiB", "x", command="x " + "模型" * 100))
+        self.assertIn("模型" * 100, self.on(machine, "ps", "--columns", "pid,command").out)
+        shown = run_in_terminal("ps", "--columns", "pid,command", "--color", "never", "--machine",
+                                self.machine(machine), columns=40).out
+        line = next(line for line in shown.splitlines() if "模型" in line)
+        self.assertTrue(line.endswith("…"), line)
+        self.assertLessEqual(sum(2 if character in "模型" else 1 for character in line), 40)
+
+    def test_load_is_waited_for_where_it_is_counted(self):
+        row = {"pid": 7, "used": 0, "busy_ns": 5}
+        machine = {"devices": [card(processes=[row])],
+                   "changes": [{"at_reading": 3, "patch": [
+                       {"op": "add", "path": "/devices/0/processes/0/busy_percent", "value": 12}]}]}
+        self.assertEqual(self.lines("--columns", "load", machine=machine)[1], ["12 %"])
+
+
+class Unattributed(Machines):
+    MACHINE = with_processes(process(7, "1GiB", "a"), process(8, "512MiB", "b"))
+
+    def test_what_is_left_of_the_used(self):
+        text = self.on(self.MACHINE, "ps", "--unattributed", "--columns", "pid,name,vram,ram").out
+        wide = len("(unattributed)")
+        self.assertEqual(text, table(f"PID  {'NAME':{wide}}     VRAM  RAM",
+                                     f"  7  {'a':{wide}}  1.0 GiB    ?",
+                                     f"  8  {'b':{wide}}  512 MiB    ?",
+                                     "  -  (unattributed)  1.5 GiB"))
+
+    def test_json(self):
+        rows = self.rows(self.on(self.MACHINE, "ps", "--unattributed", "--json"))
+        self.assertEqual([row["pid"] for row in rows], [7, 8, None])
+        self.assertEqual(rows[2]["used_bytes"], 3 * GIB - GIB - 512 * MIB)
+        self.assertEqual((rows[2]["name"], rows[2]["name_state"]), (None, "unattributed"))
+        self.assertEqual(list(rows[2]), KEYS)
+
+    def test_only_on_request_and_never_of_a_process(self):
+        for arguments in ([], ["--unattributed", "--pid", "7"], ["--unattributed", "--match", "a"]):
+            self.assertNotIn("(unattributed)", self.on(self.MACHINE, "ps", *arguments).out)
+
+    def test_it_is_no_process(self):
+        err = self.on(self.MACHINE, "ps", "--unattributed").err
+        self.assertEqual(err, "hmn: 2 GPU processes found (1.5 GiB allocated total).\n")
+
+    def test_what_is_not_known_says_why(self):
+        machine = with_processes(process(7, "1GiB", "a", shared="1MiB"),
+                                 process(8, "1GiB", "b", shared="1MiB"))
+        result = self.on(machine, "ps", "--unattributed", "--columns", "name,vram")
+        self.assertIn("(unattributed)        ?\n", result.out)
+        self.assertIn(f"hmn: GPU 0: processes share memory: {GIB} to {GIB + MIB} bytes ", result.err)
+        self.assertNotIn("processes share memory", self.on(machine, "ps").err)
+
+    def test_each_device_but_one_that_is_split(self):
+        machine = {"devices": [card("Whole", partitions=[card("Part", processes=[process(1, "1GiB")])]),
+                               card("Other", processes=[])]}
+        rows = self.rows(self.on(machine, "ps", "--unattributed", "--json"))
+        self.assertEqual([(row["device_index"], row["used_bytes"]) for row in rows if row["pid"] is None],
+                         [(1, 3 * GIB), (2, 2 * GIB)])
+        rows = self.rows(self.on(machine, "ps", "--unattributed", "--json", "--device", "1"))
+        self.assertEqual([row["device_index"] for row in rows], [1])
 
 
 class Order(Machines):

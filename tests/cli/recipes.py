@@ -9,6 +9,7 @@ import subprocess
 import unittest
 
 from command import COMMAND, MACHINES, SOURCE, Machines, card, environment, main, run, skip_all
+from fit import gguf
 
 
 def blocks(path):
@@ -84,7 +85,7 @@ class Recipes(Machines):
 
     def test_examples_of_help_and_manual_run(self):
         lines = []
-        for command in ("", "ps", "snapshot", "doctor"):
+        for command in ("", "ps", "snapshot", "fit", "run", "wait", "doctor"):
             text = run(*command.split(), "--help").out.split("Examples:")[1].split("Exit status")[0]
             lines += [re.split(r" {3,}", line.strip())[0] for line in text.splitlines()
                       if line.startswith("  hmn")]
@@ -92,7 +93,14 @@ class Recipes(Machines):
             lines += re.findall(r"^\.Dl \$ (hmn.*)$", page.read_text(), re.M)
         self.assertGreater(len(lines), 12)
         (self.folder / "examples").symlink_to(SOURCE / "examples")
-        machine = self.machine(devices=[card(uuid="GPU-8f6d2b1e-...", pci_bus_id="0000:01:00.0")])
+        model = SOURCE / "examples" / "models" / "llama-3-8b.json"
+        (self.folder / "Llama-3-8B").mkdir()
+        for name in ("config.json", "Llama-3-8B/config.json"):
+            (self.folder / name).symlink_to(model)
+        keys = {f"llama.{name}": 8 for name in ("block_count", "embedding_length", "attention.head_count")}
+        (self.folder / "model.gguf").write_bytes(gguf({"general.architecture": "llama"} | keys, [])[0])
+        machine = self.machine(devices=[card(uuid="GPU-8f6d2b1e-...", pci_bus_id="0000:01:00.0",
+                                             pools=[{"kind": "vram", "total": "80GiB", "used": "3GiB"}])])
         for line in lines:
             done = self.shell(line, machine)
             self.assertEqual(done.returncode, 0, (line, done.stderr))

@@ -15,15 +15,19 @@ class Snapshot(Machines):
     def test_it_asks_for_everything(self):
         whole = strict_json(run("snapshot").out)
         self.assertEqual(whole["collect"], ["memory", "system", "devices", "pools", "self",
-                                            "processes", "telemetry"])
+                                            "processes", "telemetry", "metrics"])
         self.assertGreater(whole["memory"]["resident_bytes"], 0)
         self.assertGreater(whole["system"]["total_bytes"], 0)
 
     def test_it_has_what_the_machine_has(self):
         machine = {"devices": [card(processes=[{"pid": 7, "used": 5, "name": "x"}],
-                                    telemetry={"temperature_celsius": 50})]}
+                                    telemetry={"temperature_celsius": 50},
+                                    metrics=[{"metric": "fan_percent", "instance": 1, "value": 40},
+                                             {"metric": "pcie_replays", "count": 9, "slow": True}])]}
         whole = strict_json(self.on(machine, "snapshot").out)
         self.assertEqual(whole["devices"][0]["telemetry"]["temperature_celsius"], 50)
+        self.assertEqual([(m["name"], m["instance"], m["value"], m["unit"], m["backend"])
+                          for m in whole["devices"][0]["metrics"]], [("fan_percent", 1, 40, "%", "simulated")])
         self.assertEqual(whole["pools"][0]["total_bytes"], 16 << 30)
         self.assertEqual([(row["pid"], row["used_bytes"]) for row in whole["usages"]], [(7, 5)])
 

@@ -6,7 +6,8 @@ from command import MACHINES, SOURCE, Machines, card, main, run
 
 WRONG = (
     (("--bogus",), '"--bogus": no such option'),
-    (("bogus",), '"bogus": no such command; there are ps, snapshot and doctor'),
+    (("bogus",), '"bogus": no such command; there are ps, snapshot, log, metrics, fit, run, spill, watch, wait, '
+                 'doctor and record-machine'),
     (("ps", "extra"), '"extra": unexpected argument'),
     (("ps", "--bogus"), '"--bogus": no such option'),
     (("--pid", "1"), '"--pid": no such option'),
@@ -26,6 +27,15 @@ WRONG = (
     (("ps", "--sort", "size"), '--sort "size": expected vram, shared, total, ram, pid or name'),
     (("ps", "--device", "first"), "an index (0), a UUID (GPU-...) or a PCI address (0000:01:00.0)"),
     (("--json", "ps"), "`hmn ps --json`, not `hmn --json ps`"),
+    (("--json", "run", "--", "true"), "`hmn run --json FILE`"),
+    (("--json", "spill", "--", "true"), "`hmn spill --json FILE`"),
+    (("--json", "watch"), "`hmn watch --json`"),
+    (("--json", "wait"), "`hmn wait --json`"),
+    (("ps", "--", "true"), '"true": unexpected argument'),
+    (("--json", "metrics"), "`hmn metrics --json`, not `hmn --json metrics`"),
+    (("--json", "fit", "x"), "`hmn fit --json`, not `hmn --json fit`"),
+    (("metrics", "--device", "first"), "an index (0), a UUID (GPU-...)"),
+    (("ps", "--slow"), '"--slow": no such option'),
     (("--json", "snapshot"), "--json before a subcommand"),
     (("--json", "doctor"), "--json before a subcommand"),
 )
@@ -89,7 +99,8 @@ class Usage(Machines):
                      "0, 1, 2"):
             self.assertIn(code, rows)
         used = re.findall(r"(\w+) = (\d+)", (SOURCE / "src" / "cli" / "exit_code.hpp").read_text())
-        self.assertEqual({number for _, number in used}, {"0", "1", "2"})
+        self.assertEqual({number for _, number in used},
+                         {"0", "1", "2", "3", "4", "124", "125", "126", "127", "128"})
 
 
 if __name__ == "__main__":

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // What the command does with names and arguments.
-#include "backends/simulated/json_parse.hpp"
 #include "cli/duration.hpp"
 #include "cli/escape.hpp"
 #include "cli/glob.hpp"
+#include "cli/group_files.hpp"
+#include "cli/plot.hpp"
+#include "cli/process_facts.hpp"
+#include "cli/process_tree.hpp"
+#include "cli/size_argument.hpp"
 #include "cli/width.hpp"
 #include "fuzz.hpp"
+#include "model/json_parse.hpp"
 
 using namespace hmn::cli;
 
@@ -33,6 +38,21 @@ void check_width(std::string_view name, std::size_t columns) {
   promise(display_width(shown) > columns || cut == shown);
 }
 
+void check_xml(std::string_view name) {
+  const std::string shown = escape_for_xml(name);
+  promise(is_utf8(shown));
+  promise(shown.find_first_of("<>\"'") == std::string::npos);
+  for (const char c : shown) promise(static_cast<unsigned char>(c) >= 0x20);
+}
+
+// What the kernel tells of processes and control groups.
+void check_kernel_text(std::string_view text) {
+  promise(parse_pids(text).size() <= text.size());
+  (void)parse_process_stat(text);
+  if (const auto path = parse_group_path(text)) promise(path->starts_with('/'));
+  if (const auto mount = parse_group_mount(text)) promise(mount->size() <= text.size());
+}
+
 }  // namespace
 
 void fuzz(std::string_view input) {
@@ -44,4 +64,8 @@ void fuzz(std::string_view input) {
   (void)glob_matches(pattern, text);
   promise(glob_matches("*", text));
   (void)parse_duration(input);
+  if (const auto bytes = parse_size_argument(input)) promise(*bytes > 0);
+  check_xml(input);
+  check_kernel_text(input);
+  promise(parse_namespace_pids(input).size() <= input.size());
 }

@@ -17,8 +17,6 @@ void check_names(std::string_view input) {
   parse_numbers(input, n);
   const auto named = parse_node(input);
   promise(!named || input.size() >= named->name.view().size());
-  const auto address = parse_pci_name(input);
-  promise(address.empty() || address.view().size() == 12 || address.view().size() == 16);
   promise(is_inside(device_part(input), input));
   const auto generation = generation_of(input);
   promise(!generation || (*generation >= 1 && *generation <= 6));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // The reader of JSON; and that what the writer writes is read back.
-#include "backends/simulated/json_parse.hpp"
+#include "model/json_parse.hpp"
 
 #include "core/json_writer.hpp"
 #include "fuzz.hpp"

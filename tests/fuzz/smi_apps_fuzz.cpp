@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvidia_smi/rows.hpp"
 #include "fuzz.hpp"
+#include "model/pci_address.hpp"
 
 using namespace hmn;
 using namespace hmn::nvidia_smi;
@@ -15,7 +16,7 @@ void fuzz(std::string_view input) {
     promise(is_utf8(row.name) && is_utf8(row.gpu_uuid));
     promise(row.name.find('/') == std::string::npos);
     promise(row.name.find('\n') == std::string::npos);
-    promise(normal_bus_id(row.gpu_bus_id) == row.gpu_bus_id);
+    promise(normal_pci_address(row.gpu_bus_id.view()) == row.gpu_bus_id);
     promise(row.used.value.has_value() == (row.used.why == status::ok));
   }
 }

@@ -2,6 +2,7 @@
 #include "backends/nvidia_smi/figures.hpp"
 #include "backends/nvidia_smi/rows.hpp"
 #include "fuzz.hpp"
+#include "model/pci_address.hpp"
 
 using namespace hmn;
 using namespace hmn::nvidia_smi;
@@ -26,7 +27,7 @@ void check_telemetry(const gpu_row& row) {
   }
   std::uint32_t fields = 0;
   for (const missing& m : gone) {
-    promise(m.fields != 0 && m.code != status::ok && is_utf8(m.message));
+    promise(m.fields != 0 && m.code != status::ok && is_utf8(m.message.view()));
     promise((fields & m.fields) == 0);
     fields |= m.fields;
   }
@@ -45,7 +46,7 @@ void fuzz(std::string_view input) {
   for (const gpu_row& row : whole.rows) {
     const device d = identity_of(row);
     promise(is_utf8(d.name.view()) && is_utf8(d.uuid.view()) && is_utf8(d.driver_version.view()));
-    promise(normal_bus_id(d.pci_bus_id.view()) == d.pci_bus_id.view());
+    promise(normal_pci_address(d.pci_bus_id.view()) == d.pci_bus_id);
     check_pool(row);
     check_telemetry(row);
   }

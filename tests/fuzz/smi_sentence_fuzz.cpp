@@ -4,6 +4,7 @@
 #include "backends/nvidia_smi/reply.hpp"
 #include "backends/nvidia_smi/rows.hpp"
 #include "fuzz.hpp"
+#include "model/pci_address.hpp"
 
 using namespace hmn;
 using namespace hmn::nvidia_smi;
@@ -17,12 +18,12 @@ void fuzz(std::string_view input) {
   if (s) {
     promise(s->code != status::ok && !s->advice.empty());
     promise((s->what == sentence::about::field) || s->field.empty());
-    promise(normal_bus_id(s->bus_id) == s->bus_id);
+    promise(normal_pci_address(s->bus_id.view()) == s->bus_id);
   }
   const auto a = parse_gpus(input, false);
   const refusal r = why_no_table(o, a.strays);
-  promise(!r.why || (r.why->code != status::ok && is_utf8(r.why->message)));
+  promise(!r.why || (r.why->code != status::ok && is_utf8(r.why->message.view())));
   for (const problem& p : problems_of(o, a.strays)) {
-    promise(p.why.code != status::ok && is_utf8(p.why.message));
+    promise(p.why.code != status::ok && is_utf8(p.why.message.view()));
   }
 }

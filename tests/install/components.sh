@@ -17,11 +17,14 @@ done
 "$CMAKE" --install "$BUILD" --prefix "$SCRATCH/all" >/dev/null
 
 "$SCRATCH/Runtime/bin/hmn" -V >/dev/null
-if grep -E '\.(h|hpp|a|pc|cmake|so|3)$' "$SCRATCH/Runtime.txt"; then
+if [ -n "$MODULE" ]; then
+  "$SCRATCH/Runtime/bin/hmn" --machine "$SOURCE/examples/machines/server-8gpu.json" | grep -qF H100
+fi
+if grep -vF "/${MODULE:-no module}" "$SCRATCH/Runtime.txt" | grep -E '\.(h|hpp|a|pc|cmake|so|3)$'; then
   echo "these are for development"
   exit 1
 fi
-if grep -E '/bin/|\.so\.' "$SCRATCH/Development.txt"; then
+if grep -E '/bin/|\.so\.|/simulation-' "$SCRATCH/Development.txt"; then
   echo "these are for the run time"
   exit 1
 fi

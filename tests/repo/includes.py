@@ -13,9 +13,16 @@ SYSTEM_HEADERS = re.compile(
     r"(sys|linux|asm|net|netinet|arpa)/|(unistd|dlfcn|fcntl|pthread|sched|poll|dirent|spawn|semaphore"
     r"|signal|termios|pwd|grp|windows)\.h$|csignal$")
 
-SHARED_BACKEND_FILES = {"backends/backend.hpp"}
+SHARED_BACKEND_FILES = {"backends/backend.hpp", "backends/source_list.hpp"}
 REGISTRY = "backends/registry.hpp"  # also tells what is compiled in
 CORE_BACKEND_FILES = {"backends/backend.hpp", REGISTRY}
+
+# Drivers of their own folders that stand in the room of the DRM drivers, and what they share.
+DRM_LIST = "backends/drm/drivers.cpp"
+GUESTS = {"amdgpu": {"drm"}, "kfd": {"drm"}, "intel": {"drm"}, "i915": {"drm", "intel"}, "xe": {"drm", "intel"}}
+
+# What sources of the same kind have in common: a room of its own, and who may look into it.
+ROOMS = {"pci": {"nvml", "command_tool", "nvidia_smi", "amd_tool"}, "command_tool": {"nvidia_smi", "amd_tool"}}
 
 
 def part_of(path):
@@ -40,8 +47,11 @@ def allowed(source, target):
     if part == "backends":
         if other == "backends":
             registry = source.startswith("backends/registry.")
-            own = backend_of(source) is not None and backend_of(source) == backend_of(target)
-            return registry or own or target in SHARED_BACKEND_FILES
+            here, there = backend_of(source), backend_of(target)
+            own = here is not None and here == there
+            guest = there in GUESTS.get(here, ()) or (source == DRM_LIST and there in GUESTS)
+            shared = here in ROOMS.get(there, ()) or target in SHARED_BACKEND_FILES
+            return registry or own or guest or shared
         return other in ("model", "platform")
     return part == other
 
@@ -90,6 +100,11 @@ CLEAN = {
     "src/backends/nvml/nvml.hpp": '#include "backends/backend.hpp"\n#include "platform/file.hpp"\n',
     "src/backends/os/os.hpp": '#include "../backend.hpp"\n',
     "src/backends/os/linux/host.cpp": '#include "backends/os/os.hpp"\n',
+    "src/backends/drm/driver.hpp": "",
+    "src/backends/drm/drivers.cpp": '#include "backends/xe/xe.hpp"\n',
+    "src/backends/xe/xe.hpp": '#include "backends/drm/driver.hpp"\n',
+    "src/backends/pci/bus.hpp": "",
+    "src/backends/nvml/sleep.cpp": '#include "backends/pci/bus.hpp"\n',
     "src/backends/registry.hpp": "",
     "src/backends/registry.cpp": '#include "backends/nvml/nvml.hpp"\n',
     "src/core/context.hpp": '#include "backends/registry.hpp"\n',
@@ -106,6 +121,9 @@ PLANTED = [
     ({"src/core/x.cpp": '#include "platform/linux/handle.hpp"\n'}, "private to src/platform"),
     ({"src/backends/nvml/x.cpp": '#include "backends/os/os.hpp"\n'}, "backends may not include"),
     ({"src/backends/nvml/x.cpp": '#include "../os/os.hpp"\n'}, "backends may not include"),
+    ({"src/backends/drm/x.cpp": '#include "backends/xe/xe.hpp"\n'}, "backends may not include"),
+    ({"src/backends/nvml/x.cpp": '#include "backends/drm/driver.hpp"\n'}, "backends may not include"),
+    ({"src/backends/xe/x.cpp": '#include "backends/pci/bus.hpp"\n'}, "backends may not include"),
     ({"src/backends/nvml/x.cpp": "#include <core/plain.hpp>\n"}, "backends may not include"),
     ({"src/backends/nvml/x.cpp": '#include "hypomnesis.h"\n'}, "backends may not include"),
     ({"src/model/x.cpp": '#include "platform/file.hpp"\n'}, "model may not include"),

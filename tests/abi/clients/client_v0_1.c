@@ -76,15 +76,20 @@ static void read_devices(hmn_context* context) {
   ROOM(hmn_telemetry, telemetry);
   ROOM(hmn_usage, usage);
   ROOM(hmn_backend_info, backend);
+  ROOM(hmn_metric, metric);
   OK(device, hmn_device_read(context, 0, &device.it, NULL));
   KNOWN(device, (1 << 13) - 1);
   OK(pool, hmn_pool_read(context, 0, HMN_POOL_MAIN, &pool.it, NULL));
   KNOWN(pool, 127);
   OK(telemetry, hmn_telemetry_read(context, 0, 0, &telemetry.it, NULL));
   KNOWN(telemetry, (1 << 21) - 1);
+  OK(metric,
+     hmn_metric_read(context, 0, HMN_METRIC_TEMPERATURE, HMN_SENSOR_CORE, &metric.it, NULL));
+  KNOWN(metric, 15);
   OK(usage, hmn_usage_read(context, 0, 4242, &usage.it, NULL));
   KNOWN(usage, (1 << 16) - 1);
   OK(usage, hmn_usage_read_self(context, 0, &usage.it, NULL));
+  IS(hmn_context_recording(context, NULL, 0, NULL) == HMN_E_STATE);
   OK(backend, hmn_context_backend(context, HMN_BACKEND_SIMULATED, &backend.it, NULL));
   KNOWN(backend, 1);
   REFUSED(pool, hmn_pool_read(context, 999, HMN_POOL_MAIN, &pool.it, NULL), HMN_E_NO_DEVICE);
@@ -107,7 +112,7 @@ static void look_around(hmn_context* context) {
 static hmn_snapshot* take(hmn_context* context) {
   ROOM(hmn_snapshot_options, options);
   memset(&options.it.flags, 0, sizeof options.it - sizeof options.it.struct_size);
-  options.it.collect = 127;
+  options.it.collect = 255;
   hmn_snapshot* snapshot = NULL;
   OK(options, hmn_snapshot_take(context, &options.it, &snapshot, NULL));
   return snapshot;
@@ -122,6 +127,7 @@ static void read_snapshot(const hmn_snapshot* s) {
   ROOM(hmn_usage, usage);
   ROOM(hmn_pool, pool);
   ROOM(hmn_diagnostic, diagnostic);
+  ROOM(hmn_metric, metric);
   OK(info, hmn_snapshot_read(s, &info.it));
   OK(memory, hmn_snapshot_memory(s, &memory.it));
   OK(host, hmn_snapshot_system(s, &host.it));
@@ -130,8 +136,111 @@ static void read_snapshot(const hmn_snapshot* s) {
   OK(usage, hmn_snapshot_self(s, 0, &usage.it));
   OK(pool, hmn_snapshot_pool(s, 0, &pool.it));
   OK(usage, hmn_snapshot_usage(s, 0, &usage.it));
+  OK(metric, hmn_snapshot_metric(s, 0, &metric.it));
   OK(diagnostic, hmn_snapshot_diagnostic(s, 0, &diagnostic.it));
   KNOWN(diagnostic, 15);
+}
+
+static void sample(hmn_context* context) {
+  ROOM(hmn_sampler_options, options);
+  memset(&options.it.flags, 0, sizeof options.it - sizeof options.it.struct_size);
+  hmn_sampler* sampler = NULL;
+  hmn_snapshot* first = NULL;
+  OK(options, hmn_sampler_create(context, &options.it, NULL, &sampler, NULL));
+  IS(hmn_sampler_start(sampler, NULL) == HMN_OK);
+  IS(hmn_sampler_next(sampler, 60000, &first, NULL) == HMN_OK);
+  IS(hmn_sampler_stop(sampler, NULL) == HMN_OK);
+  hmn_snapshot_destroy(first);
+  ROOM(hmn_sampler_info, info);
+  ROOM(hmn_pool, pool);
+  ROOM(hmn_telemetry, telemetry);
+  ROOM(hmn_peak, peak);
+  OK(info, hmn_sampler_read(sampler, &info.it));
+  KNOWN(info, 1);
+  OK(pool, hmn_sampler_latest_pool(sampler, 0, &pool.it));
+  OK(telemetry, hmn_sampler_latest_telemetry(sampler, 0, &telemetry.it));
+  OK(peak, hmn_sampler_peak_device(sampler, 0, &peak.it));
+  KNOWN(peak, 7);
+  REFUSED(peak, hmn_sampler_peak(sampler, 0, 4242, &peak.it), HMN_E_NO_PROCESS);
+  hmn_sampler_destroy(sampler);
+}
+
+static void detect(hmn_context* context, const hmn_snapshot* picture) {
+  ROOM(hmn_spill_options, options);
+  memset(&options.it.flags, 0, sizeof options.it - sizeof options.it.struct_size);
+  ROOM(hmn_spill_sample, sample);
+  memset(&sample.it.flags, 0, sizeof sample.it - sizeof sample.it.struct_size);
+  hmn_spill* spill = NULL;
+  OK(options, hmn_spill_create(context, 0, &options.it, &spill, NULL));
+  IS(hmn_spill_observe(spill, "begin", NULL) != HMN_E_INTERNAL);
+  IS(hmn_spill_observe_snapshot(spill, picture, "begin", NULL) != HMN_E_INTERNAL);
+  sample.it.flags = HMN_SPILL_SAMPLE_HAS_EVICTED;
+  OK(sample, hmn_spill_feed(spill, &sample.it, "calm", NULL));
+  sample.it.evicted_bytes = UINT64_MAX;
+  OK(sample, hmn_spill_feed(spill, &sample.it, "full", NULL));
+  ROOM(hmn_spill_info, info);
+  ROOM(hmn_episode, episode);
+  OK(info, hmn_spill_read(spill, &info.it));
+  KNOWN(info, 31);
+  IS((info.it.state & HMN_SPILL_NOW) != 0 && info.it.rules == HMN_SPILL_BY_EVICTED);
+  OK(episode, hmn_spill_episode(spill, 0, &episode.it));
+  KNOWN(episode, 3);
+  REFUSED(episode, hmn_spill_episode(spill, 1, &episode.it), HMN_E_RANGE);
+  hmn_spill_destroy(spill);
+}
+
+static void estimate(void) {
+  const uint64_t shape[] = {10, 100};
+  uint32_t dtype = 0;
+  uint64_t bytes = 0;
+  ROOM(hmn_packing, packing);
+  ROOM(hmn_attention, attention);
+  ROOM(hmn_cache, cache);
+  memset(&packing.it.flags, 0, sizeof packing.it - sizeof packing.it.struct_size);
+  memset(&attention.it.flags, 0, sizeof attention.it - sizeof attention.it.struct_size);
+  memset(&cache.it.flags, 0, sizeof cache.it - sizeof cache.it.struct_size);
+  IS(hmn_dtype_from_name("float32", &dtype, NULL) == HMN_OK && dtype == HMN_DTYPE_F32);
+  IS(hmn_dtype_bits(dtype) == 32 && strcmp(hmn_dtype_name(dtype), "f32") == 0);
+  packing.it.dtype = attention.it.dtype = cache.it.dtype = dtype;
+  attention.it.heads = cache.it.layers = cache.it.kv_heads = 1;
+  attention.it.sequence = 4;
+  attention.it.head_dim = cache.it.key_dim = 2;
+  IS(hmn_estimate_tensor(shape, 2, dtype, &bytes, NULL) == HMN_OK && bytes == 4000);
+  OK(packing, hmn_estimate_packed(shape, 2, &packing.it, &bytes, NULL));
+  OK(attention, hmn_estimate_attention(&attention.it, &bytes, NULL));
+  IS(bytes == 192);
+  OK(cache, hmn_estimate_cache(&cache.it, 4, 1, &bytes, NULL));
+  IS(bytes == 64);
+  IS(hmn_estimate_overhead(1000, 0, &bytes, NULL) == HMN_OK && bytes == 1100);
+  IS(hmn_estimate_sum(shape, 2, &bytes, NULL) == HMN_OK && bytes == 110);
+}
+
+static void keep_to_a_budget(hmn_context* context) {
+  ROOM(hmn_tracker_options, options);
+  ROOM(hmn_tracker_info, info);
+  ROOM(hmn_tag, tag);
+  hmn_tracker* tracker = NULL;
+  uint32_t number = 0;
+  memset(&options.it.flags, 0, sizeof options.it - sizeof options.it.struct_size);
+  options.it.limit_bytes = 1000;
+  OK(options, hmn_tracker_create(context, 0, &options.it, &tracker, NULL));
+  IS(hmn_tracker_tag(tracker, "weights", &number, NULL) == HMN_OK && number == 1);
+  IS(hmn_tracker_allocate(tracker, 500, NULL) == HMN_OK);
+  IS(hmn_tracker_allocate_tagged(tracker, number, 400, NULL) == HMN_OK);
+  IS(hmn_tracker_allocate(tracker, 101, NULL) == HMN_E_LIMIT);
+  IS(hmn_tracker_would_fit(tracker, 100, NULL) == HMN_OK);
+  IS(hmn_tracker_release_tagged(tracker, number, 100, NULL) == HMN_OK);
+  IS(hmn_tracker_release(tracker, 500, NULL) == HMN_OK);
+  IS(hmn_tracker_set_limit(tracker, 300, NULL) == HMN_OK);
+  OK(info, hmn_tracker_read(tracker, &info.it));
+  KNOWN(info, 3);
+  IS(info.it.allocated_bytes == 300 && info.it.peak_bytes == 900 && info.it.limit_bytes == 300);
+  OK(tag, hmn_tracker_read_tag(tracker, number, &tag.it));
+  KNOWN(tag, 0);
+  IS(tag.it.allocated_bytes == 300 && strcmp(tag.it.name, "weights") == 0);
+  REFUSED(tag, hmn_tracker_read_tag(tracker, 2, &tag.it), HMN_E_RANGE);
+  IS(hmn_tracker_reset(tracker, NULL) == HMN_OK);
+  hmn_tracker_destroy(tracker);
 }
 
 static void compare(const hmn_snapshot* before, const hmn_snapshot* after) {
@@ -153,6 +262,9 @@ static void ask_the_library(void) {
   IS(hmn_version_number() >= HMN_VERSION_NUMBER);
   IS(hmn_version_string()[0] != 0);
   IS(strcmp(hmn_status_name(HMN_E_RANGE), "HMN_E_RANGE") == 0);
+  IS(strcmp(hmn_metric_name(HMN_METRIC_TEMPERATURE), "temperature") == 0);
+  IS(hmn_metric_unit(HMN_METRIC_TEMPERATURE)[0] != 0);
+  IS(hmn_metric_instance_name(HMN_METRIC_TEMPERATURE, HMN_SENSOR_CORE)[0] != 0);
   IS(strcmp(hmn_backend_name(HMN_BACKEND_NVML), "nvml") == 0);
   IS(hmn_feature(HMN_FEATURE_SIMULATION) == 1);
 }
@@ -170,6 +282,10 @@ int main(int count, char** arguments) {
   hmn_snapshot* after = take(context);
   read_snapshot(after);
   look_around(context);
+  sample(context);
+  estimate();
+  keep_to_a_budget(context);
+  detect(context, after);
   compare(before, after);
   hmn_context_destroy(context);
   read_snapshot(before);

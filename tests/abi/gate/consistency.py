@@ -9,12 +9,15 @@ import sys
 import header as headers
 
 REGISTRIES = {"status-codes": "HMN_OK|HMN_E_", "backends": "HMN_BACKEND_", "paths": "HMN_PATH_",
-              "native-domains": "HMN_NATIVE_", "texts": "HMN_TEXT_"}
+              "native-domains": "HMN_NATIVE_", "texts": "HMN_TEXT_",
+              "metrics": "HMN_METRIC_", "dtypes": "HMN_DTYPE_"}
 # What a plain foreign function interface can say.
 PARAMETER_TYPES = {"uint32_t", "uint64_t", "hmn_flags", "hmn_status", "const char *", "char *",
-                   "uint32_t *", "hmn_error *"}
+                   "uint32_t *", "uint64_t *", "const uint64_t *", "hmn_error *"}
 RESULT_TYPES = {"hmn_status", "void", "uint32_t", "const char *"}
-INPUTS = {"hmn_context_options", "hmn_snapshot_options"}
+INPUTS = {"hmn_context_options", "hmn_snapshot_options", "hmn_sampler_options",
+          "hmn_spill_options", "hmn_spill_sample", "hmn_tracker_options", "hmn_packing", "hmn_attention",
+          "hmn_cache"}
 
 
 def both_ways(what, left, left_name, right, right_name):

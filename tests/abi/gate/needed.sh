@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# needed.sh LIBRARY SONAME [static-runtime]: the libraries that it asks the loader for.
+# needed.sh LIBRARY [SONAME] [static-runtime]: the libraries that it asks the loader for.
 set -u
 export LC_ALL=C
 allowed='libc\.so\.6|libm\.so\.6|ld-linux-x86-64\.so\.2|ld-linux-aarch64\.so\.1'
@@ -14,8 +14,8 @@ for name in $(echo "$dynamic" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p'); do
   fi
 done
 soname=$(echo "$dynamic" | sed -n 's/.*(SONAME).*\[\(.*\)\]/\1/p')
-if [ "$soname" != "$2" ]; then
-  echo "needed: the soname is '$soname', not '$2'" >&2
+if [ "$soname" != "${2:-}" ]; then
+  echo "needed: the soname is '$soname', not '${2:-}'" >&2
   failed=1
 fi
 if echo "$dynamic" | grep -E '\((RPATH|RUNPATH)\)'; then

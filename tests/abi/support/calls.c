@@ -34,17 +34,45 @@ int fixture_open(fixture* f, hmn_flags flags) {
   return fixture_open_on(f, "everything.json", flags);
 }
 
+/* Stopped once it has taken one. */
+static hmn_sampler* sample_everything(hmn_context* context) {
+  NEW(hmn_snapshot_options, what);
+  what.collect = EVERYTHING;
+  hmn_sampler* sampler = NULL;
+  hmn_snapshot* first = NULL;
+  if (hmn_sampler_create(context, NULL, &what, &sampler, NULL) != HMN_OK) return NULL;
+  if (hmn_sampler_start(sampler, NULL) == HMN_OK) {
+    hmn_sampler_next(sampler, PATIENT_MS, &first, NULL);
+    hmn_sampler_stop(sampler, NULL);
+  }
+  hmn_snapshot_destroy(first);
+  return sampler;
+}
+
+static hmn_tracker* track_device(hmn_context* context) {
+  hmn_tracker* tracker = NULL;
+  uint32_t tag = 0;
+  if (hmn_tracker_create(context, 0, NULL, &tracker, NULL) != HMN_OK) return NULL;
+  if (hmn_tracker_tag(tracker, "tag", &tag, NULL) == HMN_OK) return tracker;
+  hmn_tracker_destroy(tracker);
+  return NULL;
+}
+
 int fixture_open_on(fixture* f, const char* name, hmn_flags flags) {
   memset(f, 0, sizeof *f);
   if (open_machine(name, flags, &f->context) != HMN_OK) return -1;
   f->before = take_everything(f->context);
   f->after = take_everything(f->context);
-  return f->before != NULL && f->after != NULL ? 0 : -1;
+  f->sampler = sample_everything(f->context);
+  f->tracker = track_device(f->context);
+  return f->before != NULL && f->after != NULL && f->sampler != NULL && f->tracker != NULL ? 0 : -1;
 }
 
 void fixture_close(fixture* f) {
   hmn_snapshot_destroy(f->before);
   hmn_snapshot_destroy(f->after);
+  hmn_sampler_destroy(f->sampler);
+  hmn_tracker_destroy(f->tracker);
   hmn_context_destroy(f->context);
 }
 
@@ -69,6 +97,16 @@ int fixture_teardown(void** state) {
     (void)error;                                                                \
     return hmn_##name(f->after, __VA_ARGS__ out);                               \
   }
+#define SAMPLER_CALL(name, ...)                                                 \
+  static hmn_status run_##name(const fixture* f, void* out, hmn_error* error) { \
+    (void)error;                                                                \
+    return hmn_##name(f->sampler, __VA_ARGS__ out);                             \
+  }
+#define TRACKER_CALL(name, ...)                                                 \
+  static hmn_status run_##name(const fixture* f, void* out, hmn_error* error) { \
+    (void)error;                                                                \
+    return hmn_##name(f->tracker, __VA_ARGS__ out);                             \
+  }
 #define COMMA ,
 
 CONTEXT_CALL(context_backend, HMN_BACKEND_OS COMMA)
@@ -78,6 +116,7 @@ CONTEXT_CALL(system_memory_read, )
 CONTEXT_CALL(device_read, 0 COMMA)
 CONTEXT_CALL(pool_read, 0 COMMA HMN_POOL_MAIN COMMA)
 CONTEXT_CALL(telemetry_read, 0 COMMA 0 COMMA)
+CONTEXT_CALL(metric_read, 0 COMMA HMN_METRIC_TEMPERATURE COMMA HMN_SENSOR_CORE COMMA)
 CONTEXT_CALL(usage_read, 0 COMMA NAMED_PID COMMA)
 CONTEXT_CALL(usage_read_self, 0 COMMA)
 SNAPSHOT_CALL(snapshot_read, )
@@ -88,7 +127,15 @@ SNAPSHOT_CALL(snapshot_telemetry, 0 COMMA)
 SNAPSHOT_CALL(snapshot_self, 0 COMMA)
 SNAPSHOT_CALL(snapshot_pool, 0 COMMA)
 SNAPSHOT_CALL(snapshot_usage, 0 COMMA)
+SNAPSHOT_CALL(snapshot_metric, 0 COMMA)
 SNAPSHOT_CALL(snapshot_diagnostic, 0 COMMA)
+SAMPLER_CALL(sampler_read, )
+SAMPLER_CALL(sampler_latest_pool, 0 COMMA)
+SAMPLER_CALL(sampler_latest_telemetry, 0 COMMA)
+SAMPLER_CALL(sampler_peak, 0 COMMA NAMED_PID COMMA)
+SAMPLER_CALL(sampler_peak_device, 0 COMMA)
+TRACKER_CALL(tracker_read, )
+TRACKER_CALL(tracker_read_tag, 1 COMMA)
 
 static hmn_status run_report_read(const fixture* f, void* out, hmn_error* error) {
   (void)error;
@@ -111,8 +158,43 @@ static hmn_status run_snapshot_take(const fixture* f, void* out, hmn_error* erro
   return status;
 }
 
+/* A detector with an episode; none could be made: `out` as a failed call leaves it. */
+static hmn_spill* spilled(hmn_error* error, hmn_status* status) {
+  hmn_spill* made = NULL;
+  NEW(hmn_spill_sample, sample);
+  *status = hmn_spill_create(NULL, 0, NULL, &made, error);
+  for (int i = 0; *status == HMN_OK && i < 2; ++i) {
+    sample.flags = HMN_SPILL_SAMPLE_HAS_EVICTED;
+    sample.evicted_bytes = (uint64_t)i << 30;
+    *status = hmn_spill_feed(made, &sample, "label", error);
+  }
+  if (*status == HMN_OK) return made;
+  hmn_spill_destroy(made);
+  return NULL;
+}
+
+static hmn_status run_spill_read(const fixture* f, void* out, hmn_error* error) {
+  hmn_status status;
+  if (f->after == NULL) return hmn_spill_read(NULL, out);
+  hmn_spill* s = spilled(error, &status);
+  const hmn_status said = hmn_spill_read(s, out);
+  hmn_spill_destroy(s);
+  return status == HMN_OK ? said : status;
+}
+
+static hmn_status run_spill_episode(const fixture* f, void* out, hmn_error* error) {
+  hmn_status status;
+  if (f->after == NULL) return hmn_spill_episode(NULL, 0, out);
+  hmn_spill* s = spilled(error, &status);
+  const hmn_status said = hmn_spill_episode(s, 0, out);
+  hmn_spill_destroy(s);
+  return status == HMN_OK ? said : status;
+}
+
 #define ROW(name, size, of_context) \
-  { "hmn_" #name, size, of_context, run_##name }
+  { "hmn_" #name, size, of_context, 0, run_##name }
+#define SAMPLER_ROW(name, size) \
+  { "hmn_" #name, size, 0, 1, run_##name }
 const call calls[] = {
     ROW(context_backend, HMN_BACKEND_INFO_SIZE_V1, 1),
     ROW(process_memory_read, HMN_PROCESS_MEMORY_SIZE_V1, 1),
@@ -121,6 +203,7 @@ const call calls[] = {
     ROW(device_read, HMN_DEVICE_SIZE_V1, 1),
     ROW(pool_read, HMN_POOL_SIZE_V1, 1),
     ROW(telemetry_read, HMN_TELEMETRY_SIZE_V1, 1),
+    ROW(metric_read, HMN_METRIC_SIZE_V1, 1),
     ROW(usage_read, HMN_USAGE_SIZE_V1, 1),
     ROW(usage_read_self, HMN_USAGE_SIZE_V1, 1),
     ROW(device_count, 0, 1),
@@ -134,8 +217,18 @@ const call calls[] = {
     ROW(snapshot_self, HMN_USAGE_SIZE_V1, 0),
     ROW(snapshot_pool, HMN_POOL_SIZE_V1, 0),
     ROW(snapshot_usage, HMN_USAGE_SIZE_V1, 0),
+    ROW(snapshot_metric, HMN_METRIC_SIZE_V1, 0),
     ROW(snapshot_diagnostic, HMN_DIAGNOSTIC_SIZE_V1, 0),
     ROW(report_read, HMN_DELTA_SIZE_V1, 0),
+    ROW(tracker_read, HMN_TRACKER_INFO_SIZE_V1, 0),
+    ROW(tracker_read_tag, HMN_TAG_SIZE_V1, 0),
+    ROW(spill_read, HMN_SPILL_INFO_SIZE_V1, 0),
+    ROW(spill_episode, HMN_EPISODE_SIZE_V1, 0),
+    SAMPLER_ROW(sampler_read, HMN_SAMPLER_INFO_SIZE_V1),
+    SAMPLER_ROW(sampler_latest_pool, HMN_POOL_SIZE_V1),
+    SAMPLER_ROW(sampler_latest_telemetry, HMN_TELEMETRY_SIZE_V1),
+    SAMPLER_ROW(sampler_peak, HMN_PEAK_SIZE_V1),
+    SAMPLER_ROW(sampler_peak_device, HMN_PEAK_SIZE_V1),
 };
 const size_t call_count = sizeof calls / sizeof calls[0];
 
@@ -156,7 +249,25 @@ static hmn_status run_format_bytes(const fixture* f, char* buffer, uint32_t capa
   return hmn_format_bytes(8804682957, buffer, capacity, needed);
 }
 
+/* The fixture's context reads a simulated machine, which is not recorded. */
+static hmn_status run_context_recording(const fixture* f, char* buffer, uint32_t capacity,
+                                        uint32_t* needed) {
+  hmn_context_options options = {.struct_size = sizeof options};
+  hmn_context* context = NULL;
+  (void)f;
+  options.flags = HMN_CONTEXT_RECORD | HMN_CONTEXT_NO_THREADS;
+  hmn_status status = hmn_context_create(&options, &context, NULL);
+  if (status == HMN_OK) {
+    status = hmn_context_recording(context, buffer, capacity, needed);
+  } else if (needed != NULL) {
+    *needed = 0; /* this client's own */
+  }
+  hmn_context_destroy(context);
+  return status;
+}
+
 const text_call text_calls[] = {
+    {"hmn_context_recording", run_context_recording},
     {"hmn_snapshot_text", run_snapshot_text},
     {"hmn_report_delta", run_report_delta},
     {"hmn_report_before_after", run_report_before_after},
@@ -165,3 +276,7 @@ const text_call text_calls[] = {
     {"hmn_format_bytes", run_format_bytes},
 };
 const size_t text_call_count = sizeof text_calls / sizeof text_calls[0];
+
+int is_of_sampler_thread(const call* c) {
+  return strncmp(c->name, "hmn_sampler_", 12) == 0 && strcmp(c->name, "hmn_sampler_read") != 0;
+}

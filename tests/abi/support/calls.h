@@ -13,6 +13,8 @@ typedef struct fixture {
   hmn_context* context;
   hmn_snapshot* before;
   hmn_snapshot* after;
+  hmn_sampler* sampler; /* stopped; it has taken one snapshot of everything */
+  hmn_tracker* tracker; /* linked to device 0; it has one tag */
 } fixture;
 
 /* The machine file of that name in tests/abi/machines. */
@@ -26,7 +28,7 @@ void fixture_close(fixture* f);
 /* For cmocka: *state is a fixture. */
 int fixture_setup(void** state);
 int fixture_teardown(void** state);
-enum { EVERYTHING = 127 };
+enum { EVERYTHING = 255 };
 /* A snapshot of everything, or NULL. */
 hmn_snapshot* take_everything(hmn_context* context);
 
@@ -36,10 +38,13 @@ typedef struct call {
   const char* name;
   uint32_t size_v1; /* of the struct; 0: `out` is no sized struct */
   int of_context;   /* takes the context, and then an hmn_error */
+  int of_sampler;
   fill run;
 } call;
 extern const call calls[];
 extern const size_t call_count;
+/* What the sampler's thread has seen: HMN_E_EMPTY where it may have none. */
+int is_of_sampler_thread(const call* c);
 
 /* The calls that write text. */
 typedef hmn_status (*write_text)(const fixture* f, char* buffer, uint32_t capacity,

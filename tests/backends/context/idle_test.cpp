@@ -76,6 +76,7 @@ TEST_CASE("a sleeping card is listed as asleep and not woken") {
     REQUIRE(p.info().device_count == 1);
     CHECK(p.device(0).state == HMN_STATE_ASLEEP);
     CHECK(std::string(p.device(0).uuid) == "GPU-11111111-2222-3333-4444-555555555555");
+    REQUIRE(p.pools().size() == 1);
     for (const hmn_pool& pool : p.pools()) {
       CHECK((pool.present & (HMN_POOL_HAS_USED | HMN_POOL_HAS_FREE)) == 0);
       CHECK(pool.total_bytes == 48318382080);
@@ -103,6 +104,50 @@ TEST_CASE("a sleeping card is listed as asleep and not woken") {
     add_card(m, "auto", "suspended");
     CHECK(read_pool(m) == HMN_OK);
   }
+}
+
+TEST_CASE("readings without end keep no card awake that has nothing to do") {
+  const fake_nvml nvml;
+  nvml.load(R"({"driver_version": "550.163.01", "devices": [{
+    "name": "Idle", "uuid": "GPU-11111111-2222-3333-4444-555555555555",
+    "pci": {"address": "00000000:01:00.0"}, "utilization": {"gpu": 0, "memory": 0},
+    "memory": {"total": 48318382080, "free": 37580963840, "used": 10737418240},
+    "processes": {"compute": [], "graphics": [], "mps": []}}]})");
+  hmn_flags flags = 0;
+  SUBCASE("on a worker") {}
+  SUBCASE("on the caller's thread") {
+    flags = HMN_CONTEXT_NO_THREADS;
+  }
+  const machine m({.flags = flags, .stale_ms = 100, .idle_close_ms = 100});
+  add_card(m, "auto", "active");
+  auto pool = sized<hmn_pool>();
+  // Faster than the library is shut down: each reading is fresh until the card is left alone.
+  const std::uint64_t begun = now_ns();
+  do {
+    REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, &pool, nullptr) == HMN_OK);
+    usleep(20'000);
+  } while ((pool.notes & HMN_NOTE_STALE) == 0 && now_ns() - begun < 20'000'000'000);
+  REQUIRE((pool.notes & HMN_NOTE_STALE) != 0);
+  CHECK(nvml.initialized() == 0);
+  CHECK(pool.used_bytes == 10737418240);
+  CHECK(pool.age_ns > 0);
+  const auto opened = nvml.calls("nvmlInitWithFlags");
+  const picture p(m.context(), HMN_COLLECT_POOLS);
+  CHECK(p.device(0).state == HMN_STATE_READY);
+  CHECK(std::string(p.device(0).name) == "Idle");
+  bool is_told = false;
+  for (const hmn_diagnostic& d : p.diagnostics()) is_told |= d.status == HMN_E_ASLEEP;
+  CHECK(is_told);
+  usleep(200'000);  // a rest outlasts stale_ms
+  CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, &pool, nullptr) == HMN_OK);
+  CHECK(pool.age_ns > 200'000'000);
+  auto load = sized<hmn_telemetry>();
+  CHECK(hmn_telemetry_read(m.context(), 0, 0, &load, nullptr) == HMN_E_ASLEEP);  // never read
+  set_status(m, "suspended");
+  const picture asleep(m.context());
+  CHECK(asleep.device(0).state == HMN_STATE_ASLEEP);
+  CHECK(asleep.pools().at(0).total_bytes == 48318382080);
+  CHECK(nvml.calls("nvmlInitWithFlags") == opened);
 }
 
 TEST_CASE("without threads a card that may sleep has the library shut after each reading") {

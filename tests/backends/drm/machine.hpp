@@ -85,7 +85,7 @@ hmn_fake::pci_device radeon(const char* address = "0000:03:00.0");
 hmn_fake::pci_device nouveau(const char* address = "0000:01:00.0");
 
 inline bool mentions(const hmn::failure& why, std::string_view words) {
-  return why.message.find(words) != std::string::npos;
+  return why.message.view().find(words) != std::string::npos;
 }
 
 }  // namespace drm_test

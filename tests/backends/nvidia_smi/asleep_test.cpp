@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // A sleeping GPU is never woken: the tool is not even started.
-#include "backends/nvidia_smi/asleep.hpp"
-
 #include <doctest/doctest.h>
 
 #include "machine.hpp"

@@ -175,6 +175,67 @@ TEST_CASE("telemetry") {
   CHECK((unsupported & telemetry_field::gpu_busy) == 0);
 }
 
+namespace {
+
+struct told_metrics {
+  told_metrics(const char* header, const char* line) {
+    metrics_of(row_of(header, line), all,
+               [&](metric_id id, status why, const gpu_cell&) { refused.emplace_back(id, why); });
+  }
+  [[nodiscard]] const metric* find(metric_id id, std::uint32_t instance) const {
+    for (const metric& m : all) {
+      if (m.id == id && m.instance == instance) return &m;
+    }
+    return nullptr;
+  }
+  std::vector<metric> all;
+  std::vector<std::pair<metric_id, status>> refused;
+};
+
+}  // namespace
+
+TEST_CASE("metrics: each column that has a value, with its instance") {
+  const told_metrics t(
+      "utilization.gpu [%], temperature.memory, power.max_limit [W], clocks.current.video [MHz], "
+      "clocks.max.memory [MHz], fan.speed [%], ecc.errors.corrected.volatile.total, "
+      "ecc.errors.uncorrected.aggregate.total",
+      "64, 88, 350.00, 1965, 9001, 31, 0, 4294967296");
+  CHECK(t.all.size() == 8);
+  CHECK(t.refused.empty());
+  for (const metric& m : t.all) CHECK(m.from == source::nvidia_smi);
+  const auto value = [&](metric_id id, std::uint32_t instance) {
+    const metric* const m = t.find(id, instance);
+    return m == nullptr ? std::nullopt : m->value;
+  };
+  CHECK(value(metric_id::engine_percent, which::engine::unknown) == 64.0);
+  CHECK(value(metric_id::temperature, which::sensor::memory) == 88.0);
+  CHECK(value(metric_id::power_limit_watts, which::power_limit::highest) == 350.0);
+  CHECK(value(metric_id::clock_mhz, which::clock::video) == 1965.0);
+  CHECK(value(metric_id::clock_limit_mhz, which::clock::memory) == 9001.0);
+  CHECK(value(metric_id::fan_percent, 0) == 31.0);
+  const metric* const now = t.find(metric_id::ecc_corrected, which::era::since_load);
+  const metric* const ever = t.find(metric_id::ecc_uncorrected, which::era::lifetime);
+  REQUIRE((now != nullptr && ever != nullptr));
+  CHECK(now->count == 0u);
+  CHECK_FALSE(now->value);
+  CHECK(ever->count == std::uint64_t{1} << 32);
+}
+
+TEST_CASE("metrics: what a GPU has not is left out, what it may not tell has a reason") {
+  const told_metrics t(
+      "utilization.gpu [%], fan.speed [%], power.draw [W], power.min_limit [W], "
+      "clocks.current.sm [MHz], ecc.errors.corrected.volatile.total",
+      "101, [N/A], [Insufficient Permissions], nonsense, 2520, -1");
+  REQUIRE(t.all.size() == 1);
+  CHECK(t.all[0].instance == which::clock::sm);
+  using found = std::pair<metric_id, status>;
+  const std::vector<found> wanted = {{metric_id::engine_percent, status::backend},
+                                     {metric_id::power_watts, status::permission},
+                                     {metric_id::power_limit_watts, status::backend},
+                                     {metric_id::ecc_corrected, status::backend}};
+  CHECK(t.refused == wanted);
+}
+
 TEST_CASE("only what was asked for is missed") {
   const gpu_row row = row_of("temperature.gpu", "45");
   std::vector<missing> gone;

@@ -65,7 +65,7 @@ json with_apps(const std::vector<json>& gpus, const std::string& answer);
 json app(std::uint32_t pid, const json& used, const std::string& name);
 
 inline bool mentions(const hmn::failure& why, std::string_view words) {
-  return why.message.find(words) != std::string::npos;
+  return why.message.view().find(words) != std::string::npos;
 }
 
 }  // namespace smi_test

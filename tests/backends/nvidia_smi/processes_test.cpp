@@ -75,7 +75,7 @@ TEST_CASE("a figure that the driver does not tell is absent, and its row is ther
   CHECK(d.pid == 1u);
   CHECK(d.device == 0u);
   // alike ones can be counted together
-  CHECK(all.r.remarks[1].why.message == d.why.message);
+  CHECK(all.r.remarks[1].why.message.view() == d.why.message.view());
 }
 
 TEST_CASE("more than the GPU has is absent, all of it is not") {

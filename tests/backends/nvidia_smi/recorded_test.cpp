@@ -50,7 +50,7 @@ void check_identity(const json& gpu, const gpu_row& row) {
   check_text(gpu, "uuid", d.uuid.view());
   check_text(gpu, "driver_version", d.driver_version.view());
   if (gpu.contains("pci_bus_id")) {
-    CHECK(d.pci_bus_id.view() == normal_bus_id(gpu.at("pci_bus_id").get<std::string>()));
+    CHECK(d.pci_bus_id == normal_pci_address(gpu.at("pci_bus_id").get<std::string>()));
   }
   if (gpu.contains("index")) CHECK(d.driver_index == gpu.at("index").get<std::uint32_t>());
   if (gpu.contains("mig_mode")) CHECK(is_mig_on(row) == (gpu.at("mig_mode") == "Enabled"));
@@ -142,7 +142,7 @@ void check_refused(const entry& e) {
   }
   REQUIRE_FALSE(found);
   CHECK(found.why().code != status::ok);
-  CHECK_FALSE(found.why().message.empty());
+  CHECK_FALSE(found.why().message.view().empty());
   CHECK_FALSE(parse_apps(e.text(), false).is_table);
   CHECK(parse_apps(e.text(), false).rows.empty());
 }

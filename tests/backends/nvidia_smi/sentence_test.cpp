@@ -15,7 +15,7 @@ void check(const char* line, about what, status code, const char* bus_id = "") {
   REQUIRE(s);
   CHECK(s->what == what);
   CHECK(s->code == code);
-  CHECK(s->bus_id == bus_id);
+  CHECK(s->bus_id.view() == bus_id);
   CHECK_FALSE(s->advice.empty());
 }
 

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "backends/nvidia_smi/nvidia_smi.hpp"
 #include "machine.hpp"
 
@@ -169,6 +171,28 @@ TEST_CASE("telemetry fails only when nothing that was asked for is there") {
   CHECK(r.remarks[0].field == telemetry_field::power);
 }
 
+TEST_CASE("metrics are of the same start of the tool as all else") {
+  machine m(scenario({gpu(0, {{"power.draw", "[Insufficient Permissions]"},
+                              {"power.max_limit", 350.0},
+                              {"ecc.errors.corrected.volatile.total", 2}})}));
+  REQUIRE(listed(m).size() == 1);
+  plain_reading r;
+  std::vector<metric> all;
+  REQUIRE(m.source().metrics(0, false, all, r));
+  const auto has = [&](metric_id id, std::uint32_t instance) {
+    return std::any_of(all.begin(), all.end(),
+                       [&](const metric& one) { return one.id == id && one.instance == instance; });
+  };
+  CHECK(has(metric_id::power_limit_watts, which::power_limit::highest));
+  CHECK(has(metric_id::ecc_corrected, which::era::since_load));
+  CHECK_FALSE(has(metric_id::power_watts, which::power_reading::unknown));
+  CHECK(m.starts().size() == 1);
+  const diagnostic* const why = r.find(status::permission);
+  REQUIRE(why != nullptr);
+  CHECK(why->about == subject::metrics);
+  CHECK(why->field == static_cast<std::uint32_t>(metric_id::power_watts));
+}
+
 TEST_CASE("MIG: what cannot be split is said") {
   machine m(scenario({gpu(0, {{"mig.mode.current", "Enabled"}})}));
   plain_reading r;
@@ -186,16 +210,16 @@ TEST_CASE("how the source is") {
   CHECK(m.source().id() == source::nvidia_smi);
   CHECK_FALSE(m.source().can_block());
   CHECK_FALSE(m.source().close_when_idle());
-  CHECK(m.source().describe().state == state::unknown);
+  CHECK(m.source().describe(source::nvidia_smi).state == state::unknown);
   REQUIRE(m.source().probe());
   REQUIRE(listed(m).size() == 1);
-  CHECK(m.source().describe().state == state::ready);
-  CHECK(m.source().describe().why.code == status::ok);
-  CHECK(m.source().describe().version.view() == "595.80");
+  CHECK(m.source().describe(source::nvidia_smi).state == state::ready);
+  CHECK(m.source().describe(source::nvidia_smi).why.code == status::ok);
+  CHECK(m.source().describe(source::nvidia_smi).version.view() == "595.80");
   m.change({{"failure", {{"text", "Failed to initialize NVML: Unknown Error"}}}});
   plain_reading r;
   CHECK_FALSE(m.devices(r));
-  CHECK(m.source().describe().why.code == status::backend);
+  CHECK(m.source().describe(source::nvidia_smi).why.code == status::backend);
 }
 
 TEST_CASE("a source without its program is conclusively not here") {

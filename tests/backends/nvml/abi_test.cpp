@@ -73,6 +73,11 @@ TEST_CASE("structs are laid out as the vendor's") {
                 MEMBER(process_detail, gpu_instance, gpuInstanceId),
                 MEMBER(process_detail, compute_instance, computeInstanceId),
                 MEMBER(process_detail, protected_used, usedGpuCcProtectedMemory)});
+  check_struct(
+      all, "nvmlProcessUtilizationSample_t", sizeof(process_sample),
+      {MEMBER(process_sample, pid, pid), MEMBER(process_sample, time_us, timeStamp),
+       MEMBER(process_sample, sm, smUtil), MEMBER(process_sample, memory, memUtil),
+       MEMBER(process_sample, encoder, encUtil), MEMBER(process_sample, decoder, decUtil)});
   check_struct(all, "nvmlUtilization_t", sizeof(utilization),
                {MEMBER(utilization, gpu, gpu), MEMBER(utilization, memory, memory)});
   check_struct(all, "nvmlPciInfo_t", sizeof(pci_info),

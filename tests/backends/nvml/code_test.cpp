@@ -85,8 +85,8 @@ std::string everywhere(const char* call, int code) {
 void check_failure(const failure& why) {
   CHECK(why.code != status::ok);
   CHECK(why.from == source::nvml);
-  CHECK(!why.message.empty());
-  CHECK(why.message.size() < 256);
+  CHECK(!why.message.view().empty());
+  CHECK(why.message.view().size() < 256);
 }
 
 // Everything that is told must be true of the untroubled machine; the rest must have its reason.
@@ -127,11 +127,11 @@ TEST_CASE("each code has a status, and a sentence that fits a diagnostic") {
   for (const int code : codes) {
     const failure why =
         nvml::fail(static_cast<nvml::code>(code), "nvmlDeviceGetMPSComputeRunningProcesses_v3");
-    CAPTURE(why.message);
+    CAPTURE(why.message.view());
     check_failure(why);
     CHECK(why.native.domain == native_domain::nvml);
     CHECK(why.native.code == code);
-    CHECK(why.message.find(std::to_string(code)) != std::string::npos);
+    CHECK(why.message.view().find(std::to_string(code)) != std::string::npos);
   }
   CHECK(nvml::status_of(nvml::success) == status::ok);
 }

@@ -238,7 +238,7 @@ TEST_CASE("a GPU that must be reset is here and unreadable, until it was reset")
   const auto refused = m.memory(0, none);
   REQUIRE_FALSE(refused);
   CHECK(refused.why().native.code == nvml::reset_required);
-  CHECK(refused.why().message.find("reset") != std::string::npos);
+  CHECK(refused.why().message.view().find("reset") != std::string::npos);
   for (int i = 0; i < 6 && m.devices().at(0).state != state::ready; ++i) continue;
   CHECK(m.devices().at(0).state == state::ready);
   CHECK(m.pool(0).used == 3584 * mib);

@@ -92,7 +92,7 @@ std::string one_gpu(std::string_view device, std::string_view more) {
 }
 
 void require_ok(const hmn::result<void>& done) {
-  if (!done) FAIL(done.why().message);
+  if (!done) FAIL(done.why().message.view());
 }
 
 machine::machine(const std::string& scenario, const std::string& path) : driver(path) {

@@ -90,7 +90,7 @@ TEST_CASE("the own use of a partitioned GPU stands under its instances") {
   const auto gpu_own = m.process(found[0].number, 7, true, out);
   REQUIRE_FALSE(gpu_own);
   CHECK(gpu_own.why().code == status::unsupported);
-  CHECK(gpu_own.why().message.find("MIG") != std::string::npos);
+  CHECK(gpu_own.why().message.view().find("MIG") != std::string::npos);
   CHECK(!out.used);
 }
 

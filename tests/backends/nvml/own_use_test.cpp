@@ -41,7 +41,7 @@ void check_unknown(machine& m) {
   const auto done = own(m, out);
   REQUIRE_FALSE(done);
   CHECK(done.why().code == status::no_source);
-  CHECK(done.why().message.find("PID namespace") != std::string::npos);
+  CHECK(done.why().message.view().find("PID namespace") != std::string::npos);
   CHECK(!out.used);
 }
 

@@ -52,8 +52,8 @@ TEST_CASE("it is opened once, without attaching, and shut down at the end") {
   CHECK(m.driver.initialized() == 1);
   CHECK(m.reading.openings == 1);
   CHECK(m.reading.closings == 1);
-  CHECK(m.source().describe().state == state::ready);
-  CHECK(m.source().describe().version.view() == "550.163.01");
+  CHECK(m.source().describe(source::nvml).state == state::ready);
+  CHECK(m.source().describe(source::nvml).version.view() == "550.163.01");
   m.restart();
   CHECK(m.driver.initialized() == 0);
 }
@@ -107,8 +107,8 @@ TEST_CASE("a failed opening has its code, a sentence, and is tried again a secon
     CHECK(done.why().from == source::nvml);
     CHECK(done.why().native.domain == native_domain::nvml);
     CHECK(done.why().native.code == e.code);
-    CHECK(done.why().message.find(e.advice) != std::string::npos);
-    CHECK(m.source().describe().why.native.code == e.code);
+    CHECK(done.why().message.view().find(e.advice) != std::string::npos);
+    CHECK(m.source().describe(source::nvml).why.native.code == e.code);
     CHECK_FALSE(m.prepare());
     CHECK_FALSE(m.prepare());
     CHECK(inits(m) == 1);
@@ -156,9 +156,9 @@ TEST_CASE("a library that is not there is no source, in the loader's words") {
   const auto done = m.prepare();
   REQUIRE_FALSE(done);
   CHECK(done.why().code == status::no_source);
-  CHECK(done.why().message.find("none/libnvidia-ml.so.1") != std::string::npos);
-  CHECK(done.why().message.find("No such file") != std::string::npos);
-  CHECK(m.source().describe().state == state::absent);
+  CHECK(done.why().message.view().find("none/libnvidia-ml.so.1") != std::string::npos);
+  CHECK(done.why().message.view().find("No such file") != std::string::npos);
+  CHECK(m.source().describe(source::nvml).state == state::absent);
 }
 
 TEST_CASE("a file that is no library, and a library that is not NVML") {
@@ -168,13 +168,13 @@ TEST_CASE("a file that is no library, and a library that is not NVML") {
   const auto text = m.prepare();
   REQUIRE_FALSE(text);
   CHECK(text.why().code == status::no_source);
-  CHECK(text.why().message.find("text.so") != std::string::npos);
+  CHECK(text.why().message.view().find("text.so") != std::string::npos);
   m.restart();
   m.settings.nvml_path = "libm.so.6";
   const auto other = m.prepare();
   REQUIRE_FALSE(other);
   CHECK(other.why().code == status::no_source);
-  CHECK(other.why().message.find("nvmlInit") != std::string::npos);
+  CHECK(other.why().message.view().find("nvmlInit") != std::string::npos);
 }
 
 TEST_CASE("without any sign of an NVIDIA GPU there is none") {
@@ -187,8 +187,8 @@ TEST_CASE("without any sign of an NVIDIA GPU there is none") {
   const auto none = m.source().probe();
   REQUIRE_FALSE(none);
   CHECK(none.why().code == status::no_source);
-  CHECK(none.why().message.find("no NVIDIA GPU") != std::string::npos);
-  CHECK(m.source().describe().state == state::absent);
+  CHECK(none.why().message.view().find("no NVIDIA GPU") != std::string::npos);
+  CHECK(m.source().describe(source::nvml).state == state::absent);
   m.restart();
   SUBCASE("a card on the bus") {
     hmn_fake::add_pci_device(m.tree, {.address = "0000:01:00.0"});
@@ -232,9 +232,9 @@ TEST_CASE("a card without its driver has a sentence that says what to install") 
     return;
   }
   CHECK(done.why().code == status::no_source);
-  CHECK(done.why().message.size() < 256);
-  CHECK(done.why().message.find("0000:41:00.0") != std::string::npos);
-  CHECK(done.why().message.find(advice) != std::string::npos);
+  CHECK(done.why().message.view().size() < 256);
+  CHECK(done.why().message.view().find("0000:41:00.0") != std::string::npos);
+  CHECK(done.why().message.view().find(advice) != std::string::npos);
 }
 
 TEST_CASE("a reloaded driver is opened again within the reading, and slots hold") {

@@ -105,7 +105,7 @@ TEST_CASE("a sleeping card is told asleep from what files say, and NVML stays cl
   const auto done = m.source().memory(0, none, m.reading);
   REQUIRE_FALSE(done);
   CHECK(done.why().code == status::asleep);
-  CHECK(m.source().describe().state == state::asleep);
+  CHECK(m.source().describe(source::nvml).state == state::asleep);
   SUBCASE("and it has the same slot when it wakes") {
     set(m, first, "runtime_status", "active");
     const auto awake = m.devices();

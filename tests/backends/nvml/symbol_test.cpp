@@ -136,7 +136,7 @@ values read_all(const std::string& path) {
   }
   for (const diagnostic& d : m.reading.about()) {
     CHECK(d.why.code == status::unsupported);
-    CHECK(d.why.message.size() < 256);
+    CHECK(d.why.message.view().size() < 256);
   }
   return all;
 }

@@ -31,14 +31,14 @@ TEST_CASE("each driver call of a traced reading is recorded with its time and co
   require_ok(m.source().telemetry(0, telemetry_field::all, t, m.reading));
   const auto all = traces(m.reading);
   CHECK(all.size() == m.driver.calls(nullptr));
-  CHECK(all.front().why.message == "nvmlInitWithFlags");
+  CHECK(all.front().why.message.view() == "nvmlInitWithFlags");
   bool slow = false;
   bool refused = false;
   for (const diagnostic& d : all) {
     CHECK(d.why.from == source::nvml);
     CHECK(d.why.native.domain == native_domain::nvml);
     REQUIRE(d.duration_ns.has_value());
-    if (d.why.message == "nvmlDeviceGetMemoryInfo_v2" && d.about == subject::pools) {
+    if (d.why.message.view() == "nvmlDeviceGetMemoryInfo_v2" && d.about == subject::pools) {
       slow = *d.duration_ns >= 20'000'000 && d.why.code == status::ok && d.device == 0;
     }
     refused = refused || (d.why.native.code == 3 && d.why.code == status::unsupported);

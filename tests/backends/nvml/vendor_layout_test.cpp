@@ -32,6 +32,12 @@ static_assert(sizeof(ours::utilization) == sizeof(nvmlUtilization_t));
 SAME(utilization, gpu, nvmlUtilization_t, gpu);
 SAME(utilization, memory, nvmlUtilization_t, memory);
 
+static_assert(sizeof(ours::process_sample) == sizeof(nvmlProcessUtilizationSample_t));
+SAME(process_sample, pid, nvmlProcessUtilizationSample_t, pid);
+SAME(process_sample, time_us, nvmlProcessUtilizationSample_t, timeStamp);
+SAME(process_sample, sm, nvmlProcessUtilizationSample_t, smUtil);
+SAME(process_sample, decoder, nvmlProcessUtilizationSample_t, decUtil);
+
 static_assert(sizeof(ours::process_v1) == sizeof(nvmlProcessInfo_v1_t));
 SAME(process_v1, pid, nvmlProcessInfo_v1_t, pid);
 SAME(process_v1, used, nvmlProcessInfo_v1_t, usedGpuMemory);

@@ -24,7 +24,7 @@ class quiet_reading final : public reading {
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept override { return UINT64_MAX; }
   [[nodiscard]] bool wants_trace() const noexcept override { return true; }
   void remark(diagnostic d) override {
-    if ((d.notes & note::trace) != 0) calls.push_back(d.why.message);
+    if ((d.notes & note::trace) != 0) calls.emplace_back(d.why.message.view());
   }
   void opening() noexcept override {}
   void opened() noexcept override {}
@@ -68,7 +68,7 @@ TEST_CASE("the vendor's library is loaded, and tells that no driver is") {
   CHECK(ready.why().code == status::no_source);
   CHECK(ready.why().native.domain == native_domain::nvml);
   CHECK(ready.why().native.code == nvml::driver_not_loaded);
-  CHECK(ready.why().message.find("modprobe nvidia") != std::string::npos);
+  CHECK(ready.why().message.view().find("modprobe nvidia") != std::string::npos);
   REQUIRE(r.calls.size() == 1);
   CHECK(r.calls[0] == "nvmlInitWithFlags");
   std::vector<device> none;

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "backends/os/linux/cgroup.hpp"
+#include "backends/os/linux/container.hpp"
 #include "backends/os/linux/memory_limit.hpp"
 #include "backends/os/linux/mountinfo.hpp"
 #include "backends/os/linux/smaps_rollup.hpp"
@@ -150,4 +151,23 @@ TEST_CASE("recorded mounts") {
   }
   CHECK(roots.size() == e.number("cgroup2_mounts"));
   CHECK(roots == e.expected.at("roots").get<std::vector<std::string>>());
+}
+
+// The index has no container's id, but the path that names it: "…/<name>-<id>.scope".
+TEST_CASE("recorded memberships name their containers") {
+  int count = 0;
+  for (const entry& e : recorded::all("cgroup/")) {
+    const char* const key = e.expected.contains("memory_path") ? "memory_path" : "path";
+    if (!e.expected.contains(key)) continue;
+    CAPTURE(e.file);
+    const std::string path = e.expected.at(key).get<std::string>();
+    const std::size_t start = path.rfind('-') + 1;
+    const std::string text = e.text();
+    const container in = parse_container(text);
+    CHECK(in.id == path.substr(start, path.rfind('.') - start));
+    const bool docker = path.find("/docker-") != std::string::npos;
+    CHECK(in.runtime == (docker ? "docker" : "containerd"));
+    ++count;
+  }
+  CHECK(count == 3);
 }

@@ -19,5 +19,5 @@ inline std::unique_ptr<hmn::host_source> host_here() {
 }
 
 inline bool mentions(const hmn::failure& why, const char* words) {
-  return why.message.find(words) != std::string::npos;
+  return why.message.view().find(words) != std::string::npos;
 }

@@ -78,8 +78,13 @@ TEST_CASE("no file, no permission and no plain file are told apart") {
   CHECK(s.error.native_domain == HMN_NATIVE_ERRNO);
   CHECK(s.error.native_code == ENOENT);
   CHECK(std::string(s.error.message).find("there is no machine file: ") == 0);
-  CHECK(status_at("/tmp") == HMN_E_BACKEND);
-  CHECK(s.error.native_code == EISDIR);
+  const std::string folder = s.files().path("folder");
+  REQUIRE(mkdir(folder.c_str(), 0700) == 0);
+  CHECK(status_at(folder) == HMN_E_BACKEND);
+  CHECK(std::string(s.error.message).find("there is no machine in the folder " + folder) == 0);
+  rmdir(folder.c_str());
+  CHECK(status_at("/proc/self/mem") == HMN_E_BACKEND);
+  CHECK(s.error.native_code == EIO);
   const std::string locked = s.files().path("machine.json");
   REQUIRE(chmod(locked.c_str(), 0) == 0);
   if (geteuid() != 0) CHECK(status_at(locked) == HMN_E_PERMISSION);

@@ -6,8 +6,8 @@
 #include <nlohmann/json.hpp>
 #include <string>
 
-#include "backends/simulated/json_parse.hpp"
 #include "backends/simulated/json_pointer.hpp"
+#include "model/json_parse.hpp"
 
 using hmn::json::equal;
 using hmn::json::value;

@@ -43,6 +43,7 @@ def verdicts(documents):
 FULL = {
     "devices": [{
         "pools": [{"kind": "vram"}], "telemetry": {}, "instance": {},
+        "metrics": [{"metric": "temperature", "missing": {"status": "backend"}}],
         "processes": [{"pid": 7, "instance": {}, "missing": {"status": "backend"}}],
         "failures": [{"call": "telemetry", "status": "limit", "native": {"domain": "nvml", "code": 1}}],
         "delays": [{"call": "pools", "ms": 1}],
@@ -51,6 +52,8 @@ FULL = {
     "host": {"self": {}, "system": {}, "processes": [{"pid": 7}]},
     "failures": [{"call": "open", "status": "no_source"}],
     "delays": [{"call": "open", "hang": "forever"}],
+    "recording": {"format": 1, "files": [{"path": "/a", "text": "", "status": {}, "errors": {}}],
+                  "runs": [{"path": "/b"}], "answers": [{"node": "/c", "language": "xe"}]},
     "changes": [{"at_reading": 2, "patch": [{"op": "add", "path": "/version", "value": "1"}]}],
 }
 PLACES = {
@@ -58,11 +61,15 @@ PLACES = {
     "/devices/0": "device", "/devices/0/pools/0": "pool", "/devices/0/telemetry": "telemetry",
     "/devices/0/instance": "instance", "/devices/0/processes/0": "row",
     "/devices/0/processes/0/instance": "instance", "/devices/0/processes/0/missing": "why",
+    "/devices/0/metrics/0": "metric", "/devices/0/metrics/0/missing": "why",
     "/devices/0/failures/0": "device_failure", "/devices/0/failures/0/native": "native",
     "/devices/0/delays/0": "device_delay", "/devices/0/partitions/0": "partition",
     "/host": "host", "/host/self": "process_memory", "/host/system": "system_memory",
     "/host/processes/0": "process", "/failures/0": "driver_failure", "/delays/0": "driver_delay",
     "/changes/0": "change",
+    "/recording": "recording", "/recording/files/0": "recorded_file",
+    "/recording/files/0/status": "recorded_status", "/recording/files/0/errors": "recorded_errors",
+    "/recording/runs/0": "recorded_run", "/recording/answers/0": "recorded_answer",
 }
 # Values to try in each place: all that some key somewhere takes, and a few that none does.
 VALUES = [
@@ -141,7 +148,8 @@ def is_finer(verdict):
     """Rules between members, which a schema cannot or does not say."""
     return any(part in verdict for part in (
         "pass \"total\"", "when, and only when", "cannot be missing", "not a size", "after this change",
-        "there is nothing at", "exactly one of"))
+        "there is nothing at", "exactly one of", "or an instance of the metric", "is enough",
+        "cannot have failed"))
 
 
 def is_null_choice(key, value):

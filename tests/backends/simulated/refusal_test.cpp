@@ -242,15 +242,34 @@ TEST_CASE("what is given is not missing") {
             .find("/devices/0/processes/0/missing: \"status\" is missing: one of no_memory") == 0);
 }
 
+TEST_CASE("a metric is one that is known, with one figure or the reason why there is none") {
+  const auto metric = [](const std::string& members) {
+    return R"({"devices":[{"metrics":[{)" + members + "}]}]}";
+  };
+  CHECK(refusal(metric(R"("value":1)")) ==
+        "/devices/0/metrics/0: \"metric\" is missing: a metric, such as \"temperature\"");
+  CHECK(refusal(metric(R"("metric":"temper","value":1)")) ==
+        "/devices/0/metrics/0/metric: \"temper\" is not a metric, such as \"temperature\"");
+  CHECK(refusal(metric(R"("metric":"temperature","instance":"fabric","value":1)")) ==
+        "/devices/0/metrics/0/instance: \"fabric\" is not a number, or an instance of the metric");
+  const std::string one_figure =
+      "/devices/0/metrics/0: exactly one of \"value\", \"count\" and \"missing\" is needed";
+  CHECK(refusal(metric(R"("metric":"fan_rpm")")) == one_figure);
+  CHECK(refusal(metric(R"("metric":"fan_rpm","value":1,"count":1)")) == one_figure);
+  CHECK(refusal(R"({"devices":[{"metrics":[{"metric":"fan_rpm","value":1},
+      {"metric":"fan_rpm","value":2}]}]})") ==
+        "/devices/0/metrics/1: this metric stands on the device already");
+}
+
 TEST_CASE("a failure has a call and a status") {
   CHECK(refusal(fault(R"("status":"backend")")) ==
         "/devices/0/failures/0: \"call\" is missing: one of any, pools, telemetry, self, process, "
-        "processes");
+        "processes, metrics");
   CHECK(refusal(fault(R"("call":"pools")"))
             .find("/devices/0/failures/0: \"status\" is missing: one of no_memory, ") == 0);
   CHECK(refusal(fault(R"("call":"open","status":"backend")")) ==
         "/devices/0/failures/0/call: \"open\" is not one of any, pools, telemetry, self, process, "
-        "processes");
+        "processes, metrics");
   CHECK(refusal(fault(R"("call":"pools","status":"ok")"))
             .find("/devices/0/failures/0/status: \"ok\" is not one of no_memory, ") == 0);
   CHECK(refusal(fault(R"("call":"pools","status":"backend","from_reading":0)")) ==
@@ -293,7 +312,7 @@ TEST_CASE("a delay has one length") {
         "/devices/0/delays/0/ms: 86400001 is not a whole number from 0 to 86400000");
   CHECK(refusal(R"({"delays":[{"call":"memory","ms":1}]})") ==
         "/delays/0/call: \"memory\" is not one of any, pools, telemetry, self, process, processes, "
-        "open, devices");
+        "metrics, open, devices");
 }
 
 TEST_CASE("a change has a moment and a patch that leads to a machine") {

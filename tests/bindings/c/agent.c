@@ -131,6 +131,9 @@ static void do_pool(void) {
 static void do_telemetry(void) {
   ASK(telemetry, hmn_telemetry_read(context, u32(1), u32(2), &out, &error));
 }
+static void do_metric(void) {
+  ASK(metric, hmn_metric_read(context, u32(1), u32(2), u32(3), &out, &error));
+}
 static void do_usage(void) {
   ASK(usage, hmn_usage_read(context, u32(1), u32(2), &out, &error));
 }
@@ -284,6 +287,9 @@ static void do_snapshot_pool(void) {
 static void do_snapshot_usage(void) {
   LOOK(usage, hmn_snapshot_usage(snapshot, u32(2), &out));
 }
+static void do_snapshot_metric(void) {
+  LOOK(metric, hmn_snapshot_metric(snapshot, u32(2), &out));
+}
 static void do_diagnostic(void) {
   LOOK(diagnostic, hmn_snapshot_diagnostic(snapshot, u32(2), &out));
 }
@@ -293,6 +299,217 @@ static void do_delta(void) {
     say_closed();
   else
     LOOK(delta, hmn_report_read(snapshot, after, u32(3), &out));
+}
+
+/* ---- the sampler: one at a time ---- */
+
+static hmn_sampler* sampler;
+
+static void do_sample_drop(void) {
+  hmn_sampler_destroy(sampler);
+  sampler = NULL;
+}
+
+static void do_sample(void) {
+  const hmn_sampler_options options = {.struct_size = sizeof options, .interval_ms = 3600000};
+  hmn_snapshot_options what = {.struct_size = sizeof what};
+  hmn_error error = {.struct_size = sizeof error};
+  if (!context) {
+    say_closed();
+    return;
+  }
+  what.collect = u32(2);
+  do_sample_drop();
+  if (hmn_sampler_create(context, &options, &what, &sampler, &error) != HMN_OK ||
+      hmn_sampler_start(sampler, &error) != HMN_OK) {
+    say_failure(error.status, error.message);
+  }
+}
+
+static void do_sample_next(void) {
+  hmn_error error = {.struct_size = sizeof error};
+  hmn_snapshot* pulled = NULL;
+  if (!sampler) {
+    say_closed();
+  } else if (hmn_sampler_next(sampler, 60000, &pulled, &error) != HMN_OK) {
+    say_failure(error.status, error.message);
+  } else {
+    struct kept* one = kept_as(words[2]);
+    hmn_snapshot_destroy(one->snapshot);
+    one->snapshot = pulled;
+  }
+}
+
+static void do_sample_stop(void) {
+  hmn_error error = {.struct_size = sizeof error};
+  if (!sampler)
+    say_closed();
+  else if (hmn_sampler_stop(sampler, &error) != HMN_OK)
+    say_failure(error.status, error.message);
+}
+
+#define WATCH(record, CALL)              \
+  do {                                   \
+    hmn_##record out;                    \
+    hmn_status status;                   \
+    if (!sampler) {                      \
+      say_closed();                      \
+      break;                             \
+    }                                    \
+    out.struct_size = sizeof out;        \
+    status = (CALL);                     \
+    if (status == HMN_OK)                \
+      say_record(record##_fields, &out); \
+    else                                 \
+      say_refusal(status);               \
+  } while (0)
+
+static void do_sample_info(void) {
+  WATCH(sampler_info, hmn_sampler_read(sampler, &out));
+}
+static void do_sample_pool(void) {
+  WATCH(pool, hmn_sampler_latest_pool(sampler, u32(2), &out));
+}
+static void do_sample_telemetry(void) {
+  WATCH(telemetry, hmn_sampler_latest_telemetry(sampler, u32(2), &out));
+}
+static void do_sample_peak(void) {
+  WATCH(peak, hmn_sampler_peak(sampler, u32(2), u32(3), &out));
+}
+static void do_sample_device_peak(void) {
+  WATCH(peak, hmn_sampler_peak_device(sampler, u32(2), &out));
+}
+
+/* ---- estimates, and the tracker: one at a time ---- */
+
+static hmn_tracker* tracker;
+
+static uint64_t u64(int i) {
+  return strtoull(words[i], NULL, 10);
+}
+
+/* An estimate, or why there is none. */
+#define COUNT(CALL)                                  \
+  do {                                               \
+    hmn_error error = {.struct_size = sizeof error}; \
+    uint64_t out = 0;                                \
+    if ((CALL) == HMN_OK)                            \
+      printf("value\t%" PRIu64 "\n", out);           \
+    else                                             \
+      say_failure(error.status, error.message);      \
+  } while (0)
+
+static void do_estimate_tensor(void) {
+  const uint64_t shape[] = {u64(1), u64(2)};
+  uint32_t dtype = 0;
+  COUNT(hmn_dtype_from_name(words[3], &dtype, &error) == HMN_OK
+            ? hmn_estimate_tensor(shape, 2, dtype, &out, &error)
+            : error.status);
+}
+static void do_estimate_cache(void) {
+  const hmn_cache cache = {.struct_size = sizeof cache,
+                           .kind = u32(1),
+                           .dtype = HMN_DTYPE_F16,
+                           .layers = u64(2),
+                           .kv_heads = u64(3),
+                           .key_dim = u64(4)};
+  COUNT(hmn_estimate_cache(&cache, u64(5), 1, &out, &error));
+}
+
+#define TRACK(CALL)                                                 \
+  do {                                                              \
+    hmn_error error = {.struct_size = sizeof error};                \
+    if ((CALL) != HMN_OK) say_failure(error.status, error.message); \
+  } while (0)
+
+static void do_track(void) {
+  const hmn_tracker_options options = {.struct_size = sizeof options, .limit_bytes = u64(1)};
+  hmn_tracker_destroy(tracker);
+  TRACK(hmn_tracker_create(context, 0, &options, &tracker, &error));
+}
+static void do_track_tag(void) {
+  uint32_t tag = 0;
+  TRACK(hmn_tracker_tag(tracker, words[1], &tag, &error));
+  if (tag != 0) say_number(tag);
+}
+static void do_track_allocate(void) {
+  TRACK(hmn_tracker_allocate_tagged(tracker, u32(2), u64(1), &error));
+}
+static void do_track_release(void) {
+  TRACK(hmn_tracker_release_tagged(tracker, u32(2), u64(1), &error));
+}
+static void do_track_fits(void) {
+  say_number(hmn_tracker_would_fit(tracker, u64(1), NULL) == HMN_OK);
+}
+static void do_track_info(void) {
+  hmn_tracker_info out = {.struct_size = sizeof out};
+  const hmn_status status = hmn_tracker_read(tracker, &out);
+  if (status == HMN_OK)
+    say_record(tracker_info_fields, &out);
+  else
+    say_refusal(status);
+}
+static void do_track_read_tag(void) {
+  hmn_tag out = {.struct_size = sizeof out};
+  const hmn_status status = hmn_tracker_read_tag(tracker, u32(1), &out);
+  if (status == HMN_OK)
+    say_record(tag_fields, &out);
+  else
+    say_refusal(status);
+}
+
+/* ---- the spill detector: one at a time ---- */
+
+static hmn_spill* spill;
+
+static void make_spill(hmn_context* of, uint32_t device_index, int first) {
+  const hmn_spill_options options = {.struct_size = sizeof options,
+                                     .episode_capacity = u32(first),
+                                     .dedicated_threshold_bytes = u64(first + 1),
+                                     .growth_bytes = u64(first + 2)};
+  hmn_spill_destroy(spill);
+  TRACK(hmn_spill_create(of, device_index, &options, &spill, &error));
+}
+static void do_spill(void) {
+  make_spill(context, u32(1), 2);
+}
+static void do_spill_fed(void) {
+  make_spill(NULL, 0, 1);
+}
+static void do_spill_observe(void) {
+  TRACK(hmn_spill_observe(spill, words[1], &error));
+}
+static void do_spill_snapshot(void) {
+  TRACK(hmn_spill_observe_snapshot(spill, taken(1), words[2], &error));
+}
+/* When, dedicated, shared, then limit and evicted, of which `-` is not known; the label. */
+static void do_spill_feed(void) {
+  const int has_limit = words[4][0] != '-', has_evicted = words[5][0] != '-';
+  const hmn_spill_sample sample = {.struct_size = sizeof sample,
+                                   .flags = (has_limit ? HMN_SPILL_SAMPLE_HAS_LIMIT : 0u) |
+                                            (has_evicted ? HMN_SPILL_SAMPLE_HAS_EVICTED : 0u),
+                                   .monotonic_ns = u64(1),
+                                   .dedicated_bytes = u64(2),
+                                   .shared_bytes = u64(3),
+                                   .limit_bytes = has_limit ? u64(4) : 0,
+                                   .evicted_bytes = has_evicted ? u64(5) : 0};
+  TRACK(hmn_spill_feed(spill, &sample, words[6], &error));
+}
+static void do_spill_info(void) {
+  hmn_spill_info out = {.struct_size = sizeof out};
+  const hmn_status status = hmn_spill_read(spill, &out);
+  if (status == HMN_OK)
+    say_record(spill_info_fields, &out);
+  else
+    say_refusal(status);
+}
+static void do_spill_episode(void) {
+  hmn_episode out = {.struct_size = sizeof out};
+  const hmn_status status = hmn_spill_episode(spill, u64(1), &out);
+  if (status == HMN_OK)
+    say_record(episode_fields, &out);
+  else
+    say_refusal(status);
 }
 
 /* ---- texts ---- */
@@ -336,6 +553,13 @@ static void do_delta(void) {
 static void do_process_name(void) {
   TELL_OF(hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_NAME, u32(2), buffer, capacity, &needed));
 }
+static void do_process_command(void) {
+  TELL_OF(hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_COMMAND, u32(2), buffer, capacity, &needed));
+}
+static void do_process_container(void) {
+  TELL_OF(
+      hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_CONTAINER, u32(2), buffer, capacity, &needed));
+}
 static void do_json(void) {
   TELL_OF(hmn_format_json(snapshot, buffer, capacity, &needed));
 }
@@ -361,6 +585,15 @@ static void do_status_name(void) {
 static void do_backend_name(void) {
   say_text("value", hmn_backend_name(u32(1)));
 }
+static void do_metric_name(void) {
+  say_text("value", hmn_metric_name(u32(1)));
+}
+static void do_metric_unit(void) {
+  say_text("value", hmn_metric_unit(u32(1)));
+}
+static void do_metric_instance_name(void) {
+  say_text("value", hmn_metric_instance_name(u32(1), u32(2)));
+}
 static void do_feature(void) {
   say_number(hmn_feature(u32(1)));
 }
@@ -381,6 +614,7 @@ static const struct command {
                 {"device", 1, do_device},
                 {"pool", 2, do_pool},
                 {"telemetry", 2, do_telemetry},
+                {"metric", 3, do_metric},
                 {"usage", 2, do_usage},
                 {"own_usage", 1, do_own_usage},
                 {"process_memory", 2, do_process_memory},
@@ -398,15 +632,46 @@ static const struct command {
                 {"snapshot_pool", 2, do_snapshot_pool},
                 {"snapshot_usage", 2, do_snapshot_usage},
                 {"process_name", 2, do_process_name},
+                {"process_command", 2, do_process_command},
+                {"process_container", 2, do_process_container},
+                {"snapshot_metric", 2, do_snapshot_metric},
                 {"diagnostic", 2, do_diagnostic},
                 {"json", 1, do_json},
                 {"device_line", 3, do_device_line},
                 {"delta", 3, do_delta},
                 {"delta_line", 4, do_delta_line},
                 {"before_after", 4, do_before_after},
+                {"estimate_tensor", 3, do_estimate_tensor},
+                {"estimate_cache", 5, do_estimate_cache},
+                {"track", 1, do_track},
+                {"track_tag", 1, do_track_tag},
+                {"track_allocate", 2, do_track_allocate},
+                {"track_release", 2, do_track_release},
+                {"track_fits", 1, do_track_fits},
+                {"track_info", 0, do_track_info},
+                {"track_read_tag", 1, do_track_read_tag},
+                {"spill", 4, do_spill},
+                {"spill_fed", 3, do_spill_fed},
+                {"spill_observe", 1, do_spill_observe},
+                {"spill_snapshot", 2, do_spill_snapshot},
+                {"spill_feed", 6, do_spill_feed},
+                {"spill_info", 0, do_spill_info},
+                {"spill_episode", 1, do_spill_episode},
+                {"sample", 2, do_sample},
+                {"sample_next", 2, do_sample_next},
+                {"sample_stop", 1, do_sample_stop},
+                {"sample_drop", 1, do_sample_drop},
+                {"sample_info", 1, do_sample_info},
+                {"sample_pool", 2, do_sample_pool},
+                {"sample_telemetry", 2, do_sample_telemetry},
+                {"sample_peak", 3, do_sample_peak},
+                {"sample_device_peak", 2, do_sample_device_peak},
                 {"format_bytes", 1, do_format_bytes},
                 {"status_name", 1, do_status_name},
                 {"backend_name", 1, do_backend_name},
+                {"metric_name", 1, do_metric_name},
+                {"metric_unit", 1, do_metric_unit},
+                {"metric_instance_name", 2, do_metric_instance_name},
                 {"feature", 1, do_feature},
                 {"version", 0, do_version}};
 
@@ -444,6 +709,7 @@ int main(void) {
     fflush(stdout);
   }
   for (int i = 0; i < MOST_SNAPSHOTS; ++i) hmn_snapshot_destroy(snapshots[i].snapshot);
+  do_sample_drop();
   do_close();
   free(line);
   return 0;

@@ -129,6 +129,22 @@ const struct field telemetry_fields[] = {ALWAYS(U32, notes),
 #undef RECORD
 #undef HAS
 
+#define RECORD hmn_metric
+#define HAS(bit) HMN_METRIC_HAS_##bit
+const struct field metric_fields[] = {ALWAYS(U32, notes),
+                                      ALWAYS(U32, backend),
+                                      ALWAYS(U32, device_index),
+                                      WITH(PID, U32, pid),
+                                      ALWAYS(U32, id),
+                                      ALWAYS(U32, instance),
+                                      WITH(VALUE, F64, value),
+                                      WITH(COUNT, U64, count),
+                                      WITH(WINDOW, U64, window_ns),
+                                      ALWAYS(U64, age_ns),
+                                      LAST};
+#undef RECORD
+#undef HAS
+
 #define RECORD hmn_usage
 #define HAS(bit) HMN_USAGE_HAS_##bit
 const struct field usage_fields[] = {ALWAYS(U32, notes),
@@ -169,6 +185,7 @@ const struct field snapshot_info_fields[] = {ALWAYS(U32, notes),
                                              ALWAYS(U32, usage_count),
                                              ALWAYS(U32, diagnostic_count),
                                              ALWAYS(U32, unreadable_process_count),
+                                             ALWAYS(U32, metric_count),
                                              ALWAYS(U64, unix_time_ns),
                                              ALWAYS(U64, monotonic_ns),
                                              ALWAYS(U64, duration_ns),
@@ -206,5 +223,97 @@ const struct field delta_fields[] = {ALWAYS(U32, notes),
                                      ALWAYS(U64, elapsed_ns),
                                      WITH(ENERGY, F64, energy_joules),
                                      LAST};
+#undef RECORD
+#undef HAS
+
+#define RECORD hmn_sampler_info
+const struct field sampler_info_fields[] = {
+    ALWAYS(U32, notes),
+    ALWAYS(U32, state),
+    ALWAYS(U32, pending),
+    {"last_status", I32, offsetof(RECORD, last_status), HMN_SAMPLER_INFO_HAS_LAST},
+    ALWAYS(U64, taken_count),
+    ALWAYS(U64, dropped_count),
+    ALWAYS(U64, late_count),
+    ALWAYS(U64, failed_count),
+    {"last_monotonic_ns", U64, offsetof(RECORD, last_monotonic_ns), HMN_SAMPLER_INFO_HAS_LAST},
+    LAST};
+#undef RECORD
+
+#define RECORD hmn_tracker_info
+#define HAS(bit) HMN_TRACKER_INFO_HAS_##bit
+const struct field tracker_info_fields[] = {
+    ALWAYS(U32, notes),           WITH(DEVICE, U32, device_index),
+    ALWAYS(U32, tag_count),       WITH(LIMIT, U64, limit_bytes),
+    ALWAYS(U64, allocated_bytes), ALWAYS(U64, peak_bytes),
+    ALWAYS(U64, refused_count),   LAST};
+#undef RECORD
+#undef HAS
+
+#define RECORD hmn_tag
+const struct field tag_fields[] = {ALWAYS(U32, notes),           ALWAYS(U32, number),
+                                   ALWAYS(U64, allocated_bytes), ALWAYS(U64, peak_bytes),
+                                   ALWAYS(TEXT, name),           LAST};
+#undef RECORD
+
+#define RECORD hmn_spill_info
+#define HAS(bit) HMN_SPILL_INFO_HAS_##bit
+const struct field spill_info_fields[] = {ALWAYS(U32, notes),
+                                          ALWAYS(U32, backend),
+                                          ALWAYS(U32, device_index),
+                                          ALWAYS(U32, state),
+                                          ALWAYS(U32, rules),
+                                          ALWAYS(I32, status),
+                                          ALWAYS(U64, observation_count),
+                                          ALWAYS(U64, skipped_count),
+                                          ALWAYS(U64, episode_count),
+                                          ALWAYS(U64, first_episode),
+                                          WITH(LIMIT, U64, limit_bytes),
+                                          WITH(OBSERVED, U64, dedicated_bytes),
+                                          WITH(OBSERVED, U64, shared_bytes),
+                                          WITH(EVICTED, U64, evicted_bytes),
+                                          WITH(OBSERVED, U64, peak_dedicated_bytes),
+                                          WITH(OBSERVED, U64, peak_shared_bytes),
+                                          WITH(PEAK_EVICTED, U64, peak_evicted_bytes),
+                                          WITH(OBSERVED, U64, baseline_shared_bytes),
+                                          WITH(PEAK_EVICTED, U64, baseline_evicted_bytes),
+                                          ALWAYS(U64, total_ns),
+                                          WITH(EPISODE, U64, longest_ns),
+                                          WITH(EPISODE, U64, longest_episode),
+                                          WITH(EPISODE, TEXT, first_label),
+                                          ALWAYS(TEXT, message),
+                                          LAST};
+#undef RECORD
+#undef HAS
+
+#define RECORD hmn_episode
+#define HAS(bit) HMN_EPISODE_HAS_##bit
+const struct field episode_fields[] = {ALWAYS(U32, notes),
+                                       ALWAYS(U32, rules),
+                                       ALWAYS(U64, number),
+                                       ALWAYS(U64, observation_count),
+                                       ALWAYS(U64, peak_shared_bytes),
+                                       WITH(PEAK_EVICTED, U64, peak_evicted_bytes),
+                                       ALWAYS(U64, start_monotonic_ns),
+                                       WITH(END, U64, end_monotonic_ns),
+                                       ALWAYS(U64, duration_ns),
+                                       ALWAYS(TEXT, start_label),
+                                       WITH(END, TEXT, end_label),
+                                       LAST};
+#undef RECORD
+#undef HAS
+
+#define RECORD hmn_peak
+#define HAS(bit) HMN_PEAK_HAS_##bit
+const struct field peak_fields[] = {ALWAYS(U32, notes),
+                                    ALWAYS(U32, backend),
+                                    ALWAYS(U32, device_index),
+                                    ALWAYS(U32, pid),
+                                    ALWAYS(U32, accounting),
+                                    WITH(USED, U64, used_bytes),
+                                    WITH(HOST_POOL, U64, host_pool_bytes),
+                                    WITH(HOST_RESIDENT, U64, host_resident_bytes),
+                                    WITH(USED, U64, used_monotonic_ns),
+                                    LAST};
 #undef RECORD
 #undef HAS

@@ -20,9 +20,16 @@ extern const struct field system_memory_fields[];
 extern const struct field device_fields[];
 extern const struct field pool_fields[];
 extern const struct field telemetry_fields[];
+extern const struct field metric_fields[];
 extern const struct field usage_fields[];
 extern const struct field snapshot_info_fields[];
 extern const struct field diagnostic_fields[];
 extern const struct field delta_fields[];
+extern const struct field sampler_info_fields[];
+extern const struct field peak_fields[];
+extern const struct field tracker_info_fields[];
+extern const struct field tag_fields[];
+extern const struct field spill_info_fields[];
+extern const struct field episode_fields[];
 
 #endif

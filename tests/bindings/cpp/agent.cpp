@@ -14,6 +14,9 @@ using words = std::vector<std::string>;
 
 std::optional<hypomnesis::context> open_context;
 std::map<std::string, hypomnesis::snapshot> snapshots;
+std::map<std::string, hypomnesis::sampler> samplers;
+std::optional<hypomnesis::tracker> tracker;
+std::optional<hypomnesis::spill> spill;
 
 std::uint32_t u32(const std::string& word) {
   return static_cast<std::uint32_t>(std::stoul(word));
@@ -54,7 +57,63 @@ void take(const words& w) {
   options.collect = as<hypomnesis::part>(w[3]);
   if ((flags & HMN_SNAPSHOT_ONE_DEVICE) != 0) options.device_index = u32(w[4]);
   if ((flags & HMN_SNAPSHOT_ONE_PROCESS) != 0) options.pid = u32(w[5]);
+  options.slow = (flags & HMN_SNAPSHOT_SLOW) != 0;
   snapshots.insert_or_assign(w[1], context().take(options));
+}
+
+void sample(const words& w) {
+  hypomnesis::sampler_options options;
+  options.interval = std::chrono::hours(1);
+  hypomnesis::snapshot_options what;
+  what.collect = static_cast<hypomnesis::part>(u32(w[2]));
+  hypomnesis::sampler made = context().sample(options, what);
+  made.start();
+  samplers.insert_or_assign(w[1], std::move(made));
+}
+
+void estimate_tensor(const words& w) {
+  const std::vector<std::uint64_t> shape{std::stoull(w[1]), std::stoull(w[2])};
+  say("value", hypomnesis::estimate_tensor(shape, hypomnesis::dtype_from_name(w[3])));
+}
+
+void estimate_cache(const words& w) {
+  hypomnesis::cache c;
+  c.kind = as<hypomnesis::cache_kind>(w[1]);
+  c.dtype = hypomnesis::dtype_id::f16;
+  c.layers = std::stoull(w[2]);
+  c.kv_heads = std::stoull(w[3]);
+  c.key_dim = std::stoull(w[4]);
+  say("value", hypomnesis::estimate_cache(c, std::stoull(w[5])));
+}
+
+void track(const words& w) {
+  hypomnesis::tracker_options options;
+  options.limit_bytes = std::stoull(w[1]);
+  tracker.emplace(context().track(0, options));
+}
+
+hypomnesis::spill_options spill_options(const words& w, std::size_t first) {
+  hypomnesis::spill_options options;
+  options.episode_capacity = u32(w[first]);
+  options.dedicated_threshold_bytes = std::stoull(w[first + 1]);
+  options.growth_bytes = std::stoull(w[first + 2]);
+  return options;
+}
+
+// When, dedicated, shared, then limit and evicted, of which `-` is not known; the label.
+void spill_feed(const words& w) {
+  hypomnesis::spill_sample given;
+  given.monotonic_ns = std::stoull(w[1]);
+  given.dedicated_bytes = std::stoull(w[2]);
+  given.shared_bytes = std::stoull(w[3]);
+  if (w[4] != "-") given.limit_bytes = std::stoull(w[4]);
+  if (w[5] != "-") given.evicted_bytes = std::stoull(w[5]);
+  spill->feed(given, w[6]);
+}
+
+void sample_next(const words& w) {
+  auto pulled = samplers.at(w[1]).next(std::chrono::minutes(1));
+  if (pulled) snapshots.insert_or_assign(w[2], *std::move(pulled));
 }
 
 void version() {
@@ -74,6 +133,10 @@ const std::map<std::string, std::function<void(const words&)>> commands = {
     {"telemetry",
      [](const words& w) {
        say(context().telemetry(u32(w[1]), as<hypomnesis::telemetry_field>(w[2])));
+     }},
+    {"metric",
+     [](const words& w) {
+       say(context().metric(u32(w[1]), as<hypomnesis::metric_id>(w[2]), u32(w[3])));
      }},
     {"usage", [](const words& w) { say(context().usage(u32(w[1]), u32(w[2]))); }},
     {"own_usage", [](const words& w) { say(context().own_usage(u32(w[1]))); }},
@@ -96,6 +159,11 @@ const std::map<std::string, std::function<void(const words&)>> commands = {
     {"snapshot_pool", [](const words& w) { say(taken(w[1]).pool(u32(w[2]))); }},
     {"snapshot_usage", [](const words& w) { say(taken(w[1]).usage(u32(w[2]))); }},
     {"process_name", [](const words& w) { say("value", taken(w[1]).process_name(u32(w[2]))); }},
+    {"process_command",
+     [](const words& w) { say("value", taken(w[1]).process_command(u32(w[2]))); }},
+    {"process_container",
+     [](const words& w) { say("value", taken(w[1]).process_container(u32(w[2]))); }},
+    {"snapshot_metric", [](const words& w) { say(taken(w[1]).metric(u32(w[2]))); }},
     {"diagnostic", [](const words& w) { say(taken(w[1]).diagnostic(u32(w[2]))); }},
     {"json", [](const words& w) { say("value", taken(w[1]).json()); }},
     {"device_line",
@@ -112,6 +180,35 @@ const std::map<std::string, std::function<void(const words&)>> commands = {
      [](const words& w) {
        say("value", hypomnesis::before_after_lines(taken(w[1]), taken(w[2]), u32(w[3]), w[4]));
      }},
+    {"estimate_tensor", estimate_tensor},
+    {"estimate_cache", estimate_cache},
+    {"track", track},
+    {"track_tag", [](const words& w) { say("value", tracker->tag(w[1])); }},
+    {"track_allocate", [](const words& w) { tracker->allocate(std::stoull(w[1]), u32(w[2])); }},
+    {"track_release", [](const words& w) { tracker->release(std::stoull(w[1]), u32(w[2])); }},
+    {"track_fits",
+     [](const words& w) { say("value", tracker->would_fit(std::stoull(w[1])) ? 1U : 0U); }},
+    {"track_info", [](const words&) { say(tracker->info()); }},
+    {"track_read_tag", [](const words& w) { say(tracker->tag_info(u32(w[1]))); }},
+    {"spill",
+     [](const words& w) { spill.emplace(context().detect_spill(u32(w[1]), spill_options(w, 2))); }},
+    {"spill_fed",
+     [](const words& w) { spill.emplace(hypomnesis::spill::fed(spill_options(w, 1))); }},
+    {"spill_observe", [](const words& w) { spill->observe(w[1]); }},
+    {"spill_snapshot", [](const words& w) { spill->observe(taken(w[1]), w[2]); }},
+    {"spill_feed", spill_feed},
+    {"spill_info", [](const words&) { say(spill->info()); }},
+    {"spill_episode", [](const words& w) { say(spill->episode(std::stoull(w[1]))); }},
+    {"sample", sample},
+    {"sample_next", sample_next},
+    {"sample_stop", [](const words& w) { samplers.at(w[1]).stop(); }},
+    {"sample_drop", [](const words& w) { samplers.at(w[1]).close(); }},
+    {"sample_info", [](const words& w) { say(samplers.at(w[1]).info()); }},
+    {"sample_pool", [](const words& w) { say(samplers.at(w[1]).latest_pool(u32(w[2]))); }},
+    {"sample_telemetry",
+     [](const words& w) { say(samplers.at(w[1]).latest_telemetry(u32(w[2]))); }},
+    {"sample_peak", [](const words& w) { say(samplers.at(w[1]).peak(u32(w[2]), u32(w[3]))); }},
+    {"sample_device_peak", [](const words& w) { say(samplers.at(w[1]).device_peak(u32(w[2]))); }},
     {"format_bytes",
      [](const words& w) { say("value", hypomnesis::format_bytes(std::stoull(w[1]))); }},
     {"status_name",
@@ -121,6 +218,19 @@ const std::map<std::string, std::function<void(const words&)>> commands = {
     {"backend_name",
      [](const words& w) {
        say("value", std::string(hypomnesis::name(as<hypomnesis::backend_id>(w[1]))));
+     }},
+    {"metric_name",
+     [](const words& w) {
+       say("value", std::string(hypomnesis::name(as<hypomnesis::metric_id>(w[1]))));
+     }},
+    {"metric_unit",
+     [](const words& w) {
+       say("value", std::string(hypomnesis::unit(as<hypomnesis::metric_id>(w[1]))));
+     }},
+    {"metric_instance_name",
+     [](const words& w) {
+       const auto id = as<hypomnesis::metric_id>(w[1]);
+       say("value", std::string(hypomnesis::instance_name(id, u32(w[2]))));
      }},
     {"feature",
      [](const words& w) {

@@ -125,6 +125,19 @@ inline void say(const hypomnesis::pool& v) {
   HMN_SAY(age_ns);
 }
 
+inline void say(const hypomnesis::metric& v) {
+  HMN_SAY(notes);
+  HMN_SAY(backend);
+  HMN_SAY(device_index);
+  HMN_SAY(pid);
+  HMN_SAY(id);
+  HMN_SAY(instance);
+  HMN_SAY(value);
+  HMN_SAY(count);
+  HMN_SAY(window_ns);
+  HMN_SAY(age_ns);
+}
+
 inline void say(const hypomnesis::telemetry& v) {
   HMN_SAY(notes);
   HMN_SAY(backend);
@@ -190,6 +203,7 @@ inline void say(const hypomnesis::snapshot_info& v) {
   HMN_SAY(usage_count);
   HMN_SAY(diagnostic_count);
   HMN_SAY(unreadable_process_count);
+  HMN_SAY(metric_count);
   HMN_SAY(unix_time_ns);
   HMN_SAY(monotonic_ns);
   HMN_SAY(duration_ns);
@@ -221,6 +235,89 @@ inline void say(const hypomnesis::delta& v) {
   HMN_SAY(elapsed_ns);
   HMN_SAY(energy_joules);
 }
+inline void say(const hypomnesis::sampler_info& v) {
+  HMN_SAY(notes);
+  HMN_SAY(state);
+  HMN_SAY(pending);
+  HMN_SAY(last_status);
+  HMN_SAY(taken_count);
+  HMN_SAY(dropped_count);
+  HMN_SAY(late_count);
+  HMN_SAY(failed_count);
+  HMN_SAY(last_monotonic_ns);
+}
+
+inline void say(const hypomnesis::tracker_info& v) {
+  HMN_SAY(notes);
+  HMN_SAY(device_index);
+  HMN_SAY(tag_count);
+  HMN_SAY(limit_bytes);
+  HMN_SAY(allocated_bytes);
+  HMN_SAY(peak_bytes);
+  HMN_SAY(refused_count);
+}
+
+inline void say(const hypomnesis::tag& v) {
+  HMN_SAY(notes);
+  HMN_SAY(number);
+  HMN_SAY(allocated_bytes);
+  HMN_SAY(peak_bytes);
+  HMN_SAY(name);
+}
+
+inline void say(const hypomnesis::spill_info& v) {
+  HMN_SAY(notes);
+  HMN_SAY(backend);
+  HMN_SAY(device_index);
+  HMN_SAY(state);
+  HMN_SAY(rules);
+  HMN_SAY(status);
+  HMN_SAY(observation_count);
+  HMN_SAY(skipped_count);
+  HMN_SAY(episode_count);
+  HMN_SAY(first_episode);
+  HMN_SAY(limit_bytes);
+  HMN_SAY(dedicated_bytes);
+  HMN_SAY(shared_bytes);
+  HMN_SAY(evicted_bytes);
+  HMN_SAY(peak_dedicated_bytes);
+  HMN_SAY(peak_shared_bytes);
+  HMN_SAY(peak_evicted_bytes);
+  HMN_SAY(baseline_shared_bytes);
+  HMN_SAY(baseline_evicted_bytes);
+  HMN_SAY(total_ns);
+  HMN_SAY(longest_ns);
+  HMN_SAY(longest_episode);
+  HMN_SAY(first_label);
+  HMN_SAY(message);
+}
+
+inline void say(const hypomnesis::episode& v) {
+  HMN_SAY(notes);
+  HMN_SAY(rules);
+  HMN_SAY(number);
+  HMN_SAY(observation_count);
+  HMN_SAY(peak_shared_bytes);
+  HMN_SAY(peak_evicted_bytes);
+  HMN_SAY(start_monotonic_ns);
+  HMN_SAY(end_monotonic_ns);
+  HMN_SAY(duration_ns);
+  HMN_SAY(start_label);
+  HMN_SAY(end_label);
+}
+
+inline void say(const hypomnesis::peak& v) {
+  HMN_SAY(notes);
+  HMN_SAY(backend);
+  HMN_SAY(device_index);
+  HMN_SAY(pid);
+  HMN_SAY(accounting);
+  HMN_SAY(used_bytes);
+  HMN_SAY(host_pool_bytes);
+  HMN_SAY(host_resident_bytes);
+  HMN_SAY(used_monotonic_ns);
+}
+
 #undef HMN_SAY
 
 template <class T>

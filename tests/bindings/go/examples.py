@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""examples.py FOLDER: runs memory, room and before_after on examples/machines and on the real machine. What they must
+"""examples.py FOLDER: runs memory, room, before_after, fit and watch on examples/machines and on the real machine. What they must
 say is worked out here from the machine files."""
 import json
 import os
@@ -82,6 +82,39 @@ def check_machine(path):
         code = 1 if lines[-1].startswith("no ") else 0
         check(f"room {text} on {path.name}", run("room", text, machine=path), (code, "\n".join(lines) + "\n", ""))
     check_before_after(path, machine["devices"][0], round(own / 2 ** 20))
+    check_fit(path, list(devices_of(machine)))
+
+
+def check_fit(path, devices):
+    """8030261248 parameters of 4 bits and a tenth more."""
+    code, said, _ = run("fit", "i4", "0", machine=path)
+    lines = said.splitlines()
+    if lines[:3] != ["weights: 3.7 GiB", "cache: 0 MiB", "with a tenth more: 4.1 GiB"] \
+            or len(lines) != 3 + len(devices) or (code == 0) != any(line.endswith(": fits") for line in lines):
+        problems.append(f"fit on {path.name}: {code}, {said}")
+
+
+def watch_real():
+    """Status and output of watch for a process of this machine that ends after the first line."""
+    with subprocess.Popen(["sleep", "60"]) as watched:
+        with subprocess.Popen([f"{sys.argv[1]}/watch", str(watched.pid)], stdout=subprocess.PIPE, encoding="utf-8") as program:
+            first = program.stdout.readline()
+            watched.kill()
+            said = first + program.stdout.read()
+    return program.returncode, said
+
+
+def check_watch():
+    """Device memory full from 13.6 GiB on, and 256 MiB more of the host's: the second sample spills."""
+    path = MACHINES.parents[1] / "tests/bindings/machines/watched.json"
+    lines = ("host 1.0 GiB, GPU 0 7.0 GiB", "host 1.0 GiB, GPU 0 14.0 GiB", "GPU 0: spilled, first in sample 2",
+             "GPU 1: not known whether it spilled", "")
+    check("watch", run("watch", "4000000100", machine=path), (0, "\n".join(lines), ""))
+    check("watch of none", run("watch", "4000000999", machine=path)[0], 1)
+    check("watch without a pid", run("watch")[0], 2)
+    code, said = watch_real()
+    if code or not re.match(r"(host \d+ MiB\n)+", said):
+        problems.append(f"watch: {code}, {said}")
 
 
 def check_before_after(path, device, megabytes):
@@ -117,6 +150,7 @@ def main():
     for path in machines:
         check_machine(path)
     check_real()
+    check_watch()
     print(*problems, sep="\n")
     print(f"{len(machines)} machines, {len(problems)} problems")
     return 1 if problems or not machines else 0

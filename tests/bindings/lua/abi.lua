@@ -41,19 +41,24 @@ end
 
 local CLASSES = {
   hmn_backend_info = "BackendInfo", hmn_process_memory = "ProcessMemory", hmn_system_memory = "SystemMemory",
-  hmn_device = "Device", hmn_pool = "Pool", hmn_telemetry = "Telemetry", hmn_usage = "Usage",
+  hmn_device = "Device", hmn_pool = "Pool", hmn_telemetry = "Telemetry", hmn_metric = "Metric", hmn_usage = "Usage",
   hmn_snapshot_info = "SnapshotInfo", hmn_diagnostic = "Diagnostic", hmn_delta = "Delta",
+  hmn_sampler_info = "SamplerInfo", hmn_peak = "Peak", hmn_spill_info = "SpillInfo", hmn_episode = "Episode",
+  hmn_tracker_info = "TrackerInfo", hmn_tag = "Tag",
 }
-local NO_RECORD = {hmn_context_options = true, hmn_snapshot_options = true, hmn_error = true}
+local NO_RECORD = {hmn_context_options = true, hmn_snapshot_options = true,
+  hmn_sampler_options = true, hmn_spill_options = true,
+  hmn_spill_sample = true, hmn_tracker_options = true, hmn_packing = true, hmn_attention = true, hmn_cache = true,
+  hmn_error = true}
 local HIDDEN = {struct_size = true, present = true, reserved0 = true}
 local OF_SNAPSHOTS = {
-  Device = {pools = true, telemetry = true, own_usage = true},
-  Usage = {name = true},
+  Device = {pools = true, telemetry = true, metrics = true, own_usage = true},
+  Usage = {name = true, command = true, container = true},
 }
 
 local documented = {}
-for _, noun in ipairs {"context", "device", "format", "library", "memory", "pool", "report", "snapshot", "telemetry",
-  "usage"} do
+for _, noun in ipairs {"context", "device", "format", "library", "memory", "metric", "pool", "report", "sampler", "snapshot", "spill", "telemetry",
+  "tracker", "usage"} do
   local class
   for line in io.lines(arg[2] .. "/" .. noun .. ".lua") do
     class = line:match("^%-%-%-@class hypomnesis%.(%w+)") or class
@@ -114,11 +119,18 @@ end
 -- ---- functions: what reaches each ----
 
 local Context, Snapshot = require "hypomnesis.context", require "hypomnesis.snapshot"
+local Sampler = require "hypomnesis.sampler"
+local Spill = require "hypomnesis.spill"
+local Tracker = require "hypomnesis.tracker"
 local REACHED = {
   hmn_version_number = hypomnesis.version_number, hmn_version_string = hypomnesis.version_string,
   hmn_feature = hypomnesis.feature, hmn_status_name = hypomnesis.status_name,
-  hmn_backend_name = hypomnesis.backend_name, hmn_context_create = hypomnesis.open,
+  hmn_backend_name = hypomnesis.backend_name, hmn_metric_name = hypomnesis.metric_name,
+  hmn_metric_unit = hypomnesis.metric_unit, hmn_metric_instance_name = hypomnesis.metric_instance_name,
+  hmn_metric_read = Context.metric, hmn_snapshot_metric = raw.copy,
+  hmn_context_create = hypomnesis.open,
   hmn_context_set_path = Context.set_path, hmn_context_backend = Context.backend,
+  hmn_context_recording = Context.recording,
   hmn_context_destroy = Context.close, hmn_process_memory_read = Context.process_memory,
   hmn_process_memory_read_self = Context.own_memory, hmn_system_memory_read = Context.system_memory,
   hmn_device_count = Context.device_count, hmn_device_find = Context.find_device, hmn_device_read = Context.device,
@@ -131,6 +143,23 @@ local REACHED = {
   hmn_report_delta = Snapshot.delta_line, hmn_report_before_after = Snapshot.before_after_lines,
   hmn_format_device = Snapshot.device_line, hmn_format_json = Snapshot.json,
   hmn_format_bytes = hypomnesis.format_bytes,
+  hmn_dtype_bits = hypomnesis.dtype_bits, hmn_dtype_name = hypomnesis.dtype_name,
+  hmn_dtype_from_name = hypomnesis.dtype_from_name, hmn_estimate_tensor = hypomnesis.estimate_tensor,
+  hmn_estimate_packed = hypomnesis.estimate_packed, hmn_estimate_attention = hypomnesis.estimate_attention,
+  hmn_estimate_cache = hypomnesis.estimate_cache, hmn_estimate_overhead = hypomnesis.estimate_overhead,
+  hmn_estimate_sum = hypomnesis.estimate_sum, hmn_tracker_create = hypomnesis.tracker,
+  hmn_tracker_destroy = Tracker.close, hmn_tracker_allocate = Tracker.allocate,
+  hmn_tracker_allocate_tagged = Tracker.allocate, hmn_tracker_release = Tracker.release,
+  hmn_tracker_release_tagged = Tracker.release, hmn_tracker_tag = Tracker.tag, hmn_tracker_would_fit = Tracker.would_fit,
+  hmn_tracker_set_limit = Tracker.set_limit, hmn_tracker_read = Tracker.info, hmn_tracker_read_tag = Tracker.read_tag,
+  hmn_tracker_reset = Tracker.reset,
+  hmn_sampler_create = Context.sampler, hmn_sampler_destroy = Sampler.close, hmn_sampler_start = Sampler.start,
+  hmn_sampler_stop = Sampler.stop, hmn_sampler_next = Sampler.next, hmn_sampler_read = Sampler.info,
+  hmn_sampler_latest_pool = Sampler.latest_pool, hmn_sampler_latest_telemetry = Sampler.latest_telemetry,
+  hmn_spill_create = Context.spill, hmn_spill_destroy = Spill.close, hmn_spill_observe = Spill.observe,
+  hmn_spill_observe_snapshot = Spill.observe_snapshot, hmn_spill_feed = Spill.feed, hmn_spill_read = Spill.info,
+  hmn_spill_episode = Spill.episode,
+  hmn_sampler_peak = Sampler.peak, hmn_sampler_peak_device = Sampler.device_peak,
 }
 for name in pairs(abi.functions) do expect.that(type(REACHED[name]) == "function", name .. " is not reached") end
 for name in pairs(REACHED) do expect.that(abi.functions[name], name .. " is not in the header") end

@@ -121,6 +121,9 @@ function commands.pool(index, kind) record "hmn_pool"(open_context():pool(number
 function commands.telemetry(index, fields)
   record "hmn_telemetry"(open_context():telemetry(number(index), number(fields)))
 end
+function commands.metric(index, id, instance)
+  record "hmn_metric"(open_context():metric(number(index), number(id), number(instance)))
+end
 function commands.usage(index, pid) record "hmn_usage"(open_context():usage(number(index), number(pid))) end
 function commands.own_usage(index) record "hmn_usage"(open_context():own_usage(number(index))) end
 function commands.process_memory(pid, fields)
@@ -148,6 +151,7 @@ function commands.system(name) record "hmn_system_memory"(whole(name).system) en
 function commands.snapshot_device(name, i) record "hmn_device"(row(name, "devices", i)) end
 function commands.snapshot_pool(name, i) record "hmn_pool"(row(name, "pools", i)) end
 function commands.snapshot_usage(name, i) record "hmn_usage"(row(name, "processes", i)) end
+function commands.snapshot_metric(name, i) record "hmn_metric"(row(name, "metrics", i)) end
 function commands.diagnostic(name, i) record "hmn_diagnostic"(row(name, "diagnostics", i)) end
 function commands.snapshot_telemetry(name, i)
   local device, message, status = row(name, "devices", i)
@@ -157,9 +161,11 @@ function commands.self(name, i)
   local device, message, status = row(name, "devices", i)
   record "hmn_usage"(part(device, message, status, "own_usage"))
 end
-function commands.process_name(name, i)
-  local process, message, status = row(name, "processes", i)
-  one(part(process, message, status, "name"))
+for request, field in pairs {process_name = "name", process_command = "command", process_container = "container"} do
+  commands[request] = function(name, i)
+    local process, message, status = row(name, "processes", i)
+    one(part(process, message, status, field))
+  end
 end
 
 function commands.json(name) one(snapshot(name):json()) end
@@ -174,9 +180,86 @@ function commands.before_after(before, after, index, label)
   one(snapshot(after):before_after_lines(snapshot(before), number(index), label))
 end
 
+local samplers = {}
+
+function commands.sample(name, collect)
+  local made, message, status = open_context():sampler {collect = number(collect), interval_ms = 3600000}
+  if status then return say_failure(message, status) end
+  samplers[name] = made
+  done(made:start())
+end
+
+function commands.sample_next(name, as)
+  local pulled, message, status = samplers[name]:next(60000)
+  if status then return say_failure(message, status) end
+  kept[as] = pulled
+end
+
+function commands.sample_stop(name) done(samplers[name]:stop()) end
+function commands.sample_drop(name) samplers[name]:close() end
+function commands.sample_info(name) record "hmn_sampler_info"(samplers[name]:info()) end
+function commands.sample_pool(name, index) record "hmn_pool"(samplers[name]:latest_pool(number(index))) end
+function commands.sample_telemetry(name, index)
+  record "hmn_telemetry"(samplers[name]:latest_telemetry(number(index)))
+end
+function commands.sample_peak(name, index, pid)
+  record "hmn_peak"(samplers[name]:peak(number(index), number(pid)))
+end
+function commands.sample_device_peak(name, index) record "hmn_peak"(samplers[name]:device_peak(number(index))) end
+
+local tracker
+
+function commands.estimate_tensor(rows, columns, dtype)
+  local stored, message, status = hypomnesis.dtype_from_name(dtype)
+  if status then return say_failure(message, status) end
+  one(hypomnesis.estimate_tensor({number(rows), number(columns)}, stored))
+end
+function commands.estimate_cache(kind, layers, kv_heads, key_dim, tokens)
+  one(hypomnesis.estimate_cache({kind = number(kind), dtype = "f16", layers = number(layers), kv_heads = number(kv_heads),
+    key_dim = number(key_dim)}, number(tokens)))
+end
+function commands.track(limit_bytes)
+  local made, message, status = open_context():tracker(0, {limit_bytes = number(limit_bytes)})
+  if status then return say_failure(message, status) end
+  tracker = made
+end
+function commands.track_tag(name) one(tracker:tag(name)) end
+function commands.track_allocate(bytes, tag) done(tracker:allocate(number(bytes), number(tag))) end
+function commands.track_release(bytes, tag) done(tracker:release(number(bytes), number(tag))) end
+function commands.track_fits(bytes) one(tracker:would_fit(number(bytes))) end
+function commands.track_info() record "hmn_tracker_info"(tracker:info()) end
+function commands.track_read_tag(tag) record "hmn_tag"(tracker:read_tag(number(tag))) end
+
+local spill
+
+local function spill_made(made, message, status)
+  if status then return say_failure(message, status) end
+  spill = made
+end
+local function spill_options(capacity, threshold, growth)
+  return {episode_capacity = number(capacity), dedicated_threshold_bytes = number(threshold), growth_bytes = number(growth)}
+end
+local function known(word) return word ~= "-" and number(word) or nil end
+
+function commands.spill(index, ...) spill_made(open_context():spill(number(index), spill_options(...))) end
+function commands.spill_fed(...) spill_made(hypomnesis.spill(spill_options(...))) end
+function commands.spill_observe(label) done(spill:observe(label)) end
+function commands.spill_snapshot(name, label) done(spill:observe_snapshot(snapshot(name), label)) end
+function commands.spill_feed(when, dedicated, shared, limit, evicted, label)
+  done(spill:feed({monotonic_ns = number(when), dedicated_bytes = number(dedicated), shared_bytes = number(shared),
+    limit_bytes = known(limit), evicted_bytes = known(evicted)}, label))
+end
+function commands.spill_info() record "hmn_spill_info"(spill:info()) end
+function commands.spill_episode(which) record "hmn_episode"(spill:episode(number(which))) end
+
 function commands.format_bytes(bytes) one(hypomnesis.format_bytes(number(bytes))) end
 function commands.status_name(status) one(hypomnesis.status_name(number(status))) end
 function commands.backend_name(backend) one(hypomnesis.backend_name(number(backend))) end
+function commands.metric_name(metric) one(hypomnesis.metric_name(number(metric))) end
+function commands.metric_unit(metric) one(hypomnesis.metric_unit(number(metric))) end
+function commands.metric_instance_name(metric, instance)
+  one(hypomnesis.metric_instance_name(number(metric), number(instance)))
+end
 function commands.feature(feature) one(hypomnesis.feature(number(feature))) end
 function commands.version()
   one(hypomnesis.version_string())

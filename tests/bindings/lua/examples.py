@@ -14,11 +14,22 @@ def run(example, *arguments, machine=None):
     """(status, output)"""
     environment = dict(os.environ)
     if machine:
-        environment["HMN_SIMULATION"] = str(ROOT / f"examples/machines/{machine}.json")
+        environment["HMN_SIMULATION"] = str(machine if isinstance(machine, pathlib.Path)
+                                            else ROOT / f"examples/machines/{machine}.json")
     ran = subprocess.run([LUA, str(ROOT / f"examples/lua/{example}.lua"), *arguments], env=environment,
                          capture_output=True, text=True, timeout=60, check=False)
     assert not ran.stderr or ran.returncode == 2, ran.stderr
     return ran.returncode, ran.stdout
+
+
+def watch_real():
+    """Status and output of watch for a process of this machine that ends after the first line."""
+    with subprocess.Popen(["sleep", "60"]) as watched:
+        with subprocess.Popen([LUA, str(ROOT / "examples/lua/watch.lua"), str(watched.pid)], stdout=subprocess.PIPE, encoding="utf-8") as program:
+            first = program.stdout.readline()
+            watched.kill()
+            said = first + program.stdout.read()
+    return program.returncode, said
 
 
 def expect(found, wanted):
@@ -45,6 +56,24 @@ for wrong in ("", "8GB", "x", "-1", "1.2.3GiB"):
     expect(run("room", wrong, machine="server-8gpu")[0], 2)
 status, text = run("room", "1MiB", machine="laptop-asleep")
 assert "free memory is not known" in text, text
+
+# 8030261248 parameters of 16 bits and 131072 bytes for each token: 17.6 GiB, which GPUs 6 and 7 have.
+status, text = run("fit", "bf16", "8192", machine="server-8gpu")
+lines = text.splitlines()
+expect(lines[:3], ["weights: 15.0 GiB", "cache: 1.0 GiB", "with a tenth more: 17.6 GiB"])
+expect((status, lines[3], lines[9]), (0, "GPU 0: does not fit", "GPU 6: fits"))
+expect(run("fit", "bf16", "8192", machine="laptop-asleep")[0], 1)
+expect(run("fit", "bf16")[0], 2)
+
+# Device memory full from 13.6 GiB on, and 256 MiB more of the host's: the second sample spills.
+MACHINE = ROOT / "tests/bindings/machines/watched.json"
+expect(run("watch", "4000000100", machine=MACHINE), (0, "\n".join((
+    "host 1.0 GiB, GPU 0 7.0 GiB", "host 1.0 GiB, GPU 0 14.0 GiB", "GPU 0: spilled, first in sample 2",
+    "GPU 1: not known whether it spilled", ""))))
+expect(run("watch", "4000000999", machine=MACHINE)[0], 1)
+expect(run("watch")[0], 2)
+status, text = watch_real()
+assert status == 0 and re.match(r"(host \d+ MiB\n)+", text), text
 
 # Simulated memory does not change; the real one does.
 status, text = run("before_after", machine="server-8gpu")

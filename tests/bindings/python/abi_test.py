@@ -15,17 +15,27 @@ RECORDS = {
     "hmn_delta": hypomnesis.Delta,
     "hmn_device": hypomnesis.Device,
     "hmn_diagnostic": hypomnesis.Diagnostic,
+    "hmn_episode": hypomnesis.Episode,
+    "hmn_metric": hypomnesis.Metric,
+    "hmn_peak": hypomnesis.Peak,
     "hmn_pool": hypomnesis.Pool,
     "hmn_process_memory": hypomnesis.ProcessMemory,
+    "hmn_sampler_info": hypomnesis.SamplerInfo,
     "hmn_snapshot_info": hypomnesis.SnapshotInfo,
+    "hmn_spill_info": hypomnesis.SpillInfo,
     "hmn_system_memory": hypomnesis.SystemMemory,
+    "hmn_tag": hypomnesis.Tag,
     "hmn_telemetry": hypomnesis.Telemetry,
+    "hmn_tracker_info": hypomnesis.TrackerInfo,
     "hmn_usage": hypomnesis.Usage,
 }
 # Structs that are no values of their own here: arguments, and what an exception carries.
-NO_RECORDS = {"hmn_context_options", "hmn_error", "hmn_snapshot_options"}
+NO_RECORDS = {"hmn_context_options", "hmn_error", "hmn_sampler_options", "hmn_snapshot_options",
+              "hmn_spill_options", "hmn_spill_sample", "hmn_tracker_options", "hmn_packing",
+              "hmn_attention", "hmn_cache"}
 UNSEEN = ("struct_size", "present", "reserved0")
-OWN = {"hmn_device": ["pools", "telemetry", "own_usage", "usages"], "hmn_usage": ["process_name"]}
+OWN = {"hmn_device": ["pools", "telemetry", "own_usage", "usages", "metrics"],
+       "hmn_usage": ["process_name", "process_command", "process_container"]}
 
 # Prefix of the header's constants -> who has them here, by the same names.
 ENUMERATIONS = {
@@ -49,15 +59,31 @@ ENUMERATIONS = {
     "HMN_POOL_HAS_": hypomnesis.PoolField,
     "HMN_TELEMETRY_HAS_": hypomnesis.TelemetryField,
     "HMN_THROTTLE_": hypomnesis.Throttle,
+    "HMN_METRIC_": hypomnesis.MetricId,
+    "HMN_ENGINE_": hypomnesis.Engine,
+    "HMN_SENSOR_": hypomnesis.Sensor,
+    "HMN_POWER_": hypomnesis.Power,
+    "HMN_POWER_LIMIT_": hypomnesis.PowerLimit,
+    "HMN_CLOCK_": hypomnesis.Clock,
+    "HMN_RAIL_": hypomnesis.Rail,
+    "HMN_ERA_": hypomnesis.Era,
+    "HMN_REMAPPED_": hypomnesis.Remapped,
     "HMN_USAGE_": hypomnesis.UsageKind,
     "HMN_USAGE_HAS_": hypomnesis.UsageField,
     "HMN_NAME_": hypomnesis.NameState,
     "HMN_COLLECT_": hypomnesis.Collect,
     "HMN_SNAPSHOT_": hypomnesis.SnapshotFlag,
     "HMN_FORMAT_": hypomnesis.Format,
+    "HMN_SAMPLER_": hypomnesis.SamplerState,
+    "HMN_SPILL_": hypomnesis.SpillState,
+    "HMN_SPILL_BY_": hypomnesis.SpillRule,
+    "HMN_DTYPE_": hypomnesis.Dtype,
+    "HMN_CACHE_": hypomnesis.CacheKind,
 }
-# Sizes of structs; bits of `present` that None stands for; texts that are fields here.
-NO_MEMBER = re.compile(r"HMN_\w+_SIZE_V\d+|HMN_(BACKEND_INFO|DIAGNOSTIC|DELTA)_HAS_\w+|HMN_TEXT_\w+")
+# Sizes of structs; bits of `present` that None stands for; texts that are fields and a flag that is
+# an argument here.
+NO_MEMBER = re.compile(r"HMN_\w+_SIZE_V\d+|HMN_(BACKEND_INFO|DIAGNOSTIC|DELTA|SAMPLER_INFO|PEAK|METRIC|TRACKER_INFO|SPILL_SAMPLE|SPILL_INFO|EPISODE)_HAS_\w+|HMN_TEXT_\w+|"
+                       r"HMN_ATTENTION_FUSED")
 
 FUNCTIONS = {
     "hmn_version_number": "version_number",
@@ -65,9 +91,13 @@ FUNCTIONS = {
     "hmn_feature": "feature",
     "hmn_status_name": "status_name",
     "hmn_backend_name": "backend_name",
+    "hmn_metric_name": "metric_name",
+    "hmn_metric_unit": "metric_unit",
+    "hmn_metric_instance_name": "metric_instance_name",
     "hmn_context_create": "Context",
     "hmn_context_set_path": "Context.set_path",
     "hmn_context_backend": "Context.backend",
+    "hmn_context_recording": "Context.recording",
     "hmn_context_destroy": "Context.close",
     "hmn_process_memory_read": "Context.process_memory",
     "hmn_process_memory_read_self": "Context.own_memory",
@@ -77,6 +107,7 @@ FUNCTIONS = {
     "hmn_device_read": "Context.device",
     "hmn_pool_read": "Context.pool",
     "hmn_telemetry_read": "Context.telemetry",
+    "hmn_metric_read": "Context.metric",
     "hmn_usage_read": "Context.usage",
     "hmn_usage_read_self": "Context.own_usage",
     "hmn_snapshot_take": "Context.take",
@@ -86,6 +117,7 @@ FUNCTIONS = {
     "hmn_snapshot_system": "Snapshot.system",
     "hmn_snapshot_device": "Snapshot.devices",
     "hmn_snapshot_telemetry": "Device.telemetry",
+    "hmn_snapshot_metric": "Snapshot.metrics",
     "hmn_snapshot_self": "Device.own_usage",
     "hmn_snapshot_pool": "Snapshot.pools",
     "hmn_snapshot_usage": "Snapshot.usages",
@@ -97,6 +129,44 @@ FUNCTIONS = {
     "hmn_format_device": "Snapshot.device_line",
     "hmn_format_json": "Snapshot.json",
     "hmn_format_bytes": "format_bytes",
+    "hmn_dtype_bits": "dtype_bits",
+    "hmn_dtype_name": "dtype_name",
+    "hmn_dtype_from_name": "dtype_from_name",
+    "hmn_estimate_tensor": "estimate_tensor",
+    "hmn_estimate_packed": "estimate_packed",
+    "hmn_estimate_attention": "estimate_attention",
+    "hmn_estimate_cache": "estimate_cache",
+    "hmn_estimate_overhead": "estimate_overhead",
+    "hmn_estimate_sum": "estimate_sum",
+    "hmn_tracker_create": "Context.tracker",
+    "hmn_tracker_destroy": "Tracker.close",
+    "hmn_tracker_allocate": "Tracker.allocate",
+    "hmn_tracker_allocate_tagged": "Tracker.allocate",
+    "hmn_tracker_release": "Tracker.release",
+    "hmn_tracker_release_tagged": "Tracker.release",
+    "hmn_tracker_tag": "Tracker.tag",
+    "hmn_tracker_would_fit": "Tracker.would_fit",
+    "hmn_tracker_set_limit": "Tracker.set_limit",
+    "hmn_tracker_read": "Tracker.info",
+    "hmn_tracker_read_tag": "Tracker.read_tag",
+    "hmn_tracker_reset": "Tracker.reset",
+    "hmn_spill_create": "Context.spill",
+    "hmn_spill_destroy": "Spill.close",
+    "hmn_spill_observe": "Spill.observe",
+    "hmn_spill_observe_snapshot": "Spill.observe_snapshot",
+    "hmn_spill_feed": "Spill.feed",
+    "hmn_spill_read": "Spill.info",
+    "hmn_spill_episode": "Spill.episode",
+    "hmn_sampler_create": "Context.sampler",
+    "hmn_sampler_destroy": "Sampler.close",
+    "hmn_sampler_start": "Sampler.start",
+    "hmn_sampler_stop": "Sampler.stop",
+    "hmn_sampler_next": "Sampler.next",
+    "hmn_sampler_read": "Sampler.info",
+    "hmn_sampler_latest_pool": "Sampler.latest_pool",
+    "hmn_sampler_latest_telemetry": "Sampler.latest_telemetry",
+    "hmn_sampler_peak": "Sampler.peak",
+    "hmn_sampler_peak_device": "Sampler.device_peak",
 }
 
 
@@ -117,6 +187,9 @@ class Abi(unittest.TestCase):
         for name, value in ABI["constants"].items():
             if NO_MEMBER.fullmatch(name) or name == "HMN_OK":
                 continue
+            if name == "HMN_SAMPLER_PEAKS_ONLY":  # shares its prefix with the states
+                self.assertEqual(hypomnesis.SamplerFlag.PEAKS_ONLY, value)
+                continue
             prefix = prefix_of(name)
             self.assertIsNotNone(prefix, f"no enumeration has {name}")
             member = (ENUMERATIONS[prefix], name.removeprefix(prefix))
@@ -126,7 +199,7 @@ class Abi(unittest.TestCase):
     def test_every_public_enumeration_is_held(self):
         public = {value for value in vars(hypomnesis).values()
                   if isinstance(value, enum.EnumMeta)}
-        self.assertEqual(public, set(ENUMERATIONS.values()))
+        self.assertEqual(public, {*ENUMERATIONS.values(), hypomnesis.SamplerFlag})
 
     def test_sizes_are_those_of_the_header(self):
         for name, struct in ABI["structs"].items():

@@ -5,7 +5,8 @@ import sys
 import hypomnesis
 
 # Fields that the records of this package have beside those of C.
-OWN = {"pools", "telemetry", "own_usage", "usages", "process_name"}
+OWN = {"pools", "telemetry", "metrics", "own_usage", "usages", "process_name", "process_command",
+       "process_container"}
 NOTHING = "null"
 
 
@@ -36,10 +37,18 @@ def record(value):
 
 
 
+def spill_options(capacity, threshold, growth):
+    return {"episode_capacity": int(capacity), "dedicated_threshold_bytes": int(threshold),
+            "growth_bytes": int(growth)}
+
+
 class Agent:
     def __init__(self):
         self.context = hypomnesis.Context()
         self.snapshots = {}
+        self.samplers = {}
+        self.tracker = None
+        self.detector = None
 
     def open(self, flags, deadline_ms, max_age_ms, machine):
         self.context.close()
@@ -64,6 +73,9 @@ class Agent:
 
     def telemetry(self, index, fields):
         return record(self.context.telemetry(int(index), int(fields)))
+
+    def metric(self, index, number, instance):
+        return record(self.context.metric(int(index), int(number), int(instance)))
 
     def usage(self, index, pid):
         return record(self.context.usage(int(index), int(pid)))
@@ -120,6 +132,15 @@ class Agent:
     def process_name(self, name, i):
         return single(self.snapshots[name].usages[int(i)].process_name)
 
+    def process_command(self, name, i):
+        return single(self.snapshots[name].usages[int(i)].process_command)
+
+    def process_container(self, name, i):
+        return single(self.snapshots[name].usages[int(i)].process_container)
+
+    def snapshot_metric(self, name, i):
+        return record(self.snapshots[name].metrics[int(i)])
+
     def diagnostic(self, name, i):
         return record(self.snapshots[name].diagnostics[int(i)])
 
@@ -139,11 +160,102 @@ class Agent:
         return single(self.snapshots[after].before_after_lines(self.snapshots[before], int(index),
                                                                label))
 
+    def sample(self, name, collect):
+        sampler = self.context.sampler(int(collect), interval_ms=3_600_000)
+        sampler.start()
+        self.samplers[name] = sampler
+
+    def sample_next(self, name, snapshot):
+        self.snapshots[snapshot] = self.samplers[name].next(60_000)
+
+    def sample_stop(self, name):
+        self.samplers[name].stop()
+
+    def sample_drop(self, name):
+        self.samplers[name].close()
+
+    def sample_info(self, name):
+        return record(self.samplers[name].info())
+
+    def sample_pool(self, name, index):
+        return record(self.samplers[name].latest_pool(int(index)))
+
+    def sample_telemetry(self, name, index):
+        return record(self.samplers[name].latest_telemetry(int(index)))
+
+    def sample_peak(self, name, index, pid):
+        return record(self.samplers[name].peak(int(index), int(pid)))
+
+    def sample_device_peak(self, name, index):
+        return record(self.samplers[name].device_peak(int(index)))
+
+    def estimate_tensor(self, rows, columns, dtype):
+        stored = hypomnesis.dtype_from_name(dtype)
+        return single(hypomnesis.estimate_tensor([int(rows), int(columns)], stored))
+
+    def estimate_cache(self, kind, layers, kv_heads, key_dim, sequence):
+        return single(hypomnesis.estimate_cache(
+            int(kind), hypomnesis.Dtype.F16, layers=int(layers), kv_heads=int(kv_heads),
+            key_dim=int(key_dim), sequence=int(sequence)))
+
+    def track(self, limit_bytes):
+        self.tracker = self.context.tracker(0, int(limit_bytes))
+
+    def track_tag(self, name):
+        return single(self.tracker.tag(name))
+
+    def track_allocate(self, count, tag):
+        self.tracker.allocate(int(count), int(tag))
+
+    def track_release(self, count, tag):
+        self.tracker.release(int(count), int(tag))
+
+    def track_fits(self, count):
+        return single(self.tracker.would_fit(int(count)))
+
+    def track_info(self):
+        return record(self.tracker.info())
+
+    def track_read_tag(self, tag):
+        return record(self.tracker.read_tag(int(tag)))
+
+    def spill(self, index, *options):
+        self.detector = self.context.spill(int(index), **spill_options(*options))
+
+    def spill_fed(self, *options):
+        self.detector = hypomnesis.Spill(**spill_options(*options))
+
+    def spill_observe(self, label):
+        self.detector.observe(label)
+
+    def spill_snapshot(self, name, label):
+        self.detector.observe_snapshot(self.snapshots[name], label)
+
+    def spill_feed(self, when, dedicated, shared, limit, evicted, label):
+        self.detector.feed(int(dedicated), int(shared), monotonic_ns=int(when), label=label,
+                           limit_bytes=None if limit == "-" else int(limit),
+                           evicted_bytes=None if evicted == "-" else int(evicted))
+
+    def spill_info(self):
+        return record(self.detector.info())
+
+    def spill_episode(self, number):
+        return record(self.detector.episode(int(number)))
+
     def format_bytes(self, count):
         return single(hypomnesis.format_bytes(int(count)))
 
     def status_name(self, number):
         return single(hypomnesis.status_name(int(number)))
+
+    def metric_name(self, number):
+        return single(hypomnesis.metric_name(int(number)))
+
+    def metric_unit(self, number):
+        return single(hypomnesis.metric_unit(int(number)))
+
+    def metric_instance_name(self, number, instance):
+        return single(hypomnesis.metric_instance_name(int(number), int(instance)))
 
     def backend_name(self, number):
         return single(hypomnesis.backend_name(int(number)))

@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """The programs of examples/python on example machines and on this one."""
+import os
 import re
+import subprocess
+import sys
 import unittest
 
 from support import MACHINES, ROOT, Case, run_suite
@@ -58,6 +61,34 @@ class Examples(Case):
             self.assertEqual(self.example("room", wanted, machine="workstation"), (status, verdict))
         self.assertEqual(self.example("room", "8GiB", machine={"devices": []}),
                          (1, "no GPU has room for 8.0 GiB\n"))
+
+    def test_fit(self):
+        total = "weights: 15.0 GiB\ncache: 1.0 GiB\nwith a tenth more: 17.6 GiB\n"
+        self.assertEqual(self.example("fit", "bf16", "8192", machine="workstation"),
+                         (1, total + "GPU 0: does not fit\n"))
+        self.assertEqual(self.example("fit", "bf16", "8192", machine="laptop-asleep"),
+                         (1, total + "GPU 0: not known\n"))
+        self.assertEqual(self.example("fit", "i4", "8192", machine="workstation"),
+                         (0, "weights: 3.7 GiB\ncache: 1.0 GiB\nwith a tenth more: 5.2 GiB\nGPU 0: fits\n"))
+
+    def test_watch(self):
+        machine = ROOT / "tests/bindings/machines/watched.json"
+        self.assertEqual(self.example("watch", "4000000100", machine=machine), (0, (
+            "host 1.0 GiB, GPU 0 7.0 GiB\nhost 1.0 GiB, GPU 0 14.0 GiB\n"
+            "GPU 0: spilled, first in sample 2\nGPU 1: not known whether it spilled\n")))
+        self.assertEqual(self.example("watch", "4000000999", machine=machine)[0], 1)
+
+    def test_watch_of_this_machine(self):
+        program = [sys.executable, str(ROOT / "examples/python/watch.py")]
+        machine = str(self.machine({"host": "real"}))
+        with subprocess.Popen(["sleep", "60"]) as watched:
+            with subprocess.Popen([*program, str(watched.pid)], stdout=subprocess.PIPE, encoding="utf-8",
+                                  env={**os.environ, "HMN_SIMULATION": machine}) as watching:
+                text = watching.stdout.readline()
+                watched.kill()
+                text += watching.stdout.read()
+        self.assertEqual(watching.returncode, 0)
+        self.assertRegex(text, r"\A(host \d+ MiB\n)+\Z")
 
     def test_before_and_after(self):
         status, text = self.example("before_after", machine=FALLS)

@@ -25,7 +25,9 @@ class Case(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def machine(self, description):
-        """The path of a machine file: of an example by its name, or of a description."""
+        """The path of a machine file: itself, of an example by its name, or of a description."""
+        if isinstance(description, pathlib.Path):
+            return description
         if isinstance(description, str):
             return MACHINES / f"{description}.json"
         path = self.folder / f"machine{len(list(self.folder.iterdir()))}.json"

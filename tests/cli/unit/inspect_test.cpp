@@ -157,13 +157,23 @@ TEST_CASE("native codes are told with whose they are") {
   CHECK(contains(text, "nvidia-smi: HMN_E_BACKEND (exit code 9)"));
 }
 
-TEST_CASE("AMD and Intel cards are named and said not to be measured") {
+TEST_CASE("AMD and Intel cards are those that are measured, or have a reason") {
   const machine here;
   here.add_card("0000:02:00.0", "0x1002", "0x030000", "amdgpu");
+  here.add_card("0000:03:00.0", "0x1002", "0x030000", "amdgpu");
+  here.add_card("0000:04:00.0", "0x1002", "0x030000", nullptr);
+  here.add_card("0000:05:00.0", "0x1002", "0x030000", "vfio-pci");
+  hmn_device measured{};
+  measured.present = HMN_DEVICE_HAS_PCI;
+  std::strcpy(measured.pci_bus_id, "0000:02:00.0");
   const auto adapters = find_adapters(here.in());
-  CHECK(contains(text_of(inspect_amd(adapters)),
-                 "0000:02:00.0 AMD [1002:2684], driver amdgpu: this version does not measure AMD"));
-  CHECK(contains(text_of(inspect_intel(adapters)), "no Intel GPU on the PCI bus"));
+  const auto text = text_of(inspect_vendor(HMN_VENDOR_AMD, adapters, {measured}));
+  CHECK(contains(text, "ok    0000:02:00.0 AMD [1002:2684], driver amdgpu\n"));
+  CHECK(contains(text, "note  0000:03:00.0 AMD [1002:2684], driver amdgpu: not measured"));
+  CHECK(contains(text, "FAIL  0000:04:00.0 AMD [1002:2684]: no kernel driver"));
+  CHECK(contains(text, "note  0000:05:00.0 AMD [1002:2684]: handed over to a virtual machine"));
+  CHECK(contains(text_of(inspect_vendor(HMN_VENDOR_INTEL, adapters, {})),
+                 "no Intel GPU on the PCI bus"));
 }
 
 TEST_CASE("containers: marks, PID namespace, limit") {
@@ -193,8 +203,34 @@ TEST_CASE("permissions: hidden processes and render nodes") {
   here.write("proc/mounts", "proc /proc proc rw,nosuid,hidepid=invisible,gid=27 0 0\n");
   here.write("dev/dri/renderD128", "");
   here.write("dev/dri/card0", "");
-  const auto text = text_of(inspect_permissions(here.in()));
+  const auto text = text_of(inspect_permissions(here.in(), {}));
   CHECK(contains(text, "hides other users' processes"));
   CHECK(contains(text, "renderD128"));
   CHECK_FALSE(contains(text, "card0"));
+}
+
+TEST_CASE("permissions: what each capability opens") {
+  const machine here;
+  const std::vector<adapter> intel{{"0000:00:02.0", HMN_VENDOR_INTEL, 0x46a6, "i915", ""}};
+  here.write("proc/self/status", "Name:\thmn\nCapEff:\t0000000000000000\n");
+  auto text = text_of(inspect_permissions(here.in(), intel));
+  CHECK(contains(text, "note  other users' processes cannot be looked into: no CAP_SYS_PTRACE"));
+  CHECK(contains(text, "setcap cap_sys_ptrace+ep"));
+  CHECK(contains(text, "note  Intel's drivers do not tell used memory: no CAP_PERFMON"));
+  CHECK_FALSE(contains(text_of(inspect_permissions(here.in(), {})), "CAP_PERFMON"));
+  here.write("proc/self/status", "CapEff:\t0000004000080000\n");  // bits 38 and 19
+  text = text_of(inspect_permissions(here.in(), intel));
+  CHECK(contains(text, "ok    other users' processes can be looked into (CAP_SYS_PTRACE)"));
+  CHECK(contains(text, "ok    Intel's drivers tell used memory (CAP_PERFMON)"));
+}
+
+TEST_CASE("a proc tree from another PID namespace is told to be one") {
+  const machine here;
+  fs::remove_all(fs::path(here.in().proc) / "self");
+  CHECK(contains(text_of(inspect_container(here.in(), std::nullopt)),
+                 "does not show this process: it is the tree of another PID namespace"));
+  here.write("proc/4242/status", "");
+  here.link("proc/self", "4242");
+  CHECK(contains(text_of(inspect_container(here.in(), std::nullopt)),
+                 "tree of another PID namespace, where this process is 4242;"));
 }

@@ -42,6 +42,13 @@ remapped_rows remapped_from(const json& value, const std::string& place) {
   return out;
 }
 
+power_range power_range_from(const json& value, const std::string& place) {
+  object in(value, place);
+  const power_range out{small_or(in, "min", 0), small_or(in, "max", 0)};
+  in.finish();
+  return out;
+}
+
 void read_clocks(object& in, const std::string& key, answer<unsigned> (&out)[4]) {
   const json* value = in.find(key);
   if (!value) return;
@@ -138,6 +145,8 @@ void read_telemetry(object& in, device& out) {
   take(in, "power_usage_mw", out.power_usage);
   take(in, "power_limit_mw", out.power_limit);
   take(in, "enforced_power_limit_mw", out.enforced_power_limit);
+  take(in, "default_power_limit_mw", out.default_power_limit);
+  take(in, "power_limits_mw", out.power_limits, power_range_from);
   take(in, "energy_mj", out.energy);
   take(in, "clocks_event_reasons", out.clocks_event_reasons);
   take(in, "fans", out.fans, fans_from);

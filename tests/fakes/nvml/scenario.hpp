@@ -78,6 +78,10 @@ struct remapped_rows {
   unsigned corrected = 0, uncorrected = 0, pending = 0, failed = 0;
 };
 
+struct power_range {
+  unsigned least = 0, most = 0;
+};
+
 struct device {
   unsigned index = 0;
   const device* parent = nullptr;
@@ -98,6 +102,8 @@ struct device {
   answer<utilization> use;
   answer<engine_use> encoder, decoder, jpeg, ofa;
   answer<unsigned> temperature, power_usage, power_limit, enforced_power_limit;
+  answer<unsigned> default_power_limit;
+  answer<power_range> power_limits;
   answer<unsigned> thresholds[8];
   answer<unsigned long long> energy, clocks_event_reasons;
   answer<unsigned> clocks[4], max_clocks[4];

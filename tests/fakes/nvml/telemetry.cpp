@@ -128,6 +128,25 @@ FAKE_NVML_EXPORT status nvmlDeviceGetEnforcedPowerLimit(device_handle h, unsigne
   return read(call::nvmlDeviceGetEnforcedPowerLimit, h, to, &device::enforced_power_limit);
 }
 
+FAKE_NVML_EXPORT status nvmlDeviceGetPowerManagementDefaultLimit(device_handle h, unsigned* to) {
+  return read(call::nvmlDeviceGetPowerManagementDefaultLimit, h, to, &device::default_power_limit);
+}
+
+FAKE_NVML_EXPORT status nvmlDeviceGetPowerManagementLimitConstraints(device_handle h,
+                                                                     unsigned* least,
+                                                                     unsigned* most) {
+  return on_device(call::nvmlDeviceGetPowerManagementLimitConstraints, h,
+                   [&](const device& target, visit&) {
+                     if (!least || !most) return error_invalid_argument;
+                     power_range range;
+                     const status result = give(target.power_limits, &range);
+                     if (result != success) return result;
+                     *least = range.least;
+                     *most = range.most;
+                     return success;
+                   });
+}
+
 FAKE_NVML_EXPORT status nvmlDeviceGetTotalEnergyConsumption(device_handle h,
                                                             unsigned long long* to) {
   return read(call::nvmlDeviceGetTotalEnergyConsumption, h, to, &device::energy);

@@ -97,6 +97,54 @@ TEST_CASE("a partition at its parent's address is another device") {
   CHECK(!table.find(*parse_device_key("uuid:MIG-B")));
 }
 
+namespace {
+
+device make_soc(slot number, source from, const char* uuid = "") {
+  device d = make(number, vendor::nvidia, "", uuid);
+  d.kind = device_kind::integrated;
+  d.from = from;
+  return d;
+}
+
+}  // namespace
+
+TEST_CASE("the one GPU of NVIDIA's SoCs, on no bus, is one device") {
+  device_table table;
+  update(table, source::nvml, {make_soc(0, source::nvml, "GPU-A")});
+  update(table, source::tegra, {make_soc(0, source::tegra)});
+  REQUIRE(table.count() == 1);
+  CHECK(uuid_of(table, 0) == "GPU-A");
+  CHECK(table.slot_of(0, source::tegra) == 0);
+  // Whichever is heard first.
+  device_table other;
+  update(other, source::tegra, {make_soc(3, source::tegra)});
+  update(other, source::nvml, {make_soc(0, source::nvml, "GPU-A")});
+  CHECK(other.count() == 1);
+  CHECK(uuid_of(other, 0) == "GPU-A");
+}
+
+TEST_CASE("what is no GPU of such an SoC is not taken for it") {
+  device far = make_soc(1, source::nvml);
+  SUBCASE("a card in a slot beside it") {
+    far.pci_bus_id.assign("0001:01:00.0");
+  }
+  SUBCASE("a card whose place is not told") {
+    far.kind = device_kind::discrete;
+  }
+  SUBCASE("another maker's") {
+    far.vendor = vendor::unknown;
+  }
+  SUBCASE("two of one source") {
+    far.from = source::tegra;
+  }
+  device_table table;
+  update(table, source::tegra, {make_soc(0, source::tegra)});
+  update(table, far.from,
+         far.from == source::tegra ? std::vector<device>{make_soc(0, source::tegra), far}
+                                   : std::vector<device>{far});
+  CHECK(table.count() == 2);
+}
+
 TEST_CASE("cards without a UUID are told apart by address") {
   device_table table;
   update(table, source::nvidia_smi, {make(0, vendor::nvidia, "0000:01:00.0")});
@@ -105,4 +153,34 @@ TEST_CASE("cards without a UUID are told apart by address") {
           make(1, vendor::nvidia, "0000:02:00.0", "GPU-B")});
   CHECK(table.count() == 2);
   CHECK(uuid_of(table, 0) == "GPU-A");
+}
+
+TEST_CASE("each field comes from the best source that has it, in whatever order they are heard") {
+  device_table table;
+  device plain = make(3, vendor::nvidia, "0000:01:00.0");
+  plain.name.assign("by the kernel");
+  plain.render_minor = 128;
+  device rich = make(0, vendor::nvidia, "0000:01:00.0", "GPU-A");
+  rich.name.assign("by the library");
+  update(table, source::drm, {plain});
+  CHECK(table.at(0).value.name.view() == "by the kernel");
+  update(table, source::nvml, {rich});
+  update(table, source::drm, {plain});
+  REQUIRE(table.count() == 1);
+  CHECK(table.at(0).value.name.view() == "by the library");
+  CHECK(table.at(0).value.render_minor == 128);
+  CHECK((table.at(0).value.notes & note::mixed) != 0);
+  SUBCASE("a lesser one's list does not heal what hangs") {
+    table.set_state(source::nvml, state::hung);
+    update(table, source::drm, {plain});
+    CHECK(table.at(0).value.state == state::hung);
+    update(table, source::nvml, {rich});
+    CHECK(table.at(0).value.state == state::ready);
+  }
+  SUBCASE("what the best source no longer lists is as the other tells it") {
+    update(table, source::nvml, {});
+    CHECK(table.at(0).value.name.view() == "by the kernel");
+    CHECK(table.at(0).value.state == state::ready);
+    CHECK(table.at(0).value.uuid.empty());
+  }
 }

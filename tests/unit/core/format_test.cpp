@@ -47,7 +47,7 @@ hmn::status refusal(const snapshot& s, device_format what, std::size_t i = 0) {
   const hmn::result<void> ok = hmn::append_device(out, s, i, what);
   REQUIRE(!ok);
   CHECK(out.empty());
-  CHECK(!ok.why().message.empty());
+  CHECK(!ok.why().message.view().empty());
   return ok.why().code;
 }
 

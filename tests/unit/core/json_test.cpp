@@ -50,7 +50,7 @@ std::string flat(const json& v) {
 
 constexpr const char* row =
     R"("pid":4294967295,"backend":"nvidia-smi","notes":["lower_bound"],"name_state":"resolved",)"
-    R"("name":"na\"ïve","uid":417,"start_unix_ns":416,"kinds":["compute","media"],)"
+    R"("name":"na\"ïve","container":"docker:0f","uid":417,"start_unix_ns":416,"kinds":["compute","media"],)"
     R"("gpu_instance":401,"compute_instance":402,"accounting":"committed","used_bytes":403,)"
     R"("resident_bytes":404,"committed_bytes":405,"allocated_bytes":406,"shared_bytes":407,)"
     R"("purgeable_bytes":408,"evicted_bytes":409,"host_pool_bytes":410,"host_resident_bytes":415,)"
@@ -69,7 +69,7 @@ TEST_CASE("every field of every struct is there, in its order") {
   const std::string expected =
       std::string(R"({"schema":1,"unix_time_ns":1760000000123456789,"monotonic_ns":2,)") +
       R"("duration_ns":3,"collect":["memory","system","devices","pools","self","processes",)"
-      R"("telemetry"],"notes":["partial"],"unreadable_process_count":1,)"
+      R"("telemetry","metrics"],"notes":["partial"],"unreadable_process_count":1,)"
       R"("memory":{"pid":4711,"backend":"os","notes":["stale"],"resident_bytes":101,)"
       R"("peak_resident_bytes":102,"virtual_bytes":103,"swap_bytes":104,"proportional_bytes":105,)"
       R"("private_bytes":106,"committed_bytes":107,"footprint_bytes":18446744073709551615},)"
@@ -89,6 +89,11 @@ TEST_CASE("every field of every struct is there, in its order") {
       R"("core_clock_mhz":301,"memory_clock_mhz":302,"fan_percent":303,"fan_rpm":304,)"
       R"("pcie_generation":305,"pcie_width":306,"pcie_rx_bytes":308,"pcie_tx_bytes":309,)"
       R"("throttle":["power","other"],"p_state":307,"window_ns":310,"age_ns":612},)"
+      R"("metrics":[{"name":"temperature","instance":2,"instance_name":"hotspot","unit":"C",)"
+      R"("backend":"drm","notes":["estimated"],"pid":801,"value":80.125,"count":null,)"
+      R"("window_ns":802,"age_ns":803},{"name":"pcie_replays","instance":0,"instance_name":null,)"
+      R"("unit":null,"backend":"nvml","notes":[],"pid":null,"value":null,)"
+      R"("count":18446744073709551615,"window_ns":null,"age_ns":804}],)"
       R"("self":{"device_index":601,)" +
       row + R"("age_ns":613}}],)" +
       R"("pools":[{"device_index":601,"kind":"vram","is_main":true,"backend":"simulated",)"
@@ -138,6 +143,30 @@ TEST_CASE("what is unknown is null, and has a key all the same") {
   CHECK(of_bare["usages"][0]["kinds"].is_null());
   CHECK(of_bare["diagnostics"][0]["native_code"].is_null());
   CHECK(of_bare["diagnostics"][0]["message"] == "");
+}
+
+TEST_CASE("metrics stand with their device; null is not asked for, an empty list is nothing told") {
+  hmn::snapshot s;
+  s.devices = {sample::device(0, "a"), sample::device(1, "b")};
+  CHECK(json::parse(written(s))["devices"][0]["metrics"].is_null());
+  s.collect = hmn::subject::metrics;
+  s.metrics.push_back({1, {hmn::counted(hmn::source::os, hmn::metric_id::link_rx_bytes, 7, 9), 0}});
+  const json devices = json::parse(written(s))["devices"];
+  CHECK(devices[0]["metrics"] == json::array());
+  REQUIRE(devices[1]["metrics"].size() == 1);
+  CHECK(devices[1]["metrics"][0]["instance"] == 7);
+  CHECK(devices[1]["metrics"][0]["count"] == 9);
+}
+
+TEST_CASE("what is missing of the metrics is one, by its name") {
+  hmn::snapshot s;
+  s.diagnostics.resize(2);
+  for (hmn::snapshot_diagnostic& d : s.diagnostics) d.value.about = hmn::subject::metrics;
+  s.diagnostics[0].value.field = static_cast<std::uint32_t>(hmn::metric_id::last_fault);
+  const json all = json::parse(written(s))["diagnostics"];
+  CHECK(all[0]["subject"] == "metrics");
+  CHECK(all[0]["fields"] == json::array({"last_fault"}));
+  CHECK(all[1]["fields"] == json::array());
 }
 
 TEST_CASE("names are escaped, valid, and act on no terminal") {

@@ -27,7 +27,8 @@ static bool print(const hmn_snapshot* s) {
 static bool print(hmn_context* context) {
   hmn_snapshot_options o{};
   o.struct_size = sizeof o;
-  o.collect = 127;
+  o.collect = 255;
+  o.flags = HMN_SNAPSHOT_SLOW;
   hmn_snapshot* s = nullptr;
   if (hmn_snapshot_take(context, &o, &s, nullptr) != HMN_OK) return false;
   const bool printed = print(s);

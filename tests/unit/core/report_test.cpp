@@ -53,7 +53,7 @@ std::string before_after(const snapshot& a, const snapshot& b, std::string_view 
 status refusal(const snapshot& a, const snapshot& b, std::uint32_t index = 0) {
   const auto d = hmn::compare(a, b, index);
   REQUIRE(!d);
-  CHECK(!d.why().message.empty());
+  CHECK(!d.why().message.view().empty());
   return d.why().code;
 }
 

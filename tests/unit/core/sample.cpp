@@ -93,6 +93,7 @@ hmn::usage row() {
   u.uid = 417;
   u.name_state = hmn::name_state::resolved;
   u.name = "na\"ïve";
+  u.container = "docker:0f";
   return u;
 }
 
@@ -111,6 +112,17 @@ hmn::pool some_pool() {
   p.budget = 506;
   p.unattributed = 507;
   return p;
+}
+
+// A reading with every field, and a count with as few as may be.
+std::vector<hmn::snapshot_metric> some_metrics() {
+  hmn::metric full = hmn::measured(hmn::source::drm, hmn::metric_id::temperature,
+                                   hmn::which::sensor::hotspot, 80.125);
+  full.notes = hmn::note::estimated;
+  full.pid = 801;
+  full.window_ns = 802;
+  const hmn::metric few = hmn::counted(hmn::source::nvml, hmn::metric_id::pcie_replays, 0, ~0ULL);
+  return {{601, {full, 803}}, {601, {few, 804}}};
 }
 
 hmn::snapshot_device some_device() {
@@ -186,6 +198,7 @@ hmn::snapshot full() {
   s.devices.push_back(some_device());
   s.pools.push_back({601, {some_pool(), 508}});
   s.usages.push_back({601, {row(), 418}});
+  s.metrics = some_metrics();
   s.diagnostics.push_back(some_diagnostic());
   return s;
 }

@@ -45,6 +45,13 @@ TEST_CASE("subprocess: output and exit code") {
   CHECK(run_program("/bin/true").output.empty());
 }
 
+TEST_CASE("subprocess: stderr is dropped, or output as well") {
+  command given{"/bin/sh", {"-c", "echo one; echo two >&2; echo three"}, UINT64_MAX, 1 << 16};
+  CHECK(run(given).output == "one\nthree\n");
+  given.with_errors = true;
+  CHECK(run(given).output == "one\ntwo\nthree\n");
+}
+
 TEST_CASE("subprocess: arguments arrive as they are") {
   const auto result = run_program("/usr/bin/printf", {"%s|", "", "a b", "$HOME", "*", "é\n"});
   CHECK(result.output == "|a b|$HOME|*|é\n|");

@@ -10,6 +10,9 @@ namespace Agent;
 internal sealed class Requests : IDisposable
 {
     private readonly Dictionary<string, Snapshot> snapshots = new();
+    private readonly Dictionary<string, Sampler> samplers = new();
+    private Tracker? tracker;
+    private Spill? spill;
     private string[] words = [];
     private Context? context;
 
@@ -27,6 +30,18 @@ internal sealed class Requests : IDisposable
             case "set_path": SetPath(Context, (SourcePath)U32(1), words[2]); break;
             case "take": Take(); break;
             case "drop": Drop(words[1]); break;
+            case "track": Track(); break;
+            case "track_allocate": tracker!.Allocate(U64(1), U32(2)); break;
+            case "track_release": tracker!.Release(U64(1), U32(2)); break;
+            case "spill": spill = Context.CreateSpill(U32(1), SpillOptionsFrom(2)); break;
+            case "spill_fed": spill = Spill.CreateFed(SpillOptionsFrom(1)); break;
+            case "spill_observe": spill!.Observe(words[1]); break;
+            case "spill_snapshot": spill!.ObserveSnapshot(Taken(1), words[2]); break;
+            case "spill_feed": FeedSpill(); break;
+            case "sample": Sample(); break;
+            case "sample_next": SampleNext(); break;
+            case "sample_stop": samplers[words[1]].Stop(); break;
+            case "sample_drop": samplers[words[1]].Dispose(); break;
             default: Say(output); break;
         }
     }
@@ -42,8 +57,17 @@ internal sealed class Requests : IDisposable
     private (bool, object?) Value() => words[0] switch
     {
         "device_count" => (true, Context.CountDevices()),
+        "estimate_tensor" => (true, Estimate.Tensor([U64(1), U64(2)], Estimate.DtypeFrom(words[3]))),
+        "estimate_cache" => (true, Estimate.Cache(new Cache
+        {
+            Kind = (CacheKind)U32(1), Dtype = Dtype.F16, Layers = U64(2), KvHeads = U64(3), KeyDim = U64(4),
+        }, U64(5))),
+        "track_tag" => (true, tracker!.Tag(words[1])),
+        "track_fits" => (true, tracker!.WouldFit(U64(1)) ? 1u : 0u),
         "find_device" => (true, Context.FindDevice(words[1])),
         "process_name" => (true, Taken(1).Usages[I32(2)].ProcessName),
+        "process_command" => (true, Taken(1).Usages[I32(2)].ProcessCommand),
+        "process_container" => (true, Taken(1).Usages[I32(2)].ProcessContainer),
         "json" => (true, Taken(1).ToJson()),
         "device_line" => (true, Taken(1).DeviceLine(U32(2), (DeviceFormat)U32(3))),
         "delta_line" => (true, Taken(2).DeltaLine(Taken(1), U32(3), words[4])),
@@ -51,6 +75,9 @@ internal sealed class Requests : IDisposable
         "format_bytes" => (true, Library.FormatBytes(ulong.Parse(words[1], CultureInfo.InvariantCulture))),
         "status_name" => (true, Library.NameOf((Status)I32(1))),
         "backend_name" => (true, Library.NameOf((Backend)U32(1))),
+        "metric_name" => (true, Library.NameOf((MetricId)U32(1))),
+        "metric_unit" => (true, Library.UnitOf((MetricId)U32(1))),
+        "metric_instance_name" => (true, Library.InstanceNameOf((MetricId)U32(1), U32(2))),
         "feature" => (true, Library.Has((Feature)U32(1))),
         "version" => (true, Library.Version),
         _ => (false, null),
@@ -65,6 +92,7 @@ internal sealed class Requests : IDisposable
         "device" => Context.ReadDevice(U32(1)),
         "pool" => Context.ReadPool(U32(1), (PoolKind)U32(2)),
         "telemetry" => Context.ReadTelemetry(U32(1), (TelemetryFields)U32(2)),
+        "metric" => Context.ReadMetric(U32(1), (MetricId)U32(2), U32(3)),
         "usage" => Context.ReadUsage(U32(1), U32(2)),
         "own_usage" => Context.ReadOwnUsage(U32(1)),
         "info" => Taken(1).Info,
@@ -75,8 +103,18 @@ internal sealed class Requests : IDisposable
         "self" => Taken(1).Devices[I32(2)].OwnUsage,
         "snapshot_pool" => Taken(1).Pools[I32(2)],
         "snapshot_usage" => Taken(1).Usages[I32(2)],
+        "snapshot_metric" => Taken(1).Metrics[I32(2)],
         "diagnostic" => Taken(1).Diagnostics[I32(2)],
         "delta" => Taken(2).DeltaSince(Taken(1), U32(3)),
+        "track_info" => tracker!.ReadInfo(),
+        "track_read_tag" => tracker!.ReadTag(U32(1)),
+        "spill_info" => spill!.ReadInfo(),
+        "spill_episode" => spill!.ReadEpisode(U64(1)),
+        "sample_info" => samplers[words[1]].ReadInfo(),
+        "sample_pool" => samplers[words[1]].LatestPool(U32(2)),
+        "sample_telemetry" => samplers[words[1]].LatestTelemetry(U32(2)),
+        "sample_peak" => samplers[words[1]].ReadPeak(U32(2), U32(3)),
+        "sample_device_peak" => samplers[words[1]].ReadDevicePeak(U32(2)),
         _ => throw new InvalidOperationException(words[0]),
     };
 
@@ -110,6 +148,40 @@ internal sealed class Requests : IDisposable
         snapshots[words[1]] = taken;
     }
 
+    private void Track() =>
+        tracker = Context.CreateTracker(0, new TrackerOptions { LimitBytes = U64(1) });
+
+    private SpillOptions SpillOptionsFrom(int first) => new()
+    {
+        EpisodeCapacity = U32(first), DedicatedThresholdBytes = U64(first + 1), GrowthBytes = U64(first + 2),
+    };
+
+    // When, dedicated, shared, then limit and evicted, of which `-` is not known; the label.
+    private void FeedSpill() => spill!.Feed(new SpillSample
+    {
+        MonotonicNs = U64(1),
+        DedicatedBytes = U64(2),
+        SharedBytes = U64(3),
+        LimitBytes = words[4] == "-" ? null : U64(4),
+        EvictedBytes = words[5] == "-" ? null : U64(5),
+    }, words[6]);
+
+    private void Sample()
+    {
+        var sampler = Context.CreateSampler(new SamplerOptions { IntervalMs = 3_600_000 },
+            new SnapshotOptions { Collect = (Collect)U32(2) });
+        sampler.Start();
+        samplers[words[1]] = sampler;
+    }
+
+    private void SampleNext()
+    {
+        var pulled = samplers[words[1]].Next(60_000);
+        Drop(words[2]);
+        if (pulled is not null)
+            snapshots[words[2]] = pulled;
+    }
+
     private void Drop(string name)
     {
         if (snapshots.Remove(name, out var snapshot))
@@ -120,6 +192,8 @@ internal sealed class Requests : IDisposable
     private Snapshot Taken(int word) =>
         snapshots.TryGetValue(words[word], out var snapshot)
             ? snapshot : throw new ObjectDisposedException(nameof(Snapshot));
+
+    private ulong U64(int word) => ulong.Parse(words[word], CultureInfo.InvariantCulture);
 
     private uint U32(int word) => uint.Parse(words[word], CultureInfo.InvariantCulture);
 

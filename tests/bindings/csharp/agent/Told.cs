@@ -47,7 +47,8 @@ internal static class Told
     private static bool IsField(PropertyInfo property)
     {
         var type = Nullable.GetUnderlyingType(property.PropertyType) ?? property.PropertyType;
-        return property.Name != nameof(Usage.ProcessName)
+        return property.Name is not (nameof(Usage.ProcessName) or nameof(Usage.ProcessCommand)
+                or nameof(Usage.ProcessContainer))
             && (type == typeof(string) || type.IsPrimitive || type.IsEnum);
     }
 }

@@ -66,12 +66,15 @@ func (a *answer) value(value interface{}) {
 	a.field("value", value)
 }
 
-// record gives each field by its name in C. The name of a process is asked for by itself.
+// The texts of a process are asked for by themselves.
+var textsOfUsage = map[string]bool{"Name": true, "Command": true, "Container": true}
+
+// record gives each field by its name in C.
 func (a *answer) record(record interface{}) {
 	value := reflect.ValueOf(record)
 	for i := 0; i < value.NumField(); i++ {
 		field := value.Type().Field(i)
-		if value.Type() == reflect.TypeOf(hypomnesis.Usage{}) && field.Name == "Name" {
+		if value.Type() == reflect.TypeOf(hypomnesis.Usage{}) && textsOfUsage[field.Name] {
 			continue
 		}
 		a.line(field.Tag.Get("json"), written(value.Field(i)))

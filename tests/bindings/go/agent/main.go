@@ -16,6 +16,9 @@ type agent struct {
 	answer
 	context   *hypomnesis.Context
 	snapshots map[string]*hypomnesis.Snapshot
+	samplers  map[string]*hypomnesis.Sampler
+	tracker   *hypomnesis.Tracker
+	spill     *hypomnesis.Spill
 }
 
 // request is the words of one line, the command first.
@@ -60,6 +63,11 @@ var commands = map[string]command{
 			return a.context.Pool(r.u32(1), hypomnesis.PoolKind(r.u32(2)))
 		})
 	}},
+	"metric": {3, func(a *agent, r request) {
+		tell(a, func() (hypomnesis.Metric, error) {
+			return a.context.Metric(r.u32(1), hypomnesis.MetricID(r.u32(2)), r.u32(3))
+		})
+	}},
 	"telemetry": {2, func(a *agent, r request) {
 		tell(a, func() (hypomnesis.Telemetry, error) {
 			return a.context.Telemetry(r.u32(1), hypomnesis.TelemetryFields(r.u32(2)))
@@ -90,6 +98,11 @@ var commands = map[string]command{
 	"format_bytes": {1, func(a *agent, r request) { a.value(hypomnesis.FormatBytes(r.u64(1))) }},
 	"status_name":  {1, func(a *agent, r request) { a.value(hypomnesis.Status(r.i32(1)).String()) }},
 	"backend_name": {1, func(a *agent, r request) { a.value(hypomnesis.Backend(r.u32(1)).String()) }},
+	"metric_name":  {1, func(a *agent, r request) { a.value(hypomnesis.MetricID(r.u32(1)).String()) }},
+	"metric_unit":  {1, func(a *agent, r request) { a.value(hypomnesis.MetricID(r.u32(1)).Unit()) }},
+	"metric_instance_name": {2, func(a *agent, r request) {
+		a.value(hypomnesis.MetricID(r.u32(1)).InstanceName(r.u32(2)))
+	}},
 	"feature": {1, func(a *agent, r request) {
 		a.value(hypomnesis.HasFeature(hypomnesis.Feature(r.u32(1))))
 	}},
@@ -121,7 +134,19 @@ func (a *agent) open(r request) {
 }
 
 func main() {
-	a := &agent{snapshots: map[string]*hypomnesis.Snapshot{}}
+	a := &agent{
+		snapshots: map[string]*hypomnesis.Snapshot{},
+		samplers:  map[string]*hypomnesis.Sampler{},
+	}
+	for name, each := range samplerCommands {
+		commands[name] = each
+	}
+	for name, each := range trackerCommands {
+		commands[name] = each
+	}
+	for name, each := range spillCommands {
+		commands[name] = each
+	}
 	for name, each := range snapshotCommands {
 		commands[name] = each
 	}

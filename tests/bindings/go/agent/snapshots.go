@@ -58,9 +58,11 @@ func (a *agent) device(r request) (hypomnesis.SnapshotDevice, bool) {
 	return device, a.done(err)
 }
 
-func (a *agent) processName(r request) {
-	if usage, err := a.of(r, 1).Usage(int(r.u32(2))); a.done(err) {
-		a.value(usage.Name)
+func textOf(field func(hypomnesis.Usage) hypomnesis.Optional[string]) func(*agent, request) {
+	return func(a *agent, r request) {
+		if usage, err := a.of(r, 1).Usage(int(r.u32(2))); a.done(err) {
+			a.value(field(usage))
+		}
 	}
 }
 
@@ -93,7 +95,12 @@ var snapshotCommands = map[string]command{
 	"snapshot_usage": {2, func(a *agent, r request) {
 		tell(a, func() (hypomnesis.Usage, error) { return a.of(r, 1).Usage(int(r.u32(2))) })
 	}},
-	"process_name": {2, (*agent).processName},
+	"snapshot_metric": {2, func(a *agent, r request) {
+		tell(a, func() (hypomnesis.Metric, error) { return a.of(r, 1).Metric(int(r.u32(2))) })
+	}},
+	"process_name":      {2, textOf(func(u hypomnesis.Usage) hypomnesis.Optional[string] { return u.Name })},
+	"process_command":   {2, textOf(func(u hypomnesis.Usage) hypomnesis.Optional[string] { return u.Command })},
+	"process_container": {2, textOf(func(u hypomnesis.Usage) hypomnesis.Optional[string] { return u.Container })},
 	"diagnostic": {2, func(a *agent, r request) {
 		tell(a, func() (hypomnesis.Diagnostic, error) { return a.of(r, 1).Diagnostic(int(r.u32(2))) })
 	}},

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/simulated/json_parse.hpp"
+#include "model/json_parse.hpp"
 
 #include <doctest/doctest.h>
 
@@ -162,4 +162,32 @@ TEST_CASE("depth and number of values are bounded") {
   for (std::size_t i = 2; i < hmn::json::most_values; ++i) many += ",0";
   parsed(many + "]");
   CHECK(refused(many + ",0]").what == "more than a million values");
+}
+
+TEST_CASE("the front of a text: where it ends, and what careless writers print") {
+  const auto front = [](std::string_view text, std::size_t& length) {
+    return hmn::json::parse_front(text, length);
+  };
+  std::size_t length = 0;
+  auto out = front("{\"a\": [1, 2]} and more }", length);
+  REQUIRE(std::holds_alternative<value>(out));
+  CHECK(length == 13);
+
+  out = front(R"({"a": NaN, "b": -Infinity, "c": 1e999, "a": 2})", length);
+  REQUIRE(std::holds_alternative<value>(out));
+  const auto* members = std::get<value>(out).as<hmn::json::object>();
+  REQUIRE(members != nullptr);
+  CHECK(members->keys == std::vector<std::string>{"a", "b", "c", "a"});
+  for (int i = 0; i < 3; ++i) {
+    const auto* none = members->values[static_cast<std::size_t>(i)].as<hmn::json::number>();
+    REQUIRE(none != nullptr);
+    CHECK(std::isnan(none->nearest));
+  }
+  CHECK(*members->values[3].as<std::uint64_t>() == 2);
+
+  out = front("{\"card0\": {\"VRAM Total Memory (B)\": \"12", length);
+  REQUIRE(std::holds_alternative<syntax_error>(out));
+  CHECK(length == 0);
+  CHECK(std::get<syntax_error>(out).key == "VRAM Total Memory (B)");
+  CHECK(refused("{\"a\": NaN}").what == "not a JSON value");
 }

@@ -1,0 +1,604 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#define _GNU_SOURCE
+#include <pthread.h>
+
+#include "support/child.h"
+#include "support/machine.h"
+
+#define MIB (UINT64_C(1) << 20)
+#define GIB (UINT64_C(1) << 30)
+#define SECOND UINT64_C(1000000000)
+
+static const uint64_t limit = 16 * GIB;
+static const uint64_t saturated = 16 * GIB - 1024;
+static const uint64_t relaxed = 8 * GIB;
+static const uint64_t baseline = 140533760;
+static const uint64_t spilled = 140533760 + 768 * MIB;
+
+static hmn_spill* make(const hmn_spill_options* options) {
+  hmn_spill* made = NULL;
+  assert_answers(hmn_spill_create(NULL, 0, options, &made, &error), HMN_OK);
+  assert_non_null(made);
+  return made;
+}
+
+static hmn_spill_sample sample(uint64_t dedicated, uint64_t shared) {
+  NEW(hmn_spill_sample, s);
+  s.flags = HMN_SPILL_SAMPLE_HAS_LIMIT;
+  s.limit_bytes = limit;
+  s.dedicated_bytes = dedicated;
+  s.shared_bytes = shared;
+  return s;
+}
+
+static void feed(hmn_spill* to, const hmn_spill_sample* s, const char* label) {
+  assert_answers(hmn_spill_feed(to, s, label, &error), HMN_OK);
+}
+
+/* R: relaxed, S: saturated and spilled; a second apart, labels t0, t1 … */
+static void feed_all(hmn_spill* to, const char* pattern) {
+  for (uint64_t i = 0; pattern[i] != 0; ++i) {
+    hmn_spill_sample s = pattern[i] == 'S' ? sample(saturated, spilled) : sample(relaxed, baseline);
+    s.monotonic_ns = (i + 1) * SECOND;
+    char label[32];
+    snprintf(label, sizeof label, "t%u", (unsigned)i);
+    feed(to, &s, label);
+  }
+}
+
+static hmn_spill* fed(const char* pattern) {
+  hmn_spill* made = make(NULL);
+  feed_all(made, pattern);
+  return made;
+}
+
+static hmn_spill_info info_of(const hmn_spill* of) {
+  NEW(hmn_spill_info, info);
+  assert_status(hmn_spill_read(of, &info), HMN_OK);
+  return info;
+}
+
+static hmn_spill_info ended(hmn_spill* of) {
+  const hmn_spill_info info = info_of(of);
+  hmn_spill_destroy(of);
+  return info;
+}
+
+static hmn_episode episode_of(const hmn_spill* of, uint64_t number) {
+  NEW(hmn_episode, episode);
+  assert_status(hmn_spill_episode(of, number, &episode), HMN_OK);
+  assert_int_equal(episode.number, number);
+  return episode;
+}
+
+static void assert_end(const hmn_episode* e, const char* label) {
+  assert_int_equal((e->present & HMN_EPISODE_HAS_END) != 0, label != NULL);
+  assert_string_equal(e->end_label, label == NULL ? "" : label);
+}
+
+static void hv83_flicker_is_three_episodes(void** state) {
+  (void)state;
+  hmn_spill* s = fed("RSRSRSR");
+  const hmn_episode first = episode_of(s, 0);
+  const hmn_episode last = episode_of(s, 2);
+  assert_string_equal(first.start_label, "t1");
+  assert_end(&first, "t2");
+  assert_end(&last, "t6");
+  assert_int_equal(last.rules, HMN_SPILL_BY_SHARED);
+  const hmn_spill_info info = ended(s);
+  assert_int_equal(info.episode_count, 3);
+  assert_int_equal(info.state, HMN_SPILL_MEASURABLE | HMN_SPILL_EVER);
+  assert_int_equal(info.rules, 0);
+  assert_string_equal(info.first_label, "t1");
+}
+
+static void hv84_full_memory_alone_is_none(void** state) {
+  (void)state;
+  hmn_spill* s = make(NULL);
+  const uint64_t shared[] = {baseline, baseline + 1024, baseline};
+  for (size_t i = 0; i < 3; ++i) {
+    const hmn_spill_sample one = sample(saturated, shared[i]);
+    feed(s, &one, NULL);
+  }
+  const hmn_spill_info info = ended(s);
+  assert_int_equal(info.episode_count, 0);
+  assert_int_equal(info.present & HMN_SPILL_INFO_HAS_EPISODE, 0);
+}
+
+static void hv85_relaxed_is_none(void** state) {
+  (void)state;
+  assert_int_equal(ended(fed("RR")).episode_count, 0);
+}
+
+static void hv86_an_open_episode_has_no_end(void** state) {
+  (void)state;
+  hmn_spill* s = fed("RSS");
+  const hmn_episode open = episode_of(s, 0);
+  assert_end(&open, NULL);
+  assert_int_equal(open.observation_count, 2);
+  assert_int_equal(open.duration_ns, SECOND);
+  const hmn_spill_info info = ended(s);
+  assert_int_equal(info.episode_count, 1);
+  assert_int_equal(info.state, HMN_SPILL_MEASURABLE | HMN_SPILL_NOW | HMN_SPILL_EVER);
+  assert_int_equal(info.rules, HMN_SPILL_BY_SHARED);
+}
+
+static void hv87_latched_survives_recovery(void** state) {
+  (void)state;
+  assert_int_equal(ended(fed("RSR")).state, HMN_SPILL_MEASURABLE | HMN_SPILL_EVER);
+}
+
+static void hv88_the_first_observation_is_the_baseline(void** state) {
+  (void)state;
+  hmn_spill* s = make(NULL);
+  const uint64_t first = baseline + 512 * MIB;
+  const hmn_spill_sample begin = sample(relaxed, first);
+  const hmn_spill_sample grown = sample(saturated, first + 256 * MIB);
+  feed(s, &begin, NULL);
+  feed(s, &grown, NULL);
+  const hmn_spill_info info = ended(s);
+  assert_int_equal(info.episode_count, 1);
+  assert_int_equal(info.baseline_shared_bytes, first);
+}
+
+static void hv89_growth_is_inclusive(void** state) {
+  (void)state;
+  for (uint64_t less = 0; less < 2; ++less) {
+    hmn_spill* s = make(NULL);
+    const hmn_spill_sample begin = sample(relaxed, baseline);
+    const hmn_spill_sample grown = sample(saturated, baseline + 256 * MIB - less);
+    feed(s, &begin, NULL);
+    feed(s, &grown, NULL);
+    assert_int_equal(ended(s).episode_count, 1 - less);
+  }
+}
+
+static void hv90_a_limit_below_100_bytes_has_no_threshold(void** state) {
+  (void)state;
+  for (uint64_t tiny = 0; tiny < 100; tiny += 99) {
+    hmn_spill* s = make(NULL);
+    hmn_spill_sample all = sample(UINT64_MAX, UINT64_MAX);
+    all.limit_bytes = tiny;
+    feed(s, &all, NULL);
+    const hmn_spill_info info = ended(s);
+    assert_int_equal(info.episode_count, 0);
+    assert_int_equal(info.observation_count, 1);
+    assert_int_equal(info.peak_dedicated_bytes, UINT64_MAX);
+    assert_int_equal(info.peak_shared_bytes, UINT64_MAX);
+    assert_int_equal(info.present & HMN_SPILL_INFO_HAS_LIMIT, HMN_SPILL_INFO_HAS_LIMIT);
+  }
+}
+
+/* 16 GiB / 100 * 85, divided first: 171798691 * 85 = 14602888735, of which 12 GiB are less. */
+static void hv91_the_threshold_can_be_given(void** state) {
+  (void)state;
+  const uint64_t given[] = {0, 12 * GIB, 0, 0};
+  const uint64_t used[] = {12 * GIB, 12 * GIB, UINT64_C(14602888735), UINT64_C(14602888734)};
+  const uint64_t expected[] = {0, 1, 1, 0};
+  for (size_t i = 0; i < 4; ++i) {
+    NEW(hmn_spill_options, options);
+    options.dedicated_threshold_bytes = given[i];
+    hmn_spill* s = make(&options);
+    const hmn_spill_sample begin = sample(relaxed, baseline);
+    const hmn_spill_sample grown = sample(used[i], spilled);
+    feed(s, &begin, NULL);
+    feed(s, &grown, NULL);
+    assert_int_equal(ended(s).episode_count, expected[i]);
+  }
+}
+
+static void hv92_one_observation_lasts_no_time(void** state) {
+  (void)state;
+  hmn_spill* s = fed("RSR");
+  const hmn_episode only = episode_of(s, 0);
+  assert_int_equal(only.duration_ns, 0);
+  assert_int_equal(only.observation_count, 1);
+  assert_int_equal(only.start_monotonic_ns, 2 * SECOND);
+  assert_int_equal(only.end_monotonic_ns, 3 * SECOND);
+  hmn_spill_destroy(s);
+}
+
+static void hv93_durations_add_up(void** state) {
+  (void)state;
+  const hmn_spill_info info = ended(fed("RSSSRSSSR"));
+  assert_int_equal(info.episode_count, 2);
+  assert_int_equal(info.total_ns, 4 * SECOND);
+  assert_int_equal(info.longest_episode, 0);
+}
+
+static void hv94_the_longest_is_told(void** state) {
+  (void)state;
+  hmn_spill* s = fed("RSRSSR");
+  const hmn_spill_info info = info_of(s);
+  assert_int_equal(info.longest_ns, SECOND);
+  assert_int_equal(info.longest_episode, 1);
+  assert_string_equal(episode_of(s, 1).start_label, "t3");
+  hmn_spill_destroy(s);
+}
+
+static void hv95_without_an_episode_there_is_no_first(void** state) {
+  (void)state;
+  const hmn_spill_info info = ended(fed("RR"));
+  assert_int_equal(info.present & HMN_SPILL_INFO_HAS_EPISODE, 0);
+  assert_string_equal(info.first_label, "");
+  assert_int_equal(info.total_ns, 0);
+}
+
+static void hv96_without_figures_nothing_is_observed(void** state) {
+  (void)state;
+  hmn_spill* s = make(NULL);
+  assert_int_equal(info_of(s).status, HMN_E_EMPTY);
+  assert_answers(hmn_spill_observe(s, "x", &error), HMN_E_NO_SOURCE);
+  const hmn_spill_info info = info_of(s);
+  assert_int_equal(info.observation_count, 0);
+  assert_int_equal(info.state, 0);
+  assert_int_equal(info.present, 0);
+  assert_int_equal(info.skipped_count, 1);
+  assert_true(strlen(info.message) > 0);
+  feed_all(s, "RS");
+  assert_int_equal(info_of(s).status, HMN_OK);
+  assert_int_equal(ended(s).episode_count, 1);
+}
+
+/* A threshold of 85 % needs a size; what is evicted does not. */
+static void evicted_memory_spills_by_itself(void** state) {
+  (void)state;
+  hmn_spill* s = make(NULL);
+  const uint64_t evicted[] = {10 * MIB, 266 * MIB - 1, 266 * MIB, 5 * MIB};
+  for (size_t i = 0; i < 4; ++i) {
+    NEW(hmn_spill_sample, one);
+    one.flags = HMN_SPILL_SAMPLE_HAS_EVICTED;
+    one.evicted_bytes = evicted[i];
+    feed(s, &one, NULL);
+    const hmn_flags spills = i == 2 ? HMN_SPILL_BY_EVICTED : 0;
+    assert_int_equal(info_of(s).rules, spills);
+  }
+  const hmn_episode only = episode_of(s, 0);
+  assert_int_equal(only.rules, HMN_SPILL_BY_EVICTED);
+  assert_int_equal(only.present, HMN_EPISODE_HAS_END | HMN_EPISODE_HAS_PEAK_EVICTED);
+  assert_int_equal(only.peak_evicted_bytes, 266 * MIB);
+  const hmn_spill_info info = ended(s);
+  assert_int_equal(info.baseline_evicted_bytes, 10 * MIB);
+  assert_int_equal(info.peak_evicted_bytes, 266 * MIB);
+  assert_int_equal(info.evicted_bytes, 5 * MIB);
+  assert_int_equal(info.present & HMN_SPILL_INFO_HAS_LIMIT, 0);
+}
+
+static void the_oldest_episodes_are_dropped_and_still_counted(void** state) {
+  (void)state;
+  NEW(hmn_spill_options, options);
+  options.episode_capacity = 2;
+  hmn_spill* s = make(&options);
+  feed_all(s, "RSSSRSRSRSR");
+  NEW(hmn_episode, none);
+  assert_status(hmn_spill_episode(s, 0, &none), HMN_E_RANGE);
+  assert_status(hmn_spill_episode(s, 1, &none), HMN_E_RANGE);
+  assert_status(hmn_spill_episode(s, 4, &none), HMN_E_RANGE);
+  assert_status(hmn_spill_episode(s, UINT64_MAX, &none), HMN_E_RANGE);
+  assert_string_equal(episode_of(s, 2).start_label, "t7");
+  assert_string_equal(episode_of(s, 3).start_label, "t9");
+  const hmn_spill_info info = ended(s);
+  assert_int_equal(info.episode_count, 4);
+  assert_int_equal(info.first_episode, 2);
+  assert_int_equal(info.total_ns, 2 * SECOND);
+  assert_int_equal(info.longest_ns, 2 * SECOND);
+  assert_int_equal(info.longest_episode, 0);
+  assert_string_equal(info.first_label, "t1");
+}
+
+static void a_long_label_is_cut_with_a_note(void** state) {
+  (void)state;
+  hmn_spill* s = make(NULL);
+  const hmn_spill_sample begin = sample(relaxed, baseline);
+  const hmn_spill_sample grown = sample(saturated, spilled);
+  char label[201];
+  memset(label, 'x', 200);
+  label[200] = 0;
+  feed(s, &begin, label);
+  feed(s, &grown, label);
+  const hmn_episode e = episode_of(s, 0);
+  assert_int_equal(strlen(e.start_label), 63);
+  assert_int_equal(e.notes, HMN_NOTE_TRUNCATED);
+  assert_int_equal(ended(s).notes & HMN_NOTE_TRUNCATED, HMN_NOTE_TRUNCATED);
+}
+
+static void time_that_runs_backwards_counts_nothing(void** state) {
+  (void)state;
+  hmn_spill* s = fed("RS");
+  hmn_spill_sample late = sample(saturated, spilled);
+  late.monotonic_ns = 1;
+  feed(s, &late, NULL);
+  assert_int_equal(ended(s).total_ns, 0);
+}
+
+static void inputs_are_checked(void** state) {
+  (void)state;
+  NEW(hmn_spill_options, options);
+  hmn_spill* s = NULL;
+  options.episode_capacity = 65537;
+  assert_answers(hmn_spill_create(NULL, 0, &options, &s, &error), HMN_E_RANGE);
+  options.episode_capacity = 65536;
+  options.flags = 1;
+  assert_answers(hmn_spill_create(NULL, 0, &options, &s, &error), HMN_E_UNKNOWN_FLAG);
+  options.flags = 0;
+  options.reserved0 = 1;
+  assert_answers(hmn_spill_create(NULL, 0, &options, &s, &error), HMN_E_UNKNOWN_FLAG);
+  options.struct_size = HMN_SPILL_OPTIONS_SIZE_V1 - 8;
+  assert_answers(hmn_spill_create(NULL, 0, &options, &s, &error), HMN_E_STRUCT_SIZE);
+  assert_null(s);
+  s = make(NULL);
+  NEW(hmn_spill_sample, one);
+  one.limit_bytes = 1;
+  assert_answers(hmn_spill_feed(s, &one, NULL, &error), HMN_E_ARGUMENT);
+  one.limit_bytes = 0;
+  one.evicted_bytes = 1;
+  assert_answers(hmn_spill_feed(s, &one, NULL, &error), HMN_E_ARGUMENT);
+  one.evicted_bytes = 0;
+  one.flags = 1u << 31;
+  assert_answers(hmn_spill_feed(s, &one, NULL, &error), HMN_E_UNKNOWN_FLAG);
+  one.struct_size = HMN_SPILL_SAMPLE_SIZE_V1 - 8;
+  assert_answers(hmn_spill_feed(s, &one, NULL, &error), HMN_E_STRUCT_SIZE);
+  assert_int_equal(ended(s).observation_count, 0);
+}
+
+#define VRAM(used) "{\"kind\": \"vram\", \"total\": \"16GiB\", \"used\": \"" used "\"}"
+#define GTT(used) "{\"kind\": \"host\", \"total\": \"32GiB\", \"used\": \"" used "\"}"
+#define CHANGE(at, path, value)                                                             \
+  "{\"at_reading\": " at ", \"patch\": [{\"op\": \"replace\", \"path\": \"/devices/0/" path \
+  "\", \"value\": " value "}]}"
+
+/* Readings: the list of devices is the first one. */
+static const char fills_and_spills[] =
+    "{\"devices\": [{\"vendor\": \"amd\", \"pools\": [" VRAM("8GiB") ", " GTT("128MiB")
+    "]}], \"changes\": [" CHANGE("3", "pools/0/used", "\"15GiB\"") ", "
+    CHANGE("4", "pools/1/used", "\"384MiB\"") ", " CHANGE("5", "pools/0/used", "\"8GiB\"") "]}";
+
+static void a_device_with_host_memory_is_observed(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, fills_and_spills, NULL);
+  hmn_spill* s = NULL;
+  assert_answers(hmn_spill_create(m.context, 0, NULL, &s, &error), HMN_OK);
+  const hmn_flags expected[] = {0, 0, HMN_SPILL_BY_SHARED, 0};
+  for (size_t i = 0; i < 4; ++i) {
+    assert_answers(hmn_spill_observe(s, "step", &error), HMN_OK);
+    assert_int_equal(info_of(s).rules, expected[i]);
+  }
+  machine_end(&m); /* the detector keeps what it needs */
+  const hmn_spill_info info = info_of(s);
+  assert_int_equal(info.backend, HMN_BACKEND_SIMULATED);
+  assert_int_equal(info.limit_bytes, limit);
+  assert_int_equal(info.peak_dedicated_bytes, 15 * GIB);
+  assert_int_equal(info.baseline_shared_bytes, 128 * MIB);
+  assert_int_equal(info.peak_shared_bytes, 384 * MIB);
+  assert_int_equal(info.present & (HMN_SPILL_INFO_HAS_EVICTED | HMN_SPILL_INFO_HAS_PEAK_EVICTED),
+                   0);
+  assert_int_equal(info.episode_count, 1);
+  assert_answers(hmn_spill_observe(s, "later", &error), HMN_OK);
+  assert_int_equal(ended(s).observation_count, 5);
+}
+
+#define ROW(pid, figures) "{\"pid\": " pid ", \"used\": \"1GiB\", " figures "}"
+static const char evicts[] =
+    "{\"devices\": [{\"vendor\": \"amd\", \"pools\": [" VRAM("8GiB") ", " GTT("128MiB")
+    "], \"processes\": []}], \"changes\": ["
+    CHANGE("3", "processes", "[" ROW("7", "\"evicted\": \"200MiB\"") "]") ", "
+    CHANGE("4", "processes", "[" ROW("7", "\"evicted\": \"200MiB\"") ", "
+           ROW("8", "\"evicted\": \"56MiB\"") ", " ROW("9", "\"host_pool\": \"1MiB\"") "]") "]}";
+
+/* Nobody was there before: what is evicted since then is all of it. */
+static void evicted_memory_of_processes_is_added_up(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, evicts, NULL);
+  hmn_spill* s = NULL;
+  assert_answers(hmn_spill_create(m.context, 0, NULL, &s, &error), HMN_OK);
+  assert_answers(hmn_spill_observe(s, "", &error), HMN_OK);
+  assert_int_equal(info_of(s).present & HMN_SPILL_INFO_HAS_EVICTED, 0);
+  assert_answers(hmn_spill_observe(s, "", &error), HMN_OK);
+  assert_int_equal(info_of(s).evicted_bytes, 200 * MIB);
+  assert_int_equal(info_of(s).rules, 0);
+  assert_int_equal(info_of(s).notes & HMN_NOTE_LOWER_BOUND, 0);
+  assert_answers(hmn_spill_observe(s, "", &error), HMN_OK);
+  const hmn_spill_info info = ended(s);
+  assert_int_equal(info.evicted_bytes, 256 * MIB);
+  assert_int_equal(info.baseline_evicted_bytes, 0);
+  assert_int_equal(info.rules, HMN_SPILL_BY_EVICTED);
+  assert_int_equal(info.notes & HMN_NOTE_LOWER_BOUND, HMN_NOTE_LOWER_BOUND); /* of pid 9 */
+  machine_end(&m);
+}
+
+/* As i915 tells it: no pool of host memory, buffers that are not resident or in the host's RAM. */
+static const char tells_by_process[] =
+    "{\"devices\": [{\"vendor\": \"intel\", \"pools\": [" VRAM("15GiB") "], \"processes\": ["
+    ROW("7", "\"host_pool\": \"64MiB\", \"committed\": \"2GiB\", \"resident\": \"2GiB\"")
+    "]}], \"changes\": [" CHANGE("3", "processes/0/resident", "\"1920MiB\"") ", "
+    CHANGE("4", "processes/0/host_pool", "\"192MiB\"") ", " CHANGE("5", "processes", "[]") "]}";
+
+static void host_memory_of_processes_stands_in_for_a_pool(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, tells_by_process, NULL);
+  hmn_spill* s = NULL;
+  assert_answers(hmn_spill_create(m.context, 0, NULL, &s, &error), HMN_OK);
+  const uint64_t shared[] = {64 * MIB, 192 * MIB, 320 * MIB};
+  for (size_t i = 0; i < 3; ++i) {
+    assert_answers(hmn_spill_observe(s, "", &error), HMN_OK);
+    assert_int_equal(info_of(s).shared_bytes, shared[i]);
+    assert_int_equal(info_of(s).rules, i == 2 ? HMN_SPILL_BY_SHARED : 0);
+  }
+  assert_answers(hmn_spill_observe(s, "", &error), HMN_E_EMPTY);
+  assert_int_equal(ended(s).skipped_count, 1);
+  machine_end(&m);
+}
+
+static const char nvidia[] =
+    "{\"devices\": [{\"vendor\": \"nvidia\", \"pools\": [" VRAM("15GiB") "]}]}";
+static const char shares_ram[] =
+    "{\"devices\": [{\"pools\": [{\"kind\": \"unified\", \"total\": \"16GiB\", \"used\": "
+    "\"1GiB\"}]}]}";
+static const char never_says[] =
+    "{\"devices\": [{\"vendor\": \"amd\", \"pools\": [{\"kind\": \"vram\", \"total\": "
+    "\"16GiB\"}]}]}";
+static const char lost[] = "{\"devices\": [{\"state\": \"lost\", \"pools\": [" VRAM("1GiB") "]}]}";
+
+static void what_cannot_be_measured_is_said(void** state) {
+  (void)state;
+  const struct {
+    const char* json;
+    hmn_status status;
+    const char* says;
+  } rows[] = {{nvidia, HMN_E_UNSUPPORTED, "an allocation fails instead"},
+              {shares_ram, HMN_E_UNSUPPORTED, "host's RAM"},
+              {never_says, HMN_E_UNSUPPORTED, "does not tell"},
+              {lost, HMN_E_DEVICE_LOST, ""}};
+  for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
+    machine m;
+    machine_make(&m, rows[i].json, NULL);
+    hmn_spill* s = NULL;
+    assert_answers(hmn_spill_create(m.context, 0, NULL, &s, &error), HMN_OK);
+    assert_answers(hmn_spill_observe(s, "", &error), rows[i].status);
+    assert_answers(hmn_spill_observe(s, "", &error), rows[i].status);
+    hmn_spill_info info = info_of(s);
+    assert_status(info.status, rows[i].status);
+    assert_non_null(strstr(info.message, rows[i].says));
+    assert_int_equal(info.present, 0);
+    assert_int_equal(info.state, 0);
+    assert_int_equal(info.skipped_count, 2);
+    feed_all(s, "RS"); /* from elsewhere all the same */
+    assert_int_equal(ended(s).episode_count, 1);
+    machine_end(&m);
+  }
+}
+
+static void a_device_that_never_was_is_told(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, nvidia, NULL);
+  hmn_spill* s = NULL;
+  assert_answers(hmn_spill_create(m.context, 3, NULL, &s, &error), HMN_OK);
+  assert_answers(hmn_spill_observe(s, "", &error), HMN_E_NO_DEVICE);
+  hmn_spill_destroy(s);
+  machine_end(&m);
+}
+
+static void a_snapshot_is_observed_without_a_context(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, fills_and_spills, NULL);
+  hmn_spill* s = make(NULL);
+  NEW(hmn_snapshot_options, what);
+  for (int i = 0; i < 4; ++i) {
+    hmn_snapshot* taken = NULL;
+    what.collect = HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES;
+    assert_answers(hmn_snapshot_take(m.context, &what, &taken, &error), HMN_OK);
+    assert_answers(hmn_spill_observe_snapshot(s, taken, "", &error), HMN_OK);
+    hmn_snapshot_destroy(taken);
+  }
+  assert_int_equal(info_of(s).rules, HMN_SPILL_BY_SHARED);
+  hmn_snapshot* poor = NULL;
+  what.collect = HMN_COLLECT_DEVICES;
+  assert_answers(hmn_snapshot_take(m.context, &what, &poor, &error), HMN_OK);
+  assert_answers(hmn_spill_observe_snapshot(s, poor, "", &error), HMN_E_EMPTY);
+  hmn_snapshot_destroy(poor);
+  assert_int_equal(ended(s).observation_count, 4);
+  machine_end(&m);
+}
+
+typedef struct forked {
+  hmn_spill* of_context;
+  hmn_spill* alone;
+} forked;
+
+static void in_the_child(void* argument) {
+  forked* f = argument;
+  NEW(hmn_spill_info, info);
+  NEW(hmn_episode, episode);
+  CHECK_STATUS(hmn_spill_observe(f->of_context, "", NULL), HMN_E_FORKED);
+  CHECK_STATUS(hmn_spill_read(f->of_context, &info), HMN_E_FORKED);
+  CHECK_STATUS(hmn_spill_episode(f->of_context, 0, &episode), HMN_E_FORKED);
+  CHECK_STATUS(hmn_spill_read(f->alone, &info), HMN_OK);
+  CHECK_STATUS(hmn_spill_episode(f->alone, 0, &episode), HMN_OK);
+  hmn_spill_destroy(f->of_context);
+  hmn_spill_destroy(f->alone);
+}
+
+static void in_a_child_a_contexts_detector_is_forked(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, fills_and_spills, NULL);
+  forked f = {NULL, fed("RS")};
+  assert_answers(hmn_spill_create(m.context, 0, NULL, &f.of_context, &error), HMN_OK);
+  assert_answers(hmn_spill_observe(f.of_context, "", &error), HMN_OK);
+  assert_child(in_the_child, &f);
+  hmn_spill_destroy(f.of_context);
+  hmn_spill_destroy(f.alone);
+  machine_end(&m);
+}
+
+enum { WRITERS = 4, EACH = 2000 };
+
+static void* feeds(void* argument) {
+  hmn_spill* to = argument;
+  for (int i = 0; i < EACH; ++i) {
+    const hmn_spill_sample s = i % 2 ? sample(saturated, spilled) : sample(relaxed, baseline);
+    hmn_spill_feed(to, &s, "", NULL);
+    NEW(hmn_spill_info, info);
+    hmn_spill_read(to, &info);
+  }
+  return NULL;
+}
+
+/* A child made while others write is told so at once, or reads a whole record. */
+static void reads_or_is_told(void* argument) {
+  NEW(hmn_spill_info, info);
+  const hmn_status status = hmn_spill_read(argument, &info);
+  CHECK(status == HMN_OK || status == HMN_E_FORKED);
+  CHECK(status != HMN_OK || info.episode_count <= info.observation_count);
+}
+
+static void threads_share_a_detector(void** state) {
+  (void)state;
+  hmn_spill* s = fed("R");
+  pthread_t threads[WRITERS];
+  for (int i = 0; i < WRITERS; ++i)
+    assert_int_equal(pthread_create(&threads[i], NULL, feeds, s), 0);
+  for (int i = 0; i < 10; ++i) assert_child(reads_or_is_told, s);
+  for (int i = 0; i < WRITERS; ++i) pthread_join(threads[i], NULL);
+  const hmn_spill_info info = ended(s);
+  assert_int_equal(info.observation_count, WRITERS * EACH + 1);
+  assert_in_range(info.episode_count, 1, WRITERS * EACH / 2);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(hv83_flicker_is_three_episodes),
+      cmocka_unit_test(hv84_full_memory_alone_is_none),
+      cmocka_unit_test(hv85_relaxed_is_none),
+      cmocka_unit_test(hv86_an_open_episode_has_no_end),
+      cmocka_unit_test(hv87_latched_survives_recovery),
+      cmocka_unit_test(hv88_the_first_observation_is_the_baseline),
+      cmocka_unit_test(hv89_growth_is_inclusive),
+      cmocka_unit_test(hv90_a_limit_below_100_bytes_has_no_threshold),
+      cmocka_unit_test(hv91_the_threshold_can_be_given),
+      cmocka_unit_test(hv92_one_observation_lasts_no_time),
+      cmocka_unit_test(hv93_durations_add_up),
+      cmocka_unit_test(hv94_the_longest_is_told),
+      cmocka_unit_test(hv95_without_an_episode_there_is_no_first),
+      cmocka_unit_test(hv96_without_figures_nothing_is_observed),
+      cmocka_unit_test(evicted_memory_spills_by_itself),
+      cmocka_unit_test(the_oldest_episodes_are_dropped_and_still_counted),
+      cmocka_unit_test(a_long_label_is_cut_with_a_note),
+      cmocka_unit_test(time_that_runs_backwards_counts_nothing),
+      cmocka_unit_test(inputs_are_checked),
+      cmocka_unit_test(a_device_with_host_memory_is_observed),
+      cmocka_unit_test(evicted_memory_of_processes_is_added_up),
+      cmocka_unit_test(host_memory_of_processes_stands_in_for_a_pool),
+      cmocka_unit_test(what_cannot_be_measured_is_said),
+      cmocka_unit_test(a_device_that_never_was_is_told),
+      cmocka_unit_test(a_snapshot_is_observed_without_a_context),
+      cmocka_unit_test(in_a_child_a_contexts_detector_is_forked),
+      cmocka_unit_test(threads_share_a_detector),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

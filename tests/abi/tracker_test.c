@@ -1,0 +1,600 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <stdatomic.h>
+
+#include "support/calls.h"
+#include "support/child.h"
+#include "support/machine.h"
+
+#define GIB (UINT64_C(1) << 30)
+
+static hmn_tracker* make(uint64_t limit_bytes) {
+  NEW(hmn_tracker_options, options);
+  options.limit_bytes = limit_bytes;
+  hmn_tracker* tracker = NULL;
+  assert_answers(hmn_tracker_create(NULL, 0, &options, &tracker, &error), HMN_OK);
+  assert_non_null(tracker);
+  return tracker;
+}
+
+static hmn_tracker_info info_of(const hmn_tracker* tracker) {
+  NEW(hmn_tracker_info, info);
+  assert_status(hmn_tracker_read(tracker, &info), HMN_OK);
+  return info;
+}
+
+static void assert_figures(const hmn_tracker* tracker, uint64_t allocated, uint64_t peak) {
+  const hmn_tracker_info info = info_of(tracker);
+  assert_int_equal(info.allocated_bytes, allocated);
+  assert_int_equal(info.peak_bytes, peak);
+}
+
+#define allocate(tracker, bytes, expected) \
+  assert_answers(hmn_tracker_allocate(tracker, bytes, &error), expected)
+#define release(tracker, bytes, expected) \
+  assert_answers(hmn_tracker_release(tracker, bytes, &error), expected)
+#define would_fit(tracker, bytes, expected) \
+  assert_answers(hmn_tracker_would_fit(tracker, bytes, &error), expected)
+
+static void what_would_exceed_the_limit_is_refused(void** state) {
+  (void)state;
+  hmn_tracker* t = make(1000);
+  allocate(t, 500, HMN_OK);
+  allocate(t, 400, HMN_OK);
+  allocate(t, 200, HMN_E_LIMIT);
+  assert_figures(t, 900, 900);
+  release(t, 400, HMN_OK);
+  assert_figures(t, 500, 900);
+  allocate(t, 200, HMN_OK);
+  assert_figures(t, 700, 900);
+  allocate(t, 300, HMN_OK); /* equal is allowed */
+  allocate(t, 1, HMN_E_LIMIT);
+  assert_int_equal(info_of(t).refused_count, 2);
+  hmn_tracker_destroy(t);
+}
+
+static void a_refusal_names_its_numbers(void** state) {
+  (void)state;
+  hmn_tracker* t = make(1000);
+  allocate(t, 900, HMN_OK);
+  NEW(hmn_error, error);
+  assert_status(hmn_tracker_allocate(t, 200, &error), HMN_E_LIMIT);
+  assert_string_equal(error.message,
+                      "out of memory: allocation of 200 bytes would exceed limit of 1000 bytes "
+                      "(current: 900 bytes)");
+  assert_status(hmn_tracker_would_fit(t, 101, &error), HMN_E_LIMIT);
+  assert_string_equal(error.message,
+                      "out of memory: allocation of 101 bytes would exceed limit of 1000 bytes "
+                      "(current: 900 bytes)");
+  hmn_tracker_destroy(t);
+}
+
+static void the_peak_is_the_highest(void** state) {
+  (void)state;
+  hmn_tracker* t = make(0);
+  allocate(t, 100, HMN_OK);
+  allocate(t, 200, HMN_OK);
+  assert_figures(t, 300, 300);
+  release(t, 200, HMN_OK);
+  assert_figures(t, 100, 300);
+  allocate(t, 50, HMN_OK);
+  assert_figures(t, 150, 300);
+  allocate(t, 300, HMN_OK);
+  assert_figures(t, 450, 450);
+  hmn_tracker_destroy(t);
+}
+
+static void a_budget_lives(void** state) {
+  (void)state;
+  hmn_tracker* t = make(10000);
+  allocate(t, 5000, HMN_OK);
+  assert_figures(t, 5000, 5000);
+  allocate(t, 3000, HMN_OK);
+  assert_figures(t, 8000, 8000);
+  allocate(t, 5000, HMN_E_LIMIT);
+  assert_figures(t, 8000, 8000);
+  release(t, 3000, HMN_OK);
+  assert_figures(t, 5000, 8000);
+  allocate(t, 4000, HMN_OK);
+  assert_figures(t, 9000, 9000);
+  hmn_tracker_destroy(t);
+}
+
+static void whether_it_would_fit(void** state) {
+  (void)state;
+  hmn_tracker* t = make(1000);
+  allocate(t, 500, HMN_OK);
+  would_fit(t, 400, HMN_OK);
+  would_fit(t, 500, HMN_OK);
+  would_fit(t, 501, HMN_E_LIMIT);
+  assert_figures(t, 500, 500);
+  assert_int_equal(info_of(t).refused_count, 0);
+  hmn_tracker_destroy(t);
+}
+
+static void without_a_limit_everything_fits(void** state) {
+  (void)state;
+  hmn_tracker* t = make(0);
+  assert_int_equal(info_of(t).present, 0);
+  would_fit(t, UINT64_MAX, HMN_OK);
+  allocate(t, UINT64_MAX, HMN_OK);
+  allocate(t, 1, HMN_E_LIMIT);
+  assert_true(info_of(t).allocated_bytes == UINT64_MAX && info_of(t).limit_bytes == 0);
+  release(t, UINT64_MAX, HMN_OK);
+  assert_figures(t, 0, UINT64_MAX);
+  hmn_tracker_destroy(t);
+  hmn_tracker* usual = NULL;
+  assert_answers(hmn_tracker_create(NULL, 0, NULL, &usual, &error), HMN_OK);
+  would_fit(usual, UINT64_MAX, HMN_OK);
+  hmn_tracker_destroy(usual);
+}
+
+static void a_large_limit_counts_small_steps(void** state) {
+  (void)state;
+  hmn_tracker* t = make(GIB);
+  allocate(t, 1024, HMN_OK);
+  assert_int_equal(info_of(t).allocated_bytes, 1024);
+  release(t, 512, HMN_OK);
+  assert_int_equal(info_of(t).allocated_bytes, 512);
+  assert_int_equal(info_of(t).present, HMN_TRACKER_INFO_HAS_LIMIT);
+  assert_int_equal(info_of(t).limit_bytes, GIB);
+  hmn_tracker_destroy(t);
+}
+
+static void more_than_is_allocated_is_not_released(void** state) {
+  (void)state;
+  hmn_tracker* t = make(1000);
+  release(t, 1, HMN_E_RANGE);
+  allocate(t, 100, HMN_OK);
+  release(t, 101, HMN_E_RANGE);
+  release(t, UINT64_MAX, HMN_E_RANGE);
+  assert_figures(t, 100, 100);
+  allocate(t, 900, HMN_OK); /* nothing was lost */
+  assert_status(hmn_tracker_release(t, 1001, NULL), HMN_E_RANGE);
+  assert_status(hmn_tracker_allocate(t, 1, NULL), HMN_E_LIMIT);
+  hmn_tracker_destroy(t);
+}
+
+static void reset_forgets_what_is_allocated(void** state) {
+  (void)state;
+  hmn_tracker* t = make(4000);
+  uint32_t tag = 0;
+  assert_answers(hmn_tracker_tag(t, "weights", &tag, &error), HMN_OK);
+  assert_answers(hmn_tracker_allocate_tagged(t, tag, 3000, &error), HMN_OK);
+  allocate(t, 3000, HMN_E_LIMIT);
+  assert_figures(t, 3000, 3000);
+  assert_answers(hmn_tracker_reset(t, &error), HMN_OK);
+  assert_figures(t, 0, 0);
+  assert_int_equal(info_of(t).refused_count, 0);
+  assert_int_equal(info_of(t).limit_bytes, 4000);
+  NEW(hmn_tag, of);
+  assert_status(hmn_tracker_read_tag(t, tag, &of), HMN_OK);
+  assert_int_equal(of.allocated_bytes, 0);
+  assert_int_equal(of.peak_bytes, 0);
+  release(t, 1, HMN_E_RANGE);
+  allocate(t, 4000, HMN_OK);
+  hmn_tracker_destroy(t);
+}
+
+static void the_limit_can_change(void** state) {
+  (void)state;
+  hmn_tracker* t = make(1000);
+  allocate(t, 600, HMN_OK);
+  assert_answers(hmn_tracker_set_limit(t, 599, &error), HMN_E_LIMIT);
+  assert_int_equal(info_of(t).limit_bytes, 1000);
+  assert_answers(hmn_tracker_set_limit(t, 600, &error), HMN_OK);
+  allocate(t, 1, HMN_E_LIMIT);
+  assert_answers(hmn_tracker_set_limit(t, 2000, &error), HMN_OK);
+  allocate(t, 1400, HMN_OK);
+  allocate(t, 1, HMN_E_LIMIT);
+  assert_answers(hmn_tracker_set_limit(t, 0, &error), HMN_OK);
+  assert_int_equal(info_of(t).present, 0);
+  would_fit(t, UINT64_MAX - 2000, HMN_OK);
+  would_fit(t, UINT64_MAX - 1999, HMN_E_LIMIT);
+  assert_answers(hmn_tracker_set_limit(t, 2000, &error), HMN_OK);
+  assert_int_equal(info_of(t).limit_bytes, 2000);
+  allocate(t, 1, HMN_E_LIMIT);
+  hmn_tracker_destroy(t);
+}
+
+static hmn_tag read_tag(const hmn_tracker* t, uint32_t tag) {
+  NEW(hmn_tag, of);
+  assert_status(hmn_tracker_read_tag(t, tag, &of), HMN_OK);
+  assert_int_equal(of.number, tag);
+  return of;
+}
+
+static uint32_t tag_of(hmn_tracker* t, const char* name) {
+  uint32_t tag = 99;
+  assert_answers(hmn_tracker_tag(t, name, &tag, &error), HMN_OK);
+  return tag;
+}
+
+static void a_tag_has_an_account_of_its_own(void** state) {
+  (void)state;
+  hmn_tracker* t = make(1000);
+  const uint32_t weights = tag_of(t, "weights"), cache = tag_of(t, "cache");
+  assert_int_equal(weights, 1);
+  assert_int_equal(cache, 2);
+  assert_int_equal(tag_of(t, "weights"), weights);
+  assert_int_equal(info_of(t).tag_count, 2);
+  assert_answers(hmn_tracker_allocate_tagged(t, weights, 600, &error), HMN_OK);
+  assert_answers(hmn_tracker_allocate_tagged(t, cache, 300, &error), HMN_OK);
+  assert_answers(hmn_tracker_allocate_tagged(t, cache, 101, &error), HMN_E_LIMIT);
+  assert_answers(hmn_tracker_allocate_tagged(t, 0, 100, &error), HMN_OK);
+  assert_figures(t, 1000, 1000);
+  assert_answers(hmn_tracker_release_tagged(t, cache, 200, &error), HMN_OK);
+  assert_answers(hmn_tracker_release_tagged(t, cache, 101, &error), HMN_E_RANGE);
+  assert_int_equal(read_tag(t, weights).allocated_bytes, 600);
+  assert_int_equal(read_tag(t, cache).allocated_bytes, 100);
+  assert_int_equal(read_tag(t, cache).peak_bytes, 300);
+  assert_string_equal(read_tag(t, weights).name, "weights");
+  assert_string_equal(read_tag(t, cache).name, "cache");
+  assert_figures(t, 800, 1000);
+  hmn_tracker_destroy(t);
+}
+
+static void what_was_given_back_without_its_tag_is_not_given_back_again(void** state) {
+  (void)state;
+  hmn_tracker* t = make(1000);
+  const uint32_t tag = tag_of(t, "a");
+  assert_answers(hmn_tracker_allocate_tagged(t, tag, 500, &error), HMN_OK);
+  release(t, 500, HMN_OK);
+  assert_answers(hmn_tracker_release_tagged(t, tag, 500, &error), HMN_E_RANGE);
+  assert_figures(t, 0, 500);
+  assert_int_equal(read_tag(t, tag).allocated_bytes, 500);
+  hmn_tracker_destroy(t);
+}
+
+static void a_tag_that_is_none_is_refused(void** state) {
+  (void)state;
+  hmn_tracker* t = make(0);
+  const uint32_t none[] = {1, 2, 64, 65, UINT32_MAX};
+  for (size_t i = 0; i < sizeof none / sizeof none[0]; ++i) {
+    NEW(hmn_tag, of);
+    assert_answers(hmn_tracker_allocate_tagged(t, none[i], 1, &error), HMN_E_RANGE);
+    assert_answers(hmn_tracker_release_tagged(t, none[i], 0, &error), HMN_E_RANGE);
+    assert_status(hmn_tracker_read_tag(t, none[i], &of), HMN_E_RANGE);
+  }
+  NEW(hmn_tag, untagged);
+  assert_status(hmn_tracker_read_tag(t, 0, &untagged), HMN_E_RANGE);
+  assert_figures(t, 0, 0);
+  hmn_tracker_destroy(t);
+}
+
+static void names_of_tags_are_checked(void** state) {
+  (void)state;
+  hmn_tracker* t = make(0);
+  char name[65] = "";
+  memset(name, 'x', 63);
+  assert_int_equal(tag_of(t, name), 1);
+  assert_string_equal(read_tag(t, 1).name, name);
+  name[63] = 'x';
+  const char* wrong[] = {"", name, "\xff", "a\xc3"};
+  for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; ++i) {
+    uint32_t tag = 99;
+    assert_answers(hmn_tracker_tag(t, wrong[i], &tag, &error), HMN_E_ARGUMENT);
+    assert_int_equal(tag, 0);
+  }
+  assert_int_equal(tag_of(t, "\xc3\xa9"), 2);
+  hmn_tracker_destroy(t);
+}
+
+static void there_are_as_many_tags_as_asked_for(void** state) {
+  (void)state;
+  NEW(hmn_tracker_options, options);
+  options.tag_capacity = 2;
+  hmn_tracker* t = NULL;
+  assert_answers(hmn_tracker_create(NULL, 0, &options, &t, &error), HMN_OK);
+  tag_of(t, "a"), tag_of(t, "b");
+  uint32_t tag = 99;
+  assert_answers(hmn_tracker_tag(t, "c", &tag, &error), HMN_E_LIMIT);
+  assert_int_equal(tag, 0);
+  assert_int_equal(tag_of(t, "b"), 2);
+  hmn_tracker_destroy(t);
+  hmn_tracker* usual = make(0);
+  for (int i = 0; i < 64; ++i) {
+    char name[8];
+    snprintf(name, sizeof name, "%d", i);
+    assert_int_equal(tag_of(usual, name), i + 1);
+  }
+  assert_answers(hmn_tracker_tag(usual, "one more", &tag, &error), HMN_E_LIMIT);
+  hmn_tracker_destroy(usual);
+}
+
+static hmn_tracker* make_linked(hmn_context* context, uint32_t device_index) {
+  hmn_tracker* t = NULL;
+  assert_answers(hmn_tracker_create(context, device_index, NULL, &t, &error), HMN_OK);
+  return t;
+}
+
+/* machines/everything.json: 13000 MiB of device 0 are usable; devices 3 and 4 are asleep and lost.
+ */
+static void a_linked_tracker_asks_the_card(void** state) {
+  hmn_context* context = ((fixture*)*state)->context;
+  hmn_tracker* t = make_linked(context, 0);
+  assert_int_equal(info_of(t).present, HMN_TRACKER_INFO_HAS_DEVICE);
+  const uint64_t usable = UINT64_C(13000) << 20;
+  would_fit(t, usable, HMN_OK);
+  would_fit(t, usable + 1, HMN_E_LIMIT);
+  allocate(t, usable + 1, HMN_OK); /* bookkeeping asks nobody */
+  assert_answers(hmn_tracker_set_limit(t, 20 * GIB, &error), HMN_OK);
+  would_fit(t, 8 * GIB, HMN_E_LIMIT);
+  hmn_tracker_destroy(t);
+}
+
+static void a_card_that_does_not_answer_is_told_as_such(void** state) {
+  hmn_context* context = ((fixture*)*state)->context;
+  const struct {
+    uint32_t device_index;
+    hmn_status status;
+  } all[] = {{3, HMN_E_ASLEEP}, {4, HMN_E_DEVICE_LOST}, {99, HMN_E_NO_DEVICE}};
+  for (size_t i = 0; i < sizeof all / sizeof all[0]; ++i) {
+    hmn_tracker* t = make_linked(context, all[i].device_index);
+    assert_int_equal(info_of(t).device_index, all[i].device_index);
+    would_fit(t, 1, all[i].status);
+    hmn_tracker_destroy(t);
+  }
+}
+
+#define ONE_GPU(pool, more) \
+  "{\"host\": \"real\", \"devices\": [{\"name\": \"GPU\", \"pools\": [" pool "]}]" more "}"
+
+static void old_figures_are_no_answer(void** state) {
+  (void)state;
+  NEW(hmn_context_options, options);
+  options.deadline_ms = options.open_deadline_ms = 500;
+  options.stale_ms = PATIENT_MS;
+  machine m;
+  machine_make(&m,
+               ONE_GPU("{\"kind\": \"vram\", \"total\": \"16GiB\", \"used\": \"3GiB\"}",
+                       ", \"delays\": [{\"call\": \"pools\", \"from_reading\": 3, "
+                       "\"hang_until\": \"%s\"}]"),
+               &options);
+  NEW(hmn_pool, pool);
+  assert_answers(hmn_pool_read(m.context, 0, HMN_POOL_MAIN, &pool, &error), HMN_OK);
+  hmn_tracker* t = make_linked(m.context, 0);
+  int rounds = 0;
+  hmn_status status = HMN_OK;
+  while (status == HMN_OK && rounds++ < 5) status = hmn_tracker_would_fit(t, 1, NULL);
+  assert_status(status, HMN_E_TIMEOUT);
+  hmn_tracker_destroy(t);
+  machine_go(&m);
+  machine_end(&m);
+}
+
+static void what_is_free_serves_where_nothing_is_said_of_usable(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m,
+               ONE_GPU("{\"kind\": \"vram\", \"total\": \"16GiB\", \"free\": \"5GiB\", "
+                       "\"used\": \"3GiB\"}",
+                       ""),
+               NULL);
+  NEW(hmn_pool, pool);
+  assert_answers(hmn_pool_read(m.context, 0, HMN_POOL_MAIN, &pool, &error), HMN_OK);
+  const uint64_t room =
+      (pool.present & HMN_POOL_HAS_USABLE) != 0 ? pool.usable_bytes : pool.free_bytes;
+  hmn_tracker* t = make_linked(m.context, 0);
+  would_fit(t, room, HMN_OK);
+  would_fit(t, room + 1, HMN_E_LIMIT);
+  hmn_tracker_destroy(t);
+  machine_end(&m);
+}
+
+static void a_card_that_tells_only_its_size_is_unsupported(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, ONE_GPU("{\"kind\": \"vram\", \"total\": \"16GiB\"}", ""), NULL);
+  hmn_tracker* t = make_linked(m.context, 0);
+  would_fit(t, 1, HMN_E_UNSUPPORTED);
+  hmn_tracker_destroy(t);
+  machine_end(&m);
+}
+
+static void it_outlives_its_context(void** state) {
+  (void)state;
+  hmn_context* context = NULL;
+  assert_status(open_machine("everything.json", 0, &context), HMN_OK);
+  hmn_tracker* t = make_linked(context, 0);
+  hmn_context_destroy(context);
+  would_fit(t, GIB, HMN_OK);
+  would_fit(t, 16 * GIB, HMN_E_LIMIT);
+  hmn_tracker_destroy(t);
+}
+
+static void a_device_needs_a_context(void** state) {
+  (void)state;
+  hmn_tracker* t = (hmn_tracker*)&t;
+  assert_answers(hmn_tracker_create(NULL, 1, NULL, &t, &error), HMN_E_ARGUMENT);
+  assert_null(t);
+}
+
+static void options_are_checked(void** state) {
+  (void)state;
+  hmn_tracker_options wrong[5];
+  for (size_t i = 0; i < 5; ++i) {
+    memset(&wrong[i], 0, sizeof wrong[i]);
+    wrong[i].struct_size = sizeof wrong[i];
+  }
+  wrong[0].flags = 1;
+  wrong[1].reserved0 = 1;
+  wrong[2].tag_capacity = 65537;
+  wrong[3].struct_size = HMN_TRACKER_OPTIONS_SIZE_V1 - 8;
+  wrong[4].struct_size = HMN_TRACKER_OPTIONS_SIZE_V1 + 4;
+  const hmn_status why[] = {HMN_E_UNKNOWN_FLAG, HMN_E_UNKNOWN_FLAG, HMN_E_RANGE, HMN_E_STRUCT_SIZE,
+                            HMN_E_STRUCT_SIZE};
+  for (size_t i = 0; i < 5; ++i) {
+    hmn_tracker* t = (hmn_tracker*)&wrong;
+    assert_answers(hmn_tracker_create(NULL, 0, &wrong[i], &t, &error), why[i]);
+    assert_null(t);
+  }
+  NEW(hmn_tracker_options, most);
+  most.tag_capacity = 65536;
+  hmn_tracker* t = NULL;
+  assert_answers(hmn_tracker_create(NULL, 0, &most, &t, &error), HMN_OK);
+  hmn_tracker_destroy(t);
+}
+
+static void goes_on_alone(void* argument) {
+  hmn_tracker** both = argument;
+  for (int i = 0; i < 2; ++i) {
+    NEW(hmn_tracker_info, info);
+    CHECK_STATUS(hmn_tracker_allocate(both[i], 50, NULL), HMN_OK);
+    CHECK_STATUS(hmn_tracker_release(both[i], 100, NULL), HMN_OK);
+    CHECK_STATUS(hmn_tracker_read(both[i], &info), HMN_OK);
+    CHECK(info.allocated_bytes == 50 && info.peak_bytes == 150);
+    uint32_t tag = 0;
+    CHECK_STATUS(hmn_tracker_tag(both[i], "child", &tag, NULL), HMN_OK);
+    CHECK_STATUS(hmn_tracker_set_limit(both[i], 60, NULL), HMN_OK);
+    CHECK_STATUS(hmn_tracker_would_fit(both[i], 11, NULL), HMN_E_LIMIT);
+    CHECK_STATUS(hmn_tracker_would_fit(both[i], 10, NULL), i == 0 ? HMN_OK : HMN_E_FORKED);
+    CHECK_STATUS(hmn_tracker_reset(both[i], NULL), HMN_OK);
+    hmn_tracker_destroy(both[i]);
+  }
+}
+
+static void in_a_child_a_tracker_goes_on_alone(void** state) {
+  hmn_tracker* both[] = {make(1000), make_linked(((fixture*)*state)->context, 0)};
+  for (int i = 0; i < 2; ++i) {
+    allocate(both[i], 100, HMN_OK);
+    would_fit(both[i], 100, HMN_OK);
+  }
+  assert_child(goes_on_alone, both);
+  for (int i = 0; i < 2; ++i) {
+    assert_figures(both[i], 100, 100);
+    assert_int_equal(info_of(both[i]).tag_count, 0);
+    would_fit(both[i], 100, HMN_OK);
+    hmn_tracker_destroy(both[i]);
+  }
+}
+
+/* ---- many threads at once ---- */
+
+enum { TAKERS = 4, ROUNDS = 20000, LOWEST = 600, HIGHEST = 1000 };
+
+typedef struct crowd {
+  hmn_tracker* tracker;
+  atomic_int started;
+  atomic_int at_work;
+  atomic_uint wrong; /* what must never be seen or answered */
+  atomic_ullong refused;
+} crowd;
+
+static uint32_t chance(uint32_t* seed) {
+  *seed = *seed * 1664525u + 1013904223u;
+  return *seed >> 16;
+}
+
+static void expect(crowd* c, int condition) {
+  if (!condition) atomic_fetch_add(&c->wrong, 1);
+}
+
+static void* take_and_give_back(void* argument) {
+  crowd* c = argument;
+  const uint32_t number = (uint32_t)atomic_fetch_add(&c->started, 1) + 1;
+  uint32_t seed = number, tag = 0, shared = 0;
+  char name[] = "own 0";
+  name[4] = (char)('0' + number);
+  expect(c, hmn_tracker_tag(c->tracker, number % 2 == 0 ? name : "shared", &tag, NULL) == HMN_OK);
+  expect(c, hmn_tracker_tag(c->tracker, "shared", &shared, NULL) == HMN_OK);
+  expect(c, (tag == shared) == (number % 2 != 0));
+  for (int i = 0; i < ROUNDS; ++i) {
+    const uint64_t bytes = 1 + chance(&seed) % 400;
+    const uint32_t under = chance(&seed) % 2 == 0 ? tag : 0;
+    const hmn_status status = hmn_tracker_allocate_tagged(c->tracker, under, bytes, NULL);
+    expect(c, status == HMN_OK || status == HMN_E_LIMIT);
+    if (status == HMN_E_LIMIT) atomic_fetch_add(&c->refused, 1);
+    if (status != HMN_OK) continue;
+    expect(c, hmn_tracker_release_tagged(c->tracker, under, bytes, NULL) == HMN_OK);
+  }
+  atomic_fetch_sub(&c->at_work, 1);
+  return NULL;
+}
+
+static void* change_the_limit(void* argument) {
+  crowd* c = argument;
+  uint32_t seed = 7;
+  while (atomic_load(&c->at_work) > 0) {
+    const uint64_t to = LOWEST + chance(&seed) % (HIGHEST - LOWEST + 1);
+    const hmn_status status = hmn_tracker_set_limit(c->tracker, to, NULL);
+    expect(c, status == HMN_OK || status == HMN_E_LIMIT);
+  }
+  return NULL;
+}
+
+static void* look(void* argument) {
+  crowd* c = argument;
+  uint64_t peak = 0;
+  while (atomic_load(&c->at_work) > 0) {
+    NEW(hmn_tracker_info, info);
+    expect(c, hmn_tracker_read(c->tracker, &info) == HMN_OK);
+    expect(c, info.allocated_bytes <= info.limit_bytes);
+    expect(c, info.peak_bytes >= info.allocated_bytes && info.peak_bytes <= HIGHEST);
+    expect(c, info.peak_bytes >= peak);
+    expect(c, info.limit_bytes >= LOWEST && info.limit_bytes <= HIGHEST);
+    peak = info.peak_bytes;
+    for (uint32_t tag = 1; tag <= info.tag_count; ++tag) {
+      NEW(hmn_tag, of);
+      expect(c, hmn_tracker_read_tag(c->tracker, tag, &of) == HMN_OK);
+      expect(c, of.peak_bytes >= of.allocated_bytes && of.allocated_bytes <= HIGHEST);
+    }
+  }
+  return NULL;
+}
+
+static void no_thread_ever_sees_more_than_the_limit(void** state) {
+  (void)state;
+  crowd c = {.tracker = make(HIGHEST), .at_work = TAKERS};
+  pthread_t threads[TAKERS + 3];
+  void* (*const others[])(void*) = {change_the_limit, change_the_limit, look};
+  for (size_t i = 0; i < TAKERS + 3; ++i) {
+    void* (*const run)(void*) = i < TAKERS ? take_and_give_back : others[i - TAKERS];
+    assert_int_equal(pthread_create(&threads[i], NULL, run, &c), 0);
+  }
+  for (size_t i = 0; i < TAKERS + 3; ++i) pthread_join(threads[i], NULL);
+  assert_int_equal(c.wrong, 0);
+  const hmn_tracker_info info = info_of(c.tracker);
+  assert_int_equal(info.allocated_bytes, 0);
+  assert_int_equal(info.refused_count, c.refused);
+  assert_int_equal(info.tag_count, 3); /* shared, own 2, own 4 */
+  for (uint32_t tag = 1; tag <= 3; ++tag) {
+    assert_int_equal(read_tag(c.tracker, tag).allocated_bytes, 0);
+  }
+  /* All of it is free again. */
+  allocate(c.tracker, info.limit_bytes, HMN_OK);
+  allocate(c.tracker, 1, HMN_E_LIMIT);
+  hmn_tracker_destroy(c.tracker);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(what_would_exceed_the_limit_is_refused),
+      cmocka_unit_test(a_refusal_names_its_numbers),
+      cmocka_unit_test(the_peak_is_the_highest),
+      cmocka_unit_test(a_budget_lives),
+      cmocka_unit_test(whether_it_would_fit),
+      cmocka_unit_test(without_a_limit_everything_fits),
+      cmocka_unit_test(a_large_limit_counts_small_steps),
+      cmocka_unit_test(more_than_is_allocated_is_not_released),
+      cmocka_unit_test(reset_forgets_what_is_allocated),
+      cmocka_unit_test(the_limit_can_change),
+      cmocka_unit_test(a_tag_has_an_account_of_its_own),
+      cmocka_unit_test(what_was_given_back_without_its_tag_is_not_given_back_again),
+      cmocka_unit_test(a_tag_that_is_none_is_refused),
+      cmocka_unit_test(names_of_tags_are_checked),
+      cmocka_unit_test(there_are_as_many_tags_as_asked_for),
+      cmocka_unit_test(a_linked_tracker_asks_the_card),
+      cmocka_unit_test(a_card_that_does_not_answer_is_told_as_such),
+      cmocka_unit_test(old_figures_are_no_answer),
+      cmocka_unit_test(what_is_free_serves_where_nothing_is_said_of_usable),
+      cmocka_unit_test(a_card_that_tells_only_its_size_is_unsupported),
+      cmocka_unit_test(it_outlives_its_context),
+      cmocka_unit_test(a_device_needs_a_context),
+      cmocka_unit_test(options_are_checked),
+      cmocka_unit_test(in_a_child_a_tracker_goes_on_alone),
+      cmocka_unit_test(no_thread_ever_sees_more_than_the_limit),
+  };
+  return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Through the C interface: which of the two commands is asked, and what of it comes out.
+#include <doctest/doctest.h>
+
+#include <fstream>
+#include <string>
+
+#include "hypomnesis.h"
+#include "machine.hpp"
+
+namespace {
+
+constexpr const char* static_answer = R"j([{"gpu": 0, "asic": {"market_name": "AMD Radeon"},
+  "bus": {"bdf": "0000:0b:00.0"}}])j";
+constexpr const char* metric_answer = R"j([{"gpu": 0,
+  "usage": {"gfx_activity": {"value": 31, "unit": "%"}},
+  "mem_usage": {"total_vram": {"value": 16, "unit": "MB"},
+                "used_vram": {"value": 5, "unit": "MB"}}}])j";
+constexpr const char* rocm_answer = R"j({"card0": {"Card series": "AMD Radeon",
+  "PCI Bus": "0000:0B:00.0", "VRAM Total Memory (B)": "4096",
+  "VRAM Total Used Memory (B)": "1024", "GPU use (%)": "N/A"}})j";
+
+// Both commands beside each other, over a tree with one card of which no driver tells anything.
+class both {
+ public:
+  explicit both(hmn_flags flags = 0) {
+    amd_.print("static", static_answer);
+    amd_.print("metric", metric_answer);
+    rocm_.print("", rocm_answer);
+    hmn_context_options options{};
+    options.struct_size = sizeof options;
+    options.flags = flags;
+    options.deadline_ms = 60'000;
+    REQUIRE(hmn_context_create(&options, &context_, nullptr) == HMN_OK);
+    set(HMN_PATH_SYS, amd_.tree().sys());
+    set(HMN_PATH_AMD_SMI, amd_.path());
+    set(HMN_PATH_ROCM_SMI, rocm_.path());
+  }
+  ~both() { hmn_context_destroy(context_); }
+  both(const both&) = delete;
+  both& operator=(const both&) = delete;
+
+  [[nodiscard]] hmn_context* context() const { return context_; }
+  [[nodiscard]] const amd_test::machine& amd() const { return amd_; }
+  [[nodiscard]] const amd_test::machine& rocm() const { return rocm_; }
+
+  [[nodiscard]] hmn_pool vram() const {
+    hmn_pool pool{};
+    pool.struct_size = sizeof pool;
+    hmn_error error{};
+    error.struct_size = sizeof error;
+    const hmn_status s = hmn_pool_read(context_, 0, HMN_POOL_VRAM, &pool, &error);
+    INFO(error.message);
+    CHECK(s == HMN_OK);
+    return pool;
+  }
+
+ private:
+  void set(std::uint32_t which, const std::string& path) const {
+    REQUIRE(hmn_context_set_path(context_, which, path.c_str(), nullptr) == HMN_OK);
+  }
+
+  amd_test::machine amd_{"amd-smi"};
+  amd_test::machine rocm_{"rocm-smi"};
+  hmn_context* context_ = nullptr;
+};
+
+}  // namespace
+
+TEST_CASE("amd-smi serves, and then rocm-smi is not asked") {
+  const both b;
+  const hmn_pool pool = b.vram();
+  CHECK(pool.backend == HMN_BACKEND_AMD_SMI);
+  CHECK(pool.total_bytes == UINT64_C(16) << 20);
+  CHECK(pool.used_bytes == UINT64_C(5) << 20);
+  CHECK(pool.free_bytes == UINT64_C(11) << 20);
+  const hmn_flags wanted = HMN_TELEMETRY_HAS_GPU_BUSY | HMN_TELEMETRY_HAS_POWER;
+  hmn_telemetry t{};
+  t.struct_size = sizeof t;
+  REQUIRE(hmn_telemetry_read(b.context(), 0, wanted, &t, nullptr) == HMN_OK);
+  CHECK((t.present & HMN_TELEMETRY_HAS_GPU_BUSY) != 0);
+  CHECK(t.gpu_busy_percent == 31);
+  CHECK((t.present & HMN_TELEMETRY_HAS_POWER) == 0);
+  CHECK(b.rocm().starts().empty());
+}
+
+TEST_CASE("neither is asked of a card that amdgpu serves") {
+  const std::uint32_t amdgpu = HMN_BACKEND_AMDGPU;
+  if (hmn_feature(HMN_FEATURE_BACKEND + amdgpu) == 0) return;
+  const both b;
+  hmn_fake::pci_device card;
+  card.address = amd_test::card_address;
+  card.vendor = 0x1002;
+  card.device = 0x73ff;
+  card.device_class = 0x030000;
+  card.driver = "amdgpu";
+  card.drm_nodes = {"card0", "renderD128"};
+  card.files = {{"mem_info_vram_total", "8192\n"}, {"mem_info_vram_used", "2048\n"}};
+  hmn_fake::add_pci_device(b.amd().tree(), card);
+  const hmn_pool pool = b.vram();
+  CHECK(pool.backend == HMN_BACKEND_AMDGPU);
+  CHECK(pool.total_bytes == 8192);
+  CHECK(b.amd().starts().empty());
+  CHECK(b.rocm().starts().empty());
+}
+
+TEST_CASE("rocm-smi stands in for an amd-smi that fails") {
+  const both b;
+  b.amd().script("echo 'Error: broken' >&2; exit 1");
+  const hmn_pool pool = b.vram();
+  CHECK(pool.backend == HMN_BACKEND_ROCM_SMI);
+  CHECK(pool.total_bytes == 4096);
+  CHECK(pool.used_bytes == 1024);
+}
+
+TEST_CASE("a snapshot says why a figure is missing, with the key") {
+  const both b;
+  b.amd().script("exit 1");
+  hmn_snapshot_options options{};
+  options.struct_size = sizeof options;
+  options.collect = HMN_COLLECT_DEVICES | HMN_COLLECT_TELEMETRY;
+  hmn_snapshot* picture = nullptr;
+  REQUIRE(hmn_snapshot_take(b.context(), &options, &picture, nullptr) == HMN_OK);
+  hmn_snapshot_info info{};
+  info.struct_size = sizeof info;
+  REQUIRE(hmn_snapshot_read(picture, &info) == HMN_OK);
+  bool says_key = false;
+  bool says_exit = false;
+  for (std::uint32_t i = 0; i < info.diagnostic_count; ++i) {
+    hmn_diagnostic d{};
+    d.struct_size = sizeof d;
+    REQUIRE(hmn_snapshot_diagnostic(picture, i, &d) == HMN_OK);
+    says_key =
+        says_key || std::string(d.message).find("\"GPU use (%)\" is \"N/A\"") != std::string::npos;
+    says_exit = says_exit || (d.native_domain == HMN_NATIVE_EXIT && d.native_code == 1);
+  }
+  CHECK(says_key);
+  CHECK(says_exit);
+  hmn_snapshot_destroy(picture);
+}
+
+TEST_CASE("no program is started by a context that may start none") {
+  const both b(HMN_CONTEXT_NO_SUBPROCESS);
+  std::uint32_t count = 9;
+  REQUIRE(hmn_device_count(b.context(), &count, nullptr) == HMN_OK);
+  CHECK(count == 0);
+  CHECK(b.amd().starts().empty());
+  CHECK(b.rocm().starts().empty());
+}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "machine.hpp"
+
+#include <fstream>
+
+#include "platform/clock.hpp"
+
+namespace amd_test {
+
+plain_reading::plain_reading(std::uint64_t deadline_ms, bool trace)
+    : deadline_(hmn::platform::monotonic_ns() + deadline_ms * hmn::platform::ns_per_ms),
+      trace_(trace) {}
+
+const hmn::diagnostic* plain_reading::find(std::string_view words) const {
+  for (const hmn::diagnostic& d : remarks) {
+    if (d.why.message.view().find(words) != std::string::npos) return &d;
+  }
+  return nullptr;
+}
+
+machine::machine(const std::string& name, bool wake, bool has_card) : name_(name) {
+  tree_.link("proc/self/ns/pid", "pid:[4026531836]");
+  tree_.directory("sys/bus/pci/devices");
+  if (has_card) {
+    hmn_fake::pci_device card;
+    card.address = card_address;
+    card.vendor = 0x1002;
+    card.device = 0x73ff;
+    card.device_class = 0x030000;
+    card.runtime_status = "active";
+    card.driver = "amdgpu";
+    hmn_fake::add_pci_device(tree_, card);
+  }
+  script(name == "rocm-smi" ? "exec cat \"$0.out\"" : "exec cat \"$0.$1.out\"");
+  hmn::settings s;
+  s.proc_root = tree_.proc();
+  s.sys_root = tree_.sys();
+  s.wake_devices = wake;
+  s.rocm_smi_path = s.amd_smi_path = path();
+  source_ = name == "rocm-smi" ? hmn::make_rocm_smi(s) : hmn::make_amd_smi(s);
+}
+
+void machine::print(const std::string& question, std::string_view text) const {
+  tree_.write("tool/" + name_ + (question.empty() ? "" : "." + question) + ".out", text);
+}
+
+void machine::script(const std::string& body) const {
+  const std::string file = "tool/" + name_;
+  tree_.write(file, "#!/bin/sh\necho \"$*\" >>\"$0.log\"\n" + body + "\n");
+  tree_.mode(file, 0755);
+}
+
+std::vector<std::string> machine::starts() const {
+  std::vector<std::string> all;
+  std::ifstream log(path() + ".log");
+  for (std::string line; std::getline(log, line);) all.push_back(line);
+  return all;
+}
+
+hmn::result<std::vector<hmn::device>> machine::devices(plain_reading& r) {
+  const auto ready = source_->prepare(r);
+  if (!ready && ready.why().code != hmn::status::asleep) return ready.why();
+  std::vector<hmn::device> found;
+  const auto listed = source_->devices(found, r);
+  if (!listed) return listed.why();
+  return found;
+}
+
+std::string rocm_card(const std::string& members) {
+  return R"j({"card0": {"Card series": "Navi 23", "PCI Bus": "0000:0B:00.0", )j" + members + "}}";
+}
+
+}  // namespace amd_test

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// A machine with one AMD card on its bus and one of the two commands, a shell script.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "backends/amd_tool/amd_tool.hpp"
+#include "fake_tree.hpp"
+
+namespace amd_test {
+
+class plain_reading final : public hmn::reading {
+ public:
+  explicit plain_reading(std::uint64_t deadline_ms = 60'000, bool trace = false);
+  std::uint64_t deadline_ns() const noexcept override { return deadline_; }
+  bool wants_trace() const noexcept override { return trace_; }
+  void remark(hmn::diagnostic d) override { remarks.push_back(std::move(d)); }
+  void opening() noexcept override {}
+  void opened() noexcept override {}
+
+  // The first remark that has these words.
+  [[nodiscard]] const hmn::diagnostic* find(std::string_view words) const;
+
+  std::vector<hmn::diagnostic> remarks;
+
+ private:
+  std::uint64_t deadline_;
+  bool trace_;
+};
+
+inline constexpr const char* card_address = "0000:0b:00.0";
+
+class machine {
+ public:
+  // `name`: rocm-smi or amd-smi; the script prints what print() and print_file() gave it.
+  explicit machine(const std::string& name, bool wake = false, bool has_card = true);
+
+  // What a question is answered with: "" for rocm-smi, else static, metric, process.
+  void print(const std::string& question, std::string_view text) const;
+  // Replaces the script's body.
+  void script(const std::string& body) const;
+  [[nodiscard]] hmn::device_source& source() { return *source_; }
+  [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
+  [[nodiscard]] std::string path() const { return tree_.path("tool/" + name_); }
+  // The arguments of each start.
+  [[nodiscard]] std::vector<std::string> starts() const;
+
+  // prepare() and devices() of a new reading.
+  hmn::result<std::vector<hmn::device>> devices(plain_reading& r);
+
+ private:
+  hmn_fake::tree tree_;
+  std::string name_;
+  std::unique_ptr<hmn::device_source> source_;
+};
+
+// One card of rocm-smi, with `members` as they stand behind its identity.
+std::string rocm_card(const std::string& members);
+
+}  // namespace amd_test

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Made-up cards of amdgpu: the files that the kernel's documentation (Documentation/gpu/amdgpu)
+// names, with values of our own.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "fake_tree.hpp"
+
+namespace amdgpu_test {
+
+inline constexpr std::uint64_t gib = std::uint64_t{1} << 30;
+
+// A card of its own: Navi 21.
+hmn_fake::pci_device navi(const char* address = "0000:03:00.0");
+// A part of a processor: Phoenix.
+hmn_fake::pci_device phoenix(const char* address = "0000:64:00.0");
+
+// A file that the kernel lets nobody read, root neither (EACCES). False: this kernel does.
+bool make_refused(const hmn_fake::tree& t, const std::string& file);
+
+// fdinfo of a client, in KiB.
+std::string client_text(const char* pdev, unsigned id, std::uint64_t vram_kib,
+                        std::uint64_t gtt_kib);
+
+// <sys>/class/kfd/kfd/topology/nodes/<node>: a GPU with memory of its own.
+struct gpu_node {
+  unsigned node = 1;
+  unsigned gpu_id = 0;
+  unsigned location = 0;
+  unsigned render_minor = 128;
+  std::uint64_t memory = 0;
+  unsigned simd_count = 416;
+};
+void add_kfd_node(const hmn_fake::tree& t, const gpu_node& n);
+void set_kfd_generation(const hmn_fake::tree& t, unsigned generation);
+void set_kfd_vram(const hmn_fake::tree& t, unsigned pid, unsigned gpu_id, std::uint64_t bytes);
+
+}  // namespace amdgpu_test

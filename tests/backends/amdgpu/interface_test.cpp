@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The same through the library's interface.
+#include <doctest/doctest.h>
+#include <hypomnesis.h>
+
+#include <string>
+#include <vector>
+
+#include "cards.hpp"
+
+using namespace amdgpu_test;
+
+namespace {
+
+constexpr std::uint32_t gpu_id = 57300;
+
+template <class T>
+T sized() {
+  T t{};
+  t.struct_size = sizeof t;
+  return t;
+}
+
+// A card, a part of a processor, and a process that uses the first.
+class computer {
+ public:
+  computer() {
+    add(navi(), "renderD128");
+    add(phoenix(), "renderD129");
+    hmn_fake::process p = hmn_fake::simple_process(42, "train", 1042, 100);
+    p.descriptors = {{3, "/dev/dri/renderD128"}};
+    p.fdinfo = {{3, client_text("0000:03:00.0", 7, 2048, 512)}};
+    hmn_fake::add_process(tree_, p);
+    hmn_fake::set_pid_namespace(tree_, 42, 4026531836);
+    hmn_fake::set_self(tree_, 42);
+    set_kfd_generation(tree_, 1);
+    add_kfd_node(tree_, {.gpu_id = gpu_id, .location = 0x300, .memory = 16 * gib});
+    auto options = sized<hmn_context_options>();
+    options.flags = HMN_CONTEXT_NO_THREADS;
+    REQUIRE(hmn_context_create(&options, &context_, nullptr) == HMN_OK);
+    REQUIRE(hmn_context_set_path(context_, HMN_PATH_SYS, tree_.sys().c_str(), nullptr) == HMN_OK);
+    REQUIRE(hmn_context_set_path(context_, HMN_PATH_PROC, tree_.proc().c_str(), nullptr) == HMN_OK);
+    const std::string none = tree_.path("none");
+    REQUIRE(hmn_context_set_path(context_, HMN_PATH_NVML, none.c_str(), nullptr) == HMN_OK);
+  }
+  computer(const computer&) = delete;
+  computer& operator=(const computer&) = delete;
+  ~computer() {
+    hmn_snapshot_destroy(snapshot_);
+    hmn_context_destroy(context_);
+  }
+
+  [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
+  [[nodiscard]] hmn_context* context() const { return context_; }
+  hmn_snapshot_info take(hmn_flags collect) {
+    auto options = sized<hmn_snapshot_options>();
+    options.collect = collect;
+    auto error = sized<hmn_error>();
+    const hmn_status said = hmn_snapshot_take(context_, &options, &snapshot_, &error);
+    INFO(error.message);
+    REQUIRE(said == HMN_OK);
+    auto info = sized<hmn_snapshot_info>();
+    REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
+    return info;
+  }
+  // The main pool of a device.
+  hmn_pool main_pool(std::uint32_t device, const hmn_snapshot_info& info) {
+    auto p = sized<hmn_pool>();
+    for (std::uint32_t i = 0; i < info.pool_count; ++i) {
+      REQUIRE(hmn_snapshot_pool(snapshot_, i, &p) == HMN_OK);
+      if (p.device_index == device && p.is_main != 0) return p;
+    }
+    FAIL("no main pool");
+    return p;
+  }
+  hmn_usage usage(std::uint32_t i) {
+    auto u = sized<hmn_usage>();
+    REQUIRE(hmn_snapshot_usage(snapshot_, i, &u) == HMN_OK);
+    return u;
+  }
+
+ private:
+  void add(hmn_fake::pci_device d, const char* node) {
+    d.drm_nodes = {node};
+    hmn_fake::add_pci_device(tree_, d);
+  }
+
+  hmn_fake::tree tree_;
+  hmn_context* context_ = nullptr;
+  hmn_snapshot* snapshot_ = nullptr;
+};
+
+hmn_backend_info backend(hmn_context* context, std::uint32_t number) {
+  auto info = sized<hmn_backend_info>();
+  REQUIRE(hmn_context_backend(context, number, &info, nullptr) == HMN_OK);
+  return info;
+}
+
+}  // namespace
+
+TEST_CASE("a card and a part of a processor in one snapshot") {
+  computer c;
+  const auto info = c.take(HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES);
+  REQUIRE(info.device_count == 2);
+  const hmn_pool card = c.main_pool(0, info);
+  CHECK(card.kind == HMN_POOL_VRAM);
+  CHECK(card.backend == HMN_BACKEND_AMDGPU);
+  CHECK(card.total_bytes == 16 * gib);
+  CHECK(card.used_bytes == 3 * gib);
+  REQUIRE(info.usage_count == 1);
+  const hmn_usage row = c.usage(0);
+  CHECK(row.pid == 42);
+  CHECK(row.backend == HMN_BACKEND_AMDGPU);
+  CHECK(row.used_bytes == 2048 << 10);
+  CHECK((card.present & HMN_POOL_HAS_UNATTRIBUTED) != 0);
+  CHECK(card.unattributed_bytes == 3 * gib - (2048 << 10));
+  // A process may have both of its pools: what is left of one cannot be told.
+  const hmn_pool part = c.main_pool(1, info);
+  CHECK(part.kind == HMN_POOL_HOST);
+  CHECK(part.total_bytes == 30 * gib);
+  CHECK((part.present & HMN_POOL_HAS_UNATTRIBUTED) == 0);
+  CHECK(backend(c.context(), HMN_BACKEND_AMDGPU).state == HMN_STATE_READY);
+}
+
+TEST_CASE("a compute process, and how KFD fares") {
+  computer c;
+  set_kfd_vram(c.tree(), 42, gpu_id, gib);
+  const auto info = c.take(HMN_COLLECT_PROCESSES);
+  REQUIRE(info.usage_count == 1);
+  const hmn_usage row = c.usage(0);
+  CHECK(row.backend == HMN_BACKEND_KFD);
+  CHECK(row.used_bytes == gib);
+  CHECK(row.accounting == HMN_ACCOUNT_COMMITTED);
+  CHECK((row.kinds & HMN_USAGE_COMPUTE) != 0);
+  CHECK((row.notes & HMN_NOTE_MIXED) != 0);
+  CHECK(backend(c.context(), HMN_BACKEND_KFD).state == HMN_STATE_READY);
+  auto one = sized<hmn_usage>();
+  REQUIRE(hmn_usage_read(c.context(), 0, 42, &one, nullptr) == HMN_OK);
+  CHECK(one.used_bytes == gib);
+  CHECK(one.backend == HMN_BACKEND_KFD);
+}
+
+TEST_CASE("telemetry and a metric") {
+  computer c;
+  REQUIRE(c.take(HMN_COLLECT_DEVICES).device_count == 2);
+  auto t = sized<hmn_telemetry>();
+  REQUIRE(hmn_telemetry_read(c.context(), 0, 0, &t, nullptr) == HMN_OK);
+  CHECK(t.backend == HMN_BACKEND_AMDGPU);
+  CHECK(t.hotspot_celsius == doctest::Approx(59));
+  CHECK(t.power_watts == doctest::Approx(36.5));
+  auto m = sized<hmn_metric>();
+  REQUIRE(hmn_metric_read(c.context(), 0, HMN_METRIC_PCIE_REPLAYS, 0, &m, nullptr) == HMN_OK);
+  CHECK(m.count == 7);
+  // Only a slow reading tells it, and is made when it is asked for.
+  REQUIRE(hmn_metric_read(c.context(), 0, HMN_METRIC_ECC_CORRECTED, HMN_ERA_SINCE_LOAD, &m,
+                          nullptr) == HMN_OK);
+  CHECK(m.count == 23);
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/amdgpu/memory.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cerrno>
+
+#include "cards.hpp"
+#include "machine.hpp"
+
+using namespace hmn;
+using namespace amdgpu_test;
+using namespace drm_test;
+
+namespace {
+
+result<void> read(machine& m, plain_reading& r, pools& out) {
+  m.devices(r);
+  return m.source().memory(0, out, r);
+}
+
+// Reading it from its start is EIO.
+void make_unreadable(const machine& m, const std::string& file) {
+  m.tree().link("sys/" + hmn_fake::pci_folder("0000:03:00.0") + "/" + file, "/proc/self/mem");
+}
+
+}  // namespace
+
+TEST_CASE("three pools of a card, of which its VRAM is the main one") {
+  machine m;
+  m.add_pci(navi(), {card0, render128});
+  plain_reading r;
+  pools p;
+  REQUIRE(read(m, r, p));
+  REQUIRE(p.all().size() == 3);
+  CHECK(p.all()[0].kind == pool_kind::vram);
+  for (const pool& one : p.all()) {
+    CHECK(one.from == source::amdgpu);
+    CHECK(one.is_main == (one.kind == pool_kind::vram));
+    CHECK(one.accounting == accounting::resident);
+    CHECK(one.notes == 0);
+  }
+  const pool* const vram = p.find(pool_kind::vram);
+  CHECK(vram->total == 16 * gib);
+  CHECK(vram->used == 3 * gib);
+  CHECK(vram->free == 13 * gib);
+  const pool* const visible = p.find(pool_kind::vram_visible);
+  REQUIRE(visible != nullptr);
+  CHECK(visible->total == gib / 4);
+  CHECK(visible->used == gib / 8);
+  const pool* const gtt = p.find(pool_kind::host);
+  REQUIRE(gtt != nullptr);
+  CHECK(gtt->total == 8 * gib);
+  CHECK(gtt->used == gib);
+  CHECK(r.remarks.empty());
+}
+
+TEST_CASE("of a part of a processor the larger pool is the main one, and the two are never added") {
+  machine m;
+  m.add_pci(phoenix(), {card0, render128});
+  plain_reading r;
+  pools p;
+  REQUIRE(read(m, r, p));
+  REQUIRE(p.all().size() == 3);
+  CHECK(p.all()[0].kind == pool_kind::host);
+  CHECK(p.find(pool_kind::main)->total == 30 * gib);
+  CHECK(p.find(pool_kind::vram)->total == 4 * gib);
+  CHECK_FALSE(p.find(pool_kind::vram)->is_main);
+}
+
+TEST_CASE("a carve-out larger than GTT is the main pool") {
+  machine m;
+  hmn_fake::pci_device d = phoenix();
+  d.files["mem_info_vram_total"] = std::to_string(96 * gib) + "\n";
+  m.add_pci(d, {card0, render128});
+  plain_reading r;
+  pools p;
+  REQUIRE(read(m, r, p));
+  CHECK(p.find(pool_kind::main)->kind == pool_kind::vram);
+}
+
+TEST_CASE("a file that is missing or broken costs its figure alone") {
+  machine m;
+  hmn_fake::pci_device d = navi();
+  d.files.erase("mem_info_vis_vram_total");
+  d.files.erase("mem_info_vis_vram_used");
+  d.files["mem_info_gtt_used"] = "lots\n";
+  d.files["mem_info_vram_used"] = std::string("3221225472\n") + std::string(4085, '\0');
+  m.add_pci(d, {card0, render128});
+  plain_reading r;
+  pools p;
+  REQUIRE(read(m, r, p));
+  CHECK(p.find(pool_kind::vram_visible) == nullptr);
+  CHECK(p.find(pool_kind::vram)->used == 3 * gib);
+  CHECK(p.find(pool_kind::host)->total == 8 * gib);
+  CHECK_FALSE(p.find(pool_kind::host)->used);
+  CHECK_FALSE(p.find(pool_kind::host)->free);
+  const diagnostic* const garbage = r.find("mem_info_gtt_used holds no number");
+  REQUIRE(garbage != nullptr);
+  CHECK(garbage->why.code == status::backend);
+  CHECK(garbage->why.from == source::amdgpu);
+  CHECK(garbage->field == (pool_field::used | pool_field::free));
+  const diagnostic* const missing = r.find("mem_info_vis_vram_total is not there");
+  REQUIRE(missing != nullptr);
+  CHECK(missing->why.code == status::unsupported);
+}
+
+TEST_CASE("figures that cannot be are none") {
+  for (const char* text : {"-5\n", "\n", "", "0x10\n", "12 kB\n", "18446744073709551616\n",
+                           "17179869185\n"}) {  // one more than the total
+    CAPTURE(text);
+    machine m;
+    hmn_fake::pci_device d = navi();
+    d.files["mem_info_vram_used"] = text;
+    m.add_pci(d, {card0, render128});
+    plain_reading r;
+    pools p;
+    REQUIRE(read(m, r, p));
+    CHECK(p.find(pool_kind::vram)->total == 16 * gib);
+    CHECK_FALSE(p.find(pool_kind::vram)->used);
+    CHECK_FALSE(p.find(pool_kind::vram)->free);
+    CHECK(r.find("mem_info_vram_used") != nullptr);
+  }
+}
+
+TEST_CASE("an overlong line is no number") {
+  machine m;
+  hmn_fake::pci_device d = navi();
+  d.files["mem_info_vram_used"] = std::string(200, '1') + "\n";
+  m.add_pci(d, {card0, render128});
+  plain_reading r;
+  pools p;
+  REQUIRE(read(m, r, p));
+  CHECK_FALSE(p.find(pool_kind::vram)->used);
+}
+
+TEST_CASE("an I/O error is told with its number") {
+  machine m;
+  m.add_pci(navi(), {card0, render128});
+  make_unreadable(m, "mem_info_vram_used");
+  plain_reading r;
+  pools p;
+  REQUIRE(read(m, r, p));
+  CHECK_FALSE(p.find(pool_kind::vram)->used);
+  const diagnostic* const why = r.find("mem_info_vram_used cannot be read");
+  REQUIRE(why != nullptr);
+  CHECK(why->why.code == status::backend);
+  CHECK(why->why.native.domain == native_domain::error_number);
+  CHECK(why->why.native.code == EIO);
+}
+
+TEST_CASE("a file that may not be read is told as that") {
+  machine m;
+  m.add_pci(navi(), {card0, render128});
+  const std::string folder = "sys/" + hmn_fake::pci_folder("0000:03:00.0") + "/";
+  if (!make_refused(m.tree(), folder + "mem_info_vram_used")) return;
+  REQUIRE(make_refused(m.tree(), folder + "gpu_busy_percent"));
+  plain_reading r;
+  pools p;
+  REQUIRE(read(m, r, p));
+  CHECK(p.find(pool_kind::vram)->total == 16 * gib);
+  CHECK_FALSE(p.find(pool_kind::vram)->used);
+  const diagnostic* const why = r.find("mem_info_vram_used may not be read");
+  REQUIRE(why != nullptr);
+  CHECK(why->why.code == status::permission);
+  CHECK(why->why.native.code == EACCES);
+  telemetry t;
+  CHECK(m.source().telemetry(0, telemetry_field::gpu_busy, t, r).why().code == status::permission);
+}
+
+TEST_CASE("a card without any of the files has no figures, and says so") {
+  machine m;
+  hmn_fake::pci_device d = navi();
+  std::erase_if(d.files, [](const auto& f) { return f.first.starts_with("mem_info_"); });
+  m.add_pci(d, {card0, render128});
+  plain_reading r;
+  pools p;
+  const result<void> ok = read(m, r, p);
+  REQUIRE_FALSE(ok);
+  CHECK(ok.why().code == status::unsupported);
+  CHECK(ok.why().from == source::amdgpu);
+  CHECK(mentions(ok.why(), "mem_info_vram_total"));
+  CHECK(p.empty());
+}

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// A sleeping card is left asleep: shown by the files that were opened.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <set>
+
+#include "cards.hpp"
+#include "machine.hpp"
+#include "open_watch.hpp"
+
+using namespace hmn;
+using namespace amdgpu_test;
+using namespace drm_test;
+
+namespace {
+
+const std::string folder = "sys/" + hmn_fake::pci_folder("0000:03:00.0");
+
+hmn_fake::pci_device asleep() {
+  hmn_fake::pci_device d = navi();
+  d.runtime_status = "suspended";
+  d.files["gpu_metrics"] = std::string(120, '\1');
+  return d;
+}
+
+// Everything that a snapshot asks of a device.
+void ask_everything(machine& m, plain_reading& r, pools& p) {
+  m.devices(r);
+  static_cast<void>(m.source().memory(0, p, r));
+  telemetry t;
+  static_cast<void>(m.source().telemetry(0, telemetry_field::all, t, r));
+  std::vector<metric> all;
+  static_cast<void>(m.source().metrics(0, true, all, r));
+  m.rows(0, r);
+  usage own;
+  static_cast<void>(m.source().process(0, 42, true, own, r));
+}
+
+}  // namespace
+
+TEST_CASE("of a sleeping card only what the kernel holds in memory is opened") {
+  machine m;
+  m.add_pci(asleep(), {card0, render128});
+  m.add_process(42, {{3, "/dev/null", client_text("0000:03:00.0", 7, 2048, 512)}});
+  hmn_fake::open_watch in_device(m.tree().path(folder));
+  hmn_fake::open_watch in_hwmon(m.tree().path(folder + "/hwmon/hwmon4"));
+  hmn_fake::open_watch in_ras(m.tree().path(folder + "/ras"));
+  hmn_fake::open_watch in_power(m.tree().path(folder + "/power"));
+  hmn_fake::open_watch node(m.tree().path("dev/dri"));
+  plain_reading r;
+  pools p;
+  ask_everything(m, r, p);
+
+  const std::set<std::string> allowed = {"uevent",
+                                         "vendor",
+                                         "device",
+                                         "subsystem_vendor",
+                                         "subsystem_device",
+                                         "product_name",
+                                         "revision",
+                                         "unique_id",
+                                         "numa_node",
+                                         "mem_info_vram_total",
+                                         "mem_info_gtt_total",
+                                         "hwmon",
+                                         "drm",
+                                         "mem_info_vis_vram_total",
+                                         "power"};
+  for (const std::string& name : in_device.opened()) {
+    CAPTURE(name);
+    CHECK(allowed.count(name) == 1);
+  }
+  for (const std::string& name : in_hwmon.opened()) {
+    CAPTURE(name);
+    CHECK((name.empty() || name == "name" || name == "in1_label"));
+  }
+  CHECK(in_ras.opened().empty());
+  for (const std::string& name : in_power.opened()) CHECK(name == "runtime_status");
+  CHECK(node.opened().empty());
+}
+
+TEST_CASE("a sleeping card has its identity and its totals") {
+  machine m;
+  m.add_pci(asleep(), {card0, render128});
+  plain_reading r;
+  const auto found = m.devices(r);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].state == state::asleep);
+  CHECK(found[0].uuid.view() == "GPU-946d7e1ef9b172dd");
+  CHECK(found[0].kind == device_kind::discrete);
+  pools p;
+  REQUIRE(m.source().memory(0, p, r));
+  CHECK(p.find(pool_kind::main)->total == 16 * gib);
+  CHECK_FALSE(p.find(pool_kind::main)->used);
+  CHECK_FALSE(p.find(pool_kind::main)->free);
+  telemetry t;
+  CHECK(m.source().telemetry(0, telemetry_field::all, t, r).why().code == status::asleep);
+  std::vector<metric> all;
+  CHECK(m.source().metrics(0, true, all, r).why().code == status::asleep);
+}
+
+// show_fdinfo of amdgpu adds up what is in RAM.
+TEST_CASE("what clients of a sleeping card use is told") {
+  machine m;
+  m.add_pci(asleep(), {card0, render128});
+  m.add_process(42, {{3, "/dev/null", client_text("0000:03:00.0", 7, 2048, 512)}});
+  plain_reading r;
+  m.devices(r);
+  const auto rows = m.rows(0, r);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].used == 2048 * kib);
+}
+
+TEST_CASE("the file that takes a second is never opened, awake or not") {
+  machine m(true);
+  m.add_pci(navi(), {card0, render128});
+  hmn_fake::open_watch in_device(m.tree().path(folder));
+  plain_reading r;
+  pools p;
+  ask_everything(m, r, p);
+  const auto opened = in_device.opened();
+  CHECK(std::count(opened.begin(), opened.end(), "pcie_bw") == 0);
+  CHECK(std::count(opened.begin(), opened.end(), "gpu_busy_percent") != 0);
+}

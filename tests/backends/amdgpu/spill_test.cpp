@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Spill detectors on kernel files.
+#include <doctest/doctest.h>
+#include <hypomnesis.h>
+
+#include <chrono>
+#include <string>
+#include <thread>
+
+#include "cards.hpp"
+
+using namespace amdgpu_test;
+
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+constexpr const char* slot = "0000:03:00.0";
+
+template <class T>
+T sized() {
+  T t{};
+  t.struct_size = sizeof t;
+  return t;
+}
+
+// One card; what it and its process use can be set.
+class computer {
+ public:
+  explicit computer(hmn_fake::pci_device card) {
+    card.drm_nodes = {"renderD128"};
+    hmn_fake::add_pci_device(tree_, card);
+    hmn_fake::add_process(tree_, hmn_fake::simple_process(1, "init", 1, 100));
+    hmn_fake::set_self(tree_, 1);
+    auto options = sized<hmn_context_options>();
+    options.flags = HMN_CONTEXT_NO_THREADS;
+    options.rescan_ms = 1;
+    REQUIRE(hmn_context_create(&options, &context_, nullptr) == HMN_OK);
+    REQUIRE(hmn_context_set_path(context_, HMN_PATH_SYS, tree_.sys().c_str(), nullptr) == HMN_OK);
+    REQUIRE(hmn_context_set_path(context_, HMN_PATH_PROC, tree_.proc().c_str(), nullptr) == HMN_OK);
+    const std::string none = tree_.path("none");
+    REQUIRE(hmn_context_set_path(context_, HMN_PATH_NVML, none.c_str(), nullptr) == HMN_OK);
+    REQUIRE(hmn_spill_create(context_, 0, nullptr, &spill_, nullptr) == HMN_OK);
+  }
+  computer(const computer&) = delete;
+  computer& operator=(const computer&) = delete;
+  ~computer() {
+    hmn_spill_destroy(spill_);
+    hmn_context_destroy(context_);
+  }
+
+  void use(std::uint64_t vram, std::uint64_t gtt) const {
+    set("mem_info_vram_used", vram);
+    set("mem_info_gtt_used", gtt);
+  }
+  void set(const std::string& file, std::uint64_t bytes) const {
+    tree_.write("sys/" + hmn_fake::pci_folder(slot) + "/" + file, std::to_string(bytes) + "\n");
+  }
+  void run(unsigned pid, std::uint64_t vram, const char* evicted) {
+    hmn_fake::process p = hmn_fake::simple_process(pid, "train", 1000 + pid, 100);
+    p.descriptors = {{3, "/dev/dri/renderD128"}};
+    p.fdinfo = {{3, "drm-driver:\tamdgpu\ndrm-client-id:\t" + std::to_string(pid) +
+                        "\ndrm-pdev:\t" + slot + "\ndrm-memory-vram:\t" +
+                        std::to_string(vram / 1024) + " KiB\ndrm-memory-gtt: \t0 KiB\n" + evicted}};
+    tree_.remove("proc/" + std::to_string(pid));
+    hmn_fake::add_process(tree_, p);
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+  }
+  hmn_spill_info observe() {
+    auto error = sized<hmn_error>();
+    said = hmn_spill_observe(spill_, "step", &error);
+    auto info = sized<hmn_spill_info>();
+    REQUIRE(hmn_spill_read(spill_, &info) == HMN_OK);
+    return info;
+  }
+
+  hmn_status said = HMN_OK;
+
+ private:
+  hmn_fake::tree tree_;
+  hmn_context* context_ = nullptr;
+  hmn_spill* spill_ = nullptr;
+};
+
+}  // namespace
+
+// The threshold: 16 GiB / 100 * 85 = 14602888735 bytes.
+TEST_CASE("GTT that grows by 256 MiB beside full VRAM is spill") {
+  computer c(navi(slot));
+  const struct {
+    std::uint64_t vram, gtt;
+    hmn_flags rules;
+  } steps[] = {{3 * gib, gib, 0},
+               {3 * gib, 4 * gib, 0},
+               {15 * gib, gib + 256 * mib - 1, 0},
+               {15 * gib, gib + 256 * mib, HMN_SPILL_BY_SHARED},
+               {14602888735, gib + 256 * mib, HMN_SPILL_BY_SHARED},
+               {14602888734, gib + 256 * mib, 0}};
+  for (const auto& step : steps) {
+    c.use(step.vram, step.gtt);
+    const hmn_spill_info info = c.observe();
+    CAPTURE(step.vram);
+    CAPTURE(step.gtt);
+    CHECK(c.said == HMN_OK);
+    CHECK(info.backend == HMN_BACKEND_AMDGPU);
+    CHECK(info.dedicated_bytes == step.vram);
+    CHECK(info.shared_bytes == step.gtt);
+    CHECK(info.limit_bytes == 16 * gib);
+    CHECK(info.baseline_shared_bytes == gib);
+    CHECK(info.rules == step.rules);
+    CHECK((info.present & HMN_SPILL_INFO_HAS_EVICTED) == 0);  // nobody is there to tell
+  }
+  CHECK(c.observe().episode_count == 1);
+}
+
+TEST_CASE("what the driver says it evicted is spill, added up over processes") {
+  computer c(navi(slot));
+  c.run(42, 2 * gib, "amd-evicted-vram:\t64 KiB\namd-requested-vram:\t2097216 KiB\n");
+  hmn_spill_info info = c.observe();
+  CHECK(info.evicted_bytes == 64 << 10);
+  CHECK(info.baseline_evicted_bytes == 64 << 10);
+  CHECK(info.rules == 0);
+  CHECK((info.notes & HMN_NOTE_LOWER_BOUND) == 0);
+  c.run(43, gib, "amd-evicted-vram:\t262143 KiB\namd-requested-vram:\t1310719 KiB\n");
+  info = c.observe();
+  CHECK(info.evicted_bytes == 256 * mib + (63 << 10));
+  CHECK(info.rules == 0);
+  c.run(43, gib, "amd-evicted-vram:\t262144 KiB\namd-requested-vram:\t1310720 KiB\n");
+  info = c.observe();
+  CHECK(info.rules == HMN_SPILL_BY_EVICTED);
+  CHECK(info.evicted_bytes == 256 * mib + (64 << 10));
+  CHECK(info.peak_evicted_bytes == 256 * mib + (64 << 10));
+}
+
+TEST_CASE("all that is evicted counts where nobody used the card at first") {
+  computer c(navi(slot));
+  CHECK(c.observe().rules == 0);
+  c.run(42, gib, "amd-evicted-vram:\t262144 KiB\namd-requested-vram:\t1310720 KiB\n");
+  const hmn_spill_info info = c.observe();
+  CHECK(info.baseline_evicted_bytes == 0);
+  CHECK(info.rules == HMN_SPILL_BY_EVICTED);
+}
+
+TEST_CASE("a kernel that tells no eviction leaves it unknown, and GTT tells still") {
+  computer c(navi(slot));
+  c.run(42, gib, "");
+  hmn_spill_info info = c.observe();
+  CHECK((info.present & HMN_SPILL_INFO_HAS_EVICTED) == 0);
+  CHECK((info.present & HMN_SPILL_INFO_HAS_PEAK_EVICTED) == 0);
+  c.use(15 * gib, 2 * gib);
+  info = c.observe();
+  CHECK(info.rules == HMN_SPILL_BY_SHARED);
+}
+
+TEST_CASE("a part of a processor has nothing to spill") {
+  computer c(phoenix(slot));
+  const hmn_spill_info info = c.observe();
+  CHECK(c.said == HMN_E_UNSUPPORTED);
+  CHECK(info.status == HMN_E_UNSUPPORTED);
+  CHECK(std::string(info.message).find("host's RAM") != std::string::npos);
+  CHECK(info.state == 0);
+  CHECK((info.present & HMN_SPILL_INFO_HAS_OBSERVED) == 0);
+}

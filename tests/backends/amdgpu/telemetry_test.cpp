@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/amdgpu/telemetry.hpp"
+
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "backends/amdgpu/sysfs.hpp"
+#include "cards.hpp"
+#include "machine.hpp"
+
+using namespace hmn;
+using namespace amdgpu_test;
+using namespace drm_test;
+
+namespace {
+
+const std::string card = "sys/" + hmn_fake::pci_folder("0000:03:00.0") + "/";
+const std::string hwmon = card + "hwmon/hwmon4/";
+
+std::vector<metric> metrics_of(machine& m, plain_reading& r, bool slow = false) {
+  std::vector<metric> out;
+  m.devices(r);
+  REQUIRE(m.source().metrics(0, slow, out, r));
+  return out;
+}
+
+const metric* find(const std::vector<metric>& all, metric_id id, std::uint32_t instance) {
+  const auto at = std::find_if(all.begin(), all.end(), [&](const metric& x) {
+    return x.id == id && x.instance == instance;
+  });
+  return at == all.end() ? nullptr : &*at;
+}
+
+double value_of(const std::vector<metric>& all, metric_id id, std::uint32_t instance) {
+  const metric* const m = find(all, id, instance);
+  REQUIRE(m != nullptr);
+  REQUIRE(m->value);
+  CHECK(m->from == source::amdgpu);
+  return *m->value;
+}
+
+std::uint64_t count_of(const std::vector<metric>& all, metric_id id, std::uint32_t instance) {
+  const metric* const m = find(all, id, instance);
+  REQUIRE(m != nullptr);
+  REQUIRE(m->count);
+  return *m->count;
+}
+
+// struct gpu_metrics_v1_3: 120 bytes, all ones where nothing is filled in.
+std::string table_1_3(std::uint64_t independent_throttle) {
+  std::string t(120, '\xff');
+  t[0] = 120;
+  t[1] = 0;
+  t[2] = 1;
+  t[3] = 3;
+  t[10] = 61;  // temperature_vrgfx
+  t[11] = 0;
+  t[20] = 5;  // average_mm_activity
+  t[21] = 0;
+  for (std::size_t i = 0; i < 8; ++i) {
+    t[112 + i] = static_cast<char>(independent_throttle >> 8 * i & 0xff);
+  }
+  return t;
+}
+
+}  // namespace
+
+TEST_CASE("load, temperatures by label, power, clocks, fan and link") {
+  machine m;
+  hmn_fake::pci_device d = navi();
+  d.files["gpu_metrics"] = table_1_3(std::uint64_t{1} << 36);  // SMU_THROTTLER_TEMP_HOTSPOT_BIT
+  m.add_pci(d, {card0, render128});
+  plain_reading r;
+  m.devices(r);
+  telemetry t;
+  REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
+  CHECK(t.from == source::amdgpu);
+  CHECK(t.sources == bit_of(source::amdgpu));
+  CHECK(t.gpu_busy_percent == 37);
+  CHECK(t.memory_busy_percent == 12);
+  CHECK(t.temperature_celsius == doctest::Approx(56));
+  CHECK(t.hotspot_celsius == doctest::Approx(59));
+  CHECK(t.memory_celsius == doctest::Approx(54));
+  CHECK(t.power_watts == doctest::Approx(36.5));
+  CHECK(t.power_limit_watts == doctest::Approx(289));
+  CHECK(t.core_clock_mhz == 2505u);
+  CHECK(t.memory_clock_mhz == 96u);
+  CHECK(t.fan_rpm == 900u);
+  CHECK(t.fan_percent == 20u);  // 51 of 255
+  CHECK(t.pcie_generation == 4u);
+  CHECK(t.pcie_width == 16u);
+  CHECK(t.throttle == throttle::thermal);
+  CHECK_FALSE(t.energy_joules);
+  CHECK_FALSE(t.encoder_busy_percent);
+  const diagnostic* const rest = r.find("does not tell it");
+  REQUIRE(rest != nullptr);
+  CHECK((rest->field & telemetry_field::energy) != 0);
+  CHECK((rest->field & telemetry_field::throttle) == 0);
+}
+
+TEST_CASE("labels that moved are followed") {
+  machine m;
+  hmn_fake::pci_device d = navi();
+  d.files["hwmon/hwmon4/temp1_label"] = "junction\n";
+  d.files["hwmon/hwmon4/temp2_label"] = "edge\n";
+  d.files.erase("hwmon/hwmon4/temp3_label");
+  m.add_pci(d, {card0, render128});
+  plain_reading r;
+  m.devices(r);
+  telemetry t;
+  REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
+  CHECK(t.temperature_celsius == doctest::Approx(59));
+  CHECK(t.hotspot_celsius == doctest::Approx(56));
+  CHECK_FALSE(t.memory_celsius);
+}
+
+TEST_CASE("the one sensor of an old kernel has no label") {
+  machine m;
+  hmn_fake::pci_device d = navi();
+  for (const char* file : {"temp1_label", "temp2_label", "temp3_label", "freq1_label"}) {
+    d.files.erase("hwmon/hwmon4/" + std::string(file));
+  }
+  m.add_pci(d, {card0, render128});
+  plain_reading r;
+  m.devices(r);
+  telemetry t;
+  REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
+  CHECK(t.temperature_celsius == doctest::Approx(56));
+  CHECK(t.core_clock_mhz == 2505u);
+  CHECK_FALSE(t.hotspot_celsius);
+}
+
+TEST_CASE("clocks of levels where there is no sensor of them") {
+  machine m;
+  m.add_pci(phoenix("0000:03:00.0"), {card0, render128});
+  plain_reading r;
+  m.devices(r);
+  telemetry t;
+  REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
+  CHECK(t.core_clock_mhz == 800u);
+  CHECK(t.memory_clock_mhz == 400u);
+  CHECK(t.power_watts == doctest::Approx(3.103));
+  CHECK_FALSE(t.memory_busy_percent);
+  CHECK_FALSE(t.throttle);
+}
+
+TEST_CASE("fillers and garbage are no readings") {
+  machine m;
+  m.add_pci(navi(), {card0, render128});
+  const std::pair<std::string, const char*> broken[] = {
+      {card + "gpu_busy_percent", "101\n"},
+      {card + "mem_busy_percent", "4294967295\n"},
+      {hwmon + "temp1_input", "65535000\n"},
+      {hwmon + "temp2_input", "hot\n"},
+      {hwmon + "power1_average", "-1\n"},
+      {hwmon + "power1_cap", ""},
+      {hwmon + "freq1_input", "9999999999999999\n"},
+      {hwmon + "fan1_input", "65535\n"},
+      {hwmon + "pwm1", "256\n"},
+      {card + "current_link_width", "255\n"},
+      {card + "current_link_speed", "Unknown\n"},
+      {card + "pp_dpm_sclk", "0: 5Mhz \n"}};
+  for (const auto& [file, text] : broken) m.tree().write(file, text);
+  plain_reading r;
+  m.devices(r);
+  telemetry t;
+  REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
+  CHECK_FALSE(t.gpu_busy_percent);
+  CHECK_FALSE(t.memory_busy_percent);
+  CHECK_FALSE(t.temperature_celsius);
+  CHECK_FALSE(t.hotspot_celsius);
+  CHECK(t.memory_celsius == doctest::Approx(54));  // one that fails voids no other
+  CHECK_FALSE(t.power_watts);
+  CHECK_FALSE(t.power_limit_watts);
+  CHECK_FALSE(t.core_clock_mhz);
+  CHECK_FALSE(t.fan_rpm);
+  CHECK_FALSE(t.fan_percent);
+  CHECK_FALSE(t.pcie_generation);
+  CHECK_FALSE(t.pcie_width);
+  CHECK(r.find("gpu_busy_percent holds no number")->field == telemetry_field::gpu_busy);
+  CHECK(r.find("temp2_input holds no number")->field == telemetry_field::hotspot);
+}
+
+TEST_CASE("errors of the system keep their meaning") {
+  using hmn::amdgpu::unread;
+  CHECK(unread(EPERM, "/d", "gpu_busy_percent").code == status::asleep);
+  CHECK(unread(EACCES, "/d", "f").code == status::permission);
+  CHECK(unread(ENODEV, "/d", "f").code == status::device_lost);
+  CHECK(unread(EIO, "/d", "f").code == status::backend);
+  CHECK(unread(ENOENT, "/d", "f").code == status::unsupported);
+  CHECK(unread(EIO, "/d", "f").from == source::amdgpu);
+  machine m;
+  m.add_pci(navi(), {card0, render128});
+  m.tree().link(hwmon + "temp1_input", "/proc/self/mem");  // EIO from its start
+  plain_reading r;
+  m.devices(r);
+  telemetry t;
+  CHECK(m.source().telemetry(0, telemetry_field::temperature, t, r).why().native.code == EIO);
+}
+
+TEST_CASE("the link to the slot is that of the switch on the card") {
+  machine m;
+  m.add_pci(navi(), {card0, render128});
+  drm::card c;
+  m.tree().write("sys/devices/pci0000:00/0000:01:00.0/vendor", "0x1002\n");
+  m.tree().write("sys/devices/pci0000:00/0000:01:00.0/device", "0x1478\n");
+  m.tree().write("sys/devices/pci0000:00/0000:01:00.0/0000:02:00.0/vendor", "0x1002\n");
+  m.tree().write("sys/devices/pci0000:00/0000:01:00.0/0000:02:00.0/device", "0x1479\n");
+  const std::string slot = m.tree().sys() + "/devices/pci0000:00/0000:01:00.0";
+  const std::string own = slot + "/0000:02:00.0/0000:03:00.0";
+  c.folder.assign(own);
+  CHECK(amdgpu::slot_folder(c, m.tree().sys()) == slot);
+  m.tree().write("sys/devices/pci0000:00/0000:01:00.0/device", "0x43c6\n");
+  CHECK(amdgpu::slot_folder(c, m.tree().sys()) == own);
+}
+
+TEST_CASE("metrics have each sensor, limit and clock") {
+  machine m;
+  m.add_pci(navi(), {card0, render128});
+  plain_reading r;
+  const auto all = metrics_of(m, r);
+  using id = metric_id;
+  CHECK(value_of(all, id::engine_percent, which::engine::graphics) == 37);
+  CHECK(value_of(all, id::engine_percent, which::engine::memory) == 12);
+  CHECK(value_of(all, id::temperature, which::sensor::core) == doctest::Approx(56));
+  CHECK(value_of(all, id::temperature, which::sensor::hotspot) == doctest::Approx(59));
+  CHECK(value_of(all, id::temperature, which::sensor::memory) == doctest::Approx(54));
+  CHECK(value_of(all, id::temperature_limit, which::sensor::core) == doctest::Approx(100));
+  CHECK(value_of(all, id::temperature_shutdown, which::sensor::core) == doctest::Approx(105));
+  CHECK(find(all, id::temperature_limit, which::sensor::memory) == nullptr);
+  CHECK(value_of(all, id::power_watts, which::power_reading::average) == doctest::Approx(36.5));
+  CHECK(find(all, id::power_watts, which::power_reading::instant) == nullptr);
+  CHECK(value_of(all, id::power_limit_watts, which::power_limit::current) == doctest::Approx(289));
+  CHECK(value_of(all, id::power_limit_watts, which::power_limit::highest) == doctest::Approx(332));
+  CHECK(value_of(all, id::power_limit_watts, which::power_limit::lowest) == 0);
+  CHECK(value_of(all, id::clock_mhz, which::clock::core) == doctest::Approx(2505));
+  CHECK(value_of(all, id::clock_mhz, which::clock::soc) == 480);
+  CHECK(find(all, id::clock_mhz, which::clock::fabric) == nullptr);  // no level has the star
+  CHECK(value_of(all, id::clock_limit_mhz, which::clock::fabric) == 1940);
+  CHECK(value_of(all, id::clock_limit_mhz, which::clock::memory) == 1000);
+  CHECK(value_of(all, id::fan_rpm, 0) == 900);
+  CHECK(value_of(all, id::fan_percent, 0) == doctest::Approx(20));
+  CHECK(value_of(all, id::voltage, which::rail::core) == doctest::Approx(0.762));
+  CHECK(count_of(all, id::pcie_replays, 0) == 7);
+  CHECK(find(all, id::ecc_corrected, which::era::since_load) == nullptr);  // slow
+  const auto twice = std::count_if(all.begin(), all.end(), [](const metric& x) {
+    return x.id == metric_id::clock_mhz && x.instance == which::clock::core;
+  });
+  CHECK(twice == 1);
+}
+
+TEST_CASE("a metric that fails is told and voids no other") {
+  machine m;
+  m.add_pci(navi(), {card0, render128});
+  m.tree().write(hwmon + "temp2_input", "hot\n");
+  m.tree().link(card + "pcie_replay_count", "/proc/self/mem");  // EIO from its start
+  plain_reading r;
+  const auto all = metrics_of(m, r);
+  CHECK(find(all, metric_id::temperature, which::sensor::hotspot) == nullptr);
+  CHECK(find(all, metric_id::pcie_replays, 0) == nullptr);
+  CHECK(value_of(all, metric_id::temperature, which::sensor::memory) == doctest::Approx(54));
+  const diagnostic* const hot = r.find("temp2_input holds no number");
+  REQUIRE(hot != nullptr);
+  CHECK(hot->about == subject::metrics);
+  CHECK(hot->field == static_cast<std::uint32_t>(metric_id::temperature));
+  const diagnostic* const replays = r.find("pcie_replay_count cannot be read");
+  REQUIRE(replays != nullptr);
+  CHECK(replays->why.native.code == EIO);
+}
+
+TEST_CASE("slow metrics: error counts and the firmware's table") {
+  machine m;
+  hmn_fake::pci_device d = navi();
+  d.files["gpu_metrics"] = table_1_3(0);
+  m.add_pci(d, {card0, render128});
+  plain_reading r;
+  const auto all = metrics_of(m, r, true);
+  CHECK(count_of(all, metric_id::ecc_corrected, which::era::since_load) == 23);
+  CHECK(count_of(all, metric_id::ecc_uncorrected, which::era::since_load) == 1);
+  CHECK(value_of(all, metric_id::temperature, which::sensor::regulator) == 61);
+  CHECK(value_of(all, metric_id::engine_percent, which::engine::video) == 5);
+  CHECK(find(all, metric_id::energy_joules, which::power_reading::package) == nullptr);
+}
+
+TEST_CASE("power of a part of a processor is the package's, once") {
+  machine m;
+  m.add_pci(phoenix("0000:03:00.0"), {card0, render128});
+  plain_reading r;
+  const auto all = metrics_of(m, r);
+  CHECK(value_of(all, metric_id::power_watts, which::power_reading::package) ==
+        doctest::Approx(3.103));
+  CHECK(find(all, metric_id::power_watts, which::power_reading::average) == nullptr);
+  CHECK(find(all, metric_id::power_watts, which::power_reading::instant) == nullptr);
+  CHECK(value_of(all, metric_id::voltage, which::rail::soc) == doctest::Approx(0.615));
+  CHECK(find(all, metric_id::voltage, which::rail::core) == nullptr);  // 0 mV: gated
+}

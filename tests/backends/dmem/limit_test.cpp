@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The caller's control groups on a fake tree.
+#include <doctest/doctest.h>
+
+#include <optional>
+
+#include "backends/dmem/dmem.hpp"
+#include "backends/os/os.hpp"
+#include "fake_tree.hpp"
+
+using namespace hmn;
+
+namespace {
+
+constexpr std::uint64_t mib = 1 << 20;
+constexpr const char* card = "0000:03:00.0";
+
+std::string line(const char* region, std::uint64_t bytes) {
+  return std::string("drm/0000:03:00.0/") + region + " " + std::to_string(bytes) + "\n";
+}
+std::string limits(std::optional<std::uint64_t> vram) {
+  return (vram ? line("vram0", *vram) : "drm/0000:03:00.0/vram0 max\n") +
+         "drm/0000:03:00.0/stolen max\n";
+}
+
+class machine {
+ public:
+  explicit machine(const std::string& group = "/outer/inner") {
+    tree_.write("proc/self/cgroup", "0::" + group + "\n");
+    tree_.directory("sys/fs/cgroup" + group);
+  }
+  void give(const std::string& group, std::optional<std::uint64_t> most,
+            std::uint64_t used = 0) const {
+    hmn_fake::set_cgroup_v2(tree_, group,
+                            {{"dmem.max", limits(most)}, {"dmem.current", line("vram0", used)}});
+  }
+  [[nodiscard]] std::unique_ptr<host_source> host() const {
+    settings s;
+    s.proc_root = tree_.proc();
+    s.sys_root = tree_.sys();
+    s.cgroup_root = tree_.path("sys/fs/cgroup");
+    return make_dmem(make_os(s));
+  }
+  [[nodiscard]] pool limited(const char* address = card, pool_kind kind = pool_kind::vram) const {
+    pools all;
+    pool p;
+    p.kind = kind;
+    p.total = 8192 * mib;
+    p.usable = 6000 * mib;
+    all.add(p);
+    host()->limit(address, all);
+    return all.all().front();
+  }
+  [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
+
+ private:
+  hmn_fake::tree tree_;
+};
+
+}  // namespace
+
+TEST_CASE("a kernel without the controller leaves a pool as it is") {
+  const machine m;
+  const pool p = m.limited();
+  CHECK_FALSE(p.budget);
+  CHECK(p.usable == 6000 * mib);
+  CHECK(p.notes == 0);
+  const auto host = m.host();
+  const auto told = host->describe_source(source::dmem);
+  REQUIRE(told);
+  CHECK(told->state == state::absent);
+  CHECK(told->why.code == status::no_source);
+  CHECK_FALSE(host->describe_source(source::drm));
+}
+
+TEST_CASE("the tightest group's limit is the budget, and what it has left bounds what is usable") {
+  const machine m;
+  m.give("outer", 4096 * mib, 3000 * mib);
+  m.give("outer/inner", 5000 * mib, 1000 * mib);
+  const pool p = m.limited();
+  CHECK(p.budget == 4096 * mib);
+  CHECK(p.usable == 1096 * mib);
+  CHECK(p.notes == (note::mixed | note::estimated));
+  CHECK(p.total == 8192 * mib);
+  CHECK(m.host()->describe_source(source::dmem)->state == state::ready);
+}
+
+TEST_CASE("of equal limits the outer group counts: it is fuller") {
+  const machine m;
+  m.give("outer", 4096 * mib, 4000 * mib);
+  m.give("outer/inner", 4096 * mib, 96 * mib);
+  CHECK(m.limited().usable == 96 * mib);
+}
+
+TEST_CASE("a group that uses more than it may has nothing left") {
+  const machine m;
+  m.give("outer/inner", 100 * mib, 101 * mib);
+  CHECK(m.limited().usable == 0);
+}
+
+TEST_CASE("a limit above what the device has left changes nothing that is usable") {
+  const machine m;
+  m.give("outer/inner", 7000 * mib, 0);
+  const pool p = m.limited();
+  CHECK(p.budget == 7000 * mib);
+  CHECK(p.usable == 6000 * mib);
+  CHECK(p.notes == note::mixed);
+}
+
+TEST_CASE("no limit is no budget") {
+  const machine m;
+  m.give("outer", std::nullopt, 1);
+  m.give("outer/inner", std::nullopt, 1);
+  CHECK_FALSE(m.limited().budget);
+}
+
+TEST_CASE("only the device's own pools, by address and kind") {
+  const machine m;
+  m.give("outer/inner", 100 * mib, 0);
+  CHECK_FALSE(m.limited("0000:04:00.0").budget);
+  CHECK_FALSE(m.limited(card, pool_kind::unified).budget);
+  CHECK_FALSE(m.limited(card, pool_kind::stolen).budget);
+  CHECK(m.limited("00000000:03:00.0").budget == 100 * mib);
+}
+
+TEST_CASE("on a hybrid machine the v2 line counts") {
+  const machine m;
+  m.give("outer/inner", 100 * mib, 0);
+  m.tree().write("proc/self/cgroup", "4:memory:/elsewhere\n0::/outer/inner\n");
+  CHECK(m.limited().budget == 100 * mib);
+}
+
+TEST_CASE("a file that makes no sense is no limit") {
+  const machine m;
+  m.give("outer/inner", 100 * mib, 0);
+  m.tree().write("sys/fs/cgroup/outer/inner/dmem.max", "drm/0000:03:00.0/vram0 lots\n");
+  CHECK_FALSE(m.limited().budget);
+}

@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "../intel/cards.hpp"
+#include "platform/clock.hpp"
+
+using namespace hmn;
+using namespace intel_test;
+using namespace hmn::telemetry_field;
+using drm_test::card0;
+using drm_test::render128;
+
+namespace {
+
+hmn_fake::pci_device arc() {
+  hmn_fake::pci_device d = intel_card("i915");
+  // The chip of one GT counts what the card's counts too.
+  d.files = {{"hwmon/hwmon2/name", "i915_gt0\n"},
+             {"hwmon/hwmon2/energy1_input", "1\n"},
+             {"hwmon/hwmon3/name", "i915\n"},
+             {"hwmon/hwmon3/temp1_input", "51000\n"},
+             {"hwmon/hwmon3/fan1_input", "1210\n"},
+             {"hwmon/hwmon3/energy1_input", "7000000\n"},
+             {"hwmon/hwmon3/power1_max", "190000000\n"},
+             {"hwmon/hwmon3/power1_rated_max", "225000000\n"},
+             {"hwmon/hwmon3/in0_input", "750\n"},
+             {"current_link_speed", "16.0 GT/s PCIe\n"},
+             {"current_link_width", "8\n"}};
+  return d;
+}
+
+void add_gt(const hmn_fake::pci_device& d, const std::string& name, const char* actual) {
+  const std::string folder = "drm/card0/gt/" + name + "/";
+  auto& files = const_cast<hmn_fake::pci_device&>(d).files;
+  files[folder + "rps_act_freq_mhz"] = actual;
+  files[folder + "rps_cur_freq_mhz"] = "2000\n";
+  files[folder + "rps_max_freq_mhz"] = "2450\n";
+  for (const char* reason :
+       {"status", "pl1", "pl2", "pl4", "thermal", "prochot", "ratl", "vr_thermalert", "vr_tdc"}) {
+    files[folder + "throttle_reason_" + reason] = "0\n";
+  }
+}
+
+}  // namespace
+
+TEST_CASE("sensors, clock and link of a card") {
+  machine m;
+  hmn_fake::pci_device d = arc();
+  add_gt(d, "gt0", "1950\n");
+  add_gt(d, "gt1", "600\n");
+  m.add_pci(d, {card0, render128});
+  const auto told = read_telemetry(m, telemetry_field::all);
+  REQUIRE(told.result);
+  CHECK(told.value.from == source::i915);
+  CHECK(told.value.sources == bit_of(source::i915));
+  CHECK(told.value.temperature_celsius == doctest::Approx(51));
+  CHECK_FALSE(told.value.memory_celsius);
+  CHECK(told.value.fan_rpm == 1210u);
+  CHECK(told.value.energy_joules == doctest::Approx(7));
+  CHECK(told.value.power_limit_watts == doctest::Approx(190));
+  CHECK(told.value.core_clock_mhz == 1950u);
+  CHECK(told.value.throttle == 0u);
+  CHECK(told.value.pcie_generation == 4u);
+  CHECK(told.value.pcie_width == 8u);
+  CHECK_FALSE(told.value.power_watts);
+  const diagnostic* const why = told.r.find("difference of two readings of energy");
+  REQUIRE(why != nullptr);
+  CHECK(why->field == power);
+  CHECK(why->why.from == source::i915);
+  const diagnostic* const rest = told.r.find("does not tell it");
+  REQUIRE(rest != nullptr);
+  CHECK((rest->field & memory_temperature) != 0);
+  CHECK((rest->field & (temperature | power | energy | core_clock)) == 0);
+}
+
+TEST_CASE("each sensor and clock is a metric") {
+  machine m;
+  hmn_fake::pci_device d = arc();
+  add_gt(d, "gt0", "1950\n");
+  add_gt(d, "gt1", "600\n");
+  m.add_pci(d, {card0, render128});
+  const auto all = read_metrics(m);
+  CHECK(value_of(all, metric_id::temperature, which::sensor::package) == doctest::Approx(51));
+  CHECK(value_of(all, metric_id::fan_rpm, 0) == doctest::Approx(1210));
+  CHECK(value_of(all, metric_id::energy_joules, which::power_reading::board) == doctest::Approx(7));
+  CHECK(value_of(all, metric_id::power_limit_watts, which::power_limit::current) ==
+        doctest::Approx(190));
+  CHECK(value_of(all, metric_id::power_limit_watts, which::power_limit::usual) ==
+        doctest::Approx(225));
+  CHECK(value_of(all, metric_id::voltage, which::rail::core) == doctest::Approx(0.75));
+  CHECK(value_of(all, metric_id::clock_mhz, which::clock::core) == doctest::Approx(1950));
+  CHECK(value_of(all, metric_id::clock_mhz, which::clock::requested) == doctest::Approx(2000));
+  CHECK(value_of(all, metric_id::clock_mhz, which::clock::media) == doctest::Approx(600));
+  CHECK(value_of(all, metric_id::clock_limit_mhz, which::clock::core) == doctest::Approx(2450));
+  CHECK_FALSE(value_of(all, metric_id::power_watts, which::power_reading::board));
+  for (const metric& x : all) CHECK(x.from == source::i915);
+}
+
+namespace {
+
+const std::string counter =
+    "sys/" + hmn_fake::pci_folder(slot_address) + "/hwmon/hwmon3/energy1_input";
+
+}  // namespace
+
+TEST_CASE("watts come from two readings of energy") {
+  machine m;
+  m.add_pci(arc(), {card0, render128});
+  const std::uint64_t start = platform::monotonic_ns();
+  const auto first = read_telemetry(m, power);
+  REQUIRE_FALSE(first.result);
+  CHECK(drm_test::mentions(first.result.why(), "the next one may"));
+  platform::sleep_ns(120 * platform::ns_per_ms);
+  m.tree().write(counter, "9000000\n");  // 2 J later
+  const auto second = read_telemetry(m, power);
+  const double longest = static_cast<double>(platform::monotonic_ns() - start) / 1e9;
+  REQUIRE(second.result);
+  CHECK(*second.value.power_watts <= 2 / 0.12);
+  CHECK(*second.value.power_watts >= 2 / longest);
+  // A counter that went back tells nothing, and the one after it does.
+  m.tree().write(counter, "1000\n");
+  CHECK_FALSE(read_telemetry(m, power).result);
+  platform::sleep_ns(20 * platform::ns_per_ms);
+  CHECK(*read_telemetry(m, power).value.power_watts == 0);
+}
+
+TEST_CASE("as a metric watts have the time that they are an average of") {
+  machine m;
+  m.add_pci(arc(), {card0, render128});
+  plain_reading r;
+  CHECK_FALSE(value_of(read_metrics(m, r), metric_id::power_watts, which::power_reading::board));
+  const diagnostic* const missing = r.find("difference of two readings of energy");
+  REQUIRE(missing != nullptr);
+  CHECK(missing->about == subject::metrics);
+  CHECK(missing->field == static_cast<std::uint32_t>(metric_id::power_watts));
+  platform::sleep_ns(120 * platform::ns_per_ms);
+  m.tree().write(counter, "9000000\n");
+  const auto all = read_metrics(m);
+  REQUIRE(value_of(all, metric_id::power_watts, which::power_reading::board));
+  for (const metric& x : all) {
+    if (x.id != metric_id::power_watts) continue;
+    CHECK(*x.window_ns >= 120 * platform::ns_per_ms);
+    CHECK(*x.value == doctest::Approx(2e9 / static_cast<double>(*x.window_ns)));
+  }
+}
+
+TEST_CASE("reasons for throttling of any part") {
+  struct one {
+    const char* file;
+    std::uint32_t bits;
+  };
+  const one all[] = {{"pl1", throttle::power},        {"pl2", throttle::power},
+                     {"pl4", throttle::power},        {"vr_tdc", throttle::power},
+                     {"thermal", throttle::thermal},  {"ratl", throttle::thermal},
+                     {"prochot", throttle::hardware}, {"vr_thermalert", throttle::thermal},
+                     {"something", throttle::other}};
+  for (const one& o : all) {
+    CAPTURE(o.file);
+    machine m;
+    hmn_fake::pci_device d = arc();
+    add_gt(d, "gt0", "1950\n");
+    add_gt(d, "gt1", "600\n");
+    d.files["drm/card0/gt/gt1/throttle_reason_status"] = "1\n";
+    d.files[std::string("drm/card0/gt/gt1/throttle_reason_") + o.file] = "1\n";
+    m.add_pci(d, {card0, render128});
+    CHECK(read_telemetry(m, telemetry_field::throttle).value.throttle == o.bits);
+  }
+}
+
+TEST_CASE("an older kernel tells clocks of the card alone, and no reasons") {
+  machine m;
+  hmn_fake::pci_device d = intel_card("i915", first_bus_address);
+  d.files = {{"drm/card0/gt_act_freq_mhz", "300\n"},
+             {"drm/card0/gt_cur_freq_mhz", "350\n"},
+             {"drm/card0/gt_max_freq_mhz", "1150\n"},
+             {"current_link_speed", "Unknown\n"},
+             {"current_link_width", "0\n"}};
+  m.add_pci(d, {card0, render128});
+  const auto told = read_telemetry(
+      m, core_clock | telemetry_field::throttle | power | pcie_generation | pcie_width);
+  REQUIRE(told.result);
+  CHECK(told.value.core_clock_mhz == 300u);
+  CHECK_FALSE(told.value.throttle);
+  CHECK_FALSE(told.value.power_watts);
+  CHECK_FALSE(told.value.pcie_generation);
+  CHECK_FALSE(told.value.pcie_width);
+  const diagnostic* const rest = told.r.find("does not tell it");
+  REQUIRE(rest != nullptr);
+  CHECK(rest->field == (telemetry_field::throttle | power | pcie_generation | pcie_width));
+  const auto all = read_metrics(m);
+  CHECK(value_of(all, metric_id::clock_mhz, which::clock::requested) == doctest::Approx(350));
+  CHECK(value_of(all, metric_id::clock_limit_mhz, which::clock::core) == doctest::Approx(1150));
+}
+
+TEST_CASE("load is that of the busiest engine, from the second reading on") {
+  machine m;
+  m.add_pci(arc(), {card0, render128});
+  const auto text = [](int render, int video) {
+    return "drm-driver:\ti915\ndrm-client-id:\t1\ndrm-pdev:\t0000:03:00.0\ndrm-engine-render:\t" +
+           std::to_string(render) + " ns\ndrm-engine-video:\t" + std::to_string(video) +
+           " ns\ndrm-engine-capacity-video:\t2\n";
+  };
+  m.add_process(10, {{3, "/dev/null", text(0, 0)}});
+  const std::uint64_t start = platform::monotonic_ns();
+  CHECK_FALSE(read_telemetry(m, gpu_busy).result);
+  m.tree().write("proc/10/fdinfo/3", text(12'000'000, 60'000'000));
+  platform::sleep_ns(120 * platform::ns_per_ms);
+  const auto told = read_telemetry(m, gpu_busy | window);
+  const double longest = static_cast<double>(platform::monotonic_ns() - start);
+  REQUIRE(told.result);
+  // Two video engines ran 60 ms in all: 30 of 120 ms at most.
+  CHECK(*told.value.gpu_busy_percent <= 25.1);
+  CHECK(*told.value.gpu_busy_percent >= 100 * 30e6 / longest);
+  CHECK(*told.value.window_ns >= 120 * platform::ns_per_ms);
+  plain_reading r;
+  const auto rows = m.rows(0, r);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].kinds == (usage_kind::graphics | usage_kind::media));
+}
+
+TEST_CASE("a sensor that fails voids no other") {
+  machine m;
+  hmn_fake::pci_device d = arc();
+  d.files["hwmon/hwmon3/temp1_input"] = "hot\n";
+  d.files["hwmon/hwmon3/power1_max"] = "0\n";  // switched off
+  m.add_pci(d, {card0, render128});
+  const auto told = read_telemetry(m, temperature | fan_rpm | power_limit);
+  REQUIRE(told.result);
+  CHECK_FALSE(told.value.temperature_celsius);
+  CHECK_FALSE(told.value.power_limit_watts);
+  CHECK(told.value.fan_rpm == 1210u);
+  const diagnostic* const why = told.r.find("temp1_input holds no number");
+  REQUIRE(why != nullptr);
+  CHECK(why->field == temperature);
+  plain_reading r;
+  const auto all = read_metrics(m, r);
+  CHECK_FALSE(value_of(all, metric_id::power_limit_watts, which::power_limit::current));
+  CHECK(value_of(all, metric_id::fan_rpm, 0) == doctest::Approx(1210));
+  CHECK_FALSE(value_of(all, metric_id::temperature, which::sensor::package));
+  const diagnostic* const missing = r.find("temp1_input holds no number");
+  REQUIRE(missing != nullptr);
+  CHECK(missing->about == subject::metrics);
+  CHECK(missing->field == static_cast<std::uint32_t>(metric_id::temperature));
+}
+
+TEST_CASE("a sleeping card is not measured") {
+  machine m;
+  hmn_fake::pci_device d = arc();
+  d.runtime_status = "suspended";
+  m.add_pci(d, {card0, render128});
+  const auto told = read_telemetry(m, telemetry_field::all);
+  REQUIRE_FALSE(told.result);
+  CHECK(told.result.why().code == status::asleep);
+  plain_reading r;
+  const auto found = m.devices(r);
+  CHECK(found[0].state == state::asleep);
+  CHECK(found[0].kind == device_kind::discrete);
+}

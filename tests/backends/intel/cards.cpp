@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cards.hpp"
+
+namespace intel_test {
+
+hmn_fake::pci_device intel_card(const char* driver, const char* address) {
+  hmn_fake::pci_device d;
+  d.address = address;
+  d.vendor = 0x8086;
+  d.device = 0x56a5;
+  d.device_class = 0x030000;
+  d.driver = driver;
+  d.power_control = "auto";
+  d.runtime_status = "active";
+  return d;
+}
+
+memory_reading read_memory(machine& m) {
+  memory_reading all;
+  m.devices(all.r);
+  all.result = m.source().memory(0, all.pools, all.r);
+  return all;
+}
+
+std::string region(unsigned memory_class, unsigned instance, std::uint64_t size, std::uint64_t used,
+                   std::uint64_t visible, std::uint64_t visible_used) {
+  std::string line = "region renderD128";
+  for (const std::uint64_t number :
+       {std::uint64_t{memory_class}, std::uint64_t{instance}, size, used, visible, visible_used}) {
+    line += " " + std::to_string(number);
+  }
+  return line + "\n";
+}
+
+telemetry_reading read_telemetry(machine& m, std::uint32_t fields) {
+  telemetry_reading all;
+  m.devices(all.r);
+  all.result = m.source().telemetry(0, fields, all.value, all.r);
+  return all;
+}
+
+std::vector<hmn::metric> read_metrics(machine& m) {
+  plain_reading r;
+  return read_metrics(m, r);
+}
+
+std::vector<hmn::metric> read_metrics(machine& m, plain_reading& r) {
+  std::vector<hmn::metric> all;
+  m.devices(r);
+  REQUIRE(m.source().metrics(0, true, all, r));
+  return all;
+}
+
+std::optional<double> value_of(const std::vector<hmn::metric>& all, hmn::metric_id id,
+                               std::uint32_t instance) {
+  std::optional<double> found;
+  for (const hmn::metric& m : all) {
+    if (m.id != id || m.instance != instance) continue;
+    CHECK_FALSE(found);
+    found = m.value;
+  }
+  return found;
+}
+
+}  // namespace intel_test

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Made-up Intel cards, and the nodes that answer for them (tests/fakes/drm_query).
+#pragma once
+
+#include <doctest/doctest.h>
+#include <fake_drm.h>
+
+#include <string>
+
+#include "../drm/machine.hpp"
+
+namespace intel_test {
+
+using drm_test::machine;
+using drm_test::plain_reading;
+
+inline constexpr std::uint64_t gib = 1 << 30;
+
+inline constexpr const char* slot_address = "0000:03:00.0";
+inline constexpr const char* first_bus_address = "0000:00:02.0";
+
+hmn_fake::pci_device intel_card(const char* driver, const char* address = slot_address);
+
+struct memory_reading {
+  hmn::pools pools;
+  hmn::result<void> result;
+  plain_reading r;
+
+  [[nodiscard]] const hmn::pool* find(hmn::pool_kind kind) const { return pools.find(kind); }
+};
+
+// A new reading of card 0: prepare, devices, memory.
+memory_reading read_memory(machine& m);
+
+// "region renderD128 1 0 …\n"
+std::string region(unsigned memory_class, unsigned instance, std::uint64_t size, std::uint64_t used,
+                   std::uint64_t visible, std::uint64_t visible_used);
+
+// Of a new reading of card 0.
+struct telemetry_reading {
+  hmn::telemetry value;
+  hmn::result<void> result;
+  plain_reading r;
+};
+telemetry_reading read_telemetry(machine& m, std::uint32_t fields);
+
+std::vector<hmn::metric> read_metrics(machine& m, plain_reading& r);
+std::vector<hmn::metric> read_metrics(machine& m);
+// The value, or nothing.
+std::optional<double> value_of(const std::vector<hmn::metric>& all, hmn::metric_id id,
+                               std::uint32_t instance);
+
+inline const std::string asked_once =
+    "open renderD128\nmeasure renderD128\nask renderD128\nclose renderD128\n";
+
+}  // namespace intel_test

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <doctest/doctest.h>
+
+#include <cstring>
+
+#include "backends/i915/regions.hpp"
+#include "backends/intel/chip.hpp"
+#include "backends/intel/energy_meter.hpp"
+#include "backends/intel/link.hpp"
+#include "backends/intel/throttle.hpp"
+#include "backends/xe/regions.hpp"
+#include "fake_tree.hpp"
+#include "platform/clock.hpp"
+
+using namespace hmn;
+using namespace hmn::intel;
+
+namespace {
+
+constexpr std::uint64_t ms = platform::ns_per_ms;
+constexpr std::uint64_t second = platform::ns_per_second;
+
+// A count, `header` bytes in all, and regions.
+std::vector<std::byte> answer_of(std::uint32_t count, std::size_t header,
+                                 std::initializer_list<raw_region> regions) {
+  std::vector<std::byte> out(header + regions.size() * sizeof(raw_region));
+  std::memcpy(out.data(), &count, sizeof count);
+  std::size_t at = header;
+  for (const raw_region& r : regions) {
+    std::memcpy(out.data() + at, &r, sizeof r);
+    at += sizeof r;
+  }
+  return out;
+}
+
+raw_region device_region(std::uint64_t size, std::uint64_t figure, std::uint64_t visible = 0,
+                         std::uint64_t visible_figure = 0) {
+  raw_region r;
+  r.memory_class = 1;
+  r.size = size;
+  r.figure = figure;
+  r.visible_size = visible;
+  r.visible_figure = visible_figure;
+  return r;
+}
+
+}  // namespace
+
+TEST_CASE("watts from a counter") {
+  energy_meter m;
+  CHECK_FALSE(m.read(1'000'000, second));
+  CHECK_FALSE(m.read(1'100'000, second + 5 * ms));  // too near
+  const auto first = m.read(3'100'000, second + 205 * ms);
+  REQUIRE(first);
+  CHECK(first->watts == doctest::Approx(10));  // 2 J in 200 ms
+  CHECK(first->window_ns == 200 * ms);
+  CHECK_FALSE(m.read(3'100'000, 100 * second));  // too long ago
+  const auto second_one = m.read(4'100'000, 101 * second);
+  REQUIRE(second_one);
+  CHECK(second_one->watts == doctest::Approx(1));
+}
+
+TEST_CASE("a counter that goes back gives nothing, then starts anew") {
+  energy_meter m;
+  CHECK_FALSE(m.read(5'000'000, second));
+  CHECK(m.read(6'000'000, 2 * second));
+  CHECK_FALSE(m.read(100, 3 * second));
+  const auto again = m.read(2'000'100, 4 * second);
+  REQUIRE(again);
+  CHECK(again->watts == doctest::Approx(2));
+  CHECK_FALSE(m.read(3'000'000, second));  // and so does a clock
+}
+
+TEST_CASE("who reads often gets a window that does not grow") {
+  energy_meter m;
+  std::uint64_t longest = 0;
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    const auto p = m.read(1'000'000 + i * 20'000, second + i * 20 * ms);
+    if (i < 2) continue;
+    REQUIRE(p);
+    CHECK(p->watts == doctest::Approx(1));
+    longest = std::max(longest, p->window_ns);
+  }
+  CHECK(longest <= second + 20 * ms);
+}
+
+TEST_CASE("files of a sensor chip") {
+  CHECK(parse_chip_file("temp2_input")->what == quantity::temperature);
+  CHECK(parse_chip_file("temp2_input")->number == 2);
+  CHECK(parse_chip_file("power1_max")->what == quantity::limit);
+  CHECK(parse_chip_file("power1_rated_max")->what == quantity::usual_limit);
+  CHECK(parse_chip_file("in0_input")->what == quantity::voltage);
+  for (const char* other : {"", "temp_input", "temp2_label", "power1_max_interval", "power1_crit",
+                            "curr1_crit", "tempx_input", "temp99999999999_input", "in_input"}) {
+    CAPTURE(other);
+    CHECK_FALSE(parse_chip_file(other));
+  }
+  CHECK(parse_label(quantity::temperature, "") == place::package);
+  CHECK(parse_label(quantity::energy, "") == place::card);
+  CHECK(parse_label(quantity::temperature, "vram_ch_3") == place::memory);
+  CHECK(parse_label(quantity::temperature, "pcie") == place::other);
+}
+
+TEST_CASE("throttle reasons by name") {
+  for (const char* hot : {"thermal", "soc_thermal", "mem_thermal", "vr_thermal", "vr_thermalert",
+                          "soc_avg_thermal", "ratl"}) {
+    CHECK(throttle_bit(hot) == throttle::thermal);
+  }
+  for (const char* power : {"pl1", "pl2", "pl4", "vr_tdc", "iccmax", "fastvmode", "psys_pl1",
+                            "psys_pl2", "psys_crit"}) {
+    CHECK(throttle_bit(power) == throttle::power);
+  }
+  CHECK(throttle_bit("prochot") == throttle::hardware);
+  CHECK(throttle_bit("p0_freq") == throttle::other);
+  CHECK(throttle_bit("") == throttle::other);
+}
+
+TEST_CASE("the link of a card behind its own switch is that of the switch") {
+  const hmn_fake::tree t;
+  const std::string upper = "sys/devices/pci0000:00/0000:00:01.0/0000:01:00.0";
+  const std::string card = upper + "/0000:02:01.0/0000:03:00.0";
+  const auto write = [&](const std::string& folder, const char* speed, const char* width) {
+    t.write(folder + "/current_link_speed", speed);
+    t.write(folder + "/current_link_width", width);
+  };
+  write(card, "2.5 GT/s PCIe\n", "1\n");
+  write(upper, "16.0 GT/s PCIe\n", "8\n");
+  t.write(upper + "/vendor", "0x8086\n");
+  t.write(upper + "/class", "0x060400\n");
+  CHECK(link_folder(t.path(card)) == t.path(upper));
+  t.write(upper + "/vendor", "0x10b5\n");  // somebody else's switch
+  CHECK(link_folder(t.path(card)) == t.path(card));
+  t.write(upper + "/vendor", "0x8086\n");
+  t.write(upper + "/class", "0x040300\n");
+  CHECK(link_folder(t.path(card)) == t.path(card));
+  t.write(upper + "/class", "0x060400\n");
+  write(card, "8.0 GT/s PCIe\n", "16\n");  // a card that tells its own
+  CHECK(link_folder(t.path(card)) == t.path(card));
+  const std::string near = "sys/devices/pci0000:00/0000:00:02.0";
+  write(near, "2.5 GT/s PCIe\n", "1\n");
+  CHECK(link_folder(t.path(near)) == t.path(near));
+}
+
+TEST_CASE("i915: sizes that are not known") {
+  const std::uint64_t unknown = ~std::uint64_t{0};
+  auto all = i915::parse_regions(answer_of(1, 16, {device_region(unknown, unknown)}));
+  REQUIRE(all);
+  CHECK(all->device.regions == 1);
+  CHECK_FALSE(all->device.total);
+  CHECK_FALSE(all->device.used);
+  // One tile that is not told makes the sum unknown.
+  all =
+      i915::parse_regions(answer_of(2, 16, {device_region(100, 40), device_region(100, unknown)}));
+  CHECK(all->device.total == 200u);
+  CHECK_FALSE(all->device.used);
+  all = i915::parse_regions(answer_of(1, 16, {device_region(100, 40, 50, 60)}));
+  CHECK(all->device.used == 60u);
+  CHECK(all->device.visible == 50u);
+  CHECK_FALSE(all->device.visible_used);
+  all = i915::parse_regions(answer_of(1, 16, {device_region(100, 40, 150, 60)}));
+  CHECK_FALSE(all->device.visible);
+  CHECK_FALSE(i915::parse_regions(answer_of(0, 16, {})));
+  CHECK_FALSE(i915::parse_regions({}));
+  CHECK_FALSE(i915::parse_regions(answer_of(2, 16, {device_region(100, 40)})));
+}
+
+TEST_CASE("xe: figures that cannot be") {
+  auto all = xe::parse_regions(answer_of(1, 8, {device_region(100, 140, 50, 60)}));
+  REQUIRE(all);
+  CHECK(all->device.total == 100u);
+  CHECK_FALSE(all->device.used);
+  CHECK(all->device.visible == 50u);
+  CHECK_FALSE(all->device.visible_used);
+  const std::uint64_t most = ~std::uint64_t{0} - 1;
+  all = xe::parse_regions(answer_of(2, 8, {device_region(most, 1), device_region(most, 1)}));
+  CHECK_FALSE(all->device.total);
+  CHECK(all->device.used == 2u);
+  raw_region other = device_region(100, 1);
+  other.memory_class = 9;
+  all = xe::parse_regions(answer_of(1, 8, {other}));
+  CHECK(all->device.regions == 0);
+  CHECK(all->system.regions == 0);
+  CHECK_FALSE(xe::parse_regions(answer_of(0xFFFFFFFF, 8, {device_region(100, 40)})));
+}

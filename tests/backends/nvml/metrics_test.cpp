@@ -1,0 +1,235 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/metrics.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <optional>
+#include <string>
+
+#include "machine.hpp"
+
+using namespace hmn;
+
+namespace {
+
+constexpr const char* everything = R"(
+  "utilization": {"gpu": 64, "memory": 12}, "encoder": {"percent": 7, "period_us": 167000},
+  "decoder": 9, "temperature": 45,
+  "temperature_thresholds": {"shutdown": 97, "slowdown": 94, "memory_max": 105},
+  "power_usage_mw": 58980, "power_limit_mw": 400000, "enforced_power_limit_mw": 350000,
+  "default_power_limit_mw": 400000, "power_limits_mw": {"min": 100000, "max": 450000},
+  "energy_mj": 123456789,
+  "clocks_mhz": {"graphics": 2520, "sm": 2519, "memory": 9001, "video": 1965},
+  "max_clocks_mhz": {"graphics": 3105, "sm": 3104, "memory": 10501, "video": 2415},
+  "fans": [31, 33], "pcie": {"replays": 5},
+  "ecc_errors": {"corrected_volatile": 1, "corrected_aggregate": 20, "uncorrected_volatile": 0,
+                 "uncorrected_aggregate": 3},
+  "remapped_rows": {"corrected": 1, "uncorrected": 2, "pending": 1, "failed": 0},
+  "fields": {"82": 61, "186": 60500, "185": 59000, "197": {"type": "ulonglong", "value": 7000000},
+             "198": {"type": "ulonglong", "value": 9000000}, "74": 81234000000, "75": 0, "76": 5,
+             "77": 6, "91": 2, "138": 10, "139": 11})";
+
+struct told {
+  explicit told(machine& m, bool slow = false) {
+    require_ok(m.prepare());
+    outcome = m.source().metrics(0, slow, all, m.reading);
+  }
+  [[nodiscard]] const metric* find(metric_id id, std::uint32_t instance = 0) const {
+    for (const metric& m : all) {
+      if (m.id == id && m.instance == instance) return &m;
+    }
+    return nullptr;
+  }
+  [[nodiscard]] std::optional<double> value(metric_id id, std::uint32_t instance = 0) const {
+    const metric* m = find(id, instance);
+    return m != nullptr ? m->value : std::nullopt;
+  }
+  [[nodiscard]] std::optional<std::uint64_t> count(metric_id id, std::uint32_t instance = 0) const {
+    const metric* m = find(id, instance);
+    return m != nullptr ? m->count : std::nullopt;
+  }
+  std::vector<metric> all;
+  result<void> outcome;
+};
+
+}  // namespace
+
+TEST_CASE("each number is told in its unit, from NVML") {
+  machine m(one_gpu(everything));
+  const told t(m);
+  require_ok(t.outcome);
+  CHECK(t.value(metric_id::engine_percent) == 64.0);
+  CHECK(t.value(metric_id::engine_percent, which::engine::memory) == 12.0);
+  CHECK(t.value(metric_id::engine_percent, which::engine::encode) == 7.0);
+  CHECK(t.find(metric_id::engine_percent, which::engine::encode)->window_ns == 167'000'000);
+  CHECK(t.value(metric_id::engine_percent, which::engine::decode) == 9.0);
+  CHECK(t.value(metric_id::temperature, which::sensor::core) == 45.0);
+  CHECK(t.value(metric_id::temperature, which::sensor::memory) == 61.0);
+  CHECK(t.value(metric_id::temperature_shutdown, which::sensor::core) == 97.0);
+  CHECK(t.value(metric_id::temperature_limit, which::sensor::core) == 94.0);
+  CHECK(t.value(metric_id::temperature_limit, which::sensor::memory) == 105.0);
+  CHECK(*t.value(metric_id::power_watts) == doctest::Approx(58.98).epsilon(1e-9));
+  CHECK(t.value(metric_id::power_watts, which::power_reading::instant) == 60.5);
+  CHECK(t.value(metric_id::power_limit_watts, which::power_limit::current) == 350.0);
+  CHECK(t.value(metric_id::power_limit_watts, which::power_limit::usual) == 400.0);
+  CHECK(t.value(metric_id::power_limit_watts, which::power_limit::lowest) == 100.0);
+  CHECK(t.value(metric_id::power_limit_watts, which::power_limit::highest) == 450.0);
+  CHECK(*t.value(metric_id::energy_joules) == doctest::Approx(123456.789).epsilon(1e-9));
+  CHECK(t.value(metric_id::clock_mhz, which::clock::core) == 2520.0);
+  CHECK(t.value(metric_id::clock_mhz, which::clock::sm) == 2519.0);
+  CHECK(t.value(metric_id::clock_mhz, which::clock::memory) == 9001.0);
+  CHECK(t.value(metric_id::clock_limit_mhz, which::clock::video) == 2415.0);
+  CHECK(t.value(metric_id::fan_percent, 0) == 31.0);
+  CHECK(t.value(metric_id::fan_percent, 1) == 33.0);
+  CHECK(t.count(metric_id::pcie_replays) == 5);
+  CHECK(t.count(metric_id::pcie_tx_bytes) == 7'000'000);
+  CHECK(t.count(metric_id::pcie_rx_bytes) == 9'000'000);
+  CHECK(t.find(metric_id::pcie_rx_bytes)->notes == 0);
+  CHECK(t.count(metric_id::ecc_corrected, which::era::since_load) == 1);
+  CHECK(t.count(metric_id::ecc_corrected, which::era::lifetime) == 20);
+  CHECK(t.count(metric_id::ecc_uncorrected, which::era::since_load) == 0);
+  CHECK(t.count(metric_id::ecc_uncorrected, which::era::lifetime) == 3);
+  CHECK(t.count(metric_id::rows_remapped, which::remapping::uncorrected) == 2);
+  CHECK(t.count(metric_id::rows_remapped, which::remapping::pending) == 1);
+  CHECK(t.count(metric_id::rows_remapped, which::remapping::failed) == 0);
+  CHECK(t.count(metric_id::throttle_ns, throttle::power) == 81'234'000'000);
+  for (const metric& one : t.all) {
+    CAPTURE(static_cast<unsigned>(one.id));
+    CHECK(one.from == source::nvml);
+    CHECK(one.value.has_value() != one.count.has_value());
+  }
+  CHECK(m.reading.about().empty());
+  CHECK(m.driver.calls("nvmlDeviceGetPcieThroughput") == 0);
+}
+
+TEST_CASE("slow numbers come on request alone") {
+  machine m(one_gpu(everything));
+  const told fast(m);
+  CHECK(!fast.find(metric_id::power_watts, which::power_reading::average));
+  CHECK(!fast.find(metric_id::link_rx_bytes));
+  const told slow(m, true);
+  CHECK(slow.value(metric_id::power_watts, which::power_reading::average) == 59.0);
+  CHECK(slow.count(metric_id::link_rx_bytes, 0) == 11 * kib);
+  CHECK(slow.count(metric_id::link_tx_bytes, 1) == 10 * kib);
+  CHECK(!slow.find(metric_id::link_tx_bytes, 2));
+  CHECK(slow.all.size() == fast.all.size() + 5);
+}
+
+TEST_CASE("each call failing costs its own numbers, says so, and voids no other") {
+  struct row {
+    const char* symbol;
+    metric_id id;
+    std::size_t lost;
+  };
+  constexpr std::array rows{
+      row{"nvmlDeviceGetUtilizationRates", metric_id::engine_percent, 2},
+      row{"nvmlDeviceGetEncoderUtilization", metric_id::engine_percent, 1},
+      row{"nvmlDeviceGetDecoderUtilization", metric_id::engine_percent, 1},
+      row{"nvmlDeviceGetTemperatureThreshold", metric_id::temperature_limit, 3},
+      row{"nvmlDeviceGetPowerUsage", metric_id::power_watts, 1},
+      row{"nvmlDeviceGetEnforcedPowerLimit", metric_id::power_limit_watts, 1},
+      row{"nvmlDeviceGetPowerManagementDefaultLimit", metric_id::power_limit_watts, 1},
+      row{"nvmlDeviceGetPowerManagementLimitConstraints", metric_id::power_limit_watts, 2},
+      row{"nvmlDeviceGetTotalEnergyConsumption", metric_id::energy_joules, 1},
+      row{"nvmlDeviceGetClockInfo", metric_id::clock_mhz, 4},
+      row{"nvmlDeviceGetMaxClockInfo", metric_id::clock_limit_mhz, 4},
+      row{"nvmlDeviceGetNumFans", metric_id::fan_percent, 2},
+      row{"nvmlDeviceGetFanSpeed_v2", metric_id::fan_percent, 2},
+      row{"nvmlDeviceGetPcieReplayCounter", metric_id::pcie_replays, 1},
+      row{"nvmlDeviceGetTotalEccErrors", metric_id::ecc_corrected, 4},
+      row{"nvmlDeviceGetRemappedRows", metric_id::rows_remapped, 4},
+      row{"nvmlDeviceGetFieldValues", metric_id::pcie_rx_bytes, 8}};
+  std::size_t all = 0;
+  {
+    machine whole(one_gpu(everything));
+    all = told(whole).all.size();
+  }
+  for (const row& r : rows) {
+    CAPTURE(r.symbol);
+    for (const auto& [number, means] :
+         {std::pair{4, status::permission}, std::pair{999, status::backend}}) {
+      machine m(one_gpu(std::string(everything) + R"(, "results": {")" + r.symbol +
+                        "\": " + std::to_string(number) + "}"));
+      const told t(m);
+      require_ok(t.outcome);
+      CHECK(t.all.size() == all - r.lost);
+      bool said = false;
+      for (const diagnostic& d : m.reading.about(subject::metrics)) {
+        CHECK(d.why.code == means);
+        said = said || d.field == static_cast<std::uint32_t>(r.id);
+      }
+      CHECK(said);
+    }
+  }
+}
+
+TEST_CASE("a field that fails costs itself") {
+  std::string some = everything;
+  some.replace(some.find(R"("186": 60500)"), 12, R"("186": {"error": "NO_PERMISSION"})");
+  machine m(one_gpu(some));
+  const told t(m);
+  CHECK(!t.find(metric_id::power_watts, which::power_reading::instant));
+  CHECK(t.value(metric_id::temperature, which::sensor::memory) == 61.0);
+  CHECK(t.count(metric_id::pcie_rx_bytes) == 9'000'000);
+  REQUIRE(m.reading.about().size() == 1);
+  CHECK(m.reading.about()[0].why.code == status::permission);
+  CHECK(m.reading.about()[0].field == static_cast<std::uint32_t>(metric_id::power_watts));
+}
+
+TEST_CASE("a card without any of them is an empty list, with reasons") {
+  machine m(one_gpu());
+  const told t(m);
+  require_ok(t.outcome);
+  CHECK(t.all.empty());
+  CHECK(!m.reading.about(subject::metrics).empty());
+  for (const diagnostic& d : m.reading.about(subject::metrics)) {
+    CHECK(d.why.code == status::unsupported);
+    CHECK(d.field != 0);
+  }
+}
+
+TEST_CASE("values that cannot be are left out with a remark") {
+  machine m(one_gpu(R"("utilization": {"gpu": 101, "memory": 100}, "power_usage_mw": 4294967295,
+    "energy_mj": 18446744073709551615, "clocks_mhz": {"graphics": 4294967295, "sm": 1},
+    "power_limits_mw": {"min": 5, "max": 4}, "fields": {"82": 0, "186": 4294967295}, "fans": 5000)"));
+  const told t(m);
+  CHECK(!t.find(metric_id::engine_percent));
+  CHECK(t.value(metric_id::engine_percent, which::engine::memory) == 100.0);
+  CHECK(!t.find(metric_id::power_watts));
+  CHECK(!t.find(metric_id::power_watts, which::power_reading::instant));
+  CHECK(!t.find(metric_id::energy_joules));
+  CHECK(!t.find(metric_id::clock_mhz, which::clock::core));
+  CHECK(t.value(metric_id::clock_mhz, which::clock::sm) == 1.0);
+  CHECK(!t.find(metric_id::power_limit_watts, which::power_limit::lowest));
+  CHECK(!t.find(metric_id::temperature, which::sensor::memory));
+  CHECK(!t.find(metric_id::fan_percent, 0));
+}
+
+TEST_CASE("a count of 32 bits is carried on over its end, as a lower bound") {
+  nvml::wide_counts w;
+  CHECK(w.widen(0, 197, 4'294'967'000) == 4'294'967'000);
+  CHECK(w.widen(0, 197, 4) == 4'294'967'300);
+  CHECK(w.widen(0, 197, 4) == 4'294'967'300);
+  CHECK(w.widen(0, 198, 7) == 7);
+  CHECK(w.widen(1, 197, 9) == 9);
+  machine m(one_gpu(R"("fields": {"197": {"type": "uint", "value": 4294967000}})"));
+  CHECK(told(m).count(metric_id::pcie_tx_bytes) == 4'294'967'000);
+  m.driver.load(one_gpu(R"("fields": {"197": {"type": "uint", "value": 4}})"));
+  const told t(m);
+  CHECK(t.count(metric_id::pcie_tx_bytes) == 4'294'967'300);
+  CHECK(t.find(metric_id::pcie_tx_bytes)->notes == note::lower_bound);
+}
+
+TEST_CASE("a lost card ends the reading at once") {
+  machine m(one_gpu(everything, R"("rules": [{"call": "nvmlDeviceGetPowerUsage",
+                                              "result": "GPU_IS_LOST"}])"));
+  const told t(m);
+  CHECK(t.value(metric_id::temperature, which::sensor::core) == 45.0);
+  CHECK(m.driver.calls("nvmlDeviceGetClockInfo") == 0);
+  bool said = false;
+  for (const diagnostic& d : m.reading.about(subject::metrics)) {
+    said = said || d.why.code == status::device_lost;
+  }
+  CHECK(said);
+}

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Readings that follow each other fast keep no GPU awake that has nothing to do.
+#include "backends/nvml/rest.hpp"
+
+#include <doctest/doctest.h>
+
+#include "backends/nvml/sleep.hpp"
+#include "machine.hpp"
+
+using namespace hmn;
+
+namespace {
+
+constexpr const char* address = "0000:01:00.0";
+constexpr std::uint64_t second = platform::ns_per_second;
+constexpr std::uint64_t patience = 2 * second;
+
+// Readings once a second from `now` on, until a rest is due; false: none within a minute.
+bool read_until_due(nvml::rest& r, std::uint64_t& now) {
+  for (int i = 0; i < 60; ++i, now += second) {
+    r.begin(now, false);
+    if (r.is_on()) return false;
+    if (r.is_due(now)) return true;
+  }
+  return false;
+}
+
+// As long as NVML is left alone, read ten times a second.
+std::uint64_t length_of_rest(nvml::rest& r, std::uint64_t now) {
+  const std::uint64_t begun = now;
+  for (r.begin(now, false); r.is_on(); r.begin(now += second / 10, false)) {
+  }
+  return now - begun;
+}
+
+void add_card(const machine& m, const char* control = "auto") {
+  hmn_fake::add_pci_device(
+      m.tree, {.address = address, .power_control = control, .runtime_status = "active"});
+}
+
+std::string idle_gpu(std::string_view load = R"("gpu": 0, "memory": 0)",
+                     std::string_view compute = "") {
+  return one_gpu(R"("utilization": {)" + std::string(load) + R"(}, "processes": {"compute": [)" +
+                 std::string(compute) + R"(], "graphics": [], "mps": []})");
+}
+
+// One reading with its end.
+void read(machine& m) {
+  m.devices();
+  m.source().finish(m.reading);
+}
+
+}  // namespace
+
+TEST_CASE("a burst of readings is no reason to rest, and lasting ones are") {
+  nvml::rest r(patience);
+  std::uint64_t now = 5 * second;
+  r.begin(now, false);
+  CHECK_FALSE(r.is_due(now));
+  now += patience;
+  r.begin(now, false);
+  CHECK(r.is_due(now));
+  CHECK_FALSE(r.is_due(now + second / 2));  // looked just now
+  CHECK(r.is_due(now + second));
+  // A reading long after the last one found the GPU free to sleep meanwhile.
+  now += nvml::shortest_rest_ns + second;
+  r.begin(now, false);
+  CHECK_FALSE(r.is_due(now));
+}
+
+TEST_CASE("a rest is as long as the kernel needs, within bounds") {
+  const struct {
+    std::uint64_t delay;
+    std::uint64_t rest;
+  } cases[] = {{0, 10 * second},
+               {3 * second, 10 * second},
+               {15 * second, 30 * second},
+               {100 * second, 60 * second}};
+  for (const auto& c : cases) {
+    nvml::rest r(patience);
+    std::uint64_t now = second;
+    REQUIRE(read_until_due(r, now));
+    r.start(now, c.delay);
+    CHECK(length_of_rest(r, now) == c.rest);
+  }
+}
+
+TEST_CASE("what does not sleep when it is left alone is tried less and less often") {
+  nvml::rest r(patience);
+  std::uint64_t now = second;
+  const auto minutes_to_next = [&] {
+    std::uint64_t waited = 0;
+    for (;; now += second, waited += second) {
+      r.begin(now, false);
+      REQUIRE_FALSE(r.is_on());
+      if (r.is_due(now)) return waited / (60 * second);
+    }
+  };
+  CHECK(minutes_to_next() == 0);
+  for (const std::uint64_t wanted : {1, 2, 4, 8, 16, 16}) {
+    r.start(now, 0);
+    now += length_of_rest(r, now);
+    CHECK(minutes_to_next() == wanted);
+  }
+  SUBCASE("and as before once it has slept") {
+    r.begin(now, true);
+    CHECK_FALSE(r.is_on());
+    CHECK(minutes_to_next() == 0);
+  }
+}
+
+TEST_CASE("sleep ends a rest") {
+  nvml::rest r(patience);
+  std::uint64_t now = second;
+  REQUIRE(read_until_due(r, now));
+  r.start(now, 0);
+  r.begin(now + second, true);
+  CHECK_FALSE(r.is_on());
+  now += 2 * second;
+  REQUIRE(read_until_due(r, now));
+}
+
+TEST_CASE("NVML is closed behind a GPU that has nothing to do, and its identity stays") {
+  machine m(idle_gpu());
+  m.settings.idle_close_ns = 0;
+  add_card(m);
+  read(m);
+  CHECK(m.driver.initialized() == 0);
+  const auto done = m.prepare();
+  REQUIRE_FALSE(done);
+  CHECK(done.why().code == status::asleep);
+  CHECK(m.source().rests());
+  std::vector<device> found;
+  require_ok(m.list(found));
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].state == state::ready);
+  CHECK(found[0].name.view() == "NVIDIA Fake 1");
+  const auto said = m.reading.about(subject::devices);
+  REQUIRE(said.size() == 1);
+  CHECK(said[0].why.message.view().find("left closed for a while") != std::string::npos);
+  pools none;
+  CHECK(m.source().memory(0, none, m.reading).why().code == status::asleep);
+  CHECK(m.driver.calls("nvmlInitWithFlags") == 1);
+  CHECK(m.source().describe(source::nvml).state == state::ready);
+  SUBCASE("until it sleeps") {
+    m.tree.write("sys/bus/pci/devices/0000:01:00.0/power/runtime_status", "suspended\n");
+    CHECK(m.prepare().why().code == status::asleep);
+    CHECK_FALSE(m.source().rests());
+    found.clear();
+    require_ok(m.list(found));
+    CHECK(found.at(0).state == state::asleep);
+  }
+}
+
+TEST_CASE("a GPU in use is read as often as asked") {
+  std::string scenario;
+  const char* control = "auto";
+  bool may_wake = false;
+  SUBCASE("by its load") {
+    scenario = idle_gpu(R"("gpu": 1, "memory": 0)");
+  }
+  SUBCASE("by the load of its memory") {
+    scenario = idle_gpu(R"("gpu": 0, "memory": 1)");
+  }
+  SUBCASE("by a process that does nothing now") {
+    scenario = idle_gpu(R"("gpu": 0, "memory": 0)", R"({"pid": 7, "used": 5})");
+  }
+  SUBCASE("as far as can be told, without a load") {
+    scenario = one_gpu(R"("processes": {"compute": [], "graphics": [], "mps": []})");
+  }
+  SUBCASE("and so is one that never sleeps") {
+    scenario = idle_gpu();
+    control = "on";
+  }
+  SUBCASE("and so is one that may be woken") {
+    scenario = idle_gpu();
+    may_wake = true;
+  }
+  machine m(scenario);
+  m.settings.idle_close_ns = 0;
+  m.settings.wake_devices = may_wake;
+  add_card(m, control);
+  read(m);
+  CHECK(m.driver.initialized() == 1);
+  CHECK_FALSE(m.source().rests());
+}
+
+TEST_CASE("the kernel's delay is the longest of those that may sleep") {
+  const hmn_fake::tree tree;
+  const auto add = [&](const char* at, const char* control, const char* delay) {
+    hmn_fake::add_pci_device(tree,
+                             {.address = at, .power_control = control, .runtime_status = "active"});
+    tree.write("sys/bus/pci/devices/" + std::string(at) + "/power/autosuspend_delay_ms", delay);
+  };
+  add("0000:01:00.0", "auto", "3000\n");
+  add("0000:02:00.0", "auto", "12000\n");
+  add("0000:03:00.0", "on", "99000\n");
+  add("0000:04:00.0", "auto", "-1\n");
+  nvml::sleep_watch watch(tree.proc(), tree.sys());
+  watch.refresh(second);
+  CHECK(watch.longest_delay_ns() == 12 * second);
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/pci/bus.hpp"
+
+#include <doctest/doctest.h>
+
+#include "fake_tree.hpp"
+#include "model/device.hpp"
+
+using namespace hmn;
+
+namespace {
+
+std::vector<pci::gpu> found_in(const hmn_fake::tree& tree, std::uint32_t vendor) {
+  return pci::gpus_on_bus(tree.sys(), vendor);
+}
+
+}  // namespace
+
+TEST_CASE("only display controllers of the vendor count, and AMD's accelerators") {
+  const hmn_fake::tree tree;
+  CHECK(found_in(tree, vendor::nvidia).empty());
+  hmn_fake::add_pci_device(tree, {.address = "0000:00:02.0", .vendor = 0x8086});
+  hmn_fake::add_pci_device(tree, {.address = "0000:03:00.1", .device_class = 0x040300});
+  hmn_fake::add_pci_device(tree, {.address = "0000:04:00.0", .device_class = 0x120000});
+  CHECK(found_in(tree, vendor::nvidia).empty());
+  hmn_fake::add_pci_device(tree,
+                           {.address = "0000:05:00.0", .vendor = 0x1002, .device_class = 0x120000});
+  hmn_fake::add_pci_device(tree,
+                           {.address = "0000:05:00.1", .vendor = 0x1002, .device_class = 0x040300});
+  CHECK(found_in(tree, vendor::amd).size() == 1);
+}
+
+TEST_CASE("by address, with ids, driver and whether it sleeps") {
+  const hmn_fake::tree tree;
+  hmn_fake::add_pci_device(tree, {.address = "10000:01:00.0", .runtime_status = "suspending"});
+  hmn_fake::add_pci_device(tree, {.address = "0000:41:00.0", .device_class = 0x030000});
+  hmn_fake::add_pci_device(tree, {.address = "0000:03:00.0",
+                                  .device = 0x26b9,
+                                  .subsystem_vendor = 0x10de,
+                                  .subsystem_device = 0x1851,
+                                  .runtime_status = "suspended",
+                                  .driver = "nvidia"});
+  const auto found = found_in(tree, vendor::nvidia);
+  REQUIRE(found.size() == 3);
+  CHECK(to_text(found[0].address).view() == "0000:03:00.0");
+  CHECK(found[0].device == 0x26b9);
+  CHECK(found[0].subsystem == 0x185110de);
+  CHECK(found[0].driver.view() == "nvidia");
+  CHECK(found[0].is_asleep);
+  CHECK(to_text(found[1].address).view() == "0000:41:00.0");
+  CHECK(found[1].subsystem == 0);
+  CHECK(found[1].driver.empty());
+  CHECK_FALSE(found[1].is_asleep);
+  CHECK(to_text(found[2].address).view() == "00010000:01:00.0");
+  CHECK(found[2].is_asleep);
+}

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Folders of copied kernel files as machines.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "fake_tree.hpp"
+#include "simulation.hpp"
+
+namespace {
+
+// A context on a folder, and a snapshot of it.
+struct folder_machine {
+  explicit folder_machine(const std::string& folder) {
+    auto o = sized<hmn_context_options>();
+    o.flags = HMN_CONTEXT_NO_THREADS;
+    REQUIRE(hmn_context_create(&o, &context, nullptr) == HMN_OK);
+    REQUIRE(hmn_context_set_path(context, HMN_PATH_SIMULATION, folder.c_str(), nullptr) == HMN_OK);
+  }
+  folder_machine(const folder_machine&) = delete;
+  folder_machine& operator=(const folder_machine&) = delete;
+  ~folder_machine() { hmn_context_destroy(context); }
+
+  std::uint32_t count() const {
+    std::uint32_t devices = 0;
+    REQUIRE(hmn_device_count(context, &devices, nullptr) == HMN_OK);
+    return devices;
+  }
+  hmn_device device(std::uint32_t index = 0) const {
+    auto out = sized<hmn_device>();
+    REQUIRE(hmn_device_read(context, index, &out, nullptr) == HMN_OK);
+    return out;
+  }
+  hmn_telemetry telemetry() const {
+    auto out = sized<hmn_telemetry>();
+    REQUIRE(hmn_telemetry_read(context, 0, 0, &out, nullptr) == HMN_OK);
+    return out;
+  }
+
+  hmn_context* context = nullptr;
+};
+
+constexpr const char* uevent =
+    "DRIVER=nouveau\nPCI_CLASS=30000\nPCI_ID=10DE:1B80\nPCI_SUBSYS_ID=1458:3702\n"
+    "PCI_SLOT_NAME=0000:05:00.0\n";
+
+}  // namespace
+
+TEST_CASE("a folder of a card is a machine with that card") {
+  const hmn_fake::tree files;
+  files.write("copy/card3/device/uevent", uevent);
+  files.write("copy/card3/device/vendor", "0x10de\n");
+  files.write("copy/card3/device/hwmon/hwmon2/temp1_input", "41000\n");
+  for (const char* folder : {"copy", "copy/card3"}) {
+    CAPTURE(folder);
+    const folder_machine m(files.path(folder));
+    REQUIRE(m.count() == 1);
+    const hmn_device d = m.device();
+    CHECK(std::string(d.pci_bus_id) == "0000:05:00.0");
+    CHECK(d.vendor == 0x10de);
+    CHECK(d.pci_device == 0x1b80);
+    CHECK(d.pci_subsystem == 0x37021458);
+    CHECK(d.backend == HMN_BACKEND_DRM);
+    CHECK(d.state == HMN_STATE_READY);
+    CHECK(m.telemetry().temperature_celsius == doctest::Approx(41));
+  }
+}
+
+TEST_CASE("several cards stand in the order of their addresses; one off the bus has none") {
+  const hmn_fake::tree files;
+  files.write("copy/card10/device/uevent", "DRIVER=nouveau\nPCI_SLOT_NAME=0000:01:00.0\n");
+  files.write("copy/card2/device/uevent", "DRIVER=nouveau\nPCI_SLOT_NAME=0000:02:00.0\n");
+  files.write("copy/card4/device/uevent", "DRIVER=panfrost\n");
+  files.write("copy/card7", "not a folder");
+  const folder_machine m(files.path("copy"));
+  REQUIRE(m.count() == 3);
+  std::string addresses;
+  for (std::uint32_t i = 0; i < 3; ++i) addresses += m.device(i).pci_bus_id + std::string(" ");
+  CHECK(addresses.find("0000:01:00.0 0000:02:00.0 ") != std::string::npos);
+}
+
+TEST_CASE("a card that sleeps is asleep in its copy too") {
+  const hmn_fake::tree files;
+  files.write("copy/card0/device/uevent", uevent);
+  files.write("copy/card0/device/power/runtime_status", "suspended\n");
+  const folder_machine m(files.path("copy"));
+  REQUIRE(m.count() == 1);
+  CHECK(m.device().state == HMN_STATE_ASLEEP);
+}
+
+TEST_CASE("nothing of this system shows in a copy of another") {
+  const hmn_fake::tree files;
+  hmn_fake::meminfo memory;
+  memory.total = 4096;
+  memory.available = 1024;
+  hmn_fake::set_meminfo(files, memory);
+  files.write("proc/self/cgroup", "0::/\n");
+  hmn_fake::set_mountinfo(files, "self", {{"/", "/sys/fs/cgroup", "cgroup2", "cgroup2", "rw"}});
+  files.write("sys/fs/cgroup/memory.max", "2097152\n");
+  files.write("sys/fs/cgroup/memory.current", "1048576\n");
+  const folder_machine m(files.root().string());
+  auto system = sized<hmn_system_memory>();
+  REQUIRE(hmn_system_memory_read(m.context, &system, nullptr) == HMN_OK);
+  CHECK(system.total_bytes == 4 * mib);
+  CHECK(system.available_bytes == mib);
+  CHECK(system.limit_bytes == 2 * mib);
+  CHECK(system.limit_used_bytes == mib);
+  CHECK(m.count() == 0);
+  auto own = sized<hmn_process_memory>();
+  auto error = sized<hmn_error>();
+  CHECK(hmn_process_memory_read_self(m.context, 0, &own, &error) != HMN_OK);
+}
+
+TEST_CASE("whole trees: their processes hold their cards") {
+  const hmn_fake::tree files;
+  hmn_fake::pci_device d;
+  d.address = "0000:01:00.0";
+  d.vendor = 0x10de;
+  d.driver = "nouveau";
+  d.drm_nodes = {"card0", "renderD128"};
+  hmn_fake::add_pci_device(files, d);
+  auto worker = hmn_fake::simple_process(77, "worker", 100, 256);
+  worker.descriptors = {{5, "/dev/dri/renderD128"}};
+  worker.fdinfo = {{5,
+                    "drm-driver:\tnouveau\ndrm-pdev:\t0000:01:00.0\ndrm-client-id:\t9\n"
+                    "drm-total-vram:\t8 MiB\ndrm-resident-vram:\t6 MiB\n"}};
+  hmn_fake::add_process(files, worker);
+  for (const bool is_sysfs_alone : {false, true}) {
+    const folder_machine m(is_sysfs_alone ? files.sys() : files.root().string());
+    REQUIRE(m.count() == 1);
+    auto use = sized<hmn_usage>();
+    const hmn_status said = hmn_usage_read(m.context, 0, 77, &use, nullptr);
+    if (is_sysfs_alone) {
+      CHECK(said != HMN_OK);
+    } else {
+      REQUIRE(said == HMN_OK);
+      CHECK(use.used_bytes == 6 * mib);
+    }
+  }
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The "recording" of a machine file: what it may hold, and what is refused.
+#include <doctest/doctest.h>
+
+#include <cerrno>
+#include <string>
+
+#include "backends/simulated/recorder.hpp"
+#include "backends/simulated/script.hpp"
+#include "platform/file.hpp"
+
+using namespace hmn::simulated;
+using hmn::platform::stand_in_scope;
+
+namespace {
+
+std::string refusal(const std::string& text) {
+  const auto read = read_script(text, 1);
+  CAPTURE(text);
+  const auto* wrong = std::get_if<problem>(&read);
+  REQUIRE(wrong != nullptr);
+  return wrong->pointer + ": " + wrong->sentence;
+}
+
+std::string with(const std::string& members) {
+  return R"({"recording":{"format":1,)" + members + "}}";
+}
+std::string file(const std::string& members) {
+  return with(R"("files":[{"path":"/machine/sys/a",)" + members + "}]");
+}
+
+std::string text_of(const char* path) {
+  std::string text;
+  const auto cut = hmn::platform::read_whole(path, text, 4096);
+  return cut ? text : "errno " + std::to_string(cut.error);
+}
+
+}  // namespace
+
+TEST_CASE("recording: what is given is there") {
+  const auto read = read_script(with(R"("page_size":16384,"roots":["sys"],"files":[
+        {"path":"/machine/sys/text","text":"a\u0000b\n"},
+        {"path":"/machine/sys/bytes","hex":"00ff7F"},
+        {"path":"/machine/sys/refused","errors":{"read":13,"list":13}},
+        {"path":"/machine/sys/link","link":"../there"},
+        {"path":"/machine/sys/node","status":{"type":"character","major":226,"minor":128}},
+        {"path":"/usr/bin/tool","program":true}])"),
+                                1);
+  const auto* wrong = std::get_if<problem>(&read);
+  REQUIRE(wrong != nullptr);
+  CHECK(wrong->pointer == "/recording/files/1/hex");
+}
+
+TEST_CASE("recording: each part of a file is given again") {
+  const auto read = read_script(with(R"("page_size":16384,"roots":["sys"],"files":[
+        {"path":"/machine/sys/text","text":"a\u0000b\n"},
+        {"path":"/machine/sys/bytes","hex":"00ff7f"},
+        {"path":"/machine/sys/refused","errors":{"read":13,"list":13}},
+        {"path":"/machine/sys/node","status":{"type":"character","major":226,"minor":128}},
+        {"path":"/usr/bin/tool","program":true}])"),
+                                1);
+  const auto* s = std::get_if<script>(&read);
+  REQUIRE(s != nullptr);
+  CHECK(s->recorded().moved == 2);
+  const stand_in_scope scope(s->recorded().answers.get());
+  CHECK(text_of("/machine/sys/text") == std::string("a\0b\n", 4));
+  CHECK(text_of("/machine/sys/bytes") == std::string("\0\xff\x7f", 3));
+  CHECK(text_of("/machine/sys/refused") == "errno " + std::to_string(EACCES));
+  CHECK(hmn::platform::exists("/machine/sys/refused"));
+  CHECK(hmn::platform::is_executable_file("/usr/bin/tool"));
+  const auto node = hmn::platform::status_of("/machine/sys/node");
+  CHECK(node.value.is_character_device);
+  CHECK(node.value.special_device_minor == 128);
+}
+
+TEST_CASE("recording: what is refused, with its place") {
+  CHECK(refusal(R"({"recording":{}})").starts_with("/recording: \"format\" "));
+  CHECK(refusal(R"({"recording":{"format":2}})").starts_with("/recording/format: 2 is not "));
+  CHECK(refusal(R"({"recording":[]})").starts_with("/recording: a list is not an object"));
+  CHECK(refusal(with(R"("file":[])")).starts_with("/recording: "));
+  CHECK(refusal(with(R"("files":[{}])")).starts_with("/recording/files/0: \"path\" "));
+  for (const char* path : {"sys/a", "/sys/../etc/a", "/..", "", "/a\\u0000b"}) {
+    CHECK(refusal(with(R"("files":[{"path":")" + std::string(path) + "\"}]"))
+              .starts_with("/recording/files/0/path: "));
+  }
+  CHECK(refusal(with(R"("files":[{"path":"/)" + std::string(5000, 'a') + "\"}]"))
+            .starts_with("/recording/files/0/path: "));
+  CHECK(refusal(with(R"("files":[{"path":"/a"},{"path":"/b"},{"path":"/a"}])")) ==
+        "/recording/files/2/path: it stands in the list already");
+  CHECK(refusal(file(R"("text":1)")).starts_with("/recording/files/0/text: "));
+  CHECK(refusal(file(R"("hex":"0")")).starts_with("/recording/files/0/hex: "));
+  CHECK(refusal(file(R"("hex":"0g")")).starts_with("/recording/files/0/hex: "));
+  CHECK(refusal(file(R"("hex":"00","text":"")")).starts_with("/recording/files/0: "));
+  CHECK(refusal(file(R"("list":["a/b"])")).starts_with("/recording/files/0/list/0: "));
+  CHECK(refusal(file(R"("list":[1])")).starts_with("/recording/files/0/list/0: "));
+  CHECK(refusal(file(R"("errors":{"read":0})")).starts_with("/recording/files/0/errors/read: "));
+  CHECK(refusal(file(R"("errors":{"read":18446744073709551616})"))
+            .starts_with("/recording/files/0/errors/read: "));
+  CHECK(refusal(file(R"("text":"a","errors":{"read":13})"))
+            .starts_with("/recording/files/0/errors/read: it is given and cannot have failed"));
+  CHECK(
+      refusal(file(R"("status":{"type":"fifo"})")).starts_with("/recording/files/0/status/type: "));
+  CHECK(refusal(with(R"("page_size":1)")).starts_with("/recording/page_size: "));
+  CHECK(refusal(with(R"("roots":["etc"])")).starts_with("/recording/roots"));
+  CHECK(refusal(with(R"("runs":[{"path":"nvidia-smi"}])")).starts_with("/recording/runs/0/path: "));
+  CHECK(refusal(with(R"("answers":[{"node":"/dev/dri/renderD128"}])"))
+            .starts_with("/recording/answers/0: "));
+  std::string deep = with(R"("files":)" + std::string(70, '[') + std::string(70, ']'));
+  CHECK(refusal(deep).find("64") != std::string::npos);
+  const std::string whole = file(R"("text":"a")");
+  for (std::size_t cut = 1; cut < whole.size(); ++cut) {
+    CHECK(refusal(whole.substr(0, cut)).starts_with(": line 1, column "));
+  }
+}
+
+TEST_CASE("recording: a recorder's text is read again as it was") {
+  hmn::settings s;
+  s.sys_root = "/sys/devices/system";
+  const recorder keeps(s);
+  {
+    const stand_in_scope scope(keeps.answers().get());
+    static_cast<void>(text_of("/sys/devices/system/cpu/online"));
+    static_cast<void>(text_of("/proc/self/statm"));
+    CHECK(text_of("/proc/self/nothing") == "errno " + std::to_string(ENOENT));
+  }
+  const auto text = keeps.text();
+  REQUIRE(text);
+  const auto read = read_script(*text, 1);
+  const auto* again = std::get_if<script>(&read);
+  REQUIRE(again != nullptr);
+  CHECK(again->recorded().moved == 2);
+  CHECK(text->find("/sys/devices/system") == std::string::npos);
+  const std::string online = text_of("/sys/devices/system/cpu/online");
+  const stand_in_scope scope(again->recorded().answers.get());
+  CHECK(text_of("/machine/sys/cpu/online") == online);
+}

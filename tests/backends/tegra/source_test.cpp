@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Boards written by hand after L4T's device trees and drivers.
+#include <doctest/doctest.h>
+
+#include <optional>
+
+#include "backends/tegra/tegra.hpp"
+#include "fake_tree.hpp"
+#include "model/telemetry.hpp"
+
+using namespace hmn;
+namespace field = telemetry_field;
+
+namespace {
+
+class plain_reading final : public reading {
+ public:
+  std::uint64_t deadline_ns() const noexcept override { return ~std::uint64_t{0}; }
+  bool wants_trace() const noexcept override { return false; }
+  void remark(diagnostic d) override { remarks.push_back(std::move(d)); }
+  void opening() noexcept override {}
+  void opened() noexcept override {}
+  [[nodiscard]] const diagnostic* about(std::uint32_t bits) const {
+    for (const diagnostic& d : remarks) {
+      if ((d.field & bits) == bits) return &d;
+    }
+    return nullptr;
+  }
+
+  std::vector<diagnostic> remarks;
+};
+
+const std::string gpu = "sys/devices/platform/17000000.gpu/";
+const std::string clock_folder = "sys/class/devfreq/17000000.gpu/";
+
+// AGX Orin with L4T 35.
+class orin {
+ public:
+  orin() {
+    tree.write("sys/firmware/devicetree/base/model",
+               std::string("NVIDIA Jetson AGX Orin Developer Kit\0", 37));
+    tree.write(gpu + "of_node/name", std::string("ga10b\0", 6));
+    tree.write(gpu + "of_node/compatible", std::string("nvidia,ga10b\0", 13));
+    tree.write(gpu + "load", "423\n");
+    tree.write(gpu + "power/runtime_status", "active\n");
+    tree.write(clock_folder + "cur_freq", "918000000\n");
+    tree.write(clock_folder + "max_freq", "1300500000\n");
+    tree.link(clock_folder + "device", tree.path(gpu.substr(0, gpu.size() - 1)));
+    zone(0, "CPU-therm", "51000");
+    zone(1, "GPU-therm", "48750");
+    rail("VDD_GPU_SOC", 5000, 1600);
+  }
+  void zone(int n, const char* type, const char* milli) const {
+    const std::string folder = "sys/class/thermal/thermal_zone" + std::to_string(n) + "/";
+    tree.write(folder + "type", std::string(type) + "\n");
+    tree.write(folder + "temp", std::string(milli) + "\n");
+  }
+  void rail(const std::string& label, int millivolts, int milliamperes) const {
+    const std::string folder = "sys/class/hwmon/hwmon3/";
+    tree.write(folder + "name", "ina3221\n");
+    tree.write(folder + "in2_label", label + "\n");
+    tree.write(folder + "in2_input", std::to_string(millivolts) + "\n");
+    tree.write(folder + "curr2_input", std::to_string(milliamperes) + "\n");
+  }
+  void clients(const std::string& text) const {
+    tree.write("sys/kernel/debug/nvmap/iovmm/clients", text);
+  }
+
+  [[nodiscard]] std::unique_ptr<device_source> source(bool wake = false) const {
+    settings s;
+    s.proc_root = tree.proc();
+    s.sys_root = tree.sys();
+    s.wake_devices = wake;
+    return make_tegra(s);
+  }
+
+  hmn_fake::tree tree;
+};
+
+std::vector<device> devices_of(device_source& s) {
+  plain_reading r;
+  std::vector<device> found;
+  if (!s.probe()) return found;
+  REQUIRE(s.prepare(r));
+  REQUIRE(s.devices(found, r));
+  return found;
+}
+
+telemetry told(const orin& board, std::uint32_t fields, plain_reading& r) {
+  const auto s = board.source();
+  REQUIRE(devices_of(*s).size() == 1);
+  telemetry out;
+  CHECK(s->telemetry(0, fields, out, r));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a board's GPU is a unified, integrated device without a PCI address") {
+  const orin board;
+  const auto s = board.source();
+  const auto found = devices_of(*s);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].name.view() == "NVIDIA Jetson AGX Orin Developer Kit");
+  CHECK(found[0].kind == device_kind::integrated);
+  CHECK(found[0].memory_kind == memory_kind::unified);
+  CHECK(found[0].vendor == vendor::nvidia);
+  CHECK(found[0].state == state::ready);
+  CHECK(found[0].from == source::tegra);
+  CHECK(found[0].pci_bus_id.empty());
+  CHECK(s->describe(source::tegra).state == state::ready);
+}
+
+TEST_CASE("the name comes from /proc where that is all there is") {
+  const orin board;
+  board.tree.remove("sys/firmware");
+  CHECK(devices_of(*board.source())[0].name.empty());
+  board.tree.write("proc/device-tree/model", std::string("NVIDIA Orin NX\0", 15));
+  CHECK(devices_of(*board.source())[0].name.view() == "NVIDIA Orin NX");
+}
+
+TEST_CASE("other makers' GPUs with a clock of devfreq are none of it") {
+  const orin board;
+  board.tree.write(gpu + "of_node/name", "gpu");
+  board.tree.write(gpu + "of_node/compatible", std::string("arm,mali-valhall\0", 17));
+  CHECK(devices_of(*board.source()).empty());
+  board.tree.write(gpu + "of_node/compatible",
+                   std::string("nvidia,tegra234-gpu\0nvidia,gpu\0", 31));
+  CHECK(devices_of(*board.source()).size() == 1);
+}
+
+TEST_CASE("what nouveau drives is a DRM card") {
+  const orin board;
+  board.tree.link(gpu + "driver", "../../../bus/platform/drivers/nouveau");
+  CHECK(devices_of(*board.source()).empty());
+}
+
+TEST_CASE("a machine that is no such board") {
+  const hmn_fake::tree tree;
+  settings s;
+  s.sys_root = tree.sys();
+  s.proc_root = tree.proc();
+  const auto nothing = make_tegra(s);
+  const auto here = nothing->probe();
+  REQUIRE_FALSE(here);
+  CHECK(here.why().code == status::no_source);
+  CHECK(nothing->describe(source::tegra).state == state::absent);
+}
+
+TEST_CASE("load, clock and temperature") {
+  const orin board;
+  plain_reading r;
+  const telemetry t = told(board, field::gpu_busy | field::core_clock | field::temperature, r);
+  CHECK(t.gpu_busy_percent == doctest::Approx(42.3));
+  CHECK(t.core_clock_mhz == 918);
+  CHECK(t.temperature_celsius == doctest::Approx(48.75));
+  CHECK(t.sources == bit_of(source::tegra));
+  CHECK(r.remarks.empty());
+}
+
+TEST_CASE("a rail that feeds others too is not the GPU's power, but told as the package's") {
+  const orin board;
+  plain_reading r;
+  const telemetry t = told(board, field::power | field::gpu_busy, r);
+  CHECK_FALSE(t.power_watts);
+  REQUIRE(r.about(field::power));
+  CHECK(r.about(field::power)->why.code == status::unsupported);
+  CHECK(r.about(field::power)->why.message.view().find("VDD_GPU_SOC") != std::string::npos);
+
+  const auto s = board.source();
+  REQUIRE(devices_of(*s).size() == 1);
+  std::vector<metric> all;
+  REQUIRE(s->metrics(0, false, all, r));
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].id == metric_id::clock_limit_mhz);
+  CHECK(all[0].value == doctest::Approx(1300.5));
+  CHECK(all[1].id == metric_id::power_watts);
+  CHECK(all[1].instance == which::power_reading::package);
+  CHECK(all[1].value == doctest::Approx(5.0 * 1.6));
+}
+
+TEST_CASE("a rail of the GPU alone is its power") {
+  const orin board;
+  board.rail("VDD_GPU", 20000, 250);
+  plain_reading r;
+  CHECK(told(board, field::power, r).power_watts == doctest::Approx(20.0 * 0.25));
+}
+
+TEST_CASE("what the board does not tell, and what has no power now, is absent with a reason") {
+  const orin board;
+  board.zone(1, "GPU-therm", "-256000");
+  plain_reading r;
+  const telemetry t = told(board, field::gpu_busy | field::temperature | field::fan_rpm, r);
+  CHECK(t.gpu_busy_percent);
+  CHECK_FALSE(t.temperature_celsius);
+  CHECK(r.about(field::temperature)->why.code == status::backend);
+  CHECK(r.about(field::fan_rpm)->why.code == status::unsupported);
+
+  const auto s = board.source();
+  REQUIRE(devices_of(*s).size() == 1);
+  telemetry none;
+  const auto refused = s->telemetry(0, field::fan_rpm | field::energy, none, r);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.why().code == status::unsupported);
+}
+
+TEST_CASE("a load that is none is no load") {
+  for (const char* const odd : {"1001", "-1", "busy", ""}) {
+    CAPTURE(odd);
+    const orin board;
+    board.tree.write(gpu + "load", odd);
+    plain_reading r;
+    CHECK_FALSE(told(board, field::gpu_busy | field::core_clock, r).gpu_busy_percent);
+    CHECK(r.about(field::gpu_busy));
+  }
+}
+
+TEST_CASE("asleep: identity alone, unless it may be woken") {
+  const orin board;
+  board.tree.write(gpu + "power/runtime_status", "suspended\n");
+  const auto s = board.source();
+  const auto found = devices_of(*s);
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].state == state::asleep);
+  plain_reading r;
+  telemetry t;
+  const auto refused = s->telemetry(0, field::gpu_busy, t, r);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.why().code == status::asleep);
+  std::vector<metric> all;
+  CHECK(s->metrics(0, true, all, r));
+  CHECK(all.empty());
+
+  const auto waking = board.source(true);
+  REQUIRE(devices_of(*waking).size() == 1);
+  CHECK(waking->telemetry(0, field::gpu_busy, t, r));
+  CHECK(t.gpu_busy_percent);
+}
+
+TEST_CASE("memory is one unified pool; its use is nvmap's, which root alone may read") {
+  const orin board;
+  const auto s = board.source();
+  REQUIRE(devices_of(*s).size() == 1);
+  plain_reading r;
+  pools all;
+  REQUIRE(s->memory(0, all, r));
+  REQUIRE(all.all().size() == 1);
+  CHECK(all.all()[0].kind == pool_kind::unified);
+  CHECK(all.all()[0].is_main);
+  CHECK_FALSE(all.all()[0].total);
+  CHECK_FALSE(all.all()[0].used);
+  REQUIRE(r.remarks.size() == 1);
+  CHECK(r.remarks[0].field == pool_field::used);
+
+  board.clients("CLIENT PROCESS PID SIZE\nuser a 7 100K\nuser b 8 50K\nuser a 7 20K\ntotal 130K\n");
+  all.clear();
+  REQUIRE(s->memory(0, all, r));
+  CHECK(all.all()[0].used == 130 * 1024);
+  CHECK(all.all()[0].accounting == accounting::allocated);
+}
+
+TEST_CASE("a process has a row with all of its clients") {
+  const orin board;
+  board.clients("user a 7 100K\nuser b 8 50K\nuser a 7 20K\ntotal 170K\n");
+  const auto s = board.source();
+  REQUIRE(devices_of(*s).size() == 1);
+  plain_reading r;
+  std::vector<usage> rows;
+  REQUIRE(s->processes(0, rows, r));
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].pid == 7);
+  CHECK(rows[0].used == 120 * 1024);
+  CHECK(rows[1].used == 50 * 1024);
+  usage one;
+  REQUIRE(s->process(0, 8, false, one, r));
+  CHECK(one.used == 50 * 1024);
+  const auto none = s->process(0, 9, true, one, r);
+  REQUIRE_FALSE(none);
+  CHECK(none.why().code == status::no_process);
+}
+
+TEST_CASE("a GPU whose driver is unloaded is gone, and back when it is loaded") {
+  const orin board;
+  const auto s = board.source();
+  REQUIRE(devices_of(*s).size() == 1);
+  board.tree.remove("sys/devices/platform/17000000.gpu");
+  CHECK(devices_of(*s).empty());
+  plain_reading r;
+  pools all;
+  CHECK(s->memory(0, all, r).why().code == status::device_lost);
+}

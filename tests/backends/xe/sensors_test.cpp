@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "../intel/cards.hpp"
+#include "platform/clock.hpp"
+
+using namespace hmn;
+using namespace intel_test;
+using namespace hmn::telemetry_field;
+using drm_test::card0;
+using drm_test::render128;
+
+namespace {
+
+// As Documentation/ABI/testing/sysfs-driver-intel-xe-hwmon numbers and labels them.
+hmn_fake::pci_device battlemage() {
+  hmn_fake::pci_device d = intel_card("xe");
+  d.files = {{"hwmon/hwmon4/name", "xe\n"},
+             {"hwmon/hwmon4/energy1_input", "0\n"},
+             {"hwmon/hwmon4/energy1_label", "card\n"},
+             {"hwmon/hwmon4/energy2_input", "5000000\n"},
+             {"hwmon/hwmon4/energy2_label", "pkg\n"},
+             {"hwmon/hwmon4/power1_max", "200000000\n"},
+             {"hwmon/hwmon4/power1_label", "card\n"},
+             {"hwmon/hwmon4/power2_max", "150000000\n"},
+             {"hwmon/hwmon4/power2_label", "pkg\n"},
+             {"hwmon/hwmon4/in1_input", "605\n"},
+             {"hwmon/hwmon4/in1_label", "pkg\n"},
+             {"hwmon/hwmon4/temp2_input", "46000\n"},
+             {"hwmon/hwmon4/temp2_label", "pkg\n"},
+             {"hwmon/hwmon4/temp3_input", "48000\n"},
+             {"hwmon/hwmon4/temp3_label", "vram\n"},
+             {"hwmon/hwmon4/temp6_input", "99000\n"},
+             {"hwmon/hwmon4/temp6_label", "mctrl\n"},
+             {"hwmon/hwmon4/fan1_input", "0\n"},
+             {"hwmon/hwmon4/fan2_input", "418\n"}};
+  return d;
+}
+
+void add_gt(hmn_fake::pci_device& d, const std::string& name, const char* actual) {
+  const std::string folder = name + "/freq0/";
+  d.files[folder + "act_freq"] = actual;
+  d.files[folder + "cur_freq"] = "1200\n";
+  d.files[folder + "max_freq"] = "2850\n";
+  d.files[folder + "throttle/status"] = "0\n";
+  d.files[folder + "throttle/reasons"] = "none\n";
+  d.files[folder + "throttle/reason_pl1"] = "0\n";
+  d.files[folder + "throttle/reason_thermal"] = "0\n";
+}
+
+const std::string in_chip = "sys/" + hmn_fake::pci_folder(slot_address) + "/hwmon/hwmon4/";
+
+}  // namespace
+
+TEST_CASE("sensors are found by their labels") {
+  machine m;
+  m.add_pci(battlemage(), {card0, render128});
+  const auto told = read_telemetry(m, telemetry_field::all);
+  REQUIRE(told.result);
+  CHECK(told.value.from == source::xe);
+  CHECK(told.value.temperature_celsius == doctest::Approx(46));
+  CHECK(told.value.memory_celsius == doctest::Approx(48));
+  CHECK(told.value.fan_rpm == 418u);
+  // The card's counter stands at 0: the package's counts, and its limit goes with it.
+  CHECK(told.value.energy_joules == doctest::Approx(5));
+  CHECK(told.value.power_limit_watts == doctest::Approx(150));
+  CHECK(read_telemetry(m, power_limit).value.power_limit_watts == doctest::Approx(150));
+  m.tree().write(in_chip + "energy1_input", "9000000\n");
+  const auto card = read_telemetry(m, energy | power_limit);
+  CHECK(card.value.energy_joules == doctest::Approx(9));
+  CHECK(card.value.power_limit_watts == doctest::Approx(200));
+}
+
+TEST_CASE("each sensor is a metric") {
+  machine m;
+  m.add_pci(battlemage(), {card0, render128});
+  m.tree().write(in_chip + "temp4_input", "52000\n");
+  m.tree().write(in_chip + "temp4_label", "vram_ch_1\n");
+  const auto all = read_metrics(m);
+  CHECK(value_of(all, metric_id::temperature, which::sensor::package) == doctest::Approx(46));
+  CHECK(value_of(all, metric_id::temperature, which::sensor::memory) == doctest::Approx(52));
+  CHECK_FALSE(value_of(all, metric_id::temperature, which::sensor::unknown));
+  CHECK(value_of(all, metric_id::fan_rpm, 0) == doctest::Approx(0));
+  CHECK(value_of(all, metric_id::fan_rpm, 1) == doctest::Approx(418));
+  CHECK_FALSE(value_of(all, metric_id::energy_joules, which::power_reading::board));
+  CHECK(value_of(all, metric_id::energy_joules, which::power_reading::package) ==
+        doctest::Approx(5));
+  CHECK(value_of(all, metric_id::power_limit_watts, which::power_limit::current) ==
+        doctest::Approx(150));
+  CHECK(value_of(all, metric_id::voltage, which::rail::core) == doctest::Approx(0.605));
+}
+
+TEST_CASE("a card whose counters stand at 0 tells no energy and no power") {
+  machine m;
+  m.add_pci(battlemage(), {card0, render128});
+  m.tree().write(in_chip + "energy2_input", "0\n");
+  for (int i = 0; i < 2; ++i) {
+    const auto told = read_telemetry(m, energy | power | temperature);
+    REQUIRE(told.result);
+    CHECK_FALSE(told.value.energy_joules);
+    CHECK_FALSE(told.value.power_watts);
+    const diagnostic* const why = told.r.find("stands at 0");
+    REQUIRE(why != nullptr);
+    CHECK(why->field == (energy | power));
+  }
+  plain_reading r;
+  CHECK_FALSE(
+      value_of(read_metrics(m, r), metric_id::energy_joules, which::power_reading::package));
+  CHECK(r.find("stands at 0")->about == subject::metrics);
+}
+
+TEST_CASE("watts of the package come from two readings of energy") {
+  machine m;
+  m.add_pci(battlemage(), {card0, render128});
+  CHECK_FALSE(read_telemetry(m, power).result);
+  platform::sleep_ns(30 * platform::ns_per_ms);
+  m.tree().write(in_chip + "energy2_input", "5600000\n");
+  const auto all = read_metrics(m);
+  for (const metric& x : all) {
+    if (x.id != metric_id::power_watts) continue;
+    CHECK(x.instance == which::power_reading::package);
+    CHECK(*x.window_ns >= 30 * platform::ns_per_ms);
+    CHECK(*x.value == doctest::Approx(6e8 / static_cast<double>(*x.window_ns)));
+  }
+  CHECK(value_of(all, metric_id::power_watts, which::power_reading::package));
+}
+
+TEST_CASE("clocks and throttling of tiles and media parts") {
+  machine m;
+  hmn_fake::pci_device d = battlemage();
+  add_gt(d, "tile0/gt0", "2100\n");
+  add_gt(d, "tile0/gt1", "0\n");
+  add_gt(d, "tile1/gt2", "1900\n");
+  m.add_pci(d, {card0, render128});
+  const auto told = read_telemetry(m, core_clock | telemetry_field::throttle);
+  REQUIRE(told.result);
+  CHECK(told.value.core_clock_mhz == 2100u);
+  CHECK(told.value.throttle == 0u);
+  const auto all = read_metrics(m);
+  CHECK(value_of(all, metric_id::clock_mhz, which::clock::core) == doctest::Approx(2100));
+  CHECK(value_of(all, metric_id::clock_mhz, which::clock::media) == doctest::Approx(0));
+  CHECK(value_of(all, metric_id::clock_mhz, which::clock::requested) == doctest::Approx(1200));
+  CHECK(value_of(all, metric_id::clock_limit_mhz, which::clock::media) == doctest::Approx(2850));
+  const std::string folder = "sys/" + hmn_fake::pci_folder(slot_address) + "/tile0/";
+  m.tree().write(folder + "gt0/freq0/throttle/status", "1\n");
+  CHECK(read_telemetry(m, telemetry_field::throttle).value.throttle == throttle::other);
+  m.tree().write(folder + "gt0/freq0/throttle/reason_pl1", "1\n");
+  m.tree().write(folder + "gt1/freq0/throttle/status", "1\n");
+  m.tree().write(folder + "gt1/freq0/throttle/reason_mem_thermal", "1\n");
+  CHECK(read_telemetry(m, telemetry_field::throttle).value.throttle ==
+        (throttle::power | throttle::thermal));
+}
+
+TEST_CASE("load is cycles by the clock they are counted with") {
+  machine m;
+  m.add_pci(battlemage(), {card0, render128});
+  const auto text = [](int rcs, int vcs, int clock) {
+    const std::string total = std::to_string(clock);
+    return "drm-driver:\txe\ndrm-client-id:\t1\ndrm-pdev:\t0000:03:00.0\ndrm-cycles-rcs:\t" +
+           std::to_string(rcs) + "\ndrm-total-cycles-rcs:\t" + total + "\ndrm-cycles-vcs:\t" +
+           std::to_string(vcs) + "\ndrm-total-cycles-vcs:\t" + total +
+           "\ndrm-engine-capacity-vcs:\t2\n";
+  };
+  m.add_process(10, {{3, "/dev/null", text(100, 0, 1000)}});
+  CHECK_FALSE(read_telemetry(m, gpu_busy).result);
+  platform::sleep_ns(120 * platform::ns_per_ms);
+  m.tree().write("proc/10/fdinfo/3", text(300, 600, 2000));
+  const auto told = read_telemetry(m, gpu_busy);
+  REQUIRE(told.result);
+  CHECK(*told.value.gpu_busy_percent == doctest::Approx(30));  // 600 of 1000, two engines
+  plain_reading r;
+  const auto rows = m.rows(0, r);
+  REQUIRE(rows.size() == 1);
+  CHECK(*rows[0].busy_percent == doctest::Approx(30));
+  CHECK(rows[0].kinds == (usage_kind::graphics | usage_kind::media));
+  CHECK_FALSE(rows[0].busy_ns);
+}

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <vector>
+
+namespace bench {
+
+// Real processes that only wait, with tables of descriptors of their own: sockets, pipes, files,
+// and in `clients` of them, spread evenly, one descriptor of `device`. They share this process'
+// memory, so that ten thousand are cheap.
+class crowd {
+ public:
+  crowd(int count, int descriptors, int clients, const char* device);
+  crowd(const crowd&) = delete;
+  crowd& operator=(const crowd&) = delete;
+  ~crowd();
+  // As many as the system would give; none where they would take more than half of its pids.
+  [[nodiscard]] const std::vector<pid_t>& pids() const { return pids_; }
+
+ private:
+  std::vector<pid_t> pids_;
+  std::unique_ptr<char[]> stacks_;
+};
+
+}  // namespace bench

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The latest figures as a program asks for them every frame, and a sampler at 10 Hz as a share of a
+// core.
+#include <benchmark/benchmark.h>
+#include <sys/resource.h>
+
+#include <chrono>
+#include <thread>
+
+#include "bench.hpp"
+
+namespace {
+
+constexpr uint32_t patience_ms = 60'000;
+
+hmn_sampler* start(hmn_context* context, uint32_t interval_ms) {
+  hmn_error error = {};
+  error.struct_size = sizeof error;
+  hmn_sampler_options options = {};
+  options.struct_size = sizeof options;
+  options.interval_ms = interval_ms;
+  hmn_sampler* sampler = nullptr;
+  bench::must(hmn_sampler_create(context, &options, nullptr, &sampler, &error), error);
+  bench::must(hmn_sampler_start(sampler, &error), error);
+  hmn_snapshot* first = nullptr;
+  bench::must(hmn_sampler_next(sampler, patience_ms, &first, &error), error);
+  hmn_snapshot_destroy(first);
+  return sampler;
+}
+
+double used_seconds() {
+  rusage used = {};
+  getrusage(RUSAGE_SELF, &used);
+  const auto seconds = [](const timeval& t) {
+    return static_cast<double>(t.tv_sec) + static_cast<double>(t.tv_usec) * 1e-6;
+  };
+  return seconds(used.ru_utime) + seconds(used.ru_stime);
+}
+
+}  // namespace
+
+static void bare_clock_gettime(benchmark::State& state) {
+  timespec now;
+  for (auto _ : state) benchmark::DoNotOptimize(clock_gettime(CLOCK_MONOTONIC, &now));
+}
+BENCHMARK(bare_clock_gettime);
+
+static void latest_pool(benchmark::State& state) {
+  const bench::machine machine(0);
+  hmn_sampler* sampler = start(machine.context(), 10);
+  hmn_pool pool = {};
+  pool.struct_size = sizeof pool;
+  for (auto _ : state) benchmark::DoNotOptimize(hmn_sampler_latest_pool(sampler, 0, &pool));
+  if ((pool.present & HMN_POOL_HAS_USED) == 0) state.SkipWithError("nothing was read");
+  hmn_sampler_destroy(sampler);
+}
+BENCHMARK(latest_pool);
+
+static void latest_telemetry(benchmark::State& state) {
+  const bench::machine machine(0);
+  hmn_sampler* sampler = start(machine.context(), 10);
+  hmn_telemetry load = {};
+  load.struct_size = sizeof load;
+  for (auto _ : state) benchmark::DoNotOptimize(hmn_sampler_latest_telemetry(sampler, 0, &load));
+  if (load.present == 0) state.SkipWithError("nothing was read");
+  hmn_sampler_destroy(sampler);
+}
+BENCHMARK(latest_telemetry);
+
+// Beside a writer as fast as it can be.
+static void latest_pool_beside_a_writer(benchmark::State& state) {
+  const bench::machine machine(0);
+  hmn_sampler* sampler = start(machine.context(), 1);
+  hmn_pool pool = {};
+  pool.struct_size = sizeof pool;
+  for (auto _ : state) benchmark::DoNotOptimize(hmn_sampler_latest_pool(sampler, 0, &pool));
+  hmn_sampler_destroy(sampler);
+}
+BENCHMARK(latest_pool_beside_a_writer);
+
+// Counter `core_percent`: what sampling devices, memory and telemetry ten times a second takes.
+static void sampler_at_10_hz(benchmark::State& state) {
+  const bench::machine machine(0);
+  hmn_sampler* sampler = start(machine.context(), 100);
+  double used = 0;
+  double passed = 0;
+  for (auto _ : state) {
+    const auto begun = std::chrono::steady_clock::now();
+    const double before = used_seconds();
+    std::this_thread::sleep_for(std::chrono::seconds(2));
+    used += used_seconds() - before;
+    passed += std::chrono::duration<double>(std::chrono::steady_clock::now() - begun).count();
+  }
+  state.counters["core_percent"] = 100 * used / passed;
+  hmn_sampler_info info = {};
+  info.struct_size = sizeof info;
+  hmn_sampler_read(sampler, &info);
+  if (info.taken_count < 15) state.SkipWithError("it did not keep its schedule");
+  hmn_sampler_destroy(sampler);
+}
+BENCHMARK(sampler_at_10_hz)->UseRealTime()->Iterations(1);

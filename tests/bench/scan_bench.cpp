@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// hmn_scan_bench [--processes N] [--rounds N] [--slack FACTOR]: the walk for clients of GPUs over
+// real processes, beside a bare walk in C that stats each of their descriptors. Of 10,000 processes
+// with 10 descriptors each, 200 hold one of a card; /dev/full stands for its node, since making one
+// takes root. Times are of this thread's processor, which other work does not change. Ends with 1
+// when a figure is above what is wanted, times the factor.
+#include <hypomnesis.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "backends/drm/scanner.hpp"
+#include "bare_walk.h"
+#include "crowd.hpp"
+#include "fake_tree.hpp"
+#include "platform/clock.hpp"
+#include "platform/file.hpp"
+
+using namespace hmn;
+
+namespace {
+
+constexpr const char* node_file = "/dev/full";
+constexpr std::uint64_t rescan_ns = 2 * platform::ns_per_second;
+constexpr std::uint64_t tenth_ns = platform::ns_per_second / 10;
+constexpr int descriptors = 10;
+constexpr unsigned longest_s = 600;  // of a run that does not come to its end
+
+struct plan {
+  int processes = 10'000;
+  int rounds = 5;
+  double slack = 1;
+
+  [[nodiscard]] int clients() const { return std::max(1, processes / 50); }
+};
+
+plan parse(int count, char** words) {
+  plan p;
+  for (int i = 1; i + 1 < count; i += 2) {
+    if (std::strcmp(words[i], "--processes") == 0) p.processes = std::atoi(words[i + 1]);
+    if (std::strcmp(words[i], "--rounds") == 0) p.rounds = std::atoi(words[i + 1]);
+    if (std::strcmp(words[i], "--slack") == 0) p.slack = std::atof(words[i + 1]);
+  }
+  return p;
+}
+
+void add_card(const hmn_fake::tree& to) {
+  const auto found = platform::status_of(node_file);
+  to.directory("sys/bus/platform/drivers/v3d");
+  to.link("sys/class/drm/renderD128/device/driver", "../../../../bus/platform/drivers/v3d");
+  to.write("sys/class/drm/renderD128/dev", std::to_string(found.value.special_device_major) + ":" +
+                                               std::to_string(found.value.special_device_minor) +
+                                               "\n");
+}
+
+class walker {
+ public:
+  explicit walker(const drm::roster& cards) : cards_(cards), scanner_("/proc", rescan_ns) {}
+
+  // The next walk, so long after the last one.
+  void walk(std::uint64_t later_ns, drm::extent how) {
+    now_ns_ += later_ns;
+    seen = scanner_.scan(cards_, false, now_ns_, ~std::uint64_t{0}, found, how);
+  }
+
+  drm::client_list found;
+  drm::coverage seen;
+
+ private:
+  const drm::roster& cards_;
+  drm::scanner scanner_;
+  std::uint64_t now_ns_ = platform::ns_per_second;
+};
+
+double ms_used(clockid_t by) {
+  timespec now;
+  clock_gettime(by, &now);
+  return static_cast<double>(now.tv_sec) * 1e3 + static_cast<double>(now.tv_nsec) * 1e-6;
+}
+
+double ms_of(const std::function<void()>& what) {
+  const double begun = ms_used(CLOCK_THREAD_CPUTIME_ID);
+  what();
+  return ms_used(CLOCK_THREAD_CPUTIME_ID) - begun;
+}
+
+double median(std::vector<double> all) {
+  std::sort(all.begin(), all.end());
+  return all[all.size() / 2];
+}
+
+struct round_times {
+  std::vector<double> bare, first, again, slow, rolling, worst;
+  double largest_part = 0;  // of the processes, looked through in one rolling walk
+};
+
+// What one round measures; false: clients are missing.
+bool run_round(const plan& p, const drm::roster& cards, round_times& to) {
+  long devices = 0;
+  to.bare.push_back(ms_of([&] { bare_walk(&devices); }));
+  walker w(cards);
+  to.first.push_back(ms_of([&] { w.walk(0, drm::extent::rolling); }));
+  const auto wanted = static_cast<std::size_t>(p.clients());
+  if (w.found.all().size() != wanted) return false;
+  to.again.push_back(ms_of([&] { w.walk(1, drm::extent::complete); }));
+  if (w.found.all().size() != wanted) return false;
+  std::vector<double> all;
+  for (int i = 0; i < 40; ++i) {
+    all.push_back(ms_of([&] { w.walk(tenth_ns, drm::extent::rolling); }));
+    if (w.found.all().size() != wanted) return false;
+    const auto part = static_cast<double>(w.seen.processes - w.seen.remembered) / w.seen.processes;
+    to.largest_part = std::max(to.largest_part, part);
+  }
+  to.rolling.push_back(median(all));
+  to.worst.push_back(*std::max_element(all.begin(), all.end()));
+  w.walk(rescan_ns / 2, drm::extent::complete);
+  to.slow.push_back(ms_of([&] { w.walk(rescan_ns / 2, drm::extent::complete); }));
+  return true;
+}
+
+bool print(const char* what, const std::vector<double>& times, double bare, double wanted,
+           double slack) {
+  const double ratio = median(times) / bare;
+  std::printf("| %s | %.1f ms | %.3f |", what, median(times), ratio);
+  if (wanted > 0) std::printf(" ≤ %g |\n", wanted);
+  if (wanted <= 0) std::printf(" |\n");
+  return wanted <= 0 || ratio <= wanted * slack;
+}
+
+// A card that counts for itself, so that no process has to be asked.
+void add_counting_card(const hmn_fake::tree& to) {
+  hmn_fake::pci_device card;
+  card.address = "0000:03:00.0";
+  card.vendor = 0x1002;
+  card.device = 0x73bf;
+  card.driver = "amdgpu";
+  card.drm_nodes = {"card0", "renderD129"};
+  card.power_control = "on";
+  card.runtime_status = "active";
+  card.files = {{"gpu_busy_percent", "7\n"},         {"mem_busy_percent", "3\n"},
+                {"mem_info_vram_total", "4096\n"},   {"mem_info_vram_used", "1024\n"},
+                {"hwmon/hwmon0/name", "amdgpu\n"},   {"hwmon/hwmon0/temp1_label", "edge\n"},
+                {"hwmon/hwmon0/temp1_input", "4\n"}, {"hwmon/hwmon0/power1_average", "9\n"}};
+  hmn_fake::add_pci_device(to, card);
+}
+
+// Percent of a core that devices, memory and telemetry ten times a second take; negative: nothing
+// was sampled.
+double core_of_a_sampler() {
+  const hmn_fake::tree made;
+  add_counting_card(made);
+  hmn_context* context = nullptr;
+  hmn_sampler* sampler = nullptr;
+  hmn_sampler_options options = {};
+  options.struct_size = sizeof options;
+  options.interval_ms = 100;
+  hmn_sampler_info info = {};
+  info.struct_size = sizeof info;
+  double used = -1;
+  if (hmn_context_create(nullptr, &context, nullptr) == HMN_OK) {
+    hmn_context_set_path(context, HMN_PATH_SYS, made.sys().c_str(), nullptr);
+    hmn_sampler_create(context, &options, nullptr, &sampler, nullptr);
+    hmn_sampler_start(sampler, nullptr);
+    usleep(300'000);
+    const double begun = ms_used(CLOCK_PROCESS_CPUTIME_ID);
+    const double since = ms_used(CLOCK_MONOTONIC);
+    usleep(3'000'000);
+    used = 100 * (ms_used(CLOCK_PROCESS_CPUTIME_ID) - begun) / (ms_used(CLOCK_MONOTONIC) - since);
+    hmn_telemetry load = {};
+    load.struct_size = sizeof load;
+    const bool is_read = hmn_sampler_latest_telemetry(sampler, 0, &load) == HMN_OK &&
+                         (load.present & HMN_TELEMETRY_HAS_GPU_BUSY) != 0;
+    hmn_sampler_read(sampler, &info);
+    if (!is_read || info.taken_count < 15) used = -1;
+  }
+  hmn_sampler_destroy(sampler);
+  hmn_context_destroy(context);
+  return used;
+}
+
+int print_all(const plan& p, const round_times& m) {
+  const double bare = median(m.bare);
+  std::printf(
+      "| walk over %d processes | time | against the bare one | wanted |\n|---|---|---|---|\n",
+      p.processes);
+  bool good = print("bare, in C", m.bare, bare, 0, p.slack);
+  good &= print("first", m.first, bare, 1.5, p.slack);
+  good &= print("complete, at once again", m.again, bare, 0.7, p.slack);
+  good &= print("complete, once a second", m.slow, bare, 0.7, p.slack);
+  good &= print("rolling, ten times a second", m.rolling, bare, 0.1, p.slack);
+  good &= print("the longest of those", m.worst, bare, 0.15, p.slack);
+  std::printf("| most processes looked through in one of those | | %.3f | ≤ 0.07 |\n",
+              m.largest_part);
+  const double core = core_of_a_sampler();
+  std::printf("| sampler at 10 Hz without processes | %.2f %% of a core | | ≤ 2 %% |\n", core);
+  good &= m.largest_part <= 0.07 * p.slack && core >= 0 && core <= 2 * p.slack;
+  return good ? 0 : 1;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const plan p = parse(count, words);
+  alarm(longest_s);
+  const hmn_fake::tree made;
+  add_card(made);
+  settings s;
+  s.sys_root = made.sys();
+  drm::roster cards(s);
+  cards.refresh();
+  const bench::crowd others(p.processes, descriptors, p.clients(), node_file);
+  if (others.pids().size() != static_cast<std::size_t>(p.processes)) {
+    std::printf("skipped: bench.scan: the system gives %zu processes of %d\n", others.pids().size(),
+                p.processes);
+    return 77;
+  }
+  round_times m;
+  for (int i = 0; i < p.rounds; ++i) {
+    if (run_round(p, cards, m)) continue;
+    std::puts("clients are missing");
+    return 1;
+  }
+  return print_all(p, m);
+}

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <doctest/doctest.h>
+
+#include "machine.hpp"
+
+using hypomnesis::spill;
+using hypomnesis::spill_rule;
+using hypomnesis::spill_state;
+using hypomnesis::status_code;
+
+static_assert(!std::is_copy_constructible_v<spill>);
+static_assert(std::is_nothrow_move_constructible_v<spill>);
+
+namespace {
+
+constexpr std::uint64_t mib = std::uint64_t{1} << 20;
+
+template <class Call>
+status_code status_of(Call call) {
+  try {
+    call();
+  } catch (const hypomnesis::error& e) {
+    return e.status();
+  }
+  return status_code::ok;
+}
+
+}  // namespace
+
+TEST_CASE("a device is observed, now and ever apart") {
+  const hypomnesis::context c = machine("spill.json");
+  spill s = c.detect_spill(0);
+  s.observe("begin");
+  CHECK(s.info().state == spill_state::measurable);
+  s.observe("step 1");
+  CHECK(s.info().rules == spill_rule::shared);
+  s.observe("step 2");
+  const auto info = s.info();
+  CHECK(info.state == (spill_state::measurable | spill_state::ever));
+  CHECK(info.episode_count == 1);
+  CHECK(info.first_label == "step 1");
+  CHECK(info.baseline_shared_bytes == 128 * mib);
+  CHECK(info.peak_shared_bytes == 384 * mib);
+  CHECK_FALSE(info.evicted_bytes);
+  const auto only = s.episode(0);
+  CHECK(only.end_label == "step 2");
+  CHECK(only.duration_ns == 0);
+  CHECK(status_of([&] { s.episode(1); }) == status_code::range);
+}
+
+TEST_CASE("what cannot be measured says why, and can be fed") {
+  const hypomnesis::context c = machine("spill.json");
+  spill s = c.detect_spill(1);
+  CHECK(status_of([&] { s.observe(""); }) == status_code::unsupported);
+  CHECK(s.info().status == status_code::unsupported);
+  CHECK_FALSE(s.info().message.empty());
+  CHECK_FALSE(s.info().dedicated_bytes);
+  hypomnesis::spill_sample sample;
+  sample.evicted_bytes = 0;
+  s.feed(sample, "calm");
+  sample.evicted_bytes = 256 * mib;
+  s.feed(sample, "full");
+  CHECK(s.info().rules == spill_rule::evicted);
+  CHECK_FALSE(s.episode(0).end_label);
+}
+
+TEST_CASE("snapshots are observed without a context") {
+  const hypomnesis::context c = machine("spill.json");
+  spill s = spill::fed();
+  for (int i = 0; i < 3; ++i)
+    s.observe(c.take(hypomnesis::part::pools | hypomnesis::part::processes), "taken");
+  CHECK(s.info().observation_count == 3);
+  CHECK(s.info().episode_count == 1);
+  CHECK(status_of([&] { s.observe(c.take(hypomnesis::part::devices), ""); }) == status_code::empty);
+  s.close();
+  CHECK_THROWS_AS(s.info(), hypomnesis::closed);
+}

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <doctest/doctest.h>
+
+#include <optional>
+
+#include "machine.hpp"
+
+using hypomnesis::status_code;
+using hypomnesis::tracker;
+
+static_assert(!std::is_copy_constructible_v<tracker>);
+static_assert(std::is_nothrow_move_constructible_v<tracker>);
+static_assert(std::is_nothrow_destructible_v<tracker>);
+
+namespace {
+
+template <class Call>
+status_code status_of(Call call) {
+  try {
+    call();
+  } catch (const hypomnesis::error& e) {
+    return e.status();
+  }
+  return status_code::ok;
+}
+
+tracker with_limit(std::uint64_t bytes) {
+  hypomnesis::tracker_options options;
+  options.limit_bytes = bytes;
+  return tracker(options);
+}
+
+}  // namespace
+
+TEST_CASE("a tracker keeps to its limit") {
+  tracker t = with_limit(1000);
+  t.allocate(900);
+  CHECK(status_of([&] { t.allocate(200); }) == status_code::limit);
+  CHECK(t.would_fit(100));
+  CHECK_FALSE(t.would_fit(101));
+  t.release(400);
+  CHECK(status_of([&] { t.release(501); }) == status_code::range);
+  const hypomnesis::tracker_info info = t.info();
+  CHECK(info.limit_bytes == 1000);
+  CHECK(info.allocated_bytes == 500);
+  CHECK(info.peak_bytes == 900);
+  CHECK(info.refused_count == 1);
+  CHECK_FALSE(info.device_index.has_value());
+  CHECK(status_of([&] { t.set_limit(499); }) == status_code::limit);
+  t.set_limit(0);
+  CHECK_FALSE(t.info().limit_bytes.has_value());
+  t.reset();
+  CHECK(t.info().peak_bytes == 0);
+}
+
+TEST_CASE("tags have accounts") {
+  tracker t;
+  const std::uint32_t weights = t.tag("weights");
+  CHECK(t.tag("weights") == weights);
+  t.allocate(300, weights);
+  t.release(100, weights);
+  const hypomnesis::tag tag = t.tag_info(weights);
+  CHECK(tag.name == "weights");
+  CHECK(tag.number == weights);
+  CHECK(tag.allocated_bytes == 200);
+  CHECK(tag.peak_bytes == 300);
+  CHECK(t.info().tag_count == 1);
+  CHECK(status_of([&] { t.allocate(1, 2); }) == status_code::range);
+}
+
+TEST_CASE("a linked tracker asks the device, and outlives its context") {
+  std::optional<hypomnesis::context> c(machine("small.json"));
+  tracker t = c->track(0);
+  const hypomnesis::pool main = c->pool(0);
+  c.reset();
+  const std::uint64_t room = main.usable_bytes ? *main.usable_bytes : *main.free_bytes;
+  CHECK(t.info().device_index == 0);
+  CHECK(t.would_fit(room));
+  CHECK_FALSE(t.would_fit(room + 1));
+}
+
+TEST_CASE("a tracker that is closed says so") {
+  tracker t;
+  t.close();
+  t.close();
+  CHECK_FALSE(t.is_open());
+  CHECK_THROWS_AS(t.allocate(1), hypomnesis::closed);
+}

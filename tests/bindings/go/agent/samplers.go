@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package main
+
+import "hypomnesis"
+
+func (a *agent) sample(r request) {
+	sampler, err := a.context.NewSampler(&hypomnesis.SamplerOptions{IntervalMs: 3600000},
+		&hypomnesis.SnapshotOptions{Collect: hypomnesis.Collect(r.u32(2))})
+	if err == nil {
+		err = sampler.Start()
+	}
+	if a.done(err) {
+		a.samplers[r[1]] = sampler
+	}
+}
+
+func (a *agent) sampleNext(r request) {
+	snapshot, err := a.samplers[r[1]].Next(60000)
+	if a.done(err) {
+		a.of(r, 2).Close()
+		a.snapshots[r[2]] = snapshot
+	}
+}
+
+// latest answers with a record that may be absent.
+func latest[T any](a *agent, ask func(index uint32) (hypomnesis.Optional[T], error), index uint32) {
+	found, err := ask(index)
+	if !a.done(err) {
+		return
+	}
+	if record, ok := found.Get(); ok {
+		a.record(record)
+	} else {
+		a.done(hypomnesis.ErrEmpty)
+	}
+}
+
+var samplerCommands = map[string]command{
+	"sample":      {2, (*agent).sample},
+	"sample_next": {2, (*agent).sampleNext},
+	"sample_stop": {1, func(a *agent, r request) { a.done(a.samplers[r[1]].Stop()) }},
+	"sample_drop": {1, func(a *agent, r request) { a.done(a.samplers[r[1]].Close()) }},
+	"sample_info": {1, func(a *agent, r request) { tell(a, a.samplers[r[1]].Info) }},
+	"sample_pool": {2, func(a *agent, r request) { latest(a, a.samplers[r[1]].LatestPool, r.u32(2)) }},
+	"sample_telemetry": {2, func(a *agent, r request) {
+		latest(a, a.samplers[r[1]].LatestTelemetry, r.u32(2))
+	}},
+	"sample_peak": {3, func(a *agent, r request) {
+		tell(a, func() (hypomnesis.Peak, error) { return a.samplers[r[1]].Peak(r.u32(2), r.u32(3)) })
+	}},
+	"sample_device_peak": {2, func(a *agent, r request) {
+		latest(a, a.samplers[r[1]].DevicePeak, r.u32(2))
+	}},
+}

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+package main
+
+import "hypomnesis"
+
+func estimateTensor(r request) (uint64, error) {
+	dtype, err := hypomnesis.DtypeFromName(r[3])
+	if err != nil {
+		return 0, err
+	}
+	return hypomnesis.EstimateTensor([]uint64{r.u64(1), r.u64(2)}, dtype)
+}
+
+func estimateCache(r request) (uint64, error) {
+	return hypomnesis.EstimateCache(hypomnesis.Cache{Kind: hypomnesis.CacheKind(r.u32(1)),
+		Packing: hypomnesis.Packing{Dtype: hypomnesis.DtypeF16}, Layers: r.u64(2), KvHeads: r.u64(3),
+		KeyDim: r.u64(4)}, r.u64(5), 1)
+}
+
+func (a *agent) track(r request) {
+	tracker, err := a.context.NewTracker(0, &hypomnesis.TrackerOptions{LimitBytes: r.u64(1)})
+	if a.done(err) {
+		a.tracker = tracker
+	}
+}
+
+func (a *agent) fits(r request) (uint32, error) {
+	fits, err := a.tracker.WouldFit(r.u64(1))
+	if fits {
+		return 1, err
+	}
+	return 0, err
+}
+
+var trackerCommands = map[string]command{
+	"estimate_tensor": {3, func(a *agent, r request) {
+		say(a, func() (uint64, error) { return estimateTensor(r) })
+	}},
+	"estimate_cache": {5, func(a *agent, r request) {
+		say(a, func() (uint64, error) { return estimateCache(r) })
+	}},
+	"track": {1, (*agent).track},
+	"track_tag": {1, func(a *agent, r request) {
+		say(a, func() (uint32, error) { return a.tracker.Tag(r[1]) })
+	}},
+	"track_allocate": {2, func(a *agent, r request) { a.done(a.tracker.AllocateTagged(r.u32(2), r.u64(1))) }},
+	"track_release":  {2, func(a *agent, r request) { a.done(a.tracker.ReleaseTagged(r.u32(2), r.u64(1))) }},
+	"track_fits": {1, func(a *agent, r request) {
+		say(a, func() (uint32, error) { return a.fits(r) })
+	}},
+	"track_info": {0, func(a *agent, r request) { tell(a, a.tracker.Info) }},
+	"track_read_tag": {1, func(a *agent, r request) {
+		tell(a, func() (hypomnesis.Tag, error) { return a.tracker.ReadTag(r.u32(1)) })
+	}},
+}

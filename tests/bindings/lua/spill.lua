@@ -1,0 +1,59 @@
+-- SPDX-License-Identifier: MIT OR Apache-2.0
+-- Spill detectors: <path of machines/spill.json>.
+local hypomnesis = require "hypomnesis"
+local MIB = 1048576
+
+local function expect(condition, what)
+  if not condition then error(what, 2) end
+end
+
+local function refused(expected, value, message, status)
+  expect(value == nil and status == expected and type(message) == "string" and message ~= "",
+    ("%s, %s, %s instead of status %d"):format(tostring(value), tostring(message), tostring(status), expected))
+end
+
+do -- a device, now and ever
+  local context = assert(hypomnesis.open {simulation = arg[1]})
+  local spill = assert(context:spill(0))
+  assert(spill:observe "begin")
+  expect(spill:info().state == hypomnesis.SPILL_MEASURABLE, "it spills at once")
+  assert(spill:observe "step 1")
+  expect(spill:info().rules == hypomnesis.SPILL_BY_SHARED, "it does not spill")
+  assert(spill:observe "step 2")
+  local info = spill:info()
+  expect(info.state == hypomnesis.SPILL_MEASURABLE + hypomnesis.SPILL_EVER, "it is not latched")
+  expect(info.episode_count == 1 and info.first_label == "step 1", "another episode")
+  expect(info.baseline_shared_bytes == 128 * MIB and info.peak_shared_bytes == 384 * MIB, "other figures")
+  expect(info.evicted_bytes == nil, "what nobody tells is there")
+  local only = spill:episode(0)
+  expect(only.end_label == "step 2" and only.duration_ns == 0, "the episode is another")
+  refused(hypomnesis.E_RANGE, spill:episode(1))
+  spill:close()
+  expect(not pcall(spill.info, spill), "a closed detector answers")
+end
+
+do -- what cannot be measured, and figures from elsewhere
+  local context = assert(hypomnesis.open {simulation = arg[1]})
+  local spill = assert(context:spill(1, {growth_bytes = 2 * MIB}))
+  refused(hypomnesis.E_UNSUPPORTED, spill:observe())
+  local info = spill:info()
+  expect(info.status == hypomnesis.E_UNSUPPORTED and info.message ~= "" and info.dedicated_bytes == nil, "no reason")
+  assert(spill:feed({dedicated_bytes = 0, shared_bytes = 0, evicted_bytes = 0}, "calm"))
+  assert(spill:feed({dedicated_bytes = 0, shared_bytes = 0, evicted_bytes = 2 * MIB}, "full"))
+  expect(spill:info().rules == hypomnesis.SPILL_BY_EVICTED, "what is evicted does not spill")
+  expect(spill:episode(0).end_label == nil, "an open episode has an end")
+  expect(not pcall(spill.feed, spill, {dedicated = 1}), "an unknown figure is taken")
+end
+
+do -- snapshots, without a context
+  local context = assert(hypomnesis.open {simulation = arg[1]})
+  local spill = assert(hypomnesis.spill())
+  for _ = 1, 3 do
+    assert(spill:observe_snapshot(assert(context:snapshot {collect = {"pools", "processes"}}), "taken"))
+  end
+  expect(spill:info().observation_count == 3 and spill:info().episode_count == 1, "other observations")
+  refused(hypomnesis.E_EMPTY, spill:observe_snapshot(assert(context:snapshot {collect = {"devices"}})))
+  refused(hypomnesis.E_RANGE, hypomnesis.spill {episode_capacity = 65537})
+end
+
+print "spill: ok"

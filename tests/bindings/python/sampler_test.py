@@ -1,0 +1,110 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Samplers."""
+import os
+import threading
+import time
+
+import hypomnesis
+from support import Case, run_suite
+
+GIB = 1 << 30
+
+
+class Sampler(Case):
+    def setUp(self):
+        super().setUp()
+        pool = {"kind": "vram", "total": "16GiB", "used": "3GiB"}
+        self.on = self.context({"devices": [{"name": "Card", "pools": [pool]}]})
+
+    def test_it_gives_snapshots_latest_figures_and_peaks(self):
+        with self.on.sampler() as sampler:
+            first = sampler.next(60_000)
+            self.assertEqual(first.info.collect, hypomnesis.Collect.DEVICES | hypomnesis.Collect.POOLS
+                             | hypomnesis.Collect.TELEMETRY)
+            self.assertEqual(sampler.latest_pool(0).used_bytes, 3 * GIB)
+            self.assertEqual(sampler.device_peak(0).used_bytes, 3 * GIB)
+            info = sampler.info()
+            self.assertEqual((info.state, info.taken_count, info.last_status),
+                             (hypomnesis.SamplerState.RUNNING, 1, hypomnesis.Status.OK))
+            self.assertIsNone(sampler.next(0))
+            with self.assertRaises(hypomnesis.NoDeviceError):
+                sampler.latest_pool(7)
+            with self.assertRaises(hypomnesis.NoProcessError):
+                sampler.peak(0, 1)
+        self.assertTrue(sampler.closed)
+        with self.assertRaises(hypomnesis.ClosedError):
+            sampler.info()
+
+    def test_before_the_start_there_is_nothing_and_no_waiting(self):
+        sampler = self.on.sampler()
+        self.assertIsNone(sampler.latest_pool(0))
+        self.assertIsNone(sampler.latest_telemetry(0))
+        self.assertIsNone(sampler.info().last_status)
+        for call in (sampler.stop, lambda: sampler.next(60_000), lambda: next(sampler)):
+            with self.assertRaises(hypomnesis.StateError):
+                call()
+        sampler.close()
+        sampler.close()
+
+    def test_iteration_ends_once_it_is_stopped(self):
+        taken = []
+        with self.on.sampler(interval_ms=5) as sampler:
+            for snapshot in sampler:
+                taken.append(snapshot.info.monotonic_ns)
+                if len(taken) == 3:
+                    sampler.stop()
+        self.assertGreaterEqual(len(taken), 3)
+        self.assertEqual(taken, sorted(taken))
+
+    def test_stop_wakes_one_that_waits(self):
+        with self.on.sampler(interval_ms=3_600_000) as sampler:
+            sampler.next(60_000)
+            told = []
+
+            def wait():
+                try:
+                    sampler.next(60_000)
+                except hypomnesis.StateError as error:
+                    told.append(error)
+            waiter = threading.Thread(target=wait)
+            waiter.start()
+            time.sleep(0.02)
+            sampler.stop()
+            waiter.join(30)
+            self.assertEqual(len(told), 1)
+
+    def test_options_arrive(self):
+        peaks = self.on.sampler(flags=hypomnesis.SamplerFlag.PEAKS_ONLY)
+        with peaks, self.assertRaises(hypomnesis.StateError):
+            peaks.next(60_000)
+        with self.assertRaises(hypomnesis.RangeError):
+            self.on.sampler(capacity=65537)
+        with self.on.sampler(hypomnesis.Collect.POOLS, device_index=0) as sampler:
+            self.assertEqual(sampler.next(60_000).info.collect,
+                             hypomnesis.Collect.DEVICES | hypomnesis.Collect.POOLS)
+
+    def test_it_outlives_its_context(self):
+        sampler = self.on.sampler(interval_ms=5)
+        sampler.start()
+        self.on.close()
+        for _ in range(3):
+            self.assertIsNotNone(sampler.next(60_000))
+        sampler.close()
+
+    def test_in_a_child_it_is_forked(self):
+        with self.on.sampler() as sampler:
+            sampler.next(60_000)
+            pid = os.fork()
+            if pid == 0:
+                code = 1
+                try:
+                    sampler.info()
+                except hypomnesis.ForkedError:
+                    code = 0
+                finally:
+                    os._exit(code)
+            self.assertEqual(os.waitpid(pid, 0)[1], 0)
+
+
+if __name__ == "__main__":
+    run_suite()

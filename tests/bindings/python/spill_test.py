@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Spill detectors."""
+import os
+
+import hypomnesis
+from hypomnesis import SpillRule, SpillState
+from support import Case, run_suite
+
+MIB = 1 << 20
+
+
+def replace(path, value):
+    return {"op": "replace", "path": f"/devices/0/pools/{path}/used", "value": value}
+
+
+MACHINE = {
+    "devices": [
+        {"vendor": "amd", "pools": [{"kind": "vram", "total": "16GiB", "used": "8GiB"},
+                                    {"kind": "host", "total": "32GiB", "used": "128MiB"}]},
+        {"pools": [{"kind": "unified", "total": "16GiB", "used": "1GiB"}]}],
+    "changes": [{"at_reading": 3, "patch": [replace(0, "15GiB"), replace(1, "384MiB")]},
+                {"at_reading": 4, "patch": [replace(0, "8GiB")]}]}
+
+
+class Spill(Case):
+    def setUp(self):
+        super().setUp()
+        self.on = self.context(MACHINE)
+
+    def test_a_device_now_and_ever(self):
+        with self.on.spill(0) as spill:
+            spill.observe("begin")
+            self.assertEqual(spill.info().state, SpillState.MEASURABLE)
+            spill.observe("step 1")
+            self.assertEqual(spill.info().rules, SpillRule.SHARED)
+            spill.observe("step 2")
+            info = spill.info()
+            self.assertEqual(info.state, SpillState.MEASURABLE | SpillState.EVER)
+            self.assertEqual((info.episode_count, info.first_label), (1, "step 1"))
+            self.assertEqual((info.baseline_shared_bytes, info.peak_shared_bytes),
+                             (128 * MIB, 384 * MIB))
+            self.assertIsNone(info.evicted_bytes)
+            only = spill.episode(0)
+            self.assertEqual((only.end_label, only.duration_ns), ("step 2", 0))
+            with self.assertRaises(hypomnesis.RangeError):
+                spill.episode(1)
+        self.assertTrue(spill.closed)
+        with self.assertRaises(hypomnesis.ClosedError):
+            spill.info()
+
+    def test_what_cannot_be_measured_says_why_and_can_be_fed(self):
+        spill = self.on.spill(1)
+        with self.assertRaises(hypomnesis.UnsupportedError):
+            spill.observe()
+        info = spill.info()
+        self.assertEqual(info.status, hypomnesis.Status.UNSUPPORTED)
+        self.assertTrue(info.message)
+        self.assertIsNone(info.dedicated_bytes)
+        spill.feed(0, 0, evicted_bytes=0, label="calm")
+        spill.feed(0, 0, evicted_bytes=256 * MIB, label="full")
+        self.assertEqual(spill.info().rules, SpillRule.EVICTED)
+        self.assertIsNone(spill.episode(0).end_label)
+
+    def test_snapshots_are_observed_without_a_context(self):
+        spill = hypomnesis.Spill()
+        collect = hypomnesis.Collect.POOLS | hypomnesis.Collect.PROCESSES
+        for _ in range(3):
+            spill.observe_snapshot(self.on.snapshot(collect))
+        self.assertEqual((spill.info().observation_count, spill.info().episode_count), (3, 1))
+        with self.assertRaises(hypomnesis.EmptyError):
+            spill.observe_snapshot(self.on.snapshot(hypomnesis.Collect.DEVICES))
+        with self.assertRaises(hypomnesis.RangeError):
+            hypomnesis.Spill(episode_capacity=65537)
+
+    def test_in_a_forked_child_one_of_a_context_is_refused(self):
+        spill, lone = self.on.spill(0), hypomnesis.Spill()
+        lone.feed(1, 2)
+        child = os.fork()
+        if child == 0:
+            try:
+                lone.info()
+                spill.info()
+            except hypomnesis.ForkedError:
+                os._exit(0)
+            os._exit(1)
+        self.assertEqual(os.waitpid(child, 0)[1], 0)
+
+
+if __name__ == "__main__":
+    run_suite()

@@ -1,0 +1,250 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""record_machine.py NVML NVIDIA_SMI: hmn record-machine, and what its file is elsewhere."""
+import json
+import os
+import shutil
+import socket
+import stat
+import sys
+import unittest
+
+from command import COMMAND, Machines, environment, main, run, strict_json
+
+NVML, NVIDIA_SMI = sys.argv.pop(1), sys.argv.pop(1)
+USER = "quillfeather"
+HOME = "/home"
+UUID = "GPU-5f6d2b1e-0a3c-4d5e-8f90-a1b2c3d4e5f6"
+CONTAINER = "3c7a" * 16
+FDINFO = ("pos:\t0\ndrm-driver:\tradeon\ndrm-pdev:\t0000:03:00.0\ndrm-client-id:\t7\n"
+          "drm-total-vram:\t64 MiB\ndrm-resident-vram:\t48 MiB\n")
+MEMINFO = "MemTotal: 8388608 kB\nMemAvailable: 4194304 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n"
+
+
+def numbers(path):
+    device = os.stat(path).st_rdev
+    return f"{os.major(device)}:{os.minor(device)}\n"
+
+
+class Tree(Machines):
+    """A machine with a card of a kernel driver, and a process that uses it."""
+
+    def write(self, name, text):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+
+    def link(self, name, target):
+        path = self.folder / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.symlink_to(target)
+
+    def setUp(self):
+        super().setUp()
+        card = "sys/devices/pci0000:00/0000:03:00.0"
+        for name, text in (("vendor", "0x1002\n"), ("device", "0x73bf\n"), ("unique_id", "59d01f7b6a5e4c3d\n"),
+                           ("hwmon/hwmon4/name", "radeon\n"), ("hwmon/hwmon4/temp1_input", "51000\n"),
+                           ("hwmon/hwmon4/power1_average", "33000000\n"),
+                           ("power/runtime_status", "active\n")):
+            self.write(f"{card}/{name}", text)
+        self.link(f"{card}/driver", "../../../bus/pci/drivers/radeon")
+        self.link(f"{card}/subsystem", "../../../bus/pci")
+        for node, stands_for in (("card0", "/dev/zero"), ("renderD128", "/dev/null")):
+            self.write(f"{card}/drm/{node}/dev", numbers(stands_for))
+            self.link(f"{card}/drm/{node}/device", "../../../0000:03:00.0")
+            self.link(f"sys/class/drm/{node}", f"../../devices/pci0000:00/0000:03:00.0/drm/{node}")
+            self.link(f"dev/dri/{node}", stands_for)
+        self.write("proc/meminfo", MEMINFO)
+        self.write("proc/stat", "cpu 1\nbtime 1700000000\n")
+        group = f"0::/user.slice/{USER}.scope/docker-{CONTAINER}.scope\n"
+        for who in ("self", "77"):
+            self.write(f"proc/{who}/stat",
+                       f"77 (worker_of_every) S 1 77 77 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 100 "
+                       f"1048576 64 {' '.join(['0'] * 28)}\n")
+            self.write(f"proc/{who}/statm", "256 64 16 1 0 32 0\n")
+            self.write(f"proc/{who}/cgroup", group)
+            self.write(f"proc/{who}/mountinfo",
+                       f"30 1 0:26 / /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"
+                       f"31 1 0:99 / /srv/of_{USER}_alone rw - nfs {socket.gethostname()}:/export rw\n")
+            (self.folder / f"proc/{who}/fd").mkdir()
+        self.write("proc/77/cmdline", f"{HOME}/{USER}/thesis/worker_of_everything\0--token=hunter2\0")
+        self.link("proc/77/fd/5", "/dev/null")
+        self.link("proc/77/fd/6", f"{HOME}/{USER}/diary.txt")
+        self.write("proc/77/fdinfo/5", FDINFO)
+        self.env = {"HMN_PROC": str(self.folder / "proc"), "HMN_SYS": str(self.folder / "sys"),
+                    "HMN_DEV": str(self.folder / "dev"), "USER": USER}
+
+    def record(self, *arguments, **env):
+        file = self.folder / "recorded.json"
+        result = run("record-machine", *arguments, file, env=environment(**(self.env | env)))
+        return file, result
+
+    def kept(self, **env):
+        file, result = self.record(**env)
+        self.assertEqual((result.code, result.out), (0, ""), result.err)
+        return file
+
+    def lose(self):
+        """What was recorded is no more."""
+        for name in ("sys", "proc", "dev"):
+            shutil.rmtree(self.folder / name)
+
+
+def steady(snapshot):
+    """Without what is of one moment or of the process that looks."""
+    for key in ("unix_time_ns", "monotonic_ns", "duration_ns", "memory"):
+        del snapshot[key]
+    for device in snapshot["devices"]:
+        if device["self"]:
+            del device["self"]["pid"]
+    text = json.dumps(snapshot)
+    return json.loads(text, object_hook=lambda each: {
+        key: value for key, value in each.items()
+        if not key.endswith("age_ns") and key not in ("command", "container", "message", "pid" if "fields" in each else "")})
+
+
+def plain(result):
+    """Rows without what is of one moment, and what stand-ins took the place of."""
+    passed = ("age_ns", "command", "container", "uuid", "device_uuid", "source")
+    return [{key: value for key, value in row.items() if key not in passed}
+            for row in json.loads(result.out)]
+
+
+class Kept(Tree):
+    def test_the_same_machine_elsewhere(self):
+        before = {words: run(*words, env=environment(**self.env)) for words in
+                  (("--json",), ("ps", "--json"), ("snapshot",))}
+        gpus = json.loads(before["--json",].out)
+        self.assertEqual([(gpu["pci_bus_id"], gpu["source"]) for gpu in gpus], [("0000:03:00.0", "drm")])
+        rows = json.loads(before["ps", "--json"].out)
+        self.assertEqual([(row["pid"], row["used_bytes"]) for row in rows], [(77, 48 << 20)])
+        file = self.kept()
+        self.lose()
+        for words, there in before.items():
+            here = run(*words, "--machine", file)
+            self.assertEqual(here.code, there.code)
+            if words != ("snapshot",):
+                self.assertEqual(plain(here), plain(there), words)
+            else:
+                self.assertEqual(steady(json.loads(here.out)), steady(json.loads(there.out)))
+
+    def test_it_tells_nothing_of_who_it_is_of(self):
+        text = self.kept().read_text()
+        for secret in (USER, socket.gethostname(), "hunter2", "token", "thesis", "diary", CONTAINER,
+                       "59d01f7b6a5e4c3d", str(self.folder), "nfs"):
+            self.assertNotIn(secret, text)
+        self.assertIn(HOME + "/user1/worker_of_everything", text)
+        self.assertIn("user.slice/user1.scope/docker-", text)
+        self.assertIn("0::/user.slice", text)
+
+    def test_a_container_keeps_its_shape(self):
+        file = self.kept()
+        row, = json.loads(run("ps", "--json", "--machine", file).out)
+        container = row.get("container")
+        if container is not None:
+            self.assertRegex(container, r"^docker:0{32,}[0-9a-f]+$")
+
+    def test_only_its_owner_may_read_it(self):
+        old = os.umask(0)
+        try:
+            file = self.kept()
+        finally:
+            os.umask(old)
+        self.assertEqual(stat.S_IMODE(file.stat().st_mode), 0o600)
+        self.assertEqual([each.name for each in self.folder.iterdir() if "recorded" in each.name],
+                         [file.name])
+
+    def test_what_is_there_stays_without_force(self):
+        file = self.folder / "recorded.json"
+        file.write_text("mine")
+        _, result = self.record()
+        self.assertEqual((result.code, file.read_text()), (1, "mine"))
+        self.assertIn("is there already; --force replaces it", result.err)
+        _, result = self.record("--force")
+        self.assertEqual(result.code, 0)
+        self.assertEqual(strict_json(file.read_text())["recording"]["format"], 1)
+
+    def test_a_folder_that_is_not_there(self):
+        result = run("record-machine", self.folder / "none" / "file", env=environment(**self.env))
+        self.assertEqual(result.code, 1)
+        self.assertIn("No such file", result.err)
+
+    def test_what_is_kept_is_listed(self):
+        _, result = self.record()
+        self.assertIn("hmn: kept: /machine/proc/meminfo\n", result.err)
+        self.assertIn("hmn: kept: /machine/proc/*/fdinfo/*\n", result.err)
+        self.assertIn("read it before you pass it on", result.err)
+
+    def test_it_is_the_same_each_time(self):
+        first = self.kept().read_text()
+        (self.folder / "recorded.json").unlink()
+        self.assertEqual(self.kept().read_text(), first)
+
+    def test_a_simulated_machine_is_not_recorded(self):
+        result = run("record-machine", self.folder / "x.json", "--machine", self.machine({}))
+        self.assertEqual(result.code, 1)
+        self.assertIn("a simulated machine is not recorded", result.err)
+
+    def test_nothing_of_this_system_is_asked_when_it_is_read(self):
+        file = self.kept()
+        self.lose()
+        result = run("snapshot", "--machine", file, env=environment(**self.env))
+        self.assertEqual(json.loads(result.out)["system"]["total_bytes"], 8 << 30)
+
+    def test_refusals_are_kept_as_they_were(self):
+        os.chmod(self.folder / "proc/77/fd", 0)
+        if os.access(self.folder / "proc/77/fd", os.R_OK):
+            self.skipTest("runs as root")
+        there = run("snapshot", env=environment(**self.env))
+        file = self.kept()
+        here = run("snapshot", "--machine", file)
+        self.assertEqual(steady(json.loads(here.out)), steady(json.loads(there.out)))
+        os.chmod(self.folder / "proc/77/fd", 0o700)
+
+
+class Drivers(Tree):
+    def test_nvml_answers_as_a_scenario(self):
+        scenario = {"driver_version": "550.163.01", "devices": [
+            {"name": "NVIDIA L40S", "uuid": UUID, "pci": {"address": "00000000:01:00.0"},
+             "memory": {"total": "45 GiB", "free": "35 GiB", "used": "10 GiB"},
+             "processes": {"compute": [{"pid": 77, "used": "512 MiB"}]}}]}
+        self.write("scenario.json", json.dumps(scenario))
+        env = {"HMN_NVML": NVML, "FAKE_NVML_SCENARIO": str(self.folder / "scenario.json")}
+        whole = environment(**(self.env | env))
+        file = self.kept(**env)
+        self.assertNotIn(UUID, file.read_text())
+        for words in (("--json",), ("ps", "--json")):
+            there, here = run(*words, env=whole), run(*words, "--machine", file)
+            self.assertEqual(len(plain(there)), 2, words)
+            self.assertEqual(plain(here), plain(there), words)
+
+    def test_a_driver_that_refuses_refuses_elsewhere(self):
+        self.write("scenario.json", json.dumps({"rules": [{"call": "nvmlInit*", "result": 18}]}))
+        env = {"HMN_NVML": NVML, "FAKE_NVML_SCENARIO": str(self.folder / "scenario.json")}
+        file = self.kept(**env)
+        here = json.loads(run("snapshot", "--machine", file).out)
+        self.assertIn(("nvml", 18), [(each["native_domain"], each["native_code"])
+                                     for each in here["diagnostics"]])
+
+    @unittest.skipIf(len(COMMAND) > 1, "an emulated program starts no emulated one")
+    def test_a_tool_says_what_it_said(self):
+        tool = self.folder / "nvidia-smi"
+        shutil.copy(NVIDIA_SMI, tool)
+        tool.with_suffix(".json").write_text(json.dumps({"gpus": [{
+            "fields": {"name": "NVIDIA L4", "uuid": UUID, "pci.bus_id": "00000000:02:00.0",
+                       "driver_version": "595.80", "memory.total": 23034, "memory.used": 1000,
+                       "memory.free": 22034},
+            "compute_apps": [{"pid": 77, "process_name": f"{HOME}/{USER}/thesis/train", "used_gpu_memory": 538}]}]}))
+        env = {"HMN_NVIDIA_SMI": str(tool)}
+        there = run("--json", env=environment(**(self.env | env)))
+        file = self.kept(**env)
+        text = file.read_text()
+        for secret in (UUID, USER, "thesis"):
+            self.assertNotIn(secret, text)
+        tool.unlink()
+        here = run("--json", "--machine", file)
+        self.assertEqual({gpu["source"] for gpu in json.loads(here.out)}, {"nvidia-smi", "drm"})
+        self.assertEqual(plain(here), plain(there))
+
+
+if __name__ == "__main__":
+    main()

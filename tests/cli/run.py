@@ -1,0 +1,316 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`hmn run`, with real children that hold memory (holder.cpp)."""
+import csv
+import io
+import json
+import os
+import pathlib
+import pty
+import re
+import signal
+import subprocess
+import sys
+import time
+import xml.etree.ElementTree
+
+import jsonschema
+
+from command import COMMAND, GIB, MIB, SOURCE, Machines, card, environment, main, run, strict_json
+
+HOLDER, GROUP_FILES = sys.argv[1:3]
+SCHEMA = json.loads((SOURCE / "docs" / "schema" / "run.schema.json").read_text())
+KEYS = list(SCHEMA["required"])
+# Of every process: the program itself, its libraries and stacks.
+SLACK = 12 * MIB
+HOST = {"host": {"otherwise": "real"}}
+
+
+class Run(Machines):
+    def setUp(self):
+        super().setUp()
+        self.json = self.folder / "run.json"
+
+    def measured(self, *arguments, machine=None, code=0, options=(), **keys):
+        """What hmn says of a command of ours on a machine."""
+        result = self.on({"devices": []} | HOST if machine is None else machine, "run", "--json",
+                         self.json, "--interval", "20ms", *options, "--", *arguments, **keys)
+        self.assertEqual(result.code, code, result.err)
+        said = strict_json(self.json.read_text())
+        jsonschema.validate(said, SCHEMA)
+        self.assertEqual(list(said), KEYS)
+        self.err = result.err
+        return said
+
+    def test_the_largest_process_is_exact(self):
+        said = self.measured(HOLDER, "fill:150", "sleep:50")
+        bytes_ = said["largest_process"]["bytes"]
+        self.assertGreaterEqual(bytes_, 150 * MIB)
+        self.assertLess(bytes_, 150 * MIB + SLACK)
+        self.assertEqual((said["largest_process"]["kind"], said["largest_process"]["upper_bound"]),
+                         ("exact", False))
+        self.assertRegex(self.err, r"largest process +15\d MiB  exact")
+
+    def test_the_largest_is_seen_however_short_it_lived(self):
+        said = self.measured("sh", "-c", f"{HOLDER} fill:120; {HOLDER} fill:1 sleep:300")
+        self.assertGreaterEqual(said["largest_process"]["bytes"], 120 * MIB)
+
+    def test_what_hmn_itself_was_is_told_as_a_bound(self):
+        said = self.measured("true")
+        self.assertTrue(said["largest_process"]["upper_bound"])
+        self.assertRegex(self.err, r"largest process +<=")
+
+    def test_the_sum_is_of_all_processes_and_when_it_came(self):
+        said = self.measured(HOLDER, "sleep:600", "fork", "fill:60", "sleep:600", "wait")
+        total = said["all_processes"]
+        self.assertGreaterEqual(total["bytes"], 120 * MIB)
+        self.assertLess(total["bytes"], 120 * MIB + 3 * SLACK)
+        self.assertEqual(total["kind"], "sampled")
+        self.assertGreaterEqual(total["interval_ns"], 20e6)
+        self.assertGreater(total["samples"], 3)
+        self.assertGreaterEqual(total["at_ns"], 550e6)
+        self.assertLess(total["at_ns"], said["elapsed_ns"])
+        self.assertLess(said["largest_process"]["bytes"], 60 * MIB + SLACK)
+        self.assertRegex(self.err, r"all processes +1\d\d MiB  at \S+ s, sampled every \d+ ms")
+
+    def test_shared_pages_count_once_in_the_proportional_sum(self):
+        said = self.measured(HOLDER, "fill:100", "fork", "sleep:500", "wait")
+        self.assertGreaterEqual(said["all_processes"]["bytes"], 200 * MIB)
+        self.assertGreaterEqual(said["proportional"]["bytes"], 100 * MIB)
+        self.assertLess(said["proportional"]["bytes"], 130 * MIB)
+
+    def test_the_proportional_sum_goes_on_when_one_process_is_left(self):
+        said = self.measured("sh", "-c", f"{HOLDER} sleep:300; exec {HOLDER} fill:90 sleep:700")
+        self.assertGreaterEqual(said["proportional"]["bytes"], 90 * MIB)
+
+    def test_a_grandchild_that_lost_its_parent_is_kept(self):
+        said = self.measured("sh", "-c", f"{HOLDER} fork sleep:300 child fill:90 sleep:700 & sleep 1.5")
+        self.assertGreaterEqual(said["all_processes"]["bytes"], 90 * MIB)
+
+    def test_exit_code_and_signal_are_the_commands(self):
+        self.assertEqual(self.measured(HOLDER, "exit:7", code=7)["exit_code"], 7)
+        self.measured(HOLDER, f"kill:{int(signal.SIGSEGV)}", code=128 + signal.SIGSEGV)
+        self.assertEqual(run("run", "--", "/nonexistent/x").code, 127)
+        self.assertEqual(run("run", "--", "no-such-command-at-all").code, 127)
+        self.assertEqual(run("run", "--", self.folder).code, 126)
+
+    def test_input_output_and_arguments_pass_through(self):
+        done = subprocess.run([*COMMAND, "run", "--", "cat", "-", "/dev/null"], input=b"\x00in\n",
+                              capture_output=True, env=environment(), timeout=60)
+        self.assertEqual((done.returncode, done.stdout), (0, b"\x00in\n"))
+        result = run("run", "--", "printf", "%s|", "--json", "a b", "--", "")
+        self.assertEqual(result.out, "--json|a b|--||")
+
+    def test_terminal_passes_through(self):
+        parent, child = pty.openpty()
+        script = "import os; print(os.isatty(0), os.tcgetpgrp(0) == os.getpgrp(), flush=True)"
+        words = [*COMMAND, "run", "--", sys.executable, "-c", script]
+        process = subprocess.Popen([sys.executable, "-c", "import fcntl,os,sys,termios\n"
+                                    "fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
+                                    "os.execv(sys.argv[1], sys.argv[1:])", *words],
+                                   stdin=child, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
+                                   start_new_session=True, env=environment())
+        out, _ = process.communicate(timeout=60)
+        os.close(parent)
+        os.close(child)
+        self.assertEqual(out, b"True True\n")
+
+    def test_signals_are_passed_on_and_the_report_still_comes(self):
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            mark = self.folder / f"started-{number}"
+            process = subprocess.Popen(
+                [*COMMAND, "run", "--", "sh", "-c", f"touch {mark}; exec {HOLDER} fill:20 sleep:30000"],
+                env=environment(), stderr=subprocess.PIPE)
+            while not mark.exists():
+                time.sleep(0.02)
+            time.sleep(0.3)
+            process.send_signal(number)
+            _, err = process.communicate(timeout=20)
+            self.assertEqual(process.returncode, 128 + number)
+            self.assertIn(b"all processes", err)
+
+    def test_the_end_is_seen_at_once(self):
+        begun = time.monotonic()
+        result = run("run", "--interval", "1h", "--", HOLDER, "sleep:100")
+        self.assertEqual(result.code, 0)
+        self.assertLess(time.monotonic() - begun, 20)
+
+    def test_timeline_as_csv_and_as_json_lines(self):
+        for name in ("run.csv", "run.jsonl"):
+            path = self.folder / name
+            said = self.measured(HOLDER, "sleep:200", "fill:50", "sleep:300",
+                                 machine={"devices": [card()]} | HOST, options=("--record", path))
+            text = path.read_text()
+            rows = (list(csv.DictReader(io.StringIO(text), strict=True)) if name == "run.csv" else
+                    [strict_json(line) for line in text.splitlines()])
+            host = [int(row["resident_bytes"]) for row in rows if row["resident_bytes"]]
+            self.assertEqual(max(host), said["all_processes"]["bytes"])
+            self.assertLess(host[0], 20 * MIB)
+            if name == "run.csv":
+                used = [int(row["gpu0_used_bytes"]) for row in rows if row["gpu0_used_bytes"]]
+            else:
+                used = [each["used_bytes"] for row in rows for each in row["devices"]]
+                offsets = [row["offset_ns"] for row in rows]
+                self.assertEqual(offsets, sorted(offsets))
+            self.assertEqual(set(used), {3 * GIB})
+
+    def test_picture(self):
+        path = self.folder / "run.svg"
+        machine = {"devices": [card("Card <1>"), card("Card & 2", state="asleep")]} | HOST
+        self.measured("sh", "-c", "sleep 0.3 # <b>&", machine=machine,
+                      options=("--plot", path))
+        root = xml.etree.ElementTree.parse(path).getroot()
+        self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
+        texts = "\n".join("".join(each.itertext()) for each in root.iter() if each.tag.endswith("text"))
+        for part in ("# <b>&", "Host memory", "GPU 0 [Card <1>]", "GPU 1 [Card & 2]", "the command",
+                     "everyone", "time since the start", "MiB", "GiB", " s"):
+            self.assertIn(part, texts)
+
+    def test_peaks_of_a_device_and_when_they_came(self):
+        machine = {"devices": [card(telemetry={"energy_joules": 1000.5})], "changes": [
+            {"after_ms": at, "patch": [{"op": "replace", "path": f"/devices/0/{path}", "value": value}]}
+            for at, path, value in ((1500, "pools/0/used", "9GiB"), (1800, "telemetry/energy_joules", 1423),
+                                    (2000, "pools/0/used", "2GiB"))]} | HOST
+        device = self.measured(HOLDER, "sleep:2800", machine=machine)["devices"][0]
+        self.assertEqual(device["used_before_bytes"], 3 * GIB)
+        self.assertEqual(device["everyone"]["bytes"], 9 * GIB)
+        # The machine's clock began a little before the command.
+        self.assertGreater(device["everyone"]["at_ns"], 500e6)
+        self.assertLess(device["everyone"]["at_ns"], 2000e6)
+        self.assertEqual(device["energy"], {"joules": 422.5, "kind": "counted", "reason": None})
+        self.assertRegex(self.err, r"everyone +9\.00 GiB  at [01](\.\d)? s, sampled every \d+ ms, 3\.00 GiB before")
+        self.assertRegex(self.err, r"energy +42[23] J  counted by the device")
+
+    def with_children_on_the_device(self, bytes_):
+        """Whatever pid a child may get in the next moments."""
+        last = subprocess.Popen(["true"])
+        last.wait()
+        most = int(pathlib.Path("/proc/sys/kernel/pid_max").read_text())
+        rows = [{"pid": 1 + pid % (most - 1), "used": bytes_} for pid in range(last.pid, last.pid + 4000)]
+        return {"devices": [card(processes=rows)]} | HOST
+
+    def test_the_command_s_part_of_a_device_is_the_sum_of_its_processes(self):
+        for words, processes in ((("sleep:500",), 1), (("fork", "sleep:500", "wait"), 2),
+                                 (("fork", "fork", "fork", "sleep:900", "wait"), 8)):
+            machine = self.with_children_on_the_device(GIB)
+            device = self.measured(HOLDER, *words, machine=machine)["devices"][0]
+            self.assertEqual(device["command"]["bytes"], processes * GIB, words)
+            self.assertFalse(device["command"]["lower_bound"])
+
+    def test_a_command_that_uses_no_device_has_0_where_that_is_sure(self):
+        said = self.measured(HOLDER, "sleep:200", machine={"devices": [card()]} | HOST)
+        self.assertEqual(said["devices"][0]["command"]["bytes"], 0)
+        foreign = {"devices": [card()], "pid_namespace": "foreign"} | HOST
+        command = self.measured(HOLDER, "sleep:200", machine=foreign)["devices"][0]["command"]
+        self.assertIsNone(command["bytes"])
+        self.assertTrue(command["reason"])
+
+    def test_why_nothing_is_known_is_told(self):
+        said = self.measured(HOLDER, "sleep:100", machine={"devices": []})
+        self.assertIsNone(said["all_processes"]["bytes"])
+        self.assertIn("process", said["all_processes"]["reason"])
+        self.assertNotIn("ended before", said["all_processes"]["reason"])
+        self.measured("true", machine={"devices": [{"nam": "x"}]})
+        self.assertIn("/devices/0", self.err)
+
+    def test_one_device(self):
+        machine = {"devices": [card("A"), card("B", uuid="GPU-b")]} | HOST
+        said = self.measured("true", machine=machine, options=("--device", "GPU-b"))
+        self.assertEqual([each["index"] for each in said["devices"]], [1])
+        for refused in (self.on(machine, "run", "--device", "7", "--", "true"),
+                        run("run", "--machine", "/nonexistent/machine.json", "--", "true")):
+            self.assertEqual((refused.code, refused.out), (125, ""))
+
+    def test_a_driver_that_hangs_holds_nothing_up_for_long(self):
+        machine = {"devices": [card(delays=[{"call": "pools", "hang": "forever"}])]} | HOST
+        begun = time.monotonic()
+        said = self.measured(HOLDER, "sleep:300", machine=machine, options=("--timeout", "500ms"))
+        self.assertLess(time.monotonic() - begun, 20)
+        self.assertIsNone(said["devices"][0]["everyone"]["bytes"])
+
+    def test_json_on_standard_output_comes_after_the_commands(self):
+        result = run("run", "--json", "-", "--", "echo", "mine")
+        mine, said = result.out.splitlines()
+        self.assertEqual((mine, strict_json(said)["command"]), ("mine", ["echo", "mine"]))
+
+    def test_what_cannot_be_written_is_told_before_the_command_starts(self):
+        mark = self.folder / "started"
+        for option, path in (("--record", "/nonexistent/a.csv"), ("--plot", "/nonexistent/a.svg"),
+                             ("--json", "/nonexistent/a.json")):
+            result = run("run", option, path, "--", "touch", mark)
+            self.assertEqual(result.code, 125)
+            self.assertIn(path, result.err)
+        self.assertFalse(mark.exists())
+        full = self.folder / "full.csv"
+        full.symlink_to("/dev/full")
+        self.assertEqual(run("run", "--record", full, "--", "true").code, 125)
+        self.assertEqual(run("run", "--record", full, "--", "false").code, 1)
+
+    def test_wrong_usage(self):
+        for arguments, message in (((), "behind --"), (("true",), "unexpected argument"),
+                                   (("--record", "a.txt", "--", "true"), ".jsonl"),
+                                   (("--plot", "a.png", "--", "true"), ".svg"),
+                                   (("--interval", "5", "--", "true"), "--interval"),
+                                   (("--json", "", "--", "true"), "--json")):
+            result = run("run", *arguments)
+            self.assertEqual((result.code, result.out), (2, ""), arguments)
+            self.assertIn(message, result.err)
+
+
+class Group(Machines):
+    """A control group: plain files, which a preloaded object keeps as the kernel would."""
+
+    def setUp(self):
+        super().setUp()
+        self.json = self.folder / "run.json"
+
+    def test_group(self):
+        home = self.folder / "cgroup" / "user.slice" / "a.scope"
+        home.mkdir(parents=True)
+        (self.folder / "proc" / "self").mkdir(parents=True)
+        (home / "cgroup.procs").write_text("")
+        (home.parent / "cgroup.procs").write_text("")
+        (home.parent / "cgroup.subtree_control").write_text("cpu memory\n")
+        proc = self.folder / "proc"
+        (proc / "self" / "cgroup").write_text("0::/user.slice/a.scope\n")
+        keys = environment(HMN_PROC=str(proc), HMN_CGROUP=str(self.folder / "cgroup"),
+                           LD_PRELOAD=GROUP_FILES)
+        result = run("run", "--json", self.json, "--", "true", env=keys)
+        self.assertEqual(result.code, 0, result.err)
+        group = strict_json(self.json.read_text())["control_group"]
+        self.assertEqual(group, {"bytes": 118 * MIB, "at_ns": None, "kind": "exact", "reason": None})
+        self.assertRegex(result.err, r"control group +118 MiB  exact")
+        left = [each.name for each in home.parent.iterdir() if each.name.startswith("hmn-run-")]
+        self.assertEqual(len(left), 1, "the group is removed")
+        pid = int(re.fullmatch(r"hmn-run-(\d+)\.kept", left[0]).group(1))
+        self.assertEqual((home.parent / left[0]).read_text(), f"{pid}\n")
+        self.assertIn(f"{pid}\n", (home / "cgroup.procs").read_text())
+
+    def test_why_there_is_none_is_told_on_request(self):
+        keys = environment(HMN_CGROUP="/nonexistent")
+        self.assertNotIn("control group", run("run", "--", "true", env=keys).err)
+        self.assertRegex(run("run", "--trace", "--", "true", env=keys).err, r"control group +\?  \S")
+
+
+class Cost(Machines):
+    def test_it_costs_less_than_a_hundredth_of_a_core_beside_500_processes(self):
+        sleepers = subprocess.Popen([HOLDER, *["fork"] * 9, "sleep:60000"], start_new_session=True)
+        try:
+            time.sleep(1)
+            spent = {}
+            for seconds in (1, 9):
+                process = subprocess.Popen([*COMMAND, "run", "--", "sleep", str(seconds)],
+                                           env=environment(), stderr=subprocess.DEVNULL)
+                _, status, use = os.wait4(process.pid, 0)
+                process.returncode = status
+                spent[seconds] = use.ru_utime + use.ru_stime
+            share = (spent[9] - spent[1]) / 8
+            print(f"hmn run beside 512 processes: {100 * share:.2f} % of a core")
+            self.assertLess(share, 0.01)
+        finally:
+            os.killpg(sleepers.pid, signal.SIGKILL)
+            sleepers.wait()
+
+
+if __name__ == "__main__":
+    del sys.argv[1:]
+    main()

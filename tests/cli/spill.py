@@ -1,0 +1,107 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`hmn spill`, on machines that fill up."""
+import json
+import os
+import signal
+import subprocess
+import time
+
+import jsonschema
+
+from command import COMMAND, GIB, MIB, SOURCE, Machines, environment, main, run, strict_json
+
+SCHEMA = json.loads((SOURCE / "docs" / "schema" / "spill.schema.json").read_text())
+VRAM = {"kind": "vram", "total": "16GiB", "used": "8GiB"}
+GTT = {"kind": "host", "total": "32GiB", "used": "128MiB"}
+
+
+def used(pool, size):
+    return {"op": "replace", "path": f"/devices/0/pools/{pool}/used", "value": size}
+
+
+# The first reading lists the devices, the second is the baseline.
+FILLS = {"devices": [{"name": "Card", "vendor": "amd", "pools": [VRAM, GTT]}],
+         "changes": [{"at_reading": 3, "patch": [used(0, "15GiB"), used(1, "384MiB")]}]}
+NVIDIA = {"devices": [{"name": "Card", "vendor": "nvidia", "pools": [VRAM]}]}
+CALM = {"devices": FILLS["devices"]}
+
+
+class Spill(Machines):
+    def report(self, machine, *command, code=0, options=()):
+        target = self.folder / "spill.json"
+        done = self.on(machine, "spill", "--json", target, *options, "--", *command)
+        self.assertEqual(done.code, code, done.err)
+        found = strict_json(target.read_text())
+        jsonschema.validate(found, SCHEMA)
+        return found, done
+
+    def test_what_does_not_fit_is_told_against_the_time_before_the_command(self):
+        found, done = self.report(FILLS, "true")
+        self.assertEqual(done.out, "")
+        self.assertEqual((found["measurable"], found["spilled"]), (True, True))
+        self.assertEqual((found["baseline_shared_bytes"], found["peak_shared_bytes"]),
+                         (128 * MIB, 384 * MIB))
+        self.assertEqual((found["peak_dedicated_bytes"], found["dedicated_limit_bytes"]),
+                         (15 * GIB, 16 * GIB))
+        self.assertEqual(found["episodes"][0]["rules"], ["shared"])
+        self.assertIsNone(found["episodes"][0]["end_label"])
+        self.assertIsNone(found["peak_evicted_bytes"])
+        self.assertTrue(done.err.startswith(
+            "hmn spill: peak dedicated 15.0 GiB / 16.0 GiB\n"
+            "           peak shared    384 MiB (baseline 128 MiB)\n"
+            "           episodes       1 \u2014 total 0.0s, longest 0.0s, first +"), done.err)
+
+    def test_a_calm_run_says_so(self):
+        done = self.on(CALM, "spill", "--", "true")
+        self.assertIn("           episodes       0 \u2014 no spill observed\n", done.err)
+        self.assertEqual((done.code, done.out), (0, ""))
+
+    def test_what_cannot_be_measured_is_no_zero(self):
+        for machine in (NVIDIA, {"devices": []}):
+            found, done = self.report(machine, "sh", "-c", "exit 7", code=7)
+            self.assertIn("hmn spill: spill not measurable: ", done.err)
+            self.assertEqual((found["measurable"], found["spilled"], found["observations"]),
+                             (False, None, 0))
+            self.assertIsNone(found["peak_shared_bytes"])
+            self.assertTrue(found["reason"])
+            self.assertEqual(found["exit_status"], 7)
+
+    def test_the_commands_end_is_seen_at_once(self):
+        begun = time.monotonic()
+        self.assertEqual(self.on(CALM, "spill", "--interval", "30s", "--", "true").code, 0)
+        self.assertLess(time.monotonic() - begun, 10)
+
+    def test_exit_codes(self):
+        self.assertEqual(self.on(CALM, "spill", "--", "sh", "-c", "exit 255").code, 255)
+        killed = self.on(CALM, "spill", "--", "sh", "-c", "kill -KILL $$")
+        self.assertEqual(killed.code, 128 + signal.SIGKILL)
+        absent = self.on(CALM, "spill", "--", "no-such-command")
+        self.assertEqual((absent.code, absent.out), (127, ""))
+        self.assertEqual(absent.err, 'hmn: failed to spawn "no-such-command": No such file or directory\n')
+        self.assertEqual(self.on(CALM, "spill", "--device", "9", "--", "true").code, 125)
+        self.assertEqual(self.on(CALM, "spill", "--json", "/nonexistent/x", "--", "true").code, 125)
+        for words in (("--interval", "100"), ("--interval", "0ms"), ()):
+            self.assertEqual(self.on(CALM, "spill", *words).code, 2)
+
+    def test_standard_output_is_the_commands(self):
+        done = self.on(CALM, "spill", "--json", "-", "--", "echo", "-n", "--json")
+        first, _, rest = done.out.partition("{")
+        self.assertEqual(first, "--json")
+        jsonschema.validate(strict_json("{" + rest), SCHEMA)
+
+    def test_signals_are_passed_on_and_end_with_the_report(self):
+        machine = self.folder / "calm.json"
+        machine.write_text(json.dumps(CALM))
+        for number in (signal.SIGTERM, signal.SIGHUP, signal.SIGINT):
+            running = subprocess.Popen(
+                [*COMMAND, "spill", "--machine", machine, "--", "sh", "-c", "echo; exec sleep 60"],
+                env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            running.stdout.readline()
+            running.send_signal(number)
+            out, err = running.communicate(timeout=30)
+            self.assertEqual(running.returncode, 128 + number)
+            self.assertIn(b"no spill observed", err)
+
+
+if __name__ == "__main__":
+    main()

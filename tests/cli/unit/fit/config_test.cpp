@@ -1,0 +1,256 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/fit/config.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace hmn::cli::fit;
+
+namespace {
+
+// 4 heads of 16, 2 of them with keys and values; 6 layers.
+std::string config(const std::string& more) {
+  return R"({"hidden_size":64,"intermediate_size":96,"num_hidden_layers":6,)"
+         R"("num_attention_heads":4,"num_key_value_heads":2,"vocab_size":100,)"
+         R"("torch_dtype":"float16",)" +
+         more + "}";
+}
+
+architecture shape_of(const std::string& more) {
+  auto parsed = parse_config(config(more));
+  if (!parsed) FAIL(parsed.why().message);
+  return parsed->shape;
+}
+
+// "F" full, "W" window, "L" latent, "-" none; "s" after it: a state as well.
+std::string kinds(const architecture& of) {
+  std::string text;
+  for (const auto& each : of.layers) {
+    text += "-FWL"[static_cast<int>(each.cache)];
+    if (each.state_size != 0) text += 's';
+  }
+  return text;
+}
+
+std::string kinds(const std::string& more) {
+  return kinds(shape_of(more));
+}
+
+std::string refusal(const std::string& text) {
+  const auto parsed = parse_config(text);
+  return parsed ? "" : parsed.why().message;
+}
+
+bool says(const std::string& text, std::string_view part) {
+  INFO(text);
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("a window counts where the model has it in use") {
+  CHECK(kinds(R"("model_type":"llama")") == "FFFFFF");
+  CHECK(kinds(R"("model_type":"mistral","sliding_window":8)") == "WWWWWW");
+  CHECK(kinds(R"("model_type":"mistral","sliding_window":null)") == "FFFFFF");
+  CHECK(kinds(R"("model_type":"qwen2","sliding_window":8,"use_sliding_window":false)") == "FFFFFF");
+  CHECK(kinds(R"("model_type":"qwen2","sliding_window":8)") == "FFFFFF");
+  CHECK(kinds(R"("model_type":"qwen2","sliding_window":8,"use_sliding_window":true,)"
+              R"("max_window_layers":4)") == "FFFFWW");
+  CHECK(kinds(R"("model_type":"gemma2","sliding_window":8)") == "WFWFWF");
+  CHECK(kinds(R"("model_type":"gemma3_text","sliding_window":8)") == "WWWWWF");
+  CHECK(kinds(R"("model_type":"gemma3_text","sliding_window":8,"sliding_window_pattern":3)") ==
+        "WWFWWF");
+  CHECK(kinds(R"("model_type":"cohere2","sliding_window":8)") == "WWWFWW");
+  const auto other = shape_of(R"("model_type":"llama","sliding_window":8)");
+  CHECK(kinds(other) == "FFFFFF");
+  REQUIRE(other.assumptions.size() == 1);
+  CHECK(says(other.assumptions[0], "window of 8 tokens is not counted on"));
+}
+
+TEST_CASE("layers by their words") {
+  const auto list = [](const std::string& words) {
+    return kinds(R"("model_type":"gpt_oss","sliding_window":8,"mamba_n_heads":4,"layer_types":[)" +
+                 words + "]");
+  };
+  CHECK(
+      list(R"("sliding_attention","full_attention","mamba","linear_attention","conv","hybrid")") ==
+      "WF-s-s-sFs");
+  const auto shape =
+      shape_of(R"("model_type":"x","layer_types":["new","new","new","new","new","new"])");
+  CHECK(kinds(shape) == "FFFFFF");
+  REQUIRE(shape.assumptions.size() == 2);
+  CHECK(says(shape.assumptions[0], "type \"new\" are counted as full attention"));
+  CHECK(says(shape.assumptions[1], "model type \"x\" is not known"));
+  CHECK(says(refusal(config(R"("layer_types":["full_attention"])")), "has 1 entries: expected 6"));
+  CHECK(says(refusal(config(R"("layer_types":[1,2,3,4,5,6])")), "expected a list of texts"));
+}
+
+TEST_CASE("hybrids by period, index, interval and pattern") {
+  CHECK(kinds(R"("model_type":"jamba","attn_layer_period":3,"attn_layer_offset":1)") ==
+        "-sF-s-sF-s");
+  CHECK(kinds(R"("model_type":"bamba","mamba_n_heads":8,"attn_layer_indices":[0,5])") ==
+        "F-s-s-s-sF");
+  CHECK(kinds(R"("model_type":"qwen3_next","full_attention_interval":4)") == "-s-s-sF-s-s");
+  CHECK(kinds(R"("model_type":"nemotron_h","mamba_num_heads":8,"mamba_head_dim":16,)"
+              R"("hybrid_override_pattern":"M-M*-E")") == "-s--sF--");
+  CHECK(
+      says(refusal(config(R"("hybrid_override_pattern":"MMMMM?")")), "'?': expected M, *, - or E"));
+}
+
+TEST_CASE("a state has convolution and heads in it") {
+  // Mamba: width 2 * 64, of state 16 and kernel 4
+  const auto mamba = shape_of(R"("model_type":"mamba","intermediate_size":128)");
+  CHECK(mamba.layers[0].state_size == 128 * (16 + 4));
+  // Mamba-2: width 8 * 16, of state 32; 2 groups go through the convolution too
+  const auto second = shape_of(
+      R"("model_type":"bamba","attn_layer_indices":[],"mamba_n_heads":8,"mamba_d_head":16,)"
+      R"("mamba_d_state":32,"mamba_n_groups":2,"mamba_d_conv":4)");
+  CHECK(second.layers[0].state_size == 128 * 32 + (128 + 2 * 2 * 32) * 4);
+  // A matrix of 8 by 12 for each of 6 heads; the convolution of 2 * 3 * 8 + 6 * 12 channels
+  const auto delta =
+      shape_of(R"("model_type":"qwen3_next","full_attention_interval":4,"linear_num_key_heads":3,)"
+               R"("linear_num_value_heads":6,"linear_key_head_dim":8,"linear_value_head_dim":12,)"
+               R"("linear_conv_kernel_dim":4)");
+  CHECK(delta.layers[0].state_size == 6 * 8 * 12 + (2 * 3 * 8 + 6 * 12) * 4);
+}
+
+TEST_CASE("a latent cache is one of each layer") {
+  const auto shape =
+      shape_of(R"("model_type":"deepseek_v2","kv_lora_rank":32,"qk_rope_head_dim":8)");
+  CHECK(kinds(shape) == "LLLLLL");
+  CHECK(shape.layers[3].key_size == 40);
+  CHECK(says(refusal(config(R"("kv_lora_rank":32)")), "\"qk_rope_head_dim\": expected"));
+}
+
+TEST_CASE("heads as different models have them") {
+  const auto kv_heads = [](const std::string& more) {
+    const auto parsed =
+        parse_config(R"({"n_embd":64,"n_layer":1,"n_head":4,"vocab_size":100,)" + more + "}");
+    REQUIRE(parsed);
+    return parsed->shape.layers.at(0).kv_heads;
+  };
+  CHECK(kv_heads(R"("model_type":"gpt2")") == 4);
+  CHECK(kv_heads(R"("model_type":"gpt_bigcode","multi_query":true)") == 1);
+  CHECK(kv_heads(R"("model_type":"falcon","multi_query":true,"num_kv_heads":4)") == 1);
+  CHECK(kv_heads(R"("model_type":"falcon","new_decoder_architecture":true,"num_kv_heads":2)") == 2);
+  CHECK(kv_heads(R"("model_type":"chatglm","multi_query_attention":true,)"
+                 R"("multi_query_group_num":2)") == 2);
+  CHECK(shape_of(R"("model_type":"gemma","head_dim":256)").layers[0].key_size == 256);
+  CHECK(shape_of(R"("model_type":"llama")").layers[0].key_size == 16);
+  CHECK(kinds(R"("model_type":"gemma3n_text","num_kv_shared_layers":2)") == "FFFF--");
+}
+
+TEST_CASE("the language model of one that sees") {
+  const auto parsed = parse_config(
+      R"({"model_type":"llava","text_config":{"model_type":"llama","vocab_size":32064,
+          "max_position_embeddings":4096},"vision_config":{"hidden_size":1024,
+          "num_hidden_layers":24}})");
+  REQUIRE(parsed);
+  CHECK(parsed->shape.type == "llama");
+  CHECK(parsed->shape.layers.size() == 32);
+  CHECK(parsed->shape.hidden_size == 4096);
+  CHECK(parsed->shape.context_length == 4096u);
+  // Outside of a text_config the same is not taken for granted.
+  CHECK(says(refusal(R"({"model_type":"llama","vocab_size":32064})"), "\"hidden_size\": expected"));
+}
+
+TEST_CASE("how long a context a model was made for") {
+  const auto context = [](const std::string& more) {
+    return shape_of(R"("model_type":"llama",)" + more).context_length;
+  };
+  CHECK_FALSE(shape_of(R"("model_type":"llama")").context_length);
+  CHECK(context(R"("max_position_embeddings":8192)") == 8192u);
+  // Neither a window nor a factor of what is extended already changes it.
+  CHECK(context(R"("max_position_embeddings":32768,"sliding_window":4096)") == 32768u);
+  CHECK(context(R"("max_position_embeddings":131072,"rope_scaling":{"factor":8.0})") == 131072u);
+  CHECK(context(R"("max_position_embeddings":131072,"rope_scaling":{"factor":8.0,)"
+                R"("original_max_position_embeddings":8192})") == 131072u);
+  CHECK(context(R"("max_position_embeddings":32768,"rope_scaling":{"factor":4.0,)"
+                R"("original_max_position_embeddings":32768})") == 131072u);
+}
+
+TEST_CASE("parameters of one layer, by hand") {
+  const auto parsed =
+      parse_config(config(R"("model_type":"mixtral","num_local_experts":4,"num_experts_per_tok":2,)"
+                          R"("tie_word_embeddings":false)"));
+  REQUIRE(parsed);
+  const auto& layer = parsed->parameters.layers[0];
+  CHECK(layer.matrices == 64 * 64 + 2 * 64 * 32 + 64 * 64);  // queries; keys, values; output
+  CHECK(layer.experts == 4 * 3 * 64 * 96);
+  CHECK(layer.plain == 2 * 64 + 64 * 4);  // norms, router
+  CHECK(parsed->parameters.outside.plain == 2 * 100 * 64 + 64);
+  const auto tied = parse_config(config(R"("model_type":"gemma")"));
+  REQUIRE(tied);
+  CHECK(tied->parameters.outside.plain == 100 * 64 + 64);
+  CHECK(parsed->shape.feed_forward_size == 2 * 96);
+}
+
+TEST_CASE("which layers have experts") {
+  const auto experts = [](const std::string& more) {
+    const auto parsed = parse_config(config(R"("model_type":"qwen2_moe","num_experts":4,)" + more));
+    REQUIRE(parsed);
+    std::string text;
+    for (const auto& each : parsed->parameters.layers) text += each.experts != 0 ? 'E' : '.';
+    return text;
+  };
+  CHECK(experts(R"("decoder_sparse_step":1)") == "EEEEEE");
+  CHECK(experts(R"("decoder_sparse_step":2)") == ".E.E.E");
+  CHECK(experts(R"("mlp_only_layers":[0,3])") == ".EE.EE");
+  CHECK(experts(R"("first_k_dense_replace":2,"moe_layer_freq":1)") == "..EEEE");
+  CHECK(experts(R"("expert_layer_period":2,"expert_layer_offset":1)") == ".E.E.E");
+  CHECK(experts(R"("moe_layer_freq":[0,1,1,1,1,1])") == "EEEEEE");
+}
+
+TEST_CASE("weights in fewer bits") {
+  const auto bytes = [](const std::string& more) {
+    const auto parsed = parse_config(config(R"("model_type":"llama",)" + more));
+    REQUIRE(parsed);
+    const auto each = bytes_of(parsed->parameters.layers[0], parsed->stored);
+    REQUIRE(each);
+    return *each;
+  };
+  const std::uint64_t matrices = 64 * 64 * 2 + 2 * 64 * 32 + 3 * 64 * 96;  // 30720
+  const std::uint64_t norms = 2 * 64 * 2;
+  CHECK(bytes(R"("x":0)") == matrices * 2 + norms);
+  // A scale of 2 bytes and a zero of 4 bits for each 128
+  CHECK(bytes(R"("quantization_config":{"quant_method":"awq","bits":4,"group_size":128})") ==
+        matrices / 2 + matrices / 128 * 20 / 8 + norms);
+  // 4 bytes for each 128 * 128, the last of them not full
+  CHECK(bytes(R"("quantization_config":{"quant_method":"fp8","weight_block_size":[128,128]})") ==
+        matrices + 2 * 4 + norms);
+  CHECK(bytes(R"("quantization_config":{"quant_method":"bitsandbytes","load_in_4bit":true})") ==
+        matrices / 2 + matrices / 64 * 4 + norms);
+  CHECK(bytes(R"("quantization_config":{"quant_method":"compressed-tensors","config_groups":)"
+              R"({"group_0":{"weights":{"num_bits":8}}}})") == matrices + norms);
+  const auto odd = parse_config(config(R"("quantization_config":{"quant_method":"zip"})"));
+  REQUIRE(odd);
+  CHECK(says(odd->shape.assumptions.front(), "how \"zip\" quantises them is not known"));
+}
+
+TEST_CASE("a configuration that makes no sense is refused with the key") {
+  CHECK(says(refusal("["), "no JSON"));
+  CHECK(says(refusal("[]"), "expected a JSON object"));
+  CHECK(says(refusal("{}"), "\"hidden_size\": expected a whole number above 0"));
+  CHECK(says(refusal(config(R"("head_dim":-1)")), "\"head_dim\": expected a whole number up to"));
+  CHECK(says(refusal(config(R"("head_dim":1e300)")), "\"head_dim\""));
+  CHECK(says(refusal(config(R"("head_dim":99999999999)")), "\"head_dim\""));
+  CHECK(says(refusal(R"({"hidden_size":64,"num_hidden_layers":10001,"vocab_size":9})"),
+             "\"num_hidden_layers\" is 10001: expected at most 10000"));
+  CHECK(says(refusal(config(R"("is_encoder_decoder":true)")), "is_encoder_decoder"));
+  CHECK(says(refusal(R"({"hidden_size":64,"num_hidden_layers":1,"vocab_size":9})"),
+             "\"num_attention_heads\": expected"));
+  // As Python writes them.
+  CHECK(
+      refusal(config(R"("model_type":"mamba2","num_heads":4,"time_step_limit":[0.0,Infinity,NaN],)"
+                     R"("name":"Infinity \" NaN","low":-Infinity)"))
+          .empty());
+}
+
+TEST_CASE("sizes that pass 64 bits stay too large") {
+  const auto parsed = parse_config(
+      R"({"model_type":"mixtral","hidden_size":2000000000,"intermediate_size":2000000000,
+          "num_hidden_layers":9,"num_attention_heads":4,"vocab_size":2000000000,
+          "num_local_experts":2000000000})");
+  REQUIRE(parsed);
+  CHECK(parsed->parameters.layers[0].experts == ~std::uint64_t{0});
+  CHECK_FALSE(bytes_of(parsed->parameters.layers[0], parsed->stored));
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/fit/demand.hpp"
+
+#include <doctest/doctest.h>
+
+#include "cli/fit/kv_type.hpp"
+#include "files.hpp"
+
+using namespace hmn::cli::fit;
+using hmn::cli::fit_options;
+using hmn::cli::parse_token_count;
+
+namespace {
+
+// One layer of 2 heads of 64 with keys and values, one that keeps a state of 100 numbers.
+model hybrid() {
+  model made;
+  made.of.layers = {1000, 2000};
+  made.of.outside = 500;
+  architecture shape;
+  shape.hidden_size = 256;
+  shape.head_count = 4;
+  shape.feed_forward_size = 512;
+  shape.vocabulary_size = 1000;
+  shape.context_length = 4096;
+  shape.layers.resize(2);
+  shape.layers[0].cache = cache_kind::full;
+  shape.layers[0].kv_heads = 2;
+  shape.layers[0].key_size = shape.layers[0].value_size = 64;
+  shape.layers[1].state_size = 100;
+  made.shape = shape;
+  return made;
+}
+
+demand needs_of(const model& of, const fit_options& asked) {
+  const auto needs = demand_of(of, asked);
+  if (!needs) FAIL(needs.why().message);
+  return *needs;
+}
+
+}  // namespace
+
+TEST_CASE("the cache by type, tokens and sequences") {
+  struct row {
+    const char* type;
+    std::uint64_t bytes_of_a_row;  // of 64 numbers: two groups of 32
+  };
+  for (const auto& each : {row{"f32", 256}, row{"f16", 128}, row{"bf16", 128}, row{"f8", 64},
+                           row{"q8_0", 2 * 34}, row{"q5_1", 2 * 24}, row{"q5_0", 2 * 22},
+                           row{"q4_1", 2 * 20}, row{"q4_0", 2 * 18}, row{"iq4_nl", 2 * 18}}) {
+    INFO(each.type);
+    fit_options asked;
+    asked.context = 100;
+    asked.batch = 3;
+    asked.kv_type = each.type;
+    const auto needs = needs_of(hybrid(), asked);
+    const auto keys_and_values = 2 * 2 * each.bytes_of_a_row * 100 * 3;
+    CHECK(needs.layer_caches[0] == keys_and_values);
+    CHECK(needs.layer_caches[1] == 100 * 4 * 3);  // states stay in 32 bits
+    CHECK(needs.cache == keys_and_values + 1200);
+  }
+}
+
+TEST_CASE("working memory is that of the tokens at once") {
+  fit_options asked;
+  // 2 * 256 of each token, and the widest of attention 64 * (2 * 4 + 2 * 2), twice 512, 1000 words:
+  // 1024 numbers of 4 bytes: 3145728, a tenth more is 3460300.8.
+  CHECK(needs_of(hybrid(), asked).working == 3'460'301u);
+  asked.context = 100;
+  CHECK(needs_of(hybrid(), asked).working == (2 * 256 + 1024) * 100 * 4 / 10 * 11);
+  asked.batch = 2000;  // at least one token of each
+  CHECK(needs_of(hybrid(), asked).working == (2 * 256 + 1024) * 2000 * 4 / 10 * 11);
+}
+
+TEST_CASE("the context is what was asked, else the model's, at most 8192") {
+  auto of = hybrid();
+  CHECK(needs_of(of, {}).context == 4096);
+  of.shape->context_length = 131072;
+  CHECK(needs_of(of, {}).context == 8192);
+  of.shape->context_length.reset();
+  CHECK(needs_of(of, {}).context == 8192);
+  fit_options asked;
+  asked.context = 5000;
+  CHECK(needs_of(of, asked).warnings.empty());
+  const auto longer = needs_of(hybrid(), asked);
+  CHECK(longer.context == 5000);  // told, not refused
+  REQUIRE(longer.warnings.size() == 1);
+  CHECK(longer.warnings[0] == "--context 5000: the model was made for 4096 tokens at most");
+}
+
+TEST_CASE("weights without an architecture") {
+  auto of = hybrid();
+  of.shape.reset();
+  const auto needs = needs_of(of, {});
+  CHECK(needs.weights == 3500);
+  CHECK_FALSE(needs.cache);
+  CHECK_FALSE(needs.working);
+  CHECK(needs.total() == 3500);
+  CHECK_FALSE(needs.assumptions.empty());
+}
+
+TEST_CASE("more than 64 bits is refused") {
+  auto of = hybrid();
+  of.shape->layers[0].kv_heads = of.shape->layers[0].key_size = std::uint64_t{1} << 31;
+  fit_options asked;
+  asked.context = 1u << 30;
+  CHECK_FALSE(demand_of(of, asked));
+}
+
+TEST_CASE("counts of tokens") {
+  CHECK(parse_token_count("4096") == 4096u);
+  CHECK(parse_token_count("128K") == 131072u);
+  CHECK(parse_token_count("4k") == 4096u);
+  CHECK(parse_token_count("1M") == 1048576u);
+  CHECK(parse_token_count("1_024") == 1024u);
+  CHECK(parse_token_count("131,072") == 131072u);
+  for (const auto* wrong : {"", "abc", "5T", "-1K", "K", "1.5K", " 4", "99999999999999999999",
+                            "18446744073709551615K"}) {
+    INFO(wrong);
+    CHECK_FALSE(parse_token_count(wrong));
+  }
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/fit/gguf_architecture.hpp"
+
+#include <doctest/doctest.h>
+
+#include "files.hpp"
+
+using namespace hmn::cli::fit;
+
+namespace {
+
+// 4 heads of 16, 2 of them with keys and values; 4 layers.
+gguf_file keys_of(const std::string& type) {
+  gguf_file made;
+  made.text("general.architecture", type).whole(type + ".block_count", 4);
+  made.whole(type + ".embedding_length", 64).whole(type + ".feed_forward_length", 96);
+  made.whole(type + ".context_length", 4096).whole(type + ".attention.head_count", 4);
+  return made;
+}
+
+hmn::cli::expected<architecture> read(const gguf_file& file) {
+  const auto bytes = file.bytes();
+  bool needs_more = false;
+  const auto parsed = parse_gguf(bytes, bytes.size(), needs_more);
+  REQUIRE(parsed);
+  return architecture_of(*parsed);
+}
+
+architecture shape_of(const gguf_file& file) {
+  auto shape = read(file);
+  if (!shape) FAIL(shape.why().message);
+  return *shape;
+}
+
+std::string kinds(const architecture& of) {
+  std::string text;
+  for (const auto& each : of.layers) {
+    text += "-FWL"[static_cast<int>(each.cache)];
+    if (each.state_size != 0) text += 's';
+  }
+  return text;
+}
+
+}  // namespace
+
+TEST_CASE("heads of a GGUF file") {
+  const auto plain = shape_of(keys_of("llama").whole("llama.attention.head_count_kv", 2));
+  CHECK(kinds(plain) == "FFFF");
+  CHECK(plain.context_length == 4096u);
+  CHECK(plain.layers[0].kv_heads == 2);
+  CHECK(plain.layers[0].key_size == 16);
+  CHECK(plain.layers[0].value_size == 16);
+  CHECK(shape_of(keys_of("llama")).layers[0].kv_heads == 4);  // absent: as many as there are
+  const auto own = shape_of(keys_of("gemma")
+                                .whole("gemma.attention.key_length", 256)
+                                .whole("gemma.attention.value_length", 128));
+  CHECK(own.layers[3].key_size == 256);
+  CHECK(own.layers[3].value_size == 128);
+  const auto each =
+      shape_of(keys_of("deci").whole_list("deci.attention.head_count_kv", {2, 0, 1, 4}));
+  CHECK(kinds(each) == "F-FF");
+  CHECK(each.layers[2].kv_heads == 1);
+}
+
+TEST_CASE("windows of a GGUF file") {
+  const auto with = [](const std::string& type) {
+    return keys_of(type).whole(type + ".attention.sliding_window", 8);
+  };
+  CHECK(kinds(shape_of(with("gemma2"))) == "WFWF");
+  CHECK(kinds(shape_of(with("cohere2"))) == "WWWF");
+  CHECK(kinds(shape_of(with("gpt-oss"))) == "WFWF");
+  CHECK(shape_of(with("gemma2")).layers[0].window == 8);
+  const auto other = shape_of(with("phi3"));
+  CHECK(kinds(other) == "FFFF");
+  CHECK(other.assumptions.size() == 1);
+  CHECK(kinds(shape_of(with("gemma4").whole_list("gemma4.attention.sliding_window_pattern",
+                                                 {1, 1, 0, 1}))) == "WWFW");
+  CHECK(kinds(shape_of(with("new").whole("new.attention.sliding_window_pattern", 2))) == "WFWF");
+  CHECK(kinds(shape_of(with("gemma3n").whole("gemma3n.attention.shared_kv_layers", 3))) == "W---");
+}
+
+TEST_CASE("latent caches and states of a GGUF file") {
+  auto file = keys_of("deepseek2").whole("deepseek2.attention.kv_lora_rank", 32);
+  file.whole("deepseek2.rope.dimension_count", 8).whole("deepseek2.attention.head_count_kv", 1);
+  file.whole("deepseek2.attention.key_length", 40).whole("deepseek2.attention.value_length", 32);
+  CHECK(kinds(shape_of(file)) == "FFFF");  // converted before the key was there
+  const auto latent = shape_of(file.whole("deepseek2.attention.key_length_mla", 24));
+  CHECK(kinds(latent) == "LLLL");
+  CHECK(latent.layers[0].key_size == 40);
+
+  auto hybrid = keys_of("jamba").whole_list("jamba.attention.head_count_kv", {0, 2, 0, 0});
+  hybrid.whole("jamba.ssm.inner_size", 128).whole("jamba.ssm.state_size", 16);
+  hybrid.whole("jamba.ssm.conv_kernel", 4);
+  const auto shape = shape_of(hybrid);
+  CHECK(kinds(shape) == "-sF-s-s");
+  CHECK(shape.layers[0].state_size == 128 * 16 + 128 * 3);
+  hybrid.whole("jamba.ssm.group_count", 2);
+  CHECK(shape_of(hybrid).layers[0].state_size == 128 * 16 + (128 + 2 * 2 * 16) * 3);
+}
+
+TEST_CASE("layers that are recurrent by an interval, or a short convolution") {
+  auto file = keys_of("qwen3next").whole("qwen3next.attention.head_count_kv", 2);
+  file.whole("qwen3next.ssm.inner_size", 96).whole("qwen3next.ssm.state_size", 8);
+  file.whole("qwen3next.ssm.group_count", 3).whole("qwen3next.ssm.conv_kernel", 4);
+  const auto shape = shape_of(file);
+  CHECK(kinds(shape) == "-s-s-sF");
+  CHECK(shape.layers[0].state_size == 96 * 8 + (96 + 2 * 3 * 8) * 3);
+  CHECK(kinds(shape_of(file.whole("qwen3next.full_attention_interval", 2))) == "-sF-sF");
+  CHECK(kinds(shape_of(file.whole_list("qwen3next.attention.recurrent_layers", {1, 0, 0, 1}))) ==
+        "-sFF-s");
+  auto short_one = keys_of("lfm2").whole_list("lfm2.attention.head_count_kv", {0, 2, 0, 2});
+  const auto lfm2 = shape_of(short_one.whole("lfm2.shortconv.l_cache", 3));
+  CHECK(kinds(lfm2) == "-sF-sF");
+  CHECK(lfm2.layers[0].state_size == 64 * 2);
+}
+
+TEST_CASE("what keeps what nobody tells is refused, not counted as nothing") {
+  for (const auto* type : {"rwkv6", "t5"}) {
+    gguf_file file;
+    const std::string prefix = type;
+    file.text("general.architecture", type).whole(prefix + ".block_count", 2);
+    file.whole(prefix + ".embedding_length", 64);
+    if (prefix == "t5") file.whole("t5.attention.head_count", 4);
+    const auto shape = read(file);
+    REQUIRE_FALSE(shape);
+    CHECK(shape.why().message == "architecture \"" + prefix +
+                                     "\": expected a decoder whose layers have attention or an "
+                                     "SSM's keys");
+  }
+}
+
+TEST_CASE("keys that make no sense are refused by name") {
+  const auto why = [](const gguf_file& file) {
+    const auto shape = read(file);
+    return shape ? "" : shape.why().message;
+  };
+  CHECK(why(gguf_file()) == "key \"general.architecture\": expected the name of one");
+  CHECK(why(gguf_file().text("general.architecture", "x")) ==
+        "key \"x.block_count\": expected a whole number above 0");
+  gguf_file many;
+  many.text("general.architecture", "x").whole("x.block_count", 10'001);
+  CHECK(why(many) == "key \"x.block_count\" is 10001: expected at most 10000");
+  CHECK(why(keys_of("x").whole("x.attention.head_count_kv", 4'000'000'000)) ==
+        "key \"x.attention.head_count_kv\": expected a whole number up to 2147483648");
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/fit/model.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include "cli/fit/model_path.hpp"
+#include "files.hpp"
+
+using namespace hmn::cli::fit;
+
+namespace {
+
+gguf_file first_part(std::uint32_t parts) {
+  gguf_file made;
+  made.text("general.architecture", "llama").text("general.name", "Small one");
+  made.whole("llama.block_count", 2).whole("llama.embedding_length", 64);
+  made.whole("llama.attention.head_count", 4);
+  if (parts != 0) made.key("split.count", 2, raw(static_cast<std::uint16_t>(parts)));
+  made.tensor("token_embd.weight", {64, 10}, 0, 64 * 10 * 4);
+  made.tensor("blk.0.attn_q.weight", {64, 64}, 1, 64 * 64 * 2);
+  return made;
+}
+
+gguf_file second_part() {
+  gguf_file made;
+  made.tensor("blk.1.attn_q.weight", {64, 64}, 8, 64 * 64 / 32 * 34);
+  return made;
+}
+
+constexpr const char* config =
+    R"({"model_type":"llama","hidden_size":64,"intermediate_size":96,"num_hidden_layers":2,
+        "num_attention_heads":4,"vocab_size":10,"torch_dtype":"float16"})";
+constexpr const char* table_of_one =
+    R"({"model.layers.1.w":{"dtype":"F16","shape":[8],"data_offsets":[0,16]}})";
+
+std::string refusal(const std::string& path) {
+  const auto read = read_model(path);
+  return read ? "" : read.why().message;
+}
+
+bool says(const std::string& text, std::string_view part) {
+  INFO(text);
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("one GGUF file") {
+  const folder in;
+  in.add("mmproj-x.gguf", "not this one");
+  const auto path = in.add("small.gguf", first_part(0).bytes());
+  for (const auto& each : {path, in.path()}) {
+    const auto read = read_model(each);
+    REQUIRE(read);
+    CHECK(read->name == "Small one");
+    CHECK(read->format == "GGUF version 3");
+    CHECK(read->of.layers == std::vector<std::uint64_t>{8192, 0});
+    CHECK(read->of.outside == 2560);
+    CHECK(read->of.parameters == 640 + 4096);
+    CHECK(read->shape->vocabulary_size == 10);
+  }
+}
+
+TEST_CASE("a GGUF file in parts, whichever is named") {
+  const folder in;
+  in.add("s-00001-of-00002.gguf", first_part(2).bytes());
+  const auto second = in.path() + "s-00002-of-00002.gguf";
+  CHECK(says(refusal(in.path()), second + "\": No such file"));
+  in.add("s-00002-of-00002.gguf", second_part().bytes());
+  for (const auto& each : {in.path(), in.path() + "s-00001-of-00002.gguf", second}) {
+    const auto read = read_model(each);
+    REQUIRE(read);
+    CHECK(read->of.layers == std::vector<std::uint64_t>{8192, 4352});
+  }
+  in.add("s-00001-of-00002.gguf", first_part(3).bytes());
+  CHECK(says(refusal(second), "split.count is 3: expected 2"));
+}
+
+TEST_CASE("safetensors with a configuration, and without") {
+  const folder in;
+  const auto path = in.add("model.safetensors", safetensors_file(table_of_one, 16));
+  const auto alone = read_model(path);
+  REQUIRE(alone);
+  CHECK_FALSE(alone->shape);
+  CHECK(alone->of.total() == 16);
+  CHECK(alone->of.layers == std::vector<std::uint64_t>{0, 16});
+  in.add("config.json", config);
+  const auto both = read_model(in.path());
+  REQUIRE(both);
+  CHECK(both->shape->type == "llama");
+  CHECK(both->of.total() == 16);  // of the file, not counted
+  CHECK_FALSE(both->weights_are_counted);
+  in.add("config.json", "{");
+  CHECK(says(refusal(path), "config.json\": no JSON"));
+}
+
+TEST_CASE("an index with its files, or some of them") {
+  const folder in;
+  in.add("config.json", config);
+  in.add("model.safetensors.index.json", R"({"metadata":{"total_size":999},"weight_map":)"
+                                         R"({"a":"x-00001-of-00002.safetensors",)"
+                                         R"("b":"x-00002-of-00002.safetensors"}})");
+  in.add("x-00001-of-00002.safetensors", safetensors_file(table_of_one, 16));
+  CHECK(says(refusal(in.path()), "x-00002-of-00002.safetensors\": No such file"));
+  in.add("x-00002-of-00002.safetensors",
+         safetensors_file(R"({"lm_head":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8));
+  for (const auto* name : {"", "x-00002-of-00002.safetensors", "model.safetensors.index.json"}) {
+    const auto read = read_model(in.path() + name);
+    REQUIRE(read);
+    CHECK(read->of.total() == 24);
+  }
+}
+
+TEST_CASE("an index without anything to count by") {
+  const folder in;
+  const auto path = in.add("model.safetensors.index.json", R"({"weight_map":{"a":"b"}})");
+  CHECK(says(refusal(path), "expected metadata.total_size"));
+  in.add("model.safetensors.index.json",
+         R"({"metadata":{"total_size":77},"weight_map":{"a":"b"}})");
+  const auto read = read_model(path);
+  REQUIRE(read);
+  CHECK(read->of.total() == 77);
+  CHECK_FALSE(read->shape);
+}
+
+TEST_CASE("paths of no model") {
+  const folder in;
+  CHECK(says(refusal(in.path()), "expected model.safetensors.index.json, a .safetensors or .gguf"));
+  CHECK(says(refusal(in.path() + "none"), "No such file"));
+  CHECK(says(refusal(in.add("x.bin", "PK")), "expected a GGUF file, a .safetensors file"));
+  CHECK(says(refusal(in.add("x.gguf", "GGML")), "is no GGUF file"));
+  in.add("y.gguf", "GGUF");
+  CHECK(says(refusal(in.path()), "2 files end in .gguf"));
+  CHECK(says(refusal("/dev/null"), "is no regular file"));
+  const auto pipe = in.path() + "pipe.gguf";
+  REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
+  CHECK(says(refusal(pipe), "is no regular file"));  // and is not waited for
+  CHECK(says(refusal(in.add("big.json", std::string((4u << 20) + 1, ' '))), "expected at most"));
+}
+
+TEST_CASE("names of parts") {
+  const auto part = parse_part_name("a-b-00002-of-00007.gguf", ".gguf");
+  REQUIRE(part);
+  CHECK(part->prefix == "a-b");
+  CHECK(part->number == 2);
+  CHECK(part->count == 7);
+  for (const auto* none : {"a.gguf", "a-0002-of-0007.gguf", "a-00008-of-00007.gguf",
+                           "a-00000-of-00007.gguf", "-of-.gguf", "a-00001-of-00002.bin", ""}) {
+    INFO(none);
+    CHECK_FALSE(parse_part_name(none, ".gguf"));
+  }
+  CHECK(parts_of("d/a-00002-of-00002.gguf", ".gguf") ==
+        std::vector<std::string>{"d/a-00001-of-00002.gguf", "d/a-00002-of-00002.gguf"});
+}

@@ -1,0 +1,175 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`hmn wait`, on machines that change with time."""
+import json
+import signal
+import subprocess
+import time
+
+import jsonschema
+
+from command import COMMAND, GIB, SOURCE, Machines, environment, main, run, strict_json
+
+SCHEMA = json.loads((SOURCE / "docs" / "schema" / "wait.schema.json").read_text())
+FAST = ("--interval", "20ms")
+
+
+def gpu(name="Card", used="3GiB", total="16GiB", **keys):
+    return {"name": name, "pools": [{"kind": "vram", "total": total, "used": used}]} | keys
+
+
+def later(*steps):
+    """(ms, device, used)"""
+    return [{"after_ms": at, "patch": [{"op": "replace", "path": f"/devices/{device}/pools/0/used",
+                                        "value": used}]} for at, device, used in steps]
+
+
+class Wait(Machines):
+    def test_room_that_is_there_is_told_at_once(self):
+        machine = {"devices": [gpu(uuid="GPU-a"), gpu("Other", used="1GiB", uuid="GPU-b")]}
+        self.assertEqual(self.on(machine, "wait", "--free", "13GiB"), (0, "1 GPU-b\n", ""))
+        self.assertEqual(self.on(machine, "wait", "--free", "13GiB", "--any"), (0, "1 GPU-b\n", ""))
+        self.assertEqual(self.on(machine, "wait", "--free", "13GiB", "--device", 0), (0, "0 GPU-a\n", ""))
+        self.assertEqual(self.on(machine, "wait", "--free", "13GiB", "--device", "GPU-a"),
+                         (0, "0 GPU-a\n", ""))
+
+    def test_one_byte_more_than_there_is_has_to_be_waited_for(self):
+        machine = {"devices": [gpu(uuid="GPU-a")]}
+        self.assertEqual(self.on(machine, "wait", "--free", f"{13 * GIB}B").code, 0)
+        late = self.on(machine, "wait", "--free", f"{13 * GIB + 1}B", *FAST, "--timeout", "200ms")
+        self.assertEqual((late.code, late.out), (124, ""))
+        self.assertIn("at most 13.0 GiB were free, on GPU 0 [Card]", late.err)
+
+    def test_it_waits_until_a_device_has_room(self):
+        machine = {"devices": [gpu(used="12GiB"), gpu("Other", used="12GiB", uuid="GPU-b")],
+                   "changes": later((300, 0, "8GiB"), (600, 1, "2GiB"))}
+        begun = time.monotonic()
+        result = self.on(machine, "wait", "--free", "10GiB", *FAST, "--json")
+        spent = time.monotonic() - begun
+        said = strict_json(result.out)
+        jsonschema.validate(said, SCHEMA)
+        self.assertEqual(list(said), SCHEMA["required"])
+        self.assertEqual((said["index"], said["uuid"], said["free_bytes"], said["total_bytes"]),
+                         (1, "GPU-b", 14 * GIB, 16 * GIB))
+        self.assertGreaterEqual(said["waited_ns"], 500e6)
+        self.assertLess(said["waited_ns"], spent * 1e9)
+
+    def test_the_most_that_was_free_is_told_when_the_time_is_up(self):
+        machine = {"devices": [gpu(used="12GiB"), gpu("Other", used="12GiB")],
+                   "changes": later((200, 1, "7GiB"), (1200, 1, "12GiB"))}
+        result = self.on(machine, "wait", "--free", "10GiB", *FAST, "--timeout", "1800ms")
+        self.assertEqual(result.code, 124)
+        self.assertEqual(result.err, "hmn: the time is up and 10.0 GiB are not free: at most 9.0 GiB were "
+                         "free, on GPU 1 [Other]\n")
+
+    def test_a_time_that_ends_between_looks_is_kept(self):
+        begun = time.monotonic()
+        result = self.on({"devices": [gpu(used="12GiB")]}, "wait", "--free", "10GiB", "--interval", "1h",
+                         "--timeout", "300ms")
+        self.assertEqual(result.code, 124)
+        self.assertLess(time.monotonic() - begun, 20)
+
+    def test_what_is_usable_counts_where_it_is_told(self):
+        pool = {"kind": "vram", "total": "16GiB", "used": "3GiB", "usable": "5GiB"}
+        machine = {"devices": [{"name": "Card", "pools": [pool]}]}
+        self.assertEqual(self.on(machine, "wait", "--free", "5GiB").code, 0)
+        self.assertEqual(self.on(machine, "wait", "--free", "6GiB", *FAST, "--timeout", "100ms").code, 124)
+
+    def test_what_no_device_will_ever_have_is_refused_at_once(self):
+        machine = {"devices": [gpu(), gpu("Large", total="80GiB")]}
+        result = self.on(machine, "wait", "--free", "81GiB")
+        self.assertEqual((result.code, result.out), (1, ""))
+        self.assertIn("will never be free: the largest is GPU 1 [Large] with 80.0 GiB", result.err)
+        self.assertEqual(self.on(machine, "wait", "--free", "17GiB", "--device", 0).code, 1)
+
+    def test_a_device_that_tells_nothing_is_left_out_and_named_once(self):
+        failing = [{"call": "pools", "status": "permission", "message": "ask the administrator"}]
+        machine = {"devices": [gpu("Silent", failures=failing), gpu(used="12GiB")],
+                   "changes": later((300, 1, "1GiB"))}
+        result = self.on(machine, "wait", "--free", "10GiB", *FAST)
+        self.assertEqual((result.code, result.out), (0, "1 -\n"))
+        self.assertEqual(result.err, "hmn: GPU 0 [Silent] is left out: ask the administrator\n")
+
+    def test_where_no_device_tells_it_fails(self):
+        failing = [{"call": "pools", "status": "unsupported"}]
+        for machine in ({"devices": []}, {"devices": [gpu(failures=failing)]}):
+            result = self.on(machine, "wait", "--free", "1GiB")
+            self.assertEqual((result.code, result.out), (1, ""))
+            self.assertTrue(result.err.startswith("hmn: "))
+
+    def test_a_divided_gpu_is_its_partitions(self):
+        part = gpu("Part", used="1GiB", total="10GiB", uuid="MIG-1")
+        machine = {"devices": [gpu(total="80GiB", uuid="GPU-a", partitions=[part])]}
+        self.assertEqual(self.on(machine, "wait", "--free", "5GiB"), (0, "1 MIG-1\n", ""))
+        self.assertEqual(self.on(machine, "wait", "--free", "20GiB").code, 1)
+
+    def environment_of(self, devices, *arguments, **changes):
+        result = self.on({"devices": devices}, "wait", "--free", "1GiB", *arguments, "--", "env",
+                         env=environment(**changes))
+        self.assertEqual(result.code, 0, result.err)
+        return dict(line.split("=", 1) for line in result.out.splitlines())
+
+    def test_the_command_sees_that_device_alone(self):
+        nvidia = self.environment_of([gpu(vendor="nvidia", uuid="GPU-a")], CUDA_VISIBLE_DEVICES="7")
+        self.assertEqual(nvidia["CUDA_VISIBLE_DEVICES"], "GPU-a")
+        amd = self.environment_of([gpu(vendor="amd", uuid="GPU-00000000000000aa")], HIP_VISIBLE_DEVICES="3")
+        self.assertEqual(amd["ROCR_VISIBLE_DEVICES"], "GPU-00000000000000aa")
+        self.assertNotIn("HIP_VISIBLE_DEVICES", amd)
+        intel = self.environment_of([gpu(vendor="intel", pci_bus_id="0000:03:00.0"),
+                                     gpu(vendor="intel", pci_bus_id="0000:82:00.0")], "--device", 1)
+        self.assertEqual((intel["ZE_AFFINITY_MASK"], intel["ZE_ENABLE_PCI_ID_DEVICE_ORDER"]), ("1", "1"))
+
+    def test_the_command_takes_hmns_place(self):
+        machine = {"devices": [gpu(vendor="nvidia", uuid="GPU-a")]}
+        result = self.on(machine, "wait", "--free", "1GiB", "--", "sh", "-c", "echo $$; exit 9")
+        self.assertEqual(result.code, 9)
+        self.assertRegex(result.out, r"^\d+\n$")
+        self.assertEqual(result.err, "hmn: GPU 0 [Card]: 13.0 GiB free\n")
+        process = subprocess.Popen([*COMMAND, "wait", "--free", "1GiB", "--machine", self.machine(machine),
+                                    "--", "sh", "-c", "echo $$; kill -TERM $$"], env=environment(),
+                                   stdout=subprocess.PIPE, stderr=subprocess.DEVNULL)
+        out, _ = process.communicate(timeout=30)
+        self.assertEqual(process.returncode, -signal.SIGTERM)
+        if len(COMMAND) == 1:
+            self.assertEqual(int(out), process.pid)
+
+    def test_json_beside_a_command_leaves_its_output_alone(self):
+        machine = {"devices": [gpu(vendor="nvidia", uuid="GPU-a")]}
+        result = self.on(machine, "wait", "--free", "1GiB", "--json", "--", "echo", "mine")
+        self.assertEqual(result.out, "mine\n")
+        self.assertEqual(strict_json(result.err)["index"], 0)
+
+    def test_a_command_that_cannot_be_run(self):
+        machine = {"devices": [gpu(vendor="nvidia", uuid="GPU-a")]}
+        for command, code in (("/nonexistent/x", 127), ("no-such-command-at-all", 127), (self.folder, 126)):
+            self.assertEqual(self.on(machine, "wait", "--free", "1GiB", "--", command).code, code)
+        twins = {"devices": [gpu(vendor="amd"), gpu(vendor="amd")]}
+        self.assertEqual(self.on(twins, "wait", "--free", "1GiB", "--", "true").code, 125)
+
+    def test_a_vendor_without_a_variable_is_told(self):
+        result = self.on({"devices": [gpu(vendor="0x5143")]}, "wait", "--free", "1GiB", "--", "true")
+        self.assertEqual(result.code, 0)
+        self.assertIn("the command sees all GPUs", result.err)
+
+    def test_an_interruption_ends_it_as_any_program(self):
+        machine = self.machine({"devices": [gpu(used="12GiB")]})
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            process = subprocess.Popen([*COMMAND, "wait", "--free", "10GiB", "--machine", machine],
+                                       env=environment(), stderr=subprocess.DEVNULL)
+            time.sleep(0.5)
+            process.send_signal(number)
+            self.assertEqual(process.wait(timeout=20), -number)
+
+    def test_wrong_usage(self):
+        for arguments, message in (((), "--free is missing"), (("--free", "20"), "20GiB or 20MiB"),
+                                   (("--free", "0GiB"), "--free"),
+                                   (("--free", "1GiB", "--any", "--device", "0"), "only one of them"),
+                                   (("--free", "1GiB", "--interval", "5"), "--interval"),
+                                   (("--free", "1GiB", "--timeout", "5"), "--timeout"),
+                                   (("--free", "1GiB", "true"), "unexpected argument")):
+            result = run("wait", *arguments)
+            self.assertEqual((result.code, result.out), (2, ""), arguments)
+            self.assertIn(message, result.err)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,125 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""`hmn watch`, on machines that change."""
+import json
+import signal
+import subprocess
+import time
+
+import jsonschema
+
+from command import COMMAND, MIB, SOURCE, Machines, environment, main, strict_json
+
+SCHEMA = json.loads((SOURCE / "docs" / "schema" / "watch.schema.json").read_text())
+VRAM = {"kind": "vram", "total": "16GiB", "used": "8GiB"}
+GTT = {"kind": "host", "total": "32GiB", "used": "128MiB"}
+FAST = ("--interval", "50ms", "--duration", "100ms")
+
+
+def row(pid, size, name="work", **keys):
+    return {"pid": pid, "used": size, "host_pool": "1MiB", "name": name} | keys
+
+
+def card(*rows, **keys):
+    return {"name": "Card", "vendor": "amd", "pools": [VRAM, GTT], "processes": list(rows)} | keys
+
+
+def then(reading, *rows, more=()):
+    return {"at_reading": reading, "patch": [
+        {"op": "replace", "path": "/devices/0/processes", "value": list(rows)}, *more]}
+
+
+FULL = [{"op": "replace", "path": "/devices/0/pools/0/used", "value": "15GiB"},
+        {"op": "replace", "path": "/devices/0/pools/1/used", "value": "384MiB"}]
+
+
+class Watch(Machines):
+    def lines(self, machine, *arguments, code=0):
+        done = self.on(machine, "watch", "--json", *arguments)
+        self.assertEqual(done.code, code, done.err)
+        found = [strict_json(line) for line in done.out.splitlines()]
+        for each in found:
+            jsonschema.validate(each, SCHEMA)
+        return found[:-1], found[-1], done.err
+
+    def test_samples_lie_on_the_schedule_with_one_at_the_end(self):
+        samples, summary, err = self.lines({"devices": [card(row(7, "1GiB"))]}, "--interval", "2s",
+                                           "--duration", "100ms")
+        self.assertEqual([each["kind"] for each in samples], ["sample", "sample"])
+        self.assertEqual(samples[0]["t_ms"], 0)
+        self.assertIn(samples[1]["t_ms"], range(100, 1900))
+        self.assertEqual(summary["kind"], "summary")
+        self.assertEqual(err, "hmn watch: device 0 [Card], interval 2s, watching 1 PID(s) (top 5 by VRAM)\n")
+
+    def test_changes_baselines_and_peaks(self):
+        machine = {"devices": [card(row(7, "1GiB"))], "changes": [then(3, row(7, "1029MiB"))]}
+        samples, summary, _ = self.lines(machine, "7", *FAST)
+        self.assertEqual([each["used_delta_bytes"] for each in samples[:2]], [0, 5 * MIB])
+        self.assertEqual(summary["per_pid"], [{
+            "pid": 7, "name": "work", "baseline_used_bytes": 1024 * MIB, "peak_used_bytes": 1029 * MIB,
+            "baseline_shared_bytes": MIB, "peak_shared_bytes": MIB}])
+
+    def test_spill_is_told_by_the_exit_code(self):
+        machine = {"devices": [card(row(7, "1GiB"))], "changes": [then(3, row(7, "1GiB"), more=FULL)]}
+        samples, summary, _ = self.lines(machine, *FAST, code=1)
+        self.assertEqual([each["spilling"] for each in samples[:2]], [False, True])
+        self.assertEqual((summary["spilled"], summary["episode_count"]), (True, 1))
+        done = self.on(machine, "watch", *FAST)
+        self.assertEqual(done.code, 1)
+        self.assertIn("SPILL\n", done.out)
+        self.assertIn("hmn watch: peak dedicated 15.0 GiB / 16.0 GiB\n", done.out)
+
+    def test_what_cannot_be_measured_is_said_in_both(self):
+        machine = {"devices": [{"vendor": "nvidia", "pools": [VRAM], "processes": [row(7, "1GiB")]}]}
+        samples, summary, err = self.lines(machine, *FAST)
+        self.assertEqual({each["spilling"] for each in samples}, {None})
+        self.assertEqual((summary["measurable"], summary["peak_shared_bytes"]), (False, None))
+        self.assertIn("spill not measurable", err)
+        self.assertIn("hmn watch: spill not measurable: ", self.on(machine, "watch", *FAST).out)
+
+    def test_exited_is_told_from_idle(self):
+        machine = {"devices": [card()], "host": {"processes": [{"pid": 11, "name": "lives"}]}}
+        samples, _, _ = self.lines(machine, "11", "99", "11", *FAST)
+        self.assertEqual([(each["pid"], each["state"], each["used_bytes"]) for each in samples[:2]],
+                         [(11, "idle", None), (99, "exited", None)])
+
+    def test_a_pid_given_anew_is_told_by_its_start(self):
+        machine = {"devices": [card(row(7, "1GiB", start_unix_ns=1))],
+                   "changes": [then(3, row(7, "2GiB", start_unix_ns=2))]}
+        samples, summary, err = self.lines(machine, *FAST)
+        self.assertEqual([each["used_delta_bytes"] for each in samples[:2]], [0, 0])
+        self.assertIn("hmn watch: pid=7 is another process now (work -> work); baseline reset\n", err)
+        self.assertEqual(summary["per_pid"][0]["baseline_used_bytes"], 2048 * MIB)
+
+    def test_new_ones_are_followed(self):
+        machine = {"devices": [card()], "changes": [then(3, row(8, "1GiB", "b"))]}
+        samples, _, err = self.lines(machine, "--follow-new", *FAST)
+        self.assertEqual({each["pid"] for each in samples}, {8})
+        self.assertIn("waiting for work to appear", err)
+        self.assertIn("followed set changed: entered pid=8 (b)\n", err)
+
+    def test_nothing_to_follow_and_wrong_usage_are_2(self):
+        self.assertEqual(self.on({"devices": [card()]}, "watch").code, 2)
+        self.assertEqual(self.on({"devices": [card(row(7, "1GiB"))]}, "watch", "--top", "0").code, 2)
+        self.assertIn("watch failed to query device 0: ", self.on({"devices": []}, "watch").err)
+        for words in (("--follow-new", "7"), ("x",), ("0",), ("--interval", "5"), ("--top", "-1")):
+            self.assertEqual(self.on({"devices": []}, "watch", *words).code, 2, words)
+
+    def test_a_sample_is_out_at_once_and_signals_end_with_the_summary(self):
+        machine = self.folder / "steady.json"
+        machine.write_text(json.dumps({"devices": [card(row(7, "1GiB"))]}))
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            running = subprocess.Popen(
+                [*COMMAND, "watch", "--json", "--interval", "60s", "--machine", machine],
+                env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertEqual(json.loads(running.stdout.readline())["t_ms"], 0)
+            begun = time.monotonic()
+            running.send_signal(number)
+            out, _ = running.communicate(timeout=30)
+            self.assertLess(time.monotonic() - begun, 20)
+            self.assertEqual(running.returncode, 0)
+            self.assertEqual([json.loads(line)["kind"] for line in out.splitlines()],
+                             ["sample", "summary"])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The two queries as the kernel answers them: i915_query.c, xe_query.c.
+#pragma once
+
+#include "scenario.hpp"
+
+namespace fake_drm {
+
+// What a node remembers between requests.
+struct session {
+  unsigned interruptions = 0;
+  unsigned data_passes = 0;
+  bool is_data_pass = false;  // of the last request
+};
+
+// 0 or errno.
+int answer(const scenario& all, const node& n, session& s, unsigned long request, void* argument);
+
+}  // namespace fake_drm

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The answers of AMD's two commands. The first byte says of which.
+#include "backends/amd_tool/answer.hpp"
+#include "fuzz.hpp"
+
+using namespace hmn;
+using namespace hmn::amd_tool;
+
+namespace {
+
+void check(const figure& f, form as) {
+  if (f.why == status::empty) return;
+  promise(!f.key.empty() && is_utf8(f.key.view()) && is_utf8(f.text.view()));
+  if (!f.has_value()) return;
+  promise(f.number - f.number == 0);
+  if (as == form::percent) promise(f.number >= 0 && f.number <= 100);
+  if (as == form::joules) promise(f.number > 0);
+  if (as >= form::bytes && as != form::celsius) promise(f.number >= 0);
+  if (as == form::link) promise(f.whole >> 8 >= 1 && f.whole >> 8 <= 6 && (f.whole & 0xFF) <= 32);
+}
+
+void check(const dialect& d, const answer& a) {
+  promise(a.cards.size() <= most_cards && a.processes.size() <= most_processes);
+  promise(a.cards.size() <= a.records);
+  for (const card& c : a.cards) {
+    for (const figure& f : c.figures) {
+      if (f.why != status::empty) promise(f.rank < d.rows.size());
+    }
+    for (const row& r : d.rows) {
+      const figure& f = c[r.what];
+      if (f.why != status::empty) check(f, d.rows[f.rank].as);
+    }
+  }
+  for (const process_row& p : a.processes) promise(!p.used || p.flaw.empty());
+  for (const auto& p : a.problems) promise(!p.empty() && is_utf8(p.view()));
+}
+
+}  // namespace
+
+void fuzz(std::string_view input) {
+  const dialect& d = take_byte(input) % 2 == 0 ? rocm_smi : amd_smi;
+  answer a;
+  read_answer(d, input, a);
+  check(d, a);
+  // A second answer of the same reading is laid over the first.
+  read_answer(d, input.substr(input.size() / 2), a);
+  check(d, a);
+}

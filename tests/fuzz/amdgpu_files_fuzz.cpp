@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/amdgpu/clock_levels.hpp"
+#include "backends/amdgpu/error_counts.hpp"
+#include "backends/amdgpu/gpu_metrics.hpp"
+#include "backends/amdgpu/identity.hpp"
+#include "backends/amdgpu/marketing_name.hpp"
+#include "fuzz.hpp"
+#include "model/telemetry.hpp"
+
+using namespace hmn;
+using namespace hmn::amdgpu;
+
+namespace {
+
+void check_table(std::string_view input) {
+  const auto t = parse_gpu_metrics(input);
+  if (!t) return;
+  promise(input.size() >= 32);
+  constexpr std::uint32_t known =
+      throttle::power | throttle::thermal | throttle::hardware | throttle::other;
+  promise(!t->throttle || (*t->throttle & ~known) == 0);
+  promise(!t->media_percent || *t->media_percent <= 100);
+  promise(!t->regulator_celsius || (*t->regulator_celsius > 0 && *t->regulator_celsius <= 250));
+  promise(!t->energy_joules || *t->energy_joules > 0);
+}
+
+}  // namespace
+
+void fuzz(std::string_view input) {
+  const clock_levels levels = parse_clock_levels(input);
+  promise(!levels.current_mhz ||
+          (levels.highest_mhz && *levels.current_mhz <= *levels.highest_mhz));
+  promise(!levels.highest_mhz || *levels.highest_mhz <= 100'000);
+  const error_counts errors = parse_error_counts(input);
+  promise((!errors.corrected && !errors.uncorrected) || input.find(':') != std::string_view::npos);
+  const auto uuid = uuid_of(input);
+  promise(uuid.empty() || uuid.view().size() == 20);
+  const std::string_view name = find_marketing_name(input, 0x15bf, 0xc1);
+  promise(is_inside(name, input));
+  check_table(input);
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/dmem/regions.hpp"
+#include "fuzz.hpp"
+
+using namespace hmn;
+using namespace hmn::dmem;
+
+void fuzz(std::string_view input) {
+  if (const auto r = parse_region(input)) {
+    promise(is_inside(r->device, input) && is_inside(r->name, input));
+    promise(!r->device.empty() && !r->name.empty());
+    promise(r->device.find('/') == std::string_view::npos);
+    promise(!r->is_unlimited || r->bytes == 0);
+  }
+  for (const pool_kind kind : {pool_kind::vram, pool_kind::host, pool_kind::stolen}) {
+    const auto sum = sum_of(input, "0000:03:00.0", kind);
+    promise(sum == sum_of(input, "00000000:03:00.0", kind));
+    promise(!sum_of(input, "", kind));
+  }
+}

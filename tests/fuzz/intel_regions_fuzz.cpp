@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <bit>
+
+#include "backends/i915/regions.hpp"
+#include "backends/intel/chip.hpp"
+#include "backends/intel/throttle.hpp"
+#include "backends/xe/regions.hpp"
+#include "fuzz.hpp"
+
+using namespace hmn;
+
+namespace {
+
+void check_heap(const intel::heap& h, std::size_t most) {
+  promise(h.regions <= most);
+  promise(h.regions != 0 || (!h.total && !h.used && !h.visible));
+  promise(!h.used || !h.total || *h.used <= *h.total);
+  promise(!h.visible || !h.total || *h.visible <= *h.total);
+  promise(!h.visible_used || !h.visible || *h.visible_used <= *h.visible);
+}
+
+void check_regions(const std::optional<intel::memory_regions>& told, std::size_t bytes) {
+  if (!told) return;
+  const std::size_t most = bytes / sizeof(intel::raw_region);
+  promise(most != 0);
+  promise(told->system.regions + told->device.regions <= most);
+  check_heap(told->system, most);
+  check_heap(told->device, most);
+}
+
+}  // namespace
+
+void fuzz(std::string_view input) {
+  const std::span bytes(reinterpret_cast<const std::byte*>(input.data()), input.size());
+  check_regions(i915::parse_regions(bytes), input.size());
+  check_regions(xe::parse_regions(bytes), input.size());
+  const auto file = intel::parse_chip_file(input);
+  promise(!file || (file->number < 1000 && intel::unit_of(file->what) > 0));
+  for (const auto what : {intel::quantity::temperature, intel::quantity::energy}) {
+    promise(intel::parse_label(what, input) <= intel::place::other);
+  }
+  promise(std::popcount(intel::throttle_bit(input)) == 1);
+}

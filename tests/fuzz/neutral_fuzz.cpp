@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/simulated/neutral.hpp"
+
+#include <string>
+
+#include "fuzz.hpp"
+
+using hmn::simulated::neutral;
+
+void fuzz(std::string_view input) {
+  neutral n;
+  n.know("alice", neutral::kind::user);
+  n.know("alicebox", neutral::kind::host);
+  n.learn(input);
+  const std::string once = n.plain(input);
+  promise(n.plain(input) == once);
+  (void)n.command(input);
+  (void)n.mounts(input);
+  (void)n.properties(input);
+  (void)n.id(input, 16);
+}

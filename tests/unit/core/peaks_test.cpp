@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/peaks.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace hmn;
+
+namespace {
+
+snapshot at(std::uint64_t monotonic_ns) {
+  snapshot s;
+  s.monotonic_ns = monotonic_ns;
+  return s;
+}
+
+void add_pool(snapshot& s, std::uint32_t device, pool_kind kind, std::uint64_t used,
+              bool is_main = true) {
+  snapshot_pool& p = s.pools.emplace_back();
+  p.device_index = device;
+  p.value.value.kind = kind;
+  p.value.value.is_main = is_main;
+  p.value.value.used = used;
+}
+
+void add_row(snapshot& s, std::uint32_t device, std::uint32_t pid,
+             std::optional<std::uint64_t> used) {
+  snapshot_usage& u = s.usages.emplace_back();
+  u.device_index = device;
+  u.value.value.pid = pid;
+  u.value.value.used = used;
+}
+
+}  // namespace
+
+TEST_CASE("each figure has its highest, and the moment of the first time") {
+  peaks p;
+  const std::uint64_t used[] = {3, 9, 9, 4};
+  for (std::uint64_t i = 0; i < 4; ++i) {
+    snapshot s = at(100 + i);
+    add_pool(s, 2, pool_kind::vram, used[i]);
+    add_pool(s, 2, pool_kind::host, 10 - i, false);
+    p.observe(s);
+  }
+  const peak* device = p.find(2, 0);
+  REQUIRE(device != nullptr);
+  CHECK(device->used == 9);
+  CHECK(device->used_monotonic_ns == 101);
+  CHECK(device->host_pool == 10);
+  CHECK_FALSE(device->host_resident.has_value());
+  CHECK(p.find(1, 0) == nullptr);
+}
+
+TEST_CASE("processes are told apart by device and pid, and from the device") {
+  peaks p;
+  snapshot s = at(1);
+  for (std::uint32_t device = 2; device-- > 0;) {
+    for (std::uint32_t pid = 20; pid > 0; --pid) add_row(s, device, pid, device * 1000 + pid);
+  }
+  p.observe(s);
+  for (std::uint32_t device = 0; device < 2; ++device) {
+    for (std::uint32_t pid = 1; pid <= 20; ++pid) {
+      REQUIRE(p.find(device, pid) != nullptr);
+      CHECK(p.find(device, pid)->used == device * 1000 + pid);
+    }
+  }
+  CHECK(p.find(0, 0) == nullptr);
+  CHECK(p.find(2, 1) == nullptr);
+}
+
+TEST_CASE("a figure that is not known leaves what was known") {
+  peaks p;
+  snapshot first = at(1);
+  add_row(first, 0, 7, 5);
+  snapshot second = at(2);
+  add_row(second, 0, 7, std::nullopt);
+  p.observe(first);
+  p.observe(second);
+  CHECK(p.find(0, 7)->used == 5);
+}
+
+TEST_CASE("the peaks of processes that have ended do not pile up") {
+  peaks p;
+  std::uint32_t pid = 0;
+  for (std::uint64_t round = 1; round <= 5; ++round) {
+    snapshot s = at(round);
+    add_pool(s, 0, pool_kind::vram, 1);
+    s.devices.emplace_back();
+    add_row(s, 0, 4'000'000, 6 - round);
+    for (std::size_t i = 0; i < peaks::most / 2; ++i) add_row(s, 1, ++pid, 1);
+    p.observe(s);
+  }
+  CHECK(p.find(1, 1) == nullptr);    // ended long ago
+  CHECK(p.find(1, pid) != nullptr);  // of the last snapshot
+  CHECK(p.find(0, 4'000'000)->used == 5);
+  CHECK(p.find(0, 0) != nullptr);
+}

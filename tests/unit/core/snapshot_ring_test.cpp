@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/snapshot_ring.hpp"
+
+#include <doctest/doctest.h>
+
+using hmn::snapshot;
+using hmn::snapshot_ring;
+
+namespace {
+
+std::unique_ptr<snapshot> numbered(std::uint64_t n) {
+  auto made = std::make_unique<snapshot>();
+  made->monotonic_ns = n;
+  return made;
+}
+
+}  // namespace
+
+TEST_CASE("what went in first comes out first") {
+  snapshot_ring ring(3);
+  CHECK(ring.pop() == nullptr);
+  for (std::uint64_t n = 1; n <= 3; ++n) CHECK(ring.push(numbered(n)) == nullptr);
+  CHECK(ring.size() == 3);
+  for (std::uint64_t n = 1; n <= 3; ++n) CHECK(ring.pop()->monotonic_ns == n);
+  CHECK(ring.size() == 0);
+  CHECK(ring.pop() == nullptr);
+}
+
+TEST_CASE("a full ring gives up its oldest") {
+  snapshot_ring ring(2);
+  static_cast<void>(ring.push(numbered(1)));
+  static_cast<void>(ring.push(numbered(2)));
+  for (std::uint64_t n = 3; n <= 9; ++n) {
+    const auto dropped = ring.push(numbered(n));
+    REQUIRE(dropped);
+    CHECK(dropped->monotonic_ns == n - 2);
+    CHECK(ring.size() == 2);
+  }
+  CHECK(ring.pop()->monotonic_ns == 8);
+  CHECK(ring.push(numbered(10)) == nullptr);
+  CHECK(ring.pop()->monotonic_ns == 9);
+  CHECK(ring.pop()->monotonic_ns == 10);
+}
+
+TEST_CASE("a ring of one keeps the newest") {
+  snapshot_ring ring(1);
+  static_cast<void>(ring.push(numbered(1)));
+  CHECK(ring.push(numbered(2))->monotonic_ns == 1);
+  CHECK(ring.pop()->monotonic_ns == 2);
+}

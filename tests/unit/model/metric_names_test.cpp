@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "model/metric_names.hpp"
+
+#include <doctest/doctest.h>
+#include <hypomnesis.h>
+
+#include <string_view>
+
+using hmn::instance_name;
+using hmn::words_of;
+using std::string_view;
+
+TEST_CASE("each metric has a name and a unit") {
+  REQUIRE(words_of(HMN_METRIC_TEMPERATURE) != nullptr);
+  CHECK(string_view(words_of(HMN_METRIC_TEMPERATURE)->name) == "temperature");
+  CHECK(string_view(words_of(HMN_METRIC_TEMPERATURE)->unit) == "C");
+  REQUIRE(words_of(HMN_METRIC_LINK_TX_BYTES) != nullptr);
+  CHECK(string_view(words_of(HMN_METRIC_LINK_TX_BYTES)->name) == "link_tx_bytes");
+  CHECK(string_view(words_of(HMN_METRIC_PCIE_REPLAYS)->unit).empty());
+}
+
+TEST_CASE("0 and numbers between the groups are no metric") {
+  for (const std::uint32_t id : {0U, 4U, 19U, 31U, 39U, 45U, 59U, 65U, ~0U}) {
+    CAPTURE(id);
+    CHECK(words_of(id) == nullptr);
+    CHECK(string_view(instance_name(id, 1)).empty());
+  }
+}
+
+TEST_CASE("instances are named by their metric") {
+  CHECK(string_view(instance_name(HMN_METRIC_TEMPERATURE, HMN_SENSOR_HOTSPOT)) == "hotspot");
+  CHECK(string_view(instance_name(HMN_METRIC_ENGINE_PERCENT, HMN_ENGINE_COMPUTE)) == "compute");
+  CHECK(string_view(instance_name(HMN_METRIC_ENGINE_PERCENT, HMN_ENGINE_MEMORY)) == "memory");
+  CHECK(string_view(instance_name(HMN_METRIC_POWER_LIMIT_WATTS, HMN_POWER_LIMIT_MAX)) == "max");
+  CHECK(string_view(instance_name(HMN_METRIC_CLOCK_MHZ, HMN_CLOCK_REQUESTED)) == "requested");
+  CHECK(string_view(instance_name(HMN_METRIC_ROWS_REMAPPED, HMN_REMAPPED_FAILED)) == "failed");
+  CHECK(string_view(instance_name(HMN_METRIC_THROTTLE_NS, HMN_THROTTLE_THERMAL)) == "thermal");
+  CHECK(string_view(instance_name(HMN_METRIC_THROTTLE_NS, HMN_THROTTLE_OTHER)) == "other");
+}
+
+TEST_CASE("the whole device, what is counted, and what is not known have no instance name") {
+  CHECK(string_view(instance_name(HMN_METRIC_TEMPERATURE, HMN_SENSOR_UNKNOWN)).empty());
+  CHECK(string_view(instance_name(HMN_METRIC_TEMPERATURE, HMN_SENSOR_REGULATOR + 1)).empty());
+  CHECK(string_view(instance_name(HMN_METRIC_FAN_RPM, 1)).empty());
+  CHECK(string_view(instance_name(HMN_METRIC_LINK_RX_BYTES, 3)).empty());
+  CHECK(string_view(instance_name(HMN_METRIC_THROTTLE_NS, 0)).empty());
+  CHECK(string_view(instance_name(HMN_METRIC_THROTTLE_NS, 3)).empty());
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <doctest/doctest.h>
+
+#include "platform/recording.hpp"
+
+using namespace hmn::platform;
+using use = recording::use;
+
+TEST_CASE("recording: a program's output is kept and given without starting it") {
+  recording kept(use::keep);
+  recording again(use::replay);
+  command echo{
+      .path = "/bin/echo", .arguments = {"a", "b"}, .deadline_ns = UINT64_MAX, .output_cap = 100};
+  {
+    const stand_in_scope scope(&kept);
+    CHECK(run(echo).output == "a b\n");
+    CHECK(run(echo).output == "a b\n");
+  }
+  kept.look([&](const auto&, const auto& runs, const auto&) {
+    REQUIRE(runs.size() == 1);
+    again.add(runs[0]);
+  });
+  CHECK(again.has_runs());
+  const stand_in_scope scope(&again);
+  const outcome told = run(echo);
+  CHECK(told.what == outcome::kind::finished);
+  CHECK(told.output == "a b\n");
+  echo.arguments = {"a", "c"};
+  CHECK(run(echo).what == outcome::kind::not_found);
+}

@@ -11,11 +11,11 @@ for part in CMakeLists.txt cmake include src abi pkgconfig docs; do
   cp -R "$SOURCE/$part" "$copy/"
 done
 
-"$CMAKE" -S "$copy" -B "$second" -G Ninja "$@" -DHMN_BUILD_TESTS=OFF \
+"$CMAKE" -S "$copy" -B "$second" -G Ninja "$@" -DHMN_BUILD_TESTS=OFF -DHMN_BUILD_CLI=OFF \
   -DCMAKE_C_COMPILER="$CC" -DCMAKE_CXX_COMPILER="$CXX" >/dev/null
 "$CMAKE" --build "$second" -j "$(nproc)" >"$SCRATCH/log" || { cat "$SCRATCH/log"; exit 1; }
 
-for file in "libhypomnesis.so.$VERSION" ${MODULE:+"$MODULE"} libhypomnesis.a hmn; do
+for file in "libhypomnesis.so.$VERSION" ${MODULE:+"$MODULE"} libhypomnesis.a; do
   cmp "$BUILD/$file" "$second/$file"
 done
 rm -rf "$SCRATCH"

@@ -47,7 +47,7 @@ target_compile_options(hmn_flags INTERFACE
   -ffunction-sections -fdata-sections
   -fstack-protector-strong)
 
-foreach(flag -fstack-clash-protection -fcf-protection -mbranch-protection=standard)
+foreach(flag IN LISTS HMN_SYSTEM_HARDENING)
   string(MAKE_C_IDENTIFIER "HMN_HAS${flag}" known)
   check_cxx_compiler_flag(${flag} ${known})
   if(${known})
@@ -60,14 +60,13 @@ if(NOT HMN_SANITIZE)
     "$<$<NOT:$<CONFIG:Debug>>:SHELL:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>")
 endif()
 
-target_link_options(hmn_flags INTERFACE
-  -Wl,-z,relro -Wl,-z,now -Wl,--as-needed -Wl,--gc-sections -Wl,--build-id=sha1)
+target_link_options(hmn_flags INTERFACE ${HMN_SYSTEM_LINK_OPTIONS})
 
 add_library(hmn_internal INTERFACE)
 target_link_libraries(hmn_internal INTERFACE hmn_flags)
 target_include_directories(hmn_internal INTERFACE
   ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
-target_compile_definitions(hmn_internal INTERFACE HMN_BUILD=1)
+target_compile_definitions(hmn_internal INTERFACE HMN_BUILD=1 ${HMN_SYSTEM_DEFINITIONS})
 # Nothing here asks an object for its type. A sanitizer does.
 if(NOT HMN_SANITIZE)
   target_compile_options(hmn_internal INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)

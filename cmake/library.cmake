@@ -56,29 +56,8 @@ foreach(target hypomnesis hypomnesis_static)
 endforeach()
 target_compile_definitions(hypomnesis_static INTERFACE HMN_STATIC)
 
-# hmn_link_as_shipped(<target> <version script>): a shared object of ours.
-function(hmn_link_as_shipped target map)
-  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:hmn_flags>)
-  target_link_options(${target} PRIVATE
-    -Wl,--version-script=${map} -Wl,--no-undefined-version)
-  if(hmn_with_lto)
-    target_link_options(${target} PRIVATE -flto=auto -flto-partition=one
-      -ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${PROJECT_BINARY_DIR}=.)
-  endif()
-  if(NOT HMN_SANITIZE)
-    target_link_options(${target} PRIVATE -Wl,-z,defs)
-  endif()
-  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${map})
-endfunction()
-
 set(HMN_SYMBOL_MAP ${PROJECT_SOURCE_DIR}/abi/hypomnesis.map)
-hmn_link_as_shipped(hypomnesis ${HMN_SYMBOL_MAP})
-# A driver call may still run in a worker thread after dlclose, hence nodelete.
-target_link_options(hypomnesis PRIVATE -Wl,-z,nodelete)
-if(HMN_STATIC_RUNTIME)
-  target_link_options(hypomnesis PRIVATE -static-libgcc -static-libstdc++
-    -Wl,--exclude-libs,ALL)
-endif()
+hmn_link_library(hypomnesis ${HMN_SYMBOL_MAP})
 
 # The module lies below the folder of the library, here as where they are installed. What else it needs
 # of the inside it takes from the archive. It stays because it is never closed: one that is nodelete and

@@ -36,6 +36,10 @@ set(HMN_REFERENCE_DIR "${PROJECT_SOURCE_DIR}/../shared/reference" CACHE PATH
 set(HMN_VENDOR_DIR "${PROJECT_SOURCE_DIR}/build/debs/nvidia" CACHE PATH
   "Unpacked packages with the vendor's own NVML library and header; the tests skip without it")
 
+foreach(name IN LISTS HMN_BACKENDS_ELSEWHERE)
+  set(HMN_BACKEND_${name} OFF)
+endforeach()
+
 # A driver of the DRM room goes with it, and KFD stands behind amdgpu alone.
 if(NOT HMN_BACKEND_DRM)
   set(HMN_BACKEND_AMDGPU OFF)

@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "platform/recording.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <utility>
 
-#include "platform/linux/file_at.hpp"
+#include "platform/real_file.hpp"
 
 namespace hmn::platform {
 namespace {
@@ -123,7 +121,7 @@ errno_or<std::size_t> recording::read_small(const char* path, std::span<char> bu
   const int error = answer(path, recorded_file::contents, known, real);
   if (error == 0) return {copy(known->text, buffer), 0};
   if (error != ask_the_system) return {0, error};
-  const auto got = read_small_at(AT_FDCWD, real.c_str(), buffer);
+  const auto got = real::read_small(real.c_str(), buffer);
   keep_text(path, got.error, {buffer.data(), got.value}, got.value == buffer.size());
   return got;
 }
@@ -138,7 +136,7 @@ errno_or<bool> recording::read_whole(const char* path, std::string& out, std::si
     return {known->is_cut || known->text.size() > cap, 0};
   }
   if (error != ask_the_system) return {false, error};
-  const auto got = read_whole_file(real.c_str(), out, cap);
+  const auto got = real::read_whole(real.c_str(), out, cap);
   keep_text(path, got.error, out, got.value);
   return got;
 }
@@ -150,7 +148,7 @@ errno_or<std::size_t> recording::read_link(const char* path, std::span<char> buf
   if (error == 0 && known->link.size() >= buffer.size()) return {0, ENAMETOOLONG};
   if (error == 0) return {copy(known->link, buffer), 0};
   if (error != ask_the_system) return {0, error};
-  const auto got = read_link_at(AT_FDCWD, real.c_str(), buffer);
+  const auto got = real::read_link(real.c_str(), buffer);
   keep(path, recorded_file::target, got.error,
        [&](recorded_file& f) { f.link.assign(buffer.data(), got.value); });
   return got;
@@ -162,7 +160,7 @@ errno_or<file_status> recording::status_of(const char* path) noexcept {
   const int error = answer(path, recorded_file::status, known, real);
   if (error == 0) return {known->about, 0};
   if (error != ask_the_system) return {{}, error};
-  const auto got = status_at(AT_FDCWD, real.c_str());
+  const auto got = real::status_of(real.c_str());
   keep(path, recorded_file::status, got.error, [&](recorded_file& f) { f.about = got.value; });
   return got;
 }
@@ -173,7 +171,7 @@ bool recording::exists(const char* path) noexcept {
   real_path real;
   const int error = answer(path, recorded_file::presence, known, real);
   if (error == ask_the_system) {
-    const bool is_there = is_there_at(real.c_str());
+    const bool is_there = real::exists(real.c_str());
     keep(path, recorded_file::presence, is_there ? 0 : ENOENT, [](recorded_file&) {});
     return is_there;
   }
@@ -188,7 +186,7 @@ bool recording::is_executable_file(const char* path) noexcept {
   const int error = answer(path, recorded_file::presence, known, real);
   if (error == 0) return known->is_program;
   if (error != ask_the_system) return false;
-  const bool is_one = is_program_at(real.c_str());
+  const bool is_one = real::is_executable_file(real.c_str());
   keep(path, recorded_file::presence, is_one ? 0 : ENOENT,
        [](recorded_file& f) { f.is_program = true; });
   return is_one;
@@ -196,7 +194,7 @@ bool recording::is_executable_file(const char* path) noexcept {
 
 int recording::open_directory(const char* path) noexcept {
   if (how_ != use::keep) return exists(path) ? 0 : ENOENT;
-  const auto got = status_at(AT_FDCWD, path);
+  const auto got = real::status_of(path);
   const int error = got.error != 0 || got.value.is_directory ? got.error : ENOTDIR;
   keep(path, recorded_file::presence, error, [](recorded_file&) {});
   return error;
@@ -210,7 +208,7 @@ int recording::for_each_entry(const char* path, entry_visitor visit) {
   std::vector<std::string> listed;
   int failed = 0;
   if (error == ask_the_system) {
-    failed = for_each_entry_at(AT_FDCWD, real.c_str(), [&](std::string_view name) {
+    failed = real::for_each_entry(real.c_str(), [&](std::string_view name) {
       listed.emplace_back(name);
       return true;
     });

@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# How ELF files are made.
+set(HMN_SYSTEM_HARDENING -fstack-clash-protection -fcf-protection -mbranch-protection=standard)
+set(HMN_SYSTEM_LINK_OPTIONS
+  -Wl,-z,relro -Wl,-z,now -Wl,--as-needed -Wl,--gc-sections -Wl,--build-id=sha1)
+set(HMN_SYSTEM_DEFINITIONS "")
+set(HMN_BACKENDS_ELSEWHERE "")
+
+# hmn_link_as_shipped(<target> <version script>): a shared object of ours.
+function(hmn_link_as_shipped target map)
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:hmn_flags>)
+  target_link_options(${target} PRIVATE
+    -Wl,--version-script=${map} -Wl,--no-undefined-version)
+  if(hmn_with_lto)
+    target_link_options(${target} PRIVATE -flto=auto -flto-partition=one
+      -ffile-prefix-map=${PROJECT_SOURCE_DIR}=. -ffile-prefix-map=${PROJECT_BINARY_DIR}=.)
+  endif()
+  if(NOT HMN_SANITIZE)
+    target_link_options(${target} PRIVATE -Wl,-z,defs)
+  endif()
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${map})
+endfunction()
+
+# hmn_link_library(<target> <symbol map>): the shared library.
+function(hmn_link_library target map)
+  hmn_link_as_shipped(${target} ${map})
+  # A driver call may still run in a worker thread after dlclose, hence nodelete.
+  target_link_options(${target} PRIVATE -Wl,-z,nodelete)
+  if(HMN_STATIC_RUNTIME)
+    target_link_options(${target} PRIVATE -static-libgcc -static-libstdc++
+      -Wl,--exclude-libs,ALL)
+  endif()
+endfunction()

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# How PE files are made (mingw-w64).
+set(HMN_SYSTEM_HARDENING "")
+# binutils writes the time of the build otherwise.
+set(HMN_SYSTEM_LINK_OPTIONS -Wl,--gc-sections -Wl,--no-insert-timestamp -fstack-protector-strong
+  -Wl,--dynamicbase -Wl,--high-entropy-va -Wl,--nxcompat)
+# Windows 10.
+set(HMN_SYSTEM_DEFINITIONS _WIN32_WINNT=0x0A00 NTDDI_VERSION=0x0A000000 WIN32_LEAN_AND_MEAN NOMINMAX
+  UNICODE _UNICODE)
+# What stands on Linux' own files, and tools that are not made for Windows.
+set(HMN_BACKENDS_ELSEWHERE AMD_SMI ROCM_SMI DRM AMDGPU KFD I915 XE DMEM TEGRA)
+# Simulation stays inside: of a module beside it, a DLL could take nothing but what it exports.
+set(HMN_STATIC_RUNTIME ON)
+
+# hmn_write_definition(<file> <symbol map> <name of the DLL>): the functions of the map, as a .def.
+function(hmn_write_definition file map name)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${map})
+  file(STRINGS ${map} lines REGEX "^ +hmn_[a-z0-9_]+;$")
+  list(TRANSFORM lines REPLACE "^ +(.*);$" "    \\1\n")
+  list(JOIN lines "" functions)
+  file(CONFIGURE OUTPUT ${file} CONTENT "LIBRARY \"${name}.dll\"\nEXPORTS\n${functions}")
+endfunction()
+
+# hmn_link_library(<target> <symbol map>): the DLL, whose name holds the number that a soname has
+# elsewhere, and is the same from every compiler.
+function(hmn_link_library target map)
+  set(name hypomnesis-${PROJECT_VERSION_MAJOR})
+  set(definition ${PROJECT_BINARY_DIR}/${name}.def)
+  hmn_write_definition(${definition} ${map} ${name})
+  target_sources(${target} PRIVATE ${definition})
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:hmn_flags>)
+  target_link_options(${target} PRIVATE -static)
+  set_target_properties(${target} PROPERTIES
+    PREFIX "" OUTPUT_NAME ${name} IMPORT_PREFIX "" ARCHIVE_OUTPUT_NAME hypomnesis
+    VERSION "" SOVERSION "" LINK_DEPENDS ${definition})
+endfunction()

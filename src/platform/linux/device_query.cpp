@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <cerrno>
 
-#include "platform/linux/descriptor.hpp"
+#include "platform/posix/descriptor.hpp"
 #include "platform/stand_in.hpp"
 
 namespace hmn::platform {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
-#include "platform/linux/child.hpp"
+#include "platform/posix/child.hpp"
 
 namespace hmn::platform {
 

@@ -7,7 +7,7 @@
 #include <atomic>
 #include <cstdint>
 
-#include "platform/linux/child.hpp"
+#include "platform/posix/child.hpp"
 
 namespace hmn::platform {
 

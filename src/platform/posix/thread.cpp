@@ -11,12 +11,14 @@
 #include <memory>
 #include <new>
 
+#include "platform/posix/thread_name.hpp"
+
 namespace hmn::platform {
 namespace {
 
 constexpr size_t stack_size = size_t{512} << 10;
 constexpr size_t largest_stack = size_t{16} << 20;
-constexpr size_t name_size = 16;  // prctl(2), PR_SET_NAME
+constexpr size_t name_size = 16;  // prctl(2), PR_SET_NAME; macOS takes 64
 
 struct start {
   void (*entry)(void*);
@@ -28,7 +30,7 @@ extern "C" {
 static void* run_start(void* given) {
   const std::unique_ptr<start> owned(static_cast<start*>(given));
   const start now = *owned;
-  pthread_setname_np(pthread_self(), now.name);
+  name_own_thread(now.name);
   now.entry(now.argument);
   return nullptr;
 }

@@ -3,15 +3,15 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/sysmacros.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 
-#include "platform/linux/descriptor.hpp"
-#include "platform/linux/file_at.hpp"
+#include "platform/posix/descriptor.hpp"
+#include "platform/posix/file_at.hpp"
 #include "platform/stand_in.hpp"
+#include "platform/real_file.hpp"
 
 namespace hmn::platform {
 namespace {
@@ -73,25 +73,11 @@ errno_or<size_t> read_link_at(int at, const char* name, std::span<char> buffer) 
   return {static_cast<size_t>(length), 0};
 }
 
-// A descriptor of a process may lead to a network mount that hangs; AT_STATX_DONT_SYNC never asks
-// its server (Linux 4.11).
-errno_or<file_status> status_at(int at, const char* name) noexcept {
-  struct statx found;
-  constexpr unsigned wanted = STATX_TYPE | STATX_INO | STATX_UID | STATX_SIZE;
-  if (statx(at, name, AT_STATX_DONT_SYNC | AT_NO_AUTOMOUNT, wanted, &found) != 0)
-    return {{}, errno};
-  return {{.device = makedev(found.stx_dev_major, found.stx_dev_minor),
-           .inode = found.stx_ino,
-           .special_device_major = found.stx_rdev_major,
-           .special_device_minor = found.stx_rdev_minor,
-           .size = found.stx_size,
-           .owner = found.stx_uid,
-           .is_directory = S_ISDIR(found.stx_mode),
-           .is_character_device = S_ISCHR(found.stx_mode)},
-          0};
+errno_or<size_t> real::read_small(const char* path, std::span<char> buffer) noexcept {
+  return read_small_at(AT_FDCWD, path, buffer);
 }
 
-errno_or<bool> read_whole_file(const char* path, std::string& out, size_t cap) {
+errno_or<bool> real::read_whole(const char* path, std::string& out, size_t cap) {
   out.clear();
   const descriptor from(open_for_reading(AT_FDCWD, path));
   if (!from) return {false, errno};
@@ -100,11 +86,19 @@ errno_or<bool> read_whole_file(const char* path, std::string& out, size_t cap) {
   return cut;
 }
 
-bool is_there_at(const char* path) noexcept {
+errno_or<size_t> real::read_link(const char* path, std::span<char> buffer) noexcept {
+  return read_link_at(AT_FDCWD, path, buffer);
+}
+
+errno_or<file_status> real::status_of(const char* path) noexcept {
+  return status_at(AT_FDCWD, path);
+}
+
+bool real::exists(const char* path) noexcept {
   return faccessat(AT_FDCWD, path, F_OK, 0) == 0;
 }
 
-bool is_program_at(const char* path) noexcept {
+bool real::is_executable_file(const char* path) noexcept {
   struct stat found;
   return stat(path, &found) == 0 && S_ISREG(found.st_mode) &&
          faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
@@ -112,32 +106,32 @@ bool is_program_at(const char* path) noexcept {
 
 errno_or<size_t> read_small(const char* path, std::span<char> buffer) noexcept {
   if (stand_in* const r = stand_in::of_thread()) return r->read_small(path, buffer);
-  return read_small_at(AT_FDCWD, path, buffer);
+  return real::read_small(path, buffer);
 }
 
 errno_or<bool> read_whole(const char* path, std::string& out, size_t cap) {
   if (stand_in* const r = stand_in::of_thread()) return r->read_whole(path, out, cap);
-  return read_whole_file(path, out, cap);
+  return real::read_whole(path, out, cap);
 }
 
 errno_or<size_t> read_link(const char* path, std::span<char> buffer) noexcept {
   if (stand_in* const r = stand_in::of_thread()) return r->read_link(path, buffer);
-  return read_link_at(AT_FDCWD, path, buffer);
+  return real::read_link(path, buffer);
 }
 
 errno_or<file_status> status_of(const char* path) noexcept {
   if (stand_in* const r = stand_in::of_thread()) return r->status_of(path);
-  return status_at(AT_FDCWD, path);
+  return real::status_of(path);
 }
 
 bool exists(const char* path) noexcept {
   if (stand_in* const r = stand_in::of_thread()) return r->exists(path);
-  return is_there_at(path);
+  return real::exists(path);
 }
 
 bool is_executable_file(const char* path) noexcept {
   if (stand_in* const r = stand_in::of_thread()) return r->is_executable_file(path);
-  return is_program_at(path);
+  return real::is_executable_file(path);
 }
 
 }  // namespace hmn::platform

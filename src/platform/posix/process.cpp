@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "platform/process.hpp"
 
-#include <sys/auxv.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
@@ -28,10 +27,6 @@ uint64_t clock_ticks_per_second() noexcept {
 std::string host_name() {
   utsname known;
   return uname(&known) == 0 ? known.nodename : "";
-}
-
-bool is_privileged_start() noexcept {
-  return getauxval(AT_SECURE) != 0;
 }
 
 const char* environment(const char* name) noexcept {

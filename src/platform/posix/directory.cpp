@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <dirent.h>
 #include <fcntl.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -10,22 +8,13 @@
 #include <utility>
 
 #include "platform/file.hpp"
-#include "platform/linux/descriptor.hpp"
-#include "platform/linux/file_at.hpp"
+#include "platform/posix/descriptor.hpp"
+#include "platform/posix/file_at.hpp"
 #include "platform/stand_in.hpp"
+#include "platform/real_file.hpp"
 
 namespace hmn::platform {
 namespace {
-
-bool visit_all(std::span<const char> entries, entry_visitor visit) {
-  while (!entries.empty()) {
-    const auto* entry = reinterpret_cast<const dirent64*>(entries.data());
-    const std::string_view name(entry->d_name);
-    if (name != "." && name != ".." && !visit(name)) return false;
-    entries = entries.subspan(entry->d_reclen);
-  }
-  return true;
-}
 
 // A path below a folder that a stand-in answers for.
 class path_below {
@@ -45,26 +34,20 @@ class path_below {
   char bytes_[4352];
 };
 
-// opendir would allocate.
-int list(int from, entry_visitor visit) {
-  alignas(dirent64) char entries[4096];
-  for (;;) {
-    const long got = syscall(SYS_getdents64, from, entries, sizeof entries);
-    if (got < 0) return errno;
-    if (got == 0 || !visit_all({entries, static_cast<size_t>(got)}, visit)) return 0;
-  }
+int for_each_entry_at(int at, const char* name, entry_visitor visit) {
+  const descriptor from(openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  return from ? list_entries(from.get(), visit) : errno;
 }
 
 }  // namespace
 
-int for_each_entry_at(int at, const char* name, entry_visitor visit) {
-  const descriptor from(openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-  return from ? list(from.get(), visit) : errno;
+int real::for_each_entry(const char* path, entry_visitor visit) {
+  return for_each_entry_at(AT_FDCWD, path, visit);
 }
 
 int for_each_entry(const char* path, entry_visitor visit) {
   if (stand_in* const r = stand_in::of_thread()) return r->for_each_entry(path, visit);
-  return for_each_entry_at(AT_FDCWD, path, visit);
+  return real::for_each_entry(path, visit);
 }
 
 errno_or<directory> directory::open(const char* path) noexcept {
@@ -72,7 +55,7 @@ errno_or<directory> directory::open(const char* path) noexcept {
     const int error = r->open_directory(path);
     return error == 0 ? named(path) : errno_or<directory>{{}, error};
   }
-  const int opened = ::open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
+  const int opened = open_base(path);
   if (opened < 0) return {{}, errno};
   return {directory(opened), 0};
 }
@@ -130,7 +113,7 @@ errno_or<directory> directory::open_folder(const char* name) const noexcept {
 
 int directory::for_each_entry(entry_visitor visit) const {
   if (recorded_) return platform::for_each_entry(recorded_->c_str(), visit);
-  return list(descriptor_, visit);
+  return list_entries(descriptor_, visit);
 }
 
 }  // namespace hmn::platform

@@ -3,12 +3,12 @@
 
 #include <sys/types.h>
 
-#include "platform/linux/child.hpp"
+#include "platform/posix/child.hpp"
 
 namespace hmn::platform {
 
-// A child of our own, for kernels and emulators that refuse a supervisor: the host can take its
-// exit status, which is then unknown.
+// A child of our own, for systems without a supervisor and kernels and emulators that refuse one:
+// the host can take its exit status, which is then unknown.
 class spawned_child {
  public:
   spawned_child() noexcept = default;

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 
 #include "platform/file.hpp"
 #include "platform/fork.hpp"
-#include "platform/linux/descriptor.hpp"
-#include "platform/linux/file_at.hpp"
+#include "platform/posix/descriptor.hpp"
+#include "platform/posix/file_at.hpp"
 #include "platform/stand_in.hpp"
 
 namespace hmn::platform {
@@ -65,8 +64,7 @@ void kept_file::keep(const identity& fresh) noexcept {
     ::close(fresh.descriptor);  // another thread was first
     return;
   }
-  // Not through the C library: ThreadSanitizer takes the readers' use of the number for a race.
-  if (is_ours && syscall(SYS_dup3, fresh.descriptor, before.descriptor, O_CLOEXEC) >= 0) {
+  if (is_ours && redirect(before.descriptor, fresh.descriptor)) {
     ::close(fresh.descriptor);
     now.descriptor = before.descriptor;
   }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "platform/linux/spawned_child.hpp"
+#include "platform/posix/spawned_child.hpp"
 
 #include <fcntl.h>
 #include <signal.h>
@@ -14,6 +14,7 @@
 
 #include "platform/clock.hpp"
 #include "platform/file.hpp"
+#include "platform/posix/spawn_closing.hpp"
 
 namespace hmn::platform {
 namespace {
@@ -45,7 +46,7 @@ class spawn_attributes {
     sigfillset(&all);
     sigemptyset(&none);
     constexpr int flags = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
-    note(posix_spawnattr_setflags(&value_, flags));
+    note(posix_spawnattr_setflags(&value_, static_cast<short>(flags | spawn_closing_flag())));
     note(posix_spawnattr_setsigdefault(&value_, &all));
     note(posix_spawnattr_setsigmask(&value_, &none));
   }
@@ -69,7 +70,7 @@ class spawn_actions {
     note(posix_spawn_file_actions_adddup2(&value_, what.output, STDOUT_FILENO));
     note(posix_spawn_file_actions_adddup2(&value_, what.errors, STDERR_FILENO));
     note(posix_spawn_file_actions_addchdir_np(&value_, "/"));
-    note(posix_spawn_file_actions_addclosefrom_np(&value_, 3));
+    note(add_spawn_closing(value_));
   }
   spawn_actions(const spawn_actions&) = delete;
   ~spawn_actions() { posix_spawn_file_actions_destroy(&value_); }

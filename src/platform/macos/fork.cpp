@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/fork.hpp"
+
+#include <pthread.h>
+
+#include <atomic>
+
+namespace hmn::platform {
+namespace {
+
+constinit std::atomic<uint64_t> generation{0};  // 0 in a child until it draws its own number
+constinit std::atomic<uint64_t> last{0};
+constinit std::atomic<bool> is_watched{false};
+
+extern "C" {
+static void reset_in_child() {
+  generation.store(0, std::memory_order_relaxed);
+}
+}
+
+// Memory that a fork wipes does not exist here. Twice is no harm.
+void watch() noexcept {
+  if (pthread_atfork(nullptr, nullptr, reset_in_child) == 0) {
+    is_watched.store(true, std::memory_order_release);
+  }
+}
+
+uint64_t draw() noexcept {
+  const uint64_t mine = last.fetch_add(1, std::memory_order_relaxed) + 1;
+  uint64_t first = 0;
+  return generation.compare_exchange_strong(first, mine, std::memory_order_relaxed) ? mine : first;
+}
+
+}  // namespace
+
+uint64_t process_generation() noexcept {
+  if (!is_watched.load(std::memory_order_acquire)) watch();
+  const uint64_t value = generation.load(std::memory_order_relaxed);
+  return value != 0 ? value : draw();
+}
+
+}  // namespace hmn::platform

@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <dlfcn.h>
+#include <limits.h>
+#include <stdlib.h>
+
+#include "platform/library.hpp"
+
+namespace hmn::platform {
+
+static_assert(longest_path >= PATH_MAX);
+
+// A name without a slash in front is one of a folder that the program may have left since.
+std::string_view own_folder(std::span<char> room) noexcept {
+  Dl_info file;
+  const auto* const here = reinterpret_cast<const void*>(&own_folder);
+  room[0] = '\0';
+  const bool is_known = dladdr(here, &file) != 0 && file.dli_fname != nullptr;
+  if (!is_known || file.dli_fname[0] != '/' || realpath(file.dli_fname, room.data()) == nullptr) {
+    room[0] = '\0';
+    return {};
+  }
+  const std::string_view path(room.data());
+  return path.substr(0, path.rfind('/'));
+}
+
+}  // namespace hmn::platform

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// One program's way from its start to its outcome, whatever kind of child it runs in.
+#pragma once
+
+#include <string>
+
+#include "platform/posix/child.hpp"
+#include "platform/posix/descriptor.hpp"
+#include "platform/subprocess.hpp"
+
+namespace hmn::platform {
+
+struct channel {
+  descriptor null_device;
+  descriptor from_child;
+  descriptor to_parent;
+};
+
+outcome refused(outcome::kind what, int error);
+outcome failed_to_start(const command& given, int error);
+
+// 0 at the end of the output, EFBIG past the cap, ETIMEDOUT, or errno.
+int collect_output(int from, const command& given, std::string& output);
+outcome::kind kind_of_collecting(int error) noexcept;
+
+template <class Child>
+outcome follow(Child& child, int from, const command& given) {
+  outcome result;
+  const int error = collect_output(from, given, result.output);
+  result.what = kind_of_collecting(error);
+  if (result.what == outcome::kind::not_runnable) result.error = error;
+  if (result.what != outcome::kind::finished) return result;
+  exit_status status;
+  if (child.wait(given.deadline_ns, status) == ended::timed_out) {
+    result.what = outcome::kind::timed_out;
+    return result;
+  }
+  child.release();
+  result.exit_known = status.known;
+  result.exit_code = status.code;
+  result.signal = status.signal;
+  return result;
+}
+
+template <class Child>
+bool attempt(const launch& what, channel& open, const command& given, outcome& result) {
+  Child child;
+  const start_result start = child.start(what);
+  if (start.what == started::unavailable) return false;
+  open.to_parent.close();
+  switch (start.what) {
+    case started::running:
+      result = follow(child, open.from_child.get(), given);
+      break;
+    case started::late:
+      result = refused(outcome::kind::timed_out, 0);
+      break;
+    default:
+      result = failed_to_start(given, start.error);
+      break;
+  }
+  return true;
+}
+
+// Which kinds of child a system has.
+outcome run_child(const launch& what, channel& open, const command& given);
+// Ends what earlier calls could not wait for.
+void collect_children() noexcept;
+
+}  // namespace hmn::platform

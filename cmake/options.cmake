@@ -26,6 +26,10 @@ option(HMN_BACKEND_I915 "Intel GPUs of the kernel's i915 driver" ON)
 option(HMN_BACKEND_XE "Intel GPUs of the kernel's xe driver" ON)
 option(HMN_BACKEND_DMEM "Limits of device memory by the dmem control group" ON)
 option(HMN_BACKEND_TEGRA "NVIDIA's SoCs (Jetson) through sysfs" ON)
+option(HMN_BACKEND_DXGI "Windows: adapters through DXGI" ON)
+option(HMN_BACKEND_PDH "Windows: performance counters of adapters and processes" ON)
+option(HMN_BACKEND_METAL "macOS: Metal and the registry of GPUs" ON)
+option(HMN_BACKEND_MACMON "macOS: the macmon program" ON)
 option(HMN_BACKEND_SIMULATED "Machines described by a file" ON)
 
 set(HMN_CORPUS_DIR "${PROJECT_SOURCE_DIR}/../shared/corpus" CACHE PATH
@@ -52,7 +56,7 @@ endif()
 
 # No code that starts a program is compiled when no backend needs it.
 set(HMN_SUBPROCESS OFF)
-if(HMN_BACKEND_NVIDIA_SMI OR HMN_BACKEND_AMD_SMI OR HMN_BACKEND_ROCM_SMI)
+if(HMN_BACKEND_NVIDIA_SMI OR HMN_BACKEND_AMD_SMI OR HMN_BACKEND_ROCM_SMI OR HMN_BACKEND_MACMON)
   set(HMN_SUBPROCESS ON)
 endif()
 

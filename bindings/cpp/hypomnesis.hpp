@@ -78,6 +78,10 @@ enum class backend_id : std::uint32_t {
   i915 = HMN_BACKEND_I915,
   xe = HMN_BACKEND_XE,
   drm = HMN_BACKEND_DRM,
+  dxgi = HMN_BACKEND_DXGI,
+  pdh = HMN_BACKEND_PDH,
+  metal = HMN_BACKEND_METAL,
+  macmon = HMN_BACKEND_MACMON,
   tegra = HMN_BACKEND_TEGRA,
   dmem = HMN_BACKEND_DMEM,
   simulated = HMN_BACKEND_SIMULATED,
@@ -115,6 +119,11 @@ enum class accounting_kind : std::uint32_t {
 enum class domain : std::uint32_t {
   none = HMN_NATIVE_NONE,
   errno_code = HMN_NATIVE_ERRNO,
+  win32 = HMN_NATIVE_WIN32,
+  hresult = HMN_NATIVE_HRESULT,
+  ntstatus = HMN_NATIVE_NTSTATUS,
+  pdh = HMN_NATIVE_PDH,
+  kern = HMN_NATIVE_KERN,
   nvml = HMN_NATIVE_NVML,
   exit_code = HMN_NATIVE_EXIT
 };
@@ -152,6 +161,7 @@ enum class path_kind : std::uint32_t {
   nvml = HMN_PATH_NVML,
   nvidia_smi = HMN_PATH_NVIDIA_SMI,
   rocm_smi = HMN_PATH_ROCM_SMI,
+  macmon = HMN_PATH_MACMON,
   simulation = HMN_PATH_SIMULATION,
   cgroup = HMN_PATH_CGROUP,
   amd_smi = HMN_PATH_AMD_SMI,

@@ -47,6 +47,10 @@ const (
 	BackendI915      Backend = 7  // Intel's older kernel driver
 	BackendXe        Backend = 8  // Intel's newer kernel driver
 	BackendDRM       Backend = 9  // any kernel DRM driver: sysfs, and the fdinfo files of its clients
+	BackendDXGI      Backend = 10 // Windows: the adapters, and what the caller may use of them
+	BackendPDH       Backend = 11 // Windows: the performance counters of adapters and processes
+	BackendMetal     Backend = 12 // macOS: Metal, and the system's registry of GPUs
+	BackendMacmon    Backend = 13 // macOS: the macmon command
 	BackendTegra     Backend = 14 // NVIDIA's SoCs (Jetson): sysfs
 	BackendDmem      Backend = 15 // the kernel's control group of device memory
 	BackendSimulated Backend = 16 // a machine described by a file: nothing was measured
@@ -90,10 +94,15 @@ const (
 type NativeDomain uint32
 
 const (
-	NativeNone  NativeDomain = 0
-	NativeErrno NativeDomain = 1
-	NativeNVML  NativeDomain = 7 // nvmlReturn_t
-	NativeExit  NativeDomain = 9 // exit code of a helper program; 128 + n: killed by signal n
+	NativeNone     NativeDomain = 0
+	NativeErrno    NativeDomain = 1
+	NativeWin32    NativeDomain = 2 // GetLastError
+	NativeHRESULT  NativeDomain = 3 // HRESULT
+	NativeNTSTATUS NativeDomain = 4 // NTSTATUS
+	NativePDH      NativeDomain = 5 // PDH_STATUS
+	NativeKern     NativeDomain = 6 // kern_return_t
+	NativeNVML     NativeDomain = 7 // nvmlReturn_t
+	NativeExit     NativeDomain = 9 // exit code of a helper program; 128 + n: killed by signal n
 )
 
 // Vendor is a PCI vendor id.
@@ -139,6 +148,7 @@ const (
 	PathNVIDIASMI  Path = 4  // the nvidia-smi program [HMN_NVIDIA_SMI]
 	PathROCmSMI    Path = 5  // the rocm-smi program [HMN_ROCM_SMI]
 	PathAMDSMI     Path = 9  // the amd-smi program [HMN_AMD_SMI]
+	PathMacmon     Path = 6  // the macmon program [HMN_MACMON]
 	PathSimulation Path = 7  // a machine file: it replaces every other source [HMN_SIMULATION]
 	PathCgroup     Path = 8  // the cgroup mount, found in mountinfo [HMN_CGROUP]
 	PathDev        Path = 10 // the device nodes, "/dev" for the usual sysfs tree [HMN_DEV]

@@ -49,13 +49,11 @@ limits limits_from(const hmn_context_options& o) {
 }
 
 bool is_path(std::uint32_t path) {
-  return (path >= HMN_PATH_PROC && path <= HMN_PATH_ROCM_SMI) ||
-         (path >= HMN_PATH_SIMULATION && path <= HMN_PATH_DEV);
+  return path >= HMN_PATH_PROC && path <= HMN_PATH_DEV;
 }
 
 bool is_backend(std::uint32_t backend) {
-  return (backend >= HMN_BACKEND_OS && backend <= HMN_BACKEND_DRM) ||
-         (backend >= HMN_BACKEND_TEGRA && backend <= HMN_BACKEND_AMD_SMI);
+  return backend >= HMN_BACKEND_OS && backend <= HMN_BACKEND_AMD_SMI;
 }
 
 hmn_backend_info to_c(std::uint32_t backend, const source_state& s) {

@@ -2,6 +2,7 @@
 #include <hypomnesis.h>
 
 #include "backends/registry.hpp"
+#include "core/json_names.hpp"
 
 #define HMN_TEXT_OF(x) #x
 #define HMN_VERSION_TEXT(a, b, c) HMN_TEXT_OF(a) "." HMN_TEXT_OF(b) "." HMN_TEXT_OF(c)
@@ -63,36 +64,5 @@ const char* hmn_status_name(hmn_status status) noexcept {
 }
 
 const char* hmn_backend_name(uint32_t backend) noexcept {
-  switch (backend) {
-    case HMN_BACKEND_NONE:
-      return "none";
-    case HMN_BACKEND_OS:
-      return "os";
-    case HMN_BACKEND_NVML:
-      return "nvml";
-    case HMN_BACKEND_NVIDIA_SMI:
-      return "nvidia-smi";
-    case HMN_BACKEND_AMDGPU:
-      return "amdgpu";
-    case HMN_BACKEND_KFD:
-      return "kfd";
-    case HMN_BACKEND_ROCM_SMI:
-      return "rocm-smi";
-    case HMN_BACKEND_I915:
-      return "i915";
-    case HMN_BACKEND_XE:
-      return "xe";
-    case HMN_BACKEND_DRM:
-      return "drm";
-    case HMN_BACKEND_TEGRA:
-      return "tegra";
-    case HMN_BACKEND_DMEM:
-      return "dmem";
-    case HMN_BACKEND_SIMULATED:
-      return "simulated";
-    case HMN_BACKEND_AMD_SMI:
-      return "amd-smi";
-    default:
-      return "unknown";
-  }
+  return hmn::name_of(static_cast<hmn::source>(backend)).data();
 }

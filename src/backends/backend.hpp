@@ -28,9 +28,10 @@ struct settings {
   std::string dev_root;         // empty: "/dev" for the usual sysfs tree, none for another
   std::string cgroup_root;      // empty: found in mountinfo
   std::string nvml_path;        // empty: by soname through the system loader
-  std::string nvidia_smi_path;  // empty: in the known folders; so the next two
+  std::string nvidia_smi_path;  // empty: in the known folders; so the next three
   std::string rocm_smi_path;
   std::string amd_smi_path;
+  std::string macmon_path;
   std::string simulation_path;  // empty: off
   std::uint64_t sources_off = 0;
   std::uint64_t idle_close_ns = 2'000'000'000;

@@ -93,6 +93,14 @@ bool is_compiled_in(source s) noexcept {
       return HMN_WITH_AMDGPU != 0;
     case source::kfd:
       return HMN_WITH_KFD != 0;
+    case source::dxgi:
+      return HMN_WITH_DXGI != 0;
+    case source::pdh:
+      return HMN_WITH_PDH != 0;
+    case source::metal:
+      return HMN_WITH_METAL != 0;
+    case source::macmon:
+      return HMN_WITH_MACMON != 0;
     case source::none:
       break;
   }

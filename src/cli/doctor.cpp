@@ -14,9 +14,9 @@
 namespace hmn::cli {
 namespace {
 
-constexpr const char* variables[] = {"HMN_PROC",       "HMN_SYS",     "HMN_NVML",
-                                     "HMN_NVIDIA_SMI", "HMN_AMD_SMI", "HMN_ROCM_SMI",
-                                     "HMN_SIMULATION", "HMN_CGROUP",  "HMN_DEV"};
+constexpr const char* variables[] = {"HMN_PROC",    "HMN_SYS",      "HMN_NVML",   "HMN_NVIDIA_SMI",
+                                     "HMN_AMD_SMI", "HMN_ROCM_SMI", "HMN_MACMON", "HMN_SIMULATION",
+                                     "HMN_CGROUP",  "HMN_DEV"};
 
 struct evidence {
   snapshot picture;

@@ -96,6 +96,8 @@ std::string native_text(const hmn_backend_info& of) {
   if (of.native_domain == HMN_NATIVE_NVML) return fmt::format(" (NVML code {})", of.native_code);
   if (of.native_domain == HMN_NATIVE_EXIT) return fmt::format(" (exit code {})", of.native_code);
   if (of.native_domain == HMN_NATIVE_ERRNO) return fmt::format(" (errno {})", of.native_code);
+  if (of.native_domain == HMN_NATIVE_WIN32)
+    return fmt::format(" (Windows error {})", of.native_code);
   return {};
 }
 

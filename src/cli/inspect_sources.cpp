@@ -14,6 +14,32 @@ bool has_a_place_of_its_own(std::uint32_t number) {
          number == HMN_BACKEND_SIMULATED;
 }
 
+constexpr std::uint64_t bit(std::uint32_t number) {
+  return std::uint64_t{1} << number;
+}
+
+// The sources that one system alone has.
+constexpr std::uint64_t systems[] = {
+    bit(HMN_BACKEND_AMDGPU) | bit(HMN_BACKEND_KFD) | bit(HMN_BACKEND_ROCM_SMI) |
+        bit(HMN_BACKEND_I915) | bit(HMN_BACKEND_XE) | bit(HMN_BACKEND_DRM) |
+        bit(HMN_BACKEND_TEGRA) | bit(HMN_BACKEND_DMEM) | bit(HMN_BACKEND_AMD_SMI),
+    bit(HMN_BACKEND_DXGI) | bit(HMN_BACKEND_PDH),
+    bit(HMN_BACKEND_METAL) | bit(HMN_BACKEND_MACMON),
+};
+
+// Of a system none of whose sources this library has.
+std::uint64_t of_other_systems() {
+  std::uint64_t here = 0;
+  for (std::uint32_t number = 1; number < numbers; ++number) {
+    if (hmn_feature(HMN_FEATURE_BACKEND + number) != 0) here |= bit(number);
+  }
+  std::uint64_t others = 0;
+  for (const std::uint64_t system : systems) {
+    if ((system & here) == 0) others |= system;
+  }
+  return others;
+}
+
 finding inspect_source(std::string_view name, const hmn_backend_info& of) {
   const auto state = state_word(of.state).value_or("unknown");
   auto text = fmt::format("{}: {}", name, state);
@@ -36,9 +62,11 @@ finding inspect_source(std::string_view name, const hmn_backend_info& of) {
 
 section inspect_sources(const context& in) {
   section out{"Sources", {}};
+  const std::uint64_t others = of_other_systems();
   for (std::uint32_t number = 1; number < numbers; ++number) {
     const std::string_view name = hmn_backend_name(number);
     if (name == "unknown" || has_a_place_of_its_own(number)) continue;
+    if ((bit(number) & others) != 0) continue;
     if (const auto told = in.backend(number)) out.findings.push_back(inspect_source(name, *told));
   }
   return out;

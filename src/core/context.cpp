@@ -22,6 +22,8 @@ std::string& place_of(settings& s, path_kind which) {
       return s.rocm_smi_path;
     case path_kind::amd_smi:
       return s.amd_smi_path;
+    case path_kind::macmon:
+      return s.macmon_path;
     case path_kind::simulation:
       return s.simulation_path;
     case path_kind::dev:
@@ -42,6 +44,8 @@ source source_behind(path_kind which) {
       return source::rocm_smi;
     case path_kind::amd_smi:
       return source::amd_smi;
+    case path_kind::macmon:
+      return source::macmon;
     case path_kind::simulation:
       return source::simulated;
     case path_kind::proc:

@@ -23,6 +23,7 @@ enum class path_kind : std::uint32_t {
   nvml = 3,
   nvidia_smi = 4,
   rocm_smi = 5,
+  macmon = 6,
   simulation = 7,
   cgroup = 8,
   amd_smi = 9,

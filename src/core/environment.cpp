@@ -16,15 +16,11 @@ struct variable {
   path_kind which;
 };
 constexpr variable variables[] = {
-    {"HMN_PROC", path_kind::proc},
-    {"HMN_SYS", path_kind::sys},
-    {"HMN_NVML", path_kind::nvml},
-    {"HMN_NVIDIA_SMI", path_kind::nvidia_smi},
-    {"HMN_ROCM_SMI", path_kind::rocm_smi},
-    {"HMN_AMD_SMI", path_kind::amd_smi},
-    {"HMN_SIMULATION", path_kind::simulation},
-    {"HMN_CGROUP", path_kind::cgroup},
-    {"HMN_DEV", path_kind::dev},
+    {"HMN_PROC", path_kind::proc},         {"HMN_SYS", path_kind::sys},
+    {"HMN_NVML", path_kind::nvml},         {"HMN_NVIDIA_SMI", path_kind::nvidia_smi},
+    {"HMN_ROCM_SMI", path_kind::rocm_smi}, {"HMN_AMD_SMI", path_kind::amd_smi},
+    {"HMN_MACMON", path_kind::macmon},     {"HMN_SIMULATION", path_kind::simulation},
+    {"HMN_CGROUP", path_kind::cgroup},     {"HMN_DEV", path_kind::dev},
 };
 
 }  // namespace

@@ -2,6 +2,8 @@
 #include "core/json_names.hpp"
 
 #include <array>
+#include <cstddef>
+#include <iterator>
 
 #include "model/diagnostic.hpp"
 
@@ -95,40 +97,18 @@ constexpr std::array telemetry_fields = {
     names("window_ns"),
 };
 
+// By number.
+constexpr short_text<11> source_names[] = {
+    "none", "os",   "nvml", "nvidia-smi", "amdgpu", "kfd",   "rocm-smi", "i915",      "xe",
+    "drm",  "dxgi", "pdh",  "metal",      "macmon", "tegra", "dmem",     "simulated", "amd-smi",
+};
+static_assert(std::size(source_names) == static_cast<std::size_t>(source::amd_smi) + 1);
+
 }  // namespace
 
 std::string_view name_of(source s) noexcept {
-  switch (s) {
-    case source::none:
-      return "none";
-    case source::os:
-      return "os";
-    case source::nvml:
-      return "nvml";
-    case source::nvidia_smi:
-      return "nvidia-smi";
-    case source::amdgpu:
-      return "amdgpu";
-    case source::kfd:
-      return "kfd";
-    case source::rocm_smi:
-      return "rocm-smi";
-    case source::i915:
-      return "i915";
-    case source::xe:
-      return "xe";
-    case source::drm:
-      return "drm";
-    case source::tegra:
-      return "tegra";
-    case source::dmem:
-      return "dmem";
-    case source::simulated:
-      return "simulated";
-    case source::amd_smi:
-      return "amd-smi";
-  }
-  return "unknown";
+  const auto number = static_cast<std::size_t>(s);
+  return number < std::size(source_names) ? source_names[number].view() : "unknown";
 }
 
 std::string_view name_of(status s) noexcept {
@@ -187,6 +167,16 @@ std::string_view name_of(native_domain d) noexcept {
       return "none";
     case native_domain::error_number:
       return "errno";
+    case native_domain::win32:
+      return "win32";
+    case native_domain::hresult:
+      return "hresult";
+    case native_domain::ntstatus:
+      return "ntstatus";
+    case native_domain::pdh:
+      return "pdh";
+    case native_domain::kern:
+      return "kern";
     case native_domain::nvml:
       return "nvml";
     case native_domain::exit:

@@ -46,6 +46,10 @@ enum class source : std::uint32_t {
   i915 = 7,
   xe = 8,
   drm = 9,
+  dxgi = 10,
+  pdh = 11,
+  metal = 12,
+  macmon = 13,
   tegra = 14,
   dmem = 15,
   simulated = 16,
@@ -56,7 +60,17 @@ constexpr std::uint64_t bit_of(source s) noexcept {
   return std::uint64_t{1} << static_cast<unsigned>(s);
 }
 
-enum class native_domain : std::uint32_t { none = 0, error_number = 1, nvml = 7, exit = 9 };
+enum class native_domain : std::uint32_t {
+  none = 0,
+  error_number = 1,
+  win32 = 2,
+  hresult = 3,
+  ntstatus = 4,
+  pdh = 5,
+  kern = 6,
+  nvml = 7,
+  exit = 9,
+};
 
 struct native_code {
   native_domain domain = native_domain::none;

@@ -28,7 +28,7 @@ static uint32_t count_of(hmn_context* context) {
 static void a_path_that_no_number_names_is_out_of_range(void** state) {
   (void)state;
   hmn_context* context = fresh();
-  const uint32_t unknown[] = {0, 6, 11, 64, UINT32_MAX};
+  const uint32_t unknown[] = {0, 11, 64, UINT32_MAX};
   for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; ++i) {
     assert_answers(hmn_context_set_path(context, unknown[i], "/proc", &error), HMN_E_RANGE);
     assert_answers(hmn_context_set_path(context, unknown[i], NULL, &error), HMN_E_RANGE);
@@ -38,12 +38,13 @@ static void a_path_that_no_number_names_is_out_of_range(void** state) {
 
 static const uint32_t paths[] = {HMN_PATH_PROC,       HMN_PATH_SYS,        HMN_PATH_NVML,
                                  HMN_PATH_NVIDIA_SMI, HMN_PATH_SIMULATION, HMN_PATH_CGROUP,
-                                 HMN_PATH_DEV};
-enum { PATHS = 7 };
+                                 HMN_PATH_DEV,        HMN_PATH_MACMON};
+enum { PATHS = 8 };
 
 static int is_compiled_in(uint32_t path) {
   return (path != HMN_PATH_NVML || HMN_WITH_NVML) &&
          (path != HMN_PATH_NVIDIA_SMI || HMN_WITH_NVIDIA_SMI) &&
+         (path != HMN_PATH_MACMON || HMN_WITH_MACMON) &&
          (path != HMN_PATH_SIMULATION || HMN_WITH_SIMULATED);
 }
 
@@ -128,7 +129,7 @@ static void a_refused_path_changes_nothing(void** state) {
 static void a_backend_that_no_number_names_is_out_of_range(void** state) {
   (void)state;
   hmn_context* context = fresh();
-  const uint32_t unknown[] = {HMN_BACKEND_NONE, 10, 13, 18, 63, 64, 1000, UINT32_MAX};
+  const uint32_t unknown[] = {HMN_BACKEND_NONE, 18, 19, 63, 64, 1000, UINT32_MAX};
   for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; ++i) {
     NEW(hmn_backend_info, info);
     assert_answers(hmn_context_backend(context, unknown[i], &info, &error), HMN_E_RANGE);

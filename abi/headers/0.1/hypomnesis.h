@@ -152,6 +152,10 @@ enum {
     HMN_BACKEND_I915 = 7,       /* Intel's older kernel driver */
     HMN_BACKEND_XE = 8,         /* Intel's newer kernel driver */
     HMN_BACKEND_DRM = 9,        /* any kernel DRM driver: sysfs, and the fdinfo files of its clients */
+    HMN_BACKEND_DXGI = 10,      /* Windows: the adapters, and what the caller may use of them */
+    HMN_BACKEND_PDH = 11,       /* Windows: the performance counters of adapters and processes */
+    HMN_BACKEND_METAL = 12,     /* macOS: Metal, and the system's registry of GPUs */
+    HMN_BACKEND_MACMON = 13,    /* macOS: the macmon command */
     HMN_BACKEND_TEGRA = 14,     /* NVIDIA's SoCs (Jetson): sysfs */
     HMN_BACKEND_DMEM = 15,      /* the kernel's control group of device memory */
     HMN_BACKEND_SIMULATED = 16, /* a machine described by a file: nothing was measured */
@@ -184,9 +188,14 @@ enum {
 /** Whose number hmn_error.native_code is. */
 enum {
     HMN_NATIVE_NONE = 0,
-    HMN_NATIVE_ERRNO = 1,
-    HMN_NATIVE_NVML = 7, /* nvmlReturn_t */
-    HMN_NATIVE_EXIT = 9  /* exit code of a helper program; 128 + n: killed by signal n */
+    HMN_NATIVE_ERRNO = 1,    /* errno */
+    HMN_NATIVE_WIN32 = 2,    /* GetLastError */
+    HMN_NATIVE_HRESULT = 3,  /* HRESULT */
+    HMN_NATIVE_NTSTATUS = 4, /* NTSTATUS */
+    HMN_NATIVE_PDH = 5,      /* PDH_STATUS */
+    HMN_NATIVE_KERN = 6,     /* kern_return_t */
+    HMN_NATIVE_NVML = 7,     /* nvmlReturn_t */
+    HMN_NATIVE_EXIT = 9      /* exit code of a helper program; 128 + n: killed by signal n */
 };
 
 /** hmn_device.vendor: PCI vendor ids. */
@@ -237,7 +246,8 @@ HMN_FN(const char *) hmn_backend_name(uint32_t backend) HMN_NX;
 /* ---- context --------------------------------------------------------------------------------- */
 
 enum {
-    HMN_CONTEXT_NO_SUBPROCESS = 1 << 0, /* never run a helper program (nvidia-smi, rocm-smi, amd-smi) */
+    HMN_CONTEXT_NO_SUBPROCESS = 1 << 0, /* never run a helper program (nvidia-smi, rocm-smi,
+                                         * amd-smi, macmon) */
     HMN_CONTEXT_WAKE_DEVICES = 1 << 1,  /* a sleeping GPU may be woken to answer */
     HMN_CONTEXT_NO_THREADS = 1 << 2,    /* start none: a driver may then block the caller, and a
                                          * deadline can only be kept between driver calls */
@@ -269,6 +279,7 @@ enum {
     HMN_PATH_NVML = 3,       /* the NVML library, by absolute path [HMN_NVML] */
     HMN_PATH_NVIDIA_SMI = 4, /* the nvidia-smi program, by absolute path [HMN_NVIDIA_SMI] */
     HMN_PATH_ROCM_SMI = 5,   /* the rocm-smi program, by absolute path [HMN_ROCM_SMI] */
+    HMN_PATH_MACMON = 6,     /* the macmon program, by absolute path [HMN_MACMON] */
     HMN_PATH_SIMULATION = 7, /* a machine file, a recording or a folder of copied kernel files: it
                               * replaces every other source [HMN_SIMULATION] */
     HMN_PATH_CGROUP = 8,     /* the cgroup mount, default: found in mountinfo [HMN_CGROUP] */

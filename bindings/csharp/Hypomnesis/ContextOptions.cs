@@ -39,6 +39,8 @@ public enum SourcePath : uint
     NvidiaSmi = Raw.PATH_NVIDIA_SMI,
     /// <summary>The rocm-smi program, by absolute path [HMN_ROCM_SMI].</summary>
     RocmSmi = Raw.PATH_ROCM_SMI,
+    /// <summary>The macmon program, by absolute path [HMN_MACMON].</summary>
+    Macmon = Raw.PATH_MACMON,
     /// <summary>A machine file: it replaces every other source [HMN_SIMULATION].</summary>
     Simulation = Raw.PATH_SIMULATION,
     /// <summary>The cgroup mount, default: found in mountinfo [HMN_CGROUP].</summary>

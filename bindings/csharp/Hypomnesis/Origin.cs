@@ -27,6 +27,14 @@ public enum Backend : uint
     Xe = Raw.BACKEND_XE,
     /// <summary>Any kernel DRM driver: sysfs, and the fdinfo files of its clients.</summary>
     Drm = Raw.BACKEND_DRM,
+    /// <summary>Windows: the adapters, and what the caller may use of them.</summary>
+    Dxgi = Raw.BACKEND_DXGI,
+    /// <summary>Windows: the performance counters of adapters and processes.</summary>
+    Pdh = Raw.BACKEND_PDH,
+    /// <summary>macOS: Metal, and the system's registry of GPUs.</summary>
+    Metal = Raw.BACKEND_METAL,
+    /// <summary>macOS: the macmon command.</summary>
+    Macmon = Raw.BACKEND_MACMON,
     /// <summary>NVIDIA's SoCs (Jetson): sysfs.</summary>
     Tegra = Raw.BACKEND_TEGRA,
     /// <summary>The kernel's control group of device memory.</summary>
@@ -92,6 +100,16 @@ public enum NativeDomain : uint
     None = Raw.NATIVE_NONE,
     /// <summary>The operating system's errno.</summary>
     Errno = Raw.NATIVE_ERRNO,
+    /// <summary>Windows: GetLastError.</summary>
+    Win32 = Raw.NATIVE_WIN32,
+    /// <summary>Windows: an HRESULT.</summary>
+    HResult = Raw.NATIVE_HRESULT,
+    /// <summary>Windows: an NTSTATUS.</summary>
+    NtStatus = Raw.NATIVE_NTSTATUS,
+    /// <summary>Windows: a PDH_STATUS.</summary>
+    Pdh = Raw.NATIVE_PDH,
+    /// <summary>macOS: a kern_return_t.</summary>
+    Kern = Raw.NATIVE_KERN,
     /// <summary>NVML's nvmlReturn_t.</summary>
     Nvml = Raw.NATIVE_NVML,
     /// <summary>The exit code of a helper program; 128 + n: killed by signal n.</summary>

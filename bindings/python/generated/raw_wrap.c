@@ -11063,6 +11063,10 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_I915",SWIG_From_int((int)(HMN_BACKEND_I915)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_XE",SWIG_From_int((int)(HMN_BACKEND_XE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_DRM",SWIG_From_int((int)(HMN_BACKEND_DRM)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_DXGI",SWIG_From_int((int)(HMN_BACKEND_DXGI)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_PDH",SWIG_From_int((int)(HMN_BACKEND_PDH)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_METAL",SWIG_From_int((int)(HMN_BACKEND_METAL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_MACMON",SWIG_From_int((int)(HMN_BACKEND_MACMON)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_TEGRA",SWIG_From_int((int)(HMN_BACKEND_TEGRA)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_DMEM",SWIG_From_int((int)(HMN_BACKEND_DMEM)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "BACKEND_SIMULATED",SWIG_From_int((int)(HMN_BACKEND_SIMULATED)));
@@ -11084,6 +11088,11 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ACCOUNT_ALLOCATED",SWIG_From_int((int)(HMN_ACCOUNT_ALLOCATED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NATIVE_NONE",SWIG_From_int((int)(HMN_NATIVE_NONE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NATIVE_ERRNO",SWIG_From_int((int)(HMN_NATIVE_ERRNO)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NATIVE_WIN32",SWIG_From_int((int)(HMN_NATIVE_WIN32)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NATIVE_HRESULT",SWIG_From_int((int)(HMN_NATIVE_HRESULT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NATIVE_NTSTATUS",SWIG_From_int((int)(HMN_NATIVE_NTSTATUS)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NATIVE_PDH",SWIG_From_int((int)(HMN_NATIVE_PDH)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NATIVE_KERN",SWIG_From_int((int)(HMN_NATIVE_KERN)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NATIVE_NVML",SWIG_From_int((int)(HMN_NATIVE_NVML)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "NATIVE_EXIT",SWIG_From_int((int)(HMN_NATIVE_EXIT)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "VENDOR_UNKNOWN",SWIG_From_int((int)(HMN_VENDOR_UNKNOWN)));
@@ -11108,6 +11117,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_NVML",SWIG_From_int((int)(HMN_PATH_NVML)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_NVIDIA_SMI",SWIG_From_int((int)(HMN_PATH_NVIDIA_SMI)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_ROCM_SMI",SWIG_From_int((int)(HMN_PATH_ROCM_SMI)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_MACMON",SWIG_From_int((int)(HMN_PATH_MACMON)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_SIMULATION",SWIG_From_int((int)(HMN_PATH_SIMULATION)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_CGROUP",SWIG_From_int((int)(HMN_PATH_CGROUP)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PATH_AMD_SMI",SWIG_From_int((int)(HMN_PATH_AMD_SMI)));

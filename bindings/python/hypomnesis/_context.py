@@ -48,6 +48,7 @@ class Place(IntEnum):
     NVML = raw.PATH_NVML  # the NVML library [HMN_NVML]
     NVIDIA_SMI = raw.PATH_NVIDIA_SMI  # the nvidia-smi program [HMN_NVIDIA_SMI]
     ROCM_SMI = raw.PATH_ROCM_SMI  # the rocm-smi program [HMN_ROCM_SMI]
+    MACMON = raw.PATH_MACMON  # the macmon program [HMN_MACMON]
     SIMULATION = raw.PATH_SIMULATION  # a machine file replaces every other source [HMN_SIMULATION]
     CGROUP = raw.PATH_CGROUP  # the cgroup mount, default: found in mountinfo [HMN_CGROUP]
     AMD_SMI = raw.PATH_AMD_SMI  # the amd-smi program [HMN_AMD_SMI]

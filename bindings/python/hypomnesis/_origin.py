@@ -20,6 +20,10 @@ class Backend(IntEnum):
     I915 = raw.BACKEND_I915  # Intel's older kernel driver
     XE = raw.BACKEND_XE  # Intel's newer kernel driver
     DRM = raw.BACKEND_DRM  # any kernel DRM driver: sysfs, and the fdinfo files of its clients
+    DXGI = raw.BACKEND_DXGI  # Windows: the adapters, and what the caller may use of them
+    PDH = raw.BACKEND_PDH  # Windows: the performance counters of adapters and processes
+    METAL = raw.BACKEND_METAL  # macOS: Metal, and the system's registry of GPUs
+    MACMON = raw.BACKEND_MACMON  # macOS: the macmon command
     TEGRA = raw.BACKEND_TEGRA  # NVIDIA's SoCs (Jetson): sysfs
     DMEM = raw.BACKEND_DMEM  # the kernel's control group of device memory
     SIMULATED = raw.BACKEND_SIMULATED  # a machine described by a file: nothing was measured
@@ -61,6 +65,11 @@ class NativeDomain(IntEnum):
 
     NONE = raw.NATIVE_NONE
     ERRNO = raw.NATIVE_ERRNO
+    WIN32 = raw.NATIVE_WIN32  # GetLastError
+    HRESULT = raw.NATIVE_HRESULT  # HRESULT
+    NTSTATUS = raw.NATIVE_NTSTATUS  # NTSTATUS
+    PDH = raw.NATIVE_PDH  # PDH_STATUS
+    KERN = raw.NATIVE_KERN  # kern_return_t
     NVML = raw.NATIVE_NVML  # nvmlReturn_t
     EXIT = raw.NATIVE_EXIT  # exit code of a helper program; 128 + n: killed by signal n
 

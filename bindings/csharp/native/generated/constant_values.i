@@ -32,6 +32,10 @@
 %csconstvalue("7") BACKEND_I915;
 %csconstvalue("8") BACKEND_XE;
 %csconstvalue("9") BACKEND_DRM;
+%csconstvalue("10") BACKEND_DXGI;
+%csconstvalue("11") BACKEND_PDH;
+%csconstvalue("12") BACKEND_METAL;
+%csconstvalue("13") BACKEND_MACMON;
 %csconstvalue("14") BACKEND_TEGRA;
 %csconstvalue("15") BACKEND_DMEM;
 %csconstvalue("16") BACKEND_SIMULATED;
@@ -53,6 +57,11 @@
 %csconstvalue("3") ACCOUNT_ALLOCATED;
 %csconstvalue("0") NATIVE_NONE;
 %csconstvalue("1") NATIVE_ERRNO;
+%csconstvalue("2") NATIVE_WIN32;
+%csconstvalue("3") NATIVE_HRESULT;
+%csconstvalue("4") NATIVE_NTSTATUS;
+%csconstvalue("5") NATIVE_PDH;
+%csconstvalue("6") NATIVE_KERN;
 %csconstvalue("7") NATIVE_NVML;
 %csconstvalue("9") NATIVE_EXIT;
 %csconstvalue("0") VENDOR_UNKNOWN;
@@ -77,6 +86,7 @@
 %csconstvalue("3") PATH_NVML;
 %csconstvalue("4") PATH_NVIDIA_SMI;
 %csconstvalue("5") PATH_ROCM_SMI;
+%csconstvalue("6") PATH_MACMON;
 %csconstvalue("7") PATH_SIMULATION;
 %csconstvalue("8") PATH_CGROUP;
 %csconstvalue("9") PATH_AMD_SMI;

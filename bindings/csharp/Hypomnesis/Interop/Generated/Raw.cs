@@ -1287,6 +1287,10 @@ internal static unsafe class Raw {
   public const int BACKEND_I915 = 7;
   public const int BACKEND_XE = 8;
   public const int BACKEND_DRM = 9;
+  public const int BACKEND_DXGI = 10;
+  public const int BACKEND_PDH = 11;
+  public const int BACKEND_METAL = 12;
+  public const int BACKEND_MACMON = 13;
   public const int BACKEND_TEGRA = 14;
   public const int BACKEND_DMEM = 15;
   public const int BACKEND_SIMULATED = 16;
@@ -1308,6 +1312,11 @@ internal static unsafe class Raw {
   public const int ACCOUNT_ALLOCATED = 3;
   public const int NATIVE_NONE = 0;
   public const int NATIVE_ERRNO = 1;
+  public const int NATIVE_WIN32 = 2;
+  public const int NATIVE_HRESULT = 3;
+  public const int NATIVE_NTSTATUS = 4;
+  public const int NATIVE_PDH = 5;
+  public const int NATIVE_KERN = 6;
   public const int NATIVE_NVML = 7;
   public const int NATIVE_EXIT = 9;
   public const int VENDOR_UNKNOWN = 0;
@@ -1332,6 +1341,7 @@ internal static unsafe class Raw {
   public const int PATH_NVML = 3;
   public const int PATH_NVIDIA_SMI = 4;
   public const int PATH_ROCM_SMI = 5;
+  public const int PATH_MACMON = 6;
   public const int PATH_SIMULATION = 7;
   public const int PATH_CGROUP = 8;
   public const int PATH_AMD_SMI = 9;

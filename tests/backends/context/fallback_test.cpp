@@ -107,14 +107,10 @@ TEST_CASE("a card keeps its index when NVML comes back") {
     CHECK(why[0].native_code == 9);
   }
   nvml.load(one_gpu());
-  std::uint64_t until = now_ns() + 3'000'000'000;
-  for (;;) {
+  CHECK(comes_true([&] {
     const picture p(m.context());
     REQUIRE(p.info().device_count == 1);
     CHECK(p.device(0).index == 0);
-    if (p.device(0).backend == HMN_BACKEND_NVML || now_ns() > until) {
-      CHECK(p.device(0).backend == HMN_BACKEND_NVML);
-      break;
-    }
-  }
+    return p.device(0).backend == HMN_BACKEND_NVML;
+  }));
 }

@@ -24,12 +24,8 @@ void set_status(const machine& m, const char* status) {
                  std::string(status) + "\n");
 }
 
-bool closes_within(const fake_nvml& nvml, int milliseconds) {
-  for (int i = 0; i < milliseconds / 10; ++i) {
-    if (nvml.initialized() == 0) return true;
-    usleep(10'000);
-  }
-  return nvml.initialized() == 0;
+bool closes(const fake_nvml& nvml) {
+  return comes_true([&] { return nvml.initialized() == 0; });
 }
 
 hmn_status read_pool(const machine& m) {
@@ -45,7 +41,8 @@ TEST_CASE("a card that never sleeps keeps the library open") {
   const machine m({.idle_close_ms = 50});
   add_card(m, "on", "active");
   REQUIRE(read_pool(m) == HMN_OK);
-  CHECK(!closes_within(nvml, 400));
+  usleep(400'000);
+  CHECK(nvml.initialized() == 1);
   REQUIRE(read_pool(m) == HMN_OK);
   CHECK(nvml.calls("nvmlInitWithFlags") == 1);
 }
@@ -55,11 +52,14 @@ TEST_CASE("a card that may sleep has the library shut after the idle time, and o
   nvml.load(one_gpu());
   const machine m({.idle_close_ms = 100});
   add_card(m, "auto", "active");
+  const std::uint64_t begun = now_ns();
   REQUIRE(read_pool(m) == HMN_OK);
-  CHECK(nvml.initialized() == 1);
-  CHECK(closes_within(nvml, 3000));
+  const bool is_open = nvml.initialized() == 1;
+  CHECK((is_open || now_ns() - begun >= 100'000'000));
+  CHECK(closes(nvml));
+  const auto opened = nvml.calls("nvmlInitWithFlags");
   REQUIRE(read_pool(m) == HMN_OK);
-  CHECK(nvml.calls("nvmlInitWithFlags") == 2);
+  CHECK(nvml.calls("nvmlInitWithFlags") == opened + 1);
 }
 
 TEST_CASE("a sleeping card is listed as asleep and not woken") {
@@ -69,7 +69,7 @@ TEST_CASE("a sleeping card is listed as asleep and not woken") {
     const machine m({.idle_close_ms = 50});
     add_card(m, "auto", "active");
     REQUIRE(read_pool(m) == HMN_OK);
-    REQUIRE(closes_within(nvml, 3000));
+    REQUIRE(closes(nvml));
     set_status(m, "suspended");
     const auto opened = nvml.calls("nvmlInitWithFlags");
     const picture p(m.context());
@@ -120,13 +120,15 @@ TEST_CASE("readings without end keep no card awake that has nothing to do") {
   }
   const machine m({.flags = flags, .stale_ms = 100, .idle_close_ms = 100});
   add_card(m, "auto", "active");
+  { const picture first(m.context(), HMN_COLLECT_POOLS); }
   auto pool = sized<hmn_pool>();
   // Faster than the library is shut down: each reading is fresh until the card is left alone.
   const std::uint64_t begun = now_ns();
   do {
     REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, &pool, nullptr) == HMN_OK);
     usleep(20'000);
-  } while ((pool.notes & HMN_NOTE_STALE) == 0 && now_ns() - begun < 20'000'000'000);
+  } while ((pool.notes & HMN_NOTE_STALE) == 0 &&
+           now_ns() - begun < patient_ms * std::uint64_t{1'000'000});
   REQUIRE((pool.notes & HMN_NOTE_STALE) != 0);
   CHECK(nvml.initialized() == 0);
   CHECK(pool.used_bytes == 10737418240);

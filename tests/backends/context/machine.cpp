@@ -5,6 +5,21 @@
 #include <doctest/doctest.h>
 #include <time.h>
 
+#include <cstddef>
+#include <filesystem>
+#include <iterator>
+
+#ifdef __SANITIZE_THREAD__
+static constexpr std::ptrdiff_t resting_threads = 2;  // one is the sanitizer's
+#else
+static constexpr std::ptrdiff_t resting_threads = 1;
+#endif
+
+static std::ptrdiff_t thread_count() {
+  const std::filesystem::directory_iterator tasks("/proc/self/task");
+  return std::distance(begin(tasks), end(tasks));
+}
+
 template <class F>
 static F control(void* library, const char* name) {
   return reinterpret_cast<F>(dlsym(library, name));
@@ -16,7 +31,7 @@ fake_nvml::fake_nvml() : library_(dlopen(HMN_FAKE_NVML, RTLD_NOW | RTLD_LOCAL)) 
 }
 
 fake_nvml::~fake_nvml() {
-  release();
+  settle();
   reset();
 }
 
@@ -42,6 +57,12 @@ void fake_nvml::release() const {
 }
 void fake_nvml::reset() const {
   control<void (*)()>(library_, "fake_nvml_reset")();
+}
+void fake_nvml::settle() const {
+  CHECK(comes_true([this] {
+    release();
+    return thread_count() <= resting_threads;
+  }));
 }
 
 machine::machine(const options& o, bool with_nvml) {

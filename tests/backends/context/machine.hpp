@@ -3,6 +3,8 @@
 
 #include <hypomnesis.h>
 
+#include <unistd.h>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,6 +26,8 @@ class fake_nvml {
   [[nodiscard]] int inside() const;
   void release() const;
   void reset() const;
+  // Lets go what hangs, until no worker of a context that is gone can call any more.
+  void settle() const;
 
  private:
   void* library_;
@@ -36,10 +40,26 @@ T sized() {
   return t;
 }
 
+// Later than whatever a machine with much else to do puts in between.
+inline constexpr std::uint32_t patient_ms = 60'000;
+
+std::uint64_t now_ns();
+
+// Whether it comes true, in its own time.
+template <class F>
+bool comes_true(F condition) {
+  const std::uint64_t until = now_ns() + patient_ms * std::uint64_t{1'000'000};
+  while (!condition()) {
+    if (now_ns() > until) return false;
+    usleep(2000);
+  }
+  return true;
+}
+
 struct options {
   hmn_flags flags = 0;
-  std::uint32_t deadline_ms = 0;
-  std::uint32_t open_deadline_ms = 0;
+  std::uint32_t deadline_ms = patient_ms;
+  std::uint32_t open_deadline_ms = patient_ms;
   std::uint32_t stale_ms = 0;
   std::uint32_t max_age_ms = 0;
   std::uint32_t idle_close_ms = 0;
@@ -80,8 +100,6 @@ class picture {
  private:
   hmn_snapshot* snapshot_ = nullptr;
 };
-
-std::uint64_t now_ns();
 
 // A scenario of one GPU; `rules` and `device` are further members of the object and of the device.
 std::string one_gpu(const std::string& rules = {}, const std::string& device = {});

@@ -103,6 +103,7 @@ SAME(state::off, HMN_STATE_OFF);
 
 SAME(vendor::unknown, HMN_VENDOR_UNKNOWN);
 SAME(vendor::amd, HMN_VENDOR_AMD);
+SAME(vendor::apple, HMN_VENDOR_APPLE);
 SAME(vendor::nvidia, HMN_VENDOR_NVIDIA);
 SAME(vendor::intel, HMN_VENDOR_INTEL);
 

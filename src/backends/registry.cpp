@@ -22,6 +22,9 @@
 #if HMN_WITH_TEGRA
 #include "backends/tegra/tegra.hpp"
 #endif
+#if HMN_WITH_MACMON
+#include "backends/macmon/macmon.hpp"
+#endif
 #if HMN_WITH_SIMULATED
 #include "backends/simulated/code.hpp"
 #include "platform/stand_in.hpp"
@@ -61,6 +64,11 @@ source_list make_real(const settings& s) {
 #endif
 #if HMN_WITH_TEGRA
   if (s.is_on(source::tegra)) list.devices.push_back({make_tegra(s), 0});
+#endif
+#if HMN_WITH_MACMON
+  if (s.is_on(source::macmon) && !s.no_subprocess) {
+    list.devices.push_back({make_macmon(s), bit_of(source::metal)});
+  }
 #endif
   return list;
 }

@@ -21,14 +21,14 @@ auto rank(const device& d) {
   return std::tuple(group, pci.value_or(pci_address{}));
 }
 
-// NVIDIA's SoCs have one GPU each, on no bus: only that tells what two sources list apart.
+// An SoC has one GPU, on no bus: only that tells what two sources list apart.
 bool is_soc_gpu(const device& d) {
-  return d.vendor == vendor::nvidia && d.kind == device_kind::integrated && d.pci_bus_id.empty();
+  return d.vendor != vendor::unknown && d.kind == device_kind::integrated && d.pci_bus_id.empty();
 }
 
 bool is_same(const device& a, const device& b) {
   if (is_partition(a) != is_partition(b)) return false;
-  if (is_soc_gpu(a) && is_soc_gpu(b) && a.from != b.from) return true;
+  if (is_soc_gpu(a) && is_soc_gpu(b) && a.vendor == b.vendor && a.from != b.from) return true;
   if (!a.uuid.empty() && !b.uuid.empty()) return equal_uuid(a.uuid.view(), b.uuid.view());
   if (is_partition(a) || a.pci_bus_id.empty() || b.pci_bus_id.empty()) return false;
   return parse_pci_address(a.pci_bus_id.view()) == parse_pci_address(b.pci_bus_id.view());

@@ -38,6 +38,7 @@ namespace vendor {
 inline constexpr std::uint32_t unknown = 0;
 inline constexpr std::uint32_t amd = 0x1002;
 inline constexpr std::uint32_t nvidia = 0x10de;
+inline constexpr std::uint32_t apple = 0x106b;
 inline constexpr std::uint32_t intel = 0x8086;
 }  // namespace vendor
 

@@ -123,6 +123,17 @@ TEST_CASE("the one GPU of NVIDIA's SoCs, on no bus, is one device") {
   CHECK(uuid_of(other, 0) == "GPU-A");
 }
 
+TEST_CASE("so is Apple's, told by the system and by a command") {
+  device told = make_soc(0, source::metal);
+  device printed = make_soc(0, source::macmon);
+  told.vendor = printed.vendor = vendor::apple;
+  device_table table;
+  update(table, source::metal, {told});
+  update(table, source::macmon, {printed});
+  CHECK(table.count() == 1);
+  CHECK(table.slot_of(0, source::macmon) == 0);
+}
+
 TEST_CASE("what is no GPU of such an SoC is not taken for it") {
   device far = make_soc(1, source::nvml);
   SUBCASE("a card in a slot beside it") {
@@ -131,8 +142,11 @@ TEST_CASE("what is no GPU of such an SoC is not taken for it") {
   SUBCASE("a card whose place is not told") {
     far.kind = device_kind::discrete;
   }
-  SUBCASE("another maker's") {
+  SUBCASE("one of no known maker") {
     far.vendor = vendor::unknown;
+  }
+  SUBCASE("another maker's") {
+    far.vendor = vendor::apple;
   }
   SUBCASE("two of one source") {
     far.from = source::tegra;

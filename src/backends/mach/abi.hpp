@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What is used of XNU's interface, in words of our own: it compiles where Apple's headers are not.
+// The check of the macOS build compares each with Apple's.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace hmn::mach {
+
+using kern_return = int;    // kern_return_t
+using port = unsigned int;  // mach_port_t
+
+inline constexpr kern_return success = 0;          // KERN_SUCCESS
+inline constexpr unsigned vm_info_flavor = 22;     // TASK_VM_INFO
+inline constexpr int vm_statistics_flavor = 4;     // HOST_VM_INFO64
+inline constexpr int rusage_flavor = 4;            // RUSAGE_INFO_V4
+inline constexpr int task_info_flavor = 4;         // PROC_PIDTASKINFO
+inline constexpr unsigned all_pids = 1;            // PROC_ALL_PIDS
+inline constexpr int ctl_kern = 1;                 // CTL_KERN
+inline constexpr int kern_process = 14;            // KERN_PROC
+inline constexpr int kern_process_by_pid = 1;      // KERN_PROC_PID
+inline constexpr int kern_arguments = 49;          // KERN_PROCARGS2
+inline constexpr int zombie = 5;                   // SZOMB
+inline constexpr unsigned forked_only = 1;         // AFORK: it called no exec since it was forked
+inline constexpr int ledger_entry_info = 1;        // LEDGER_ENTRY_INFO
+inline constexpr int ledger_template_info = 2;     // LEDGER_TEMPLATE_INFO
+inline constexpr std::size_t longest_path = 4096;  // PROC_PIDPATHINFO_MAXSIZE
+
+// The beginning of task_vm_info, as it was since OS X 10.9.
+struct vm_info {
+  std::uint64_t virtual_size;
+  std::int32_t region_count;
+  std::int32_t page_size;
+  std::uint64_t resident_size;
+  std::uint64_t resident_size_peak;
+  std::uint64_t device;
+  std::uint64_t device_peak;
+  std::uint64_t internal;
+  std::uint64_t internal_peak;
+  std::uint64_t external;
+  std::uint64_t external_peak;
+  std::uint64_t reusable;
+  std::uint64_t reusable_peak;
+  std::uint64_t purgeable_volatile_pmap;
+  std::uint64_t purgeable_volatile_resident;
+  std::uint64_t purgeable_volatile_virtual;
+  std::uint64_t compressed;
+  std::uint64_t compressed_peak;
+  std::uint64_t compressed_lifetime;
+  std::uint64_t phys_footprint;
+};
+inline constexpr unsigned vm_info_count = sizeof(vm_info) / sizeof(unsigned);
+static_assert(offsetof(vm_info, phys_footprint) == 144 && vm_info_count == 38);
+
+struct vm_statistics {       // vm_statistics64
+  std::uint32_t free_count;  // the speculative are in it
+  std::uint32_t active_count;
+  std::uint32_t inactive_count;
+  std::uint32_t wire_count;
+  std::uint64_t zero_fill_count;
+  std::uint64_t reactivations;
+  std::uint64_t pageins;
+  std::uint64_t pageouts;
+  std::uint64_t faults;
+  std::uint64_t cow_faults;
+  std::uint64_t lookups;
+  std::uint64_t hits;
+  std::uint64_t purges;
+  std::uint32_t purgeable_count;
+  std::uint32_t speculative_count;
+  std::uint64_t decompressions;
+  std::uint64_t compressions;
+  std::uint64_t swapins;
+  std::uint64_t swapouts;
+  std::uint32_t compressor_page_count;
+  std::uint32_t throttled_count;
+  std::uint32_t external_page_count;
+  std::uint32_t internal_page_count;
+  std::uint64_t total_uncompressed_pages_in_compressor;
+};
+inline constexpr unsigned vm_statistics_count = sizeof(vm_statistics) / sizeof(unsigned);
+static_assert(vm_statistics_count == 38);
+
+struct swap_usage {  // xsw_usage
+  std::uint64_t total;
+  std::uint64_t available;
+  std::uint64_t used;
+  std::uint32_t page_size;
+  std::uint32_t is_encrypted;
+};
+static_assert(sizeof(swap_usage) == 32);
+
+struct rusage {  // rusage_info_v4
+  std::uint8_t uuid[16];
+  std::uint64_t times[4];  // user, system, idle wakeups, interrupt wakeups
+  std::uint64_t pageins;
+  std::uint64_t wired_size;
+  std::uint64_t resident_size;
+  std::uint64_t phys_footprint;
+  std::uint64_t others[27];
+};
+static_assert(offsetof(rusage, phys_footprint) == 72 && sizeof(rusage) == 296);
+
+struct process_task {  // proc_taskinfo
+  std::uint64_t virtual_size;
+  std::uint64_t resident_size;
+  std::uint64_t times[4];
+  std::int32_t counts[12];
+};
+static_assert(sizeof(process_task) == 96);
+
+// kinfo_proc of 64-bit programs. Any user may read that of every process.
+struct process_record {
+  std::int64_t start_seconds;
+  std::int32_t start_microseconds;
+  std::uint8_t hidden0[20];
+  std::int32_t flags;
+  char state;
+  std::uint8_t hidden1[3];
+  std::int32_t pid;
+  std::uint8_t hidden2[199];
+  char name[17];  // p_comm
+  std::uint8_t hidden3[22];
+  std::uint16_t accounting_flags;  // p_acflag
+  std::uint8_t hidden4[136];
+  std::uint32_t user;  // of the credentials that count
+  std::uint8_t hidden5[224];
+};
+static_assert(offsetof(process_record, flags) == 32 && offsetof(process_record, pid) == 40);
+static_assert(offsetof(process_record, name) == 243);
+static_assert(offsetof(process_record, accounting_flags) == 282);
+static_assert(offsetof(process_record, user) == 420 && sizeof(process_record) == 648);
+
+// osfmk/kern/ledger.h, which Apple does not install: the same since OS X 10.8.
+struct ledger_entry {  // ledger_entry_info
+  std::int64_t balance;
+  std::int64_t credit;
+  std::int64_t debit;
+  std::uint64_t limit;
+  std::uint64_t refill_period;
+  std::uint64_t last_refill;
+};
+static_assert(sizeof(ledger_entry) == 48);
+
+struct ledger_kind {  // ledger_template_info
+  char name[32];
+  char group[32];
+  char units[32];
+};
+static_assert(sizeof(ledger_kind) == 96);
+
+}  // namespace hmn::mach

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What the kernel tells of processes and of the machine, and why it does not.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+#include "backends/mach/kernel.hpp"
+#include "model/failure.hpp"
+#include "model/text.hpp"
+
+namespace hmn::mach {
+
+// A call on `pid` failed with this errno. `what` has been asked for: "its memory".
+failure why_not(source from, std::uint32_t pid, std::string_view what, int error);
+failure of_kernel(source from, std::string_view call, kern_return code);
+
+// errno; 0: the record holds.
+int read_record(const kernel& k, std::uint32_t pid, process_record& out) noexcept;
+// Whether the caller called no exec since it was forked: Apple's frameworks end such a process.
+bool is_forked_only(const kernel& k, std::uint32_t own_pid) noexcept;
+
+std::optional<std::uint64_t> number_of(const kernel& k, const char* name) noexcept;
+text<96> text_of(const kernel& k, const char* name) noexcept;
+
+}  // namespace hmn::mach

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/macmon/macmon.hpp"
+
+#include "backends/macmon/source.hpp"
+
+extern "C" unsigned int geteuid(void);
+
+namespace hmn {
+namespace {
+
+bool is_root() {
+  return geteuid() == 0;
+}
+
+}  // namespace
+
+std::unique_ptr<device_source> make_macmon(const settings& s) {
+  return std::make_unique<macmon::macmon_source>(s.macmon_path, is_root());
+}
+
+}  // namespace hmn

@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/macmon/source.hpp"
+
+#include <utility>
+
+#include "backends/command_tool/missing.hpp"
+#include "backends/command_tool/verdict.hpp"
+#include "platform/clock.hpp"
+
+namespace hmn::macmon {
+namespace {
+
+namespace bit = telemetry_field;
+
+constexpr slot only = 0;
+// The shortest that it measures over.
+constexpr std::uint64_t window_ns = 100 * platform::ns_per_ms;
+constexpr const char* interval = "100";
+
+constexpr std::string_view folders[] = {"/opt/homebrew/bin/", "/usr/local/bin/"};
+constinit const command_tool::description tool{
+    .from = source::macmon,
+    .name = "macmon",
+    .gpu = "an Apple GPU",
+    .vendor = vendor::apple,
+    .driver = "",
+    .folders = folders,
+    .absent = "macmon is neither in /opt/homebrew/bin nor in /usr/local/bin",
+    .when_late = "; it measures over a tenth of a second, and takes as long again to start",
+};
+
+failure fail(status code, const message_text& message) {
+  return {code, source::macmon, {}, message};
+}
+
+failure why_absent(const figure& f) {
+  if (f.why == status::empty) return fail(status::unsupported, "macmon prints no such figure");
+  return command_tool::fail(tool, f.why,
+                            {"macmon's \"", f.key.view(), "\" is ", f.said.view(), f.flaw});
+}
+
+void remark(failure why, std::uint32_t about, std::uint32_t fields, reading& r) {
+  diagnostic d;
+  d.why = std::move(why);
+  d.about = about;
+  d.field = fields;
+  d.device = only;
+  r.remark(std::move(d));
+}
+
+// clap, which reads its options, exits with 2.
+bool is_option_refused(const platform::outcome& o) {
+  return o.exit_known && o.exit_code == 2 && o.output.find("--soc-info") != std::string::npos;
+}
+
+// Its share of the time; before 0.8 the one weighted by the clock, which is not above it.
+const figure& busy_figure(const sample& s) {
+  return s[s[field::gpu_active].has_value() ? field::gpu_active : field::gpu_effective];
+}
+
+metric busy_of(const sample& s) {
+  metric m = measured(source::macmon, metric_id::engine_percent, which::engine::graphics,
+                      busy_figure(s).number);
+  m.window_ns = window_ns;
+  if (!s[field::gpu_active].has_value()) m.notes |= note::lower_bound;
+  return m;
+}
+
+constexpr std::uint32_t told_fields[] = {bit::gpu_busy, bit::temperature, bit::power,
+                                         bit::core_clock};
+
+const figure& figure_of(const sample& s, std::uint32_t wanted) {
+  switch (wanted) {
+    case bit::gpu_busy:
+      return busy_figure(s);
+    case bit::temperature:
+      return s[field::gpu_temperature];
+    case bit::power:
+      return s[field::gpu_power];
+    default:
+      return s[field::gpu_clock];
+  }
+}
+
+void put(telemetry& out, std::uint32_t wanted, const figure& f) {
+  switch (wanted) {
+    case bit::gpu_busy:
+      out.gpu_busy_percent = f.number;
+      out.window_ns = window_ns;
+      break;
+    case bit::temperature:
+      out.temperature_celsius = f.number;
+      break;
+    case bit::power:
+      out.power_watts = f.number;
+      break;
+    default:
+      out.core_clock_mhz = static_cast<std::uint32_t>(f.number + 0.5);
+  }
+}
+
+bool has_any(const telemetry& t) {
+  return t.gpu_busy_percent || t.temperature_celsius || t.power_watts || t.core_clock_mhz;
+}
+
+struct metric_field {
+  field what;
+  metric_id id;
+  std::uint32_t instance;
+};
+
+constexpr metric_field metric_fields[] = {
+    {field::gpu_temperature, metric_id::temperature, which::sensor::core},
+    {field::gpu_power, metric_id::power_watts, which::power_reading::average},
+    {field::chip_power, metric_id::power_watts, which::power_reading::package},
+    {field::memory_power, metric_id::power_watts, which::power_reading::memory},
+    {field::board_power, metric_id::power_watts, which::power_reading::board},
+    {field::gpu_clock, metric_id::clock_mhz, which::clock::core},
+};
+
+}  // namespace
+
+macmon_source::macmon_source(const std::string& path, bool is_root)
+    : program_(tool, path), may_be_planted_(is_root && path.empty()) {
+  condition_.code = status::empty;
+}
+
+result<void> macmon_source::probe() {
+  result<void> here = program_.find();
+  // Homebrew's folders belong to a user.
+  if (here && may_be_planted_) {
+    return fail(status::permission,
+                "macmon is not started as root, since users can write to its folder; give its path "
+                "if that is meant");
+  }
+  return here;
+}
+
+result<void> macmon_source::prepare(reading&) {
+  loaded_.reset();
+  now_.reset();
+  return probe();
+}
+
+result<void> macmon_source::load(reading& r) {
+  if (!loaded_) {
+    loaded_ = ask(r);
+    condition_ = *loaded_ ? failure{status::ok, source::macmon, {}, {}} : loaded_->why();
+  }
+  return *loaded_;
+}
+
+result<void> macmon_source::ask(reading& r) {
+  if (program_.was_replaced()) is_plain_ = false;
+  std::vector<std::string> words{"--interval", interval, "pipe", "--samples", "1"};
+  if (!is_plain_) words.emplace_back("--soc-info");
+  const platform::outcome o = program_.run(std::move(words), true, r);
+  const command_tool::verdict v(tool, o);
+  if (auto why = v.why_not_run(program_.path())) return std::move(*why);
+  if (!is_plain_ && is_option_refused(o)) {
+    is_plain_ = true;
+    return ask(r);
+  }
+  answer a = read_answer(o.output);
+  if (!a.last) return v.of_exit("printed no sample", a.stray.view());
+  now_ = std::move(a.last);
+  if (!now_->chip.empty()) chip_ = now_->chip;
+  if (o.exit_known && (o.signal != 0 || o.exit_code != 0)) {
+    remark(v.of_exit("printed its sample", a.stray.view()), subject::devices, 0, r);
+  }
+  return {};
+}
+
+result<const sample*> macmon_source::find(slot number, reading& r) {
+  if (number != only) return fail(status::no_device, "macmon tells of one GPU only");
+  if (result<void> loaded = load(r); !loaded) return std::move(loaded.why());
+  return &*now_;
+}
+
+result<void> macmon_source::devices(std::vector<device>& out, reading& r) {
+  if (result<void> loaded = load(r); !loaded) return loaded;
+  device who;
+  who.number = only;
+  who.from = source::macmon;
+  who.kind = device_kind::integrated;
+  who.memory_kind = memory_kind::unified;
+  who.vendor = vendor::apple;
+  who.state = state::ready;
+  who.driver_index = 0;
+  who.name.assign(chip_.view());
+  out.push_back(who);
+  return {};
+}
+
+// Its figure of RAM in use is that of all programs, and none of the GPU's.
+result<void> macmon_source::memory(slot number, pools& out, reading& r) {
+  const auto s = find(number, r);
+  if (!s) return s.why();
+  pool p;
+  p.kind = pool_kind::unified;
+  p.from = source::macmon;
+  p.is_main = true;
+  const figure& total = (**s)[field::memory_total];
+  if (total.has_value()) {
+    p.total = total.whole;
+  } else {
+    remark(why_absent(total), subject::pools, pool_field::total, r);
+  }
+  remark(fail(status::unsupported,
+              "macmon tells how much RAM all programs use, not how much of it is the GPU's"),
+         subject::pools, pool_field::used | pool_field::free, r);
+  out.add(p);
+  return {};
+}
+
+result<void> macmon_source::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+                                      reading& r) {
+  const auto found = find(number, r);
+  if (!found) return found.why();
+  out = {};
+  out.from = source::macmon;
+  out.sources = bit_of(source::macmon);
+  std::uint32_t left = fields;
+  std::vector<command_tool::missing> gaps;
+  for (const std::uint32_t wanted : told_fields) {
+    if ((fields & wanted) == 0) continue;
+    left &= ~wanted;
+    const figure& f = figure_of(**found, wanted);
+    if (f.has_value()) {
+      put(out, wanted, f);
+      continue;
+    }
+    const failure why = why_absent(f);
+    command_tool::add_missing(gaps, wanted, why.code, why.message);
+  }
+  if (out.window_ns) left &= ~bit::window;
+  const failure why = why_absent({});
+  if (left != 0) command_tool::add_missing(gaps, left, why.code, why.message);
+  if (!has_any(out)) return fail(gaps.front().code, gaps.front().message);
+  if (out.gpu_busy_percent) out.notes |= busy_of(**found).notes;
+  for (const command_tool::missing& m : gaps) {
+    remark(fail(m.code, m.message), subject::telemetry, m.fields, r);
+  }
+  return {};
+}
+
+result<void> macmon_source::metrics(slot number, bool, std::vector<metric>& out, reading& r) {
+  const auto found = find(number, r);
+  if (!found) return found.why();
+  const sample& s = **found;
+  if (busy_figure(s).has_value()) out.push_back(busy_of(s));
+  for (const metric_field& m : metric_fields) {
+    if (!s[m.what].has_value()) continue;
+    out.push_back(measured(source::macmon, m.id, m.instance, s[m.what].number));
+    if (m.id == metric_id::power_watts) out.back().window_ns = window_ns;
+  }
+  for (std::size_t i = 0; i < s.fans.size(); ++i) {
+    if (!s.fans[i]) continue;
+    out.push_back(
+        measured(source::macmon, metric_id::fan_rpm, static_cast<std::uint32_t>(i), *s.fans[i]));
+  }
+  return {};
+}
+
+result<void> macmon_source::processes(slot, std::vector<usage>&, reading&) {
+  return fail(status::unsupported, "macmon does not tell which processes use the GPU");
+}
+
+result<void> macmon_source::process(slot, std::uint32_t, bool, usage&, reading&) {
+  return fail(status::unsupported, "macmon does not tell what a process uses of the GPU");
+}
+
+source_state macmon_source::describe(source) const {
+  source_state now;
+  now.why = condition_;
+  now.state = condition_.code == status::ok ? state::ready : state::unknown;
+  return now;
+}
+
+}  // namespace hmn::macmon

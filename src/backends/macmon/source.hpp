@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "backends/backend.hpp"
+#include "backends/command_tool/program.hpp"
+#include "backends/macmon/sample.hpp"
+
+namespace hmn::macmon {
+
+// The GPU of an Apple SoC, by a command that is started once in a reading.
+class macmon_source final : public device_source {
+ public:
+  // `is_root`: the caller has all rights of the system.
+  macmon_source(const std::string& path, bool is_root);
+
+  source id() const noexcept override { return source::macmon; }
+  bool can_block() const noexcept override { return false; }  // killed at the deadline
+
+  result<void> probe() override;
+  result<void> prepare(reading& r) override;
+  result<void> devices(std::vector<device>& out, reading& r) override;
+  result<void> memory(slot number, pools& out, reading& r) override;
+  result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+                         reading& r) override;
+  result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
+  result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
+  result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
+  void close() noexcept override { now_.reset(); }
+  source_state describe(source which) const override;
+
+ private:
+  // Asks, unless that was done in this reading.
+  result<void> load(reading& r);
+  result<void> ask(reading& r);
+  result<const sample*> find(slot number, reading& r);
+
+  command_tool::program program_;
+  const bool may_be_planted_;
+  bool is_plain_ = false;  // one that does not know the option for the chip's name
+  text<96> chip_;
+  failure condition_;
+
+  // Of this reading.
+  std::optional<result<void>> loaded_;
+  std::optional<sample> now_;
+};
+
+}  // namespace hmn::macmon

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/os/macos/describe.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+#include "backends/mach/facts.hpp"
+#include "backends/os/macos/arguments.hpp"
+#include "model/text.hpp"
+
+namespace hmn::macos {
+namespace {
+
+constexpr std::uint64_t ns_per_second = 1'000'000'000;
+constexpr std::size_t most_arguments = std::size_t{1} << 20;  // ARG_MAX
+
+// The file's name, else what the kernel keeps of it: up to 16 bytes.
+void name(const mach::kernel& k, const mach::process_record& known, usage& row) {
+  std::array<char, mach::longest_path> path;
+  const int length =
+      k.pid_path(static_cast<int>(row.pid), path.data(), static_cast<std::uint32_t>(path.size()));
+  const auto room = static_cast<int>(path.size());
+  std::string_view found(path.data(), static_cast<std::size_t>(std::clamp(length, 0, room)));
+  found = found.substr(0, found.find('\0'));
+  found.remove_prefix(found.rfind('/') + 1);  // npos + 1 is 0
+  if (found.empty()) found = {known.name, strnlen(known.name, sizeof known.name)};
+  row.name.clear();
+  append_utf8(row.name, found);
+  if (!row.name.empty()) row.name_state = name_state::resolved;
+}
+
+void measure(const mach::kernel& k, usage& row) {
+  mach::rusage found{};
+  if (k.pid_rusage(static_cast<int>(row.pid), mach::rusage_flavor,
+                   reinterpret_cast<void**>(&found)) == 0) {
+    row.host_resident = found.resident_size;
+  }
+}
+
+bool is_complete(const usage& row) {
+  return row.name_state != name_state::unknown && row.start_unix_ns && row.uid && row.host_resident;
+}
+
+}  // namespace
+
+void describe(const mach::kernel& k, usage& row) {
+  if (row.pid == 0 || is_complete(row)) return;
+  mach::process_record known;
+  if (const int error = mach::read_record(k, row.pid, known); error != 0) {
+    if (row.name_state != name_state::unknown) return;
+    if (error == ESRCH) row.name_state = name_state::exited;
+    if (error == EPERM || error == EACCES) row.name_state = name_state::protected_process;
+    return;
+  }
+  if (row.name_state == name_state::unknown) name(k, known, row);
+  if (!row.start_unix_ns && known.start_seconds > 0) {
+    row.start_unix_ns = static_cast<std::uint64_t>(known.start_seconds) * ns_per_second +
+                        static_cast<std::uint64_t>(std::max(known.start_microseconds, 0)) * 1000;
+  }
+  if (!row.uid) row.uid = known.user;
+  if (!row.host_resident && known.state != mach::zombie) measure(k, row);
+}
+
+void describe_command(const mach::kernel& k, usage& row) {
+  if (row.pid == 0 || !row.command.empty()) return;
+  std::array<int, 3> which{mach::ctl_kern, mach::kern_arguments, static_cast<int>(row.pid)};
+  std::size_t size = 0;
+  if (k.sysctl(which.data(), which.size(), nullptr, &size, nullptr, 0) != 0) return;
+  std::string bytes(std::min(size, most_arguments), '\0');
+  size = bytes.size();
+  if (k.sysctl(which.data(), which.size(), bytes.data(), &size, nullptr, 0) != 0) return;
+  append_arguments(row.command, std::string_view(bytes).substr(0, size));
+}
+
+}  // namespace hmn::macos

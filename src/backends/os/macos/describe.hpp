@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include "backends/mach/kernel.hpp"
+#include "model/usage.hpp"
+
+namespace hmn::macos {
+
+// Fills what is still unknown of: name, name_state, start_unix_ns, uid, host_resident.
+void describe(const mach::kernel& k, usage& row);
+// The same of the command: the caller's own processes, and every one for root.
+void describe_command(const mach::kernel& k, usage& row);
+
+}  // namespace hmn::macos

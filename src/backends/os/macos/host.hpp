@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include "backends/backend.hpp"
+#include "backends/mach/kernel.hpp"
+
+namespace hmn::macos {
+
+// Each figure is one call of the kernel; nothing is kept, so that a forked child may go on with it.
+class macos_host final : public host_source {
+ public:
+  explicit macos_host(const mach::kernel& k) : k_(k) {}
+
+  source id() const noexcept override { return source::os; }
+  result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out) override;
+  result<void> own_memory(std::uint32_t fields, process_memory& out) override;
+  result<void> system(system_memory& out) override;
+  void describe(usage& row) override;
+  void describe_texts(usage& row) override;
+
+ private:
+  const mach::kernel& k_;
+};
+
+}  // namespace hmn::macos

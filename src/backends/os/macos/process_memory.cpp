@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/os/macos/process_memory.hpp"
+
+#include <cerrno>
+#include <optional>
+#include <utility>
+
+#include "backends/mach/facts.hpp"
+#include "model/compose.hpp"
+
+namespace hmn::macos {
+namespace {
+
+namespace field = process_memory_field;
+
+// What macOS counts of a process other than the caller.
+constexpr std::uint32_t of_rusage = field::resident | field::footprint;
+constexpr std::uint32_t of_own = of_rusage | field::peak_resident | field::virtual_size;
+
+failure not_counted(std::uint32_t fields) {
+  const bool is_peak = (fields & field::peak_resident) != 0;
+  return {status::unsupported,
+          source::os,
+          {},
+          is_peak ? "macOS tells a program the peak of its own resident set only"
+                  : "macOS counts no swap, no proportional, private or committed memory of a "
+                    "process"};
+}
+
+// A zombie has no memory left, and the caller's own rights do not show in the error.
+failure why_no_memory(const mach::kernel& k, std::uint32_t pid, int error) {
+  mach::process_record found;
+  if (mach::read_record(k, pid, found) == 0 && found.state == mach::zombie) {
+    return {status::no_process, source::os, {}, compose({"process ", pid, " is a zombie"})};
+  }
+  return mach::why_not(source::os, pid, "the memory", error);
+}
+
+std::optional<failure> read_rusage(const mach::kernel& k, std::uint32_t pid, std::uint32_t fields,
+                                   process_memory& out) {
+  mach::rusage found{};
+  // The prototype says pointer to pointer; it is the structure's own address.
+  if (k.pid_rusage(static_cast<int>(pid), mach::rusage_flavor, reinterpret_cast<void**>(&found)) !=
+      0) {
+    return why_no_memory(k, pid, errno);
+  }
+  if (found.resident_size == 0) {
+    failure why = why_no_memory(k, pid, EIO);
+    if (why.code == status::no_process) return why;
+  }
+  if ((fields & field::resident) != 0) out.resident = found.resident_size;
+  if ((fields & field::footprint) != 0) out.footprint = found.phys_footprint;
+  return std::nullopt;
+}
+
+std::optional<failure> read_task(const mach::kernel& k, std::uint32_t pid, process_memory& out) {
+  mach::process_task found{};
+  const int size = sizeof found;
+  const int got = k.pid_info(static_cast<int>(pid), mach::task_info_flavor, 0, &found, size);
+  if (got != size) return why_no_memory(k, pid, got > 0 ? EIO : errno);
+  out.virtual_size = found.virtual_size;
+  return std::nullopt;
+}
+
+std::uint32_t present(const process_memory& m) {
+  return (m.resident ? field::resident : 0) | (m.footprint ? field::footprint : 0) |
+         (m.peak_resident ? field::peak_resident : 0) | (m.virtual_size ? field::virtual_size : 0);
+}
+
+result<void> conclude(std::uint32_t fields, std::optional<failure> first, process_memory& out) {
+  if ((present(out) & fields) == 0) {
+    return first ? std::move(*first) : not_counted(fields);
+  }
+  if ((present(out) & fields) != fields) out.notes |= note::partial;
+  return {};
+}
+
+}  // namespace
+
+result<void> read_own_memory(const mach::kernel& k, std::uint32_t fields, process_memory& out) {
+  if ((fields & of_own) == 0) return not_counted(fields);
+  mach::vm_info found{};
+  unsigned count = mach::vm_info_count;
+  const mach::kern_return code =
+      k.task_info(k.task_self(), mach::vm_info_flavor, reinterpret_cast<int*>(&found), &count);
+  if (code != mach::success) return mach::of_kernel(source::os, "task_info(TASK_VM_INFO)", code);
+  if (count < mach::vm_info_count) {
+    return failure{status::unsupported, source::os, {}, "this macOS counts no footprint"};
+  }
+  if ((fields & field::resident) != 0) out.resident = found.resident_size;
+  if ((fields & field::peak_resident) != 0) out.peak_resident = found.resident_size_peak;
+  if ((fields & field::virtual_size) != 0) out.virtual_size = found.virtual_size;
+  if ((fields & field::footprint) != 0) out.footprint = found.phys_footprint;
+  return conclude(fields, std::nullopt, out);
+}
+
+result<void> read_memory(const mach::kernel& k, std::uint32_t pid, std::uint32_t fields,
+                         process_memory& out) {
+  std::optional<failure> first;
+  if ((fields & of_rusage) != 0) first = read_rusage(k, pid, fields, out);
+  if (first && first->code == status::no_process) return std::move(*first);
+  if ((fields & field::virtual_size) != 0) {
+    std::optional<failure> why = read_task(k, pid, out);
+    if (why && (!first || why->code == status::no_process)) first = std::move(why);
+  }
+  if (first && first->code == status::no_process) return std::move(*first);
+  if (!first && (fields & (of_rusage | field::virtual_size)) == 0) {
+    mach::process_record found;
+    if (const int error = mach::read_record(k, pid, found); error == ESRCH) {
+      return mach::why_not(source::os, pid, "the memory", error);
+    }
+  }
+  return conclude(fields, std::move(first), out);
+}
+
+}  // namespace hmn::macos

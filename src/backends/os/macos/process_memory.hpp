@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "backends/mach/kernel.hpp"
+#include "model/failure.hpp"
+#include "model/host_memory.hpp"
+
+namespace hmn::macos {
+
+// `fields` are process_memory_field bits, never 0. Succeeds when at least one was read.
+result<void> read_own_memory(const mach::kernel& k, std::uint32_t fields, process_memory& out);
+result<void> read_memory(const mach::kernel& k, std::uint32_t pid, std::uint32_t fields,
+                         process_memory& out);
+
+}  // namespace hmn::macos

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Recordings of macmon, one of each of its schemas, yield what their index says.
+#include "recorded.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cmath>
+
+#include "machine.hpp"
+
+using namespace hmn;
+using namespace hmn::macmon;
+using macmon_test::machine;
+using macmon_test::plain_reading;
+using record = nlohmann::json;
+using recorded::entry;
+
+namespace {
+
+// The documentation's examples have comments and commas that the program does not print.
+std::string as_printed(const entry& e) {
+  std::string plain;
+  bool is_comment = false;
+  const std::string text = e.text();
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    is_comment = text[i] != '\n' && (is_comment || text.compare(i, 2, "//") == 0);
+    if (!is_comment) plain += text[i];
+  }
+  if (e.category != "annotated") return text;
+  std::string strict;
+  for (std::size_t i = 0; i < plain.size(); ++i) {
+    const std::size_t next = plain.find_first_not_of(" \n", i + 1);
+    const bool is_last =
+        plain[i] == ',' && next != plain.npos && (plain[next] == '}' || plain[next] == ']');
+    if (!is_last) strict += plain[i];
+  }
+  return strict;
+}
+
+void check(const record& wanted, const char* key, const figure& f) {
+  CAPTURE(key);
+  if (!wanted.contains(key)) return;
+  REQUIRE(f.has_value());
+  CHECK(std::fabs(f.number - wanted.at(key).get<double>()) < 1e-6);
+}
+
+void check_sample(const record& wanted, const sample& s) {
+  check(wanted, "gpu_freq_mhz", s[field::gpu_clock]);
+  check(wanted, "gpu_util_pct", s[field::gpu_effective]);
+  check(wanted, "gpu_active_pct", s[field::gpu_active]);
+  check(wanted, "gpu_power_w", s[field::gpu_power]);
+  check(wanted, "sys_power_w", s[field::board_power]);
+  check(wanted, "gpu_temp_c", s[field::gpu_temperature]);
+  CHECK(s[field::memory_total].whole == wanted.at("ram_total_bytes").get<std::uint64_t>());
+}
+
+}  // namespace
+
+TEST_CASE("recorded samples of macmon, from 0.5 to 0.8") {
+  int count = 0;
+  for (const entry& e : recorded::all("macmon-json/")) {
+    CAPTURE(e.file);
+    const answer a = read_answer(as_printed(e));
+    REQUIRE(a.last);
+    CHECK(a.stray.empty());
+    check_sample(e.expected.contains("samples") ? e.expected.at("samples").back() : e.expected,
+                 *a.last);
+    ++count;
+  }
+  CHECK(count == 7);
+}
+
+TEST_CASE("each sample of a recording that has several") {
+  const entry e = recorded::one("macmon-json/idx-24gb-pipe-two-samples-v0.5.jsonl");
+  const std::string text = e.text();
+  const std::string first = text.substr(0, text.find('\n'));
+  const answer a = read_answer(first);
+  REQUIRE(a.last);
+  check_sample(e.expected.at("samples").front(), *a.last);
+}
+
+TEST_CASE("an M1 Max through macmon 0.8") {
+  const entry e = recorded::one("macmon-json/idx-m1max-v0.8.0.jsonl");
+  machine m;
+  m.print(e.text());
+  plain_reading r;
+  REQUIRE(m.devices(r));
+  telemetry t;
+  REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
+  CHECK(std::fabs(*t.gpu_busy_percent - e.expected.at("gpu_active_pct").get<double>()) < 1e-6);
+  CHECK(t.power_watts == e.expected.at("gpu_power_w").get<double>());
+  CHECK(t.core_clock_mhz == e.expected.at("gpu_freq_mhz").get<std::uint32_t>());
+  pools all;
+  REQUIRE(m.source().memory(0, all, r));
+  CHECK(all.find(pool_kind::unified)->total ==
+        e.expected.at("ram_total_bytes").get<std::uint64_t>());
+  std::vector<metric> metrics;
+  REQUIRE(m.source().metrics(0, true, metrics, r));
+  int fans = 0;
+  for (const metric& one : metrics) fans += one.id == metric_id::fan_rpm ? 1 : 0;
+  CHECK(fans == 2);
+}

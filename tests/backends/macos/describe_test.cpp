@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <doctest/doctest.h>
+
+#include "backends/os/macos/arguments.hpp"
+#include "backends/os/macos/host.hpp"
+#include "fake_kernel.hpp"
+
+using namespace hmn;
+using hmn_fake::mac;
+
+namespace {
+
+constexpr int other = 4242;
+
+struct machine : mac {
+  machine() {
+    processes[other].path = "/Applications/A B.app/Contents/MacOS/A B";
+    processes[other].arguments = {"A B", "--model", "llama 3"};
+    processes[other].resident = 3 << 20;
+  }
+  macos::macos_host host{mac::calls()};
+  usage described(std::uint32_t pid = other) {
+    usage row;
+    row.pid = pid;
+    host.describe(row);
+    return row;
+  }
+};
+
+std::string arguments(std::int32_t count, std::string_view rest) {
+  std::string bytes(reinterpret_cast<const char*>(&count), sizeof count);
+  std::string out;
+  macos::append_arguments(out, bytes.append(rest));
+  return out;
+}
+
+}  // namespace
+
+TEST_CASE("a process is named by its path") {
+  machine m;
+  const usage row = m.described();
+  CHECK(row.name == "A B");
+  CHECK(row.name_state == name_state::resolved);
+  CHECK(row.start_unix_ns == 1'700'000'000'250'000'000u);
+  CHECK(row.uid == 501u);
+  CHECK(row.host_resident == 3u << 20);
+}
+
+TEST_CASE("another user's process has a name, a start and an owner, but no resident set") {
+  machine m;
+  m.processes[other].user = 0;
+  const usage row = m.described();
+  CHECK(row.name == "A B");
+  CHECK(row.uid == 0u);
+  CHECK(row.start_unix_ns);
+  CHECK_FALSE(row.host_resident);
+}
+
+TEST_CASE("without a path the kernel's short name serves") {
+  machine m;
+  m.processes[other].path = "/a/a-name-of-more-than-sixteen-bytes";
+  m.processes[other].is_zombie = true;
+  const usage row = m.described();
+  CHECK(row.name == "a-name-of-more-t");
+  CHECK_FALSE(row.host_resident);
+}
+
+TEST_CASE("a name that is no UTF-8") {
+  machine m;
+  m.processes[other].path = "/bin/a\xff";
+  CHECK(m.described().name == "a\xEF\xBF\xBD");
+}
+
+TEST_CASE("what is gone is said to be") {
+  machine m;
+  const usage row = m.described(999'999);
+  CHECK(row.name_state == name_state::exited);
+  CHECK(row.name.empty());
+  CHECK_FALSE(row.start_unix_ns);
+}
+
+TEST_CASE("what a source knows stays") {
+  machine m;
+  usage row;
+  row.pid = other;
+  row.name = "mine";
+  row.name_state = name_state::resolved;
+  row.uid = 7;
+  m.host.describe(row);
+  CHECK(row.name == "mine");
+  CHECK(row.uid == 7u);
+  CHECK(row.start_unix_ns);
+}
+
+TEST_CASE("the command of an own process, and of another's for root") {
+  machine m;
+  usage row;
+  row.pid = other;
+  m.host.describe_texts(row);
+  CHECK(row.command == "A B --model llama 3");
+  m.processes[other].user = 0;
+  usage foreign;
+  foreign.pid = other;
+  m.host.describe_texts(foreign);
+  CHECK(foreign.command.empty());
+  m.caller = 0;
+  m.host.describe_texts(foreign);
+  CHECK(foreign.command == "A B --model llama 3");
+}
+
+TEST_CASE("arguments that are cut or none") {
+  using namespace std::string_view_literals;
+  CHECK(arguments(2, "/bin/a\0\0\0a\0b\0SECRET=1\0"sv) == "a b");
+  CHECK(arguments(9, "/bin/a\0\0\0a\0b"sv) == "a b");
+  CHECK(arguments(3, "/bin/a\0a\0\0c\0"sv) == "a  c");
+  CHECK(arguments(0, "/bin/a\0a\0"sv).empty());
+  CHECK(arguments(-1, "/bin/a\0a\0"sv).empty());
+  CHECK(arguments(1, "/bin/a"sv).empty());
+  CHECK(arguments(1, "/bin/a\0\0\0"sv).empty());
+  std::string out;
+  macos::append_arguments(out, "ab");
+  CHECK(out.empty());
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <doctest/doctest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "backends/os/macos/host.hpp"
+#include "fake_kernel.hpp"
+
+using namespace hmn;
+using hmn_fake::mac;
+namespace field = process_memory_field;
+
+namespace {
+
+constexpr int other = 4242;
+
+struct machine : mac {
+  machine() {
+    own().resident = 7 << 20;
+    own().footprint = 5 << 20;
+    own().virtual_size = std::uint64_t{400} << 30;
+    peak_resident = 9 << 20;
+    processes[other].resident = 3 << 20;
+    processes[other].footprint = 2 << 20;
+    processes[other].virtual_size = 1 << 30;
+  }
+  macos::macos_host host{mac::calls()};
+};
+
+}  // namespace
+
+TEST_CASE("own memory is what the kernel counts of the task") {
+  machine m;
+  process_memory out;
+  REQUIRE(m.host.own_memory(
+      field::resident | field::peak_resident | field::virtual_size | field::footprint, out));
+  CHECK(out.pid == static_cast<std::uint32_t>(getpid()));
+  CHECK(out.resident == 7u << 20);
+  CHECK(out.peak_resident == 9u << 20);
+  CHECK(out.virtual_size == std::uint64_t{400} << 30);
+  CHECK(out.footprint == 5u << 20);
+  CHECK(out.notes == 0);
+}
+
+TEST_CASE("only what is asked for is told") {
+  machine m;
+  process_memory out;
+  REQUIRE(m.host.own_memory(field::footprint, out));
+  CHECK(out.footprint);
+  CHECK_FALSE(out.resident);
+}
+
+TEST_CASE("what macOS does not count is unsupported") {
+  machine m;
+  process_memory out;
+  const auto alone = m.host.own_memory(field::swap | field::committed, out);
+  REQUIRE_FALSE(alone);
+  CHECK(alone.why().code == status::unsupported);
+  REQUIRE(m.host.own_memory(field::all, out));
+  CHECK(out.notes == note::partial);
+  CHECK_FALSE(out.swap);
+  CHECK_FALSE(out.proportional);
+}
+
+TEST_CASE("task_info refuses") {
+  machine m;
+  m.task_info_code = 5;  // KERN_FAILURE
+  process_memory out;
+  const auto got = m.host.own_memory(field::resident, out);
+  REQUIRE_FALSE(got);
+  CHECK(got.why().code == status::backend);
+  CHECK(got.why().native.domain == native_domain::kern);
+  CHECK(got.why().native.code == 5);
+  CHECK_FALSE(out.resident);
+}
+
+TEST_CASE("a macOS that counts no footprint") {
+  machine m;
+  m.task_info_most = 36;
+  process_memory out;
+  const auto got = m.host.own_memory(field::footprint, out);
+  REQUIRE_FALSE(got);
+  CHECK(got.why().code == status::unsupported);
+}
+
+TEST_CASE("another process of the same user") {
+  machine m;
+  process_memory out;
+  REQUIRE(m.host.memory(other, field::cheap | field::footprint, out));
+  CHECK(out.resident == 3u << 20);
+  CHECK(out.footprint == 2u << 20);
+  CHECK(out.virtual_size == 1u << 30);
+  CHECK(out.notes == 0);
+  REQUIRE(m.host.memory(other, field::resident | field::peak_resident, out));
+  CHECK_FALSE(out.peak_resident);
+  CHECK(out.notes == note::partial);
+  const auto peak = m.host.memory(other, field::peak_resident, out);
+  REQUIRE_FALSE(peak);
+  CHECK(peak.why().code == status::unsupported);
+}
+
+TEST_CASE("another user's process is refused, but not root") {
+  machine m;
+  m.processes[other].user = 0;
+  process_memory out;
+  for (const std::uint32_t asked : {field::resident, field::virtual_size}) {
+    const auto got = m.host.memory(other, asked, out);
+    REQUIRE_FALSE(got);
+    CHECK(got.why().code == status::permission);
+    CHECK(got.why().native.code == EPERM);
+    CHECK(got.why().message.view().find("root") != std::string::npos);
+  }
+  m.caller = 0;
+  CHECK(m.host.memory(other, field::resident, out));
+}
+
+TEST_CASE("a process that is not there, and one that vanishes") {
+  machine m;
+  process_memory out;
+  for (const std::uint32_t asked :
+       {field::resident, field::virtual_size, field::peak_resident, field::all}) {
+    const auto got = m.host.memory(999'999, asked, out);
+    REQUIRE_FALSE(got);
+    CHECK(got.why().code == status::no_process);
+  }
+  m.gone_when_asked.insert(other);
+  CHECK(m.host.memory(other, field::footprint, out).why().code == status::no_process);
+}
+
+TEST_CASE("a zombie has no memory, not none in use") {
+  machine m;
+  m.processes[other].is_zombie = true;
+  process_memory out;
+  for (const std::uint32_t asked : {field::footprint, field::virtual_size}) {
+    const auto got = m.host.memory(other, asked, out);
+    REQUIRE_FALSE(got);
+    CHECK(got.why().code == status::no_process);
+    CHECK(got.why().message.view().find("zombie") != std::string::npos);
+  }
+}
+
+TEST_CASE("a forked child reads its own memory with the same source") {
+  machine m;
+  const pid_t child = fork();
+  REQUIRE(child >= 0);
+  if (child == 0) {
+    m.processes[getpid()].resident = 1 << 20;
+    m.own_pid = getpid();
+    process_memory out;
+    const bool ok = static_cast<bool>(m.host.own_memory(field::resident, out)) &&
+                    out.pid == static_cast<std::uint32_t>(getpid()) && out.resident == 1u << 20;
+    _exit(ok ? 0 : 1);
+  }
+  int code = 0;
+  REQUIRE(waitpid(child, &code, 0) == child);
+  CHECK(code == 0);
+}

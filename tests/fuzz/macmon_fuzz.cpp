@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/macmon/sample.hpp"
+#include "fuzz.hpp"
+
+using namespace hmn::macmon;
+
+void fuzz(std::string_view input) {
+  const answer a = read_answer(input);
+  promise(is_utf8(a.stray.view()));
+  if (!a.last) return;
+  const sample& s = *a.last;
+  for (const figure& f : s.figures) {
+    if (f.why == hmn::status::empty) continue;
+    promise(!f.key.empty() && is_utf8(f.said.view()) && f.has_value() == f.flaw.empty());
+    if (f.has_value()) promise(f.number >= 0 && f.number - f.number == 0);
+  }
+  for (const field f : {field::gpu_active, field::gpu_effective}) {
+    if (s[f].has_value()) promise(s[f].number <= 100);
+  }
+  for (const auto& rpm : s.fans) {
+    if (rpm) promise(*rpm >= 0 && *rpm < 100'000);
+  }
+  promise(is_utf8(s.chip.view()));
+}

@@ -44,8 +44,7 @@ target_compile_options(hmn_flags INTERFACE
   $<$<BOOL:${HMN_WERROR}>:-Werror>
   -fvisibility=hidden
   $<$<COMPILE_LANGUAGE:CXX>:-fvisibility-inlines-hidden>
-  -ffunction-sections -fdata-sections
-  -fstack-protector-strong)
+  -ffunction-sections -fdata-sections)
 
 foreach(flag IN LISTS HMN_SYSTEM_HARDENING)
   string(MAKE_C_IDENTIFIER "HMN_HAS${flag}" known)
@@ -55,7 +54,7 @@ foreach(flag IN LISTS HMN_SYSTEM_HARDENING)
   endif()
 endforeach()
 
-if(NOT HMN_SANITIZE)
+if(HMN_SYSTEM_FORTIFY AND NOT HMN_SANITIZE)
   target_compile_options(hmn_flags INTERFACE
     "$<$<NOT:$<CONFIG:Debug>>:SHELL:-U_FORTIFY_SOURCE -D_FORTIFY_SOURCE=2>")
 endif()

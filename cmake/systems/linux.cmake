@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # How ELF files are made.
-set(HMN_SYSTEM_HARDENING -fstack-clash-protection -fcf-protection -mbranch-protection=standard)
+set(HMN_SYSTEM_HARDENING -fstack-protector-strong -fstack-clash-protection -fcf-protection
+  -mbranch-protection=standard)
+set(HMN_SYSTEM_FORTIFY ON)
 set(HMN_SYSTEM_LINK_OPTIONS
   -Wl,-z,relro -Wl,-z,now -Wl,--as-needed -Wl,--gc-sections -Wl,--build-id=sha1)
 set(HMN_SYSTEM_DEFINITIONS "")

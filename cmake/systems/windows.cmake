@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # How PE files are made (mingw-w64).
+# Both would come with libssp of GCC 12, which loads a provider of random numbers while the DLL is loaded.
 set(HMN_SYSTEM_HARDENING "")
+set(HMN_SYSTEM_FORTIFY OFF)
 # binutils writes the time of the build otherwise.
-set(HMN_SYSTEM_LINK_OPTIONS -Wl,--gc-sections -Wl,--no-insert-timestamp -fstack-protector-strong
-  -Wl,--dynamicbase -Wl,--high-entropy-va -Wl,--nxcompat)
+set(HMN_SYSTEM_LINK_OPTIONS -Wl,--gc-sections -Wl,--no-insert-timestamp -Wl,--dynamicbase
+  -Wl,--high-entropy-va -Wl,--nxcompat)
 # Windows 10.
 set(HMN_SYSTEM_DEFINITIONS _WIN32_WINNT=0x0A00 NTDDI_VERSION=0x0A000000 WIN32_LEAN_AND_MEAN NOMINMAX
   UNICODE _UNICODE)

@@ -4,6 +4,7 @@
 #include "model/compose.hpp"
 #include "model/short_text.hpp"
 #include "model/text.hpp"
+#include "platform/file.hpp"
 #include "platform/process.hpp"
 
 namespace hmn {
@@ -26,7 +27,7 @@ constexpr variable variables[] = {
 }  // namespace
 
 result<void> check_path(std::string_view value) {
-  if (!value.empty() && value.front() == '/' && value.size() <= longest_path) return {};
+  if (platform::is_absolute(value) && value.size() <= longest_path) return {};
   std::string shown;
   append_utf8(shown, value.substr(0, 120));
   return failure{

@@ -26,6 +26,9 @@ struct file_status {
   bool is_character_device = false;
 };
 
+// Whether a path means the same file wherever the process stands.
+bool is_absolute(std::string_view path) noexcept;
+
 // Paths and names are NUL-terminated. Nothing here waits for a FIFO's writer.
 
 // A value equal to the buffer's size may be a beginning only.
@@ -34,7 +37,8 @@ errno_or<size_t> read_small(const char* path, std::span<char> buffer) noexcept;
 // True when the file goes on after cap bytes. On an error, out is empty.
 errno_or<bool> read_whole(const char* path, std::string& out, size_t cap);
 
-// ENAMETOOLONG when the target may not have fitted; the buffer is not terminated.
+// ENAMETOOLONG when the target may not have fitted; the buffer is not terminated. EINVAL for what
+// is no link; on Windows nothing is one.
 errno_or<size_t> read_link(const char* path, std::span<char> buffer) noexcept;
 
 // Follows links; a network file system answers from its cache.

@@ -27,7 +27,7 @@ void trace(source from, const platform::command& c, const platform::outcome& o,
 result<void> program::find() {
   path_ = wanted_path_;
   if (!path_.empty()) {
-    if (!path_.starts_with('/')) {
+    if (!platform::is_absolute(path_)) {
       return not_here({"the path of ", d_.name, " must be absolute, \"", path_, "\" is not"});
     }
     if (platform::is_executable_file(path_.c_str())) return {};

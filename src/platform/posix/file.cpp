@@ -104,6 +104,10 @@ bool real::is_executable_file(const char* path) noexcept {
          faccessat(AT_FDCWD, path, X_OK, AT_EACCESS) == 0;
 }
 
+bool is_absolute(std::string_view path) noexcept {
+  return path.starts_with('/');
+}
+
 errno_or<size_t> read_small(const char* path, std::span<char> buffer) noexcept {
   if (stand_in* const r = stand_in::of_thread()) return r->read_small(path, buffer);
   return real::read_small(path, buffer);

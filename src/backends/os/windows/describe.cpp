@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/os/windows/describe.hpp"
+
+#include "backends/os/windows/command_text.hpp"
+#include "backends/os/windows/opened_process.hpp"
+#include "backends/os/windows/process_counters.hpp"
+
+namespace hmn::os {
+namespace {
+
+constexpr std::uint32_t kernel_pid = 4;  // "System"
+
+bool is_complete(const usage& row) {
+  return row.name_state != name_state::unknown && row.start_unix_ns && row.host_resident;
+}
+
+void name(const opened_process& p, usage& row) {
+  const std::string path = p.image_path();
+  const std::string_view last = name_of_image(path);
+  if (last.empty()) return;
+  row.name = last;
+  row.name_state = name_state::resolved;
+}
+
+// One that the system refuses to open is still listed by name.
+void name_from(process_table& table, usage& row) {
+  switch (table.name_of(row.pid, row.name)) {
+    case process_table::found::here:
+      row.name_state = row.name.empty() ? name_state::protected_process : name_state::resolved;
+      break;
+    case process_table::found::not_here:
+      row.name_state = name_state::exited;
+      break;
+    case process_table::found::unknown:
+      row.name_state = name_state::protected_process;
+      break;
+  }
+}
+
+}  // namespace
+
+std::string_view name_of_image(std::string_view path) noexcept {
+  return path.substr(path.find_last_of("\\/") + 1);  // npos + 1 is 0
+}
+
+void describe(process_table& table, usage& row) {
+  if (row.pid == 0 || is_complete(row)) return;
+  if (row.pid == kernel_pid && row.name_state == name_state::unknown)
+    row.name_state = name_state::kernel;
+  const auto p = opened_process::open(row.pid);
+  if (!p) {
+    if (row.name_state != name_state::unknown) return;
+    if (p.why().code == status::no_process) {
+      row.name_state = name_state::exited;
+    } else {
+      name_from(table, row);
+    }
+    return;
+  }
+  if (row.name_state == name_state::unknown) name(*p, row);
+  if (row.name_state == name_state::unknown) name_from(table, row);
+  if (!row.start_unix_ns) row.start_unix_ns = p->start_unix_ns();
+  process_counters c;
+  if (!row.host_resident && read_counters(p->get(), c)) row.host_resident = c.working_set;
+}
+
+void describe_texts(usage& row) {
+  if (row.pid == 0 || !row.command.empty()) return;
+  if (const auto p = opened_process::open(row.pid)) row.command = command_text(p->get());
+}
+
+}  // namespace hmn::os

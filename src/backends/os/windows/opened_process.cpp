@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/os/windows/opened_process.hpp"
+
+#include <array>
+#include <utility>
+
+#include "backends/os/windows/file_time.hpp"
+#include "platform/windows/system_error.hpp"
+#include "platform/windows/wide.hpp"
+
+namespace hmn::os {
+namespace {
+
+failure no_process(std::uint32_t pid, std::string_view rest) {
+  return {status::no_process, source::os, {}, {"process ", pid, rest}};
+}
+
+failure why_not_opened(std::uint32_t pid, DWORD error) {
+  if (error == ERROR_INVALID_PARAMETER) return no_process(pid, " does not exist");
+  const native_code native{native_domain::error_number, platform::errno_of(error)};
+  if (error == ERROR_ACCESS_DENIED) {
+    return {status::permission,
+            source::os,
+            native,
+            {"the system tells nothing of process ", pid,
+             ": it is protected, or another user's; run as administrator to read the latter"}};
+  }
+  return {status::backend,
+          source::os,
+          native,
+          {"process ", pid, " cannot be opened (error ", std::uint64_t{error}, ")"}};
+}
+
+bool has_exited(HANDLE process) noexcept {
+  DWORD code = STILL_ACTIVE;
+  return GetExitCodeProcess(process, &code) && code != STILL_ACTIVE;
+}
+
+}  // namespace
+
+result<opened_process> opened_process::open(std::uint32_t pid) {
+  platform::handle h(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid));
+  if (!h) return why_not_opened(pid, GetLastError());
+  // The lowest two bits of a number are ignored.
+  if (GetProcessId(h.get()) != pid) return no_process(pid, " does not exist");
+  if (has_exited(h.get())) return no_process(pid, " has exited");
+  return opened_process(std::move(h));
+}
+
+std::string opened_process::image_path() const {
+  std::array<wchar_t, 4096> path;
+  auto length = static_cast<DWORD>(path.size());
+  if (!QueryFullProcessImageNameW(handle_.get(), 0, path.data(), &length)) return {};
+  return platform::to_utf8(std::wstring_view(path.data(), length));
+}
+
+std::optional<std::uint64_t> opened_process::start_unix_ns() const noexcept {
+  FILETIME created;
+  FILETIME exited;
+  FILETIME kernel;
+  FILETIME user;
+  if (!GetProcessTimes(handle_.get(), &created, &exited, &kernel, &user)) return std::nullopt;
+  return unix_ns(created);
+}
+
+}  // namespace hmn::os

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/os/windows/process_memory.hpp"
+
+#include <optional>
+
+#include "backends/os/windows/process_counters.hpp"
+#include "platform/windows/system_error.hpp"
+
+namespace hmn::os {
+namespace {
+
+namespace field = process_memory_field;
+
+constexpr std::uint32_t counted =
+    field::resident | field::peak_resident | field::committed | field::private_set;
+
+failure unsupported(const message_text& message) {
+  return {status::unsupported, source::os, {}, message};
+}
+
+failure refused(DWORD error) {
+  return {status::backend,
+          source::os,
+          {native_domain::error_number, platform::errno_of(error)},
+          {"GetProcessMemoryInfo fails with error ", std::uint64_t{error}}};
+}
+
+// Takes the first failure of several.
+class first_failure {
+ public:
+  void note(failure why) {
+    if (!why_) why_ = std::move(why);
+  }
+  void wanted(bool is_wanted, bool is_there, std::string_view why) {
+    if (is_wanted && !is_there && !why_) why_ = unsupported(why);
+  }
+  std::optional<failure>& get() noexcept { return why_; }
+
+ private:
+  std::optional<failure> why_;
+};
+
+}  // namespace
+
+result<void> read_process_memory(HANDLE process, std::uint32_t fields, process_memory& out) {
+  first_failure missing;
+  std::uint32_t had = 0;
+  const auto take = [&](std::uint32_t bit, const std::optional<std::uint64_t>& value,
+                        std::optional<std::uint64_t>& into, std::string_view why) {
+    if ((fields & bit) == 0) return;
+    missing.wanted(true, value.has_value(), why);
+    into = value;
+    had |= value ? bit : 0;
+  };
+  process_counters c;
+  if ((fields & counted) != 0) {
+    if (!read_counters(process, c)) {
+      missing.note(refused(GetLastError()));
+    } else {
+      take(field::resident, c.working_set, out.resident, {});
+      take(field::peak_resident, c.peak_working_set, out.peak_resident, {});
+      take(field::committed, c.private_usage, out.committed,
+           "this system does not tell the private bytes of a process");
+      take(field::private_set, c.private_working_set, out.private_set,
+           "this Windows does not tell the private working set of a process: 10 22H2 does");
+    }
+  }
+  if ((fields & field::virtual_size) != 0) {
+    take(field::virtual_size, read_virtual_size(process), out.virtual_size,
+         "this system does not tell the address space of a process");
+  }
+  missing.wanted((fields & (field::swap | field::proportional | field::footprint)) != 0, false,
+                 "Windows counts of a process no swapped pages, no share of shared pages and no "
+                 "footprint");
+  if (had == 0) return *missing.get();
+  if (missing.get()) out.notes |= note::partial;
+  return {};
+}
+
+}  // namespace hmn::os

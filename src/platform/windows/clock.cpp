@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/clock.hpp"
+
+#include <windows.h>
+
+#include <algorithm>
+
+namespace hmn::platform {
+namespace {
+
+constexpr uint64_t units_per_second = 10'000'000;         // of a FILETIME: 100 ns
+constexpr uint64_t unix_epoch = 116'444'736'000'000'000;  // 1970 in them, counted from 1601
+
+}  // namespace
+
+uint64_t monotonic_ns() noexcept {
+  LARGE_INTEGER now;
+  LARGE_INTEGER per_second;
+  QueryPerformanceCounter(&now);
+  QueryPerformanceFrequency(&per_second);
+  const auto ticks = static_cast<uint64_t>(now.QuadPart);
+  const auto frequency = static_cast<uint64_t>(per_second.QuadPart);
+  return ticks / frequency * ns_per_second + ticks % frequency * ns_per_second / frequency;
+}
+
+uint64_t unix_ns() noexcept {
+  FILETIME now;
+  GetSystemTimePreciseAsFileTime(&now);
+  const uint64_t units = uint64_t{now.dwHighDateTime} << 32 | now.dwLowDateTime;
+  return (units - unix_epoch) * (ns_per_second / units_per_second);
+}
+
+void sleep_ns(uint64_t duration) noexcept {
+  constexpr uint64_t longest = 1'000'000'000;  // milliseconds, below INFINITE
+  const uint64_t start = monotonic_ns();
+  const uint64_t until = start + std::min(duration, UINT64_MAX - start);
+  for (uint64_t now = start; now < until; now = monotonic_ns()) {
+    const uint64_t left = until - now;
+    Sleep(static_cast<DWORD>(std::min(left / ns_per_ms + (left % ns_per_ms != 0), longest)));
+  }
+}
+
+}  // namespace hmn::platform

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/windows/command_line.hpp"
+
+#include <windows.h>
+
+#include <array>
+#include <string_view>
+
+#include "platform/windows/wide.hpp"
+
+namespace hmn::platform {
+namespace {
+
+// Backslashes stand for themselves, but for those in front of a quote.
+void append_quoted(std::wstring& line, std::wstring_view argument) {
+  line += L'"';
+  size_t backslashes = 0;
+  for (const wchar_t c : argument) {
+    if (c == L'"') line.append(backslashes + 1, L'\\');
+    backslashes = c == L'\\' ? backslashes + 1 : 0;
+    line += c;
+  }
+  line.append(backslashes, L'\\');
+  line += L'"';
+}
+
+void append_variable(std::wstring& block, std::wstring_view name, std::wstring_view value) {
+  block.append(name).append(L"=").append(value).append(1, L'\0');
+}
+
+}  // namespace
+
+std::wstring command_line(const std::wstring& program, std::span<const std::string> arguments) {
+  std::wstring line;
+  append_quoted(line, program);
+  for (const std::string& argument : arguments) {
+    line += L' ';
+    append_quoted(line, to_wide(argument));
+  }
+  return line;
+}
+
+std::wstring system_folder() {
+  std::array<wchar_t, MAX_PATH + 1> folder;
+  const UINT length = GetSystemDirectoryW(folder.data(), static_cast<UINT>(folder.size()));
+  return length < folder.size() ? std::wstring(folder.data(), length) : std::wstring();
+}
+
+// By name, as CreateProcessW wants it.
+std::wstring fixed_environment() {
+  std::array<wchar_t, MAX_PATH + 1> folder;
+  const UINT length = GetSystemWindowsDirectoryW(folder.data(), static_cast<UINT>(folder.size()));
+  const std::wstring_view windows(folder.data(), length < folder.size() ? length : 0);
+  const std::wstring_view drive = windows.substr(0, 2);
+  const std::wstring programs = std::wstring(drive) + L"\\Program Files";
+  std::wstring block;
+  append_variable(block, L"Path", system_folder() + L';' + std::wstring(windows));
+  append_variable(block, L"ProgramFiles", programs);
+  append_variable(block, L"ProgramW6432", programs);
+  append_variable(block, L"SystemDrive", drive);
+  append_variable(block, L"SystemRoot", windows);
+  append_variable(block, L"windir", windows);
+  block += L'\0';
+  return block;
+}
+
+}  // namespace hmn::platform

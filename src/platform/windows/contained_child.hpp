@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+#include "platform/subprocess.hpp"
+#include "platform/windows/handle.hpp"
+
+namespace hmn::platform {
+
+// A program in a job of its own, with whatever it starts: the destructor kills them all, unless it
+// was released.
+class contained_child {
+ public:
+  contained_child() noexcept = default;
+  contained_child(const contained_child&) = delete;
+  contained_child& operator=(const contained_child&) = delete;
+  ~contained_child();
+
+  // 0, or a number of GetLastError. The three are inherited, and nothing else of ours is.
+  unsigned long start(const command& what, HANDLE input, HANDLE output, HANDLE errors);
+  // False at the deadline.
+  bool wait(uint64_t deadline_ns) noexcept;
+  [[nodiscard]] bool exit_code(int& out) const noexcept;
+  void release() noexcept;
+
+ private:
+  handle job_;
+  handle process_;
+};
+
+}  // namespace hmn::platform

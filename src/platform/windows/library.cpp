@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/library.hpp"
+
+#include <windows.h>
+
+#include <charconv>
+#include <utility>
+
+#include "platform/file.hpp"
+#include "platform/windows/wide.hpp"
+
+namespace hmn::platform {
+namespace {
+
+// No box on the screen for a library that is missing or broken.
+class quiet_errors {
+ public:
+  quiet_errors() noexcept {
+    SetThreadErrorMode(SEM_FAILCRITICALERRORS | SEM_NOOPENFILEERRORBOX, &before_);
+  }
+  quiet_errors(const quiet_errors&) = delete;
+  ~quiet_errors() { SetThreadErrorMode(before_, nullptr); }
+
+ private:
+  DWORD before_ = 0;
+};
+
+std::string_view words_of(DWORD error) noexcept {
+  switch (error) {
+    case ERROR_MOD_NOT_FOUND:
+      return "it, or a library that it needs, is not there";
+    case ERROR_PROC_NOT_FOUND:
+      return "a library that it needs lacks a function";
+    case ERROR_BAD_EXE_FORMAT:
+      return "it is no library for this kind of processor";
+    case ERROR_ACCESS_DENIED:
+      return "access is denied";
+    case ERROR_DLL_INIT_FAILED:
+      return "its initialisation failed";
+    default:
+      return "it cannot be loaded";
+  }
+}
+
+void tell(library::open_result& result, const char* name, DWORD error) {
+  char number[16];
+  const auto end = std::to_chars(number, number + sizeof number, error).ptr;
+  result.lacked_memory = error == ERROR_NOT_ENOUGH_MEMORY || error == ERROR_OUTOFMEMORY;
+  result.error_text = name;
+  result.error_text += ": ";
+  result.error_text += words_of(error);
+  result.error_text.append(" (error ").append(number, end).append(")");
+}
+
+// A name is looked for in the system's folder alone, never beside the program or in the current
+// folder; the libraries that one with a path needs, beside it too.
+HMODULE load(std::string_view name) {
+  const quiet_errors quiet;
+  const bool is_name = name.find_first_of("\\/:") == name.npos;
+  if (is_name) return LoadLibraryExW(to_wide(name).c_str(), nullptr, LOAD_LIBRARY_SEARCH_SYSTEM32);
+  if (!is_absolute(name)) {
+    SetLastError(ERROR_MOD_NOT_FOUND);
+    return nullptr;
+  }
+  std::wstring path = to_wide(name);
+  for (wchar_t& c : path) c = c == L'/' ? L'\\' : c;
+  return LoadLibraryExW(path.c_str(), nullptr,
+                        LOAD_LIBRARY_SEARCH_DLL_LOAD_DIR | LOAD_LIBRARY_SEARCH_SYSTEM32);
+}
+
+}  // namespace
+
+library::open_result library::open(const char* name_or_path) {
+  open_result result;
+  if (name_or_path == nullptr || *name_or_path == '\0') {
+    result.error_text = "no library name";
+    return result;
+  }
+  result.value = library(load(name_or_path));
+  if (!result) tell(result, name_or_path, GetLastError());
+  return result;
+}
+
+library::library(library&& other) noexcept : handle_(std::exchange(other.handle_, nullptr)) {}
+
+library& library::operator=(library&& other) noexcept {
+  library before(std::move(other));
+  std::swap(handle_, before.handle_);
+  return *this;
+}
+
+library::~library() {
+  close();
+}
+
+void* library::symbol(const char* name) const noexcept {
+  if (handle_ == nullptr) return nullptr;
+  return reinterpret_cast<void*>(GetProcAddress(static_cast<HMODULE>(handle_), name));
+}
+
+void library::close() noexcept {
+  if (handle_ != nullptr) FreeLibrary(static_cast<HMODULE>(std::exchange(handle_, nullptr)));
+}
+
+void library::leave_open() noexcept {
+  handle_ = nullptr;
+}
+
+}  // namespace hmn::platform

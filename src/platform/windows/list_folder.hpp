@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <string_view>
+
+#include "platform/file.hpp"
+
+namespace hmn::platform {
+
+// 0 or errno.
+int list_folder(const char* path, entry_visitor visit);
+
+// Whether a file of this name is a program and no script.
+bool is_program_name(std::string_view name) noexcept;
+
+}  // namespace hmn::platform

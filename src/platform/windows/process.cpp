@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/process.hpp"
+
+#include <windows.h>
+
+#include <algorithm>
+#include <array>
+
+#include "platform/stand_in.hpp"
+#include "platform/windows/wide.hpp"
+
+namespace hmn::platform {
+namespace {
+
+constexpr size_t longest_value = 4096;  // more than any setting may be long: what goes on is cut
+constexpr size_t longest_of_system = 32768;
+
+// The system keeps UTF-16, the caller wants UTF-8: it lives here until the thread asks again.
+constinit thread_local char value[3 * longest_value + 1] = {};
+
+}  // namespace
+
+uint32_t current_pid() noexcept {
+  return GetCurrentProcessId();
+}
+
+size_t page_size() noexcept {
+  SYSTEM_INFO info;
+  GetSystemInfo(&info);
+  const stand_in* const r = stand_in::of_thread();
+  return r != nullptr ? r->page_size(info.dwPageSize) : info.dwPageSize;
+}
+
+// Times of processes are FILETIMEs.
+uint64_t clock_ticks_per_second() noexcept {
+  return 10'000'000;
+}
+
+std::string host_name() {
+  std::array<wchar_t, 256> name;  // DNS_MAX_NAME_BUFFER_LENGTH
+  auto length = static_cast<DWORD>(name.size());
+  if (!GetComputerNameExW(ComputerNameDnsHostname, name.data(), &length)) return {};
+  return to_utf8(std::wstring_view(name.data(), length));
+}
+
+// Windows starts nothing with more rights than the one who starts it has: elevation asks a service,
+// which makes the environment anew.
+bool is_privileged_start() noexcept {
+  return false;
+}
+
+const char* environment(const char* name) noexcept {
+  std::array<wchar_t, 128> wide_name;
+  std::array<wchar_t, longest_of_system> found;
+  size_t i = 0;
+  for (; name[i] != '\0' && i + 1 < wide_name.size(); ++i) {
+    wide_name[i] = static_cast<unsigned char>(name[i]);
+  }
+  wide_name[i] = L'\0';
+  SetLastError(ERROR_SUCCESS);
+  const DWORD length =
+      GetEnvironmentVariableW(wide_name.data(), found.data(), static_cast<DWORD>(found.size()));
+  if (length == 0 && GetLastError() != ERROR_SUCCESS) return nullptr;
+  value[to_utf8({found.data(), std::min<size_t>(length, longest_value)}, value)] = '\0';
+  return value;
+}
+
+}  // namespace hmn::platform

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/thread.hpp"
+
+#include <windows.h>
+
+#include <cerrno>
+#include <memory>
+#include <new>
+
+#include "platform/windows/handle.hpp"
+#include "platform/windows/system_error.hpp"
+
+namespace hmn::platform {
+namespace {
+
+constexpr SIZE_T stack_size = SIZE_T{512} << 10;
+constexpr size_t name_size = 32;
+
+struct start {
+  void (*entry)(void*);
+  void* argument;
+  wchar_t name[name_size];
+};
+
+// Windows 10, version 1607.
+void name_thread(const wchar_t* name) noexcept {
+  using naming = HRESULT(WINAPI*)(HANDLE, PCWSTR);
+  const HMODULE kernel = GetModuleHandleW(L"kernel32.dll");
+  const auto found = kernel != nullptr ? GetProcAddress(kernel, "SetThreadDescription") : nullptr;
+  if (found == nullptr) return;
+  reinterpret_cast<naming>(reinterpret_cast<void*>(found))(GetCurrentThread(), name);
+}
+
+extern "C" {
+static DWORD WINAPI run_start(void* given) {
+  const std::unique_ptr<start> owned(static_cast<start*>(given));
+  const start now = *owned;
+  name_thread(now.name);
+  now.entry(now.argument);
+  return 0;
+}
+}
+
+// A thread may still run in this code when the program frees the library.
+bool pin() noexcept {
+  HMODULE file = nullptr;
+  return GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS,
+                            reinterpret_cast<const wchar_t*>(&run_start), &file) != 0;
+}
+
+}  // namespace
+
+int start_detached(void (*entry)(void*), void* argument, const char* name) noexcept {
+  std::unique_ptr<start> what(new (std::nothrow) start{entry, argument, {}});
+  if (!what) return ENOMEM;
+  for (size_t i = 0; i + 1 < name_size && name[i] != '\0'; ++i) {
+    what->name[i] = static_cast<unsigned char>(name[i]);
+  }
+  if (!pin()) return last_errno();
+  const handle thread(CreateThread(nullptr, stack_size, run_start, what.get(),
+                                   STACK_SIZE_PARAM_IS_A_RESERVATION, nullptr));
+  if (!thread) return last_errno();
+  static_cast<void>(what.release());
+  return 0;
+}
+
+// There is no cancellation; what is kept is what GetLastError tells.
+no_cancel::no_cancel() noexcept : errno_(errno), state_(static_cast<int>(GetLastError())) {}
+
+no_cancel::~no_cancel() {
+  errno = errno_;
+  SetLastError(static_cast<DWORD>(state_));
+}
+
+}  // namespace hmn::platform

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/windows/wide.hpp"
+
+#include <windows.h>
+
+#include <algorithm>
+#include <cerrno>
+
+#include "platform/file.hpp"
+#include "platform/windows/system_error.hpp"
+
+namespace hmn::platform {
+namespace {
+
+// Beyond it, less the "8.3" name that a folder needs, a path is taken only with this in front,
+// which in turn takes no forward slash.
+constexpr size_t longest_plain_path = MAX_PATH - 12;
+constexpr std::wstring_view long_path = L"\\\\?\\";
+
+bool is_of_drive(std::wstring_view path) noexcept {
+  return path.size() > 2 && path[1] == L':';
+}
+
+int wide_size(size_t utf8_size) noexcept {
+  return static_cast<int>(std::min<size_t>(utf8_size, INT_MAX));
+}
+
+}  // namespace
+
+std::wstring to_wide(std::string_view utf8) {
+  std::wstring made(utf8.size(), L'\0');  // never more units than bytes
+  const int size = wide_size(utf8.size());
+  const int length = MultiByteToWideChar(CP_UTF8, 0, utf8.data(), size, made.data(), size);
+  made.resize(static_cast<size_t>(length));
+  return made;
+}
+
+std::string to_utf8(std::wstring_view wide) {
+  std::string made(wide.size() * 3, '\0');
+  made.resize(to_utf8(wide, made));
+  return made;
+}
+
+size_t to_utf8(std::wstring_view wide, std::span<char> room) noexcept {
+  if (wide.empty()) return 0;
+  return static_cast<size_t>(WideCharToMultiByte(CP_UTF8, 0, wide.data(), wide_size(wide.size()),
+                                                 room.data(), wide_size(room.size()), nullptr,
+                                                 nullptr));
+}
+
+wide_path::wide_path(std::string_view utf8, std::wstring_view rest) noexcept
+    : error_(convert(utf8, rest)) {
+  if (error_ != 0) text_[0] = L'\0';
+}
+
+int wide_path::convert(std::string_view utf8, std::wstring_view rest) noexcept {
+  if (!is_absolute(utf8)) return ENOENT;
+  const size_t room = text_.size() - long_path.size() - rest.size() - 1;
+  wchar_t* const begin = text_.data() + long_path.size();
+  const auto length = static_cast<size_t>(MultiByteToWideChar(
+      CP_UTF8, MB_ERR_INVALID_CHARS, utf8.data(), wide_size(utf8.size()), begin, wide_size(room)));
+  if (length == 0) return GetLastError() == ERROR_INSUFFICIENT_BUFFER ? ENAMETOOLONG : last_errno();
+  wchar_t* const end = std::copy(rest.begin(), rest.end(), begin + length);
+  *end = L'\0';
+  const std::wstring_view path(begin, length + rest.size());
+  if (path.size() > longest_plain_path && is_of_drive(path)) {
+    std::copy(long_path.begin(), long_path.end(), text_.begin());
+    std::replace(begin, end, L'/', L'\\');
+  } else {
+    std::copy(begin, end + 1, text_.begin());
+  }
+  return 0;
+}
+
+}  // namespace hmn::platform

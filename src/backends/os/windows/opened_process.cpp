@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "backends/os/windows/file_time.hpp"
-#include "platform/windows/system_error.hpp"
 #include "platform/windows/wide.hpp"
 
 namespace hmn::os {
@@ -17,7 +16,7 @@ failure no_process(std::uint32_t pid, std::string_view rest) {
 
 failure why_not_opened(std::uint32_t pid, DWORD error) {
   if (error == ERROR_INVALID_PARAMETER) return no_process(pid, " does not exist");
-  const native_code native{native_domain::error_number, platform::errno_of(error)};
+  const native_code native{native_domain::win32, static_cast<std::int32_t>(error)};
   if (error == ERROR_ACCESS_DENIED) {
     return {status::permission,
             source::os,

@@ -4,7 +4,6 @@
 #include <optional>
 
 #include "backends/os/windows/process_counters.hpp"
-#include "platform/windows/system_error.hpp"
 
 namespace hmn::os {
 namespace {
@@ -21,7 +20,7 @@ failure unsupported(const message_text& message) {
 failure refused(DWORD error) {
   return {status::backend,
           source::os,
-          {native_domain::error_number, platform::errno_of(error)},
+          {native_domain::win32, static_cast<std::int32_t>(error)},
           {"GetProcessMemoryInfo fails with error ", std::uint64_t{error}}};
 }
 

@@ -7,7 +7,6 @@
 
 #include "backends/os/windows/job_limit.hpp"
 #include "model/scan.hpp"
-#include "platform/windows/system_error.hpp"
 
 namespace hmn::os {
 namespace {
@@ -57,7 +56,7 @@ result<void> read_system_memory(system_memory& out) {
     const DWORD error = GetLastError();
     return failure{status::backend,
                    source::os,
-                   {native_domain::error_number, platform::errno_of(error)},
+                   {native_domain::win32, static_cast<std::int32_t>(error)},
                    {"GlobalMemoryStatusEx fails with error ", std::uint64_t{error}}};
   }
   out = system_memory();

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <fmt/format.h>
 
-#include <cstdlib>
+#include <iterator>
 
 #include "cli/commands.hpp"
 #include "cli/diagnostics.hpp"
 #include "cli/gpu.hpp"
-#include "cli/inspect.hpp"
 #include "cli/look.hpp"
 #include "cli/output.hpp"
+#include "cli/system/environment.hpp"
+#include "cli/system/inspect.hpp"
 #include "cli/words.hpp"
 
 namespace hmn::cli {
@@ -47,8 +48,8 @@ section versions() {
 std::optional<section> environment() {
   section out{"Environment", {}};
   for (const char* name : variables)
-    if (const char* value = std::getenv(name))
-      out.findings.push_back({verdict::note, fmt::format("{}={}", name, value), {}});
+    if (const auto value = environment_value(name))
+      out.findings.push_back({verdict::note, fmt::format("{}={}", name, *value), {}});
   return out.findings.empty() ? std::nullopt : std::optional(out);
 }
 
@@ -104,16 +105,8 @@ section readings(const evidence& seen) {
   return out;
 }
 
-void inspect_machine(const evidence& seen, std::vector<section>& report) {
-  const auto in = roots_from_environment();
-  const auto adapters = find_adapters(in);
-  report.push_back(inspect_nvidia(in, adapters, seen.nvidia));
-  const auto measured = seen.picture.devices();
-  report.push_back(inspect_vendor(HMN_VENDOR_AMD, adapters, measured));
-  report.push_back(inspect_vendor(HMN_VENDOR_INTEL, adapters, measured));
-  report.push_back(seen.sources);
-  report.push_back(inspect_container(in, seen.picture.system()));
-  report.push_back(inspect_permissions(in, adapters));
+void add(std::vector<section> from, std::vector<section>& to) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
 }  // namespace
@@ -126,7 +119,9 @@ expected<exit_code> run_doctor(const context& in, const options& asked, const st
   if (seen->simulated)
     report.push_back(simulation(asked));
   else
-    inspect_machine(*seen, report);
+    add(inspect_machine(
+            {seen->nvidia, seen->picture.devices(), seen->picture.system(), seen->sources}),
+        report);
   report.push_back(devices(*seen));
   report.push_back(readings(*seen));
   return write_output(render(report, as));

@@ -2,11 +2,8 @@
 #include "cli/handles.hpp"
 
 #include <fmt/format.h>
-#include <unistd.h>
 
-#include <cerrno>
-#include <cstring>
-#include <filesystem>
+#include "cli/system/file.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -46,10 +43,9 @@ hmn_status read_text(Call call, std::string& out) {
 
 std::optional<failure> use_machine(hmn_context* handle, const std::string& path) {
   // A driver that is not here is no failure of the library's; a file that the user named is one.
-  if (access(path.c_str(), R_OK) != 0)
-    return failed(fmt::format("--machine \"{}\": {}", path, std::strerror(errno)));
-  std::error_code error;
-  const auto absolute = std::filesystem::absolute(path, error);
+  if (const auto refused = why_unreadable(path))
+    return failed(fmt::format("--machine \"{}\": {}", path, *refused));
+  const auto absolute = absolute_path(path);
   auto why = sized<hmn_error>();
   const auto status = hmn_context_set_path(handle, HMN_PATH_SIMULATION, absolute.c_str(), &why);
   if (status == HMN_OK) return std::nullopt;

@@ -3,27 +3,25 @@
 #include <hypomnesis.h>
 
 #include <optional>
-#include <vector>
+#include <string>
+#include <string_view>
 
 #include "cli/finding.hpp"
 #include "cli/handles.hpp"
-#include "cli/hardware.hpp"
 
 namespace hmn::cli {
 
-// What stands between this machine and its figures.
 struct nvidia_backends {
   std::optional<hmn_backend_info> nvml;
   std::optional<hmn_backend_info> nvidia_smi;
 };
 
-section inspect_nvidia(const roots& in, const std::vector<adapter>& adapters,
-                       const nvidia_backends& backends);
-// Of a vendor whose GPUs are measured by kernel DRM drivers.
-section inspect_vendor(std::uint32_t vendor, const std::vector<adapter>& adapters,
-                       const std::vector<hmn_device>& measured);
-section inspect_container(const roots& in, const std::optional<hmn_system_memory>& memory);
-section inspect_permissions(const roots& in, const std::vector<adapter>& adapters);
+finding fine(std::string text);
+finding note(std::string text);
+finding trouble(std::string text, std::string advice = {});
+
+// needed: there is a GPU that this source should know.
+finding inspect_backend(std::string_view name, const hmn_backend_info& of, bool needed);
 // A row for each source of measurement, NVIDIA's aside, which stand with their adapters.
 section inspect_sources(const context& in);
 

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "cli/expected.hpp"
+#include "cli/system/output_file.hpp"
 
 namespace hmn::cli {
 
@@ -13,16 +15,15 @@ class late_file {
   explicit late_file(std::string path);  // "-": standard output
   late_file(const late_file&) = delete;
   late_file& operator=(const late_file&) = delete;
-  ~late_file();
 
-  bool is_good() const { return error_ == 0; }
+  bool is_good() const { return file_ ? file_->is_good() : is_good_; }
   failure why() const;
   void write(std::string_view text);
 
  private:
   std::string path_;
-  int file_ = -1;
-  int error_ = 0;
+  std::optional<output_file> file_;
+  bool is_good_ = true;  // of standard output
 };
 
 }  // namespace hmn::cli

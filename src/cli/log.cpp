@@ -7,11 +7,11 @@
 #include "cli/commands.hpp"
 #include "cli/device_argument.hpp"
 #include "cli/diagnostics.hpp"
-#include "cli/interruption.hpp"
 #include "cli/log_line.hpp"
 #include "cli/no_gpu.hpp"
 #include "cli/output.hpp"
 #include "cli/sampler.hpp"
+#include "cli/system/interruption.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -109,7 +109,7 @@ expected<exit_code> run_log(const context& in, const options& asked, const style
   if (!what) return what.why();
   auto source = sampler::start(in, asked.log.interval_ms, *what);
   if (!source) return source.why();
-  const interruption stops(*source);
+  const interruption stops([&source] { source->stop(); });
   const auto last = stream(*source, asked, as);
   tell_losses(source->info());
   return last == write_result::failed ? exit_code::failed : exit_code::done;

@@ -2,7 +2,7 @@
 #include "cli/look.hpp"
 
 #include "cli/diagnostics.hpp"
-#include "cli/waiting_notice.hpp"
+#include "cli/system/waiting_notice.hpp"
 
 namespace hmn::cli {
 namespace {

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/main.hpp"
+
 #include <algorithm>
 #include <exception>
 
 #include "cli/commands.hpp"
 #include "cli/options.hpp"
 #include "cli/output.hpp"
+#include "cli/system/streams.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -60,9 +63,11 @@ failure as_told(failure why, command run) {
   return why;
 }
 
-exit_code main_of(int argc, const char* const* argv) {
-  prepare_output();
-  const auto parsed = parse_options(argc, argv);
+exit_code main_of(const std::vector<std::string>& arguments) {
+  prepare_streams();
+  std::vector<const char*> pointers;
+  for (const auto& each : arguments) pointers.push_back(each.c_str());
+  const auto parsed = parse_options(static_cast<int>(pointers.size()), pointers.data());
   if (!parsed) return refuse(parsed.why());
   if (const auto* answer = std::get_if<information>(&*parsed)) return write_output(answer->text);
   const auto& asked = std::get<options>(*parsed);
@@ -71,14 +76,13 @@ exit_code main_of(int argc, const char* const* argv) {
 }
 
 }  // namespace
-}  // namespace hmn::cli
-
-int main(int argc, char** argv) {
-  using namespace hmn::cli;
+int run_program(const std::vector<std::string>& arguments) {
   try {
-    return static_cast<int>(main_of(argc, argv));
+    return static_cast<int>(main_of(arguments));
   } catch (const std::exception& error) {
     write_remark(error.what());
     return static_cast<int>(exit_code::failed);
   }
 }
+
+}  // namespace hmn::cli

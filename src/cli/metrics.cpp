@@ -12,7 +12,7 @@
 #include "cli/metric_text.hpp"
 #include "cli/no_gpu.hpp"
 #include "cli/output.hpp"
-#include "cli/waiting_notice.hpp"
+#include "cli/system/waiting_notice.hpp"
 #include "cli/words.hpp"
 
 namespace hmn::cli {

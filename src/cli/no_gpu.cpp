@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "cli/diagnostics.hpp"
-#include "cli/hardware.hpp"
 #include "cli/look.hpp"
+#include "cli/system/inspect.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -27,23 +27,6 @@ std::string hidden(const context& in, const snapshot& picture) {
   return list;
 }
 
-// Of NVIDIA's own driver NVML tells more.
-std::string unmeasured(const std::vector<adapter>& adapters) {
-  std::string list;
-  for (const auto& each : adapters) {
-    const auto who = describe(each);
-    if (each.driver == "vfio-pci")
-      append(list, who + " is handed over to a virtual machine (vfio-pci)");
-    else if (each.vendor != HMN_VENDOR_AMD && each.vendor != HMN_VENDOR_INTEL)
-      continue;
-    else if (each.driver.empty())
-      append(list, who + " has no kernel driver");
-    else
-      append(list, fmt::format("the driver {} shows no GPU for {}", each.driver, who));
-  }
-  return list;
-}
-
 }  // namespace
 
 std::string why_no_gpu(const context& in, const snapshot& picture) {
@@ -52,8 +35,7 @@ std::string why_no_gpu(const context& in, const snapshot& picture) {
                                              ? "the simulated machine has none"
                                              : simulated->message);
   if (const auto list = hidden(in, picture); !list.empty()) return "none found: " + list;
-  if (const auto list = unmeasured(find_adapters(roots_from_environment())); !list.empty())
-    return "none found: " + list;
+  if (const auto list = unmeasured_gpus(); !list.empty()) return "none found: " + list;
   const auto nvml = in.backend(HMN_BACKEND_NVML);
   if (!nvml || nvml->message[0] == 0) return "none found";
   return fmt::format("none found: {}{}", nvml->state == HMN_STATE_OFF ? "NVML is " : "",

@@ -6,12 +6,6 @@
 
 namespace hmn::cli {
 
-// Descriptors 0 to 2 that the parent left closed are taken, so that no other file becomes one of
-// them; a reader that went away becomes an error of write instead of a signal.
-void prepare_output() noexcept;
-// Before that: for the children of this program.
-bool pipe_signal_was_ignored() noexcept;
-
 enum class write_result { written, reader_gone, failed };
 // A failure is told on standard error.
 write_result write_part(std::string_view text);

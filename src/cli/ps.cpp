@@ -16,8 +16,8 @@
 #include "cli/no_gpu.hpp"
 #include "cli/output.hpp"
 #include "cli/process_columns.hpp"
-#include "cli/process_facts.hpp"
-#include "cli/waiting_notice.hpp"
+#include "cli/system/process_facts.hpp"
+#include "cli/system/waiting_notice.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -73,6 +73,12 @@ std::shared_ptr<const gpu> device_of(gpu_map& gpus, device_index index) {
   return found;
 }
 
+std::optional<std::string> user_of(const hmn_usage& usage, bool simulated) {
+  const auto uid = known(usage, HMN_USAGE_HAS_UID, usage.uid);
+  if (simulated) return uid ? std::optional(std::to_string(*uid)) : std::nullopt;
+  return process_user(usage.pid, uid);
+}
+
 // What costs more, where a column shows it. A simulated machine's users are not this one's.
 void look_up(process_row& row, std::uint32_t position, const snapshot& picture,
              const column_list& columns, bool simulated) {
@@ -80,9 +86,8 @@ void look_up(process_row& row, std::uint32_t position, const snapshot& picture,
     row.container = picture.process_text(HMN_TEXT_PROCESS_CONTAINER, position);
   if (has_column(columns, "command"))
     row.command = picture.process_text(HMN_TEXT_PROCESS_COMMAND, position);
-  if (has_column(columns, "user") && has(row.usage, HMN_USAGE_HAS_UID))
-    row.user = simulated ? std::to_string(row.usage.uid) : user_name(row.usage.uid);
   const bool foreign = (row.usage.notes & HMN_NOTE_FOREIGN_PID) != 0;
+  if (has_column(columns, "user")) row.user = user_of(row.usage, simulated);
   if (has_column(columns, "nspid") && !simulated && !foreign)
     row.namespace_pid = namespace_pid(row.usage.pid);
 }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <fmt/format.h>
-#include <unistd.h>
 
 #include "cli/commands.hpp"
 #include "cli/diagnostics.hpp"
 #include "cli/look.hpp"
-#include "cli/new_file.hpp"
 #include "cli/output.hpp"
 #include "cli/recording_summary.hpp"
+#include "cli/system/file.hpp"
+#include "cli/system/new_file.hpp"
 
 namespace hmn::cli {
 
 expected<exit_code> run_record_machine(const context& in, const options& asked, const style&) {
-  if (!asked.force && access(asked.file.c_str(), F_OK) == 0)
+  if (!asked.force && is_there(asked.file))
     return failed(fmt::format("\"{}\" is there already; --force replaces it", asked.file));
   auto what = sized<hmn_snapshot_options>();
   what.collect = everything;

@@ -3,25 +3,21 @@
 
 #include <algorithm>
 #include <array>
-#include <cerrno>
-#include <cstring>
 
-#include "cli/child.hpp"
 #include "cli/clocks.hpp"
 #include "cli/commands.hpp"
 #include "cli/device_argument.hpp"
 #include "cli/late_file.hpp"
 #include "cli/output.hpp"
 #include "cli/run_report.hpp"
+#include "cli/system/child.hpp"
+#include "cli/system/waiting_notice.hpp"
 #include "cli/timeline.hpp"
-#include "cli/waiting_notice.hpp"
 
 namespace hmn::cli {
 namespace {
 
 constexpr std::uint32_t usual_deadline_ms = 1000;
-constexpr std::uint64_t bytes_per_kib = 1024;
-constexpr std::uint64_t ns_per_s = 1'000'000'000;
 
 struct outputs {
   std::optional<late_file> record;
@@ -38,11 +34,6 @@ std::optional<failure> open_all(const run_options& asked, outputs& to) {
   for (const auto* each : to.all())
     if (*each && !(*each)->is_good()) return (*each)->why();
   return std::nullopt;
-}
-
-std::uint64_t ns_of(const timeval& time) {
-  return static_cast<std::uint64_t>(time.tv_sec) * ns_per_s +
-         static_cast<std::uint64_t>(time.tv_usec) * 1000;
 }
 
 // VmHWM and not ru_maxrss, which counts what hmn's parent was when it started hmn.
@@ -91,23 +82,18 @@ class recorder {
   timeline_form form_ = timeline_form::json_lines;
 };
 
-expected<child> start(const std::vector<std::string>& command, std::optional<control_group>& group,
+expected<child> start(const std::vector<std::string>& command, std::optional<command_group>& group,
                       std::string& why_no_group) {
-  if (group && !group->enter()) {
-    why_no_group = fmt::format("hmn may not enter it: {}", std::strerror(errno));
-    group.reset();
-  }
-  auto started = child::start(command);
-  if (group) group->leave();
+  if (!group) return child::start(command);
+  auto started = group->start(command, why_no_group);
+  if (!why_no_group.empty()) group.reset();
   return started;
 }
 
 void settle(run_result& result, const child& ended) {
-  const auto& use = ended.use();
-  result.exit_status = static_cast<int>(ended.status());
-  result.user_ns = ns_of(use.ru_utime);
-  result.system_ns = ns_of(use.ru_stime);
-  result.largest_bytes = static_cast<std::uint64_t>(use.ru_maxrss) * bytes_per_kib;
+  result.exit_status = static_cast<std::uint32_t>(ended.status());
+  result.use = ended.use();
+  if (!result.use.may_count_us) result.own_bytes = 0;
 }
 
 // What was asked for and could not be written makes a success none.
@@ -115,7 +101,7 @@ exit_code tell(const run_outcome& of, outputs& to, const options& asked) {
   write_report(run_text(of, asked.trace));
   if (to.plot) to.plot->write(svg_of(run_plot(of)));
   if (to.json) to.json->write(run_json(of));
-  auto code = static_cast<exit_code>(of.result.exit_status);
+  auto code = static_cast<exit_code>(static_cast<int>(of.result.exit_status));
   for (const auto* each : to.all()) {
     if (!*each || (*each)->is_good()) continue;
     write_remark((*each)->why().message);
@@ -134,8 +120,8 @@ expected<exit_code> run_run(const context& in, const options& asked, const style
   run_result result;
   result.command = asked.words;
   const auto roots = roots_from_environment();
-  std::optional<control_group> group;
-  if (auto made = control_group::make(roots))
+  std::optional<command_group> group;
+  if (auto made = command_group::make(roots))
     group.emplace(*std::move(made));
   else
     result.why_no_group = made.why().message;
@@ -146,7 +132,7 @@ expected<exit_code> run_run(const context& in, const options& asked, const style
   auto running = start(asked.words, group, result.why_no_group);
   if (!running) return running.why();
   result.own_bytes = own_peak_bytes(in);
-  process_tree tree(roots.proc, static_cast<std::uint32_t>(running->pid()));
+  process_tree tree(roots, running->pid());
   meter->watch(tree, group ? &*group : nullptr);
   run_account account(meter->devices().size());
   do {

@@ -70,7 +70,7 @@ bool contains(const std::vector<process_tree::member>& members, std::uint32_t pi
 
 }  // namespace
 
-void run_meter::watch(process_tree& tree, const control_group* group) {
+void run_meter::watch(process_tree& tree, const command_group* group) {
   tree_ = &tree;
   group_ = group;
   begun_ = clock::now();

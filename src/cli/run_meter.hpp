@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "cli/control_group.hpp"
 #include "cli/gpu.hpp"
 #include "cli/handles.hpp"
 #include "cli/pace.hpp"
-#include "cli/process_tree.hpp"
 #include "cli/run_sample.hpp"
+#include "cli/system/command_group.hpp"
+#include "cli/system/process_tree.hpp"
 
 namespace hmn::cli {
 
@@ -43,7 +43,7 @@ class run_meter {
         deadline_ms_(deadline_ms) {}
 
   // The command has been started.
-  void watch(process_tree& tree, const control_group* group);
+  void watch(process_tree& tree, const command_group* group);
   // Whatever is due.
   run_sample read();
   clock::time_point next() const;
@@ -72,7 +72,7 @@ class run_meter {
   bool have_shared_ = false;  // there were several processes once
   std::uint32_t deadline_ms_;
   process_tree* tree_ = nullptr;
-  const control_group* group_ = nullptr;
+  const command_group* group_ = nullptr;
   clock::time_point begun_{};
 };
 

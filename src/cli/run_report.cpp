@@ -50,14 +50,14 @@ std::string peak_row(std::string_view label, const tracked& of, const pace& by,
 }
 
 bool is_largest_sure(const run_result& of) {
-  return of.largest_bytes > of.own_bytes;
+  return of.use.largest_bytes > of.own_bytes;
 }
 
 std::string largest_row(const run_result& of) {
   if (is_largest_sure(of))
-    return row("largest process", text_of(of.largest_bytes),
-               "exact, of the command and what it waited for");
-  return row("largest process", "<=" + text_of(of.largest_bytes),
+    return row("largest process", text_of(of.use.largest_bytes),
+               std::string("exact, ") + of.use.counted);
+  return row("largest process", "<=" + text_of(of.use.largest_bytes),
              "exact, hmn itself used that much when it started the command");
 }
 
@@ -148,7 +148,7 @@ plot_panel host_panel(const run_account& of) {
   if (of.proportional().highest())
     panel.series.push_back({"shared pages divided", ink::second, &of.proportional().line(), false});
   if (of.group().highest())
-    panel.series.push_back({"control group", ink::third, &of.group().line(), false});
+    panel.series.push_back({command_group::what().name, ink::third, &of.group().line(), false});
   return panel;
 }
 
@@ -182,28 +182,28 @@ std::string run_text(const run_outcome& of, bool with_reasons) {
     text += peak_row("  shares divided", of.account.proportional(), of.meter.proportional_pace(),
                      "shared pages divided among their users");
   if (result.group_bytes)
-    text += row("control group", text_of(*result.group_bytes),
-                "exact, with page cache and kernel memory");
+    text += row(command_group::what().name, text_of(*result.group_bytes),
+                command_group::what().measure);
   else if (with_reasons)
-    text += row("control group", "?", escape_for_text(result.why_no_group));
+    text += row(command_group::what().name, "?", escape_for_text(result.why_no_group));
   for (std::size_t i = 0; i < of.account.devices().size(); ++i) text += device_text(of, i);
   return text;
 }
 
 std::string run_json(const run_outcome& of) {
   const auto& result = of.result;
-  json_object largest = figure("exact", result.largest_bytes, std::nullopt, "");
+  json_object largest = figure("exact", result.use.largest_bytes, std::nullopt, "");
   largest.add("upper_bound", !is_largest_sure(result));
   std::vector<json_object> devices;
   for (std::size_t i = 0; i < of.account.devices().size(); ++i)
     devices.push_back(device_json(of, i));
   json_object out;
   out.add("command", views_of(result.command))
-      .add("exit_code", static_cast<std::uint64_t>(result.exit_status))
+      .add("exit_code", std::uint64_t{result.exit_status})
       .add("started_unix_ns", result.started_unix_ns)
       .add("elapsed_ns", result.elapsed_ns)
-      .add("user_ns", result.user_ns)
-      .add("system_ns", result.system_ns)
+      .add("user_ns", result.use.user_ns)
+      .add("system_ns", result.use.system_ns)
       .add("largest_process", largest)
       .add("all_processes",
            sampled_figure(of.account.resident(), of.meter.host_pace(), of.account.why()))
@@ -218,9 +218,10 @@ std::string run_json(const run_outcome& of) {
 plot run_plot(const run_outcome& of) {
   plot out;
   out.title = command_text(of.result);
-  out.subtitle = fmt::format("memory over {}; exit code {}; largest process {}; sampled every {}",
-                             offset_text(of.result.elapsed_ns), of.result.exit_status,
-                             text_of(of.result.largest_bytes), interval_text(of.meter.host_pace()));
+  out.subtitle =
+      fmt::format("memory over {}; exit code {}; largest process {}; sampled every {}",
+                  offset_text(of.result.elapsed_ns), of.result.exit_status,
+                  text_of(of.result.use.largest_bytes), interval_text(of.meter.host_pace()));
   out.duration_ns = of.result.elapsed_ns;
   out.panels.push_back(host_panel(of.account));
   for (std::size_t i = 0; i < of.account.devices().size(); ++i)

@@ -8,19 +8,17 @@
 #include "cli/plot.hpp"
 #include "cli/run_account.hpp"
 #include "cli/run_meter.hpp"
+#include "cli/system/child.hpp"
 
 namespace hmn::cli {
 
 // What is known once the command has ended, beside its samples.
 struct run_result {
   std::vector<std::string> command;
-  int exit_status = 0;
+  std::uint32_t exit_status = 0;
   std::uint64_t started_unix_ns = 0;
   std::uint64_t elapsed_ns = 0;
-  std::uint64_t user_ns = 0;
-  std::uint64_t system_ns = 0;
-  // Of the largest process (ru_maxrss).
-  std::uint64_t largest_bytes = 0;
+  resource_use use;
   // The command's first process begins as a copy of hmn, which the kernel counts: what is not above
   // this may be hmn's.
   std::uint64_t own_bytes = 0;

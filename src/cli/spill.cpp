@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <optional>
 
-#include "cli/child.hpp"
 #include "cli/commands.hpp"
 #include "cli/device_argument.hpp"
 #include "cli/late_file.hpp"
 #include "cli/output.hpp"
 #include "cli/spill_detector.hpp"
 #include "cli/spill_report.hpp"
+#include "cli/system/child.hpp"
+#include "cli/system/waiting_notice.hpp"
 #include "cli/ticks.hpp"
-#include "cli/waiting_notice.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -33,7 +33,7 @@ std::string label_at(child::clock::duration since) {
 std::string json_of(const spill_detector& detector, exit_code status) {
   json_object out;
   add_spill_json(detector.info(), detector.episodes(), out);
-  out.add("exit_status", static_cast<std::uint64_t>(status));
+  out.add("exit_status", std::uint64_t{static_cast<std::uint32_t>(status)});
   return out.text() + "\n";
 }
 

@@ -1,27 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/terminal.hpp"
 
-#include <sys/ioctl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdlib>
+#include <string_view>
 
 namespace hmn::cli {
 namespace {
 
 constexpr unsigned usual_columns = 80;
-
-std::string_view variable(const char* name) noexcept {
-  const char* value = std::getenv(name);
-  return value == nullptr ? std::string_view{} : std::string_view{value};
-}
-
-std::string_view locale_name() noexcept {
-  for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"})
-    if (const auto value = variable(name); !value.empty()) return value;
-  return {};
-}
 
 char lower(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
@@ -55,18 +41,6 @@ style choose_style(const surroundings& around, colour_choice choice) noexcept {
   chosen.ascii_only = !utf8;
   if (around.is_terminal) chosen.width = around.columns > 0 ? around.columns : usual_columns;
   return chosen;
-}
-
-surroundings standard_output_surroundings() noexcept {
-  surroundings around;
-  around.is_terminal = isatty(STDOUT_FILENO) == 1;
-  winsize size{};
-  if (around.is_terminal && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0)
-    around.columns = size.ws_col;
-  around.term = variable("TERM");
-  around.no_color = variable("NO_COLOR");
-  around.locale = locale_name();
-  return around;
 }
 
 }  // namespace hmn::cli

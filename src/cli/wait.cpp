@@ -3,10 +3,8 @@
 
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <thread>
 
-#include "cli/child.hpp"
 #include "cli/commands.hpp"
 #include "cli/device_argument.hpp"
 #include "cli/json.hpp"
@@ -14,6 +12,8 @@
 #include "cli/output.hpp"
 #include "cli/room.hpp"
 #include "cli/size.hpp"
+#include "cli/system/child.hpp"
+#include "cli/system/environment.hpp"
 #include "cli/ticks.hpp"
 #include "cli/visible_devices.hpp"
 #include "cli/words.hpp"
@@ -149,11 +149,12 @@ exit_code become(const context& in, const room& on, const options& asked, const 
     write_remark(fmt::format("{}: {} free", label_of(on.of), size_text(*on.bytes)));
   if (seen->set.empty())
     write_remark("its vendor has no variable that hmn knows: the command sees all GPUs");
-  for (const char* name : seen->unset) unsetenv(name);
-  for (const auto& each : seen->set) setenv(each.name, each.value.c_str(), 1);
-  const auto why = child::replace_us(asked.words);
-  write_remark(why.message);
-  return why.code;
+  for (const char* name : seen->unset) unset_environment(name);
+  for (const auto& each : seen->set) set_environment(each.name, each.value);
+  const auto ended = child::run_in_our_place(asked.words);
+  if (ended) return *ended;
+  write_remark(ended.why().message);
+  return ended.why().code;
 }
 
 }  // namespace

@@ -11,9 +11,9 @@
 #include "cli/output.hpp"
 #include "cli/spill_detector.hpp"
 #include "cli/spill_report.hpp"
-#include "cli/stop_request.hpp"
+#include "cli/system/stop_request.hpp"
+#include "cli/system/waiting_notice.hpp"
 #include "cli/ticks.hpp"
-#include "cli/waiting_notice.hpp"
 #include "cli/watch_report.hpp"
 
 namespace hmn::cli {

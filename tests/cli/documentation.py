@@ -159,7 +159,7 @@ class Texts(unittest.TestCase):
             self.assertEqual(set(re.findall(r"\w+", text)), set(keys), command)
 
     def test_environment_variables_stand_in_the_manual(self):
-        code = "".join(path.read_text() for path in (SOURCE / "src" / "cli").glob("*.cpp"))
+        code = "".join(path.read_text() for path in (SOURCE / "src" / "cli").rglob("*.cpp"))
         read = set(re.findall(r'"((?:HMN|LC|NO)_[A-Z_]+|LANG|TERM)"', code))
         named = set(re.findall(r"\b([A-Z_]{4,})\b", " ".join(
             re.findall(r"^\.It Ev (.*)$", page_of(""), re.M))))

@@ -11,7 +11,7 @@
 #include "cli/no_gpu.hpp"
 #include "cli/output.hpp"
 #include "cli/size.hpp"
-#include "cli/waiting_notice.hpp"
+#include "cli/system/waiting_notice.hpp"
 #include "cli/words.hpp"
 
 namespace hmn::cli {

@@ -9,7 +9,7 @@
 #include "cli/fit/amount.hpp"
 #include "cli/fit/ggml_type.hpp"
 #include "cli/fit/gguf_cursor.hpp"
-#include "cli/fit/input_file.hpp"
+#include "cli/system/input_file.hpp"
 
 namespace hmn::cli::fit {
 namespace {

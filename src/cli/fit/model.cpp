@@ -7,10 +7,11 @@
 
 #include "cli/fit/amount.hpp"
 #include "cli/fit/gguf_architecture.hpp"
-#include "cli/fit/input_file.hpp"
 #include "cli/fit/json_tree.hpp"
 #include "cli/fit/model_path.hpp"
 #include "cli/fit/safetensors.hpp"
+#include "cli/system/file.hpp"
+#include "cli/system/input_file.hpp"
 
 namespace hmn::cli::fit {
 namespace {

@@ -6,8 +6,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "cli/fit/input_file.hpp"
-#include "cli/hardware.hpp"
+#include "cli/system/file.hpp"
 
 namespace hmn::cli::fit {
 namespace {
@@ -66,7 +65,7 @@ std::vector<std::string> parts_of(const std::string& file, std::string_view suff
 }
 
 std::string folder_of(const std::string& path) {
-  const auto slash = path.rfind('/');
+  const auto slash = path.find_last_of(path_separators);
   return slash == std::string::npos ? "" : path.substr(0, slash + 1);
 }
 
@@ -75,7 +74,7 @@ std::string file_name_of(const std::string& path) {
 }
 
 expected<std::string> find_model(const std::string& folder) {
-  const auto in = folder.ends_with('/') ? folder : folder + "/";
+  const auto in = folder_of(folder) == folder ? folder : folder + "/";
   for (const auto* name : {"model.safetensors.index.json", "model.safetensors"})
     if (is_there(in + name)) return in + name;
   const auto all = list_folder(in);

@@ -6,8 +6,9 @@
 #include <algorithm>
 
 #include "cli/fit/amount.hpp"
-#include "cli/fit/input_file.hpp"
 #include "cli/fit/json_tree.hpp"
+#include "cli/system/file.hpp"
+#include "cli/system/input_file.hpp"
 
 namespace hmn::cli::fit {
 namespace {
@@ -150,7 +151,7 @@ expected<safetensors_index> parse_safetensors_index(std::string text) {
     if (const auto* total = metadata->find("total_size")) found.total_bytes = total->whole();
   for (const auto& [name, file] : *map->members()) {
     if (file.text() == nullptr || file.text()->empty() ||
-        file.text()->find('/') != std::string::npos)
+        file.text()->find_first_of(path_separators) != std::string::npos)
       return wrong_tensor(name, "expected the name of a file in the same folder");
     found.tensors.push_back(name);
     found.files.push_back(*file.text());

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace hmn::cli {
+
+// Paths are UTF-8 on every system.
+
+extern const std::string_view path_separators;
+
+bool is_there(const std::string& path);
+bool is_folder(const std::string& path);
+// Nothing: it can be read.
+std::optional<std::string> why_unreadable(const std::string& path);
+std::string absolute_path(const std::string& path);
+
+// At most 1 MiB of a file; nothing when it cannot be read.
+std::optional<std::string> read_text_file(const std::string& path);
+// Sorted, without those that begin with a dot.
+std::vector<std::string> list_folder(const std::string& path);
+
+}  // namespace hmn::cli

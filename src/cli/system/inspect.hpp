@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <hypomnesis.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/inspect.hpp"
+
+namespace hmn::cli {
+
+struct machine_evidence {
+  nvidia_backends nvidia;
+  std::vector<hmn_device> devices;
+  std::optional<hmn_system_memory> memory;
+  section sources;
+};
+
+// What of this system stands between the machine and its figures.
+std::vector<section> inspect_machine(const machine_evidence& seen);
+
+// GPUs that the system lists and nothing measures, each with its reason; empty: none is known.
+std::string unmeasured_gpus();
+
+}  // namespace hmn::cli

@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/child.hpp"
+
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "cli/system/posix/pipe_signal.hpp"
+
+namespace hmn::cli {
+namespace {
+
+// A blocked signal waits to be read even where it is ignored (nohup), so those are left out.
+sigset_t awaited() noexcept {
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, SIGCHLD);
+  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) {
+    struct sigaction now {};
+    sigaction(signal, nullptr, &now);
+    if (now.sa_handler != SIG_IGN) sigaddset(&set, signal);
+  }
+  return set;
+}
+
+// What hmn changed for itself.
+sigset_t restored() noexcept {
+  sigset_t set;
+  sigemptyset(&set);
+  if (!pipe_signal_was_ignored()) sigaddset(&set, SIGPIPE);
+  return set;
+}
+
+std::vector<char*> argument_vector(const std::vector<std::string>& command) {
+  std::vector<char*> made;
+  for (const auto& word : command) made.push_back(const_cast<char*>(word.c_str()));
+  made.push_back(nullptr);
+  return made;
+}
+
+int spawn(const std::vector<std::string>& command, const sigset_t& mask, pid_t& pid) {
+  posix_spawnattr_t how;
+  posix_spawnattr_init(&how);
+  const auto defaults = restored();
+  posix_spawnattr_setsigmask(&how, &mask);
+  posix_spawnattr_setsigdefault(&how, &defaults);
+  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
+  const auto arguments = argument_vector(command);
+  const int error = posix_spawnp(&pid, arguments[0], nullptr, &how, arguments.data(), environ);
+  posix_spawnattr_destroy(&how);
+  return error;
+}
+
+failure refusal(const std::string& program, int error) {
+  const auto code = error == ENOENT ? exit_code::not_found : exit_code::not_runnable;
+  return {code, fmt::format("failed to spawn \"{}\": {}", program, std::strerror(error))};
+}
+
+exit_code code_of(int status) noexcept {
+  if (!WIFSIGNALED(status)) return static_cast<exit_code>(WEXITSTATUS(status));
+  return static_cast<exit_code>(static_cast<int>(exit_code::killed) + WTERMSIG(status));
+}
+
+timespec left_until(child::clock::time_point time) {
+  using std::chrono::nanoseconds;
+  const auto now = child::clock::now();
+  const auto left = time > now ? nanoseconds(time - now).count() : 0;
+  return {static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
+}
+
+std::uint64_t ns_of(const timeval& time) {
+  constexpr std::uint64_t ns_per_s = 1'000'000'000;
+  return static_cast<std::uint64_t>(time.tv_sec) * ns_per_s +
+         static_cast<std::uint64_t>(time.tv_usec) * 1000;
+}
+
+// getrusage(2): ru_maxrss in KiB.
+resource_use use_of(const rusage& told) {
+  resource_use use;
+  use.user_ns = ns_of(told.ru_utime);
+  use.system_ns = ns_of(told.ru_stime);
+  use.largest_bytes = static_cast<std::uint64_t>(told.ru_maxrss) * 1024;
+  use.may_count_us = true;
+  use.counted = "of the command and what it waited for";
+  return use;
+}
+
+}  // namespace
+
+struct child::running {
+  running() = default;
+  running(const running&) = delete;
+  running& operator=(const running&) = delete;
+  ~running();
+  void take_signals();
+  void reap();
+
+  sigset_t before{};
+  int signals = -1;
+  pid_t pid = -1;
+  bool has_ended = false;
+  exit_code status = exit_code::done;
+  resource_use use;
+};
+
+child::running::~running() {
+  if (signals < 0) return;
+  close(signals);
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+child::child(std::unique_ptr<running> started) : running_(std::move(started)) {}
+child::child(child&& other) noexcept = default;
+child::~child() = default;
+
+expected<child> child::start(const std::vector<std::string>& command) {
+  auto made = std::make_unique<running>();
+  const auto set = awaited();
+  made->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (made->signals < 0)
+    return failure{exit_code::wrapper_failed, fmt::format("signals: {}", std::strerror(errno))};
+  std::signal(SIGCHLD, SIG_DFL);  // ignored, it would take the exit status along
+  pthread_sigmask(SIG_BLOCK, &set, &made->before);
+  if (const int error = spawn(command, made->before, made->pid))
+    return refusal(command.front(), error);
+  return child(std::move(made));
+}
+
+expected<exit_code> child::run_in_our_place(const std::vector<std::string>& command) {
+  if (!pipe_signal_was_ignored()) std::signal(SIGPIPE, SIG_DFL);
+  const auto arguments = argument_vector(command);
+  execvp(arguments[0], arguments.data());
+  return refusal(command.front(), errno);
+}
+
+void child::running::reap() {
+  int ended = 0;
+  rusage told{};
+  if (wait4(pid, &ended, WNOHANG, &told) != pid) return;
+  has_ended = true;
+  status = code_of(ended);
+  use = use_of(told);
+}
+
+void child::running::take_signals() {
+  signalfd_siginfo arrived{};
+  while (read(signals, &arrived, sizeof arrived) == sizeof arrived) {
+    const auto signal = static_cast<int>(arrived.ssi_signo);
+    if (signal == SIGCHLD)
+      reap();
+    else if (!has_ended && arrived.ssi_code != SI_KERNEL)
+      kill(pid, signal);
+  }
+}
+
+bool child::wait_until(clock::time_point time) {
+  while (!running_->has_ended) {
+    pollfd waiting{running_->signals, POLLIN, 0};
+    const auto left = left_until(time);
+    const int ready = ppoll(&waiting, 1, &left, nullptr);
+    if (ready == 0) return false;
+    if (ready > 0) running_->take_signals();
+  }
+  return true;
+}
+
+bool child::wait() {
+  while (!wait_until(clock::now() + std::chrono::hours(24))) continue;
+  return true;
+}
+
+std::uint32_t child::pid() const {
+  return static_cast<std::uint32_t>(running_->pid);
+}
+exit_code child::status() const {
+  return running_->status;
+}
+const resource_use& child::use() const {
+  return running_->use;
+}
+
+}  // namespace hmn::cli

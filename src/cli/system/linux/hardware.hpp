@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/roots.hpp"
+
+namespace hmn::cli {
+
+// A display or compute adapter on the PCI bus.
+struct adapter {
+  std::string address;
+  std::uint32_t vendor = 0;
+  std::uint32_t device = 0;
+  std::string driver;          // of the kernel; empty: none is bound
+  std::string runtime_status;  // "active", "suspended", …; empty: not told
+};
+std::vector<adapter> find_adapters(const roots& in);
+// "0000:01:00.0 NVIDIA [10de:2684]"
+std::string describe(const adapter& of);
+
+std::optional<std::string> read_link_target(const std::string& path);
+
+}  // namespace hmn::cli

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/process_tree.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <unordered_set>
+
+#include "cli/system/linux/process_stat.hpp"
+
+namespace hmn::cli {
+namespace {
+
+// A pid that was given anew, to a process of this tree, is found after so many looks.
+constexpr unsigned looks_before_all_anew = 64;
+
+// Small files of /proc, without an allocation for each.
+std::string_view read_small(const std::string& path, std::array<char, 16384>& buffer) {
+  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
+  if (file < 0) return {};
+  std::size_t length = 0;
+  while (length < buffer.size()) {
+    const auto got = ::read(file, buffer.data() + length, buffer.size() - length);
+    if (got <= 0) break;
+    length += static_cast<std::size_t>(got);
+  }
+  close(file);
+  return {buffer.data(), length};
+}
+
+std::optional<std::uint32_t> pid_of(const char* name) {
+  std::uint32_t pid = 0;
+  const char* const end = name + std::char_traits<char>::length(name);
+  const auto parsed = std::from_chars(name, end, pid);
+  if (parsed.ec != std::errc{} || parsed.ptr != end || pid == 0) return std::nullopt;
+  return pid;
+}
+
+std::vector<std::uint32_t> numbered_entries(const std::string& folder) {
+  struct closer {
+    void operator()(DIR* open) const noexcept { closedir(open); }
+  };
+  std::vector<std::uint32_t> all;
+  const std::unique_ptr<DIR, closer> in(opendir(folder.c_str()));
+  if (!in) return all;
+  while (const dirent* each = readdir(in.get()))
+    if (const auto number = pid_of(each->d_name)) all.push_back(*number);
+  return all;
+}
+
+}  // namespace
+
+struct process_tree::state {
+  state(std::string proc_root, std::uint32_t root_pid);
+  std::optional<process_stat> read(std::uint32_t pid) const;
+  void drop_ended();
+  void add(std::uint32_t pid);
+  void add_children_of(std::uint32_t pid);
+  void add_from_all();
+  bool contains(std::uint32_t pid) const;
+
+  std::string proc;
+  bool has_children_files;
+  std::vector<member> members;
+  // Without such files: those that were looked at and do not belong.
+  std::unordered_set<std::uint32_t> strangers;
+  unsigned looks = 0;
+};
+
+process_tree::state::state(std::string proc_root, std::uint32_t root_pid)
+    : proc(std::move(proc_root)),
+      // Linux 3.5 with CONFIG_PROC_CHILDREN.
+      has_children_files(
+          access(fmt::format("{0}/{1}/task/{1}/children", proc, root_pid).c_str(), R_OK) == 0) {
+  add(root_pid);
+}
+
+std::optional<process_stat> process_tree::state::read(std::uint32_t pid) const {
+  std::array<char, 16384> buffer;
+  return parse_process_stat(read_small(fmt::format("{}/{}/stat", proc, pid), buffer));
+}
+
+bool process_tree::state::contains(std::uint32_t pid) const {
+  return std::any_of(members.begin(), members.end(),
+                     [pid](const member& each) { return each.pid == pid; });
+}
+
+void process_tree::state::add(std::uint32_t pid) {
+  if (contains(pid)) return;
+  if (const auto found = read(pid); found && found->state != 'Z')
+    members.push_back({pid, found->start});
+}
+
+void process_tree::state::drop_ended() {
+  std::erase_if(members, [this](const member& each) {
+    const auto now = read(each.pid);
+    return !now || now->start != each.start || now->state == 'Z' || now->state == 'X';
+  });
+}
+
+void process_tree::state::add_children_of(std::uint32_t pid) {
+  std::array<char, 16384> buffer;
+  for (const auto thread : numbered_entries(fmt::format("{}/{}/task", proc, pid))) {
+    const auto path = fmt::format("{}/{}/task/{}/children", proc, pid, thread);
+    for (const auto child : parse_pids(read_small(path, buffer))) add(child);
+  }
+}
+
+// Each process is looked at once: whose child it is does not change but when its parent ends.
+void process_tree::state::add_from_all() {
+  const auto all = numbered_entries(proc);
+  if (looks++ % looks_before_all_anew == 0) strangers.clear();
+  const std::unordered_set<std::uint32_t> alive(all.begin(), all.end());
+  std::erase_if(strangers, [&](std::uint32_t pid) { return !alive.contains(pid); });
+  std::vector<std::pair<std::uint32_t, process_stat>> fresh;
+  for (const auto pid : all)
+    if (!strangers.contains(pid) && !contains(pid))
+      if (const auto found = read(pid)) fresh.emplace_back(pid, *found);
+  for (bool grew = true; grew;) {
+    grew = false;
+    std::erase_if(fresh, [&](const auto& each) {
+      if (!contains(each.second.parent)) return false;
+      if (each.second.state != 'Z') members.push_back({each.first, each.second.start});
+      grew = true;
+      return true;
+    });
+  }
+  for (const auto& [pid, what] : fresh) strangers.insert(pid);
+}
+
+process_tree::process_tree(const roots& in, std::uint32_t root_pid)
+    : state_(std::make_unique<state>(in.proc, root_pid)) {}
+
+process_tree::~process_tree() = default;
+
+void process_tree::refresh(const std::vector<std::uint32_t>& also) {
+  auto& in = *state_;
+  in.drop_ended();
+  for (const auto pid : also) in.add(pid);
+  if (!in.has_children_files) return in.add_from_all();
+  for (std::size_t i = 0; i < in.members.size(); ++i) in.add_children_of(in.members[i].pid);
+}
+
+const std::vector<process_tree::member>& process_tree::members() const {
+  return state_->members;
+}
+
+}  // namespace hmn::cli

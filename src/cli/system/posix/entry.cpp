@@ -1,0 +1,6 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/main.hpp"
+
+int main(int argc, char** argv) {
+  return hmn::cli::run_program({argv, argv + argc});
+}

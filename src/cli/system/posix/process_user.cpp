@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fmt/format.h>
+#include <pwd.h>
+
+#include <cerrno>
+
+#include "cli/system/posix/user_name.hpp"
+#include "cli/system/process_facts.hpp"
+
+namespace hmn::cli {
+
+std::string user_name(std::uint32_t uid) {
+  constexpr std::size_t longest = 1 << 20;
+  passwd entry{};
+  passwd* found = nullptr;
+  std::string room(1024, '\0');
+  while (getpwuid_r(uid, &entry, room.data(), room.size(), &found) == ERANGE &&
+         room.size() < longest)
+    room.resize(room.size() * 2);
+  return found != nullptr && entry.pw_name[0] != '\0' ? entry.pw_name : fmt::to_string(uid);
+}
+
+std::optional<std::string> process_user(std::uint32_t, std::optional<std::uint32_t> uid) {
+  return uid ? std::optional(user_name(*uid)) : std::nullopt;
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/stop_request.hpp"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+
+namespace hmn::cli {
+namespace {
+
+constexpr int ending[] = {SIGINT, SIGTERM, SIGHUP};
+int requested = -1;
+
+void request(int) {
+  const int error = errno;
+  const char one = 1;
+  [[maybe_unused]] const auto written = write(requested, &one, sizeof one);
+  errno = error;
+}
+
+void make_unshared(int descriptor) {
+  fcntl(descriptor, F_SETFD, FD_CLOEXEC);
+  fcntl(descriptor, F_SETFL, O_NONBLOCK);
+}
+
+// Rounded up: not to wake before that time.
+int milliseconds_until(stop_request::clock::time_point time) {
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(time - stop_request::clock::now()).count();
+  return static_cast<int>(std::clamp<decltype(left)>(left, 0, 60'000));
+}
+
+}  // namespace
+
+struct stop_request::state {
+  int pipe[2] = {-1, -1};
+  struct sigaction before[3];
+};
+
+stop_request::stop_request() : state_(std::make_unique<state>()) {
+  if (pipe(state_->pipe) == 0)
+    for (const int each : state_->pipe) make_unshared(each);
+  requested = state_->pipe[1];
+  struct sigaction how {};
+  how.sa_handler = request;
+  how.sa_flags = static_cast<int>(SA_RESETHAND | SA_RESTART);
+  for (int i = 0; i < 3; ++i) {
+    sigaction(ending[i], nullptr, &state_->before[i]);
+    if (state_->before[i].sa_handler != SIG_IGN) sigaction(ending[i], &how, nullptr);  // nohup
+  }
+}
+
+stop_request::~stop_request() {
+  for (int i = 0; i < 3; ++i) sigaction(ending[i], &state_->before[i], nullptr);
+  for (const int each : state_->pipe) close(each);
+  requested = -1;
+}
+
+bool stop_request::wait_until(clock::time_point time) {
+  for (;;) {
+    pollfd waiting{state_->pipe[0], POLLIN, 0};
+    const int ready = poll(&waiting, 1, milliseconds_until(time));
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR) return true;
+    if (ready == 0 && clock::now() >= time) return false;
+  }
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/streams.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "cli/system/posix/pipe_signal.hpp"
+
+namespace hmn::cli {
+namespace {
+
+bool pipe_signal_ignored = false;
+
+}  // namespace
+
+// Descriptors 0 to 2 that the parent left closed are taken.
+void prepare_streams() noexcept {
+  pipe_signal_ignored = std::signal(SIGPIPE, SIG_IGN) == SIG_IGN;
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(descriptor, F_GETFD) == -1 && errno == EBADF)
+      // The wrong way round, so that writing to it fails as writing to a closed one does.
+      open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
+}
+
+bool pipe_signal_was_ignored() noexcept {
+  return pipe_signal_ignored;
+}
+
+write_end write_stream(stream to, std::string_view text) {
+  const int descriptor = to == stream::output ? STDOUT_FILENO : STDERR_FILENO;
+  while (!text.empty()) {
+    const auto written = write(descriptor, text.data(), text.size());
+    if (written >= 0)
+      text.remove_prefix(static_cast<std::size_t>(written));
+    else if (errno == EPIPE)
+      return {write_end::reason::reader_gone, errno};
+    else if (errno != EINTR)
+      return {write_end::reason::failed, errno};
+  }
+  return {};
+}
+
+std::string message_of(const write_end& end) {
+  return std::strerror(end.code);
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "cli/roots.hpp"
+
+namespace hmn::cli {
+
+// A process and those that descend from it. One that was seen stays until it ends, also when its
+// parent has ended and another process took it over.
+class process_tree {
+ public:
+  struct member {
+    std::uint32_t pid = 0;
+    std::uint64_t start = 0;  // in the system's own unit: tells a reused pid
+  };
+
+  process_tree(const roots& in, std::uint32_t root_pid);
+  process_tree(const process_tree&) = delete;
+  process_tree& operator=(const process_tree&) = delete;
+  ~process_tree();
+
+  // Who is in it now. `also`: processes that are known to belong to it, of a group.
+  void refresh(const std::vector<std::uint32_t>& also = {});
+  const std::vector<member>& members() const;
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace hmn::cli

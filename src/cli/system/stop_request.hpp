@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <chrono>
+#include <memory>
+
+namespace hmn::cli {
+
+// While it lives, the first Ctrl-C, SIGTERM or SIGHUP (on Windows Ctrl+C, Ctrl+Break or the closing
+// of the console) asks for an end; a second one ends the program, which may hang in a write that
+// nobody reads. One at a time.
+class stop_request {
+ public:
+  using clock = std::chrono::steady_clock;
+
+  stop_request();
+  ~stop_request();
+  stop_request(const stop_request&) = delete;
+  stop_request& operator=(const stop_request&) = delete;
+
+  // True as soon as an end is asked for; false at that time.
+  bool wait_until(clock::time_point time);
+
+ private:
+  struct state;
+  std::unique_ptr<state> state_;
+};
+
+}  // namespace hmn::cli

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/new_file.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/system/output_file.hpp"
+#include "cli/system/windows/error_text.hpp"
+#include "cli/system/windows/handle.hpp"
+#include "cli/system/windows/owner_only.hpp"
+#include "cli/system/windows/wide.hpp"
+
+namespace hmn::cli {
+namespace {
+
+constexpr unsigned most_names = 100;
+
+// Beside the file that it becomes; removed when it does not.
+class draft {
+ public:
+  explicit draft(const std::wstring& path) {
+    const owner_only mine;
+    for (unsigned i = 0; i < most_names && !is_open(); ++i) {
+      name_ = path + fmt::format(L".{}-{}", GetCurrentProcessId(), i);
+      file_.reset(CreateFileW(name_.c_str(), GENERIC_WRITE | DELETE, 0, mine.attributes(),
+                              CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr));
+      if (!is_open() && GetLastError() != ERROR_FILE_EXISTS) return;
+    }
+  }
+  draft(const draft&) = delete;
+  draft& operator=(const draft&) = delete;
+  ~draft() {
+    if (!is_open()) return;
+    file_.reset();
+    DeleteFileW(name_.c_str());
+  }
+
+  bool is_open() const { return file_ && file_.get() != INVALID_HANDLE_VALUE; }
+
+  bool write(std::string_view text) const {
+    while (!text.empty()) {
+      DWORD written = 0;
+      const auto length = static_cast<DWORD>(std::min<std::size_t>(text.size(), 1 << 26));
+      if (WriteFile(file_.get(), text.data(), length, &written, nullptr) == 0) return false;
+      text.remove_prefix(written);
+    }
+    return FlushFileBuffers(file_.get()) != 0;
+  }
+
+  bool become(const std::wstring& path, bool may_replace) {
+    file_.reset();
+    const DWORD how = MOVEFILE_WRITE_THROUGH | (may_replace ? MOVEFILE_REPLACE_EXISTING : 0);
+    if (MoveFileExW(name_.c_str(), path.c_str(), how) != 0) return true;
+    const auto error = GetLastError();
+    DeleteFileW(name_.c_str());
+    SetLastError(error);
+    return false;
+  }
+
+ private:
+  std::wstring name_;
+  handle file_;
+};
+
+failure refusal(const std::string& path, DWORD error) {
+  if (error == ERROR_FILE_EXISTS || error == ERROR_ALREADY_EXISTS)
+    return failed(fmt::format("\"{}\" is there already; --force replaces it", path));
+  return failed(fmt::format("\"{}\": {}", path, error_text(error)));
+}
+
+}  // namespace
+
+std::optional<failure> write_new_file(const std::string& path, std::string_view text,
+                                      bool may_replace) {
+  const auto wide = to_wide(path);
+  draft made(wide);
+  const bool done = made.is_open() && made.write(text) && made.become(wide, may_replace);
+  return done ? std::nullopt : std::optional(refusal(path, GetLastError()));
+}
+
+}  // namespace hmn::cli

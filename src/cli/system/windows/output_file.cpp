@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/output_file.hpp"
+
+#include <algorithm>
+
+#include "cli/system/windows/api.hpp"
+#include "cli/system/windows/error_text.hpp"
+#include "cli/system/windows/wide.hpp"
+
+namespace hmn::cli {
+namespace {
+
+constexpr std::size_t most_at_once = 1 << 26;  // WriteFile counts in 32 bits
+
+HANDLE handle_of(std::intptr_t file) {
+  return reinterpret_cast<HANDLE>(file);
+}
+
+}  // namespace
+
+// Not inherited by the command.
+output_file::output_file(const std::string& path)
+    : file_(reinterpret_cast<std::intptr_t>(
+          CreateFileW(to_wide(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_DELETE,
+                      nullptr, CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr))) {
+  if (handle_of(file_) == INVALID_HANDLE_VALUE) why_ = last_error_text();
+}
+
+output_file::~output_file() {
+  if (handle_of(file_) != INVALID_HANDLE_VALUE) CloseHandle(handle_of(file_));
+}
+
+void output_file::write(std::string_view text) {
+  while (is_good() && !text.empty()) {
+    DWORD written = 0;
+    const auto length = static_cast<DWORD>(std::min(text.size(), most_at_once));
+    if (WriteFile(handle_of(file_), text.data(), length, &written, nullptr) == 0)
+      why_ = last_error_text();
+    text.remove_prefix(written);
+  }
+}
+
+}  // namespace hmn::cli

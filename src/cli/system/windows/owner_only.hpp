@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <vector>
+
+#include "cli/system/windows/api.hpp"
+
+namespace hmn::cli {
+
+// For something that is made: this user alone may open it. Where that cannot be said, nobody may.
+class owner_only {
+ public:
+  owner_only();
+  owner_only(const owner_only&) = delete;
+  owner_only& operator=(const owner_only&) = delete;
+
+  SECURITY_ATTRIBUTES* attributes() const { return &attributes_; }
+
+ private:
+  std::vector<unsigned char> list_;
+  SECURITY_DESCRIPTOR descriptor_{};
+  mutable SECURITY_ATTRIBUTES attributes_{};
+};
+
+}  // namespace hmn::cli

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/streams.hpp"
+
+#include <algorithm>
+
+#include "cli/system/windows/api.hpp"
+#include "cli/system/windows/error_text.hpp"
+#include "cli/system/windows/wide.hpp"
+
+namespace hmn::cli {
+namespace {
+
+constexpr std::size_t most_at_once = 8192;  // of a console, which refuses very long ones
+
+bool is_console(HANDLE to) noexcept {
+  DWORD mode = 0;
+  return GetConsoleMode(to, &mode) != 0;
+}
+
+write_end failed_end() noexcept {
+  const auto code = GetLastError();
+  const bool gone =
+      code == ERROR_BROKEN_PIPE || code == ERROR_NO_DATA || code == ERROR_PIPE_NOT_CONNECTED;
+  return {gone ? write_end::reason::reader_gone : write_end::reason::failed,
+          static_cast<int>(code)};
+}
+
+// UTF-16, so that the console's code page, which the command shares, stays as it is.
+write_end write_to_console(HANDLE to, std::string_view text) {
+  const auto wide = to_wide(text);
+  for (std::wstring_view rest = wide; !rest.empty();) {
+    DWORD written = 0;
+    auto length = std::min(rest.size(), most_at_once);
+    const bool splits_pair = length < rest.size() && (rest[length] & 0xFC00) == 0xDC00;
+    if (splits_pair) --length;
+    if (WriteConsoleW(to, rest.data(), static_cast<DWORD>(length), &written, nullptr) == 0)
+      return failed_end();
+    rest.remove_prefix(written);
+  }
+  return {};
+}
+
+write_end write_to_file(HANDLE to, std::string_view text) noexcept {
+  while (!text.empty()) {
+    DWORD written = 0;
+    const auto length = static_cast<DWORD>(std::min<std::size_t>(text.size(), 1 << 20));
+    if (WriteFile(to, text.data(), length, &written, nullptr) == 0) return failed_end();
+    text.remove_prefix(written);
+  }
+  return {};
+}
+
+}  // namespace
+
+// Handles are not given by number: none of ours becomes a standard one.
+void prepare_streams() noexcept {
+  // A missing disk in a drive is an error and not a window that asks for it.
+  SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOOPENFILEERRORBOX);
+}
+
+write_end write_stream(stream to, std::string_view text) {
+  const auto file = GetStdHandle(to == stream::output ? STD_OUTPUT_HANDLE : STD_ERROR_HANDLE);
+  if (file == nullptr || file == INVALID_HANDLE_VALUE)
+    return {write_end::reason::failed, ERROR_INVALID_HANDLE};
+  return is_console(file) ? write_to_console(file, text) : write_to_file(file, text);
+}
+
+std::string message_of(const write_end& end) {
+  return error_text(static_cast<std::uint32_t>(end.code));
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/child.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <csignal>
+
+#include "cli/system/streams.hpp"
+
+using hmn::cli::child;
+using hmn::cli::exit_code;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+namespace {
+
+using words = std::vector<std::string>;
+
+child started(const words& command) {
+  auto made = child::start(command);
+  REQUIRE(made);
+  return *std::move(made);
+}
+
+int code_of(const words& command) {
+  auto running = started(command);
+  running.wait();
+  return static_cast<int>(running.status());
+}
+
+// Of the signals' line of /proc/self/status, as the command itself has it.
+bool has_line(const char* pattern) {
+  return code_of({"grep", "-q", pattern, "/proc/self/status"}) == 0;
+}
+
+int code_when_sent(int signal) {
+  auto running = started({"sleep", "60"});
+  kill(getpid(), signal);
+  CHECK(running.wait_until(child::clock::now() + seconds(30)));
+  return static_cast<int>(running.status());
+}
+
+sigset_t blocked() {
+  sigset_t set;
+  pthread_sigmask(SIG_BLOCK, nullptr, &set);
+  return set;
+}
+
+}  // namespace
+
+TEST_CASE("a command's exit code is its own, or 128 and the signal that ended it") {
+  CHECK(code_of({"true"}) == 0);
+  CHECK(code_of({"sh", "-c", "exit 7"}) == 7);
+  CHECK(code_of({"sh", "-c", "exit 255"}) == 255);
+  CHECK(code_of({"sh", "-c", "kill -KILL $$"}) == 128 + SIGKILL);
+}
+
+TEST_CASE("what cannot be started says why, and leaves the signals as they were") {
+  const auto absent = child::start({"/nonexistent/program"});
+  REQUIRE_FALSE(absent);
+  CHECK(absent.why().code == exit_code::not_found);
+  CHECK(absent.why().message ==
+        "failed to spawn \"/nonexistent/program\": No such file or directory");
+  const auto unlisted = child::start({"no-program-of-this-name"});
+  REQUIRE_FALSE(unlisted);
+  CHECK(unlisted.why().code == exit_code::not_found);
+  const auto refused = child::start({"/etc/passwd"});
+  REQUIRE_FALSE(refused);
+  CHECK(refused.why().code == exit_code::not_runnable);
+  CHECK(refused.why().message == "failed to spawn \"/etc/passwd\": Permission denied");
+  const auto set = blocked();
+  CHECK_FALSE(sigismember(&set, SIGTERM));
+}
+
+TEST_CASE("an end is seen at once, a time that comes first too") {
+  auto running = started({"sleep", "0.3"});
+  const auto begun = child::clock::now();
+  CHECK_FALSE(running.wait_until(begun + milliseconds(20)));
+  CHECK(child::clock::now() - begun >= milliseconds(20));
+  CHECK_FALSE(running.wait_until(begun));
+  CHECK(running.wait_until(begun + seconds(60)));
+  CHECK(child::clock::now() - begun < seconds(30));
+  CHECK(running.wait_until(begun));
+  CHECK(running.use().largest_bytes > 0);
+}
+
+TEST_CASE("signals that a process sends are passed on") {
+  CHECK(code_when_sent(SIGTERM) == 128 + SIGTERM);
+  CHECK(code_when_sent(SIGHUP) == 128 + SIGHUP);
+  CHECK(code_when_sent(SIGINT) == 128 + SIGINT);
+  CHECK(code_when_sent(SIGQUIT) == 128 + SIGQUIT);
+}
+
+TEST_CASE("what hmn ignored from the start stays ignored, for it and for the command") {
+  const auto before = std::signal(SIGHUP, SIG_IGN);
+  auto running = started({"sleep", "60"});
+  kill(getpid(), SIGHUP);
+  CHECK_FALSE(running.wait_until(child::clock::now() + milliseconds(100)));
+  kill(getpid(), SIGTERM);
+  running.wait();
+  CHECK(static_cast<int>(running.status()) == 128 + SIGTERM);
+  CHECK(has_line("^SigIgn:.*[13579bdf]$"));
+  std::signal(SIGHUP, before);
+}
+
+TEST_CASE("a command has the signals as hmn found them") {
+  const auto before = std::signal(SIGPIPE, SIG_DFL);
+  hmn::cli::prepare_streams();
+  CHECK(has_line("^SigBlk:.0*$"));
+  CHECK(has_line("^SigIgn:.*[02468ace]...$"));
+  hmn::cli::prepare_streams();  // now ignored before
+  CHECK(has_line("^SigIgn:.*[13579bdf]...$"));
+  std::signal(SIGPIPE, before);
+  const auto set = blocked();
+  CHECK_FALSE(sigismember(&set, SIGINT));
+}

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/command_group.hpp"
+
+#include <doctest/doctest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "cli/system/linux/group_files.hpp"
+
+using namespace hmn::cli;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// What proc(5) and the control groups have, as plain files.
+class plain_machine {
+ public:
+  plain_machine() {
+    std::string name = (fs::temp_directory_path() / "hmn-cgroup-XXXXXX").string();
+    root_ = mkdtemp(name.data());
+    write("proc/self/cgroup", "0::/user.slice/a.scope\n");
+  }
+  ~plain_machine() { fs::remove_all(root_); }
+
+  void write(const std::string& path, const std::string& text) {
+    fs::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << text;
+  }
+  roots in() const {
+    roots out;
+    out.proc = (root_ / "proc").string();
+    out.cgroup = (root_ / "cgroup").string();
+    return out;
+  }
+  bool has_group() const {
+    for (const auto& each : fs::recursive_directory_iterator(root_))
+      if (each.path().filename().string().starts_with("hmn-run-")) return true;
+    return false;
+  }
+
+ private:
+  fs::path root_;
+};
+
+std::string why_not(const plain_machine& of) {
+  const auto made = command_group::make(of.in());
+  REQUIRE_FALSE(made);
+  CHECK_FALSE(of.has_group());
+  return made.why().message;
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("the line of version 2 among those of version 1") {
+  CHECK(parse_group_path("0::/a/b\n") == "/a/b");
+  CHECK(parse_group_path("4:memory:/x\n1:name=systemd:/\n0::/\n") == "/");
+  CHECK_FALSE(parse_group_path("4:memory:/x\n"));
+  CHECK_FALSE(parse_group_path(""));
+}
+
+TEST_CASE("where version 2 is mounted as a whole") {
+  CHECK(
+      parse_group_mount("29 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n") ==
+      "/sys/fs/cgroup");
+  CHECK(parse_group_mount("20 1 0:1 / /proc rw - proc proc rw\n"
+                          "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 none rw\n") ==
+        "/sys/fs/cgroup/unified");
+  CHECK_FALSE(parse_group_mount("29 23 0:26 /docker/1 /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"));
+  CHECK_FALSE(parse_group_mount("29 23 0:26 / /sys/fs/cgroup rw - cgroup cgroup rw,memory\n"));
+  CHECK_FALSE(parse_group_mount("29 - cgroup2\n - cgroup2\n\n"));
+}
+
+TEST_CASE("why there is no group is told, and none is left behind") {
+  plain_machine machine;
+  machine.write("proc/self/cgroup", "4:memory:/x\n");
+  CHECK(contains(why_not(machine), "version 2"));
+  machine.write("proc/self/cgroup", "0::/../a\n");
+  CHECK(contains(why_not(machine), "out of sight"));
+
+  machine.write("proc/self/cgroup", "0::/user.slice/a.scope\n");
+  machine.write("cgroup/user.slice/a.scope/cgroup.procs", "");
+  machine.write("cgroup/user.slice/cgroup.subtree_control", "cpu pids\n");
+  CHECK(contains(why_not(machine), "memory controller"));
+  machine.write("cgroup/user.slice/cgroup.subtree_control", "cpu memory pids\n");
+  CHECK(contains(why_not(machine), "cgroup.procs"));
+  machine.write("cgroup/user.slice/cgroup.procs", "");
+  CHECK(contains(why_not(machine), "memory.peak"));
+
+  machine.write("cgroup/user.slice/a.scope/memory.max", "1073741824\n");
+  CHECK(contains(why_not(machine), "would escape"));
+  machine.write("cgroup/user.slice/a.scope/memory.max", "max\n");
+  machine.write("cgroup/user.slice/a.scope/cpu.max", "50000 100000\n");
+  CHECK(contains(why_not(machine), "would escape"));
+}
+
+TEST_CASE("a service's processes stay in its group") {
+  plain_machine machine;
+  machine.write("proc/self/cgroup", "0::/system.slice/a.service\n");
+  machine.write("cgroup/system.slice/cgroup.subtree_control", "memory\n");
+  machine.write("cgroup/system.slice/cgroup.procs", "");
+  machine.write("cgroup/system.slice/a.service/cgroup.procs", "");
+  CHECK(contains(why_not(machine), "no session"));
+}

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/linux/inspect.hpp"
+
+#include <doctest/doctest.h>
+#include <sys/stat.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+
+using namespace hmn::cli;
+namespace fs = std::filesystem;
+
+namespace {
+
+// A small machine in a folder of its own.
+class machine {
+ public:
+  machine() {
+    std::string name = (fs::temp_directory_path() / "hmn-inspect-XXXXXX").string();
+    REQUIRE(mkdtemp(name.data()) != nullptr);
+    root_ = name;
+    for (const char* folder : {"proc/self/ns", "sys/bus/pci/devices", "dev/dri"})
+      fs::create_directories(root_ / folder);
+  }
+  ~machine() { fs::remove_all(root_); }
+  machine(const machine&) = delete;
+  machine& operator=(const machine&) = delete;
+
+  roots in() const {
+    return {(root_ / "proc").string(), (root_ / "sys").string(), (root_ / "dev").string(),
+            root_.string()};
+  }
+  void write(const std::string& path, const std::string& text) const {
+    fs::create_directories((root_ / path).parent_path());
+    std::ofstream(root_ / path) << text;
+  }
+  void link(const std::string& path, const std::string& target) const {
+    fs::create_directories((root_ / path).parent_path());
+    fs::create_symlink(target, root_ / path);
+  }
+  void add_card(const std::string& address, const char* vendor, const char* code,
+                const char* driver) const {
+    const auto folder = "sys/bus/pci/devices/" + address;
+    write(folder + "/vendor", std::string(vendor) + "\n");
+    write(folder + "/device", "0x2684\n");
+    write(folder + "/class", std::string(code) + "\n");
+    if (driver != nullptr) link(folder + "/driver", std::string("../../drivers/") + driver);
+  }
+
+ private:
+  fs::path root_;
+};
+
+std::string text_of(const section& part) {
+  return render({part}, {});
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+hmn_backend_info backend(std::uint32_t state, hmn_status status, const char* message) {
+  hmn_backend_info info{};
+  info.state = state;
+  info.status = status;
+  std::strcpy(info.message, message);
+  return info;
+}
+
+std::string nvidia(const machine& of, const nvidia_backends& backends = {}) {
+  return text_of(inspect_nvidia(of.in(), find_adapters(of.in()), backends));
+}
+
+}  // namespace
+
+TEST_CASE("adapters are what PCI calls displays and accelerators") {
+  const machine here;
+  here.add_card("0000:01:00.0", "0x10de", "0x030000", "nvidia");
+  here.add_card("0000:02:00.0", "0x1002", "0x120000", "amdgpu");
+  here.add_card("0000:00:1f.3", "0x8086", "0x040300", "snd_hda_intel");
+  here.write("sys/bus/pci/devices/0000:01:00.0/power/runtime_status", "suspended\n");
+  const auto found = find_adapters(here.in());
+  REQUIRE(found.size() == 2);
+  CHECK(describe(found[0]) == "0000:01:00.0 NVIDIA [10de:2684]");
+  CHECK(found[0].driver == "nvidia");
+  CHECK(found[0].runtime_status == "suspended");
+  CHECK(describe(found[1]) == "0000:02:00.0 AMD [1002:2684]");
+}
+
+TEST_CASE("a machine without GPUs has no trouble") {
+  const machine here;
+  const auto text = nvidia(here, {backend(HMN_STATE_ABSENT, HMN_E_NO_SOURCE, "no library"), {}});
+  CHECK(contains(text, "no NVIDIA GPU on the PCI bus"));
+  CHECK(contains(text, "NVML: no library"));
+  CHECK_FALSE(contains(text, "FAIL"));
+}
+
+TEST_CASE("a working driver is told with its version") {
+  const machine here;
+  here.add_card("0000:01:00.0", "0x10de", "0x030000", "nvidia");
+  here.write("proc/driver/nvidia/version",
+             "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 2024\nGCC\n");
+  here.write("dev/nvidiactl", "");
+  auto nvml = backend(HMN_STATE_READY, HMN_OK, "");
+  nvml.present = HMN_BACKEND_INFO_HAS_VERSION;
+  std::strcpy(nvml.version, "550.54.14");
+  const auto text = nvidia(here, {nvml, {}});
+  CHECK(contains(text, "kernel module 550.54.14"));
+  CHECK(contains(text, "NVML answers, driver 550.54.14"));
+  CHECK(contains(text, "nvidiactl can be opened"));
+  CHECK_FALSE(contains(text, "FAIL"));
+}
+
+TEST_CASE("an open kernel module is recognised as well") {
+  const machine here;
+  here.write("proc/driver/nvidia/version",
+             "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release Build\n");
+  CHECK(contains(nvidia(here), "kernel module 570.86.15"));
+}
+
+TEST_CASE("what keeps an NVIDIA card from being measured is trouble with advice") {
+  const machine here;
+  here.add_card("0000:01:00.0", "0x10de", "0x030000", "nouveau");
+  here.add_card("0000:02:00.0", "0x10de", "0x030200", nullptr);
+  here.add_card("0000:03:00.0", "0x10de", "0x030200", "vfio-pci");
+  here.add_card("0000:04:00.0", "0x10de", "0x030200", "nvidia");
+  const auto text = nvidia(here, {backend(HMN_STATE_UNREADABLE, HMN_E_BACKEND, "mismatch"), {}});
+  CHECK(contains(text, "FAIL  0000:01:00.0 NVIDIA [10de:2684]: bound to nouveau"));
+  CHECK(contains(text, "do: install NVIDIA's own driver"));
+  CHECK(contains(text, "FAIL  0000:02:00.0 NVIDIA [10de:2684]: no kernel driver"));
+  CHECK(contains(text, "note  0000:03:00.0 NVIDIA [10de:2684]: handed over"));
+  CHECK(contains(text, "ok    0000:04:00.0 NVIDIA [10de:2684], driver nvidia"));
+  CHECK(contains(text, "FAIL  the nvidia kernel module is not loaded"));
+  CHECK(contains(text, "FAIL  NVML: mismatch"));
+}
+
+TEST_CASE("a container without device nodes is told how to get them") {
+  const machine here;
+  here.write("proc/driver/nvidia/version", "NVRM version: … Kernel Module  550.54.14  x\n");
+  const auto text = nvidia(here);
+  CHECK(contains(text, "nvidiactl is missing"));
+  CHECK(contains(text, "--gpus all"));
+}
+
+TEST_CASE("native codes are told with whose they are") {
+  const machine here;
+  auto nvml = backend(HMN_STATE_UNREADABLE, HMN_E_BACKEND, "mismatch");
+  nvml.native_domain = HMN_NATIVE_NVML;
+  nvml.native_code = 18;
+  auto smi = backend(HMN_STATE_UNREADABLE, HMN_E_BACKEND, "");
+  smi.native_domain = HMN_NATIVE_EXIT;
+  smi.native_code = 9;
+  const auto text = nvidia(here, {nvml, smi});
+  CHECK(contains(text, "NVML: mismatch (NVML code 18)"));
+  CHECK(contains(text, "nvidia-smi: HMN_E_BACKEND (exit code 9)"));
+}
+
+TEST_CASE("AMD and Intel cards are those that are measured, or have a reason") {
+  const machine here;
+  here.add_card("0000:02:00.0", "0x1002", "0x030000", "amdgpu");
+  here.add_card("0000:03:00.0", "0x1002", "0x030000", "amdgpu");
+  here.add_card("0000:04:00.0", "0x1002", "0x030000", nullptr);
+  here.add_card("0000:05:00.0", "0x1002", "0x030000", "vfio-pci");
+  hmn_device measured{};
+  measured.present = HMN_DEVICE_HAS_PCI;
+  std::strcpy(measured.pci_bus_id, "0000:02:00.0");
+  const auto adapters = find_adapters(here.in());
+  const auto text = text_of(inspect_vendor(HMN_VENDOR_AMD, adapters, {measured}));
+  CHECK(contains(text, "ok    0000:02:00.0 AMD [1002:2684], driver amdgpu\n"));
+  CHECK(contains(text, "note  0000:03:00.0 AMD [1002:2684], driver amdgpu: not measured"));
+  CHECK(contains(text, "FAIL  0000:04:00.0 AMD [1002:2684]: no kernel driver"));
+  CHECK(contains(text, "note  0000:05:00.0 AMD [1002:2684]: handed over to a virtual machine"));
+  CHECK(contains(text_of(inspect_vendor(HMN_VENDOR_INTEL, adapters, {})),
+                 "no Intel GPU on the PCI bus"));
+}
+
+TEST_CASE("containers: marks, PID namespace, limit") {
+  const machine here;
+  here.write(".dockerenv", "");
+  here.link("proc/self/ns/pid", "pid:[4026532999]");
+  hmn_system_memory memory{};
+  memory.present = HMN_SYSTEM_MEMORY_HAS_LIMIT | HMN_SYSTEM_MEMORY_HAS_TOTAL;
+  memory.limit_bytes = 4ull << 30;
+  memory.total_bytes = 64ull << 30;
+  const auto text = text_of(inspect_container(here.in(), memory));
+  CHECK(contains(text, "Docker container"));
+  CHECK(contains(text, "PID namespace: not the host's"));
+  CHECK(contains(text, "--pid=host"));
+  CHECK(contains(text, "memory limit 4.0 GiB of 64.0 GiB"));
+
+  const machine host;
+  host.link("proc/self/ns/pid", "pid:[4026531836]");
+  const auto bare = text_of(inspect_container(host.in(), std::nullopt));
+  CHECK(contains(bare, "PID namespace: the host's"));
+  CHECK(contains(bare, "no memory limit applies"));
+  CHECK_FALSE(contains(bare, "container ("));
+}
+
+TEST_CASE("permissions: hidden processes and render nodes") {
+  const machine here;
+  here.write("proc/mounts", "proc /proc proc rw,nosuid,hidepid=invisible,gid=27 0 0\n");
+  here.write("dev/dri/renderD128", "");
+  here.write("dev/dri/card0", "");
+  const auto text = text_of(inspect_permissions(here.in(), {}));
+  CHECK(contains(text, "hides other users' processes"));
+  CHECK(contains(text, "renderD128"));
+  CHECK_FALSE(contains(text, "card0"));
+}
+
+TEST_CASE("permissions: what each capability opens") {
+  const machine here;
+  const std::vector<adapter> intel{{"0000:00:02.0", HMN_VENDOR_INTEL, 0x46a6, "i915", ""}};
+  here.write("proc/self/status", "Name:\thmn\nCapEff:\t0000000000000000\n");
+  auto text = text_of(inspect_permissions(here.in(), intel));
+  CHECK(contains(text, "note  other users' processes cannot be looked into: no CAP_SYS_PTRACE"));
+  CHECK(contains(text, "setcap cap_sys_ptrace+ep"));
+  CHECK(contains(text, "note  Intel's drivers do not tell used memory: no CAP_PERFMON"));
+  CHECK_FALSE(contains(text_of(inspect_permissions(here.in(), {})), "CAP_PERFMON"));
+  here.write("proc/self/status", "CapEff:\t0000004000080000\n");  // bits 38 and 19
+  text = text_of(inspect_permissions(here.in(), intel));
+  CHECK(contains(text, "ok    other users' processes can be looked into (CAP_SYS_PTRACE)"));
+  CHECK(contains(text, "ok    Intel's drivers tell used memory (CAP_PERFMON)"));
+}
+
+TEST_CASE("a proc tree from another PID namespace is told to be one") {
+  const machine here;
+  fs::remove_all(fs::path(here.in().proc) / "self");
+  CHECK(contains(text_of(inspect_container(here.in(), std::nullopt)),
+                 "does not show this process: it is the tree of another PID namespace"));
+  here.write("proc/4242/status", "");
+  here.link("proc/self", "4242");
+  CHECK(contains(text_of(inspect_container(here.in(), std::nullopt)),
+                 "tree of another PID namespace, where this process is 4242;"));
+}

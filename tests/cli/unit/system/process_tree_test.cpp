@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/process_tree.hpp"
+
+#include <doctest/doctest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "cli/system/linux/process_stat.hpp"
+
+using namespace hmn::cli;
+
+namespace {
+
+namespace fs = std::filesystem;
+
+// A proc tree of plain files, with or without CONFIG_PROC_CHILDREN.
+class plain_proc {
+ public:
+  explicit plain_proc(bool has_children_files) : has_children_files_(has_children_files) {
+    std::string name = (fs::temp_directory_path() / "hmn-proc-XXXXXX").string();
+    root_ = mkdtemp(name.data());
+  }
+  ~plain_proc() { fs::remove_all(root_); }
+
+  void add(unsigned pid, unsigned parent, unsigned start, char state = 'S') {
+    const auto folder = fs::path(root_) / std::to_string(pid);
+    const auto task = folder / "task" / std::to_string(pid);
+    fs::create_directories(task);
+    std::ofstream(folder / "stat")
+        << pid << " (a (b) c) " << state << ' ' << parent << " 1 1 0 -1 0 0 0 0 0 1 2 0 0 20 0 1 0 "
+        << start << " 4096 7\n";
+    if (has_children_files_) std::ofstream(task / "children") << "";
+  }
+  void children(unsigned pid, const std::string& list) {
+    if (has_children_files_)
+      std::ofstream(fs::path(root_) / std::to_string(pid) / "task" / std::to_string(pid) /
+                    "children")
+          << list;
+  }
+  void remove(unsigned pid) { fs::remove_all(fs::path(root_) / std::to_string(pid)); }
+  roots in() const {
+    roots out;
+    out.proc = root_;
+    return out;
+  }
+
+ private:
+  bool has_children_files_;
+  std::string root_;
+};
+
+std::vector<std::uint32_t> pids(const process_tree& of) {
+  std::vector<std::uint32_t> all;
+  for (const auto& each : of.members()) all.push_back(each.pid);
+  return all;
+}
+
+using list = std::vector<std::uint32_t>;
+
+}  // namespace
+
+TEST_CASE("a stat file, whatever the name of the process") {
+  const auto found = parse_process_stat(
+      "7 (x) y) R 3 7 7 0 -1 4194304 90 0 0 0 1 2 3 4 20 0 1 0 123456 1000 2000 "
+      "18446744073709551615");
+  REQUIRE(found);
+  CHECK(found->state == 'R');
+  CHECK(found->parent == 3);
+  CHECK(found->start == 123456);
+  for (const char* text : {"", "7", "7 (x", "7 (x)", "7 (x) R", "7 (x) R 3 7 7 0 -1",
+                           "7 (x) R y 7 7 0 -1 0 0 0 0 0 1 2 3 4 20 0 1 0 5 6"})
+    CHECK_FALSE(parse_process_stat(text));
+}
+
+TEST_CASE("pids that blanks or lines separate") {
+  CHECK(parse_pids("") == list{});
+  CHECK(parse_pids("12 13 \n") == list{12, 13});
+  CHECK(parse_pids("12\n13\n") == list{12, 13});
+  CHECK(parse_pids("0 x -1 4294967296 5") == list{5});
+}
+
+TEST_CASE("children, and theirs, and none of others") {
+  for (const bool has_children_files : {true, false}) {
+    CAPTURE(has_children_files);
+    plain_proc proc(has_children_files);
+    proc.add(1, 0, 1);
+    proc.add(10, 1, 100);
+    proc.add(11, 10, 101);
+    proc.add(9, 11, 102);  // lower than its parent: pids are given in a circle
+    proc.add(20, 1, 103);
+    proc.children(1, "10 20 ");
+    proc.children(10, "11 ");
+    proc.children(11, "9 ");
+    process_tree tree(proc.in(), 10);
+    tree.refresh();
+    CHECK(pids(tree) == list{10, 11, 9});
+  }
+}
+
+TEST_CASE("one that another process took over stays until it ends") {
+  for (const bool has_children_files : {true, false}) {
+    CAPTURE(has_children_files);
+    plain_proc proc(has_children_files);
+    proc.add(10, 1, 100);
+    proc.add(11, 10, 101);
+    proc.children(10, "11 ");
+    process_tree tree(proc.in(), 10);
+    tree.refresh();
+    proc.remove(10);
+    proc.add(11, 1, 101);  // its parent is now init
+    proc.add(12, 11, 102);
+    proc.children(11, "12 ");
+    tree.refresh();
+    CHECK(pids(tree) == list{11, 12});
+    proc.remove(11);
+    tree.refresh();
+    CHECK(pids(tree) == list{12});
+  }
+}
+
+TEST_CASE("a pid that was given anew is not the process of before, and a zombie holds nothing") {
+  plain_proc proc(true);
+  proc.add(10, 1, 100);
+  proc.add(11, 10, 101);
+  proc.children(10, "11 ");
+  process_tree tree(proc.in(), 10);
+  tree.refresh();
+  proc.children(10, "");
+  proc.add(11, 1, 500);
+  tree.refresh();
+  CHECK(pids(tree) == list{10});
+  proc.add(10, 1, 100, 'Z');
+  tree.refresh();
+  CHECK(pids(tree).empty());
+}
+
+TEST_CASE("a control group says who belongs too") {
+  plain_proc proc(true);
+  proc.add(10, 1, 100);
+  proc.add(30, 1, 103);
+  process_tree tree(proc.in(), 10);
+  tree.refresh({10, 30, 31});
+  CHECK(pids(tree) == list{10, 30});
+}
+
+TEST_CASE("a real child is found, by whatever this kernel has") {
+  process_tree tree(roots{}, static_cast<std::uint32_t>(getpid()));
+  tree.refresh();
+  const auto before = tree.members().size();
+  const pid_t child = fork();
+  if (child == 0) {
+    pause();
+    _exit(0);
+  }
+  tree.refresh();
+  const auto during = pids(tree);
+  kill(child, SIGKILL);
+  waitpid(child, nullptr, 0);
+  CHECK(during.size() == before + 1);
+  CHECK(during.back() == static_cast<std::uint32_t>(child));
+  tree.refresh();
+  CHECK(tree.members().size() == before);
+}

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "cli/system/output_file.hpp"
 #include "cli/system/windows/error_text.hpp"
 #include "cli/system/windows/handle.hpp"
@@ -20,7 +22,7 @@ class draft {
   explicit draft(const std::wstring& path) {
     const owner_only mine;
     for (unsigned i = 0; i < most_names && !is_open(); ++i) {
-      name_ = path + fmt::format(L".{}-{}", GetCurrentProcessId(), i);
+      name_ = path + to_wide(fmt::format(".{}-{}", GetCurrentProcessId(), i));
       file_.reset(CreateFileW(name_.c_str(), GENERIC_WRITE | DELETE, 0, mine.attributes(),
                               CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr));
       if (!is_open() && GetLastError() != ERROR_FILE_EXISTS) return;

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/child.hpp"
+
+#include <fmt/format.h>
+
+#include "cli/system/environment.hpp"
+#include "cli/system/file.hpp"
+#include "cli/system/windows/command_line.hpp"
+#include "cli/system/windows/error_text.hpp"
+#include "cli/system/windows/program_search.hpp"
+#include "cli/system/windows/started_process.hpp"
+#include "cli/system/windows/wait_time.hpp"
+#include "cli/system/windows/wide.hpp"
+// After windows.h.
+#include <psapi.h>
+
+namespace hmn::cli {
+namespace {
+
+failure refusal(exit_code code, const std::string& program, const std::string& why) {
+  return {code, fmt::format("failed to spawn \"{}\": {}", program, why)};
+}
+
+std::string folder_by(UINT (*ask)(LPWSTR, UINT)) {
+  std::wstring folder(MAX_PATH + 1, L'\0');
+  const auto length = ask(folder.data(), static_cast<UINT>(folder.size()));
+  return length < folder.size() ? to_utf8({folder.data(), length}) : std::string();
+}
+
+UINT system_folder(LPWSTR to, UINT room) {
+  return GetSystemDirectoryW(to, room);
+}
+UINT windows_folder(LPWSTR to, UINT room) {
+  return GetSystemWindowsDirectoryW(to, room);
+}
+
+std::vector<std::string> searched_folders() {
+  std::vector<std::string> all{folder_by(system_folder), folder_by(windows_folder)};
+  std::erase_if(all, [](const std::string& each) { return each.empty(); });
+  for (auto& each : folders_of_path(environment_value("PATH").value_or("")))
+    all.push_back(std::move(each));
+  return all;
+}
+
+expected<std::string> program_of(const std::string& word) {
+  const auto is_file = [](const std::string& path) { return is_there(path) && !is_folder(path); };
+  const auto found = find_program(word, searched_folders(), is_file);
+  if (!found && is_folder(word)) return refusal(exit_code::not_runnable, word, "is a folder");
+  if (!found) return refusal(exit_code::not_found, word, error_text(ERROR_FILE_NOT_FOUND));
+  if (found->is_batch)
+    return refusal(exit_code::not_runnable, word,
+                   fmt::format("\"{}\" is a batch file; give it to its interpreter: cmd /c {}",
+                               found->path, word));
+  return found->path;
+}
+
+std::uint64_t ns_of(const FILETIME& time) {
+  return ((std::uint64_t{time.dwHighDateTime} << 32) | time.dwLowDateTime) * 100;
+}
+
+// Of a process that has ended, while a handle of it is open.
+resource_use use_of(HANDLE process) {
+  resource_use use;
+  use.counted = "of the command's first process";
+  FILETIME created{}, ended{}, kernel{}, user{};
+  if (GetProcessTimes(process, &created, &ended, &kernel, &user) != 0) {
+    use.user_ns = ns_of(user);
+    use.system_ns = ns_of(kernel);
+  }
+  PROCESS_MEMORY_COUNTERS memory{};
+  if (GetProcessMemoryInfo(process, &memory, sizeof memory) != 0)
+    use.largest_bytes = memory.PeakWorkingSetSize;
+  return use;
+}
+
+void settle(child::running& of) {
+  DWORD code = 0;
+  GetExitCodeProcess(of.process.get(), &code);
+  of.has_ended = true;
+  of.status = static_cast<exit_code>(static_cast<int>(code));
+  of.use = use_of(of.process.get());
+}
+
+STARTUPINFOW our_streams() {
+  STARTUPINFOW how{};
+  how.cb = sizeof how;
+  how.dwFlags = STARTF_USESTDHANDLES;
+  how.hStdInput = GetStdHandle(STD_INPUT_HANDLE);
+  how.hStdOutput = GetStdHandle(STD_OUTPUT_HANDLE);
+  how.hStdError = GetStdHandle(STD_ERROR_HANDLE);
+  return how;
+}
+
+}  // namespace
+
+child::child(std::unique_ptr<running> started) : running_(std::move(started)) {}
+child::child(child&& other) noexcept = default;
+child::~child() = default;
+
+// Suspended until it is in the job: nothing of it runs outside.
+expected<child> start_process(const std::vector<std::string>& command, HANDLE job,
+                              std::string& why_outside) {
+  const auto program = program_of(command.front());
+  if (!program) return program.why();
+  auto made = std::make_unique<child::running>();
+  auto line = to_wide(command_line_of(command));
+  auto how = our_streams();
+  PROCESS_INFORMATION started{};
+  if (CreateProcessW(to_wide(*program).c_str(), line.data(), nullptr, nullptr, TRUE,
+                     job == nullptr ? 0 : CREATE_SUSPENDED, nullptr, nullptr, &how, &started) == 0)
+    return refusal(exit_code::not_runnable, command.front(), last_error_text());
+  made->process.reset(started.hProcess);
+  made->pid = started.dwProcessId;
+  const handle thread(started.hThread);
+  if (job != nullptr) {
+    if (AssignProcessToJobObject(job, started.hProcess) == 0) why_outside = last_error_text();
+    ResumeThread(thread.get());
+  }
+  return child(std::move(made));
+}
+
+expected<child> child::start(const std::vector<std::string>& command) {
+  std::string unused;
+  return start_process(command, nullptr, unused);
+}
+
+// Windows cannot put another program in the place of this one: hmn waits for it.
+expected<exit_code> child::run_in_our_place(const std::vector<std::string>& command) {
+  auto started = start(command);
+  if (!started) return started.why();
+  started->wait();
+  return started->status();
+}
+
+bool child::wait_until(clock::time_point time) {
+  if (!running_->has_ended && wait_for(running_->process.get(), time)) settle(*running_);
+  return running_->has_ended;
+}
+
+bool child::wait() {
+  while (!wait_until(clock::now() + std::chrono::hours(24))) continue;
+  return true;
+}
+
+std::uint32_t child::pid() const {
+  return running_->pid;
+}
+exit_code child::status() const {
+  return running_->status;
+}
+const resource_use& child::use() const {
+  return running_->use;
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/windows/control_events.hpp"
+
+#include <mutex>
+
+#include "cli/system/windows/api.hpp"
+#include "cli/system/windows/console_mode.hpp"
+
+namespace hmn::cli {
+namespace {
+
+constexpr UINT control_c_exit = 0xC000013A;
+
+std::mutex gate;
+std::function<void(control_event)> called;
+
+// Once it returns from a closing, Windows ends the program: what goes on in it has the time that
+// the system gives (5 s for a console) when this does not return.
+BOOL WINAPI take(DWORD event) {
+  const bool interrupts = event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
+  {
+    const std::lock_guard<std::mutex> held(gate);
+    if (!called) return FALSE;
+    called(interrupts ? control_event::interrupt : control_event::close);
+  }
+  if (!interrupts) Sleep(INFINITE);
+  return TRUE;
+}
+
+}  // namespace
+
+control_events::control_events(std::function<void(control_event)> on) {
+  const std::lock_guard<std::mutex> held(gate);
+  called = std::move(on);
+  SetConsoleCtrlHandler(take, TRUE);
+}
+
+control_events::~control_events() {
+  SetConsoleCtrlHandler(take, FALSE);
+  const std::lock_guard<std::mutex> held(gate);
+  called = nullptr;
+}
+
+void end_interrupted() {
+  kept_console_mode::restore();
+  TerminateProcess(GetCurrentProcess(), control_c_exit);
+  for (;;) Sleep(INFINITE);
+}
+
+}  // namespace hmn::cli

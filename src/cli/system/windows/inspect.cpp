@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/inspect.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/size.hpp"
+#include "cli/system/windows/handle.hpp"
+#include "cli/system/windows/token_user.hpp"
+
+namespace hmn::cli {
+namespace {
+
+section inspect_nvidia(const machine_evidence& seen) {
+  section out{"NVIDIA", {}};
+  const bool needed = std::any_of(seen.devices.begin(), seen.devices.end(), [](const auto& each) {
+    return each.vendor == HMN_VENDOR_NVIDIA;
+  });
+  const bool served = seen.nvidia.nvml && seen.nvidia.nvml->state == HMN_STATE_READY;
+  if (seen.nvidia.nvml) out.findings.push_back(inspect_backend("NVML", *seen.nvidia.nvml, needed));
+  if (seen.nvidia.nvidia_smi)
+    out.findings.push_back(
+        inspect_backend("nvidia-smi", *seen.nvidia.nvidia_smi, needed && !served));
+  if (out.findings.empty()) out.findings.push_back(note("this build has none of its sources"));
+  return out;
+}
+
+bool is_elevated() {
+  HANDLE opened = nullptr;
+  if (OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &opened) == 0) return false;
+  const handle token(opened);
+  TOKEN_ELEVATION how{};
+  DWORD length = 0;
+  return GetTokenInformation(token.get(), TokenElevation, &how, sizeof how, &length) != 0 &&
+         how.TokenIsElevated != 0;
+}
+
+section inspect_permissions() {
+  section out{"Permissions", {}};
+  if (is_elevated())
+    out.findings.push_back(fine("runs elevated"));
+  else
+    out.findings.push_back({verdict::note,
+                            "does not run elevated: names and memory of other users' and the "
+                            "system's processes may be missing",
+                            "start it from a terminal that runs as administrator"});
+  return out;
+}
+
+section inspect_job(const std::optional<hmn_system_memory>& memory) {
+  section out{"Job object", {}};
+  BOOL is_in = FALSE;
+  if (IsProcessInJob(GetCurrentProcess(), nullptr, &is_in) == 0 || is_in == FALSE)
+    out.findings.push_back(fine("hmn is in none"));
+  else
+    out.findings.push_back(note("hmn is in one"));
+  if (memory && has(*memory, HMN_SYSTEM_MEMORY_HAS_LIMIT))
+    out.findings.push_back(note("memory limit " + size_text(memory->limit_bytes)));
+  else
+    out.findings.push_back(fine("no memory limit applies"));
+  return out;
+}
+
+}  // namespace
+
+std::vector<section> inspect_machine(const machine_evidence& seen) {
+  return {inspect_nvidia(seen), seen.sources, inspect_job(seen.memory), inspect_permissions()};
+}
+
+// What Windows lists as a display adapter, DXGI lists too, and the library with it.
+std::string unmeasured_gpus() {
+  return {};
+}
+
+}  // namespace hmn::cli

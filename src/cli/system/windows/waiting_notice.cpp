@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/waiting_notice.hpp"
+
+#include <atomic>
+
+#include "cli/system/streams.hpp"
+#include "cli/system/windows/api.hpp"
+
+namespace hmn::cli {
+namespace {
+
+constexpr DWORD patience_ms = 1000;
+
+// One notice in all, however many waits there are; one at a time.
+std::atomic<bool> was_told{false};
+std::atomic<HANDLE> timer{nullptr};
+
+void CALLBACK tell(void*, BOOLEAN) {
+  if (!was_told.exchange(true)) write_stream(stream::error, still_waiting);
+}
+
+}  // namespace
+
+constinit const std::string_view still_waiting = "hmn: still waiting for a driver\n";
+
+waiting_notice::waiting_notice() noexcept {
+  HANDLE made = nullptr;
+  if (CreateTimerQueueTimer(&made, nullptr, tell, nullptr, patience_ms, 0, WT_EXECUTEONLYONCE) != 0)
+    timer = made;
+}
+
+waiting_notice::~waiting_notice() {
+  if (const auto made = timer.exchange(nullptr); made != nullptr)
+    DeleteTimerQueueTimer(nullptr, made, INVALID_HANDLE_VALUE);
+}
+
+}  // namespace hmn::cli

@@ -94,8 +94,19 @@ target_compile_definitions(hmn_switches INTERFACE
 
 # What is shipped is called far less often than its code is loaded: small code starts faster, and the
 # library's size is gated.
+# -Oz is -Os before gcc 12. What grows code by three instructions in gcc's reckoning mostly ends smaller:
+# the length of a literal is known where its view is made.
 add_library(hmn_small INTERFACE)
-target_compile_options(hmn_small INTERFACE $<$<NOT:$<CONFIG:Debug>>:-Os>)
+check_cxx_compiler_flag(-Oz HMN_HAS_Oz)
+if(HMN_HAS_Oz)
+  set(hmn_size_options -Oz)
+else()
+  set(hmn_size_options -Os)
+endif()
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+  list(APPEND hmn_size_options --param=max-inline-insns-size=3)
+endif()
+target_compile_options(hmn_small INTERFACE "$<$<NOT:$<CONFIG:Debug>>:${hmn_size_options}>")
 
 # But for the files on the way of a reading that is measured in system calls.
 function(hmn_compile_for_speed target)

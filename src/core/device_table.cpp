@@ -42,8 +42,8 @@ device_table::entry* device_table::match(source from, const device& d) {
       if (r.from == from && r.seen.number == d.number) return &e;
     }
   }
-  const auto same = std::find_if(entries_.begin(), entries_.end(),
-                                 [&](const entry& e) { return is_same(e.view.value, d); });
+  const auto same =
+      std::ranges::find_if(entries_, [&](const entry& e) { return is_same(e.view.value, d); });
   return same == entries_.end() ? nullptr : &*same;
 }
 
@@ -72,8 +72,7 @@ void device_table::settle(entry& e) {
 }
 
 bool device_table::is_seen_by(const entry& e, source from) {
-  return std::any_of(e.seen_by.begin(), e.seen_by.end(),
-                     [from](const reference& r) { return r.from == from; });
+  return std::ranges::any_of(e.seen_by, [from](const reference& r) { return r.from == from; });
 }
 
 void device_table::link_parents(source from, std::span<const device* const> listed) {
@@ -142,8 +141,7 @@ std::optional<std::uint32_t> device_table::index_of(source from, slot number) co
 }
 
 bool device_table::has_of(source from) const {
-  return std::any_of(entries_.begin(), entries_.end(),
-                     [from](const entry& e) { return is_seen_by(e, from); });
+  return std::ranges::any_of(entries_, [from](const entry& e) { return is_seen_by(e, from); });
 }
 
 std::optional<std::uint32_t> device_table::find(const device_key& key) const {
@@ -163,7 +161,7 @@ std::optional<std::uint32_t> device_table::find(const device_key& key) const {
     }
     return false;
   };
-  const auto found = std::find_if(entries_.begin(), entries_.end(), has_key);
+  const auto found = std::ranges::find_if(entries_, has_key);
   return found == entries_.end() ? std::nullopt : std::optional(found->view.index);
 }
 

@@ -19,7 +19,7 @@ class bit_count {
  public:
   void add(wide bits, std::span<const std::uint64_t> factors) noexcept {
     // One factor of 0 makes 0 of others that are too large together.
-    if (bits == 0 || std::find(factors.begin(), factors.end(), 0) != factors.end()) return;
+    if (bits == 0 || std::ranges::find(factors, 0) != factors.end()) return;
     for (const std::uint64_t f : factors) {
       if (__builtin_mul_overflow(bits, wide{f}, &bits)) over_ = true;
     }

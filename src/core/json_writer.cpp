@@ -125,7 +125,7 @@ void json_writer::word(std::string_view literal) {
 }
 
 void json_writer::text(std::string_view bytes) {
-  if (std::all_of(bytes.begin(), bytes.end(), is_plain)) return word(bytes);
+  if (std::ranges::all_of(bytes, is_plain)) return word(bytes);
   std::string valid;
   append_utf8(valid, bytes);
   std::string escaped;

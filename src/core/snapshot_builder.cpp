@@ -279,8 +279,9 @@ void snapshot_builder::note_what_is_partial() {
 void snapshot_builder::add_diagnostic(diagnostic d, std::optional<std::uint32_t> index) {
   const bool is_trace = (d.notes & note::trace) != 0;
   if (!is_trace) {
-    const auto alike = std::find_if(out_->diagnostics.rbegin(), out_->diagnostics.rend(),
-                                    [&](const auto& known) { return is_alike(known, d, index); });
+    const auto alike =
+        std::ranges::find_if(out_->diagnostics.rbegin(), out_->diagnostics.rend(),
+                             [&](const auto& known) { return is_alike(known, d, index); });
     if (alike != out_->diagnostics.rend()) {
       ++alike->count;
       return;
@@ -356,8 +357,8 @@ failure shared_by_several(const pool& p, const row_sum& sum) {
 void snapshot_builder::attribute_pools() {
   if (request_.pid) return;
   const auto is_split = [&](std::uint32_t index) {
-    return std::any_of(out_->devices.begin(), out_->devices.end(),
-                       [&](const auto& d) { return d.identity.parent_index == index; });
+    return std::ranges::any_of(out_->devices,
+                               [&](const auto& d) { return d.identity.parent_index == index; });
   };
   // Rows of a unified device count all of its memory, not that of one of several pools.
   const auto is_a_part = [&](std::uint32_t index, const pool& p) {
@@ -367,8 +368,7 @@ void snapshot_builder::attribute_pools() {
   };
   for (snapshot_pool& p : out_->pools) {
     pool& value = p.value.value;
-    const bool unsummable =
-        std::find(unsummable_.begin(), unsummable_.end(), p.device_index) != unsummable_.end();
+    const bool unsummable = std::ranges::find(unsummable_, p.device_index) != unsummable_.end();
     if (!value.is_main || !value.used || unsummable || is_split(p.device_index)) continue;
     if (is_a_part(p.device_index, value)) continue;
     if ((value.notes & (note::lower_bound | note::estimated)) != 0) continue;

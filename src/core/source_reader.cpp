@@ -49,7 +49,7 @@ bool source_reader::is_young_enough(const plan& p, std::uint64_t now) {
   const std::uint64_t since = young_since(now);
   return lane_.board().look<bool>([&](const reply& known) {
     if (known.refused || known.listed_ns == 0 || (p.list && known.listed_ns < since)) return false;
-    return std::all_of(known.devices.begin(), known.devices.end(), [&](const device_reply& d) {
+    return std::ranges::all_of(known.devices, [&](const device_reply& d) {
       const bool wanted = p.only ? d.identity.number == *p.only : d.listed;
       return !wanted || is_young(d, p, since);
     });

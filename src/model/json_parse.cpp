@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "model/sort.hpp"
 #include "model/text.hpp"
 
 namespace hmn::json {
@@ -177,11 +178,12 @@ class parser {
   }
 
   bool are_unique(const std::vector<std::string>& keys, std::size_t begin) {
-    std::vector<std::string_view> sorted(keys.begin(), keys.end());
-    std::sort(sorted.begin(), sorted.end());
-    const auto twice = std::adjacent_find(sorted.begin(), sorted.end());
+    const auto sorted = sorted_positions(
+        keys.size(), [&](std::uint32_t a, std::uint32_t b) { return keys[a] < keys[b]; });
+    const auto twice = std::ranges::adjacent_find(
+        sorted, [&](std::uint32_t a, std::uint32_t b) { return keys[a] == keys[b]; });
     if (twice == sorted.end()) return true;
-    const value shown{value::content(std::string(*twice))};
+    const value shown{value::content(keys[*twice])};
     return fail_at(begin, "the key " + show(shown) + " stands twice in this object");
   }
 

@@ -65,7 +65,7 @@ value& value::operator=(value&& other) noexcept = default;
 value::~value() = default;
 
 value* object::find(std::string_view key) noexcept {
-  const auto at = std::find(keys.begin(), keys.end(), key);
+  const auto at = std::ranges::find(keys, key);
   return at == keys.end() ? nullptr : &values[static_cast<std::size_t>(at - keys.begin())];
 }
 
@@ -83,7 +83,7 @@ void object::set(std::string_view key, value v) {
 }
 
 void object::erase(std::string_view key) {
-  const auto at = std::find(keys.begin(), keys.end(), key);
+  const auto at = std::ranges::find(keys, key);
   if (at == keys.end()) return;
   values.erase(values.begin() + (at - keys.begin()));
   keys.erase(at);

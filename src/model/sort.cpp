@@ -2,6 +2,7 @@
 #include "model/sort.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <numeric>
 
 namespace hmn {
@@ -13,11 +14,21 @@ void sort_positions(std::span<std::uint32_t> positions,
   });
 }
 
-std::vector<std::uint32_t> sorted_positions(
-    std::size_t count, function_ref<bool(std::uint32_t a, std::uint32_t b)> is_before) {
-  std::vector<std::uint32_t> positions(count);
+void sort_ascending(std::span<std::uint32_t> numbers) {
+  sort_positions(numbers, std::less());
+}
+
+void sort_positions(std::size_t count, std::vector<std::uint32_t>& positions,
+                    function_ref<bool(std::uint32_t a, std::uint32_t b)> is_before) {
+  positions.resize(count);
   std::iota(positions.begin(), positions.end(), 0U);
   sort_positions(positions, is_before);
+}
+
+std::vector<std::uint32_t> sorted_positions(
+    std::size_t count, function_ref<bool(std::uint32_t a, std::uint32_t b)> is_before) {
+  std::vector<std::uint32_t> positions;
+  sort_positions(count, positions, is_before);
   return positions;
 }
 

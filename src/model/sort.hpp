@@ -14,20 +14,26 @@ namespace hmn {
 void sort_positions(std::span<std::uint32_t> positions,
                     function_ref<bool(std::uint32_t a, std::uint32_t b)> is_before);
 
+void sort_positions(std::size_t count, std::vector<std::uint32_t>& positions,
+                    function_ref<bool(std::uint32_t a, std::uint32_t b)> is_before);
+
 std::vector<std::uint32_t> sorted_positions(
     std::size_t count, function_ref<bool(std::uint32_t a, std::uint32_t b)> is_before);
 
-// Stable. std::stable_sort is 2 KiB of code for each type; this is an eighth of it.
-template <class T, class Before>
-void sort_stably(std::vector<T>& all, Before is_before) {
-  std::vector<std::uint32_t> from =
-      sorted_positions(all.size(), [&](std::uint32_t a, std::uint32_t b) {
-        return static_cast<bool>(is_before(all[a], all[b]));
-      });
+void sort_ascending(std::span<std::uint32_t> numbers);
+
+// Stable. std::stable_sort is 2 KiB of code for each type, std::sort more than one; this is an
+// eighth of it. `all` is a vector or a part of one; what may not allocate keeps the positions'
+// room.
+template <class Sequence, class Before>
+void sort_stably(Sequence&& all, Before is_before, std::vector<std::uint32_t>& from) {
+  sort_positions(all.size(), from, [&](std::uint32_t a, std::uint32_t b) {
+    return static_cast<bool>(is_before(all[a], all[b]));
+  });
   // Each turn moves one cycle of values to their places.
   for (std::uint32_t i = 0; i < from.size(); ++i) {
     if (from[i] == i) continue;
-    T first = std::move(all[i]);
+    auto first = std::move(all[i]);
     std::uint32_t at = i;
     while (from[at] != i) {
       all[at] = std::move(all[from[at]]);
@@ -36,6 +42,12 @@ void sort_stably(std::vector<T>& all, Before is_before) {
     all[at] = std::move(first);
     from[at] = at;
   }
+}
+
+template <class Sequence, class Before>
+void sort_stably(Sequence&& all, Before is_before) {
+  std::vector<std::uint32_t> from;
+  sort_stably(all, is_before, from);
 }
 
 }  // namespace hmn

@@ -64,8 +64,8 @@ recorded_file& recording::at(std::string_view path) {
 
 // The longest first.
 void recording::mount(std::string at, std::string real) {
-  const auto place = std::find_if(mounts_.begin(), mounts_.end(),
-                                  [&](const mounted& m) { return m.at.size() <= at.size(); });
+  const auto place =
+      std::ranges::find_if(mounts_, [&](const mounted& m) { return m.at.size() <= at.size(); });
   mounts_.insert(place, {std::move(at), std::move(real)});
 }
 
@@ -229,7 +229,7 @@ errno_or<std::size_t> recording::ask_device(const char* node, device_question wh
     return a.node == node && a.what.in == what.in && a.what.number == what.number;
   };
   if (how_ == use::replay) {
-    const auto known = std::find_if(answers_.begin(), answers_.end(), is_it);
+    const auto known = std::ranges::find_if(answers_, is_it);
     if (known == answers_.end()) return {0, exists(node) ? EOPNOTSUPP : ENOENT};
     if (known->error != 0) return {0, known->error};
     if (known->bytes.size() > room.size()) return {0, ENOBUFS};
@@ -254,7 +254,7 @@ outcome recording::run(const command& what, running really) {
     return r.path == what.path && r.arguments == what.arguments;
   };
   if (how_ == use::replay) {
-    const auto known = std::find_if(runs_.begin(), runs_.end(), is_it);
+    const auto known = std::ranges::find_if(runs_, is_it);
     if (known != runs_.end()) return known->told;
     outcome none;
     none.what = outcome::kind::not_found;
@@ -264,7 +264,7 @@ outcome recording::run(const command& what, running really) {
   outcome told = really(what);
   const std::lock_guard lock(mutex_);
   count(told.output.size());
-  const auto known = std::find_if(runs_.begin(), runs_.end(), is_it);
+  const auto known = std::ranges::find_if(runs_, is_it);
   if (known != runs_.end()) {
     known->told = told;
   } else {

@@ -57,8 +57,7 @@ std::optional<double> share(const engine_sample& before, const engine_sample& no
 }
 
 const engine_sample* find(std::span<const engine_sample> all, const text<24>& name) noexcept {
-  const auto at =
-      std::find_if(all.begin(), all.end(), [&](const engine_sample& e) { return e.name == name; });
+  const auto at = std::ranges::find_if(all, [&](const engine_sample& e) { return e.name == name; });
   return at == all.end() ? nullptr : &*at;
 }
 

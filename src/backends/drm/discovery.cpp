@@ -35,7 +35,7 @@ std::string_view parent_of(std::string_view path) noexcept {
 // What is not there, or is something else in a copied tree, is an answer.
 bool is_no_answer(int error) noexcept {
   constexpr int answers[] = {0, no_number, ENOENT, ENOTDIR, EINVAL, ELOOP, ENAMETOOLONG};
-  return std::find(std::begin(answers), std::end(answers), error) == std::end(answers);
+  return std::ranges::find(answers, error) == std::end(answers);
 }
 
 struct listing {
@@ -166,7 +166,7 @@ std::string_view device_part(std::string_view target) noexcept {
 
 bool is_left_alone(std::string_view driver_name) noexcept {
   constexpr std::string_view names[] = {"nvidia", "vgem", "vkms"};
-  return std::find(std::begin(names), std::end(names), driver_name) != std::end(names);
+  return std::ranges::find(names, driver_name) != std::end(names);
 }
 
 int find_cards(std::string_view sys_root, std::vector<card>& out) {

@@ -34,8 +34,8 @@ classes by_class(std::span<const engine_load> loads) noexcept {
 
 // The driver may have told it from a counter of the device.
 bool is_told(std::span<const metric> all, metric_id id, std::uint32_t engine) noexcept {
-  return std::any_of(all.begin(), all.end(),
-                     [&](const metric& m) { return m.id == id && m.instance == engine && !m.pid; });
+  return std::ranges::any_of(
+      all, [&](const metric& m) { return m.id == id && m.instance == engine && !m.pid; });
 }
 
 }  // namespace

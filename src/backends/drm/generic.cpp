@@ -14,7 +14,7 @@ namespace hmn::drm {
 namespace {
 
 bool is_among(std::string_view name, std::span<const std::string_view> names) noexcept {
-  return std::find(names.begin(), names.end(), name) != names.end();
+  return std::ranges::find(names, name) != names.end();
 }
 
 bool is_virtual(const card& c) noexcept {

@@ -37,8 +37,8 @@ roster::roster(const settings& s)
     : sys_root_(s.sys_root), dev_root_(dev_root_of(s)), drivers_(make_drivers(s)) {}
 
 bool roster::has_driver(source of) const noexcept {
-  return std::any_of(drivers_.begin(), drivers_.end(),
-                     [of](const auto& d) { return d->from() == of || d->behind() == of; });
+  return std::ranges::any_of(drivers_,
+                             [of](const auto& d) { return d->from() == of || d->behind() == of; });
 }
 
 int roster::refresh() {

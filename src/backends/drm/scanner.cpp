@@ -8,6 +8,7 @@
 #include "backends/drm/process_stat.hpp"
 #include "backends/drm/trouble.hpp"
 #include "model/scan.hpp"
+#include "model/sort.hpp"
 #include "platform/clock.hpp"
 
 namespace hmn::drm {
@@ -33,8 +34,7 @@ class short_path {
 
 bool one_must_sleep(const roster& cards, bool may_wake) noexcept {
   const auto all = cards.all();
-  return std::any_of(all.begin(), all.end(),
-                     [&](const card& c) { return must_sleep(c, may_wake); });
+  return std::ranges::any_of(all, [&](const card& c) { return must_sleep(c, may_wake); });
 }
 
 // Where a descriptor leads, in a tree whose links lead nowhere and as a last resort.
@@ -69,7 +69,7 @@ void scanner::forget() noexcept {
 }
 
 bool scanner::met_asleep(slot card) const noexcept {
-  return std::find(asleep_.begin(), asleep_.end(), card) != asleep_.end();
+  return std::ranges::find(asleep_, card) != asleep_.end();
 }
 
 int scanner::list_pids() {
@@ -79,7 +79,7 @@ int scanner::list_pids() {
     if (pid && *pid != 0 && *pid <= 0xFFFFFFFF) pids_.push_back(static_cast<std::uint32_t>(*pid));
     return true;
   });
-  if (!std::is_sorted(pids_.begin(), pids_.end())) std::sort(pids_.begin(), pids_.end());
+  if (!std::ranges::is_sorted(pids_)) sort_ascending(pids_);
   return error;
 }
 

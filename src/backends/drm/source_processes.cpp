@@ -26,8 +26,8 @@ failure unseen(const card& c) {
 }
 
 bool has_engines(const client_list& in, slot card) {
-  return std::any_of(in.all().begin(), in.all().end(),
-                     [card](const client& c) { return c.key.card == card && c.engine_count != 0; });
+  return std::ranges::any_of(
+      in.all(), [card](const client& c) { return c.key.card == card && c.engine_count != 0; });
 }
 
 // Of a process whose descriptors were all seen, and none is of the device.
@@ -181,9 +181,8 @@ result<void> drm_source::fill_one(const card& c, std::uint32_t pid, bool self, u
     rows.push_back(nothing_used(pid));
   }
   c.by->complete(v, pid, rows);
-  const auto row = std::find_if(rows.begin(), rows.end(), [pid](const usage& u) {
-    return u.pid == pid && (u.notes & note::foreign_pid) == 0;
-  });
+  const auto row = std::ranges::find_if(
+      rows, [pid](const usage& u) { return u.pid == pid && (u.notes & note::foreign_pid) == 0; });
   if (row == rows.end()) return why_not_listed(c, pid, error);
   out = std::move(*row);
   finish_row(c, out, r, self ? subject::self : subject::processes, 0);

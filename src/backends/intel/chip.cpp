@@ -123,8 +123,7 @@ std::optional<double> chip::limit(quantity which) const noexcept {
 }
 
 bool chip::has(quantity what) const noexcept {
-  return std::any_of(all_.begin(), all_.end(),
-                     [what](const reading_of_chip& r) { return r.what == what; });
+  return std::ranges::any_of(all_, [what](const reading_of_chip& r) { return r.what == what; });
 }
 
 }  // namespace hmn::intel

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/intel/dialect.hpp"
 
-#include <algorithm>
-
 #include "model/scan.hpp"
+#include "model/sort.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::intel {
@@ -16,7 +15,7 @@ std::vector<std::uint32_t> numbers_in(const std::string& folder, std::string_vie
     if (number && *number < 64) found.push_back(static_cast<std::uint32_t>(*number));
     return true;
   });
-  std::sort(found.begin(), found.end());
+  sort_ascending(found);
   return found;
 }
 

@@ -42,8 +42,7 @@ bool has_queue(std::string_view process, std::uint32_t gpu_id) {
 // KFD counts what was allocated through it, fdinfo what is mapped by the same process; either may
 // hold the other or a part of it. So they are never added: the larger one is a true lower bound.
 void merge(const compute_use& use, std::vector<usage>& rows) {
-  const auto known =
-      std::find_if(rows.begin(), rows.end(), [&](const usage& u) { return u.pid == use.pid; });
+  const auto known = std::ranges::find_if(rows, [&](const usage& u) { return u.pid == use.pid; });
   const bool is_new = known == rows.end();
   usage& row = is_new ? rows.emplace_back() : *known;
   row.pid = use.pid;

@@ -14,7 +14,7 @@ bool is_name_character(char c) {
 }
 
 bool is_name(std::string_view text) {
-  return !text.empty() && std::all_of(text.begin(), text.end(), is_name_character);
+  return !text.empty() && std::ranges::all_of(text, is_name_character);
 }
 
 // "memory.total [MiB]"
@@ -29,7 +29,7 @@ std::optional<column> parse_column(std::string_view cell) {
 }
 
 bool is_known(std::string_view name, std::span<const spellings> known) {
-  return std::any_of(known.begin(), known.end(), [&](const spellings& s) { return s.has(name); });
+  return std::ranges::any_of(known, [&](const spellings& s) { return s.has(name); });
 }
 
 bool has_twice(const std::vector<column>& columns) {

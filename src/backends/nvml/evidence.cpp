@@ -18,7 +18,7 @@ constexpr std::array nodes{"/dev/nvidiactl", paravirtual_node, "/dev/nvhost-ctrl
                            "/dev/nvgpu"};
 
 bool any_node() noexcept {
-  return std::any_of(nodes.begin(), nodes.end(), platform::exists);
+  return std::ranges::any_of(nodes, platform::exists);
 }
 
 std::string advice_for(const pci::gpu& first) {

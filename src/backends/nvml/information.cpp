@@ -19,8 +19,7 @@ bool is_digit(char c) noexcept {
 
 // "550.163.01", not "x86_64" or a date.
 bool is_version(std::string_view word) noexcept {
-  const bool allowed =
-      std::all_of(word.begin(), word.end(), [](char c) { return is_digit(c) || c == '.'; });
+  const bool allowed = std::ranges::all_of(word, [](char c) { return is_digit(c) || c == '.'; });
   return allowed && word.find('.') != word.npos && is_digit(word.front()) && is_digit(word.back());
 }
 

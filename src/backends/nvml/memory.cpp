@@ -133,8 +133,7 @@ memory_traits ask_traits(const topic& t, const session& s, handle h, std::string
 
 bool names_system_on_chip(std::string_view name) noexcept {
   constexpr std::array<std::string_view, 5> chips{"GB10", "Orin", "Thor", "Xavier", "Tegra"};
-  return std::any_of(chips.begin(), chips.end(),
-                     [&](std::string_view chip) { return has_word(name, chip); });
+  return std::ranges::any_of(chips, [&](std::string_view chip) { return has_word(name, chip); });
 }
 
 std::optional<std::uint64_t> parse_host_total(std::string_view meminfo) noexcept {

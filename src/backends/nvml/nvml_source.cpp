@@ -91,7 +91,7 @@ bool nvml_source::must_reopen(std::uint64_t now_ns) {
 
 failure nvml_source::asleep() const {
   const auto all = watch_.devices();
-  const auto sleeper = std::find_if(all.begin(), all.end(), [](const auto& w) { return w.asleep; });
+  const auto sleeper = std::ranges::find_if(all, [](const auto& w) { return w.asleep; });
   return fail(
       status::asleep,
       compose(

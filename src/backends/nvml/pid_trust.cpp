@@ -26,7 +26,7 @@ bool is_node_of_nvml(std::string_view target) noexcept {
   if (target == control_node) return true;
   if (!target.starts_with(numbered_node) || target.size() == numbered_node.size()) return false;
   const std::string_view number = target.substr(numbered_node.size());
-  return std::all_of(number.begin(), number.end(), [](char c) { return c >= '0' && c <= '9'; });
+  return std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 // False when not every descriptor could be looked at.
@@ -48,8 +48,8 @@ bool each_descriptor(const std::string& folder, Found&& found) {
 }  // namespace
 
 bool is_gpu_node(std::string_view target) noexcept {
-  return std::any_of(gpu_nodes.begin(), gpu_nodes.end(),
-                     [&](std::string_view node) { return target.starts_with(node); });
+  return std::ranges::any_of(gpu_nodes,
+                             [&](std::string_view node) { return target.starts_with(node); });
 }
 
 pid_trust::pid_trust(const std::string& proc_root)
@@ -81,7 +81,7 @@ bool pid_trust::in_initial_namespace() {
 bool pid_trust::holds_no_gpu() {
   bool holds = false;
   const auto look = [&](std::string_view name, std::string_view target) {
-    holds = is_gpu_node(target) && std::none_of(own_.begin(), own_.end(), [&](const held& h) {
+    holds = is_gpu_node(target) && std::ranges::none_of(own_, [&](const held& h) {
               return h.descriptor == name && h.target == target;
             });
     return !holds;
@@ -92,8 +92,8 @@ bool pid_trust::holds_no_gpu() {
 bool pid_trust::sees_our_namespace(std::span<const merged_process> rows) {
   if (sees_ours_) return true;
   const auto checked = rows.first(std::min(rows.size(), most_rows_checked));
-  sees_ours_ = std::any_of(checked.begin(), checked.end(),
-                           [&](const merged_process& row) { return process_holds_gpu(row.pid); });
+  sees_ours_ = std::ranges::any_of(
+      checked, [&](const merged_process& row) { return process_holds_gpu(row.pid); });
   return sees_ours_;
 }
 
@@ -102,7 +102,7 @@ bool pid_trust::exists(std::uint32_t pid) const {
 }
 
 bool pid_trust::has(const std::vector<held>& all, const held& one) noexcept {
-  return std::find(all.begin(), all.end(), one) != all.end();
+  return std::ranges::find(all, one) != all.end();
 }
 
 std::vector<pid_trust::held> pid_trust::held_by_caller() const {

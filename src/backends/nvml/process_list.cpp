@@ -30,7 +30,7 @@ std::size_t touched_length(std::span<const std::byte> buffer) noexcept {
 }
 
 bool is_untouched(std::span<const std::byte> bytes) noexcept {
-  return std::all_of(bytes.begin(), bytes.end(), [](std::byte b) { return b == untouched; });
+  return std::ranges::all_of(bytes, [](std::byte b) { return b == untouched; });
 }
 
 bool is_instance(std::uint32_t id) noexcept {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <tuple>
 
+#include "model/sort.hpp"
+
 namespace hmn::nvml {
 namespace {
 
@@ -46,7 +48,7 @@ bool is_same_instance(const merged_process& a, const merged_process& b) noexcept
 }  // namespace
 
 bool list_outcome::any() const noexcept {
-  return std::any_of(results.begin(), results.end(), [](code c) { return c == success; });
+  return std::ranges::any_of(results, [](code c) { return c == success; });
 }
 
 bool list_outcome::complete() const noexcept {
@@ -79,10 +81,12 @@ void process_merge::clear() noexcept {
 }
 
 void process_merge::collapse(std::size_t begin, join_rule join) {
-  const auto first = seen_.begin() + static_cast<std::ptrdiff_t>(begin);
-  std::sort(first, seen_.end(), [](const seen& a, const seen& b) {
-    return std::tie(a.process.pid, a.order) < std::tie(b.process.pid, b.order);
-  });
+  sort_stably(
+      std::span(seen_).subspan(begin),
+      [](const seen& a, const seen& b) {
+        return std::tie(a.process.pid, a.order) < std::tie(b.process.pid, b.order);
+      },
+      positions_);
   std::size_t end = begin;
   for (std::size_t i = begin; i < seen_.size(); ++i) {
     if (end > begin && seen_[end - 1].process.pid == seen_[i].process.pid) {
@@ -111,8 +115,8 @@ std::span<const merged_process> process_merge::finish() {
     p.kinds |= other.kinds;
     p.used = larger(p.used, other.used);
   });
-  std::sort(seen_.begin(), seen_.end(),
-            [](const seen& a, const seen& b) { return a.order < b.order; });
+  sort_stably(
+      seen_, [](const seen& a, const seen& b) { return a.order < b.order; }, positions_);
   for (const seen& s : seen_) merged_.push_back(s.process);
   return merged_;
 }

@@ -65,6 +65,7 @@ class process_merge {
   void collapse(std::size_t begin, join_rule join);
 
   std::vector<seen> seen_;
+  std::vector<std::uint32_t> positions_;
   std::vector<merged_process> merged_;
 };
 

@@ -22,7 +22,7 @@ bool is_final(const diagnostic& gap) noexcept {
 }
 
 bool is_complete(const known_device& d) noexcept {
-  return std::all_of(d.gaps.begin(), d.gaps.end(), is_final);
+  return std::ranges::all_of(d.gaps, is_final);
 }
 
 // The list cannot be gone on with.
@@ -121,8 +121,8 @@ code roster::take_seat(const topic& t, session& s, unsigned index) {
 }
 
 bool roster::is_seated(slot number) const noexcept {
-  return std::any_of(seats_.begin(), seats_.end(),
-                     [&](const seat& at) { return at.is_taken && at.number == number; });
+  return std::ranges::any_of(seats_,
+                             [&](const seat& at) { return at.is_taken && at.number == number; });
 }
 
 bool roster::must_identify(const seat& at, handle h) const noexcept {
@@ -146,7 +146,7 @@ void roster::seat_unreachable(const topic& t, unsigned index, const sleep_watch&
 // A GPU that gives no handle is known by what had its index before, or by being the only one that
 // the driver has and that is not accounted for.
 slot roster::number_of_unreachable(unsigned index, const sleep_watch& watch) {
-  const auto before = std::find_if(devices_.begin(), devices_.end(), [&](const known_device& d) {
+  const auto before = std::ranges::find_if(devices_, [&](const known_device& d) {
     return d.identity.driver_index == index && !is_seated(d.identity.number);
   });
   if (before != devices_.end()) return before->identity.number;
@@ -164,7 +164,7 @@ slot roster::number_of_unreachable(unsigned index, const sleep_watch& watch) {
 std::optional<pci_address> roster::only_unclaimed(const sleep_watch& watch) const {
   std::optional<pci_address> found;
   for (const sleep_watch::watched& w : watch.devices()) {
-    const bool claimed = std::any_of(seats_.begin(), seats_.end(), [&](const seat& at) {
+    const bool claimed = std::ranges::any_of(seats_, [&](const seat& at) {
       return at.number && devices_[*at.number].address == w.address;
     });
     if (claimed) continue;
@@ -207,7 +207,7 @@ code roster::list_instance(const topic& t, session& s, slot parent, handle h) {
   text<96> uuid;
   const code c = read_uuid(t, s, h, uuid);
   if (is_end(c) || c == gpu_is_lost) return c;
-  const auto known = std::find_if(devices_.begin(), devices_.end(), [&](const known_device& d) {
+  const auto known = std::ranges::find_if(devices_, [&](const known_device& d) {
     return d.session == seated_session_ && d.is_partition() && is_complete(d) &&
            d.identity.parent == parent && same_text(d.identity.uuid.view(), uuid.view());
   });
@@ -244,8 +244,8 @@ std::optional<slot> roster::match(const known_device& seen) const noexcept {
     return is_nameless(d) && !seen.is_partition() &&
            d.identity.driver_index == seen.identity.driver_index;
   };
-  auto found = std::find_if(devices_.begin(), devices_.end(), same);
-  if (found == devices_.end()) found = std::find_if(devices_.begin(), devices_.end(), nameless);
+  auto found = std::ranges::find_if(devices_, same);
+  if (found == devices_.end()) found = std::ranges::find_if(devices_, nameless);
   if (found == devices_.end()) return std::nullopt;
   return static_cast<slot>(found - devices_.begin());
 }
@@ -256,8 +256,8 @@ void roster::list_closed(const topic& t, const sleep_watch& watch, const failure
   };
   std::erase_if(listed_, gone);
   for (const sleep_watch::watched& w : watch.devices()) {
-    const auto known = std::find_if(devices_.begin(), devices_.end(),
-                                    [&](const known_device& d) { return d.address == w.address; });
+    const auto known = std::ranges::find_if(
+        devices_, [&](const known_device& d) { return d.address == w.address; });
     const slot number = known != devices_.end()
                             ? known->identity.number
                             : place(identity_from_files(paths_, w.address, w.may_sleep));
@@ -283,7 +283,7 @@ void roster::mark_closed(const topic& t, slot number, const sleep_watch& watch,
 }
 
 bool roster::is_listed(slot number) const noexcept {
-  return std::find(listed_.begin(), listed_.end(), number) != listed_.end();
+  return std::ranges::find(listed_, number) != listed_.end();
 }
 
 known_device* roster::find(slot number) noexcept {
@@ -291,7 +291,7 @@ known_device* roster::find(slot number) noexcept {
 }
 
 bool roster::one_is_lost() const noexcept {
-  return std::any_of(listed_.begin(), listed_.end(), [&](slot i) { return devices_[i].is_lost(); });
+  return std::ranges::any_of(listed_, [&](slot i) { return devices_[i].is_lost(); });
 }
 
 void roster::tell(const topic& t, std::vector<device>& out) const {

@@ -56,18 +56,17 @@ void sleep_watch::refresh(std::uint64_t now_ns) {
 }
 
 const sleep_watch::watched* sleep_watch::find(const pci_address& address) const noexcept {
-  const auto found = std::find_if(devices_.begin(), devices_.end(),
-                                  [&](const watched& w) { return w.address == address; });
+  const auto found =
+      std::ranges::find_if(devices_, [&](const watched& w) { return w.address == address; });
   return found == devices_.end() ? nullptr : &*found;
 }
 
 bool sleep_watch::one_is_asleep() const noexcept {
-  return std::any_of(devices_.begin(), devices_.end(), [](const watched& w) { return w.asleep; });
+  return std::ranges::any_of(devices_, [](const watched& w) { return w.asleep; });
 }
 
 bool sleep_watch::one_may_sleep() const noexcept {
-  return std::any_of(devices_.begin(), devices_.end(),
-                     [](const watched& w) { return w.may_sleep; });
+  return std::ranges::any_of(devices_, [](const watched& w) { return w.may_sleep; });
 }
 
 std::uint64_t sleep_watch::longest_delay_ns() const noexcept {

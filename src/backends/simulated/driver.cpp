@@ -117,8 +117,8 @@ void drop_figures(pool& p, std::uint32_t fields) {
 }
 
 bool has_figure(const usage& u) {
-  return std::any_of(usage_bytes.begin(), usage_bytes.end(),
-                     [&u](const auto& k) { return (u.*k.member).has_value(); });
+  return std::ranges::any_of(usage_bytes,
+                             [&u](const auto& k) { return (u.*k.member).has_value(); });
 }
 
 // The fault, if one takes `used` off the rows of this call.
@@ -317,7 +317,7 @@ result<void> driver::process(slot number, std::uint32_t pid, bool self, usage& o
   const call what = self ? call::self : call::process;
   return on_device(what, number, r, [&](const described_device& d) -> result<void> {
     const bool by_number = !self || !view_.now->foreign_pids;
-    const auto row = std::find_if(d.rows.begin(), d.rows.end(), [&](const described_row& it) {
+    const auto row = std::ranges::find_if(d.rows, [&](const described_row& it) {
       return (self && it.is_self) || (by_number && it.value.pid == pid);
     });
     if (row == d.rows.end()) return unlisted(pid, self, out);

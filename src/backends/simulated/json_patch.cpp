@@ -23,7 +23,7 @@ struct operation {
 };
 
 bool is_one_of(std::string_view word, std::initializer_list<std::string_view> words) {
-  return std::find(words.begin(), words.end(), word) != words.end();
+  return std::ranges::find(words, word) != words.end();
 }
 
 outcome no_such(const char* member, const tokens& path) {

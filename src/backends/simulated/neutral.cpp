@@ -61,21 +61,21 @@ std::string_view token_at(std::string_view text) {
 
 bool is_nothing(std::string_view id) {
   return id.find_first_not_of("0xX") == std::string_view::npos || id.find('/') != id.npos ||
-         std::none_of(id.begin(), id.end(), [](char c) { return c >= '0' && c <= '9'; });
+         std::ranges::none_of(id, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 }  // namespace
 
 void neutral::know(std::string_view real, kind of) {
-  const bool is_common = std::find(std::begin(common), std::end(common), real) != std::end(common);
+  const bool is_common = std::ranges::find(common, real) != std::end(common);
   if (real.size() < 2 || is_common) return;
   for (const name& n : names_) {
     if (n.real == real || n.stand_in == real) return;
   }
   name fresh{std::string(real),
              of == kind::user ? compose({"user", ++users_}) : compose({"host", ++hosts_})};
-  const auto at = std::find_if(names_.begin(), names_.end(),
-                               [&](const name& n) { return n.real.size() <= real.size(); });
+  const auto at =
+      std::ranges::find_if(names_, [&](const name& n) { return n.real.size() <= real.size(); });
   names_.insert(at, std::move(fresh));
 }
 
@@ -103,7 +103,7 @@ const neutral::name* neutral::name_at(std::string_view text, std::size_t at) con
 std::size_t neutral::number_of(std::string_view id) {
   std::string key(id);
   for (char& c : key) c = c == '_' ? '-' : is_word(c) ? static_cast<char>(c | 0x20) : c;
-  const auto known = std::find(ids_.begin(), ids_.end(), key);
+  const auto known = std::ranges::find(ids_, key);
   if (known != ids_.end()) return static_cast<std::size_t>(known - ids_.begin()) + 1;
   ids_.push_back(std::move(key));
   return ids_.size();
@@ -153,7 +153,7 @@ std::size_t neutral::take_home(std::string_view rest, std::string& out) {
 // What stands behind a key such as "Serial Number" on its line.
 std::size_t neutral::take_serial(std::string_view rest, std::string& out) {
   const auto is_key = [&](std::string_view word) { return starts_alike(rest, word); };
-  if (std::none_of(std::begin(serial_words), std::end(serial_words), is_key)) return 0;
+  if (std::ranges::none_of(serial_words, is_key)) return 0;
   std::string_view line = rest;
   line = scan::take_line(line);
   const std::size_t colon = line.find(':');

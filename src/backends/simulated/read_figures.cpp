@@ -65,7 +65,7 @@ pools read_pools(object_reader& device) {
     check_against(all, p, at, device.found());
     all.push_back(p);
   });
-  const auto main = std::find_if(all.begin(), all.end(), [](const pool& p) { return p.is_main; });
+  const auto main = std::ranges::find_if(all, [](const pool& p) { return p.is_main; });
   if (main != all.end()) std::rotate(all.begin(), main, main + 1);
   if (!all.empty()) all.front().is_main = true;
   pools out;

@@ -227,7 +227,7 @@ void object_reader::missing(std::string_view key, std::string_view expected) {
 void object_reader::finish() {
   if (members_ == nullptr || found_.first()) return;
   for (const std::string& key : members_->keys) {
-    if (key == "comment" || std::find(asked_.begin(), asked_.end(), key) != asked_.end()) continue;
+    if (key == "comment" || std::ranges::find(asked_, key) != asked_.end()) continue;
     const json::value shown{json::value::content(key)};
     found_.add(at_, "the key " + json::show(shown) + " is not known; " + advice_on(key, asked_));
   }

@@ -195,7 +195,7 @@ class writer {
 
   void write_errors(const recorded_file& f) {
     const auto is_error = [](int e) { return e > 0; };
-    if (std::none_of(f.errors.begin(), f.errors.end(), is_error)) return;
+    if (std::ranges::none_of(f.errors, is_error)) return;
     to_.key("errors");
     to_.open('{');
     for (unsigned p = 0; p < recorded_file::parts; ++p) {

@@ -9,9 +9,8 @@ namespace hmn::simulated {
 namespace {
 
 void write_failure(json_text& to, neutral& by, std::string_view call, const failure& why) {
-  const bool has_word = std::any_of(status_words.begin(), status_words.end(), [&](const word& w) {
-    return w.value == static_cast<std::uint32_t>(why.code);
-  });
+  const bool has_word = std::ranges::any_of(
+      status_words, [&](const word& w) { return w.value == static_cast<std::uint32_t>(why.code); });
   to.begin();
   if (!call.empty()) to.member("call", call);
   to.one_word("status", status_words,

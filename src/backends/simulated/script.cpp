@@ -136,9 +136,9 @@ const machine& script::at(std::uint64_t reading, std::uint64_t elapsed_ms) const
 }
 
 bool script::knows(std::uint32_t pid) const noexcept {
-  return std::any_of(states_.begin(), states_.end(), [pid](const machine& m) {
-    return std::any_of(m.processes.begin(), m.processes.end(),
-                       [pid](const described_process& p) { return p.memory.pid == pid; });
+  return std::ranges::any_of(states_, [pid](const machine& m) {
+    return std::ranges::any_of(m.processes,
+                               [pid](const described_process& p) { return p.memory.pid == pid; });
   });
 }
 

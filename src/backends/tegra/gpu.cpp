@@ -15,7 +15,7 @@ constexpr std::string_view chips[] = {"gk20a", "gm20b", "gp10b", "gv11b", "ga10b
 
 bool is_one(const std::string& folder, std::string& chip) {
   chip = read_line(folder, "of_node/name").value;
-  const bool is_named = std::find(std::begin(chips), std::end(chips), chip) != std::end(chips);
+  const bool is_named = std::ranges::find(chips, chip) != std::end(chips);
   const bool is_nvidias =
       chip == "gpu" && has_text_from(read_property(folder, "of_node/compatible"), "nvidia,");
   return (is_named || is_nvidias) && link_name(folder, "driver") != "nouveau";

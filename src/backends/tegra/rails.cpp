@@ -17,7 +17,7 @@ constexpr std::string_view shared[] = {"VDD_GPU_SOC", "VDD_CPU_GPU_CV"};
 
 template <std::size_t N>
 bool is_in(const std::string_view (&labels)[N], std::string_view label) noexcept {
-  return std::find(std::begin(labels), std::end(labels), label) != std::end(labels);
+  return std::ranges::find(labels, label) != std::end(labels);
 }
 
 void look_at(const std::string& folder, rail& best) {

@@ -130,8 +130,7 @@ result<void> tegra_source::processes(slot number, std::vector<usage>& out, readi
   const result<nvmap_clients> clients = read_clients();
   if (!clients) return clients.why();
   for (const nvmap_client& c : clients->all) {
-    const auto known =
-        std::find_if(out.begin(), out.end(), [&](const usage& u) { return u.pid == c.pid; });
+    const auto known = std::ranges::find_if(out, [&](const usage& u) { return u.pid == c.pid; });
     if (known == out.end()) {
       out.push_back(row_of(c));
     } else {

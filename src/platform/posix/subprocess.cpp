@@ -43,7 +43,7 @@ int open_channel(channel& made) {
 bool is_well_formed(const command& given) {
   const auto has_nul = [](const std::string& text) { return text.find('\0') != text.npos; };
   return given.path.starts_with('/') && !has_nul(given.path) &&
-         std::none_of(given.arguments.begin(), given.arguments.end(), has_nul);
+         std::ranges::none_of(given.arguments, has_nul);
 }
 
 std::vector<char*> argument_vector(const command& given) {

@@ -4,6 +4,7 @@
 #include <doctest/doctest.h>
 
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -64,4 +65,13 @@ TEST_CASE("positions alone") {
   std::vector<std::uint32_t> some = {3, 0, 1};
   sort_positions(some, is_before);
   CHECK(some == std::vector<std::uint32_t>{1, 3, 0});
+}
+
+TEST_CASE("a part of them, and numbers") {
+  std::vector<int> all{9, 8, 3, 1, 2};
+  sort_stably(std::span(all).subspan(2), std::less<>());
+  CHECK(all == std::vector<int>{9, 8, 1, 2, 3});
+  std::vector<std::uint32_t> numbers{5, 0, 4294967295, 5, 1};
+  sort_ascending(numbers);
+  CHECK(numbers == std::vector<std::uint32_t>{0, 1, 5, 5, 4294967295});
 }

@@ -35,7 +35,7 @@ std::string_view runtime_of(std::string_view written) noexcept {
 }
 
 bool is_id(std::string_view text) noexcept {
-  return text.size() == id_length && std::all_of(text.begin(), text.end(), [](char c) {
+  return text.size() == id_length && std::ranges::all_of(text, [](char c) {
            return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
          });
 }

@@ -31,36 +31,7 @@ uint32_t hmn_feature(uint32_t feature) noexcept {
 }
 
 const char* hmn_status_name(hmn_status status) noexcept {
-#define HMN_NAME_OF(x) \
-  case x:              \
-    return #x
-  switch (status) {
-    HMN_NAME_OF(HMN_OK);
-    HMN_NAME_OF(HMN_E_ARGUMENT);
-    HMN_NAME_OF(HMN_E_STRUCT_SIZE);
-    HMN_NAME_OF(HMN_E_UNKNOWN_FLAG);
-    HMN_NAME_OF(HMN_E_RANGE);
-    HMN_NAME_OF(HMN_E_NO_MEMORY);
-    HMN_NAME_OF(HMN_E_UNSUPPORTED);
-    HMN_NAME_OF(HMN_E_NO_SOURCE);
-    HMN_NAME_OF(HMN_E_NO_DEVICE);
-    HMN_NAME_OF(HMN_E_NO_PROCESS);
-    HMN_NAME_OF(HMN_E_PERMISSION);
-    HMN_NAME_OF(HMN_E_TIMEOUT);
-    HMN_NAME_OF(HMN_E_DEVICE_LOST);
-    HMN_NAME_OF(HMN_E_BACKEND);
-    HMN_NAME_OF(HMN_E_LIMIT);
-    HMN_NAME_OF(HMN_E_OVERFLOW);
-    HMN_NAME_OF(HMN_E_FORKED);
-    HMN_NAME_OF(HMN_E_BUFFER);
-    HMN_NAME_OF(HMN_E_EMPTY);
-    HMN_NAME_OF(HMN_E_INTERNAL);
-    HMN_NAME_OF(HMN_E_ASLEEP);
-    HMN_NAME_OF(HMN_E_STATE);
-    default:
-      return "HMN_E_?";
-  }
-#undef HMN_NAME_OF
+  return hmn::name_of(static_cast<hmn::status>(status)).data();
 }
 
 const char* hmn_backend_name(uint32_t backend) noexcept {

@@ -34,6 +34,12 @@ bool is_same(const device& a, const device& b) {
   return parse_pci_address(a.pci_bus_id.view()) == parse_pci_address(b.pci_bus_id.view());
 }
 
+// The same make of card: all that tells where one of two sources knows no address.
+bool is_alike(const device& a, const device& b) {
+  return a.pci_device && a.vendor == b.vendor && a.pci_device == b.pci_device &&
+         a.pci_subsystem == b.pci_subsystem && !is_partition(a) && !is_partition(b);
+}
+
 }  // namespace
 
 device_table::entry* device_table::match(source from, const device& d) {
@@ -45,6 +51,21 @@ device_table::entry* device_table::match(source from, const device& d) {
   const auto same =
       std::ranges::find_if(entries_, [&](const entry& e) { return is_same(e.view.value, d); });
   return same == entries_.end() ? nullptr : &*same;
+}
+
+// Of two alike nobody can tell which is which: they stay apart.
+device_table::entry* device_table::match_by_ids(source from, const device& d,
+                                                std::span<const device* const> listed) {
+  const auto alike = [&](const device* other) { return is_alike(*other, d); };
+  if (std::count_if(listed.begin(), listed.end(), alike) != 1) return nullptr;
+  entry* found = nullptr;
+  for (entry& e : entries_) {
+    const device& known = e.view.value;
+    if (!is_alike(known, d) || is_seen_by(e, from)) continue;
+    if (found != nullptr || (!known.pci_bus_id.empty() && !d.pci_bus_id.empty())) return nullptr;
+    found = &e;
+  }
+  return found;
 }
 
 // The lower number is the better source where several serve one device.
@@ -90,7 +111,9 @@ void device_table::update(source from, std::span<const device* const> listed) {
   }
   std::vector<const device*> arrivals;
   for (const device* d : listed) {
-    if (entry* known = match(from, *d)) {
+    entry* known = match(from, *d);
+    if (known == nullptr) known = match_by_ids(from, *d, listed);
+    if (known != nullptr) {
       refresh(*known, from, *d);
     } else {
       arrivals.push_back(d);

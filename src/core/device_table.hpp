@@ -47,6 +47,8 @@ class device_table {
   };
 
   [[nodiscard]] entry* match(source from, const device& d);
+  [[nodiscard]] entry* match_by_ids(source from, const device& d,
+                                    std::span<const device* const> listed);
   static void refresh(entry& e, source from, const device& d);
   static void settle(entry& e);
   [[nodiscard]] static bool is_seen_by(const entry& e, source from);

@@ -51,12 +51,21 @@ template <class T>
 bool is_all(const T&, const plan&) {
   return true;
 }
+bool is_all(const pools& all, const plan& p) {
+  return all.find(p.pool) != nullptr;
+}
 bool is_all(const telemetry& t, const plan& p) {
   return (p.telemetry & ~fields_of(t)) == 0;
 }
 
 void add(dated<telemetry>& known, const dated<telemetry>& fresh) {
   merge(known, fresh);
+}
+void add(dated<pools>& known, const dated<pools>& fresh) {
+  for (pool p : fresh.value.all()) {
+    p.is_main = false;
+    if (known.value.find(p.kind) == nullptr) known.value.add(p);
+  }
 }
 template <class T>
 void add(dated<T>&, const dated<T>&) {}
@@ -130,6 +139,7 @@ result<dated<pool>> context::pool(std::uint32_t index, pool_kind kind) {
   if (result<void> ok = know(index, b); !ok) return ok.why();
   plan p = new_plan();
   p.pools = true;
+  p.pool = kind;
   auto all = read_value<pools>(index, p, b, picker(limits_, &device_reply::pools));
   if (!all) return std::move(all.why());
   fill_from_host(all->value, address_of(index).view(), *host_);

@@ -104,6 +104,33 @@ constexpr short_text<11> source_names[] = {
 };
 static_assert(std::size(source_names) == static_cast<std::size_t>(source::amd_smi) + 1);
 
+// By number, without its sign.
+constexpr short_text<20> status_names[] = {
+    "HMN_OK",
+    "HMN_E_ARGUMENT",
+    "HMN_E_STRUCT_SIZE",
+    "HMN_E_UNKNOWN_FLAG",
+    "HMN_E_RANGE",
+    "HMN_E_NO_MEMORY",
+    "HMN_E_UNSUPPORTED",
+    "HMN_E_NO_SOURCE",
+    "HMN_E_NO_DEVICE",
+    "HMN_E_NO_PROCESS",
+    "HMN_E_PERMISSION",
+    "HMN_E_TIMEOUT",
+    "HMN_E_DEVICE_LOST",
+    "HMN_E_BACKEND",
+    "HMN_E_LIMIT",
+    "HMN_E_OVERFLOW",
+    "HMN_E_FORKED",
+    "HMN_E_BUFFER",
+    "HMN_E_EMPTY",
+    "HMN_E_INTERNAL",
+    "HMN_E_ASLEEP",
+    "HMN_E_STATE",
+};
+static_assert(std::size(status_names) == 1 - static_cast<int>(status::state));
+
 }  // namespace
 
 std::string_view name_of(source s) noexcept {
@@ -112,53 +139,8 @@ std::string_view name_of(source s) noexcept {
 }
 
 std::string_view name_of(status s) noexcept {
-  switch (s) {
-    case status::ok:
-      return "HMN_OK";
-    case status::argument:
-      return "HMN_E_ARGUMENT";
-    case status::struct_size:
-      return "HMN_E_STRUCT_SIZE";
-    case status::unknown_flag:
-      return "HMN_E_UNKNOWN_FLAG";
-    case status::range:
-      return "HMN_E_RANGE";
-    case status::no_memory:
-      return "HMN_E_NO_MEMORY";
-    case status::unsupported:
-      return "HMN_E_UNSUPPORTED";
-    case status::no_source:
-      return "HMN_E_NO_SOURCE";
-    case status::no_device:
-      return "HMN_E_NO_DEVICE";
-    case status::no_process:
-      return "HMN_E_NO_PROCESS";
-    case status::permission:
-      return "HMN_E_PERMISSION";
-    case status::timeout:
-      return "HMN_E_TIMEOUT";
-    case status::device_lost:
-      return "HMN_E_DEVICE_LOST";
-    case status::backend:
-      return "HMN_E_BACKEND";
-    case status::limit:
-      return "HMN_E_LIMIT";
-    case status::overflow:
-      return "HMN_E_OVERFLOW";
-    case status::forked:
-      return "HMN_E_FORKED";
-    case status::buffer:
-      return "HMN_E_BUFFER";
-    case status::empty:
-      return "HMN_E_EMPTY";
-    case status::internal:
-      return "HMN_E_INTERNAL";
-    case status::asleep:
-      return "HMN_E_ASLEEP";
-    case status::state:
-      return "HMN_E_STATE";
-  }
-  return "HMN_E_?";
+  const auto number = static_cast<std::size_t>(-static_cast<std::int64_t>(s));
+  return number < std::size(status_names) ? status_names[number].view() : "HMN_E_?";
 }
 
 std::string_view name_of(native_domain d) noexcept {

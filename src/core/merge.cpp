@@ -114,6 +114,22 @@ void merge(dated<telemetry>& best, const dated<telemetry>& other) {
   best.age_ns = std::max(best.age_ns, other.age_ns);
 }
 
+// What is in use and what is free are of one source, which counts them in one way.
+void merge(dated<pool>& best, const dated<pool>& other) {
+  pool& into = best.value;
+  const pool& from = other.value;
+  bool taken = take(into.total, from.total) | take(into.budget, from.budget);
+  if (!into.used && !into.free && from.used) {
+    into.used = from.used;
+    into.free = from.free;
+    into.accounting = from.accounting;
+    taken = true;
+  }
+  if (!taken) return;
+  into.notes |= note::mixed | from.notes;
+  best.age_ns = std::max(best.age_ns, other.age_ns);
+}
+
 std::uint32_t fields_of(const telemetry& t) noexcept {
   const std::uint32_t window = t.window_ns ? telemetry_field::window : 0;
   return bits_of(t, readings) | bits_of(t, states) | bits_of(t, counts) | window;

@@ -13,6 +13,7 @@ namespace hmn {
 struct plan {
   bool list = false;
   bool pools = false;
+  pool_kind pool = pool_kind::main;  // the one that is wanted, of a direct reading
   bool self = false;
   bool processes = false;
   bool metrics = false;

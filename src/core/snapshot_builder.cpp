@@ -147,7 +147,7 @@ void snapshot_builder::add_device(source_reader& reader, const device_reply& d, 
   const auto is_open = [&](std::uint32_t about) { return (to.told & about) == 0; };
   const std::uint32_t index = who.index;
   std::uint32_t told = subject::devices;
-  if (plan_.pools && is_open(subject::pools) && add_pools(index, d, m)) told |= subject::pools;
+  if (plan_.pools && add_pools(index, d, m)) told |= subject::pools;
   if (plan_.self && is_open(subject::self) && add_self(to, d, m)) told |= subject::self;
   if (plan_.processes && is_open(subject::processes) && add_processes(index, d, m)) {
     told |= subject::processes;
@@ -161,8 +161,23 @@ bool snapshot_builder::add_pools(std::uint32_t index, const device_reply& d, con
   auto all = part_of(d.pools, m, from_.limits_, d.identity.from);
   if (!all) return add_missing(std::move(all.why()), subject::pools, index);
   fill_from_host(all->value, d.identity.pci_bus_id.view(), *from_.host_);
-  for (const pool& p : all->value.all()) out_->pools.push_back({index, {p, all->age_ns}});
+  for (const pool& p : all->value.all()) add_pool(index, {p, all->age_ns});
   return !all->value.all().empty();
+}
+
+// A lesser source adds what a better one leaves open, and a kind of memory that it does not tell
+// of.
+void snapshot_builder::add_pool(std::uint32_t index, dated<pool> fresh) {
+  bool is_main = fresh.value.is_main;
+  for (snapshot_pool& p : out_->pools) {
+    const pool& known = p.value.value;
+    if (p.device_index != index || known.from == fresh.value.from) continue;
+    if (known.kind == fresh.value.kind) return merge(p.value, fresh);
+    if (known.kind == pool_kind::unified) return;
+    is_main = is_main && !known.is_main;
+  }
+  fresh.value.is_main = is_main;
+  out_->pools.push_back({index, fresh});
 }
 
 bool snapshot_builder::add_self(snapshot_device& to, const device_reply& d, const moment& m) {

@@ -24,6 +24,7 @@ class snapshot_builder {
   void add_device(source_reader& reader, const device_reply& d, const moment& m);
   void add_remark(const diagnostic& remark, std::optional<std::uint32_t> index);
   [[nodiscard]] snapshot_device& entry_of(const numbered_device& who);
+  void add_pool(std::uint32_t index, dated<pool> fresh);
   bool add_pools(std::uint32_t index, const device_reply& d, const moment& m);
   bool add_self(snapshot_device& to, const device_reply& d, const moment& m);
   bool add_telemetry(snapshot_device& to, const device_reply& d, const moment& m);

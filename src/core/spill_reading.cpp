@@ -83,7 +83,7 @@ const char* why_never(const subject_of_spill& s) noexcept {
   if (s.main.kind != pool_kind::vram || s.who.memory_kind == memory_kind::unified) {
     return "the device allocates from the host's RAM: it has no memory of its own that could spill";
   }
-  if (s.who.vendor != vendor::nvidia || s.tells_host()) return nullptr;
+  if (s.who.vendor != vendor::nvidia || s.host != nullptr) return nullptr;
   return "NVIDIA's driver does not move device memory to the host here, an allocation fails "
          "instead; what managed memory moves it tells nobody";
 }
@@ -101,13 +101,15 @@ result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
   out.notes = s.main.notes;
   out.dedicated = *s.main.used;
   out.limit = s.main.total;
+  // What Windows' processes were promised is no sign of where it is.
+  const bool rows_count = s.host == nullptr || s.host->from != source::dxgi;
   if (s.tells_host()) {
     out.shared = *s.host->used;
     out.notes |= s.host->notes;
-  } else if (all.host) {
+  } else if (all.host && rows_count) {
     out.shared = *all.host;
     if (all.lack_host) out.notes |= note::lower_bound;
-  } else if ((s.picture.collect & subject::processes) != 0 && all.count == 0) {
+  } else if (rows_count && (s.picture.collect & subject::processes) != 0 && all.count == 0) {
     return reason_or(s.picture, s.index, subject::processes,
                      because(status::empty, s.main.from,
                              "the driver tells the host memory of processes alone, and none uses "

@@ -198,3 +198,51 @@ TEST_CASE("each field comes from the best source that has it, in whatever order 
     CHECK(table.at(0).value.uuid.empty());
   }
 }
+
+namespace {
+
+device make_card(slot number, source from, const char* pci, std::uint32_t id) {
+  device d = make(number, vendor::nvidia, pci, "");
+  d.from = from;
+  d.pci_device = id;
+  d.pci_subsystem = 0x40fa1458;
+  return d;
+}
+
+}  // namespace
+
+TEST_CASE("a source that knows no address is joined by the make of the card") {
+  device_table table;
+  update(table, source::nvml,
+         {make_card(0, source::nvml, "0000:01:00.0", 0x2786),
+          make_card(1, source::nvml, "0000:02:00.0", 0x2204)});
+  // In another order.
+  update(table, source::dxgi,
+         {make_card(0, source::dxgi, "", 0x2204), make_card(1, source::dxgi, "", 0x2786)});
+  REQUIRE(table.count() == 2);
+  CHECK(table.slot_of(0, source::dxgi) == 1);
+  CHECK(table.slot_of(1, source::dxgi) == 0);
+}
+
+TEST_CASE("two cards of one make are not joined by guess") {
+  device_table table;
+  update(table, source::nvml,
+         {make_card(0, source::nvml, "0000:01:00.0", 0x2786),
+          make_card(1, source::nvml, "0000:02:00.0", 0x2786)});
+  SUBCASE("where the other source lists both") {
+    update(table, source::dxgi,
+           {make_card(0, source::dxgi, "", 0x2786), make_card(1, source::dxgi, "", 0x2786)});
+    CHECK(table.count() == 4);
+  }
+  SUBCASE("nor where it lists one") {
+    update(table, source::dxgi, {make_card(0, source::dxgi, "", 0x2786)});
+    CHECK(table.count() == 3);
+  }
+}
+
+TEST_CASE("cards of one make at two addresses are two") {
+  device_table table;
+  update(table, source::nvml, {make_card(0, source::nvml, "0000:01:00.0", 0x2786)});
+  update(table, source::dxgi, {make_card(0, source::dxgi, "0000:02:00.0", 0x2786)});
+  CHECK(table.count() == 2);
+}

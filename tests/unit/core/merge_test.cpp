@@ -65,3 +65,43 @@ TEST_CASE("a window is not another source's") {
   CHECK(best.value.p_state == 3U);
   CHECK(!best.value.window_ns);
 }
+
+TEST_CASE("a pool takes from a lesser source what the better one leaves open") {
+  dated<pool> best;
+  best.value.from = source::nvml;
+  best.value.total = 100;
+  best.value.used = 40;
+  best.value.accounting = accounting::allocated;
+  best.age_ns = 5;
+  dated<pool> other;
+  other.value.from = source::dxgi;
+  other.value.total = 90;
+  other.value.used = 30;
+  other.value.free = 60;
+  other.value.budget = 80;
+  other.value.accounting = accounting::resident;
+  other.age_ns = 9;
+  SUBCASE("and no part of figures that are counted in another way") {
+    merge(best, other);
+    CHECK(best.value.total == 100U);
+    CHECK(best.value.used == 40U);
+    CHECK(!best.value.free);
+    CHECK(best.value.accounting == accounting::allocated);
+    CHECK(best.value.budget == 80U);
+    CHECK(best.value.notes == note::mixed);
+    CHECK(best.age_ns == 9);
+  }
+  SUBCASE("but all of them where it has none") {
+    best.value.used.reset();
+    merge(best, other);
+    CHECK(best.value.used == 30U);
+    CHECK(best.value.free == 60U);
+    CHECK(best.value.accounting == accounting::resident);
+  }
+  SUBCASE("and is of one source when there is nothing to take") {
+    other.value.budget.reset();
+    merge(best, other);
+    CHECK(best.value.notes == 0);
+    CHECK(best.age_ns == 5);
+  }
+}

@@ -54,6 +54,11 @@ if(NOT HMN_BACKEND_AMDGPU)
   set(HMN_BACKEND_KFD OFF)
 endif()
 
+# The counters count for the adapters that DXGI lists.
+if(NOT HMN_BACKEND_DXGI)
+  set(HMN_BACKEND_PDH OFF)
+endif()
+
 # No code that starts a program is compiled when no backend needs it.
 set(HMN_SUBPROCESS OFF)
 if(HMN_BACKEND_NVIDIA_SMI OR HMN_BACKEND_AMD_SMI OR HMN_BACKEND_ROCM_SMI OR HMN_BACKEND_MACMON)

@@ -19,6 +19,12 @@
 #if HMN_WITH_DMEM
 #include "backends/dmem/dmem.hpp"
 #endif
+#if HMN_WITH_DXGI
+#include "backends/dxgi/dxgi.hpp"
+#endif
+#if HMN_WITH_PDH
+#include "backends/pdh/pdh.hpp"
+#endif
 #if HMN_WITH_TEGRA
 #include "backends/tegra/tegra.hpp"
 #endif
@@ -46,6 +52,15 @@ source_list make_real(const settings& s) {
 #if HMN_WITH_NVIDIA_SMI
   if (s.is_on(source::nvidia_smi) && !s.no_subprocess) {
     list.devices.push_back({make_nvidia_smi(s), bit_of(source::nvml)});
+  }
+#endif
+#if HMN_WITH_DXGI
+  if (s.is_on(source::dxgi)) {
+    std::unique_ptr<wddm::counters> counters;
+#if HMN_WITH_PDH
+    if (s.is_on(source::pdh)) counters = make_pdh();
+#endif
+    list.devices.push_back({make_dxgi(std::move(counters)), 0});
   }
 #endif
 #if HMN_WITH_DRM

@@ -27,7 +27,7 @@ GUESTS = {"amdgpu": {"drm"}, "kfd": {"drm"}, "intel": {"drm"}, "i915": {"drm", "
 
 # What sources of the same kind have in common: a room of its own, and who may look into it.
 ROOMS = {"pci": {"nvml", "command_tool", "nvidia_smi", "amd_tool"}, "command_tool": {"nvidia_smi", "amd_tool", "macmon"},
-         "mach": {"os", "metal"}}
+         "mach": {"os", "metal"}, "wddm": {"dxgi", "pdh"}}
 
 
 def part_of(path):

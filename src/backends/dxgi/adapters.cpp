@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/dxgi/adapters.hpp"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+#include <utility>
+
+#include "backends/wddm/utf16.hpp"
+#include "model/compose.hpp"
+
+namespace hmn::dxgi {
+namespace {
+
+constexpr std::uint32_t most_adapters = 64;
+constexpr std::uint32_t vendor_microsoft = 0x1414;
+constexpr std::uint32_t basic_render = 0x8c;
+
+bool is_software(const description& d) noexcept {
+  return (d.flags & flag_software) != 0 ||
+         (d.vendor == vendor_microsoft && d.device == basic_render);
+}
+
+// Four numbers of 16 bits.
+std::string version_text(std::int64_t version) {
+  const auto v = static_cast<std::uint64_t>(version);
+  return compose({v >> 48U, ".", v >> 32U & 0xFFFFU, ".", v >> 16U & 0xFFFFU, ".", v & 0xFFFFU});
+}
+
+void remark(reading& r, failure why) {
+  if (!r.wants_remarks()) return;
+  diagnostic d;
+  d.why = std::move(why);
+  d.about = subject::devices;
+  r.remark(std::move(d));
+}
+
+adapter to_adapter(const description& d, const adapter1& of) {
+  adapter out;
+  out.id = wddm::make_luid(d.luid_high, d.luid_low);
+  out.vendor = d.vendor;
+  out.device = d.device;
+  out.subsystem = d.subsystem;
+  out.dedicated = d.dedicated_video;
+  out.shared = d.shared_system;
+  out.name = wddm::to_utf8(std::u16string_view(d.name, std::size(d.name)));
+  std::int64_t version = 0;
+  if (!is_failure(of->supports(of.get(), &device_id, &version)) && version != 0) {
+    out.driver_version = version_text(version);
+  }
+  out.memory = of.as<adapter3_functions>(adapter3_id, out.no_memory);
+  return out;
+}
+
+}  // namespace
+
+failure fail(status what, code native, const message_text& message) {
+  return {what, source::dxgi, {native_domain::hresult, static_cast<std::int32_t>(native)}, message};
+}
+
+bool adapters::are_old() const noexcept {
+  return !factory_ || factory_->is_current(factory_.get()) == 0;
+}
+
+void adapters::clear() noexcept {
+  all_.clear();
+  factory_ = factory();
+}
+
+result<void> adapters::open() {
+  if (create_ == nullptr) {
+    auto opened = platform::library::open("dxgi.dll");
+    if (!opened) return failure{status::no_source, source::dxgi, {}, opened.error_text};
+    create_ = reinterpret_cast<create_factory>(opened.value.symbol("CreateDXGIFactory1"));
+    if (create_ == nullptr) {
+      return failure{status::no_source, source::dxgi, {}, "dxgi.dll has no CreateDXGIFactory1"};
+    }
+    library_ = std::move(opened.value);
+  }
+  void* made = nullptr;
+  const code c = create_(&factory1_id, &made);
+  if (!is_failure(c) && made != nullptr) {
+    factory_ = factory(made);
+    return {};
+  }
+  if (c == unsupported) return fail(status::no_source, c, "this Windows has no graphics to list");
+  return fail(status::backend, c, "CreateDXGIFactory1 failed");
+}
+
+result<void> adapters::list(reading& r) {
+  clear();
+  if (result<void> ok = open(); !ok) return ok;
+  for (std::uint32_t i = 0; i < most_adapters; ++i) {
+    void* found = nullptr;
+    const code c = factory_->adapter(factory_.get(), i, &found);
+    if (c == not_found) break;
+    if (is_failure(c) || found == nullptr) {
+      remark(r, fail(status::backend, c, {"DXGI does not give adapter ", i}));
+      continue;
+    }
+    const adapter1 of(found);
+    description d{};
+    if (const code told = of->describe(of.get(), &d); is_failure(told)) {
+      remark(r, fail(status::backend, told, {"DXGI does not describe adapter ", i}));
+      continue;
+    }
+    if (is_software(d)) continue;
+    const auto id = wddm::make_luid(d.luid_high, d.luid_low);
+    const bool is_known =
+        std::any_of(all_.begin(), all_.end(), [id](const adapter& a) { return a.id == id; });
+    if (!is_known) all_.push_back(to_adapter(d, of));
+  }
+  return {};
+}
+
+}  // namespace hmn::dxgi

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "backends/dxgi/abi.hpp"
+#include "backends/wddm/counters.hpp"
+#include "platform/library.hpp"
+
+namespace hmn::dxgi {
+
+struct adapter {
+  wddm::luid id = 0;
+  std::uint32_t vendor = 0;
+  std::uint32_t device = 0;
+  std::uint32_t subsystem = 0;
+  std::uint64_t dedicated = 0;  // bytes of its own memory
+  std::uint64_t shared = 0;     // bytes of the host's that it may use
+  std::string name;
+  std::string driver_version;  // of the part that runs in programs; empty: not told
+  adapter3 memory;             // null: older than Windows 10
+  code no_memory = success;    // why it is null
+};
+
+// The system's adapters, kept as long as the system says that they are the same.
+class adapters {
+ public:
+  // `create`: found in dxgi.dll, in the system's folder, where it is null.
+  explicit adapters(create_factory create = nullptr) noexcept : create_(create) {}
+
+  // Whether the system's set has changed since the list was made, or there is none yet.
+  [[nodiscard]] bool are_old() const noexcept;
+  // Makes the list anew. An adapter that cannot be described is left out with a remark.
+  result<void> list(reading& r);
+  [[nodiscard]] std::vector<adapter>& all() noexcept { return all_; }
+  void clear() noexcept;
+
+ private:
+  result<void> open();
+
+  platform::library library_;
+  create_factory create_;
+  factory factory_;
+  std::vector<adapter> all_;
+};
+
+failure fail(status what, code native, const message_text& message);
+
+}  // namespace hmn::dxgi

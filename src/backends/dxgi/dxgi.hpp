@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <memory>
+
+#include "backends/wddm/counters.hpp"
+
+namespace hmn {
+
+// `counters` tells what is in use; it may be none.
+std::unique_ptr<device_source> make_dxgi(std::unique_ptr<wddm::counters> counters);
+
+}  // namespace hmn

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/dxgi/pools.hpp"
+
+namespace hmn::dxgi {
+namespace {
+
+pool make_pool(pool_kind kind, std::uint64_t total) {
+  pool p;
+  p.kind = kind;
+  p.from = source::dxgi;
+  if (total != 0) p.total = total;
+  return p;
+}
+
+void set_budget(pool& p, const std::optional<own_memory>& own,
+                memory_information own_memory::*segment) {
+  if (own && ((*own).*segment).budget != 0) p.budget = ((*own).*segment).budget;
+}
+
+void set_used(pool& p, const wddm::segment_sum& in_use) {
+  if (!in_use.bytes()) return;
+  p.used = in_use.bytes();
+  p.accounting = accounting::resident;
+  p.notes |= note::mixed | (in_use.lacks_a_part() ? note::lower_bound : 0U);
+  if (p.total && *p.used <= *p.total) p.free = *p.total - *p.used;
+}
+
+wddm::segment_sum both(const wddm::adapter_memory& m) {
+  wddm::segment_sum sum = m.dedicated;
+  sum.add(m.shared.bytes());
+  return sum;
+}
+
+}  // namespace
+
+bool is_unified(const adapter& a, const std::optional<own_memory>& own) noexcept {
+  return own && own->non_local.budget == 0 && own->local.budget > a.dedicated;
+}
+
+void add_pools(const adapter& a, const std::optional<own_memory>& own,
+               const wddm::adapter_memory* in_use, pools& out) {
+  if (is_unified(a, own)) {
+    pool p = make_pool(pool_kind::unified, a.dedicated + a.shared);
+    p.is_main = true;
+    set_budget(p, own, &own_memory::local);
+    if (in_use != nullptr) set_used(p, both(*in_use));
+    out.add(p);
+    return;
+  }
+  pool vram = make_pool(pool_kind::vram, a.dedicated);
+  vram.is_main = true;
+  set_budget(vram, own, &own_memory::local);
+  pool host = make_pool(pool_kind::host, a.shared);
+  set_budget(host, own, &own_memory::non_local);
+  if (in_use != nullptr) {
+    set_used(vram, in_use->dedicated);
+    set_used(host, in_use->shared);
+  }
+  if (vram.total || vram.used) out.add(vram);
+  host.is_main = out.empty();
+  if (host.total || host.used) out.add(host);
+}
+
+}  // namespace hmn::dxgi

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "backends/dxgi/adapters.hpp"
+#include "backends/dxgi/kernel.hpp"
+#include "backends/dxgi/pools.hpp"
+
+namespace hmn::dxgi {
+
+// Every adapter of Windows' display driver model: who it is and what may be used of it by DXGI,
+// what is in use by the performance counters.
+class dxgi_source final : public device_source {
+ public:
+  explicit dxgi_source(std::unique_ptr<wddm::counters> counters) : counters_(std::move(counters)) {}
+  dxgi_source(std::unique_ptr<wddm::counters> counters, create_factory create,
+              const kernel_functions& fn)
+      : counters_(std::move(counters)), adapters_(create), kernel_(std::in_place, fn) {}
+
+  source id() const noexcept override { return source::dxgi; }
+  bool can_block() const noexcept override { return true; }  // in the display driver
+
+  result<void> probe() override { return {}; }
+  result<void> prepare(reading& r) override;
+  result<void> devices(std::vector<device>& out, reading& r) override;
+  result<void> memory(slot number, pools& out, reading& r) override;
+  result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+                         reading& r) override;
+  result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
+  result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
+  result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
+  void close() noexcept override;
+  bool answers_for(source which) const noexcept override {
+    return which == source::dxgi || (which == source::pdh && counters_ != nullptr);
+  }
+  source_state describe(source which) const override;
+
+ private:
+  // Its place here is its slot.
+  struct known {
+    wddm::luid id = 0;
+    kernel_facts facts;
+  };
+
+  slot number_of(wddm::luid id);
+  [[nodiscard]] device who(slot number, const adapter& a) const;
+  result<adapter*> find(slot number);
+  result<own_memory> own_memory_of(const adapter& a) const;
+  result<void> own_usage(const adapter& a, usage& out);
+  result<void> listed_usage(const adapter& a, std::uint32_t pid, usage& out);
+  result<wddm::loads> loads_of(const adapter& a);
+
+  std::unique_ptr<wddm::counters> counters_;
+  adapters adapters_;
+  std::optional<kernel> kernel_;
+  std::vector<known> known_;
+  std::optional<failure> why_;
+};
+
+}  // namespace hmn::dxgi

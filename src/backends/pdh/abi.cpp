@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/pdh/abi.hpp"
+
+namespace hmn::pdh {
+namespace {
+
+template <class F>
+bool find(const platform::library& in, const char* name, F& out) {
+  out = reinterpret_cast<F>(in.symbol(name));
+  return out != nullptr;
+}
+
+}  // namespace
+
+result<functions> find_functions(const platform::library& in) {
+  functions f;
+  // By their English names: the others are those of the system's language.
+  const bool all = find(in, "PdhOpenQueryW", f.open) && find(in, "PdhAddEnglishCounterW", f.add) &&
+                   find(in, "PdhCollectQueryData", f.collect) &&
+                   find(in, "PdhGetFormattedCounterArrayW", f.rows) &&
+                   find(in, "PdhCloseQuery", f.close);
+  if (!all) return failure{status::no_source, source::pdh, {}, "pdh.dll lacks a function"};
+  return f;
+}
+
+failure fail(status what, code native, const message_text& message) {
+  return {what, source::pdh, {native_domain::pdh, static_cast<std::int32_t>(native)}, message};
+}
+
+}  // namespace hmn::pdh

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/pdh/query.hpp"
+
+#include <string_view>
+
+#include "platform/clock.hpp"
+
+namespace hmn::pdh {
+namespace {
+
+constexpr std::uint32_t most_bytes = 16U << 20;
+constexpr int most_tries = 8;  // rows may be added between asking for the size and for them
+constexpr std::uint64_t look_again_ns = platform::ns_per_second;
+
+bool is_absent(code c) noexcept {
+  return c == no_object || c == no_counter;
+}
+
+bool is_figure(code c) noexcept {
+  return c == success || c == new_data;
+}
+
+failure not_counted(code c) {
+  return is_absent(c)
+             ? fail(
+                   status::no_source, c,
+                   "this Windows has no counters of GPU memory; they come with Windows 10 1709 and "
+                   "a driver of WDDM 2")
+             : fail(status::backend, c, "PdhAddEnglishCounterW failed");
+}
+
+// Names have ASCII alone; another letter makes them none.
+std::string_view narrow(const char16_t* name, std::string& room) {
+  room.clear();
+  for (; name != nullptr && *name != u'\0'; ++name) {
+    room += *name < 0x80 ? static_cast<char>(*name) : '?';
+  }
+  return room;
+}
+
+}  // namespace
+
+void query::close() noexcept {
+  if (query_ != nullptr) fn_.close(query_);
+  query_ = nullptr;
+  counters_.fill(nullptr);
+  turns_ = 0;
+}
+
+result<void> query::open() {
+  if (query_ != nullptr) return {};
+  const std::uint64_t now = platform::monotonic_ns();
+  if (refusal_ && now - refused_ns_ < look_again_ns) return *refusal_;
+  refusal_.reset();
+  const auto refuse = [&](failure why) -> result<void> {
+    close();
+    refused_ns_ = now;
+    refusal_ = why;
+    return why;
+  };
+  if (const code c = fn_.open(nullptr, 0, &query_); c != success) {
+    query_ = nullptr;
+    return refuse(fail(status::backend, c, "PdhOpenQueryW failed"));
+  }
+  for (std::size_t i = 0; i < of_.size(); ++i) {
+    const code c = fn_.add(query_, of_[i].path, 0, &counters_[i]);
+    if (c == success) continue;
+    counters_[i] = nullptr;
+    if (of_[i].is_needed) return refuse(not_counted(c));
+  }
+  return {};
+}
+
+result<void> query::collect(const functions& fn) {
+  fn_ = fn;
+  const bool was_open = query_ != nullptr;
+  for (bool again = was_open;; again = false) {
+    if (result<void> ok = open(); !ok) return ok;
+    const code c = fn_.collect(query_);
+    has_none_ = c == no_data || c == no_instance;
+    if (c == success || has_none_) {
+      ++turns_;
+      return {};
+    }
+    close();
+    if (!again) return fail(status::backend, c, "PdhCollectQueryData failed");
+  }
+}
+
+result<void> query::fetch(handle from, std::uint32_t& count) {
+  code c = more_data;
+  for (int i = 0; i < most_tries && c == more_data; ++i) {
+    auto size = static_cast<std::uint32_t>(items_.size() * sizeof(item));
+    count = 0;
+    c = fn_.rows(from, format_, &size, &count, size == 0 ? nullptr : items_.data());
+    if (c != more_data) break;
+    // With a buffer that is too small the size that it tells is not to be trusted.
+    size = 0;
+    c = fn_.rows(from, format_, &size, &count, nullptr);
+    if (c != more_data) break;
+    if (size > most_bytes) {
+      return fail(status::limit, c, "Windows counts more GPU processes than can be read");
+    }
+    items_.resize(size / sizeof(item) + 2);
+  }
+  if (c == success) return {};
+  count = 0;
+  if (c == no_data || c == no_instance) return {};
+  if (c == invalid_data || c == invalid_row || c == negative_denominator || c == negative_value) {
+    return fail(status::empty, c, "Windows tells a load only from the second reading on");
+  }
+  close();
+  return fail(status::backend, c, "PdhGetFormattedCounterArrayW failed");
+}
+
+result<void> query::read(std::size_t which, std::vector<row>& out) {
+  out.clear();
+  if (has_none_ || !has(which)) return {};
+  std::uint32_t count = 0;
+  if (result<void> ok = fetch(counters_[which], count); !ok) return ok;
+  // What it claims must fit what it was given.
+  if (count > items_.size()) return fail(status::backend, success, "PDH counts rows that it lacks");
+  for (const item& i : std::span(items_).first(count)) {
+    const auto who = parse_instance(narrow(i.name, narrow_));
+    if (!who) continue;
+    row fresh{*who, is_figure(i.status), 0, 0};
+    if ((format_ & as_real) != 0) {
+      fresh.real = i.real;
+    } else {
+      fresh.whole = i.whole;
+    }
+    out.push_back(fresh);
+  }
+  return {};
+}
+
+}  // namespace hmn::pdh

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "backends/pdh/abi.hpp"
+#include "backends/pdh/instance.hpp"
+
+namespace hmn::pdh {
+
+struct counter {
+  const char16_t* path;   // with "*" for the instance
+  bool is_needed = true;  // else older systems lack it
+};
+
+struct row {
+  instance who;
+  bool is_valid = false;
+  std::int64_t whole = 0;
+  double real = 0;
+};
+
+// Counters of one object, kept open between readings. Its counters are added before any function
+// that reads them is called: Wine has stubs of those that end the process, and none of the
+// counters.
+class query {
+ public:
+  static constexpr std::size_t most_counters = 4;
+
+  query(std::span<const counter> of, std::uint32_t format) noexcept : of_(of), format_(format) {}
+  query(const query&) = delete;
+  query& operator=(const query&) = delete;
+  ~query() { close(); }
+
+  // The figures of now. Opened again, once, where the system has dropped it.
+  result<void> collect(const functions& fn);
+  // Of what was collected last. Nothing at all where the system lacks the counter.
+  result<void> read(std::size_t which, std::vector<row>& out);
+  [[nodiscard]] bool has(std::size_t which) const noexcept { return counters_[which] != nullptr; }
+  // How often it was collected since it was opened.
+  [[nodiscard]] std::uint64_t turns() const noexcept { return turns_; }
+
+  void close() noexcept;
+
+ private:
+  result<void> open();
+  result<void> fetch(handle from, std::uint32_t& count);
+
+  std::span<const counter> of_;
+  std::uint32_t format_;
+  functions fn_;
+  handle query_ = nullptr;
+  std::array<handle, most_counters> counters_{};
+  std::vector<item> items_;  // and the names behind them
+  std::string narrow_;
+  std::uint64_t turns_ = 0;
+  std::uint64_t refused_ns_ = 0;
+  std::optional<failure> refusal_;  // counters that are not there now are looked for once a second
+  bool has_none_ = false;
+};
+
+}  // namespace hmn::pdh

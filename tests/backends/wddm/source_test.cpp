@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/dxgi/source.hpp"
+
+#include <doctest/doctest.h>
+
+#include <memory>
+
+#include "backends/pdh/counters.hpp"
+#include "fake_dxgi.hpp"
+#include "fake_pdh.hpp"
+#include "model/metric.hpp"
+
+using namespace hmn;
+using namespace hmn::dxgi;
+using test::fake_adapter;
+using test::fake_dxgi;
+using test::fake_pdh;
+
+namespace {
+
+constexpr std::uint64_t gib = 1U << 30;
+constexpr std::uint64_t mib = 1U << 20;
+
+class listener final : public reading {
+ public:
+  std::uint64_t deadline_ns() const noexcept override { return UINT64_MAX; }
+  bool wants_trace() const noexcept override { return false; }
+  void remark(diagnostic d) override { all.push_back(std::move(d)); }
+  void opening() noexcept override {}
+  void opened() noexcept override {}
+
+  std::vector<diagnostic> all;
+};
+
+void count(const char16_t* path, const char16_t* instance, std::int64_t value) {
+  fake_pdh::now().counters[path].push_back({instance, value, static_cast<double>(value)});
+}
+
+constexpr const char16_t* in_use = u"\\GPU Adapter Memory(*)\\Dedicated Usage";
+constexpr const char16_t* in_host = u"\\GPU Adapter Memory(*)\\Shared Usage";
+constexpr const char16_t* committed = u"\\GPU Process Memory(*)\\Dedicated Usage";
+constexpr const char16_t* committed_in_host = u"\\GPU Process Memory(*)\\Shared Usage";
+constexpr const char16_t* resident = u"\\GPU Process Memory(*)\\Local Usage";
+constexpr const char16_t* engines = u"\\GPU Engine(*)\\Utilization Percentage";
+
+// A card of its own memory, and processor graphics.
+struct machine {
+  machine() {
+    fake_dxgi::reset();
+    fake_pdh::reset();
+    fake_adapter card;
+    card.name = u"NVIDIA GeForce RTX 4070";
+    card.dedicated = 12 * gib;
+    card.shared = 16 * gib;
+    card.luid = 0x103D8;
+    card.driver_version = std::int64_t{31} << 48 | std::int64_t{15} << 16 | 3623;
+    card.local = {11 * gib, 700 * mib, 0, 0};
+    card.non_local = {15 * gib, 30 * mib, 0, 0};
+    card.address = adapter_address{1, 0, 0};
+    fake_adapter graphics;
+    graphics.name = u"Intel UHD Graphics 770";
+    graphics.vendor = 0x8086;
+    graphics.device = 0x4680;
+    graphics.dedicated = 128 * mib;
+    graphics.shared = 16 * gib;
+    graphics.luid = 0x1A2B3;
+    graphics.local = {15 * gib, 0, 0, 0};
+    graphics.address = adapter_address{0, 2, 0};
+    fake_adapter software;
+    software.name = u"Microsoft Basic Render Driver";
+    software.vendor = 0x1414;
+    software.device = 0x8c;
+    software.luid = 0x2;
+    software.flags = flag_software;
+    fake_dxgi::now().adapters = {card, graphics, software};
+  }
+  void count_all() {
+    count(in_use, u"luid_0x00000000_0x000103D8_phys_0", 900 * mib);
+    count(in_host, u"luid_0x00000000_0x000103D8_phys_0", 120 * mib);
+    count(in_use, u"luid_0x00000000_0x0001A2B3_phys_0", 64 * mib);
+    count(in_host, u"luid_0x00000000_0x0001A2B3_phys_0", 512 * mib);
+    count(committed, u"pid_4321_luid_0x00000000_0x000103D8_phys_0", 800 * mib);
+    count(committed_in_host, u"pid_4321_luid_0x00000000_0x000103D8_phys_0", 40 * mib);
+    count(resident, u"pid_4321_luid_0x00000000_0x000103D8_phys_0", 750 * mib);
+    count(engines, u"pid_4321_luid_0x00000000_0x000103D8_phys_0_eng_0_engtype_3D", 30);
+    count(engines, u"pid_9_luid_0x00000000_0x000103D8_phys_0_eng_0_engtype_3D", 12);
+    count(engines, u"pid_9_luid_0x00000000_0x000103D8_phys_0_eng_3_engtype_VideoDecode", 5);
+  }
+  dxgi_source& source_of(bool with_counters = true) {
+    std::unique_ptr<wddm::counters> counters;
+    if (with_counters) counters = std::make_unique<pdh::pdh_counters>(fake_pdh::functions());
+    it = std::make_unique<dxgi_source>(std::move(counters), fake_dxgi::create, fake_dxgi::kernel());
+    return *it;
+  }
+  std::vector<device> list() {
+    std::vector<device> out;
+    CHECK(it->prepare(r));
+    CHECK(it->devices(out, r));
+    return out;
+  }
+  pools pools_of(slot number) {
+    pools out;
+    CHECK(it->memory(number, out, r));
+    return out;
+  }
+
+  listener r;
+  std::unique_ptr<dxgi_source> it;
+};
+
+}  // namespace
+
+TEST_CASE("adapters are who they are, software is left out") {
+  machine m;
+  m.source_of();
+  const auto all = m.list();
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].name.view() == "NVIDIA GeForce RTX 4070");
+  CHECK(all[0].os_id == 0x103D8U);
+  CHECK(all[0].vendor == vendor::nvidia);
+  CHECK(all[0].pci_device == 0x2786U);
+  CHECK(all[0].pci_subsystem == 0x40fa1458U);
+  CHECK(all[0].pci_bus_id.view() == "0000:01:00.0");
+  CHECK(all[0].driver_version.view() == "31.0.15.3623");
+  CHECK(all[0].memory_kind == memory_kind::dedicated);
+  CHECK(all[1].vendor == vendor::intel);
+  CHECK(all[1].pci_bus_id.view() == "0000:00:02.0");
+  CHECK(all[1].kind == device_kind::integrated);
+  CHECK(all[1].memory_kind == memory_kind::unified);
+  CHECK(all[1].driver_version.empty());
+  CHECK(m.r.all.empty());
+}
+
+TEST_CASE("an adapter that fails is skipped and told, the rest is kept") {
+  machine m;
+  SUBCASE("is not given") {
+    fake_dxgi::now().adapters[0].gives = device_removed;
+  }
+  SUBCASE("is not described") {
+    fake_dxgi::now().adapters[0].describes = device_removed;
+  }
+  m.source_of();
+  const auto all = m.list();
+  REQUIRE(all.size() == 1);
+  CHECK(all[0].vendor == vendor::intel);
+  REQUIRE(m.r.all.size() == 1);
+  CHECK(m.r.all[0].why.native.domain == native_domain::hresult);
+  CHECK(m.r.all[0].why.native.code == static_cast<std::int32_t>(device_removed));
+}
+
+TEST_CASE("a success of the kernel that fills nothing in is no address") {
+  machine m;
+  fake_dxgi::now().adapters[0].address.reset();
+  fake_dxgi::now().adapters[1].address = adapter_address{300, 0, 0};
+  m.source_of();
+  for (const device& d : m.list()) CHECK(d.pci_bus_id.empty());
+  CHECK(fake_dxgi::now().kernel_open == 0);
+}
+
+TEST_CASE("no list where the system has no graphics") {
+  machine m;
+  m.source_of();
+  fake_dxgi::now().creates = unsupported;
+  const auto refused = m.it->prepare(m.r);
+  REQUIRE(!refused);
+  CHECK(refused.why().code == status::no_source);
+  CHECK(m.it->describe(source::dxgi).state == state::absent);
+  fake_dxgi::now().creates = 0x887A0022;
+  const auto failed = m.it->prepare(m.r);
+  REQUIRE(!failed);
+  CHECK(failed.why().code == status::backend);
+  CHECK(failed.why().native.code == static_cast<std::int32_t>(0x887A0022));
+}
+
+TEST_CASE("a card has memory of its own and a part of the host's") {
+  machine m;
+  m.count_all();
+  m.source_of();
+  m.list();
+  const pools all = m.pools_of(0);
+  REQUIRE(all.all().size() == 2);
+  const pool* vram = all.find(pool_kind::vram);
+  const pool* host = all.find(pool_kind::host);
+  REQUIRE(vram);
+  REQUIRE(host);
+  CHECK(vram->is_main);
+  CHECK(vram->total == 12 * gib);
+  CHECK(vram->used == 900 * mib);
+  CHECK(vram->free == 12 * gib - 900 * mib);
+  CHECK(vram->budget == 11 * gib);
+  CHECK(vram->accounting == accounting::resident);
+  CHECK(!host->is_main);
+  CHECK(host->total == 16 * gib);
+  CHECK(host->used == 120 * mib);
+  CHECK(host->budget == 15 * gib);
+  CHECK(m.r.all.empty());
+}
+
+TEST_CASE("processor graphics has one pool") {
+  machine m;
+  m.count_all();
+  m.source_of();
+  m.list();
+  const pools all = m.pools_of(1);
+  REQUIRE(all.all().size() == 1);
+  const pool& p = all.all()[0];
+  CHECK(p.kind == pool_kind::unified);
+  CHECK(p.is_main);
+  CHECK(p.total == 16 * gib + 128 * mib);
+  CHECK(p.used == 576 * mib);
+  CHECK(p.budget == 15 * gib);
+}
+
+TEST_CASE("what is in use is absent without counters, and told why") {
+  machine m;
+  SUBCASE("left out") {
+    m.source_of(false);
+    m.list();
+    const pools all = m.pools_of(0);
+    CHECK(all.find(pool_kind::vram)->total == 12 * gib);
+    CHECK(!all.find(pool_kind::vram)->used);
+    CHECK(!all.find(pool_kind::vram)->free);
+    REQUIRE(m.r.all.size() == 1);
+    CHECK(m.r.all[0].field == (pool_field::used | pool_field::free));
+    CHECK(m.it->describe(source::pdh).state == state::off);
+  }
+  SUBCASE("not in this Windows") {
+    m.source_of();
+    m.list();
+    CHECK(!m.pools_of(0).find(pool_kind::host)->used);
+    REQUIRE(m.r.all.size() == 1);
+    CHECK(m.r.all[0].why.code == status::no_source);
+    CHECK(m.it->describe(source::pdh).state == state::absent);
+  }
+  SUBCASE("none of this adapter") {
+    count(in_use, u"luid_0x00000000_0x0001A2B3_phys_0", 1);
+    count(in_host, u"luid_0x00000000_0x0001A2B3_phys_0", 1);
+    m.source_of();
+    m.list();
+    CHECK(!m.pools_of(0).find(pool_kind::vram)->used);
+    REQUIRE(m.r.all.size() == 1);
+    CHECK(m.r.all[0].why.code == status::unsupported);
+  }
+}
+
+TEST_CASE("the budget is absent without the newer interface, and told why") {
+  machine m;
+  m.count_all();
+  fake_dxgi::now().adapters[0].adapter3 = no_interface;
+  m.source_of();
+  m.list();
+  const pools all = m.pools_of(0);
+  CHECK(all.find(pool_kind::vram)->used == 900 * mib);
+  CHECK(!all.find(pool_kind::vram)->budget);
+  REQUIRE(m.r.all.size() == 1);
+  CHECK(m.r.all[0].why.code == status::unsupported);
+  CHECK(m.r.all[0].why.native.code == static_cast<std::int32_t>(no_interface));
+  SUBCASE("what the caller uses is then as the counters tell it") {
+    usage own;
+    REQUIRE(m.it->process(0, 4321, true, own, m.r));
+    CHECK(own.from == source::pdh);
+    CHECK(own.used == 750 * mib);
+  }
+}
+
+TEST_CASE("the caller's own use") {
+  machine m;
+  m.source_of(false);
+  m.list();
+  usage own;
+  REQUIRE(m.it->process(0, 77, true, own, m.r));
+  CHECK(own.from == source::dxgi);
+  CHECK(own.used == 700 * mib);
+  CHECK(own.accounting == accounting::resident);
+  CHECK(own.host_pool == 30 * mib);
+  CHECK(own.budget == 11 * gib);
+  fake_dxgi::now().adapters[0].queries = device_removed;
+  const auto gone = m.it->process(0, 77, true, own, m.r);
+  REQUIRE(!gone);
+  CHECK(gone.why().code == status::device_lost);
+}
+
+TEST_CASE("each process has what was promised and what is resident, told apart") {
+  machine m;
+  m.count_all();
+  count(committed, u"pid_9_luid_0x00000000_0x000103D8_phys_0", 77 * mib);
+  m.source_of();
+  m.list();
+  std::vector<usage> rows;
+  REQUIRE(m.it->processes(0, rows, m.r));
+  REQUIRE(rows.size() == 2);
+  CHECK(rows[0].pid == 4321);
+  CHECK(rows[0].committed == 800 * mib);
+  CHECK(rows[0].resident == 750 * mib);
+  CHECK(rows[0].used == 750 * mib);
+  CHECK(rows[0].accounting == accounting::resident);
+  CHECK(rows[0].host_pool == 40 * mib);
+  CHECK(!rows[0].busy_percent);
+  CHECK(rows[1].pid == 9);
+  CHECK(rows[1].used == 77 * mib);
+  CHECK(rows[1].accounting == accounting::committed);
+  CHECK(!rows[1].resident);
+  rows.clear();
+  REQUIRE(m.it->processes(1, rows, m.r));
+  CHECK(rows.empty());
+}
+
+TEST_CASE("load comes with the second reading") {
+  machine m;
+  m.count_all();
+  m.source_of();
+  m.list();
+  telemetry first;
+  const auto early = m.it->telemetry(0, telemetry_field::gpu_busy, first, m.r);
+  REQUIRE(!early);
+  CHECK(early.why().code == status::empty);
+  m.list();
+  telemetry t;
+  REQUIRE(m.it->telemetry(0, telemetry_field::gpu_busy, t, m.r));
+  CHECK(t.gpu_busy_percent == 42.0);
+  CHECK(t.decoder_busy_percent == 5.0);
+  CHECK(!t.encoder_busy_percent);
+  CHECK(t.window_ns);
+  CHECK(t.sources == bit_of(source::pdh));
+  std::vector<metric> metrics;
+  REQUIRE(m.it->metrics(0, false, metrics, m.r));
+  REQUIRE(metrics.size() == 2);
+  CHECK(metrics[0].id == metric_id::engine_percent);
+  CHECK(metrics[0].instance == which::engine::graphics);
+  CHECK(metrics[0].value == 42.0);
+  std::vector<usage> rows;
+  REQUIRE(m.it->processes(0, rows, m.r));
+  CHECK(rows[0].busy_percent == 30.0);
+  // Each object once for all devices.
+  const int collected = fake_pdh::now().collected;
+  CHECK(m.it->processes(1, rows, m.r));
+  CHECK(fake_pdh::now().collected == collected);
+}
+
+TEST_CASE("a process that the counters do not tell of is asked for in the kernel") {
+  machine m;
+  fake_dxgi::now().adapters[0].kernel_used[0] = 5 * mib;
+  fake_dxgi::now().adapters[0].kernel_used[1] = mib;
+  m.source_of(false);
+  m.list();
+  usage u;
+  REQUIRE(m.it->process(0, 4321, false, u, m.r));
+  CHECK(u.used == 5 * mib);
+  CHECK(u.host_pool == mib);
+  CHECK(u.from == source::dxgi);
+  SUBCASE("of another's process it tells nothing") {
+    CHECK(!m.it->process(0, 5, false, u, m.r));
+  }
+  SUBCASE("a success that fills nothing in is not believed") {
+    fake_dxgi::now().adapters[0].kernel_fills = false;
+    CHECK(!m.it->process(0, 4321, false, u, m.r));
+  }
+  CHECK(fake_dxgi::now().kernel_open == 0);
+}
+
+TEST_CASE("a process that is in no list uses none of the device") {
+  machine m;
+  m.count_all();
+  m.source_of();
+  m.list();
+  usage u;
+  const auto missing = m.it->process(0, 5, false, u, m.r);
+  REQUIRE(!missing);
+  CHECK(missing.why().code == status::no_process);
+}
+
+TEST_CASE("a changed set of adapters is listed anew, and the counters opened again") {
+  machine m;
+  m.count_all();
+  m.source_of();
+  m.list();
+  m.pools_of(0);
+  m.list();
+  CHECK(fake_dxgi::now().made == 1);
+  const int opened = fake_pdh::now().opened;
+  // A reset gives the card another number.
+  fake_dxgi::now().adapters[0].luid = 0x777;
+  fake_dxgi::now().is_current = false;
+  const auto all = m.list();
+  CHECK(fake_dxgi::now().made == 2);
+  REQUIRE(all.size() == 2);
+  CHECK(all[0].os_id == 0x777U);
+  CHECK(all[0].number == 2);
+  CHECK(all[1].number == 1);
+  pools out;
+  const auto gone = m.it->memory(0, out, m.r);
+  REQUIRE(!gone);
+  CHECK(gone.why().code == status::device_lost);
+  m.pools_of(2);
+  CHECK(fake_pdh::now().opened == opened + 1);
+}
+
+TEST_CASE("every reference is given back") {
+  machine m;
+  m.count_all();
+  m.source_of();
+  m.list();
+  fake_dxgi::now().is_current = false;
+  m.list();
+  m.it->close();
+  CHECK(fake_dxgi::now().references == 0);
+  m.list();
+  m.it.reset();
+  CHECK(fake_dxgi::now().references == 0);
+  CHECK(fake_pdh::now().opened == fake_pdh::now().closed);
+}

@@ -43,7 +43,7 @@ static void copy_file(const char* from, const char* to) {
 static void make(tool* t, const char* scenario, hmn_flags flags) {
   NEW(hmn_context_options, options);
   options.flags = flags;
-  options.deadline_ms = options.open_deadline_ms = scenario == hangs ? 300 : 20000;
+  options.deadline_ms = options.open_deadline_ms = scenario == hangs ? 300 : PATIENT_MS;
   assert_int_equal(tree_make(&t->folder), 0);
   snprintf(t->path, sizeof t->path, "%s/nvidia-smi", t->folder.path);
   copy_file(HMN_TEST_NVIDIA_SMI, t->path);
@@ -166,15 +166,20 @@ static void no_child_and_no_descriptor_is_left(void** state) {
   end(&t);
 }
 
+static int is_left_and_was_run(const tool* t) {
+  NEW(hmn_pool, pool);
+  const int64_t begun = now_ms();
+  assert_int_not_equal(hmn_pool_read(t->context, 0, HMN_POOL_MAIN, &pool, NULL), HMN_OK);
+  assert_in_range(now_ms() - begun, 0, 20000);
+  return was_run(t);
+}
+
+/* A reading that the machine holds up past its deadline runs no tool. */
 static void a_tool_that_hangs_is_left_at_the_deadline(void** state) {
   (void)state;
   tool t;
   make(&t, hangs, 0);
-  NEW(hmn_pool, pool);
-  const int64_t begun = now_ms();
-  assert_int_not_equal(hmn_pool_read(t.context, 0, HMN_POOL_MAIN, &pool, NULL), HMN_OK);
-  assert_in_range(now_ms() - begun, 0, 20000);
-  assert_true(was_run(&t));
+  wait_until(is_left_and_was_run(&t));
   end(&t);
 }
 

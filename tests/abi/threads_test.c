@@ -95,7 +95,7 @@ static int thread_count(void) {
 
 /* Workers end in their own time once their context is gone. */
 static void wait_for_threads(int count) {
-  for (int i = 0; i < 500 && thread_count() > count; ++i) sleep_ms(10);
+  for (int i = 0; i < 6000 && thread_count() > count; ++i) sleep_ms(10);
 }
 
 /* Makes a context. Touches no driver and starts no thread. */

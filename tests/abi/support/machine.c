@@ -3,6 +3,7 @@
 #include "machine.h"
 
 #include <time.h>
+#include <unistd.h>
 
 static void fill_in(char* text, size_t capacity, const char* json, const char* path) {
   const char* hole = strstr(json, "%s");
@@ -28,6 +29,12 @@ void machine_make(machine* m, const char* json, const hmn_context_options* optio
 
 void machine_go(const machine* m) {
   tree_write(&m->folder, "go", "");
+}
+
+void machine_stop(const machine* m) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/go", m->folder.path);
+  unlink(path);
 }
 
 void machine_end(machine* m) {

@@ -38,6 +38,7 @@ class computer {
     add_kfd_node(tree_, {.gpu_id = gpu_id, .location = 0x300, .memory = 16 * gib});
     auto options = sized<hmn_context_options>();
     options.flags = HMN_CONTEXT_NO_THREADS;
+    options.deadline_ms = 60'000;
     REQUIRE(hmn_context_create(&options, &context_, nullptr) == HMN_OK);
     REQUIRE(hmn_context_set_path(context_, HMN_PATH_SYS, tree_.sys().c_str(), nullptr) == HMN_OK);
     REQUIRE(hmn_context_set_path(context_, HMN_PATH_PROC, tree_.proc().c_str(), nullptr) == HMN_OK);

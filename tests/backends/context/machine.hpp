@@ -3,12 +3,11 @@
 
 #include <hypomnesis.h>
 
-#include <unistd.h>
-
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "../patience.hpp"
 #include "fake_tree.hpp"
 
 // The fake NVML's controls (tests/fakes/nvml/fake_nvml.h), found in the loaded library.
@@ -38,22 +37,6 @@ T sized() {
   T t{};
   t.struct_size = sizeof t;
   return t;
-}
-
-// Later than whatever a machine with much else to do puts in between.
-inline constexpr std::uint32_t patient_ms = 60'000;
-
-std::uint64_t now_ns();
-
-// Whether it comes true, in its own time.
-template <class F>
-bool comes_true(F condition) {
-  const std::uint64_t until = now_ns() + patient_ms * std::uint64_t{1'000'000};
-  while (!condition()) {
-    if (now_ns() > until) return false;
-    usleep(2000);
-  }
-  return true;
 }
 
 struct options {
@@ -100,6 +83,8 @@ class picture {
  private:
   hmn_snapshot* snapshot_ = nullptr;
 };
+
+std::uint64_t now_ns();
 
 // A scenario of one GPU; `rules` and `device` are further members of the object and of the device.
 std::string one_gpu(const std::string& rules = {}, const std::string& device = {});

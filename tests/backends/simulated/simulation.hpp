@@ -9,6 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "../patience.hpp"
+
 inline constexpr std::uint64_t kib = 1024;
 inline constexpr std::uint64_t mib = 1024 * kib;
 inline constexpr std::uint64_t gib = 1024 * mib;
@@ -40,8 +42,8 @@ class scratch {
 
 struct options {
   hmn_flags flags = 0;
-  std::uint32_t deadline_ms = 5000;
-  std::uint32_t open_deadline_ms = 0;
+  std::uint32_t deadline_ms = patient_ms;
+  std::uint32_t open_deadline_ms = patient_ms;
   std::uint32_t stale_ms = 0;
 };
 

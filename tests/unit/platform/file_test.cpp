@@ -64,7 +64,7 @@ TEST_CASE("file: a FIFO without a writer is not waited for") {
   const auto got = read_small(path.c_str(), buffer);
   CHECK(got.error == 0);
   CHECK(got.value == 0);
-  CHECK(monotonic_ns() - start < 5 * ns_per_second);
+  CHECK(monotonic_ns() - start < 60 * ns_per_second);
 }
 
 TEST_CASE("file: a whole read says when it was cut") {

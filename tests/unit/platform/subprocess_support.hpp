@@ -27,6 +27,16 @@ inline hmn::platform::outcome run_shell(std::string script, uint64_t limit_ns = 
   return run_program("/bin/sh", {"-c", std::move(script)}, limit_ns, cap);
 }
 
+// Of a script that says a line and then hangs: until a deadline that came after the line.
+inline hmn::platform::outcome run_hanging(const std::string& script) {
+  hmn::platform::outcome result;
+  for (uint64_t limit = second / 2; limit < 100 * second; limit *= 4) {
+    result = run_shell(script, limit);
+    if (!result.output.empty()) break;
+  }
+  return result;
+}
+
 // Programs are grandchildren behind a supervisor here, and not plain children.
 bool has_supervisors();
 

@@ -22,11 +22,11 @@ TWO_CARDS = {
 
 
 class Nvml(Machines):
-    def with_nvml(self, scenario, *arguments, **keys):
+    def with_nvml(self, scenario, *arguments, with_notice=False, **keys):
         path = self.folder / "scenario.json"
         path.write_text(json.dumps(scenario))
         none = str(self.folder / "no-nvidia-smi")
-        return run(*arguments, env=environment(
+        return run(*arguments, with_notice=with_notice, env=environment(
             **({"HMN_NVML": NVML, "FAKE_NVML_SCENARIO": str(path), "HMN_NVIDIA_SMI": none} | keys)))
 
     def test_the_summary(self):
@@ -106,7 +106,7 @@ class Nvml(Machines):
 
     def test_a_slow_start_is_explained(self):
         slow = TWO_CARDS | {"rules": [{"call": "nvmlInit*", "delay_ms": 1500, "times": 1}]}
-        result = self.with_nvml(slow, "--json")
+        result = self.with_nvml(slow, "--json", with_notice=True)
         self.assertEqual((result.code, len(self.rows(result))), (0, 2))
         self.assertEqual(result.err.count("persistence mode"), 1)
 

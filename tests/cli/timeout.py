@@ -2,15 +2,13 @@
 """`--timeout`, `--trace`, and the notice of a slow driver."""
 import time
 
-from command import Machines, card, main, strict_json
-
-NOTICE = "still waiting"
+from command import NOTICE, Machines, card, main, strict_json
 
 
 class Timeout(Machines):
     def timed(self, *arguments, **keys):
         began = time.monotonic()
-        result = self.on(keys, *arguments)
+        result = self.on(keys, *arguments, with_notice=True)
         return result, time.monotonic() - began
 
     def test_a_driver_that_hangs_ends_with_the_timeout(self):

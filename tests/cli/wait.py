@@ -17,9 +17,9 @@ def gpu(name="Card", used="3GiB", total="16GiB", **keys):
     return {"name": name, "pools": [{"kind": "vram", "total": total, "used": used}]} | keys
 
 
-def later(*steps):
-    """(ms, device, used)"""
-    return [{"after_ms": at, "patch": [{"op": "replace", "path": f"/devices/{device}/pools/0/used",
+def later(*steps, by="after_ms"):
+    """(ms or reading, device, used)"""
+    return [{by: at, "patch": [{"op": "replace", "path": f"/devices/{device}/pools/0/used",
                                         "value": used}]} for at, device, used in steps]
 
 
@@ -35,7 +35,7 @@ class Wait(Machines):
     def test_one_byte_more_than_there_is_has_to_be_waited_for(self):
         machine = {"devices": [gpu(uuid="GPU-a")]}
         self.assertEqual(self.on(machine, "wait", "--free", f"{13 * GIB}B").code, 0)
-        late = self.on(machine, "wait", "--free", f"{13 * GIB + 1}B", *FAST, "--timeout", "200ms")
+        late = self.on(machine, "wait", "--free", f"{13 * GIB + 1}B", *FAST, "--timeout", "2s")
         self.assertEqual((late.code, late.out), (124, ""))
         self.assertIn("at most 13.0 GiB were free, on GPU 0 [Card]", late.err)
 
@@ -55,8 +55,8 @@ class Wait(Machines):
 
     def test_the_most_that_was_free_is_told_when_the_time_is_up(self):
         machine = {"devices": [gpu(used="12GiB"), gpu("Other", used="12GiB")],
-                   "changes": later((200, 1, "7GiB"), (1200, 1, "12GiB"))}
-        result = self.on(machine, "wait", "--free", "10GiB", *FAST, "--timeout", "1800ms")
+                   "changes": later((2, 1, "7GiB"), (4, 1, "12GiB"), by="at_reading")}
+        result = self.on(machine, "wait", "--free", "10GiB", *FAST, "--timeout", "2500ms")
         self.assertEqual(result.code, 124)
         self.assertEqual(result.err, "hmn: the time is up and 10.0 GiB are not free: at most 9.0 GiB were "
                          "free, on GPU 1 [Other]\n")

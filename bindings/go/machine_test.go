@@ -20,7 +20,7 @@ func machine(t testing.TB, description string) *Context {
 	if err := os.WriteFile(path, []byte(description), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	context, err := NewContext(nil)
+	context, err := NewContext(&ContextOptions{DeadlineMs: 60000})
 	if err == nil {
 		err = context.SetPath(PathSimulation, path)
 	}

@@ -253,8 +253,8 @@ def machine_of(folder, case):
 
 def run_case(agent, judge, case, folder):
     lost = set()  # snapshots that could not be taken exactly
-    opening = ["open", *(str(case.get(key, 0)) for key in ("flags", "deadline_ms", "max_age_ms")),
-               machine_of(folder, case)]
+    opening = ["open", str(case.get("flags", 0)), str(case.get("deadline_ms", PATIENCE_S * 1000)),
+               str(case.get("max_age_ms", 0)), machine_of(folder, case)]
     for step in [{"do": opening, **case.get("open", {})}, *case["steps"]]:
         answer = agent.ask(step["do"])
         if is_excused(judge, case, step, answer, lost):

@@ -5,7 +5,8 @@
 
 // A context on a machine of tests/bindings/machines.
 inline hypomnesis::context machine(const std::string& file,
-                                   const hypomnesis::context_options& options = {}) {
+                                   hypomnesis::context_options options = {}) {
+  if (options.deadline.count() == 0) options.deadline = std::chrono::minutes(1);
   hypomnesis::context made(options);
   made.set_path(hypomnesis::path_kind::simulation, std::string(HMN_TEST_MACHINES) + "/" + file);
   return made;

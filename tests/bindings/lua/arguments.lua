@@ -4,7 +4,7 @@ local hypomnesis = require "hypomnesis"
 local expect = require "expect"
 
 local machine = arg[1]
-local context = assert(hypomnesis.open {simulation = machine})
+local context = assert(hypomnesis.open {simulation = machine, deadline_ms = 60000})
 local snapshot = assert(context:snapshot())
 
 local NOT_U32 = {1.5, -1, 2 ^ 32, 2 ^ 53, 2 ^ 64, -2 ^ 63, 1 / 0, -1 / 0, 0 / 0, "1", "", true, {}, print, 1e-300}

@@ -5,7 +5,7 @@ local hypomnesis = require "hypomnesis"
 local expect = require "expect"
 
 local small = machines .. "/small.json"
-local context = assert(hypomnesis.open {simulation = small})
+local context = assert(hypomnesis.open {simulation = small, deadline_ms = 60000})
 local snapshot = assert(context:snapshot())
 
 local function child()
@@ -14,7 +14,7 @@ local function child()
   expect.that(snapshot:json():find("Small GPU", 1, true), "a snapshot of the parent")
   context:close()
   snapshot:close()
-  local own = assert(hypomnesis.open {simulation = small})
+  local own = assert(hypomnesis.open {simulation = small, deadline_ms = 60000})
   expect.equal(own:device_count(), 1, "devices of a new context")
   own = nil
   collectgarbage()

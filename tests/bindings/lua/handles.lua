@@ -4,7 +4,7 @@ local hypomnesis = require "hypomnesis"
 local expect = require "expect"
 
 local small = arg[1] .. "/small.json"
-local function open() return assert(hypomnesis.open {simulation = small}) end
+local function open() return assert(hypomnesis.open {simulation = small, deadline_ms = 60000}) end
 
 -- Closed: each method says so, where the caller stands; closing again is fine.
 local context = open()
@@ -42,7 +42,7 @@ for _, call in ipairs {
 end
 
 -- Lists are arrays and iterators.
-context = assert(hypomnesis.open {simulation = arg[1] .. "/eight.json"})
+context = assert(hypomnesis.open {simulation = arg[1] .. "/eight.json", deadline_ms = 60000})
 local snapshot = assert(context:snapshot {collect = {"devices", "pools", "self", "processes", "telemetry"}})
 local seen = 0
 for device in snapshot:devices() do

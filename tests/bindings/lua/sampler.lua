@@ -14,7 +14,7 @@ local function refused(expected, value, message, status)
     ("%s, %s, %s instead of status %d"):format(tostring(value), tostring(message), tostring(status), expected))
 end
 
-local context = assert(hypomnesis.open {simulation = machine})
+local context = assert(hypomnesis.open {simulation = machine, deadline_ms = 60000})
 
 do -- snapshots, latest figures and peaks
   local sampler = assert(context:sampler())
@@ -74,7 +74,7 @@ do -- options arrive
 end
 
 do -- it outlives its context
-  local own = assert(hypomnesis.open {simulation = machine})
+  local own = assert(hypomnesis.open {simulation = machine, deadline_ms = 60000})
   local sampler = assert(own:sampler {interval_ms = 5})
   assert(sampler:start())
   own:close()

@@ -59,10 +59,8 @@ class Forks(Case):
         self.assertEqual(in_child(lambda: context.backend(Backend.NVML).state), State.OFF)
 
         slow = self.context({"devices": [{"pools": [{"kind": "vram", "total": 1}], "delays": [
-            {"call": "pools", "ms": 10000}]}]}, deadline_ms=50)
-        started = time.monotonic()
+            {"call": "pools", "hang": "forever"}]}]}, deadline_ms=50)
         self.assertIn("DeadlineError", in_child(lambda: slow.pool(0).total_bytes))
-        self.assertLess(time.monotonic() - started, 5)
 
     def test_a_path_set_in_the_child_counts(self):
         context = Context()

@@ -9,8 +9,6 @@ from hypomnesis import ClosedError, Collect
 from support import Case, run_suite
 
 THREADS = 8
-SLOW = {"devices": [{"name": "GPU", "pools": [{"kind": "vram", "total": 5}],
-                     "delays": [{"call": "pools", "ms": 600}]}]}
 ALL = Collect.SYSTEM | Collect.PROCESSES | Collect.TELEMETRY | Collect.POOLS
 
 
@@ -32,16 +30,24 @@ def together(work, count=THREADS):
 
 
 class Threads(Case):
+    def until(self, gate):
+        """A context whose driver tells the memory once the gate is there."""
+        return self.context({"devices": [{"name": "GPU", "pools": [{"kind": "vram", "total": 5}],
+                                          "delays": [{"call": "pools", "hang_until": str(gate)}]}]})
+
     def test_others_run_during_a_reading(self):
-        context = self.context(SLOW, deadline_ms=30000)
+        gate = self.folder / "gate"
+        context = self.until(gate)
         for call in (lambda: context.pool(0), lambda: context.snapshot(Collect.POOLS)):
+            gate.unlink(missing_ok=True)
             thread = threading.Thread(target=call)
             thread.start()
-            turns = 0
-            while thread.is_alive():
+            for _ in range(10):
                 time.sleep(0.01)
-                turns += 1
-            self.assertGreater(turns, 10)
+            self.assertTrue(thread.is_alive())
+            gate.touch()
+            thread.join(60)
+            self.assertFalse(thread.is_alive())
 
     def test_one_context_serves_many(self):
         context = self.context("server-8gpu")
@@ -71,17 +77,18 @@ class Threads(Case):
         self.assertEqual(together(work), [])
 
     def test_closing_under_a_reading(self):
-        context = self.context(SLOW, deadline_ms=30000)
+        gate = self.folder / "gate"
+        context = self.until(gate)
         totals = []
         thread = threading.Thread(target=lambda: totals.append(context.pool(0).total_bytes))
         thread.start()
-        time.sleep(0.2)
-        started = time.monotonic()
-        context.close()
-        self.assertLess(time.monotonic() - started, 0.3)
+        time.sleep(1)
+        context.close()  # would wait for the gate
         with self.assertRaises(ClosedError):
             context.pool(0)
-        thread.join(30)
+        self.assertTrue(thread.is_alive())
+        gate.touch()
+        thread.join(60)
         self.assertEqual(totals, [5])
 
     def test_closing_while_many_use_it(self):

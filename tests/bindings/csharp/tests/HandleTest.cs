@@ -47,7 +47,7 @@ public class HandleTest
     [Fact]
     public async Task ACallUnderWayOutlivesDispose()
     {
-        var context = Repository.Open("hanging.json", new ContextOptions { DeadlineMs = 600 });
+        var context = Repository.Open("hanging.json", new ContextOptions { DeadlineMs = 3000 });
         using var started = new ManualResetEventSlim();
         var call = Task.Run(() =>
         {

@@ -26,7 +26,7 @@ internal static class Repository
     /// <summary>A context over a machine file of tests/bindings/machines, or at an absolute path.</summary>
     internal static Context Open(string machine, ContextOptions? options = null)
     {
-        var context = new Context(options);
+        var context = new Context(options ?? new ContextOptions { DeadlineMs = 60000 });
         context.SetPath(SourcePath.Simulation, Machine(machine));
         return context;
     }

@@ -28,6 +28,9 @@
 #if HMN_WITH_TEGRA
 #include "backends/tegra/tegra.hpp"
 #endif
+#if HMN_WITH_METAL
+#include "backends/metal/metal.hpp"
+#endif
 #if HMN_WITH_MACMON
 #include "backends/macmon/macmon.hpp"
 #endif
@@ -79,6 +82,9 @@ source_list make_real(const settings& s) {
 #endif
 #if HMN_WITH_TEGRA
   if (s.is_on(source::tegra)) list.devices.push_back({make_tegra(s), 0});
+#endif
+#if HMN_WITH_METAL
+  if (s.is_on(source::metal)) list.devices.push_back({make_metal(s), 0});
 #endif
 #if HMN_WITH_MACMON
   if (s.is_on(source::macmon) && !s.no_subprocess) {

@@ -27,6 +27,7 @@ inline constexpr std::uint32_t total = 1U << 0;
 inline constexpr std::uint32_t free = 1U << 1;
 inline constexpr std::uint32_t used = 1U << 2;
 inline constexpr std::uint32_t reserved = 1U << 3;
+inline constexpr std::uint32_t budget = 1U << 5;
 inline constexpr std::uint32_t unattributed = 1U << 6;
 }  // namespace pool_field
 

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/metal/metal.hpp"
+
+#include "backends/metal/source.hpp"
+
+namespace hmn {
+
+std::unique_ptr<device_source> make_metal(const settings&) {
+  return std::make_unique<metal::metal_source>(mach::system_kernel(), metal::load_frameworks);
+}
+
+}  // namespace hmn

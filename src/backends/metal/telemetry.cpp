@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <algorithm>
+
+#include "backends/metal/fail.hpp"
+#include "backends/metal/source.hpp"
+
+namespace hmn::metal {
+namespace {
+
+namespace bit = telemetry_field;
+
+// Without a GPU's own sensor the warmest of the chip that it is a part of.
+std::optional<double> warmest(const std::vector<thermometer>& all, bool& is_of_chip) {
+  const auto gpu = highest(all, place::gpu);
+  is_of_chip = !gpu;
+  return gpu ? gpu : highest(all, place::chip);
+}
+
+constexpr std::uint32_t told_fields[] = {bit::gpu_busy, bit::temperature, bit::power,
+                                         bit::core_clock};
+
+std::uint32_t present(const telemetry& t) {
+  return (t.gpu_busy_percent ? bit::gpu_busy : 0) | (t.temperature_celsius ? bit::temperature : 0) |
+         (t.power_watts ? bit::power : 0) | (t.core_clock_mhz ? bit::core_clock : 0);
+}
+
+}  // namespace
+
+void metal_source::take_telemetry(const accelerator& a, std::uint32_t fields, hmn::telemetry& out) {
+  if ((fields & bit::gpu_busy) != 0) out.gpu_busy_percent = a.now.busy_percent;
+  if (!is_apple_) return;
+  if ((fields & bit::temperature) != 0) {
+    bool is_of_chip = false;
+    out.temperature_celsius = warmest(temperatures(), is_of_chip);
+    if (out.temperature_celsius && is_of_chip) out.notes |= note::estimated;
+  }
+  if ((fields & bit::power) != 0) out.power_watts = now().watts;
+  if ((fields & bit::core_clock) != 0 && now().megahertz) {
+    out.core_clock_mhz = static_cast<std::uint32_t>(*now().megahertz + 0.5);
+  }
+}
+
+failure metal_source::why_absent(std::uint32_t field, const accelerator& a) {
+  if (field == bit::gpu_busy) {
+    return fail(status::unsupported, a.now.is_told ? "this GPU's driver does not tell its load"
+                                                   : "this GPU's driver publishes no statistics");
+  }
+  const bool is_counted = field == bit::power || field == bit::core_clock;
+  if (!is_apple_ || (field != bit::temperature && !is_counted)) {
+    return fail(status::unsupported, "macOS tells no such figure of this GPU");
+  }
+  if (field == bit::temperature) {
+    return fail(status::unsupported, frameworks_->has_sensors
+                                         ? "no sensor of this chip gave a temperature of the GPU"
+                                         : "this macOS has no interface to the chip's sensors");
+  }
+  if (!frameworks_->has_report) {
+    return fail(status::unsupported, "this macOS has no libIOReport to count with");
+  }
+  const rates& of = now();
+  const bool is_first = of.window_ns == 0;
+  return fail(is_first ? status::empty : status::unsupported,
+              field == bit::power ? of.no_watts : of.no_megahertz);
+}
+
+result<void> metal_source::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
+                                     reading& r) {
+  const auto found = find(number);
+  if (!found) return found.why();
+  const accelerator& a = **found;
+  out = {};
+  out.from = source::metal;
+  out.sources = bit_of(source::metal);
+  take_telemetry(a, fields, out);
+  std::uint32_t left = fields & ~present(out);
+  if (left == fields) {
+    const auto* const asked = std::find_if(std::begin(told_fields), std::end(told_fields),
+                                           [&](std::uint32_t one) { return (fields & one) != 0; });
+    return why_absent(asked != std::end(told_fields) ? *asked : fields, a);
+  }
+  if (!r.wants_remarks()) return {};
+  for (const std::uint32_t one : told_fields) {
+    if ((left & one) != 0) remark(why_absent(one, a), subject::telemetry, one, number, r);
+    left &= ~one;
+  }
+  if (left != 0) remark(why_absent(left, a), subject::telemetry, left, number, r);
+  return {};
+}
+
+result<void> metal_source::metrics(slot number, bool, std::vector<metric>& out, reading&) {
+  const auto found = find(number);
+  if (!found) return found.why();
+  const statistics& s = (*found)->now;
+  const auto add = [&](metric_id id, std::uint32_t instance, std::optional<double> value) {
+    if (value) out.push_back(measured(source::metal, id, instance, *value));
+    return value.has_value();
+  };
+  add(metric_id::engine_percent, which::engine::unknown, s.busy_percent);
+  add(metric_id::engine_percent, which::engine::graphics, s.renderer_percent);
+  add(metric_id::engine_percent, which::engine::other, s.tiler_percent);
+  if (!is_apple_) return {};
+  add(metric_id::temperature, which::sensor::core, highest(temperatures(), place::gpu));
+  add(metric_id::temperature, which::sensor::package, highest(temperatures(), place::chip));
+  const rates& counted = now();
+  if (add(metric_id::power_watts, which::power_reading::average, counted.watts)) {
+    out.back().window_ns = counted.window_ns;
+  }
+  if (add(metric_id::clock_mhz, which::clock::core, counted.megahertz)) {
+    out.back().window_ns = counted.window_ns;
+  }
+  if (!clocks_.empty()) {
+    add(metric_id::clock_limit_mhz, which::clock::core,
+        *std::max_element(clocks_.begin(), clocks_.end()));
+  }
+  return {};
+}
+
+}  // namespace hmn::metal

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <unistd.h>
+
+#include <cerrno>
+
+#include "machine.hpp"
+
+using namespace hmn;
+using metal_test::machine;
+using metal_test::plain_reading;
+
+namespace {
+
+constexpr int game = 300;
+constexpr int shell = 301;
+constexpr int service = 302;
+
+struct populated : machine {
+  populated() {
+    system.processes[game].ledger["graphics_footprint"] = 700 << 20;
+    system.processes[game].ledger["phys_footprint"] = 1 << 30;
+    system.processes[shell];
+    system.processes[service].user = 0;
+    system.processes[service].ledger["graphics_footprint"] = 5 << 20;
+  }
+  std::vector<usage> rows(plain_reading& r) {
+    REQUIRE(devices(r));
+    std::vector<usage> out;
+    REQUIRE(source.processes(0, out, r));
+    return out;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("processes with graphics memory, and how many could not be looked into") {
+  populated m;
+  plain_reading r;
+  const auto rows = m.rows(r);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].pid == game);
+  CHECK(rows[0].used == 700u << 20);
+  CHECK(rows[0].from == source::metal);
+  CHECK(rows[0].accounting == accounting::resident);
+  REQUIRE(r.remarks.size() == 1);
+  CHECK(r.remarks[0].why.code == status::permission);
+  CHECK(r.remarks[0].unreadable_processes == 1);
+  CHECK(r.remarks[0].about == subject::processes);
+  CHECK(r.remarks[0].why.message.view().find("1 of 4") != std::string_view::npos);
+}
+
+TEST_CASE("root sees all") {
+  populated m;
+  m.system.caller = 0;
+  plain_reading r;
+  CHECK(m.rows(r).size() == 2);
+  CHECK(r.remarks.empty());
+}
+
+TEST_CASE("a process that vanishes between the list and the question is no gap") {
+  populated m;
+  m.system.caller = 0;
+  m.system.gone_when_asked.insert(game);
+  plain_reading r;
+  const auto rows = m.rows(r);
+  REQUIRE(rows.size() == 1);
+  CHECK(rows[0].pid == service);
+  CHECK(r.remarks.empty());
+}
+
+TEST_CASE("processes that appear while they are listed") {
+  populated m;
+  m.system.caller = 0;
+  m.system.pid_list_growth = 5000;
+  plain_reading r;
+  CHECK(m.rows(r).size() == 2);
+}
+
+TEST_CASE("the entry is found by its name, wherever it stands") {
+  populated m;
+  m.system.ledger_names.insert(m.system.ledger_names.begin(), "something_new");
+  plain_reading r;
+  CHECK(m.rows(r)[0].used == 700u << 20);
+}
+
+TEST_CASE("a kernel whose ledgers do not count graphics memory") {
+  populated m;
+  m.system.ledger_names = {"cpu_time", "phys_footprint", "graphics_footprint_compressed"};
+  plain_reading r;
+  REQUIRE(m.devices(r));
+  std::vector<usage> out;
+  const auto got = m.source.processes(0, out, r);
+  REQUIRE_FALSE(got);
+  CHECK(got.why().code == status::unsupported);
+  // It is looked for again.
+  m.system.ledger_names.emplace_back("graphics_footprint");
+  REQUIRE(m.source.processes(0, out, r));
+  CHECK(out.size() == 1);
+}
+
+TEST_CASE("the kernel refuses its ledgers") {
+  populated m;
+  m.system.ledger_error = ENOSYS;
+  plain_reading r;
+  REQUIRE(m.devices(r));
+  usage row;
+  const auto got = m.source.process(0, game, false, row, r);
+  REQUIRE_FALSE(got);
+  CHECK(got.why().native.code == ENOSYS);
+  CHECK_FALSE(row.used);
+}
+
+TEST_CASE("less than nothing is no figure") {
+  populated m;
+  m.system.processes[game].ledger["graphics_footprint"] = -4096;
+  plain_reading r;
+  CHECK(m.rows(r).empty());
+  REQUIRE(r.find("could not be looked into") != nullptr);
+  CHECK(r.find("could not be looked into")->unreadable_processes == 1);
+}
+
+TEST_CASE("one process: its figure, a true 0, and refusals") {
+  populated m;
+  plain_reading r;
+  REQUIRE(m.devices(r));
+  usage row;
+  REQUIRE(m.source.process(0, game, false, row, r));
+  CHECK(row.used == 700u << 20);
+  CHECK(row.pid == game);
+  REQUIRE(m.source.process(0, static_cast<std::uint32_t>(getpid()), true, row, r));
+  CHECK(row.used == 0u);
+  CHECK(m.source.process(0, service, false, row, r).why().code == status::permission);
+  CHECK(m.source.process(0, 999'999, false, row, r).why().code == status::no_process);
+}
+
+TEST_CASE("of two GPUs the kernel does not tell which") {
+  populated m;
+  m.hardware.gpus.push_back(m.hardware.gpus[0]);
+  m.hardware.gpus[1].id = 5;
+  plain_reading r;
+  REQUIRE(m.devices(r));
+  std::vector<usage> out;
+  usage row;
+  CHECK(m.source.processes(0, out, r).why().code == status::unsupported);
+  CHECK(m.source.process(1, game, false, row, r).why().code == status::unsupported);
+}
+
+TEST_CASE("a walk that meets its deadline says how far it came") {
+  populated m;
+  plain_reading r(0);
+  const auto rows = m.rows(r);
+  CHECK(rows.empty());
+  REQUIRE(r.remarks.size() == 1);
+  CHECK(r.remarks[0].why.code == status::timeout);
+  CHECK(r.remarks[0].unreadable_processes == 4);
+}

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/metal/sensors.hpp"
+
+#include <doctest/doctest.h>
+
+#include "backends/metal/registry.hpp"
+
+using namespace hmn::metal;
+
+TEST_CASE("sensors by their names") {
+  CHECK(place_of("GPU MTR Temp Sensor1") == place::gpu);
+  CHECK(place_of("PMU tdie4") == place::chip);
+  CHECK(place_of("PMU TP1g") == place::chip);
+  CHECK(place_of("PMU TP3s") == place::chip);
+  CHECK(place_of("PMU2 TP3s") == place::elsewhere);
+  CHECK(place_of("NAND CH0 temp") == place::elsewhere);
+  CHECK(place_of("gas gauge battery") == place::elsewhere);
+  CHECK(place_of("PMU tcal") == place::elsewhere);
+  CHECK(place_of("") == place::elsewhere);
+}
+
+TEST_CASE("the processors' clusters are not the GPU's") {
+  CHECK(place_of("pACC MTR Temp Sensor2") == place::elsewhere);
+  CHECK(place_of("eACC MTR Temp Sensor0") == place::elsewhere);
+}
+
+TEST_CASE("the highest that makes sense") {
+  const std::vector<thermometer> all{{"GPU MTR Temp Sensor1", 41.5},
+                                     {"GPU MTR Temp Sensor4", 44.25},
+                                     {"GPU MTR Temp Sensor5", -1.85},
+                                     {"GPU MTR Temp Sensor6", 150},
+                                     {"PMU tdie1", 60}};
+  CHECK(highest(all, place::gpu) == 44.25);
+  CHECK(highest(all, place::chip) == 60.0);
+  const std::vector<thermometer> cold{{"GPU MTR Temp Sensor1", 0}};
+  CHECK_FALSE(highest(cold, place::gpu));
+  CHECK_FALSE(highest({}, place::gpu));
+}
+
+TEST_CASE("a card's address") {
+  CHECK(address_of("1:0:0").view() == "0000:01:00.0");
+  CHECK(address_of("3:0:0(4:4)").view() == "0000:03:00.0");
+  CHECK(address_of("192:31:7").view() == "0000:c0:1f.7");
+  CHECK(address_of("1:40:0").empty());
+  CHECK(address_of("256:0:0").empty());
+  CHECK(address_of("1:0").empty());
+  CHECK(address_of("").empty());
+}

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <algorithm>
+
+#include "machine.hpp"
+
+using namespace hmn;
+using metal_test::machine;
+using metal_test::plain_reading;
+namespace bit = telemetry_field;
+
+namespace {
+
+constexpr std::uint32_t told = bit::gpu_busy | bit::temperature | bit::power | bit::core_clock;
+
+struct busy_machine : machine {
+  busy_machine() {
+    hardware.clocks = {0, 0, 400'000'000, 700, 800'000'000, 900};
+    hardware.channels = {
+        {"Energy Model", "", "EACC_CPU", "mJ", 1'000'000, {}},
+        {"Energy Model", "", "GPU Energy", "nJ", 1'000'000'000, {}},
+        {"GPU Stats",
+         "GPU Performance States",
+         "GPUPH",
+         "24Mticks",
+         0,
+         {{"OFF", 1000}, {"P1", 0}, {"P2", 0}}},
+    };
+    hardware.thermometers = {{"pACC MTR Temp Sensor1", 88},
+                             {"GPU MTR Temp Sensor1", 51.5},
+                             {"GPU MTR Temp Sensor2", 53.25},
+                             {"NAND CH0 temp", 33}};
+  }
+
+  // A second reading after the counters went on.
+  telemetry later(plain_reading& r, std::int64_t nanojoules = 20'000'000) {
+    telemetry t;
+    REQUIRE(devices(r));
+    (void)source.telemetry(0, told, t, r);
+    r.remarks.clear();
+    platform::sleep_ns(20 * platform::ns_per_ms);
+    for (auto& c : hardware.channels) {
+      if (c.name == "GPU Energy") c.value += nanojoules;
+    }
+    hardware.channels.back().states[1].ticks += 300;
+    hardware.channels.back().states[2].ticks += 100;
+    REQUIRE(devices(r));
+    REQUIRE(source.telemetry(0, told, t, r));
+    return t;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("load and temperature at the first reading, power and clock from the second on") {
+  busy_machine m;
+  plain_reading r;
+  REQUIRE(m.devices(r));
+  telemetry first;
+  REQUIRE(m.source.telemetry(0, told, first, r));
+  CHECK(first.gpu_busy_percent == 37.0);
+  CHECK(first.temperature_celsius == 53.25);
+  CHECK(first.notes == 0);
+  CHECK_FALSE(first.power_watts);
+  CHECK_FALSE(first.core_clock_mhz);
+  REQUIRE(r.find("no earlier reading") != nullptr);
+  CHECK(r.find("no earlier reading")->why.code == status::empty);
+
+  const telemetry t = m.later(r);
+  REQUIRE(t.power_watts);
+  // 20 mJ in 20 ms, or less when the machine is slow.
+  CHECK(*t.power_watts > 0);
+  CHECK(*t.power_watts <= 1.0);
+  CHECK(t.core_clock_mhz == 500u);
+  CHECK(r.remarks.empty());
+}
+
+TEST_CASE("a counter that wrapped gives no power, and the next reading does") {
+  busy_machine m;
+  plain_reading r;
+  const telemetry t = m.later(r, -500'000'000);
+  CHECK_FALSE(t.power_watts);
+  CHECK(r.find("begun anew") != nullptr);
+  CHECK(t.core_clock_mhz == 500u);
+  CHECK(m.later(r).power_watts);
+}
+
+TEST_CASE("a channel that a release of macOS sets to zero") {
+  busy_machine m;
+  m.hardware.channels[1].value = 0;
+  plain_reading r;
+  const telemetry t = m.later(r, 0);
+  CHECK_FALSE(t.power_watts);
+  REQUIRE(r.find("stands still") != nullptr);
+  CHECK(r.find("stands still")->field == bit::power);
+}
+
+TEST_CASE("energy of several dies is summed, and older chips have another name for it") {
+  busy_machine m;
+  plain_reading r;
+  SUBCASE("two dies") {
+    m.hardware.channels[0] = {"Energy Model", "", "DIE_1_GPU Energy", "nJ", 5, {}};
+    CHECK(m.later(r).power_watts);
+  }
+  SUBCASE("another name") {
+    m.hardware.channels[1].name = "GPU";
+    REQUIRE(m.devices(r));
+    telemetry t;
+    REQUIRE(m.source.telemetry(0, told, t, r));
+    platform::sleep_ns(20 * platform::ns_per_ms);
+    m.hardware.channels[1].value += 1'000'000;
+    REQUIRE(m.devices(r));
+    REQUIRE(m.source.telemetry(0, told, t, r));
+    CHECK(t.power_watts);
+  }
+  SUBCASE("a unit that is not known") {
+    m.hardware.channels[1].unit = "kWh";
+    CHECK_FALSE(m.later(r).power_watts);
+    CHECK(r.find("unit that is not known") != nullptr);
+  }
+}
+
+TEST_CASE("no libIOReport, no sensors") {
+  busy_machine m;
+  m.hardware.has_report = m.hardware.has_sensors = false;
+  plain_reading r;
+  const telemetry t = m.later(r);
+  CHECK(t.gpu_busy_percent == 37.0);
+  CHECK_FALSE(t.temperature_celsius);
+  CHECK_FALSE(t.power_watts);
+  REQUIRE(r.find("no libIOReport") != nullptr);
+  CHECK(r.find("sensors") != nullptr);
+  CHECK(r.find("sensors")->field == bit::temperature);
+}
+
+TEST_CASE("without a sensor of the GPU's the chip's stands in, as an estimate") {
+  busy_machine m;
+  m.hardware.thermometers = {{"PMU tdie1", 47}, {"pACC MTR Temp Sensor1", 88}};
+  plain_reading r;
+  REQUIRE(m.devices(r));
+  telemetry t;
+  REQUIRE(m.source.telemetry(0, bit::temperature, t, r));
+  CHECK(t.temperature_celsius == 47.0);
+  CHECK(t.notes == note::estimated);
+}
+
+TEST_CASE("a sensor that does not answer, and none at all") {
+  busy_machine m;
+  for (auto& s : m.hardware.thermometers) s.has_event = false;
+  plain_reading r;
+  REQUIRE(m.devices(r));
+  telemetry t;
+  const auto got = m.source.telemetry(0, bit::temperature, t, r);
+  REQUIRE_FALSE(got);
+  CHECK(got.why().code == status::unsupported);
+}
+
+TEST_CASE("only what is asked for") {
+  busy_machine m;
+  plain_reading r;
+  REQUIRE(m.devices(r));
+  telemetry t;
+  REQUIRE(m.source.telemetry(0, bit::gpu_busy, t, r));
+  CHECK_FALSE(t.temperature_celsius);
+  CHECK(r.remarks.empty());
+}
+
+TEST_CASE("what no Mac tells is said to be unsupported") {
+  busy_machine m;
+  plain_reading r;
+  REQUIRE(m.devices(r));
+  telemetry t;
+  REQUIRE(m.source.telemetry(0, bit::all, t, r));
+  const auto rest = std::find_if(r.remarks.begin(), r.remarks.end(),
+                                 [](const diagnostic& d) { return (d.field & bit::fan_rpm) != 0; });
+  REQUIRE(rest != r.remarks.end());
+  CHECK(rest->field == (bit::all & ~told));
+  CHECK(rest->why.code == status::unsupported);
+}
+
+TEST_CASE("metrics") {
+  busy_machine m;
+  m.hardware.thermometers.push_back({"PMU tdie1", 47});
+  plain_reading r;
+  (void)m.later(r);
+  std::vector<metric> all;
+  REQUIRE(m.source.metrics(0, true, all, r));
+  const auto value = [&](metric_id id, std::uint32_t instance) -> std::optional<double> {
+    for (const metric& one : all) {
+      if (one.id == id && one.instance == instance) return one.value;
+    }
+    return std::nullopt;
+  };
+  CHECK(value(metric_id::engine_percent, which::engine::unknown) == 37.0);
+  CHECK(value(metric_id::engine_percent, which::engine::graphics) == 30.0);
+  CHECK(value(metric_id::engine_percent, which::engine::other) == 12.0);
+  CHECK(value(metric_id::temperature, which::sensor::core) == 53.25);
+  CHECK(value(metric_id::temperature, which::sensor::package) == 47.0);
+  CHECK(value(metric_id::power_watts, which::power_reading::average));
+  CHECK(value(metric_id::clock_mhz, which::clock::core) == 500.0);
+  CHECK(value(metric_id::clock_limit_mhz, which::clock::core) == 800.0);
+  CHECK(all.size() == 8);
+}
+
+TEST_CASE("clocks in kHz") {
+  busy_machine m;
+  m.hardware.clocks = {0, 0, 400'000, 700, 800'000, 900};
+  plain_reading r;
+  CHECK(m.later(r).core_clock_mhz == 500u);
+}

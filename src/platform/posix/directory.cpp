@@ -10,8 +10,8 @@
 #include "platform/file.hpp"
 #include "platform/posix/descriptor.hpp"
 #include "platform/posix/file_at.hpp"
-#include "platform/stand_in.hpp"
 #include "platform/real_file.hpp"
+#include "platform/stand_in.hpp"
 
 namespace hmn::platform {
 namespace {

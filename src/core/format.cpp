@@ -2,9 +2,10 @@
 #include "core/format.hpp"
 
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <string_view>
+
+#include "model/decimal.hpp"
 
 namespace hmn {
 namespace {
@@ -39,10 +40,9 @@ void append_megabytes(std::string& out, std::uint64_t bytes) {
 void append_rounded(std::string& out, double value, int decimals, sign s) {
   // The longest double has 309 digits before its point.
   std::array<char, 384> text;
-  const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
-                                 std::chars_format::fixed, decimals);
+  char* const end = write_fixed(text.data(), text.data() + text.size(), value, decimals);
   if (s == sign::always && !std::signbit(value)) out += '+';
-  out.append(text.data(), end.ptr);
+  out.append(text.data(), end);
 }
 
 double mebibytes(std::uint64_t bytes) noexcept {

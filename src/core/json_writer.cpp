@@ -5,7 +5,9 @@
 #include <charconv>
 #include <cmath>
 #include <cstring>
+#include <type_traits>
 
+#include "model/decimal.hpp"
 #include "model/text.hpp"
 
 namespace hmn {
@@ -135,11 +137,16 @@ void json_writer::text(std::string_view bytes) {
 
 template <class T>
 void json_writer::digits(T n) {
-  constexpr std::size_t longest = 32;
+  constexpr std::size_t longest = 33;
   char* at = room(longest);
   if (!first_) *at++ = ',';
   first_ = false;
-  used_ = static_cast<std::size_t>(std::to_chars(at, at + longest - 1, n).ptr - out_.data());
+  if constexpr (std::is_floating_point_v<T>) {
+    at = write_shortest(at, n);
+  } else {
+    at = std::to_chars(at, at + longest - 1, n).ptr;
+  }
+  used_ = static_cast<std::size_t>(at - out_.data());
 }
 
 void json_writer::number(std::uint64_t n) {

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <vector>
 
+#include "model/decimal.hpp"
 #include "model/sort.hpp"
 #include "model/text.hpp"
 
@@ -286,8 +287,10 @@ class parser {
     }
     number n;
     n.text = digits;
-    const auto as_real = std::from_chars(digits.data(), last, n.nearest);
-    if (as_real.ec != std::errc() || is_no_number(n.nearest)) {
+    const std::optional<double> as_real = read_decimal(digits);
+    if (as_real && !is_no_number(*as_real)) {
+      n.nearest = *as_real;
+    } else {
       if (!is_careless_) return fail_at(begin, "a number that no double can hold");
       n.nearest = std::numeric_limits<double>::quiet_NaN();
     }

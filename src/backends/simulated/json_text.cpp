@@ -3,10 +3,10 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 
 #include "model/compose.hpp"
+#include "model/decimal.hpp"
 #include "model/text.hpp"
 
 namespace hmn::simulated {
@@ -73,9 +73,9 @@ void json_text::member(std::string_view name, std::uint64_t n) {
 void json_text::number(std::string_view name, double n) {
   if (!std::isfinite(n)) return;
   std::array<char, 32> digits;
-  const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), n);
+  char* const end = write_shortest(digits.data(), n);
   key(name);
-  out_.append(digits.data(), end.ptr);
+  out_.append(digits.data(), end);
 }
 
 void json_text::truth(std::string_view name) {

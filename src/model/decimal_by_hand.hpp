@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// For decimal.hpp, where the C++ runtime cannot do it.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+namespace hmn::by_hand {
+
+std::optional<double> read_decimal(std::string_view numeral);
+char* write_shortest(char* first, double value);
+char* write_fixed(char* first, char* last, double value, int decimals) noexcept;
+
+}  // namespace hmn::by_hand

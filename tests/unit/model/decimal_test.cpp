@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "model/decimal.hpp"
+
+#include <doctest/doctest.h>
+
+#include <array>
+#include <bit>
+#include <cfloat>
+#include <charconv>
+#include <clocale>
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <random>
+#include <string>
+#include <string_view>
+
+#include "model/decimal_by_hand.hpp"
+
+namespace {
+
+namespace by_hand = hmn::by_hand;
+
+std::string shortest(double value) {
+  std::array<char, 32> text;
+  return {text.data(), by_hand::write_shortest(text.data(), value)};
+}
+
+std::string fixed(double value, int decimals) {
+  std::array<char, 384> text;
+  return {text.data(),
+          by_hand::write_fixed(text.data(), text.data() + text.size(), value, decimals)};
+}
+
+std::string theirs(double value) {
+  std::array<char, 32> text;
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value).ptr};
+}
+
+std::string theirs(double value, int decimals) {
+  std::array<char, 384> text;
+  return {text.data(), std::to_chars(text.data(), text.data() + text.size(), value,
+                                     std::chars_format::fixed, decimals)
+                           .ptr};
+}
+
+std::optional<double> read_by_them(std::string_view text) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc() || end != text.data() + text.size()) return {};
+  return value;
+}
+
+// Of every size, not of every value: what a random pattern of bits is.
+class any_double {
+ public:
+  double operator()() {
+    for (;;) {
+      const auto value = std::bit_cast<double>(bits_());
+      if (std::isfinite(value)) return value;
+    }
+  }
+
+ private:
+  std::mt19937_64 bits_{20240607};
+};
+
+bool is_same(std::optional<double> a, std::optional<double> b) {
+  if (!a || !b) return !a && !b;
+  return std::bit_cast<std::uint64_t>(*a) == std::bit_cast<std::uint64_t>(*b);
+}
+
+}  // namespace
+
+TEST_CASE("a numeral is read to the double nearest to it, as the C++ runtime does") {
+  for (const char* text : {"0",
+                           "-0",
+                           "1",
+                           "-1.5",
+                           "0.1",
+                           "1e22",
+                           "1e23",
+                           "123456789012345678",
+                           "9007199254740993",
+                           "9007199254740993.00000000000000000000001",
+                           "4.9e-324",
+                           "2.4703282292062327e-324",
+                           "2.4703282292062328e-324",
+                           "2.2250738585072011e-308",
+                           "2.2250738585072014e-308",
+                           "1.7976931348623157e308",
+                           "0.000000000000000000000000000000001",
+                           "100000000000000000000000",
+                           "8.5",
+                           "1E+5",
+                           "0.0e9999999999",
+                           "6.02214076e23"}) {
+    CAPTURE(text);
+    CHECK(is_same(by_hand::read_decimal(text), read_by_them(text)));
+    CHECK(is_same(hmn::read_decimal(text), read_by_them(text)));
+  }
+}
+
+TEST_CASE("digits past any that a double has still decide between two doubles") {
+  const std::string half = "9007199254740993";  // between two doubles, of which the lower is even
+  const std::string zeros(2000, '0');
+  CHECK(by_hand::read_decimal(half + "." + zeros) == 9007199254740992.0);
+  CHECK(by_hand::read_decimal(half + "." + zeros + "1") == 9007199254740994.0);
+  CHECK(by_hand::read_decimal("0." + zeros + "25e2000") == 0.25);
+  CHECK(by_hand::read_decimal("25" + zeros + "e-2002") == 0.25);
+}
+
+TEST_CASE("what no double can hold, and what is no numeral, is not read") {
+  for (const char* text :
+       {"1e309", "-1.7976931348623159e308", "1e-400", "-2.4e-324", "", "-", ".", "e5", "1e", "1e+",
+        "1x", "nan", "inf", " 1", "1 ", "+1", "0x1", "1,5", "--1"}) {
+    CAPTURE(text);
+    CHECK_FALSE(by_hand::read_decimal(text).has_value());
+  }
+  CHECK_FALSE(hmn::read_decimal("1e309").has_value());
+  CHECK_FALSE(hmn::read_decimal("1e-400").has_value());
+  CHECK_FALSE(hmn::read_decimal("1.5x").has_value());
+}
+
+TEST_CASE("every numeral of 17 digits is read as the C++ runtime reads it") {
+  any_double next;
+  for (int i = 0; i < 20000; ++i) {
+    std::array<char, 64> text;
+    const double value = next();
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), value,
+                                   std::chars_format::scientific, i % 20);
+    const std::string_view numeral(text.data(), end.ptr);
+    CAPTURE(numeral);
+    REQUIRE(is_same(by_hand::read_decimal(numeral), read_by_them(numeral)));
+  }
+}
+
+TEST_CASE("the shortest text is that of the C++ runtime") {
+  for (const double value : {0.0,
+                             -0.0,
+                             1.0,
+                             -1.5,
+                             0.1,
+                             1e5,
+                             100001.0,
+                             123456.0,
+                             1e-5,
+                             0.0001,
+                             0.001,
+                             1e21,
+                             1e22,
+                             1e23,
+                             123456789012345680.0,
+                             9007199254740992.0,
+                             4.9e-324,
+                             DBL_MAX,
+                             DBL_MIN,
+                             62.5,
+                             1234.5678}) {
+    CAPTURE(value);
+    CHECK(shortest(value) == theirs(value));
+  }
+}
+
+TEST_CASE("the shortest text reads back as the same value") {
+  any_double next;
+  for (int i = 0; i < 20000; ++i) {
+    const double value = next();
+    CAPTURE(value);
+    REQUIRE(shortest(value) == theirs(value));
+    REQUIRE(is_same(by_hand::read_decimal(shortest(value)), value));
+  }
+}
+
+TEST_CASE("a fixed number of decimals is rounded as the C++ runtime rounds it") {
+  for (const double value :
+       {0.0, -0.0, 0.05, 0.5, 1.5, 2.5, 0.125, -3.999, 1e15, 999.96, DBL_MAX}) {
+    for (int decimals = 0; decimals < 4; ++decimals) {
+      CAPTURE(value);
+      CAPTURE(decimals);
+      CHECK(fixed(value, decimals) == theirs(value, decimals));
+    }
+  }
+}
+
+TEST_CASE("no locale changes a numeral") {
+  const char* found = nullptr;
+  for (const char* name : {"de_DE.UTF-8", "de_DE.utf8", "fr_FR.UTF-8", "ps_AF.UTF-8"}) {
+    if (found == nullptr) found = std::setlocale(LC_ALL, name);
+  }
+  CHECK(shortest(-1.25) == "-1.25");
+  CHECK(shortest(1.5e-9) == "1.5e-09");
+  CHECK(fixed(1.25, 1) == "1.2");
+  CHECK(by_hand::read_decimal("1.25") == 1.25);
+  std::setlocale(LC_ALL, "C");
+  if (found == nullptr) MESSAGE("no locale with another point is on this machine");
+}

@@ -16,8 +16,8 @@ namespace {
 
 bool is_same_file(int number, uint64_t device, uint64_t inode) noexcept {
   struct stat found;
-  return number >= 0 && fstat(number, &found) == 0 && found.st_dev == device &&
-         found.st_ino == inode;
+  return number >= 0 && fstat(number, &found) == 0 &&
+         static_cast<uint64_t>(found.st_dev) == device && found.st_ino == inode;
 }
 
 errno_or<size_t> read_once(int from, std::span<char> buffer) noexcept {
@@ -48,7 +48,7 @@ errno_or<size_t> kept_file::read_afresh(std::span<char> buffer, uint64_t generat
   const errno_or<size_t> got = read_once(fresh.get(), buffer);
   struct stat found;
   if (!got || fstat(fresh.get(), &found) != 0 || !lock(generation)) return got;
-  keep({fresh.release(), found.st_dev, found.st_ino, generation});
+  keep({fresh.release(), static_cast<uint64_t>(found.st_dev), found.st_ino, generation});
   lock_.store(0, std::memory_order_release);
   return got;
 }

@@ -4,7 +4,7 @@
 # the one is not for the other to free: inside.
 set(HMN_MODULE_FILE hypomnesis/simulation-${PROJECT_VERSION}.so)
 set(hmn_with_module OFF)
-if(HMN_BACKEND_SIMULATED AND NOT HMN_STATIC_RUNTIME)
+if(HMN_BACKEND_SIMULATED AND NOT HMN_STATIC_RUNTIME AND NOT HMN_SIMULATION_INSIDE)
   set(hmn_with_module ON)
 endif()
 

@@ -1,0 +1,49 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# How Mach-O files are made.
+set(HMN_SYSTEM_HARDENING "")
+set(HMN_SYSTEM_LINK_OPTIONS -Wl,-dead_strip)
+set(HMN_SYSTEM_DEFINITIONS "")
+# What stands on Linux' own files, what is of Windows, and tools and drivers that macOS does not have.
+set(HMN_BACKENDS_ELSEWHERE NVML NVIDIA_SMI AMD_SMI ROCM_SMI DRM AMDGPU KFD I915 XE DMEM TEGRA DXGI PDH)
+# One file to sign.
+set(HMN_SIMULATION_INSIDE ON)
+
+# hmn_write_exports(<file> <symbol map>): the functions of the map, as Mach-O names them.
+function(hmn_write_exports file map)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${map})
+  file(STRINGS ${map} lines REGEX "^ +hmn_[a-z0-9_]+;$")
+  list(TRANSFORM lines REPLACE "^ +(.*);$" "_\\1\n")
+  list(JOIN lines "" functions)
+  file(CONFIGURE OUTPUT ${file} CONTENT "${functions}")
+endfunction()
+
+# hmn_link_library(<target> <symbol map>): the shared library. The loader has no nodelete: the code that
+# starts a thread pins it.
+function(hmn_link_library target map)
+  set(exports ${PROJECT_BINARY_DIR}/hypomnesis.exports)
+  hmn_write_exports(${exports} ${map})
+  target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:hmn_flags>)
+  target_link_options(${target} PRIVATE -Wl,-exported_symbols_list,${exports})
+  set_target_properties(${target} PROPERTIES INSTALL_NAME_DIR "@rpath" BUILD_WITH_INSTALL_NAME_DIR ON)
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${exports})
+endfunction()
+
+# Linked on another system, the C++ runtime is the list of what we may need of it.
+if(CMAKE_CROSSCOMPILING)
+  set(list ${PROJECT_SOURCE_DIR}/abi/macos-libcxx.txt)
+  set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
+  file(STRINGS ${list} symbols REGEX "^_")
+  list(JOIN symbols ", " symbols)
+  set(stub ${PROJECT_BINARY_DIR}/libc++.tbd)
+  file(CONFIGURE OUTPUT ${stub} CONTENT "--- !tapi-tbd
+tbd-version: 4
+targets: [ x86_64-macos, arm64-macos ]
+install-name: '/usr/lib/libc++.1.dylib'
+exports:
+  - targets: [ x86_64-macos, arm64-macos ]
+    symbols: [ ${symbols} ]
+...
+")
+  string(APPEND CMAKE_SHARED_LINKER_FLAGS " ${stub}")
+  string(APPEND CMAKE_EXE_LINKER_FLAGS " ${stub}")
+endif()

@@ -11,7 +11,7 @@
 #include <memory>
 #include <new>
 
-#include "platform/posix/thread_name.hpp"
+#include "platform/posix/thread_system.hpp"
 
 namespace hmn::platform {
 namespace {
@@ -73,6 +73,7 @@ int start_detached(void (*entry)(void*), void* argument, const char* name) noexc
   std::unique_ptr<start> what(new (std::nothrow) start{entry, argument, {}});
   if (!what) return ENOMEM;
   std::strncpy(what->name, name, name_size - 1);
+  stay_loaded();
   sigset_t all;
   sigset_t before;
   sigfillset(&all);

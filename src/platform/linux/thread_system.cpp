@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "platform/posix/thread_name.hpp"
+#include "platform/posix/thread_system.hpp"
 
 #include <pthread.h>
 
 namespace hmn::platform {
 
 void name_own_thread(const char* name) noexcept {
-  pthread_setname_np(name);
+  pthread_setname_np(pthread_self(), name);
 }
+
+// The library is linked `-z nodelete`.
+void stay_loaded() noexcept {}
 
 }  // namespace hmn::platform

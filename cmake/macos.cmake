@@ -30,7 +30,7 @@ string(JOIN " " CMAKE_CXX_FLAGS_INIT -nostdinc -nostdinc++
 
 # No program is linked to try the compiler: there is no C++ runtime here but a list of its symbols.
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
-set(link_flags "--ld-path=/usr/bin/ld64.lld-14 -nostdlib ${zig_lib}/libc/darwin/libSystem.tbd")
+set(link_flags "--ld-path=/usr/bin/ld64.lld-14 -mlinker-version=520 -nostdlib ${zig_lib}/libc/darwin/libSystem.tbd")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "${link_flags}")
 set(CMAKE_EXE_LINKER_FLAGS_INIT "${link_flags}")
 set(CMAKE_FIND_ROOT_PATH ${HMN_ZIG})

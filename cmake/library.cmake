@@ -43,6 +43,12 @@ add_library(hypomnesis_static STATIC ${hmn_objects} ${hmn_inside_objects})
 add_library(hypomnesis::hypomnesis ALIAS hypomnesis)
 add_library(hypomnesis::hypomnesis_static ALIAS hypomnesis_static)
 
+# Where src/core/double_word.hpp leaves two words that change as one to the compiler.
+set(HMN_ATOMIC_LIBRARY "")
+if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64|aarch64|arm64|ARM64)$")
+  set(HMN_ATOMIC_LIBRARY atomic)
+endif()
+
 foreach(target hypomnesis hypomnesis_static)
   set_target_properties(${target} PROPERTIES
     OUTPUT_NAME hypomnesis
@@ -52,7 +58,7 @@ foreach(target hypomnesis hypomnesis_static)
   target_include_directories(${target} INTERFACE
     $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
     $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
-  target_link_libraries(${target} PRIVATE Threads::Threads ${CMAKE_DL_LIBS})
+  target_link_libraries(${target} PRIVATE Threads::Threads ${CMAKE_DL_LIBS} ${HMN_ATOMIC_LIBRARY})
 endforeach()
 target_compile_definitions(hypomnesis_static INTERFACE HMN_STATIC)
 

@@ -51,18 +51,24 @@ failure why_not(const tracker& t, status said, std::uint32_t tag, std::uint64_t 
   return refused(status::range, "more is released than is allocated, bytes: ", bytes);
 }
 
-// Allocations and releases come often: what succeeds has nothing to guard against.
-hmn_status change(hmn_tracker* handle, std::uint32_t tag, std::uint64_t bytes, hmn_error* error,
-                  status (tracker::*by)(std::uint32_t, std::uint64_t) noexcept) noexcept {
-  if (handle != nullptr && error == nullptr) {
-    return static_cast<hmn_status>((object(handle).*by)(tag, bytes));
-  }
+using change_call = status (tracker::*)(std::uint32_t tag, std::uint64_t bytes) noexcept;
+
+hmn_status change_and_tell(hmn_tracker* handle, std::uint32_t tag, std::uint64_t bytes,
+                           hmn_error* error, change_call by) noexcept {
   return guarded(error, [&]() -> result<void> {
     if (result<void> ok = check_tracker(handle); !ok) return ok;
     const status said = (object(handle).*by)(tag, bytes);
     if (said == status::ok) return {};
     return why_not(object(handle), said, tag, bytes);
   });
+}
+
+// Allocations and releases come often: what succeeds has nothing to guard against.
+template <change_call by>
+hmn_status change(hmn_tracker* handle, std::uint32_t tag, std::uint64_t bytes,
+                  hmn_error* error) noexcept {
+  if (handle == nullptr || error != nullptr) return change_and_tell(handle, tag, bytes, error, by);
+  return static_cast<hmn_status>((object(handle).*by)(tag, bytes));
 }
 
 hmn_status with_tracker(const hmn_tracker* handle, hmn_error* error,
@@ -126,11 +132,11 @@ void hmn_tracker_destroy(hmn_tracker* handle) noexcept {
 }
 
 hmn_status hmn_tracker_allocate(hmn_tracker* handle, uint64_t bytes, hmn_error* error) noexcept {
-  return change(handle, 0, bytes, error, &tracker::allocate);
+  return change<&tracker::allocate>(handle, 0, bytes, error);
 }
 
 hmn_status hmn_tracker_release(hmn_tracker* handle, uint64_t bytes, hmn_error* error) noexcept {
-  return change(handle, 0, bytes, error, &tracker::release);
+  return change<&tracker::release>(handle, 0, bytes, error);
 }
 
 hmn_status hmn_tracker_tag(hmn_tracker* handle, const char* name, uint32_t* out,
@@ -152,12 +158,12 @@ hmn_status hmn_tracker_tag(hmn_tracker* handle, const char* name, uint32_t* out,
 
 hmn_status hmn_tracker_allocate_tagged(hmn_tracker* handle, uint32_t tag, uint64_t bytes,
                                        hmn_error* error) noexcept {
-  return change(handle, tag, bytes, error, &tracker::allocate);
+  return change<&tracker::allocate>(handle, tag, bytes, error);
 }
 
 hmn_status hmn_tracker_release_tagged(hmn_tracker* handle, uint32_t tag, uint64_t bytes,
                                       hmn_error* error) noexcept {
-  return change(handle, tag, bytes, error, &tracker::release);
+  return change<&tracker::release>(handle, tag, bytes, error);
 }
 
 hmn_status hmn_tracker_would_fit(const hmn_tracker* handle, uint64_t bytes,

@@ -15,11 +15,35 @@ struct account_figures {
   std::uint64_t peak = 0;
 };
 
+// The highest that was ever shown to it.
+template <class Word>
+class peak_word {
+ public:
+  void raise(std::uint64_t to) {
+    std::uint64_t now = value_.load();
+    while (now < to && !value_.compare_exchange_weak(now, to)) {
+    }
+  }
+
+  // Raises it too: what one reading has shown, the next must not take back.
+  account_figures read(std::uint64_t allocated) {
+    raise(allocated);
+    return {allocated, std::max(allocated, value_.load())};
+  }
+
+  void clear() { value_.store(0); }
+
+  [[nodiscard]] const Word& value() const { return value_; }
+
+ private:
+  Word value_{0};
+};
+
 // What is allocated, and the most that ever was.
 template <class Word>
 class account {
  public:
-  void add(std::uint64_t bytes) { raise_peak(allocated_.fetch_add(bytes) + bytes); }
+  void add(std::uint64_t bytes) { peak_.raise(allocated_.fetch_add(bytes) + bytes); }
 
   // False: more than is allocated.
   bool subtract(std::uint64_t bytes) {
@@ -30,33 +54,17 @@ class account {
     return true;
   }
 
-  // What was allocated.
-  std::uint64_t clear() {
-    const std::uint64_t was = allocated_.exchange(0);
-    peak_.store(0);
-    raise_peak(allocated_.load());
-    return was;
+  void clear() {
+    allocated_.store(0);
+    peak_.clear();
+    peak_.raise(allocated_.load());
   }
 
-  // Raises the peak too: what one reading has shown, the next must not take back.
-  account_figures read() {
-    const std::uint64_t now = allocated_.load();
-    raise_peak(now);
-    return {now, std::max(now, peak_.load())};
-  }
-
-  [[nodiscard]] const Word& allocated() const { return allocated_; }
-  [[nodiscard]] const Word& peak() const { return peak_; }
+  account_figures read() { return peak_.read(allocated_.load()); }
 
  private:
-  void raise_peak(std::uint64_t to) {
-    std::uint64_t now = peak_.load();
-    while (now < to && !peak_.compare_exchange_weak(now, to)) {
-    }
-  }
-
   Word allocated_{0};
-  Word peak_{0};
+  peak_word<Word> peak_;
 };
 
 }  // namespace hmn

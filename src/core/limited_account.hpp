@@ -4,6 +4,7 @@
 #include <cstdint>
 
 #include "core/account.hpp"
+#include "core/double_word.hpp"
 
 namespace hmn {
 
@@ -14,72 +15,85 @@ struct limited_figures {
   account_figures bytes;
 };
 
-// An account with a limit. What is free is a word of its own, and taking from it the one decision:
-// what is allocated is counted after it is taken and before it is free again, the limit rises
-// before what is free and sinks after it. So allocated + free <= limit at every instant, and all
-// steps are differences, to which it does not matter who came between.
-template <class Word>
+// An account with a limit. What is allocated and the limit change as one, so that allocated <=
+// limit is decided and true at one instant. `Pair` is double_word, `Word` as above, or what a test
+// steps through.
+template <class Pair, class Word>
 class limited_account {
  public:
-  explicit limited_account(std::uint64_t limit) : free_(limit), limit_(limit) {}
+  explicit limited_account(std::uint64_t limit) : now_(two_words{0, limit}) {}
 
   // False: they would exceed the limit.
   bool take(std::uint64_t bytes) {
-    if (!take_free(bytes)) return false;
-    used_.add(bytes);
-    return true;
+    two_words now;
+    const bool fits = change(now, [bytes](two_words& to) {
+      if (bytes > to.second - to.first) return false;
+      to.first += bytes;
+      return true;
+    });
+    if (fits) peak_.raise(now.first);
+    return fits;
   }
 
   // False: more than is allocated.
   bool give(std::uint64_t bytes) {
-    if (!used_.subtract(bytes)) return false;
-    free_.fetch_add(bytes);
-    return true;
+    two_words now;
+    return change(now, [bytes](two_words& to) {
+      if (bytes > to.first) return false;
+      to.first -= bytes;
+      return true;
+    });
   }
-
-  [[nodiscard]] bool fits(std::uint64_t bytes) const { return free_.load() >= bytes; }
 
   // False: more than that is allocated.
-  bool set_limit(std::uint64_t to) {
-    std::uint64_t now = limit_.load();
-    for (;;) {
-      const std::uint64_t less = now > to ? now - to : 0;
-      if (less != 0 && !take_free(less)) return false;
-      if (limit_.compare_exchange_strong(now, to)) {
-        if (to > now) free_.fetch_add(to - now);
-        return true;
-      }
-      free_.fetch_add(less);
-    }
+  bool set_limit(std::uint64_t limit) {
+    two_words now;
+    return change(now, [limit](two_words& to) {
+      if (to.first > limit) return false;
+      to.second = limit;
+      return true;
+    });
   }
 
-  void clear() { free_.fetch_add(used_.clear()); }
+  void clear() {
+    two_words now;
+    change(now, [](two_words& to) {
+      to.first = 0;
+      return true;
+    });
+    peak_.clear();
+    peak_.raise(look().first);
+  }
 
-  // Figures of which none contradicts another.
   limited_figures read() {
-    for (;;) {
-      const account_figures bytes = used_.read();
-      const std::uint64_t limit = limit_.load();
-      if (bytes.allocated <= limit) return {limit, bytes};
-    }
+    const two_words now = look();
+    return {now.second, peak_.read(now.first)};
   }
 
-  [[nodiscard]] const Word& free() const { return free_; }
-  [[nodiscard]] const Word& limit() const { return limit_; }
-  [[nodiscard]] const account<Word>& used() const { return used_; }
+  [[nodiscard]] const Pair& now() const { return now_; }
+  [[nodiscard]] const Word& peak() const { return peak_.value(); }
 
  private:
-  bool take_free(std::uint64_t bytes) {
-    std::uint64_t now = free_.load();
-    do {
-      if (now < bytes) return false;
-    } while (!free_.compare_exchange_weak(now, now - bytes));
-    return true;
+  // Leaves what they are then in `now`. What `by` refuses is refused for what both were at one
+  // instant, which a compare-exchange alone can tell.
+  template <class By>
+  bool change(two_words& now, By by) {
+    two_words expected = now_.guess();
+    for (;;) {
+      now = expected;
+      const bool may = by(now);
+      if (now_.compare_exchange(expected, now)) return may;
+    }
   }
 
-  Word free_;
-  account<Word> used_;
-  Word limit_;
+  two_words look() {
+    two_words now;
+    change(now, [](two_words&) { return true; });
+    return now;
+  }
+
+  Pair now_;  // allocated, and the limit
+  peak_word<Word> peak_;
 };
 
 }  // namespace hmn

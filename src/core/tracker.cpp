@@ -42,17 +42,17 @@ status tracker::release(std::uint32_t tag, std::uint64_t bytes) noexcept {
 }
 
 failure tracker::exceeded(std::uint64_t bytes) const {
-  const std::uint64_t free = budget_.free().load();
-  const std::uint64_t limit = budget_.limit().load();
+  const limited_figures now = budget_.read();
   return {status::limit,
           source::none,
           {},
-          {"out of memory: allocation of ", bytes, " bytes would exceed limit of ", limit,
-           " bytes (current: ", limit - std::min(free, limit), " bytes)"}};
+          {"out of memory: allocation of ", bytes, " bytes would exceed limit of ", now.limit,
+           " bytes (current: ", now.bytes.allocated, " bytes)"}};
 }
 
 result<void> tracker::would_fit(std::uint64_t bytes) const {
-  if (!budget_.fits(bytes)) return exceeded(bytes);
+  const limited_figures now = budget_.read();
+  if (bytes > now.limit - now.bytes.allocated) return exceeded(bytes);
   return linked_ ? would_fit_device(bytes) : result<void>();
 }
 

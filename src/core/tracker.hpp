@@ -61,7 +61,8 @@ class tracker {
   [[nodiscard]] result<void> would_fit_device(std::uint64_t bytes) const;
 
   // Reading raises a peak that is on its way. One cache line: two cost thrice the time.
-  alignas(sizeof(limited_account<word>)) mutable limited_account<word> budget_;
+  using budget = limited_account<double_word, word>;
+  alignas(sizeof(budget)) mutable budget budget_;
   word refused_{0};
   std::uint32_t tag_capacity_;
   std::uint32_t device_index_;

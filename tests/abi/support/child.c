@@ -9,7 +9,7 @@
 
 #include "suite.h"
 
-enum { FAILED = 99, SECONDS = 20 };
+enum { FAILED = 99, SECONDS = 60 };
 
 void child_failed(const char* file, int line, const char* what) {
   dprintf(STDERR_FILENO, "%s:%d: in a child: %s\n", file, line, what);

@@ -14,8 +14,7 @@
 void child_failed(const char* file, int line, const char* what);
 void child_status(const char* file, int line, const char* what, int got, int expected);
 
-/* Runs the check in a forked child and fails the test unless it comes back within twenty seconds.
- */
+/* Runs the check in a forked child and fails the test unless it comes back within a minute. */
 void assert_child(void (*check)(void* argument), void* argument);
 
 #endif

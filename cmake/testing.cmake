@@ -3,6 +3,13 @@
 #               [ENVIRONMENT <name=value>...] [SERIAL])
 # One suite is one ctest test, labelled with its area. It exits with 77 to be counted as skipped and
 # then prints `skipped: <suite>: <reason>`.
+# Under Wine a suite finds a prefix of the build's own, whose server goes on from suite to suite.
+set(HMN_WINE_ENVIRONMENT "")
+if(HMN_SYSTEM STREQUAL "windows" AND CMAKE_CROSSCOMPILING)
+  set(HMN_WINE_PREFIX ${PROJECT_BINARY_DIR}/wine)
+  set(HMN_WINE_ENVIRONMENT "WINEPREFIX=${HMN_WINE_PREFIX};WINEDEBUG=-all;WINEDLLOVERRIDES=winedbg.exe,mscoree,mshtml,winemenubuilder.exe=d")
+endif()
+
 function(hmn_add_suite name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SERIAL" "TIMEOUT" "COMMAND;LABELS;ENVIRONMENT")
   if(NOT arg_TIMEOUT)
@@ -18,5 +25,10 @@ function(hmn_add_suite name)
     TIMEOUT ${arg_TIMEOUT}
     RUN_SERIAL "${arg_SERIAL}"
     LABELS "${area};${arg_LABELS}"
-    ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1:die_after_fork=0;${arg_ENVIRONMENT}")
+    ENVIRONMENT "UBSAN_OPTIONS=print_stacktrace=1;TSAN_OPTIONS=halt_on_error=1:die_after_fork=0;${HMN_WINE_ENVIRONMENT};${arg_ENVIRONMENT}")
+  if(HMN_WINE_ENVIRONMENT)
+    set_tests_properties(${name} PROPERTIES
+      ENVIRONMENT_MODIFICATION "DISPLAY=unset:"
+      FIXTURES_REQUIRED wine)
+  endif()
 endfunction()

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/library.hpp"
+
+#include <doctest/doctest.h>
+#include <windows.h>
+
+#include <utility>
+
+#include "support.hpp"
+
+using namespace hmn::platform;
+
+namespace {
+
+constexpr const wchar_t* probe_name = L"hmn_platform_probe.dll";
+constexpr const char* probe_file = "hmn_platform_probe.dll";
+using probe = int (*)();
+
+}  // namespace
+
+TEST_CASE("library: a symbol is found by an absolute path") {
+  auto opened = library::open(test::beside(probe_file).c_str());
+  INFO(opened.error_text);
+  REQUIRE(opened);
+  void* const symbol = opened.value.symbol("hmn_platform_probe");
+  REQUIRE(symbol != nullptr);
+  CHECK(reinterpret_cast<probe>(symbol)() == 4711);
+  CHECK(opened.value.symbol("hmn_platform_absent") == nullptr);
+}
+
+TEST_CASE("library: one that lies beside the program or in the current folder is not taken") {
+  REQUIRE(library::open(test::beside(probe_file).c_str()));
+  const auto planted = library::open(probe_file);
+  CHECK_FALSE(planted);
+  CHECK(planted.error_text.find("hmn_platform_probe.dll") != std::string::npos);
+  CHECK(planted.error_text.find("126") != std::string::npos);
+  const std::string folder = test::beside("");
+  REQUIRE(SetCurrentDirectoryA(folder.c_str()));
+  CHECK_FALSE(library::open(probe_file));
+  CHECK_FALSE(library::open(".\\hmn_platform_probe.dll"));
+}
+
+TEST_CASE("library: one of the system is found by its name") {
+  auto opened = library::open("kernel32.dll");
+  REQUIRE(opened);
+  CHECK(opened.value.symbol("GetTickCount64") != nullptr);
+}
+
+TEST_CASE("library: no name is no library, not the program itself") {
+  CHECK_FALSE(library::open(nullptr));
+  CHECK_FALSE(library::open("").error_text.empty());
+  CHECK(library().symbol("malloc") == nullptr);
+}
+
+TEST_CASE("library: the last owner unloads it, unless it is left open") {
+  REQUIRE(GetModuleHandleW(probe_name) == nullptr);
+  {
+    library first = std::move(library::open(test::beside(probe_file).c_str()).value);
+    const library second = std::move(first);
+    CHECK(GetModuleHandleW(probe_name) != nullptr);
+  }
+  CHECK(GetModuleHandleW(probe_name) == nullptr);
+  library::open(test::beside(probe_file).c_str()).value.leave_open();
+  CHECK(GetModuleHandleW(probe_name) != nullptr);
+  FreeLibrary(GetModuleHandleW(probe_name));
+}
+
+TEST_CASE("library: its own folder is where this program lies") {
+  const std::string path = test::beside("hmn_platform_test.exe");
+  CHECK(GetFileAttributesA(path.c_str()) != INVALID_FILE_ATTRIBUTES);
+}

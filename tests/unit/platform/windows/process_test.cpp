@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/process.hpp"
+
+#include <doctest/doctest.h>
+#include <windows.h>
+
+#include <string>
+
+#include "platform/fork.hpp"
+
+using namespace hmn::platform;
+
+TEST_CASE("process: its number, the page size and the host's name") {
+  CHECK(current_pid() == GetCurrentProcessId());
+  CHECK(page_size() == 4096);
+  CHECK_FALSE(host_name().empty());
+  CHECK(process_generation() != 0);
+  CHECK_FALSE(is_privileged_start());
+}
+
+TEST_CASE("process: a value of the environment is UTF-8") {
+  CHECK(environment("HMN_TEST_ABSENT") == nullptr);
+  SetEnvironmentVariableW(L"HMN_TEST", L"\u00E9\U0001F4BB");
+  CHECK(std::string(environment("HMN_TEST")) == "\xC3\xA9\xF0\x9F\x92\xBB");
+  SetEnvironmentVariableW(L"HMN_TEST", std::wstring(20'000, L'a').c_str());
+  CHECK(std::string(environment("HMN_TEST")) == std::string(4096, 'a'));
+  SetEnvironmentVariableW(L"HMN_TEST", nullptr);
+  CHECK(environment("HMN_TEST") == nullptr);
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <array>
+#include <string>
+
+#include "platform/library.hpp"
+
+namespace test {
+
+// Of a file beside this program.
+inline std::string beside(const char* name) {
+  std::array<char, hmn::platform::longest_path> room;
+  return std::string(hmn::platform::own_folder(room)) + "\\" + name;
+}
+
+}  // namespace test

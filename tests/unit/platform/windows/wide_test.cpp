@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/windows/wide.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cerrno>
+
+using namespace hmn::platform;
+
+TEST_CASE("wide: UTF-8 and UTF-16 and back") {
+  const std::string text = "a\xC3\xA9\xE2\x82\xAC\xF0\x9F\x92\xBB";
+  CHECK(to_wide(text) == L"a\u00E9\u20AC\U0001F4BB");
+  CHECK(to_utf8(to_wide(text)) == text);
+  CHECK(to_wide("").empty());
+  CHECK(to_utf8(std::wstring()).empty());
+}
+
+TEST_CASE("wide: what is no text becomes U+FFFD") {
+  CHECK(to_utf8(std::wstring(1, wchar_t{0xD800})) == "\xEF\xBF\xBD");
+  CHECK(to_wide("a\xFF") == L"a\xFFFD");
+}
+
+TEST_CASE("wide: nothing is written where it does not fit") {
+  char room[2];
+  CHECK(to_utf8(L"abc", room) == 0);
+  CHECK(to_utf8(L"ab", room) == 2);
+}
+
+TEST_CASE("wide: a long path of a drive is taken in the form that has no limit") {
+  const std::string shorter = "C:/" + std::string(100, 'a');
+  CHECK(wide_path(shorter).c_str() == to_wide(shorter));
+  const std::string longer = "C:/" + std::string(300, 'a') + "/b";
+  CHECK(wide_path(longer, L"\\*").c_str() == L"\\\\?\\C:\\" + std::wstring(300, L'a') + L"\\b\\*");
+}
+
+TEST_CASE("wide: a path that is none is refused") {
+  CHECK(wide_path("relative").error() == ENOENT);
+  CHECK(wide_path("C:\\\xFF").error() == EINVAL);
+  CHECK(wide_path("C:\\" + std::string(5000, 'a')).error() == ENAMETOOLONG);
+  CHECK(*wide_path("relative").c_str() == L'\0');
+}

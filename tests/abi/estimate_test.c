@@ -281,7 +281,7 @@ static void assert_needs(const hmn_cache* right, size_t offset, uint64_t value, 
   hmn_cache wrong = *right;
   uint64_t out = 99;
   memcpy((char*)&wrong + offset, &value, sizeof value);
-  print_message("  kind %u, offset %zu\n", right->kind, offset);
+  print_message("  kind %u, offset %u\n", right->kind, (unsigned)offset);
   assert_answers(hmn_estimate_cache(&wrong, 1, 1, &out, &error), why);
   assert_int_equal(out, 0);
 }

@@ -166,14 +166,14 @@ static void a_count_or_handle_that_was_not_had_is_zero(void** state) {
 
 static void set_path_without_a_context_is_an_argument_error(void** state) {
   (void)state;
-  assert_refuses_null(hmn_context_set_path(NULL, HMN_PATH_PROC, "/proc", &error));
+  assert_refuses_null(hmn_context_set_path(NULL, HMN_PATH_PROC, HMN_TEST_ROOT "/proc", &error));
 }
 
 static void a_null_value_means_the_default_path(void** state) {
   (void)state;
   hmn_context* context = NULL;
   assert_status(hmn_context_create(NULL, &context, NULL), HMN_OK);
-  assert_answers(hmn_context_set_path(context, HMN_PATH_PROC, "/nowhere", &error), HMN_OK);
+  assert_answers(hmn_context_set_path(context, HMN_PATH_PROC, HMN_TEST_ROOT "/nowhere", &error), HMN_OK);
   assert_answers(hmn_context_set_path(context, HMN_PATH_PROC, NULL, &error), HMN_OK);
   NEW(hmn_process_memory, memory);
   assert_answers(hmn_process_memory_read_self(context, 0, &memory, &error), HMN_OK);
@@ -188,7 +188,7 @@ static void a_null_error_is_allowed_everywhere(void** state) {
     assert_status(calls[i].run(f, guard_arm(g, calls[i].size_v1), NULL), HMN_OK);
   }
   free(g);
-  assert_status(hmn_context_set_path(f->context, HMN_PATH_PROC, "/proc", NULL), HMN_E_STATE);
+  assert_status(hmn_context_set_path(f->context, HMN_PATH_PROC, HMN_TEST_ROOT "/proc", NULL), HMN_E_STATE);
 }
 
 static void either_snapshot_of_a_report_must_be_there(void** state) {

@@ -86,7 +86,7 @@ static void create_and_set_path_look_at_the_error_size_too(void** state) {
   assert_status(hmn_context_create(NULL, &context, &error), HMN_E_STRUCT_SIZE);
   assert_null(context);
   assert_status(hmn_context_create(NULL, &context, NULL), HMN_OK);
-  assert_status(hmn_context_set_path(context, HMN_PATH_PROC, "/nowhere", &error),
+  assert_status(hmn_context_set_path(context, HMN_PATH_PROC, HMN_TEST_ROOT "/nowhere", &error),
                 HMN_E_STRUCT_SIZE);
   NEW(hmn_process_memory, memory);
   assert_status(hmn_process_memory_read_self(context, 0, &memory, NULL), HMN_OK);

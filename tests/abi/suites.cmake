@@ -1,10 +1,24 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-add_library(hmn_abi_support STATIC support/suite.c support/calls.c support/tree.c support/child.c
-  support/machine.c)
+add_library(hmn_abi_support STATIC support/suite.c support/calls.c support/machine.c)
+# test_drive makes a path of this machine absolute, HMN_TEST_ROOT one of any.
+if(HMN_SYSTEM STREQUAL "windows")
+  target_sources(hmn_abi_support PRIVATE support/windows/tree.c)
+  target_compile_definitions(hmn_abi_support PUBLIC __USE_MINGW_ANSI_STDIO=1 WIN32_LEAN_AND_MEAN)
+  set(test_root "C:")
+  set(test_drive "")
+  if(CMAKE_CROSSCOMPILING)
+    set(test_drive "Z:")
+  endif()
+else()
+  target_sources(hmn_abi_support PRIVATE support/tree.c support/child.c)
+  set(test_root "")
+  set(test_drive "")
+endif()
 target_link_libraries(hmn_abi_support PUBLIC hypomnesis hmn_flags hmn_cmocka Threads::Threads)
 target_include_directories(hmn_abi_support PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_compile_definitions(hmn_abi_support PUBLIC
-  HMN_TEST_MACHINES="${CMAKE_CURRENT_SOURCE_DIR}/machines"
+  HMN_TEST_ROOT="${test_root}"
+  HMN_TEST_MACHINES="${test_drive}${CMAKE_CURRENT_SOURCE_DIR}/machines"
   HMN_TEST_LIBRARY="$<TARGET_FILE:hypomnesis>"
   HMN_WITH_NVML=$<BOOL:${HMN_BACKEND_NVML}>
   HMN_WITH_NVIDIA_SMI=$<BOOL:${HMN_BACKEND_NVIDIA_SMI}>
@@ -40,6 +54,30 @@ function(hmn_abi_with_nvml noun)
     add_dependencies(abi_${noun}_test fake_nvml)
   endif()
 endfunction()
+
+# hmn_abi_clients(): clients as released headers built them, on the library of today.
+function(hmn_abi_clients)
+  if(NOT HMN_BACKEND_SIMULATED)
+    return()
+  endif()
+  file(GLOB clients CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/clients/client_v*.c)
+  foreach(client IN LISTS clients)
+    string(REGEX REPLACE ".*client_v([0-9]+)_([0-9]+)\\.c" "\\1.\\2" version ${client})
+    string(REPLACE "." "_" target abi_client_v${version})
+    set(frozen ${PROJECT_SOURCE_DIR}/abi/headers/${version})
+    add_executable(${target} ${client})
+    target_include_directories(${target} PRIVATE ${frozen})
+    target_link_libraries(${target} PRIVATE hmn_flags $<TARGET_LINKER_FILE:hypomnesis>)
+    add_dependencies(${target} hypomnesis)
+    hmn_add_suite(abi.client_v${version}
+      COMMAND ${target} ${test_drive}${CMAKE_CURRENT_SOURCE_DIR}/machines/everything.json)
+  endforeach()
+endfunction()
+
+if(HMN_SYSTEM STREQUAL "windows")
+  include(windows/suites.cmake)
+  return()
+endif()
 
 foreach(noun library memory dlopen dtype estimate)
   hmn_abi_suite(${noun})
@@ -85,21 +123,7 @@ if(HMN_BACKEND_NVIDIA_SMI AND NOT CMAKE_CROSSCOMPILING)
   add_dependencies(abi_subprocess_test fake_nvidia_smi)
 endif()
 
-# Clients as released headers built them, on the library of today.
-if(HMN_BACKEND_SIMULATED)
-  file(GLOB clients CONFIGURE_DEPENDS clients/client_v*.c)
-  foreach(client IN LISTS clients)
-    string(REGEX REPLACE ".*client_v([0-9]+)_([0-9]+)\\.c" "\\1.\\2" version ${client})
-    string(REPLACE "." "_" target abi_client_v${version})
-    set(frozen ${PROJECT_SOURCE_DIR}/abi/headers/${version})
-    add_executable(${target} ${client})
-    target_include_directories(${target} PRIVATE ${frozen})
-    target_link_libraries(${target} PRIVATE hmn_flags $<TARGET_LINKER_FILE:hypomnesis>)
-    add_dependencies(${target} hypomnesis)
-    hmn_add_suite(abi.client_v${version}
-      COMMAND ${target} ${CMAKE_CURRENT_SOURCE_DIR}/machines/everything.json)
-  endforeach()
-endif()
+hmn_abi_clients()
 
 # The probe is linked statically: for a set-user-id program the loader looks in no build folder.
 if(NOT HMN_SANITIZE AND NOT CMAKE_CROSSCOMPILING)

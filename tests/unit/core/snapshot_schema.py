@@ -90,7 +90,10 @@ def check_teeth(full):
             failures.append(f"the schema takes {new} at {path}")
 
 
-done = subprocess.run([*printer, *machines], check=True, text=True, capture_output=True)
+# Below Wine this machine's paths begin on a drive.
+drive = "Z:" if len(printer) > 1 and printer[-1].endswith(".exe") else ""
+done = subprocess.run([*printer, *(drive + str(machine) for machine in machines)], check=True, text=True,
+                      capture_output=True)
 lines = done.stdout.splitlines()
 if len(lines) != 2 + 2 * len(machines) or not machines:
     failures.append(f"{len(lines)} lines for {len(machines)} machines")

@@ -3,19 +3,7 @@
 
 #include <fstream>
 
-#include "platform/clock.hpp"
-
 namespace macmon_test {
-
-plain_reading::plain_reading(std::uint64_t deadline_ms)
-    : deadline_(hmn::platform::monotonic_ns() + deadline_ms * hmn::platform::ns_per_ms) {}
-
-const hmn::diagnostic* plain_reading::find(std::string_view words) const {
-  for (const hmn::diagnostic& d : remarks) {
-    if (d.why.message.view().find(words) != std::string::npos) return &d;
-  }
-  return nullptr;
-}
 
 void machine::print(std::string_view text) const {
   tree_.write("tool/macmon.out", text);

@@ -3,32 +3,17 @@
 // A machine with a command named macmon, a shell script.
 #pragma once
 
-#include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "backends/macmon/source.hpp"
 #include "fake_tree.hpp"
+#include "plain_reading.hpp"
 
 namespace macmon_test {
 
-class plain_reading final : public hmn::reading {
- public:
-  explicit plain_reading(std::uint64_t deadline_ms = 60'000);
-  std::uint64_t deadline_ns() const noexcept override { return deadline_; }
-  bool wants_trace() const noexcept override { return false; }
-  void remark(hmn::diagnostic d) override { remarks.push_back(std::move(d)); }
-  void opening() noexcept override {}
-  void opened() noexcept override {}
-
-  // The first remark that has these words.
-  [[nodiscard]] const hmn::diagnostic* find(std::string_view words) const;
-
-  std::vector<hmn::diagnostic> remarks;
-
- private:
-  std::uint64_t deadline_;
-};
+using hmn_fake::plain_reading;
 
 class machine {
  public:

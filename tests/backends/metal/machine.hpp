@@ -11,34 +11,11 @@
 #include "backends/metal/source.hpp"
 #include "fake_frameworks.hpp"
 #include "fake_kernel.hpp"
-#include "platform/clock.hpp"
+#include "plain_reading.hpp"
 
 namespace metal_test {
 
-class plain_reading final : public hmn::reading {
- public:
-  explicit plain_reading(std::uint64_t deadline_ms = 60'000)
-      : deadline_(hmn::platform::monotonic_ns() + deadline_ms * hmn::platform::ns_per_ms) {}
-  std::uint64_t deadline_ns() const noexcept override { return deadline_; }
-  bool wants_trace() const noexcept override { return false; }
-  void remark(hmn::diagnostic d) override { remarks.push_back(std::move(d)); }
-  void opening() noexcept override { ++openings; }
-  void opened() noexcept override { --openings; }
-
-  // The first remark that has these words.
-  [[nodiscard]] const hmn::diagnostic* find(std::string_view words) const {
-    for (const hmn::diagnostic& d : remarks) {
-      if (d.why.message.view().find(words) != std::string_view::npos) return &d;
-    }
-    return nullptr;
-  }
-
-  std::vector<hmn::diagnostic> remarks;
-  int openings = 0;
-
- private:
-  std::uint64_t deadline_;
-};
+using hmn_fake::plain_reading;
 
 // An M2 Pro with one GPU. At its end nothing may be held of the system.
 struct machine {

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// A reading that keeps what a source remarks.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "backends/backend.hpp"
+#include "platform/clock.hpp"
+
+namespace hmn_fake {
+
+class plain_reading final : public hmn::reading {
+ public:
+  explicit plain_reading(std::uint64_t deadline_ms = 60'000)
+      : deadline_(hmn::platform::monotonic_ns() + deadline_ms * hmn::platform::ns_per_ms) {}
+  std::uint64_t deadline_ns() const noexcept override { return deadline_; }
+  bool wants_trace() const noexcept override { return false; }
+  void remark(hmn::diagnostic d) override { remarks.push_back(std::move(d)); }
+  void opening() noexcept override { ++openings; }
+  void opened() noexcept override { --openings; }
+
+  // The first remark that has these words.
+  [[nodiscard]] const hmn::diagnostic* find(std::string_view words) const {
+    for (const hmn::diagnostic& d : remarks) {
+      if (d.why.message.view().find(words) != std::string_view::npos) return &d;
+    }
+    return nullptr;
+  }
+
+  std::vector<hmn::diagnostic> remarks;
+  int openings = 0;  // that have not ended
+
+ private:
+  std::uint64_t deadline_;
+};
+
+}  // namespace hmn_fake

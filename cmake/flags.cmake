@@ -115,7 +115,7 @@ target_compile_options(hmn_small INTERFACE "$<$<NOT:$<CONFIG:Debug>>:${hmn_size_
 function(hmn_compile_for_speed target)
   list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES
-    COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O2>")
+    COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O2>" SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
 if(HMN_PRECOMPILE)

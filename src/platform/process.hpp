@@ -8,6 +8,8 @@
 namespace hmn::platform {
 
 uint32_t current_pid() noexcept;
+// Whether one process may have several pids, seen from different places.
+bool has_pid_namespaces() noexcept;
 size_t page_size() noexcept;
 uint64_t clock_ticks_per_second() noexcept;
 

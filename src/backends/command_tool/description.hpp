@@ -19,6 +19,7 @@ struct description {
   std::span<const std::string_view> folders;  // where it is looked for; each ends with a slash
   std::string_view absent;                    // why it is in none of them
   std::string_view when_late = {};            // what may help when it does not answer
+  std::string_view file = {};                 // of the program, where it is not its name
   bool may_have_no_driver = false;            // a card without one may still be the tool's
   bool is_known_by_place = false;             // a card is told by its address before its uuid
 };

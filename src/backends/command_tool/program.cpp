@@ -33,8 +33,9 @@ result<void> program::find() {
     if (platform::is_executable_file(path_.c_str())) return {};
     return not_here({path_, " is no program that can be run"});
   }
+  const std::string_view file = d_.file.empty() ? d_.name : d_.file;
   for (const std::string_view folder : d_.folders) {
-    path_ = compose({folder, d_.name});
+    path_ = compose({folder, file});
     if (platform::is_executable_file(path_.c_str())) return {};
   }
   return not_here(std::string(d_.absent));

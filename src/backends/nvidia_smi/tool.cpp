@@ -3,20 +3,9 @@
 
 #include "backends/nvidia_smi/reply.hpp"
 #include "model/compose.hpp"
-#include "model/device.hpp"
 
 namespace hmn::nvidia_smi {
 namespace {
-
-constexpr std::string_view folders[] = {
-    "/usr/bin/",
-    "/usr/local/bin/",
-    "/bin/",
-    "/usr/lib/wsl/lib/",
-    "/opt/bin/",
-    "/run/current-system/sw/bin/",
-    "/usr/local/nvidia/bin/",
-};
 
 template <class Row>
 void take(answer<Row>& a, const platform::outcome& o, reply<Row>& out) {
@@ -27,18 +16,6 @@ void take(answer<Row>& a, const platform::outcome& o, reply<Row>& out) {
 }
 
 }  // namespace
-
-constinit const command_tool::description smi{
-    .from = source::nvidia_smi,
-    .name = "nvidia-smi",
-    .gpu = "an NVIDIA GPU",
-    .vendor = vendor::nvidia,
-    .driver = "nvidia",
-    .folders = folders,
-    .absent = "nvidia-smi is in none of its usual folders; it comes with the NVIDIA driver",
-    .when_late = "; persistence mode (nvidia-persistenced) keeps the driver ready",
-    .may_have_no_driver = true,
-};
 
 template <class Row>
 result<void> tool::ask(reading& r, std::string_view option, column_choice& choice,

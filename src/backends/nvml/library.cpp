@@ -1,20 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/library.hpp"
 
-#include <array>
 #include <utility>
 
 #include "backends/nvml/errors.hpp"
 #include "backends/nvml/evidence.hpp"
+#include "backends/nvml/system.hpp"
 #include "model/compose.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::nvml {
 namespace {
-
-constexpr const char* soname = "libnvidia-ml.so.1";
-constexpr std::array driver_folders{"/usr/lib/wsl/lib/libnvidia-ml.so.1",
-                                    "/run/opengl-driver/lib/libnvidia-ml.so.1"};
 
 failure not_opened(std::string loader_text, const std::string& help) {
   if (!help.empty()) loader_text = compose({loader_text, ": ", help});
@@ -29,8 +25,9 @@ result<platform::library> open_library(const settings& s) {
     if (chosen) return std::move(chosen.value);
     return not_opened(std::move(chosen.error_text), {});
   }
-  auto found = platform::library::open(soname);
-  for (const char* path : driver_folders) {
+  const auto places = library_places();
+  auto found = platform::library::open(places.front());
+  for (const char* path : places.subspan(1)) {
     if (found) break;
     if (platform::exists(path)) found = platform::library::open(path);
   }

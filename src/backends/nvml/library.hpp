@@ -9,8 +9,7 @@
 
 namespace hmn::nvml {
 
-// By settings.nvml_path alone when that is given; else by soname through the system's loader, then
-// in the driver folders of WSL and NixOS. Never libnvidia-ml.so, which is a link-time stub.
+// By settings.nvml_path alone when that is given; else where the system has it (system.hpp).
 result<platform::library> open_library(const settings& s);
 
 }  // namespace hmn::nvml

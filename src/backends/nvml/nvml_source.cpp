@@ -7,6 +7,7 @@
 #include "backends/nvml/evidence.hpp"
 #include "backends/nvml/memory.hpp"
 #include "backends/nvml/nvml.hpp"
+#include "backends/nvml/system.hpp"
 #include "backends/nvml/telemetry.hpp"
 #include "backends/nvml/usage_row.hpp"
 #include "model/compose.hpp"
@@ -33,6 +34,10 @@ failure left_alone() {
   return fail(status::asleep,
               "no GPU has anything to do, and NVML would keep awake what may sleep: it is left "
               "closed for a while, and figures are those from before");
+}
+
+failure counted_by_system() {
+  return fail(status::unsupported, "of this device Windows counts what processes use, not NVML");
 }
 
 failure figures_disagree(const char* from) {
@@ -293,6 +298,10 @@ result<void> nvml_source::processes(slot number, std::vector<usage>& out, readin
 code nvml_source::read_processes(const topic& t, known_device& of, std::vector<usage>& out,
                                  std::optional<failure>& why) {
   if (of.mig_on) return success;
+  if (is_counted_by_system(session_.library(), of.h)) {
+    why = counted_by_system();
+    return success;
+  }
   list_outcome outcome = processes_.read(t, session_, of);
   if (!outcome.any()) {
     const std::size_t worst = outcome.worst();
@@ -337,6 +346,10 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
   if (of.mig_on) {
     why = fail(status::unsupported,
                "MIG is on: what a process uses stands under the GPU's instances");
+    return success;
+  }
+  if (is_counted_by_system(session_.library(), of.h)) {
+    why = counted_by_system();
     return success;
   }
   std::optional<merged_process> found;

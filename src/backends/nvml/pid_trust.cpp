@@ -8,6 +8,7 @@
 
 #include "model/compose.hpp"
 #include "platform/file.hpp"
+#include "platform/process.hpp"
 
 namespace hmn::nvml {
 namespace {
@@ -73,7 +74,8 @@ bool pid_trust::in_initial_namespace() {
   if (!initial_) {
     std::array<char, 64> target;
     const auto length = platform::read_link((proc_root_ + "/self/ns/pid").c_str(), target);
-    initial_ = length && std::string_view(target.data(), length.value) == initial_namespace;
+    initial_ = !platform::has_pid_namespaces() ||
+               (length && std::string_view(target.data(), length.value) == initial_namespace);
   }
   return *initial_;
 }

@@ -35,6 +35,8 @@ class session {
   result<void> open(const topic& t, std::size_t expected);
   void close() noexcept;
 
+  [[nodiscard]] const platform::library& library() const noexcept { return library_; }
+
   symbols fn;
   text<96> driver_version;
   std::optional<std::uint32_t> cuda_version;

@@ -24,6 +24,10 @@ uint32_t current_pid() noexcept {
   return GetCurrentProcessId();
 }
 
+bool has_pid_namespaces() noexcept {
+  return false;
+}
+
 size_t page_size() noexcept {
   SYSTEM_INFO info;
   GetSystemInfo(&info);

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvidia_smi/tool.hpp"
+#include "model/device.hpp"
+
+namespace hmn::nvidia_smi {
+namespace {
+
+constexpr std::string_view folders[] = {
+    "/usr/bin/",
+    "/usr/local/bin/",
+    "/bin/",
+    "/usr/lib/wsl/lib/",
+    "/opt/bin/",
+    "/run/current-system/sw/bin/",
+    "/usr/local/nvidia/bin/",
+};
+
+}  // namespace
+
+constinit const command_tool::description smi{
+    .from = source::nvidia_smi,
+    .name = "nvidia-smi",
+    .gpu = "an NVIDIA GPU",
+    .vendor = vendor::nvidia,
+    .driver = "nvidia",
+    .folders = folders,
+    .absent = "nvidia-smi is in none of its usual folders; it comes with the NVIDIA driver",
+    .when_late = "; persistence mode (nvidia-persistenced) keeps the driver ready",
+    .may_have_no_driver = true,
+};
+
+}  // namespace hmn::nvidia_smi

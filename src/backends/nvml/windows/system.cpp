@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/system.hpp"
+
+namespace hmn::nvml {
+namespace {
+
+constexpr unsigned model_wddm = 0;  // NVML_DRIVER_WDDM; the others are TCC and MCDM
+
+}  // namespace
+
+// A name is looked for in the system's folder alone; drivers before 2018 had a folder of their own.
+std::span<const char* const> library_places() noexcept {
+  static constexpr const char* places[] = {
+      "nvml.dll", "C:\\Program Files\\NVIDIA Corporation\\NVSMI\\nvml.dll"};
+  return places;
+}
+
+// The display driver model keeps the memory of its devices itself: NVML lists their processes
+// without figures.
+bool is_counted_by_system(const platform::library& nvml, handle h) noexcept {
+  using driver_model = code (*)(handle, unsigned* current, unsigned* pending);
+  const auto ask = reinterpret_cast<driver_model>(nvml.symbol("nvmlDeviceGetDriverModel"));
+  unsigned current = 0;
+  unsigned pending = 0;
+  return ask != nullptr && ask(h, &current, &pending) == success && current == model_wddm;
+}
+
+}  // namespace hmn::nvml

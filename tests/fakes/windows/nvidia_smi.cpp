@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// An nvidia-smi.exe with one card: answers the columns that it is asked for, and "[N/A]" to those
+// that it does not know. With a file nvidia-smi.exe.hang beside it, it never ends: it is started
+// with no environment of the caller's.
+#include <windows.h>
+
+#include <cstdio>
+#include <cstring>
+#include <string>
+
+#include "rows.hpp"
+
+namespace {
+
+struct cell {
+  const char* field;
+  const char* title;
+  const char* value;
+};
+constexpr cell known[] = {
+    {"index", "index", "0"},
+    {"name", "name", "NVIDIA GeForce RTX 4070"},
+    {"uuid", "uuid", "GPU-00000000-1111-2222-3333-444444444444"},
+    {"pci.bus_id", "pci.bus_id", "00000000:01:00.0"},
+    {"memory.total", "memory.total [MiB]", "12282"},
+    {"memory.used", "memory.used [MiB]", "1024"},
+    {"memory.free", "memory.free [MiB]", "11258"},
+    {"driver_version", "driver_version", "536.23"},
+};
+
+const cell* find(const std::string& field) {
+  for (const cell& c : known) {
+    if (field == c.field) return &c;
+  }
+  return nullptr;
+}
+
+void print_table(std::string fields) {
+  std::string titles, values;
+  while (!fields.empty()) {
+    const auto comma = fields.find(',');
+    const std::string field = fields.substr(0, comma);
+    fields = comma == fields.npos ? "" : fields.substr(comma + 1);
+    const cell* const c = find(field);
+    titles += (titles.empty() ? "" : ", ") + (c != nullptr ? std::string(c->title) : field);
+    values += (values.empty() ? "" : ", ") + std::string(c != nullptr ? c->value : "[N/A]");
+  }
+  std::printf("%s\n%s\n", titles.c_str(), values.c_str());
+}
+
+bool is_to_hang() {
+  wchar_t path[MAX_PATH + 8] = {};
+  GetModuleFileNameW(nullptr, path, MAX_PATH);
+  return GetFileAttributesW(std::wstring(path).append(L".hang").c_str()) != INVALID_FILE_ATTRIBUTES;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  if (is_to_hang()) Sleep(INFINITE);
+  constexpr char gpus[] = "--query-gpu=";
+  constexpr char apps[] = "--query-compute-apps=";
+  for (int i = 1; i < count; ++i) {
+    if (std::strncmp(arguments[i], gpus, sizeof gpus - 1) == 0) {
+      print_table(arguments[i] + sizeof gpus - 1);
+    }
+    if (std::strncmp(arguments[i], apps, sizeof apps - 1) == 0) {
+      std::printf("%s\n", arguments[i] + sizeof apps - 1);
+    }
+  }
+  return 0;
+}

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// A pdh.dll of the toolchain's own headers. HMN_FAKE_PDH: object;counter;instance;value;status of
+// the row. A counter that no row has does not exist. HMN_FAKE_PDH_GROWS: how often each list grows
+// by a row between its size and itself.
+#include <pdh.h>
+#include <windows.h>
+
+#include <cstring>
+#include <map>
+#include <memory>
+
+#include "rows.hpp"
+
+namespace {
+
+constexpr PDH_STATUS more_data = static_cast<PDH_STATUS>(0x800007D2);
+constexpr PDH_STATUS no_object = static_cast<PDH_STATUS>(0xC0000BB8);
+constexpr PDH_STATUS no_history = static_cast<PDH_STATUS>(0xC0000BC6);
+
+struct query {
+  std::vector<fake::cells> rows;
+  unsigned collected = 0;
+};
+
+struct counter {
+  query* of;
+  std::string object, name;
+  unsigned long growths = fake::setting("HMN_FAKE_PDH_GROWS");
+};
+
+std::vector<std::unique_ptr<counter>> counters;
+
+std::vector<const fake::cells*> rows_of(const counter& c) {
+  std::vector<const fake::cells*> all;
+  for (const fake::cells& row : c.of->rows) {
+    if (row.size() >= 4 && row[0] == c.object && row[1] == c.name) all.push_back(&row);
+  }
+  return all;
+}
+
+}  // namespace
+
+extern "C" {
+
+__declspec(dllexport) PDH_STATUS WINAPI PdhOpenQueryW(LPCWSTR, DWORD_PTR, PDH_HQUERY* out) {
+  *out = new query{fake::rows_of("HMN_FAKE_PDH")};
+  return ERROR_SUCCESS;
+}
+
+__declspec(dllexport) PDH_STATUS WINAPI
+    PdhAddEnglishCounterW(PDH_HQUERY of, LPCWSTR path, DWORD_PTR, PDH_HCOUNTER* out) {
+  const std::wstring wide(path);
+  const std::string text(wide.begin(), wide.end());
+  const auto star = text.find("(*)\\");
+  if (text.empty() || text[0] != '\\' || star == text.npos) return no_object;
+  auto c = std::make_unique<counter>();
+  c->of = static_cast<query*>(of);
+  c->object = text.substr(1, star - 1);
+  c->name = text.substr(star + 4);
+  if (rows_of(*c).empty()) return no_object;
+  *out = c.get();
+  counters.push_back(std::move(c));
+  return ERROR_SUCCESS;
+}
+
+__declspec(dllexport) PDH_STATUS WINAPI PdhCollectQueryData(PDH_HQUERY of) {
+  query& q = *static_cast<query*>(of);
+  q.rows = fake::rows_of("HMN_FAKE_PDH");
+  ++q.collected;
+  return ERROR_SUCCESS;
+}
+
+__declspec(dllexport) PDH_STATUS WINAPI
+    PdhGetFormattedCounterArrayW(PDH_HCOUNTER of, DWORD format, LPDWORD size, LPDWORD count,
+                                 PPDH_FMT_COUNTERVALUE_ITEM_W out) {
+  counter& c = *static_cast<counter*>(of);
+  // A load is a difference.
+  if ((format & PDH_FMT_DOUBLE) != 0 && c.of->collected < 2) return no_history;
+  auto all = rows_of(c);
+  if (out != nullptr && c.growths > 0) {
+    --c.growths;
+    c.of->rows.push_back(
+        {c.object, c.name,
+         "pid_" + std::to_string(90000 + c.growths) + "_luid_0x00000000_0x000103D8_phys_0",
+         "4096"});
+    all = rows_of(c);
+  }
+  size_t needed = 0;
+  for (const auto* row : all) {
+    needed += sizeof *out + ((*row)[2].size() + 1) * sizeof(wchar_t);
+  }
+  if (*size < needed) {
+    *size = static_cast<DWORD>(needed);
+    *count = static_cast<DWORD>(all.size());
+    return more_data;
+  }
+  auto* name = reinterpret_cast<wchar_t*>(out + all.size());
+  *count = static_cast<DWORD>(all.size());
+  for (size_t i = 0; i < all.size(); ++i) {
+    const std::wstring wide = fake::wide((*all[i])[2]);
+    std::memcpy(name, wide.c_str(), (wide.size() + 1) * sizeof(wchar_t));
+    out[i].szName = name;
+    name += wide.size() + 1;
+    out[i].FmtValue.CStatus = static_cast<DWORD>(fake::number(*all[i], 4));
+    if ((format & PDH_FMT_DOUBLE) != 0) {
+      out[i].FmtValue.doubleValue = std::strtod((*all[i])[3].c_str(), nullptr);
+    } else {
+      out[i].FmtValue.largeValue = std::strtoll((*all[i])[3].c_str(), nullptr, 0);
+    }
+  }
+  return ERROR_SUCCESS;
+}
+
+__declspec(dllexport) PDH_STATUS WINAPI PdhCloseQuery(PDH_HQUERY of) {
+  std::erase_if(counters, [of](const auto& c) { return c->of == of; });
+  delete static_cast<query*>(of);
+  return ERROR_SUCCESS;
+}
+
+}  // extern "C"

@@ -4,13 +4,19 @@ local ffi = require "ffi"
 local header = require "hypomnesis.generated.cdef"
 
 if not pcall(ffi.typeof, "hmn_context") then ffi.cdef(header.declarations) end
-ffi.cdef "char *secure_getenv(const char *name);"
+ffi.cdef [[
+char *secure_getenv(const char *name);
+int issetugid(void);
+]]
 
 local VARIABLE = "HYPOMNESIS_LIBRARY"
-local NAME = ("libhypomnesis.so.%s"):format(header.version:match("^%d+"))
+local IS_MACOS = ffi.os == "OSX"
+local FOLDERS = IS_MACOS and "DYLD_LIBRARY_PATH" or "LD_LIBRARY_PATH"
+local NAME = (IS_MACOS and "libhypomnesis.%s.dylib" or "libhypomnesis.so.%s"):format(header.version:match("^%d+"))
 
 -- Nothing in a program that runs with another user's rights.
 local function environment(name)
+  if IS_MACOS then return ffi.C.issetugid() == 0 and os.getenv(name) or nil end
   local known, text = pcall(function() return ffi.C.secure_getenv(name) end)
   return known and text ~= nil and ffi.string(text) or nil
 end
@@ -33,7 +39,7 @@ end
 
 local named = environment(VARIABLE)
 if not named or named == "" then
-  return load(NAME, NAME .. " in LD_LIBRARY_PATH and in the folders of the system's loader")
+  return load(NAME, NAME .. " in " .. FOLDERS .. " and in the folders of the system's loader")
 end
 local looked = ("%s, which %s names"):format(named, VARIABLE)
 if named:sub(1, 1) ~= "/" then refuse("the path is not absolute", looked) end

@@ -8,20 +8,26 @@ import sys
 
 __all__ = ["raw"]
 
-SONAME = "libhypomnesis.so.0"
+IS_MACOS = sys.platform == "darwin"
+SONAME = "libhypomnesis.0.dylib" if IS_MACOS else "libhypomnesis.so.0"
 VARIABLE = "HYPOMNESIS_LIBRARY"
+FOLDERS = "DYLD_LIBRARY_PATH" if IS_MACOS else "LD_LIBRARY_PATH"
 AT_SECURE = 23  # of getauxval(3): the program is set-user-id or the like
+
+
+def _is_privileged() -> bool:
+    import ctypes
+    if IS_MACOS:
+        return bool(ctypes.CDLL(None).issetugid())
+    getauxval = ctypes.CDLL(None).getauxval
+    getauxval.restype = ctypes.c_ulong
+    return bool(getauxval(ctypes.c_ulong(AT_SECURE)))
 
 
 def _chosen() -> str | None:
     """The library that the environment names; nothing in a set-user-id program."""
     value = os.environ.get(VARIABLE)
-    if value is None:
-        return None
-    import ctypes
-    getauxval = ctypes.CDLL(None).getauxval
-    getauxval.restype = ctypes.c_ulong
-    return None if getauxval(ctypes.c_ulong(AT_SECURE)) else value
+    return None if value is None or _is_privileged() else value
 
 
 def _load_first(path: str) -> None:
@@ -39,8 +45,8 @@ def _places() -> str:
     """Where the loader looks for the library, in its order."""
     beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), SONAME)
     places = [f"beside the extension module ({beside})", "the system's library folders"]
-    if os.environ.get("LD_LIBRARY_PATH"):
-        places.insert(0, f"LD_LIBRARY_PATH ({os.environ['LD_LIBRARY_PATH']})")
+    if os.environ.get(FOLDERS):
+        places.insert(0, f"{FOLDERS} ({os.environ[FOLDERS]})")
     return ", ".join(places)
 
 

@@ -118,7 +118,8 @@ void merge(dated<telemetry>& best, const dated<telemetry>& other) {
 void merge(dated<pool>& best, const dated<pool>& other) {
   pool& into = best.value;
   const pool& from = other.value;
-  bool taken = take(into.total, from.total) | take(into.budget, from.budget);
+  bool taken = take(into.total, from.total);
+  taken = take(into.budget, from.budget) || taken;
   if (!into.used && !into.free && from.used) {
     into.used = from.used;
     into.free = from.free;

@@ -220,7 +220,7 @@ std::string neutral::id(std::string_view text, int base) {
   const std::string_view value = line.substr(is_marked ? 2 : 0);
   if (value.empty() || is_nothing(value)) return std::string(text);
   // The same number may be told in hexadecimal here and in decimal there.
-  const auto number = scan::number<std::uint64_t>(value, base);
+  const auto number = scan::number<std::uint64_t>(value, static_cast<unsigned>(base));
   const std::string key = number ? compose({"number ", *number}) : std::string(value);
   const std::string stand_in = digits(number_of(key), base, value.size());
   const std::size_t start = static_cast<std::size_t>(value.data() - text.data());

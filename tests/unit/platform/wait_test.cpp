@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "platform/clock.hpp"
+#include "support.hpp"
 
 using namespace hmn::platform;
 
@@ -102,4 +103,21 @@ TEST_CASE("wait: a signal does not end it") {
   wake_one(word);
   sleeper.join();
   sigaction(SIGUSR2, &previous, nullptr);
+}
+
+TEST_CASE("wait: a forked child waits for itself") {
+  std::atomic<uint32_t> word{0};
+  std::thread sleeper([&] { wait_on(word, 0, no_deadline); });
+  sleep_ns(10 * ns_per_ms);
+  const int status = test::in_child([] {
+    std::atomic<uint32_t> own{0};
+    const bool is_late = wait_on(own, 0, monotonic_ns() + 5 * ns_per_ms) == wake::timed_out;
+    wake_all(own);
+    own.store(1);
+    return is_late && wait_on(own, 0, no_deadline) == wake::changed ? 0 : 1;
+  });
+  CHECK(status == 0);
+  word.store(1, std::memory_order_release);
+  wake_all(word);
+  sleeper.join();
 }

@@ -6,7 +6,9 @@ set(hmn_package_dir ${CMAKE_INSTALL_LIBDIR}/cmake/hypomnesis)
 install(FILES include/hypomnesis.h bindings/cpp/hypomnesis.hpp
   DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT Development)
 install(TARGETS hypomnesis EXPORT hypomnesisTargets
-  LIBRARY COMPONENT Runtime NAMELINK_COMPONENT Development)
+  RUNTIME COMPONENT Runtime
+  LIBRARY COMPONENT Runtime NAMELINK_COMPONENT Development
+  ARCHIVE COMPONENT Development)
 if(hmn_with_module)
   cmake_path(GET HMN_MODULE_FILE PARENT_PATH folder)
   install(TARGETS hypomnesis_simulation
@@ -41,6 +43,10 @@ string(REGEX REPLACE "/$" "" HMN_PC_PREFIX "${HMN_PC_PREFIX}")
 set(HMN_PC_ATOMIC "")
 if(HMN_ATOMIC_LIBRARY)
   set(HMN_PC_ATOMIC " -l${HMN_ATOMIC_LIBRARY}")
+endif()
+set(HMN_PC_DL "")
+if(CMAKE_DL_LIBS)
+  set(HMN_PC_DL " -l${CMAKE_DL_LIBS}")
 endif()
 configure_file(pkgconfig/hypomnesis.pc.in hypomnesis.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/hypomnesis.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig

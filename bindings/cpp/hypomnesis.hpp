@@ -240,7 +240,9 @@ enum class metric_id : std::uint32_t {
   pcie_tx_bytes = HMN_METRIC_PCIE_TX_BYTES,
   pcie_replays = HMN_METRIC_PCIE_REPLAYS,
   link_rx_bytes = HMN_METRIC_LINK_RX_BYTES,
-  link_tx_bytes = HMN_METRIC_LINK_TX_BYTES
+  link_tx_bytes = HMN_METRIC_LINK_TX_BYTES,
+  group_vram_bytes = HMN_METRIC_GROUP_VRAM_BYTES,
+  group_vram_limit_bytes = HMN_METRIC_GROUP_VRAM_LIMIT_BYTES
 };
 
 // Instances of a metric, by what the metric is of.
@@ -666,7 +668,7 @@ struct telemetry {
 
 // One number of a device, with its own source and age: hmn_metric. Exactly one of value and count
 // is there; `instance` is an engine_id, sensor_id, power_id, power_limit_id, clock_id, rail_id,
-// era_id, remapped_id, a throttle_reason, or counts fans and links from 0.
+// era_id, remapped_id, a throttle_reason, or counts fans and links from 0, control groups from 1.
 struct metric {
   note notes{};
   backend_id backend{};
@@ -678,6 +680,8 @@ struct metric {
   std::optional<std::uint64_t> count;
   std::optional<std::uint64_t> window_ns;  // what the value averages over
   std::uint64_t age_ns = 0;
+  std::optional<std::string>
+      group;  // of snapshot::metrics() alone: the control group that it is of
 };
 
 // What one process uses on one device: hmn_usage, and in a snapshot the process' name.
@@ -1481,7 +1485,9 @@ class snapshot {
     return found;
   }
   hypomnesis::metric metric(std::uint32_t i) const {
-    return *look<hmn_metric>(&hmn_snapshot_metric, i);
+    hypomnesis::metric found = *look<hmn_metric>(&hmn_snapshot_metric, i);
+    found.group = metric_group(i);
+    return found;
   }
   hypomnesis::diagnostic diagnostic(std::uint32_t i) const {
     return *look<hmn_diagnostic>(&hmn_snapshot_diagnostic, i);
@@ -1496,6 +1502,11 @@ class snapshot {
   }
   std::optional<std::string> process_container(std::uint32_t i) const {
     return text(&hmn_snapshot_text, std::uint32_t{HMN_TEXT_PROCESS_CONTAINER}, i);
+  }
+
+  // The control group that metric i is of, "docker:<id>" or its path; nothing where it is of none.
+  std::optional<std::string> metric_group(std::uint32_t i) const {
+    return text(&hmn_snapshot_text, std::uint32_t{HMN_TEXT_METRIC_GROUP}, i);
   }
 
   std::vector<hypomnesis::device> devices() const {

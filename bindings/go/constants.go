@@ -262,6 +262,8 @@ const (
 	MetricPCIeReplays         MetricID = 62 // count, ever growing: packets sent again
 	MetricLinkRxBytes         MetricID = 63 // count, ever growing; link to other devices, from 0
 	MetricLinkTxBytes         MetricID = 64 // count, ever growing; link to other devices, from 0
+	MetricGroupVRAMBytes      MetricID = 80 // count: what a control group's processes hold; Metric.Group names it
+	MetricGroupVRAMLimitBytes MetricID = 81 // count: the most that they may hold
 )
 
 // Engine is the instance of engine metrics.
@@ -630,4 +632,5 @@ const (
 	textProcessName      = 1
 	textProcessCommand   = 3
 	textProcessContainer = 5
+	textMetricGroup      = 64
 )

@@ -22,9 +22,10 @@ func copySnapshot(native raw.Snapshot) (*Snapshot, error) {
 	s.diagnostics = copied(s.info.DiagnosticCount, native.Diagnostics, newDiagnostic, failure)
 	s.devices = copyDevices(native, s.info.DeviceCount, failure)
 	s.metrics = copied(s.info.MetricCount, native.Metrics, newMetric, failure)
+	copyTexts(native, s.metrics, textsOfMetric[:], failure)
 	share(s.devices, s.pools, s.metrics)
 	s.usages = copied(s.info.UsageCount, native.Usages, newUsage, failure)
-	copyTexts(native, s.usages, failure)
+	copyTexts(native, s.usages, textsOfUsage[:], failure)
 	return told(s, failure)
 }
 
@@ -83,23 +84,29 @@ func split[T any](list []T, isMeant func(*T) bool) (own, rest []T) {
 
 const likelyText = 24
 
-var textsOfUsage = [...]struct {
+type textOf[T any] struct {
 	text  uint32
-	field func(*Usage) *Optional[string]
-}{
+	field func(*T) *Optional[string]
+}
+
+var textsOfMetric = [...]textOf[Metric]{
+	{textMetricGroup, func(m *Metric) *Optional[string] { return &m.Group }},
+}
+
+var textsOfUsage = [...]textOf[Usage]{
 	{textProcessName, func(u *Usage) *Optional[string] { return &u.Name }},
 	{textProcessCommand, func(u *Usage) *Optional[string] { return &u.Command }},
 	{textProcessContainer, func(u *Usage) *Optional[string] { return &u.Container }},
 }
 
-// copyTexts gives each usage its texts: those of one kind in one call, and all through one buffer.
-func copyTexts(native raw.Snapshot, usages []Usage, failure *raw.Error) {
-	if len(usages) == 0 {
+// copyTexts gives each of a list its texts: those of one kind in one call, and all through one buffer.
+func copyTexts[T any](native raw.Snapshot, list []T, texts []textOf[T], failure *raw.Error) {
+	if len(list) == 0 {
 		return
 	}
-	count := uint32(len(usages))
+	count := uint32(len(list))
 	buffer := make([]byte, count*likelyText)
-	for _, of := range textsOfUsage {
+	for _, of := range texts {
 		if failure.Status != 0 {
 			return
 		}
@@ -109,20 +116,20 @@ func copyTexts(native raw.Snapshot, usages []Usage, failure *raw.Error) {
 			needed = native.Texts(of.text, count, buffer, failure)
 		}
 		if failure.Status == 0 && count < needed && needed <= uint32(len(buffer)) {
-			splitTexts(string(buffer[:needed]), usages, of.field)
+			splitTexts(string(buffer[:needed]), list, of.field)
 		}
 	}
 }
 
 // splitTexts shares out what raw.Snapshot.Texts gave.
-func splitTexts(all string, usages []Usage, field func(*Usage) *Optional[string]) {
-	for i := range usages {
+func splitTexts[T any](all string, list []T, field func(*T) *Optional[string]) {
+	for i := range list {
 		end := strings.IndexByte(all, 0)
 		if end < 0 {
 			return
 		}
 		if end > 0 {
-			*field(&usages[i]) = Some(all[1:end])
+			*field(&list[i]) = Some(all[1:end])
 		}
 		all = all[end+1:]
 	}

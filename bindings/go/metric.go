@@ -16,6 +16,7 @@ type Metric struct {
 	Count       Optional[uint64]  `json:"count"`     // ever growing, or whole by nature
 	WindowNs    Optional[uint64]  `json:"window_ns"` // what Value averages over
 	AgeNs       uint64            `json:"age_ns"`    // since the driver was asked
+	Group       Optional[string]  `json:"group"`     // of a snapshot's metrics: the control group that it is of
 }
 
 // String is the metric's name, for instance "temperature"; "unknown" for one that the library does not

@@ -179,6 +179,8 @@ SAME(metric_id::pcie_tx_bytes, HMN_METRIC_PCIE_TX_BYTES);
 SAME(metric_id::pcie_replays, HMN_METRIC_PCIE_REPLAYS);
 SAME(metric_id::link_rx_bytes, HMN_METRIC_LINK_RX_BYTES);
 SAME(metric_id::link_tx_bytes, HMN_METRIC_LINK_TX_BYTES);
+SAME(metric_id::group_vram_bytes, HMN_METRIC_GROUP_VRAM_BYTES);
+SAME(metric_id::group_vram_limit_bytes, HMN_METRIC_GROUP_VRAM_LIMIT_BYTES);
 
 SAME(which::engine::unknown, HMN_ENGINE_UNKNOWN);
 SAME(which::engine::graphics, HMN_ENGINE_GRAPHICS);

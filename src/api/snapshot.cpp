@@ -19,7 +19,7 @@ failure nothing() {
   return {status::empty, source::none, {}, "it is not there"};  // no allocation: texts ask often
 }
 
-// nullptr: no such text.
+// nullptr: no such text of a process.
 const std::string usage::*process_text(std::uint32_t text) noexcept {
   switch (text) {
     case HMN_TEXT_PROCESS_NAME:
@@ -211,10 +211,16 @@ hmn_status hmn_snapshot_text(const hmn_snapshot* handle, uint32_t text, uint32_t
   return write_text({buffer, capacity, needed}, [&]() -> result<std::string> {
     if (handle == nullptr) return null_argument("snapshot is NULL");
     const std::string usage::*const part = process_text(text);
+    const snapshot& s = object(handle);
+    if (text == HMN_TEXT_METRIC_GROUP) {
+      if (i >= s.metrics.size()) return past_end(i, s.metrics.size());
+      const std::string* const group = s.group_of(s.metrics[i].value.value);
+      if (group == nullptr) return nothing();
+      return *group;
+    }
     if (part == nullptr) {
       return failure{status::range, source::none, {}, {text, " is no HMN_TEXT_*"}};
     }
-    const snapshot& s = object(handle);
     if (i >= s.usages.size()) return past_end(i, s.usages.size());
     const std::string& found = s.usages[i].value.value.*part;
     if (found.empty()) return nothing();

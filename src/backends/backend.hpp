@@ -13,6 +13,7 @@
 #include "model/device.hpp"
 #include "model/diagnostic.hpp"
 #include "model/failure.hpp"
+#include "model/group_memory.hpp"
 #include "model/host_memory.hpp"
 #include "model/metric.hpp"
 #include "model/pool.hpp"
@@ -87,6 +88,16 @@ class host_source {
   // Folders of the caller's control groups (v2), the innermost first; none where they cannot be
   // seen.
   virtual void own_groups(std::vector<std::string>& out) { static_cast<void>(out); }
+  // "docker:1c8f…" for a group's path that is a container's; else nothing.
+  virtual void name_group(std::string_view path, std::string& out) {
+    static_cast<void>(path);
+    static_cast<void>(out);
+  }
+  // What control groups hold of devices. On a failure some are missing.
+  virtual result<void> groups(group_memory& out) {
+    static_cast<void>(out);
+    return {};
+  }
   // Adds what the system allows of a device's pools, by its PCI address, after the device's own
   // sources have filled them.
   virtual void limit(std::string_view pci_bus_id, pools& all) {

@@ -187,10 +187,10 @@ std::optional<hmn_telemetry> snapshot::telemetry(std::uint32_t device) const {
   return out;
 }
 
-std::optional<std::string> snapshot::process_text(std::uint32_t text, std::uint32_t usage) const {
+std::optional<std::string> snapshot::text(std::uint32_t which, std::uint32_t position) const {
   std::string found;
   const auto read = [&](char* buffer, std::uint32_t capacity, std::uint32_t* needed) {
-    return hmn_snapshot_text(handle_.get(), text, usage, buffer, capacity, needed);
+    return hmn_snapshot_text(handle_.get(), which, position, buffer, capacity, needed);
   };
   if (read_text(read, found) != HMN_OK) return std::nullopt;
   return found;

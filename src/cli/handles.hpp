@@ -50,8 +50,8 @@ class snapshot {
   std::vector<hmn_metric> metrics() const;
   std::vector<hmn_diagnostic> diagnostics() const;
   std::optional<hmn_telemetry> telemetry(std::uint32_t device) const;  // by position
-  // HMN_TEXT_PROCESS_*
-  std::optional<std::string> process_text(std::uint32_t text, std::uint32_t usage) const;
+  // HMN_TEXT_*
+  std::optional<std::string> text(std::uint32_t which, std::uint32_t position) const;
   expected<std::string> json() const;
   hmn_snapshot* native() const { return handle_.get(); }
 

@@ -24,7 +24,9 @@ bool is_counted_from_0(std::uint32_t metric) {
          metric == HMN_METRIC_LINK_RX_BYTES || metric == HMN_METRIC_LINK_TX_BYTES;
 }
 
-std::string instance_text(const hmn_metric& of) {
+std::string instance_text(const told_metric& told, const style& as) {
+  const auto& of = told.value;
+  if (told.group) return escape_for_text(*told.group, as.ascii_only);
   std::string text = hmn_metric_instance_name(of.id, of.instance);
   if (text.empty() && (of.instance != 0 || is_counted_from_0(of.id)))
     text = fmt::to_string(of.instance);
@@ -119,10 +121,13 @@ std::optional<std::string> text_unless_empty(const char* text) {
   return *text == '\0' ? std::nullopt : std::optional<std::string>(text);
 }
 
-void tell(const hmn_metric& of, json_object& out) {
+void tell(const told_metric& told, json_object& out) {
+  const auto& of = told.value;
   out.add("metric", hmn_metric_name(of.id))
       .add("instance", of.instance)
-      .add("instance_name", text_unless_empty(hmn_metric_instance_name(of.id, of.instance)))
+      .add("instance_name", told.group
+                                ? told.group
+                                : text_unless_empty(hmn_metric_instance_name(of.id, of.instance)))
       .add("unit", text_unless_empty(hmn_metric_unit(of.id)))
       .add("pid", known(of, HMN_METRIC_HAS_PID, of.pid))
       .add("value", known(of, HMN_METRIC_HAS_VALUE, of.value))
@@ -160,11 +165,11 @@ std::string metric_table(const gpu_metrics& of, const style& as) {
     table rows(
         {{"METRIC"}, {"INSTANCE"}, {"VALUE", align::right}, {"WINDOW", align::right}, {"SOURCE"}});
     for (const auto& each : of.metrics)
-      rows.add({{hmn_metric_name(each.id)},
-                {instance_text(each)},
-                {value_text(each)},
-                {window_text(each)},
-                {source_text(each)}});
+      rows.add({{hmn_metric_name(each.value.id)},
+                {instance_text(each, as)},
+                {value_text(each.value)},
+                {window_text(each.value)},
+                {source_text(each.value)}});
     text += rows.text(as);
   }
   return text + missing_lines(of, as);

@@ -2,6 +2,7 @@
 #pragma once
 #include <hypomnesis.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -10,9 +11,14 @@
 
 namespace hmn::cli {
 
+struct told_metric {
+  hmn_metric value;
+  std::optional<std::string> group;  // the control group that it is of
+};
+
 struct gpu_metrics {
   gpu on;
-  std::vector<hmn_metric> metrics;
+  std::vector<told_metric> metrics;
   std::vector<hmn_diagnostic> missing;  // of its metrics alone
 };
 

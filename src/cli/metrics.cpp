@@ -34,9 +34,10 @@ std::vector<gpu_metrics> metrics_of(const snapshot& picture) {
     return std::find_if(all.begin(), all.end(),
                         [index](const auto& each) { return each.on.device.index == index; });
   };
-  for (const auto& each : picture.metrics())
-    if (const auto found = of(each.device_index); found != all.end())
-      found->metrics.push_back(each);
+  const auto metrics = picture.metrics();
+  for (std::uint32_t position = 0; position < metrics.size(); ++position)
+    if (const auto found = of(metrics[position].device_index); found != all.end())
+      found->metrics.push_back({metrics[position], picture.text(HMN_TEXT_METRIC_GROUP, position)});
   for (const auto& each : picture.diagnostics()) {
     if (is_trace(each) || !is_of_metrics(each)) continue;
     if (const auto found = of(each.device_index); found != all.end())

@@ -83,9 +83,9 @@ std::optional<std::string> user_of(const hmn_usage& usage, bool simulated) {
 void look_up(process_row& row, std::uint32_t position, const snapshot& picture,
              const column_list& columns, bool simulated) {
   if (columns.empty() || has_column(columns, "container"))
-    row.container = picture.process_text(HMN_TEXT_PROCESS_CONTAINER, position);
+    row.container = picture.text(HMN_TEXT_PROCESS_CONTAINER, position);
   if (has_column(columns, "command"))
-    row.command = picture.process_text(HMN_TEXT_PROCESS_COMMAND, position);
+    row.command = picture.text(HMN_TEXT_PROCESS_COMMAND, position);
   const bool foreign = (row.usage.notes & HMN_NOTE_FOREIGN_PID) != 0;
   if (has_column(columns, "user")) row.user = user_of(row.usage, simulated);
   if (has_column(columns, "nspid") && !simulated && !foreign)
@@ -123,7 +123,7 @@ std::vector<process_row> rows_of(const snapshot& picture, const options& asked,
   for (const auto& usage : picture.usages()) {
     process_row row;
     row.usage = usage;
-    row.name = picture.process_text(HMN_TEXT_PROCESS_NAME, position);
+    row.name = picture.text(HMN_TEXT_PROCESS_NAME, position);
     row.on = device_of(gpus, usage.device_index);
     if (passes(row, asked, device)) {
       look_up(row, position, picture, asked.columns, simulated);

@@ -27,7 +27,7 @@ constexpr std::uint32_t usual_deadline_ms = 1000;
 process_figures figures_of(const snapshot& picture, const hmn_usage& row, std::uint32_t position) {
   process_figures out;
   out.pid = row.pid;
-  out.name = picture.process_text(HMN_TEXT_PROCESS_NAME, position);
+  out.name = picture.text(HMN_TEXT_PROCESS_NAME, position);
   out.start_unix_ns = known(row, HMN_USAGE_HAS_START_TIME, row.start_unix_ns);
   out.used = known(row, HMN_USAGE_HAS_USED, row.used_bytes);
   out.shared = known(row, HMN_USAGE_HAS_HOST_POOL, row.host_pool_bytes);

@@ -180,14 +180,16 @@ void write_identity(json_writer& w, const numbered_device& who) {
   w.member("os_id", d.os_id);
 }
 
-void write(json_writer& w, const dated<metric>& dated) {
+void write(json_writer& w, const dated<metric>& dated, const snapshot& of) {
   const metric& m = dated.value;
   const auto id = static_cast<std::uint32_t>(m.id);
   const metric_words* const words = words_of(id);
   w.open('{');
   w.word_member("name", words != nullptr ? words->name : "unknown");
   w.member("instance", m.instance);
-  w.text_member("instance_name", instance_name(id, m.instance));
+  const std::string* const group = of.group_of(m);
+  w.text_member("instance_name",
+                group != nullptr ? std::string_view(*group) : instance_name(id, m.instance));
   w.text_member("unit", words != nullptr ? words->unit : "");
   write_origin(w, m.from, m.notes);
   w.member("pid", m.pid);
@@ -204,7 +206,7 @@ void write_metrics(json_writer& w, const snapshot& of, std::uint32_t device_inde
   if ((of.collect & subject::metrics) == 0) return w.null();
   w.open('[');
   for (const snapshot_metric& m : of.metrics) {
-    if (m.device_index == device_index) write(w, m.value);
+    if (m.device_index == device_index) write(w, m.value, of);
   }
   w.close(']');
 }

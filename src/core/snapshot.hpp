@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "model/device.hpp"
@@ -71,8 +72,15 @@ struct snapshot {
   std::vector<snapshot_pool> pools;      // by device index, main pool first
   std::vector<snapshot_usage> usages;    // by device index, then pid
   std::vector<snapshot_metric> metrics;  // by device index
+  std::vector<std::string> groups;       // by instance of the metrics that are of one, from 1
   std::vector<snapshot_diagnostic> diagnostics;
 
+  // The control group that a metric is of; nullptr: of none.
+  [[nodiscard]] const std::string* group_of(const metric& m) const noexcept {
+    const bool is_of_one =
+        m.id == metric_id::group_vram_bytes || m.id == metric_id::group_vram_limit_bytes;
+    return is_of_one && m.instance - 1 < groups.size() ? &groups[m.instance - 1] : nullptr;
+  }
   [[nodiscard]] snapshot_device* device_by_index(std::uint32_t index) noexcept {
     for (snapshot_device& d : devices) {
       if (d.identity.index == index) return &d;

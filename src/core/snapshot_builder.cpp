@@ -93,6 +93,7 @@ result<void> snapshot_builder::add_devices() {
   add_what_is_missing();
   add_known_devices();
   add_refusals(refused);
+  if (plan_.metrics) add_groups();
   if (plan_.processes && !request_.without_hosts_part) describe_processes();
   if (plan_.processes && plan_.pools) attribute_pools();
   return {};

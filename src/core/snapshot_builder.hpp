@@ -29,6 +29,7 @@ class snapshot_builder {
   bool add_self(snapshot_device& to, const device_reply& d, const moment& m);
   bool add_telemetry(snapshot_device& to, const device_reply& d, const moment& m);
   bool add_metrics(std::uint32_t index, const device_reply& d, const moment& m);
+  void add_groups();
   bool add_processes(std::uint32_t index, const device_reply& d, const moment& m);
   void add_refusals(const std::vector<context::refusal>& refused);
   void add_known_devices();

@@ -35,6 +35,9 @@ enum class metric_id : std::uint32_t {
   pcie_replays = 62,          // count
   link_rx_bytes = 63,         // count; instance: link, from 0 (NVLink, XGMI)
   link_tx_bytes = 64,         // count; instance: link, from 0
+  // Whole counts; instance: a control group of the snapshot, from 1.
+  group_vram_bytes = 80,
+  group_vram_limit_bytes = 81,
 };
 
 // Instances: which one of several. 0 is "of the whole device, or not told".

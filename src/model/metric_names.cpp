@@ -42,6 +42,8 @@ constexpr metric_words all[] = {
     {metric_id::pcie_replays, "pcie_replays", "", {}},
     {metric_id::link_rx_bytes, "link_rx_bytes", "B", {}},
     {metric_id::link_tx_bytes, "link_tx_bytes", "B", {}},
+    {metric_id::group_vram_bytes, "group_vram_bytes", "B", {}},
+    {metric_id::group_vram_limit_bytes, "group_vram_limit_bytes", "B", {}},
 };
 
 std::uint32_t numbered(const metric_words& of, std::uint32_t n) noexcept {

@@ -109,6 +109,58 @@ def plain(result):
             for row in json.loads(result.out)]
 
 
+class Groups(Tree):
+    """What control groups hold of the card, by the controller dmem."""
+
+    def setUp(self):
+        super().setUp()
+        self.env["HMN_CGROUP"] = str(self.folder / "cgroup")
+        self.add_group("", "", divided=True)
+        self.add_group("user.slice", 5 << 20, divided=True)
+        self.add_group(f"user.slice/{USER}.scope", 5 << 20, divided=True)
+        self.add_group(f"user.slice/{USER}.scope/docker-{CONTAINER}.scope", 3 << 20, 64 << 20)
+        self.add_group(f"user.slice/{USER}.scope/editor.scope", 2 << 20)
+        self.add_group("init.scope", 0)
+
+    def add_group(self, path, used, limit="max", divided=False):
+        where = f"cgroup/{path}/" if path else "cgroup/"
+        self.write(f"{where}cgroup.subtree_control", "cpu memory dmem\n" if divided else "\n")
+        if path:
+            self.write(f"{where}dmem.current", f"drm/0000:03:00.0/vram {used}\n")
+            self.write(f"{where}dmem.max", f"drm/0000:03:00.0/vram {limit}\n")
+
+    def groups(self, result):
+        self.assertEqual(result.code, 0, result.err)
+        return [(row["metric"], row["instance_name"], row["count"], row["source"])
+                for row in strict_json(result.out) if row["metric"].startswith("group_")]
+
+    def test_each_container_and_each_other_group(self):
+        container, other = f"docker:{CONTAINER}", f"/user.slice/{USER}.scope/editor.scope"
+        result = run("metrics", "--json", env=environment(**self.env))
+        self.assertCountEqual(self.groups(result), [
+            ("group_vram_bytes", container, 3 << 20, "dmem"),
+            ("group_vram_limit_bytes", container, 64 << 20, "dmem"),
+            ("group_vram_bytes", other, 2 << 20, "dmem")])
+        table = [line.split() for line in run("metrics", env=environment(**self.env)).out.splitlines()]
+        self.assertIn(["group_vram_bytes", other, str(2 << 20), "B", "-", "dmem"], table)
+        snapshot = strict_json(run("snapshot", env=environment(**self.env)).out)
+        named = {metric["instance_name"]: metric["count"] for metric in snapshot["devices"][0]["metrics"]
+                 if metric["name"] == "group_vram_bytes"}
+        self.assertEqual(named, {container: 3 << 20, other: 2 << 20})
+
+    def test_they_are_recorded_without_names(self):
+        file = self.kept()
+        text = file.read_text()
+        self.assertNotIn(USER, text)
+        self.assertNotIn(CONTAINER, text)
+        self.lose()
+        shutil.rmtree(self.folder / "cgroup")
+        rows = self.groups(run("metrics", "--json", "--machine", file))
+        self.assertCountEqual([(metric, count) for metric, _, count, _ in rows], [
+            ("group_vram_bytes", 3 << 20), ("group_vram_limit_bytes", 64 << 20), ("group_vram_bytes", 2 << 20)])
+        self.assertEqual(sum(name.startswith("docker:") for _, name, _, _ in rows), 2)
+
+
 class Kept(Tree):
     def test_the_same_machine_elsewhere(self):
         before = {words: run(*words, env=environment(**self.env)) for words in

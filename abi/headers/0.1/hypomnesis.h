@@ -647,7 +647,10 @@ enum {
     HMN_METRIC_PCIE_TX_BYTES = 61,         /* count, ever growing: sent by the device */
     HMN_METRIC_PCIE_REPLAYS = 62,          /* count, ever growing: packets sent again */
     HMN_METRIC_LINK_RX_BYTES = 63,         /* count, ever growing; link to other devices, from 0 */
-    HMN_METRIC_LINK_TX_BYTES = 64          /* count, ever growing; link to other devices, from 0 */
+    HMN_METRIC_LINK_TX_BYTES = 64,         /* count, ever growing; link to other devices, from 0 */
+    HMN_METRIC_GROUP_VRAM_BYTES = 80,      /* count: what a control group's processes hold; instance:
+                                            * from 1 in its snapshot (HMN_TEXT_METRIC_GROUP) */
+    HMN_METRIC_GROUP_VRAM_LIMIT_BYTES = 81 /* count: the most that they may hold; the same instance */
 };
 /* Instances: which one of several. 0: of the whole device, or the source does not tell which. */
 enum {
@@ -910,7 +913,8 @@ typedef struct hmn_diagnostic {
 enum {
     HMN_TEXT_PROCESS_NAME = 1,     /* of usage i: command name */
     HMN_TEXT_PROCESS_COMMAND = 3,  /* of usage i: command line */
-    HMN_TEXT_PROCESS_CONTAINER = 5 /* of usage i: id of the container */
+    HMN_TEXT_PROCESS_CONTAINER = 5, /* of usage i: id of the container */
+    HMN_TEXT_METRIC_GROUP = 64      /* of metric i: the control group that it is of */
 };
 
 /** Takes a snapshot. What could not be read is a diagnostic of it, not an error of this call.
@@ -946,8 +950,10 @@ HMN_FN(hmn_status) hmn_snapshot_metric(const hmn_snapshot *snapshot, uint32_t i,
 HMN_FN(hmn_status) hmn_snapshot_diagnostic(const hmn_snapshot *snapshot, uint32_t i, hmn_diagnostic *out) HMN_NX;
 /** A text of the snapshot: HMN_TEXT_*. A command line has a blank between arguments; of one of more
  *  than 4 KiB it is the beginning. A container is "<runtime>:<id>", for instance "docker:1c8f…", by
- *  the innermost control group that is one's; HMN_E_EMPTY where none is. HMN_E_RANGE: no such text,
- *  or i is past the end. HMN_E_EMPTY: not known. HMN_E_BUFFER: too small. @since 0.1 */
+ *  the innermost control group that is one's; HMN_E_EMPTY where none is. A control group is the
+ *  container that it is of (the outermost), in the same words, else its path, for instance
+ *  "/user.slice"; HMN_E_EMPTY: the metric is not of one. HMN_E_RANGE: no such text, or i is past the
+ *  end. HMN_E_EMPTY: not known. HMN_E_BUFFER: too small. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_text(const hmn_snapshot *snapshot, uint32_t text, uint32_t i, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
 
 /* ---- report and format ----------------------------------------------------------------------------

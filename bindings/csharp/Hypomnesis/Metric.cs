@@ -57,6 +57,10 @@ public enum MetricId : uint
     LinkRxBytes = Raw.METRIC_LINK_RX_BYTES,
     /// <summary>Count, ever growing, of a link to other devices; links count from 0.</summary>
     LinkTxBytes = Raw.METRIC_LINK_TX_BYTES,
+    /// <summary>Count: VRAM that a control group holds; <see cref="Metric.Group"/> has its name.</summary>
+    GroupVramBytes = Raw.METRIC_GROUP_VRAM_BYTES,
+    /// <summary>Count: the most VRAM that a control group may hold.</summary>
+    GroupVramLimitBytes = Raw.METRIC_GROUP_VRAM_LIMIT_BYTES,
 }
 
 /// <summary>Which engine of a device.</summary>
@@ -221,8 +225,12 @@ public sealed record Metric
     public ulong? WindowNs { get; init; }
     /// <summary>Nanoseconds since the driver was asked.</summary>
     public ulong AgeNs { get; init; }
+    /// <summary>Of a snapshot's metrics: the control group that it is of; null: of none.</summary>
+    public string? Group { get; init; }
 
-    internal static unsafe Metric From(IntPtr record)
+    internal static Metric From(IntPtr record) => From(record, null);
+
+    internal static unsafe Metric From(IntPtr record, string? group)
     {
         var from = (MetricRecord*)record;
         return new Metric
@@ -237,6 +245,7 @@ public sealed record Metric
             Count = from->Count,
             WindowNs = from->WindowNs,
             AgeNs = from->AgeNs,
+            Group = group,
         };
     }
 }

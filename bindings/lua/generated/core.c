@@ -3571,15 +3571,38 @@ static int hmn_lua_copy_pools(lua_State *L, const hmn_snapshot *snapshot, uint32
   return 0;
 }
 
-/* The same of metrics. */
+/* Sets a text of row i as a field of the table on top; one that is not known is left out. */
+static hmn_status hmn_lua_copy_text(lua_State *L, const hmn_snapshot *snapshot, uint32_t text, uint32_t i,
+                                    const char *field) {
+  char room[256];
+  char *found = room;
+  uint32_t needed = 0;
+  hmn_status status = hmn_snapshot_text(snapshot, text, i, found, sizeof room, &needed);
+  if (status == HMN_E_EMPTY) return HMN_OK;
+  if (status == HMN_E_BUFFER) {
+    found = (char *)lua_newuserdata(L, needed);
+    status = hmn_snapshot_text(snapshot, text, i, found, needed, &needed);
+    lua_pushstring(L, status == HMN_OK ? found : "");
+    lua_replace(L, -2);
+  } else {
+    lua_pushstring(L, status == HMN_OK ? found : "");
+  }
+  lua_setfield(L, -2, field);
+  return status;
+}
+
+/* As hmn_lua_copy_pools. */
 static int hmn_lua_copy_metrics(lua_State *L, const hmn_snapshot *snapshot, uint32_t index, uint32_t *next,
                                 uint32_t count, int all) {
   hmn_metric row;
+  hmn_status status;
   int own = 0;
   for (; *next < count; ++*next) {
     HMN_LUA_ROW(row, hmn_snapshot_metric(snapshot, *next, &row));
     if (row.device_index > index) break;
     hmn_lua_push_hmn_metric(L, &row);
+    if ((status = hmn_lua_copy_text(L, snapshot, HMN_TEXT_METRIC_GROUP, *next, "group")) != HMN_OK)
+      return hmn_lua_refuse(L, status);
     if (row.device_index == index) {
       lua_pushvalue(L, -1);
       lua_rawseti(L, -3, ++own);
@@ -3616,26 +3639,6 @@ static int hmn_lua_copy_devices(lua_State *L, const hmn_snapshot *snapshot, cons
   lua_setfield(L, -3, "metrics");
   lua_setfield(L, -2, "pools");
   return 0;
-}
-
-/* Sets a text of usage i as a field of the table on top; one that is not known is left out. */
-static hmn_status hmn_lua_copy_text(lua_State *L, const hmn_snapshot *snapshot, uint32_t text, uint32_t i,
-                                    const char *field) {
-  char room[256];
-  char *found = room;
-  uint32_t needed = 0;
-  hmn_status status = hmn_snapshot_text(snapshot, text, i, found, sizeof room, &needed);
-  if (status == HMN_E_EMPTY) return HMN_OK;
-  if (status == HMN_E_BUFFER) {
-    found = (char *)lua_newuserdata(L, needed);
-    status = hmn_snapshot_text(snapshot, text, i, found, needed, &needed);
-    lua_pushstring(L, status == HMN_OK ? found : "");
-    lua_replace(L, -2);
-  } else {
-    lua_pushstring(L, status == HMN_OK ? found : "");
-  }
-  lua_setfield(L, -2, field);
-  return status;
 }
 
 static int hmn_lua_copy_processes(lua_State *L, const hmn_snapshot *snapshot, uint32_t count) {
@@ -6958,6 +6961,8 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("METRIC_PCIE_REPLAYS", HMN_METRIC_PCIE_REPLAYS)},
     {SWIG_LUA_CONSTTAB_INT("METRIC_LINK_RX_BYTES", HMN_METRIC_LINK_RX_BYTES)},
     {SWIG_LUA_CONSTTAB_INT("METRIC_LINK_TX_BYTES", HMN_METRIC_LINK_TX_BYTES)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_GROUP_VRAM_BYTES", HMN_METRIC_GROUP_VRAM_BYTES)},
+    {SWIG_LUA_CONSTTAB_INT("METRIC_GROUP_VRAM_LIMIT_BYTES", HMN_METRIC_GROUP_VRAM_LIMIT_BYTES)},
     {SWIG_LUA_CONSTTAB_INT("ENGINE_UNKNOWN", HMN_ENGINE_UNKNOWN)},
     {SWIG_LUA_CONSTTAB_INT("ENGINE_GRAPHICS", HMN_ENGINE_GRAPHICS)},
     {SWIG_LUA_CONSTTAB_INT("ENGINE_COMPUTE", HMN_ENGINE_COMPUTE)},
@@ -7058,6 +7063,7 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("TEXT_PROCESS_NAME", HMN_TEXT_PROCESS_NAME)},
     {SWIG_LUA_CONSTTAB_INT("TEXT_PROCESS_COMMAND", HMN_TEXT_PROCESS_COMMAND)},
     {SWIG_LUA_CONSTTAB_INT("TEXT_PROCESS_CONTAINER", HMN_TEXT_PROCESS_CONTAINER)},
+    {SWIG_LUA_CONSTTAB_INT("TEXT_METRIC_GROUP", HMN_TEXT_METRIC_GROUP)},
     {SWIG_LUA_CONSTTAB_INT("DELTA_HAS_MEMORY", HMN_DELTA_HAS_MEMORY)},
     {SWIG_LUA_CONSTTAB_INT("DELTA_HAS_DEVICE", HMN_DELTA_HAS_DEVICE)},
     {SWIG_LUA_CONSTTAB_INT("DELTA_HAS_ENERGY", HMN_DELTA_HAS_ENERGY)},

@@ -236,7 +236,7 @@ local function own_usage_of(native, i)
 end
 
 local NAME, COMMAND = constants.TEXT_PROCESS_NAME, constants.TEXT_PROCESS_COMMAND
-local CONTAINER = constants.TEXT_PROCESS_CONTAINER
+local CONTAINER, GROUP = constants.TEXT_PROCESS_CONTAINER, constants.TEXT_METRIC_GROUP
 
 local function long_text_of(native, which, i)
   return text(function(...) return C.hmn_snapshot_text(native, which, i, ...) end)
@@ -285,6 +285,7 @@ local function metrics_of(native, number)
   for i = 1, number do
     C.hmn_snapshot_metric(native, i - 1, metric)
     metrics[i] = copy.hmn_metric(metric)
+    metrics[i].group = text_of(native, GROUP, i - 1)
   end
   return metrics
 end

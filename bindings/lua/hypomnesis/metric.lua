@@ -17,6 +17,7 @@ local Context = require "hypomnesis.context"
 ---@field count integer? ever growing, or whole by nature
 ---@field window_ns integer? what value averages over
 ---@field age_ns integer since the driver was asked
+---@field group string? of a snapshot's metrics: the control group that it is of
 
 ---One number of the whole device, also one that takes long to read.
 ---@param device_index integer from 0

@@ -11240,6 +11240,8 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_PCIE_REPLAYS",SWIG_From_int((int)(HMN_METRIC_PCIE_REPLAYS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_LINK_RX_BYTES",SWIG_From_int((int)(HMN_METRIC_LINK_RX_BYTES)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_LINK_TX_BYTES",SWIG_From_int((int)(HMN_METRIC_LINK_TX_BYTES)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_GROUP_VRAM_BYTES",SWIG_From_int((int)(HMN_METRIC_GROUP_VRAM_BYTES)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "METRIC_GROUP_VRAM_LIMIT_BYTES",SWIG_From_int((int)(HMN_METRIC_GROUP_VRAM_LIMIT_BYTES)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ENGINE_UNKNOWN",SWIG_From_int((int)(HMN_ENGINE_UNKNOWN)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ENGINE_GRAPHICS",SWIG_From_int((int)(HMN_ENGINE_GRAPHICS)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "ENGINE_COMPUTE",SWIG_From_int((int)(HMN_ENGINE_COMPUTE)));
@@ -11340,6 +11342,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TEXT_PROCESS_NAME",SWIG_From_int((int)(HMN_TEXT_PROCESS_NAME)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TEXT_PROCESS_COMMAND",SWIG_From_int((int)(HMN_TEXT_PROCESS_COMMAND)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TEXT_PROCESS_CONTAINER",SWIG_From_int((int)(HMN_TEXT_PROCESS_CONTAINER)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "TEXT_METRIC_GROUP",SWIG_From_int((int)(HMN_TEXT_METRIC_GROUP)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_HAS_MEMORY",SWIG_From_int((int)(HMN_DELTA_HAS_MEMORY)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_HAS_DEVICE",SWIG_From_int((int)(HMN_DELTA_HAS_DEVICE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "DELTA_HAS_ENERGY",SWIG_From_int((int)(HMN_DELTA_HAS_ENERGY)));

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
+from typing import Any
 
 from ._native import raw
 from ._record import maker
@@ -37,6 +38,8 @@ class MetricId(IntEnum):
     PCIE_REPLAYS = raw.METRIC_PCIE_REPLAYS
     LINK_RX_BYTES = raw.METRIC_LINK_RX_BYTES
     LINK_TX_BYTES = raw.METRIC_LINK_TX_BYTES
+    GROUP_VRAM_BYTES = raw.METRIC_GROUP_VRAM_BYTES
+    GROUP_VRAM_LIMIT_BYTES = raw.METRIC_GROUP_VRAM_LIMIT_BYTES
 
 
 class Engine(IntEnum):
@@ -142,6 +145,11 @@ class Metric:
     count: int | None  # ever growing, or whole by nature
     window_ns: int | None  # what value averages over
     age_ns: int  # since the driver was asked
+    group: str | None = None  # of a snapshot's metrics: the control group that it is of
 
 
-make_metric = maker(Metric)
+_make = maker(Metric)
+
+
+def make_metric(values: tuple[Any, ...], group: str | None = None) -> Metric:
+    return _make((*values, group))

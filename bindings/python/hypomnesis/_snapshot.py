@@ -125,7 +125,9 @@ def make_snapshot(native: raw.Snapshot) -> Snapshot:
     usages = tuple([make_usage(native.usage(i), native.text(name, i), native.text(command, i),
                                native.text(container, i))
                     for i in range(info.usage_count)])
-    metrics = tuple([make_metric(native.metric(i)) for i in range(info.metric_count)])
+    group = raw.TEXT_METRIC_GROUP
+    metrics = tuple([make_metric(native.metric(i), native.text(group, i))
+                     for i in range(info.metric_count)])
     memory, system = native.memory(), native.system()
     return Snapshot(
         info,

@@ -9,6 +9,7 @@
 
 #include "backends/dmem/dmem.hpp"
 #include "backends/dmem/regions.hpp"
+#include "backends/dmem/survey.hpp"
 #include "platform/clock.hpp"
 #include "platform/file.hpp"
 
@@ -33,11 +34,13 @@ class own_groups {
     const bool is_first = looked_ns_ == 0;
     looked_ns_ = now;
     if (is_first || is_here_) find(host);
+    is_divided_ = !root_.empty() && is_divided(root_);
     is_here_ = false;
     for (const group& g : all_) is_here_ = is_here_ || platform::exists(g.limits.c_str());
   }
   [[nodiscard]] bool is_here() const noexcept { return is_here_; }
-  [[nodiscard]] bool was_looked_for() const noexcept { return looked_ns_ != 0; }
+  [[nodiscard]] bool is_anywhere() const noexcept { return is_here_ || is_divided_; }
+  [[nodiscard]] const std::string& root() const noexcept { return root_; }
   [[nodiscard]] const std::vector<group>& all() const noexcept { return all_; }
 
  private:
@@ -46,11 +49,14 @@ class own_groups {
     host.own_groups(folders);
     all_.clear();
     for (const std::string& f : folders) all_.push_back({f + "/dmem.max", f + "/dmem.current"});
+    root_ = folders.empty() ? std::string() : std::move(folders.back());
   }
 
   std::uint64_t looked_ns_ = 0;
-  bool is_here_ = false;
+  bool is_here_ = false;     // around the caller
+  bool is_divided_ = false;  // in groups beside it
   std::vector<group> all_;
+  std::string root_;  // the highest that can be seen
 };
 
 class limited_host final : public host_source {
@@ -75,14 +81,28 @@ class limited_host final : public host_source {
     if (groups_.is_here()) set_budgets(pci_bus_id, all.all());
   }
 
+  void name_group(std::string_view path, std::string& out) override {
+    host_->name_group(path, out);
+  }
+  result<void> groups(group_memory& out) override {
+    std::string root;
+    {
+      const std::lock_guard lock(mutex_);
+      groups_.refresh(*host_);
+      if (!groups_.is_anywhere()) return {};
+      root = groups_.root();
+    }
+    return survey(*host_, root, out);
+  }
+
   std::optional<source_state> describe_source(source which) override {
     if (which != source::dmem) return std::nullopt;
     const std::lock_guard lock(mutex_);
     groups_.refresh(*host_);
     source_state now;
     now.why = {status::ok, which, {}, {}};
-    now.state = groups_.is_here() ? state::ready : state::absent;
-    if (!groups_.is_here()) {
+    now.state = groups_.is_anywhere() ? state::ready : state::absent;
+    if (!groups_.is_anywhere()) {
       now.why = {status::no_source, which, {}, "no control group of this process has dmem.max"};
     }
     return now;

@@ -38,6 +38,10 @@ class watched_host final : public host_source {
     const stand_in_scope scope(in_.in.get(), in_.exchange);
     real_->own_groups(out);
   }
+  result<void> groups(group_memory& out) override {
+    const stand_in_scope scope(in_.in.get(), in_.exchange);
+    return real_->groups(out);
+  }
   void limit(std::string_view pci_bus_id, pools& all) override {
     const stand_in_scope scope(in_.in.get(), in_.exchange);
     real_->limit(pci_bus_id, all);

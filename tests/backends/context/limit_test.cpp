@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Rule: what a control group allows of a device's memory is the pool's budget, whoever lists the
-// device, in direct readings and in snapshots.
+// device, in direct readings and in snapshots; what each group holds is a metric of the device.
 #include <doctest/doctest.h>
+
+#include <map>
+#include <string>
+#include <vector>
 
 #include "machine.hpp"
 
@@ -62,4 +66,50 @@ TEST_CASE("without the controller there is no budget, and the backend is absent"
   limit_group(m, false);
   CHECK((read_pool(m).present & HMN_POOL_HAS_BUDGET) == 0);
   CHECK(state_of_dmem(m) == HMN_STATE_ABSENT);
+}
+
+TEST_CASE("what each group holds is a metric of the device, with the group's name") {
+  const fake_nvml nvml;
+  nvml.load(one_gpu());
+  const machine m;
+  limit_group(m);
+  const std::string line = "drm/0000:01:00.0/vram0 ";
+  m.tree().write("cgroup/cgroup.subtree_control", "dmem\n");
+  m.tree().write("cgroup/box/dmem.current", line + std::to_string(5 * mib) + "\n");
+  m.tree().write("cgroup/lxc.payload.web/dmem.current",
+                 line + std::to_string(7 * mib) + "\ndrm/0000:0f:00.0/vram0 1\n");
+  const picture seen(m.context(), HMN_COLLECT_METRICS);
+  struct told {
+    std::uint32_t id;
+    std::uint64_t bytes;
+    bool operator==(const told&) const = default;
+  };
+  std::map<std::string, std::vector<told>> found;
+  for (std::uint32_t i = 0; i < seen.info().metric_count; ++i) {
+    auto metric = sized<hmn_metric>();
+    REQUIRE(hmn_snapshot_metric(seen.handle(), i, &metric) == HMN_OK);
+    const bool is_of_group =
+        metric.id == HMN_METRIC_GROUP_VRAM_BYTES || metric.id == HMN_METRIC_GROUP_VRAM_LIMIT_BYTES;
+    char name[64] = "";
+    const hmn_status named =
+        hmn_snapshot_text(seen.handle(), HMN_TEXT_METRIC_GROUP, i, name, sizeof name, nullptr);
+    CHECK(named == (is_of_group ? HMN_OK : HMN_E_EMPTY));
+    if (!is_of_group) continue;
+    CHECK(metric.backend == HMN_BACKEND_DMEM);
+    CHECK(metric.device_index == 0);
+    CHECK(metric.instance != 0);
+    CHECK(metric.present == HMN_METRIC_HAS_COUNT);
+    found[name].push_back({metric.id, metric.count});
+  }
+  const std::vector<told> of_box = {{HMN_METRIC_GROUP_VRAM_BYTES, 5 * mib},
+                                    {HMN_METRIC_GROUP_VRAM_LIMIT_BYTES, 512 * mib}};
+  const std::vector<told> of_web = {{HMN_METRIC_GROUP_VRAM_BYTES, 7 * mib}};
+  CHECK(found == std::map<std::string, std::vector<told>>{{"/box", of_box}, {"lxc:web", of_web}});
+  CHECK(hmn_snapshot_text(seen.handle(), HMN_TEXT_METRIC_GROUP, seen.info().metric_count, nullptr,
+                          0, nullptr) == HMN_E_RANGE);
+
+  auto metric = sized<hmn_metric>();
+  auto error = sized<hmn_error>();
+  CHECK(hmn_metric_read(m.context(), 0, HMN_METRIC_GROUP_VRAM_BYTES, 1, &metric, &error) ==
+        HMN_E_UNSUPPORTED);
 }

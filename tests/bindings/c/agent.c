@@ -560,6 +560,9 @@ static void do_process_container(void) {
   TELL_OF(
       hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_CONTAINER, u32(2), buffer, capacity, &needed));
 }
+static void do_metric_group(void) {
+  TELL_OF(hmn_snapshot_text(snapshot, HMN_TEXT_METRIC_GROUP, u32(2), buffer, capacity, &needed));
+}
 static void do_json(void) {
   TELL_OF(hmn_format_json(snapshot, buffer, capacity, &needed));
 }
@@ -635,6 +638,7 @@ static const struct command {
                 {"process_command", 2, do_process_command},
                 {"process_container", 2, do_process_container},
                 {"snapshot_metric", 2, do_snapshot_metric},
+                {"metric_group", 2, do_metric_group},
                 {"diagnostic", 2, do_diagnostic},
                 {"json", 1, do_json},
                 {"device_line", 3, do_device_line},

@@ -163,6 +163,7 @@ const std::map<std::string, std::function<void(const words&)>> commands = {
      [](const words& w) { say("value", taken(w[1]).process_command(u32(w[2]))); }},
     {"process_container",
      [](const words& w) { say("value", taken(w[1]).process_container(u32(w[2]))); }},
+    {"metric_group", [](const words& w) { say("value", taken(w[1]).metric_group(u32(w[2]))); }},
     {"snapshot_metric", [](const words& w) { say(taken(w[1]).metric(u32(w[2]))); }},
     {"diagnostic", [](const words& w) { say(taken(w[1]).diagnostic(u32(w[2]))); }},
     {"json", [](const words& w) { say("value", taken(w[1]).json()); }},
@@ -233,9 +234,8 @@ const std::map<std::string, std::function<void(const words&)>> commands = {
        say("value", std::string(hypomnesis::instance_name(id, u32(w[2]))));
      }},
     {"feature",
-     [](const words& w) {
-       say("value", hypomnesis::has_feature(as<hypomnesis::feature_id>(w[1])) ? 1U : 0U);
-     }},
+     [](const words&
+            w) { say("value", hypomnesis::has_feature(as<hypomnesis::feature_id>(w[1])) ? 1U : 0U); }},
     {"version", [](const words&) { version(); }}};
 
 words split(const std::string& line) {

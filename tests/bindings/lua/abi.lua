@@ -53,6 +53,7 @@ local NO_RECORD = {hmn_context_options = true, hmn_snapshot_options = true,
 local HIDDEN = {struct_size = true, present = true, reserved0 = true}
 local OF_SNAPSHOTS = {
   Device = {pools = true, telemetry = true, metrics = true, own_usage = true},
+  Metric = {group = true},
   Usage = {name = true, command = true, container = true},
 }
 

@@ -168,6 +168,11 @@ for request, field in pairs {process_name = "name", process_command = "command",
   end
 end
 
+function commands.metric_group(name, i)
+  local metric, message, status = row(name, "metrics", i)
+  one(part(metric, message, status, "group"))
+end
+
 function commands.json(name) one(snapshot(name):json()) end
 function commands.device_line(name, i, form) one(snapshot(name):device_line(number(i) + 1, number(form))) end
 function commands.delta(before, after, index)

@@ -35,6 +35,7 @@ NO_RECORDS = {"hmn_context_options", "hmn_error", "hmn_sampler_options", "hmn_sn
               "hmn_attention", "hmn_cache"}
 UNSEEN = ("struct_size", "present", "reserved0")
 OWN = {"hmn_device": ["pools", "telemetry", "own_usage", "usages", "metrics"],
+       "hmn_metric": ["group"],
        "hmn_usage": ["process_name", "process_command", "process_container"]}
 
 # Prefix of the header's constants -> who has them here, by the same names.

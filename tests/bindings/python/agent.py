@@ -6,7 +6,7 @@ import hypomnesis
 
 # Fields that the records of this package have beside those of C.
 OWN = {"pools", "telemetry", "metrics", "own_usage", "usages", "process_name", "process_command",
-       "process_container"}
+       "process_container", "group"}
 NOTHING = "null"
 
 
@@ -137,6 +137,9 @@ class Agent:
 
     def process_container(self, name, i):
         return single(self.snapshots[name].usages[int(i)].process_container)
+
+    def metric_group(self, name, i):
+        return single(self.snapshots[name].metrics[int(i)].group)
 
     def snapshot_metric(self, name, i):
         return record(self.snapshots[name].metrics[int(i)])

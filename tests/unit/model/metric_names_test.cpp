@@ -17,10 +17,12 @@ TEST_CASE("each metric has a name and a unit") {
   REQUIRE(words_of(HMN_METRIC_LINK_TX_BYTES) != nullptr);
   CHECK(string_view(words_of(HMN_METRIC_LINK_TX_BYTES)->name) == "link_tx_bytes");
   CHECK(string_view(words_of(HMN_METRIC_PCIE_REPLAYS)->unit).empty());
+  REQUIRE(words_of(HMN_METRIC_GROUP_VRAM_LIMIT_BYTES) != nullptr);
+  CHECK(string_view(words_of(HMN_METRIC_GROUP_VRAM_LIMIT_BYTES)->name) == "group_vram_limit_bytes");
 }
 
 TEST_CASE("0 and numbers between the groups are no metric") {
-  for (const std::uint32_t id : {0U, 4U, 19U, 31U, 39U, 45U, 59U, 65U, ~0U}) {
+  for (const std::uint32_t id : {0U, 4U, 19U, 31U, 39U, 45U, 59U, 65U, 79U, 82U, ~0U}) {
     CAPTURE(id);
     CHECK(words_of(id) == nullptr);
     CHECK(string_view(instance_name(id, 1)).empty());
@@ -43,6 +45,7 @@ TEST_CASE("the whole device, what is counted, and what is not known have no inst
   CHECK(string_view(instance_name(HMN_METRIC_TEMPERATURE, HMN_SENSOR_REGULATOR + 1)).empty());
   CHECK(string_view(instance_name(HMN_METRIC_FAN_RPM, 1)).empty());
   CHECK(string_view(instance_name(HMN_METRIC_LINK_RX_BYTES, 3)).empty());
+  CHECK(string_view(instance_name(HMN_METRIC_GROUP_VRAM_BYTES, 1)).empty());
   CHECK(string_view(instance_name(HMN_METRIC_THROTTLE_NS, 0)).empty());
   CHECK(string_view(instance_name(HMN_METRIC_THROTTLE_NS, 3)).empty());
 }

@@ -25,8 +25,12 @@ internal sealed class SnapshotReader
     internal Pool Pool(uint i) =>
         Native.Ask(Raw.Snapshot_pool(handle, i, ref error), ref error, Hypomnesis.Pool.From);
 
-    internal Metric Metric(uint i) =>
-        Native.Ask(Raw.Snapshot_metric(handle, i, ref error), ref error, Hypomnesis.Metric.From);
+    internal Metric Metric(uint i)
+    {
+        var group = Text(Raw.TEXT_METRIC_GROUP, i);
+        return Native.Ask(Raw.Snapshot_metric(handle, i, ref error), ref error,
+            record => Hypomnesis.Metric.From(record, group));
+    }
 
     internal Diagnostic Diagnostic(uint i) =>
         Native.Ask(Raw.Snapshot_diagnostic(handle, i, ref error), ref error, Hypomnesis.Diagnostic.From);

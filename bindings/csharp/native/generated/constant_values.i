@@ -209,6 +209,8 @@
 %csconstvalue("62") METRIC_PCIE_REPLAYS;
 %csconstvalue("63") METRIC_LINK_RX_BYTES;
 %csconstvalue("64") METRIC_LINK_TX_BYTES;
+%csconstvalue("80") METRIC_GROUP_VRAM_BYTES;
+%csconstvalue("81") METRIC_GROUP_VRAM_LIMIT_BYTES;
 %csconstvalue("0") ENGINE_UNKNOWN;
 %csconstvalue("1") ENGINE_GRAPHICS;
 %csconstvalue("2") ENGINE_COMPUTE;
@@ -309,6 +311,7 @@
 %csconstvalue("1") TEXT_PROCESS_NAME;
 %csconstvalue("3") TEXT_PROCESS_COMMAND;
 %csconstvalue("5") TEXT_PROCESS_CONTAINER;
+%csconstvalue("64") TEXT_METRIC_GROUP;
 %csconstvalue("1") DELTA_HAS_MEMORY;
 %csconstvalue("2") DELTA_HAS_DEVICE;
 %csconstvalue("4") DELTA_HAS_ENERGY;

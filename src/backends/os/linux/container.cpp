@@ -88,7 +88,9 @@ container at(std::string_view part, std::string_view above) noexcept {
   return named(name.substr(name.rfind(':') + 1), id);
 }
 
-container in_path(std::string_view path) noexcept {
+}  // namespace
+
+container container_of(std::string_view path) noexcept {
   while (!path.empty()) {
     const std::string_view part = last_part(path);
     path.remove_suffix(std::min(path.size(), part.size() + 1));
@@ -96,6 +98,8 @@ container in_path(std::string_view path) noexcept {
   }
   return {};
 }
+
+namespace {
 
 // Of "\x2d" the byte, else 0.
 char unescaped(std::string_view text) noexcept {
@@ -111,7 +115,7 @@ container parse_container(std::string_view text) noexcept {
     const std::string_view id = scan::take_until(path, ':');
     scan::take_until(path, ':');
     if (!scan::number(id) || !path.starts_with('/')) continue;
-    if (const container found = in_path(path); !found.empty()) return found;
+    if (const container found = container_of(path); !found.empty()) return found;
   }
   return {};
 }

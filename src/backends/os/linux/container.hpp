@@ -18,6 +18,9 @@ struct container {
 // monitor) is not in it, nor is a virtual machine's emulator.
 container parse_container(std::string_view text) noexcept;
 
+// The same of one group's path.
+container container_of(std::string_view path) noexcept;
+
 // "docker:1c8f…", a unit name's \x2d written out.
 void append_container(std::string& out, const container& in);
 

@@ -4,6 +4,7 @@
 #include <string>
 
 #include "backends/os/linux/boot_time.hpp"
+#include "backends/os/linux/container.hpp"
 #include "backends/os/linux/describe.hpp"
 #include "backends/os/linux/memory_limit.hpp"
 #include "backends/os/linux/process_life.hpp"
@@ -71,6 +72,10 @@ class linux_host final : public host_source {
   void describe(usage& row) override { os::describe(proc_root_, page_size_, boot_, row); }
   void own_groups(std::vector<std::string>& out) override {
     find_own_groups(proc_root_, cgroup_root_, out);
+  }
+  void name_group(std::string_view path, std::string& out) override {
+    const container of = container_of(path);
+    if (!of.empty()) append_container(out, of);
   }
   void describe_texts(usage& row) override { os::describe_texts(proc_root_, row); }
 

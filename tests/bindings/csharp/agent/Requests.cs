@@ -68,6 +68,7 @@ internal sealed class Requests : IDisposable
         "process_name" => (true, Taken(1).Usages[I32(2)].ProcessName),
         "process_command" => (true, Taken(1).Usages[I32(2)].ProcessCommand),
         "process_container" => (true, Taken(1).Usages[I32(2)].ProcessContainer),
+        "metric_group" => (true, Taken(1).Metrics[I32(2)].Group),
         "json" => (true, Taken(1).ToJson()),
         "device_line" => (true, Taken(1).DeviceLine(U32(2), (DeviceFormat)U32(3))),
         "delta_line" => (true, Taken(2).DeltaLine(Taken(1), U32(3), words[4])),

@@ -48,7 +48,7 @@ internal static class Told
     {
         var type = Nullable.GetUnderlyingType(property.PropertyType) ?? property.PropertyType;
         return property.Name is not (nameof(Usage.ProcessName) or nameof(Usage.ProcessCommand)
-                or nameof(Usage.ProcessContainer))
+                or nameof(Usage.ProcessContainer) or nameof(Metric.Group))
             && (type == typeof(string) || type.IsPrimitive || type.IsEnum);
     }
 }

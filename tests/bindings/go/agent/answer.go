@@ -66,15 +66,18 @@ func (a *answer) value(value interface{}) {
 	a.field("value", value)
 }
 
-// The texts of a process are asked for by themselves.
-var textsOfUsage = map[string]bool{"Name": true, "Command": true, "Container": true}
+// The texts of a snapshot's rows are asked for by themselves.
+var textsOf = map[reflect.Type]map[string]bool{
+	reflect.TypeOf(hypomnesis.Usage{}):  {"Name": true, "Command": true, "Container": true},
+	reflect.TypeOf(hypomnesis.Metric{}): {"Group": true},
+}
 
 // record gives each field by its name in C.
 func (a *answer) record(record interface{}) {
 	value := reflect.ValueOf(record)
 	for i := 0; i < value.NumField(); i++ {
 		field := value.Type().Field(i)
-		if value.Type() == reflect.TypeOf(hypomnesis.Usage{}) && textsOfUsage[field.Name] {
+		if textsOf[value.Type()][field.Name] {
 			continue
 		}
 		a.line(field.Tag.Get("json"), written(value.Field(i)))

@@ -98,6 +98,11 @@ var snapshotCommands = map[string]command{
 	"snapshot_metric": {2, func(a *agent, r request) {
 		tell(a, func() (hypomnesis.Metric, error) { return a.of(r, 1).Metric(int(r.u32(2))) })
 	}},
+	"metric_group": {2, func(a *agent, r request) {
+		if metric, err := a.of(r, 1).Metric(int(r.u32(2))); a.done(err) {
+			a.value(metric.Group)
+		}
+	}},
 	"process_name":      {2, textOf(func(u hypomnesis.Usage) hypomnesis.Optional[string] { return u.Name })},
 	"process_command":   {2, textOf(func(u hypomnesis.Usage) hypomnesis.Optional[string] { return u.Command })},
 	"process_container": {2, textOf(func(u hypomnesis.Usage) hypomnesis.Optional[string] { return u.Container })},

@@ -1464,6 +1464,8 @@ internal static unsafe class Raw {
   public const int METRIC_PCIE_REPLAYS = 62;
   public const int METRIC_LINK_RX_BYTES = 63;
   public const int METRIC_LINK_TX_BYTES = 64;
+  public const int METRIC_GROUP_VRAM_BYTES = 80;
+  public const int METRIC_GROUP_VRAM_LIMIT_BYTES = 81;
   public const int ENGINE_UNKNOWN = 0;
   public const int ENGINE_GRAPHICS = 1;
   public const int ENGINE_COMPUTE = 2;
@@ -1564,6 +1566,7 @@ internal static unsafe class Raw {
   public const int TEXT_PROCESS_NAME = 1;
   public const int TEXT_PROCESS_COMMAND = 3;
   public const int TEXT_PROCESS_CONTAINER = 5;
+  public const int TEXT_METRIC_GROUP = 64;
   public const int DELTA_HAS_MEMORY = 1;
   public const int DELTA_HAS_DEVICE = 2;
   public const int DELTA_HAS_ENERGY = 4;

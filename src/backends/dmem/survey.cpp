@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/dmem/survey.hpp"
+
+#include <array>
+#include <cerrno>
+#include <optional>
+#include <string_view>
+
+#include "backends/dmem/regions.hpp"
+#include "model/scan.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::dmem {
+namespace {
+
+// So that a reading has an end. Each level holds a descriptor while it is looked through.
+constexpr std::size_t most_folders = 4096;
+constexpr std::size_t most_depth = 32;
+constexpr std::size_t most_bytes = 65536;
+
+// The files of a group, "memory.max": no group in it can have such a name.
+bool is_file(std::string_view name) noexcept {
+  constexpr std::string_view makers =
+      " cgroup cpu cpuset dmem hugetlb io irq memory misc perf_event pids rdma ";
+  const std::size_t dot = name.find('.');
+  if (dot == std::string_view::npos) return false;
+  const std::size_t at = makers.find(name.substr(0, dot));
+  return at != std::string_view::npos && at != 0 && makers[at - 1] == ' ' &&
+         makers[at + dot] == ' ';
+}
+
+bool holds_some(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const auto r = parse_region(scan::take_line(text));
+    if (r && r->bytes != 0 && kind_of(r->name) == pool_kind::vram) return true;
+  }
+  return false;
+}
+
+class walk {
+ public:
+  walk(host_source& host, const std::string& root, group_memory& out)
+      : host_(host), group_(root), root_size_(root.size()), out_(out) {}
+
+  result<void> run() {
+    visit();
+    if (missed_ == 0) return {};
+    return failure{status::limit,
+                   source::dmem,
+                   {},
+                   {missed_, " control groups are not told: past the first ", most_folders,
+                    ", too deep, or unreadable"}};
+  }
+
+ private:
+  [[nodiscard]] bool is_root() const noexcept { return group_.size() == root_size_; }
+
+  // A group that is gone has nothing to tell.
+  bool read(const char* file, std::string& text) {
+    const auto is_cut = platform::read_whole((group_ + file).c_str(), text, most_bytes);
+    if (is_cut && !is_cut.value) return true;
+    miss(is_cut.error);
+    return false;
+  }
+
+  void miss(int error) noexcept {
+    if (error != ENOENT && error != ENOTDIR && error != ENODEV) ++missed_;
+  }
+
+  // A group's figure has those of all groups in it. A machine's root has none.
+  void visit() {
+    std::string used;
+    if (read("/dmem.current", used) ? !holds_some(used) : !is_root()) return;
+    std::string name;
+    if (!is_root()) host_.name_group(path(), name);
+    if (name.empty() && is_divided(group_)) return visit_groups();
+    add(used, name.empty() ? path() : name);
+  }
+
+  [[nodiscard]] std::string_view path() const noexcept {
+    return is_root() ? "/" : std::string_view(group_).substr(root_size_);
+  }
+
+  void visit_groups() {
+    const std::size_t size = group_.size();
+    ++depth_;
+    const int error = platform::for_each_entry(group_.c_str(), [&](std::string_view name) {
+      if (is_file(name)) return true;
+      if (++seen_ > most_folders || depth_ > most_depth) {
+        ++missed_;
+        return true;
+      }
+      group_ += '/';
+      group_ += name;
+      visit();
+      group_.resize(size);
+      return true;
+    });
+    if (error != 0) miss(error);
+    --depth_;
+  }
+
+  void add(std::string_view used, std::string_view name) {
+    const auto number = static_cast<std::uint32_t>(out_.names.size());
+    const std::size_t before = out_.parts.size();
+    for (std::string_view rest = used; !rest.empty();) {
+      const auto r = parse_region(scan::take_line(rest));
+      const auto device = r ? parse_pci_address(r->device) : std::nullopt;
+      if (!device || kind_of(r->name) != pool_kind::vram || is_known(*device, before)) continue;
+      const auto bytes = sum_of(used, r->device, pool_kind::vram);
+      if (!bytes) ++missed_;
+      if (bytes.value_or(0) == 0) continue;
+      out_.parts.push_back({number, *device, *bytes, limit_of(r->device)});
+    }
+    if (out_.parts.size() != before) out_.names.emplace_back(name);
+  }
+
+  [[nodiscard]] bool is_known(const pci_address& device, std::size_t from) const noexcept {
+    for (std::size_t i = from; i < out_.parts.size(); ++i) {
+      if (out_.parts[i].device == device) return true;
+    }
+    return false;
+  }
+
+  std::optional<std::uint64_t> limit_of(std::string_view device) {
+    const std::string whole = group_;
+    std::optional<std::uint64_t> tightest;
+    for (std::string text;; group_.resize(group_.rfind('/'))) {
+      const auto most =
+          read("/dmem.max", text) ? sum_of(text, device, pool_kind::vram) : std::nullopt;
+      if (most && (!tightest || *most < *tightest)) tightest = most;
+      if (is_root()) break;
+    }
+    group_ = whole;
+    return tightest;
+  }
+
+  host_source& host_;
+  std::string group_;  // the folder that is looked at
+  const std::size_t root_size_;
+  group_memory& out_;
+  std::size_t depth_ = 0;
+  std::size_t seen_ = 0;
+  std::size_t missed_ = 0;
+};
+
+}  // namespace
+
+bool is_divided(const std::string& group) {
+  std::array<char, 512> buffer;
+  const auto got = platform::read_small((group + "/cgroup.subtree_control").c_str(), buffer);
+  std::string_view text(buffer.data(), got ? got.value : 0);
+  std::string_view line = scan::take_line(text);
+  while (!line.empty()) {
+    if (scan::take_word(line) == "dmem") return true;
+  }
+  return false;
+}
+
+result<void> survey(host_source& host, const std::string& root, group_memory& out) {
+  return walk(host, root, out).run();
+}
+
+}  // namespace hmn::dmem

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What the control groups hold, on a fake tree with the files of Documentation/admin-guide/
+// cgroup-v2.rst, "DMEM": a group's figure has those of the groups in it, and a machine's root has
+// none.
+#include <doctest/doctest.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+
+#include "backends/dmem/dmem.hpp"
+#include "backends/os/os.hpp"
+#include "fake_tree.hpp"
+
+using namespace hmn;
+
+namespace {
+
+const std::string id(64, 'a');
+const std::string container = "docker-" + id + ".scope";
+
+std::string vram(std::uint64_t bytes, const char* card = "0000:03:00.0") {
+  return std::string("drm/") + card + "/vram0 " + std::to_string(bytes) + "\n";
+}
+
+class machine {
+ public:
+  machine() {
+    tree_.write("proc/self/cgroup", "0::/\n");
+    tree_.directory("sys/fs/cgroup");
+    tree_.write("sys/fs/cgroup/memory.max/dmem.current", vram(1));  // no group has such a name
+  }
+  // A group in which no other has the controller.
+  void leaf(const std::string& group, const std::string& used,
+            const std::string& limits = "") const {
+    hmn_fake::set_cgroup_v2(tree_, group,
+                            {{"dmem.current", used},
+                             {"dmem.max", limits.empty() ? used_as_unlimited : limits},
+                             {"cgroup.subtree_control", "memory pids\n"},
+                             {"cgroup.procs", ""}});
+  }
+  void node(const std::string& group, const std::string& used,
+            const std::string& limits = "") const {
+    leaf(group, used, limits);
+    divide(group);
+  }
+  void divide(const std::string& group) const {
+    hmn_fake::set_cgroup_v2(tree_, group, {{"cgroup.subtree_control", "memory dmem pids\n"}});
+  }
+  [[nodiscard]] std::unique_ptr<host_source> host() const {
+    settings s;
+    s.proc_root = tree_.proc();
+    s.sys_root = tree_.sys();
+    s.cgroup_root = tree_.path("sys/fs/cgroup");
+    return make_dmem(make_os(s));
+  }
+  [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
+
+ private:
+  static constexpr const char* used_as_unlimited = "drm/0000:03:00.0/vram0 max\n";
+  hmn_fake::tree tree_;
+};
+
+struct row {
+  std::string group;
+  std::uint64_t used = 0;
+  std::optional<std::uint64_t> limit;
+
+  friend bool operator==(const row&, const row&) = default;
+};
+
+std::vector<row> rows_of(const group_memory& all) {
+  std::vector<row> out;
+  for (const group_memory::part& p : all.parts) {
+    CHECK(p.device == *parse_pci_address("0000:03:00.0"));
+    REQUIRE(p.group < all.names.size());
+    out.push_back({all.names[p.group], p.used, p.limit});
+  }
+  std::sort(out.begin(), out.end(), [](const row& a, const row& b) { return a.group < b.group; });
+  return out;
+}
+
+std::vector<row> rows_of(const machine& m) {
+  group_memory all;
+  CHECK(m.host()->groups(all));
+  return rows_of(all);
+}
+
+}  // namespace
+
+TEST_CASE("groups in which no other has the controller are told, and never one around them") {
+  const machine m;
+  m.divide("");
+  m.node("user.slice", vram(700));
+  m.leaf("user.slice/a.service", vram(300));
+  m.leaf("user.slice/b.service", vram(400), vram(4096));
+  m.leaf("user.slice/idle.service", vram(0), vram(4096));
+  m.leaf("init.scope", vram(5));
+  CHECK(rows_of(m) == std::vector<row>{{"/init.scope", 5, {}},
+                                       {"/user.slice/a.service", 300, {}},
+                                       {"/user.slice/b.service", 400, 4096}});
+}
+
+TEST_CASE("a container is told by its name, with all groups in it") {
+  const machine m;
+  m.divide("");
+  m.node("system.slice", vram(900));
+  m.node("system.slice/" + container, vram(900));
+  m.leaf("system.slice/" + container + "/init.scope", vram(100));
+  m.leaf("system.slice/" + container + "/web.service", vram(800));
+  CHECK(rows_of(m) == std::vector<row>{{"docker:" + id, 900, {}}});
+}
+
+TEST_CASE("the limit is the tightest of the group and those around it") {
+  const machine m;
+  m.divide("");
+  m.node("pods", vram(30), vram(1000));
+  m.leaf("pods/wide", vram(10), vram(2000));
+  m.leaf("pods/narrow", vram(20), vram(500));
+  CHECK(rows_of(m) == std::vector<row>{{"/pods/narrow", 20, 500}, {"/pods/wide", 10, 1000}});
+}
+
+TEST_CASE("a process that sees its own group alone is told of that") {
+  const machine m;
+  m.leaf("", vram(77), vram(100));
+  CHECK(rows_of(m) == std::vector<row>{{"/", 77, 100}});
+}
+
+TEST_CASE("a group below one without the controller is not looked for") {
+  const machine m;
+  m.leaf("", vram(77));
+  m.leaf("sub", vram(77));
+  CHECK(rows_of(m) == std::vector<row>{{"/", 77, {}}});
+}
+
+TEST_CASE("tiles add up, and each device has its own row") {
+  const machine m;
+  m.divide("");
+  m.leaf("a", vram(1) + "drm/0000:03:00.0/vram1 2\ndrm/0000:03:00.0/stolen 9\n" +
+                  vram(8, "0000:04:00.0"));
+  group_memory all;
+  REQUIRE(m.host()->groups(all));
+  REQUIRE(all.parts.size() == 2);
+  CHECK(all.names == std::vector<std::string>{"/a"});
+  CHECK(all.parts[0].used == 3);
+  CHECK(all.parts[1].device == *parse_pci_address("0000:04:00.0"));
+  CHECK(all.parts[1].used == 8);
+  CHECK(all.parts[1].group == 0);
+}
+
+TEST_CASE("without the controller nothing is told, and nothing looked for") {
+  const machine m;
+  hmn_fake::set_cgroup_v2(m.tree(), "", {{"cgroup.subtree_control", "cpu memory\n"}});
+  m.leaf("a", vram(5));
+  CHECK(rows_of(m).empty());
+  CHECK(m.host()->describe_source(source::dmem)->state == state::absent);
+  m.divide("");
+  CHECK(m.host()->describe_source(source::dmem)->state == state::ready);
+}
+
+TEST_CASE("a group that makes no sense, or cannot be read, is said to be missing") {
+  const machine m;
+  m.divide("");
+  m.leaf("a", vram(5) + "drm/0000:03:00.0/vram1 lots\n");
+  m.leaf("b", vram(6));
+  m.tree().directory("sys/fs/cgroup/c/dmem.current");  // EISDIR
+  group_memory all;
+  const auto told = m.host()->groups(all);
+  REQUIRE_FALSE(told);
+  CHECK(told.why().code == status::limit);
+  CHECK(told.why().from == source::dmem);
+  CHECK(rows_of(all) == std::vector<row>{{"/b", 6, {}}});
+}
+
+TEST_CASE("a group that goes away while it is looked for is no fault") {
+  const machine m;
+  m.divide("");
+  m.leaf("a", vram(5));
+  m.tree().directory("sys/fs/cgroup/gone");
+  CHECK(rows_of(m) == std::vector<row>{{"/a", 5, {}}});
+}
+
+TEST_CASE("groups that stand too deep are said to be missing") {
+  const machine m;
+  std::string group;
+  m.divide("");
+  for (int i = 0; i < 40; ++i) {
+    group += (i == 0 ? "" : "/") + std::string("deeper");
+    m.node(group, vram(5));
+  }
+  m.leaf("shallow", vram(6));
+  group_memory all;
+  const auto told = m.host()->groups(all);
+  REQUIRE_FALSE(told);
+  CHECK(told.why().code == status::limit);
+  CHECK(rows_of(all) == std::vector<row>{{"/shallow", 6, {}}});
+}
+
+TEST_CASE("a walk through very many groups ends, and says so") {
+  const machine m;
+  m.divide("");
+  for (int i = 0; i < 4100; ++i) m.tree().directory("sys/fs/cgroup/" + std::to_string(i));
+  m.leaf("last", vram(5));
+  group_memory all;
+  const auto told = m.host()->groups(all);
+  REQUIRE_FALSE(told);
+  CHECK(told.why().code == status::limit);
+  CHECK(told.why().from == source::dmem);
+}

@@ -32,5 +32,10 @@ internal static class Repository
     }
 
     internal static string Pascal(string name) =>
-        string.Concat(name.Split('_').Select(word => char.ToUpperInvariant(word[0]) + word[1..]));
+        string.Concat(name.Split('_').Select(word => word switch
+        {
+            "hresult" => "HResult",
+            "ntstatus" => "NtStatus",
+            _ => char.ToUpperInvariant(word[0]) + word[1..],
+        }));
 }

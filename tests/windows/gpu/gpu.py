@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""gpu.py PROBE LIBRARY FAKES PREFIX: the GPUs of Windows under Wine, with system libraries of our own.
+"""gpu.py PROBE SPILL_PROBE LIBRARY FAKES PREFIX: the GPUs of Windows under Wine, with system libraries of our own.
 
 Each set of fakes stands in a prefix of its own, made of hard links to PREFIX. Of Wine's own answers
 none is a figure: its constants are asserted nowhere."""
@@ -12,7 +12,7 @@ import sys
 import tempfile
 import unittest
 
-PROBE, LIBRARY, FAKES, PREFIX = (pathlib.Path(p).resolve() for p in sys.argv[1:5])
+PROBE, SPILL_PROBE, LIBRARY, FAKES, PREFIX = (pathlib.Path(p).resolve() for p in sys.argv[1:6])
 OFF = "winedbg.exe,mscoree,mshtml,winemenubuilder.exe=d"
 MIB, GIB = 1 << 20, 1 << 30
 
@@ -63,7 +63,7 @@ class Machine(unittest.TestCase):
     def setUpClass(cls):
         cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="hmn-gpu-", dir=PREFIX.parent))
         clone(cls.folder / "prefix", cls.FAKES)
-        for path in (PROBE, LIBRARY):
+        for path in (PROBE, SPILL_PROBE, LIBRARY):
             shutil.copy(path, cls.folder)
 
     @classmethod
@@ -81,24 +81,28 @@ class Machine(unittest.TestCase):
         path.write_text(text)
         return "Z:" + str(path).replace("/", "\\")
 
-    def probe(self, adapters=(CARD, OTHER, SOFTWARE), counters=None, readings=1, off=0,
-              deadline_ms=20000, fakes=None, **more):
-        names = [n[:-4] for n in (self.FAKES if fakes is None else fakes) if n.endswith(".dll")]
+    def run_under_wine(self, program, *arguments, adapters, counters, **more):
+        """What it prints, line by line."""
+        names = [n[:-4] for n in self.FAKES if n.endswith(".dll")]
         loads = f"{OFF};{','.join(names)}=n" if names else OFF
         env = self.environment() | {"WINEDLLOVERRIDES": loads} | more
-        if counters is None:
-            counters = [*adapter_counters(), *process_counters()]
         env["HMN_FAKE_DXGI"] = self.windows_path("dxgi.txt", lines(a.values() for a in adapters))
         env["HMN_FAKE_PDH"] = self.windows_path("pdh.txt", lines(counters))
         # A pipe would stay open as long as Wine's helpers, which outlive the program.
         answer = self.folder / "answer"
         with answer.open("w") as out:
             done = subprocess.run(
-                ["wine", self.folder / PROBE.name, str(readings), hex(off), str(deadline_ms)],
-                env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=subprocess.STDOUT, timeout=120,
-                check=False)
+                ["wine", self.folder / program.name, *arguments], env=env, stdin=subprocess.DEVNULL,
+                stdout=out, stderr=subprocess.STDOUT, timeout=120, check=False)
         self.assertEqual(done.returncode, 0, answer.read_text())
-        picture, *sources = answer.read_text().splitlines()
+        return answer.read_text().splitlines()
+
+    def probe(self, adapters=(CARD, OTHER, SOFTWARE), counters=None, readings=1, off=0,
+              deadline_ms=20000, **more):
+        if counters is None:
+            counters = [*adapter_counters(), *process_counters()]
+        picture, *sources = self.run_under_wine(PROBE, str(readings), hex(off), str(deadline_ms),
+                                                adapters=adapters, counters=counters, **more)
         self.sources = {line.split(" ", 4)[0]: line.split(" ", 4)[1:] for line in sources}
         self.picture = json.loads(picture)
         return self.picture
@@ -122,6 +126,7 @@ class Machine(unittest.TestCase):
 
 
 READY, OFF_STATE, ABSENT = "1", "7", "6"
+MEASURABLE, NOW, EVER, BY_SHARED = 1, 2, 4, 1
 NVML, SMI, DXGI, PDH = (1 << n for n in (2, 3, 10, 11))
 
 
@@ -237,6 +242,44 @@ class TwoCards(Machine):
         self.assertEqual(self.sources["pdh"][0], OFF_STATE)
         self.probe(off=NVML | SMI | DXGI)
         self.assertEqual(self.picture["devices"], [])
+
+
+class Spill(Machine):
+    def observe(self, first, *later):
+        """What each observation says: status, state, rules, dedicated, shared, limit."""
+        files = [self.windows_path(f"later{i}.txt", lines(rows)) for i, rows in enumerate(later)]
+        told = self.run_under_wine(SPILL_PROBE, hex(NVML | SMI), *files, adapters=(CARD,),
+                                   counters=first)
+        return [tuple(int(word) for word in line.split(" ")[:6]) for line in told]
+
+    @staticmethod
+    def in_use(dedicated, shared):
+        return [("GPU Adapter Memory", "Dedicated Usage", f"{OF_CARD}_phys_0", dedicated),
+                ("GPU Adapter Memory", "Shared Usage", f"{OF_CARD}_phys_0", shared)]
+
+    def test_shared_memory_that_grows_beside_a_full_card(self):
+        threshold = 12 * GIB // 100 * 85
+        told = self.observe(self.in_use(GIB, 100 * MIB),
+                            self.in_use(threshold, 356 * MIB - 1),
+                            self.in_use(threshold - 1, 900 * MIB),
+                            self.in_use(threshold, 356 * MIB),
+                            self.in_use(GIB, 100 * MIB))
+        self.assertEqual([state for _, state, *_ in told],
+                         [MEASURABLE, MEASURABLE, MEASURABLE, MEASURABLE | NOW | EVER,
+                          MEASURABLE | EVER])
+        self.assertEqual(told[3][2:], (BY_SHARED, threshold, 356 * MIB, 12 * GIB))
+
+    def test_what_was_promised_is_no_spill(self):
+        promised = [("GPU Process Memory", "Dedicated Usage", f"pid_1_{OF_CARD}_phys_0", 20 * GIB),
+                    ("GPU Process Memory", "Shared Usage", f"pid_1_{OF_CARD}_phys_0", 9 * GIB),
+                    ("GPU Process Memory", "Local Usage", f"pid_1_{OF_CARD}_phys_0", 11 * GIB)]
+        told = self.observe(self.in_use(GIB, 100 * MIB), self.in_use(11 * GIB, 100 * MIB) + promised)
+        self.assertEqual([state for _, state, *_ in told], [MEASURABLE, MEASURABLE])
+
+    def test_without_counters_it_is_not_measurable(self):
+        told = self.observe([], [])
+        self.assertEqual([state for _, state, *_ in told], [0, 0])
+        self.assertTrue(all(status < 0 for status, *_ in told))
 
 
 class WithoutNvml(Machine):

@@ -5,6 +5,7 @@
  */
 #include "support/suite.h"
 
+#include <errno.h>
 #include <windows.h>
 
 enum { MIB = 1 << 20, BLOCK_MIB = 256, PATIENCE = 60000 };
@@ -136,6 +137,17 @@ static void test_system(void** state) {
     assert_true(memory.swap_free_bytes <= memory.swap_total_bytes);
 }
 
+static void test_errors_stay(void** state) {
+  NEW(hmn_process_memory, memory);
+  errno = EDOM;
+  SetLastError(4711);
+  const hmn_status none = hmn_process_memory_read(*state, 0xFFFFFFF0U, 0, &memory, NULL);
+  const DWORD last = GetLastError();
+  assert_int_equal(errno, EDOM);
+  assert_int_equal(last, 4711);
+  assert_status(none, HMN_E_NO_PROCESS);
+}
+
 static int hold(const char* parent) {
   touch((size_t)BLOCK_MIB * MIB);
   SetEvent(event_of(strtoul(parent, NULL, 10), "ready"));
@@ -160,7 +172,7 @@ int main(int count, char** arguments) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_own),        cmocka_unit_test(test_missing),
       cmocka_unit_test(test_other),      cmocka_unit_test(test_no_process),
-      cmocka_unit_test(test_system),
+      cmocka_unit_test(test_system),     cmocka_unit_test(test_errors_stay),
   };
   return cmocka_run_group_tests(tests, open_context, end_context);
 }

@@ -70,3 +70,28 @@ TEST_CASE("engines by what drivers call them") {
   CHECK(kind_of_engine("Security") == which::engine::other);
   CHECK(kind_of_engine("") == which::engine::other);
 }
+
+// HV28 to HV34.
+TEST_CASE("names that the predecessor was given") {
+  const auto basic = parse_instance("pid_24168_luid_0x00000000_0x00012345_phys_0");
+  REQUIRE(basic);
+  CHECK(basic->pid == 24168U);
+  CHECK(basic->adapter == 0x12345);
+  const auto segment = parse_instance("pid_4242_luid_0x00000000_0x00000abc_phys_3");
+  REQUIRE(segment);
+  CHECK(segment->physical == 3);
+  const auto full = parse_instance("pid_1_luid_0x00000000_0xDEADBEEF_phys_0");
+  REQUIRE(full);
+  CHECK(full->adapter == 0xDEADBEEF);
+  const auto whole = parse_instance("luid_0x00000000_0x0000F391_phys_0");
+  REQUIRE(whole);
+  CHECK(!whole->pid);
+  CHECK(whole->adapter == 0xF391);
+  for (const char* bad :
+       {"pid_1_luid_0xZZZZZZZZ_0x00000001_phys_0", "pid_1_luid_0x00000000_0xZZZZZZZZ_phys_0",
+        "pid_abc_luid_0x00000000_0x00000001_phys_0", "pid_1_luid_0x00000000_0x00000001",
+        "pid_1_luid_0x00000000_0x00000001_phys_", "luid_0x00000000_0x0000F391"}) {
+    CAPTURE(bad);
+    CHECK(!parse_instance(bad));
+  }
+}

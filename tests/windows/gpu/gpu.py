@@ -65,11 +65,19 @@ class Machine(unittest.TestCase):
         clone(cls.folder / "prefix", cls.FAKES)
         for path in (PROBE, SPILL_PROBE, LIBRARY):
             shutil.copy(path, cls.folder)
+        # One that goes when it has nothing to do would refuse a program that comes at that moment.
+        cls.server("--persistent")
 
     @classmethod
     def tearDownClass(cls):
-        subprocess.run(["wineserver", "--kill"], env=cls.environment(), check=False)
+        cls.server("--kill")
         shutil.rmtree(cls.folder, ignore_errors=True)
+
+    @classmethod
+    def server(cls, order):
+        nothing = subprocess.DEVNULL
+        subprocess.run(["wineserver", order], env=cls.environment(), stdin=nothing, stdout=nothing,
+                       stderr=nothing, check=False)
 
     @classmethod
     def environment(cls):

@@ -4,7 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <ctime>
+#include <chrono>
 #include <string_view>
 
 #include "cli/diagnostics.hpp"
@@ -15,7 +15,6 @@ namespace hmn::cli {
 namespace {
 
 constexpr std::uint64_t ns_per_ms = 1'000'000;
-constexpr std::uint64_t ms_per_s = 1000;
 constexpr std::uint64_t mib = 1ull << 20;
 
 // A figure of a sample: where it is from, and its digits.
@@ -85,13 +84,15 @@ std::string reason(const log_sample& s, const figure& of) {
 }
 
 std::string time_text(std::uint64_t unix_time_ns) {
-  const std::uint64_t ms = unix_time_ns / ns_per_ms;
-  const auto seconds = static_cast<std::time_t>(ms / ms_per_s);
-  std::tm utc{};
-  gmtime_r(&seconds, &utc);
-  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", utc.tm_year + 1900,
-                     utc.tm_mon + 1, utc.tm_mday, utc.tm_hour, utc.tm_min, utc.tm_sec,
-                     ms % ms_per_s);
+  using namespace std::chrono;
+  const auto ms = milliseconds(unix_time_ns / ns_per_ms);
+  const auto day = floor<days>(sys_time<milliseconds>(ms));
+  const year_month_day date(day);
+  const hh_mm_ss<milliseconds> time(ms - day.time_since_epoch());
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     time.hours().count(), time.minutes().count(), time.seconds().count(),
+                     time.subseconds().count());
 }
 
 hmn_flags notes_of(const log_sample& s) {

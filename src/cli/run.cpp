@@ -143,7 +143,10 @@ expected<exit_code> run_run(const context& in, const options& asked, const style
 
   result.elapsed_ns = static_cast<std::uint64_t>((child::clock::now() - begun).count());
   settle(result, *running);
-  if (group) result.group_bytes = group->peak_bytes();
+  if (group) {
+    result.group_bytes = group->peak_bytes();
+    if (!result.group_bytes) result.why_no_group = "the system did not tell";
+  }
   result.energy_joules = meter->end();
   return tell({result, account, *meter}, to, asked);
 }

@@ -13,6 +13,8 @@
 namespace hmn::cli {
 namespace {
 
+constexpr const char* untold = "the system did not tell";
+constexpr const char* not_here = "this system has none";
 constexpr const char* no_answer = "the driver did not tell";
 constexpr std::uint64_t ns_per_ms = 1'000'000;
 constexpr double ns_per_s = 1e9;
@@ -50,14 +52,17 @@ std::string peak_row(std::string_view label, const tracked& of, const pace& by,
 }
 
 bool is_largest_sure(const run_result& of) {
-  return of.use.largest_bytes > of.own_bytes;
+  return of.use.largest_bytes.value_or(0) > of.own_bytes;
 }
 
 std::string largest_row(const run_result& of) {
+  const auto& bytes = of.use.largest_bytes;
+  if (!bytes) return row("largest process", "?", untold);
+  if (of.use.is_sampled)
+    return row("largest process", ">=" + text_of(*bytes), "sampled, when it was last asked");
   if (is_largest_sure(of))
-    return row("largest process", text_of(of.use.largest_bytes),
-               std::string("exact, ") + of.use.counted);
-  return row("largest process", "<=" + text_of(of.use.largest_bytes),
+    return row("largest process", text_of(*bytes), std::string("exact, ") + of.use.counted);
+  return row("largest process", "<=" + text_of(*bytes),
              "exact, hmn itself used that much when it started the command");
 }
 
@@ -192,11 +197,15 @@ std::string run_text(const run_outcome& of, bool with_reasons) {
 
 std::string run_json(const run_outcome& of) {
   const auto& result = of.result;
-  json_object largest = figure("exact", result.use.largest_bytes, std::nullopt, "");
-  largest.add("upper_bound", !is_largest_sure(result));
+  const auto& use = result.use;
+  json_object largest =
+      figure(use.is_sampled ? "sampled" : "exact", use.largest_bytes, std::nullopt, untold);
+  largest.add("upper_bound", use.largest_bytes && !is_largest_sure(result));
   std::vector<json_object> devices;
   for (std::size_t i = 0; i < of.account.devices().size(); ++i)
     devices.push_back(device_json(of, i));
+  const bool is_control_group = command_group::what().key == std::string_view("control_group");
+  const auto group = figure("exact", result.group_bytes, std::nullopt, result.why_no_group);
   json_object out;
   out.add("command", views_of(result.command))
       .add("exit_code", std::uint64_t{result.exit_status})
@@ -210,18 +219,21 @@ std::string run_json(const run_outcome& of) {
       .add("proportional",
            sampled_figure(of.account.proportional(), of.meter.proportional_pace(),
                           "never more than one process was seen, or the system did not tell"))
-      .add("control_group", figure("exact", result.group_bytes, std::nullopt, result.why_no_group))
+      .add("control_group",
+           is_control_group ? group : figure("exact", std::nullopt, std::nullopt, not_here))
       .add("devices", devices);
+  if (!is_control_group) out.add(command_group::what().key, group);
   return out.text() + "\n";
 }
 
 plot run_plot(const run_outcome& of) {
   plot out;
   out.title = command_text(of.result);
+  const auto& largest = of.result.use.largest_bytes;
   out.subtitle =
       fmt::format("memory over {}; exit code {}; largest process {}; sampled every {}",
                   offset_text(of.result.elapsed_ns), of.result.exit_status,
-                  text_of(of.result.use.largest_bytes), interval_text(of.meter.host_pace()));
+                  largest ? text_of(*largest) : "unknown", interval_text(of.meter.host_pace()));
   out.duration_ns = of.result.elapsed_ns;
   out.panels.push_back(host_panel(of.account));
   for (std::size_t i = 0; i < of.account.devices().size(); ++i)

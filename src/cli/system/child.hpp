@@ -3,6 +3,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -14,8 +15,10 @@ namespace hmn::cli {
 struct resource_use {
   std::uint64_t user_ns = 0;
   std::uint64_t system_ns = 0;
-  // Of the largest of the processes that it counts.
-  std::uint64_t largest_bytes = 0;
+  // Of the largest of the processes that it counts; nothing: the system did not tell.
+  std::optional<std::uint64_t> largest_bytes;
+  // Only as it was when it was last asked, before the end.
+  bool is_sampled = false;
   // The command begins as a copy of hmn, which may be what largest_bytes counts.
   bool may_count_us = false;
   const char* counted = "";  // "of the command and what it waited for"

@@ -58,6 +58,14 @@ std::uint64_t ns_of(const FILETIME& time) {
   return ((std::uint64_t{time.dwHighDateTime} << 32) | time.dwLowDateTime) * 100;
 }
 
+// No process ran without a working set: 0, as Wine says of one that has ended, is no figure.
+std::optional<std::uint64_t> peak_of(HANDLE process) {
+  PROCESS_MEMORY_COUNTERS memory{};
+  if (GetProcessMemoryInfo(process, &memory, sizeof memory) == 0 || memory.PeakWorkingSetSize == 0)
+    return std::nullopt;
+  return memory.PeakWorkingSetSize;
+}
+
 // Of a process that has ended, while a handle of it is open.
 resource_use use_of(HANDLE process) {
   resource_use use;
@@ -67,9 +75,7 @@ resource_use use_of(HANDLE process) {
     use.user_ns = ns_of(user);
     use.system_ns = ns_of(kernel);
   }
-  PROCESS_MEMORY_COUNTERS memory{};
-  if (GetProcessMemoryInfo(process, &memory, sizeof memory) != 0)
-    use.largest_bytes = memory.PeakWorkingSetSize;
+  use.largest_bytes = peak_of(process);
   return use;
 }
 
@@ -79,6 +85,8 @@ void settle(child::running& of) {
   of.has_ended = true;
   of.status = static_cast<exit_code>(static_cast<int>(code));
   of.use = use_of(of.process.get());
+  of.use.is_sampled = !of.use.largest_bytes && of.seen_bytes;
+  if (of.use.is_sampled) of.use.largest_bytes = of.seen_bytes;
 }
 
 STARTUPINFOW our_streams() {
@@ -133,7 +141,9 @@ expected<exit_code> child::run_in_our_place(const std::vector<std::string>& comm
 }
 
 bool child::wait_until(clock::time_point time) {
-  if (!running_->has_ended && wait_for(running_->process.get(), time)) settle(*running_);
+  if (running_->has_ended) return true;
+  if (const auto peak = peak_of(running_->process.get())) running_->seen_bytes = peak;
+  if (wait_for(running_->process.get(), time)) settle(*running_);
   return running_->has_ended;
 }
 

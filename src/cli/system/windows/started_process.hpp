@@ -17,6 +17,7 @@ struct child::running {
   std::uint32_t pid = 0;
   exit_code status = exit_code::done;
   bool has_ended = false;
+  std::optional<std::uint64_t> seen_bytes;  // the peak when it was last asked
   resource_use use;
 };
 

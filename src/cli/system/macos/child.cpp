@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/child.hpp"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <poll.h>
+#include <spawn.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <cstring>
+
+#include "cli/system/posix/pipe_signal.hpp"
+
+extern "C" char** environ;
+
+namespace hmn::cli {
+namespace {
+
+constexpr int taken[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP};
+constexpr int count = 5;
+
+// What a handler of a signal passes on.
+struct arrival {
+  int signal;
+  pid_t sender;  // 0: the kernel, which is to say the terminal
+};
+int arrivals = -1;
+
+void take(int signal, siginfo_t* about, void*) {
+  const int error = errno;
+  const arrival one{signal, about->si_pid};
+  [[maybe_unused]] const auto written = write(arrivals, &one, sizeof one);
+  errno = error;
+}
+
+std::vector<char*> argument_vector(const std::vector<std::string>& command) {
+  std::vector<char*> made;
+  for (const auto& word : command) made.push_back(const_cast<char*>(word.c_str()));
+  made.push_back(nullptr);
+  return made;
+}
+
+// The signals as hmn found them: a handler does not pass through exec, what is ignored does.
+sigset_t restored() noexcept {
+  sigset_t set;
+  sigemptyset(&set);
+  if (!pipe_signal_was_ignored()) sigaddset(&set, SIGPIPE);
+  return set;
+}
+
+int spawn(const std::vector<std::string>& command, pid_t& pid) {
+  posix_spawnattr_t how;
+  posix_spawnattr_init(&how);
+  const auto defaults = restored();
+  posix_spawnattr_setsigdefault(&how, &defaults);
+  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
+  const auto arguments = argument_vector(command);
+  const int error = posix_spawnp(&pid, arguments[0], nullptr, &how, arguments.data(), environ);
+  posix_spawnattr_destroy(&how);
+  return error;
+}
+
+failure refusal(const std::string& program, int error) {
+  const auto code = error == ENOENT ? exit_code::not_found : exit_code::not_runnable;
+  return {code, fmt::format("failed to spawn \"{}\": {}", program, std::strerror(error))};
+}
+
+exit_code code_of(int status) noexcept {
+  if (!WIFSIGNALED(status)) return static_cast<exit_code>(WEXITSTATUS(status));
+  return static_cast<exit_code>(static_cast<int>(exit_code::killed) + WTERMSIG(status));
+}
+
+std::uint64_t ns_of(const timeval& time) {
+  constexpr std::uint64_t ns_per_s = 1'000'000'000;
+  return static_cast<std::uint64_t>(time.tv_sec) * ns_per_s +
+         static_cast<std::uint64_t>(time.tv_usec) * 1000;
+}
+
+// getrusage(2) of macOS: ru_maxrss in bytes, not in KiB.
+resource_use use_of(const rusage& told) {
+  resource_use use;
+  use.user_ns = ns_of(told.ru_utime);
+  use.system_ns = ns_of(told.ru_stime);
+  use.largest_bytes = static_cast<std::uint64_t>(told.ru_maxrss);
+  use.counted = "of the command and what it waited for";
+  return use;
+}
+
+int milliseconds_until(child::clock::time_point time) {
+  const auto left =
+      std::chrono::ceil<std::chrono::milliseconds>(time - child::clock::now()).count();
+  return static_cast<int>(std::clamp<decltype(left)>(left, 0, 60'000));
+}
+
+}  // namespace
+
+struct child::running {
+  running() = default;
+  running(const running&) = delete;
+  running& operator=(const running&) = delete;
+  ~running();
+  bool take_signals_over();
+  void reap();
+  void pass_signals_on();
+
+  int pipe[2] = {-1, -1};
+  struct sigaction before[count] {};
+  bool has_signals = false;
+  pid_t pid = -1;
+  bool has_ended = false;
+  exit_code status = exit_code::done;
+  resource_use use;
+};
+
+child::running::~running() {
+  if (has_signals)
+    for (int i = 0; i < count; ++i) sigaction(taken[i], &before[i], nullptr);
+  arrivals = -1;
+  for (const int each : pipe)
+    if (each >= 0) close(each);
+}
+
+bool child::running::take_signals_over() {
+  if (::pipe(pipe) != 0) return false;
+  for (const int each : pipe) {
+    fcntl(each, F_SETFD, FD_CLOEXEC);
+    fcntl(each, F_SETFL, O_NONBLOCK);
+  }
+  arrivals = pipe[1];
+  struct sigaction how {};
+  how.sa_sigaction = take;
+  how.sa_flags = SA_SIGINFO | SA_RESTART;
+  for (int i = 0; i < count; ++i) {
+    sigaction(taken[i], nullptr, &before[i]);
+    // nohup; an ignored SIGCHLD would take the exit status along
+    if (taken[i] == SIGCHLD || before[i].sa_handler != SIG_IGN) sigaction(taken[i], &how, nullptr);
+  }
+  has_signals = true;
+  return true;
+}
+
+void child::running::reap() {
+  int ended = 0;
+  rusage told{};
+  if (wait4(pid, &ended, WNOHANG, &told) != pid) return;
+  has_ended = true;
+  status = code_of(ended);
+  use = use_of(told);
+}
+
+void child::running::pass_signals_on() {
+  arrival one{};
+  while (read(pipe[0], &one, sizeof one) == sizeof one) {
+    if (one.signal == SIGCHLD)
+      reap();
+    else if (!has_ended && one.sender != 0)
+      kill(pid, one.signal);
+  }
+}
+
+child::child(std::unique_ptr<running> started) : running_(std::move(started)) {}
+child::child(child&& other) noexcept = default;
+child::~child() = default;
+
+expected<child> child::start(const std::vector<std::string>& command) {
+  auto made = std::make_unique<running>();
+  if (!made->take_signals_over())
+    return failure{exit_code::wrapper_failed, fmt::format("signals: {}", std::strerror(errno))};
+  if (const int error = spawn(command, made->pid)) return refusal(command.front(), error);
+  return child(std::move(made));
+}
+
+expected<exit_code> child::run_in_our_place(const std::vector<std::string>& command) {
+  if (!pipe_signal_was_ignored()) std::signal(SIGPIPE, SIG_DFL);
+  const auto arguments = argument_vector(command);
+  execvp(arguments[0], arguments.data());
+  return refusal(command.front(), errno);
+}
+
+bool child::wait_until(clock::time_point time) {
+  while (!running_->has_ended) {
+    pollfd waiting{running_->pipe[0], POLLIN, 0};
+    const int ready = poll(&waiting, 1, milliseconds_until(time));
+    if (ready > 0) running_->pass_signals_on();
+    if (ready == 0 && clock::now() >= time) return false;
+  }
+  return true;
+}
+
+bool child::wait() {
+  while (!wait_until(clock::now() + std::chrono::hours(24))) continue;
+  return true;
+}
+
+std::uint32_t child::pid() const {
+  return static_cast<std::uint32_t>(running_->pid);
+}
+exit_code child::status() const {
+  return running_->status;
+}
+const resource_use& child::use() const {
+  return running_->use;
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/inspect.hpp"
+
+#include <fmt/format.h>
+#include <unistd.h>
+
+namespace hmn::cli {
+namespace {
+
+// proc_pid_rusage and task_info tell an ordinary user of his own processes alone.
+section inspect_permissions() {
+  section out{"Permissions", {}};
+  if (geteuid() == 0)
+    out.findings.push_back(fine("runs as root"));
+  else
+    out.findings.push_back({verdict::note,
+                            fmt::format("runs as user id {}: the memory of other users' processes "
+                                        "is not told",
+                                        geteuid()),
+                            "run as root to see it"});
+  return out;
+}
+
+}  // namespace
+
+std::vector<section> inspect_machine(const machine_evidence& seen) {
+  return {seen.sources, inspect_permissions()};
+}
+
+// What IOKit lists, the library lists.
+std::string unmeasured_gpus() {
+  return {};
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/system/process_tree.hpp"
+
+#include <libproc.h>
+#include <sys/proc_info.h>
+
+#include <algorithm>
+#include <optional>
+
+namespace hmn::cli {
+namespace {
+
+constexpr std::uint32_t zombie = 5;  // SZOMB of sys/proc.h
+constexpr std::size_t most_children = 1 << 16;
+
+// When it was started, in microseconds; nothing once it has ended, or where hmn may not ask.
+std::optional<std::uint64_t> start_of(std::uint32_t pid) {
+  proc_bsdinfo about{};
+  const int got = proc_pidinfo(static_cast<int>(pid), PROC_PIDTBSDINFO, 0, &about, sizeof about);
+  if (got != static_cast<int>(sizeof about) || about.pbi_status == zombie) return std::nullopt;
+  return about.pbi_start_tvsec * 1'000'000 + about.pbi_start_tvusec;
+}
+
+std::vector<pid_t> children_of(std::uint32_t pid) {
+  for (std::size_t room = 64; room <= most_children; room *= 4) {
+    std::vector<pid_t> all(room);
+    const int count = proc_listchildpids(static_cast<pid_t>(pid), all.data(),
+                                         static_cast<int>(room * sizeof(pid_t)));
+    if (count < 0) return {};
+    const auto found = static_cast<std::size_t>(count);
+    if (found >= room) continue;
+    all.resize(found);
+    return all;
+  }
+  return {};
+}
+
+}  // namespace
+
+struct process_tree::state {
+  void add(std::uint32_t pid);
+
+  std::vector<member> members;
+};
+
+void process_tree::state::add(std::uint32_t pid) {
+  const bool is_in = std::any_of(members.begin(), members.end(),
+                                 [pid](const member& each) { return each.pid == pid; });
+  if (is_in) return;
+  if (const auto start = start_of(pid)) members.push_back({pid, *start});
+}
+
+process_tree::process_tree(const roots&, std::uint32_t root_pid)
+    : state_(std::make_unique<state>()) {
+  state_->add(root_pid);
+}
+
+process_tree::~process_tree() = default;
+
+void process_tree::refresh(const std::vector<std::uint32_t>& also) {
+  auto& members = state_->members;
+  std::erase_if(members, [](const member& each) { return start_of(each.pid) != each.start; });
+  for (const auto pid : also) state_->add(pid);
+  for (std::size_t i = 0; i < members.size(); ++i)
+    for (const auto child : children_of(members[i].pid))
+      if (child > 0) state_->add(static_cast<std::uint32_t>(child));
+}
+
+const std::vector<process_tree::member>& process_tree::members() const {
+  return state_->members;
+}
+
+}  // namespace hmn::cli

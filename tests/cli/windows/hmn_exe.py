@@ -1,0 +1,200 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""hmn.exe under Wine, as a user of Windows has it; what no driver needs. HMN_COMMAND: its words."""
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+import unittest
+
+import jsonschema
+
+COMMAND = os.environ["HMN_COMMAND"].split("\n")
+SOURCE = pathlib.Path(os.environ["HMN_SOURCE"])
+PARTNER = sys.argv[1]
+MIB = 1 << 20
+
+
+def windows_path(path):
+    """Wine has the root of this system as its drive Z."""
+    return "Z:" + str(path).replace("/", "\\")
+
+
+def schema(noun):
+    return json.loads((SOURCE / "docs" / "schema" / f"{noun}.schema.json").read_text())
+
+
+class Hmn(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="hmn-windows-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def hmn(self, *arguments, code=0, cwd=None, **environment):
+        done = subprocess.run([*COMMAND, *map(str, arguments)], stdin=subprocess.DEVNULL,
+                              capture_output=True, timeout=60, cwd=cwd,
+                              env=dict(os.environ) | environment)
+        self.assertEqual(done.returncode, code, done.stderr.decode(errors="replace"))
+        self.err = done.stderr.decode()
+        return done.stdout.decode()
+
+    def machine(self, **keys):
+        path = self.folder / "machine.json"
+        path.write_text(json.dumps(keys))
+        return windows_path(path)
+
+    def partner(self, *words):
+        return [windows_path(PARTNER), *words]
+
+
+class Looks(Hmn):
+    def test_the_version_and_the_help(self):
+        self.assertRegex(self.hmn("--version"), r"^hmn \d+\.\d+\.\d+")
+        self.assertIn("doctor", self.hmn("--help"))
+
+    def test_the_summary_has_the_memory_of_the_machine(self):
+        text = self.hmn()
+        total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MIB
+        told = int(re.search(r"^RAM: available \d+ MiB / (\d+) MiB", text, re.M).group(1))
+        self.assertAlmostEqual(told, total, delta=total // 20)
+
+    def test_the_snapshot_is_of_this_process(self):
+        said = json.loads(self.hmn("snapshot"))
+        jsonschema.validate(said, schema("snapshot"))
+        self.assertGreater(said["memory"]["resident_bytes"], MIB)
+
+    def test_ps_lists_nothing_where_no_driver_is(self):
+        self.assertEqual(json.loads(self.hmn("ps", "--json")), [])
+        self.assertIn("0 GPU processes found", self.err)
+
+    def test_the_doctor_names_no_source_of_another_system(self):
+        text = self.hmn("doctor")
+        for title in ("Version", "NVIDIA", "Sources", "Job object", "Permissions", "GPUs", "Readings"):
+            self.assertIn(f"\n{title}\n", "\n" + text)
+        for name in ("amdgpu", "i915", "/proc", "/sys", "metal", "CAP_", "root"):
+            self.assertNotIn(name, text)
+
+    def test_recorded_machines_replay(self):
+        for path in sorted((SOURCE / "examples" / "machines").glob("*.json")):
+            result = subprocess.run([*COMMAND, "--json", "--machine", windows_path(path)],
+                                    capture_output=True, timeout=60)
+            named = json.loads(path.read_text()).get("devices", [])
+            self.assertLessEqual(result.returncode, 1, path)
+            if result.returncode == 0:
+                self.assertGreaterEqual(len(json.loads(result.stdout)), len(named), path)
+
+    def test_a_missing_machine_file_is_named(self):
+        self.hmn("--machine", r"Z:\nowhere\x.json", code=1)
+        # A backslash is shown as in JSON.
+        self.assertIn(r'hmn: --machine "Z:\\nowhere\\x.json": ', self.err)
+
+    def test_arguments_and_paths_are_unicode(self):
+        path = self.folder / "Rechner-äöü-漢.json"
+        path.write_text(json.dumps({"devices": [{"name": "Karte 漢", "pools": []}]}),
+                        encoding="utf-8")
+        devices = json.loads(self.hmn("--json", "--machine", windows_path(path)))
+        self.assertEqual(devices[0]["name"], "Karte 漢")
+        self.hmn("--machine", r"Z:\nirgends-漢.json", code=1)
+        self.assertIn("nirgends-漢.json", self.err)
+
+    def test_what_fits_is_told_of_a_model_of_this_system_s_paths(self):
+        model = SOURCE / "examples" / "models" / "llama-3-8b.json"
+        machine = SOURCE / "examples" / "machines" / "workstation.json"
+        said = json.loads(self.hmn("fit", "--json", "--machine", windows_path(machine),
+                                   windows_path(model), code=3))
+        # 8 030 261 248 parameters, as its makers count them, of 16 bits.
+        self.assertEqual(said["weights_bytes"], 2 * 8_030_261_248)
+
+
+class Commands(Hmn):
+    def measured(self, *words, code=0, options=()):
+        target = self.folder / "run.json"
+        self.out = self.hmn("run", "--json", windows_path(target), "--interval", "20ms", *options,
+                            "--", *words, code=code)
+        said = json.loads(target.read_text())
+        jsonschema.validate(said, schema("run"))
+        return said
+
+    def test_exit_codes_pass_through(self):
+        for code in (0, 3, 255):
+            said = self.measured(*self.partner("exit", str(code)), code=code)
+            self.assertEqual(said["exit_code"], code)
+            self.assertIn(f"exit code {code} after", self.err)
+
+    def test_all_32_bits_of_a_code_are_told(self):
+        said = self.measured(*self.partner("exit", "0xC0000005"), code=5)
+        self.assertEqual(said["exit_code"], 0xC0000005)
+
+    def test_words_arrive_as_they_were_given(self):
+        words = ["", "a b", 'say "x"', "back\\", "a b\\", '\\"', "tab\there", "漢 ö", "*.*", "%PATH%"]
+        self.measured(*self.partner("words", *words))
+        self.assertEqual(self.out.splitlines(), [f"[{each}]" for each in words])
+
+    def test_the_peak_of_the_working_set_is_exact(self):
+        said = self.measured(*self.partner("hold", "96"))
+        self.assertGreaterEqual(said["largest_process"]["bytes"], 96 * MIB)
+        self.assertLess(said["largest_process"]["bytes"], 160 * MIB)
+        self.assertFalse(said["largest_process"]["upper_bound"])
+        # Wine keeps no peak of a process that has ended, Windows does.
+        self.assertIn(said["largest_process"]["kind"], ("exact", "sampled"))
+
+    def test_children_of_the_command_are_seen(self):
+        said = self.measured(*self.partner("start", "hold", "64"))
+        self.assertGreaterEqual(said["all_processes"]["bytes"], 64 * MIB)
+
+    def test_a_job_without_a_figure_has_none(self):
+        said = self.measured(*self.partner("exit", "0"))
+        self.assertIsNone(said["control_group"]["bytes"])
+        self.assertIn("reason", said["control_group"])
+        self.assertNotEqual(said["job_object"]["bytes"], 0)
+
+    def test_what_is_not_found_or_cannot_be_started(self):
+        self.hmn("run", "--", "no-such-program", code=127)
+        self.assertIn('hmn: failed to spawn "no-such-program": ', self.err)
+        text = self.folder / "notes.exe"
+        text.write_text("no program")
+        self.hmn("run", "--", windows_path(text), code=126)
+        batch = self.folder / "tool.cmd"
+        batch.write_text("@exit 0\r\n")
+        self.hmn("run", "--", windows_path(batch), code=126)
+        self.assertIn("is a batch file", self.err)
+
+    def test_the_current_folder_is_not_searched(self):
+        (self.folder / "planted.exe").write_bytes(pathlib.Path(PARTNER).read_bytes())
+        self.hmn("run", "--", "planted", "exit", "0", code=127, cwd=self.folder)
+        self.hmn("run", "--", r".\planted", "exit", "0", cwd=self.folder)
+
+    def test_spill_tells_that_nothing_can_be_measured(self):
+        machine = self.machine(devices=[])
+        target = self.folder / "spill.json"
+        self.hmn("spill", "--machine", machine, "--json", windows_path(target), "--",
+                 *self.partner("exit", "3"), code=3)
+        said = json.loads(target.read_text())
+        jsonschema.validate(said, schema("spill"))
+        self.assertEqual((said["measurable"], said["exit_status"]), (False, 3))
+
+    def test_wait_gives_up_in_time_or_starts_the_command(self):
+        free = {"name": "Card", "vendor": "nvidia", "uuid": "GPU-1",
+                "pools": [{"kind": "vram", "total": "16GiB", "used": "8GiB"}]}
+        machine = self.machine(devices=[free])
+        self.hmn("wait", "--free", "12GiB", "--timeout", "200ms", "--interval", "50ms", "--machine", machine,
+                 code=124)
+        self.assertIn("the time is up", self.err)
+        out = self.hmn("wait", "--free", "4GiB", "--machine", machine, "--",
+                       *self.partner("variable", "CUDA_VISIBLE_DEVICES"))
+        self.assertEqual(out, "GPU-1\n")
+        self.hmn("wait", "--free", "4GiB", "--machine", machine, "--", *self.partner("exit", "3"), code=3)
+
+    def test_record_machine_keeps_what_is_there(self):
+        target = self.folder / "kept.json"
+        target.write_text("mine")
+        self.hmn("record-machine", windows_path(target), code=1)
+        self.assertIn("is there already; --force replaces it", self.err)
+        self.assertEqual(target.read_text(), "mine")
+
+
+if __name__ == "__main__":
+    sys.argv = sys.argv[:1]
+    unittest.main()

@@ -42,23 +42,25 @@ constexpr int count = 64;
 
 }  // namespace
 
-static void bare_stat_loop(benchmark::State& state) {
+static void bare_file_loop(benchmark::State& state) {
   const children others(count);
   for (auto _ : state) {
     for (const pid_t pid : others.pids()) {
       char path[64];
       char text[1024];
       struct stat folder;
-      std::snprintf(path, sizeof path, "/proc/%d/stat", pid);
-      const int fd = open(path, O_RDONLY | O_CLOEXEC);
-      benchmark::DoNotOptimize(read(fd, text, sizeof text));
-      close(fd);
+      for (const char* file : {"stat", "cmdline", "cgroup"}) {
+        std::snprintf(path, sizeof path, "/proc/%d/%s", pid, file);
+        const int fd = open(path, O_RDONLY | O_CLOEXEC);
+        benchmark::DoNotOptimize(read(fd, text, sizeof text));
+        close(fd);
+      }
       std::snprintf(path, sizeof path, "/proc/%d", pid);
       benchmark::DoNotOptimize(stat(path, &folder));
     }
   }
 }
-BENCHMARK(bare_stat_loop);
+BENCHMARK(bare_file_loop);
 
 static void process_list(benchmark::State& state) {
   const children others(count);

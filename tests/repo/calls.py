@@ -17,14 +17,14 @@ CHILDREN = tuple(f"platform/{noun}.cpp" for noun in
 # macOS has no call that makes such a descriptor at once.
 IN_TWO_STEPS = ("platform/macos/pipe.cpp", "platform/macos/redirect.cpp")
 
-CLI_CHILDREN = ("cli/system/linux/child.cpp", "cli/system/macos/child.cpp")
+CLI_SPAWN = ("cli/system/posix/spawn.cpp",)
 
 # (pattern, what, paths below src/ where it is allowed)
 ASKED = "the system, asked outside src/platform"
 EVERYWHERE = [
     (CALL + r"(?:system|popen)\s*\(", "a shell", ()),
     # What the user names on the command line is searched for as a shell does.
-    (CALL + r"(?:execlp|execvp|execvpe|posix_spawnp)\s*\(", "a search in PATH", CLI_CHILDREN),
+    (CALL + r"(?:execlp|execvp|execvpe|posix_spawnp)\s*\(", "a search in PATH", CLI_SPAWN),
     (r"\b__(?:DATE|TIME|TIMESTAMP)__\b", "the time of the build", ()),
 ]
 LIBRARY = EVERYWHERE + [
@@ -78,7 +78,7 @@ CLEAN = {
                       "auto p = new (std::nothrow) int; a(const a&) = delete; renewal r;\n",
     "src/platform/posix/process.cpp": "char* v = secure_getenv(name);\n",
     "src/platform/posix/file.cpp": "int d = ::open(path, O_RDONLY | O_CLOEXEC);\n",
-    "src/cli/system/linux/child.cpp": "return posix_spawnp(&pid, name);\n",
+    "src/cli/system/posix/spawn.cpp": "return posix_spawnp(&pid, name);\n",
     "src/cli/main.cpp": 'std::printf("x"); setlocale(0, ""); getenv("NO_COLOR");\n',
 }
 PLANTED = [({"src/core/b.cpp": f"int x;\n{line}\n"}, f"src/core/b.cpp:2: {what}") for line, what in (

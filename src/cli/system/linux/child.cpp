@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -13,7 +12,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "cli/system/posix/pipe_signal.hpp"
+#include "cli/system/posix/spawn.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -31,66 +30,11 @@ sigset_t awaited() noexcept {
   return set;
 }
 
-// What hmn changed for itself.
-sigset_t restored() noexcept {
-  sigset_t set;
-  sigemptyset(&set);
-  if (!pipe_signal_was_ignored()) sigaddset(&set, SIGPIPE);
-  return set;
-}
-
-std::vector<char*> argument_vector(const std::vector<std::string>& command) {
-  std::vector<char*> made;
-  for (const auto& word : command) made.push_back(const_cast<char*>(word.c_str()));
-  made.push_back(nullptr);
-  return made;
-}
-
-int spawn(const std::vector<std::string>& command, const sigset_t& mask, pid_t& pid) {
-  posix_spawnattr_t how;
-  posix_spawnattr_init(&how);
-  const auto defaults = restored();
-  posix_spawnattr_setsigmask(&how, &mask);
-  posix_spawnattr_setsigdefault(&how, &defaults);
-  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
-  const auto arguments = argument_vector(command);
-  const int error = posix_spawnp(&pid, arguments[0], nullptr, &how, arguments.data(), environ);
-  posix_spawnattr_destroy(&how);
-  return error;
-}
-
-failure refusal(const std::string& program, int error) {
-  const auto code = error == ENOENT ? exit_code::not_found : exit_code::not_runnable;
-  return {code, fmt::format("failed to spawn \"{}\": {}", program, std::strerror(error))};
-}
-
-exit_code code_of(int status) noexcept {
-  if (!WIFSIGNALED(status)) return static_cast<exit_code>(WEXITSTATUS(status));
-  return static_cast<exit_code>(static_cast<int>(exit_code::killed) + WTERMSIG(status));
-}
-
 timespec left_until(child::clock::time_point time) {
   using std::chrono::nanoseconds;
   const auto now = child::clock::now();
   const auto left = time > now ? nanoseconds(time - now).count() : 0;
   return {static_cast<time_t>(left / 1'000'000'000), static_cast<long>(left % 1'000'000'000)};
-}
-
-std::uint64_t ns_of(const timeval& time) {
-  constexpr std::uint64_t ns_per_s = 1'000'000'000;
-  return static_cast<std::uint64_t>(time.tv_sec) * ns_per_s +
-         static_cast<std::uint64_t>(time.tv_usec) * 1000;
-}
-
-// getrusage(2): ru_maxrss in KiB.
-resource_use use_of(const rusage& told) {
-  resource_use use;
-  use.user_ns = ns_of(told.ru_utime);
-  use.system_ns = ns_of(told.ru_stime);
-  use.largest_bytes = static_cast<std::uint64_t>(told.ru_maxrss) * 1024;
-  use.may_count_us = true;
-  use.counted = "of the command and what it waited for";
-  return use;
 }
 
 }  // namespace
@@ -129,16 +73,9 @@ expected<child> child::start(const std::vector<std::string>& command) {
     return failure{exit_code::wrapper_failed, fmt::format("signals: {}", std::strerror(errno))};
   std::signal(SIGCHLD, SIG_DFL);  // ignored, it would take the exit status along
   pthread_sigmask(SIG_BLOCK, &set, &made->before);
-  if (const int error = spawn(command, made->before, made->pid))
+  if (const int error = spawn(command, &made->before, made->pid))
     return refusal(command.front(), error);
   return child(std::move(made));
-}
-
-expected<exit_code> child::run_in_our_place(const std::vector<std::string>& command) {
-  if (!pipe_signal_was_ignored()) std::signal(SIGPIPE, SIG_DFL);
-  const auto arguments = argument_vector(command);
-  execvp(arguments[0], arguments.data());
-  return refusal(command.front(), errno);
 }
 
 void child::running::reap() {
@@ -148,6 +85,8 @@ void child::running::reap() {
   has_ended = true;
   status = code_of(ended);
   use = use_of(told);
+  use.largest_bytes = static_cast<std::uint64_t>(told.ru_maxrss) * 1024;  // getrusage(2): in KiB
+  use.may_count_us = true;
 }
 
 void child::running::take_signals() {
@@ -169,11 +108,6 @@ bool child::wait_until(clock::time_point time) {
     if (ready == 0) return false;
     if (ready > 0) running_->take_signals();
   }
-  return true;
-}
-
-bool child::wait() {
-  while (!wait_until(clock::now() + std::chrono::hours(24))) continue;
   return true;
 }
 

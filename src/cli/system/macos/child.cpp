@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <poll.h>
-#include <spawn.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -14,9 +13,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "cli/system/posix/pipe_signal.hpp"
-
-extern "C" char** environ;
+#include "cli/system/posix/spawn.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -36,59 +33,6 @@ void take(int signal, siginfo_t* about, void*) {
   const arrival one{signal, about->si_pid};
   [[maybe_unused]] const auto written = write(arrivals, &one, sizeof one);
   errno = error;
-}
-
-std::vector<char*> argument_vector(const std::vector<std::string>& command) {
-  std::vector<char*> made;
-  for (const auto& word : command) made.push_back(const_cast<char*>(word.c_str()));
-  made.push_back(nullptr);
-  return made;
-}
-
-// The signals as hmn found them: a handler does not pass through exec, what is ignored does.
-sigset_t restored() noexcept {
-  sigset_t set;
-  sigemptyset(&set);
-  if (!pipe_signal_was_ignored()) sigaddset(&set, SIGPIPE);
-  return set;
-}
-
-int spawn(const std::vector<std::string>& command, pid_t& pid) {
-  posix_spawnattr_t how;
-  posix_spawnattr_init(&how);
-  const auto defaults = restored();
-  posix_spawnattr_setsigdefault(&how, &defaults);
-  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF);
-  const auto arguments = argument_vector(command);
-  const int error = posix_spawnp(&pid, arguments[0], nullptr, &how, arguments.data(), environ);
-  posix_spawnattr_destroy(&how);
-  return error;
-}
-
-failure refusal(const std::string& program, int error) {
-  const auto code = error == ENOENT ? exit_code::not_found : exit_code::not_runnable;
-  return {code, fmt::format("failed to spawn \"{}\": {}", program, std::strerror(error))};
-}
-
-exit_code code_of(int status) noexcept {
-  if (!WIFSIGNALED(status)) return static_cast<exit_code>(WEXITSTATUS(status));
-  return static_cast<exit_code>(static_cast<int>(exit_code::killed) + WTERMSIG(status));
-}
-
-std::uint64_t ns_of(const timeval& time) {
-  constexpr std::uint64_t ns_per_s = 1'000'000'000;
-  return static_cast<std::uint64_t>(time.tv_sec) * ns_per_s +
-         static_cast<std::uint64_t>(time.tv_usec) * 1000;
-}
-
-// getrusage(2) of macOS: ru_maxrss in bytes, not in KiB.
-resource_use use_of(const rusage& told) {
-  resource_use use;
-  use.user_ns = ns_of(told.ru_utime);
-  use.system_ns = ns_of(told.ru_stime);
-  use.largest_bytes = static_cast<std::uint64_t>(told.ru_maxrss);
-  use.counted = "of the command and what it waited for";
-  return use;
 }
 
 int milliseconds_until(child::clock::time_point time) {
@@ -151,6 +95,7 @@ void child::running::reap() {
   has_ended = true;
   status = code_of(ended);
   use = use_of(told);
+  use.largest_bytes = static_cast<std::uint64_t>(told.ru_maxrss);  // in bytes here, not in KiB
 }
 
 void child::running::pass_signals_on() {
@@ -171,15 +116,8 @@ expected<child> child::start(const std::vector<std::string>& command) {
   auto made = std::make_unique<running>();
   if (!made->take_signals_over())
     return failure{exit_code::wrapper_failed, fmt::format("signals: {}", std::strerror(errno))};
-  if (const int error = spawn(command, made->pid)) return refusal(command.front(), error);
+  if (const int error = spawn(command, nullptr, made->pid)) return refusal(command.front(), error);
   return child(std::move(made));
-}
-
-expected<exit_code> child::run_in_our_place(const std::vector<std::string>& command) {
-  if (!pipe_signal_was_ignored()) std::signal(SIGPIPE, SIG_DFL);
-  const auto arguments = argument_vector(command);
-  execvp(arguments[0], arguments.data());
-  return refusal(command.front(), errno);
 }
 
 bool child::wait_until(clock::time_point time) {
@@ -189,11 +127,6 @@ bool child::wait_until(clock::time_point time) {
     if (ready > 0) running_->pass_signals_on();
     if (ready == 0 && clock::now() >= time) return false;
   }
-  return true;
-}
-
-bool child::wait() {
-  while (!wait_until(clock::now() + std::chrono::hours(24))) continue;
   return true;
 }
 

@@ -70,6 +70,12 @@ text<64> link_name(listing& in, const card& c, std::string_view name) {
   return found;
 }
 
+// The nodes hang on what carries the virtio device (seen on Linux 6.1 and 7.3), and only one driver
+// of such devices has nodes.
+bool is_virtio_transport(std::string_view driver) noexcept {
+  return driver == "virtio-pci" || driver == "virtio-mmio";
+}
+
 // A tree that was copied has no links: then uevent tells them.
 void fill_names(listing& in, card& c) {
   c.driver_name.assign(link_name(in, c, "driver").view());
@@ -164,9 +170,10 @@ std::string_view device_part(std::string_view target) noexcept {
   return name == "drm" || name == "accel" ? parent_of(class_folder) : std::string_view();
 }
 
-bool is_left_alone(std::string_view driver_name) noexcept {
-  constexpr std::string_view names[] = {"nvidia", "vgem", "vkms"};
-  return std::ranges::find(names, driver_name) != std::end(names);
+bool is_left_alone(std::string_view driver, std::string_view bus, std::string_view name) noexcept {
+  if (driver == "nvidia" || bus == "faux") return true;
+  constexpr std::string_view names[] = {"vgem", "vkms"};
+  return std::ranges::find(names, name) != std::end(names);
 }
 
 int find_cards(std::string_view sys_root, std::vector<card>& out) {
@@ -175,10 +182,13 @@ int find_cards(std::string_view sys_root, std::vector<card>& out) {
   const int accel = list_class(in, classes[1]);
   for (card& c : out) {
     fill_names(in, c);
+    if (is_virtio_transport(c.driver_name.view())) c.driver_name.assign("virtio_gpu");
     fill_ids(in, c);
   }
-  std::erase_if(out,
-                [](const card& c) { return !computes(c) || is_left_alone(c.driver_name.view()); });
+  std::erase_if(out, [](const card& c) {
+    return !computes(c) ||
+           is_left_alone(c.driver_name.view(), c.bus.view(), last_part(c.folder.view()));
+  });
   if (in.error != 0) return in.error;
   return drm == 0 || accel == 0 ? 0 : ENOENT;
 }
@@ -191,7 +201,9 @@ bool has_card(std::string_view sys_root) {
       const auto n = parse_node(name);
       if (!n || n->what == node::kind::card) return true;
       const path_text entry{whole.view(), "/", name};
-      found = !is_left_alone(read_link_name(entry.view(), "device/driver").view());
+      const auto link = [&](std::string_view of) { return read_link_name(entry.view(), of); };
+      found = !is_left_alone(link("device/driver").view(), link("device/subsystem").view(),
+                             link("device").view());
       return !found;
     });
     if (found || is_no_answer(error)) return true;

@@ -18,8 +18,7 @@ bool is_among(std::string_view name, std::span<const std::string_view> names) no
 }
 
 bool is_virtual(const card& c) noexcept {
-  constexpr std::string_view names[]{"virtio-pci", "virtio_gpu", "vmwgfx", "vboxvideo",
-                                     "hyperv_drm"};
+  constexpr std::string_view names[]{"virtio_gpu", "vmwgfx", "vboxvideo", "hyperv_drm"};
   return c.bus.view() == "virtio" || is_among(c.driver_name.view(), names);
 }
 

@@ -80,6 +80,39 @@ TEST_CASE("what only shows pictures is no GPU, and NVIDIA's driver is NVML's") {
   CHECK(found.empty());
 }
 
+// As Linux 6.1 and 7.3 show them: <bus>/<name>, with what is bound to it.
+TEST_CASE("what has no hardware behind it is no GPU") {
+  const auto add = [](const machine& m, const std::string& name, const std::string& bus,
+                      const std::string& driver) {
+    const std::string folder = "devices/" + bus + "/" + name;
+    m.tree().directory("sys/" + folder);
+    m.tree().link("sys/" + folder + "/subsystem", "../../../bus/" + bus);
+    if (!driver.empty())
+      m.tree().link("sys/" + folder + "/driver", "../../../bus/" + bus + "/drivers/" + driver);
+    m.tree().write("sys/" + folder + "/drm/renderD128/dev", "226:128\n");
+    m.tree().link("sys/" + folder + "/drm/renderD128/device", "../../../" + name);
+    m.tree().link("sys/class/drm/renderD128", "../../" + folder + "/drm/renderD128");
+  };
+  const auto count = [](const machine& m) {
+    std::vector<card> found;
+    CHECK(find_cards(m.tree().sys(), found) == 0);
+    CHECK(has_card(m.tree().sys()) == !found.empty());
+    return found.size();
+  };
+  for (const char* name : {"vgem", "vkms"}) {
+    CAPTURE(name);
+    const machine m;
+    add(m, name, "platform", "");
+    CHECK(count(m) == 0);
+  }
+  const machine faux;
+  add(faux, "second-vkms", "faux", "faux_driver");
+  CHECK(count(faux) == 0);
+  const machine real;
+  add(real, "gpu", "platform", "lima");
+  CHECK(count(real) == 1);
+}
+
 TEST_CASE("accelerators and platform devices are found") {
   machine m;
   m.add_platform("fd500000.gpu", "v3d", {card0, render128});
@@ -116,6 +149,22 @@ TEST_CASE("a virtio device below its PCI function has that function's address") 
   CHECK(found[0].driver_name.view() == "virtio_gpu");
   CHECK(found[0].pci_bus_id.view() == "0000:00:02.0");
   CHECK(found[0].vendor == 0x1af4u);
+}
+
+TEST_CASE("nodes on what carries a virtio device are those of virtio_gpu") {
+  machine m;
+  hmn_fake::pci_device function = radeon("0000:00:02.0");
+  function.driver = "virtio-pci";
+  m.add_pci(function, {render128});
+  m.add_platform("a003e00.virtio_mmio", "virtio-mmio", {render129});
+  std::vector<card> found;
+  CHECK(find_cards(m.tree().sys(), found) == 0);
+  REQUIRE(found.size() == 2);
+  CHECK(found[0].driver_name.view() == "virtio_gpu");
+  CHECK(found[1].driver_name.view() == "virtio_gpu");
+  plain_reading r;
+  for (const device& d : m.devices(r)) CHECK(d.kind == device_kind::virtual_device);
+  CHECK(m.devices(r).size() == 2);
 }
 
 TEST_CASE("a machine without the classes, and one with files that make no sense") {

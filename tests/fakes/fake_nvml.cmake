@@ -39,7 +39,7 @@ function(add_fake_nvml target)
   target_link_options(${target} PRIVATE -Wl,-Bsymbolic "LINKER:--version-script=${script}")
 endfunction()
 
-set(_fake_nvml_sources control device driver memory mig names processes read_device read_processes
+set(_fake_nvml_sources control device driver events memory mig names processes read_device read_processes
                        read_scenario read_telemetry reader system telemetry visit)
 list(TRANSFORM _fake_nvml_sources PREPEND ${FAKE_NVML_SOURCE_DIR}/)
 list(TRANSFORM _fake_nvml_sources APPEND .cpp)

@@ -10,6 +10,7 @@
 namespace hmn::nvml {
 
 using handle = struct opaque_device*;
+using event_set = struct opaque_event_set*;
 
 // nvmlReturn_t
 enum code : int {
@@ -82,6 +83,9 @@ inline constexpr unsigned field_power_average = 185;  // mW
 inline constexpr unsigned field_power_instant = 186;  // mW
 inline constexpr unsigned field_pcie_tx = 197;        // bytes
 inline constexpr unsigned field_pcie_rx = 198;        // bytes
+
+inline constexpr std::uint64_t event_xid = 8;
+inline constexpr std::uint64_t xid_without_number = 999;
 
 struct memory_v1 {
   std::uint64_t total, free, used;
@@ -161,6 +165,13 @@ struct field_value {
   std::uint64_t bits;
 };
 
+// Without _v2 the first three members alone are written.
+struct event_data {
+  handle device;
+  std::uint64_t type, data;
+  std::uint32_t gpu_instance, compute_instance;
+};
+
 constexpr std::uint32_t struct_version(std::size_t size, unsigned version) {
   return static_cast<std::uint32_t>(size) | version << 24;
 }
@@ -187,6 +198,7 @@ static_assert(offsetof(pci_info, device_id) == 28 && offsetof(pci_info, bus_id) 
 static_assert(sizeof(c2c_mode) == 4 && sizeof(addressing_mode) == 8);
 static_assert(sizeof(temperature_v1) == 12);
 static_assert(sizeof(field_value) == 40 && offsetof(field_value, type) == 24);
+static_assert(sizeof(event_data) == 32 && offsetof(event_data, data) == 16);
 static_assert(offsetof(field_value, result) == 28 && offsetof(field_value, bits) == 32);
 
 }  // namespace hmn::nvml

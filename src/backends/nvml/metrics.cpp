@@ -73,6 +73,7 @@ std::uint64_t wide_counts::widen(slot number, std::uint32_t field, std::uint32_t
 }
 
 void metric_reader::read(bool slow) {
+  read_fault();
   read_load();
   read_temperatures();
   read_power();
@@ -127,6 +128,24 @@ void metric_reader::add_percent(const char* from, std::uint32_t which, unsigned 
   if (told > 100) return refuse(from, metric_id::engine_percent);
   metric* const m = add(metric_id::engine_percent, which, told);
   if (period_us != 0) m->window_ns = period_us * ns_per_us;
+}
+
+// First of all: the fault that makes the others fail is told with them. That a GPU is lost may be
+// said of another one.
+void metric_reader::read_fault() {
+  constexpr metric_id id = metric_id::last_fault;
+  constexpr auto field = static_cast<std::uint32_t>(id);
+  const auto [c, from, last] = faults_.read(t_, of_);
+  const bool has_number = last && last != xid_without_number;
+  if (has_number) count(id, 0, *last);
+  if (c == gpu_is_lost) return t_.missing(c, from, field);
+  if (!take(c, from, id) || has_number || !t_.wants()) return;
+  if (last)
+    return t_.remark(fail(status::backend, {from, ": a fault to which NVML gives no number"}),
+                     field);
+  t_.remark(fail(status::unsupported,
+                 {from, ": no fault since this context first asked; NVML tells none from before"}),
+            field);
 }
 
 void metric_reader::read_load() {

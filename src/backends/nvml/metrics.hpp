@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "backends/nvml/call.hpp"
+#include "backends/nvml/fault_watch.hpp"
 #include "backends/nvml/known_device.hpp"
 #include "backends/nvml/session.hpp"
 #include "model/metric.hpp"
@@ -31,8 +32,8 @@ class wide_counts {
 class metric_reader {
  public:
   metric_reader(const topic& t, const session& s, const known_device& of, wide_counts& wide,
-                std::vector<metric>& out) noexcept
-      : t_(t), s_(s), of_(of), wide_(wide), out_(out) {}
+                fault_watch& faults, std::vector<metric>& out) noexcept
+      : t_(t), s_(s), of_(of), wide_(wide), faults_(faults), out_(out) {}
 
   // Each number that is missing is a remark whose field is its id.
   void read(bool slow);
@@ -56,6 +57,7 @@ class metric_reader {
                double most);
   void add_percent(const char* from, std::uint32_t engine, unsigned told, unsigned period_us);
 
+  void read_fault();
   void read_load();
   void read_temperatures();
   void read_power();
@@ -71,6 +73,7 @@ class metric_reader {
   const session& s_;
   const known_device& of_;
   wide_counts& wide_;
+  fault_watch& faults_;
   std::vector<metric>& out_;
   code ended_by_ = success;
 };

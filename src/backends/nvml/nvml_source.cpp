@@ -73,7 +73,10 @@ result<void> nvml_source::prepare(reading& r) {
     why_ = rests_ ? left_alone() : asleep();
     return *why_;
   }
-  if (session_.is_open() && must_reopen(now)) session_.close();
+  if (session_.is_open() && must_reopen(now)) {
+    faults_.take_down(t);
+    session_.close();
+  }
   return open(t);
 }
 
@@ -136,6 +139,7 @@ result<void> nvml_source::reopen(const topic& t) {
   const bool again = reloaded_at_ns_ != 0 && now - reloaded_at_ns_ < platform::ns_per_second;
   if (again) return fail(uninitialized, "NVML");
   reloaded_at_ns_ = now;
+  session_.events = nullptr;  // ended with the session that made it: freeing it is not safe
   session_.close();
   return open(t);
 }
@@ -279,7 +283,7 @@ result<void> nvml_source::metrics(slot number, bool slow, std::vector<metric>& o
   const topic t{r, subject::metrics, number, {}};
   return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
     out.clear();
-    metric_reader reader(t, session_, of, wide_, out);
+    metric_reader reader(t, session_, of, wide_, faults_, out);
     reader.read(slow);
     const code c = reader.ended_by();
     if (c != success && c != late && out.empty()) why = fail(c, "NVML");
@@ -397,6 +401,7 @@ void nvml_source::finish(reading& r) {
       session_.is_open() && !settings_.wake_devices && watch_.one_may_sleep() && rest_.is_due(now);
   if (!may_rest || !has_nothing_to_do({r, subject::devices, {}, {}})) return;
   rest_.start(now, watch_.longest_delay_ns());
+  faults_.take_down({r, subject::metrics, {}, {}});
   session_.close();
 }
 

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "backends/backend.hpp"
+#include "backends/nvml/fault_watch.hpp"
 #include "backends/nvml/metrics.hpp"
 #include "backends/nvml/pid_trust.hpp"
 #include "backends/nvml/process_load.hpp"
@@ -68,6 +69,7 @@ class nvml_source final : public device_source {
   const settings settings_;
   sleep_watch watch_;
   session session_;
+  fault_watch faults_{session_};
   roster roster_;
   process_reader processes_;
   process_load load_;

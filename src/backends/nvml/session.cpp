@@ -85,6 +85,7 @@ void session::begin() {
   opened_at_ns_ = platform::monotonic_ns();
   refuses_memory_v2 = false;
   row_size.fill(0);
+  events = nullptr;
   why_.reset();
 }
 
@@ -127,9 +128,15 @@ void session::close() noexcept {
   // here.
   if (process_ != platform::process_generation()) {
     library_.leave_open();
-  } else if (fn.shutdown) {
-    fn.shutdown.address();
+    return;
   }
+  free_events();
+  if (fn.shutdown) fn.shutdown.address();
+}
+
+void session::free_events() noexcept {
+  if (events != nullptr && fn.free_events) fn.free_events.address(events);
+  events = nullptr;
 }
 
 }  // namespace hmn::nvml

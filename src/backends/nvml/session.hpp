@@ -47,6 +47,9 @@ class session {
   bool refuses_memory_v2 = false;
   std::array<std::size_t, 3> row_size{};  // of each process list; 0: not seen yet
 
+  event_set events = nullptr;  // of this opening, once somebody waits for one
+  void free_events() noexcept;
+
  private:
   result<void> load();
   result<void> initialise(const topic& t, std::size_t expected);

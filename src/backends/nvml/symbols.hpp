@@ -113,6 +113,14 @@ struct symbols {
       {"nvmlDeviceGetCurrentClocksEventReasons", "nvmlDeviceGetCurrentClocksThrottleReasons"}};
   function<code(handle, int, field_value*)> fields{{"nvmlDeviceGetFieldValues"}};
 
+  function<code(handle, unsigned long long*)> event_types{{"nvmlDeviceGetSupportedEventTypes"}};
+  function<code(event_set*)> create_events{{"nvmlEventSetCreate"}};
+  function<code(handle, unsigned long long, event_set)> register_events{
+      {"nvmlDeviceRegisterEvents"}};
+  function<code(event_set, event_data*, unsigned)> wait_for_event{
+      {"nvmlEventSetWait_v2", "nvmlEventSetWait"}};
+  function<code(event_set)> free_events{{"nvmlEventSetFree"}};
+
   void find(const platform::library& from) noexcept;
 };
 

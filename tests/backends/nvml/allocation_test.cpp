@@ -56,7 +56,7 @@ std::uint64_t allocations_of(machine& m, Read&& read) {
 }  // namespace
 
 TEST_CASE("the steady state allocates nothing") {
-  machine m(one_gpu(R"("temperature": 45, "power_usage_mw": 58980,
+  machine m(one_gpu(R"("temperature": 45, "power_usage_mw": 58980, "event_types": 8, "fans": [1, 2],
                        "processes": {"compute": [{"pid": 7, "used": 5},
                                                  {"pid": "self", "used": "1 GiB"}]})"));
   m.devices();
@@ -73,6 +73,9 @@ TEST_CASE("the steady state allocates nothing") {
           hmn::telemetry t;
           return m.source().telemetry(0, telemetry_field::all, t, m.reading);
         }) == 0);
+  std::vector<metric> numbers;
+  CHECK(allocations_of(m, [&] { return m.source().metrics(0, true, numbers, m.reading); }) == 0);
+  CHECK(m.driver.calls("nvmlEventSetWait_v2") > 100);
   std::vector<device> found;
   found.reserve(4);
   CHECK(allocations_of(m, [&] {

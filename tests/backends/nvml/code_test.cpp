@@ -56,14 +56,33 @@ constexpr std::array calls{"nvmlInitWithFlags",
                            "nvmlDeviceGetCurrPcieLinkWidth",
                            "nvmlDeviceGetPerformanceState",
                            "nvmlDeviceGetCurrentClocksEventReasons",
-                           "nvmlDeviceGetFieldValues"};
+                           "nvmlDeviceGetFieldValues",
+                           "nvmlDeviceGetMaxClockInfo",
+                           "nvmlDeviceGetTemperatureThreshold",
+                           "nvmlDeviceGetPowerManagementDefaultLimit",
+                           "nvmlDeviceGetPowerManagementLimitConstraints",
+                           "nvmlDeviceGetPcieReplayCounter",
+                           "nvmlDeviceGetTotalEccErrors",
+                           "nvmlDeviceGetRemappedRows",
+                           "nvmlDeviceGetProcessUtilization",
+                           "nvmlDeviceGetNumFans",
+                           "nvmlDeviceGetFanSpeed_v2",
+                           "nvmlDeviceGetSupportedEventTypes",
+                           "nvmlDeviceRegisterEvents",
+                           "nvmlEventSetCreate",
+                           "nvmlEventSetWait_v2",
+                           "nvmlEventSetFree"};
 
 // A full card, a partitioned one, and one that is never troubled.
 std::string scenario(const char* call, int code) {
   constexpr const char* full = R"("utilization": {"gpu": 64, "memory": 12}, "encoder": 7,
     "decoder": 9, "temperature": 45, "power_usage_mw": 58980, "enforced_power_limit_mw": 350000,
     "energy_mj": 1000, "clocks_mhz": {"graphics": 2520, "memory": 9001}, "fans": 31, "pstate": 2,
-    "pcie": {"gen": 4, "width": 16}, "clocks_event_reasons": 4, "fields": {"82": 61},
+    "pcie": {"gen": 4, "width": 16, "replays": 5}, "clocks_event_reasons": 4, "fields": {"82": 61},
+    "event_types": 8, "xids": [31, 79], "max_clocks_mhz": {"graphics": 3105},
+    "temperature_thresholds": {"shutdown": 97}, "default_power_limit_mw": 400000,
+    "power_limits_mw": {"min": 100000, "max": 450000}, "ecc_errors": {"corrected_volatile": 1},
+    "remapped_rows": {"corrected": 1, "uncorrected": 2},
     "processes": {"compute": [{"pid": "self", "used": "1 GiB"}, {"pid": 7, "used": 5}],
                   "graphics": [{"pid": 8, "used": 5}], "mps": []})";
   constexpr const char* split = R"("mig": {"mode": 1, "max": 2, "instances": [{"name": "MIG",
@@ -89,6 +108,17 @@ void check_failure(const failure& why) {
   CHECK(why.message.view().size() < 256);
 }
 
+void check_number(const metric& one) {
+  CHECK(one.from == source::nvml);
+  if (one.id == metric_id::last_fault) CHECK(one.count == 79);
+  if (one.id == metric_id::pcie_replays) CHECK(one.count == 5);
+  if (one.id == metric_id::clock_limit_mhz) CHECK(one.value == 3105.0);
+  if (one.id == metric_id::temperature_shutdown) CHECK(one.value == 97.0);
+  if (one.id == metric_id::power_limit_watts) CHECK(*one.value >= 100.0);
+  if (one.id == metric_id::ecc_corrected) CHECK(one.count == 1);
+  if (one.id == metric_id::rows_remapped) CHECK(one.count.value() <= 2);
+}
+
 // Everything that is told must be true of the untroubled machine; the rest must have its reason.
 void read_everything(machine& m, const std::vector<device>& found) {
   for (const device& d : found) {
@@ -107,6 +137,10 @@ void read_everything(machine& m, const std::vector<device>& found) {
     if (t.gpu_busy_percent) CHECK(t.gpu_busy_percent == 64.0);
     if (t.temperature_celsius) CHECK(t.temperature_celsius == 45.0);
     if (t.power_limit_watts) CHECK(t.power_limit_watts == 350.0);
+    std::vector<metric> numbers;
+    const auto counted = m.source().metrics(d.number, false, numbers, m.reading);
+    if (!counted) check_failure(counted.why());
+    for (const metric& one : numbers) check_number(one);
     std::vector<usage> rows;
     if (const auto done = m.source().processes(d.number, rows, m.reading); !done) {
       check_failure(done.why());

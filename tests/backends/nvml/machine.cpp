@@ -44,6 +44,19 @@ void fake_nvml::driver_reload() const {
   control<void (*)()>(library_, "fake_nvml_driver_reload")();
 }
 
+void fake_nvml::raise(unsigned device, unsigned long long xid) const {
+  REQUIRE(control<int (*)(unsigned, unsigned long long)>(library_, "fake_nvml_raise")(device,
+                                                                                      xid) == 0);
+}
+
+int fake_nvml::event_sets() const {
+  return control<int (*)()>(library_, "fake_nvml_event_sets")();
+}
+
+unsigned long long fake_nvml::waited_ms() const {
+  return control<unsigned long long (*)()>(library_, "fake_nvml_waited_ms")();
+}
+
 unsigned long long fake_nvml::calls(const char* symbol) const {
   return control<unsigned long long (*)(const char*)>(library_, "fake_nvml_calls")(symbol);
 }

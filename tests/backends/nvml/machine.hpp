@@ -23,6 +23,9 @@ class fake_nvml {
 
   void load(const std::string& scenario) const;
   void driver_reload() const;
+  void raise(unsigned device, unsigned long long xid) const;
+  [[nodiscard]] int event_sets() const;
+  [[nodiscard]] unsigned long long waited_ms() const;
   [[nodiscard]] unsigned long long calls(const char* symbol) const;
   [[nodiscard]] int initialized() const;
   [[nodiscard]] unsigned init_flags() const;

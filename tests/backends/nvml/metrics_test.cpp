@@ -28,7 +28,7 @@ constexpr const char* everything = R"(
   "remapped_rows": {"corrected": 1, "uncorrected": 2, "pending": 1, "failed": 0},
   "fields": {"82": 61, "186": 60500, "185": 59000, "197": {"type": "ulonglong", "value": 7000000},
              "198": {"type": "ulonglong", "value": 9000000}, "74": 81234000000, "75": 0, "76": 5,
-             "77": 6, "91": 2, "138": 10, "139": 11})";
+             "77": 6, "91": 2, "138": 10, "139": 11}, "event_types": 8, "xids": [31, 79])";
 
 struct told {
   explicit told(machine& m, bool slow = false) {
@@ -93,6 +93,7 @@ TEST_CASE("each number is told in its unit, from NVML") {
   CHECK(t.count(metric_id::rows_remapped, which::remapping::uncorrected) == 2);
   CHECK(t.count(metric_id::rows_remapped, which::remapping::pending) == 1);
   CHECK(t.count(metric_id::rows_remapped, which::remapping::failed) == 0);
+  CHECK(t.count(metric_id::last_fault) == 79);
   CHECK(t.count(metric_id::throttle_ns, throttle::power) == 81'234'000'000);
   for (const metric& one : t.all) {
     CAPTURE(static_cast<unsigned>(one.id));
@@ -139,7 +140,11 @@ TEST_CASE("each call failing costs its own numbers, says so, and voids no other"
       row{"nvmlDeviceGetPcieReplayCounter", metric_id::pcie_replays, 1},
       row{"nvmlDeviceGetTotalEccErrors", metric_id::ecc_corrected, 4},
       row{"nvmlDeviceGetRemappedRows", metric_id::rows_remapped, 4},
-      row{"nvmlDeviceGetFieldValues", metric_id::pcie_rx_bytes, 8}};
+      row{"nvmlDeviceGetFieldValues", metric_id::pcie_rx_bytes, 8},
+      row{"nvmlDeviceGetSupportedEventTypes", metric_id::last_fault, 1},
+      row{"nvmlDeviceRegisterEvents", metric_id::last_fault, 1},
+      row{"nvmlEventSetCreate", metric_id::last_fault, 1},
+      row{"nvmlEventSetWait_v2", metric_id::last_fault, 1}};
   std::size_t all = 0;
   {
     machine whole(one_gpu(everything));
@@ -149,8 +154,8 @@ TEST_CASE("each call failing costs its own numbers, says so, and voids no other"
     CAPTURE(r.symbol);
     for (const auto& [number, means] :
          {std::pair{4, status::permission}, std::pair{999, status::backend}}) {
-      machine m(one_gpu(std::string(everything) + R"(, "results": {")" + r.symbol +
-                        "\": " + std::to_string(number) + "}"));
+      machine m(one_gpu(everything, R"("rules": [{"call": ")" + std::string(r.symbol) +
+                                        R"(", "result": )" + std::to_string(number) + "}]"));
       const told t(m);
       require_ok(t.outcome);
       CHECK(t.all.size() == all - r.lost);

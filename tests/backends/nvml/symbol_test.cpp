@@ -21,7 +21,7 @@ constexpr const char* full = R"("utilization": {"gpu": 64, "memory": 12}, "encod
   "decoder": 9, "temperature": 45, "power_usage_mw": 58980, "enforced_power_limit_mw": 350000,
   "power_limit_mw": 350000, "energy_mj": 1000, "clocks_mhz": {"graphics": 2520, "memory": 9001},
   "fans": 31, "pstate": 2, "pcie": {"gen": 4, "width": 16}, "clocks_event_reasons": 4,
-  "fields": {"82": 61}, "numa_node": 1, "virtualization": 0,
+  "fields": {"82": 61}, "event_types": 8, "xids": [31, 79], "numa_node": 1, "virtualization": 0,
   "processes": {"compute": [{"pid": 1001, "used": "1 GiB"}], "graphics": [{"pid": 1002, "used": 5}],
                 "mps": [{"pid": 1003, "used": 7}]})";
 
@@ -130,6 +130,11 @@ values read_all(const std::string& path) {
   }
   hmn::telemetry t;
   if (m.source().telemetry(0, telemetry_field::all, t, m.reading)) put_telemetry(all, t);
+  std::vector<metric> numbers;
+  require_ok(m.source().metrics(0, false, numbers, m.reading));
+  for (const metric& one : numbers) {
+    if (one.id == metric_id::last_fault) put(all, "last fault", one.count);
+  }
   std::vector<usage> rows;
   if (m.source().processes(0, rows, m.reading)) {
     for (const usage& u : rows) put(all, "pid " + std::to_string(u.pid), u.used);
@@ -215,6 +220,11 @@ const expectation expectations[] = {
     {"nvmlDeviceGetCurrentClocksEventReasons", {}},
     {"nvmlDeviceGetCurrentClocksThrottleReasons", {}},
     {"nvmlDeviceGetFieldValues", {"memory temperature"}},
+    {"nvmlDeviceGetSupportedEventTypes", {"last fault"}},
+    {"nvmlDeviceRegisterEvents", {"last fault"}},
+    {"nvmlEventSetCreate", {"last fault"}},
+    {"nvmlEventSetWait_v2", {}},
+    {"nvmlEventSetFree", {}},
 };
 
 }  // namespace
@@ -224,6 +234,7 @@ TEST_CASE("a missing function costs its own value") {
   const values whole = read_all(HMN_FAKE_NVML);
   REQUIRE(whole.contains("memory temperature"));
   REQUIRE(whole.contains("2.instance"));
+  REQUIRE(whole.at("last fault") == "79");
   const std::string path = folder.path("libnvidia-ml.so.1");
   const maimed_driver driver(path);
   for (const expectation& e : expectations) {

@@ -61,6 +61,13 @@ SAME(field_value, type, nvmlFieldValue_t, valueType);
 SAME(field_value, result, nvmlFieldValue_t, nvmlReturn);
 SAME(field_value, bits, nvmlFieldValue_t, value);
 
+static_assert(sizeof(ours::event_data) == sizeof(nvmlEventData_t));
+SAME(event_data, device, nvmlEventData_t, device);
+SAME(event_data, type, nvmlEventData_t, eventType);
+SAME(event_data, data, nvmlEventData_t, eventData);
+SAME(event_data, compute_instance, nvmlEventData_t, computeInstanceId);
+static_assert(ours::event_xid == nvmlEventTypeXidCriticalError);
+
 static_assert(int{ours::success} == int{NVML_SUCCESS} &&
               int{ours::not_supported} == int{NVML_ERROR_NOT_SUPPORTED});
 static_assert(int{ours::gpu_is_lost} == int{NVML_ERROR_GPU_IS_LOST} &&

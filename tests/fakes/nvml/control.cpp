@@ -41,6 +41,10 @@ FAKE_NVML_EXPORT void fake_nvml_reset() {
   for (auto& one : d.calls) one.store(0);
   for (auto& device : d.device_calls)
     for (auto& one : device) one.store(0);
+  {
+    const std::scoped_lock lock(d.events);
+    d.waited_ms = 0;
+  }
   const std::scoped_lock lock(d.loading);
   d.loaded.clear();
   d.problem.clear();
@@ -74,6 +78,20 @@ FAKE_NVML_EXPORT void fake_nvml_release() {
 }
 FAKE_NVML_EXPORT void fake_nvml_driver_reload() {
   end_sessions(the_driver());
+}
+FAKE_NVML_EXPORT int fake_nvml_raise(unsigned device, unsigned long long xid) {
+  const scenario* const scene = the_driver().scene.load();
+  if (!scene || device >= scene->devices.size()) return -1;
+  raise_xid(the_driver(), *scene->devices[device], xid);
+  return 0;
+}
+FAKE_NVML_EXPORT int fake_nvml_event_sets() {
+  const std::scoped_lock lock(the_driver().events);
+  return static_cast<int>(the_driver().sets.size());
+}
+FAKE_NVML_EXPORT unsigned long long fake_nvml_waited_ms() {
+  const std::scoped_lock lock(the_driver().events);
+  return the_driver().waited_ms;
 }
 FAKE_NVML_EXPORT void fake_nvml_log(const char* path) {
   set_log(the_driver(), path);

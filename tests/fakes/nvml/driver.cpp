@@ -131,6 +131,10 @@ void set_log(driver& d, const char* path) {
 }
 
 void end_sessions(driver& d) {
+  {
+    const std::scoped_lock lock(d.events);
+    d.sets.clear();
+  }
   d.sessions.store(0);
   d.generation.fetch_add(1);
 }

@@ -2,8 +2,10 @@
 #pragma once
 
 #include <atomic>
+#include <deque>
 #include <map>
 #include <mutex>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -17,6 +19,11 @@ struct file_stamp {
 };
 
 inline constexpr unsigned counted_devices = 64;
+
+struct event_set {
+  std::set<unsigned> registered;  // identities of the devices whose Xids it takes
+  std::deque<event_data> come;
+};
 
 struct driver {
   std::atomic<const scenario*> scene{nullptr};
@@ -33,6 +40,11 @@ struct driver {
 
   std::atomic<unsigned long long> calls[call_count] = {};
   std::atomic<unsigned long long> device_calls[counted_devices][call_count] = {};
+
+  std::mutex events;
+  std::map<unsigned, event_set> sets;
+  unsigned sets_made = 0;
+  unsigned long long waited_ms = 0;
 
   std::mutex opening;
   std::mutex loading;
@@ -52,6 +64,8 @@ bool load(driver& d, const std::string& path_or_json);
 bool refresh(driver& d, bool always);
 void set_log(driver& d, const char* path);
 void end_sessions(driver& d);
+// Tells the sets that have the device registered; nobody else ever hears of it.
+void raise_xid(driver& d, const device& target, unsigned long long xid);
 
 device_handle handle_of(const driver& d, const device& target);
 const device* device_of(const driver& d, const scenario& scene, device_handle handle, status& why);

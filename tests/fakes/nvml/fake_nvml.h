@@ -35,6 +35,13 @@ void fake_nvml_release(void);
 /* As if the kernel module was reloaded: every call says UNINITIALIZED until the next init. */
 void fake_nvml_driver_reload(void);
 
+/* An Xid of the device at this position: those hear of it who have its events registered. -1: no
+ * such device. */
+int fake_nvml_raise(unsigned device, unsigned long long xid);
+/* Sets of events that are not freed, and for how long they were waited for in all. */
+int fake_nvml_event_sets(void);
+unsigned long long fake_nvml_waited_ms(void);
+
 /* Appends "symbol device result" for each call; NULL ends the log. */
 void fake_nvml_log(const char* path);
 

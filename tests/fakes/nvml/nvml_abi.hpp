@@ -150,6 +150,17 @@ struct temperature_v1 {
   int celsius;
 };
 
+using event_set_handle = struct opaque_event_set*;
+
+inline constexpr unsigned long long event_xid = 8;
+
+// nvmlEventSetWait writes no more than the first three.
+struct event_data {
+  device_handle device;
+  unsigned long long type, data;
+  unsigned gpu_instance, compute_instance;
+};
+
 constexpr unsigned struct_version(std::size_t size, unsigned version) {
   return static_cast<unsigned>(size) | version << 24;
 }
@@ -185,6 +196,7 @@ static_assert(sizeof(attributes) == 40 && offsetof(attributes, memory_mib) == 32
 static_assert(sizeof(field_value) == 40 && offsetof(field_value, value) == 32);
 static_assert(sizeof(c2c_mode) == 4 && sizeof(addressing_mode) == 8);
 static_assert(sizeof(temperature_v1) == 12);
+static_assert(sizeof(event_data) == 32 && offsetof(event_data, gpu_instance) == 24);
 static_assert(memory_v2_version == 0x02000028U);
 static_assert(process_detail_list_version == 0x01000018U);
 

@@ -125,6 +125,12 @@ field field_from(const json& value, const std::string& place) {
   return out;
 }
 
+void read_xids(object& in, device& out) {
+  const json* value = in.find("xids");
+  for (std::size_t i = 0; value && i < value->size(); ++i)
+    out.xids.push_back(number_from((*value)[i], in.at("xids")));
+}
+
 void read_fields(object& in, device& out) {
   const json* value = in.find("fields");
   if (!value) return;
@@ -159,6 +165,8 @@ void read_telemetry(object& in, device& out) {
   read_ecc_errors(in, out);
   read_thresholds(in, out);
   read_fields(in, out);
+  take(in, "event_types", out.event_types);
+  read_xids(in, out);
 }
 
 }  // namespace fake_nvml

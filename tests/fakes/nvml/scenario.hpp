@@ -114,6 +114,9 @@ struct device {
   answer<unsigned long long> ecc_errors[2][2];
   answer<remapped_rows> remapped;
   std::map<unsigned, field> fields;
+  answer<unsigned long long> event_types;
+  std::vector<unsigned long long> xids;     // raised once the device's events are registered
+  mutable std::atomic<bool> raised{false};  // they were
 
   std::unique_ptr<process_list> lists[3];
   answer<std::vector<utilization_sample>> samples;

@@ -6,6 +6,7 @@ add_executable(
   selftest/nvidia_smi_test.cpp
   selftest/nvml_abi_test.cpp
   selftest/nvml_device_test.cpp
+  selftest/nvml_events_test.cpp
   selftest/nvml_processes_test.cpp
   selftest/nvml_rules_test.cpp
   selftest/nvml_scenario_test.cpp
@@ -31,7 +32,7 @@ add_dependencies(
   fake_nvml_no_v3_processes
   fake_nvml_only_v1)
 
-foreach(noun fake_tree nvidia_smi nvidia_smi_corpus nvml_abi nvml_device nvml_processes nvml_rules
-             nvml_scenario nvml_symbols)
+foreach(noun fake_tree nvidia_smi nvidia_smi_corpus nvml_abi nvml_device nvml_events nvml_processes
+             nvml_rules nvml_scenario nvml_symbols)
   hmn_add_suite(fakes.${noun} COMMAND fakes_selftest "--test-case=${noun}:*")
 endforeach()

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/fault_watch.hpp"
+
+#include <algorithm>
+
+namespace hmn::nvml {
+namespace {
+
+constexpr unsigned most_events = 256;  // in one reading; the next one goes on
+
+}  // namespace
+
+fault_watch::answer fault_watch::read(const topic& t, const known_device& of) {
+  watched& w = entry_of(of);
+  if (w.session != s_.number()) begin(t, w, of.is_partition());
+  if (w.result != success) return {w.result, w.from, w.last};
+  const code c = take_down(t);
+  return {c, s_.fn.wait_for_event.name(), w.last};
+}
+
+fault_watch::watched& fault_watch::entry_of(const known_device& of) {
+  const slot number = of.identity.number;
+  const auto known =
+      std::ranges::find_if(all_, [&](const watched& w) { return w.number == number; });
+  watched& w = known != all_.end() ? *known : all_.emplace_back();
+  w.number = number;
+  if (w.h != of.h) w.session = 0;
+  w.h = of.h;
+  return w;
+}
+
+// Of an instance NVML tells no events: those that it caused are the GPU's.
+void fault_watch::begin(const topic& t, watched& w, bool is_partition) {
+  w.session = s_.number();
+  unsigned long long types = 0;
+  w.from = s_.fn.event_types.name();
+  w.result = is_partition ? not_supported : call(t, s_.fn.event_types, w.h, &types);
+  if (w.result == success && (types & event_xid) == 0) w.result = not_supported;
+  if (w.result == success) w.result = enter(t, w);
+  if (w.result == late) w.session = 0;
+}
+
+code fault_watch::enter(const topic& t, watched& w) {
+  if (s_.events == nullptr) {
+    w.from = s_.fn.create_events.name();
+    if (const code c = call(t, s_.fn.create_events, &s_.events); c != success) return c;
+  }
+  w.from = s_.fn.register_events.name();
+  const unsigned long long types = event_xid;
+  const code c = call(t, s_.fn.register_events, w.h, types, s_.events);
+  if (c != unknown) return c;
+  // The set is then in no state to be used, as NVML's documentation has it.
+  s_.free_events();
+  for (watched& other : all_) {
+    if (&other != &w) other.session = 0;
+  }
+  return c;
+}
+
+code fault_watch::take_down(const topic& t) {
+  code c = s_.events != nullptr ? success : timed_out;
+  for (unsigned n = 0; n < most_events && c == success; ++n) {
+    event_data told{};
+    const unsigned at_once = 0;
+    c = call(t, s_.fn.wait_for_event, s_.events, &told, at_once);
+    if (c == success) take_down(told);
+  }
+  return c == timed_out ? success : c;
+}
+
+void fault_watch::take_down(const event_data& told) noexcept {
+  if ((told.type & event_xid) == 0) return;
+  for (watched& w : all_) {
+    if (w.h == told.device && w.session == s_.number()) w.last = told.data;
+  }
+}
+
+}  // namespace hmn::nvml

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "driver.hpp"
+
+namespace fake_nvml {
+namespace {
+
+constexpr std::uintptr_t set_mark = std::uintptr_t{0xE7} << 40;
+
+event_set* set_of(driver& d, event_set_handle handle) {
+  const auto bits = reinterpret_cast<std::uintptr_t>(handle);
+  const auto found = d.sets.find(static_cast<unsigned>(bits ^ set_mark));
+  return bits >> 40 == set_mark >> 40 && found != d.sets.end() ? &found->second : nullptr;
+}
+
+status register_events(driver& d, const device& target, unsigned long long types,
+                       event_set_handle handle) {
+  const std::scoped_lock lock(d.events);
+  event_set* const set = set_of(d, handle);
+  if (!set) return error_invalid_argument;
+  if (target.event_types.result != success) return target.event_types.result;
+  if (target.parent || (types & ~target.event_types.value) != 0) return error_not_supported;
+  if (types & event_xid) set->registered.insert(target.identity);
+  return success;
+}
+
+void raise_those_of(driver& d, const device& target) {
+  if (target.raised.exchange(true)) return;
+  for (const auto xid : target.xids) raise_xid(d, target, xid);
+}
+
+status wait_for(call which, event_set_handle handle, void* to, std::size_t size, unsigned ms) {
+  visit v(which);
+  if (!v.admitted()) return v.result();
+  driver& d = v.home();
+  const std::scoped_lock lock(d.events);
+  event_set* const set = set_of(d, handle);
+  if (!set || !to) return v.done(error_invalid_argument);
+  if (set->come.empty()) {
+    d.waited_ms += ms;
+    std::this_thread::sleep_for(std::chrono::milliseconds(ms));
+    return v.done(error_timeout);
+  }
+  std::memcpy(to, &set->come.front(), size);
+  set->come.pop_front();
+  return v.done(success);
+}
+
+}  // namespace
+
+void raise_xid(driver& d, const device& target, unsigned long long xid) {
+  const std::scoped_lock lock(d.events);
+  for (auto& [number, set] : d.sets) {
+    if (!set.registered.contains(target.identity)) continue;
+    set.come.push_back({handle_of(d, target), event_xid, xid, no_instance, no_instance});
+  }
+}
+
+}  // namespace fake_nvml
+
+using namespace fake_nvml;
+
+FAKE_NVML_EXPORT status nvmlDeviceGetSupportedEventTypes(device_handle h, unsigned long long* to) {
+  return read(call::nvmlDeviceGetSupportedEventTypes, h, to, &device::event_types);
+}
+
+FAKE_NVML_EXPORT status nvmlDeviceRegisterEvents(device_handle h, unsigned long long types,
+                                                 event_set_handle set) {
+  return on_device(call::nvmlDeviceRegisterEvents, h, [&](const device& target, visit& v) {
+    const status result = register_events(v.home(), target, types, set);
+    if (result == success) raise_those_of(v.home(), target);
+    return result;
+  });
+}
+
+FAKE_NVML_EXPORT status nvmlEventSetCreate(event_set_handle* to) {
+  visit v(call::nvmlEventSetCreate);
+  if (!v.admitted()) return v.result();
+  if (!to) return v.done(error_invalid_argument);
+  const std::scoped_lock lock(v.home().events);
+  const unsigned number = ++v.home().sets_made;
+  v.home().sets[number];
+  *to = reinterpret_cast<event_set_handle>(set_mark | number);
+  return v.done(success);
+}
+
+FAKE_NVML_EXPORT status nvmlEventSetWait(event_set_handle set, event_data* to, unsigned ms) {
+  return wait_for(call::nvmlEventSetWait, set, to, offsetof(event_data, gpu_instance), ms);
+}
+
+FAKE_NVML_EXPORT status nvmlEventSetWait_v2(event_set_handle set, event_data* to, unsigned ms) {
+  return wait_for(call::nvmlEventSetWait_v2, set, to, sizeof *to, ms);
+}
+
+FAKE_NVML_EXPORT status nvmlEventSetFree(event_set_handle set) {
+  visit v(call::nvmlEventSetFree);
+  if (!v.admitted()) return v.result();
+  const std::scoped_lock lock(v.home().events);
+  if (!set_of(v.home(), set)) return v.done(error_invalid_argument);
+  v.home().sets.erase(static_cast<unsigned>(reinterpret_cast<std::uintptr_t>(set) ^ set_mark));
+  return v.done(success);
+}

@@ -180,7 +180,6 @@ void add_fit_command(CLI::App& app, texts& into) {
   auto* fit =
       add_command(app, "fit", "Tell whether a model fits in the memory that is free", fit_examples);
   add_fit(*fit, into.fit);
-  add_device(*fit, into, usual_device);
   fit->add_flag("--json", into.command_json, "Print a JSON object");
   add_common(*fit, into.after);
 }

@@ -134,6 +134,54 @@ class Fit(Machines):
         missing = self.on(machine, "fit", LLAMA_3_8B, "--device", 7)
         self.assertEqual((missing.code, missing.out), (1, ""))
 
+    def test_several_devices_together(self):
+        def layers(**keys):
+            found = self.answer(machine, LLAMA_3_8B, *keys["arguments"], code=keys["code"])
+            together = found["together"]
+            self.assertEqual(found["verdict"], together["verdict"])
+            return [(each["device_index"], each["gpu_layers"]) for each in together["parts"]], together, found
+
+        machine = {"host": host("2GiB"), "devices": [gpu("10GiB", name="A"), gpu("10GiB", name="B")]}
+        self.answer(machine, LLAMA_3_8B, code=4)
+        parts, together, found = layers(arguments=("--device", "all"), code=0)
+        # Embedding and output are 4.5 layers: 14 + 4.5 and 18.
+        self.assertEqual(parts, [(0, 14), (1, 18)])
+        self.assertEqual(together["text"], "fits: 14 + 18 layers")
+        self.assertEqual((together["gpu_bytes"], together["ram_bytes"]),
+                         (found["total_bytes"] + found["working_bytes"], 0))
+        self.assertEqual(sum(each["gpu_bytes"] for each in together["parts"]), together["gpu_bytes"])
+        # Those that are named, in that order, each once.
+        machine["devices"] = [gpu("6GiB", name="A"), gpu("20GiB", name="B"), gpu("4GiB", name="C")]
+        machine["host"] = host("40GiB")
+        parts, together, found = layers(arguments=("--device", "2", "--device", "0", "--device", "2"), code=3)
+        # A layer is 448 MiB, 512 are the reserve, 293.2 at work: 3290.8 of 4 GiB, 5338.8 of 6.
+        self.assertEqual(parts, [(2, 7), (0, 11)])
+        self.assertEqual([each["device_index"] for each in found["devices"]], [2, 0])
+        self.assertEqual(together["text"], "fits with 7 + 11 of 32 layers on the GPUs")
+        self.assertEqual(together["gpu_bytes"] + together["ram_bytes"],
+                         found["total_bytes"] + 2 * found["working_bytes"])
+        self.assertIsNone(self.answer(machine, LLAMA_3_8B, "--device", "1", "--device", "1")["together"])
+        shown = self.on(machine, "fit", LLAMA_3_8B, "--device", "all").out
+        self.assertRegex(shown, r"(?m)^GPUs 0, 1, 2 together  30\.0 GiB  28\.5 GiB  fits: \d+ \+ \d+ \+ \d+ layers$")
+
+    def test_who_can_be_no_part_of_several(self):
+        parts = [gpu("9GiB", "10GiB", name="P", uuid=f"MIG-{i}") for i in range(2)]
+        devices = [gpu("10GiB", name="A"), gpu("10GiB", name="B"), gpu("1GiB", name="C", state="asleep"),
+                   card("U", memory_kind="unified", pools=[{"kind": "unified"}]),
+                   gpu("20GiB", name="D", partitions=parts)]
+        machine = {"host": host("40GiB"), "devices": [each | {"vendor": "nvidia"} for each in devices]}
+        found = self.answer(machine, LLAMA_3_8B, "--device", "all")
+        self.assertEqual([each["device_index"] for each in found["together"]["parts"]], [0, 1])
+        for reason in ("GPU 2 [C] is left out: asleep", "GPU 3 [U] is left out: its memory is the host's RAM",
+                       "GPU 4 [D] is left out: it is divided, its parts have the memory",
+                       "GPU 5 [P] in GPU 4 is left out: a process can use one part of a divided GPU"):
+            self.assertIn(reason, found["assumptions"])
+        for index in (2, 4):
+            alone = self.answer(machine, LLAMA_3_8B, "--device", "0", "--device", index, code=3)
+            self.assertIsNone(alone["together"])
+        mixed = self.answer(machine, LLAMA_3_8B, "--device", "0", "--device", "3")["together"]
+        self.assertEqual([each["device_index"] for each in mixed["parts"]], [0, 3])
+
     def test_a_card_in_parts_is_not_counted_whole(self):
         found = self.answer(MACHINES / "mig-a100.json", LLAMA_3_8B, code=3)
         whole, *parts = found["devices"]
@@ -162,10 +210,11 @@ class Fit(Machines):
                                 (("m", "--context", "many"), '--context "many"'),
                                 (("m", "--batch", "-1"), '--batch "-1"'),
                                 (("m", "--kv-type", "int8"), '--kv-type "int8": expected one of f32, f16'),
+                                (("m", "--device", "all", "--device", "0"), "--device all: expected alone"),
                                 (("m", "n"), '"n": unexpected argument'),
                                 (("m", "--device", "first"), "an index (0)")):
             result = run("fit", *arguments, *(() if arguments else ("--json",)))
-            if "--device" in arguments:
+            if "first" in arguments:
                 result = run("fit", LLAMA_3_8B, *arguments[1:])
             self.assertEqual((result.code, result.out), (2, ""), arguments)
             self.assertIn(part, result.err)
@@ -238,7 +287,7 @@ class Fit(Machines):
                     compare(each, rule["items"], where)
         machines = [*sorted(MACHINES.glob("*.json")), self.machine(devices=[])]
         for machine in machines:
-            result = self.on(machine, "fit", LLAMA_3_8B, "--json")
+            result = self.on(machine, "fit", LLAMA_3_8B, "--json", "--device", "all")
             whole = strict_json(result.out)
             compare(whole, SCHEMA, "")
             self.assertEqual(result.code, {"fits": 0, "partly": 3, "does_not_fit": 4, "unknown": 1}[whole["verdict"]])

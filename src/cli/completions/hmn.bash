@@ -55,7 +55,9 @@ _hmn() {
       _hmn_files "$word"
       ;;
     --sort) _hmn_words "vram shared total ram pid name" "$word" ;;
-    --device) _hmn_words "$(_hmn_numbers_of index)" "$word" ;;
+    --device)
+      _hmn_words "$([[ $command != fit ]] || echo all) $(_hmn_numbers_of index)" "$word"
+      ;;
     --pid) _hmn_words "$(_hmn_numbers_of pid ps)" "$word" ;;
     --columns) _hmn_words "pid name vram shared ram device type user load container nspid command" "$word" ;;
     --interval) _hmn_words "100ms 1s 10s 1m" "$word" ;;

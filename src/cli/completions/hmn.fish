@@ -50,7 +50,7 @@ complete -c hmn -n '__fish_seen_subcommand_from fit' -F
 complete -c hmn -n '__fish_seen_subcommand_from fit' -l context -x -a '4K 8K 32K 128K' -d 'Tokens of each sequence'
 complete -c hmn -n '__fish_seen_subcommand_from fit' -l batch -x -d 'Sequences at once'
 complete -c hmn -n '__fish_seen_subcommand_from fit' -l kv-type -x -a 'f32 f16 bf16 f8 q8_0 q5_1 q5_0 q4_1 q4_0 iq4_nl' -d 'What keys and values are kept as'
-complete -c hmn -n '__fish_seen_subcommand_from fit' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
+complete -c hmn -n '__fish_seen_subcommand_from fit' -l device -x -a '(__hmn_numbers_of index) all' -d 'Only this device; several: together'
 complete -c hmn -n '__fish_seen_subcommand_from fit' -l json -d 'Print a JSON object'
 
 complete -c hmn -n '__fish_seen_subcommand_from spill' -l interval -x -a '50ms 100ms 1s' -d 'From one observation to the next'

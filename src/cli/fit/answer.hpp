@@ -6,7 +6,7 @@
 
 #include "cli/exit_code.hpp"
 #include "cli/fit/demand.hpp"
-#include "cli/fit/placement.hpp"
+#include "cli/fit/spread.hpp"
 #include "cli/gpu.hpp"
 #include "cli/terminal.hpp"
 
@@ -22,10 +22,17 @@ struct device_answer {
   std::string why_unknown;
 };
 
+// Several devices that share the model.
+struct together_answer {
+  std::vector<std::size_t> devices;  // positions in the answer's
+  spread placed;
+};
+
 struct answer {
   model of;
   demand needs;
   std::vector<device_answer> devices;
+  std::optional<together_answer> together;
   std::optional<std::uint64_t> ram_usable;
   placement in_ram;  // all of it, without a device
 };
@@ -33,7 +40,7 @@ struct answer {
 // Left of each device for what the runtime itself takes there.
 constexpr std::uint64_t reserve_bytes = 512u << 20;
 
-// The best of all devices; without any, what RAM alone says.
+// That of the devices together, else the best of each; without any, what RAM alone says.
 verdict verdict_of(const answer& all);
 exit_code exit_code_of(verdict is) noexcept;
 

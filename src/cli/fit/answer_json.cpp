@@ -45,6 +45,31 @@ json_object object_of(const answer& all, const device_answer& on) {
   return out;
 }
 
+std::optional<json_object> together_object(const answer& all) {
+  if (!all.together) return std::nullopt;
+  const auto& [devices, placed] = *all.together;
+  const bool is_placed = placed.whole.is == verdict::fits || placed.whole.is == verdict::partly;
+  const auto if_placed = [is_placed](std::uint64_t value) {
+    return is_placed ? std::optional(value) : std::nullopt;
+  };
+  std::vector<json_object> parts;
+  for (std::size_t i = 0; i < devices.size(); ++i) {
+    json_object part;
+    part.add("device_index", all.devices[devices[i]].on.device.index)
+        .add("gpu_layers", if_placed(placed.parts[i].layers))
+        .add("gpu_bytes", if_placed(placed.parts[i].device_bytes));
+    parts.push_back(part);
+  }
+  json_object out;
+  out.add("verdict", verdict_word(placed.whole.is))
+      .add("text", together_text(all))
+      .add("gpu_layers", if_placed(placed.whole.layers))
+      .add("gpu_bytes", if_placed(placed.whole.device_bytes))
+      .add("ram_bytes", if_placed(placed.whole.ram_bytes))
+      .add("parts", parts);
+  return out;
+}
+
 json_object model_object(const answer& all) {
   const auto& of = all.of;
   std::optional<std::string> architecture;
@@ -80,6 +105,7 @@ std::string answer_json(const answer& all, const fit_options& asked) {
       .add("total_bytes", needs.total())
       .add("reserve_bytes", reserve_bytes)
       .add("devices", devices)
+      .add("together", together_object(all))
       .add("ram_usable_bytes", all.ram_usable)
       .add("ram_verdict", verdict_word(all.in_ram.is))
       .add("assumptions", views_of(needs.assumptions))

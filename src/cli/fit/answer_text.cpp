@@ -49,13 +49,33 @@ std::string needs_table(const answer& all, const fit_options& asked, const style
   return rows.text(as);
 }
 
+std::optional<std::uint64_t> free_of(const device_answer& on) {
+  if (!on.on.memory) return std::nullopt;
+  return known(*on.on.memory, HMN_POOL_HAS_FREE, on.on.memory->free_bytes);
+}
+
 std::vector<table::cell> row_of(const answer& all, const device_answer& on, const style& as) {
-  std::optional<std::uint64_t> free;
-  if (on.on.memory) free = known(*on.on.memory, HMN_POOL_HAS_FREE, on.on.memory->free_bytes);
   return {{escape_for_text(label_of(on.on), as.ascii_only)},
-          {bytes_or_unknown(free)},
+          {bytes_or_unknown(free_of(on))},
           {bytes_or_unknown(on.usable)},
           {escape_for_text(verdict_text(all, on), as.ascii_only), tone_of(on.placed.is)}};
+}
+
+std::vector<table::cell> together_row(const answer& all) {
+  std::string label;
+  std::uint64_t usable = 0;
+  std::optional<std::uint64_t> free = 0;
+  for (const auto i : all.together->devices) {
+    const auto& each = all.devices[i];
+    label += fmt::format("{}{}", label.empty() ? "GPUs " : ", ", each.on.device.index);
+    usable += *each.usable;
+    const auto of = free_of(each);
+    free = free && of ? std::optional(*free + *of) : std::nullopt;
+  }
+  return {{label + " together"},
+          {bytes_or_unknown(free)},
+          {size_text(usable)},
+          {together_text(all), tone_of(all.together->placed.whole.is)}};
 }
 
 std::string rooms_table(const answer& all, const style& as) {
@@ -64,6 +84,7 @@ std::string rooms_table(const answer& all, const style& as) {
               {"USABLE", table::align::right},
               {"VERDICT"}});
   for (const auto& each : all.devices) rows.add(row_of(all, each, as));
+  if (all.together) rows.add(together_row(all));
   rows.add({{"RAM"},
             {bytes_or_unknown(all.ram_usable)},
             {bytes_or_unknown(all.ram_usable)},

@@ -19,12 +19,26 @@ namespace {
 
 using namespace fit;
 
-expected<hmn_snapshot_options> wanted(const context& in, const options& asked) {
+// What --device names, each once, in the order of the command line; empty: all there are.
+expected<std::vector<device_index>> chosen(const context& in, const fit_options& asked) {
+  std::vector<device_index> all;
+  if (asked.devices.empty() || is_over_all(asked)) return all;
+  const waiting_notice notice;
+  for (const auto& each : asked.devices) {
+    const auto index = find_device(in, each);
+    if (!index) return index.why();
+    if (std::find(all.begin(), all.end(), *index) == all.end()) all.push_back(*index);
+  }
+  return all;
+}
+
+hmn_snapshot_options wanted(const std::vector<device_index>& only) {
   auto what = sized<hmn_snapshot_options>();
   what.collect = HMN_COLLECT_SYSTEM | HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS;
-  if (!asked.device) return what;
-  const waiting_notice notice;
-  return of_one_device(in, asked.device, what);
+  if (only.size() != 1) return what;
+  what.flags = HMN_SNAPSHOT_ONE_DEVICE;
+  what.device_index = only.front();
+  return what;
 }
 
 // What is available, as far as the control group lets this process have it.
@@ -79,12 +93,56 @@ device_answer answer_of(gpu on, const std::vector<gpu>& all, const snapshot& pic
   return made;
 }
 
+// The devices that are asked for, in that order.
+std::vector<gpu> picked(const std::vector<gpu>& all, const std::vector<device_index>& only) {
+  if (only.empty()) return all;
+  std::vector<gpu> found;
+  for (const auto index : only)
+    for (const auto& each : all)
+      if (each.device.index == index) found.push_back(each);
+  return found;
+}
+
+// Why a device is no part of a plan for several; empty: it is. CUDA gives a process one MIG
+// instance at most. Devices in the host's RAM hold up those that have memory of their own: of `all`
+// they are left out.
+std::string why_left_out(const device_answer& each, bool leaves_shared) {
+  if (!each.usable) return each.why_unknown;
+  if (has(each.on.device, HMN_DEVICE_HAS_PARENT) && each.on.device.vendor == HMN_VENDOR_NVIDIA)
+    return "a process can use one part of a divided GPU";
+  return each.shares_ram && leaves_shared ? "its memory is the host's RAM" : "";
+}
+
+void plan_together(answer& all, bool of_all) {
+  const auto has_own = [](const device_answer& each) { return each.usable && !each.shares_ram; };
+  const bool some_own = std::any_of(all.devices.begin(), all.devices.end(), has_own);
+  together_answer made;
+  std::vector<room> rooms;
+  for (std::size_t i = 0; i < all.devices.size(); ++i) {
+    const auto& each = all.devices[i];
+    const auto why = why_left_out(each, of_all && some_own);
+    if (!why.empty()) {
+      all.needs.assumptions.push_back(fmt::format("{} is left out: {}", label_of(each.on), why));
+      continue;
+    }
+    made.devices.push_back(i);
+    rooms.push_back({each.usable, all.ram_usable, each.shares_ram});
+  }
+  if (rooms.size() < 2) return;
+  made.placed = place_over(all.needs, rooms);
+  all.together = std::move(made);
+}
+
 void note_rooms(answer& all) {
   auto& told = all.needs.assumptions;
   if (all.devices.empty()) return;
   told.push_back(
       fmt::format("{} of each device are left to the runtime", size_text(reserve_bytes)));
-  if (all.devices.size() > 1) told.push_back("each device by itself, not several together");
+  if (all.together)
+    told.push_back(
+        "together: a runtime that spreads layers over these devices, with working memory in each");
+  else if (all.devices.size() > 1)
+    told.push_back("each device by itself; several together with --device all");
   for (const auto& each : all.devices)
     if (each.placed.is == verdict::partly && each.placed.layers != 0) {
       told.push_back(
@@ -109,16 +167,17 @@ expected<exit_code> run_fit(const context& in, const options& asked, const style
   if (!of) return of.why();
   auto needs = demand_of(*of, asked.fit);
   if (!needs) return needs.why();
-  const auto what = wanted(in, asked);
-  if (!what) return what.why();
-  const auto picture = look(in, *what, asked.trace);
+  const auto only = chosen(in, asked.fit);
+  if (!only) return only.why();
+  const auto picture = look(in, wanted(*only), asked.trace);
   if (!picture) return picture.why();
 
-  answer all{*std::move(of), *std::move(needs), {}, usable_ram(*picture), {}};
+  answer all{*std::move(of), *std::move(needs), {}, {}, usable_ram(*picture), {}};
   all.in_ram = place_in_ram(all.needs, all.ram_usable);
   const auto gpus = gpus_of(*picture);
-  for (const auto& each : gpus)
+  for (const auto& each : picked(gpus, *only))
     all.devices.push_back(answer_of(each, gpus, *picture, all.needs, all.ram_usable));
+  if (only->size() > 1 || is_over_all(asked.fit)) plan_together(all, is_over_all(asked.fit));
   note_rooms(all);
   print_remarks(in, *picture, all.needs);
   const auto written =

@@ -41,6 +41,7 @@ const char* const fit_examples =
     "Examples:\n"
     "  hmn fit model.gguf --context 32K\n"
     "  hmn fit Llama-3-8B/ --batch 4 --kv-type q8_0 --device 0\n"
+    "  hmn fit Llama-3-70B/ --device all    over all GPUs together\n"
     "  hmn fit config.json --json | jq .total_bytes\n"
     "\n"
     "Exit status: 0 done, it fits; 3 it fits in part, 4 it does not; 1 failed, 2 wrong\n"
@@ -60,10 +61,17 @@ void add_fit(CLI::App& app, fit_texts& into) {
   app.add_option("--kv-type", into.kv_type, "What keys and values are kept as [f16]")
       ->type_name("TYPE")
       ->multi_option_policy(last);
+  app.add_option("--device", into.devices, "Only this device; several, or all: together")
+      ->type_name("DEVICE")
+      ->allow_extra_args(false);
 }
 
 std::optional<failure> apply_fit(const fit_texts& from, fit_options& to) {
   to.model = from.model;
+  to.devices = from.devices;
+  if (from.devices.size() > 1)
+    for (const auto& each : from.devices)
+      if (each == "all") return misused("--device all: expected alone, or each device by name");
   if (from.context) {
     const auto context = parse_number("--context", *from.context, most_tokens);
     if (!context) return context.why();

@@ -4,6 +4,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "cli/expected.hpp"
 
@@ -19,6 +20,7 @@ struct fit_options {
   std::optional<std::uint64_t> context;  // tokens of each sequence
   std::uint64_t batch = 1;               // sequences at once
   std::string kv_type = "f16";
+  std::vector<std::string> devices;  // none: each by itself; several: together
 };
 
 // The same as it stands on the command line.
@@ -27,7 +29,13 @@ struct fit_texts {
   std::optional<std::string> context;
   std::optional<std::string> batch;
   std::optional<std::string> kv_type;
+  std::vector<std::string> devices;
 };
+
+// Of `--device all`.
+inline bool is_over_all(const fit_options& of) {
+  return of.devices.size() == 1 && of.devices.front() == "all";
+}
 
 extern const char* const fit_examples;
 void add_fit(CLI::App& app, fit_texts& into);

@@ -10,6 +10,14 @@ namespace {
 
 constexpr std::string_view weights_alone = "unknown: the weights alone fit";
 
+// "20 + 12"
+std::string layers_of(const spread& placed) {
+  std::string text;
+  for (const auto& part : placed.parts)
+    text += fmt::format("{}{}", text.empty() ? "" : " + ", part.layers);
+  return text;
+}
+
 }  // namespace
 
 verdict verdict_of(const answer& all) {
@@ -17,6 +25,7 @@ verdict verdict_of(const answer& all) {
   const auto take = [&best](verdict is) {
     if (best == verdict::unknown || is < best) best = is;
   };
+  if (all.together) return all.together->placed.whole.is;
   for (const auto& each : all.devices) take(each.placed.is);
   if (all.devices.empty()) take(all.in_ram.is);
   return best;
@@ -79,6 +88,23 @@ std::string verdict_text(const answer& all, const device_answer& on) {
       break;
   }
   return std::string(weights_alone);
+}
+
+std::string together_text(const answer& all) {
+  const auto& placed = all.together->placed;
+  switch (placed.whole.is) {
+    case verdict::fits:
+      return fmt::format("fits: {} layers", layers_of(placed));
+    case verdict::partly:
+      if (placed.whole.layers == 0) return "does not fit: in RAM alone it does";
+      return fmt::format("fits with {} of {} layers on the GPUs", layers_of(placed),
+                         all.needs.layer_weights.size());
+    case verdict::does_not_fit:
+      return "does not fit";
+    case verdict::unknown:
+      break;
+  }
+  return all.ram_usable ? std::string(weights_alone) : "unknown: free RAM is not known";
 }
 
 std::string ram_verdict_text(const answer& all) {

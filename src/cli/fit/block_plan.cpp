@@ -134,7 +134,7 @@ class planner {
   mixer from_word(const json_tree& word) {
     const auto* name = word.text();
     if (name == nullptr) {
-      keys_.refuse("\"layer_types\": expected a list of texts");
+      keys_.refuse(fmt::format("\"layer_types\": {}: expected a text", word.shown()));
       return mixer::attention;
     }
     if (const auto known = mixer_named(*name)) return *known;

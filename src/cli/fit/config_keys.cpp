@@ -78,13 +78,16 @@ std::optional<std::uint64_t> config_keys::find(names keys) {
   if (found == nullptr) return known_default(keys);
   const auto number = found->whole();
   if (number && *number <= largest_size) return number;
-  refuse(fmt::format("\"{}\": expected a whole number up to {}", *keys.begin(), largest_size));
+  refuse(fmt::format("\"{}\" is {}: expected a whole number up to {}", *keys.begin(),
+                     found->shown(), largest_size));
   return std::nullopt;
 }
 
 std::uint64_t config_keys::needed(names keys) {
   const auto number = whole(keys);
-  if (number == 0) refuse(fmt::format("\"{}\": expected a whole number above 0", *keys.begin()));
+  if (number == 0)
+    refuse(fmt::format("\"{}\" is {}: expected a whole number above 0", *keys.begin(),
+                       value(keys) != nullptr ? "0" : "missing"));
   return number;
 }
 

@@ -34,7 +34,8 @@ class keys {
   std::uint64_t needed(std::string_view name) {
     const auto value = whole(name);
     if (value == 0 && wrong_.empty())
-      wrong_ = fmt::format("key \"{}{}\": expected a whole number above 0", prefix_, name);
+      wrong_ = fmt::format("key \"{}{}\" is {}: expected a whole number above 0", prefix_, name,
+                           file_.whole(prefix_ + std::string(name)) ? "0" : "missing");
     return value;
   }
   // Of a scalar, or of a list with one for each layer.
@@ -57,8 +58,8 @@ class keys {
   std::uint64_t checked(std::string_view name, std::uint64_t value) {
     if (value <= largest_size) return value;
     if (wrong_.empty())
-      wrong_ = fmt::format("key \"{}{}\": expected a whole number up to {}", prefix_, name,
-                           largest_size);
+      wrong_ = fmt::format("key \"{}{}\" is {}: expected a whole number up to {}", prefix_, name,
+                           value, largest_size);
     return 0;
   }
 

@@ -89,6 +89,43 @@ bool replace_word(std::string& text, std::size_t at, std::string_view word) {
   return true;
 }
 
+constexpr std::size_t shown_bytes = 60;
+
+// Goes on until it is longer than what is shown.
+struct printer {
+  std::string text;
+
+  void put(const json_tree& value) {
+    if (text.size() > shown_bytes) return;
+    if (const auto* words = value.text()) {
+      text += '"' + words->substr(0, shown_bytes) + '"';
+    } else if (const auto* items = value.items()) {
+      put_all(*items, '[', ']', [this](const json_tree& each) { put(each); });
+    } else if (const auto* members = value.members()) {
+      put_all(*members, '{', '}', [this](const json_tree::member& each) {
+        text += '"' + each.first.substr(0, shown_bytes) + "\":";
+        put(each.second);
+      });
+    } else if (const auto exact = value.whole()) {
+      text += std::to_string(*exact);
+    } else if (const auto number = value.number()) {
+      text += fmt::format("{}", *number);
+    } else {
+      text += value.is_null() ? "null" : *value.truth() ? "true" : "false";
+    }
+  }
+  template <class List, class Put>
+  void put_all(const List& list, char open, char close, Put&& put_one) {
+    text += open;
+    for (const auto& each : list) {
+      if (text.size() > shown_bytes) return;
+      if (&each != &list.front()) text += ',';
+      put_one(each);
+    }
+    text += close;
+  }
+};
+
 // In place: each word becomes "null" and blanks, so that positions stay.
 void without_python_numbers(std::string& text) {
   bool inside = false;
@@ -114,6 +151,15 @@ const json_tree* json_tree::find(std::string_view name) const {
   for (auto each = all->rbegin(); each != all->rend(); ++each)
     if (each->first == name) return each->second.is_null() ? nullptr : &each->second;
   return nullptr;
+}
+
+std::string json_tree::shown() const {
+  printer out;
+  out.put(*this);
+  if (out.text.size() <= shown_bytes) return std::move(out.text);
+  auto end = shown_bytes;
+  while (end > 0 && (static_cast<unsigned char>(out.text[end]) & 0xC0U) == 0x80) --end;
+  return out.text.substr(0, end) + "...";
 }
 
 std::optional<std::uint64_t> json_tree::whole() const {

@@ -34,6 +34,8 @@ class json_tree {
   list* items() { return std::get_if<list>(&held_); }
   object* members() { return std::get_if<object>(&held_); }
   bool is_null() const { return std::holds_alternative<std::monostate>(held_); }
+  // For a message: as JSON, cut where it is long.
+  std::string shown() const;
 
  private:
   std::variant<std::monostate, bool, std::uint64_t, double, std::string, list, object> held_;

@@ -66,19 +66,26 @@ std::optional<range> range_of(const json_tree& row) {
   return range{*begin, *end};
 }
 
+std::string shown(const json_tree& row, std::string_view name) {
+  const auto* found = row.find(name);
+  return fmt::format("{} is {}", name, found != nullptr ? found->shown() : "missing");
+}
+
 expected<tensor> tensor_of(const std::string& name, const json_tree& row,
                            std::uint64_t data_bytes) {
   const auto* dtype = row.find("dtype");
-  if (dtype == nullptr || dtype->text() == nullptr) return wrong_tensor(name, "expected a dtype");
+  if (dtype == nullptr || dtype->text() == nullptr)
+    return wrong_tensor(name, shown(row, "dtype") + ": expected a text");
   const auto bits = bits_of(*dtype->text());
   if (bits == 0)
     return wrong_tensor(name, fmt::format("dtype \"{}\": expected one of safetensors, as F16 or "
                                           "BF16",
                                           *dtype->text()));
   const auto elements = elements_of(row);
-  if (!elements) return wrong_tensor(name, "expected a shape of whole numbers");
+  if (!elements) return wrong_tensor(name, shown(row, "shape") + ": expected whole numbers");
   const auto at = range_of(row);
-  if (!at) return wrong_tensor(name, "expected data_offsets, two whole numbers in order");
+  if (!at)
+    return wrong_tensor(name, shown(row, "data_offsets") + ": expected two whole numbers in order");
   if (at->end > data_bytes)
     return wrong_tensor(name, fmt::format("ends at byte {} of the weights: expected at most {}",
                                           at->end, data_bytes));

@@ -81,7 +81,8 @@ TEST_CASE("layers by their words") {
   CHECK(says(shape.assumptions[0], "type \"new\" are counted as full attention"));
   CHECK(says(shape.assumptions[1], "model type \"x\" is not known"));
   CHECK(says(refusal(config(R"("layer_types":["full_attention"])")), "has 1 entries: expected 6"));
-  CHECK(says(refusal(config(R"("layer_types":[1,2,3,4,5,6])")), "expected a list of texts"));
+  CHECK(says(refusal(config(R"("layer_types":[1,2,3,4,5,6])")),
+             "\"layer_types\": 1: expected a text"));
 }
 
 TEST_CASE("hybrids by period, index, interval and pattern") {
@@ -118,7 +119,7 @@ TEST_CASE("a latent cache is one of each layer") {
       shape_of(R"("model_type":"deepseek_v2","kv_lora_rank":32,"qk_rope_head_dim":8)");
   CHECK(kinds(shape) == "LLLLLL");
   CHECK(shape.layers[3].key_size == 40);
-  CHECK(says(refusal(config(R"("kv_lora_rank":32)")), "\"qk_rope_head_dim\": expected"));
+  CHECK(says(refusal(config(R"("kv_lora_rank":32)")), "\"qk_rope_head_dim\" is missing: expected"));
 }
 
 TEST_CASE("heads as different models have them") {
@@ -150,7 +151,8 @@ TEST_CASE("the language model of one that sees") {
   CHECK(parsed->shape.hidden_size == 4096);
   CHECK(parsed->shape.context_length == 4096u);
   // Outside of a text_config the same is not taken for granted.
-  CHECK(says(refusal(R"({"model_type":"llama","vocab_size":32064})"), "\"hidden_size\": expected"));
+  CHECK(says(refusal(R"({"model_type":"llama","vocab_size":32064})"),
+             "\"hidden_size\" is missing: expected"));
 }
 
 TEST_CASE("how long a context a model was made for") {
@@ -229,15 +231,22 @@ TEST_CASE("weights in fewer bits") {
 TEST_CASE("a configuration that makes no sense is refused with the key") {
   CHECK(says(refusal("["), "no JSON"));
   CHECK(says(refusal("[]"), "expected a JSON object"));
-  CHECK(says(refusal("{}"), "\"hidden_size\": expected a whole number above 0"));
-  CHECK(says(refusal(config(R"("head_dim":-1)")), "\"head_dim\": expected a whole number up to"));
-  CHECK(says(refusal(config(R"("head_dim":1e300)")), "\"head_dim\""));
-  CHECK(says(refusal(config(R"("head_dim":99999999999)")), "\"head_dim\""));
+  CHECK(says(refusal("{}"), "\"hidden_size\" is missing: expected a whole number above 0"));
+  CHECK(says(refusal(config(R"("head_dim":-1)")),
+             "\"head_dim\" is -1: expected a whole number up to"));
+  CHECK(says(refusal(config(R"("head_dim":1e300)")), "\"head_dim\" is 1e+300: "));
+  CHECK(says(refusal(config(R"("head_dim":99999999999)")), "\"head_dim\" is 99999999999: "));
+  CHECK(says(refusal(config(R"("head_dim":true)")), "\"head_dim\" is true: "));
+  CHECK(says(refusal(config(R"("head_dim":[1,"two",{"three":[]}])")),
+             "\"head_dim\" is [1,\"two\",{\"three\":[]}]: "));
+  CHECK(says(refusal(config("\"head_dim\":\"" + std::string(59, 'x') + "\xc3\xa9\"")),
+             " is \"" + std::string(59, 'x') + "...: "));
+  CHECK(says(refusal(config(R"("hidden_size":0)")), "\"hidden_size\" is 0: "));
   CHECK(says(refusal(R"({"hidden_size":64,"num_hidden_layers":10001,"vocab_size":9})"),
              "\"num_hidden_layers\" is 10001: expected at most 10000"));
   CHECK(says(refusal(config(R"("is_encoder_decoder":true)")), "is_encoder_decoder"));
   CHECK(says(refusal(R"({"hidden_size":64,"num_hidden_layers":1,"vocab_size":9})"),
-             "\"num_attention_heads\": expected"));
+             "\"num_attention_heads\" is missing: expected"));
   // As Python writes them.
   CHECK(
       refusal(config(R"("model_type":"mamba2","num_heads":4,"time_step_limit":[0.0,Infinity,NaN],)"

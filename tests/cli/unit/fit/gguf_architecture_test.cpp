@@ -136,10 +136,11 @@ TEST_CASE("keys that make no sense are refused by name") {
   };
   CHECK(why(gguf_file()) == "key \"general.architecture\": expected the name of one");
   CHECK(why(gguf_file().text("general.architecture", "x")) ==
-        "key \"x.block_count\": expected a whole number above 0");
+        "key \"x.block_count\" is missing: expected a whole number above 0");
   gguf_file many;
   many.text("general.architecture", "x").whole("x.block_count", 10'001);
   CHECK(why(many) == "key \"x.block_count\" is 10001: expected at most 10000");
   CHECK(why(keys_of("x").whole("x.attention.head_count_kv", 4'000'000'000)) ==
-        "key \"x.attention.head_count_kv\": expected a whole number up to 2147483648");
+        "key \"x.attention.head_count_kv\" is 4000000000: expected a whole number up to "
+        "2147483648");
 }

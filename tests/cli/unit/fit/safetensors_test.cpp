@@ -43,12 +43,14 @@ TEST_CASE("the table of a safetensors file") {
 
 TEST_CASE("a table that cannot be is refused by the tensor's name") {
   CHECK(refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[0,8])")).empty());
-  CHECK(
-      says(refusal(one(R"("shape":[4],"data_offsets":[0,8])")), "tensor \"w\": expected a dtype"));
+  CHECK(says(refusal(one(R"("shape":[4],"data_offsets":[0,8])")),
+             "tensor \"w\": dtype is missing: expected a text"));
   CHECK(says(refusal(one(R"("dtype":"X9","shape":[4],"data_offsets":[0,8])")), "dtype \"X9\""));
-  CHECK(says(refusal(one(R"("dtype":"F16","shape":[-4],"data_offsets":[0,8])")), "a shape"));
-  CHECK(says(refusal(one(R"("dtype":"F16","shape":4,"data_offsets":[0,8])")), "a shape"));
-  CHECK(says(refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[8,0])")), "in order"));
+  CHECK(says(refusal(one(R"("dtype":"F16","shape":[-4],"data_offsets":[0,8])")),
+             "shape is [-4]: expected whole numbers"));
+  CHECK(says(refusal(one(R"("dtype":"F16","shape":4,"data_offsets":[0,8])")), "shape is 4: "));
+  CHECK(says(refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[8,0])")),
+             "data_offsets is [8,0]: expected two whole numbers in order"));
   CHECK(says(refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[0])")), "two whole numbers"));
   CHECK(says(refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[60,68])")),
              "ends at byte 68 of the weights: expected at most 64"));

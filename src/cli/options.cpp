@@ -429,6 +429,10 @@ expected<std::variant<options, information>> parse_options(int argc, const char*
     return answer(information{version.what() + std::string("\n")});
   } catch (const CLI::ExtrasError&) {
     return unexpected_argument(app);
+  } catch (const CLI::ConversionError& error) {  // values are texts: it is of a flag
+    const std::string_view said = error.what();
+    return usage_failure(app, fmt::format("\"{}\": a flag, expected no value, true or false",
+                                          said.substr(said.find("--"))));
   } catch (const CLI::ParseError& error) {
     return usage_failure(app, error.what());
   }

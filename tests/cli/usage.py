@@ -35,6 +35,8 @@ WRONG = (
     (("--json", "metrics"), "`hmn metrics --json`, not `hmn --json metrics`"),
     (("--json", "fit", "x"), "`hmn fit --json`, not `hmn --json fit`"),
     (("metrics", "--device", "first"), "an index (0), a UUID (GPU-...)"),
+    (("ps", "--json=foo"), '"--json = foo": a flag, expected no value, true or false'),
+    (("ps", "--device", "0", "--device", "1"), "--device: At Most 1"),
     (("ps", "--slow"), '"--slow": no such option'),
     (("--json", "snapshot"), "--json before a subcommand"),
     (("--json", "doctor"), "--json before a subcommand"),

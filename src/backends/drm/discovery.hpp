@@ -31,9 +31,9 @@ int find_cards(std::string_view sys_root, std::vector<card>& out);
 // Whether there is one that another source does not serve; true when that could not be found out.
 bool has_card(std::string_view sys_root);
 
-// NVIDIA's own driver has no fdinfo and is served by NVML. What the kernel has for tests (vgem, vkms)
-// has no hardware behind it: on the faux bus (Linux 6.14), before on that of the platform, where no
-// driver is bound to it and its own name alone tells.
+// NVIDIA's own driver has no fdinfo and is served by NVML. What the kernel has for tests (vgem,
+// vkms) has no hardware behind it: on the faux bus (Linux 6.14), before on that of the platform,
+// where no driver is bound to it and its own name alone tells.
 bool is_left_alone(std::string_view driver, std::string_view bus, std::string_view name) noexcept;
 
 // Of a part of an AMD card: a device of its own to the kernel, without a driver of its own.

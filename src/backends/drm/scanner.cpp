@@ -19,6 +19,8 @@ using platform::directory;
 // Beyond, what is known to be of no card is looked at each time instead of remembered.
 constexpr std::size_t most_others = std::size_t{1} << 20;
 
+constexpr std::size_t most_mounts = std::size_t{1} << 20;  // bytes
+
 // Room for "fdinfo/4294967295".
 class short_path {
  public:
@@ -83,6 +85,15 @@ int scanner::list_pids() {
   return error;
 }
 
+// Every PID namespace has a first process; a tree that was copied may lack it.
+bool scanner::hides_others() {
+  if (pids_.empty() || pids_.front() == 1) return false;
+  const path_text path{proc_root_, "/self/mountinfo"};
+  std::string mounts;
+  return platform::read_whole(path.c_str(), mounts, most_mounts) &&
+         mounts.find("hidepid=") != std::string::npos;
+}
+
 coverage scanner::scan(const roster& cards, bool may_wake, std::uint64_t now_ns,
                        std::uint64_t deadline_ns, client_list& out, extent how) {
   const walk w{cards, may_wake, out, now_ns, how};
@@ -92,6 +103,7 @@ coverage scanner::scan(const roster& cards, bool may_wake, std::uint64_t now_ns,
   asleep_.clear();
   seen.no_tree = list_pids();
   if (seen.no_tree != 0) return seen;
+  seen.is_hidden = hides_others();
   fresh_.clear();
   fresh_held_.clear();
   fresh_others_.clear();

@@ -38,9 +38,10 @@ struct coverage {
   std::uint64_t oldest_look = 0;  // when the first of those was, monotonic
   int error = 0;                  // of the last unreadable one
   int no_tree = 0;                // errno: /proc itself cannot be listed
+  bool is_hidden = false;         // those of other users (mount option hidepid)
 
   [[nodiscard]] bool is_complete() const noexcept {
-    return unreadable == 0 && not_reached == 0 && no_tree == 0;
+    return unreadable == 0 && not_reached == 0 && no_tree == 0 && !is_hidden;
   }
 };
 
@@ -98,6 +99,7 @@ class scanner {
   };
 
   int list_pids();
+  bool hides_others();
   process start(std::uint32_t pid) const noexcept;
   // False: the process is gone.
   bool take(process& p, const process* before, const walk& w);

@@ -88,6 +88,12 @@ void drm_source::remark_coverage(reading& r) const {
                  seen_.error);
     r.remark(d);
   }
+  if (seen_.is_hidden) {
+    d.unreadable_processes = 0;
+    d.why = fail(status::permission,
+                 {proc_root_, " hides other users' processes (mount option hidepid)"});
+    r.remark(d);
+  }
   if (seen_.not_reached == 0) return;
   d.unreadable_processes = seen_.not_reached;
   d.why =

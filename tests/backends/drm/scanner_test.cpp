@@ -286,6 +286,32 @@ TEST_CASE("processes that may not be looked into are counted, kernel threads are
   for (const char* folder : {"proc/11/fd", "proc/12/fd"}) m.tree().mode(folder, 0755);
 }
 
+// proc(5), hidepid=2 and 4: what may not be looked into is not in the list.
+TEST_CASE("a proc tree that hides other users' processes is said to") {
+  constexpr const char* plain = "22 1 0:20 / /proc rw,relatime - proc proc rw\n";
+  constexpr const char* hiding = "22 1 0:20 / /proc rw,relatime - proc proc rw,hidepid=invisible\n";
+  machine m;
+  with_v3d(m);
+  m.add_process(10, {{3, "/dev/null", v3d(1, 64)}});
+  const auto said = [&] {
+    plain_reading r;
+    m.devices(r);
+    CHECK(m.rows(0, r).size() == 1);
+    const diagnostic* const why = r.find(status::permission);
+    if (why != nullptr) CHECK(mentions(why->why, "hidepid"));
+    return why != nullptr;
+  };
+  CHECK_FALSE(said());  // a copied tree, of which nothing is known
+  m.tree().write("proc/self/mountinfo", plain);
+  CHECK_FALSE(said());
+  m.tree().write("proc/self/mountinfo", hiding);
+  CHECK(said());
+  patient p(m);
+  CHECK_FALSE(p.scan().is_complete());
+  m.add_process(1, {});
+  CHECK_FALSE(said());  // they are shown to this caller
+}
+
 TEST_CASE("without a proc tree there are no rows and a reason") {
   machine m;
   with_v3d(m);

@@ -1,14 +1,28 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# fetch_packages.sh FOLDER: brings the NuGet packages that are no part of the SDK and that the binding
-# is checked with where they are: net8.0's reference assemblies, the trimming and AOT analyzers, and the
-# trimmer. Asks the NuGet sources that are set up; builds and tests take FOLDER as a source and ask nobody.
+# fetch_packages.sh FOLDER [windows]: brings the NuGet packages that are no part of the SDK and that the
+# binding is checked with where they are: net8.0's reference assemblies, the trimming and AOT analyzers,
+# and the trimmer; for windows, the runtime that programs carry there. Asks the NuGet sources that are set
+# up; builds and tests take FOLDER as a source and ask nobody.
 set -eu
 folder=$(mkdir -p "${1:?a folder}" && cd "$1" && pwd)
+system=${2:-}
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-cat > "$scratch/fetch.csproj" <<'END'
+case $system in
+  windows) cat > "$scratch/fetch.csproj" <<'END' ;;
+<Project Sdk="Microsoft.NET.Sdk">
+  <PropertyGroup>
+    <OutputType>Exe</OutputType>
+    <TargetFramework>net10.0</TargetFramework>
+    <RuntimeIdentifier>win-x64</RuntimeIdentifier>
+    <SelfContained>true</SelfContained>
+    <DisableTransitiveFrameworkReferenceDownloads>true</DisableTransitiveFrameworkReferenceDownloads>
+  </PropertyGroup>
+</Project>
+END
+  *) cat > "$scratch/fetch.csproj" <<'END' ;;
 <Project Sdk="Microsoft.NET.Sdk">
   <PropertyGroup>
     <TargetFrameworks>net10.0;net8.0</TargetFrameworks>
@@ -18,6 +32,7 @@ cat > "$scratch/fetch.csproj" <<'END'
   </PropertyGroup>
 </Project>
 END
+esac
 DOTNET_CLI_HOME=$scratch/home DOTNET_CLI_TELEMETRY_OPTOUT=1 DOTNET_NOLOGO=1 MSBUILDDISABLENODEREUSE=1 \
   NUGET_PACKAGES=$folder dotnet restore "$scratch/fetch.csproj" -maxcpucount:1 -v quiet
 ls "$folder"

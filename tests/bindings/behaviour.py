@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""behaviour.py [--exact-to N] [--only TEXT] [--list] AGENT...: runs the cases of cases.json through one language.
+"""behaviour.py [--exact-to N] [--wine] [--only TEXT] [--list] AGENT...: runs the cases of cases.json through one language.
 
 AGENT is a program that uses the public package of its language. It reads requests from its standard input,
 one per line, words separated by tabs, and answers each on its standard output with lines `key<TAB>value`
@@ -19,7 +19,10 @@ Absent is null; text follows a double quote, with \\t \\n \\r \\\\ for tab, line
 --exact-to N says that the language holds whole numbers exactly up to N alone: larger ones, and only those, may be
 inexact, never rounded or negative.
 
-A case is a machine and steps. A step has `do` (the request) and one expectation:
+--wine says that the agent is a program of Windows under Wine, for which the root folder is drive Z.
+
+A case is a machine and steps; with `linux` it asks for paths or sources of Linux alone. A step has `do` (the request) and
+one expectation:
   record   fields and their values. A field that is not named is absent, or 0 or "" where it is always there, but
            backend, which is simulated, and ages and times, which may be any
   value    of a single value
@@ -37,6 +40,7 @@ import sys
 import threading
 
 HERE = pathlib.Path(__file__).resolve().parent
+MACHINES = HERE / "machines"
 PATIENCE_S = 60
 
 RECORDS = {
@@ -247,14 +251,18 @@ def is_excused(judge, case, step, answer, lost):
     return answer.get("error") == "inexact" and widest_of(case, step) > judge.exact_to
 
 
-def machine_of(folder, case):
-    return str(folder / case["machine"]) if "machine" in case else "-"
+def path_of_windows(path):
+    return "Z:" + str(path).replace("/", "\\")
 
 
-def run_case(agent, judge, case, folder):
+def machine_of(name_of, case):
+    return name_of(MACHINES / case["machine"]) if "machine" in case else "-"
+
+
+def run_case(agent, judge, case, name_of):
     lost = set()  # snapshots that could not be taken exactly
     opening = ["open", str(case.get("flags", 0)), str(case.get("deadline_ms", PATIENCE_S * 1000)),
-               str(case.get("max_age_ms", 0)), machine_of(folder, case)]
+               str(case.get("max_age_ms", 0)), machine_of(name_of, case)]
     for step in [{"do": opening, **case.get("open", {})}, *case["steps"]]:
         answer = agent.ask(step["do"])
         if is_excused(judge, case, step, answer, lost):
@@ -275,21 +283,21 @@ def read_cases(path):
     return cases
 
 
-def own_pid(agent, folder):
-    agent.ask(["open", "0", "0", "0", str(folder / "small.json")])
+def own_pid(agent, name_of):
+    agent.ask(["open", "0", "0", "0", name_of(MACHINES / "small.json")])
     return int(agent.ask(["own_memory", "0"])["pid"])
 
 
 def run(arguments, abi, cases):
-    folder = HERE / "machines"
+    name_of = path_of_windows if arguments.wine else str
     agent = Agent(arguments.agent)
-    judge = Judge(abi, own_pid(agent, folder), arguments.exact_to)
+    judge = Judge(abi, own_pid(agent, name_of), arguments.exact_to)
     problems = []
     for case in cases:
-        if arguments.only and arguments.only not in case["name"]:
+        if arguments.wine and case.get("linux"):
             continue
         try:
-            problems += run_case(agent, judge, case, folder)
+            problems += run_case(agent, judge, case, name_of)
         except (EOFError, ValueError, KeyError) as failure:
             problems.append(f"{case['name']}: {type(failure).__name__}: {failure}")
             if isinstance(failure, EOFError):
@@ -340,13 +348,14 @@ def self_test():
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--exact-to", type=int)
+    parser.add_argument("--wine", action="store_true")
     parser.add_argument("--only", help="cases whose name has this")
     parser.add_argument("--list", action="store_true", help="print the names of the cases")
     parser.add_argument("agent", nargs=argparse.REMAINDER)
     arguments = parser.parse_args()
     self_test()
     abi = json.loads((HERE / "../../bindings/abi.json").read_text())
-    cases = read_cases(HERE / "cases.json")
+    cases = [case for case in read_cases(HERE / "cases.json") if (arguments.only or "") in case["name"]]
     if arguments.list:
         print(*(case["name"] for case in cases), sep="\n")
         return 0

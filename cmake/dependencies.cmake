@@ -29,7 +29,7 @@ endfunction()
 
 hmn_find_headers(hmn_fmt fmt/format.h)
 if(TARGET hmn_fmt)
-  target_compile_definitions(hmn_fmt INTERFACE FMT_HEADER_ONLY=1)
+  include(src/cli/fmt.cmake)
 endif()
 hmn_find_headers(hmn_json nlohmann/json.hpp)
 hmn_find_headers(hmn_cli11 CLI/CLI.hpp)

@@ -2,6 +2,7 @@
 #include "cli/process_cells.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "cli/bar.hpp"
 #include "cli/escape.hpp"

@@ -383,9 +383,18 @@ enum {
     HMN_SYSTEM_MEMORY_HAS_LIMIT = 1 << 4,
     HMN_SYSTEM_MEMORY_HAS_LIMIT_USED = 1 << 5,
     HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT = 1 << 6,
-    HMN_SYSTEM_MEMORY_HAS_COMMITTED = 1 << 7
+    HMN_SYSTEM_MEMORY_HAS_COMMITTED = 1 << 7,
+    HMN_SYSTEM_MEMORY_HAS_PRESSURE = 1 << 8,
+    HMN_SYSTEM_MEMORY_HAS_STALL = 1 << 9
 };
-enum { HMN_SYSTEM_MEMORY_SIZE_V1 = 80 };
+/** How short of memory the system itself says that it is. */
+enum {
+    HMN_PRESSURE_UNKNOWN = 0,
+    HMN_PRESSURE_NORMAL = 1,
+    HMN_PRESSURE_WARNING = 2, /* programs should give memory back */
+    HMN_PRESSURE_CRITICAL = 3 /* it ends programs next; never said by Windows */
+};
+enum { HMN_SYSTEM_MEMORY_SIZE_V1 = 80, HMN_SYSTEM_MEMORY_SIZE_V2 = 96 };
 /** The host's RAM and this container's share of it, in bytes. Out. @since 0.1 */
 typedef struct hmn_system_memory {
     uint32_t struct_size;
@@ -396,11 +405,15 @@ typedef struct hmn_system_memory {
     uint64_t available_bytes;  /* what could be used without swapping (MemAvailable) */
     uint64_t swap_total_bytes;
     uint64_t swap_free_bytes;
-    uint64_t limit_bytes;      /* the tightest memory limit of this process' control groups; absent
-                                * when none applies */
-    uint64_t limit_used_bytes; /* what is charged to the group with that limit */
+    uint64_t limit_bytes;      /* the tightest memory limit of this process' control groups, on
+                                * Windows of its job objects; absent when none applies */
+    uint64_t limit_used_bytes; /* what is charged to the group or job with that limit */
     uint64_t commit_limit_bytes;
     uint64_t committed_bytes;
+    uint32_t pressure;    /* HMN_PRESSURE_*: macOS, Windows; absent on Linux, which has no level. V2 */
+    uint32_t reserved0;   /* V2 */
+    double stall_percent; /* of the last 10 s: at least one task waited for memory (Linux: `some avg10`
+                           * of /proc/pressure/memory); absent elsewhere. V2 */
 } hmn_system_memory;
 
 /* Direct readings fill the caller's struct and, in the steady state, allocate nothing (but
@@ -764,7 +777,7 @@ enum { HMN_USAGE_COMPUTE = 1 << 0, HMN_USAGE_GRAPHICS = 1 << 1, HMN_USAGE_MEDIA 
 enum {
     HMN_NAME_UNKNOWN = 0,
     HMN_NAME_RESOLVED = 1,
-    HMN_NAME_EXITED = 2,    /* the driver still lists it, the system does not */
+    HMN_NAME_EXITED = 2,    /* the driver still tells of it, the system does not */
     HMN_NAME_PROTECTED = 3, /* the system refuses to tell */
     HMN_NAME_KERNEL = 4     /* the kernel itself */
 };
@@ -784,9 +797,10 @@ enum {
     HMN_USAGE_HAS_START_TIME = 1 << 12,
     HMN_USAGE_HAS_UID = 1 << 13,
     HMN_USAGE_HAS_INSTANCE = 1 << 14, /* gpu_instance and compute_instance */
-    HMN_USAGE_HAS_KINDS = 1 << 15
+    HMN_USAGE_HAS_KINDS = 1 << 15,
+    HMN_USAGE_HAS_PEAK_USED = 1 << 16
 };
-enum { HMN_USAGE_SIZE_V1 = 168 };
+enum { HMN_USAGE_SIZE_V1 = 168, HMN_USAGE_SIZE_V2 = 176 };
 /** Memory of one process on one device: figures of that process only, never the device's. Out.
  *  @since 0.1 */
 typedef struct hmn_usage {
@@ -802,7 +816,8 @@ typedef struct hmn_usage {
     uint32_t uid;        /* effective user id */
     uint32_t gpu_instance;     /* MIG */
     uint32_t compute_instance; /* MIG */
-    uint64_t start_unix_ns;    /* with pid: tells a reused pid from the old one */
+    uint64_t start_unix_ns;    /* with pid: tells a reused pid from the old one. Of a process that has
+                                * ended: since when the driver keeps its account */
     uint64_t used_bytes;       /* the headline, by `accounting` */
     uint64_t resident_bytes;
     uint64_t committed_bytes;
@@ -817,9 +832,13 @@ typedef struct hmn_usage {
     double busy_percent;
     uint64_t window_ns; /* what busy_percent averages over */
     uint64_t age_ns;    /* since the driver was asked */
+    uint64_t peak_used_bytes; /* the most that it has held there: the driver's own account of it, kept at
+                               * each allocation (NVIDIA's accounting mode), never sampled. V2 */
 } hmn_usage;
 /** What a process uses on a device. `pid` is as the driver counts it (for NVML that of this process'
  *  PID namespace, or the host's where the driver does not translate).
+ *  A process that the driver no longer lists, and whose account it has kept, has peak_used_bytes and
+ *  no used_bytes; for a caller whose struct ends before that, it is HMN_E_NO_PROCESS.
  *  Load is the driver's own of the last two seconds (NVIDIA), else the difference to the process'
  *  figures in an earlier list or call, some of which are kept: a first call has none.
  *  HMN_E_RANGE: pid is 0. HMN_E_NO_PROCESS: the driver lists no such process on the device.
@@ -828,7 +847,7 @@ HMN_FN(hmn_status) hmn_usage_read(hmn_context *context, uint32_t device_index, u
 /** What the calling process uses on a device. 0 bytes is said only where the driver's list can be
  *  trusted to hold the caller; where it cannot (a list of host pids read inside a container) the
  *  call is HMN_E_NO_SOURCE and says so. Name, start time, owner, host memory and what would cost a
- *  further driver call (NVIDIA's load) are left out, here and in hmn_snapshot_self. Otherwise as
+ *  further driver call (NVIDIA's load and peak) are left out, here and in hmn_snapshot_self. Otherwise as
  *  hmn_pool_read. @since 0.1 */
 HMN_FN(hmn_status) hmn_usage_read_self(hmn_context *context, uint32_t device_index, hmn_usage *out, hmn_error *error) HMN_NX;
 

@@ -335,6 +335,14 @@ enum class name_status : std::uint32_t {
   kernel = HMN_NAME_KERNEL
 };
 
+// How short of memory the system itself says that it is.
+enum class pressure_level : std::uint32_t {
+  unknown = HMN_PRESSURE_UNKNOWN,
+  normal = HMN_PRESSURE_NORMAL,
+  warning = HMN_PRESSURE_WARNING,
+  critical = HMN_PRESSURE_CRITICAL
+};
+
 // What a snapshot collects: bits.
 enum class part : hmn_flags {
   memory = HMN_COLLECT_MEMORY,
@@ -591,6 +599,8 @@ struct system_memory {
   std::optional<std::uint64_t> limit_used_bytes;
   std::optional<std::uint64_t> commit_limit_bytes;
   std::optional<std::uint64_t> committed_bytes;
+  std::optional<pressure_level> pressure;  // macOS, Windows
+  std::optional<double> stall_percent;     // Linux
 };
 
 // Who a device is: hmn_device.
@@ -711,7 +721,8 @@ struct usage {
   std::optional<double> busy_percent;
   std::optional<std::uint64_t> window_ns;
   std::uint64_t age_ns = 0;
-  std::optional<std::string> process_name;  // of snapshot::usages() alone, as the next two
+  std::optional<std::uint64_t> peak_used_bytes;  // as the driver keeps it, never sampled
+  std::optional<std::string> process_name;       // of snapshot::usages() alone, as the next two
   std::optional<std::string> process_command;
   std::optional<std::string> process_container;
 };
@@ -1010,6 +1021,8 @@ inline system_memory value(const hmn_system_memory& r) {
   v.limit_used_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_LIMIT_USED, &R::limit_used_bytes);
   v.commit_limit_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT, &R::commit_limit_bytes);
   v.committed_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_COMMITTED, &R::committed_bytes);
+  v.pressure = f.bits<pressure_level>(HMN_SYSTEM_MEMORY_HAS_PRESSURE, &R::pressure);
+  v.stall_percent = f.get(HMN_SYSTEM_MEMORY_HAS_STALL, &R::stall_percent);
   return v;
 }
 
@@ -1141,6 +1154,7 @@ inline usage value(const hmn_usage& r) {
   v.busy_percent = f.get(HMN_USAGE_HAS_BUSY_PERCENT, &R::busy_percent);
   v.window_ns = f.get(HMN_USAGE_HAS_BUSY_PERCENT, &R::window_ns);
   v.age_ns = r.age_ns;
+  v.peak_used_bytes = f.get(HMN_USAGE_HAS_PEAK_USED, &R::peak_used_bytes);
   return v;
 }
 

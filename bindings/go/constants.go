@@ -233,6 +233,16 @@ const (
 	NameKernel    NameState = 4 // the kernel itself
 )
 
+// Pressure tells how short of memory the system itself says that it is.
+type Pressure uint32
+
+const (
+	PressureUnknown  Pressure = 0
+	PressureNormal   Pressure = 1
+	PressureWarning  Pressure = 2 // programs should give memory back
+	PressureCritical Pressure = 3 // it ends programs next; never said by Windows
+)
+
 // MetricID tells which number of a device a Metric is.
 type MetricID uint32
 
@@ -482,6 +492,8 @@ const (
 	SystemMemoryHasLimitUsed   SystemMemoryFields = 1 << 5
 	SystemMemoryHasCommitLimit SystemMemoryFields = 1 << 6
 	SystemMemoryHasCommitted   SystemMemoryFields = 1 << 7
+	SystemMemoryHasPressure    SystemMemoryFields = 1 << 8
+	SystemMemoryHasStall       SystemMemoryFields = 1 << 9
 )
 
 // DeviceFields is a set of fields of Device.
@@ -573,6 +585,7 @@ const (
 	UsageHasUID          UsageFields = 1 << 13
 	UsageHasInstance     UsageFields = 1 << 14
 	UsageHasKinds        UsageFields = 1 << 15
+	UsageHasPeakUsed     UsageFields = 1 << 16
 )
 
 // SpillStates is a set: where a spill detector stands.

@@ -30,11 +30,12 @@ type Usage struct {
 	BudgetBytes       Optional[uint64]     `json:"budget_bytes"`
 	BusyNs            Optional[uint64]     `json:"busy_ns"` // ever growing: take differences
 	BusyPercent       Optional[float64]    `json:"busy_percent"`
-	WindowNs          Optional[uint64]     `json:"window_ns"` // what BusyPercent averages over
-	AgeNs             uint64               `json:"age_ns"`    // since the driver was asked
-	Name              Optional[string]     `json:"name"`      // command name; of a snapshot's usages alone, as the next two
-	Command           Optional[string]     `json:"command"`   // command line, a blank between arguments
-	Container         Optional[string]     `json:"container"` // "<runtime>:<id>"
+	WindowNs          Optional[uint64]     `json:"window_ns"`       // what BusyPercent averages over
+	AgeNs             uint64               `json:"age_ns"`          // since the driver was asked
+	PeakUsedBytes     Optional[uint64]     `json:"peak_used_bytes"` // the most that it has held, as the driver keeps it (NVIDIA's accounting mode)
+	Name              Optional[string]     `json:"name"`            // command name; of a snapshot's usages alone, as the next two
+	Command           Optional[string]     `json:"command"`         // command line, a blank between arguments
+	Container         Optional[string]     `json:"container"`       // "<runtime>:<id>"
 }
 
 func newUsage(from *raw.Usage) Usage {
@@ -64,5 +65,6 @@ func newUsage(from *raw.Usage) Usage {
 		BusyPercent:       optional(from.Present, UsageHasBusyPercent, from.BusyPercent),
 		WindowNs:          optional(from.Present, UsageHasBusyPercent, from.WindowNs),
 		AgeNs:             from.AgeNs,
+		PeakUsedBytes:     optional(from.Present, UsageHasPeakUsed, from.PeakUsedBytes),
 	}
 }

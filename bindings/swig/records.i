@@ -54,6 +54,8 @@ HMN_OPTIONAL(hmn_system_memory, u64, limit_bytes, HMN_SYSTEM_MEMORY_HAS_LIMIT)
 HMN_OPTIONAL(hmn_system_memory, u64, limit_used_bytes, HMN_SYSTEM_MEMORY_HAS_LIMIT_USED)
 HMN_OPTIONAL(hmn_system_memory, u64, commit_limit_bytes, HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT)
 HMN_OPTIONAL(hmn_system_memory, u64, committed_bytes, HMN_SYSTEM_MEMORY_HAS_COMMITTED)
+HMN_OPTIONAL(hmn_system_memory, u32, pressure, HMN_SYSTEM_MEMORY_HAS_PRESSURE)
+HMN_OPTIONAL(hmn_system_memory, f64, stall_percent, HMN_SYSTEM_MEMORY_HAS_STALL)
 
 HMN_RECORD(hmn_device)
 typedef struct {
@@ -175,6 +177,7 @@ HMN_OPTIONAL(hmn_usage, u64, budget_bytes, HMN_USAGE_HAS_BUDGET)
 HMN_OPTIONAL(hmn_usage, u64, busy_ns, HMN_USAGE_HAS_BUSY_NS)
 HMN_OPTIONAL(hmn_usage, f64, busy_percent, HMN_USAGE_HAS_BUSY_PERCENT)
 HMN_OPTIONAL(hmn_usage, u64, window_ns, HMN_USAGE_HAS_BUSY_PERCENT)
+HMN_OPTIONAL(hmn_usage, u64, peak_used_bytes, HMN_USAGE_HAS_PEAK_USED)
 
 HMN_RECORD(hmn_snapshot_info)
 typedef struct {

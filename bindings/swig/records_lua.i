@@ -77,6 +77,10 @@ static void hmn_lua_push_hmn_system_memory(lua_State *L, const hmn_system_memory
     HMN_LUA_FIELD(u64, commit_limit_bytes);
   if (record->present & HMN_SYSTEM_MEMORY_HAS_COMMITTED)
     HMN_LUA_FIELD(u64, committed_bytes);
+  if (record->present & HMN_SYSTEM_MEMORY_HAS_PRESSURE)
+    HMN_LUA_FIELD(u32, pressure);
+  if (record->present & HMN_SYSTEM_MEMORY_HAS_STALL)
+    HMN_LUA_FIELD(f64, stall_percent);
 }
 %}
 HMN_LUA_RECORD(hmn_system_memory)
@@ -272,6 +276,8 @@ static void hmn_lua_push_hmn_usage(lua_State *L, const hmn_usage *record) {
   if (record->present & HMN_USAGE_HAS_BUSY_PERCENT)
     HMN_LUA_FIELD(u64, window_ns);
   HMN_LUA_FIELD(u64, age_ns);
+  if (record->present & HMN_USAGE_HAS_PEAK_USED)
+    HMN_LUA_FIELD(u64, peak_used_bytes);
 }
 %}
 HMN_LUA_RECORD(hmn_usage)

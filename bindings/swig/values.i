@@ -47,6 +47,8 @@ static const hmn_value hmn_system_memory_values[] = {
   {HMN_VALUE_u64, offsetof(hmn_system_memory, limit_used_bytes), HMN_SYSTEM_MEMORY_HAS_LIMIT_USED},
   {HMN_VALUE_u64, offsetof(hmn_system_memory, commit_limit_bytes), HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT},
   {HMN_VALUE_u64, offsetof(hmn_system_memory, committed_bytes), HMN_SYSTEM_MEMORY_HAS_COMMITTED},
+  {HMN_VALUE_u32, offsetof(hmn_system_memory, pressure), HMN_SYSTEM_MEMORY_HAS_PRESSURE},
+  {HMN_VALUE_f64, offsetof(hmn_system_memory, stall_percent), HMN_SYSTEM_MEMORY_HAS_STALL},
   {HMN_VALUE_end, 0, 0},
 };
 %}
@@ -178,6 +180,7 @@ static const hmn_value hmn_usage_values[] = {
   {HMN_VALUE_f64, offsetof(hmn_usage, busy_percent), HMN_USAGE_HAS_BUSY_PERCENT},
   {HMN_VALUE_u64, offsetof(hmn_usage, window_ns), HMN_USAGE_HAS_BUSY_PERCENT},
   {HMN_VALUE_u64, offsetof(hmn_usage, age_ns), 0},
+  {HMN_VALUE_u64, offsetof(hmn_usage, peak_used_bytes), HMN_USAGE_HAS_PEAK_USED},
   {HMN_VALUE_end, 0, 0},
 };
 %}

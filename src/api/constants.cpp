@@ -154,6 +154,11 @@ SAME(process_memory_field::committed, HMN_PROCESS_MEMORY_HAS_COMMITTED);
 SAME(process_memory_field::footprint, HMN_PROCESS_MEMORY_HAS_FOOTPRINT);
 SAME(process_memory_field::all, HMN_PROCESS_MEMORY_HAS_FOOTPRINT * 2 - 1);
 
+SAME(memory_pressure::unknown, HMN_PRESSURE_UNKNOWN);
+SAME(memory_pressure::normal, HMN_PRESSURE_NORMAL);
+SAME(memory_pressure::warning, HMN_PRESSURE_WARNING);
+SAME(memory_pressure::critical, HMN_PRESSURE_CRITICAL);
+
 SAME(metric_id::unknown, HMN_METRIC_UNKNOWN);
 SAME(metric_id::engine_busy_ns, HMN_METRIC_ENGINE_BUSY_NS);
 SAME(metric_id::engine_percent, HMN_METRIC_ENGINE_PERCENT);

@@ -37,6 +37,8 @@ hmn_system_memory to_c(const system_memory& m) {
   give(has, HMN_SYSTEM_MEMORY_HAS_LIMIT_USED, out.limit_used_bytes, m.limit_used);
   give(has, HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT, out.commit_limit_bytes, m.commit_limit);
   give(has, HMN_SYSTEM_MEMORY_HAS_COMMITTED, out.committed_bytes, m.committed);
+  give(has, HMN_SYSTEM_MEMORY_HAS_PRESSURE, out.pressure, m.pressure);
+  give(has, HMN_SYSTEM_MEMORY_HAS_STALL, out.stall_percent, m.stall_percent);
   return out;
 }
 

@@ -2,6 +2,7 @@
 #include "api/sized.hpp"
 
 #include <algorithm>
+#include <cstddef>
 #include <cstring>
 
 namespace hmn::api {
@@ -15,6 +16,16 @@ std::uint32_t size_at(const void* sized) noexcept {
 }
 
 constexpr std::uint32_t header = sizeof(std::uint32_t);
+
+// Stands next in every struct that has grown.
+void take_bits(unsigned char* bytes, hmn_flags gone) noexcept {
+  hmn_flags present = 0;
+  std::memcpy(&present, bytes + header, sizeof present);
+  present &= ~gone;
+  std::memcpy(bytes + header, &present, sizeof present);
+}
+static_assert(offsetof(hmn_system_memory, present) == header);
+static_assert(offsetof(hmn_usage, present) == header);
 
 }  // namespace
 
@@ -36,9 +47,10 @@ void sized_out::clear() const noexcept {
 }
 
 void sized_out::write(const void* full) const noexcept {
-  const std::uint32_t known = std::min(size(), known_size);
+  const std::uint32_t known = size() < known_size ? first_size : known_size;
   std::memcpy(bytes + header, static_cast<const unsigned char*>(full) + header, known - header);
   std::memset(bytes + known, 0, size() - known);
+  if (known < known_size) take_bits(bytes, appended_bits);
 }
 
 result<void> read_sized(const void* options, std::uint32_t first_size, void* full,

@@ -76,8 +76,17 @@ inline constexpr std::uint32_t size_v1<hmn_spill_info> = HMN_SPILL_INFO_SIZE_V1;
 template <>
 inline constexpr std::uint32_t size_v1<hmn_episode> = HMN_EPISODE_SIZE_V1;
 
-// Once a struct has grown, bits of its appended fields must be cleared for callers with an older
-// size; until then every accepted size holds every field.
+// The presence bits of what a second version has appended.
+template <class T>
+inline constexpr hmn_flags appended = 0;
+template <>
+inline constexpr hmn_flags appended<hmn_system_memory> =
+    HMN_SYSTEM_MEMORY_HAS_PRESSURE | HMN_SYSTEM_MEMORY_HAS_STALL;
+template <>
+inline constexpr hmn_flags appended<hmn_usage> = HMN_USAGE_HAS_PEAK_USED;
+static_assert(sizeof(hmn_system_memory) == HMN_SYSTEM_MEMORY_SIZE_V2);
+static_assert(sizeof(hmn_usage) == HMN_USAGE_SIZE_V2);
+
 template <class T>
 constexpr bool has_grown = sizeof(T) != size_v1<T>;
 
@@ -86,18 +95,20 @@ struct sized_out {
   unsigned char* bytes;
   std::uint32_t first_size;  // the struct's V1
   std::uint32_t known_size;  // as this library knows it
+  hmn_flags appended_bits;   // of `present`: past first_size
 
   template <class T>
   static sized_out of(T* out) noexcept {
     static_assert(size_v1<T> != 0 && size_v1<T> % 8 == 0);
-    static_assert(!has_grown<T>, "mask `present` by the caller's size");
-    return {reinterpret_cast<unsigned char*>(out), size_v1<T>, sizeof(T)};
+    static_assert(has_grown<T> == (appended<T> != 0));
+    return {reinterpret_cast<unsigned char*>(out), size_v1<T>, sizeof(T), appended<T>};
   }
 
   [[nodiscard]] result<void> check() const;
   // Zeroes all that lies behind struct_size.
   void clear() const noexcept;
-  // Writes every byte up to the caller's struct_size and none past it.
+  // Writes every byte up to the caller's struct_size and none past it: of the newest version that
+  // it holds whole.
   void write(const void* full) const noexcept;
 
  private:

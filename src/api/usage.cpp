@@ -37,6 +37,7 @@ hmn_usage to_c(std::uint32_t device_index, const dated<usage>& dated) {
     out.gpu_instance = u.instance->gpu;
     out.compute_instance = u.instance->compute;
   }
+  give(has, HMN_USAGE_HAS_PEAK_USED, out.peak_used_bytes, u.peak_used);
   out.age_ns = dated.age_ns;
   return out;
 }

@@ -63,6 +63,8 @@ void write(json_writer& w, const system_memory& m) {
   w.member("limit_used_bytes", m.limit_used);
   w.member("commit_limit_bytes", m.commit_limit);
   w.member("committed_bytes", m.committed);
+  w.text_member("pressure", m.pressure ? name_of(*m.pressure) : std::string_view());
+  w.member("stall_percent", m.stall_percent);
   w.close('}');
 }
 
@@ -120,6 +122,7 @@ void write(json_writer& w, std::uint32_t device_index, const dated<usage>& dated
   write_instance(w, u.instance);
   w.word_member("accounting", name_of(u.accounting));
   w.member("used_bytes", u.used);
+  w.member("peak_used_bytes", u.peak_used);
   w.member("resident_bytes", u.resident);
   w.member("committed_bytes", u.committed);
   w.member("allocated_bytes", u.allocated);

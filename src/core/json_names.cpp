@@ -38,7 +38,8 @@ constexpr std::array memory_fields = {
 constexpr std::array system_fields = {
     names("total_bytes"),        names("available_bytes"), names("swap_total_bytes"),
     names("swap_free_bytes"),    names("limit_bytes"),     names("limit_used_bytes"),
-    names("commit_limit_bytes"), names("committed_bytes"),
+    names("commit_limit_bytes"), names("committed_bytes"), names("pressure"),
+    names("stall_percent"),
 };
 
 constexpr std::array device_fields = {
@@ -71,6 +72,7 @@ constexpr std::array usage_fields = {
     names("uid"),
     names("gpu_instance"),
     names("kinds"),
+    names("peak_used_bytes"),
 };
 
 constexpr std::array telemetry_fields = {
@@ -247,6 +249,20 @@ std::string_view name_of(accounting a) noexcept {
       return "committed";
     case accounting::allocated:
       return "allocated";
+  }
+  return "unknown";
+}
+
+std::string_view name_of(memory_pressure p) noexcept {
+  switch (p) {
+    case memory_pressure::unknown:
+      break;
+    case memory_pressure::normal:
+      return "normal";
+    case memory_pressure::warning:
+      return "warning";
+    case memory_pressure::critical:
+      return "critical";
   }
   return "unknown";
 }

@@ -9,6 +9,7 @@
 
 #include "model/device.hpp"
 #include "model/failure.hpp"
+#include "model/host_memory.hpp"
 #include "model/note.hpp"
 #include "model/pool.hpp"
 #include "model/short_text.hpp"
@@ -24,6 +25,7 @@ std::string_view name_of(memory_kind k) noexcept;
 std::string_view name_of(state s) noexcept;
 std::string_view name_of(pool_kind k) noexcept;
 std::string_view name_of(accounting a) noexcept;
+std::string_view name_of(memory_pressure p) noexcept;
 std::string_view name_of(name_state s) noexcept;
 std::string_view vendor_name(std::uint32_t pci_vendor) noexcept;
 

@@ -39,6 +39,9 @@ struct process_memory {
   std::optional<std::uint64_t> footprint;
 };
 
+// How short of memory the system itself says that it is.
+enum class memory_pressure : std::uint32_t { unknown = 0, normal = 1, warning = 2, critical = 3 };
+
 // The host's RAM and this container's share of it, in bytes.
 struct system_memory {
   source from = source::none;
@@ -51,6 +54,8 @@ struct system_memory {
   std::optional<std::uint64_t> limit_used;
   std::optional<std::uint64_t> commit_limit;
   std::optional<std::uint64_t> committed;
+  std::optional<memory_pressure> pressure;
+  std::optional<double> stall_percent;  // of 10 s
 };
 
 }  // namespace hmn

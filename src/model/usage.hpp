@@ -41,6 +41,7 @@ struct usage {
   std::optional<std::uint32_t> kinds;
   std::optional<mig_instance> instance;
   std::optional<std::uint64_t> used;
+  std::optional<std::uint64_t> peak_used;  // as the driver keeps it, never sampled
   std::optional<std::uint64_t> resident;
   std::optional<std::uint64_t> committed;
   std::optional<std::uint64_t> allocated;

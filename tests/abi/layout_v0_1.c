@@ -74,7 +74,7 @@ FIELD(hmn_process_memory, private_bytes, 64, uint64_t);
 FIELD(hmn_process_memory, committed_bytes, 72, uint64_t);
 FIELD(hmn_process_memory, footprint_bytes, 80, uint64_t);
 
-SIZE(hmn_system_memory, 80);
+SIZE(hmn_system_memory, 96);
 FIELD(hmn_system_memory, struct_size, 0, uint32_t);
 FIELD(hmn_system_memory, present, 4, hmn_flags);
 FIELD(hmn_system_memory, notes, 8, hmn_flags);
@@ -87,6 +87,9 @@ FIELD(hmn_system_memory, limit_bytes, 48, uint64_t);
 FIELD(hmn_system_memory, limit_used_bytes, 56, uint64_t);
 FIELD(hmn_system_memory, commit_limit_bytes, 64, uint64_t);
 FIELD(hmn_system_memory, committed_bytes, 72, uint64_t);
+FIELD(hmn_system_memory, pressure, 80, uint32_t);
+FIELD(hmn_system_memory, reserved0, 84, uint32_t);
+FIELD(hmn_system_memory, stall_percent, 88, double);
 
 SIZE(hmn_device, 560);
 FIELD(hmn_device, struct_size, 0, uint32_t);
@@ -176,7 +179,7 @@ FIELD(hmn_metric, count, 40, uint64_t);
 FIELD(hmn_metric, window_ns, 48, uint64_t);
 FIELD(hmn_metric, age_ns, 56, uint64_t);
 
-SIZE(hmn_usage, 168);
+SIZE(hmn_usage, 176);
 FIELD(hmn_usage, struct_size, 0, uint32_t);
 FIELD(hmn_usage, present, 4, hmn_flags);
 FIELD(hmn_usage, notes, 8, hmn_flags);
@@ -204,6 +207,7 @@ FIELD(hmn_usage, busy_ns, 136, uint64_t);
 FIELD(hmn_usage, busy_percent, 144, double);
 FIELD(hmn_usage, window_ns, 152, uint64_t);
 FIELD(hmn_usage, age_ns, 160, uint64_t);
+FIELD(hmn_usage, peak_used_bytes, 168, uint64_t);
 
 SIZE(hmn_snapshot_options, 24);
 FIELD(hmn_snapshot_options, struct_size, 0, uint32_t);
@@ -550,7 +554,15 @@ NUMBER(HMN_SYSTEM_MEMORY_HAS_LIMIT, 1 << 4);
 NUMBER(HMN_SYSTEM_MEMORY_HAS_LIMIT_USED, 1 << 5);
 NUMBER(HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT, 1 << 6);
 NUMBER(HMN_SYSTEM_MEMORY_HAS_COMMITTED, 1 << 7);
+NUMBER(HMN_SYSTEM_MEMORY_HAS_PRESSURE, 1 << 8);
+NUMBER(HMN_SYSTEM_MEMORY_HAS_STALL, 1 << 9);
 NUMBER(HMN_SYSTEM_MEMORY_SIZE_V1, 80);
+NUMBER(HMN_SYSTEM_MEMORY_SIZE_V2, 96);
+
+NUMBER(HMN_PRESSURE_UNKNOWN, 0);
+NUMBER(HMN_PRESSURE_NORMAL, 1);
+NUMBER(HMN_PRESSURE_WARNING, 2);
+NUMBER(HMN_PRESSURE_CRITICAL, 3);
 
 NUMBER(HMN_KIND_UNKNOWN, 0);
 NUMBER(HMN_KIND_DISCRETE, 1);
@@ -741,7 +753,9 @@ NUMBER(HMN_USAGE_HAS_START_TIME, 1 << 12);
 NUMBER(HMN_USAGE_HAS_UID, 1 << 13);
 NUMBER(HMN_USAGE_HAS_INSTANCE, 1 << 14);
 NUMBER(HMN_USAGE_HAS_KINDS, 1 << 15);
+NUMBER(HMN_USAGE_HAS_PEAK_USED, 1 << 16);
 NUMBER(HMN_USAGE_SIZE_V1, 168);
+NUMBER(HMN_USAGE_SIZE_V2, 176);
 
 NUMBER(HMN_COLLECT_MEMORY, 1 << 0);
 NUMBER(HMN_COLLECT_SYSTEM, 1 << 1);

@@ -33,14 +33,52 @@ static void every_byte_up_to_struct_size_is_written_and_none_past_it(void** stat
   for (size_t i = 0; i < call_count; ++i) {
     if (sized(i) == NULL) continue;
     const uint32_t v1 = calls[i].size_v1;
-    const uint32_t sizes[] = {v1, v1 + 8, v1 + 256, past_any_version};
+    const uint32_t newest = calls[i].size;
+    const uint32_t sizes[] = {v1, v1 + 8, newest, newest + 256, past_any_version};
     for (size_t j = 0; j < sizeof sizes / sizeof sizes[0]; ++j) {
       print_message("  %s %u\n", calls[i].name, sizes[j]);
       assert_status(calls[i].run(*state, guard_arm(g, sizes[j]), NULL), HMN_OK);
       assert_untouched_from(g, sizes[j]);
       assert_memory_equal(g->bytes, &sizes[j], sizeof sizes[j]);
-      assert_true(is_zero((char*)g->bytes + v1, sizes[j] - v1));
+      const uint32_t known = sizes[j] < newest ? v1 : newest;
+      assert_true(is_zero((char*)g->bytes + known, sizes[j] - known));
     }
+  }
+  free(g);
+}
+
+/* On a machine that has all of the figures which were appended. */
+static void a_caller_of_the_first_version_is_told_of_none_that_came_later(void** state) {
+  hmn_context* context = ((fixture*)*state)->context;
+  const hmn_flags appended = HMN_SYSTEM_MEMORY_HAS_PRESSURE | HMN_SYSTEM_MEMORY_HAS_STALL;
+  const struct {
+    uint32_t size;
+    hmn_flags has;
+  } host[] = {{HMN_SYSTEM_MEMORY_SIZE_V1, 0},
+              {HMN_SYSTEM_MEMORY_SIZE_V1 + 8, 0}, /* holds one of the two */
+              {HMN_SYSTEM_MEMORY_SIZE_V2, appended},
+              {past_any_version, appended}},
+    one[] = {{HMN_USAGE_SIZE_V1, 0},
+             {HMN_USAGE_SIZE_V2, HMN_USAGE_HAS_PEAK_USED},
+             {past_any_version, HMN_USAGE_HAS_PEAK_USED}};
+  guarded* g = guard_new();
+  for (size_t i = 0; i < sizeof host / sizeof host[0]; ++i) {
+    hmn_system_memory* told = guard_arm(g, host[i].size);
+    assert_status(hmn_system_memory_read(context, told, NULL), HMN_OK);
+    assert_untouched_from(g, host[i].size);
+    assert_int_equal(told->present & appended, host[i].has);
+    assert_true((told->present & HMN_SYSTEM_MEMORY_HAS_LIMIT_USED) != 0);
+    if (host[i].has == 0) continue;
+    assert_int_equal(told->pressure, HMN_PRESSURE_WARNING);
+    assert_true(told->stall_percent == 12.25);
+  }
+  for (size_t i = 0; i < sizeof one / sizeof one[0]; ++i) {
+    hmn_usage* told = guard_arm(g, one[i].size);
+    assert_status(hmn_usage_read(context, 0, 4242, told, NULL), HMN_OK);
+    assert_untouched_from(g, one[i].size);
+    assert_int_equal(told->present & HMN_USAGE_HAS_PEAK_USED, one[i].has);
+    assert_int_equal(told->used_bytes, (uint64_t)2 << 30);
+    if (one[i].has != 0) assert_int_equal(told->peak_used_bytes, (uint64_t)3 << 30);
   }
   free(g);
 }
@@ -111,18 +149,17 @@ static void an_error_of_any_allowed_size_is_written_whole(void** state) {
   free(g);
 }
 
-/* Presence bits of the first version: none may stand for a field past struct_size. */
-static void the_header_declares_no_field_past_the_first_version(void** state) {
+static void a_struct_ends_with_its_newest_version(void** state) {
   (void)state;
   assert_int_equal(sizeof(hmn_error), HMN_ERROR_SIZE_V1);
   assert_int_equal(sizeof(hmn_backend_info), HMN_BACKEND_INFO_SIZE_V1);
   assert_int_equal(sizeof(hmn_process_memory), HMN_PROCESS_MEMORY_SIZE_V1);
-  assert_int_equal(sizeof(hmn_system_memory), HMN_SYSTEM_MEMORY_SIZE_V1);
+  assert_int_equal(sizeof(hmn_system_memory), HMN_SYSTEM_MEMORY_SIZE_V2);
   assert_int_equal(sizeof(hmn_device), HMN_DEVICE_SIZE_V1);
   assert_int_equal(sizeof(hmn_pool), HMN_POOL_SIZE_V1);
   assert_int_equal(sizeof(hmn_telemetry), HMN_TELEMETRY_SIZE_V1);
   assert_int_equal(sizeof(hmn_metric), HMN_METRIC_SIZE_V1);
-  assert_int_equal(sizeof(hmn_usage), HMN_USAGE_SIZE_V1);
+  assert_int_equal(sizeof(hmn_usage), HMN_USAGE_SIZE_V2);
   assert_int_equal(sizeof(hmn_snapshot_info), HMN_SNAPSHOT_INFO_SIZE_V1);
   assert_int_equal(sizeof(hmn_diagnostic), HMN_DIAGNOSTIC_SIZE_V1);
   assert_int_equal(sizeof(hmn_delta), HMN_DELTA_SIZE_V1);
@@ -132,11 +169,12 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_struct_size_that_cannot_be_filled_is_refused_and_nothing_is_written),
       cmocka_unit_test(every_byte_up_to_struct_size_is_written_and_none_past_it),
+      cmocka_unit_test(a_caller_of_the_first_version_is_told_of_none_that_came_later),
       cmocka_unit_test(a_failed_call_leaves_zeros_up_to_struct_size),
       cmocka_unit_test(a_wrong_error_size_refuses_the_whole_call_before_anything_is_done),
       cmocka_unit_test(create_and_set_path_look_at_the_error_size_too),
       cmocka_unit_test(an_error_of_any_allowed_size_is_written_whole),
-      cmocka_unit_test(the_header_declares_no_field_past_the_first_version),
+      cmocka_unit_test(a_struct_ends_with_its_newest_version),
   };
   return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -19,10 +19,11 @@ static hmn_context* context_of(void** state) {
 static void a_process_has_figures_of_its_own(void** state) {
   NEW(hmn_usage, u);
   assert_answers(hmn_usage_read(context_of(state), 0, 4242, &u, &error), HMN_OK);
-  const hmn_flags known =
-      HMN_USAGE_HAS_USED | HMN_USAGE_HAS_RESIDENT | HMN_USAGE_HAS_SHARED | HMN_USAGE_HAS_HOST_POOL |
-      HMN_USAGE_HAS_BUSY_NS | HMN_USAGE_HAS_BUSY_PERCENT | HMN_USAGE_HAS_KINDS |
-      HMN_USAGE_HAS_START_TIME | HMN_USAGE_HAS_UID | HMN_USAGE_HAS_HOST_RESIDENT;
+  const hmn_flags known = HMN_USAGE_HAS_USED | HMN_USAGE_HAS_RESIDENT | HMN_USAGE_HAS_SHARED |
+                          HMN_USAGE_HAS_HOST_POOL | HMN_USAGE_HAS_BUSY_NS |
+                          HMN_USAGE_HAS_BUSY_PERCENT | HMN_USAGE_HAS_KINDS |
+                          HMN_USAGE_HAS_START_TIME | HMN_USAGE_HAS_UID |
+                          HMN_USAGE_HAS_HOST_RESIDENT | HMN_USAGE_HAS_PEAK_USED;
   assert_int_equal(u.present, known);
   assert_int_equal(u.pid, 4242);
   assert_int_equal(u.device_index, 0);
@@ -33,6 +34,7 @@ static void a_process_has_figures_of_its_own(void** state) {
   assert_int_equal(u.uid, 1001);
   assert_true(u.start_unix_ns == UINT64_C(1700000001000000000));
   assert_int_equal(u.used_bytes, 2048 * mib);
+  assert_int_equal(u.peak_used_bytes, 3072 * mib);
   assert_int_equal(u.resident_bytes, 2048 * mib);
   assert_int_equal(u.shared_bytes, 16 * mib);
   assert_int_equal(u.host_pool_bytes, 32 * mib);

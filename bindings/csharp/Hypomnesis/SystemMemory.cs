@@ -26,6 +26,23 @@ public enum SystemMemoryFields : uint
     CommitLimit = Raw.SYSTEM_MEMORY_HAS_COMMIT_LIMIT,
     /// <summary><see cref="SystemMemory.CommittedBytes"/>.</summary>
     Committed = Raw.SYSTEM_MEMORY_HAS_COMMITTED,
+    /// <summary><see cref="SystemMemory.Pressure"/>.</summary>
+    Pressure = Raw.SYSTEM_MEMORY_HAS_PRESSURE,
+    /// <summary><see cref="SystemMemory.StallPercent"/>.</summary>
+    Stall = Raw.SYSTEM_MEMORY_HAS_STALL,
+}
+
+/// <summary>How short of memory the system itself says that it is.</summary>
+public enum Pressure : uint
+{
+    /// <summary>Nothing is known.</summary>
+    Unknown = Raw.PRESSURE_UNKNOWN,
+    /// <summary>There is enough.</summary>
+    Normal = Raw.PRESSURE_NORMAL,
+    /// <summary>Programs should give memory back.</summary>
+    Warning = Raw.PRESSURE_WARNING,
+    /// <summary>The system ends programs next; never said by Windows.</summary>
+    Critical = Raw.PRESSURE_CRITICAL,
 }
 
 /// <summary>The host's RAM and this container's share of it, in bytes; null: not known.</summary>
@@ -43,14 +60,19 @@ public sealed record SystemMemory
     public ulong? SwapTotalBytes { get; init; }
     /// <summary>Swap space that is free.</summary>
     public ulong? SwapFreeBytes { get; init; }
-    /// <summary>The tightest memory limit of this process' control groups; null when none applies.</summary>
+    /// <summary>The tightest memory limit of this process' control groups, on Windows of its job objects;
+    /// null when none applies.</summary>
     public ulong? LimitBytes { get; init; }
-    /// <summary>What is charged to the group with that limit.</summary>
+    /// <summary>What is charged to the group or job with that limit.</summary>
     public ulong? LimitUsedBytes { get; init; }
     /// <summary>How much the kernel would promise.</summary>
     public ulong? CommitLimitBytes { get; init; }
     /// <summary>How much it has promised.</summary>
     public ulong? CommittedBytes { get; init; }
+    /// <summary>macOS and Windows: what the system tells programs; Linux has no such level.</summary>
+    public Pressure? Pressure { get; init; }
+    /// <summary>Linux, 0..100: share of the last 10 s in which at least one task waited for memory.</summary>
+    public double? StallPercent { get; init; }
 
     internal static unsafe SystemMemory From(IntPtr record)
     {
@@ -67,6 +89,8 @@ public sealed record SystemMemory
             LimitUsedBytes = from->LimitUsedBytes,
             CommitLimitBytes = from->CommitLimitBytes,
             CommittedBytes = from->CommittedBytes,
+            Pressure = (Pressure?)from->Pressure,
+            StallPercent = from->StallPercent,
         };
     }
 }

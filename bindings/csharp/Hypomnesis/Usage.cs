@@ -71,6 +71,8 @@ public enum UsageFields : uint
     Instance = Raw.USAGE_HAS_INSTANCE,
     /// <summary><see cref="Usage.Kinds"/>.</summary>
     Kinds = Raw.USAGE_HAS_KINDS,
+    /// <summary><see cref="Usage.PeakUsedBytes"/>.</summary>
+    PeakUsed = Raw.USAGE_HAS_PEAK_USED,
 }
 
 /// <summary>Memory of one process on one device, in bytes: figures of that process only, never the
@@ -129,6 +131,9 @@ public sealed record Usage
     public ulong? WindowNs { get; init; }
     /// <summary>Nanoseconds since the driver was asked.</summary>
     public ulong AgeNs { get; init; }
+    /// <summary>The most that it has held there: the driver's own account of it (NVIDIA's accounting mode),
+    /// never sampled.</summary>
+    public ulong? PeakUsedBytes { get; init; }
 
     /// <summary>Of <see cref="Snapshot.Usages"/>: the process' command name, or null when it is not
     /// known (see <see cref="NameState"/>).</summary>
@@ -171,6 +176,7 @@ public sealed record Usage
             BusyPercent = from->BusyPercent,
             WindowNs = from->WindowNs,
             AgeNs = from->AgeNs,
+            PeakUsedBytes = from->PeakUsedBytes,
             ProcessName = name,
             ProcessCommand = command,
             ProcessContainer = container,

@@ -27,10 +27,12 @@ local Context = require "hypomnesis.context"
 ---@field available_bytes integer? what could be used without swapping
 ---@field swap_total_bytes integer?
 ---@field swap_free_bytes integer?
----@field limit_bytes integer? the tightest limit of this process' control groups; nil when none applies
----@field limit_used_bytes integer? what is charged to the group with that limit
+---@field limit_bytes integer? the tightest limit of this process' control groups, or job objects; nil when none applies
+---@field limit_used_bytes integer? what is charged to the group or job with that limit
 ---@field commit_limit_bytes integer?
 ---@field committed_bytes integer?
+---@field pressure integer? PRESSURE_*: macOS and Windows only
+---@field stall_percent number? of the last 10 s: a task waited for memory; Linux only
 
 ---Host memory of a process.
 ---@param pid integer

@@ -31,6 +31,7 @@ local Context = require "hypomnesis.context"
 ---@field busy_percent number?
 ---@field window_ns integer? what busy_percent averages over
 ---@field age_ns integer since the driver was asked
+---@field peak_used_bytes integer? the most that it has held, as the driver keeps it (NVIDIA's accounting mode)
 ---@field name string? in snapshots: the process' command name
 ---@field command string? in snapshots: its command line, a blank between arguments
 ---@field container string? in snapshots: "<runtime>:<id>" of its container

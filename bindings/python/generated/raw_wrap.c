@@ -4100,6 +4100,8 @@ static const hmn_value hmn_system_memory_values[] = {
   {HMN_VALUE_u64, offsetof(hmn_system_memory, limit_used_bytes), HMN_SYSTEM_MEMORY_HAS_LIMIT_USED},
   {HMN_VALUE_u64, offsetof(hmn_system_memory, commit_limit_bytes), HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT},
   {HMN_VALUE_u64, offsetof(hmn_system_memory, committed_bytes), HMN_SYSTEM_MEMORY_HAS_COMMITTED},
+  {HMN_VALUE_u32, offsetof(hmn_system_memory, pressure), HMN_SYSTEM_MEMORY_HAS_PRESSURE},
+  {HMN_VALUE_f64, offsetof(hmn_system_memory, stall_percent), HMN_SYSTEM_MEMORY_HAS_STALL},
   {HMN_VALUE_end, 0, 0},
 };
 
@@ -4221,6 +4223,7 @@ static const hmn_value hmn_usage_values[] = {
   {HMN_VALUE_f64, offsetof(hmn_usage, busy_percent), HMN_USAGE_HAS_BUSY_PERCENT},
   {HMN_VALUE_u64, offsetof(hmn_usage, window_ns), HMN_USAGE_HAS_BUSY_PERCENT},
   {HMN_VALUE_u64, offsetof(hmn_usage, age_ns), 0},
+  {HMN_VALUE_u64, offsetof(hmn_usage, peak_used_bytes), HMN_USAGE_HAS_PEAK_USED},
   {HMN_VALUE_end, 0, 0},
 };
 
@@ -11149,7 +11152,14 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_LIMIT_USED",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_LIMIT_USED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_COMMIT_LIMIT",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_COMMITTED",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_COMMITTED)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_PRESSURE",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_PRESSURE)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_STALL",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_STALL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PRESSURE_UNKNOWN",SWIG_From_int((int)(HMN_PRESSURE_UNKNOWN)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PRESSURE_NORMAL",SWIG_From_int((int)(HMN_PRESSURE_NORMAL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PRESSURE_WARNING",SWIG_From_int((int)(HMN_PRESSURE_WARNING)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PRESSURE_CRITICAL",SWIG_From_int((int)(HMN_PRESSURE_CRITICAL)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_SIZE_V1",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_SIZE_V2",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_SIZE_V2)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "KIND_UNKNOWN",SWIG_From_int((int)(HMN_KIND_UNKNOWN)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "KIND_DISCRETE",SWIG_From_int((int)(HMN_KIND_DISCRETE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "KIND_INTEGRATED",SWIG_From_int((int)(HMN_KIND_INTEGRATED)));
@@ -11320,7 +11330,9 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_UID",SWIG_From_int((int)(HMN_USAGE_HAS_UID)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_INSTANCE",SWIG_From_int((int)(HMN_USAGE_HAS_INSTANCE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_KINDS",SWIG_From_int((int)(HMN_USAGE_HAS_KINDS)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_HAS_PEAK_USED",SWIG_From_int((int)(HMN_USAGE_HAS_PEAK_USED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_SIZE_V1",SWIG_From_int((int)(HMN_USAGE_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "USAGE_SIZE_V2",SWIG_From_int((int)(HMN_USAGE_SIZE_V2)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "COLLECT_MEMORY",SWIG_From_int((int)(HMN_COLLECT_MEMORY)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "COLLECT_SYSTEM",SWIG_From_int((int)(HMN_COLLECT_SYSTEM)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "COLLECT_DEVICES",SWIG_From_int((int)(HMN_COLLECT_DEVICES)));

@@ -37,7 +37,7 @@ from ._snapshot import Collect, Format, Snapshot, SnapshotFlag
 from ._snapshot_info import SnapshotInfo
 from ._spill import Episode, Spill, SpillInfo, SpillRule, SpillState
 from ._status import Status, status_name
-from ._system_memory import SystemMemory, SystemMemoryField
+from ._system_memory import Pressure, SystemMemory, SystemMemoryField
 from ._telemetry import Telemetry, TelemetryField, Throttle
 from ._tracker import Tag, Tracker, TrackerInfo
 from ._usage import NameState, Usage, UsageField, UsageKind
@@ -49,8 +49,8 @@ __all__ = [
     "EmptyError", "Engine", "Episode", "Era", "Error", "Feature", "ForkedError", "Format",
     "InternalError", "LimitError", "MemoryKind", "Metric", "MetricId", "NameState", "NativeDomain",
     "NoDeviceError", "NoProcessError", "NoSourceError", "Note", "OutOfMemoryError", "Peak", "Place",
-    "Pool", "PoolField", "PoolKind", "Power", "PowerLimit", "ProcessMemory", "ProcessMemoryField",
-    "Rail", "RangeError", "RefusedError", "Remapped", "Sampler", "SamplerFlag", "SamplerInfo",
+    "Pool", "PoolField", "PoolKind", "Power", "PowerLimit", "Pressure", "ProcessMemory",
+    "ProcessMemoryField", "Rail", "RangeError", "RefusedError", "Remapped", "Sampler", "SamplerFlag", "SamplerInfo",
     "SamplerState", "Scope", "Sensor", "Snapshot", "SnapshotFlag", "SnapshotInfo", "Spill",
     "SpillInfo", "SpillRule", "SpillState", "State", "StateError", "Status", "SystemMemory",
     "SystemMemoryField", "Tag", "Telemetry", "TelemetryField", "Throttle", "TooLargeError",

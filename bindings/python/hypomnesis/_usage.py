@@ -47,6 +47,7 @@ class UsageField(IntFlag):
     UID = raw.USAGE_HAS_UID
     INSTANCE = raw.USAGE_HAS_INSTANCE
     KINDS = raw.USAGE_HAS_KINDS
+    PEAK_USED = raw.USAGE_HAS_PEAK_USED
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +79,7 @@ class Usage:
     busy_percent: float | None
     window_ns: int | None  # what busy_percent averages over
     age_ns: int  # since the driver was asked
+    peak_used_bytes: int | None  # the most that it has held, as the driver keeps it (NVIDIA)
     process_name: str | None = None  # rows of a snapshot's usages: the command's name
     process_command: str | None = None  # the same: command line, a blank between arguments
     process_container: str | None = None  # the same: "<runtime>:<id>"

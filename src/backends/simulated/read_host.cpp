@@ -52,6 +52,10 @@ void read_system(object_reader& host, machine& out) {
   system_memory s;
   s.from = source::simulated;
   for (const auto& k : system_bytes) s.*k.member = o.bytes(k.name);
+  if (const auto word = o.one_word("pressure", pressure_words)) {
+    s.pressure = static_cast<memory_pressure>(*word);
+  }
+  s.stall_percent = o.real("stall_percent", 0, 100);
   s.notes = read_notes(o);
   o.finish();
   out.system = s;

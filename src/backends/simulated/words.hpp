@@ -103,6 +103,7 @@ inline constexpr std::array pool_bytes = {
 
 inline constexpr std::array usage_bytes = {
     bytes_key<usage>{"used", &usage::used},
+    bytes_key<usage>{"peak_used", &usage::peak_used},
     bytes_key<usage>{"resident", &usage::resident},
     bytes_key<usage>{"committed", &usage::committed},
     bytes_key<usage>{"allocated", &usage::allocated},
@@ -137,6 +138,12 @@ inline constexpr std::array system_bytes = {
     bytes_key<system_memory>{"limit_used", &system_memory::limit_used},
     bytes_key<system_memory>{"commit_limit", &system_memory::commit_limit},
     bytes_key<system_memory>{"committed", &system_memory::committed},
+};
+
+inline constexpr std::array pressure_words = {
+    entry("normal", memory_pressure::normal),
+    entry("warning", memory_pressure::warning),
+    entry("critical", memory_pressure::critical),
 };
 
 struct real_key {

@@ -67,7 +67,7 @@ static void read_host(hmn_context* context) {
   KNOWN(memory, 255);
   OK(memory, hmn_process_memory_read(context, 4242, 0, &memory.it, NULL));
   OK(host, hmn_system_memory_read(context, &host.it, NULL));
-  KNOWN(host, 255);
+  KNOWN(host, (1 << 10) - 1);
 }
 
 static void read_devices(hmn_context* context) {
@@ -87,7 +87,7 @@ static void read_devices(hmn_context* context) {
      hmn_metric_read(context, 0, HMN_METRIC_TEMPERATURE, HMN_SENSOR_CORE, &metric.it, NULL));
   KNOWN(metric, 15);
   OK(usage, hmn_usage_read(context, 0, 4242, &usage.it, NULL));
-  KNOWN(usage, (1 << 16) - 1);
+  KNOWN(usage, (1 << 17) - 1);
   OK(usage, hmn_usage_read_self(context, 0, &usage.it, NULL));
   IS(hmn_context_recording(context, NULL, 0, NULL) == HMN_E_STATE);
   OK(backend, hmn_context_backend(context, HMN_BACKEND_SIMULATED, &backend.it, NULL));

@@ -192,31 +192,33 @@ static hmn_status run_spill_episode(const fixture* f, void* out, hmn_error* erro
 }
 
 #define ROW(name, size, of_context) \
-  { "hmn_" #name, size, of_context, 0, run_##name }
+  { "hmn_" #name, size, size, of_context, 0, run_##name }
+#define GROWN_ROW(name, noun, of_context) \
+  { "hmn_" #name, HMN_##noun##_SIZE_V1, HMN_##noun##_SIZE_V2, of_context, 0, run_##name }
 #define SAMPLER_ROW(name, size) \
-  { "hmn_" #name, size, 0, 1, run_##name }
+  { "hmn_" #name, size, size, 0, 1, run_##name }
 const call calls[] = {
     ROW(context_backend, HMN_BACKEND_INFO_SIZE_V1, 1),
     ROW(process_memory_read, HMN_PROCESS_MEMORY_SIZE_V1, 1),
     ROW(process_memory_read_self, HMN_PROCESS_MEMORY_SIZE_V1, 1),
-    ROW(system_memory_read, HMN_SYSTEM_MEMORY_SIZE_V1, 1),
+    GROWN_ROW(system_memory_read, SYSTEM_MEMORY, 1),
     ROW(device_read, HMN_DEVICE_SIZE_V1, 1),
     ROW(pool_read, HMN_POOL_SIZE_V1, 1),
     ROW(telemetry_read, HMN_TELEMETRY_SIZE_V1, 1),
     ROW(metric_read, HMN_METRIC_SIZE_V1, 1),
-    ROW(usage_read, HMN_USAGE_SIZE_V1, 1),
-    ROW(usage_read_self, HMN_USAGE_SIZE_V1, 1),
+    GROWN_ROW(usage_read, USAGE, 1),
+    GROWN_ROW(usage_read_self, USAGE, 1),
     ROW(device_count, 0, 1),
     ROW(device_find, 0, 1),
     ROW(snapshot_take, 0, 1),
     ROW(snapshot_read, HMN_SNAPSHOT_INFO_SIZE_V1, 0),
     ROW(snapshot_memory, HMN_PROCESS_MEMORY_SIZE_V1, 0),
-    ROW(snapshot_system, HMN_SYSTEM_MEMORY_SIZE_V1, 0),
+    GROWN_ROW(snapshot_system, SYSTEM_MEMORY, 0),
     ROW(snapshot_device, HMN_DEVICE_SIZE_V1, 0),
     ROW(snapshot_telemetry, HMN_TELEMETRY_SIZE_V1, 0),
-    ROW(snapshot_self, HMN_USAGE_SIZE_V1, 0),
+    GROWN_ROW(snapshot_self, USAGE, 0),
     ROW(snapshot_pool, HMN_POOL_SIZE_V1, 0),
-    ROW(snapshot_usage, HMN_USAGE_SIZE_V1, 0),
+    GROWN_ROW(snapshot_usage, USAGE, 0),
     ROW(snapshot_metric, HMN_METRIC_SIZE_V1, 0),
     ROW(snapshot_diagnostic, HMN_DIAGNOSTIC_SIZE_V1, 0),
     ROW(report_read, HMN_DELTA_SIZE_V1, 0),

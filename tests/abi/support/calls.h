@@ -37,6 +37,7 @@ typedef hmn_status (*fill)(const fixture* f, void* out, hmn_error* error);
 typedef struct call {
   const char* name;
   uint32_t size_v1; /* of the struct; 0: `out` is no sized struct */
+  uint32_t size;    /* of its newest version */
   int of_context;   /* takes the context, and then an hmn_error */
   int of_sampler;
   fill run;

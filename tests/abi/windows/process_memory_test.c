@@ -135,6 +135,9 @@ static void test_system(void** state) {
     assert_true(memory.commit_limit_bytes >= memory.committed_bytes);
   if (memory.present & HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL)
     assert_true(memory.swap_free_bytes <= memory.swap_total_bytes);
+  assert_true((memory.present & HMN_SYSTEM_MEMORY_HAS_PRESSURE) != 0);
+  assert_true(memory.pressure == HMN_PRESSURE_NORMAL || memory.pressure == HMN_PRESSURE_WARNING);
+  assert_int_equal(memory.present & HMN_SYSTEM_MEMORY_HAS_STALL, 0);
 }
 
 static void test_errors_stay(void** state) {

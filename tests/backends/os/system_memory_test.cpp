@@ -32,6 +32,34 @@ TEST_CASE("the host's memory, without control groups") {
   CHECK(m.notes == 0);
 }
 
+TEST_CASE("the share of time in which tasks waited for memory") {
+  const hmn_fake::tree tree;
+  tree.write("proc/meminfo", "MemTotal: 1000 kB\nMemAvailable: 400 kB\n");
+  system_memory m;
+  REQUIRE(host_on(tree)->system(m));
+  CHECK_FALSE(m.stall_percent);
+  CHECK(m.notes == 0);
+  tree.write("proc/pressure/memory",
+             "some avg10=12.34 avg60=0.50 avg300=0.00 total=105131\n"
+             "full avg10=1.00 avg60=0.00 avg300=0.00 total=98000\n");
+  REQUIRE(host_on(tree)->system(m));
+  CHECK(m.stall_percent == 12.34);
+  CHECK_FALSE(m.pressure);
+  CHECK(m.notes == 0);
+  for (const std::string text : {"", "full avg10=1.00\n", "some avg60=1.00\n", "some avg10=1\n",
+                                 "some avg10=100.01\n", "some avg10=-1.00\n", "some avg10=1.0x\n",
+                                 "some avg10=18446744073709551615.00\n", "some avg10=.50\n"}) {
+    CAPTURE(text);
+    tree.write("proc/pressure/memory", text);
+    REQUIRE(host_on(tree)->system(m));
+    CHECK_FALSE(m.stall_percent);
+    CHECK(m.notes == note::partial);
+  }
+  tree.write("proc/pressure/memory", "some avg10=100.00 avg60=0.00 avg300=0.00 total=1\n");
+  REQUIRE(host_on(tree)->system(m));
+  CHECK(m.stall_percent == 100);
+}
+
 TEST_CASE("on a kernel before 3.14 available is an estimate, and says so") {
   const hmn_fake::tree tree;
   tree.write("proc/meminfo",

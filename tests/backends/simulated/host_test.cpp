@@ -53,12 +53,15 @@ TEST_CASE("every figure of the caller's memory is told") {
 
 TEST_CASE("every figure of the host's memory is told") {
   simulation s(R"({"host":{"system":{"total":1,"available":2,"swap_total":3,"swap_free":4,
-      "limit":5,"limit_used":6,"commit_limit":7,"committed":8,"notes":["estimated"]}}})");
+      "limit":5,"limit_used":6,"commit_limit":7,"committed":8,"pressure":"critical",
+      "stall_percent":0.5,"notes":["estimated"]}}})");
   hmn_system_memory m;
   REQUIRE(read_system(s, m) == HMN_OK);
-  CHECK(m.present == 255);
+  CHECK(m.present == 1023);
   CHECK(m.notes == HMN_NOTE_ESTIMATED);
   CHECK(m.backend == HMN_BACKEND_SIMULATED);
+  CHECK(m.pressure == HMN_PRESSURE_CRITICAL);
+  CHECK(m.stall_percent == 0.5);
   CHECK(m.total_bytes == 1);
   CHECK(m.available_bytes == 2);
   CHECK(m.swap_total_bytes == 3);

@@ -23,7 +23,8 @@ hmn_status read_pid(const simulation& s, std::uint32_t pid, hmn_usage& out) {
 }  // namespace
 
 TEST_CASE("every field of a row is told") {
-  simulation s(one_device(R"("processes":[{"pid":4294967295,"used":1,"resident":2,"committed":3,
+  simulation s(one_device(
+      R"("processes":[{"pid":4294967295,"used":1,"peak_used":16,"resident":2,"committed":3,
       "allocated":4,"shared":5,"purgeable":6,"evicted":7,"host_pool":8,"budget":9,
       "host_resident":10,"kinds":["compute","media"],"accounting":"resident",
       "instance":{"gpu":11,"compute":12},"busy_ns":13,"busy_percent":14.5,"window_ns":15,
@@ -31,7 +32,8 @@ TEST_CASE("every field of a row is told") {
   const picture p(s);
   REQUIRE(p.usages.size() == 1);
   const hmn_usage& u = p.usages[0];
-  CHECK(u.present == 0xffff);
+  CHECK(u.present == 0x1ffff);
+  CHECK(u.peak_used_bytes == 16);
   CHECK(u.backend == HMN_BACKEND_SIMULATED);
   CHECK(u.pid == UINT32_MAX);
   CHECK(u.notes == HMN_NOTE_LOWER_BOUND);

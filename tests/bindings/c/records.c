@@ -46,6 +46,8 @@ const struct field system_memory_fields[] = {ALWAYS(U32, notes),
                                              WITH(LIMIT_USED, U64, limit_used_bytes),
                                              WITH(COMMIT_LIMIT, U64, commit_limit_bytes),
                                              WITH(COMMITTED, U64, committed_bytes),
+                                             WITH(PRESSURE, U32, pressure),
+                                             WITH(STALL, F64, stall_percent),
                                              LAST};
 #undef RECORD
 #undef HAS
@@ -172,6 +174,7 @@ const struct field usage_fields[] = {ALWAYS(U32, notes),
                                      WITH(BUSY_PERCENT, F64, busy_percent),
                                      WITH(BUSY_PERCENT, U64, window_ns),
                                      ALWAYS(U64, age_ns),
+                                     WITH(PEAK_USED, U64, peak_used_bytes),
                                      LAST};
 #undef RECORD
 #undef HAS

@@ -6,7 +6,7 @@ import re
 import sys
 
 # Sizes are sizeof; two flags are switched on by an optional, and there is one text.
-UNNAMED_CONSTANTS = re.compile(r"HMN_\w+_SIZE_V1$")
+UNNAMED_CONSTANTS = re.compile(r"HMN_\w+_SIZE_V\d+$")
 NEVER_FIELDS = ("struct_size", "present", "reserved0")
 OTHER_NAMES = {  # of an input's field in C++
     "hmn_context_options": {"deadline_ms": "deadline", "stale_ms": "stale", "open_deadline_ms": "open_deadline",

@@ -82,6 +82,8 @@ inline void say(const hypomnesis::system_memory& v) {
   HMN_SAY(limit_used_bytes);
   HMN_SAY(commit_limit_bytes);
   HMN_SAY(committed_bytes);
+  HMN_SAY(pressure);
+  HMN_SAY(stall_percent);
 }
 
 inline void say(const hypomnesis::device& v) {
@@ -193,6 +195,7 @@ inline void say(const hypomnesis::usage& v) {
   HMN_SAY(busy_percent);
   HMN_SAY(window_ns);
   HMN_SAY(age_ns);
+  HMN_SAY(peak_used_bytes);
 }
 
 inline void say(const hypomnesis::snapshot_info& v) {

@@ -72,6 +72,7 @@ ENUMERATIONS = {
     "HMN_USAGE_": hypomnesis.UsageKind,
     "HMN_USAGE_HAS_": hypomnesis.UsageField,
     "HMN_NAME_": hypomnesis.NameState,
+    "HMN_PRESSURE_": hypomnesis.Pressure,
     "HMN_COLLECT_": hypomnesis.Collect,
     "HMN_SNAPSHOT_": hypomnesis.SnapshotFlag,
     "HMN_FORMAT_": hypomnesis.Format,

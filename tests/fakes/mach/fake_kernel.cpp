@@ -212,6 +212,7 @@ mac::mac() : own_pid(getpid()) {
   now = this;
   processes[own_pid] = {};
   set("hw.memsize", std::uint64_t{16} << 30);
+  set("kern.memorystatus_vm_pressure_level", std::uint32_t{1});
   set("machdep.cpu.brand_string", "Apple M2 Pro");
 }
 

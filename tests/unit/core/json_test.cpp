@@ -52,7 +52,7 @@ constexpr const char* row =
     R"("pid":4294967295,"backend":"nvidia-smi","notes":["lower_bound"],"name_state":"resolved",)"
     R"("name":"na\"ïve","container":"docker:0f","uid":417,"start_unix_ns":416,"kinds":["compute","media"],)"
     R"("gpu_instance":401,"compute_instance":402,"accounting":"committed","used_bytes":403,)"
-    R"("resident_bytes":404,"committed_bytes":405,"allocated_bytes":406,"shared_bytes":407,)"
+    R"("peak_used_bytes":419,"resident_bytes":404,"committed_bytes":405,"allocated_bytes":406,"shared_bytes":407,)"
     R"("purgeable_bytes":408,"evicted_bytes":409,"host_pool_bytes":410,"host_resident_bytes":415,)"
     R"("budget_bytes":411,"busy_ns":412,"busy_percent":41.3,"window_ns":414,)";
 
@@ -75,7 +75,8 @@ TEST_CASE("every field of every struct is there, in its order") {
       R"("private_bytes":106,"committed_bytes":107,"footprint_bytes":18446744073709551615},)"
       R"("system":{"backend":"os","notes":["estimated"],"total_bytes":201,"available_bytes":202,)"
       R"("swap_total_bytes":203,"swap_free_bytes":204,"limit_bytes":205,"limit_used_bytes":206,)"
-      R"("commit_limit_bytes":207,"committed_bytes":208},)"
+      R"("commit_limit_bytes":207,"committed_bytes":208,"pressure":"warning",)"
+      R"("stall_percent":20.25},)"
       R"("devices":[{"index":601,"name":"NVIDIA Test GPU","uuid":"GPU-1",)"
       R"("pci_bus_id":"0000:01:00.0","backend":"nvml","notes":["partial"],"kind":"partition",)"
       R"("state":"ready","memory_kind":"coherent","vendor":"nvidia","vendor_id":4318,)"

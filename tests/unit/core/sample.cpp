@@ -36,6 +36,8 @@ hmn::system_memory system() {
   m.limit_used = 206;
   m.commit_limit = 207;
   m.committed = 208;
+  m.pressure = hmn::memory_pressure::warning;
+  m.stall_percent = 20.25;
   return m;
 }
 
@@ -77,6 +79,7 @@ hmn::usage row() {
   u.kinds = hmn::usage_kind::compute | hmn::usage_kind::media;
   u.instance = {401, 402};
   u.used = 403;
+  u.peak_used = 419;
   u.resident = 404;
   u.committed = 405;
   u.allocated = 406;

@@ -118,7 +118,14 @@
 %csconstvalue("32") SYSTEM_MEMORY_HAS_LIMIT_USED;
 %csconstvalue("64") SYSTEM_MEMORY_HAS_COMMIT_LIMIT;
 %csconstvalue("128") SYSTEM_MEMORY_HAS_COMMITTED;
+%csconstvalue("256") SYSTEM_MEMORY_HAS_PRESSURE;
+%csconstvalue("512") SYSTEM_MEMORY_HAS_STALL;
+%csconstvalue("0") PRESSURE_UNKNOWN;
+%csconstvalue("1") PRESSURE_NORMAL;
+%csconstvalue("2") PRESSURE_WARNING;
+%csconstvalue("3") PRESSURE_CRITICAL;
 %csconstvalue("80") SYSTEM_MEMORY_SIZE_V1;
+%csconstvalue("96") SYSTEM_MEMORY_SIZE_V2;
 %csconstvalue("0") KIND_UNKNOWN;
 %csconstvalue("1") KIND_DISCRETE;
 %csconstvalue("2") KIND_INTEGRATED;
@@ -289,7 +296,9 @@
 %csconstvalue("8192") USAGE_HAS_UID;
 %csconstvalue("16384") USAGE_HAS_INSTANCE;
 %csconstvalue("32768") USAGE_HAS_KINDS;
+%csconstvalue("65536") USAGE_HAS_PEAK_USED;
 %csconstvalue("168") USAGE_SIZE_V1;
+%csconstvalue("176") USAGE_SIZE_V2;
 %csconstvalue("1") COLLECT_MEMORY;
 %csconstvalue("2") COLLECT_SYSTEM;
 %csconstvalue("4") COLLECT_DEVICES;

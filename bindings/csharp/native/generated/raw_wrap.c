@@ -355,6 +355,16 @@ static const hmn_opt_u64 *hmn_system_memory_committed_bytes_get(hmn_system_memor
   return self->present & HMN_SYSTEM_MEMORY_HAS_COMMITTED ? HMN_FIRST_u64(self->committed_bytes) : NULL;
 }
 
+
+static const hmn_opt_u32 *hmn_system_memory_pressure_get(hmn_system_memory *self) {
+  return self->present & HMN_SYSTEM_MEMORY_HAS_PRESSURE ? HMN_FIRST_u32(self->pressure) : NULL;
+}
+
+
+static const hmn_opt_f64 *hmn_system_memory_stall_percent_get(hmn_system_memory *self) {
+  return self->present & HMN_SYSTEM_MEMORY_HAS_STALL ? HMN_FIRST_f64(self->stall_percent) : NULL;
+}
+
 SWIGINTERN void delete_hmn_device(hmn_device *self){ free(self); }
 
 static const hmn_opt_u32 *hmn_device_parent_index_get(hmn_device *self) {
@@ -678,6 +688,11 @@ static const hmn_opt_f64 *hmn_usage_busy_percent_get(hmn_usage *self) {
 
 static const hmn_opt_u64 *hmn_usage_window_ns_get(hmn_usage *self) {
   return self->present & HMN_USAGE_HAS_BUSY_PERCENT ? HMN_FIRST_u64(self->window_ns) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_usage_peak_used_bytes_get(hmn_usage *self) {
+  return self->present & HMN_USAGE_HAS_PEAK_USED ? HMN_FIRST_u64(self->peak_used_bytes) : NULL;
 }
 
 SWIGINTERN void delete_hmn_snapshot_info(hmn_snapshot_info *self){ free(self); }
@@ -1726,6 +1741,30 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_
 
   arg1 = (hmn_system_memory *)jarg1;
   result = (hmn_opt_u64 *)hmn_system_memory_committed_bytes_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_pressure_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
+  hmn_opt_u32 *result = 0 ;
+
+  arg1 = (hmn_system_memory *)jarg1;
+  result = (hmn_opt_u32 *)hmn_system_memory_pressure_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_stall_percent_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
+  hmn_opt_f64 *result = 0 ;
+
+  arg1 = (hmn_system_memory *)jarg1;
+  result = (hmn_opt_f64 *)hmn_system_memory_stall_percent_get(arg1);
   jresult = result;
   return jresult;
 }
@@ -2978,6 +3017,18 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_window_n
 
   arg1 = (hmn_usage *)jarg1;
   result = (hmn_opt_u64 *)hmn_usage_window_ns_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_usage_peak_used_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_usage *arg1 = (hmn_usage *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_usage *)jarg1;
+  result = (hmn_opt_u64 *)hmn_usage_peak_used_bytes_get(arg1);
   jresult = result;
   return jresult;
 }

@@ -372,6 +372,16 @@ static const hmn_opt_u64 *hmn_system_memory_committed_bytes_get(hmn_system_memor
 }
 
 
+static const hmn_opt_u32 *hmn_system_memory_pressure_get(hmn_system_memory *self) {
+  return self->present & HMN_SYSTEM_MEMORY_HAS_PRESSURE ? HMN_FIRST_u32(self->pressure) : NULL;
+}
+
+
+static const hmn_opt_f64 *hmn_system_memory_stall_percent_get(hmn_system_memory *self) {
+  return self->present & HMN_SYSTEM_MEMORY_HAS_STALL ? HMN_FIRST_f64(self->stall_percent) : NULL;
+}
+
+
 static const hmn_opt_u32 *hmn_device_parent_index_get(hmn_device *self) {
   return self->present & HMN_DEVICE_HAS_PARENT ? HMN_FIRST_u32(self->parent_index) : NULL;
 }
@@ -689,6 +699,11 @@ static const hmn_opt_f64 *hmn_usage_busy_percent_get(hmn_usage *self) {
 
 static const hmn_opt_u64 *hmn_usage_window_ns_get(hmn_usage *self) {
   return self->present & HMN_USAGE_HAS_BUSY_PERCENT ? HMN_FIRST_u64(self->window_ns) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_usage_peak_used_bytes_get(hmn_usage *self) {
+  return self->present & HMN_USAGE_HAS_PEAK_USED ? HMN_FIRST_u64(self->peak_used_bytes) : NULL;
 }
 
 

@@ -60,6 +60,9 @@ type SystemMemory struct {
 	LimitUsedBytes   uint64
 	CommitLimitBytes uint64
 	CommittedBytes   uint64
+	Pressure         uint32
+	Reserved0        uint32
+	StallPercent     float64
 }
 
 // Device is hmn_device.
@@ -187,6 +190,7 @@ type Usage struct {
 	BusyPercent       float64
 	WindowNs          uint64
 	AgeNs             uint64
+	PeakUsedBytes     uint64
 }
 
 // SnapshotInfo is hmn_snapshot_info.

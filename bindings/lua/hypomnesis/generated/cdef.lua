@@ -71,6 +71,9 @@ typedef struct hmn_system_memory {
   uint64_t limit_used_bytes;
   uint64_t commit_limit_bytes;
   uint64_t committed_bytes;
+  uint32_t pressure;
+  uint32_t reserved0;
+  double stall_percent;
 } hmn_system_memory;
 typedef struct hmn_device {
   uint32_t struct_size;
@@ -188,6 +191,7 @@ typedef struct hmn_usage {
   double busy_percent;
   uint64_t window_ns;
   uint64_t age_ns;
+  uint64_t peak_used_bytes;
 } hmn_usage;
 typedef struct hmn_snapshot_options {
   uint32_t struct_size;

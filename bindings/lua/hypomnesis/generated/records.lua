@@ -59,6 +59,8 @@ return function(band, text, unsigned, signed)
       limit_used_bytes = band(present, 32) ~= 0 and unsigned(record.limit_used_bytes) or nil,
       commit_limit_bytes = band(present, 64) ~= 0 and unsigned(record.commit_limit_bytes) or nil,
       committed_bytes = band(present, 128) ~= 0 and unsigned(record.committed_bytes) or nil,
+      pressure = band(present, 256) ~= 0 and record.pressure or nil,
+      stall_percent = band(present, 512) ~= 0 and record.stall_percent or nil,
     }
   end
 
@@ -185,6 +187,7 @@ return function(band, text, unsigned, signed)
       busy_percent = band(present, 2048) ~= 0 and record.busy_percent or nil,
       window_ns = band(present, 2048) ~= 0 and unsigned(record.window_ns) or nil,
       age_ns = unsigned(record.age_ns),
+      peak_used_bytes = band(present, 65536) ~= 0 and unsigned(record.peak_used_bytes) or nil,
     }
   end
 

@@ -2,10 +2,12 @@
 #include "backends/os/linux/system_memory.hpp"
 
 #include <array>
+#include <cerrno>
 
 #include "backends/os/linux/meminfo.hpp"
 #include "backends/os/linux/memory_limit.hpp"
 #include "backends/os/linux/proc_path.hpp"
+#include "backends/os/linux/stall.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 
@@ -35,6 +37,16 @@ void take(const meminfo& m, const std::string& proc_root, system_memory& out) {
   if (out.available) out.notes |= note::estimated;
 }
 
+// A kernel that does not count stalls lacks the file, or refuses to open it (psi=0).
+void read_stall(const std::string& proc_root, system_memory& out) {
+  const proc_path path(proc_root, "", "pressure/memory");
+  std::array<char, 256> buffer;
+  const auto got = platform::read_small(path.c_str(), buffer);
+  if (!got && (got.error == ENOENT || got.error == EOPNOTSUPP)) return;
+  if (got) out.stall_percent = parse_stall({buffer.data(), got.value});
+  if (!out.stall_percent) out.notes |= note::partial;
+}
+
 }  // namespace
 
 result<void> read_system_memory(const std::string& proc_root, const std::string& cgroup_root,
@@ -47,6 +59,7 @@ result<void> read_system_memory(const std::string& proc_root, const std::string&
   out.from = source::os;
   take(parse_meminfo({buffer.data(), got.value}), proc_root, out);
   if (!out.total && !out.available) return nonsense(path, "it has no MemTotal in kB");
+  read_stall(proc_root, out);
 
   const memory_limit limit = find_memory_limit(proc_root, cgroup_root);
   out.limit = limit.bytes;

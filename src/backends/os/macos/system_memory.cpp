@@ -54,6 +54,21 @@ void read_swap(const mach::kernel& k, system_memory& out) {
   out.swap_free = found.available;
 }
 
+// What the kernel tells programs that ask to be told (DISPATCH_MEMORYPRESSURE_*, xnu's
+// kern_memorystatus_notify.c).
+std::optional<memory_pressure> read_pressure(const mach::kernel& k) {
+  switch (mach::number_of(k, "kern.memorystatus_vm_pressure_level").value_or(0)) {
+    case 1:
+      return memory_pressure::normal;
+    case 2:
+      return memory_pressure::warning;
+    case 4:
+      return memory_pressure::critical;
+    default:
+      return std::nullopt;
+  }
+}
+
 }  // namespace
 
 result<void> read_system_memory(const mach::kernel& k, system_memory& out) {
@@ -63,11 +78,12 @@ result<void> read_system_memory(const mach::kernel& k, system_memory& out) {
   out.available = estimate_available(k);
   if (out.total && out.available) out.available = std::min(*out.available, *out.total);
   read_swap(k, out);
+  out.pressure = read_pressure(k);
   if (!out.total && !out.available) {
     return failure{status::backend, source::os, {}, "macOS tells nothing of the machine's memory"};
   }
   if (out.available) out.notes |= note::estimated;
-  if (!out.total || !out.available || !out.swap_total) out.notes |= note::partial;
+  if (!out.total || !out.available || !out.swap_total || !out.pressure) out.notes |= note::partial;
   return {};
 }
 

@@ -7,6 +7,7 @@
 
 #include "backends/os/windows/job_limit.hpp"
 #include "model/scan.hpp"
+#include "platform/windows/handle.hpp"
 
 namespace hmn::os {
 namespace {
@@ -47,6 +48,14 @@ void read_page_files(system_memory& out) noexcept {
   out.swap_free = scan::product(all.free, system.dwPageSize);
 }
 
+// Windows keeps one signal of each kind for all: a new handle to it allocates nothing.
+std::optional<memory_pressure> read_pressure() noexcept {
+  const platform::handle low(CreateMemoryResourceNotification(LowMemoryResourceNotification));
+  BOOL is_low = FALSE;
+  if (!low || !QueryMemoryResourceNotification(low.get(), &is_low)) return std::nullopt;
+  return is_low ? memory_pressure::warning : memory_pressure::normal;
+}
+
 }  // namespace
 
 result<void> read_system_memory(system_memory& out) {
@@ -65,10 +74,11 @@ result<void> read_system_memory(system_memory& out) {
   out.available = m.ullAvailPhys;
   read_commitment(out);
   read_page_files(out);
+  out.pressure = read_pressure();
   const job_limit limit = read_job_limit();
   out.limit = limit.bytes;
   out.limit_used = limit.used;
-  if (limit.is_partial) out.notes |= note::partial;
+  if (limit.is_partial || !out.pressure) out.notes |= note::partial;
   return {};
 }
 

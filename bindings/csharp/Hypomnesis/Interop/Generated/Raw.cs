@@ -191,6 +191,10 @@ internal static unsafe class Raw {
 
   public static ulong? hmn_system_memory_committed_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_system_memory_committed_bytes_get(self)); }
 
+  public static uint? hmn_system_memory_pressure_get(global::System.IntPtr self) { return Optional.Read<uint>(RawPINVOKE.hmn_system_memory_pressure_get(self)); }
+
+  public static double? hmn_system_memory_stall_percent_get(global::System.IntPtr self) { return Optional.Read<double>(RawPINVOKE.hmn_system_memory_stall_percent_get(self)); }
+
   public static void delete_hmn_device(global::System.IntPtr self) {
     RawPINVOKE.delete_hmn_device(self);
   }
@@ -531,6 +535,8 @@ internal static unsafe class Raw {
   public static double? hmn_usage_busy_percent_get(global::System.IntPtr self) { return Optional.Read<double>(RawPINVOKE.hmn_usage_busy_percent_get(self)); }
 
   public static ulong? hmn_usage_window_ns_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_usage_window_ns_get(self)); }
+
+  public static ulong? hmn_usage_peak_used_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_usage_peak_used_bytes_get(self)); }
 
   public static void delete_hmn_snapshot_info(global::System.IntPtr self) {
     RawPINVOKE.delete_hmn_snapshot_info(self);
@@ -1373,7 +1379,14 @@ internal static unsafe class Raw {
   public const int SYSTEM_MEMORY_HAS_LIMIT_USED = 32;
   public const int SYSTEM_MEMORY_HAS_COMMIT_LIMIT = 64;
   public const int SYSTEM_MEMORY_HAS_COMMITTED = 128;
+  public const int SYSTEM_MEMORY_HAS_PRESSURE = 256;
+  public const int SYSTEM_MEMORY_HAS_STALL = 512;
+  public const int PRESSURE_UNKNOWN = 0;
+  public const int PRESSURE_NORMAL = 1;
+  public const int PRESSURE_WARNING = 2;
+  public const int PRESSURE_CRITICAL = 3;
   public const int SYSTEM_MEMORY_SIZE_V1 = 80;
+  public const int SYSTEM_MEMORY_SIZE_V2 = 96;
   public const int KIND_UNKNOWN = 0;
   public const int KIND_DISCRETE = 1;
   public const int KIND_INTEGRATED = 2;
@@ -1544,7 +1557,9 @@ internal static unsafe class Raw {
   public const int USAGE_HAS_UID = 8192;
   public const int USAGE_HAS_INSTANCE = 16384;
   public const int USAGE_HAS_KINDS = 32768;
+  public const int USAGE_HAS_PEAK_USED = 65536;
   public const int USAGE_SIZE_V1 = 168;
+  public const int USAGE_SIZE_V2 = 176;
   public const int COLLECT_MEMORY = 1;
   public const int COLLECT_SYSTEM = 2;
   public const int COLLECT_DEVICES = 4;

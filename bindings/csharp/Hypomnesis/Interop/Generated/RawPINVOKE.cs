@@ -157,6 +157,12 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_system_memory_committed_bytes_get___")]
   public static extern global::System.IntPtr hmn_system_memory_committed_bytes_get(global::System.IntPtr jarg1);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_system_memory_pressure_get___")]
+  public static extern global::System.IntPtr hmn_system_memory_pressure_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_system_memory_stall_percent_get___")]
+  public static extern global::System.IntPtr hmn_system_memory_stall_percent_get(global::System.IntPtr jarg1);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_delete_hmn_device___")]
   public static extern void delete_hmn_device(global::System.IntPtr jarg1);
 
@@ -474,6 +480,9 @@ internal static unsafe class RawPINVOKE {
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_usage_window_ns_get___")]
   public static extern global::System.IntPtr hmn_usage_window_ns_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_usage_peak_used_bytes_get___")]
+  public static extern global::System.IntPtr hmn_usage_peak_used_bytes_get(global::System.IntPtr jarg1);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_delete_hmn_snapshot_info___")]
   public static extern void delete_hmn_snapshot_info(global::System.IntPtr jarg1);

@@ -91,7 +91,7 @@ internal unsafe struct ProcessMemoryRecord
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct SystemMemoryRecord
 {
-    internal const int Size = 80;
+    internal const int Size = 96;
     internal uint struct_size;
     internal uint present;
     internal uint notes;
@@ -104,6 +104,9 @@ internal unsafe struct SystemMemoryRecord
     internal ulong limit_used_bytes;
     internal ulong commit_limit_bytes;
     internal ulong committed_bytes;
+    internal uint pressure;
+    internal uint reserved0;
+    internal double stall_percent;
 
     internal uint Notes => this.notes;
     internal uint Backend => this.backend;
@@ -115,6 +118,8 @@ internal unsafe struct SystemMemoryRecord
     internal ulong? LimitUsedBytes => (present & 32u) != 0 ? this.limit_used_bytes : null;
     internal ulong? CommitLimitBytes => (present & 64u) != 0 ? this.commit_limit_bytes : null;
     internal ulong? CommittedBytes => (present & 128u) != 0 ? this.committed_bytes : null;
+    internal uint? Pressure => (present & 256u) != 0 ? this.pressure : null;
+    internal double? StallPercent => (present & 512u) != 0 ? this.stall_percent : null;
 }
 
 /// <summary>hmn_device</summary>
@@ -304,7 +309,7 @@ internal unsafe struct MetricRecord
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct UsageRecord
 {
-    internal const int Size = 168;
+    internal const int Size = 176;
     internal uint struct_size;
     internal uint present;
     internal uint notes;
@@ -332,6 +337,7 @@ internal unsafe struct UsageRecord
     internal double busy_percent;
     internal ulong window_ns;
     internal ulong age_ns;
+    internal ulong peak_used_bytes;
 
     internal uint Notes => this.notes;
     internal uint Backend => this.backend;
@@ -358,6 +364,7 @@ internal unsafe struct UsageRecord
     internal double? BusyPercent => (present & 2048u) != 0 ? this.busy_percent : null;
     internal ulong? WindowNs => (present & 2048u) != 0 ? this.window_ns : null;
     internal ulong AgeNs => this.age_ns;
+    internal ulong? PeakUsedBytes => (present & 65536u) != 0 ? this.peak_used_bytes : null;
 }
 
 /// <summary>hmn_snapshot_info</summary>

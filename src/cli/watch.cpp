@@ -11,6 +11,8 @@
 #include "cli/output.hpp"
 #include "cli/spill_detector.hpp"
 #include "cli/spill_report.hpp"
+#include "cli/system/environment.hpp"
+#include "cli/system/process_tree.hpp"
 #include "cli/system/stop_request.hpp"
 #include "cli/system/waiting_notice.hpp"
 #include "cli/ticks.hpp"
@@ -29,6 +31,7 @@ process_figures figures_of(const snapshot& picture, const hmn_usage& row, std::u
   out.pid = row.pid;
   out.name = picture.text(HMN_TEXT_PROCESS_NAME, position);
   out.start_unix_ns = known(row, HMN_USAGE_HAS_START_TIME, row.start_unix_ns);
+  out.is_foreign = (row.notes & HMN_NOTE_FOREIGN_PID) != 0;
   out.used = known(row, HMN_USAGE_HAS_USED, row.used_bytes);
   out.shared = known(row, HMN_USAGE_HAS_HOST_POOL, row.host_pool_bytes);
   return out;
@@ -46,7 +49,12 @@ class watch {
  public:
   watch(const context& in, const options& asked, const style& as, std::uint32_t device,
         spill_detector detector)
-      : in_(in), asked_(asked), as_(as), device_(device), detector_(std::move(detector)) {}
+      : in_(in),
+        asked_(asked),
+        as_(as),
+        device_(device),
+        is_simulated_(!asked.machine.empty() || environment_value("HMN_SIMULATION").has_value()),
+        detector_(std::move(detector)) {}
 
   std::optional<failure> begin();
   void announce() const;
@@ -67,6 +75,8 @@ class watch {
   const options& asked_;
   const style& as_;
   std::uint32_t device_;
+  bool is_simulated_;  // its processes are not those of this system
+  roots roots_ = roots_from_environment();
   spill_detector detector_;
   std::string label_;
   std::vector<process_figures> rows_;  // of the last sample
@@ -158,10 +168,13 @@ void watch::choose(std::uint64_t ms) {
 }
 
 watched_row watch::row_of(std::uint32_t pid) {
-  for (const auto& each : rows_)
-    if (each.pid == pid) return all_.add(each);
-  const bool is_gone = in_.process_status(pid) == HMN_E_NO_PROCESS;
-  return all_.add_absent(pid, is_gone ? process_life::exited : process_life::idle);
+  const auto start = is_simulated_ ? std::nullopt : process_start(roots_, pid);
+  for (auto& each : rows_) {
+    if (each.pid != pid) continue;
+    if (!each.is_foreign) each.start = start;
+    return all_.add(each);
+  }
+  return all_.add_absent(pid, in_.process_status(pid) != HMN_E_NO_PROCESS, start);
 }
 
 write_result watch::print(std::uint64_t ms) {

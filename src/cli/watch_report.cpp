@@ -12,7 +12,7 @@ namespace hmn::cli {
 namespace {
 
 constexpr const char* line_form = "{:>8} {:>7} {:<15} {:>9} {:>9} {:>9} {:>9} {}\n";
-constexpr const char* word_of[] = {"uses", "idle", "exited"};
+constexpr const char* word_of[] = {"uses", "idle", "exited", "?"};
 
 const char* text_of(process_life life) {
   return word_of[static_cast<int>(life)];
@@ -66,7 +66,8 @@ std::string watch_json(const watch_moment& at, const watched_row& of) {
       .add("t_ms", at.ms)
       .add("pid", of.pid)
       .add("name", of.name)
-      .add("state", text_of(of.life))
+      .add("state", of.life == process_life::unknown ? std::nullopt
+                                                     : std::optional(std::string(text_of(of.life))))
       .add("used_bytes", of.used)
       .add("used_delta_bytes", of.used_delta)
       .add("shared_used_bytes", of.shared)

@@ -17,6 +17,11 @@ std::string text_of(const std::optional<std::string>& name) {
   return name.value_or("?");
 }
 
+bool is_another(const std::optional<std::uint64_t>& before,
+                const std::optional<std::uint64_t>& now) {
+  return before && now && *before != *now;
+}
+
 bool contains(const std::vector<std::uint32_t>& list, std::uint32_t pid) {
   return std::find(list.begin(), list.end(), pid) != list.end();
 }
@@ -50,13 +55,15 @@ watched_row watched::add(const process_figures& now) {
   auto& known = of(now.pid);
   watched_row row;
   row.pid = now.pid;
-  if (known.start_unix_ns && now.start_unix_ns && *known.start_unix_ns != *now.start_unix_ns) {
+  if (is_another(known.start_unix_ns, now.start_unix_ns) || is_another(known.start, now.start)) {
     row.remark = fmt::format("pid={} is another process now ({} -> {}); baseline reset", now.pid,
                              text_of(known.name), text_of(now.name));
     known = watched_process{};
     known.pid = now.pid;
   }
   if (now.start_unix_ns) known.start_unix_ns = now.start_unix_ns;
+  if (now.start) known.start = now.start;
+  known.is_foreign = now.is_foreign;
   if (now.name) known.name = now.name;
   row.name = known.name;
   row.used = now.used;
@@ -74,11 +81,18 @@ watched_row watched::add(const process_figures& now) {
   return row;
 }
 
-watched_row watched::add_absent(std::uint32_t pid, process_life life) {
+watched_row watched::add_absent(std::uint32_t pid, bool lives, std::optional<std::uint64_t> start) {
+  auto& known = of(pid);
   watched_row row;
   row.pid = pid;
-  row.life = life;
-  row.name = of(pid).name;
+  row.name = known.name;
+  if (known.is_foreign)
+    row.life = process_life::unknown;
+  else if (!lives || (known.start && known.start != start))
+    row.life = process_life::exited;
+  else
+    row.life = process_life::idle;
+  if (lives && !known.start) known.start = start;
   return row;
 }
 

@@ -12,11 +12,14 @@ struct process_figures {
   std::uint32_t pid = 0;
   std::optional<std::string> name;
   std::optional<std::uint64_t> start_unix_ns;
+  std::optional<std::uint64_t> start;  // process_start
+  bool is_foreign = false;             // pid is one of another PID namespace
   std::optional<std::uint64_t> used;
   std::optional<std::uint64_t> shared;
 };
 
-enum class process_life { uses, idle, exited };  // idle: it lives, and uses nothing of the device
+// idle: it lives, and uses nothing of the device; unknown: whether it lives cannot be asked
+enum class process_life { uses, idle, exited, unknown };
 
 // The history of one figure.
 struct figure_history {
@@ -33,6 +36,8 @@ struct watched_process {
   std::uint32_t pid = 0;
   std::optional<std::string> name;  // the last one known
   std::optional<std::uint64_t> start_unix_ns;
+  std::optional<std::uint64_t> start;
+  bool is_foreign = false;
   figure_history used;
   figure_history shared;
   bool was_hinted = false;
@@ -57,7 +62,8 @@ class watched {
   static constexpr std::size_t most = 4096;
 
   watched_row add(const process_figures& now);
-  watched_row add_absent(std::uint32_t pid, process_life life);
+  // Whose pid the device's list does not have; `start`: of the process that has that pid now.
+  watched_row add_absent(std::uint32_t pid, bool lives, std::optional<std::uint64_t> start);
   void forget_beyond(const std::vector<std::uint32_t>& followed);
 
   const std::vector<watched_process>& all() const { return all_; }

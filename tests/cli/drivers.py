@@ -2,6 +2,7 @@
 """drivers.py NVML NVIDIA_SMI: hmn with fake drivers: NVML's library, the nvidia-smi program."""
 import json
 import shutil
+import subprocess
 import sys
 import time
 import unittest
@@ -81,6 +82,35 @@ class Nvml(Machines):
         self.assertEqual([(row["pid"], row["used_bytes"]) for row in self.rows(result)],
                          [(1, None), (2, None)])
         self.assertIn("2 of unknown size", result.err)
+
+    def watched(self, scenario, pid, ends):
+        """The states that hmn watch tells of a process of this system, before and after it ends."""
+        path = self.folder / "scenario.json"
+        path.write_text(json.dumps(scenario))
+        watching = subprocess.Popen(
+            [*COMMAND, "watch", "--json", "--interval", "20ms", str(pid)], stdout=subprocess.PIPE,
+            env=environment(HMN_NVML=NVML, FAKE_NVML_SCENARIO=str(path),
+                            HMN_NVIDIA_SMI=str(self.folder / "no-nvidia-smi")))
+        with watching:
+            before = json.loads(watching.stdout.readline())
+            ends()
+            for line in watching.stdout:
+                after = json.loads(line)
+                if after["state"] != before["state"]:
+                    break
+            watching.terminate()
+            watching.stdout.read()
+        return before["state"], after["state"]
+
+    def test_watch_tells_exited_from_idle(self):
+        card = TWO_CARDS["devices"][0]
+        child = subprocess.Popen(["sleep", "60"])
+        try:
+            # Not waited for: a process that has ended, whose pid is still taken.
+            self.assertEqual(self.watched({"devices": [card]}, child.pid, child.kill), ("idle", "exited"))
+        finally:
+            child.kill()
+            child.wait()
 
     def test_a_driver_that_does_not_match_fails(self):
         broken = {"rules": [{"call": "nvmlInit*", "result": 18}]}

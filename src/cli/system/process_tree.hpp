@@ -2,11 +2,16 @@
 #pragma once
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "cli/roots.hpp"
 
 namespace hmn::cli {
+
+// When it was started, in the system's own unit: tells a reused pid. Nothing once it has ended, or
+// where hmn may not ask.
+std::optional<std::uint64_t> process_start(const roots& in, std::uint32_t pid);
 
 // A process and those that descend from it. One that was seen stays until it ends, also when its
 // parent has ended and another process took it over.
@@ -14,7 +19,7 @@ class process_tree {
  public:
   struct member {
     std::uint32_t pid = 0;
-    std::uint64_t start = 0;  // in the system's own unit: tells a reused pid
+    std::uint64_t start = 0;  // process_start
   };
 
   process_tree(const roots& in, std::uint32_t root_pid);

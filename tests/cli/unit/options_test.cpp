@@ -100,6 +100,27 @@ TEST_CASE("HV117: keys of --sort, and two that are kept for old scripts") {
   CHECK_FALSE(contains(message, "dedicated"));
 }
 
+TEST_CASE("HV115: hmn watch without options") {
+  const auto usual = parsed({"watch"}).watch;
+  CHECK(usual.pids.empty());
+  CHECK(usual.interval_ms == 5000);
+  CHECK_FALSE(usual.duration_ms);
+  CHECK(usual.top == 5);
+  CHECK_FALSE(usual.follow_new);
+  CHECK(parsed({"watch", "7", "8", "7"}).watch.pids == std::vector<std::uint32_t>{7, 8});
+  CHECK(contains(refused({"watch", "--interval", "bogus"}), "\"bogus\""));
+  CHECK(contains(refused({"watch", "--duration", "0"}), "--duration"));
+}
+
+TEST_CASE("HV116: hmn spill without options, and what stands behind --") {
+  const auto usual = parsed({"spill", "--", "python", "train.py", "--lr", "0.1"});
+  CHECK(usual.spill.interval_ms == 100);
+  CHECK(usual.words == std::vector<std::string>{"python", "train.py", "--lr", "0.1"});
+  CHECK(parsed({"spill", "--interval", "1ms", "--", "true"}).spill.interval_ms == 1);
+  CHECK(contains(refused({"spill", "--interval", "0ms", "--", "true"}), "greater than zero"));
+  CHECK(contains(refused({"spill"}), "behind --"));
+}
+
 TEST_CASE("values are named where they are wrong, with what was expected") {
   CHECK(contains(refused({"--timeout", "30"}), "30s or 30ms"));
   CHECK(contains(refused({"--timeout", ""}), "--timeout"));

@@ -42,6 +42,46 @@ TEST_CASE("HV97, HV98: the report of a run") {
         "           episodes       0 - no spill observed\n");
 }
 
+TEST_CASE("HV99: the report as JSON, old keys first") {
+  auto info = observed();
+  info.state = HMN_SPILL_MEASURABLE | HMN_SPILL_EVER;
+  info.observation_count = 200;
+  info.episode_count = 2;
+  info.total_ns = 9'800'000'000;
+  auto first = hmn::cli::sized<hmn_episode>();
+  first.present = HMN_EPISODE_HAS_END;
+  first.rules = HMN_SPILL_BY_SHARED;
+  std::strcpy(first.start_label, "+12.4s");
+  std::strcpy(first.end_label, "+15.5s");
+  first.peak_shared_bytes = 3 * gib;
+  first.observation_count = 31;
+  first.duration_ns = 3'100'000'000;
+  auto second = hmn::cli::sized<hmn_episode>();
+  second.number = 1;
+  std::strcpy(second.start_label, "+20.0s");
+  second.peak_shared_bytes = 4 * gib;
+  second.observation_count = 67;
+  second.duration_ns = 6'700'000'000;
+  hmn::cli::json_object out;
+  hmn::cli::add_spill_json(info, {first, second}, out);
+  CHECK(out.text() ==
+        R"({"measurable":true,"spilled":true,"observations":200,)"
+        R"("baseline_shared_bytes":314572800,"peak_shared_bytes":4504682496,)"
+        R"("peak_dedicated_bytes":17179869184,"dedicated_limit_bytes":17179869184,)"
+        R"("total_spill_duration_ms":9800,"episodes":[{"start_label":"+12.4s",)"
+        R"("end_label":"+15.5s","peak_shared_bytes":3221225472,"observations":31,)"
+        R"("duration_ms":3100,"number":0,"rules":["shared"],"peak_evicted_bytes":null},)"
+        R"({"start_label":"+20.0s","end_label":null,"peak_shared_bytes":4294967296,)"
+        R"("observations":67,"duration_ms":6700,"number":1,"rules":[],)"
+        R"("peak_evicted_bytes":null}],"episode_count":2,"skipped":0,)"
+        R"("baseline_evicted_bytes":null,"peak_evicted_bytes":null,"reason":null})");
+}
+
+TEST_CASE("HV60: a moment as text") {
+  CHECK(hmn::cli::moment_text(3800) == "+3.8s");
+  CHECK(hmn::cli::moment_text(0) == "+0.0s");
+}
+
 TEST_CASE("what was not measured is said, and is no zero") {
   auto info = hmn::cli::sized<hmn_spill_info>();
   std::strcpy(info.message, "the reason");

@@ -3,8 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "cli/watch_report.hpp"
-
 using hmn::cli::choose_top;
 using hmn::cli::process_figures;
 using hmn::cli::process_life;
@@ -42,7 +40,84 @@ TEST_CASE("changes are against the sample before, peak and baseline of all") {
   REQUIRE(all.all().size() == 1);
   CHECK(all.all()[0].used.baseline == 10 * mib);
   CHECK(all.all()[0].used.peak == 30 * mib);
-  CHECK(all.add_absent(1, process_life::exited).name == "a");
+  CHECK(all.add_absent(1, false, std::nullopt).name == "a");
+}
+
+TEST_CASE("HV104: the change is that to the sample before") {
+  watched all;
+  auto now = row(42, 8000);
+  now.shared = 100;
+  all.add(now);
+  now.used = 9500;
+  now.shared = 300;
+  const auto second = all.add(now);
+  CHECK(second.used_delta == 1500);
+  CHECK(second.shared_delta == 200);
+}
+
+TEST_CASE("HV105: one that is not in the list has no figures") {
+  watched all;
+  const auto absent = all.add_absent(42, false, std::nullopt);
+  CHECK(absent.life == process_life::exited);
+  CHECK_FALSE(absent.used);
+  CHECK_FALSE(absent.name);
+}
+
+TEST_CASE("HV106: the peak is that of all samples") {
+  watched all;
+  all.add(row(1, 8000));
+  all.add(row(1, 5000));
+  CHECK(all.all()[0].used.peak == 8000u);
+  CHECK(all.all()[0].used.baseline == 8000u);
+}
+
+TEST_CASE("HV107 to HV109: another name is no other process") {
+  watched all;
+  all.add(row(1, 8000, "python"));
+  all.add(row(1, 8500, nullptr));
+  const auto third = all.add(row(1, 9000, "notepad"));
+  CHECK(third.used_delta == 500);
+  CHECK(third.remark.empty());
+  CHECK(all.all()[0].used.baseline == 8000u);
+  CHECK(all.all()[0].name == "notepad");
+}
+
+TEST_CASE("HV112: one that left and came back goes on, in the order first seen") {
+  watched all;
+  all.add(row(100, 1000));
+  all.add(row(200, 7));
+  const auto back = all.add(row(100, 1200));
+  CHECK(back.used_delta == 200);
+  CHECK(all.all()[0].used.peak == 1200u);
+  REQUIRE(all.all().size() == 2);
+  CHECK(all.all()[0].pid == 100);
+  CHECK(all.all()[1].pid == 200);
+}
+
+TEST_CASE("one that uses nothing is idle as long as the pid is still its own") {
+  watched all;
+  auto now = row(1, mib);
+  now.start = 77;
+  all.add(now);
+  CHECK(all.add_absent(1, true, 77).life == process_life::idle);
+  CHECK(all.add_absent(1, true, 78).life == process_life::exited);
+  CHECK(all.add_absent(1, true, std::nullopt).life == process_life::exited);  // a zombie
+  CHECK(all.add_absent(1, false, std::nullopt).life == process_life::exited);
+  now.start = 78;
+  CHECK(all.add(now).remark == "pid=1 is another process now (a -> a); baseline reset");
+  // Where no start is told.
+  CHECK(all.add_absent(2, true, std::nullopt).life == process_life::idle);
+  CHECK(all.add_absent(2, true, 5).life == process_life::idle);
+  CHECK(all.add_absent(2, true, 6).life == process_life::exited);
+}
+
+TEST_CASE("of a pid of another namespace nobody can tell whether it lives") {
+  watched all;
+  auto now = row(1, mib);
+  now.is_foreign = true;
+  all.add(now);
+  CHECK(all.add_absent(1, false, std::nullopt).life == process_life::unknown);
+  CHECK(all.add_absent(1, true, 9).life == process_life::unknown);
 }
 
 TEST_CASE("a pid that is given anew is told by its start time, not by its name") {
@@ -84,13 +159,4 @@ TEST_CASE("memory is bounded however many processes come and go") {
   CHECK(all.all().size() == watched::most);
   CHECK(all.forgotten() == samples - watched::most);
   CHECK(all.all().back().pid == samples + 4);
-}
-
-TEST_CASE("a change has its sign and is never less than it is") {
-  using hmn::cli::change_text;
-  CHECK(change_text(0) == "+0 B");
-  CHECK(change_text(-1) == "-1 B");
-  CHECK(change_text(5 * std::int64_t{mib}) == "+5 MiB");
-  CHECK(change_text(-3 * 1024 * std::int64_t{mib}) == "-3.0 GiB");
-  CHECK(change_text(std::nullopt) == "?");
 }

@@ -56,11 +56,24 @@ std::vector<std::uint32_t> numbered_entries(const std::string& folder) {
   return all;
 }
 
+std::optional<process_stat> read_stat(const std::string& proc, std::uint32_t pid) {
+  std::array<char, 16384> buffer;
+  return parse_process_stat(read_small(fmt::format("{}/{}/stat", proc, pid), buffer));
+}
+
+bool has_ended(const process_stat& of) {
+  return of.state == 'Z' || of.state == 'X';
+}
+
 }  // namespace
+
+std::optional<std::uint64_t> process_start(const roots& in, std::uint32_t pid) {
+  const auto found = read_stat(in.proc, pid);
+  return found && !has_ended(*found) ? std::optional(found->start) : std::nullopt;
+}
 
 struct process_tree::state {
   state(std::string proc_root, std::uint32_t root_pid);
-  std::optional<process_stat> read(std::uint32_t pid) const;
   void drop_ended();
   void add(std::uint32_t pid);
   void add_children_of(std::uint32_t pid);
@@ -83,11 +96,6 @@ process_tree::state::state(std::string proc_root, std::uint32_t root_pid)
   add(root_pid);
 }
 
-std::optional<process_stat> process_tree::state::read(std::uint32_t pid) const {
-  std::array<char, 16384> buffer;
-  return parse_process_stat(read_small(fmt::format("{}/{}/stat", proc, pid), buffer));
-}
-
 bool process_tree::state::contains(std::uint32_t pid) const {
   return std::any_of(members.begin(), members.end(),
                      [pid](const member& each) { return each.pid == pid; });
@@ -95,14 +103,14 @@ bool process_tree::state::contains(std::uint32_t pid) const {
 
 void process_tree::state::add(std::uint32_t pid) {
   if (contains(pid)) return;
-  if (const auto found = read(pid); found && found->state != 'Z')
+  if (const auto found = read_stat(proc, pid); found && !has_ended(*found))
     members.push_back({pid, found->start});
 }
 
 void process_tree::state::drop_ended() {
   std::erase_if(members, [this](const member& each) {
-    const auto now = read(each.pid);
-    return !now || now->start != each.start || now->state == 'Z' || now->state == 'X';
+    const auto now = read_stat(proc, each.pid);
+    return !now || now->start != each.start || has_ended(*now);
   });
 }
 
@@ -123,12 +131,12 @@ void process_tree::state::add_from_all() {
   std::vector<std::pair<std::uint32_t, process_stat>> fresh;
   for (const auto pid : all)
     if (!strangers.contains(pid) && !contains(pid))
-      if (const auto found = read(pid)) fresh.emplace_back(pid, *found);
+      if (const auto found = read_stat(proc, pid)) fresh.emplace_back(pid, *found);
   for (bool grew = true; grew;) {
     grew = false;
     std::erase_if(fresh, [&](const auto& each) {
       if (!contains(each.second.parent)) return false;
-      if (each.second.state != 'Z') members.push_back({each.first, each.second.start});
+      if (!has_ended(each.second)) members.push_back({each.first, each.second.start});
       grew = true;
       return true;
     });

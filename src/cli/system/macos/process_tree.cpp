@@ -37,6 +37,10 @@ std::vector<pid_t> children_of(std::uint32_t pid) {
 
 }  // namespace
 
+std::optional<std::uint64_t> process_start(const roots&, std::uint32_t pid) {
+  return start_of(pid);
+}
+
 struct process_tree::state {
   void add(std::uint32_t pid);
 

@@ -40,6 +40,10 @@ std::optional<std::uint64_t> start_of(std::uint32_t pid) {
 
 }  // namespace
 
+std::optional<std::uint64_t> process_start(const roots&, std::uint32_t pid) {
+  return start_of(pid);
+}
+
 struct process_tree::state {
   const member* find(std::uint32_t pid) const;
   void add(std::uint32_t pid);

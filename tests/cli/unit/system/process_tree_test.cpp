@@ -64,6 +64,20 @@ using list = std::vector<std::uint32_t>;
 
 }  // namespace
 
+TEST_CASE("a start tells a process from the next of its pid; one that has ended has none") {
+  plain_proc proc(true);
+  proc.add(7, 1, 100);
+  CHECK(process_start(proc.in(), 7) == 100u);
+  proc.add(7, 1, 200);
+  CHECK(process_start(proc.in(), 7) == 200u);
+  for (const char ended : {'Z', 'X'}) {
+    proc.add(7, 1, 200, ended);
+    CHECK_FALSE(process_start(proc.in(), 7));
+  }
+  CHECK_FALSE(process_start(proc.in(), 8));
+  CHECK(process_start(roots(), static_cast<std::uint32_t>(getpid())));
+}
+
 TEST_CASE("a stat file, whatever the name of the process") {
   const auto found = parse_process_stat(
       "7 (x) y) R 3 7 7 0 -1 4194304 90 0 0 0 1 2 3 4 20 0 1 0 123456 1000 2000 "

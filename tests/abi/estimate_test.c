@@ -23,6 +23,20 @@ static void a_tensor_is_its_elements(void** state) {
   assert_int_equal(tensor(DIMENSIONS(4, 8), HMN_DTYPE_F32), 128);
 }
 
+/* Parameters and bytes as a table of weights has them, in 16 bits. */
+static void weights_are_their_parameters(void** state) {
+  (void)state;
+  const uint64_t million = 1000000;
+  const uint64_t table[][2] = {{6740, 13480},  {68500, 137000}, {7240, 14480},  {2780, 5560},
+                               {12900, 25800}, {8030, 16060},   {70600, 141200}};
+  for (size_t i = 0; i < sizeof table / sizeof table[0]; ++i) {
+    assert_int_equal(tensor(DIMENSIONS(table[i][0] * million), HMN_DTYPE_F16),
+                     table[i][1] * million);
+    assert_int_equal(tensor(DIMENSIONS(table[i][0] * million), HMN_DTYPE_BF16),
+                     table[i][1] * million);
+  }
+}
+
 static void no_dimension_is_one_element_and_a_zero_none(void** state) {
   (void)state;
   assert_int_equal(tensor(NULL, 0, HMN_DTYPE_F64), 8);
@@ -377,6 +391,7 @@ static void a_sum_is_checked(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_tensor_is_its_elements),
+      cmocka_unit_test(weights_are_their_parameters),
       cmocka_unit_test(no_dimension_is_one_element_and_a_zero_none),
       cmocka_unit_test(parts_of_a_byte_are_rounded_up_once),
       cmocka_unit_test(what_does_not_fit_is_an_overflow),

@@ -97,6 +97,30 @@ class Watch(Machines):
         self.assertIn("waiting for work to appear", err)
         self.assertIn("followed set changed: entered pid=8 (b)\n", err)
 
+    def test_hv113_who_came_and_left_is_told_with_the_last_name(self):
+        machine = {"devices": [card(row(1, "3GiB", "gone"))], "changes": [
+            then(3, row(1, "3GiB", "gone"), row(2, "1GiB", None)),
+            then(4, row(2, "1GiB", None), row(3, "2GiB", "new")),
+            then(5, row(2, "1GiB", None), row(3, "2GiB", "new")),
+            then(6, row(1, "4GiB", "gone"))]}
+        with (self.folder / "remarks").open("w+") as remarks, subprocess.Popen(
+                [*COMMAND, "watch", "--json", "--follow-new", "--interval", "20ms", "--machine",
+                 self.machine(machine)], env=environment(), stdout=subprocess.PIPE, stderr=remarks) as running:
+            for line in running.stdout:
+                if json.loads(line)["used_bytes"] == 4096 * MIB:
+                    break
+            running.terminate()
+            summary = json.loads(running.stdout.read().splitlines()[-1])
+            remarks.seek(0)
+            err = remarks.read()
+        told = [line.partition("followed set changed: ")[2] for line in err.splitlines() if "set changed" in line]
+        self.assertEqual(told, ["entered pid=2", "entered pid=3 (new); left pid=1 (gone)",
+                                "entered pid=1 (gone); left pid=3 (new), pid=2"])
+        # HV112: in the order first seen, with the history of before.
+        self.assertEqual([(each["pid"], each["baseline_used_bytes"], each["peak_used_bytes"])
+                          for each in summary["per_pid"]],
+                         [(1, 3072 * MIB, 4096 * MIB), (2, 1024 * MIB, 1024 * MIB), (3, 2048 * MIB, 2048 * MIB)])
+
     def test_nothing_to_follow_and_wrong_usage_are_2(self):
         self.assertEqual(self.on({"devices": [card()]}, "watch").code, 2)
         self.assertEqual(self.on({"devices": [card(row(7, "1GiB"))]}, "watch", "--top", "0").code, 2)

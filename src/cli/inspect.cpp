@@ -42,7 +42,8 @@ std::uint64_t of_other_systems() {
 }
 
 finding inspect_source(std::string_view name, const hmn_backend_info& of) {
-  const auto state = state_word(of.state).value_or("unknown");
+  const bool asked = of.state != HMN_STATE_UNKNOWN || of.status != HMN_E_EMPTY;
+  const auto state = asked ? state_word(of.state).value_or("unknown") : "not needed";
   auto text = fmt::format("{}: {}", name, state);
   if (has(of, HMN_BACKEND_INFO_HAS_VERSION)) text += fmt::format(", {}", of.version);
   switch (of.state) {

@@ -111,6 +111,10 @@ memory_line gpu_line(const gpu& of, const style& as) {
   line.before = state_text(of) + memory_kind_text(of);
   line.free = figure(of, HMN_POOL_HAS_FREE, &hmn_pool::free_bytes);
   line.total = figure(of, HMN_POOL_HAS_TOTAL, &hmn_pool::total_bytes);
+  if (!line.free) {
+    line.free = figure(of, HMN_POOL_HAS_USED, &hmn_pool::used_bytes);
+    line.verb = "used";
+  }
   line.used = fraction_used(of);
   line.after = details_of(of, as);
   if (of.memory) line.mark = mark_of(of.memory->notes);

@@ -53,6 +53,17 @@ class AmdTools(Machines):
         self.assertEqual([(gpu["name"], gpu["total_bytes"], gpu["source"]) for gpu in gpus],
                          [("Radeon", 4096, "rocm-smi")])
 
+    def test_the_doctor_tells_a_command_that_was_not_needed_from_one_that_is_not_there(self):
+        keys = self.answering()
+        self.assertIn("note  rocm-smi: not needed\n", run("doctor", env=keys).out)
+        (self.folder / "rocm-smi.out").write_text(json.dumps(ROCM))
+        keys = self.keys("", 'exec cat "$0.out"')
+        (self.folder / "amd-smi").chmod(0o644)
+        out = run("doctor", env=keys).out
+        self.assertIn("amd-smi: absent, ", out)
+        self.assertIn("is no program that can be run", out)
+        self.assertIn("rocm-smi: ready", out)
+
     def test_the_doctor_names_the_card_and_what_went_wrong(self):
         words = "ERROR:root:Driver not initialized (amdgpu not found in modules)"
         keys = self.keys(f"echo '{words}' >&2", f"echo '{words}' >&2")

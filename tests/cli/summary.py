@@ -58,6 +58,13 @@ class Text(Machines):
         self.assertEqual(self.gpu_line(pools=[pool]), "GPU 0 [Card]: total 16384 MiB")
         self.assertEqual(self.gpu_line(pools=[]), "GPU 0 [Card]: memory unknown")
 
+    def test_what_is_used_is_told_where_what_is_free_is_not_known(self):
+        pool = {"kind": "vram", "total": "16GiB", "used": "10MiB", "free": None,
+                "notes": ["lower_bound"]}
+        self.assertEqual(self.gpu_line(pools=[pool]), "GPU 0 [Card]: used >=10 MiB / 16384 MiB")
+        pool["total"] = None
+        self.assertEqual(self.gpu_line(pools=[pool]), "GPU 0 [Card]: used >=10 MiB / ? MiB")
+
     def test_h193_a_device_that_sleeps_or_is_lost(self):
         for state in ("asleep", "lost", "unreadable"):
             result = self.on({"devices": [card(state=state), card("Other")]})

@@ -58,7 +58,8 @@ constexpr row rows[] = {
 }  // namespace
 
 constinit const dialect amd_smi{
-    .tool = describe(source::amd_smi, "amd-smi", "amd-smi absent"),
+    .tool = describe(source::amd_smi, "amd-smi",
+                     "amd-smi is in none of its usual folders; it comes with ROCm"),
     .rows = rows,
     .identity = "static --json",
     .figures = "metric --usage --power --clock --temperature --mem-usage --fan --energy --json",

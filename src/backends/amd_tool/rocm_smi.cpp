@@ -44,7 +44,8 @@ constexpr row rows[] = {
 }  // namespace
 
 constinit const dialect rocm_smi{
-    .tool = describe(source::rocm_smi, "rocm-smi", "rocm-smi absent"),
+    .tool = describe(source::rocm_smi, "rocm-smi",
+                     "rocm-smi is in none of its usual folders; it comes with ROCm"),
     .rows = rows,
     .identity = {},
     .figures =

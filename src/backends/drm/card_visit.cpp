@@ -25,10 +25,19 @@ result<card_use> card_visit::clients() {
 result<card_load> card_visit::load() {
   if (result<void> ok = walk(); !ok) return std::move(ok.why());
   loads_of(in_.now_, in_.before_, of_.number, in_.loads_);
-  if (in_.loads_.empty()) {
-    return needs_two_readings(of_);
-  }
+  if (in_.loads_.empty()) return why_no_load();
   return card_load{in_.loads_, in_.now_.taken_ns - in_.before_.taken_ns, !in_.seen_.is_complete()};
+}
+
+failure card_visit::why_no_load() const {
+  failure why{
+      status::unsupported, of_.by->from(), {}, "no process that can be seen uses the device"};
+  for (const client& c : in_.now_.all()) {
+    if (c.key.card != of_.number) continue;
+    if (c.engine_count != 0) return needs_two_readings(of_);
+    why.message = "no client of the device tells how busy it keeps its engines";
+  }
+  return why;
 }
 
 void card_visit::remark(failure why, std::uint32_t about, std::uint32_t fields) {

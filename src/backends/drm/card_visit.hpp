@@ -22,6 +22,7 @@ class card_visit final : public visit {
 
  private:
   result<void> walk();
+  [[nodiscard]] failure why_no_load() const;
 
   drm_source& in_;
   const card& of_;

@@ -175,3 +175,34 @@ TEST_CASE("load of a device from the engines of its clients") {
   CHECK(p.find(pool_kind::unified)->used == 8 * kib);
   CHECK(p.find(pool_kind::unified)->accounting == accounting::committed);
 }
+
+TEST_CASE("without a load the reason is what it lacks, also at the next reading") {
+  machine m;
+  m.add_platform("406400000.gpu", "asahi", {card0, render128});
+  plain_reading r;
+  m.devices(r);
+  const auto why = [&] {
+    telemetry t;
+    REQUIRE(m.source().prepare(r));
+    const auto said = m.source().telemetry(0, telemetry_field::gpu_busy, t, r);
+    REQUIRE_FALSE(said);
+    CHECK(said.why().code == status::unsupported);
+    CHECK_FALSE(t.gpu_busy_percent);
+    return said.why();
+  };
+  const auto next = [&] {
+    platform::sleep_ns(120 * platform::ns_per_ms);
+    return why();
+  };
+  constexpr const char* nobody = "no process that can be seen uses the device";
+  constexpr const char* silent = "no client of the device tells how busy";
+  constexpr const char* first = "difference of two readings";
+  CHECK(mentions(why(), nobody));
+  CHECK(mentions(next(), nobody));
+  m.add_process(10, {{3, "/dev/null", "drm-driver:\tasahi\ndrm-client-id:\t1\n"}});
+  CHECK(mentions(next(), silent));
+  CHECK(mentions(next(), silent));
+  m.add_process(11, {{3, "/dev/null", "drm-driver:\tasahi\ndrm-client-id:\t2\n"
+                                      "drm-engine-render:\t5 ns\n"}});
+  CHECK(mentions(next(), first));
+}

@@ -258,6 +258,8 @@ class Drivers(Tree):
         scenario = {"driver_version": "550.163.01", "devices": [
             {"name": "NVIDIA L40S", "uuid": UUID, "pci": {"address": "00000000:01:00.0"},
              "memory": {"total": "45 GiB", "free": "35 GiB", "used": "10 GiB"},
+             "temperature": 45, "ecc_errors": {"corrected_aggregate": 20},
+             "encoder": {"percent": 7, "period_us": 167000}, "event_types": 8, "xids": [31, 79],
              "processes": {"compute": [{"pid": 77, "used": "512 MiB"}]}}]}
         self.write("scenario.json", json.dumps(scenario))
         env = {"HMN_NVML": NVML, "FAKE_NVML_SCENARIO": str(self.folder / "scenario.json")}
@@ -268,6 +270,16 @@ class Drivers(Tree):
             there, here = run(*words, env=whole), run(*words, "--machine", file)
             self.assertEqual(len(plain(there)), 2, words)
             self.assertEqual(plain(here), plain(there), words)
+        there, here = (self.metrics(run("metrics", "--json", *words, env=keys))
+                       for words, keys in (((), whole), (("--machine", file), None)))
+        self.assertEqual(there, here)
+        for wanted in (("temperature", "core", 45), ("ecc_corrected", "lifetime", 20),
+                       ("engine_percent", "encode", 7), ("last_fault", None, 79)):
+            self.assertIn(wanted, here)
+
+    def metrics(self, result):
+        return {(row["metric"], row["instance_name"], row["count"] if row["value"] is None else row["value"])
+                for row in self.rows(result) if row["status"] is None}
 
     def test_a_driver_that_refuses_refuses_elsewhere(self):
         self.write("scenario.json", json.dumps({"rules": [{"call": "nvmlInit*", "result": 18}]}))

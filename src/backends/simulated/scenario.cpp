@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "backends/simulated/words.hpp"
+#include "model/metric_names.hpp"
 
 namespace hmn::simulated {
 namespace {
@@ -93,6 +94,20 @@ void write_telemetry(json_text& to, const telemetry& t) {
   to.close('}');
 }
 
+void write_metric(json_text& to, const metric& m) {
+  const metric_words* const words = words_of(static_cast<std::uint32_t>(m.id));
+  if (words == nullptr) return;
+  to.begin();
+  to.member("metric", words->name.view());
+  if (m.instance != 0) to.member("instance", m.instance);
+  to.known("pid", m.pid);
+  to.known("value", m.value);
+  to.known("count", m.count);
+  to.known("window_ns", m.window_ns);
+  to.bit_words("notes", note_words, m.notes);
+  to.close('}');
+}
+
 void write_row(json_text& to, const usage& u) {
   to.begin();
   to.member("pid", u.pid);
@@ -160,6 +175,14 @@ void scenario::told(slot number, const result<void>& outcome, const std::vector<
   settle(*d, "processes", outcome);
 }
 
+void scenario::told(slot number, const result<void>& outcome, const std::vector<metric>& numbers) {
+  const std::lock_guard lock(mutex_);
+  told_device* const d = find(number);
+  if (d == nullptr) return;
+  if (outcome) d->numbers = numbers;
+  settle(*d, "metrics", outcome);
+}
+
 void scenario::is(const source_state& now) {
   const std::lock_guard lock(mutex_);
   version_ = now.version.view();
@@ -184,6 +207,7 @@ void scenario::write_device(json_text& to, neutral& by, const told_device& d) co
   };
   list("pools", d.memory.all(), [&](const pool& p) { write_pool(to, p); });
   if (d.load) write_telemetry(to, *d.load);
+  list("metrics", d.numbers, [&](const metric& m) { write_metric(to, m); });
   list("processes", d.rows, [&](const usage& u) { write_row(to, u); });
   list("failures", d.failures, [&](const auto& f) { write_failure(to, by, f.first, f.second); });
   std::vector<const told_device*> parts;

@@ -21,6 +21,7 @@ class scenario {
   void told(slot number, const result<void>& outcome, const pools& value);
   void told(slot number, const result<void>& outcome, const telemetry& value);
   void told(slot number, const result<void>& outcome, const std::vector<usage>& rows);
+  void told(slot number, const result<void>& outcome, const std::vector<metric>& numbers);
   void is(const source_state& now);
   // It could not be opened.
   void refused(const failure& why);
@@ -33,6 +34,7 @@ class scenario {
     device identity;
     pools memory;
     std::optional<hmn::telemetry> load;
+    std::vector<metric> numbers;
     std::vector<usage> rows;
     std::vector<std::pair<std::string_view, failure>> failures;  // by call
   };

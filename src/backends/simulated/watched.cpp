@@ -94,7 +94,7 @@ class watched_device final : public device_source {
   }
   result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override {
     const stand_in_scope scope(in_.in.get(), in_.exchange);
-    return real_->metrics(number, slow, out, r);
+    return note(number, real_->metrics(number, slow, out, r), out);
   }
   result<void> processes(slot number, std::vector<usage>& out, reading& r) override {
     const stand_in_scope scope(in_.in.get(), in_.exchange);

@@ -202,7 +202,8 @@ TEST_CASE("without a load the reason is what it lacks, also at the next reading"
   m.add_process(10, {{3, "/dev/null", "drm-driver:\tasahi\ndrm-client-id:\t1\n"}});
   CHECK(mentions(next(), silent));
   CHECK(mentions(next(), silent));
-  m.add_process(11, {{3, "/dev/null", "drm-driver:\tasahi\ndrm-client-id:\t2\n"
-                                      "drm-engine-render:\t5 ns\n"}});
+  m.add_process(11, {{3, "/dev/null",
+                      "drm-driver:\tasahi\ndrm-client-id:\t2\n"
+                      "drm-engine-render:\t5 ns\n"}});
   CHECK(mentions(next(), first));
 }

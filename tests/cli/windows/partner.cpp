@@ -39,6 +39,13 @@ int hold(const words& all) {
   return 0;
 }
 
+int pause(const words& all) {
+  print(L"here\n");
+  Sleep(std::wcstoul(all.at(1).c_str(), nullptr, 0));
+  print(L"there\n");
+  return 5;
+}
+
 HANDLE start(std::wstring line) {
   STARTUPINFOW how{};
   how.cb = sizeof how;
@@ -82,6 +89,7 @@ int wmain(int argc, wchar_t** argv) {
   if (what == L"words") return print_words(all);
   if (what == L"variable") return print_variable(all);
   if (what == L"hold") return hold(all);
+  if (what == L"pause") return pause(all);
   if (what == L"start") return start_self(all);
   return 98;
 }

@@ -27,16 +27,23 @@ BOOL WINAPI take(DWORD event) {
   return TRUE;
 }
 
+// Once and for good: taking it back would wait for what takes a closing, and that does not return.
+void listen() {
+  static const BOOL is_heard = SetConsoleCtrlHandler(take, TRUE);
+  static_cast<void>(is_heard);
+}
+
 }  // namespace
 
 control_events::control_events(std::function<void(control_event)> on) {
-  const std::lock_guard<std::mutex> held(gate);
-  called = std::move(on);
-  SetConsoleCtrlHandler(take, TRUE);
+  {
+    const std::lock_guard<std::mutex> held(gate);
+    called = std::move(on);
+  }
+  listen();
 }
 
 control_events::~control_events() {
-  SetConsoleCtrlHandler(take, FALSE);
   const std::lock_guard<std::mutex> held(gate);
   called = nullptr;
 }

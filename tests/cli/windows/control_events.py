@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""hmn.exe under Wine and the events of a console: Ctrl+C, Ctrl+Break, its closing. HMN_COMMAND: hmn's words."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+import unittest
+
+*EMULATOR, COMMAND = os.environ["HMN_COMMAND"].split("\n")
+PARTNER, CONTROLLER = sys.argv[1:3]
+# STATUS_CONTROL_C_EXIT, 0xC000013A, of which Linux has 8 bits.
+INTERRUPTED = 0x3A
+EVENTS = (("ctrl-c",), ("ctrl-break",), ("close",), ("--console", "ctrl-c"))
+CARD = {"name": "Card", "pools": [{"kind": "vram", "total": "16GiB", "used": "8GiB"}]}
+BUSY = CARD | {"processes": [{"pid": 7, "used": "1GiB"}]}
+
+
+def windows_path(path):
+    """Wine has the root of this system as its drive Z."""
+    return "Z:" + str(path).replace("/", "\\")
+
+
+class Events(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory(prefix="hmn-events-")
+        self.addCleanup(folder.cleanup)
+        self.folder = pathlib.Path(folder.name)
+
+    def machine(self, *devices):
+        path = self.folder / "machine.json"
+        path.write_text(json.dumps({"devices": devices}))
+        return windows_path(path)
+
+    def given(self, event, *words):
+        """(exit code, output, errors) of hmn, which gets the event after its first line."""
+        done = subprocess.run([*EMULATOR, CONTROLLER, *event, windows_path(COMMAND), *words],
+                              stdin=subprocess.DEVNULL, capture_output=True, timeout=100)
+        return done.returncode, done.stdout.decode(), done.stderr.decode()
+
+    def test_log_ends_cleanly(self):
+        for event in EVENTS:
+            code, out, err = self.given(event, "log", "--csv", "--interval", "1h", "--machine", self.machine(CARD))
+            self.assertEqual((code, err), (0, ""), event)
+            header, *rows = out.splitlines()
+            self.assertGreaterEqual(len(rows), 1)
+            for row in rows:
+                self.assertEqual(row.count(","), header.count(","))
+
+    def test_watch_ends_with_its_summary(self):
+        for event in EVENTS:
+            code, out, err = self.given(event, "watch", "--json", "--interval", "1h", "--machine", self.machine(BUSY))
+            self.assertEqual(code, 0, (event, err))
+            self.assertEqual([json.loads(line)["kind"] for line in out.splitlines()][-1], "summary")
+
+    def test_a_second_one_ends_what_cannot_write(self):
+        for events in ("ctrl-c,ctrl-c", "ctrl-break,ctrl-c", "ctrl-c,close"):
+            code, _, _ = self.given((events,), "log", "--json", "--interval", "1ms", "--machine",
+                                    self.machine(*[CARD | {"name": f"Card {i}"} for i in range(60)]))
+            self.assertEqual(code, INTERRUPTED, events)
+
+    def test_the_command_of_run_gets_it_and_the_report_comes(self):
+        # Wine ends a program that takes no event with 0, Windows with STATUS_CONTROL_C_EXIT.
+        code, out, err = self.given(("--console", "ctrl-c"), "run", "--", windows_path(PARTNER), "pause", "60000")
+        self.assertEqual(out, "here\n")
+        self.assertIn(code, (0, INTERRUPTED))
+        self.assertIn("all processes", err)
+
+    def test_the_command_of_spill_gets_it_and_the_report_comes(self):
+        code, out, err = self.given(("--console", "ctrl-c"), "spill", "--machine", self.machine(CARD), "--",
+                                    windows_path(PARTNER), "pause", "60000")
+        self.assertEqual(out, "here\n")
+        self.assertIn(code, (0, INTERRUPTED))
+        self.assertIn("spill", err)
+
+    def test_run_itself_does_not_end_before_its_command(self):
+        for event in (("ctrl-c",), ("ctrl-break",)):
+            code, out, err = self.given(event, "run", "--", windows_path(PARTNER), "pause", "1500")
+            self.assertEqual((code, out), (5, "here\nthere\n"), event)
+            self.assertIn("exit code 5 after", err)
+
+
+if __name__ == "__main__":
+    sys.argv = sys.argv[:1]
+    unittest.main()

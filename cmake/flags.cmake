@@ -69,8 +69,10 @@ target_link_libraries(hmn_internal INTERFACE hmn_flags)
 target_include_directories(hmn_internal INTERFACE
   ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
 target_compile_definitions(hmn_internal INTERFACE HMN_BUILD=1 ${HMN_SYSTEM_DEFINITIONS})
-# Nothing here asks an object for its type. A sanitizer does.
-if(NOT HMN_SANITIZE)
+# Nothing here asks an object for its type. A sanitizer does. With clang, what is caught would have a
+# type of its own in each library then, and libc++ tells types apart by their addresses: nothing that it
+# throws would be caught.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT HMN_SANITIZE)
   target_compile_options(hmn_internal INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
 endif()
 

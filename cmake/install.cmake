@@ -55,7 +55,7 @@ install(FILES ${PROJECT_BINARY_DIR}/hypomnesis.pc DESTINATION ${CMAKE_INSTALL_LI
 if(TARGET hmn)
   cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_FULL_BINDIR}
     OUTPUT_VARIABLE hmn_library_from_bin)
-  set_target_properties(hmn PROPERTIES INSTALL_RPATH "$ORIGIN/${hmn_library_from_bin}")
+  set_target_properties(hmn PROPERTIES INSTALL_RPATH "${HMN_SYSTEM_ORIGIN}/${hmn_library_from_bin}")
   install(TARGETS hmn RUNTIME COMPONENT Runtime)
 
   set(completions src/cli/completions)

@@ -3,6 +3,7 @@
 set(HMN_SYSTEM_HARDENING "")
 set(HMN_SYSTEM_LINK_OPTIONS -Wl,-dead_strip)
 set(HMN_SYSTEM_DEFINITIONS "")
+set(HMN_SYSTEM_ORIGIN "@loader_path")
 # What stands on Linux' own files, what is of Windows, and tools and drivers that macOS does not have.
 set(HMN_BACKENDS_ELSEWHERE NVML NVIDIA_SMI AMD_SMI ROCM_SMI DRM AMDGPU KFD I915 XE DMEM TEGRA DXGI PDH)
 # One file to sign.
@@ -30,6 +31,11 @@ endfunction()
 
 # Linked on another system, the C++ runtime is the list of what we may need of it.
 if(CMAKE_CROSSCOMPILING)
+  # CMake asks the machine that it runs on which macOS it is, and takes none for one without rpath.
+  foreach(kind SHARED_LIBRARY EXECUTABLE)
+    set(CMAKE_${kind}_RUNTIME_C_FLAG "-Wl,-rpath,")
+    set(CMAKE_${kind}_RUNTIME_CXX_FLAG "-Wl,-rpath,")
+  endforeach()
   set(list ${PROJECT_SOURCE_DIR}/abi/macos-libcxx.txt)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${list})
   file(STRINGS ${list} symbols REGEX "^_")

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What llvm-objdump tells of a Mach-O library."""
+"""What llvm-objdump tells of a Mach-O library or program."""
 import re
 import subprocess
 import sys
 
 
-def told(objdump, library, *options):
-    return subprocess.run([objdump, "--macho", *options, library], check=True, capture_output=True,
+def told(objdump, file, *options):
+    return subprocess.run([objdump, "--macho", *options, file], check=True, capture_output=True,
                           text=True).stdout
 
 
@@ -14,15 +14,24 @@ def exported(objdump, library):
     return set(re.findall(r"^0x[0-9A-F]+ +(\S+)", told(objdump, library, "--exports-trie"), re.M))
 
 
-def needed(objdump, library):
-    """Its own name, and the libraries that it is loaded with."""
-    own = told(objdump, library, "--dylib-id").split("\n")[1]
-    names = re.findall(r"^\t(\S+) \(compat", told(objdump, library, "--dylibs-used"), re.M)
-    return own, set(names) - {own}
+def own_name(objdump, library):
+    """None: it is a program."""
+    return told(objdump, library, "--dylib-id").split("\n")[1] or None
 
 
-def least_system(objdump, library):
-    return re.search(r"LC_BUILD_VERSION.*?minos (\S+)", told(objdump, library, "--private-headers"),
+def needed(objdump, file):
+    """The libraries that it is loaded with."""
+    names = re.findall(r"^\t(\S+) \(compat", told(objdump, file, "--dylibs-used"), re.M)
+    return set(names) - {own_name(objdump, file)}
+
+
+def search_paths(objdump, file):
+    """Where it looks for names below @rpath."""
+    return re.findall(r"cmd LC_RPATH\n.*\n +path (\S+)", told(objdump, file, "--private-headers"))
+
+
+def least_system(objdump, file):
+    return re.search(r"LC_BUILD_VERSION.*?minos (\S+)", told(objdump, file, "--private-headers"),
                      re.S).group(1)
 
 

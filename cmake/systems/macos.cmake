@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # How Mach-O files are made.
 set(HMN_SYSTEM_HARDENING "")
-set(HMN_SYSTEM_LINK_OPTIONS -Wl,-dead_strip)
+set(HMN_SYSTEM_LINK_OPTIONS -Wl,-dead_strip -Wl,-dead_strip_dylibs)
 set(HMN_SYSTEM_DEFINITIONS "")
 set(HMN_SYSTEM_ORIGIN "@loader_path")
 # What stands on Linux' own files, what is of Windows, and tools and drivers that macOS does not have.

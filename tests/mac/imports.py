@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""imports.py OBJDUMP LIBRARY COMMAND PLANTED ROOT: the library needs the C and the C++ library alone, the
-command these and the library; both from macOS 11 on, and the library has the name that it is asked for."""
+"""imports.py OBJDUMP LIBRARY COMMAND SHIM PLANTED ROOT: the library needs the C and the C++ library alone, the
+command these and the library, the shim of C# no C++; all from macOS 11 on, with the names that they are asked
+for by."""
 import pathlib
 import sys
 
@@ -9,7 +10,8 @@ import macho
 sys.path.insert(0, str(pathlib.Path(__file__).parent.parent / "repo"))
 import tree  # noqa: E402
 
-SYSTEM = {"/usr/lib/libSystem.B.dylib", "/usr/lib/libc++.1.dylib"}
+C = "/usr/lib/libSystem.B.dylib"
+SYSTEM = {C, "/usr/lib/libc++.1.dylib"}
 LEAST = "11.0"
 
 
@@ -26,12 +28,15 @@ def violations(objdump, path, name, expected):
 
 
 def main():
-    objdump, library, command, planted, root = sys.argv[1:]
+    objdump, library, command, shim, planted, root = sys.argv[1:]
     name = f"@rpath/libhypomnesis.{tree.version_of_header(root).split('.')[0]}.dylib"
     seen = list(violations(objdump, planted, name, SYSTEM))
     is_seen = any("Metal.framework" in line for line in seen) and any("the name of" in line for line in seen)
     found = list(violations(objdump, library, name, SYSTEM)) + \
-        list(violations(objdump, command, None, SYSTEM | {name}))
+        list(violations(objdump, command, None, SYSTEM | {name})) + \
+        list(violations(objdump, shim, "@rpath/libhypomnesis_csharp.dylib", {C, name}))
+    if macho.search_paths(objdump, shim) != ["@loader_path"]:
+        found.append(f"{shim} does not look beside itself alone")
     macho.end(found, is_seen)
 
 

@@ -14,6 +14,8 @@ MADE_OF = ("bin/hmn", "include/hypomnesis.h", "lib/libhypomnesis.a", "lib/libhyp
 
 def violations(objdump, prefix):
     yield from (f"{name} is not installed" for name in MADE_OF if not (prefix / name).exists())
+    if "Libs.private: -lc++ " not in (prefix / "lib/pkgconfig/hypomnesis.pc").read_text(encoding="utf-8"):
+        yield "hypomnesis.pc does not name macOS' C++ runtime"
     for path in [prefix / "bin/hmn", *(prefix / "lib").glob("*.dylib")]:
         if path.is_symlink() or not path.exists():
             continue

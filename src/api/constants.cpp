@@ -244,6 +244,11 @@ SAME(which::remapping::uncorrected, HMN_REMAPPED_UNCORRECTED);
 SAME(which::remapping::pending, HMN_REMAPPED_PENDING);
 SAME(which::remapping::failed, HMN_REMAPPED_FAILED);
 
+SAME(usage_field::used, HMN_USAGE_HAS_USED);
+SAME(usage_field::allocated, HMN_USAGE_HAS_ALLOCATED);
+SAME(usage_field::busy_percent, HMN_USAGE_HAS_BUSY_PERCENT);
+SAME(usage_field::peak_used, HMN_USAGE_HAS_PEAK_USED);
+
 SAME(usage_kind::compute, HMN_USAGE_COMPUTE);
 SAME(usage_kind::graphics, HMN_USAGE_GRAPHICS);
 SAME(usage_kind::media, HMN_USAGE_MEDIA);

@@ -53,6 +53,10 @@ hmn_status hmn_usage_read(hmn_context* handle, uint32_t device_index, uint32_t p
     if (pid == 0) return failure{status::range, source::none, {}, "pid 0 is no process"};
     const result<dated<usage>> u = c.process(device_index, pid);
     if (!u) return u.why();
+    if (u->value.counted_since_ns && out->struct_size < HMN_USAGE_SIZE_V2) {
+      return failure{
+          status::no_process, u->value.from, {}, "the driver lists no such process on this device"};
+    }
     return to_c(device_index, *u);
   });
 }

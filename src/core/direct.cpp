@@ -46,6 +46,16 @@ result<dated<metric>> metric_of(const result<dated<std::vector<metric>>>& all, m
                  "the device has no such number, or its driver does not tell it"};
 }
 
+// A process begins before the driver counts it; btime of /proc/stat has whole seconds.
+constexpr std::uint64_t slack_ns = 2 * platform::ns_per_second;
+
+// The account of a process that is not listed is kept by its pid, which may have been given anew.
+bool settle_account(usage& row) {
+  if (!row.counted_since_ns) return true;
+  if (!row.start_unix_ns) row.start_unix_ns = row.counted_since_ns;
+  return *row.start_unix_ns <= *row.counted_since_ns + slack_ns;
+}
+
 // Whether no other source has to be asked.
 template <class T>
 bool is_all(const T&, const plan&) {
@@ -192,6 +202,13 @@ result<dated<usage>> context::process(std::uint32_t index, std::uint32_t pid) {
         status::timeout, row->value.from, {}, "the driver did not answer within the deadline"};
   }
   if (row && (row->value.notes & note::foreign_pid) == 0) host_->describe(row->value);
+  if (row && !settle_account(row->value)) {
+    return failure{status::no_process,
+                   row->value.from,
+                   {},
+                   "the driver lists no such process on this device, and its account under this "
+                   "pid is of an earlier one"};
+  }
   return row;
 }
 

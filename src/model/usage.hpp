@@ -21,6 +21,7 @@ namespace usage_field {
 inline constexpr std::uint32_t used = 1U << 0;
 inline constexpr std::uint32_t allocated = 1U << 3;
 inline constexpr std::uint32_t busy_percent = 1U << 11;
+inline constexpr std::uint32_t peak_used = 1U << 16;
 }  // namespace usage_field
 
 enum class name_state : std::uint32_t {
@@ -55,6 +56,8 @@ struct usage {
   std::uint64_t window_ns = 0;  // what busy_percent averages over
   std::optional<std::uint64_t> host_resident;
   std::optional<std::uint64_t> start_unix_ns;
+  // The driver lists no such process, and has kept its account since then: peak_used alone.
+  std::optional<std::uint64_t> counted_since_ns;
   std::optional<std::uint32_t> uid;
   hmn::name_state name_state = hmn::name_state::unknown;
   std::string name;       // UTF-8; empty unless resolved

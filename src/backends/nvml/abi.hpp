@@ -54,6 +54,7 @@ inline constexpr std::uint32_t no_instance = 0xFFFFFFFFU;
 
 inline constexpr unsigned init_no_attach = 2;
 inline constexpr unsigned mig_enabled = 1;
+inline constexpr unsigned feature_enabled = 1;
 inline constexpr unsigned virtualization_vgpu = 2;
 inline constexpr unsigned addressing_ats = 2;
 inline constexpr unsigned temperature_gpu = 0;
@@ -129,6 +130,16 @@ struct process_sample {
   std::uint32_t sm, memory, encoder, decoder;
 };
 
+// nvmlAccountingStats_t
+struct accounting_stats {
+  std::uint32_t gpu, memory;  // percent
+  std::uint64_t most_memory;  // bytes
+  std::uint64_t time_ms;
+  std::uint64_t start_us;  // since 1970: when the driver began to count
+  std::uint32_t is_running;
+  std::uint32_t reserved[5];
+};
+
 struct pci_info {
   char bus_id_legacy[16];
   std::uint32_t domain, bus, device, device_id, subsystem_id;
@@ -193,6 +204,9 @@ static_assert(sizeof(process_detail) == 32 && offsetof(process_detail, protected
 static_assert(sizeof(utilization) == 8);
 static_assert(sizeof(process_sample) == 32 && offsetof(process_sample, time_us) == 8);
 static_assert(offsetof(process_sample, sm) == 16 && offsetof(process_sample, decoder) == 28);
+static_assert(sizeof(accounting_stats) == 56 && offsetof(accounting_stats, most_memory) == 8);
+static_assert(offsetof(accounting_stats, start_us) == 24);
+static_assert(offsetof(accounting_stats, is_running) == 32);
 static_assert(sizeof(pci_info) == 68 && offsetof(pci_info, domain) == 16);
 static_assert(offsetof(pci_info, device_id) == 28 && offsetof(pci_info, bus_id) == 36);
 static_assert(sizeof(c2c_mode) == 4 && sizeof(addressing_mode) == 8);

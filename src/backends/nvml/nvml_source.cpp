@@ -7,6 +7,7 @@
 #include "backends/nvml/evidence.hpp"
 #include "backends/nvml/memory.hpp"
 #include "backends/nvml/nvml.hpp"
+#include "backends/nvml/process_account.hpp"
 #include "backends/nvml/system.hpp"
 #include "backends/nvml/telemetry.hpp"
 #include "backends/nvml/usage_row.hpp"
@@ -316,10 +317,12 @@ code nvml_source::read_processes(const topic& t, known_device& of, std::vector<u
   outcome.missed += processes_.rows().size() - rows.size();
   const std::size_t begin = out.size();
   for (const merged_process& row : rows) fill_usage(t, of, row, out.emplace_back());
-  const code busy = load_.read(t, session_, of, std::span(out).subspan(begin));
-  mark_foreign(std::span(out).subspan(begin));
+  const auto added = std::span(out).subspan(begin);
+  code c = load_.read(t, session_, of, added);
+  if (c == success) c = read_accounts(t, session_, of, trust_.in_initial_namespace(), added);
+  mark_foreign(added);
   remark_lists(t, outcome);
-  return busy;
+  return c;
 }
 
 // A driver that translates pids hides the processes of other namespaces: one pid that does not
@@ -361,7 +364,10 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
   if (found) {
     fill_usage(t, of, *found, out);
     // The caller's own figure is read often, and its load is not worth a call of the driver.
-    return self ? success : load_.read(t, session_, of, {&out, 1});
+    if (self) return success;
+    const code c = load_.read(t, session_, of, {&out, 1});
+    if (c != success) return c;
+    return read_accounts(t, session_, of, trust_.in_initial_namespace(), {&out, 1});
   }
   const std::size_t worst = outcome.worst();
   const code failed = outcome.results[worst];
@@ -374,7 +380,8 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
   } else if (outcome.missed != 0) {
     why = fail(status::limit, "the driver lists more processes than can be read");
   } else if (!self) {
-    why = fail(status::no_process, "the driver lists no such process on this device");
+    const bool is_kept = trust_.in_initial_namespace() && find_account(t, session_, of, pid, out);
+    if (!is_kept) why = fail(status::no_process, "the driver lists no such process on this device");
   } else {
     why = fail(status::no_source,
                "the driver lists processes of another PID namespace, in which this one cannot be "

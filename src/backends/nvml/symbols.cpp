@@ -12,7 +12,7 @@ void symbols::find(const platform::library& from) noexcept {
   each(mig_mode, mig_count, mig_by_index, gpu_instance, compute_instance);
   each(utilization, encoder, decoder, temperature_v, temperature, power, power_limit, energy);
   each(max_clock, threshold, default_power_limit, power_limits, pcie_replays, ecc_errors);
-  each(remapped_rows, process_use, fan_count);
+  each(remapped_rows, process_use, accounting_mode, account, fan_count);
   each(clock, fan, fan_of, pcie_generation, pcie_width, p_state, clock_reasons, fields);
   each(event_types, create_events, register_events, wait_for_event, free_events);
 }

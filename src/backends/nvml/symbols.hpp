@@ -103,6 +103,8 @@ struct symbols {
       {"nvmlDeviceGetRemappedRows"}};
   function<code(handle, process_sample*, unsigned*, unsigned long long)> process_use{
       {"nvmlDeviceGetProcessUtilization"}};
+  number_call accounting_mode{{"nvmlDeviceGetAccountingMode"}};
+  function<code(handle, unsigned, accounting_stats*)> account{{"nvmlDeviceGetAccountingStats"}};
   number_call fan_count{{"nvmlDeviceGetNumFans"}};
   number_call fan{{"nvmlDeviceGetFanSpeed"}};
   function<code(handle, unsigned, unsigned*)> fan_of{{"nvmlDeviceGetFanSpeed_v2"}};

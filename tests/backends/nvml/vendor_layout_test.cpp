@@ -38,6 +38,13 @@ SAME(process_sample, time_us, nvmlProcessUtilizationSample_t, timeStamp);
 SAME(process_sample, sm, nvmlProcessUtilizationSample_t, smUtil);
 SAME(process_sample, decoder, nvmlProcessUtilizationSample_t, decUtil);
 
+static_assert(sizeof(ours::accounting_stats) == sizeof(nvmlAccountingStats_t));
+SAME(accounting_stats, most_memory, nvmlAccountingStats_t, maxMemoryUsage);
+SAME(accounting_stats, time_ms, nvmlAccountingStats_t, time);
+SAME(accounting_stats, start_us, nvmlAccountingStats_t, startTime);
+SAME(accounting_stats, is_running, nvmlAccountingStats_t, isRunning);
+static_assert(ours::feature_enabled == NVML_FEATURE_ENABLED);
+
 static_assert(sizeof(ours::process_v1) == sizeof(nvmlProcessInfo_v1_t));
 SAME(process_v1, pid, nvmlProcessInfo_v1_t, pid);
 SAME(process_v1, used, nvmlProcessInfo_v1_t, usedGpuMemory);

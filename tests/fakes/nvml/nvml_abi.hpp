@@ -86,6 +86,13 @@ struct utilization {
   unsigned gpu, memory;
 };
 
+struct accounting_stats {
+  unsigned gpu, memory;
+  unsigned long long most_memory, time_ms, start_us;
+  unsigned is_running;
+  unsigned reserved[5];
+};
+
 struct process_sample {
   unsigned pid;
   unsigned long long time_us;

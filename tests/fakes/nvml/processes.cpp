@@ -85,6 +85,22 @@ status newer_samples(const device& target, unsigned long long last_seen_us, unsi
   return success;
 }
 
+// As the kernel's module does: among those that have ended first, one for each pid, then among
+// those that run.
+const account* account_of(const device& of, unsigned pid) {
+  for (const bool is_running : {false, true}) {
+    for (const account& one : of.accounts)
+      if (one.pid == pid && one.is_running == is_running) return &one;
+  }
+  return nullptr;
+}
+
+unsigned long long now_us() {
+  using namespace std::chrono;
+  const auto now = system_clock::now().time_since_epoch();
+  return static_cast<unsigned long long>(duration_cast<microseconds>(now).count());
+}
+
 }  // namespace
 }  // namespace fake_nvml
 
@@ -117,6 +133,28 @@ FAKE_NVML_EXPORT status nvmlDeviceGetRunningProcessDetailList(device_handle h,
                      if (!from) return error_not_supported;
                      return answer_list(*from, sizeof(process_detail), &list->count, list->rows);
                    });
+}
+
+FAKE_NVML_EXPORT status nvmlDeviceGetAccountingMode(device_handle h, unsigned* mode) {
+  return read(call::nvmlDeviceGetAccountingMode, h, mode, &device::accounting_mode);
+}
+
+FAKE_NVML_EXPORT status nvmlDeviceGetAccountingStats(device_handle h, unsigned pid,
+                                                     accounting_stats* to) {
+  return on_device(call::nvmlDeviceGetAccountingStats, h, [&](const device& target, visit&) {
+    if (!to) return error_invalid_argument;
+    if (target.accounting_mode.result != success) return target.accounting_mode.result;
+    if (target.accounting_mode.value == 0) return error_not_supported;
+    const account* const found = account_of(target, pid);
+    if (!found) return error_not_found;
+    *to = {};
+    to->gpu = to->memory = 12;
+    to->most_memory = found->most_memory;
+    to->start_us = found->start_us.value_or(now_us());
+    to->time_ms = found->is_running ? 0 : 1;
+    to->is_running = found->is_running;
+    return success;
+  });
 }
 
 FAKE_NVML_EXPORT status nvmlDeviceGetProcessUtilization(device_handle h, process_sample* rows,

@@ -110,9 +110,36 @@ std::vector<utilization_sample> samples_from(const json& value, const std::strin
   return out;
 }
 
+account account_from(const json& value, const std::string& place) {
+  object in(value, place);
+  account out;
+  const json* pid = in.find("pid");
+  if (!pid) refuse(place, "an account without a pid");
+  out.pid = pid_from(*pid, in.at("pid"));
+  const json* most = in.find("most");
+  out.most_memory =
+      !most || most->is_null() ? value_not_available : number_from(*most, in.at("most"));
+  if (const json* start = in.find("start_us"))
+    out.start_us = number_from(*start, in.at("start_us"));
+  out.is_running = truth_or(in, "running", false);
+  in.finish();
+  return out;
+}
+
+// A list turns the mode on.
+void read_accounts(object& in, device& out) {
+  const json* value = in.find("accounts");
+  if (!value) return;
+  if (!value->is_array()) refuse(in.at("accounts"), "not a list of accounts");
+  out.accounting_mode = answer<unsigned>(1);
+  for (const auto& one : *value) out.accounts.push_back(account_from(one, in.at("accounts")));
+}
+
 }  // namespace
 
 void read_processes(object& in, device& out) {
+  read_accounts(in, out);
+  take(in, "accounting_mode", out.accounting_mode);
   take(in, "process_utilization", out.samples, samples_from);
   const json* value = in.find("processes");
   if (!value) return;

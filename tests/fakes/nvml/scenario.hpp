@@ -58,6 +58,14 @@ struct utilization_sample {
   unsigned sm = 0, memory = 0, encoder = 0, decoder = 0, jpeg = 0, ofa = 0;
 };
 
+// Of one process on one device, while the accounting mode was on.
+struct account {
+  unsigned pid = 0;
+  unsigned long long most_memory = 0;
+  std::optional<unsigned long long> start_us;
+  bool is_running = false;
+};
+
 struct field {
   status result = success;
   unsigned type = field_unsigned_int;
@@ -120,6 +128,8 @@ struct device {
 
   std::unique_ptr<process_list> lists[3];
   answer<std::vector<utilization_sample>> samples;
+  answer<unsigned> accounting_mode;
+  std::vector<account> accounts;
 
   answer<ecc_mode> mig_mode;
   unsigned mig_max = 0;

@@ -55,15 +55,23 @@ bool is_largest_sure(const run_result& of) {
   return of.use.largest_bytes.value_or(0) > of.own_bytes;
 }
 
-std::string largest_row(const run_result& of) {
+// With the sign of a bound, where it is one.
+std::string largest_text(const run_result& of) {
   const auto& bytes = of.use.largest_bytes;
-  if (!bytes) return row("largest process", "?", untold);
-  if (of.use.is_sampled)
-    return row("largest process", ">=" + text_of(*bytes), "sampled, when it was last asked");
-  if (is_largest_sure(of))
-    return row("largest process", text_of(*bytes), std::string("exact, ") + of.use.counted);
-  return row("largest process", "<=" + text_of(*bytes),
-             "exact, hmn itself used that much when it started the command");
+  if (!bytes) return "?";
+  const char* const sign = of.use.is_sampled ? ">=" : is_largest_sure(of) ? "" : "<=";
+  return sign + text_of(*bytes);
+}
+
+std::string largest_row(const run_result& of) {
+  std::string how = "exact, hmn itself used that much when it started the command";
+  if (!of.use.largest_bytes)
+    how = untold;
+  else if (of.use.is_sampled)
+    how = "sampled, when it was last asked";
+  else if (is_largest_sure(of))
+    how = std::string("exact, ") + of.use.counted;
+  return row("largest process", largest_text(of), how);
 }
 
 std::optional<double> energy_of(const run_outcome& of, std::size_t i) {
@@ -229,11 +237,9 @@ std::string run_json(const run_outcome& of) {
 plot run_plot(const run_outcome& of) {
   plot out;
   out.title = command_text(of.result);
-  const auto& largest = of.result.use.largest_bytes;
-  out.subtitle =
-      fmt::format("memory over {}; exit code {}; largest process {}; sampled every {}",
-                  offset_text(of.result.elapsed_ns), of.result.exit_status,
-                  largest ? text_of(*largest) : "unknown", interval_text(of.meter.host_pace()));
+  out.subtitle = fmt::format("memory over {}; exit code {}; largest process {}; sampled every {}",
+                             offset_text(of.result.elapsed_ns), of.result.exit_status,
+                             largest_text(of.result), interval_text(of.meter.host_pace()));
   out.duration_ns = of.result.elapsed_ns;
   out.panels.push_back(host_panel(of.account));
   for (std::size_t i = 0; i < of.account.devices().size(); ++i)

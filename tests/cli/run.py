@@ -58,6 +58,9 @@ class Run(Machines):
         said = self.measured("true")
         self.assertTrue(said["largest_process"]["upper_bound"])
         self.assertRegex(self.err, r"largest process +<=")
+        picture = self.folder / "bound.svg"
+        self.measured("true", options=("--plot", picture))
+        self.assertIn("largest process &lt;=", picture.read_text())
 
     def test_the_sum_is_of_all_processes_and_when_it_came(self):
         said = self.measured(HOLDER, "sleep:600", "fork", "fill:60", "sleep:600", "wait")

@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""day.py CLOCK: a day of hmn watch and of hmn run with a clock that jumps over the waits
+(fast_clock.c): what they keep does not grow with time."""
+import json
+import os
+import re
+import subprocess
+import sys
+
+from command import COMMAND, GIB, MIB, Machines, environment, main
+
+CLOCK = sys.argv.pop(1)
+HOUR_NS = 3600 * 10**9
+# Of a process that has settled: what its allocator happens to do.
+SLACK = 1 * MIB
+
+
+# As many as a machine file may have.
+CHANGES = 960
+SECONDS = 24 * 3600 // CHANGES
+AT_ONCE = 8
+
+
+def gpu(number):
+    """Eight processes come and eight go at each change; memory spills after every second one."""
+    spills = number % 2 == 1
+    rows = [{"pid": 10**6 + AT_ONCE * number + i, "used": "1GiB", "host_pool": "1MiB",
+             "name": f"work-{number}-{i}"} for i in range(AT_ONCE)]
+    return {"name": "Card", "vendor": "amd", "processes": rows, "pools": [
+        {"kind": "vram", "total": "16GiB", "used": "15GiB" if spills else "8GiB"},
+        {"kind": "host", "total": "32GiB", "used": "1GiB" if spills else "128MiB"}]}
+
+
+class Day(Machines):
+    def setUp(self):
+        super().setUp()
+        changes = [{"after_ms": 1000 * SECONDS * number, "patch": [
+            {"op": "replace", "path": "/devices/0", "value": gpu(number)}]} for number in range(1, CHANGES)]
+        self.busy = self.machine(devices=[gpu(0)], host={"otherwise": "real"}, changes=changes)
+
+    def start(self, *arguments, **streams):
+        return subprocess.Popen([*COMMAND, *map(str, arguments)], text=True, **streams,
+                                env=environment(LD_PRELOAD=CLOCK))
+
+    def resident(self, process):
+        with open(f"/proc/{process.pid}/status") as status:
+            return 1024 * int(re.search(r"(?m)^VmRSS:\s*(\d+)", status.read())[1])
+
+    def settled(self, process, lines, hour_of, settled_at):
+        """Resident memory when that hour has come and at the end; lines are read as they come."""
+        first = last = 0
+        for line in lines:
+            hour = hour_of(line)
+            if hour is None:
+                break
+            if hour >= settled_at and first == 0:
+                first = self.resident(process)
+            if hour > 23:
+                last = self.resident(process)
+                break
+        self.assertGreater(first, 0)
+        self.assertLess(last, first + SLACK)
+        self.assertLess(last, 40 * MIB)
+
+    def test_watch(self):
+        with self.start("watch", "--json", "--follow-new", "--top", AT_ONCE, "--interval", "5s", "--duration", "24h", "--machine",
+                        self.busy, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as watching:
+            # The 4096 that are remembered are full after 12.8 hours.
+            self.settled(watching, watching.stdout, lambda line: json.loads(line)["t_ms"] / 3.6e6, 15)
+            summary = json.loads(watching.stdout.read().splitlines()[-1])
+        self.assertEqual(watching.returncode, 1)
+        self.assertEqual((summary["observations"], summary["skipped"]), (24 * 720 + 1, 0))
+        self.assertEqual(summary["episode_count"], CHANGES // 2)
+        self.assertEqual((len(summary["per_pid"]), summary["forgotten"]), (4096, AT_ONCE * CHANGES - 4096))
+        self.assertEqual({each["name"] for each in summary["per_pid"][-AT_ONCE:]},
+                         {f"work-{CHANGES - 1}-{i}" for i in range(AT_ONCE)})
+        self.assertEqual((summary["peak_dedicated_bytes"], summary["peak_shared_bytes"]), (15 * GIB, GIB))
+
+    def of_a_command(self, *arguments):
+        """A command that ends when the day has; its record tells the time."""
+        record = self.folder / "record.jsonl"
+        os.mkfifo(record)
+        watching = self.start("run", "--machine", self.busy, "--interval", "5s", "--record", record, *arguments,
+                              "--", "cat", stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        with open(record) as lines:
+            self.settled(watching, lines, lambda line: json.loads(line)["offset_ns"] / HOUR_NS, 2)
+            watching.stdin.close()
+            samples = sum(1 for line in lines)
+        self.assertGreater(samples, 0)
+        self.addCleanup(watching.stderr.close)
+        self.assertEqual(watching.wait(), 0)
+        return watching.stderr.read()
+
+    def test_run(self):
+        picture, said = self.folder / "day.svg", self.folder / "day.json"
+        text = self.of_a_command("--plot", picture, "--json", said)
+        found = json.loads(said.read_text())
+        self.assertGreater(found["elapsed_ns"], 23 * HOUR_NS)
+        everyone = found["devices"][0]["everyone"]
+        self.assertEqual(everyone["bytes"], 15 * GIB)
+        self.assertGreater(everyone["samples"], 23 * 720)
+        self.assertLess(abs(everyone["at_ns"] / 10**9 - SECONDS), 10)
+        self.assertIn("sampled every 5000 ms", text)
+        self.assertLess(picture.stat().st_size, 200_000)
+        self.assertIn(">12:00:00<", picture.read_text())
+
+
+if __name__ == "__main__":
+    main()

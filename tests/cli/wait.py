@@ -41,7 +41,7 @@ class Wait(Machines):
 
     def test_it_waits_until_a_device_has_room(self):
         machine = {"devices": [gpu(used="12GiB"), gpu("Other", used="12GiB", uuid="GPU-b")],
-                   "changes": later((300, 0, "8GiB"), (600, 1, "2GiB"))}
+                   "changes": later((300, 0, "8GiB"), (1500, 1, "2GiB"))}
         begun = time.monotonic()
         result = self.on(machine, "wait", "--free", "10GiB", *FAST, "--json")
         spent = time.monotonic() - begun

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
-# Sourced by unpack-debs and cross-cmocka. make_private_apt FOLDER ARCHITECTURE deb|deb-src COMPONENTS
-# makes private_apt, an apt-get with a folder of its own: the machine's sources, package lists and
-# architectures stay as they are.
+# Sourced by unpack-debs, cross-cmocka and vm. make_private_apt FOLDER ARCHITECTURE deb|deb-src COMPONENTS
+# [SUITE] makes private_apt, an apt-get with a folder of its own, and private_apt_cache beside it: the
+# machine's sources, package lists and architectures stay as they are.
 
 make_private_apt() {
   # shellcheck source=/dev/null
@@ -14,12 +14,22 @@ make_private_apt() {
   mkdir -p "$1/lists/partial" "$1/archives/partial" "$1/parts"
   apt=$(cd "$1" && pwd)
   apt_architecture=$2
-  echo "$3 http://deb.debian.org/debian ${VERSION_CODENAME:-stable} $4" >"$apt/sources.list"
+  echo "$3 http://deb.debian.org/debian ${5:-${VERSION_CODENAME:-stable}} $4" >"$apt/sources.list"
   : >"$apt/status"
 }
 
 private_apt() {
-  apt-get -qq \
+  in_private_apt apt-get -qq "$@"
+}
+
+private_apt_cache() {
+  in_private_apt apt-cache "$@"
+}
+
+in_private_apt() {
+  program=$1
+  shift
+  "$program" \
     -o APT::Architecture="$apt_architecture" -o APT::Architectures::="$apt_architecture" \
     -o APT::Sandbox::User="$(id -un)" -o Acquire::Languages=none \
     -o Acquire::Retries=2 -o Acquire::http::Timeout=30 \

@@ -1,0 +1,192 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Control groups of version 2 with the memory controller, as the kernel really has them."""
+import json
+import os
+import pathlib
+import signal
+import subprocess
+import tempfile
+import unittest
+
+from guest import GROUPS, HOLDER, MIB, NOBODY, Check, hmn, insert, kernel, meminfo, snapshot
+
+# Of every command: programs, libraries, page tables, the pages that a CPU keeps ready (charged in batches).
+SLACK = 16 * MIB
+
+
+class Groups(Check):
+    @classmethod
+    def setUpClass(cls):
+        if "memory" not in kernel(GROUPS / "cgroup.controllers").split():
+            raise unittest.SkipTest("this kernel has no memory controller")
+
+    def setUp(self):
+        (GROUPS / "cgroup.subtree_control").write_text("+memory\n")
+
+
+class Run(Groups):
+    def run_json(self, *command, through=(), code=0):
+        with tempfile.NamedTemporaryFile(dir="/tmp") as file:
+            pathlib.Path(file.name).chmod(0o666)
+            result = hmn("run", "--trace", "--json", file.name, "--", *command, through=through, code=code)
+            self.report = result.err
+            return result, json.loads(pathlib.Path(file.name).read_text())
+
+    def no_group_is_left(self):
+        self.assertEqual(list(GROUPS.glob("**/hmn-run-*")), [])
+
+    def test_the_peak_is_what_the_command_touched(self):
+        for mib in (48, 200):
+            _, said = self.run_json(HOLDER, f"fill:{mib}")
+            self.assertEqual(said["control_group"]["kind"], "exact")
+            self.assertGreaterEqual(said["control_group"]["bytes"], mib * MIB)
+            self.assertLess(said["control_group"]["bytes"], mib * MIB + SLACK)
+            self.assertRegex(self.report, r"control group +\d")
+        self.no_group_is_left()
+
+    def test_the_peak_is_the_kernels(self):
+        script = f"{HOLDER} fill:100; cat /sys/fs/cgroup$(cut -d: -f3 /proc/self/cgroup)/memory.peak"
+        result, said = self.run_json("sh", "-c", script)
+        self.assertGreaterEqual(int(result.out), 100 * MIB)
+        self.assertGreaterEqual(said["control_group"]["bytes"], int(result.out))
+        self.assertLess(said["control_group"]["bytes"], int(result.out) + SLACK)
+
+    def test_several_processes_at_once_are_one_peak(self):
+        _, said = self.run_json(HOLDER, "fork", "fill:60", "sleep:1500", "wait")
+        self.assertGreaterEqual(said["control_group"]["bytes"], 120 * MIB)
+        self.assertLess(said["largest_process"]["bytes"], 60 * MIB + SLACK)
+
+    def test_the_command_is_in_a_group_of_its_own_and_hmn_is_not(self):
+        script = "cat /proc/self/cgroup /proc/$PPID/cgroup"
+        result, _ = self.run_json("sh", "-c", script)
+        own, of_hmn = result.out.splitlines()
+        self.assertRegex(own, r"^0::/hmn-run-\d+$")
+        self.assertEqual(of_hmn, "0::/")
+        self.no_group_is_left()
+
+    def test_what_goes_on_is_back_where_hmn_was(self):
+        result, _ = self.run_json("sh", "-c", "sleep 300 >/dev/null 2>&1 & echo $!")
+        left = int(result.out)
+        self.assertEqual(kernel(f"/proc/{left}/cgroup"), "0::/")
+        self.no_group_is_left()
+        self.assertEqual(kernel(f"/proc/{left}/comm"), "sleep")
+        os.kill(left, signal.SIGKILL)
+
+    def test_the_kernel_kills_a_command_that_a_limit_holds(self):
+        outer = self.group("outer", limit=96 * MIB).give_memory()
+        home = self.group("terminal.scope", outer)
+        # The limit is hmn's too: the kernel is not to take it for what has to go.
+        spared = ("sh", "-c", 'echo -1000 >/proc/self/oom_score_adj && exec "$@"', "sh")
+        script = f"echo 0 >/proc/self/oom_score_adj && exec {HOLDER} fill:400"
+        _, said = self.run_json("sh", "-c", script, through=(*home.inside(), *spared), code=128 + 9)
+        self.assertIn("oom_kill 1", kernel(outer.path / "memory.events").splitlines())
+        self.assertEqual(said["exit_code"], 128 + 9)
+        # A group counts a batch of pages before the one above it refuses them.
+        self.assertLess(said["control_group"]["bytes"], 98 * MIB)
+        self.assertGreater(said["control_group"]["bytes"], 96 * MIB - SLACK)
+        self.assertIn("exit code 137", self.report)
+        self.assertRegex(self.report, r"control group +9\d\.?\d* MiB")
+        self.no_group_is_left()
+
+    def test_a_scope_gets_the_group_beside_it_a_service_none(self):
+        outer = self.group("outer").give_memory()
+        scope = self.group("a.scope", outer)
+        result, said = self.run_json("cat", "/proc/self/cgroup", through=scope.inside())
+        self.assertRegex(result.out, r"^0::/outer/hmn-run-\d+\n$")
+        self.assertIsNotNone(said["control_group"]["bytes"])
+        scope.write("memory.max", 500 * MIB)
+        result, said = self.run_json("cat", "/proc/self/cgroup", through=scope.inside())
+        self.assertEqual((result.out, said["control_group"]["bytes"]), ("0::/outer/a.scope\n", None))
+        self.assertIn("has limits that the command would escape", said["control_group"]["reason"])
+        service = self.group("b.service", outer)
+        result, said = self.run_json("cat", "/proc/self/cgroup", through=service.inside())
+        self.assertEqual((result.out, said["control_group"]["bytes"]), ("0::/outer/b.service\n", None))
+        self.assertIn("no session of a user", said["control_group"]["reason"])
+
+    def test_without_the_right_there_is_no_line_but_a_reason(self):
+        _, said = self.run_json(HOLDER, "fill:30", through=NOBODY)
+        self.assertIsNone(said["control_group"]["bytes"])
+        self.assertIn("Permission denied", said["control_group"]["reason"])
+        self.assertRegex(self.report, r"control group +\?")
+        self.assertNotIn("control group", hmn("run", "--", "true", through=NOBODY, code=0).err)
+        self.assertGreaterEqual(said["largest_process"]["bytes"], 30 * MIB)
+
+    def test_a_user_whose_group_was_given_over_has_it(self):
+        outer = self.group("user-65534.slice").give_memory()
+        home = self.group("terminal.scope", outer)
+        for path in (outer.path, outer.path / "cgroup.procs", home.path, home.path / "cgroup.procs"):
+            os.chown(path, 65534, 65534)
+        _, said = self.run_json(HOLDER, "fill:80", through=(*home.inside(), *NOBODY))
+        self.assertIsNone(said["control_group"]["reason"])
+        self.assertGreaterEqual(said["control_group"]["bytes"], 80 * MIB)
+        self.assertLess(said["control_group"]["bytes"], 80 * MIB + SLACK)
+        self.no_group_is_left()
+
+    def test_without_the_controller_there_is_a_reason(self):
+        (GROUPS / "cgroup.subtree_control").write_text("-memory\n")
+        _, said = self.run_json("true")
+        self.assertIsNone(said["control_group"]["bytes"])
+        self.assertIn("give no memory controller", said["control_group"]["reason"])
+
+
+class Limit(Groups):
+    def system(self, group, *before):
+        return snapshot(through=(*group.inside(), *before))["system"]
+
+    def held(self, said, limit, group):
+        """The limit that is set; what is used lies near what the kernel says then."""
+        self.assertEqual(said["limit_bytes"], limit)
+        self.assertIsNotNone(said["limit_used_bytes"])
+        self.assertLess(abs(said["limit_used_bytes"] - group.number("memory.current")), SLACK)
+
+    def test_the_tightest_of_the_groups_around_counts(self):
+        a = self.group("a", limit=600 * MIB).give_memory()
+        b = self.group("b", a, limit=400 * MIB).give_memory()
+        c = self.group("c", b)
+        with_memory = self.start(*c.inside(), HOLDER, "fill:150", "sleep:600000")
+        while b.number("memory.current") < 150 * MIB:
+            self.assertIsNone(with_memory.poll())
+        said = self.system(c)
+        self.held(said, 400 * MIB, b)
+        self.assertGreaterEqual(said["limit_used_bytes"], 150 * MIB)
+        self.assertEqual(said["total_bytes"], meminfo("MemTotal"))
+        b.write("memory.max", "max")
+        self.held(self.system(c), 600 * MIB, a)
+        c.write("memory.max", 500 * MIB)
+        self.held(self.system(c), 500 * MIB, c)
+        c.write("memory.max", 600 * MIB)
+        other = self.start(*self.group("d", a).inside(), HOLDER, "fill:100", "sleep:600000")
+        while a.number("memory.current") < 250 * MIB:
+            self.assertIsNone(other.poll())
+        self.held(self.system(c), 600 * MIB, a)  # of equal ones the outer, which is fuller
+
+    def test_no_limit_and_memory_high(self):
+        a = self.group("a").write("memory.high", 200 * MIB)
+        said = self.system(a)
+        self.assertEqual((said["limit_bytes"], said["limit_used_bytes"]), (None, None))
+
+    def test_inside_a_control_group_namespace(self):
+        a = self.group("a", limit=600 * MIB).give_memory()
+        b = self.group("b", a, limit=700 * MIB)
+        # The old mount is still seen, but the names of the groups on the way down are told no more.
+        said = self.system(b, "unshare", "--cgroup")
+        self.assertEqual((said["limit_bytes"], said["notes"]), (None, ["partial"]))
+        mount = ("unshare", "--cgroup", "--mount", "sh", "-c",
+                 'umount /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup && exec "$@"', "sh")
+        self.held(self.system(b, *mount), 700 * MIB, b)  # what is above is out of sight
+
+    def test_swap_is_the_hosts_whatever_a_group_may_have(self):
+        if not insert("zram"):
+            self.skipTest("this kernel has no zram")
+        pathlib.Path("/sys/block/zram0/disksize").write_text("256M\n")
+        for words in (["mkswap", "/dev/zram0"], ["swapon", "/dev/zram0"]):
+            subprocess.run(["/run/busybox", *words], check=True, capture_output=True)
+        self.addCleanup(lambda: subprocess.run(["/run/busybox", "swapoff", "/dev/zram0"], check=True))
+        a = self.group("a", limit=64 * MIB).write("memory.swap.max", 200 * MIB)
+        swapping = self.start(*a.inside(), HOLDER, "fill:160", "sleep:600000")
+        while a.number("memory.swap.current") < 96 * MIB:
+            self.assertIsNone(swapping.poll())
+        said = snapshot()["system"]
+        self.assertEqual(said["swap_total_bytes"], meminfo("SwapTotal"))
+        self.assertLess(abs(said["swap_free_bytes"] - meminfo("SwapFree")), 8 * MIB)
+        self.assertGreaterEqual(said["swap_total_bytes"] - said["swap_free_bytes"], 90 * MIB)

@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""A virtio GPU by its real driver, beside a display controller (bochs) that is no GPU."""
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import time
+
+from guest import CLIENT, COMMAND, LONG, MIB, NOBODY, OUT, Check, environment, hmn, insert, kernel, snapshot, wait_for
+
+CLASS = pathlib.Path("/sys/class/drm")
+NODE = "/dev/dri/renderD128"
+
+
+def address_of(driver):
+    """As sysfs has it, of the PCI function with that driver bound to it or to what hangs on it."""
+    for function in pathlib.Path("/sys/bus/pci/devices").iterdir():
+        for link in (function / "driver", *function.glob("virtio*/driver")):
+            if link.exists() and link.resolve().name == driver:
+                return function.name
+    return None
+
+
+def devices(*through):
+    return json.loads(hmn("--json", through=through, code=0).out)
+
+
+def rows(*options, through=()):
+    return json.loads(hmn("ps", "--json", *options, through=through, code=0).out)
+
+
+class Card(Check):
+    def setUp(self):
+        self.address = address_of("virtio_gpu")
+        self.assertIsNotNone(self.address)
+        self.folder = pathlib.Path("/sys/bus/pci/devices") / self.address
+
+    def client(self, mib=32, before=()):
+        process = self.start(*before, *CLIENT, NODE, str(mib))
+        self.assertRegex(process.stdout.readline(), r"^holds \d+$")
+        return process
+
+
+class Identity(Card):
+    def test_it_is_the_one_device_as_sysfs_has_it(self):
+        self.assertIsNotNone(address_of("bochs-drm"))
+        found = snapshot()["devices"]
+        self.assertEqual([each["pci_bus_id"] for each in found], [self.address])
+        card = found[0]
+        self.assertEqual(card["vendor_id"], int(kernel(self.folder / "vendor"), 16))
+        self.assertEqual(card["pci_device"], int(kernel(self.folder / "device"), 16))
+        subsystem = [int(kernel(self.folder / f"subsystem_{each}"), 16) for each in ("device", "vendor")]
+        self.assertEqual(card["pci_subsystem"], subsystem[0] << 16 | subsystem[1])
+        nodes = [node.name for node in (self.folder / "drm").iterdir()]
+        self.assertIn(f"renderD{card['render_minor']}", nodes)
+        self.assertEqual((card["kind"], card["state"], card["name"]), ("virtual", "ready", None))
+
+    def test_memory_that_nobody_tells_is_unknown(self):
+        said = snapshot()
+        for pool in said["pools"]:
+            self.assertIsNone(pool["total_bytes"])
+            self.assertIsNone(pool["used_bytes"])
+        told = [each["message"] for each in said["diagnostics"]]
+        self.assertTrue(any("virtio_gpu" in each for each in told), told)
+
+    def test_a_device_without_hardware_is_none(self):
+        if not insert("vgem"):
+            self.skipTest("this kernel has no vgem")
+        self.assertTrue(any(node.resolve().parts[-3] == "vgem" for node in CLASS.glob("renderD*")))
+        self.assertEqual([each["pci_bus_id"] for each in devices()], [self.address])
+
+    def test_it_is_awake_and_no_node_of_it_stays_open(self):
+        self.assertEqual(kernel(self.folder / "power/runtime_status"), "active")
+        (self.folder / "power/control").write_text("auto\n")
+        self.addCleanup((self.folder / "power/control").write_text, "on\n")
+        log = self.start(*COMMAND, "log", "--interval", "100ms", "--json", env=environment())
+        for _ in range(3):
+            self.assertEqual(json.loads(log.stdout.readline())["state"], "ready")
+        opened = [os.readlink(each) for each in pathlib.Path(f"/proc/{log.pid}/fd").iterdir()]
+        self.assertEqual([each for each in opened if "/dri/" in each], [])
+
+
+class Clients(Card):
+    def test_a_client_is_listed_with_what_the_driver_tells(self):
+        self.assertEqual(rows(), [])
+        client = self.client()
+        self.assertEqual([row["pid"] for row in rows()], [client.pid])
+        said = rows()[0]
+        opened = next(each.name for each in pathlib.Path(f"/proc/{client.pid}/fd").iterdir()
+                      if os.readlink(each) == NODE)
+        told = re.search(r"^drm-(?:resident|memory|total)-\S+:\s+(\d+) KiB$",
+                         kernel(f"/proc/{client.pid}/fdinfo/{opened}"), re.M)
+        self.assertEqual(said["used_bytes"], int(told[1]) << 10 if told else None)
+        self.assertEqual((said["name"], said["uid"]), ("python3", 0))
+        client.stdin.close()
+        client.wait()
+        self.assertEqual(rows(), [])
+
+    def test_a_client_in_a_pid_namespace(self):
+        outside = self.client()
+        within = self.client(before=("unshare", "--pid", "--fork", "--kill-child"))
+        inner = int(pathlib.Path(f"/proc/{within.pid}/task/{within.pid}/children").read_text())
+        nspid = kernel(f"/proc/{inner}/status").split("NSpid:")[1].split("\n")[0].split()
+        self.assertEqual(nspid, [str(inner), "1"])
+        said = hmn("ps", "--columns", "pid,nspid", code=0).out.split()
+        self.assertEqual(set(zip(said[2::2], said[3::2])), {(str(outside.pid), str(outside.pid)), (str(inner), "1")})
+
+    def test_hmn_in_a_pid_namespace_sees_its_own_alone(self):
+        self.client()
+        mounted = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
+        self.assertEqual(rows(through=mounted), [])
+        script = f'exec 3<>{NODE}; "$@"; exit $?'
+        inner = rows(through=(*mounted, "sh", "-c", script, "sh"))
+        self.assertIn(1, [row["pid"] for row in inner])
+        self.assertIn("PID namespace: not the host's", hmn("doctor", through=mounted).out)
+        self.assertIn("PID namespace: the host's", hmn("doctor").out)
+
+    def test_of_another_user_nothing_is_told(self):
+        self.client()
+        result = hmn("ps", "--json", through=NOBODY, code=0)
+        self.assertEqual(json.loads(result.out), [])
+        # Kernel threads have no descriptors; each other process of root may not be looked into.
+        total = sum(1 for each in pathlib.Path("/proc").iterdir()
+                    if each.name.isdigit() and (each / "exe").exists())
+        told = re.search(r"(\d+) of (\d+) processes may not be looked into", result.err)
+        self.assertIsNotNone(told, result.err)
+        self.assertLess(abs(int(told[1]) - total), 4, result.err)
+
+    def test_doctor_as_a_user(self):
+        said = hmn("doctor", through=NOBODY, code=0).out
+        self.assertRegex(said, r"renderD128.*(Permission denied|cannot|may not)")
+        self.assertNotIn("runs as root", said)
+
+    def test_a_proc_that_hides_other_users(self):
+        self.client()
+        hidden = ("unshare", "--mount", "sh", "-c", 'mount -t proc -o hidepid=2 proc /proc && exec "$@"', "sh")
+        self.assertEqual(len(rows(through=hidden)), 1)
+        result = hmn("ps", "--json", through=(*hidden, *NOBODY), code=0)
+        self.assertEqual(json.loads(result.out), [])
+        self.assertIn("hidepid", result.err)
+        finding = "hides other users' processes"
+        self.assertIn(finding, hmn("doctor", through=(*hidden, *NOBODY)).out)
+        self.assertNotIn(finding, hmn("doctor", through=hidden).out)
+
+    def test_no_spill_can_be_measured(self):
+        client = self.client()
+        for words in (("watch", client.pid, "--duration", "1s"), ("spill", "--", "true")):
+            result = hmn(*words, code=0)
+            self.assertIn("not measurable", result.out + result.err)
+
+
+class Presence(Card):
+    def test_a_card_without_a_node_is_told_and_no_device(self):
+        without = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /dev/dri && exec "$@"', "sh")
+        said = snapshot(through=without)
+        self.assertEqual(said["devices"], [])
+        told = [each["message"] for each in said["diagnostics"]]
+        self.assertTrue(any(self.address in each for each in told), told)
+
+    def seen(self, log, wanted):
+        """Reads on until a line of the card is as wanted."""
+        end = time.monotonic() + LONG
+        while time.monotonic() < end:
+            line = json.loads(log.stdout.readline())
+            self.last = line
+            if wanted(line):
+                return line
+        raise AssertionError(f"it did not come; the last: {self.last}")
+
+    def away_and_back(self, away, back):
+        log = self.start(*COMMAND, "log", "--interval", "200ms", "--json", env=environment())
+        self.seen(log, lambda line: line["state"] == "ready")
+        pathlib.Path(away[0]).write_text(away[1])
+        wait_for("the end of the node", lambda: not pathlib.Path(NODE).exists())
+        self.assertEqual(devices(), [])
+        self.seen(log, lambda line: line["state"] != "ready")
+        self.assertEqual((self.last["state"], self.last["pci_bus_id"]), ("lost", self.address))
+        pathlib.Path(back[0]).write_text(back[1])
+        wait_for("the node", lambda: pathlib.Path(NODE).exists())
+        self.assertEqual([each["pci_bus_id"] for each in devices()], [self.address])
+        line = self.seen(log, lambda line: line["state"] == "ready")
+        self.assertEqual(line["index"], 0)
+        self.assertIsNone(log.poll())
+
+    def test_unplugged_and_plugged_again(self):
+        self.away_and_back((self.folder / "remove", "1"), ("/sys/bus/pci/rescan", "1"))
+
+    def test_a_driver_that_lets_go_and_comes_back(self):
+        driver = pathlib.Path("/sys/bus/pci/drivers/virtio-pci")
+        self.away_and_back((driver / "unbind", self.address), (driver / "bind", self.address))
+
+    def test_a_recording_of_the_machine_tells_the_same(self):
+        client = self.client()
+        path = OUT / "recording.json"
+        said = hmn("record-machine", path, code=0)
+        self.assertIn("bytes", said.err)
+        here = {"devices": devices(), "rows": rows()}
+        self.assertEqual([row["pid"] for row in here["rows"]], [client.pid])
+        for row in (*here["devices"], *here["rows"]):
+            row.pop("age_ns", None)
+        (OUT / "recorded.json").write_text(json.dumps(here))  # replay.py holds the recording against it
+
+
+class Scale(Card):
+    def test_a_client_among_ten_thousand_processes(self):
+        holder = os.environ["HMN_HOLDER"]
+        for times in (13, 11):
+            crowd = self.start(holder, *["fork"] * times, "sleep:600000", start_new_session=True,
+                               stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL)
+            self.addCleanup(os.killpg, crowd.pid, signal.SIGKILL)
+
+        def count():
+            return sum(1 for each in os.listdir("/proc") if each.isdigit())
+        wait_for("the processes", lambda: count() > 10240)
+        client = self.client()
+        self.assertEqual([row["pid"] for row in rows("--timeout", "10m")], [client.pid])
+        said = hmn("ps", "--timeout", "10m", through=NOBODY, code=0).err
+        told = re.search(r"(\d+) of (\d+) processes may not be looked into", said)
+        self.assertGreater(int(told[1]), 10240, said)

@@ -471,6 +471,34 @@ static void what_cannot_be_measured_is_said(void** state) {
   }
 }
 
+static const char is_reset[] =
+    "{\"devices\": [{\"vendor\": \"amd\", \"state\": \"ready\", \"pools\": [" VRAM("15GiB") ", "
+    GTT("128MiB") "]}], \"changes\": [" CHANGE("3", "state", "\"lost\"") ", "
+    CHANGE("4", "state", "\"ready\"") ", " CHANGE("4", "pools/1/used", "\"384MiB\"") "]}";
+
+/* As after a driver's reset: its record goes on against the first observation. */
+static void a_device_that_is_back_is_observed_again(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, is_reset, NULL);
+  hmn_spill* s = NULL;
+  assert_answers(hmn_spill_create(m.context, 0, NULL, &s, &error), HMN_OK);
+  assert_answers(hmn_spill_observe(s, "", &error), HMN_OK);
+  assert_answers(hmn_spill_observe(s, "", &error), HMN_E_DEVICE_LOST);
+  hmn_status status = HMN_E_DEVICE_LOST;
+  for (int i = 0; i < 50 && status != HMN_OK; ++i) {
+    status = hmn_spill_observe(s, "back", NULL);
+    if (status != HMN_OK) sleep_ms(100);
+  }
+  assert_status(status, HMN_OK);
+  const hmn_spill_info info = ended(s);
+  assert_int_equal(info.rules, HMN_SPILL_BY_SHARED);
+  assert_int_equal(info.baseline_shared_bytes, 128 * MIB);
+  assert_int_equal(info.observation_count, 2);
+  assert_string_equal(info.first_label, "back");
+  machine_end(&m);
+}
+
 static void a_device_that_never_was_is_told(void** state) {
   (void)state;
   machine m;
@@ -595,6 +623,7 @@ int main(void) {
       cmocka_unit_test(evicted_memory_of_processes_is_added_up),
       cmocka_unit_test(host_memory_of_processes_stands_in_for_a_pool),
       cmocka_unit_test(what_cannot_be_measured_is_said),
+      cmocka_unit_test(a_device_that_is_back_is_observed_again),
       cmocka_unit_test(a_device_that_never_was_is_told),
       cmocka_unit_test(a_snapshot_is_observed_without_a_context),
       cmocka_unit_test(in_a_child_a_contexts_detector_is_forked),

@@ -5,6 +5,7 @@
 
 #include <iterator>
 
+#include "cli/system/file.hpp"
 #include "cli/utf8.hpp"
 
 namespace hmn::cli {
@@ -26,6 +27,11 @@ char short_form(char32_t c) {
   if (c == '\t') return 't';
   if (c == '\\') return '\\';
   return 0;
+}
+
+// Where it parts folders, names hold none, and readers know paths as they are.
+bool is_plain_backslash(char32_t c) {
+  return c == '\\' && path_separators.find('\\') != std::string_view::npos;
 }
 
 void append_text_escape(std::string& out, char32_t c) {
@@ -52,7 +58,7 @@ std::string rewritten(std::string_view text, Append append) {
 
 std::string escape_for_text(std::string_view name, bool ascii_only) {
   return rewritten(name, [ascii_only](std::string& out, char32_t c) {
-    if (const char letter = short_form(c))
+    if (const char letter = is_plain_backslash(c) ? 0 : short_form(c))
       out.append({'\\', letter});
     else if (is_control(c) || reorders_or_breaks(c) || (ascii_only && c >= 0x80))
       append_text_escape(out, c);

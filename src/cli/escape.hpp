@@ -6,7 +6,7 @@
 namespace hmn::cli {
 
 // A name as one visible line: control characters and bidirectional overrides become \n, \x1b,
-// \u{202e}; with ascii_only so does everything past ASCII.
+// \u{202e}, and a backslash two, but on Windows; with ascii_only so does everything past ASCII.
 std::string escape_for_text(std::string_view name, bool ascii_only = false);
 
 // The inside of a JSON string, without the quotes.

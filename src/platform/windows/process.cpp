@@ -47,8 +47,9 @@ std::string host_name() {
   return to_utf8(std::wstring_view(name.data(), length));
 }
 
-// Windows starts nothing with more rights than the one who starts it has: elevation asks a service,
-// which makes the environment anew.
+// Windows starts nothing with more rights than the one who starts it has. What is elevated is
+// started by a service, with the environment that the registry keeps for the user: as by sudo, not
+// as a set-user-id program, whose caller says all that is in it.
 bool is_privileged_start() noexcept {
   return false;
 }

@@ -87,8 +87,7 @@ class Looks(Hmn):
 
     def test_a_missing_machine_file_is_named(self):
         self.hmn("--machine", r"Z:\nowhere\x.json", code=1)
-        # A backslash is shown as in JSON.
-        self.assertIn(r'hmn: --machine "Z:\\nowhere\\x.json": ', self.err)
+        self.assertIn(r'hmn: --machine "Z:\nowhere\x.json": ', self.err)
 
     def test_arguments_and_paths_are_unicode(self):
         path = self.folder / "Rechner-äöü-漢.json"
@@ -186,6 +185,13 @@ class Commands(Hmn):
                        *self.partner("variable", "CUDA_VISIBLE_DEVICES"))
         self.assertEqual(out, "GPU-1\n")
         self.hmn("wait", "--free", "4GiB", "--machine", machine, "--", *self.partner("exit", "3"), code=3)
+
+    def test_a_recording_replays(self):
+        target = self.folder / "machine.rec"
+        self.hmn("record-machine", windows_path(target))
+        self.assertIn(f'hmn: "{windows_path(target)}": {target.stat().st_size} bytes; ', self.err)
+        self.assertEqual(json.loads(target.read_text())["recording"]["page_size"], 4096)
+        self.assertEqual(json.loads(self.hmn("--json", "--machine", windows_path(target))), [])
 
     def test_record_machine_keeps_what_is_there(self):
         target = self.folder / "kept.json"

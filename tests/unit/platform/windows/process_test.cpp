@@ -10,6 +10,20 @@
 
 using namespace hmn::platform;
 
+namespace {
+
+bool is_elevated() {
+  HANDLE token = nullptr;
+  TOKEN_ELEVATION told{};
+  DWORD length = 0;
+  REQUIRE(OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token));
+  const bool is_told = GetTokenInformation(token, TokenElevation, &told, sizeof told, &length) != 0;
+  CloseHandle(token);
+  return is_told && told.TokenIsElevated != 0;
+}
+
+}  // namespace
+
 TEST_CASE("process: its number, the page size and the host's name") {
   CHECK(current_pid() == GetCurrentProcessId());
   CHECK(page_size() == 4096);
@@ -26,4 +40,13 @@ TEST_CASE("process: a value of the environment is UTF-8") {
   CHECK(std::string(environment("HMN_TEST")) == std::string(4096, 'a'));
   SetEnvironmentVariableW(L"HMN_TEST", nullptr);
   CHECK(environment("HMN_TEST") == nullptr);
+}
+
+// All processes of Wine are.
+TEST_CASE("process: an elevated one reads its environment") {
+  if (!is_elevated()) return;
+  SetEnvironmentVariableW(L"HMN_TEST", L"here");
+  CHECK_FALSE(is_privileged_start());
+  CHECK(std::string(environment("HMN_TEST")) == "here");
+  SetEnvironmentVariableW(L"HMN_TEST", nullptr);
 }

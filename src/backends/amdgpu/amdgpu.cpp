@@ -50,6 +50,7 @@ class amdgpu_driver final : public drm::driver {
   // What of a card does not change.
   struct known {
     device_kind kind = device_kind::unknown;
+    bool is_kind_in_doubt = false;  // it could not be looked at
     bool is_named = false;
     bool tells_throttle = true;
     text<256> name;
@@ -76,7 +77,11 @@ failure of_whole_only(std::string_view what) {
 amdgpu_driver::known& amdgpu_driver::known_of(const card& c) {
   if (known_.size() <= c.number) known_.resize(c.number + std::size_t{1});
   known& k = known_[c.number];
-  if (k.kind == device_kind::unknown) k.kind = kind_of_card(c.folder.view());
+  if (k.kind == device_kind::unknown) {
+    const auto kind = kind_of_card(c.folder.view());
+    k.kind = kind.value;
+    if (!kind) k.is_kind_in_doubt = true;
+  }
   return k;
 }
 
@@ -91,12 +96,12 @@ std::optional<compute_node> amdgpu_driver::node_of(const card& c) {
 
 void amdgpu_driver::identify(visit& v, device& who) {
   if (drm::is_partition_node(v.of())) return identify_part(v, who);
+  if (v.of().number < known_.size()) known_[v.of().number].is_kind_in_doubt = false;
   known& k = known_of(v.of());
   who.kind = k.kind;
   if (k.kind == device_kind::integrated) who.memory_kind = memory_kind::unified;
   if (k.kind == device_kind::discrete) who.memory_kind = memory_kind::dedicated;
-  if (!k.is_named) k.name = name_of(v.of());
-  k.is_named = true;
+  if (!k.is_named) k.is_named = read_name(v.of(), k.name);
   who.name = k.name;
   fill_identity(v, who);
 }
@@ -107,9 +112,10 @@ void amdgpu_driver::identify_part(visit& v, device& who) {
   const auto node = node_of(v.of());
   const card* const whole = node ? whole_of(*node, v.all()) : nullptr;
   if (whole == nullptr) return;
-  const known& k = known_of(*whole);
+  known& k = known_of(*whole);
+  if (!k.is_named) k.is_named = read_name(*whole, k.name);
   who.parent = whole->number;
-  who.name = k.is_named ? k.name : name_of(*whole);
+  who.name = k.name;
   who.pci_device = whole->pci_device;
   who.pci_subsystem = whole->pci_subsystem;
 }
@@ -159,6 +165,13 @@ void amdgpu_driver::add_own_keys(const card& c, const drm::fdinfo& info,
 void amdgpu_driver::complete(visit& v, std::uint32_t pid, std::vector<usage>& rows) {
   const auto node = node_of(v.of());
   if (node) compute_->add_rows(v, node->gpu_id, pid, rows);
+  // What of the host's RAM is the card's, or which of KFD's GPUs it is, may be known next time.
+  const slot n = v.of().number;
+  const bool is_kind_in_doubt = n < known_.size() && known_[n].is_kind_in_doubt;
+  if (!is_kind_in_doubt && !(compute_ && compute_->is_in_doubt())) return;
+  for (usage& row : rows) {
+    if (row.used) row.notes |= note::lower_bound;
+  }
 }
 
 }  // namespace

@@ -2,10 +2,12 @@
 #include "backends/amdgpu/identity.hpp"
 
 #include <array>
+#include <cerrno>
 
 #include "backends/amdgpu/marketing_name.hpp"
 #include "backends/drm/attribute.hpp"
 #include "backends/drm/hwmon.hpp"
+#include "backends/drm/trouble.hpp"
 #include "model/pci_address.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
@@ -32,23 +34,29 @@ text<96> uuid_of(std::string_view unique_id) noexcept {
   return id && *id != 0 ? text<96>(compose_in(buffer, {"GPU-", hex(*id, 16)})) : text<96>();
 }
 
-device_kind kind_of_card(std::string_view device_folder) {
-  const std::string hwmon = drm::find_hwmon(device_folder, "amdgpu");
-  if (hwmon.empty()) return device_kind::unknown;
+platform::errno_or<device_kind> kind_of_card(std::string_view device_folder) {
+  int error = 0;
+  const std::string hwmon = drm::find_hwmon(device_folder, "amdgpu", &error);
+  if (hwmon.empty()) return {device_kind::unknown, error};
   std::array<char, 32> label;
   const auto in1 = drm::read_line(hwmon, "in1_label", label);
-  if (in1 && in1.value == "vddnb") return device_kind::integrated;
+  if (in1 && in1.value == "vddnb") return {device_kind::integrated, 0};
+  if (!in1 && in1.error != ENOENT) return {device_kind::unknown, in1.error};
   const drm::path_text crit{hwmon, "/temp1_crit"};
-  return platform::exists(crit.c_str()) ? device_kind::discrete : device_kind::unknown;
+  return {platform::exists(crit.c_str()) ? device_kind::discrete : device_kind::unknown, 0};
 }
 
-text<256> name_of(const card& c) {
+bool read_name(const card& c, text<256>& name) {
   std::array<char, 256> buffer;
   const auto told = drm::read_line(c.folder.view(), "product_name", buffer);
-  if (told && !told.value.empty()) return text<256>(told.value);
+  if (drm::is_passing(told.error)) return false;
+  name = text<256>(told.value);
+  if (!name.empty()) return true;
   const auto revision = drm::read_hex(c.folder.view(), "revision");
-  if (!c.pci_device || !revision) return {};
-  return text<256>(read_marketing_name(*c.pci_device, static_cast<std::uint32_t>(revision.value)));
+  if (drm::is_passing(revision.error)) return false;
+  if (!c.pci_device || !revision) return true;
+  name = text<256>(read_marketing_name(*c.pci_device, static_cast<std::uint32_t>(revision.value)));
+  return true;
 }
 
 // A partition's number stands in the highest four bits of its location; older drivers have it in

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "backends/drm/compute.hpp"
+#include "platform/errno_or.hpp"
 
 namespace hmn::amdgpu {
 
@@ -14,10 +15,11 @@ namespace hmn::amdgpu {
 text<96> uuid_of(std::string_view unique_id) noexcept;
 
 // Some sensors are made for parts of a processor alone (vddnb), some for other cards alone (the
-// critical temperature). Unknown where neither is there.
-device_kind kind_of_card(std::string_view device_folder);
+// critical temperature). Unknown where neither is there; an error: one could not be looked at.
+platform::errno_or<device_kind> kind_of_card(std::string_view device_folder);
 
-text<256> name_of(const drm::card& c);
+// "" for a card without one. False: it could not be read now.
+bool read_name(const drm::card& c, text<256>& name);
 
 // The card that a partition is a part of; nullptr: it is not here.
 const drm::card* whole_of(const drm::compute_node& part, std::span<const drm::card> all) noexcept;

@@ -151,7 +151,9 @@ void read_slow(std::string_view folder, reader& to) {
 void read_metrics(drm::visit& v, device_kind kind, bool slow, std::vector<metric>& out) {
   reader to(v, out);
   const std::string_view folder = v.of().folder.view();
-  const std::string hwmon = hwmon_of(v.of());
+  int error = 0;
+  const std::string hwmon = hwmon_of(v.of(), &error);
+  if (error != 0) to.refuse({}, error, folder, "hwmon");
   to.read(folder, in_device);
   if (!hwmon.empty()) to.read(hwmon, in_hwmon);
   read_clocks(folder, to);

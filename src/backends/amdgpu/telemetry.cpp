@@ -94,14 +94,6 @@ void read_wholes(std::string_view hwmon, sensors& s, telemetry& out) {
   }
 }
 
-void read_link(drm::visit& v, sensors& s, telemetry& out) {
-  const std::string_view folder = slot_folder(v.of(), v.sys_root());
-  const auto generation = s.wants(pcie_generation) ? drm::read_generation(folder) : std::nullopt;
-  const auto width = s.wants(pcie_width) ? drm::read_width(folder) : std::nullopt;
-  if (generation) s.found(pcie_generation, out.pcie_generation, *generation);
-  if (width) s.found(pcie_width, out.pcie_width, *width);
-}
-
 void read_throttle(const drm::card& c, sensors& s, bool& tells, telemetry& out) {
   if (!tells || !s.wants(telemetry_field::throttle)) return;
   const auto all = read_gpu_metrics(c.folder.view());
@@ -121,8 +113,8 @@ std::string_view parent_of(std::string_view folder) noexcept {
 
 }  // namespace
 
-std::string hwmon_of(const drm::card& c) {
-  return drm::find_hwmon(c.folder.view(), "amdgpu");
+std::string hwmon_of(const drm::card& c, int* error) {
+  return drm::find_hwmon(c.folder.view(), "amdgpu", error);
 }
 
 std::string_view input_of(std::string_view hwmon, std::string_view kind, std::string_view label) {
@@ -164,13 +156,15 @@ result<void> read_telemetry(drm::visit& v, std::uint32_t fields, bool& tells_thr
   const drm::card& c = v.of();
   out.from = source::amdgpu;
   out.sources = bit_of(source::amdgpu);
-  const std::string hwmon = hwmon_of(c);
+  int error = 0;
+  const std::string hwmon = hwmon_of(c, &error);
+  if (error != 0) s.blame(unread(error, c.folder.view(), "hwmon"));
   read_reals(c.folder.view(), in_device, s, out);
   read_reals(hwmon, in_hwmon, s, out);
   read_wholes(hwmon, s, out);
   read_clock_level(c, "pp_dpm_sclk", core_clock, s, out.core_clock_mhz);
   read_clock_level(c, "pp_dpm_mclk", memory_clock, s, out.memory_clock_mhz);
-  read_link(v, s, out);
+  drm::take_link(slot_folder(c, v.sys_root()), s, out);
   read_throttle(c, s, tells_throttle, out);
   return s.finish();
 }

@@ -5,8 +5,8 @@
 
 namespace hmn::amdgpu {
 
-// <device>/hwmon/hwmon<N> of amdgpu; empty: there is none.
-std::string hwmon_of(const drm::card& c);
+// <device>/hwmon/hwmon<N> of amdgpu; empty: there is none, or `error` is why it cannot be told.
+std::string hwmon_of(const drm::card& c, int* error = nullptr);
 
 // "temp2" of the sensor that is labelled so; the first one had no label before Linux 5.3. Empty:
 // none.

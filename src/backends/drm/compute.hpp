@@ -30,6 +30,8 @@ class compute_driver {
   [[nodiscard]] virtual source_state describe() const = 0;
   // As of now. Wakes nothing.
   virtual std::span<const compute_node> nodes() = 0;
+  // Some could not be read, which may pass.
+  [[nodiscard]] virtual bool is_in_doubt() const noexcept = 0;
   // What processes use of one GPU: new rows, or figures added to those there are. `pid`: of this
   // process alone; 0: of all. Wakes nothing.
   virtual void add_rows(visit& v, std::uint32_t gpu_id, std::uint32_t pid,

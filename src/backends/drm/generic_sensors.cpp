@@ -50,13 +50,7 @@ void read_clock(std::string_view device_folder, sensors& s, hmn::telemetry& out)
 }
 
 void read_link(const card& c, sensors& s, hmn::telemetry& out) {
-  using namespace telemetry_field;
-  if (c.pci_bus_id.empty() || c.bus.view() != "pci") return;
-  const auto generation =
-      s.wants(pcie_generation) ? read_generation(c.folder.view()) : std::nullopt;
-  const auto width = s.wants(pcie_width) ? read_width(c.folder.view()) : std::nullopt;
-  if (generation) s.found(pcie_generation, out.pcie_generation, *generation);
-  if (width) s.found(pcie_width, out.pcie_width, *width);
+  if (!c.pci_bus_id.empty() && c.bus.view() == "pci") take_link(c.folder.view(), s, out);
 }
 
 void read_load(visit& v, sensors& s, hmn::telemetry& out) {

@@ -2,6 +2,7 @@
 #include "backends/drm/hwmon.hpp"
 
 #include <array>
+#include <cerrno>
 #include <optional>
 
 #include "backends/drm/attribute.hpp"
@@ -29,18 +30,22 @@ bool has_label(std::string_view hwmon, std::string_view input, std::string_view 
 
 }  // namespace
 
-std::string find_hwmon(std::string_view device_folder, std::string_view name) {
+std::string find_hwmon(std::string_view device_folder, std::string_view name, int* error) {
   const std::string folder = compose({device_folder, "/hwmon"});
   std::string found;
-  (void)platform::for_each_entry(folder.c_str(), [&](std::string_view entry) {
+  int failed = 0;
+  const int listed = platform::for_each_entry(folder.c_str(), [&](std::string_view entry) {
     if (!entry.starts_with("hwmon")) return true;
     std::string candidate = compose({folder, "/", entry});
     std::array<char, 64> buffer;
     const auto told = read_line(candidate, "name", buffer);
+    if (!told && told.error != ENOENT) failed = told.error;
     if (!name.empty() && (!told || told.value != name)) return true;
     found = std::move(candidate);
     return false;
   });
+  if (listed != 0 && listed != ENOENT) failed = listed;
+  if (error != nullptr) *error = found.empty() ? failed : 0;
   return found;
 }
 

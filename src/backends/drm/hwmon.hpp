@@ -12,8 +12,9 @@
 
 namespace hmn::drm {
 
-// The folder of the sensor chip that calls itself `name`; any when it is empty. Empty: none.
-std::string find_hwmon(std::string_view device_folder, std::string_view name);
+// The folder of the sensor chip that calls itself `name`; any when it is empty. Empty: none, or
+// `error` is why it cannot be told.
+std::string find_hwmon(std::string_view device_folder, std::string_view name, int* error = nullptr);
 
 // Of the inputs "<kind><digits>_input" ("temp", "energy", "fan") the one whose "_label" is `label`;
 // with an empty label the one with the lowest number that has no label at all. "temp2"; empty:

@@ -4,9 +4,16 @@
 #include <array>
 
 #include "backends/drm/attribute.hpp"
+#include "backends/drm/trouble.hpp"
 #include "model/scan.hpp"
 
 namespace hmn::drm {
+namespace {
+
+constexpr std::string_view speed_file = "current_link_speed";
+constexpr std::string_view width_file = "current_link_width";
+
+}  // namespace
 
 std::optional<std::uint32_t> generation_of(std::string_view link_speed) noexcept {
   constexpr std::string_view speeds[] = {"2.5", "5.0", "8.0", "16.0", "32.0", "64.0"};
@@ -22,17 +29,34 @@ std::optional<std::uint32_t> generation_of(std::string_view link_speed) noexcept
   return std::nullopt;
 }
 
-std::optional<std::uint32_t> read_generation(std::string_view device_folder) noexcept {
+std::optional<std::uint32_t> read_generation(std::string_view device_folder, int* error) noexcept {
   std::array<char, 64> buffer;
-  const auto line = read_line(device_folder, "current_link_speed", buffer);
+  const auto line = read_line(device_folder, speed_file, buffer);
+  if (error != nullptr) *error = line.error;
   return line ? generation_of(line.value) : std::nullopt;
 }
 
-std::optional<std::uint32_t> read_width(std::string_view device_folder) noexcept {
-  const auto width = read_number(device_folder, "current_link_width");
+std::optional<std::uint32_t> read_width(std::string_view device_folder, int* error) noexcept {
+  const auto width = read_number(device_folder, width_file);
+  if (error != nullptr) *error = width.error;
   // PCIe knows at most 32 lanes; 255 and 63 are what a dead link's register reads as.
   if (!width || width.value == 0 || width.value > 32) return std::nullopt;
   return static_cast<std::uint32_t>(width.value);
+}
+
+void take_link(std::string_view device_folder, sensors& s, hmn::telemetry& out) {
+  using namespace telemetry_field;
+  int error = 0;
+  if (s.wants(pcie_generation)) {
+    const auto generation = read_generation(device_folder, &error);
+    if (generation) s.found(pcie_generation, out.pcie_generation, *generation);
+    if (is_passing(error)) s.refuse_file(pcie_generation, error, device_folder, speed_file);
+  }
+  if (s.wants(pcie_width)) {
+    const auto width = read_width(device_folder, &error);
+    if (width) s.found(pcie_width, out.pcie_width, *width);
+    if (is_passing(error)) s.refuse_file(pcie_width, error, device_folder, width_file);
+  }
 }
 
 }  // namespace hmn::drm

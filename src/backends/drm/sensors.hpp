@@ -5,6 +5,7 @@
 #include <initializer_list>
 #include <optional>
 #include <string_view>
+#include <utility>
 
 #include "backends/drm/driver.hpp"
 
@@ -28,10 +29,13 @@ class sensors {
   void found(field f, std::optional<T>& out, T value) {
     out = value;
     left_ &= ~f;
+    refused_ &= ~f;
   }
   // Why a file gave no number; that it is not there is left to finish().
   void refuse_file(field f, int error, std::string_view folder, std::string_view file);
   void refuse(field f, failure why);
+  // Why none of the rest may have been found.
+  void blame(failure why) { blamed_ = std::move(why); }
   // The rest is not told at all.
   result<void> finish();
 
@@ -42,6 +46,7 @@ class sensors {
   field left_;
   field refused_ = 0;
   failure last_;
+  std::optional<failure> blamed_;
 };
 
 std::optional<std::uint32_t> whole(std::optional<double> value) noexcept;

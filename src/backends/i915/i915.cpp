@@ -19,15 +19,17 @@ constexpr intel::gt_files in_card{
     "gt_act_freq_mhz", "gt_cur_freq_mhz", "gt_max_freq_mhz", "", "", ""};
 
 // <device>/drm/card0/gt/gt<N>: 0 is the main one, others are media.
-void find_gts(const card& c, std::vector<gt>& out) {
+int find_gts(const card& c, std::vector<gt>& out) {
   const node* const n = c.find(node::kind::card);
-  if (n == nullptr) return;
+  if (n == nullptr) return 0;
+  int error = 0;
   const std::string card_folder = compose({c.folder.view(), "/drm/", n->name.view()});
   const std::string folder = compose({card_folder, "/gt"});
-  for (const std::uint32_t number : intel::numbers_in(folder, "gt")) {
+  for (const std::uint32_t number : intel::numbers_in(folder, "gt", error)) {
     out.push_back({compose({folder, "/gt", number}), &in_gt, number != 0});
   }
-  if (out.empty()) out.push_back({card_folder, &in_card, false});
+  if (out.empty() && error == 0) out.push_back({card_folder, &in_card, false});
+  return error;
 }
 
 constexpr intel::dialect spoken{

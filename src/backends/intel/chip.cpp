@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 
 #include "backends/drm/attribute.hpp"
 #include "model/scan.hpp"
@@ -34,6 +35,11 @@ constexpr kind kinds[] = {
 
 const kind& of(quantity what) noexcept {
   return kinds[static_cast<std::size_t>(what)];
+}
+
+// This card, or driver, has no such thing.
+bool is_missing(int error) noexcept {
+  return error == ENOENT || error == EOPNOTSUPP || error == ENODATA;
 }
 
 }  // namespace
@@ -69,7 +75,7 @@ std::uint32_t fields_of(quantity what) noexcept {
 
 chip::chip(const std::string& folder, std::uint32_t fields, refusal refuse) {
   if (folder.empty()) return;
-  (void)platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
+  const int listed = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
     const auto file = parse_chip_file(name);
     if (!file) return true;
     const kind& k = of(file->what);
@@ -77,22 +83,33 @@ chip::chip(const std::string& folder, std::uint32_t fields, refusal refuse) {
     const auto needed = k.fields | (file->what == quantity::energy ? power_limit : 0U);
     if (fields != everything && (fields & needed) == 0) return true;
     const auto value = drm::read_signed(folder, name);
-    if (!value) {
-      refuse(file->what, value.error, name);
-      return true;
-    }
+    if (!value) refuse(file->what, value.error, name);
+    if (is_missing(value.error)) return true;
     std::array<char, 64> buffer;
-    const auto label =
-        drm::read_line(folder, compose({k.prefix.view(), file->number, "_label"}), buffer);
-    all_.push_back({file->what, parse_label(file->what, label.value), file->number, value.value});
+    const std::string label_file = compose({k.prefix.view(), file->number, "_label"});
+    const auto label = drm::read_line(folder, label_file, buffer);
+    const bool is_placed = label || is_missing(label.error);
+    if (!is_placed) refuse(file->what, label.error, label_file);
+    const place where = is_placed ? parse_label(file->what, label.value) : place::unknown;
+    all_.push_back({file->what, where, file->number, value.value, !value});
     return true;
   });
+  for (std::size_t i = 0; listed != 0 && i < std::size(kinds); ++i) {
+    refuse(static_cast<quantity>(i), listed, ".");
+  }
   sort_stably(all_, [](const auto& a, const auto& b) {
     return a.what != b.what ? a.what < b.what : a.number < b.number;
   });
 }
 
+bool chip::is_whole(quantity what, place where) const noexcept {
+  return std::ranges::none_of(all_, [=](const reading_of_chip& r) {
+    return r.what == what && (r.where == place::unknown || (r.where == where && r.has_failed));
+  });
+}
+
 std::optional<double> chip::highest(quantity what, place where) const noexcept {
+  if (!is_whole(what, where)) return std::nullopt;
   std::optional<double> most;
   for (const reading_of_chip& r : all_) {
     if (r.what != what || r.where != where) continue;
@@ -102,6 +119,7 @@ std::optional<double> chip::highest(quantity what, place where) const noexcept {
 }
 
 const reading_of_chip* chip::energy() const noexcept {
+  if (!is_whole(quantity::energy, place::card)) return nullptr;
   const reading_of_chip* found = nullptr;
   for (const reading_of_chip& r : all_) {
     if (r.what != quantity::energy || r.where > place::package || r.value <= 0) continue;
@@ -113,17 +131,26 @@ const reading_of_chip* chip::energy() const noexcept {
 std::optional<double> chip::limit(quantity which) const noexcept {
   const reading_of_chip* const counted = energy();
   const reading_of_chip* found = nullptr;
+  bool has_several = false;
   for (const reading_of_chip& r : all_) {
-    if (r.what != which || r.value <= 0) continue;
+    if (r.what != which) continue;
+    if (r.has_failed || r.where == place::unknown) return std::nullopt;
+    if (r.value <= 0) continue;
+    has_several = has_several || (found != nullptr && found->where != r.where);
     const bool is_better = counted != nullptr && r.where == counted->where;
     if (found == nullptr || is_better) found = &r;
   }
-  if (found == nullptr) return std::nullopt;
+  if (found == nullptr || (has_several && !counts_surely())) return std::nullopt;
   return static_cast<double>(found->value) * unit_of(which);
 }
 
-bool chip::has(quantity what) const noexcept {
-  return std::ranges::any_of(all_, [what](const reading_of_chip& r) { return r.what == what; });
+bool chip::counts_surely() const noexcept {
+  return is_whole(quantity::energy, place::card) && is_whole(quantity::energy, place::package);
+}
+
+bool chip::does_not_count() const noexcept {
+  const auto is_energy = [](const reading_of_chip& r) { return r.what == quantity::energy; };
+  return std::ranges::any_of(all_, is_energy) && counts_surely() && energy() == nullptr;
 }
 
 }  // namespace hmn::intel

@@ -16,13 +16,15 @@ namespace hmn::intel {
 
 enum class quantity : std::uint8_t { temperature, fan, energy, limit, usual_limit, voltage };
 // By its label. What has none is the card's, but for temperatures: those are the package's.
-enum class place : std::uint8_t { card, package, memory, other };
+// unknown: it has one that could not be read.
+enum class place : std::uint8_t { card, package, memory, other, unknown };
 
 struct reading_of_chip {
   quantity what;
   place where;
   std::uint32_t number = 0;  // in the file's name
   std::int64_t value = 0;    // in the file's unit
+  bool has_failed = false;   // there is no value
 };
 
 // Pure: "energy2_input"; nothing for files that are not read.
@@ -46,15 +48,21 @@ class chip {
   chip(const std::string& folder, std::uint32_t fields, refusal refuse);
 
   [[nodiscard]] const std::vector<reading_of_chip>& all() const noexcept { return all_; }
+  // Whether each sensor of the place told its value: without one, neither the highest of them nor
+  // one in the place of another can be known.
+  [[nodiscard]] bool is_whole(quantity what, place where) const noexcept;
   // The highest of them.
   [[nodiscard]] std::optional<double> highest(quantity what, place where) const noexcept;
   // Where energy is counted: of the card, else of the package. A counter at 0 does not count.
   [[nodiscard]] const reading_of_chip* energy() const noexcept;
   // Of the same place as energy, else of any. 0 is a limit that is switched off.
   [[nodiscard]] std::optional<double> limit(quantity which) const noexcept;
-  [[nodiscard]] bool has(quantity what) const noexcept;
+  // There are counters of energy, and they stand at 0.
+  [[nodiscard]] bool does_not_count() const noexcept;
 
  private:
+  [[nodiscard]] bool counts_surely() const noexcept;
+
   std::vector<reading_of_chip> all_;
 };
 

@@ -37,10 +37,12 @@ struct dialect {
   std::optional<memory_regions> (*parse)(std::span<const std::byte>) noexcept;
   // Whether the query tells more of RAM than clients do: xe counts it, i915 only has its size.
   bool counts_system;
-  void (*find_gts)(const drm::card&, std::vector<gt>&);
+  // 0, or errno of a folder that could not be listed.
+  int (*find_gts)(const drm::card&, std::vector<gt>&);
 };
 
 // The numbered entries of a folder, "gt0", "gt1": `prefix` and digits, in order.
-std::vector<std::uint32_t> numbers_in(const std::string& folder, std::string_view prefix);
+std::vector<std::uint32_t> numbers_in(const std::string& folder, std::string_view prefix,
+                                      int& error);
 
 }  // namespace hmn::intel

@@ -45,25 +45,16 @@ void take_clock(const std::vector<gt>& gts, sensors& s, hmn::telemetry& out) {
 
 void take_throttle(const std::vector<gt>& gts, sensors& s, hmn::telemetry& out) {
   if (!s.wants(telemetry_field::throttle)) return;
+  std::optional<std::uint32_t> all;
   for (const gt& g : gts) {
     const auto bits = read_throttle(g);
     if (bits) {
-      s.found(telemetry_field::throttle, out.throttle, out.throttle.value_or(0) | bits.value);
-    } else {
-      s.refuse_file(telemetry_field::throttle, bits.error, g.folder, g.files->throttle_status);
+      all = all.value_or(0) | bits.value;
+    } else if (bits.error != ENOENT) {
+      return s.refuse_file(telemetry_field::throttle, bits.error, g.folder, g.files->throttle);
     }
   }
-}
-
-void take_link(const drm::card& c, sensors& s, hmn::telemetry& out) {
-  if (!s.wants(pcie_generation | pcie_width)) return;
-  const std::string folder = link_folder(c.folder.view());
-  const auto generation = drm::read_generation(folder);
-  const auto width = drm::read_width(folder);
-  if (generation && s.wants(pcie_generation)) {
-    s.found(pcie_generation, out.pcie_generation, *generation);
-  }
-  if (width && s.wants(pcie_width)) s.found(pcie_width, out.pcie_width, *width);
+  if (all) s.found(telemetry_field::throttle, out.throttle, *all);
 }
 
 // The busiest of the engines.
@@ -103,6 +94,12 @@ bool is_limit(quantity what) noexcept {
   return what == quantity::limit || what == quantity::usual_limit;
 }
 
+// Of a place with several sensors the highest is told, and needs them all.
+bool is_told(const chip& c, const reading_of_chip& r) noexcept {
+  if (r.has_failed || r.where == place::unknown) return false;
+  return r.what != quantity::temperature || c.is_whole(r.what, r.where);
+}
+
 // Each sensor; of two in one place the higher.
 void add_reading(const reading_of_chip& r, source from, std::vector<metric>& out) {
   if (is_limit(r.what) || (r.what == quantity::energy && r.value <= 0)) return;
@@ -132,7 +129,7 @@ class collector {
     v_.remark(std::move(why), subject::metrics, static_cast<std::uint32_t>(id));
   }
   void miss_file(metric_id id, int error, std::string_view folder, std::string_view file) {
-    if (error != ENOENT) miss(id, drm::unreadable(from_, error, folder, file));
+    if (error != 0 && error != ENOENT) miss(id, drm::unreadable(from_, error, folder, file));
   }
   void clock(const gt& g, std::string_view file, metric_id id, std::uint32_t instance) {
     const auto mhz = drm::read_number(g.folder, file);
@@ -169,9 +166,11 @@ result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::t
   out.from = d_.from;
   out.sources = bit_of(d_.from);
   const drm::card& c = v.of();
-  const std::string folder = drm::find_hwmon(c.folder.view(), d_.name);
-  const chip has(folder, fields, [&](quantity what, int error, std::string_view file) {
-    s.refuse_file(fields_of(what), error, folder, file);
+  int error = 0;
+  const std::string folder = drm::find_hwmon(c.folder.view(), d_.name, &error);
+  if (error != 0) s.blame(drm::unreadable(d_.from, error, c.folder.view(), "hwmon"));
+  const chip has(folder, fields, [&](quantity what, int why, std::string_view file) {
+    s.refuse_file(fields_of(what), why, folder, file);
   });
   take_chip(has, s, out);
   if (const reading_of_chip* const counted = has.energy(); counted != nullptr) {
@@ -183,15 +182,21 @@ result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::t
     } else {
       s.refuse(power, fail(status::unsupported, std::string(needs_another)));
     }
-  } else if (has.has(quantity::energy)) {
-    s.refuse(energy | power,
-             fail(status::unsupported, "the card's energy counter stands at 0: it does not count"));
+  } else if (has.does_not_count()) {
+    s.refuse(energy | power, fail(status::unsupported, std::string(does_not_count)));
   }
   std::vector<gt> gts;
-  if (s.wants(core_clock | telemetry_field::throttle)) d_.find_gts(c, gts);
-  take_clock(gts, s, out);
-  take_throttle(gts, s, out);
-  take_link(c, s, out);
+  constexpr std::uint32_t of_gts = core_clock | telemetry_field::throttle;
+  error = s.wants(of_gts) ? d_.find_gts(c, gts) : 0;
+  if (error != 0) {
+    s.refuse(of_gts, drm::unreadable(d_.from, error, c.folder.view(), "gt*"));
+  } else {
+    take_clock(gts, s, out);
+    take_throttle(gts, s, out);
+  }
+  if (s.wants(pcie_generation | pcie_width)) {
+    drm::take_link(link_folder(c.folder.view()), s, out);
+  }
   take_load(v, s, out);
   return s.finish();
 }
@@ -199,25 +204,30 @@ result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::t
 void intel_driver::metrics(drm::visit& v, bool, std::vector<metric>& out) {
   const drm::card& c = v.of();
   collector all(v, d_.from, out);
-  const std::string folder = drm::find_hwmon(c.folder.view(), d_.name);
-  const chip has(folder, chip::everything, [&](quantity what, int error, std::string_view file) {
-    all.miss_file(id_of(what), error, folder, file);
+  int error = 0;
+  const std::string folder = drm::find_hwmon(c.folder.view(), d_.name, &error);
+  all.miss_file({}, error, c.folder.view(), "hwmon");
+  const chip has(folder, chip::everything, [&](quantity what, int why, std::string_view file) {
+    all.miss_file(id_of(what), why, folder, file);
   });
-  for (const reading_of_chip& r : has.all()) add_reading(r, d_.from, out);
+  for (const reading_of_chip& r : has.all()) {
+    if (is_told(has, r)) add_reading(r, d_.from, out);
+  }
   add_limit(has, quantity::limit, which::power_limit::current, d_.from, out);
   add_limit(has, quantity::usual_limit, which::power_limit::usual, d_.from, out);
   if (const auto average = power_of(c, has)) {
     const auto instance = instance_of(*has.energy());
     out.push_back(measured(d_.from, metric_id::power_watts, instance, average->watts));
     out.back().window_ns = average->window_ns;
-  } else if (has.has(quantity::energy)) {
-    const bool counts = has.energy() != nullptr;
-    const std::string_view words = counts ? needs_another : does_not_count;
-    all.miss(metric_id::power_watts, fail(status::unsupported, std::string(words)));
-    if (!counts) all.miss(metric_id::energy_joules, fail(status::unsupported, std::string(words)));
+  } else if (has.does_not_count()) {
+    for (const metric_id id : {metric_id::power_watts, metric_id::energy_joules}) {
+      all.miss(id, fail(status::unsupported, std::string(does_not_count)));
+    }
+  } else if (has.energy() != nullptr) {
+    all.miss(metric_id::power_watts, fail(status::unsupported, std::string(needs_another)));
   }
   std::vector<gt> gts;
-  d_.find_gts(c, gts);
+  all.miss_file(metric_id::clock_mhz, d_.find_gts(c, gts), c.folder.view(), "gt*");
   // Of several tiles the first has the clocks.
   bool has_main = false, has_media = false;
   for (const gt& g : gts) {

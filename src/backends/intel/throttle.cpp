@@ -41,12 +41,16 @@ platform::errno_or<std::uint32_t> read_throttle(const gt& g) {
   const auto status = drm::read_number(folder, f.throttle_status);
   if (!status || status.value == 0) return {0, status.error};
   std::uint32_t bits = 0;
-  (void)platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
+  int error = 0;
+  const int listed = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
     if (!name.starts_with(f.throttle_prefix) || name == f.throttle_status) return true;
     const auto holds = drm::read_number(folder, name);
+    // "reasons" of newer kernels is a list of words.
+    if (!holds && holds.error != drm::no_number && holds.error != ENOENT) error = holds.error;
     if (holds && holds.value != 0) bits |= throttle_bit(name.substr(f.throttle_prefix.size()));
     return true;
   });
+  if (listed != 0 || error != 0) return {0, listed != 0 ? listed : error};
   return {bits != 0 ? bits : throttle::other, 0};
 }
 

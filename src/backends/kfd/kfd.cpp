@@ -4,6 +4,7 @@
 #include <cerrno>
 
 #include "backends/drm/attribute.hpp"
+#include "backends/drm/trouble.hpp"
 #include "backends/kfd/processes.hpp"
 #include "backends/kfd/topology.hpp"
 
@@ -18,6 +19,7 @@ class kfd_driver final : public drm::compute_driver {
   source from() const noexcept override { return source::kfd; }
   source_state describe() const override;
   std::span<const drm::compute_node> nodes() override;
+  bool is_in_doubt() const noexcept override { return drm::is_passing(error_.value_or(0)); }
   void add_rows(drm::visit& v, std::uint32_t gpu_id, std::uint32_t pid,
                 std::vector<usage>& rows) override;
 
@@ -72,17 +74,16 @@ std::span<const drm::compute_node> kfd_driver::nodes() {
 void kfd_driver::add_rows(drm::visit& v, std::uint32_t gpu_id, std::uint32_t pid,
                           std::vector<usage>& rows) {
   uses_.clear();
-  if (pid != 0) {
-    const auto use = list_.knows_pids() ? list_.of_process(gpu_id, pid) : std::nullopt;
-    if (use) merge(*use, rows);
-    return;
-  }
-  const int error = list_.of_gpu(gpu_id, uses_);
+  const bool knows_pids = list_.knows_pids();
+  const int error = pid == 0     ? list_.of_gpu(gpu_id, uses_)
+                    : knows_pids ? list_.of_process(gpu_id, pid, uses_)
+                                 : 0;
   if (error != 0 && error != ENOENT) {
     v.remark(refused(error, folder_, "/proc"), subject::processes, 0);
+    for (usage& row : rows) row.notes |= row.used ? note::lower_bound : 0;
   }
   if (uses_.empty()) return;
-  if (!list_.knows_pids()) return add_foreign(v, rows);
+  if (!knows_pids) return add_foreign(v, rows);
   for (const compute_use& use : uses_) merge(use, rows);
 }
 

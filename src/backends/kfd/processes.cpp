@@ -6,6 +6,7 @@
 
 #include "backends/drm/attribute.hpp"
 #include "backends/drm/process_stat.hpp"
+#include "backends/drm/trouble.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 
@@ -58,28 +59,34 @@ void merge(const compute_use& use, std::vector<usage>& rows) {
 }
 
 int process_list::of_gpu(std::uint32_t gpu_id, std::vector<compute_use>& out) const {
-  return platform::for_each_entry(folder_.c_str(), [&](std::string_view name) {
+  int failed = 0;
+  const int listed = platform::for_each_entry(folder_.c_str(), [&](std::string_view name) {
     const auto pid = scan::number<std::uint32_t>(name);
-    const auto use = pid ? of_process(gpu_id, *pid) : std::nullopt;
-    if (use) out.push_back(*use);
+    const int error = pid ? of_process(gpu_id, *pid, out) : 0;
+    if (error != 0) failed = error;
     return true;
   });
+  return listed != 0 ? listed : failed;
 }
 
-std::optional<compute_use> process_list::of_process(std::uint32_t gpu_id, std::uint32_t pid) const {
+int process_list::of_process(std::uint32_t gpu_id, std::uint32_t pid,
+                             std::vector<compute_use>& out) const {
   std::array<char, 24> name;
   const path_text process{folder_, "/", pid};
   const auto vram = drm::read_number(process.view(), compose_in(name, {"vram_", gpu_id}));
-  if (!vram) return std::nullopt;
-  if (vram.value == 0 && !has_queue(process.view(), gpu_id)) return std::nullopt;
-  return compute_use{pid, vram.value};
+  if (!vram) return drm::is_passing(vram.error) ? vram.error : 0;
+  if (vram.value != 0 || has_queue(process.view(), gpu_id)) out.push_back({pid, vram.value});
+  return 0;
 }
 
 bool process_list::knows_pids() {
   if (!knows_pids_) {
     const path_text own{proc_root_, "/self/ns"};
-    knows_pids_ = drm::read_link_name(own.view(), "pid").view() == initial_namespace ||
-                  has_kernel_threads(proc_root_);
+    int error = 0;
+    const bool knows = drm::read_link_name(own.view(), "pid", &error).view() == initial_namespace ||
+                       has_kernel_threads(proc_root_);
+    if (!knows && drm::is_passing(error)) return false;
+    knows_pids_ = knows;
   }
   return *knows_pids_;
 }

@@ -25,10 +25,10 @@ class process_list {
   process_list(const std::string& kfd, std::string proc_root)
       : folder_(kfd + "/proc"), proc_root_(std::move(proc_root)) {}
 
-  // Those that use this GPU: its memory, or a queue of it. Having opened /dev/kfd is no use. 0 or
-  // errno.
+  // Those that use this GPU: its memory, or a queue of it. Having opened /dev/kfd is no use. 0, or
+  // errno of what could not be read.
   int of_gpu(std::uint32_t gpu_id, std::vector<compute_use>& out) const;
-  std::optional<compute_use> of_process(std::uint32_t gpu_id, std::uint32_t pid) const;
+  int of_process(std::uint32_t gpu_id, std::uint32_t pid, std::vector<compute_use>& out) const;
   // Whether pids of the initial namespace are those of the proc tree in use.
   [[nodiscard]] bool knows_pids();
 

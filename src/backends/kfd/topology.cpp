@@ -5,6 +5,7 @@
 #include <cerrno>
 
 #include "backends/drm/attribute.hpp"
+#include "backends/drm/trouble.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 
@@ -77,27 +78,33 @@ int topology::refresh() {
   if (now && generation_ == now.value) return 0;
   nodes_.clear();
   refused_ = 0;
+  int failed = now.error;
   const path_text all{folder_, "/nodes"};
-  const int error = platform::for_each_entry(all.c_str(), [&](std::string_view name) {
-    add(path_text{all.view(), "/", name}.view());
+  const int listed = platform::for_each_entry(all.c_str(), [&](std::string_view name) {
+    const int error = add(path_text{all.view(), "/", name}.view());
+    if (drm::is_passing(error)) failed = error;
     return true;
   });
-  generation_ = now && error == 0 ? std::optional(now.value) : std::nullopt;
-  return error;
+  if (listed != 0) failed = listed;
+  const bool holds = now && failed == 0;
+  generation_ = holds ? std::optional(now.value) : std::nullopt;
+  return now || drm::is_passing(failed) ? failed : listed;
 }
 
 // gpu_id is 0 for a node that is a processor. A device cgroup that keeps a GPU from this container
 // makes reading its node EPERM.
-void topology::add(std::string_view node) {
+int topology::add(std::string_view node) {
   const auto id = drm::read_number(node, "gpu_id");
   const file_text text({node, "/properties"});
   if (is_refusal(id.error) || is_refusal(text.length.error)) ++refused_;
-  if (!id || id.value == 0 || id.value > UINT32_MAX) return;
+  if (!id) return id.error;
+  if (id.value == 0 || id.value > UINT32_MAX) return 0;
   drm::compute_node fresh;
   fresh.gpu_id = static_cast<std::uint32_t>(id.value);
-  if (!parse_node(text.view(), fresh)) return;
+  if (!parse_node(text.view(), fresh)) return text.length.error;
   fresh.memory = memory_of(node);
   nodes_.push_back(fresh);
+  return 0;
 }
 
 }  // namespace hmn::kfd

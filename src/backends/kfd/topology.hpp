@@ -26,14 +26,15 @@ class topology {
  public:
   explicit topology(const std::string& kfd) : folder_(kfd + "/topology") {}
 
-  // Reads it anew where it changed. 0, or errno when it cannot be listed.
+  // Reads it anew where it changed. 0, or errno when it cannot be listed, or not all of it now.
   int refresh();
   [[nodiscard]] const std::vector<drm::compute_node>& nodes() const noexcept { return nodes_; }
   // Nodes that this user or container may not look at.
   [[nodiscard]] std::uint32_t refused() const noexcept { return refused_; }
 
  private:
-  void add(std::string_view node);
+  // 0, or errno of what could not be read.
+  int add(std::string_view node);
 
   std::string folder_;
   std::vector<drm::compute_node> nodes_;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cerrno>
+#include <utility>
 
 #include "model/compose.hpp"
 #include "model/scan.hpp"
@@ -50,6 +51,20 @@ bool has_text_from(std::string_view list, std::string_view beginning) noexcept {
 
 std::string read_property(std::string_view folder, std::string_view name) {
   return read(folder, name).value;
+}
+
+bool may_pass(int error) noexcept {
+  return error != 0 && error != ENOENT && error != EACCES && error != EPERM && error != EINVAL;
+}
+
+void remark(reading& r, failure why, std::uint32_t about, std::uint32_t field) {
+  if (!r.wants_remarks()) return;
+  diagnostic d;
+  d.why = std::move(why);
+  d.about = about;
+  d.field = field;
+  d.device = 0;
+  r.remark(std::move(d));
 }
 
 failure unreadable(int error, std::string_view folder, std::string_view name) {

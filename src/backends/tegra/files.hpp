@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "model/failure.hpp"
+#include "backends/backend.hpp"
 #include "platform/errno_or.hpp"
 
 namespace hmn::tegra {
@@ -22,6 +22,12 @@ std::string link_name(std::string_view folder, std::string_view name);
 // Whether one text of a list, each ended by NUL, begins like this: a property "compatible".
 bool has_text_from(std::string_view list, std::string_view beginning) noexcept;
 std::string read_property(std::string_view folder, std::string_view name);
+
+// It says nothing of the thing, which may be read next time.
+bool may_pass(int error) noexcept;
+
+// Of the one GPU there is.
+void remark(reading& r, failure why, std::uint32_t about, std::uint32_t field);
 
 failure unreadable(int error, std::string_view folder, std::string_view name);
 

@@ -2,6 +2,7 @@
 #include "backends/tegra/gpu.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "backends/tegra/files.hpp"
 #include "model/compose.hpp"
@@ -55,9 +56,9 @@ gpu find_gpu(std::string_view sys_root) {
   return found;
 }
 
-std::string board_name(std::string_view proc_root, std::string_view sys_root) {
-  const auto by_proc = read_line(proc_root, "device-tree/model");
-  return by_proc ? by_proc.value : read_line(sys_root, "firmware/devicetree/base/model").value;
+platform::errno_or<std::string> board_name(std::string_view proc_root, std::string_view sys_root) {
+  auto by_proc = read_line(proc_root, "device-tree/model");
+  return by_proc ? std::move(by_proc) : read_line(sys_root, "firmware/devicetree/base/model");
 }
 
 bool is_suspended(const gpu& g) {

@@ -4,6 +4,8 @@
 #include <string>
 #include <string_view>
 
+#include "platform/errno_or.hpp"
+
 namespace hmn::tegra {
 
 // The GPU of an NVIDIA SoC: a platform device of the driver nvgpu.
@@ -17,7 +19,7 @@ struct gpu {
 gpu find_gpu(std::string_view sys_root);
 
 // The board, by the device tree: "NVIDIA Jetson AGX Orin Developer Kit".
-std::string board_name(std::string_view proc_root, std::string_view sys_root);
+platform::errno_or<std::string> board_name(std::string_view proc_root, std::string_view sys_root);
 
 // "suspending" counts: a reading would call it back.
 bool is_suspended(const gpu& g);

@@ -2,6 +2,7 @@
 #include "backends/tegra/rails.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include "backends/tegra/files.hpp"
 #include "model/compose.hpp"
@@ -20,10 +21,12 @@ bool is_in(const std::string_view (&labels)[N], std::string_view label) noexcept
   return std::ranges::find(labels, label) != std::end(labels);
 }
 
-void look_at(const std::string& folder, rail& best) {
+void look_at(const std::string& folder, rail& best, bool& is_sure) {
   for (const char channel : {'1', '2', '3'}) {
     const char name[] = {'i', 'n', channel, '_', 'l', 'a', 'b', 'e', 'l', '\0'};
-    std::string label = read_line(folder, name).value;
+    auto told = read_line(folder, name);
+    if (may_pass(told.error)) is_sure = false;
+    std::string label = std::move(told.value);
     const feeds what = rail_of(label);
     const bool is_better = what == feeds::gpu_alone || best.what == feeds::nothing_of_it;
     if (what == feeds::nothing_of_it || !is_better) continue;
@@ -38,14 +41,17 @@ feeds rail_of(std::string_view label) noexcept {
   return is_in(shared, label) ? feeds::gpu_and_others : feeds::nothing_of_it;
 }
 
-rail find_rail(std::string_view sys_root) {
+rail find_rail(std::string_view sys_root, bool& is_sure) {
   rail best;
   const std::string sensors = compose({sys_root, "/class/hwmon"});
-  (void)platform::for_each_entry(sensors.c_str(), [&](std::string_view name) {
+  const int error = platform::for_each_entry(sensors.c_str(), [&](std::string_view name) {
     const std::string folder = compose({sensors, "/", name});
-    if (read_line(folder, "name").value == "ina3221") look_at(folder, best);
+    const auto chip = read_line(folder, "name");
+    if (may_pass(chip.error)) is_sure = false;
+    if (chip.value == "ina3221") look_at(folder, best, is_sure);
     return best.what != feeds::gpu_alone;
   });
+  if (may_pass(error)) is_sure = false;
   return best;
 }
 

@@ -20,7 +20,8 @@ struct rail {
   std::string label;
 };
 
-rail find_rail(std::string_view sys_root);
+// `is_sure` becomes false where one could not be looked at.
+rail find_rail(std::string_view sys_root, bool& is_sure);
 // In watts: millivolts by milliamperes.
 std::optional<double> read_power(const rail& r);
 

@@ -27,14 +27,18 @@ class collector {
     left_ &= ~f;
     refused_ |= f;
     if (refused_ == wanted_) last_ = why;
-    if (f != 0) remark(std::move(why), f);
+    if (f != 0) remark(r_, std::move(why), subject::telemetry, f);
   }
-  result<void> finish() {
+  result<void> finish(bool is_sure) {
     if (refused_ == wanted_) return std::move(last_);
     if (left_ == 0) return {};
     failure why{status::unsupported, source::tegra, {}, "this board does not tell it"};
+    if (!is_sure) {
+      why = {
+          status::backend, source::tegra, {}, "not all of this board's sensors could be looked at"};
+    }
     if ((left_ | refused_) == wanted_) return why;
-    remark(std::move(why), left_);
+    remark(r_, std::move(why), subject::telemetry, left_);
     return {};
   }
   // A value that a file gives, or why not.
@@ -48,16 +52,6 @@ class collector {
   }
 
  private:
-  void remark(failure why, std::uint32_t f) {
-    if (!r_.wants_remarks()) return;
-    diagnostic d;
-    d.why = std::move(why);
-    d.about = subject::telemetry;
-    d.field = f;
-    d.device = 0;
-    r_.remark(std::move(d));
-  }
-
   std::uint32_t wanted_;
   std::uint32_t left_;
   std::uint32_t refused_ = 0;
@@ -109,14 +103,17 @@ bool is_of_gpu(std::string_view zone) noexcept {
 
 }  // namespace
 
-std::string find_thermometer(std::string_view sys_root) {
+std::string find_thermometer(std::string_view sys_root, bool& is_sure) {
   const std::string zones = compose({sys_root, "/class/thermal"});
   std::string found;
-  (void)platform::for_each_entry(zones.c_str(), [&](std::string_view name) {
+  const int error = platform::for_each_entry(zones.c_str(), [&](std::string_view name) {
     std::string folder = compose({zones, "/", name});
-    if (is_of_gpu(read_line(folder, "type").value)) found = std::move(folder);
+    const auto type = read_line(folder, "type");
+    if (may_pass(type.error)) is_sure = false;
+    if (is_of_gpu(type.value)) found = std::move(folder);
     return found.empty();
   });
+  if (may_pass(error)) is_sure = false;
   return found;
 }
 
@@ -128,19 +125,26 @@ result<void> read_sensors(const places& at, std::uint32_t fields, hmn::telemetry
   take_clock(at, c, out);
   take_temperature(at, c, out);
   take_power(at, c, out);
-  return c.finish();
+  return c.finish(at.is_sure);
 }
 
-void add_metrics(const places& at, std::vector<metric>& out) {
+void add_metrics(const places& at, std::vector<metric>& out, reading& r) {
+  const auto miss = [&r](metric_id id, failure why) {
+    remark(r, std::move(why), subject::metrics, static_cast<std::uint32_t>(id));
+  };
   const auto highest = read_number(at.of.devfreq, "max_freq");
   if (highest && highest.value > 0) {
     out.push_back(measured(source::tegra, metric_id::clock_limit_mhz, which::clock::core,
                            static_cast<double>(highest.value) * 1e-6));
+  } else if (may_pass(highest.error)) {
+    miss(metric_id::clock_limit_mhz, unreadable(highest.error, at.of.devfreq, "max_freq"));
   }
   if (at.power.what != feeds::gpu_and_others) return;
   if (const auto watts = read_power(at.power)) {
     out.push_back(
         measured(source::tegra, metric_id::power_watts, which::power_reading::package, *watts));
+  } else {
+    miss(metric_id::power_watts, unreadable(EIO, at.power.folder, "its rail"));
   }
 }
 

@@ -48,12 +48,21 @@ result<void> tegra_source::probe() {
 void tegra_source::look() {
   gpu_ = find_gpu(sys_root_);
   if (gpu_.folder.empty()) return;
-  rail_ = find_rail(sys_root_);
-  thermometer_ = find_thermometer(sys_root_);
+  find_sensors();
+}
+
+void tegra_source::find_sensors() {
+  is_sure_ = true;
+  rail_ = find_rail(sys_root_, is_sure_);
+  thermometer_ = find_thermometer(sys_root_, is_sure_);
 }
 
 result<void> tegra_source::prepare(reading&) {
-  if (gpu_.folder.empty() || !platform::exists((gpu_.folder + "/of_node").c_str())) look();
+  if (gpu_.folder.empty() || !platform::exists((gpu_.folder + "/of_node").c_str())) {
+    look();
+  } else if (!is_sure_) {
+    find_sensors();
+  }
   is_asleep_ = !gpu_.folder.empty() && is_suspended(gpu_);
   return {};
 }
@@ -63,7 +72,7 @@ result<void> tegra_source::find(slot number) const {
   return fail(status::device_lost, "the GPU was here and is gone");
 }
 
-result<void> tegra_source::devices(std::vector<device>& out, reading&) {
+result<void> tegra_source::devices(std::vector<device>& out, reading& r) {
   if (gpu_.folder.empty()) return {};
   device who;
   who.number = only;
@@ -72,7 +81,12 @@ result<void> tegra_source::devices(std::vector<device>& out, reading&) {
   who.memory_kind = memory_kind::unified;
   who.vendor = vendor::nvidia;
   who.state = is_asleep_ ? state::asleep : state::ready;
-  who.name.assign(board_name(proc_root_, sys_root_));
+  const auto name = board_name(proc_root_, sys_root_);
+  who.name.assign(name.value);
+  if (!name) {
+    remark(r, unreadable(name.error, sys_root_, "firmware/devicetree/base/model"), subject::devices,
+           device_field::name);
+  }
   out.push_back(who);
   return {};
 }
@@ -99,14 +113,11 @@ result<void> tegra_source::memory(slot number, pools& out, reading& r) {
   if (clients && clients->total) {
     p.used = clients->total;
     p.accounting = accounting::allocated;
-  } else if (r.wants_remarks()) {
-    diagnostic d;
-    d.why = clients ? fail(status::backend, "nvmap's list of clients has no total")
-                    : std::move(clients.why());
-    d.about = subject::pools;
-    d.field = pool_field::used;
-    d.device = number;
-    r.remark(std::move(d));
+  } else {
+    remark(r,
+           clients ? fail(status::backend, "nvmap's list of clients has no total")
+                   : std::move(clients.why()),
+           subject::pools, pool_field::used);
   }
   out.add(p);
   return {};
@@ -116,12 +127,12 @@ result<void> tegra_source::telemetry(slot number, std::uint32_t fields, hmn::tel
                                      reading& r) {
   if (result<void> ok = find(number); !ok) return ok;
   if (is_asleep_ && !may_wake_) return asleep();
-  return read_sensors({gpu_, rail_, thermometer_}, fields, out, r);
+  return read_sensors({gpu_, rail_, thermometer_, is_sure_}, fields, out, r);
 }
 
-result<void> tegra_source::metrics(slot number, bool, std::vector<metric>& out, reading&) {
+result<void> tegra_source::metrics(slot number, bool, std::vector<metric>& out, reading& r) {
   if (result<void> ok = find(number); !ok) return ok;
-  if (!is_asleep_ || may_wake_) add_metrics({gpu_, rail_, thermometer_}, out);
+  if (!is_asleep_ || may_wake_) add_metrics({gpu_, rail_, thermometer_, is_sure_}, out, r);
   return {};
 }
 

@@ -35,6 +35,7 @@ class tegra_source final : public device_source {
  private:
   [[nodiscard]] result<void> find(slot number) const;
   void look();
+  void find_sensors();
   // Fails where the file is for root alone, or not there.
   [[nodiscard]] result<nvmap_clients> read_clients() const;
 
@@ -44,6 +45,7 @@ class tegra_source final : public device_source {
   bool is_asleep_ = false;
   gpu gpu_;
   rail rail_;
+  bool is_sure_ = false;     // of both places
   std::string thermometer_;  // folder of the thermal zone; empty: none
 };
 

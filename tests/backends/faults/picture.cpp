@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "picture.hpp"
+
+#include <doctest/doctest.h>
+
+#include <concepts>
+#include <cstdio>
+#include <vector>
+
+#include "model/metric_names.hpp"
+
+using namespace hmn;
+
+namespace faults_test {
+namespace {
+
+std::string text_of(double value) {
+  char digits[64];
+  std::snprintf(digits, sizeof digits, "%.9g", value);
+  return digits;
+}
+template <std::integral T>
+std::string text_of(T value) {
+  return std::to_string(value);
+}
+
+class painter {
+ public:
+  painter(picture& to, const device& of)
+      : to_(to), place_(std::string(of.pci_bus_id.view()) + " ") {}
+
+  template <class T>
+  void put(const std::string& name, const std::optional<T>& value) {
+    if (value) to_.figures[place_ + name].text = text_of(*value);
+  }
+  template <class E>
+  void put_kind(const std::string& name, E kind) {
+    if (kind != E{}) put(name, std::optional(static_cast<std::uint64_t>(kind)));
+  }
+  void put_text(const std::string& name, std::string_view value) {
+    if (!value.empty()) to_.figures[place_ + name].text = value;
+  }
+  void put_bytes(const std::string& name, const std::optional<std::uint64_t>& value,
+                 std::uint32_t notes = 0) {
+    put(name, value);
+    if (!value) return;
+    picture::figure& f = to_.figures[place_ + name];
+    f.bytes = value;
+    f.is_lower_bound = (notes & note::lower_bound) != 0;
+  }
+
+ private:
+  picture& to_;
+  const std::string place_;
+};
+
+void paint(painter& to, const device& d) {
+  to.put_text("name", d.name.view());
+  to.put_text("uuid", d.uuid.view());
+  to.put("device", d.pci_device);
+  to.put("subsystem", d.pci_subsystem);
+  to.put("render minor", d.render_minor);
+  to.put("numa node", d.numa_node);
+  to.put_kind("kind", d.kind);
+  to.put_kind("memory kind", d.memory_kind);
+  if (d.vendor != vendor::unknown) to.put("vendor", std::optional(d.vendor));
+}
+
+void paint(painter& to, const pools& all) {
+  for (const pool& p : all.all()) {
+    const std::string name = "pool " + std::to_string(static_cast<int>(p.kind));
+    to.put_bytes(name + " total", p.total);
+    to.put_bytes(name + " used", p.used, p.notes);
+    to.put_bytes(name + " free", p.free);
+    to.put_bytes(name + " reserved", p.reserved);
+  }
+}
+
+// Without what is a difference of two readings: load from counters, power from energy.
+void paint(painter& to, const telemetry& t) {
+  to.put("memory load", t.memory_busy_percent);
+  to.put("temperature", t.temperature_celsius);
+  to.put("hotspot", t.hotspot_celsius);
+  to.put("memory temperature", t.memory_celsius);
+  to.put("power limit", t.power_limit_watts);
+  to.put("energy", t.energy_joules);
+  to.put("core clock", t.core_clock_mhz);
+  to.put("memory clock", t.memory_clock_mhz);
+  to.put("fan percent", t.fan_percent);
+  to.put("fan rpm", t.fan_rpm);
+  to.put("PCIe generation", t.pcie_generation);
+  to.put("PCIe width", t.pcie_width);
+  to.put("throttle", t.throttle);
+}
+
+void paint(painter& to, const metric& m) {
+  const bool is_of_two = m.window_ns || m.id == metric_id::engine_busy_ns ||
+                         m.id == metric_id::engine_capacity || m.id == metric_id::engine_percent;
+  if (is_of_two) return;
+  const auto* const words = words_of(static_cast<std::uint32_t>(m.id));
+  REQUIRE(words != nullptr);
+  const std::string name = std::string(words->name.view()) + " " + std::to_string(m.instance);
+  to.put(name, m.value);
+  to.put(name, m.count);
+}
+
+void take_device(device_source& from, const device& d, std::uint32_t own,
+                 drm_test::plain_reading& r, picture& p) {
+  painter to(p, d);
+  paint(to, d);
+  const auto judge = [&](const result<void>& done) {
+    if (!done && done.why().code != status::unsupported) p.has_failed = true;
+    return static_cast<bool>(done);
+  };
+  pools memory;
+  if (judge(from.memory(d.number, memory, r))) paint(to, memory);
+  telemetry load;
+  if (judge(from.telemetry(d.number, telemetry_field::all, load, r))) paint(to, load);
+  std::vector<metric> numbers;
+  if (judge(from.metrics(d.number, true, numbers, r))) {
+    for (const metric& m : numbers) paint(to, m);
+  }
+  std::vector<usage> rows;
+  if (judge(from.processes(d.number, rows, r))) {
+    for (const usage& u : rows) {
+      to.put_bytes("process " + std::to_string(u.pid), u.used, u.notes);
+    }
+  }
+  usage self;
+  if (judge(from.process(d.number, own, true, self, r))) {
+    to.put_bytes("own", self.used, self.notes);
+  }
+}
+
+bool is_right(const picture::figure& seen, const picture::figure& truth) {
+  if (seen.text == truth.text) return true;
+  return seen.is_lower_bound && seen.bytes && truth.bytes && *seen.bytes < *truth.bytes;
+}
+
+}  // namespace
+
+picture take(device_source& from, std::uint32_t own, drm_test::plain_reading& r) {
+  picture p;
+  std::vector<device> found;
+  p.has_failed = !from.probe() || !from.prepare(r) || !from.devices(found, r);
+  for (const device& d : found) take_device(from, d, own, r, p);
+  return p;
+}
+
+std::string wrong_in(const picture& seen, const picture& truth) {
+  for (const auto& [name, figure] : seen.figures) {
+    const auto real = truth.figures.find(name);
+    if (real == truth.figures.end()) return name + " is not there, and was told as " + figure.text;
+    if (!is_right(figure, real->second)) {
+      return name + " is " + real->second.text + ", and was told as " + figure.text;
+    }
+  }
+  return {};
+}
+
+std::string missing_in(const picture& seen, const picture& truth) {
+  for (const auto& [name, figure] : truth.figures) {
+    if (!seen.figures.contains(name)) return name;
+  }
+  return {};
+}
+
+}  // namespace faults_test

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// All that one reading of a source gave, figure by figure, to be held against another one.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "backends/backend.hpp"
+#include "machine.hpp"
+
+namespace faults_test {
+
+// "0 temperature 4" and what it was; figures that come from two readings are left out.
+struct picture {
+  struct figure {
+    std::string text;
+    std::optional<std::uint64_t> bytes;
+    bool is_lower_bound = false;
+  };
+  std::map<std::string, figure> figures;
+  bool has_failed = false;  // a call as a whole
+};
+
+// `own`: the caller's pid.
+picture take(hmn::device_source& from, std::uint32_t own, drm_test::plain_reading& r);
+
+// The first figure that is there and is not what it is in `truth`; "": none.
+std::string wrong_in(const picture& seen, const picture& truth);
+// The first that is not there; "": all are.
+std::string missing_in(const picture& seen, const picture& truth);
+
+}  // namespace faults_test

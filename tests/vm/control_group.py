@@ -175,6 +175,11 @@ class Limit(Groups):
                  'umount /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup && exec "$@"', "sh")
         self.held(self.system(b, *mount), 700 * MIB, b)  # what is above is out of sight
 
+    def test_doctor_tells_the_limit(self):
+        a = self.group("a", limit=300 * MIB)
+        self.assertRegex(hmn("doctor", through=a.inside(), code=0).out, r"300 MiB")
+        self.assertIn("no memory limit applies", hmn("doctor", code=0).out)
+
     def test_swap_is_the_hosts_whatever_a_group_may_have(self):
         if not insert("zram"):
             self.skipTest("this kernel has no zram")
@@ -190,3 +195,44 @@ class Limit(Groups):
         self.assertEqual(said["swap_total_bytes"], meminfo("SwapTotal"))
         self.assertLess(abs(said["swap_free_bytes"] - meminfo("SwapFree")), 8 * MIB)
         self.assertGreaterEqual(said["swap_total_bytes"] - said["swap_free_bytes"], 90 * MIB)
+
+
+class VersionOne(Check):
+    """The hierarchy of version 1, which has the controller where nobody uses it in version 2."""
+
+    ROOT = pathlib.Path("/run/memory")
+
+    def setUp(self):
+        (GROUPS / "cgroup.subtree_control").write_text("-memory\n")
+        self.ROOT.mkdir(exist_ok=True)
+        if subprocess.run(["mount", "-t", "cgroup", "-o", "memory", "memory", self.ROOT], capture_output=True).returncode:
+            self.skipTest("this kernel has no memory controller of version 1")
+        self.addCleanup(lambda: subprocess.run(["umount", self.ROOT], check=True))
+
+    def group(self, path, limit=None):
+        made = self.ROOT / path
+        made.mkdir()
+        self.addCleanup(made.rmdir)
+        if limit:
+            (made / "memory.limit_in_bytes").write_text(str(limit))
+        return made
+
+    def system(self, group, *before):
+        inside = ("sh", "-c", f'echo $$ >{group}/cgroup.procs && exec "$@"', "sh")
+        return snapshot(through=(*inside, *before))["system"]
+
+    def test_the_tightest_of_the_groups_around_counts(self):
+        a, b = self.group("a", 600 * MIB), self.group("a/b", 700 * MIB)
+        said = self.system(b)
+        self.assertEqual(said["limit_bytes"], 600 * MIB)
+        self.assertLess(abs(said["limit_used_bytes"] - int(kernel(a / "memory.usage_in_bytes"))), SLACK)
+        (b / "memory.limit_in_bytes").write_text(str(200 * MIB))
+        self.assertEqual(self.system(b)["limit_bytes"], 200 * MIB)
+        self.assertIsNone(self.system(self.ROOT)["limit_bytes"])
+
+    def test_a_limit_above_what_is_mounted(self):
+        self.group("a", 600 * MIB)
+        b = self.group("a/b", 700 * MIB)
+        mounts = f'mount --bind {b} {self.ROOT} && exec "$@"'
+        said = self.system(b, "unshare", "--mount", "sh", "-c", mounts, "sh")
+        self.assertEqual((said["limit_bytes"], said["limit_used_bytes"]), (600 * MIB, None))

@@ -11,16 +11,18 @@ import time
 from guest import CLIENT, COMMAND, LONG, MIB, NOBODY, OUT, Check, environment, hmn, insert, kernel, snapshot, wait_for
 
 CLASS = pathlib.Path("/sys/class/drm")
-NODE = "/dev/dri/renderD128"
 
 
-def address_of(driver):
-    """As sysfs has it, of the PCI function with that driver bound to it or to what hangs on it."""
-    for function in pathlib.Path("/sys/bus/pci/devices").iterdir():
-        for link in (function / "driver", *function.glob("virtio*/driver")):
-            if link.exists() and link.resolve().name == driver:
-                return function.name
-    return None
+def addresses_of(driver):
+    """As sysfs has them, of the PCI functions with that driver bound to them or to what hangs on them."""
+    return sorted(function.name for function in pathlib.Path("/sys/bus/pci/devices").iterdir()
+                  for link in (function / "driver", *function.glob("virtio*/driver"))
+                  if link.exists() and link.resolve().name == driver)
+
+
+def node_of(address):
+    return next(f"/dev/dri/{node.name}"
+                for node in pathlib.Path(f"/sys/bus/pci/devices/{address}/drm").glob("renderD*"))
 
 
 def devices(*through):
@@ -33,21 +35,21 @@ def rows(*options, through=()):
 
 class Card(Check):
     def setUp(self):
-        self.address = address_of("virtio_gpu")
-        self.assertIsNotNone(self.address)
+        self.address, self.other = addresses_of("virtio_gpu")
         self.folder = pathlib.Path("/sys/bus/pci/devices") / self.address
+        self.node = node_of(self.address)
 
     def client(self, mib=32, before=()):
-        process = self.start(*before, *CLIENT, NODE, str(mib))
+        process = self.start(*before, *CLIENT, self.node, str(mib))
         self.assertRegex(process.stdout.readline(), r"^holds \d+$")
         return process
 
 
 class Identity(Card):
-    def test_it_is_the_one_device_as_sysfs_has_it(self):
-        self.assertIsNotNone(address_of("bochs-drm"))
+    def test_it_is_a_device_as_sysfs_has_it_and_a_display_is_none(self):
+        self.assertEqual(len(addresses_of("bochs-drm")), 1)
         found = snapshot()["devices"]
-        self.assertEqual([each["pci_bus_id"] for each in found], [self.address])
+        self.assertEqual([each["pci_bus_id"] for each in found], [self.address, self.other])
         card = found[0]
         self.assertEqual(card["vendor_id"], int(kernel(self.folder / "vendor"), 16))
         self.assertEqual(card["pci_device"], int(kernel(self.folder / "device"), 16))
@@ -69,7 +71,7 @@ class Identity(Card):
         if not insert("vgem"):
             self.skipTest("this kernel has no vgem")
         self.assertTrue(any(node.resolve().parts[-3] == "vgem" for node in CLASS.glob("renderD*")))
-        self.assertEqual([each["pci_bus_id"] for each in devices()], [self.address])
+        self.assertEqual([each["pci_bus_id"] for each in devices()], [self.address, self.other])
 
     def test_it_is_awake_and_no_node_of_it_stays_open(self):
         self.assertEqual(kernel(self.folder / "power/runtime_status"), "active")
@@ -89,7 +91,7 @@ class Clients(Card):
         self.assertEqual([row["pid"] for row in rows()], [client.pid])
         said = rows()[0]
         opened = next(each.name for each in pathlib.Path(f"/proc/{client.pid}/fd").iterdir()
-                      if os.readlink(each) == NODE)
+                      if os.readlink(each) == self.node)
         told = re.search(r"^drm-(?:resident|memory|total)-\S+:\s+(\d+) KiB$",
                          kernel(f"/proc/{client.pid}/fdinfo/{opened}"), re.M)
         self.assertEqual(said["used_bytes"], int(told[1]) << 10 if told else None)
@@ -111,7 +113,7 @@ class Clients(Card):
         self.client()
         mounted = ("unshare", "--pid", "--fork", "--kill-child", "--mount-proc")
         self.assertEqual(rows(through=mounted), [])
-        script = f'exec 3<>{NODE}; "$@"; exit $?'
+        script = f'exec 3<>{self.node}; "$@"; exit $?'
         inner = rows(through=(*mounted, "sh", "-c", script, "sh"))
         self.assertIn(1, [row["pid"] for row in inner])
         self.assertIn("PID namespace: not the host's", hmn("doctor", through=mounted).out)
@@ -130,7 +132,7 @@ class Clients(Card):
 
     def test_doctor_as_a_user(self):
         said = hmn("doctor", through=NOBODY, code=0).out
-        self.assertRegex(said, r"renderD128.*(Permission denied|cannot|may not)")
+        self.assertRegex(said, rf"{self.node}.*(Permission denied|cannot|may not)")
         self.assertNotIn("runs as root", said)
 
     def test_a_proc_that_hides_other_users(self):
@@ -143,6 +145,12 @@ class Clients(Card):
         finding = "hides other users' processes"
         self.assertIn(finding, hmn("doctor", through=(*hidden, *NOBODY)).out)
         self.assertNotIn(finding, hmn("doctor", through=hidden).out)
+
+    def test_a_client_in_the_control_group_of_a_container(self):
+        name = "0123456789abcdef" * 4
+        group = self.group(f"docker-{name}.scope")
+        self.client(before=group.inside())
+        self.assertEqual([row["container"] for row in rows()], [f"docker:{name}"])
 
     def test_no_spill_can_be_measured(self):
         client = self.client()
@@ -159,29 +167,29 @@ class Presence(Card):
         told = [each["message"] for each in said["diagnostics"]]
         self.assertTrue(any(self.address in each for each in told), told)
 
-    def seen(self, log, wanted):
-        """Reads on until a line of the card is as wanted."""
+    def seen(self, log, address, state):
+        """Reads on until a line of that card has the state."""
         end = time.monotonic() + LONG
         while time.monotonic() < end:
             line = json.loads(log.stdout.readline())
-            self.last = line
-            if wanted(line):
-                return line
-        raise AssertionError(f"it did not come; the last: {self.last}")
+            self.assertEqual(line["index"], [self.address, self.other].index(line["pci_bus_id"]))
+            if (line["pci_bus_id"], line["state"]) == (address, state):
+                return
+        raise AssertionError(f"{address} did not become {state}")
 
     def away_and_back(self, away, back):
         log = self.start(*COMMAND, "log", "--interval", "200ms", "--json", env=environment())
-        self.seen(log, lambda line: line["state"] == "ready")
+        self.seen(log, self.address, "ready")
         pathlib.Path(away[0]).write_text(away[1])
-        wait_for("the end of the node", lambda: not pathlib.Path(NODE).exists())
-        self.assertEqual(devices(), [])
-        self.seen(log, lambda line: line["state"] != "ready")
-        self.assertEqual((self.last["state"], self.last["pci_bus_id"]), ("lost", self.address))
+        wait_for("the end of the node", lambda: not pathlib.Path(self.node).exists())
+        self.assertEqual([each["pci_bus_id"] for each in devices()], [self.other])
+        self.seen(log, self.address, "lost")
+        self.seen(log, self.other, "ready")
         pathlib.Path(back[0]).write_text(back[1])
-        wait_for("the node", lambda: pathlib.Path(NODE).exists())
-        self.assertEqual([each["pci_bus_id"] for each in devices()], [self.address])
-        line = self.seen(log, lambda line: line["state"] == "ready")
-        self.assertEqual(line["index"], 0)
+        wait_for("the card", lambda: addresses_of("virtio_gpu") == [self.address, self.other])
+        wait_for("the node", lambda: pathlib.Path(node_of(self.address)).exists())
+        self.assertEqual([each["pci_bus_id"] for each in devices()], [self.address, self.other])
+        self.seen(log, self.address, "ready")
         self.assertIsNone(log.poll())
 
     def test_unplugged_and_plugged_again(self):

@@ -300,6 +300,22 @@ class WithoutNvml(Machine):
         self.assertEqual(self.pool(card, "vram")["used_bytes"], 1024 * MIB)
         self.assertEqual(self.sources["nvml"][0], ABSENT)
 
+    def test_the_folder_of_older_drivers_comes_second(self):
+        drive = self.folder / "prefix/drive_c"
+        usual, older = drive / "windows/system32", drive / "Program Files/NVIDIA Corporation/NVSMI"
+        older.mkdir(parents=True)
+        shutil.move(usual / "nvidia-smi.exe", older)
+        self.addCleanup(shutil.move, older / "nvidia-smi.exe", usual)
+        self.probe(off=DXGI)
+        self.assertEqual(self.device(CARD["name"])["backend"], "nvidia-smi")
+
+    def test_no_other_folder_is_looked_in(self):
+        usual = self.folder / "prefix/drive_c/windows/system32"
+        shutil.move(usual / "nvidia-smi.exe", self.folder)
+        self.addCleanup(shutil.move, self.folder / "nvidia-smi.exe", usual)
+        self.probe(off=DXGI, WINEPATH="Z:" + str(self.folder).replace("/", "\\"))
+        self.assertEqual(self.sources["nvidia-smi"][0], ABSENT)
+
     def test_a_command_that_hangs_is_ended(self):
         mark = self.folder / "prefix/drive_c/windows/system32/nvidia-smi.exe.hang"
         mark.touch()

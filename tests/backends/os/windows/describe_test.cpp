@@ -7,6 +7,7 @@
 #include <string>
 
 #include "backends/os/windows/job_limit.hpp"
+#include "backends/os/windows/opened_process.hpp"
 #include "platform/clock.hpp"
 
 using namespace hmn;
@@ -23,6 +24,45 @@ usage described(std::uint32_t pid) {
   os::describe(table, row);
   return row;
 }
+
+// A program that nobody may open, as those that Windows protects. It waits for its input to end.
+class closed_program {
+ public:
+  closed_program() {
+    ACL nothing{};
+    SECURITY_DESCRIPTOR guard{};
+    REQUIRE(InitializeAcl(&nothing, sizeof nothing, ACL_REVISION));
+    REQUIRE(InitializeSecurityDescriptor(&guard, SECURITY_DESCRIPTOR_REVISION));
+    REQUIRE(SetSecurityDescriptorDacl(&guard, TRUE, &nothing, FALSE));
+    SECURITY_ATTRIBUTES of_process{sizeof of_process, &guard, FALSE};
+    SECURITY_ATTRIBUTES of_pipe{sizeof of_pipe, nullptr, TRUE};
+    HANDLE input = nullptr;
+    REQUIRE(CreatePipe(&input, &end_, &of_pipe, 0));
+    SetHandleInformation(end_, HANDLE_FLAG_INHERIT, 0);
+    STARTUPINFOW how{};
+    how.cb = sizeof how;
+    how.dwFlags = STARTF_USESTDHANDLES;
+    how.hStdInput = input;
+    wchar_t line[] = L"cmd.exe";
+    REQUIRE(CreateProcessW(nullptr, line, &of_process, nullptr, TRUE, 0, nullptr, nullptr, &how,
+                           &started_));
+    CloseHandle(input);
+  }
+  closed_program(const closed_program&) = delete;
+  closed_program& operator=(const closed_program&) = delete;
+  ~closed_program() {
+    TerminateProcess(started_.hProcess, 0);
+    CloseHandle(started_.hThread);
+    CloseHandle(started_.hProcess);
+    CloseHandle(end_);
+  }
+
+  std::uint32_t pid() const { return started_.dwProcessId; }
+
+ private:
+  HANDLE end_ = nullptr;
+  PROCESS_INFORMATION started_{};
+};
 
 }  // namespace
 
@@ -69,6 +109,18 @@ TEST_CASE("describe: process 4 is the kernel, one that is gone has exited") {
   CHECK(gone.name.empty());
   CHECK_FALSE(gone.start_unix_ns);
   CHECK_FALSE(gone.host_resident);
+}
+
+TEST_CASE("describe: one that may not be opened has the name of the system's list, and no more") {
+  const closed_program other;
+  const auto opened = os::opened_process::open(other.pid());
+  REQUIRE_FALSE(opened);
+  CHECK(opened.why().code == status::permission);
+  const usage row = described(other.pid());
+  CHECK(row.name_state == name_state::resolved);
+  CHECK(row.name == "cmd.exe");
+  CHECK_FALSE(row.start_unix_ns);
+  CHECK_FALSE(row.host_resident);
 }
 
 TEST_CASE("describe: the command line, as it was given") {

@@ -12,12 +12,15 @@ import tempfile
 LUA = sys.argv[1]
 VARIABLE = "HYPOMNESIS_LIBRARY"
 PROGRAM = 'local good, found = pcall(require, "hypomnesis") print(good and found.version_string() or found)'
+# What the package sees on macOS; %d is what issetugid(2) answers.
+ON_MACOS = ('local ffi = require "ffi" ffi.os = "OSX" '
+            'ffi.C = setmetatable({issetugid = function() return %d end}, {__index = ffi.C}) ')
 NOBODY = 65534
 
 
-def said(*prefix, interpreter=LUA, **changes):
+def said(*prefix, interpreter=LUA, before="", **changes):
     environment = {name: value for name, value in os.environ.items() if name != VARIABLE} | changes
-    return subprocess.run([*prefix, interpreter, "-e", PROGRAM], env=environment, capture_output=True, text=True,
+    return subprocess.run([*prefix, interpreter, "-e", before + PROGRAM], env=environment, capture_output=True, text=True,
                           check=True, timeout=60).stdout
 
 
@@ -38,6 +41,9 @@ def check_ffi():
     expect(said(**{VARIABLE: "libhypomnesis.so"}), "the path is not absolute", "looked for libhypomnesis.so,")
     expect(said(**{VARIABLE: ""}), "looked for libhypomnesis.so.")
     assert said(LD_LIBRARY_PATH=str(pathlib.Path(library).parent)) == version
+    expect(said(before=ON_MACOS % 0), "looked for libhypomnesis.0.dylib in DYLD_LIBRARY_PATH")
+    expect(said(before=ON_MACOS % 0, **{VARIABLE: "/no/such.dylib"}), "/no/such.dylib, which HYPOMNESIS_LIBRARY names")
+    expect(said(before=ON_MACOS % 1, **{VARIABLE: "/no/such.dylib"}), "looked for libhypomnesis.0.dylib")
     with tempfile.TemporaryDirectory() as folder:
         source = pathlib.Path(folder, "other.c")
         source.write_text("int other;\n")

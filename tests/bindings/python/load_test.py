@@ -13,6 +13,16 @@ import hypomnesis
 from support import Case, run_suite
 
 IMPORT = "import hypomnesis; print(hypomnesis.version(), hypomnesis.library_path())"
+# What the package sees on macOS; the first argument is what issetugid(2) answers.
+ON_MACOS = """
+import ctypes, sys
+class Process:
+    def __init__(self, path): assert path is None
+    def issetugid(self): return int(sys.argv[1])
+ctypes.CDLL = Process
+sys.platform = "darwin"
+import hypomnesis
+"""
 VERSION = hypomnesis.version()
 NOBODY = 65534
 
@@ -68,6 +78,18 @@ class Load(Case):
         shutil.copy(self.library, self.package / "libhypomnesis.so.0")
         said = self.failure(LD_LIBRARY_PATH=self.package, HYPOMNESIS_LIBRARY=_ctypes.__file__)
         self.assertIn("which is not libhypomnesis.so.0", said)
+
+    def test_names_on_macos(self):
+        for privileged, named, parts in (
+                ("0", None, ("libhypomnesis.0.dylib cannot be loaded", f"{self.package}/libhypomnesis.0.dylib",
+                             "DYLD_LIBRARY_PATH (/nowhere/at/all)")),
+                ("0", "x.dylib", ("HYPOMNESIS_LIBRARY is 'x.dylib', not the absolute path of libhypomnesis.0.dylib",)),
+                ("1", "x.dylib", ("libhypomnesis.0.dylib cannot be loaded",))):
+            done = self.load("-c", ON_MACOS, privileged, HYPOMNESIS_LIBRARY=named,
+                             DYLD_LIBRARY_PATH="/nowhere/at/all")
+            self.assertEqual(done.returncode, 1)
+            for part in parts:
+                self.assertIn(part, done.stderr)
 
     def test_a_missing_extension(self):
         for file in self.package.glob("_raw.*.so"):

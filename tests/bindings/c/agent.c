@@ -416,6 +416,37 @@ static void do_estimate_cache(void) {
   COUNT(hmn_estimate_cache(&cache, u64(5), 1, &out, &error));
 }
 
+static void do_estimate_packed(void) {
+  const uint64_t shape[] = {u64(1), u64(2)};
+  hmn_packing packing = {.struct_size = sizeof packing, .group_size = u32(4), .group_bits = u32(5)};
+  COUNT(hmn_dtype_from_name(words[3], &packing.dtype, &error) == HMN_OK
+            ? hmn_estimate_packed(shape, 2, &packing, &out, &error)
+            : error.status);
+}
+static void do_estimate_attention(void) {
+  const hmn_attention layer = {.struct_size = sizeof layer,
+                               .flags = u32(5) != 0 ? HMN_ATTENTION_FUSED : 0,
+                               .dtype = HMN_DTYPE_F16,
+                               .heads = u64(1),
+                               .kv_heads = u64(2),
+                               .sequence = u64(3),
+                               .head_dim = u64(4)};
+  COUNT(hmn_estimate_attention(&layer, &out, &error));
+}
+static void do_estimate_overhead(void) {
+  COUNT(hmn_estimate_overhead(u64(1), u32(2), &out, &error));
+}
+static void do_estimate_sum(void) {
+  const uint64_t both[] = {u64(1), u64(2)};
+  COUNT(hmn_estimate_sum(both, 2, &out, &error));
+}
+static void do_dtype_bits(void) {
+  uint32_t dtype = 0;
+  COUNT(hmn_dtype_from_name(words[1], &dtype, &error) == HMN_OK
+            ? (out = hmn_dtype_bits(dtype), HMN_OK)
+            : error.status);
+}
+
 #define TRACK(CALL)                                                 \
   do {                                                              \
     hmn_error error = {.struct_size = sizeof error};                \
@@ -437,6 +468,12 @@ static void do_track_allocate(void) {
 }
 static void do_track_release(void) {
   TRACK(hmn_tracker_release_tagged(tracker, u32(2), u64(1), &error));
+}
+static void do_track_limit(void) {
+  TRACK(hmn_tracker_set_limit(tracker, u64(1), &error));
+}
+static void do_track_reset(void) {
+  TRACK(hmn_tracker_reset(tracker, &error));
 }
 static void do_track_fits(void) {
   say_number(hmn_tracker_would_fit(tracker, u64(1), NULL) == HMN_OK);
@@ -647,6 +684,13 @@ static const struct command {
                 {"before_after", 4, do_before_after},
                 {"estimate_tensor", 3, do_estimate_tensor},
                 {"estimate_cache", 5, do_estimate_cache},
+                {"estimate_packed", 5, do_estimate_packed},
+                {"estimate_attention", 5, do_estimate_attention},
+                {"estimate_overhead", 2, do_estimate_overhead},
+                {"estimate_sum", 2, do_estimate_sum},
+                {"dtype_bits", 1, do_dtype_bits},
+                {"track_limit", 1, do_track_limit},
+                {"track_reset", 0, do_track_reset},
                 {"track", 1, do_track},
                 {"track_tag", 1, do_track_tag},
                 {"track_allocate", 2, do_track_allocate},

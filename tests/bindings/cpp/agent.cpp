@@ -86,6 +86,25 @@ void estimate_cache(const words& w) {
   say("value", hypomnesis::estimate_cache(c, std::stoull(w[5])));
 }
 
+void estimate_packed(const words& w) {
+  hypomnesis::packing p;
+  p.dtype = hypomnesis::dtype_from_name(w[3]);
+  p.group_size = u32(w[4]);
+  p.group_bits = u32(w[5]);
+  say("value", hypomnesis::estimate_packed({std::stoull(w[1]), std::stoull(w[2])}, p));
+}
+
+void estimate_attention(const words& w) {
+  hypomnesis::attention a;
+  if (u32(w[5]) != 0) a.flags = hypomnesis::attention_flag::fused;
+  a.dtype = hypomnesis::dtype_id::f16;
+  a.heads = std::stoull(w[1]);
+  a.kv_heads = std::stoull(w[2]);
+  a.sequence = std::stoull(w[3]);
+  a.head_dim = std::stoull(w[4]);
+  say("value", hypomnesis::estimate_attention(a));
+}
+
 void track(const words& w) {
   hypomnesis::tracker_options options;
   options.limit_bytes = std::stoull(w[1]);
@@ -183,6 +202,22 @@ const std::map<std::string, std::function<void(const words&)>> commands = {
      }},
     {"estimate_tensor", estimate_tensor},
     {"estimate_cache", estimate_cache},
+    {"estimate_packed", estimate_packed},
+    {"estimate_attention", estimate_attention},
+    {"estimate_overhead",
+     [](const words& w) {
+       say("value", hypomnesis::estimate_overhead(std::stoull(w[1]), u32(w[2])));
+     }},
+    {"estimate_sum",
+     [](const words& w) {
+       say("value", hypomnesis::estimate_sum({std::stoull(w[1]), std::stoull(w[2])}));
+     }},
+    {"dtype_bits",
+     [](const words& w) {
+       say("value", hypomnesis::bits(hypomnesis::dtype_from_name(w[1])));
+     }},
+    {"track_limit", [](const words& w) { tracker->set_limit(std::stoull(w[1])); }},
+    {"track_reset", [](const words&) { tracker->reset(); }},
     {"track", track},
     {"track_tag", [](const words& w) { say("value", tracker->tag(w[1])); }},
     {"track_allocate", [](const words& w) { tracker->allocate(std::stoull(w[1]), u32(w[2])); }},

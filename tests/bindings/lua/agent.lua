@@ -223,6 +223,25 @@ function commands.estimate_cache(kind, layers, kv_heads, key_dim, tokens)
   one(hypomnesis.estimate_cache({kind = number(kind), dtype = "f16", layers = number(layers), kv_heads = number(kv_heads),
     key_dim = number(key_dim)}, number(tokens)))
 end
+function commands.estimate_packed(rows, columns, dtype, group_size, group_bits)
+  one(hypomnesis.estimate_packed({number(rows), number(columns)},
+    {dtype = dtype, group_size = number(group_size), group_bits = number(group_bits)}))
+end
+function commands.estimate_attention(heads, kv_heads, sequence, head_dim, fused)
+  one(hypomnesis.estimate_attention({dtype = "f16", heads = number(heads), kv_heads = number(kv_heads),
+    sequence = number(sequence), head_dim = number(head_dim), fused = fused ~= "0"}))
+end
+function commands.estimate_overhead(bytes, per_thousand)
+  one(hypomnesis.estimate_overhead(number(bytes), number(per_thousand)))
+end
+function commands.estimate_sum(a, b) one(hypomnesis.estimate_sum({number(a), number(b)})) end
+function commands.dtype_bits(name)
+  local stored, message, status = hypomnesis.dtype_from_name(name)
+  if status then return say_failure(message, status) end
+  one(hypomnesis.dtype_bits(stored))
+end
+function commands.track_limit(bytes) done(tracker:set_limit(number(bytes))) end
+function commands.track_reset() done(tracker:reset()) end
 function commands.track(limit_bytes)
   local made, message, status = open_context():tracker(0, {limit_bytes = number(limit_bytes)})
   if status then return say_failure(message, status) end

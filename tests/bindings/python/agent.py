@@ -201,6 +201,31 @@ class Agent:
             int(kind), hypomnesis.Dtype.F16, layers=int(layers), kv_heads=int(kv_heads),
             key_dim=int(key_dim), sequence=int(sequence)))
 
+    def estimate_packed(self, rows, columns, dtype, group_size, group_bits):
+        return single(hypomnesis.estimate_packed(
+            [int(rows), int(columns)], hypomnesis.dtype_from_name(dtype), group_size=int(group_size),
+            group_bits=int(group_bits)))
+
+    def estimate_attention(self, heads, kv_heads, sequence, head_dim, fused):
+        return single(hypomnesis.estimate_attention(
+            hypomnesis.Dtype.F16, heads=int(heads), kv_heads=int(kv_heads), sequence=int(sequence),
+            head_dim=int(head_dim), fused=fused != "0"))
+
+    def estimate_overhead(self, count, per_thousand):
+        return single(hypomnesis.estimate_overhead(int(count), int(per_thousand)))
+
+    def estimate_sum(self, one, other):
+        return single(hypomnesis.estimate_sum([int(one), int(other)]))
+
+    def dtype_bits(self, name):
+        return single(hypomnesis.dtype_bits(hypomnesis.dtype_from_name(name)))
+
+    def track_limit(self, limit_bytes):
+        self.tracker.set_limit(int(limit_bytes))
+
+    def track_reset(self):
+        self.tracker.reset()
+
     def track(self, limit_bytes):
         self.tracker = self.context.tracker(0, int(limit_bytes))
 

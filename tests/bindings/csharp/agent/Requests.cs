@@ -32,6 +32,8 @@ internal sealed class Requests : IDisposable
             case "drop": Drop(words[1]); break;
             case "track": Track(); break;
             case "track_allocate": tracker!.Allocate(U64(1), U32(2)); break;
+            case "track_limit": tracker!.SetLimit(U64(1)); break;
+            case "track_reset": tracker!.Reset(); break;
             case "track_release": tracker!.Release(U64(1), U32(2)); break;
             case "spill": spill = Context.CreateSpill(U32(1), SpillOptionsFrom(2)); break;
             case "spill_fed": spill = Spill.CreateFed(SpillOptionsFrom(1)); break;
@@ -62,6 +64,18 @@ internal sealed class Requests : IDisposable
         {
             Kind = (CacheKind)U32(1), Dtype = Dtype.F16, Layers = U64(2), KvHeads = U64(3), KeyDim = U64(4),
         }, U64(5))),
+        "estimate_packed" => (true, Estimate.Packed([U64(1), U64(2)], new Packing
+        {
+            Dtype = Estimate.DtypeFrom(words[3]), GroupSize = U32(4), GroupBits = U32(5),
+        })),
+        "estimate_attention" => (true, Estimate.Attention(new Attention
+        {
+            Flags = U32(5) != 0 ? AttentionFlags.Fused : AttentionFlags.None, Dtype = Dtype.F16,
+            Heads = U64(1), KvHeads = U64(2), Sequence = U64(3), HeadDim = U64(4),
+        })),
+        "estimate_overhead" => (true, Estimate.Overhead(U64(1), U32(2))),
+        "estimate_sum" => (true, Estimate.Sum(U64(1), U64(2))),
+        "dtype_bits" => (true, Estimate.BitsOf(Estimate.DtypeFrom(words[1]))),
         "track_tag" => (true, tracker!.Tag(words[1])),
         "track_fits" => (true, tracker!.WouldFit(U64(1)) ? 1u : 0u),
         "find_device" => (true, Context.FindDevice(words[1])),

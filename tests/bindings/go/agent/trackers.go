@@ -18,6 +18,29 @@ func estimateCache(r request) (uint64, error) {
 		KeyDim: r.u64(4)}, r.u64(5), 1)
 }
 
+func estimatePacked(r request) (uint64, error) {
+	dtype, err := hypomnesis.DtypeFromName(r[3])
+	if err != nil {
+		return 0, err
+	}
+	return hypomnesis.EstimatePacked([]uint64{r.u64(1), r.u64(2)},
+		hypomnesis.Packing{Dtype: dtype, GroupSize: r.u32(4), GroupBits: r.u32(5)})
+}
+
+func estimateAttention(r request) (uint64, error) {
+	layer := hypomnesis.Attention{Dtype: hypomnesis.DtypeF16, Heads: r.u64(1), KvHeads: r.u64(2),
+		Sequence: r.u64(3), HeadDim: r.u64(4)}
+	if r.u32(5) != 0 {
+		layer.Flags = hypomnesis.AttentionFused
+	}
+	return hypomnesis.EstimateAttention(layer)
+}
+
+func dtypeBits(r request) (uint32, error) {
+	dtype, err := hypomnesis.DtypeFromName(r[1])
+	return dtype.Bits(), err
+}
+
 func (a *agent) track(r request) {
 	tracker, err := a.context.NewTracker(0, &hypomnesis.TrackerOptions{LimitBytes: r.u64(1)})
 	if a.done(err) {
@@ -40,7 +63,24 @@ var trackerCommands = map[string]command{
 	"estimate_cache": {5, func(a *agent, r request) {
 		say(a, func() (uint64, error) { return estimateCache(r) })
 	}},
-	"track": {1, (*agent).track},
+	"estimate_packed": {5, func(a *agent, r request) {
+		say(a, func() (uint64, error) { return estimatePacked(r) })
+	}},
+	"estimate_attention": {5, func(a *agent, r request) {
+		say(a, func() (uint64, error) { return estimateAttention(r) })
+	}},
+	"estimate_overhead": {2, func(a *agent, r request) {
+		say(a, func() (uint64, error) { return hypomnesis.EstimateOverhead(r.u64(1), r.u32(2)) })
+	}},
+	"estimate_sum": {2, func(a *agent, r request) {
+		say(a, func() (uint64, error) { return hypomnesis.EstimateSum(r.u64(1), r.u64(2)) })
+	}},
+	"dtype_bits": {1, func(a *agent, r request) {
+		say(a, func() (uint32, error) { return dtypeBits(r) })
+	}},
+	"track_limit": {1, func(a *agent, r request) { a.done(a.tracker.SetLimit(r.u64(1))) }},
+	"track_reset": {0, func(a *agent, r request) { a.done(a.tracker.Reset()) }},
+	"track":       {1, (*agent).track},
 	"track_tag": {1, func(a *agent, r request) {
 		say(a, func() (uint32, error) { return a.tracker.Tag(r[1]) })
 	}},

@@ -1,0 +1,79 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""hmn.py PROBE SPILL_PROBE LIBRARY FAKES PREFIX HMN: hmn.exe under Wine with an NVIDIA and an AMD card of the fakes."""
+import json
+import pathlib
+import shutil
+import subprocess
+import sys
+import unittest
+
+from gpu import CARD, GIB, MIB, OFF, OTHER, PREFIX, SOFTWARE, Machine, adapter_counters, lines, process_counters
+
+HMN = pathlib.Path(sys.argv[6]).resolve()
+
+
+class Command(Machine):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        shutil.copy(HMN, cls.folder / "hmn.exe")
+
+    def hmn(self, *words, code=0):
+        env = self.environment() | {
+            "WINEDLLOVERRIDES": f"{OFF};dxgi,pdh,nvml=n",
+            "HMN_FAKE_DXGI": self.windows_path("dxgi.txt", lines(a.values() for a in (CARD, OTHER, SOFTWARE))),
+            "HMN_FAKE_PDH": self.windows_path("pdh.txt", lines([*adapter_counters(), *process_counters()]))}
+        # A pipe would stay open as long as Wine's helpers, which outlive the program.
+        out, err = self.folder / "out", self.folder / "err"
+        with out.open("w") as told, err.open("w") as reasons:
+            done = subprocess.run(["wine", self.folder / "hmn.exe", *words], env=env, stdin=subprocess.DEVNULL,
+                                  stdout=told, stderr=reasons, timeout=120, check=False)
+        self.err = err.read_text()
+        self.assertEqual(done.returncode, code, self.err)
+        return out.read_text()
+
+    def test_both_cards_are_told_and_no_software(self):
+        devices = json.loads(self.hmn("--json"))
+        self.assertEqual([(d["index"], d["name"]) for d in devices], [(0, CARD["name"]), (1, OTHER["name"])])
+        self.assertEqual([d["total_bytes"] for d in devices], [12 * GIB, 8 * GIB])
+        self.assertEqual(devices[1]["free_bytes"], 8 * GIB - 64 * MIB)
+
+    def test_the_other_card_is_named_by_index_and_luid(self):
+        for key in ("1", "luid:1a2b3"):
+            samples = self.hmn("log", "--json", "--count", "1", "--device", key).splitlines()
+            self.assertEqual([json.loads(line)["name"] for line in samples], [OTHER["name"]], key)
+
+    def test_processes_of_the_counters(self):
+        rows = json.loads(self.hmn("ps", "--json"))
+        row = next(r for r in rows if r["pid"] == 4321)
+        self.assertEqual((row["device_index"], row["used_bytes"]), (0, 750 * MIB))
+        # No such process is there.
+        self.assertEqual(row["name_state"], "exited")
+
+    def test_spill_is_measurable_on_either_card(self):
+        # What is used of the first is NVML's figure, 1 GiB.
+        for key, total, used, shared in (("0", 12 * GIB, GIB, 120 * MIB), ("1", 8 * GIB, 64 * MIB, 32 * MIB)):
+            target = self.folder / "spill.json"
+            self.hmn("spill", "--device", key, "--json", "Z:" + str(target).replace("/", "\\"), "--",
+                     "cmd", "/c", "exit 3", code=3)
+            said = json.loads(target.read_text())
+            self.assertEqual((said["measurable"], said["spilled"]), (True, False))
+            names = ("dedicated_limit_bytes", "peak_dedicated_bytes", "baseline_shared_bytes")
+            self.assertEqual([said[name] for name in names], [total, used, shared])
+
+    def test_wait_takes_the_card_with_room(self):
+        said = json.loads(self.hmn("wait", "--free", "7GiB", "--device", "1", "--json"))
+        self.assertEqual((said["index"], said["free_bytes"]), (1, 8 * GIB - 64 * MIB))
+
+    def test_the_doctor_has_the_sources(self):
+        text = self.hmn("doctor")
+        for name in ("dxgi", "pdh", "nvml"):
+            self.assertIn(name, text)
+        self.assertIn(OTHER["name"], text)
+
+
+if __name__ == "__main__":
+    if shutil.which("wine") is None or not PREFIX.is_dir():
+        print("skipped: windows.hmn: there is no Wine, or no prefix of it")
+        sys.exit(77)
+    unittest.main(argv=sys.argv[:1], defaultTest="Command", verbosity=1)

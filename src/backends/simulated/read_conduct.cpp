@@ -3,6 +3,7 @@
 
 #include "backends/simulated/read_parts.hpp"
 #include "backends/simulated/words.hpp"
+#include "platform/file.hpp"
 
 namespace hmn::simulated {
 namespace {
@@ -105,7 +106,7 @@ void read_length(object_reader& o, delay& d) {
   if ((ms ? 1 : 0) + (hang ? 1 : 0) + (until ? 1 : 0) != 1) {
     o.found().add(o.at(), "exactly one of \"ms\", \"hang\" and \"hang_until\" is needed");
   }
-  if (until && !until->starts_with('/')) {
+  if (until && !platform::is_absolute(*until)) {
     o.found().add(place(o.at(), "hang_until"), "the path is not absolute");
   }
   d.ns = ms.value_or(0) * ns_per_ms;

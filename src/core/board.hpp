@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
-#include <mutex>
-
 #include "core/reply.hpp"
 #include "model/function_ref.hpp"
+#include "platform/mutex.hpp"
 
 namespace hmn {
 
@@ -27,7 +26,7 @@ class board {
   }
 
  private:
-  mutable std::mutex mutex_;
+  mutable platform::mutex mutex_;
   reply known_;
 };
 

@@ -4,7 +4,6 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <string_view>
 #include <vector>
@@ -13,6 +12,7 @@
 #include "core/limits.hpp"
 #include "core/snapshot.hpp"
 #include "core/source_reader.hpp"
+#include "platform/mutex.hpp"
 
 namespace hmn {
 
@@ -113,12 +113,12 @@ class context {
   limits limits_;
   std::uint64_t generation_;
   std::uint32_t own_pid_;
-  std::mutex start_mutex_;
+  platform::mutex start_mutex_;
   std::atomic<bool> started_{false};
   std::unique_ptr<host_source> host_;
   std::unique_ptr<machine_recorder> recorder_;
   std::vector<std::unique_ptr<source_reader>> readers_;
-  std::mutex table_mutex_;
+  platform::mutex table_mutex_;
   device_table table_;
   std::vector<const device*> listed_;  // room for learn()
 };

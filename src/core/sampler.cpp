@@ -2,12 +2,12 @@
 #include "core/sampler.hpp"
 
 #include <atomic>
-#include <mutex>
 #include <new>
 #include <utility>
 
 #include "core/schedule.hpp"
 #include "core/snapshot_ring.hpp"
+#include "platform/mutex.hpp"
 #include "platform/thread.hpp"
 #include "platform/wait.hpp"
 
@@ -92,7 +92,7 @@ struct sampler::core {
   std::atomic<std::uint32_t> quit{0};
   std::atomic<std::uint32_t> changes{0};
   latest_board shown;
-  mutable std::mutex mutex;  // of what follows
+  mutable platform::mutex mutex;  // of what follows
   snapshot_ring kept;
   peaks highest;
   sampler_report told;

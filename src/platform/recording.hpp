@@ -9,12 +9,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <mutex>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "platform/mutex.hpp"
 #include "platform/stand_in.hpp"
 
 namespace hmn::platform {
@@ -113,7 +113,7 @@ class recording final : public stand_in {
 
   const use how_;
   std::size_t page_size_ = 0;
-  mutable std::mutex mutex_;  // of one that keeps
+  mutable mutex mutex_;  // of one that keeps
   std::atomic<int> lost_{0};
   std::size_t kept_bytes_ = 0;
   files files_;

@@ -5,12 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <mutex>
 #include <optional>
 #include <string>
 
 #include "backends/simulated/script.hpp"
 #include "model/failure.hpp"
+#include "platform/mutex.hpp"
 
 namespace hmn::simulated {
 
@@ -49,7 +49,7 @@ class machine_file {
   [[nodiscard]] view at(std::uint64_t reading) const noexcept;
 
   const std::string path_;
-  std::mutex lock_;
+  platform::mutex lock_;
   std::optional<result<script>> loaded_;
   std::uint64_t loaded_at_ns_ = 0;
   std::array<std::uint64_t, 3> readings_{};

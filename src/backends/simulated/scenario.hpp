@@ -4,7 +4,6 @@
 #pragma once
 
 #include <deque>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "backends/backend.hpp"
 #include "backends/simulated/json_text.hpp"
 #include "backends/simulated/neutral.hpp"
+#include "platform/mutex.hpp"
 
 namespace hmn::simulated {
 
@@ -43,7 +43,7 @@ class scenario {
   void settle(told_device& d, std::string_view call, const result<void>& outcome);
   void write_device(json_text& to, neutral& by, const told_device& d) const;
 
-  mutable std::mutex mutex_;
+  mutable platform::mutex mutex_;
   bool is_asked_ = false;
   std::string version_;
   std::optional<failure> refusal_;

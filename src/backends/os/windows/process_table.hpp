@@ -2,9 +2,10 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 #include <string>
 #include <vector>
+
+#include "platform/mutex.hpp"
 
 namespace hmn::os {
 
@@ -26,7 +27,7 @@ class process_table {
   bool take();
   [[nodiscard]] const entry* find(std::uint32_t pid) const noexcept;
 
-  std::mutex mutex_;
+  platform::mutex mutex_;
   std::vector<entry> entries_;
   std::uint64_t taken_ns_ = 0;
   bool has_any_ = false;

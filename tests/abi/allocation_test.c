@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
-#include <unistd.h>
-
 #include "support/allocator.h"
+#include "support/child.h"
 #include "support/suite.h"
 
 enum { ROUNDS = 100, TRIES = 20 };
@@ -57,7 +55,7 @@ static void reading_own_memory_allocates_nothing(void** state) {
 
 static void reading_another_process_allocates_nothing(void** state) {
   NEW(hmn_process_memory, memory);
-  const uint32_t pid = (uint32_t)getpid();
+  const uint32_t pid = own_pid();
   assert_allocates_nothing(hmn_process_memory_read(*state, pid, 0, &memory, NULL));
 }
 

@@ -2,9 +2,6 @@
  *
  * Drivers that are slow or never answer.
  */
-#define _POSIX_C_SOURCE 200809L
-#include <unistd.h>
-
 #include "support/child.h"
 #include "support/machine.h"
 
@@ -252,7 +249,7 @@ static void leaves_amid_a_call(void* argument) {
 
 static void a_program_may_exit_amid_a_call(void** state) {
   (void)state;
-  assert_child(leaves_amid_a_call, NULL);
+  assert_apart(leaves_amid_a_call, NULL, 0);
 }
 
 static void a_device_whose_driver_hangs_is_told_so(void** state) {
@@ -290,7 +287,8 @@ static void readings_within_max_age_share_one_driver_call(void** state) {
   machine_end(&m);
 }
 
-int main(void) {
+int main(int count, char** words) {
+  child_main(count, words);
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_late_answer_gives_the_last_value_marked_stale),
       cmocka_unit_test(a_value_older_than_stale_ms_is_a_timeout),

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #define _GNU_SOURCE
-#include <pthread.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "support/calls.h"
 #include "support/child.h"
+#include "support/thread.h"
 
 static void every_call_of_context_and_sampler_is_forked(void* argument) {
   const fixture* f = argument;
@@ -161,14 +161,13 @@ typedef struct reader {
   volatile int stop;
 } reader;
 
-static void* read_on(void* argument) {
+static void read_on(void* argument) {
   reader* r = argument;
   while (!r->stop) {
     NEW(hmn_pool, pool);
     hmn_pool_read(r->f->context, 0, HMN_POOL_MAIN, &pool, NULL);
     hmn_snapshot_destroy(take_everything(r->f->context));
   }
-  return NULL;
 }
 
 static void forked_then_destroyed(void* argument) {
@@ -190,12 +189,115 @@ enum { FORKS_AMID_ALLOCATIONS = 1 };
 static void a_fork_amid_readings_hangs_nobody(void** state) {
   if (!FORKS_AMID_ALLOCATIONS) skip();
   reader r = {*state, 0};
-  pthread_t threads[4];
-  for (size_t i = 0; i < 4; ++i)
-    assert_int_equal(pthread_create(&threads[i], NULL, read_on, &r), 0);
+  thread* threads[4];
+  for (size_t i = 0; i < 4; ++i) threads[i] = thread_start(read_on, &r);
   for (int i = 0; i < 50; ++i) assert_child(forked_then_destroyed, *state);
   r.stop = 1;
-  for (size_t i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
+  for (size_t i = 0; i < 4; ++i) thread_join(threads[i]);
+}
+
+static void goes_on_alone(void* argument) {
+  hmn_tracker** both = argument;
+  for (int i = 0; i < 2; ++i) {
+    NEW(hmn_tracker_info, info);
+    CHECK_STATUS(hmn_tracker_allocate(both[i], 50, NULL), HMN_OK);
+    CHECK_STATUS(hmn_tracker_release(both[i], 100, NULL), HMN_OK);
+    CHECK_STATUS(hmn_tracker_read(both[i], &info), HMN_OK);
+    CHECK(info.allocated_bytes == 50 && info.peak_bytes == 150);
+    uint32_t tag = 0;
+    CHECK_STATUS(hmn_tracker_tag(both[i], "child", &tag, NULL), HMN_OK);
+    CHECK_STATUS(hmn_tracker_set_limit(both[i], 60, NULL), HMN_OK);
+    CHECK_STATUS(hmn_tracker_would_fit(both[i], 11, NULL), HMN_E_LIMIT);
+    CHECK_STATUS(hmn_tracker_would_fit(both[i], 10, NULL), i == 0 ? HMN_OK : HMN_E_FORKED);
+    CHECK_STATUS(hmn_tracker_reset(both[i], NULL), HMN_OK);
+    hmn_tracker_destroy(both[i]);
+  }
+}
+
+static void in_a_child_a_tracker_goes_on_alone(void** state) {
+  NEW(hmn_tracker_options, options);
+  hmn_tracker* both[2] = {NULL, NULL};
+  options.limit_bytes = 1000;
+  assert_answers(hmn_tracker_create(NULL, 0, &options, &both[0], &error), HMN_OK);
+  assert_answers(hmn_tracker_create(((fixture*)*state)->context, 0, NULL, &both[1], &error),
+                 HMN_OK);
+  for (int i = 0; i < 2; ++i) {
+    assert_answers(hmn_tracker_allocate(both[i], 100, &error), HMN_OK);
+    assert_answers(hmn_tracker_would_fit(both[i], 100, &error), HMN_OK);
+  }
+  assert_child(goes_on_alone, both);
+  for (int i = 0; i < 2; ++i) {
+    NEW(hmn_tracker_info, info);
+    assert_status(hmn_tracker_read(both[i], &info), HMN_OK);
+    assert_true(info.allocated_bytes == 100 && info.peak_bytes == 100 && info.tag_count == 0);
+    assert_answers(hmn_tracker_would_fit(both[i], 100, &error), HMN_OK);
+    hmn_tracker_destroy(both[i]);
+  }
+}
+
+typedef struct detectors {
+  hmn_spill* of_context;
+  hmn_spill* alone;
+} detectors;
+
+static void reads_detectors(void* argument) {
+  const detectors* both = argument;
+  NEW(hmn_spill_info, info);
+  NEW(hmn_episode, episode);
+  CHECK_STATUS(hmn_spill_observe(both->of_context, "", NULL), HMN_E_FORKED);
+  CHECK_STATUS(hmn_spill_read(both->of_context, &info), HMN_E_FORKED);
+  CHECK_STATUS(hmn_spill_episode(both->of_context, 0, &episode), HMN_E_FORKED);
+  CHECK_STATUS(hmn_spill_read(both->alone, &info), HMN_OK);
+  CHECK_STATUS(hmn_spill_episode(both->alone, 0, &episode), HMN_OK);
+  hmn_spill_destroy(both->of_context);
+  hmn_spill_destroy(both->alone);
+}
+
+/* What is evicted comes and goes: each second record begins an episode. */
+static void feed(hmn_spill* to, int turns) {
+  for (int i = 0; i < turns; ++i) {
+    NEW(hmn_spill_sample, sample);
+    sample.flags = HMN_SPILL_SAMPLE_HAS_EVICTED;
+    sample.evicted_bytes = (uint64_t)(i % 2) << 30;
+    hmn_spill_feed(to, &sample, "", NULL);
+  }
+}
+
+static void in_a_child_a_contexts_detector_is_forked(void** state) {
+  detectors both = {NULL, NULL};
+  assert_answers(hmn_spill_create(((fixture*)*state)->context, 0, NULL, &both.of_context, &error),
+                 HMN_OK);
+  assert_answers(hmn_spill_create(NULL, 0, NULL, &both.alone, &error), HMN_OK);
+  hmn_spill_observe(both.of_context, "", NULL);
+  feed(both.alone, 2);
+  assert_child(reads_detectors, &both);
+  hmn_spill_destroy(both.of_context);
+  hmn_spill_destroy(both.alone);
+}
+
+enum { WRITERS = 4 };
+
+static void feeds(void* detector) {
+  feed(detector, 2000);
+}
+
+static void reads_or_is_told(void* argument) {
+  NEW(hmn_spill_info, info);
+  const hmn_status status = hmn_spill_read(argument, &info);
+  CHECK(status == HMN_OK || status == HMN_E_FORKED);
+  CHECK(status != HMN_OK || info.episode_count <= info.observation_count);
+}
+
+/* A child made while others write is told so at once, or reads a whole record. */
+static void a_fork_amid_records_hangs_nobody(void** state) {
+  (void)state;
+  hmn_spill* detector = NULL;
+  thread* threads[WRITERS];
+  assert_answers(hmn_spill_create(NULL, 0, NULL, &detector, &error), HMN_OK);
+  for (int i = 0; i < WRITERS; ++i) threads[i] = thread_start(feeds, detector);
+  for (int i = 0; i < 10; ++i) assert_child(reads_or_is_told, detector);
+  for (int i = 0; i < WRITERS; ++i) thread_join(threads[i]);
+  hmn_spill_destroy(detector);
 }
 
 int main(void) {
@@ -211,6 +313,9 @@ int main(void) {
       cmocka_unit_test(the_parent_goes_on_as_before),
       cmocka_unit_test(a_context_that_was_never_used_is_forked_too),
       cmocka_unit_test(a_fork_amid_readings_hangs_nobody),
+      cmocka_unit_test(in_a_child_a_tracker_goes_on_alone),
+      cmocka_unit_test(in_a_child_a_contexts_detector_is_forked),
+      cmocka_unit_test(a_fork_amid_records_hangs_nobody),
   };
   return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -1,19 +1,15 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#define _GNU_SOURCE
+#include "support/memory.h"
+
+#include "support/child.h"
+#include "support/clock.h"
 #include "support/suite.h"
 
-#include <string.h>
-#include <sys/mman.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-#include "support/tree.h"
-
-enum {
-  CHEAP = HMN_PROCESS_MEMORY_HAS_RESIDENT | HMN_PROCESS_MEMORY_HAS_VIRTUAL,
-  OF_OTHER_SYSTEMS = HMN_PROCESS_MEMORY_HAS_COMMITTED | HMN_PROCESS_MEMORY_HAS_FOOTPRINT,
-};
+enum { BLOCK_MIB = 64, SLACK_MIB = 2 };
 static const uint64_t mib = 1024 * 1024;
+static const uint64_t block_bytes = BLOCK_MIB * UINT64_C(1048576);
+static const hmn_flags resident_field = HMN_PROCESS_MEMORY_HAS_RESIDENT;
+static const hmn_flags past_all_fields = HMN_PROCESS_MEMORY_HAS_FOOTPRINT << 1;
 
 static int setup(void** state) {
   return hmn_context_create(NULL, (hmn_context**)state, NULL);
@@ -24,94 +20,80 @@ static int teardown(void** state) {
   return 0;
 }
 
-static hmn_context* context_of(const tree* proc) {
-  hmn_context* context = NULL;
-  assert_status(hmn_context_create(NULL, &context, NULL), HMN_OK);
-  assert_answers(hmn_context_set_path(context, HMN_PATH_PROC, proc->path, &error), HMN_OK);
-  return context;
+static hmn_process_memory own(hmn_context* context, hmn_flags fields) {
+  NEW(hmn_process_memory, memory);
+  assert_answers(hmn_process_memory_read_self(context, fields, &memory, &error), HMN_OK);
+  assert_int_equal(memory.backend, HMN_BACKEND_OS);
+  assert_int_equal(memory.pid, own_pid());
+  return memory;
 }
 
-static void the_caller_has_a_resident_set_within_its_address_space(void** state) {
-  NEW(hmn_process_memory, memory);
-  assert_answers(hmn_process_memory_read_self(*state, 0, &memory, &error), HMN_OK);
-  assert_int_equal(memory.present, CHEAP);
-  assert_int_equal(memory.notes, 0);
-  assert_int_equal(memory.backend, HMN_BACKEND_OS);
-  assert_int_equal(memory.pid, getpid());
-  assert_in_range(memory.resident_bytes, mib / 4, memory.virtual_bytes);
-  assert_int_equal(memory.resident_bytes % (uint64_t)sysconf(_SC_PAGESIZE), 0);
+static uint64_t resident(hmn_context* context) {
+  return own(context, resident_field).resident_bytes;
+}
+
+static void by_default_the_caller_has_what_costs_least(void** state) {
+  const hmn_process_memory memory = own(*state, 0);
+  const hmn_flags both = HMN_PROCESS_MEMORY_HAS_RESIDENT | HMN_PROCESS_MEMORY_HAS_VIRTUAL;
+  assert_int_equal(memory.present & ~both, 0);
+  assert_int_equal(both & memory_told() & ~memory.present, 0);
+  assert_int_equal(memory.notes, memory.present == both ? 0 : HMN_NOTE_PARTIAL);
+  assert_int_equal(memory.resident_bytes % page_bytes(), 0);
+  assert_true(memory.resident_bytes >= mib / 4);
+  if (memory.present == both) assert_in_range(memory.resident_bytes, 1, memory.virtual_bytes);
 }
 
 static void a_field_without_its_bit_is_zero(void** state) {
-  NEW(hmn_process_memory, memory);
-  assert_answers(hmn_process_memory_read_self(*state, 0, &memory, &error), HMN_OK);
+  const hmn_process_memory memory = own(*state, 0);
   assert_true(memory.peak_resident_bytes == 0 && memory.swap_bytes == 0 &&
               memory.proportional_bytes == 0 && memory.private_bytes == 0 &&
               memory.committed_bytes == 0 && memory.footprint_bytes == 0);
 }
 
-static uint64_t resident(hmn_context* context) {
-  NEW(hmn_process_memory, memory);
-  assert_status(
-      hmn_process_memory_read_self(context, HMN_PROCESS_MEMORY_HAS_RESIDENT, &memory, NULL),
-      HMN_OK);
-  return memory.resident_bytes;
-}
-
-static void touching_64_mib_adds_64_mib(void** state) {
+static void what_is_touched_is_resident_until_it_is_given_back(void** state) {
   const uint64_t before = resident(*state);
-  char* block = mmap(NULL, 64 * mib, PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_POPULATE, -1, 0);
-  assert_ptr_not_equal(block, MAP_FAILED);
-  /* qemu-user populates nothing; the thread sanitizer would touch a shadow as well. */
-  if (HMN_TEST_EMULATED) memset(block, 1, 64 * mib);
-  assert_in_range(resident(*state) - before, 62 * mib, 66 * mib);
-  munmap(block, 64 * mib);
-  assert_in_range(resident(*state), before - 2 * mib, before + 2 * mib);
+  void* block = memory_take(block_bytes);
+  const uint64_t with = resident(*state);
+  memory_give_back(block, block_bytes);
+  assert_in_range(with - before, block_bytes - SLACK_MIB * mib, block_bytes + SLACK_MIB * mib);
+  assert_in_range(resident(*state), before - SLACK_MIB * mib, before + SLACK_MIB * mib);
+  const hmn_process_memory memory = own(*state, HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT);
+  assert_true(memory.peak_resident_bytes + SLACK_MIB * mib >= with);
 }
 
-static void each_field_can_be_asked_for_alone(void** state) {
-  const hmn_flags fields[] = {
-      HMN_PROCESS_MEMORY_HAS_RESIDENT,     HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT,
-      HMN_PROCESS_MEMORY_HAS_VIRTUAL,      HMN_PROCESS_MEMORY_HAS_SWAP,
-      HMN_PROCESS_MEMORY_HAS_PROPORTIONAL, HMN_PROCESS_MEMORY_HAS_PRIVATE};
-  for (size_t i = 0; i < sizeof fields / sizeof fields[0]; ++i) {
-    NEW(hmn_process_memory, memory);
-    assert_answers(hmn_process_memory_read_self(*state, fields[i], &memory, &error), HMN_OK);
-    assert_int_equal(memory.present & fields[i], fields[i]);
-    assert_answers(hmn_process_memory_read(*state, (uint32_t)getpid(), fields[i], &memory, &error),
-                   HMN_OK);
-    assert_int_equal(memory.present & fields[i], fields[i]);
+/* What no process is without is not told where the system says 0. */
+static void each_field_is_told_or_unsupported(void** state) {
+  for (hmn_flags field = 1; field != past_all_fields; field <<= 1) {
+    NEW(hmn_process_memory, of_self);
+    NEW(hmn_process_memory, by_pid);
+    const hmn_status status = hmn_process_memory_read_self(*state, field, &of_self, NULL);
+    if (status != HMN_E_UNSUPPORTED) assert_status(status, HMN_OK);
+    if (memory_told() & field) assert_status(status, HMN_OK);
+    if (memory_never_told() & field) assert_status(status, HMN_E_UNSUPPORTED);
+    assert_status(hmn_process_memory_read(*state, own_pid(), field, &by_pid, NULL), status);
+    assert_int_equal(of_self.present & field, status == HMN_OK ? field : 0);
+    assert_int_equal(by_pid.present & field, status == HMN_OK ? field : 0);
   }
-}
-
-static void the_figures_of_one_process_fit_together(void** state) {
-  NEW(hmn_process_memory, memory);
-  assert_answers(hmn_process_memory_read_self(*state, 63, &memory, &error), HMN_OK);
-  assert_int_equal(memory.present, 63);
-  assert_in_range(memory.private_bytes, 1, memory.proportional_bytes);
-  assert_in_range(memory.proportional_bytes, memory.private_bytes, memory.resident_bytes + mib);
-  assert_true(memory.peak_resident_bytes + mib >= memory.resident_bytes);
+  const hmn_process_memory all = own(*state, past_all_fields - 1);
+  if (all.present & HMN_PROCESS_MEMORY_HAS_PRIVATE) assert_true(all.private_bytes > 0);
+  if (all.present & HMN_PROCESS_MEMORY_HAS_COMMITTED) assert_true(all.committed_bytes > 0);
+  if (all.present & HMN_PROCESS_MEMORY_HAS_PROPORTIONAL) assert_true(all.proportional_bytes > 0);
 }
 
 /* A field that was asked for and is missing leaves HMN_NOTE_PARTIAL. */
 static void a_field_that_this_system_lacks_is_partial(void** state) {
-  NEW(hmn_process_memory, memory);
-  const hmn_flags fields = HMN_PROCESS_MEMORY_HAS_RESIDENT | OF_OTHER_SYSTEMS;
-  assert_answers(hmn_process_memory_read_self(*state, fields, &memory, &error), HMN_OK);
-  assert_int_equal(memory.present & OF_OTHER_SYSTEMS, 0);
-  assert_int_equal(memory.present & HMN_PROCESS_MEMORY_HAS_RESIDENT,
-                   HMN_PROCESS_MEMORY_HAS_RESIDENT);
+  const hmn_process_memory memory = own(*state, resident_field | memory_never_told());
+  assert_int_equal(memory.present & memory_never_told(), 0);
+  assert_int_equal(memory.present & resident_field, resident_field);
   assert_int_equal(memory.notes, HMN_NOTE_PARTIAL);
 }
 
 /* When nothing at all could be read the call fails. */
 static void only_fields_that_this_system_lacks_is_unsupported(void** state) {
   NEW(hmn_process_memory, memory);
-  assert_answers(hmn_process_memory_read_self(*state, OF_OTHER_SYSTEMS, &memory, &error),
+  assert_answers(hmn_process_memory_read_self(*state, memory_never_told(), &memory, &error),
                  HMN_E_UNSUPPORTED);
-  const uint32_t pid = (uint32_t)getpid();
-  assert_answers(hmn_process_memory_read(*state, pid, OF_OTHER_SYSTEMS, &memory, &error),
+  assert_answers(hmn_process_memory_read(*state, own_pid(), memory_never_told(), &memory, &error),
                  HMN_E_UNSUPPORTED);
   assert_int_equal(memory.present, 0);
 }
@@ -130,137 +112,25 @@ static void a_pid_that_nobody_has_is_no_process(void** state) {
   }
 }
 
-static void a_zombie_is_no_process(void** state) {
-  const pid_t child = fork();
-  if (child == 0) _exit(0);
-  siginfo_t info;
-  assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | WNOWAIT), 0);
+static void holds_a_block(void* argument) {
+  (void)argument;
+  memory_take(block_bytes);
+  child_ready();
+  for (;;) sleep_ms(PATIENT_MS);
+}
+
+/* Its number stays taken for a while: it has ended all the same. */
+static void another_process_is_read_until_it_ends(void** state) {
+  child* holder = child_start(holds_a_block);
+  const uint32_t pid = child_pid(holder);
   NEW(hmn_process_memory, memory);
-  assert_answers(hmn_process_memory_read(*state, (uint32_t)child, 0, &memory, &error),
-                 HMN_E_NO_PROCESS);
-  waitpid(child, NULL, 0);
-  assert_answers(hmn_process_memory_read(*state, (uint32_t)child, 0, &memory, &error),
-                 HMN_E_NO_PROCESS);
-}
-
-static void another_process_can_be_read(void** state) {
-  int pipes[2];
-  assert_int_equal(pipe(pipes), 0);
-  const pid_t child = fork();
-  if (child == 0) {
-    char byte;
-    close(pipes[1]);
-    _exit(read(pipes[0], &byte, 1) == 0 ? 0 : 1);
-  }
-  NEW(hmn_process_memory, memory);
-  assert_answers(hmn_process_memory_read(*state, (uint32_t)child, 0, &memory, &error), HMN_OK);
-  assert_int_equal(memory.pid, child);
-  assert_int_equal(memory.present, CHEAP);
-  assert_in_range(memory.resident_bytes, 1, memory.virtual_bytes);
-  close(pipes[0]);
-  close(pipes[1]);
-  waitpid(child, NULL, 0);
-}
-
-static void the_proc_tree_in_use_is_the_one_that_was_set(void** state) {
-  (void)state;
-  tree proc;
-  assert_int_equal(tree_make(&proc), 0);
-  tree_write(&proc, "stat", "btime 1700000000\n");
-  tree_write(&proc, "4242/statm", "1000 300 50 10 0 200 0\n");
-  tree_write(&proc, "4242/stat",
-             "4242 (trainer) S 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 5 0 300\n");
-  tree_write(&proc, "4242/status",
-             "Name:\ttrainer\nState:\tS (sleeping)\nVmHWM:\t   2000 kB\nVmSwap:\t      12 kB\n");
-  hmn_context* context = context_of(&proc);
-  NEW(hmn_process_memory, memory);
-  assert_answers(hmn_process_memory_read(context, 4242, 0, &memory, &error), HMN_OK);
-  const uint64_t page = (uint64_t)sysconf(_SC_PAGESIZE);
-  assert_int_equal(memory.virtual_bytes, 1000 * page);
-  assert_int_equal(memory.resident_bytes, 300 * page);
-  const hmn_flags more = HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT | HMN_PROCESS_MEMORY_HAS_SWAP;
-  assert_answers(hmn_process_memory_read(context, 4242, more, &memory, &error), HMN_OK);
-  assert_int_equal(memory.peak_resident_bytes, 2000 * 1024);
-  assert_int_equal(memory.swap_bytes, 12 * 1024);
-  assert_answers(hmn_process_memory_read(context, 4243, 0, &memory, &error), HMN_E_NO_PROCESS);
-  hmn_context_destroy(context);
-  tree_remove(&proc);
-}
-
-static void a_folder_that_is_no_proc_tree_is_no_source(void** state) {
-  (void)state;
-  tree proc;
-  assert_int_equal(tree_make(&proc), 0);
-  hmn_context* context = context_of(&proc);
-  NEW(hmn_process_memory, memory);
-  assert_answers(hmn_process_memory_read(context, 4243, 0, &memory, &error), HMN_E_NO_SOURCE);
-  hmn_context_destroy(context);
-  tree_remove(&proc);
-}
-
-static void a_kernel_thread_has_no_memory_of_its_own(void** state) {
-  (void)state;
-  tree proc;
-  assert_int_equal(tree_make(&proc), 0);
-  tree_write(&proc, "2/statm", "0 0 0 0 0 0 0\n");
-  tree_write(
-      &proc, "2/stat",
-      "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0 0 0 0 0 0 0 20 0 1 0 5 0 0 18446744073709551615 0\n");
-  tree_write(&proc, "2/status", "Name:\tkthreadd\nState:\tS (sleeping)\nKthread:\t1\n");
-  hmn_context* context = context_of(&proc);
-  NEW(hmn_process_memory, memory);
-  assert_answers(hmn_process_memory_read(context, 2, 0, &memory, &error), HMN_E_UNSUPPORTED);
-  hmn_context_destroy(context);
-  tree_remove(&proc);
-}
-
-static void text_that_makes_no_sense_is_the_backends_error(void** state) {
-  (void)state;
-  const char* statms[] = {"", "one two three\n", "12\n", "-5 -6 0 0 0 0 0\n",
-                          "99999999999999999999 1 0 0 0 0 0\n"};
-  for (size_t i = 0; i < sizeof statms / sizeof statms[0]; ++i) {
-    tree proc;
-    assert_int_equal(tree_make(&proc), 0);
-    tree_write(&proc, "4242/statm", statms[i]);
-    tree_write(&proc, "4242/stat",
-               "4242 (trainer) S 1 1 1 0 -1 4194304 0 0 0 0 0 0 0 0 20 0 1 0 5 0 300\n");
-    hmn_context* context = context_of(&proc);
-    NEW(hmn_process_memory, memory);
-    print_message("  %s", statms[i]);
-    assert_answers(hmn_process_memory_read(context, 4242, 0, &memory, &error), HMN_E_BACKEND);
-    assert_true(memory.resident_bytes == 0 && memory.virtual_bytes == 0);
-    hmn_context_destroy(context);
-    tree_remove(&proc);
-  }
-}
-
-/* In a child without privileges: 0, or the line of the check that failed. */
-static int reads_as_nobody(void) {
-  if (setgid(65534) != 0 || setuid(65534) != 0) return SKIPPED;
-  hmn_context* context = NULL;
-  NEW(hmn_process_memory, memory);
-  NEW(hmn_error, error);
-  if (hmn_context_create(NULL, &context, NULL) != HMN_OK) return 1;
-  const hmn_flags fields = HMN_PROCESS_MEMORY_HAS_PROPORTIONAL | HMN_PROCESS_MEMORY_HAS_PRIVATE;
-  if (hmn_process_memory_read(context, 1, fields, &memory, &error) != HMN_E_PERMISSION) return 2;
-  if (error.native_domain != HMN_NATIVE_ERRNO || error.native_code == 0 || error.message[0] == 0)
-    return 3;
-  if (hmn_process_memory_read(context, 1, fields | CHEAP, &memory, &error) != HMN_OK) return 4;
-  if ((memory.notes & HMN_NOTE_PARTIAL) == 0 || memory.present != CHEAP) return 5;
-  hmn_context_destroy(context);
-  return 0;
-}
-
-static void what_the_system_refuses_is_a_permission_error(void** state) {
-  (void)state;
-  if (getuid() != 0) skip();
-  const pid_t child = fork();
-  if (child == 0) _exit(reads_as_nobody());
-  int status = 0;
-  waitpid(child, &status, 0);
-  assert_true(WIFEXITED(status));
-  if (WEXITSTATUS(status) == SKIPPED) skip();
-  assert_int_equal(WEXITSTATUS(status), 0);
+  assert_answers(hmn_process_memory_read(*state, pid, 0, &memory, &error), HMN_OK);
+  assert_int_equal(memory.pid, pid);
+  assert_true(memory.resident_bytes >= block_bytes - SLACK_MIB * mib);
+  child_kill(holder);
+  assert_answers(hmn_process_memory_read(*state, pid, 0, &memory, &error), HMN_E_NO_PROCESS);
+  child_let_go(holder);
+  assert_answers(hmn_process_memory_read(*state, pid, 0, &memory, &error), HMN_E_NO_PROCESS);
 }
 
 static void the_host_has_memory(void** state) {
@@ -269,70 +139,27 @@ static void the_host_has_memory(void** state) {
   const hmn_flags known = HMN_SYSTEM_MEMORY_HAS_TOTAL | HMN_SYSTEM_MEMORY_HAS_AVAILABLE;
   assert_int_equal(memory.present & known, known);
   assert_int_equal(memory.backend, HMN_BACKEND_OS);
-  assert_int_equal(memory.total_bytes,
-                   (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE));
+  assert_int_equal(memory.total_bytes, installed_bytes());
   assert_in_range(memory.available_bytes, 1, memory.total_bytes);
-  if (memory.present & HMN_SYSTEM_MEMORY_HAS_SWAP_FREE) {
+  if (memory.present & HMN_SYSTEM_MEMORY_HAS_SWAP_FREE)
     assert_in_range(memory.swap_free_bytes, 0, memory.swap_total_bytes);
-  }
+  if (memory.present & HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT)
+    assert_true(memory.commit_limit_bytes > 0);
 }
 
-static void without_meminfo_there_is_no_source(void** state) {
-  (void)state;
-  tree proc;
-  assert_int_equal(tree_make(&proc), 0);
-  hmn_context* context = context_of(&proc);
-  NEW(hmn_system_memory, memory);
-  assert_answers(hmn_system_memory_read(context, &memory, &error), HMN_E_NO_SOURCE);
-  hmn_context_destroy(context);
-  tree_remove(&proc);
-}
-
-static void meminfo_without_available_is_estimated(void** state) {
-  (void)state;
-  tree proc;
-  assert_int_equal(tree_make(&proc), 0);
-  tree_write(
-      &proc, "meminfo",
-      "MemTotal:        8000000 kB\nMemFree:         1000000 kB\nBuffers:           10000 kB\n"
-      "Cached:          2000000 kB\nActive(file):     900000 kB\nInactive(file):   800000 kB\n"
-      "SReclaimable:     100000 kB\nShmem:             50000 kB\nSwapTotal:       4000 "
-      "kB\nSwapFree:  3000 kB\n");
-  hmn_context* context = context_of(&proc);
-  NEW(hmn_system_memory, memory);
-  assert_answers(hmn_system_memory_read(context, &memory, &error), HMN_OK);
-  assert_int_equal(memory.total_bytes, 8000000ull * 1024);
-  assert_int_equal(memory.swap_total_bytes, 4000 * 1024);
-  assert_int_equal(memory.swap_free_bytes, 3000 * 1024);
-  if (memory.present & HMN_SYSTEM_MEMORY_HAS_AVAILABLE) {
-    assert_int_equal(memory.notes & HMN_NOTE_ESTIMATED, HMN_NOTE_ESTIMATED);
-    assert_in_range(memory.available_bytes, 1, memory.total_bytes);
-  }
-  hmn_context_destroy(context);
-  tree_remove(&proc);
-}
-
-int main(void) {
+int main(int count, char** words) {
+  child_main(count, words);
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_caller_has_a_resident_set_within_its_address_space),
+      cmocka_unit_test(by_default_the_caller_has_what_costs_least),
       cmocka_unit_test(a_field_without_its_bit_is_zero),
-      cmocka_unit_test(touching_64_mib_adds_64_mib),
-      cmocka_unit_test(each_field_can_be_asked_for_alone),
-      cmocka_unit_test(the_figures_of_one_process_fit_together),
+      cmocka_unit_test(what_is_touched_is_resident_until_it_is_given_back),
+      cmocka_unit_test(each_field_is_told_or_unsupported),
       cmocka_unit_test(a_field_that_this_system_lacks_is_partial),
       cmocka_unit_test(only_fields_that_this_system_lacks_is_unsupported),
       cmocka_unit_test(pid_0_is_out_of_range),
       cmocka_unit_test(a_pid_that_nobody_has_is_no_process),
-      cmocka_unit_test(a_zombie_is_no_process),
-      cmocka_unit_test(another_process_can_be_read),
-      cmocka_unit_test(the_proc_tree_in_use_is_the_one_that_was_set),
-      cmocka_unit_test(a_folder_that_is_no_proc_tree_is_no_source),
-      cmocka_unit_test(a_kernel_thread_has_no_memory_of_its_own),
-      cmocka_unit_test(text_that_makes_no_sense_is_the_backends_error),
-      cmocka_unit_test(what_the_system_refuses_is_a_permission_error),
+      cmocka_unit_test(another_process_is_read_until_it_ends),
       cmocka_unit_test(the_host_has_memory),
-      cmocka_unit_test(without_meminfo_there_is_no_source),
-      cmocka_unit_test(meminfo_without_available_is_estimated),
   };
   return cmocka_run_group_tests(tests, setup, teardown);
 }

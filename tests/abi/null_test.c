@@ -173,7 +173,8 @@ static void a_null_value_means_the_default_path(void** state) {
   (void)state;
   hmn_context* context = NULL;
   assert_status(hmn_context_create(NULL, &context, NULL), HMN_OK);
-  assert_answers(hmn_context_set_path(context, HMN_PATH_PROC, HMN_TEST_ROOT "/nowhere", &error), HMN_OK);
+  assert_answers(hmn_context_set_path(context, HMN_PATH_PROC, HMN_TEST_ROOT "/nowhere", &error),
+                 HMN_OK);
   assert_answers(hmn_context_set_path(context, HMN_PATH_PROC, NULL, &error), HMN_OK);
   NEW(hmn_process_memory, memory);
   assert_answers(hmn_process_memory_read_self(context, 0, &memory, &error), HMN_OK);
@@ -188,7 +189,8 @@ static void a_null_error_is_allowed_everywhere(void** state) {
     assert_status(calls[i].run(f, guard_arm(g, calls[i].size_v1), NULL), HMN_OK);
   }
   free(g);
-  assert_status(hmn_context_set_path(f->context, HMN_PATH_PROC, HMN_TEST_ROOT "/proc", NULL), HMN_E_STATE);
+  assert_status(hmn_context_set_path(f->context, HMN_PATH_PROC, HMN_TEST_ROOT "/proc", NULL),
+                HMN_E_STATE);
 }
 
 static void either_snapshot_of_a_report_must_be_there(void** state) {

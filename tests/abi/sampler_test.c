@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#define _GNU_SOURCE
-#include <dirent.h>
-#include <pthread.h>
-#include <unistd.h>
-
 #include "support/calls.h"
-#include "support/child.h"
+#include "support/environment.h"
 #include "support/machine.h"
+#include "support/thread.h"
 
 /* Later than at once, and earlier than any deadline here, on a machine with much else to do. */
 enum { AT_ONCE = 5000, NAMED_PID = 4242 };
@@ -238,12 +234,11 @@ typedef struct waiter {
   hmn_status status;
 } waiter;
 
-static void* wait_for_next(void* argument) {
+static void wait_for_next(void* argument) {
   waiter* w = argument;
   hmn_snapshot* snapshot = NULL;
   w->status = hmn_sampler_next(w->sampler, PATIENT_MS, &snapshot, NULL);
   hmn_snapshot_destroy(snapshot);
-  return NULL;
 }
 
 static void stop_wakes_all_that_wait(void** state) {
@@ -253,16 +248,16 @@ static void stop_wakes_all_that_wait(void** state) {
   const hmn_sampler_options options = every(PATIENT_MS);
   hmn_sampler* sampler = make_running(m.context, &options, 0);
   hmn_snapshot_destroy(pull(sampler));
-  pthread_t threads[4];
+  thread* threads[4];
   waiter waiters[4];
   for (int i = 0; i < 4; ++i) {
     waiters[i] = (waiter){sampler, HMN_OK};
-    assert_int_equal(pthread_create(&threads[i], NULL, wait_for_next, &waiters[i]), 0);
+    threads[i] = thread_start(wait_for_next, &waiters[i]);
   }
   sleep_ms(20);
   assert_before_any_deadline({
     assert_answers(hmn_sampler_stop(sampler, &error), HMN_OK);
-    for (int i = 0; i < 4; ++i) pthread_join(threads[i], NULL);
+    for (int i = 0; i < 4; ++i) thread_join(threads[i]);
   });
   for (int i = 0; i < 4; ++i) assert_status(waiters[i].status, HMN_E_STATE);
   hmn_sampler_destroy(sampler);
@@ -274,13 +269,12 @@ static void stop_and_destroy_wait_for_no_driver(void** state) {
   machine m;
   machine_make(&m, waits_to_go, NULL); /* the deadline is a minute */
   hmn_sampler* sampler = make_running(m.context, NULL, 0);
-  pthread_t thread;
   waiter w = {sampler, HMN_OK};
-  assert_int_equal(pthread_create(&thread, NULL, wait_for_next, &w), 0);
+  thread* waiting = thread_start(wait_for_next, &w);
   sleep_ms(50);
   assert_before_any_deadline({
     assert_answers(hmn_sampler_stop(sampler, &error), HMN_OK);
-    pthread_join(thread, NULL);
+    thread_join(waiting);
   });
   assert_status(w.status, HMN_E_STATE);
   assert_int_equal(info_of(sampler).taken_count, 0);
@@ -522,45 +516,7 @@ static void without_threads_there_is_no_sampling(void** state) {
   hmn_context_destroy(context);
 }
 
-/* The "SigBlk" line of each thread of this process that is named hmn-sampler. */
-static int has_thread_with_all_signals_blocked(void) {
-  int found = 0;
-  DIR* tasks = opendir("/proc/self/task");
-  assert_non_null(tasks);
-  for (struct dirent* entry = readdir(tasks); entry != NULL; entry = readdir(tasks)) {
-    char path[300];
-    char line[256];
-    snprintf(path, sizeof path, "/proc/self/task/%s/status", entry->d_name);
-    FILE* status = fopen(path, "r");
-    int is_ours = 0;
-    while (status != NULL && fgets(line, sizeof line, status) != NULL) {
-      unsigned long long blocked = 0;
-      is_ours |= strcmp(line, "Name:\thmn-sampler\n") == 0;
-      if (!is_ours || sscanf(line, "SigBlk: %llx", &blocked) != 1) continue;
-      /* SIGKILL and SIGSTOP cannot be; glibc keeps 32 and 33 to itself. */
-      const unsigned long long free_ones =
-          1ull << (9 - 1) | 1ull << (19 - 1) | 1ull << (32 - 1) | 1ull << (33 - 1);
-      assert_true((blocked | free_ones) == ~0ull);
-      found = 1;
-    }
-    if (status != NULL) fclose(status);
-  }
-  closedir(tasks);
-  return found;
-}
-
-static void the_thread_blocks_all_signals(void** state) {
-  (void)state;
-  if (HMN_TEST_EMULATED) skip();
-  machine m;
-  machine_make(&m, is_steady, NULL);
-  hmn_sampler* sampler = make_running(m.context, NULL, 0);
-  wait_until(has_thread_with_all_signals_blocked());
-  hmn_sampler_destroy(sampler);
-  machine_end(&m);
-}
-
-#if HMN_WITH_NVML
+#ifdef HMN_TEST_NVML
 static const char hung_nvml[] =
     "{\"devices\": [{\"name\": \"NVIDIA L40S\", \"memory\": {\"total\": \"45 GiB\", "
     "\"free\": \"35 GiB\", \"used\": \"10 GiB\"}}], "
@@ -573,7 +529,7 @@ static void behind_nvml_that_hangs_stop_and_destroy_wait_for_nobody(void** state
   assert_int_equal(tree_make(&folder), 0);
   assert_int_equal(tree_write(&folder, "nvml.json", hung_nvml), 0);
   snprintf(path, sizeof path, "%s/nvml.json", folder.path);
-  setenv("FAKE_NVML_SCENARIO", path, 1);
+  environment_set("FAKE_NVML_SCENARIO", path);
   const hmn_context_options options = patient(HMN_CONTEXT_NO_SUBPROCESS);
   hmn_context* context = NULL;
   assert_answers(hmn_context_create(&options, &context, &error), HMN_OK);
@@ -591,30 +547,29 @@ static void behind_nvml_that_hangs_stop_and_destroy_wait_for_nobody(void** state
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-    cmocka_unit_test(a_life_has_one_way),
-    cmocka_unit_test(by_default_a_snapshot_has_devices_pools_and_telemetry),
-    cmocka_unit_test(snapshots_come_on_a_schedule_that_does_not_drift),
-    cmocka_unit_test(a_slow_driver_costs_slots_and_they_are_counted),
-    cmocka_unit_test(the_oldest_is_dropped_and_counted),
-    cmocka_unit_test(after_stop_nothing_is_added),
-    cmocka_unit_test(next_waits_no_longer_than_it_may),
-    cmocka_unit_test(stop_wakes_all_that_wait),
-    cmocka_unit_test(stop_and_destroy_wait_for_no_driver),
-    cmocka_unit_test(a_driver_that_hangs_leaves_the_schedule_running),
-    cmocka_unit_test(the_latest_figures_age_and_give_way),
-    cmocka_unit_test(figures_that_were_lost_are_not_shown_on),
-    cmocka_unit_test(what_was_not_asked_for_is_not_there),
-    cmocka_unit_test(a_peak_stays_when_the_figure_falls),
-    cmocka_unit_test(a_process_has_a_peak_of_its_own),
-    cmocka_unit_test(a_pid_that_is_given_anew_begins_anew),
-    cmocka_unit_test(processes_have_an_interval_of_their_own),
-    cmocka_unit_test(a_sampler_of_no_device_fails_and_says_so),
-    cmocka_unit_test_setup_teardown(what_a_snapshot_refuses_a_sampler_refuses, fixture_setup,
-                                    fixture_teardown),
-    cmocka_unit_test(without_threads_there_is_no_sampling),
-    cmocka_unit_test(the_thread_blocks_all_signals),
-#if HMN_WITH_NVML
-    cmocka_unit_test(behind_nvml_that_hangs_stop_and_destroy_wait_for_nobody),
+      cmocka_unit_test(a_life_has_one_way),
+      cmocka_unit_test(by_default_a_snapshot_has_devices_pools_and_telemetry),
+      cmocka_unit_test(snapshots_come_on_a_schedule_that_does_not_drift),
+      cmocka_unit_test(a_slow_driver_costs_slots_and_they_are_counted),
+      cmocka_unit_test(the_oldest_is_dropped_and_counted),
+      cmocka_unit_test(after_stop_nothing_is_added),
+      cmocka_unit_test(next_waits_no_longer_than_it_may),
+      cmocka_unit_test(stop_wakes_all_that_wait),
+      cmocka_unit_test(stop_and_destroy_wait_for_no_driver),
+      cmocka_unit_test(a_driver_that_hangs_leaves_the_schedule_running),
+      cmocka_unit_test(the_latest_figures_age_and_give_way),
+      cmocka_unit_test(figures_that_were_lost_are_not_shown_on),
+      cmocka_unit_test(what_was_not_asked_for_is_not_there),
+      cmocka_unit_test(a_peak_stays_when_the_figure_falls),
+      cmocka_unit_test(a_process_has_a_peak_of_its_own),
+      cmocka_unit_test(a_pid_that_is_given_anew_begins_anew),
+      cmocka_unit_test(processes_have_an_interval_of_their_own),
+      cmocka_unit_test(a_sampler_of_no_device_fails_and_says_so),
+      cmocka_unit_test_setup_teardown(what_a_snapshot_refuses_a_sampler_refuses, fixture_setup,
+                                      fixture_teardown),
+      cmocka_unit_test(without_threads_there_is_no_sampling),
+#ifdef HMN_TEST_NVML
+      cmocka_unit_test(behind_nvml_that_hangs_stop_and_destroy_wait_for_nobody),
 #endif
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

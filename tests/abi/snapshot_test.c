@@ -3,11 +3,8 @@
  * On machines/everything.json: 0 discrete, 1 unified, 2 with an instance, 3 asleep, 4 lost, 5 the
  * instance.
  */
-#define _POSIX_C_SOURCE 200809L
-#include <time.h>
-#include <unistd.h>
-
 #include "support/calls.h"
+#include "support/child.h"
 #include "support/machine.h"
 
 enum { ASLEEP = 3, LOST = 4, INSTANCE = 5, DEVICES = 6 };
@@ -35,17 +32,11 @@ static hmn_snapshot* take(hmn_context* context, hmn_flags collect, hmn_flags fla
   return snapshot;
 }
 
-static uint64_t clock_ns(clockid_t clock) {
-  struct timespec now;
-  clock_gettime(clock, &now);
-  return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
-}
-
 static void it_says_when_it_was_begun_and_how_long_it_took(void** state) {
   hmn_context* context = ((fixture*)*state)->context;
-  const uint64_t unix_before = clock_ns(CLOCK_REALTIME), before = clock_ns(CLOCK_MONOTONIC);
+  const uint64_t unix_before = unix_now_ns(), before = now_ns();
   hmn_snapshot* snapshot = take(context, EVERYTHING, 0, 0, 0);
-  const uint64_t unix_after = clock_ns(CLOCK_REALTIME), after = clock_ns(CLOCK_MONOTONIC);
+  const uint64_t unix_after = unix_now_ns(), after = now_ns();
   const hmn_snapshot_info info = info_of(snapshot);
   assert_true(info.unix_time_ns >= unix_before && info.unix_time_ns <= unix_after);
   assert_true(info.monotonic_ns >= before && info.monotonic_ns <= after);
@@ -133,7 +124,7 @@ static void it_holds_the_callers_memory_and_the_hosts(void** state) {
   NEW(hmn_process_memory, memory);
   NEW(hmn_system_memory, system_memory);
   assert_status(hmn_snapshot_memory(whole(state), &memory), HMN_OK);
-  assert_int_equal(memory.pid, getpid());
+  assert_int_equal(memory.pid, own_pid());
   assert_int_equal(memory.present,
                    HMN_PROCESS_MEMORY_HAS_RESIDENT | HMN_PROCESS_MEMORY_HAS_VIRTUAL);
   assert_int_equal(memory.resident_bytes, 300 * mib);

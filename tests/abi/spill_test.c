@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#define _GNU_SOURCE
-#include <pthread.h>
-
-#include "support/child.h"
 #include "support/machine.h"
+#include "support/thread.h"
 
 #define MIB (UINT64_C(1) << 20)
 #define GIB (UINT64_C(1) << 30)
@@ -533,40 +530,9 @@ static void a_snapshot_is_observed_without_a_context(void** state) {
   machine_end(&m);
 }
 
-typedef struct forked {
-  hmn_spill* of_context;
-  hmn_spill* alone;
-} forked;
-
-static void in_the_child(void* argument) {
-  forked* f = argument;
-  NEW(hmn_spill_info, info);
-  NEW(hmn_episode, episode);
-  CHECK_STATUS(hmn_spill_observe(f->of_context, "", NULL), HMN_E_FORKED);
-  CHECK_STATUS(hmn_spill_read(f->of_context, &info), HMN_E_FORKED);
-  CHECK_STATUS(hmn_spill_episode(f->of_context, 0, &episode), HMN_E_FORKED);
-  CHECK_STATUS(hmn_spill_read(f->alone, &info), HMN_OK);
-  CHECK_STATUS(hmn_spill_episode(f->alone, 0, &episode), HMN_OK);
-  hmn_spill_destroy(f->of_context);
-  hmn_spill_destroy(f->alone);
-}
-
-static void in_a_child_a_contexts_detector_is_forked(void** state) {
-  (void)state;
-  machine m;
-  machine_make(&m, fills_and_spills, NULL);
-  forked f = {NULL, fed("RS")};
-  assert_answers(hmn_spill_create(m.context, 0, NULL, &f.of_context, &error), HMN_OK);
-  assert_answers(hmn_spill_observe(f.of_context, "", &error), HMN_OK);
-  assert_child(in_the_child, &f);
-  hmn_spill_destroy(f.of_context);
-  hmn_spill_destroy(f.alone);
-  machine_end(&m);
-}
-
 enum { WRITERS = 4, EACH = 2000 };
 
-static void* feeds(void* argument) {
+static void feeds(void* argument) {
   hmn_spill* to = argument;
   for (int i = 0; i < EACH; ++i) {
     const hmn_spill_sample s = i % 2 ? sample(saturated, spilled) : sample(relaxed, baseline);
@@ -574,25 +540,14 @@ static void* feeds(void* argument) {
     NEW(hmn_spill_info, info);
     hmn_spill_read(to, &info);
   }
-  return NULL;
-}
-
-/* A child made while others write is told so at once, or reads a whole record. */
-static void reads_or_is_told(void* argument) {
-  NEW(hmn_spill_info, info);
-  const hmn_status status = hmn_spill_read(argument, &info);
-  CHECK(status == HMN_OK || status == HMN_E_FORKED);
-  CHECK(status != HMN_OK || info.episode_count <= info.observation_count);
 }
 
 static void threads_share_a_detector(void** state) {
   (void)state;
   hmn_spill* s = fed("R");
-  pthread_t threads[WRITERS];
-  for (int i = 0; i < WRITERS; ++i)
-    assert_int_equal(pthread_create(&threads[i], NULL, feeds, s), 0);
-  for (int i = 0; i < 10; ++i) assert_child(reads_or_is_told, s);
-  for (int i = 0; i < WRITERS; ++i) pthread_join(threads[i], NULL);
+  thread* threads[WRITERS];
+  for (int i = 0; i < WRITERS; ++i) threads[i] = thread_start(feeds, s);
+  for (int i = 0; i < WRITERS; ++i) thread_join(threads[i]);
   const hmn_spill_info info = ended(s);
   assert_int_equal(info.observation_count, WRITERS * EACH + 1);
   assert_in_range(info.episode_count, 1, WRITERS * EACH / 2);
@@ -626,7 +581,6 @@ int main(void) {
       cmocka_unit_test(a_device_that_is_back_is_observed_again),
       cmocka_unit_test(a_device_that_never_was_is_told),
       cmocka_unit_test(a_snapshot_is_observed_without_a_context),
-      cmocka_unit_test(in_a_child_a_contexts_detector_is_forked),
       cmocka_unit_test(threads_share_a_detector),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 add_library(hmn_abi_support STATIC support/suite.c support/calls.c support/machine.c)
 # test_drive makes a path of this machine absolute, HMN_TEST_ROOT one of any.
+set(support support/posix)
 if(HMN_SYSTEM STREQUAL "windows")
-  target_sources(hmn_abi_support PRIVATE support/windows/tree.c)
+  set(support support/windows)
   target_compile_definitions(hmn_abi_support PUBLIC __USE_MINGW_ANSI_STDIO=1 WIN32_LEAN_AND_MEAN)
   set(test_root "C:")
   set(test_drive "")
@@ -10,16 +11,19 @@ if(HMN_SYSTEM STREQUAL "windows")
     set(test_drive "Z:")
   endif()
 else()
-  target_sources(hmn_abi_support PRIVATE support/tree.c support/child.c)
   set(test_root "")
   set(test_drive "")
 endif()
+foreach(service child clock environment image last_error memory thread tree)
+  target_sources(hmn_abi_support PRIVATE ${support}/${service}.c)
+endforeach()
 target_link_libraries(hmn_abi_support PUBLIC hypomnesis hmn_flags hmn_cmocka Threads::Threads)
 target_include_directories(hmn_abi_support PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
 target_compile_definitions(hmn_abi_support PUBLIC
   HMN_TEST_ROOT="${test_root}"
   HMN_TEST_MACHINES="${test_drive}${CMAKE_CURRENT_SOURCE_DIR}/machines"
   HMN_TEST_LIBRARY="$<TARGET_FILE:hypomnesis>"
+  HMN_TEST_DLL="$<TARGET_FILE_NAME:hypomnesis>"
   HMN_WITH_NVML=$<BOOL:${HMN_BACKEND_NVML}>
   HMN_WITH_NVIDIA_SMI=$<BOOL:${HMN_BACKEND_NVIDIA_SMI}>
   HMN_WITH_AMD_SMI=$<BOOL:${HMN_BACKEND_AMD_SMI}>
@@ -46,13 +50,35 @@ function(hmn_abi_suite noun)
   hmn_add_suite(abi.${noun} COMMAND abi_${noun}_test ${ARGN})
 endfunction()
 
+set(fake_nvml fake_nvml)
+if(HMN_SYSTEM STREQUAL "windows")
+  set(fake_nvml hmn_fake_nvml)
+endif()
 set(nvml_scenario ${CMAKE_CURRENT_SOURCE_DIR}/machines/nvml.json)
 # hmn_abi_with_nvml(<noun>): HMN_TEST_NVML is the path of the fake library.
 function(hmn_abi_with_nvml noun)
   if(HMN_BACKEND_NVML)
-    target_compile_definitions(abi_${noun}_test PRIVATE HMN_TEST_NVML="$<TARGET_FILE:fake_nvml>")
-    add_dependencies(abi_${noun}_test fake_nvml)
+    target_compile_definitions(abi_${noun}_test PRIVATE HMN_TEST_NVML="${test_drive}$<TARGET_FILE:${fake_nvml}>")
+    add_dependencies(abi_${noun}_test ${fake_nvml})
   endif()
+endfunction()
+
+# hmn_abi_refusing_suite(<noun> [<argument of hmn_add_suite>...]): with an allocator that can refuse.
+function(hmn_abi_refusing_suite noun)
+  hmn_abi_suite(${noun} ${ARGN})
+  target_sources(abi_${noun}_test PRIVATE support/allocator.c ${support}/allocator.c support/refusal.c)
+endfunction()
+
+# hmn_abi_refusing_suites(): but for a sanitizer, which brings an allocator of its own.
+function(hmn_abi_refusing_suites)
+  if(HMN_SANITIZE)
+    return()
+  endif()
+  if(HMN_BACKEND_SIMULATED)
+    hmn_abi_refusing_suite(torture TIMEOUT 600)
+    hmn_abi_refusing_suite(exhaustion TIMEOUT 600)
+  endif()
+  hmn_abi_refusing_suite(allocation ENVIRONMENT FAKE_NVML_SCENARIO=${nvml_scenario})
 endfunction()
 
 # hmn_abi_clients(): clients as released headers built them, on the library of today.
@@ -79,18 +105,16 @@ if(HMN_SYSTEM STREQUAL "windows")
   return()
 endif()
 
-foreach(noun library memory dlopen dtype estimate)
+foreach(noun library memory proc dlopen dtype estimate)
   hmn_abi_suite(${noun})
 endforeach()
 
 # These need a machine with devices.
 if(HMN_BACKEND_SIMULATED)
   foreach(noun null sizes options order process deadline device pool telemetry metric usage
-      snapshot report format error spill)
+      snapshot report format error spill threads tracker descriptors signals)
     hmn_abi_suite(${noun})
   endforeach()
-  hmn_abi_suite(threads)
-  hmn_abi_suite(tracker)
   hmn_abi_suite(sampler)
   hmn_abi_with_nvml(sampler)
   hmn_abi_suite(context ENVIRONMENT FAKE_NVML_SCENARIO=${nvml_scenario})
@@ -163,17 +187,11 @@ if(TARGET hypomnesis_simulation)
   target_compile_definitions(abi_no_module PRIVATE hmn_simulation_module=something_else)
 endif()
 
-# A sanitizer brings an allocator of its own.
+hmn_abi_refusing_suites()
 if(NOT HMN_SANITIZE)
-  set(allocator support/allocator.c)
-  if(HMN_BACKEND_SIMULATED)
-    hmn_abi_suite(torture TIMEOUT 600)
-    target_sources(abi_torture_test PRIVATE ${allocator})
-    hmn_abi_suite(exhaustion TIMEOUT 600 ENVIRONMENT FAKE_NVML_SCENARIO=${nvml_scenario})
-    target_sources(abi_exhaustion_test PRIVATE ${allocator})
-    hmn_abi_with_nvml(exhaustion)
-  endif()
-  hmn_abi_suite(allocation ENVIRONMENT FAKE_NVML_SCENARIO=${nvml_scenario})
-  target_sources(abi_allocation_test PRIVATE ${allocator})
   hmn_abi_with_nvml(allocation)
+endif()
+if(NOT HMN_SANITIZE AND HMN_BACKEND_SIMULATED)
+  hmn_abi_refusing_suite(recording TIMEOUT 600 ENVIRONMENT FAKE_NVML_SCENARIO=${nvml_scenario})
+  hmn_abi_with_nvml(recording)
 endif()

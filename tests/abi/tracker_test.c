@@ -1,11 +1,9 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#define _GNU_SOURCE
-#include <pthread.h>
 #include <stdatomic.h>
 
 #include "support/calls.h"
-#include "support/child.h"
 #include "support/machine.h"
+#include "support/thread.h"
 
 #define GIB (UINT64_C(1) << 30)
 
@@ -437,39 +435,6 @@ static void options_are_checked(void** state) {
   hmn_tracker_destroy(t);
 }
 
-static void goes_on_alone(void* argument) {
-  hmn_tracker** both = argument;
-  for (int i = 0; i < 2; ++i) {
-    NEW(hmn_tracker_info, info);
-    CHECK_STATUS(hmn_tracker_allocate(both[i], 50, NULL), HMN_OK);
-    CHECK_STATUS(hmn_tracker_release(both[i], 100, NULL), HMN_OK);
-    CHECK_STATUS(hmn_tracker_read(both[i], &info), HMN_OK);
-    CHECK(info.allocated_bytes == 50 && info.peak_bytes == 150);
-    uint32_t tag = 0;
-    CHECK_STATUS(hmn_tracker_tag(both[i], "child", &tag, NULL), HMN_OK);
-    CHECK_STATUS(hmn_tracker_set_limit(both[i], 60, NULL), HMN_OK);
-    CHECK_STATUS(hmn_tracker_would_fit(both[i], 11, NULL), HMN_E_LIMIT);
-    CHECK_STATUS(hmn_tracker_would_fit(both[i], 10, NULL), i == 0 ? HMN_OK : HMN_E_FORKED);
-    CHECK_STATUS(hmn_tracker_reset(both[i], NULL), HMN_OK);
-    hmn_tracker_destroy(both[i]);
-  }
-}
-
-static void in_a_child_a_tracker_goes_on_alone(void** state) {
-  hmn_tracker* both[] = {make(1000), make_linked(((fixture*)*state)->context, 0)};
-  for (int i = 0; i < 2; ++i) {
-    allocate(both[i], 100, HMN_OK);
-    would_fit(both[i], 100, HMN_OK);
-  }
-  assert_child(goes_on_alone, both);
-  for (int i = 0; i < 2; ++i) {
-    assert_figures(both[i], 100, 100);
-    assert_int_equal(info_of(both[i]).tag_count, 0);
-    would_fit(both[i], 100, HMN_OK);
-    hmn_tracker_destroy(both[i]);
-  }
-}
-
 /* ---- many threads at once ---- */
 
 enum { TAKERS = 4, ROUNDS = 20000, LOWEST = 600, HIGHEST = 1000 };
@@ -491,7 +456,7 @@ static void expect(crowd* c, int condition) {
   if (!condition) atomic_fetch_add(&c->wrong, 1);
 }
 
-static void* take_and_give_back(void* argument) {
+static void take_and_give_back(void* argument) {
   crowd* c = argument;
   const uint32_t number = (uint32_t)atomic_fetch_add(&c->started, 1) + 1;
   uint32_t seed = number, tag = 0, shared = 0;
@@ -510,10 +475,9 @@ static void* take_and_give_back(void* argument) {
     expect(c, hmn_tracker_release_tagged(c->tracker, under, bytes, NULL) == HMN_OK);
   }
   atomic_fetch_sub(&c->at_work, 1);
-  return NULL;
 }
 
-static void* change_the_limit(void* argument) {
+static void change_the_limit(void* argument) {
   crowd* c = argument;
   uint32_t seed = 7;
   while (atomic_load(&c->at_work) > 0) {
@@ -521,10 +485,9 @@ static void* change_the_limit(void* argument) {
     const hmn_status status = hmn_tracker_set_limit(c->tracker, to, NULL);
     expect(c, status == HMN_OK || status == HMN_E_LIMIT);
   }
-  return NULL;
 }
 
-static void* look(void* argument) {
+static void look(void* argument) {
   crowd* c = argument;
   uint64_t peak = 0;
   while (atomic_load(&c->at_work) > 0) {
@@ -541,19 +504,18 @@ static void* look(void* argument) {
       expect(c, of.peak_bytes >= of.allocated_bytes && of.allocated_bytes <= HIGHEST);
     }
   }
-  return NULL;
 }
 
 static void no_thread_ever_sees_more_than_the_limit(void** state) {
   (void)state;
   crowd c = {.tracker = make(HIGHEST), .at_work = TAKERS};
-  pthread_t threads[TAKERS + 3];
-  void* (*const others[])(void*) = {change_the_limit, change_the_limit, look};
+  thread* threads[TAKERS + 3];
+  void (*const others[])(void*) = {change_the_limit, change_the_limit, look};
   for (size_t i = 0; i < TAKERS + 3; ++i) {
-    void* (*const run)(void*) = i < TAKERS ? take_and_give_back : others[i - TAKERS];
-    assert_int_equal(pthread_create(&threads[i], NULL, run, &c), 0);
+    void (*const run)(void*) = i < TAKERS ? take_and_give_back : others[i - TAKERS];
+    threads[i] = thread_start(run, &c);
   }
-  for (size_t i = 0; i < TAKERS + 3; ++i) pthread_join(threads[i], NULL);
+  for (size_t i = 0; i < TAKERS + 3; ++i) thread_join(threads[i]);
   assert_int_equal(c.wrong, 0);
   const hmn_tracker_info info = info_of(c.tracker);
   assert_int_equal(info.allocated_bytes, 0);
@@ -593,7 +555,6 @@ int main(void) {
       cmocka_unit_test(it_outlives_its_context),
       cmocka_unit_test(a_device_needs_a_context),
       cmocka_unit_test(options_are_checked),
-      cmocka_unit_test(in_a_child_a_tracker_goes_on_alone),
       cmocka_unit_test(no_thread_ever_sees_more_than_the_limit),
   };
   return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

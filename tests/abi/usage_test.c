@@ -3,10 +3,8 @@
  * On machines/everything.json: device 0 is used by 4242, this process and 4250, whose figure the
  * driver hides; device 5 is an instance that 4242 uses.
  */
-#define _POSIX_C_SOURCE 200809L
-#include <unistd.h>
-
 #include "support/calls.h"
+#include "support/child.h"
 #include "support/machine.h"
 
 enum { WITH_INSTANCE = 2, ASLEEP = 3, LOST = 4, INSTANCE = 5 };
@@ -68,11 +66,11 @@ static void a_figure_that_the_driver_hides_fails_with_its_reason(void** state) {
 static void the_caller_is_found_by_itself(void** state) {
   NEW(hmn_usage, u);
   assert_answers(hmn_usage_read_self(context_of(state), 0, &u, &error), HMN_OK);
-  assert_int_equal(u.pid, getpid());
+  assert_int_equal(u.pid, own_pid());
   assert_int_equal(u.used_bytes, 512 * mib);
   assert_int_equal(u.kinds, HMN_USAGE_COMPUTE | HMN_USAGE_GRAPHICS);
   NEW(hmn_usage, by_pid);
-  assert_answers(hmn_usage_read(context_of(state), 0, (uint32_t)getpid(), &by_pid, &error), HMN_OK);
+  assert_answers(hmn_usage_read(context_of(state), 0, own_pid(), &by_pid, &error), HMN_OK);
   assert_int_equal(by_pid.used_bytes, u.used_bytes);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The program's malloc, which counts and can refuse. operator new of the C++ runtime stands on it.
+ * The library's malloc, which counts and can refuse. operator new of the C++ runtime stands on it.
  */
 #ifndef HMN_TESTS_ABI_ALLOCATOR_H
 #define HMN_TESTS_ABI_ALLOCATOR_H
@@ -14,5 +14,12 @@ enum { ONCE = 1, FROM_THEN_ON = 1 << 30 };
 void allocator_refuse(long skip, long times);
 /* Ends refusing and says how many were refused. */
 long allocator_allow(void);
+
+/* What each system's side stands on, and calls. */
+void allocator_begin(void);
+int allocator_refuses(void);
+void* allocator_count(void* block);
+void allocator_count_moved(void);
+void allocator_forget(const void* block);
 
 #endif

@@ -279,6 +279,15 @@ const text_call text_calls[] = {
 };
 const size_t text_call_count = sizeof text_calls / sizeof text_calls[0];
 
+void run_everything(const fixture* f) {
+  guarded* g = guard_new();
+  for (size_t i = 0; i < call_count; ++i) calls[i].run(f, guard_arm(g, calls[i].size_v1), NULL);
+  for (size_t i = 0; i < text_call_count; ++i) {
+    text_calls[i].run(f, (char*)g->bytes, sizeof g->bytes, NULL);
+  }
+  free(g);
+}
+
 int is_of_sampler_thread(const call* c) {
   return strncmp(c->name, "hmn_sampler_", 12) == 0 && strcmp(c->name, "hmn_sampler_read") != 0;
 }

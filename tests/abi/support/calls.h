@@ -46,6 +46,8 @@ extern const call calls[];
 extern const size_t call_count;
 /* What the sampler's thread has seen: HMN_E_EMPTY where it may have none. */
 int is_of_sampler_thread(const call* c);
+/* Every row of both tables once. */
+void run_everything(const fixture* f);
 
 /* The calls that write text. */
 typedef hmn_status (*write_text)(const fixture* f, char* buffer, uint32_t capacity,

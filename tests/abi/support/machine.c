@@ -1,9 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-#define _POSIX_C_SOURCE 200809L
 #include "machine.h"
-
-#include <time.h>
-#include <unistd.h>
 
 static void fill_in(char* text, size_t capacity, const char* json, const char* path) {
   const char* hole = strstr(json, "%s");
@@ -34,21 +30,10 @@ void machine_go(const machine* m) {
 void machine_stop(const machine* m) {
   char path[512];
   snprintf(path, sizeof path, "%s/go", m->folder.path);
-  unlink(path);
+  remove(path);
 }
 
 void machine_end(machine* m) {
   hmn_context_destroy(m->context);
   tree_remove(&m->folder);
-}
-
-int64_t now_ms(void) {
-  struct timespec now;
-  clock_gettime(CLOCK_MONOTONIC, &now);
-  return now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
-void sleep_ms(int64_t ms) {
-  const struct timespec time = {ms / 1000, (long)(ms % 1000 * 1000000)};
-  nanosleep(&time, NULL);
 }

@@ -5,6 +5,7 @@
 #ifndef HMN_TESTS_ABI_MACHINE_H
 #define HMN_TESTS_ABI_MACHINE_H
 
+#include "clock.h"
 #include "suite.h"
 #include "tree.h"
 
@@ -19,10 +20,6 @@ void machine_make(machine* m, const char* json, const hmn_context_options* optio
 void machine_go(const machine* m);
 void machine_stop(const machine* m);
 void machine_end(machine* m);
-
-/* Milliseconds of the clock that never jumps. */
-int64_t now_ms(void);
-void sleep_ms(int64_t ms);
 
 /* For what happens in its own time. */
 #define wait_until(condition)                                          \

@@ -2,15 +2,20 @@
 # A program finds the DLL beside it.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 
-foreach(noun library dtype estimate)
+# Without a meaning here: fork, descriptors and signals, which Windows has not; proc and recording, Linux' own files;
+# module and secure, for there is no module and no set-user-id program; dlopen, as unload below.
+foreach(noun library memory dtype estimate)
   hmn_abi_suite(${noun})
 endforeach()
 if(HMN_BACKEND_SIMULATED)
-  foreach(noun null sizes options order device pool telemetry metric report format error)
+  foreach(noun null sizes options order process deadline device pool telemetry metric usage
+      snapshot report format error spill threads tracker sampler context)
     hmn_abi_suite(${noun})
   endforeach()
+  hmn_abi_with_nvml(context)
 endif()
 hmn_abi_clients()
+hmn_abi_refusing_suites()
 
 # hmn_abi_windows_suite(<noun>): windows/<noun>_test.c becomes suite abi.<noun>.
 function(hmn_abi_windows_suite noun)
@@ -20,7 +25,7 @@ function(hmn_abi_windows_suite noun)
 endfunction()
 
 hmn_abi_windows_suite(bare)
-hmn_abi_windows_suite(process_memory)
+hmn_abi_windows_suite(host)
 
 # This one loads the library itself.
 add_executable(abi_unload_test windows/unload_test.c)

@@ -12,8 +12,8 @@ int tree_make(tree* t) {
   const DWORD length = GetTempPathA(sizeof folder, folder);
   if (length == 0 || length >= sizeof folder) return -1;
   for (char* c = folder; *c != 0; ++c) *c = *c == '\\' ? '/' : *c;
-  const int size = snprintf(t->path, sizeof t->path, "%shmn-abi-%lu-%d", folder,
-                            GetCurrentProcessId(), made++);
+  const int size =
+      snprintf(t->path, sizeof t->path, "%shmn-abi-%lu-%d", folder, GetCurrentProcessId(), made++);
   if (size < 0 || (size_t)size >= sizeof t->path) return -1;
   return CreateDirectoryA(t->path, NULL) ? 0 : -1;
 }

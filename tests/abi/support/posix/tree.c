@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 #define _XOPEN_SOURCE 700
-#include "tree.h"
+#include "support/tree.h"
 
 #include <ftw.h>
 #include <stdio.h>

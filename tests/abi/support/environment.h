@@ -1,0 +1,8 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#ifndef HMN_TESTS_ABI_ENVIRONMENT_H
+#define HMN_TESTS_ABI_ENVIRONMENT_H
+
+/* Of this process; without a value the variable is taken away. */
+void environment_set(const char* name, const char* value);
+
+#endif

@@ -1,0 +1,22 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#ifndef HMN_TESTS_ABI_MEMORY_H
+#define HMN_TESTS_ABI_MEMORY_H
+
+#include <hypomnesis.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Memory that is resident from the first byte to the last. */
+void* memory_take(size_t bytes);
+void memory_give_back(void* block, size_t bytes);
+
+/* The fields of a process that this system tells, whatever runs it, and those that it never tells.
+ */
+hmn_flags memory_told(void);
+hmn_flags memory_never_told(void);
+
+/* What the system says of the machine. */
+uint64_t page_bytes(void);
+uint64_t installed_bytes(void);
+
+#endif

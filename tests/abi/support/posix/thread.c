@@ -1,0 +1,43 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#define _POSIX_C_SOURCE 200809L
+#include "support/thread.h"
+
+#include <dirent.h>
+#include <pthread.h>
+
+#include "support/suite.h"
+
+struct thread {
+  pthread_t id;
+  void (*run)(void*);
+  void* argument;
+};
+
+static void* run_it(void* argument) {
+  const thread* t = argument;
+  t->run(t->argument);
+  return NULL;
+}
+
+thread* thread_start(void (*run)(void* argument), void* argument) {
+  thread* t = malloc(sizeof *t);
+  assert_non_null(t);
+  t->run = run;
+  t->argument = argument;
+  assert_int_equal(pthread_create(&t->id, NULL, run_it, t), 0);
+  return t;
+}
+
+void thread_join(thread* started) {
+  pthread_join(started->id, NULL);
+  free(started);
+}
+
+int thread_count(void) {
+  DIR* folder = opendir("/proc/self/task");
+  int count = 0;
+  if (folder == NULL) return -1;
+  while (readdir(folder) != NULL) ++count;
+  closedir(folder);
+  return count - 2;
+}

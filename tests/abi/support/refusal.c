@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+#include "refusal.h"
+
+#include "clock.h"
+
+static int settles(long before, int64_t patience_ms) {
+  for (const int64_t begun = now_ms(); allocator_live() > before; sleep_ms(10)) {
+    if (now_ms() - begun > patience_ms) return 0;
+  }
+  return 1;
+}
+
+int refuse_first(void** state) {
+  hmn_context* context = NULL;
+  (void)state;
+  allocator_refuse(0, 2); /* the exception is not allocated either */
+  const hmn_status status = hmn_context_create(NULL, &context, NULL);
+  allocator_allow();
+  return status == HMN_E_NO_MEMORY ? 0 : -1;
+}
+
+void assert_settled(long before) {
+  if (!settles(before, PATIENT_MS)) assert_in_range(allocator_live(), 0, before);
+}
+
+long run_without_loss(turn run, void* of, long skip, long times) {
+  for (int i = 0; i < 6; ++i) {
+    const long before = allocator_live();
+    const long refused = run(of, skip, times);
+    if (settles(before, 1000)) return refused;
+  }
+  fail_msg("blocks are lost where allocation %ld is refused", skip);
+  return 0;
+}
+
+void assert_exhausted(hmn_status status) {
+  if (status != HMN_E_LIMIT) assert_status(status, HMN_E_NO_MEMORY);
+}

@@ -1,0 +1,39 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * What Windows alone tells, or tells in a way of its own.
+ */
+#include "support/child.h"
+#include "support/suite.h"
+
+/* OpenProcess takes the next three numbers for the same process. */
+static void a_number_beside_one_is_nobodys(void** state) {
+  hmn_context* context = NULL;
+  (void)state;
+  assert_answers(hmn_context_create(NULL, &context, &error), HMN_OK);
+  for (uint32_t beside = 1; beside < 4; ++beside) {
+    NEW(hmn_process_memory, memory);
+    assert_answers(hmn_process_memory_read(context, own_pid() + beside, 0, &memory, &error),
+                   HMN_E_NO_PROCESS);
+  }
+  hmn_context_destroy(context);
+}
+
+static void pressure_is_a_word_and_no_stall(void** state) {
+  hmn_context* context = NULL;
+  NEW(hmn_system_memory, memory);
+  (void)state;
+  assert_answers(hmn_context_create(NULL, &context, &error), HMN_OK);
+  assert_answers(hmn_system_memory_read(context, &memory, &error), HMN_OK);
+  assert_true((memory.present & HMN_SYSTEM_MEMORY_HAS_PRESSURE) != 0);
+  assert_true(memory.pressure == HMN_PRESSURE_NORMAL || memory.pressure == HMN_PRESSURE_WARNING);
+  assert_int_equal(memory.present & HMN_SYSTEM_MEMORY_HAS_STALL, 0);
+  hmn_context_destroy(context);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_number_beside_one_is_nobodys),
+      cmocka_unit_test(pressure_is_a_word_and_no_stall),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -9,7 +9,7 @@
 
 #include "records.h"
 
-enum { MOST_WORDS = 8, MOST_SNAPSHOTS = 64, LONGEST_NAME = 32 };
+enum { MOST_WORDS = 8, MOST_SNAPSHOTS = 64, LONGEST_NAME = 32, LONGEST_LINE = 8192 };
 
 static char* words[MOST_WORDS];
 static hmn_context* context;
@@ -747,9 +747,8 @@ static void answer(int count) {
 }
 
 int main(void) {
-  char* line = NULL;
-  size_t size = 0;
-  while (getline(&line, &size, stdin) > 0) {
+  char line[LONGEST_LINE];
+  while (fgets(line, sizeof line, stdin)) {
     const int count = split(line);
     if (strcmp(words[0], "quit") == 0) break;
     answer(count);
@@ -759,6 +758,5 @@ int main(void) {
   for (int i = 0; i < MOST_SNAPSHOTS; ++i) hmn_snapshot_destroy(snapshots[i].snapshot);
   do_sample_drop();
   do_close();
-  free(line);
   return 0;
 }

@@ -24,7 +24,7 @@ std::uint32_t u32(const std::string& word) {
 
 template <class Enum>
 Enum as(const std::string& word) {
-  return static_cast<Enum>(static_cast<std::underlying_type_t<Enum>>(std::stol(word)));
+  return static_cast<Enum>(static_cast<std::underlying_type_t<Enum>>(std::stoll(word)));
 }
 
 hypomnesis::context& context() {

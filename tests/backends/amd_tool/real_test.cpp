@@ -15,11 +15,11 @@ constexpr const char* real_tool = "/usr/bin/rocm-smi";
 
 bool is_usable() {
   if (!platform::is_executable_file(real_tool)) {
-    MESSAGE("not run: there is no rocm-smi on this machine");
+    MESSAGE("skipped: backends.amd_tool_real: there is no rocm-smi on this machine");
     return false;
   }
   if (platform::exists("/sys/module/amdgpu")) {
-    MESSAGE("not run: this machine has the amdgpu driver");
+    MESSAGE("skipped: backends.amd_tool_real: this machine has the amdgpu driver");
     return false;
   }
   return true;

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/intel/driver.hpp"
 
+#include <algorithm>
+#include <utility>
+
+#include "backends/drm/attribute.hpp"
 #include "backends/drm/hwmon.hpp"
 
 namespace hmn::intel {
@@ -10,9 +14,9 @@ constexpr std::string_view first_bus = "0000:00:";
 
 }  // namespace
 
-bool looks_integrated(const drm::card& c, std::string_view chip_name) {
-  return c.pci_bus_id.view().starts_with(first_bus) &&
-         drm::find_hwmon(c.folder.view(), chip_name).empty();
+bool looks_integrated(const drm::card& c, std::string_view chip_name, int& error) {
+  if (!c.pci_bus_id.view().starts_with(first_bus)) return false;
+  return drm::find_hwmon(c.folder.view(), chip_name, &error).empty();
 }
 
 failure intel_driver::fail(status code, const message_text& message, int error) const {
@@ -22,17 +26,22 @@ failure intel_driver::fail(status code, const message_text& message, int error) 
 }
 
 known_card& intel_driver::of(const drm::card& c) {
-  for (known_card& k : known_) {
-    if (k.number == c.number) return k;
-  }
-  known_card& fresh = known_.emplace_back();
-  fresh.number = c.number;
-  fresh.is_integrated = looks_integrated(c, d_.name);
-  return fresh;
+  const auto known = std::ranges::find(known_, c.number, &known_card::number);
+  if (known != known_.end() && known->doubt == 0) return *known;
+  known_card& k = known != known_.end() ? *known : known_.emplace_back();
+  k.number = c.number;
+  k.doubt = 0;
+  k.is_integrated = looks_integrated(c, d_.name, k.doubt);
+  return k;
 }
 
 void intel_driver::identify(drm::visit& v, device& who) {
-  const bool is_integrated = of(v.of()).is_integrated;
+  const known_card& k = of(v.of());
+  if (k.doubt != 0) {
+    failure why = drm::unreadable(d_.from, k.doubt, v.of().folder.view(), "hwmon");
+    return v.remark(std::move(why), subject::devices, 0);
+  }
+  const bool is_integrated = k.is_integrated;
   who.kind = is_integrated ? device_kind::integrated : device_kind::discrete;
   who.memory_kind = is_integrated ? memory_kind::unified : memory_kind::dedicated;
 }

@@ -15,6 +15,7 @@ class chip;
 struct known_card {
   slot number = 0;
   bool is_integrated = false;
+  int doubt = 0;            // errno, where that could not be looked at
   bool is_asked = false;    // the kernel told its regions, so that the line above is certain
   bool tells_used = false;  // and to this caller how much of them is in use
   memory_regions sizes;     // as they were told; without what was in use
@@ -62,6 +63,6 @@ class intel_driver final : public drm::driver {
 
 // Where it is likely: the first bus is the processor's own, but in a virtual machine also a card
 // may be there. Only cards have a sensor chip.
-bool looks_integrated(const drm::card& c, std::string_view chip_name);
+bool looks_integrated(const drm::card& c, std::string_view chip_name, int& error);
 
 }  // namespace hmn::intel

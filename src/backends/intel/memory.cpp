@@ -98,6 +98,7 @@ result<memory_regions> intel_driver::regions(drm::visit& v, known_card& k) const
   if (!told) return told;
   k.is_asked = true;
   k.is_integrated = told->device.regions == 0;
+  k.doubt = 0;
   k.tells_used = (k.is_integrated ? told->system : told->device).used.has_value();
   k.sizes = *told;
   forget_used(k.sizes);

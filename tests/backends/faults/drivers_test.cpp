@@ -72,16 +72,16 @@ struct amd final : world {
 
 // A card of i915 and one of xe, whose nodes answer as the kernel's do.
 struct intel final : world {
-  intel() {
+  explicit intel(const char* first = "0000:03:00.0") {
     fake_drm_load(
         "perfmon\nnode renderD128 i915\nregion renderD128 0 0 1000000 0 1000000 0\n"
         "region renderD128 1 0 4000000 300000 256000 5000\n"
         "node renderD129 xe\nregion renderD129 0 0 1000000 7000 0 0\n"
         "region renderD129 1 1 8000000 400000 8000000 400000\n"
         "region renderD129 1 2 8000000 100000 8000000 100000\n");
-    add_arc();
+    add_arc(first);
     add_battlemage();
-    m.add_process(own, {{3, "/dev/null", client("i915", "0000:03:00.0", "local0")}});
+    m.add_process(own, {{3, "/dev/null", client("i915", first, "local0")}});
     m.add_process(43, {{3, "/dev/full", client("xe", "0000:04:00.0", "vram0")}});
     hmn_fake::set_self(m.tree(), own);
   }
@@ -91,8 +91,8 @@ struct intel final : world {
     return std::string("drm-driver:\t") + driver + "\ndrm-client-id:\t1\ndrm-pdev:\t" + address +
            "\ndrm-total-" + region + ":\t9 KiB\ndrm-resident-" + region + ":\t5 KiB\n";
   }
-  void add_arc() const {
-    hmn_fake::pci_device d = intel_test::intel_card("i915");
+  void add_arc(const char* address) const {
+    hmn_fake::pci_device d = intel_test::intel_card("i915", address);
     d.files = {{"hwmon/hwmon2/name", "i915_gt0\n"},
                {"hwmon/hwmon2/energy1_input", "1\n"},
                {"hwmon/hwmon3/name", "i915\n"},
@@ -244,6 +244,11 @@ TEST_CASE("amdgpu and KFD: each call of a reading fails once") {
 
 TEST_CASE("i915 and xe: each call of a reading fails once") {
   fail_each_call(intel(), 50);
+}
+
+// As in a virtual machine: what tells such a card from a part of a processor is more than its place.
+TEST_CASE("i915 on the first bus: each call of a reading fails once") {
+  fail_each_call(intel("0000:00:02.0"), 50);
 }
 
 TEST_CASE("tegra: each call of a reading fails once") {

@@ -140,12 +140,10 @@ void metric_reader::read_fault() {
   if (has_number) count(id, 0, *last);
   if (c == gpu_is_lost) return t_.missing(c, from, field);
   if (!take(c, from, id) || has_number || !t_.wants()) return;
-  if (last)
-    return t_.remark(fail(status::backend, {from, ": a fault to which NVML gives no number"}),
-                     field);
-  t_.remark(fail(status::unsupported,
-                 {from, ": no fault since this context first asked; NVML tells none from before"}),
-            field);
+  const char* const why =
+      last ? ": a fault to which NVML gives no number"
+           : ": no fault since this context first asked; NVML tells none from before";
+  t_.remark(fail(last ? status::backend : status::unsupported, {from, why}), field);
 }
 
 void metric_reader::read_load() {

@@ -246,7 +246,7 @@ TEST_CASE("i915 and xe: each call of a reading fails once") {
   fail_each_call(intel(), 50);
 }
 
-// As in a virtual machine: what tells such a card from a part of a processor is more than its place.
+// As in a virtual machine: there more than its place tells a card from a part of a processor.
 TEST_CASE("i915 on the first bus: each call of a reading fails once") {
   fail_each_call(intel("0000:00:02.0"), 50);
 }

@@ -131,6 +131,33 @@ class Run(Machines):
             self.assertEqual(process.returncode, 128 + number)
             self.assertIn(b"all processes", err)
 
+    def test_ctrl_c_reaches_the_command_once_and_the_report_still_comes(self):
+        # The terminal's signal is for all of its foreground group, hmn and the command alike.
+        lead = ("import fcntl, os, sys, termios\n"
+                "fcntl.ioctl(0, termios.TIOCSCTTY, 0)\n"
+                "os.execv(sys.argv[1], sys.argv[1:])")
+        command = ("import signal, sys, time\n"
+                   "seen = []\n"
+                   "signal.signal(signal.SIGINT, lambda *_: seen.append(1))\n"
+                   "print('ready', flush=True)\n"
+                   "end = time.monotonic() + 30\n"
+                   "while not seen and time.monotonic() < end: time.sleep(0.01)\n"
+                   "time.sleep(0.3)\n"
+                   "sys.exit(40 + len(seen))")
+        for words in (("run",), ("spill", "--machine", self.machine(devices=[card()]))):
+            parent, child = pty.openpty()
+            process = subprocess.Popen(
+                [sys.executable, "-c", lead, *COMMAND, *map(str, words), "--", sys.executable, "-c", command],
+                stdin=child, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+                env=environment())
+            self.assertEqual(process.stdout.readline(), b"ready\n")
+            os.write(parent, b"\x03")
+            _, err = process.communicate(timeout=60)
+            os.close(parent)
+            os.close(child)
+            self.assertEqual(process.returncode, 41)
+            self.assertIn(b"all processes" if words[0] == "run" else b"hmn spill: ", err)
+
     def test_the_end_is_seen_at_once(self):
         begun = time.monotonic()
         result = run("run", "--interval", "1h", "--", HOLDER, "sleep:100")

@@ -121,6 +121,15 @@ class Watch(Machines):
                           for each in summary["per_pid"]],
                          [(1, 3072 * MIB, 4096 * MIB), (2, 1024 * MIB, 1024 * MIB), (3, 2048 * MIB, 2048 * MIB)])
 
+    def test_a_sample_that_fails_is_told_and_the_watch_goes_on(self):
+        broken = [{"call": "processes", "status": "backend", "message": "no\x1b answer"}]
+        machine = {"devices": [card(row(7, "1GiB"))], "changes": [{"at_reading": 3, "patch": [
+            {"op": "add", "path": "/devices/0/failures", "value": broken}]}]}
+        samples, summary, err = self.lines(machine, *FAST)
+        self.assertEqual([each["t_ms"] for each in samples], [0])
+        self.assertRegex(err, r"hmn watch: sample failed at \+0\.\ds \(no\\x1b answer\); skipping interval\n")
+        self.assertEqual([each["pid"] for each in summary["per_pid"]], [7])
+
     def test_nothing_to_follow_and_wrong_usage_are_2(self):
         self.assertEqual(self.on({"devices": [card()]}, "watch").code, 2)
         self.assertEqual(self.on({"devices": [card(row(7, "1GiB"))]}, "watch", "--top", "0").code, 2)

@@ -133,7 +133,7 @@ expected<exit_code> run_run(const context& in, const options& asked, const style
   if (!running) return running.why();
   result.own_bytes = own_peak_bytes(in);
   process_tree tree(roots, running->pid());
-  meter->watch(tree, group ? &*group : nullptr);
+  meter->watch(tree, running->pid(), group ? &*group : nullptr);
   run_account account(meter->devices().size());
   do {
     const auto sample = meter->read();
@@ -148,6 +148,7 @@ expected<exit_code> run_run(const context& in, const options& asked, const style
     if (!result.group_bytes) result.why_no_group = "the system did not tell";
   }
   result.energy_joules = meter->end();
+  result.peaks = meter->peaks(result.started_unix_ns);
   return tell({result, account, *meter}, to, asked);
 }
 

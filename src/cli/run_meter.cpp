@@ -56,24 +56,40 @@ void settle(const watched_device& of, bool was_asked, device_sample& to) {
     to.why = of.why_not.empty() ? "the driver did not tell" : of.why_not;
 }
 
-// The list of that device's processes failed, not one row of it.
+// The list of that device's processes failed, not one row of it, nor another figure of them.
 bool hides_list(const hmn_diagnostic& each, std::uint32_t index) {
-  return each.subject == HMN_COLLECT_PROCESSES && (each.notes & HMN_NOTE_TRACE) == 0 &&
-         has(each, HMN_DIAGNOSTIC_HAS_DEVICE) && each.device_index == index &&
-         !has(each, HMN_DIAGNOSTIC_HAS_PID);
+  const bool is_of_others =
+      has(each, HMN_DIAGNOSTIC_HAS_FIELD) && (each.field & HMN_USAGE_HAS_USED) == 0;
+  return !is_of_others && each.subject == HMN_COLLECT_PROCESSES &&
+         (each.notes & HMN_NOTE_TRACE) == 0 && has(each, HMN_DIAGNOSTIC_HAS_DEVICE) &&
+         each.device_index == index && !has(each, HMN_DIAGNOSTIC_HAS_PID);
 }
 
-bool contains(const std::vector<process_tree::member>& members, std::uint32_t pid) {
-  return std::any_of(members.begin(), members.end(),
-                     [pid](const auto& each) { return each.pid == pid; });
+const process_tree::member* find(const std::vector<process_tree::member>& members,
+                                 std::uint32_t pid) {
+  const auto found = std::find_if(members.begin(), members.end(),
+                                  [pid](const auto& each) { return each.pid == pid; });
+  return found != members.end() ? &*found : nullptr;
 }
+
+// All processes of the command together.
+constexpr std::chrono::seconds longest_asking{2};
 
 }  // namespace
 
-void run_meter::watch(process_tree& tree, const command_group* group) {
+void run_meter::watch(process_tree& tree, std::uint32_t pid, const command_group* group) {
   tree_ = &tree;
   group_ = group;
   begun_ = clock::now();
+  note_members();
+  // It may have ended before it was looked at.
+  if (tree.members().empty())
+    for (auto& each : peaks_) each.add({pid, 0}, nullptr);
+}
+
+void run_meter::note_members() {
+  for (auto& each : peaks_)
+    for (const auto& member : tree_->members()) each.add(member, nullptr);
 }
 
 run_meter::clock::time_point run_meter::next() const {
@@ -113,6 +129,7 @@ std::optional<std::uint64_t> run_meter::sum_of(hmn_flags field, std::string* why
 host_sample run_meter::read_host() {
   host_sample out;
   tree_->refresh(group_ != nullptr ? group_->processes() : std::vector<std::uint32_t>{});
+  note_members();
   out.processes = static_cast<std::uint32_t>(tree_->members().size());
   out.resident_bytes = sum_of(HMN_PROCESS_MEMORY_HAS_RESIDENT, &out.why);
   if (group_ != nullptr) out.group_bytes = group_->current_bytes();
@@ -129,16 +146,18 @@ void run_meter::add_proportional(clock::time_point now, host_sample& to) {
   proportional_pace_.count(now, processor_time() - before);
 }
 
-void run_meter::add_one_by_one(std::size_t i, device_sample& to) const {
+void run_meter::add_one_by_one(std::size_t i, device_sample& to) {
   bool was_asked = true;
   for (const auto& each : tree_->members()) {
     auto row = sized<hmn_usage>();
     auto why = sized<hmn_error>();
     const auto status =
         hmn_usage_read(in_.native(), devices_[i].before.device.index, each.pid, &row, &why);
-    if (status == HMN_OK) {
+    const bool is_listed = status == HMN_OK && !is_account_only(row);
+    if (is_listed) {
+      peaks_[i].add(each, &row);
       add_row(row, to);
-    } else if (status != HMN_E_NO_PROCESS) {
+    } else if (status != HMN_OK && status != HMN_E_NO_PROCESS) {
       was_asked = false;
       to.is_lower_bound = true;
       to.why = why.message;
@@ -147,12 +166,15 @@ void run_meter::add_one_by_one(std::size_t i, device_sample& to) const {
   settle(devices_[i], was_asked, to);
 }
 
-void run_meter::add_from_list(const snapshot& picture, std::size_t i, device_sample& to) const {
+void run_meter::add_from_list(const snapshot& picture, std::size_t i, device_sample& to) {
   const auto index = devices_[i].before.device.index;
-  for (const auto& row : picture.usages())
-    if (row.device_index == index && (row.notes & HMN_NOTE_FOREIGN_PID) == 0 &&
-        contains(tree_->members(), row.pid))
-      add_row(row, to);
+  for (const auto& row : picture.usages()) {
+    if (row.device_index != index || (row.notes & HMN_NOTE_FOREIGN_PID) != 0) continue;
+    const auto* const who = find(tree_->members(), row.pid);
+    if (who == nullptr) continue;
+    peaks_[i].add(*who, &row);
+    add_row(row, to);
+  }
   bool was_asked = true;
   for (const auto& each : picture.diagnostics()) {
     if (!hides_list(each, index)) continue;
@@ -205,6 +227,16 @@ std::vector<std::optional<double>> run_meter::end() {
   const auto picture = take(figures);
   for (std::size_t i = 0; picture && i < all.size(); ++i)
     all[i] = energy_of(*picture, devices_[i].before.device.index);
+  return all;
+}
+
+std::vector<kept_peak> run_meter::peaks(std::uint64_t started_unix_ns) {
+  std::vector<kept_peak> all;
+  tree_->refresh();
+  const auto until = std::chrono::steady_clock::now() + longest_asking;
+  for (std::size_t i = 0; i < devices_.size(); ++i)
+    all.push_back(peaks_[i].end(
+        {in_, devices_[i].before.device.index, started_unix_ns, tree_->members(), until}));
   return all;
 }
 

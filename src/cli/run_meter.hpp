@@ -9,6 +9,7 @@
 #include "cli/gpu.hpp"
 #include "cli/handles.hpp"
 #include "cli/pace.hpp"
+#include "cli/process_peaks.hpp"
 #include "cli/run_sample.hpp"
 #include "cli/system/command_group.hpp"
 #include "cli/system/process_tree.hpp"
@@ -37,18 +38,21 @@ class run_meter {
             std::chrono::nanoseconds interval, std::uint32_t deadline_ms)
       : in_(in),
         devices_(std::move(devices)),
+        peaks_(devices_.size()),
         host_pace_(interval, host_share),
         device_pace_(interval, device_share),
         proportional_pace_(interval, proportional_share),
         deadline_ms_(deadline_ms) {}
 
-  // The command has been started.
-  void watch(process_tree& tree, const command_group* group);
+  // The command has been started, as `pid`.
+  void watch(process_tree& tree, std::uint32_t pid, const command_group* group);
   // Whatever is due.
   run_sample read();
   clock::time_point next() const;
   // It has ended; the energy counters of the devices.
   std::vector<std::optional<double>> end();
+  // What the drivers have kept of its processes, after end().
+  std::vector<kept_peak> peaks(std::uint64_t started_unix_ns);
 
   const std::vector<watched_device>& devices() const { return devices_; }
   const pace& host_pace() const { return host_pace_; }
@@ -57,15 +61,17 @@ class run_meter {
 
  private:
   host_sample read_host();
+  void note_members();
   void add_proportional(clock::time_point now, host_sample& to);
   std::vector<device_sample> read_devices();
   std::optional<snapshot> take(hmn_flags collect) const;
   std::optional<std::uint64_t> sum_of(hmn_flags field, std::string* why) const;
-  void add_one_by_one(std::size_t i, device_sample& to) const;
-  void add_from_list(const snapshot& picture, std::size_t i, device_sample& to) const;
+  void add_one_by_one(std::size_t i, device_sample& to);
+  void add_from_list(const snapshot& picture, std::size_t i, device_sample& to);
 
   const context& in_;
   std::vector<watched_device> devices_;
+  std::vector<process_peaks> peaks_;  // of each device
   pace host_pace_;
   pace device_pace_;
   pace proportional_pace_;

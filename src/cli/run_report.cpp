@@ -87,13 +87,36 @@ std::optional<std::uint64_t> used_before(const watched_device& of) {
   return pool ? known(*pool, HMN_POOL_HAS_USED, pool->used_bytes) : std::nullopt;
 }
 
+// What the driver has kept is not below what was seen.
+const kept_peak& kept_of(const run_outcome& of, std::size_t i) {
+  static const kept_peak none;
+  return i < of.result.peaks.size() ? of.result.peaks[i] : none;
+}
+
+// Of one process alone it is the command's.
+bool is_exact(const run_outcome& of, std::size_t i) {
+  const auto& kept = kept_of(of, i);
+  const auto& seen = of.account.devices()[i].command.highest();
+  return kept.largest_bytes && kept.processes == 1 && (!seen || seen->bytes <= *kept.largest_bytes);
+}
+
+std::string kept_row(std::string_view label, const kept_peak& kept) {
+  return row(label, text_of(*kept.largest_bytes),
+             kept.backend == HMN_BACKEND_NVML ? "exact, from NVML accounting"
+                                              : "exact, from the driver's account");
+}
+
 std::string device_text(const run_outcome& of, std::size_t i) {
   const auto& device = of.meter.devices()[i];
   const auto& account = of.account.devices()[i];
   const auto& by = of.meter.device_pace();
   auto text = fmt::format("  {}\n", escape_for_text(label_of(device.before)));
   const auto& why = account.command.highest() ? std::string() : account.why;
-  text += peak_row("  the command", account.command, by, why, account.is_lower_bound);
+  const auto& kept = kept_of(of, i);
+  text += is_exact(of, i)
+              ? kept_row("  the command", kept)
+              : peak_row("  the command", account.command, by, why, account.is_lower_bound);
+  if (kept.largest_bytes && !is_exact(of, i)) text += kept_row("  largest process", kept);
   const auto before = used_before(device);
   const auto remark =
       before ? text_of(*before) + " before" : std::string(account.used.highest() ? "" : no_answer);
@@ -122,6 +145,17 @@ json_object sampled_figure(const tracked& of, const pace& by, const std::string&
       .add("samples", by.times());
 }
 
+json_object command_figure(const run_outcome& of, std::size_t i) {
+  const auto& account = of.account.devices()[i];
+  const auto& by = of.meter.device_pace();
+  if (!is_exact(of, i))
+    return sampled_figure(account.command, by, account.why, account.is_lower_bound);
+  return figure("exact", kept_of(of, i).largest_bytes, std::nullopt, "")
+      .add("lower_bound", false)
+      .add("interval_ns", static_cast<std::uint64_t>(by.mean_interval().count()))
+      .add("samples", by.times());
+}
+
 json_object energy_figure(const run_outcome& of, std::size_t i) {
   json_object out;
   const auto joules = energy_of(of, i);
@@ -142,7 +176,9 @@ json_object device_json(const run_outcome& of, std::size_t i) {
       .add("pci_bus_id", pci_bus_id_of(device.before.device))
       .add("total_bytes", pool ? known(*pool, HMN_POOL_HAS_TOTAL, pool->total_bytes) : std::nullopt)
       .add("used_before_bytes", used_before(device))
-      .add("command", sampled_figure(account.command, by, account.why, account.is_lower_bound))
+      .add("command", command_figure(of, i))
+      .add("largest_process",
+           figure("exact", kept_of(of, i).largest_bytes, std::nullopt, kept_of(of, i).why))
       .add("everyone", sampled_figure(account.used, by, no_answer))
       .add("energy", energy_figure(of, i));
   return out;

@@ -25,6 +25,7 @@ struct run_result {
   std::optional<std::uint64_t> group_bytes;
   std::string why_no_group;
   std::vector<std::optional<double>> energy_joules;  // at the end, as the samples' devices
+  std::vector<kept_peak> peaks;                      // so too
 };
 
 struct run_outcome {

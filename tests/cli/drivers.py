@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """drivers.py NVML NVIDIA_SMI: hmn with fake drivers: NVML's library, the nvidia-smi program."""
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -20,6 +21,28 @@ TWO_CARDS = {
          "processes": {"compute": [{"pid": 1, "used": "512 MiB"}]}},
         {"name": "NVIDIA L4", "uuid": "GPU-2222", "pci": {"address": "00000000:02:00.0"},
          "memory": {"total": "24 GiB", "free": "24 GiB", "used": 0}}]}
+
+
+# Puts one scenario after the other in the driver's place. Each sample makes two calls for accounts,
+# and the first may not have found the child.
+COMMAND_WITH_ACCOUNTS = """
+import os, pathlib, subprocess, sys, time
+folder = pathlib.Path(sys.argv[1])
+child = subprocess.Popen(["sleep", "600"])
+for left, text in enumerate(sys.argv[2:], start=3 - len(sys.argv)):
+    text = text.replace('"PID"', str(os.getpid())).replace('"CHILD"', str(child.pid))
+    (folder / "next").write_text(text)
+    os.replace(folder / "next", folder / "scenario.json")
+    while left < 0 and (folder / "calls").read_text().count("AccountingStats") < 12:
+        time.sleep(0.05)
+child.kill()
+child.wait()
+"""
+
+
+def initial_namespace():
+    """Elsewhere the pids of NVML's accounts may be others."""
+    return os.readlink("/proc/self/ns/pid") == "pid:[4026531836]"
 
 
 class Nvml(Machines):
@@ -47,6 +70,58 @@ class Nvml(Machines):
         self.assertEqual([(row["pid"], row["used_bytes"], row["source"]) for row in rows],
                          [(1, 512 << 20, "nvml")])
         self.assertIsNotNone(rows[0]["name"])
+
+    def run_with_accounts(self, *moments):
+        """What `hmn run` says of GPU 0. A moment: its processes and accounts, with PID and CHILD for
+        those of the command and of a child of it; each but the last goes on until it was seen."""
+        card = TWO_CARDS["devices"][0]
+        log = self.folder / "calls"
+        log.write_text("")
+        texts = [json.dumps({"reread": "call", "log": str(log),
+                             "devices": [card | {"processes": processes, "accounts": accounts}]})
+                 for processes, accounts in moments]
+        script = self.folder / "command.py"
+        script.write_text(COMMAND_WITH_ACCOUNTS)
+        started = {"reread": "call", "devices": [card | {"processes": {}, "accounts": []}]}
+        result = self.with_nvml(started, "run", "--json", self.folder / "run.json", "--interval", "20ms", "--",
+                                sys.executable, script, self.folder, *texts)
+        self.assertEqual(result.code, 0, result.err)
+        return json.loads((self.folder / "run.json").read_text())["devices"][0], result.err
+
+    @unittest.skipUnless(initial_namespace(), "not in the initial PID namespace")
+    def test_the_peak_of_a_process_that_was_never_seen_on_the_gpu_is_exact(self):
+        device, said = self.run_with_accounts(({}, [{"pid": "PID", "most": "7 GiB"}]))
+        self.assertEqual((device["command"]["bytes"], device["command"]["kind"]), (7 << 30, "exact"))
+        self.assertRegex(said, r"the command +7\.00 GiB  exact, from NVML accounting\n")
+
+    @unittest.skipUnless(initial_namespace(), "not in the initial PID namespace")
+    def test_the_account_is_read_when_the_process_has_ended(self):
+        seen = {"compute": [{"pid": "PID", "used": "1 GiB"}]}
+        device, _ = self.run_with_accounts((seen, [{"pid": "PID", "most": "2 GiB", "running": True}]),
+                                           ({}, [{"pid": "PID", "most": "7 GiB"}]))
+        self.assertEqual((device["command"]["bytes"], device["command"]["kind"]), (7 << 30, "exact"))
+        self.assertEqual(device["largest_process"]["bytes"], 7 << 30)
+
+    @unittest.skipUnless(initial_namespace(), "not in the initial PID namespace")
+    def test_of_two_processes_the_larger_is_exact_and_the_sum_sampled(self):
+        both = {"compute": [{"pid": "PID", "used": "1 GiB"}, {"pid": "CHILD", "used": "2 GiB"}]}
+        kept = [{"pid": "PID", "most": "4 GiB"}, {"pid": "CHILD", "most": "6 GiB"}]
+        device, said = self.run_with_accounts((both, [one | {"running": True} for one in kept]), ({}, kept))
+        self.assertEqual((device["command"]["bytes"], device["command"]["kind"]), (3 << 30, "sampled"))
+        self.assertEqual(device["largest_process"]["bytes"], 6 << 30)
+        self.assertRegex(said, r"largest process +6\.00 GiB  exact, from NVML accounting\n")
+
+    @unittest.skipUnless(initial_namespace(), "not in the initial PID namespace")
+    def test_without_the_account_of_each_nothing_is_exact(self):
+        both = {"compute": [{"pid": "PID", "used": "1 GiB"}, {"pid": "CHILD", "used": "2 GiB"}]}
+        running = [{"pid": "PID", "most": "4 GiB", "running": True}]
+        kept = [{"pid": "PID", "most": "4 GiB"}]
+        old = {"pid": "CHILD", "most": "6 GiB", "start_us": 1700000000000000}
+        for accounts in (kept, kept + [old]):
+            device, _ = self.run_with_accounts((both, running), ({}, accounts))
+            self.assertEqual((device["command"]["bytes"], device["command"]["kind"]), (3 << 30, "sampled"))
+            self.assertIsNone(device["largest_process"]["bytes"])
+            self.assertIn("not every process", device["largest_process"]["reason"])
 
     def test_metrics(self):
         measured = {"fans": [31, 33], "temperature": 45, "encoder": {"percent": 7, "period_us": 167000}}

@@ -210,12 +210,13 @@ class Run(Machines):
         self.assertRegex(self.err, r"everyone +9\.00 GiB  at [0-3](\.\d)? s, sampled every \d+ ms, 3\.00 GiB before")
         self.assertRegex(self.err, r"energy +42[23] J  counted by the device")
 
-    def with_children_on_the_device(self, bytes_):
+    def with_children_on_the_device(self, bytes_, **keys):
         """Whatever pid a child may get in the next moments."""
         last = subprocess.Popen(["true"])
         last.wait()
         most = int(pathlib.Path("/proc/sys/kernel/pid_max").read_text())
-        rows = [{"pid": 1 + pid % (most - 1), "used": bytes_} for pid in range(last.pid, last.pid + 4000)]
+        rows = [{"pid": 1 + pid % (most - 1), "used": bytes_} | keys
+                for pid in range(last.pid, last.pid + 4000)]
         return {"devices": [card(processes=rows)]} | HOST
 
     def test_the_command_s_part_of_a_device_is_the_sum_of_its_processes(self):
@@ -225,6 +226,29 @@ class Run(Machines):
             device = self.measured(HOLDER, *words, machine=machine)["devices"][0]
             self.assertEqual(device["command"]["bytes"], processes * GIB, words)
             self.assertFalse(device["command"]["lower_bound"])
+
+    def test_what_the_driver_keeps_of_one_process_is_exact(self):
+        machine = self.with_children_on_the_device(GIB, peak_used=3 * GIB)
+        device = self.measured(HOLDER, "sleep:300", machine=machine)["devices"][0]
+        exact = {"bytes": 3 * GIB, "at_ns": None, "kind": "exact", "reason": None}
+        self.assertEqual(device["largest_process"], exact)
+        self.assertEqual({key: device["command"][key] for key in exact}, exact)
+        self.assertRegex(self.err, r"the command +3\.00 GiB  exact, from the driver's account\n")
+        self.assertNotRegex(self.err, r"    largest process")
+
+    def test_of_several_processes_the_largest_is_exact_and_the_sum_sampled(self):
+        machine = self.with_children_on_the_device(GIB, peak_used=3 * GIB)
+        device = self.measured(HOLDER, "fork", "sleep:500", "wait", machine=machine)["devices"][0]
+        self.assertEqual((device["command"]["bytes"], device["command"]["kind"]), (2 * GIB, "sampled"))
+        self.assertEqual(device["largest_process"]["bytes"], 3 * GIB)
+        self.assertRegex(self.err, r"the command +2\.00 GiB  at \S+ s, sampled")
+        self.assertRegex(self.err, r"    largest process +3\.00 GiB  exact, from the driver's account\n")
+
+    def test_without_accounts_nothing_is_exact(self):
+        device = self.measured(HOLDER, "sleep:300", machine=self.with_children_on_the_device(GIB))["devices"][0]
+        self.assertEqual(device["command"]["kind"], "sampled")
+        self.assertIsNone(device["largest_process"]["bytes"])
+        self.assertIn("no account", device["largest_process"]["reason"])
 
     def test_a_command_that_uses_no_device_has_0_where_that_is_sure(self):
         said = self.measured(HOLDER, "sleep:200", machine={"devices": [card()]} | HOST)

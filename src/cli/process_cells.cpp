@@ -63,6 +63,10 @@ table::cell show_vram(const process_row& row, const style&) {
   return size_cell(row.vram(), mark_of(row.usage.notes));
 }
 
+table::cell show_peak(const process_row& row, const style&) {
+  return size_cell(known(row.usage, HMN_USAGE_HAS_PEAK_USED, row.usage.peak_used_bytes));
+}
+
 table::cell show_bar(const process_row& row, const style& as) {
   const auto share = share_of_device(row);
   if (!share) return {};

@@ -10,6 +10,7 @@ namespace hmn::cli {
 table::cell show_pid(const process_row& row, const style& as);
 table::cell show_name(const process_row& row, const style& as);
 table::cell show_vram(const process_row& row, const style& as);
+table::cell show_peak(const process_row& row, const style& as);
 table::cell show_bar(const process_row& row, const style& as);
 table::cell show_shared(const process_row& row, const style& as);
 table::cell show_ram(const process_row& row, const style& as);

@@ -108,6 +108,10 @@ void tell_namespace_pid(const process_row& row, json_object& out) {
   out.add("namespace_pid", row.namespace_pid);
 }
 
+void tell_peak(const process_row& row, json_object& out) {
+  out.add("peak_used_bytes", known(row.usage, HMN_USAGE_HAS_PEAK_USED, row.usage.peak_used_bytes));
+}
+
 void tell_size(const process_row& row, json_object& out) {
   tell_vram(row, out);
   tell_accounting(row, out);
@@ -138,13 +142,14 @@ constexpr column_kind kinds[] = {
     {"container", "", "CONTAINER", align::left, false, show_container, tell_container},
     {"nspid", "", "NSPID", align::right, false, show_namespace_pid, tell_namespace_pid},
     {"command", "", "COMMAND", align::left, true, show_command, tell_command},
+    {"peak", "", "PEAK", align::right, false, show_peak, tell_peak},
 };
 
 // In the order in which they were added to the command: scripts may rely on it.
-constexpr teller usual_keys[] = {tell_pid,    tell_name,       tell_vram,     tell_shared,
-                                 tell_device, tell_name_state, tell_ram,      tell_uid,
-                                 tell_start,  tell_type,       tell_instance, tell_accounting,
-                                 tell_origin, tell_load,       tell_container};
+constexpr teller usual_keys[] = {tell_pid,    tell_name,       tell_vram,      tell_shared,
+                                 tell_device, tell_name_state, tell_ram,       tell_uid,
+                                 tell_start,  tell_type,       tell_instance,  tell_accounting,
+                                 tell_origin, tell_load,       tell_container, tell_peak};
 
 constexpr column_kind bar{"", "", "", align::left, false, show_bar, nullptr};
 

@@ -7,7 +7,7 @@ from command import GIB, MACHINES, MIB, Machines, card, main, run, run_in_termin
 KEYS = ["pid", "name", "used_bytes", "shared_used_bytes", "device_index", "device_name",
         "device_uuid", "pci_bus_id", "parent_index", "name_state", "host_resident_bytes", "uid",
         "start_unix_ns", "kinds", "gpu_instance", "compute_instance", "accounting", "source",
-        "age_ns", "notes", "busy_percent", "busy_ns", "container"]
+        "age_ns", "notes", "busy_percent", "busy_ns", "container", "peak_used_bytes"]
 
 
 def process(pid, used, name="x", **keys):
@@ -114,7 +114,8 @@ class Json(Machines):
             "host_resident_bytes": 4096, "uid": 1000, "start_unix_ns": 1700000000000000000,
             "kinds": ["compute", "graphics"], "gpu_instance": 1, "compute_instance": 0,
             "accounting": "allocated", "source": "simulated", "notes": ["lower_bound"],
-            "busy_percent": None, "busy_ns": None, "container": None})
+            "busy_percent": None, "busy_ns": None, "container": None,
+            "peak_used_bytes": None})
 
     def test_hv68_the_old_keys_stand_first_as_they_were(self):
         row = process(12345, 8388608, "python.exe", host_pool=0)
@@ -156,7 +157,7 @@ class Columns(Machines):
                 busy_ns=5, window_ns=9, command="python3 a\tb\x1b[2J", container="docker:" + ID),
         {"pid": 8, "missing": {"status": "unsupported"}})
     ALL = ["pid", "name", "vram", "shared", "ram", "device", "type", "user", "load", "container",
-           "nspid", "command"]
+           "nspid", "command", "peak"]
 
     def lines(self, *arguments, machine=None):
         result = self.on(machine or self.MACHINE, "ps", *arguments)
@@ -194,6 +195,13 @@ class Columns(Machines):
         self.assertEqual(rows[0], {"command": "python3 a\tb\x1b[2J", "user": "1000", "uid": 1000,
                                    "busy_percent": 41.6, "busy_ns": 5, "pid": 7})
         self.assertEqual(rows[1]["command"], None)
+
+    def test_the_peak_is_the_drivers_account(self):
+        machine = with_processes(process(7, "1GiB", "python3", peak_used="3GiB"), process(8, "2GiB", "node"))
+        self.assertEqual(self.lines("--columns", "pid,peak", "--sort", "pid", machine=machine),
+                         [["PID", "PEAK"], ["7", "3.0 GiB"], ["8", "?"]])
+        rows = self.rows(self.on(machine, "ps", "--json", "--columns", "peak", "--sort", "pid"))
+        self.assertEqual(rows, [{"peak_used_bytes": 3 << 30}, {"peak_used_bytes": None}])
 
     def test_json_has_the_whole_id_of_a_container_without_asking(self):
         rows = self.rows(self.on(self.MACHINE, "ps", "--json"))

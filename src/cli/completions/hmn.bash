@@ -59,7 +59,7 @@ _hmn() {
       _hmn_words "$([[ $command != fit ]] || echo all) $(_hmn_numbers_of index)" "$word"
       ;;
     --pid) _hmn_words "$(_hmn_numbers_of pid ps)" "$word" ;;
-    --columns) _hmn_words "pid name vram shared ram device type user load container nspid command" "$word" ;;
+    --columns) _hmn_words "pid name vram shared ram device type user load container nspid command peak" "$word" ;;
     --interval) _hmn_words "100ms 1s 10s 1m" "$word" ;;
     --duration) _hmn_words "10s 1m 1h" "$word" ;;
     --record | --plot)

@@ -73,7 +73,7 @@ expected<child> child::start(const std::vector<std::string>& command) {
     return failure{exit_code::wrapper_failed, fmt::format("signals: {}", std::strerror(errno))};
   std::signal(SIGCHLD, SIG_DFL);  // ignored, it would take the exit status along
   pthread_sigmask(SIG_BLOCK, &set, &made->before);
-  if (const int error = spawn(command, &made->before, made->pid))
+  if (const int error = spawn(command, made->before, made->pid))
     return refusal(command.front(), error);
   return child(std::move(made));
 }

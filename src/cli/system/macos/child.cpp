@@ -21,18 +21,23 @@ namespace {
 constexpr int taken[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP};
 constexpr int count = 5;
 
-// What a handler of a signal passes on.
-struct arrival {
-  int signal;
-  pid_t sender;  // 0: the kernel, which is to say the terminal
-};
 int arrivals = -1;
 
-void take(int signal, siginfo_t* about, void*) {
+void take(int signal) {
   const int error = errno;
-  const arrival one{signal, about->si_pid};
-  [[maybe_unused]] const auto written = write(arrivals, &one, sizeof one);
+  [[maybe_unused]] const auto written = write(arrivals, &signal, sizeof signal);
   errno = error;
+}
+
+// The kernel names the program behind the terminal as the sender of Ctrl+C (psignal_internal), as
+// if that had sent it. What the terminal sends, all of the group in front has.
+bool is_of_terminal(int signal) {
+  if (signal != SIGINT && signal != SIGQUIT) return false;
+  const int terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
+  if (terminal < 0) return false;
+  const bool is_in_front = tcgetpgrp(terminal) == getpgrp();
+  close(terminal);
+  return is_in_front;
 }
 
 int milliseconds_until(child::clock::time_point time) {
@@ -54,6 +59,7 @@ struct child::running {
 
   int pipe[2] = {-1, -1};
   struct sigaction before[count] {};
+  sigset_t mask{};
   bool has_signals = false;
   pid_t pid = -1;
   bool has_ended = false;
@@ -62,8 +68,10 @@ struct child::running {
 };
 
 child::running::~running() {
-  if (has_signals)
+  if (has_signals) {
     for (int i = 0; i < count; ++i) sigaction(taken[i], &before[i], nullptr);
+    pthread_sigmask(SIG_SETMASK, &mask, nullptr);
+  }
   arrivals = -1;
   for (const int each : pipe)
     if (each >= 0) close(each);
@@ -77,13 +85,17 @@ bool child::running::take_signals_over() {
   }
   arrivals = pipe[1];
   struct sigaction how {};
-  how.sa_sigaction = take;
-  how.sa_flags = SA_SIGINFO | SA_RESTART;
+  how.sa_handler = take;
+  how.sa_flags = SA_RESTART;
+  sigset_t set;
+  sigemptyset(&set);
   for (int i = 0; i < count; ++i) {
     sigaction(taken[i], nullptr, &before[i]);
     // nohup; an ignored SIGCHLD would take the exit status along
     if (taken[i] == SIGCHLD || before[i].sa_handler != SIG_IGN) sigaction(taken[i], &how, nullptr);
+    sigaddset(&set, taken[i]);
   }
+  pthread_sigmask(SIG_UNBLOCK, &set, &mask);  // who started hmn may have blocked them
   has_signals = true;
   return true;
 }
@@ -99,12 +111,12 @@ void child::running::reap() {
 }
 
 void child::running::pass_signals_on() {
-  arrival one{};
-  while (read(pipe[0], &one, sizeof one) == sizeof one) {
-    if (one.signal == SIGCHLD)
+  int signal = 0;
+  while (read(pipe[0], &signal, sizeof signal) == sizeof signal) {
+    if (signal == SIGCHLD)
       reap();
-    else if (!has_ended && one.sender != 0)
-      kill(pid, one.signal);
+    else if (!has_ended && !is_of_terminal(signal))
+      kill(pid, signal);
   }
 }
 
@@ -116,7 +128,8 @@ expected<child> child::start(const std::vector<std::string>& command) {
   auto made = std::make_unique<running>();
   if (!made->take_signals_over())
     return failure{exit_code::wrapper_failed, fmt::format("signals: {}", std::strerror(errno))};
-  if (const int error = spawn(command, nullptr, made->pid)) return refusal(command.front(), error);
+  if (const int error = spawn(command, made->mask, made->pid))
+    return refusal(command.front(), error);
   return child(std::move(made));
 }
 

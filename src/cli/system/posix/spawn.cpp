@@ -39,14 +39,13 @@ std::uint64_t ns_of(const timeval& time) {
 
 }  // namespace
 
-int spawn(const std::vector<std::string>& command, const sigset_t* mask, pid_t& pid) {
+int spawn(const std::vector<std::string>& command, const sigset_t& mask, pid_t& pid) {
   posix_spawnattr_t how;
   posix_spawnattr_init(&how);
   const auto defaults = restored();
-  if (mask != nullptr) posix_spawnattr_setsigmask(&how, mask);
+  posix_spawnattr_setsigmask(&how, &mask);
   posix_spawnattr_setsigdefault(&how, &defaults);
-  const int masked = mask != nullptr ? POSIX_SPAWN_SETSIGMASK : 0;
-  posix_spawnattr_setflags(&how, static_cast<short>(POSIX_SPAWN_SETSIGDEF | masked));
+  posix_spawnattr_setflags(&how, POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
   const auto arguments = argument_vector(command);
   const int error = posix_spawnp(&pid, arguments[0], nullptr, &how, arguments.data(), environ);
   posix_spawnattr_destroy(&how);

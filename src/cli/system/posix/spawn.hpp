@@ -15,7 +15,7 @@ namespace hmn::cli {
 
 // Undoes what hmn changed for itself. `mask`: the signals that are blocked in it; NULL: those that
 // are blocked here. 0 or errno.
-int spawn(const std::vector<std::string>& command, const sigset_t* mask, pid_t& pid);
+int spawn(const std::vector<std::string>& command, const sigset_t& mask, pid_t& pid);
 // Why a program was not started.
 failure refusal(const std::string& program, int error);
 // Of what wait4(2) told.

@@ -2,9 +2,13 @@
 #include "cli/system/child.hpp"
 
 #include <doctest/doctest.h>
+#include <pty.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <csignal>
+#include <string>
+#include <string_view>
 
 #include "cli/system/streams.hpp"
 
@@ -39,6 +43,13 @@ int code_when_sent(int signal) {
   kill(getpid(), signal);
   CHECK(running.wait_until(child::clock::now() + seconds(30)));
   return static_cast<int>(running.status());
+}
+
+bool says(int terminal, std::string_view expected) {
+  std::string said;
+  char one = 0;
+  while (said.find(expected) == said.npos && read(terminal, &one, 1) == 1) said += one;
+  return said.find(expected) != said.npos;
 }
 
 sigset_t blocked() {
@@ -114,4 +125,41 @@ TEST_CASE("a command has the signals as hmn found them") {
   std::signal(SIGPIPE, before);
   const auto set = blocked();
   CHECK_FALSE(sigismember(&set, SIGINT));
+}
+
+TEST_CASE("an end is seen where all signals were blocked, and the command has them so") {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, &before);
+  {
+    auto running = started({"grep", "-q", "^SigBlk:.*[13579bdf]$", "/proc/self/status"});
+    CHECK(running.wait_until(child::clock::now() + seconds(30)));
+    CHECK(running.status() == exit_code::done);
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+// The command has left the terminal's group: it would not get Ctrl+C but from us.
+TEST_CASE("what the terminal sends is not passed on") {
+  const std::string command =
+      "got=7; trap 'got=9' INT; trap 'exit $got' TERM; echo ready; while :; do sleep 0.05; done";
+  int terminal = -1;
+  const pid_t us = forkpty(&terminal, nullptr, nullptr, nullptr);
+  REQUIRE(us >= 0);
+  if (us == 0) {
+    auto made = child::start({"setsid", "sh", "-c", command});
+    if (made) made->wait();
+    _exit(made ? static_cast<int>(made->status()) : 1);
+  }
+  CHECK(says(terminal, "ready"));
+  CHECK(write(terminal, "\x03", 1) == 1);
+  CHECK(says(terminal, "^C"));
+  usleep(200'000);  // on a slower machine the test would miss what it looks for, and pass
+  kill(us, SIGTERM);
+  int status = 0;
+  CHECK(waitpid(us, &status, 0) == us);
+  close(terminal);
+  CHECK(WIFEXITED(status));
+  CHECK(WEXITSTATUS(status) == 7);
 }

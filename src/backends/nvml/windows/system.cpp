@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/system.hpp"
 
+#include "platform/windows/system_place.hpp"
+
 namespace hmn::nvml {
 namespace {
 
 constexpr unsigned model_wddm = 0;  // NVML_DRIVER_WDDM; the others are TCC and MCDM
 
+using platform::system_place;
+
+const system_place older(system_place::below::system_drive,
+                         "Program Files\\NVIDIA Corporation\\NVSMI\\nvml.dll");
+const char* const places[] = {"nvml.dll", older.c_str()};
+
 }  // namespace
 
 // A name is looked for in the system's folder alone; drivers before 2018 had a folder of their own.
 std::span<const char* const> library_places() noexcept {
-  static constexpr const char* places[] = {
-      "nvml.dll", "C:\\Program Files\\NVIDIA Corporation\\NVSMI\\nvml.dll"};
-  return places;
+  return std::span(places).first(older.view().empty() ? 1 : 2);
 }
 
 // The display driver model keeps the memory of its devices itself: NVML lists their processes

@@ -65,6 +65,15 @@ bool hides_list(const hmn_diagnostic& each, std::uint32_t index) {
          each.device_index == index && !has(each, HMN_DIAGNOSTIC_HAS_PID);
 }
 
+void look_for_list(const context& in, watched_device& of) {
+  auto own = sized<hmn_usage>();
+  auto why = sized<hmn_error>();
+  const auto status = hmn_usage_read_self(in.native(), of.before.device.index, &own, &why);
+  of.lists_children = status == HMN_OK;
+  of.was_asleep = status == HMN_E_ASLEEP;
+  of.why_not = why.message;
+}
+
 const process_tree::member* find(const std::vector<process_tree::member>& members,
                                  std::uint32_t pid) {
   const auto found = std::find_if(members.begin(), members.end(),
@@ -186,6 +195,8 @@ void run_meter::add_from_list(const snapshot& picture, std::size_t i, device_sam
 
 std::vector<device_sample> run_meter::read_devices() {
   std::vector<device_sample> all(devices_.size());
+  for (auto& each : devices_)
+    if (each.was_asleep) look_for_list(in_, each);
   const bool are_few = tree_->members().size() <= few;
   const auto picture = take(are_few ? figures : figures | HMN_COLLECT_PROCESSES);
   for (std::size_t i = 0; i < all.size(); ++i) {
@@ -253,13 +264,10 @@ expected<std::vector<watched_device>> devices_to_watch(const context& in,
   if (search_failed(*picture)) print_diagnostics(*picture);
   std::vector<watched_device> all;
   for (auto& each : gpus_of(*picture)) {
-    watched_device one{std::move(each), false, {}, {}};
-    const auto index = one.before.device.index;
-    one.energy_joules = energy_of(*picture, index);
-    auto own = sized<hmn_usage>();
-    auto why = sized<hmn_error>();
-    one.lists_children = hmn_usage_read_self(in.native(), index, &own, &why) == HMN_OK;
-    one.why_not = why.message;
+    watched_device one;
+    one.before = std::move(each);
+    one.energy_joules = energy_of(*picture, one.before.device.index);
+    look_for_list(in, one);
     all.push_back(std::move(one));
   }
   return all;

@@ -21,6 +21,7 @@ struct watched_device {
   gpu before;
   bool lists_children = false;  // what is not in the driver's list is 0
   std::string why_not;
+  bool was_asleep = false;  // then the list is asked for again: the command may wake it
   std::optional<double> energy_joules;
 };
 

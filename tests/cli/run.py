@@ -250,6 +250,19 @@ class Run(Machines):
         self.assertIsNone(device["largest_process"]["bytes"])
         self.assertIn("no account", device["largest_process"]["reason"])
 
+    def test_a_device_that_the_command_wakes_is_measured_from_then_on(self):
+        machine = self.with_children_on_the_device(GIB)
+        machine["devices"][0]["state"] = "asleep"
+        machine["changes"] = [{"after_ms": 1000, "patch": [
+            {"op": "replace", "path": "/devices/0/state", "value": "ready"}]}]
+        device = self.measured(HOLDER, "sleep:3500", machine=machine)["devices"][0]
+        self.assertEqual((device["command"]["bytes"], device["command"]["lower_bound"]), (GIB, False))
+        self.assertEqual(device["everyone"]["bytes"], 3 * GIB)
+        del machine["changes"]
+        device = self.measured(HOLDER, "sleep:300", machine=machine)["devices"][0]
+        self.assertIsNone(device["command"]["bytes"])
+        self.assertIn("asleep", device["command"]["reason"])
+
     def test_a_command_that_uses_no_device_has_0_where_that_is_sure(self):
         said = self.measured(HOLDER, "sleep:200", machine={"devices": [card()]} | HOST)
         self.assertEqual(said["devices"][0]["command"]["bytes"], 0)

@@ -29,7 +29,10 @@ constexpr double panel_height = panel_head + area_height + panel_gap;
 constexpr double empty_height = 66;
 // Of the font, on average.
 constexpr double character_width = 7.0;
-constexpr double title_character = 0.56;  // in bold 18 pixels: so many of these are as wide
+// Of bold text in 18 and 14 pixels: so many are as wide.
+constexpr double title_character = 0.56;
+constexpr double panel_character = 0.72;
+constexpr double line_height = 18;
 
 // Okabe and Ito's colours, which those who see no red or no green tell apart too.
 std::string_view colour_of(ink with) {
@@ -144,27 +147,28 @@ void put_limit(std::string& out, const plot_panel& of, const scale& in) {
       page_width - right - 4, y - 4, escape_for_xml(of.limit_name));
 }
 
-// A dot at the highest value, and what it is.
-void put_peak(std::string& out, const plot_series& of, const scale& in) {
+// A dot at the highest value, and what it is; below it, where the line of the limit is above.
+void put_peak(std::string& out, const plot_panel& panel, const plot_series& of, const scale& in) {
   const double x = in.x(static_cast<double>(of.figure->highest_at_ns()));
   const double y = in.y(of.figure->highest());
   const auto text = fmt::format("{} at {}", short_bytes(of.figure->highest()),
                                 offset_text(of.figure->highest_at_ns()));
   const bool is_at_right = x + 8 + length_of(text) > page_width - right;
+  const double to_limit = shows_limit(panel) ? y - in.y(*panel.limit) : line_height;
+  const double base = to_limit > 0 && to_limit < line_height ? y + 16 : y - 6;
   put(out, "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" fill=\"{}\"/>", x, y, colour_of(of.with));
   put(out, "<text class=\"mark\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"{}\">{}</text>\n",
-      is_at_right ? x - 8 : x + 8, y - 6, is_at_right ? "end" : "start", text);
+      is_at_right ? x - 8 : x + 8, base, is_at_right ? "end" : "start", text);
 }
 
 // Of each series that has one, unless it would stand on the one before.
 void put_peaks(std::string& out, const plot_panel& of, const scale& in) {
-  constexpr double line_height = 18;
   double taken = -line_height;
   for (const auto& each : of.series) {
     if (each.figure->highest() <= 0) continue;
     const double y = in.y(each.figure->highest());
     if (std::abs(y - taken) < line_height) continue;
-    put_peak(out, each, in);
+    put_peak(out, of, each, in);
     taken = y;
   }
 }
@@ -204,8 +208,9 @@ void put_panel(std::string& out, const plot_panel& of, double top, std::uint64_t
   const double bottom = top + panel_head + area_height;
   const double longest = std::max<double>(1, static_cast<double>(duration_ns));
   const scale in{area_width / longest, area_height / top_of(of), bottom};
+  const double room = area_width - legend_width(of) - length_of(of.note) - 10;
   put(out, "<g>\n<text class=\"panel\" x=\"{}\" y=\"{:.1f}\">{}", left, top + 18,
-      escape_for_xml(fitted(of.title, area_width - legend_width(of) - length_of(of.note))));
+      escape_for_xml(fitted(of.title, room * panel_character)));
   if (!of.note.empty())
     put(out, "<tspan class=\"note\" dx=\"10\">{}</tspan>", escape_for_xml(of.note));
   out += "</text>\n";

@@ -92,6 +92,30 @@ TEST_CASE("a limit is drawn where it is near") {
   CHECK_FALSE(contains(svg_of(picture_of(line, 80 * gib)), "all of it"));
 }
 
+TEST_CASE("nothing stands on anything else") {
+  curve line;
+  line.add(5 * s, 15 * gib);
+  auto picture = picture_of(line, 16 * gib);
+  picture.panels[0].title = std::string(200, 'W');
+  const auto svg = svg_of(picture);
+  // Of 840 pixels 127 are the legend's and 73 the note's; a bold W is some 14 wide.
+  const auto begin = svg.find("class=\"panel\"");
+  const auto shown = svg.substr(begin, svg.find("</tspan>", begin) - begin);
+  CHECK(count(shown, "W") <= 70);
+  CHECK(count(shown, "W") >= 40);
+  // The line of the limit is some pixels above the peak: its text goes below the dot.
+  const auto number_behind = [&](const std::string& word, std::size_t from) {
+    const auto at = svg.find(word, from);
+    REQUIRE(at != std::string::npos);
+    return std::stod(svg.substr(at + word.size()));
+  };
+  const auto dot = svg.find("<circle");
+  CHECK(number_behind(" y=\"", dot) > number_behind("cy=\"", dot));
+  line.add(6 * s, 4 * gib);
+  const auto far = svg_of(picture_of(line, 30 * gib));
+  CHECK(contains(far, "15.0 GiB at"));
+}
+
 TEST_CASE("a hostile title stays text, and a long one is cut") {
   curve line;
   auto picture = picture_of(line);

@@ -20,9 +20,10 @@ def addresses_of(driver):
                   if link.exists() and link.resolve().name == driver)
 
 
-def node_of(address):
-    return next(f"/dev/dri/{node.name}"
-                for node in pathlib.Path(f"/sys/bus/pci/devices/{address}/drm").glob("renderD*"))
+def nodes_of(address):
+    """They hang on the PCI function, or, as in 5.10, on the virtio device below it."""
+    function = pathlib.Path(f"/sys/bus/pci/devices/{address}")
+    return [node.name for place in ("drm", "virtio*/drm") for node in function.glob(f"{place}/renderD*")]
 
 
 def devices(*through):
@@ -37,7 +38,7 @@ class Card(Check):
     def setUp(self):
         self.address, self.other = addresses_of("virtio_gpu")
         self.folder = pathlib.Path("/sys/bus/pci/devices") / self.address
-        self.node = node_of(self.address)
+        self.node = f"/dev/dri/{nodes_of(self.address)[0]}"
 
     def client(self, mib=32, before=()):
         process = self.start(*before, *CLIENT, self.node, str(mib))
@@ -55,8 +56,7 @@ class Identity(Card):
         self.assertEqual(card["pci_device"], int(kernel(self.folder / "device"), 16))
         subsystem = [int(kernel(self.folder / f"subsystem_{each}"), 16) for each in ("device", "vendor")]
         self.assertEqual(card["pci_subsystem"], subsystem[0] << 16 | subsystem[1])
-        nodes = [node.name for node in (self.folder / "drm").iterdir()]
-        self.assertIn(f"renderD{card['render_minor']}", nodes)
+        self.assertEqual([f"renderD{card['render_minor']}"], nodes_of(self.address))
         self.assertEqual((card["kind"], card["state"], card["name"]), ("virtual", "ready", None))
 
     def test_memory_that_nobody_tells_is_unknown(self):
@@ -187,7 +187,8 @@ class Presence(Card):
         self.seen(log, self.other, "ready")
         pathlib.Path(back[0]).write_text(back[1])
         wait_for("the card", lambda: addresses_of("virtio_gpu") == [self.address, self.other])
-        wait_for("the node", lambda: pathlib.Path(node_of(self.address)).exists())
+        wait_for("the node", lambda: [each for each in nodes_of(self.address)
+                                      if pathlib.Path("/dev/dri", each).exists()])
         self.assertEqual([each["pci_bus_id"] for each in devices()], [self.address, self.other])
         self.seen(log, self.address, "ready")
         self.assertIsNone(log.poll())

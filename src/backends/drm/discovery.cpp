@@ -141,6 +141,15 @@ bool computes(const card& c) noexcept {
   return c.find(node::kind::render) != nullptr || c.find(node::kind::accel) != nullptr;
 }
 
+// A device that is taken away loses its link to the bus before its driver lets go of the nodes
+// (bus_remove_device); copies of a class' folders have none of these links.
+bool is_leaving(const card& c, std::string_view sys_root) noexcept {
+  std::string_view folder = c.folder.view();
+  if (!c.bus.empty() || !folder.starts_with(sys_root)) return false;
+  folder.remove_prefix(sys_root.size());
+  return folder.starts_with("/devices/");
+}
+
 }  // namespace
 
 std::optional<node> parse_node(std::string_view name) {
@@ -185,8 +194,8 @@ int find_cards(std::string_view sys_root, std::vector<card>& out) {
     if (is_virtio_transport(c.driver_name.view())) c.driver_name.assign("virtio_gpu");
     fill_ids(in, c);
   }
-  std::erase_if(out, [](const card& c) {
-    return !computes(c) ||
+  std::erase_if(out, [sys_root](const card& c) {
+    return !computes(c) || is_leaving(c, sys_root) ||
            is_left_alone(c.driver_name.view(), c.bus.view(), last_part(c.folder.view()));
   });
   if (in.error != 0) return in.error;

@@ -17,7 +17,9 @@ namespace {
 
 std::string name_of(const card& c) {
   const std::string_view folder = c.folder.view();
-  return compose({folder.substr(folder.rfind('/') + 1), " (driver ", c.driver_name.view(), ")"});
+  const std::string_view address = c.pci_bus_id.view();
+  return compose({address.empty() ? folder.substr(folder.rfind('/') + 1) : address, " (driver ",
+                  c.driver_name.view(), ")"});
 }
 
 }  // namespace

@@ -151,6 +151,18 @@ TEST_CASE("a virtio device below its PCI function has that function's address") 
   CHECK(found[0].vendor == 0x1af4u);
 }
 
+TEST_CASE("a device that is being taken away is gone before its nodes are") {
+  machine m;
+  m.add_platform("fd500000.gpu", "v3d", {card0, render128});
+  m.add_pci(radeon(), {render129});
+  plain_reading r;
+  CHECK(m.devices(r).size() == 2);
+  m.tree().remove("sys/devices/platform/fd500000.gpu/subsystem");
+  const auto left = m.devices(r);
+  REQUIRE(left.size() == 1);
+  CHECK(left[0].pci_bus_id.view() == "0000:03:00.0");
+}
+
 TEST_CASE("nodes on what carries a virtio device are those of virtio_gpu") {
   machine m;
   hmn_fake::pci_device function = radeon("0000:00:02.0");

@@ -69,7 +69,7 @@ func TestContextRefuses(t *testing.T) {
 	wantError(t, "no such field", err, ErrUnknownFlag)
 	_, err = context.Backend(63)
 	wantError(t, "no such backend", err, ErrRange)
-	wantError(t, "too late", context.SetPath(PathProc, "/proc"), ErrState)
+	wantError(t, "too late", context.SetPath(PathProc, t.TempDir()), ErrState)
 	_, err = NewContext(&ContextOptions{Flags: 1 << 30})
 	wantError(t, "no such flag", err, ErrUnknownFlag)
 }

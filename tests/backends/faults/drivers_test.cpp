@@ -222,7 +222,8 @@ void fail_each_call(const world& w, std::size_t least_figures) {
   const picture truth = take(*w.source(), own, r);
   CHECK_FALSE(truth.has_failed);
   CHECK(truth.figures.size() >= least_figures);
-  for (const int error : {EMFILE, ENOMEM, EIO, ENODEV}) {
+  // Others that pass are not told from these: backends.drm_faults has them all.
+  for (const int error : {EMFILE, ENODEV}) {
     int n = 0;
     while (n < most_calls) {
       CAPTURE(error);

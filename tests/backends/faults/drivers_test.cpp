@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Each call of a reading of each of the kernel's drivers fails once, with each error that passes:
+// Each call of a reading of each of the kernel's drivers fails once, with an error that passes:
 // no figure is wrong, what is missing is told, nothing stays open, and the next reading has all
 // again.
 #include <doctest/doctest.h>

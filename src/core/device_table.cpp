@@ -53,6 +53,14 @@ device_table::entry* device_table::match(source from, const device& d) {
   return same == entries_.end() ? nullptr : &*same;
 }
 
+// One that the source does not know, or knows by a number of before a reset: another source lists
+// it on.
+bool device_table::is_free_for(const entry& e, source from) {
+  return !is_seen_by(e, from) || std::ranges::any_of(e.seen_by, [from](const reference& r) {
+    return r.from != from && r.listed;
+  });
+}
+
 // Of two alike nobody can tell which is which: they stay apart.
 device_table::entry* device_table::match_by_ids(source from, const device& d,
                                                 std::span<const device* const> listed) {
@@ -61,7 +69,7 @@ device_table::entry* device_table::match_by_ids(source from, const device& d,
   entry* found = nullptr;
   for (entry& e : entries_) {
     const device& known = e.view.value;
-    if (!is_alike(known, d) || is_seen_by(e, from)) continue;
+    if (!is_alike(known, d) || !is_free_for(e, from)) continue;
     if (found != nullptr || (!known.pci_bus_id.empty() && !d.pci_bus_id.empty())) return nullptr;
     found = &e;
   }

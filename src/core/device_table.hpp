@@ -52,6 +52,7 @@ class device_table {
   static void refresh(entry& e, source from, const device& d);
   static void settle(entry& e);
   [[nodiscard]] static bool is_seen_by(const entry& e, source from);
+  [[nodiscard]] static bool is_free_for(const entry& e, source from);
   void link_parents(source from, std::span<const device* const> listed);
 
   std::vector<entry> entries_;

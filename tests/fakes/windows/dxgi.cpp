@@ -135,7 +135,9 @@ class factory final : public counted<IDXGIFactory1> {
     *out = new adapter(rows_[number]);
     return S_OK;
   }
-  BOOL STDMETHODCALLTYPE IsCurrent() override { return TRUE; }
+  BOOL STDMETHODCALLTYPE IsCurrent() override {
+    return rows_ == fake::rows_of("HMN_FAKE_DXGI") ? TRUE : FALSE;
+  }
 
  private:
   std::vector<fake::cells> rows_;

@@ -2,7 +2,8 @@
 //
 // A pdh.dll of the toolchain's own headers. HMN_FAKE_PDH: object;counter;instance;value;status of
 // the row. A counter that no row has does not exist. HMN_FAKE_PDH_GROWS: how often each list grows
-// by a row between its size and itself.
+// by a row between its size and itself. HMN_FAKE_PDH_RESET: a query of before it was last changed
+// goes on with the rows of then, or with HMN_FAKE_PDH_REFUSES fails.
 #include <pdh.h>
 #include <windows.h>
 
@@ -16,11 +17,13 @@ namespace {
 
 constexpr PDH_STATUS more_data = static_cast<PDH_STATUS>(0x800007D2);
 constexpr PDH_STATUS no_object = static_cast<PDH_STATUS>(0xC0000BB8);
+constexpr PDH_STATUS invalid_handle = static_cast<PDH_STATUS>(0xC0000BBC);
 constexpr PDH_STATUS no_history = static_cast<PDH_STATUS>(0xC0000BC6);
 
 struct query {
   std::vector<fake::cells> rows;
   unsigned collected = 0;
+  unsigned long reset = fake::setting("HMN_FAKE_PDH_RESET");
 };
 
 struct counter {
@@ -66,7 +69,9 @@ __declspec(dllexport) PDH_STATUS WINAPI
 
 __declspec(dllexport) PDH_STATUS WINAPI PdhCollectQueryData(PDH_HQUERY of) {
   query& q = *static_cast<query*>(of);
-  q.rows = fake::rows_of("HMN_FAKE_PDH");
+  const bool is_of_before = q.reset != fake::setting("HMN_FAKE_PDH_RESET");
+  if (is_of_before && fake::setting("HMN_FAKE_PDH_REFUSES") != 0) return invalid_handle;
+  if (!is_of_before) q.rows = fake::rows_of("HMN_FAKE_PDH");
   ++q.collected;
   return ERROR_SUCCESS;
 }

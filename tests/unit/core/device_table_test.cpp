@@ -246,3 +246,29 @@ TEST_CASE("cards of one make at two addresses are two") {
   update(table, source::dxgi, {make_card(0, source::dxgi, "0000:02:00.0", 0x2786)});
   CHECK(table.count() == 2);
 }
+
+TEST_CASE("a card that a reset gave another number goes on where another source lists it on") {
+  device_table table;
+  SUBCASE("there it is the same") {
+    update(table, source::nvml, {make_card(0, source::nvml, "0000:01:00.0", 0x2786)});
+    update(table, source::dxgi, {make_card(0, source::dxgi, "", 0x2786)});
+    update(table, source::dxgi, {make_card(7, source::dxgi, "", 0x2786)});
+    REQUIRE(table.count() == 1);
+    CHECK(table.slot_of(0, source::dxgi) == 7);
+    CHECK(table.at(0).value.state == state::ready);
+    CHECK_FALSE(table.index_of(source::dxgi, 0));
+  }
+  SUBCASE("alone, it may be another of its make") {
+    update(table, source::dxgi, {make_card(0, source::dxgi, "", 0x2786)});
+    update(table, source::dxgi, {make_card(7, source::dxgi, "", 0x2786)});
+    REQUIRE(table.count() == 2);
+    CHECK(table.at(0).value.state == state::lost);
+  }
+  SUBCASE("and so where the other source lost it too") {
+    update(table, source::nvml, {make_card(0, source::nvml, "0000:01:00.0", 0x2786)});
+    update(table, source::dxgi, {make_card(0, source::dxgi, "", 0x2786)});
+    update(table, source::nvml, {});
+    update(table, source::dxgi, {make_card(7, source::dxgi, "", 0x2786)});
+    CHECK(table.count() == 2);
+  }
+}

@@ -106,10 +106,11 @@ class Machine(unittest.TestCase):
         return answer.read_text().splitlines()
 
     def probe(self, adapters=(CARD, OTHER, SOFTWARE), counters=None, readings=1, off=0,
-              deadline_ms=20000, **more):
+              deadline_ms=20000, then=(), **more):
+        """`then`: variables that change between the readings and as many again."""
         if counters is None:
             counters = [*adapter_counters(), *process_counters()]
-        picture, *sources = self.run_under_wine(PROBE, str(readings), hex(off), str(deadline_ms),
+        picture, *sources = self.run_under_wine(PROBE, str(readings), hex(off), str(deadline_ms), *then,
                                                 adapters=adapters, counters=counters, **more)
         self.sources = {line.split(" ", 4)[0]: line.split(" ", 4)[1:] for line in sources}
         self.picture = json.loads(picture)
@@ -250,6 +251,48 @@ class TwoCards(Machine):
         self.assertEqual(self.sources["pdh"][0], OFF_STATE)
         self.probe(off=NVML | SMI | DXGI)
         self.assertEqual(self.picture["devices"], [])
+
+
+class Reset(Machine):
+    """A driver that starts anew gives its card another number; the counters of before are no more."""
+    AFTER = "luid_0x00000000_0x00077777"
+
+    def reset(self, *more, **settings):
+        after = [(kind, name, instance.replace(OF_CARD, self.AFTER), 2 * value)
+                 for kind, name, instance, value in (*adapter_counters(), *process_counters())]
+        adapters = lines(a.values() for a in (CARD | {"luid": "0x77777"}, OTHER))
+        then = ("HMN_FAKE_DXGI=" + self.windows_path("dxgi-after.txt", adapters),
+                "HMN_FAKE_PDH=" + self.windows_path("pdh-after.txt", lines(after)),
+                "HMN_FAKE_PDH_RESET=1", *more)
+        self.probe(readings=2, then=then, **settings)
+
+    def check_the_card(self):
+        card = self.device(CARD["name"])
+        self.assertEqual(card["os_id"], 0x77777)
+        self.assertEqual(self.pool(card, "host")["used_bytes"], 240 * MIB)
+        row = self.rows(card)[4321]
+        self.assertEqual((row["resident_bytes"], row["committed_bytes"]), (1500 * MIB, 1600 * MIB))
+        return card
+
+    def test_the_card_goes_on_under_its_index(self):
+        self.reset()
+        self.assertEqual(self.check_the_card()["index"], 0)
+        self.assertEqual(len(self.picture["devices"]), 2)
+
+    def test_without_nvml_it_is_found_anew(self):
+        self.reset(off=NVML | SMI)
+        states = {(d["os_id"], d["state"]) for d in self.picture["devices"]}
+        self.assertEqual(states, {(0x103D8, "lost"), (0x77777, "ready"), (0x1A2B3, "ready")})
+
+    def test_a_query_that_fails_is_opened_anew(self):
+        after = lines((kind, name, instance, 2 * value)
+                      for kind, name, instance, value in (*adapter_counters(), *process_counters()))
+        self.probe(readings=2, off=NVML | SMI, then=(
+            "HMN_FAKE_PDH=" + self.windows_path("pdh-after.txt", after), "HMN_FAKE_PDH_RESET=1",
+            "HMN_FAKE_PDH_REFUSES=1"))
+        card = self.device(CARD["name"])
+        self.assertEqual(self.pool(card, "vram")["used_bytes"], 1800 * MIB)
+        self.assertEqual(self.sources["pdh"][0], READY)
 
 
 class Spill(Machine):

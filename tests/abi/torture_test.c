@@ -158,7 +158,7 @@ static void first_readings_without_memory(void** state) {
     if (!calls[i].of_context) continue;
     for (size_t p = 0; p < 2; ++p) {
       long refused = 1;
-      for (long skip = 0; refused != 0; ++skip) {
+      for (long skip = 0; refused != 0; skip += STEP) {
         assert_in_range(skip, 0, MOST);
         const long before = allocator_live();
         refused = first_reading(&calls[i], skip, patterns[p], HMN_CONTEXT_NO_THREADS, g);
@@ -175,7 +175,7 @@ static void first_readings_with_workers_without_memory(void** state) {
   for (size_t i = 0; i < call_count; ++i) {
     if (!calls[i].of_context) continue;
     for (size_t p = 0; p < WORKERS_BEAR; ++p) {
-      for (long skip = 0; first_reading(&calls[i], skip, patterns[p], 0, g) != 0; ++skip) {
+      for (long skip = 0; first_reading(&calls[i], skip, patterns[p], 0, g) != 0; skip += STEP) {
         assert_in_range(skip, 0, MOST);
       }
     }

@@ -12,10 +12,14 @@ int tree_make(tree* t) {
   const DWORD length = GetTempPathA(sizeof folder, folder);
   if (length == 0 || length >= sizeof folder) return -1;
   for (char* c = folder; *c != 0; ++c) *c = *c == '\\' ? '/' : *c;
-  const int size =
-      snprintf(t->path, sizeof t->path, "%shmn-abi-%lu-%d", folder, GetCurrentProcessId(), made++);
-  if (size < 0 || (size_t)size >= sizeof t->path) return -1;
-  return CreateDirectoryA(t->path, NULL) ? 0 : -1;
+  /* One may be left behind by another process of that number. */
+  do {
+    const int size = snprintf(t->path, sizeof t->path, "%shmn-abi-%lu-%d", folder,
+                              GetCurrentProcessId(), made++);
+    if (size < 0 || (size_t)size >= sizeof t->path) return -1;
+    if (CreateDirectoryA(t->path, NULL)) return 0;
+  } while (GetLastError() == ERROR_ALREADY_EXISTS);
+  return -1;
 }
 
 int tree_write(const tree* t, const char* name, const char* text) {

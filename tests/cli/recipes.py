@@ -94,8 +94,8 @@ class Recipes(Machines):
         self.assertGreater(len(lines), 12)
         (self.folder / "examples").symlink_to(SOURCE / "examples")
         model = SOURCE / "examples" / "models" / "llama-3-8b.json"
-        (self.folder / "Llama-3-8B").mkdir()
-        for name in ("config.json", "Llama-3-8B/config.json"):
+        for name in ("config.json", "Llama-3-8B/config.json", "Llama-3-70B/config.json"):
+            (self.folder / name).parent.mkdir(exist_ok=True)
             (self.folder / name).symlink_to(model)
         keys = {f"llama.{name}": 8 for name in ("block_count", "embedding_length", "attention.head_count")}
         (self.folder / "model.gguf").write_bytes(gguf({"general.architecture": "llama"} | keys, [])[0])

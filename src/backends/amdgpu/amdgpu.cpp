@@ -44,6 +44,10 @@ class amdgpu_driver final : public drm::driver {
                     drm::client_use& out) const noexcept override;
   // It adds up what the kernel keeps of buffers and fences, and resumes nothing.
   bool fdinfo_wakes(const card&) const noexcept override { return false; }
+  // pm_runtime_mark_last_busy at the end of each sensor's show; the amounts of memory have none.
+  bool keeps_awake(drm::awake_by what) const noexcept override {
+    return what == drm::awake_by::sensors;
+  }
   void complete(visit& v, std::uint32_t pid, std::vector<usage>& rows) override;
 
  private:

@@ -42,6 +42,7 @@ struct card {
   bool is_here = false;        // in the last list
   bool has_node = false;       // one of its nodes is in /dev, or there is no /dev to look at
   bool is_asleep = false;      // runtime suspended at this reading
+  bool is_resting = false;     // left alone in this reading, so that it can suspend
   int state_error = 0;         // why that is not known: it counts as asleep then
   bool counts_engines = true;  // false: fdinfo's engine times stand still
 

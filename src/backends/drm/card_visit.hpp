@@ -7,7 +7,10 @@ namespace hmn::drm {
 
 class card_visit final : public visit {
  public:
-  card_visit(drm_source& in, const card& of, reading& r) : in_(in), of_(of), reading_(r) {}
+  static constexpr bool quiet = true;  // what is missing is not said
+
+  card_visit(drm_source& in, const card& of, reading& r, bool is_quiet = false)
+      : in_(in), of_(of), reading_(r), is_quiet_(is_quiet) {}
 
   const card& of() const noexcept override { return of_; }
   std::span<const card> all() const noexcept override { return in_.roster_.all(); }
@@ -17,7 +20,7 @@ class card_visit final : public visit {
   std::uint64_t deadline_ns() const noexcept override { return reading_.deadline_ns(); }
   result<card_use> clients() override;
   result<card_load> load() override;
-  bool wants_remarks() const noexcept override { return reading_.wants_remarks(); }
+  bool wants_remarks() const noexcept override { return !is_quiet_ && reading_.wants_remarks(); }
   void remark(failure why, std::uint32_t about, std::uint32_t fields) override;
 
  private:
@@ -27,6 +30,7 @@ class card_visit final : public visit {
   drm_source& in_;
   const card& of_;
   reading& reading_;
+  bool is_quiet_;
 };
 
 }  // namespace hmn::drm

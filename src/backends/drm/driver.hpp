@@ -66,6 +66,9 @@ class visit {
   virtual void remark(failure why, std::uint32_t about, std::uint32_t fields) = 0;
 };
 
+// What a card is asked for; sensors are all of telemetry and metrics.
+enum class awake_by { sensors, memory, clients };
+
 class driver {
  public:
   virtual ~driver() = default;
@@ -118,6 +121,11 @@ class driver {
     static_cast<void>(c);
     return true;
   }
+  // Whether asking for this restarts the delay after which the kernel suspends a card.
+  [[nodiscard]] virtual bool keeps_awake(awake_by what) const noexcept {
+    static_cast<void>(what);
+    return false;
+  }
   // Whether its engine times run: those of some have to be switched on. Asked at each reading, also
   // of a sleeping card.
   [[nodiscard]] virtual bool counts_engines(const card& c) const noexcept {
@@ -145,7 +153,7 @@ class driver {
 
 // Whether fdinfo of its clients must be left alone now.
 inline bool must_sleep(const card& c, bool may_wake) noexcept {
-  return c.is_asleep && !may_wake && c.by != nullptr && c.by->fdinfo_wakes(c);
+  return (c.is_asleep || c.is_resting) && !may_wake && c.by != nullptr && c.by->fdinfo_wakes(c);
 }
 
 }  // namespace hmn::drm

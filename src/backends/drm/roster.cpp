@@ -61,6 +61,7 @@ void roster::adopt(card& fresh) {
   for (card& c : cards_) {
     if (!is_same(c, fresh)) continue;
     fresh.number = c.number;
+    fresh.is_resting = c.is_resting && !fresh.is_asleep;
     c = fresh;
     return;
   }

@@ -22,6 +22,8 @@ class roster {
   int refresh();
   // Their runtime states alone.
   void refresh_states();
+  // Whether a card is left alone in this reading.
+  void leave_alone(slot number, bool is_left) noexcept { cards_[number].is_resting = is_left; }
 
   [[nodiscard]] std::span<const card> all() const noexcept { return cards_; }
   [[nodiscard]] const card* at(slot number) const noexcept {

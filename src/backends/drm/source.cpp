@@ -29,7 +29,8 @@ drm_source::drm_source(const settings& s)
       proc_root_(s.proc_root),
       may_wake_(s.wake_devices),
       roster_(s),
-      scanner_(s.proc_root, s.rescan_ns) {}
+      scanner_(s.proc_root, s.rescan_ns),
+      rests_(s.idle_close_ns) {}
 
 void drm_source::close() noexcept {
   scanner_.forget();
@@ -61,7 +62,40 @@ result<void> drm_source::prepare(reading&) {
   } else {
     list();
   }
+  if (may_wake_) return {};
+  const std::uint64_t now = platform::monotonic_ns();
+  for (const card& c : roster_.all()) {
+    if (c.is_here) roster_.leave_alone(c.number, rests_.begin(c, now));
+  }
   return {};
+}
+
+bool drm_source::may_ask(const card& c, bool keeps_awake) noexcept {
+  is_left_alone_ = keeps_awake && c.is_resting;
+  if (keeps_awake && !may_wake_) rests_.asked(c);
+  return !is_left_alone_;
+}
+
+// What cannot be told counts as something.
+bool drm_source::has_nothing_to_do(const card& c, reading& r) {
+  card_visit v(*this, c, r, card_visit::quiet);
+  hmn::telemetry now;
+  if (c.by->telemetry(v, telemetry_field::gpu_busy, now) && now.gpu_busy_percent) {
+    return *now.gpu_busy_percent <= 0 && (now.notes & note::lower_bound) == 0;
+  }
+  if (!c.by->sees_every_client(c)) return false;
+  const result<card_use> use = v.clients();
+  return use && use->clients == 0 && !use->is_partial;
+}
+
+// Without wake_devices alone: who allows waking wants each reading answered.
+void drm_source::finish(reading& r) {
+  if (may_wake_) return;
+  const std::uint64_t now = platform::monotonic_ns();
+  for (const card& c : roster_.all()) {
+    if (!roster_.is_listed(c) || c.is_asleep || c.is_resting || !rests_.is_due(c, now)) continue;
+    if (could_sleep(c) && has_nothing_to_do(c, r)) rests_.start(c, now);
+  }
 }
 
 device drm_source::identity_of(const card& c, reading& r) {
@@ -107,6 +141,13 @@ result<void> drm_source::devices(std::vector<device>& out, reading& r) {
 }
 
 failure drm_source::why_asleep(const card& c) {
+  if (c.is_resting) {
+    return {status::asleep,
+            c.by->from(),
+            {},
+            "the device has nothing to do, and this would keep it awake: it is left alone for a "
+            "while, and figures are those from before"};
+  }
   if (c.state_error != 0) {
     return unreadable(c.by->from(), c.state_error, c.folder.view(), "power/runtime_status");
   }
@@ -126,6 +167,7 @@ result<void> drm_source::find(slot number, const card*& out) const {
 result<void> drm_source::memory(slot number, pools& out, reading& r) {
   const card* c = nullptr;
   if (result<void> ok = find(number, c); !ok) return ok;
+  if (!may_ask(*c, c->by->keeps_awake(awake_by::memory))) return why_asleep(*c);
   card_visit v(*this, *c, r);
   return c->by->memory(v, out);
 }
@@ -134,16 +176,18 @@ result<void> drm_source::telemetry(slot number, std::uint32_t fields, hmn::telem
                                    reading& r) {
   const card* c = nullptr;
   if (result<void> ok = find(number, c); !ok) return ok;
+  const bool is_told = may_ask(*c, c->by->keeps_awake(awake_by::sensors));
   card_visit v(*this, *c, r);
-  if (v.is_asleep()) return why_asleep(*c);
+  if (!is_told || v.is_asleep()) return why_asleep(*c);
   return c->by->telemetry(v, fields, out);
 }
 
 result<void> drm_source::metrics(slot number, bool slow, std::vector<metric>& out, reading& r) {
   const card* c = nullptr;
   if (result<void> ok = find(number, c); !ok) return ok;
+  const bool is_told = may_ask(*c, c->by->keeps_awake(awake_by::sensors));
   card_visit v(*this, *c, r);
-  if (v.is_asleep()) return why_asleep(*c);
+  if (!is_told || v.is_asleep()) return why_asleep(*c);
   c->by->metrics(v, slow, out);
   if (slow || has_walked_) add_engines(*c, out, r);
   return {};

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "backends/drm/asked.hpp"
+#include "backends/drm/card_rests.hpp"
 #include "backends/drm/engine_totals.hpp"
 #include "backends/drm/roster.hpp"
 #include "backends/drm/scanner.hpp"
@@ -31,6 +32,8 @@ class drm_source final : public device_source {
   result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
   result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
   result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
+  void finish(reading& r) override;
+  bool rests() const noexcept override { return is_left_alone_; }
   void close() noexcept override;
   bool answers_for(source which) const noexcept override;
   source_state describe(source which) const override;
@@ -42,6 +45,9 @@ class drm_source final : public device_source {
   [[nodiscard]] device identity_of(const card& c, reading& r);
   void remark_hidden(const card& c, reading& r) const;
   [[nodiscard]] static failure why_asleep(const card& c);
+  // Notes that what is asked now would keep the card awake; false: it is left alone.
+  bool may_ask(const card& c, bool keeps_awake) noexcept;
+  [[nodiscard]] bool has_nothing_to_do(const card& c, reading& r);
   void remark_coverage(reading& r) const;
   void trace_walk(reading& r) const;
   result<void> find(slot number, const card*& out) const;
@@ -63,12 +69,14 @@ class drm_source final : public device_source {
   std::vector<std::uint32_t> pids_;
   std::vector<engine_load> loads_;
   engine_totals engines_;
+  card_rests rests_;
   int list_error_ = 0;
   std::uint64_t cards_ = 0;  // which there were, as roster_ tells
   bool was_listed_ = false;
 
   // Of this reading.
   bool has_walked_ = false;
+  bool is_left_alone_ = false;  // the card that was asked last
   coverage seen_;
 };
 

@@ -118,6 +118,7 @@ void drm_source::finish_row(const card& c, usage& row, reading& r, std::uint32_t
 result<void> drm_source::processes(slot number, std::vector<usage>& out, reading& r) {
   const card* c = nullptr;
   if (result<void> ok = find(number, c); !ok) return ok;
+  may_ask(*c, c->by->keeps_awake(awake_by::clients));
   if (!c->by->sees_every_client(*c)) return unseen(*c);
   card_visit v(*this, *c, r);
   const bool can_read = !must_sleep(*c, may_wake_);
@@ -158,6 +159,7 @@ result<void> drm_source::process(slot number, std::uint32_t pid, bool self, usag
                                  reading& r) {
   const card* c = nullptr;
   if (result<void> ok = find(number, c); !ok) return ok;
+  may_ask(*c, c->by->keeps_awake(awake_by::clients));
   if (!c->by->sees_every_client(*c)) return unseen(*c);
   return fill_one(*c, pid, self, out, r);
 }

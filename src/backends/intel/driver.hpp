@@ -40,6 +40,8 @@ class intel_driver final : public drm::driver {
   // xe's show_fdinfo takes a reference on runtime power management, and i915's may read the memory
   // of the card.
   bool fdinfo_wakes(const drm::card&) const noexcept override { return true; }
+  // xe's queries take a reference like all of its calls.
+  bool keeps_awake(drm::awake_by) const noexcept override { return true; }
   std::string_view why_no_use() const noexcept override {
     return "this kernel's driver does not tell what its clients use";
   }

@@ -5,12 +5,12 @@
 #include <optional>
 
 #include "backends/backend.hpp"
+#include "backends/idle/rest.hpp"
 #include "backends/nvml/fault_watch.hpp"
 #include "backends/nvml/metrics.hpp"
 #include "backends/nvml/pid_trust.hpp"
 #include "backends/nvml/process_load.hpp"
 #include "backends/nvml/processes.hpp"
-#include "backends/nvml/rest.hpp"
 #include "backends/nvml/roster.hpp"
 #include "backends/nvml/session.hpp"
 #include "backends/nvml/sleep.hpp"
@@ -75,7 +75,7 @@ class nvml_source final : public device_source {
   process_load load_;
   wide_counts wide_;
   pid_trust trust_;
-  rest rest_;
+  idle::rest rest_;
   bool rests_ = false;  // in this reading
   bool paravirtual_ = false;
   std::uint64_t bus_at_opening_ = 0;

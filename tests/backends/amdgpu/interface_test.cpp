@@ -4,7 +4,9 @@
 #include <doctest/doctest.h>
 #include <hypomnesis.h>
 
+#include <chrono>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "cards.hpp"
@@ -25,7 +27,7 @@ T sized() {
 // A card, a part of a processor, and a process that uses the first.
 class computer {
  public:
-  computer() {
+  explicit computer(std::uint32_t idle_close_ms = 0) {
     add(navi(), "renderD128");
     add(phoenix(), "renderD129");
     hmn_fake::process p = hmn_fake::simple_process(42, "train", 1042, 100);
@@ -39,6 +41,7 @@ class computer {
     auto options = sized<hmn_context_options>();
     options.flags = HMN_CONTEXT_NO_THREADS;
     options.deadline_ms = 60'000;
+    options.idle_close_ms = idle_close_ms;
     REQUIRE(hmn_context_create(&options, &context_, nullptr) == HMN_OK);
     REQUIRE(hmn_context_set_path(context_, HMN_PATH_SYS, tree_.sys().c_str(), nullptr) == HMN_OK);
     REQUIRE(hmn_context_set_path(context_, HMN_PATH_PROC, tree_.proc().c_str(), nullptr) == HMN_OK);
@@ -157,4 +160,24 @@ TEST_CASE("telemetry and a metric") {
   REQUIRE(hmn_metric_read(c.context(), 0, HMN_METRIC_ECC_CORRECTED, HMN_ERA_SINCE_LOAD, &m,
                           nullptr) == HMN_OK);
   CHECK(m.count == 23);
+}
+
+TEST_CASE("figures of a card that is left alone are those from before, and say so") {
+  computer c(1);
+  const std::string folder = "sys/" + hmn_fake::pci_folder("0000:03:00.0");
+  c.tree().write(folder + "/gpu_busy_percent", "0\n");
+  auto t = sized<hmn_telemetry>();
+  REQUIRE(hmn_telemetry_read(c.context(), 0, 0, &t, nullptr) == HMN_OK);
+  CHECK((t.notes & HMN_NOTE_STALE) == 0);
+  const double temperature = t.temperature_celsius;
+  REQUIRE((t.present & HMN_TELEMETRY_HAS_TEMPERATURE) != 0);
+  std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  REQUIRE(hmn_telemetry_read(c.context(), 0, 0, &t, nullptr) == HMN_OK);  // at its end it is seen
+  c.tree().write(folder + "/hwmon/hwmon4/temp1_input", "99000\n");
+  REQUIRE(hmn_telemetry_read(c.context(), 0, 0, &t, nullptr) == HMN_OK);
+  CHECK((t.notes & HMN_NOTE_STALE) != 0);
+  CHECK(t.temperature_celsius == doctest::Approx(temperature));
+  auto p = sized<hmn_pool>();
+  REQUIRE(hmn_pool_read(c.context(), 0, HMN_POOL_MAIN, &p, nullptr) == HMN_OK);
+  CHECK((p.notes & HMN_NOTE_STALE) == 0);
 }

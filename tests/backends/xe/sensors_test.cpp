@@ -173,3 +173,78 @@ TEST_CASE("load is cycles by the clock they are counted with") {
   CHECK(rows[0].kinds == (usage_kind::graphics | usage_kind::media));
   CHECK_FALSE(rows[0].busy_ns);
 }
+
+namespace {
+
+// One that looks for a rest at the end of each reading.
+hmn::settings impatient(const machine& m) {
+  hmn::settings s = m.settings();
+  s.idle_close_ns = 0;
+  return s;
+}
+
+void begin(drm::drm_source& source, plain_reading& r) {
+  std::vector<device> found;
+  REQUIRE(source.prepare(r));
+  REQUIRE(source.devices(found, r));
+}
+
+}  // namespace
+
+TEST_CASE("a card without clients, or with idle ones, is left alone: node and fdinfo, too") {
+  machine m;
+  m.add_pci(battlemage(), {card0, render128});
+  fake_drm_load(("perfmon\nnode renderD128 xe\n" + region(1, 1, 4 * gib, gib, 4 * gib, 0)).c_str());
+  drm::drm_source source(impatient(m));
+  plain_reading r;
+  pools p;
+  bool has_client = false;
+  SUBCASE("none") {
+    begin(source, r);
+  }
+  SUBCASE("an idle one") {
+    const auto text = [](int clock) {
+      return "drm-driver:\txe\ndrm-client-id:\t1\ndrm-pdev:\t0000:03:00.0\n"
+             "drm-cycles-rcs:\t100\ndrm-total-cycles-rcs:\t" +
+             std::to_string(clock) + "\n";
+    };
+    m.add_process(10, {{3, "/dev/null", text(1000)}});
+    has_client = true;
+    begin(source, r);
+    telemetry t;
+    CHECK_FALSE(source.telemetry(0, gpu_busy, t, r));
+    platform::sleep_ns(120 * platform::ns_per_ms);
+    m.tree().write("proc/10/fdinfo/3", text(2000));
+    begin(source, r);
+  }
+  REQUIRE(source.memory(0, p, r));
+  CHECK(p.find(pool_kind::main)->used == gib);
+  source.finish(r);
+  fake_drm_load("");
+  begin(source, r);
+  CHECK(source.memory(0, p, r).why().code == status::asleep);
+  CHECK(source.rests());
+  std::vector<usage> rows;
+  CHECK(source.processes(0, rows, r).why().code == status::asleep);
+  CHECK(source.rests());
+  usage one;
+  const status wanted = has_client ? status::asleep : status::no_process;
+  CHECK(source.process(0, 10, false, one, r).why().code == wanted);
+  CHECK(std::string_view(fake_drm_log()).empty());
+}
+
+TEST_CASE("a card with a client of which no load is told is not left alone") {
+  machine m;
+  m.add_pci(battlemage(), {card0, render128});
+  fake_drm_load(("perfmon\nnode renderD128 xe\n" + region(1, 1, 4 * gib, gib, 4 * gib, 0)).c_str());
+  m.add_process(10, {{3, "/dev/null", "drm-driver:\txe\ndrm-client-id:\t1\n"}});
+  drm::drm_source source(impatient(m));
+  plain_reading r;
+  pools p;
+  begin(source, r);
+  REQUIRE(source.memory(0, p, r));
+  source.finish(r);
+  begin(source, r);
+  CHECK(source.memory(0, p, r));
+  CHECK_FALSE(source.rests());
+}

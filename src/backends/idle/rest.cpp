@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/nvml/rest.hpp"
+#include "backends/idle/rest.hpp"
 
 #include <algorithm>
 
-namespace hmn::nvml {
+namespace hmn::idle {
 namespace {
 
 constexpr std::uint64_t first_pause_ns = 60 * platform::ns_per_second;
@@ -41,4 +41,4 @@ void rest::start(std::uint64_t now_ns, std::uint64_t delay_ns) noexcept {
   until_ns_ = now_ns + std::clamp(delay_ns * 2, shortest_rest_ns, longest_rest_ns);
 }
 
-}  // namespace hmn::nvml
+}  // namespace hmn::idle

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// When NVML is left alone although readings are asked for: a GPU that may sleep and has nothing to
-// do could not, would each of them find NVML open. Pure: the caller says what time it is.
+// When a driver is left alone although readings are asked for: a GPU that may sleep and has nothing
+// to do could not, would each of them ask. Pure: the caller says what time it is.
 #pragma once
 
 #include <cstdint>
 
 #include "platform/clock.hpp"
 
-namespace hmn::nvml {
+namespace hmn::idle {
 
 // As long as a driver needs to suspend what nobody uses.
 inline constexpr std::uint64_t shortest_rest_ns = 10 * platform::ns_per_second;
@@ -19,14 +19,14 @@ class rest {
   // `patience_ns`: readings in a burst shorter than this keep nothing awake.
   explicit rest(std::uint64_t patience_ns) noexcept : patience_ns_(patience_ns) {}
 
-  // A reading begins. `asleep`: a GPU has suspended.
+  // A reading begins. `asleep`: a GPU of it has suspended.
   void begin(std::uint64_t now_ns, bool asleep) noexcept;
-  // Whether NVML is to be left alone now.
+  // Whether the driver is to be left alone now.
   [[nodiscard]] bool is_on() const noexcept { return until_ns_ != 0; }
-  // Whether to look if the GPUs have something to do, at the end of a reading. At most once a
+  // Whether to look if there is something to do, at the end of a reading. At most once a
   // second says yes.
   [[nodiscard]] bool is_due(std::uint64_t now_ns) noexcept;
-  // They have not. `delay_ns`: the kernel's own, from the last use of a device to its suspension.
+  // There is not. `delay_ns`: the kernel's own, from the last use of a device to its suspension.
   void start(std::uint64_t now_ns, std::uint64_t delay_ns) noexcept;
 
  private:
@@ -39,4 +39,4 @@ class rest {
   std::uint64_t pause_ns_ = 0;  // after the next rest that was in vain
 };
 
-}  // namespace hmn::nvml
+}  // namespace hmn::idle

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/drm/card_rests.hpp"
+
+#include <array>
+#include <cerrno>
+#include <string>
+
+#include "backends/drm/attribute.hpp"
+#include "platform/clock.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::drm {
+namespace {
+
+bool says(std::string_view folder, std::string_view file, std::string_view word) noexcept {
+  std::array<char, 32> buffer;
+  const auto line = read_line(folder, file, buffer);
+  return line && line.value == word;
+}
+
+// A connector that is driven: <card>/drm/card1/card1-HDMI-A-1/enabled. What cannot be listed may
+// have one.
+bool shows_picture(const card& c) {
+  const node* const n = c.find(node::kind::card);
+  if (n == nullptr) return false;
+  const std::string folder = compose({c.folder.view(), "/drm/", n->name.view()});
+  bool is_driven = false;
+  const int error = platform::for_each_entry(folder.c_str(), [&](std::string_view entry) {
+    is_driven =
+        entry.starts_with(n->name.view()) && says(folder, compose({entry, "/enabled"}), "enabled");
+    return !is_driven;
+  });
+  return is_driven || (error != 0 && error != ENOENT);
+}
+
+}  // namespace
+
+bool could_sleep(const card& c) {
+  return says(c.folder.view(), "power/control", "auto") && !shows_picture(c);
+}
+
+bool card_rests::begin(const card& c, std::uint64_t now_ns) {
+  if (!knows(c)) {
+    states_.resize(c.number + std::size_t{1}, state{idle::rest(patience_ns_)});
+  }
+  state& s = of(c);
+  s.was_asked = false;
+  s.rest.begin(now_ns, c.is_asleep);
+  return s.rest.is_on();
+}
+
+bool card_rests::is_due(const card& c, std::uint64_t now_ns) noexcept {
+  return knows(c) && of(c).was_asked && of(c).rest.is_due(now_ns);
+}
+
+void card_rests::start(const card& c, std::uint64_t now_ns) {
+  const auto delay_ms = read_number(c.folder.view(), "power/autosuspend_delay_ms");
+  const bool is_told = delay_ms && delay_ms.value < UINT32_MAX;
+  of(c).rest.start(now_ns, is_told ? delay_ms.value * platform::ns_per_ms : 0);
+}
+
+}  // namespace hmn::drm

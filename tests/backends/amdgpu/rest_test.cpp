@@ -1,0 +1,169 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Readings that follow each other fast keep no card awake that has nothing to do.
+#include <doctest/doctest.h>
+
+#include "backends/drm/card_rests.hpp"
+#include "cards.hpp"
+#include "machine.hpp"
+#include "open_watch.hpp"
+
+using namespace hmn;
+using namespace amdgpu_test;
+using namespace drm_test;
+
+namespace {
+
+const std::string folder = "sys/" + hmn_fake::pci_folder("0000:03:00.0");
+
+hmn_fake::pci_device idle_card() {
+  hmn_fake::pci_device d = navi();
+  d.files["gpu_busy_percent"] = "0\n";
+  return d;
+}
+
+// Looks for a rest at the end of the first reading.
+class impatient {
+ public:
+  explicit impatient(const machine& m, bool may_wake = false) : source_(settings_of(m, may_wake)) {}
+
+  // One reading with its end.
+  result<void> read() {
+    begin();
+    telemetry t;
+    result<void> done = source_.telemetry(0, telemetry_field::all, t, reading_);
+    source_.finish(reading_);
+    return done;
+  }
+  void begin() {
+    REQUIRE(source_.prepare(reading_));
+    found_.clear();
+    REQUIRE(source_.devices(found_, reading_));
+    REQUIRE(found_.size() == 1);
+  }
+  [[nodiscard]] drm::drm_source& source() { return source_; }
+  [[nodiscard]] plain_reading& reading() { return reading_; }
+  [[nodiscard]] hmn::state state() const { return found_[0].state; }
+
+ private:
+  static hmn::settings settings_of(const machine& m, bool may_wake) {
+    hmn::settings s = m.settings();
+    s.idle_close_ns = 0;
+    s.wake_devices = may_wake;
+    return s;
+  }
+
+  drm::drm_source source_;
+  plain_reading reading_;
+  std::vector<device> found_;
+};
+
+}  // namespace
+
+TEST_CASE("an idle card's sensors are left alone, its memory and clients are read on") {
+  machine m;
+  m.add_pci(idle_card(), {card0, render128});
+  m.add_process(42, {{3, "/dev/null", client_text("0000:03:00.0", 7, 2048, 512)}});
+  impatient one(m);
+  REQUIRE(one.read());
+  CHECK_FALSE(one.source().rests());
+
+  hmn_fake::open_watch in_device(m.tree().path(folder));
+  hmn_fake::open_watch in_hwmon(m.tree().path(folder + "/hwmon/hwmon4"));
+  const result<void> done = one.read();
+  REQUIRE_FALSE(done);
+  CHECK(done.why().code == status::asleep);
+  CHECK(one.source().rests());
+  CHECK(one.state() == state::ready);
+  std::vector<metric> all;
+  CHECK(one.source().metrics(0, true, all, one.reading()).why().code == status::asleep);
+  CHECK(one.source().rests());
+  CHECK(in_hwmon.opened().empty());
+  for (const std::string& name : in_device.opened()) CHECK(name != "gpu_busy_percent");
+
+  pools p;
+  REQUIRE(one.source().memory(0, p, one.reading()));
+  CHECK(p.find(pool_kind::main)->used == 3 * gib);
+  CHECK_FALSE(one.source().rests());
+  std::vector<usage> rows;
+  REQUIRE(one.source().processes(0, rows, one.reading()));
+  CHECK(rows.at(0).used == 2048 * kib);
+  CHECK_FALSE(one.source().rests());
+}
+
+TEST_CASE("until it sleeps, and is read again when it is awake") {
+  machine m;
+  m.add_pci(idle_card(), {card0, render128});
+  impatient one(m);
+  REQUIRE(one.read());
+  REQUIRE_FALSE(one.read());
+  m.tree().write(folder + "/power/runtime_status", "suspended\n");
+  CHECK(one.read().why().code == status::asleep);
+  CHECK(one.state() == state::asleep);
+  CHECK_FALSE(one.source().rests());  // asleep is no figure from before
+  m.tree().write(folder + "/power/runtime_status", "active\n");
+  CHECK(one.read());
+}
+
+TEST_CASE("a card that would not sleep anyway is read as often as asked") {
+  hmn_fake::pci_device d = idle_card();
+  bool may_wake = false;
+  const char* picture = "disabled\n";
+  SUBCASE("in use") {
+    d.files["gpu_busy_percent"] = "1\n";
+  }
+  SUBCASE("as far as can be told, without a load") {
+    d.files.erase("gpu_busy_percent");
+  }
+  SUBCASE("one that never sleeps") {
+    d.power_control = "on";
+  }
+  SUBCASE("one that shows a picture") {
+    picture = "enabled\n";
+  }
+  SUBCASE("one that may be woken") {
+    may_wake = true;
+  }
+  machine m;
+  m.add_pci(d, {card0, render128});
+  m.add_process(42, {{3, "/dev/null", client_text("0000:03:00.0", 7, 2048, 512)}});
+  m.tree().write(folder + "/drm/card0/card0-HDMI-A-1/enabled", picture);
+  impatient one(m, may_wake);
+  REQUIRE(one.read());
+  CHECK(one.read());
+  CHECK_FALSE(one.source().rests());
+}
+
+TEST_CASE(
+    "readings of memory alone are no reason to rest, nor a connector without a picture against") {
+  machine m;
+  m.add_pci(idle_card(), {card0, render128});
+  m.tree().write(folder + "/drm/card0/card0-HDMI-A-1/enabled", "disabled\n");
+  impatient one(m);
+  for (int i = 0; i < 2; ++i) {
+    one.begin();
+    pools p;
+    REQUIRE(one.source().memory(0, p, one.reading()));
+    one.source().finish(one.reading());
+  }
+  REQUIRE(one.read());
+  CHECK_FALSE(one.read());
+}
+
+TEST_CASE("the rest is as long as the kernel's delay asks for") {
+  machine m;
+  m.add_pci(idle_card(), {card0, render128});
+  m.tree().write(folder + "/power/autosuspend_delay_ms", "20000\n");
+  plain_reading r;
+  m.devices(r);
+  constexpr std::uint64_t second = platform::ns_per_second;
+  drm::card c;
+  c.folder.assign(m.tree().path(folder));
+  drm::card_rests rests(0);
+  CHECK_FALSE(rests.begin(c, second));
+  rests.asked(c);
+  REQUIRE(rests.is_due(c, second));
+  rests.start(c, second);
+  CHECK(rests.begin(c, 40 * second));
+  CHECK_FALSE(rests.begin(c, 41 * second));
+}

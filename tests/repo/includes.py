@@ -26,7 +26,7 @@ DRM_LIST = "backends/drm/drivers.cpp"
 GUESTS = {"amdgpu": {"drm"}, "kfd": {"drm"}, "intel": {"drm"}, "i915": {"drm", "intel"}, "xe": {"drm", "intel"}}
 
 # What sources of the same kind have in common: a room of its own, and who may look into it.
-ROOMS = {"pci": {"nvml", "command_tool", "nvidia_smi", "amd_tool"}, "command_tool": {"nvidia_smi", "amd_tool", "macmon"},
+ROOMS = {"idle": {"nvml", "drm"}, "pci": {"nvml", "command_tool", "nvidia_smi", "amd_tool"}, "command_tool": {"nvidia_smi", "amd_tool", "macmon"},
          "mach": {"os", "metal"}, "wddm": {"dxgi", "pdh"}}
 
 

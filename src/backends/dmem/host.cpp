@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <mutex>
 #include <span>
 #include <string>
@@ -34,7 +35,12 @@ class own_groups {
     const bool is_first = looked_ns_ == 0;
     looked_ns_ = now;
     if (is_first || is_here_) find(host);
-    is_divided_ = !root_.empty() && is_divided(root_);
+    if (root_.empty()) {
+      is_divided_ = false;
+    } else if (const auto now_divided = is_divided(root_);
+               now_divided || now_divided.error == ENOENT) {
+      is_divided_ = now_divided.value;
+    }
     is_here_ = false;
     for (const group& g : all_) is_here_ = is_here_ || platform::exists(g.limits.c_str());
   }

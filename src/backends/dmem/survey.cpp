@@ -73,7 +73,11 @@ class walk {
     if (read("/dmem.current", used) ? !holds_some(used) : !is_root()) return;
     std::string name;
     if (!is_root()) host_.name_group(path(), name);
-    if (name.empty() && is_divided(group_)) return visit_groups();
+    if (name.empty()) {
+      const auto divided = is_divided(group_);
+      if (!divided) return miss(divided.error);  // it may be one around others
+      if (divided.value) return visit_groups();
+    }
     add(used, name.empty() ? path() : name);
   }
 
@@ -122,13 +126,16 @@ class walk {
     return false;
   }
 
+  // Of a group whose own cannot be read, one around it is no limit: the tightest is not known.
   std::optional<std::uint64_t> limit_of(std::string_view device) {
     const std::string whole = group_;
     std::optional<std::uint64_t> tightest;
+    const std::size_t missed = missed_;
     for (std::string text;; group_.resize(group_.rfind('/'))) {
       const auto most =
           read("/dmem.max", text) ? sum_of(text, device, pool_kind::vram) : std::nullopt;
       if (most && (!tightest || *most < *tightest)) tightest = most;
+      if (missed_ != missed) tightest.reset();
       if (is_root()) break;
     }
     group_ = whole;
@@ -146,15 +153,16 @@ class walk {
 
 }  // namespace
 
-bool is_divided(const std::string& group) {
+platform::errno_or<bool> is_divided(const std::string& group) {
   std::array<char, 512> buffer;
   const auto got = platform::read_small((group + "/cgroup.subtree_control").c_str(), buffer);
-  std::string_view text(buffer.data(), got ? got.value : 0);
+  if (!got) return {false, got.error};
+  std::string_view text(buffer.data(), got.value);
   std::string_view line = scan::take_line(text);
   while (!line.empty()) {
-    if (scan::take_word(line) == "dmem") return true;
+    if (scan::take_word(line) == "dmem") return {true, 0};
   }
-  return false;
+  return {false, 0};
 }
 
 result<void> survey(host_source& host, const std::string& root, group_memory& out) {

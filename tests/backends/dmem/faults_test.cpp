@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Each call of a survey fails once, with each error: no figure is another group's, no limit is
+// wider than the one that applies, and what is missing is told.
+#include "faults.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cerrno>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "backends/dmem/dmem.hpp"
+#include "backends/os/os.hpp"
+#include "fake_tree.hpp"
+
+using namespace hmn;
+
+namespace {
+
+std::string vram(std::uint64_t bytes) {
+  return "drm/0000:03:00.0/vram0 " + std::to_string(bytes) + "\n";
+}
+const std::string no_limit = "drm/0000:03:00.0/vram0 max\n";
+
+class machine {
+ public:
+  machine() {
+    tree_.write("proc/self/cgroup", "0::/\n");
+    hmn_fake::set_cgroup_v2(tree_, "", {{"cgroup.subtree_control", "memory dmem\n"}});
+    add("pods", 700, vram(1000), "dmem\n");
+    add("pods/a", 300, no_limit, "");
+    add("pods/b", 400, vram(500), "");
+    add("init.scope", 5, no_limit, "");
+  }
+  [[nodiscard]] std::unique_ptr<host_source> host() const {
+    settings s;
+    s.proc_root = tree_.proc();
+    s.sys_root = tree_.sys();
+    s.cgroup_root = tree_.path("sys/fs/cgroup");
+    return make_dmem(make_os(s));
+  }
+
+ private:
+  void add(const char* group, std::uint64_t used, const std::string& most,
+           const char* divided) const {
+    hmn_fake::set_cgroup_v2(
+        tree_, group,
+        {{"dmem.current", vram(used)}, {"dmem.max", most}, {"cgroup.subtree_control", divided}});
+  }
+
+  hmn_fake::tree tree_;
+};
+
+struct truth {
+  std::uint64_t used;
+  std::optional<std::uint64_t> limit;
+};
+const std::map<std::string, truth> all_groups = {
+    {"/pods/a", {300, 1000}}, {"/pods/b", {400, 500}}, {"/init.scope", {5, {}}}};
+
+void judge(const group_memory& told, bool is_whole) {
+  for (const group_memory::part& p : told.parts) {
+    const std::string& name = told.names.at(p.group);
+    CAPTURE(name);
+    REQUIRE(all_groups.contains(name));
+    CHECK(p.used == all_groups.at(name).used);
+    if (is_whole || p.limit) CHECK(p.limit == all_groups.at(name).limit);
+  }
+  if (is_whole) CHECK(told.parts.size() == all_groups.size());
+}
+
+}  // namespace
+
+TEST_CASE("a call that fails once") {
+  const machine m;
+  for (const int error : {EACCES, EMFILE, EIO}) {
+    for (int n = 0;; ++n) {
+      CAPTURE(error);
+      CAPTURE(n);
+      const auto host = m.host();
+      REQUIRE(host->describe_source(source::dmem)->state == state::ready);
+      group_memory told;
+      faults::arm(n, error);
+      const result<void> done = host->groups(told);
+      if (!faults::disarm()) {
+        CHECK(n > 8);
+        break;
+      }
+      judge(told, static_cast<bool>(done));
+    }
+  }
+}
+
+// What went while it was looked at is no news, and what is told is true.
+TEST_CASE("a group that is gone within the survey") {
+  const machine m;
+  for (const int error : {ENOENT, ENODEV}) {
+    for (int n = 0;; ++n) {
+      CAPTURE(error);
+      CAPTURE(n);
+      const auto host = m.host();
+      REQUIRE(host->describe_source(source::dmem)->state == state::ready);
+      group_memory told;
+      faults::arm(n, error);
+      static_cast<void>(host->groups(told));
+      if (!faults::disarm()) break;
+      for (const group_memory::part& p : told.parts) {
+        const std::string& name = told.names.at(p.group);
+        CAPTURE(name);
+        REQUIRE(all_groups.contains(name));
+        CHECK(p.used == all_groups.at(name).used);
+      }
+    }
+  }
+}

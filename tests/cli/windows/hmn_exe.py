@@ -22,6 +22,16 @@ def windows_path(path):
     return "Z:" + str(path).replace("/", "\\")
 
 
+def run(words, **how):
+    """What it gives goes to files: Wine's desktop, which the first program of a while starts, would keep the
+    ends of pipes for ten seconds."""
+    with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, timeout=60, check=False, **how)
+        out.seek(0)
+        err.seek(0)
+        return done.returncode, out.read(), err.read()
+
+
 def schema(noun):
     return json.loads((SOURCE / "docs" / "schema" / f"{noun}.schema.json").read_text())
 
@@ -33,12 +43,10 @@ class Hmn(unittest.TestCase):
         self.folder = pathlib.Path(folder.name)
 
     def hmn(self, *arguments, code=0, cwd=None, **environment):
-        done = subprocess.run([*COMMAND, *map(str, arguments)], stdin=subprocess.DEVNULL,
-                              capture_output=True, timeout=60, cwd=cwd,
-                              env=dict(os.environ) | environment)
-        self.assertEqual(done.returncode, code, done.stderr.decode(errors="replace"))
-        self.err = done.stderr.decode()
-        return done.stdout.decode()
+        done, out, err = run([*COMMAND, *map(str, arguments)], cwd=cwd, env=dict(os.environ) | environment)
+        self.assertEqual(done, code, err.decode(errors="replace"))
+        self.err = err.decode()
+        return out.decode()
 
     def machine(self, **keys):
         path = self.folder / "machine.json"
@@ -78,12 +86,11 @@ class Looks(Hmn):
 
     def test_recorded_machines_replay(self):
         for path in sorted((SOURCE / "examples" / "machines").glob("*.json")):
-            result = subprocess.run([*COMMAND, "--json", "--machine", windows_path(path)],
-                                    capture_output=True, timeout=60)
+            code, out, _ = run([*COMMAND, "--json", "--machine", windows_path(path)])
             named = json.loads(path.read_text()).get("devices", [])
-            self.assertLessEqual(result.returncode, 1, path)
-            if result.returncode == 0:
-                self.assertGreaterEqual(len(json.loads(result.stdout)), len(named), path)
+            self.assertLessEqual(code, 1, path)
+            if code == 0:
+                self.assertGreaterEqual(len(json.loads(out)), len(named), path)
 
     def test_a_missing_machine_file_is_named(self):
         self.hmn("--machine", r"Z:\nowhere\x.json", code=1)

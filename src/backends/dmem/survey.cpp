@@ -29,6 +29,10 @@ bool is_file(std::string_view name) noexcept {
          makers[at + dot] == ' ';
 }
 
+bool is_gone(int error) noexcept {
+  return error == ENOENT || error == ENOTDIR || error == ENODEV;
+}
+
 bool holds_some(std::string_view text) noexcept {
   while (!text.empty()) {
     const auto r = parse_region(scan::take_line(text));
@@ -64,7 +68,7 @@ class walk {
   }
 
   void miss(int error) noexcept {
-    if (error != ENOENT && error != ENOTDIR && error != ENODEV) ++missed_;
+    if (!is_gone(error)) ++missed_;
   }
 
   // A group's figure has those of all groups in it. A machine's root has none.
@@ -75,7 +79,8 @@ class walk {
     if (!is_root()) host_.name_group(path(), name);
     if (name.empty()) {
       const auto divided = is_divided(group_);
-      if (!divided) return miss(divided.error);  // it may be one around others
+      // It may be one around others, unless it is gone: those went before it.
+      if (!divided && !is_gone(divided.error)) return miss(divided.error);
       if (divided.value) return visit_groups();
     }
     add(used, name.empty() ? path() : name);

@@ -93,7 +93,8 @@ TEST_CASE("a call that fails once") {
   }
 }
 
-// What went while it was looked at is no news, and what is told is true.
+// What went while it was looked at is no news, and what is told is true. One that had others in it
+// cannot go before them: told as one of its own it has what it had.
 TEST_CASE("a group that is gone within the survey") {
   const machine m;
   for (const int error : {ENOENT, ENODEV}) {
@@ -109,6 +110,10 @@ TEST_CASE("a group that is gone within the survey") {
       for (const group_memory::part& p : told.parts) {
         const std::string& name = told.names.at(p.group);
         CAPTURE(name);
+        if (name == "/pods") {
+          CHECK(p.used == 700);
+          continue;
+        }
         REQUIRE(all_groups.contains(name));
         CHECK(p.used == all_groups.at(name).used);
       }

@@ -6,16 +6,18 @@
 #include <string>
 
 #include "backends/drm/attribute.hpp"
-#include "platform/clock.hpp"
+#include "backends/idle/runtime_pm.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::drm {
 namespace {
 
-bool says(std::string_view folder, std::string_view file, std::string_view word) noexcept {
-  std::array<char, 32> buffer;
+using word = std::array<char, 32>;
+
+// Nothing where it cannot be read.
+std::string_view word_of(std::string_view folder, std::string_view file, word& buffer) noexcept {
   const auto line = read_line(folder, file, buffer);
-  return line && line.value == word;
+  return line ? line.value : std::string_view();
 }
 
 // A connector that is driven: <card>/drm/card1/card1-HDMI-A-1/enabled. What cannot be listed may
@@ -26,8 +28,9 @@ bool shows_picture(const card& c) {
   const std::string folder = compose({c.folder.view(), "/drm/", n->name.view()});
   bool is_driven = false;
   const int error = platform::for_each_entry(folder.c_str(), [&](std::string_view entry) {
-    is_driven =
-        entry.starts_with(n->name.view()) && says(folder, compose({entry, "/enabled"}), "enabled");
+    word buffer;
+    is_driven = entry.starts_with(n->name.view()) &&
+                word_of(folder, compose({entry, "/enabled"}), buffer) == "enabled";
     return !is_driven;
   });
   return is_driven || (error != 0 && error != ENOENT);
@@ -36,7 +39,9 @@ bool shows_picture(const card& c) {
 }  // namespace
 
 bool could_sleep(const card& c) {
-  return says(c.folder.view(), "power/control", "auto") && !shows_picture(c);
+  word buffer;
+  return idle::says_may_sleep(word_of(c.folder.view(), "power/control", buffer)) &&
+         !shows_picture(c);
 }
 
 bool card_rests::begin(const card& c, std::uint64_t now_ns) {
@@ -54,9 +59,9 @@ bool card_rests::is_due(const card& c, std::uint64_t now_ns) noexcept {
 }
 
 void card_rests::start(const card& c, std::uint64_t now_ns) {
-  const auto delay_ms = read_number(c.folder.view(), "power/autosuspend_delay_ms");
-  const bool is_told = delay_ms && delay_ms.value < UINT32_MAX;
-  of(c).rest.start(now_ns, is_told ? delay_ms.value * platform::ns_per_ms : 0);
+  word buffer;
+  const auto delay = word_of(c.folder.view(), "power/autosuspend_delay_ms", buffer);
+  of(c).rest.start(now_ns, idle::delay_ns(delay));
 }
 
 }  // namespace hmn::drm

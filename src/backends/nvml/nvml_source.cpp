@@ -318,11 +318,17 @@ code nvml_source::read_processes(const topic& t, known_device& of, std::vector<u
   const std::size_t begin = out.size();
   for (const merged_process& row : rows) fill_usage(t, of, row, out.emplace_back());
   const auto added = std::span(out).subspan(begin);
-  code c = load_.read(t, session_, of, added);
-  if (c == success) c = read_accounts(t, session_, of, trust_.in_initial_namespace(), added);
+  const code c = read_load_and_peaks(t, of, added);
   mark_foreign(added);
   remark_lists(t, outcome);
   return c;
+}
+
+code nvml_source::read_load_and_peaks(const topic& t, const known_device& of,
+                                      std::span<usage> rows) {
+  const code c = load_.read(t, session_, of, rows);
+  if (c != success) return c;
+  return read_accounts(t, session_, of, trust_.in_initial_namespace(), rows);
 }
 
 // A driver that translates pids hides the processes of other namespaces: one pid that does not
@@ -364,10 +370,7 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
   if (found) {
     fill_usage(t, of, *found, out);
     // The caller's own figure is read often, and its load is not worth a call of the driver.
-    if (self) return success;
-    const code c = load_.read(t, session_, of, {&out, 1});
-    if (c != success) return c;
-    return read_accounts(t, session_, of, trust_.in_initial_namespace(), {&out, 1});
+    return self ? success : read_load_and_peaks(t, of, {&out, 1});
   }
   const std::size_t worst = outcome.worst();
   const code failed = outcome.results[worst];

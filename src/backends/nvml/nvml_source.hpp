@@ -61,6 +61,8 @@ class nvml_source final : public device_source {
   pool unified_pool(const topic& t, known_device& of);
   code read_processes(const topic& t, known_device& of, std::vector<usage>& out,
                       std::optional<failure>& why);
+  // What the driver tells of processes in calls of their own.
+  code read_load_and_peaks(const topic& t, const known_device& of, std::span<usage> rows);
   code read_process(const topic& t, known_device& of, std::uint32_t pid, bool self, usage& out,
                     std::optional<failure>& why);
   bool is_zero_proven(const topic& t, const known_device& of, const list_outcome& outcome);

@@ -6,10 +6,10 @@
 #include <functional>
 #include <utility>
 
+#include "backends/idle/runtime_pm.hpp"
 #include "backends/pci/bus.hpp"
 #include "model/compose.hpp"
 #include "model/device.hpp"
-#include "model/scan.hpp"
 #include "model/sort.hpp"
 #include "platform/clock.hpp"
 #include "platform/file.hpp"
@@ -34,10 +34,6 @@ bool bound_to_another(std::string_view driver) noexcept {
 // "suspending" counts: a reading would call it back.
 bool says_asleep(std::string_view runtime_status) noexcept {
   return runtime_status == "suspended" || runtime_status == "suspending";
-}
-
-bool says_may_sleep(std::string_view control) noexcept {
-  return control == "auto";
 }
 
 sleep_watch::sleep_watch(std::string proc_root, std::string sys_root)
@@ -73,10 +69,10 @@ std::uint64_t sleep_watch::longest_delay_ns() const noexcept {
   word buffer;
   std::uint64_t longest = 0;
   for (const watched& w : devices_) {
-    const auto ms = scan::decimal(first_word(w.delay_path, buffer));
-    if (w.may_sleep && ms && *ms < UINT32_MAX) longest = std::max(longest, *ms);
+    if (!w.may_sleep) continue;
+    longest = std::max(longest, idle::delay_ns(first_word(w.delay_path, buffer)));
   }
-  return longest * platform::ns_per_ms;
+  return longest;
 }
 
 void sleep_watch::list() {
@@ -116,7 +112,8 @@ void sleep_watch::replace(const std::vector<pci_address>& found) {
 
 void sleep_watch::read_controls() noexcept {
   word buffer;
-  for (watched& w : devices_) w.may_sleep = says_may_sleep(first_word(w.control_path, buffer));
+  for (watched& w : devices_)
+    w.may_sleep = idle::says_may_sleep(first_word(w.control_path, buffer));
 }
 
 }  // namespace hmn::nvml

@@ -15,8 +15,6 @@ namespace hmn::nvml {
 
 // Pure: what power/runtime_status holds.
 bool says_asleep(std::string_view runtime_status) noexcept;
-// Pure: what power/control holds.
-bool says_may_sleep(std::string_view control) noexcept;
 
 class sleep_watch {
  public:

@@ -2,6 +2,7 @@
 //
 // A sleeping GPU is never woken, and one that could sleep is not kept awake.
 #include "backends/nvml/sleep.hpp"
+#include "backends/idle/runtime_pm.hpp"
 
 #include <doctest/doctest.h>
 
@@ -50,9 +51,9 @@ TEST_CASE("the words of runtime power management") {
   for (const char* word : {"active", "resuming", "error", "unsupported", "", "suspended "}) {
     CHECK_FALSE(nvml::says_asleep(word));
   }
-  CHECK(nvml::says_may_sleep("auto"));
-  CHECK_FALSE(nvml::says_may_sleep("on"));
-  CHECK_FALSE(nvml::says_may_sleep(""));
+  CHECK(idle::says_may_sleep("auto"));
+  CHECK_FALSE(idle::says_may_sleep("on"));
+  CHECK_FALSE(idle::says_may_sleep(""));
 }
 
 TEST_CASE("cards that never sleep keep the library open") {

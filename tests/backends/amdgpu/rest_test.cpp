@@ -22,42 +22,6 @@ hmn_fake::pci_device idle_card() {
   return d;
 }
 
-// Looks for a rest at the end of the first reading.
-class impatient {
- public:
-  explicit impatient(const machine& m, bool may_wake = false) : source_(settings_of(m, may_wake)) {}
-
-  // One reading with its end.
-  result<void> read() {
-    begin();
-    telemetry t;
-    result<void> done = source_.telemetry(0, telemetry_field::all, t, reading_);
-    source_.finish(reading_);
-    return done;
-  }
-  void begin() {
-    REQUIRE(source_.prepare(reading_));
-    found_.clear();
-    REQUIRE(source_.devices(found_, reading_));
-    REQUIRE(found_.size() == 1);
-  }
-  [[nodiscard]] drm::drm_source& source() { return source_; }
-  [[nodiscard]] plain_reading& reading() { return reading_; }
-  [[nodiscard]] hmn::state state() const { return found_[0].state; }
-
- private:
-  static hmn::settings settings_of(const machine& m, bool may_wake) {
-    hmn::settings s = m.settings();
-    s.idle_close_ns = 0;
-    s.wake_devices = may_wake;
-    return s;
-  }
-
-  drm::drm_source source_;
-  plain_reading reading_;
-  std::vector<device> found_;
-};
-
 }  // namespace
 
 TEST_CASE("an idle card's sensors are left alone, its memory and clients are read on") {

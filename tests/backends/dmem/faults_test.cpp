@@ -71,52 +71,43 @@ void judge(const group_memory& told, bool is_whole) {
   if (is_whole) CHECK(told.parts.size() == all_groups.size());
 }
 
+// A survey for each call that there is, which fails with `error`. How many there were.
+template <class Judge>
+int fail_each_call(int error, Judge&& judge) {
+  const machine m;
+  for (int n = 0;; ++n) {
+    CAPTURE(error);
+    CAPTURE(n);
+    const auto host = m.host();
+    REQUIRE(host->describe_source(source::dmem)->state == state::ready);
+    group_memory told;
+    faults::arm(n, error);
+    const result<void> done = host->groups(told);
+    if (!faults::disarm()) return n;
+    judge(told, static_cast<bool>(done));
+  }
+}
+
 }  // namespace
 
 TEST_CASE("a call that fails once") {
-  const machine m;
-  for (const int error : {EACCES, EMFILE, EIO}) {
-    for (int n = 0;; ++n) {
-      CAPTURE(error);
-      CAPTURE(n);
-      const auto host = m.host();
-      REQUIRE(host->describe_source(source::dmem)->state == state::ready);
-      group_memory told;
-      faults::arm(n, error);
-      const result<void> done = host->groups(told);
-      if (!faults::disarm()) {
-        CHECK(n > 8);
-        break;
-      }
-      judge(told, static_cast<bool>(done));
-    }
-  }
+  for (const int error : {EACCES, EMFILE, EIO}) CHECK(fail_each_call(error, judge) > 8);
 }
 
 // What went while it was looked at is no news, and what is told is true. One that had others in it
 // cannot go before them: told as one of its own it has what it had.
 TEST_CASE("a group that is gone within the survey") {
-  const machine m;
-  for (const int error : {ENOENT, ENODEV}) {
-    for (int n = 0;; ++n) {
-      CAPTURE(error);
-      CAPTURE(n);
-      const auto host = m.host();
-      REQUIRE(host->describe_source(source::dmem)->state == state::ready);
-      group_memory told;
-      faults::arm(n, error);
-      static_cast<void>(host->groups(told));
-      if (!faults::disarm()) break;
-      for (const group_memory::part& p : told.parts) {
-        const std::string& name = told.names.at(p.group);
-        CAPTURE(name);
-        if (name == "/pods") {
-          CHECK(p.used == 700);
-          continue;
-        }
-        REQUIRE(all_groups.contains(name));
-        CHECK(p.used == all_groups.at(name).used);
+  const auto is_true = [](const group_memory& told, bool) {
+    for (const group_memory::part& p : told.parts) {
+      const std::string& name = told.names.at(p.group);
+      CAPTURE(name);
+      if (name == "/pods") {
+        CHECK(p.used == 700);
+        continue;
       }
+      REQUIRE(all_groups.contains(name));
+      CHECK(p.used == all_groups.at(name).used);
     }
-  }
+  };
+  for (const int error : {ENOENT, ENODEV}) CHECK(fail_each_call(error, is_true) > 8);
 }

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "machine.hpp"
 
+#include <doctest/doctest.h>
+
 #include <algorithm>
 
 #include "platform/clock.hpp"
@@ -137,6 +139,34 @@ hmn_fake::pci_device nouveau(const char* address) {
   d.driver = "nouveau";
   d.runtime_status = "active";
   return d;
+}
+
+namespace {
+
+hmn::settings without_patience(const machine& m, bool may_wake) {
+  hmn::settings s = m.settings();
+  s.idle_close_ns = 0;
+  s.wake_devices = may_wake;
+  return s;
+}
+
+}  // namespace
+
+impatient::impatient(const machine& m, bool may_wake) : source_(without_patience(m, may_wake)) {}
+
+void impatient::begin() {
+  REQUIRE(source_.prepare(reading_));
+  found_.clear();
+  REQUIRE(source_.devices(found_, reading_));
+  REQUIRE(found_.size() == 1);
+}
+
+hmn::result<void> impatient::read() {
+  begin();
+  hmn::telemetry t;
+  hmn::result<void> done = source_.telemetry(0, hmn::telemetry_field::all, t, reading_);
+  source_.finish(reading_);
+  return done;
 }
 
 }  // namespace drm_test

@@ -88,4 +88,24 @@ inline bool mentions(const hmn::failure& why, std::string_view words) {
   return why.message.view().find(words) != std::string::npos;
 }
 
+// Another source of a machine with one card, which looks for a rest at the end of its first
+// reading.
+class impatient {
+ public:
+  explicit impatient(const machine& m, bool may_wake = false);
+
+  // prepare() and devices() of a new reading.
+  void begin();
+  // One reading of telemetry with its end.
+  hmn::result<void> read();
+  [[nodiscard]] hmn::drm::drm_source& source() { return source_; }
+  [[nodiscard]] plain_reading& reading() { return reading_; }
+  [[nodiscard]] hmn::state state() const { return found_[0].state; }
+
+ private:
+  hmn::drm::drm_source source_;
+  plain_reading reading_;
+  std::vector<hmn::device> found_;
+};
+
 }  // namespace drm_test

@@ -92,18 +92,7 @@ struct intel final : world {
            "\ndrm-total-" + region + ":\t9 KiB\ndrm-resident-" + region + ":\t5 KiB\n";
   }
   void add_arc(const char* address) const {
-    hmn_fake::pci_device d = intel_test::intel_card("i915", address);
-    d.files = {{"hwmon/hwmon2/name", "i915_gt0\n"},
-               {"hwmon/hwmon2/energy1_input", "1\n"},
-               {"hwmon/hwmon3/name", "i915\n"},
-               {"hwmon/hwmon3/temp1_input", "51000\n"},
-               {"hwmon/hwmon3/fan1_input", "1210\n"},
-               {"hwmon/hwmon3/energy1_input", "7000000\n"},
-               {"hwmon/hwmon3/power1_max", "190000000\n"},
-               {"hwmon/hwmon3/power1_rated_max", "225000000\n"},
-               {"hwmon/hwmon3/in0_input", "750\n"},
-               {"current_link_speed", "16.0 GT/s PCIe\n"},
-               {"current_link_width", "8\n"}};
+    hmn_fake::pci_device d = intel_test::arc_card(address);
     for (const char* gt : {"gt0", "gt1"}) {
       const std::string folder = std::string("drm/card0/gt/") + gt + "/";
       d.files[folder + "rps_act_freq_mhz"] = gt[2] == '0' ? "1950\n" : "600\n";

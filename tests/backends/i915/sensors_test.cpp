@@ -10,23 +10,6 @@ using drm_test::render128;
 
 namespace {
 
-hmn_fake::pci_device arc() {
-  hmn_fake::pci_device d = intel_card("i915");
-  // The chip of one GT counts what the card's counts too.
-  d.files = {{"hwmon/hwmon2/name", "i915_gt0\n"},
-             {"hwmon/hwmon2/energy1_input", "1\n"},
-             {"hwmon/hwmon3/name", "i915\n"},
-             {"hwmon/hwmon3/temp1_input", "51000\n"},
-             {"hwmon/hwmon3/fan1_input", "1210\n"},
-             {"hwmon/hwmon3/energy1_input", "7000000\n"},
-             {"hwmon/hwmon3/power1_max", "190000000\n"},
-             {"hwmon/hwmon3/power1_rated_max", "225000000\n"},
-             {"hwmon/hwmon3/in0_input", "750\n"},
-             {"current_link_speed", "16.0 GT/s PCIe\n"},
-             {"current_link_width", "8\n"}};
-  return d;
-}
-
 void add_gt(const hmn_fake::pci_device& d, const std::string& name, const char* actual) {
   const std::string folder = "drm/card0/gt/" + name + "/";
   auto& files = const_cast<hmn_fake::pci_device&>(d).files;
@@ -43,7 +26,7 @@ void add_gt(const hmn_fake::pci_device& d, const std::string& name, const char* 
 
 TEST_CASE("sensors, clock and link of a card") {
   machine m;
-  hmn_fake::pci_device d = arc();
+  hmn_fake::pci_device d = arc_card();
   add_gt(d, "gt0", "1950\n");
   add_gt(d, "gt1", "600\n");
   m.add_pci(d, {card0, render128});
@@ -73,7 +56,7 @@ TEST_CASE("sensors, clock and link of a card") {
 
 TEST_CASE("each sensor and clock is a metric") {
   machine m;
-  hmn_fake::pci_device d = arc();
+  hmn_fake::pci_device d = arc_card();
   add_gt(d, "gt0", "1950\n");
   add_gt(d, "gt1", "600\n");
   m.add_pci(d, {card0, render128});
@@ -103,7 +86,7 @@ const std::string counter =
 
 TEST_CASE("watts come from two readings of energy") {
   machine m;
-  m.add_pci(arc(), {card0, render128});
+  m.add_pci(arc_card(), {card0, render128});
   const std::uint64_t start = platform::monotonic_ns();
   const auto first = read_telemetry(m, power);
   REQUIRE_FALSE(first.result);
@@ -124,7 +107,7 @@ TEST_CASE("watts come from two readings of energy") {
 
 TEST_CASE("as a metric watts have the time that they are an average of") {
   machine m;
-  m.add_pci(arc(), {card0, render128});
+  m.add_pci(arc_card(), {card0, render128});
   plain_reading r;
   CHECK_FALSE(value_of(read_metrics(m, r), metric_id::power_watts, which::power_reading::board));
   const diagnostic* const missing = r.find("difference of two readings of energy");
@@ -155,7 +138,7 @@ TEST_CASE("reasons for throttling of any part") {
   for (const one& o : all) {
     CAPTURE(o.file);
     machine m;
-    hmn_fake::pci_device d = arc();
+    hmn_fake::pci_device d = arc_card();
     add_gt(d, "gt0", "1950\n");
     add_gt(d, "gt1", "600\n");
     d.files["drm/card0/gt/gt1/throttle_reason_status"] = "1\n";
@@ -192,7 +175,7 @@ TEST_CASE("an older kernel tells clocks of the card alone, and no reasons") {
 
 TEST_CASE("load is that of the busiest engine, from the second reading on") {
   machine m;
-  m.add_pci(arc(), {card0, render128});
+  m.add_pci(arc_card(), {card0, render128});
   const auto text = [](int render, int video) {
     return "drm-driver:\ti915\ndrm-client-id:\t1\ndrm-pdev:\t0000:03:00.0\ndrm-engine-render:\t" +
            std::to_string(render) + " ns\ndrm-engine-video:\t" + std::to_string(video) +
@@ -218,7 +201,7 @@ TEST_CASE("load is that of the busiest engine, from the second reading on") {
 
 TEST_CASE("a sensor that fails voids no other") {
   machine m;
-  hmn_fake::pci_device d = arc();
+  hmn_fake::pci_device d = arc_card();
   d.files["hwmon/hwmon3/temp1_input"] = "hot\n";
   d.files["hwmon/hwmon3/power1_max"] = "0\n";  // switched off
   m.add_pci(d, {card0, render128});
@@ -243,7 +226,7 @@ TEST_CASE("a sensor that fails voids no other") {
 
 TEST_CASE("a sleeping card is not measured") {
   machine m;
-  hmn_fake::pci_device d = arc();
+  hmn_fake::pci_device d = arc_card();
   d.runtime_status = "suspended";
   m.add_pci(d, {card0, render128});
   const auto told = read_telemetry(m, telemetry_field::all);

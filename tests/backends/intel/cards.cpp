@@ -15,6 +15,23 @@ hmn_fake::pci_device intel_card(const char* driver, const char* address) {
   return d;
 }
 
+hmn_fake::pci_device arc_card(const char* address) {
+  hmn_fake::pci_device d = intel_card("i915", address);
+  // The chip of one GT counts what the card's counts too.
+  d.files = {{"hwmon/hwmon2/name", "i915_gt0\n"},
+             {"hwmon/hwmon2/energy1_input", "1\n"},
+             {"hwmon/hwmon3/name", "i915\n"},
+             {"hwmon/hwmon3/temp1_input", "51000\n"},
+             {"hwmon/hwmon3/fan1_input", "1210\n"},
+             {"hwmon/hwmon3/energy1_input", "7000000\n"},
+             {"hwmon/hwmon3/power1_max", "190000000\n"},
+             {"hwmon/hwmon3/power1_rated_max", "225000000\n"},
+             {"hwmon/hwmon3/in0_input", "750\n"},
+             {"current_link_speed", "16.0 GT/s PCIe\n"},
+             {"current_link_width", "8\n"}};
+  return d;
+}
+
 memory_reading read_memory(machine& m) {
   memory_reading all;
   m.devices(all.r);

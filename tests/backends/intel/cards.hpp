@@ -21,6 +21,8 @@ inline constexpr const char* slot_address = "0000:03:00.0";
 inline constexpr const char* first_bus_address = "0000:00:02.0";
 
 hmn_fake::pci_device intel_card(const char* driver, const char* address = slot_address);
+// Of i915, with sensors.
+hmn_fake::pci_device arc_card(const char* address = slot_address);
 
 struct memory_reading {
   hmn::pools pools;

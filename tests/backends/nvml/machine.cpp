@@ -171,6 +171,14 @@ hmn::telemetry machine::telemetry(hmn::slot number, std::uint32_t fields) {
   return found;
 }
 
+const hmn::usage& row_of(const std::vector<hmn::usage>& rows, std::uint32_t pid) {
+  for (const hmn::usage& u : rows) {
+    if (u.pid == pid) return u;
+  }
+  FAIL("no row of " << pid);
+  return rows.front();
+}
+
 void machine::add_process(std::uint32_t pid, const std::vector<std::string>& descriptors) const {
   hmn_fake::process values = hmn_fake::simple_process(pid, "fake", 100, 1000);
   int number = 0;

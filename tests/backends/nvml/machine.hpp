@@ -58,6 +58,8 @@ class plain_reading final : public hmn::reading {
 // One GPU of 16 GiB, with `device` as further members of it and `more` of the scenario.
 std::string one_gpu(std::string_view device = {}, std::string_view more = {});
 std::string gpu(unsigned bus, std::string_view device = {});
+// Of a process that must have one.
+const hmn::usage& row_of(const std::vector<hmn::usage>& rows, std::uint32_t pid);
 std::string machine_of(std::string_view devices, std::string_view more = {});
 std::string uuid_of(unsigned bus);
 

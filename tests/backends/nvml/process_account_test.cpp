@@ -18,14 +18,6 @@ std::string with_accounts(const std::string& accounts) {
   return one_gpu(std::string(lists) + R"(, "accounts": )" + accounts);
 }
 
-const usage& row_of(const std::vector<usage>& rows, std::uint32_t pid) {
-  for (const usage& u : rows) {
-    if (u.pid == pid) return u;
-  }
-  FAIL("no row of " << pid);
-  return rows.front();
-}
-
 std::vector<diagnostic> about_peaks(const plain_reading& r) {
   std::vector<diagnostic> found;
   for (const diagnostic& d : r.about(subject::processes)) {

@@ -18,14 +18,6 @@ std::string with_samples(const std::string& samples) {
   return one_gpu(std::string(lists) + R"(, "process_utilization": )" + samples);
 }
 
-const usage& row_of(const std::vector<usage>& rows, std::uint32_t pid) {
-  for (const usage& u : rows) {
-    if (u.pid == pid) return u;
-  }
-  FAIL("no row of " << pid);
-  return rows.front();
-}
-
 const diagnostic* about_load(const plain_reading& r) {
   static diagnostic found;
   for (const diagnostic& d : r.about(subject::processes)) {

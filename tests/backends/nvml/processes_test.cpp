@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include <algorithm>
 #include <map>
 
 #include "machine.hpp"
@@ -18,12 +17,6 @@ std::string lists(const std::string& compute, const std::string& graphics = "[]"
                   const std::string& mps = "[]") {
   return one_gpu(R"("processes": {"compute": )" + compute + R"(, "graphics": )" + graphics +
                  R"(, "mps": )" + mps + "}");
-}
-
-const usage* row_of(const std::vector<usage>& rows, std::uint32_t pid) {
-  const auto found =
-      std::find_if(rows.begin(), rows.end(), [&](const usage& u) { return u.pid == pid; });
-  return found == rows.end() ? nullptr : &*found;
 }
 
 std::vector<diagnostic> about_pid(const plain_reading& r, std::uint32_t pid) {
@@ -92,15 +85,15 @@ TEST_CASE("compute, graphics and MPS make one row for each process") {
                   R"([{"pid": 400, "used": "3 GiB"}])"));
   const auto rows = m.processes();
   REQUIRE(rows.size() == 4);
-  CHECK(row_of(rows, 100)->used == gib);
-  CHECK(row_of(rows, 100)->allocated == gib);
-  CHECK(row_of(rows, 100)->accounting == accounting::allocated);
-  CHECK(row_of(rows, 100)->from == source::nvml);
-  CHECK(row_of(rows, 200)->used == 2 * gib);
-  CHECK(row_of(rows, 200)->kinds == (usage_kind::compute | usage_kind::graphics));
-  CHECK(row_of(rows, 300)->kinds == usage_kind::graphics);
-  CHECK(row_of(rows, 400)->kinds == usage_kind::compute);
-  CHECK(!row_of(rows, 100)->instance);
+  CHECK(row_of(rows, 100).used == gib);
+  CHECK(row_of(rows, 100).allocated == gib);
+  CHECK(row_of(rows, 100).accounting == accounting::allocated);
+  CHECK(row_of(rows, 100).from == source::nvml);
+  CHECK(row_of(rows, 200).used == 2 * gib);
+  CHECK(row_of(rows, 200).kinds == (usage_kind::compute | usage_kind::graphics));
+  CHECK(row_of(rows, 300).kinds == usage_kind::graphics);
+  CHECK(row_of(rows, 400).kinds == usage_kind::compute);
+  CHECK(!row_of(rows, 100).instance);
   CHECK(about_lists(m.reading).empty());
 }
 
@@ -181,18 +174,18 @@ TEST_CASE("each generation of the lists is read, in each layout that was seen un
     machine m(one_gpu(R"("processes": {"compute": )" + rows + "}", layout));
     const auto found = m.processes();
     REQUIRE(found.size() == 3);
-    CHECK(row_of(found, 100)->used == gib);
-    CHECK(row_of(found, 200)->used == 2 * gib);
-    CHECK(row_of(found, 300)->used == 4096);
+    CHECK(row_of(found, 100).used == gib);
+    CHECK(row_of(found, 200).used == 2 * gib);
+    CHECK(row_of(found, 300).used == 4096);
   }
   for (const char* older : {"no_v3_processes", "only_v1"}) {
     CAPTURE(older);
     machine m(one_gpu(R"("processes": {"compute": )" + rows + "}"), variant(older));
     const auto found = m.processes();
     REQUIRE(found.size() == 3);
-    CHECK(row_of(found, 100)->used == gib);
-    CHECK(row_of(found, 200)->used == 2 * gib);
-    CHECK(row_of(found, 300)->used == 4096);
+    CHECK(row_of(found, 100).used == gib);
+    CHECK(row_of(found, 200).used == 2 * gib);
+    CHECK(row_of(found, 300).used == 4096);
   }
 }
 

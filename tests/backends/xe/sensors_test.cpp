@@ -174,33 +174,15 @@ TEST_CASE("load is cycles by the clock they are counted with") {
   CHECK_FALSE(rows[0].busy_ns);
 }
 
-namespace {
-
-// One that looks for a rest at the end of each reading.
-hmn::settings impatient(const machine& m) {
-  hmn::settings s = m.settings();
-  s.idle_close_ns = 0;
-  return s;
-}
-
-void begin(drm::drm_source& source, plain_reading& r) {
-  std::vector<device> found;
-  REQUIRE(source.prepare(r));
-  REQUIRE(source.devices(found, r));
-}
-
-}  // namespace
-
 TEST_CASE("a card without clients, or with idle ones, is left alone: node and fdinfo, too") {
   machine m;
   m.add_pci(battlemage(), {card0, render128});
   fake_drm_load(("perfmon\nnode renderD128 xe\n" + region(1, 1, 4 * gib, gib, 4 * gib, 0)).c_str());
-  drm::drm_source source(impatient(m));
-  plain_reading r;
+  drm_test::impatient one(m);
   pools p;
   bool has_client = false;
   SUBCASE("none") {
-    begin(source, r);
+    one.begin();
   }
   SUBCASE("an idle one") {
     const auto text = [](int clock) {
@@ -210,26 +192,26 @@ TEST_CASE("a card without clients, or with idle ones, is left alone: node and fd
     };
     m.add_process(10, {{3, "/dev/null", text(1000)}});
     has_client = true;
-    begin(source, r);
+    one.begin();
     telemetry t;
-    CHECK_FALSE(source.telemetry(0, gpu_busy, t, r));
+    CHECK_FALSE(one.source().telemetry(0, gpu_busy, t, one.reading()));
     platform::sleep_ns(120 * platform::ns_per_ms);
     m.tree().write("proc/10/fdinfo/3", text(2000));
-    begin(source, r);
+    one.begin();
   }
-  REQUIRE(source.memory(0, p, r));
+  REQUIRE(one.source().memory(0, p, one.reading()));
   CHECK(p.find(pool_kind::main)->used == gib);
-  source.finish(r);
+  one.source().finish(one.reading());
   fake_drm_load("");
-  begin(source, r);
-  CHECK(source.memory(0, p, r).why().code == status::asleep);
-  CHECK(source.rests());
+  one.begin();
+  CHECK(one.source().memory(0, p, one.reading()).why().code == status::asleep);
+  CHECK(one.source().rests());
   std::vector<usage> rows;
-  CHECK(source.processes(0, rows, r).why().code == status::asleep);
-  CHECK(source.rests());
-  usage one;
+  CHECK(one.source().processes(0, rows, one.reading()).why().code == status::asleep);
+  CHECK(one.source().rests());
+  usage row;
   const status wanted = has_client ? status::asleep : status::no_process;
-  CHECK(source.process(0, 10, false, one, r).why().code == wanted);
+  CHECK(one.source().process(0, 10, false, row, one.reading()).why().code == wanted);
   CHECK(std::string_view(fake_drm_log()).empty());
 }
 
@@ -238,13 +220,12 @@ TEST_CASE("a card with a client of which no load is told is not left alone") {
   m.add_pci(battlemage(), {card0, render128});
   fake_drm_load(("perfmon\nnode renderD128 xe\n" + region(1, 1, 4 * gib, gib, 4 * gib, 0)).c_str());
   m.add_process(10, {{3, "/dev/null", "drm-driver:\txe\ndrm-client-id:\t1\n"}});
-  drm::drm_source source(impatient(m));
-  plain_reading r;
+  drm_test::impatient one(m);
   pools p;
-  begin(source, r);
-  REQUIRE(source.memory(0, p, r));
-  source.finish(r);
-  begin(source, r);
-  CHECK(source.memory(0, p, r));
-  CHECK_FALSE(source.rests());
+  one.begin();
+  REQUIRE(one.source().memory(0, p, one.reading()));
+  one.source().finish(one.reading());
+  one.begin();
+  CHECK(one.source().memory(0, p, one.reading()));
+  CHECK_FALSE(one.source().rests());
 }

@@ -28,7 +28,8 @@ std::string title(const answer& all, const style& as) {
   auto text = escape_for_text(of.name, as.ascii_only) + ": " + of.format;
   if (of.of.parameters != 0)
     text += fmt::format(", {} parameters", parameter_text(of.of.parameters));
-  if (!of.of.layers.empty()) text += fmt::format(", {} layers", of.of.layers.size());
+  if (const auto count = of.of.layers.size(); count != 0)
+    text += fmt::format(", {} {}", count, count == 1 ? "layer" : "layers");
   if (!of.stored.empty()) text += ", " + escape_for_text(of.stored, as.ascii_only);
   return text + "\n";
 }

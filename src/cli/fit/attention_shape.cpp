@@ -9,7 +9,8 @@ namespace hmn::cli::fit {
 namespace {
 
 std::uint64_t kv_heads_of(config_keys& keys, std::uint64_t heads) {
-  if (const auto told = keys.find({"num_key_value_heads", "num_kv_heads", "n_head_kv"}))
+  if (const auto told =
+          keys.find({"num_key_value_heads", "num_kv_heads", "n_head_kv", "kv_n_heads"}))
     if (!(keys.is_any_of({"falcon"}) && !keys.truth("new_decoder_architecture").value_or(false)))
       return *told;
   if (keys.truth("multi_query_attention").value_or(false))
@@ -31,13 +32,14 @@ attention_shape attention_shape_of(config_keys& keys, std::uint64_t hidden_size)
 }
 
 std::uint64_t hidden_size_of(config_keys& keys) {
-  return keys.needed({"hidden_size", "n_embd", "d_model", "dim"});
+  return keys.needed({"hidden_size", "n_embd", "n_embed", "d_model", "dim"});
 }
 
 std::uint64_t feed_forward_size_of(config_keys& keys) {
-  return keys.whole({"intermediate_size_mlp", "intermediate_size", "ffn_hidden_size", "n_inner",
-                     "ffn_dim", "d_ff", "hidden_dim"},
-                    times(4, keys.whole({"hidden_size", "n_embd", "d_model", "dim"})));
+  const auto told = keys.whole({"intermediate_size_mlp", "intermediate_size", "ffn_hidden_size",
+                                "n_inner", "ffn_dim", "d_ff", "hidden_dim"},
+                               times(4, hidden_size_of(keys)));
+  return keys.is_any_of({"qwen"}) ? told / 2 : told;  // its key is of both matrices together
 }
 
 expert_shape expert_shape_of(config_keys& keys) {
@@ -45,14 +47,15 @@ expert_shape expert_shape_of(config_keys& keys) {
   made.count =
       keys.whole({"num_local_experts", "n_routed_experts", "num_experts", "moe_num_experts"});
   if (made.count <= 1) return {};
-  made.size = keys.whole({"moe_intermediate_size", "intermediate_size"});
+  made.size = keys.whole({"moe_intermediate_size", "intermediate_size", "ffn_hidden_size"});
   made.taken = std::min(made.count, keys.whole({"num_experts_per_tok", "num_experts_per_token",
-                                                "moe_topk", "experts_per_token"},
+                                                "moe_topk", "moe_top_k", "experts_per_token"},
                                                2));
   made.shared_size =
       keys.whole({"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
                   "shared_intermediate_size"},
-                 times(keys.whole({"n_shared_experts", "num_shared_experts"}), made.size));
+                 times(keys.whole({"n_shared_experts", "num_shared_experts", "num_shared_expert"}),
+                       made.size));
   if (keys.type().starts_with("llama4")) made.shared_size = made.size;
   return made;
 }

@@ -26,6 +26,12 @@ constexpr std::string_view known_types[] = {
     "olmo2",     "olmoe",      "stablelm",    "granite",     "granitemoe",   "lfm2",
     "smollm3",   "glm4",       "internlm2",   "baichuan",    "yi",           "exaone4",
     "ernie4_5",  "seed_oss",   "llama4_text", "qwen2_vl",    "qwen2_5_vl",   "minicpm",
+    "minicpm3",  "qwen",       "dbrx",
+};
+// They see all tokens at once and keep nothing of them.
+constexpr std::string_view encoders[] = {
+    "bert",    "roberta", "xlm-roberta", "camembert",  "distilbert", "albert",
+    "electra", "deberta", "deberta-v2",  "modernbert", "nomic_bert", "mpnet",
 };
 
 // An extended context may be written as the product already; the larger of both is never too small.
@@ -49,6 +55,9 @@ class reader {
   expected<model_config> read() {
     if (keys_.truth("is_encoder_decoder").value_or(false))
       keys_.refuse("\"is_encoder_decoder\" is true: expected a model that is a decoder alone");
+    if (keys_.is_any_of(encoders) && !keys_.truth("is_decoder").value_or(false))
+      keys_.refuse(fmt::format(
+          "model type \"{}\" is an encoder: expected a model that is a decoder", keys_.type()));
     made_.shape.type = keys_.type();
     hidden_ = hidden_size_of(keys_);
     shape_ = attention_shape_of(keys_, hidden_);
@@ -57,7 +66,7 @@ class reader {
     share_caches();
     sizes();
     if (keys_.wrong().empty()) made_.parameters = count_parameters(keys_, blocks);
-    made_.stored = storage_of(keys_, made_.shape.assumptions);
+    made_.stored = storage_of(keys_);
     note_what_is_unknown();
     if (!keys_.wrong().empty()) return failed(keys_.wrong());
     return std::move(made_);
@@ -104,6 +113,10 @@ class reader {
   }
 
   void note_what_is_unknown() {
+    for (const std::string_view part : {"vision_config", "audio_config", "visual"})
+      if (keys_.object({part}) != nullptr)
+        made_.stored.assumptions.push_back(
+            fmt::format("what stands in \"{}\" is not counted", part));
     if (keys_.is_any_of(known_types)) return;
     made_.shape.assumptions.push_back(
         keys_.type().empty()

@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 namespace hmn::cli::fit {
 namespace {
 
@@ -44,6 +46,15 @@ const json_tree* language_part(const json_tree& document) {
   return &document;
 }
 
+// Some write one for each layer, all of them alike (Gemma 3n, Hunyuan).
+std::optional<std::uint64_t> one_number(const json_tree& of) {
+  const auto* each = of.items();
+  if (each == nullptr || each->empty()) return of.whole();
+  const auto first = each->front().whole();
+  const auto is_other = [&first](const json_tree& one) { return one.whole() != first; };
+  return std::any_of(each->begin(), each->end(), is_other) ? std::nullopt : first;
+}
+
 }  // namespace
 
 config_keys::config_keys(const json_tree& document)
@@ -58,11 +69,12 @@ bool config_keys::is_any_of(std::span<const std::string_view> types) const {
   return false;
 }
 
-const json_tree* config_keys::value(names keys) const {
-  for (const auto* part : {text_, &document_})
+config_keys::entry config_keys::search(names keys) const {
+  for (const auto* part :
+       {text_, &document_, text_->find("attn_config"), text_->find("ffn_config")})
     for (const auto key : keys)
-      if (const auto* found = part->find(key)) return found;
-  return nullptr;
+      if (const auto* there = part != nullptr ? part->find(key) : nullptr) return {key, there};
+  return {};
 }
 
 std::optional<std::uint64_t> config_keys::known_default(names keys) const {
@@ -74,21 +86,22 @@ std::optional<std::uint64_t> config_keys::known_default(names keys) const {
 }
 
 std::optional<std::uint64_t> config_keys::find(names keys) {
-  const auto* found = value(keys);
-  if (found == nullptr) return known_default(keys);
-  const auto number = found->whole();
+  const auto [key, told] = search(keys);
+  if (told == nullptr) return known_default(keys);
+  const auto number = one_number(*told);
   if (number && *number <= largest_size) return number;
-  refuse(fmt::format("\"{}\" is {}: expected a whole number up to {}", *keys.begin(),
-                     found->shown(), largest_size));
+  refuse(fmt::format("\"{}\" is {}: expected a whole number up to {}", key, told->shown(),
+                     largest_size));
   return std::nullopt;
 }
 
 std::uint64_t config_keys::needed(names keys) {
   const auto number = whole(keys);
-  if (number == 0)
-    refuse(fmt::format("\"{}\" is {}: expected a whole number above 0", *keys.begin(),
-                       value(keys) != nullptr ? "0" : "missing"));
-  return number;
+  if (number != 0) return number;
+  const auto [key, told] = search(keys);
+  refuse(fmt::format("\"{}\" is {}: expected a whole number above 0",
+                     told != nullptr ? key : *keys.begin(), told != nullptr ? "0" : "missing"));
+  return 0;
 }
 
 std::optional<bool> config_keys::truth(std::string_view key) const {

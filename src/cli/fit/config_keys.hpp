@@ -13,7 +13,8 @@ namespace hmn::cli::fit {
 
 using names = std::initializer_list<std::string_view>;  // one key as different models spell it
 
-// The keys of a config.json: those of its language model, then those around it.
+// The keys of a config.json: those of its language model, then those around it, then those that
+// DBRX and MPT have one level deeper.
 class config_keys {
  public:
   explicit config_keys(const json_tree& document);
@@ -33,12 +34,17 @@ class config_keys {
   const std::string* text(names keys) const;
   const json_tree::list* list(names keys) const;
   const json_tree* object(names keys) const;
-  const json_tree* value(names keys) const;
+  const json_tree* value(names keys) const { return search(keys).of; }
 
   void refuse(std::string why);
   const std::string& wrong() const { return wrong_; }
 
  private:
+  struct entry {
+    std::string_view key;
+    const json_tree* of = nullptr;
+  };
+  entry search(names keys) const;
   std::optional<std::uint64_t> known_default(names keys) const;
 
   const json_tree& document_;

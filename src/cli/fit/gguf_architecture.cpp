@@ -89,6 +89,9 @@ class reader {
     if (of_.wrong().empty() && count > most_layers)
       return failed(fmt::format("key \"{}.block_count\" is {}: expected at most {}", out_.type,
                                 count, most_layers));
+    if (of_.whole("attention.causal", 1) == 0)
+      return failed(
+          fmt::format("key \"{}.attention.causal\" is false: expected a decoder", out_.type));
     scalars();
     if (!of_.wrong().empty()) return failed(of_.wrong());
     window_ = of_.largest("attention.sliding_window");

@@ -76,7 +76,7 @@ expected<std::optional<model_config>> config_beside(const std::string& path) {
 
 model with_config(model made, std::optional<model_config> config) {
   if (!config) return made;
-  made.stored = config->stored.name;
+  if (made.weights_are_counted || config->stored.is_told) made.stored = config->stored.name;
   made.shape = std::move(config->shape);
   return made;
 }
@@ -147,7 +147,10 @@ expected<model> read_config(const std::string& path, std::string text) {
   made.format = "configuration";
   made.of = *std::move(counted);
   made.weights_are_counted = true;
-  return with_config(std::move(made), std::optional(*std::move(config)));
+  auto assumed = std::move(config->stored.assumptions);
+  made = with_config(std::move(made), std::optional(*std::move(config)));
+  std::move(assumed.begin(), assumed.end(), std::back_inserter(made.shape->assumptions));
+  return made;
 }
 
 expected<model> read_json(const std::string& path) {

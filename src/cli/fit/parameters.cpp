@@ -14,11 +14,12 @@ constexpr std::string_view without_gate[] = {
     "opt",  "phi",     "starcoder2", "persimmon", "codegen",     "nemotron", "nemotron_h"};
 // Where a configuration that is silent means that input and output share one matrix.
 constexpr std::string_view tied_by_default[] = {
-    "gpt2",   "gpt_bigcode", "falcon",       "bloom", "mpt",    "opt",     "gemma",
-    "gemma2", "gemma3_text", "gemma3n_text", "mamba", "cohere", "cohere2", "starcoder2"};
+    "gpt2",    "gpt_bigcode", "falcon",      "bloom",        "mpt",   "opt",
+    "gemma",   "gemma2",      "gemma3_text", "gemma3n_text", "mamba", "cohere",
+    "cohere2", "starcoder2",  "minicpm",     "minicpm3"};
 constexpr std::string_view with_query_biases[] = {
     "qwen2",    "qwen2_moe", "qwen2_vl_text", "qwen2_5_vl_text", "qwen2_vl", "qwen2_5_vl", "gpt2",
-    "gpt_neox", "opt",       "bloom",         "gpt_bigcode",     "phi",      "starcoder2"};
+    "gpt_neox", "opt",       "bloom",         "gpt_bigcode",     "phi",      "starcoder2", "qwen"};
 
 class counter {
  public:
@@ -39,6 +40,7 @@ class counter {
     made.matrices = plus(made.matrices, other.matrices);
     made.plain = plus(made.plain, other.vectors);
     feed(of.feed, made);
+    made.matrices = plus(made.matrices, times(2, hidden_, per_layer_size()));
     return made;
   }
 
@@ -50,12 +52,17 @@ class counter {
     if (keys_.is_any_of({"gpt2", "gpt_bigcode", "opt"}))
       made.plain =
           plus(made.plain, times(keys_.whole({"n_positions", "max_position_embeddings"}), hidden_));
+    const auto rows = keys_.whole({"vocab_size_per_layer_input"}, vocabulary);
+    made.plain = plus(made.plain, times(plus(rows, hidden_), blocks.size(), per_layer_size()));
     for (auto more = keys_.whole({"num_nextn_predict_layers"}); more > 0 && more <= 8; --more)
       predictor(blocks.back(), vocabulary, made);
     return made;
   }
 
  private:
+  // Gemma 3n: each layer has an embedding of its own, made as wide as the others by two matrices.
+  std::uint64_t per_layer_size() { return keys_.whole({"hidden_size_per_layer_input"}); }
+
   void attention(parameter_count& to) {
     const auto queries = times(shape_.heads, shape_.key_size);
     const auto rest = times(shape_.kv_heads, plus(shape_.key_size, shape_.value_size));
@@ -71,7 +78,7 @@ class counter {
     const auto rank = keys_.whole({"kv_lora_rank"});
     const auto rope = keys_.whole({"qk_rope_head_dim"});
     const auto nope = keys_.whole({"qk_nope_head_dim"});
-    const auto value = keys_.whole({"v_head_dim"});
+    const auto value = shape_.value_size;
     const auto query_rank = keys_.whole({"q_lora_rank"});
     const auto queries = times(shape_.heads, plus(nope, rope));
     to.matrices =

@@ -10,13 +10,12 @@
 namespace hmn::cli::fit {
 namespace {
 
-std::string dtype_of(config_keys& keys, std::vector<std::string>& assumptions) {
+std::optional<std::string> dtype_of(config_keys& keys) {
   const auto* told = keys.text({"torch_dtype", "dtype"});
   std::uint32_t known = 0;
   if (told != nullptr && hmn_dtype_from_name(told->c_str(), &known, nullptr) == HMN_OK)
     return *told;
-  assumptions.push_back("weights count as bf16: the configuration does not say their type");
-  return "bf16";
+  return std::nullopt;
 }
 
 packing plain_packing(const std::string& dtype) {
@@ -71,9 +70,15 @@ std::optional<packing> packing_of(const std::string& method, const json_tree& to
 
 }  // namespace
 
-storage storage_of(config_keys& keys, std::vector<std::string>& assumptions) {
+storage storage_of(config_keys& keys) {
   storage made;
-  made.name = dtype_of(keys, assumptions);
+  const auto unsure = [&made](std::string why) {
+    made.is_told = false;
+    made.assumptions.push_back(std::move(why));
+  };
+  const auto dtype = dtype_of(keys);
+  if (!dtype) unsure("weights count as bf16: the configuration does not say their type");
+  made.name = dtype.value_or("bf16");
   made.plain = made.matrices = made.experts = plain_packing(made.name);
   const auto* told = keys.object({"quantization_config", "compression_config"});
   if (told == nullptr) return made;
@@ -81,8 +86,8 @@ storage storage_of(config_keys& keys, std::vector<std::string>& assumptions) {
   const std::string name = method && method->text() ? *method->text() : "";
   const auto packed = packing_of(name, *told);
   if (!packed) {
-    assumptions.push_back(fmt::format("weights count as {}: how \"{}\" quantises them is not known",
-                                      made.name, name));
+    unsure(fmt::format("weights count as {}: how \"{}\" quantises them is not known", made.name,
+                       name));
     return made;
   }
   made.experts = *packed;

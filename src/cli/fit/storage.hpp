@@ -23,9 +23,11 @@ struct storage {
   packing plain;
   packing matrices;
   packing experts;
-  std::string name;  // "bf16", "fp8 in groups of 128"
+  std::string name;                      // "bf16", "bfloat16, matrices of gptq"
+  bool is_told = true;                   // not taken for granted
+  std::vector<std::string> assumptions;  // of weights that are counted by this
 };
-storage storage_of(config_keys& keys, std::vector<std::string>& assumptions);
+storage storage_of(config_keys& keys);
 
 expected<std::uint64_t> bytes_of(std::uint64_t elements, const packing& as);
 expected<std::uint64_t> bytes_of(const parameter_count& numbers, const storage& as);

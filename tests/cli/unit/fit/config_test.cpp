@@ -223,9 +223,80 @@ TEST_CASE("weights in fewer bits") {
         matrices / 2 + matrices / 64 * 4 + norms);
   CHECK(bytes(R"("quantization_config":{"quant_method":"compressed-tensors","config_groups":)"
               R"({"group_0":{"weights":{"num_bits":8}}}})") == matrices + norms);
-  const auto odd = parse_config(config(R"("quantization_config":{"quant_method":"zip"})"));
-  REQUIRE(odd);
-  CHECK(says(odd->shape.assumptions.front(), "how \"zip\" quantises them is not known"));
+}
+
+TEST_CASE("parameters that some have beside, by hand") {
+  const auto all = [](const std::string& text) {
+    const auto parsed = parse_config(text);
+    if (!parsed) FAIL(parsed.why().message);
+    const auto& of = parsed->parameters;
+    std::uint64_t sum = of.outside.all();
+    for (const auto& each : of.layers) sum += each.all();
+    return sum;
+  };
+  // Both matrices of width 96 / 2 are told as one of 96; biases of queries, keys and values.
+  const auto llama = all(config(R"("model_type":"llama")"));
+  const auto qwen = all(config(R"("model_type":"qwen")"));
+  CHECK(qwen == llama - 6 * 3 * 64 * 48 + 6 * (4 + 2 * 2) * 16);
+  // Values as wide as a head where nothing else is told; input and output are one matrix.
+  CHECK(all(R"({"model_type":"minicpm3","hidden_size":64,"num_attention_heads":4,"vocab_size":100,
+            "num_hidden_layers":1,"intermediate_size":96,"q_lora_rank":8,"kv_lora_rank":12,
+            "qk_nope_head_dim":6,"qk_rope_head_dim":2})") ==
+        8 * 64 + 8 * 4 * 8 + 64 * (12 + 2) + 12 * 4 * (6 + 16) + 4 * 16 * 64 +  // attention
+            3 * 64 * 96 + 2 * 64 + 12 + 8 + 100 * 64 + 64);
+  // An embedding of 8 for each word and layer, and what widens it to 64 and back.
+  const std::string gemma = R"("model_type":"gemma3n_text","vocab_size_per_layer_input":90,)";
+  CHECK(all(config(gemma + R"("hidden_size_per_layer_input":8)")) ==
+        all(config(gemma + R"("hidden_size_per_layer_input":0)")) + 90 * 6 * 8 + 64 * 6 * 8 +
+            6 * 2 * 64 * 8);
+}
+
+TEST_CASE("keys one level deeper") {
+  const auto parsed = parse_config(
+      R"({"model_type":"dbrx","d_model":64,"n_heads":4,"n_layers":1,"vocab_size":100,
+          "attn_config":{"clip_qkv":8,"kv_n_heads":2,"model_type":""},
+          "ffn_config":{"ffn_hidden_size":96,"moe_num_experts":4,"moe_top_k":3}})");
+  REQUIRE(parsed);
+  CHECK(parsed->shape.type == "dbrx");
+  CHECK(parsed->shape.layers.at(0).kv_heads == 2);
+  CHECK(parsed->parameters.layers[0].experts == 4 * 3 * 64 * 96);
+  CHECK(parsed->shape.feed_forward_size == 3 * 96);
+}
+
+TEST_CASE("a number told for each layer, all alike") {
+  const auto same = parse_config(
+      R"({"hidden_size":64,"intermediate_size":[96,96],"num_hidden_layers":2,"vocab_size":100,
+          "num_attention_heads":4,"model_type":"llama"})");
+  REQUIRE(same);
+  CHECK(same->parameters.layers[1].matrices == 4 * 64 * 64 + 3 * 64 * 96);
+  CHECK(says(refusal(config(R"("head_dim":[16,16,8])")), "\"head_dim\" is [16,16,8]: "));
+  CHECK(says(refusal(config(R"("head_dim":[])")), "\"head_dim\" is []: "));
+}
+
+TEST_CASE("a key is told as it stands in the file") {
+  CHECK(says(refusal(R"({"n_embd":64,"n_layer":0,"n_head":4,"vocab_size":9})"),
+             "\"n_layer\" is 0: "));
+  CHECK(says(refusal(R"({"n_embed":64,"n_layer":1,"n_head":"4","vocab_size":9})"),
+             "\"n_head\" is \"4\": expected a whole number up to"));
+}
+
+TEST_CASE("what holds for counted weights alone is apart") {
+  const auto parsed = parse_config(
+      config(R"("model_type":"llama","torch_dtype":"new","vision_config":{"hidden_size":3},)"
+             R"("quantization_config":{"quant_method":"zip"})"));
+  REQUIRE(parsed);
+  CHECK(parsed->shape.assumptions.empty());
+  CHECK_FALSE(parsed->stored.is_told);
+  REQUIRE(parsed->stored.assumptions.size() == 3);
+  CHECK(says(parsed->stored.assumptions[0], "bf16: the configuration does not say their type"));
+  CHECK(says(parsed->stored.assumptions[1], "how \"zip\" quantises them is not known"));
+  CHECK(says(parsed->stored.assumptions[2], "what stands in \"vision_config\" is not counted"));
+}
+
+TEST_CASE("what keeps nothing of the tokens before is refused") {
+  const std::string bert = R"("model_type":"bert")";
+  CHECK(says(refusal(config(bert)), "\"bert\" is an encoder: expected a model that is a decoder"));
+  CHECK(refusal(config(bert + R"(,"is_decoder":true)")).empty());
 }
 
 TEST_CASE("a configuration that makes no sense is refused with the key") {

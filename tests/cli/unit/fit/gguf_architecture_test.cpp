@@ -43,6 +43,16 @@ std::string kinds(const architecture& of) {
 
 }  // namespace
 
+TEST_CASE("what keeps nothing of the tokens before is refused") {
+  const auto causal = [](std::uint8_t is) {
+    return read(keys_of("bert").key("bert.attention.causal", 7, raw(is)));
+  };
+  CHECK(causal(1));
+  const auto refused = causal(0);
+  REQUIRE_FALSE(refused);
+  CHECK(refused.why().message == "key \"bert.attention.causal\" is false: expected a decoder");
+}
+
 TEST_CASE("heads of a GGUF file") {
   const auto plain = shape_of(keys_of("llama").whole("llama.attention.head_count_kv", 2));
   CHECK(kinds(plain) == "FFFF");

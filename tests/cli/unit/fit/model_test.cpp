@@ -95,6 +95,25 @@ TEST_CASE("safetensors with a configuration, and without") {
   CHECK(says(refusal(path), "config.json\": no JSON"));
 }
 
+TEST_CASE("a table of tensors says how they are stored, not what a configuration leaves open") {
+  const folder in;
+  in.add("model.safetensors", safetensors_file(table_of_one, 16));
+  std::string silent = config;
+  silent.replace(silent.find("float16"), 7, "unknown");
+  in.add("config.json", silent);
+  const auto read = read_model(in.path());
+  REQUIRE(read);
+  CHECK(read->stored == "");
+  CHECK(read->shape->assumptions.empty());
+  const auto counted = read_model(in.path() + "config.json");
+  REQUIRE(counted);
+  CHECK(counted->stored == "bf16");
+  REQUIRE(counted->shape->assumptions.size() == 1);
+  CHECK(says(counted->shape->assumptions[0], "the configuration does not say their type"));
+  in.add("config.json", config);
+  CHECK(read_model(in.path())->stored == "float16");
+}
+
 TEST_CASE("an index with its files, or some of them") {
   const folder in;
   in.add("config.json", config);

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "cli/output.hpp"
+#include "cli/system/streams.hpp"
 
 namespace hmn::cli {
 
@@ -12,14 +12,14 @@ late_file::late_file(std::string path) : path_(std::move(path)) {
 }
 
 failure late_file::why() const {
-  return failed(fmt::format("\"{}\": {}", path_, file_ ? file_->why() : "Input/output error"));
+  return failed(file_ ? fmt::format("\"{}\": {}", path_, file_->why()) : why_);
 }
 
 void late_file::write(std::string_view text) {
-  if (file_)
-    file_->write(text);
-  else if (write_part(text) == write_result::failed)
-    is_good_ = false;
+  if (file_) return file_->write(text);
+  const auto end = write_stream(stream::output, text);
+  if (end.how == write_end::reason::failed)
+    why_ = "cannot write to standard output: " + message_of(end);
 }
 
 }  // namespace hmn::cli

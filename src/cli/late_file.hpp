@@ -16,14 +16,14 @@ class late_file {
   late_file(const late_file&) = delete;
   late_file& operator=(const late_file&) = delete;
 
-  bool is_good() const { return file_ ? file_->is_good() : is_good_; }
+  bool is_good() const { return file_ ? file_->is_good() : why_.empty(); }
   failure why() const;
   void write(std::string_view text);
 
  private:
   std::string path_;
   std::optional<output_file> file_;
-  bool is_good_ = true;  // of standard output
+  std::string why_;  // standard output could not be written
 };
 
 }  // namespace hmn::cli

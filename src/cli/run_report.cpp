@@ -64,7 +64,7 @@ std::string largest_text(const run_result& of) {
 }
 
 std::string largest_row(const run_result& of) {
-  std::string how = "exact, hmn itself used that much when it started the command";
+  std::string how = "at most: hmn itself used that much when it started the command";
   if (!of.use.largest_bytes)
     how = untold;
   else if (of.use.is_sampled)

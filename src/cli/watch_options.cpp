@@ -54,7 +54,7 @@ std::optional<failure> apply_watch(const watch_texts& from, watch_options& to) {
   for (const auto& text : from.pids) {
     const auto pid = whole(text);
     if (!pid || *pid == 0)
-      return misused(fmt::format("PID \"{}\": expected a whole number from 1 on", text));
+      return misused(fmt::format("PID \"{}\": expected a whole number from 1 to 4294967295", text));
     if (std::find(to.pids.begin(), to.pids.end(), *pid) == to.pids.end()) to.pids.push_back(*pid);
   }
   if (from.interval) {
@@ -69,7 +69,9 @@ std::optional<failure> apply_watch(const watch_texts& from, watch_options& to) {
   }
   if (from.top) {
     const auto top = whole(*from.top);
-    if (!top) return misused(fmt::format("--top \"{}\": expected a whole number", *from.top));
+    if (!top)
+      return misused(
+          fmt::format("--top \"{}\": expected a whole number up to 4294967295", *from.top));
     to.top = *top;
   }
   return std::nullopt;

@@ -57,7 +57,7 @@ class Run(Machines):
     def test_what_hmn_itself_was_is_told_as_a_bound(self):
         said = self.measured("true")
         self.assertTrue(said["largest_process"]["upper_bound"])
-        self.assertRegex(self.err, r"largest process +<=")
+        self.assertRegex(self.err, r"largest process +<=\S+ MiB  at most: hmn itself used that much")
         picture = self.folder / "bound.svg"
         self.measured("true", options=("--plot", picture))
         self.assertIn("largest process &lt;=", picture.read_text())
@@ -293,6 +293,38 @@ class Run(Machines):
         said = self.measured(HOLDER, "sleep:300", machine=machine, options=("--timeout", "500ms"))
         self.assertLess(time.monotonic() - begun, 20)
         self.assertIsNone(said["devices"][0]["everyone"]["bytes"])
+
+    def test_a_command_has_the_signals_as_hmn_found_them(self):
+        # SigIgn counts from signal 1 at its right end: ALRM is 14, in the fourth digit.
+        for trap, digits in (("trap '' ALRM;", "2367abef"), ("", "014589cd")):
+            words = [*COMMAND, "run", "--", "grep", "-q", f"^SigIgn:.*[{digits}]...$", "/proc/self/status"]
+            done = subprocess.run(["sh", "-c", f"{trap} exec \"$@\"", "sh", *words], env=environment(),
+                                  stderr=subprocess.DEVNULL, timeout=60)
+            self.assertEqual(done.returncode, 0, trap)
+
+    def test_a_signal_that_only_tells_something_reaches_the_command(self):
+        for words in (("run",), ("spill", "--machine", self.machine(devices=[card()]))):
+            process = subprocess.Popen(
+                [*COMMAND, *map(str, words), "--", "sh", "-c",
+                 "trap 'echo told' USR1; trap 'exit 5' USR2; echo; while :; do sleep 0.05; done"],
+                env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            process.stdout.readline()
+            process.send_signal(signal.SIGUSR1)
+            self.assertEqual(process.stdout.readline(), b"told\n")
+            process.send_signal(signal.SIGUSR2)
+            _, err = process.communicate(timeout=60)
+            self.assertEqual(process.returncode, 5)
+            self.assertTrue(err.startswith(b"hmn"))
+
+    def test_standard_output_that_cannot_be_written_is_told_once(self):
+        for words in (("run",), ("spill", "--machine", self.machine(devices=[card()]))):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([*COMMAND, *map(str, words), "--json", "-", "--", "true"], stdout=full,
+                                      stderr=subprocess.PIPE, env=environment(), timeout=60)
+            self.assertEqual(done.returncode, 125)
+            said = done.stderr.decode().splitlines()
+            self.assertEqual(said[-1], "hmn: cannot write to standard output: No space left on device")
+            self.assertNotIn("Input/output error", done.stderr.decode())
 
     def test_json_on_standard_output_comes_after_the_commands(self):
         result = run("run", "--json", "-", "--", "echo", "mine")

@@ -26,8 +26,9 @@ struct resource_use {
 
 // A command that runs under hmn: searched for along PATH, with our standard input, output and
 // error, in our process group and with the signals as hmn found them. While it runs, what asks a
-// program to end (INT, QUIT, TERM, HUP; Ctrl+C, Ctrl+Break) does not end hmn. Signals that a
-// process sends us are passed on; those of the terminal reach the command without us.
+// program to end or to do something else (INT, QUIT, TERM, HUP, USR1, USR2; Ctrl+C, Ctrl+Break)
+// does not end hmn. Signals that a process sends us are passed on; those of the terminal reach the
+// command without us.
 class child {
  public:
   using clock = std::chrono::steady_clock;

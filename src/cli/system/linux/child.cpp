@@ -22,7 +22,7 @@ sigset_t awaited() noexcept {
   sigset_t set;
   sigemptyset(&set);
   sigaddset(&set, SIGCHLD);
-  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP}) {
+  for (const int signal : {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2}) {
     struct sigaction now {};
     sigaction(signal, nullptr, &now);
     if (now.sa_handler != SIG_IGN) sigaddset(&set, signal);

@@ -18,8 +18,8 @@
 namespace hmn::cli {
 namespace {
 
-constexpr int taken[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP};
-constexpr int count = 5;
+constexpr int taken[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+constexpr int count = 7;
 
 int arrivals = -1;
 

@@ -23,6 +23,8 @@ void tell(int) {
   errno = kept;
 }
 
+struct sigaction before;  // any of them
+
 void set_timer(time_t seconds) noexcept {
   const itimerval once{{0, 0}, {seconds, 0}};
   setitimer(ITIMER_REAL, &once, nullptr);
@@ -34,12 +36,16 @@ waiting_notice::waiting_notice() noexcept {
   struct sigaction action {};
   action.sa_handler = tell;
   action.sa_flags = SA_RESTART;
-  sigaction(SIGALRM, &action, nullptr);
+  struct sigaction found {};
+  sigaction(SIGALRM, &action, &found);
+  if (found.sa_handler != tell) before = found;
   set_timer(1);
 }
 
 waiting_notice::~waiting_notice() {
   set_timer(0);
+  // For what hmn starts. With the default one a timer that fires just now would end hmn.
+  if (before.sa_handler == SIG_IGN) sigaction(SIGALRM, &before, nullptr);
 }
 
 }  // namespace hmn::cli

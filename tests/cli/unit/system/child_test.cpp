@@ -101,6 +101,8 @@ TEST_CASE("signals that a process sends are passed on") {
   CHECK(code_when_sent(SIGHUP) == 128 + SIGHUP);
   CHECK(code_when_sent(SIGINT) == 128 + SIGINT);
   CHECK(code_when_sent(SIGQUIT) == 128 + SIGQUIT);
+  CHECK(code_when_sent(SIGUSR1) == 128 + SIGUSR1);  // a batch system's warning
+  CHECK(code_when_sent(SIGUSR2) == 128 + SIGUSR2);
 }
 
 TEST_CASE("what hmn ignored from the start stays ignored, for it and for the command") {

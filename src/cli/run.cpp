@@ -92,6 +92,7 @@ expected<child> start(const std::vector<std::string>& command, std::optional<com
 
 void settle(run_result& result, const child& ended) {
   result.exit_status = static_cast<std::uint32_t>(ended.status());
+  result.signal = ended.signal();
   result.use = ended.use();
   if (!result.use.may_count_us) result.own_bytes = 0;
 }

@@ -25,6 +25,11 @@ std::string command_text(const run_result& of) {
   return text;
 }
 
+std::string end_text(const run_result& of) {
+  const auto code = fmt::format("exit code {}", of.exit_status);
+  return of.signal.empty() ? code : fmt::format("ended by {} ({})", of.signal, code);
+}
+
 std::string interval_text(const pace& of) {
   const auto ms = static_cast<std::uint64_t>(of.mean_interval().count()) / ns_per_ms;
   return ms >= 10'000 ? fmt::format("{} s", ms / 1000)
@@ -220,9 +225,8 @@ plot_panel device_panel(const watched_device& device, const device_account& of) 
 
 std::string run_text(const run_outcome& of, bool with_reasons) {
   const auto& result = of.result;
-  auto text =
-      fmt::format("hmn: {}: exit code {} after {:.2f} s\n", escape_for_text(command_text(result)),
-                  result.exit_status, static_cast<double>(result.elapsed_ns) / ns_per_s);
+  auto text = fmt::format("hmn: {}: {} after {:.2f} s\n", escape_for_text(command_text(result)),
+                          end_text(result), static_cast<double>(result.elapsed_ns) / ns_per_s);
   text += largest_row(result);
   text +=
       peak_row("all processes", of.account.resident(), of.meter.host_pace(),
@@ -273,8 +277,8 @@ std::string run_json(const run_outcome& of) {
 plot run_plot(const run_outcome& of) {
   plot out;
   out.title = command_text(of.result);
-  out.subtitle = fmt::format("memory over {}; exit code {}; largest process {}; sampled every {}",
-                             offset_text(of.result.elapsed_ns), of.result.exit_status,
+  out.subtitle = fmt::format("memory over {}; {}; largest process {}; sampled every {}",
+                             offset_text(of.result.elapsed_ns), end_text(of.result),
                              largest_text(of.result), interval_text(of.meter.host_pace()));
   out.duration_ns = of.result.elapsed_ns;
   out.panels.push_back(host_panel(of.account));

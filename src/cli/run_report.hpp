@@ -16,6 +16,7 @@ namespace hmn::cli {
 struct run_result {
   std::vector<std::string> command;
   std::uint32_t exit_status = 0;
+  std::string signal;  // that ended it, if one did
   std::uint64_t started_unix_ns = 0;
   std::uint64_t elapsed_ns = 0;
   resource_use use;

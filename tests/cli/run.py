@@ -91,7 +91,16 @@ class Run(Machines):
 
     def test_exit_code_and_signal_are_the_commands(self):
         self.assertEqual(self.measured(HOLDER, "exit:7", code=7)["exit_code"], 7)
-        self.measured(HOLDER, f"kill:{int(signal.SIGSEGV)}", code=128 + signal.SIGSEGV)
+        self.assertIn("exit:7: exit code 7 after ", self.err)
+        picture = self.folder / "ended.svg"
+        for number, name in ((signal.SIGSEGV, "SIGSEGV"), (signal.SIGKILL, "SIGKILL"), (signal.SIGRTMIN, "signal 34")):
+            code = 128 + number
+            self.measured(HOLDER, f"kill:{int(number)}", code=code, options=("--plot", picture))
+            self.assertIn(f"kill:{int(number)}: ended by {name} (exit code {code}) after ", self.err)
+            self.assertIn(f"ended by {name} (exit code {code})", picture.read_text())
+        # Of a command that tells the same code by itself no signal is told.
+        self.measured("sh", "-c", f"{HOLDER} kill:9; exit $?", code=137)
+        self.assertRegex(self.err, r"exit \$\?: exit code 137 after ")
         self.assertEqual(run("run", "--", "/nonexistent/x").code, 127)
         self.assertEqual(run("run", "--", "no-such-command-at-all").code, 127)
         self.assertEqual(run("run", "--", self.folder).code, 126)

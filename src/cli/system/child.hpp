@@ -49,6 +49,8 @@ class child {
   std::uint32_t pid() const;
   // Once it has ended: its own, or 128 + N when signal N ended it.
   exit_code status() const;
+  // Of the signal that ended it, "SIGKILL"; empty: it ended by itself, or the system has none.
+  const std::string& signal() const;
   const resource_use& use() const;
 
   struct running;  // each system's own

@@ -52,6 +52,7 @@ struct child::running {
   pid_t pid = -1;
   bool has_ended = false;
   exit_code status = exit_code::done;
+  std::string ended_by;
   resource_use use;
 };
 
@@ -84,6 +85,7 @@ void child::running::reap() {
   if (wait4(pid, &ended, WNOHANG, &told) != pid) return;
   has_ended = true;
   status = code_of(ended);
+  ended_by = signal_of(ended);
   use = use_of(told);
   use.largest_bytes = static_cast<std::uint64_t>(told.ru_maxrss) * 1024;  // getrusage(2): in KiB
   use.may_count_us = true;
@@ -116,6 +118,9 @@ std::uint32_t child::pid() const {
 }
 exit_code child::status() const {
   return running_->status;
+}
+const std::string& child::signal() const {
+  return running_->ended_by;
 }
 const resource_use& child::use() const {
   return running_->use;

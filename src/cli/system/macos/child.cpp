@@ -64,6 +64,7 @@ struct child::running {
   pid_t pid = -1;
   bool has_ended = false;
   exit_code status = exit_code::done;
+  std::string ended_by;
   resource_use use;
 };
 
@@ -106,6 +107,7 @@ void child::running::reap() {
   if (wait4(pid, &ended, WNOHANG, &told) != pid) return;
   has_ended = true;
   status = code_of(ended);
+  ended_by = signal_of(ended);
   use = use_of(told);
   use.largest_bytes = static_cast<std::uint64_t>(told.ru_maxrss);  // in bytes here, not in KiB
 }
@@ -148,6 +150,9 @@ std::uint32_t child::pid() const {
 }
 exit_code child::status() const {
   return running_->status;
+}
+const std::string& child::signal() const {
+  return running_->ended_by;
 }
 const resource_use& child::use() const {
   return running_->use;

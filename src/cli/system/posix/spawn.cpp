@@ -37,6 +37,18 @@ std::uint64_t ns_of(const timeval& time) {
          static_cast<std::uint64_t>(time.tv_usec) * 1000;
 }
 
+struct named_signal {
+  int number;
+  const char* name;
+};
+// What may end a process, on Linux and macOS alike; sigabbrev_np(3) needs glibc 2.32.
+constexpr named_signal named_signals[] = {
+    {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},       {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
+    {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"},     {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
+    {SIGKILL, "SIGKILL"}, {SIGUSR1, "SIGUSR1"},     {SIGSEGV, "SIGSEGV"}, {SIGUSR2, "SIGUSR2"},
+    {SIGPIPE, "SIGPIPE"}, {SIGALRM, "SIGALRM"},     {SIGTERM, "SIGTERM"}, {SIGXCPU, "SIGXCPU"},
+    {SIGXFSZ, "SIGXFSZ"}, {SIGVTALRM, "SIGVTALRM"}, {SIGPROF, "SIGPROF"}, {SIGSYS, "SIGSYS"}};
+
 }  // namespace
 
 int spawn(const std::vector<std::string>& command, const sigset_t& mask, pid_t& pid) {
@@ -60,6 +72,13 @@ failure refusal(const std::string& program, int error) {
 exit_code code_of(int status) noexcept {
   if (!WIFSIGNALED(status)) return static_cast<exit_code>(WEXITSTATUS(status));
   return static_cast<exit_code>(static_cast<int>(exit_code::killed) + WTERMSIG(status));
+}
+
+std::string signal_of(int status) {
+  if (!WIFSIGNALED(status)) return {};
+  for (const auto& each : named_signals)
+    if (each.number == WTERMSIG(status)) return each.name;
+  return fmt::format("signal {}", WTERMSIG(status));
 }
 
 resource_use use_of(const rusage& told) {

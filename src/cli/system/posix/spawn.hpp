@@ -20,6 +20,7 @@ int spawn(const std::vector<std::string>& command, const sigset_t& mask, pid_t& 
 failure refusal(const std::string& program, int error);
 // Of what wait4(2) told.
 exit_code code_of(int status) noexcept;
+std::string signal_of(int status);
 // All but largest_bytes: systems count ru_maxrss in units of their own.
 resource_use use_of(const rusage& told);
 

@@ -158,6 +158,10 @@ std::uint32_t child::pid() const {
 exit_code child::status() const {
   return running_->status;
 }
+const std::string& child::signal() const {
+  static const std::string none;
+  return none;
+}
 const resource_use& child::use() const {
   return running_->use;
 }

@@ -2,6 +2,7 @@
 #include "cli/metric_text.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <string_view>
@@ -92,20 +93,28 @@ std::string why_none(const hmn_device& device) {
   return "metrics: none, no source tells any\n";
 }
 
-// What a card does not have is told only of one that has nothing else.
-std::string missing_lines(const gpu_metrics& of, const style& as) {
-  const bool all =
-      of.metrics.empty() && std::none_of(of.missing.begin(), of.missing.end(), matters);
+std::vector<std::string> missing_lines(const gpu_metrics& of, bool that_matter, const style& as) {
   std::vector<std::string> lines;
   for (const auto& each : of.missing) {
     auto line = missing_line(each, as);
-    if ((all || matters(each)) && std::find(lines.begin(), lines.end(), line) == lines.end())
+    if (matters(each) == that_matter && std::find(lines.begin(), lines.end(), line) == lines.end())
       lines.push_back(std::move(line));
   }
-  if (lines.empty() && of.metrics.empty()) lines.push_back(why_none(of.on.device));
-  std::string text;
-  for (const auto& line : lines) text += line;
-  return text;
+  return lines;
+}
+
+// What a card does not have is told on request, and of one that has nothing else.
+std::string missing_text(const gpu_metrics& of, bool with_unsupported, const style& as) {
+  auto lines = missing_lines(of, true, as);
+  const auto unsupported = missing_lines(of, false, as);
+  const bool is_all = of.metrics.empty() && lines.empty();
+  if (is_all || with_unsupported)
+    lines.insert(lines.end(), unsupported.begin(), unsupported.end());
+  else if (!unsupported.empty())
+    lines.push_back(fmt::format("{} more not supported: --unsupported tells which and why\n",
+                                unsupported.size()));
+  if (lines.empty() && is_all) lines.push_back(why_none(of.on.device));
+  return fmt::format("{}", fmt::join(lines, ""));
 }
 
 json_object& begin(std::vector<json_object>& objects, const hmn_device& device) {
@@ -159,7 +168,7 @@ bool is_of_metrics(const hmn_diagnostic& diagnostic) noexcept {
   return diagnostic.subject == HMN_COLLECT_METRICS && has(diagnostic, HMN_DIAGNOSTIC_HAS_DEVICE);
 }
 
-std::string metric_table(const gpu_metrics& of, const style& as) {
+std::string metric_table(const gpu_metrics& of, bool with_unsupported, const style& as) {
   auto text = escape_for_text(label_of(of.on), as.ascii_only) + "\n";
   if (!of.metrics.empty()) {
     table rows(
@@ -172,7 +181,7 @@ std::string metric_table(const gpu_metrics& of, const style& as) {
                 {source_text(each.value)}});
     text += rows.text(as);
   }
-  return text + missing_lines(of, as);
+  return text + missing_text(of, with_unsupported, as);
 }
 
 std::string metric_json(const std::vector<gpu_metrics>& all) {

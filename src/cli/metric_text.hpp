@@ -25,8 +25,9 @@ struct gpu_metrics {
 // Also one of a device that answers nothing at all: then it stands for its metrics as well.
 bool is_of_metrics(const hmn_diagnostic& diagnostic) noexcept;
 
-// The device, its metrics, and below them what is missing.
-std::string metric_table(const gpu_metrics& of, const style& as);
+// The device, its metrics, and below them what is missing; what the device does not have is counted
+// alone, unless it is asked for.
+std::string metric_table(const gpu_metrics& of, bool with_unsupported, const style& as);
 // An object for each metric, and for each that is missing.
 std::string metric_json(const std::vector<gpu_metrics>& all);
 

@@ -46,9 +46,10 @@ std::vector<gpu_metrics> metrics_of(const snapshot& picture) {
   return all;
 }
 
-std::string tables_of(const std::vector<gpu_metrics>& all, const style& as) {
+std::string tables_of(const std::vector<gpu_metrics>& all, bool with_unsupported, const style& as) {
   std::string text;
-  for (const auto& each : all) text.append(text.empty() ? "" : "\n").append(metric_table(each, as));
+  for (const auto& each : all)
+    text.append(text.empty() ? "" : "\n").append(metric_table(each, with_unsupported, as));
   return text;
 }
 
@@ -75,7 +76,8 @@ expected<exit_code> run_metrics(const context& in, const options& asked, const s
   const auto all = metrics_of(*picture);
   print_remarks(in, *picture);
   const auto result = search_failed(*picture) ? exit_code::failed : exit_code::done;
-  return std::max(result, write_output(asked.json ? metric_json(all) : tables_of(all, as)));
+  return std::max(
+      result, write_output(asked.json ? metric_json(all) : tables_of(all, asked.unsupported, as)));
 }
 
 }  // namespace hmn::cli

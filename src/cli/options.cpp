@@ -37,6 +37,7 @@ struct texts {
   std::optional<std::string> columns;
   bool unattributed = false;
   bool slow = false;
+  bool unsupported = false;
   log_texts log;
   run_texts run;
   spill_texts spill;
@@ -149,6 +150,7 @@ void add_metrics(CLI::App& app, texts& into) {
   metrics->add_option("--device", into.device, "Only this device: index, UUID or PCI address")
       ->type_name("DEVICE");
   metrics->add_flag("--slow", into.slow, "Also those that take more than a few milliseconds");
+  metrics->add_flag("--unsupported", into.unsupported, "Also which are not supported, and why");
   metrics->add_flag("--json", into.command_json, "Print a JSON array");
   add_common(*metrics, into.after);
 }
@@ -306,6 +308,7 @@ std::optional<failure> apply_ps(const texts& from, options& to) {
   }
   to.unattributed = from.unattributed;
   to.slow = from.slow;
+  to.unsupported = from.unsupported;
   to.file = from.file;
   to.force = from.force;
   to.device = from.device;

@@ -46,7 +46,8 @@ struct options {
   sort_key sort = sort_key::vram;
   std::vector<std::size_t> columns;  // positions in process_columns.cpp; empty: the usual ones
   bool unattributed = false;
-  bool slow = false;  // also metrics that take long
+  bool slow = false;         // also metrics that take long
+  bool unsupported = false;  // also metrics that the device does not have
   log_options log;
   run_options measured;
   wait_options room;

@@ -84,11 +84,22 @@ class Metrics(Machines):
         self.assertEqual((cells(titles), cells(row)[:3]), (TITLES, ["fan_percent", "0", "40 %"]))
         self.assertEqual(below, ["voltage: unknown: root only"])
 
-    def test_what_the_card_does_not_have_is_told_only_of_one_that_has_nothing_else(self):
-        with_others = self.lines([UNSUPPORTED, {"metric": "fan_percent", "instance": 0, "value": 40}])
-        self.assertEqual(len(with_others), 2)
-        self.assertEqual(self.lines([UNSUPPORTED, DENIED]), ["voltage: unknown: root only"])
-        self.assertEqual(self.lines([UNSUPPORTED]), ["ecc_corrected: unknown: no error correction"])
+    def test_what_the_card_does_not_have_is_counted_and_told_on_request(self):
+        fan = {"metric": "fan_percent", "instance": 0, "value": 40}
+        no_link = {"metric": "link_rx_bytes", "instance": 0, "missing": {"status": "unsupported", "message": "no link"}}
+        count = "{} more not supported: --unsupported tells which and why"
+        all_of_it = ["ecc_corrected: unknown: no error correction", "link_rx_bytes: unknown: no link"]
+        self.assertEqual(self.lines([UNSUPPORTED, fan])[2:], [count.format(1)])
+        self.assertEqual(self.lines([UNSUPPORTED, no_link, fan])[2:], [count.format(2)])
+        self.assertEqual(sorted(self.lines([UNSUPPORTED, no_link, fan], "--unsupported")[2:]), all_of_it)
+        self.assertEqual(self.lines([UNSUPPORTED, DENIED]), ["voltage: unknown: root only", count.format(1)])
+        self.assertEqual(self.lines([UNSUPPORTED, DENIED], "--unsupported"),
+                         ["voltage: unknown: root only", all_of_it[0]])
+        self.assertEqual(self.lines([fan], "--unsupported"), self.lines([fan]))
+
+    def test_what_the_card_does_not_have_is_told_of_one_that_has_nothing_else(self):
+        for arguments in ((), ("--unsupported",)):
+            self.assertEqual(self.lines([UNSUPPORTED], *arguments), ["ecc_corrected: unknown: no error correction"])
 
     def test_all_that_fail_at_once_have_one_reason(self):
         failing = [{"call": "metrics", "status": "backend", "message": "the driver is confused"}]

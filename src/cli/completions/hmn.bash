@@ -73,7 +73,7 @@ _hmn() {
       case $command in
         ps) _hmn_words "--pid --device --sort --match --columns --unattributed --json $common" "$word" ;;
         log) _hmn_words "--interval --count --duration --device --json --csv $common" "$word" ;;
-        metrics) _hmn_words "--device --slow --json $common" "$word" ;;
+        metrics) _hmn_words "--device --slow --unsupported --json $common" "$word" ;;
         fit)
           _hmn_words "--context --batch --kv-type --device --json $common" "$word"
           [[ $word == -* ]] || _hmn_files "$word"

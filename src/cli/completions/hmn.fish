@@ -44,6 +44,7 @@ complete -c hmn -n '__fish_seen_subcommand_from log' -l csv -d 'Print comma-sepa
 
 complete -c hmn -n '__fish_seen_subcommand_from metrics' -l device -x -a '(__hmn_numbers_of index)' -d 'Only this device'
 complete -c hmn -n '__fish_seen_subcommand_from metrics' -l slow -d 'Also those that take more than a few milliseconds'
+complete -c hmn -n '__fish_seen_subcommand_from metrics' -l unsupported -d 'Also which are not supported, and why'
 complete -c hmn -n '__fish_seen_subcommand_from metrics' -l json -d 'Print a JSON array'
 
 complete -c hmn -n '__fish_seen_subcommand_from fit' -F

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/system/inspect.hpp"
 #include "cli/words.hpp"
 
 namespace hmn::cli {
@@ -22,11 +23,23 @@ std::optional<hmn_pool> main_pool(const std::vector<hmn_pool>& pools, std::uint3
   return std::nullopt;
 }
 
-// For a card that the kernel has no name for: as lspci -nn would.
-std::optional<std::string> name_by_ids(const hmn_device& device) {
-  const auto vendor = vendor_name(device.vendor);
-  if (!vendor || !has(device, HMN_DEVICE_HAS_PCI_DEVICE)) return std::nullopt;
-  return fmt::format("{} {:04x}:{:04x}", *vendor, device.vendor, device.pci_device);
+bool has_ids(const hmn_device& device) {
+  return device.vendor != HMN_VENDOR_UNKNOWN && has(device, HMN_DEVICE_HAS_PCI_DEVICE);
+}
+
+bool is_named_without_driver(const hmn_device& device) {
+  return has(device, HMN_DEVICE_HAS_NAME) || (has_ids(device) && vendor_name(device.vendor));
+}
+
+// For a card that the kernel has no name for: as lspci -nn would, or by its driver.
+std::optional<std::string> name_by_ids(const gpu& of) {
+  const auto vendor = vendor_name(of.device.vendor);
+  if (!vendor && of.driver.empty()) return std::nullopt;
+  const auto maker = vendor.value_or(of.driver);
+  if (has_ids(of.device))
+    return fmt::format("{} {:04x}:{:04x}", maker, of.device.vendor, of.device.pci_device);
+  if (of.driver.empty()) return std::nullopt;
+  return fmt::format("{}{}{} GPU", vendor.value_or(""), vendor ? " " : "", of.driver);
 }
 
 }  // namespace
@@ -34,16 +47,23 @@ std::optional<std::string> name_by_ids(const hmn_device& device) {
 std::vector<gpu> gpus_of(const snapshot& picture) {
   const auto pools = picture.pools();
   std::vector<gpu> all;
-  for (const auto& device : picture.devices())
+  for (const auto& device : picture.devices()) {
     all.push_back({device, main_pool(pools, device.index)});
+    // A simulated device's numbers are none of this machine's.
+    if (!picture.is_simulated() && !is_named_without_driver(device))
+      all.back().driver = kernel_driver(device);
+  }
   return all;
+}
+
+std::optional<std::string> shown_name(const gpu& of) {
+  const auto name = name_of(of.device);
+  return name ? name : name_by_ids(of);
 }
 
 std::string label_of(const gpu& of) {
   auto label = fmt::format("GPU {}", of.device.index);
-  const auto name = name_of(of.device);
-  if (const auto shown = name ? name : name_by_ids(of.device))
-    label += fmt::format(" [{}]", *shown);
+  if (const auto name = shown_name(of)) label += fmt::format(" [{}]", *name);
   if (has(of.device, HMN_DEVICE_HAS_PARENT))
     label += fmt::format(" in GPU {}", of.device.parent_index);
   return label;

@@ -15,11 +15,15 @@ namespace hmn::cli {
 struct gpu {
   hmn_device device{};
   std::optional<hmn_pool> memory;
+  std::string driver{};  // the kernel's, of one that nothing else names
 };
 
 std::vector<gpu> gpus_of(const snapshot& picture);
 
-// "GPU 0 [name]", "GPU 3 [name] in GPU 0"; the name as it is.
+// The name as it is; without one, what is known: "AMD 1002:73bf", "virtio_gpu 1af4:1050",
+// "panthor GPU".
+std::optional<std::string> shown_name(const gpu& of);
+// "GPU 0 [name]", "GPU 3 [name] in GPU 0".
 std::string label_of(const gpu& of);
 
 // Absent where total, or both of free and used, are.

@@ -83,7 +83,7 @@ expected<snapshot> context::take_by_deadline(const hmn_snapshot_options& what) c
   auto why = sized<hmn_error>();
   hmn_snapshot* taken = nullptr;
   if (hmn_snapshot_take(handle_.get(), &what, &taken, &why) != HMN_OK) return failed_as(why);
-  return snapshot(taken);
+  return snapshot(taken, simulation().has_value());
 }
 
 expected<std::uint32_t> context::device_count() const {

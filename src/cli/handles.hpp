@@ -40,7 +40,7 @@ struct context_settings {
 
 class snapshot {
  public:
-  explicit snapshot(hmn_snapshot* owned) : handle_(owned) {}
+  snapshot(hmn_snapshot* owned, bool is_simulated) : handle_(owned), is_simulated_(is_simulated) {}
 
   hmn_snapshot_info info() const;
   std::optional<hmn_system_memory> system() const;
@@ -54,12 +54,15 @@ class snapshot {
   std::optional<std::string> text(std::uint32_t which, std::uint32_t position) const;
   expected<std::string> json() const;
   hmn_snapshot* native() const { return handle_.get(); }
+  // A machine file took the place of this machine.
+  bool is_simulated() const { return is_simulated_; }
 
  private:
   struct destroy {
     void operator()(hmn_snapshot* handle) const noexcept { hmn_snapshot_destroy(handle); }
   };
   std::unique_ptr<hmn_snapshot, destroy> handle_;
+  bool is_simulated_;
 };
 
 class context {

@@ -23,8 +23,9 @@ class sampler {
   struct destroy {
     void operator()(hmn_sampler* handle) const noexcept { hmn_sampler_destroy(handle); }
   };
-  explicit sampler(hmn_sampler* owned) : handle_(owned) {}
+  sampler(hmn_sampler* owned, const context& in) : in_(&in), handle_(owned) {}
 
+  const context* in_;
   std::unique_ptr<hmn_sampler, destroy> handle_;
 };
 

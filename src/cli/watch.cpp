@@ -101,7 +101,7 @@ expected<std::vector<process_figures>> watch::look(std::uint32_t deadline_ms, st
   for (std::uint32_t i = 0; i < usages.size(); ++i)
     rows.push_back(figures_of(picture, usages[i], i));
   if (label_.empty())
-    for (const auto& each : gpus_of(picture)) label_ = name_of(each.device).value_or("");
+    for (const auto& each : gpus_of(picture)) label_ = shown_name(each).value_or("");
   return rows;
 }
 

@@ -23,4 +23,7 @@ std::vector<section> inspect_machine(const machine_evidence& seen);
 // GPUs that the system lists and nothing measures, each with its reason; empty: none is known.
 std::string unmeasured_gpus();
 
+// The kernel's driver of a GPU that was measured here; empty: not told.
+std::string kernel_driver(const hmn_device& of);
+
 }  // namespace hmn::cli

@@ -32,4 +32,9 @@ std::string unmeasured_gpus() {
   return {};
 }
 
+// Metal names each device.
+std::string kernel_driver(const hmn_device&) {
+  return {};
+}
+
 }  // namespace hmn::cli

@@ -73,4 +73,9 @@ std::string unmeasured_gpus() {
   return {};
 }
 
+// DXGI names each adapter.
+std::string kernel_driver(const hmn_device&) {
+  return {};
+}
+
 }  // namespace hmn::cli

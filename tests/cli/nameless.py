@@ -1,0 +1,80 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""hmn on GPUs that nothing has a product name for: their kernel driver stands in, and in JSON nothing does."""
+import os
+
+from command import Machines, environment, main, run
+
+# Making device nodes takes root: sysfs says that the numbers of these are a card's.
+NODES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random")
+
+
+class Nameless(Machines):
+    def setUp(self):
+        super().setUp()
+        for name in ("sys/class/drm", "dev/dri", "proc"):
+            (self.folder / name).mkdir(parents=True)
+        self.found = environment(**{f"HMN_{name.upper()}": str(self.folder / name) for name in ("sys", "dev", "proc")},
+                                 **{f"HMN_{name}": "/nonexistent" for name in ("NVML", "NVIDIA_SMI", "AMD_SMI",
+                                                                               "ROCM_SMI")})
+
+    def link(self, path, target):
+        place = self.folder / path
+        place.parent.mkdir(parents=True, exist_ok=True)
+        place.symlink_to(target)
+
+    def gpu(self, number, driver, place, bus="platform", **files):
+        folder = self.folder / "sys/devices" / place
+        folder.mkdir(parents=True)
+        if driver:
+            self.link(folder / "driver", f"/sys/bus/{bus}/drivers/{driver}")
+        self.link(folder / "subsystem", f"/sys/bus/{bus}")
+        for name, text in files.items():
+            (folder / name).write_text(text + "\n")
+        node = f"renderD{128 + number}"
+        (folder / "drm" / node).mkdir(parents=True)
+        numbers = os.stat(NODES[number]).st_rdev
+        (folder / "drm" / node / "dev").write_text(f"{os.major(numbers)}:{os.minor(numbers)}\n")
+        self.link(folder / "drm" / node / "device", folder)
+        self.link(f"sys/class/drm/{node}", folder / "drm" / node)
+        self.link(f"dev/dri/{node}", NODES[number])
+        if bus == "pci":
+            self.link(f"sys/bus/pci/devices/{folder.name}", folder)
+
+    def labels(self, *arguments, **options):
+        result = run(*arguments, **({"env": self.found} | options))
+        self.assertEqual(result.code, 0, result.err)
+        return sorted(line.partition(": ")[0] for line in result.out.splitlines() if line.startswith("GPU"))
+
+    def test_the_driver_stands_in_for_the_name(self):
+        self.gpu(0, "panthor", "platform/fb000000.gpu")
+        self.gpu(1, "", "platform/fd000000.gpu")
+        ids = {"device": "0x1050", "class": "0x030000"}
+        self.gpu(2, "virtio_gpu", "pci0000:00/0000:00:02.0", "pci", vendor="0x1af4", **ids)
+        self.gpu(3, "nouveau", "pci0000:00/0000:00:03.0", "pci", vendor="0x10de", **ids)
+        found = {label.partition(" [")[2] for label in self.labels()}
+        self.assertEqual(found, {"panthor GPU]", "", "virtio_gpu 1af4:1050]", "NVIDIA 10de:1050]"})
+        rows = self.rows(run("--json", env=self.found))
+        self.assertEqual([row["name"] for row in rows], [None] * 4)
+
+    def test_other_commands_name_it_so(self):
+        self.gpu(0, "v3d", "platform/fec00000.gpu")
+        self.assertEqual(self.labels("metrics"), ["GPU 0 [v3d GPU]"])
+        for arguments in (("doctor",), ("log", "--count", "1", "--interval", "1ms")):
+            self.assertIn("GPU 0 [v3d GPU]", run(*arguments, env=self.found).out)
+        told = run("run", "--", "true", env=self.found)
+        self.assertIn("  GPU 0 [v3d GPU]\n", told.err)
+
+    def test_a_driver_s_name_cannot_command_the_terminal(self):
+        self.gpu(0, "evil\x1b[2J", "platform/fec00000.gpu")
+        self.assertEqual(self.labels(), [r"GPU 0 [evil\x1b[2J GPU]"])
+
+    def test_a_machine_file_has_nothing_of_this_machine_s(self):
+        self.gpu(0, "v3d", "platform/fec00000.gpu")
+        recording = self.folder / "recording.json"
+        self.assertEqual(run("record-machine", recording, env=self.found).code, 0)
+        for machine in (recording, self.machine(devices=[{"render_minor": 128}])):
+            self.assertEqual(self.labels("--machine", machine), ["GPU 0"])
+
+
+if __name__ == "__main__":
+    main()

@@ -2,10 +2,12 @@
 //
 // Opening NVML, failing to, and opening it again.
 #include <doctest/doctest.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <filesystem>
 #include <fstream>
+#include <optional>
 
 #include "backends/nvml/abi.hpp"
 #include "backends/nvml/nvml.hpp"
@@ -34,6 +36,16 @@ bool is_mapped(const std::string& path) {
     if (line.find(path) != std::string::npos) return true;
   }
   return false;
+}
+
+// What a forked child says.
+template <class F>
+bool holds_in_a_child(F&& what) {
+  const pid_t child = fork();
+  if (child == 0) _exit(what() ? 0 : 1);
+  int ended = 0;
+  REQUIRE(waitpid(child, &ended, 0) == child);
+  return WIFEXITED(ended) && WEXITSTATUS(ended) == 0;
 }
 
 bool has_real_gpu() {
@@ -150,6 +162,28 @@ TEST_CASE("what was repaired meanwhile is found at the next try") {
   unused.restart();
   CHECK_FALSE(is_mapped(path));
   unsetenv("FAKE_NVML_SCENARIO");
+}
+
+// What NVML knows of the kernel driver is the parent's, and so is what its destructors would end.
+TEST_CASE("a forked child neither ends its parent's session nor unloads the library") {
+  machine m(one_gpu());
+  const std::string path = m.tree.path("libnvidia-ml.so.1");
+  std::filesystem::copy_file(HMN_FAKE_NVML, path);
+  m.settings.nvml_path = path;
+  std::optional<fake_nvml> driver(path);
+  driver->load(one_gpu());
+  CHECK(m.devices().size() == 1);
+  CHECK(holds_in_a_child([&] {
+    m.restart();
+    const bool goes_on = driver->calls("nvmlShutdown") == 0 && driver->initialized() == 1;
+    driver.reset();
+    return goes_on && is_mapped(path);
+  }));
+  CHECK(m.devices().size() == 1);
+  m.restart();
+  CHECK(driver->calls("nvmlShutdown") == 1);
+  driver.reset();
+  CHECK_FALSE(is_mapped(path));
 }
 
 TEST_CASE("a library that is not there is no source, in the loader's words") {

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <doctest/doctest.h>
 
+#include <algorithm>
+
 #include "machine.hpp"
 
 using namespace hmn;
@@ -103,6 +105,14 @@ TEST_CASE("an instance has no utilisation, whatever the driver says") {
   REQUIRE_FALSE(done);
   CHECK(done.why().code == status::unsupported);
   CHECK(!t.gpu_busy_percent);
+  std::vector<metric> all;
+  require_ok(m.source().metrics(found[1].number, true, all, m.reading));
+  for (const metric& one : all) CHECK(one.id != metric_id::engine_percent);
+  const auto said = m.reading.about(subject::metrics);
+  CHECK(std::ranges::any_of(said, [](const diagnostic& d) {
+    return d.field == static_cast<std::uint32_t>(metric_id::engine_percent) &&
+           d.why.code == status::unsupported;
+  }));
 }
 
 TEST_CASE("instances that are made anew are other devices, and handles are not trusted") {

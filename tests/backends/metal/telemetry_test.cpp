@@ -170,6 +170,9 @@ TEST_CASE("what no Mac tells is said to be unsupported") {
   REQUIRE(m.devices(r));
   telemetry t;
   REQUIRE(m.source.telemetry(0, bit::all, t, r));
+  CHECK(t.gpu_busy_percent);
+  CHECK_FALSE(t.memory_busy_percent);  // the GPU's load is not its memory's
+  CHECK_FALSE(t.energy_joules);
   const auto rest = std::find_if(r.remarks.begin(), r.remarks.end(),
                                  [](const diagnostic& d) { return (d.field & bit::fan_rpm) != 0; });
   REQUIRE(rest != r.remarks.end());

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """What the library never does: print, run a shell, read the environment, depend on the locale, keep
-objects that a destructor ends at exit, or ask which system it is on outside src/platform."""
+objects that a destructor ends at exit, ask which system it is on outside src/platform, load a
+vendor's library but NVML, or name /dev/kfd, whose opening makes a program one that computes."""
 import re
 
 import tree
@@ -50,7 +51,30 @@ LIBRARY = EVERYWHERE + [
      ASKED, ()),
 ]
 
+# The system's own, and NVIDIA's, which tells what no file does. Those of AMD and Intel change their
+# ABI or end the program, and the kernel's files tell what they tell.
+LIBRARIES = {
+    "libnvidia-ml.so.1", "nvml.dll", "dxgi.dll", "gdi32.dll", "kernel32.dll", "ntdll.dll", "pdh.dll",
+    "CoreFoundation", "IOKit", "Metal", "libobjc.A.dylib", "libIOReport.dylib",
+}
+A_LIBRARY = re.compile(r"\.(?:so|dll|dylib|framework)\b")
+
 OPEN = re.compile(CALL + r"open(?:at)?\s*\((?=[^;]*\bO_)[^;]*;")
+
+
+def literals(root, path):
+    for match in tree.TOKEN.finditer(tree.text(root, path)):
+        if match.group(0).startswith('"'):
+            yield match.group(0)[1:-1]
+
+
+def named(root, path):
+    for literal in literals(root, path):
+        name = re.split(r"[/\\]+", literal)[-1]
+        if A_LIBRARY.search(literal) and " " not in name and name not in LIBRARIES:
+            yield f"{path}: a library that is not known: {literal}"
+        if re.search(r"dev/kfd\b", literal):
+            yield f"{path}: a node whose opening is a use of the GPU: {literal}"
 
 
 def violations(root):
@@ -69,6 +93,7 @@ def violations(root):
         for match in OPEN.finditer(code):
             if "O_CLOEXEC" not in match.group(0) and not inside.startswith("cli/"):
                 yield f"{path}: an open without O_CLOEXEC: {match.group(0)}"
+        yield from named(root, path)
 
 
 CLEAN = {
@@ -78,6 +103,8 @@ CLEAN = {
                       "auto p = new (std::nothrow) int; a(const a&) = delete; renewal r;\n",
     "src/platform/posix/process.cpp": "char* v = secure_getenv(name);\n",
     "src/platform/posix/file.cpp": "int d = ::open(path, O_RDONLY | O_CLOEXEC);\n",
+    "src/backends/a/a.cpp": '// "libamd_smi.so"\nopen("libnvidia-ml.so.1", "class/kfd");\n'
+                            'load("C:\\\\Program Files\\\\nvml.dll", "x.dll lacks a function");\n',
     "src/cli/system/posix/spawn.cpp": "return posix_spawnp(&pid, name);\n",
     "src/cli/main.cpp": 'std::printf("x"); setlocale(0, ""); getenv("NO_COLOR");\n',
 }
@@ -105,4 +132,7 @@ PLANTED = [({"src/core/b.cpp": f"int x;\n{line}\n"}, f"src/core/b.cpp:2: {what}"
     ({"src/cli/main.cpp": "system(x);\n"}, "src/cli/main.cpp:1: a shell"),
     ({"src/cli/main.cpp": "execvp(a, b);\n"}, "src/cli/main.cpp:1: a search in PATH"),
     ({"src/platform/posix/file.cpp": "int d = ::open(path, O_RDONLY);\n"}, "an open without"),
+    ({"src/backends/a/b.cpp": 'open("/opt/lib/librocm_smi64.so.7");\n'}, "a library that is not known"),
+    ({"src/backends/a/b.cpp": 'load("ze_loader.dll");\n'}, "a library that is not known"),
+    ({"src/backends/a/b.cpp": 'open("/dev/kfd");\n'}, "a node whose opening is a use"),
 ]

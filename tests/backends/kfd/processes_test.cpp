@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <fstream>
 
 #include "../amdgpu/cards.hpp"
 #include "machine.hpp"
+#include "open_watch.hpp"
 
 using namespace hmn;
 using namespace amdgpu_test;
@@ -100,6 +102,32 @@ TEST_CASE("having opened /dev/kfd is no use, a queue is") {
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].pid == 11);
   CHECK(rows[0].used == 0u);
+}
+
+// Who opens it is listed as a process that computes, and creates the state of one in the kernel.
+TEST_CASE("/dev/kfd is never opened") {
+  compute_machine m;
+  set_kfd_vram(m.tree(), 10, gpu, 4096);
+  m.tree().write("dev/kfd", "");
+  hmn_fake::open_watch in_dev(m.tree().path("dev"));
+  plain_reading r;
+  m.devices(r);
+  CHECK(m.rows(0, r).size() == 1);
+  pools p;
+  CHECK(m.source().memory(0, p, r));
+  telemetry t;
+  CHECK(m.source().telemetry(0, telemetry_field::all, t, r));
+  std::vector<metric> all;
+  CHECK(m.source().metrics(0, true, all, r));
+  usage own;
+  CHECK(m.source().process(0, 1, true, own, r));
+  const auto openings = [&] {
+    const auto opened = in_dev.opened();
+    return std::count(opened.begin(), opened.end(), "kfd");
+  };
+  CHECK(openings() == 0);
+  std::ifstream(m.tree().path("dev/kfd"));
+  CHECK(openings() == 1);  // the watch would have seen it
 }
 
 TEST_CASE("what is no number is no figure") {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "cli/system/environment.hpp"
 #include "cli/system/file.hpp"
 
 namespace hmn::cli {
@@ -54,6 +55,11 @@ std::optional<failure> use_machine(hmn_context* handle, const std::string& path)
 
 }  // namespace
 
+context::context(hmn_context* owned, const context_settings& settings)
+    : handle_(owned),
+      ends_(clock::now() + std::chrono::milliseconds(settings.timeout_ms)),
+      is_simulated_(!settings.machine.empty() || environment_value("HMN_SIMULATION").has_value()) {}
+
 expected<context> context::open(const context_settings& settings) {
   auto options = sized<hmn_context_options>();
   options.flags = HMN_CONTEXT_ENVIRONMENT | (settings.trace ? hmn_flags{HMN_CONTEXT_TRACE} : 0u);
@@ -63,7 +69,7 @@ expected<context> context::open(const context_settings& settings) {
   auto why = sized<hmn_error>();
   hmn_context* handle = nullptr;
   if (hmn_context_create(&options, &handle, &why) != HMN_OK) return failed_as(why);
-  context opened(handle, settings.timeout_ms);
+  context opened(handle, settings);
   if (settings.machine.empty()) return opened;
   if (auto refused = use_machine(handle, settings.machine)) return *std::move(refused);
   return opened;
@@ -83,7 +89,7 @@ expected<snapshot> context::take_by_deadline(const hmn_snapshot_options& what) c
   auto why = sized<hmn_error>();
   hmn_snapshot* taken = nullptr;
   if (hmn_snapshot_take(handle_.get(), &what, &taken, &why) != HMN_OK) return failed_as(why);
-  return snapshot(taken, simulation().has_value());
+  return snapshot(taken, is_simulated_);
 }
 
 expected<std::uint32_t> context::device_count() const {

@@ -84,18 +84,20 @@ class context {
   expected<std::string> recording() const;
   // Nothing unless a machine file takes the place of this machine.
   std::optional<hmn_backend_info> simulation() const;
+  // The same without asking, which a machine file would count as a reading.
+  bool is_simulated() const { return is_simulated_; }
 
  private:
   struct destroy {
     void operator()(hmn_context* handle) const noexcept { hmn_context_destroy(handle); }
   };
-  context(hmn_context* owned, std::uint32_t timeout_ms)
-      : handle_(owned), ends_(clock::now() + std::chrono::milliseconds(timeout_ms)) {}
+  context(hmn_context* owned, const context_settings& settings);
   std::uint32_t remaining_ms() const;
 
   using clock = std::chrono::steady_clock;
   std::unique_ptr<hmn_context, destroy> handle_;
   clock::time_point ends_;
+  bool is_simulated_;
 };
 
 }  // namespace hmn::cli

@@ -11,7 +11,7 @@ expected<sampler> sampler::start(const context& in, std::uint32_t interval_ms,
   hmn_sampler* handle = nullptr;
   if (hmn_sampler_create(in.native(), &options, &what, &handle, &why) != HMN_OK)
     return failed(why.message);
-  sampler made(handle, in);
+  sampler made(handle, in.is_simulated());
   if (hmn_sampler_start(handle, &why) != HMN_OK) return failed(why.message);
   return made;
 }
@@ -19,7 +19,7 @@ expected<sampler> sampler::start(const context& in, std::uint32_t interval_ms,
 std::optional<snapshot> sampler::next(std::uint32_t timeout_ms) {
   hmn_snapshot* pulled = nullptr;
   if (hmn_sampler_next(handle_.get(), timeout_ms, &pulled, nullptr) != HMN_OK) return std::nullopt;
-  return snapshot(pulled, in_->simulation().has_value());
+  return snapshot(pulled, is_simulated_);
 }
 
 hmn_sampler_info sampler::info() const {

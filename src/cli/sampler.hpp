@@ -23,10 +23,10 @@ class sampler {
   struct destroy {
     void operator()(hmn_sampler* handle) const noexcept { hmn_sampler_destroy(handle); }
   };
-  sampler(hmn_sampler* owned, const context& in) : in_(&in), handle_(owned) {}
+  sampler(hmn_sampler* owned, bool is_simulated) : handle_(owned), is_simulated_(is_simulated) {}
 
-  const context* in_;
   std::unique_ptr<hmn_sampler, destroy> handle_;
+  bool is_simulated_;
 };
 
 }  // namespace hmn::cli

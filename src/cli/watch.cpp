@@ -11,7 +11,6 @@
 #include "cli/output.hpp"
 #include "cli/spill_detector.hpp"
 #include "cli/spill_report.hpp"
-#include "cli/system/environment.hpp"
 #include "cli/system/process_tree.hpp"
 #include "cli/system/stop_request.hpp"
 #include "cli/system/waiting_notice.hpp"
@@ -53,7 +52,7 @@ class watch {
         asked_(asked),
         as_(as),
         device_(device),
-        is_simulated_(!asked.machine.empty() || environment_value("HMN_SIMULATION").has_value()),
+        is_simulated_(in.is_simulated()),
         detector_(std::move(detector)) {}
 
   std::optional<failure> begin();

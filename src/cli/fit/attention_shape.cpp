@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/fit/attention_shape.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "cli/fit/amount.hpp"
@@ -27,6 +29,9 @@ attention_shape attention_shape_of(config_keys& keys, std::uint64_t hidden_size)
   made.kv_heads = kv_heads_of(keys, made.heads);
   made.key_size =
       keys.whole({"head_dim", "kv_channels", "attention_head_dim"}, hidden_size / made.heads);
+  if (made.key_size == 0)
+    keys.refuse(
+        fmt::format("{} heads: expected at most {}, the hidden size", made.heads, hidden_size));
   made.value_size = keys.whole({"v_head_dim"}, made.key_size);
   return made;
 }

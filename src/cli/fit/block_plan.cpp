@@ -96,7 +96,10 @@ class planner {
     if (pattern_ != nullptr) return from_letter((*pattern_)[index]);
     made.mix = mix_at(index);
     if (made.mix == mixer::window) made.window = window_;
-    if (made.mix == mixer::window && window_ == 0) made.mix = mixer::attention;
+    if (made.mix == mixer::window && window_ == 0) {
+      made.mix = mixer::attention;
+      assume("layers with a window are counted as full attention: how long it is, is not told");
+    }
     if (made.mix == mixer::attention && is_latent_) made.mix = mixer::latent;
     made.feed = feed_at(index);
     return made;
@@ -138,11 +141,14 @@ class planner {
       return mixer::attention;
     }
     if (const auto known = mixer_named(*name)) return *known;
-    const auto told = fmt::format("layers of type \"{}\" are counted as full attention", *name);
+    assume(fmt::format("layers of type \"{}\" are counted as full attention", *name));
+    return mixer::attention;
+  }
+
+  void assume(std::string told) {
     if (std::find(assumptions_.begin(), assumptions_.end(), told) == assumptions_.end() &&
         assumptions_.size() < 20)
-      assumptions_.push_back(told);
-    return mixer::attention;
+      assumptions_.push_back(std::move(told));
   }
 
   forward feed_at(std::size_t index) {

@@ -46,12 +46,20 @@ const json_tree* language_part(const json_tree& document) {
   return &document;
 }
 
+// 64.0 is one too.
+std::optional<std::uint64_t> whole_of(const json_tree& of) {
+  const auto number = of.number();
+  if (of.whole() || !number || !(*number >= 0) || *number > largest_size) return of.whole();
+  const auto whole = static_cast<std::uint64_t>(*number);
+  return static_cast<double>(whole) == *number ? std::optional(whole) : std::nullopt;
+}
+
 // Some write one for each layer, all of them alike (Gemma 3n, Hunyuan).
 std::optional<std::uint64_t> one_number(const json_tree& of) {
   const auto* each = of.items();
-  if (each == nullptr || each->empty()) return of.whole();
-  const auto first = each->front().whole();
-  const auto is_other = [&first](const json_tree& one) { return one.whole() != first; };
+  if (each == nullptr || each->empty()) return whole_of(of);
+  const auto first = whole_of(each->front());
+  const auto is_other = [&first](const json_tree& one) { return whole_of(one) != first; };
   return std::any_of(each->begin(), each->end(), is_other) ? std::nullopt : first;
 }
 

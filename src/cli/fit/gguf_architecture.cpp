@@ -33,9 +33,9 @@ class keys {
   }
   std::uint64_t needed(std::string_view name) {
     const auto value = whole(name);
-    if (value == 0 && wrong_.empty())
-      wrong_ = fmt::format("key \"{}{}\" is {}: expected a whole number above 0", prefix_, name,
-                           file_.whole(prefix_ + std::string(name)) ? "0" : "missing");
+    if (value == 0)
+      refuse(fmt::format("key \"{}{}\" is {}: expected a whole number above 0", prefix_, name,
+                         file_.whole(prefix_ + std::string(name)) ? "0" : "missing"));
     return value;
   }
   // Of a scalar, or of a list with one for each layer.
@@ -53,13 +53,15 @@ class keys {
     return file_.list(prefix_ + std::string(name));
   }
   const std::string& wrong() const { return wrong_; }
+  void refuse(std::string why) {
+    if (wrong_.empty()) wrong_ = std::move(why);
+  }
 
  private:
   std::uint64_t checked(std::string_view name, std::uint64_t value) {
     if (value <= largest_size) return value;
-    if (wrong_.empty())
-      wrong_ = fmt::format("key \"{}{}\" is {}: expected a whole number up to {}", prefix_, name,
-                           value, largest_size);
+    refuse(fmt::format("key \"{}{}\" is {}: expected a whole number up to {}", prefix_, name, value,
+                       largest_size));
     return 0;
   }
 
@@ -150,6 +152,9 @@ class reader {
     if (made.kv_heads == 0 || heads == 0) return made;
     const auto head = out_.hidden_size / heads;
     made.key_size = of_.whole("attention.key_length", head);
+    if (made.key_size == 0)
+      of_.refuse(fmt::format("{} heads: expected at most {}, the embedding's length", heads,
+                             out_.hidden_size));
     made.value_size = of_.whole("attention.value_length", head);
     made.cache = cache_kind::full;
     if (is_latent()) {

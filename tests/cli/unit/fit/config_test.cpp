@@ -80,6 +80,12 @@ TEST_CASE("layers by their words") {
   REQUIRE(shape.assumptions.size() == 2);
   CHECK(says(shape.assumptions[0], "type \"new\" are counted as full attention"));
   CHECK(says(shape.assumptions[1], "model type \"x\" is not known"));
+  const auto unbounded =
+      shape_of(R"("model_type":"llama","layer_types":["sliding_attention","sliding_attention",)"
+               R"("full_attention","full_attention","full_attention","full_attention"])");
+  CHECK(kinds(unbounded) == "FFFFFF");
+  REQUIRE(unbounded.assumptions.size() == 1);
+  CHECK(says(unbounded.assumptions[0], "layers with a window are counted as full attention"));
   CHECK(says(refusal(config(R"("layer_types":["full_attention"])")), "has 1 entries: expected 6"));
   CHECK(says(refusal(config(R"("layer_types":[1,2,3,4,5,6])")),
              "\"layer_types\": 1: expected a text"));
@@ -271,6 +277,8 @@ TEST_CASE("a number told for each layer, all alike") {
   CHECK(same->parameters.layers[1].matrices == 4 * 64 * 64 + 3 * 64 * 96);
   CHECK(says(refusal(config(R"("head_dim":[16,16,8])")), "\"head_dim\" is [16,16,8]: "));
   CHECK(says(refusal(config(R"("head_dim":[])")), "\"head_dim\" is []: "));
+  CHECK(shape_of(R"("head_dim":12.0)").layers[0].key_size == 12);
+  CHECK(says(refusal(config(R"("head_dim":12.5)")), "\"head_dim\" is 12.5: "));
 }
 
 TEST_CASE("a key is told as it stands in the file") {
@@ -313,6 +321,7 @@ TEST_CASE("a configuration that makes no sense is refused with the key") {
   CHECK(says(refusal(config("\"head_dim\":\"" + std::string(59, 'x') + "\xc3\xa9\"")),
              " is \"" + std::string(59, 'x') + "...: "));
   CHECK(says(refusal(config(R"("hidden_size":0)")), "\"hidden_size\" is 0: "));
+  CHECK(says(refusal(config(R"("num_attention_heads":65)")), "65 heads: expected at most 64"));
   CHECK(says(refusal(R"({"hidden_size":64,"num_hidden_layers":10001,"vocab_size":9})"),
              "\"num_hidden_layers\" is 10001: expected at most 10000"));
   CHECK(says(refusal(config(R"("is_encoder_decoder":true)")), "is_encoder_decoder"));

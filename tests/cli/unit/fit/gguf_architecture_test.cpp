@@ -153,4 +153,8 @@ TEST_CASE("keys that make no sense are refused by name") {
   CHECK(why(keys_of("x").whole("x.attention.head_count_kv", 4'000'000'000)) ==
         "key \"x.attention.head_count_kv\" is 4000000000: expected a whole number up to "
         "2147483648");
+  gguf_file narrow;
+  narrow.text("general.architecture", "x").whole("x.block_count", 1);
+  narrow.whole("x.embedding_length", 3).whole("x.attention.head_count", 4);
+  CHECK(why(narrow) == "4 heads: expected at most 3, the embedding's length");
 }

@@ -35,6 +35,7 @@ static void assert_figures(const hmn_tracker* tracker, uint64_t allocated, uint6
 #define would_fit(tracker, bytes, expected) \
   assert_answers(hmn_tracker_would_fit(tracker, bytes, &error), expected)
 
+/* RV4 */
 static void what_would_exceed_the_limit_is_refused(void** state) {
   (void)state;
   hmn_tracker* t = make(1000);
@@ -52,6 +53,7 @@ static void what_would_exceed_the_limit_is_refused(void** state) {
   hmn_tracker_destroy(t);
 }
 
+/* R17 */
 static void a_refusal_names_its_numbers(void** state) {
   (void)state;
   hmn_tracker* t = make(1000);
@@ -68,6 +70,7 @@ static void a_refusal_names_its_numbers(void** state) {
   hmn_tracker_destroy(t);
 }
 
+/* RV5 */
 static void the_peak_is_the_highest(void** state) {
   (void)state;
   hmn_tracker* t = make(0);
@@ -83,6 +86,7 @@ static void the_peak_is_the_highest(void** state) {
   hmn_tracker_destroy(t);
 }
 
+/* RV7 */
 static void a_budget_lives(void** state) {
   (void)state;
   hmn_tracker* t = make(10000);
@@ -99,6 +103,7 @@ static void a_budget_lives(void** state) {
   hmn_tracker_destroy(t);
 }
 
+/* RV6 */
 static void whether_it_would_fit(void** state) {
   (void)state;
   hmn_tracker* t = make(1000);
@@ -111,6 +116,7 @@ static void whether_it_would_fit(void** state) {
   hmn_tracker_destroy(t);
 }
 
+/* RV6 */
 static void without_a_limit_everything_fits(void** state) {
   (void)state;
   hmn_tracker* t = make(0);
@@ -128,6 +134,7 @@ static void without_a_limit_everything_fits(void** state) {
   hmn_tracker_destroy(usual);
 }
 
+/* RV16 */
 static void a_large_limit_counts_small_steps(void** state) {
   (void)state;
   hmn_tracker* t = make(GIB);
@@ -140,6 +147,7 @@ static void a_large_limit_counts_small_steps(void** state) {
   hmn_tracker_destroy(t);
 }
 
+/* R21 */
 static void more_than_is_allocated_is_not_released(void** state) {
   (void)state;
   hmn_tracker* t = make(1000);
@@ -154,6 +162,7 @@ static void more_than_is_allocated_is_not_released(void** state) {
   hmn_tracker_destroy(t);
 }
 
+/* RV8 */
 static void reset_forgets_what_is_allocated(void** state) {
   (void)state;
   hmn_tracker* t = make(4000);

@@ -71,7 +71,7 @@ class Spill(Machines):
         self.assertEqual(self.on(CALM, "spill", "--interval", "30s", "--", "true").code, 0)
         self.assertLess(time.monotonic() - begun, 25)
 
-    def test_exit_codes(self):
+    def test_exit_codes(self):  # HV61, but for a signal
         self.assertEqual(self.on(CALM, "spill", "--", "sh", "-c", "exit 255").code, 255)
         killed = self.on(CALM, "spill", "--", "sh", "-c", "kill -KILL $$")
         self.assertEqual(killed.code, 128 + signal.SIGKILL)

@@ -58,7 +58,7 @@ class Watch(Machines):
             "pid": 7, "name": "work", "baseline_used_bytes": 1024 * MIB, "peak_used_bytes": 1029 * MIB,
             "baseline_shared_bytes": MIB, "peak_shared_bytes": MIB}])
 
-    def test_spill_is_told_by_the_exit_code(self):
+    def test_hv114_spill_is_told_by_the_exit_code(self):
         machine = {"devices": [card(row(7, "1GiB"))], "changes": [then(3, row(7, "1GiB"), more=FULL)]}
         samples, summary, _ = self.lines(machine, *FAST, code=1)
         self.assertEqual([each["spilling"] for each in samples[:2]], [False, True])

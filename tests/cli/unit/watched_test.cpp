@@ -31,7 +31,7 @@ TEST_CASE("HV82: those that use most, then by name, then by pid") {
   CHECK(choose_top({}, 5).empty());
 }
 
-TEST_CASE("changes are against the sample before, peak and baseline of all") {
+TEST_CASE("HV58: changes are against the sample before, peak and baseline of all") {
   watched all;
   CHECK(all.add(row(1, 10 * mib)).used_delta == 0);
   CHECK(all.add(row(1, 30 * mib)).used_delta == 20 * mib);
@@ -136,7 +136,7 @@ TEST_CASE("a pid that is given anew is told by its start time, not by its name")
   CHECK(all.all()[0].used.peak == 5 * mib);
 }
 
-TEST_CASE("the growth of a process without a name is hinted at once") {
+TEST_CASE("HV110: the growth of a process without a name is hinted at once") {
   watched all;
   all.add(row(1, mib, nullptr));
   CHECK(all.add(row(1, 257 * mib - 1, nullptr)).remark.empty());

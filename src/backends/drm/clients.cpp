@@ -273,8 +273,29 @@ void pids_on(const client_list& now, slot card, std::vector<std::uint32_t>& out)
   }
 }
 
+namespace {
+
+// What of several clients' shared parts may be there but once.
+class repeats {
+ public:
+  void add(std::optional<std::uint64_t> shared) noexcept {
+    sum_ += shared.value_or(0);
+    largest_ = std::max(largest_, shared.value_or(0));
+  }
+  void leave_out_of(std::optional<std::uint64_t>& figure) const noexcept {
+    if (figure) *figure -= std::min(*figure, sum_ - largest_);
+  }
+
+ private:
+  std::uint64_t sum_ = 0;
+  std::uint64_t largest_ = 0;
+};
+
+}  // namespace
+
 card_use use_of(const client_list& now, slot card) {
   card_use all;
+  repeats own, host;
   const client* last = nullptr;
   now.each_by_key(card, [&](const client& c) {
     const bool again = last != nullptr && c.key == last->key;
@@ -282,12 +303,17 @@ card_use use_of(const client_list& now, slot card) {
     all.is_partial = all.is_partial || c.use.is_partial || c.error != 0 ||
                      (again && c.key.by == client_key::kind::none);
     if (again || c.error != 0) return;
+    own.add(c.use.shared);
+    host.add(c.use.host_shared);
     if (all.clients++ == 0) {
       all.sum = c.use;
     } else {
       add(all.sum, c.use);
     }
   });
+  own.leave_out_of(all.sum.resident);
+  own.leave_out_of(all.sum.committed);
+  host.leave_out_of(all.sum.host_pool);
   return all;
 }
 

@@ -18,7 +18,8 @@
 
 namespace hmn::drm {
 
-// What all clients of a card use together, each client once, whoever holds it.
+// What all clients of a card use together at least: each client once, whoever holds it, and of what
+// they share the largest part, since each of them may hold the same buffers.
 struct card_use {
   client_use sum;
   std::uint32_t clients = 0;

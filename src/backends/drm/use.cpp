@@ -41,11 +41,14 @@ figure part_of(figure part, figure whole) noexcept {
 }
 
 struct totals {
-  total resident, committed, shared, purgeable, host;
+  total resident, committed, shared, purgeable, host, host_shared;
 };
 
 void add_region(const region& r, region_role role, totals& to) noexcept {
-  if (role == region_role::host) to.host.add(best(r));
+  if (role == region_role::host) {
+    to.host.add(best(r));
+    to.host_shared.add(part_of(r.shared, best(r)));
+  }
   if (role != region_role::device) return;
   to.resident.add(backed(r));
   to.committed.add(r.total);
@@ -86,6 +89,7 @@ client_use measure(const fdinfo& from, role_of_region role, kind_of_engine kind)
   out.shared = part_of(t.shared.value(), out.used());
   out.purgeable = part_of(t.purgeable.value(), out.used());
   out.host_pool = t.host.value();
+  out.host_shared = t.host_shared.value();
   out.is_partial = from.is_partial;
   if (!from.is_partial) {
     add_engines(from, kind, out);

@@ -19,10 +19,12 @@ enum class region_role { ignored, device, host };
 struct client_use {
   std::optional<std::uint64_t> resident;   // of the device's memory
   std::optional<std::uint64_t> committed;  // handles, with backing pages or not
-  std::optional<std::uint64_t> shared;     // the part of the headline that has several handles
+  // The parts of the headline, and of host_pool, that have several handles.
+  std::optional<std::uint64_t> shared;
   std::optional<std::uint64_t> purgeable;
   std::optional<std::uint64_t> evicted;
   std::optional<std::uint64_t> host_pool;
+  std::optional<std::uint64_t> host_shared;
   std::optional<std::uint64_t> busy_ns;  // of all engines, by what each name's can do at most
   std::optional<std::uint32_t> kinds;    // usage_kind bits of the engines that have run
   bool is_partial = false;

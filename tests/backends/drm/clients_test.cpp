@@ -131,6 +131,32 @@ TEST_CASE("a card's load is that of its clients, each once") {
   CHECK(use_of(f.now, 1).clients == 0);
 }
 
+TEST_CASE("what clients share counts once where it may be the same buffers") {
+  fixture f;
+  const auto put = [&](std::uint32_t pid, const char* id, const char* resident, const char* shared) {
+    std::string lines = std::string("drm-client-id:\t") + id + "\n";
+    for (const char* region : {"vram0", "gtt"}) {
+      lines += std::string("drm-total-") + region + ":\t1 MiB\ndrm-resident-" + region + ":\t" +
+               resident + " KiB\ndrm-shared-" + region + ":\t" + shared + " KiB\n";
+    }
+    f.add(f.now, pid, lines);
+  };
+  f.at(f.now, second);
+  f.on.pci_bus_id.assign("0000:03:00.0");
+  put(1, "1", "100", "60");
+  put(2, "2", "90", "70");  // of it 60 may be those of the first
+  put(3, "3", "8", "0");
+  f.now.finish();
+  const card_use all = use_of(f.now, 0);
+  CHECK(all.clients == 3);
+  CHECK(all.sum.resident == (40u + 20 + 8 + 70) << 10);
+  CHECK(all.sum.host_pool == (40u + 20 + 8 + 70) << 10);
+  // Each row keeps all that its process holds.
+  CHECK(f.row(1).used == 100u << 10);
+  CHECK(f.row(2).used == 90u << 10);
+  CHECK(f.row(2).shared == 70u << 10);
+}
+
 TEST_CASE("pasid stands in for the id of old kernels") {
   fixture f;
   f.at(f.now, second);

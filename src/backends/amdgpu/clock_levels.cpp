@@ -33,7 +33,8 @@ clock_levels parse_clock_levels(std::string_view text) noexcept {
       out.current_mhz = mhz;
       ++stars;
     }
-    if (out.highest_mhz.value_or(0) <= *mhz) out.highest_mhz = mhz;
+    // All levels of an engine that is fused off or not driven are 0.
+    if (out.highest_mhz.value_or(0) < *mhz) out.highest_mhz = mhz;
   }
   if (stars != 1) out.current_mhz.reset();
   return out;

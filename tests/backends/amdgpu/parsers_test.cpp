@@ -37,6 +37,7 @@ TEST_CASE("levels of a clock") {
   CHECK_FALSE(none.current_mhz);
   CHECK(none.highest_mhz == 900u);
   CHECK_FALSE(parse_clock_levels("0: 300Mhz *\n1: 900Mhz *\n").current_mhz);
+  CHECK_FALSE(parse_clock_levels("0: 0Mhz *\n1: 0Mhz *\n").highest_mhz);
   CHECK(parse_clock_levels(std::string_view("0: 300Mhz *\n\0\0\0: 9Mhz", 22)).highest_mhz == 300u);
 }
 

@@ -30,7 +30,8 @@ std::string link_folder(std::string_view device_folder) {
   const std::string_view upper = parent_of(parent_of(device_folder));
   const bool is_inside =
       drm::read_generation(device_folder) == 1U && drm::read_width(device_folder) == 1U;
-  return std::string(is_inside && is_own_bridge(upper) ? upper : device_folder);
+  if (!is_inside) return std::string(device_folder);
+  return std::string(is_own_bridge(upper) ? upper : std::string_view());
 }
 
 }  // namespace hmn::intel

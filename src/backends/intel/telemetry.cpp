@@ -195,7 +195,14 @@ result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::t
     take_throttle(gts, s, out);
   }
   if (s.wants(pcie_generation | pcie_width)) {
-    drm::take_link(link_folder(c.folder.view()), s, out);
+    const std::string at = link_folder(c.folder.view());
+    if (at.empty()) {
+      s.refuse(
+          pcie_generation | pcie_width,
+          fail(status::unsupported, "the card's own switch, whose link it is, cannot be seen"));
+    } else {
+      drm::take_link(at, s, out);
+    }
   }
   take_load(v, s, out);
   return s.finish();

@@ -54,6 +54,23 @@ TEST_CASE("sensors, clock and link of a card") {
   CHECK((rest->field & (temperature | power | energy | core_clock)) == 0);
 }
 
+TEST_CASE("the link inside of a card is not told as the slot's") {
+  machine m;
+  hmn_fake::pci_device d = arc_card();
+  d.files["current_link_speed"] = "2.5 GT/s PCIe\n";
+  d.files["current_link_width"] = "1\n";
+  m.add_pci(d, {card0, render128});
+  const auto told = read_telemetry(m, temperature | pcie_generation | pcie_width);
+  REQUIRE(told.result);
+  CHECK(told.value.temperature_celsius == doctest::Approx(51));
+  CHECK_FALSE(told.value.pcie_generation);
+  CHECK_FALSE(told.value.pcie_width);
+  const diagnostic* const why = told.r.find("own switch");
+  REQUIRE(why != nullptr);
+  CHECK(why->field == (pcie_generation | pcie_width));
+  CHECK(why->why.code == status::unsupported);
+}
+
 TEST_CASE("each sensor and clock is a metric") {
   machine m;
   hmn_fake::pci_device d = arc_card();

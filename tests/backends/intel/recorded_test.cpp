@@ -122,6 +122,9 @@ TEST_CASE("recorded cards") {
     CHECK(metric_of(all, metric_id::clock_limit_mhz, which::clock::core) ==
           doctest::Approx(static_cast<double>(e.number("max_freq_mhz"))));
     CHECK_FALSE(t.power_watts);
+    // Each is 2.5 GT/s x1, to a switch that was not recorded.
+    CHECK_FALSE(t.pcie_generation);
+    CHECK_FALSE(t.pcie_width);
     if (!has_chip) {
       CHECK_FALSE(t.energy_joules);
       continue;

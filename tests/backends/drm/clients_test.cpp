@@ -133,7 +133,8 @@ TEST_CASE("a card's load is that of its clients, each once") {
 
 TEST_CASE("what clients share counts once where it may be the same buffers") {
   fixture f;
-  const auto put = [&](std::uint32_t pid, const char* id, const char* resident, const char* shared) {
+  const auto put = [&](std::uint32_t pid, const char* id, const char* resident,
+                       const char* shared) {
     std::string lines = std::string("drm-client-id:\t") + id + "\n";
     for (const char* region : {"vram0", "gtt"}) {
       lines += std::string("drm-total-") + region + ":\t1 MiB\ndrm-resident-" + region + ":\t" +

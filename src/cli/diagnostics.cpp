@@ -5,6 +5,7 @@
 
 #include <algorithm>
 
+#include "cli/field_words.hpp"
 #include "cli/output.hpp"
 
 namespace hmn::cli {
@@ -17,6 +18,12 @@ std::string subject_of(const hmn_diagnostic& of) {
   if (has(of, HMN_DIAGNOSTIC_HAS_DEVICE)) subject += fmt::format("GPU {}: ", of.device_index);
   if (has(of, HMN_DIAGNOSTIC_HAS_PID)) subject += fmt::format("pid {}: ", of.pid);
   return subject;
+}
+
+std::string line_of(const hmn_diagnostic& of, const std::string& fields) {
+  auto line = subject_of(of) + (fields.empty() ? "" : fields + ": ") + of.message;
+  if (of.count > 1) line += fmt::format(" (and {} more like it)", of.count - 1);
+  return line;
 }
 
 std::string traced_call(const hmn_diagnostic& of) {
@@ -45,15 +52,18 @@ bool hides_devices(const hmn_diagnostic& diagnostic) noexcept {
 }
 
 std::string describe(const hmn_diagnostic& diagnostic) {
-  auto line = subject_of(diagnostic) + diagnostic.message;
-  if (diagnostic.count > 1) line += fmt::format(" (and {} more like it)", diagnostic.count - 1);
-  return line;
+  return line_of(diagnostic, {});
 }
 
-std::vector<std::string> distinct_lines(const std::vector<hmn_diagnostic>& diagnostics) {
+std::string describe_with_fields(const hmn_diagnostic& diagnostic) {
+  return line_of(diagnostic, field_words(diagnostic));
+}
+
+std::vector<std::string> distinct_lines(const std::vector<hmn_diagnostic>& diagnostics,
+                                        std::string (*line_for)(const hmn_diagnostic&)) {
   std::vector<std::string> lines;
   for (const auto& each : diagnostics) {
-    auto line = describe(each);
+    auto line = line_for(each);
     if (std::find(lines.begin(), lines.end(), line) == lines.end())
       lines.push_back(std::move(line));
   }

@@ -17,8 +17,11 @@ bool matters(const hmn_diagnostic& diagnostic) noexcept;
 bool hides_devices(const hmn_diagnostic& diagnostic) noexcept;
 
 std::string describe(const hmn_diagnostic& diagnostic);
+// With the names of the figures that are missing.
+std::string describe_with_fields(const hmn_diagnostic& diagnostic);
 // Each text once: a device that fails one reading often fails the others in the same words.
-std::vector<std::string> distinct_lines(const std::vector<hmn_diagnostic>& diagnostics);
+std::vector<std::string> distinct_lines(const std::vector<hmn_diagnostic>& diagnostics,
+                                        std::string (*line_for)(const hmn_diagnostic&) = describe);
 
 // On standard error, a line each.
 // `told`: why there is no device stands elsewhere already.

@@ -93,7 +93,8 @@ void add_findings(verdict how, std::vector<hmn_diagnostic> diagnostics, section&
   std::erase_if(diagnostics, [how](const hmn_diagnostic& each) {
     return is_trace(each) || verdict_of(each) != how;
   });
-  for (auto& line : distinct_lines(diagnostics)) to.findings.push_back({how, std::move(line), {}});
+  for (auto& line : distinct_lines(diagnostics, describe_with_fields))
+    to.findings.push_back({how, std::move(line), {}});
 }
 
 section readings(const evidence& seen) {

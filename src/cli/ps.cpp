@@ -172,6 +172,15 @@ bool listed(const snapshot& picture, std::uint32_t pid) {
                      [pid](const hmn_usage& each) { return each.pid == pid; });
 }
 
+// Of a list that was not read nobody knows how long it is.
+bool list_failed(const snapshot& picture) {
+  const auto all = picture.diagnostics();
+  return std::any_of(all.begin(), all.end(), [](const hmn_diagnostic& each) {
+    return matters(each) && (each.subject & HMN_COLLECT_PROCESSES) != 0 &&
+           !has(each, HMN_DIAGNOSTIC_HAS_FIELD) && !has(each, HMN_DIAGNOSTIC_HAS_PID);
+  });
+}
+
 // Why there is no figure is no fault, and told nowhere else.
 void explain_unattributed(const snapshot& picture) {
   for (const auto& each : picture.diagnostics())
@@ -185,7 +194,8 @@ void print_remarks(const context& in, const view& seen, const options& asked,
   print_diagnostics(seen.picture, none);
   if (none) write_remark("GPU: " + why_no_gpu(in, seen.picture));
   if (asked.unattributed) explain_unattributed(seen.picture);
-  write_remark(count_sentence(rows, {asked.pid, asked.device, asked.match}));
+  if (!rows.empty() || !list_failed(seen.picture))
+    write_remark(count_sentence(rows, {asked.pid, asked.device, asked.match}));
 }
 
 }  // namespace

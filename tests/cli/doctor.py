@@ -122,6 +122,13 @@ class Doctor(Machines):
         text = self.on({"devices": [card(failures=failing)]}, "doctor").out
         self.assertEqual(text.count("FAIL  GPU 0: root only\n"), 1)
 
+    def test_what_is_not_told_has_a_name(self):
+        machine = {"devices": [card(telemetry={"gpu_busy_percent": 3, "energy_joules": 7})]}
+        text = self.on(machine, "doctor").out
+        line = next(each for each in text.splitlines() if "gives no such figure" in each)
+        self.assertRegex(line, r"note  GPU 0: .*encoder load, .*P-state: the machine file gives no such figure$")
+        self.assertNotIn("energy", line)
+
     def test_a_sleeping_device_is_no_fault(self):
         text = self.on({"devices": [card(state="asleep")]}, "doctor").out
         self.assertIn("ok    GPU 0 [Card]: asleep", text)

@@ -29,6 +29,16 @@ class Table(Machines):
         self.assertEqual(self.on(with_processes(), "ps"),
                          (0, "PID  NAME  VRAM  SHARED  RAM  DEVICE\n", "hmn: 0 GPU processes found.\n"))
 
+    def test_a_list_that_was_not_read_is_not_an_empty_one(self):
+        failing = [{"call": "processes", "status": "backend", "message": "the list is garbled"}]
+        header = "PID  NAME  VRAM  SHARED  RAM  DEVICE\n"
+        self.assertEqual(self.on(with_processes(failures=failing), "ps"),
+                         (0, header, "hmn: GPU 0: the list is garbled\n"))
+        devices = [card("A", failures=failing), card("B", processes=[process(7, "1GiB")])]
+        self.assertEqual(self.on({"devices": devices}, "ps").err,
+                         "hmn: GPU 0: the list is garbled\n"
+                         "hmn: 1 GPU process found (1.0 GiB allocated total).\n")
+
     def test_hv64_one_row(self):
         row = process(12345, "8GiB", "python.exe", host_pool=0)
         self.assertEqual(self.on(with_processes(row), "ps").out, table(

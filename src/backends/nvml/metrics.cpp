@@ -62,7 +62,10 @@ bool is_small(const field_value& v) noexcept {
 
 }  // namespace
 
-std::uint64_t wide_counts::widen(slot number, std::uint32_t field, std::uint32_t told) {
+std::uint64_t wide_counts::widen(std::uint64_t session, slot number, std::uint32_t field,
+                                 std::uint32_t told) {
+  if (session != session_) entries_.clear();
+  session_ = session;
   for (entry& e : entries_) {
     if (e.number != number || e.field != field) continue;
     e.total += static_cast<std::uint32_t>(told - static_cast<std::uint32_t>(e.total));
@@ -256,7 +259,8 @@ void metric_reader::take_field(const field_row& row, const field_value& told,
       return;
     }
     const std::uint32_t key = row.field | instance << 16;
-    metric* const m = count(row.id, instance, wide_.widen(*t_.device, key, low) * row.factor);
+    metric* const m =
+        count(row.id, instance, wide_.widen(s_.number(), *t_.device, key, low) * row.factor);
     m->notes |= note::lower_bound;
     return;
   }

@@ -15,10 +15,10 @@
 namespace hmn::nvml {
 
 // Counts that the driver tells in 32 bits, made wide: what wrapped between two readings unseen is
-// lost, so they are lower bounds.
+// lost, so they are lower bounds. A new session may be one with a driver that counts from 0 again.
 class wide_counts {
  public:
-  std::uint64_t widen(slot number, std::uint32_t field, std::uint32_t told);
+  std::uint64_t widen(std::uint64_t session, slot number, std::uint32_t field, std::uint32_t told);
 
  private:
   struct entry {
@@ -26,6 +26,7 @@ class wide_counts {
     std::uint32_t field;
     std::uint64_t total;
   };
+  std::uint64_t session_ = 0;
   std::vector<entry> entries_;
 };
 

@@ -213,17 +213,26 @@ TEST_CASE("values that cannot be are left out with a remark") {
 
 TEST_CASE("a count of 32 bits is carried on over its end, as a lower bound") {
   nvml::wide_counts w;
-  CHECK(w.widen(0, 197, 4'294'967'000) == 4'294'967'000);
-  CHECK(w.widen(0, 197, 4) == 4'294'967'300);
-  CHECK(w.widen(0, 197, 4) == 4'294'967'300);
-  CHECK(w.widen(0, 198, 7) == 7);
-  CHECK(w.widen(1, 197, 9) == 9);
+  CHECK(w.widen(1, 0, 197, 4'294'967'000) == 4'294'967'000);
+  CHECK(w.widen(1, 0, 197, 4) == 4'294'967'300);
+  CHECK(w.widen(1, 0, 197, 4) == 4'294'967'300);
+  CHECK(w.widen(1, 0, 198, 7) == 7);
+  CHECK(w.widen(1, 1, 197, 9) == 9);
+  CHECK(w.widen(2, 0, 197, 5) == 5);
   machine m(one_gpu(R"("fields": {"197": {"type": "uint", "value": 4294967000}})"));
   CHECK(told(m).count(metric_id::pcie_tx_bytes) == 4'294'967'000);
   m.driver.load(one_gpu(R"("fields": {"197": {"type": "uint", "value": 4}})"));
   const told t(m);
   CHECK(t.count(metric_id::pcie_tx_bytes) == 4'294'967'300);
   CHECK(t.find(metric_id::pcie_tx_bytes)->notes == note::lower_bound);
+}
+
+TEST_CASE("a count that a reloaded driver begins anew has not wrapped") {
+  machine m(one_gpu(R"("fields": {"197": {"type": "uint", "value": 70000}})"));
+  CHECK(told(m).count(metric_id::pcie_tx_bytes) == 70'000);
+  m.driver.load(one_gpu(R"("fields": {"197": {"type": "uint", "value": 4}})"));
+  m.driver.driver_reload();
+  CHECK(told(m).count(metric_id::pcie_tx_bytes) == 4);
 }
 
 TEST_CASE("a lost card ends the reading at once") {

@@ -128,6 +128,7 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
     if (enough != nullptr && *enough) break;
     if ((reader->stands_in_for() & served) != 0) continue;
     if (index && !concerns(*reader, *index)) continue;
+    b.leave_for_next(waits_after(*reader, index));
     const plan q = plan_for(*reader, p, index);
     bool conclusive = false;
     bool listed = false;
@@ -174,6 +175,16 @@ bool context::concerns(const source_reader& reader, std::uint32_t index) {
   const std::lock_guard lock(table_mutex_);
   const state s = table_.at(index).value.state;
   return table_.slot_of(index, reader.id()) || (s != state::ready && s != state::asleep);
+}
+
+// Whether another source that can block is asked after this one.
+bool context::waits_after(const source_reader& reader, std::optional<std::uint32_t> index) {
+  bool is_after = false;
+  for (const std::unique_ptr<source_reader>& next : readers_) {
+    if (is_after && next->can_block() && (!index || concerns(*next, *index))) return true;
+    is_after = is_after || next.get() == &reader;
+  }
+  return false;
 }
 
 plan context::plan_for(const source_reader& reader, plan p, std::optional<std::uint32_t> index) {

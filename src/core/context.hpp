@@ -90,6 +90,7 @@ class context {
   result<void> know(std::uint32_t index, budget& b);
   [[nodiscard]] bool is_no_news(const source_reader& reader, std::optional<std::uint32_t> index);
   [[nodiscard]] bool concerns(const source_reader& reader, std::uint32_t index);
+  [[nodiscard]] bool waits_after(const source_reader& reader, std::optional<std::uint32_t> index);
   [[nodiscard]] plan plan_for(const source_reader& reader, plan p,
                               std::optional<std::uint32_t> index);
   [[nodiscard]] text<32> address_of(std::uint32_t index);

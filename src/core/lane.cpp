@@ -184,6 +184,7 @@ lane::outcome lane::wait(std::uint32_t word, budget& b) {
     const std::uint64_t limit = opening_since != 0 ? opening_since + b.open_left() : b.until();
     word = seen;
     if (platform::wait_on(cell_->state, word, limit) == platform::wake::timed_out && !is_idle()) {
+      if (opening_since != 0) b.charge_opening(platform::monotonic_ns() - opening_since);
       return outcome::late;
     }
   }

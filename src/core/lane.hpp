@@ -38,6 +38,7 @@ class lane {
   [[nodiscard]] bool answers_for(source which) const noexcept {
     return (answers_for_ & bit_of(which)) != 0;
   }
+  [[nodiscard]] bool can_block() const noexcept { return threaded_; }
   // probe() of the source, unless it is at work.
   [[nodiscard]] result<void> probe();
   // In a forked child: forget everything, free nothing, the worker does not exist here.

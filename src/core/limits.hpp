@@ -20,9 +20,13 @@ struct limits {
 class budget {
  public:
   budget(std::uint64_t now, std::uint64_t deadline_ns, std::uint64_t open_deadline_ns) noexcept
-      : until_(now + deadline_ns), open_left_(open_deadline_ns) {}
+      : until_(now + deadline_ns), for_next_(deadline_ns / 2), open_left_(open_deadline_ns) {}
 
-  [[nodiscard]] std::uint64_t until() const noexcept { return until_; }
+  [[nodiscard]] std::uint64_t until() const noexcept {
+    return has_next_ ? until_ - for_next_ : until_;
+  }
+  // A source that hangs leaves half to those that are asked after it.
+  void leave_for_next(bool has_next) noexcept { has_next_ = has_next; }
   [[nodiscard]] std::uint64_t open_left() const noexcept { return open_left_; }
   void charge_opening(std::uint64_t spent) noexcept {
     open_left_ = spent < open_left_ ? open_left_ - spent : 0;
@@ -31,7 +35,9 @@ class budget {
 
  private:
   std::uint64_t until_;
+  std::uint64_t for_next_;
   std::uint64_t open_left_;
+  bool has_next_ = false;
 };
 
 }  // namespace hmn

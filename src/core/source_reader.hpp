@@ -15,6 +15,7 @@ class source_reader {
 
   [[nodiscard]] source id() const noexcept { return lane_.id(); }
   [[nodiscard]] bool answers_for(source which) const noexcept { return lane_.answers_for(which); }
+  [[nodiscard]] bool can_block() const noexcept { return lane_.can_block(); }
   // Bit n: not asked where source n has served.
   [[nodiscard]] std::uint64_t stands_in_for() const noexcept { return stands_in_for_; }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // An nvml.dll with one card of WDDM, or of TCC with HMN_FAKE_NVML_TCC. HMN_FAKE_NVML_PLANTED: a
-// file that is made when it is loaded.
+// file that is made when it is loaded. HMN_FAKE_NVML_HANG: the function that never ends.
 #include <windows.h>
 
 #include <cstdio>
@@ -34,6 +34,11 @@ bool is_tcc() {
   return fake::setting("HMN_FAKE_NVML_TCC") != 0;
 }
 
+void pass(const char* function) {
+  const char* const hung = std::getenv("HMN_FAKE_NVML_HANG");
+  if (hung != nullptr && std::strcmp(hung, function) == 0) Sleep(INFINITE);
+}
+
 int write(char* out, unsigned capacity, const char* text) {
   std::snprintf(out, capacity, "%s", text);
   return success;
@@ -44,6 +49,7 @@ int write(char* out, unsigned capacity, const char* text) {
 #define NVML extern "C" __declspec(dllexport) int
 
 NVML nvmlInit_v2() {
+  pass(__func__);
   return success;
 }
 NVML nvmlShutdown() {
@@ -77,10 +83,12 @@ NVML nvmlDeviceGetPciInfo_v3(void*, pci_info* out) {
   return success;
 }
 NVML nvmlDeviceGetMemoryInfo(void*, memory_v1* out) {
+  pass(__func__);
   *out = {12 * gib, 11 * gib, gib};
   return success;
 }
 NVML nvmlDeviceGetTemperature(void*, unsigned, unsigned* out) {
+  pass(__func__);
   *out = 47;
   return success;
 }

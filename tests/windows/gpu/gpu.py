@@ -1,142 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""gpu.py PROBE SPILL_PROBE LIBRARY FAKES PREFIX: the GPUs of Windows under Wine, with system libraries of our own.
-
-Each set of fakes stands in a prefix of its own, made of hard links to PREFIX. Of Wine's own answers
-none is a figure: its constants are asserted nowhere."""
-import json
-import os
-import pathlib
+"""gpu.py PROBE SPILL_PROBE LIBRARY FAKES PREFIX: the GPUs of Windows under Wine, with system libraries of our own. Of Wine's
+own answers none is a figure: its constants are asserted nowhere."""
 import shutil
-import subprocess
-import sys
-import tempfile
-import unittest
 
-PROBE, SPILL_PROBE, LIBRARY, FAKES, PREFIX = (pathlib.Path(p).resolve() for p in sys.argv[1:6])
-OFF = "winedbg.exe,mscoree,mshtml,winemenubuilder.exe=d"
-MIB, GIB = 1 << 20, 1 << 30
+import machine
+from machine import (ABSENT, CARD, DXGI, FAKES, GIB, HUNG, MIB, NVML, OF_CARD, OFF_STATE, OTHER, PDH, READY, SMI,
+                     SPILL_PROBE, Machine, adapter_counters, lines, process_counters)
 
-CARD = {"luid": "0x103D8", "vendor": "0x10de", "device": "0x2786", "subsystem": "0x40fa1458",
-        "flags": 0, "dedicated": 12 * GIB, "shared": 16 * GIB, "budget": 11 * GIB,
-        "used": 700 * MIB, "host_budget": 15 * GIB, "host_used": 30 * MIB,
-        "name": "NVIDIA GeForce RTX 4070", "trouble": ""}
-OTHER = CARD | {"luid": "0x1A2B3", "vendor": "0x1002", "device": "0x7480",
-                "subsystem": "0x13371002", "dedicated": 8 * GIB, "budget": 7 * GIB, "used": 0,
-                "name": "AMD Radeon RX 7600"}
-SOFTWARE = CARD | {"luid": "0x2", "vendor": "0x1414", "device": "0x8c", "subsystem": 0, "flags": 2,
-                   "dedicated": 0, "name": "Microsoft Basic Render Driver"}
-OF_CARD, OF_OTHER = "luid_0x00000000_0x000103D8", "luid_0x00000000_0x0001A2B3"
-
-
-def adapter_counters():
-    yield "GPU Adapter Memory", "Dedicated Usage", f"{OF_CARD}_phys_0", 600 * MIB
-    yield "GPU Adapter Memory", "Dedicated Usage", f"{OF_CARD}_phys_1", 300 * MIB
-    yield "GPU Adapter Memory", "Shared Usage", f"{OF_CARD}_phys_0", 120 * MIB
-    yield "GPU Adapter Memory", "Dedicated Usage", f"{OF_OTHER}_phys_0", 64 * MIB
-    yield "GPU Adapter Memory", "Shared Usage", f"{OF_OTHER}_phys_0", 32 * MIB
-
-
-def process_counters():
-    yield "GPU Process Memory", "Dedicated Usage", f"pid_4321_{OF_CARD}_phys_0", 800 * MIB
-    yield "GPU Process Memory", "Shared Usage", f"pid_4321_{OF_CARD}_phys_0", 40 * MIB
-    yield "GPU Process Memory", "Local Usage", f"pid_4321_{OF_CARD}_phys_0", 750 * MIB
-    yield "GPU Engine", "Utilization Percentage", f"pid_4321_{OF_CARD}_phys_0_eng_0_engtype_3D", 30
-    yield "GPU Engine", "Utilization Percentage", f"pid_9_{OF_CARD}_phys_0_eng_0_engtype_3D", 12
-
-
-def clone(folder, fakes):
-    """A prefix with fakes in the system's folder; files that are replaced are links no more."""
-    subprocess.run(["cp", "-al", PREFIX, folder], check=True)
-    system = folder / "drive_c/windows/system32"
-    for name in fakes:
-        subprocess.run(["cp", "--remove-destination", FAKES / name, system / name], check=True)
-
-
-def lines(rows):
-    return "".join(";".join(str(cell) for cell in row) + "\n" for row in rows)
-
-
-class Machine(unittest.TestCase):
-    FAKES = ("dxgi.dll", "pdh.dll", "nvml.dll", "nvidia-smi.exe")
-
-    @classmethod
-    def setUpClass(cls):
-        cls.folder = pathlib.Path(tempfile.mkdtemp(prefix="hmn-gpu-", dir=PREFIX.parent))
-        clone(cls.folder / "prefix", cls.FAKES)
-        for path in (PROBE, SPILL_PROBE, LIBRARY):
-            shutil.copy(path, cls.folder)
-        # One that goes when it has nothing to do would refuse a program that comes at that moment.
-        cls.server("--persistent")
-
-    @classmethod
-    def tearDownClass(cls):
-        cls.server("--kill")
-        shutil.rmtree(cls.folder, ignore_errors=True)
-
-    @classmethod
-    def server(cls, order):
-        nothing = subprocess.DEVNULL
-        subprocess.run(["wineserver", order], env=cls.environment(), stdin=nothing, stdout=nothing,
-                       stderr=nothing, check=False)
-
-    @classmethod
-    def environment(cls):
-        kept = {k: v for k, v in os.environ.items() if not k.startswith("HMN_") and k != "DISPLAY"}
-        return kept | {"WINEPREFIX": str(cls.folder / "prefix"), "WINEDEBUG": "-all"}
-
-    def windows_path(self, name, text):
-        path = self.folder / name
-        path.write_text(text)
-        return "Z:" + str(path).replace("/", "\\")
-
-    def run_under_wine(self, program, *arguments, adapters, counters, **more):
-        """What it prints, line by line."""
-        names = [n[:-4] for n in self.FAKES if n.endswith(".dll")]
-        loads = f"{OFF};{','.join(names)}=n" if names else OFF
-        env = self.environment() | {"WINEDLLOVERRIDES": loads} | more
-        env["HMN_FAKE_DXGI"] = self.windows_path("dxgi.txt", lines(a.values() for a in adapters))
-        env["HMN_FAKE_PDH"] = self.windows_path("pdh.txt", lines(counters))
-        # A pipe would stay open as long as Wine's helpers, which outlive the program.
-        answer = self.folder / "answer"
-        with answer.open("w") as out:
-            done = subprocess.run(
-                ["wine", self.folder / program.name, *arguments], env=env, stdin=subprocess.DEVNULL,
-                stdout=out, stderr=subprocess.STDOUT, timeout=120, check=False)
-        self.assertEqual(done.returncode, 0, answer.read_text())
-        return answer.read_text().splitlines()
-
-    def probe(self, adapters=(CARD, OTHER, SOFTWARE), counters=None, readings=1, off=0,
-              deadline_ms=20000, then=(), **more):
-        """`then`: variables that change between the readings and as many again."""
-        if counters is None:
-            counters = [*adapter_counters(), *process_counters()]
-        picture, *sources = self.run_under_wine(PROBE, str(readings), hex(off), str(deadline_ms), *then,
-                                                adapters=adapters, counters=counters, **more)
-        self.sources = {line.split(" ", 4)[0]: line.split(" ", 4)[1:] for line in sources}
-        self.picture = json.loads(picture)
-        return self.picture
-
-    def device(self, name):
-        found = [d for d in self.picture["devices"] if d["name"] == name]
-        self.assertEqual(len(found), 1, self.picture["devices"])
-        return found[0]
-
-    def pool(self, device, kind):
-        found = [p for p in self.picture["pools"]
-                 if p["device_index"] == device["index"] and p["kind"] == kind]
-        return found[0] if found else None
-
-    def rows(self, device):
-        return {u["pid"]: u for u in self.picture["usages"] if u["device_index"] == device["index"]}
-
-    def reasons(self, backend, subject):
-        return [d for d in self.picture["diagnostics"]
-                if d["backend"] == backend and d["subject"] == subject]
-
-
-READY, OFF_STATE, ABSENT = "1", "7", "6"
 MEASURABLE, NOW, EVER, BY_SHARED = 1, 2, 4, 1
-NVML, SMI, DXGI, PDH = (1 << n for n in (2, 3, 10, 11))
 
 
 class TwoCards(Machine):
@@ -244,6 +115,30 @@ class TwoCards(Machine):
         self.assertEqual([d["name"] for d in self.picture["devices"]], [CARD["name"]])
         self.assertEqual(self.device(CARD["name"])["backend"], "nvml")
         self.assertEqual(self.reasons("dxgi", "devices")[0]["status"], "HMN_E_TIMEOUT")
+
+    def test_an_nvml_that_hangs_as_it_opens(self):
+        # Less than the 10 s that an opening may take.
+        self.probe(deadline_ms=6000, HMN_FAKE_NVML_HANG="nvmlInit_v2")
+        self.check_without_nvml("dxgi")
+
+    def test_an_nvml_that_hangs_over_its_list(self):
+        self.probe(deadline_ms=8000, HMN_FAKE_NVML_HANG="nvmlDeviceGetMemoryInfo")
+        self.check_without_nvml("dxgi")
+
+    def test_an_nvml_that_hangs_over_a_figure(self):
+        self.probe(deadline_ms=8000, HMN_FAKE_NVML_HANG="nvmlDeviceGetTemperature")
+        self.check_without_nvml("nvml")
+
+    def check_without_nvml(self, identity):
+        """Who the card is may have been told before."""
+        self.assertEqual([d["name"] for d in self.picture["devices"]], [CARD["name"], OTHER["name"]])
+        card, other = self.device(CARD["name"]), self.device(OTHER["name"])
+        self.assertEqual((card["backend"], card["os_id"]), (identity, 0x103D8))
+        self.assertEqual(self.pool(card, "vram")["used_bytes"], 900 * MIB)
+        self.assertEqual(self.pool(other, "vram")["used_bytes"], 64 * MIB)
+        self.assertEqual(self.rows(card)[4321]["used_bytes"], 750 * MIB)
+        late = {d["backend"] for d in self.picture["diagnostics"] if d["status"] == "HMN_E_TIMEOUT"}
+        self.assertEqual((late, self.sources["nvml"][0]), ({"nvml"}, HUNG))
 
     def test_the_counters_can_be_left_out(self):
         self.probe(off=NVML | SMI | PDH)
@@ -394,7 +289,4 @@ class Bare(Machine):
 
 
 if __name__ == "__main__":
-    if shutil.which("wine") is None or not PREFIX.is_dir():
-        print("skipped: windows.gpu: there is no Wine, or no prefix of it")
-        sys.exit(77)
-    unittest.main(argv=sys.argv[:1], verbosity=1)
+    machine.main("windows.gpu")

@@ -5,9 +5,8 @@ import pathlib
 import shutil
 import subprocess
 import sys
-import unittest
 
-from gpu import CARD, GIB, MIB, OFF, OTHER, PREFIX, SOFTWARE, Machine, adapter_counters, lines, process_counters
+from machine import CARD, GIB, MIB, OFF, OTHER, SOFTWARE, Machine, adapter_counters, lines, main, process_counters
 
 HMN = pathlib.Path(sys.argv[6]).resolve()
 
@@ -73,7 +72,4 @@ class Command(Machine):
 
 
 if __name__ == "__main__":
-    if shutil.which("wine") is None or not PREFIX.is_dir():
-        print("skipped: windows.hmn: there is no Wine, or no prefix of it")
-        sys.exit(77)
-    unittest.main(argv=sys.argv[:1], defaultTest="Command", verbosity=1)
+    main("windows.hmn")

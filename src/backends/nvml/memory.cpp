@@ -15,6 +15,17 @@ bool adds_up(std::uint64_t whole, std::uint64_t a, std::uint64_t b) noexcept {
   return a <= whole && whole - a == b;
 }
 
+bool is_total(std::uint64_t told) noexcept {
+  return told != 0 && told != value_not_available;
+}
+
+// 0 agrees with a device that has no memory of its own.
+memory_figures without_total(std::uint64_t told) noexcept {
+  memory_figures f;
+  f.agree = told == 0;
+  return f;
+}
+
 memory_figures total_and_free(std::uint64_t total, std::uint64_t free) noexcept {
   memory_figures f;
   f.total = total;
@@ -65,8 +76,8 @@ code ask_v1(const topic& t, const session& s, known_device& of, memory_answer& o
 }  // namespace
 
 memory_figures check(const memory_v2& told) noexcept {
+  if (!is_total(told.total)) return without_total(told.total);
   memory_figures f;
-  if (told.total == 0) return f;
   if (told.reserved <= told.total && adds_up(told.total - told.reserved, told.free, told.used)) {
     f = {told.total, told.free, told.used, told.reserved, true};
   } else if (adds_up(told.total, told.free, told.used) && told.reserved <= told.used) {
@@ -78,7 +89,7 @@ memory_figures check(const memory_v2& told) noexcept {
 }
 
 memory_figures check(const memory_v1& told) noexcept {
-  if (told.total == 0) return {};
+  if (!is_total(told.total)) return without_total(told.total);
   if (!adds_up(told.total, told.free, told.used)) return total_and_free(told.total, told.free);
   return {told.total, told.free, told.used, std::nullopt, true};
 }
@@ -104,7 +115,9 @@ memory_kind kind_of_memory(const memory_traits& traits, const memory_answer& ans
                            std::optional<std::uint64_t> host_total) noexcept {
   if (answer.result == not_supported) return memory_kind::unified;
   if (answer.result != success) return memory_kind::unknown;
-  if (!answer.figures.total) return memory_kind::unified;
+  if (!answer.figures.total) {
+    return answer.figures.agree ? memory_kind::unified : memory_kind::unknown;
+  }
   const bool host_side = traits.address_translation || traits.chip_to_chip || traits.numa_node;
   const bool shares = host_side || traits.system_on_chip || (traits.no_bar1 && !traits.virtual_gpu);
   if (shares && host_total && is_about(*answer.figures.total, *host_total)) {

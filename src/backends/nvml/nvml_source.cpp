@@ -232,19 +232,20 @@ code nvml_source::read_memory(const topic& t, known_device& of, pools& out,
     kind = kind_of_memory(of.traits, answer, read_host_total(settings_.proc_root));
   }
   const bool has_figures = answer.result == success && answer.figures.total;
+  const bool cannot_be = answer.result == success && !answer.figures.agree;
   const bool may_share = !of.is_partition() && !of.mig_on;
-  const bool shares = has_figures ? kind == memory_kind::unified
-                                  : answer.result == success || answer.result == not_supported;
-  if (may_share && shares) {
+  const bool has_none = (answer.result == success && !cannot_be) || answer.result == not_supported;
+  if (may_share && (has_figures ? kind == memory_kind::unified : has_none)) {
     out.add(unified_pool(t, of));
     return success;
   }
   if (!has_figures) {
-    why = fail(answer.result == success ? not_supported : answer.result, answer.from);
+    const code c = answer.result == success ? not_supported : answer.result;
+    why = cannot_be ? figures_disagree(answer.from) : fail(c, answer.from);
     return answer.result;
   }
   out.add(to_pool(answer.figures));
-  if (!answer.figures.agree && t.wants()) {
+  if (cannot_be && t.wants()) {
     t.remark(figures_disagree(answer.from), pool_field::used | pool_field::reserved);
   }
   return success;

@@ -84,6 +84,24 @@ TEST_CASE("a total of 0 is no figure") {
   CHECK(!check(nvml::memory_v1{0, 0, 0}).total);
 }
 
+TEST_CASE("a total that the driver does not tell is no figure, and no sign of shared memory") {
+  constexpr std::uint64_t untold = nvml::value_not_available;
+  CHECK(!check(nvml::memory_v2{memory_v2_version, untold, 0, untold, 0}).total);
+  CHECK(!check(nvml::memory_v1{untold, untold, 0}).total);
+  for (const char* figures :
+       {R"("memory": {"total": 18446744073709551615, "free": 18446744073709551615, "used": 0})",
+        R"("memory_v2": {"total": 18446744073709551615, "reserved": 0, "free": 1, "used": 2})"}) {
+    CAPTURE(figures);
+    machine m(gpu_with(figures));
+    CHECK(m.devices().at(0).memory_kind == memory_kind::unknown);
+    pools none;
+    const auto done = m.memory(0, none);
+    REQUIRE_FALSE(done);
+    CHECK(done.why().code == status::backend);
+    CHECK(none.empty());
+  }
+}
+
 TEST_CASE("the first generation's used holds what is reserved") {
   const auto f = check(nvml::memory_v1{100, 60, 40});
   CHECK(f.used == 40);
@@ -200,6 +218,30 @@ TEST_CASE("host RAM in the place of memory is not passed on") {
   CHECK(!p.total);
   CHECK(!p.free);
   CHECK(p.used == 4 * gib);
+  CHECK(m.devices().at(0).memory_kind == memory_kind::unified);
+}
+
+TEST_CASE(
+    "a chip that shares the host's RAM stays one when an update changes the driver's answer") {
+  constexpr const char* refused =
+      R"("memory": {"error": "NOT_SUPPORTED"}, "memory_v2": {"error": "NOT_SUPPORTED"}, )";
+  const std::string before = gpu_with(refused + std::string(unified_processes), "NVIDIA GB10");
+  const std::string after = host_ram_as_total(R"("bar1": null)", "NVIDIA GB10");
+  std::string second = after;
+  machine m(before);
+  SUBCASE("to the host's figures") {}
+  SUBCASE("to no figures") {
+    m.driver.load(after);
+    second = before;
+  }
+  const pool first = m.pool();
+  m.driver.load(second);
+  m.driver.driver_reload();
+  const pool p = m.pool();
+  CHECK(p.kind == pool_kind::unified);
+  CHECK(p.used == 4 * gib);
+  CHECK(p.used == first.used);
+  CHECK(!p.total);
   CHECK(m.devices().at(0).memory_kind == memory_kind::unified);
 }
 

@@ -463,6 +463,19 @@ static void a_driver_that_tells_nothing_of_sharing_is_not_trusted_to_add_up(void
                    0);
 }
 
+/* Rows that a driver counts in another way may hold more than the pool: nothing is left, and no
+ * difference wraps. */
+static void rows_of_more_than_is_used_leave_nothing_over(void** state) {
+  (void)state;
+  char why[256];
+  assert_int_equal(left_over("\"used\": \"2GiB\"", "\"used\": \"2GiB\"", why, sizeof why), 0);
+  assert_string_equal(why, "");
+  assert_int_equal(left_over("\"used\": \"4GiB\", \"shared\": \"1GiB\"",
+                             "\"used\": \"4GiB\", \"shared\": \"1GiB\"", why, sizeof why),
+                   0);
+  assert_string_equal(why, "");
+}
+
 /* With HMN_CONTEXT_TRACE each driver call becomes a diagnostic: not a fault, a recorded call. */
 static void a_traced_call_is_a_diagnostic_with_its_duration(void** state) {
   (void)state;
@@ -547,6 +560,7 @@ int main(void) {
       cmocka_unit_test(memory_that_no_process_owns_is_told),
       cmocka_unit_test(what_two_processes_share_is_not_counted_twice),
       cmocka_unit_test(a_driver_that_tells_nothing_of_sharing_is_not_trusted_to_add_up),
+      cmocka_unit_test(rows_of_more_than_is_used_leave_nothing_over),
       cmocka_unit_test(a_traced_call_is_a_diagnostic_with_its_duration),
       cmocka_unit_test(a_trace_alone_is_not_partial),
       cmocka_unit_test(a_machine_that_answers_nothing_still_has_a_snapshot),

@@ -64,7 +64,10 @@ TEST_CASE("of a part of a processor the larger pool is the main one, and the two
   REQUIRE(p.all().size() == 3);
   CHECK(p.all()[0].kind == pool_kind::host);
   CHECK(p.find(pool_kind::main)->total == 30 * gib);
+  CHECK(p.find(pool_kind::main)->used == 2 * gib);
+  CHECK(p.find(pool_kind::main)->free == 28 * gib);
   CHECK(p.find(pool_kind::vram)->total == 4 * gib);
+  CHECK(p.find(pool_kind::vram)->used == gib);
   CHECK_FALSE(p.find(pool_kind::vram)->is_main);
 }
 

@@ -182,6 +182,15 @@ TEST_CASE("a field that fails costs itself") {
   CHECK(m.reading.about()[0].field == static_cast<std::uint32_t>(metric_id::power_watts));
 }
 
+// From 251 on drivers before and after 580.82 mean different things by the same number.
+TEST_CASE("no number comes from a field that was renumbered") {
+  std::string fields;
+  for (int id = 251; id < 300; ++id)
+    fields += (id == 251 ? "\"" : ", \"") + std::to_string(id) + "\": 1";
+  machine m(one_gpu("\"fields\": {" + fields + "}"));
+  CHECK(told(m, true).all.empty());
+}
+
 TEST_CASE("a card without any of them is an empty list, with reasons") {
   machine m(one_gpu());
   const told t(m);

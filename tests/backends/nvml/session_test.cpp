@@ -186,6 +186,42 @@ TEST_CASE("a forked child neither ends its parent's session nor unloads the libr
   CHECK_FALSE(is_mapped(path));
 }
 
+TEST_CASE("a driver that is updated under the program is found with its new library") {
+  const hmn_fake::tree folder;
+  const std::string path = folder.path("libnvidia-ml.so.1");
+  const auto install = [&] {
+    const std::string next = folder.path("next.so");
+    std::filesystem::copy_file(HMN_FAKE_NVML, next);
+    std::filesystem::rename(next, path);
+  };
+  install();
+  machine m(one_gpu());
+  m.settings.nvml_path = path;
+  setenv("FAKE_NVML_SCENARIO", folder.path("scenario.json").c_str(), 1);
+  folder.write("scenario.json", one_gpu());
+  CHECK(m.devices().size() == 1);
+
+  install();
+  {
+    const fake_nvml older(path);  // the one that the source has loaded
+    older.load(one_gpu("", R"("rules": [{"call": "nvmlInit*", "result": 18}])"));
+    older.driver_reload();
+    pools none;
+    const auto done = m.memory(0, none);
+    REQUIRE_FALSE(done);
+    CHECK(done.why().native.code == nvml::version_mismatch);
+  }
+  CHECK_FALSE(is_mapped(path));
+
+  wait_for_another_try();
+  const auto found = m.devices();
+  REQUIRE(found.size() == 1);
+  CHECK(found[0].number == 0);
+  CHECK(m.pool().used == 3584 * mib);
+  m.restart();
+  unsetenv("FAKE_NVML_SCENARIO");
+}
+
 TEST_CASE("a library that is not there is no source, in the loader's words") {
   machine m(one_gpu());
   m.settings.nvml_path = m.tree.path("none/libnvidia-ml.so.1");

@@ -82,7 +82,18 @@ static_assert(int{ours::gpu_is_lost} == int{NVML_ERROR_GPU_IS_LOST} &&
 static_assert(ours::init_no_attach == NVML_INIT_FLAG_NO_ATTACH);
 static_assert(ours::virtualization_vgpu == NVML_GPU_VIRTUALIZATION_MODE_VGPU);
 static_assert(unsigned{ours::field_unsigned_int} == unsigned{NVML_VALUE_TYPE_UNSIGNED_INT});
+static_assert(ours::field_throttled_by_power == NVML_FI_DEV_PERF_POLICY_POWER);
+static_assert(ours::field_throttled_by_heat == NVML_FI_DEV_PERF_POLICY_THERMAL);
+static_assert(ours::field_throttled_by_sync == NVML_FI_DEV_PERF_POLICY_SYNC_BOOST);
+static_assert(ours::field_throttled_by_board == NVML_FI_DEV_PERF_POLICY_BOARD_LIMIT);
 static_assert(ours::field_memory_temperature == NVML_FI_DEV_MEMORY_TEMP);
+static_assert(ours::field_link_count == NVML_FI_DEV_NVLINK_LINK_COUNT);
+static_assert(ours::field_link_tx == NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_TX);
+static_assert(ours::field_link_rx == NVML_FI_DEV_NVLINK_THROUGHPUT_DATA_RX);
+#ifdef NVML_FI_DEV_POWER_INSTANT  // NVML 12
+static_assert(ours::field_power_average == NVML_FI_DEV_POWER_AVERAGE);
+static_assert(ours::field_power_instant == NVML_FI_DEV_POWER_INSTANT);
+#endif
 static_assert(ours::name_capacity == NVML_DEVICE_NAME_V2_BUFFER_SIZE);
 
 TEST_CASE("layouts are those of the fetched header") {

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Rule: a GPU that allocates from the host's RAM has the host's total and what of it is available;
+// what the host's programs hold is no use of the GPU, whatever the driver says of it.
+#include <doctest/doctest.h>
+
+#include <string>
+
+#include "machine.hpp"
+
+namespace {
+
+constexpr std::uint64_t kib = 1024;
+constexpr std::uint64_t gib = kib * kib * kib;
+
+// 128 GiB, of which the host's programs hold 34 and the kernel caches 2.
+constexpr const char* meminfo =
+    "MemTotal:       134217728 kB\n"
+    "MemFree:         96468992 kB\n"
+    "MemAvailable:    98566144 kB\n";
+
+// As newer drivers tell the host's figures for the device's own.
+constexpr const char* figures_of_the_host =
+    R"("memory": {"total": 137438953472, "free": 98784247808, "used": 38654705664})";
+
+std::string gb10(const std::string& memory, const std::string& compute) {
+  return R"({"devices": [{"name": "NVIDIA GB10", "uuid": "GPU-a",
+             "pci": {"address": "000f:01:00.0"}, )" +
+         memory + R"(, "processes": {"compute": [)" + compute + R"(], "graphics": []}}]})";
+}
+
+hmn_pool read_pool(const machine& m) {
+  m.tree().write("proc/meminfo", meminfo);
+  const std::string proc = m.tree().proc();
+  REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_PROC, proc.c_str(), nullptr) == HMN_OK);
+  const picture p(m.context(), HMN_COLLECT_POOLS);
+  REQUIRE(p.pools().size() == 1);
+  CHECK(p.device(0).memory_kind == HMN_MEMORY_KIND_UNIFIED);
+  return p.pools().front();
+}
+
+}  // namespace
+
+TEST_CASE("memory of the host is told as the host's, and its use as that of the processes") {
+  const fake_nvml nvml;
+  std::string memory = R"("memory": {"error": "NOT_SUPPORTED"})";
+  SUBCASE("where the driver has no figures") {}
+  SUBCASE("where it tells the host's") {
+    memory = figures_of_the_host;
+  }
+  SUBCASE("where it tells a total of 0") {
+    memory = R"("memory": {"total": 0, "free": 0, "used": 0})";
+  }
+  nvml.load(gb10(memory, R"({"pid": 100, "used": 3221225472}, {"pid": 101, "used": 1073741824})"));
+  const machine m;
+  const hmn_pool pool = read_pool(m);
+  CHECK(pool.kind == HMN_POOL_UNIFIED);
+  CHECK(pool.total_bytes == 128 * gib);
+  CHECK(pool.usable_bytes == 94 * gib);
+  CHECK(pool.used_bytes == 4 * gib);
+  CHECK((pool.notes & HMN_NOTE_LOWER_BOUND) != 0);
+  CHECK((pool.present & HMN_POOL_HAS_FREE) == 0);
+}
+
+TEST_CASE("of an idle GPU no use is told, though the host's programs hold gigabytes") {
+  const fake_nvml nvml;
+  std::string memory = R"("memory": {"error": "NOT_SUPPORTED"})";
+  SUBCASE("where the driver has no figures") {}
+  SUBCASE("where it tells the host's") {
+    memory = figures_of_the_host;
+  }
+  nvml.load(gb10(memory, ""));
+  const machine m;
+  const hmn_pool pool = read_pool(m);
+  CHECK(pool.kind == HMN_POOL_UNIFIED);
+  CHECK(pool.total_bytes == 128 * gib);
+  CHECK((pool.present & (HMN_POOL_HAS_USED | HMN_POOL_HAS_FREE)) == 0);
+}

@@ -92,14 +92,21 @@ void look_up(process_row& row, std::uint32_t position, const snapshot& picture,
     row.namespace_pid = namespace_pid(row.usage.pid);
 }
 
-// A row for each device whose processes stand under it and not under its partitions.
-void add_unattributed(const gpu_map& gpus, std::optional<device_index> only,
-                      std::vector<process_row>& to) {
+// Those whose processes stand under them and not under their partitions.
+gpu_map whole_gpus_of(const snapshot& picture) {
+  auto all = map_of(gpus_of(picture));
   std::set<device_index> split;
-  for (const auto& [index, each] : gpus)
+  for (const auto& [index, each] : all)
     if (has(each->device, HMN_DEVICE_HAS_PARENT)) split.insert(each->device.parent_index);
-  for (const auto& [index, each] : gpus) {
-    if (!each->memory || split.contains(index)) continue;
+  std::erase_if(all, [&split](const auto& each) {
+    return !each.second->memory || split.contains(each.first);
+  });
+  return all;
+}
+
+void add_unattributed(const snapshot& picture, std::optional<device_index> only,
+                      std::vector<process_row>& to) {
+  for (const auto& [index, each] : whole_gpus_of(picture)) {
     const auto& pool = *each->memory;
     process_row row;
     row.on = each;
@@ -172,20 +179,44 @@ bool listed(const snapshot& picture, std::uint32_t pid) {
                      [pid](const hmn_usage& each) { return each.pid == pid; });
 }
 
+// That a device's processes, or some of them, were not read.
+bool is_of_list(const hmn_diagnostic& of) {
+  return matters(of) && (of.subject & HMN_COLLECT_PROCESSES) != 0 &&
+         !has(of, HMN_DIAGNOSTIC_HAS_FIELD) && !has(of, HMN_DIAGNOSTIC_HAS_PID);
+}
+
 // Of a list that was not read nobody knows how long it is.
 bool list_failed(const snapshot& picture) {
   const auto all = picture.diagnostics();
-  return std::any_of(all.begin(), all.end(), [](const hmn_diagnostic& each) {
-    return matters(each) && (each.subject & HMN_COLLECT_PROCESSES) != 0 &&
-           !has(each, HMN_DIAGNOSTIC_HAS_FIELD) && !has(each, HMN_DIAGNOSTIC_HAS_PID);
-  });
+  return std::any_of(all.begin(), all.end(), is_of_list);
+}
+
+// Of a pool whose used memory is known.
+const char* why_unattributed(const gpu& of) {
+  const auto& pool = *of.memory;
+  if ((pool.notes & (HMN_NOTE_LOWER_BOUND | HMN_NOTE_ESTIMATED)) != 0)
+    return "what is used is known as a lower bound or an estimate";
+  if (of.device.memory_kind == HMN_MEMORY_KIND_UNIFIED && pool.kind != HMN_POOL_UNIFIED)
+    return "processes are told with what they use of all pools, not of this one";
+  return "what processes use is counted in another way than what is used in all";
 }
 
 // Why there is no figure is no fault, and told nowhere else.
 void explain_unattributed(const snapshot& picture) {
-  for (const auto& each : picture.diagnostics())
-    if (each.subject == HMN_COLLECT_POOLS && each.field == HMN_POOL_HAS_UNATTRIBUTED)
-      write_remark(describe(each));
+  auto left = whole_gpus_of(picture);
+  std::erase_if(left, [](const auto& each) {
+    const auto& pool = *each.second->memory;
+    return has(pool, HMN_POOL_HAS_UNATTRIBUTED) || !has(pool, HMN_POOL_HAS_USED);
+  });
+  for (const auto& each : picture.diagnostics()) {
+    const bool is_told =
+        each.subject == HMN_COLLECT_POOLS && each.field == HMN_POOL_HAS_UNATTRIBUTED;
+    if (is_told) write_remark(describe(each));
+    if (is_told || is_of_list(each)) left.erase(each.device_index);
+  }
+  for (const auto& [index, each] : left)
+    write_remark(fmt::format("GPU {}: what no process uses cannot be told: {}", index,
+                             why_unattributed(*each)));
 }
 
 void print_remarks(const context& in, const view& seen, const options& asked,
@@ -210,7 +241,7 @@ expected<exit_code> run_ps(const context& in, const options& asked, const style&
   auto rows = rows_of(seen->picture, asked, seen->device, simulated);
   print_remarks(in, *seen, asked, rows);
   if (asked.unattributed && !asked.pid && !asked.match)
-    add_unattributed(map_of(gpus_of(seen->picture)), seen->device, rows);
+    add_unattributed(seen->picture, seen->device, rows);
   const auto result = search_failed(seen->picture) ? exit_code::failed : exit_code::done;
   return std::max(result, write_output(asked.json ? process_json(rows, asked.columns)
                                                   : process_table(rows, asked.columns, as)));

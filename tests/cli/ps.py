@@ -269,6 +269,25 @@ class Unattributed(Machines):
         self.assertIn(f"hmn: GPU 0: processes share memory: {GIB} to {GIB + MIB} bytes ", result.err)
         self.assertNotIn("processes share memory", self.on(machine, "ps").err)
 
+    def reasons(self, **keys):
+        machine = {"devices": [card("Card", processes=[process(7, "1GiB", "a")], **keys)]}
+        result = self.on(machine, "ps", "--unattributed")
+        return [line for line in result.err.splitlines() if "what no process uses" in line]
+
+    def test_each_that_is_not_known_says_why(self):
+        start = "hmn: GPU 0: what no process uses cannot be told: "
+        pool = {"kind": "vram", "total": "4GiB", "used": "2GiB"}
+        self.assertEqual(self.reasons(pools=[pool]), [])
+        self.assertEqual(self.reasons(pools=[pool | {"notes": ["lower_bound"]}]),
+                         [start + "what is used is known as a lower bound or an estimate"])
+        self.assertEqual(self.reasons(pools=[pool], memory_kind="unified"),
+                         [start + "processes are told with what they use of all pools, not of this one"])
+        self.assertEqual(self.reasons(pools=[pool | {"used": "1MiB"}]),
+                         [start + "what processes use is counted in another way than what is used in all"])
+        self.assertEqual(self.reasons(pools=[{"kind": "vram", "total": "4GiB"}]), [])
+        failing = [{"call": "processes", "status": "backend", "message": "garbled"}]
+        self.assertEqual(self.reasons(pools=[pool], failures=failing), [])
+
     def test_each_device_but_one_that_is_split(self):
         machine = {"devices": [card("Whole", partitions=[card("Part", processes=[process(1, "1GiB")])]),
                                card("Other", processes=[])]}

@@ -51,6 +51,41 @@ class Spill(Machines):
             "           peak shared    384 MiB (baseline 128 MiB)\n"
             "           episodes       1 \u2014 total 0.0s, longest 0.0s, first +"), done.err)
 
+    def amd_card(self, vram_used, gtt_used):
+        """An AMD card whose memory is two files, and hmn's environment on it."""
+        root, nodes = self.folder / "sys", self.folder / "dev"
+        card = root / "devices/pci0000:00/0000:03:00.0"
+        node = card / "drm/renderD128"
+        for folder in (node, card / "power", nodes / "dri", root / "class/drm", root / "bus/pci/drivers/amdgpu"):
+            folder.mkdir(parents=True)
+        numbers = os.stat("/dev/null").st_rdev
+        for name, text in (("vendor", "0x1002"), ("device", "0x73bf"), ("class", "0x030000"),
+                           ("mem_info_vram_total", 16 * GIB), ("mem_info_vram_used", vram_used),
+                           ("mem_info_gtt_total", 32 * GIB), ("mem_info_gtt_used", gtt_used),
+                           ("power/runtime_status", "active"),
+                           ("drm/renderD128/dev", f"{os.major(numbers)}:{os.minor(numbers)}")):
+            (card / name).write_text(f"{text}\n")
+        for link, target in ((card / "driver", "../../../bus/pci/drivers/amdgpu"), (card / "subsystem", "../../../bus/pci"),
+                             (node / "device", "../.."), (nodes / "dri/renderD128", "/dev/null"),
+                             (root / "class/drm/renderD128", f"../../{node.relative_to(root)}")):
+            link.symlink_to(target)
+        return card, environment(HMN_SYS=str(root), HMN_PROC="/nonexistent", HMN_DEV=str(nodes),
+                                 HMN_NVML="/nonexistent", HMN_NVIDIA_SMI="/nonexistent",
+                                 HMN_ROCM_SMI="/nonexistent", HMN_AMD_SMI="/nonexistent")
+
+    def test_the_baseline_is_older_than_the_command(self):
+        card, env = self.amd_card(8 * GIB, 128 * MIB)
+        if "amdgpu: ready" not in run("doctor", env=env).out:
+            self.skipTest("built without amdgpu")
+        target = self.folder / "spill.json"
+        fills = f"echo {15 * GIB} > {card}/mem_info_vram_used; echo {384 * MIB} > {card}/mem_info_gtt_used"
+        done = run("spill", "--json", target, "--interval", "1h", "--", "sh", "-c", fills, env=env)
+        self.assertEqual(done.code, 0, done.err)
+        found = strict_json(target.read_text())
+        self.assertEqual((found["baseline_shared_bytes"], found["peak_shared_bytes"]), (128 * MIB, 384 * MIB))
+        # Once before and once after it, however short it was.
+        self.assertEqual((found["observations"], found["spilled"]), (2, True))
+
     def test_a_calm_run_says_so(self):
         done = self.on(CALM, "spill", "--", "true")
         self.assertIn("           episodes       0 \u2014 no spill observed\n", done.err)

@@ -354,9 +354,11 @@ enum {
     HMN_PROCESS_MEMORY_HAS_PROPORTIONAL = 1 << 4,
     HMN_PROCESS_MEMORY_HAS_PRIVATE = 1 << 5,
     HMN_PROCESS_MEMORY_HAS_COMMITTED = 1 << 6,
-    HMN_PROCESS_MEMORY_HAS_FOOTPRINT = 1 << 7
+    HMN_PROCESS_MEMORY_HAS_FOOTPRINT = 1 << 7,
+    HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT = 1 << 8,
+    HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED = 1 << 9
 };
-enum { HMN_PROCESS_MEMORY_SIZE_V1 = 88 };
+enum { HMN_PROCESS_MEMORY_SIZE_V1 = 88, HMN_PROCESS_MEMORY_SIZE_V2 = 104 };
 /** Host RAM of one process, in bytes. Out. @since 0.1 */
 typedef struct hmn_process_memory {
     uint32_t struct_size;
@@ -365,14 +367,16 @@ typedef struct hmn_process_memory {
     uint32_t backend;
     uint32_t pid;
     uint32_t reserved0;
-    uint64_t resident_bytes;      /* RSS: anonymous, file and shared pages (/proc/pid/statm) */
-    uint64_t peak_resident_bytes; /* highest RSS so far (VmHWM) */
-    uint64_t virtual_bytes;       /* address space (/proc/pid/statm) */
-    uint64_t swap_bytes;          /* anonymous pages swapped out (VmSwap) */
-    uint64_t proportional_bytes;  /* PSS: shared pages divided by their users (smaps_rollup) */
-    uint64_t private_bytes;       /* USS: pages that no other process maps (smaps_rollup) */
-    uint64_t committed_bytes;     /* Windows: PrivateUsage; absent elsewhere */
-    uint64_t footprint_bytes;     /* macOS: phys_footprint; absent elsewhere */
+    uint64_t resident_bytes;       /* RSS: anonymous, file and shared pages (/proc/pid/statm) */
+    uint64_t peak_resident_bytes;  /* highest RSS so far (VmHWM) */
+    uint64_t virtual_bytes;        /* address space (/proc/pid/statm) */
+    uint64_t swap_bytes;           /* anonymous pages swapped out (VmSwap) */
+    uint64_t proportional_bytes;   /* PSS: shared pages divided by their users (smaps_rollup) */
+    uint64_t private_bytes;        /* USS: pages that no other process maps (smaps_rollup) */
+    uint64_t committed_bytes;      /* Windows: PrivateUsage; absent elsewhere */
+    uint64_t footprint_bytes;      /* macOS: phys_footprint; absent elsewhere */
+    uint64_t peak_footprint_bytes; /* macOS: highest phys_footprint so far; absent elsewhere. V2 */
+    uint64_t peak_committed_bytes; /* Windows: PeakPagefileUsage; absent elsewhere. V2 */
 } hmn_process_memory;
 
 enum {
@@ -422,7 +426,8 @@ typedef struct hmn_system_memory {
  * is missing leaves HMN_NOTE_PARTIAL; when nothing at all could be read the call fails. */
 
 /** Host memory of a process of the proc tree in use. Cheap: resident and virtual.
- *  HMN_E_RANGE: pid is 0. HMN_E_UNKNOWN_FLAG: an unknown bit in fields.
+ *  HMN_E_RANGE: pid is 0. HMN_E_UNKNOWN_FLAG: an unknown bit in fields, or that of a field which lies
+ *  past out->struct_size.
  *  HMN_E_NO_PROCESS: no such process, or it has exited and not been waited for (a zombie).
  *  HMN_E_UNSUPPORTED: a kernel thread, which has no memory of its own; or this system lacks all of
  *  the fields. HMN_E_PERMISSION: the system refused. HMN_E_BACKEND: the system's text made no sense.

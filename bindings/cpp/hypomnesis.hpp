@@ -433,7 +433,9 @@ enum class process_memory_field : hmn_flags {
   proportional = HMN_PROCESS_MEMORY_HAS_PROPORTIONAL,
   private_set = HMN_PROCESS_MEMORY_HAS_PRIVATE,
   committed = HMN_PROCESS_MEMORY_HAS_COMMITTED,
-  footprint = HMN_PROCESS_MEMORY_HAS_FOOTPRINT
+  footprint = HMN_PROCESS_MEMORY_HAS_FOOTPRINT,
+  peak_footprint = HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT,
+  peak_committed = HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED
 };
 
 // Fields of telemetry: bits.
@@ -585,6 +587,8 @@ struct process_memory {
   std::optional<std::uint64_t> private_bytes;
   std::optional<std::uint64_t> committed_bytes;
   std::optional<std::uint64_t> footprint_bytes;
+  std::optional<std::uint64_t> peak_footprint_bytes;  // macOS
+  std::optional<std::uint64_t> peak_committed_bytes;  // Windows
 };
 
 // The host's RAM and this container's share of it, in bytes: hmn_system_memory.
@@ -1004,6 +1008,8 @@ inline process_memory value(const hmn_process_memory& r) {
   v.private_bytes = f.get(HMN_PROCESS_MEMORY_HAS_PRIVATE, &R::private_bytes);
   v.committed_bytes = f.get(HMN_PROCESS_MEMORY_HAS_COMMITTED, &R::committed_bytes);
   v.footprint_bytes = f.get(HMN_PROCESS_MEMORY_HAS_FOOTPRINT, &R::footprint_bytes);
+  v.peak_footprint_bytes = f.get(HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT, &R::peak_footprint_bytes);
+  v.peak_committed_bytes = f.get(HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED, &R::peak_committed_bytes);
   return v;
 }
 

@@ -470,14 +470,16 @@ const (
 type ProcessMemoryFields uint32
 
 const (
-	ProcessMemoryHasResident     ProcessMemoryFields = 1 << 0
-	ProcessMemoryHasPeakResident ProcessMemoryFields = 1 << 1
-	ProcessMemoryHasVirtual      ProcessMemoryFields = 1 << 2
-	ProcessMemoryHasSwap         ProcessMemoryFields = 1 << 3
-	ProcessMemoryHasProportional ProcessMemoryFields = 1 << 4
-	ProcessMemoryHasPrivate      ProcessMemoryFields = 1 << 5
-	ProcessMemoryHasCommitted    ProcessMemoryFields = 1 << 6
-	ProcessMemoryHasFootprint    ProcessMemoryFields = 1 << 7
+	ProcessMemoryHasResident      ProcessMemoryFields = 1 << 0
+	ProcessMemoryHasPeakResident  ProcessMemoryFields = 1 << 1
+	ProcessMemoryHasVirtual       ProcessMemoryFields = 1 << 2
+	ProcessMemoryHasSwap          ProcessMemoryFields = 1 << 3
+	ProcessMemoryHasProportional  ProcessMemoryFields = 1 << 4
+	ProcessMemoryHasPrivate       ProcessMemoryFields = 1 << 5
+	ProcessMemoryHasCommitted     ProcessMemoryFields = 1 << 6
+	ProcessMemoryHasFootprint     ProcessMemoryFields = 1 << 7
+	ProcessMemoryHasPeakFootprint ProcessMemoryFields = 1 << 8
+	ProcessMemoryHasPeakCommitted ProcessMemoryFields = 1 << 9
 )
 
 // SystemMemoryFields is a set of fields of SystemMemory.

@@ -39,6 +39,8 @@ HMN_OPTIONAL(hmn_process_memory, u64, proportional_bytes, HMN_PROCESS_MEMORY_HAS
 HMN_OPTIONAL(hmn_process_memory, u64, private_bytes, HMN_PROCESS_MEMORY_HAS_PRIVATE)
 HMN_OPTIONAL(hmn_process_memory, u64, committed_bytes, HMN_PROCESS_MEMORY_HAS_COMMITTED)
 HMN_OPTIONAL(hmn_process_memory, u64, footprint_bytes, HMN_PROCESS_MEMORY_HAS_FOOTPRINT)
+HMN_OPTIONAL(hmn_process_memory, u64, peak_footprint_bytes, HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT)
+HMN_OPTIONAL(hmn_process_memory, u64, peak_committed_bytes, HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED)
 
 HMN_RECORD(hmn_system_memory)
 typedef struct {

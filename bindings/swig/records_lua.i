@@ -52,6 +52,10 @@ static void hmn_lua_push_hmn_process_memory(lua_State *L, const hmn_process_memo
     HMN_LUA_FIELD(u64, committed_bytes);
   if (record->present & HMN_PROCESS_MEMORY_HAS_FOOTPRINT)
     HMN_LUA_FIELD(u64, footprint_bytes);
+  if (record->present & HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT)
+    HMN_LUA_FIELD(u64, peak_footprint_bytes);
+  if (record->present & HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED)
+    HMN_LUA_FIELD(u64, peak_committed_bytes);
 }
 %}
 HMN_LUA_RECORD(hmn_process_memory)

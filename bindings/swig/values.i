@@ -30,6 +30,8 @@ static const hmn_value hmn_process_memory_values[] = {
   {HMN_VALUE_u64, offsetof(hmn_process_memory, private_bytes), HMN_PROCESS_MEMORY_HAS_PRIVATE},
   {HMN_VALUE_u64, offsetof(hmn_process_memory, committed_bytes), HMN_PROCESS_MEMORY_HAS_COMMITTED},
   {HMN_VALUE_u64, offsetof(hmn_process_memory, footprint_bytes), HMN_PROCESS_MEMORY_HAS_FOOTPRINT},
+  {HMN_VALUE_u64, offsetof(hmn_process_memory, peak_footprint_bytes), HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT},
+  {HMN_VALUE_u64, offsetof(hmn_process_memory, peak_committed_bytes), HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED},
   {HMN_VALUE_end, 0, 0},
 };
 %}

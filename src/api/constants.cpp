@@ -152,7 +152,9 @@ SAME(process_memory_field::proportional, HMN_PROCESS_MEMORY_HAS_PROPORTIONAL);
 SAME(process_memory_field::private_set, HMN_PROCESS_MEMORY_HAS_PRIVATE);
 SAME(process_memory_field::committed, HMN_PROCESS_MEMORY_HAS_COMMITTED);
 SAME(process_memory_field::footprint, HMN_PROCESS_MEMORY_HAS_FOOTPRINT);
-SAME(process_memory_field::all, HMN_PROCESS_MEMORY_HAS_FOOTPRINT * 2 - 1);
+SAME(process_memory_field::peak_footprint, HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT);
+SAME(process_memory_field::peak_committed, HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED);
+SAME(process_memory_field::all, HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED * 2 - 1);
 
 SAME(memory_pressure::unknown, HMN_PRESSURE_UNKNOWN);
 SAME(memory_pressure::normal, HMN_PRESSURE_NORMAL);

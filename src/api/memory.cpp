@@ -21,6 +21,8 @@ hmn_process_memory to_c(const process_memory& m) {
   give(has, HMN_PROCESS_MEMORY_HAS_PRIVATE, out.private_bytes, m.private_set);
   give(has, HMN_PROCESS_MEMORY_HAS_COMMITTED, out.committed_bytes, m.committed);
   give(has, HMN_PROCESS_MEMORY_HAS_FOOTPRINT, out.footprint_bytes, m.footprint);
+  give(has, HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT, out.peak_footprint_bytes, m.peak_footprint);
+  give(has, HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED, out.peak_committed_bytes, m.peak_committed);
   return out;
 }
 
@@ -44,19 +46,21 @@ hmn_system_memory to_c(const system_memory& m) {
 
 namespace {
 
-result<std::uint32_t> fields_from(hmn_flags fields) {
-  if ((fields & ~process_memory_field::all) == 0) {
-    return fields != 0 ? fields : process_memory_field::cheap;
-  }
+// What is past the caller's struct is as unknown as it was to the version which that struct is of.
+result<std::uint32_t> fields_from(hmn_flags fields, std::uint32_t struct_size) {
+  const hmn_flags past =
+      struct_size < HMN_PROCESS_MEMORY_SIZE_V2 ? appended<hmn_process_memory> : 0;
+  const hmn_flags unknown = fields & (~process_memory_field::all | past);
+  if (unknown == 0) return fields != 0 ? fields : process_memory_field::cheap;
   return failure{status::unknown_flag,
                  source::none,
                  {},
-                 {"fields: unknown bits 0x", hex(fields & ~process_memory_field::all)}};
+                 {"fields: bits unknown, or past struct_size: 0x", hex(unknown)}};
 }
 
 template <class Read>
-result<hmn_process_memory> read_fields(hmn_flags fields, Read&& read) {
-  const result<std::uint32_t> wanted = fields_from(fields);
+result<hmn_process_memory> read_fields(hmn_flags fields, std::uint32_t struct_size, Read&& read) {
+  const result<std::uint32_t> wanted = fields_from(fields, struct_size);
   if (!wanted) return wanted.why();
   process_memory m;
   if (result<void> ok = read(*wanted, m); !ok) return std::move(ok.why());
@@ -75,7 +79,7 @@ hmn_status hmn_process_memory_read(hmn_context* handle, uint32_t pid, hmn_flags 
                                    hmn_process_memory* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c) -> result<hmn_process_memory> {
     if (pid == 0) return failure{status::range, source::none, {}, "pid 0 is no process"};
-    return read_fields(fields,
+    return read_fields(fields, out->struct_size,
                        [&](std::uint32_t f, process_memory& m) { return c.memory(pid, f, m); });
   });
 }
@@ -91,7 +95,7 @@ hmn_status hmn_process_memory_read_self(hmn_context* handle, hmn_flags fields,
     const auto read = [&](std::uint32_t f, process_memory& m) {
       return object(handle).own_memory(f, m);
     };
-    const result<hmn_process_memory> full = read_fields(fields, read);
+    const result<hmn_process_memory> full = read_fields(fields, out->struct_size, read);
     if (!full) return full.why();
     answer.write(&*full);
     return {};

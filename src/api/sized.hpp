@@ -80,10 +80,14 @@ inline constexpr std::uint32_t size_v1<hmn_episode> = HMN_EPISODE_SIZE_V1;
 template <class T>
 inline constexpr hmn_flags appended = 0;
 template <>
+inline constexpr hmn_flags appended<hmn_process_memory> =
+    HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT | HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED;
+template <>
 inline constexpr hmn_flags appended<hmn_system_memory> =
     HMN_SYSTEM_MEMORY_HAS_PRESSURE | HMN_SYSTEM_MEMORY_HAS_STALL;
 template <>
 inline constexpr hmn_flags appended<hmn_usage> = HMN_USAGE_HAS_PEAK_USED;
+static_assert(sizeof(hmn_process_memory) == HMN_PROCESS_MEMORY_SIZE_V2);
 static_assert(sizeof(hmn_system_memory) == HMN_SYSTEM_MEMORY_SIZE_V2);
 static_assert(sizeof(hmn_usage) == HMN_USAGE_SIZE_V2);
 

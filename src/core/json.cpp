@@ -49,6 +49,8 @@ void write(json_writer& w, const process_memory& m) {
   w.member("private_bytes", m.private_set);
   w.member("committed_bytes", m.committed);
   w.member("footprint_bytes", m.footprint);
+  w.member("peak_footprint_bytes", m.peak_footprint);
+  w.member("peak_committed_bytes", m.peak_committed);
   w.close('}');
 }
 

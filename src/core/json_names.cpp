@@ -30,9 +30,10 @@ constexpr std::array throttles_in_order = {
 };
 
 constexpr std::array memory_fields = {
-    names("resident_bytes"),  names("peak_resident_bytes"), names("virtual_bytes"),
-    names("swap_bytes"),      names("proportional_bytes"),  names("private_bytes"),
-    names("committed_bytes"), names("footprint_bytes"),
+    names("resident_bytes"),       names("peak_resident_bytes"), names("virtual_bytes"),
+    names("swap_bytes"),           names("proportional_bytes"),  names("private_bytes"),
+    names("committed_bytes"),      names("footprint_bytes"),     names("peak_footprint_bytes"),
+    names("peak_committed_bytes"),
 };
 
 constexpr std::array system_fields = {

@@ -20,8 +20,10 @@ inline constexpr std::uint32_t proportional = 1U << 4;
 inline constexpr std::uint32_t private_set = 1U << 5;
 inline constexpr std::uint32_t committed = 1U << 6;
 inline constexpr std::uint32_t footprint = 1U << 7;
+inline constexpr std::uint32_t peak_footprint = 1U << 8;
+inline constexpr std::uint32_t peak_committed = 1U << 9;
 inline constexpr std::uint32_t cheap = resident | virtual_size;
-inline constexpr std::uint32_t all = (1U << 8) - 1;
+inline constexpr std::uint32_t all = (1U << 10) - 1;
 }  // namespace process_memory_field
 
 // Host RAM of one process, in bytes.
@@ -37,6 +39,8 @@ struct process_memory {
   std::optional<std::uint64_t> private_set;
   std::optional<std::uint64_t> committed;
   std::optional<std::uint64_t> footprint;
+  std::optional<std::uint64_t> peak_footprint;
+  std::optional<std::uint64_t> peak_committed;
 };
 
 // How short of memory the system itself says that it is.

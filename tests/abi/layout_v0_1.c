@@ -58,7 +58,7 @@ FIELD(hmn_backend_info, native_code, 28, int32_t);
 TEXT(hmn_backend_info, version, 32, 96);
 TEXT(hmn_backend_info, message, 128, 256);
 
-SIZE(hmn_process_memory, 88);
+SIZE(hmn_process_memory, 104);
 FIELD(hmn_process_memory, struct_size, 0, uint32_t);
 FIELD(hmn_process_memory, present, 4, hmn_flags);
 FIELD(hmn_process_memory, notes, 8, hmn_flags);
@@ -73,6 +73,8 @@ FIELD(hmn_process_memory, proportional_bytes, 56, uint64_t);
 FIELD(hmn_process_memory, private_bytes, 64, uint64_t);
 FIELD(hmn_process_memory, committed_bytes, 72, uint64_t);
 FIELD(hmn_process_memory, footprint_bytes, 80, uint64_t);
+FIELD(hmn_process_memory, peak_footprint_bytes, 88, uint64_t);
+FIELD(hmn_process_memory, peak_committed_bytes, 96, uint64_t);
 
 SIZE(hmn_system_memory, 96);
 FIELD(hmn_system_memory, struct_size, 0, uint32_t);
@@ -544,7 +546,10 @@ NUMBER(HMN_PROCESS_MEMORY_HAS_PROPORTIONAL, 1 << 4);
 NUMBER(HMN_PROCESS_MEMORY_HAS_PRIVATE, 1 << 5);
 NUMBER(HMN_PROCESS_MEMORY_HAS_COMMITTED, 1 << 6);
 NUMBER(HMN_PROCESS_MEMORY_HAS_FOOTPRINT, 1 << 7);
+NUMBER(HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT, 1 << 8);
+NUMBER(HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED, 1 << 9);
 NUMBER(HMN_PROCESS_MEMORY_SIZE_V1, 88);
+NUMBER(HMN_PROCESS_MEMORY_SIZE_V2, 104);
 
 NUMBER(HMN_SYSTEM_MEMORY_HAS_TOTAL, 1 << 0);
 NUMBER(HMN_SYSTEM_MEMORY_HAS_AVAILABLE, 1 << 1);

@@ -9,7 +9,7 @@ enum { BLOCK_MIB = 64, SLACK_MIB = 2 };
 static const uint64_t mib = 1024 * 1024;
 static const uint64_t block_bytes = BLOCK_MIB * UINT64_C(1048576);
 static const hmn_flags resident_field = HMN_PROCESS_MEMORY_HAS_RESIDENT;
-static const hmn_flags past_all_fields = HMN_PROCESS_MEMORY_HAS_FOOTPRINT << 1;
+static const hmn_flags past_all_fields = HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED << 1;
 
 static int setup(void** state) {
   return hmn_context_create(NULL, (hmn_context**)state, NULL);
@@ -47,7 +47,8 @@ static void a_field_without_its_bit_is_zero(void** state) {
   const hmn_process_memory memory = own(*state, 0);
   assert_true(memory.peak_resident_bytes == 0 && memory.swap_bytes == 0 &&
               memory.proportional_bytes == 0 && memory.private_bytes == 0 &&
-              memory.committed_bytes == 0 && memory.footprint_bytes == 0);
+              memory.committed_bytes == 0 && memory.footprint_bytes == 0 &&
+              memory.peak_footprint_bytes == 0 && memory.peak_committed_bytes == 0);
 }
 
 static void what_is_touched_is_resident_until_it_is_given_back(void** state) {
@@ -78,6 +79,8 @@ static void each_field_is_told_or_unsupported(void** state) {
   if (all.present & HMN_PROCESS_MEMORY_HAS_PRIVATE) assert_true(all.private_bytes > 0);
   if (all.present & HMN_PROCESS_MEMORY_HAS_COMMITTED) assert_true(all.committed_bytes > 0);
   if (all.present & HMN_PROCESS_MEMORY_HAS_PROPORTIONAL) assert_true(all.proportional_bytes > 0);
+  if (all.present & HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED)
+    assert_true(all.peak_committed_bytes >= all.committed_bytes && all.peak_committed_bytes > 0);
 }
 
 /* A field that was asked for and is missing leaves HMN_NOTE_PARTIAL. */

@@ -220,7 +220,7 @@ static void a_field_bit_that_the_library_does_not_know_is_refused(void** state) 
     NEW(hmn_process_memory, memory);
     NEW(hmn_telemetry, telemetry);
     NEW(hmn_error, error);
-    if (bit >= 8) {
+    if (bit >= 10) {
       const hmn_status self = hmn_process_memory_read_self(f->context, 1u << bit, &memory, &error);
       assert_status(self, HMN_E_UNKNOWN_FLAG);
       assert_told(&error, HMN_E_UNKNOWN_FLAG);

@@ -51,6 +51,8 @@ static void every_byte_up_to_struct_size_is_written_and_none_past_it(void** stat
 static void a_caller_of_the_first_version_is_told_of_none_that_came_later(void** state) {
   hmn_context* context = ((fixture*)*state)->context;
   const hmn_flags appended = HMN_SYSTEM_MEMORY_HAS_PRESSURE | HMN_SYSTEM_MEMORY_HAS_STALL;
+  const hmn_flags peaks =
+      HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT | HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED;
   const struct {
     uint32_t size;
     hmn_flags has;
@@ -60,7 +62,8 @@ static void a_caller_of_the_first_version_is_told_of_none_that_came_later(void**
               {past_any_version, appended}},
     one[] = {{HMN_USAGE_SIZE_V1, 0},
              {HMN_USAGE_SIZE_V2, HMN_USAGE_HAS_PEAK_USED},
-             {past_any_version, HMN_USAGE_HAS_PEAK_USED}};
+             {past_any_version, HMN_USAGE_HAS_PEAK_USED}},
+    of_self[] = {{HMN_PROCESS_MEMORY_SIZE_V2, peaks}, {past_any_version, peaks}};
   guarded* g = guard_new();
   for (size_t i = 0; i < sizeof host / sizeof host[0]; ++i) {
     hmn_system_memory* told = guard_arm(g, host[i].size);
@@ -79,6 +82,43 @@ static void a_caller_of_the_first_version_is_told_of_none_that_came_later(void**
     assert_int_equal(told->present & HMN_USAGE_HAS_PEAK_USED, one[i].has);
     assert_int_equal(told->used_bytes, (uint64_t)2 << 30);
     if (one[i].has != 0) assert_int_equal(told->peak_used_bytes, (uint64_t)3 << 30);
+  }
+  for (size_t i = 0; i < sizeof of_self / sizeof of_self[0]; ++i) {
+    hmn_process_memory* told = guard_arm(g, of_self[i].size);
+    assert_status(hmn_process_memory_read_self(context, peaks, told, NULL), HMN_OK);
+    assert_untouched_from(g, of_self[i].size);
+    assert_int_equal(told->present, of_self[i].has);
+    assert_int_equal(told->peak_footprint_bytes, (uint64_t)320 << 20);
+    assert_int_equal(told->peak_committed_bytes, (uint64_t)330 << 20);
+  }
+  free(g);
+}
+
+/* As the library of that version did, which knew no such bits. */
+static void a_field_past_the_callers_struct_is_an_unknown_flag(void** state) {
+  hmn_context* context = ((fixture*)*state)->context;
+  const hmn_flags known = HMN_PROCESS_MEMORY_HAS_FOOTPRINT * 2 - 1;
+  const hmn_flags later[] = {HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT,
+                             HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED};
+  const uint32_t sizes[] = {HMN_PROCESS_MEMORY_SIZE_V1,
+                            HMN_PROCESS_MEMORY_SIZE_V1 + 8}; /* holds one of the two */
+  guarded* g = guard_new();
+  for (size_t i = 0; i < 2; ++i) {
+    for (size_t j = 0; j < 2; ++j) {
+      assert_answers(
+          hmn_process_memory_read_self(context, known | later[j], guard_arm(g, sizes[i]), &error),
+          HMN_E_UNKNOWN_FLAG);
+      assert_cleared(g, sizes[i]);
+      assert_answers(
+          hmn_process_memory_read(context, 4242, later[j], guard_arm(g, sizes[i]), &error),
+          HMN_E_UNKNOWN_FLAG);
+      assert_cleared(g, sizes[i]);
+    }
+    hmn_process_memory* told = guard_arm(g, sizes[i]);
+    assert_answers(hmn_process_memory_read_self(context, known, told, &error), HMN_OK);
+    assert_untouched_from(g, sizes[i]);
+    assert_int_equal(told->present & ~known, 0);
+    assert_int_equal(told->resident_bytes, (uint64_t)300 << 20);
   }
   free(g);
 }
@@ -153,7 +193,7 @@ static void a_struct_ends_with_its_newest_version(void** state) {
   (void)state;
   assert_int_equal(sizeof(hmn_error), HMN_ERROR_SIZE_V1);
   assert_int_equal(sizeof(hmn_backend_info), HMN_BACKEND_INFO_SIZE_V1);
-  assert_int_equal(sizeof(hmn_process_memory), HMN_PROCESS_MEMORY_SIZE_V1);
+  assert_int_equal(sizeof(hmn_process_memory), HMN_PROCESS_MEMORY_SIZE_V2);
   assert_int_equal(sizeof(hmn_system_memory), HMN_SYSTEM_MEMORY_SIZE_V2);
   assert_int_equal(sizeof(hmn_device), HMN_DEVICE_SIZE_V1);
   assert_int_equal(sizeof(hmn_pool), HMN_POOL_SIZE_V1);
@@ -170,6 +210,7 @@ int main(void) {
       cmocka_unit_test(a_struct_size_that_cannot_be_filled_is_refused_and_nothing_is_written),
       cmocka_unit_test(every_byte_up_to_struct_size_is_written_and_none_past_it),
       cmocka_unit_test(a_caller_of_the_first_version_is_told_of_none_that_came_later),
+      cmocka_unit_test(a_field_past_the_callers_struct_is_an_unknown_flag),
       cmocka_unit_test(a_failed_call_leaves_zeros_up_to_struct_size),
       cmocka_unit_test(a_wrong_error_size_refuses_the_whole_call_before_anything_is_done),
       cmocka_unit_test(create_and_set_path_look_at_the_error_size_too),

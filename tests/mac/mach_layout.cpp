@@ -76,6 +76,8 @@ SAME_PLACE(rusage, pageins, apples_rusage, ri_pageins);
 SAME_PLACE(rusage, wired_size, apples_rusage, ri_wired_size);
 SAME_PLACE(rusage, resident_size, apples_rusage, ri_resident_size);
 SAME_PLACE(rusage, phys_footprint, apples_rusage, ri_phys_footprint);
+SAME_PLACE(rusage, exit_time, apples_rusage, ri_proc_exit_abstime);
+SAME_PLACE(rusage, lifetime_max_phys_footprint, apples_rusage, ri_lifetime_max_phys_footprint);
 static_assert(sizeof(ours::rusage) == sizeof(apples_rusage));
 
 using apples_task = struct proc_taskinfo;

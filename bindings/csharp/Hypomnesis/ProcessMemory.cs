@@ -26,6 +26,10 @@ public enum ProcessMemoryFields : uint
     Committed = Raw.PROCESS_MEMORY_HAS_COMMITTED,
     /// <summary><see cref="ProcessMemory.FootprintBytes"/>.</summary>
     Footprint = Raw.PROCESS_MEMORY_HAS_FOOTPRINT,
+    /// <summary><see cref="ProcessMemory.PeakFootprintBytes"/>.</summary>
+    PeakFootprint = Raw.PROCESS_MEMORY_HAS_PEAK_FOOTPRINT,
+    /// <summary><see cref="ProcessMemory.PeakCommittedBytes"/>.</summary>
+    PeakCommitted = Raw.PROCESS_MEMORY_HAS_PEAK_COMMITTED,
 }
 
 /// <summary>Host RAM of one process, in bytes; null: not known, or not asked for.</summary>
@@ -53,6 +57,10 @@ public sealed record ProcessMemory
     public ulong? CommittedBytes { get; init; }
     /// <summary>macOS: phys_footprint; null elsewhere.</summary>
     public ulong? FootprintBytes { get; init; }
+    /// <summary>macOS: highest phys_footprint so far; null elsewhere.</summary>
+    public ulong? PeakFootprintBytes { get; init; }
+    /// <summary>Windows: PeakPagefileUsage; null elsewhere.</summary>
+    public ulong? PeakCommittedBytes { get; init; }
 
     internal static unsafe ProcessMemory From(IntPtr record)
     {
@@ -70,6 +78,8 @@ public sealed record ProcessMemory
             PrivateBytes = from->PrivateBytes,
             CommittedBytes = from->CommittedBytes,
             FootprintBytes = from->FootprintBytes,
+            PeakFootprintBytes = from->PeakFootprintBytes,
+            PeakCommittedBytes = from->PeakCommittedBytes,
         };
     }
 }

@@ -18,6 +18,8 @@ local Context = require "hypomnesis.context"
 ---@field private_bytes integer? USS: pages that no other process maps
 ---@field committed_bytes integer? Windows only
 ---@field footprint_bytes integer? macOS only
+---@field peak_footprint_bytes integer? the highest footprint_bytes so far
+---@field peak_committed_bytes integer? the highest committed_bytes so far
 
 ---The host's RAM, and this container's share of it. What is not known is nil.
 ---@class hypomnesis.SystemMemory

@@ -4085,6 +4085,8 @@ static const hmn_value hmn_process_memory_values[] = {
   {HMN_VALUE_u64, offsetof(hmn_process_memory, private_bytes), HMN_PROCESS_MEMORY_HAS_PRIVATE},
   {HMN_VALUE_u64, offsetof(hmn_process_memory, committed_bytes), HMN_PROCESS_MEMORY_HAS_COMMITTED},
   {HMN_VALUE_u64, offsetof(hmn_process_memory, footprint_bytes), HMN_PROCESS_MEMORY_HAS_FOOTPRINT},
+  {HMN_VALUE_u64, offsetof(hmn_process_memory, peak_footprint_bytes), HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT},
+  {HMN_VALUE_u64, offsetof(hmn_process_memory, peak_committed_bytes), HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED},
   {HMN_VALUE_end, 0, 0},
 };
 
@@ -11143,7 +11145,10 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_PRIVATE",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_PRIVATE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_COMMITTED",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_COMMITTED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_FOOTPRINT",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_FOOTPRINT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_PEAK_FOOTPRINT",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_HAS_PEAK_COMMITTED",SWIG_From_int((int)(HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_SIZE_V1",SWIG_From_int((int)(HMN_PROCESS_MEMORY_SIZE_V1)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PROCESS_MEMORY_SIZE_V2",SWIG_From_int((int)(HMN_PROCESS_MEMORY_SIZE_V2)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_TOTAL",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_TOTAL)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_AVAILABLE",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_AVAILABLE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_SWAP_TOTAL",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL)));

@@ -20,6 +20,8 @@ class ProcessMemoryField(IntFlag):
     PRIVATE = raw.PROCESS_MEMORY_HAS_PRIVATE
     COMMITTED = raw.PROCESS_MEMORY_HAS_COMMITTED
     FOOTPRINT = raw.PROCESS_MEMORY_HAS_FOOTPRINT
+    PEAK_FOOTPRINT = raw.PROCESS_MEMORY_HAS_PEAK_FOOTPRINT
+    PEAK_COMMITTED = raw.PROCESS_MEMORY_HAS_PEAK_COMMITTED
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +39,8 @@ class ProcessMemory:
     private_bytes: int | None  # USS: pages that no other process maps
     committed_bytes: int | None  # Windows: PrivateUsage
     footprint_bytes: int | None  # macOS: phys_footprint
+    peak_footprint_bytes: int | None  # macOS: highest phys_footprint so far
+    peak_committed_bytes: int | None  # Windows: PeakPagefileUsage
 
 
 make_process_memory = maker(ProcessMemory)

@@ -99,9 +99,14 @@ struct rusage {  // rusage_info_v4
   std::uint64_t wired_size;
   std::uint64_t resident_size;
   std::uint64_t phys_footprint;
-  std::uint64_t others[27];
+  std::uint64_t start_time;  // mach_absolute_time
+  std::uint64_t exit_time;   // 0 while it lives
+  std::uint64_t others0[18];
+  std::uint64_t lifetime_max_phys_footprint;
+  std::uint64_t others1[6];
 };
 static_assert(offsetof(rusage, phys_footprint) == 72 && sizeof(rusage) == 296);
+static_assert(offsetof(rusage, lifetime_max_phys_footprint) == 240);
 
 struct process_task {  // proc_taskinfo
   std::uint64_t virtual_size;

@@ -127,6 +127,10 @@ inline constexpr std::array process_bytes = {
     bytes_key<process_memory>{"private", &process_memory::private_set, host_field::private_set},
     bytes_key<process_memory>{"committed", &process_memory::committed, host_field::committed},
     bytes_key<process_memory>{"footprint", &process_memory::footprint, host_field::footprint},
+    bytes_key<process_memory>{"peak_footprint", &process_memory::peak_footprint,
+                              host_field::peak_footprint},
+    bytes_key<process_memory>{"peak_committed", &process_memory::peak_committed,
+                              host_field::peak_committed},
 };
 
 inline constexpr std::array system_bytes = {

@@ -20,10 +20,12 @@ struct machine : mac {
   machine() {
     own().resident = 7 << 20;
     own().footprint = 5 << 20;
+    own().peak_footprint = 8 << 20;
     own().virtual_size = std::uint64_t{400} << 30;
     peak_resident = 9 << 20;
     processes[other].resident = 3 << 20;
     processes[other].footprint = 2 << 20;
+    processes[other].peak_footprint = 6 << 20;
     processes[other].virtual_size = 1 << 30;
   }
   macos::macos_host host{mac::calls()};
@@ -34,13 +36,15 @@ struct machine : mac {
 TEST_CASE("own memory is what the kernel counts of the task") {
   machine m;
   process_memory out;
-  REQUIRE(m.host.own_memory(
-      field::resident | field::peak_resident | field::virtual_size | field::footprint, out));
+  REQUIRE(m.host.own_memory(field::resident | field::peak_resident | field::virtual_size |
+                                field::footprint | field::peak_footprint,
+                            out));
   CHECK(out.pid == static_cast<std::uint32_t>(getpid()));
   CHECK(out.resident == 7u << 20);
   CHECK(out.peak_resident == 9u << 20);
   CHECK(out.virtual_size == std::uint64_t{400} << 30);
   CHECK(out.footprint == 5u << 20);
+  CHECK(out.peak_footprint == 8u << 20);
   CHECK(out.notes == 0);
 }
 
@@ -50,18 +54,23 @@ TEST_CASE("only what is asked for is told") {
   REQUIRE(m.host.own_memory(field::footprint, out));
   CHECK(out.footprint);
   CHECK_FALSE(out.resident);
+  CHECK_FALSE(out.peak_footprint);
+  REQUIRE(m.host.own_memory(field::peak_footprint, out));
+  CHECK(out.peak_footprint == 8u << 20);
+  CHECK_FALSE(out.footprint);
 }
 
 TEST_CASE("what macOS does not count is unsupported") {
   machine m;
   process_memory out;
-  const auto alone = m.host.own_memory(field::swap | field::committed, out);
+  const auto alone = m.host.own_memory(field::swap | field::committed | field::peak_committed, out);
   REQUIRE_FALSE(alone);
   CHECK(alone.why().code == status::unsupported);
   REQUIRE(m.host.own_memory(field::all, out));
   CHECK(out.notes == note::partial);
   CHECK_FALSE(out.swap);
   CHECK_FALSE(out.proportional);
+  CHECK_FALSE(out.peak_committed);
 }
 
 TEST_CASE("task_info refuses") {
@@ -74,6 +83,10 @@ TEST_CASE("task_info refuses") {
   CHECK(got.why().native.domain == native_domain::kern);
   CHECK(got.why().native.code == 5);
   CHECK_FALSE(out.resident);
+  REQUIRE(m.host.own_memory(field::resident | field::peak_footprint, out));
+  CHECK_FALSE(out.resident);
+  CHECK(out.peak_footprint == 8u << 20);
+  CHECK(out.notes == note::partial);
 }
 
 TEST_CASE("a macOS that counts no footprint") {
@@ -85,12 +98,29 @@ TEST_CASE("a macOS that counts no footprint") {
   CHECK(got.why().code == status::unsupported);
 }
 
+TEST_CASE("a macOS that keeps no account of the peak") {
+  machine m;
+  m.own().peak_footprint = m.processes[other].peak_footprint = 0;
+  process_memory out;
+  for (const int pid : {m.own_pid, other}) {
+    const auto alone = m.host.memory(static_cast<std::uint32_t>(pid), field::peak_footprint, out);
+    REQUIRE_FALSE(alone);
+    CHECK(alone.why().code == status::unsupported);
+    REQUIRE(m.host.memory(static_cast<std::uint32_t>(pid), field::footprint | field::peak_footprint,
+                          out));
+    CHECK(out.footprint);
+    CHECK_FALSE(out.peak_footprint);
+    CHECK(out.notes == note::partial);
+  }
+}
+
 TEST_CASE("another process of the same user") {
   machine m;
   process_memory out;
-  REQUIRE(m.host.memory(other, field::cheap | field::footprint, out));
+  REQUIRE(m.host.memory(other, field::cheap | field::footprint | field::peak_footprint, out));
   CHECK(out.resident == 3u << 20);
   CHECK(out.footprint == 2u << 20);
+  CHECK(out.peak_footprint == 6u << 20);
   CHECK(out.virtual_size == 1u << 30);
   CHECK(out.notes == 0);
   REQUIRE(m.host.memory(other, field::resident | field::peak_resident, out));
@@ -99,13 +129,14 @@ TEST_CASE("another process of the same user") {
   const auto peak = m.host.memory(other, field::peak_resident, out);
   REQUIRE_FALSE(peak);
   CHECK(peak.why().code == status::unsupported);
+  CHECK(peak.why().message.view().find("footprint") != std::string::npos);
 }
 
 TEST_CASE("another user's process is refused, but not root") {
   machine m;
   m.processes[other].user = 0;
   process_memory out;
-  for (const std::uint32_t asked : {field::resident, field::virtual_size}) {
+  for (const std::uint32_t asked : {field::resident, field::virtual_size, field::peak_footprint}) {
     const auto got = m.host.memory(other, asked, out);
     REQUIRE_FALSE(got);
     CHECK(got.why().code == status::permission);
@@ -133,11 +164,17 @@ TEST_CASE("a zombie has no memory, not none in use") {
   machine m;
   m.processes[other].is_zombie = true;
   process_memory out;
-  for (const std::uint32_t asked : {field::footprint, field::virtual_size}) {
-    const auto got = m.host.memory(other, asked, out);
-    REQUIRE_FALSE(got);
-    CHECK(got.why().code == status::no_process);
-    CHECK(got.why().message.view().find("zombie") != std::string::npos);
+  for (const bool keeps_account : {true, false}) {
+    m.processes[other].keeps_account = keeps_account;
+    for (const std::uint32_t asked :
+         {field::resident, field::footprint, field::virtual_size, field::peak_footprint}) {
+      const auto got = m.host.memory(other, asked, out);
+      REQUIRE_FALSE(got);
+      CHECK(got.why().code == status::no_process);
+      CHECK(got.why().message.view().find("zombie") != std::string::npos);
+      CHECK_FALSE(out.resident);
+      CHECK_FALSE(out.peak_footprint);
+    }
   }
 }
 

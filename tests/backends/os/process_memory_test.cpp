@@ -42,6 +42,8 @@ TEST_CASE("every field of a process") {
   CHECK(m.private_set == 300 * 1024);
   CHECK_FALSE(m.committed);
   CHECK_FALSE(m.footprint);
+  CHECK_FALSE(m.peak_footprint);
+  CHECK_FALSE(m.peak_committed);
   CHECK((m.notes & note::partial) != 0);
 }
 

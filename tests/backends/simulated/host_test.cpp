@@ -9,7 +9,7 @@
 namespace {
 
 const auto own_pid = static_cast<std::uint32_t>(getpid());
-constexpr hmn_flags every_field = 255;
+constexpr hmn_flags every_field = 1023;
 
 hmn_status read_self(const simulation& s, hmn_process_memory& out, hmn_error* error = nullptr) {
   out = sized<hmn_process_memory>();
@@ -31,6 +31,7 @@ hmn_status read_system(const simulation& s, hmn_system_memory& out, hmn_error* e
 TEST_CASE("every figure of the caller's memory is told") {
   simulation s(R"({"host":{"self":{"resident":1,"peak_resident":2,"virtual":3,"swap":4,
       "proportional":5,"private":6,"committed":7,"footprint":18446744073709551615,
+      "peak_footprint":8,"peak_committed":9,
       "notes":["estimated"]}}})");
   hmn_process_memory m;
   REQUIRE(read_self(s, m) == HMN_OK);
@@ -46,6 +47,8 @@ TEST_CASE("every figure of the caller's memory is told") {
   CHECK(m.private_bytes == 6);
   CHECK(m.committed_bytes == 7);
   CHECK(m.footprint_bytes == UINT64_MAX);
+  CHECK(m.peak_footprint_bytes == 8);
+  CHECK(m.peak_committed_bytes == 9);
   m = sized<hmn_process_memory>();
   REQUIRE(hmn_process_memory_read_self(s.context(), 0, &m, nullptr) == HMN_OK);
   CHECK(m.present == (HMN_PROCESS_MEMORY_HAS_RESIDENT | HMN_PROCESS_MEMORY_HAS_VIRTUAL));

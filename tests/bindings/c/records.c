@@ -30,6 +30,8 @@ const struct field process_memory_fields[] = {ALWAYS(U32, notes),
                                               WITH(PRIVATE, U64, private_bytes),
                                               WITH(COMMITTED, U64, committed_bytes),
                                               WITH(FOOTPRINT, U64, footprint_bytes),
+                                              WITH(PEAK_FOOTPRINT, U64, peak_footprint_bytes),
+                                              WITH(PEAK_COMMITTED, U64, peak_committed_bytes),
                                               LAST};
 #undef RECORD
 #undef HAS

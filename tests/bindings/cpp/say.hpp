@@ -69,6 +69,8 @@ inline void say(const hypomnesis::process_memory& v) {
   HMN_SAY(private_bytes);
   HMN_SAY(committed_bytes);
   HMN_SAY(footprint_bytes);
+  HMN_SAY(peak_footprint_bytes);
+  HMN_SAY(peak_committed_bytes);
 }
 
 inline void say(const hypomnesis::system_memory& v) {

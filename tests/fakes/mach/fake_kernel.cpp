@@ -125,8 +125,11 @@ int pid_rusage(int pid, int flavor, void** out) {
   if (!may_look(*p)) return fail(EPERM);
   if (flavor != mach::rusage_flavor) return fail(EINVAL);
   mach::rusage r{};
-  r.resident_size = p->is_zombie ? 0 : p->resident;
+  r.resident_size = p->resident;
   r.phys_footprint = p->is_zombie ? 0 : p->footprint;
+  r.exit_time = p->is_zombie ? 1 : 0;
+  r.lifetime_max_phys_footprint = p->peak_footprint;
+  if (p->is_zombie && !p->keeps_account) r = {};
   std::memcpy(static_cast<void*>(out), &r, sizeof r);
   return 0;
 }

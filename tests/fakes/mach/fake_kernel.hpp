@@ -17,6 +17,7 @@ namespace hmn_fake {
 struct mac_process {
   std::uint32_t user = 501;
   bool is_zombie = false;
+  bool keeps_account = true;  // of itself, as a zombie
   bool is_forked_only = false;
   std::string path = "/usr/bin/true";
   std::vector<std::string> arguments = {"true"};
@@ -24,6 +25,7 @@ struct mac_process {
   std::int32_t start_microseconds = 250'000;
   std::uint64_t resident = 0;
   std::uint64_t footprint = 0;
+  std::uint64_t peak_footprint = 0;
   std::uint64_t virtual_size = 0;
   std::map<std::string, std::int64_t> ledger;  // what is not in it has 0
 };

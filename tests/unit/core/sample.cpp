@@ -21,6 +21,8 @@ hmn::process_memory memory() {
   m.private_set = 106;
   m.committed = 107;
   m.footprint = UINT64_MAX;
+  m.peak_footprint = 108;
+  m.peak_committed = 109;
   return m;
 }
 

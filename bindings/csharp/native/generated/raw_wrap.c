@@ -314,6 +314,16 @@ static const hmn_opt_u64 *hmn_process_memory_footprint_bytes_get(hmn_process_mem
   return self->present & HMN_PROCESS_MEMORY_HAS_FOOTPRINT ? HMN_FIRST_u64(self->footprint_bytes) : NULL;
 }
 
+
+static const hmn_opt_u64 *hmn_process_memory_peak_footprint_bytes_get(hmn_process_memory *self) {
+  return self->present & HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT ? HMN_FIRST_u64(self->peak_footprint_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_process_memory_peak_committed_bytes_get(hmn_process_memory *self) {
+  return self->present & HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED ? HMN_FIRST_u64(self->peak_committed_bytes) : NULL;
+}
+
 SWIGINTERN void delete_hmn_system_memory(hmn_system_memory *self){ free(self); }
 
 static const hmn_opt_u64 *hmn_system_memory_total_bytes_get(hmn_system_memory *self) {
@@ -1601,6 +1611,30 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory
 
   arg1 = (hmn_process_memory *)jarg1;
   result = (hmn_opt_u64 *)hmn_process_memory_footprint_bytes_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory_peak_footprint_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_process_memory *arg1 = (hmn_process_memory *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_process_memory *)jarg1;
+  result = (hmn_opt_u64 *)hmn_process_memory_peak_footprint_bytes_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_process_memory_peak_committed_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_process_memory *arg1 = (hmn_process_memory *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_process_memory *)jarg1;
+  result = (hmn_opt_u64 *)hmn_process_memory_peak_committed_bytes_get(arg1);
   jresult = result;
   return jresult;
 }

@@ -332,6 +332,16 @@ static const hmn_opt_u64 *hmn_process_memory_footprint_bytes_get(hmn_process_mem
 }
 
 
+static const hmn_opt_u64 *hmn_process_memory_peak_footprint_bytes_get(hmn_process_memory *self) {
+  return self->present & HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT ? HMN_FIRST_u64(self->peak_footprint_bytes) : NULL;
+}
+
+
+static const hmn_opt_u64 *hmn_process_memory_peak_committed_bytes_get(hmn_process_memory *self) {
+  return self->present & HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED ? HMN_FIRST_u64(self->peak_committed_bytes) : NULL;
+}
+
+
 static const hmn_opt_u64 *hmn_system_memory_total_bytes_get(hmn_system_memory *self) {
   return self->present & HMN_SYSTEM_MEMORY_HAS_TOTAL ? HMN_FIRST_u64(self->total_bytes) : NULL;
 }

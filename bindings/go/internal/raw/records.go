@@ -30,20 +30,22 @@ type BackendInfo struct {
 
 // ProcessMemory is hmn_process_memory.
 type ProcessMemory struct {
-	StructSize        uint32
-	Present           uint32
-	Notes             uint32
-	Backend           uint32
-	Pid               uint32
-	Reserved0         uint32
-	ResidentBytes     uint64
-	PeakResidentBytes uint64
-	VirtualBytes      uint64
-	SwapBytes         uint64
-	ProportionalBytes uint64
-	PrivateBytes      uint64
-	CommittedBytes    uint64
-	FootprintBytes    uint64
+	StructSize         uint32
+	Present            uint32
+	Notes              uint32
+	Backend            uint32
+	Pid                uint32
+	Reserved0          uint32
+	ResidentBytes      uint64
+	PeakResidentBytes  uint64
+	VirtualBytes       uint64
+	SwapBytes          uint64
+	ProportionalBytes  uint64
+	PrivateBytes       uint64
+	CommittedBytes     uint64
+	FootprintBytes     uint64
+	PeakFootprintBytes uint64
+	PeakCommittedBytes uint64
 }
 
 // SystemMemory is hmn_system_memory.

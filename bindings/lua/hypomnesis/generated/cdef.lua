@@ -57,6 +57,8 @@ typedef struct hmn_process_memory {
   uint64_t private_bytes;
   uint64_t committed_bytes;
   uint64_t footprint_bytes;
+  uint64_t peak_footprint_bytes;
+  uint64_t peak_committed_bytes;
 } hmn_process_memory;
 typedef struct hmn_system_memory {
   uint32_t struct_size;

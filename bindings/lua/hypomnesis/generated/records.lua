@@ -43,6 +43,8 @@ return function(band, text, unsigned, signed)
       private_bytes = band(present, 32) ~= 0 and unsigned(record.private_bytes) or nil,
       committed_bytes = band(present, 64) ~= 0 and unsigned(record.committed_bytes) or nil,
       footprint_bytes = band(present, 128) ~= 0 and unsigned(record.footprint_bytes) or nil,
+      peak_footprint_bytes = band(present, 256) ~= 0 and unsigned(record.peak_footprint_bytes) or nil,
+      peak_committed_bytes = band(present, 512) ~= 0 and unsigned(record.peak_committed_bytes) or nil,
     }
   end
 

@@ -131,7 +131,8 @@ result<void> read_process_memory(std::string_view root, std::string_view who, st
   ask(field::cheap, [&] { return read_statm(of, page_size, fields, out); });
   ask(field::peak_resident | field::swap, [&] { return read_status(of, fields, out); });
   ask(field::proportional | field::private_set, [&] { return read_smaps_rollup(of, fields, out); });
-  ask(field::committed | field::footprint, not_of_this_system);
+  ask(field::committed | field::footprint | field::peak_committed | field::peak_footprint,
+      not_of_this_system);
 
   if (first && (first->code == status::no_process || (present(out) & fields) == 0)) return *first;
   if (first) out.notes |= note::partial;

@@ -13,43 +13,65 @@ namespace {
 
 namespace field = process_memory_field;
 
-// What macOS counts of a process other than the caller.
-constexpr std::uint32_t of_rusage = field::resident | field::footprint;
-constexpr std::uint32_t of_own = of_rusage | field::peak_resident | field::virtual_size;
+// What one call tells of any process, and another of the caller's task.
+constexpr std::uint32_t of_rusage = field::resident | field::footprint | field::peak_footprint;
+constexpr std::uint32_t of_own_task =
+    field::resident | field::peak_resident | field::virtual_size | field::footprint;
 
 failure not_counted(std::uint32_t fields) {
   const bool is_peak = (fields & field::peak_resident) != 0;
   return {status::unsupported,
           source::os,
           {},
-          is_peak ? "macOS tells a program the peak of its own resident set only"
+          is_peak ? "macOS tells a program the peak of its own resident set only, and of any that "
+                    "of the footprint"
                   : "macOS counts no swap, no proportional, private or committed memory of a "
                     "process"};
+}
+
+failure ended(std::uint32_t pid) {
+  return {status::no_process, source::os, {}, compose({"process ", pid, " is a zombie"})};
 }
 
 // A zombie has no memory left, and the caller's own rights do not show in the error.
 failure why_no_memory(const mach::kernel& k, std::uint32_t pid, int error) {
   mach::process_record found;
-  if (mach::read_record(k, pid, found) == 0 && found.state == mach::zombie) {
-    return {status::no_process, source::os, {}, compose({"process ", pid, " is a zombie"})};
-  }
+  if (mach::read_record(k, pid, found) == 0 && found.state == mach::zombie) return ended(pid);
   return mach::why_not(source::os, pid, "the memory", error);
+}
+
+// Of a zombie the kernel keeps what it had when it ended (bsd/kern/kern_exit.c), where it has room.
+std::optional<failure> ask_rusage(const mach::kernel& k, std::uint32_t pid, mach::rusage& out) {
+  // The prototype says pointer to pointer; it is the structure's own address.
+  if (k.pid_rusage(static_cast<int>(pid), mach::rusage_flavor, reinterpret_cast<void**>(&out)) !=
+      0) {
+    return why_no_memory(k, pid, errno);
+  }
+  if (out.exit_time != 0) return ended(pid);
+  if (out.resident_size == 0) {
+    failure why = why_no_memory(k, pid, EIO);
+    if (why.code == status::no_process) return why;
+  }
+  return std::nullopt;
+}
+
+// Every process has had some memory: 0 is told by a kernel that keeps no such account.
+std::optional<failure> take_peak(const mach::rusage& of, process_memory& out) {
+  if (of.lifetime_max_phys_footprint == 0) {
+    return failure{
+        status::unsupported, source::os, {}, "this macOS keeps no account of the footprint's peak"};
+  }
+  out.peak_footprint = of.lifetime_max_phys_footprint;
+  return std::nullopt;
 }
 
 std::optional<failure> read_rusage(const mach::kernel& k, std::uint32_t pid, std::uint32_t fields,
                                    process_memory& out) {
   mach::rusage found{};
-  // The prototype says pointer to pointer; it is the structure's own address.
-  if (k.pid_rusage(static_cast<int>(pid), mach::rusage_flavor, reinterpret_cast<void**>(&found)) !=
-      0) {
-    return why_no_memory(k, pid, errno);
-  }
-  if (found.resident_size == 0) {
-    failure why = why_no_memory(k, pid, EIO);
-    if (why.code == status::no_process) return why;
-  }
+  if (std::optional<failure> why = ask_rusage(k, pid, found)) return why;
   if ((fields & field::resident) != 0) out.resident = found.resident_size;
   if ((fields & field::footprint) != 0) out.footprint = found.phys_footprint;
+  if ((fields & field::peak_footprint) != 0) return take_peak(found, out);
   return std::nullopt;
 }
 
@@ -64,7 +86,25 @@ std::optional<failure> read_task(const mach::kernel& k, std::uint32_t pid, proce
 
 std::uint32_t present(const process_memory& m) {
   return (m.resident ? field::resident : 0) | (m.footprint ? field::footprint : 0) |
-         (m.peak_resident ? field::peak_resident : 0) | (m.virtual_size ? field::virtual_size : 0);
+         (m.peak_resident ? field::peak_resident : 0) | (m.virtual_size ? field::virtual_size : 0) |
+         (m.peak_footprint ? field::peak_footprint : 0);
+}
+
+std::optional<failure> read_own_task(const mach::kernel& k, std::uint32_t fields,
+                                     process_memory& out) {
+  mach::vm_info found{};
+  unsigned count = mach::vm_info_count;
+  const mach::kern_return code =
+      k.task_info(k.task_self(), mach::vm_info_flavor, reinterpret_cast<int*>(&found), &count);
+  if (code != mach::success) return mach::of_kernel(source::os, "task_info(TASK_VM_INFO)", code);
+  if (count < mach::vm_info_count) {
+    return failure{status::unsupported, source::os, {}, "this macOS counts no footprint"};
+  }
+  if ((fields & field::resident) != 0) out.resident = found.resident_size;
+  if ((fields & field::peak_resident) != 0) out.peak_resident = found.resident_size_peak;
+  if ((fields & field::virtual_size) != 0) out.virtual_size = found.virtual_size;
+  if ((fields & field::footprint) != 0) out.footprint = found.phys_footprint;
+  return std::nullopt;
 }
 
 result<void> conclude(std::uint32_t fields, std::optional<failure> first, process_memory& out) {
@@ -78,20 +118,13 @@ result<void> conclude(std::uint32_t fields, std::optional<failure> first, proces
 }  // namespace
 
 result<void> read_own_memory(const mach::kernel& k, std::uint32_t fields, process_memory& out) {
-  if ((fields & of_own) == 0) return not_counted(fields);
-  mach::vm_info found{};
-  unsigned count = mach::vm_info_count;
-  const mach::kern_return code =
-      k.task_info(k.task_self(), mach::vm_info_flavor, reinterpret_cast<int*>(&found), &count);
-  if (code != mach::success) return mach::of_kernel(source::os, "task_info(TASK_VM_INFO)", code);
-  if (count < mach::vm_info_count) {
-    return failure{status::unsupported, source::os, {}, "this macOS counts no footprint"};
+  std::optional<failure> first;
+  if ((fields & of_own_task) != 0) first = read_own_task(k, fields, out);
+  if ((fields & field::peak_footprint) != 0) {
+    std::optional<failure> why = read_rusage(k, out.pid, field::peak_footprint, out);
+    if (!first) first = std::move(why);
   }
-  if ((fields & field::resident) != 0) out.resident = found.resident_size;
-  if ((fields & field::peak_resident) != 0) out.peak_resident = found.resident_size_peak;
-  if ((fields & field::virtual_size) != 0) out.virtual_size = found.virtual_size;
-  if ((fields & field::footprint) != 0) out.footprint = found.phys_footprint;
-  return conclude(fields, std::nullopt, out);
+  return conclude(fields, std::move(first), out);
 }
 
 result<void> read_memory(const mach::kernel& k, std::uint32_t pid, std::uint32_t fields,

@@ -44,6 +44,7 @@ bool read_counters(HANDLE process, process_counters& out) noexcept {
   out.working_set = found.ex.WorkingSetSize;
   out.peak_working_set = found.ex.PeakWorkingSetSize;
   out.private_usage = told(found.ex.PrivateUsage);
+  out.peak_private_usage = told(found.ex.PeakPagefileUsage);
   out.private_working_set = told(found.private_working_set);
   return true;
 }

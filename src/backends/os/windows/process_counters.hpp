@@ -13,6 +13,7 @@ struct process_counters {
   std::uint64_t working_set = 0;
   std::uint64_t peak_working_set = 0;
   std::optional<std::uint64_t> private_usage;
+  std::optional<std::uint64_t> peak_private_usage;
   std::optional<std::uint64_t> private_working_set;  // since Windows 10 22H2
 };
 

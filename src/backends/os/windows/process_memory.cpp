@@ -10,8 +10,11 @@ namespace {
 
 namespace field = process_memory_field;
 
-constexpr std::uint32_t counted =
-    field::resident | field::peak_resident | field::committed | field::private_set;
+constexpr std::uint32_t counted = field::resident | field::peak_resident | field::committed |
+                                  field::peak_committed | field::private_set;
+
+constexpr std::uint32_t uncounted =
+    field::swap | field::proportional | field::footprint | field::peak_footprint;
 
 failure unsupported(const message_text& message) {
   return {status::unsupported, source::os, {}, message};
@@ -60,6 +63,8 @@ result<void> read_process_memory(HANDLE process, std::uint32_t fields, process_m
       take(field::peak_resident, c.peak_working_set, out.peak_resident, {});
       take(field::committed, c.private_usage, out.committed,
            "this system does not tell the private bytes of a process");
+      take(field::peak_committed, c.peak_private_usage, out.peak_committed,
+           "this system does not tell the peak of a process' private bytes");
       take(field::private_set, c.private_working_set, out.private_set,
            "this Windows does not tell the private working set of a process: 10 22H2 does");
     }
@@ -68,7 +73,7 @@ result<void> read_process_memory(HANDLE process, std::uint32_t fields, process_m
     take(field::virtual_size, read_virtual_size(process), out.virtual_size,
          "this system does not tell the address space of a process");
   }
-  missing.wanted((fields & (field::swap | field::proportional | field::footprint)) != 0, false,
+  missing.wanted((fields & uncounted) != 0, false,
                  "Windows counts of a process no swapped pages, no share of shared pages and no "
                  "footprint");
   if (had == 0) return *missing.get();

@@ -27,7 +27,8 @@ hmn_flags memory_told(void) {
 }
 
 hmn_flags memory_never_told(void) {
-  return HMN_PROCESS_MEMORY_HAS_COMMITTED | HMN_PROCESS_MEMORY_HAS_FOOTPRINT;
+  return HMN_PROCESS_MEMORY_HAS_COMMITTED | HMN_PROCESS_MEMORY_HAS_FOOTPRINT |
+         HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT | HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED;
 }
 
 uint64_t page_bytes(void) {

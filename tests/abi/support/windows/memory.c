@@ -16,14 +16,15 @@ void memory_give_back(void* block, size_t bytes) {
   VirtualFree(block, 0, MEM_RELEASE);
 }
 
-/* Wine has no private bytes and no commitment. */
+/* Wine has no private bytes. As the peak of what is committed it tells what is now. */
 hmn_flags memory_told(void) {
-  return HMN_PROCESS_MEMORY_HAS_RESIDENT | HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT;
+  return HMN_PROCESS_MEMORY_HAS_RESIDENT | HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT |
+         HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED;
 }
 
 hmn_flags memory_never_told(void) {
   return HMN_PROCESS_MEMORY_HAS_SWAP | HMN_PROCESS_MEMORY_HAS_PROPORTIONAL |
-         HMN_PROCESS_MEMORY_HAS_FOOTPRINT;
+         HMN_PROCESS_MEMORY_HAS_FOOTPRINT | HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT;
 }
 
 uint64_t page_bytes(void) {

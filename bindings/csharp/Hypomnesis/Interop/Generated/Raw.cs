@@ -156,6 +156,10 @@ internal static unsafe class Raw {
 
   public static ulong? hmn_process_memory_footprint_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_process_memory_footprint_bytes_get(self)); }
 
+  public static ulong? hmn_process_memory_peak_footprint_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_process_memory_peak_footprint_bytes_get(self)); }
+
+  public static ulong? hmn_process_memory_peak_committed_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_process_memory_peak_committed_bytes_get(self)); }
+
   public static void delete_hmn_system_memory(global::System.IntPtr self) {
     RawPINVOKE.delete_hmn_system_memory(self);
   }
@@ -1370,7 +1374,10 @@ internal static unsafe class Raw {
   public const int PROCESS_MEMORY_HAS_PRIVATE = 32;
   public const int PROCESS_MEMORY_HAS_COMMITTED = 64;
   public const int PROCESS_MEMORY_HAS_FOOTPRINT = 128;
+  public const int PROCESS_MEMORY_HAS_PEAK_FOOTPRINT = 256;
+  public const int PROCESS_MEMORY_HAS_PEAK_COMMITTED = 512;
   public const int PROCESS_MEMORY_SIZE_V1 = 88;
+  public const int PROCESS_MEMORY_SIZE_V2 = 104;
   public const int SYSTEM_MEMORY_HAS_TOTAL = 1;
   public const int SYSTEM_MEMORY_HAS_AVAILABLE = 2;
   public const int SYSTEM_MEMORY_HAS_SWAP_TOTAL = 4;

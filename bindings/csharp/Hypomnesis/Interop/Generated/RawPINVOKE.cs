@@ -121,6 +121,12 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_process_memory_footprint_bytes_get___")]
   public static extern global::System.IntPtr hmn_process_memory_footprint_bytes_get(global::System.IntPtr jarg1);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_process_memory_peak_footprint_bytes_get___")]
+  public static extern global::System.IntPtr hmn_process_memory_peak_footprint_bytes_get(global::System.IntPtr jarg1);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_process_memory_peak_committed_bytes_get___")]
+  public static extern global::System.IntPtr hmn_process_memory_peak_committed_bytes_get(global::System.IntPtr jarg1);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_delete_hmn_system_memory___")]
   public static extern void delete_hmn_system_memory(global::System.IntPtr jarg1);
 

@@ -58,7 +58,7 @@ internal unsafe struct BackendInfoRecord
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct ProcessMemoryRecord
 {
-    internal const int Size = 88;
+    internal const int Size = 104;
     internal uint struct_size;
     internal uint present;
     internal uint notes;
@@ -73,6 +73,8 @@ internal unsafe struct ProcessMemoryRecord
     internal ulong private_bytes;
     internal ulong committed_bytes;
     internal ulong footprint_bytes;
+    internal ulong peak_footprint_bytes;
+    internal ulong peak_committed_bytes;
 
     internal uint Notes => this.notes;
     internal uint Backend => this.backend;
@@ -85,6 +87,8 @@ internal unsafe struct ProcessMemoryRecord
     internal ulong? PrivateBytes => (present & 32u) != 0 ? this.private_bytes : null;
     internal ulong? CommittedBytes => (present & 64u) != 0 ? this.committed_bytes : null;
     internal ulong? FootprintBytes => (present & 128u) != 0 ? this.footprint_bytes : null;
+    internal ulong? PeakFootprintBytes => (present & 256u) != 0 ? this.peak_footprint_bytes : null;
+    internal ulong? PeakCommittedBytes => (present & 512u) != 0 ? this.peak_committed_bytes : null;
 }
 
 /// <summary>hmn_system_memory</summary>

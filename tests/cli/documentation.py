@@ -149,10 +149,20 @@ class Texts(unittest.TestCase):
         import ps
         import summary
         schemas = {noun: json.loads((SOURCE / "docs" / "schema" / f"{noun}.schema.json").read_text())
-                   for noun in ("run", "wait")}
+                   for noun in ("run", "wait", "spill")}
         for noun, schema in schemas.items():
             text = " ".join(re.findall(r"^\.It Va (.*)$", page_of(noun), re.M))
             self.assertEqual(set(re.findall(r"\w+", text)), set(schema["required"]), noun)
+        episode = schemas["spill"]["properties"]["episodes"]["items"]
+        watched = json.loads((SOURCE / "docs" / "schema" / "watch.schema.json").read_text())
+        sample, summary_line = watched["oneOf"]
+        process = summary_line["properties"]["per_pid"]["items"]
+        named = {noun: set(re.findall(r"\w+", " ".join(re.findall(r"^\.(?:It )?Va (.*)$", page_of(noun), re.M))))
+                 for noun in ("spill", "watch")}
+        self.assertEqual(named["spill"], set(schemas["spill"]["required"]) | set(episode["required"]))
+        of_spill = set(schemas["spill"]["required"]) - {"exit_status"}
+        self.assertEqual(named["watch"] - {"exit_status"}, set(sample["required"]) | set(process["required"]) |
+                         (set(summary_line["required"]) - of_spill))
         for command, keys in (("", summary.KEYS), ("ps", ps.KEYS), ("log", log.KEYS),
                               ("metrics", metrics.KEYS)):
             text = " ".join(re.findall(r"^\.It Va (.*)$", page_of(command), re.M))

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -37,7 +38,9 @@ class fake_nvml {
 // Takes down what a source says.
 class plain_reading final : public hmn::reading {
  public:
-  [[nodiscard]] std::uint64_t deadline_ns() const noexcept override { return deadline; }
+  [[nodiscard]] std::uint64_t deadline_ns() const noexcept override {
+    return is_over && is_over() ? 1 : deadline;
+  }
   [[nodiscard]] bool wants_trace() const noexcept override { return trace; }
   [[nodiscard]] bool wants_remarks() const noexcept override { return listens; }
   void remark(hmn::diagnostic d) override { remarks.push_back(std::move(d)); }
@@ -48,6 +51,8 @@ class plain_reading final : public hmn::reading {
   [[nodiscard]] std::vector<hmn::diagnostic> about(std::uint32_t subject = 0) const;
 
   std::uint64_t deadline = UINT64_MAX;
+  // Whether it has passed, in a test where something else than the clock says so.
+  std::function<bool()> is_over;
   bool trace = false;
   bool listens = true;
   int openings = 0;

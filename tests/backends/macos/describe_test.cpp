@@ -56,6 +56,17 @@ TEST_CASE("another user's process has a name, a start and an owner, but no resid
   CHECK_FALSE(row.host_resident);
 }
 
+TEST_CASE("a process that has ended holds no memory") {
+  machine m;
+  m.end_once_looked_at.insert(other);
+  for (int look = 0; look < 2; ++look) {
+    const usage row = m.described();
+    CHECK(row.name == "A B");
+    CHECK(row.uid == 501u);
+    CHECK_FALSE(row.host_resident);
+  }
+}
+
 TEST_CASE("without a path the kernel's short name serves") {
   machine m;
   m.processes[other].path = "/a/a-name-of-more-than-sixteen-bytes";

@@ -88,6 +88,7 @@ int record_of(int pid, void* out, std::size_t* size) {
   r.accounting_flags = p->is_forked_only ? mach::forked_only : 0;
   const std::string comm = p->path.substr(p->path.rfind('/') + 1).substr(0, 16);
   std::memcpy(r.name, comm.c_str(), comm.size());
+  if (now->end_once_looked_at.count(pid) != 0) now->processes[pid].is_zombie = true;
   return give(&r, sizeof r, out, size);
 }
 

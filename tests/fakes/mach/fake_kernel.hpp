@@ -54,8 +54,9 @@ class mac {
   int host_statistics_code = 0;
   int ledger_error = 0;           // of every ledger
   std::set<int> gone_when_asked;  // listed, but no longer there
-  int host_rights = 0;            // got and not given back
-  int pid_list_growth = 0;        // processes that appear between two lists
+  std::set<int> end_once_looked_at;
+  int host_rights = 0;      // got and not given back
+  int pid_list_growth = 0;  // processes that appear between two lists
 
   void set(const std::string& name, std::uint64_t value);
   void set(const std::string& name, std::uint32_t value);

@@ -31,10 +31,12 @@ void name(const mach::kernel& k, const mach::process_record& known, usage& row) 
   if (!row.name.empty()) row.name_state = name_state::resolved;
 }
 
+// Of one that has ended meanwhile the kernel tells what it had.
 void measure(const mach::kernel& k, usage& row) {
   mach::rusage found{};
   if (k.pid_rusage(static_cast<int>(row.pid), mach::rusage_flavor,
-                   reinterpret_cast<void**>(&found)) == 0) {
+                   reinterpret_cast<void**>(&found)) == 0 &&
+      found.exit_time == 0) {
     row.host_resident = found.resident_size;
   }
 }

@@ -404,6 +404,14 @@ failure unexpected_argument(const CLI::App& app) {
   return usage_failure(app, fmt::format("\"{}\": unexpected argument", extra));
 }
 
+// CLI11's "--device: At Most 1 required but received 2" and "--timeout: 1 required DURATION
+// missing".
+std::string mismatch_text(std::string_view said) {
+  const std::string option(said.substr(0, said.find(':')));
+  if (said.find("At Most 1 ") != said.npos) return option + ": expected once";
+  return said.ends_with(" missing") ? option + ": expected a value" : std::string(said);
+}
+
 // `hmn` and `hmn --json` as scripts call them: declaring every option takes longer than all the
 // rest.
 std::optional<options> plain_summary(int argc, const char* const* argv) {
@@ -436,6 +444,8 @@ expected<std::variant<options, information>> parse_options(int argc, const char*
     const std::string_view said = error.what();
     return usage_failure(app, fmt::format("\"{}\": a flag, expected no value, true or false",
                                           said.substr(said.find("--"))));
+  } catch (const CLI::ArgumentMismatch& error) {
+    return usage_failure(app, mismatch_text(error.what()));
   } catch (const CLI::ParseError& error) {
     return usage_failure(app, error.what());
   }

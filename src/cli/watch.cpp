@@ -44,6 +44,21 @@ std::optional<failure> missing_list(const snapshot& picture) {
   return std::nullopt;
 }
 
+// ": it is divided, its parts have them (--device 1, 2)"; of a device with parts that are devices
+// of their own.
+std::string parts_text(const context& in, std::uint32_t device) {
+  auto what = sized<hmn_snapshot_options>();
+  what.collect = HMN_COLLECT_DEVICES;
+  const auto picture = in.take_by_deadline(what);
+  if (!picture) return "";
+  std::string parts;
+  for (const auto& each : picture->devices())
+    if (has(each, HMN_DEVICE_HAS_PARENT) && each.parent_index == device)
+      parts += fmt::format("{}{}", parts.empty() ? "" : ", ", each.index);
+  return parts.empty() ? ""
+                       : fmt::format(": it is divided, its parts have them (--device {})", parts);
+}
+
 class watch {
  public:
   watch(const context& in, const options& asked, const style& as, std::uint32_t device,
@@ -113,6 +128,8 @@ std::optional<failure> watch::begin() {
   followed_ = asked_.watch.pids;
   if (followed_.empty()) followed_ = choose_top(rows_, asked_.watch.top);
   if (!followed_.empty()) return std::nullopt;
+  if (const auto parts = parts_text(in_, device_); !parts.empty())
+    return wrong(fmt::format("watch found no GPU processes on device {}{}", device_, parts));
   if (!asked_.watch.follow_new)
     return wrong(
         fmt::format("watch found no GPU processes on device {} to auto-select (top {}); re-run "

@@ -130,6 +130,16 @@ class Watch(Machines):
         self.assertRegex(err, r"hmn watch: sample failed at \+0\.\ds \(no\\x1b answer\); skipping interval\n")
         self.assertEqual([each["pid"] for each in summary["per_pid"]], [7])
 
+    def test_whose_processes_are_those_of_a_divided_gpu(self):
+        parts = [{"name": "Part", "uuid": f"MIG-{i}", "pools": [VRAM], "processes": [row(7, "1GiB")]} for i in range(2)]
+        machine = {"devices": [{"name": "Card", "vendor": "nvidia", "pools": [VRAM], "partitions": parts}]}
+        for words in ((), ("--follow-new",)):
+            done = self.on(machine, "watch", *words)
+            self.assertEqual((done.code, done.out, done.err), (2, "", (
+                "hmn: watch found no GPU processes on device 0: it is divided, its parts have them (--device 1, 2)\n")))
+        samples, _, _ = self.lines(machine, "--device", "1", *FAST)
+        self.assertEqual({each["pid"] for each in samples}, {7})
+
     def test_nothing_to_follow_and_wrong_usage_are_2(self):
         self.assertEqual(self.on({"devices": [card()]}, "watch").code, 2)
         self.assertEqual(self.on({"devices": [card(row(7, "1GiB"))]}, "watch", "--top", "0").code, 2)

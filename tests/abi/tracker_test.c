@@ -360,10 +360,13 @@ static void old_figures_are_no_answer(void** state) {
                        "\"hang_until\": \"%s\"}]"),
                &options);
   NEW(hmn_pool, pool);
-  assert_answers(hmn_pool_read(m.context, 0, HMN_POOL_MAIN, &pool, &error), HMN_OK);
+  hmn_status status = HMN_E_TIMEOUT; /* on a machine that held the first one up */
+  for (int i = 0; i < 20 && status == HMN_E_TIMEOUT; ++i) {
+    status = hmn_pool_read(m.context, 0, HMN_POOL_MAIN, &pool, NULL);
+  }
+  assert_status(status, HMN_OK);
   hmn_tracker* t = make_linked(m.context, 0);
   int rounds = 0;
-  hmn_status status = HMN_OK;
   while (status == HMN_OK && rounds++ < 5) status = hmn_tracker_would_fit(t, 1, NULL);
   assert_status(status, HMN_E_TIMEOUT);
   hmn_tracker_destroy(t);

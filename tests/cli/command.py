@@ -29,14 +29,16 @@ def environment(**changes):
     return kept | {"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8", "TERM": "xterm"} | changes
 
 
+def without_notice(said):
+    """That a reading takes long is said on a busy machine now and then."""
+    return "".join(line for line in said.splitlines(keepends=True) if NOTICE not in line)
+
+
 def run(*arguments, env=None, timeout=60, with_notice=False, **options):
-    """Without the notice that a reading takes long, which one on a busy machine does now and then."""
     done = subprocess.run([*COMMAND, *map(str, arguments)], env=env or environment(),
                           stdin=subprocess.DEVNULL, capture_output=True, timeout=timeout, **options)
     said = done.stderr.decode()
-    if not with_notice:
-        said = "".join(line for line in said.splitlines(keepends=True) if NOTICE not in line)
-    return Result(done.returncode, done.stdout.decode(), said)
+    return Result(done.returncode, done.stdout.decode(), said if with_notice else without_notice(said))
 
 
 def run_in_terminal(*arguments, columns=100, **changes):

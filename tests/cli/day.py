@@ -1,11 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""day.py CLOCK: a day of hmn watch and of hmn run with a clock that jumps over the waits
+"""day.py CLOCK: a day of hmn watch, hmn run and hmn log with a clock that jumps over the waits
 (fast_clock.c): what they keep does not grow with time."""
 import json
 import os
 import re
 import subprocess
 import sys
+import time
 
 from command import COMMAND, GIB, MIB, Machines, environment, main
 
@@ -13,7 +14,7 @@ CLOCK = sys.argv.pop(1)
 HOUR_NS = 3600 * 10**9
 # Of a process that has settled: what its allocator happens to do.
 SLACK = 1 * MIB
-
+INTERVAL = 5
 
 # As many as a machine file may have.
 CHANGES = 960
@@ -36,6 +37,7 @@ class Day(Machines):
         super().setUp()
         changes = [{"after_ms": 1000 * SECONDS * number, "patch": [
             {"op": "replace", "path": "/devices/0", "value": gpu(number)}]} for number in range(1, CHANGES)]
+        self.began = time.monotonic()
         self.busy = self.machine(devices=[gpu(0)], host={"otherwise": "real"}, changes=changes)
 
     def start(self, *arguments, **streams):
@@ -43,8 +45,14 @@ class Day(Machines):
                                 env=environment(LD_PRELOAD=CLOCK))
 
     def resident(self, process):
+        """What the process has written, which no shortage of memory takes away."""
         with open(f"/proc/{process.pid}/status") as status:
-            return 1024 * int(re.search(r"(?m)^VmRSS:\s*(\d+)", status.read())[1])
+            kib = dict(re.findall(r"(?m)^(RssAnon|VmSwap):\s*(\d+)", status.read()))
+        return 1024 * sum(map(int, kib.values()))
+
+    def spent(self):
+        """Time passes while hmn works or stands still, too: a slot that was missed took an interval of ours."""
+        return time.monotonic() - self.began
 
     def settled(self, process, lines, hour_of, settled_at):
         """Resident memory when that hour has come and at the end; lines are read as they come."""
@@ -63,13 +71,14 @@ class Day(Machines):
         self.assertLess(last, 40 * MIB)
 
     def test_watch(self):
-        with self.start("watch", "--json", "--follow-new", "--top", AT_ONCE, "--interval", "5s", "--duration", "24h", "--machine",
-                        self.busy, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as watching:
+        with self.start("watch", "--json", "--follow-new", "--top", AT_ONCE, "--interval", f"{INTERVAL}s",
+                        "--duration", "24h", "--machine", self.busy, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL) as watching:
             # The 4096 that are remembered are full after 12.8 hours.
             self.settled(watching, watching.stdout, lambda line: json.loads(line)["t_ms"] / 3.6e6, 15)
             summary = json.loads(watching.stdout.read().splitlines()[-1])
         self.assertEqual(watching.returncode, 1)
-        self.assertEqual((summary["observations"], summary["skipped"]), (24 * 720 + 1, 0))
+        missed = 24 * 720 + 1 - summary["observations"]
+        self.assertIn(missed + summary["skipped"], range(1 + int(self.spent() / INTERVAL)))
         self.assertEqual(summary["episode_count"], CHANGES // 2)
         self.assertEqual((len(summary["per_pid"]), summary["forgotten"]), (4096, AT_ONCE * CHANGES - 4096))
         self.assertEqual({each["name"] for each in summary["per_pid"][-AT_ONCE:]},
@@ -80,8 +89,8 @@ class Day(Machines):
         """A command that ends when the day has; its record tells the time."""
         record = self.folder / "record.jsonl"
         os.mkfifo(record)
-        watching = self.start("run", "--machine", self.busy, "--interval", "5s", "--record", record, *arguments,
-                              "--", "cat", stdin=subprocess.PIPE, stderr=subprocess.PIPE)
+        watching = self.start("run", "--machine", self.busy, "--interval", f"{INTERVAL}s", "--record", record,
+                              *arguments, "--", "cat", stdin=subprocess.PIPE, stderr=subprocess.PIPE)
         self.addCleanup(watching.stderr.close)
         self.addCleanup(watching.kill)
         with open(record) as lines:
@@ -100,11 +109,39 @@ class Day(Machines):
         self.assertGreater(found["elapsed_ns"], 23 * HOUR_NS)
         everyone = found["devices"][0]["everyone"]
         self.assertEqual(everyone["bytes"], 15 * GIB)
-        self.assertGreater(everyone["samples"], 23 * 720)
-        self.assertLess(abs(everyone["at_ns"] / 10**9 - SECONDS), 10)
-        self.assertIn("sampled every 5000 ms", text)
+        slots = found["elapsed_ns"] // (INTERVAL * 10**9)
+        self.assertGreaterEqual(everyone["samples"], slots - int(self.spent() / INTERVAL))
+        self.assertLess(abs(everyone["at_ns"] / 10**9 - SECONDS), 2 * INTERVAL + self.spent())
+        self.assertRegex(text, "sampled every 50[0-9][0-9] ms")
         self.assertLess(picture.stat().st_size, 200_000)
-        self.assertIn(">12:00:00<", picture.read_text())
+        self.assertRegex(picture.read_text(), r">\d+:00:00<")
+
+    def test_log(self):
+        seconds = 10
+        count = 24 * 3600 // seconds + 1
+        with self.start("log", "--json", "--interval", f"{seconds}s", "--count", count, "--machine", self.busy,
+                        stdout=subprocess.PIPE, stderr=subprocess.PIPE) as logging:
+            lines = []
+
+            def hour_of(line):
+                lines.append(json.loads(line))
+                return (lines[-1]["monotonic_ns"] - lines[0]["monotonic_ns"]) / HOUR_NS
+            self.settled(logging, logging.stdout, hour_of, 2)
+            lines += [json.loads(line) for line in logging.stdout]
+            said = logging.stderr.read()
+        self.assertEqual(logging.returncode, 0)
+        self.assertEqual(len(lines), count)
+        found = re.search(r"hmn: (\d+) samples were left out", said)
+        missed = int(found[1]) if found else 0
+        self.assertLessEqual(missed, int(self.spent() / seconds))
+        # Each begins in its slot.
+        for number, line in enumerate(lines):
+            late = (line["monotonic_ns"] - lines[0]["monotonic_ns"]) / 10**9 - number * seconds
+            self.assertTrue(-seconds < late < (1 + missed) * seconds, (number, late))
+        used = [line["used_bytes"] for line in lines]
+        self.assertEqual(set(used), {8 * GIB, 15 * GIB})
+        changes = sum(one != other for one, other in zip(used, used[1:]))
+        self.assertLessEqual(abs(changes - (CHANGES - 1)), missed)
 
 
 if __name__ == "__main__":

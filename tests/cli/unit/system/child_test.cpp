@@ -85,15 +85,28 @@ TEST_CASE("what cannot be started says why, and leaves the signals as they were"
 }
 
 TEST_CASE("an end is seen at once, a time that comes first too") {
-  auto running = started({"sleep", "2"});
+  auto running = started({"sleep", "3600"});
   const auto begun = child::clock::now();
   CHECK_FALSE(running.wait_until(begun + milliseconds(20)));
   CHECK(child::clock::now() - begun >= milliseconds(20));
   CHECK_FALSE(running.wait_until(begun));
-  CHECK(running.wait_until(begun + seconds(60)));
-  CHECK(child::clock::now() - begun < seconds(30));
+  kill(static_cast<pid_t>(running.pid()), SIGKILL);
+  CHECK(running.wait_until(begun + seconds(600)));
+  CHECK(child::clock::now() - begun < seconds(300));
   CHECK(running.wait_until(begun));
   CHECK(running.use().largest_bytes.value_or(0) > 0);
+}
+
+TEST_CASE("the signal that ended a command is named") {
+  const auto signal_of = [](const char* script) {
+    auto running = started({"sh", "-c", script});
+    running.wait();
+    return running.signal();
+  };
+  CHECK(signal_of("kill -KILL $$") == "SIGKILL");
+  CHECK(signal_of("kill -ALRM $$") == "SIGALRM");
+  CHECK(signal_of("exit 137").empty());
+  CHECK(signal_of("true").empty());
 }
 
 TEST_CASE("signals that a process sends are passed on") {

@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""The timeline of `hmn run`, as it is written: a command of a test goes on once it was sampled."""
+import csv
+import io
+import json
+import threading
+
+from command import MIB
+
+
+def rows_of(path):
+    """Of a timeline that may not be complete."""
+    text = path.read_text() if path.exists() else ""
+    lines = io.StringIO(text[:text.rfind("\n") + 1])
+    return list(csv.DictReader(lines, strict=True)) if path.suffix == ".csv" else [json.loads(line) for line in lines]
+
+
+def any_row(_):
+    return True
+
+
+def holds(mib, processes=1):
+    """All processes together, and so many of them."""
+    return lambda row: int(row["processes"] or 0) >= processes and int(row["resident_bytes"] or 0) >= mib * MIB
+
+
+def on_device(**figures):
+    return lambda row: figures.items() <= row["devices"][0].items()
+
+
+class Watcher(threading.Thread):
+    """Makes one file after the other, each when a line of the timeline is as it has to be."""
+
+    def __init__(self, timeline, files, conditions):
+        super().__init__(daemon=True)
+        self.timeline, self.left = timeline, list(zip(files, conditions))
+        self.over = threading.Event()
+
+    def run(self):
+        told = 0
+        while self.left and not self.over.wait(0.01):
+            rows = rows_of(self.timeline)
+            for row in rows[told:]:
+                if self.left and self.left[0][1](row):
+                    self.left.pop(0)[0].touch()
+            told = len(rows)

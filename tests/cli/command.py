@@ -58,7 +58,7 @@ def run_in_terminal(*arguments, columns=100, **changes):
             break
         shown += part
     os.close(parent)
-    return Result(process.wait(), shown.decode().replace("\r\n", "\n"), "")
+    return Result(process.wait(), without_notice(shown.decode().replace("\r\n", "\n")), "")
 
 
 class Machines(unittest.TestCase):

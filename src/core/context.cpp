@@ -177,11 +177,12 @@ bool context::concerns(const source_reader& reader, std::uint32_t index) {
   return table_.slot_of(index, reader.id()) || (s != state::ready && s != state::asleep);
 }
 
-// Whether another source that can block is asked after this one.
+// Whether another source that can block is asked after this one, and not only in another's place.
 bool context::waits_after(const source_reader& reader, std::optional<std::uint32_t> index) {
   bool is_after = false;
   for (const std::unique_ptr<source_reader>& next : readers_) {
-    if (is_after && next->can_block() && (!index || concerns(*next, *index))) return true;
+    const bool waits = next->can_block() && next->stands_in_for() == 0;
+    if (is_after && waits && (!index || concerns(*next, *index))) return true;
     is_after = is_after || next.get() == &reader;
   }
   return false;

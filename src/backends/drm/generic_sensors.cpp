@@ -17,18 +17,35 @@ namespace {
 
 using field = std::uint32_t;
 
-void read_hwmon(std::string_view folder, sensors& s, hmn::telemetry& out) {
+constexpr sensors::scale celsius{1e-3, -50, 250};
+constexpr sensors::scale watts{1e-6, 0, 10'000};
+constexpr sensors::scale joules{1e-6, 0};
+constexpr sensors::scale megahertz{1e-6, 0, 100'000};
+constexpr sensors::scale turns{1, 0, 30'000};
+constexpr sensors::scale duty_of_255{100.0 / 255, 0, 100};
+constexpr sensors::scale duty_percent{1, 0, 100};
+
+// Documentation/driver-api/thermal/nouveau_thermal.rst: its pwm1 is in percent. Its fan1_input
+// watches the fan turn, for up to 250 ms.
+void read_fan(std::string_view folder, bool is_nouveau, sensors& s, hmn::telemetry& out) {
   using namespace telemetry_field;
-  if (folder.empty()) return;
-  s.take(folder, {"temp1_input"}, temperature, 1e-3, out.temperature_celsius);
-  s.take(folder, {"power1_average", "power1_input"}, power, 1e-6, out.power_watts);
-  s.take(folder, {"power1_cap", "power1_max"}, power_limit, 1e-6, out.power_limit_watts);
-  s.take(folder, {"energy1_input"}, energy, 1e-6, out.energy_joules);
   std::optional<double> rpm, duty;
-  s.take(folder, {"fan1_input"}, fan_rpm, 1, rpm);
-  s.take(folder, {"pwm1"}, fan_percent, 100.0 / 255, duty);
+  s.take(folder, {"pwm1"}, fan_percent, is_nouveau ? duty_percent : duty_of_255, duty);
+  if (!is_nouveau) {
+    s.take(folder, {"fan1_input"}, fan_rpm, turns, rpm);
+  } else if (s.wants(fan_rpm)) {
+    s.refuse(fan_rpm, fail(status::unsupported, "nouveau takes too long to tell it"));
+  }
   out.fan_rpm = whole(rpm);
   out.fan_percent = whole(duty);
+}
+
+void read_hwmon(std::string_view folder, sensors& s, hmn::telemetry& out) {
+  using namespace telemetry_field;
+  s.take(folder, {"temp1_input"}, temperature, celsius, out.temperature_celsius);
+  s.take(folder, {"power1_average", "power1_input"}, power, watts, out.power_watts);
+  s.take(folder, {"power1_cap", "power1_max"}, power_limit, watts, out.power_limit_watts);
+  s.take(folder, {"energy1_input"}, energy, joules, out.energy_joules);
 }
 
 // <device>/devfreq/<name>
@@ -45,7 +62,7 @@ std::string devfreq_of(std::string_view device_folder) {
 void read_clock(std::string_view device_folder, sensors& s, hmn::telemetry& out) {
   std::optional<double> mhz;
   if (!s.wants(telemetry_field::core_clock)) return;
-  s.take(devfreq_of(device_folder), {"cur_freq"}, telemetry_field::core_clock, 1e-6, mhz);
+  s.take(devfreq_of(device_folder), {"cur_freq"}, telemetry_field::core_clock, megahertz, mhz);
   out.core_clock_mhz = whole(mhz);
 }
 
@@ -74,7 +91,10 @@ result<void> read_sensors(visit& v, std::uint32_t fields, hmn::telemetry& out) {
   sensors s(v, source::drm, fields);
   out.from = source::drm;
   out.sources = std::uint64_t{1} << static_cast<unsigned>(source::drm);
-  read_hwmon(find_hwmon(v.of().folder.view(), {}), s, out);
+  if (const std::string chip = find_hwmon(v.of().folder.view(), {}); !chip.empty()) {
+    read_hwmon(chip, s, out);
+    read_fan(chip, v.of().driver_name.view() == "nouveau", s, out);
+  }
   read_clock(v.of().folder.view(), s, out);
   read_link(v.of(), s, out);
   read_load(v, s, out);

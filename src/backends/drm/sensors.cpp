@@ -8,12 +8,13 @@
 namespace hmn::drm {
 
 void sensors::take(std::string_view folder, std::initializer_list<std::string_view> files, field f,
-                   double unit, std::optional<double>& out) {
+                   const scale& as, std::optional<double>& out) {
   if (!wants(f) || folder.empty()) return;
   for (const std::string_view file : files) {
-    const auto value = read_signed(folder, file);
-    if (value) return found(f, out, static_cast<double>(value.value) * unit);
-    refuse_file(f, value.error, folder, file);
+    const auto read = read_signed(folder, file);
+    const double value = static_cast<double>(read.value) * as.unit;
+    if (read && value >= as.least && value <= as.most) return found(f, out, value);
+    refuse_file(f, read ? no_number : read.error, folder, file);
   }
 }
 

@@ -22,9 +22,15 @@ class sensors {
 
   [[nodiscard]] bool wants(field f) const noexcept { return (wanted_ & f) != 0; }
 
+  // What a file's number is worth, and the bounds outside of which it is no reading.
+  struct scale {
+    double unit;
+    double least = -1e18;
+    double most = 1e18;
+  };
   // From the first of the files that gives a number.
   void take(std::string_view folder, std::initializer_list<std::string_view> files, field f,
-            double unit, std::optional<double>& out);
+            const scale& as, std::optional<double>& out);
   template <class T>
   void found(field f, std::optional<T>& out, T value) {
     out = value;

@@ -84,7 +84,7 @@ TEST_CASE("sensors of nouveau") {
   d.files = {
       {"hwmon/hwmon2/name", "nouveau\n"},          {"hwmon/hwmon2/temp1_input", "48500\n"},
       {"hwmon/hwmon2/power1_input", "31250000\n"}, {"hwmon/hwmon2/power1_max", "180000000\n"},
-      {"hwmon/hwmon2/fan1_input", "1200\n"},       {"hwmon/hwmon2/pwm1", "102\n"},
+      {"hwmon/hwmon2/fan1_input", "1200\n"},       {"hwmon/hwmon2/pwm1", "40\n"},
       {"current_link_speed", "8.0 GT/s PCIe\n"},   {"current_link_width", "16\n"}};
   m.add_pci(d, {card0, render128});
   plain_reading r;
@@ -95,8 +95,11 @@ TEST_CASE("sensors of nouveau") {
   CHECK(t.temperature_celsius == doctest::Approx(48.5));
   CHECK(t.power_watts == doctest::Approx(31.25));
   CHECK(t.power_limit_watts == doctest::Approx(180));
-  CHECK(t.fan_rpm == 1200u);
   CHECK(t.fan_percent == 40u);
+  CHECK_FALSE(t.fan_rpm);
+  const diagnostic* const slow = r.find("too long");
+  REQUIRE(slow != nullptr);
+  CHECK(slow->field == telemetry_field::fan_rpm);
   CHECK(t.pcie_generation == 3u);
   CHECK(t.pcie_width == 16u);
   CHECK_FALSE(t.gpu_busy_percent);
@@ -109,9 +112,30 @@ TEST_CASE("sensors of nouveau") {
   CHECK(m.source().memory(0, p, r).why().code == status::unsupported);
 }
 
+TEST_CASE("what no sensor can measure is none") {
+  machine m;
+  hmn_fake::pci_device d = radeon();
+  d.files = {{"hwmon/hwmon2/name", "radeon\n"},       {"hwmon/hwmon2/temp1_input", "-273150\n"},
+             {"hwmon/hwmon2/power1_average", "-1\n"}, {"hwmon/hwmon2/power1_input", "21000000\n"},
+             {"hwmon/hwmon2/fan1_input", "65535\n"},  {"hwmon/hwmon2/pwm1", "256\n"}};
+  m.add_pci(d, {card0, render128});
+  plain_reading r;
+  m.devices(r);
+  telemetry t;
+  REQUIRE(m.source().telemetry(0, telemetry_field::all, t, r));
+  CHECK_FALSE(t.temperature_celsius);
+  CHECK_FALSE(t.fan_rpm);
+  CHECK_FALSE(t.fan_percent);
+  CHECK(t.power_watts == doctest::Approx(21));  // the file before it does not void it
+  CHECK(r.find("fan1_input holds no number") != nullptr);
+  m.tree().write("sys/" + hmn_fake::pci_folder(d.address) + "/hwmon/hwmon2/pwm1", "51\n");
+  REQUIRE(m.source().telemetry(0, telemetry_field::fan_percent, t, r));
+  CHECK(t.fan_percent == 20u);  // of 255
+}
+
 TEST_CASE("a sensor that answers nonsense or an error is told with its file") {
   machine m;
-  hmn_fake::pci_device d = nouveau();
+  hmn_fake::pci_device d = radeon();
   d.files = {{"hwmon/hwmon2/temp1_input", "hot\n"}, {"hwmon/hwmon2/fan1_input", "900\n"}};
   m.add_pci(d, {card0, render128});
   plain_reading r;

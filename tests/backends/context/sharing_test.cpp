@@ -53,6 +53,28 @@ TEST_CASE("by default each reading asks the driver") {
   CHECK(nvml.calls("nvmlDeviceGetMemoryInfo_v2") == calls + 10);
 }
 
+TEST_CASE("however many threads ask, one call is inside the driver") {
+  const fake_nvml nvml;
+  nvml.load(one_gpu(R"(, "rules": [{"call": "nvmlDeviceGetMemoryInfo*", "hang": true}])"));
+  const machine m({.deadline_ms = 100});
+  const auto ask = [&] {
+    std::vector<std::thread> threads;
+    for (int t = 0; t < 8; ++t) {
+      threads.emplace_back([&] {
+        auto pool = sized<hmn_pool>();
+        CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, &pool, nullptr) == HMN_E_TIMEOUT);
+      });
+    }
+    for (std::thread& t : threads) t.join();
+  };
+  REQUIRE(comes_true([&] {
+    ask();
+    return nvml.hanging() != 0;
+  }));
+  ask();
+  CHECK(nvml.inside() == 1);
+}
+
 TEST_CASE("eight threads on one context all get their answers") {
   const fake_nvml nvml;
   nvml.load(one_gpu());

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""package.py PACKAGE LIBRARY SHIM RUNTIMES...: the NuGet package carries the DLL of this build and the shim for win-x64, and
-what builds for other systems left in the folders RUNTIMES."""
+"""package.py PACKAGE LIBRARY SHIM OTHERS: the NuGet package carries the DLL of this build and the shim for win-x64, and
+what the packing took of builds for other systems, a copy of which is in the folder OTHERS."""
 import pathlib
 import re
 import subprocess
@@ -70,18 +70,17 @@ def name_problems(library, shim):
         yield f"{shim.name} asks {library.name} for {needed[library.name] - exports(library)}"
 
 
-def other_problems(files, folders):
-    for folder in folders:
-        for path in filter(pathlib.Path.is_file, sorted(folder.rglob("*"))):
-            name = f"runtimes/{path.relative_to(folder).as_posix()}"
-            if files.get(name) != path.read_bytes():
-                yield f"{name} is not in the package, or another"
+def other_problems(files, folder):
+    for path in filter(pathlib.Path.is_file, sorted(folder.rglob("*"))):
+        name = f"runtimes/{path.relative_to(folder).as_posix()}"
+        if files.get(name) != path.read_bytes():
+            yield f"{name} is not in the package, or another"
 
 
 def main():
-    package, library, shim, *folders = map(pathlib.Path, sys.argv[1:])
+    package, library, shim, others = map(pathlib.Path, sys.argv[1:])
     files = fresh.contents(package)
-    problems = list(other_problems(files, folders))
+    problems = list(other_problems(files, others))
     with tempfile.TemporaryDirectory() as folder:
         scratch = pathlib.Path(folder)
         for built in (library, shim):

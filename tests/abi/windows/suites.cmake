@@ -25,6 +25,7 @@ function(hmn_abi_windows_suite noun)
 endfunction()
 
 hmn_abi_windows_suite(bare)
+hmn_abi_windows_suite(commit)
 hmn_abi_windows_suite(host)
 
 # This one loads the library itself.

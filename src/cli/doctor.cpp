@@ -82,10 +82,10 @@ bool lessens_detail(const hmn_diagnostic& of) {
          (has(of, HMN_DIAGNOSTIC_HAS_FIELD) || of.subject == HMN_COLLECT_PROCESSES);
 }
 
-// Tells what a card lacks, or does on purpose, from a fault.
+// Tells what a card lacks, does on purpose or has nothing of yet from a fault.
 verdict verdict_of(const hmn_diagnostic& of) {
-  const bool expected =
-      of.status == HMN_E_UNSUPPORTED || of.status == HMN_E_NO_DEVICE || of.status == HMN_E_ASLEEP;
+  const bool expected = of.status == HMN_E_UNSUPPORTED || of.status == HMN_E_NO_DEVICE ||
+                        of.status == HMN_E_ASLEEP || of.status == HMN_E_EMPTY;
   return expected || lessens_detail(of) ? verdict::note : verdict::trouble;
 }
 

@@ -41,9 +41,13 @@ std::uint64_t of_other_systems() {
   return others;
 }
 
+// Another has answered in its place.
+bool was_asked(const hmn_backend_info& of) {
+  return of.state != HMN_STATE_UNKNOWN || of.status != HMN_E_EMPTY;
+}
+
 finding inspect_source(std::string_view name, const hmn_backend_info& of) {
-  const bool asked = of.state != HMN_STATE_UNKNOWN || of.status != HMN_E_EMPTY;
-  const auto state = asked ? state_word(of.state).value_or("unknown") : "not needed";
+  const auto state = was_asked(of) ? state_word(of.state).value_or("unknown") : "not needed";
   auto text = fmt::format("{}: {}", name, state);
   if (has(of, HMN_BACKEND_INFO_HAS_VERSION)) text += fmt::format(", {}", of.version);
   switch (of.state) {
@@ -90,6 +94,7 @@ finding inspect_backend(std::string_view name, const hmn_backend_info& of, bool 
                              : std::string();
     return fine(fmt::format("{} answers{}", name, version));
   }
+  if (!was_asked(of)) return note(fmt::format("{}: not needed", name));
   const auto text =
       fmt::format("{}: {}{}", name, of.message[0] != 0 ? of.message : hmn_status_name(of.status),
                   native_text(of));

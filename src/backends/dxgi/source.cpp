@@ -161,6 +161,9 @@ result<void> dxgi_source::telemetry(slot number, std::uint32_t fields, hmn::tele
                                       telemetry_field::decoder_busy | telemetry_field::window;
   const failure elsewhere{status::unsupported, source::pdh, {}, "Windows' counters do not tell it"};
   if ((fields & told_here) == 0) return elsewhere;
+  if ((fields & ~told_here) != 0) {
+    remark(r, number, subject::telemetry, fields & ~told_here, elsewhere);
+  }
   const auto loads = loads_of(**a);
   if (!loads) return loads.why();
   out.from = source::pdh;
@@ -169,9 +172,6 @@ result<void> dxgi_source::telemetry(slot number, std::uint32_t fields, hmn::tele
   out.decoder_busy_percent = loads->adapter.percent[which::engine::decode];
   out.encoder_busy_percent = loads->adapter.percent[which::engine::encode];
   if (out.gpu_busy_percent) out.window_ns = loads->window_ns;
-  if ((fields & ~told_here) != 0) {
-    remark(r, number, subject::telemetry, fields & ~told_here, elsewhere);
-  }
   if (!out.gpu_busy_percent) {
     return failure{status::empty, source::pdh, {}, "Windows counts no engine of this adapter"};
   }

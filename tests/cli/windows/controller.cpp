@@ -4,9 +4,8 @@
 // passed on, its exit code returned.
 //
 // An event comes as the system brings it, in a thread of the process that begins in CtrlRoutine.
-// With
-// --console it comes through a console, which Wine 8 has for Ctrl+C alone. A second event comes
-// when the program can write no more: nobody reads until it has ended.
+// With --console it comes through a console, which Wine 8 has for Ctrl+C alone. A second event
+// comes when the program can write no more: nobody reads until it has ended.
 #include <windows.h>
 
 #include <cstddef>
@@ -22,6 +21,9 @@
 namespace {
 
 using words = std::vector<std::wstring>;
+
+// Less than a sample of many cards, of which the rest waits for a reader.
+constexpr DWORD pipe_bytes = 4096;
 
 [[noreturn]] void fail(const char* what) {
   std::fprintf(stderr, "controller: %s: error %lu\n", what, GetLastError());
@@ -65,7 +67,7 @@ HANDLE start(const words& all, STARTUPINFOEXW& how, DWORD flags) {
 
 program start_with_pipe(const words& all) {
   HANDLE output = nullptr, input = nullptr;
-  check(CreatePipe(&output, &input, nullptr, 0) != 0, "CreatePipe");
+  check(CreatePipe(&output, &input, nullptr, pipe_bytes) != 0, "CreatePipe");
   SetHandleInformation(input, HANDLE_FLAG_INHERIT, HANDLE_FLAG_INHERIT);
   auto how = streams(input);
   const auto process = start(all, how, 0);
@@ -84,8 +86,7 @@ void pass_on_a_line(HANDLE from) {
 }
 
 void wait_until_full(HANDLE pipe) {
-  for (DWORD before = 0, held = 0; held == 0 || held != before; Sleep(500)) {
-    before = held;
+  for (DWORD held = 0; held < pipe_bytes; Sleep(20)) {
     check(PeekNamedPipe(pipe, nullptr, 0, nullptr, &held, nullptr) != 0, "PeekNamedPipe");
   }
 }

@@ -69,6 +69,15 @@ class Command(Machine):
         for name in ("dxgi", "pdh", "nvml"):
             self.assertIn(name, text)
         self.assertIn(OTHER["name"], text)
+        self.assertIn("note  nvidia-smi: not needed\n", text)
+        # A load that comes with the second reading is no fault.
+        self.assertIn("note  GPU 1: Windows tells a load only from the second reading on", text)
+        self.assertNotIn("FAIL", text)
+
+    def test_each_figure_has_its_own_reason(self):
+        text = self.hmn("log", "--count", "1", "--device", "1")
+        self.assertIn("load unknown (Windows tells a load only from the second reading on)", text)
+        self.assertIn("temperature unknown (Windows' counters do not tell it)", text)
 
 
 if __name__ == "__main__":

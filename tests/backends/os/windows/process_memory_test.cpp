@@ -19,6 +19,7 @@ void tell_figures() {
   p.ex.PeakWorkingSetSize = 50 * mib;
   p.ex.PagefileUsage = 70 * mib;
   p.ex.PrivateUsage = 70 * mib;
+  p.ex.PeakPagefileUsage = 90 * mib;
   p.private_working_set = 30 * mib;
 }
 
@@ -32,11 +33,12 @@ process_memory read(std::uint32_t fields) {
 
 TEST_CASE("process_memory: each figure in its field") {
   tell_figures();
-  const process_memory m =
-      read(field::resident | field::peak_resident | field::committed | field::private_set);
+  const process_memory m = read(field::resident | field::peak_resident | field::committed |
+                                field::peak_committed | field::private_set);
   CHECK(m.resident == 40 * mib);
   CHECK(m.peak_resident == 50 * mib);
   CHECK(m.committed == 70 * mib);
+  CHECK(m.peak_committed == 90 * mib);
   CHECK(m.private_set == 30 * mib);
   CHECK(m.notes == 0);
 }

@@ -59,6 +59,7 @@ class generic_driver final : public driver {
   result<void> telemetry(visit& v, std::uint32_t fields, hmn::telemetry& out) override {
     return read_sensors(v, fields, out);
   }
+  void metrics(visit& v, bool, std::vector<metric>& out) override { read_metrics(v, out); }
 
   // All of a unified device's regions are its memory, whatever their names.
   region_role role_of(const card& c, std::string_view region) const noexcept override {

@@ -4,12 +4,14 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <span>
 
 #include "backends/drm/attribute.hpp"
 #include "backends/drm/fail.hpp"
 #include "backends/drm/hwmon.hpp"
 #include "backends/drm/pcie.hpp"
 #include "backends/drm/sensors.hpp"
+#include "model/short_text.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::drm {
@@ -17,22 +19,28 @@ namespace {
 
 using field = std::uint32_t;
 
-constexpr sensors::scale celsius{1e-3, -50, 250};
-constexpr sensors::scale watts{1e-6, 0, 10'000};
-constexpr sensors::scale joules{1e-6, 0};
-constexpr sensors::scale megahertz{1e-6, 0, 100'000};
-constexpr sensors::scale turns{1, 0, 30'000};
-constexpr sensors::scale duty_of_255{100.0 / 255, 0, 100};
-constexpr sensors::scale duty_percent{1, 0, 100};
+enum scale_of : std::uint8_t {
+  celsius,
+  watts,
+  joules,
+  megahertz,
+  turns,
+  duty_of_255,
+  duty_percent
+};
+constexpr sensors::scale scales[] = {
+    {1e-3, -50, 250}, {1e-6, 0, 10'000},     {1e-6, 0, 1e18}, {1e-6, 0, 100'000},
+    {1, 0, 30'000},   {100.0 / 255, 0, 100}, {1, 0, 100},
+};
 
 // Documentation/driver-api/thermal/nouveau_thermal.rst: its pwm1 is in percent. Its fan1_input
 // watches the fan turn, for up to 250 ms.
 void read_fan(std::string_view folder, bool is_nouveau, sensors& s, hmn::telemetry& out) {
   using namespace telemetry_field;
   std::optional<double> rpm, duty;
-  s.take(folder, {"pwm1"}, fan_percent, is_nouveau ? duty_percent : duty_of_255, duty);
+  s.take(folder, {"pwm1"}, fan_percent, scales[is_nouveau ? duty_percent : duty_of_255], duty);
   if (!is_nouveau) {
-    s.take(folder, {"fan1_input"}, fan_rpm, turns, rpm);
+    s.take(folder, {"fan1_input"}, fan_rpm, scales[turns], rpm);
   } else if (s.wants(fan_rpm)) {
     s.refuse(fan_rpm, fail(status::unsupported, "nouveau takes too long to tell it"));
   }
@@ -42,10 +50,10 @@ void read_fan(std::string_view folder, bool is_nouveau, sensors& s, hmn::telemet
 
 void read_hwmon(std::string_view folder, sensors& s, hmn::telemetry& out) {
   using namespace telemetry_field;
-  s.take(folder, {"temp1_input"}, temperature, celsius, out.temperature_celsius);
-  s.take(folder, {"power1_average", "power1_input"}, power, watts, out.power_watts);
-  s.take(folder, {"power1_cap", "power1_max"}, power_limit, watts, out.power_limit_watts);
-  s.take(folder, {"energy1_input"}, energy, joules, out.energy_joules);
+  s.take(folder, {"temp1_input"}, temperature, scales[celsius], out.temperature_celsius);
+  s.take(folder, {"power1_average", "power1_input"}, power, scales[watts], out.power_watts);
+  s.take(folder, {"power1_cap", "power1_max"}, power_limit, scales[watts], out.power_limit_watts);
+  s.take(folder, {"energy1_input"}, energy, scales[joules], out.energy_joules);
 }
 
 // <device>/devfreq/<name>
@@ -62,7 +70,8 @@ std::string devfreq_of(std::string_view device_folder) {
 void read_clock(std::string_view device_folder, sensors& s, hmn::telemetry& out) {
   std::optional<double> mhz;
   if (!s.wants(telemetry_field::core_clock)) return;
-  s.take(devfreq_of(device_folder), {"cur_freq"}, telemetry_field::core_clock, megahertz, mhz);
+  s.take(devfreq_of(device_folder), {"cur_freq"}, telemetry_field::core_clock, scales[megahertz],
+         mhz);
   out.core_clock_mhz = whole(mhz);
 }
 
@@ -85,6 +94,48 @@ void read_load(visit& v, sensors& s, hmn::telemetry& out) {
   if (s.wants(window)) s.found(window, out.window_ns, load->window_ns);
 }
 
+struct number_file {
+  metric_id is;
+  std::uint8_t instance;
+  scale_of as;
+  short_text<18> file;
+};
+// Of two for one number the first stands.
+constexpr number_file of_chip[] = {
+    {metric_id::temperature, which::sensor::core, celsius, "temp1_input"},
+    {metric_id::temperature_limit, which::sensor::core, celsius, "temp1_crit"},
+    {metric_id::temperature_shutdown, which::sensor::core, celsius, "temp1_emergency"},
+    {metric_id::power_watts, which::power_reading::average, watts, "power1_average"},
+    {metric_id::power_watts, which::power_reading::instant, watts, "power1_input"},
+    {metric_id::power_limit_watts, which::power_limit::current, watts, "power1_cap"},
+    {metric_id::power_limit_watts, which::power_limit::current, watts, "power1_max"},
+    {metric_id::energy_joules, 0, joules, "energy1_input"},
+};
+constexpr number_file of_fan[] = {
+    {metric_id::fan_percent, 0, duty_of_255, "pwm1"},
+    {metric_id::fan_rpm, 0, turns, "fan1_input"},
+};
+constexpr number_file of_nouveaus_fan[] = {{metric_id::fan_percent, 0, duty_percent, "pwm1"}};
+constexpr number_file of_clock[] = {
+    {metric_id::clock_mhz, which::clock::core, megahertz, "cur_freq"},
+    {metric_id::clock_limit_mhz, which::clock::core, megahertz, "max_freq"},
+};
+
+void add_number(visit& v, std::string_view folder, const number_file& f, std::vector<metric>& out) {
+  for (const metric& m : out) {
+    if (m.id == f.is && m.instance == f.instance) return;
+  }
+  const auto read = read_signed(folder, f.file);
+  if (read.error == ENOENT) return;
+  const sensors::scale& as = scales[f.as];
+  const double value = static_cast<double>(read.value) * as.unit;
+  if (read && value >= as.least && value <= as.most) {
+    return out.push_back(measured(source::drm, f.is, f.instance, value));
+  }
+  v.remark(unreadable(source::drm, read ? no_number : read.error, folder, f.file), subject::metrics,
+           static_cast<std::uint32_t>(f.is));
+}
+
 }  // namespace
 
 result<void> read_sensors(visit& v, std::uint32_t fields, hmn::telemetry& out) {
@@ -99,6 +150,22 @@ result<void> read_sensors(visit& v, std::uint32_t fields, hmn::telemetry& out) {
   read_link(v.of(), s, out);
   read_load(v, s, out);
   return s.finish();
+}
+
+void read_metrics(visit& v, std::vector<metric>& out) {
+  const std::string_view folder = v.of().folder.view();
+  const auto add = [&](const std::string& in, std::span<const number_file> files) {
+    if (in.empty()) return;
+    for (const number_file& f : files) add_number(v, in, f, out);
+  };
+  const std::string chip = find_hwmon(folder, {});
+  add(chip, of_chip);
+  if (v.of().driver_name.view() == "nouveau") {
+    add(chip, of_nouveaus_fan);
+  } else {
+    add(chip, of_fan);
+  }
+  add(devfreq_of(folder), of_clock);
 }
 
 }  // namespace hmn::drm

@@ -9,4 +9,7 @@ namespace hmn::drm {
 // the engines of its clients.
 result<void> read_sensors(visit& v, std::uint32_t fields, hmn::telemetry& out);
 
+// The same, and the limits of temperature and clock, by instance.
+void read_metrics(visit& v, std::vector<metric>& out);
+
 }  // namespace hmn::drm

@@ -112,6 +112,60 @@ TEST_CASE("sensors of nouveau") {
   CHECK(m.source().memory(0, p, r).why().code == status::unsupported);
 }
 
+namespace {
+
+std::optional<double> told(const std::vector<metric>& all, metric_id id, std::uint32_t instance) {
+  std::optional<double> found;
+  for (const metric& m : all) {
+    if (m.id != id || m.instance != instance) continue;
+    CHECK_FALSE(found);
+    CHECK(m.from == source::drm);
+    found = m.value;
+  }
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("each sensor of a driver without words of its own is a metric") {
+  machine m;
+  hmn_fake::pci_device d = nouveau();
+  d.files = {
+      {"hwmon/hwmon2/name", "nouveau\n"},          {"hwmon/hwmon2/temp1_input", "48500\n"},
+      {"hwmon/hwmon2/temp1_crit", "105000\n"},     {"hwmon/hwmon2/temp1_emergency", "hot\n"},
+      {"hwmon/hwmon2/power1_input", "31250000\n"}, {"hwmon/hwmon2/power1_max", "180000000\n"},
+      {"hwmon/hwmon2/fan1_input", "1200\n"},       {"hwmon/hwmon2/pwm1", "40\n"}};
+  m.add_pci(d, {card0, render128});
+  m.add_platform("fde60000.gpu", "panfrost", {card1, render129});
+  const std::string clock = "sys/devices/platform/fde60000.gpu/devfreq/fde60000.gpu/";
+  m.tree().write(clock + "cur_freq", "600000000\n");
+  m.tree().write(clock + "max_freq", "800000000\n");
+  plain_reading r;
+  const auto found = m.devices(r);
+  REQUIRE(found.size() == 2);
+  for (const device& which_one : found) {
+    std::vector<metric> all;
+    REQUIRE(m.source().metrics(which_one.number, false, all, r));
+    if (which_one.pci_bus_id.empty()) {
+      CHECK(all.size() == 2);
+      CHECK(told(all, metric_id::clock_mhz, which::clock::core) == doctest::Approx(600));
+      CHECK(told(all, metric_id::clock_limit_mhz, which::clock::core) == doctest::Approx(800));
+      continue;
+    }
+    CHECK(all.size() == 5);
+    CHECK(told(all, metric_id::temperature, which::sensor::core) == doctest::Approx(48.5));
+    CHECK(told(all, metric_id::temperature_limit, which::sensor::core) == doctest::Approx(105));
+    CHECK(told(all, metric_id::power_watts, which::power_reading::instant) ==
+          doctest::Approx(31.25));
+    CHECK(told(all, metric_id::power_limit_watts, which::power_limit::current) ==
+          doctest::Approx(180));
+    CHECK(told(all, metric_id::fan_percent, 0) == doctest::Approx(40));
+  }
+  const diagnostic* const why = r.find("temp1_emergency holds no number");
+  REQUIRE(why != nullptr);
+  CHECK(why->field == static_cast<std::uint32_t>(metric_id::temperature_shutdown));
+}
+
 TEST_CASE("what no sensor can measure is none") {
   machine m;
   hmn_fake::pci_device d = radeon();

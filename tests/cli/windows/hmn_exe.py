@@ -26,7 +26,7 @@ def run(words, **how):
     """What it gives goes to files: Wine's desktop, which the first program of a while starts, would keep the
     ends of pipes for ten seconds."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
-        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, timeout=60, check=False, **how)
+        done = subprocess.run(words, stdin=subprocess.DEVNULL, stdout=out, stderr=err, timeout=100, check=False, **how)
         out.seek(0)
         err.seek(0)
         return done.returncode, out.read(), err.read()

@@ -139,10 +139,24 @@ void add_metrics(const places& at, std::vector<metric>& out, reading& r) {
   } else if (may_pass(highest.error)) {
     miss(metric_id::clock_limit_mhz, unreadable(highest.error, at.of.devfreq, "max_freq"));
   }
-  if (at.power.what != feeds::gpu_and_others) return;
+  const auto add = [&](std::string_view folder, std::string_view file, metric_id id,
+                       std::uint32_t instance, double unit, double most, double least = 0) {
+    const auto number = read_number(folder, file);
+    const double value = static_cast<double>(number.value) * unit;
+    if (folder.empty() || number.error == ENOENT) return;
+    if (!number || value < least || value > most) {
+      return miss(id, unreadable(number ? EINVAL : number.error, folder, file));
+    }
+    out.push_back(measured(source::tegra, id, instance, value));
+  };
+  add(at.of.folder, "load", metric_id::engine_percent, which::engine::graphics, 0.1, 100);
+  add(at.of.devfreq, "cur_freq", metric_id::clock_mhz, which::clock::core, 1e-6, 1e5);
+  add(at.thermometer, "temp", metric_id::temperature, which::sensor::core, 1e-3, 250, -100);
+  if (at.power.what == feeds::nothing_of_it) return;
+  const bool is_own = at.power.what == feeds::gpu_alone;
   if (const auto watts = read_power(at.power)) {
-    out.push_back(
-        measured(source::tegra, metric_id::power_watts, which::power_reading::package, *watts));
+    out.push_back(measured(source::tegra, metric_id::power_watts,
+                           is_own ? 0 : which::power_reading::package, *watts));
   } else {
     miss(metric_id::power_watts, unreadable(EIO, at.power.folder, "its rail"));
   }

@@ -172,12 +172,40 @@ TEST_CASE("a rail that feeds others too is not the GPU's power, but told as the 
   REQUIRE(devices_of(*s).size() == 1);
   std::vector<metric> all;
   REQUIRE(s->metrics(0, false, all, r));
-  REQUIRE(all.size() == 2);
+  REQUIRE(all.size() == 5);
   CHECK(all[0].id == metric_id::clock_limit_mhz);
   CHECK(all[0].value == doctest::Approx(1300.5));
-  CHECK(all[1].id == metric_id::power_watts);
-  CHECK(all[1].instance == which::power_reading::package);
-  CHECK(all[1].value == doctest::Approx(5.0 * 1.6));
+  CHECK(all[4].id == metric_id::power_watts);
+  CHECK(all[4].instance == which::power_reading::package);
+  CHECK(all[4].value == doctest::Approx(5.0 * 1.6));
+}
+
+TEST_CASE("load, clock and temperature are metrics; one that is odd voids no other") {
+  const orin board;
+  board.rail("VDD_GPU", 20000, 250);
+  const auto s = board.source();
+  REQUIRE(devices_of(*s).size() == 1);
+  plain_reading r;
+  std::vector<metric> all;
+  REQUIRE(s->metrics(0, false, all, r));
+  REQUIRE(all.size() == 5);
+  CHECK(all[1].id == metric_id::engine_percent);
+  CHECK(all[1].instance == which::engine::graphics);
+  CHECK(all[1].value == doctest::Approx(42.3));
+  CHECK(all[2].id == metric_id::clock_mhz);
+  CHECK(all[2].value == doctest::Approx(918));
+  CHECK(all[3].id == metric_id::temperature);
+  CHECK(all[3].value == doctest::Approx(48.75));
+  CHECK(all[4].id == metric_id::power_watts);
+  CHECK(all[4].instance == 0);
+  CHECK(all[4].value == doctest::Approx(20.0 * 0.25));
+  board.tree.write(gpu + "load", "1001\n");
+  board.zone(1, "GPU-therm", "-256000");
+  all.clear();
+  REQUIRE(s->metrics(0, false, all, r));
+  CHECK(all.size() == 3);
+  CHECK(r.about(static_cast<std::uint32_t>(metric_id::engine_percent)));
+  CHECK(r.about(static_cast<std::uint32_t>(metric_id::temperature)));
 }
 
 TEST_CASE("a rail of the GPU alone is its power") {

@@ -28,8 +28,7 @@ void check_table(std::string_view input) {
 
 void fuzz(std::string_view input) {
   const clock_levels levels = parse_clock_levels(input);
-  promise(!levels.current_mhz ||
-          (levels.highest_mhz && *levels.current_mhz <= *levels.highest_mhz));
+  promise(!levels.current_mhz || *levels.current_mhz <= levels.highest_mhz.value_or(0));
   promise(!levels.highest_mhz || *levels.highest_mhz <= 100'000);
   const error_counts errors = parse_error_counts(input);
   promise((!errors.corrected && !errors.uncorrected) || input.find(':') != std::string_view::npos);

@@ -93,8 +93,7 @@ void look_up(process_row& row, std::uint32_t position, const snapshot& picture,
 }
 
 // Those whose processes stand under them and not under their partitions.
-gpu_map whole_gpus_of(const snapshot& picture) {
-  auto all = map_of(gpus_of(picture));
+gpu_map whole_gpus_of(gpu_map all) {
   std::set<device_index> split;
   for (const auto& [index, each] : all)
     if (has(each->device, HMN_DEVICE_HAS_PARENT)) split.insert(each->device.parent_index);
@@ -104,9 +103,9 @@ gpu_map whole_gpus_of(const snapshot& picture) {
   return all;
 }
 
-void add_unattributed(const snapshot& picture, std::optional<device_index> only,
+void add_unattributed(const gpu_map& whole, std::optional<device_index> only,
                       std::vector<process_row>& to) {
-  for (const auto& [index, each] : whole_gpus_of(picture)) {
+  for (const auto& [index, each] : whole) {
     const auto& pool = *each->memory;
     process_row row;
     row.on = each;
@@ -122,9 +121,8 @@ void add_unattributed(const snapshot& picture, std::optional<device_index> only,
   }
 }
 
-std::vector<process_row> rows_of(const snapshot& picture, const options& asked,
+std::vector<process_row> rows_of(const snapshot& picture, gpu_map gpus, const options& asked,
                                  std::optional<device_index> device, bool simulated) {
-  auto gpus = map_of(gpus_of(picture));
   std::vector<process_row> rows;
   std::uint32_t position = 0;
   for (const auto& usage : picture.usages()) {
@@ -202,8 +200,7 @@ const char* why_unattributed(const gpu& of) {
 }
 
 // Why there is no figure is no fault, and told nowhere else.
-void explain_unattributed(const snapshot& picture) {
-  auto left = whole_gpus_of(picture);
+void explain_unattributed(const snapshot& picture, gpu_map left) {
   std::erase_if(left, [](const auto& each) {
     const auto& pool = *each.second->memory;
     return has(pool, HMN_POOL_HAS_UNATTRIBUTED) || !has(pool, HMN_POOL_HAS_USED);
@@ -219,12 +216,12 @@ void explain_unattributed(const snapshot& picture) {
                              why_unattributed(*each)));
 }
 
-void print_remarks(const context& in, const view& seen, const options& asked,
+void print_remarks(const context& in, const view& seen, const options& asked, const gpu_map& whole,
                    const std::vector<process_row>& rows) {
   const bool none = seen.picture.info().device_count == 0 && !search_failed(seen.picture);
   print_diagnostics(seen.picture, none);
   if (none) write_remark("GPU: " + why_no_gpu(in, seen.picture));
-  if (asked.unattributed) explain_unattributed(seen.picture);
+  if (asked.unattributed) explain_unattributed(seen.picture, whole);
   if (!rows.empty() || !list_failed(seen.picture))
     write_remark(count_sentence(rows, {asked.pid, asked.device, asked.match}));
 }
@@ -238,10 +235,11 @@ expected<exit_code> run_ps(const context& in, const options& asked, const style&
       in.process_status(*asked.pid) == HMN_E_NO_PROCESS)
     return failed(fmt::format("--pid {}: no such process", *asked.pid));
   const bool simulated = in.simulation().has_value();
-  auto rows = rows_of(seen->picture, asked, seen->device, simulated);
-  print_remarks(in, *seen, asked, rows);
-  if (asked.unattributed && !asked.pid && !asked.match)
-    add_unattributed(seen->picture, seen->device, rows);
+  const auto gpus = map_of(gpus_of(seen->picture));
+  const auto whole = asked.unattributed ? whole_gpus_of(gpus) : gpu_map();
+  auto rows = rows_of(seen->picture, gpus, asked, seen->device, simulated);
+  print_remarks(in, *seen, asked, whole, rows);
+  if (asked.unattributed && !asked.pid && !asked.match) add_unattributed(whole, seen->device, rows);
   const auto result = search_failed(seen->picture) ? exit_code::failed : exit_code::done;
   return std::max(result, write_output(asked.json ? process_json(rows, asked.columns)
                                                   : process_table(rows, asked.columns, as)));

@@ -49,7 +49,7 @@ std::optional<adapter> adapter_at(const std::string& folder, const std::string& 
   found.address = address;
   found.vendor = hex_number(folder + "/vendor").value_or(0);
   found.device = hex_number(folder + "/device").value_or(0);
-  found.driver = last_part(read_link_target(folder + "/driver").value_or(""));
+  found.driver = driver_in(folder);
   found.runtime_status = line_of(folder + "/power/runtime_status");
   return found;
 }
@@ -74,6 +74,10 @@ std::optional<std::string> read_link_target(const std::string& path) {
   const auto length = readlink(path.c_str(), buffer.data(), buffer.size());
   if (length < 0) return std::nullopt;
   return std::string(buffer.data(), static_cast<std::size_t>(length));
+}
+
+std::string driver_in(const std::string& folder) {
+  return last_part(read_link_target(folder + "/driver").value_or(""));
 }
 
 }  // namespace hmn::cli

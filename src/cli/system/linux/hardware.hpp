@@ -22,5 +22,7 @@ std::vector<adapter> find_adapters(const roots& in);
 std::string describe(const adapter& of);
 
 std::optional<std::string> read_link_target(const std::string& path);
+// The kernel's driver of the device with that folder; empty: none is bound.
+std::string driver_in(const std::string& folder);
 
 }  // namespace hmn::cli

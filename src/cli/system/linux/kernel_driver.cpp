@@ -10,13 +10,12 @@ namespace hmn::cli {
 
 std::string kernel_driver(const hmn_device& of) {
   const auto sys = roots_from_environment().sys;
-  std::optional<std::string> target;
+  std::string driver;
   if (has(of, HMN_DEVICE_HAS_RENDER_MINOR))
-    target =
-        read_link_target(fmt::format("{}/class/drm/renderD{}/device/driver", sys, of.render_minor));
-  if (!target && has(of, HMN_DEVICE_HAS_PCI))
-    target = read_link_target(fmt::format("{}/bus/pci/devices/{}/driver", sys, of.pci_bus_id));
-  return target ? target->substr(target->rfind('/') + 1) : std::string();
+    driver = driver_in(fmt::format("{}/class/drm/renderD{}/device", sys, of.render_minor));
+  if (driver.empty() && has(of, HMN_DEVICE_HAS_PCI))
+    driver = driver_in(fmt::format("{}/bus/pci/devices/{}", sys, of.pci_bus_id));
+  return driver;
 }
 
 }  // namespace hmn::cli

@@ -12,6 +12,7 @@
 #include <cerrno>
 #include <csignal>
 #include <cstring>
+#include <iterator>
 
 #include "cli/system/posix/spawn.hpp"
 
@@ -19,7 +20,7 @@ namespace hmn::cli {
 namespace {
 
 constexpr int taken[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-constexpr int count = 7;
+constexpr int count = std::size(taken);
 
 int arrivals = -1;
 

@@ -127,10 +127,8 @@ void add_number(visit& v, std::string_view folder, const number_file& f, std::ve
   }
   const auto read = read_signed(folder, f.file);
   if (read.error == ENOENT) return;
-  const sensors::scale& as = scales[f.as];
-  const double value = static_cast<double>(read.value) * as.unit;
-  if (read && value >= as.least && value <= as.most) {
-    return out.push_back(measured(source::drm, f.is, f.instance, value));
+  if (const auto value = scales[f.as].of(read.value); read && value) {
+    return out.push_back(measured(source::drm, f.is, f.instance, *value));
   }
   v.remark(unreadable(source::drm, read ? no_number : read.error, folder, f.file), subject::metrics,
            static_cast<std::uint32_t>(f.is));

@@ -12,8 +12,7 @@ void sensors::take(std::string_view folder, std::initializer_list<std::string_vi
   if (!wants(f) || folder.empty()) return;
   for (const std::string_view file : files) {
     const auto read = read_signed(folder, file);
-    const double value = static_cast<double>(read.value) * as.unit;
-    if (read && value >= as.least && value <= as.most) return found(f, out, value);
+    if (const auto value = as.of(read.value); read && value) return found(f, out, *value);
     refuse_file(f, read ? no_number : read.error, folder, file);
   }
 }

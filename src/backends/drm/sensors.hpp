@@ -27,6 +27,11 @@ class sensors {
     double unit;
     double least = -1e18;
     double most = 1e18;
+
+    [[nodiscard]] std::optional<double> of(std::int64_t number) const noexcept {
+      const double value = static_cast<double>(number) * unit;
+      return value >= least && value <= most ? std::optional(value) : std::nullopt;
+    }
   };
   // From the first of the files that gives a number.
   void take(std::string_view folder, std::initializer_list<std::string_view> files, field f,

@@ -15,6 +15,7 @@ inline constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 
 // A card of its own: Navi 21.
 hmn_fake::pci_device navi(const char* address = "0000:03:00.0");
+inline const std::string navi_folder = "sys/" + hmn_fake::pci_folder("0000:03:00.0");
 // A part of a processor: Phoenix.
 hmn_fake::pci_device phoenix(const char* address = "0000:64:00.0");
 

@@ -14,8 +14,6 @@ using namespace drm_test;
 
 namespace {
 
-const std::string folder = "sys/" + hmn_fake::pci_folder("0000:03:00.0");
-
 hmn_fake::pci_device idle_card() {
   hmn_fake::pci_device d = navi();
   d.files["gpu_busy_percent"] = "0\n";
@@ -32,8 +30,8 @@ TEST_CASE("an idle card's sensors are left alone, its memory and clients are rea
   REQUIRE(one.read());
   CHECK_FALSE(one.source().rests());
 
-  hmn_fake::open_watch in_device(m.tree().path(folder));
-  hmn_fake::open_watch in_hwmon(m.tree().path(folder + "/hwmon/hwmon4"));
+  hmn_fake::open_watch in_device(m.tree().path(navi_folder));
+  hmn_fake::open_watch in_hwmon(m.tree().path(navi_folder + "/hwmon/hwmon4"));
   const result<void> done = one.read();
   REQUIRE_FALSE(done);
   CHECK(done.why().code == status::asleep);
@@ -61,11 +59,11 @@ TEST_CASE("until it sleeps, and is read again when it is awake") {
   impatient one(m);
   REQUIRE(one.read());
   REQUIRE_FALSE(one.read());
-  m.tree().write(folder + "/power/runtime_status", "suspended\n");
+  m.tree().write(navi_folder + "/power/runtime_status", "suspended\n");
   CHECK(one.read().why().code == status::asleep);
   CHECK(one.state() == state::asleep);
   CHECK_FALSE(one.source().rests());  // asleep is no figure from before
-  m.tree().write(folder + "/power/runtime_status", "active\n");
+  m.tree().write(navi_folder + "/power/runtime_status", "active\n");
   CHECK(one.read());
 }
 
@@ -91,7 +89,7 @@ TEST_CASE("a card that would not sleep anyway is read as often as asked") {
   machine m;
   m.add_pci(d, {card0, render128});
   m.add_process(42, {{3, "/dev/null", client_text("0000:03:00.0", 7, 2048, 512)}});
-  m.tree().write(folder + "/drm/card0/card0-HDMI-A-1/enabled", picture);
+  m.tree().write(navi_folder + "/drm/card0/card0-HDMI-A-1/enabled", picture);
   impatient one(m, may_wake);
   REQUIRE(one.read());
   CHECK(one.read());
@@ -102,7 +100,7 @@ TEST_CASE(
     "readings of memory alone are no reason to rest, nor a connector without a picture against") {
   machine m;
   m.add_pci(idle_card(), {card0, render128});
-  m.tree().write(folder + "/drm/card0/card0-HDMI-A-1/enabled", "disabled\n");
+  m.tree().write(navi_folder + "/drm/card0/card0-HDMI-A-1/enabled", "disabled\n");
   impatient one(m);
   for (int i = 0; i < 2; ++i) {
     one.begin();
@@ -117,12 +115,12 @@ TEST_CASE(
 TEST_CASE("the rest is as long as the kernel's delay asks for") {
   machine m;
   m.add_pci(idle_card(), {card0, render128});
-  m.tree().write(folder + "/power/autosuspend_delay_ms", "20000\n");
+  m.tree().write(navi_folder + "/power/autosuspend_delay_ms", "20000\n");
   plain_reading r;
   m.devices(r);
   constexpr std::uint64_t second = platform::ns_per_second;
   drm::card c;
-  c.folder.assign(m.tree().path(folder));
+  c.folder.assign(m.tree().path(navi_folder));
   drm::card_rests rests(0);
   CHECK_FALSE(rests.begin(c, second));
   rests.asked(c);

@@ -16,8 +16,6 @@ using namespace drm_test;
 
 namespace {
 
-const std::string folder = "sys/" + hmn_fake::pci_folder("0000:03:00.0");
-
 hmn_fake::pci_device asleep() {
   hmn_fake::pci_device d = navi();
   d.runtime_status = "suspended";
@@ -44,10 +42,10 @@ TEST_CASE("of a sleeping card only what the kernel holds in memory is opened") {
   machine m;
   m.add_pci(asleep(), {card0, render128});
   m.add_process(42, {{3, "/dev/null", client_text("0000:03:00.0", 7, 2048, 512)}});
-  hmn_fake::open_watch in_device(m.tree().path(folder));
-  hmn_fake::open_watch in_hwmon(m.tree().path(folder + "/hwmon/hwmon4"));
-  hmn_fake::open_watch in_ras(m.tree().path(folder + "/ras"));
-  hmn_fake::open_watch in_power(m.tree().path(folder + "/power"));
+  hmn_fake::open_watch in_device(m.tree().path(navi_folder));
+  hmn_fake::open_watch in_hwmon(m.tree().path(navi_folder + "/hwmon/hwmon4"));
+  hmn_fake::open_watch in_ras(m.tree().path(navi_folder + "/ras"));
+  hmn_fake::open_watch in_power(m.tree().path(navi_folder + "/power"));
   hmn_fake::open_watch node(m.tree().path("dev/dri"));
   plain_reading r;
   pools p;
@@ -116,7 +114,7 @@ TEST_CASE("what clients of a sleeping card use is told") {
 TEST_CASE("the file that takes a second is never opened, awake or not") {
   machine m(true);
   m.add_pci(navi(), {card0, render128});
-  hmn_fake::open_watch in_device(m.tree().path(folder));
+  hmn_fake::open_watch in_device(m.tree().path(navi_folder));
   plain_reading r;
   pools p;
   ask_everything(m, r, p);

@@ -11,9 +11,7 @@
 #include <optional>
 #include <string>
 
-#include "backends/dmem/dmem.hpp"
-#include "backends/os/os.hpp"
-#include "fake_tree.hpp"
+#include "host_of.hpp"
 
 using namespace hmn;
 
@@ -34,13 +32,7 @@ class machine {
     add("pods/b", 400, vram(500), "");
     add("init.scope", 5, no_limit, "");
   }
-  [[nodiscard]] std::unique_ptr<host_source> host() const {
-    settings s;
-    s.proc_root = tree_.proc();
-    s.sys_root = tree_.sys();
-    s.cgroup_root = tree_.path("sys/fs/cgroup");
-    return make_dmem(make_os(s));
-  }
+  [[nodiscard]] std::unique_ptr<host_source> host() const { return dmem_test::host_of(tree_); }
 
  private:
   void add(const char* group, std::uint64_t used, const std::string& most,

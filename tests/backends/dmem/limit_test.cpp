@@ -5,9 +5,7 @@
 
 #include <optional>
 
-#include "backends/dmem/dmem.hpp"
-#include "backends/os/os.hpp"
-#include "fake_tree.hpp"
+#include "host_of.hpp"
 
 using namespace hmn;
 
@@ -35,13 +33,7 @@ class machine {
     hmn_fake::set_cgroup_v2(tree_, group,
                             {{"dmem.max", limits(most)}, {"dmem.current", line("vram0", used)}});
   }
-  [[nodiscard]] std::unique_ptr<host_source> host() const {
-    settings s;
-    s.proc_root = tree_.proc();
-    s.sys_root = tree_.sys();
-    s.cgroup_root = tree_.path("sys/fs/cgroup");
-    return make_dmem(make_os(s));
-  }
+  [[nodiscard]] std::unique_ptr<host_source> host() const { return dmem_test::host_of(tree_); }
   [[nodiscard]] pool limited(const char* address = card, pool_kind kind = pool_kind::vram) const {
     pools all;
     pool p;

@@ -9,9 +9,7 @@
 #include <optional>
 #include <utility>
 
-#include "backends/dmem/dmem.hpp"
-#include "backends/os/os.hpp"
-#include "fake_tree.hpp"
+#include "host_of.hpp"
 
 using namespace hmn;
 
@@ -48,13 +46,7 @@ class machine {
   void divide(const std::string& group) const {
     hmn_fake::set_cgroup_v2(tree_, group, {{"cgroup.subtree_control", "memory dmem pids\n"}});
   }
-  [[nodiscard]] std::unique_ptr<host_source> host() const {
-    settings s;
-    s.proc_root = tree_.proc();
-    s.sys_root = tree_.sys();
-    s.cgroup_root = tree_.path("sys/fs/cgroup");
-    return make_dmem(make_os(s));
-  }
+  [[nodiscard]] std::unique_ptr<host_source> host() const { return dmem_test::host_of(tree_); }
   [[nodiscard]] const hmn_fake::tree& tree() const { return tree_; }
 
  private:

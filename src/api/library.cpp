@@ -2,7 +2,7 @@
 #include <hypomnesis.h>
 
 #include "backends/registry.hpp"
-#include "core/json_names.hpp"
+#include "model/words.hpp"
 
 #define HMN_TEXT_OF(x) #x
 #define HMN_VERSION_TEXT(a, b, c) HMN_TEXT_OF(a) "." HMN_TEXT_OF(b) "." HMN_TEXT_OF(c)
@@ -31,9 +31,9 @@ uint32_t hmn_feature(uint32_t feature) noexcept {
 }
 
 const char* hmn_status_name(hmn_status status) noexcept {
-  return hmn::name_of(static_cast<hmn::status>(status)).data();
+  return hmn::status_name(status);
 }
 
 const char* hmn_backend_name(uint32_t backend) noexcept {
-  return hmn::name_of(static_cast<hmn::source>(backend)).data();
+  return hmn::word_or_unknown(hmn::words::sources(), backend);
 }

@@ -3,6 +3,7 @@
 
 #include "api/convert.hpp"
 #include "api/guard.hpp"
+#include "model/record.hpp"
 #include "model/compose.hpp"
 
 namespace hmn::api {
@@ -79,16 +80,16 @@ failure none_yet() {
 
 // What the latest snapshot says, by one of latest_board's functions.
 template <class T>
-using look = latest_board::answer (latest_board::*)(std::uint32_t, dated<T>&) const noexcept;
+using look = latest_board::answer (latest_board::*)(std::uint32_t, T&) const noexcept;
 
 template <class T, class Out>
 hmn_status latest_of(const hmn_sampler* handle, std::uint32_t index, Out* out,
                      look<T> at) noexcept {
   return fill_from(handle, out, [&](const sampler& s) -> result<Out> {
-    dated<T> found;
+    T found;
     switch ((s.latest().*at)(index, found)) {
       case latest_board::answer::here:
-        return to_c(index, found);
+        return to_c<Out>(found);
       case latest_board::answer::no_device:
         return no_such_device(index);
       case latest_board::answer::none:

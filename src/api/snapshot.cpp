@@ -4,11 +4,12 @@
 #include "api/convert.hpp"
 #include "api/guard.hpp"
 #include "model/compose.hpp"
+#include "model/record.hpp"
 
 namespace hmn::api {
 namespace {
 
-constexpr std::uint32_t default_collect =
+constexpr std::uint32_t collected_by_default =
     subject::memory | subject::devices | subject::pools | subject::self;
 
 failure past_end(std::uint32_t i, std::size_t count) {
@@ -46,7 +47,7 @@ hmn_status entry(const hmn_snapshot* handle, List snapshot::*list, std::uint32_t
 
 }  // namespace
 
-result<snapshot_request> request_from(const hmn_snapshot_options* options, hmn_flags usual) {
+result<snapshot_request> request_from(const hmn_snapshot_options* options, hmn_flags default_collect) {
   const result<hmn_snapshot_options> given = read_input(options);
   if (!given) return given.why();
   const hmn_snapshot_options& o = *given;
@@ -60,7 +61,7 @@ result<snapshot_request> request_from(const hmn_snapshot_options* options, hmn_f
                     hex(o.collect & ~subject::all)}};
   }
   snapshot_request r;
-  r.collect = o.collect != 0 ? o.collect : usual;
+  r.collect = o.collect != 0 ? o.collect : default_collect;
   r.slow = (o.flags & HMN_SNAPSHOT_SLOW) != 0;
   r.deadline_ns = o.deadline_ms * platform::ns_per_ms;
   if ((o.flags & HMN_SNAPSHOT_ONE_DEVICE) != 0) {
@@ -79,7 +80,7 @@ result<snapshot_request> request_from(const hmn_snapshot_options* options, hmn_f
   return r;
 }
 
-hmn_diagnostic to_c(const snapshot_diagnostic& from) {
+hmn_diagnostic diagnostic_of(const snapshot_diagnostic& from) {
   const diagnostic& d = from.value;
   hmn_diagnostic out{};
   out.notes = d.notes;
@@ -128,7 +129,7 @@ hmn_status hmn_snapshot_take(hmn_context* handle, const hmn_snapshot_options* op
   clear_out(out);
   return with_context(handle, error, [&](context& c) -> result<void> {
     if (out == nullptr) return null_argument("out is NULL");
-    const result<snapshot_request> request = request_from(options, default_collect);
+    const result<snapshot_request> request = request_from(options, collected_by_default);
     if (!request) return request.why();
     result<std::unique_ptr<snapshot>> taken = c.take(*request);
     if (!taken) return std::move(taken.why());
@@ -149,20 +150,22 @@ hmn_status hmn_snapshot_read(const hmn_snapshot* handle, hmn_snapshot_info* out)
 hmn_status hmn_snapshot_memory(const hmn_snapshot* handle, hmn_process_memory* out) noexcept {
   return fill_from(handle, out, [](const snapshot& s) -> result<hmn_process_memory> {
     if (!s.memory) return nothing();
-    return to_c(*s.memory);
+    return to_c<hmn_process_memory>(*s.memory);
   });
 }
 
 hmn_status hmn_snapshot_system(const hmn_snapshot* handle, hmn_system_memory* out) noexcept {
   return fill_from(handle, out, [](const snapshot& s) -> result<hmn_system_memory> {
     if (!s.system) return nothing();
-    return to_c(*s.system);
+    return to_c<hmn_system_memory>(*s.system);
   });
 }
 
 hmn_status hmn_snapshot_device(const hmn_snapshot* handle, uint32_t i, hmn_device* out) noexcept {
   return entry(handle, &snapshot::devices, i, out,
-               [](const snapshot_device& d) -> result<hmn_device> { return to_c(d.identity); });
+               [](const snapshot_device& d) -> result<hmn_device> {
+                 return to_c<hmn_device>(d.identity);
+               });
 }
 
 hmn_status hmn_snapshot_telemetry(const hmn_snapshot* handle, uint32_t i,
@@ -170,7 +173,7 @@ hmn_status hmn_snapshot_telemetry(const hmn_snapshot* handle, uint32_t i,
   return entry(handle, &snapshot::devices, i, out,
                [](const snapshot_device& d) -> result<hmn_telemetry> {
                  if (!d.telemetry) return nothing();
-                 return to_c(d.identity.index, *d.telemetry);
+                 return to_c<hmn_telemetry>(*d.telemetry);
                });
 }
 
@@ -178,32 +181,32 @@ hmn_status hmn_snapshot_self(const hmn_snapshot* handle, uint32_t i, hmn_usage* 
   return entry(handle, &snapshot::devices, i, out,
                [](const snapshot_device& d) -> result<hmn_usage> {
                  if (!d.self) return nothing();
-                 return to_c(d.identity.index, *d.self);
+                 return to_c<hmn_usage>(*d.self);
                });
 }
 
 hmn_status hmn_snapshot_pool(const hmn_snapshot* handle, uint32_t i, hmn_pool* out) noexcept {
-  return entry(handle, &snapshot::pools, i, out, [](const snapshot_pool& p) -> result<hmn_pool> {
-    return to_c(p.device_index, p.value);
+  return entry(handle, &snapshot::pools, i, out, [](const pool& p) -> result<hmn_pool> {
+    return to_c<hmn_pool>(p);
   });
 }
 
 hmn_status hmn_snapshot_usage(const hmn_snapshot* handle, uint32_t i, hmn_usage* out) noexcept {
-  return entry(handle, &snapshot::usages, i, out, [](const snapshot_usage& u) -> result<hmn_usage> {
-    return to_c(u.device_index, u.value);
+  return entry(handle, &snapshot::usages, i, out, [](const usage& u) -> result<hmn_usage> {
+    return to_c<hmn_usage>(u);
   });
 }
 
 hmn_status hmn_snapshot_metric(const hmn_snapshot* handle, uint32_t i, hmn_metric* out) noexcept {
   return entry(
       handle, &snapshot::metrics, i, out,
-      [](const snapshot_metric& m) -> result<hmn_metric> { return to_c(m.device_index, m.value); });
+      [](const metric& m) -> result<hmn_metric> { return to_c<hmn_metric>(m); });
 }
 
 hmn_status hmn_snapshot_diagnostic(const hmn_snapshot* handle, uint32_t i,
                                    hmn_diagnostic* out) noexcept {
   return entry(handle, &snapshot::diagnostics, i, out,
-               [](const snapshot_diagnostic& d) -> result<hmn_diagnostic> { return to_c(d); });
+               [](const snapshot_diagnostic& d) -> result<hmn_diagnostic> { return diagnostic_of(d); });
 }
 
 hmn_status hmn_snapshot_text(const hmn_snapshot* handle, uint32_t text, uint32_t i, char* buffer,
@@ -214,7 +217,7 @@ hmn_status hmn_snapshot_text(const hmn_snapshot* handle, uint32_t text, uint32_t
     const snapshot& s = object(handle);
     if (text == HMN_TEXT_METRIC_GROUP) {
       if (i >= s.metrics.size()) return past_end(i, s.metrics.size());
-      const std::string* const group = s.group_of(s.metrics[i].value.value);
+      const std::string* const group = s.group_of(s.metrics[i]);
       if (group == nullptr) return nothing();
       return *group;
     }
@@ -222,7 +225,7 @@ hmn_status hmn_snapshot_text(const hmn_snapshot* handle, uint32_t text, uint32_t
       return failure{status::range, source::none, {}, {text, " is no HMN_TEXT_*"}};
     }
     if (i >= s.usages.size()) return past_end(i, s.usages.size());
-    const std::string& found = s.usages[i].value.value.*part;
+    const std::string& found = s.usages[i].*part;
     if (found.empty()) return nothing();
     return found;
   });

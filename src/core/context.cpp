@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/context.hpp"
 
+#include "core/usable.hpp"
 #include "model/compose.hpp"
 #include "platform/fork.hpp"
 #include "platform/process.hpp"
@@ -85,7 +86,7 @@ context::context(const settings& s, const limits& l)
 
 context::~context() {
   if (!is_forked()) return;
-  for (const std::unique_ptr<source_reader>& r : readers_) r->abandon();
+  for (const std::unique_ptr<worker>& w : workers_) w->abandon();
 }
 
 bool context::is_forked() const noexcept {
@@ -111,47 +112,48 @@ void context::start() {
   const std::lock_guard lock(start_mutex_);
   if (started_) return;
   source_list list = make_sources(settings_);
-  readers_.clear();
+  workers_.clear();
   for (listed_source& s : list.devices) {
-    readers_.push_back(std::make_unique<source_reader>(std::move(s), settings_, limits_));
+    workers_.push_back(std::make_unique<worker>(std::move(s), settings_, limits_));
   }
   host_ = std::move(list.host);
   recorder_ = std::move(list.recorder);
   started_.store(true, std::memory_order_release);
 }
 
-context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index, budget& b,
-                               look at, const bool* enough) {
+context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index, deadline& d,
+                               visitor visit) {
   refusals out;
-  std::uint64_t served = 0;  // bit n: source n had its say
-  for (const std::unique_ptr<source_reader>& reader : readers_) {
-    if (enough != nullptr && *enough) break;
-    if ((reader->stands_in_for() & served) != 0) continue;
-    if (index && !concerns(*reader, *index)) continue;
-    b.leave_for_next(waits_after(*reader, index));
-    const plan q = plan_for(*reader, p, index);
+  std::uint64_t served = 0;  // bit n: source n has answered
+  bool wants_more = true;
+  for (const std::unique_ptr<worker>& from : workers_) {
+    if (!wants_more) break;
+    if ((from->stands_in_for() & served) != 0) continue;
+    if (index && !concerns(*from, *index)) continue;
+    d.leave_for_next(waits_after(*from, index));
+    const plan q = plan_for(*from, p, index);
     bool conclusive = false;
     bool listed = false;
-    result<void> said = reader->run(q, b, [&](const reply& known, const moment& m) {
+    result<void> answered = from->run(q, d, [&](const source_answer& known, const moment& m) {
       conclusive = known.conclusive && !m.late;
       if (known.refused) return;
       listed = q.list && known.listed_ns >= m.since;
-      if (listed) learn(*reader, known);
-      for (const device_reply& d : known.devices) {
-        if (d.listed) served |= bit_of(d.identity.from);
+      if (listed) learn(*from, known);
+      for (const device_answer& a : known.devices) {
+        if (a.listed) served |= bit_of(a.identity.from);
       }
-      at(*reader, known, m);
+      wants_more = visit(*from, known, m);
     });
-    if (said || said.why().code == status::timeout) served |= bit_of(reader->id());
-    if (said) continue;
-    if (conclusive && is_no_news(*reader, index)) continue;
-    if (!listed) note_refusal(*reader, said.why(), q.list ? std::nullopt : index);
-    out.push_back({reader->id(), std::move(said.why()), conclusive});
+    if (answered || answered.why().code == status::timeout) served |= bit_of(from->id());
+    if (answered) continue;
+    if (conclusive && is_no_news(*from, index)) continue;
+    if (!listed) note_refusal(*from, answered.why(), q.list ? std::nullopt : index);
+    out.push_back({from->id(), std::move(answered.why()), conclusive});
   }
   return out;
 }
 
-budget context::new_budget(std::uint64_t deadline_ns) const {
+deadline context::new_deadline(std::uint64_t deadline_ns) const {
   return {platform::monotonic_ns(), deadline_ns != 0 ? deadline_ns : limits_.deadline_ns,
           limits_.open_deadline_ns};
 }
@@ -163,64 +165,68 @@ plan context::new_plan() const {
 }
 
 // That a source is not on this machine matters to devices that it has listed, or to nobody.
-bool context::is_no_news(const source_reader& reader, std::optional<std::uint32_t> index) {
+bool context::is_no_news(const worker& from, std::optional<std::uint32_t> index) {
   const std::lock_guard lock(table_mutex_);
-  if (index) return !table_.slot_of(*index, reader.id());
-  return table_.count() != 0 && !table_.has_of(reader.id());
+  if (index) return !table_.slot_of(*index, from.id());
+  return table_.count() != 0 && !table_.has_of(from.id());
 }
 
 // A device that is well is the concern of those that list it; one in trouble may be back, perhaps
 // behind another source.
-bool context::concerns(const source_reader& reader, std::uint32_t index) {
+bool context::concerns(const worker& from, std::uint32_t index) {
   const std::lock_guard lock(table_mutex_);
-  const state s = table_.at(index).value.state;
-  return table_.slot_of(index, reader.id()) || (s != state::ready && s != state::asleep);
+  const state s = table_.at(index).state;
+  return table_.slot_of(index, from.id()) || (s != state::ready && s != state::asleep);
 }
 
 // Whether another source that can block is asked after this one, and not only in another's place.
-bool context::waits_after(const source_reader& reader, std::optional<std::uint32_t> index) {
+bool context::waits_after(const worker& from, std::optional<std::uint32_t> index) {
   bool is_after = false;
-  for (const std::unique_ptr<source_reader>& next : readers_) {
+  for (const std::unique_ptr<worker>& next : workers_) {
     const bool waits = next->can_block() && next->stands_in_for() == 0;
     if (is_after && waits && (!index || concerns(*next, *index))) return true;
-    is_after = is_after || next.get() == &reader;
+    is_after = is_after || next.get() == &from;
   }
   return false;
 }
 
-plan context::plan_for(const source_reader& reader, plan p, std::optional<std::uint32_t> index) {
+plan context::plan_for(const worker& from, plan p, std::optional<std::uint32_t> index) {
   if (!index) return p;
   const std::lock_guard lock(table_mutex_);
-  const state s = table_.at(*index).value.state;
-  p.only = table_.slot_of(*index, reader.id());
+  const state s = table_.at(*index).state;
+  p.only = table_.slot_of(*index, from.id());
   p.list = p.list || !p.only || (s != state::ready && s != state::asleep);
   return p;
 }
 
-void context::learn(source_reader& reader, const reply& known) {
+void context::learn(worker& from, const source_answer& known) {
   const std::lock_guard lock(table_mutex_);
   listed_.clear();
-  for (const device_reply& d : known.devices) {
+  for (const device_answer& d : known.devices) {
     if (d.listed) listed_.push_back(&d.identity);
   }
-  table_.update(reader.id(), listed_);
+  table_.update(from.id(), listed_);
 }
 
-void context::note_refusal(const source_reader& reader, const failure& why,
+void context::note_refusal(const worker& from, const failure& why,
                            std::optional<std::uint32_t> only) {
   const std::lock_guard lock(table_mutex_);
   if (only) {
     table_.set_state(*only, state_after(why));
   } else {
-    table_.set_state(reader.id(), state_after(why));
+    table_.set_state(from.id(), state_after(why));
   }
 }
 
-result<void> context::rescan(budget& b, refusals* refused_by) {
+void context::fill_from_host(merged_device& d) {
+  hmn::fill_from_host(d.pools, d.identity.pci_bus_id.view(), *host_);
+}
+
+result<void> context::rescan(deadline& d, refusals* refused_by) {
   start();
   plan p = new_plan();
   p.list = true;
-  refusals refused = ask(p, std::nullopt, b, [](auto&&...) {});
+  refusals refused = ask(p, std::nullopt, d, [](auto&&...) { return true; });
   const std::lock_guard lock(table_mutex_);
   for (const refusal& r : refused) {
     if (is_of_this_process(r.why)) return r.why;
@@ -247,7 +253,7 @@ failure context::no_device(std::uint32_t index, std::uint32_t count, const refus
   return none;
 }
 
-result<void> context::know(std::uint32_t index, budget& b) {
+result<void> context::know(std::uint32_t index, deadline& d) {
   start();
   const auto count = [this] {
     const std::lock_guard lock(table_mutex_);
@@ -255,13 +261,13 @@ result<void> context::know(std::uint32_t index, budget& b) {
   };
   if (index < count()) return {};
   refusals refused;
-  if (result<void> ok = rescan(b, &refused); !ok) return ok;
+  if (result<void> ok = rescan(d, &refused); !ok) return ok;
   return index < count() ? result<void>() : no_device(index, count(), refused);
 }
 
 result<std::uint32_t> context::device_count() {
-  budget b = new_budget();
-  if (result<void> ok = rescan(b); !ok) return ok.why();
+  deadline d = new_deadline();
+  if (result<void> ok = rescan(d); !ok) return ok.why();
   const std::lock_guard lock(table_mutex_);
   return table_.count();
 }
@@ -269,8 +275,8 @@ result<std::uint32_t> context::device_count() {
 result<std::uint32_t> context::find(std::string_view text) {
   const result<device_key> key = parse_device_key(text);
   if (!key) return key.why();
-  budget b = new_budget();
-  if (result<void> ok = rescan(b); !ok) return ok.why();
+  deadline d = new_deadline();
+  if (result<void> ok = rescan(d); !ok) return ok.why();
   const std::lock_guard lock(table_mutex_);
   if (const auto index = table_.find(*key)) return *index;
   std::string shown;
@@ -281,10 +287,10 @@ result<std::uint32_t> context::find(std::string_view text) {
                  {"no device has the key \"", shown, "\"; ", table_.count(), " known"}};
 }
 
-result<numbered_device> context::identity(std::uint32_t index) {
-  budget b = new_budget();
-  if (result<void> ok = rescan(b); !ok) return ok.why();
-  if (result<void> ok = know(index, b); !ok) return ok.why();
+result<device> context::identity(std::uint32_t index) {
+  deadline d = new_deadline();
+  if (result<void> ok = rescan(d); !ok) return ok.why();
+  if (result<void> ok = know(index, d); !ok) return ok.why();
   const std::lock_guard lock(table_mutex_);
   return table_.at(index);
 }
@@ -320,20 +326,21 @@ result<source_state> context::backend(source which) {
   }
   start();
   if (which == source::os) return source_state{state::ready, {status::ok, which, {}, {}}, {}};
-  if (const auto told = host_->describe_source(which)) return *told;
+  if (const auto found = host_->describe_source(which)) return *found;
   plan p = new_plan();
   p.describe = which;
-  for (const std::unique_ptr<source_reader>& reader : readers_) {
-    if (!reader->answers_for(which)) continue;
-    budget b = new_budget();
-    source_state told;
-    const result<void> said =
-        reader->run(p, b, [&](const reply& known, const moment&) { told = known.condition; });
-    if (!said) {
-      told.why = said.why();
-      told.state = said.why().code == status::no_source ? state::absent : state_after(said.why());
+  for (const std::unique_ptr<worker>& from : workers_) {
+    if (!from->answers_for(which)) continue;
+    deadline d = new_deadline();
+    source_state found;
+    const result<void> answered =
+        from->run(p, d, [&](const source_answer& known, const moment&) { found = known.condition; });
+    if (!answered) {
+      found.why = answered.why();
+      found.state =
+          answered.why().code == status::no_source ? state::absent : state_after(answered.why());
     }
-    return told;
+    return found;
   }
   return source_state{state::off, {status::ok, which, {}, "switched off for this context"}, {}};
 }

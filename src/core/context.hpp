@@ -10,24 +10,24 @@
 
 #include "core/device_table.hpp"
 #include "core/limits.hpp"
+#include "core/merge.hpp"
 #include "core/snapshot.hpp"
-#include "core/source_reader.hpp"
+#include "core/worker.hpp"
 #include "platform/mutex.hpp"
 
 namespace hmn {
 
-// HMN_PATH_* of the C interface; src/api asserts it.
 enum class path_kind : std::uint32_t {
-  proc = 1,
-  sys = 2,
-  nvml = 3,
-  nvidia_smi = 4,
-  rocm_smi = 5,
-  macmon = 6,
-  simulation = 7,
-  cgroup = 8,
-  amd_smi = 9,
-  dev = 10,
+  proc = HMN_PATH_PROC,
+  sys = HMN_PATH_SYS,
+  nvml = HMN_PATH_NVML,
+  nvidia_smi = HMN_PATH_NVIDIA_SMI,
+  rocm_smi = HMN_PATH_ROCM_SMI,
+  macmon = HMN_PATH_MACMON,
+  simulation = HMN_PATH_SIMULATION,
+  cgroup = HMN_PATH_CGROUP,
+  amd_smi = HMN_PATH_AMD_SMI,
+  dev = HMN_PATH_DEV,
 };
 
 struct snapshot_request {
@@ -63,12 +63,14 @@ class context {
 
   result<std::uint32_t> device_count();
   result<std::uint32_t> find(std::string_view key);
-  result<numbered_device> identity(std::uint32_t index);
-  result<dated<hmn::pool>> pool(std::uint32_t index, pool_kind kind);
-  result<dated<hmn::telemetry>> telemetry(std::uint32_t index, std::uint32_t fields);
-  result<dated<hmn::metric>> metric(std::uint32_t index, metric_id id, std::uint32_t instance);
-  result<dated<usage>> process(std::uint32_t index, std::uint32_t pid);
-  result<dated<usage>> own_usage(std::uint32_t index);
+  result<device> identity(std::uint32_t index);
+  // `fields` are pool_field bits.
+  result<hmn::pool> pool(std::uint32_t index, pool_kind kind, std::uint32_t fields);
+  // `fields` are telemetry_field bits.
+  result<hmn::telemetry> telemetry(std::uint32_t index, std::uint32_t fields);
+  result<hmn::metric> metric(std::uint32_t index, metric_id id, std::uint32_t instance);
+  result<usage> process(std::uint32_t index, std::uint32_t pid);
+  result<usage> own_usage(std::uint32_t index);
 
   result<std::unique_ptr<snapshot>> take(const snapshot_request& request);
 
@@ -83,32 +85,28 @@ class context {
   using refusals = std::vector<refusal>;
 
   void start();
-  [[nodiscard]] budget new_budget(std::uint64_t deadline_ns = 0) const;
+  [[nodiscard]] deadline new_deadline(std::uint64_t deadline_ns = 0) const;
   [[nodiscard]] plan new_plan() const;
-  result<void> rescan(budget& b, refusals* refused_by = nullptr);
+  result<void> rescan(deadline& d, refusals* refused_by = nullptr);
   static failure no_device(std::uint32_t index, std::uint32_t count, const refusals& refused);
-  result<void> know(std::uint32_t index, budget& b);
-  [[nodiscard]] bool is_no_news(const source_reader& reader, std::optional<std::uint32_t> index);
-  [[nodiscard]] bool concerns(const source_reader& reader, std::uint32_t index);
-  [[nodiscard]] bool waits_after(const source_reader& reader, std::optional<std::uint32_t> index);
-  [[nodiscard]] plan plan_for(const source_reader& reader, plan p,
-                              std::optional<std::uint32_t> index);
-  [[nodiscard]] text<32> address_of(std::uint32_t index);
-  void learn(source_reader& reader, const reply& known);
-  void note_refusal(const source_reader& reader, const failure& why,
-                    std::optional<std::uint32_t> only);
+  result<void> know(std::uint32_t index, deadline& d);
+  [[nodiscard]] bool is_no_news(const worker& from, std::optional<std::uint32_t> index);
+  [[nodiscard]] bool concerns(const worker& from, std::uint32_t index);
+  [[nodiscard]] bool waits_after(const worker& from, std::optional<std::uint32_t> index);
+  [[nodiscard]] plan plan_for(const worker& from, plan p, std::optional<std::uint32_t> index);
+  void learn(worker& from, const source_answer& known);
+  void note_refusal(const worker& from, const failure& why, std::optional<std::uint32_t> only);
 
-  // Carries out a plan on every source that has its say.
-  using look = function_ref<void(source_reader& reader, const reply& known, const moment& m)>;
-  // `enough`, where given, set by `at`: no further source is asked.
-  refusals ask(const plan& p, std::optional<std::uint32_t> index, budget& b, look at,
-               const bool* enough = nullptr);
-  // The same for one part of one device: `at` takes what a source says of it.
-  using taker = function_ref<result<void>(const device_reply& d, const reply& known,
-                                          const moment& m, source from, bool& enough)>;
-  result<void> read_part(std::uint32_t index, const plan& p, budget& b, taker at);
-  template <class T, class Pick>
-  result<dated<T>> read_value(std::uint32_t index, const plan& p, budget& b, Pick&& pick);
+  // Carries out a plan on every source that may have an answer, in order of preference; `visit`
+  // returns whether further sources can add to it.
+  using visitor = function_ref<bool(worker& from, const source_answer& known, const moment& m)>;
+  refusals ask(const plan& p, std::optional<std::uint32_t> index, deadline& d, visitor visit);
+  // A direct reading: the same for one device and what is wanted of it. Fails where no source
+  // served the subject.
+  result<void> read(std::uint32_t index, std::uint32_t subject_bit, const plan& p,
+                    const selection& wanted, merged_device& out,
+                    std::vector<diagnostic>* remarks = nullptr);
+  void fill_from_host(merged_device& d);
 
   settings settings_;
   limits limits_;
@@ -118,10 +116,10 @@ class context {
   std::atomic<bool> started_{false};
   std::unique_ptr<host_source> host_;
   std::unique_ptr<machine_recorder> recorder_;
-  std::vector<std::unique_ptr<source_reader>> readers_;
+  std::vector<std::unique_ptr<worker>> workers_;
   platform::mutex table_mutex_;
   device_table table_;
-  std::vector<const device*> listed_;  // room for learn()
+  std::vector<const device*> listed_;  // capacity for learn()
 };
 
 }  // namespace hmn

@@ -49,7 +49,7 @@ device_table::entry* device_table::match(source from, const device& d) {
     }
   }
   const auto same =
-      std::ranges::find_if(entries_, [&](const entry& e) { return is_same(e.view.value, d); });
+      std::ranges::find_if(entries_, [&](const entry& e) { return is_same(e.view, d); });
   return same == entries_.end() ? nullptr : &*same;
 }
 
@@ -68,7 +68,7 @@ device_table::entry* device_table::match_by_ids(source from, const device& d,
   if (std::count_if(listed.begin(), listed.end(), alike) != 1) return nullptr;
   entry* found = nullptr;
   for (entry& e : entries_) {
-    const device& known = e.view.value;
+    const device& known = e.view;
     if (!is_alike(known, d) || !is_free_for(e, from)) continue;
     if (found != nullptr || (!known.pci_bus_id.empty() && !d.pci_bus_id.empty())) return nullptr;
     found = &e;
@@ -85,19 +85,24 @@ void device_table::refresh(entry& e, source from, const device& d) {
   at->seen = d;
 }
 
-// Who the device is: as the best source that lists it tells, and from the others what that one
-// leaves open.
+// Who the device is: as the best source lists it, and from the others what that one leaves open.
 void device_table::settle(entry& e) {
-  const device* best = nullptr;
+  std::optional<device> best;
   for (const reference& r : e.seen_by) {
     if (!r.listed) continue;
-    if (best == nullptr) {
-      e.view.value = *(best = &r.seen);
+    if (best) {
+      merge(*best, r.seen);
     } else {
-      merge(e.view.value, r.seen);
+      best = r.seen;
     }
   }
-  if (best == nullptr) e.view.value.state = state::lost;
+  if (!best) {
+    e.view.state = state::lost;
+    return;
+  }
+  best->index = e.view.index;
+  best->parent_index = e.view.parent_index;
+  e.view = *best;
 }
 
 bool device_table::is_seen_by(const entry& e, source from) {
@@ -152,7 +157,7 @@ void device_table::set_state(source from, hmn::state s) {
 
 void device_table::set_state(std::uint32_t index, hmn::state s) {
   for (reference& r : entries_[index].seen_by) r.seen.state = s;
-  entries_[index].view.value.state = s;
+  entries_[index].view.state = s;
 }
 
 std::optional<slot> device_table::slot_of(std::uint32_t index, source from) const {
@@ -177,7 +182,7 @@ bool device_table::has_of(source from) const {
 
 std::optional<std::uint32_t> device_table::find(const device_key& key) const {
   const auto has_key = [&](const entry& e) {
-    const device& d = e.view.value;
+    const device& d = e.view;
     switch (key.what) {
       case device_key::kind::uuid:
         return equal_uuid(d.uuid.view(), key.uuid);

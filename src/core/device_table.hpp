@@ -18,14 +18,12 @@ class device_table {
   [[nodiscard]] std::uint32_t count() const noexcept {
     return static_cast<std::uint32_t>(entries_.size());
   }
-  [[nodiscard]] const numbered_device& at(std::uint32_t index) const {
-    return entries_[index].view;
-  }
+  [[nodiscard]] const device& at(std::uint32_t index) const { return entries_[index].view; }
 
   // Takes in what a source lists now: known devices are refreshed, new ones numbered, and those
   // that this source listed before and does not now are lost, unless another source still has them.
   void update(source from, std::span<const device* const> listed);
-  // The source could not be asked, or says that one device is in another state.
+  // The source could not be queried, or a device is in another state.
   void set_state(source from, hmn::state s);
   void set_state(std::uint32_t index, hmn::state s);
 
@@ -39,10 +37,10 @@ class device_table {
   struct reference {
     source from;
     bool listed;
-    device seen;  // as that source told it last
+    device seen;  // as that source listed it last
   };
   struct entry {
-    numbered_device view;
+    device view;
     std::vector<reference> seen_by;  // the best source first
   };
 

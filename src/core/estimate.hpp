@@ -7,6 +7,8 @@
 #include <optional>
 #include <span>
 
+#include "model/tables.hpp"
+
 namespace hmn::estimate {
 
 // How elements lie: rows of groups, the last of a row perhaps not full.
@@ -27,7 +29,12 @@ struct attention {
 };
 
 // HMN_CACHE_* of the C interface; src/api asserts it.
-enum class cache_kind : std::uint32_t { full = 0, window = 1, latent = 2, state = 3 };
+enum class cache_kind : std::uint32_t {
+  full = HMN_CACHE_FULL,
+  window = HMN_CACHE_WINDOW,
+  latent = HMN_CACHE_LATENT,
+  state = HMN_CACHE_STATE,
+};
 
 struct cache {
   cache_kind kind = cache_kind::full;

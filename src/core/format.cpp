@@ -69,23 +69,23 @@ result<void> append_device(std::string& out, const snapshot& s, std::size_t i, d
         {},
         std::to_string(i) + " is past the end: " + std::to_string(s.devices.size()) + " devices"};
   }
-  const numbered_device& who = s.devices[i].identity;
-  const dated<pool>* main = s.main_pool(who.index);
+  const device& who = s.devices[i].identity;
+  const pool* main = s.main_pool(who.index);
   const bool needs_total = what == device_format::free;
-  if (main == nullptr || !(main->value.*shown->member) || (needs_total && !main->value.total)) {
+  if (main == nullptr || !(main->*shown->member) || (needs_total && !main->total)) {
     return failure{status::empty, source::none, {}, "a figure of the device's memory is not known"};
   }
   out += "  GPU " + std::to_string(who.index) + ": ";
   out += shown->word;
   out += ' ';
-  append_megabytes(out, *(main->value.*shown->member));
+  append_megabytes(out, *(main->*shown->member));
   if (needs_total) {
     out += " / ";
-    append_megabytes(out, *main->value.total);
+    append_megabytes(out, *main->total);
   }
-  if (!who.value.name.empty()) {
+  if (!who.name.empty()) {
     out += " [";
-    out += who.value.name.view();
+    out += who.name.view();
     out += ']';
   }
   out += '\n';

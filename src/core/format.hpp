@@ -12,7 +12,11 @@
 namespace hmn {
 
 // HMN_FORMAT_* of the C interface; src/api asserts it.
-enum class device_format : std::uint32_t { free = 1, total = 2, used = 3 };
+enum class device_format : std::uint32_t {
+  free = HMN_FORMAT_FREE,
+  total = HMN_FORMAT_TOTAL,
+  used = HMN_FORMAT_USED,
+};
 
 enum class sign { minus_only, always };
 

@@ -1,30 +1,62 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/json.hpp"
 
-#include "core/json_names.hpp"
+#include <algorithm>
+
 #include "core/json_writer.hpp"
-#include "model/metric_names.hpp"
+#include "model/record.hpp"
+#include "model/words.hpp"
 
 namespace hmn {
 namespace {
 
-void write_bits(json_writer& w, std::string_view key, std::uint32_t bits,
-                std::span<const json_name> names) {
-  w.key(key);
+void write_set(json_writer& w, std::uint64_t bits, word_list list) {
   w.open('[');
-  for (std::size_t n = 0; n < names.size(); ++n) {
-    if ((bits >> n & 1U) != 0) w.word(names[n]);
+  for (const numbered_word& word : list) {
+    if ((bits & static_cast<std::uint32_t>(word.number)) != 0) w.word(word.word);
   }
   w.close(']');
 }
 
-// A set of bits that may itself be unknown.
-void write_optional_bits(json_writer& w, std::string_view key,
-                         const std::optional<std::uint32_t>& bits,
-                         std::span<const json_name> names) {
-  if (bits) return write_bits(w, key, *bits, names);
-  w.key(key);
-  w.null();
+// Bit n stands for number n, up to the last one of the list.
+void write_mask(json_writer& w, std::uint64_t bits, word_list list) {
+  w.open('[');
+  for (std::uint32_t n = 0; n < 64; ++n) {
+    if ((bits >> n & 1U) != 0) w.word(word_or_unknown(list, n));
+  }
+  w.close(']');
+}
+
+void write_number(json_writer& w, const field& f, const void* record) {
+  const std::uint64_t number = number_in(f, record);
+  switch (f.unit) {
+    case unit::notes:
+    case unit::throttles:
+    case unit::usage_kinds:
+      return write_set(w, number, words_for(f.unit));
+    case unit::sources:
+      return write_mask(w, number, words_for(f.unit));
+    default:
+      break;
+  }
+  const word_list list = words_for(f.unit);
+  if (list.empty()) return w.number(number);
+  w.word(word_or_unknown(list, static_cast<std::int64_t>(number)));
+}
+
+void write_value(json_writer& w, const field& f, const void* record) {
+  if (!is_known(f, record)) return w.null();
+  switch (f.type) {
+    case field_type::truth:
+      return w.truth(number_in(f, record) != 0);
+    case field_type::optional_real:
+      return w.number(real_in(f, record));
+    case field_type::bounded_text:
+    case field_type::string:
+      return w.text(text_in(f, record));
+    default:
+      return write_number(w, f, record);
+  }
 }
 
 void write_instance(json_writer& w, const std::optional<mig_instance>& i) {
@@ -32,176 +64,44 @@ void write_instance(json_writer& w, const std::optional<mig_instance>& i) {
   w.member("compute_instance", i ? std::optional(i->compute) : std::nullopt);
 }
 
-void write_origin(json_writer& w, source from, std::uint32_t notes) {
-  w.word_member("backend", name_of(from));
-  write_bits(w, "notes", notes, note_names());
-}
-
-void write(json_writer& w, const process_memory& m) {
-  w.open('{');
-  w.member("pid", m.pid);
-  write_origin(w, m.from, m.notes);
-  w.member("resident_bytes", m.resident);
-  w.member("peak_resident_bytes", m.peak_resident);
-  w.member("virtual_bytes", m.virtual_size);
-  w.member("swap_bytes", m.swap);
-  w.member("proportional_bytes", m.proportional);
-  w.member("private_bytes", m.private_set);
-  w.member("committed_bytes", m.committed);
-  w.member("footprint_bytes", m.footprint);
-  w.member("peak_footprint_bytes", m.peak_footprint);
-  w.member("peak_committed_bytes", m.peak_committed);
-  w.close('}');
-}
-
-void write(json_writer& w, const system_memory& m) {
-  w.open('{');
-  write_origin(w, m.from, m.notes);
-  w.member("total_bytes", m.total);
-  w.member("available_bytes", m.available);
-  w.member("swap_total_bytes", m.swap_total);
-  w.member("swap_free_bytes", m.swap_free);
-  w.member("limit_bytes", m.limit);
-  w.member("limit_used_bytes", m.limit_used);
-  w.member("commit_limit_bytes", m.commit_limit);
-  w.member("committed_bytes", m.committed);
-  w.text_member("pressure", m.pressure ? name_of(*m.pressure) : std::string_view());
-  w.member("stall_percent", m.stall_percent);
-  w.close('}');
-}
-
-void write_backends(json_writer& w, std::uint64_t sources) {
-  w.key("backends");
-  w.open('[');
-  for (std::uint32_t n = 0; n < 64; ++n) {
-    if ((sources >> n & 1U) != 0) w.word(name_of(static_cast<source>(n)));
+void write_members(json_writer& w, field_list fields, const void* record) {
+  for (const field& f : fields) {
+    if (f.unit == unit::unlisted) continue;
+    if (f.type == field_type::instance) {
+      write_instance(w, instance_in(f, record));
+      continue;
+    }
+    w.key(f.key);
+    write_value(w, f, record);
+    if (f.unit != unit::vendor) continue;
+    const auto id = static_cast<std::uint32_t>(number_in(f, record));
+    w.member("vendor_id", id != vendor::unknown ? std::optional(id) : std::nullopt);
   }
-  w.close(']');
 }
 
-void write(json_writer& w, const dated<telemetry>& dated) {
-  const telemetry& t = dated.value;
+template <class Record>
+void write_members(json_writer& w, const Record& r) {
+  write_members(w, fields_of<Record>(), &r);
+}
+
+template <class Record>
+void write(json_writer& w, const Record& r) {
   w.open('{');
-  write_origin(w, t.from, t.notes);
-  write_backends(w, t.sources);
-  w.member("gpu_busy_percent", t.gpu_busy_percent);
-  w.member("memory_busy_percent", t.memory_busy_percent);
-  w.member("encoder_busy_percent", t.encoder_busy_percent);
-  w.member("decoder_busy_percent", t.decoder_busy_percent);
-  w.member("temperature_celsius", t.temperature_celsius);
-  w.member("hotspot_celsius", t.hotspot_celsius);
-  w.member("memory_celsius", t.memory_celsius);
-  w.member("power_watts", t.power_watts);
-  w.member("power_limit_watts", t.power_limit_watts);
-  w.member("energy_joules", t.energy_joules);
-  w.member("core_clock_mhz", t.core_clock_mhz);
-  w.member("memory_clock_mhz", t.memory_clock_mhz);
-  w.member("fan_percent", t.fan_percent);
-  w.member("fan_rpm", t.fan_rpm);
-  w.member("pcie_generation", t.pcie_generation);
-  w.member("pcie_width", t.pcie_width);
-  w.member("pcie_rx_bytes", t.pcie_rx_bytes);
-  w.member("pcie_tx_bytes", t.pcie_tx_bytes);
-  write_optional_bits(w, "throttle", t.throttle, throttle_names());
-  w.member("p_state", t.p_state);
-  w.member("window_ns", t.window_ns);
-  w.member("age_ns", dated.age_ns);
+  write_members(w, r);
   w.close('}');
 }
 
-void write(json_writer& w, std::uint32_t device_index, const dated<usage>& dated) {
-  const usage& u = dated.value;
-  w.open('{');
-  w.member("device_index", device_index);
-  w.member("pid", u.pid);
-  write_origin(w, u.from, u.notes);
-  w.word_member("name_state", name_of(u.name_state));
-  w.text_member("name", u.name);
-  w.text_member("container", u.container);
-  w.member("uid", u.uid);
-  w.member("start_unix_ns", u.start_unix_ns);
-  write_optional_bits(w, "kinds", u.kinds, usage_kind_names());
-  write_instance(w, u.instance);
-  w.word_member("accounting", name_of(u.accounting));
-  w.member("used_bytes", u.used);
-  w.member("peak_used_bytes", u.peak_used);
-  w.member("resident_bytes", u.resident);
-  w.member("committed_bytes", u.committed);
-  w.member("allocated_bytes", u.allocated);
-  w.member("shared_bytes", u.shared);
-  w.member("purgeable_bytes", u.purgeable);
-  w.member("evicted_bytes", u.evicted);
-  w.member("host_pool_bytes", u.host_pool);
-  w.member("host_resident_bytes", u.host_resident);
-  w.member("budget_bytes", u.budget);
-  w.member("busy_ns", u.busy_ns);
-  w.member("busy_percent", u.busy_percent);
-  w.member("window_ns", u.busy_percent ? std::optional(u.window_ns) : std::nullopt);
-  w.member("age_ns", dated.age_ns);
-  w.close('}');
-}
-
-void write(json_writer& w, const snapshot_pool& listed) {
-  const pool& p = listed.value.value;
-  w.open('{');
-  w.member("device_index", listed.device_index);
-  w.word_member("kind", name_of(p.kind));
-  w.key("is_main");
-  w.truth(p.is_main);
-  write_origin(w, p.from, p.notes);
-  w.word_member("accounting", name_of(p.accounting));
-  w.member("total_bytes", p.total);
-  w.member("free_bytes", p.free);
-  w.member("used_bytes", p.used);
-  w.member("reserved_bytes", p.reserved);
-  w.member("usable_bytes", p.usable);
-  w.member("budget_bytes", p.budget);
-  w.member("unattributed_bytes", p.unattributed);
-  w.member("age_ns", listed.value.age_ns);
-  w.close('}');
-}
-
-void write_identity(json_writer& w, const numbered_device& who) {
-  const device& d = who.value;
-  w.member("index", who.index);
-  w.text_member("name", d.name.view());
-  w.text_member("uuid", d.uuid.view());
-  w.text_member("pci_bus_id", d.pci_bus_id.view());
-  write_origin(w, d.from, d.notes);
-  w.word_member("kind", name_of(d.kind));
-  w.word_member("state", name_of(d.state));
-  w.word_member("memory_kind", name_of(d.memory_kind));
-  w.word_member("vendor", vendor_name(d.vendor));
-  w.member("vendor_id", d.vendor != vendor::unknown ? std::optional(d.vendor) : std::nullopt);
-  w.member("pci_device", d.pci_device);
-  w.member("pci_subsystem", d.pci_subsystem);
-  w.member("parent_index", who.parent_index);
-  w.member("driver_index", d.driver_index);
-  w.text_member("driver_version", d.driver_version.view());
-  w.member("cuda_version", d.cuda_version);
-  w.member("render_minor", d.render_minor);
-  w.member("numa_node", d.numa_node);
-  write_instance(w, d.instance);
-  w.member("os_id", d.os_id);
-}
-
-void write(json_writer& w, const dated<metric>& dated, const snapshot& of) {
-  const metric& m = dated.value;
+void write(json_writer& w, const metric& m, const snapshot& of) {
   const auto id = static_cast<std::uint32_t>(m.id);
-  const metric_words* const words = words_of(id);
+  const metric_words* const words = words_of_metric(id);
+  const std::string* const group = of.group_of(m);
   w.open('{');
   w.word_member("name", words != nullptr ? words->name : "unknown");
   w.member("instance", m.instance);
-  const std::string* const group = of.group_of(m);
   w.text_member("instance_name",
                 group != nullptr ? std::string_view(*group) : instance_name(id, m.instance));
   w.text_member("unit", words != nullptr ? words->unit : "");
-  write_origin(w, m.from, m.notes);
-  w.member("pid", m.pid);
-  w.member("value", m.value);
-  w.member("count", m.count);
-  w.member("window_ns", m.window_ns);
-  w.member("age_ns", dated.age_ns);
+  write_members(w, m);
   w.close('}');
 }
 
@@ -210,67 +110,83 @@ void write_metrics(json_writer& w, const snapshot& of, std::uint32_t device_inde
   w.key("metrics");
   if ((of.collect & subject::metrics) == 0) return w.null();
   w.open('[');
-  for (const snapshot_metric& m : of.metrics) {
-    if (m.device_index == device_index) write(w, m.value, of);
+  for (const metric& m : of.metrics) {
+    if (m.device_index == device_index) write(w, m, of);
   }
   w.close(']');
 }
 
+template <class Record>
+void write_part(json_writer& w, std::string_view key, const std::optional<Record>& part) {
+  w.key(key);
+  if (part) {
+    write(w, *part);
+  } else {
+    w.null();
+  }
+}
+
 void write(json_writer& w, const snapshot_device& d, const snapshot& of) {
   w.open('{');
-  write_identity(w, d.identity);
-  w.key("telemetry");
-  if (d.telemetry) {
-    write(w, *d.telemetry);
-  } else {
-    w.null();
-  }
+  write_members(w, d.identity);
+  write_part(w, "telemetry", d.telemetry);
   write_metrics(w, of, d.identity.index);
-  w.key("self");
-  if (d.self) {
-    write(w, d.identity.index, *d.self);
-  } else {
-    w.null();
-  }
+  write_part(w, "self", d.self);
   w.close('}');
 }
 
-void write(json_writer& w, const snapshot_usage& u) {
-  write(w, u.device_index, u.value);
-}
-
-std::string_view subject_name(std::uint32_t bit) {
-  const auto names = subject_names();
-  for (std::size_t n = 0; n < names.size(); ++n) {
-    if (bit == 1U << n) return names[n];
+field_list fields_of_subject(std::uint32_t subject_bit) {
+  switch (subject_bit) {
+    case subject::memory:
+      return fields_of<process_memory>();
+    case subject::system:
+      return fields_of<system_memory>();
+    case subject::devices:
+      return fields_of<device>();
+    case subject::pools:
+      return fields_of<pool>();
+    case subject::self:
+    case subject::processes:
+      return fields_of<usage>();
+    case subject::telemetry:
+      return fields_of<telemetry>();
+    default:
+      return {};
   }
-  return "unknown";
 }
 
-// The presence bits by name; of the metrics the one.
+// The fields of each bit by name, by number of the bit; of the metrics the one.
 void write_fields(json_writer& w, const diagnostic& d) {
-  if (d.about != subject::metrics) {
-    return write_bits(w, "fields", d.field, field_names(d.about));
-  }
   w.key("fields");
   w.open('[');
-  if (const metric_words* const words = words_of(d.field)) w.word(words->name);
+  if (d.about == subject::metrics) {
+    if (const metric_words* const words = words_of_metric(d.field)) w.word(words->name);
+  }
+  const field_list fields = fields_of_subject(d.about);
+  for (std::uint32_t bit = 1; bit != 0; bit <<= 1) {
+    const auto named = std::ranges::find(fields, bit, &field::bit);
+    if ((d.field & bit) != 0 && named != fields.end()) w.word(named->key);
+  }
   w.close(']');
 }
 
 void write(json_writer& w, const snapshot_diagnostic& listed) {
   const diagnostic& d = listed.value;
-  const bool has_native = d.why.native.domain != native_domain::none;
+  const native_code& native = d.why.native;
   w.open('{');
-  w.word_member("status", name_of(d.why.code));
-  write_origin(w, d.why.from, d.notes);
-  w.word_member("subject", subject_name(d.about));
+  w.word_member("status", status_name(static_cast<std::int32_t>(d.why.code)));
+  w.word_member("backend", word_or_unknown(words::sources(), static_cast<int>(d.why.from)));
+  w.key("notes");
+  write_set(w, d.notes, words::notes());
+  w.word_member("subject", word_or_unknown(words::subjects(), d.about));
   write_fields(w, d);
   w.member("device_index", listed.device_index);
   w.member("pid", d.pid);
   w.member("count", listed.count);
-  w.word_member("native_domain", name_of(d.why.native.domain));
-  w.member("native_code", has_native ? std::optional(d.why.native.code) : std::nullopt);
+  w.word_member("native_domain",
+                word_or_unknown(words::native_domains(), static_cast<int>(native.domain)));
+  w.member("native_code", native.domain != native_domain::none ? std::optional(native.code)
+                                                               : std::nullopt);
   w.member("duration_ns", d.duration_ns);
   w.key("message");
   w.text(d.why.message.view());
@@ -283,16 +199,6 @@ void write_list(json_writer& w, std::string_view key, const std::vector<T>& entr
   w.open('[');
   for (const T& e : entries) write(w, e);
   w.close(']');
-}
-
-template <class T>
-void write_part(json_writer& w, std::string_view key, const std::optional<T>& part) {
-  w.key(key);
-  if (part) {
-    write(w, *part);
-  } else {
-    w.null();
-  }
 }
 
 std::size_t likely_size(const snapshot& s) {
@@ -313,8 +219,10 @@ void append_json(std::string& out, const snapshot& s) {
   w.member("unix_time_ns", s.unix_time_ns);
   w.member("monotonic_ns", s.monotonic_ns);
   w.member("duration_ns", s.duration_ns);
-  write_bits(w, "collect", s.collect, subject_names());
-  write_bits(w, "notes", s.notes, note_names());
+  w.key("collect");
+  write_set(w, s.collect, words::subjects());
+  w.key("notes");
+  write_set(w, s.notes, words::notes());
   w.member("unreadable_process_count", s.unreadable_processes);
   write_part(w, "memory", s.memory);
   write_part(w, "system", s.system);

@@ -9,7 +9,7 @@ namespace hmn {
 namespace {
 
 template <class T>
-std::uint64_t asked_ns(const dated<T>& of, std::uint64_t now) noexcept {
+std::uint64_t asked_ns(const T& of, std::uint64_t now) noexcept {
   return now > of.age_ns ? now - of.age_ns : 1;
 }
 
@@ -40,13 +40,11 @@ void latest_board::publish(const snapshot& from) {
   const std::uint64_t now = from.monotonic_ns + from.duration_ns;
   for (const snapshot_device& d : from.devices) {
     entry& to = entry_of(d.identity.index);
-    figures<pool> memory{};
-    if (const dated<pool>* p = from.main_pool(d.identity.index)) {
-      memory = {p->value, asked_ns(*p, now)};
-    }
+    dated<pool> memory{};
+    if (const pool* p = from.main_pool(d.identity.index)) memory = {*p, asked_ns(*p, now)};
     to.main_pool.store(memory);
-    figures<hmn::telemetry> load{};
-    if (d.telemetry) load = {d.telemetry->value, asked_ns(*d.telemetry, now)};
+    dated<hmn::telemetry> load{};
+    if (d.telemetry) load = {*d.telemetry, asked_ns(*d.telemetry, now)};
     to.telemetry.store(load);
     to.is_known.store(true, std::memory_order_release);
   }
@@ -55,7 +53,7 @@ void latest_board::publish(const snapshot& from) {
 
 template <class T>
 latest_board::answer latest_board::look(const latest_board& at, std::uint32_t device_index,
-                                        latest<figures<T>> entry::*which, dated<T>& out) noexcept {
+                                        latest<dated<T>> entry::*which, T& out) noexcept {
   const chunk* c = &at.first_;
   for (; c != nullptr && device_index >= devices_of_chunk; device_index -= devices_of_chunk) {
     c = c->next.load(std::memory_order_acquire);
@@ -63,20 +61,21 @@ latest_board::answer latest_board::look(const latest_board& at, std::uint32_t de
   if (c == nullptr || !c->entries[device_index].is_known.load(std::memory_order_acquire)) {
     return at.has_any_.load(std::memory_order_acquire) ? answer::no_device : answer::none;
   }
-  figures<T> found{};
+  dated<T> found{};
   if (!(c->entries[device_index].*which).load(found) || found.asked_ns == 0) return answer::none;
   const std::uint64_t now = platform::monotonic_ns();
-  out = {found.value, now > found.asked_ns ? now - found.asked_ns : 0};
+  out = found.value;
+  out.age_ns = now > found.asked_ns ? now - found.asked_ns : 0;
   return answer::here;
 }
 
 latest_board::answer latest_board::main_pool(std::uint32_t device_index,
-                                             dated<pool>& out) const noexcept {
+                                             pool& out) const noexcept {
   return look(*this, device_index, &entry::main_pool, out);
 }
 
 latest_board::answer latest_board::telemetry(std::uint32_t device_index,
-                                             dated<hmn::telemetry>& out) const noexcept {
+                                             hmn::telemetry& out) const noexcept {
   return look(*this, device_index, &entry::telemetry, out);
 }
 

@@ -11,7 +11,7 @@
 
 namespace hmn {
 
-// The figures of the latest snapshot, by device: one thread publishes, any number of others look,
+// The values of the latest snapshot, by device: one thread publishes, any number of others look,
 // without a lock and without waiting for it.
 class latest_board {
  public:
@@ -23,20 +23,19 @@ class latest_board {
   ~latest_board();
 
   void publish(const snapshot& from);
-  [[nodiscard]] answer main_pool(std::uint32_t device_index, dated<pool>& out) const noexcept;
-  [[nodiscard]] answer telemetry(std::uint32_t device_index,
-                                 dated<hmn::telemetry>& out) const noexcept;
+  [[nodiscard]] answer main_pool(std::uint32_t device_index, pool& out) const noexcept;
+  [[nodiscard]] answer telemetry(std::uint32_t device_index, hmn::telemetry& out) const noexcept;
 
  private:
   template <class T>
-  struct figures {
+  struct dated {
     T value;
     std::uint64_t asked_ns;  // 0: the snapshot has none
   };
   struct entry {
     std::atomic<bool> is_known{false};
-    latest<figures<pool>> main_pool;
-    latest<figures<hmn::telemetry>> telemetry;
+    latest<dated<pool>> main_pool;
+    latest<dated<hmn::telemetry>> telemetry;
   };
   // Indexes only grow, and what is published stays where it is.
   static constexpr std::uint32_t devices_of_chunk = 8;
@@ -48,7 +47,7 @@ class latest_board {
   [[nodiscard]] entry& entry_of(std::uint32_t device_index);
   template <class T>
   static answer look(const latest_board& at, std::uint32_t device_index,
-                     latest<figures<T>> entry::*which, dated<T>& out) noexcept;
+                     latest<dated<T>> entry::*which, T& out) noexcept;
 
   std::atomic<bool> has_any_{false};
   chunk first_;

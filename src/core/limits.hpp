@@ -17,9 +17,9 @@ struct limits {
 
 // What one call may still spend on waiting. Opening a vendor library is charged to an account of
 // its own, so that a cold driver does not eat the deadline of the reading that follows.
-class budget {
+class deadline {
  public:
-  budget(std::uint64_t now, std::uint64_t deadline_ns, std::uint64_t open_deadline_ns) noexcept
+  deadline(std::uint64_t now, std::uint64_t deadline_ns, std::uint64_t open_deadline_ns) noexcept
       : until_(now + deadline_ns), for_next_(deadline_ns / 2), open_left_(open_deadline_ns) {}
 
   [[nodiscard]] std::uint64_t until() const noexcept {

@@ -3,78 +3,14 @@
 
 #include <algorithm>
 
+#include "model/record.hpp"
+
 namespace hmn {
 namespace {
 
-template <class T>
-struct named_field {
-  std::optional<T> telemetry::*value;
-  std::uint32_t bit;
-};
-
-constexpr named_field<double> readings[]{
-    {&telemetry::gpu_busy_percent, telemetry_field::gpu_busy},
-    {&telemetry::memory_busy_percent, telemetry_field::memory_busy},
-    {&telemetry::encoder_busy_percent, telemetry_field::encoder_busy},
-    {&telemetry::decoder_busy_percent, telemetry_field::decoder_busy},
-    {&telemetry::temperature_celsius, telemetry_field::temperature},
-    {&telemetry::hotspot_celsius, telemetry_field::hotspot},
-    {&telemetry::memory_celsius, telemetry_field::memory_temperature},
-    {&telemetry::power_watts, telemetry_field::power},
-    {&telemetry::power_limit_watts, telemetry_field::power_limit},
-    {&telemetry::energy_joules, telemetry_field::energy},
-};
-constexpr named_field<std::uint32_t> states[]{
-    {&telemetry::core_clock_mhz, telemetry_field::core_clock},
-    {&telemetry::memory_clock_mhz, telemetry_field::memory_clock},
-    {&telemetry::fan_percent, telemetry_field::fan_percent},
-    {&telemetry::fan_rpm, telemetry_field::fan_rpm},
-    {&telemetry::pcie_generation, telemetry_field::pcie_generation},
-    {&telemetry::pcie_width, telemetry_field::pcie_width},
-    {&telemetry::p_state, telemetry_field::p_state},
-    {&telemetry::throttle, telemetry_field::throttle},
-};
-constexpr named_field<std::uint64_t> counts[]{
-    {&telemetry::pcie_rx_bytes, telemetry_field::pcie_rx},
-    {&telemetry::pcie_tx_bytes, telemetry_field::pcie_tx},
-};
-constexpr std::uint32_t percentages = telemetry_field::gpu_busy | telemetry_field::memory_busy |
-                                      telemetry_field::encoder_busy | telemetry_field::decoder_busy;
-
-// The bits of what was taken.
-template <class T, std::size_t N>
-std::uint32_t take(telemetry& into, const telemetry& from, const named_field<T> (&fields)[N]) {
-  std::uint32_t taken = 0;
-  for (const named_field<T>& f : fields) {
-    if (into.*f.value || !(from.*f.value)) continue;
-    into.*f.value = from.*f.value;
-    taken |= f.bit;
-  }
-  return taken;
-}
-
-template <class T, std::size_t N>
-std::uint32_t bits_of(const telemetry& t, const named_field<T> (&fields)[N]) noexcept {
-  std::uint32_t bits = 0;
-  for (const named_field<T>& f : fields) {
-    if (t.*f.value) bits |= f.bit;
-  }
-  return bits;
-}
-
-template <class T>
-bool take(std::optional<T>& into, const std::optional<T>& from) {
-  if (into || !from) return false;
-  into = from;
-  return true;
-}
-
-template <std::size_t N>
-bool take(text<N>& into, const text<N>& from) {
-  if (!into.empty() || from.empty()) return false;
-  into = from;
-  return true;
-}
+constexpr std::uint32_t percentages =
+    telemetry_field::gpu_busy_percent | telemetry_field::memory_busy_percent |
+    telemetry_field::encoder_busy_percent | telemetry_field::decoder_busy_percent;
 
 template <class T>
 bool take_known(T& into, const T& from) {
@@ -83,57 +19,161 @@ bool take_known(T& into, const T& from) {
   return true;
 }
 
+// The subject's value in this reading, or the reason why there is none.
+template <class T>
+bool read(merged_device& into, std::uint32_t subject_bit, const part<T>& from, source id,
+          const moment& m, const limits& l, T& out) {
+  result<void> ok = read_part(from, m, l, id, out);
+  if (ok) {
+    into.answered |= subject_bit;
+    return true;
+  }
+  std::optional<failure>& missing = into.missing_of(subject_bit);
+  if (!missing) missing = std::move(ok.why());
+  return false;
+}
+
+// A lesser source adds what a better one leaves open, and a kind of memory that it does not have.
+void add_pool(merged_device& into, pool fresh) {
+  fresh.device_index = into.identity.index;
+  for (pool& known : into.pools.all()) {
+    if (known.from == fresh.from) continue;
+    if (known.kind == fresh.kind) return merge(known, fresh);
+    if (known.kind == pool_kind::unified) return;
+    fresh.is_main = fresh.is_main && !known.is_main;
+  }
+  into.pools.add(fresh);
+}
+
+void add_pools(merged_device& into, const device_answer& from, const moment& m, const limits& l) {
+  hmn::pools all;
+  if (!read(into, subject::pools, from.pools, from.identity.from, m, l, all)) return;
+  for (const pool& p : all.all()) add_pool(into, p);
+  if (!all.empty()) into.found |= subject::pools;
+}
+
+void add_self(merged_device& into, const device_answer& from, const moment& m, const limits& l) {
+  if ((into.found & subject::self) != 0) return;
+  usage own;
+  if (!read(into, subject::self, from.self, from.identity.from, m, l, own)) return;
+  const bool is_known = own.used.has_value();
+  if (!into.self || is_known) into.self = std::move(own);
+  into.self->device_index = into.identity.index;
+  if (is_known) into.found |= subject::self;
+}
+
+void add_process(merged_device& into, const device_answer& from, const moment& m, const limits& l) {
+  if (into.process) return;
+  usage row;
+  if (!read(into, subject::processes, from.process, from.identity.from, m, l, row)) return;
+  into.process = std::move(row);
+  into.process->device_index = into.identity.index;
+  into.found |= subject::processes;
+}
+
+void add_processes(merged_device& into, const device_answer& from, const moment& m,
+                   const limits& l) {
+  if ((into.found & subject::processes) != 0) return;
+  std::vector<usage> rows;
+  if (!read(into, subject::processes, from.processes, from.identity.from, m, l, rows)) return;
+  for (usage& row : rows) {
+    row.device_index = into.identity.index;
+    into.can_be_summed = into.can_be_summed && row.used.has_value();
+  }
+  into.processes = std::move(rows);
+  into.found |= subject::processes;
+}
+
+void add_telemetry(merged_device& into, const device_answer& from, const moment& m,
+                   const limits& l) {
+  hmn::telemetry fresh;
+  if (!read(into, subject::telemetry, from.telemetry, from.identity.from, m, l, fresh)) return;
+  fresh.device_index = into.identity.index;
+  if (into.telemetry) {
+    merge(*into.telemetry, fresh);
+  } else {
+    into.telemetry = fresh;
+  }
+  into.found |= subject::telemetry;
+}
+
+// Of several sources that have the same number, the first is used.
+void add_metrics(merged_device& into, const device_answer& from, const moment& m, const limits& l) {
+  std::vector<metric> all;
+  if (!read(into, subject::metrics, from.metrics, from.identity.from, m, l, all)) return;
+  into.found |= subject::metrics;
+  const std::span<const metric> known(into.metrics.data(), into.metrics.size());
+  std::erase_if(all, [&](const metric& fresh) {
+    return std::ranges::any_of(known, [&](const metric& k) { return is_same_number(k, fresh); });
+  });
+  for (metric& fresh : all) fresh.device_index = into.identity.index;
+  into.metrics.insert(into.metrics.end(), all.begin(), all.end());
+}
+
+bool has_pool(const hmn::pools& all, const selection& wanted) noexcept {
+  const pool* const p = all.find(wanted.pool);
+  return p != nullptr && (wanted.pool_fields & ~present_bits(*p)) == 0;
+}
+
+bool has_metric(const std::vector<metric>& all, const metric* wanted) noexcept {
+  return wanted != nullptr && std::ranges::any_of(all, [wanted](const metric& m) {
+           return is_same_number(m, *wanted);
+         });
+}
+
 }  // namespace
 
 void merge(device& best, const device& other) {
+  constexpr std::uint32_t never = device_field::instance | device_field::parent_index;
   bool taken = take_known(best.kind, other.kind);
   taken |= take_known(best.vendor, other.vendor);
   taken |= take_known(best.memory_kind, other.memory_kind);
-  taken |= take(best.driver_index, other.driver_index);
-  taken |= take(best.pci_device, other.pci_device);
-  taken |= take(best.pci_subsystem, other.pci_subsystem);
-  taken |= take(best.render_minor, other.render_minor);
-  taken |= take(best.numa_node, other.numa_node);
-  taken |= take(best.cuda_version, other.cuda_version);
-  taken |= take(best.os_id, other.os_id);
-  taken |= take(best.name, other.name);
-  taken |= take(best.uuid, other.uuid);
-  taken |= take(best.pci_bus_id, other.pci_bus_id);
-  taken |= take(best.driver_version, other.driver_version);
+  taken |= take_missing(~never, best, other) != 0;
   if (taken) best.notes |= note::mixed | other.notes;
 }
 
-void merge(dated<telemetry>& best, const dated<telemetry>& other) {
-  telemetry& into = best.value;
-  const std::uint32_t taken = take(into, other.value, readings) | take(into, other.value, states) |
-                              take(into, other.value, counts);
+void merge(telemetry& best, const telemetry& other) {
+  const std::uint32_t taken = take_missing(~telemetry_field::window_ns, best, other);
   if (taken == 0) return;
-  if ((taken & percentages) != 0) take(into.window_ns, other.value.window_ns);
-  into.sources |= other.value.sources | bit_of(other.value.from);
-  into.notes |= note::mixed | other.value.notes;
+  if ((taken & percentages) != 0) take_missing(telemetry_field::window_ns, best, other);
+  best.sources |= other.sources | bit_of(other.from);
+  best.notes |= note::mixed | other.notes;
   best.age_ns = std::max(best.age_ns, other.age_ns);
 }
 
 // What is in use and what is free are of one source, which counts them in one way.
-void merge(dated<pool>& best, const dated<pool>& other) {
-  pool& into = best.value;
-  const pool& from = other.value;
-  bool taken = take(into.total, from.total);
-  taken = take(into.budget, from.budget) || taken;
-  if (!into.used && !into.free && from.used) {
-    into.used = from.used;
-    into.free = from.free;
-    into.accounting = from.accounting;
-    taken = true;
+void merge(pool& best, const pool& other) {
+  std::uint32_t taken = take_missing(pool_field::total | pool_field::budget, best, other);
+  if (!best.used && !best.free && other.used) {
+    taken |= take_missing(pool_field::used | pool_field::free, best, other);
+    best.accounting = other.accounting;
   }
-  if (!taken) return;
-  into.notes |= note::mixed | from.notes;
+  if (taken == 0) return;
+  best.notes |= note::mixed | other.notes;
   best.age_ns = std::max(best.age_ns, other.age_ns);
 }
 
-std::uint32_t fields_of(const telemetry& t) noexcept {
-  const std::uint32_t window = t.window_ns ? telemetry_field::window : 0;
-  return bits_of(t, readings) | bits_of(t, states) | bits_of(t, counts) | window;
+void merge(merged_device& into, const device_answer& from, const plan& p, const moment& m,
+           const limits& l) {
+  if (p.pools) add_pools(into, from, m, l);
+  if (p.self) add_self(into, from, m, l);
+  if (p.pid != 0) add_process(into, from, m, l);
+  if (p.processes) add_processes(into, from, m, l);
+  if (p.telemetry != 0) add_telemetry(into, from, m, l);
+  if (p.metrics) add_metrics(into, from, m, l);
+}
+
+bool is_complete(const merged_device& d, const plan& p, const selection& wanted) noexcept {
+  const std::uint32_t has_telemetry = d.telemetry ? present_bits(*d.telemetry) : 0;
+  return (!p.pools || has_pool(d.pools, wanted)) && (!p.self || (d.found & subject::self) != 0) &&
+         (p.pid == 0 || d.process) && (p.telemetry & ~has_telemetry) == 0 && !p.processes &&
+         (!p.metrics || has_metric(d.metrics, wanted.number));
+}
+
+void drop_found(merged_device& d) noexcept {
+  for (std::size_t n = 0; n < d.missing.size(); ++n) {
+    if ((d.found >> n & 1U) != 0) d.missing[n].reset();
+  }
 }
 
 }  // namespace hmn

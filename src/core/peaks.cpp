@@ -61,19 +61,18 @@ const peak* peaks::find(std::uint32_t device_index, std::uint32_t pid) const noe
   return is_at(entries_, place, key) ? &entries_[place] : nullptr;
 }
 
-void peaks::observe_pool(const snapshot_pool& p, std::uint64_t now) {
+void peaks::observe_pool(const pool& p, std::uint64_t now) {
   peak& to = entry_of(p.device_index, 0);
-  const pool& figures = p.value.value;
-  if (figures.is_main) raise_used(to, figures, now);
-  if (figures.kind == pool_kind::host) raise(to.host_pool, figures.used);
+  if (p.is_main) raise_used(to, p, now);
+  if (p.kind == pool_kind::host) raise(to.host_pool, p.used);
 }
 
-void peaks::observe_usage(std::uint32_t device_index, const usage& row, std::uint64_t now) {
+void peaks::observe_usage(const usage& row, std::uint64_t now) {
   if (row.pid == 0) return;
-  peak& to = entry_of(device_index, row.pid);
+  peak& to = entry_of(row.device_index, row.pid);
   if (to.start_unix_ns && row.start_unix_ns && *to.start_unix_ns != *row.start_unix_ns) {
-    to = {};  // the pid was given anew
-    to.device_index = device_index;
+    to = {};  // the pid was reused
+    to.device_index = row.device_index;
     to.pid = row.pid;
   }
   if (row.start_unix_ns) to.start_unix_ns = row.start_unix_ns;
@@ -87,10 +86,10 @@ void peaks::observe(const snapshot& from) {
   const std::uint64_t now = from.monotonic_ns;
   for (const snapshot_device& d : from.devices) {
     entry_of(d.identity.index, 0).seen_monotonic_ns = now;
-    if (d.self) observe_usage(d.identity.index, d.self->value, now);
+    if (d.self) observe_usage(*d.self, now);
   }
-  for (const snapshot_pool& p : from.pools) observe_pool(p, now);
-  for (const snapshot_usage& u : from.usages) observe_usage(u.device_index, u.value.value, now);
+  for (const pool& p : from.pools) observe_pool(p, now);
+  for (const usage& u : from.usages) observe_usage(u, now);
   if (entries_.size() <= most) return;
   std::erase_if(entries_, [&](const peak& p) { return p.pid != 0 && p.seen_monotonic_ns != now; });
 }

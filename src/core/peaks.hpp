@@ -36,8 +36,8 @@ class peaks {
 
  private:
   [[nodiscard]] peak& entry_of(std::uint32_t device_index, std::uint32_t pid);
-  void observe_pool(const snapshot_pool& p, std::uint64_t now);
-  void observe_usage(std::uint32_t device_index, const usage& row, std::uint64_t now);
+  void observe_pool(const pool& p, std::uint64_t now);
+  void observe_usage(const usage& row, std::uint64_t now);
 
   std::vector<peak> entries_;  // by device, then pid
 };

@@ -35,8 +35,8 @@ device_pair devices_of(const snapshot& before, const snapshot& after, std::uint3
 // Snapshots of two contexts may give an index to different devices.
 bool is_same_device(const device_pair& d) {
   if (d.before == nullptr || d.after == nullptr) return false;
-  const auto& a = d.before->identity.value.uuid;
-  const auto& b = d.after->identity.value.uuid;
+  const auto& a = d.before->identity.uuid;
+  const auto& b = d.after->identity.uuid;
   return a.empty() || b.empty() || a == b;
 }
 
@@ -54,8 +54,8 @@ device_change change_between(hmn::scope scope, const T& before, const T& after) 
 
 std::optional<device_change> own_change(const device_pair& d) {
   if (!d.before->self || !d.after->self) return {};
-  const usage& before = d.before->self->value;
-  const usage& after = d.after->self->value;
+  const usage& before = *d.before->self;
+  const usage& after = *d.after->self;
   if (!before.used || !after.used || before.accounting != after.accounting) return {};
   return change_between(scope::process, before, after);
 }
@@ -70,10 +70,10 @@ device_change change_of(const snapshot& before, const snapshot& after, std::uint
   const device_pair d = devices_of(before, after, index);
   if (!is_same_device(d)) return {};
   if (const auto own = own_change(d)) return *own;
-  const dated<pool>* a = before.main_pool(index);
-  const dated<pool>* b = after.main_pool(index);
-  if (a == nullptr || b == nullptr || !is_comparable(a->value, b->value)) return {};
-  return change_between(scope::device, a->value, b->value);
+  const pool* a = before.main_pool(index);
+  const pool* b = after.main_pool(index);
+  if (a == nullptr || b == nullptr || !is_comparable(*a, *b)) return {};
+  return change_between(scope::device, *a, *b);
 }
 
 std::optional<byte_pair> memory_of(const snapshot& before, const snapshot& after) {
@@ -82,11 +82,11 @@ std::optional<byte_pair> memory_of(const snapshot& before, const snapshot& after
   return byte_pair{*before.memory->resident, *after.memory->resident};
 }
 
-// Ever growing, unless the driver was loaded anew in between.
+// Ever growing, unless the driver was reloaded in between.
 std::optional<double> energy_between(const device_pair& d) {
   if (!is_same_device(d) || !d.before->telemetry || !d.after->telemetry) return {};
-  const std::optional<double> before = d.before->telemetry->value.energy_joules;
-  const std::optional<double> after = d.after->telemetry->value.energy_joules;
+  const std::optional<double> before = d.before->telemetry->energy_joules;
+  const std::optional<double> after = d.after->telemetry->energy_joules;
   if (!before || !after || *after < *before) return {};
   return *after - *before;
 }
@@ -148,15 +148,15 @@ void append_device_line(std::string& out, const device_change& c, const snapshot
                         std::uint32_t index, std::string_view label) {
   append_head(out, label, "VRAM");
   append_both(out, c.bytes);
-  const dated<pool>* main = after.main_pool(index);
-  if (main != nullptr && main->value.total) {
+  const pool* main = after.main_pool(index);
+  if (main != nullptr && main->total) {
     out += " / ";
-    append_rounded(out, mebibytes(*main->value.total), 0);
+    append_rounded(out, mebibytes(*main->total), 0);
     out += " MB";
   }
   out += ')';
   out += qualifier(c.scope);
-  const auto& name = after.device_by_index(index)->identity.value.name;
+  const auto& name = after.device_by_index(index)->identity.name;
   if (!name.empty()) {
     out += " [";
     out += name.view();

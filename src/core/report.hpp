@@ -13,7 +13,11 @@
 namespace hmn {
 
 // HMN_SCOPE_* of the C interface; src/api asserts it.
-enum class scope : std::uint32_t { none = 0, process = 1, device = 2 };
+enum class scope : std::uint32_t {
+  none = HMN_SCOPE_NONE,
+  process = HMN_SCOPE_PROCESS,
+  device = HMN_SCOPE_DEVICE,
+};
 
 // After minus before.
 struct delta {

@@ -19,7 +19,11 @@ struct sampling {
 };
 
 // HMN_SAMPLER_* of the C interface; src/api asserts it.
-enum class sampler_state : std::uint32_t { idle = 1, running = 2, stopped = 3 };
+enum class sampler_state : std::uint32_t {
+  idle = HMN_SAMPLER_IDLE,
+  running = HMN_SAMPLER_RUNNING,
+  stopped = HMN_SAMPLER_STOPPED,
+};
 
 struct sampler_report {
   sampler_state state = sampler_state::idle;

@@ -16,40 +16,10 @@
 
 namespace hmn {
 
-// A value and how long ago its source was asked.
-template <class T>
-struct dated {
-  T value{};
-  std::uint64_t age_ns = 0;
-};
-
-// A device as the context numbers it.
-struct numbered_device {
-  std::uint32_t index = 0;
-  std::optional<std::uint32_t> parent_index;
-  device value;
-};
-
 struct snapshot_device {
-  numbered_device identity;
-  std::optional<dated<hmn::telemetry>> telemetry;
-  std::optional<dated<usage>> self;
-  std::uint32_t told = 0;  // subject bits: a source has told all of it
-};
-
-struct snapshot_pool {
-  std::uint32_t device_index = 0;
-  dated<pool> value;
-};
-
-struct snapshot_usage {
-  std::uint32_t device_index = 0;
-  dated<usage> value;
-};
-
-struct snapshot_metric {
-  std::uint32_t device_index = 0;
-  dated<metric> value;
+  device identity;
+  std::optional<hmn::telemetry> telemetry;
+  std::optional<usage> self;
 };
 
 struct snapshot_diagnostic {
@@ -58,7 +28,7 @@ struct snapshot_diagnostic {
   std::uint32_t count = 1;
 };
 
-// One picture of everything asked for; immutable once built.
+// Everything that was asked for, at one time; immutable once built.
 struct snapshot {
   std::uint32_t collect = 0;  // subject bits
   std::uint32_t notes = 0;
@@ -69,9 +39,9 @@ struct snapshot {
   std::optional<process_memory> memory;
   std::optional<system_memory> system;
   std::vector<snapshot_device> devices;  // by index
-  std::vector<snapshot_pool> pools;      // by device index, main pool first
-  std::vector<snapshot_usage> usages;    // by device index, then pid
-  std::vector<snapshot_metric> metrics;  // by device index
+  std::vector<pool> pools;               // by device index, main pool first
+  std::vector<usage> usages;             // by device index, then pid
+  std::vector<metric> metrics;           // by device index
   std::vector<std::string> groups;       // by instance of the metrics that are of one, from 1
   std::vector<snapshot_diagnostic> diagnostics;
 
@@ -90,11 +60,16 @@ struct snapshot {
   [[nodiscard]] const snapshot_device* device_by_index(std::uint32_t index) const noexcept {
     return const_cast<snapshot*>(this)->device_by_index(index);
   }
-  [[nodiscard]] const dated<pool>* main_pool(std::uint32_t index) const noexcept {
-    for (const snapshot_pool& p : pools) {
-      if (p.device_index == index && p.value.value.is_main) return &p.value;
+  // `kind` main finds the pool that allocations come from.
+  [[nodiscard]] const pool* find_pool(std::uint32_t index, pool_kind kind) const noexcept {
+    for (const pool& p : pools) {
+      const bool is_kind = kind == pool_kind::main ? p.is_main : p.kind == kind;
+      if (p.device_index == index && is_kind) return &p;
     }
     return nullptr;
+  }
+  [[nodiscard]] const pool* main_pool(std::uint32_t index) const noexcept {
+    return find_pool(index, pool_kind::main);
   }
 };
 

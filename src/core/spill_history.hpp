@@ -14,8 +14,8 @@ namespace hmn {
 
 // HMN_SPILL_BY_* of the C interface; src/api asserts it.
 namespace spill_rule {
-inline constexpr std::uint32_t shared = 1U << 0;
-inline constexpr std::uint32_t evicted = 1U << 1;
+inline constexpr std::uint32_t shared = HMN_SPILL_BY_SHARED;
+inline constexpr std::uint32_t evicted = HMN_SPILL_BY_EVICTED;
 }  // namespace spill_rule
 
 struct spill_thresholds {

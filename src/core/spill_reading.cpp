@@ -10,7 +10,7 @@ failure because(status code, source from, const char* message) {
   return {code, from, {}, message};
 }
 
-// What the processes that use a device tell together.
+// What the processes that use a device report together.
 struct rows {
   std::uint32_t count = 0;
   bool lack_evicted = false;
@@ -39,43 +39,36 @@ struct rows {
   }
 };
 
-rows rows_of(const snapshot& picture, std::uint32_t index) {
+rows rows_of(const snapshot& from, std::uint32_t index) {
   rows all;
-  for (const snapshot_usage& u : picture.usages) {
-    const bool is_old = (u.value.value.notes & note::stale) != 0;
-    if (u.device_index == index && !is_old) all.add(u.value.value);
+  for (const usage& u : from.usages) {
+    const bool is_old = (u.notes & note::stale) != 0;
+    if (u.device_index == index && !is_old) all.add(u);
   }
   return all;
 }
 
-const failure* reason_of(const snapshot& picture, std::uint32_t index, std::uint32_t about) {
-  for (const snapshot_diagnostic& d : picture.diagnostics) {
+const failure* reason_of(const snapshot& from, std::uint32_t index, std::uint32_t about) {
+  for (const snapshot_diagnostic& d : from.diagnostics) {
     if (d.device_index == index && d.value.about == about) return &d.value.why;
   }
   return nullptr;
 }
 
-failure reason_or(const snapshot& picture, std::uint32_t index, std::uint32_t about,
-                  failure usual) {
-  const failure* const told = reason_of(picture, index, about);
-  return told != nullptr ? *told : std::move(usual);
-}
-
-const pool* pool_of(const snapshot& picture, std::uint32_t index, pool_kind kind) {
-  for (const snapshot_pool& p : picture.pools) {
-    if (p.device_index == index && p.value.value.kind == kind) return &p.value.value;
-  }
-  return nullptr;
+failure reason_or(const snapshot& from, std::uint32_t index, std::uint32_t about,
+                  failure otherwise) {
+  const failure* const known = reason_of(from, index, about);
+  return known != nullptr ? *known : std::move(otherwise);
 }
 
 struct subject_of_spill {
-  const snapshot& picture;
+  const snapshot& from;
   std::uint32_t index;
   const device& who;
   const pool& main;
   const pool* host;
 
-  [[nodiscard]] bool tells_host() const noexcept { return host != nullptr && host->used; }
+  [[nodiscard]] bool has_host() const noexcept { return host != nullptr && host->used; }
 };
 
 // Why nothing can ever spill here, or be seen to.
@@ -89,28 +82,28 @@ const char* why_never(const subject_of_spill& s) noexcept {
 }
 
 result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
-  const auto reason = [&](const char* usual) {
-    return reason_or(s.picture, s.index, subject::pools,
-                     because(status::unsupported, s.main.from, usual));
+  const auto reason = [&](const char* otherwise) {
+    return reason_or(s.from, s.index, subject::pools,
+                     because(status::unsupported, s.main.from, otherwise));
   };
   if ((s.main.notes & note::stale) != 0) return reason("the device's figures are old");
   if (!s.main.used) return reason("the driver does not tell how much of the memory is in use");
   spill_sample out;
-  out.monotonic_ns = s.picture.monotonic_ns;
+  out.monotonic_ns = s.from.monotonic_ns;
   out.from = s.main.from;
   out.notes = s.main.notes;
   out.dedicated = *s.main.used;
   out.limit = s.main.total;
   // What Windows' processes were promised is no sign of where it is.
   const bool rows_count = s.host == nullptr || s.host->from != source::dxgi;
-  if (s.tells_host()) {
+  if (s.has_host()) {
     out.shared = *s.host->used;
     out.notes |= s.host->notes;
   } else if (all.host && rows_count) {
     out.shared = *all.host;
     if (all.lack_host) out.notes |= note::lower_bound;
-  } else if (rows_count && (s.picture.collect & subject::processes) != 0 && all.count == 0) {
-    return reason_or(s.picture, s.index, subject::processes,
+  } else if (rows_count && (s.from.collect & subject::processes) != 0 && all.count == 0) {
+    return reason_or(s.from, s.index, subject::processes,
                      because(status::empty, s.main.from,
                              "the driver tells the host memory of processes alone, and none uses "
                              "the device"));
@@ -118,37 +111,36 @@ result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
     return reason("the driver does not tell how much of the host's memory the device uses");
   }
   out.evicted = all.evicted;
-  if (all.evicted && (all.lack_evicted || s.picture.unreadable_processes > 0)) {
+  if (all.evicted && (all.lack_evicted || s.from.unreadable_processes > 0)) {
     out.notes |= note::lower_bound;
   }
-  out.is_idle = all.count == 0 && (s.picture.collect & subject::processes) != 0 &&
-                reason_of(s.picture, s.index, subject::processes) == nullptr;
+  out.is_idle = all.count == 0 && (s.from.collect & subject::processes) != 0 &&
+                reason_of(s.from, s.index, subject::processes) == nullptr;
   return out;
 }
 
 }  // namespace
 
-spill_reading spill_reading_of(const snapshot& picture, std::uint32_t index) {
-  const snapshot_device* const found = picture.device_by_index(index);
+spill_reading spill_reading_of(const snapshot& from, std::uint32_t index) {
+  const snapshot_device* const found = from.device_by_index(index);
   if (found == nullptr) {
     return {failure{status::no_device, source::none, {}, {"the snapshot has no device ", index}}};
   }
-  const device& who = found->identity.value;
-  const dated<pool>* const main = picture.main_pool(index);
+  const device& who = found->identity;
+  const pool* const main = from.main_pool(index);
   if (main == nullptr) {
-    return {reason_or(picture, index, subject::pools,
+    return {reason_or(from, index, subject::pools,
                       because(who.state == state::asleep ? status::asleep : status::empty, who.from,
                               "the device's memory was not read"))};
   }
-  const subject_of_spill s{picture, index, who, main->value,
-                           pool_of(picture, index, pool_kind::host)};
+  const subject_of_spill s{from, index, who, *main, from.find_pool(index, pool_kind::host)};
   if (const char* const never = why_never(s)) {
-    return {because(status::unsupported, main->value.from, never), true, false};
+    return {because(status::unsupported, main->from, never), true, false};
   }
-  const rows all = rows_of(picture, index);
+  const rows all = rows_of(from, index);
   spill_reading out{sample_of(s, all)};
   out.needs_processes =
-      !s.tells_host() || all.count == 0 || all.evicted || picture.unreadable_processes > 0;
+      !s.has_host() || all.count == 0 || all.evicted || from.unreadable_processes > 0;
   return out;
 }
 

@@ -63,22 +63,23 @@ result<void> tracker::would_fit_device(std::uint64_t bytes) const {
                    {},
                    "the tracker is linked to a context made before this process was forked"};
   }
-  result<dated<pool>> now = linked_->pool(device_index_, pool_kind::main);
-  if (!now) return std::move(now.why());
-  const pool& p = now->value;
+  const result<pool> now =
+      linked_->pool(device_index_, pool_kind::main, pool_field::usable | pool_field::free);
+  if (!now) return now.why();
+  const pool& p = *now;
   if ((p.notes & note::stale) != 0) {
     return failure{status::timeout, p.from, {}, "the driver does not answer: its figures are old"};
   }
-  const std::optional<std::uint64_t>& room = p.usable ? p.usable : p.free;
-  if (!room) {
+  const std::optional<std::uint64_t>& left = p.usable ? p.usable : p.free;
+  if (!left) {
     return failure{
         status::unsupported, p.from, {}, "the driver does not tell how much of its memory is free"};
   }
-  if (bytes <= *room) return {};
+  if (bytes <= *left) return {};
   return failure{status::limit,
                  p.from,
                  {},
-                 {"out of memory: allocation of ", bytes, " bytes would exceed the ", *room,
+                 {"out of memory: allocation of ", bytes, " bytes would exceed the ", *left,
                   " bytes that are left on device ", device_index_}};
 }
 

@@ -11,17 +11,9 @@
 
 namespace hmn {
 
-// HMN_COLLECT_* of the C interface; src/api asserts it.
 namespace subject {
-inline constexpr std::uint32_t memory = 1U << 0;
-inline constexpr std::uint32_t system = 1U << 1;
-inline constexpr std::uint32_t devices = 1U << 2;
-inline constexpr std::uint32_t pools = 1U << 3;
-inline constexpr std::uint32_t self = 1U << 4;
-inline constexpr std::uint32_t processes = 1U << 5;
-inline constexpr std::uint32_t telemetry = 1U << 6;
-inline constexpr std::uint32_t metrics = 1U << 7;
-inline constexpr std::uint32_t all = (1U << 8) - 1;
+HMN_SUBJECTS(HMN_CONSTANT)
+inline constexpr std::uint32_t all = HMN_COLLECT_METRICS * 2 - 1;
 }  // namespace subject
 
 // Why something is missing.

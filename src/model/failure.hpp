@@ -5,72 +5,21 @@
 #include <optional>
 #include <utility>
 #include <variant>
+
 #include "model/message_text.hpp"
+#include "model/tables.hpp"
 
 namespace hmn {
 
-// Numbers are those of the C interface; src/api asserts it.
-enum class status : std::int32_t {
-  ok = 0,
-  argument = -1,
-  struct_size = -2,
-  unknown_flag = -3,
-  range = -4,
-  no_memory = -5,
-  unsupported = -6,
-  no_source = -7,
-  no_device = -8,
-  no_process = -9,
-  permission = -10,
-  timeout = -11,
-  device_lost = -12,
-  backend = -13,
-  limit = -14,
-  overflow = -15,
-  forked = -16,
-  buffer = -17,
-  empty = -18,
-  internal = -19,
-  asleep = -20,
-  state = -21,
-};
+enum class status : std::int32_t { HMN_STATUSES(HMN_ENUMERATOR) };
 
-enum class source : std::uint32_t {
-  none = 0,
-  os = 1,
-  nvml = 2,
-  nvidia_smi = 3,
-  amdgpu = 4,
-  kfd = 5,
-  rocm_smi = 6,
-  i915 = 7,
-  xe = 8,
-  drm = 9,
-  dxgi = 10,
-  pdh = 11,
-  metal = 12,
-  macmon = 13,
-  tegra = 14,
-  dmem = 15,
-  simulated = 16,
-  amd_smi = 17,
-};
+enum class source : std::uint32_t { HMN_SOURCES(HMN_ENUMERATOR) };
 
 constexpr std::uint64_t bit_of(source s) noexcept {
   return std::uint64_t{1} << static_cast<unsigned>(s);
 }
 
-enum class native_domain : std::uint32_t {
-  none = 0,
-  error_number = 1,
-  win32 = 2,
-  hresult = 3,
-  ntstatus = 4,
-  pdh = 5,
-  kern = 6,
-  nvml = 7,
-  exit = 9,
-};
+enum class native_domain : std::uint32_t { HMN_NATIVE_DOMAINS(HMN_ENUMERATOR) };
 
 struct native_code {
   native_domain domain = native_domain::none;

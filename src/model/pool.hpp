@@ -12,39 +12,16 @@
 
 namespace hmn {
 
-enum class pool_kind : std::uint32_t {
-  main = 0,  // asked for, never answered
-  vram = 1,
-  vram_visible = 2,
-  host = 3,
-  unified = 4,
-  stolen = 5,
-};
+// `main` is asked for and never answered.
+enum class pool_kind : std::uint32_t { HMN_POOL_KINDS(HMN_ENUMERATOR) };
 
-// Presence bits of the C interface; src/api asserts it.
 namespace pool_field {
-inline constexpr std::uint32_t total = 1U << 0;
-inline constexpr std::uint32_t free = 1U << 1;
-inline constexpr std::uint32_t used = 1U << 2;
-inline constexpr std::uint32_t reserved = 1U << 3;
-inline constexpr std::uint32_t budget = 1U << 5;
-inline constexpr std::uint32_t unattributed = 1U << 6;
+HMN_POOL_FIELDS(HMN_FIELD_BIT)
 }  // namespace pool_field
 
 // One memory pool of a device, in bytes.
 struct pool {
-  pool_kind kind = pool_kind::vram;
-  source from = source::none;
-  std::uint32_t notes = 0;
-  hmn::accounting accounting = hmn::accounting::none;
-  bool is_main = false;
-  std::optional<std::uint64_t> total;
-  std::optional<std::uint64_t> free;
-  std::optional<std::uint64_t> used;
-  std::optional<std::uint64_t> reserved;
-  std::optional<std::uint64_t> usable;
-  std::optional<std::uint64_t> budget;
-  std::optional<std::uint64_t> unattributed;
+  HMN_POOL_FIELDS(HMN_MEMBER)
 };
 
 // The pools of one device, the main one first; no allocation.

@@ -6,13 +6,12 @@
 #include <utility>
 
 #include "backends/simulated/performer.hpp"
-#include "backends/simulated/words.hpp"
+#include "model/record.hpp"
 #include "platform/clock.hpp"
 
 namespace hmn::simulated {
 namespace {
 
-constexpr std::uint32_t used_field = usage_field_words.front().value;
 
 failure refusal(status code, const message_text& message) {
   return {code, source::simulated, {}, message};
@@ -74,7 +73,7 @@ void remark_fields(call what, const described_device& d, std::uint32_t fields, f
 
 void remark_row(call what, const described_device& d, const described_row& row, reading& r) {
   diagnostic remark = remark_on(what, &d, *row.missing);
-  remark.field = used_field;
+  remark.field = usage_field::used;
   remark.pid = row.value.pid;
   r.remark(std::move(remark));
 }
@@ -89,36 +88,10 @@ void trace(call what, const described_device* d, const result<void>& outcome,
   r.remark(std::move(remark));
 }
 
-// Visits each figure of `t` as (field bit, optional&).
-template <class T, class F>
-void each_figure(T& t, F f) {
-  for (const auto& k : telemetry_reals) f(k.field, t.*k.member);
-  for (const auto& k : telemetry_counts) f(k.field, t.*k.member);
-  for (const auto& k : telemetry_totals) f(k.field, t.*k.member);
-  f(telemetry_field::throttle, t.throttle);
-}
-
-std::uint32_t figures_of(const telemetry& t) {
-  std::uint32_t fields = 0;
-  each_figure(t, [&](std::uint32_t field, const auto& figure) { fields |= figure ? field : 0; });
-  return fields;
-}
-
-void drop_figures(telemetry& t, std::uint32_t fields) {
-  each_figure(t, [&](std::uint32_t field, auto& figure) {
-    if ((fields & field) != 0) figure.reset();
+bool has_bytes(const usage& u) {
+  return std::ranges::any_of(fields_of<usage>(), [&u](const field& f) {
+    return f.unit == unit::bytes && is_known(f, &u);
   });
-}
-
-void drop_figures(pool& p, std::uint32_t fields) {
-  for (const auto& k : pool_bytes) {
-    if ((fields & k.field) != 0) (p.*k.member).reset();
-  }
-}
-
-bool has_figure(const usage& u) {
-  return std::ranges::any_of(usage_bytes,
-                             [&u](const auto& k) { return (u.*k.member).has_value(); });
 }
 
 // The fault, if one takes `used` off the rows of this call.
@@ -232,7 +205,7 @@ result<void> driver::memory(slot number, pools& out, reading& r) {
     }
     out = d.memory;
     each_field_fault(d.conduct, call::pools, view_.reading, [&](const fault& f) {
-      for (pool& p : out.all()) drop_figures(p, f.fields);
+      for (pool& p : out.all()) forget(f.fields, p);
       remark_fields(call::pools, d, f.fields, f.why, r);
     });
     return {};
@@ -243,17 +216,17 @@ result<void> driver::telemetry(slot number, std::uint32_t fields, hmn::telemetry
   return on_device(call::telemetry, number, r, [&](const described_device& d) -> result<void> {
     failure why = refusal(status::unsupported, "the machine file gives no such figure");
     out = d.load.value_or(hmn::telemetry{});
-    drop_figures(out, ~fields);
+    forget(~fields, out);
     std::uint32_t explained = 0;
     each_field_fault(d.conduct, call::telemetry, view_.reading, [&](const fault& f) {
       if ((f.fields & fields) == 0) return;
-      drop_figures(out, f.fields);
+      forget(f.fields, out);
       explained |= f.fields;
       remark_fields(call::telemetry, d, f.fields & fields, f.why, r);
-      if (figures_of(out) == 0) why = f.why;
+      if (present_bits(out) == 0) why = f.why;
     });
-    const std::uint32_t missing = fields & ~figures_of(out) & ~explained;
-    if (figures_of(out) == 0) return why;
+    const std::uint32_t missing = fields & ~present_bits(out) & ~explained;
+    if (present_bits(out) == 0) return why;
     if (missing != 0) remark_fields(call::telemetry, d, missing, std::move(why), r);
     return {};
   });
@@ -282,7 +255,7 @@ usage driver::row_of(const described_row& row) const {
 result<void> driver::processes(slot number, std::vector<usage>& out, reading& r) {
   return on_device(call::processes, number, r, [&](const described_device& d) -> result<void> {
     const fault* hidden = used_fault(d.conduct, call::processes, view_.reading);
-    if (hidden != nullptr) remark_fields(call::processes, d, used_field, hidden->why, r);
+    if (hidden != nullptr) remark_fields(call::processes, d, usage_field::used, hidden->why, r);
     for (const described_row& row : d.rows) {
       usage& u = out.emplace_back(row_of(row));
       if (hidden != nullptr) {
@@ -324,9 +297,9 @@ result<void> driver::process(slot number, std::uint32_t pid, bool self, usage& o
     out = row_of(*row);
     if (const fault* hidden = used_fault(d.conduct, what, view_.reading)) {
       out.used.reset();
-      remark_fields(what, d, used_field, hidden->why, r);
+      remark_fields(what, d, usage_field::used, hidden->why, r);
     } else if (row->missing) {
-      if (!has_figure(out)) return *row->missing;
+      if (!has_bytes(out)) return *row->missing;
       remark_row(what, d, *row, r);
     }
     return {};

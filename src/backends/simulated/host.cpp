@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "backends/simulated/performer.hpp"
-#include "backends/simulated/words.hpp"
+#include "model/record.hpp"
 #include "platform/process.hpp"
 
 namespace hmn::simulated {
@@ -33,13 +33,7 @@ result<void> give(const process_memory& described, std::uint32_t pid, std::uint3
   out.pid = pid;
   out.from = described.from;
   out.notes = described.notes;
-  bool any = false;
-  for (const auto& k : process_bytes) {
-    if ((fields & k.field) == 0) continue;
-    out.*k.member = described.*k.member;
-    any = any || (out.*k.member).has_value();
-  }
-  if (any) return {};
+  if (take_missing(fields, out, described) != 0) return {};
   return refusal(status::unsupported,
                  "the machine file gives none of these figures of process " + std::to_string(pid));
 }

@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "backends/simulated/read_parts.hpp"
+#include "backends/simulated/record_fields.hpp"
 #include "backends/simulated/words.hpp"
 #include "platform/file.hpp"
 
@@ -11,6 +12,8 @@ namespace {
 constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t ns_per_ms = 1'000'000;
 constexpr std::uint64_t longest_delay_ms = 86'400'000;
+
+constexpr std::array usage_field_words = {entry("used", usage_field::used)};
 
 // Longest list first; the shorter ones are its beginnings.
 constexpr std::array call_words = {
@@ -47,21 +50,12 @@ window read_window(object_reader& o) {
   return w;
 }
 
-std::vector<word> telemetry_field_words() {
-  std::vector<word> words;
-  for (const auto& k : telemetry_reals) words.push_back({k.name, k.field});
-  for (const auto& k : telemetry_counts) words.push_back({k.name, k.field});
-  for (const auto& k : telemetry_totals) words.push_back({k.name, k.field});
-  words.push_back({throttle_key, telemetry_field::throttle});
-  return words;
-}
-
-std::uint32_t read_fields(object_reader& o, call on) {
+std::uint32_t read_failing_fields(object_reader& o, call on) {
   switch (on) {
     case call::pools:
-      return o.any_words("fields", pool_field_words).value_or(0);
+      return o.any_words("fields", words_of(described_pool())).value_or(0);
     case call::telemetry:
-      return o.any_words("fields", telemetry_field_words()).value_or(0);
+      return o.any_words("fields", words_of(described_telemetry())).value_or(0);
     case call::self:
     case call::process:
     case call::processes:
@@ -92,7 +86,7 @@ fault read_fault(const json::value& v, const place& at, problems& found, level w
   fault f;
   f.on = read_call(o, first_calls(where == level::device ? device_calls : call_words.size()));
   f.when = read_window(o);
-  if (where == level::device) f.fields = read_fields(o, f.on);
+  if (where == level::device) f.fields = read_failing_fields(o, f.on);
   f.why = read_failure(o);
   o.finish();
   return f;

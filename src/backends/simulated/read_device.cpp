@@ -11,12 +11,6 @@ constexpr std::uint64_t most16 = std::numeric_limits<std::uint16_t>::max();
 constexpr std::uint64_t most32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t most64 = std::numeric_limits<std::uint64_t>::max();
 
-constexpr std::array vendor_words = {
-    entry("amd", vendor::amd),
-    entry("nvidia", vendor::nvidia),
-    entry("intel", vendor::intel),
-};
-
 bool is_hex(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }

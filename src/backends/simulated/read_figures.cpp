@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <algorithm>
-#include <limits>
 
 #include "backends/simulated/read_parts.hpp"
+#include "backends/simulated/record_fields.hpp"
 #include "backends/simulated/words.hpp"
 
 namespace hmn::simulated {
@@ -36,7 +36,7 @@ pool read_pool(object_reader& o) {
   const std::optional<std::uint32_t> kind = o.one_word("kind", pool_kind_words);
   if (!kind) o.missing("kind", list_of(pool_kind_words));
   p.kind = static_cast<pool_kind>(kind.value_or(static_cast<std::uint32_t>(pool_kind::vram)));
-  for (const auto& k : pool_bytes) p.*k.member = o.bytes(k.name);
+  read_fields(o, described_pool(), &p);
   complete(o, p);
   const auto allocated = static_cast<std::uint32_t>(accounting::allocated);
   p.accounting =
@@ -80,13 +80,8 @@ std::optional<telemetry> read_telemetry(object_reader& device) {
   object_reader o(*v, here, device.found());
   telemetry t;
   t.from = source::simulated;
-  t.sources = std::uint64_t{1} << static_cast<unsigned>(source::simulated);
-  for (const auto& k : telemetry_reals) t.*k.member = o.real(k.name, k.low, k.high);
-  for (const auto& k : telemetry_counts) t.*k.member = o.whole32(k.name);
-  for (const auto& k : telemetry_totals) {
-    t.*k.member = o.whole(k.name, 0, std::numeric_limits<std::uint64_t>::max());
-  }
-  t.throttle = o.any_words(throttle_key, throttle_words);
+  t.sources = bit_of(source::simulated);
+  read_fields(o, described_telemetry(), &t);
   t.notes = read_notes(o);
   o.finish();
   return t;

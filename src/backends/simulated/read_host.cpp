@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/simulated/read_parts.hpp"
+#include "backends/simulated/record_fields.hpp"
 #include "backends/simulated/words.hpp"
 
 namespace hmn::simulated {
@@ -11,7 +12,7 @@ described_process read_process(object_reader& o) {
   described_process p;
   p.memory.from = source::simulated;
   p.facts.from = source::simulated;
-  for (const auto& k : process_bytes) p.memory.*k.member = o.bytes(k.name);
+  read_fields(o, described_process_memory(), &p.memory);
   p.memory.notes = read_notes(o);
   read_facts(o, p.facts);
   p.facts.host_resident = p.memory.resident;
@@ -51,11 +52,7 @@ void read_system(object_reader& host, machine& out) {
   object_reader o(*v, here, host.found());
   system_memory s;
   s.from = source::simulated;
-  for (const auto& k : system_bytes) s.*k.member = o.bytes(k.name);
-  if (const auto word = o.one_word("pressure", pressure_words)) {
-    s.pressure = static_cast<memory_pressure>(*word);
-  }
-  s.stall_percent = o.real("stall_percent", 0, 100);
+  read_fields(o, described_system_memory(), &s);
   s.notes = read_notes(o);
   o.finish();
   out.system = s;

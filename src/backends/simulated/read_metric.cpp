@@ -3,7 +3,7 @@
 
 #include "backends/simulated/read_parts.hpp"
 #include "backends/simulated/words.hpp"
-#include "model/metric_names.hpp"
+#include "model/words.hpp"
 
 namespace hmn::simulated {
 namespace {
@@ -12,7 +12,7 @@ constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t most32 = std::numeric_limits<std::uint32_t>::max();
 constexpr double farthest = 1e18;
 
-// By its name, as hmn_metric_name tells it.
+// By its name, as hmn_metric_name returns it.
 const metric_words* read_id(object_reader& o) {
   constexpr std::string_view expected = "a metric, such as \"temperature\"";
   const json::value* v = o.get("metric");
@@ -21,7 +21,7 @@ const metric_words* read_id(object_reader& o) {
     return nullptr;
   }
   const auto* name = v->as<std::string>();
-  const metric_words* const words = name != nullptr ? words_of(*name) : nullptr;
+  const metric_words* const words = name != nullptr ? words_of_metric(*name) : nullptr;
   if (words == nullptr) o.found().refuse(place(o.at(), "metric"), *v, expected);
   return words;
 }
@@ -33,11 +33,11 @@ std::uint32_t read_instance(object_reader& o, const metric_words& words) {
   const auto* number = v->as<std::uint64_t>();
   if (number != nullptr && *number <= most32) return static_cast<std::uint32_t>(*number);
   const auto* name = v->as<std::string>();
-  const auto named = name != nullptr ? instance_of(words, *name) : std::nullopt;
+  const auto named = name != nullptr ? number_of(words.instances, *name) : std::nullopt;
   if (!named) {
     o.found().refuse(place(o.at(), "instance"), *v, "a number, or an instance of the metric");
   }
-  return named.value_or(0);
+  return static_cast<std::uint32_t>(named.value_or(0));
 }
 
 std::optional<failure> read_missing(object_reader& o) {

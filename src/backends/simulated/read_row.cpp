@@ -2,6 +2,7 @@
 #include <limits>
 
 #include "backends/simulated/read_parts.hpp"
+#include "backends/simulated/record_fields.hpp"
 #include "backends/simulated/words.hpp"
 
 namespace hmn::simulated {
@@ -9,12 +10,6 @@ namespace {
 
 constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint32_t most32 = std::numeric_limits<std::uint32_t>::max();
-
-constexpr std::array name_state_words = {
-    entry("unknown", name_state::unknown), entry("resolved", name_state::resolved),
-    entry("exited", name_state::exited),   entry("protected", name_state::protected_process),
-    entry("kernel", name_state::kernel),
-};
 
 void read_name(object_reader& o, usage& out) {
   const std::optional<std::string_view> name = o.text("name");
@@ -87,15 +82,14 @@ described_row read_row(const json::value& v, const place& at, problems& found,
   u.from = source::simulated;
   read_pid(o, self_pid, u, row.is_self);
   read_facts(o, u);
-  u.kinds = o.any_words("kinds", usage_kind_words);
   u.instance = read_instance(o);
   const auto allocated = static_cast<std::uint32_t>(accounting::allocated);
   u.accounting =
       static_cast<accounting>(o.one_word("accounting", accounting_words).value_or(allocated));
-  for (const auto& k : usage_bytes) u.*k.member = o.bytes(k.name);
-  u.busy_ns = o.whole("busy_ns", 0, most);
+  read_fields(o, described_usage(), &u);
   u.busy_percent = o.real("busy_percent", 0, 100);
-  u.window_ns = o.whole("window_ns", 0, most).value_or(0);
+  const auto window = o.whole("window_ns", 0, most);
+  if (u.busy_percent) u.window_ns = window.value_or(0);
   u.notes = read_notes(o);
   row.missing = read_missing(o, u);
   o.finish();

@@ -3,8 +3,9 @@
 
 #include <algorithm>
 
+#include "backends/simulated/record_fields.hpp"
 #include "backends/simulated/words.hpp"
-#include "model/metric_names.hpp"
+
 
 namespace hmn::simulated {
 namespace {
@@ -63,11 +64,10 @@ void write_identity(json_text& to, neutral& by, const device& d) {
 void write_pool(json_text& to, const pool& p) {
   to.begin();
   to.one_word("kind", pool_kind_words, static_cast<std::uint32_t>(p.kind));
-  for (const auto& k : pool_bytes) {
-    const auto& value = p.*k.member;
-    to.known(k.name, value);
-    if (value || (k.member != &pool::free && k.member != &pool::used)) continue;
-    to.key(k.name);
+  write_fields(to, described_pool(), &p);
+  for (const auto& [key, value] : {std::pair("free", p.free), std::pair("used", p.used)}) {
+    if (value) continue;
+    to.key(key);
     to.text() += "null";
   }
   to.one_word("accounting", accounting_words, static_cast<std::uint32_t>(p.accounting));
@@ -79,23 +79,13 @@ void write_pool(json_text& to, const pool& p) {
 void write_telemetry(json_text& to, const telemetry& t) {
   to.key("telemetry");
   to.open('{');
-  for (const auto& k : telemetry_reals) to.known(k.name, t.*k.member);
-  for (const auto& k : telemetry_counts) to.known(k.name, t.*k.member);
-  for (const auto& k : telemetry_totals) to.known(k.name, t.*k.member);
-  if (t.throttle) {
-    to.key(throttle_key);
-    to.open('[');
-    for (const word& w : throttle_words) {
-      if ((*t.throttle & w.value) != 0) to.item(w.name);
-    }
-    to.close(']');
-  }
+  write_fields(to, described_telemetry(), &t);
   to.bit_words("notes", note_words, t.notes);
   to.close('}');
 }
 
 void write_metric(json_text& to, const metric& m) {
-  const metric_words* const words = words_of(static_cast<std::uint32_t>(m.id));
+  const metric_words* const words = words_of_metric(static_cast<std::uint32_t>(m.id));
   if (words == nullptr) return;
   to.begin();
   to.member("metric", words->name.view());
@@ -111,15 +101,13 @@ void write_metric(json_text& to, const metric& m) {
 void write_row(json_text& to, const usage& u) {
   to.begin();
   to.member("pid", u.pid);
-  for (const auto& k : usage_bytes) {
-    if (k.member != &usage::host_resident) to.known(k.name, u.*k.member);
-  }
-  to.bit_words("kinds", usage_kind_words, u.kinds.value_or(0));
+  described_fields of = described_usage();
+  of.bits &= ~usage_field::host_resident;  // the host's, which the file has elsewhere
+  write_fields(to, of, &u);
   to.one_word("accounting", accounting_words, static_cast<std::uint32_t>(u.accounting));
   write_instance(to, u.instance);
-  to.known("busy_ns", u.busy_ns);
   to.known("busy_percent", u.busy_percent);
-  if (u.window_ns != 0) to.member("window_ns", u.window_ns);
+  if (u.window_ns.value_or(0) != 0) to.member("window_ns", *u.window_ns);
   to.bit_words("notes", note_words, u.notes);
   to.close('}');
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "core/perform.hpp"
+#include "core/query.hpp"
 
 #include <new>
 
@@ -10,17 +10,17 @@ namespace {
 
 using platform::monotonic_ns;
 
-device_reply& entry_of(reply& out, slot number) {
-  if (device_reply* known = out.find(number)) return *known;
+device_answer& entry_of(source_answer& out, slot number) {
+  if (device_answer* known = out.find(number)) return *known;
   return out.devices.emplace_back();
 }
 
-result<void> list(device_source& from, reply& out, reading& r) {
+result<void> list(device_source& from, source_answer& out, reading& r) {
   out.found.clear();
   if (result<void> ok = from.devices(out.found, r); !ok) return ok;
-  for (device_reply& d : out.devices) d.listed = false;
+  for (device_answer& d : out.devices) d.listed = false;
   for (const device& d : out.found) {
-    device_reply& entry = entry_of(out, d.number);
+    device_answer& entry = entry_of(out, d.number);
     entry.identity = d;
     entry.listed = true;
   }
@@ -37,14 +37,14 @@ void settle(part<T>& p, const device_source& from, result<void> outcome) {
   }
 }
 
-void read_pools(device_source& from, device_reply& d, reading& r) {
+void read_pools(device_source& from, device_answer& d, reading& r) {
   hmn::pools fresh;
   result<void> ok = from.memory(d.identity.number, fresh, r);
   if (ok) d.pools.value = fresh;
   settle(d.pools, from, std::move(ok));
 }
 
-void read_telemetry(device_source& from, std::uint32_t fields, device_reply& d, reading& r) {
+void read_telemetry(device_source& from, std::uint32_t fields, device_answer& d, reading& r) {
   hmn::telemetry fresh;
   result<void> ok = from.telemetry(d.identity.number, fields, fresh, r);
   if (ok) d.telemetry.value = fresh;
@@ -52,7 +52,7 @@ void read_telemetry(device_source& from, std::uint32_t fields, device_reply& d, 
   settle(d.telemetry, from, std::move(ok));
 }
 
-void read_process(device_source& from, std::uint32_t pid, bool self, device_reply& d,
+void read_process(device_source& from, std::uint32_t pid, bool self, device_answer& d,
                   part<usage>& into, reading& r) {
   usage fresh;
   fresh.pid = pid;
@@ -61,14 +61,14 @@ void read_process(device_source& from, std::uint32_t pid, bool self, device_repl
   settle(into, from, std::move(ok));
 }
 
-void read_processes(device_source& from, device_reply& d, reading& r) {
+void read_processes(device_source& from, device_answer& d, reading& r) {
   std::vector<usage> fresh;
   result<void> ok = from.processes(d.identity.number, fresh, r);
   if (ok) d.processes.value = std::move(fresh);
   settle(d.processes, from, std::move(ok));
 }
 
-void read_metrics(device_source& from, bool slow, device_reply& d, reading& r) {
+void read_metrics(device_source& from, bool slow, device_answer& d, reading& r) {
   std::vector<metric> fresh;
   result<void> ok = from.metrics(d.identity.number, slow, fresh, r);
   if (ok) d.metrics.value = std::move(fresh);
@@ -76,7 +76,7 @@ void read_metrics(device_source& from, bool slow, device_reply& d, reading& r) {
   settle(d.metrics, from, std::move(ok));
 }
 
-void read_device(device_source& from, const plan& p, device_reply& d, reading& r) {
+void read_device(device_source& from, const plan& p, device_answer& d, reading& r) {
   if (p.pools) read_pools(from, d, r);
   if (p.self) read_process(from, p.own_pid, true, d, d.self, r);
   if (p.pid != 0) read_process(from, p.pid, false, d, d.process, r);
@@ -84,11 +84,11 @@ void read_device(device_source& from, const plan& p, device_reply& d, reading& r
   if (p.telemetry != 0) read_telemetry(from, p.telemetry, d, r);
 }
 
-bool is_meant(const plan& p, const device_reply& d) {
+bool is_meant(const plan& p, const device_answer& d) {
   return p.only ? d.identity.number == *p.only : d.listed;
 }
 
-void serve(device_source& from, const plan& p, reply& out, reading& r, progress heard) {
+void serve(device_source& from, const plan& p, source_answer& out, reading& r, progress done) {
   if (result<void> ready = from.prepare(r); !ready && ready.why().code != status::asleep) {
     out.refused = std::move(ready.why());
     return;
@@ -98,43 +98,43 @@ void serve(device_source& from, const plan& p, reply& out, reading& r, progress 
       out.refused = std::move(ok.why());
       return;
     }
-    heard(nullptr);
+    done(nullptr);
   }
-  for (device_reply& d : out.devices) {
+  for (device_answer& d : out.devices) {
     if (!is_meant(p, d)) continue;
     read_device(from, p, d, r);
-    heard(&d);
+    done(&d);
   }
   // Last: what one device takes long to tell must not hold up the memory of another.
   if (!p.metrics) return;
-  for (device_reply& d : out.devices) {
+  for (device_answer& d : out.devices) {
     if (!is_meant(p, d)) continue;
     read_metrics(from, p.slow, d, r);
-    heard(&d);
+    done(&d);
   }
 }
 
 // Short enough to be kept without an allocation, which may fail here.
-failure exhausted(source from) noexcept {
+failure out_of_memory(source from) noexcept {
   return {status::no_memory, from, {}, "no memory left"};
 }
-failure defect(source from) noexcept {
+failure internal_error(source from) noexcept {
   return {status::internal, from, {}, "internal error"};
 }
 
 }  // namespace
 
-void perform(device_source& from, const plan& p, reply& out, reading& r, progress heard) {
+void query(device_source& from, const plan& p, source_answer& out, reading& r, progress done) {
   out.refused.reset();
   out.conclusive = false;
   try {
-    serve(from, p, out, r, heard);
+    serve(from, p, out, r, done);
     from.finish(r);
     if (p.describe) out.condition = from.describe(*p.describe);
   } catch (const std::bad_alloc&) {
-    out.refused = exhausted(from.id());
+    out.refused = out_of_memory(from.id());
   } catch (...) {
-    out.refused = defect(from.id());
+    out.refused = internal_error(from.id());
   }
 }
 

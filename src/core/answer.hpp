@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What a reading asks of a source, and what the source has answered so far.
 #pragma once
 
 #include <cstdint>
@@ -9,11 +11,9 @@
 
 namespace hmn {
 
-// What one reading asks of a source.
 struct plan {
   bool list = false;
   bool pools = false;
-  pool_kind pool = pool_kind::main;  // the one that is wanted, of a direct reading
   bool self = false;
   bool processes = false;
   bool metrics = false;
@@ -30,7 +30,7 @@ struct plan {
 template <class T>
 struct part {
   T value{};
-  std::uint64_t taken_ns = 0;  // when the value was had; 0: never
+  std::uint64_t taken_ns = 0;  // when the value was read; 0: never
   std::uint64_t tried_ns = 0;
   std::optional<failure> why;
   bool stands = false;  // the value, though the last try failed: stale
@@ -44,11 +44,9 @@ struct part {
     stands = value_stands;
     why = std::move(f);
   }
-  // The value of the last try, not of an earlier one.
-  [[nodiscard]] bool is_current() const noexcept { return taken_ns != 0 && !why; }
 };
 
-struct device_reply {
+struct device_answer {
   device identity;
   bool listed = false;  // in the last list
   part<hmn::pools> pools;
@@ -61,25 +59,17 @@ struct device_reply {
   bool slow_asked = false;
 };
 
-// From when on an answer belongs to the reading that looks at it, and whether that reading came to
-// its end in time.
-struct moment {
-  std::uint64_t since = 0;
-  bool late = false;
-};
-
-// What a source has answered so far.
-struct reply {
-  std::vector<device_reply> devices;
+struct source_answer {
+  std::vector<device_answer> devices;
   std::vector<diagnostic> remarks;  // of the last reading
   std::optional<failure> refused;   // the last reading could not be served at all
   bool conclusive = false;          // refused since there is nothing to read
   std::uint64_t listed_ns = 0;
   source_state condition;
-  std::vector<device> found;  // room for the next list
+  std::vector<device> found;  // capacity for the next list
 
-  [[nodiscard]] device_reply* find(slot number) noexcept {
-    for (device_reply& d : devices) {
+  [[nodiscard]] device_answer* find(slot number) noexcept {
+    for (device_answer& d : devices) {
       if (d.identity.number == number) return &d;
     }
     return nullptr;

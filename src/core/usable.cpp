@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "core/unified.hpp"
+#include "core/usable.hpp"
 
 namespace hmn {
+namespace {
 
 void fill_unified(pools& all, host_source& host) {
   for (pool& p : all.all()) {
@@ -19,7 +20,10 @@ void fill_unified(pools& all, host_source& host) {
   }
 }
 
+}  // namespace
+
 void fill_from_host(pools& all, std::string_view pci_bus_id, host_source& host) {
+  if (all.empty()) return;
   fill_unified(all, host);
   if (!pci_bus_id.empty()) host.limit(pci_bus_id, all);
 }

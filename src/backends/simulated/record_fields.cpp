@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/simulated/record_fields.hpp"
+
+#include <limits>
+
+#include "backends/simulated/words.hpp"
+
+namespace hmn::simulated {
+namespace {
+
+struct range {
+  double low;
+  double high;
+};
+
+range range_of(unit u) noexcept {
+  constexpr double largest = 1e15;
+  switch (u) {
+    case unit::percent:
+      return {0, 100};
+    case unit::celsius:
+      return {-273, 1e4};
+    default:
+      return {0, largest};
+  }
+}
+
+std::string_view key_of(const described_fields& of, const field& f) noexcept {
+  constexpr std::string_view suffix = "_bytes";
+  const std::string_view key = f.key;
+  return of.has_short_keys && key.ends_with(suffix) ? key.substr(0, key.size() - suffix.size())
+                                                    : key;
+}
+
+std::span<const word> words_of(unit u) noexcept {
+  switch (u) {
+    case unit::throttles:
+      return throttle_words;
+    case unit::usage_kinds:
+      return usage_kind_words;
+    case unit::pressure:
+      return pressure_words;
+    default:
+      return {};
+  }
+}
+
+bool is_set_of_bits(unit u) noexcept {
+  return u == unit::throttles || u == unit::usage_kinds;
+}
+
+std::optional<std::uint64_t> read_number(object_reader& o, const described_fields& of,
+                                         const field& f) {
+  const std::string_view key = key_of(of, f);
+  const std::span<const word> words = words_of(f.unit);
+  if (is_set_of_bits(f.unit)) return o.any_words(key, words);
+  if (!words.empty()) return o.one_word(key, words);
+  if (f.type == field_type::optional_u32) return o.whole32(key);
+  if (of.has_short_keys && f.unit == unit::bytes) return o.bytes(key);
+  return o.whole(key, 0, std::numeric_limits<std::uint64_t>::max());
+}
+
+template <class Use>
+void each(const described_fields& of, Use use) {
+  for (const field& f : of.fields) {
+    if ((f.bit & of.bits) != 0) use(f);
+  }
+}
+
+constexpr std::uint32_t all_bits = ~std::uint32_t{0};
+// A row's window goes with its load, and the others are read by other words.
+constexpr std::uint32_t not_of_usage = usage_field::uid | usage_field::start_unix_ns |
+                                       usage_field::instance | usage_field::busy_percent;
+
+}  // namespace
+
+described_fields described_pool() noexcept {
+  return {fields_of<pool>(), ~pool_field::unattributed, true};
+}
+
+described_fields described_telemetry() noexcept {
+  return {fields_of<telemetry>(), all_bits, false};
+}
+
+described_fields described_usage() noexcept {
+  return {fields_of<usage>(), ~not_of_usage, true};
+}
+
+described_fields described_process_memory() noexcept {
+  return {fields_of<process_memory>(), all_bits, true};
+}
+
+described_fields described_system_memory() noexcept {
+  return {fields_of<system_memory>(), all_bits, true};
+}
+
+void read_fields(object_reader& o, const described_fields& of, void* record) {
+  each(of, [&](const field& f) {
+    if (f.type == field_type::optional_real) {
+      const range fits = range_of(f.unit);
+      if (const auto value = o.real(key_of(of, f), fits.low, fits.high)) set_real(f, record, *value);
+    } else if (const auto value = read_number(o, of, f)) {
+      set_number(f, record, *value);
+    }
+  });
+}
+
+void write_fields(json_text& to, const described_fields& of, const void* record) {
+  each(of, [&](const field& f) {
+    if (!is_known(f, record)) return;
+    const std::string_view key = key_of(of, f);
+    const std::span<const word> words = words_of(f.unit);
+    const std::uint64_t number = number_in(f, record);
+    if (f.type == field_type::optional_real) {
+      to.known(key, std::optional(real_in(f, record)));
+    } else if (is_set_of_bits(f.unit)) {
+      to.key(key);
+      to.open('[');
+      for (const word& w : words) {
+        if ((number & w.value) != 0) to.item(w.name);
+      }
+      to.close(']');
+    } else if (!words.empty()) {
+      to.one_word(key, words, static_cast<std::uint32_t>(number));
+    } else {
+      to.member(key, number);
+    }
+  });
+}
+
+std::vector<word> words_of(const described_fields& of) {
+  std::vector<word> all;
+  each(of, [&](const field& f) { all.push_back({key_of(of, f), f.bit}); });
+  return all;
+}
+
+}  // namespace hmn::simulated

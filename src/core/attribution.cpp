@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/attribution.hpp"
+
+#include <algorithm>
+
+#include "model/compose.hpp"
+
+namespace hmn {
+namespace {
+
+// What the rows of a device use together. A buffer that several hold is in the value of each: then
+// the union lies between the two.
+struct row_sum {
+  bool fits = true;  // 64 bits, and the pool's way of counting
+  std::uint64_t at_most = 0;
+  std::uint64_t alone = 0;  // the parts that no other process holds
+  std::uint64_t largest_shared = 0;
+  std::uint32_t sharing = 0;  // rows with a part that others may hold as well
+
+  void add(const usage& row) noexcept {
+    // fdinfo counts a shared buffer in each of its holders, and older drivers do not report how much.
+    const bool is_unknown = !row.shared && row.accounting != accounting::allocated;
+    const std::uint64_t shared =
+        is_unknown ? *row.used : std::min(row.shared.value_or(0), *row.used);
+    // What is promised is not what is used.
+    fits = fits && row.accounting != accounting::committed &&
+           !__builtin_add_overflow(at_most, *row.used, &at_most);
+    alone += *row.used - shared;
+    largest_shared = std::max(largest_shared, shared);
+    if (shared != 0) ++sharing;
+  }
+  [[nodiscard]] bool is_exact() const noexcept { return sharing < 2; }
+  [[nodiscard]] std::uint64_t at_least() const noexcept { return alone + largest_shared; }
+};
+
+failure shared_by_several(const pool& p, const row_sum& sum) {
+  return {status::unsupported,
+          p.from,
+          {},
+          {"processes share memory: ", *p.used - std::min(*p.used, sum.at_most), " to ",
+           *p.used - sum.at_least(), " bytes are used by none that can be seen"}};
+}
+
+std::optional<failure> attribute(std::span<const usage> rows, pool& p) {
+  row_sum sum;
+  for (const usage& row : rows) sum.add(row);
+  if (!sum.fits || sum.at_least() > *p.used) return std::nullopt;
+  if (!sum.is_exact()) return shared_by_several(p, sum);
+  if (sum.at_most <= *p.used) p.unattributed = *p.used - sum.at_most;
+  return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<failure> attribute_pools(std::span<merged_device> all, std::size_t position) {
+  merged_device& d = all[position];
+  const bool is_split = std::ranges::any_of(
+      all, [&](const merged_device& other) { return other.identity.parent_index == d.identity.index; });
+  if (!d.can_be_summed || is_split) return std::nullopt;
+  for (pool& p : d.pools.all()) {
+    // Rows of a unified device count all of its memory, not that of one of several pools.
+    const bool is_a_part =
+        d.identity.memory_kind == memory_kind::unified && p.kind != pool_kind::unified;
+    const bool is_exact = (p.notes & (note::lower_bound | note::estimated)) == 0;
+    if (p.is_main && p.used && is_exact && !is_a_part) return attribute(d.processes, p);
+  }
+  return std::nullopt;
+}
+
+}  // namespace hmn

@@ -1,0 +1,160 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Readings of one subject of one device: the path of a snapshot, without its allocations.
+#include <algorithm>
+
+#include "core/context.hpp"
+#include "model/compose.hpp"
+#include "model/record.hpp"
+
+namespace hmn {
+namespace {
+
+// Of several refusals the most specific: a fault rather than an absence.
+template <class Refusals>
+failure most_specific(Refusals& all) {
+  for (auto& r : all) {
+    if (r.why.code != status::no_source) return std::move(r.why);
+  }
+  return std::move(all.front().why);
+}
+
+// A process begins before the driver counts it; btime of /proc/stat has whole seconds.
+constexpr std::uint64_t slack_ns = 2 * platform::ns_per_second;
+
+// The account of a process that is not listed is kept by its pid, which may have been reused.
+bool is_account_of_process(usage& row) {
+  if (!row.counted_since_ns) return true;
+  if (!row.start_unix_ns) row.start_unix_ns = row.counted_since_ns;
+  return *row.start_unix_ns <= *row.counted_since_ns + slack_ns;
+}
+
+constexpr std::uint32_t bytes_of_pool = pool_field::total | pool_field::free | pool_field::used |
+                                        pool_field::reserved | pool_field::usable |
+                                        pool_field::budget;
+
+}  // namespace
+
+result<void> context::read(std::uint32_t index, std::uint32_t subject_bit, const plan& p,
+                           const selection& wanted, merged_device& out,
+                           std::vector<diagnostic>* remarks) {
+  deadline d = new_deadline();
+  if (result<void> ok = know(index, d); !ok) return ok;
+  const auto visit = [&](worker& from, const source_answer& known, const moment& m) {
+    std::optional<slot> number;
+    {
+      const std::lock_guard lock(table_mutex_);
+      number = table_.slot_of(index, from.id());
+      out.identity = table_.at(index);
+    }
+    if (!number) return true;
+    for (const device_answer& a : known.devices) {
+      if (a.identity.number == *number && (a.listed || m.late)) merge(out, a, p, m, limits_);
+    }
+    if (remarks != nullptr) {
+      std::ranges::copy_if(known.remarks, std::back_inserter(*remarks),
+                           [&](const diagnostic& r) { return r.device == number; });
+    }
+    return !is_complete(out, p, wanted);
+  };
+  refusals refused = ask(p, index, d, visit);
+  if ((out.answered & subject_bit) != 0) return {};
+  if (!refused.empty()) return most_specific(refused);
+  std::optional<failure>& missing = out.missing_of(subject_bit);
+  if (!missing) {
+    return failure{
+        status::device_lost, source::none, {}, {"device ", index, " was here and is gone"}};
+  }
+  if (missing->code == status::device_lost) {
+    const std::lock_guard lock(table_mutex_);
+    table_.set_state(index, state::lost);
+  }
+  return std::move(*missing);
+}
+
+result<pool> context::pool(std::uint32_t index, pool_kind kind, std::uint32_t fields) {
+  plan p = new_plan();
+  p.pools = true;
+  merged_device d;
+  if (result<void> ok = read(index, subject::pools, p, {kind, fields, nullptr}, d); !ok) {
+    return std::move(ok.why());
+  }
+  fill_from_host(d);
+  const hmn::pool* found = d.pools.find(kind);
+  if (found == nullptr) {
+    return failure{
+        status::unsupported, source::none, {}, {"device ", index, " has no such memory pool"}};
+  }
+  if ((present_bits(*found) & bytes_of_pool) == 0) {
+    return failure{status::unsupported,
+                   found->from,
+                   {},
+                   {"device ", index, " has no figures for this memory pool"}};
+  }
+  return *found;
+}
+
+result<telemetry> context::telemetry(std::uint32_t index, std::uint32_t fields) {
+  plan p = new_plan();
+  p.telemetry = fields;
+  merged_device d;
+  if (result<void> ok = read(index, subject::telemetry, p, {}, d); !ok) return std::move(ok.why());
+  return *d.telemetry;
+}
+
+// A slow reading is made only where a fast one has no such number.
+result<metric> context::metric(std::uint32_t index, metric_id id, std::uint32_t instance) {
+  hmn::metric wanted;
+  wanted.id = id;
+  wanted.instance = instance;
+  plan p = new_plan();
+  p.metrics = true;
+  for (;;) {
+    merged_device d;
+    std::vector<diagnostic> remarks;
+    const result<void> ok = read(index, subject::metrics, p, {{}, 0, &wanted}, d, &remarks);
+    const auto found = std::ranges::find_if(
+        d.metrics, [&](const hmn::metric& m) { return is_same_number(m, wanted); });
+    if (found != d.metrics.end()) return *found;
+    const auto reason = std::ranges::find_if(remarks, [&](const diagnostic& r) {
+      return r.about == subject::metrics && r.field == static_cast<std::uint32_t>(id);
+    });
+    failure why = !ok ? ok.why()
+                  : reason != remarks.end()
+                      ? reason->why
+                      : failure{status::unsupported,
+                                d.identity.from,
+                                {},
+                                "the device has no such number, or its driver does not tell it"};
+    if (p.slow || why.code != status::unsupported) return why;
+    p.slow = true;
+  }
+}
+
+result<usage> context::process(std::uint32_t index, std::uint32_t pid) {
+  plan p = new_plan();
+  p.pid = pid;
+  merged_device d;
+  if (result<void> ok = read(index, subject::processes, p, {}, d); !ok) return std::move(ok.why());
+  usage& row = *d.process;
+  if (row.pid != pid) return answered_too_late(row.from);
+  if ((row.notes & note::foreign_pid) == 0) host_->describe(row);
+  if (!is_account_of_process(row)) {
+    return failure{status::no_process,
+                   row.from,
+                   {},
+                   "the driver lists no such process on this device, and its account under this "
+                   "pid is of an earlier one"};
+  }
+  return std::move(row);
+}
+
+result<usage> context::own_usage(std::uint32_t index) {
+  plan p = new_plan();
+  p.self = true;
+  merged_device d;
+  if (result<void> ok = read(index, subject::self, p, {}, d); !ok) return std::move(ok.why());
+  return std::move(*d.self);
+}
+
+}  // namespace hmn

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include "core/answer.hpp"
+#include "model/function_ref.hpp"
+
+namespace hmn {
+
+// Called with what is done: nullptr for the list of devices, then each device.
+using progress = function_ref<void(device_answer* done)>;
+
+// Carries out a plan on a source: updates the parts of `out` that the plan asks for, and keeps the
+// others.
+void query(device_source& from, const plan& p, source_answer& out, reading& r, progress done);
+
+}  // namespace hmn

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "model/record.hpp"
+
+#include <cstddef>
+#include <cstring>
+#include <optional>
+#include <string>
+#include <type_traits>
+
+#include "model/device.hpp"
+#include "model/host_memory.hpp"
+#include "model/metric.hpp"
+#include "model/pool.hpp"
+#include "model/tables.hpp"
+#include "model/telemetry.hpp"
+#include "model/usage.hpp"
+
+namespace hmn {
+namespace {
+
+template <class T>
+struct kept {
+  static_assert(sizeof(T) == sizeof(std::uint32_t) || sizeof(T) == sizeof(std::uint64_t));
+  static constexpr auto as =
+      sizeof(T) == sizeof(std::uint32_t) ? field_type::u32 : field_type::u64;
+  static constexpr std::size_t c_size = sizeof(T);
+};
+template <>
+struct kept<bool> {
+  static constexpr auto as = field_type::truth;
+  static constexpr std::size_t c_size = sizeof(std::uint32_t);
+};
+template <class T>
+struct kept<std::optional<T>> {
+  static constexpr auto as = std::is_same_v<T, double> ? field_type::optional_real
+                             : sizeof(T) == sizeof(std::uint32_t)
+                                 ? field_type::optional_u32
+                                 : field_type::optional_u64;
+  static constexpr std::size_t c_size = sizeof(T);
+};
+template <>
+struct kept<std::optional<mig_instance>> {
+  static constexpr auto as = field_type::instance;
+  static constexpr std::size_t c_size = sizeof(std::uint32_t);
+};
+template <std::size_t N>
+struct kept<text<N>> {
+  static constexpr auto as = field_type::bounded_text;
+  static constexpr std::size_t c_size = N;
+};
+
+template <class T, class C>
+consteval field_type type_of() {
+  static_assert(kept<T>::c_size == sizeof(C), "a field is kept in another size than in the header");
+  return kept<T>::as;
+}
+
+constexpr std::size_t present_offset = offsetof(hmn_pool, present);
+constexpr std::size_t notes_offset = offsetof(hmn_pool, notes);
+
+template <class T>
+T at(const void* base, std::size_t offset) noexcept {
+  T value;
+  std::memcpy(static_cast<void*>(&value), static_cast<const unsigned char*>(base) + offset,
+              sizeof value);
+  return value;
+}
+
+template <class T>
+void put(void* base, std::size_t offset, const T& value) noexcept {
+  std::memcpy(static_cast<unsigned char*>(base) + offset, &value, sizeof value);
+}
+
+text_view text_at(const field& f, const void* record) noexcept {
+  return text_view(static_cast<const unsigned char*>(record) + f.offset);
+}
+
+// What a member takes in a record.
+std::size_t size_of(const field& f, const void* record) noexcept {
+  switch (f.type) {
+    case field_type::optional_u32:
+      return sizeof(std::optional<std::uint32_t>);
+    case field_type::optional_u64:
+      return sizeof(std::optional<std::uint64_t>);
+    case field_type::optional_real:
+      return sizeof(std::optional<double>);
+    case field_type::instance:
+      return sizeof(std::optional<mig_instance>);
+    case field_type::bounded_text:
+      return text_at(f, record).size_in_memory();
+    default:
+      return 0;
+  }
+}
+
+void copy_value(const field& f, const void* record, void* c_struct) noexcept {
+  switch (f.type) {
+    case field_type::u32:
+    case field_type::truth:
+    case field_type::optional_u32:
+      return put(c_struct, f.c_offset, static_cast<std::uint32_t>(number_in(f, record)));
+    case field_type::u64:
+    case field_type::optional_u64:
+      return put(c_struct, f.c_offset, number_in(f, record));
+    case field_type::optional_real:
+      return put(c_struct, f.c_offset, real_in(f, record));
+    case field_type::instance:
+      return put(c_struct, f.c_offset, *at<std::optional<mig_instance>>(record, f.offset));
+    case field_type::bounded_text: {
+      const text_view text = text_at(f, record);
+      std::memcpy(static_cast<unsigned char*>(c_struct) + f.c_offset, text.c_str(),
+                  text.view().size() + 1);
+      if (!text.was_cut()) return;
+      put(c_struct, notes_offset, at<hmn_flags>(c_struct, notes_offset) | HMN_NOTE_TRUNCATED);
+      return;
+    }
+    case field_type::string:
+      return;
+  }
+}
+
+}  // namespace
+
+#define HMN_FIELD(member, c_member, bit, type, counts, words)                                   \
+  {#c_member,                                                                                    \
+   type_of<decltype(inside::member), decltype(outside::c_member)>(),                            \
+   unit::counts,                                                                                 \
+   offsetof(inside, member),                                                                     \
+   offsetof(outside, c_member),                                                                  \
+   bit},
+#define HMN_TEXT_FIELD(member) \
+  {#member, field_type::string, unit::none, offsetof(inside, member), 0, 0},
+#define HMN_FIELDS_OF(record, ...)                                                           \
+  template <>                                                                                \
+  field_list fields_of<record>() noexcept {                                                  \
+    using inside = record;                                                                   \
+    using outside = hmn_##record;                                                            \
+    static_assert(std::is_standard_layout_v<inside>);                                        \
+    static_assert(offsetof(outside, present) == present_offset);                             \
+    static_assert(offsetof(outside, notes) == notes_offset);                                 \
+    static constexpr field in_order[] = {__VA_ARGS__};                                       \
+    return in_order;                                                                         \
+  }
+HMN_FIELDS_OF(process_memory, HMN_PROCESS_MEMORY_FIELDS(HMN_FIELD))
+HMN_FIELDS_OF(system_memory, HMN_SYSTEM_MEMORY_FIELDS(HMN_FIELD))
+HMN_FIELDS_OF(device, HMN_DEVICE_FIELDS(HMN_FIELD))
+HMN_FIELDS_OF(pool, HMN_POOL_FIELDS(HMN_FIELD))
+HMN_FIELDS_OF(telemetry, HMN_TELEMETRY_FIELDS(HMN_FIELD))
+HMN_FIELDS_OF(metric, HMN_METRIC_FIELDS(HMN_FIELD))
+HMN_FIELDS_OF(usage, HMN_USAGE_FIELDS(HMN_FIELD, HMN_TEXT_FIELD))
+#undef HMN_FIELDS_OF
+#undef HMN_TEXT_FIELD
+#undef HMN_FIELD
+
+word_list words_for(unit u) noexcept {
+  switch (u) {
+    case unit::source:
+    case unit::sources:
+      return words::sources();
+    case unit::device_kind:
+      return words::device_kinds();
+    case unit::memory_kind:
+      return words::memory_kinds();
+    case unit::state:
+      return words::states();
+    case unit::vendor:
+      return words::vendors();
+    case unit::pool_kind:
+      return words::pool_kinds();
+    case unit::accounting:
+      return words::accountings();
+    case unit::pressure:
+      return words::pressures();
+    case unit::name_state:
+      return words::name_states();
+    case unit::notes:
+      return words::notes();
+    case unit::throttles:
+      return words::throttles();
+    case unit::usage_kinds:
+      return words::usage_kinds();
+    default:
+      return {};
+  }
+}
+
+bool is_known(const field& f, const void* record) noexcept {
+  switch (f.type) {
+    case field_type::u32:
+    case field_type::u64:
+    case field_type::truth:
+      return true;
+    case field_type::optional_u32:
+      return at<std::optional<std::uint32_t>>(record, f.offset).has_value();
+    case field_type::optional_u64:
+      return at<std::optional<std::uint64_t>>(record, f.offset).has_value();
+    case field_type::optional_real:
+      return at<std::optional<double>>(record, f.offset).has_value();
+    case field_type::instance:
+      return at<std::optional<mig_instance>>(record, f.offset).has_value();
+    case field_type::bounded_text:
+      return !text_at(f, record).view().empty();
+    case field_type::string:
+      break;
+  }
+  return !text_in(f, record).empty();
+}
+
+std::uint64_t number_in(const field& f, const void* record) noexcept {
+  switch (f.type) {
+    case field_type::u32:
+      return at<std::uint32_t>(record, f.offset);
+    case field_type::u64:
+      return at<std::uint64_t>(record, f.offset);
+    case field_type::optional_u32:
+      return at<std::optional<std::uint32_t>>(record, f.offset).value_or(0);
+    case field_type::optional_u64:
+      return at<std::optional<std::uint64_t>>(record, f.offset).value_or(0);
+    case field_type::truth:
+      return at<bool>(record, f.offset) ? 1 : 0;
+    default:
+      return 0;
+  }
+}
+
+double real_in(const field& f, const void* record) noexcept {
+  return at<std::optional<double>>(record, f.offset).value_or(0);
+}
+
+std::string_view text_in(const field& f, const void* record) noexcept {
+  if (f.type == field_type::bounded_text) return text_at(f, record).view();
+  const void* const member = static_cast<const unsigned char*>(record) + f.offset;
+  return *static_cast<const std::string*>(member);
+}
+
+std::optional<mig_instance> instance_in(const field& f, const void* record) noexcept {
+  return at<std::optional<mig_instance>>(record, f.offset);
+}
+
+void set_number(const field& f, void* record, std::uint64_t value) noexcept {
+  if (f.type == field_type::optional_u32) {
+    put(record, f.offset, std::optional(static_cast<std::uint32_t>(value)));
+  } else {
+    put(record, f.offset, std::optional(value));
+  }
+}
+
+void set_real(const field& f, void* record, double value) noexcept {
+  put(record, f.offset, std::optional(value));
+}
+
+void forget(field_list fields, std::uint32_t bits, void* record) noexcept {
+  for (const field& f : fields) {
+    if ((f.bit & bits) == 0) continue;
+    if (f.type == field_type::optional_u32) {
+      put(record, f.offset, std::optional<std::uint32_t>());
+    } else {
+      put(record, f.offset, std::optional<std::uint64_t>());
+    }
+  }
+}
+
+std::uint32_t present_bits(field_list fields, const void* record) noexcept {
+  std::uint32_t bits = 0;
+  for (const field& f : fields) {
+    if (f.bit != 0 && is_known(f, record)) bits |= f.bit;
+  }
+  return bits;
+}
+
+std::uint32_t take_missing(field_list fields, std::uint32_t bits, void* into,
+                           const void* from) noexcept {
+  std::uint32_t taken = 0;
+  for (const field& f : fields) {
+    if ((f.bit & bits) == 0 || is_known(f, into) || !is_known(f, from)) continue;
+    std::memcpy(static_cast<unsigned char*>(into) + f.offset,
+                static_cast<const unsigned char*>(from) + f.offset, size_of(f, from));
+    taken |= f.bit;
+  }
+  return taken;
+}
+
+void copy_out(field_list fields, const void* record, void* c_struct) noexcept {
+  hmn_flags present = 0;
+  for (const field& f : fields) {
+    if (f.c_offset == 0 || !is_known(f, record)) continue;
+    present |= f.bit;
+    copy_value(f, record, c_struct);
+  }
+  put(c_struct, present_offset, present);
+}
+
+}  // namespace hmn

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What is the same for every field of every record, by the tables that model/fields.def makes.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "model/device.hpp"
+#include "model/short_text.hpp"
+#include "model/words.hpp"
+
+namespace hmn {
+
+// What a number counts, or the enumeration whose words it stands for.
+enum class unit : std::uint8_t {
+  none,
+  unlisted,
+  bytes,
+  percent,
+  celsius,
+  watts,
+  joules,
+  megahertz,
+  rpm,
+  nanoseconds,
+  source,
+  device_kind,
+  memory_kind,
+  state,
+  vendor,
+  pool_kind,
+  accounting,
+  pressure,
+  name_state,
+  notes,
+  throttles,
+  usage_kinds,
+  sources,
+};
+
+// How a member is kept.
+enum class field_type : std::uint8_t {
+  u32,
+  u64,
+  truth,
+  optional_u32,
+  optional_u64,
+  optional_real,
+  bounded_text,
+  string,
+  instance,  // two numbers with one bit
+};
+
+struct field {
+  short_text<22> key;
+  field_type type;
+  hmn::unit unit;
+  std::uint16_t offset;    // of the member in the record
+  std::uint16_t c_offset;  // in the C struct; 0: it is not in it
+  std::uint32_t bit;       // of `present`; 0: always there
+};
+using field_list = std::span<const field>;
+
+// The fields of a record, in the order of the JSON document.
+template <class Record>
+field_list fields_of() noexcept;
+
+// The words that stand for a field's number; empty: it is a number, or a text.
+word_list words_for(unit u) noexcept;
+
+// Whether the field has a value.
+bool is_known(const field& f, const void* record) noexcept;
+// 0 where it has none, or is of another type.
+std::uint64_t number_in(const field& f, const void* record) noexcept;
+double real_in(const field& f, const void* record) noexcept;
+std::string_view text_in(const field& f, const void* record) noexcept;
+std::optional<mig_instance> instance_in(const field& f, const void* record) noexcept;
+
+// Fields of an optional number.
+void set_number(const field& f, void* record, std::uint64_t value) noexcept;
+void set_real(const field& f, void* record, double value) noexcept;
+
+// Presence bits of what is known.
+std::uint32_t present_bits(field_list fields, const void* record) noexcept;
+
+// Gives `into` each of the fields of `bits` that it lacks and `from` has; returns their bits.
+std::uint32_t take_missing(field_list fields, std::uint32_t bits, void* into,
+                           const void* from) noexcept;
+
+// Makes the fields of `bits` unknown; they are optional numbers.
+void forget(field_list fields, std::uint32_t bits, void* record) noexcept;
+
+// Fills a zeroed C struct, except its struct_size.
+void copy_out(field_list fields, const void* record, void* c_struct) noexcept;
+
+template <class C, class Record>
+C to_c(const Record& r) noexcept {
+  C out{};
+  copy_out(fields_of<Record>(), &r, &out);
+  return out;
+}
+
+template <class Record>
+std::uint32_t present_bits(const Record& r) noexcept {
+  return present_bits(fields_of<Record>(), &r);
+}
+
+template <class Record>
+void forget(std::uint32_t bits, Record& r) noexcept {
+  forget(fields_of<Record>(), bits, &r);
+}
+
+template <class Record>
+std::uint32_t take_missing(std::uint32_t bits, Record& into, const Record& from) noexcept {
+  return take_missing(fields_of<Record>(), bits, &into, &from);
+}
+
+}  // namespace hmn

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "model/words.hpp"
+
+#include "model/tables.hpp"
+
+namespace hmn {
+namespace {
+
+#define HMN_WORD(name, number, word) {number, word},
+#define HMN_WORDS(list, rows) constexpr numbered_word list[] = {rows(HMN_WORD)};
+HMN_WORDS(engines, HMN_ENGINES)
+HMN_WORDS(sensors, HMN_SENSORS)
+HMN_WORDS(power_readings, HMN_POWER_READINGS)
+HMN_WORDS(power_limits, HMN_POWER_LIMITS)
+HMN_WORDS(clocks, HMN_CLOCKS)
+HMN_WORDS(rails, HMN_RAILS)
+HMN_WORDS(eras, HMN_ERAS)
+HMN_WORDS(remappings, HMN_REMAPPINGS)
+HMN_WORDS(throttles, HMN_THROTTLES)
+#undef HMN_WORDS
+constexpr word_list numbered;
+
+#define HMN_METRIC_ROW(name, number, unit, instances) {metric_id::name, #name, unit, instances},
+constexpr metric_words metrics[] = {HMN_METRICS(HMN_METRIC_ROW)};
+#undef HMN_METRIC_ROW
+
+}  // namespace
+
+namespace words {
+#define HMN_WORDS(list, rows)                                       \
+  word_list list() noexcept {                                       \
+    static constexpr numbered_word in_order[] = {rows(HMN_WORD)}; \
+    return in_order;                                                \
+  }
+HMN_WORDS(statuses, HMN_STATUSES)
+HMN_WORDS(sources, HMN_SOURCES)
+HMN_WORDS(native_domains, HMN_NATIVE_DOMAINS)
+HMN_WORDS(notes, HMN_NOTES)
+HMN_WORDS(subjects, HMN_SUBJECTS)
+HMN_WORDS(accountings, HMN_ACCOUNTINGS)
+HMN_WORDS(device_kinds, HMN_DEVICE_KINDS)
+HMN_WORDS(memory_kinds, HMN_MEMORY_KINDS)
+HMN_WORDS(states, HMN_STATES)
+HMN_WORDS(vendors, HMN_VENDORS)
+HMN_WORDS(pool_kinds, HMN_POOL_KINDS)
+HMN_WORDS(pressures, HMN_PRESSURES)
+HMN_WORDS(usage_kinds, HMN_USAGE_KINDS)
+HMN_WORDS(name_states, HMN_NAME_STATES)
+#undef HMN_WORDS
+#undef HMN_WORD
+word_list throttles() noexcept {
+  return hmn::throttles;
+}
+}  // namespace words
+
+const char* word_of(word_list list, std::int64_t number) noexcept {
+  for (const numbered_word& w : list) {
+    if (w.number == number) return w.word.c_str();
+  }
+  return nullptr;
+}
+
+const char* word_or_unknown(word_list list, std::int64_t number) noexcept {
+  const char* const word = word_of(list, number);
+  return word != nullptr ? word : "unknown";
+}
+
+std::optional<std::int32_t> number_of(word_list list, std::string_view word) noexcept {
+  if (word.empty()) return std::nullopt;
+  for (const numbered_word& w : list) {
+    if (w.word == word) return w.number;
+  }
+  return std::nullopt;
+}
+
+const char* status_name(std::int32_t status) noexcept {
+#define HMN_STATUS_NAME(name, number, word) {#number},
+  static constexpr short_text<20> names[] = {HMN_STATUSES(HMN_STATUS_NAME)};
+#undef HMN_STATUS_NAME
+  const auto position = static_cast<std::size_t>(-static_cast<std::int64_t>(status));
+  return position < std::size(names) ? names[position].c_str() : "HMN_E_?";
+}
+
+const metric_words* words_of_metric(std::uint32_t id) noexcept {
+  for (const metric_words& w : metrics) {
+    if (static_cast<std::uint32_t>(w.id) == id) return &w;
+  }
+  return nullptr;
+}
+
+const metric_words* words_of_metric(std::string_view name) noexcept {
+  for (const metric_words& w : metrics) {
+    if (w.name == name) return &w;
+  }
+  return nullptr;
+}
+
+const char* instance_name(std::uint32_t metric, std::uint32_t instance) noexcept {
+  const metric_words* const w = words_of_metric(metric);
+  const char* const word = w != nullptr ? word_of(w->instances, instance) : nullptr;
+  return word != nullptr ? word : "";
+}
+
+}  // namespace hmn

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// What enumerators, metrics and fields are called, from the tables.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string_view>
+
+#include "model/metric.hpp"
+#include "model/short_text.hpp"
+
+namespace hmn {
+
+struct numbered_word {
+  std::int32_t number;
+  short_text<16> word;
+};
+using word_list = std::span<const numbered_word>;
+
+namespace words {
+word_list statuses() noexcept;
+word_list sources() noexcept;
+word_list native_domains() noexcept;
+word_list notes() noexcept;
+word_list subjects() noexcept;
+word_list accountings() noexcept;
+word_list device_kinds() noexcept;
+word_list memory_kinds() noexcept;
+word_list states() noexcept;
+word_list vendors() noexcept;
+word_list pool_kinds() noexcept;
+word_list pressures() noexcept;
+word_list throttles() noexcept;
+word_list usage_kinds() noexcept;
+word_list name_states() noexcept;
+}  // namespace words
+
+// Terminated; nullptr: the list has no such number.
+const char* word_of(word_list list, std::int64_t number) noexcept;
+// The same, "unknown" for a number that is not in the list.
+const char* word_or_unknown(word_list list, std::int64_t number) noexcept;
+// Never a number for "".
+std::optional<std::int32_t> number_of(word_list list, std::string_view word) noexcept;
+
+// "HMN_E_RANGE"; "HMN_E_?" for a number that is no status. Terminated.
+const char* status_name(std::int32_t status) noexcept;
+
+struct metric_words {
+  metric_id id;
+  short_text<24> name;
+  short_text<4> unit;   // "": a plain number
+  word_list instances;  // empty: they are counted
+};
+
+// nullptr: no such metric.
+const metric_words* words_of_metric(std::uint32_t id) noexcept;
+const metric_words* words_of_metric(std::string_view name) noexcept;
+// "" where it has none. Terminated.
+const char* instance_name(std::uint32_t metric, std::uint32_t instance) noexcept;
+
+}  // namespace hmn

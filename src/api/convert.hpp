@@ -11,6 +11,7 @@
 namespace hmn::api {
 
 // `default_collect`: what a collect of 0 stands for.
-result<snapshot_request> request_from(const hmn_snapshot_options* options, hmn_flags default_collect);
+result<snapshot_request> request_from(const hmn_snapshot_options* options,
+                                      hmn_flags default_collect);
 
 }  // namespace hmn::api

@@ -3,8 +3,8 @@
 
 #include "api/convert.hpp"
 #include "api/guard.hpp"
-#include "model/record.hpp"
 #include "model/compose.hpp"
+#include "model/record.hpp"
 
 namespace hmn::api {
 namespace {

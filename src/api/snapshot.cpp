@@ -47,7 +47,8 @@ hmn_status entry(const hmn_snapshot* handle, List snapshot::*list, std::uint32_t
 
 }  // namespace
 
-result<snapshot_request> request_from(const hmn_snapshot_options* options, hmn_flags default_collect) {
+result<snapshot_request> request_from(const hmn_snapshot_options* options,
+                                      hmn_flags default_collect) {
   const result<hmn_snapshot_options> given = read_input(options);
   if (!given) return given.why();
   const hmn_snapshot_options& o = *given;
@@ -162,10 +163,9 @@ hmn_status hmn_snapshot_system(const hmn_snapshot* handle, hmn_system_memory* ou
 }
 
 hmn_status hmn_snapshot_device(const hmn_snapshot* handle, uint32_t i, hmn_device* out) noexcept {
-  return entry(handle, &snapshot::devices, i, out,
-               [](const snapshot_device& d) -> result<hmn_device> {
-                 return to_c<hmn_device>(d.identity);
-               });
+  return entry(
+      handle, &snapshot::devices, i, out,
+      [](const snapshot_device& d) -> result<hmn_device> { return to_c<hmn_device>(d.identity); });
 }
 
 hmn_status hmn_snapshot_telemetry(const hmn_snapshot* handle, uint32_t i,
@@ -186,27 +186,25 @@ hmn_status hmn_snapshot_self(const hmn_snapshot* handle, uint32_t i, hmn_usage* 
 }
 
 hmn_status hmn_snapshot_pool(const hmn_snapshot* handle, uint32_t i, hmn_pool* out) noexcept {
-  return entry(handle, &snapshot::pools, i, out, [](const pool& p) -> result<hmn_pool> {
-    return to_c<hmn_pool>(p);
-  });
+  return entry(handle, &snapshot::pools, i, out,
+               [](const pool& p) -> result<hmn_pool> { return to_c<hmn_pool>(p); });
 }
 
 hmn_status hmn_snapshot_usage(const hmn_snapshot* handle, uint32_t i, hmn_usage* out) noexcept {
-  return entry(handle, &snapshot::usages, i, out, [](const usage& u) -> result<hmn_usage> {
-    return to_c<hmn_usage>(u);
-  });
+  return entry(handle, &snapshot::usages, i, out,
+               [](const usage& u) -> result<hmn_usage> { return to_c<hmn_usage>(u); });
 }
 
 hmn_status hmn_snapshot_metric(const hmn_snapshot* handle, uint32_t i, hmn_metric* out) noexcept {
-  return entry(
-      handle, &snapshot::metrics, i, out,
-      [](const metric& m) -> result<hmn_metric> { return to_c<hmn_metric>(m); });
+  return entry(handle, &snapshot::metrics, i, out,
+               [](const metric& m) -> result<hmn_metric> { return to_c<hmn_metric>(m); });
 }
 
 hmn_status hmn_snapshot_diagnostic(const hmn_snapshot* handle, uint32_t i,
                                    hmn_diagnostic* out) noexcept {
-  return entry(handle, &snapshot::diagnostics, i, out,
-               [](const snapshot_diagnostic& d) -> result<hmn_diagnostic> { return diagnostic_of(d); });
+  return entry(
+      handle, &snapshot::diagnostics, i, out,
+      [](const snapshot_diagnostic& d) -> result<hmn_diagnostic> { return diagnostic_of(d); });
 }
 
 hmn_status hmn_snapshot_text(const hmn_snapshot* handle, uint32_t text, uint32_t i, char* buffer,

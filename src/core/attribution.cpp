@@ -18,7 +18,8 @@ struct row_sum {
   std::uint32_t sharing = 0;  // rows with a part that others may hold as well
 
   void add(const usage& row) noexcept {
-    // fdinfo counts a shared buffer in each of its holders, and older drivers do not report how much.
+    // fdinfo counts a shared buffer in each of its holders, and older drivers do not report how
+    // much.
     const bool is_unknown = !row.shared && row.accounting != accounting::allocated;
     const std::uint64_t shared =
         is_unknown ? *row.used : std::min(row.shared.value_or(0), *row.used);
@@ -54,8 +55,9 @@ std::optional<failure> attribute(std::span<const usage> rows, pool& p) {
 
 std::optional<failure> attribute_pools(std::span<merged_device> all, std::size_t position) {
   merged_device& d = all[position];
-  const bool is_split = std::ranges::any_of(
-      all, [&](const merged_device& other) { return other.identity.parent_index == d.identity.index; });
+  const bool is_split = std::ranges::any_of(all, [&](const merged_device& other) {
+    return other.identity.parent_index == d.identity.index;
+  });
   if (!d.can_be_summed || is_split) return std::nullopt;
   for (pool& p : d.pools.all()) {
     // Rows of a unified device count all of its memory, not that of one of several pools.

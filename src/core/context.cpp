@@ -333,8 +333,8 @@ result<source_state> context::backend(source which) {
     if (!from->answers_for(which)) continue;
     deadline d = new_deadline();
     source_state found;
-    const result<void> answered =
-        from->run(p, d, [&](const source_answer& known, const moment&) { found = known.condition; });
+    const result<void> answered = from->run(
+        p, d, [&](const source_answer& known, const moment&) { found = known.condition; });
     if (!answered) {
       found.why = answered.why();
       found.state =

@@ -185,8 +185,8 @@ void write(json_writer& w, const snapshot_diagnostic& listed) {
   w.member("count", listed.count);
   w.word_member("native_domain",
                 word_or_unknown(words::native_domains(), static_cast<int>(native.domain)));
-  w.member("native_code", native.domain != native_domain::none ? std::optional(native.code)
-                                                               : std::nullopt);
+  w.member("native_code",
+           native.domain != native_domain::none ? std::optional(native.code) : std::nullopt);
   w.member("duration_ns", d.duration_ns);
   w.key("message");
   w.text(d.why.message.view());

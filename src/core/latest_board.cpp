@@ -69,8 +69,7 @@ latest_board::answer latest_board::look(const latest_board& at, std::uint32_t de
   return answer::here;
 }
 
-latest_board::answer latest_board::main_pool(std::uint32_t device_index,
-                                             pool& out) const noexcept {
+latest_board::answer latest_board::main_pool(std::uint32_t device_index, pool& out) const noexcept {
   return look(*this, device_index, &entry::main_pool, out);
 }
 

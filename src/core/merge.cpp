@@ -116,9 +116,8 @@ bool has_pool(const hmn::pools& all, const selection& wanted) noexcept {
 }
 
 bool has_metric(const std::vector<metric>& all, const metric* wanted) noexcept {
-  return wanted != nullptr && std::ranges::any_of(all, [wanted](const metric& m) {
-           return is_same_number(m, *wanted);
-         });
+  return wanted != nullptr &&
+         std::ranges::any_of(all, [wanted](const metric& m) { return is_same_number(m, *wanted); });
 }
 
 }  // namespace

@@ -23,8 +23,8 @@ bool is_alike(const snapshot_diagnostic& a, const diagnostic& b,
          a.value.pid.has_value() == b.pid.has_value() && x.message == y.message;
 }
 
-// Whether the reading reached the device: behind a call that hangs, none is reached. Slow metrics may
-// well outlast a deadline.
+// Whether the reading reached the device: behind a call that hangs, none is reached. Slow metrics
+// may well outlast a deadline.
 bool was_reached(const device_answer& d, plan p, const moment& m) {
   p.metrics = p.metrics && !p.slow;
   const bool asks = p.pools || p.self || p.processes || p.telemetry != 0 || p.metrics || p.slow;
@@ -83,12 +83,11 @@ result<void> snapshot_builder::add_devices() {
   if (request_.device_index) {
     if (result<void> ok = from_.know(*request_.device_index, d); !ok) return ok;
   }
-  const auto refused =
-      from_.ask(plan_, request_.device_index, d,
-                [this](worker& from, const source_answer& known, const moment& m) {
-                  add_source(from, known, m);
-                  return true;
-                });
+  const auto refused = from_.ask(plan_, request_.device_index, d,
+                                 [this](worker& from, const source_answer& known, const moment& m) {
+                                   add_source(from, known, m);
+                                   return true;
+                                 });
   add_missing();
   add_known_devices();
   add_refusals(refused);

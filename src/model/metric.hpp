@@ -10,10 +10,7 @@
 namespace hmn {
 
 #define HMN_METRIC_ID(name, number, unit, instances) name = HMN_METRIC_##number,
-enum class metric_id : std::uint32_t {
-  unknown = HMN_METRIC_UNKNOWN,
-  HMN_METRICS(HMN_METRIC_ID)
-};
+enum class metric_id : std::uint32_t { unknown = HMN_METRIC_UNKNOWN, HMN_METRICS(HMN_METRIC_ID) };
 #undef HMN_METRIC_ID
 
 // Instances: which one of several. 0 is "of the whole device, or not reported".

@@ -21,8 +21,7 @@ namespace {
 template <class T>
 struct kept {
   static_assert(sizeof(T) == sizeof(std::uint32_t) || sizeof(T) == sizeof(std::uint64_t));
-  static constexpr auto as =
-      sizeof(T) == sizeof(std::uint32_t) ? field_type::u32 : field_type::u64;
+  static constexpr auto as = sizeof(T) == sizeof(std::uint32_t) ? field_type::u32 : field_type::u64;
   static constexpr std::size_t c_size = sizeof(T);
 };
 template <>
@@ -32,10 +31,9 @@ struct kept<bool> {
 };
 template <class T>
 struct kept<std::optional<T>> {
-  static constexpr auto as = std::is_same_v<T, double> ? field_type::optional_real
-                             : sizeof(T) == sizeof(std::uint32_t)
-                                 ? field_type::optional_u32
-                                 : field_type::optional_u64;
+  static constexpr auto as = std::is_same_v<T, double>            ? field_type::optional_real
+                             : sizeof(T) == sizeof(std::uint32_t) ? field_type::optional_u32
+                                                                  : field_type::optional_u64;
   static constexpr std::size_t c_size = sizeof(T);
 };
 template <>
@@ -110,8 +108,6 @@ void copy_value(const field& f, const void* record, void* c_struct) noexcept {
       const text_view text = text_at(f, record);
       std::memcpy(static_cast<unsigned char*>(c_struct) + f.c_offset, text.c_str(),
                   text.view().size() + 1);
-      if (!text.was_cut()) return;
-      put(c_struct, notes_offset, at<hmn_flags>(c_struct, notes_offset) | HMN_NOTE_TRUNCATED);
       return;
     }
     case field_type::string:
@@ -121,25 +117,25 @@ void copy_value(const field& f, const void* record, void* c_struct) noexcept {
 
 }  // namespace
 
-#define HMN_FIELD(member, c_member, bit, type, counts, words)                                   \
-  {#c_member,                                                                                    \
-   type_of<decltype(inside::member), decltype(outside::c_member)>(),                            \
-   unit::counts,                                                                                 \
-   offsetof(inside, member),                                                                     \
-   offsetof(outside, c_member),                                                                  \
+#define HMN_FIELD(member, c_member, bit, type, counts, words)        \
+  {#c_member,                                                        \
+   type_of<decltype(inside::member), decltype(outside::c_member)>(), \
+   unit::counts,                                                     \
+   offsetof(inside, member),                                         \
+   offsetof(outside, c_member),                                      \
    bit},
 #define HMN_TEXT_FIELD(member) \
   {#member, field_type::string, unit::none, offsetof(inside, member), 0, 0},
-#define HMN_FIELDS_OF(record, ...)                                                           \
-  template <>                                                                                \
-  field_list fields_of<record>() noexcept {                                                  \
-    using inside = record;                                                                   \
-    using outside = hmn_##record;                                                            \
-    static_assert(std::is_standard_layout_v<inside>);                                        \
-    static_assert(offsetof(outside, present) == present_offset);                             \
-    static_assert(offsetof(outside, notes) == notes_offset);                                 \
-    static constexpr field in_order[] = {__VA_ARGS__};                                       \
-    return in_order;                                                                         \
+#define HMN_FIELDS_OF(record, ...)                               \
+  template <>                                                    \
+  field_list fields_of<record>() noexcept {                      \
+    using inside = record;                                       \
+    using outside = hmn_##record;                                \
+    static_assert(std::is_standard_layout_v<inside>);            \
+    static_assert(offsetof(outside, present) == present_offset); \
+    static_assert(offsetof(outside, notes) == notes_offset);     \
+    static constexpr field in_order[] = {__VA_ARGS__};           \
+    return in_order;                                             \
   }
 HMN_FIELDS_OF(process_memory, HMN_PROCESS_MEMORY_FIELDS(HMN_FIELD))
 HMN_FIELDS_OF(system_memory, HMN_SYSTEM_MEMORY_FIELDS(HMN_FIELD))
@@ -282,12 +278,16 @@ std::uint32_t take_missing(field_list fields, std::uint32_t bits, void* into,
 
 void copy_out(field_list fields, const void* record, void* c_struct) noexcept {
   hmn_flags present = 0;
+  hmn_flags notes = 0;
   for (const field& f : fields) {
     if (f.c_offset == 0 || !is_known(f, record)) continue;
     present |= f.bit;
     copy_value(f, record, c_struct);
+    const bool was_cut = f.type == field_type::bounded_text && text_at(f, record).was_cut();
+    if (was_cut) notes |= HMN_NOTE_TRUNCATED;
   }
   put(c_struct, present_offset, present);
+  put(c_struct, notes_offset, at<hmn_flags>(c_struct, notes_offset) | notes);
 }
 
 }  // namespace hmn

@@ -21,7 +21,10 @@
 // Presence bits under the names of their members, and all of them together:
 // namespace pool_field { HMN_POOL_FIELDS(HMN_FIELD_BIT) }
 #define HMN_FIELD_BIT(member, c_member, bit, ...) inline constexpr std::uint32_t member = bit;
-#define HMN_OR_BIT(member, c_member, bit, ...) | std::uint32_t{bit}
+#define HMN_OR_BIT(member, c_member, bit, ...) \
+  | std::uint32_t {                            \
+    bit                                        \
+  }
 
 // Leaves out the rows that a use of a list has no need of.
 #define HMN_NOTHING(...)

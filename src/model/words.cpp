@@ -27,10 +27,10 @@ constexpr metric_words metrics[] = {HMN_METRICS(HMN_METRIC_ROW)};
 }  // namespace
 
 namespace words {
-#define HMN_WORDS(list, rows)                                       \
-  word_list list() noexcept {                                       \
+#define HMN_WORDS(list, rows)                                     \
+  word_list list() noexcept {                                     \
     static constexpr numbered_word in_order[] = {rows(HMN_WORD)}; \
-    return in_order;                                                \
+    return in_order;                                              \
   }
 HMN_WORDS(statuses, HMN_STATUSES)
 HMN_WORDS(sources, HMN_SOURCES)

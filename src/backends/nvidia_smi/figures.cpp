@@ -209,6 +209,7 @@ result<pool> pool_of(const gpu_row& row, std::vector<missing>& gone) {
     return p;
   }
   if (!p.total) return no_total(gone.front());
+  p.kind = pool_kind::vram;
   p.used = m.take(gpu_column::memory_used, pool_field::used);
   p.free = m.take(gpu_column::memory_free, pool_field::free);
   p.reserved = m.take(gpu_column::memory_reserved, pool_field::reserved);

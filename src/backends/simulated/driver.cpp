@@ -12,7 +12,6 @@
 namespace hmn::simulated {
 namespace {
 
-
 failure refusal(status code, const message_text& message) {
   return {code, source::simulated, {}, message};
 }

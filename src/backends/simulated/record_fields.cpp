@@ -98,7 +98,8 @@ void read_fields(object_reader& o, const described_fields& of, void* record) {
   each(of, [&](const field& f) {
     if (f.type == field_type::optional_real) {
       const range fits = range_of(f.unit);
-      if (const auto value = o.real(key_of(of, f), fits.low, fits.high)) set_real(f, record, *value);
+      if (const auto value = o.real(key_of(of, f), fits.low, fits.high))
+        set_real(f, record, *value);
     } else if (const auto value = read_number(o, of, f)) {
       set_number(f, record, *value);
     }

@@ -6,7 +6,6 @@
 #include "backends/simulated/record_fields.hpp"
 #include "backends/simulated/words.hpp"
 
-
 namespace hmn::simulated {
 namespace {
 

@@ -44,9 +44,9 @@ consteval std::array<word, sizeof...(E)> pick(std::span<const word> all, E... nu
   return {*std::ranges::find(all, static_cast<std::uint32_t>(numbers), &word::value)...};
 }
 
-inline constexpr auto note_words = pick(every::note, note::stale, note::lower_bound,
-                                        note::estimated, note::truncated, note::mixed,
-                                        note::foreign_pid);
+inline constexpr auto note_words =
+    pick(every::note, note::stale, note::lower_bound, note::estimated, note::truncated, note::mixed,
+         note::foreign_pid);
 inline constexpr auto state_words =
     pick(every::state, state::ready, state::asleep, state::lost, state::unreadable);
 inline constexpr std::span<const word> vendor_words = std::span(every::vendor).subspan(1);

@@ -190,7 +190,7 @@ TEST_CASE("one process that is asked for again has a load since then") {
   REQUIRE(again.window_ns != 0);
   CHECK(again.window_ns >= 100 * ms);
   CHECK(*again.busy_percent ==
-        doctest::Approx(100.0 * 20 * ms / static_cast<double>(again.window_ns)));
+        doctest::Approx(100.0 * 20 * ms / static_cast<double>(again.window_ns.value())));
   CHECK(later.find("the next one may tell it") == nullptr);
   // What is known of one process is nothing of another.
   usage other;

@@ -7,7 +7,7 @@
 #include <cstdio>
 #include <vector>
 
-#include "model/metric_names.hpp"
+#include "model/words.hpp"
 
 using namespace hmn;
 
@@ -97,7 +97,7 @@ void paint(painter& to, const metric& m) {
   const bool is_of_two = m.window_ns || m.id == metric_id::engine_busy_ns ||
                          m.id == metric_id::engine_capacity || m.id == metric_id::engine_percent;
   if (is_of_two) return;
-  const auto* const words = words_of(static_cast<std::uint32_t>(m.id));
+  const auto* const words = words_of_metric(static_cast<std::uint32_t>(m.id));
   REQUIRE(words != nullptr);
   const std::string name = std::string(words->name.view()) + " " + std::to_string(m.instance);
   to.put(name, m.value);

@@ -33,7 +33,7 @@ void update(device_table& table, source from, const std::vector<device>& listed)
 }
 
 std::string_view uuid_of(const device_table& t, std::uint32_t index) {
-  return t.at(index).value.uuid.view();
+  return t.at(index).uuid.view();
 }
 
 }  // namespace
@@ -61,12 +61,12 @@ TEST_CASE("an index stays with its device; what is gone is lost and may come bac
   update(table, source::nvml, {a, b});
   update(table, source::nvml, {b});
   CHECK(table.count() == 2);
-  CHECK(table.at(0).value.state == state::lost);
-  CHECK(table.at(1).value.state == state::ready);
+  CHECK(table.at(0).state == state::lost);
+  CHECK(table.at(1).state == state::ready);
   const device early = make(2, vendor::nvidia, "0000:00:01.0", "c");
   update(table, source::nvml, {early, b, a});
   CHECK(table.count() == 3);
-  CHECK(table.at(0).value.state == state::ready);
+  CHECK(table.at(0).state == state::ready);
   CHECK(uuid_of(table, 0) == "a");
   CHECK(uuid_of(table, 2) == "c");
 }
@@ -81,9 +81,9 @@ TEST_CASE("the same card seen by two sources is one device") {
   CHECK(table.index_of(source::nvidia_smi, 0) == 0);
   SUBCASE("and is lost only when neither lists it") {
     update(table, source::nvml, {});
-    CHECK(table.at(0).value.state == state::ready);
+    CHECK(table.at(0).state == state::ready);
     update(table, source::nvidia_smi, {});
-    CHECK(table.at(0).value.state == state::lost);
+    CHECK(table.at(0).state == state::lost);
   }
 }
 
@@ -177,25 +177,25 @@ TEST_CASE("each field comes from the best source that has it, in whatever order 
   device rich = make(0, vendor::nvidia, "0000:01:00.0", "GPU-A");
   rich.name.assign("by the library");
   update(table, source::drm, {plain});
-  CHECK(table.at(0).value.name.view() == "by the kernel");
+  CHECK(table.at(0).name.view() == "by the kernel");
   update(table, source::nvml, {rich});
   update(table, source::drm, {plain});
   REQUIRE(table.count() == 1);
-  CHECK(table.at(0).value.name.view() == "by the library");
-  CHECK(table.at(0).value.render_minor == 128);
-  CHECK((table.at(0).value.notes & note::mixed) != 0);
+  CHECK(table.at(0).name.view() == "by the library");
+  CHECK(table.at(0).render_minor == 128);
+  CHECK((table.at(0).notes & note::mixed) != 0);
   SUBCASE("a lesser one's list does not heal what hangs") {
     table.set_state(source::nvml, state::hung);
     update(table, source::drm, {plain});
-    CHECK(table.at(0).value.state == state::hung);
+    CHECK(table.at(0).state == state::hung);
     update(table, source::nvml, {rich});
-    CHECK(table.at(0).value.state == state::ready);
+    CHECK(table.at(0).state == state::ready);
   }
   SUBCASE("what the best source no longer lists is as the other tells it") {
     update(table, source::nvml, {});
-    CHECK(table.at(0).value.name.view() == "by the kernel");
-    CHECK(table.at(0).value.state == state::ready);
-    CHECK(table.at(0).value.uuid.empty());
+    CHECK(table.at(0).name.view() == "by the kernel");
+    CHECK(table.at(0).state == state::ready);
+    CHECK(table.at(0).uuid.empty());
   }
 }
 
@@ -255,14 +255,14 @@ TEST_CASE("a card that a reset gave another number goes on where another source 
     update(table, source::dxgi, {make_card(7, source::dxgi, "", 0x2786)});
     REQUIRE(table.count() == 1);
     CHECK(table.slot_of(0, source::dxgi) == 7);
-    CHECK(table.at(0).value.state == state::ready);
+    CHECK(table.at(0).state == state::ready);
     CHECK_FALSE(table.index_of(source::dxgi, 0));
   }
   SUBCASE("alone, it may be another of its make") {
     update(table, source::dxgi, {make_card(0, source::dxgi, "", 0x2786)});
     update(table, source::dxgi, {make_card(7, source::dxgi, "", 0x2786)});
     REQUIRE(table.count() == 2);
-    CHECK(table.at(0).value.state == state::lost);
+    CHECK(table.at(0).state == state::lost);
   }
   SUBCASE("and so where the other source lost it too") {
     update(table, source::nvml, {make_card(0, source::nvml, "0000:01:00.0", 0x2786)});

@@ -113,11 +113,11 @@ TEST_CASE("HV43: a device's used memory is one line") {
 
 TEST_CASE("MiB are rounded, not cut") {
   snapshot s = with_device(0, "", 1, 0);
-  s.pools[0].value.value.total = mib + mib / 2;
+  s.pools[0].total = mib + mib / 2;
   CHECK(line(s, device_format::total) == "  GPU 0: total 2 MB\n");
-  s.pools[0].value.value.total = 2 * mib + mib / 2;
+  s.pools[0].total = 2 * mib + mib / 2;
   CHECK(line(s, device_format::total) == "  GPU 0: total 2 MB\n");
-  s.pools[0].value.value.total = UINT64_MAX;
+  s.pools[0].total = UINT64_MAX;
   CHECK(line(s, device_format::total) == "  GPU 0: total 17592186044416 MB\n");
 }
 
@@ -139,7 +139,7 @@ TEST_CASE("a figure that is not known makes no line") {
   CHECK(line(s, device_format::used) == "  GPU 0: used 0 MB [GPU]\n");
   s.pools[0] = sample::main_pool(0, 1, {}, {});
   CHECK(refusal(s, device_format::used) == hmn::status::empty);
-  s.pools[0].value.value.is_main = false;
+  s.pools[0].is_main = false;
   CHECK(refusal(s, device_format::total) == hmn::status::empty);
   CHECK(refusal(s, static_cast<device_format>(0)) == hmn::status::range);
   CHECK(refusal(s, static_cast<device_format>(4)) == hmn::status::range);

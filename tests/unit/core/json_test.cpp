@@ -147,12 +147,14 @@ TEST_CASE("what is unknown is null, and has a key all the same") {
   CHECK(of_bare["diagnostics"][0]["message"] == "");
 }
 
-TEST_CASE("metrics stand with their device; null is not asked for, an empty list is nothing told") {
+TEST_CASE(
+    "metrics are listed with their device; null is not asked for, an empty list is no metric") {
   hmn::snapshot s;
   s.devices = {sample::device(0, "a"), sample::device(1, "b")};
   CHECK(json::parse(written(s))["devices"][0]["metrics"].is_null());
   s.collect = hmn::subject::metrics;
-  s.metrics.push_back({1, {hmn::counted(hmn::source::os, hmn::metric_id::link_rx_bytes, 7, 9), 0}});
+  s.metrics.push_back(hmn::counted(hmn::source::os, hmn::metric_id::link_rx_bytes, 7, 9));
+  s.metrics[0].device_index = 1;
   const json devices = json::parse(written(s))["devices"];
   CHECK(devices[0]["metrics"] == json::array());
   REQUIRE(devices[1]["metrics"].size() == 1);
@@ -212,10 +214,10 @@ TEST_CASE("doubles are the shortest that read back the same, or null") {
 TEST_CASE("numbers of a newer library are words all the same") {
   hmn::snapshot s;
   s.devices.resize(1);
-  hmn::device& d = s.devices[0].identity.value;
+  hmn::device& d = s.devices[0].identity;
   d.kind = static_cast<hmn::device_kind>(99);
   d.state = static_cast<hmn::state>(99);
-  d.vendor = 0x106b;
+  d.vendor = 0x1234;
   d.from = static_cast<hmn::source>(63);
   s.diagnostics.resize(1);
   s.diagnostics[0].value.why.code = static_cast<hmn::status>(-999);
@@ -225,7 +227,7 @@ TEST_CASE("numbers of a newer library are words all the same") {
   CHECK(j["devices"][0]["kind"] == "unknown");
   CHECK(j["devices"][0]["state"] == "unknown");
   CHECK(j["devices"][0]["vendor"] == "unknown");
-  CHECK(j["devices"][0]["vendor_id"] == 0x106b);
+  CHECK(j["devices"][0]["vendor_id"] == 0x1234);
   CHECK(j["devices"][0]["backend"] == "unknown");
   CHECK(j["diagnostics"][0]["status"] == "HMN_E_?");
   CHECK(j["diagnostics"][0]["subject"] == "unknown");

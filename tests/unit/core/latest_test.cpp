@@ -40,10 +40,10 @@ snapshot with_pool(std::uint32_t index, std::optional<std::uint64_t> used) {
   s.monotonic_ns = platform::monotonic_ns();
   s.devices.emplace_back().identity.index = index;
   if (!used) return s;
-  snapshot_pool& p = s.pools.emplace_back();
+  pool& p = s.pools.emplace_back();
   p.device_index = index;
-  p.value.value.is_main = true;
-  p.value.value.used = used;
+  p.is_main = true;
+  p.used = used;
   return s;
 }
 
@@ -90,28 +90,28 @@ TEST_CASE("no reader sees a value that is torn, or one older than it has seen") 
   CHECK(out.number[0] == 200'000);
 }
 
-TEST_CASE("a board tells what is not known from what is not there") {
+TEST_CASE("a board distinguishes what is not known from what is not there") {
   latest_board board;
-  dated<pool> out;
+  pool out;
   CHECK(board.main_pool(0, out) == latest_board::answer::none);
   board.publish(with_pool(0, 5));
   CHECK(board.main_pool(0, out) == latest_board::answer::here);
-  CHECK(out.value.used == 5);
+  CHECK(out.used == 5);
   CHECK(board.main_pool(1, out) == latest_board::answer::no_device);
   CHECK(board.main_pool(1000, out) == latest_board::answer::no_device);
-  dated<telemetry> load;
+  telemetry load;
   CHECK(board.telemetry(0, load) == latest_board::answer::none);
   board.publish(with_pool(0, std::nullopt));
   CHECK(board.main_pool(0, out) == latest_board::answer::none);
 }
 
-TEST_CASE("a board has room for every index") {
+TEST_CASE("a board holds every index") {
   latest_board board;
-  dated<pool> out;
+  pool out;
   for (std::uint32_t i = 100; i-- > 0;) board.publish(with_pool(i, i + 1000));
   for (std::uint32_t i = 0; i < 100; ++i) {
     REQUIRE(board.main_pool(i, out) == latest_board::answer::here);
-    CHECK(out.value.used == i + 1000);
+    CHECK(out.used == i + 1000);
   }
   CHECK(board.main_pool(100, out) == latest_board::answer::no_device);
 }
@@ -119,9 +119,9 @@ TEST_CASE("a board has room for every index") {
 TEST_CASE("the age of what is shown counts from when its source was asked") {
   latest_board board;
   snapshot s = with_pool(0, 5);
-  s.pools[0].value.age_ns = 3'000'000'000;
+  s.pools[0].age_ns = 3'000'000'000;
   board.publish(s);
-  dated<pool> out;
+  pool out;
   REQUIRE(board.main_pool(0, out) == latest_board::answer::here);
   CHECK(out.age_ns >= 3'000'000'000);
   CHECK(out.age_ns < 3'000'000'000 + 60 * platform::ns_per_second);

@@ -3,6 +3,8 @@
 
 #include <doctest/doctest.h>
 
+#include "model/record.hpp"
+
 using namespace hmn;
 
 TEST_CASE("a device takes from a lesser source only what the better one leaves open") {
@@ -30,78 +32,78 @@ TEST_CASE("a device takes from a lesser source only what the better one leaves o
   }
 }
 
-TEST_CASE("telemetry says which sources it is made of, and is as old as the oldest") {
-  dated<telemetry> best;
-  best.value.from = source::amdgpu;
-  best.value.sources = bit_of(source::amdgpu);
-  best.value.power_watts = 0.0;
+TEST_CASE("telemetry records which sources it is made of, and is as old as the oldest") {
+  telemetry best;
+  best.from = source::amdgpu;
+  best.sources = bit_of(source::amdgpu);
+  best.power_watts = 0.0;
   best.age_ns = 5;
-  dated<telemetry> other;
-  other.value.from = source::rocm_smi;
-  other.value.power_watts = 90;
-  other.value.fan_rpm = 0;
-  other.value.gpu_busy_percent = 40;
-  other.value.window_ns = 1000;
+  telemetry other;
+  other.from = source::rocm_smi;
+  other.power_watts = 90;
+  other.fan_rpm = 0;
+  other.gpu_busy_percent = 40;
+  other.window_ns = 1000;
   other.age_ns = 7;
   merge(best, other);
-  CHECK(best.value.power_watts == 0.0);
-  CHECK(best.value.fan_rpm == 0U);
-  CHECK(best.value.gpu_busy_percent == 40.0);
-  CHECK(best.value.window_ns == 1000U);
-  CHECK(best.value.sources == (bit_of(source::amdgpu) | bit_of(source::rocm_smi)));
-  CHECK(best.value.notes == note::mixed);
+  CHECK(best.power_watts == 0.0);
+  CHECK(best.fan_rpm == 0U);
+  CHECK(best.gpu_busy_percent == 40.0);
+  CHECK(best.window_ns == 1000U);
+  CHECK(best.sources == (bit_of(source::amdgpu) | bit_of(source::rocm_smi)));
+  CHECK(best.notes == note::mixed);
   CHECK(best.age_ns == 7);
-  CHECK(fields_of(best.value) == (telemetry_field::power | telemetry_field::fan_rpm |
-                                  telemetry_field::gpu_busy | telemetry_field::window));
+  CHECK(present_bits(best) == (telemetry_field::power_watts | telemetry_field::fan_rpm |
+                               telemetry_field::gpu_busy_percent | telemetry_field::window_ns));
 }
 
 TEST_CASE("a window is not another source's") {
-  dated<telemetry> best;
-  best.value.gpu_busy_percent = 10;
-  dated<telemetry> other;
-  other.value.window_ns = 1000;
-  other.value.p_state = 3;
+  telemetry best;
+  best.gpu_busy_percent = 10;
+  telemetry other;
+  other.window_ns = 1000;
+  other.p_state = 3;
   merge(best, other);
-  CHECK(best.value.p_state == 3U);
-  CHECK(!best.value.window_ns);
+  CHECK(best.p_state == 3U);
+  CHECK(!best.window_ns);
 }
 
 TEST_CASE("a pool takes from a lesser source what the better one leaves open") {
-  dated<pool> best;
-  best.value.from = source::nvml;
-  best.value.total = 100;
-  best.value.used = 40;
-  best.value.accounting = accounting::allocated;
+  pool best;
+  best.from = source::nvml;
+  best.total = 100;
+  best.used = 40;
+  best.accounting = accounting::allocated;
   best.age_ns = 5;
-  dated<pool> other;
-  other.value.from = source::dxgi;
-  other.value.total = 90;
-  other.value.used = 30;
-  other.value.free = 60;
-  other.value.budget = 80;
-  other.value.accounting = accounting::resident;
+  pool other;
+  other.from = source::dxgi;
+  other.total = 90;
+  other.used = 30;
+  other.free = 60;
+  other.budget = 80;
+  other.accounting = accounting::resident;
   other.age_ns = 9;
   SUBCASE("and no part of figures that are counted in another way") {
     merge(best, other);
-    CHECK(best.value.total == 100U);
-    CHECK(best.value.used == 40U);
-    CHECK(!best.value.free);
-    CHECK(best.value.accounting == accounting::allocated);
-    CHECK(best.value.budget == 80U);
-    CHECK(best.value.notes == note::mixed);
+    CHECK(best.total == 100U);
+    CHECK(best.used == 40U);
+    CHECK(!best.free);
+    CHECK(best.accounting == accounting::allocated);
+    CHECK(best.budget == 80U);
+    CHECK(best.notes == note::mixed);
     CHECK(best.age_ns == 9);
   }
   SUBCASE("but all of them where it has none") {
-    best.value.used.reset();
+    best.used.reset();
     merge(best, other);
-    CHECK(best.value.used == 30U);
-    CHECK(best.value.free == 60U);
-    CHECK(best.value.accounting == accounting::resident);
+    CHECK(best.used == 30U);
+    CHECK(best.free == 60U);
+    CHECK(best.accounting == accounting::resident);
   }
   SUBCASE("and is of one source when there is nothing to take") {
-    other.value.budget.reset();
+    other.budget.reset();
     merge(best, other);
-    CHECK(best.value.notes == 0);
+    CHECK(best.notes == 0);
     CHECK(best.age_ns == 5);
   }
 }

@@ -15,19 +15,19 @@ snapshot at(std::uint64_t monotonic_ns) {
 
 void add_pool(snapshot& s, std::uint32_t device, pool_kind kind, std::uint64_t used,
               bool is_main = true) {
-  snapshot_pool& p = s.pools.emplace_back();
+  pool& p = s.pools.emplace_back();
   p.device_index = device;
-  p.value.value.kind = kind;
-  p.value.value.is_main = is_main;
-  p.value.value.used = used;
+  p.kind = kind;
+  p.is_main = is_main;
+  p.used = used;
 }
 
 void add_row(snapshot& s, std::uint32_t device, std::uint32_t pid,
              std::optional<std::uint64_t> used) {
-  snapshot_usage& u = s.usages.emplace_back();
+  usage& u = s.usages.emplace_back();
   u.device_index = device;
-  u.value.value.pid = pid;
-  u.value.value.used = used;
+  u.pid = pid;
+  u.used = used;
 }
 
 }  // namespace

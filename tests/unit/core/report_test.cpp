@@ -16,9 +16,9 @@ namespace {
 
 using amount = std::optional<std::uint64_t>;
 
-hmn::dated<hmn::usage> own(std::uint64_t used) {
-  hmn::dated<hmn::usage> u;
-  u.value.used = used;
+hmn::usage own(std::uint64_t used) {
+  hmn::usage u;
+  u.used = used;
   return u;
 }
 
@@ -79,8 +79,8 @@ TEST_CASE("HV49: both figures and the change, with total and name") {
   snapshot a = taken(100, 500, 700);
   snapshot b = taken(200, 1000, 1200);
   for (snapshot* s : {&a, &b}) {
-    s->devices[0].identity.value.name.assign("NVIDIA Test GPU");
-    s->pools[0].value.value.total = 16384 * mib;
+    s->devices[0].identity.name.assign("NVIDIA Test GPU");
+    s->pools[0].total = 16384 * mib;
   }
   CHECK(before_after(a, b, "model_load") ==
         "  model_load: RAM 100 MB → 200 MB (+100 MB)\n"
@@ -135,12 +135,12 @@ TEST_CASE("a delta has the numbers, after minus before") {
   snapshot b = taken(40, 1000, 700);
   a.monotonic_ns = 1000;
   b.monotonic_ns = 5000;
-  a.devices[0].telemetry.emplace().value.energy_joules = 10.5;
-  b.devices[0].telemetry.emplace().value.energy_joules = 30;
-  b.devices[0].self->value.from = hmn::source::nvml;
-  a.devices[0].self->value.from = hmn::source::nvml;
-  b.devices[0].self->value.notes = hmn::note::stale;
-  for (snapshot* s : {&a, &b}) s->devices[0].self->value.accounting = hmn::accounting::allocated;
+  a.devices[0].telemetry.emplace().energy_joules = 10.5;
+  b.devices[0].telemetry.emplace().energy_joules = 30;
+  b.devices[0].self->from = hmn::source::nvml;
+  a.devices[0].self->from = hmn::source::nvml;
+  b.devices[0].self->notes = hmn::note::stale;
+  for (snapshot* s : {&a, &b}) s->devices[0].self->accounting = hmn::accounting::allocated;
   const auto d = hmn::compare(a, b, 0);
   REQUIRE(d);
   CHECK(d->memory_bytes == -60 * static_cast<std::int64_t>(mib));
@@ -166,25 +166,25 @@ TEST_CASE("figures in other terms are not subtracted") {
   snapshot a = taken(1, 10, 100);
   snapshot b = taken(1, 20, 200);
   SUBCASE("the caller's, accounted otherwise") {
-    b.devices[0].self->value.accounting = hmn::accounting::resident;
+    b.devices[0].self->accounting = hmn::accounting::resident;
     CHECK(hmn::compare(a, b, 0)->scope == scope::device);
   }
   SUBCASE("the device's, with and without the reserved part") {
     a.devices[0].self.reset();
-    b.pools[0].value.value.reserved = 5;
+    b.pools[0].reserved = 5;
     CHECK(hmn::compare(a, b, 0)->scope == scope::none);
-    a.pools[0].value.value.reserved = 5;
+    a.pools[0].reserved = 5;
     CHECK(hmn::compare(a, b, 0)->scope == scope::device);
   }
   SUBCASE("the device's, of another pool") {
     a.devices[0].self.reset();
-    b.pools[0].value.value.kind = hmn::pool_kind::unified;
+    b.pools[0].kind = hmn::pool_kind::unified;
     CHECK(hmn::compare(a, b, 0)->scope == scope::none);
   }
   SUBCASE("of another device that has the same index") {
-    a.devices[0].identity.value.uuid.assign("GPU-1");
+    a.devices[0].identity.uuid.assign("GPU-1");
     CHECK(hmn::compare(a, b, 0)->scope == scope::process);
-    b.devices[0].identity.value.uuid.assign("GPU-2");
+    b.devices[0].identity.uuid.assign("GPU-2");
     CHECK(hmn::compare(a, b, 0)->scope == scope::none);
   }
 }
@@ -192,7 +192,7 @@ TEST_CASE("figures in other terms are not subtracted") {
 TEST_CASE("figures of two sources are mixed") {
   snapshot a = taken(1, {}, 100);
   snapshot b = taken(1, {}, 200);
-  b.pools[0].value.value.from = hmn::source::nvidia_smi;
+  b.pools[0].from = hmn::source::nvidia_smi;
   const auto d = hmn::compare(a, b, 0);
   CHECK(d->from == hmn::source::nvidia_smi);
   CHECK(d->notes == hmn::note::mixed);
@@ -201,8 +201,8 @@ TEST_CASE("figures of two sources are mixed") {
 TEST_CASE("energy that shrank is not known") {
   snapshot a = taken(1, 1);
   snapshot b = taken(1, 1);
-  a.devices[0].telemetry.emplace().value.energy_joules = 10;
-  b.devices[0].telemetry.emplace().value.energy_joules = 9;
+  a.devices[0].telemetry.emplace().energy_joules = 10;
+  b.devices[0].telemetry.emplace().energy_joules = 9;
   CHECK(!hmn::compare(a, b, 0)->energy_joules);
 }
 

@@ -72,8 +72,10 @@ hmn::telemetry load() {
   return t;
 }
 
-hmn::usage row() {
+hmn::usage row(std::uint64_t age_ns) {
   hmn::usage u;
+  u.device_index = 601;
+  u.age_ns = age_ns;
   u.pid = 4294967295;
   u.from = hmn::source::nvidia_smi;
   u.notes = lower_bound;
@@ -116,24 +118,30 @@ hmn::pool some_pool() {
   p.usable = 505;
   p.budget = 506;
   p.unattributed = 507;
+  p.device_index = 601;
+  p.age_ns = 508;
   return p;
 }
 
 // A reading with every field, and a count with as few as may be.
-std::vector<hmn::snapshot_metric> some_metrics() {
+std::vector<hmn::metric> some_metrics() {
   hmn::metric full = hmn::measured(hmn::source::drm, hmn::metric_id::temperature,
                                    hmn::which::sensor::hotspot, 80.125);
   full.notes = hmn::note::estimated;
   full.pid = 801;
   full.window_ns = 802;
-  const hmn::metric few = hmn::counted(hmn::source::nvml, hmn::metric_id::pcie_replays, 0, ~0ULL);
-  return {{601, {full, 803}}, {601, {few, 804}}};
+  full.device_index = 601;
+  full.age_ns = 803;
+  hmn::metric few = hmn::counted(hmn::source::nvml, hmn::metric_id::pcie_replays, 0, ~0ULL);
+  few.device_index = 601;
+  few.age_ns = 804;
+  return {full, few};
 }
 
 hmn::snapshot_device some_device() {
   hmn::snapshot_device d = device(601, "NVIDIA Test GPU");
   d.identity.parent_index = 602;
-  hmn::device& who = d.identity.value;
+  hmn::device& who = d.identity;
   who.from = hmn::source::nvml;
   who.notes = hmn::note::partial;
   who.kind = hmn::device_kind::partition;
@@ -151,8 +159,10 @@ hmn::snapshot_device some_device() {
   who.uuid.assign("GPU-1");
   who.pci_bus_id.assign("0000:01:00.0");
   who.driver_version.assign("591.86");
-  d.telemetry = {load(), 612};
-  d.self = {row(), 613};
+  d.telemetry = load();
+  d.telemetry->device_index = 601;
+  d.telemetry->age_ns = 612;
+  d.self = row(613);
   return d;
 }
 
@@ -162,7 +172,7 @@ hmn::snapshot_diagnostic some_diagnostic() {
       hmn::status::permission, hmn::source::nvml, {hmn::native_domain::nvml, -4}, "run as root\n"};
   d.value.notes = hmn::note::trace;
   d.value.about = hmn::subject::telemetry;
-  d.value.field = hmn::telemetry_field::power | hmn::telemetry_field::window;
+  d.value.field = hmn::telemetry_field::power_watts | hmn::telemetry_field::window_ns;
   d.value.pid = 701;
   d.value.duration_ns = 702;
   d.device_index = 703;
@@ -175,18 +185,18 @@ hmn::snapshot_diagnostic some_diagnostic() {
 hmn::snapshot_device device(std::uint32_t index, std::string_view name) {
   hmn::snapshot_device d;
   d.identity.index = index;
-  d.identity.value.name.assign(name);
+  d.identity.name.assign(name);
   return d;
 }
 
-hmn::snapshot_pool main_pool(std::uint32_t device_index, std::optional<std::uint64_t> total,
-                             std::optional<std::uint64_t> used, std::optional<std::uint64_t> free) {
-  hmn::snapshot_pool p;
+hmn::pool main_pool(std::uint32_t device_index, std::optional<std::uint64_t> total,
+                    std::optional<std::uint64_t> used, std::optional<std::uint64_t> free) {
+  hmn::pool p;
   p.device_index = device_index;
-  p.value.value.is_main = true;
-  p.value.value.total = total;
-  p.value.value.used = used;
-  p.value.value.free = free;
+  p.is_main = true;
+  p.total = total;
+  p.used = used;
+  p.free = free;
   return p;
 }
 
@@ -201,8 +211,8 @@ hmn::snapshot full() {
   s.memory = memory();
   s.system = system();
   s.devices.push_back(some_device());
-  s.pools.push_back({601, {some_pool(), 508}});
-  s.usages.push_back({601, {row(), 418}});
+  s.pools.push_back(some_pool());
+  s.usages.push_back(row(418));
   s.metrics = some_metrics();
   s.diagnostics.push_back(some_diagnostic());
   return s;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "model/metric_names.hpp"
+#include "model/words.hpp"
 
 #include <doctest/doctest.h>
 #include <hypomnesis.h>
@@ -7,24 +7,25 @@
 #include <string_view>
 
 using hmn::instance_name;
-using hmn::words_of;
+using hmn::words_of_metric;
 using std::string_view;
 
 TEST_CASE("each metric has a name and a unit") {
-  REQUIRE(words_of(HMN_METRIC_TEMPERATURE) != nullptr);
-  CHECK(string_view(words_of(HMN_METRIC_TEMPERATURE)->name) == "temperature");
-  CHECK(string_view(words_of(HMN_METRIC_TEMPERATURE)->unit) == "C");
-  REQUIRE(words_of(HMN_METRIC_LINK_TX_BYTES) != nullptr);
-  CHECK(string_view(words_of(HMN_METRIC_LINK_TX_BYTES)->name) == "link_tx_bytes");
-  CHECK(string_view(words_of(HMN_METRIC_PCIE_REPLAYS)->unit).empty());
-  REQUIRE(words_of(HMN_METRIC_GROUP_VRAM_LIMIT_BYTES) != nullptr);
-  CHECK(string_view(words_of(HMN_METRIC_GROUP_VRAM_LIMIT_BYTES)->name) == "group_vram_limit_bytes");
+  REQUIRE(words_of_metric(HMN_METRIC_TEMPERATURE) != nullptr);
+  CHECK(string_view(words_of_metric(HMN_METRIC_TEMPERATURE)->name) == "temperature");
+  CHECK(string_view(words_of_metric(HMN_METRIC_TEMPERATURE)->unit) == "C");
+  REQUIRE(words_of_metric(HMN_METRIC_LINK_TX_BYTES) != nullptr);
+  CHECK(string_view(words_of_metric(HMN_METRIC_LINK_TX_BYTES)->name) == "link_tx_bytes");
+  CHECK(string_view(words_of_metric(HMN_METRIC_PCIE_REPLAYS)->unit).empty());
+  REQUIRE(words_of_metric(HMN_METRIC_GROUP_VRAM_LIMIT_BYTES) != nullptr);
+  CHECK(string_view(words_of_metric(HMN_METRIC_GROUP_VRAM_LIMIT_BYTES)->name) ==
+        "group_vram_limit_bytes");
 }
 
 TEST_CASE("0 and numbers between the groups are no metric") {
   for (const std::uint32_t id : {0U, 4U, 19U, 31U, 39U, 45U, 59U, 65U, 79U, 82U, ~0U}) {
     CAPTURE(id);
-    CHECK(words_of(id) == nullptr);
+    CHECK(words_of_metric(id) == nullptr);
     CHECK(string_view(instance_name(id, 1)).empty());
   }
 }

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "model/record.hpp"
+
+#include <doctest/doctest.h>
+
+#include <cstring>
+#include <optional>
+
+#include "model/host_memory.hpp"
+#include "model/pool.hpp"
+#include "model/telemetry.hpp"
+#include "model/usage.hpp"
+
+using namespace hmn;
+
+namespace {
+
+template <class Record>
+void check_keys_and_bits(std::uint32_t expected_bits) {
+  std::uint32_t bits = 0;
+  for (const field& f : fields_of<Record>()) {
+    CAPTURE(f.key.view());
+    CHECK(!f.key.empty());
+    CHECK((f.bit & (f.bit - 1)) == 0);
+    bits |= f.bit;
+  }
+  CHECK(bits == expected_bits);
+}
+
+}  // namespace
+
+TEST_CASE("every presence bit of the header has a field") {
+  check_keys_and_bits<process_memory>(HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED * 2 - 1);
+  check_keys_and_bits<system_memory>(HMN_SYSTEM_MEMORY_HAS_STALL * 2 - 1);
+  check_keys_and_bits<device>(HMN_DEVICE_HAS_CUDA_VERSION * 2 - 1);
+  check_keys_and_bits<pool>(HMN_POOL_HAS_UNATTRIBUTED * 2 - 1);
+  check_keys_and_bits<telemetry>(HMN_TELEMETRY_HAS_WINDOW * 2 - 1);
+  check_keys_and_bits<metric>(HMN_METRIC_HAS_WINDOW * 2 - 1);
+  check_keys_and_bits<usage>(HMN_USAGE_HAS_PEAK_USED * 2 - 1);
+}
+
+TEST_CASE("a copy has each kind of field, and no bit for what is unknown") {
+  telemetry t;
+  t.from = source::drm;
+  t.sources = bit_of(source::drm);
+  t.power_watts = 1.5;
+  t.fan_rpm = 0;
+  t.pcie_tx_bytes = ~std::uint64_t{0};
+  t.age_ns = 7;
+  const auto out = to_c<hmn_telemetry>(t);
+  CHECK(out.present ==
+        (HMN_TELEMETRY_HAS_POWER | HMN_TELEMETRY_HAS_FAN_RPM | HMN_TELEMETRY_HAS_PCIE_TX));
+  CHECK(out.backend == HMN_BACKEND_DRM);
+  CHECK(out.backends == 1U << HMN_BACKEND_DRM);
+  CHECK(out.power_watts == 1.5);
+  CHECK(out.fan_rpm == 0);
+  CHECK(out.pcie_tx_bytes == ~std::uint64_t{0});
+  CHECK(out.p_state == 0);
+  CHECK(out.age_ns == 7);
+}
+
+TEST_CASE("texts are copied with their terminator, and a cut one is noted") {
+  device d;
+  d.name.assign("Card");
+  d.pci_bus_id.assign("0000:01:00.0 and more than the field holds");
+  d.instance = mig_instance{3, 4};
+  const auto out = to_c<hmn_device>(d);
+  CHECK(std::strcmp(out.name, "Card") == 0);
+  CHECK(std::strlen(out.pci_bus_id) == sizeof out.pci_bus_id - 1);
+  CHECK(out.notes == HMN_NOTE_TRUNCATED);
+  CHECK(out.gpu_instance == 3);
+  CHECK(out.compute_instance == 4);
+  CHECK(out.present == (HMN_DEVICE_HAS_NAME | HMN_DEVICE_HAS_PCI | HMN_DEVICE_HAS_INSTANCE));
+}
+
+TEST_CASE("what is missing is taken, of the bits that are asked for") {
+  pool into;
+  into.total = 100;
+  pool from;
+  from.total = 90;
+  from.used = 10;
+  from.free = 80;
+  CHECK(take_missing(pool_field::total | pool_field::used, into, from) == pool_field::used);
+  CHECK(into.total == 100U);
+  CHECK(into.used == 10U);
+  CHECK(!into.free);
+}
+
+TEST_CASE("a text that is missing is taken whole") {
+  device into;
+  device from;
+  from.uuid.assign("GPU-1");
+  CHECK(take_missing(device_field::uuid, into, from) == device_field::uuid);
+  CHECK(into.uuid.view() == "GPU-1");
+  CHECK(into.uuid == from.uuid);
+}
+
+TEST_CASE("numbers are set and forgotten by their field") {
+  telemetry t;
+  for (const field& f : fields_of<telemetry>()) {
+    if (f.bit == 0) continue;
+    if (f.type == field_type::optional_real) {
+      set_real(f, &t, 2.5);
+      CHECK(real_in(f, &t) == 2.5);
+    } else {
+      set_number(f, &t, 3);
+      CHECK(number_in(f, &t) == 3);
+    }
+  }
+  CHECK(present_bits(t) == telemetry_field::all);
+  forget(telemetry_field::power_watts | telemetry_field::p_state, t);
+  CHECK(!t.power_watts);
+  CHECK(!t.p_state);
+  CHECK(t.fan_rpm == 3U);
+}
+
+TEST_CASE("a field that stands for an enumeration has its words") {
+  for (const field& f : fields_of<usage>()) {
+    if (f.key.view() == "name_state") CHECK(words_for(f.unit).size() == 5);
+    if (f.key.view() == "used_bytes") CHECK(words_for(f.unit).empty());
+  }
+}

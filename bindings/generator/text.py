@@ -1,0 +1,64 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Comments of the header in the words of a language, and lines in columns."""
+import re
+import textwrap
+
+WIDTH = 110
+
+
+def notice(mark):
+    return (f"{mark} SPDX-License-Identifier: MIT OR Apache-2.0",
+            f"{mark} Written by bindings/generate from include/hypomnesis.h.")
+
+
+def sentence(words):
+    """A comment as a sentence of its own."""
+    words = words[:1].upper() + words[1:]
+    return words if not words or words.endswith((".", "…")) else f"{words}."
+
+
+def wrapped(words, first, other=None, width=WIDTH):
+    """Lines of a comment; `first` and `other` are what its lines begin with."""
+    return textwrap.wrap(words, width, initial_indent=first, subsequent_indent=other or first,
+                         break_long_words=False, break_on_hyphens=False)
+
+
+def commented(line, words, mark, width=WIDTH):
+    """A line with its comment: behind it where there is space, else above."""
+    if not words:
+        return [line]
+    if len(line) + len(mark) + len(words) + 3 <= width:
+        return [f"{line}  {mark} {words}"]
+    indent = re.match(r"\s*", line)[0]
+    return [*wrapped(words, f"{indent}{mark} ", width=width), line]
+
+
+class Words:
+    """Comments as a language writes them. Each of the functions gives the language's spelling, or None where
+    the language has no such thing; then the header's stays."""
+
+    def __init__(self, model, enumeration, member, record, field):
+        self.model, self.enumeration, self.member = model, enumeration, member
+        self.record, self.field = record, field
+
+    def __call__(self, comment, record=None):
+        fields = {field.name for field in record.fields} if record else set()
+        fields |= {text.name for text in record.texts} if record else set()
+
+        def spelled(match):
+            found, model = match[0], self.model
+            quoted = found.strip("`")
+            if quoted in fields and (found != quoted or "_" in quoted):
+                return self.field(record, quoted) or found
+            if found.startswith("hmn_"):
+                other = model.records.get(found.removeprefix("hmn_"))
+                return other and self.record(other) or found
+            one, member = model.member.get(match[3] or found, (None, None))
+            if match[2]:
+                one = next((one for one in model.enumerations.values() if one.prefix == match[2]), None)
+            if match[2] or match[3]:
+                return one and self.enumeration(one) or found
+            return member and self.member(one, member) or found
+
+        return re.sub(r"(?<!\[)(?:(HMN_)\*|(HMN_\w+_)\*|(HMN_\w+) ?…|HMN_\w+|hmn_\w+|`\w+`|\b[a-z]\w*)",
+                      spelled, comment)

@@ -137,8 +137,10 @@ class Model:
             raise SystemExit(f"generate: {struct.name}.{field.name} is a set of bits: begin its comment in "
                              "hypomnesis.h with whose they are, for instance HMN_NOTE_*")
         kind = "bool" if field.name.startswith("is_") else KINDS[field.type]
-        return Field(field.name, field.type, field.count, kind, bit, tag,
-                     re.sub(r"[.,;]? ?V\d+$", "", comment))
+        comment = re.sub(r"[.,;]? ?V\d+$", "", comment)
+        if kind == "bool":
+            comment = comment.removeprefix("1: ")
+        return Field(field.name, field.type, field.count, kind, bit, tag, comment)
 
     def _enumeration_of(self, field):
         """(tag, the rest of the comment)"""

@@ -17,6 +17,11 @@ def sentence(words):
     return words if not words or words.endswith((".", "…")) else f"{words}."
 
 
+def lowered(sentence_):
+    """A sentence as it goes on behind a colon; an acronym or a name stays."""
+    return sentence_ if sentence_[1:2].isupper() else sentence_[:1].lower() + sentence_[1:]
+
+
 def wrapped(words, first, other=None, width=WIDTH):
     """Lines of a comment; `first` and `other` are what its lines begin with."""
     return textwrap.wrap(words, width, initial_indent=first, subsequent_indent=other or first,

@@ -70,7 +70,8 @@ class _Writer:
             base = "hmn_flags" if enumeration.is_bits else "std::int32_t" if tag == "status" else "std::uint32_t"
             yield f"enum class {name} : {base} {{"
             rows = [(text, "") for text in ADDED.get(tag, [])]
-            rows += [(f"{_member_name(member)} = {member.name}", self.words(member.comment))
+            record = self.model.records.get(enumeration.record)
+            rows += [(f"{_member_name(member)} = {member.name}", self.words(member.comment, record))
                      for member in enumeration.members]
             for position, (text, comment) in enumerate(rows, 1):
                 yield from commented(f"  {text}{',' if position < len(rows) else ''}", comment, "//", WIDTH)

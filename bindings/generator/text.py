@@ -67,3 +67,21 @@ class Words:
 
         return re.sub(r"(?<!\[)(?:(HMN_)\*|(HMN_\w+_)\*|(HMN_\w+) ?…|HMN_\w+|hmn_\w+|`\w+`|\b[a-z]\w*)",
                       spelled, comment)
+
+
+def columns(rows, indent):
+    """Lines of cells, as gofmt lays them out: a column is as wide as its cells in the rows around that have one
+    behind it."""
+    rows = [[cell for cell in row if cell] for row in rows]
+    widths = [[0] * len(row) for row in rows]
+    for column in range(max(map(len, rows), default=1) - 1):
+        start = 0
+        while start < len(rows):
+            end = start
+            while end < len(rows) and len(rows[end]) > column + 1:
+                end += 1
+            for row in range(start, end):
+                widths[row][column] = max(len(other[column]) for other in rows[start:end])
+            start = max(end, start + 1)
+    return [indent + " ".join(cell.ljust(width) for cell, width in zip(row, widths[at])).rstrip()
+            for at, row in enumerate(rows)]

@@ -79,7 +79,7 @@ def methods(code, functions):
 
 def is_written_by_hand(root, path):
     return not any(part.lower().startswith("generated") for part in path.parts) and \
-        "Written by bindings/" not in tree.text(root, path)[:400]
+        not re.search(r"(Written|generated) by bindings/", tree.text(root, path)[:400])
 
 
 def package(root, language):

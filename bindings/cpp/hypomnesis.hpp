@@ -768,7 +768,7 @@ struct usage {
   // with pid: tells a reused pid from the old one. Of a process that has ended: since when the
   // driver keeps its account
   std::optional<std::uint64_t> start_unix_ns;
-  std::optional<std::uint64_t> used_bytes;  // the headline, by accounting
+  std::optional<std::uint64_t> used_bytes;  // the headline, by `accounting`
   std::optional<std::uint64_t> resident_bytes;
   std::optional<std::uint64_t> committed_bytes;
   std::optional<std::uint64_t> allocated_bytes;

@@ -47,14 +47,15 @@ class Words:
         self.record, self.field = record, field
 
     def __call__(self, comment, record=None):
-        fields = {field.name for field in record.fields} if record else set()
-        fields |= {text.name for text in record.texts} if record else set()
+        records = [record] if record else self.model.records.values()
+        fields = {field.name for one in records for field in (*one.fields, *one.texts)}
 
         def spelled(match):
             found, model = match[0], self.model
             quoted = found.strip("`")
             if quoted in fields and (found != quoted or "_" in quoted):
-                return self.field(record, quoted) or found
+                other = self.field(record, quoted)
+                return found if other == quoted else other
             if found.startswith("hmn_"):
                 other = model.records.get(found.removeprefix("hmn_"))
                 return other and self.record(other) or found

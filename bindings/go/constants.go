@@ -61,11 +61,11 @@ const (
 type Notes uint32
 
 const (
-	NoteStale      Notes = 1 << 0 // the last known value, age_ns old: the driver did not answer
+	NoteStale      Notes = 1 << 0 // the last known value, AgeNs old: the driver did not answer
 	NoteLowerBound Notes = 1 << 1 // some of it could not be seen
 	NoteEstimated  Notes = 1 << 2 // derived from other values, not measured
 	NoteTruncated  Notes = 1 << 3 // a char[N] field was cut
-	NoteMixed      Notes = 1 << 4 // several backends; `backend` is that of the first
+	NoteMixed      Notes = 1 << 4 // several backends; Backend is that of the first
 	NoteForeignPID Notes = 1 << 5 // pid belongs to another PID namespace
 	NotePartial    Notes = 1 << 6 // something asked for is missing: see the diagnostics
 	NoteTrace      Notes = 1 << 7 // diagnostics: a driver call, recorded by ContextTrace
@@ -90,7 +90,7 @@ const (
 	AccountAllocated Accounting = 3 // as the driver accounts allocations (NVML)
 )
 
-// NativeDomain: whose number a native_code is.
+// NativeDomain: whose number a NativeCode is.
 type NativeDomain uint32
 
 const (
@@ -218,7 +218,7 @@ const (
 	KindUnknown    Kind = 0
 	KindDiscrete   Kind = 1
 	KindIntegrated Kind = 2
-	KindPartition  Kind = 3 // a MIG instance: a device of its own, with parent_index
+	KindPartition  Kind = 3 // a MIG instance: a device of its own, with ParentIndex
 	KindVirtual    Kind = 4
 )
 
@@ -317,14 +317,14 @@ const (
 
 // MetricID: a metric is one number of a device: those that Telemetry has no field for, and of those that it
 // has, each instance with a source of its own (every sensor, every fan, every clock). Numbers grow; what a
-// metric is counted in is part of its meaning, and hmn_metric_unit tells it. "Count": in `count`, whole; all
-// others are in `value`.
+// metric is counted in is part of its meaning, and hmn_metric_unit tells it. "Count": in Count, whole; all
+// others are in Value.
 type MetricID uint32
 
 const (
 	MetricUnknown             MetricID = 0
 	MetricEngineBusyNs        MetricID = 1  // count, ns, ever growing; instance: Engine
-	MetricEnginePercent       MetricID = 2  // 0..100 of window_ns; instance: Engine
+	MetricEnginePercent       MetricID = 2  // 0..100 of WindowNs; instance: Engine
 	MetricEngineCapacity      MetricID = 3  // count: how many there are; instance: Engine
 	MetricTemperature         MetricID = 20 // Celsius; instance: Sensor
 	MetricTemperatureLimit    MetricID = 21 // Celsius: where the device slows down; Sensor
@@ -384,7 +384,7 @@ type PowerReading uint32
 
 const (
 	PowerUnknown PowerReading = 0
-	PowerAverage PowerReading = 1 // of the device, over window_ns where that is known
+	PowerAverage PowerReading = 1 // of the device, over WindowNs where that is known
 	PowerInstant PowerReading = 2 // of the device, now
 	PowerPackage PowerReading = 3 // the chip and what is in its package, a CPU too
 	PowerMemory  PowerReading = 4
@@ -519,7 +519,7 @@ const (
 type SnapshotFlags uint32
 
 const (
-	SnapshotOneDevice  SnapshotFlags = 1 << 0 // device_index says which
+	SnapshotOneDevice  SnapshotFlags = 1 << 0 // DeviceIndex says which
 	SnapshotOneProcess SnapshotFlags = 1 << 1 // pid says which: keeps the usage rows of that pid alone
 	SnapshotSlow       SnapshotFlags = 1 << 2 // also metrics that take more than a few milliseconds; they are read last, so that nothing else waits for them
 )

@@ -217,7 +217,7 @@ class Usage:
     # with pid: tells a reused pid from the old one. Of a process that has ended: since when the driver keeps
     # its account
     start_unix_ns: int | None
-    used_bytes: int | None  # the headline, by accounting
+    used_bytes: int | None  # the headline, by `accounting`
     resident_bytes: int | None
     committed_bytes: int | None
     allocated_bytes: int | None

@@ -186,7 +186,7 @@ enum {
     HMN_ACCOUNT_ALLOCATED = 3  /* as the driver accounts allocations (NVML) */
 };
 
-/** Whose number a native_code is. */
+/** Whose number hmn_error.native_code is. */
 enum {
     HMN_NATIVE_NONE = 0,
     HMN_NATIVE_ERRNO = 1,    /* errno */
@@ -199,7 +199,7 @@ enum {
     HMN_NATIVE_EXIT = 9      /* exit code of a helper program; 128 + n: killed by signal n */
 };
 
-/** PCI vendor id: hmn_device.vendor. */
+/** hmn_device.vendor: PCI vendor ids. */
 enum {
     HMN_VENDOR_UNKNOWN = 0,
     HMN_VENDOR_AMD = 0x1002,
@@ -444,7 +444,7 @@ HMN_FN(hmn_status) hmn_system_memory_read(hmn_context *context, hmn_system_memor
 
 /* ---- devices: who they are ------------------------------------------------------------------- */
 
-/** What sort of device it is. */
+/** Kind of a device. */
 enum {
     HMN_KIND_UNKNOWN = 0,
     HMN_KIND_DISCRETE = 1,
@@ -452,7 +452,7 @@ enum {
     HMN_KIND_PARTITION = 3, /* a MIG instance: a device of its own, with parent_index */
     HMN_KIND_VIRTUAL = 4
 };
-/** Where a device has its memory. */
+/** Kind of a device's memory. */
 enum {
     HMN_MEMORY_KIND_UNKNOWN = 0,
     HMN_MEMORY_KIND_DEDICATED = 1, /* memory of its own */
@@ -546,7 +546,7 @@ typedef struct hmn_pool {
     hmn_flags notes;
     uint32_t backend;
     uint32_t device_index;
-    uint32_t kind;       /* HMN_POOL_*, never HMN_POOL_MAIN */
+    uint32_t kind;       /* HMN_POOL_*, never MAIN */
     uint32_t accounting; /* HMN_ACCOUNT_*: what used_bytes counts */
     uint32_t is_main;    /* 1: allocations come from this pool */
     uint64_t total_bytes;
@@ -675,8 +675,7 @@ enum {
                                             * from 1 in its snapshot (HMN_TEXT_METRIC_GROUP) */
     HMN_METRIC_GROUP_VRAM_LIMIT_BYTES = 81 /* count: the most that they may hold; the same instance */
 };
-/* Instances: which one of several. 0: of the whole device, or not reported by the source. */
-
+/* Instances: which one of several. 0: of the whole device, or the source does not tell which. */
 /** Engine of a device: instance of HMN_METRIC_ENGINE_PERCENT and its like. */
 enum {
     HMN_ENGINE_UNKNOWN = 0,
@@ -792,7 +791,7 @@ HMN_FN(const char *) hmn_metric_instance_name(uint32_t metric, uint32_t instance
 
 /* ---- one process on one device ------------------------------------------------------------------ */
 
-/** What a process runs on a device. */
+/** Kinds of work of a process on a device. */
 enum { HMN_USAGE_COMPUTE = 1 << 0, HMN_USAGE_GRAPHICS = 1 << 1, HMN_USAGE_MEDIA = 1 << 2 };
 /** What is known of a process' name. */
 enum {
@@ -831,7 +830,7 @@ typedef struct hmn_usage {
     uint32_t backend;
     uint32_t pid;
     uint32_t device_index;
-    hmn_flags kinds;     /* HMN_USAGE_COMPUTE …: what it runs there */
+    hmn_flags kinds;     /* HMN_USAGE_COMPUTE … : what it runs there */
     uint32_t accounting; /* HMN_ACCOUNT_*: what used_bytes counts */
     uint32_t name_state; /* HMN_NAME_* */
     uint32_t uid;        /* effective user id */
@@ -1015,7 +1014,7 @@ typedef struct hmn_delta {
     uint32_t backend;
     uint32_t device_index;
     uint32_t scope;      /* HMN_SCOPE_*: device_bytes is this process' or the device's */
-    uint32_t accounting; /* HMN_ACCOUNT_*: what device_bytes counts */
+    uint32_t accounting; /* HMN_ACCOUNT_* of device_bytes */
     uint32_t reserved0;
     int64_t memory_bytes; /* the caller's resident set */
     int64_t device_bytes; /* of the caller when both snapshots know that, else of the device */

@@ -120,7 +120,7 @@ enum class accounting_kind : std::uint32_t {
   allocated = HMN_ACCOUNT_ALLOCATED  // as the driver accounts allocations (NVML)
 };
 
-// Whose number a native_code is.
+// Whose number hmn_error.native_code is.
 enum class domain : std::uint32_t {
   none = HMN_NATIVE_NONE,
   errno_code = HMN_NATIVE_ERRNO,  // errno
@@ -133,7 +133,7 @@ enum class domain : std::uint32_t {
   exit_code = HMN_NATIVE_EXIT  // exit code of a helper program; 128 + n: killed by signal n
 };
 
-// PCI vendor id: device.vendor.
+// device.vendor: PCI vendor ids.
 enum class vendor_id : std::uint32_t {
   unknown = HMN_VENDOR_UNKNOWN,
   amd = HMN_VENDOR_AMD,
@@ -215,7 +215,7 @@ enum class pressure_level : std::uint32_t {
   critical = HMN_PRESSURE_CRITICAL  // it ends programs next; never said by Windows
 };
 
-// What sort of device it is.
+// Kind of a device.
 enum class device_kind : std::uint32_t {
   unknown = HMN_KIND_UNKNOWN,
   discrete = HMN_KIND_DISCRETE,
@@ -224,7 +224,7 @@ enum class device_kind : std::uint32_t {
   virtual_gpu = HMN_KIND_VIRTUAL
 };
 
-// Where a device has its memory.
+// Kind of a device's memory.
 enum class device_memory : std::uint32_t {
   unknown = HMN_MEMORY_KIND_UNKNOWN,
   dedicated = HMN_MEMORY_KIND_DEDICATED,  // memory of its own
@@ -233,7 +233,8 @@ enum class device_memory : std::uint32_t {
   coherent = HMN_MEMORY_KIND_COHERENT
 };
 
-// One pool per kind. An APU has VRAM and HOST, a unified GPU has UNIFIED alone.
+// One pool per kind. An APU has pool_kind::vram and pool_kind::host, a unified GPU has
+// pool_kind::unified alone.
 enum class pool_kind : std::uint32_t {
   main = HMN_POOL_MAIN,  // asked for: the pool that allocations come from
   vram = HMN_POOL_VRAM,  // the device's own memory
@@ -399,7 +400,7 @@ enum class remapped_id : std::uint32_t {
   failed = HMN_REMAPPED_FAILED  // 1: one could not be replaced, 0: none
 };
 
-// What a process runs on a device.
+// Kinds of work of a process on a device.
 enum class usage_kind : hmn_flags {
   compute = HMN_USAGE_COMPUTE,
   graphics = HMN_USAGE_GRAPHICS,
@@ -834,7 +835,7 @@ struct delta {
   backend_id backend{};
   std::uint32_t device_index = 0;
   scope_kind scope{};  // device_bytes is this process' or the device's
-  accounting_kind accounting{};  // what device_bytes counts
+  accounting_kind accounting{};  // of device_bytes
   std::optional<std::int64_t> memory_bytes;  // the caller's resident set
   // of the caller when both snapshots know that, else of the device
   std::optional<std::int64_t> device_bytes;

@@ -65,8 +65,8 @@ class _Writer:
     def constants(self):
         for tag, name in self.enumerations.items():
             enumeration = self.model.enumerations[tag]
-            comment = enumeration.comment or f"Fields of {enumeration.record}."
-            yield from wrapped(self.words(comment), "// ", width=WIDTH)
+            comment = f"Fields of {enumeration.record}." if enumeration.record else self.words.of_enumeration(enumeration)
+            yield from wrapped(comment, "// ", width=WIDTH)
             base = "hmn_flags" if enumeration.is_bits else "std::int32_t" if tag == "status" else "std::uint32_t"
             yield f"enum class {name} : {base} {{"
             rows = [(text, "") for text in ADDED.get(tag, [])]
@@ -100,7 +100,7 @@ class _Writer:
             yield from wrapped(f"{record.c_name}: {lowered(self.words(record.comment, record))}", "// ", width=WIDTH)
             yield f"struct {record.name} {{"
             for field in record.fields:
-                yield from commented(f"  {self._member(field)}", self.words(field.comment, record), "//", WIDTH)
+                yield from commented(f"  {self._member(field)}", self.words.of_field(record, field), "//", WIDTH)
             for text in record.texts:
                 yield from commented(f"  std::optional<std::string> {text.name};",
                                      f"in a snapshot: {self.words(text.comment, record)}", "//", WIDTH)

@@ -30,6 +30,8 @@ PARTIAL = ("device",)
 # Exceptions carry it.
 NO_RECORDS = ("error",)
 
+UNITS = {"_bytes": "bytes", "_mhz": "MHz", "_celsius": "degrees Celsius", "_watts": "watts", "_joules": "joules",
+         "_percent": "percent", "_ns": "nanoseconds", "_rpm": "RPM"}
 RAW_TYPES = {"uint64_t": "ulong", "uint32_t": "uint", "hmn_flags": "uint", "int64_t": "long",
              "int32_t": "int", "hmn_status": "int", "double": "double", "char": "byte"}
 TYPES = {"u64": "ulong", "u32": "uint", "i64": "long", "i32": "int", "f64": "double", "text": "string",
@@ -40,8 +42,12 @@ def _pascal(name):
     return "".join(word.capitalize() for word in name.split("_"))
 
 
-def _escaped(words):
-    return words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+def _phrase(name):
+    """What a field without a comment is: "core clock, MHz" of core_clock_mhz."""
+    for suffix, unit in UNITS.items():
+        if name.endswith(suffix):
+            return f"{name.removesuffix(suffix).replace('_', ' ')}, {unit}"
+    return name.replace("_", " ").replace("pid", "process id")
 
 
 def _see(name):
@@ -51,6 +57,11 @@ def _see(name):
 def _summary(words, indent):
     text = wrapped(f"<summary>{words}</summary>", f"{indent}/// ")
     return [line.replace("\0", " ") for line in text]
+
+
+class _XmlWords(Words):
+    def __call__(self, comment, record=None):
+        return super().__call__(comment.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"), record)
 
 
 class _Writer:
@@ -63,7 +74,7 @@ class _Writer:
                 name = f"{_pascal(one.record)}Fields" if one.record in model.collected else None
             if name:
                 self.types[one.tag] = name if not one.tag.endswith("_flags") else _pascal(one.tag)
-        self.words = Words(
+        self.words = _XmlWords(
             model, lambda one: one.tag in self.types and _see(self.types[one.tag]),
             lambda one, member: one.tag in self.types and _see(f"{self.types[one.tag]}.{self._member(member)}"),
             lambda record: None if record.name in NO_RECORDS else _see(_pascal(record.name)),
@@ -73,7 +84,7 @@ class _Writer:
         return MEMBERS.get(member.name, _pascal(member.word.lower()))
 
     def _comment(self, comment, record=None):
-        return sentence(self.words(_escaped(comment), record))
+        return sentence(self.words(comment, record))
 
     def _enumerator(self, one, member):
         """What a member is: of presence bits the properties that they stand for."""
@@ -87,8 +98,8 @@ class _Writer:
         for tag, name in self.types.items():
             one = self.model.enumerations[tag]
             yield ""
-            yield from _summary(self._comment(one.comment) or f"The values of a {_see(_pascal(one.record))}; a "
-                                f"{_see('Diagnostic.Field')} counts in them.", "")
+            yield from _summary(f"The values of a {_see(_pascal(one.record))}; a {_see('Diagnostic.Field')} counts in them."
+                                if one.record else sentence(self.words.of_enumeration(one)), "")
             if one.is_bits:
                 yield "[Flags]"
             yield f"public enum {name}{' : uint' if tag != 'status' else ''}"
@@ -106,10 +117,10 @@ class _Writer:
 
     def _property(self, record, field):
         one = self.model.enumerations.get(field.enumeration)
-        comment = self._comment(field.comment, record)
-        if not comment and one:
-            comment = self._comment(f"{one.comment.split('. ')[0]}")
-        yield from _summary(comment or sentence(field.name.replace("_", " ")), "    ")
+        comment = self.words.of_field(record, field)
+        if not comment:
+            comment = self.words.of_enumeration(one).split(". ")[0] if one else _phrase(field.name)
+        yield from _summary(sentence(comment), "    ")
         kind = self.types[field.enumeration] if one else TYPES[field.kind]
         empty = ' = "";' if field.kind == "text" and not field.bit else ""
         yield f"    public {kind}{'?' if field.bit else ''} {_pascal(field.name)} {{ get; init; }}{empty}"

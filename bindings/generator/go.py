@@ -70,8 +70,8 @@ class _Writer:
         name = _name(f"status_{member.word}" if one.tag == "status" else member.name.removeprefix("HMN_"))
         return name if one.tag in self.types else _hidden(name)
 
-    def _about(self, name, comment, record=None):
-        return wrapped(f"{name}: {lowered(self.words(comment, record))}", "// ")
+    def _about(self, name, comment):
+        return wrapped(f"{name}: {lowered(comment)}", "// ")
 
     def _block(self, enumeration, kind):
         record = self.model.records.get(enumeration.record)
@@ -88,7 +88,8 @@ class _Writer:
             if not kind:
                 hidden.append(enumeration)
                 continue
-            yield from self._about(kind, enumeration.comment or f"fields of {_name(enumeration.record)}.")
+            yield from self._about(kind, f"fields of {_name(enumeration.record)}." if enumeration.record
+                                   else self.words.of_enumeration(enumeration))
             yield f"type {kind} {'int32' if enumeration.tag == 'status' else 'uint32'}"
             yield from ("", "const (", *self._block(enumeration, kind), ")", "")
         yield from ("// What only this package needs: presence bits of a record, texts of a snapshot.", "const (")
@@ -113,9 +114,9 @@ class _Writer:
 
     def _record(self, record):
         name = _name(record.name)
-        yield from self._about(name, record.comment, record)
+        yield from self._about(name, self.words(record.comment, record))
         yield f"type {name} struct {{"
-        rows = [[_name(field.name), self._type(field), f'`json:"{field.name}"`', self.words(field.comment, record)]
+        rows = [[_name(field.name), self._type(field), f'`json:"{field.name}"`', self.words.of_field(record, field)]
                 for field in record.fields]
         rows += [[_name(_text_name(record, text)), "Optional[string]", f'`json:"{_text_name(record, text)}"`',
                   f"in a snapshot: {self.words(text.comment, record)}"] for text in record.texts]

@@ -120,7 +120,7 @@ class Model:
 
     def _record(self, struct):
         bits = self.bits_of(struct.name)
-        comment = re.sub(r" ?(Out|In)\b[^.]*\.( @since [\d.]+)?$", "", struct.comment)
+        comment = re.sub(r" ?(?:(?:Out|In|Result|Input)\b[^.]*\.)?(?: @since [\d.]+)?$", "", struct.comment)
         name = struct.name.removeprefix("hmn_")
         return Record(struct.name, name, comment,
                       any(field.name == "present" for field in struct.fields),
@@ -144,17 +144,23 @@ class Model:
 
     def _enumeration_of(self, field):
         """(tag, the rest of the comment)"""
-        by_name = {"notes": "note", "backend": "backend"}.get(field.name)
-        if by_name or field.type == "hmn_status":
-            return by_name or "status", re.sub(r"^HMN_BACKEND_\*: ", "", field.comment)
+        by_name = "status" if field.type == "hmn_status" else {"notes": "note", "backend": "backend"}.get(field.name)
         match = re.match(r"(the )?(HMN_\w+_)\*(?: bit)?|(HMN_\w+) ?…", field.comment)
+        if match and match[1]:
+            rest = field.comment
+        else:
+            rest = re.sub(r"^[ :,]+", "", field.comment[match.end():] if match else field.comment)
+        if by_name:
+            return by_name, rest
         if not match:
             return None, field.comment
-        for tag, enumeration in self.enumerations.items():
-            if enumeration.prefix == match[2] or any(member.name == match[3] for member in enumeration.members):
-                rest = field.comment if match[1] else re.sub(r"^[ :,]+", "", field.comment[match.end():])
-                return tag, rest
-        raise SystemExit(f"generate: {field.name} is said to be {match[0]}, which hypomnesis.h has no enumeration of")
+        found = [one for one in self.enumerations.values()
+                 if one.prefix == match[2] or any(member.name == match[3] for member in one.members)]
+        if len(found) > 1:  # flags and states
+            found = [one for one in found if one.is_bits == (field.type == "hmn_flags")]
+        if not found:
+            raise SystemExit(f"generate: {field.name} is said to be {match[0]}, and hypomnesis.h has no such enumeration")
+        return found[0].tag, rest
 
     def _texts(self, record):
         for member in self.enumerations["text"].members:

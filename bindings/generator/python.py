@@ -56,7 +56,8 @@ class _Writer:
         for tag, one in enumerations.items():
             yield from ("", "")
             yield f"class {self.classes[tag]}({'IntFlag' if one.is_bits else 'IntEnum'}):"
-            comment = self.words(one.comment) or f"Fields of a {_camel(one.record)}, as a Diagnostic names them."
+            comment = f"Fields of a {_camel(one.record)}, as a Diagnostic names them." if one.record else \
+                self.words.of_enumeration(one)
             yield from wrapped(f'{comment}"""', '    """', "    ")
             yield ""
             record = self.model.records.get(one.record)
@@ -66,7 +67,7 @@ class _Writer:
 
     def _comment(self, record, field):
         """An enumeration's number is an int here: its comment names the enumeration."""
-        comment, name = self.words(field.comment, record), self.classes.get(field.enumeration)
+        comment, name = self.words.of_field(record, field), self.classes.get(field.enumeration)
         if not name or comment.startswith("the "):
             return comment
         return f"{name}{'; ' if ':' in comment else ': '}{comment}" if comment else name

@@ -12,8 +12,9 @@ def notice(mark):
 
 
 def sentence(words):
-    """A comment as a sentence of its own."""
-    words = words[:1].upper() + words[1:]
+    """A comment as a sentence of its own; a name of C in front stays."""
+    if "_" not in words.split(" ")[0]:
+        words = words[:1].upper() + words[1:]
     return words if not words or words.endswith((".", "…")) else f"{words}."
 
 
@@ -45,6 +46,21 @@ class Words:
     def __init__(self, model, enumeration, member, record, field):
         self.model, self.enumeration, self.member = model, enumeration, member
         self.record, self.field = record, field
+
+    def of_field(self, record, field):
+        """A field's comment, where members of its enumeration may stand by their words alone."""
+        one = self.model.enumerations.get(field.enumeration)
+        return self._with_members(one, self(field.comment, record))
+
+    def of_enumeration(self, one):
+        """Its comment, or what it is in the header."""
+        return self._with_members(one, self(one.comment)) or f"{one.prefix}* of hypomnesis.h."
+
+    def _with_members(self, one, comment):
+        members = {member.word: member for member in one.members} if one else {}
+        return re.sub(r"\b[A-Z][A-Z\d_]+\b(?![\w.(\"])",
+                      lambda word: (self.member(one, members[word[0]]) if word[0] in members else None) or word[0],
+                      comment)
 
     def __call__(self, comment, record=None):
         records = [record] if record else self.model.records.values()

@@ -90,7 +90,7 @@ const (
 	AccountAllocated Accounting = 3 // as the driver accounts allocations (NVML)
 )
 
-// NativeDomain: whose number a NativeCode is.
+// NativeDomain: whose number Error.NativeCode is.
 type NativeDomain uint32
 
 const (
@@ -105,7 +105,7 @@ const (
 	NativeExit     NativeDomain = 9 // exit code of a helper program; 128 + n: killed by signal n
 )
 
-// Vendor: PCI vendor id: Device.vendor.
+// Vendor: device.vendor: PCI vendor ids.
 type Vendor uint32
 
 const (
@@ -211,7 +211,7 @@ const (
 	PressureCritical Pressure = 3 // it ends programs next; never said by Windows
 )
 
-// Kind: what sort of device it is.
+// Kind: kind of a device.
 type Kind uint32
 
 const (
@@ -222,7 +222,7 @@ const (
 	KindVirtual    Kind = 4
 )
 
-// MemoryKind: where a device has its memory.
+// MemoryKind: kind of a device's memory.
 type MemoryKind uint32
 
 const (
@@ -251,7 +251,7 @@ const (
 	DeviceHasCUDAVersion  DeviceFields = 1 << 12
 )
 
-// PoolKind: one pool per kind. An APU has VRAM and HOST, a unified GPU has UNIFIED alone.
+// PoolKind: one pool per kind. An APU has PoolVRAM and PoolHost, a unified GPU has PoolUnified alone.
 type PoolKind uint32
 
 const (
@@ -458,7 +458,7 @@ const (
 	MetricHasWindow MetricFields = 1 << 3
 )
 
-// UsageKinds: what a process runs on a device.
+// UsageKinds: kinds of work of a process on a device.
 type UsageKinds uint32
 
 const (

@@ -495,7 +495,7 @@ type Delta struct {
 	Backend      Backend           `json:"backend"`
 	DeviceIndex  uint32            `json:"device_index"`
 	Scope        Scope             `json:"scope"`        // DeviceBytes is this process' or the device's
-	Accounting   Accounting        `json:"accounting"`   // what DeviceBytes counts
+	Accounting   Accounting        `json:"accounting"`   // of DeviceBytes
 	MemoryBytes  Optional[int64]   `json:"memory_bytes"` // the caller's resident set
 	DeviceBytes  Optional[int64]   `json:"device_bytes"` // of the caller when both snapshots know that, else of the device
 	ElapsedNs    uint64            `json:"elapsed_ns"`

@@ -132,7 +132,7 @@ class Accounting(IntEnum):
 
 
 class NativeDomain(IntEnum):
-    """Whose number a native_code is."""
+    """Whose number Error.native_code is."""
 
     NONE = raw.NATIVE_NONE
     ERRNO = raw.NATIVE_ERRNO  # errno
@@ -146,7 +146,7 @@ class NativeDomain(IntEnum):
 
 
 class Vendor(IntEnum):
-    """PCI vendor id: Device.vendor."""
+    """Device.vendor: PCI vendor ids."""
 
     UNKNOWN = raw.VENDOR_UNKNOWN
     AMD = raw.VENDOR_AMD
@@ -249,7 +249,7 @@ class Pressure(IntEnum):
 
 
 class DeviceKind(IntEnum):
-    """What sort of device it is."""
+    """Kind of a device."""
 
     UNKNOWN = raw.KIND_UNKNOWN
     DISCRETE = raw.KIND_DISCRETE
@@ -259,7 +259,7 @@ class DeviceKind(IntEnum):
 
 
 class MemoryKind(IntEnum):
-    """Where a device has its memory."""
+    """Kind of a device's memory."""
 
     UNKNOWN = raw.MEMORY_KIND_UNKNOWN
     DEDICATED = raw.MEMORY_KIND_DEDICATED  # memory of its own
@@ -286,7 +286,8 @@ class DeviceField(IntFlag):
 
 
 class PoolKind(IntEnum):
-    """One pool per kind. An APU has VRAM and HOST, a unified GPU has UNIFIED alone."""
+    """One pool per kind. An APU has PoolKind.VRAM and PoolKind.HOST, a unified GPU has PoolKind.UNIFIED
+    alone."""
 
     MAIN = raw.POOL_MAIN  # asked for: the pool that allocations come from
     VRAM = raw.POOL_VRAM  # the device's own memory
@@ -472,7 +473,7 @@ class Remapped(IntEnum):
 
 
 class UsageKind(IntFlag):
-    """What a process runs on a device."""
+    """Kinds of work of a process on a device."""
 
     COMPUTE = raw.USAGE_COMPUTE
     GRAPHICS = raw.USAGE_GRAPHICS

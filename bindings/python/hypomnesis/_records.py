@@ -17,7 +17,7 @@ class BackendInfo:
     notes: int  # Note
     backend: int  # Backend
     state: int  # State
-    status: int  # Status: Status.OK, or why it cannot serve
+    status: int  # Status: Status.Status.OK, or why it cannot serve
     native_domain: int  # NativeDomain
     native_code: int
     version: str | None  # of the driver or tool behind it
@@ -53,7 +53,7 @@ make_process_memory = maker(ProcessMemory)
 class SystemMemory:
     """The host's RAM and this container's share of it, in bytes. None: not known."""
 
-    notes: int  # Note; Note.ESTIMATED: available_bytes derived, on kernels without it
+    notes: int  # Note; Note.Note.ESTIMATED: available_bytes derived, on kernels without it
     backend: int  # Backend
     total_bytes: int | None  # RAM that the kernel manages (MemTotal)
     available_bytes: int | None  # what could be used without swapping (MemAvailable)
@@ -204,7 +204,7 @@ class Usage:
     """Memory of one process on one device: figures of that process only, never the device's. None: not
     known."""
 
-    notes: int  # Note; Note.FOREIGN_PID: pid is not one of the proc tree in use
+    notes: int  # Note; Note.Note.FOREIGN_PID: pid is not one of the proc tree in use
     backend: int  # Backend
     pid: int
     device_index: int
@@ -251,7 +251,7 @@ def make_usage(values: tuple[Any, ...], texts: tuple[str | None, ...] = (None, N
 class SnapshotInfo:
     """What a snapshot holds."""
 
-    notes: int  # Note; Note.PARTIAL: something asked for is missing
+    notes: int  # Note; Note.Note.PARTIAL: something asked for is missing
     collect: int  # Collect: what was asked for
     device_count: int
     pool_count: int
@@ -272,10 +272,10 @@ make_snapshot_info = maker(SnapshotInfo)
 class Diagnostic:
     """Why something is missing, and what can be done. None: not known."""
 
-    notes: int  # Note; Note.TRACE: not a fault, a recorded driver call
+    notes: int  # Note; Note.Note.TRACE: not a fault, a recorded driver call
     backend: int  # Backend
-    # Status; Status.UNSUPPORTED: this card has no such value; Status.NO_DEVICE: this backend is sure that it
-    # has no device; these two do not make a snapshot Note.PARTIAL
+    # Status; Status.Status.UNSUPPORTED: this card has no such value; Status.Status.NO_DEVICE: this backend is
+    # sure that it has no device; these two do not make a snapshot Note.PARTIAL
     status: int
     native_domain: int  # NativeDomain
     native_code: int
@@ -300,7 +300,7 @@ class Delta:
     backend: int  # Backend
     device_index: int
     scope: int  # Scope: device_bytes is this process' or the device's
-    accounting: int  # Accounting: what device_bytes counts
+    accounting: int  # Accounting: of device_bytes
     memory_bytes: int | None  # the caller's resident set
     device_bytes: int | None  # of the caller when both snapshots know that, else of the device
     elapsed_ns: int
@@ -382,12 +382,13 @@ make_tag = maker(Tag)
 class SpillInfo:
     """What a detector has seen. None: not known."""
 
-    notes: int  # Note; of the last observation; Note.TRUNCATED: first_label or message was cut
+    notes: int  # Note; of the last observation; Note.Note.TRUNCATED: first_label or message was cut
     backend: int  # Backend; of the last observation; 0: it was fed
     device_index: int
     state: int  # SpillState
     rules: int  # SpillRule: of the last observation
-    status: int  # Status; Status.OK, or why the last try gave no observation; Status.EMPTY: none was made
+    # Status; Status.Status.OK, or why the last try gave no observation; Status.Status.EMPTY: none was made
+    status: int
     observation_count: int
     skipped_count: int  # tries that gave no observation, and changed nothing else
     episode_count: int  # ever begun; the last one may still be open
@@ -415,7 +416,7 @@ make_spill_info = maker(SpillInfo)
 class Episode:
     """Consecutive observations that spilled. None: not known."""
 
-    notes: int  # Note; Note.TRUNCATED: a label was cut
+    notes: int  # Note; Note.Note.TRUNCATED: a label was cut
     rules: int  # SpillRule: those that held in it
     number: int
     observation_count: int

@@ -14,7 +14,7 @@ public enum Status
     Ok = Raw.OK,
     /// <summary>An argument is NULL, empty or malformed.</summary>
     Argument = Raw.E_ARGUMENT,
-    /// <summary>Struct_size is not one that this library can fill or read.</summary>
+    /// <summary>struct_size is not one that this library can fill or read.</summary>
     StructSize = Raw.E_STRUCT_SIZE,
     /// <summary>A bit or a byte is set that this library does not know.</summary>
     UnknownFlag = Raw.E_UNKNOWN_FLAG,
@@ -145,7 +145,7 @@ public enum Accounting : uint
     Allocated = Raw.ACCOUNT_ALLOCATED,
 }
 
-/// <summary>Whose number a <c>NativeCode</c> is.</summary>
+/// <summary>Whose number hmn_error.<c>NativeCode</c> is.</summary>
 public enum NativeDomain : uint
 {
     /// <summary>None.</summary>
@@ -160,15 +160,15 @@ public enum NativeDomain : uint
     NtStatus = Raw.NATIVE_NTSTATUS,
     /// <summary>PDH_STATUS.</summary>
     Pdh = Raw.NATIVE_PDH,
-    /// <summary>Kern_return_t.</summary>
+    /// <summary>kern_return_t.</summary>
     Kern = Raw.NATIVE_KERN,
-    /// <summary>NvmlReturn_t.</summary>
+    /// <summary>nvmlReturn_t.</summary>
     Nvml = Raw.NATIVE_NVML,
     /// <summary>Exit code of a helper program; 128 + n: killed by signal n.</summary>
     Exit = Raw.NATIVE_EXIT,
 }
 
-/// <summary>PCI vendor id: <see cref="Device"/>.vendor.</summary>
+/// <summary><see cref="Device"/>.vendor: PCI vendor ids.</summary>
 public enum Vendor : uint
 {
     /// <summary>Unknown.</summary>
@@ -337,7 +337,7 @@ public enum Pressure : uint
     Critical = Raw.PRESSURE_CRITICAL,
 }
 
-/// <summary>What sort of device it is.</summary>
+/// <summary>Kind of a device.</summary>
 public enum DeviceKind : uint
 {
     /// <summary>Unknown.</summary>
@@ -352,7 +352,7 @@ public enum DeviceKind : uint
     Virtual = Raw.KIND_VIRTUAL,
 }
 
-/// <summary>Where a device has its memory.</summary>
+/// <summary>Kind of a device's memory.</summary>
 public enum MemoryKind : uint
 {
     /// <summary>Unknown.</summary>
@@ -399,7 +399,8 @@ public enum DeviceFields : uint
     CudaVersion = Raw.DEVICE_HAS_CUDA_VERSION,
 }
 
-/// <summary>One pool per kind. An APU has VRAM and HOST, a unified GPU has UNIFIED alone.</summary>
+/// <summary>One pool per kind. An APU has <see cref="PoolKind.Vram"/> and <see cref="PoolKind.Host"/>, a
+/// unified GPU has <see cref="PoolKind.Unified"/> alone.</summary>
 public enum PoolKind : uint
 {
     /// <summary>Asked for: the pool that allocations come from.</summary>
@@ -713,7 +714,7 @@ public enum Remapping : uint
     Failed = Raw.REMAPPED_FAILED,
 }
 
-/// <summary>What a process runs on a device.</summary>
+/// <summary>Kinds of work of a process on a device.</summary>
 [Flags]
 public enum UsageKinds : uint
 {

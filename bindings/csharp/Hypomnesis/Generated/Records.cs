@@ -18,7 +18,7 @@ public sealed record BackendInfo
     public State State { get; init; }
     /// <summary><see cref="Status.Ok"/>, or why it cannot serve.</summary>
     public Status Status { get; init; }
-    /// <summary>Whose number a <c>NativeCode</c> is.</summary>
+    /// <summary>Whose number hmn_error.<c>NativeCode</c> is.</summary>
     public NativeDomain NativeDomain { get; init; }
     /// <summary>Native code.</summary>
     public int NativeCode { get; init; }
@@ -51,7 +51,7 @@ public sealed record ProcessMemory
     public Notes Notes { get; init; }
     /// <summary>Who measured.</summary>
     public Backend Backend { get; init; }
-    /// <summary>Pid.</summary>
+    /// <summary>Process id.</summary>
     public uint Pid { get; init; }
     /// <summary>RSS: anonymous, file and shared pages (/proc/pid/statm).</summary>
     public ulong? ResidentBytes { get; init; }
@@ -108,18 +108,18 @@ public sealed record SystemMemory
     public ulong? TotalBytes { get; init; }
     /// <summary>What could be used without swapping (MemAvailable).</summary>
     public ulong? AvailableBytes { get; init; }
-    /// <summary>Swap total bytes.</summary>
+    /// <summary>Swap total, bytes.</summary>
     public ulong? SwapTotalBytes { get; init; }
-    /// <summary>Swap free bytes.</summary>
+    /// <summary>Swap free, bytes.</summary>
     public ulong? SwapFreeBytes { get; init; }
     /// <summary>The tightest memory limit of this process' control groups, on Windows of its job objects;
     /// absent when none applies.</summary>
     public ulong? LimitBytes { get; init; }
     /// <summary>What is charged to the group or job with that limit.</summary>
     public ulong? LimitUsedBytes { get; init; }
-    /// <summary>Commit limit bytes.</summary>
+    /// <summary>Commit limit, bytes.</summary>
     public ulong? CommitLimitBytes { get; init; }
-    /// <summary>Committed bytes.</summary>
+    /// <summary>Committed, bytes.</summary>
     public ulong? CommittedBytes { get; init; }
     /// <summary>MacOS, Windows; absent on Linux, which has no level.</summary>
     public Pressure? Pressure { get; init; }
@@ -157,13 +157,13 @@ public sealed partial record Device
     public Backend Backend { get; init; }
     /// <summary>The context's number: never reused, never renumbered.</summary>
     public uint Index { get; init; }
-    /// <summary>What sort of device it is.</summary>
+    /// <summary>Kind of a device.</summary>
     public DeviceKind Kind { get; init; }
     /// <summary>What a backend or a device is doing.</summary>
     public State State { get; init; }
     /// <summary>A PCI vendor id.</summary>
     public Vendor Vendor { get; init; }
-    /// <summary>Where a device has its memory.</summary>
+    /// <summary>Kind of a device's memory.</summary>
     public MemoryKind MemoryKind { get; init; }
     /// <summary>A partition's GPU.</summary>
     public uint? ParentIndex { get; init; }
@@ -239,9 +239,9 @@ public sealed record Pool
     public Accounting Accounting { get; init; }
     /// <summary>Allocations come from this pool.</summary>
     public bool IsMain { get; init; }
-    /// <summary>Total bytes.</summary>
+    /// <summary>Total, bytes.</summary>
     public ulong? TotalBytes { get; init; }
-    /// <summary>Free bytes.</summary>
+    /// <summary>Free, bytes.</summary>
     public ulong? FreeBytes { get; init; }
     /// <summary>Without <see cref="ReservedBytes"/> where that is known; else with it.</summary>
     public ulong? UsedBytes { get; init; }
@@ -290,13 +290,13 @@ public sealed record Telemetry
     public Backend Backend { get; init; }
     /// <summary>Device index.</summary>
     public uint DeviceIndex { get; init; }
-    /// <summary>Core clock mhz.</summary>
+    /// <summary>Core clock, MHz.</summary>
     public uint? CoreClockMhz { get; init; }
-    /// <summary>Memory clock mhz.</summary>
+    /// <summary>Memory clock, MHz.</summary>
     public uint? MemoryClockMhz { get; init; }
     /// <summary>Of the fan's highest speed; may pass 100.</summary>
     public uint? FanPercent { get; init; }
-    /// <summary>Fan rpm.</summary>
+    /// <summary>Fan, RPM.</summary>
     public uint? FanRpm { get; init; }
     /// <summary>Of the link as it runs now.</summary>
     public uint? PcieGeneration { get; init; }
@@ -316,15 +316,15 @@ public sealed record Telemetry
     public double? EncoderBusyPercent { get; init; }
     /// <summary>0..100.</summary>
     public double? DecoderBusyPercent { get; init; }
-    /// <summary>Temperature celsius.</summary>
+    /// <summary>Temperature, degrees Celsius.</summary>
     public double? TemperatureCelsius { get; init; }
-    /// <summary>Hotspot celsius.</summary>
+    /// <summary>Hotspot, degrees Celsius.</summary>
     public double? HotspotCelsius { get; init; }
-    /// <summary>Memory celsius.</summary>
+    /// <summary>Memory, degrees Celsius.</summary>
     public double? MemoryCelsius { get; init; }
-    /// <summary>Power watts.</summary>
+    /// <summary>Power, watts.</summary>
     public double? PowerWatts { get; init; }
-    /// <summary>Power limit watts.</summary>
+    /// <summary>Power limit, watts.</summary>
     public double? PowerLimitWatts { get; init; }
     /// <summary>Ever growing since the driver was loaded: take differences.</summary>
     public double? EnergyJoules { get; init; }
@@ -431,7 +431,7 @@ public sealed record Usage
     public Notes Notes { get; init; }
     /// <summary>Who measured.</summary>
     public Backend Backend { get; init; }
-    /// <summary>Pid.</summary>
+    /// <summary>Process id.</summary>
     public uint Pid { get; init; }
     /// <summary>Device index.</summary>
     public uint DeviceIndex { get; init; }
@@ -452,15 +452,15 @@ public sealed record Usage
     public ulong? StartUnixNs { get; init; }
     /// <summary>The headline, by <see cref="Accounting"/>.</summary>
     public ulong? UsedBytes { get; init; }
-    /// <summary>Resident bytes.</summary>
+    /// <summary>Resident, bytes.</summary>
     public ulong? ResidentBytes { get; init; }
-    /// <summary>Committed bytes.</summary>
+    /// <summary>Committed, bytes.</summary>
     public ulong? CommittedBytes { get; init; }
-    /// <summary>Allocated bytes.</summary>
+    /// <summary>Allocated, bytes.</summary>
     public ulong? AllocatedBytes { get; init; }
     /// <summary>The part of <see cref="UsedBytes"/> that other processes hold as well.</summary>
     public ulong? SharedBytes { get; init; }
-    /// <summary>Purgeable bytes.</summary>
+    /// <summary>Purgeable, bytes.</summary>
     public ulong? PurgeableBytes { get; init; }
     /// <summary>Wanted in device memory, and not there now.</summary>
     public ulong? EvictedBytes { get; init; }
@@ -468,11 +468,11 @@ public sealed record Usage
     public ulong? HostPoolBytes { get; init; }
     /// <summary>RSS: the same in each row of this pid.</summary>
     public ulong? HostResidentBytes { get; init; }
-    /// <summary>Budget bytes.</summary>
+    /// <summary>Budget, bytes.</summary>
     public ulong? BudgetBytes { get; init; }
     /// <summary>Ever growing: take differences.</summary>
     public ulong? BusyNs { get; init; }
-    /// <summary>Busy percent.</summary>
+    /// <summary>Busy, percent.</summary>
     public double? BusyPercent { get; init; }
     /// <summary>What <see cref="BusyPercent"/> averages over.</summary>
     public ulong? WindowNs { get; init; }
@@ -586,7 +586,7 @@ public sealed record Diagnostic
     /// this backend is sure that it has no device; these two do not make a snapshot
     /// <see cref="Notes.Partial"/>.</summary>
     public Status Status { get; init; }
-    /// <summary>Whose number a <c>NativeCode</c> is.</summary>
+    /// <summary>Whose number hmn_error.<c>NativeCode</c> is.</summary>
     public NativeDomain NativeDomain { get; init; }
     /// <summary>Native code.</summary>
     public int NativeCode { get; init; }
@@ -638,13 +638,13 @@ public sealed record Delta
     public uint DeviceIndex { get; init; }
     /// <summary><see cref="DeviceBytes"/> is this process' or the device's.</summary>
     public Scope Scope { get; init; }
-    /// <summary>What <see cref="DeviceBytes"/> counts.</summary>
+    /// <summary>Of <see cref="DeviceBytes"/>.</summary>
     public Accounting Accounting { get; init; }
     /// <summary>The caller's resident set.</summary>
     public long? MemoryBytes { get; init; }
     /// <summary>Of the caller when both snapshots know that, else of the device.</summary>
     public long? DeviceBytes { get; init; }
-    /// <summary>Elapsed ns.</summary>
+    /// <summary>Elapsed, nanoseconds.</summary>
     public ulong ElapsedNs { get; init; }
     /// <summary>Of the whole device.</summary>
     public double? EnergyJoules { get; init; }
@@ -758,9 +758,9 @@ public sealed record TrackerInfo
     public uint? DeviceIndex { get; init; }
     /// <summary>Tags are numbered from 1 up to it.</summary>
     public uint TagCount { get; init; }
-    /// <summary>Limit bytes.</summary>
+    /// <summary>Limit, bytes.</summary>
     public ulong? LimitBytes { get; init; }
-    /// <summary>Allocated bytes.</summary>
+    /// <summary>Allocated, bytes.</summary>
     public ulong AllocatedBytes { get; init; }
     /// <summary>Highest <see cref="AllocatedBytes"/> since the start or the last reset.</summary>
     public ulong PeakBytes { get; init; }
@@ -790,9 +790,9 @@ public sealed record Tag
     public Notes Notes { get; init; }
     /// <summary>Of the tag.</summary>
     public uint Number { get; init; }
-    /// <summary>Allocated bytes.</summary>
+    /// <summary>Allocated, bytes.</summary>
     public ulong AllocatedBytes { get; init; }
-    /// <summary>Peak bytes.</summary>
+    /// <summary>Peak, bytes.</summary>
     public ulong PeakBytes { get; init; }
     /// <summary>Name.</summary>
     public string Name { get; init; } = "";
@@ -838,17 +838,17 @@ public sealed record SpillInfo
     public ulong FirstEpisode { get; init; }
     /// <summary>The last one known.</summary>
     public ulong? LimitBytes { get; init; }
-    /// <summary>Dedicated bytes.</summary>
+    /// <summary>Dedicated, bytes.</summary>
     public ulong? DedicatedBytes { get; init; }
-    /// <summary>Shared bytes.</summary>
+    /// <summary>Shared, bytes.</summary>
     public ulong? SharedBytes { get; init; }
-    /// <summary>Evicted bytes.</summary>
+    /// <summary>Evicted, bytes.</summary>
     public ulong? EvictedBytes { get; init; }
-    /// <summary>Peak dedicated bytes.</summary>
+    /// <summary>Peak dedicated, bytes.</summary>
     public ulong? PeakDedicatedBytes { get; init; }
-    /// <summary>Peak shared bytes.</summary>
+    /// <summary>Peak shared, bytes.</summary>
     public ulong? PeakSharedBytes { get; init; }
-    /// <summary>Peak evicted bytes.</summary>
+    /// <summary>Peak evicted, bytes.</summary>
     public ulong? PeakEvictedBytes { get; init; }
     /// <summary>Of the first observation.</summary>
     public ulong? BaselineSharedBytes { get; init; }
@@ -856,7 +856,7 @@ public sealed record SpillInfo
     public ulong? BaselineEvictedBytes { get; init; }
     /// <summary>Of all episodes, also those dropped.</summary>
     public ulong TotalNs { get; init; }
-    /// <summary>Longest ns.</summary>
+    /// <summary>Longest, nanoseconds.</summary>
     public ulong? LongestNs { get; init; }
     /// <summary>Its number; of equal ones the first.</summary>
     public ulong? LongestEpisode { get; init; }
@@ -909,11 +909,11 @@ public sealed record Episode
     public ulong Number { get; init; }
     /// <summary>Observation count.</summary>
     public ulong ObservationCount { get; init; }
-    /// <summary>Peak shared bytes.</summary>
+    /// <summary>Peak shared, bytes.</summary>
     public ulong PeakSharedBytes { get; init; }
-    /// <summary>Peak evicted bytes.</summary>
+    /// <summary>Peak evicted, bytes.</summary>
     public ulong? PeakEvictedBytes { get; init; }
-    /// <summary>Start monotonic ns.</summary>
+    /// <summary>Start monotonic, nanoseconds.</summary>
     public ulong StartMonotonicNs { get; init; }
     /// <summary>Of the first observation after it.</summary>
     public ulong? EndMonotonicNs { get; init; }

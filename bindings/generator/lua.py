@@ -3,9 +3,10 @@
 
 constants.lua  every constant
 cdef.lua       declarations of the header as LuaJIT reads them
-records.lua    for LuaJIT: records of its FFI as tables
+records.lua    for LuaJIT: records of its FFI as tables, and texts of a snapshot
+types.lua      what tables of records hold, for language servers
 """
-from .text import notice
+from .text import Words, notice, sentence, wrapped
 
 
 def _constants(model):
@@ -59,11 +60,54 @@ def _records(model):
             yield f"      {field.name} = {_value(field, model.header.constants)},"
         yield "    }"
         yield "  end"
+        if record.texts:
+            yield ""
+            yield f"  copy.{record.c_name}_texts = {{"
+            for text in record.texts:
+                yield f'    {{"{text_name(text)}", {model.header.constants[text.constant]}}},'
+            yield "  }"
     yield ""
     yield "  return copy"
     yield "end"
 
 
+def text_name(text):
+    """name of process_name: a usage is a process'."""
+    return text.name.removeprefix("process_")
+
+
+TYPES = {"f64": "number", "text": "string"}
+
+
+def _types(model):
+    def prefix(one):
+        return f"{one.prefix.removeprefix('HMN_')}*"
+
+    words = Words(model, prefix, lambda one, member: member.name.removeprefix("HMN_"),
+                  lambda record: f"hypomnesis.{_camel(record.name)}", lambda record, name: name)
+    yield "---@meta"
+    for record in model.records.values():
+        if record.name == "error":  # a failure's message, status and detail
+            continue
+        absent = " What is not known is nil." if any(field.bit for field in record.fields) else ""
+        yield ""
+        yield from wrapped(f"{sentence(words(record.comment, record))}{absent}", "---")
+        yield f"---@class hypomnesis.{_camel(record.name)}"
+        for field in record.fields:
+            comment = words.of_field(record, field)
+            one = model.enumerations.get(field.enumeration)
+            if one and not comment.startswith("the "):
+                comment = f"{prefix(one)}{'; ' if ':' in comment else ': '}{comment}" if comment else prefix(one)
+            kind = f"{TYPES.get(field.kind, 'integer')}{'?' if field.bit else ''}"
+            yield f"---@field {field.name} {kind} {comment}".rstrip()
+        for text in record.texts:
+            yield f"---@field {text_name(text)} string? in a snapshot: {words(text.comment, record)}"
+
+
+def _camel(name):
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
 def outputs(model):
-    for name, lines in (("constants", _constants), ("cdef", _cdef), ("records", _records)):
+    for name, lines in (("constants", _constants), ("cdef", _cdef), ("records", _records), ("types", _types)):
         yield f"lua/hypomnesis/generated/{name}.lua", "\n".join([*notice("--"), *lines(model)]) + "\n"

@@ -6,9 +6,10 @@ swig/records_lua.i  the same as plain tables of Lua
 swig/values.i       the same as tables in C, for languages that take a record's values at once
 swig/constants.i    every constant
 """
+from .lua import text_name
 from .text import notice
 
-LUA_MEMBERS = {"device": 4, "usage": 1}  # what a snapshot's copy adds: pools, telemetry, name
+LUA_MEMBERS = {"device": 4}  # what a snapshot's copy adds: pools, metrics, telemetry, own usage
 
 
 def _kind(field):
@@ -39,12 +40,18 @@ def _lua_records(model):
         optional = " + hmn_lua_count(record->present)" if always < len(record.fields) else ""
         yield "%{"
         yield f"static void hmn_lua_push_{record.c_name}(lua_State *L, const {record.c_name} *record) {{"
-        yield f"  lua_createtable(L, 0, {always + LUA_MEMBERS.get(record.name, 0)}{optional});"
+        yield f"  lua_createtable(L, 0, {always + len(record.texts) + LUA_MEMBERS.get(record.name, 0)}{optional});"
         for field in record.fields:
             if field.bit:
                 yield f"  if (record->present & {field.bit})"
             yield f"{'  ' if field.bit else ''}  HMN_LUA_FIELD({_kind(field)}, {field.name});"
         yield "}"
+        if record.texts:
+            yield f"static const hmn_lua_text {record.c_name}_texts[] = {{"
+            for text in record.texts:
+                yield f'  {{{text.constant}, "{text_name(text)}"}},'
+            yield "  {0, NULL},"
+            yield "};"
         yield "%}"
         yield f"HMN_LUA_RECORD({record.c_name})"
         yield ""

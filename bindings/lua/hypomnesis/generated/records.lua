@@ -161,6 +161,10 @@ return function(band, text, unsigned, signed)
     }
   end
 
+  copy.hmn_metric_texts = {
+    {"group", 64},
+  }
+
   function copy.hmn_usage(record)
     local present = record.present
     return {
@@ -192,6 +196,12 @@ return function(band, text, unsigned, signed)
       peak_used_bytes = band(present, 65536) ~= 0 and unsigned(record.peak_used_bytes) or nil,
     }
   end
+
+  copy.hmn_usage_texts = {
+    {"name", 1},
+    {"command", 3},
+    {"container", 5},
+  }
 
   function copy.hmn_snapshot_info(record)
     return {

@@ -24,6 +24,11 @@ MEMBERS = {
     "HMN_POWER_LIMIT_DEFAULT": "usual", "HMN_POWER_LIMIT_MIN": "lowest", "HMN_POWER_LIMIT_MAX": "highest",
     "HMN_NAME_PROTECTED": "protected_process", "HMN_DTYPE_BOOL": "boolean",
     "HMN_PROCESS_MEMORY_HAS_VIRTUAL": "virtual_size", "HMN_PROCESS_MEMORY_HAS_PRIVATE": "private_set"}
+KEYWORDS = set("""alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const
+    continue decltype default delete do double else enum explicit export extern false float for friend goto if inline int
+    long mutable namespace new noexcept not nullptr operator or private protected public register requires return short
+    signed sizeof static struct switch template this throw true try typedef typeid typename union unsigned using virtual
+    void volatile while xor errno""".split())
 # Enumerators that the header has not.
 ADDED = {"sampler": ["unknown = 0"]}
 # Records that are no struct here.
@@ -48,7 +53,11 @@ def _enumeration_name(model, enumeration):
 
 
 def _member_name(member):
-    return MEMBERS.get(member.name, member.word.lower())
+    name = MEMBERS.get(member.name, member.word.lower())
+    if name in KEYWORDS:
+        raise SystemExit(f"generate: {member.name} would be called {name}, a keyword of C++: give it another name in "
+                         "MEMBERS of bindings/generator/cpp.py")
+    return name
 
 
 class _Writer:

@@ -36,11 +36,11 @@ def _c_declarations(model):
 
 def _cpp(model):
     yield from ("#ifndef HMN_TESTS_BINDINGS_RECORDS_HPP", "#define HMN_TESTS_BINDINGS_RECORDS_HPP",
-                "#include <hypomnesis.hpp>", "", "// say(key, value) prints one field.")
+                "#include <hypomnesis.hpp>", "", "// put(key, value) takes one field.")
     for record in _records(model):
-        yield from ("template <class Say>", f"void each_field(const hypomnesis::{record.name}& v, Say say) {{")
+        yield from ("template <class Put>", f"void each_field(const hypomnesis::{record.name}& v, Put put) {{")
         for field in record.fields:
-            yield f'  say("{field.name}", v.{field.name});'
+            yield f'  put("{field.name}", v.{field.name});'
         yield from ("}", "")
     yield "#endif"
 

@@ -21,7 +21,7 @@ CAPITALS = {word.lower(): word for word in
             "AMD AMDGPU CUDA DRM DXGI ECC GPU HRESULT ID KFD MHz NTSTATUS NUMA NVIDIA NVML OK OS PCI PCIe PDH PID RPM "
             "ROCm SM SMI SoC UID UUID VRAM BF16 F8E4M3 F8E5M2 F8E8M0 F6E2M3 F6E3M2".split()}
 
-# What an error says whose status speaks of C, or says more than a message wants.
+# Messages of statuses whose comment is about C, or is too long for a message.
 ERRORS = {
     "HMN_E_ARGUMENT": "an argument is missing, empty or malformed",
     "HMN_E_STRUCT_SIZE": "a record has a size that the library cannot fill",

@@ -47,7 +47,7 @@ def _value(field, constants):
 
 
 def _records(model):
-    yield "-- `text` makes a string of a char array, `unsigned` and `signed` what 64 bits are told by."
+    yield "-- `text` makes a string of a char array, `unsigned` and `signed` what a number of 64 bits becomes."
     yield "return function(band, text, unsigned, signed)"
     yield "  local copy = {}"
     for record in model.records.values():

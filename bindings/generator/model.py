@@ -159,7 +159,8 @@ class Model:
         if len(found) > 1:  # flags and states
             found = [one for one in found if one.is_bits == (field.type == "hmn_flags")]
         if not found:
-            raise SystemExit(f"generate: {field.name} is said to be {match[0]}, and hypomnesis.h has no such enumeration")
+            raise SystemExit(f"generate: the comment of {field.name} names {match[0]}, and hypomnesis.h has no such "
+                             "enumeration")
         return found[0].tag, rest
 
     def _texts(self, record):

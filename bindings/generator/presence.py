@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Fields of a presence bit. HMN_POOL_HAS_FREE stands for `free`, or for `free` with a unit: free_bytes."""
+"""Fields of a presence bit. HMN_POOL_HAS_FREE is the bit of `free`, or of `free` with a unit: free_bytes."""
 
 UNITS = ("", "_bytes", "_percent", "_celsius", "_watts", "_joules", "_mhz", "_index", "_ns")
 

@@ -104,7 +104,7 @@ class Device:
     telemetry: Telemetry | None = None
     own_usage: Usage | None = None  # what this process uses on it
     usages: tuple[Usage, ...] = ()  # what every process uses on it, by pid
-    metrics: tuple[Metric, ...] = ()  # each single number that the sources tell
+    metrics: tuple[Metric, ...] = ()  # each single number that the sources report
 
     @property
     def main_pool(self) -> Pool | None:

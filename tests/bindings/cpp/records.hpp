@@ -4,300 +4,300 @@
 #define HMN_TESTS_BINDINGS_RECORDS_HPP
 #include <hypomnesis.hpp>
 
-// say(key, value) prints one field.
-template <class Say>
-void each_field(const hypomnesis::backend_info& v, Say say) {
-  say("notes", v.notes);
-  say("backend", v.backend);
-  say("state", v.state);
-  say("status", v.status);
-  say("native_domain", v.native_domain);
-  say("native_code", v.native_code);
-  say("version", v.version);
-  say("message", v.message);
+// put(key, value) takes one field.
+template <class Put>
+void each_field(const hypomnesis::backend_info& v, Put put) {
+  put("notes", v.notes);
+  put("backend", v.backend);
+  put("state", v.state);
+  put("status", v.status);
+  put("native_domain", v.native_domain);
+  put("native_code", v.native_code);
+  put("version", v.version);
+  put("message", v.message);
 }
 
-template <class Say>
-void each_field(const hypomnesis::process_memory& v, Say say) {
-  say("notes", v.notes);
-  say("backend", v.backend);
-  say("pid", v.pid);
-  say("resident_bytes", v.resident_bytes);
-  say("peak_resident_bytes", v.peak_resident_bytes);
-  say("virtual_bytes", v.virtual_bytes);
-  say("swap_bytes", v.swap_bytes);
-  say("proportional_bytes", v.proportional_bytes);
-  say("private_bytes", v.private_bytes);
-  say("committed_bytes", v.committed_bytes);
-  say("footprint_bytes", v.footprint_bytes);
-  say("peak_footprint_bytes", v.peak_footprint_bytes);
-  say("peak_committed_bytes", v.peak_committed_bytes);
+template <class Put>
+void each_field(const hypomnesis::process_memory& v, Put put) {
+  put("notes", v.notes);
+  put("backend", v.backend);
+  put("pid", v.pid);
+  put("resident_bytes", v.resident_bytes);
+  put("peak_resident_bytes", v.peak_resident_bytes);
+  put("virtual_bytes", v.virtual_bytes);
+  put("swap_bytes", v.swap_bytes);
+  put("proportional_bytes", v.proportional_bytes);
+  put("private_bytes", v.private_bytes);
+  put("committed_bytes", v.committed_bytes);
+  put("footprint_bytes", v.footprint_bytes);
+  put("peak_footprint_bytes", v.peak_footprint_bytes);
+  put("peak_committed_bytes", v.peak_committed_bytes);
 }
 
-template <class Say>
-void each_field(const hypomnesis::system_memory& v, Say say) {
-  say("notes", v.notes);
-  say("backend", v.backend);
-  say("total_bytes", v.total_bytes);
-  say("available_bytes", v.available_bytes);
-  say("swap_total_bytes", v.swap_total_bytes);
-  say("swap_free_bytes", v.swap_free_bytes);
-  say("limit_bytes", v.limit_bytes);
-  say("limit_used_bytes", v.limit_used_bytes);
-  say("commit_limit_bytes", v.commit_limit_bytes);
-  say("committed_bytes", v.committed_bytes);
-  say("pressure", v.pressure);
-  say("stall_percent", v.stall_percent);
+template <class Put>
+void each_field(const hypomnesis::system_memory& v, Put put) {
+  put("notes", v.notes);
+  put("backend", v.backend);
+  put("total_bytes", v.total_bytes);
+  put("available_bytes", v.available_bytes);
+  put("swap_total_bytes", v.swap_total_bytes);
+  put("swap_free_bytes", v.swap_free_bytes);
+  put("limit_bytes", v.limit_bytes);
+  put("limit_used_bytes", v.limit_used_bytes);
+  put("commit_limit_bytes", v.commit_limit_bytes);
+  put("committed_bytes", v.committed_bytes);
+  put("pressure", v.pressure);
+  put("stall_percent", v.stall_percent);
 }
 
-template <class Say>
-void each_field(const hypomnesis::device& v, Say say) {
-  say("notes", v.notes);
-  say("backend", v.backend);
-  say("index", v.index);
-  say("kind", v.kind);
-  say("state", v.state);
-  say("vendor", v.vendor);
-  say("memory_kind", v.memory_kind);
-  say("parent_index", v.parent_index);
-  say("driver_index", v.driver_index);
-  say("pci_device", v.pci_device);
-  say("pci_subsystem", v.pci_subsystem);
-  say("render_minor", v.render_minor);
-  say("numa_node", v.numa_node);
-  say("gpu_instance", v.gpu_instance);
-  say("compute_instance", v.compute_instance);
-  say("cuda_version", v.cuda_version);
-  say("os_id", v.os_id);
-  say("name", v.name);
-  say("uuid", v.uuid);
-  say("pci_bus_id", v.pci_bus_id);
-  say("driver_version", v.driver_version);
+template <class Put>
+void each_field(const hypomnesis::device& v, Put put) {
+  put("notes", v.notes);
+  put("backend", v.backend);
+  put("index", v.index);
+  put("kind", v.kind);
+  put("state", v.state);
+  put("vendor", v.vendor);
+  put("memory_kind", v.memory_kind);
+  put("parent_index", v.parent_index);
+  put("driver_index", v.driver_index);
+  put("pci_device", v.pci_device);
+  put("pci_subsystem", v.pci_subsystem);
+  put("render_minor", v.render_minor);
+  put("numa_node", v.numa_node);
+  put("gpu_instance", v.gpu_instance);
+  put("compute_instance", v.compute_instance);
+  put("cuda_version", v.cuda_version);
+  put("os_id", v.os_id);
+  put("name", v.name);
+  put("uuid", v.uuid);
+  put("pci_bus_id", v.pci_bus_id);
+  put("driver_version", v.driver_version);
 }
 
-template <class Say>
-void each_field(const hypomnesis::pool& v, Say say) {
-  say("notes", v.notes);
-  say("backend", v.backend);
-  say("device_index", v.device_index);
-  say("kind", v.kind);
-  say("accounting", v.accounting);
-  say("is_main", v.is_main);
-  say("total_bytes", v.total_bytes);
-  say("free_bytes", v.free_bytes);
-  say("used_bytes", v.used_bytes);
-  say("reserved_bytes", v.reserved_bytes);
-  say("usable_bytes", v.usable_bytes);
-  say("budget_bytes", v.budget_bytes);
-  say("unattributed_bytes", v.unattributed_bytes);
-  say("age_ns", v.age_ns);
+template <class Put>
+void each_field(const hypomnesis::pool& v, Put put) {
+  put("notes", v.notes);
+  put("backend", v.backend);
+  put("device_index", v.device_index);
+  put("kind", v.kind);
+  put("accounting", v.accounting);
+  put("is_main", v.is_main);
+  put("total_bytes", v.total_bytes);
+  put("free_bytes", v.free_bytes);
+  put("used_bytes", v.used_bytes);
+  put("reserved_bytes", v.reserved_bytes);
+  put("usable_bytes", v.usable_bytes);
+  put("budget_bytes", v.budget_bytes);
+  put("unattributed_bytes", v.unattributed_bytes);
+  put("age_ns", v.age_ns);
 }
 
-template <class Say>
-void each_field(const hypomnesis::telemetry& v, Say say) {
-  say("notes", v.notes);
-  say("backend", v.backend);
-  say("device_index", v.device_index);
-  say("core_clock_mhz", v.core_clock_mhz);
-  say("memory_clock_mhz", v.memory_clock_mhz);
-  say("fan_percent", v.fan_percent);
-  say("fan_rpm", v.fan_rpm);
-  say("pcie_generation", v.pcie_generation);
-  say("pcie_width", v.pcie_width);
-  say("p_state", v.p_state);
-  say("throttle", v.throttle);
-  say("backends", v.backends);
-  say("gpu_busy_percent", v.gpu_busy_percent);
-  say("memory_busy_percent", v.memory_busy_percent);
-  say("encoder_busy_percent", v.encoder_busy_percent);
-  say("decoder_busy_percent", v.decoder_busy_percent);
-  say("temperature_celsius", v.temperature_celsius);
-  say("hotspot_celsius", v.hotspot_celsius);
-  say("memory_celsius", v.memory_celsius);
-  say("power_watts", v.power_watts);
-  say("power_limit_watts", v.power_limit_watts);
-  say("energy_joules", v.energy_joules);
-  say("pcie_rx_bytes", v.pcie_rx_bytes);
-  say("pcie_tx_bytes", v.pcie_tx_bytes);
-  say("window_ns", v.window_ns);
-  say("age_ns", v.age_ns);
+template <class Put>
+void each_field(const hypomnesis::telemetry& v, Put put) {
+  put("notes", v.notes);
+  put("backend", v.backend);
+  put("device_index", v.device_index);
+  put("core_clock_mhz", v.core_clock_mhz);
+  put("memory_clock_mhz", v.memory_clock_mhz);
+  put("fan_percent", v.fan_percent);
+  put("fan_rpm", v.fan_rpm);
+  put("pcie_generation", v.pcie_generation);
+  put("pcie_width", v.pcie_width);
+  put("p_state", v.p_state);
+  put("throttle", v.throttle);
+  put("backends", v.backends);
+  put("gpu_busy_percent", v.gpu_busy_percent);
+  put("memory_busy_percent", v.memory_busy_percent);
+  put("encoder_busy_percent", v.encoder_busy_percent);
+  put("decoder_busy_percent", v.decoder_busy_percent);
+  put("temperature_celsius", v.temperature_celsius);
+  put("hotspot_celsius", v.hotspot_celsius);
+  put("memory_celsius", v.memory_celsius);
+  put("power_watts", v.power_watts);
+  put("power_limit_watts", v.power_limit_watts);
+  put("energy_joules", v.energy_joules);
+  put("pcie_rx_bytes", v.pcie_rx_bytes);
+  put("pcie_tx_bytes", v.pcie_tx_bytes);
+  put("window_ns", v.window_ns);
+  put("age_ns", v.age_ns);
 }
 
-template <class Say>
-void each_field(const hypomnesis::metric& v, Say say) {
-  say("notes", v.notes);
-  say("backend", v.backend);
-  say("device_index", v.device_index);
-  say("pid", v.pid);
-  say("id", v.id);
-  say("instance", v.instance);
-  say("value", v.value);
-  say("count", v.count);
-  say("window_ns", v.window_ns);
-  say("age_ns", v.age_ns);
+template <class Put>
+void each_field(const hypomnesis::metric& v, Put put) {
+  put("notes", v.notes);
+  put("backend", v.backend);
+  put("device_index", v.device_index);
+  put("pid", v.pid);
+  put("id", v.id);
+  put("instance", v.instance);
+  put("value", v.value);
+  put("count", v.count);
+  put("window_ns", v.window_ns);
+  put("age_ns", v.age_ns);
 }
 
-template <class Say>
-void each_field(const hypomnesis::usage& v, Say say) {
-  say("notes", v.notes);
-  say("backend", v.backend);
-  say("pid", v.pid);
-  say("device_index", v.device_index);
-  say("kinds", v.kinds);
-  say("accounting", v.accounting);
-  say("name_state", v.name_state);
-  say("uid", v.uid);
-  say("gpu_instance", v.gpu_instance);
-  say("compute_instance", v.compute_instance);
-  say("start_unix_ns", v.start_unix_ns);
-  say("used_bytes", v.used_bytes);
-  say("resident_bytes", v.resident_bytes);
-  say("committed_bytes", v.committed_bytes);
-  say("allocated_bytes", v.allocated_bytes);
-  say("shared_bytes", v.shared_bytes);
-  say("purgeable_bytes", v.purgeable_bytes);
-  say("evicted_bytes", v.evicted_bytes);
-  say("host_pool_bytes", v.host_pool_bytes);
-  say("host_resident_bytes", v.host_resident_bytes);
-  say("budget_bytes", v.budget_bytes);
-  say("busy_ns", v.busy_ns);
-  say("busy_percent", v.busy_percent);
-  say("window_ns", v.window_ns);
-  say("age_ns", v.age_ns);
-  say("peak_used_bytes", v.peak_used_bytes);
+template <class Put>
+void each_field(const hypomnesis::usage& v, Put put) {
+  put("notes", v.notes);
+  put("backend", v.backend);
+  put("pid", v.pid);
+  put("device_index", v.device_index);
+  put("kinds", v.kinds);
+  put("accounting", v.accounting);
+  put("name_state", v.name_state);
+  put("uid", v.uid);
+  put("gpu_instance", v.gpu_instance);
+  put("compute_instance", v.compute_instance);
+  put("start_unix_ns", v.start_unix_ns);
+  put("used_bytes", v.used_bytes);
+  put("resident_bytes", v.resident_bytes);
+  put("committed_bytes", v.committed_bytes);
+  put("allocated_bytes", v.allocated_bytes);
+  put("shared_bytes", v.shared_bytes);
+  put("purgeable_bytes", v.purgeable_bytes);
+  put("evicted_bytes", v.evicted_bytes);
+  put("host_pool_bytes", v.host_pool_bytes);
+  put("host_resident_bytes", v.host_resident_bytes);
+  put("budget_bytes", v.budget_bytes);
+  put("busy_ns", v.busy_ns);
+  put("busy_percent", v.busy_percent);
+  put("window_ns", v.window_ns);
+  put("age_ns", v.age_ns);
+  put("peak_used_bytes", v.peak_used_bytes);
 }
 
-template <class Say>
-void each_field(const hypomnesis::snapshot_info& v, Say say) {
-  say("notes", v.notes);
-  say("collect", v.collect);
-  say("device_count", v.device_count);
-  say("pool_count", v.pool_count);
-  say("usage_count", v.usage_count);
-  say("diagnostic_count", v.diagnostic_count);
-  say("unreadable_process_count", v.unreadable_process_count);
-  say("metric_count", v.metric_count);
-  say("unix_time_ns", v.unix_time_ns);
-  say("monotonic_ns", v.monotonic_ns);
-  say("duration_ns", v.duration_ns);
+template <class Put>
+void each_field(const hypomnesis::snapshot_info& v, Put put) {
+  put("notes", v.notes);
+  put("collect", v.collect);
+  put("device_count", v.device_count);
+  put("pool_count", v.pool_count);
+  put("usage_count", v.usage_count);
+  put("diagnostic_count", v.diagnostic_count);
+  put("unreadable_process_count", v.unreadable_process_count);
+  put("metric_count", v.metric_count);
+  put("unix_time_ns", v.unix_time_ns);
+  put("monotonic_ns", v.monotonic_ns);
+  put("duration_ns", v.duration_ns);
 }
 
-template <class Say>
-void each_field(const hypomnesis::diagnostic& v, Say say) {
-  say("notes", v.notes);
-  say("backend", v.backend);
-  say("status", v.status);
-  say("native_domain", v.native_domain);
-  say("native_code", v.native_code);
-  say("subject", v.subject);
-  say("field", v.field);
-  say("device_index", v.device_index);
-  say("pid", v.pid);
-  say("count", v.count);
-  say("duration_ns", v.duration_ns);
-  say("message", v.message);
+template <class Put>
+void each_field(const hypomnesis::diagnostic& v, Put put) {
+  put("notes", v.notes);
+  put("backend", v.backend);
+  put("status", v.status);
+  put("native_domain", v.native_domain);
+  put("native_code", v.native_code);
+  put("subject", v.subject);
+  put("field", v.field);
+  put("device_index", v.device_index);
+  put("pid", v.pid);
+  put("count", v.count);
+  put("duration_ns", v.duration_ns);
+  put("message", v.message);
 }
 
-template <class Say>
-void each_field(const hypomnesis::delta& v, Say say) {
-  say("notes", v.notes);
-  say("backend", v.backend);
-  say("device_index", v.device_index);
-  say("scope", v.scope);
-  say("accounting", v.accounting);
-  say("memory_bytes", v.memory_bytes);
-  say("device_bytes", v.device_bytes);
-  say("elapsed_ns", v.elapsed_ns);
-  say("energy_joules", v.energy_joules);
+template <class Put>
+void each_field(const hypomnesis::delta& v, Put put) {
+  put("notes", v.notes);
+  put("backend", v.backend);
+  put("device_index", v.device_index);
+  put("scope", v.scope);
+  put("accounting", v.accounting);
+  put("memory_bytes", v.memory_bytes);
+  put("device_bytes", v.device_bytes);
+  put("elapsed_ns", v.elapsed_ns);
+  put("energy_joules", v.energy_joules);
 }
 
-template <class Say>
-void each_field(const hypomnesis::sampler_info& v, Say say) {
-  say("notes", v.notes);
-  say("state", v.state);
-  say("pending", v.pending);
-  say("last_status", v.last_status);
-  say("taken_count", v.taken_count);
-  say("dropped_count", v.dropped_count);
-  say("late_count", v.late_count);
-  say("failed_count", v.failed_count);
-  say("last_monotonic_ns", v.last_monotonic_ns);
+template <class Put>
+void each_field(const hypomnesis::sampler_info& v, Put put) {
+  put("notes", v.notes);
+  put("state", v.state);
+  put("pending", v.pending);
+  put("last_status", v.last_status);
+  put("taken_count", v.taken_count);
+  put("dropped_count", v.dropped_count);
+  put("late_count", v.late_count);
+  put("failed_count", v.failed_count);
+  put("last_monotonic_ns", v.last_monotonic_ns);
 }
 
-template <class Say>
-void each_field(const hypomnesis::peak& v, Say say) {
-  say("notes", v.notes);
-  say("backend", v.backend);
-  say("device_index", v.device_index);
-  say("pid", v.pid);
-  say("accounting", v.accounting);
-  say("used_bytes", v.used_bytes);
-  say("host_pool_bytes", v.host_pool_bytes);
-  say("host_resident_bytes", v.host_resident_bytes);
-  say("used_monotonic_ns", v.used_monotonic_ns);
+template <class Put>
+void each_field(const hypomnesis::peak& v, Put put) {
+  put("notes", v.notes);
+  put("backend", v.backend);
+  put("device_index", v.device_index);
+  put("pid", v.pid);
+  put("accounting", v.accounting);
+  put("used_bytes", v.used_bytes);
+  put("host_pool_bytes", v.host_pool_bytes);
+  put("host_resident_bytes", v.host_resident_bytes);
+  put("used_monotonic_ns", v.used_monotonic_ns);
 }
 
-template <class Say>
-void each_field(const hypomnesis::tracker_info& v, Say say) {
-  say("notes", v.notes);
-  say("device_index", v.device_index);
-  say("tag_count", v.tag_count);
-  say("limit_bytes", v.limit_bytes);
-  say("allocated_bytes", v.allocated_bytes);
-  say("peak_bytes", v.peak_bytes);
-  say("refused_count", v.refused_count);
+template <class Put>
+void each_field(const hypomnesis::tracker_info& v, Put put) {
+  put("notes", v.notes);
+  put("device_index", v.device_index);
+  put("tag_count", v.tag_count);
+  put("limit_bytes", v.limit_bytes);
+  put("allocated_bytes", v.allocated_bytes);
+  put("peak_bytes", v.peak_bytes);
+  put("refused_count", v.refused_count);
 }
 
-template <class Say>
-void each_field(const hypomnesis::tag& v, Say say) {
-  say("notes", v.notes);
-  say("number", v.number);
-  say("allocated_bytes", v.allocated_bytes);
-  say("peak_bytes", v.peak_bytes);
-  say("name", v.name);
+template <class Put>
+void each_field(const hypomnesis::tag& v, Put put) {
+  put("notes", v.notes);
+  put("number", v.number);
+  put("allocated_bytes", v.allocated_bytes);
+  put("peak_bytes", v.peak_bytes);
+  put("name", v.name);
 }
 
-template <class Say>
-void each_field(const hypomnesis::spill_info& v, Say say) {
-  say("notes", v.notes);
-  say("backend", v.backend);
-  say("device_index", v.device_index);
-  say("state", v.state);
-  say("rules", v.rules);
-  say("status", v.status);
-  say("observation_count", v.observation_count);
-  say("skipped_count", v.skipped_count);
-  say("episode_count", v.episode_count);
-  say("first_episode", v.first_episode);
-  say("limit_bytes", v.limit_bytes);
-  say("dedicated_bytes", v.dedicated_bytes);
-  say("shared_bytes", v.shared_bytes);
-  say("evicted_bytes", v.evicted_bytes);
-  say("peak_dedicated_bytes", v.peak_dedicated_bytes);
-  say("peak_shared_bytes", v.peak_shared_bytes);
-  say("peak_evicted_bytes", v.peak_evicted_bytes);
-  say("baseline_shared_bytes", v.baseline_shared_bytes);
-  say("baseline_evicted_bytes", v.baseline_evicted_bytes);
-  say("total_ns", v.total_ns);
-  say("longest_ns", v.longest_ns);
-  say("longest_episode", v.longest_episode);
-  say("first_label", v.first_label);
-  say("message", v.message);
+template <class Put>
+void each_field(const hypomnesis::spill_info& v, Put put) {
+  put("notes", v.notes);
+  put("backend", v.backend);
+  put("device_index", v.device_index);
+  put("state", v.state);
+  put("rules", v.rules);
+  put("status", v.status);
+  put("observation_count", v.observation_count);
+  put("skipped_count", v.skipped_count);
+  put("episode_count", v.episode_count);
+  put("first_episode", v.first_episode);
+  put("limit_bytes", v.limit_bytes);
+  put("dedicated_bytes", v.dedicated_bytes);
+  put("shared_bytes", v.shared_bytes);
+  put("evicted_bytes", v.evicted_bytes);
+  put("peak_dedicated_bytes", v.peak_dedicated_bytes);
+  put("peak_shared_bytes", v.peak_shared_bytes);
+  put("peak_evicted_bytes", v.peak_evicted_bytes);
+  put("baseline_shared_bytes", v.baseline_shared_bytes);
+  put("baseline_evicted_bytes", v.baseline_evicted_bytes);
+  put("total_ns", v.total_ns);
+  put("longest_ns", v.longest_ns);
+  put("longest_episode", v.longest_episode);
+  put("first_label", v.first_label);
+  put("message", v.message);
 }
 
-template <class Say>
-void each_field(const hypomnesis::episode& v, Say say) {
-  say("notes", v.notes);
-  say("rules", v.rules);
-  say("number", v.number);
-  say("observation_count", v.observation_count);
-  say("peak_shared_bytes", v.peak_shared_bytes);
-  say("peak_evicted_bytes", v.peak_evicted_bytes);
-  say("start_monotonic_ns", v.start_monotonic_ns);
-  say("end_monotonic_ns", v.end_monotonic_ns);
-  say("duration_ns", v.duration_ns);
-  say("start_label", v.start_label);
-  say("end_label", v.end_label);
+template <class Put>
+void each_field(const hypomnesis::episode& v, Put put) {
+  put("notes", v.notes);
+  put("rules", v.rules);
+  put("number", v.number);
+  put("observation_count", v.observation_count);
+  put("peak_shared_bytes", v.peak_shared_bytes);
+  put("peak_evicted_bytes", v.peak_evicted_bytes);
+  put("start_monotonic_ns", v.start_monotonic_ns);
+  put("end_monotonic_ns", v.end_monotonic_ns);
+  put("duration_ns", v.duration_ns);
+  put("start_label", v.start_label);
+  put("end_label", v.end_label);
 }
 
 #endif

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
 -- Written by bindings/generate from include/hypomnesis.h.
--- `text` makes a string of a char array, `unsigned` and `signed` what 64 bits are told by.
+-- `text` makes a string of a char array, `unsigned` and `signed` what a number of 64 bits becomes.
 return function(band, text, unsigned, signed)
   local copy = {}
 

@@ -25,10 +25,10 @@ MEMBERS = {
     "HMN_NAME_PROTECTED": "protected_process", "HMN_DTYPE_BOOL": "boolean",
     "HMN_PROCESS_MEMORY_HAS_VIRTUAL": "virtual_size", "HMN_PROCESS_MEMORY_HAS_PRIVATE": "private_set"}
 KEYWORDS = set("""alignas alignof and asm auto bitand bitor bool break case catch char class compl concept const
-    continue decltype default delete do double else enum explicit export extern false float for friend goto if inline int
-    long mutable namespace new noexcept not nullptr operator or private protected public register requires return short
-    signed sizeof static struct switch template this throw true try typedef typeid typename union unsigned using virtual
-    void volatile while xor errno""".split())
+    continue decltype default delete do double else enum explicit export extern false float for friend goto if
+    inline int long mutable namespace new noexcept not nullptr operator or private protected public register
+    requires return short signed sizeof static struct switch template this throw true try typedef typeid typename
+    union unsigned using virtual void volatile while xor errno""".split())
 # Enumerators that the header has not.
 ADDED = {"sampler": ["unknown = 0"]}
 # Records that are no struct here.
@@ -63,8 +63,8 @@ def _member_name(member):
 class _Writer:
     def __init__(self, model):
         self.model = model
-        self.enumerations = {tag: name for tag, name in
-                             ((one.tag, _enumeration_name(model, one)) for one in model.enumerations.values()) if name}
+        names = {one.tag: _enumeration_name(model, one) for one in model.enumerations.values()}
+        self.enumerations = {tag: name for tag, name in names.items() if name}
         self.words = Words(
             model, lambda one: self.enumerations.get(one.tag),
             lambda one, member: one.tag in self.enumerations
@@ -74,8 +74,8 @@ class _Writer:
     def constants(self):
         for tag, name in self.enumerations.items():
             enumeration = self.model.enumerations[tag]
-            comment = f"Fields of {enumeration.record}." if enumeration.record else self.words.of_enumeration(enumeration)
-            yield from wrapped(comment, "// ", width=WIDTH)
+            yield from wrapped(f"Fields of {enumeration.record}." if enumeration.record
+                               else self.words.of_enumeration(enumeration), "// ", width=WIDTH)
             base = "hmn_flags" if enumeration.is_bits else "std::int32_t" if tag == "status" else "std::uint32_t"
             yield f"enum class {name} : {base} {{"
             rows = [(text, "") for text in ADDED.get(tag, [])]

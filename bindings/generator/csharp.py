@@ -4,7 +4,7 @@ csharp/Hypomnesis/Generated/Records.cs       records, and how each is copied fro
 csharp/Hypomnesis/Interop/Generated/Records.cs  structs laid out as in C
 csharp/native/generated/constant_values.i    values of constants, for SWIG
 """
-from .text import Words, sentence, wrapped
+from .text import Words, camel, sentence, wrapped
 
 LICENCE = "// SPDX-License-Identifier: MIT OR Apache-2.0"
 WRITTEN = "// Written by bindings/generate from include/hypomnesis.h."
@@ -38,10 +38,6 @@ TYPES = {"u64": "ulong", "u32": "uint", "i64": "long", "i32": "int", "f64": "dou
          "bool": "bool"}
 
 
-def _pascal(name):
-    return "".join(word.capitalize() for word in name.split("_"))
-
-
 def _phrase(name):
     """What a field without a comment is: "core clock, MHz" of core_clock_mhz."""
     for suffix, unit in UNITS.items():
@@ -69,19 +65,19 @@ class _Writer:
         self.model = model
         self.types = {}
         for one in model.enumerations.values():
-            name = ENUMERATIONS.get(one.tag, _pascal(one.tag))
+            name = ENUMERATIONS.get(one.tag, camel(one.tag))
             if one.record:
-                name = f"{_pascal(one.record)}Fields" if one.record in model.collected else None
+                name = f"{camel(one.record)}Fields" if one.record in model.collected else None
             if name:
-                self.types[one.tag] = name if not one.tag.endswith("_flags") else _pascal(one.tag)
+                self.types[one.tag] = name
         self.words = _XmlWords(
             model, lambda one: one.tag in self.types and _see(self.types[one.tag]),
             lambda one, member: one.tag in self.types and _see(f"{self.types[one.tag]}.{self._member(member)}"),
-            lambda record: None if record.name in NO_RECORDS else _see(_pascal(record.name)),
-            lambda record, name: _see(_pascal(name)) if record else f"<c>{_pascal(name)}</c>")
+            lambda record: None if record.name in NO_RECORDS else _see(camel(record.name)),
+            lambda record, name: _see(camel(name)) if record else f"<c>{camel(name)}</c>")
 
     def _member(self, member):
-        return MEMBERS.get(member.name, _pascal(member.word.lower()))
+        return MEMBERS.get(member.name, camel(member.word.lower()))
 
     def _comment(self, comment, record=None):
         return sentence(self.words(comment, record))
@@ -89,7 +85,7 @@ class _Writer:
     def _enumerator(self, one, member):
         """What a member is: of presence bits the properties that they stand for."""
         if one.record:
-            seen = [_see(f"{_pascal(one.record)}.{_pascal(name)}") for name in member.fields]
+            seen = [_see(f"{camel(one.record)}.{camel(name)}") for name in member.fields]
             return f"{' and '.join(seen)}."
         return self._comment(member.comment) or f"{self._member(member)}."
 
@@ -98,8 +94,8 @@ class _Writer:
         for tag, name in self.types.items():
             one = self.model.enumerations[tag]
             yield ""
-            yield from _summary(f"The values of a {_see(_pascal(one.record))}; a {_see('Diagnostic.Field')} counts in them."
-                                if one.record else sentence(self.words.of_enumeration(one)), "")
+            yield from _summary(f"The values of a {_see(camel(one.record))}; a {_see('Diagnostic.Field')} counts in "
+                                "them." if one.record else sentence(self.words.of_enumeration(one)), "")
             if one.is_bits:
                 yield "[Flags]"
             yield f"public enum {name}{' : uint' if tag != 'status' else ''}"
@@ -123,10 +119,10 @@ class _Writer:
         yield from _summary(sentence(comment), "    ")
         kind = self.types[field.enumeration] if one else TYPES[field.kind]
         empty = ' = "";' if field.kind == "text" and not field.bit else ""
-        yield f"    public {kind}{'?' if field.bit else ''} {_pascal(field.name)} {{ get; init; }}{empty}"
+        yield f"    public {kind}{'?' if field.bit else ''} {camel(field.name)} {{ get; init; }}{empty}"
 
     def _copy(self, field):
-        value = f"from->{_pascal(field.name)}"
+        value = f"from->{camel(field.name)}"
         if field.enumeration:
             return f"({self.types[field.enumeration]}{'?' if field.bit else ''}){value}"
         return f"{value} != 0" if field.kind == "bool" else value
@@ -136,7 +132,7 @@ class _Writer:
         for record in self.model.records.values():
             if record.name in NO_RECORDS:
                 continue
-            name = _pascal(record.name)
+            name = camel(record.name)
             absent = " Null: not known." if any(field.bit for field in record.fields) else ""
             yield ""
             yield from _summary(self._comment(record.comment, record) + absent, "")
@@ -146,7 +142,7 @@ class _Writer:
                 yield from self._property(record, field)
             for text in record.texts:
                 yield from _summary(self._comment(f"in a snapshot: {text.comment}", record), "    ")
-                yield f"    public string? {_pascal(text.name)} {{ get; init; }}"
+                yield f"    public string? {camel(text.name)} {{ get; init; }}"
             yield ""
             if record.texts:
                 yield f"    internal static {name} From(IntPtr record) => From(record, static _ => null);"
@@ -154,16 +150,17 @@ class _Writer:
                 yield f"    internal static unsafe {name} From(IntPtr record, Func<uint, string?> text)"
             else:
                 yield f"    internal static unsafe {name} From(IntPtr record)"
-            yield from ("    {", f"        var from = ({name}Record*)record;", f"        return new {name}", "        {")
+            yield from ("    {", f"        var from = ({name}Record*)record;",
+                        f"        return new {name}", "        {")
             for field in record.fields:
-                yield f"            {_pascal(field.name)} = {self._copy(field)},"
+                yield f"            {camel(field.name)} = {self._copy(field)},"
             for text in record.texts:
-                yield f"            {_pascal(text.name)} = text(Raw.{text.constant.removeprefix('HMN_')}),"
+                yield f"            {camel(text.name)} = text(Raw.{text.constant.removeprefix('HMN_')}),"
             yield from ("        };", "    }", "}")
 
     def _accessor(self, field):
         """What the field means: a value, a text, or null where its presence bit is clear."""
-        name, kind, value = _pascal(field.name), RAW_TYPES[field.type], f"this.{field.name}"
+        name, kind, value = camel(field.name), RAW_TYPES[field.type], f"this.{field.name}"
         if field.count:
             kind, value = "string", f"Utf8.Text(ref this.{field.name}[0], {field.count})"
         if not field.bit:
@@ -177,7 +174,7 @@ class _Writer:
         for record in self.model.records.values():
             struct = self.model.header.structs[record.c_name]
             yield from ("", f"/// <summary>{record.c_name}</summary>", "[StructLayout(LayoutKind.Sequential)]",
-                        f"internal unsafe struct {_pascal(record.name)}Record", "{",
+                        f"internal unsafe struct {camel(record.name)}Record", "{",
                         f"    internal const int Size = {struct.size};")
             for field in struct.fields:
                 fixed, count = ("fixed ", f"[{field.count}]") if field.count else ("", "")
@@ -189,7 +186,7 @@ class _Writer:
                     "internal static class RecordSizes", "{",
                     "    internal static readonly (string Name, uint Size)[] All =", "    [")
         for record in self.model.records.values():
-            yield f'        ("{record.c_name}", {_pascal(record.name)}Record.Size),'
+            yield f'        ("{record.c_name}", {camel(record.name)}Record.Size),'
         yield from ("    ];", "}")
 
     def constant_values(self):

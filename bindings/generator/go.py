@@ -81,7 +81,7 @@ class _Writer:
 
     def constants(self):
         yield from ("package hypomnesis", "",
-                    '// Enumerations grow: 0 is "unknown", and a caller treats a number that it does not know as 0.', "")
+                    '// Enumerations grow: 0 is "unknown", and a caller treats an unknown number as 0.', "")
         hidden = []
         for enumeration in self.model.enumerations.values():
             kind = self.types.get(enumeration.tag)
@@ -110,7 +110,9 @@ class _Writer:
             value = f"text({value}[:])"
         elif field.kind == "bool":
             value = f"{value} != 0"
-        return f"optional(from.Present, {self.constant(*self.model.member[field.bit])}, {value})" if field.bit else value
+        if not field.bit:
+            return value
+        return f"optional(from.Present, {self.constant(*self.model.member[field.bit])}, {value})"
 
     def _record(self, record):
         name = _name(record.name)
@@ -142,7 +144,8 @@ class _Writer:
         yield from columns([[f"Err{_name(member.word)}", "= errors.New(\"{}\")".format(
             ERRORS.get(member.name, re.split("[:;]", self.words(member.comment))[0]))] for member in statuses], "\t")
         yield from (")", "", "var sentinels = map[Status]error{")
-        yield from columns([[f"Status{_name(member.word)}:", f"Err{_name(member.word)},"] for member in statuses], "\t")
+        yield from columns([[f"Status{_name(member.word)}:", f"Err{_name(member.word)},"]
+                            for member in statuses], "\t")
         yield from ("}", "")
 
     def records(self):
@@ -157,7 +160,8 @@ class _Writer:
             struct = self.model.header.structs[record.c_name]
             yield f"// {_plain(record.name)} is {record.c_name}."
             yield f"type {_plain(record.name)} struct {{"
-            yield from columns([[_plain(field.name), (f"[{field.count}]" if field.count else "") + RAW_TYPES[field.type]]
+            yield from columns([[_plain(field.name),
+                                 (f"[{field.count}]" if field.count else "") + RAW_TYPES[field.type]]
                                 for field in struct.fields], "\t")
             yield from ("}", "")
 

@@ -6,7 +6,7 @@ cdef.lua       declarations of the header as LuaJIT reads them
 records.lua    for LuaJIT: records of its FFI as tables, and texts of a snapshot
 types.lua      what tables of records hold, for language servers
 """
-from .text import Words, notice, sentence, wrapped
+from .text import Words, camel, notice, sentence, wrapped
 
 
 def _constants(model):
@@ -84,7 +84,7 @@ def _types(model):
         return f"{one.prefix.removeprefix('HMN_')}*"
 
     words = Words(model, prefix, lambda one, member: member.name.removeprefix("HMN_"),
-                  lambda record: f"hypomnesis.{_camel(record.name)}", lambda record, name: name)
+                  lambda record: f"hypomnesis.{camel(record.name)}", lambda record, name: name)
     yield "---@meta"
     for record in model.records.values():
         if record.name == "error":  # a failure's message, status and detail
@@ -92,7 +92,7 @@ def _types(model):
         absent = " What is not known is nil." if any(field.bit for field in record.fields) else ""
         yield ""
         yield from wrapped(f"{sentence(words(record.comment, record))}{absent}", "---")
-        yield f"---@class hypomnesis.{_camel(record.name)}"
+        yield f"---@class hypomnesis.{camel(record.name)}"
         for field in record.fields:
             comment = words.of_field(record, field)
             one = model.enumerations.get(field.enumeration)
@@ -102,10 +102,6 @@ def _types(model):
             yield f"---@field {field.name} {kind} {comment}".rstrip()
         for text in record.texts:
             yield f"---@field {text_name(text)} string? in a snapshot: {words(text.comment, record)}"
-
-
-def _camel(name):
-    return "".join(word.capitalize() for word in name.split("_"))
 
 
 def outputs(model):

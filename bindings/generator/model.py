@@ -130,9 +130,6 @@ class Model:
 
     def _field(self, struct, field, bit):
         tag, comment = self._enumeration_of(field)
-        if field.type not in KINDS:
-            raise SystemExit(f"generate: {struct.name}.{field.name} is {field.type}: teach "
-                             "bindings/generator/model.py that type")
         if field.type == "hmn_flags" and not tag and "presence bits" not in field.comment:
             raise SystemExit(f"generate: {struct.name}.{field.name} is a set of bits: begin its comment in "
                              "hypomnesis.h with whose they are, for instance HMN_NOTE_*")

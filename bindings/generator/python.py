@@ -2,7 +2,7 @@
 """python/hypomnesis/_constants.py  enumerations
 python/hypomnesis/_records.py    records as frozen dataclasses, and what makes each of its raw values
 """
-from .text import Words, commented, notice, sentence, wrapped
+from .text import Words, camel, commented, notice, sentence, wrapped
 
 # Enumerations whose class is not called as in the header; None: an argument or a field has another way for it.
 ENUMERATIONS = {
@@ -29,23 +29,19 @@ NO_RECORDS = ("error",)
 TYPES = {"f64": "float", "text": "str", "bool": "bool"}
 
 
-def _camel(name):
-    return "".join(word.capitalize() for word in name.split("_"))
-
-
 class _Writer:
     def __init__(self, model):
         self.model = model
         self.classes = {}
         for one in model.enumerations.values():
-            name = ENUMERATIONS.get(one.tag, _camel(one.tag))
+            name = ENUMERATIONS.get(one.tag, camel(one.tag))
             if one.record:
-                name = f"{_camel(one.record)}Field" if one.record in model.collected else None
+                name = f"{camel(one.record)}Field" if one.record in model.collected else None
             if name:
                 self.classes[one.tag] = name
         self.words = Words(model, lambda one: self.classes.get(one.tag),
                            lambda one, member: one.tag in self.classes and f"{self.classes[one.tag]}.{member.word}",
-                           lambda record: _camel(record.name), lambda record, name: name)
+                           lambda record: camel(record.name), lambda record, name: name)
 
     def constants(self):
         enumerations = {tag: self.model.enumerations[tag] for tag in self.classes}
@@ -56,7 +52,7 @@ class _Writer:
         for tag, one in enumerations.items():
             yield from ("", "")
             yield f"class {self.classes[tag]}({'IntFlag' if one.is_bits else 'IntEnum'}):"
-            comment = f"Fields of a {_camel(one.record)}, as a Diagnostic names them." if one.record else \
+            comment = f"Fields of a {camel(one.record)}, as a Diagnostic names them." if one.record else \
                 self.words.of_enumeration(one)
             yield from wrapped(f'{comment}"""', '    """', "    ")
             yield ""
@@ -74,7 +70,7 @@ class _Writer:
 
     def _record(self, record):
         yield from ("", "", "@dataclass(frozen=True, slots=True)")
-        yield f"class {_camel(record.name)}:"
+        yield f"class {camel(record.name)}:"
         absent = " None: not known." if any(field.bit for field in record.fields) else ""
         yield from wrapped(f'{sentence(self.words(record.comment, record))}{absent}"""', '    """', "    ")
         yield ""
@@ -89,7 +85,7 @@ class _Writer:
                                  f"in a snapshot: {self.words(text.comment, record)}", "#")
 
     def _maker(self, record):
-        name, cls = record.name, _camel(record.name)
+        name, cls = record.name, camel(record.name)
         yield from ("", "")
         if not record.texts:
             yield f"make_{name} = maker({cls})"

@@ -11,6 +11,11 @@ def notice(mark):
             f"{mark} Written by bindings/generate from include/hypomnesis.h.")
 
 
+def camel(name):
+    """ProcessMemory of process_memory."""
+    return "".join(word.capitalize() for word in name.split("_"))
+
+
 def sentence(words):
     """A comment as a sentence of its own; a name of C in front stays."""
     if "_" not in words.split(" ")[0]:

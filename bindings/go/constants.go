@@ -3,7 +3,7 @@
 
 package hypomnesis
 
-// Enumerations grow: 0 is "unknown", and a caller treats a number that it does not know as 0.
+// Enumerations grow: 0 is "unknown", and a caller treats an unknown number as 0.
 
 // Status: outcome of a call.
 type Status int32

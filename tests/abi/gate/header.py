@@ -132,6 +132,8 @@ def _structs(text):
     for comment, name, body in re.findall(_BEFORE + r"typedef struct (\w+) \{(.*?)\} \2;", text, re.S):
         fields, offset = [], 0
         for type_, field, count, words in re.findall(r"(\w+)\s+(\w+)(?:\[(\d+)\])?\s*;" + _BEHIND, body, re.S):
+            if type_ not in SIZES:
+                raise ValueError(f"{name}.{field} is {type_}: give SIZES of tests/abi/gate/header.py its size")
             offset = -(-offset // SIZES[type_]) * SIZES[type_]
             size = SIZES[type_] * int(count or 1)
             fields.append(Field(field, type_, int(count) if count else None, offset, size,

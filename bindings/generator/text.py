@@ -17,8 +17,8 @@ def camel(name):
 
 
 def sentence(words):
-    """A comment as a sentence of its own; a name of C in front stays."""
-    if "_" not in words.split(" ")[0]:
+    """A comment as a sentence of its own; a name in front stays: struct_size, macOS."""
+    if re.match(r"[a-z]+\b(?!_)", words):
         words = words[:1].upper() + words[1:]
     return words if not words or words.endswith((".", "…")) else f"{words}."
 

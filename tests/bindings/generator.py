@@ -56,7 +56,7 @@ REACHED = [
         "../tests/bindings/c/records.c": ['{"pinned_bytes", U64, offsetof(hmn_pool, pinned_bytes), HMN_POOL_HAS_']}),
     ("a metric", [(LAST_METRIC, LAST_METRIC + "\n    HMN_METRIC_NOISE_DB = 99, /* dB; instance: HMN_SENSOR_* */")], {
         "cpp/hypomnesis.hpp": ["  noise_db = HMN_METRIC_NOISE_DB,  // dB; instance: sensor_id"],
-        "csharp/Hypomnesis/Generated/Constants.cs": ['<summary>DB; instance: <see cref="Sensor"/>.</summary>',
+        "csharp/Hypomnesis/Generated/Constants.cs": ['<summary>dB; instance: <see cref="Sensor"/>.</summary>',
                                                      "NoiseDb = Raw.METRIC_NOISE_DB,"],
         "go/constants.go": ["MetricNoiseDb", "// dB; instance: Sensor"],
         "python/hypomnesis/_constants.py": ["    NOISE_DB = raw.METRIC_NOISE_DB  # dB; instance: Sensor"],

@@ -83,9 +83,9 @@ public enum Backend : uint
     Dxgi = Raw.BACKEND_DXGI,
     /// <summary>Windows: the performance counters of adapters and processes.</summary>
     Pdh = Raw.BACKEND_PDH,
-    /// <summary>MacOS: Metal, and the system's registry of GPUs.</summary>
+    /// <summary>macOS: Metal, and the system's registry of GPUs.</summary>
     Metal = Raw.BACKEND_METAL,
-    /// <summary>MacOS: the macmon command.</summary>
+    /// <summary>macOS: the macmon command.</summary>
     Macmon = Raw.BACKEND_MACMON,
     /// <summary>NVIDIA's SoCs (Jetson): sysfs.</summary>
     Tegra = Raw.BACKEND_TEGRA,

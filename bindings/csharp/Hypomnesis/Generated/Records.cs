@@ -67,9 +67,9 @@ public sealed record ProcessMemory
     public ulong? PrivateBytes { get; init; }
     /// <summary>Windows: PrivateUsage; absent elsewhere.</summary>
     public ulong? CommittedBytes { get; init; }
-    /// <summary>MacOS: phys_footprint; absent elsewhere.</summary>
+    /// <summary>macOS: phys_footprint; absent elsewhere.</summary>
     public ulong? FootprintBytes { get; init; }
-    /// <summary>MacOS: highest phys_footprint so far; absent elsewhere.</summary>
+    /// <summary>macOS: highest phys_footprint so far; absent elsewhere.</summary>
     public ulong? PeakFootprintBytes { get; init; }
     /// <summary>Windows: PeakPagefileUsage; absent elsewhere.</summary>
     public ulong? PeakCommittedBytes { get; init; }
@@ -121,7 +121,7 @@ public sealed record SystemMemory
     public ulong? CommitLimitBytes { get; init; }
     /// <summary>Committed, bytes.</summary>
     public ulong? CommittedBytes { get; init; }
-    /// <summary>MacOS, Windows; absent on Linux, which has no level.</summary>
+    /// <summary>macOS, Windows; absent on Linux, which has no level.</summary>
     public Pressure? Pressure { get; init; }
     /// <summary>Of the last 10 s: at least one task waited for memory (Linux: `some avg10` of
     /// /proc/pressure/memory); absent elsewhere.</summary>

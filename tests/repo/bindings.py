@@ -89,7 +89,7 @@ def is_written_by_hand(root, path):
 
 def unmarked(root):
     """Generated files that .gitattributes does not name."""
-    patterns = re.findall(r"^(\S+) linguist-generated$", tree.text(root, ".gitattributes"), re.M)
+    patterns = re.findall(r"^(\S+) .*\blinguist-generated\b", tree.text(root, ".gitattributes"), re.M)
     for folder in ("bindings", "tests/bindings"):
         for path in tree.files(root, under=folder):
             if path.name != "generate" and "generator" not in path.parts and is_generated(root, path) and \

@@ -113,6 +113,7 @@ typedef int32_t hmn_status;
 /** A set of bits. */
 typedef uint32_t hmn_flags;
 
+/** Outcome of a call. */
 enum {
     HMN_OK = 0,
     HMN_E_ARGUMENT = -1,     /* an argument is NULL, empty or malformed */
@@ -224,6 +225,7 @@ typedef struct hmn_error {
 
 /* ---- library --------------------------------------------------------------------------------- */
 
+/** What a library may have been built with: hmn_feature. */
 enum {
     HMN_FEATURE_SUBPROCESS = 1, /* code that runs helper programs is compiled in */
     HMN_FEATURE_SIMULATION = 2, /* HMN_PATH_SIMULATION works */
@@ -245,6 +247,7 @@ HMN_FN(const char *) hmn_backend_name(uint32_t backend) HMN_NX;
 
 /* ---- context --------------------------------------------------------------------------------- */
 
+/** How a context works. */
 enum {
     HMN_CONTEXT_NO_SUBPROCESS = 1 << 0, /* never run a helper program (nvidia-smi, rocm-smi,
                                          * amd-smi, macmon) */
@@ -441,6 +444,7 @@ HMN_FN(hmn_status) hmn_system_memory_read(hmn_context *context, hmn_system_memor
 
 /* ---- devices: who they are ------------------------------------------------------------------- */
 
+/** Kind of a device. */
 enum {
     HMN_KIND_UNKNOWN = 0,
     HMN_KIND_DISCRETE = 1,
@@ -448,6 +452,7 @@ enum {
     HMN_KIND_PARTITION = 3, /* a MIG instance: a device of its own, with parent_index */
     HMN_KIND_VIRTUAL = 4
 };
+/** Kind of a device's memory. */
 enum {
     HMN_MEMORY_KIND_UNKNOWN = 0,
     HMN_MEMORY_KIND_DEDICATED = 1, /* memory of its own */
@@ -671,6 +676,7 @@ enum {
     HMN_METRIC_GROUP_VRAM_LIMIT_BYTES = 81 /* count: the most that they may hold; the same instance */
 };
 /* Instances: which one of several. 0: of the whole device, or the source does not tell which. */
+/** Engine of a device: instance of HMN_METRIC_ENGINE_PERCENT and its like. */
 enum {
     HMN_ENGINE_UNKNOWN = 0,
     HMN_ENGINE_GRAPHICS = 1,
@@ -682,6 +688,7 @@ enum {
     HMN_ENGINE_OTHER = 7,
     HMN_ENGINE_MEMORY = 8 /* the memory controller */
 };
+/** Place of a temperature: instance of HMN_METRIC_TEMPERATURE and its limits. */
 enum {
     HMN_SENSOR_UNKNOWN = 0,
     HMN_SENSOR_CORE = 1, /* edge of the chip, or its average */
@@ -691,6 +698,7 @@ enum {
     HMN_SENSOR_BOARD = 5,
     HMN_SENSOR_REGULATOR = 6
 };
+/** Which power: instance of HMN_METRIC_POWER_WATTS and HMN_METRIC_ENERGY_JOULES. */
 enum {
     HMN_POWER_UNKNOWN = 0,
     HMN_POWER_AVERAGE = 1, /* of the device, over window_ns where that is known */
@@ -699,6 +707,7 @@ enum {
     HMN_POWER_MEMORY = 4,
     HMN_POWER_BOARD = 5
 };
+/** Which limit: instance of HMN_METRIC_POWER_LIMIT_WATTS. */
 enum {
     HMN_POWER_LIMIT_UNKNOWN = 0,
     HMN_POWER_LIMIT_CURRENT = 1,
@@ -706,6 +715,7 @@ enum {
     HMN_POWER_LIMIT_MIN = 3,     /* lowest that can be set */
     HMN_POWER_LIMIT_MAX = 4      /* highest that can be set */
 };
+/** Which clock: instance of HMN_METRIC_CLOCK_MHZ and HMN_METRIC_CLOCK_LIMIT_MHZ. */
 enum {
     HMN_CLOCK_UNKNOWN = 0,
     HMN_CLOCK_CORE = 1, /* graphics */
@@ -717,6 +727,7 @@ enum {
     HMN_CLOCK_FABRIC = 7,
     HMN_CLOCK_REQUESTED = 8 /* of the core, before limits */
 };
+/** Which rail: instance of HMN_METRIC_VOLTAGE. */
 enum {
     HMN_RAIL_UNKNOWN = 0,
     HMN_RAIL_CORE = 1,
@@ -724,11 +735,14 @@ enum {
     HMN_RAIL_MEMORY = 3,
     HMN_RAIL_BOARD = 4
 };
+/** Time that errors were counted in: instance of HMN_METRIC_ECC_CORRECTED and
+ *  HMN_METRIC_ECC_UNCORRECTED. */
 enum {
     HMN_ERA_UNKNOWN = 0,
     HMN_ERA_SINCE_LOAD = 1, /* since the driver was loaded, or the device reset */
     HMN_ERA_LIFETIME = 2    /* of the device */
 };
+/** What became of rows of memory: instance of HMN_METRIC_ROWS_REMAPPED. */
 enum {
     HMN_REMAPPED_UNKNOWN = 0,
     HMN_REMAPPED_CORRECTED = 1,   /* rows of memory replaced after corrected errors */
@@ -777,6 +791,7 @@ HMN_FN(const char *) hmn_metric_instance_name(uint32_t metric, uint32_t instance
 
 /* ---- one process on one device ------------------------------------------------------------------ */
 
+/** Kinds of work of a process on a device. */
 enum { HMN_USAGE_COMPUTE = 1 << 0, HMN_USAGE_GRAPHICS = 1 << 1, HMN_USAGE_MEDIA = 1 << 2 };
 /** What is known of a process' name. */
 enum {
@@ -859,6 +874,7 @@ HMN_FN(hmn_status) hmn_usage_read_self(hmn_context *context, uint32_t device_ind
 /* ---- snapshot ------------------------------------------------------------------------------------
  * One consistent, immutable picture. `i` is a position in it, from 0; device_index never is. */
 
+/** What a snapshot collects. */
 enum {
     HMN_COLLECT_MEMORY = 1 << 0,    /* the caller's host memory: resident and virtual */
     HMN_COLLECT_SYSTEM = 1 << 1,    /* the host's memory */
@@ -869,6 +885,7 @@ enum {
     HMN_COLLECT_TELEMETRY = 1 << 6, /* load, temperature, power */
     HMN_COLLECT_METRICS = 1 << 7    /* each single number that the sources tell */
 };
+/** What a snapshot is confined to, and what it may cost. */
 enum {
     HMN_SNAPSHOT_ONE_DEVICE = 1 << 0,  /* device_index says which */
     HMN_SNAPSHOT_ONE_PROCESS = 1 << 1, /* pid says which: keeps the usage rows of that pid alone */
@@ -1016,6 +1033,7 @@ HMN_FN(hmn_status) hmn_report_delta(const hmn_snapshot *before, const hmn_snapsh
  *  @since 0.1 */
 HMN_FN(hmn_status) hmn_report_before_after(const hmn_snapshot *before, const hmn_snapshot *after, uint32_t device_index, const char *label, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
 
+/** Value in the line of a device. */
 enum { HMN_FORMAT_FREE = 1, HMN_FORMAT_TOTAL = 2, HMN_FORMAT_USED = 3 };
 /** The device at position i as one line, for instance "  GPU 0: free 13284 MB / 16384 MB [name]\n", in
  *  MiB. HMN_E_RANGE: i is past the end, or no such HMN_FORMAT_*. HMN_E_EMPTY: a figure is not known.
@@ -1033,6 +1051,7 @@ HMN_FN(hmn_status) hmn_format_bytes(uint64_t bytes, char *buffer, uint32_t capac
  * them one by one, a program that draws asks for the latest figures every frame. It keeps what it
  * needs of the context, which may be destroyed before it. */
 
+/** How a sampler works. */
 enum { HMN_SAMPLER_PEAKS_ONLY = 1 << 0 /* keep no snapshots: latest figures and peaks alone */ };
 enum { HMN_SAMPLER_OPTIONS_SIZE_V1 = 24 };
 /** In; NULL means every default. @since 0.1 */
@@ -1188,6 +1207,7 @@ typedef struct hmn_packing {
     uint32_t group_bits;   /* what a group holds beside its elements: scale, zero point */
 } hmn_packing;
 
+/** How attention works. */
 enum { HMN_ATTENTION_FUSED = 1 << 0 /* scores are never kept whole (flash attention) */ };
 enum { HMN_ATTENTION_SIZE_V1 = 56 };
 /** One layer of attention at work. In; not NULL. @since 0.1 */

@@ -8,8 +8,9 @@
 //       std::printf("%llu bytes free\n", static_cast<unsigned long long>(*pool.free_bytes));
 //
 // hypomnesis.h is the specification: a struct here has the fields of the C struct of its name, by
-// the same names and in the same units (bytes, MHz, degrees Celsius, watts, nanoseconds). Three
-// things differ:
+// the same names and in the same units (bytes, MHz, degrees Celsius, watts, nanoseconds). What
+// stands between `begin generated` and `end generated` is written from it by bindings/generate.
+// Three things differ:
 //
 // Absence. A value that may be unknown is a std::optional; nothing stands for "unknown" inside a
 // number. Errors. A call that fails throws hypomnesis::error. A context or snapshot that was closed
@@ -41,63 +42,67 @@ namespace hypomnesis {
 // ---- numbers with names
 // ----------------------------------------------------------------------------------------
 
+// clang-format off
+// begin generated: constants
+// Outcome of a call.
 enum class status_code : std::int32_t {
   ok = HMN_OK,
-  argument = HMN_E_ARGUMENT,
-  struct_size = HMN_E_STRUCT_SIZE,
-  unknown_flag = HMN_E_UNKNOWN_FLAG,
-  range = HMN_E_RANGE,
-  no_memory = HMN_E_NO_MEMORY,
-  unsupported = HMN_E_UNSUPPORTED,
-  no_source = HMN_E_NO_SOURCE,
-  no_device = HMN_E_NO_DEVICE,
-  no_process = HMN_E_NO_PROCESS,
-  permission = HMN_E_PERMISSION,
-  timeout = HMN_E_TIMEOUT,
+  argument = HMN_E_ARGUMENT,  // an argument is NULL, empty or malformed
+  struct_size = HMN_E_STRUCT_SIZE,  // struct_size is not one that this library can fill or read
+  unknown_flag = HMN_E_UNKNOWN_FLAG,  // a bit or a byte is set that this library does not know
+  range = HMN_E_RANGE,  // an index past the end, or a number outside what is allowed
+  no_memory = HMN_E_NO_MEMORY,  // the host's memory is exhausted
+  unsupported = HMN_E_UNSUPPORTED,  // this system, device or driver has no such value
+  no_source = HMN_E_NO_SOURCE,  // no source of this value is here: no library, no driver, no tool
+  no_device = HMN_E_NO_DEVICE,  // no device of that index or key
+  no_process = HMN_E_NO_PROCESS,  // no such process, or it has exited
+  permission = HMN_E_PERMISSION,  // the system or the driver refused
+  timeout = HMN_E_TIMEOUT,  // the driver did not answer within the deadline
+  // the device was there and is gone: unplugged, fallen off, reset
   device_lost = HMN_E_DEVICE_LOST,
-  backend = HMN_E_BACKEND,
-  limit = HMN_E_LIMIT,
-  overflow = HMN_E_OVERFLOW,
-  forked = HMN_E_FORKED,
-  buffer = HMN_E_BUFFER,
-  empty = HMN_E_EMPTY,
-  internal = HMN_E_INTERNAL,
-  asleep = HMN_E_ASLEEP,
-  state = HMN_E_STATE
+  backend = HMN_E_BACKEND,  // a driver or tool answered with an error, or with nonsense
+  limit = HMN_E_LIMIT,  // a limit was reached
+  overflow = HMN_E_OVERFLOW,  // the result does not fit 64 bits
+  forked = HMN_E_FORKED,  // the handle was made by the parent of this process
+  buffer = HMN_E_BUFFER,  // the buffer is too small; *needed says how large it must be
+  empty = HMN_E_EMPTY,  // it was not asked for, or there is nothing to give
+  internal = HMN_E_INTERNAL,  // a defect of this library; please report it
+  asleep = HMN_E_ASLEEP,  // answering would have to wake the device, or keep it awake
+  state = HMN_E_STATE  // the right call at the wrong moment
 };
 
-// Who measured.
+// Who measured. Numbers stay below 64 for ever: masks are 64 bits wide.
 enum class backend_id : std::uint32_t {
   none = HMN_BACKEND_NONE,
-  os = HMN_BACKEND_OS,
-  nvml = HMN_BACKEND_NVML,
-  nvidia_smi = HMN_BACKEND_NVIDIA_SMI,
-  amdgpu = HMN_BACKEND_AMDGPU,
-  kfd = HMN_BACKEND_KFD,
-  rocm_smi = HMN_BACKEND_ROCM_SMI,
-  i915 = HMN_BACKEND_I915,
-  xe = HMN_BACKEND_XE,
-  drm = HMN_BACKEND_DRM,
-  dxgi = HMN_BACKEND_DXGI,
-  pdh = HMN_BACKEND_PDH,
-  metal = HMN_BACKEND_METAL,
-  macmon = HMN_BACKEND_MACMON,
-  tegra = HMN_BACKEND_TEGRA,
-  dmem = HMN_BACKEND_DMEM,
-  simulated = HMN_BACKEND_SIMULATED,
-  amd_smi = HMN_BACKEND_AMD_SMI
+  os = HMN_BACKEND_OS,  // the operating system itself
+  nvml = HMN_BACKEND_NVML,  // NVIDIA's management library
+  nvidia_smi = HMN_BACKEND_NVIDIA_SMI,  // NVIDIA's command, when NVML cannot serve
+  amdgpu = HMN_BACKEND_AMDGPU,  // AMD's kernel driver: sysfs and fdinfo
+  kfd = HMN_BACKEND_KFD,  // AMD's compute driver: what compute processes use
+  rocm_smi = HMN_BACKEND_ROCM_SMI,  // AMD's rocm-smi command, when the kernel does not tell
+  i915 = HMN_BACKEND_I915,  // Intel's older kernel driver
+  xe = HMN_BACKEND_XE,  // Intel's newer kernel driver
+  drm = HMN_BACKEND_DRM,  // any kernel DRM driver: sysfs, and the fdinfo files of its clients
+  dxgi = HMN_BACKEND_DXGI,  // Windows: the adapters, and what the caller may use of them
+  pdh = HMN_BACKEND_PDH,  // Windows: the performance counters of adapters and processes
+  metal = HMN_BACKEND_METAL,  // macOS: Metal, and the system's registry of GPUs
+  macmon = HMN_BACKEND_MACMON,  // macOS: the macmon command
+  tegra = HMN_BACKEND_TEGRA,  // NVIDIA's SoCs (Jetson): sysfs
+  dmem = HMN_BACKEND_DMEM,  // the kernel's control group of device memory
+  simulated = HMN_BACKEND_SIMULATED,  // a machine described by a file: nothing was measured
+  amd_smi = HMN_BACKEND_AMD_SMI  // AMD's amd-smi command, when the kernel does not tell
 };
 
-// Remarks on a value: bits.
+// Remarks on a result; each bit has one meaning in every struct.
 enum class note : hmn_flags {
-  stale = HMN_NOTE_STALE,
-  lower_bound = HMN_NOTE_LOWER_BOUND,
-  estimated = HMN_NOTE_ESTIMATED,
-  truncated = HMN_NOTE_TRUNCATED,
-  mixed = HMN_NOTE_MIXED,
-  foreign_pid = HMN_NOTE_FOREIGN_PID,
-  partial = HMN_NOTE_PARTIAL,
-  trace = HMN_NOTE_TRACE
+  stale = HMN_NOTE_STALE,  // the last known value, age_ns old: the driver did not answer
+  lower_bound = HMN_NOTE_LOWER_BOUND,  // some of it could not be seen
+  estimated = HMN_NOTE_ESTIMATED,  // derived from other values, not measured
+  truncated = HMN_NOTE_TRUNCATED,  // a char[N] field was cut
+  mixed = HMN_NOTE_MIXED,  // several backends; `backend` is that of the first
+  foreign_pid = HMN_NOTE_FOREIGN_PID,  // pid belongs to another PID namespace
+  partial = HMN_NOTE_PARTIAL,  // something asked for is missing: see the diagnostics
+  trace = HMN_NOTE_TRACE  // diagnostics: a driver call, recorded by context_flag::trace
 };
 
 // Whose figure it is.
@@ -110,25 +115,25 @@ enum class scope_kind : std::uint32_t {
 // What a number of bytes counts.
 enum class accounting_kind : std::uint32_t {
   none = HMN_ACCOUNT_NONE,
-  resident = HMN_ACCOUNT_RESIDENT,
-  committed = HMN_ACCOUNT_COMMITTED,
-  allocated = HMN_ACCOUNT_ALLOCATED
+  resident = HMN_ACCOUNT_RESIDENT,  // has backing store now
+  committed = HMN_ACCOUNT_COMMITTED,  // promised, whether backed or not
+  allocated = HMN_ACCOUNT_ALLOCATED  // as the driver accounts allocations (NVML)
 };
 
-// Whose number a native code is.
+// Whose number hmn_error.native_code is.
 enum class domain : std::uint32_t {
   none = HMN_NATIVE_NONE,
-  errno_code = HMN_NATIVE_ERRNO,
-  win32 = HMN_NATIVE_WIN32,
-  hresult = HMN_NATIVE_HRESULT,
-  ntstatus = HMN_NATIVE_NTSTATUS,
-  pdh = HMN_NATIVE_PDH,
-  kern = HMN_NATIVE_KERN,
-  nvml = HMN_NATIVE_NVML,
-  exit_code = HMN_NATIVE_EXIT
+  errno_code = HMN_NATIVE_ERRNO,  // errno
+  win32 = HMN_NATIVE_WIN32,  // GetLastError
+  hresult = HMN_NATIVE_HRESULT,  // HRESULT
+  ntstatus = HMN_NATIVE_NTSTATUS,  // NTSTATUS
+  pdh = HMN_NATIVE_PDH,  // PDH_STATUS
+  kern = HMN_NATIVE_KERN,  // kern_return_t
+  nvml = HMN_NATIVE_NVML,  // nvmlReturn_t
+  exit_code = HMN_NATIVE_EXIT  // exit code of a helper program; 128 + n: killed by signal n
 };
 
-// PCI vendor ids.
+// device.vendor: PCI vendor ids.
 enum class vendor_id : std::uint32_t {
   unknown = HMN_VENDOR_UNKNOWN,
   amd = HMN_VENDOR_AMD,
@@ -138,73 +143,133 @@ enum class vendor_id : std::uint32_t {
   intel = HMN_VENDOR_INTEL
 };
 
+// What a library may have been built with: hmn_feature.
 enum class feature_id : std::uint32_t {
-  subprocess = HMN_FEATURE_SUBPROCESS,
-  simulation = HMN_FEATURE_SIMULATION,
-  backend = HMN_FEATURE_BACKEND  // backend + n: backend n is compiled in
+  subprocess = HMN_FEATURE_SUBPROCESS,  // code that runs helper programs is compiled in
+  simulation = HMN_FEATURE_SIMULATION,  // path_kind::simulation works
+  backend = HMN_FEATURE_BACKEND  // 1000 + n: backend n is compiled in
 };
 
-// How a context works: bits.
+// How a context works.
 enum class context_flag : hmn_flags {
+  // never run a helper program (nvidia-smi, rocm-smi, amd-smi, macmon)
   no_subprocess = HMN_CONTEXT_NO_SUBPROCESS,
-  wake_devices = HMN_CONTEXT_WAKE_DEVICES,
+  wake_devices = HMN_CONTEXT_WAKE_DEVICES,  // a sleeping GPU may be woken to answer
+  // start none: a driver may then block the caller, and a deadline can only be kept between driver
+  // calls
   no_threads = HMN_CONTEXT_NO_THREADS,
-  environment = HMN_CONTEXT_ENVIRONMENT,
-  trace = HMN_CONTEXT_TRACE,
-  record = HMN_CONTEXT_RECORD
+  environment = HMN_CONTEXT_ENVIRONMENT,  // read HMN_* variables now (never when set-user-id)
+  trace = HMN_CONTEXT_TRACE,  // each driver call becomes a diagnostic of the snapshot
+  record = HMN_CONTEXT_RECORD  // keep what the backends read: hmn_context_recording
 };
 
-// Places that can be read from instead of the usual ones.
+// Places to read from instead of the usual ones. With context_flag::environment the variable in
+// brackets does the same.
 enum class path_kind : std::uint32_t {
-  proc = HMN_PATH_PROC,
-  sys = HMN_PATH_SYS,
-  nvml = HMN_PATH_NVML,
-  nvidia_smi = HMN_PATH_NVIDIA_SMI,
-  rocm_smi = HMN_PATH_ROCM_SMI,
-  macmon = HMN_PATH_MACMON,
+  proc = HMN_PATH_PROC,  // the proc tree, default "/proc" [HMN_PROC]
+  sys = HMN_PATH_SYS,  // the sysfs tree, default "/sys" [HMN_SYS]
+  nvml = HMN_PATH_NVML,  // the NVML library, by absolute path [HMN_NVML]
+  nvidia_smi = HMN_PATH_NVIDIA_SMI,  // the nvidia-smi program, by absolute path [HMN_NVIDIA_SMI]
+  rocm_smi = HMN_PATH_ROCM_SMI,  // the rocm-smi program, by absolute path [HMN_ROCM_SMI]
+  macmon = HMN_PATH_MACMON,  // the macmon program, by absolute path [HMN_MACMON]
+  // a machine file, a recording or a folder of copied kernel files: it replaces every other source
+  // [HMN_SIMULATION]
   simulation = HMN_PATH_SIMULATION,
-  cgroup = HMN_PATH_CGROUP,
-  amd_smi = HMN_PATH_AMD_SMI,
+  cgroup = HMN_PATH_CGROUP,  // the cgroup mount, default: found in mountinfo [HMN_CGROUP]
+  amd_smi = HMN_PATH_AMD_SMI,  // the amd-smi program, by absolute path [HMN_AMD_SMI]
+  // the device nodes, default "/dev" for the usual sysfs tree, none for another [HMN_DEV]
   dev = HMN_PATH_DEV
 };
 
 // What a backend or a device is doing.
 enum class run_state : std::uint32_t {
-  unknown = HMN_STATE_UNKNOWN,
-  ready = HMN_STATE_READY,
-  asleep = HMN_STATE_ASLEEP,
-  lost = HMN_STATE_LOST,
-  unreadable = HMN_STATE_UNREADABLE,
-  hung = HMN_STATE_HUNG,
-  absent = HMN_STATE_ABSENT,
-  off = HMN_STATE_OFF
+  unknown = HMN_STATE_UNKNOWN,  // not tried yet
+  ready = HMN_STATE_READY,  // answers
+  asleep = HMN_STATE_ASLEEP,  // runtime suspended; only identity and totals are known
+  lost = HMN_STATE_LOST,  // was here and is gone
+  unreadable = HMN_STATE_UNREADABLE,  // here, and answers with errors
+  hung = HMN_STATE_HUNG,  // a driver call has not returned
+  absent = HMN_STATE_ABSENT,  // not on this machine
+  off = HMN_STATE_OFF  // switched off by the context or not compiled in
 };
 
+// Fields of process_memory.
+enum class process_memory_field : hmn_flags {
+  resident = HMN_PROCESS_MEMORY_HAS_RESIDENT,
+  peak_resident = HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT,
+  virtual_size = HMN_PROCESS_MEMORY_HAS_VIRTUAL,
+  swap = HMN_PROCESS_MEMORY_HAS_SWAP,
+  proportional = HMN_PROCESS_MEMORY_HAS_PROPORTIONAL,
+  private_set = HMN_PROCESS_MEMORY_HAS_PRIVATE,
+  committed = HMN_PROCESS_MEMORY_HAS_COMMITTED,
+  footprint = HMN_PROCESS_MEMORY_HAS_FOOTPRINT,
+  peak_footprint = HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT,
+  peak_committed = HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED
+};
+
+// How short of memory the system itself says that it is.
+enum class pressure_level : std::uint32_t {
+  unknown = HMN_PRESSURE_UNKNOWN,
+  normal = HMN_PRESSURE_NORMAL,
+  warning = HMN_PRESSURE_WARNING,  // programs should give memory back
+  critical = HMN_PRESSURE_CRITICAL  // it ends programs next; never said by Windows
+};
+
+// Kind of a device.
 enum class device_kind : std::uint32_t {
   unknown = HMN_KIND_UNKNOWN,
   discrete = HMN_KIND_DISCRETE,
   integrated = HMN_KIND_INTEGRATED,
-  partition = HMN_KIND_PARTITION,
+  partition = HMN_KIND_PARTITION,  // a MIG instance: a device of its own, with parent_index
   virtual_gpu = HMN_KIND_VIRTUAL
 };
 
+// Kind of a device's memory.
 enum class device_memory : std::uint32_t {
   unknown = HMN_MEMORY_KIND_UNKNOWN,
-  dedicated = HMN_MEMORY_KIND_DEDICATED,
-  unified = HMN_MEMORY_KIND_UNIFIED,
+  dedicated = HMN_MEMORY_KIND_DEDICATED,  // memory of its own
+  unified = HMN_MEMORY_KIND_UNIFIED,  // it allocates from the host's RAM (GB10, Jetson, Apple)
+  // memory of its own that is also a NUMA node of the host (GH200)
   coherent = HMN_MEMORY_KIND_COHERENT
 };
 
+// One pool per kind. An APU has pool_kind::vram and pool_kind::host, a unified GPU has
+// pool_kind::unified alone.
 enum class pool_kind : std::uint32_t {
   main = HMN_POOL_MAIN,  // asked for: the pool that allocations come from
-  vram = HMN_POOL_VRAM,
-  vram_visible = HMN_POOL_VRAM_VISIBLE,
-  host = HMN_POOL_HOST,
-  unified = HMN_POOL_UNIFIED,
-  stolen = HMN_POOL_STOLEN
+  vram = HMN_POOL_VRAM,  // the device's own memory
+  vram_visible = HMN_POOL_VRAM_VISIBLE,  // the part of it that the host can address
+  host = HMN_POOL_HOST,  // host RAM mapped for the device (GTT, WDDM shared)
+  unified = HMN_POOL_UNIFIED,  // host RAM that the device allocates from as its own
+  stolen = HMN_POOL_STOLEN  // host RAM that firmware set aside
 };
 
-// Why clocks are held down: bits.
+// Fields of telemetry.
+enum class telemetry_field : hmn_flags {
+  gpu_busy = HMN_TELEMETRY_HAS_GPU_BUSY,
+  memory_busy = HMN_TELEMETRY_HAS_MEMORY_BUSY,
+  encoder_busy = HMN_TELEMETRY_HAS_ENCODER_BUSY,
+  decoder_busy = HMN_TELEMETRY_HAS_DECODER_BUSY,
+  temperature = HMN_TELEMETRY_HAS_TEMPERATURE,
+  hotspot = HMN_TELEMETRY_HAS_HOTSPOT,
+  memory_temperature = HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE,
+  power = HMN_TELEMETRY_HAS_POWER,
+  power_limit = HMN_TELEMETRY_HAS_POWER_LIMIT,
+  energy = HMN_TELEMETRY_HAS_ENERGY,
+  core_clock = HMN_TELEMETRY_HAS_CORE_CLOCK,
+  memory_clock = HMN_TELEMETRY_HAS_MEMORY_CLOCK,
+  fan_percent = HMN_TELEMETRY_HAS_FAN_PERCENT,
+  fan_rpm = HMN_TELEMETRY_HAS_FAN_RPM,
+  pcie_generation = HMN_TELEMETRY_HAS_PCIE_GENERATION,
+  pcie_width = HMN_TELEMETRY_HAS_PCIE_WIDTH,
+  pcie_rx = HMN_TELEMETRY_HAS_PCIE_RX,
+  pcie_tx = HMN_TELEMETRY_HAS_PCIE_TX,
+  throttle = HMN_TELEMETRY_HAS_THROTTLE,
+  p_state = HMN_TELEMETRY_HAS_P_STATE,
+  window = HMN_TELEMETRY_HAS_WINDOW
+};
+
+// Why clocks are held down.
 enum class throttle_reason : hmn_flags {
   idle = HMN_THROTTLE_IDLE,
   power = HMN_THROTTLE_POWER,
@@ -214,38 +279,46 @@ enum class throttle_reason : hmn_flags {
   other = HMN_THROTTLE_OTHER
 };
 
-// Which number of a device.
+// A metric is one number of a device: those that telemetry has no field for, and of those that it
+// has, each instance with a source of its own (every sensor, every fan, every clock). Numbers grow;
+// what a metric is counted in is part of its meaning, and hmn_metric_unit tells it. "Count": in
+// `count`, whole; all others are in `value`.
 enum class metric_id : std::uint32_t {
   unknown = HMN_METRIC_UNKNOWN,
-  engine_busy_ns = HMN_METRIC_ENGINE_BUSY_NS,
-  engine_percent = HMN_METRIC_ENGINE_PERCENT,
-  engine_capacity = HMN_METRIC_ENGINE_CAPACITY,
-  temperature = HMN_METRIC_TEMPERATURE,
+  engine_busy_ns = HMN_METRIC_ENGINE_BUSY_NS,  // count, ns, ever growing; instance: engine_id
+  engine_percent = HMN_METRIC_ENGINE_PERCENT,  // 0..100 of window_ns; instance: engine_id
+  engine_capacity = HMN_METRIC_ENGINE_CAPACITY,  // count: how many there are; instance: engine_id
+  temperature = HMN_METRIC_TEMPERATURE,  // Celsius; instance: sensor_id
+  // Celsius: where the device slows down; sensor_id
   temperature_limit = HMN_METRIC_TEMPERATURE_LIMIT,
-  fan_rpm = HMN_METRIC_FAN_RPM,
-  fan_percent = HMN_METRIC_FAN_PERCENT,
-  power_watts = HMN_METRIC_POWER_WATTS,
-  energy_joules = HMN_METRIC_ENERGY_JOULES,
-  clock_mhz = HMN_METRIC_CLOCK_MHZ,
-  clock_limit_mhz = HMN_METRIC_CLOCK_LIMIT_MHZ,
-  voltage = HMN_METRIC_VOLTAGE,
+  fan_rpm = HMN_METRIC_FAN_RPM,  // turns a minute; instance: fan, from 0
+  fan_percent = HMN_METRIC_FAN_PERCENT,  // of the highest speed, may pass 100; fan, from 0
+  power_watts = HMN_METRIC_POWER_WATTS,  // W; instance: power_id
+  energy_joules = HMN_METRIC_ENERGY_JOULES,  // J, ever growing: take differences; power_id
+  clock_mhz = HMN_METRIC_CLOCK_MHZ,  // MHz; instance: clock_id
+  clock_limit_mhz = HMN_METRIC_CLOCK_LIMIT_MHZ,  // MHz: highest; instance: clock_id
+  voltage = HMN_METRIC_VOLTAGE,  // V; instance: rail_id
+  // Celsius: where it switches itself off; sensor_id
   temperature_shutdown = HMN_METRIC_TEMPERATURE_SHUTDOWN,
-  power_limit_watts = HMN_METRIC_POWER_LIMIT_WATTS,
-  ecc_corrected = HMN_METRIC_ECC_CORRECTED,
-  ecc_uncorrected = HMN_METRIC_ECC_UNCORRECTED,
-  rows_remapped = HMN_METRIC_ROWS_REMAPPED,
-  last_fault = HMN_METRIC_LAST_FAULT,
-  throttle_ns = HMN_METRIC_THROTTLE_NS,
-  pcie_rx_bytes = HMN_METRIC_PCIE_RX_BYTES,
-  pcie_tx_bytes = HMN_METRIC_PCIE_TX_BYTES,
-  pcie_replays = HMN_METRIC_PCIE_REPLAYS,
-  link_rx_bytes = HMN_METRIC_LINK_RX_BYTES,
-  link_tx_bytes = HMN_METRIC_LINK_TX_BYTES,
+  power_limit_watts = HMN_METRIC_POWER_LIMIT_WATTS,  // W; instance: power_limit_id
+  ecc_corrected = HMN_METRIC_ECC_CORRECTED,  // count of memory errors; instance: era_id
+  ecc_uncorrected = HMN_METRIC_ECC_UNCORRECTED,  // count of memory errors; instance: era_id
+  rows_remapped = HMN_METRIC_ROWS_REMAPPED,  // count; instance: remapped_id
+  last_fault = HMN_METRIC_LAST_FAULT,  // count: the driver's own number of it (NVIDIA: Xid)
+  throttle_ns = HMN_METRIC_THROTTLE_NS,  // count, ns held back, ever growing; throttle_reason
+  pcie_rx_bytes = HMN_METRIC_PCIE_RX_BYTES,  // count, ever growing: received by the device
+  pcie_tx_bytes = HMN_METRIC_PCIE_TX_BYTES,  // count, ever growing: sent by the device
+  pcie_replays = HMN_METRIC_PCIE_REPLAYS,  // count, ever growing: packets sent again
+  link_rx_bytes = HMN_METRIC_LINK_RX_BYTES,  // count, ever growing; link to other devices, from 0
+  link_tx_bytes = HMN_METRIC_LINK_TX_BYTES,  // count, ever growing; link to other devices, from 0
+  // count: what a control group's processes hold; instance: from 1 in its snapshot
+  // (HMN_TEXT_METRIC_GROUP)
   group_vram_bytes = HMN_METRIC_GROUP_VRAM_BYTES,
+  // count: the most that they may hold; the same instance
   group_vram_limit_bytes = HMN_METRIC_GROUP_VRAM_LIMIT_BYTES
 };
 
-// Instances of a metric, by what the metric is of.
+// Engine of a device: instance of metric_id::engine_percent and its like.
 enum class engine_id : std::uint32_t {
   unknown = HMN_ENGINE_UNKNOWN,
   graphics = HMN_ENGINE_GRAPHICS,
@@ -253,14 +326,15 @@ enum class engine_id : std::uint32_t {
   copy = HMN_ENGINE_COPY,
   decode = HMN_ENGINE_DECODE,
   encode = HMN_ENGINE_ENCODE,
-  video = HMN_ENGINE_VIDEO,
+  video = HMN_ENGINE_VIDEO,  // decodes and encodes, or improves pictures
   other = HMN_ENGINE_OTHER,
-  memory = HMN_ENGINE_MEMORY
+  memory = HMN_ENGINE_MEMORY  // the memory controller
 };
 
+// Place of a temperature: instance of metric_id::temperature and its limits.
 enum class sensor_id : std::uint32_t {
   unknown = HMN_SENSOR_UNKNOWN,
-  core = HMN_SENSOR_CORE,
+  core = HMN_SENSOR_CORE,  // edge of the chip, or its average
   hotspot = HMN_SENSOR_HOTSPOT,
   memory = HMN_SENSOR_MEMORY,
   package = HMN_SENSOR_PACKAGE,
@@ -268,35 +342,39 @@ enum class sensor_id : std::uint32_t {
   regulator = HMN_SENSOR_REGULATOR
 };
 
+// Which power: instance of metric_id::power_watts and metric_id::energy_joules.
 enum class power_id : std::uint32_t {
   unknown = HMN_POWER_UNKNOWN,
-  average = HMN_POWER_AVERAGE,
-  instant = HMN_POWER_INSTANT,
-  package = HMN_POWER_PACKAGE,
+  average = HMN_POWER_AVERAGE,  // of the device, over window_ns where that is known
+  instant = HMN_POWER_INSTANT,  // of the device, now
+  package = HMN_POWER_PACKAGE,  // the chip and what is in its package, a CPU too
   memory = HMN_POWER_MEMORY,
   board = HMN_POWER_BOARD
 };
 
+// Which limit: instance of metric_id::power_limit_watts.
 enum class power_limit_id : std::uint32_t {
   unknown = HMN_POWER_LIMIT_UNKNOWN,
   current = HMN_POWER_LIMIT_CURRENT,
-  usual = HMN_POWER_LIMIT_DEFAULT,
-  lowest = HMN_POWER_LIMIT_MIN,
-  highest = HMN_POWER_LIMIT_MAX
+  usual = HMN_POWER_LIMIT_DEFAULT,  // the maker's
+  lowest = HMN_POWER_LIMIT_MIN,  // lowest that can be set
+  highest = HMN_POWER_LIMIT_MAX  // highest that can be set
 };
 
+// Which clock: instance of metric_id::clock_mhz and metric_id::clock_limit_mhz.
 enum class clock_id : std::uint32_t {
   unknown = HMN_CLOCK_UNKNOWN,
-  core = HMN_CLOCK_CORE,
+  core = HMN_CLOCK_CORE,  // graphics
   memory = HMN_CLOCK_MEMORY,
-  sm = HMN_CLOCK_SM,
+  sm = HMN_CLOCK_SM,  // NVIDIA's streaming multiprocessors
   video = HMN_CLOCK_VIDEO,
   media = HMN_CLOCK_MEDIA,
   soc = HMN_CLOCK_SOC,
   fabric = HMN_CLOCK_FABRIC,
-  requested = HMN_CLOCK_REQUESTED
+  requested = HMN_CLOCK_REQUESTED  // of the core, before limits
 };
 
+// Which rail: instance of metric_id::voltage.
 enum class rail_id : std::uint32_t {
   unknown = HMN_RAIL_UNKNOWN,
   core = HMN_RAIL_CORE,
@@ -305,21 +383,24 @@ enum class rail_id : std::uint32_t {
   board = HMN_RAIL_BOARD
 };
 
+// Time that errors were counted in: instance of metric_id::ecc_corrected and
+// metric_id::ecc_uncorrected.
 enum class era_id : std::uint32_t {
   unknown = HMN_ERA_UNKNOWN,
-  since_load = HMN_ERA_SINCE_LOAD,
-  lifetime = HMN_ERA_LIFETIME
+  since_load = HMN_ERA_SINCE_LOAD,  // since the driver was loaded, or the device reset
+  lifetime = HMN_ERA_LIFETIME  // of the device
 };
 
+// What became of rows of memory: instance of metric_id::rows_remapped.
 enum class remapped_id : std::uint32_t {
   unknown = HMN_REMAPPED_UNKNOWN,
-  corrected = HMN_REMAPPED_CORRECTED,
-  uncorrected = HMN_REMAPPED_UNCORRECTED,
-  pending = HMN_REMAPPED_PENDING,
-  failed = HMN_REMAPPED_FAILED
+  corrected = HMN_REMAPPED_CORRECTED,  // rows of memory replaced after corrected errors
+  uncorrected = HMN_REMAPPED_UNCORRECTED,  // after uncorrected errors
+  pending = HMN_REMAPPED_PENDING,  // 1: a reset will replace some, 0: none waits for it
+  failed = HMN_REMAPPED_FAILED  // 1: one could not be replaced, 0: none
 };
 
-// What a process runs on a device: bits.
+// Kinds of work of a process on a device.
 enum class usage_kind : hmn_flags {
   compute = HMN_USAGE_COMPUTE,
   graphics = HMN_USAGE_GRAPHICS,
@@ -330,32 +411,31 @@ enum class usage_kind : hmn_flags {
 enum class name_status : std::uint32_t {
   unknown = HMN_NAME_UNKNOWN,
   resolved = HMN_NAME_RESOLVED,
-  exited = HMN_NAME_EXITED,
-  protected_process = HMN_NAME_PROTECTED,
-  kernel = HMN_NAME_KERNEL
+  exited = HMN_NAME_EXITED,  // the driver still tells of it, the system does not
+  protected_process = HMN_NAME_PROTECTED,  // the system refuses to tell
+  kernel = HMN_NAME_KERNEL  // the kernel itself
 };
 
-// How short of memory the system itself says that it is.
-enum class pressure_level : std::uint32_t {
-  unknown = HMN_PRESSURE_UNKNOWN,
-  normal = HMN_PRESSURE_NORMAL,
-  warning = HMN_PRESSURE_WARNING,
-  critical = HMN_PRESSURE_CRITICAL
-};
-
-// What a snapshot collects: bits.
+// What a snapshot collects.
 enum class part : hmn_flags {
-  memory = HMN_COLLECT_MEMORY,
-  system = HMN_COLLECT_SYSTEM,
-  devices = HMN_COLLECT_DEVICES,
-  pools = HMN_COLLECT_POOLS,
-  self = HMN_COLLECT_SELF,
-  processes = HMN_COLLECT_PROCESSES,
-  telemetry = HMN_COLLECT_TELEMETRY,
-  metrics = HMN_COLLECT_METRICS
+  memory = HMN_COLLECT_MEMORY,  // the caller's host memory: resident and virtual
+  system = HMN_COLLECT_SYSTEM,  // the host's memory
+  devices = HMN_COLLECT_DEVICES,  // who the devices are (implied by all of the next)
+  pools = HMN_COLLECT_POOLS,  // their memory
+  self = HMN_COLLECT_SELF,  // what the caller uses on each
+  processes = HMN_COLLECT_PROCESSES,  // what every process uses on each
+  telemetry = HMN_COLLECT_TELEMETRY,  // load, temperature, power
+  metrics = HMN_COLLECT_METRICS  // each single number that the sources tell
 };
 
-// How a sampler works: bits.
+// Value in the line of a device.
+enum class device_format : std::uint32_t {
+  free = HMN_FORMAT_FREE,
+  total = HMN_FORMAT_TOTAL,
+  used = HMN_FORMAT_USED
+};
+
+// How a sampler works.
 enum class sampler_flag : hmn_flags {
   peaks_only = HMN_SAMPLER_PEAKS_ONLY  // keep no snapshots: latest figures and peaks alone
 };
@@ -385,82 +465,39 @@ enum class dtype_id : std::uint32_t {
   f64 = HMN_DTYPE_F64,
   f8e4m3 = HMN_DTYPE_F8E4M3,
   f8e5m2 = HMN_DTYPE_F8E5M2,
-  f8e8m0 = HMN_DTYPE_F8E8M0,
-  f6e2m3 = HMN_DTYPE_F6E2M3,
-  f6e3m2 = HMN_DTYPE_F6E3M2,
-  f4 = HMN_DTYPE_F4,
-  i4 = HMN_DTYPE_I4,
-  u4 = HMN_DTYPE_U4,
-  boolean = HMN_DTYPE_BOOL
+  f8e8m0 = HMN_DTYPE_F8E8M0,  // a scale: exponent alone
+  f6e2m3 = HMN_DTYPE_F6E2M3,  // 6 bits
+  f6e3m2 = HMN_DTYPE_F6E3M2,  // 6 bits
+  f4 = HMN_DTYPE_F4,  // 4 bits: e2m1
+  i4 = HMN_DTYPE_I4,  // 4 bits
+  u4 = HMN_DTYPE_U4,  // 4 bits
+  boolean = HMN_DTYPE_BOOL  // 8 bits, as frameworks keep it
+};
+
+// How attention works.
+enum class attention_flag : hmn_flags {
+  fused = HMN_ATTENTION_FUSED  // scores are never kept whole (flash attention)
 };
 
 // What layers keep of the tokens before.
 enum class cache_kind : std::uint32_t {
-  full = HMN_CACHE_FULL,      // keys and values of each token: MHA, GQA, MQA
-  window = HMN_CACHE_WINDOW,  // of the last tokens, and of the first ones as sinks
-  latent = HMN_CACHE_LATENT,  // one vector for each token: MLA
-  state = HMN_CACHE_STATE     // one state, however long the sequence: SSM
+  full = HMN_CACHE_FULL,  // keys and values of each token: MHA, GQA and MQA, by kv_heads
+  window = HMN_CACHE_WINDOW,  // of the last `window` tokens and of the first `sinks`
+  latent = HMN_CACHE_LATENT,  // one vector for each token: MLA (DeepSeek)
+  state = HMN_CACHE_STATE  // one state, however long the sequence: Mamba and other SSMs
 };
 
-// How attention works: bits.
-enum class attention_flag : hmn_flags {
-  fused = HMN_ATTENTION_FUSED  // scores are never kept whole
-};
-
-// Where a spill detector stands: bits.
+// Where a detector stands: now, and latched.
 enum class spill_state : hmn_flags {
   measurable = HMN_SPILL_MEASURABLE,  // at least one observation had its figures
-  now = HMN_SPILL_NOW,                // the last one spilled
-  ever = HMN_SPILL_EVER               // one did
+  now = HMN_SPILL_NOW,  // the last observation spilled
+  ever = HMN_SPILL_EVER  // one did
 };
 
-// Which rule held: bits.
-enum class spill_rule : hmn_flags { shared = HMN_SPILL_BY_SHARED, evicted = HMN_SPILL_BY_EVICTED };
-
-// Which figure a device's line shows.
-enum class device_format : std::uint32_t {
-  free = HMN_FORMAT_FREE,
-  total = HMN_FORMAT_TOTAL,
-  used = HMN_FORMAT_USED
-};
-
-// Fields of process_memory: bits.
-enum class process_memory_field : hmn_flags {
-  resident = HMN_PROCESS_MEMORY_HAS_RESIDENT,
-  peak_resident = HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT,
-  virtual_size = HMN_PROCESS_MEMORY_HAS_VIRTUAL,
-  swap = HMN_PROCESS_MEMORY_HAS_SWAP,
-  proportional = HMN_PROCESS_MEMORY_HAS_PROPORTIONAL,
-  private_set = HMN_PROCESS_MEMORY_HAS_PRIVATE,
-  committed = HMN_PROCESS_MEMORY_HAS_COMMITTED,
-  footprint = HMN_PROCESS_MEMORY_HAS_FOOTPRINT,
-  peak_footprint = HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT,
-  peak_committed = HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED
-};
-
-// Fields of telemetry: bits.
-enum class telemetry_field : hmn_flags {
-  gpu_busy = HMN_TELEMETRY_HAS_GPU_BUSY,
-  memory_busy = HMN_TELEMETRY_HAS_MEMORY_BUSY,
-  encoder_busy = HMN_TELEMETRY_HAS_ENCODER_BUSY,
-  decoder_busy = HMN_TELEMETRY_HAS_DECODER_BUSY,
-  temperature = HMN_TELEMETRY_HAS_TEMPERATURE,
-  hotspot = HMN_TELEMETRY_HAS_HOTSPOT,
-  memory_temperature = HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE,
-  power = HMN_TELEMETRY_HAS_POWER,
-  power_limit = HMN_TELEMETRY_HAS_POWER_LIMIT,
-  energy = HMN_TELEMETRY_HAS_ENERGY,
-  core_clock = HMN_TELEMETRY_HAS_CORE_CLOCK,
-  memory_clock = HMN_TELEMETRY_HAS_MEMORY_CLOCK,
-  fan_percent = HMN_TELEMETRY_HAS_FAN_PERCENT,
-  fan_rpm = HMN_TELEMETRY_HAS_FAN_RPM,
-  pcie_generation = HMN_TELEMETRY_HAS_PCIE_GENERATION,
-  pcie_width = HMN_TELEMETRY_HAS_PCIE_WIDTH,
-  pcie_rx = HMN_TELEMETRY_HAS_PCIE_RX,
-  pcie_tx = HMN_TELEMETRY_HAS_PCIE_TX,
-  throttle = HMN_TELEMETRY_HAS_THROTTLE,
-  p_state = HMN_TELEMETRY_HAS_P_STATE,
-  window = HMN_TELEMETRY_HAS_WINDOW
+// Which rule held.
+enum class spill_rule : hmn_flags {
+  shared = HMN_SPILL_BY_SHARED,
+  evicted = HMN_SPILL_BY_EVICTED
 };
 
 template <class T>
@@ -470,13 +507,9 @@ inline constexpr bool is_set_of_bits<note> = true;
 template <>
 inline constexpr bool is_set_of_bits<context_flag> = true;
 template <>
-inline constexpr bool is_set_of_bits<sampler_flag> = true;
+inline constexpr bool is_set_of_bits<process_memory_field> = true;
 template <>
-inline constexpr bool is_set_of_bits<attention_flag> = true;
-template <>
-inline constexpr bool is_set_of_bits<spill_state> = true;
-template <>
-inline constexpr bool is_set_of_bits<spill_rule> = true;
+inline constexpr bool is_set_of_bits<telemetry_field> = true;
 template <>
 inline constexpr bool is_set_of_bits<throttle_reason> = true;
 template <>
@@ -484,9 +517,15 @@ inline constexpr bool is_set_of_bits<usage_kind> = true;
 template <>
 inline constexpr bool is_set_of_bits<part> = true;
 template <>
-inline constexpr bool is_set_of_bits<process_memory_field> = true;
+inline constexpr bool is_set_of_bits<sampler_flag> = true;
 template <>
-inline constexpr bool is_set_of_bits<telemetry_field> = true;
+inline constexpr bool is_set_of_bits<attention_flag> = true;
+template <>
+inline constexpr bool is_set_of_bits<spill_state> = true;
+template <>
+inline constexpr bool is_set_of_bits<spill_rule> = true;
+// end generated: constants
+// clang-format on
 
 // The number of an enumeration: number(backend_id::nvml) is HMN_BACKEND_NVML.
 template <class T>
@@ -562,308 +601,343 @@ class closed : public std::logic_error {
 // ---- values
 // ----------------------------------------------------------------------------------------------------
 
-// How a backend fares: hmn_backend_info.
+// clang-format off
+// begin generated: records
+// hmn_backend_info: how a backend fares; for doctors and bug reports.
 struct backend_info {
   note notes{};
   backend_id backend{};
   run_state state{};
-  status_code status{};  // ok, or why it cannot serve
+  status_code status{};  // status_code::ok, or why it cannot serve
   domain native_domain{};
   std::int32_t native_code = 0;
   std::optional<std::string> version;  // of the driver or tool behind it
-  std::string message;                 // why it cannot serve, and what can be done
+  std::string message;  // why it cannot serve, and what can be done; "" when it can
 };
 
-// Host RAM of one process, in bytes: hmn_process_memory.
+// hmn_process_memory: host RAM of one process, in bytes.
 struct process_memory {
   note notes{};
   backend_id backend{};
   std::uint32_t pid = 0;
+  // RSS: anonymous, file and shared pages (/proc/pid/statm)
   std::optional<std::uint64_t> resident_bytes;
-  std::optional<std::uint64_t> peak_resident_bytes;
-  std::optional<std::uint64_t> virtual_bytes;
-  std::optional<std::uint64_t> swap_bytes;
+  std::optional<std::uint64_t> peak_resident_bytes;  // highest RSS so far (VmHWM)
+  std::optional<std::uint64_t> virtual_bytes;  // address space (/proc/pid/statm)
+  std::optional<std::uint64_t> swap_bytes;  // anonymous pages swapped out (VmSwap)
+  // PSS: shared pages divided by their users (smaps_rollup)
   std::optional<std::uint64_t> proportional_bytes;
+  // USS: pages that no other process maps (smaps_rollup)
   std::optional<std::uint64_t> private_bytes;
-  std::optional<std::uint64_t> committed_bytes;
-  std::optional<std::uint64_t> footprint_bytes;
-  std::optional<std::uint64_t> peak_footprint_bytes;  // macOS
-  std::optional<std::uint64_t> peak_committed_bytes;  // Windows
+  std::optional<std::uint64_t> committed_bytes;  // Windows: PrivateUsage; absent elsewhere
+  std::optional<std::uint64_t> footprint_bytes;  // macOS: phys_footprint; absent elsewhere
+  // macOS: highest phys_footprint so far; absent elsewhere
+  std::optional<std::uint64_t> peak_footprint_bytes;
+  // Windows: PeakPagefileUsage; absent elsewhere
+  std::optional<std::uint64_t> peak_committed_bytes;
 };
 
-// The host's RAM and this container's share of it, in bytes: hmn_system_memory.
+// hmn_system_memory: the host's RAM and this container's share of it, in bytes.
 struct system_memory {
-  note notes{};
+  note notes{};  // note::estimated: available_bytes derived, on kernels without it
   backend_id backend{};
-  std::optional<std::uint64_t> total_bytes;
+  std::optional<std::uint64_t> total_bytes;  // RAM that the kernel manages (MemTotal)
+  // what could be used without swapping (MemAvailable)
   std::optional<std::uint64_t> available_bytes;
   std::optional<std::uint64_t> swap_total_bytes;
   std::optional<std::uint64_t> swap_free_bytes;
+  // the tightest memory limit of this process' control groups, on Windows of its job objects;
+  // absent when none applies
   std::optional<std::uint64_t> limit_bytes;
+  // what is charged to the group or job with that limit
   std::optional<std::uint64_t> limit_used_bytes;
   std::optional<std::uint64_t> commit_limit_bytes;
   std::optional<std::uint64_t> committed_bytes;
-  std::optional<pressure_level> pressure;  // macOS, Windows
-  std::optional<double> stall_percent;     // Linux
+  std::optional<pressure_level> pressure;  // macOS, Windows; absent on Linux, which has no level
+  // of the last 10 s: at least one task waited for memory (Linux: `some avg10` of
+  // /proc/pressure/memory); absent elsewhere
+  std::optional<double> stall_percent;
 };
 
-// Who a device is: hmn_device.
+// hmn_device: who a device is.
 struct device {
   note notes{};
   backend_id backend{};
   std::uint32_t index = 0;  // the context's number: never reused, never renumbered
   device_kind kind{};
   run_state state{};
-  vendor_id vendor{};
+  vendor_id vendor{};  // a PCI vendor id
   device_memory memory_kind{};
-  std::optional<std::uint32_t> parent_index;
-  std::optional<std::uint32_t> driver_index;
-  std::optional<std::uint32_t> pci_device;
-  std::optional<std::uint32_t> pci_subsystem;
-  std::optional<std::uint32_t> render_minor;
-  std::optional<std::uint32_t> numa_node;
-  std::optional<std::uint32_t> gpu_instance;
-  std::optional<std::uint32_t> compute_instance;
-  std::optional<std::uint32_t> cuda_version;  // 1000 * major + 10 * minor
-  std::optional<std::uint64_t> os_id;
+  std::optional<std::uint32_t> parent_index;  // a partition's GPU
+  std::optional<std::uint32_t> driver_index;  // what the vendor's own tools call it
+  std::optional<std::uint32_t> pci_device;  // PCI device id
+  std::optional<std::uint32_t> pci_subsystem;  // subsystem device id << 16 | subsystem vendor id
+  std::optional<std::uint32_t> render_minor;  // N of /dev/dri/renderDN
+  std::optional<std::uint32_t> numa_node;  // the host's NUMA node that is the device's own memory
+  std::optional<std::uint32_t> gpu_instance;  // MIG
+  std::optional<std::uint32_t> compute_instance;  // MIG
+  std::optional<std::uint32_t> cuda_version;  // of the driver: 1000 * major + 10 * minor
+  std::optional<std::uint64_t> os_id;  // Windows: adapter LUID; macOS: registry id
   std::optional<std::string> name;
-  std::optional<std::string> uuid;
+  std::optional<std::string> uuid;  // as the vendor writes it: "GPU-…", "MIG-…"
+  // "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
   std::optional<std::string> pci_bus_id;
-  std::optional<std::string> driver_version;
+  std::optional<std::string> driver_version;  // as the vendor writes it
 };
 
-// One memory pool of a device, device-wide, in bytes: hmn_pool.
+// hmn_pool: one memory pool of a device, device-wide, in bytes.
 struct pool {
   note notes{};
   backend_id backend{};
   std::uint32_t device_index = 0;
-  pool_kind kind{};
-  accounting_kind accounting{};
-  bool is_main = false;
+  pool_kind kind{};  // never pool_kind::main
+  accounting_kind accounting{};  // what used_bytes counts
+  bool is_main = false;  // allocations come from this pool
   std::optional<std::uint64_t> total_bytes;
   std::optional<std::uint64_t> free_bytes;
+  // without reserved_bytes where that is known; else with it
   std::optional<std::uint64_t> used_bytes;
+  // held by driver and firmware, inside total_bytes: total = reserved + free + used
   std::optional<std::uint64_t> reserved_bytes;
-  std::optional<std::uint64_t> usable_bytes;
-  std::optional<std::uint64_t> budget_bytes;
+  std::optional<std::uint64_t> usable_bytes;  // best estimate of what one could allocate now
+  std::optional<std::uint64_t> budget_bytes;  // what a policy lets this process use
+  // used, and owned by no process that can be seen; only in snapshots that collect processes
   std::optional<std::uint64_t> unattributed_bytes;
-  std::uint64_t age_ns = 0;
+  std::uint64_t age_ns = 0;  // since the driver was asked
 };
 
-// Load, temperature and power of a device: hmn_telemetry.
+// hmn_telemetry: load, temperature and power of a device.
 struct telemetry {
   note notes{};
   backend_id backend{};
   std::uint32_t device_index = 0;
   std::optional<std::uint32_t> core_clock_mhz;
   std::optional<std::uint32_t> memory_clock_mhz;
-  std::optional<std::uint32_t> fan_percent;
+  std::optional<std::uint32_t> fan_percent;  // of the fan's highest speed; may pass 100
   std::optional<std::uint32_t> fan_rpm;
-  std::optional<std::uint32_t> pcie_generation;
-  std::optional<std::uint32_t> pcie_width;
-  std::optional<std::uint32_t> p_state;
+  std::optional<std::uint32_t> pcie_generation;  // of the link as it runs now
+  std::optional<std::uint32_t> pcie_width;  // lanes in use now
+  std::optional<std::uint32_t> p_state;  // NVIDIA: 0 is the fastest
   std::optional<throttle_reason> throttle;
   std::uint64_t backends = 0;  // bit n: backend n gave at least one field
-  std::optional<double> gpu_busy_percent;
+  std::optional<double> gpu_busy_percent;  // 0..100: share of time in which something ran
+  // 0..100: share of time in which memory was read or written; not how full it is
   std::optional<double> memory_busy_percent;
-  std::optional<double> encoder_busy_percent;
-  std::optional<double> decoder_busy_percent;
+  std::optional<double> encoder_busy_percent;  // 0..100
+  std::optional<double> decoder_busy_percent;  // 0..100
   std::optional<double> temperature_celsius;
   std::optional<double> hotspot_celsius;
   std::optional<double> memory_celsius;
   std::optional<double> power_watts;
   std::optional<double> power_limit_watts;
-  std::optional<double> energy_joules;         // ever growing
-  std::optional<std::uint64_t> pcie_rx_bytes;  // ever growing
-  std::optional<std::uint64_t> pcie_tx_bytes;  // ever growing
-  std::optional<std::uint64_t> window_ns;
-  std::uint64_t age_ns = 0;
+  // ever growing since the driver was loaded: take differences
+  std::optional<double> energy_joules;
+  std::optional<std::uint64_t> pcie_rx_bytes;  // ever growing: take differences
+  std::optional<std::uint64_t> pcie_tx_bytes;  // ever growing: take differences
+  std::optional<std::uint64_t> window_ns;  // what the percentages average over
+  std::uint64_t age_ns = 0;  // since the driver was asked
 };
 
-// One number of a device, with its own source and age: hmn_metric. Exactly one of value and count
-// is there; `instance` is an engine_id, sensor_id, power_id, power_limit_id, clock_id, rail_id,
-// era_id, remapped_id, a throttle_reason, or counts fans and links from 0, control groups from 1.
+// hmn_metric: one number of a device, with its own source and age. Exactly one of value and count
+// is there.
 struct metric {
   note notes{};
   backend_id backend{};
   std::uint32_t device_index = 0;
-  std::optional<std::uint32_t> pid;  // of this process, not of the device
+  std::optional<std::uint32_t> pid;  // with its bit: this process' part, not the device's
   metric_id id{};
-  std::uint32_t instance = 0;
-  std::optional<double> value;
-  std::optional<std::uint64_t> count;
-  std::optional<std::uint64_t> window_ns;  // what the value averages over
-  std::uint64_t age_ns = 0;
-  std::optional<std::string>
-      group;  // of snapshot::metrics() alone: the control group that it is of
+  std::uint32_t instance = 0;  // which one of several: see the metric
+  std::optional<double> value;  // a reading
+  std::optional<std::uint64_t> count;  // ever growing, or whole by nature
+  std::optional<std::uint64_t> window_ns;  // what value averages over
+  std::uint64_t age_ns = 0;  // since the driver was asked
+  std::optional<std::string> group;  // in a snapshot: the control group that it is of
 };
 
-// What one process uses on one device: hmn_usage, and in a snapshot the process' name.
+// hmn_usage: memory of one process on one device: figures of that process only, never the device's.
 struct usage {
-  note notes{};
+  note notes{};  // note::foreign_pid: pid is not one of the proc tree in use
   backend_id backend{};
   std::uint32_t pid = 0;
   std::uint32_t device_index = 0;
-  std::optional<usage_kind> kinds;
-  accounting_kind accounting{};
+  std::optional<usage_kind> kinds;  // what it runs there
+  accounting_kind accounting{};  // what used_bytes counts
   name_status name_state{};
-  std::optional<std::uint32_t> uid;
-  std::optional<std::uint32_t> gpu_instance;
-  std::optional<std::uint32_t> compute_instance;
+  std::optional<std::uint32_t> uid;  // effective user id
+  std::optional<std::uint32_t> gpu_instance;  // MIG
+  std::optional<std::uint32_t> compute_instance;  // MIG
+  // with pid: tells a reused pid from the old one. Of a process that has ended: since when the
+  // driver keeps its account
   std::optional<std::uint64_t> start_unix_ns;
-  std::optional<std::uint64_t> used_bytes;
+  std::optional<std::uint64_t> used_bytes;  // the headline, by `accounting`
   std::optional<std::uint64_t> resident_bytes;
   std::optional<std::uint64_t> committed_bytes;
   std::optional<std::uint64_t> allocated_bytes;
+  // the part of used_bytes that other processes hold as well
   std::optional<std::uint64_t> shared_bytes;
   std::optional<std::uint64_t> purgeable_bytes;
-  std::optional<std::uint64_t> evicted_bytes;
+  std::optional<std::uint64_t> evicted_bytes;  // wanted in device memory, and not there now
+  // host RAM mapped for the device (GTT, WDDM shared)
   std::optional<std::uint64_t> host_pool_bytes;
-  std::optional<std::uint64_t> host_resident_bytes;
+  std::optional<std::uint64_t> host_resident_bytes;  // RSS: the same in each row of this pid
   std::optional<std::uint64_t> budget_bytes;
-  std::optional<std::uint64_t> busy_ns;  // ever growing
+  std::optional<std::uint64_t> busy_ns;  // ever growing: take differences
   std::optional<double> busy_percent;
-  std::optional<std::uint64_t> window_ns;
-  std::uint64_t age_ns = 0;
-  std::optional<std::uint64_t> peak_used_bytes;  // as the driver keeps it, never sampled
-  std::optional<std::string> process_name;       // of snapshot::usages() alone, as the next two
-  std::optional<std::string> process_command;
-  std::optional<std::string> process_container;
+  std::optional<std::uint64_t> window_ns;  // what busy_percent averages over
+  std::uint64_t age_ns = 0;  // since the driver was asked
+  // the most that it has held there: the driver's own account of it, kept at each allocation
+  // (NVIDIA's accounting mode), never sampled
+  std::optional<std::uint64_t> peak_used_bytes;
+  std::optional<std::string> process_name;  // in a snapshot: command name
+  std::optional<std::string> process_command;  // in a snapshot: command line
+  std::optional<std::string> process_container;  // in a snapshot: id of the container
 };
 
-// Counts, times and notes of a snapshot: hmn_snapshot_info.
+// hmn_snapshot_info: what a snapshot holds.
 struct snapshot_info {
-  note notes{};
-  part collect{};
+  note notes{};  // note::partial: something asked for is missing
+  part collect{};  // what was asked for
   std::uint32_t device_count = 0;
   std::uint32_t pool_count = 0;
   std::uint32_t usage_count = 0;
   std::uint32_t diagnostic_count = 0;
+  // processes that the system would not describe, or not let be asked what they use of a device
   std::uint32_t unreadable_process_count = 0;
   std::uint32_t metric_count = 0;
-  std::uint64_t unix_time_ns = 0;
-  std::uint64_t monotonic_ns = 0;
-  std::uint64_t duration_ns = 0;
+  std::uint64_t unix_time_ns = 0;  // when it was begun, since 1970
+  std::uint64_t monotonic_ns = 0;  // the same by the clock that never jumps
+  std::uint64_t duration_ns = 0;  // how long it took
 };
 
-// Why something is missing, and what can be done: hmn_diagnostic.
+// hmn_diagnostic: why something is missing, and what can be done.
 struct diagnostic {
-  note notes{};
+  note notes{};  // note::trace: not a fault, a recorded driver call
   backend_id backend{};
+  // status_code::unsupported: this card has no such value; status_code::no_device: this backend is
+  // sure that it has no device; these two do not make a snapshot note::partial
   status_code status{};
   domain native_domain{};
   std::int32_t native_code = 0;
-  part subject{};
-  std::optional<std::uint32_t>
-      field;  // the presence bits of that struct that are missing because of it
+  part subject{};  // the part bit that it is about
+  // the presence bits of that struct that are missing because of it; for part::metrics the
+  // metric_id
+  std::optional<std::uint32_t> field;
   std::optional<std::uint32_t> device_index;
-  std::optional<std::uint32_t> pid;
-  std::uint32_t count = 0;
-  std::optional<std::uint64_t> duration_ns;
+  std::optional<std::uint32_t> pid;  // of the first, when several were merged
+  std::uint32_t count = 0;  // how many alike were merged into this one
+  std::optional<std::uint64_t> duration_ns;  // of a traced call
   std::string message;
 };
 
-// What changed from one snapshot to another: hmn_delta.
+// hmn_delta: what changed from one snapshot to another: after minus before.
 struct delta {
   note notes{};
   backend_id backend{};
   std::uint32_t device_index = 0;
-  scope_kind scope{};
-  accounting_kind accounting{};
-  std::optional<std::int64_t> memory_bytes;
+  scope_kind scope{};  // device_bytes is this process' or the device's
+  accounting_kind accounting{};  // of device_bytes
+  std::optional<std::int64_t> memory_bytes;  // the caller's resident set
+  // of the caller when both snapshots know that, else of the device
   std::optional<std::int64_t> device_bytes;
   std::uint64_t elapsed_ns = 0;
-  std::optional<double> energy_joules;
+  std::optional<double> energy_joules;  // of the whole device
 };
 
-// How a sampler fares: hmn_sampler_info.
+// hmn_sampler_info: how a sampler fares.
 struct sampler_info {
   note notes{};
   sampler_state state{};
   std::uint32_t pending = 0;  // snapshots that wait to be pulled
-  std::optional<status_code> last_status;
-  std::uint64_t taken_count = 0;
-  std::uint64_t dropped_count = 0;  // unread, to make room
-  std::uint64_t late_count = 0;     // left out since the snapshot before took too long
-  std::uint64_t failed_count = 0;
+  std::optional<status_code> last_status;  // of the last try
+  std::uint64_t taken_count = 0;  // snapshots taken
+  std::uint64_t dropped_count = 0;  // of these, dropped unread to make room
+  std::uint64_t late_count = 0;  // times that were left out since the snapshot before took too long
+  std::uint64_t failed_count = 0;  // tries that gave no snapshot
+  // when the last try was begun, by the clock that never jumps
   std::optional<std::uint64_t> last_monotonic_ns;
 };
 
-// How a budget fares: hmn_tracker_info.
-struct tracker_info {
-  note notes{};
-  std::optional<std::uint32_t> device_index;  // the device that it is linked to
-  std::uint32_t tag_count = 0;                // tags are numbered from 1 up to it
-  std::optional<std::uint64_t> limit_bytes;   // nothing: none
-  std::uint64_t allocated_bytes = 0;
-  std::uint64_t peak_bytes = 0;
-  std::uint64_t refused_count = 0;
+// hmn_peak: the highest figures that a sampler has seen since its start, each for itself: they need
+// not be of the same moment. What rose and fell between two snapshots was not seen.
+struct peak {
+  note notes{};  // of the reading that used_bytes is from
+  backend_id backend{};  // so too
+  std::uint32_t device_index = 0;
+  std::uint32_t pid = 0;  // 0: of the device
+  accounting_kind accounting{};  // what used_bytes counts
+  std::optional<std::uint64_t> used_bytes;  // a device: of its main pool
+  std::optional<std::uint64_t> host_pool_bytes;  // a device: used of its pool_kind::host
+  std::optional<std::uint64_t> host_resident_bytes;  // of a process: RSS
+  std::optional<std::uint64_t> used_monotonic_ns;  // when used_bytes was seen first
 };
 
-// What was allocated under a tag: hmn_tag. A tag itself is a number, 0 for none.
+// hmn_tracker_info: how a budget fares: allocated_bytes is never above limit_bytes, peak_bytes
+// never below allocated_bytes.
+struct tracker_info {
+  note notes{};
+  std::optional<std::uint32_t> device_index;
+  std::uint32_t tag_count = 0;  // tags are numbered from 1 up to it
+  std::optional<std::uint64_t> limit_bytes;
+  std::uint64_t allocated_bytes = 0;
+  std::uint64_t peak_bytes = 0;  // highest allocated_bytes since the start or the last reset
+  std::uint64_t refused_count = 0;  // allocations that were status_code::limit
+};
+
+// hmn_tag: what was allocated under a tag.
 struct tag {
   note notes{};
-  std::uint32_t number = 0;
+  std::uint32_t number = 0;  // of the tag
   std::uint64_t allocated_bytes = 0;
   std::uint64_t peak_bytes = 0;
   std::string name;
 };
 
-// The highest figures that a sampler has seen, each for itself: hmn_peak.
-struct peak {
-  note notes{};
-  backend_id backend{};
-  std::uint32_t device_index = 0;
-  std::uint32_t pid = 0;  // 0: of the device
-  accounting_kind accounting{};
-  std::optional<std::uint64_t> used_bytes;
-  std::optional<std::uint64_t> host_pool_bytes;
-  std::optional<std::uint64_t> host_resident_bytes;
-  std::optional<std::uint64_t> used_monotonic_ns;
-};
-
-// What a spill detector has seen: hmn_spill_info.
+// hmn_spill_info: what a detector has seen.
 struct spill_info {
-  note notes{};
-  backend_id backend{};  // of the last observation; none: it was fed
+  note notes{};  // of the last observation; note::truncated: first_label or message was cut
+  backend_id backend{};  // of the last observation; 0: it was fed
   std::uint32_t device_index = 0;
   spill_state state{};
-  spill_rule rules{};    // of the last observation
-  status_code status{};  // ok, or why the last try gave no observation
+  spill_rule rules{};  // of the last observation
+  // status_code::ok, or why the last try gave no observation; status_code::empty: none was made
+  status_code status{};
   std::uint64_t observation_count = 0;
-  std::uint64_t skipped_count = 0;
-  std::uint64_t episode_count = 0;  // ever begun
+  std::uint64_t skipped_count = 0;  // tries that gave no observation, and changed nothing else
+  std::uint64_t episode_count = 0;  // ever begun; the last one may still be open
   std::uint64_t first_episode = 0;  // lowest number that is still kept
-  std::optional<std::uint64_t> limit_bytes;
+  std::optional<std::uint64_t> limit_bytes;  // the last one known
   std::optional<std::uint64_t> dedicated_bytes;
   std::optional<std::uint64_t> shared_bytes;
   std::optional<std::uint64_t> evicted_bytes;
   std::optional<std::uint64_t> peak_dedicated_bytes;
   std::optional<std::uint64_t> peak_shared_bytes;
   std::optional<std::uint64_t> peak_evicted_bytes;
-  std::optional<std::uint64_t> baseline_shared_bytes;
+  std::optional<std::uint64_t> baseline_shared_bytes;  // of the first observation
+  // of the first that told it; 0 where no process was there before
   std::optional<std::uint64_t> baseline_evicted_bytes;
-  std::uint64_t total_ns = 0;
+  std::uint64_t total_ns = 0;  // of all episodes, also those dropped
   std::optional<std::uint64_t> longest_ns;
-  std::optional<std::uint64_t> longest_episode;
-  std::optional<std::string> first_label;
-  std::string message;  // why status is what it is
+  std::optional<std::uint64_t> longest_episode;  // its number; of equal ones the first
+  std::optional<std::string> first_label;  // of the first episode
+  std::string message;  // why status is what it is, and what can be done; "" on status_code::ok
 };
 
-// Consecutive observations that spilled: hmn_episode.
+// hmn_episode: consecutive observations that spilled.
 struct episode {
-  note notes{};
+  note notes{};  // note::truncated: a label was cut
   spill_rule rules{};  // those that held in it
   std::uint64_t number = 0;
   std::uint64_t observation_count = 0;
   std::uint64_t peak_shared_bytes = 0;
   std::optional<std::uint64_t> peak_evicted_bytes;
   std::uint64_t start_monotonic_ns = 0;
-  std::optional<std::uint64_t> end_monotonic_ns;
-  std::uint64_t duration_ns = 0;
-  std::string start_label;
+  std::optional<std::uint64_t> end_monotonic_ns;  // of the first observation after it
+  std::uint64_t duration_ns = 0;  // from its first observation to its last
+  std::string start_label;  // of its first observation
   std::optional<std::string> end_label;  // of the first observation after it
 };
+// end generated: records
+// clang-format on
 
 // A device of a snapshot with what the snapshot has of it.
 struct device_picture {
@@ -965,8 +1039,8 @@ class fields {
   std::optional<T> get(int bit, T Record::*member) const {
     return has(bit) ? std::optional<T>(record_.*member) : std::nullopt;
   }
-  template <class Enum>
-  std::optional<Enum> bits(int bit, hmn_flags Record::*member) const {
+  template <class Enum, class T>
+  std::optional<Enum> named(int bit, T Record::*member) const {
     return has(bit) ? std::optional<Enum>(static_cast<Enum>(record_.*member)) : std::nullopt;
   }
   template <std::size_t N>
@@ -979,6 +1053,8 @@ class fields {
   const Record& record_;
 };
 
+// clang-format off
+// begin generated: copies
 inline backend_info value(const hmn_backend_info& r) {
   const fields<hmn_backend_info> f(r);
   backend_info v;
@@ -994,47 +1070,44 @@ inline backend_info value(const hmn_backend_info& r) {
 }
 
 inline process_memory value(const hmn_process_memory& r) {
-  using R = hmn_process_memory;
-  const fields<R> f(r);
+  const fields<hmn_process_memory> f(r);
   process_memory v;
   v.notes = static_cast<note>(r.notes);
   v.backend = static_cast<backend_id>(r.backend);
   v.pid = r.pid;
-  v.resident_bytes = f.get(HMN_PROCESS_MEMORY_HAS_RESIDENT, &R::resident_bytes);
-  v.peak_resident_bytes = f.get(HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT, &R::peak_resident_bytes);
-  v.virtual_bytes = f.get(HMN_PROCESS_MEMORY_HAS_VIRTUAL, &R::virtual_bytes);
-  v.swap_bytes = f.get(HMN_PROCESS_MEMORY_HAS_SWAP, &R::swap_bytes);
-  v.proportional_bytes = f.get(HMN_PROCESS_MEMORY_HAS_PROPORTIONAL, &R::proportional_bytes);
-  v.private_bytes = f.get(HMN_PROCESS_MEMORY_HAS_PRIVATE, &R::private_bytes);
-  v.committed_bytes = f.get(HMN_PROCESS_MEMORY_HAS_COMMITTED, &R::committed_bytes);
-  v.footprint_bytes = f.get(HMN_PROCESS_MEMORY_HAS_FOOTPRINT, &R::footprint_bytes);
-  v.peak_footprint_bytes = f.get(HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT, &R::peak_footprint_bytes);
-  v.peak_committed_bytes = f.get(HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED, &R::peak_committed_bytes);
+  v.resident_bytes = f.get(HMN_PROCESS_MEMORY_HAS_RESIDENT, &hmn_process_memory::resident_bytes);
+  v.peak_resident_bytes = f.get(HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT, &hmn_process_memory::peak_resident_bytes);
+  v.virtual_bytes = f.get(HMN_PROCESS_MEMORY_HAS_VIRTUAL, &hmn_process_memory::virtual_bytes);
+  v.swap_bytes = f.get(HMN_PROCESS_MEMORY_HAS_SWAP, &hmn_process_memory::swap_bytes);
+  v.proportional_bytes = f.get(HMN_PROCESS_MEMORY_HAS_PROPORTIONAL, &hmn_process_memory::proportional_bytes);
+  v.private_bytes = f.get(HMN_PROCESS_MEMORY_HAS_PRIVATE, &hmn_process_memory::private_bytes);
+  v.committed_bytes = f.get(HMN_PROCESS_MEMORY_HAS_COMMITTED, &hmn_process_memory::committed_bytes);
+  v.footprint_bytes = f.get(HMN_PROCESS_MEMORY_HAS_FOOTPRINT, &hmn_process_memory::footprint_bytes);
+  v.peak_footprint_bytes = f.get(HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT, &hmn_process_memory::peak_footprint_bytes);
+  v.peak_committed_bytes = f.get(HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED, &hmn_process_memory::peak_committed_bytes);
   return v;
 }
 
 inline system_memory value(const hmn_system_memory& r) {
-  using R = hmn_system_memory;
-  const fields<R> f(r);
+  const fields<hmn_system_memory> f(r);
   system_memory v;
   v.notes = static_cast<note>(r.notes);
   v.backend = static_cast<backend_id>(r.backend);
-  v.total_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_TOTAL, &R::total_bytes);
-  v.available_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_AVAILABLE, &R::available_bytes);
-  v.swap_total_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL, &R::swap_total_bytes);
-  v.swap_free_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_SWAP_FREE, &R::swap_free_bytes);
-  v.limit_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_LIMIT, &R::limit_bytes);
-  v.limit_used_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_LIMIT_USED, &R::limit_used_bytes);
-  v.commit_limit_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT, &R::commit_limit_bytes);
-  v.committed_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_COMMITTED, &R::committed_bytes);
-  v.pressure = f.bits<pressure_level>(HMN_SYSTEM_MEMORY_HAS_PRESSURE, &R::pressure);
-  v.stall_percent = f.get(HMN_SYSTEM_MEMORY_HAS_STALL, &R::stall_percent);
+  v.total_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_TOTAL, &hmn_system_memory::total_bytes);
+  v.available_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_AVAILABLE, &hmn_system_memory::available_bytes);
+  v.swap_total_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL, &hmn_system_memory::swap_total_bytes);
+  v.swap_free_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_SWAP_FREE, &hmn_system_memory::swap_free_bytes);
+  v.limit_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_LIMIT, &hmn_system_memory::limit_bytes);
+  v.limit_used_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_LIMIT_USED, &hmn_system_memory::limit_used_bytes);
+  v.commit_limit_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT, &hmn_system_memory::commit_limit_bytes);
+  v.committed_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_COMMITTED, &hmn_system_memory::committed_bytes);
+  v.pressure = f.named<pressure_level>(HMN_SYSTEM_MEMORY_HAS_PRESSURE, &hmn_system_memory::pressure);
+  v.stall_percent = f.get(HMN_SYSTEM_MEMORY_HAS_STALL, &hmn_system_memory::stall_percent);
   return v;
 }
 
 inline device value(const hmn_device& r) {
-  using R = hmn_device;
-  const fields<R> f(r);
+  const fields<hmn_device> f(r);
   device v;
   v.notes = static_cast<note>(r.notes);
   v.backend = static_cast<backend_id>(r.backend);
@@ -1043,26 +1116,25 @@ inline device value(const hmn_device& r) {
   v.state = static_cast<run_state>(r.state);
   v.vendor = static_cast<vendor_id>(r.vendor);
   v.memory_kind = static_cast<device_memory>(r.memory_kind);
-  v.parent_index = f.get(HMN_DEVICE_HAS_PARENT, &R::parent_index);
-  v.driver_index = f.get(HMN_DEVICE_HAS_DRIVER_INDEX, &R::driver_index);
-  v.pci_device = f.get(HMN_DEVICE_HAS_PCI_DEVICE, &R::pci_device);
-  v.pci_subsystem = f.get(HMN_DEVICE_HAS_PCI_SUBSYSTEM, &R::pci_subsystem);
-  v.render_minor = f.get(HMN_DEVICE_HAS_RENDER_MINOR, &R::render_minor);
-  v.numa_node = f.get(HMN_DEVICE_HAS_NUMA_NODE, &R::numa_node);
-  v.gpu_instance = f.get(HMN_DEVICE_HAS_INSTANCE, &R::gpu_instance);
-  v.compute_instance = f.get(HMN_DEVICE_HAS_INSTANCE, &R::compute_instance);
-  v.cuda_version = f.get(HMN_DEVICE_HAS_CUDA_VERSION, &R::cuda_version);
-  v.os_id = f.get(HMN_DEVICE_HAS_OS_ID, &R::os_id);
-  v.name = f.get(HMN_DEVICE_HAS_NAME, &R::name);
-  v.uuid = f.get(HMN_DEVICE_HAS_UUID, &R::uuid);
-  v.pci_bus_id = f.get(HMN_DEVICE_HAS_PCI, &R::pci_bus_id);
-  v.driver_version = f.get(HMN_DEVICE_HAS_DRIVER, &R::driver_version);
+  v.parent_index = f.get(HMN_DEVICE_HAS_PARENT, &hmn_device::parent_index);
+  v.driver_index = f.get(HMN_DEVICE_HAS_DRIVER_INDEX, &hmn_device::driver_index);
+  v.pci_device = f.get(HMN_DEVICE_HAS_PCI_DEVICE, &hmn_device::pci_device);
+  v.pci_subsystem = f.get(HMN_DEVICE_HAS_PCI_SUBSYSTEM, &hmn_device::pci_subsystem);
+  v.render_minor = f.get(HMN_DEVICE_HAS_RENDER_MINOR, &hmn_device::render_minor);
+  v.numa_node = f.get(HMN_DEVICE_HAS_NUMA_NODE, &hmn_device::numa_node);
+  v.gpu_instance = f.get(HMN_DEVICE_HAS_INSTANCE, &hmn_device::gpu_instance);
+  v.compute_instance = f.get(HMN_DEVICE_HAS_INSTANCE, &hmn_device::compute_instance);
+  v.cuda_version = f.get(HMN_DEVICE_HAS_CUDA_VERSION, &hmn_device::cuda_version);
+  v.os_id = f.get(HMN_DEVICE_HAS_OS_ID, &hmn_device::os_id);
+  v.name = f.get(HMN_DEVICE_HAS_NAME, &hmn_device::name);
+  v.uuid = f.get(HMN_DEVICE_HAS_UUID, &hmn_device::uuid);
+  v.pci_bus_id = f.get(HMN_DEVICE_HAS_PCI, &hmn_device::pci_bus_id);
+  v.driver_version = f.get(HMN_DEVICE_HAS_DRIVER, &hmn_device::driver_version);
   return v;
 }
 
 inline pool value(const hmn_pool& r) {
-  using R = hmn_pool;
-  const fields<R> f(r);
+  const fields<hmn_pool> f(r);
   pool v;
   v.notes = static_cast<note>(r.notes);
   v.backend = static_cast<backend_id>(r.backend);
@@ -1070,97 +1142,94 @@ inline pool value(const hmn_pool& r) {
   v.kind = static_cast<pool_kind>(r.kind);
   v.accounting = static_cast<accounting_kind>(r.accounting);
   v.is_main = r.is_main != 0;
-  v.total_bytes = f.get(HMN_POOL_HAS_TOTAL, &R::total_bytes);
-  v.free_bytes = f.get(HMN_POOL_HAS_FREE, &R::free_bytes);
-  v.used_bytes = f.get(HMN_POOL_HAS_USED, &R::used_bytes);
-  v.reserved_bytes = f.get(HMN_POOL_HAS_RESERVED, &R::reserved_bytes);
-  v.usable_bytes = f.get(HMN_POOL_HAS_USABLE, &R::usable_bytes);
-  v.budget_bytes = f.get(HMN_POOL_HAS_BUDGET, &R::budget_bytes);
-  v.unattributed_bytes = f.get(HMN_POOL_HAS_UNATTRIBUTED, &R::unattributed_bytes);
+  v.total_bytes = f.get(HMN_POOL_HAS_TOTAL, &hmn_pool::total_bytes);
+  v.free_bytes = f.get(HMN_POOL_HAS_FREE, &hmn_pool::free_bytes);
+  v.used_bytes = f.get(HMN_POOL_HAS_USED, &hmn_pool::used_bytes);
+  v.reserved_bytes = f.get(HMN_POOL_HAS_RESERVED, &hmn_pool::reserved_bytes);
+  v.usable_bytes = f.get(HMN_POOL_HAS_USABLE, &hmn_pool::usable_bytes);
+  v.budget_bytes = f.get(HMN_POOL_HAS_BUDGET, &hmn_pool::budget_bytes);
+  v.unattributed_bytes = f.get(HMN_POOL_HAS_UNATTRIBUTED, &hmn_pool::unattributed_bytes);
   v.age_ns = r.age_ns;
   return v;
 }
 
 inline telemetry value(const hmn_telemetry& r) {
-  using R = hmn_telemetry;
-  const fields<R> f(r);
+  const fields<hmn_telemetry> f(r);
   telemetry v;
   v.notes = static_cast<note>(r.notes);
   v.backend = static_cast<backend_id>(r.backend);
   v.device_index = r.device_index;
-  v.core_clock_mhz = f.get(HMN_TELEMETRY_HAS_CORE_CLOCK, &R::core_clock_mhz);
-  v.memory_clock_mhz = f.get(HMN_TELEMETRY_HAS_MEMORY_CLOCK, &R::memory_clock_mhz);
-  v.fan_percent = f.get(HMN_TELEMETRY_HAS_FAN_PERCENT, &R::fan_percent);
-  v.fan_rpm = f.get(HMN_TELEMETRY_HAS_FAN_RPM, &R::fan_rpm);
-  v.pcie_generation = f.get(HMN_TELEMETRY_HAS_PCIE_GENERATION, &R::pcie_generation);
-  v.pcie_width = f.get(HMN_TELEMETRY_HAS_PCIE_WIDTH, &R::pcie_width);
-  v.p_state = f.get(HMN_TELEMETRY_HAS_P_STATE, &R::p_state);
-  v.throttle = f.bits<throttle_reason>(HMN_TELEMETRY_HAS_THROTTLE, &R::throttle);
+  v.core_clock_mhz = f.get(HMN_TELEMETRY_HAS_CORE_CLOCK, &hmn_telemetry::core_clock_mhz);
+  v.memory_clock_mhz = f.get(HMN_TELEMETRY_HAS_MEMORY_CLOCK, &hmn_telemetry::memory_clock_mhz);
+  v.fan_percent = f.get(HMN_TELEMETRY_HAS_FAN_PERCENT, &hmn_telemetry::fan_percent);
+  v.fan_rpm = f.get(HMN_TELEMETRY_HAS_FAN_RPM, &hmn_telemetry::fan_rpm);
+  v.pcie_generation = f.get(HMN_TELEMETRY_HAS_PCIE_GENERATION, &hmn_telemetry::pcie_generation);
+  v.pcie_width = f.get(HMN_TELEMETRY_HAS_PCIE_WIDTH, &hmn_telemetry::pcie_width);
+  v.p_state = f.get(HMN_TELEMETRY_HAS_P_STATE, &hmn_telemetry::p_state);
+  v.throttle = f.named<throttle_reason>(HMN_TELEMETRY_HAS_THROTTLE, &hmn_telemetry::throttle);
   v.backends = r.backends;
-  v.gpu_busy_percent = f.get(HMN_TELEMETRY_HAS_GPU_BUSY, &R::gpu_busy_percent);
-  v.memory_busy_percent = f.get(HMN_TELEMETRY_HAS_MEMORY_BUSY, &R::memory_busy_percent);
-  v.encoder_busy_percent = f.get(HMN_TELEMETRY_HAS_ENCODER_BUSY, &R::encoder_busy_percent);
-  v.decoder_busy_percent = f.get(HMN_TELEMETRY_HAS_DECODER_BUSY, &R::decoder_busy_percent);
-  v.temperature_celsius = f.get(HMN_TELEMETRY_HAS_TEMPERATURE, &R::temperature_celsius);
-  v.hotspot_celsius = f.get(HMN_TELEMETRY_HAS_HOTSPOT, &R::hotspot_celsius);
-  v.memory_celsius = f.get(HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE, &R::memory_celsius);
-  v.power_watts = f.get(HMN_TELEMETRY_HAS_POWER, &R::power_watts);
-  v.power_limit_watts = f.get(HMN_TELEMETRY_HAS_POWER_LIMIT, &R::power_limit_watts);
-  v.energy_joules = f.get(HMN_TELEMETRY_HAS_ENERGY, &R::energy_joules);
-  v.pcie_rx_bytes = f.get(HMN_TELEMETRY_HAS_PCIE_RX, &R::pcie_rx_bytes);
-  v.pcie_tx_bytes = f.get(HMN_TELEMETRY_HAS_PCIE_TX, &R::pcie_tx_bytes);
-  v.window_ns = f.get(HMN_TELEMETRY_HAS_WINDOW, &R::window_ns);
+  v.gpu_busy_percent = f.get(HMN_TELEMETRY_HAS_GPU_BUSY, &hmn_telemetry::gpu_busy_percent);
+  v.memory_busy_percent = f.get(HMN_TELEMETRY_HAS_MEMORY_BUSY, &hmn_telemetry::memory_busy_percent);
+  v.encoder_busy_percent = f.get(HMN_TELEMETRY_HAS_ENCODER_BUSY, &hmn_telemetry::encoder_busy_percent);
+  v.decoder_busy_percent = f.get(HMN_TELEMETRY_HAS_DECODER_BUSY, &hmn_telemetry::decoder_busy_percent);
+  v.temperature_celsius = f.get(HMN_TELEMETRY_HAS_TEMPERATURE, &hmn_telemetry::temperature_celsius);
+  v.hotspot_celsius = f.get(HMN_TELEMETRY_HAS_HOTSPOT, &hmn_telemetry::hotspot_celsius);
+  v.memory_celsius = f.get(HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE, &hmn_telemetry::memory_celsius);
+  v.power_watts = f.get(HMN_TELEMETRY_HAS_POWER, &hmn_telemetry::power_watts);
+  v.power_limit_watts = f.get(HMN_TELEMETRY_HAS_POWER_LIMIT, &hmn_telemetry::power_limit_watts);
+  v.energy_joules = f.get(HMN_TELEMETRY_HAS_ENERGY, &hmn_telemetry::energy_joules);
+  v.pcie_rx_bytes = f.get(HMN_TELEMETRY_HAS_PCIE_RX, &hmn_telemetry::pcie_rx_bytes);
+  v.pcie_tx_bytes = f.get(HMN_TELEMETRY_HAS_PCIE_TX, &hmn_telemetry::pcie_tx_bytes);
+  v.window_ns = f.get(HMN_TELEMETRY_HAS_WINDOW, &hmn_telemetry::window_ns);
   v.age_ns = r.age_ns;
   return v;
 }
 
 inline metric value(const hmn_metric& r) {
-  using R = hmn_metric;
-  const fields<R> f(r);
+  const fields<hmn_metric> f(r);
   metric v;
   v.notes = static_cast<note>(r.notes);
   v.backend = static_cast<backend_id>(r.backend);
   v.device_index = r.device_index;
-  v.pid = f.get(HMN_METRIC_HAS_PID, &R::pid);
+  v.pid = f.get(HMN_METRIC_HAS_PID, &hmn_metric::pid);
   v.id = static_cast<metric_id>(r.id);
   v.instance = r.instance;
-  v.value = f.get(HMN_METRIC_HAS_VALUE, &R::value);
-  v.count = f.get(HMN_METRIC_HAS_COUNT, &R::count);
-  v.window_ns = f.get(HMN_METRIC_HAS_WINDOW, &R::window_ns);
+  v.value = f.get(HMN_METRIC_HAS_VALUE, &hmn_metric::value);
+  v.count = f.get(HMN_METRIC_HAS_COUNT, &hmn_metric::count);
+  v.window_ns = f.get(HMN_METRIC_HAS_WINDOW, &hmn_metric::window_ns);
   v.age_ns = r.age_ns;
   return v;
 }
 
 inline usage value(const hmn_usage& r) {
-  using R = hmn_usage;
-  const fields<R> f(r);
+  const fields<hmn_usage> f(r);
   usage v;
   v.notes = static_cast<note>(r.notes);
   v.backend = static_cast<backend_id>(r.backend);
   v.pid = r.pid;
   v.device_index = r.device_index;
-  v.kinds = f.bits<usage_kind>(HMN_USAGE_HAS_KINDS, &R::kinds);
+  v.kinds = f.named<usage_kind>(HMN_USAGE_HAS_KINDS, &hmn_usage::kinds);
   v.accounting = static_cast<accounting_kind>(r.accounting);
   v.name_state = static_cast<name_status>(r.name_state);
-  v.uid = f.get(HMN_USAGE_HAS_UID, &R::uid);
-  v.gpu_instance = f.get(HMN_USAGE_HAS_INSTANCE, &R::gpu_instance);
-  v.compute_instance = f.get(HMN_USAGE_HAS_INSTANCE, &R::compute_instance);
-  v.start_unix_ns = f.get(HMN_USAGE_HAS_START_TIME, &R::start_unix_ns);
-  v.used_bytes = f.get(HMN_USAGE_HAS_USED, &R::used_bytes);
-  v.resident_bytes = f.get(HMN_USAGE_HAS_RESIDENT, &R::resident_bytes);
-  v.committed_bytes = f.get(HMN_USAGE_HAS_COMMITTED, &R::committed_bytes);
-  v.allocated_bytes = f.get(HMN_USAGE_HAS_ALLOCATED, &R::allocated_bytes);
-  v.shared_bytes = f.get(HMN_USAGE_HAS_SHARED, &R::shared_bytes);
-  v.purgeable_bytes = f.get(HMN_USAGE_HAS_PURGEABLE, &R::purgeable_bytes);
-  v.evicted_bytes = f.get(HMN_USAGE_HAS_EVICTED, &R::evicted_bytes);
-  v.host_pool_bytes = f.get(HMN_USAGE_HAS_HOST_POOL, &R::host_pool_bytes);
-  v.host_resident_bytes = f.get(HMN_USAGE_HAS_HOST_RESIDENT, &R::host_resident_bytes);
-  v.budget_bytes = f.get(HMN_USAGE_HAS_BUDGET, &R::budget_bytes);
-  v.busy_ns = f.get(HMN_USAGE_HAS_BUSY_NS, &R::busy_ns);
-  v.busy_percent = f.get(HMN_USAGE_HAS_BUSY_PERCENT, &R::busy_percent);
-  v.window_ns = f.get(HMN_USAGE_HAS_BUSY_PERCENT, &R::window_ns);
+  v.uid = f.get(HMN_USAGE_HAS_UID, &hmn_usage::uid);
+  v.gpu_instance = f.get(HMN_USAGE_HAS_INSTANCE, &hmn_usage::gpu_instance);
+  v.compute_instance = f.get(HMN_USAGE_HAS_INSTANCE, &hmn_usage::compute_instance);
+  v.start_unix_ns = f.get(HMN_USAGE_HAS_START_TIME, &hmn_usage::start_unix_ns);
+  v.used_bytes = f.get(HMN_USAGE_HAS_USED, &hmn_usage::used_bytes);
+  v.resident_bytes = f.get(HMN_USAGE_HAS_RESIDENT, &hmn_usage::resident_bytes);
+  v.committed_bytes = f.get(HMN_USAGE_HAS_COMMITTED, &hmn_usage::committed_bytes);
+  v.allocated_bytes = f.get(HMN_USAGE_HAS_ALLOCATED, &hmn_usage::allocated_bytes);
+  v.shared_bytes = f.get(HMN_USAGE_HAS_SHARED, &hmn_usage::shared_bytes);
+  v.purgeable_bytes = f.get(HMN_USAGE_HAS_PURGEABLE, &hmn_usage::purgeable_bytes);
+  v.evicted_bytes = f.get(HMN_USAGE_HAS_EVICTED, &hmn_usage::evicted_bytes);
+  v.host_pool_bytes = f.get(HMN_USAGE_HAS_HOST_POOL, &hmn_usage::host_pool_bytes);
+  v.host_resident_bytes = f.get(HMN_USAGE_HAS_HOST_RESIDENT, &hmn_usage::host_resident_bytes);
+  v.budget_bytes = f.get(HMN_USAGE_HAS_BUDGET, &hmn_usage::budget_bytes);
+  v.busy_ns = f.get(HMN_USAGE_HAS_BUSY_NS, &hmn_usage::busy_ns);
+  v.busy_percent = f.get(HMN_USAGE_HAS_BUSY_PERCENT, &hmn_usage::busy_percent);
+  v.window_ns = f.get(HMN_USAGE_HAS_BUSY_PERCENT, &hmn_usage::window_ns);
   v.age_ns = r.age_ns;
-  v.peak_used_bytes = f.get(HMN_USAGE_HAS_PEAK_USED, &R::peak_used_bytes);
+  v.peak_used_bytes = f.get(HMN_USAGE_HAS_PEAK_USED, &hmn_usage::peak_used_bytes);
   return v;
 }
 
@@ -1181,8 +1250,7 @@ inline snapshot_info value(const hmn_snapshot_info& r) {
 }
 
 inline diagnostic value(const hmn_diagnostic& r) {
-  using R = hmn_diagnostic;
-  const fields<R> f(r);
+  const fields<hmn_diagnostic> f(r);
   diagnostic v;
   v.notes = static_cast<note>(r.notes);
   v.backend = static_cast<backend_id>(r.backend);
@@ -1190,57 +1258,67 @@ inline diagnostic value(const hmn_diagnostic& r) {
   v.native_domain = static_cast<domain>(r.native_domain);
   v.native_code = r.native_code;
   v.subject = static_cast<part>(r.subject);
-  v.field = f.get(HMN_DIAGNOSTIC_HAS_FIELD, &R::field);
-  v.device_index = f.get(HMN_DIAGNOSTIC_HAS_DEVICE, &R::device_index);
-  v.pid = f.get(HMN_DIAGNOSTIC_HAS_PID, &R::pid);
+  v.field = f.get(HMN_DIAGNOSTIC_HAS_FIELD, &hmn_diagnostic::field);
+  v.device_index = f.get(HMN_DIAGNOSTIC_HAS_DEVICE, &hmn_diagnostic::device_index);
+  v.pid = f.get(HMN_DIAGNOSTIC_HAS_PID, &hmn_diagnostic::pid);
   v.count = r.count;
-  v.duration_ns = f.get(HMN_DIAGNOSTIC_HAS_DURATION, &R::duration_ns);
+  v.duration_ns = f.get(HMN_DIAGNOSTIC_HAS_DURATION, &hmn_diagnostic::duration_ns);
   v.message = r.message;
   return v;
 }
 
 inline delta value(const hmn_delta& r) {
-  using R = hmn_delta;
-  const fields<R> f(r);
+  const fields<hmn_delta> f(r);
   delta v;
   v.notes = static_cast<note>(r.notes);
   v.backend = static_cast<backend_id>(r.backend);
   v.device_index = r.device_index;
   v.scope = static_cast<scope_kind>(r.scope);
   v.accounting = static_cast<accounting_kind>(r.accounting);
-  v.memory_bytes = f.get(HMN_DELTA_HAS_MEMORY, &R::memory_bytes);
-  v.device_bytes = f.get(HMN_DELTA_HAS_DEVICE, &R::device_bytes);
+  v.memory_bytes = f.get(HMN_DELTA_HAS_MEMORY, &hmn_delta::memory_bytes);
+  v.device_bytes = f.get(HMN_DELTA_HAS_DEVICE, &hmn_delta::device_bytes);
   v.elapsed_ns = r.elapsed_ns;
-  v.energy_joules = f.get(HMN_DELTA_HAS_ENERGY, &R::energy_joules);
+  v.energy_joules = f.get(HMN_DELTA_HAS_ENERGY, &hmn_delta::energy_joules);
   return v;
 }
 
 inline sampler_info value(const hmn_sampler_info& r) {
-  using R = hmn_sampler_info;
-  const fields<R> f(r);
+  const fields<hmn_sampler_info> f(r);
   sampler_info v;
   v.notes = static_cast<note>(r.notes);
   v.state = static_cast<sampler_state>(r.state);
   v.pending = r.pending;
-  if (const auto last = f.get(HMN_SAMPLER_INFO_HAS_LAST, &R::last_status)) {
-    v.last_status = static_cast<status_code>(*last);
-  }
+  v.last_status = f.named<status_code>(HMN_SAMPLER_INFO_HAS_LAST, &hmn_sampler_info::last_status);
   v.taken_count = r.taken_count;
   v.dropped_count = r.dropped_count;
   v.late_count = r.late_count;
   v.failed_count = r.failed_count;
-  v.last_monotonic_ns = f.get(HMN_SAMPLER_INFO_HAS_LAST, &R::last_monotonic_ns);
+  v.last_monotonic_ns = f.get(HMN_SAMPLER_INFO_HAS_LAST, &hmn_sampler_info::last_monotonic_ns);
+  return v;
+}
+
+inline peak value(const hmn_peak& r) {
+  const fields<hmn_peak> f(r);
+  peak v;
+  v.notes = static_cast<note>(r.notes);
+  v.backend = static_cast<backend_id>(r.backend);
+  v.device_index = r.device_index;
+  v.pid = r.pid;
+  v.accounting = static_cast<accounting_kind>(r.accounting);
+  v.used_bytes = f.get(HMN_PEAK_HAS_USED, &hmn_peak::used_bytes);
+  v.host_pool_bytes = f.get(HMN_PEAK_HAS_HOST_POOL, &hmn_peak::host_pool_bytes);
+  v.host_resident_bytes = f.get(HMN_PEAK_HAS_HOST_RESIDENT, &hmn_peak::host_resident_bytes);
+  v.used_monotonic_ns = f.get(HMN_PEAK_HAS_USED, &hmn_peak::used_monotonic_ns);
   return v;
 }
 
 inline tracker_info value(const hmn_tracker_info& r) {
-  using R = hmn_tracker_info;
-  const fields<R> f(r);
+  const fields<hmn_tracker_info> f(r);
   tracker_info v;
   v.notes = static_cast<note>(r.notes);
-  v.device_index = f.get(HMN_TRACKER_INFO_HAS_DEVICE, &R::device_index);
+  v.device_index = f.get(HMN_TRACKER_INFO_HAS_DEVICE, &hmn_tracker_info::device_index);
   v.tag_count = r.tag_count;
-  v.limit_bytes = f.get(HMN_TRACKER_INFO_HAS_LIMIT, &R::limit_bytes);
+  v.limit_bytes = f.get(HMN_TRACKER_INFO_HAS_LIMIT, &hmn_tracker_info::limit_bytes);
   v.allocated_bytes = r.allocated_bytes;
   v.peak_bytes = r.peak_bytes;
   v.refused_count = r.refused_count;
@@ -1257,25 +1335,8 @@ inline tag value(const hmn_tag& r) {
   return v;
 }
 
-inline peak value(const hmn_peak& r) {
-  using R = hmn_peak;
-  const fields<R> f(r);
-  peak v;
-  v.notes = static_cast<note>(r.notes);
-  v.backend = static_cast<backend_id>(r.backend);
-  v.device_index = r.device_index;
-  v.pid = r.pid;
-  v.accounting = static_cast<accounting_kind>(r.accounting);
-  v.used_bytes = f.get(HMN_PEAK_HAS_USED, &R::used_bytes);
-  v.host_pool_bytes = f.get(HMN_PEAK_HAS_HOST_POOL, &R::host_pool_bytes);
-  v.host_resident_bytes = f.get(HMN_PEAK_HAS_HOST_RESIDENT, &R::host_resident_bytes);
-  v.used_monotonic_ns = f.get(HMN_PEAK_HAS_USED, &R::used_monotonic_ns);
-  return v;
-}
-
 inline spill_info value(const hmn_spill_info& r) {
-  using R = hmn_spill_info;
-  const fields<R> f(r);
+  const fields<hmn_spill_info> f(r);
   spill_info v;
   v.notes = static_cast<note>(r.notes);
   v.backend = static_cast<backend_id>(r.backend);
@@ -1287,40 +1348,55 @@ inline spill_info value(const hmn_spill_info& r) {
   v.skipped_count = r.skipped_count;
   v.episode_count = r.episode_count;
   v.first_episode = r.first_episode;
-  v.limit_bytes = f.get(HMN_SPILL_INFO_HAS_LIMIT, &R::limit_bytes);
-  v.dedicated_bytes = f.get(HMN_SPILL_INFO_HAS_OBSERVED, &R::dedicated_bytes);
-  v.shared_bytes = f.get(HMN_SPILL_INFO_HAS_OBSERVED, &R::shared_bytes);
-  v.evicted_bytes = f.get(HMN_SPILL_INFO_HAS_EVICTED, &R::evicted_bytes);
-  v.peak_dedicated_bytes = f.get(HMN_SPILL_INFO_HAS_OBSERVED, &R::peak_dedicated_bytes);
-  v.peak_shared_bytes = f.get(HMN_SPILL_INFO_HAS_OBSERVED, &R::peak_shared_bytes);
-  v.peak_evicted_bytes = f.get(HMN_SPILL_INFO_HAS_PEAK_EVICTED, &R::peak_evicted_bytes);
-  v.baseline_shared_bytes = f.get(HMN_SPILL_INFO_HAS_OBSERVED, &R::baseline_shared_bytes);
-  v.baseline_evicted_bytes = f.get(HMN_SPILL_INFO_HAS_PEAK_EVICTED, &R::baseline_evicted_bytes);
+  v.limit_bytes = f.get(HMN_SPILL_INFO_HAS_LIMIT, &hmn_spill_info::limit_bytes);
+  v.dedicated_bytes = f.get(HMN_SPILL_INFO_HAS_OBSERVED, &hmn_spill_info::dedicated_bytes);
+  v.shared_bytes = f.get(HMN_SPILL_INFO_HAS_OBSERVED, &hmn_spill_info::shared_bytes);
+  v.evicted_bytes = f.get(HMN_SPILL_INFO_HAS_EVICTED, &hmn_spill_info::evicted_bytes);
+  v.peak_dedicated_bytes = f.get(HMN_SPILL_INFO_HAS_OBSERVED, &hmn_spill_info::peak_dedicated_bytes);
+  v.peak_shared_bytes = f.get(HMN_SPILL_INFO_HAS_OBSERVED, &hmn_spill_info::peak_shared_bytes);
+  v.peak_evicted_bytes = f.get(HMN_SPILL_INFO_HAS_PEAK_EVICTED, &hmn_spill_info::peak_evicted_bytes);
+  v.baseline_shared_bytes = f.get(HMN_SPILL_INFO_HAS_OBSERVED, &hmn_spill_info::baseline_shared_bytes);
+  v.baseline_evicted_bytes = f.get(HMN_SPILL_INFO_HAS_PEAK_EVICTED, &hmn_spill_info::baseline_evicted_bytes);
   v.total_ns = r.total_ns;
-  v.longest_ns = f.get(HMN_SPILL_INFO_HAS_EPISODE, &R::longest_ns);
-  v.longest_episode = f.get(HMN_SPILL_INFO_HAS_EPISODE, &R::longest_episode);
-  v.first_label = f.get(HMN_SPILL_INFO_HAS_EPISODE, &R::first_label);
+  v.longest_ns = f.get(HMN_SPILL_INFO_HAS_EPISODE, &hmn_spill_info::longest_ns);
+  v.longest_episode = f.get(HMN_SPILL_INFO_HAS_EPISODE, &hmn_spill_info::longest_episode);
+  v.first_label = f.get(HMN_SPILL_INFO_HAS_EPISODE, &hmn_spill_info::first_label);
   v.message = r.message;
   return v;
 }
 
 inline episode value(const hmn_episode& r) {
-  using R = hmn_episode;
-  const fields<R> f(r);
+  const fields<hmn_episode> f(r);
   episode v;
   v.notes = static_cast<note>(r.notes);
   v.rules = static_cast<spill_rule>(r.rules);
   v.number = r.number;
   v.observation_count = r.observation_count;
   v.peak_shared_bytes = r.peak_shared_bytes;
-  v.peak_evicted_bytes = f.get(HMN_EPISODE_HAS_PEAK_EVICTED, &R::peak_evicted_bytes);
+  v.peak_evicted_bytes = f.get(HMN_EPISODE_HAS_PEAK_EVICTED, &hmn_episode::peak_evicted_bytes);
   v.start_monotonic_ns = r.start_monotonic_ns;
-  v.end_monotonic_ns = f.get(HMN_EPISODE_HAS_END, &R::end_monotonic_ns);
+  v.end_monotonic_ns = f.get(HMN_EPISODE_HAS_END, &hmn_episode::end_monotonic_ns);
   v.duration_ns = r.duration_ns;
   v.start_label = r.start_label;
-  v.end_label = f.get(HMN_EPISODE_HAS_END, &R::end_label);
+  v.end_label = f.get(HMN_EPISODE_HAS_END, &hmn_episode::end_label);
   return v;
 }
+
+// text(which) gives a text of a metric in a snapshot.
+template <class Text>
+void add_texts(metric& v, Text text) {
+  v.group = text(HMN_TEXT_METRIC_GROUP);
+}
+
+// text(which) gives a text of a usage in a snapshot.
+template <class Text>
+void add_texts(usage& v, Text text) {
+  v.process_name = text(HMN_TEXT_PROCESS_NAME);
+  v.process_command = text(HMN_TEXT_PROCESS_COMMAND);
+  v.process_container = text(HMN_TEXT_PROCESS_CONTAINER);
+}
+// end generated: copies
+// clang-format on
 
 template <class Record>
 auto value(const std::optional<Record>& r) {
@@ -1499,14 +1575,12 @@ class snapshot {
   hypomnesis::pool pool(std::uint32_t i) const { return *look<hmn_pool>(&hmn_snapshot_pool, i); }
   hypomnesis::usage usage(std::uint32_t i) const {
     hypomnesis::usage found = *look<hmn_usage>(&hmn_snapshot_usage, i);
-    found.process_name = process_name(i);
-    found.process_command = process_command(i);
-    found.process_container = process_container(i);
+    detail::add_texts(found, [&](std::uint32_t which) { return text(&hmn_snapshot_text, which, i); });
     return found;
   }
   hypomnesis::metric metric(std::uint32_t i) const {
     hypomnesis::metric found = *look<hmn_metric>(&hmn_snapshot_metric, i);
-    found.group = metric_group(i);
+    detail::add_texts(found, [&](std::uint32_t which) { return text(&hmn_snapshot_text, which, i); });
     return found;
   }
   hypomnesis::diagnostic diagnostic(std::uint32_t i) const {

@@ -89,16 +89,6 @@ type textOf[T any] struct {
 	field func(*T) *Optional[string]
 }
 
-var textsOfMetric = [...]textOf[Metric]{
-	{textMetricGroup, func(m *Metric) *Optional[string] { return &m.Group }},
-}
-
-var textsOfUsage = [...]textOf[Usage]{
-	{textProcessName, func(u *Usage) *Optional[string] { return &u.Name }},
-	{textProcessCommand, func(u *Usage) *Optional[string] { return &u.Command }},
-	{textProcessContainer, func(u *Usage) *Optional[string] { return &u.Container }},
-}
-
 // copyTexts gives each of a list its texts: those of one kind in one call, and all through one buffer.
 func copyTexts[T any](native raw.Snapshot, list []T, texts []textOf[T], failure *raw.Error) {
 	if len(list) == 0 {

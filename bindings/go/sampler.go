@@ -16,60 +16,6 @@ type SamplerOptions struct {
 	Capacity          uint32 // snapshots kept until they are pulled; 0 is 64
 }
 
-// SamplerInfo tells how a sampler fares.
-type SamplerInfo struct {
-	Notes           Notes            `json:"notes"`
-	State           SamplerState     `json:"state"`
-	Pending         uint32           `json:"pending"`           // snapshots that wait to be pulled
-	LastStatus      Optional[Status] `json:"last_status"`       // of the last try
-	TakenCount      uint64           `json:"taken_count"`       // snapshots taken
-	DroppedCount    uint64           `json:"dropped_count"`     // of these, dropped unread to make room
-	LateCount       uint64           `json:"late_count"`        // left out since the snapshot before took too long
-	FailedCount     uint64           `json:"failed_count"`      // tries that gave no snapshot
-	LastMonotonicNs Optional[uint64] `json:"last_monotonic_ns"` // when the last try was begun
-}
-
-func newSamplerInfo(from *raw.SamplerInfo) SamplerInfo {
-	return SamplerInfo{
-		Notes:           Notes(from.Notes),
-		State:           SamplerState(from.State),
-		Pending:         from.Pending,
-		LastStatus:      optional(from.Present, samplerInfoHasLast, Status(from.LastStatus)),
-		TakenCount:      from.TakenCount,
-		DroppedCount:    from.DroppedCount,
-		LateCount:       from.LateCount,
-		FailedCount:     from.FailedCount,
-		LastMonotonicNs: optional(from.Present, samplerInfoHasLast, from.LastMonotonicNs),
-	}
-}
-
-// Peak is the highest figures that a sampler has seen, each for itself.
-type Peak struct {
-	Notes             Notes            `json:"notes"`   // of the reading that UsedBytes is from
-	Backend           Backend          `json:"backend"` // so too
-	DeviceIndex       uint32           `json:"device_index"`
-	PID               uint32           `json:"pid"`        // 0: of the device
-	Accounting        Accounting       `json:"accounting"` // what UsedBytes counts
-	UsedBytes         Optional[uint64] `json:"used_bytes"` // a device: of its main pool
-	HostPoolBytes     Optional[uint64] `json:"host_pool_bytes"`
-	HostResidentBytes Optional[uint64] `json:"host_resident_bytes"` // of a process: RSS
-	UsedMonotonicNs   Optional[uint64] `json:"used_monotonic_ns"`   // when UsedBytes was seen first
-}
-
-func newPeak(from *raw.Peak) Peak {
-	return Peak{
-		Notes:             Notes(from.Notes),
-		Backend:           Backend(from.Backend),
-		DeviceIndex:       from.DeviceIndex,
-		PID:               from.Pid,
-		Accounting:        Accounting(from.Accounting),
-		UsedBytes:         optional(from.Present, peakHasUsed, from.UsedBytes),
-		HostPoolBytes:     optional(from.Present, peakHasHostPool, from.HostPoolBytes),
-		HostResidentBytes: optional(from.Present, peakHasHostResident, from.HostResidentBytes),
-		UsedMonotonicNs:   optional(from.Present, peakHasUsed, from.UsedMonotonicNs),
-	}
-}
-
 // Sampler is a thread that takes snapshots on a schedule. It may be used by any number of goroutines at
 // once, and outlives its context.
 type Sampler struct {

@@ -14,48 +14,6 @@ type TrackerOptions struct {
 	TagCapacity uint32 // tags that there can be; 0 is 64
 }
 
-// TrackerInfo tells how a budget fares.
-type TrackerInfo struct {
-	Notes          Notes            `json:"notes"`
-	DeviceIndex    Optional[uint32] `json:"device_index"` // the device that it is linked to
-	TagCount       uint32           `json:"tag_count"`    // tags are numbered from 1 up to it
-	LimitBytes     Optional[uint64] `json:"limit_bytes"`
-	AllocatedBytes uint64           `json:"allocated_bytes"`
-	PeakBytes      uint64           `json:"peak_bytes"`
-	RefusedCount   uint64           `json:"refused_count"` // allocations that were ErrLimit
-}
-
-func newTrackerInfo(from *raw.TrackerInfo) TrackerInfo {
-	return TrackerInfo{
-		Notes:          Notes(from.Notes),
-		DeviceIndex:    optional(from.Present, trackerInfoHasDevice, from.DeviceIndex),
-		TagCount:       from.TagCount,
-		LimitBytes:     optional(from.Present, trackerInfoHasLimit, from.LimitBytes),
-		AllocatedBytes: from.AllocatedBytes,
-		PeakBytes:      from.PeakBytes,
-		RefusedCount:   from.RefusedCount,
-	}
-}
-
-// Tag is what was allocated under a tag.
-type Tag struct {
-	Notes          Notes  `json:"notes"`
-	Number         uint32 `json:"number"`
-	AllocatedBytes uint64 `json:"allocated_bytes"`
-	PeakBytes      uint64 `json:"peak_bytes"`
-	Name           string `json:"name"`
-}
-
-func newTag(from *raw.Tag) Tag {
-	return Tag{
-		Notes:          Notes(from.Notes),
-		Number:         from.Number,
-		AllocatedBytes: from.AllocatedBytes,
-		PeakBytes:      from.PeakBytes,
-		Name:           text(from.Name[:]),
-	}
-}
-
 // Tracker is the bookkeeping of a budget, which allocates nothing itself. It may be used by any number of
 // goroutines at once: the limit holds at every instant. It outlives its context.
 type Tracker struct {

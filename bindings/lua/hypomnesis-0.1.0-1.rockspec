@@ -34,6 +34,7 @@ build = {
     ["hypomnesis.generated.cdef"] = "hypomnesis/generated/cdef.lua",
     ["hypomnesis.generated.constants"] = "hypomnesis/generated/constants.lua",
     ["hypomnesis.generated.records"] = "hypomnesis/generated/records.lua",
+    ["hypomnesis.generated.types"] = "hypomnesis/generated/types.lua",
     ["hypomnesis.handle"] = "hypomnesis/handle.lua",
     ["hypomnesis.library"] = "hypomnesis/library.lua",
     ["hypomnesis.memory"] = "hypomnesis/memory.lua",

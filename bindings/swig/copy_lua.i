@@ -80,6 +80,14 @@ static hmn_status hmn_lua_copy_text(lua_State *L, const hmn_snapshot *snapshot, 
   return status;
 }
 
+static hmn_status hmn_lua_copy_texts(lua_State *L, const hmn_snapshot *snapshot, const hmn_lua_text *texts,
+                                     uint32_t i) {
+  hmn_status status = HMN_OK;
+  for (; texts->field && status == HMN_OK; ++texts)
+    status = hmn_lua_copy_text(L, snapshot, texts->text, i, texts->field);
+  return status;
+}
+
 /* As hmn_lua_copy_pools. */
 static int hmn_lua_copy_metrics(lua_State *L, const hmn_snapshot *snapshot, uint32_t index, uint32_t *next,
                                 uint32_t count, int all) {
@@ -90,7 +98,7 @@ static int hmn_lua_copy_metrics(lua_State *L, const hmn_snapshot *snapshot, uint
     HMN_LUA_ROW(row, hmn_snapshot_metric(snapshot, *next, &row));
     if (row.device_index > index) break;
     hmn_lua_push_hmn_metric(L, &row);
-    if ((status = hmn_lua_copy_text(L, snapshot, HMN_TEXT_METRIC_GROUP, *next, "group")) != HMN_OK)
+    if ((status = hmn_lua_copy_texts(L, snapshot, hmn_metric_texts, *next)) != HMN_OK)
       return hmn_lua_refuse(L, status);
     if (row.device_index == index) {
       lua_pushvalue(L, -1);
@@ -138,10 +146,7 @@ static int hmn_lua_copy_processes(lua_State *L, const hmn_snapshot *snapshot, ui
     hmn_status status;
     HMN_LUA_ROW(row, hmn_snapshot_usage(snapshot, i, &row));
     hmn_lua_push_hmn_usage(L, &row);
-    if ((status = hmn_lua_copy_text(L, snapshot, HMN_TEXT_PROCESS_NAME, i, "name")) != HMN_OK ||
-        (status = hmn_lua_copy_text(L, snapshot, HMN_TEXT_PROCESS_COMMAND, i, "command")) != HMN_OK ||
-        (status = hmn_lua_copy_text(L, snapshot, HMN_TEXT_PROCESS_CONTAINER, i, "container")) != HMN_OK)
-      return hmn_lua_refuse(L, status);
+    if ((status = hmn_lua_copy_texts(L, snapshot, hmn_usage_texts, i)) != HMN_OK) return hmn_lua_refuse(L, status);
     lua_rawseti(L, -2, (int)i + 1);
   }
   lua_setfield(L, -2, "processes");

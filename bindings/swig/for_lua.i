@@ -174,6 +174,12 @@ static void hmn_lua_set_i64(lua_State *L, const char *name, int64_t value) {
 #define hmn_lua_set_text(L, name, value) (lua_pushstring(L, value), lua_setfield(L, -2, name))
 #define HMN_LUA_FIELD(kind, field) hmn_lua_set_ ## kind(L, #field, record->field)
 
+/* A text that a snapshot has of each row of a list, and the field that it becomes. */
+typedef struct {
+  uint32_t text;
+  const char *field;
+} hmn_lua_text;
+
 /* __index of a record that has `inexact`. */
 static int hmn_lua_read_inexact(lua_State *L) {
   lua_settop(L, 2);

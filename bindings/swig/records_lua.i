@@ -215,7 +215,7 @@ HMN_LUA_RECORD(hmn_telemetry)
 
 %{
 static void hmn_lua_push_hmn_metric(lua_State *L, const hmn_metric *record) {
-  lua_createtable(L, 0, 6 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 7 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, device_index);
@@ -231,12 +231,16 @@ static void hmn_lua_push_hmn_metric(lua_State *L, const hmn_metric *record) {
     HMN_LUA_FIELD(u64, window_ns);
   HMN_LUA_FIELD(u64, age_ns);
 }
+static const hmn_lua_text hmn_metric_texts[] = {
+  {HMN_TEXT_METRIC_GROUP, "group"},
+  {0, NULL},
+};
 %}
 HMN_LUA_RECORD(hmn_metric)
 
 %{
 static void hmn_lua_push_hmn_usage(lua_State *L, const hmn_usage *record) {
-  lua_createtable(L, 0, 8 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 10 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, pid);
@@ -283,6 +287,12 @@ static void hmn_lua_push_hmn_usage(lua_State *L, const hmn_usage *record) {
   if (record->present & HMN_USAGE_HAS_PEAK_USED)
     HMN_LUA_FIELD(u64, peak_used_bytes);
 }
+static const hmn_lua_text hmn_usage_texts[] = {
+  {HMN_TEXT_PROCESS_NAME, "name"},
+  {HMN_TEXT_PROCESS_COMMAND, "command"},
+  {HMN_TEXT_PROCESS_CONTAINER, "container"},
+  {0, NULL},
+};
 %}
 HMN_LUA_RECORD(hmn_usage)
 

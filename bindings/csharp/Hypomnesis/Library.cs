@@ -4,17 +4,6 @@ using Hypomnesis.Interop;
 
 namespace Hypomnesis;
 
-/// <summary>What libhypomnesis can do.</summary>
-public enum Feature : uint
-{
-    /// <summary>Code that runs helper programs is compiled in.</summary>
-    Subprocess = Raw.FEATURE_SUBPROCESS,
-    /// <summary><see cref="SourcePath.Simulation"/> works.</summary>
-    Simulation = Raw.FEATURE_SIMULATION,
-    /// <summary>This plus the number of a <see cref="Hypomnesis.Backend"/>: it is compiled in.</summary>
-    Backend = Raw.FEATURE_BACKEND,
-}
-
 /// <summary>libhypomnesis itself. Every member loads it when nothing has yet, and then throws
 /// <see cref="DllNotFoundException"/> where it is missing.</summary>
 public static class Library

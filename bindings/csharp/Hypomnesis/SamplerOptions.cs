@@ -1,18 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-using System;
-using Hypomnesis.Interop;
-
 namespace Hypomnesis;
-
-/// <summary>How a sampler goes about it.</summary>
-[Flags]
-public enum SamplerFlags : uint
-{
-    /// <summary>As usual.</summary>
-    None = 0,
-    /// <summary>It keeps no snapshots: latest figures and peaks alone.</summary>
-    PeaksOnly = Raw.SAMPLER_PEAKS_ONLY,
-}
 
 /// <summary>What a <see cref="Sampler"/> is made with; 0 is the default everywhere.</summary>
 public sealed record SamplerOptions

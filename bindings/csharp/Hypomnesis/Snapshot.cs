@@ -5,17 +5,6 @@ using Hypomnesis.Interop;
 
 namespace Hypomnesis;
 
-/// <summary>Which figures a device's line holds.</summary>
-public enum DeviceFormat : uint
-{
-    /// <summary>Free of total.</summary>
-    Free = Raw.FORMAT_FREE,
-    /// <summary>Total.</summary>
-    Total = Raw.FORMAT_TOTAL,
-    /// <summary>Used of total.</summary>
-    Used = Raw.FORMAT_USED,
-}
-
 /// <summary>One picture of everything asked for, copied whole: its properties are plain values that stay
 /// after <see cref="Dispose"/>, and it outlives its context. The methods (text and differences) want it
 /// open and throw <see cref="ObjectDisposedException"/> after that. Safe from any thread.</summary>

@@ -2983,6 +2983,12 @@ static void hmn_lua_set_i64(lua_State *L, const char *name, int64_t value) {
 #define hmn_lua_set_text(L, name, value) (lua_pushstring(L, value), lua_setfield(L, -2, name))
 #define HMN_LUA_FIELD(kind, field) hmn_lua_set_ ## kind(L, #field, record->field)
 
+/* A text that a snapshot has of each row of a list, and the field that it becomes. */
+typedef struct {
+  uint32_t text;
+  const char *field;
+} hmn_lua_text;
+
 /* __index of a record that has `inexact`. */
 static int hmn_lua_read_inexact(lua_State *L) {
   lua_settop(L, 2);
@@ -3283,7 +3289,7 @@ static void hmn_lua_push_hmn_telemetry(lua_State *L, const hmn_telemetry *record
 
 
 static void hmn_lua_push_hmn_metric(lua_State *L, const hmn_metric *record) {
-  lua_createtable(L, 0, 6 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 7 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, device_index);
@@ -3299,10 +3305,14 @@ static void hmn_lua_push_hmn_metric(lua_State *L, const hmn_metric *record) {
     HMN_LUA_FIELD(u64, window_ns);
   HMN_LUA_FIELD(u64, age_ns);
 }
+static const hmn_lua_text hmn_metric_texts[] = {
+  {HMN_TEXT_METRIC_GROUP, "group"},
+  {0, NULL},
+};
 
 
 static void hmn_lua_push_hmn_usage(lua_State *L, const hmn_usage *record) {
-  lua_createtable(L, 0, 8 + hmn_lua_count(record->present));
+  lua_createtable(L, 0, 10 + hmn_lua_count(record->present));
   HMN_LUA_FIELD(u32, notes);
   HMN_LUA_FIELD(u32, backend);
   HMN_LUA_FIELD(u32, pid);
@@ -3349,6 +3359,12 @@ static void hmn_lua_push_hmn_usage(lua_State *L, const hmn_usage *record) {
   if (record->present & HMN_USAGE_HAS_PEAK_USED)
     HMN_LUA_FIELD(u64, peak_used_bytes);
 }
+static const hmn_lua_text hmn_usage_texts[] = {
+  {HMN_TEXT_PROCESS_NAME, "name"},
+  {HMN_TEXT_PROCESS_COMMAND, "command"},
+  {HMN_TEXT_PROCESS_CONTAINER, "container"},
+  {0, NULL},
+};
 
 
 static void hmn_lua_push_hmn_snapshot_info(lua_State *L, const hmn_snapshot_info *record) {
@@ -3601,6 +3617,14 @@ static hmn_status hmn_lua_copy_text(lua_State *L, const hmn_snapshot *snapshot, 
   return status;
 }
 
+static hmn_status hmn_lua_copy_texts(lua_State *L, const hmn_snapshot *snapshot, const hmn_lua_text *texts,
+                                     uint32_t i) {
+  hmn_status status = HMN_OK;
+  for (; texts->field && status == HMN_OK; ++texts)
+    status = hmn_lua_copy_text(L, snapshot, texts->text, i, texts->field);
+  return status;
+}
+
 /* As hmn_lua_copy_pools. */
 static int hmn_lua_copy_metrics(lua_State *L, const hmn_snapshot *snapshot, uint32_t index, uint32_t *next,
                                 uint32_t count, int all) {
@@ -3611,7 +3635,7 @@ static int hmn_lua_copy_metrics(lua_State *L, const hmn_snapshot *snapshot, uint
     HMN_LUA_ROW(row, hmn_snapshot_metric(snapshot, *next, &row));
     if (row.device_index > index) break;
     hmn_lua_push_hmn_metric(L, &row);
-    if ((status = hmn_lua_copy_text(L, snapshot, HMN_TEXT_METRIC_GROUP, *next, "group")) != HMN_OK)
+    if ((status = hmn_lua_copy_texts(L, snapshot, hmn_metric_texts, *next)) != HMN_OK)
       return hmn_lua_refuse(L, status);
     if (row.device_index == index) {
       lua_pushvalue(L, -1);
@@ -3659,10 +3683,7 @@ static int hmn_lua_copy_processes(lua_State *L, const hmn_snapshot *snapshot, ui
     hmn_status status;
     HMN_LUA_ROW(row, hmn_snapshot_usage(snapshot, i, &row));
     hmn_lua_push_hmn_usage(L, &row);
-    if ((status = hmn_lua_copy_text(L, snapshot, HMN_TEXT_PROCESS_NAME, i, "name")) != HMN_OK ||
-        (status = hmn_lua_copy_text(L, snapshot, HMN_TEXT_PROCESS_COMMAND, i, "command")) != HMN_OK ||
-        (status = hmn_lua_copy_text(L, snapshot, HMN_TEXT_PROCESS_CONTAINER, i, "container")) != HMN_OK)
-      return hmn_lua_refuse(L, status);
+    if ((status = hmn_lua_copy_texts(L, snapshot, hmn_usage_texts, i)) != HMN_OK) return hmn_lua_refuse(L, status);
     lua_rawseti(L, -2, (int)i + 1);
   }
   lua_setfield(L, -2, "processes");

@@ -8,17 +8,6 @@ local raw = require "hypomnesis.raw"
 ---@class hypomnesis.Context
 local Context = handle.class "hypomnesis.Context"
 
----How a backend fares.
----@class hypomnesis.BackendInfo
----@field notes integer NOTE_*
----@field backend integer BACKEND_*
----@field state integer STATE_*
----@field status integer OK, or why it cannot serve
----@field native_domain integer NATIVE_*: whose number native_code is
----@field native_code integer
----@field version string? of the driver or tool behind it
----@field message string why it cannot serve, and what can be done; "" when it can
-
 -- option -> constant: flags are booleans, paths are absolute.
 local FLAGS, PATHS = {}, {}
 for name, value in pairs(constants) do

@@ -235,9 +235,6 @@ local function own_usage_of(native, i)
   return status == OK and copy.hmn_usage(usage) or nil
 end
 
-local NAME, COMMAND = constants.TEXT_PROCESS_NAME, constants.TEXT_PROCESS_COMMAND
-local CONTAINER, GROUP = constants.TEXT_PROCESS_CONTAINER, constants.TEXT_METRIC_GROUP
-
 local function long_text_of(native, which, i)
   return text(function(...) return C.hmn_snapshot_text(native, which, i, ...) end)
 end
@@ -246,6 +243,12 @@ local function text_of(native, which, i)
   local status = C.hmn_snapshot_text(native, which, i, buffer, capacity, count)
   if status == OK then return ffi.string(buffer) end
   if status == BUFFER then return (long_text_of(native, which, i)) end
+end
+
+-- Gives a record its texts, those of row i of its list.
+local function add_texts(native, record, texts, i)
+  for _, text in ipairs(texts) do record[text[1]] = text_of(native, text[2], i) end
+  return record
 end
 
 local function devices_of(native, number)
@@ -284,8 +287,7 @@ local function metrics_of(native, number)
   local metrics = {}
   for i = 1, number do
     C.hmn_snapshot_metric(native, i - 1, metric)
-    metrics[i] = copy.hmn_metric(metric)
-    metrics[i].group = text_of(native, GROUP, i - 1)
+    metrics[i] = add_texts(native, copy.hmn_metric(metric), copy.hmn_metric_texts, i - 1)
   end
   return metrics
 end
@@ -294,10 +296,7 @@ local function processes_of(native, number)
   local processes = {}
   for i = 1, number do
     C.hmn_snapshot_usage(native, i - 1, usage)
-    local found = copy.hmn_usage(usage)
-    found.name, found.command = text_of(native, NAME, i - 1), text_of(native, COMMAND, i - 1)
-    found.container = text_of(native, CONTAINER, i - 1)
-    processes[i] = found
+    processes[i] = add_texts(native, copy.hmn_usage(usage), copy.hmn_usage_texts, i - 1)
   end
   return processes
 end

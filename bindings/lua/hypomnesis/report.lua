@@ -4,18 +4,6 @@ local check = require "hypomnesis.check"
 local handle = require "hypomnesis.handle"
 local Snapshot = require "hypomnesis.snapshot"
 
----What changed: after minus before. What is not known on a side is nil.
----@class hypomnesis.Delta
----@field notes integer NOTE_*
----@field backend integer BACKEND_*
----@field device_index integer
----@field scope integer SCOPE_*: device_bytes is this process' or the device's
----@field accounting integer ACCOUNT_* of device_bytes
----@field memory_bytes integer? this process' resident set
----@field device_bytes integer? of this process when both snapshots know that, else of the device
----@field elapsed_ns integer
----@field energy_joules number? of the whole device
-
 ---What changed since `before` on a device and on the host.
 ---@param before hypomnesis.Snapshot
 ---@param device_index integer from 0

@@ -9,30 +9,6 @@ local Snapshot = require "hypomnesis.snapshot"
 ---@class hypomnesis.Sampler
 local Sampler = handle.class "hypomnesis.Sampler"
 
----How a sampler fares.
----@class hypomnesis.SamplerInfo
----@field notes integer NOTE_*
----@field state integer SAMPLER_IDLE, SAMPLER_RUNNING or SAMPLER_STOPPED
----@field pending integer snapshots that wait to be pulled
----@field last_status integer? of the last try
----@field taken_count integer
----@field dropped_count integer unread, to make room
----@field late_count integer left out since the snapshot before took too long
----@field failed_count integer
----@field last_monotonic_ns integer? when the last try was begun
-
----The highest figures that a sampler has seen, each for itself.
----@class hypomnesis.Peak
----@field notes integer NOTE_*
----@field backend integer BACKEND_*
----@field device_index integer
----@field pid integer 0: of the device
----@field accounting integer ACCOUNT_*: what used_bytes counts
----@field used_bytes integer?
----@field host_pool_bytes integer?
----@field host_resident_bytes integer?
----@field used_monotonic_ns integer? when used_bytes was seen first
-
 local NUMBERS = {"interval_ms", "process_interval_ms", "capacity", "device_index", "pid", "deadline_ms"}
 local KNOWN = {flags = true, collect = true}
 for _, name in ipairs(NUMBERS) do KNOWN[name] = true end

@@ -19,35 +19,6 @@ local Context = require "hypomnesis.context"
 ---@field diagnostics hypomnesis.Diagnostic[] why something is missing
 local Snapshot = handle.class "hypomnesis.Snapshot"
 
----What a snapshot holds.
----@class hypomnesis.SnapshotInfo
----@field notes integer NOTE_*; NOTE_PARTIAL: something asked for is missing
----@field collect integer COLLECT_*: what was asked for
----@field device_count integer
----@field pool_count integer
----@field usage_count integer
----@field diagnostic_count integer
----@field unreadable_process_count integer processes listed by a driver that the system would not describe
----@field metric_count integer
----@field unix_time_ns integer when it was begun, since 1970
----@field monotonic_ns integer the same by the clock that never jumps
----@field duration_ns integer how long it took
-
----Why something is missing, and what can be done.
----@class hypomnesis.Diagnostic
----@field notes integer NOTE_*; NOTE_TRACE: not a fault, a recorded driver call
----@field backend integer BACKEND_*
----@field status integer E_*
----@field native_domain integer NATIVE_*: whose number native_code is
----@field native_code integer
----@field subject integer the COLLECT_* bit that it is about
----@field field integer? the *_HAS_* bits of what is missing because of it, or the METRIC_*
----@field device_index integer?
----@field pid integer? of the first, when several were merged
----@field count integer how many alike were merged into this one
----@field duration_ns integer? of a traced call
----@field message string
-
 local List = {
   __call = function(list)
     local i = 0

@@ -10,47 +10,6 @@ local Snapshot = require "hypomnesis.snapshot"
 ---@class hypomnesis.Spill
 local Spill = handle.class "hypomnesis.Spill"
 
----What a detector has seen.
----@class hypomnesis.SpillInfo
----@field notes integer NOTE_*: of the last observation
----@field backend integer BACKEND_*: of the last observation; BACKEND_NONE: it was fed
----@field device_index integer
----@field state integer SPILL_MEASURABLE, SPILL_NOW, SPILL_EVER
----@field rules integer SPILL_BY_*: of the last observation
----@field status integer OK, or why the last try gave no observation
----@field observation_count integer
----@field skipped_count integer
----@field episode_count integer ever begun
----@field first_episode integer lowest number that is still kept
----@field limit_bytes integer?
----@field dedicated_bytes integer?
----@field shared_bytes integer?
----@field evicted_bytes integer?
----@field peak_dedicated_bytes integer?
----@field peak_shared_bytes integer?
----@field peak_evicted_bytes integer?
----@field baseline_shared_bytes integer?
----@field baseline_evicted_bytes integer?
----@field total_ns integer of all episodes
----@field longest_ns integer?
----@field longest_episode integer? its number
----@field first_label string? of the first episode
----@field message string why status is what it is
-
----Consecutive observations that spilled.
----@class hypomnesis.Episode
----@field notes integer NOTE_*
----@field rules integer SPILL_BY_*: those that held in it
----@field number integer
----@field observation_count integer
----@field peak_shared_bytes integer
----@field peak_evicted_bytes integer?
----@field start_monotonic_ns integer
----@field end_monotonic_ns integer?
----@field duration_ns integer from its first observation to its last
----@field start_label string
----@field end_label string? of the first observation after it
-
 local OPTIONS = {episode_capacity = true, dedicated_threshold_bytes = true, growth_bytes = true, device_index = true}
 local FIGURES = {dedicated_bytes = true, shared_bytes = true, limit_bytes = true, evicted_bytes = true,
   monotonic_ns = true}

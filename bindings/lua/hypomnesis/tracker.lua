@@ -8,24 +8,6 @@ local Context = require "hypomnesis.context"
 ---@class hypomnesis.Tracker
 local Tracker = handle.class "hypomnesis.Tracker"
 
----How a budget fares.
----@class hypomnesis.TrackerInfo
----@field notes integer NOTE_*
----@field device_index integer? the device that it is linked to
----@field tag_count integer tags are numbered from 1 up to it
----@field limit_bytes integer? nil: there is none
----@field allocated_bytes integer
----@field peak_bytes integer
----@field refused_count integer allocations that were E_LIMIT
-
----What was allocated under a tag.
----@class hypomnesis.Tag
----@field notes integer NOTE_*
----@field number integer
----@field allocated_bytes integer
----@field peak_bytes integer
----@field name string
-
 local KNOWN = {limit_bytes = true, tag_capacity = true}
 
 local function options_of(options)

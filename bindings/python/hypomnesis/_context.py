@@ -4,55 +4,24 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping
-from enum import IntEnum, IntFlag
 from types import TracebackType
 from typing import TypeVar
 
-from ._backend_info import BackendInfo, make_backend_info
-from ._device import Device, make_device
+from ._constants import PoolKind, SnapshotFlag
+from ._device import make_device
 from ._error import ForkedError
 from ._handle import Handle
-from ._metric import Metric, make_metric
 from ._native import raw
-from ._pool import Pool, PoolKind, make_pool
-from ._process_memory import ProcessMemory, make_process_memory
+from ._records import (BackendInfo, Device, Metric, Pool, ProcessMemory, SystemMemory, Telemetry, Usage,
+                       make_backend_info, make_metric, make_pool, make_process_memory,
+                       make_system_memory, make_telemetry, make_usage)
 from ._sampler import Sampler
-from ._snapshot import Snapshot, SnapshotFlag, make_snapshot
+from ._snapshot import Snapshot, make_snapshot
 from ._spill import Spill
-from ._system_memory import SystemMemory, make_system_memory
-from ._telemetry import Telemetry, make_telemetry
 from ._tracker import Tracker
-from ._usage import Usage, make_usage
 
 T = TypeVar("T")
 PathLike = str | bytes | os.PathLike[str] | os.PathLike[bytes]
-
-
-class ContextFlag(IntFlag):
-    """How a context goes about it."""
-
-    NO_SUBPROCESS = raw.CONTEXT_NO_SUBPROCESS  # never run a helper program (nvidia-smi)
-    WAKE_DEVICES = raw.CONTEXT_WAKE_DEVICES  # a sleeping GPU may be woken to answer
-    NO_THREADS = raw.CONTEXT_NO_THREADS  # start none: a driver may then block the caller
-    ENVIRONMENT = raw.CONTEXT_ENVIRONMENT  # read HMN_* variables (never when set-user-id)
-    TRACE = raw.CONTEXT_TRACE  # each driver call becomes a diagnostic of the snapshot
-    RECORD = raw.CONTEXT_RECORD  # keep what the backends read: Context.recording
-
-
-class Place(IntEnum):
-    """Places to read from instead of the usual ones. In brackets: the variable that does the same
-    with ContextFlag.ENVIRONMENT."""
-
-    PROC = raw.PATH_PROC  # the proc tree, default "/proc" [HMN_PROC]
-    SYS = raw.PATH_SYS  # the sysfs tree, default "/sys" [HMN_SYS]
-    NVML = raw.PATH_NVML  # the NVML library [HMN_NVML]
-    NVIDIA_SMI = raw.PATH_NVIDIA_SMI  # the nvidia-smi program [HMN_NVIDIA_SMI]
-    ROCM_SMI = raw.PATH_ROCM_SMI  # the rocm-smi program [HMN_ROCM_SMI]
-    MACMON = raw.PATH_MACMON  # the macmon program [HMN_MACMON]
-    SIMULATION = raw.PATH_SIMULATION  # a machine file replaces every other source [HMN_SIMULATION]
-    CGROUP = raw.PATH_CGROUP  # the cgroup mount, default: found in mountinfo [HMN_CGROUP]
-    AMD_SMI = raw.PATH_AMD_SMI  # the amd-smi program [HMN_AMD_SMI]
-    DEV = raw.PATH_DEV  # the device nodes, default "/dev" [HMN_DEV]
 
 
 class Context:

@@ -2,11 +2,10 @@
 """The same without a context at hand: one is kept for this process."""
 from __future__ import annotations
 
-from ._context import Context, ContextFlag
-from ._device import Device
-from ._process_memory import ProcessMemory
-from ._snapshot import Collect, Snapshot
-from ._system_memory import SystemMemory
+from ._constants import Collect, ContextFlag
+from ._context import Context
+from ._records import Device, ProcessMemory, SystemMemory
+from ._snapshot import Snapshot
 
 _kept: dict[str, Context] = {}
 

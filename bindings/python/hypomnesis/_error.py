@@ -2,9 +2,9 @@
 """What a failed call raises."""
 from __future__ import annotations
 
+from ._constants import NativeDomain, Status
 from ._native import raw
-from ._origin import NativeDomain
-from ._status import Status, status_name
+from ._status import status_name
 
 
 class Error(Exception):

@@ -3,45 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from enum import IntEnum
 
 from ._native import raw
-
-
-class Dtype(IntEnum):
-    """What a number is stored as."""
-
-    UNKNOWN = raw.DTYPE_UNKNOWN
-    U8 = raw.DTYPE_U8
-    I8 = raw.DTYPE_I8
-    U16 = raw.DTYPE_U16
-    I16 = raw.DTYPE_I16
-    U32 = raw.DTYPE_U32
-    I32 = raw.DTYPE_I32
-    U64 = raw.DTYPE_U64
-    I64 = raw.DTYPE_I64
-    F16 = raw.DTYPE_F16
-    BF16 = raw.DTYPE_BF16
-    F32 = raw.DTYPE_F32
-    F64 = raw.DTYPE_F64
-    F8E4M3 = raw.DTYPE_F8E4M3
-    F8E5M2 = raw.DTYPE_F8E5M2
-    F8E8M0 = raw.DTYPE_F8E8M0
-    F6E2M3 = raw.DTYPE_F6E2M3
-    F6E3M2 = raw.DTYPE_F6E3M2
-    F4 = raw.DTYPE_F4
-    I4 = raw.DTYPE_I4
-    U4 = raw.DTYPE_U4
-    BOOL = raw.DTYPE_BOOL
-
-
-class CacheKind(IntEnum):
-    """What layers keep of the tokens before."""
-
-    FULL = raw.CACHE_FULL  # keys and values of each token: MHA, GQA and MQA, by kv_heads
-    WINDOW = raw.CACHE_WINDOW  # of the last `window` tokens and of the first `sinks`
-    LATENT = raw.CACHE_LATENT  # one vector for each token: MLA
-    STATE = raw.CACHE_STATE  # one state, however long the sequence: Mamba and other SSMs
 
 
 def dtype_bits(dtype: int) -> int:

@@ -2,17 +2,7 @@
 """The library itself: its version, its features, its names of things."""
 from __future__ import annotations
 
-from enum import IntEnum
-
 from ._native import raw
-
-
-class Feature(IntEnum):
-    """What a library may have been built with. BACKEND + n: backend n is compiled in."""
-
-    SUBPROCESS = raw.FEATURE_SUBPROCESS  # code that runs helper programs is compiled in
-    SIMULATION = raw.FEATURE_SIMULATION  # Place.SIMULATION works
-    BACKEND = raw.FEATURE_BACKEND
 
 
 def version() -> str:

@@ -2,65 +2,15 @@
 """Snapshots on a schedule."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import IntEnum, IntFlag
 from types import TracebackType
 
+from ._constants import SamplerState
 from ._error import EmptyError, StateError
 from ._handle import Handle
 from ._native import raw
-from ._pool import Pool, make_pool
-from ._record import maker
+from ._records import (Peak, Pool, SamplerInfo, Telemetry, make_peak, make_pool, make_sampler_info,
+                       make_telemetry)
 from ._snapshot import Snapshot, make_snapshot
-from ._telemetry import Telemetry, make_telemetry
-
-
-class SamplerFlag(IntFlag):
-    """How a sampler goes about it."""
-
-    PEAKS_ONLY = raw.SAMPLER_PEAKS_ONLY  # keep no snapshots: latest figures and peaks alone
-
-
-class SamplerState(IntEnum):
-    """Where a sampler is in its life, which has one way."""
-
-    IDLE = raw.SAMPLER_IDLE
-    RUNNING = raw.SAMPLER_RUNNING
-    STOPPED = raw.SAMPLER_STOPPED
-
-
-@dataclass(frozen=True, slots=True)
-class SamplerInfo:
-    """How a sampler fares."""
-
-    notes: int  # Note
-    state: int  # SamplerState
-    pending: int  # snapshots that wait to be pulled
-    last_status: int | None  # Status of the last try; None: there was none
-    taken_count: int
-    dropped_count: int  # unread, to make room
-    late_count: int  # left out since the snapshot before took too long
-    failed_count: int  # tries that gave no snapshot
-    last_monotonic_ns: int | None  # when the last try was begun
-
-
-@dataclass(frozen=True, slots=True)
-class Peak:
-    """The highest figures that a sampler has seen, each for itself."""
-
-    notes: int  # Note: of the reading that used_bytes is from
-    backend: int  # Backend: so too
-    device_index: int
-    pid: int  # 0: of the device
-    accounting: int  # Accounting: what used_bytes counts
-    used_bytes: int | None  # a device: of its main pool
-    host_pool_bytes: int | None
-    host_resident_bytes: int | None  # of a process: RSS
-    used_monotonic_ns: int | None  # when used_bytes was seen first
-
-
-make_sampler_info = maker(SamplerInfo)
-make_peak = maker(Peak)
 
 _BEAT_MS = 200  # how long Ctrl-C may go unheard
 

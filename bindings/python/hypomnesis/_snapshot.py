@@ -4,50 +4,16 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass, field, fields
-from enum import IntEnum, IntFlag
 from types import TracebackType
 
-from ._delta import Delta, make_delta
-from ._device import Device, make_device
-from ._diagnostic import Diagnostic, make_diagnostic
+from ._constants import Format
+from ._device import make_device
 from ._handle import Handle
-from ._metric import Metric, make_metric
 from ._native import raw
-from ._pool import Pool, make_pool
-from ._process_memory import ProcessMemory, make_process_memory
-from ._snapshot_info import SnapshotInfo, make_snapshot_info
-from ._system_memory import SystemMemory, make_system_memory
-from ._telemetry import Telemetry, make_telemetry
-from ._usage import Usage, make_usage
-
-
-class Collect(IntFlag):
-    """What a snapshot takes. The last five imply DEVICES."""
-
-    MEMORY = raw.COLLECT_MEMORY  # this process' host memory: resident and virtual
-    SYSTEM = raw.COLLECT_SYSTEM  # the host's memory
-    DEVICES = raw.COLLECT_DEVICES  # who the devices are
-    POOLS = raw.COLLECT_POOLS  # their memory
-    SELF = raw.COLLECT_SELF  # what this process uses on each
-    PROCESSES = raw.COLLECT_PROCESSES  # what every process uses on each
-    TELEMETRY = raw.COLLECT_TELEMETRY  # load, temperature, power
-    METRICS = raw.COLLECT_METRICS  # each single number that the sources tell
-
-
-class SnapshotFlag(IntFlag):
-    """How Context.take goes about it."""
-
-    ONE_DEVICE = raw.SNAPSHOT_ONE_DEVICE  # device_index says which
-    ONE_PROCESS = raw.SNAPSHOT_ONE_PROCESS  # pid says which: keeps the usages of that pid alone
-    SLOW = raw.SNAPSHOT_SLOW  # also metrics that take more than a few milliseconds
-
-
-class Format(IntEnum):
-    """Which figure a device's line gives."""
-
-    FREE = raw.FORMAT_FREE
-    TOTAL = raw.FORMAT_TOTAL
-    USED = raw.FORMAT_USED
+from ._records import (METRIC_TEXTS, USAGE_TEXTS, Delta, Device, Diagnostic, Metric, Pool, ProcessMemory,
+                       SnapshotInfo, SystemMemory, Telemetry, Usage, make_delta, make_diagnostic,
+                       make_metric, make_pool, make_process_memory, make_snapshot_info,
+                       make_system_memory, make_telemetry, make_usage)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -120,13 +86,9 @@ def make_snapshot(native: raw.Snapshot) -> Snapshot:
     """Copies a native snapshot whole."""
     info = make_snapshot_info(native.info())
     pools = tuple([make_pool(native.pool(i)) for i in range(info.pool_count)])
-    name, command = raw.TEXT_PROCESS_NAME, raw.TEXT_PROCESS_COMMAND
-    container = raw.TEXT_PROCESS_CONTAINER
-    usages = tuple([make_usage(native.usage(i), native.text(name, i), native.text(command, i),
-                               native.text(container, i))
+    usages = tuple([make_usage(native.usage(i), tuple([native.text(which, i) for which in USAGE_TEXTS]))
                     for i in range(info.usage_count)])
-    group = raw.TEXT_METRIC_GROUP
-    metrics = tuple([make_metric(native.metric(i), native.text(group, i))
+    metrics = tuple([make_metric(native.metric(i), tuple([native.text(which, i) for which in METRIC_TEXTS]))
                      for i in range(info.metric_count)])
     memory, system = native.memory(), native.system()
     return Snapshot(

@@ -2,80 +2,12 @@
 """Device memory that moves to the host."""
 from __future__ import annotations
 
-from dataclasses import dataclass
-from enum import IntFlag
 from types import TracebackType
 
 from ._handle import Handle
 from ._native import raw
-from ._record import maker
+from ._records import Episode, SpillInfo, make_episode, make_spill_info
 from ._snapshot import Snapshot
-
-
-class SpillState(IntFlag):
-    """Where a detector stands."""
-
-    MEASURABLE = raw.SPILL_MEASURABLE  # at least one observation had its figures
-    NOW = raw.SPILL_NOW  # the last one spilled
-    EVER = raw.SPILL_EVER  # one did
-
-
-class SpillRule(IntFlag):
-    """Which rule held."""
-
-    SHARED = raw.SPILL_BY_SHARED  # the device is full, and the host memory that it uses has grown
-    EVICTED = raw.SPILL_BY_EVICTED  # what drivers say was moved out has grown
-
-
-@dataclass(frozen=True, slots=True)
-class SpillInfo:
-    """What a detector has seen."""
-
-    notes: int  # Note: of the last observation
-    backend: int  # Backend: of the last observation; NONE: it was fed
-    device_index: int
-    state: int  # SpillState
-    rules: int  # SpillRule: of the last observation
-    status: int  # Status: OK, or why the last try gave no observation
-    observation_count: int
-    skipped_count: int
-    episode_count: int  # ever begun
-    first_episode: int  # lowest number that is still kept
-    limit_bytes: int | None
-    dedicated_bytes: int | None
-    shared_bytes: int | None
-    evicted_bytes: int | None
-    peak_dedicated_bytes: int | None
-    peak_shared_bytes: int | None
-    peak_evicted_bytes: int | None
-    baseline_shared_bytes: int | None
-    baseline_evicted_bytes: int | None
-    total_ns: int
-    longest_ns: int | None
-    longest_episode: int | None
-    first_label: str | None
-    message: str  # why status is what it is
-
-
-@dataclass(frozen=True, slots=True)
-class Episode:
-    """Consecutive observations that spilled."""
-
-    notes: int  # Note
-    rules: int  # SpillRule: those that held in it
-    number: int
-    observation_count: int
-    peak_shared_bytes: int
-    peak_evicted_bytes: int | None
-    start_monotonic_ns: int
-    end_monotonic_ns: int | None
-    duration_ns: int  # from its first observation to its last
-    start_label: str
-    end_label: str | None  # of the first observation after it; None: it goes on
-
-
-make_spill_info = maker(SpillInfo)
-make_episode = maker(Episode)
 
 
 class Spill:

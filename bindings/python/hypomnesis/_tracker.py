@@ -2,40 +2,11 @@
 """Bookkeeping of a budget."""
 from __future__ import annotations
 
-from dataclasses import dataclass
 from types import TracebackType
 
 from ._handle import Handle
 from ._native import raw
-from ._record import maker
-
-
-@dataclass(frozen=True, slots=True)
-class TrackerInfo:
-    """How a budget fares."""
-
-    notes: int  # Note
-    device_index: int | None  # the device that it is linked to
-    tag_count: int  # tags are numbered from 1 up to it
-    limit_bytes: int | None  # None: there is none
-    allocated_bytes: int
-    peak_bytes: int
-    refused_count: int  # allocations that were LimitError
-
-
-@dataclass(frozen=True, slots=True)
-class Tag:
-    """What was allocated under a tag."""
-
-    notes: int  # Note
-    number: int
-    allocated_bytes: int
-    peak_bytes: int
-    name: str
-
-
-make_tracker_info = maker(TrackerInfo)
-make_tag = maker(Tag)
+from ._records import Tag, TrackerInfo, make_tag, make_tracker_info
 
 
 class Tracker:

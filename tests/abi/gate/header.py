@@ -14,12 +14,14 @@ class Field:
     count: int | None
     offset: int
     size: int
+    comment: str = ""
 
 
 @dataclasses.dataclass
 class Struct:
     name: str
     fields: list[Field]
+    comment: str = ""
 
     @property
     def size(self):
@@ -27,6 +29,19 @@ class Struct:
         end = last.offset + last.size
         alignment = max(SIZES[field.type] for field in self.fields)
         return -(-end // alignment) * alignment
+
+
+@dataclasses.dataclass
+class Enumerator:
+    name: str
+    value: str  # as it is written
+    comment: str
+
+
+@dataclasses.dataclass
+class Enumeration:
+    comment: str
+    members: list[Enumerator]
 
 
 @dataclasses.dataclass
@@ -47,6 +62,7 @@ class Header:
     version: str
     constants: dict[str, int]
     meanings: dict[str, str]
+    enumerations: list[Enumeration]
     structs: dict[str, Struct]
     handles: list[str]
     functions: dict[str, Function]
@@ -60,7 +76,8 @@ def parse(path):
         version=_version(code),
         constants=_constants(code),
         meanings=_meanings(text),
-        structs=_structs(code),
+        enumerations=_enumerations(text),
+        structs=_structs(text),
         handles=re.findall(r"typedef struct (\w+) \1;", code),
         functions=_functions(code))
 
@@ -86,21 +103,43 @@ def _number(text):
 
 
 def _meanings(text):
-    """The comment that stands behind a constant, as one line."""
-    found = re.findall(r"(HMN_\w+) = [^,\n/]+,?[ ]*/\*(.*?)\*/", text, re.S)
-    return {name: re.sub(r"\s*\n\s*\*\s*|\s+", " ", words).strip() for name, words in found}
+    """The comment behind a constant, as one line."""
+    return {member.name: member.comment for enumeration in _enumerations(text)
+            for member in enumeration.members if member.comment}
 
 
-def _structs(code):
+def _one_line(comment):
+    return re.sub(r"\s*\n\s*\*\s*|\s+", " ", comment or "").strip()
+
+
+# A comment in front of a declaration, and one behind an enumerator or a field on the same line.
+_BEFORE = r"(?:/\*\*((?:(?!\*/).)*)\*/\s*)?"
+_BEHIND = r"[ \t]*(?:/\*(.*?)\*/)?"
+
+
+def _enumerations(text):
+    found = []
+    for comment, body in re.findall(_BEFORE + r"\benum\s*\{(.*?)\};", text, re.S):
+        members = re.findall(r"(HMN_\w+)\s*=\s*([^,/\n]*[^,/\s]),?" + _BEHIND, body, re.S)
+        found.append(Enumeration(_one_line(comment),
+                                 [Enumerator(name, value, _one_line(words))
+                                  for name, value, words in members]))
+    return found
+
+
+def _structs(text):
     structs = {}
-    for name, body in re.findall(r"typedef struct (\w+) \{(.*?)\} \1;", code, re.S):
+    for comment, name, body in re.findall(_BEFORE + r"typedef struct (\w+) \{(.*?)\} \2;", text, re.S):
         fields, offset = [], 0
-        for type_, field, count in re.findall(r"(\w+)\s+(\w+)(?:\[(\d+)\])?\s*;", body):
+        for type_, field, count, words in re.findall(r"(\w+)\s+(\w+)(?:\[(\d+)\])?\s*;" + _BEHIND, body, re.S):
+            if type_ not in SIZES:
+                raise ValueError(f"{name}.{field} is {type_}: give SIZES of tests/abi/gate/header.py its size")
             offset = -(-offset // SIZES[type_]) * SIZES[type_]
             size = SIZES[type_] * int(count or 1)
-            fields.append(Field(field, type_, int(count) if count else None, offset, size))
+            fields.append(Field(field, type_, int(count) if count else None, offset, size,
+                                _one_line(words)))
             offset += size
-        structs[name] = Struct(name, fields)
+        structs[name] = Struct(name, fields, _one_line(comment))
     return structs
 
 

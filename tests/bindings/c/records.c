@@ -1,324 +1,281 @@
-/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Written by bindings/generate from include/hypomnesis.h.
 #include "records.h"
 
-#define ALWAYS(kind, name) \
-  { #name, kind, offsetof(RECORD, name), 0 }
-#define WITH(bit, kind, name) \
-  { #name, kind, offsetof(RECORD, name), HAS(bit) }
-#define LAST \
-  { NULL, END, 0, 0 }
-
-#define RECORD hmn_backend_info
-#define HAS(bit) HMN_BACKEND_INFO_HAS_##bit
 const struct field backend_info_fields[] = {
-    ALWAYS(U32, notes),           ALWAYS(U32, backend),       ALWAYS(U32, state),
-    ALWAYS(I32, status),          ALWAYS(U32, native_domain), ALWAYS(I32, native_code),
-    WITH(VERSION, TEXT, version), ALWAYS(TEXT, message),      LAST};
-#undef RECORD
-#undef HAS
+    {"notes", U32, offsetof(hmn_backend_info, notes), 0},
+    {"backend", U32, offsetof(hmn_backend_info, backend), 0},
+    {"state", U32, offsetof(hmn_backend_info, state), 0},
+    {"status", I32, offsetof(hmn_backend_info, status), 0},
+    {"native_domain", U32, offsetof(hmn_backend_info, native_domain), 0},
+    {"native_code", I32, offsetof(hmn_backend_info, native_code), 0},
+    {"version", TEXT, offsetof(hmn_backend_info, version), HMN_BACKEND_INFO_HAS_VERSION},
+    {"message", TEXT, offsetof(hmn_backend_info, message), 0},
+    {NULL, END, 0, 0}};
 
-#define RECORD hmn_process_memory
-#define HAS(bit) HMN_PROCESS_MEMORY_HAS_##bit
-const struct field process_memory_fields[] = {ALWAYS(U32, notes),
-                                              ALWAYS(U32, backend),
-                                              ALWAYS(U32, pid),
-                                              WITH(RESIDENT, U64, resident_bytes),
-                                              WITH(PEAK_RESIDENT, U64, peak_resident_bytes),
-                                              WITH(VIRTUAL, U64, virtual_bytes),
-                                              WITH(SWAP, U64, swap_bytes),
-                                              WITH(PROPORTIONAL, U64, proportional_bytes),
-                                              WITH(PRIVATE, U64, private_bytes),
-                                              WITH(COMMITTED, U64, committed_bytes),
-                                              WITH(FOOTPRINT, U64, footprint_bytes),
-                                              WITH(PEAK_FOOTPRINT, U64, peak_footprint_bytes),
-                                              WITH(PEAK_COMMITTED, U64, peak_committed_bytes),
-                                              LAST};
-#undef RECORD
-#undef HAS
+const struct field process_memory_fields[] = {
+    {"notes", U32, offsetof(hmn_process_memory, notes), 0},
+    {"backend", U32, offsetof(hmn_process_memory, backend), 0},
+    {"pid", U32, offsetof(hmn_process_memory, pid), 0},
+    {"resident_bytes", U64, offsetof(hmn_process_memory, resident_bytes), HMN_PROCESS_MEMORY_HAS_RESIDENT},
+    {"peak_resident_bytes", U64, offsetof(hmn_process_memory, peak_resident_bytes), HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT},
+    {"virtual_bytes", U64, offsetof(hmn_process_memory, virtual_bytes), HMN_PROCESS_MEMORY_HAS_VIRTUAL},
+    {"swap_bytes", U64, offsetof(hmn_process_memory, swap_bytes), HMN_PROCESS_MEMORY_HAS_SWAP},
+    {"proportional_bytes", U64, offsetof(hmn_process_memory, proportional_bytes), HMN_PROCESS_MEMORY_HAS_PROPORTIONAL},
+    {"private_bytes", U64, offsetof(hmn_process_memory, private_bytes), HMN_PROCESS_MEMORY_HAS_PRIVATE},
+    {"committed_bytes", U64, offsetof(hmn_process_memory, committed_bytes), HMN_PROCESS_MEMORY_HAS_COMMITTED},
+    {"footprint_bytes", U64, offsetof(hmn_process_memory, footprint_bytes), HMN_PROCESS_MEMORY_HAS_FOOTPRINT},
+    {"peak_footprint_bytes", U64, offsetof(hmn_process_memory, peak_footprint_bytes), HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT},
+    {"peak_committed_bytes", U64, offsetof(hmn_process_memory, peak_committed_bytes), HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED},
+    {NULL, END, 0, 0}};
 
-#define RECORD hmn_system_memory
-#define HAS(bit) HMN_SYSTEM_MEMORY_HAS_##bit
-const struct field system_memory_fields[] = {ALWAYS(U32, notes),
-                                             ALWAYS(U32, backend),
-                                             WITH(TOTAL, U64, total_bytes),
-                                             WITH(AVAILABLE, U64, available_bytes),
-                                             WITH(SWAP_TOTAL, U64, swap_total_bytes),
-                                             WITH(SWAP_FREE, U64, swap_free_bytes),
-                                             WITH(LIMIT, U64, limit_bytes),
-                                             WITH(LIMIT_USED, U64, limit_used_bytes),
-                                             WITH(COMMIT_LIMIT, U64, commit_limit_bytes),
-                                             WITH(COMMITTED, U64, committed_bytes),
-                                             WITH(PRESSURE, U32, pressure),
-                                             WITH(STALL, F64, stall_percent),
-                                             LAST};
-#undef RECORD
-#undef HAS
+const struct field system_memory_fields[] = {
+    {"notes", U32, offsetof(hmn_system_memory, notes), 0},
+    {"backend", U32, offsetof(hmn_system_memory, backend), 0},
+    {"total_bytes", U64, offsetof(hmn_system_memory, total_bytes), HMN_SYSTEM_MEMORY_HAS_TOTAL},
+    {"available_bytes", U64, offsetof(hmn_system_memory, available_bytes), HMN_SYSTEM_MEMORY_HAS_AVAILABLE},
+    {"swap_total_bytes", U64, offsetof(hmn_system_memory, swap_total_bytes), HMN_SYSTEM_MEMORY_HAS_SWAP_TOTAL},
+    {"swap_free_bytes", U64, offsetof(hmn_system_memory, swap_free_bytes), HMN_SYSTEM_MEMORY_HAS_SWAP_FREE},
+    {"limit_bytes", U64, offsetof(hmn_system_memory, limit_bytes), HMN_SYSTEM_MEMORY_HAS_LIMIT},
+    {"limit_used_bytes", U64, offsetof(hmn_system_memory, limit_used_bytes), HMN_SYSTEM_MEMORY_HAS_LIMIT_USED},
+    {"commit_limit_bytes", U64, offsetof(hmn_system_memory, commit_limit_bytes), HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT},
+    {"committed_bytes", U64, offsetof(hmn_system_memory, committed_bytes), HMN_SYSTEM_MEMORY_HAS_COMMITTED},
+    {"pressure", U32, offsetof(hmn_system_memory, pressure), HMN_SYSTEM_MEMORY_HAS_PRESSURE},
+    {"stall_percent", F64, offsetof(hmn_system_memory, stall_percent), HMN_SYSTEM_MEMORY_HAS_STALL},
+    {NULL, END, 0, 0}};
 
-#define RECORD hmn_device
-#define HAS(bit) HMN_DEVICE_HAS_##bit
-const struct field device_fields[] = {ALWAYS(U32, notes),
-                                      ALWAYS(U32, backend),
-                                      ALWAYS(U32, index),
-                                      ALWAYS(U32, kind),
-                                      ALWAYS(U32, state),
-                                      ALWAYS(U32, vendor),
-                                      ALWAYS(U32, memory_kind),
-                                      WITH(PARENT, U32, parent_index),
-                                      WITH(DRIVER_INDEX, U32, driver_index),
-                                      WITH(PCI_DEVICE, U32, pci_device),
-                                      WITH(PCI_SUBSYSTEM, U32, pci_subsystem),
-                                      WITH(RENDER_MINOR, U32, render_minor),
-                                      WITH(NUMA_NODE, U32, numa_node),
-                                      WITH(INSTANCE, U32, gpu_instance),
-                                      WITH(INSTANCE, U32, compute_instance),
-                                      WITH(CUDA_VERSION, U32, cuda_version),
-                                      WITH(OS_ID, U64, os_id),
-                                      WITH(NAME, TEXT, name),
-                                      WITH(UUID, TEXT, uuid),
-                                      WITH(PCI, TEXT, pci_bus_id),
-                                      WITH(DRIVER, TEXT, driver_version),
-                                      LAST};
-#undef RECORD
-#undef HAS
+const struct field device_fields[] = {
+    {"notes", U32, offsetof(hmn_device, notes), 0},
+    {"backend", U32, offsetof(hmn_device, backend), 0},
+    {"index", U32, offsetof(hmn_device, index), 0},
+    {"kind", U32, offsetof(hmn_device, kind), 0},
+    {"state", U32, offsetof(hmn_device, state), 0},
+    {"vendor", U32, offsetof(hmn_device, vendor), 0},
+    {"memory_kind", U32, offsetof(hmn_device, memory_kind), 0},
+    {"parent_index", U32, offsetof(hmn_device, parent_index), HMN_DEVICE_HAS_PARENT},
+    {"driver_index", U32, offsetof(hmn_device, driver_index), HMN_DEVICE_HAS_DRIVER_INDEX},
+    {"pci_device", U32, offsetof(hmn_device, pci_device), HMN_DEVICE_HAS_PCI_DEVICE},
+    {"pci_subsystem", U32, offsetof(hmn_device, pci_subsystem), HMN_DEVICE_HAS_PCI_SUBSYSTEM},
+    {"render_minor", U32, offsetof(hmn_device, render_minor), HMN_DEVICE_HAS_RENDER_MINOR},
+    {"numa_node", U32, offsetof(hmn_device, numa_node), HMN_DEVICE_HAS_NUMA_NODE},
+    {"gpu_instance", U32, offsetof(hmn_device, gpu_instance), HMN_DEVICE_HAS_INSTANCE},
+    {"compute_instance", U32, offsetof(hmn_device, compute_instance), HMN_DEVICE_HAS_INSTANCE},
+    {"cuda_version", U32, offsetof(hmn_device, cuda_version), HMN_DEVICE_HAS_CUDA_VERSION},
+    {"os_id", U64, offsetof(hmn_device, os_id), HMN_DEVICE_HAS_OS_ID},
+    {"name", TEXT, offsetof(hmn_device, name), HMN_DEVICE_HAS_NAME},
+    {"uuid", TEXT, offsetof(hmn_device, uuid), HMN_DEVICE_HAS_UUID},
+    {"pci_bus_id", TEXT, offsetof(hmn_device, pci_bus_id), HMN_DEVICE_HAS_PCI},
+    {"driver_version", TEXT, offsetof(hmn_device, driver_version), HMN_DEVICE_HAS_DRIVER},
+    {NULL, END, 0, 0}};
 
-#define RECORD hmn_pool
-#define HAS(bit) HMN_POOL_HAS_##bit
-const struct field pool_fields[] = {ALWAYS(U32, notes),
-                                    ALWAYS(U32, backend),
-                                    ALWAYS(U32, device_index),
-                                    ALWAYS(U32, kind),
-                                    ALWAYS(U32, accounting),
-                                    ALWAYS(U32, is_main),
-                                    WITH(TOTAL, U64, total_bytes),
-                                    WITH(FREE, U64, free_bytes),
-                                    WITH(USED, U64, used_bytes),
-                                    WITH(RESERVED, U64, reserved_bytes),
-                                    WITH(USABLE, U64, usable_bytes),
-                                    WITH(BUDGET, U64, budget_bytes),
-                                    WITH(UNATTRIBUTED, U64, unattributed_bytes),
-                                    ALWAYS(U64, age_ns),
-                                    LAST};
-#undef RECORD
-#undef HAS
+const struct field pool_fields[] = {
+    {"notes", U32, offsetof(hmn_pool, notes), 0},
+    {"backend", U32, offsetof(hmn_pool, backend), 0},
+    {"device_index", U32, offsetof(hmn_pool, device_index), 0},
+    {"kind", U32, offsetof(hmn_pool, kind), 0},
+    {"accounting", U32, offsetof(hmn_pool, accounting), 0},
+    {"is_main", U32, offsetof(hmn_pool, is_main), 0},
+    {"total_bytes", U64, offsetof(hmn_pool, total_bytes), HMN_POOL_HAS_TOTAL},
+    {"free_bytes", U64, offsetof(hmn_pool, free_bytes), HMN_POOL_HAS_FREE},
+    {"used_bytes", U64, offsetof(hmn_pool, used_bytes), HMN_POOL_HAS_USED},
+    {"reserved_bytes", U64, offsetof(hmn_pool, reserved_bytes), HMN_POOL_HAS_RESERVED},
+    {"usable_bytes", U64, offsetof(hmn_pool, usable_bytes), HMN_POOL_HAS_USABLE},
+    {"budget_bytes", U64, offsetof(hmn_pool, budget_bytes), HMN_POOL_HAS_BUDGET},
+    {"unattributed_bytes", U64, offsetof(hmn_pool, unattributed_bytes), HMN_POOL_HAS_UNATTRIBUTED},
+    {"age_ns", U64, offsetof(hmn_pool, age_ns), 0},
+    {NULL, END, 0, 0}};
 
-#define RECORD hmn_telemetry
-#define HAS(bit) HMN_TELEMETRY_HAS_##bit
-const struct field telemetry_fields[] = {ALWAYS(U32, notes),
-                                         ALWAYS(U32, backend),
-                                         ALWAYS(U32, device_index),
-                                         WITH(CORE_CLOCK, U32, core_clock_mhz),
-                                         WITH(MEMORY_CLOCK, U32, memory_clock_mhz),
-                                         WITH(FAN_PERCENT, U32, fan_percent),
-                                         WITH(FAN_RPM, U32, fan_rpm),
-                                         WITH(PCIE_GENERATION, U32, pcie_generation),
-                                         WITH(PCIE_WIDTH, U32, pcie_width),
-                                         WITH(P_STATE, U32, p_state),
-                                         WITH(THROTTLE, U32, throttle),
-                                         ALWAYS(U64, backends),
-                                         WITH(GPU_BUSY, F64, gpu_busy_percent),
-                                         WITH(MEMORY_BUSY, F64, memory_busy_percent),
-                                         WITH(ENCODER_BUSY, F64, encoder_busy_percent),
-                                         WITH(DECODER_BUSY, F64, decoder_busy_percent),
-                                         WITH(TEMPERATURE, F64, temperature_celsius),
-                                         WITH(HOTSPOT, F64, hotspot_celsius),
-                                         WITH(MEMORY_TEMPERATURE, F64, memory_celsius),
-                                         WITH(POWER, F64, power_watts),
-                                         WITH(POWER_LIMIT, F64, power_limit_watts),
-                                         WITH(ENERGY, F64, energy_joules),
-                                         WITH(PCIE_RX, U64, pcie_rx_bytes),
-                                         WITH(PCIE_TX, U64, pcie_tx_bytes),
-                                         WITH(WINDOW, U64, window_ns),
-                                         ALWAYS(U64, age_ns),
-                                         LAST};
-#undef RECORD
-#undef HAS
+const struct field telemetry_fields[] = {
+    {"notes", U32, offsetof(hmn_telemetry, notes), 0},
+    {"backend", U32, offsetof(hmn_telemetry, backend), 0},
+    {"device_index", U32, offsetof(hmn_telemetry, device_index), 0},
+    {"core_clock_mhz", U32, offsetof(hmn_telemetry, core_clock_mhz), HMN_TELEMETRY_HAS_CORE_CLOCK},
+    {"memory_clock_mhz", U32, offsetof(hmn_telemetry, memory_clock_mhz), HMN_TELEMETRY_HAS_MEMORY_CLOCK},
+    {"fan_percent", U32, offsetof(hmn_telemetry, fan_percent), HMN_TELEMETRY_HAS_FAN_PERCENT},
+    {"fan_rpm", U32, offsetof(hmn_telemetry, fan_rpm), HMN_TELEMETRY_HAS_FAN_RPM},
+    {"pcie_generation", U32, offsetof(hmn_telemetry, pcie_generation), HMN_TELEMETRY_HAS_PCIE_GENERATION},
+    {"pcie_width", U32, offsetof(hmn_telemetry, pcie_width), HMN_TELEMETRY_HAS_PCIE_WIDTH},
+    {"p_state", U32, offsetof(hmn_telemetry, p_state), HMN_TELEMETRY_HAS_P_STATE},
+    {"throttle", U32, offsetof(hmn_telemetry, throttle), HMN_TELEMETRY_HAS_THROTTLE},
+    {"backends", U64, offsetof(hmn_telemetry, backends), 0},
+    {"gpu_busy_percent", F64, offsetof(hmn_telemetry, gpu_busy_percent), HMN_TELEMETRY_HAS_GPU_BUSY},
+    {"memory_busy_percent", F64, offsetof(hmn_telemetry, memory_busy_percent), HMN_TELEMETRY_HAS_MEMORY_BUSY},
+    {"encoder_busy_percent", F64, offsetof(hmn_telemetry, encoder_busy_percent), HMN_TELEMETRY_HAS_ENCODER_BUSY},
+    {"decoder_busy_percent", F64, offsetof(hmn_telemetry, decoder_busy_percent), HMN_TELEMETRY_HAS_DECODER_BUSY},
+    {"temperature_celsius", F64, offsetof(hmn_telemetry, temperature_celsius), HMN_TELEMETRY_HAS_TEMPERATURE},
+    {"hotspot_celsius", F64, offsetof(hmn_telemetry, hotspot_celsius), HMN_TELEMETRY_HAS_HOTSPOT},
+    {"memory_celsius", F64, offsetof(hmn_telemetry, memory_celsius), HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE},
+    {"power_watts", F64, offsetof(hmn_telemetry, power_watts), HMN_TELEMETRY_HAS_POWER},
+    {"power_limit_watts", F64, offsetof(hmn_telemetry, power_limit_watts), HMN_TELEMETRY_HAS_POWER_LIMIT},
+    {"energy_joules", F64, offsetof(hmn_telemetry, energy_joules), HMN_TELEMETRY_HAS_ENERGY},
+    {"pcie_rx_bytes", U64, offsetof(hmn_telemetry, pcie_rx_bytes), HMN_TELEMETRY_HAS_PCIE_RX},
+    {"pcie_tx_bytes", U64, offsetof(hmn_telemetry, pcie_tx_bytes), HMN_TELEMETRY_HAS_PCIE_TX},
+    {"window_ns", U64, offsetof(hmn_telemetry, window_ns), HMN_TELEMETRY_HAS_WINDOW},
+    {"age_ns", U64, offsetof(hmn_telemetry, age_ns), 0},
+    {NULL, END, 0, 0}};
 
-#define RECORD hmn_metric
-#define HAS(bit) HMN_METRIC_HAS_##bit
-const struct field metric_fields[] = {ALWAYS(U32, notes),
-                                      ALWAYS(U32, backend),
-                                      ALWAYS(U32, device_index),
-                                      WITH(PID, U32, pid),
-                                      ALWAYS(U32, id),
-                                      ALWAYS(U32, instance),
-                                      WITH(VALUE, F64, value),
-                                      WITH(COUNT, U64, count),
-                                      WITH(WINDOW, U64, window_ns),
-                                      ALWAYS(U64, age_ns),
-                                      LAST};
-#undef RECORD
-#undef HAS
+const struct field metric_fields[] = {
+    {"notes", U32, offsetof(hmn_metric, notes), 0},
+    {"backend", U32, offsetof(hmn_metric, backend), 0},
+    {"device_index", U32, offsetof(hmn_metric, device_index), 0},
+    {"pid", U32, offsetof(hmn_metric, pid), HMN_METRIC_HAS_PID},
+    {"id", U32, offsetof(hmn_metric, id), 0},
+    {"instance", U32, offsetof(hmn_metric, instance), 0},
+    {"value", F64, offsetof(hmn_metric, value), HMN_METRIC_HAS_VALUE},
+    {"count", U64, offsetof(hmn_metric, count), HMN_METRIC_HAS_COUNT},
+    {"window_ns", U64, offsetof(hmn_metric, window_ns), HMN_METRIC_HAS_WINDOW},
+    {"age_ns", U64, offsetof(hmn_metric, age_ns), 0},
+    {NULL, END, 0, 0}};
 
-#define RECORD hmn_usage
-#define HAS(bit) HMN_USAGE_HAS_##bit
-const struct field usage_fields[] = {ALWAYS(U32, notes),
-                                     ALWAYS(U32, backend),
-                                     ALWAYS(U32, pid),
-                                     ALWAYS(U32, device_index),
-                                     WITH(KINDS, U32, kinds),
-                                     ALWAYS(U32, accounting),
-                                     ALWAYS(U32, name_state),
-                                     WITH(UID, U32, uid),
-                                     WITH(INSTANCE, U32, gpu_instance),
-                                     WITH(INSTANCE, U32, compute_instance),
-                                     WITH(START_TIME, U64, start_unix_ns),
-                                     WITH(USED, U64, used_bytes),
-                                     WITH(RESIDENT, U64, resident_bytes),
-                                     WITH(COMMITTED, U64, committed_bytes),
-                                     WITH(ALLOCATED, U64, allocated_bytes),
-                                     WITH(SHARED, U64, shared_bytes),
-                                     WITH(PURGEABLE, U64, purgeable_bytes),
-                                     WITH(EVICTED, U64, evicted_bytes),
-                                     WITH(HOST_POOL, U64, host_pool_bytes),
-                                     WITH(HOST_RESIDENT, U64, host_resident_bytes),
-                                     WITH(BUDGET, U64, budget_bytes),
-                                     WITH(BUSY_NS, U64, busy_ns),
-                                     WITH(BUSY_PERCENT, F64, busy_percent),
-                                     WITH(BUSY_PERCENT, U64, window_ns),
-                                     ALWAYS(U64, age_ns),
-                                     WITH(PEAK_USED, U64, peak_used_bytes),
-                                     LAST};
-#undef RECORD
-#undef HAS
+const struct field usage_fields[] = {
+    {"notes", U32, offsetof(hmn_usage, notes), 0},
+    {"backend", U32, offsetof(hmn_usage, backend), 0},
+    {"pid", U32, offsetof(hmn_usage, pid), 0},
+    {"device_index", U32, offsetof(hmn_usage, device_index), 0},
+    {"kinds", U32, offsetof(hmn_usage, kinds), HMN_USAGE_HAS_KINDS},
+    {"accounting", U32, offsetof(hmn_usage, accounting), 0},
+    {"name_state", U32, offsetof(hmn_usage, name_state), 0},
+    {"uid", U32, offsetof(hmn_usage, uid), HMN_USAGE_HAS_UID},
+    {"gpu_instance", U32, offsetof(hmn_usage, gpu_instance), HMN_USAGE_HAS_INSTANCE},
+    {"compute_instance", U32, offsetof(hmn_usage, compute_instance), HMN_USAGE_HAS_INSTANCE},
+    {"start_unix_ns", U64, offsetof(hmn_usage, start_unix_ns), HMN_USAGE_HAS_START_TIME},
+    {"used_bytes", U64, offsetof(hmn_usage, used_bytes), HMN_USAGE_HAS_USED},
+    {"resident_bytes", U64, offsetof(hmn_usage, resident_bytes), HMN_USAGE_HAS_RESIDENT},
+    {"committed_bytes", U64, offsetof(hmn_usage, committed_bytes), HMN_USAGE_HAS_COMMITTED},
+    {"allocated_bytes", U64, offsetof(hmn_usage, allocated_bytes), HMN_USAGE_HAS_ALLOCATED},
+    {"shared_bytes", U64, offsetof(hmn_usage, shared_bytes), HMN_USAGE_HAS_SHARED},
+    {"purgeable_bytes", U64, offsetof(hmn_usage, purgeable_bytes), HMN_USAGE_HAS_PURGEABLE},
+    {"evicted_bytes", U64, offsetof(hmn_usage, evicted_bytes), HMN_USAGE_HAS_EVICTED},
+    {"host_pool_bytes", U64, offsetof(hmn_usage, host_pool_bytes), HMN_USAGE_HAS_HOST_POOL},
+    {"host_resident_bytes", U64, offsetof(hmn_usage, host_resident_bytes), HMN_USAGE_HAS_HOST_RESIDENT},
+    {"budget_bytes", U64, offsetof(hmn_usage, budget_bytes), HMN_USAGE_HAS_BUDGET},
+    {"busy_ns", U64, offsetof(hmn_usage, busy_ns), HMN_USAGE_HAS_BUSY_NS},
+    {"busy_percent", F64, offsetof(hmn_usage, busy_percent), HMN_USAGE_HAS_BUSY_PERCENT},
+    {"window_ns", U64, offsetof(hmn_usage, window_ns), HMN_USAGE_HAS_BUSY_PERCENT},
+    {"age_ns", U64, offsetof(hmn_usage, age_ns), 0},
+    {"peak_used_bytes", U64, offsetof(hmn_usage, peak_used_bytes), HMN_USAGE_HAS_PEAK_USED},
+    {NULL, END, 0, 0}};
 
-#define RECORD hmn_snapshot_info
-#define HAS(bit) HMN_SNAPSHOT_INFO_HAS_##bit
-const struct field snapshot_info_fields[] = {ALWAYS(U32, notes),
-                                             ALWAYS(U32, collect),
-                                             ALWAYS(U32, device_count),
-                                             ALWAYS(U32, pool_count),
-                                             ALWAYS(U32, usage_count),
-                                             ALWAYS(U32, diagnostic_count),
-                                             ALWAYS(U32, unreadable_process_count),
-                                             ALWAYS(U32, metric_count),
-                                             ALWAYS(U64, unix_time_ns),
-                                             ALWAYS(U64, monotonic_ns),
-                                             ALWAYS(U64, duration_ns),
-                                             LAST};
-#undef RECORD
-#undef HAS
+const struct field snapshot_info_fields[] = {
+    {"notes", U32, offsetof(hmn_snapshot_info, notes), 0},
+    {"collect", U32, offsetof(hmn_snapshot_info, collect), 0},
+    {"device_count", U32, offsetof(hmn_snapshot_info, device_count), 0},
+    {"pool_count", U32, offsetof(hmn_snapshot_info, pool_count), 0},
+    {"usage_count", U32, offsetof(hmn_snapshot_info, usage_count), 0},
+    {"diagnostic_count", U32, offsetof(hmn_snapshot_info, diagnostic_count), 0},
+    {"unreadable_process_count", U32, offsetof(hmn_snapshot_info, unreadable_process_count), 0},
+    {"metric_count", U32, offsetof(hmn_snapshot_info, metric_count), 0},
+    {"unix_time_ns", U64, offsetof(hmn_snapshot_info, unix_time_ns), 0},
+    {"monotonic_ns", U64, offsetof(hmn_snapshot_info, monotonic_ns), 0},
+    {"duration_ns", U64, offsetof(hmn_snapshot_info, duration_ns), 0},
+    {NULL, END, 0, 0}};
 
-#define RECORD hmn_diagnostic
-#define HAS(bit) HMN_DIAGNOSTIC_HAS_##bit
-const struct field diagnostic_fields[] = {ALWAYS(U32, notes),
-                                          ALWAYS(U32, backend),
-                                          ALWAYS(I32, status),
-                                          ALWAYS(U32, native_domain),
-                                          ALWAYS(I32, native_code),
-                                          ALWAYS(U32, subject),
-                                          WITH(FIELD, U32, field),
-                                          WITH(DEVICE, U32, device_index),
-                                          WITH(PID, U32, pid),
-                                          ALWAYS(U32, count),
-                                          WITH(DURATION, U64, duration_ns),
-                                          ALWAYS(TEXT, message),
-                                          LAST};
-#undef RECORD
-#undef HAS
+const struct field diagnostic_fields[] = {
+    {"notes", U32, offsetof(hmn_diagnostic, notes), 0},
+    {"backend", U32, offsetof(hmn_diagnostic, backend), 0},
+    {"status", I32, offsetof(hmn_diagnostic, status), 0},
+    {"native_domain", U32, offsetof(hmn_diagnostic, native_domain), 0},
+    {"native_code", I32, offsetof(hmn_diagnostic, native_code), 0},
+    {"subject", U32, offsetof(hmn_diagnostic, subject), 0},
+    {"field", U32, offsetof(hmn_diagnostic, field), HMN_DIAGNOSTIC_HAS_FIELD},
+    {"device_index", U32, offsetof(hmn_diagnostic, device_index), HMN_DIAGNOSTIC_HAS_DEVICE},
+    {"pid", U32, offsetof(hmn_diagnostic, pid), HMN_DIAGNOSTIC_HAS_PID},
+    {"count", U32, offsetof(hmn_diagnostic, count), 0},
+    {"duration_ns", U64, offsetof(hmn_diagnostic, duration_ns), HMN_DIAGNOSTIC_HAS_DURATION},
+    {"message", TEXT, offsetof(hmn_diagnostic, message), 0},
+    {NULL, END, 0, 0}};
 
-#define RECORD hmn_delta
-#define HAS(bit) HMN_DELTA_HAS_##bit
-const struct field delta_fields[] = {ALWAYS(U32, notes),
-                                     ALWAYS(U32, backend),
-                                     ALWAYS(U32, device_index),
-                                     ALWAYS(U32, scope),
-                                     ALWAYS(U32, accounting),
-                                     WITH(MEMORY, I64, memory_bytes),
-                                     WITH(DEVICE, I64, device_bytes),
-                                     ALWAYS(U64, elapsed_ns),
-                                     WITH(ENERGY, F64, energy_joules),
-                                     LAST};
-#undef RECORD
-#undef HAS
+const struct field delta_fields[] = {
+    {"notes", U32, offsetof(hmn_delta, notes), 0},
+    {"backend", U32, offsetof(hmn_delta, backend), 0},
+    {"device_index", U32, offsetof(hmn_delta, device_index), 0},
+    {"scope", U32, offsetof(hmn_delta, scope), 0},
+    {"accounting", U32, offsetof(hmn_delta, accounting), 0},
+    {"memory_bytes", I64, offsetof(hmn_delta, memory_bytes), HMN_DELTA_HAS_MEMORY},
+    {"device_bytes", I64, offsetof(hmn_delta, device_bytes), HMN_DELTA_HAS_DEVICE},
+    {"elapsed_ns", U64, offsetof(hmn_delta, elapsed_ns), 0},
+    {"energy_joules", F64, offsetof(hmn_delta, energy_joules), HMN_DELTA_HAS_ENERGY},
+    {NULL, END, 0, 0}};
 
-#define RECORD hmn_sampler_info
 const struct field sampler_info_fields[] = {
-    ALWAYS(U32, notes),
-    ALWAYS(U32, state),
-    ALWAYS(U32, pending),
-    {"last_status", I32, offsetof(RECORD, last_status), HMN_SAMPLER_INFO_HAS_LAST},
-    ALWAYS(U64, taken_count),
-    ALWAYS(U64, dropped_count),
-    ALWAYS(U64, late_count),
-    ALWAYS(U64, failed_count),
-    {"last_monotonic_ns", U64, offsetof(RECORD, last_monotonic_ns), HMN_SAMPLER_INFO_HAS_LAST},
-    LAST};
-#undef RECORD
+    {"notes", U32, offsetof(hmn_sampler_info, notes), 0},
+    {"state", U32, offsetof(hmn_sampler_info, state), 0},
+    {"pending", U32, offsetof(hmn_sampler_info, pending), 0},
+    {"last_status", I32, offsetof(hmn_sampler_info, last_status), HMN_SAMPLER_INFO_HAS_LAST},
+    {"taken_count", U64, offsetof(hmn_sampler_info, taken_count), 0},
+    {"dropped_count", U64, offsetof(hmn_sampler_info, dropped_count), 0},
+    {"late_count", U64, offsetof(hmn_sampler_info, late_count), 0},
+    {"failed_count", U64, offsetof(hmn_sampler_info, failed_count), 0},
+    {"last_monotonic_ns", U64, offsetof(hmn_sampler_info, last_monotonic_ns), HMN_SAMPLER_INFO_HAS_LAST},
+    {NULL, END, 0, 0}};
 
-#define RECORD hmn_tracker_info
-#define HAS(bit) HMN_TRACKER_INFO_HAS_##bit
+const struct field peak_fields[] = {
+    {"notes", U32, offsetof(hmn_peak, notes), 0},
+    {"backend", U32, offsetof(hmn_peak, backend), 0},
+    {"device_index", U32, offsetof(hmn_peak, device_index), 0},
+    {"pid", U32, offsetof(hmn_peak, pid), 0},
+    {"accounting", U32, offsetof(hmn_peak, accounting), 0},
+    {"used_bytes", U64, offsetof(hmn_peak, used_bytes), HMN_PEAK_HAS_USED},
+    {"host_pool_bytes", U64, offsetof(hmn_peak, host_pool_bytes), HMN_PEAK_HAS_HOST_POOL},
+    {"host_resident_bytes", U64, offsetof(hmn_peak, host_resident_bytes), HMN_PEAK_HAS_HOST_RESIDENT},
+    {"used_monotonic_ns", U64, offsetof(hmn_peak, used_monotonic_ns), HMN_PEAK_HAS_USED},
+    {NULL, END, 0, 0}};
+
 const struct field tracker_info_fields[] = {
-    ALWAYS(U32, notes),           WITH(DEVICE, U32, device_index),
-    ALWAYS(U32, tag_count),       WITH(LIMIT, U64, limit_bytes),
-    ALWAYS(U64, allocated_bytes), ALWAYS(U64, peak_bytes),
-    ALWAYS(U64, refused_count),   LAST};
-#undef RECORD
-#undef HAS
+    {"notes", U32, offsetof(hmn_tracker_info, notes), 0},
+    {"device_index", U32, offsetof(hmn_tracker_info, device_index), HMN_TRACKER_INFO_HAS_DEVICE},
+    {"tag_count", U32, offsetof(hmn_tracker_info, tag_count), 0},
+    {"limit_bytes", U64, offsetof(hmn_tracker_info, limit_bytes), HMN_TRACKER_INFO_HAS_LIMIT},
+    {"allocated_bytes", U64, offsetof(hmn_tracker_info, allocated_bytes), 0},
+    {"peak_bytes", U64, offsetof(hmn_tracker_info, peak_bytes), 0},
+    {"refused_count", U64, offsetof(hmn_tracker_info, refused_count), 0},
+    {NULL, END, 0, 0}};
 
-#define RECORD hmn_tag
-const struct field tag_fields[] = {ALWAYS(U32, notes),           ALWAYS(U32, number),
-                                   ALWAYS(U64, allocated_bytes), ALWAYS(U64, peak_bytes),
-                                   ALWAYS(TEXT, name),           LAST};
-#undef RECORD
+const struct field tag_fields[] = {
+    {"notes", U32, offsetof(hmn_tag, notes), 0},
+    {"number", U32, offsetof(hmn_tag, number), 0},
+    {"allocated_bytes", U64, offsetof(hmn_tag, allocated_bytes), 0},
+    {"peak_bytes", U64, offsetof(hmn_tag, peak_bytes), 0},
+    {"name", TEXT, offsetof(hmn_tag, name), 0},
+    {NULL, END, 0, 0}};
 
-#define RECORD hmn_spill_info
-#define HAS(bit) HMN_SPILL_INFO_HAS_##bit
-const struct field spill_info_fields[] = {ALWAYS(U32, notes),
-                                          ALWAYS(U32, backend),
-                                          ALWAYS(U32, device_index),
-                                          ALWAYS(U32, state),
-                                          ALWAYS(U32, rules),
-                                          ALWAYS(I32, status),
-                                          ALWAYS(U64, observation_count),
-                                          ALWAYS(U64, skipped_count),
-                                          ALWAYS(U64, episode_count),
-                                          ALWAYS(U64, first_episode),
-                                          WITH(LIMIT, U64, limit_bytes),
-                                          WITH(OBSERVED, U64, dedicated_bytes),
-                                          WITH(OBSERVED, U64, shared_bytes),
-                                          WITH(EVICTED, U64, evicted_bytes),
-                                          WITH(OBSERVED, U64, peak_dedicated_bytes),
-                                          WITH(OBSERVED, U64, peak_shared_bytes),
-                                          WITH(PEAK_EVICTED, U64, peak_evicted_bytes),
-                                          WITH(OBSERVED, U64, baseline_shared_bytes),
-                                          WITH(PEAK_EVICTED, U64, baseline_evicted_bytes),
-                                          ALWAYS(U64, total_ns),
-                                          WITH(EPISODE, U64, longest_ns),
-                                          WITH(EPISODE, U64, longest_episode),
-                                          WITH(EPISODE, TEXT, first_label),
-                                          ALWAYS(TEXT, message),
-                                          LAST};
-#undef RECORD
-#undef HAS
+const struct field spill_info_fields[] = {
+    {"notes", U32, offsetof(hmn_spill_info, notes), 0},
+    {"backend", U32, offsetof(hmn_spill_info, backend), 0},
+    {"device_index", U32, offsetof(hmn_spill_info, device_index), 0},
+    {"state", U32, offsetof(hmn_spill_info, state), 0},
+    {"rules", U32, offsetof(hmn_spill_info, rules), 0},
+    {"status", I32, offsetof(hmn_spill_info, status), 0},
+    {"observation_count", U64, offsetof(hmn_spill_info, observation_count), 0},
+    {"skipped_count", U64, offsetof(hmn_spill_info, skipped_count), 0},
+    {"episode_count", U64, offsetof(hmn_spill_info, episode_count), 0},
+    {"first_episode", U64, offsetof(hmn_spill_info, first_episode), 0},
+    {"limit_bytes", U64, offsetof(hmn_spill_info, limit_bytes), HMN_SPILL_INFO_HAS_LIMIT},
+    {"dedicated_bytes", U64, offsetof(hmn_spill_info, dedicated_bytes), HMN_SPILL_INFO_HAS_OBSERVED},
+    {"shared_bytes", U64, offsetof(hmn_spill_info, shared_bytes), HMN_SPILL_INFO_HAS_OBSERVED},
+    {"evicted_bytes", U64, offsetof(hmn_spill_info, evicted_bytes), HMN_SPILL_INFO_HAS_EVICTED},
+    {"peak_dedicated_bytes", U64, offsetof(hmn_spill_info, peak_dedicated_bytes), HMN_SPILL_INFO_HAS_OBSERVED},
+    {"peak_shared_bytes", U64, offsetof(hmn_spill_info, peak_shared_bytes), HMN_SPILL_INFO_HAS_OBSERVED},
+    {"peak_evicted_bytes", U64, offsetof(hmn_spill_info, peak_evicted_bytes), HMN_SPILL_INFO_HAS_PEAK_EVICTED},
+    {"baseline_shared_bytes", U64, offsetof(hmn_spill_info, baseline_shared_bytes), HMN_SPILL_INFO_HAS_OBSERVED},
+    {"baseline_evicted_bytes", U64, offsetof(hmn_spill_info, baseline_evicted_bytes), HMN_SPILL_INFO_HAS_PEAK_EVICTED},
+    {"total_ns", U64, offsetof(hmn_spill_info, total_ns), 0},
+    {"longest_ns", U64, offsetof(hmn_spill_info, longest_ns), HMN_SPILL_INFO_HAS_EPISODE},
+    {"longest_episode", U64, offsetof(hmn_spill_info, longest_episode), HMN_SPILL_INFO_HAS_EPISODE},
+    {"first_label", TEXT, offsetof(hmn_spill_info, first_label), HMN_SPILL_INFO_HAS_EPISODE},
+    {"message", TEXT, offsetof(hmn_spill_info, message), 0},
+    {NULL, END, 0, 0}};
 
-#define RECORD hmn_episode
-#define HAS(bit) HMN_EPISODE_HAS_##bit
-const struct field episode_fields[] = {ALWAYS(U32, notes),
-                                       ALWAYS(U32, rules),
-                                       ALWAYS(U64, number),
-                                       ALWAYS(U64, observation_count),
-                                       ALWAYS(U64, peak_shared_bytes),
-                                       WITH(PEAK_EVICTED, U64, peak_evicted_bytes),
-                                       ALWAYS(U64, start_monotonic_ns),
-                                       WITH(END, U64, end_monotonic_ns),
-                                       ALWAYS(U64, duration_ns),
-                                       ALWAYS(TEXT, start_label),
-                                       WITH(END, TEXT, end_label),
-                                       LAST};
-#undef RECORD
-#undef HAS
-
-#define RECORD hmn_peak
-#define HAS(bit) HMN_PEAK_HAS_##bit
-const struct field peak_fields[] = {ALWAYS(U32, notes),
-                                    ALWAYS(U32, backend),
-                                    ALWAYS(U32, device_index),
-                                    ALWAYS(U32, pid),
-                                    ALWAYS(U32, accounting),
-                                    WITH(USED, U64, used_bytes),
-                                    WITH(HOST_POOL, U64, host_pool_bytes),
-                                    WITH(HOST_RESIDENT, U64, host_resident_bytes),
-                                    WITH(USED, U64, used_monotonic_ns),
-                                    LAST};
-#undef RECORD
-#undef HAS
+const struct field episode_fields[] = {
+    {"notes", U32, offsetof(hmn_episode, notes), 0},
+    {"rules", U32, offsetof(hmn_episode, rules), 0},
+    {"number", U64, offsetof(hmn_episode, number), 0},
+    {"observation_count", U64, offsetof(hmn_episode, observation_count), 0},
+    {"peak_shared_bytes", U64, offsetof(hmn_episode, peak_shared_bytes), 0},
+    {"peak_evicted_bytes", U64, offsetof(hmn_episode, peak_evicted_bytes), HMN_EPISODE_HAS_PEAK_EVICTED},
+    {"start_monotonic_ns", U64, offsetof(hmn_episode, start_monotonic_ns), 0},
+    {"end_monotonic_ns", U64, offsetof(hmn_episode, end_monotonic_ns), HMN_EPISODE_HAS_END},
+    {"duration_ns", U64, offsetof(hmn_episode, duration_ns), 0},
+    {"start_label", TEXT, offsetof(hmn_episode, start_label), 0},
+    {"end_label", TEXT, offsetof(hmn_episode, end_label), HMN_EPISODE_HAS_END},
+    {NULL, END, 0, 0}};

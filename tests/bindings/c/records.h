@@ -1,4 +1,5 @@
-/* SPDX-License-Identifier: MIT OR Apache-2.0 */
+// SPDX-License-Identifier: MIT OR Apache-2.0
+// Written by bindings/generate from include/hypomnesis.h.
 /* The fields of each result: name, how it is written, where it lies, and the bit that guards it. */
 #ifndef HMN_TESTS_BINDINGS_RECORDS_H
 #define HMN_TESTS_BINDINGS_RECORDS_H

@@ -58,8 +58,7 @@ local OF_SNAPSHOTS = {
 }
 
 local documented = {}
-for _, noun in ipairs {"context", "device", "format", "library", "memory", "metric", "pool", "report", "sampler", "snapshot", "spill", "telemetry",
-  "tracker", "usage"} do
+for _, noun in ipairs {"device", "snapshot", "generated/types"} do
   local class
   for line in io.lines(arg[2] .. "/" .. noun .. ".lua") do
     class = line:match("^%-%-%-@class hypomnesis%.(%w+)") or class

@@ -25,24 +25,16 @@ internal sealed class SnapshotReader
     internal Pool Pool(uint i) =>
         Native.Ask(Raw.Snapshot_pool(handle, i, ref error), ref error, Hypomnesis.Pool.From);
 
-    internal Metric Metric(uint i)
-    {
-        var group = Text(Raw.TEXT_METRIC_GROUP, i);
-        return Native.Ask(Raw.Snapshot_metric(handle, i, ref error), ref error,
-            record => Hypomnesis.Metric.From(record, group));
-    }
+    internal Metric Metric(uint i) =>
+        Native.Ask(Raw.Snapshot_metric(handle, i, ref error), ref error,
+            record => Hypomnesis.Metric.From(record, which => Text(which, i)));
 
     internal Diagnostic Diagnostic(uint i) =>
         Native.Ask(Raw.Snapshot_diagnostic(handle, i, ref error), ref error, Hypomnesis.Diagnostic.From);
 
-    internal Usage Usage(uint i)
-    {
-        var name = Text(Raw.TEXT_PROCESS_NAME, i);
-        var command = Text(Raw.TEXT_PROCESS_COMMAND, i);
-        var container = Text(Raw.TEXT_PROCESS_CONTAINER, i);
-        return Native.Ask(Raw.Snapshot_usage(handle, i, ref error), ref error,
-            record => Hypomnesis.Usage.From(record, name, command, container));
-    }
+    internal Usage Usage(uint i) =>
+        Native.Ask(Raw.Snapshot_usage(handle, i, ref error), ref error,
+            record => Hypomnesis.Usage.From(record, which => Text(which, i)));
 
     private string? Text(uint which, uint i)
     {

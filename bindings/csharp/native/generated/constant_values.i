@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Written by bindings/csharp/generate from bindings/abi.json.
+// Written by bindings/generate from include/hypomnesis.h.
 %csconstvalue("0") OK;
 %csconstvalue("-1") E_ARGUMENT;
 %csconstvalue("-2") E_STRUCT_SIZE;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // Package raw is the C interface as SWIG wraps it, for package hypomnesis alone. The generated files are
-// written by bindings/go/generate.
+// written by bindings/generate.
 package raw
 
 import (

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
 -- Written by bindings/generate from include/hypomnesis.h.
--- `text` makes a string of a char array, `unsigned` and `signed` what 64 bits are told by.
+-- `text` makes a string of a char array, `unsigned` and `signed` what a number of 64 bits becomes.
 return function(band, text, unsigned, signed)
   local copy = {}
 
@@ -161,6 +161,10 @@ return function(band, text, unsigned, signed)
     }
   end
 
+  copy.hmn_metric_texts = {
+    {"group", 64},
+  }
+
   function copy.hmn_usage(record)
     local present = record.present
     return {
@@ -192,6 +196,12 @@ return function(band, text, unsigned, signed)
       peak_used_bytes = band(present, 65536) ~= 0 and unsigned(record.peak_used_bytes) or nil,
     }
   end
+
+  copy.hmn_usage_texts = {
+    {"name", 1},
+    {"command", 3},
+    {"container", 5},
+  }
 
   function copy.hmn_snapshot_info(record)
     return {

@@ -1,0 +1,205 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""csharp/Hypomnesis/Generated/Constants.cs     enumerations
+csharp/Hypomnesis/Generated/Records.cs       records, and how each is copied from its raw one
+csharp/Hypomnesis/Interop/Generated/Records.cs  structs laid out as in C
+csharp/native/generated/constant_values.i    values of constants, for SWIG
+"""
+from .text import Words, camel, sentence, wrapped
+
+LICENCE = "// SPDX-License-Identifier: MIT OR Apache-2.0"
+WRITTEN = "// Written by bindings/generate from include/hypomnesis.h."
+MANAGED = "csharp/Hypomnesis"
+
+# Enumerations whose type is not called as in the header; None: methods have another way for it.
+ENUMERATIONS = {
+    "note": "Notes", "account": "Accounting", "native": "NativeDomain", "context": "ContextFlags", "path": "SourcePath",
+    "kind": "DeviceKind", "pool": "PoolKind", "throttle": "ThrottleReasons", "metric": "MetricId",
+    "power": "PowerReading", "remapped": "Remapping", "usage": "UsageKinds", "name": "NameState",
+    "snapshot": "SnapshotFlags", "format": "DeviceFormat", "sampler": "SamplerState",
+    "attention": "AttentionFlags", "cache": "CacheKind", "spill": "SpillStates", "spill_by": "SpillRules",
+    "text": None}
+MEMBERS = {"HMN_NATIVE_HRESULT": "HResult", "HMN_NATIVE_NTSTATUS": "NtStatus"}
+# What 0 is called in an enumeration that has no such member; of bits it is None elsewhere.
+ZEROS = {"collect": ("Default", "Memory, devices, pools, self."),
+         "process_memory_has": ("Cheap", "Those that are cheap: resident and virtual."),
+         "telemetry_has": ("Cheap", "All that are cheap."), "sampler": ("Unknown", "Not known.")}
+# All bits of an enumeration as one more member.
+EVERYTHING = {"collect": "Everything"}
+# Records with a hand-written part.
+PARTIAL = ("device",)
+# Exceptions carry it.
+NO_RECORDS = ("error",)
+
+UNITS = {"_bytes": "bytes", "_mhz": "MHz", "_celsius": "degrees Celsius", "_watts": "watts", "_joules": "joules",
+         "_percent": "percent", "_ns": "nanoseconds", "_rpm": "RPM"}
+RAW_TYPES = {"uint64_t": "ulong", "uint32_t": "uint", "hmn_flags": "uint", "int64_t": "long",
+             "int32_t": "int", "hmn_status": "int", "double": "double", "char": "byte"}
+TYPES = {"u64": "ulong", "u32": "uint", "i64": "long", "i32": "int", "f64": "double", "text": "string",
+         "bool": "bool"}
+
+
+def _phrase(name):
+    """What a field without a comment is: "core clock, MHz" of core_clock_mhz."""
+    for suffix, unit in UNITS.items():
+        if name.endswith(suffix):
+            return f"{name.removesuffix(suffix).replace('_', ' ')}, {unit}"
+    return name.replace("_", " ").replace("pid", "process id")
+
+
+def _see(name):
+    return f'<see\0cref="{name}"/>'
+
+
+def _summary(words, indent):
+    text = wrapped(f"<summary>{words}</summary>", f"{indent}/// ")
+    return [line.replace("\0", " ") for line in text]
+
+
+class _XmlWords(Words):
+    def __call__(self, comment, record=None):
+        return super().__call__(comment.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;"), record)
+
+
+class _Writer:
+    def __init__(self, model):
+        self.model = model
+        self.types = {}
+        for one in model.enumerations.values():
+            name = ENUMERATIONS.get(one.tag, camel(one.tag))
+            if one.record:
+                name = f"{camel(one.record)}Fields" if one.record in model.collected else None
+            if name:
+                self.types[one.tag] = name
+        self.words = _XmlWords(
+            model, lambda one: one.tag in self.types and _see(self.types[one.tag]),
+            lambda one, member: one.tag in self.types and _see(f"{self.types[one.tag]}.{self._member(member)}"),
+            lambda record: None if record.name in NO_RECORDS else _see(camel(record.name)),
+            lambda record, name: _see(camel(name)) if record else f"<c>{camel(name)}</c>")
+
+    def _member(self, member):
+        return MEMBERS.get(member.name, camel(member.word.lower()))
+
+    def _comment(self, comment, record=None):
+        return sentence(self.words(comment, record))
+
+    def _enumerator(self, one, member):
+        """What a member is: of presence bits the properties that they stand for."""
+        if one.record:
+            seen = [_see(f"{camel(one.record)}.{camel(name)}") for name in member.fields]
+            return f"{' and '.join(seen)}."
+        return self._comment(member.comment) or f"{self._member(member)}."
+
+    def constants(self):
+        yield from ("#nullable enable", "using System;", "using Hypomnesis.Interop;", "", "namespace Hypomnesis;")
+        for tag, name in self.types.items():
+            one = self.model.enumerations[tag]
+            yield ""
+            yield from _summary(f"The values of a {_see(camel(one.record))}; a {_see('Diagnostic.Field')} counts in "
+                                "them." if one.record else sentence(self.words.of_enumeration(one)), "")
+            if one.is_bits:
+                yield "[Flags]"
+            yield f"public enum {name}{' : uint' if tag != 'status' else ''}"
+            yield "{"
+            zero = ZEROS.get(tag, ("None", "None.") if one.is_bits else None)
+            if zero:
+                yield from (*_summary(zero[1], "    "), f"    {zero[0]} = 0,")
+            for member in one.members:
+                yield from _summary(self._enumerator(one, member), "    ")
+                yield f"    {self._member(member)} = Raw.{member.name.removeprefix('HMN_')},"
+            if tag in EVERYTHING:
+                yield from _summary("All of these.", "    ")
+                yield f"    {EVERYTHING[tag]} = {' | '.join(map(self._member, one.members))},"
+            yield "}"
+
+    def _property(self, record, field):
+        one = self.model.enumerations.get(field.enumeration)
+        comment = self.words.of_field(record, field)
+        if not comment:
+            comment = self.words.of_enumeration(one).split(". ")[0] if one else _phrase(field.name)
+        yield from _summary(sentence(comment), "    ")
+        kind = self.types[field.enumeration] if one else TYPES[field.kind]
+        empty = ' = "";' if field.kind == "text" and not field.bit else ""
+        yield f"    public {kind}{'?' if field.bit else ''} {camel(field.name)} {{ get; init; }}{empty}"
+
+    def _copy(self, field):
+        value = f"from->{camel(field.name)}"
+        if field.enumeration:
+            return f"({self.types[field.enumeration]}{'?' if field.bit else ''}){value}"
+        return f"{value} != 0" if field.kind == "bool" else value
+
+    def records(self):
+        yield from ("#nullable enable", "using System;", "using Hypomnesis.Interop;", "", "namespace Hypomnesis;")
+        for record in self.model.records.values():
+            if record.name in NO_RECORDS:
+                continue
+            name = camel(record.name)
+            absent = " Null: not known." if any(field.bit for field in record.fields) else ""
+            yield ""
+            yield from _summary(self._comment(record.comment, record) + absent, "")
+            yield f"public sealed {'partial ' if record.name in PARTIAL else ''}record {name}"
+            yield "{"
+            for field in record.fields:
+                yield from self._property(record, field)
+            for text in record.texts:
+                yield from _summary(self._comment(f"in a snapshot: {text.comment}", record), "    ")
+                yield f"    public string? {camel(text.name)} {{ get; init; }}"
+            yield ""
+            if record.texts:
+                yield f"    internal static {name} From(IntPtr record) => From(record, static _ => null);"
+                yield ""
+                yield f"    internal static unsafe {name} From(IntPtr record, Func<uint, string?> text)"
+            else:
+                yield f"    internal static unsafe {name} From(IntPtr record)"
+            yield from ("    {", f"        var from = ({name}Record*)record;",
+                        f"        return new {name}", "        {")
+            for field in record.fields:
+                yield f"            {camel(field.name)} = {self._copy(field)},"
+            for text in record.texts:
+                yield f"            {camel(text.name)} = text(Raw.{text.constant.removeprefix('HMN_')}),"
+            yield from ("        };", "    }", "}")
+
+    def _accessor(self, field):
+        """What the field means: a value, a text, or null where its presence bit is clear."""
+        name, kind, value = camel(field.name), RAW_TYPES[field.type], f"this.{field.name}"
+        if field.count:
+            kind, value = "string", f"Utf8.Text(ref this.{field.name}[0], {field.count})"
+        if not field.bit:
+            return f"    internal {kind} {name} => {value};"
+        bit = self.model.header.constants[field.bit]
+        return f"    internal {kind}? {name} => (present & {bit}u) != 0 ? {value} : null;"
+
+    def raw_records(self):
+        yield from ("#nullable enable", "#pragma warning disable CS0649",
+                    "using System.Runtime.InteropServices;", "", "namespace Hypomnesis.Interop;")
+        for record in self.model.records.values():
+            struct = self.model.header.structs[record.c_name]
+            yield from ("", f"/// <summary>{record.c_name}</summary>", "[StructLayout(LayoutKind.Sequential)]",
+                        f"internal unsafe struct {camel(record.name)}Record", "{",
+                        f"    internal const int Size = {struct.size};")
+            for field in struct.fields:
+                fixed, count = ("fixed ", f"[{field.count}]") if field.count else ("", "")
+                yield f"    internal {fixed}{RAW_TYPES[field.type]} {field.name}{count};"
+            yield ""
+            yield from map(self._accessor, record.fields)
+            yield "}"
+        yield from ("", "/// <summary>The structs by name, with the sizes that this assembly reads.</summary>",
+                    "internal static class RecordSizes", "{",
+                    "    internal static readonly (string Name, uint Size)[] All =", "    [")
+        for record in self.model.records.values():
+            yield f'        ("{record.c_name}", {camel(record.name)}Record.Size),'
+        yield from ("    ];", "}")
+
+    def constant_values(self):
+        for name, value in self.model.header.constants.items():
+            yield f'%csconstvalue("{value}") {name.removeprefix("HMN_")};'
+
+
+def outputs(model):
+    writer = _Writer(model)
+    generated = ("// <auto-generated />", LICENCE, WRITTEN)
+    for path, notice, lines in (
+            (f"{MANAGED}/Generated/Constants.cs", generated, writer.constants),
+            (f"{MANAGED}/Generated/Records.cs", generated, writer.records),
+            (f"{MANAGED}/Interop/Generated/Records.cs", generated, writer.raw_records),
+            ("csharp/native/generated/constant_values.i", generated[1:], writer.constant_values)):
+        yield path, "\n".join([*notice, *lines()]) + "\n"

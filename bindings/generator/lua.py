@@ -1,0 +1,109 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""lua/hypomnesis/generated/
+
+constants.lua  every constant
+cdef.lua       declarations of the header as LuaJIT reads them
+records.lua    for LuaJIT: records of its FFI as tables, and texts of a snapshot
+types.lua      what tables of records hold, for language servers
+"""
+from .text import Words, camel, notice, sentence, wrapped
+
+
+def _constants(model):
+    yield "return {"
+    for name, value in model.header.constants.items():
+        yield f"  {name.removeprefix('HMN_')} = {value},"
+    yield "}"
+
+
+def _cdef(model):
+    header = model.header
+    yield "return {"
+    yield f'  version = "{header.version}",'
+    yield "  declarations = [["
+    yield "typedef int32_t hmn_status;"
+    yield "typedef uint32_t hmn_flags;"
+    for handle in header.handles:
+        yield f"typedef struct {handle} {handle};"
+    for struct in header.structs.values():
+        yield f"typedef struct {struct.name} {{"
+        for field in struct.fields:
+            count = f"[{field.count}]" if field.count else ""
+            yield f"  {field.type} {field.name}{count};"
+        yield f"}} {struct.name};"
+    for function in header.functions.values():
+        parameters = ", ".join(f"{p.type} {p.name}" for p in function.parameters) or "void"
+        yield f"{function.result} {function.name}({parameters});"
+    yield "]],"
+    yield "}"
+
+
+VALUES = {"text": "text(record.{})", "u64": "unsigned(record.{})", "i64": "signed(record.{})"}
+
+
+def _value(field, constants):
+    value = VALUES.get(field.kind, "record.{}").format(field.name)
+    return f"band(present, {constants[field.bit]}) ~= 0 and {value} or nil" if field.bit else value
+
+
+def _records(model):
+    yield "-- `text` makes a string of a char array, `unsigned` and `signed` what a number of 64 bits becomes."
+    yield "return function(band, text, unsigned, signed)"
+    yield "  local copy = {}"
+    for record in model.records.values():
+        yield ""
+        yield f"  function copy.{record.c_name}(record)"
+        if any(field.bit for field in record.fields):
+            yield "    local present = record.present"
+        yield "    return {"
+        for field in record.fields:
+            yield f"      {field.name} = {_value(field, model.header.constants)},"
+        yield "    }"
+        yield "  end"
+        if record.texts:
+            yield ""
+            yield f"  copy.{record.c_name}_texts = {{"
+            for text in record.texts:
+                yield f'    {{"{text_name(text)}", {model.header.constants[text.constant]}}},'
+            yield "  }"
+    yield ""
+    yield "  return copy"
+    yield "end"
+
+
+def text_name(text):
+    """name of process_name: a usage is a process'."""
+    return text.name.removeprefix("process_")
+
+
+TYPES = {"f64": "number", "text": "string"}
+
+
+def _types(model):
+    def prefix(one):
+        return f"{one.prefix.removeprefix('HMN_')}*"
+
+    words = Words(model, prefix, lambda one, member: member.name.removeprefix("HMN_"),
+                  lambda record: f"hypomnesis.{camel(record.name)}", lambda record, name: name)
+    yield "---@meta"
+    for record in model.records.values():
+        if record.name == "error":  # a failure's message, status and detail
+            continue
+        absent = " What is not known is nil." if any(field.bit for field in record.fields) else ""
+        yield ""
+        yield from wrapped(f"{sentence(words(record.comment, record))}{absent}", "---")
+        yield f"---@class hypomnesis.{camel(record.name)}"
+        for field in record.fields:
+            comment = words.of_field(record, field)
+            one = model.enumerations.get(field.enumeration)
+            if one and not comment.startswith("the "):
+                comment = f"{prefix(one)}{'; ' if ':' in comment else ': '}{comment}" if comment else prefix(one)
+            kind = f"{TYPES.get(field.kind, 'integer')}{'?' if field.bit else ''}"
+            yield f"---@field {field.name} {kind} {comment}".rstrip()
+        for text in record.texts:
+            yield f"---@field {text_name(text)} string? in a snapshot: {words(text.comment, record)}"
+
+
+def outputs(model):
+    for name, lines in (("constants", _constants), ("cdef", _cdef), ("records", _records), ("types", _types)):
+        yield f"lua/hypomnesis/generated/{name}.lua", "\n".join([*notice("--"), *lines(model)]) + "\n"

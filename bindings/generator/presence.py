@@ -1,0 +1,45 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""Fields of a presence bit. HMN_POOL_HAS_FREE is the bit of `free`, or of `free` with a unit: free_bytes."""
+
+UNITS = ("", "_bytes", "_percent", "_celsius", "_watts", "_joules", "_mhz", "_index", "_ns")
+
+# Bits whose fields are not simply called like them.
+FIELDS_OF_BIT = {
+    "HMN_DELTA_HAS_DEVICE": ["device_bytes"],
+    "HMN_DEVICE_HAS_PCI": ["pci_bus_id"],
+    "HMN_DEVICE_HAS_PCI_DEVICE": ["pci_device"],
+    "HMN_DEVICE_HAS_DRIVER": ["driver_version"],
+    "HMN_DEVICE_HAS_DRIVER_INDEX": ["driver_index"],
+    "HMN_DEVICE_HAS_INSTANCE": ["gpu_instance", "compute_instance"],
+    "HMN_PEAK_HAS_USED": ["used_bytes", "used_monotonic_ns"],
+    "HMN_SAMPLER_INFO_HAS_LAST": ["last_status", "last_monotonic_ns"],
+    "HMN_SPILL_INFO_HAS_OBSERVED": ["dedicated_bytes", "shared_bytes", "peak_dedicated_bytes",
+                                    "peak_shared_bytes", "baseline_shared_bytes"],
+    "HMN_SPILL_INFO_HAS_PEAK_EVICTED": ["peak_evicted_bytes", "baseline_evicted_bytes"],
+    "HMN_SPILL_INFO_HAS_EPISODE": ["longest_ns", "longest_episode", "first_label"],
+    "HMN_EPISODE_HAS_END": ["end_monotonic_ns", "end_label"],
+    "HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE": ["memory_celsius"],
+    "HMN_TELEMETRY_HAS_POWER": ["power_watts"],
+    "HMN_USAGE_HAS_INSTANCE": ["gpu_instance", "compute_instance"],
+    "HMN_USAGE_HAS_BUSY_PERCENT": ["busy_percent", "window_ns"],
+    "HMN_USAGE_HAS_BUSY_NS": ["busy_ns"],
+    "HMN_USAGE_HAS_START_TIME": ["start_unix_ns"],
+}
+
+
+def fields_of(bit, word, struct):
+    if bit in FIELDS_OF_BIT:
+        return FIELDS_OF_BIT[bit]
+    names = [field.name for field in struct.fields]
+    found = [word + unit for unit in UNITS if word + unit in names]
+    if len(found) != 1:
+        raise SystemExit(f"generate: {bit} names {' and '.join(found) or 'no field'} of {struct.name}: name the "
+                         "bit like its field, or list its fields in bindings/generator/presence.py")
+    return found
+
+
+def bits(constants, struct):
+    """field -> its bit of `present`"""
+    prefix = f"{struct.name.upper()}_HAS_"
+    return {name: bit for bit in constants if bit.startswith(prefix)
+            for name in fields_of(bit, bit[len(prefix):].lower(), struct)}

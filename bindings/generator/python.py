@@ -1,0 +1,115 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""python/hypomnesis/_constants.py  enumerations
+python/hypomnesis/_records.py    records as frozen dataclasses, and what makes each of its raw values
+"""
+from .text import Words, camel, commented, notice, sentence, wrapped
+
+# Enumerations whose class is not called as in the header; None: an argument or a field has another way for it.
+ENUMERATIONS = {
+    "account": "Accounting", "native": "NativeDomain", "context": "ContextFlag", "path": "Place", "kind": "DeviceKind",
+    "pool": "PoolKind", "metric": "MetricId", "usage": "UsageKind", "name": "NameState", "snapshot": "SnapshotFlag",
+    "sampler_flags": "SamplerFlag", "sampler": "SamplerState", "cache": "CacheKind", "spill": "SpillState",
+    "spill_by": "SpillRule", "attention": None, "text": None}
+# What a snapshot adds to a record, filled by a hand-written function that makes one.
+ADDED = {"device": """\
+    # in a snapshot, as far as it collected them
+    pools: tuple[Pool, ...] = ()  # the main pool first
+    telemetry: Telemetry | None = None
+    own_usage: Usage | None = None  # what this process uses on it
+    usages: tuple[Usage, ...] = ()  # what every process uses on it, by pid
+    metrics: tuple[Metric, ...] = ()  # each single number that the sources report
+
+    @property
+    def main_pool(self) -> Pool | None:
+        \"\"\"The pool that allocations come from; None when no pool of the device is known.\"\"\"
+        return next((pool for pool in self.pools if pool.is_main), None)"""}
+# An exception is made of it.
+NO_RECORDS = ("error",)
+
+TYPES = {"f64": "float", "text": "str", "bool": "bool"}
+
+
+class _Writer:
+    def __init__(self, model):
+        self.model = model
+        self.classes = {}
+        for one in model.enumerations.values():
+            name = ENUMERATIONS.get(one.tag, camel(one.tag))
+            if one.record:
+                name = f"{camel(one.record)}Field" if one.record in model.collected else None
+            if name:
+                self.classes[one.tag] = name
+        self.words = Words(model, lambda one: self.classes.get(one.tag),
+                           lambda one, member: one.tag in self.classes and f"{self.classes[one.tag]}.{member.word}",
+                           lambda record: camel(record.name), lambda record, name: name)
+
+    def constants(self):
+        enumerations = {tag: self.model.enumerations[tag] for tag in self.classes}
+        yield '"""Enumerations."""'
+        yield from ("from enum import IntEnum, IntFlag", "", "from ._native import raw", "", "__all__ = [")
+        yield from (f'    "{name}",' for name in sorted(self.classes.values()))
+        yield "]"
+        for tag, one in enumerations.items():
+            yield from ("", "")
+            yield f"class {self.classes[tag]}({'IntFlag' if one.is_bits else 'IntEnum'}):"
+            comment = f"Fields of a {camel(one.record)}, as a Diagnostic names them." if one.record else \
+                self.words.of_enumeration(one)
+            yield from wrapped(f'{comment}"""', '    """', "    ")
+            yield ""
+            record = self.model.records.get(one.record)
+            for member in one.members:
+                yield from commented(f"    {member.word} = raw.{member.name.removeprefix('HMN_')}",
+                                     self.words(member.comment, record), "#")
+
+    def _comment(self, record, field):
+        """An enumeration's number is an int here: its comment names the enumeration."""
+        comment, name = self.words.of_field(record, field), self.classes.get(field.enumeration)
+        if not name or comment.startswith("the "):
+            return comment
+        return f"{name}{'; ' if ':' in comment else ': '}{comment}" if comment else name
+
+    def _record(self, record):
+        yield from ("", "", "@dataclass(frozen=True, slots=True)")
+        yield f"class {camel(record.name)}:"
+        absent = " None: not known." if any(field.bit for field in record.fields) else ""
+        yield from wrapped(f'{sentence(self.words(record.comment, record))}{absent}"""', '    """', "    ")
+        yield ""
+        for field in record.fields:
+            kind = TYPES.get(field.kind, "int")
+            yield from commented(f"    {field.name}: {kind}{' | None' if field.bit else ''}",
+                                 self._comment(record, field), "#")
+        if record.name in ADDED:
+            yield ADDED[record.name]
+        for text in record.texts:
+            yield from commented(f"    {text.name}: str | None = None",
+                                 f"in a snapshot: {self.words(text.comment, record)}", "#")
+
+    def _maker(self, record):
+        name, cls = record.name, camel(record.name)
+        yield from ("", "")
+        if not record.texts:
+            yield f"make_{name} = maker({cls})"
+            return
+        texts = ", ".join(f"raw.{text.constant.removeprefix('HMN_')}" for text in record.texts)
+        yield f"{name.upper()}_TEXTS = ({texts}{',' if len(record.texts) == 1 else ''})"
+        yield f"_make_{name} = maker({cls})"
+        yield from ("", "")
+        yield f"def make_{name}(values: tuple[Any, ...], texts: tuple[str | None, ...] = {(None,) * len(record.texts)}"\
+              f") -> {cls}:"
+        yield f"    return _make_{name}((*values, *texts))"
+
+    def records(self):
+        records = [record for record in self.model.records.values() if record.name not in NO_RECORDS]
+        yield '"""Records: what the library fills, copied."""'
+        yield from ("from __future__ import annotations", "", "from dataclasses import dataclass",
+                    "from typing import Any", "", "from ._native import raw", "from ._record import maker")
+        for record in records:
+            yield from self._record(record)
+            if record.name not in ADDED:
+                yield from self._maker(record)
+
+
+def outputs(model):
+    writer = _Writer(model)
+    for name, lines in (("constants", writer.constants), ("records", writer.records)):
+        yield f"python/hypomnesis/_{name}.py", "\n".join([*notice("#"), *lines()]) + "\n"

@@ -1,0 +1,608 @@
+# SPDX-License-Identifier: MIT OR Apache-2.0
+# Written by bindings/generate from include/hypomnesis.h.
+"""Enumerations."""
+from enum import IntEnum, IntFlag
+
+from ._native import raw
+
+__all__ = [
+    "Accounting",
+    "Backend",
+    "CacheKind",
+    "Clock",
+    "Collect",
+    "ContextFlag",
+    "DeviceField",
+    "DeviceKind",
+    "Dtype",
+    "Engine",
+    "Era",
+    "Feature",
+    "Format",
+    "MemoryKind",
+    "MetricId",
+    "NameState",
+    "NativeDomain",
+    "Note",
+    "Place",
+    "PoolField",
+    "PoolKind",
+    "Power",
+    "PowerLimit",
+    "Pressure",
+    "ProcessMemoryField",
+    "Rail",
+    "Remapped",
+    "SamplerFlag",
+    "SamplerState",
+    "Scope",
+    "Sensor",
+    "SnapshotFlag",
+    "SpillRule",
+    "SpillState",
+    "State",
+    "Status",
+    "SystemMemoryField",
+    "TelemetryField",
+    "Throttle",
+    "UsageField",
+    "UsageKind",
+    "Vendor",
+]
+
+
+class Status(IntEnum):
+    """Outcome of a call."""
+
+    OK = raw.OK
+    ARGUMENT = raw.E_ARGUMENT  # an argument is NULL, empty or malformed
+    STRUCT_SIZE = raw.E_STRUCT_SIZE  # struct_size is not one that this library can fill or read
+    UNKNOWN_FLAG = raw.E_UNKNOWN_FLAG  # a bit or a byte is set that this library does not know
+    RANGE = raw.E_RANGE  # an index past the end, or a number outside what is allowed
+    NO_MEMORY = raw.E_NO_MEMORY  # the host's memory is exhausted
+    UNSUPPORTED = raw.E_UNSUPPORTED  # this system, device or driver has no such value
+    NO_SOURCE = raw.E_NO_SOURCE  # no source of this value is here: no library, no driver, no tool
+    NO_DEVICE = raw.E_NO_DEVICE  # no device of that index or key
+    NO_PROCESS = raw.E_NO_PROCESS  # no such process, or it has exited
+    PERMISSION = raw.E_PERMISSION  # the system or the driver refused
+    TIMEOUT = raw.E_TIMEOUT  # the driver did not answer within the deadline
+    DEVICE_LOST = raw.E_DEVICE_LOST  # the device was there and is gone: unplugged, fallen off, reset
+    BACKEND = raw.E_BACKEND  # a driver or tool answered with an error, or with nonsense
+    LIMIT = raw.E_LIMIT  # a limit was reached
+    OVERFLOW = raw.E_OVERFLOW  # the result does not fit 64 bits
+    FORKED = raw.E_FORKED  # the handle was made by the parent of this process
+    BUFFER = raw.E_BUFFER  # the buffer is too small; *needed says how large it must be
+    EMPTY = raw.E_EMPTY  # it was not asked for, or there is nothing to give
+    INTERNAL = raw.E_INTERNAL  # a defect of this library; please report it
+    ASLEEP = raw.E_ASLEEP  # answering would have to wake the device, or keep it awake
+    STATE = raw.E_STATE  # the right call at the wrong moment
+
+
+class Backend(IntEnum):
+    """Who measured. Numbers stay below 64 for ever: masks are 64 bits wide."""
+
+    NONE = raw.BACKEND_NONE
+    OS = raw.BACKEND_OS  # the operating system itself
+    NVML = raw.BACKEND_NVML  # NVIDIA's management library
+    NVIDIA_SMI = raw.BACKEND_NVIDIA_SMI  # NVIDIA's command, when NVML cannot serve
+    AMDGPU = raw.BACKEND_AMDGPU  # AMD's kernel driver: sysfs and fdinfo
+    KFD = raw.BACKEND_KFD  # AMD's compute driver: what compute processes use
+    ROCM_SMI = raw.BACKEND_ROCM_SMI  # AMD's rocm-smi command, when the kernel does not tell
+    I915 = raw.BACKEND_I915  # Intel's older kernel driver
+    XE = raw.BACKEND_XE  # Intel's newer kernel driver
+    DRM = raw.BACKEND_DRM  # any kernel DRM driver: sysfs, and the fdinfo files of its clients
+    DXGI = raw.BACKEND_DXGI  # Windows: the adapters, and what the caller may use of them
+    PDH = raw.BACKEND_PDH  # Windows: the performance counters of adapters and processes
+    METAL = raw.BACKEND_METAL  # macOS: Metal, and the system's registry of GPUs
+    MACMON = raw.BACKEND_MACMON  # macOS: the macmon command
+    TEGRA = raw.BACKEND_TEGRA  # NVIDIA's SoCs (Jetson): sysfs
+    DMEM = raw.BACKEND_DMEM  # the kernel's control group of device memory
+    SIMULATED = raw.BACKEND_SIMULATED  # a machine described by a file: nothing was measured
+    AMD_SMI = raw.BACKEND_AMD_SMI  # AMD's amd-smi command, when the kernel does not tell
+
+
+class Note(IntFlag):
+    """Remarks on a result; each bit has one meaning in every struct."""
+
+    STALE = raw.NOTE_STALE  # the last known value, age_ns old: the driver did not answer
+    LOWER_BOUND = raw.NOTE_LOWER_BOUND  # some of it could not be seen
+    ESTIMATED = raw.NOTE_ESTIMATED  # derived from other values, not measured
+    TRUNCATED = raw.NOTE_TRUNCATED  # a char[N] field was cut
+    MIXED = raw.NOTE_MIXED  # several backends; `backend` is that of the first
+    FOREIGN_PID = raw.NOTE_FOREIGN_PID  # pid belongs to another PID namespace
+    PARTIAL = raw.NOTE_PARTIAL  # something asked for is missing: see the diagnostics
+    TRACE = raw.NOTE_TRACE  # diagnostics: a driver call, recorded by ContextFlag.TRACE
+
+
+class Scope(IntEnum):
+    """Whose figure it is."""
+
+    NONE = raw.SCOPE_NONE
+    PROCESS = raw.SCOPE_PROCESS
+    DEVICE = raw.SCOPE_DEVICE
+
+
+class Accounting(IntEnum):
+    """What a number of bytes counts."""
+
+    NONE = raw.ACCOUNT_NONE
+    RESIDENT = raw.ACCOUNT_RESIDENT  # has backing store now
+    COMMITTED = raw.ACCOUNT_COMMITTED  # promised, whether backed or not
+    ALLOCATED = raw.ACCOUNT_ALLOCATED  # as the driver accounts allocations (NVML)
+
+
+class NativeDomain(IntEnum):
+    """Whose number Error.native_code is."""
+
+    NONE = raw.NATIVE_NONE
+    ERRNO = raw.NATIVE_ERRNO  # errno
+    WIN32 = raw.NATIVE_WIN32  # GetLastError
+    HRESULT = raw.NATIVE_HRESULT  # HRESULT
+    NTSTATUS = raw.NATIVE_NTSTATUS  # NTSTATUS
+    PDH = raw.NATIVE_PDH  # PDH_STATUS
+    KERN = raw.NATIVE_KERN  # kern_return_t
+    NVML = raw.NATIVE_NVML  # nvmlReturn_t
+    EXIT = raw.NATIVE_EXIT  # exit code of a helper program; 128 + n: killed by signal n
+
+
+class Vendor(IntEnum):
+    """Device.vendor: PCI vendor ids."""
+
+    UNKNOWN = raw.VENDOR_UNKNOWN
+    AMD = raw.VENDOR_AMD
+    APPLE = raw.VENDOR_APPLE
+    NVIDIA = raw.VENDOR_NVIDIA
+    QUALCOMM = raw.VENDOR_QUALCOMM
+    INTEL = raw.VENDOR_INTEL
+
+
+class Feature(IntEnum):
+    """What a library may have been built with: hmn_feature."""
+
+    SUBPROCESS = raw.FEATURE_SUBPROCESS  # code that runs helper programs is compiled in
+    SIMULATION = raw.FEATURE_SIMULATION  # Place.SIMULATION works
+    BACKEND = raw.FEATURE_BACKEND  # 1000 + n: backend n is compiled in
+
+
+class ContextFlag(IntFlag):
+    """How a context works."""
+
+    # never run a helper program (nvidia-smi, rocm-smi, amd-smi, macmon)
+    NO_SUBPROCESS = raw.CONTEXT_NO_SUBPROCESS
+    WAKE_DEVICES = raw.CONTEXT_WAKE_DEVICES  # a sleeping GPU may be woken to answer
+    # start none: a driver may then block the caller, and a deadline can only be kept between driver calls
+    NO_THREADS = raw.CONTEXT_NO_THREADS
+    ENVIRONMENT = raw.CONTEXT_ENVIRONMENT  # read HMN_* variables now (never when set-user-id)
+    TRACE = raw.CONTEXT_TRACE  # each driver call becomes a diagnostic of the snapshot
+    RECORD = raw.CONTEXT_RECORD  # keep what the backends read: hmn_context_recording
+
+
+class Place(IntEnum):
+    """Places to read from instead of the usual ones. With ContextFlag.ENVIRONMENT the variable in brackets
+    does the same."""
+
+    PROC = raw.PATH_PROC  # the proc tree, default "/proc" [HMN_PROC]
+    SYS = raw.PATH_SYS  # the sysfs tree, default "/sys" [HMN_SYS]
+    NVML = raw.PATH_NVML  # the NVML library, by absolute path [HMN_NVML]
+    NVIDIA_SMI = raw.PATH_NVIDIA_SMI  # the nvidia-smi program, by absolute path [HMN_NVIDIA_SMI]
+    ROCM_SMI = raw.PATH_ROCM_SMI  # the rocm-smi program, by absolute path [HMN_ROCM_SMI]
+    MACMON = raw.PATH_MACMON  # the macmon program, by absolute path [HMN_MACMON]
+    # a machine file, a recording or a folder of copied kernel files: it replaces every other source
+    # [HMN_SIMULATION]
+    SIMULATION = raw.PATH_SIMULATION
+    CGROUP = raw.PATH_CGROUP  # the cgroup mount, default: found in mountinfo [HMN_CGROUP]
+    AMD_SMI = raw.PATH_AMD_SMI  # the amd-smi program, by absolute path [HMN_AMD_SMI]
+    # the device nodes, default "/dev" for the usual sysfs tree, none for another [HMN_DEV]
+    DEV = raw.PATH_DEV
+
+
+class State(IntEnum):
+    """What a backend or a device is doing."""
+
+    UNKNOWN = raw.STATE_UNKNOWN  # not tried yet
+    READY = raw.STATE_READY  # answers
+    ASLEEP = raw.STATE_ASLEEP  # runtime suspended; only identity and totals are known
+    LOST = raw.STATE_LOST  # was here and is gone
+    UNREADABLE = raw.STATE_UNREADABLE  # here, and answers with errors
+    HUNG = raw.STATE_HUNG  # a driver call has not returned
+    ABSENT = raw.STATE_ABSENT  # not on this machine
+    OFF = raw.STATE_OFF  # switched off by the context or not compiled in
+
+
+class ProcessMemoryField(IntFlag):
+    """Fields of a ProcessMemory, as a Diagnostic names them."""
+
+    RESIDENT = raw.PROCESS_MEMORY_HAS_RESIDENT
+    PEAK_RESIDENT = raw.PROCESS_MEMORY_HAS_PEAK_RESIDENT
+    VIRTUAL = raw.PROCESS_MEMORY_HAS_VIRTUAL
+    SWAP = raw.PROCESS_MEMORY_HAS_SWAP
+    PROPORTIONAL = raw.PROCESS_MEMORY_HAS_PROPORTIONAL
+    PRIVATE = raw.PROCESS_MEMORY_HAS_PRIVATE
+    COMMITTED = raw.PROCESS_MEMORY_HAS_COMMITTED
+    FOOTPRINT = raw.PROCESS_MEMORY_HAS_FOOTPRINT
+    PEAK_FOOTPRINT = raw.PROCESS_MEMORY_HAS_PEAK_FOOTPRINT
+    PEAK_COMMITTED = raw.PROCESS_MEMORY_HAS_PEAK_COMMITTED
+
+
+class SystemMemoryField(IntFlag):
+    """Fields of a SystemMemory, as a Diagnostic names them."""
+
+    TOTAL = raw.SYSTEM_MEMORY_HAS_TOTAL
+    AVAILABLE = raw.SYSTEM_MEMORY_HAS_AVAILABLE
+    SWAP_TOTAL = raw.SYSTEM_MEMORY_HAS_SWAP_TOTAL
+    SWAP_FREE = raw.SYSTEM_MEMORY_HAS_SWAP_FREE
+    LIMIT = raw.SYSTEM_MEMORY_HAS_LIMIT
+    LIMIT_USED = raw.SYSTEM_MEMORY_HAS_LIMIT_USED
+    COMMIT_LIMIT = raw.SYSTEM_MEMORY_HAS_COMMIT_LIMIT
+    COMMITTED = raw.SYSTEM_MEMORY_HAS_COMMITTED
+    PRESSURE = raw.SYSTEM_MEMORY_HAS_PRESSURE
+    STALL = raw.SYSTEM_MEMORY_HAS_STALL
+
+
+class Pressure(IntEnum):
+    """How short of memory the system itself says that it is."""
+
+    UNKNOWN = raw.PRESSURE_UNKNOWN
+    NORMAL = raw.PRESSURE_NORMAL
+    WARNING = raw.PRESSURE_WARNING  # programs should give memory back
+    CRITICAL = raw.PRESSURE_CRITICAL  # it ends programs next; never said by Windows
+
+
+class DeviceKind(IntEnum):
+    """Kind of a device."""
+
+    UNKNOWN = raw.KIND_UNKNOWN
+    DISCRETE = raw.KIND_DISCRETE
+    INTEGRATED = raw.KIND_INTEGRATED
+    PARTITION = raw.KIND_PARTITION  # a MIG instance: a device of its own, with parent_index
+    VIRTUAL = raw.KIND_VIRTUAL
+
+
+class MemoryKind(IntEnum):
+    """Kind of a device's memory."""
+
+    UNKNOWN = raw.MEMORY_KIND_UNKNOWN
+    DEDICATED = raw.MEMORY_KIND_DEDICATED  # memory of its own
+    UNIFIED = raw.MEMORY_KIND_UNIFIED  # it allocates from the host's RAM (GB10, Jetson, Apple)
+    COHERENT = raw.MEMORY_KIND_COHERENT  # memory of its own that is also a NUMA node of the host (GH200)
+
+
+class DeviceField(IntFlag):
+    """Fields of a Device, as a Diagnostic names them."""
+
+    NAME = raw.DEVICE_HAS_NAME
+    UUID = raw.DEVICE_HAS_UUID
+    PCI = raw.DEVICE_HAS_PCI
+    DRIVER = raw.DEVICE_HAS_DRIVER
+    PARENT = raw.DEVICE_HAS_PARENT
+    PCI_DEVICE = raw.DEVICE_HAS_PCI_DEVICE
+    PCI_SUBSYSTEM = raw.DEVICE_HAS_PCI_SUBSYSTEM
+    RENDER_MINOR = raw.DEVICE_HAS_RENDER_MINOR
+    NUMA_NODE = raw.DEVICE_HAS_NUMA_NODE
+    INSTANCE = raw.DEVICE_HAS_INSTANCE  # gpu_instance and compute_instance
+    DRIVER_INDEX = raw.DEVICE_HAS_DRIVER_INDEX
+    OS_ID = raw.DEVICE_HAS_OS_ID
+    CUDA_VERSION = raw.DEVICE_HAS_CUDA_VERSION
+
+
+class PoolKind(IntEnum):
+    """One pool per kind. An APU has PoolKind.VRAM and PoolKind.HOST, a unified GPU has PoolKind.UNIFIED
+    alone."""
+
+    MAIN = raw.POOL_MAIN  # asked for: the pool that allocations come from
+    VRAM = raw.POOL_VRAM  # the device's own memory
+    VRAM_VISIBLE = raw.POOL_VRAM_VISIBLE  # the part of it that the host can address
+    HOST = raw.POOL_HOST  # host RAM mapped for the device (GTT, WDDM shared)
+    UNIFIED = raw.POOL_UNIFIED  # host RAM that the device allocates from as its own
+    STOLEN = raw.POOL_STOLEN  # host RAM that firmware set aside
+
+
+class PoolField(IntFlag):
+    """Fields of a Pool, as a Diagnostic names them."""
+
+    TOTAL = raw.POOL_HAS_TOTAL
+    FREE = raw.POOL_HAS_FREE
+    USED = raw.POOL_HAS_USED
+    RESERVED = raw.POOL_HAS_RESERVED
+    USABLE = raw.POOL_HAS_USABLE
+    BUDGET = raw.POOL_HAS_BUDGET
+    UNATTRIBUTED = raw.POOL_HAS_UNATTRIBUTED
+
+
+class TelemetryField(IntFlag):
+    """Fields of a Telemetry, as a Diagnostic names them."""
+
+    GPU_BUSY = raw.TELEMETRY_HAS_GPU_BUSY
+    MEMORY_BUSY = raw.TELEMETRY_HAS_MEMORY_BUSY
+    ENCODER_BUSY = raw.TELEMETRY_HAS_ENCODER_BUSY
+    DECODER_BUSY = raw.TELEMETRY_HAS_DECODER_BUSY
+    TEMPERATURE = raw.TELEMETRY_HAS_TEMPERATURE
+    HOTSPOT = raw.TELEMETRY_HAS_HOTSPOT
+    MEMORY_TEMPERATURE = raw.TELEMETRY_HAS_MEMORY_TEMPERATURE
+    POWER = raw.TELEMETRY_HAS_POWER
+    POWER_LIMIT = raw.TELEMETRY_HAS_POWER_LIMIT
+    ENERGY = raw.TELEMETRY_HAS_ENERGY
+    CORE_CLOCK = raw.TELEMETRY_HAS_CORE_CLOCK
+    MEMORY_CLOCK = raw.TELEMETRY_HAS_MEMORY_CLOCK
+    FAN_PERCENT = raw.TELEMETRY_HAS_FAN_PERCENT
+    FAN_RPM = raw.TELEMETRY_HAS_FAN_RPM
+    PCIE_GENERATION = raw.TELEMETRY_HAS_PCIE_GENERATION
+    PCIE_WIDTH = raw.TELEMETRY_HAS_PCIE_WIDTH
+    PCIE_RX = raw.TELEMETRY_HAS_PCIE_RX
+    PCIE_TX = raw.TELEMETRY_HAS_PCIE_TX
+    THROTTLE = raw.TELEMETRY_HAS_THROTTLE
+    P_STATE = raw.TELEMETRY_HAS_P_STATE
+    WINDOW = raw.TELEMETRY_HAS_WINDOW
+
+
+class Throttle(IntFlag):
+    """Why clocks are held down."""
+
+    IDLE = raw.THROTTLE_IDLE
+    POWER = raw.THROTTLE_POWER
+    THERMAL = raw.THROTTLE_THERMAL
+    HARDWARE = raw.THROTTLE_HARDWARE
+    SETTING = raw.THROTTLE_SETTING
+    OTHER = raw.THROTTLE_OTHER
+
+
+class MetricId(IntEnum):
+    """A metric is one number of a device: those that Telemetry has no field for, and of those that it has,
+    each instance with a source of its own (every sensor, every fan, every clock). Numbers grow; what a metric
+    is counted in is part of its meaning, and hmn_metric_unit tells it. "Count": in `count`, whole; all others
+    are in `value`."""
+
+    UNKNOWN = raw.METRIC_UNKNOWN
+    ENGINE_BUSY_NS = raw.METRIC_ENGINE_BUSY_NS  # count, ns, ever growing; instance: Engine
+    ENGINE_PERCENT = raw.METRIC_ENGINE_PERCENT  # 0..100 of window_ns; instance: Engine
+    ENGINE_CAPACITY = raw.METRIC_ENGINE_CAPACITY  # count: how many there are; instance: Engine
+    TEMPERATURE = raw.METRIC_TEMPERATURE  # Celsius; instance: Sensor
+    TEMPERATURE_LIMIT = raw.METRIC_TEMPERATURE_LIMIT  # Celsius: where the device slows down; Sensor
+    FAN_RPM = raw.METRIC_FAN_RPM  # turns a minute; instance: fan, from 0
+    FAN_PERCENT = raw.METRIC_FAN_PERCENT  # of the highest speed, may pass 100; fan, from 0
+    POWER_WATTS = raw.METRIC_POWER_WATTS  # W; instance: Power
+    ENERGY_JOULES = raw.METRIC_ENERGY_JOULES  # J, ever growing: take differences; Power
+    CLOCK_MHZ = raw.METRIC_CLOCK_MHZ  # MHz; instance: Clock
+    CLOCK_LIMIT_MHZ = raw.METRIC_CLOCK_LIMIT_MHZ  # MHz: highest; instance: Clock
+    VOLTAGE = raw.METRIC_VOLTAGE  # V; instance: Rail
+    TEMPERATURE_SHUTDOWN = raw.METRIC_TEMPERATURE_SHUTDOWN  # Celsius: where it switches itself off; Sensor
+    POWER_LIMIT_WATTS = raw.METRIC_POWER_LIMIT_WATTS  # W; instance: PowerLimit
+    ECC_CORRECTED = raw.METRIC_ECC_CORRECTED  # count of memory errors; instance: Era
+    ECC_UNCORRECTED = raw.METRIC_ECC_UNCORRECTED  # count of memory errors; instance: Era
+    ROWS_REMAPPED = raw.METRIC_ROWS_REMAPPED  # count; instance: Remapped
+    LAST_FAULT = raw.METRIC_LAST_FAULT  # count: the driver's own number of it (NVIDIA: Xid)
+    THROTTLE_NS = raw.METRIC_THROTTLE_NS  # count, ns held back, ever growing; Throttle
+    PCIE_RX_BYTES = raw.METRIC_PCIE_RX_BYTES  # count, ever growing: received by the device
+    PCIE_TX_BYTES = raw.METRIC_PCIE_TX_BYTES  # count, ever growing: sent by the device
+    PCIE_REPLAYS = raw.METRIC_PCIE_REPLAYS  # count, ever growing: packets sent again
+    LINK_RX_BYTES = raw.METRIC_LINK_RX_BYTES  # count, ever growing; link to other devices, from 0
+    LINK_TX_BYTES = raw.METRIC_LINK_TX_BYTES  # count, ever growing; link to other devices, from 0
+    # count: what a control group's processes hold; instance: from 1 in its snapshot (HMN_TEXT_METRIC_GROUP)
+    GROUP_VRAM_BYTES = raw.METRIC_GROUP_VRAM_BYTES
+    # count: the most that they may hold; the same instance
+    GROUP_VRAM_LIMIT_BYTES = raw.METRIC_GROUP_VRAM_LIMIT_BYTES
+
+
+class Engine(IntEnum):
+    """Engine of a device: instance of MetricId.ENGINE_PERCENT and its like."""
+
+    UNKNOWN = raw.ENGINE_UNKNOWN
+    GRAPHICS = raw.ENGINE_GRAPHICS
+    COMPUTE = raw.ENGINE_COMPUTE
+    COPY = raw.ENGINE_COPY
+    DECODE = raw.ENGINE_DECODE
+    ENCODE = raw.ENGINE_ENCODE
+    VIDEO = raw.ENGINE_VIDEO  # decodes and encodes, or improves pictures
+    OTHER = raw.ENGINE_OTHER
+    MEMORY = raw.ENGINE_MEMORY  # the memory controller
+
+
+class Sensor(IntEnum):
+    """Place of a temperature: instance of MetricId.TEMPERATURE and its limits."""
+
+    UNKNOWN = raw.SENSOR_UNKNOWN
+    CORE = raw.SENSOR_CORE  # edge of the chip, or its average
+    HOTSPOT = raw.SENSOR_HOTSPOT
+    MEMORY = raw.SENSOR_MEMORY
+    PACKAGE = raw.SENSOR_PACKAGE
+    BOARD = raw.SENSOR_BOARD
+    REGULATOR = raw.SENSOR_REGULATOR
+
+
+class Power(IntEnum):
+    """Which power: instance of MetricId.POWER_WATTS and MetricId.ENERGY_JOULES."""
+
+    UNKNOWN = raw.POWER_UNKNOWN
+    AVERAGE = raw.POWER_AVERAGE  # of the device, over window_ns where that is known
+    INSTANT = raw.POWER_INSTANT  # of the device, now
+    PACKAGE = raw.POWER_PACKAGE  # the chip and what is in its package, a CPU too
+    MEMORY = raw.POWER_MEMORY
+    BOARD = raw.POWER_BOARD
+
+
+class PowerLimit(IntEnum):
+    """Which limit: instance of MetricId.POWER_LIMIT_WATTS."""
+
+    UNKNOWN = raw.POWER_LIMIT_UNKNOWN
+    CURRENT = raw.POWER_LIMIT_CURRENT
+    DEFAULT = raw.POWER_LIMIT_DEFAULT  # the maker's
+    MIN = raw.POWER_LIMIT_MIN  # lowest that can be set
+    MAX = raw.POWER_LIMIT_MAX  # highest that can be set
+
+
+class Clock(IntEnum):
+    """Which clock: instance of MetricId.CLOCK_MHZ and MetricId.CLOCK_LIMIT_MHZ."""
+
+    UNKNOWN = raw.CLOCK_UNKNOWN
+    CORE = raw.CLOCK_CORE  # graphics
+    MEMORY = raw.CLOCK_MEMORY
+    SM = raw.CLOCK_SM  # NVIDIA's streaming multiprocessors
+    VIDEO = raw.CLOCK_VIDEO
+    MEDIA = raw.CLOCK_MEDIA
+    SOC = raw.CLOCK_SOC
+    FABRIC = raw.CLOCK_FABRIC
+    REQUESTED = raw.CLOCK_REQUESTED  # of the core, before limits
+
+
+class Rail(IntEnum):
+    """Which rail: instance of MetricId.VOLTAGE."""
+
+    UNKNOWN = raw.RAIL_UNKNOWN
+    CORE = raw.RAIL_CORE
+    SOC = raw.RAIL_SOC
+    MEMORY = raw.RAIL_MEMORY
+    BOARD = raw.RAIL_BOARD
+
+
+class Era(IntEnum):
+    """Time that errors were counted in: instance of MetricId.ECC_CORRECTED and MetricId.ECC_UNCORRECTED."""
+
+    UNKNOWN = raw.ERA_UNKNOWN
+    SINCE_LOAD = raw.ERA_SINCE_LOAD  # since the driver was loaded, or the device reset
+    LIFETIME = raw.ERA_LIFETIME  # of the device
+
+
+class Remapped(IntEnum):
+    """What became of rows of memory: instance of MetricId.ROWS_REMAPPED."""
+
+    UNKNOWN = raw.REMAPPED_UNKNOWN
+    CORRECTED = raw.REMAPPED_CORRECTED  # rows of memory replaced after corrected errors
+    UNCORRECTED = raw.REMAPPED_UNCORRECTED  # after uncorrected errors
+    PENDING = raw.REMAPPED_PENDING  # 1: a reset will replace some, 0: none waits for it
+    FAILED = raw.REMAPPED_FAILED  # 1: one could not be replaced, 0: none
+
+
+class UsageKind(IntFlag):
+    """Kinds of work of a process on a device."""
+
+    COMPUTE = raw.USAGE_COMPUTE
+    GRAPHICS = raw.USAGE_GRAPHICS
+    MEDIA = raw.USAGE_MEDIA
+
+
+class NameState(IntEnum):
+    """What is known of a process' name."""
+
+    UNKNOWN = raw.NAME_UNKNOWN
+    RESOLVED = raw.NAME_RESOLVED
+    EXITED = raw.NAME_EXITED  # the driver still tells of it, the system does not
+    PROTECTED = raw.NAME_PROTECTED  # the system refuses to tell
+    KERNEL = raw.NAME_KERNEL  # the kernel itself
+
+
+class UsageField(IntFlag):
+    """Fields of a Usage, as a Diagnostic names them."""
+
+    USED = raw.USAGE_HAS_USED
+    RESIDENT = raw.USAGE_HAS_RESIDENT
+    COMMITTED = raw.USAGE_HAS_COMMITTED
+    ALLOCATED = raw.USAGE_HAS_ALLOCATED
+    SHARED = raw.USAGE_HAS_SHARED
+    PURGEABLE = raw.USAGE_HAS_PURGEABLE
+    EVICTED = raw.USAGE_HAS_EVICTED
+    HOST_POOL = raw.USAGE_HAS_HOST_POOL
+    HOST_RESIDENT = raw.USAGE_HAS_HOST_RESIDENT
+    BUDGET = raw.USAGE_HAS_BUDGET
+    BUSY_NS = raw.USAGE_HAS_BUSY_NS
+    BUSY_PERCENT = raw.USAGE_HAS_BUSY_PERCENT  # busy_percent and window_ns
+    START_TIME = raw.USAGE_HAS_START_TIME
+    UID = raw.USAGE_HAS_UID
+    INSTANCE = raw.USAGE_HAS_INSTANCE  # gpu_instance and compute_instance
+    KINDS = raw.USAGE_HAS_KINDS
+    PEAK_USED = raw.USAGE_HAS_PEAK_USED
+
+
+class Collect(IntFlag):
+    """What a snapshot collects."""
+
+    MEMORY = raw.COLLECT_MEMORY  # the caller's host memory: resident and virtual
+    SYSTEM = raw.COLLECT_SYSTEM  # the host's memory
+    DEVICES = raw.COLLECT_DEVICES  # who the devices are (implied by all of the next)
+    POOLS = raw.COLLECT_POOLS  # their memory
+    SELF = raw.COLLECT_SELF  # what the caller uses on each
+    PROCESSES = raw.COLLECT_PROCESSES  # what every process uses on each
+    TELEMETRY = raw.COLLECT_TELEMETRY  # load, temperature, power
+    METRICS = raw.COLLECT_METRICS  # each single number that the sources tell
+
+
+class SnapshotFlag(IntFlag):
+    """What a snapshot is confined to, and what it may cost."""
+
+    ONE_DEVICE = raw.SNAPSHOT_ONE_DEVICE  # device_index says which
+    ONE_PROCESS = raw.SNAPSHOT_ONE_PROCESS  # pid says which: keeps the usage rows of that pid alone
+    # also metrics that take more than a few milliseconds; they are read last, so that nothing else waits for
+    # them
+    SLOW = raw.SNAPSHOT_SLOW
+
+
+class Format(IntEnum):
+    """Value in the line of a device."""
+
+    FREE = raw.FORMAT_FREE
+    TOTAL = raw.FORMAT_TOTAL
+    USED = raw.FORMAT_USED
+
+
+class SamplerFlag(IntFlag):
+    """How a sampler works."""
+
+    PEAKS_ONLY = raw.SAMPLER_PEAKS_ONLY  # keep no snapshots: latest figures and peaks alone
+
+
+class SamplerState(IntEnum):
+    """Where a sampler is in its life, which has one way."""
+
+    IDLE = raw.SAMPLER_IDLE
+    RUNNING = raw.SAMPLER_RUNNING
+    STOPPED = raw.SAMPLER_STOPPED
+
+
+class Dtype(IntEnum):
+    """What a number is stored as."""
+
+    UNKNOWN = raw.DTYPE_UNKNOWN
+    U8 = raw.DTYPE_U8
+    I8 = raw.DTYPE_I8
+    U16 = raw.DTYPE_U16
+    I16 = raw.DTYPE_I16
+    U32 = raw.DTYPE_U32
+    I32 = raw.DTYPE_I32
+    U64 = raw.DTYPE_U64
+    I64 = raw.DTYPE_I64
+    F16 = raw.DTYPE_F16
+    BF16 = raw.DTYPE_BF16
+    F32 = raw.DTYPE_F32
+    F64 = raw.DTYPE_F64
+    F8E4M3 = raw.DTYPE_F8E4M3
+    F8E5M2 = raw.DTYPE_F8E5M2
+    F8E8M0 = raw.DTYPE_F8E8M0  # a scale: exponent alone
+    F6E2M3 = raw.DTYPE_F6E2M3  # 6 bits
+    F6E3M2 = raw.DTYPE_F6E3M2  # 6 bits
+    F4 = raw.DTYPE_F4  # 4 bits: e2m1
+    I4 = raw.DTYPE_I4  # 4 bits
+    U4 = raw.DTYPE_U4  # 4 bits
+    BOOL = raw.DTYPE_BOOL  # 8 bits, as frameworks keep it
+
+
+class CacheKind(IntEnum):
+    """What layers keep of the tokens before."""
+
+    FULL = raw.CACHE_FULL  # keys and values of each token: MHA, GQA and MQA, by kv_heads
+    WINDOW = raw.CACHE_WINDOW  # of the last `window` tokens and of the first `sinks`
+    LATENT = raw.CACHE_LATENT  # one vector for each token: MLA (DeepSeek)
+    STATE = raw.CACHE_STATE  # one state, however long the sequence: Mamba and other SSMs
+
+
+class SpillState(IntFlag):
+    """Where a detector stands: now, and latched."""
+
+    MEASURABLE = raw.SPILL_MEASURABLE  # at least one observation had its figures
+    NOW = raw.SPILL_NOW  # the last observation spilled
+    EVER = raw.SPILL_EVER  # one did
+
+
+class SpillRule(IntFlag):
+    """Which rule held."""
+
+    SHARED = raw.SPILL_BY_SHARED
+    EVICTED = raw.SPILL_BY_EVICTED

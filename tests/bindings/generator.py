@@ -1,0 +1,113 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: MIT OR Apache-2.0
+"""generator.py ROOT: a field, a metric, an enumerator and a text of a snapshot reach every language from their lines
+in the header alone, and what the generator cannot know stops it with a sentence."""
+import pathlib
+import sys
+import tempfile
+
+ROOT = pathlib.Path(sys.argv[1])
+sys.path.insert(0, str(ROOT / "bindings"))
+from generator import abi, agents, cpp, csharp, go, lua, python, swig  # noqa: E402
+from generator.model import Model  # noqa: E402
+
+HEADER = (ROOT / "include/hypomnesis.h").read_text(encoding="utf-8")
+LAST_BIT = "    HMN_POOL_HAS_UNATTRIBUTED = 1 << 6\n"
+POOL = "} hmn_pool;"
+LAST_STATE = "    HMN_STATE_UNKNOWN = 0,"
+LAST_METRIC = "    HMN_METRIC_UNKNOWN = 0,"
+LAST_TEXT = "    HMN_TEXT_PROCESS_NAME = 1,"
+NEW_BIT = LAST_BIT.replace("6\n", "6,\n    HMN_POOL_HAS_PINNED = 1 << 7\n")
+
+
+def changed(*edits):
+    text = HEADER
+    for old, new in edits:
+        assert text.count(old) == 1, f"{old!r} is in the header {text.count(old)} times"
+        text = text.replace(old, new)
+    return text
+
+
+def written(text):
+    """path -> what is written for a header"""
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder, "hypomnesis.h")
+        path.write_text(text, encoding="utf-8")
+        model = Model(path)
+        return {name: output for language in (swig, cpp, csharp, go, python, lua, abi, agents)
+                for name, output in language.outputs(model)}
+
+
+REACHED = [
+    ("a field", [(LAST_BIT, NEW_BIT), (POOL, "    uint64_t pinned_bytes; /* cannot be moved */\n" + POOL)], {
+        "cpp/hypomnesis.hpp": ["  std::optional<std::uint64_t> pinned_bytes;  // cannot be moved",
+                               "v.pinned_bytes = f.get(HMN_POOL_HAS_PINNED, &hmn_pool::pinned_bytes);"],
+        "csharp/Hypomnesis/Generated/Records.cs": ["<summary>Cannot be moved.</summary>",
+                                                   "PinnedBytes = from->PinnedBytes,"],
+        "csharp/Hypomnesis/Generated/Constants.cs": ["Pinned = Raw.POOL_HAS_PINNED,"],
+        "csharp/Hypomnesis/Interop/Generated/Records.cs": ["internal ulong? PinnedBytes => (present & 128u) != 0"],
+        "go/records.go": ['`json:"pinned_bytes"`', "optional(from.Present, PoolHasPinned, from.PinnedBytes),"],
+        "go/internal/raw/records.go": ["PinnedBytes"],
+        "python/hypomnesis/_records.py": ["    pinned_bytes: int | None  # cannot be moved"],
+        "lua/hypomnesis/generated/types.lua": ["---@field pinned_bytes integer? cannot be moved"],
+        "lua/hypomnesis/generated/records.lua": ["pinned_bytes = band(present, 128) ~= 0 and unsigned("],
+        "lua/hypomnesis/generated/cdef.lua": ["uint64_t pinned_bytes;"],
+        "swig/records_lua.i": ["HMN_LUA_FIELD(u64, pinned_bytes);"],
+        "../tests/bindings/c/records.c": ['{"pinned_bytes", U64, offsetof(hmn_pool, pinned_bytes), HMN_POOL_HAS_']}),
+    ("a metric", [(LAST_METRIC, LAST_METRIC + "\n    HMN_METRIC_NOISE_DB = 99, /* dB; instance: HMN_SENSOR_* */")], {
+        "cpp/hypomnesis.hpp": ["  noise_db = HMN_METRIC_NOISE_DB,  // dB; instance: sensor_id"],
+        "csharp/Hypomnesis/Generated/Constants.cs": ['<summary>dB; instance: <see cref="Sensor"/>.</summary>',
+                                                     "NoiseDb = Raw.METRIC_NOISE_DB,"],
+        "go/constants.go": ["MetricNoiseDb", "// dB; instance: Sensor"],
+        "python/hypomnesis/_constants.py": ["    NOISE_DB = raw.METRIC_NOISE_DB  # dB; instance: Sensor"],
+        "lua/hypomnesis/generated/constants.lua": ["  METRIC_NOISE_DB = 99,"]}),
+    ("an enumerator", [(LAST_STATE, LAST_STATE + "\n    HMN_STATE_BUSY = 9, /* at work */")], {
+        "cpp/hypomnesis.hpp": ["  busy = HMN_STATE_BUSY,  // at work"],
+        "csharp/Hypomnesis/Generated/Constants.cs": ["Busy = Raw.STATE_BUSY,"],
+        "go/constants.go": ["StateBusy"],
+        "python/hypomnesis/_constants.py": ["    BUSY = raw.STATE_BUSY  # at work"],
+        "lua/hypomnesis/generated/constants.lua": ["  STATE_BUSY = 9,"]}),
+    ("a text", [(LAST_TEXT, "    HMN_TEXT_PROCESS_USER = 7, /* of usage i: its user */\n" + LAST_TEXT)], {
+        "cpp/hypomnesis.hpp": ["process_user;  // in a snapshot: its user",
+                               "v.process_user = text(HMN_TEXT_PROCESS_USER);"],
+        "csharp/Hypomnesis/Generated/Records.cs": ["ProcessUser = text(Raw.TEXT_PROCESS_USER),"],
+        "go/records.go": ["{textProcessUser, func(of *Usage) *Optional[string] { return &of.User }},"],
+        "python/hypomnesis/_records.py": ["    process_user: str | None = None  # in a snapshot: its user"],
+        "lua/hypomnesis/generated/records.lua": ['    {"user", 7},'],
+        "swig/records_lua.i": ['{HMN_TEXT_PROCESS_USER, "user"},']}),
+]
+STOPPED = [
+    ([(POOL, "    hmn_flags traits; /* what it can do */\n" + POOL)], "hmn_pool.traits is a set of bits: begin its"),
+    ([(POOL, "    float share;\n" + POOL)], "hmn_pool.share is float: give SIZES"),
+    ([(POOL, "    uint32_t mood; /* HMN_MOOD_* */\n" + POOL)], "the comment of mood names HMN_MOOD_*"),
+    ([(LAST_BIT, NEW_BIT)], "HMN_POOL_HAS_PINNED names no field of hmn_pool: name the bit like its field"),
+    ([(LAST_TEXT, "    HMN_TEXT_MOTTO = 7, /* its motto */\n" + LAST_TEXT)], "begin the comment of HMN_TEXT_MOTTO"),
+    ([(LAST_STATE, LAST_STATE + "\n    HMN_STATE_NEW = 9,")], "HMN_STATE_NEW would be called new, a keyword of C++"),
+    ([(POOL, POOL + "\nenum { HMN_POOL_COLD = 1, HMN_POOL_WARM = 2 };")], "two enumerations in hypomnesis.h begin with"),
+]
+
+
+def problems():
+    for what, edits, expected in REACHED:
+        found = written(changed(*edits))
+        for path, lines in expected.items():
+            for line in lines:
+                if line not in found[path]:
+                    yield f"{what} of the header is not in {path}: {line}"
+    for edits, expected in STOPPED:
+        try:
+            written(changed(*edits))
+            yield f"nothing stopped the generator that should be: {expected}"
+        except (SystemExit, ValueError) as reason:
+            if not str(reason).removeprefix("generate: ").startswith(expected):
+                yield f"stopped by '{reason}', not by '{expected}'"
+
+
+def main():
+    found = list(problems())
+    print(*found, sep="\n")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -131,6 +131,7 @@ result<void> amdgpu_driver::memory(visit& v, pools& out) {
   pool p;
   p.from = compute_->from();
   p.is_main = true;
+  p.kind = pool_kind::vram;
   p.total = node->memory;
   v.remark(of_whole_only("used memory"), subject::pools, pool_field::used | pool_field::free);
   out.add(p);

@@ -32,7 +32,7 @@ static void say_device(hmn_context *context, uint32_t index) {
     if (device.present & HMN_DEVICE_HAS_NAME) printf(" [%s]", device.name);
 }
 
-/* The index of the device with most room, or `count` when none has enough. */
+/* Index of the device with the most free memory, or `count` when none has enough. */
 static uint32_t find_room(hmn_context *context, uint32_t count, uint64_t wanted) {
     uint32_t best = count;
     uint64_t most = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* watch PID: what a process holds on the host and on each GPU, five times a second until it exits, and
- * which GPUs' memory spilled to the host meanwhile. */
+/* watch PID: the memory of a process on the host and on each GPU, five times a second until it exits, and
+ * the GPUs whose memory spilled to the host meanwhile. */
 #include <hypomnesis.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -19,12 +19,12 @@ static void observe(const hmn_snapshot *picture, const char *label, hmn_spill **
     for (uint32_t i = 0; hmn_snapshot_device(picture, i, &device) == HMN_OK; i++) {
         if (device.index >= DEVICES) continue;
         if (!spills[device.index]) hmn_spill_create(NULL, device.index, NULL, &spills[device.index], NULL);
-        /* One that cannot tell says so in the end. */
+        /* A detector without values reports that at the end. */
         hmn_spill_observe_snapshot(spills[device.index], picture, label, NULL);
     }
 }
 
-/* One line; the processes of all, because a driver may tell by them what it moved out. */
+/* One line. Reads all processes, because some drivers report evicted memory per process. */
 static hmn_status sample(hmn_context *context, uint32_t pid, uint32_t number, hmn_spill **spills, hmn_error *error) {
     hmn_snapshot_options what = {.struct_size = sizeof what};
     hmn_process_memory host = {.struct_size = sizeof host};

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// watch PID: what a process holds on the host and on each GPU, five times a second until it exits, and
-// which GPUs' memory spilled to the host meanwhile.
+// watch PID: the memory of a process on the host and on each GPU, five times a second until it exits, and
+// the GPUs whose memory spilled to the host meanwhile.
 #include <cstdlib>
 #include <hypomnesis.hpp>
 #include <iostream>
@@ -16,12 +16,12 @@ static void observe(spills& to, const hypomnesis::snapshot& picture, const std::
     try {
       place->second.observe(picture, label);
     } catch (const hypomnesis::error&) {
-      // One that cannot tell says so in the end.
+      // A detector without values reports that at the end.
     }
   }
 }
 
-// One line; the processes of all, because a driver may tell by them what it moved out.
+// One line. Reads all processes, because some drivers report evicted memory per process.
 static void sample(const hypomnesis::context& context, std::uint32_t pid, spills& to, unsigned number) {
   const auto host = context.process_memory(pid);
   const auto picture = context.take(hypomnesis::part::devices | hypomnesis::part::pools |

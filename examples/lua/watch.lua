@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- watch.lua PID: what a process holds on the host and on each GPU, five times a second until it exits, and which GPUs'
--- memory spilled to the host meanwhile. HMN_SIMULATION may name a machine file.
+-- watch.lua PID: the memory of a process on the host and on each GPU, five times a second until it exits, and the GPUs
+-- whose memory spilled to the host meanwhile. HMN_SIMULATION may name a machine file.
 local hypomnesis = require "hypomnesis"
 
 local pid = tonumber(arg[1])
@@ -22,7 +22,7 @@ local function observe(picture, label)
   end
 end
 
--- One line; the processes of all, because a driver may tell by them what it moved out.
+-- One line. Reads all processes, because some drivers report evicted memory per process.
 local function sample(number)
   local host, message, status = context:process_memory(pid)
   if not host then return message, status end

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""watch.py PID: what a process holds on the host and on each GPU, five times a second until it exits, and
-which GPUs' memory spilled to the host meanwhile."""
+"""watch.py PID: the memory of a process on the host and on each GPU, five times a second until it exits, and
+the GPUs whose memory spilled to the host meanwhile."""
 import sys
 import time
 
@@ -9,7 +9,7 @@ from hypomnesis import Collect, Context, ContextFlag, Spill, SpillState
 
 
 def sample(context: Context, pid: int, spills: dict[int, Spill], number: int) -> None:
-    """One line; the processes of all, because a driver may tell by them what it moved out."""
+    """One line. Reads all processes, because some drivers report evicted memory per process."""
     host = context.process_memory(pid)
     with context.snapshot(Collect.DEVICES | Collect.POOLS | Collect.PROCESSES) as picture:
         parts = [f"host {hypomnesis.format_bytes(host.resident_bytes or 0)}"]

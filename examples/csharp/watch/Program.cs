@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// watch PID: what a process holds on the host and on each GPU, five times a second until it exits, and which GPUs'
-// memory spilled to the host meanwhile.
+// watch PID: the memory of a process on the host and on each GPU, five times a second until it exits, and the GPUs
+// whose memory spilled to the host meanwhile.
 using System;
 using System.Collections.Generic;
 using System.Threading;
@@ -36,7 +36,7 @@ foreach (var (index, spill) in spills)
 }
 return exited ? 0 : 1;
 
-// One line; the processes of all, because a driver may tell by them what it moved out.
+// One line. Reads all processes, because some drivers report evicted memory per process.
 void Sample(int number)
 {
     var host = context.ReadProcessMemory(pid);
@@ -63,7 +63,7 @@ void Observe(uint index, Snapshot picture, string label)
     }
     catch (HypomnesisException)
     {
-        // One that cannot tell says so in the end.
+        // A detector without values reports that at the end.
     }
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// watch tells what a process holds on the host and on each GPU, five times a second until it exits, and which
-// GPUs' memory spilled to the host meanwhile: watch PID.
+// watch prints the memory of a process on the host and on each GPU, five times a second until it exits, and the
+// GPUs whose memory spilled to the host meanwhile: watch PID.
 package main
 
 import (
@@ -34,7 +34,7 @@ func usage() {
 	os.Exit(2)
 }
 
-// watch prints until the process is gone, which is its error.
+// watch prints until the process has exited, and returns that error.
 func watch(pid uint32) (int, error) {
 	context, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
 	if err != nil {
@@ -56,7 +56,7 @@ func watch(pid uint32) (int, error) {
 	return samples, err
 }
 
-// sample prints one line; it takes the processes of all, because a driver may tell by them what it moved out.
+// sample prints one line. It reads all processes, because some drivers report evicted memory per process.
 func sample(context *hypomnesis.Context, pid uint32, spills map[uint32]*hypomnesis.Spill, number int) error {
 	host, err := context.ProcessMemory(pid, 0)
 	if err != nil {
@@ -82,7 +82,7 @@ func sample(context *hypomnesis.Context, pid uint32, spills map[uint32]*hypomnes
 				return err
 			}
 		}
-		// One that cannot tell says so in the end.
+		// A detector without values reports that at the end.
 		_ = spills[device.Index].ObserveSnapshot(picture, fmt.Sprintf("sample %d", number))
 	}
 	return nil

@@ -11,17 +11,17 @@ from hypomnesis import Collect, Context, ContextFlag, Spill, SpillState
 def sample(context: Context, pid: int, spills: dict[int, Spill], number: int) -> None:
     """One line. Reads all processes, because some drivers report evicted memory per process."""
     host = context.process_memory(pid)
-    with context.snapshot(Collect.DEVICES | Collect.POOLS | Collect.PROCESSES) as picture:
+    with context.snapshot(Collect.DEVICES | Collect.POOLS | Collect.PROCESSES) as snapshot:
         parts = [f"host {hypomnesis.format_bytes(host.resident_bytes or 0)}"]
         parts += [f"GPU {use.device_index} {hypomnesis.format_bytes(use.used_bytes)}"
-                  for use in picture.usages if use.pid == pid and use.used_bytes is not None]
+                  for use in snapshot.usages if use.pid == pid and use.used_bytes is not None]
         print(", ".join(parts), flush=True)
-        for device in picture.devices:
+        for device in snapshot.devices:
             spill = spills.setdefault(device.index, Spill(device.index))
             try:
-                spill.observe_snapshot(picture, f"sample {number}")
+                spill.observe_snapshot(snapshot, f"sample {number}")
             except hypomnesis.Error:
-                pass  # one that cannot tell says so in the end
+                pass  # a detector without values reports that at the end
 
 
 def tell(index: int, info: hypomnesis.SpillInfo) -> None:

@@ -40,26 +40,26 @@ return exited ? 0 : 1;
 void Sample(int number)
 {
     var host = context.ReadProcessMemory(pid);
-    using var picture = context.TakeSnapshot(new SnapshotOptions
+    using var snapshot = context.TakeSnapshot(new SnapshotOptions
     {
         Collect = Collect.Devices | Collect.Pools | Collect.Processes,
     });
     Console.Write($"host {Library.FormatBytes(host.ResidentBytes ?? 0)}");
-    foreach (var use in picture.Usages)
+    foreach (var use in snapshot.Usages)
         if (use.Pid == pid && use.UsedBytes is { } used)
             Console.Write($", GPU {use.DeviceIndex} {Library.FormatBytes(used)}");
     Console.WriteLine();
-    foreach (var device in picture.Devices)
-        Observe(device.Index, picture, $"sample {number}");
+    foreach (var device in snapshot.Devices)
+        Observe(device.Index, snapshot, $"sample {number}");
 }
 
-void Observe(uint index, Snapshot picture, string label)
+void Observe(uint index, Snapshot snapshot, string label)
 {
     if (!spills.ContainsKey(index))
         spills[index] = Spill.CreateFed(deviceIndex: index);
     try
     {
-        spills[index].ObserveSnapshot(picture, label);
+        spills[index].ObserveSnapshot(snapshot, label);
     }
     catch (HypomnesisException)
     {

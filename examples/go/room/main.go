@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// room prints which GPU has a number of bytes free: room 8GiB. The exit status is 1 when none has.
+// Command `room` prints which GPU has a number of bytes free: `room 8GiB`. The exit status is 1 when none has.
 package main
 
 import (

@@ -62,28 +62,28 @@ func sample(context *hypomnesis.Context, pid uint32, spills map[uint32]*hypomnes
 	if err != nil {
 		return err
 	}
-	picture, err := context.Take(&hypomnesis.SnapshotOptions{
+	snapshot, err := context.Take(&hypomnesis.SnapshotOptions{
 		Collect: hypomnesis.CollectDevices | hypomnesis.CollectPools | hypomnesis.CollectProcesses})
 	if err != nil {
 		return err
 	}
-	defer picture.Close()
+	defer snapshot.Close()
 	resident, _ := host.ResidentBytes.Get()
 	fmt.Print("host ", hypomnesis.FormatBytes(resident))
-	for _, use := range picture.Usages() {
+	for _, use := range snapshot.Usages() {
 		if used, known := use.UsedBytes.Get(); known && use.PID == pid {
 			fmt.Printf(", GPU %d %s", use.DeviceIndex, hypomnesis.FormatBytes(used))
 		}
 	}
 	fmt.Println()
-	for _, device := range picture.Devices() {
+	for _, device := range snapshot.Devices() {
 		if spills[device.Index] == nil {
 			if spills[device.Index], err = hypomnesis.NewLoneSpill(device.Index, nil); err != nil {
 				return err
 			}
 		}
 		// A detector without values reports that at the end.
-		_ = spills[device.Index].ObserveSnapshot(picture, fmt.Sprintf("sample %d", number))
+		_ = spills[device.Index].ObserveSnapshot(snapshot, fmt.Sprintf("sample %d", number))
 	}
 	return nil
 }

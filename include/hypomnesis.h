@@ -1044,7 +1044,7 @@ enum { HMN_SAMPLER_OPTIONS_SIZE_V1 = 24 };
 /** Options of hmn_sampler_create. Input; NULL means every default. @since 0.1 */
 typedef struct hmn_sampler_options {
     uint32_t struct_size;
-    hmn_flags flags;              /* HMN_SAMPLER_PEAKS_ONLY */
+    hmn_flags flags;              /* HMN_SAMPLER_*: PEAKS_ONLY */
     uint32_t interval_ms;         /* between snapshots; 0 = 1000. An idle GPU that may sleep is read at
                                    * most every 10 s; in between, values are the last ones, with
                                    * HMN_NOTE_STALE, their age and a diagnostic (HMN_E_ASLEEP) */

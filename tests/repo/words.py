@@ -14,10 +14,14 @@ LIMITS = {
 }
 SPOKEN = re.compile(r"\b(?:tell|tells|told|say|says|said)\b", re.I)
 FORBIDDEN = {
-    "anew": "again", "beside": "next to, in addition to, compared with", "everyone": "whole device",
+    "anew": "again", "beside": "next to, in addition to, compared with", "conduct": "fault script",
+    "everyone": "whole device", "for ever": "permanently, always",
     "fares?": "status", "figures?": "value, reading", "pictures?": "snapshot",
     "remarks?": "diagnostic, note", "room": "free memory, folder, capacity", "shares divided": "PSS",
-    "stands? (?:in|beside)": "is in, is next to", "turns a minute": "RPM",
+    "neutral": "anonymize", "nobody": "no process, no caller", "performers?": "fault player",
+    "processor graphics": "integrated GPU", "rosters?": "device list", "rota": "scan schedule",
+    "stands? (?:in|beside|behind)": "is in, is next to, follows", "topics?": "query", "turns a minute": "RPM",
+    "usual": "default",
 }
 GENERATED = re.compile(r"generated|Generated|/raw/|abi\.json|records(?:_lua)?\.i$|values\.i$|constants\.i$")
 
@@ -105,6 +109,6 @@ PLANTED = [
     ({"src/a.cpp": "int a; // told\n"}, "src/a.cpp:1: told"),
     ({"src/a.py": "def f():\n    '''x'''\n    return '#'  # it says\n"}, "src/a.py:3: says"),
     ({"docs/a.md": "A figure stands in\na file.\n"}, "docs/a.md:1: figures?: write value"),
-    ({"docs/a.md": "A figure stands in\na file.\n"}, "docs/a.md:1: stands? (?:in|beside): write"),
+    ({"docs/a.md": "A figure stands in\na file.\n"}, "docs/a.md:1: stands? (?:in|beside|behind): write"),
     ({"include/a.h": "/* Room for 3. */\n"}, "include/a.h:1: room: write free memory"),
 ]

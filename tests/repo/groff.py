@@ -12,7 +12,7 @@ FORMATTERS = {
     "groff": ["groff", "-k", "-mdoc", "-Tutf8", "-ww", "-rLL=100n"],
     "mandoc": ["mandoc", "-Tutf8", "-Owidth=100"],
 }
-OVERSTRIKE = re.compile(r"\x1b\[[\d;]*m|.\x08")
+OVERSTRIKE = re.compile(r"\x1b\[[\d;]*m|\x1b\]8;.*?\x1b\\|.\x08")
 SAME = str.maketrans("‘’“”‐−–—", "''\"\"----")
 NESTED = re.compile(r"‘[^’]*‘[^’]*’.{0,20}")
 

@@ -48,79 +48,79 @@ namespace hypomnesis {
 enum class status_code : std::int32_t {
   ok = HMN_OK,
   argument = HMN_E_ARGUMENT,  // an argument is NULL, empty or malformed
-  struct_size = HMN_E_STRUCT_SIZE,  // struct_size is not one that this library can fill or read
-  unknown_flag = HMN_E_UNKNOWN_FLAG,  // a bit or a byte is set that this library does not know
-  range = HMN_E_RANGE,  // an index past the end, or a number outside what is allowed
+  struct_size = HMN_E_STRUCT_SIZE,  // struct_size is not supported by this library
+  // an unknown flag bit, or a nonzero byte past the known fields
+  unknown_flag = HMN_E_UNKNOWN_FLAG,
+  range = HMN_E_RANGE,  // an index past the end, or a number out of range
   no_memory = HMN_E_NO_MEMORY,  // the host's memory is exhausted
-  unsupported = HMN_E_UNSUPPORTED,  // this system, device or driver has no such value
-  no_source = HMN_E_NO_SOURCE,  // no source of this value is here: no library, no driver, no tool
-  no_device = HMN_E_NO_DEVICE,  // no device of that index or key
+  unsupported = HMN_E_UNSUPPORTED,  // not supported by this system, device or driver
+  no_source = HMN_E_NO_SOURCE,  // no source of this value: no library, no driver, no tool
+  no_device = HMN_E_NO_DEVICE,  // no device with that index or key
   no_process = HMN_E_NO_PROCESS,  // no such process, or it has exited
   permission = HMN_E_PERMISSION,  // the system or the driver refused
   timeout = HMN_E_TIMEOUT,  // the driver did not answer within the deadline
-  // the device was there and is gone: unplugged, fallen off, reset
-  device_lost = HMN_E_DEVICE_LOST,
-  backend = HMN_E_BACKEND,  // a driver or tool answered with an error, or with nonsense
+  device_lost = HMN_E_DEVICE_LOST,  // the device is gone: unplugged, fallen off the bus, reset
+  backend = HMN_E_BACKEND,  // a driver or tool returned an error or an invalid answer
   limit = HMN_E_LIMIT,  // a limit was reached
   overflow = HMN_E_OVERFLOW,  // the result does not fit 64 bits
-  forked = HMN_E_FORKED,  // the handle was made by the parent of this process
-  buffer = HMN_E_BUFFER,  // the buffer is too small; *needed says how large it must be
-  empty = HMN_E_EMPTY,  // it was not asked for, or there is nothing to give
+  forked = HMN_E_FORKED,  // the handle was created before fork()
+  buffer = HMN_E_BUFFER,  // the buffer is too small; *needed is the size required
+  empty = HMN_E_EMPTY,  // not requested, or no data
   internal = HMN_E_INTERNAL,  // a defect of this library; please report it
-  asleep = HMN_E_ASLEEP,  // answering would have to wake the device, or keep it awake
-  state = HMN_E_STATE  // the right call at the wrong moment
+  asleep = HMN_E_ASLEEP,  // a reading would wake the device, or keep it awake
+  state = HMN_E_STATE  // the call is not allowed in the handle's current state
 };
 
-// Who measured. Numbers stay below 64 for ever: masks are 64 bits wide.
+// Source of a value. Numbers stay below 64, because masks are 64 bits wide.
 enum class backend_id : std::uint32_t {
   none = HMN_BACKEND_NONE,
   os = HMN_BACKEND_OS,  // the operating system itself
   nvml = HMN_BACKEND_NVML,  // NVIDIA's management library
-  nvidia_smi = HMN_BACKEND_NVIDIA_SMI,  // NVIDIA's command, when NVML cannot serve
+  nvidia_smi = HMN_BACKEND_NVIDIA_SMI,  // NVIDIA's nvidia-smi command, when NVML is not usable
   amdgpu = HMN_BACKEND_AMDGPU,  // AMD's kernel driver: sysfs and fdinfo
-  kfd = HMN_BACKEND_KFD,  // AMD's compute driver: what compute processes use
-  rocm_smi = HMN_BACKEND_ROCM_SMI,  // AMD's rocm-smi command, when the kernel does not tell
+  kfd = HMN_BACKEND_KFD,  // AMD's compute driver: memory of compute processes
+  rocm_smi = HMN_BACKEND_ROCM_SMI,  // AMD's rocm-smi command, for what the kernel does not report
   i915 = HMN_BACKEND_I915,  // Intel's older kernel driver
   xe = HMN_BACKEND_XE,  // Intel's newer kernel driver
   drm = HMN_BACKEND_DRM,  // any kernel DRM driver: sysfs, and the fdinfo files of its clients
-  dxgi = HMN_BACKEND_DXGI,  // Windows: the adapters, and what the caller may use of them
+  dxgi = HMN_BACKEND_DXGI,  // Windows: the adapters, and the caller's memory budget on them
   pdh = HMN_BACKEND_PDH,  // Windows: the performance counters of adapters and processes
-  metal = HMN_BACKEND_METAL,  // macOS: Metal, and the system's registry of GPUs
+  metal = HMN_BACKEND_METAL,  // macOS: Metal and the I/O Registry
   macmon = HMN_BACKEND_MACMON,  // macOS: the macmon command
   tegra = HMN_BACKEND_TEGRA,  // NVIDIA's SoCs (Jetson): sysfs
-  dmem = HMN_BACKEND_DMEM,  // the kernel's control group of device memory
+  dmem = HMN_BACKEND_DMEM,  // the kernel's dmem cgroup controller (device memory)
   simulated = HMN_BACKEND_SIMULATED,  // a machine described by a file: nothing was measured
-  amd_smi = HMN_BACKEND_AMD_SMI  // AMD's amd-smi command, when the kernel does not tell
+  amd_smi = HMN_BACKEND_AMD_SMI  // AMD's amd-smi command, for what the kernel does not report
 };
 
-// Remarks on a result; each bit has one meaning in every struct.
+// Note flags of a result; each bit has one meaning in every struct.
 enum class note : hmn_flags {
   stale = HMN_NOTE_STALE,  // the last known value, age_ns old: the driver did not answer
-  lower_bound = HMN_NOTE_LOWER_BOUND,  // some of it could not be seen
+  lower_bound = HMN_NOTE_LOWER_BOUND,  // at least this much: a part is not visible
   estimated = HMN_NOTE_ESTIMATED,  // derived from other values, not measured
   truncated = HMN_NOTE_TRUNCATED,  // a char[N] field was cut
-  mixed = HMN_NOTE_MIXED,  // several backends; `backend` is that of the first
+  mixed = HMN_NOTE_MIXED,  // several backends; `backend` is the first
   foreign_pid = HMN_NOTE_FOREIGN_PID,  // pid belongs to another PID namespace
-  partial = HMN_NOTE_PARTIAL,  // something asked for is missing: see the diagnostics
+  partial = HMN_NOTE_PARTIAL,  // a requested value is missing: see the diagnostics
   trace = HMN_NOTE_TRACE  // diagnostics: a driver call, recorded by context_flag::trace
 };
 
-// Whose figure it is.
+// Scope of a value.
 enum class scope_kind : std::uint32_t {
   none = HMN_SCOPE_NONE,
   process = HMN_SCOPE_PROCESS,
   device = HMN_SCOPE_DEVICE
 };
 
-// What a number of bytes counts.
+// How bytes are accounted.
 enum class accounting_kind : std::uint32_t {
   none = HMN_ACCOUNT_NONE,
   resident = HMN_ACCOUNT_RESIDENT,  // has backing store now
-  committed = HMN_ACCOUNT_COMMITTED,  // promised, whether backed or not
-  allocated = HMN_ACCOUNT_ALLOCATED  // as the driver accounts allocations (NVML)
+  committed = HMN_ACCOUNT_COMMITTED,  // committed, with or without backing store
+  allocated = HMN_ACCOUNT_ALLOCATED  // allocations as the driver accounts them (NVML)
 };
 
-// Whose number hmn_error.native_code is.
+// Domain of a native_code.
 enum class domain : std::uint32_t {
   none = HMN_NATIVE_NONE,
   errno_code = HMN_NATIVE_ERRNO,  // errno
@@ -133,7 +133,7 @@ enum class domain : std::uint32_t {
   exit_code = HMN_NATIVE_EXIT  // exit code of a helper program; 128 + n: killed by signal n
 };
 
-// device.vendor: PCI vendor ids.
+// PCI vendor ids.
 enum class vendor_id : std::uint32_t {
   unknown = HMN_VENDOR_UNKNOWN,
   amd = HMN_VENDOR_AMD,
@@ -154,17 +154,17 @@ enum class feature_id : std::uint32_t {
 enum class context_flag : hmn_flags {
   // never run a helper program (nvidia-smi, rocm-smi, amd-smi, macmon)
   no_subprocess = HMN_CONTEXT_NO_SUBPROCESS,
-  wake_devices = HMN_CONTEXT_WAKE_DEVICES,  // a sleeping GPU may be woken to answer
-  // start none: a driver may then block the caller, and a deadline can only be kept between driver
-  // calls
+  wake_devices = HMN_CONTEXT_WAKE_DEVICES,  // wake sleeping GPUs to read them
+  // start no threads: a driver may then block the caller, and a deadline is only checked between
+  // driver calls
   no_threads = HMN_CONTEXT_NO_THREADS,
-  environment = HMN_CONTEXT_ENVIRONMENT,  // read HMN_* variables now (never when set-user-id)
-  trace = HMN_CONTEXT_TRACE,  // each driver call becomes a diagnostic of the snapshot
+  environment = HMN_CONTEXT_ENVIRONMENT,  // read the HMN_* variables now (never when set-user-id)
+  trace = HMN_CONTEXT_TRACE,  // add each driver call to the snapshot's diagnostics
   record = HMN_CONTEXT_RECORD  // keep what the backends read: hmn_context_recording
 };
 
-// Places to read from instead of the usual ones. With context_flag::environment the variable in
-// brackets does the same.
+// Paths that replace the defaults. With context_flag::environment the variable in brackets has the
+// same effect.
 enum class path_kind : std::uint32_t {
   proc = HMN_PATH_PROC,  // the proc tree, default "/proc" [HMN_PROC]
   sys = HMN_PATH_SYS,  // the sysfs tree, default "/sys" [HMN_SYS]
@@ -177,20 +177,20 @@ enum class path_kind : std::uint32_t {
   simulation = HMN_PATH_SIMULATION,
   cgroup = HMN_PATH_CGROUP,  // the cgroup mount, default: found in mountinfo [HMN_CGROUP]
   amd_smi = HMN_PATH_AMD_SMI,  // the amd-smi program, by absolute path [HMN_AMD_SMI]
-  // the device nodes, default "/dev" for the usual sysfs tree, none for another [HMN_DEV]
+  // the device nodes, default "/dev" with the default sysfs tree, else none [HMN_DEV]
   dev = HMN_PATH_DEV
 };
 
-// What a backend or a device is doing.
+// State of a backend or a device.
 enum class run_state : std::uint32_t {
   unknown = HMN_STATE_UNKNOWN,  // not tried yet
-  ready = HMN_STATE_READY,  // answers
+  ready = HMN_STATE_READY,  // readable
   asleep = HMN_STATE_ASLEEP,  // runtime suspended; only identity and totals are known
-  lost = HMN_STATE_LOST,  // was here and is gone
-  unreadable = HMN_STATE_UNREADABLE,  // here, and answers with errors
+  lost = HMN_STATE_LOST,  // was present and is gone
+  unreadable = HMN_STATE_UNREADABLE,  // present, and returns errors
   hung = HMN_STATE_HUNG,  // a driver call has not returned
   absent = HMN_STATE_ABSENT,  // not on this machine
-  off = HMN_STATE_OFF  // switched off by the context or not compiled in
+  off = HMN_STATE_OFF  // disabled by the context or not compiled in
 };
 
 // Fields of process_memory.
@@ -207,12 +207,12 @@ enum class process_memory_field : hmn_flags {
   peak_committed = HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED
 };
 
-// How short of memory the system itself says that it is.
+// Memory pressure, as the system itself reports it.
 enum class pressure_level : std::uint32_t {
   unknown = HMN_PRESSURE_UNKNOWN,
   normal = HMN_PRESSURE_NORMAL,
-  warning = HMN_PRESSURE_WARNING,  // programs should give memory back
-  critical = HMN_PRESSURE_CRITICAL  // it ends programs next; never said by Windows
+  warning = HMN_PRESSURE_WARNING,  // programs should release memory
+  critical = HMN_PRESSURE_CRITICAL  // the system kills processes next; never reported by Windows
 };
 
 // Kind of a device.
@@ -228,20 +228,20 @@ enum class device_kind : std::uint32_t {
 enum class device_memory : std::uint32_t {
   unknown = HMN_MEMORY_KIND_UNKNOWN,
   dedicated = HMN_MEMORY_KIND_DEDICATED,  // memory of its own
-  unified = HMN_MEMORY_KIND_UNIFIED,  // it allocates from the host's RAM (GB10, Jetson, Apple)
+  unified = HMN_MEMORY_KIND_UNIFIED,  // allocated from the host's RAM (GB10, Jetson, Apple)
   // memory of its own that is also a NUMA node of the host (GH200)
   coherent = HMN_MEMORY_KIND_COHERENT
 };
 
-// One pool per kind. An APU has pool_kind::vram and pool_kind::host, a unified GPU has
-// pool_kind::unified alone.
+// Kind of a memory pool; a device has at most one of each. An APU has pool_kind::vram and
+// pool_kind::host, a unified GPU only UNIFIED.
 enum class pool_kind : std::uint32_t {
-  main = HMN_POOL_MAIN,  // asked for: the pool that allocations come from
+  main = HMN_POOL_MAIN,  // in requests: the pool that allocations come from
   vram = HMN_POOL_VRAM,  // the device's own memory
   vram_visible = HMN_POOL_VRAM_VISIBLE,  // the part of it that the host can address
   host = HMN_POOL_HOST,  // host RAM mapped for the device (GTT, WDDM shared)
   unified = HMN_POOL_UNIFIED,  // host RAM that the device allocates from as its own
-  stolen = HMN_POOL_STOLEN  // host RAM that firmware set aside
+  stolen = HMN_POOL_STOLEN  // host RAM reserved by firmware
 };
 
 // Fields of telemetry.
@@ -269,7 +269,7 @@ enum class telemetry_field : hmn_flags {
   window = HMN_TELEMETRY_HAS_WINDOW
 };
 
-// Why clocks are held down.
+// Why clocks are reduced.
 enum class throttle_reason : hmn_flags {
   idle = HMN_THROTTLE_IDLE,
   power = HMN_THROTTLE_POWER,
@@ -279,42 +279,41 @@ enum class throttle_reason : hmn_flags {
   other = HMN_THROTTLE_OTHER
 };
 
-// A metric is one number of a device: those that telemetry has no field for, and of those that it
-// has, each instance with a source of its own (every sensor, every fan, every clock). Numbers grow;
-// what a metric is counted in is part of its meaning, and hmn_metric_unit tells it. "Count": in
-// `count`, whole; all others are in `value`.
+// Metric: one number of a device. A metric is what telemetry has no field for, or one instance of
+// what it has (each sensor, each fan, each clock). Numbers are appended; the unit is part of a
+// metric's meaning: hmn_metric_unit. "Count": whole, in `count`; all others are in `value`.
 enum class metric_id : std::uint32_t {
   unknown = HMN_METRIC_UNKNOWN,
-  engine_busy_ns = HMN_METRIC_ENGINE_BUSY_NS,  // count, ns, ever growing; instance: engine_id
+  engine_busy_ns = HMN_METRIC_ENGINE_BUSY_NS,  // count, ns, counter; instance: engine_id
   engine_percent = HMN_METRIC_ENGINE_PERCENT,  // 0..100 of window_ns; instance: engine_id
-  engine_capacity = HMN_METRIC_ENGINE_CAPACITY,  // count: how many there are; instance: engine_id
+  engine_capacity = HMN_METRIC_ENGINE_CAPACITY,  // count: number of engines; instance: engine_id
   temperature = HMN_METRIC_TEMPERATURE,  // Celsius; instance: sensor_id
   // Celsius: where the device slows down; sensor_id
   temperature_limit = HMN_METRIC_TEMPERATURE_LIMIT,
-  fan_rpm = HMN_METRIC_FAN_RPM,  // turns a minute; instance: fan, from 0
-  fan_percent = HMN_METRIC_FAN_PERCENT,  // of the highest speed, may pass 100; fan, from 0
+  fan_rpm = HMN_METRIC_FAN_RPM,  // RPM; instance: fan, from 0
+  fan_percent = HMN_METRIC_FAN_PERCENT,  // of the highest speed, may exceed 100; fan, from 0
   power_watts = HMN_METRIC_POWER_WATTS,  // W; instance: power_id
-  energy_joules = HMN_METRIC_ENERGY_JOULES,  // J, ever growing: take differences; power_id
+  energy_joules = HMN_METRIC_ENERGY_JOULES,  // J, counter: take differences; power_id
   clock_mhz = HMN_METRIC_CLOCK_MHZ,  // MHz; instance: clock_id
-  clock_limit_mhz = HMN_METRIC_CLOCK_LIMIT_MHZ,  // MHz: highest; instance: clock_id
+  clock_limit_mhz = HMN_METRIC_CLOCK_LIMIT_MHZ,  // MHz: maximum; instance: clock_id
   voltage = HMN_METRIC_VOLTAGE,  // V; instance: rail_id
-  // Celsius: where it switches itself off; sensor_id
+  // Celsius: where the device shuts down; sensor_id
   temperature_shutdown = HMN_METRIC_TEMPERATURE_SHUTDOWN,
   power_limit_watts = HMN_METRIC_POWER_LIMIT_WATTS,  // W; instance: power_limit_id
   ecc_corrected = HMN_METRIC_ECC_CORRECTED,  // count of memory errors; instance: era_id
   ecc_uncorrected = HMN_METRIC_ECC_UNCORRECTED,  // count of memory errors; instance: era_id
   rows_remapped = HMN_METRIC_ROWS_REMAPPED,  // count; instance: remapped_id
-  last_fault = HMN_METRIC_LAST_FAULT,  // count: the driver's own number of it (NVIDIA: Xid)
-  throttle_ns = HMN_METRIC_THROTTLE_NS,  // count, ns held back, ever growing; throttle_reason
-  pcie_rx_bytes = HMN_METRIC_PCIE_RX_BYTES,  // count, ever growing: received by the device
-  pcie_tx_bytes = HMN_METRIC_PCIE_TX_BYTES,  // count, ever growing: sent by the device
-  pcie_replays = HMN_METRIC_PCIE_REPLAYS,  // count, ever growing: packets sent again
-  link_rx_bytes = HMN_METRIC_LINK_RX_BYTES,  // count, ever growing; link to other devices, from 0
-  link_tx_bytes = HMN_METRIC_LINK_TX_BYTES,  // count, ever growing; link to other devices, from 0
-  // count: what a control group's processes hold; instance: from 1 in its snapshot
+  last_fault = HMN_METRIC_LAST_FAULT,  // count: the driver's fault number (NVIDIA: Xid)
+  throttle_ns = HMN_METRIC_THROTTLE_NS,  // count, ns throttled, counter; throttle_reason
+  pcie_rx_bytes = HMN_METRIC_PCIE_RX_BYTES,  // count, counter: received by the device
+  pcie_tx_bytes = HMN_METRIC_PCIE_TX_BYTES,  // count, counter: sent by the device
+  pcie_replays = HMN_METRIC_PCIE_REPLAYS,  // count, counter: packets sent again
+  link_rx_bytes = HMN_METRIC_LINK_RX_BYTES,  // count, counter; link to other devices, from 0
+  link_tx_bytes = HMN_METRIC_LINK_TX_BYTES,  // count, counter; link to other devices, from 0
+  // count: held by a control group's processes; instance: from 1 in its snapshot
   // (HMN_TEXT_METRIC_GROUP)
   group_vram_bytes = HMN_METRIC_GROUP_VRAM_BYTES,
-  // count: the most that they may hold; the same instance
+  // count: the group's limit; the same instance
   group_vram_limit_bytes = HMN_METRIC_GROUP_VRAM_LIMIT_BYTES
 };
 
@@ -326,7 +325,7 @@ enum class engine_id : std::uint32_t {
   copy = HMN_ENGINE_COPY,
   decode = HMN_ENGINE_DECODE,
   encode = HMN_ENGINE_ENCODE,
-  video = HMN_ENGINE_VIDEO,  // decodes and encodes, or improves pictures
+  video = HMN_ENGINE_VIDEO,  // video decoding and encoding, or image enhancement
   other = HMN_ENGINE_OTHER,
   memory = HMN_ENGINE_MEMORY  // the memory controller
 };
@@ -334,7 +333,7 @@ enum class engine_id : std::uint32_t {
 // Place of a temperature: instance of metric_id::temperature and its limits.
 enum class sensor_id : std::uint32_t {
   unknown = HMN_SENSOR_UNKNOWN,
-  core = HMN_SENSOR_CORE,  // edge of the chip, or its average
+  core = HMN_SENSOR_CORE,  // edge of the die, or its average
   hotspot = HMN_SENSOR_HOTSPOT,
   memory = HMN_SENSOR_MEMORY,
   package = HMN_SENSOR_PACKAGE,
@@ -347,7 +346,7 @@ enum class power_id : std::uint32_t {
   unknown = HMN_POWER_UNKNOWN,
   average = HMN_POWER_AVERAGE,  // of the device, over window_ns where that is known
   instant = HMN_POWER_INSTANT,  // of the device, now
-  package = HMN_POWER_PACKAGE,  // the chip and what is in its package, a CPU too
+  package = HMN_POWER_PACKAGE,  // of the whole package, including a CPU
   memory = HMN_POWER_MEMORY,
   board = HMN_POWER_BOARD
 };
@@ -356,9 +355,9 @@ enum class power_id : std::uint32_t {
 enum class power_limit_id : std::uint32_t {
   unknown = HMN_POWER_LIMIT_UNKNOWN,
   current = HMN_POWER_LIMIT_CURRENT,
-  usual = HMN_POWER_LIMIT_DEFAULT,  // the maker's
-  lowest = HMN_POWER_LIMIT_MIN,  // lowest that can be set
-  highest = HMN_POWER_LIMIT_MAX  // highest that can be set
+  usual = HMN_POWER_LIMIT_DEFAULT,  // the vendor's default
+  lowest = HMN_POWER_LIMIT_MIN,  // lowest limit that can be set
+  highest = HMN_POWER_LIMIT_MAX  // highest limit that can be set
 };
 
 // Which clock: instance of metric_id::clock_mhz and metric_id::clock_limit_mhz.
@@ -396,8 +395,8 @@ enum class remapped_id : std::uint32_t {
   unknown = HMN_REMAPPED_UNKNOWN,
   corrected = HMN_REMAPPED_CORRECTED,  // rows of memory replaced after corrected errors
   uncorrected = HMN_REMAPPED_UNCORRECTED,  // after uncorrected errors
-  pending = HMN_REMAPPED_PENDING,  // 1: a reset will replace some, 0: none waits for it
-  failed = HMN_REMAPPED_FAILED  // 1: one could not be replaced, 0: none
+  pending = HMN_REMAPPED_PENDING,  // 1: a reset will replace rows, 0: none pending
+  failed = HMN_REMAPPED_FAILED  // 1: a row could not be replaced, 0: none
 };
 
 // Kinds of work of a process on a device.
@@ -407,12 +406,12 @@ enum class usage_kind : hmn_flags {
   media = HMN_USAGE_MEDIA
 };
 
-// What is known of a process' name.
+// State of a process' name.
 enum class name_status : std::uint32_t {
   unknown = HMN_NAME_UNKNOWN,
   resolved = HMN_NAME_RESOLVED,
-  exited = HMN_NAME_EXITED,  // the driver still tells of it, the system does not
-  protected_process = HMN_NAME_PROTECTED,  // the system refuses to tell
+  exited = HMN_NAME_EXITED,  // listed by the driver, no longer by the system
+  protected_process = HMN_NAME_PROTECTED,  // not readable with the caller's permissions
   kernel = HMN_NAME_KERNEL  // the kernel itself
 };
 
@@ -420,12 +419,12 @@ enum class name_status : std::uint32_t {
 enum class part : hmn_flags {
   memory = HMN_COLLECT_MEMORY,  // the caller's host memory: resident and virtual
   system = HMN_COLLECT_SYSTEM,  // the host's memory
-  devices = HMN_COLLECT_DEVICES,  // who the devices are (implied by all of the next)
+  devices = HMN_COLLECT_DEVICES,  // identity of the devices (implied by the following)
   pools = HMN_COLLECT_POOLS,  // their memory
   self = HMN_COLLECT_SELF,  // what the caller uses on each
   processes = HMN_COLLECT_PROCESSES,  // what every process uses on each
   telemetry = HMN_COLLECT_TELEMETRY,  // load, temperature, power
-  metrics = HMN_COLLECT_METRICS  // each single number that the sources tell
+  metrics = HMN_COLLECT_METRICS  // every metric that the sources report
 };
 
 // Value in the line of a device.
@@ -435,12 +434,12 @@ enum class device_format : std::uint32_t {
   used = HMN_FORMAT_USED
 };
 
-// How a sampler works.
+// What a sampler keeps.
 enum class sampler_flag : hmn_flags {
-  peaks_only = HMN_SAMPLER_PEAKS_ONLY  // keep no snapshots: latest figures and peaks alone
+  peaks_only = HMN_SAMPLER_PEAKS_ONLY  // keep no snapshots, only latest values and peaks
 };
 
-// Where a sampler is in its life, which has one way.
+// State of a sampler; it only moves forward.
 enum class sampler_state : std::uint32_t {
   unknown = 0,
   idle = HMN_SAMPLER_IDLE,
@@ -448,7 +447,7 @@ enum class sampler_state : std::uint32_t {
   stopped = HMN_SAMPLER_STOPPED
 };
 
-// What a number is stored as.
+// Data type of an element.
 enum class dtype_id : std::uint32_t {
   unknown = HMN_DTYPE_UNKNOWN,
   u8 = HMN_DTYPE_U8,
@@ -465,36 +464,36 @@ enum class dtype_id : std::uint32_t {
   f64 = HMN_DTYPE_F64,
   f8e4m3 = HMN_DTYPE_F8E4M3,
   f8e5m2 = HMN_DTYPE_F8E5M2,
-  f8e8m0 = HMN_DTYPE_F8E8M0,  // a scale: exponent alone
+  f8e8m0 = HMN_DTYPE_F8E8M0,  // a scale: exponent only
   f6e2m3 = HMN_DTYPE_F6E2M3,  // 6 bits
   f6e3m2 = HMN_DTYPE_F6E3M2,  // 6 bits
   f4 = HMN_DTYPE_F4,  // 4 bits: e2m1
   i4 = HMN_DTYPE_I4,  // 4 bits
   u4 = HMN_DTYPE_U4,  // 4 bits
-  boolean = HMN_DTYPE_BOOL  // 8 bits, as frameworks keep it
+  boolean = HMN_DTYPE_BOOL  // 8 bits, as frameworks store it
 };
 
-// How attention works.
+// How attention is computed.
 enum class attention_flag : hmn_flags {
-  fused = HMN_ATTENTION_FUSED  // scores are never kept whole (flash attention)
+  fused = HMN_ATTENTION_FUSED  // scores are never stored in full (flash attention)
 };
 
-// What layers keep of the tokens before.
+// What layers cache of earlier tokens.
 enum class cache_kind : std::uint32_t {
   full = HMN_CACHE_FULL,  // keys and values of each token: MHA, GQA and MQA, by kv_heads
   window = HMN_CACHE_WINDOW,  // of the last `window` tokens and of the first `sinks`
   latent = HMN_CACHE_LATENT,  // one vector for each token: MLA (DeepSeek)
-  state = HMN_CACHE_STATE  // one state, however long the sequence: Mamba and other SSMs
+  state = HMN_CACHE_STATE  // one state of fixed size: Mamba and other SSMs
 };
 
-// Where a detector stands: now, and latched.
+// State of a detector, current and latched.
 enum class spill_state : hmn_flags {
-  measurable = HMN_SPILL_MEASURABLE,  // at least one observation had its figures
+  measurable = HMN_SPILL_MEASURABLE,  // at least one observation had values
   now = HMN_SPILL_NOW,  // the last observation spilled
-  ever = HMN_SPILL_EVER  // one did
+  ever = HMN_SPILL_EVER  // any observation spilled
 };
 
-// Which rule held.
+// Rules that held.
 enum class spill_rule : hmn_flags {
   shared = HMN_SPILL_BY_SHARED,
   evicted = HMN_SPILL_BY_EVICTED
@@ -603,16 +602,16 @@ class closed : public std::logic_error {
 
 // clang-format off
 // begin generated: records
-// hmn_backend_info: how a backend fares; for doctors and bug reports.
+// hmn_backend_info: status of a backend, for diagnosis and bug reports.
 struct backend_info {
   note notes{};
   backend_id backend{};
   run_state state{};
-  status_code status{};  // status_code::ok, or why it cannot serve
+  status_code status{};  // status_code::ok, or why it is not usable
   domain native_domain{};
   std::int32_t native_code = 0;
-  std::optional<std::string> version;  // of the driver or tool behind it
-  std::string message;  // why it cannot serve, and what can be done; "" when it can
+  std::optional<std::string> version;  // of the driver or tool
+  std::string message;  // why it is not usable, and the remedy; "" when it is
 };
 
 // hmn_process_memory: host RAM of one process, in bytes.
@@ -625,8 +624,7 @@ struct process_memory {
   std::optional<std::uint64_t> peak_resident_bytes;  // highest RSS so far (VmHWM)
   std::optional<std::uint64_t> virtual_bytes;  // address space (/proc/pid/statm)
   std::optional<std::uint64_t> swap_bytes;  // anonymous pages swapped out (VmSwap)
-  // PSS: shared pages divided by their users (smaps_rollup)
-  std::optional<std::uint64_t> proportional_bytes;
+  std::optional<std::uint64_t> proportional_bytes;  // PSS (proportional set size; smaps_rollup)
   // USS: pages that no other process maps (smaps_rollup)
   std::optional<std::uint64_t> private_bytes;
   std::optional<std::uint64_t> committed_bytes;  // Windows: PrivateUsage; absent elsewhere
@@ -637,19 +635,18 @@ struct process_memory {
   std::optional<std::uint64_t> peak_committed_bytes;
 };
 
-// hmn_system_memory: the host's RAM and this container's share of it, in bytes.
+// hmn_system_memory: memory of the host and of this process' container, in bytes.
 struct system_memory {
-  note notes{};  // note::estimated: available_bytes derived, on kernels without it
+  note notes{};  // note::estimated: the kernel lacks MemAvailable
   backend_id backend{};
-  std::optional<std::uint64_t> total_bytes;  // RAM that the kernel manages (MemTotal)
-  // what could be used without swapping (MemAvailable)
-  std::optional<std::uint64_t> available_bytes;
+  std::optional<std::uint64_t> total_bytes;  // RAM managed by the kernel (MemTotal)
+  std::optional<std::uint64_t> available_bytes;  // allocatable without swapping (MemAvailable)
   std::optional<std::uint64_t> swap_total_bytes;
   std::optional<std::uint64_t> swap_free_bytes;
-  // the tightest memory limit of this process' control groups, on Windows of its job objects;
-  // absent when none applies
+  // the lowest memory limit of this process' control groups, on Windows of its job objects; absent
+  // when none applies
   std::optional<std::uint64_t> limit_bytes;
-  // what is charged to the group or job with that limit
+  // memory charged to the group or job with that limit
   std::optional<std::uint64_t> limit_used_bytes;
   std::optional<std::uint64_t> commit_limit_bytes;
   std::optional<std::uint64_t> committed_bytes;
@@ -659,17 +656,17 @@ struct system_memory {
   std::optional<double> stall_percent;
 };
 
-// hmn_device: who a device is.
+// hmn_device: identity of a device.
 struct device {
   note notes{};
   backend_id backend{};
-  std::uint32_t index = 0;  // the context's number: never reused, never renumbered
+  std::uint32_t index = 0;  // in the context: never reused, never renumbered
   device_kind kind{};
   run_state state{};
   vendor_id vendor{};  // a PCI vendor id
   device_memory memory_kind{};
   std::optional<std::uint32_t> parent_index;  // a partition's GPU
-  std::optional<std::uint32_t> driver_index;  // what the vendor's own tools call it
+  std::optional<std::uint32_t> driver_index;  // index in the vendor's own tools
   std::optional<std::uint32_t> pci_device;  // PCI device id
   std::optional<std::uint32_t> pci_subsystem;  // subsystem device id << 16 | subsystem vendor id
   std::optional<std::uint32_t> render_minor;  // N of /dev/dri/renderDN
@@ -685,7 +682,7 @@ struct device {
   std::optional<std::string> driver_version;  // as the vendor writes it
 };
 
-// hmn_pool: one memory pool of a device, device-wide, in bytes.
+// hmn_pool: one memory pool of a device, for the whole device, in bytes.
 struct pool {
   note notes{};
   backend_id backend{};
@@ -697,13 +694,13 @@ struct pool {
   std::optional<std::uint64_t> free_bytes;
   // without reserved_bytes where that is known; else with it
   std::optional<std::uint64_t> used_bytes;
-  // held by driver and firmware, inside total_bytes: total = reserved + free + used
+  // held by driver and firmware, included in total_bytes: total = reserved + free + used
   std::optional<std::uint64_t> reserved_bytes;
-  std::optional<std::uint64_t> usable_bytes;  // best estimate of what one could allocate now
-  std::optional<std::uint64_t> budget_bytes;  // what a policy lets this process use
-  // used, and owned by no process that can be seen; only in snapshots that collect processes
+  std::optional<std::uint64_t> usable_bytes;  // best estimate of what can be allocated now
+  std::optional<std::uint64_t> budget_bytes;  // what a policy grants this process
+  // used, and owned by no visible process; only in snapshots that collect processes
   std::optional<std::uint64_t> unattributed_bytes;
-  std::uint64_t age_ns = 0;  // since the driver was asked
+  std::uint64_t age_ns = 0;  // time since the driver was queried
 };
 
 // hmn_telemetry: load, temperature and power of a device.
@@ -713,13 +710,13 @@ struct telemetry {
   std::uint32_t device_index = 0;
   std::optional<std::uint32_t> core_clock_mhz;
   std::optional<std::uint32_t> memory_clock_mhz;
-  std::optional<std::uint32_t> fan_percent;  // of the fan's highest speed; may pass 100
+  std::optional<std::uint32_t> fan_percent;  // of the fan's highest speed; may exceed 100
   std::optional<std::uint32_t> fan_rpm;
-  std::optional<std::uint32_t> pcie_generation;  // of the link as it runs now
+  std::optional<std::uint32_t> pcie_generation;  // current generation of the link
   std::optional<std::uint32_t> pcie_width;  // lanes in use now
   std::optional<std::uint32_t> p_state;  // NVIDIA: 0 is the fastest
   std::optional<throttle_reason> throttle;
-  std::uint64_t backends = 0;  // bit n: backend n gave at least one field
+  std::uint64_t backends = 0;  // bit n: backend n provided at least one field
   std::optional<double> gpu_busy_percent;  // 0..100: share of time in which something ran
   // 0..100: share of time in which memory was read or written; not how full it is
   std::optional<double> memory_busy_percent;
@@ -730,160 +727,159 @@ struct telemetry {
   std::optional<double> memory_celsius;
   std::optional<double> power_watts;
   std::optional<double> power_limit_watts;
-  // ever growing since the driver was loaded: take differences
-  std::optional<double> energy_joules;
-  std::optional<std::uint64_t> pcie_rx_bytes;  // ever growing: take differences
-  std::optional<std::uint64_t> pcie_tx_bytes;  // ever growing: take differences
-  std::optional<std::uint64_t> window_ns;  // what the percentages average over
-  std::uint64_t age_ns = 0;  // since the driver was asked
+  std::optional<double> energy_joules;  // counter since the driver was loaded: take differences
+  std::optional<std::uint64_t> pcie_rx_bytes;  // counter: take differences
+  std::optional<std::uint64_t> pcie_tx_bytes;  // counter: take differences
+  std::optional<std::uint64_t> window_ns;  // time over which the percentages are averaged
+  std::uint64_t age_ns = 0;  // time since the driver was queried
 };
 
-// hmn_metric: one number of a device, with its own source and age. Exactly one of value and count
-// is there.
+// hmn_metric: one number of a device, with its own source and age. Either value or count is
+// present.
 struct metric {
   note notes{};
   backend_id backend{};
   std::uint32_t device_index = 0;
-  std::optional<std::uint32_t> pid;  // with its bit: this process' part, not the device's
+  std::optional<std::uint32_t> pid;  // if present: the value of this process, not of the device
   metric_id id{};
-  std::uint32_t instance = 0;  // which one of several: see the metric
+  std::uint32_t instance = 0;  // one of several: see the metric
   std::optional<double> value;  // a reading
-  std::optional<std::uint64_t> count;  // ever growing, or whole by nature
-  std::optional<std::uint64_t> window_ns;  // what value averages over
-  std::uint64_t age_ns = 0;  // since the driver was asked
-  std::optional<std::string> group;  // in a snapshot: the control group that it is of
+  std::optional<std::uint64_t> count;  // a counter or a whole number
+  std::optional<std::uint64_t> window_ns;  // time over which value is averaged
+  std::uint64_t age_ns = 0;  // time since the driver was queried
+  std::optional<std::string> group;  // in a snapshot: its control group
 };
 
-// hmn_usage: memory of one process on one device: figures of that process only, never the device's.
+// hmn_usage: memory of one process on one device: values of that process only, never of the device.
 struct usage {
-  note notes{};  // note::foreign_pid: pid is not one of the proc tree in use
+  note notes{};  // note::foreign_pid: pid is not of the proc tree in use
   backend_id backend{};
   std::uint32_t pid = 0;
   std::uint32_t device_index = 0;
-  std::optional<usage_kind> kinds;  // what it runs there
+  std::optional<usage_kind> kinds;  // usage_kind::compute, usage_kind::graphics, usage_kind::media
   accounting_kind accounting{};  // what used_bytes counts
   name_status name_state{};
   std::optional<std::uint32_t> uid;  // effective user id
   std::optional<std::uint32_t> gpu_instance;  // MIG
   std::optional<std::uint32_t> compute_instance;  // MIG
-  // with pid: tells a reused pid from the old one. Of a process that has ended: since when the
-  // driver keeps its account
+  // start time: identifies a process together with pid. Of an exited process: start of the driver's
+  // accounting
   std::optional<std::uint64_t> start_unix_ns;
-  std::optional<std::uint64_t> used_bytes;  // the headline, by `accounting`
+  std::optional<std::uint64_t> used_bytes;  // main value, accounted as `accounting`
   std::optional<std::uint64_t> resident_bytes;
   std::optional<std::uint64_t> committed_bytes;
   std::optional<std::uint64_t> allocated_bytes;
-  // the part of used_bytes that other processes hold as well
+  // part of used_bytes that other processes hold as well
   std::optional<std::uint64_t> shared_bytes;
   std::optional<std::uint64_t> purgeable_bytes;
-  std::optional<std::uint64_t> evicted_bytes;  // wanted in device memory, and not there now
+  std::optional<std::uint64_t> evicted_bytes;  // belongs in device memory, and is not there now
   // host RAM mapped for the device (GTT, WDDM shared)
   std::optional<std::uint64_t> host_pool_bytes;
   std::optional<std::uint64_t> host_resident_bytes;  // RSS: the same in each row of this pid
   std::optional<std::uint64_t> budget_bytes;
-  std::optional<std::uint64_t> busy_ns;  // ever growing: take differences
+  std::optional<std::uint64_t> busy_ns;  // counter: take differences
   std::optional<double> busy_percent;
-  std::optional<std::uint64_t> window_ns;  // what busy_percent averages over
-  std::uint64_t age_ns = 0;  // since the driver was asked
-  // the most that it has held there: the driver's own account of it, kept at each allocation
-  // (NVIDIA's accounting mode), never sampled
+  std::optional<std::uint64_t> window_ns;  // time over which busy_percent is averaged
+  std::uint64_t age_ns = 0;  // time since the driver was queried
+  // highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never
+  // sampled
   std::optional<std::uint64_t> peak_used_bytes;
   std::optional<std::string> process_name;  // in a snapshot: command name
   std::optional<std::string> process_command;  // in a snapshot: command line
   std::optional<std::string> process_container;  // in a snapshot: id of the container
 };
 
-// hmn_snapshot_info: what a snapshot holds.
+// hmn_snapshot_info: counts, times and notes of a snapshot.
 struct snapshot_info {
-  note notes{};  // note::partial: something asked for is missing
-  part collect{};  // what was asked for
+  note notes{};  // note::partial: a requested value is missing
+  part collect{};  // what was requested
   std::uint32_t device_count = 0;
   std::uint32_t pool_count = 0;
   std::uint32_t usage_count = 0;
   std::uint32_t diagnostic_count = 0;
-  // processes that the system would not describe, or not let be asked what they use of a device
+  // processes that the system did not let the caller read, or whose use of a device it did not
   std::uint32_t unreadable_process_count = 0;
   std::uint32_t metric_count = 0;
-  std::uint64_t unix_time_ns = 0;  // when it was begun, since 1970
-  std::uint64_t monotonic_ns = 0;  // the same by the clock that never jumps
-  std::uint64_t duration_ns = 0;  // how long it took
+  std::uint64_t unix_time_ns = 0;  // start time, since 1970
+  std::uint64_t monotonic_ns = 0;  // start time, by the monotonic clock
+  std::uint64_t duration_ns = 0;  // time it took
 };
 
-// hmn_diagnostic: why something is missing, and what can be done.
+// hmn_diagnostic: why a value is missing, and the remedy.
 struct diagnostic {
   note notes{};  // note::trace: not a fault, a recorded driver call
   backend_id backend{};
-  // status_code::unsupported: this card has no such value; status_code::no_device: this backend is
-  // sure that it has no device; these two do not make a snapshot note::partial
+  // status_code::unsupported: not supported by this device; status_code::no_device: this backend
+  // certainly has no device; these two do not set note::partial in a snapshot
   status_code status{};
   domain native_domain{};
   std::int32_t native_code = 0;
-  part subject{};  // the part bit that it is about
-  // the presence bits of that struct that are missing because of it; for part::metrics the
-  // metric_id
+  part subject{};  // the bit concerned
+  // presence bits of that struct that are missing for this reason; with part::metrics the number of
+  // the metric
   std::optional<std::uint32_t> field;
   std::optional<std::uint32_t> device_index;
   std::optional<std::uint32_t> pid;  // of the first, when several were merged
-  std::uint32_t count = 0;  // how many alike were merged into this one
+  std::uint32_t count = 0;  // number of equal diagnostics merged into this one
   std::optional<std::uint64_t> duration_ns;  // of a traced call
   std::string message;
 };
 
-// hmn_delta: what changed from one snapshot to another: after minus before.
+// hmn_delta: change between two snapshots: after minus before.
 struct delta {
   note notes{};
   backend_id backend{};
   std::uint32_t device_index = 0;
-  scope_kind scope{};  // device_bytes is this process' or the device's
-  accounting_kind accounting{};  // of device_bytes
+  scope_kind scope{};  // device_bytes is of this process or of the device
+  accounting_kind accounting{};  // how device_bytes is accounted
   std::optional<std::int64_t> memory_bytes;  // the caller's resident set
-  // of the caller when both snapshots know that, else of the device
+  // of the caller when both snapshots have that, else of the device
   std::optional<std::int64_t> device_bytes;
   std::uint64_t elapsed_ns = 0;
   std::optional<double> energy_joules;  // of the whole device
 };
 
-// hmn_sampler_info: how a sampler fares.
+// hmn_sampler_info: state and counters of a sampler.
 struct sampler_info {
   note notes{};
-  sampler_state state{};
-  std::uint32_t pending = 0;  // snapshots that wait to be pulled
-  std::optional<status_code> last_status;  // of the last try
+  sampler_state state{};  // sampler_state::idle, sampler_state::running, sampler_state::stopped
+  std::uint32_t pending = 0;  // snapshots not yet pulled
+  std::optional<status_code> last_status;  // of the last attempt
   std::uint64_t taken_count = 0;  // snapshots taken
-  std::uint64_t dropped_count = 0;  // of these, dropped unread to make room
-  std::uint64_t late_count = 0;  // times that were left out since the snapshot before took too long
-  std::uint64_t failed_count = 0;  // tries that gave no snapshot
-  // when the last try was begun, by the clock that never jumps
+  std::uint64_t dropped_count = 0;  // of these, dropped unread because the queue was full
+  std::uint64_t late_count = 0;  // scheduled times skipped because a snapshot took too long
+  std::uint64_t failed_count = 0;  // attempts without a snapshot
+  // start of the last attempt, by the monotonic clock
   std::optional<std::uint64_t> last_monotonic_ns;
 };
 
-// hmn_peak: the highest figures that a sampler has seen since its start, each for itself: they need
-// not be of the same moment. What rose and fell between two snapshots was not seen.
+// hmn_peak: highest values in a sampler's snapshots since its start, each on its own: they may be
+// of different times. Peaks between two snapshots are missed.
 struct peak {
-  note notes{};  // of the reading that used_bytes is from
-  backend_id backend{};  // so too
+  note notes{};  // of the reading of used_bytes
+  backend_id backend{};  // of the reading of used_bytes
   std::uint32_t device_index = 0;
   std::uint32_t pid = 0;  // 0: of the device
   accounting_kind accounting{};  // what used_bytes counts
   std::optional<std::uint64_t> used_bytes;  // a device: of its main pool
   std::optional<std::uint64_t> host_pool_bytes;  // a device: used of its pool_kind::host
   std::optional<std::uint64_t> host_resident_bytes;  // of a process: RSS
-  std::optional<std::uint64_t> used_monotonic_ns;  // when used_bytes was seen first
+  std::optional<std::uint64_t> used_monotonic_ns;  // when used_bytes was first reached
 };
 
-// hmn_tracker_info: how a budget fares: allocated_bytes is never above limit_bytes, peak_bytes
-// never below allocated_bytes.
+// hmn_tracker_info: limit and totals of a tracker: allocated_bytes is never above limit_bytes,
+// peak_bytes never below allocated_bytes.
 struct tracker_info {
   note notes{};
   std::optional<std::uint32_t> device_index;
-  std::uint32_t tag_count = 0;  // tags are numbered from 1 up to it
+  std::uint32_t tag_count = 0;  // tags are numbered from 1 to tag_count
   std::optional<std::uint64_t> limit_bytes;
   std::uint64_t allocated_bytes = 0;
   std::uint64_t peak_bytes = 0;  // highest allocated_bytes since the start or the last reset
-  std::uint64_t refused_count = 0;  // allocations that were status_code::limit
+  std::uint64_t refused_count = 0;  // allocations refused with status_code::limit
 };
 
-// hmn_tag: what was allocated under a tag.
+// hmn_tag: totals of a tag.
 struct tag {
   note notes{};
   std::uint32_t number = 0;  // of the tag
@@ -892,20 +888,20 @@ struct tag {
   std::string name;
 };
 
-// hmn_spill_info: what a detector has seen.
+// hmn_spill_info: state and totals of a detector.
 struct spill_info {
   note notes{};  // of the last observation; note::truncated: first_label or message was cut
   backend_id backend{};  // of the last observation; 0: it was fed
   std::uint32_t device_index = 0;
-  spill_state state{};
+  spill_state state{};  // spill_state::measurable, spill_state::now, spill_state::ever
   spill_rule rules{};  // of the last observation
-  // status_code::ok, or why the last try gave no observation; status_code::empty: none was made
+  // status_code::ok, or why the last attempt gave no observation; status_code::empty: none made
   status_code status{};
   std::uint64_t observation_count = 0;
-  std::uint64_t skipped_count = 0;  // tries that gave no observation, and changed nothing else
-  std::uint64_t episode_count = 0;  // ever begun; the last one may still be open
-  std::uint64_t first_episode = 0;  // lowest number that is still kept
-  std::optional<std::uint64_t> limit_bytes;  // the last one known
+  std::uint64_t skipped_count = 0;  // attempts without an observation, which change nothing else
+  std::uint64_t episode_count = 0;  // all episodes; the last one may still be open
+  std::uint64_t first_episode = 0;  // lowest number still kept
+  std::optional<std::uint64_t> limit_bytes;  // last known
   std::optional<std::uint64_t> dedicated_bytes;
   std::optional<std::uint64_t> shared_bytes;
   std::optional<std::uint64_t> evicted_bytes;
@@ -913,19 +909,19 @@ struct spill_info {
   std::optional<std::uint64_t> peak_shared_bytes;
   std::optional<std::uint64_t> peak_evicted_bytes;
   std::optional<std::uint64_t> baseline_shared_bytes;  // of the first observation
-  // of the first that told it; 0 where no process was there before
+  // of the first with that value; 0 if no process existed before
   std::optional<std::uint64_t> baseline_evicted_bytes;
-  std::uint64_t total_ns = 0;  // of all episodes, also those dropped
+  std::uint64_t total_ns = 0;  // of all episodes, including dropped ones
   std::optional<std::uint64_t> longest_ns;
-  std::optional<std::uint64_t> longest_episode;  // its number; of equal ones the first
+  std::optional<std::uint64_t> longest_episode;  // its number; the first of equal ones
   std::optional<std::string> first_label;  // of the first episode
-  std::string message;  // why status is what it is, and what can be done; "" on status_code::ok
+  std::string message;  // reason for status, and the remedy; "" on status_code::ok
 };
 
 // hmn_episode: consecutive observations that spilled.
 struct episode {
   note notes{};  // note::truncated: a label was cut
-  spill_rule rules{};  // those that held in it
+  spill_rule rules{};  // those that held
   std::uint64_t number = 0;
   std::uint64_t observation_count = 0;
   std::uint64_t peak_shared_bytes = 0;

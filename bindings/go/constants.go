@@ -11,67 +11,67 @@ type Status int32
 const (
 	StatusOK          Status = 0
 	StatusArgument    Status = -1  // an argument is NULL, empty or malformed
-	StatusStructSize  Status = -2  // struct_size is not one that this library can fill or read
-	StatusUnknownFlag Status = -3  // a bit or a byte is set that this library does not know
-	StatusRange       Status = -4  // an index past the end, or a number outside what is allowed
+	StatusStructSize  Status = -2  // struct_size is not supported by this library
+	StatusUnknownFlag Status = -3  // an unknown flag bit, or a nonzero byte past the known fields
+	StatusRange       Status = -4  // an index past the end, or a number out of range
 	StatusNoMemory    Status = -5  // the host's memory is exhausted
-	StatusUnsupported Status = -6  // this system, device or driver has no such value
-	StatusNoSource    Status = -7  // no source of this value is here: no library, no driver, no tool
-	StatusNoDevice    Status = -8  // no device of that index or key
+	StatusUnsupported Status = -6  // not supported by this system, device or driver
+	StatusNoSource    Status = -7  // no source of this value: no library, no driver, no tool
+	StatusNoDevice    Status = -8  // no device with that index or key
 	StatusNoProcess   Status = -9  // no such process, or it has exited
 	StatusPermission  Status = -10 // the system or the driver refused
 	StatusTimeout     Status = -11 // the driver did not answer within the deadline
-	StatusDeviceLost  Status = -12 // the device was there and is gone: unplugged, fallen off, reset
-	StatusBackend     Status = -13 // a driver or tool answered with an error, or with nonsense
+	StatusDeviceLost  Status = -12 // the device is gone: unplugged, fallen off the bus, reset
+	StatusBackend     Status = -13 // a driver or tool returned an error or an invalid answer
 	StatusLimit       Status = -14 // a limit was reached
 	StatusOverflow    Status = -15 // the result does not fit 64 bits
-	StatusForked      Status = -16 // the handle was made by the parent of this process
-	StatusBuffer      Status = -17 // the buffer is too small; *needed says how large it must be
-	StatusEmpty       Status = -18 // it was not asked for, or there is nothing to give
+	StatusForked      Status = -16 // the handle was created before fork()
+	StatusBuffer      Status = -17 // the buffer is too small; *needed is the size required
+	StatusEmpty       Status = -18 // not requested, or no data
 	StatusInternal    Status = -19 // a defect of this library; please report it
-	StatusAsleep      Status = -20 // answering would have to wake the device, or keep it awake
-	StatusState       Status = -21 // the right call at the wrong moment
+	StatusAsleep      Status = -20 // a reading would wake the device, or keep it awake
+	StatusState       Status = -21 // the call is not allowed in the handle's current state
 )
 
-// Backend: who measured. Numbers stay below 64 for ever: masks are 64 bits wide.
+// Backend: source of a value. Numbers stay below 64, because masks are 64 bits wide.
 type Backend uint32
 
 const (
 	BackendNone      Backend = 0
 	BackendOS        Backend = 1  // the operating system itself
 	BackendNVML      Backend = 2  // NVIDIA's management library
-	BackendNVIDIASMI Backend = 3  // NVIDIA's command, when NVML cannot serve
+	BackendNVIDIASMI Backend = 3  // NVIDIA's nvidia-smi command, when NVML is not usable
 	BackendAMDGPU    Backend = 4  // AMD's kernel driver: sysfs and fdinfo
-	BackendKFD       Backend = 5  // AMD's compute driver: what compute processes use
-	BackendROCmSMI   Backend = 6  // AMD's rocm-smi command, when the kernel does not tell
+	BackendKFD       Backend = 5  // AMD's compute driver: memory of compute processes
+	BackendROCmSMI   Backend = 6  // AMD's rocm-smi command, for what the kernel does not report
 	BackendI915      Backend = 7  // Intel's older kernel driver
 	BackendXe        Backend = 8  // Intel's newer kernel driver
 	BackendDRM       Backend = 9  // any kernel DRM driver: sysfs, and the fdinfo files of its clients
-	BackendDXGI      Backend = 10 // Windows: the adapters, and what the caller may use of them
+	BackendDXGI      Backend = 10 // Windows: the adapters, and the caller's memory budget on them
 	BackendPDH       Backend = 11 // Windows: the performance counters of adapters and processes
-	BackendMetal     Backend = 12 // macOS: Metal, and the system's registry of GPUs
+	BackendMetal     Backend = 12 // macOS: Metal and the I/O Registry
 	BackendMacmon    Backend = 13 // macOS: the macmon command
 	BackendTegra     Backend = 14 // NVIDIA's SoCs (Jetson): sysfs
-	BackendDmem      Backend = 15 // the kernel's control group of device memory
+	BackendDmem      Backend = 15 // the kernel's dmem cgroup controller (device memory)
 	BackendSimulated Backend = 16 // a machine described by a file: nothing was measured
-	BackendAMDSMI    Backend = 17 // AMD's amd-smi command, when the kernel does not tell
+	BackendAMDSMI    Backend = 17 // AMD's amd-smi command, for what the kernel does not report
 )
 
-// Notes: remarks on a result; each bit has one meaning in every struct.
+// Notes: note flags of a result; each bit has one meaning in every struct.
 type Notes uint32
 
 const (
 	NoteStale      Notes = 1 << 0 // the last known value, AgeNs old: the driver did not answer
-	NoteLowerBound Notes = 1 << 1 // some of it could not be seen
+	NoteLowerBound Notes = 1 << 1 // at least this much: a part is not visible
 	NoteEstimated  Notes = 1 << 2 // derived from other values, not measured
 	NoteTruncated  Notes = 1 << 3 // a char[N] field was cut
-	NoteMixed      Notes = 1 << 4 // several backends; Backend is that of the first
+	NoteMixed      Notes = 1 << 4 // several backends; Backend is the first
 	NoteForeignPID Notes = 1 << 5 // pid belongs to another PID namespace
-	NotePartial    Notes = 1 << 6 // something asked for is missing: see the diagnostics
+	NotePartial    Notes = 1 << 6 // a requested value is missing: see the diagnostics
 	NoteTrace      Notes = 1 << 7 // diagnostics: a driver call, recorded by ContextTrace
 )
 
-// Scope: whose figure it is.
+// Scope: scope of a value.
 type Scope uint32
 
 const (
@@ -80,17 +80,17 @@ const (
 	ScopeDevice  Scope = 2
 )
 
-// Accounting: what a number of bytes counts.
+// Accounting: how bytes are accounted.
 type Accounting uint32
 
 const (
 	AccountNone      Accounting = 0
 	AccountResident  Accounting = 1 // has backing store now
-	AccountCommitted Accounting = 2 // promised, whether backed or not
-	AccountAllocated Accounting = 3 // as the driver accounts allocations (NVML)
+	AccountCommitted Accounting = 2 // committed, with or without backing store
+	AccountAllocated Accounting = 3 // allocations as the driver accounts them (NVML)
 )
 
-// NativeDomain: whose number Error.NativeCode is.
+// NativeDomain: domain of a NativeCode.
 type NativeDomain uint32
 
 const (
@@ -105,7 +105,7 @@ const (
 	NativeExit     NativeDomain = 9 // exit code of a helper program; 128 + n: killed by signal n
 )
 
-// Vendor: device.vendor: PCI vendor ids.
+// Vendor: PCI vendor ids.
 type Vendor uint32
 
 const (
@@ -131,15 +131,15 @@ type ContextFlags uint32
 
 const (
 	ContextNoSubprocess ContextFlags = 1 << 0 // never run a helper program (nvidia-smi, rocm-smi, amd-smi, macmon)
-	ContextWakeDevices  ContextFlags = 1 << 1 // a sleeping GPU may be woken to answer
-	ContextNoThreads    ContextFlags = 1 << 2 // start none: a driver may then block the caller, and a deadline can only be kept between driver calls
-	ContextEnvironment  ContextFlags = 1 << 3 // read HMN_* variables now (never when set-user-id)
-	ContextTrace        ContextFlags = 1 << 4 // each driver call becomes a diagnostic of the snapshot
+	ContextWakeDevices  ContextFlags = 1 << 1 // wake sleeping GPUs to read them
+	ContextNoThreads    ContextFlags = 1 << 2 // start no threads: a driver may then block the caller, and a deadline is only checked between driver calls
+	ContextEnvironment  ContextFlags = 1 << 3 // read the HMN_* variables now (never when set-user-id)
+	ContextTrace        ContextFlags = 1 << 4 // add each driver call to the snapshot's diagnostics
 	ContextRecord       ContextFlags = 1 << 5 // keep what the backends read: hmn_context_recording
 )
 
-// Path: places to read from instead of the usual ones. With ContextEnvironment the variable in brackets does
-// the same.
+// Path: paths that replace the defaults. With ContextEnvironment the variable in brackets has the same
+// effect.
 type Path uint32
 
 const (
@@ -152,21 +152,21 @@ const (
 	PathSimulation Path = 7  // a machine file, a recording or a folder of copied kernel files: it replaces every other source [HMN_SIMULATION]
 	PathCgroup     Path = 8  // the cgroup mount, default: found in mountinfo [HMN_CGROUP]
 	PathAMDSMI     Path = 9  // the amd-smi program, by absolute path [HMN_AMD_SMI]
-	PathDev        Path = 10 // the device nodes, default "/dev" for the usual sysfs tree, none for another [HMN_DEV]
+	PathDev        Path = 10 // the device nodes, default "/dev" with the default sysfs tree, else none [HMN_DEV]
 )
 
-// State: what a backend or a device is doing.
+// State: state of a backend or a device.
 type State uint32
 
 const (
 	StateUnknown    State = 0 // not tried yet
-	StateReady      State = 1 // answers
+	StateReady      State = 1 // readable
 	StateAsleep     State = 2 // runtime suspended; only identity and totals are known
-	StateLost       State = 3 // was here and is gone
-	StateUnreadable State = 4 // here, and answers with errors
+	StateLost       State = 3 // was present and is gone
+	StateUnreadable State = 4 // present, and returns errors
 	StateHung       State = 5 // a driver call has not returned
 	StateAbsent     State = 6 // not on this machine
-	StateOff        State = 7 // switched off by the context or not compiled in
+	StateOff        State = 7 // disabled by the context or not compiled in
 )
 
 // ProcessMemoryFields: fields of ProcessMemory.
@@ -201,14 +201,14 @@ const (
 	SystemMemoryHasStall       SystemMemoryFields = 1 << 9
 )
 
-// Pressure: how short of memory the system itself says that it is.
+// Pressure: memory pressure, as the system itself reports it.
 type Pressure uint32
 
 const (
 	PressureUnknown  Pressure = 0
 	PressureNormal   Pressure = 1
-	PressureWarning  Pressure = 2 // programs should give memory back
-	PressureCritical Pressure = 3 // it ends programs next; never said by Windows
+	PressureWarning  Pressure = 2 // programs should release memory
+	PressureCritical Pressure = 3 // the system kills processes next; never reported by Windows
 )
 
 // Kind: kind of a device.
@@ -228,7 +228,7 @@ type MemoryKind uint32
 const (
 	MemoryKindUnknown   MemoryKind = 0
 	MemoryKindDedicated MemoryKind = 1 // memory of its own
-	MemoryKindUnified   MemoryKind = 2 // it allocates from the host's RAM (GB10, Jetson, Apple)
+	MemoryKindUnified   MemoryKind = 2 // allocated from the host's RAM (GB10, Jetson, Apple)
 	MemoryKindCoherent  MemoryKind = 3 // memory of its own that is also a NUMA node of the host (GH200)
 )
 
@@ -251,16 +251,17 @@ const (
 	DeviceHasCUDAVersion  DeviceFields = 1 << 12
 )
 
-// PoolKind: one pool per kind. An APU has PoolVRAM and PoolHost, a unified GPU has PoolUnified alone.
+// PoolKind: kind of a memory pool; a device has at most one of each. An APU has PoolVRAM and PoolHost, a
+// unified GPU only UNIFIED.
 type PoolKind uint32
 
 const (
-	PoolMain        PoolKind = 0 // asked for: the pool that allocations come from
+	PoolMain        PoolKind = 0 // in requests: the pool that allocations come from
 	PoolVRAM        PoolKind = 1 // the device's own memory
 	PoolVRAMVisible PoolKind = 2 // the part of it that the host can address
 	PoolHost        PoolKind = 3 // host RAM mapped for the device (GTT, WDDM shared)
 	PoolUnified     PoolKind = 4 // host RAM that the device allocates from as its own
-	PoolStolen      PoolKind = 5 // host RAM that firmware set aside
+	PoolStolen      PoolKind = 5 // host RAM reserved by firmware
 )
 
 // PoolFields: fields of Pool.
@@ -303,7 +304,7 @@ const (
 	TelemetryHasWindow            TelemetryFields = 1 << 20
 )
 
-// Throttle: why clocks are held down.
+// Throttle: why clocks are reduced.
 type Throttle uint32
 
 const (
@@ -315,40 +316,39 @@ const (
 	ThrottleOther    Throttle = 1 << 5
 )
 
-// MetricID: a metric is one number of a device: those that Telemetry has no field for, and of those that it
-// has, each instance with a source of its own (every sensor, every fan, every clock). Numbers grow; what a
-// metric is counted in is part of its meaning, and hmn_metric_unit tells it. "Count": in Count, whole; all
-// others are in Value.
+// MetricID: metric: one number of a device. A metric is what Telemetry has no field for, or one instance of
+// what it has (each sensor, each fan, each clock). Numbers are appended; the unit is part of a metric's
+// meaning: hmn_metric_unit. "Count": whole, in Count; all others are in Value.
 type MetricID uint32
 
 const (
 	MetricUnknown             MetricID = 0
-	MetricEngineBusyNs        MetricID = 1  // count, ns, ever growing; instance: Engine
+	MetricEngineBusyNs        MetricID = 1  // count, ns, counter; instance: Engine
 	MetricEnginePercent       MetricID = 2  // 0..100 of WindowNs; instance: Engine
-	MetricEngineCapacity      MetricID = 3  // count: how many there are; instance: Engine
+	MetricEngineCapacity      MetricID = 3  // count: number of engines; instance: Engine
 	MetricTemperature         MetricID = 20 // Celsius; instance: Sensor
 	MetricTemperatureLimit    MetricID = 21 // Celsius: where the device slows down; Sensor
-	MetricFanRPM              MetricID = 22 // turns a minute; instance: fan, from 0
-	MetricFanPercent          MetricID = 23 // of the highest speed, may pass 100; fan, from 0
+	MetricFanRPM              MetricID = 22 // RPM; instance: fan, from 0
+	MetricFanPercent          MetricID = 23 // of the highest speed, may exceed 100; fan, from 0
 	MetricPowerWatts          MetricID = 24 // W; instance: PowerReading
-	MetricEnergyJoules        MetricID = 25 // J, ever growing: take differences; PowerReading
+	MetricEnergyJoules        MetricID = 25 // J, counter: take differences; PowerReading
 	MetricClockMHz            MetricID = 26 // MHz; instance: Clock
-	MetricClockLimitMHz       MetricID = 27 // MHz: highest; instance: Clock
+	MetricClockLimitMHz       MetricID = 27 // MHz: maximum; instance: Clock
 	MetricVoltage             MetricID = 28 // V; instance: Rail
-	MetricTemperatureShutdown MetricID = 29 // Celsius: where it switches itself off; Sensor
+	MetricTemperatureShutdown MetricID = 29 // Celsius: where the device shuts down; Sensor
 	MetricPowerLimitWatts     MetricID = 30 // W; instance: PowerLimit
 	MetricECCCorrected        MetricID = 40 // count of memory errors; instance: Era
 	MetricECCUncorrected      MetricID = 41 // count of memory errors; instance: Era
 	MetricRowsRemapped        MetricID = 42 // count; instance: Remapping
-	MetricLastFault           MetricID = 43 // count: the driver's own number of it (NVIDIA: Xid)
-	MetricThrottleNs          MetricID = 44 // count, ns held back, ever growing; Throttle
-	MetricPCIeRxBytes         MetricID = 60 // count, ever growing: received by the device
-	MetricPCIeTxBytes         MetricID = 61 // count, ever growing: sent by the device
-	MetricPCIeReplays         MetricID = 62 // count, ever growing: packets sent again
-	MetricLinkRxBytes         MetricID = 63 // count, ever growing; link to other devices, from 0
-	MetricLinkTxBytes         MetricID = 64 // count, ever growing; link to other devices, from 0
-	MetricGroupVRAMBytes      MetricID = 80 // count: what a control group's processes hold; instance: from 1 in its snapshot (textMetricGroup)
-	MetricGroupVRAMLimitBytes MetricID = 81 // count: the most that they may hold; the same instance
+	MetricLastFault           MetricID = 43 // count: the driver's fault number (NVIDIA: Xid)
+	MetricThrottleNs          MetricID = 44 // count, ns throttled, counter; Throttle
+	MetricPCIeRxBytes         MetricID = 60 // count, counter: received by the device
+	MetricPCIeTxBytes         MetricID = 61 // count, counter: sent by the device
+	MetricPCIeReplays         MetricID = 62 // count, counter: packets sent again
+	MetricLinkRxBytes         MetricID = 63 // count, counter; link to other devices, from 0
+	MetricLinkTxBytes         MetricID = 64 // count, counter; link to other devices, from 0
+	MetricGroupVRAMBytes      MetricID = 80 // count: held by a control group's processes; instance: from 1 in its snapshot (textMetricGroup)
+	MetricGroupVRAMLimitBytes MetricID = 81 // count: the group's limit; the same instance
 )
 
 // Engine: engine of a device: instance of MetricEnginePercent and its like.
@@ -361,7 +361,7 @@ const (
 	EngineCopy     Engine = 3
 	EngineDecode   Engine = 4
 	EngineEncode   Engine = 5
-	EngineVideo    Engine = 6 // decodes and encodes, or improves pictures
+	EngineVideo    Engine = 6 // video decoding and encoding, or image enhancement
 	EngineOther    Engine = 7
 	EngineMemory   Engine = 8 // the memory controller
 )
@@ -371,7 +371,7 @@ type Sensor uint32
 
 const (
 	SensorUnknown   Sensor = 0
-	SensorCore      Sensor = 1 // edge of the chip, or its average
+	SensorCore      Sensor = 1 // edge of the die, or its average
 	SensorHotspot   Sensor = 2
 	SensorMemory    Sensor = 3
 	SensorPackage   Sensor = 4
@@ -386,7 +386,7 @@ const (
 	PowerUnknown PowerReading = 0
 	PowerAverage PowerReading = 1 // of the device, over WindowNs where that is known
 	PowerInstant PowerReading = 2 // of the device, now
-	PowerPackage PowerReading = 3 // the chip and what is in its package, a CPU too
+	PowerPackage PowerReading = 3 // of the whole package, including a CPU
 	PowerMemory  PowerReading = 4
 	PowerBoard   PowerReading = 5
 )
@@ -397,9 +397,9 @@ type PowerLimit uint32
 const (
 	PowerLimitUnknown PowerLimit = 0
 	PowerLimitCurrent PowerLimit = 1
-	PowerLimitDefault PowerLimit = 2 // the maker's
-	PowerLimitMin     PowerLimit = 3 // lowest that can be set
-	PowerLimitMax     PowerLimit = 4 // highest that can be set
+	PowerLimitDefault PowerLimit = 2 // the vendor's default
+	PowerLimitMin     PowerLimit = 3 // lowest limit that can be set
+	PowerLimitMax     PowerLimit = 4 // highest limit that can be set
 )
 
 // Clock: which clock: instance of MetricClockMHz and MetricClockLimitMHz.
@@ -444,8 +444,8 @@ const (
 	RemappedUnknown     Remapping = 0
 	RemappedCorrected   Remapping = 1 // rows of memory replaced after corrected errors
 	RemappedUncorrected Remapping = 2 // after uncorrected errors
-	RemappedPending     Remapping = 3 // 1: a reset will replace some, 0: none waits for it
-	RemappedFailed      Remapping = 4 // 1: one could not be replaced, 0: none
+	RemappedPending     Remapping = 3 // 1: a reset will replace rows, 0: none pending
+	RemappedFailed      Remapping = 4 // 1: a row could not be replaced, 0: none
 )
 
 // MetricFields: fields of Metric.
@@ -467,14 +467,14 @@ const (
 	UsageMedia    UsageKinds = 1 << 2
 )
 
-// NameState: what is known of a process' name.
+// NameState: state of a process' name.
 type NameState uint32
 
 const (
 	NameUnknown   NameState = 0
 	NameResolved  NameState = 1
-	NameExited    NameState = 2 // the driver still tells of it, the system does not
-	NameProtected NameState = 3 // the system refuses to tell
+	NameExited    NameState = 2 // listed by the driver, no longer by the system
+	NameProtected NameState = 3 // not readable with the caller's permissions
 	NameKernel    NameState = 4 // the kernel itself
 )
 
@@ -507,21 +507,21 @@ type Collect uint32
 const (
 	CollectMemory    Collect = 1 << 0 // the caller's host memory: resident and virtual
 	CollectSystem    Collect = 1 << 1 // the host's memory
-	CollectDevices   Collect = 1 << 2 // who the devices are (implied by all of the next)
+	CollectDevices   Collect = 1 << 2 // identity of the devices (implied by the following)
 	CollectPools     Collect = 1 << 3 // their memory
 	CollectSelf      Collect = 1 << 4 // what the caller uses on each
 	CollectProcesses Collect = 1 << 5 // what every process uses on each
 	CollectTelemetry Collect = 1 << 6 // load, temperature, power
-	CollectMetrics   Collect = 1 << 7 // each single number that the sources tell
+	CollectMetrics   Collect = 1 << 7 // every metric that the sources report
 )
 
 // SnapshotFlags: what a snapshot is confined to, and what it may cost.
 type SnapshotFlags uint32
 
 const (
-	SnapshotOneDevice  SnapshotFlags = 1 << 0 // DeviceIndex says which
-	SnapshotOneProcess SnapshotFlags = 1 << 1 // pid says which: keeps the usage rows of that pid alone
-	SnapshotSlow       SnapshotFlags = 1 << 2 // also metrics that take more than a few milliseconds; they are read last, so that nothing else waits for them
+	SnapshotOneDevice  SnapshotFlags = 1 << 0 // only the device DeviceIndex
+	SnapshotOneProcess SnapshotFlags = 1 << 1 // only the usage rows of pid
+	SnapshotSlow       SnapshotFlags = 1 << 2 // also metrics that take more than a few milliseconds; they are read last and delay nothing else
 )
 
 // Format: value in the line of a device.
@@ -533,14 +533,14 @@ const (
 	FormatUsed  Format = 3
 )
 
-// SamplerFlags: how a sampler works.
+// SamplerFlags: what a sampler keeps.
 type SamplerFlags uint32
 
 const (
-	SamplerPeaksOnly SamplerFlags = 1 << 0 // keep no snapshots: latest figures and peaks alone
+	SamplerPeaksOnly SamplerFlags = 1 << 0 // keep no snapshots, only latest values and peaks
 )
 
-// SamplerState: where a sampler is in its life, which has one way.
+// SamplerState: state of a sampler; it only moves forward.
 type SamplerState uint32
 
 const (
@@ -549,7 +549,7 @@ const (
 	SamplerStopped SamplerState = 3
 )
 
-// Dtype: what a number is stored as.
+// Dtype: data type of an element.
 type Dtype uint32
 
 const (
@@ -568,42 +568,42 @@ const (
 	DtypeF64     Dtype = 12
 	DtypeF8E4M3  Dtype = 13
 	DtypeF8E5M2  Dtype = 14
-	DtypeF8E8M0  Dtype = 15 // a scale: exponent alone
+	DtypeF8E8M0  Dtype = 15 // a scale: exponent only
 	DtypeF6E2M3  Dtype = 16 // 6 bits
 	DtypeF6E3M2  Dtype = 17 // 6 bits
 	DtypeF4      Dtype = 18 // 4 bits: e2m1
 	DtypeI4      Dtype = 19 // 4 bits
 	DtypeU4      Dtype = 20 // 4 bits
-	DtypeBool    Dtype = 21 // 8 bits, as frameworks keep it
+	DtypeBool    Dtype = 21 // 8 bits, as frameworks store it
 )
 
-// AttentionFlags: how attention works.
+// AttentionFlags: how attention is computed.
 type AttentionFlags uint32
 
 const (
-	AttentionFused AttentionFlags = 1 << 0 // scores are never kept whole (flash attention)
+	AttentionFused AttentionFlags = 1 << 0 // scores are never stored in full (flash attention)
 )
 
-// CacheKind: what layers keep of the tokens before.
+// CacheKind: what layers cache of earlier tokens.
 type CacheKind uint32
 
 const (
 	CacheFull   CacheKind = 0 // keys and values of each token: MHA, GQA and MQA, by kv_heads
 	CacheWindow CacheKind = 1 // of the last `window` tokens and of the first `sinks`
 	CacheLatent CacheKind = 2 // one vector for each token: MLA (DeepSeek)
-	CacheState  CacheKind = 3 // one state, however long the sequence: Mamba and other SSMs
+	CacheState  CacheKind = 3 // one state of fixed size: Mamba and other SSMs
 )
 
-// SpillStates: where a detector stands: now, and latched.
+// SpillStates: state of a detector, current and latched.
 type SpillStates uint32
 
 const (
-	SpillMeasurable SpillStates = 1 << 0 // at least one observation had its figures
+	SpillMeasurable SpillStates = 1 << 0 // at least one observation had values
 	SpillNow        SpillStates = 1 << 1 // the last observation spilled
-	SpillEver       SpillStates = 1 << 2 // one did
+	SpillEver       SpillStates = 1 << 2 // any observation spilled
 )
 
-// SpillRules: which rule held.
+// SpillRules: rules that held.
 type SpillRules uint32
 
 const (
@@ -623,7 +623,7 @@ const (
 	textProcessName      uint32 = 1  // of usage i: command name
 	textProcessCommand   uint32 = 3  // of usage i: command line
 	textProcessContainer uint32 = 5  // of usage i: id of the container
-	textMetricGroup      uint32 = 64 // of metric i: the control group that it is of
+	textMetricGroup      uint32 = 64 // of metric i: its control group
 
 	deltaHasMemory uint32 = 1 << 0
 	deltaHasDevice uint32 = 1 << 1
@@ -636,7 +636,7 @@ const (
 	peakHasHostResident uint32 = 1 << 2
 
 	trackerInfoHasLimit  uint32 = 1 << 0
-	trackerInfoHasDevice uint32 = 1 << 1 // DeviceIndex: it is linked to one
+	trackerInfoHasDevice uint32 = 1 << 1 // linked to DeviceIndex
 
 	spillSampleHasLimit   uint32 = 1 << 0
 	spillSampleHasEvicted uint32 = 1 << 1

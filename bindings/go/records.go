@@ -14,24 +14,24 @@ var (
 	ErrArgument    = errors.New("an argument is missing, empty or malformed")
 	ErrStructSize  = errors.New("a record has a size that the library cannot fill")
 	ErrUnknownFlag = errors.New("a flag that the library does not know")
-	ErrRange       = errors.New("an index past the end, or a number outside what is allowed")
+	ErrRange       = errors.New("an index past the end, or a number out of range")
 	ErrNoMemory    = errors.New("the host's memory is exhausted")
-	ErrUnsupported = errors.New("this system, device or driver has no such value")
-	ErrNoSource    = errors.New("no source of this value is here")
-	ErrNoDevice    = errors.New("no device of that index or key")
+	ErrUnsupported = errors.New("not supported by this system, device or driver")
+	ErrNoSource    = errors.New("no source of this value")
+	ErrNoDevice    = errors.New("no device with that index or key")
 	ErrNoProcess   = errors.New("no such process, or it has exited")
 	ErrPermission  = errors.New("the system or the driver refused")
 	ErrTimeout     = errors.New("the driver did not answer within the deadline")
-	ErrDeviceLost  = errors.New("the device was there and is gone")
-	ErrBackend     = errors.New("a driver or tool answered with an error, or with nonsense")
+	ErrDeviceLost  = errors.New("the device is gone")
+	ErrBackend     = errors.New("a driver or tool returned an error or an invalid answer")
 	ErrLimit       = errors.New("a limit was reached")
 	ErrOverflow    = errors.New("the result does not fit 64 bits")
-	ErrForked      = errors.New("the handle was made by the parent of this process")
+	ErrForked      = errors.New("the handle was created before fork()")
 	ErrBuffer      = errors.New("a buffer is too small")
-	ErrEmpty       = errors.New("it was not asked for, or there is nothing to give")
+	ErrEmpty       = errors.New("not requested, or no data")
 	ErrInternal    = errors.New("a defect of the library")
 	ErrAsleep      = errors.New("answering would have to wake the device")
-	ErrState       = errors.New("the right call at the wrong moment")
+	ErrState       = errors.New("the call is not allowed in the handle's current state")
 )
 
 var sentinels = map[Status]error{
@@ -58,14 +58,14 @@ var sentinels = map[Status]error{
 	StatusState:       ErrState,
 }
 
-// Error: why a call failed, in words.
+// Error: why a call failed.
 type Error struct {
 	Status       Status       `json:"status"`        // the value that the call returned
 	Notes        Notes        `json:"notes"`         // NoteTruncated: the message was cut
-	Backend      Backend      `json:"backend"`       // who failed; 0: this library refused
-	NativeDomain NativeDomain `json:"native_domain"` // whose number NativeCode is
+	Backend      Backend      `json:"backend"`       // the one that failed; 0: this library
+	NativeDomain NativeDomain `json:"native_domain"` // domain of NativeCode
 	NativeCode   int32        `json:"native_code"`
-	Message      string       `json:"message"` // a sentence that names the value and says what can be done; "" on StatusOK
+	Message      string       `json:"message"` // a sentence that names the value and the remedy; "" on StatusOK
 }
 
 func newError(from *raw.Error) *Error {
@@ -79,16 +79,16 @@ func newError(from *raw.Error) *Error {
 	}
 }
 
-// BackendInfo: how a backend fares; for doctors and bug reports.
+// BackendInfo: status of a backend, for diagnosis and bug reports.
 type BackendInfo struct {
 	Notes        Notes            `json:"notes"`
 	Backend      Backend          `json:"backend"`
 	State        State            `json:"state"`
-	Status       Status           `json:"status"` // StatusOK, or why it cannot serve
+	Status       Status           `json:"status"` // StatusOK, or why it is not usable
 	NativeDomain NativeDomain     `json:"native_domain"`
 	NativeCode   int32            `json:"native_code"`
-	Version      Optional[string] `json:"version"` // of the driver or tool behind it
-	Message      string           `json:"message"` // why it cannot serve, and what can be done; "" when it can
+	Version      Optional[string] `json:"version"` // of the driver or tool
+	Message      string           `json:"message"` // why it is not usable, and the remedy; "" when it is
 }
 
 func newBackendInfo(from *raw.BackendInfo) BackendInfo {
@@ -113,7 +113,7 @@ type ProcessMemory struct {
 	PeakResidentBytes  Optional[uint64] `json:"peak_resident_bytes"`  // highest RSS so far (VmHWM)
 	VirtualBytes       Optional[uint64] `json:"virtual_bytes"`        // address space (/proc/pid/statm)
 	SwapBytes          Optional[uint64] `json:"swap_bytes"`           // anonymous pages swapped out (VmSwap)
-	ProportionalBytes  Optional[uint64] `json:"proportional_bytes"`   // PSS: shared pages divided by their users (smaps_rollup)
+	ProportionalBytes  Optional[uint64] `json:"proportional_bytes"`   // PSS (proportional set size; smaps_rollup)
 	PrivateBytes       Optional[uint64] `json:"private_bytes"`        // USS: pages that no other process maps (smaps_rollup)
 	CommittedBytes     Optional[uint64] `json:"committed_bytes"`      // Windows: PrivateUsage; absent elsewhere
 	FootprintBytes     Optional[uint64] `json:"footprint_bytes"`      // macOS: phys_footprint; absent elsewhere
@@ -139,16 +139,16 @@ func newProcessMemory(from *raw.ProcessMemory) ProcessMemory {
 	}
 }
 
-// SystemMemory: the host's RAM and this container's share of it, in bytes.
+// SystemMemory: memory of the host and of this process' container, in bytes.
 type SystemMemory struct {
-	Notes            Notes              `json:"notes"` // NoteEstimated: AvailableBytes derived, on kernels without it
+	Notes            Notes              `json:"notes"` // NoteEstimated: the kernel lacks MemAvailable
 	Backend          Backend            `json:"backend"`
-	TotalBytes       Optional[uint64]   `json:"total_bytes"`     // RAM that the kernel manages (MemTotal)
-	AvailableBytes   Optional[uint64]   `json:"available_bytes"` // what could be used without swapping (MemAvailable)
+	TotalBytes       Optional[uint64]   `json:"total_bytes"`     // RAM managed by the kernel (MemTotal)
+	AvailableBytes   Optional[uint64]   `json:"available_bytes"` // allocatable without swapping (MemAvailable)
 	SwapTotalBytes   Optional[uint64]   `json:"swap_total_bytes"`
 	SwapFreeBytes    Optional[uint64]   `json:"swap_free_bytes"`
-	LimitBytes       Optional[uint64]   `json:"limit_bytes"`      // the tightest memory limit of this process' control groups, on Windows of its job objects; absent when none applies
-	LimitUsedBytes   Optional[uint64]   `json:"limit_used_bytes"` // what is charged to the group or job with that limit
+	LimitBytes       Optional[uint64]   `json:"limit_bytes"`      // the lowest memory limit of this process' control groups, on Windows of its job objects; absent when none applies
+	LimitUsedBytes   Optional[uint64]   `json:"limit_used_bytes"` // memory charged to the group or job with that limit
 	CommitLimitBytes Optional[uint64]   `json:"commit_limit_bytes"`
 	CommittedBytes   Optional[uint64]   `json:"committed_bytes"`
 	Pressure         Optional[Pressure] `json:"pressure"`      // macOS, Windows; absent on Linux, which has no level
@@ -172,17 +172,17 @@ func newSystemMemory(from *raw.SystemMemory) SystemMemory {
 	}
 }
 
-// Device: who a device is.
+// Device: identity of a device.
 type Device struct {
 	Notes           Notes            `json:"notes"`
 	Backend         Backend          `json:"backend"`
-	Index           uint32           `json:"index"` // the context's number: never reused, never renumbered
+	Index           uint32           `json:"index"` // in the context: never reused, never renumbered
 	Kind            Kind             `json:"kind"`
 	State           State            `json:"state"`
 	Vendor          Vendor           `json:"vendor"` // a PCI vendor id
 	MemoryKind      MemoryKind       `json:"memory_kind"`
 	ParentIndex     Optional[uint32] `json:"parent_index"`     // a partition's GPU
-	DriverIndex     Optional[uint32] `json:"driver_index"`     // what the vendor's own tools call it
+	DriverIndex     Optional[uint32] `json:"driver_index"`     // index in the vendor's own tools
 	PCIDevice       Optional[uint32] `json:"pci_device"`       // PCI device id
 	PCISubsystem    Optional[uint32] `json:"pci_subsystem"`    // subsystem device id << 16 | subsystem vendor id
 	RenderMinor     Optional[uint32] `json:"render_minor"`     // N of /dev/dri/renderDN
@@ -223,7 +223,7 @@ func newDevice(from *raw.Device) Device {
 	}
 }
 
-// Pool: one memory pool of a device, device-wide, in bytes.
+// Pool: one memory pool of a device, for the whole device, in bytes.
 type Pool struct {
 	Notes             Notes            `json:"notes"`
 	Backend           Backend          `json:"backend"`
@@ -234,11 +234,11 @@ type Pool struct {
 	TotalBytes        Optional[uint64] `json:"total_bytes"`
 	FreeBytes         Optional[uint64] `json:"free_bytes"`
 	UsedBytes         Optional[uint64] `json:"used_bytes"`         // without ReservedBytes where that is known; else with it
-	ReservedBytes     Optional[uint64] `json:"reserved_bytes"`     // held by driver and firmware, inside TotalBytes: total = reserved + free + used
-	UsableBytes       Optional[uint64] `json:"usable_bytes"`       // best estimate of what one could allocate now
-	BudgetBytes       Optional[uint64] `json:"budget_bytes"`       // what a policy lets this process use
-	UnattributedBytes Optional[uint64] `json:"unattributed_bytes"` // used, and owned by no process that can be seen; only in snapshots that collect processes
-	AgeNs             uint64           `json:"age_ns"`             // since the driver was asked
+	ReservedBytes     Optional[uint64] `json:"reserved_bytes"`     // held by driver and firmware, included in TotalBytes: total = reserved + free + used
+	UsableBytes       Optional[uint64] `json:"usable_bytes"`       // best estimate of what can be allocated now
+	BudgetBytes       Optional[uint64] `json:"budget_bytes"`       // what a policy grants this process
+	UnattributedBytes Optional[uint64] `json:"unattributed_bytes"` // used, and owned by no visible process; only in snapshots that collect processes
+	AgeNs             uint64           `json:"age_ns"`             // time since the driver was queried
 }
 
 func newPool(from *raw.Pool) Pool {
@@ -267,13 +267,13 @@ type Telemetry struct {
 	DeviceIndex        uint32             `json:"device_index"`
 	CoreClockMHz       Optional[uint32]   `json:"core_clock_mhz"`
 	MemoryClockMHz     Optional[uint32]   `json:"memory_clock_mhz"`
-	FanPercent         Optional[uint32]   `json:"fan_percent"` // of the fan's highest speed; may pass 100
+	FanPercent         Optional[uint32]   `json:"fan_percent"` // of the fan's highest speed; may exceed 100
 	FanRPM             Optional[uint32]   `json:"fan_rpm"`
-	PCIeGeneration     Optional[uint32]   `json:"pcie_generation"` // of the link as it runs now
+	PCIeGeneration     Optional[uint32]   `json:"pcie_generation"` // current generation of the link
 	PCIeWidth          Optional[uint32]   `json:"pcie_width"`      // lanes in use now
 	PState             Optional[uint32]   `json:"p_state"`         // NVIDIA: 0 is the fastest
 	Throttle           Optional[Throttle] `json:"throttle"`
-	Backends           uint64             `json:"backends"`             // bit n: backend n gave at least one field
+	Backends           uint64             `json:"backends"`             // bit n: backend n provided at least one field
 	GPUBusyPercent     Optional[float64]  `json:"gpu_busy_percent"`     // 0..100: share of time in which something ran
 	MemoryBusyPercent  Optional[float64]  `json:"memory_busy_percent"`  // 0..100: share of time in which memory was read or written; not how full it is
 	EncoderBusyPercent Optional[float64]  `json:"encoder_busy_percent"` // 0..100
@@ -283,11 +283,11 @@ type Telemetry struct {
 	MemoryCelsius      Optional[float64]  `json:"memory_celsius"`
 	PowerWatts         Optional[float64]  `json:"power_watts"`
 	PowerLimitWatts    Optional[float64]  `json:"power_limit_watts"`
-	EnergyJoules       Optional[float64]  `json:"energy_joules"` // ever growing since the driver was loaded: take differences
-	PCIeRxBytes        Optional[uint64]   `json:"pcie_rx_bytes"` // ever growing: take differences
-	PCIeTxBytes        Optional[uint64]   `json:"pcie_tx_bytes"` // ever growing: take differences
-	WindowNs           Optional[uint64]   `json:"window_ns"`     // what the percentages average over
-	AgeNs              uint64             `json:"age_ns"`        // since the driver was asked
+	EnergyJoules       Optional[float64]  `json:"energy_joules"` // counter since the driver was loaded: take differences
+	PCIeRxBytes        Optional[uint64]   `json:"pcie_rx_bytes"` // counter: take differences
+	PCIeTxBytes        Optional[uint64]   `json:"pcie_tx_bytes"` // counter: take differences
+	WindowNs           Optional[uint64]   `json:"window_ns"`     // time over which the percentages are averaged
+	AgeNs              uint64             `json:"age_ns"`        // time since the driver was queried
 }
 
 func newTelemetry(from *raw.Telemetry) Telemetry {
@@ -321,19 +321,19 @@ func newTelemetry(from *raw.Telemetry) Telemetry {
 	}
 }
 
-// Metric: one number of a device, with its own source and age. Exactly one of value and count is there.
+// Metric: one number of a device, with its own source and age. Either value or count is present.
 type Metric struct {
 	Notes       Notes             `json:"notes"`
 	Backend     Backend           `json:"backend"`
 	DeviceIndex uint32            `json:"device_index"`
-	PID         Optional[uint32]  `json:"pid"` // with its bit: this process' part, not the device's
+	PID         Optional[uint32]  `json:"pid"` // if present: the value of this process, not of the device
 	ID          MetricID          `json:"id"`
-	Instance    uint32            `json:"instance"`  // which one of several: see the metric
+	Instance    uint32            `json:"instance"`  // one of several: see the metric
 	Value       Optional[float64] `json:"value"`     // a reading
-	Count       Optional[uint64]  `json:"count"`     // ever growing, or whole by nature
-	WindowNs    Optional[uint64]  `json:"window_ns"` // what value averages over
-	AgeNs       uint64            `json:"age_ns"`    // since the driver was asked
-	Group       Optional[string]  `json:"group"`     // in a snapshot: the control group that it is of
+	Count       Optional[uint64]  `json:"count"`     // a counter or a whole number
+	WindowNs    Optional[uint64]  `json:"window_ns"` // time over which value is averaged
+	AgeNs       uint64            `json:"age_ns"`    // time since the driver was queried
+	Group       Optional[string]  `json:"group"`     // in a snapshot: its control group
 }
 
 func newMetric(from *raw.Metric) Metric {
@@ -355,34 +355,34 @@ var textsOfMetric = [...]textOf[Metric]{
 	{textMetricGroup, func(of *Metric) *Optional[string] { return &of.Group }},
 }
 
-// Usage: memory of one process on one device: figures of that process only, never the device's.
+// Usage: memory of one process on one device: values of that process only, never of the device.
 type Usage struct {
-	Notes             Notes                `json:"notes"` // NoteForeignPID: pid is not one of the proc tree in use
+	Notes             Notes                `json:"notes"` // NoteForeignPID: pid is not of the proc tree in use
 	Backend           Backend              `json:"backend"`
 	PID               uint32               `json:"pid"`
 	DeviceIndex       uint32               `json:"device_index"`
-	Kinds             Optional[UsageKinds] `json:"kinds"`      // what it runs there
+	Kinds             Optional[UsageKinds] `json:"kinds"`      // UsageCompute, UsageGraphics, UsageMedia
 	Accounting        Accounting           `json:"accounting"` // what UsedBytes counts
 	NameState         NameState            `json:"name_state"`
 	UID               Optional[uint32]     `json:"uid"`              // effective user id
 	GPUInstance       Optional[uint32]     `json:"gpu_instance"`     // MIG
 	ComputeInstance   Optional[uint32]     `json:"compute_instance"` // MIG
-	StartUnixNs       Optional[uint64]     `json:"start_unix_ns"`    // with pid: tells a reused pid from the old one. Of a process that has ended: since when the driver keeps its account
-	UsedBytes         Optional[uint64]     `json:"used_bytes"`       // the headline, by Accounting
+	StartUnixNs       Optional[uint64]     `json:"start_unix_ns"`    // start time: identifies a process together with pid. Of an exited process: start of the driver's accounting
+	UsedBytes         Optional[uint64]     `json:"used_bytes"`       // main value, accounted as Accounting
 	ResidentBytes     Optional[uint64]     `json:"resident_bytes"`
 	CommittedBytes    Optional[uint64]     `json:"committed_bytes"`
 	AllocatedBytes    Optional[uint64]     `json:"allocated_bytes"`
-	SharedBytes       Optional[uint64]     `json:"shared_bytes"` // the part of UsedBytes that other processes hold as well
+	SharedBytes       Optional[uint64]     `json:"shared_bytes"` // part of UsedBytes that other processes hold as well
 	PurgeableBytes    Optional[uint64]     `json:"purgeable_bytes"`
-	EvictedBytes      Optional[uint64]     `json:"evicted_bytes"`       // wanted in device memory, and not there now
+	EvictedBytes      Optional[uint64]     `json:"evicted_bytes"`       // belongs in device memory, and is not there now
 	HostPoolBytes     Optional[uint64]     `json:"host_pool_bytes"`     // host RAM mapped for the device (GTT, WDDM shared)
 	HostResidentBytes Optional[uint64]     `json:"host_resident_bytes"` // RSS: the same in each row of this pid
 	BudgetBytes       Optional[uint64]     `json:"budget_bytes"`
-	BusyNs            Optional[uint64]     `json:"busy_ns"` // ever growing: take differences
+	BusyNs            Optional[uint64]     `json:"busy_ns"` // counter: take differences
 	BusyPercent       Optional[float64]    `json:"busy_percent"`
-	WindowNs          Optional[uint64]     `json:"window_ns"`       // what BusyPercent averages over
-	AgeNs             uint64               `json:"age_ns"`          // since the driver was asked
-	PeakUsedBytes     Optional[uint64]     `json:"peak_used_bytes"` // the most that it has held there: the driver's own account of it, kept at each allocation (NVIDIA's accounting mode), never sampled
+	WindowNs          Optional[uint64]     `json:"window_ns"`       // time over which BusyPercent is averaged
+	AgeNs             uint64               `json:"age_ns"`          // time since the driver was queried
+	PeakUsedBytes     Optional[uint64]     `json:"peak_used_bytes"` // highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never sampled
 	Name              Optional[string]     `json:"name"`            // in a snapshot: command name
 	Command           Optional[string]     `json:"command"`         // in a snapshot: command line
 	Container         Optional[string]     `json:"container"`       // in a snapshot: id of the container
@@ -425,19 +425,19 @@ var textsOfUsage = [...]textOf[Usage]{
 	{textProcessContainer, func(of *Usage) *Optional[string] { return &of.Container }},
 }
 
-// SnapshotInfo: what a snapshot holds.
+// SnapshotInfo: counts, times and notes of a snapshot.
 type SnapshotInfo struct {
-	Notes                  Notes   `json:"notes"`   // NotePartial: something asked for is missing
-	Collect                Collect `json:"collect"` // what was asked for
+	Notes                  Notes   `json:"notes"`   // NotePartial: a requested value is missing
+	Collect                Collect `json:"collect"` // what was requested
 	DeviceCount            uint32  `json:"device_count"`
 	PoolCount              uint32  `json:"pool_count"`
 	UsageCount             uint32  `json:"usage_count"`
 	DiagnosticCount        uint32  `json:"diagnostic_count"`
-	UnreadableProcessCount uint32  `json:"unreadable_process_count"` // processes that the system would not describe, or not let be asked what they use of a device
+	UnreadableProcessCount uint32  `json:"unreadable_process_count"` // processes that the system did not let the caller read, or whose use of a device it did not
 	MetricCount            uint32  `json:"metric_count"`
-	UnixTimeNs             uint64  `json:"unix_time_ns"` // when it was begun, since 1970
-	MonotonicNs            uint64  `json:"monotonic_ns"` // the same by the clock that never jumps
-	DurationNs             uint64  `json:"duration_ns"`  // how long it took
+	UnixTimeNs             uint64  `json:"unix_time_ns"` // start time, since 1970
+	MonotonicNs            uint64  `json:"monotonic_ns"` // start time, by the monotonic clock
+	DurationNs             uint64  `json:"duration_ns"`  // time it took
 }
 
 func newSnapshotInfo(from *raw.SnapshotInfo) SnapshotInfo {
@@ -456,18 +456,18 @@ func newSnapshotInfo(from *raw.SnapshotInfo) SnapshotInfo {
 	}
 }
 
-// Diagnostic: why something is missing, and what can be done.
+// Diagnostic: why a value is missing, and the remedy.
 type Diagnostic struct {
 	Notes        Notes            `json:"notes"` // NoteTrace: not a fault, a recorded driver call
 	Backend      Backend          `json:"backend"`
-	Status       Status           `json:"status"` // StatusUnsupported: this card has no such value; StatusNoDevice: this backend is sure that it has no device; these two do not make a snapshot NotePartial
+	Status       Status           `json:"status"` // StatusUnsupported: not supported by this device; StatusNoDevice: this backend certainly has no device; these two do not set NotePartial in a snapshot
 	NativeDomain NativeDomain     `json:"native_domain"`
 	NativeCode   int32            `json:"native_code"`
-	Subject      Collect          `json:"subject"` // the Collect bit that it is about
-	Field        Optional[uint32] `json:"field"`   // the presence bits of that struct that are missing because of it; for CollectMetrics the MetricID
+	Subject      Collect          `json:"subject"` // the bit concerned
+	Field        Optional[uint32] `json:"field"`   // presence bits of that struct that are missing for this reason; with CollectMetrics the number of the metric
 	DeviceIndex  Optional[uint32] `json:"device_index"`
 	PID          Optional[uint32] `json:"pid"`         // of the first, when several were merged
-	Count        uint32           `json:"count"`       // how many alike were merged into this one
+	Count        uint32           `json:"count"`       // number of equal diagnostics merged into this one
 	DurationNs   Optional[uint64] `json:"duration_ns"` // of a traced call
 	Message      string           `json:"message"`
 }
@@ -489,15 +489,15 @@ func newDiagnostic(from *raw.Diagnostic) Diagnostic {
 	}
 }
 
-// Delta: what changed from one snapshot to another: after minus before.
+// Delta: change between two snapshots: after minus before.
 type Delta struct {
 	Notes        Notes             `json:"notes"`
 	Backend      Backend           `json:"backend"`
 	DeviceIndex  uint32            `json:"device_index"`
-	Scope        Scope             `json:"scope"`        // DeviceBytes is this process' or the device's
-	Accounting   Accounting        `json:"accounting"`   // of DeviceBytes
+	Scope        Scope             `json:"scope"`        // DeviceBytes is of this process or of the device
+	Accounting   Accounting        `json:"accounting"`   // how DeviceBytes is accounted
 	MemoryBytes  Optional[int64]   `json:"memory_bytes"` // the caller's resident set
-	DeviceBytes  Optional[int64]   `json:"device_bytes"` // of the caller when both snapshots know that, else of the device
+	DeviceBytes  Optional[int64]   `json:"device_bytes"` // of the caller when both snapshots have that, else of the device
 	ElapsedNs    uint64            `json:"elapsed_ns"`
 	EnergyJoules Optional[float64] `json:"energy_joules"` // of the whole device
 }
@@ -516,17 +516,17 @@ func newDelta(from *raw.Delta) Delta {
 	}
 }
 
-// SamplerInfo: how a sampler fares.
+// SamplerInfo: state and counters of a sampler.
 type SamplerInfo struct {
 	Notes           Notes            `json:"notes"`
-	State           SamplerState     `json:"state"`
-	Pending         uint32           `json:"pending"`           // snapshots that wait to be pulled
-	LastStatus      Optional[Status] `json:"last_status"`       // of the last try
+	State           SamplerState     `json:"state"`             // SamplerIdle, SamplerRunning, SamplerStopped
+	Pending         uint32           `json:"pending"`           // snapshots not yet pulled
+	LastStatus      Optional[Status] `json:"last_status"`       // of the last attempt
 	TakenCount      uint64           `json:"taken_count"`       // snapshots taken
-	DroppedCount    uint64           `json:"dropped_count"`     // of these, dropped unread to make room
-	LateCount       uint64           `json:"late_count"`        // times that were left out since the snapshot before took too long
-	FailedCount     uint64           `json:"failed_count"`      // tries that gave no snapshot
-	LastMonotonicNs Optional[uint64] `json:"last_monotonic_ns"` // when the last try was begun, by the clock that never jumps
+	DroppedCount    uint64           `json:"dropped_count"`     // of these, dropped unread because the queue was full
+	LateCount       uint64           `json:"late_count"`        // scheduled times skipped because a snapshot took too long
+	FailedCount     uint64           `json:"failed_count"`      // attempts without a snapshot
+	LastMonotonicNs Optional[uint64] `json:"last_monotonic_ns"` // start of the last attempt, by the monotonic clock
 }
 
 func newSamplerInfo(from *raw.SamplerInfo) SamplerInfo {
@@ -543,18 +543,18 @@ func newSamplerInfo(from *raw.SamplerInfo) SamplerInfo {
 	}
 }
 
-// Peak: the highest figures that a sampler has seen since its start, each for itself: they need not be of the
-// same moment. What rose and fell between two snapshots was not seen.
+// Peak: highest values in a sampler's snapshots since its start, each on its own: they may be of different
+// times. Peaks between two snapshots are missed.
 type Peak struct {
-	Notes             Notes            `json:"notes"`   // of the reading that UsedBytes is from
-	Backend           Backend          `json:"backend"` // so too
+	Notes             Notes            `json:"notes"`   // of the reading of UsedBytes
+	Backend           Backend          `json:"backend"` // of the reading of UsedBytes
 	DeviceIndex       uint32           `json:"device_index"`
 	PID               uint32           `json:"pid"`                 // 0: of the device
 	Accounting        Accounting       `json:"accounting"`          // what UsedBytes counts
 	UsedBytes         Optional[uint64] `json:"used_bytes"`          // a device: of its main pool
 	HostPoolBytes     Optional[uint64] `json:"host_pool_bytes"`     // a device: used of its PoolHost
 	HostResidentBytes Optional[uint64] `json:"host_resident_bytes"` // of a process: RSS
-	UsedMonotonicNs   Optional[uint64] `json:"used_monotonic_ns"`   // when UsedBytes was seen first
+	UsedMonotonicNs   Optional[uint64] `json:"used_monotonic_ns"`   // when UsedBytes was first reached
 }
 
 func newPeak(from *raw.Peak) Peak {
@@ -571,16 +571,16 @@ func newPeak(from *raw.Peak) Peak {
 	}
 }
 
-// TrackerInfo: how a budget fares: AllocatedBytes is never above LimitBytes, PeakBytes never below
+// TrackerInfo: limit and totals of a tracker: AllocatedBytes is never above LimitBytes, PeakBytes never below
 // AllocatedBytes.
 type TrackerInfo struct {
 	Notes          Notes            `json:"notes"`
 	DeviceIndex    Optional[uint32] `json:"device_index"`
-	TagCount       uint32           `json:"tag_count"` // tags are numbered from 1 up to it
+	TagCount       uint32           `json:"tag_count"` // tags are numbered from 1 to TagCount
 	LimitBytes     Optional[uint64] `json:"limit_bytes"`
 	AllocatedBytes uint64           `json:"allocated_bytes"`
 	PeakBytes      uint64           `json:"peak_bytes"`    // highest AllocatedBytes since the start or the last reset
-	RefusedCount   uint64           `json:"refused_count"` // allocations that were StatusLimit
+	RefusedCount   uint64           `json:"refused_count"` // allocations refused with StatusLimit
 }
 
 func newTrackerInfo(from *raw.TrackerInfo) TrackerInfo {
@@ -595,7 +595,7 @@ func newTrackerInfo(from *raw.TrackerInfo) TrackerInfo {
 	}
 }
 
-// Tag: what was allocated under a tag.
+// Tag: totals of a tag.
 type Tag struct {
 	Notes          Notes  `json:"notes"`
 	Number         uint32 `json:"number"` // of the tag
@@ -614,19 +614,19 @@ func newTag(from *raw.Tag) Tag {
 	}
 }
 
-// SpillInfo: what a detector has seen.
+// SpillInfo: state and totals of a detector.
 type SpillInfo struct {
 	Notes                Notes            `json:"notes"`   // of the last observation; NoteTruncated: FirstLabel or message was cut
 	Backend              Backend          `json:"backend"` // of the last observation; 0: it was fed
 	DeviceIndex          uint32           `json:"device_index"`
-	State                SpillStates      `json:"state"`
+	State                SpillStates      `json:"state"`  // SpillMeasurable, SpillNow, SpillEver
 	Rules                SpillRules       `json:"rules"`  // of the last observation
-	Status               Status           `json:"status"` // StatusOK, or why the last try gave no observation; StatusEmpty: none was made
+	Status               Status           `json:"status"` // StatusOK, or why the last attempt gave no observation; StatusEmpty: none made
 	ObservationCount     uint64           `json:"observation_count"`
-	SkippedCount         uint64           `json:"skipped_count"` // tries that gave no observation, and changed nothing else
-	EpisodeCount         uint64           `json:"episode_count"` // ever begun; the last one may still be open
-	FirstEpisode         uint64           `json:"first_episode"` // lowest number that is still kept
-	LimitBytes           Optional[uint64] `json:"limit_bytes"`   // the last one known
+	SkippedCount         uint64           `json:"skipped_count"` // attempts without an observation, which change nothing else
+	EpisodeCount         uint64           `json:"episode_count"` // all episodes; the last one may still be open
+	FirstEpisode         uint64           `json:"first_episode"` // lowest number still kept
+	LimitBytes           Optional[uint64] `json:"limit_bytes"`   // last known
 	DedicatedBytes       Optional[uint64] `json:"dedicated_bytes"`
 	SharedBytes          Optional[uint64] `json:"shared_bytes"`
 	EvictedBytes         Optional[uint64] `json:"evicted_bytes"`
@@ -634,12 +634,12 @@ type SpillInfo struct {
 	PeakSharedBytes      Optional[uint64] `json:"peak_shared_bytes"`
 	PeakEvictedBytes     Optional[uint64] `json:"peak_evicted_bytes"`
 	BaselineSharedBytes  Optional[uint64] `json:"baseline_shared_bytes"`  // of the first observation
-	BaselineEvictedBytes Optional[uint64] `json:"baseline_evicted_bytes"` // of the first that told it; 0 where no process was there before
-	TotalNs              uint64           `json:"total_ns"`               // of all episodes, also those dropped
+	BaselineEvictedBytes Optional[uint64] `json:"baseline_evicted_bytes"` // of the first with that value; 0 if no process existed before
+	TotalNs              uint64           `json:"total_ns"`               // of all episodes, including dropped ones
 	LongestNs            Optional[uint64] `json:"longest_ns"`
-	LongestEpisode       Optional[uint64] `json:"longest_episode"` // its number; of equal ones the first
+	LongestEpisode       Optional[uint64] `json:"longest_episode"` // its number; the first of equal ones
 	FirstLabel           Optional[string] `json:"first_label"`     // of the first episode
-	Message              string           `json:"message"`         // why status is what it is, and what can be done; "" on StatusOK
+	Message              string           `json:"message"`         // reason for status, and the remedy; "" on StatusOK
 }
 
 func newSpillInfo(from *raw.SpillInfo) SpillInfo {
@@ -674,7 +674,7 @@ func newSpillInfo(from *raw.SpillInfo) SpillInfo {
 // Episode: consecutive observations that spilled.
 type Episode struct {
 	Notes            Notes            `json:"notes"` // NoteTruncated: a label was cut
-	Rules            SpillRules       `json:"rules"` // those that held in it
+	Rules            SpillRules       `json:"rules"` // those that held
 	Number           uint64           `json:"number"`
 	ObservationCount uint64           `json:"observation_count"`
 	PeakSharedBytes  uint64           `json:"peak_shared_bytes"`

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* before_after: what 64 MiB of work change on the host and on the first GPU. */
+/* before_after: the change on the host and on the first GPU when 64 MiB are allocated. */
 #include <hypomnesis.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 enum { MIB = 1 << 20, WORK_BYTES = 64 * MIB };
 
-/* The text of both snapshots for device 0; NULL where there is none. */
+/* Report of both snapshots for device 0; NULL when there is none. */
 static char *lines_of(const hmn_snapshot *before, const hmn_snapshot *after) {
     uint32_t size = 0;
     char *text;
@@ -37,7 +37,7 @@ static int tell(const hmn_snapshot *before, const hmn_snapshot *after) {
     return EXIT_SUCCESS;
 }
 
-/* Through volatile, so that the compiler leaves it in. */
+/* Volatile, so that the compiler keeps the writes. */
 static void touch(volatile char *bytes) {
     for (size_t i = 0; i < WORK_BYTES; i += 1024) bytes[i] = 1;
 }

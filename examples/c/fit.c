@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* fit DTYPE TOKENS: on which GPU Llama 3.1 8B fits, for instance with "fit bf16 8192". Exit status 0 if on one. */
+/* fit DTYPE TOKENS: the GPUs on which Llama 3.1 8B fits, for instance "fit bf16 8192". Exit status 0 if any. */
 #include <hypomnesis.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@ static void say(const char *what, uint64_t bytes) {
     printf("%s: %s\n", what, text);
 }
 
-/* Weights as they are stored, keys and values of each token in 16 bits, and a tenth more. */
+/* Weights as stored, keys and values of each token in 16 bits, and 10 % overhead. */
 static hmn_status estimate(uint32_t dtype, uint64_t tokens, uint64_t *bytes, hmn_error *error) {
     const hmn_cache cache = {.struct_size = sizeof cache, .dtype = HMN_DTYPE_F16, .layers = LAYERS,
                              .kv_heads = KV_HEADS, .key_dim = HEAD_DIM};

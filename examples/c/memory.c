@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* memory: what memory this process holds, and what the host has left. */
+/* memory: the memory of this process, and what the host has available. */
 #include <hypomnesis.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -24,7 +24,7 @@ int main(void) {
         fprintf(stderr, "%s\n", error.message);
         return EXIT_FAILURE;
     }
-    /* What could not be read is all zero, and so are the bits in `present`. */
+    /* A failed reading leaves the struct zero, including the bits in `present`. */
     if (hmn_process_memory_read_self(context, 0, &own, &error) != HMN_OK)
         fprintf(stderr, "%s\n", error.message);
     if (hmn_system_memory_read(context, &host, &error) != HMN_OK)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* room SIZE: which GPU has SIZE free, for instance 8GiB. Exit status 0 if one has. */
+/* `room SIZE`: which GPU has SIZE free, for instance 8GiB. Exit status 0 if one has. */
 #include <hypomnesis.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void say_device(hmn_context *context, uint32_t index) {
     if (device.present & HMN_DEVICE_HAS_NAME) printf(" [%s]", device.name);
 }
 
-/* The index of the device with most room, or `count` when none has enough. */
+/* Index of the device with the most free memory, or `count` when none has enough. */
 static uint32_t find_room(hmn_context *context, uint32_t count, uint64_t wanted) {
     uint32_t best = count;
     uint64_t most = 0;

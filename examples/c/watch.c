@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* watch PID: what a process holds on the host and on each GPU, five times a second until it exits, and
- * which GPUs' memory spilled to the host meanwhile. */
+/* watch PID: the memory of a process on the host and on each GPU, five times a second until it exits, and
+ * the GPUs whose memory spilled to the host meanwhile. */
 #include <hypomnesis.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,38 +14,38 @@ static void say(const char *what, uint64_t bytes) {
     if (hmn_format_bytes(bytes, text, sizeof text, NULL) == HMN_OK) printf("%s %s", what, text);
 }
 
-static void observe(const hmn_snapshot *picture, const char *label, hmn_spill **spills) {
+static void observe(const hmn_snapshot *snapshot, const char *label, hmn_spill **spills) {
     hmn_device device = {.struct_size = sizeof device};
-    for (uint32_t i = 0; hmn_snapshot_device(picture, i, &device) == HMN_OK; i++) {
+    for (uint32_t i = 0; hmn_snapshot_device(snapshot, i, &device) == HMN_OK; i++) {
         if (device.index >= DEVICES) continue;
         if (!spills[device.index]) hmn_spill_create(NULL, device.index, NULL, &spills[device.index], NULL);
-        /* One that cannot tell says so in the end. */
-        hmn_spill_observe_snapshot(spills[device.index], picture, label, NULL);
+        /* A detector without values reports that at the end. */
+        hmn_spill_observe_snapshot(spills[device.index], snapshot, label, NULL);
     }
 }
 
-/* One line; the processes of all, because a driver may tell by them what it moved out. */
+/* One line. Reads all processes, because some drivers report evicted memory per process. */
 static hmn_status sample(hmn_context *context, uint32_t pid, uint32_t number, hmn_spill **spills, hmn_error *error) {
     hmn_snapshot_options what = {.struct_size = sizeof what};
     hmn_process_memory host = {.struct_size = sizeof host};
     hmn_usage use = {.struct_size = sizeof use};
-    hmn_snapshot *picture;
+    hmn_snapshot *snapshot;
     char text[32];
     hmn_status status = hmn_process_memory_read(context, pid, 0, &host, error);
 
     what.collect = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES;
-    if (status == HMN_OK) status = hmn_snapshot_take(context, &what, &picture, error);
+    if (status == HMN_OK) status = hmn_snapshot_take(context, &what, &snapshot, error);
     if (status != HMN_OK) return status;
     say("host", host.resident_bytes);
-    for (uint32_t i = 0; hmn_snapshot_usage(picture, i, &use) == HMN_OK; i++) {
+    for (uint32_t i = 0; hmn_snapshot_usage(snapshot, i, &use) == HMN_OK; i++) {
         snprintf(text, sizeof text, ", GPU %" PRIu32, use.device_index);
         if (use.pid == pid && use.present & HMN_USAGE_HAS_USED) say(text, use.used_bytes);
     }
     puts("");
     fflush(stdout);
     snprintf(text, sizeof text, "sample %" PRIu32, number);
-    observe(picture, text, spills);
-    hmn_snapshot_destroy(picture);
+    observe(snapshot, text, spills);
+    hmn_snapshot_destroy(snapshot);
     return HMN_OK;
 }
 

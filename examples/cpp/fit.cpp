@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// fit DTYPE TOKENS: on which GPU Llama 3.1 8B fits, for instance with "fit bf16 8192". Exit status
-// 0 if on one.
+// fit DTYPE TOKENS: the GPUs on which Llama 3.1 8B fits, for instance "fit bf16 8192". Exit status
+// 0 if any.
 #include <hypomnesis.hpp>
 #include <iostream>
 
@@ -14,7 +14,7 @@ void say(const char* what, std::uint64_t bytes) {
   std::cout << what << ": " << hypomnesis::format_bytes(bytes) << '\n';
 }
 
-// Weights as they are stored, keys and values of each token in 16 bits, and a tenth more.
+// Weights as stored, keys and values of each token in 16 bits, and 10 % overhead.
 std::uint64_t estimate(hypomnesis::dtype_id dtype, std::uint64_t tokens) {
   hypomnesis::cache cache;
   cache.dtype = hypomnesis::dtype_id::f16;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// room SIZE: which GPU has SIZE free, for instance 8GiB. Exit status 0 if one has.
+// `room SIZE`: which GPU has SIZE free, for instance 8GiB. Exit status 0 if one has.
 #include <charconv>
 #include <hypomnesis.hpp>
 #include <iostream>
@@ -31,7 +31,7 @@ std::optional<std::uint64_t> free_of(const hypomnesis::context& context, std::ui
   }
 }
 
-// The index of the device with most room.
+// Index of the device with the most free memory.
 std::optional<std::uint32_t> find_room(const hypomnesis::context& context, std::uint64_t wanted) {
   std::optional<std::uint32_t> best;
   std::uint64_t most = 0;

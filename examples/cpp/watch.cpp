@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// watch PID: what a process holds on the host and on each GPU, five times a second until it exits, and
-// which GPUs' memory spilled to the host meanwhile.
+// watch PID: the memory of a process on the host and on each GPU, five times a second until it exits, and
+// the GPUs whose memory spilled to the host meanwhile.
 #include <cstdlib>
 #include <hypomnesis.hpp>
 #include <iostream>
@@ -9,29 +9,29 @@
 
 using spills = std::map<std::uint32_t, hypomnesis::spill>;
 
-static void observe(spills& to, const hypomnesis::snapshot& picture, const std::string& label) {
-  for (std::uint32_t i = 0; i < picture.info().device_count; ++i) {
-    const auto index = picture.device(i).index;
+static void observe(spills& to, const hypomnesis::snapshot& snapshot, const std::string& label) {
+  for (std::uint32_t i = 0; i < snapshot.info().device_count; ++i) {
+    const auto index = snapshot.device(i).index;
     const auto place = to.try_emplace(index, hypomnesis::spill::fed({}, index)).first;
     try {
-      place->second.observe(picture, label);
+      place->second.observe(snapshot, label);
     } catch (const hypomnesis::error&) {
-      // One that cannot tell says so in the end.
+      // A detector without values reports that at the end.
     }
   }
 }
 
-// One line; the processes of all, because a driver may tell by them what it moved out.
+// One line. Reads all processes, because some drivers report evicted memory per process.
 static void sample(const hypomnesis::context& context, std::uint32_t pid, spills& to, unsigned number) {
   const auto host = context.process_memory(pid);
-  const auto picture = context.take(hypomnesis::part::devices | hypomnesis::part::pools |
+  const auto snapshot = context.take(hypomnesis::part::devices | hypomnesis::part::pools |
                                     hypomnesis::part::processes);
   std::cout << "host " << hypomnesis::format_bytes(host.resident_bytes.value_or(0));
-  for (const auto& use : picture.usages())
+  for (const auto& use : snapshot.usages())
     if (use.pid == pid && use.used_bytes)
       std::cout << ", GPU " << use.device_index << ' ' << hypomnesis::format_bytes(*use.used_bytes);
   std::cout << std::endl;
-  observe(to, picture, "sample " + std::to_string(number));
+  observe(to, snapshot, "sample " + std::to_string(number));
 }
 
 static void tell(const spills& all) {

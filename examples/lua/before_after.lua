@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- What did some work take? HMN_SIMULATION may name a machine file.
+-- before_after: the memory that some work allocates. HMN_SIMULATION may name a machine file.
 local hypomnesis = require "hypomnesis"
 
 local MIB = 2 ^ 20

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- fit.lua DTYPE TOKENS: on which GPU Llama 3.1 8B fits, for instance fit.lua bf16 8192.
+-- fit.lua DTYPE TOKENS: the GPUs on which Llama 3.1 8B fits, for instance fit.lua bf16 8192.
 local hypomnesis = require "hypomnesis"
 
 local PARAMETERS = 8030261248
@@ -10,7 +10,7 @@ if not tokens then
   os.exit(2)
 end
 
--- Weights as they are stored, keys and values of each token in 16 bits, and a tenth more.
+-- Weights as stored, keys and values of each token in 16 bits, and 10 % overhead.
 local weights = assert(hypomnesis.estimate_tensor({PARAMETERS}, assert(hypomnesis.dtype_from_name(arg[1]))))
 local cache = assert(hypomnesis.estimate_cache({dtype = "f16", layers = 32, kv_heads = 8, key_dim = 128}, tokens))
 local total = assert(hypomnesis.estimate_overhead(assert(hypomnesis.estimate_sum {weights, cache})))

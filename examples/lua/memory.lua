@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- What is my memory? HMN_SIMULATION may name a machine file.
+-- memory: the memory of this process, and what the host has available. HMN_SIMULATION may name a machine file.
 local hypomnesis = require "hypomnesis"
 
 local function line(what, bytes)

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- room.lua SIZE: which GPU has room for SIZE, bytes or for instance 8GiB? HMN_SIMULATION may name a machine file.
+-- `room.lua SIZE`: which GPU has SIZE free, in bytes or for instance 8GiB. HMN_SIMULATION may name a machine file.
 local hypomnesis = require "hypomnesis"
 
 local UNITS = {[""] = 1, B = 1, KiB = 2 ^ 10, MiB = 2 ^ 20, GiB = 2 ^ 30, TiB = 2 ^ 40}

@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- watch.lua PID: what a process holds on the host and on each GPU, five times a second until it exits, and which GPUs'
--- memory spilled to the host meanwhile. HMN_SIMULATION may name a machine file.
+-- watch.lua PID: the memory of a process on the host and on each GPU, five times a second until it exits, and the GPUs
+-- whose memory spilled to the host meanwhile. HMN_SIMULATION may name a machine file.
 local hypomnesis = require "hypomnesis"
 
 local pid = tonumber(arg[1])
@@ -12,30 +12,30 @@ end
 local context = assert(hypomnesis.open {environment = true})
 local spills, order = {}, {}
 
-local function observe(picture, label)
-  for _, device in ipairs(picture.devices) do
+local function observe(snapshot, label)
+  for _, device in ipairs(snapshot.devices) do
     if not spills[device.index] then
       spills[device.index] = assert(hypomnesis.spill {device_index = device.index})
       order[#order + 1] = device.index
     end
-    spills[device.index]:observe_snapshot(picture, label) -- one that cannot tell says so in the end
+    spills[device.index]:observe_snapshot(snapshot, label) -- a detector without values reports that at the end
   end
 end
 
--- One line; the processes of all, because a driver may tell by them what it moved out.
+-- One line. Reads all processes, because some drivers report evicted memory per process.
 local function sample(number)
   local host, message, status = context:process_memory(pid)
   if not host then return message, status end
-  local picture = assert(context:snapshot {collect = {"devices", "pools", "processes"}})
+  local snapshot = assert(context:snapshot {collect = {"devices", "pools", "processes"}})
   local parts = {"host " .. hypomnesis.format_bytes(host.resident_bytes or 0)}
-  for _, use in ipairs(picture.processes) do
+  for _, use in ipairs(snapshot.processes) do
     if use.pid == pid and use.used_bytes then
       parts[#parts + 1] = ("GPU %d %s"):format(use.device_index, hypomnesis.format_bytes(use.used_bytes))
     end
   end
   print(table.concat(parts, ", "))
   io.stdout:flush()
-  observe(picture, "sample " .. number)
+  observe(snapshot, "sample " .. number)
 end
 
 local samples = 0

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What did some work cost? Before and after 64 MiB are touched."""
+"""before_after: the change on the host and on the first GPU when 64 MiB are touched."""
 import hypomnesis
 
 MIB = 1 << 20
@@ -17,7 +17,7 @@ def main() -> None:
 
 
 def grown(before: hypomnesis.Snapshot, after: hypomnesis.Snapshot) -> int:
-    """By how many bytes the resident set of this process rose; 0 where it is not known."""
+    """Growth of this process' resident set in bytes; 0 if not known."""
     if before.memory is None or after.memory is None:
         return 0
     return (after.memory.resident_bytes or 0) - (before.memory.resident_bytes or 0)

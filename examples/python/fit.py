@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""On which GPU does Llama 3.1 8B fit? fit.py bf16 8192"""
+"""fit.py DTYPE TOKENS: the GPUs on which Llama 3.1 8B fits, for instance fit.py bf16 8192."""
 import sys
 
 import hypomnesis
@@ -9,7 +9,7 @@ PARAMETERS = 8_030_261_248
 
 
 def estimate(dtype: int, tokens: int) -> int:
-    """Weights as they are stored, keys and values of each token in 16 bits, and a tenth more."""
+    """Weights as stored, keys and values of each token in 16 bits, and 10 % overhead."""
     weights = estimate_tensor([PARAMETERS], dtype)
     cache = estimate_cache(CacheKind.FULL, Dtype.F16, layers=32, kv_heads=8, key_dim=128, sequence=tokens)
     total = estimate_overhead(weights + cache)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What is my memory?"""
+"""memory: the memory of this process, and what the host has available."""
 import hypomnesis
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Which GPU has room for N bytes? room.py 8GiB"""
+"""`room.py SIZE`: which GPU has SIZE free, in bytes or for instance 8GiB."""
 import re
 import sys
 

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""watch.py PID: what a process holds on the host and on each GPU, five times a second until it exits, and
-which GPUs' memory spilled to the host meanwhile."""
+"""watch.py PID: the memory of a process on the host and on each GPU, five times a second until it exits, and
+the GPUs whose memory spilled to the host meanwhile."""
 import sys
 import time
 
@@ -9,19 +9,19 @@ from hypomnesis import Collect, Context, ContextFlag, Spill, SpillState
 
 
 def sample(context: Context, pid: int, spills: dict[int, Spill], number: int) -> None:
-    """One line; the processes of all, because a driver may tell by them what it moved out."""
+    """One line. Reads all processes, because some drivers report evicted memory per process."""
     host = context.process_memory(pid)
-    with context.snapshot(Collect.DEVICES | Collect.POOLS | Collect.PROCESSES) as picture:
+    with context.snapshot(Collect.DEVICES | Collect.POOLS | Collect.PROCESSES) as snapshot:
         parts = [f"host {hypomnesis.format_bytes(host.resident_bytes or 0)}"]
         parts += [f"GPU {use.device_index} {hypomnesis.format_bytes(use.used_bytes)}"
-                  for use in picture.usages if use.pid == pid and use.used_bytes is not None]
+                  for use in snapshot.usages if use.pid == pid and use.used_bytes is not None]
         print(", ".join(parts), flush=True)
-        for device in picture.devices:
+        for device in snapshot.devices:
             spill = spills.setdefault(device.index, Spill(device.index))
             try:
-                spill.observe_snapshot(picture, f"sample {number}")
+                spill.observe_snapshot(snapshot, f"sample {number}")
             except hypomnesis.Error:
-                pass  # one that cannot tell says so in the end
+                pass  # a detector without values reports that at the end
 
 
 def tell(index: int, info: hypomnesis.SpillInfo) -> None:

@@ -19,7 +19,7 @@ def main():
         for part in ("include", "scripts", "docs/man"):
             shutil.copytree(root / part, copy / part)
         header = copy / "include/hypomnesis.h"
-        header.write_text(header.read_text().replace("Who a device is.", "Who it is."))
+        header.write_text(header.read_text().replace("Identity of a device.", "Its identity."))
         assert "docs/man/hmn_device.3" in check(copy).stdout, "a changed header is not seen"
     done = check(root)
     print(done.stdout, done.stderr)

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Each row of docs/pitfalls.md names the suites that hold it, and tests/required has each of them (that they are in
-the build is repo.suites' to say)."""
+"""Each row of docs/pitfalls.md names the suites that check it, and tests/required has each of them (repo.suites checks
+that they are in the build)."""
 import re
 
 import tree
 
 PAGE = "docs/pitfalls.md"
-HEAD = "| What goes wrong | What hypomnesis does | Held by |"
+HEAD = "| Problem | What hypomnesis does | Checked by |"
 
 
 def required(root):

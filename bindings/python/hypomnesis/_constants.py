@@ -56,66 +56,66 @@ class Status(IntEnum):
 
     OK = raw.OK
     ARGUMENT = raw.E_ARGUMENT  # an argument is NULL, empty or malformed
-    STRUCT_SIZE = raw.E_STRUCT_SIZE  # struct_size is not one that this library can fill or read
-    UNKNOWN_FLAG = raw.E_UNKNOWN_FLAG  # a bit or a byte is set that this library does not know
-    RANGE = raw.E_RANGE  # an index past the end, or a number outside what is allowed
+    STRUCT_SIZE = raw.E_STRUCT_SIZE  # struct_size is not supported by this library
+    UNKNOWN_FLAG = raw.E_UNKNOWN_FLAG  # an unknown flag bit, or a nonzero byte past the known fields
+    RANGE = raw.E_RANGE  # an index past the end, or a number out of range
     NO_MEMORY = raw.E_NO_MEMORY  # the host's memory is exhausted
-    UNSUPPORTED = raw.E_UNSUPPORTED  # this system, device or driver has no such value
-    NO_SOURCE = raw.E_NO_SOURCE  # no source of this value is here: no library, no driver, no tool
-    NO_DEVICE = raw.E_NO_DEVICE  # no device of that index or key
+    UNSUPPORTED = raw.E_UNSUPPORTED  # not supported by this system, device or driver
+    NO_SOURCE = raw.E_NO_SOURCE  # no source of this value: no library, no driver, no tool
+    NO_DEVICE = raw.E_NO_DEVICE  # no device with that index or key
     NO_PROCESS = raw.E_NO_PROCESS  # no such process, or it has exited
     PERMISSION = raw.E_PERMISSION  # the system or the driver refused
     TIMEOUT = raw.E_TIMEOUT  # the driver did not answer within the deadline
-    DEVICE_LOST = raw.E_DEVICE_LOST  # the device was there and is gone: unplugged, fallen off, reset
-    BACKEND = raw.E_BACKEND  # a driver or tool answered with an error, or with nonsense
+    DEVICE_LOST = raw.E_DEVICE_LOST  # the device is gone: unplugged, fallen off the bus, reset
+    BACKEND = raw.E_BACKEND  # a driver or tool returned an error or an invalid answer
     LIMIT = raw.E_LIMIT  # a limit was reached
     OVERFLOW = raw.E_OVERFLOW  # the result does not fit 64 bits
-    FORKED = raw.E_FORKED  # the handle was made by the parent of this process
-    BUFFER = raw.E_BUFFER  # the buffer is too small; *needed says how large it must be
-    EMPTY = raw.E_EMPTY  # it was not asked for, or there is nothing to give
+    FORKED = raw.E_FORKED  # the handle was created before fork()
+    BUFFER = raw.E_BUFFER  # the buffer is too small; *needed is the size required
+    EMPTY = raw.E_EMPTY  # not requested, or no data
     INTERNAL = raw.E_INTERNAL  # a defect of this library; please report it
-    ASLEEP = raw.E_ASLEEP  # answering would have to wake the device, or keep it awake
-    STATE = raw.E_STATE  # the right call at the wrong moment
+    ASLEEP = raw.E_ASLEEP  # a reading would wake the device, or keep it awake
+    STATE = raw.E_STATE  # the call is not allowed in the handle's current state
 
 
 class Backend(IntEnum):
-    """Who measured. Numbers stay below 64 for ever: masks are 64 bits wide."""
+    """Source of a value. Numbers stay below 64, because masks are 64 bits wide."""
 
     NONE = raw.BACKEND_NONE
     OS = raw.BACKEND_OS  # the operating system itself
     NVML = raw.BACKEND_NVML  # NVIDIA's management library
-    NVIDIA_SMI = raw.BACKEND_NVIDIA_SMI  # NVIDIA's command, when NVML cannot serve
+    NVIDIA_SMI = raw.BACKEND_NVIDIA_SMI  # NVIDIA's nvidia-smi command, when NVML is not usable
     AMDGPU = raw.BACKEND_AMDGPU  # AMD's kernel driver: sysfs and fdinfo
-    KFD = raw.BACKEND_KFD  # AMD's compute driver: what compute processes use
-    ROCM_SMI = raw.BACKEND_ROCM_SMI  # AMD's rocm-smi command, when the kernel does not tell
+    KFD = raw.BACKEND_KFD  # AMD's compute driver: memory of compute processes
+    ROCM_SMI = raw.BACKEND_ROCM_SMI  # AMD's rocm-smi command, for what the kernel does not report
     I915 = raw.BACKEND_I915  # Intel's older kernel driver
     XE = raw.BACKEND_XE  # Intel's newer kernel driver
     DRM = raw.BACKEND_DRM  # any kernel DRM driver: sysfs, and the fdinfo files of its clients
-    DXGI = raw.BACKEND_DXGI  # Windows: the adapters, and what the caller may use of them
+    DXGI = raw.BACKEND_DXGI  # Windows: the adapters, and the caller's memory budget on them
     PDH = raw.BACKEND_PDH  # Windows: the performance counters of adapters and processes
-    METAL = raw.BACKEND_METAL  # macOS: Metal, and the system's registry of GPUs
+    METAL = raw.BACKEND_METAL  # macOS: Metal and the I/O Registry
     MACMON = raw.BACKEND_MACMON  # macOS: the macmon command
     TEGRA = raw.BACKEND_TEGRA  # NVIDIA's SoCs (Jetson): sysfs
-    DMEM = raw.BACKEND_DMEM  # the kernel's control group of device memory
+    DMEM = raw.BACKEND_DMEM  # the kernel's dmem cgroup controller (device memory)
     SIMULATED = raw.BACKEND_SIMULATED  # a machine described by a file: nothing was measured
-    AMD_SMI = raw.BACKEND_AMD_SMI  # AMD's amd-smi command, when the kernel does not tell
+    AMD_SMI = raw.BACKEND_AMD_SMI  # AMD's amd-smi command, for what the kernel does not report
 
 
 class Note(IntFlag):
-    """Remarks on a result; each bit has one meaning in every struct."""
+    """Note flags of a result; each bit has one meaning in every struct."""
 
     STALE = raw.NOTE_STALE  # the last known value, age_ns old: the driver did not answer
-    LOWER_BOUND = raw.NOTE_LOWER_BOUND  # some of it could not be seen
+    LOWER_BOUND = raw.NOTE_LOWER_BOUND  # at least this much: a part is not visible
     ESTIMATED = raw.NOTE_ESTIMATED  # derived from other values, not measured
     TRUNCATED = raw.NOTE_TRUNCATED  # a char[N] field was cut
-    MIXED = raw.NOTE_MIXED  # several backends; `backend` is that of the first
+    MIXED = raw.NOTE_MIXED  # several backends; `backend` is the first
     FOREIGN_PID = raw.NOTE_FOREIGN_PID  # pid belongs to another PID namespace
-    PARTIAL = raw.NOTE_PARTIAL  # something asked for is missing: see the diagnostics
+    PARTIAL = raw.NOTE_PARTIAL  # a requested value is missing: see the diagnostics
     TRACE = raw.NOTE_TRACE  # diagnostics: a driver call, recorded by ContextFlag.TRACE
 
 
 class Scope(IntEnum):
-    """Whose figure it is."""
+    """Scope of a value."""
 
     NONE = raw.SCOPE_NONE
     PROCESS = raw.SCOPE_PROCESS
@@ -123,16 +123,16 @@ class Scope(IntEnum):
 
 
 class Accounting(IntEnum):
-    """What a number of bytes counts."""
+    """How bytes are accounted."""
 
     NONE = raw.ACCOUNT_NONE
     RESIDENT = raw.ACCOUNT_RESIDENT  # has backing store now
-    COMMITTED = raw.ACCOUNT_COMMITTED  # promised, whether backed or not
-    ALLOCATED = raw.ACCOUNT_ALLOCATED  # as the driver accounts allocations (NVML)
+    COMMITTED = raw.ACCOUNT_COMMITTED  # committed, with or without backing store
+    ALLOCATED = raw.ACCOUNT_ALLOCATED  # allocations as the driver accounts them (NVML)
 
 
 class NativeDomain(IntEnum):
-    """Whose number Error.native_code is."""
+    """Domain of a native_code."""
 
     NONE = raw.NATIVE_NONE
     ERRNO = raw.NATIVE_ERRNO  # errno
@@ -146,7 +146,7 @@ class NativeDomain(IntEnum):
 
 
 class Vendor(IntEnum):
-    """Device.vendor: PCI vendor ids."""
+    """PCI vendor ids."""
 
     UNKNOWN = raw.VENDOR_UNKNOWN
     AMD = raw.VENDOR_AMD
@@ -169,17 +169,18 @@ class ContextFlag(IntFlag):
 
     # never run a helper program (nvidia-smi, rocm-smi, amd-smi, macmon)
     NO_SUBPROCESS = raw.CONTEXT_NO_SUBPROCESS
-    WAKE_DEVICES = raw.CONTEXT_WAKE_DEVICES  # a sleeping GPU may be woken to answer
-    # start none: a driver may then block the caller, and a deadline can only be kept between driver calls
+    WAKE_DEVICES = raw.CONTEXT_WAKE_DEVICES  # wake sleeping GPUs to read them
+    # start no threads: a driver may then block the caller, and a deadline is only checked between driver
+    # calls
     NO_THREADS = raw.CONTEXT_NO_THREADS
-    ENVIRONMENT = raw.CONTEXT_ENVIRONMENT  # read HMN_* variables now (never when set-user-id)
-    TRACE = raw.CONTEXT_TRACE  # each driver call becomes a diagnostic of the snapshot
+    ENVIRONMENT = raw.CONTEXT_ENVIRONMENT  # read the HMN_* variables now (never when set-user-id)
+    TRACE = raw.CONTEXT_TRACE  # add each driver call to the snapshot's diagnostics
     RECORD = raw.CONTEXT_RECORD  # keep what the backends read: hmn_context_recording
 
 
 class Place(IntEnum):
-    """Places to read from instead of the usual ones. With ContextFlag.ENVIRONMENT the variable in brackets
-    does the same."""
+    """Paths that replace the defaults. With ContextFlag.ENVIRONMENT the variable in brackets has the same
+    effect."""
 
     PROC = raw.PATH_PROC  # the proc tree, default "/proc" [HMN_PROC]
     SYS = raw.PATH_SYS  # the sysfs tree, default "/sys" [HMN_SYS]
@@ -192,21 +193,20 @@ class Place(IntEnum):
     SIMULATION = raw.PATH_SIMULATION
     CGROUP = raw.PATH_CGROUP  # the cgroup mount, default: found in mountinfo [HMN_CGROUP]
     AMD_SMI = raw.PATH_AMD_SMI  # the amd-smi program, by absolute path [HMN_AMD_SMI]
-    # the device nodes, default "/dev" for the usual sysfs tree, none for another [HMN_DEV]
-    DEV = raw.PATH_DEV
+    DEV = raw.PATH_DEV  # the device nodes, default "/dev" with the default sysfs tree, else none [HMN_DEV]
 
 
 class State(IntEnum):
-    """What a backend or a device is doing."""
+    """State of a backend or a device."""
 
     UNKNOWN = raw.STATE_UNKNOWN  # not tried yet
-    READY = raw.STATE_READY  # answers
+    READY = raw.STATE_READY  # readable
     ASLEEP = raw.STATE_ASLEEP  # runtime suspended; only identity and totals are known
-    LOST = raw.STATE_LOST  # was here and is gone
-    UNREADABLE = raw.STATE_UNREADABLE  # here, and answers with errors
+    LOST = raw.STATE_LOST  # was present and is gone
+    UNREADABLE = raw.STATE_UNREADABLE  # present, and returns errors
     HUNG = raw.STATE_HUNG  # a driver call has not returned
     ABSENT = raw.STATE_ABSENT  # not on this machine
-    OFF = raw.STATE_OFF  # switched off by the context or not compiled in
+    OFF = raw.STATE_OFF  # disabled by the context or not compiled in
 
 
 class ProcessMemoryField(IntFlag):
@@ -240,12 +240,12 @@ class SystemMemoryField(IntFlag):
 
 
 class Pressure(IntEnum):
-    """How short of memory the system itself says that it is."""
+    """Memory pressure, as the system itself reports it."""
 
     UNKNOWN = raw.PRESSURE_UNKNOWN
     NORMAL = raw.PRESSURE_NORMAL
-    WARNING = raw.PRESSURE_WARNING  # programs should give memory back
-    CRITICAL = raw.PRESSURE_CRITICAL  # it ends programs next; never said by Windows
+    WARNING = raw.PRESSURE_WARNING  # programs should release memory
+    CRITICAL = raw.PRESSURE_CRITICAL  # the system kills processes next; never reported by Windows
 
 
 class DeviceKind(IntEnum):
@@ -263,7 +263,7 @@ class MemoryKind(IntEnum):
 
     UNKNOWN = raw.MEMORY_KIND_UNKNOWN
     DEDICATED = raw.MEMORY_KIND_DEDICATED  # memory of its own
-    UNIFIED = raw.MEMORY_KIND_UNIFIED  # it allocates from the host's RAM (GB10, Jetson, Apple)
+    UNIFIED = raw.MEMORY_KIND_UNIFIED  # allocated from the host's RAM (GB10, Jetson, Apple)
     COHERENT = raw.MEMORY_KIND_COHERENT  # memory of its own that is also a NUMA node of the host (GH200)
 
 
@@ -286,15 +286,15 @@ class DeviceField(IntFlag):
 
 
 class PoolKind(IntEnum):
-    """One pool per kind. An APU has PoolKind.VRAM and PoolKind.HOST, a unified GPU has PoolKind.UNIFIED
-    alone."""
+    """Kind of a memory pool; a device has at most one of each. An APU has PoolKind.VRAM and PoolKind.HOST, a
+    unified GPU only UNIFIED."""
 
-    MAIN = raw.POOL_MAIN  # asked for: the pool that allocations come from
+    MAIN = raw.POOL_MAIN  # in requests: the pool that allocations come from
     VRAM = raw.POOL_VRAM  # the device's own memory
     VRAM_VISIBLE = raw.POOL_VRAM_VISIBLE  # the part of it that the host can address
     HOST = raw.POOL_HOST  # host RAM mapped for the device (GTT, WDDM shared)
     UNIFIED = raw.POOL_UNIFIED  # host RAM that the device allocates from as its own
-    STOLEN = raw.POOL_STOLEN  # host RAM that firmware set aside
+    STOLEN = raw.POOL_STOLEN  # host RAM reserved by firmware
 
 
 class PoolField(IntFlag):
@@ -336,7 +336,7 @@ class TelemetryField(IntFlag):
 
 
 class Throttle(IntFlag):
-    """Why clocks are held down."""
+    """Why clocks are reduced."""
 
     IDLE = raw.THROTTLE_IDLE
     POWER = raw.THROTTLE_POWER
@@ -347,40 +347,38 @@ class Throttle(IntFlag):
 
 
 class MetricId(IntEnum):
-    """A metric is one number of a device: those that Telemetry has no field for, and of those that it has,
-    each instance with a source of its own (every sensor, every fan, every clock). Numbers grow; what a metric
-    is counted in is part of its meaning, and hmn_metric_unit tells it. "Count": in `count`, whole; all others
-    are in `value`."""
+    """Metric: one number of a device. A metric is what Telemetry has no field for, or one instance of what it
+    has (each sensor, each fan, each clock). Numbers are appended; the unit is part of a metric's meaning:
+    hmn_metric_unit. "Count": whole, in `count`; all others are in `value`."""
 
     UNKNOWN = raw.METRIC_UNKNOWN
-    ENGINE_BUSY_NS = raw.METRIC_ENGINE_BUSY_NS  # count, ns, ever growing; instance: Engine
+    ENGINE_BUSY_NS = raw.METRIC_ENGINE_BUSY_NS  # count, ns, counter; instance: Engine
     ENGINE_PERCENT = raw.METRIC_ENGINE_PERCENT  # 0..100 of window_ns; instance: Engine
-    ENGINE_CAPACITY = raw.METRIC_ENGINE_CAPACITY  # count: how many there are; instance: Engine
+    ENGINE_CAPACITY = raw.METRIC_ENGINE_CAPACITY  # count: number of engines; instance: Engine
     TEMPERATURE = raw.METRIC_TEMPERATURE  # Celsius; instance: Sensor
     TEMPERATURE_LIMIT = raw.METRIC_TEMPERATURE_LIMIT  # Celsius: where the device slows down; Sensor
-    FAN_RPM = raw.METRIC_FAN_RPM  # turns a minute; instance: fan, from 0
-    FAN_PERCENT = raw.METRIC_FAN_PERCENT  # of the highest speed, may pass 100; fan, from 0
+    FAN_RPM = raw.METRIC_FAN_RPM  # RPM; instance: fan, from 0
+    FAN_PERCENT = raw.METRIC_FAN_PERCENT  # of the highest speed, may exceed 100; fan, from 0
     POWER_WATTS = raw.METRIC_POWER_WATTS  # W; instance: Power
-    ENERGY_JOULES = raw.METRIC_ENERGY_JOULES  # J, ever growing: take differences; Power
+    ENERGY_JOULES = raw.METRIC_ENERGY_JOULES  # J, counter: take differences; Power
     CLOCK_MHZ = raw.METRIC_CLOCK_MHZ  # MHz; instance: Clock
-    CLOCK_LIMIT_MHZ = raw.METRIC_CLOCK_LIMIT_MHZ  # MHz: highest; instance: Clock
+    CLOCK_LIMIT_MHZ = raw.METRIC_CLOCK_LIMIT_MHZ  # MHz: maximum; instance: Clock
     VOLTAGE = raw.METRIC_VOLTAGE  # V; instance: Rail
-    TEMPERATURE_SHUTDOWN = raw.METRIC_TEMPERATURE_SHUTDOWN  # Celsius: where it switches itself off; Sensor
+    TEMPERATURE_SHUTDOWN = raw.METRIC_TEMPERATURE_SHUTDOWN  # Celsius: where the device shuts down; Sensor
     POWER_LIMIT_WATTS = raw.METRIC_POWER_LIMIT_WATTS  # W; instance: PowerLimit
     ECC_CORRECTED = raw.METRIC_ECC_CORRECTED  # count of memory errors; instance: Era
     ECC_UNCORRECTED = raw.METRIC_ECC_UNCORRECTED  # count of memory errors; instance: Era
     ROWS_REMAPPED = raw.METRIC_ROWS_REMAPPED  # count; instance: Remapped
-    LAST_FAULT = raw.METRIC_LAST_FAULT  # count: the driver's own number of it (NVIDIA: Xid)
-    THROTTLE_NS = raw.METRIC_THROTTLE_NS  # count, ns held back, ever growing; Throttle
-    PCIE_RX_BYTES = raw.METRIC_PCIE_RX_BYTES  # count, ever growing: received by the device
-    PCIE_TX_BYTES = raw.METRIC_PCIE_TX_BYTES  # count, ever growing: sent by the device
-    PCIE_REPLAYS = raw.METRIC_PCIE_REPLAYS  # count, ever growing: packets sent again
-    LINK_RX_BYTES = raw.METRIC_LINK_RX_BYTES  # count, ever growing; link to other devices, from 0
-    LINK_TX_BYTES = raw.METRIC_LINK_TX_BYTES  # count, ever growing; link to other devices, from 0
-    # count: what a control group's processes hold; instance: from 1 in its snapshot (HMN_TEXT_METRIC_GROUP)
+    LAST_FAULT = raw.METRIC_LAST_FAULT  # count: the driver's fault number (NVIDIA: Xid)
+    THROTTLE_NS = raw.METRIC_THROTTLE_NS  # count, ns throttled, counter; Throttle
+    PCIE_RX_BYTES = raw.METRIC_PCIE_RX_BYTES  # count, counter: received by the device
+    PCIE_TX_BYTES = raw.METRIC_PCIE_TX_BYTES  # count, counter: sent by the device
+    PCIE_REPLAYS = raw.METRIC_PCIE_REPLAYS  # count, counter: packets sent again
+    LINK_RX_BYTES = raw.METRIC_LINK_RX_BYTES  # count, counter; link to other devices, from 0
+    LINK_TX_BYTES = raw.METRIC_LINK_TX_BYTES  # count, counter; link to other devices, from 0
+    # count: held by a control group's processes; instance: from 1 in its snapshot (HMN_TEXT_METRIC_GROUP)
     GROUP_VRAM_BYTES = raw.METRIC_GROUP_VRAM_BYTES
-    # count: the most that they may hold; the same instance
-    GROUP_VRAM_LIMIT_BYTES = raw.METRIC_GROUP_VRAM_LIMIT_BYTES
+    GROUP_VRAM_LIMIT_BYTES = raw.METRIC_GROUP_VRAM_LIMIT_BYTES  # count: the group's limit; the same instance
 
 
 class Engine(IntEnum):
@@ -392,7 +390,7 @@ class Engine(IntEnum):
     COPY = raw.ENGINE_COPY
     DECODE = raw.ENGINE_DECODE
     ENCODE = raw.ENGINE_ENCODE
-    VIDEO = raw.ENGINE_VIDEO  # decodes and encodes, or improves pictures
+    VIDEO = raw.ENGINE_VIDEO  # video decoding and encoding, or image enhancement
     OTHER = raw.ENGINE_OTHER
     MEMORY = raw.ENGINE_MEMORY  # the memory controller
 
@@ -401,7 +399,7 @@ class Sensor(IntEnum):
     """Place of a temperature: instance of MetricId.TEMPERATURE and its limits."""
 
     UNKNOWN = raw.SENSOR_UNKNOWN
-    CORE = raw.SENSOR_CORE  # edge of the chip, or its average
+    CORE = raw.SENSOR_CORE  # edge of the die, or its average
     HOTSPOT = raw.SENSOR_HOTSPOT
     MEMORY = raw.SENSOR_MEMORY
     PACKAGE = raw.SENSOR_PACKAGE
@@ -415,7 +413,7 @@ class Power(IntEnum):
     UNKNOWN = raw.POWER_UNKNOWN
     AVERAGE = raw.POWER_AVERAGE  # of the device, over window_ns where that is known
     INSTANT = raw.POWER_INSTANT  # of the device, now
-    PACKAGE = raw.POWER_PACKAGE  # the chip and what is in its package, a CPU too
+    PACKAGE = raw.POWER_PACKAGE  # of the whole package, including a CPU
     MEMORY = raw.POWER_MEMORY
     BOARD = raw.POWER_BOARD
 
@@ -425,9 +423,9 @@ class PowerLimit(IntEnum):
 
     UNKNOWN = raw.POWER_LIMIT_UNKNOWN
     CURRENT = raw.POWER_LIMIT_CURRENT
-    DEFAULT = raw.POWER_LIMIT_DEFAULT  # the maker's
-    MIN = raw.POWER_LIMIT_MIN  # lowest that can be set
-    MAX = raw.POWER_LIMIT_MAX  # highest that can be set
+    DEFAULT = raw.POWER_LIMIT_DEFAULT  # the vendor's default
+    MIN = raw.POWER_LIMIT_MIN  # lowest limit that can be set
+    MAX = raw.POWER_LIMIT_MAX  # highest limit that can be set
 
 
 class Clock(IntEnum):
@@ -468,8 +466,8 @@ class Remapped(IntEnum):
     UNKNOWN = raw.REMAPPED_UNKNOWN
     CORRECTED = raw.REMAPPED_CORRECTED  # rows of memory replaced after corrected errors
     UNCORRECTED = raw.REMAPPED_UNCORRECTED  # after uncorrected errors
-    PENDING = raw.REMAPPED_PENDING  # 1: a reset will replace some, 0: none waits for it
-    FAILED = raw.REMAPPED_FAILED  # 1: one could not be replaced, 0: none
+    PENDING = raw.REMAPPED_PENDING  # 1: a reset will replace rows, 0: none pending
+    FAILED = raw.REMAPPED_FAILED  # 1: a row could not be replaced, 0: none
 
 
 class UsageKind(IntFlag):
@@ -481,12 +479,12 @@ class UsageKind(IntFlag):
 
 
 class NameState(IntEnum):
-    """What is known of a process' name."""
+    """State of a process' name."""
 
     UNKNOWN = raw.NAME_UNKNOWN
     RESOLVED = raw.NAME_RESOLVED
-    EXITED = raw.NAME_EXITED  # the driver still tells of it, the system does not
-    PROTECTED = raw.NAME_PROTECTED  # the system refuses to tell
+    EXITED = raw.NAME_EXITED  # listed by the driver, no longer by the system
+    PROTECTED = raw.NAME_PROTECTED  # not readable with the caller's permissions
     KERNEL = raw.NAME_KERNEL  # the kernel itself
 
 
@@ -517,21 +515,20 @@ class Collect(IntFlag):
 
     MEMORY = raw.COLLECT_MEMORY  # the caller's host memory: resident and virtual
     SYSTEM = raw.COLLECT_SYSTEM  # the host's memory
-    DEVICES = raw.COLLECT_DEVICES  # who the devices are (implied by all of the next)
+    DEVICES = raw.COLLECT_DEVICES  # identity of the devices (implied by the following)
     POOLS = raw.COLLECT_POOLS  # their memory
     SELF = raw.COLLECT_SELF  # what the caller uses on each
     PROCESSES = raw.COLLECT_PROCESSES  # what every process uses on each
     TELEMETRY = raw.COLLECT_TELEMETRY  # load, temperature, power
-    METRICS = raw.COLLECT_METRICS  # each single number that the sources tell
+    METRICS = raw.COLLECT_METRICS  # every metric that the sources report
 
 
 class SnapshotFlag(IntFlag):
     """What a snapshot is confined to, and what it may cost."""
 
-    ONE_DEVICE = raw.SNAPSHOT_ONE_DEVICE  # device_index says which
-    ONE_PROCESS = raw.SNAPSHOT_ONE_PROCESS  # pid says which: keeps the usage rows of that pid alone
-    # also metrics that take more than a few milliseconds; they are read last, so that nothing else waits for
-    # them
+    ONE_DEVICE = raw.SNAPSHOT_ONE_DEVICE  # only the device device_index
+    ONE_PROCESS = raw.SNAPSHOT_ONE_PROCESS  # only the usage rows of pid
+    # also metrics that take more than a few milliseconds; they are read last and delay nothing else
     SLOW = raw.SNAPSHOT_SLOW
 
 
@@ -544,13 +541,13 @@ class Format(IntEnum):
 
 
 class SamplerFlag(IntFlag):
-    """How a sampler works."""
+    """What a sampler keeps."""
 
-    PEAKS_ONLY = raw.SAMPLER_PEAKS_ONLY  # keep no snapshots: latest figures and peaks alone
+    PEAKS_ONLY = raw.SAMPLER_PEAKS_ONLY  # keep no snapshots, only latest values and peaks
 
 
 class SamplerState(IntEnum):
-    """Where a sampler is in its life, which has one way."""
+    """State of a sampler; it only moves forward."""
 
     IDLE = raw.SAMPLER_IDLE
     RUNNING = raw.SAMPLER_RUNNING
@@ -558,7 +555,7 @@ class SamplerState(IntEnum):
 
 
 class Dtype(IntEnum):
-    """What a number is stored as."""
+    """Data type of an element."""
 
     UNKNOWN = raw.DTYPE_UNKNOWN
     U8 = raw.DTYPE_U8
@@ -575,34 +572,34 @@ class Dtype(IntEnum):
     F64 = raw.DTYPE_F64
     F8E4M3 = raw.DTYPE_F8E4M3
     F8E5M2 = raw.DTYPE_F8E5M2
-    F8E8M0 = raw.DTYPE_F8E8M0  # a scale: exponent alone
+    F8E8M0 = raw.DTYPE_F8E8M0  # a scale: exponent only
     F6E2M3 = raw.DTYPE_F6E2M3  # 6 bits
     F6E3M2 = raw.DTYPE_F6E3M2  # 6 bits
     F4 = raw.DTYPE_F4  # 4 bits: e2m1
     I4 = raw.DTYPE_I4  # 4 bits
     U4 = raw.DTYPE_U4  # 4 bits
-    BOOL = raw.DTYPE_BOOL  # 8 bits, as frameworks keep it
+    BOOL = raw.DTYPE_BOOL  # 8 bits, as frameworks store it
 
 
 class CacheKind(IntEnum):
-    """What layers keep of the tokens before."""
+    """What layers cache of earlier tokens."""
 
     FULL = raw.CACHE_FULL  # keys and values of each token: MHA, GQA and MQA, by kv_heads
     WINDOW = raw.CACHE_WINDOW  # of the last `window` tokens and of the first `sinks`
     LATENT = raw.CACHE_LATENT  # one vector for each token: MLA (DeepSeek)
-    STATE = raw.CACHE_STATE  # one state, however long the sequence: Mamba and other SSMs
+    STATE = raw.CACHE_STATE  # one state of fixed size: Mamba and other SSMs
 
 
 class SpillState(IntFlag):
-    """Where a detector stands: now, and latched."""
+    """State of a detector, current and latched."""
 
-    MEASURABLE = raw.SPILL_MEASURABLE  # at least one observation had its figures
+    MEASURABLE = raw.SPILL_MEASURABLE  # at least one observation had values
     NOW = raw.SPILL_NOW  # the last observation spilled
-    EVER = raw.SPILL_EVER  # one did
+    EVER = raw.SPILL_EVER  # any observation spilled
 
 
 class SpillRule(IntFlag):
-    """Which rule held."""
+    """Rules that held."""
 
     SHARED = raw.SPILL_BY_SHARED
     EVICTED = raw.SPILL_BY_EVICTED

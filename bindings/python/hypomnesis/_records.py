@@ -12,16 +12,16 @@ from ._record import maker
 
 @dataclass(frozen=True, slots=True)
 class BackendInfo:
-    """How a backend fares; for doctors and bug reports. None: not known."""
+    """Status of a backend, for diagnosis and bug reports. None: not known."""
 
     notes: int  # Note
     backend: int  # Backend
     state: int  # State
-    status: int  # Status: Status.Status.OK, or why it cannot serve
+    status: int  # Status: Status.Status.OK, or why it is not usable
     native_domain: int  # NativeDomain
     native_code: int
-    version: str | None  # of the driver or tool behind it
-    message: str  # why it cannot serve, and what can be done; "" when it can
+    version: str | None  # of the driver or tool
+    message: str  # why it is not usable, and the remedy; "" when it is
 
 
 make_backend_info = maker(BackendInfo)
@@ -38,7 +38,7 @@ class ProcessMemory:
     peak_resident_bytes: int | None  # highest RSS so far (VmHWM)
     virtual_bytes: int | None  # address space (/proc/pid/statm)
     swap_bytes: int | None  # anonymous pages swapped out (VmSwap)
-    proportional_bytes: int | None  # PSS: shared pages divided by their users (smaps_rollup)
+    proportional_bytes: int | None  # PSS (proportional set size; smaps_rollup)
     private_bytes: int | None  # USS: pages that no other process maps (smaps_rollup)
     committed_bytes: int | None  # Windows: PrivateUsage; absent elsewhere
     footprint_bytes: int | None  # macOS: phys_footprint; absent elsewhere
@@ -51,18 +51,18 @@ make_process_memory = maker(ProcessMemory)
 
 @dataclass(frozen=True, slots=True)
 class SystemMemory:
-    """The host's RAM and this container's share of it, in bytes. None: not known."""
+    """Memory of the host and of this process' container, in bytes. None: not known."""
 
-    notes: int  # Note; Note.Note.ESTIMATED: available_bytes derived, on kernels without it
+    notes: int  # Note; Note.Note.ESTIMATED: the kernel lacks MemAvailable
     backend: int  # Backend
-    total_bytes: int | None  # RAM that the kernel manages (MemTotal)
-    available_bytes: int | None  # what could be used without swapping (MemAvailable)
+    total_bytes: int | None  # RAM managed by the kernel (MemTotal)
+    available_bytes: int | None  # allocatable without swapping (MemAvailable)
     swap_total_bytes: int | None
     swap_free_bytes: int | None
-    # the tightest memory limit of this process' control groups, on Windows of its job objects; absent when
-    # none applies
+    # the lowest memory limit of this process' control groups, on Windows of its job objects; absent when none
+    # applies
     limit_bytes: int | None
-    limit_used_bytes: int | None  # what is charged to the group or job with that limit
+    limit_used_bytes: int | None  # memory charged to the group or job with that limit
     commit_limit_bytes: int | None
     committed_bytes: int | None
     pressure: int | None  # Pressure: macOS, Windows; absent on Linux, which has no level
@@ -76,17 +76,17 @@ make_system_memory = maker(SystemMemory)
 
 @dataclass(frozen=True, slots=True)
 class Device:
-    """Who a device is. None: not known."""
+    """Identity of a device. None: not known."""
 
     notes: int  # Note
     backend: int  # Backend
-    index: int  # the context's number: never reused, never renumbered
+    index: int  # in the context: never reused, never renumbered
     kind: int  # DeviceKind
     state: int  # State
     vendor: int  # Vendor: a PCI vendor id
     memory_kind: int  # MemoryKind
     parent_index: int | None  # a partition's GPU
-    driver_index: int | None  # what the vendor's own tools call it
+    driver_index: int | None  # index in the vendor's own tools
     pci_device: int | None  # PCI device id
     pci_subsystem: int | None  # subsystem device id << 16 | subsystem vendor id
     render_minor: int | None  # N of /dev/dri/renderDN
@@ -114,7 +114,7 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Pool:
-    """One memory pool of a device, device-wide, in bytes. None: not known."""
+    """One memory pool of a device, for the whole device, in bytes. None: not known."""
 
     notes: int  # Note
     backend: int  # Backend
@@ -125,13 +125,13 @@ class Pool:
     total_bytes: int | None
     free_bytes: int | None
     used_bytes: int | None  # without reserved_bytes where that is known; else with it
-    # held by driver and firmware, inside total_bytes: total = reserved + free + used
+    # held by driver and firmware, included in total_bytes: total = reserved + free + used
     reserved_bytes: int | None
-    usable_bytes: int | None  # best estimate of what one could allocate now
-    budget_bytes: int | None  # what a policy lets this process use
-    # used, and owned by no process that can be seen; only in snapshots that collect processes
+    usable_bytes: int | None  # best estimate of what can be allocated now
+    budget_bytes: int | None  # what a policy grants this process
+    # used, and owned by no visible process; only in snapshots that collect processes
     unattributed_bytes: int | None
-    age_ns: int  # since the driver was asked
+    age_ns: int  # time since the driver was queried
 
 
 make_pool = maker(Pool)
@@ -146,13 +146,13 @@ class Telemetry:
     device_index: int
     core_clock_mhz: int | None
     memory_clock_mhz: int | None
-    fan_percent: int | None  # of the fan's highest speed; may pass 100
+    fan_percent: int | None  # of the fan's highest speed; may exceed 100
     fan_rpm: int | None
-    pcie_generation: int | None  # of the link as it runs now
+    pcie_generation: int | None  # current generation of the link
     pcie_width: int | None  # lanes in use now
     p_state: int | None  # NVIDIA: 0 is the fastest
     throttle: int | None  # Throttle
-    backends: int  # bit n: backend n gave at least one field
+    backends: int  # bit n: backend n provided at least one field
     gpu_busy_percent: float | None  # 0..100: share of time in which something ran
     # 0..100: share of time in which memory was read or written; not how full it is
     memory_busy_percent: float | None
@@ -163,11 +163,11 @@ class Telemetry:
     memory_celsius: float | None
     power_watts: float | None
     power_limit_watts: float | None
-    energy_joules: float | None  # ever growing since the driver was loaded: take differences
-    pcie_rx_bytes: int | None  # ever growing: take differences
-    pcie_tx_bytes: int | None  # ever growing: take differences
-    window_ns: int | None  # what the percentages average over
-    age_ns: int  # since the driver was asked
+    energy_joules: float | None  # counter since the driver was loaded: take differences
+    pcie_rx_bytes: int | None  # counter: take differences
+    pcie_tx_bytes: int | None  # counter: take differences
+    window_ns: int | None  # time over which the percentages are averaged
+    age_ns: int  # time since the driver was queried
 
 
 make_telemetry = maker(Telemetry)
@@ -175,20 +175,20 @@ make_telemetry = maker(Telemetry)
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One number of a device, with its own source and age. Exactly one of value and count is there. None: not
+    """One number of a device, with its own source and age. Either value or count is present. None: not
     known."""
 
     notes: int  # Note
     backend: int  # Backend
     device_index: int
-    pid: int | None  # with its bit: this process' part, not the device's
+    pid: int | None  # if present: the value of this process, not of the device
     id: int  # MetricId
-    instance: int  # which one of several: see the metric
+    instance: int  # one of several: see the metric
     value: float | None  # a reading
-    count: int | None  # ever growing, or whole by nature
-    window_ns: int | None  # what value averages over
-    age_ns: int  # since the driver was asked
-    group: str | None = None  # in a snapshot: the control group that it is of
+    count: int | None  # a counter or a whole number
+    window_ns: int | None  # time over which value is averaged
+    age_ns: int  # time since the driver was queried
+    group: str | None = None  # in a snapshot: its control group
 
 
 METRIC_TEXTS = (raw.TEXT_METRIC_GROUP,)
@@ -201,38 +201,37 @@ def make_metric(values: tuple[Any, ...], texts: tuple[str | None, ...] = (None,)
 
 @dataclass(frozen=True, slots=True)
 class Usage:
-    """Memory of one process on one device: figures of that process only, never the device's. None: not
+    """Memory of one process on one device: values of that process only, never of the device. None: not
     known."""
 
-    notes: int  # Note; Note.Note.FOREIGN_PID: pid is not one of the proc tree in use
+    notes: int  # Note; Note.Note.FOREIGN_PID: pid is not of the proc tree in use
     backend: int  # Backend
     pid: int
     device_index: int
-    kinds: int | None  # UsageKind: what it runs there
+    kinds: int | None  # UsageKind: UsageKind.COMPUTE, UsageKind.GRAPHICS, UsageKind.MEDIA
     accounting: int  # Accounting: what used_bytes counts
     name_state: int  # NameState
     uid: int | None  # effective user id
     gpu_instance: int | None  # MIG
     compute_instance: int | None  # MIG
-    # with pid: tells a reused pid from the old one. Of a process that has ended: since when the driver keeps
-    # its account
+    # start time: identifies a process together with pid. Of an exited process: start of the driver's
+    # accounting
     start_unix_ns: int | None
-    used_bytes: int | None  # the headline, by `accounting`
+    used_bytes: int | None  # main value, accounted as `accounting`
     resident_bytes: int | None
     committed_bytes: int | None
     allocated_bytes: int | None
-    shared_bytes: int | None  # the part of used_bytes that other processes hold as well
+    shared_bytes: int | None  # part of used_bytes that other processes hold as well
     purgeable_bytes: int | None
-    evicted_bytes: int | None  # wanted in device memory, and not there now
+    evicted_bytes: int | None  # belongs in device memory, and is not there now
     host_pool_bytes: int | None  # host RAM mapped for the device (GTT, WDDM shared)
     host_resident_bytes: int | None  # RSS: the same in each row of this pid
     budget_bytes: int | None
-    busy_ns: int | None  # ever growing: take differences
+    busy_ns: int | None  # counter: take differences
     busy_percent: float | None
-    window_ns: int | None  # what busy_percent averages over
-    age_ns: int  # since the driver was asked
-    # the most that it has held there: the driver's own account of it, kept at each allocation (NVIDIA's
-    # accounting mode), never sampled
+    window_ns: int | None  # time over which busy_percent is averaged
+    age_ns: int  # time since the driver was queried
+    # highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never sampled
     peak_used_bytes: int | None
     process_name: str | None = None  # in a snapshot: command name
     process_command: str | None = None  # in a snapshot: command line
@@ -249,20 +248,20 @@ def make_usage(values: tuple[Any, ...], texts: tuple[str | None, ...] = (None, N
 
 @dataclass(frozen=True, slots=True)
 class SnapshotInfo:
-    """What a snapshot holds."""
+    """Counts, times and notes of a snapshot."""
 
-    notes: int  # Note; Note.Note.PARTIAL: something asked for is missing
-    collect: int  # Collect: what was asked for
+    notes: int  # Note; Note.Note.PARTIAL: a requested value is missing
+    collect: int  # Collect: what was requested
     device_count: int
     pool_count: int
     usage_count: int
     diagnostic_count: int
-    # processes that the system would not describe, or not let be asked what they use of a device
+    # processes that the system did not let the caller read, or whose use of a device it did not
     unreadable_process_count: int
     metric_count: int
-    unix_time_ns: int  # when it was begun, since 1970
-    monotonic_ns: int  # the same by the clock that never jumps
-    duration_ns: int  # how long it took
+    unix_time_ns: int  # start time, since 1970
+    monotonic_ns: int  # start time, by the monotonic clock
+    duration_ns: int  # time it took
 
 
 make_snapshot_info = maker(SnapshotInfo)
@@ -270,21 +269,22 @@ make_snapshot_info = maker(SnapshotInfo)
 
 @dataclass(frozen=True, slots=True)
 class Diagnostic:
-    """Why something is missing, and what can be done. None: not known."""
+    """Why a value is missing, and the remedy. None: not known."""
 
     notes: int  # Note; Note.Note.TRACE: not a fault, a recorded driver call
     backend: int  # Backend
-    # Status; Status.Status.UNSUPPORTED: this card has no such value; Status.Status.NO_DEVICE: this backend is
-    # sure that it has no device; these two do not make a snapshot Note.PARTIAL
+    # Status; Status.Status.UNSUPPORTED: not supported by this device; Status.Status.NO_DEVICE: this backend
+    # certainly has no device; these two do not set Note.PARTIAL in a snapshot
     status: int
     native_domain: int  # NativeDomain
     native_code: int
-    subject: int  # the Collect bit that it is about
-    # the presence bits of that struct that are missing because of it; for Collect.METRICS the MetricId
+    subject: int  # the bit concerned
+    # presence bits of that struct that are missing for this reason; with Collect.METRICS the number of the
+    # metric
     field: int | None
     device_index: int | None
     pid: int | None  # of the first, when several were merged
-    count: int  # how many alike were merged into this one
+    count: int  # number of equal diagnostics merged into this one
     duration_ns: int | None  # of a traced call
     message: str
 
@@ -294,15 +294,15 @@ make_diagnostic = maker(Diagnostic)
 
 @dataclass(frozen=True, slots=True)
 class Delta:
-    """What changed from one snapshot to another: after minus before. None: not known."""
+    """Change between two snapshots: after minus before. None: not known."""
 
     notes: int  # Note
     backend: int  # Backend
     device_index: int
-    scope: int  # Scope: device_bytes is this process' or the device's
-    accounting: int  # Accounting: of device_bytes
+    scope: int  # Scope: device_bytes is of this process or of the device
+    accounting: int  # Accounting: how device_bytes is accounted
     memory_bytes: int | None  # the caller's resident set
-    device_bytes: int | None  # of the caller when both snapshots know that, else of the device
+    device_bytes: int | None  # of the caller when both snapshots have that, else of the device
     elapsed_ns: int
     energy_joules: float | None  # of the whole device
 
@@ -312,17 +312,17 @@ make_delta = maker(Delta)
 
 @dataclass(frozen=True, slots=True)
 class SamplerInfo:
-    """How a sampler fares. None: not known."""
+    """State and counters of a sampler. None: not known."""
 
     notes: int  # Note
-    state: int  # SamplerState
-    pending: int  # snapshots that wait to be pulled
-    last_status: int | None  # Status: of the last try
+    state: int  # SamplerState: SamplerState.IDLE, SamplerState.RUNNING, SamplerState.STOPPED
+    pending: int  # snapshots not yet pulled
+    last_status: int | None  # Status: of the last attempt
     taken_count: int  # snapshots taken
-    dropped_count: int  # of these, dropped unread to make room
-    late_count: int  # times that were left out since the snapshot before took too long
-    failed_count: int  # tries that gave no snapshot
-    last_monotonic_ns: int | None  # when the last try was begun, by the clock that never jumps
+    dropped_count: int  # of these, dropped unread because the queue was full
+    late_count: int  # scheduled times skipped because a snapshot took too long
+    failed_count: int  # attempts without a snapshot
+    last_monotonic_ns: int | None  # start of the last attempt, by the monotonic clock
 
 
 make_sampler_info = maker(SamplerInfo)
@@ -330,18 +330,18 @@ make_sampler_info = maker(SamplerInfo)
 
 @dataclass(frozen=True, slots=True)
 class Peak:
-    """The highest figures that a sampler has seen since its start, each for itself: they need not be of the
-    same moment. What rose and fell between two snapshots was not seen. None: not known."""
+    """Highest values in a sampler's snapshots since its start, each on its own: they may be of different
+    times. Peaks between two snapshots are missed. None: not known."""
 
-    notes: int  # Note: of the reading that used_bytes is from
-    backend: int  # Backend: so too
+    notes: int  # Note: of the reading of used_bytes
+    backend: int  # Backend: of the reading of used_bytes
     device_index: int
     pid: int  # 0: of the device
     accounting: int  # Accounting: what used_bytes counts
     used_bytes: int | None  # a device: of its main pool
     host_pool_bytes: int | None  # a device: used of its PoolKind.HOST
     host_resident_bytes: int | None  # of a process: RSS
-    used_monotonic_ns: int | None  # when used_bytes was seen first
+    used_monotonic_ns: int | None  # when used_bytes was first reached
 
 
 make_peak = maker(Peak)
@@ -349,16 +349,16 @@ make_peak = maker(Peak)
 
 @dataclass(frozen=True, slots=True)
 class TrackerInfo:
-    """How a budget fares: allocated_bytes is never above limit_bytes, peak_bytes never below allocated_bytes.
-    None: not known."""
+    """Limit and totals of a tracker: allocated_bytes is never above limit_bytes, peak_bytes never below
+    allocated_bytes. None: not known."""
 
     notes: int  # Note
     device_index: int | None
-    tag_count: int  # tags are numbered from 1 up to it
+    tag_count: int  # tags are numbered from 1 to tag_count
     limit_bytes: int | None
     allocated_bytes: int
     peak_bytes: int  # highest allocated_bytes since the start or the last reset
-    refused_count: int  # allocations that were Status.LIMIT
+    refused_count: int  # allocations refused with Status.LIMIT
 
 
 make_tracker_info = maker(TrackerInfo)
@@ -366,7 +366,7 @@ make_tracker_info = maker(TrackerInfo)
 
 @dataclass(frozen=True, slots=True)
 class Tag:
-    """What was allocated under a tag."""
+    """Totals of a tag."""
 
     notes: int  # Note
     number: int  # of the tag
@@ -380,20 +380,20 @@ make_tag = maker(Tag)
 
 @dataclass(frozen=True, slots=True)
 class SpillInfo:
-    """What a detector has seen. None: not known."""
+    """State and totals of a detector. None: not known."""
 
     notes: int  # Note; of the last observation; Note.Note.TRUNCATED: first_label or message was cut
     backend: int  # Backend; of the last observation; 0: it was fed
     device_index: int
-    state: int  # SpillState
+    state: int  # SpillState: SpillState.MEASURABLE, SpillState.NOW, SpillState.EVER
     rules: int  # SpillRule: of the last observation
-    # Status; Status.Status.OK, or why the last try gave no observation; Status.Status.EMPTY: none was made
+    # Status; Status.Status.OK, or why the last attempt gave no observation; Status.Status.EMPTY: none made
     status: int
     observation_count: int
-    skipped_count: int  # tries that gave no observation, and changed nothing else
-    episode_count: int  # ever begun; the last one may still be open
-    first_episode: int  # lowest number that is still kept
-    limit_bytes: int | None  # the last one known
+    skipped_count: int  # attempts without an observation, which change nothing else
+    episode_count: int  # all episodes; the last one may still be open
+    first_episode: int  # lowest number still kept
+    limit_bytes: int | None  # last known
     dedicated_bytes: int | None
     shared_bytes: int | None
     evicted_bytes: int | None
@@ -401,12 +401,12 @@ class SpillInfo:
     peak_shared_bytes: int | None
     peak_evicted_bytes: int | None
     baseline_shared_bytes: int | None  # of the first observation
-    baseline_evicted_bytes: int | None  # of the first that told it; 0 where no process was there before
-    total_ns: int  # of all episodes, also those dropped
+    baseline_evicted_bytes: int | None  # of the first with that value; 0 if no process existed before
+    total_ns: int  # of all episodes, including dropped ones
     longest_ns: int | None
-    longest_episode: int | None  # its number; of equal ones the first
+    longest_episode: int | None  # its number; the first of equal ones
     first_label: str | None  # of the first episode
-    message: str  # why status is what it is, and what can be done; "" on Status.OK
+    message: str  # reason for status, and the remedy; "" on Status.OK
 
 
 make_spill_info = maker(SpillInfo)
@@ -417,7 +417,7 @@ class Episode:
     """Consecutive observations that spilled. None: not known."""
 
     notes: int  # Note; Note.Note.TRUNCATED: a label was cut
-    rules: int  # SpillRule: those that held in it
+    rules: int  # SpillRule: those that held
     number: int
     observation_count: int
     peak_shared_bytes: int

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// before_after: what 64 MiB of work change on the host and on the first GPU.
+// before_after: the change on the host and on the first GPU when 64 MiB are allocated.
 using System;
 using Hypomnesis;
 

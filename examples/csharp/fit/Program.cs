@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// fit DTYPE TOKENS: on which GPU Llama 3.1 8B fits, for instance with "fit bf16 8192". Exit status 0 if on one.
+// fit DTYPE TOKENS: the GPUs on which Llama 3.1 8B fits, for instance "fit bf16 8192". Exit status 0 if any.
 using System;
 using Hypomnesis;
 
@@ -10,7 +10,7 @@ if (args.Length != 2 || !ulong.TryParse(args[1], out var tokens))
     Console.Error.WriteLine("usage: fit DTYPE TOKENS, for instance fit bf16 8192");
     return 2;
 }
-// Weights as they are stored, keys and values of each token in 16 bits, and a tenth more.
+// Weights as stored, keys and values of each token in 16 bits, and 10 % overhead.
 var weights = Estimate.Tensor([parameters], Estimate.DtypeFrom(args[0]));
 var cache = Estimate.Cache(new Cache { Dtype = Dtype.F16, Layers = 32, KvHeads = 8, KeyDim = 128 }, tokens);
 var total = Estimate.Overhead(Estimate.Sum(weights, cache));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// memory: what memory this process holds, and what the host has left.
+// memory: the memory of this process, and what the host has available.
 using System;
 using Hypomnesis;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// room SIZE: which GPU has SIZE free, for instance 8GiB. Exit status 0 if one has.
+// `room SIZE`: which GPU has SIZE free, for instance 8GiB. Exit status 0 if one has.
 using System;
 using System.Linq;
 using Hypomnesis;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// watch PID: what a process holds on the host and on each GPU, five times a second until it exits, and which GPUs'
-// memory spilled to the host meanwhile.
+// watch PID: the memory of a process on the host and on each GPU, five times a second until it exits, and the GPUs
+// whose memory spilled to the host meanwhile.
 using System;
 using System.Collections.Generic;
 using System.Threading;
@@ -36,34 +36,34 @@ foreach (var (index, spill) in spills)
 }
 return exited ? 0 : 1;
 
-// One line; the processes of all, because a driver may tell by them what it moved out.
+// One line. Reads all processes, because some drivers report evicted memory per process.
 void Sample(int number)
 {
     var host = context.ReadProcessMemory(pid);
-    using var picture = context.TakeSnapshot(new SnapshotOptions
+    using var snapshot = context.TakeSnapshot(new SnapshotOptions
     {
         Collect = Collect.Devices | Collect.Pools | Collect.Processes,
     });
     Console.Write($"host {Library.FormatBytes(host.ResidentBytes ?? 0)}");
-    foreach (var use in picture.Usages)
+    foreach (var use in snapshot.Usages)
         if (use.Pid == pid && use.UsedBytes is { } used)
             Console.Write($", GPU {use.DeviceIndex} {Library.FormatBytes(used)}");
     Console.WriteLine();
-    foreach (var device in picture.Devices)
-        Observe(device.Index, picture, $"sample {number}");
+    foreach (var device in snapshot.Devices)
+        Observe(device.Index, snapshot, $"sample {number}");
 }
 
-void Observe(uint index, Snapshot picture, string label)
+void Observe(uint index, Snapshot snapshot, string label)
 {
     if (!spills.ContainsKey(index))
         spills[index] = Spill.CreateFed(deviceIndex: index);
     try
     {
-        spills[index].ObserveSnapshot(picture, label);
+        spills[index].ObserveSnapshot(snapshot, label);
     }
     catch (HypomnesisException)
     {
-        // One that cannot tell says so in the end.
+        // A detector without values reports that at the end.
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// before_after tells what some work did to memory: here it takes 64 MiB.
+// before_after prints the change on the host and on the first GPU when 64 MiB are allocated.
 package main
 
 import (
@@ -20,7 +20,7 @@ func main() {
 	}
 }
 
-// work takes memory and touches each page of it.
+// work allocates memory and touches each page.
 func work() []byte {
 	memory := make([]byte, taken)
 	for i := 0; i < len(memory); i += 4096 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// fit tells on which GPU Llama 3.1 8B fits: fit bf16 8192. It ends with 1 when on none.
+// fit prints the GPUs on which Llama 3.1 8B fits: fit bf16 8192. The exit status is 1 when there is none.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 	}
 }
 
-// estimate is weights as they are stored, keys and values of each token in 16 bits, and a tenth more.
+// estimate adds weights as stored, keys and values of each token in 16 bits, and 10 % overhead.
 func estimate(dtype, tokens string) (uint64, error) {
 	stored, err := hypomnesis.DtypeFromName(dtype)
 	if err != nil {
@@ -61,7 +61,7 @@ func estimate(dtype, tokens string) (uint64, error) {
 	return total, err
 }
 
-// look prints a line for each GPU, and tells whether it fits on one.
+// look prints a line for each GPU, and returns whether the model fits on any.
 func look(bytes uint64) (bool, error) {
 	context, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
 	if err != nil {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// memory tells what memory this program has, and what the host has left.
+// memory prints the memory of this process, and what the host has available.
 package main
 
 import (

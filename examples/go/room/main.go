@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// room tells which GPU has room for so many bytes: room 8GiB. It ends with 1 when none has.
+// Command `room` prints which GPU has a number of bytes free: `room 8GiB`. The exit status is 1 when none has.
 package main
 
 import (
@@ -34,7 +34,7 @@ func main() {
 
 var units = map[string]uint64{"KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1 << 40}
 
-// parse reads a whole number of bytes, or of a unit.
+// parse reads a whole number, in bytes or with a unit.
 func parse(text string) (uint64, error) {
 	digits, unit := text, uint64(1)
 	for name, bytes := range units {
@@ -49,7 +49,7 @@ func parse(text string) (uint64, error) {
 	return number * unit, nil
 }
 
-// look prints a line for each GPU, and tells whether one has room.
+// look prints a line for each GPU, and returns whether any has enough free memory.
 func look(wanted uint64) (bool, error) {
 	context, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
 	if err != nil {
@@ -79,7 +79,7 @@ func look(wanted uint64) (bool, error) {
 	return found, nil
 }
 
-// freeOf is what is free in the pool that allocations come from.
+// freeOf returns what is free in the pool that allocations come from.
 func freeOf(device hypomnesis.SnapshotDevice) (uint64, bool) {
 	for _, pool := range device.Pools {
 		if pool.IsMain {

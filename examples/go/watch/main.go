@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// watch tells what a process holds on the host and on each GPU, five times a second until it exits, and which
-// GPUs' memory spilled to the host meanwhile: watch PID.
+// watch prints the memory of a process on the host and on each GPU, five times a second until it exits, and the
+// GPUs whose memory spilled to the host meanwhile: watch PID.
 package main
 
 import (
@@ -34,7 +34,7 @@ func usage() {
 	os.Exit(2)
 }
 
-// watch prints until the process is gone, which is its error.
+// watch prints until the process has exited, and returns that error.
 func watch(pid uint32) (int, error) {
 	context, err := hypomnesis.NewContext(&hypomnesis.ContextOptions{Flags: hypomnesis.ContextEnvironment})
 	if err != nil {
@@ -56,34 +56,34 @@ func watch(pid uint32) (int, error) {
 	return samples, err
 }
 
-// sample prints one line; it takes the processes of all, because a driver may tell by them what it moved out.
+// sample prints one line. It reads all processes, because some drivers report evicted memory per process.
 func sample(context *hypomnesis.Context, pid uint32, spills map[uint32]*hypomnesis.Spill, number int) error {
 	host, err := context.ProcessMemory(pid, 0)
 	if err != nil {
 		return err
 	}
-	picture, err := context.Take(&hypomnesis.SnapshotOptions{
+	snapshot, err := context.Take(&hypomnesis.SnapshotOptions{
 		Collect: hypomnesis.CollectDevices | hypomnesis.CollectPools | hypomnesis.CollectProcesses})
 	if err != nil {
 		return err
 	}
-	defer picture.Close()
+	defer snapshot.Close()
 	resident, _ := host.ResidentBytes.Get()
 	fmt.Print("host ", hypomnesis.FormatBytes(resident))
-	for _, use := range picture.Usages() {
+	for _, use := range snapshot.Usages() {
 		if used, known := use.UsedBytes.Get(); known && use.PID == pid {
 			fmt.Printf(", GPU %d %s", use.DeviceIndex, hypomnesis.FormatBytes(used))
 		}
 	}
 	fmt.Println()
-	for _, device := range picture.Devices() {
+	for _, device := range snapshot.Devices() {
 		if spills[device.Index] == nil {
 			if spills[device.Index], err = hypomnesis.NewLoneSpill(device.Index, nil); err != nil {
 				return err
 			}
 		}
-		// One that cannot tell says so in the end.
-		_ = spills[device.Index].ObserveSnapshot(picture, fmt.Sprintf("sample %d", number))
+		// A detector without values reports that at the end.
+		_ = spills[device.Index].ObserveSnapshot(snapshot, fmt.Sprintf("sample %d", number))
 	}
 	return nil
 }

@@ -14,19 +14,19 @@ public enum Status
     Ok = Raw.OK,
     /// <summary>An argument is NULL, empty or malformed.</summary>
     Argument = Raw.E_ARGUMENT,
-    /// <summary>struct_size is not one that this library can fill or read.</summary>
+    /// <summary>struct_size is not supported by this library.</summary>
     StructSize = Raw.E_STRUCT_SIZE,
-    /// <summary>A bit or a byte is set that this library does not know.</summary>
+    /// <summary>An unknown flag bit, or a nonzero byte past the known fields.</summary>
     UnknownFlag = Raw.E_UNKNOWN_FLAG,
-    /// <summary>An index past the end, or a number outside what is allowed.</summary>
+    /// <summary>An index past the end, or a number out of range.</summary>
     Range = Raw.E_RANGE,
     /// <summary>The host's memory is exhausted.</summary>
     NoMemory = Raw.E_NO_MEMORY,
-    /// <summary>This system, device or driver has no such value.</summary>
+    /// <summary>Not supported by this system, device or driver.</summary>
     Unsupported = Raw.E_UNSUPPORTED,
-    /// <summary>No source of this value is here: no library, no driver, no tool.</summary>
+    /// <summary>No source of this value: no library, no driver, no tool.</summary>
     NoSource = Raw.E_NO_SOURCE,
-    /// <summary>No device of that index or key.</summary>
+    /// <summary>No device with that index or key.</summary>
     NoDevice = Raw.E_NO_DEVICE,
     /// <summary>No such process, or it has exited.</summary>
     NoProcess = Raw.E_NO_PROCESS,
@@ -34,29 +34,29 @@ public enum Status
     Permission = Raw.E_PERMISSION,
     /// <summary>The driver did not answer within the deadline.</summary>
     Timeout = Raw.E_TIMEOUT,
-    /// <summary>The device was there and is gone: unplugged, fallen off, reset.</summary>
+    /// <summary>The device is gone: unplugged, fallen off the bus, reset.</summary>
     DeviceLost = Raw.E_DEVICE_LOST,
-    /// <summary>A driver or tool answered with an error, or with nonsense.</summary>
+    /// <summary>A driver or tool returned an error or an invalid answer.</summary>
     Backend = Raw.E_BACKEND,
     /// <summary>A limit was reached.</summary>
     Limit = Raw.E_LIMIT,
     /// <summary>The result does not fit 64 bits.</summary>
     Overflow = Raw.E_OVERFLOW,
-    /// <summary>The handle was made by the parent of this process.</summary>
+    /// <summary>The handle was created before fork().</summary>
     Forked = Raw.E_FORKED,
-    /// <summary>The buffer is too small; *needed says how large it must be.</summary>
+    /// <summary>The buffer is too small; *needed is the size required.</summary>
     Buffer = Raw.E_BUFFER,
-    /// <summary>It was not asked for, or there is nothing to give.</summary>
+    /// <summary>Not requested, or no data.</summary>
     Empty = Raw.E_EMPTY,
     /// <summary>A defect of this library; please report it.</summary>
     Internal = Raw.E_INTERNAL,
-    /// <summary>Answering would have to wake the device, or keep it awake.</summary>
+    /// <summary>A reading would wake the device, or keep it awake.</summary>
     Asleep = Raw.E_ASLEEP,
-    /// <summary>The right call at the wrong moment.</summary>
+    /// <summary>The call is not allowed in the handle's current state.</summary>
     State = Raw.E_STATE,
 }
 
-/// <summary>Who measured. Numbers stay below 64 for ever: masks are 64 bits wide.</summary>
+/// <summary>Source of a value. Numbers stay below 64, because masks are 64 bits wide.</summary>
 public enum Backend : uint
 {
     /// <summary>None.</summary>
@@ -65,13 +65,13 @@ public enum Backend : uint
     Os = Raw.BACKEND_OS,
     /// <summary>NVIDIA's management library.</summary>
     Nvml = Raw.BACKEND_NVML,
-    /// <summary>NVIDIA's command, when NVML cannot serve.</summary>
+    /// <summary>NVIDIA's nvidia-smi command, when NVML is not usable.</summary>
     NvidiaSmi = Raw.BACKEND_NVIDIA_SMI,
     /// <summary>AMD's kernel driver: sysfs and fdinfo.</summary>
     Amdgpu = Raw.BACKEND_AMDGPU,
-    /// <summary>AMD's compute driver: what compute processes use.</summary>
+    /// <summary>AMD's compute driver: memory of compute processes.</summary>
     Kfd = Raw.BACKEND_KFD,
-    /// <summary>AMD's rocm-smi command, when the kernel does not tell.</summary>
+    /// <summary>AMD's rocm-smi command, for what the kernel does not report.</summary>
     RocmSmi = Raw.BACKEND_ROCM_SMI,
     /// <summary>Intel's older kernel driver.</summary>
     I915 = Raw.BACKEND_I915,
@@ -79,25 +79,25 @@ public enum Backend : uint
     Xe = Raw.BACKEND_XE,
     /// <summary>Any kernel DRM driver: sysfs, and the fdinfo files of its clients.</summary>
     Drm = Raw.BACKEND_DRM,
-    /// <summary>Windows: the adapters, and what the caller may use of them.</summary>
+    /// <summary>Windows: the adapters, and the caller's memory budget on them.</summary>
     Dxgi = Raw.BACKEND_DXGI,
     /// <summary>Windows: the performance counters of adapters and processes.</summary>
     Pdh = Raw.BACKEND_PDH,
-    /// <summary>macOS: Metal, and the system's registry of GPUs.</summary>
+    /// <summary>macOS: Metal and the I/O Registry.</summary>
     Metal = Raw.BACKEND_METAL,
     /// <summary>macOS: the macmon command.</summary>
     Macmon = Raw.BACKEND_MACMON,
     /// <summary>NVIDIA's SoCs (Jetson): sysfs.</summary>
     Tegra = Raw.BACKEND_TEGRA,
-    /// <summary>The kernel's control group of device memory.</summary>
+    /// <summary>The kernel's dmem cgroup controller (device memory).</summary>
     Dmem = Raw.BACKEND_DMEM,
     /// <summary>A machine described by a file: nothing was measured.</summary>
     Simulated = Raw.BACKEND_SIMULATED,
-    /// <summary>AMD's amd-smi command, when the kernel does not tell.</summary>
+    /// <summary>AMD's amd-smi command, for what the kernel does not report.</summary>
     AmdSmi = Raw.BACKEND_AMD_SMI,
 }
 
-/// <summary>Remarks on a result; each bit has one meaning in every struct.</summary>
+/// <summary>Note flags of a result; each bit has one meaning in every struct.</summary>
 [Flags]
 public enum Notes : uint
 {
@@ -105,23 +105,23 @@ public enum Notes : uint
     None = 0,
     /// <summary>The last known value, <c>AgeNs</c> old: the driver did not answer.</summary>
     Stale = Raw.NOTE_STALE,
-    /// <summary>Some of it could not be seen.</summary>
+    /// <summary>At least this much: a part is not visible.</summary>
     LowerBound = Raw.NOTE_LOWER_BOUND,
     /// <summary>Derived from other values, not measured.</summary>
     Estimated = Raw.NOTE_ESTIMATED,
     /// <summary>A char[N] field was cut.</summary>
     Truncated = Raw.NOTE_TRUNCATED,
-    /// <summary>Several backends; <c>Backend</c> is that of the first.</summary>
+    /// <summary>Several backends; <c>Backend</c> is the first.</summary>
     Mixed = Raw.NOTE_MIXED,
     /// <summary>Pid belongs to another PID namespace.</summary>
     ForeignPid = Raw.NOTE_FOREIGN_PID,
-    /// <summary>Something asked for is missing: see the diagnostics.</summary>
+    /// <summary>A requested value is missing: see the diagnostics.</summary>
     Partial = Raw.NOTE_PARTIAL,
     /// <summary>Diagnostics: a driver call, recorded by <see cref="ContextFlags.Trace"/>.</summary>
     Trace = Raw.NOTE_TRACE,
 }
 
-/// <summary>Whose figure it is.</summary>
+/// <summary>Scope of a value.</summary>
 public enum Scope : uint
 {
     /// <summary>None.</summary>
@@ -132,20 +132,20 @@ public enum Scope : uint
     Device = Raw.SCOPE_DEVICE,
 }
 
-/// <summary>What a number of bytes counts.</summary>
+/// <summary>How bytes are accounted.</summary>
 public enum Accounting : uint
 {
     /// <summary>None.</summary>
     None = Raw.ACCOUNT_NONE,
     /// <summary>Has backing store now.</summary>
     Resident = Raw.ACCOUNT_RESIDENT,
-    /// <summary>Promised, whether backed or not.</summary>
+    /// <summary>Committed, with or without backing store.</summary>
     Committed = Raw.ACCOUNT_COMMITTED,
-    /// <summary>As the driver accounts allocations (NVML).</summary>
+    /// <summary>Allocations as the driver accounts them (NVML).</summary>
     Allocated = Raw.ACCOUNT_ALLOCATED,
 }
 
-/// <summary>Whose number hmn_error.<c>NativeCode</c> is.</summary>
+/// <summary>Domain of a <c>NativeCode</c>.</summary>
 public enum NativeDomain : uint
 {
     /// <summary>None.</summary>
@@ -168,7 +168,7 @@ public enum NativeDomain : uint
     Exit = Raw.NATIVE_EXIT,
 }
 
-/// <summary><see cref="Device"/>.vendor: PCI vendor ids.</summary>
+/// <summary>PCI vendor ids.</summary>
 public enum Vendor : uint
 {
     /// <summary>Unknown.</summary>
@@ -204,21 +204,21 @@ public enum ContextFlags : uint
     None = 0,
     /// <summary>Never run a helper program (nvidia-smi, rocm-smi, amd-smi, macmon).</summary>
     NoSubprocess = Raw.CONTEXT_NO_SUBPROCESS,
-    /// <summary>A sleeping GPU may be woken to answer.</summary>
+    /// <summary>Wake sleeping GPUs to read them.</summary>
     WakeDevices = Raw.CONTEXT_WAKE_DEVICES,
-    /// <summary>Start none: a driver may then block the caller, and a deadline can only be kept between
+    /// <summary>Start no threads: a driver may then block the caller, and a deadline is only checked between
     /// driver calls.</summary>
     NoThreads = Raw.CONTEXT_NO_THREADS,
-    /// <summary>Read HMN_* variables now (never when set-user-id).</summary>
+    /// <summary>Read the HMN_* variables now (never when set-user-id).</summary>
     Environment = Raw.CONTEXT_ENVIRONMENT,
-    /// <summary>Each driver call becomes a diagnostic of the snapshot.</summary>
+    /// <summary>Add each driver call to the snapshot's diagnostics.</summary>
     Trace = Raw.CONTEXT_TRACE,
     /// <summary>Keep what the backends read: hmn_context_recording.</summary>
     Record = Raw.CONTEXT_RECORD,
 }
 
-/// <summary>Places to read from instead of the usual ones. With <see cref="ContextFlags.Environment"/> the
-/// variable in brackets does the same.</summary>
+/// <summary>Paths that replace the defaults. With <see cref="ContextFlags.Environment"/> the variable in
+/// brackets has the same effect.</summary>
 public enum SourcePath : uint
 {
     /// <summary>The proc tree, default "/proc" [HMN_PROC].</summary>
@@ -240,29 +240,28 @@ public enum SourcePath : uint
     Cgroup = Raw.PATH_CGROUP,
     /// <summary>The amd-smi program, by absolute path [HMN_AMD_SMI].</summary>
     AmdSmi = Raw.PATH_AMD_SMI,
-    /// <summary>The device nodes, default "/dev" for the usual sysfs tree, none for another
-    /// [HMN_DEV].</summary>
+    /// <summary>The device nodes, default "/dev" with the default sysfs tree, else none [HMN_DEV].</summary>
     Dev = Raw.PATH_DEV,
 }
 
-/// <summary>What a backend or a device is doing.</summary>
+/// <summary>State of a backend or a device.</summary>
 public enum State : uint
 {
     /// <summary>Not tried yet.</summary>
     Unknown = Raw.STATE_UNKNOWN,
-    /// <summary>Answers.</summary>
+    /// <summary>Readable.</summary>
     Ready = Raw.STATE_READY,
     /// <summary>Runtime suspended; only identity and totals are known.</summary>
     Asleep = Raw.STATE_ASLEEP,
-    /// <summary>Was here and is gone.</summary>
+    /// <summary>Was present and is gone.</summary>
     Lost = Raw.STATE_LOST,
-    /// <summary>Here, and answers with errors.</summary>
+    /// <summary>Present, and returns errors.</summary>
     Unreadable = Raw.STATE_UNREADABLE,
     /// <summary>A driver call has not returned.</summary>
     Hung = Raw.STATE_HUNG,
     /// <summary>Not on this machine.</summary>
     Absent = Raw.STATE_ABSENT,
-    /// <summary>Switched off by the context or not compiled in.</summary>
+    /// <summary>Disabled by the context or not compiled in.</summary>
     Off = Raw.STATE_OFF,
 }
 
@@ -324,16 +323,16 @@ public enum SystemMemoryFields : uint
     Stall = Raw.SYSTEM_MEMORY_HAS_STALL,
 }
 
-/// <summary>How short of memory the system itself says that it is.</summary>
+/// <summary>Memory pressure, as the system itself reports it.</summary>
 public enum Pressure : uint
 {
     /// <summary>Unknown.</summary>
     Unknown = Raw.PRESSURE_UNKNOWN,
     /// <summary>Normal.</summary>
     Normal = Raw.PRESSURE_NORMAL,
-    /// <summary>Programs should give memory back.</summary>
+    /// <summary>Programs should release memory.</summary>
     Warning = Raw.PRESSURE_WARNING,
-    /// <summary>It ends programs next; never said by Windows.</summary>
+    /// <summary>The system kills processes next; never reported by Windows.</summary>
     Critical = Raw.PRESSURE_CRITICAL,
 }
 
@@ -359,7 +358,7 @@ public enum MemoryKind : uint
     Unknown = Raw.MEMORY_KIND_UNKNOWN,
     /// <summary>Memory of its own.</summary>
     Dedicated = Raw.MEMORY_KIND_DEDICATED,
-    /// <summary>It allocates from the host's RAM (GB10, Jetson, Apple).</summary>
+    /// <summary>Allocated from the host's RAM (GB10, Jetson, Apple).</summary>
     Unified = Raw.MEMORY_KIND_UNIFIED,
     /// <summary>Memory of its own that is also a NUMA node of the host (GH200).</summary>
     Coherent = Raw.MEMORY_KIND_COHERENT,
@@ -399,11 +398,11 @@ public enum DeviceFields : uint
     CudaVersion = Raw.DEVICE_HAS_CUDA_VERSION,
 }
 
-/// <summary>One pool per kind. An APU has <see cref="PoolKind.Vram"/> and <see cref="PoolKind.Host"/>, a
-/// unified GPU has <see cref="PoolKind.Unified"/> alone.</summary>
+/// <summary>Kind of a memory pool; a device has at most one of each. An APU has <see cref="PoolKind.Vram"/>
+/// and <see cref="PoolKind.Host"/>, a unified GPU only UNIFIED.</summary>
 public enum PoolKind : uint
 {
-    /// <summary>Asked for: the pool that allocations come from.</summary>
+    /// <summary>In requests: the pool that allocations come from.</summary>
     Main = Raw.POOL_MAIN,
     /// <summary>The device's own memory.</summary>
     Vram = Raw.POOL_VRAM,
@@ -413,7 +412,7 @@ public enum PoolKind : uint
     Host = Raw.POOL_HOST,
     /// <summary>Host RAM that the device allocates from as its own.</summary>
     Unified = Raw.POOL_UNIFIED,
-    /// <summary>Host RAM that firmware set aside.</summary>
+    /// <summary>Host RAM reserved by firmware.</summary>
     Stolen = Raw.POOL_STOLEN,
 }
 
@@ -490,7 +489,7 @@ public enum TelemetryFields : uint
     Window = Raw.TELEMETRY_HAS_WINDOW,
 }
 
-/// <summary>Why clocks are held down.</summary>
+/// <summary>Why clocks are reduced.</summary>
 [Flags]
 public enum ThrottleReasons : uint
 {
@@ -510,39 +509,39 @@ public enum ThrottleReasons : uint
     Other = Raw.THROTTLE_OTHER,
 }
 
-/// <summary>A metric is one number of a device: those that <see cref="Telemetry"/> has no field for, and of
-/// those that it has, each instance with a source of its own (every sensor, every fan, every clock). Numbers
-/// grow; what a metric is counted in is part of its meaning, and hmn_metric_unit tells it. "Count": in
-/// <c>Count</c>, whole; all others are in <c>Value</c>.</summary>
+/// <summary>Metric: one number of a device. A metric is what <see cref="Telemetry"/> has no field for, or one
+/// instance of what it has (each sensor, each fan, each clock). Numbers are appended; the unit is part of a
+/// metric's meaning: hmn_metric_unit. "Count": whole, in <c>Count</c>; all others are in
+/// <c>Value</c>.</summary>
 public enum MetricId : uint
 {
     /// <summary>Unknown.</summary>
     Unknown = Raw.METRIC_UNKNOWN,
-    /// <summary>Count, ns, ever growing; instance: <see cref="Engine"/>.</summary>
+    /// <summary>Count, ns, counter; instance: <see cref="Engine"/>.</summary>
     EngineBusyNs = Raw.METRIC_ENGINE_BUSY_NS,
     /// <summary>0..100 of <c>WindowNs</c>; instance: <see cref="Engine"/>.</summary>
     EnginePercent = Raw.METRIC_ENGINE_PERCENT,
-    /// <summary>Count: how many there are; instance: <see cref="Engine"/>.</summary>
+    /// <summary>Count: number of engines; instance: <see cref="Engine"/>.</summary>
     EngineCapacity = Raw.METRIC_ENGINE_CAPACITY,
     /// <summary>Celsius; instance: <see cref="Sensor"/>.</summary>
     Temperature = Raw.METRIC_TEMPERATURE,
     /// <summary>Celsius: where the device slows down; <see cref="Sensor"/>.</summary>
     TemperatureLimit = Raw.METRIC_TEMPERATURE_LIMIT,
-    /// <summary>Turns a minute; instance: fan, from 0.</summary>
+    /// <summary>RPM; instance: fan, from 0.</summary>
     FanRpm = Raw.METRIC_FAN_RPM,
-    /// <summary>Of the highest speed, may pass 100; fan, from 0.</summary>
+    /// <summary>Of the highest speed, may exceed 100; fan, from 0.</summary>
     FanPercent = Raw.METRIC_FAN_PERCENT,
     /// <summary>W; instance: <see cref="PowerReading"/>.</summary>
     PowerWatts = Raw.METRIC_POWER_WATTS,
-    /// <summary>J, ever growing: take differences; <see cref="PowerReading"/>.</summary>
+    /// <summary>J, counter: take differences; <see cref="PowerReading"/>.</summary>
     EnergyJoules = Raw.METRIC_ENERGY_JOULES,
     /// <summary>MHz; instance: <see cref="Clock"/>.</summary>
     ClockMhz = Raw.METRIC_CLOCK_MHZ,
-    /// <summary>MHz: highest; instance: <see cref="Clock"/>.</summary>
+    /// <summary>MHz: maximum; instance: <see cref="Clock"/>.</summary>
     ClockLimitMhz = Raw.METRIC_CLOCK_LIMIT_MHZ,
     /// <summary>V; instance: <see cref="Rail"/>.</summary>
     Voltage = Raw.METRIC_VOLTAGE,
-    /// <summary>Celsius: where it switches itself off; <see cref="Sensor"/>.</summary>
+    /// <summary>Celsius: where the device shuts down; <see cref="Sensor"/>.</summary>
     TemperatureShutdown = Raw.METRIC_TEMPERATURE_SHUTDOWN,
     /// <summary>W; instance: <see cref="PowerLimit"/>.</summary>
     PowerLimitWatts = Raw.METRIC_POWER_LIMIT_WATTS,
@@ -552,24 +551,24 @@ public enum MetricId : uint
     EccUncorrected = Raw.METRIC_ECC_UNCORRECTED,
     /// <summary>Count; instance: <see cref="Remapping"/>.</summary>
     RowsRemapped = Raw.METRIC_ROWS_REMAPPED,
-    /// <summary>Count: the driver's own number of it (NVIDIA: Xid).</summary>
+    /// <summary>Count: the driver's fault number (NVIDIA: Xid).</summary>
     LastFault = Raw.METRIC_LAST_FAULT,
-    /// <summary>Count, ns held back, ever growing; <see cref="ThrottleReasons"/>.</summary>
+    /// <summary>Count, ns throttled, counter; <see cref="ThrottleReasons"/>.</summary>
     ThrottleNs = Raw.METRIC_THROTTLE_NS,
-    /// <summary>Count, ever growing: received by the device.</summary>
+    /// <summary>Count, counter: received by the device.</summary>
     PcieRxBytes = Raw.METRIC_PCIE_RX_BYTES,
-    /// <summary>Count, ever growing: sent by the device.</summary>
+    /// <summary>Count, counter: sent by the device.</summary>
     PcieTxBytes = Raw.METRIC_PCIE_TX_BYTES,
-    /// <summary>Count, ever growing: packets sent again.</summary>
+    /// <summary>Count, counter: packets sent again.</summary>
     PcieReplays = Raw.METRIC_PCIE_REPLAYS,
-    /// <summary>Count, ever growing; link to other devices, from 0.</summary>
+    /// <summary>Count, counter; link to other devices, from 0.</summary>
     LinkRxBytes = Raw.METRIC_LINK_RX_BYTES,
-    /// <summary>Count, ever growing; link to other devices, from 0.</summary>
+    /// <summary>Count, counter; link to other devices, from 0.</summary>
     LinkTxBytes = Raw.METRIC_LINK_TX_BYTES,
-    /// <summary>Count: what a control group's processes hold; instance: from 1 in its snapshot
+    /// <summary>Count: held by a control group's processes; instance: from 1 in its snapshot
     /// (HMN_TEXT_METRIC_GROUP).</summary>
     GroupVramBytes = Raw.METRIC_GROUP_VRAM_BYTES,
-    /// <summary>Count: the most that they may hold; the same instance.</summary>
+    /// <summary>Count: the group's limit; the same instance.</summary>
     GroupVramLimitBytes = Raw.METRIC_GROUP_VRAM_LIMIT_BYTES,
 }
 
@@ -588,7 +587,7 @@ public enum Engine : uint
     Decode = Raw.ENGINE_DECODE,
     /// <summary>Encode.</summary>
     Encode = Raw.ENGINE_ENCODE,
-    /// <summary>Decodes and encodes, or improves pictures.</summary>
+    /// <summary>Video decoding and encoding, or image enhancement.</summary>
     Video = Raw.ENGINE_VIDEO,
     /// <summary>Other.</summary>
     Other = Raw.ENGINE_OTHER,
@@ -601,7 +600,7 @@ public enum Sensor : uint
 {
     /// <summary>Unknown.</summary>
     Unknown = Raw.SENSOR_UNKNOWN,
-    /// <summary>Edge of the chip, or its average.</summary>
+    /// <summary>Edge of the die, or its average.</summary>
     Core = Raw.SENSOR_CORE,
     /// <summary>Hotspot.</summary>
     Hotspot = Raw.SENSOR_HOTSPOT,
@@ -625,7 +624,7 @@ public enum PowerReading : uint
     Average = Raw.POWER_AVERAGE,
     /// <summary>Of the device, now.</summary>
     Instant = Raw.POWER_INSTANT,
-    /// <summary>The chip and what is in its package, a CPU too.</summary>
+    /// <summary>Of the whole package, including a CPU.</summary>
     Package = Raw.POWER_PACKAGE,
     /// <summary>Memory.</summary>
     Memory = Raw.POWER_MEMORY,
@@ -640,11 +639,11 @@ public enum PowerLimit : uint
     Unknown = Raw.POWER_LIMIT_UNKNOWN,
     /// <summary>Current.</summary>
     Current = Raw.POWER_LIMIT_CURRENT,
-    /// <summary>The maker's.</summary>
+    /// <summary>The vendor's default.</summary>
     Default = Raw.POWER_LIMIT_DEFAULT,
-    /// <summary>Lowest that can be set.</summary>
+    /// <summary>Lowest limit that can be set.</summary>
     Min = Raw.POWER_LIMIT_MIN,
-    /// <summary>Highest that can be set.</summary>
+    /// <summary>Highest limit that can be set.</summary>
     Max = Raw.POWER_LIMIT_MAX,
 }
 
@@ -708,9 +707,9 @@ public enum Remapping : uint
     Corrected = Raw.REMAPPED_CORRECTED,
     /// <summary>After uncorrected errors.</summary>
     Uncorrected = Raw.REMAPPED_UNCORRECTED,
-    /// <summary>1: a reset will replace some, 0: none waits for it.</summary>
+    /// <summary>1: a reset will replace rows, 0: none pending.</summary>
     Pending = Raw.REMAPPED_PENDING,
-    /// <summary>1: one could not be replaced, 0: none.</summary>
+    /// <summary>1: a row could not be replaced, 0: none.</summary>
     Failed = Raw.REMAPPED_FAILED,
 }
 
@@ -728,16 +727,16 @@ public enum UsageKinds : uint
     Media = Raw.USAGE_MEDIA,
 }
 
-/// <summary>What is known of a process' name.</summary>
+/// <summary>State of a process' name.</summary>
 public enum NameState : uint
 {
     /// <summary>Unknown.</summary>
     Unknown = Raw.NAME_UNKNOWN,
     /// <summary>Resolved.</summary>
     Resolved = Raw.NAME_RESOLVED,
-    /// <summary>The driver still tells of it, the system does not.</summary>
+    /// <summary>Listed by the driver, no longer by the system.</summary>
     Exited = Raw.NAME_EXITED,
-    /// <summary>The system refuses to tell.</summary>
+    /// <summary>Not readable with the caller's permissions.</summary>
     Protected = Raw.NAME_PROTECTED,
     /// <summary>The kernel itself.</summary>
     Kernel = Raw.NAME_KERNEL,
@@ -795,7 +794,7 @@ public enum Collect : uint
     Memory = Raw.COLLECT_MEMORY,
     /// <summary>The host's memory.</summary>
     System = Raw.COLLECT_SYSTEM,
-    /// <summary>Who the devices are (implied by all of the next).</summary>
+    /// <summary>Identity of the devices (implied by the following).</summary>
     Devices = Raw.COLLECT_DEVICES,
     /// <summary>Their memory.</summary>
     Pools = Raw.COLLECT_POOLS,
@@ -805,7 +804,7 @@ public enum Collect : uint
     Processes = Raw.COLLECT_PROCESSES,
     /// <summary>Load, temperature, power.</summary>
     Telemetry = Raw.COLLECT_TELEMETRY,
-    /// <summary>Each single number that the sources tell.</summary>
+    /// <summary>Every metric that the sources report.</summary>
     Metrics = Raw.COLLECT_METRICS,
     /// <summary>All of these.</summary>
     Everything = Memory | System | Devices | Pools | Self | Processes | Telemetry | Metrics,
@@ -817,12 +816,12 @@ public enum SnapshotFlags : uint
 {
     /// <summary>None.</summary>
     None = 0,
-    /// <summary><c>DeviceIndex</c> says which.</summary>
+    /// <summary>Only the device <c>DeviceIndex</c>.</summary>
     OneDevice = Raw.SNAPSHOT_ONE_DEVICE,
-    /// <summary>Pid says which: keeps the usage rows of that pid alone.</summary>
+    /// <summary>Only the usage rows of pid.</summary>
     OneProcess = Raw.SNAPSHOT_ONE_PROCESS,
-    /// <summary>Also metrics that take more than a few milliseconds; they are read last, so that nothing else
-    /// waits for them.</summary>
+    /// <summary>Also metrics that take more than a few milliseconds; they are read last and delay nothing
+    /// else.</summary>
     Slow = Raw.SNAPSHOT_SLOW,
 }
 
@@ -837,17 +836,17 @@ public enum DeviceFormat : uint
     Used = Raw.FORMAT_USED,
 }
 
-/// <summary>How a sampler works.</summary>
+/// <summary>What a sampler keeps.</summary>
 [Flags]
 public enum SamplerFlags : uint
 {
     /// <summary>None.</summary>
     None = 0,
-    /// <summary>Keep no snapshots: latest figures and peaks alone.</summary>
+    /// <summary>Keep no snapshots, only latest values and peaks.</summary>
     PeaksOnly = Raw.SAMPLER_PEAKS_ONLY,
 }
 
-/// <summary>Where a sampler is in its life, which has one way.</summary>
+/// <summary>State of a sampler; it only moves forward.</summary>
 public enum SamplerState : uint
 {
     /// <summary>Not known.</summary>
@@ -860,7 +859,7 @@ public enum SamplerState : uint
     Stopped = Raw.SAMPLER_STOPPED,
 }
 
-/// <summary>What a number is stored as.</summary>
+/// <summary>Data type of an element.</summary>
 public enum Dtype : uint
 {
     /// <summary>Unknown.</summary>
@@ -893,7 +892,7 @@ public enum Dtype : uint
     F8e4m3 = Raw.DTYPE_F8E4M3,
     /// <summary>F8e5m2.</summary>
     F8e5m2 = Raw.DTYPE_F8E5M2,
-    /// <summary>A scale: exponent alone.</summary>
+    /// <summary>A scale: exponent only.</summary>
     F8e8m0 = Raw.DTYPE_F8E8M0,
     /// <summary>6 bits.</summary>
     F6e2m3 = Raw.DTYPE_F6E2M3,
@@ -905,21 +904,21 @@ public enum Dtype : uint
     I4 = Raw.DTYPE_I4,
     /// <summary>4 bits.</summary>
     U4 = Raw.DTYPE_U4,
-    /// <summary>8 bits, as frameworks keep it.</summary>
+    /// <summary>8 bits, as frameworks store it.</summary>
     Bool = Raw.DTYPE_BOOL,
 }
 
-/// <summary>How attention works.</summary>
+/// <summary>How attention is computed.</summary>
 [Flags]
 public enum AttentionFlags : uint
 {
     /// <summary>None.</summary>
     None = 0,
-    /// <summary>Scores are never kept whole (flash attention).</summary>
+    /// <summary>Scores are never stored in full (flash attention).</summary>
     Fused = Raw.ATTENTION_FUSED,
 }
 
-/// <summary>What layers keep of the tokens before.</summary>
+/// <summary>What layers cache of earlier tokens.</summary>
 public enum CacheKind : uint
 {
     /// <summary>Keys and values of each token: MHA, GQA and MQA, by kv_heads.</summary>
@@ -928,25 +927,25 @@ public enum CacheKind : uint
     Window = Raw.CACHE_WINDOW,
     /// <summary>One vector for each token: MLA (DeepSeek).</summary>
     Latent = Raw.CACHE_LATENT,
-    /// <summary>One state, however long the sequence: Mamba and other SSMs.</summary>
+    /// <summary>One state of fixed size: Mamba and other SSMs.</summary>
     State = Raw.CACHE_STATE,
 }
 
-/// <summary>Where a detector stands: now, and latched.</summary>
+/// <summary>State of a detector, current and latched.</summary>
 [Flags]
 public enum SpillStates : uint
 {
     /// <summary>None.</summary>
     None = 0,
-    /// <summary>At least one observation had its figures.</summary>
+    /// <summary>At least one observation had values.</summary>
     Measurable = Raw.SPILL_MEASURABLE,
     /// <summary>The last observation spilled.</summary>
     Now = Raw.SPILL_NOW,
-    /// <summary>One did.</summary>
+    /// <summary>Any observation spilled.</summary>
     Ever = Raw.SPILL_EVER,
 }
 
-/// <summary>Which rule held.</summary>
+/// <summary>Rules that held.</summary>
 [Flags]
 public enum SpillRules : uint
 {

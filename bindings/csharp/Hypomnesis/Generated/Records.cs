@@ -7,24 +7,24 @@ using Hypomnesis.Interop;
 
 namespace Hypomnesis;
 
-/// <summary>How a backend fares; for doctors and bug reports. Null: not known.</summary>
+/// <summary>Status of a backend, for diagnosis and bug reports. Null: not known.</summary>
 public sealed record BackendInfo
 {
-    /// <summary>Remarks on a result; each bit has one meaning in every struct.</summary>
+    /// <summary>Note flags of a result; each bit has one meaning in every struct.</summary>
     public Notes Notes { get; init; }
-    /// <summary>Who measured.</summary>
+    /// <summary>Source of a value.</summary>
     public Backend Backend { get; init; }
-    /// <summary>What a backend or a device is doing.</summary>
+    /// <summary>State of a backend or a device.</summary>
     public State State { get; init; }
-    /// <summary><see cref="Status.Ok"/>, or why it cannot serve.</summary>
+    /// <summary><see cref="Status.Ok"/>, or why it is not usable.</summary>
     public Status Status { get; init; }
-    /// <summary>Whose number hmn_error.<c>NativeCode</c> is.</summary>
+    /// <summary>Domain of a <c>NativeCode</c>.</summary>
     public NativeDomain NativeDomain { get; init; }
     /// <summary>Native code.</summary>
     public int NativeCode { get; init; }
-    /// <summary>Of the driver or tool behind it.</summary>
+    /// <summary>Of the driver or tool.</summary>
     public string? Version { get; init; }
-    /// <summary>Why it cannot serve, and what can be done; "" when it can.</summary>
+    /// <summary>Why it is not usable, and the remedy; "" when it is.</summary>
     public string Message { get; init; } = "";
 
     internal static unsafe BackendInfo From(IntPtr record)
@@ -47,9 +47,9 @@ public sealed record BackendInfo
 /// <summary>Host RAM of one process, in bytes. Null: not known.</summary>
 public sealed record ProcessMemory
 {
-    /// <summary>Remarks on a result; each bit has one meaning in every struct.</summary>
+    /// <summary>Note flags of a result; each bit has one meaning in every struct.</summary>
     public Notes Notes { get; init; }
-    /// <summary>Who measured.</summary>
+    /// <summary>Source of a value.</summary>
     public Backend Backend { get; init; }
     /// <summary>Process id.</summary>
     public uint Pid { get; init; }
@@ -61,7 +61,7 @@ public sealed record ProcessMemory
     public ulong? VirtualBytes { get; init; }
     /// <summary>Anonymous pages swapped out (VmSwap).</summary>
     public ulong? SwapBytes { get; init; }
-    /// <summary>PSS: shared pages divided by their users (smaps_rollup).</summary>
+    /// <summary>PSS (proportional set size; smaps_rollup).</summary>
     public ulong? ProportionalBytes { get; init; }
     /// <summary>USS: pages that no other process maps (smaps_rollup).</summary>
     public ulong? PrivateBytes { get; init; }
@@ -96,26 +96,25 @@ public sealed record ProcessMemory
     }
 }
 
-/// <summary>The host's RAM and this container's share of it, in bytes. Null: not known.</summary>
+/// <summary>Memory of the host and of this process' container, in bytes. Null: not known.</summary>
 public sealed record SystemMemory
 {
-    /// <summary><see cref="Notes.Estimated"/>: <see cref="AvailableBytes"/> derived, on kernels without
-    /// it.</summary>
+    /// <summary><see cref="Notes.Estimated"/>: the kernel lacks MemAvailable.</summary>
     public Notes Notes { get; init; }
-    /// <summary>Who measured.</summary>
+    /// <summary>Source of a value.</summary>
     public Backend Backend { get; init; }
-    /// <summary>RAM that the kernel manages (MemTotal).</summary>
+    /// <summary>RAM managed by the kernel (MemTotal).</summary>
     public ulong? TotalBytes { get; init; }
-    /// <summary>What could be used without swapping (MemAvailable).</summary>
+    /// <summary>Allocatable without swapping (MemAvailable).</summary>
     public ulong? AvailableBytes { get; init; }
     /// <summary>Swap total, bytes.</summary>
     public ulong? SwapTotalBytes { get; init; }
     /// <summary>Swap free, bytes.</summary>
     public ulong? SwapFreeBytes { get; init; }
-    /// <summary>The tightest memory limit of this process' control groups, on Windows of its job objects;
+    /// <summary>The lowest memory limit of this process' control groups, on Windows of its job objects;
     /// absent when none applies.</summary>
     public ulong? LimitBytes { get; init; }
-    /// <summary>What is charged to the group or job with that limit.</summary>
+    /// <summary>Memory charged to the group or job with that limit.</summary>
     public ulong? LimitUsedBytes { get; init; }
     /// <summary>Commit limit, bytes.</summary>
     public ulong? CommitLimitBytes { get; init; }
@@ -148,18 +147,18 @@ public sealed record SystemMemory
     }
 }
 
-/// <summary>Who a device is. Null: not known.</summary>
+/// <summary>Identity of a device. Null: not known.</summary>
 public sealed partial record Device
 {
-    /// <summary>Remarks on a result; each bit has one meaning in every struct.</summary>
+    /// <summary>Note flags of a result; each bit has one meaning in every struct.</summary>
     public Notes Notes { get; init; }
-    /// <summary>Who measured.</summary>
+    /// <summary>Source of a value.</summary>
     public Backend Backend { get; init; }
-    /// <summary>The context's number: never reused, never renumbered.</summary>
+    /// <summary>In the context: never reused, never renumbered.</summary>
     public uint Index { get; init; }
     /// <summary>Kind of a device.</summary>
     public DeviceKind Kind { get; init; }
-    /// <summary>What a backend or a device is doing.</summary>
+    /// <summary>State of a backend or a device.</summary>
     public State State { get; init; }
     /// <summary>A PCI vendor id.</summary>
     public Vendor Vendor { get; init; }
@@ -167,7 +166,7 @@ public sealed partial record Device
     public MemoryKind MemoryKind { get; init; }
     /// <summary>A partition's GPU.</summary>
     public uint? ParentIndex { get; init; }
-    /// <summary>What the vendor's own tools call it.</summary>
+    /// <summary>Index in the vendor's own tools.</summary>
     public uint? DriverIndex { get; init; }
     /// <summary>PCI device id.</summary>
     public uint? PciDevice { get; init; }
@@ -224,12 +223,12 @@ public sealed partial record Device
     }
 }
 
-/// <summary>One memory pool of a device, device-wide, in bytes. Null: not known.</summary>
+/// <summary>One memory pool of a device, for the whole device, in bytes. Null: not known.</summary>
 public sealed record Pool
 {
-    /// <summary>Remarks on a result; each bit has one meaning in every struct.</summary>
+    /// <summary>Note flags of a result; each bit has one meaning in every struct.</summary>
     public Notes Notes { get; init; }
-    /// <summary>Who measured.</summary>
+    /// <summary>Source of a value.</summary>
     public Backend Backend { get; init; }
     /// <summary>Device index.</summary>
     public uint DeviceIndex { get; init; }
@@ -245,17 +244,16 @@ public sealed record Pool
     public ulong? FreeBytes { get; init; }
     /// <summary>Without <see cref="ReservedBytes"/> where that is known; else with it.</summary>
     public ulong? UsedBytes { get; init; }
-    /// <summary>Held by driver and firmware, inside <see cref="TotalBytes"/>: total = reserved + free +
+    /// <summary>Held by driver and firmware, included in <see cref="TotalBytes"/>: total = reserved + free +
     /// used.</summary>
     public ulong? ReservedBytes { get; init; }
-    /// <summary>Best estimate of what one could allocate now.</summary>
+    /// <summary>Best estimate of what can be allocated now.</summary>
     public ulong? UsableBytes { get; init; }
-    /// <summary>What a policy lets this process use.</summary>
+    /// <summary>What a policy grants this process.</summary>
     public ulong? BudgetBytes { get; init; }
-    /// <summary>Used, and owned by no process that can be seen; only in snapshots that collect
-    /// processes.</summary>
+    /// <summary>Used, and owned by no visible process; only in snapshots that collect processes.</summary>
     public ulong? UnattributedBytes { get; init; }
-    /// <summary>Since the driver was asked.</summary>
+    /// <summary>Time since the driver was queried.</summary>
     public ulong AgeNs { get; init; }
 
     internal static unsafe Pool From(IntPtr record)
@@ -284,9 +282,9 @@ public sealed record Pool
 /// <summary>Load, temperature and power of a device. Null: not known.</summary>
 public sealed record Telemetry
 {
-    /// <summary>Remarks on a result; each bit has one meaning in every struct.</summary>
+    /// <summary>Note flags of a result; each bit has one meaning in every struct.</summary>
     public Notes Notes { get; init; }
-    /// <summary>Who measured.</summary>
+    /// <summary>Source of a value.</summary>
     public Backend Backend { get; init; }
     /// <summary>Device index.</summary>
     public uint DeviceIndex { get; init; }
@@ -294,19 +292,19 @@ public sealed record Telemetry
     public uint? CoreClockMhz { get; init; }
     /// <summary>Memory clock, MHz.</summary>
     public uint? MemoryClockMhz { get; init; }
-    /// <summary>Of the fan's highest speed; may pass 100.</summary>
+    /// <summary>Of the fan's highest speed; may exceed 100.</summary>
     public uint? FanPercent { get; init; }
     /// <summary>Fan, RPM.</summary>
     public uint? FanRpm { get; init; }
-    /// <summary>Of the link as it runs now.</summary>
+    /// <summary>Current generation of the link.</summary>
     public uint? PcieGeneration { get; init; }
     /// <summary>Lanes in use now.</summary>
     public uint? PcieWidth { get; init; }
     /// <summary>NVIDIA: 0 is the fastest.</summary>
     public uint? PState { get; init; }
-    /// <summary>Why clocks are held down.</summary>
+    /// <summary>Why clocks are reduced.</summary>
     public ThrottleReasons? Throttle { get; init; }
-    /// <summary>Bit n: backend n gave at least one field.</summary>
+    /// <summary>Bit n: backend n provided at least one field.</summary>
     public ulong Backends { get; init; }
     /// <summary>0..100: share of time in which something ran.</summary>
     public double? GpuBusyPercent { get; init; }
@@ -326,15 +324,15 @@ public sealed record Telemetry
     public double? PowerWatts { get; init; }
     /// <summary>Power limit, watts.</summary>
     public double? PowerLimitWatts { get; init; }
-    /// <summary>Ever growing since the driver was loaded: take differences.</summary>
+    /// <summary>Counter since the driver was loaded: take differences.</summary>
     public double? EnergyJoules { get; init; }
-    /// <summary>Ever growing: take differences.</summary>
+    /// <summary>Counter: take differences.</summary>
     public ulong? PcieRxBytes { get; init; }
-    /// <summary>Ever growing: take differences.</summary>
+    /// <summary>Counter: take differences.</summary>
     public ulong? PcieTxBytes { get; init; }
-    /// <summary>What the percentages average over.</summary>
+    /// <summary>Time over which the percentages are averaged.</summary>
     public ulong? WindowNs { get; init; }
-    /// <summary>Since the driver was asked.</summary>
+    /// <summary>Time since the driver was queried.</summary>
     public ulong AgeNs { get; init; }
 
     internal static unsafe Telemetry From(IntPtr record)
@@ -372,33 +370,31 @@ public sealed record Telemetry
     }
 }
 
-/// <summary>One number of a device, with its own source and age. Exactly one of value and count is there.
-/// Null: not known.</summary>
+/// <summary>One number of a device, with its own source and age. Either value or count is present. Null: not
+/// known.</summary>
 public sealed record Metric
 {
-    /// <summary>Remarks on a result; each bit has one meaning in every struct.</summary>
+    /// <summary>Note flags of a result; each bit has one meaning in every struct.</summary>
     public Notes Notes { get; init; }
-    /// <summary>Who measured.</summary>
+    /// <summary>Source of a value.</summary>
     public Backend Backend { get; init; }
     /// <summary>Device index.</summary>
     public uint DeviceIndex { get; init; }
-    /// <summary>With its bit: this process' part, not the device's.</summary>
+    /// <summary>If present: the value of this process, not of the device.</summary>
     public uint? Pid { get; init; }
-    /// <summary>A metric is one number of a device: those that <see cref="Telemetry"/> has no field for, and
-    /// of those that it has, each instance with a source of its own (every sensor, every fan, every
-    /// clock).</summary>
+    /// <summary>Metric: one number of a device.</summary>
     public MetricId Id { get; init; }
-    /// <summary>Which one of several: see the metric.</summary>
+    /// <summary>One of several: see the metric.</summary>
     public uint Instance { get; init; }
     /// <summary>A reading.</summary>
     public double? Value { get; init; }
-    /// <summary>Ever growing, or whole by nature.</summary>
+    /// <summary>A counter or a whole number.</summary>
     public ulong? Count { get; init; }
-    /// <summary>What value averages over.</summary>
+    /// <summary>Time over which value is averaged.</summary>
     public ulong? WindowNs { get; init; }
-    /// <summary>Since the driver was asked.</summary>
+    /// <summary>Time since the driver was queried.</summary>
     public ulong AgeNs { get; init; }
-    /// <summary>In a snapshot: the control group that it is of.</summary>
+    /// <summary>In a snapshot: its control group.</summary>
     public string? Group { get; init; }
 
     internal static Metric From(IntPtr record) => From(record, static _ => null);
@@ -423,23 +419,24 @@ public sealed record Metric
     }
 }
 
-/// <summary>Memory of one process on one device: figures of that process only, never the device's. Null: not
+/// <summary>Memory of one process on one device: values of that process only, never of the device. Null: not
 /// known.</summary>
 public sealed record Usage
 {
-    /// <summary><see cref="Notes.ForeignPid"/>: pid is not one of the proc tree in use.</summary>
+    /// <summary><see cref="Notes.ForeignPid"/>: pid is not of the proc tree in use.</summary>
     public Notes Notes { get; init; }
-    /// <summary>Who measured.</summary>
+    /// <summary>Source of a value.</summary>
     public Backend Backend { get; init; }
     /// <summary>Process id.</summary>
     public uint Pid { get; init; }
     /// <summary>Device index.</summary>
     public uint DeviceIndex { get; init; }
-    /// <summary>What it runs there.</summary>
+    /// <summary><see cref="UsageKinds.Compute"/>, <see cref="UsageKinds.Graphics"/>,
+    /// <see cref="UsageKinds.Media"/>.</summary>
     public UsageKinds? Kinds { get; init; }
     /// <summary>What <see cref="UsedBytes"/> counts.</summary>
     public Accounting Accounting { get; init; }
-    /// <summary>What is known of a process' name.</summary>
+    /// <summary>State of a process' name.</summary>
     public NameState NameState { get; init; }
     /// <summary>Effective user id.</summary>
     public uint? Uid { get; init; }
@@ -447,10 +444,10 @@ public sealed record Usage
     public uint? GpuInstance { get; init; }
     /// <summary>MIG.</summary>
     public uint? ComputeInstance { get; init; }
-    /// <summary>With pid: tells a reused pid from the old one. Of a process that has ended: since when the
-    /// driver keeps its account.</summary>
+    /// <summary>Start time: identifies a process together with pid. Of an exited process: start of the
+    /// driver's accounting.</summary>
     public ulong? StartUnixNs { get; init; }
-    /// <summary>The headline, by <see cref="Accounting"/>.</summary>
+    /// <summary>Main value, accounted as <see cref="Accounting"/>.</summary>
     public ulong? UsedBytes { get; init; }
     /// <summary>Resident, bytes.</summary>
     public ulong? ResidentBytes { get; init; }
@@ -458,11 +455,11 @@ public sealed record Usage
     public ulong? CommittedBytes { get; init; }
     /// <summary>Allocated, bytes.</summary>
     public ulong? AllocatedBytes { get; init; }
-    /// <summary>The part of <see cref="UsedBytes"/> that other processes hold as well.</summary>
+    /// <summary>Part of <see cref="UsedBytes"/> that other processes hold as well.</summary>
     public ulong? SharedBytes { get; init; }
     /// <summary>Purgeable, bytes.</summary>
     public ulong? PurgeableBytes { get; init; }
-    /// <summary>Wanted in device memory, and not there now.</summary>
+    /// <summary>Belongs in device memory, and is not there now.</summary>
     public ulong? EvictedBytes { get; init; }
     /// <summary>Host RAM mapped for the device (GTT, WDDM shared).</summary>
     public ulong? HostPoolBytes { get; init; }
@@ -470,16 +467,16 @@ public sealed record Usage
     public ulong? HostResidentBytes { get; init; }
     /// <summary>Budget, bytes.</summary>
     public ulong? BudgetBytes { get; init; }
-    /// <summary>Ever growing: take differences.</summary>
+    /// <summary>Counter: take differences.</summary>
     public ulong? BusyNs { get; init; }
     /// <summary>Busy, percent.</summary>
     public double? BusyPercent { get; init; }
-    /// <summary>What <see cref="BusyPercent"/> averages over.</summary>
+    /// <summary>Time over which <see cref="BusyPercent"/> is averaged.</summary>
     public ulong? WindowNs { get; init; }
-    /// <summary>Since the driver was asked.</summary>
+    /// <summary>Time since the driver was queried.</summary>
     public ulong AgeNs { get; init; }
-    /// <summary>The most that it has held there: the driver's own account of it, kept at each allocation
-    /// (NVIDIA's accounting mode), never sampled.</summary>
+    /// <summary>Highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never
+    /// sampled.</summary>
     public ulong? PeakUsedBytes { get; init; }
     /// <summary>In a snapshot: command name.</summary>
     public string? ProcessName { get; init; }
@@ -528,12 +525,12 @@ public sealed record Usage
     }
 }
 
-/// <summary>What a snapshot holds.</summary>
+/// <summary>Counts, times and notes of a snapshot.</summary>
 public sealed record SnapshotInfo
 {
-    /// <summary><see cref="Notes.Partial"/>: something asked for is missing.</summary>
+    /// <summary><see cref="Notes.Partial"/>: a requested value is missing.</summary>
     public Notes Notes { get; init; }
-    /// <summary>What was asked for.</summary>
+    /// <summary>What was requested.</summary>
     public Collect Collect { get; init; }
     /// <summary>Device count.</summary>
     public uint DeviceCount { get; init; }
@@ -543,16 +540,16 @@ public sealed record SnapshotInfo
     public uint UsageCount { get; init; }
     /// <summary>Diagnostic count.</summary>
     public uint DiagnosticCount { get; init; }
-    /// <summary>Processes that the system would not describe, or not let be asked what they use of a
-    /// device.</summary>
+    /// <summary>Processes that the system did not let the caller read, or whose use of a device it did
+    /// not.</summary>
     public uint UnreadableProcessCount { get; init; }
     /// <summary>Metric count.</summary>
     public uint MetricCount { get; init; }
-    /// <summary>When it was begun, since 1970.</summary>
+    /// <summary>Start time, since 1970.</summary>
     public ulong UnixTimeNs { get; init; }
-    /// <summary>The same by the clock that never jumps.</summary>
+    /// <summary>Start time, by the monotonic clock.</summary>
     public ulong MonotonicNs { get; init; }
-    /// <summary>How long it took.</summary>
+    /// <summary>Time it took.</summary>
     public ulong DurationNs { get; init; }
 
     internal static unsafe SnapshotInfo From(IntPtr record)
@@ -575,31 +572,31 @@ public sealed record SnapshotInfo
     }
 }
 
-/// <summary>Why something is missing, and what can be done. Null: not known.</summary>
+/// <summary>Why a value is missing, and the remedy. Null: not known.</summary>
 public sealed record Diagnostic
 {
     /// <summary><see cref="Notes.Trace"/>: not a fault, a recorded driver call.</summary>
     public Notes Notes { get; init; }
-    /// <summary>Who measured.</summary>
+    /// <summary>Source of a value.</summary>
     public Backend Backend { get; init; }
-    /// <summary><see cref="Status.Unsupported"/>: this card has no such value; <see cref="Status.NoDevice"/>:
-    /// this backend is sure that it has no device; these two do not make a snapshot
-    /// <see cref="Notes.Partial"/>.</summary>
+    /// <summary><see cref="Status.Unsupported"/>: not supported by this device;
+    /// <see cref="Status.NoDevice"/>: this backend certainly has no device; these two do not set
+    /// <see cref="Notes.Partial"/> in a snapshot.</summary>
     public Status Status { get; init; }
-    /// <summary>Whose number hmn_error.<c>NativeCode</c> is.</summary>
+    /// <summary>Domain of a <c>NativeCode</c>.</summary>
     public NativeDomain NativeDomain { get; init; }
     /// <summary>Native code.</summary>
     public int NativeCode { get; init; }
-    /// <summary>The <see cref="Collect"/> bit that it is about.</summary>
+    /// <summary>The bit concerned.</summary>
     public Collect Subject { get; init; }
-    /// <summary>The presence bits of that struct that are missing because of it; for
-    /// <see cref="Collect.Metrics"/> the <see cref="MetricId"/>.</summary>
+    /// <summary>Presence bits of that struct that are missing for this reason; with
+    /// <see cref="Collect.Metrics"/> the number of the metric.</summary>
     public uint? Field { get; init; }
     /// <summary>Device index.</summary>
     public uint? DeviceIndex { get; init; }
     /// <summary>Of the first, when several were merged.</summary>
     public uint? Pid { get; init; }
-    /// <summary>How many alike were merged into this one.</summary>
+    /// <summary>Number of equal diagnostics merged into this one.</summary>
     public uint Count { get; init; }
     /// <summary>Of a traced call.</summary>
     public ulong? DurationNs { get; init; }
@@ -627,22 +624,22 @@ public sealed record Diagnostic
     }
 }
 
-/// <summary>What changed from one snapshot to another: after minus before. Null: not known.</summary>
+/// <summary>Change between two snapshots: after minus before. Null: not known.</summary>
 public sealed record Delta
 {
-    /// <summary>Remarks on a result; each bit has one meaning in every struct.</summary>
+    /// <summary>Note flags of a result; each bit has one meaning in every struct.</summary>
     public Notes Notes { get; init; }
-    /// <summary>Who measured.</summary>
+    /// <summary>Source of a value.</summary>
     public Backend Backend { get; init; }
     /// <summary>Device index.</summary>
     public uint DeviceIndex { get; init; }
-    /// <summary><see cref="DeviceBytes"/> is this process' or the device's.</summary>
+    /// <summary><see cref="DeviceBytes"/> is of this process or of the device.</summary>
     public Scope Scope { get; init; }
-    /// <summary>Of <see cref="DeviceBytes"/>.</summary>
+    /// <summary>How <see cref="DeviceBytes"/> is accounted.</summary>
     public Accounting Accounting { get; init; }
     /// <summary>The caller's resident set.</summary>
     public long? MemoryBytes { get; init; }
-    /// <summary>Of the caller when both snapshots know that, else of the device.</summary>
+    /// <summary>Of the caller when both snapshots have that, else of the device.</summary>
     public long? DeviceBytes { get; init; }
     /// <summary>Elapsed, nanoseconds.</summary>
     public ulong ElapsedNs { get; init; }
@@ -667,26 +664,27 @@ public sealed record Delta
     }
 }
 
-/// <summary>How a sampler fares. Null: not known.</summary>
+/// <summary>State and counters of a sampler. Null: not known.</summary>
 public sealed record SamplerInfo
 {
-    /// <summary>Remarks on a result; each bit has one meaning in every struct.</summary>
+    /// <summary>Note flags of a result; each bit has one meaning in every struct.</summary>
     public Notes Notes { get; init; }
-    /// <summary>Where a sampler is in its life, which has one way.</summary>
+    /// <summary><see cref="SamplerState.Idle"/>, <see cref="SamplerState.Running"/>,
+    /// <see cref="SamplerState.Stopped"/>.</summary>
     public SamplerState State { get; init; }
-    /// <summary>Snapshots that wait to be pulled.</summary>
+    /// <summary>Snapshots not yet pulled.</summary>
     public uint Pending { get; init; }
-    /// <summary>Of the last try.</summary>
+    /// <summary>Of the last attempt.</summary>
     public Status? LastStatus { get; init; }
     /// <summary>Snapshots taken.</summary>
     public ulong TakenCount { get; init; }
-    /// <summary>Of these, dropped unread to make room.</summary>
+    /// <summary>Of these, dropped unread because the queue was full.</summary>
     public ulong DroppedCount { get; init; }
-    /// <summary>Times that were left out since the snapshot before took too long.</summary>
+    /// <summary>Scheduled times skipped because a snapshot took too long.</summary>
     public ulong LateCount { get; init; }
-    /// <summary>Tries that gave no snapshot.</summary>
+    /// <summary>Attempts without a snapshot.</summary>
     public ulong FailedCount { get; init; }
-    /// <summary>When the last try was begun, by the clock that never jumps.</summary>
+    /// <summary>Start of the last attempt, by the monotonic clock.</summary>
     public ulong? LastMonotonicNs { get; init; }
 
     internal static unsafe SamplerInfo From(IntPtr record)
@@ -707,13 +705,13 @@ public sealed record SamplerInfo
     }
 }
 
-/// <summary>The highest figures that a sampler has seen since its start, each for itself: they need not be of
-/// the same moment. What rose and fell between two snapshots was not seen. Null: not known.</summary>
+/// <summary>Highest values in a sampler's snapshots since its start, each on its own: they may be of
+/// different times. Peaks between two snapshots are missed. Null: not known.</summary>
 public sealed record Peak
 {
-    /// <summary>Of the reading that <see cref="UsedBytes"/> is from.</summary>
+    /// <summary>Of the reading of <see cref="UsedBytes"/>.</summary>
     public Notes Notes { get; init; }
-    /// <summary>So too.</summary>
+    /// <summary>Of the reading of <see cref="UsedBytes"/>.</summary>
     public Backend Backend { get; init; }
     /// <summary>Device index.</summary>
     public uint DeviceIndex { get; init; }
@@ -727,7 +725,7 @@ public sealed record Peak
     public ulong? HostPoolBytes { get; init; }
     /// <summary>Of a process: RSS.</summary>
     public ulong? HostResidentBytes { get; init; }
-    /// <summary>When <see cref="UsedBytes"/> was seen first.</summary>
+    /// <summary>When <see cref="UsedBytes"/> was first reached.</summary>
     public ulong? UsedMonotonicNs { get; init; }
 
     internal static unsafe Peak From(IntPtr record)
@@ -748,15 +746,16 @@ public sealed record Peak
     }
 }
 
-/// <summary>How a budget fares: <see cref="AllocatedBytes"/> is never above <see cref="LimitBytes"/>,
-/// <see cref="PeakBytes"/> never below <see cref="AllocatedBytes"/>. Null: not known.</summary>
+/// <summary>Limit and totals of a tracker: <see cref="AllocatedBytes"/> is never above
+/// <see cref="LimitBytes"/>, <see cref="PeakBytes"/> never below <see cref="AllocatedBytes"/>. Null: not
+/// known.</summary>
 public sealed record TrackerInfo
 {
-    /// <summary>Remarks on a result; each bit has one meaning in every struct.</summary>
+    /// <summary>Note flags of a result; each bit has one meaning in every struct.</summary>
     public Notes Notes { get; init; }
     /// <summary>Device index.</summary>
     public uint? DeviceIndex { get; init; }
-    /// <summary>Tags are numbered from 1 up to it.</summary>
+    /// <summary>Tags are numbered from 1 to <see cref="TagCount"/>.</summary>
     public uint TagCount { get; init; }
     /// <summary>Limit, bytes.</summary>
     public ulong? LimitBytes { get; init; }
@@ -764,7 +763,7 @@ public sealed record TrackerInfo
     public ulong AllocatedBytes { get; init; }
     /// <summary>Highest <see cref="AllocatedBytes"/> since the start or the last reset.</summary>
     public ulong PeakBytes { get; init; }
-    /// <summary>Allocations that were <see cref="Status.Limit"/>.</summary>
+    /// <summary>Allocations refused with <see cref="Status.Limit"/>.</summary>
     public ulong RefusedCount { get; init; }
 
     internal static unsafe TrackerInfo From(IntPtr record)
@@ -783,10 +782,10 @@ public sealed record TrackerInfo
     }
 }
 
-/// <summary>What was allocated under a tag.</summary>
+/// <summary>Totals of a tag.</summary>
 public sealed record Tag
 {
-    /// <summary>Remarks on a result; each bit has one meaning in every struct.</summary>
+    /// <summary>Note flags of a result; each bit has one meaning in every struct.</summary>
     public Notes Notes { get; init; }
     /// <summary>Of the tag.</summary>
     public uint Number { get; init; }
@@ -811,7 +810,7 @@ public sealed record Tag
     }
 }
 
-/// <summary>What a detector has seen. Null: not known.</summary>
+/// <summary>State and totals of a detector. Null: not known.</summary>
 public sealed record SpillInfo
 {
     /// <summary>Of the last observation; <see cref="Notes.Truncated"/>: <see cref="FirstLabel"/> or message
@@ -821,22 +820,23 @@ public sealed record SpillInfo
     public Backend Backend { get; init; }
     /// <summary>Device index.</summary>
     public uint DeviceIndex { get; init; }
-    /// <summary>Where a detector stands: now, and latched.</summary>
+    /// <summary><see cref="SpillStates.Measurable"/>, <see cref="SpillStates.Now"/>,
+    /// <see cref="SpillStates.Ever"/>.</summary>
     public SpillStates State { get; init; }
     /// <summary>Of the last observation.</summary>
     public SpillRules Rules { get; init; }
-    /// <summary><see cref="Status.Ok"/>, or why the last try gave no observation; <see cref="Status.Empty"/>:
-    /// none was made.</summary>
+    /// <summary><see cref="Status.Ok"/>, or why the last attempt gave no observation;
+    /// <see cref="Status.Empty"/>: none made.</summary>
     public Status Status { get; init; }
     /// <summary>Observation count.</summary>
     public ulong ObservationCount { get; init; }
-    /// <summary>Tries that gave no observation, and changed nothing else.</summary>
+    /// <summary>Attempts without an observation, which change nothing else.</summary>
     public ulong SkippedCount { get; init; }
-    /// <summary>Ever begun; the last one may still be open.</summary>
+    /// <summary>All episodes; the last one may still be open.</summary>
     public ulong EpisodeCount { get; init; }
-    /// <summary>Lowest number that is still kept.</summary>
+    /// <summary>Lowest number still kept.</summary>
     public ulong FirstEpisode { get; init; }
-    /// <summary>The last one known.</summary>
+    /// <summary>Last known.</summary>
     public ulong? LimitBytes { get; init; }
     /// <summary>Dedicated, bytes.</summary>
     public ulong? DedicatedBytes { get; init; }
@@ -852,17 +852,17 @@ public sealed record SpillInfo
     public ulong? PeakEvictedBytes { get; init; }
     /// <summary>Of the first observation.</summary>
     public ulong? BaselineSharedBytes { get; init; }
-    /// <summary>Of the first that told it; 0 where no process was there before.</summary>
+    /// <summary>Of the first with that value; 0 if no process existed before.</summary>
     public ulong? BaselineEvictedBytes { get; init; }
-    /// <summary>Of all episodes, also those dropped.</summary>
+    /// <summary>Of all episodes, including dropped ones.</summary>
     public ulong TotalNs { get; init; }
     /// <summary>Longest, nanoseconds.</summary>
     public ulong? LongestNs { get; init; }
-    /// <summary>Its number; of equal ones the first.</summary>
+    /// <summary>Its number; the first of equal ones.</summary>
     public ulong? LongestEpisode { get; init; }
     /// <summary>Of the first episode.</summary>
     public string? FirstLabel { get; init; }
-    /// <summary>Why status is what it is, and what can be done; "" on <see cref="Status.Ok"/>.</summary>
+    /// <summary>Reason for status, and the remedy; "" on <see cref="Status.Ok"/>.</summary>
     public string Message { get; init; } = "";
 
     internal static unsafe SpillInfo From(IntPtr record)
@@ -903,7 +903,7 @@ public sealed record Episode
 {
     /// <summary><see cref="Notes.Truncated"/>: a label was cut.</summary>
     public Notes Notes { get; init; }
-    /// <summary>Those that held in it.</summary>
+    /// <summary>Those that held.</summary>
     public SpillRules Rules { get; init; }
     /// <summary>Number.</summary>
     public ulong Number { get; init; }

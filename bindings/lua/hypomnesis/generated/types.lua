@@ -2,16 +2,16 @@
 -- Written by bindings/generate from include/hypomnesis.h.
 ---@meta
 
----How a backend fares; for doctors and bug reports. What is not known is nil.
+---Status of a backend, for diagnosis and bug reports. What is not known is nil.
 ---@class hypomnesis.BackendInfo
 ---@field notes integer NOTE_*
 ---@field backend integer BACKEND_*
 ---@field state integer STATE_*
----@field status integer E_*: OK, or why it cannot serve
+---@field status integer E_*: OK, or why it is not usable
 ---@field native_domain integer NATIVE_*
 ---@field native_code integer
----@field version string? of the driver or tool behind it
----@field message string why it cannot serve, and what can be done; "" when it can
+---@field version string? of the driver or tool
+---@field message string why it is not usable, and the remedy; "" when it is
 
 ---Host RAM of one process, in bytes. What is not known is nil.
 ---@class hypomnesis.ProcessMemory
@@ -22,39 +22,39 @@
 ---@field peak_resident_bytes integer? highest RSS so far (VmHWM)
 ---@field virtual_bytes integer? address space (/proc/pid/statm)
 ---@field swap_bytes integer? anonymous pages swapped out (VmSwap)
----@field proportional_bytes integer? PSS: shared pages divided by their users (smaps_rollup)
+---@field proportional_bytes integer? PSS (proportional set size; smaps_rollup)
 ---@field private_bytes integer? USS: pages that no other process maps (smaps_rollup)
 ---@field committed_bytes integer? Windows: PrivateUsage; absent elsewhere
 ---@field footprint_bytes integer? macOS: phys_footprint; absent elsewhere
 ---@field peak_footprint_bytes integer? macOS: highest phys_footprint so far; absent elsewhere
 ---@field peak_committed_bytes integer? Windows: PeakPagefileUsage; absent elsewhere
 
----The host's RAM and this container's share of it, in bytes. What is not known is nil.
+---Memory of the host and of this process' container, in bytes. What is not known is nil.
 ---@class hypomnesis.SystemMemory
----@field notes integer NOTE_*; NOTE_ESTIMATED: available_bytes derived, on kernels without it
+---@field notes integer NOTE_*; NOTE_ESTIMATED: the kernel lacks MemAvailable
 ---@field backend integer BACKEND_*
----@field total_bytes integer? RAM that the kernel manages (MemTotal)
----@field available_bytes integer? what could be used without swapping (MemAvailable)
+---@field total_bytes integer? RAM managed by the kernel (MemTotal)
+---@field available_bytes integer? allocatable without swapping (MemAvailable)
 ---@field swap_total_bytes integer?
 ---@field swap_free_bytes integer?
----@field limit_bytes integer? the tightest memory limit of this process' control groups, on Windows of its job objects; absent when none applies
----@field limit_used_bytes integer? what is charged to the group or job with that limit
+---@field limit_bytes integer? the lowest memory limit of this process' control groups, on Windows of its job objects; absent when none applies
+---@field limit_used_bytes integer? memory charged to the group or job with that limit
 ---@field commit_limit_bytes integer?
 ---@field committed_bytes integer?
 ---@field pressure integer? PRESSURE_*: macOS, Windows; absent on Linux, which has no level
 ---@field stall_percent number? of the last 10 s: at least one task waited for memory (Linux: `some avg10` of /proc/pressure/memory); absent elsewhere
 
----Who a device is. What is not known is nil.
+---Identity of a device. What is not known is nil.
 ---@class hypomnesis.Device
 ---@field notes integer NOTE_*
 ---@field backend integer BACKEND_*
----@field index integer the context's number: never reused, never renumbered
+---@field index integer in the context: never reused, never renumbered
 ---@field kind integer KIND_*
 ---@field state integer STATE_*
 ---@field vendor integer VENDOR_*: a PCI vendor id
 ---@field memory_kind integer MEMORY_KIND_*
 ---@field parent_index integer? a partition's GPU
----@field driver_index integer? what the vendor's own tools call it
+---@field driver_index integer? index in the vendor's own tools
 ---@field pci_device integer? PCI device id
 ---@field pci_subsystem integer? subsystem device id << 16 | subsystem vendor id
 ---@field render_minor integer? N of /dev/dri/renderDN
@@ -68,7 +68,7 @@
 ---@field pci_bus_id string? "0000:01:00.0": domain (4 or 8 hex digits), bus, device, function
 ---@field driver_version string? as the vendor writes it
 
----One memory pool of a device, device-wide, in bytes. What is not known is nil.
+---One memory pool of a device, for the whole device, in bytes. What is not known is nil.
 ---@class hypomnesis.Pool
 ---@field notes integer NOTE_*
 ---@field backend integer BACKEND_*
@@ -79,11 +79,11 @@
 ---@field total_bytes integer?
 ---@field free_bytes integer?
 ---@field used_bytes integer? without reserved_bytes where that is known; else with it
----@field reserved_bytes integer? held by driver and firmware, inside total_bytes: total = reserved + free + used
----@field usable_bytes integer? best estimate of what one could allocate now
----@field budget_bytes integer? what a policy lets this process use
----@field unattributed_bytes integer? used, and owned by no process that can be seen; only in snapshots that collect processes
----@field age_ns integer since the driver was asked
+---@field reserved_bytes integer? held by driver and firmware, included in total_bytes: total = reserved + free + used
+---@field usable_bytes integer? best estimate of what can be allocated now
+---@field budget_bytes integer? what a policy grants this process
+---@field unattributed_bytes integer? used, and owned by no visible process; only in snapshots that collect processes
+---@field age_ns integer time since the driver was queried
 
 ---Load, temperature and power of a device. What is not known is nil.
 ---@class hypomnesis.Telemetry
@@ -92,13 +92,13 @@
 ---@field device_index integer
 ---@field core_clock_mhz integer?
 ---@field memory_clock_mhz integer?
----@field fan_percent integer? of the fan's highest speed; may pass 100
+---@field fan_percent integer? of the fan's highest speed; may exceed 100
 ---@field fan_rpm integer?
----@field pcie_generation integer? of the link as it runs now
+---@field pcie_generation integer? current generation of the link
 ---@field pcie_width integer? lanes in use now
 ---@field p_state integer? NVIDIA: 0 is the fastest
 ---@field throttle integer? THROTTLE_*
----@field backends integer bit n: backend n gave at least one field
+---@field backends integer bit n: backend n provided at least one field
 ---@field gpu_busy_percent number? 0..100: share of time in which something ran
 ---@field memory_busy_percent number? 0..100: share of time in which memory was read or written; not how full it is
 ---@field encoder_busy_percent number? 0..100
@@ -108,138 +108,138 @@
 ---@field memory_celsius number?
 ---@field power_watts number?
 ---@field power_limit_watts number?
----@field energy_joules number? ever growing since the driver was loaded: take differences
----@field pcie_rx_bytes integer? ever growing: take differences
----@field pcie_tx_bytes integer? ever growing: take differences
----@field window_ns integer? what the percentages average over
----@field age_ns integer since the driver was asked
+---@field energy_joules number? counter since the driver was loaded: take differences
+---@field pcie_rx_bytes integer? counter: take differences
+---@field pcie_tx_bytes integer? counter: take differences
+---@field window_ns integer? time over which the percentages are averaged
+---@field age_ns integer time since the driver was queried
 
----One number of a device, with its own source and age. Exactly one of value and count is there. What is not
----known is nil.
+---One number of a device, with its own source and age. Either value or count is present. What is not known is
+---nil.
 ---@class hypomnesis.Metric
 ---@field notes integer NOTE_*
 ---@field backend integer BACKEND_*
 ---@field device_index integer
----@field pid integer? with its bit: this process' part, not the device's
+---@field pid integer? if present: the value of this process, not of the device
 ---@field id integer METRIC_*
----@field instance integer which one of several: see the metric
+---@field instance integer one of several: see the metric
 ---@field value number? a reading
----@field count integer? ever growing, or whole by nature
----@field window_ns integer? what value averages over
----@field age_ns integer since the driver was asked
----@field group string? in a snapshot: the control group that it is of
+---@field count integer? a counter or a whole number
+---@field window_ns integer? time over which value is averaged
+---@field age_ns integer time since the driver was queried
+---@field group string? in a snapshot: its control group
 
----Memory of one process on one device: figures of that process only, never the device's. What is not known is
+---Memory of one process on one device: values of that process only, never of the device. What is not known is
 ---nil.
 ---@class hypomnesis.Usage
----@field notes integer NOTE_*; NOTE_FOREIGN_PID: pid is not one of the proc tree in use
+---@field notes integer NOTE_*; NOTE_FOREIGN_PID: pid is not of the proc tree in use
 ---@field backend integer BACKEND_*
 ---@field pid integer
 ---@field device_index integer
----@field kinds integer? USAGE_*: what it runs there
+---@field kinds integer? USAGE_*: USAGE_COMPUTE, USAGE_GRAPHICS, USAGE_MEDIA
 ---@field accounting integer ACCOUNT_*: what used_bytes counts
 ---@field name_state integer NAME_*
 ---@field uid integer? effective user id
 ---@field gpu_instance integer? MIG
 ---@field compute_instance integer? MIG
----@field start_unix_ns integer? with pid: tells a reused pid from the old one. Of a process that has ended: since when the driver keeps its account
----@field used_bytes integer? the headline, by `accounting`
+---@field start_unix_ns integer? start time: identifies a process together with pid. Of an exited process: start of the driver's accounting
+---@field used_bytes integer? main value, accounted as `accounting`
 ---@field resident_bytes integer?
 ---@field committed_bytes integer?
 ---@field allocated_bytes integer?
----@field shared_bytes integer? the part of used_bytes that other processes hold as well
+---@field shared_bytes integer? part of used_bytes that other processes hold as well
 ---@field purgeable_bytes integer?
----@field evicted_bytes integer? wanted in device memory, and not there now
+---@field evicted_bytes integer? belongs in device memory, and is not there now
 ---@field host_pool_bytes integer? host RAM mapped for the device (GTT, WDDM shared)
 ---@field host_resident_bytes integer? RSS: the same in each row of this pid
 ---@field budget_bytes integer?
----@field busy_ns integer? ever growing: take differences
+---@field busy_ns integer? counter: take differences
 ---@field busy_percent number?
----@field window_ns integer? what busy_percent averages over
----@field age_ns integer since the driver was asked
----@field peak_used_bytes integer? the most that it has held there: the driver's own account of it, kept at each allocation (NVIDIA's accounting mode), never sampled
+---@field window_ns integer? time over which busy_percent is averaged
+---@field age_ns integer time since the driver was queried
+---@field peak_used_bytes integer? highest use, as the driver accounts it at each allocation (NVIDIA's accounting mode), never sampled
 ---@field name string? in a snapshot: command name
 ---@field command string? in a snapshot: command line
 ---@field container string? in a snapshot: id of the container
 
----What a snapshot holds.
+---Counts, times and notes of a snapshot.
 ---@class hypomnesis.SnapshotInfo
----@field notes integer NOTE_*; NOTE_PARTIAL: something asked for is missing
----@field collect integer COLLECT_*: what was asked for
+---@field notes integer NOTE_*; NOTE_PARTIAL: a requested value is missing
+---@field collect integer COLLECT_*: what was requested
 ---@field device_count integer
 ---@field pool_count integer
 ---@field usage_count integer
 ---@field diagnostic_count integer
----@field unreadable_process_count integer processes that the system would not describe, or not let be asked what they use of a device
+---@field unreadable_process_count integer processes that the system did not let the caller read, or whose use of a device it did not
 ---@field metric_count integer
----@field unix_time_ns integer when it was begun, since 1970
----@field monotonic_ns integer the same by the clock that never jumps
----@field duration_ns integer how long it took
+---@field unix_time_ns integer start time, since 1970
+---@field monotonic_ns integer start time, by the monotonic clock
+---@field duration_ns integer time it took
 
----Why something is missing, and what can be done. What is not known is nil.
+---Why a value is missing, and the remedy. What is not known is nil.
 ---@class hypomnesis.Diagnostic
 ---@field notes integer NOTE_*; NOTE_TRACE: not a fault, a recorded driver call
 ---@field backend integer BACKEND_*
----@field status integer E_*; E_UNSUPPORTED: this card has no such value; E_NO_DEVICE: this backend is sure that it has no device; these two do not make a snapshot NOTE_PARTIAL
+---@field status integer E_*; E_UNSUPPORTED: not supported by this device; E_NO_DEVICE: this backend certainly has no device; these two do not set NOTE_PARTIAL in a snapshot
 ---@field native_domain integer NATIVE_*
 ---@field native_code integer
----@field subject integer the COLLECT_* bit that it is about
----@field field integer? the presence bits of that struct that are missing because of it; for COLLECT_METRICS the METRIC_*
+---@field subject integer the bit concerned
+---@field field integer? presence bits of that struct that are missing for this reason; with COLLECT_METRICS the number of the metric
 ---@field device_index integer?
 ---@field pid integer? of the first, when several were merged
----@field count integer how many alike were merged into this one
+---@field count integer number of equal diagnostics merged into this one
 ---@field duration_ns integer? of a traced call
 ---@field message string
 
----What changed from one snapshot to another: after minus before. What is not known is nil.
+---Change between two snapshots: after minus before. What is not known is nil.
 ---@class hypomnesis.Delta
 ---@field notes integer NOTE_*
 ---@field backend integer BACKEND_*
 ---@field device_index integer
----@field scope integer SCOPE_*: device_bytes is this process' or the device's
----@field accounting integer ACCOUNT_*: of device_bytes
+---@field scope integer SCOPE_*: device_bytes is of this process or of the device
+---@field accounting integer ACCOUNT_*: how device_bytes is accounted
 ---@field memory_bytes integer? the caller's resident set
----@field device_bytes integer? of the caller when both snapshots know that, else of the device
+---@field device_bytes integer? of the caller when both snapshots have that, else of the device
 ---@field elapsed_ns integer
 ---@field energy_joules number? of the whole device
 
----How a sampler fares. What is not known is nil.
+---State and counters of a sampler. What is not known is nil.
 ---@class hypomnesis.SamplerInfo
 ---@field notes integer NOTE_*
----@field state integer SAMPLER_*
----@field pending integer snapshots that wait to be pulled
----@field last_status integer? E_*: of the last try
+---@field state integer SAMPLER_*: SAMPLER_IDLE, SAMPLER_RUNNING, SAMPLER_STOPPED
+---@field pending integer snapshots not yet pulled
+---@field last_status integer? E_*: of the last attempt
 ---@field taken_count integer snapshots taken
----@field dropped_count integer of these, dropped unread to make room
----@field late_count integer times that were left out since the snapshot before took too long
----@field failed_count integer tries that gave no snapshot
----@field last_monotonic_ns integer? when the last try was begun, by the clock that never jumps
+---@field dropped_count integer of these, dropped unread because the queue was full
+---@field late_count integer scheduled times skipped because a snapshot took too long
+---@field failed_count integer attempts without a snapshot
+---@field last_monotonic_ns integer? start of the last attempt, by the monotonic clock
 
----The highest figures that a sampler has seen since its start, each for itself: they need not be of the same
----moment. What rose and fell between two snapshots was not seen. What is not known is nil.
+---Highest values in a sampler's snapshots since its start, each on its own: they may be of different times.
+---Peaks between two snapshots are missed. What is not known is nil.
 ---@class hypomnesis.Peak
----@field notes integer NOTE_*: of the reading that used_bytes is from
----@field backend integer BACKEND_*: so too
+---@field notes integer NOTE_*: of the reading of used_bytes
+---@field backend integer BACKEND_*: of the reading of used_bytes
 ---@field device_index integer
 ---@field pid integer 0: of the device
 ---@field accounting integer ACCOUNT_*: what used_bytes counts
 ---@field used_bytes integer? a device: of its main pool
 ---@field host_pool_bytes integer? a device: used of its POOL_HOST
 ---@field host_resident_bytes integer? of a process: RSS
----@field used_monotonic_ns integer? when used_bytes was seen first
+---@field used_monotonic_ns integer? when used_bytes was first reached
 
----How a budget fares: allocated_bytes is never above limit_bytes, peak_bytes never below allocated_bytes.
----What is not known is nil.
+---Limit and totals of a tracker: allocated_bytes is never above limit_bytes, peak_bytes never below
+---allocated_bytes. What is not known is nil.
 ---@class hypomnesis.TrackerInfo
 ---@field notes integer NOTE_*
 ---@field device_index integer?
----@field tag_count integer tags are numbered from 1 up to it
+---@field tag_count integer tags are numbered from 1 to tag_count
 ---@field limit_bytes integer?
 ---@field allocated_bytes integer
 ---@field peak_bytes integer highest allocated_bytes since the start or the last reset
----@field refused_count integer allocations that were E_LIMIT
+---@field refused_count integer allocations refused with E_LIMIT
 
----What was allocated under a tag.
+---Totals of a tag.
 ---@class hypomnesis.Tag
 ---@field notes integer NOTE_*
 ---@field number integer of the tag
@@ -247,19 +247,19 @@
 ---@field peak_bytes integer
 ---@field name string
 
----What a detector has seen. What is not known is nil.
+---State and totals of a detector. What is not known is nil.
 ---@class hypomnesis.SpillInfo
 ---@field notes integer NOTE_*; of the last observation; NOTE_TRUNCATED: first_label or message was cut
 ---@field backend integer BACKEND_*; of the last observation; 0: it was fed
 ---@field device_index integer
----@field state integer SPILL_*
+---@field state integer SPILL_*: SPILL_MEASURABLE, SPILL_NOW, SPILL_EVER
 ---@field rules integer SPILL_BY_*: of the last observation
----@field status integer E_*; OK, or why the last try gave no observation; E_EMPTY: none was made
+---@field status integer E_*; OK, or why the last attempt gave no observation; E_EMPTY: none made
 ---@field observation_count integer
----@field skipped_count integer tries that gave no observation, and changed nothing else
----@field episode_count integer ever begun; the last one may still be open
----@field first_episode integer lowest number that is still kept
----@field limit_bytes integer? the last one known
+---@field skipped_count integer attempts without an observation, which change nothing else
+---@field episode_count integer all episodes; the last one may still be open
+---@field first_episode integer lowest number still kept
+---@field limit_bytes integer? last known
 ---@field dedicated_bytes integer?
 ---@field shared_bytes integer?
 ---@field evicted_bytes integer?
@@ -267,17 +267,17 @@
 ---@field peak_shared_bytes integer?
 ---@field peak_evicted_bytes integer?
 ---@field baseline_shared_bytes integer? of the first observation
----@field baseline_evicted_bytes integer? of the first that told it; 0 where no process was there before
----@field total_ns integer of all episodes, also those dropped
+---@field baseline_evicted_bytes integer? of the first with that value; 0 if no process existed before
+---@field total_ns integer of all episodes, including dropped ones
 ---@field longest_ns integer?
----@field longest_episode integer? its number; of equal ones the first
+---@field longest_episode integer? its number; the first of equal ones
 ---@field first_label string? of the first episode
----@field message string why status is what it is, and what can be done; "" on OK
+---@field message string reason for status, and the remedy; "" on OK
 
 ---Consecutive observations that spilled. What is not known is nil.
 ---@class hypomnesis.Episode
 ---@field notes integer NOTE_*; NOTE_TRUNCATED: a label was cut
----@field rules integer SPILL_BY_*: those that held in it
+---@field rules integer SPILL_BY_*: those that held
 ---@field number integer
 ---@field observation_count integer
 ---@field peak_shared_bytes integer

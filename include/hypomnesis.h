@@ -8,7 +8,7 @@
  *     hmn_context *context;
  *     hmn_pool pool = {sizeof pool};
  *     if (hmn_context_create(NULL, &context, NULL) == HMN_OK &&
- *         hmn_pool_read(context, 0, HMN_POOL_MAIN, &pool, NULL) == HMN_OK)
+ *         hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool, NULL) == HMN_OK)
  *         printf("%llu bytes free\n", (unsigned long long)pool.free_bytes);
  *     hmn_context_destroy(context);
  *
@@ -560,11 +560,13 @@ typedef struct hmn_pool {
                                   * collect processes */
     uint64_t age_ns;             /* time since the driver was queried */
 } hmn_pool;
-/** Reads one memory pool of a device; `kind` is HMN_POOL_*. HMN_E_NO_DEVICE: unknown index.
- *  HMN_E_RANGE: unknown HMN_POOL_*. HMN_E_UNSUPPORTED: the device has no such pool, or its driver does
+/** Reads one memory pool of a device; `kind` is HMN_POOL_*, `fields` as for all direct readings; 0: all
+ *  but unattributed_bytes. No source is queried for fields that are not wanted.
+ *  HMN_E_NO_DEVICE: unknown index. HMN_E_RANGE: unknown HMN_POOL_*. HMN_E_UNKNOWN_FLAG: an unknown bit
+ *  in fields, or HMN_POOL_HAS_UNATTRIBUTED, which only a snapshot knows. HMN_E_UNSUPPORTED: the device has no such pool, or its driver does
  *  not report it. HMN_E_DEVICE_LOST, HMN_E_ASLEEP, HMN_E_PERMISSION, HMN_E_TIMEOUT, HMN_E_BACKEND,
  *  HMN_E_NO_SOURCE (the driver is gone): as named. @since 0.1 */
-HMN_FN(hmn_status) hmn_pool_read(hmn_context *context, uint32_t device_index, uint32_t kind, hmn_pool *out, hmn_error *error) HMN_NX;
+HMN_FN(hmn_status) hmn_pool_read(hmn_context *context, uint32_t device_index, uint32_t kind, hmn_flags fields, hmn_pool *out, hmn_error *error) HMN_NX;
 
 /* ---- devices: load, temperature, power --------------------------------------------------------- */
 

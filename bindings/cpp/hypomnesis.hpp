@@ -244,6 +244,17 @@ enum class pool_kind : std::uint32_t {
   stolen = HMN_POOL_STOLEN  // host RAM reserved by firmware
 };
 
+// Fields of pool.
+enum class pool_field : hmn_flags {
+  total = HMN_POOL_HAS_TOTAL,
+  free = HMN_POOL_HAS_FREE,
+  used = HMN_POOL_HAS_USED,
+  reserved = HMN_POOL_HAS_RESERVED,
+  usable = HMN_POOL_HAS_USABLE,
+  budget = HMN_POOL_HAS_BUDGET,
+  unattributed = HMN_POOL_HAS_UNATTRIBUTED
+};
+
 // Fields of telemetry.
 enum class telemetry_field : hmn_flags {
   gpu_busy = HMN_TELEMETRY_HAS_GPU_BUSY,
@@ -507,6 +518,8 @@ template <>
 inline constexpr bool is_set_of_bits<context_flag> = true;
 template <>
 inline constexpr bool is_set_of_bits<process_memory_field> = true;
+template <>
+inline constexpr bool is_set_of_bits<pool_field> = true;
 template <>
 inline constexpr bool is_set_of_bits<telemetry_field> = true;
 template <>
@@ -2185,8 +2198,9 @@ class context {
   hypomnesis::device device(std::uint32_t device_index) const {
     return ask<hmn_device>(&hmn_device_read, device_index);
   }
-  hypomnesis::pool pool(std::uint32_t device_index, pool_kind kind = pool_kind::main) const {
-    return ask<hmn_pool>(&hmn_pool_read, device_index, number(kind));
+  hypomnesis::pool pool(std::uint32_t device_index, pool_kind kind = pool_kind::main,
+                        pool_field fields = {}) const {
+    return ask<hmn_pool>(&hmn_pool_read, device_index, number(kind), number(fields));
   }
   hypomnesis::telemetry telemetry(std::uint32_t device_index, telemetry_field fields = {}) const {
     return ask<hmn_telemetry>(&hmn_telemetry_read, device_index, number(fields));

@@ -165,9 +165,9 @@ func (c *Context) Device(index uint32) (Device, error) {
 // index was never given. ErrRange: no such PoolKind. ErrUnsupported: the device has no such pool, or its
 // driver no figures for it. ErrDeviceLost, ErrAsleep, ErrPermission, ErrTimeout, ErrBackend, ErrNoSource:
 // as named.
-func (c *Context) Pool(index uint32, kind PoolKind) (Pool, error) {
+func (c *Context) Pool(index uint32, kind PoolKind, fields PoolFields) (Pool, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) Pool {
-		return converted(native.Pool(index, uint32(kind), failure), newPool)
+		return converted(native.Pool(index, uint32(kind), uint32(fields), failure), newPool)
 	})
 }
 

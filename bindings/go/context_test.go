@@ -20,7 +20,7 @@ func TestContextReadsEverything(t *testing.T) {
 	device, err := context.Device(0)
 	wantError(t, "error", err, nil)
 	want(t, "name", device.Name, Some("Größte Karte 猫"))
-	pool, err := context.Pool(0, PoolMain)
+	pool, err := context.Pool(0, PoolMain, 0)
 	wantError(t, "error", err, nil)
 	want(t, "total", pool.TotalBytes, Some(^uint64(0)))
 	telemetry, err := context.Telemetry(0, TelemetryHasPower|TelemetryHasTemperature)
@@ -63,7 +63,7 @@ func TestContextRefuses(t *testing.T) {
 	wantError(t, "pid 0", err, ErrRange)
 	_, err = context.Usage(0, 4711)
 	wantError(t, "pid 4711", err, ErrNoProcess)
-	_, err = context.Pool(0, 77)
+	_, err = context.Pool(0, 77, 0)
 	wantError(t, "no such pool", err, ErrRange)
 	_, err = context.Telemetry(0, 1<<31)
 	wantError(t, "no such field", err, ErrUnknownFlag)
@@ -83,7 +83,7 @@ func TestContextEachFailure(t *testing.T) {
 		context := machine(t, fmt.Sprintf(`{"devices": [{"pools": [{"kind": "vram", "total": "1GiB"}],
 		  "failures": [{"call": "pools", "status": %q, "native": {"domain": "nvml", "code": 15},
 		    "message": "the card is out"}]}]}`, word))
-		_, err := context.Pool(0, PoolMain)
+		_, err := context.Pool(0, PoolMain, 0)
 		wantError(t, word, err, wanted)
 		var failure *Error
 		if !errors.As(err, &failure) {
@@ -135,7 +135,7 @@ func calls(context *Context, snapshot *Snapshot) map[string]func() error {
 		"DeviceCount":   func() error { _, err := context.DeviceCount(); return err },
 		"FindDevice":    func() error { _, err := context.FindDevice("uuid:a"); return err },
 		"Device":        func() error { _, err := context.Device(0); return err },
-		"Pool":          func() error { _, err := context.Pool(0, PoolMain); return err },
+		"Pool":          func() error { _, err := context.Pool(0, PoolMain, 0); return err },
 		"Telemetry":     func() error { _, err := context.Telemetry(0, 0); return err },
 		"Usage":         func() error { _, err := context.Usage(0, 1); return err },
 		"OwnUsage":      func() error { _, err := context.OwnUsage(0); return err },

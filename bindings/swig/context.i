@@ -66,8 +66,8 @@ typedef struct {
   hmn_device *device(uint32_t device_index, hmn_error *error) {
     HMN_ASK(hmn_device, hmn_device_read($self, device_index, out, error));
   }
-  hmn_pool *pool(uint32_t device_index, uint32_t kind, hmn_error *error) {
-    HMN_ASK(hmn_pool, hmn_pool_read($self, device_index, kind, out, error));
+  hmn_pool *pool(uint32_t device_index, uint32_t kind, hmn_flags fields, hmn_error *error) {
+    HMN_ASK(hmn_pool, hmn_pool_read($self, device_index, kind, fields, out, error));
   }
   hmn_telemetry *telemetry(uint32_t device_index, hmn_flags fields, hmn_error *error) {
     HMN_ASK(hmn_telemetry, hmn_telemetry_read($self, device_index, fields, out, error));

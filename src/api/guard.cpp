@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "api/guard.hpp"
 
+#include "model/compose.hpp"
 #include "model/text.hpp"
 
 namespace hmn::api {
@@ -19,6 +20,12 @@ void write_error(hmn_error* error, const failure& why) noexcept {
   full.native_code = why.native.code;
   copy_text(full.message, why.message, full.notes);
   sized_out::of(error).write(&full);
+}
+
+result<void> check_fields(hmn_flags fields, hmn_flags known) {
+  if ((fields & ~known) == 0) return {};
+  return failure{
+      status::unknown_flag, source::none, {}, {"fields: unknown bits 0x", hex(fields & ~known)}};
 }
 
 hmn_status refuse(hmn_error* error, status code, const char* message) noexcept {

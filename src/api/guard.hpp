@@ -30,6 +30,9 @@ inline failure forked(const char* message) {
   return {status::forked, source::none, {}, message};
 }
 
+// `fields` of a direct reading.
+result<void> check_fields(hmn_flags fields, hmn_flags known);
+
 hmn_status refuse(hmn_error* error, status code, const char* message) noexcept;
 
 // Runs `body`. A wrong error->struct_size refuses the call.

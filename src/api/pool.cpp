@@ -11,18 +11,22 @@ using namespace hmn::api;
 namespace {
 
 // Only a snapshot that collects processes knows what is unattributed.
-constexpr hmn_flags every_field = HMN_POOL_HAS_UNATTRIBUTED - 1;
+constexpr hmn_flags readable = HMN_POOL_HAS_UNATTRIBUTED - 1;
 
 }  // namespace
 
-hmn_status hmn_pool_read(hmn_context* handle, uint32_t device_index, uint32_t kind, hmn_pool* out,
-                         hmn_error* error) noexcept {
+hmn_status hmn_pool_read(hmn_context* handle, uint32_t device_index, uint32_t kind,
+                         hmn_flags fields, hmn_pool* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c) -> result<hmn_pool> {
     if (kind > HMN_POOL_STOLEN) {
       return failure{status::range, source::none, {}, {kind, " is no HMN_POOL_*"}};
     }
-    const result<pool> p = c.pool(device_index, static_cast<pool_kind>(kind), every_field);
+    if (result<void> ok = check_fields(fields, readable); !ok) return std::move(ok.why());
+    const hmn_flags wanted = fields != 0 ? fields : readable;
+    const result<pool> p = c.pool(device_index, static_cast<pool_kind>(kind), wanted);
     if (!p) return p.why();
-    return to_c<hmn_pool>(*p);
+    auto full = to_c<hmn_pool>(*p);
+    if ((fields & ~full.present) != 0) full.notes |= HMN_NOTE_PARTIAL;
+    return full;
   });
 }

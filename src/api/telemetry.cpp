@@ -2,7 +2,6 @@
 #include <hypomnesis.h>
 
 #include "api/guard.hpp"
-#include "model/compose.hpp"
 #include "model/record.hpp"
 
 using namespace hmn;
@@ -11,11 +10,8 @@ using namespace hmn::api;
 hmn_status hmn_telemetry_read(hmn_context* handle, uint32_t device_index, hmn_flags fields,
                               hmn_telemetry* out, hmn_error* error) noexcept {
   return fill_from(handle, out, error, [&](context& c) -> result<hmn_telemetry> {
-    if ((fields & ~telemetry_field::all) != 0) {
-      return failure{status::unknown_flag,
-                     source::none,
-                     {},
-                     {"fields: unknown bits 0x", hex(fields & ~telemetry_field::all)}};
+    if (result<void> ok = check_fields(fields, telemetry_field::all); !ok) {
+      return std::move(ok.why());
     }
     const result<telemetry> t =
         c.telemetry(device_index, fields != 0 ? fields : telemetry_field::all);

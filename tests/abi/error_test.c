@@ -38,9 +38,9 @@ static void it_is_the_callers_and_nothing_is_kept(void** state) {
   dirty(&first);
   dirty(&second);
   NEW(hmn_pool, pool);
-  assert_status(hmn_pool_read(context_of(state), 999, 0, &pool, &first), HMN_E_NO_DEVICE);
+  assert_status(hmn_pool_read(context_of(state), 999, 0, 0, &pool, &first), HMN_E_NO_DEVICE);
   const hmn_error copy = first;
-  assert_status(hmn_pool_read(context_of(state), 0, 999, &pool, &second), HMN_E_RANGE);
+  assert_status(hmn_pool_read(context_of(state), 0, 999, 0, &pool, &second), HMN_E_RANGE);
   assert_memory_equal(&first, &copy, sizeof first);
   assert_string_not_equal(first.message, second.message);
 }
@@ -50,7 +50,7 @@ static void a_refusal_of_the_library_names_no_backend(void** state) {
   hmn_error error;
   dirty(&error);
   NEW(hmn_pool, pool);
-  assert_status(hmn_pool_read(context_of(state), 0, 999, &pool, &error), HMN_E_RANGE);
+  assert_status(hmn_pool_read(context_of(state), 0, 999, 0, &pool, &error), HMN_E_RANGE);
   assert_int_equal(error.backend, HMN_BACKEND_NONE);
   assert_int_equal(error.native_domain, HMN_NATIVE_NONE);
   assert_int_equal(error.native_code, 0);
@@ -61,9 +61,9 @@ static void the_sentence_names_the_value(void** state) {
   hmn_error error;
   dirty(&error);
   NEW(hmn_pool, pool);
-  hmn_pool_read(context_of(state), 4711, 0, &pool, &error);
+  hmn_pool_read(context_of(state), 4711, 0, 0, &pool, &error);
   assert_non_null(strstr(error.message, "4711"));
-  hmn_pool_read(context_of(state), 0, 4712, &pool, &error);
+  hmn_pool_read(context_of(state), 0, 4712, 0, &pool, &error);
   assert_non_null(strstr(error.message, "4712"));
   hmn_context_set_path(context_of(state), 4713, "/proc", &error);
   assert_non_null(strstr(error.message, "4713"));
@@ -95,7 +95,7 @@ static void a_message_that_is_too_long_is_cut_at_a_code_point_and_told(void** st
   hmn_error error;
   dirty(&error);
   NEW(hmn_pool, pool);
-  assert_status(hmn_pool_read(m.context, 0, 0, &pool, &error), HMN_E_BACKEND);
+  assert_status(hmn_pool_read(m.context, 0, 0, 0, &pool, &error), HMN_E_BACKEND);
   assert_int_equal(error.notes, HMN_NOTE_TRUNCATED);
   assert_text(error.message, sizeof error.message);
   assert_in_range(strlen(error.message), 250, 255);

@@ -22,7 +22,7 @@ static void a_null_out_is_an_argument_error(void** state) {
   assert_refuses_null(hmn_device_count(context, NULL, &error));
   assert_refuses_null(hmn_device_find(context, "driver:0", NULL, &error));
   assert_refuses_null(hmn_device_read(context, 0, NULL, &error));
-  assert_refuses_null(hmn_pool_read(context, 0, HMN_POOL_MAIN, NULL, &error));
+  assert_refuses_null(hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, NULL, &error));
   assert_refuses_null(hmn_telemetry_read(context, 0, 0, NULL, &error));
   assert_refuses_null(hmn_metric_read(context, 0, HMN_METRIC_TEMPERATURE, 0, NULL, &error));
   assert_refuses_null(hmn_usage_read(context, 0, 1, NULL, &error));

@@ -165,7 +165,7 @@ static void the_largest_of_every_number_is_allowed(void** state) {
   hmn_context* context = NULL;
   assert_status(open_machine_with("everything.json", &options, &context), HMN_OK);
   NEW(hmn_pool, pool);
-  assert_answers(hmn_pool_read(context, 0, HMN_POOL_MAIN, &pool, &error), HMN_OK);
+  assert_answers(hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool, &error), HMN_OK);
   hmn_context_destroy(context);
 }
 

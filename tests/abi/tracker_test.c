@@ -362,7 +362,7 @@ static void old_figures_are_no_answer(void** state) {
   NEW(hmn_pool, pool);
   hmn_status status = HMN_E_TIMEOUT; /* on a machine that held the first one up */
   for (int i = 0; i < 20 && status == HMN_E_TIMEOUT; ++i) {
-    status = hmn_pool_read(m.context, 0, HMN_POOL_MAIN, &pool, NULL);
+    status = hmn_pool_read(m.context, 0, HMN_POOL_MAIN, 0, &pool, NULL);
   }
   assert_status(status, HMN_OK);
   hmn_tracker* t = make_linked(m.context, 0);
@@ -383,7 +383,7 @@ static void what_is_free_serves_where_nothing_is_said_of_usable(void** state) {
                        ""),
                NULL);
   NEW(hmn_pool, pool);
-  assert_answers(hmn_pool_read(m.context, 0, HMN_POOL_MAIN, &pool, &error), HMN_OK);
+  assert_answers(hmn_pool_read(m.context, 0, HMN_POOL_MAIN, 0, &pool, &error), HMN_OK);
   const uint64_t room =
       (pool.present & HMN_POOL_HAS_USABLE) != 0 ? pool.usable_bytes : pool.free_bytes;
   hmn_tracker* t = make_linked(m.context, 0);

@@ -166,7 +166,7 @@ static void hold_device(hmn_context* context, uint32_t index, int with_nvml) {
     snprintf(key, sizeof key, "pci:%s", answer);
     check(hmn_device_find(context, key, &found, NULL) == HMN_OK && found == index, key, found, index);
   }
-  const hmn_status memory = hmn_pool_read(context, index, HMN_POOL_MAIN, &pool, &error);
+  const hmn_status memory = hmn_pool_read(context, index, HMN_POOL_MAIN, 0, &pool, &error);
   check(memory == HMN_OK, "pool is read", memory, HMN_OK);
   /* nvidia-smi rounds to whole MiB; used and free move between the two questions. */
   hold_number(device.uuid, "memory.total", pool.present & HMN_POOL_HAS_TOTAL, (double)pool.total_bytes, MIB, 1);

@@ -3809,8 +3809,8 @@ SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error 
 SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_error *error){
     HMN_ASK(hmn_device, hmn_device_read(self, device_index, out, error));
   }
-SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_error *error){
-    HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, out, error));
+SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, fields, out, error));
   }
 SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
@@ -4595,20 +4595,22 @@ static int _wrap_HypomnesisContext_pool(lua_State* L) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_error *arg4 = (hmn_error *) 0 ;
-  hmn_error told4 ;
+  hmn_flags arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_error told5 ;
   hmn_pool *result = 0 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&told5, 0, sizeof told5);
+    told5.struct_size = sizeof told5;
+    arg5 = &told5;
   }
-  SWIG_check_num_args("Context::pool",3,3)
+  SWIG_check_num_args("Context::pool",4,4)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
   arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
   arg3 = hmn_lua_to_u32(L, 3, "kind"); 
-  result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4);
+  arg4 = hmn_lua_to_u32(L, 4, "fields"); 
+  result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4,arg5);
   
   if (result) hmn_lua_push_hmn_pool(L, result);
   else lua_pushnil(L);
@@ -4616,7 +4618,7 @@ static int _wrap_HypomnesisContext_pool(lua_State* L) {
   SWIG_arg++;
   
   {
-    if (arg4->status != HMN_OK) return hmn_lua_failure(L, arg4);
+    if (arg5->status != HMN_OK) return hmn_lua_failure(L, arg5);
   }
   return SWIG_arg;
   

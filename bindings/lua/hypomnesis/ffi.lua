@@ -173,8 +173,8 @@ function Context:device(index)
   return copy.hmn_device(device)
 end
 
-function Context:pool(index, kind)
-  local status = C.hmn_pool_read(self.native, index, kind, pool, told)
+function Context:pool(index, kind, fields)
+  local status = C.hmn_pool_read(self.native, index, kind, fields, pool, told)
   if status ~= OK then return failure(status) end
   return copy.hmn_pool(pool)
 end

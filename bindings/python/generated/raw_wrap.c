@@ -4835,8 +4835,8 @@ SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error 
 SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_error *error){
     HMN_ASK(hmn_device, hmn_device_read(self, device_index, out, error));
   }
-SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_error *error){
-    HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, out, error));
+SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, fields, out, error));
   }
 SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
@@ -6018,24 +6018,27 @@ SWIGINTERN PyObject *_wrap_Context_pool(PyObject *self, PyObject *args) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_flags arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
   unsigned int val3 ;
   int ecode3 = 0 ;
-  hmn_error told4 ;
-  PyObject *swig_obj[3] ;
+  unsigned int val4 ;
+  int ecode4 = 0 ;
+  hmn_error told5 ;
+  PyObject *swig_obj[4] ;
   hmn_pool *result = 0 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&told5, 0, sizeof told5);
+    told5.struct_size = sizeof told5;
+    arg5 = &told5;
   }
   (void)self;
-  if (!SWIG_Python_UnpackTuple(args, "Context_pool", 2, 2, swig_obj)) SWIG_fail;
+  if (!SWIG_Python_UnpackTuple(args, "Context_pool", 3, 3, swig_obj)) SWIG_fail;
   res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Context, 0 |  0 );
   if (!SWIG_IsOK(res1)) {
     SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Context_pool" "', argument " "1"" of type '" "Context *""'"); 
@@ -6051,18 +6054,23 @@ SWIGINTERN PyObject *_wrap_Context_pool(PyObject *self, PyObject *args) {
     SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Context_pool" "', argument " "3"" of type '" "uint32_t""'");
   } 
   arg3 = (uint32_t)(val3);
+  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val4);
+  if (!SWIG_IsOK(ecode4)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Context_pool" "', argument " "4"" of type '" "hmn_flags""'");
+  } 
+  arg4 = (hmn_flags)(val4);
   {
     SWIG_PYTHON_THREAD_BEGIN_ALLOW;
-    result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4);
+    result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4,arg5);
     SWIG_PYTHON_THREAD_END_ALLOW;
   }
   {
     resultobj = hmn_values_of(hmn_pool_values, result); 
   }
   {
-    if (arg4->status != HMN_OK) {
+    if (arg5->status != HMN_OK) {
       Py_CLEAR(resultobj);
-      hmn_raise(arg4);
+      hmn_raise(arg5);
       SWIG_fail;
     }
   }

@@ -136,9 +136,12 @@ class Context:
         """Who all devices are, by index."""
         return tuple([self.device(index) for index in range(self.device_count())])
 
-    def pool(self, device_index: int, kind: int = PoolKind.MAIN) -> Pool:
-        """Memory of a device. UnsupportedError: it has no such pool, or no figures for it."""
-        return make_pool(self._ask(lambda native: native.pool(device_index, kind)))
+    def pool(self, device_index: int, kind: int = PoolKind.MAIN, fields: int = 0) -> Pool:
+        """Memory of a device. `fields`: PoolField bits; 0: all of them.
+
+        UnsupportedError: it has no such pool, or no values for it.
+        """
+        return make_pool(self._ask(lambda native: native.pool(device_index, kind, fields)))
 
     def telemetry(self, device_index: int, fields: int = 0) -> Telemetry:
         """Load, temperature and power. `fields`: TelemetryField bits; 0: all that are cheap."""

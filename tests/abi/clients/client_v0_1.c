@@ -79,7 +79,7 @@ static void read_devices(hmn_context* context) {
   ROOM(hmn_metric, metric);
   OK(device, hmn_device_read(context, 0, &device.it, NULL));
   KNOWN(device, (1 << 13) - 1);
-  OK(pool, hmn_pool_read(context, 0, HMN_POOL_MAIN, &pool.it, NULL));
+  OK(pool, hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool.it, NULL));
   KNOWN(pool, 127);
   OK(telemetry, hmn_telemetry_read(context, 0, 0, &telemetry.it, NULL));
   KNOWN(telemetry, (1 << 21) - 1);
@@ -92,7 +92,7 @@ static void read_devices(hmn_context* context) {
   IS(hmn_context_recording(context, NULL, 0, NULL) == HMN_E_STATE);
   OK(backend, hmn_context_backend(context, HMN_BACKEND_SIMULATED, &backend.it, NULL));
   KNOWN(backend, 1);
-  REFUSED(pool, hmn_pool_read(context, 999, HMN_POOL_MAIN, &pool.it, NULL), HMN_E_NO_DEVICE);
+  REFUSED(pool, hmn_pool_read(context, 999, HMN_POOL_MAIN, 0, &pool.it, NULL), HMN_E_NO_DEVICE);
 }
 
 static void look_around(hmn_context* context) {
@@ -104,7 +104,7 @@ static void look_around(hmn_context* context) {
   ROOM(hmn_pool, pool);
   OK(device, hmn_device_read(context, 0, &device.it, NULL));
   IS(strcmp(device.it.uuid, "GPU-11111111-2222-3333-4444-555555555555") == 0);
-  OK(pool, hmn_pool_read(context, 0, HMN_POOL_MAIN, &pool.it, NULL));
+  OK(pool, hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool.it, NULL));
   IS(pool.it.used_bytes == (uint64_t)3072 * 1024 * 1024);
   IS(pool.it.total_bytes == pool.it.free_bytes + pool.it.used_bytes + pool.it.reserved_bytes);
 }

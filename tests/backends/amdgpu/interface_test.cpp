@@ -178,6 +178,6 @@ TEST_CASE("figures of a card that is left alone are those from before, and say s
   CHECK((t.notes & HMN_NOTE_STALE) != 0);
   CHECK(t.temperature_celsius == doctest::Approx(temperature));
   auto p = sized<hmn_pool>();
-  REQUIRE(hmn_pool_read(c.context(), 0, HMN_POOL_MAIN, &p, nullptr) == HMN_OK);
+  REQUIRE(hmn_pool_read(c.context(), 0, HMN_POOL_MAIN, 0, &p, nullptr) == HMN_OK);
   CHECK((p.notes & HMN_NOTE_STALE) == 0);
 }

@@ -53,7 +53,7 @@ TEST_CASE("without NVML the tool gives count, devices, memory and processes") {
   REQUIRE(hmn_device_count(m.context(), &count, &error) == HMN_OK);
   CHECK(count == 1);
   auto pool = sized<hmn_pool>();
-  REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, &pool, &error) == HMN_OK);
+  REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, &error) == HMN_OK);
   CHECK(pool.backend == HMN_BACKEND_NVIDIA_SMI);
   CHECK(pool.total_bytes == 46068 * mib);
   CHECK(pool.used_bytes == 9123 * mib);

@@ -11,7 +11,7 @@ namespace {
 
 void read_pool(const machine& m) {
   auto pool = sized<hmn_pool>();
-  REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, &pool, nullptr) == HMN_OK);
+  REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK);
   REQUIRE(pool.used_bytes == one_gpu_used);
 }
 
@@ -27,7 +27,7 @@ TEST_CASE("readings that are young enough share one driver call") {
   CHECK(nvml.calls("nvmlDeviceGetMemoryInfo_v2") == calls);
   auto pool = sized<hmn_pool>();
   usleep(30'000);
-  REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, &pool, nullptr) == HMN_OK);
+  REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK);
   CHECK(pool.age_ns >= 30'000'000);
   CHECK((pool.notes & HMN_NOTE_STALE) == 0);
 }
@@ -62,7 +62,7 @@ TEST_CASE("however many threads ask, one call is inside the driver") {
     for (int t = 0; t < 8; ++t) {
       threads.emplace_back([&] {
         auto pool = sized<hmn_pool>();
-        CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, &pool, nullptr) == HMN_E_TIMEOUT);
+        CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_E_TIMEOUT);
       });
     }
     for (std::thread& t : threads) t.join();
@@ -89,7 +89,7 @@ TEST_CASE("eight threads on one context all get their answers") {
         hmn_snapshot* snapshot = nullptr;
         const bool ok =
             t % 2 == 0
-                ? hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, &pool, nullptr) == HMN_OK &&
+                ? hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK &&
                       pool.used_bytes == one_gpu_used
                 : hmn_snapshot_take(m.context(), nullptr, &snapshot, nullptr) == HMN_OK &&
                       hmn_snapshot_memory(snapshot, &memory) == HMN_OK && memory.resident_bytes > 0;

@@ -80,7 +80,7 @@ TEST_CASE("pools stand by kind, the main one first") {
                {HMN_POOL_STOLEN, 5}};
   for (const auto& a : asked) {
     auto pool = sized<hmn_pool>();
-    CHECK(hmn_pool_read(s.context(), 0, a.kind, &pool, nullptr) == HMN_OK);
+    CHECK(hmn_pool_read(s.context(), 0, a.kind, 0, &pool, nullptr) == HMN_OK);
     CHECK(pool.total_bytes == a.total);
   }
 }
@@ -90,7 +90,7 @@ TEST_CASE("a device without pools has none, and no kind that it lacks") {
   CHECK(none.read_pool() == HMN_E_UNSUPPORTED);
   simulation vram(one_device(R"("pools":[{"kind":"vram","total":1}])"));
   auto pool = sized<hmn_pool>();
-  CHECK(hmn_pool_read(vram.context(), 0, HMN_POOL_HOST, &pool, nullptr) == HMN_E_UNSUPPORTED);
+  CHECK(hmn_pool_read(vram.context(), 0, HMN_POOL_HOST, 0, &pool, nullptr) == HMN_E_UNSUPPORTED);
 }
 
 TEST_CASE("a unified pool takes what it lacks from the described host") {

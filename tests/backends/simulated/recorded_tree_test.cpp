@@ -84,7 +84,7 @@ void check_clock(const entry& e, const machine& m, const char* key, std::uint32_
 void check_pool(const entry& e, const machine& m, std::uint32_t kind, const char* total,
                 const char* used) {
   auto p = sized<hmn_pool>();
-  const bool is_there = hmn_pool_read(m.context, 0, kind, &p, nullptr) == HMN_OK;
+  const bool is_there = hmn_pool_read(m.context, 0, kind, 0, &p, nullptr) == HMN_OK;
   check_figure(e, total, is_there && (p.present & HMN_POOL_HAS_TOTAL) != 0,
                static_cast<double>(p.total_bytes));
   check_figure(e, used, is_there && (p.present & HMN_POOL_HAS_USED) != 0,

@@ -126,7 +126,7 @@ static void do_device(void) {
   ASK(device, hmn_device_read(context, u32(1), &out, &error));
 }
 static void do_pool(void) {
-  ASK(pool, hmn_pool_read(context, u32(1), u32(2), &out, &error));
+  ASK(pool, hmn_pool_read(context, u32(1), u32(2), 0, &out, &error));
 }
 static void do_telemetry(void) {
   ASK(telemetry, hmn_telemetry_read(context, u32(1), u32(2), &out, &error));

@@ -947,8 +947,8 @@ SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error 
 SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_error *error){
     HMN_ASK(hmn_device, hmn_device_read(self, device_index, out, error));
   }
-SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_error *error){
-    HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, out, error));
+SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, fields, out, error));
   }
 SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
@@ -4700,19 +4700,21 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_device___(void *
 }
 
 
-SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_pool___(void * jarg1, unsigned int jarg2, unsigned int jarg3, hmn_error * jarg4) {
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Context_pool___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, hmn_error * jarg5) {
   void * jresult ;
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_flags arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
   hmn_pool *result = 0 ;
 
   arg1 = (Context *)jarg1;
   arg2 = (uint32_t)jarg2;
   arg3 = (uint32_t)jarg3;
-  arg4 = jarg4;
-  result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4);
+  arg4 = (hmn_flags)jarg4;
+  arg5 = jarg5;
+  result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4,arg5);
   jresult = (void *)result;
   return jresult;
 }

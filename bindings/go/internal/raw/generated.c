@@ -950,8 +950,8 @@ SWIGINTERN uint32_t Context_find_device(Context *self,char const *key,hmn_error 
 SWIGINTERN hmn_device *Context_device(Context *self,uint32_t device_index,hmn_error *error){
     HMN_ASK(hmn_device, hmn_device_read(self, device_index, out, error));
   }
-SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_error *error){
-    HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, out, error));
+SWIGINTERN hmn_pool *Context_pool(Context *self,uint32_t device_index,uint32_t kind,hmn_flags fields,hmn_error *error){
+    HMN_ASK(hmn_pool, hmn_pool_read(self, device_index, kind, fields, out, error));
   }
 SWIGINTERN hmn_telemetry *Context_telemetry(Context *self,uint32_t device_index,hmn_flags fields,hmn_error *error){
     HMN_ASK(hmn_telemetry, hmn_telemetry_read(self, device_index, fields, out, error));
@@ -1695,20 +1695,22 @@ hmn_device *_wrap_Context_Device_raw_f830655139611dce(Context *_swig_go_0, int _
 }
 
 
-hmn_pool *_wrap_Context_Pool_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_pool *_wrap_Context_Pool_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
-  hmn_error *arg4 = (hmn_error *) 0 ;
+  hmn_flags arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
   hmn_pool *result = 0 ;
   hmn_pool *_swig_go_result;
 
   arg1 = *(Context **)&_swig_go_0;
   arg2 = (uint32_t)_swig_go_1;
   arg3 = (uint32_t)_swig_go_2;
-  arg4 = (hmn_error *)_swig_go_3;
+  arg4 = (hmn_flags)_swig_go_3;
+  arg5 = (hmn_error *)_swig_go_4;
 
-  result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4);
+  result = (hmn_pool *)Context_pool(arg1,arg2,arg3,arg4,arg5);
   _swig_go_result = (void *)result;
   return _swig_go_result;
 }

@@ -131,7 +131,7 @@ extern swig_voidp _wrap_Context_SystemMemory_raw_f830655139611dce(uintptr_t arg1
 extern int _wrap_Context_DeviceCount_raw_f830655139611dce(uintptr_t arg1, swig_voidp arg2);
 extern int _wrap_Context_FindDevice_raw_f830655139611dce(uintptr_t arg1, swig_type_13 arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Context_Device_raw_f830655139611dce(uintptr_t arg1, int arg2, swig_voidp arg3);
-extern swig_voidp _wrap_Context_Pool_raw_f830655139611dce(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
+extern swig_voidp _wrap_Context_Pool_raw_f830655139611dce(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
 extern swig_voidp _wrap_Context_Telemetry_raw_f830655139611dce(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
 extern swig_voidp _wrap_Context_Metric_raw_f830655139611dce(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
 extern swig_voidp _wrap_Context_Usage_raw_f830655139611dce(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
@@ -464,13 +464,14 @@ func (arg1 SwigcptrContext) Device(arg2 uint32, arg3 *Error) (_swig_ret *Device)
 	return swig_r_1
 }
 
-func (arg1 SwigcptrContext) Pool(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret *Pool) {
+func (arg1 SwigcptrContext) Pool(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Error) (_swig_ret *Pool) {
 	var swig_r *Pool
 	_swig_i_0 := arg1
 	_swig_i_1 := arg2
 	_swig_i_2 := arg3
 	_swig_i_3 := arg4
-	swig_r = (*Pool)(C._wrap_Context_Pool_raw_f830655139611dce(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.swig_voidp(_swig_i_3)))
+	_swig_i_4 := arg5
+	swig_r = (*Pool)(C._wrap_Context_Pool_raw_f830655139611dce(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
 	var swig_r_1 *Pool
  swig_r_1 = take(swig_r)
 	return swig_r_1
@@ -589,7 +590,7 @@ type Context interface {
 	DeviceCount(arg2 *Error) (_swig_ret uint32)
 	FindDevice(arg2 []byte, arg3 *Error) (_swig_ret uint32)
 	Device(arg2 uint32, arg3 *Error) (_swig_ret *Device)
-	Pool(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret *Pool)
+	Pool(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Error) (_swig_ret *Pool)
 	Telemetry(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret *Telemetry)
 	Metric(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Error) (_swig_ret *Metric)
 	Usage(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret *Usage)

@@ -424,7 +424,7 @@ hmn_status hmn_system_memory_read(hmn_context * context, hmn_system_memory * out
 hmn_status hmn_device_count(hmn_context * context, uint32_t * out, hmn_error * error);
 hmn_status hmn_device_find(hmn_context * context, const char * key, uint32_t * out, hmn_error * error);
 hmn_status hmn_device_read(hmn_context * context, uint32_t device_index, hmn_device * out, hmn_error * error);
-hmn_status hmn_pool_read(hmn_context * context, uint32_t device_index, uint32_t kind, hmn_pool * out, hmn_error * error);
+hmn_status hmn_pool_read(hmn_context * context, uint32_t device_index, uint32_t kind, hmn_flags fields, hmn_pool * out, hmn_error * error);
 hmn_status hmn_telemetry_read(hmn_context * context, uint32_t device_index, hmn_flags fields, hmn_telemetry * out, hmn_error * error);
 hmn_status hmn_metric_read(hmn_context * context, uint32_t device_index, uint32_t metric, uint32_t instance, hmn_metric * out, hmn_error * error);
 const char * hmn_metric_name(uint32_t metric);

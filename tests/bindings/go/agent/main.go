@@ -60,7 +60,7 @@ var commands = map[string]command{
 	}},
 	"pool": {2, func(a *agent, r request) {
 		tell(a, func() (hypomnesis.Pool, error) {
-			return a.context.Pool(r.u32(1), hypomnesis.PoolKind(r.u32(2)))
+			return a.context.Pool(r.u32(1), hypomnesis.PoolKind(r.u32(2)), 0)
 		})
 	}},
 	"metric": {3, func(a *agent, r request) {

@@ -1091,7 +1091,7 @@ internal static unsafe class Raw {
 
   public static global::System.IntPtr Context_device(ContextHandle self, uint device_index, ref ErrorRecord error) { return RawPINVOKE.Context_device(self, device_index, ref error); }
 
-  public static global::System.IntPtr Context_pool(ContextHandle self, uint device_index, uint kind, ref ErrorRecord error) { return RawPINVOKE.Context_pool(self, device_index, kind, ref error); }
+  public static global::System.IntPtr Context_pool(ContextHandle self, uint device_index, uint kind, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_pool(self, device_index, kind, fields, ref error); }
 
   public static global::System.IntPtr Context_telemetry(ContextHandle self, uint device_index, uint fields, ref ErrorRecord error) { return RawPINVOKE.Context_telemetry(self, device_index, fields, ref error); }
 

@@ -896,7 +896,7 @@ internal static unsafe class RawPINVOKE {
   public static extern global::System.IntPtr Context_device(ContextHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_pool___")]
-  public static extern global::System.IntPtr Context_pool(ContextHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);
+  public static extern global::System.IntPtr Context_pool(ContextHandle jarg1, uint jarg2, uint jarg3, uint jarg4, ref ErrorRecord jarg5);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Context_telemetry___")]
   public static extern global::System.IntPtr Context_telemetry(ContextHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);

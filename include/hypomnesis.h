@@ -111,6 +111,7 @@ typedef int32_t hmn_status;
 /** Set of bits. */
 typedef uint32_t hmn_flags;
 
+/** Statuses. */
 enum {
     HMN_OK = 0,
     HMN_E_ARGUMENT = -1,     /* an argument is NULL, empty or malformed */
@@ -222,6 +223,7 @@ typedef struct hmn_error {
 
 /* ---- library --------------------------------------------------------------------------------- */
 
+/** Features that a library may be built with: hmn_feature. */
 enum {
     HMN_FEATURE_SUBPROCESS = 1, /* code that runs helper programs is compiled in */
     HMN_FEATURE_SIMULATION = 2, /* HMN_PATH_SIMULATION works */
@@ -243,6 +245,7 @@ HMN_FN(const char *) hmn_backend_name(uint32_t backend) HMN_NX;
 
 /* ---- context --------------------------------------------------------------------------------- */
 
+/** Options of a context. */
 enum {
     HMN_CONTEXT_NO_SUBPROCESS = 1 << 0, /* never run a helper program (nvidia-smi, rocm-smi,
                                          * amd-smi, macmon) */
@@ -672,6 +675,8 @@ enum {
     HMN_METRIC_GROUP_VRAM_LIMIT_BYTES = 81 /* count: the group's limit; the same instance */
 };
 /* Instances. 0 is the whole device, or an instance that the source does not name. */
+
+/** Engine of a device: instance of HMN_METRIC_ENGINE_*. */
 enum {
     HMN_ENGINE_UNKNOWN = 0,
     HMN_ENGINE_GRAPHICS = 1,
@@ -683,6 +688,7 @@ enum {
     HMN_ENGINE_OTHER = 7,
     HMN_ENGINE_MEMORY = 8 /* the memory controller */
 };
+/** Temperature sensor: instance of HMN_METRIC_TEMPERATURE and its limits. */
 enum {
     HMN_SENSOR_UNKNOWN = 0,
     HMN_SENSOR_CORE = 1, /* edge of the die, or its average */
@@ -692,6 +698,7 @@ enum {
     HMN_SENSOR_BOARD = 5,
     HMN_SENSOR_REGULATOR = 6
 };
+/** Kind of power: instance of HMN_METRIC_POWER_WATTS and HMN_METRIC_ENERGY_JOULES. */
 enum {
     HMN_POWER_UNKNOWN = 0,
     HMN_POWER_AVERAGE = 1, /* of the device, over window_ns where that is known */
@@ -700,6 +707,7 @@ enum {
     HMN_POWER_MEMORY = 4,
     HMN_POWER_BOARD = 5
 };
+/** Kind of power limit: instance of HMN_METRIC_POWER_LIMIT_WATTS. */
 enum {
     HMN_POWER_LIMIT_UNKNOWN = 0,
     HMN_POWER_LIMIT_CURRENT = 1,
@@ -707,6 +715,7 @@ enum {
     HMN_POWER_LIMIT_MIN = 3,     /* lowest limit that can be set */
     HMN_POWER_LIMIT_MAX = 4      /* highest limit that can be set */
 };
+/** Clock domain: instance of HMN_METRIC_CLOCK_MHZ and HMN_METRIC_CLOCK_LIMIT_MHZ. */
 enum {
     HMN_CLOCK_UNKNOWN = 0,
     HMN_CLOCK_CORE = 1, /* graphics */
@@ -718,6 +727,7 @@ enum {
     HMN_CLOCK_FABRIC = 7,
     HMN_CLOCK_REQUESTED = 8 /* of the core, before limits */
 };
+/** Voltage rail: instance of HMN_METRIC_VOLTAGE. */
 enum {
     HMN_RAIL_UNKNOWN = 0,
     HMN_RAIL_CORE = 1,
@@ -725,11 +735,14 @@ enum {
     HMN_RAIL_MEMORY = 3,
     HMN_RAIL_BOARD = 4
 };
+/** Period of an error count: instance of HMN_METRIC_ECC_CORRECTED and
+ *  HMN_METRIC_ECC_UNCORRECTED. */
 enum {
     HMN_ERA_UNKNOWN = 0,
     HMN_ERA_SINCE_LOAD = 1, /* since the driver was loaded, or the device reset */
     HMN_ERA_LIFETIME = 2    /* of the device */
 };
+/** State of remapped memory rows: instance of HMN_METRIC_ROWS_REMAPPED. */
 enum {
     HMN_REMAPPED_UNKNOWN = 0,
     HMN_REMAPPED_CORRECTED = 1,   /* rows of memory replaced after corrected errors */
@@ -873,6 +886,7 @@ enum {
     HMN_COLLECT_TELEMETRY = 1 << 6, /* load, temperature, power */
     HMN_COLLECT_METRICS = 1 << 7    /* every metric that the sources report */
 };
+/** Scope and cost of a snapshot. */
 enum {
     HMN_SNAPSHOT_ONE_DEVICE = 1 << 0,  /* only the device device_index */
     HMN_SNAPSHOT_ONE_PROCESS = 1 << 1, /* only the usage rows of pid */
@@ -1022,6 +1036,7 @@ HMN_FN(hmn_status) hmn_report_delta(const hmn_snapshot *before, const hmn_snapsh
  *  hmn_report_delta. @since 0.1 */
 HMN_FN(hmn_status) hmn_report_before_after(const hmn_snapshot *before, const hmn_snapshot *after, uint32_t device_index, const char *label, char *buffer, uint32_t capacity, uint32_t *needed) HMN_NX;
 
+/** Value in the line of a device. */
 enum { HMN_FORMAT_FREE = 1, HMN_FORMAT_TOTAL = 2, HMN_FORMAT_USED = 3 };
 /** Writes the device at position i as one line, for instance
  *  "  GPU 0: free 13284 MB / 16384 MB [name]\n", in MiB; `format` is HMN_FORMAT_*. HMN_E_RANGE: i is
@@ -1039,6 +1054,7 @@ HMN_FN(hmn_status) hmn_format_bytes(uint64_t bytes, char *buffer, uint32_t capac
  * pulls snapshots one by one, an interactive program reads the latest values every frame. A sampler
  * keeps what it needs of the context, which may be destroyed first. */
 
+/** Options of a sampler. */
 enum { HMN_SAMPLER_PEAKS_ONLY = 1 << 0 /* keep no snapshots, only latest values and peaks */ };
 enum { HMN_SAMPLER_OPTIONS_SIZE_V1 = 24 };
 /** Options of hmn_sampler_create. Input; NULL means every default. @since 0.1 */
@@ -1193,6 +1209,7 @@ typedef struct hmn_packing {
     uint32_t group_bits;   /* bits of a group in addition to its elements: scale, zero point */
 } hmn_packing;
 
+/** Options of an attention estimate. */
 enum { HMN_ATTENTION_FUSED = 1 << 0 /* scores are never stored in full (flash attention) */ };
 enum { HMN_ATTENTION_SIZE_V1 = 56 };
 /** One attention layer. Input; not NULL. @since 0.1 */

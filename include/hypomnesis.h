@@ -111,7 +111,7 @@ typedef int32_t hmn_status;
 /** Set of bits. */
 typedef uint32_t hmn_flags;
 
-/** Outcome of a call. */
+/** Statuses. */
 enum {
     HMN_OK = 0,
     HMN_E_ARGUMENT = -1,     /* an argument is NULL, empty or malformed */
@@ -223,7 +223,7 @@ typedef struct hmn_error {
 
 /* ---- library --------------------------------------------------------------------------------- */
 
-/** What a library may have been built with: hmn_feature. */
+/** Features that a library may be built with: hmn_feature. */
 enum {
     HMN_FEATURE_SUBPROCESS = 1, /* code that runs helper programs is compiled in */
     HMN_FEATURE_SIMULATION = 2, /* HMN_PATH_SIMULATION works */
@@ -245,7 +245,7 @@ HMN_FN(const char *) hmn_backend_name(uint32_t backend) HMN_NX;
 
 /* ---- context --------------------------------------------------------------------------------- */
 
-/** How a context works. */
+/** Options of a context. */
 enum {
     HMN_CONTEXT_NO_SUBPROCESS = 1 << 0, /* never run a helper program (nvidia-smi, rocm-smi,
                                          * amd-smi, macmon) */
@@ -677,7 +677,8 @@ enum {
     HMN_METRIC_GROUP_VRAM_LIMIT_BYTES = 81 /* count: the group's limit; the same instance */
 };
 /* Instances. 0 is the whole device, or an instance that the source does not name. */
-/** Engine of a device: instance of HMN_METRIC_ENGINE_PERCENT and its like. */
+
+/** Engine of a device: instance of HMN_METRIC_ENGINE_*. */
 enum {
     HMN_ENGINE_UNKNOWN = 0,
     HMN_ENGINE_GRAPHICS = 1,
@@ -689,7 +690,7 @@ enum {
     HMN_ENGINE_OTHER = 7,
     HMN_ENGINE_MEMORY = 8 /* the memory controller */
 };
-/** Place of a temperature: instance of HMN_METRIC_TEMPERATURE and its limits. */
+/** Temperature sensor: instance of HMN_METRIC_TEMPERATURE and its limits. */
 enum {
     HMN_SENSOR_UNKNOWN = 0,
     HMN_SENSOR_CORE = 1, /* edge of the die, or its average */
@@ -699,7 +700,7 @@ enum {
     HMN_SENSOR_BOARD = 5,
     HMN_SENSOR_REGULATOR = 6
 };
-/** Which power: instance of HMN_METRIC_POWER_WATTS and HMN_METRIC_ENERGY_JOULES. */
+/** Kind of power: instance of HMN_METRIC_POWER_WATTS and HMN_METRIC_ENERGY_JOULES. */
 enum {
     HMN_POWER_UNKNOWN = 0,
     HMN_POWER_AVERAGE = 1, /* of the device, over window_ns where that is known */
@@ -708,7 +709,7 @@ enum {
     HMN_POWER_MEMORY = 4,
     HMN_POWER_BOARD = 5
 };
-/** Which limit: instance of HMN_METRIC_POWER_LIMIT_WATTS. */
+/** Kind of power limit: instance of HMN_METRIC_POWER_LIMIT_WATTS. */
 enum {
     HMN_POWER_LIMIT_UNKNOWN = 0,
     HMN_POWER_LIMIT_CURRENT = 1,
@@ -716,7 +717,7 @@ enum {
     HMN_POWER_LIMIT_MIN = 3,     /* lowest limit that can be set */
     HMN_POWER_LIMIT_MAX = 4      /* highest limit that can be set */
 };
-/** Which clock: instance of HMN_METRIC_CLOCK_MHZ and HMN_METRIC_CLOCK_LIMIT_MHZ. */
+/** Clock domain: instance of HMN_METRIC_CLOCK_MHZ and HMN_METRIC_CLOCK_LIMIT_MHZ. */
 enum {
     HMN_CLOCK_UNKNOWN = 0,
     HMN_CLOCK_CORE = 1, /* graphics */
@@ -728,7 +729,7 @@ enum {
     HMN_CLOCK_FABRIC = 7,
     HMN_CLOCK_REQUESTED = 8 /* of the core, before limits */
 };
-/** Which rail: instance of HMN_METRIC_VOLTAGE. */
+/** Voltage rail: instance of HMN_METRIC_VOLTAGE. */
 enum {
     HMN_RAIL_UNKNOWN = 0,
     HMN_RAIL_CORE = 1,
@@ -736,14 +737,14 @@ enum {
     HMN_RAIL_MEMORY = 3,
     HMN_RAIL_BOARD = 4
 };
-/** Time that errors were counted in: instance of HMN_METRIC_ECC_CORRECTED and
+/** Period of an error count: instance of HMN_METRIC_ECC_CORRECTED and
  *  HMN_METRIC_ECC_UNCORRECTED. */
 enum {
     HMN_ERA_UNKNOWN = 0,
     HMN_ERA_SINCE_LOAD = 1, /* since the driver was loaded, or the device reset */
     HMN_ERA_LIFETIME = 2    /* of the device */
 };
-/** What became of rows of memory: instance of HMN_METRIC_ROWS_REMAPPED. */
+/** State of remapped memory rows: instance of HMN_METRIC_ROWS_REMAPPED. */
 enum {
     HMN_REMAPPED_UNKNOWN = 0,
     HMN_REMAPPED_CORRECTED = 1,   /* rows of memory replaced after corrected errors */
@@ -887,7 +888,7 @@ enum {
     HMN_COLLECT_TELEMETRY = 1 << 6, /* load, temperature, power */
     HMN_COLLECT_METRICS = 1 << 7    /* every metric that the sources report */
 };
-/** What a snapshot is confined to, and what it may cost. */
+/** Scope and cost of a snapshot. */
 enum {
     HMN_SNAPSHOT_ONE_DEVICE = 1 << 0,  /* only the device device_index */
     HMN_SNAPSHOT_ONE_PROCESS = 1 << 1, /* only the usage rows of pid */
@@ -1055,7 +1056,7 @@ HMN_FN(hmn_status) hmn_format_bytes(uint64_t bytes, char *buffer, uint32_t capac
  * pulls snapshots one by one, an interactive program reads the latest values every frame. A sampler
  * keeps what it needs of the context, which may be destroyed first. */
 
-/** What a sampler keeps. */
+/** Options of a sampler. */
 enum { HMN_SAMPLER_PEAKS_ONLY = 1 << 0 /* keep no snapshots, only latest values and peaks */ };
 enum { HMN_SAMPLER_OPTIONS_SIZE_V1 = 24 };
 /** Options of hmn_sampler_create. Input; NULL means every default. @since 0.1 */
@@ -1210,7 +1211,7 @@ typedef struct hmn_packing {
     uint32_t group_bits;   /* bits of a group in addition to its elements: scale, zero point */
 } hmn_packing;
 
-/** How attention is computed. */
+/** Options of an attention estimate. */
 enum { HMN_ATTENTION_FUSED = 1 << 0 /* scores are never stored in full (flash attention) */ };
 enum { HMN_ATTENTION_SIZE_V1 = 56 };
 /** One attention layer. Input; not NULL. @since 0.1 */

@@ -44,7 +44,7 @@ namespace hypomnesis {
 
 // clang-format off
 // begin generated: constants
-// Outcome of a call.
+// Statuses.
 enum class status_code : std::int32_t {
   ok = HMN_OK,
   argument = HMN_E_ARGUMENT,  // an argument is NULL, empty or malformed
@@ -143,14 +143,14 @@ enum class vendor_id : std::uint32_t {
   intel = HMN_VENDOR_INTEL
 };
 
-// What a library may have been built with: hmn_feature.
+// Features that a library may be built with: hmn_feature.
 enum class feature_id : std::uint32_t {
   subprocess = HMN_FEATURE_SUBPROCESS,  // code that runs helper programs is compiled in
   simulation = HMN_FEATURE_SIMULATION,  // path_kind::simulation works
   backend = HMN_FEATURE_BACKEND  // 1000 + n: backend n is compiled in
 };
 
-// How a context works.
+// Options of a context.
 enum class context_flag : hmn_flags {
   // never run a helper program (nvidia-smi, rocm-smi, amd-smi, macmon)
   no_subprocess = HMN_CONTEXT_NO_SUBPROCESS,
@@ -328,7 +328,7 @@ enum class metric_id : std::uint32_t {
   group_vram_limit_bytes = HMN_METRIC_GROUP_VRAM_LIMIT_BYTES
 };
 
-// Engine of a device: instance of metric_id::engine_percent and its like.
+// Engine of a device: instance of HMN_METRIC_ENGINE_*.
 enum class engine_id : std::uint32_t {
   unknown = HMN_ENGINE_UNKNOWN,
   graphics = HMN_ENGINE_GRAPHICS,
@@ -341,7 +341,7 @@ enum class engine_id : std::uint32_t {
   memory = HMN_ENGINE_MEMORY  // the memory controller
 };
 
-// Place of a temperature: instance of metric_id::temperature and its limits.
+// Temperature sensor: instance of metric_id::temperature and its limits.
 enum class sensor_id : std::uint32_t {
   unknown = HMN_SENSOR_UNKNOWN,
   core = HMN_SENSOR_CORE,  // edge of the die, or its average
@@ -352,7 +352,7 @@ enum class sensor_id : std::uint32_t {
   regulator = HMN_SENSOR_REGULATOR
 };
 
-// Which power: instance of metric_id::power_watts and metric_id::energy_joules.
+// Kind of power: instance of metric_id::power_watts and metric_id::energy_joules.
 enum class power_id : std::uint32_t {
   unknown = HMN_POWER_UNKNOWN,
   average = HMN_POWER_AVERAGE,  // of the device, over window_ns where that is known
@@ -362,7 +362,7 @@ enum class power_id : std::uint32_t {
   board = HMN_POWER_BOARD
 };
 
-// Which limit: instance of metric_id::power_limit_watts.
+// Kind of power limit: instance of metric_id::power_limit_watts.
 enum class power_limit_id : std::uint32_t {
   unknown = HMN_POWER_LIMIT_UNKNOWN,
   current = HMN_POWER_LIMIT_CURRENT,
@@ -371,7 +371,7 @@ enum class power_limit_id : std::uint32_t {
   highest = HMN_POWER_LIMIT_MAX  // highest limit that can be set
 };
 
-// Which clock: instance of metric_id::clock_mhz and metric_id::clock_limit_mhz.
+// Clock domain: instance of metric_id::clock_mhz and metric_id::clock_limit_mhz.
 enum class clock_id : std::uint32_t {
   unknown = HMN_CLOCK_UNKNOWN,
   core = HMN_CLOCK_CORE,  // graphics
@@ -384,7 +384,7 @@ enum class clock_id : std::uint32_t {
   requested = HMN_CLOCK_REQUESTED  // of the core, before limits
 };
 
-// Which rail: instance of metric_id::voltage.
+// Voltage rail: instance of metric_id::voltage.
 enum class rail_id : std::uint32_t {
   unknown = HMN_RAIL_UNKNOWN,
   core = HMN_RAIL_CORE,
@@ -393,15 +393,14 @@ enum class rail_id : std::uint32_t {
   board = HMN_RAIL_BOARD
 };
 
-// Time that errors were counted in: instance of metric_id::ecc_corrected and
-// metric_id::ecc_uncorrected.
+// Period of an error count: instance of metric_id::ecc_corrected and metric_id::ecc_uncorrected.
 enum class era_id : std::uint32_t {
   unknown = HMN_ERA_UNKNOWN,
   since_load = HMN_ERA_SINCE_LOAD,  // since the driver was loaded, or the device reset
   lifetime = HMN_ERA_LIFETIME  // of the device
 };
 
-// What became of rows of memory: instance of metric_id::rows_remapped.
+// State of remapped memory rows: instance of metric_id::rows_remapped.
 enum class remapped_id : std::uint32_t {
   unknown = HMN_REMAPPED_UNKNOWN,
   corrected = HMN_REMAPPED_CORRECTED,  // rows of memory replaced after corrected errors
@@ -445,7 +444,7 @@ enum class device_format : std::uint32_t {
   used = HMN_FORMAT_USED
 };
 
-// What a sampler keeps.
+// Options of a sampler.
 enum class sampler_flag : hmn_flags {
   peaks_only = HMN_SAMPLER_PEAKS_ONLY  // keep no snapshots, only latest values and peaks
 };
@@ -484,7 +483,7 @@ enum class dtype_id : std::uint32_t {
   boolean = HMN_DTYPE_BOOL  // 8 bits, as frameworks store it
 };
 
-// How attention is computed.
+// Options of an attention estimate.
 enum class attention_flag : hmn_flags {
   fused = HMN_ATTENTION_FUSED  // scores are never stored in full (flash attention)
 };

@@ -5,7 +5,7 @@ package hypomnesis
 
 // Enumerations grow: 0 is "unknown", and a caller treats an unknown number as 0.
 
-// Status: outcome of a call.
+// Status: statuses.
 type Status int32
 
 const (
@@ -117,7 +117,7 @@ const (
 	VendorIntel    Vendor = 0x8086
 )
 
-// Feature: what a library may have been built with: hmn_feature.
+// Feature: features that a library may be built with: hmn_feature.
 type Feature uint32
 
 const (
@@ -126,7 +126,7 @@ const (
 	FeatureBackend    Feature = 1000 // 1000 + n: backend n is compiled in
 )
 
-// ContextFlags: how a context works.
+// ContextFlags: options of a context.
 type ContextFlags uint32
 
 const (
@@ -351,7 +351,7 @@ const (
 	MetricGroupVRAMLimitBytes MetricID = 81 // count: the group's limit; the same instance
 )
 
-// Engine: engine of a device: instance of MetricEnginePercent and its like.
+// Engine: engine of a device: instance of HMN_METRIC_ENGINE_*.
 type Engine uint32
 
 const (
@@ -366,7 +366,7 @@ const (
 	EngineMemory   Engine = 8 // the memory controller
 )
 
-// Sensor: place of a temperature: instance of MetricTemperature and its limits.
+// Sensor: temperature sensor: instance of MetricTemperature and its limits.
 type Sensor uint32
 
 const (
@@ -379,7 +379,7 @@ const (
 	SensorRegulator Sensor = 6
 )
 
-// PowerReading: which power: instance of MetricPowerWatts and MetricEnergyJoules.
+// PowerReading: kind of power: instance of MetricPowerWatts and MetricEnergyJoules.
 type PowerReading uint32
 
 const (
@@ -391,7 +391,7 @@ const (
 	PowerBoard   PowerReading = 5
 )
 
-// PowerLimit: which limit: instance of MetricPowerLimitWatts.
+// PowerLimit: kind of power limit: instance of MetricPowerLimitWatts.
 type PowerLimit uint32
 
 const (
@@ -402,7 +402,7 @@ const (
 	PowerLimitMax     PowerLimit = 4 // highest limit that can be set
 )
 
-// Clock: which clock: instance of MetricClockMHz and MetricClockLimitMHz.
+// Clock: clock domain: instance of MetricClockMHz and MetricClockLimitMHz.
 type Clock uint32
 
 const (
@@ -417,7 +417,7 @@ const (
 	ClockRequested Clock = 8 // of the core, before limits
 )
 
-// Rail: which rail: instance of MetricVoltage.
+// Rail: voltage rail: instance of MetricVoltage.
 type Rail uint32
 
 const (
@@ -428,7 +428,7 @@ const (
 	RailBoard   Rail = 4
 )
 
-// Era: time that errors were counted in: instance of MetricECCCorrected and MetricECCUncorrected.
+// Era: period of an error count: instance of MetricECCCorrected and MetricECCUncorrected.
 type Era uint32
 
 const (
@@ -437,7 +437,7 @@ const (
 	EraLifetime  Era = 2 // of the device
 )
 
-// Remapping: what became of rows of memory: instance of MetricRowsRemapped.
+// Remapping: state of remapped memory rows: instance of MetricRowsRemapped.
 type Remapping uint32
 
 const (
@@ -515,7 +515,7 @@ const (
 	CollectMetrics   Collect = 1 << 7 // every metric that the sources report
 )
 
-// SnapshotFlags: what a snapshot is confined to, and what it may cost.
+// SnapshotFlags: scope and cost of a snapshot.
 type SnapshotFlags uint32
 
 const (
@@ -533,7 +533,7 @@ const (
 	FormatUsed  Format = 3
 )
 
-// SamplerFlags: what a sampler keeps.
+// SamplerFlags: options of a sampler.
 type SamplerFlags uint32
 
 const (
@@ -577,7 +577,7 @@ const (
 	DtypeBool    Dtype = 21 // 8 bits, as frameworks store it
 )
 
-// AttentionFlags: how attention is computed.
+// AttentionFlags: options of an attention estimate.
 type AttentionFlags uint32
 
 const (

@@ -52,7 +52,7 @@ __all__ = [
 
 
 class Status(IntEnum):
-    """Outcome of a call."""
+    """Statuses."""
 
     OK = raw.OK
     ARGUMENT = raw.E_ARGUMENT  # an argument is NULL, empty or malformed
@@ -157,7 +157,7 @@ class Vendor(IntEnum):
 
 
 class Feature(IntEnum):
-    """What a library may have been built with: hmn_feature."""
+    """Features that a library may be built with: hmn_feature."""
 
     SUBPROCESS = raw.FEATURE_SUBPROCESS  # code that runs helper programs is compiled in
     SIMULATION = raw.FEATURE_SIMULATION  # Place.SIMULATION works
@@ -165,7 +165,7 @@ class Feature(IntEnum):
 
 
 class ContextFlag(IntFlag):
-    """How a context works."""
+    """Options of a context."""
 
     # never run a helper program (nvidia-smi, rocm-smi, amd-smi, macmon)
     NO_SUBPROCESS = raw.CONTEXT_NO_SUBPROCESS
@@ -382,7 +382,7 @@ class MetricId(IntEnum):
 
 
 class Engine(IntEnum):
-    """Engine of a device: instance of MetricId.ENGINE_PERCENT and its like."""
+    """Engine of a device: instance of HMN_METRIC_ENGINE_*."""
 
     UNKNOWN = raw.ENGINE_UNKNOWN
     GRAPHICS = raw.ENGINE_GRAPHICS
@@ -396,7 +396,7 @@ class Engine(IntEnum):
 
 
 class Sensor(IntEnum):
-    """Place of a temperature: instance of MetricId.TEMPERATURE and its limits."""
+    """Temperature sensor: instance of MetricId.TEMPERATURE and its limits."""
 
     UNKNOWN = raw.SENSOR_UNKNOWN
     CORE = raw.SENSOR_CORE  # edge of the die, or its average
@@ -408,7 +408,7 @@ class Sensor(IntEnum):
 
 
 class Power(IntEnum):
-    """Which power: instance of MetricId.POWER_WATTS and MetricId.ENERGY_JOULES."""
+    """Kind of power: instance of MetricId.POWER_WATTS and MetricId.ENERGY_JOULES."""
 
     UNKNOWN = raw.POWER_UNKNOWN
     AVERAGE = raw.POWER_AVERAGE  # of the device, over window_ns where that is known
@@ -419,7 +419,7 @@ class Power(IntEnum):
 
 
 class PowerLimit(IntEnum):
-    """Which limit: instance of MetricId.POWER_LIMIT_WATTS."""
+    """Kind of power limit: instance of MetricId.POWER_LIMIT_WATTS."""
 
     UNKNOWN = raw.POWER_LIMIT_UNKNOWN
     CURRENT = raw.POWER_LIMIT_CURRENT
@@ -429,7 +429,7 @@ class PowerLimit(IntEnum):
 
 
 class Clock(IntEnum):
-    """Which clock: instance of MetricId.CLOCK_MHZ and MetricId.CLOCK_LIMIT_MHZ."""
+    """Clock domain: instance of MetricId.CLOCK_MHZ and MetricId.CLOCK_LIMIT_MHZ."""
 
     UNKNOWN = raw.CLOCK_UNKNOWN
     CORE = raw.CLOCK_CORE  # graphics
@@ -443,7 +443,7 @@ class Clock(IntEnum):
 
 
 class Rail(IntEnum):
-    """Which rail: instance of MetricId.VOLTAGE."""
+    """Voltage rail: instance of MetricId.VOLTAGE."""
 
     UNKNOWN = raw.RAIL_UNKNOWN
     CORE = raw.RAIL_CORE
@@ -453,7 +453,7 @@ class Rail(IntEnum):
 
 
 class Era(IntEnum):
-    """Time that errors were counted in: instance of MetricId.ECC_CORRECTED and MetricId.ECC_UNCORRECTED."""
+    """Period of an error count: instance of MetricId.ECC_CORRECTED and MetricId.ECC_UNCORRECTED."""
 
     UNKNOWN = raw.ERA_UNKNOWN
     SINCE_LOAD = raw.ERA_SINCE_LOAD  # since the driver was loaded, or the device reset
@@ -461,7 +461,7 @@ class Era(IntEnum):
 
 
 class Remapped(IntEnum):
-    """What became of rows of memory: instance of MetricId.ROWS_REMAPPED."""
+    """State of remapped memory rows: instance of MetricId.ROWS_REMAPPED."""
 
     UNKNOWN = raw.REMAPPED_UNKNOWN
     CORRECTED = raw.REMAPPED_CORRECTED  # rows of memory replaced after corrected errors
@@ -524,7 +524,7 @@ class Collect(IntFlag):
 
 
 class SnapshotFlag(IntFlag):
-    """What a snapshot is confined to, and what it may cost."""
+    """Scope and cost of a snapshot."""
 
     ONE_DEVICE = raw.SNAPSHOT_ONE_DEVICE  # only the device device_index
     ONE_PROCESS = raw.SNAPSHOT_ONE_PROCESS  # only the usage rows of pid
@@ -541,7 +541,7 @@ class Format(IntEnum):
 
 
 class SamplerFlag(IntFlag):
-    """What a sampler keeps."""
+    """Options of a sampler."""
 
     PEAKS_ONLY = raw.SAMPLER_PEAKS_ONLY  # keep no snapshots, only latest values and peaks
 

@@ -7,7 +7,7 @@ using Hypomnesis.Interop;
 
 namespace Hypomnesis;
 
-/// <summary>Outcome of a call.</summary>
+/// <summary>Statuses.</summary>
 public enum Status
 {
     /// <summary>Ok.</summary>
@@ -185,7 +185,7 @@ public enum Vendor : uint
     Intel = Raw.VENDOR_INTEL,
 }
 
-/// <summary>What a library may have been built with: hmn_feature.</summary>
+/// <summary>Features that a library may be built with: hmn_feature.</summary>
 public enum Feature : uint
 {
     /// <summary>Code that runs helper programs is compiled in.</summary>
@@ -196,7 +196,7 @@ public enum Feature : uint
     Backend = Raw.FEATURE_BACKEND,
 }
 
-/// <summary>How a context works.</summary>
+/// <summary>Options of a context.</summary>
 [Flags]
 public enum ContextFlags : uint
 {
@@ -572,7 +572,7 @@ public enum MetricId : uint
     GroupVramLimitBytes = Raw.METRIC_GROUP_VRAM_LIMIT_BYTES,
 }
 
-/// <summary>Engine of a device: instance of <see cref="MetricId.EnginePercent"/> and its like.</summary>
+/// <summary>Engine of a device: instance of HMN_METRIC_ENGINE_*.</summary>
 public enum Engine : uint
 {
     /// <summary>Unknown.</summary>
@@ -595,7 +595,7 @@ public enum Engine : uint
     Memory = Raw.ENGINE_MEMORY,
 }
 
-/// <summary>Place of a temperature: instance of <see cref="MetricId.Temperature"/> and its limits.</summary>
+/// <summary>Temperature sensor: instance of <see cref="MetricId.Temperature"/> and its limits.</summary>
 public enum Sensor : uint
 {
     /// <summary>Unknown.</summary>
@@ -614,7 +614,7 @@ public enum Sensor : uint
     Regulator = Raw.SENSOR_REGULATOR,
 }
 
-/// <summary>Which power: instance of <see cref="MetricId.PowerWatts"/> and
+/// <summary>Kind of power: instance of <see cref="MetricId.PowerWatts"/> and
 /// <see cref="MetricId.EnergyJoules"/>.</summary>
 public enum PowerReading : uint
 {
@@ -632,7 +632,7 @@ public enum PowerReading : uint
     Board = Raw.POWER_BOARD,
 }
 
-/// <summary>Which limit: instance of <see cref="MetricId.PowerLimitWatts"/>.</summary>
+/// <summary>Kind of power limit: instance of <see cref="MetricId.PowerLimitWatts"/>.</summary>
 public enum PowerLimit : uint
 {
     /// <summary>Unknown.</summary>
@@ -647,7 +647,7 @@ public enum PowerLimit : uint
     Max = Raw.POWER_LIMIT_MAX,
 }
 
-/// <summary>Which clock: instance of <see cref="MetricId.ClockMhz"/> and
+/// <summary>Clock domain: instance of <see cref="MetricId.ClockMhz"/> and
 /// <see cref="MetricId.ClockLimitMhz"/>.</summary>
 public enum Clock : uint
 {
@@ -671,7 +671,7 @@ public enum Clock : uint
     Requested = Raw.CLOCK_REQUESTED,
 }
 
-/// <summary>Which rail: instance of <see cref="MetricId.Voltage"/>.</summary>
+/// <summary>Voltage rail: instance of <see cref="MetricId.Voltage"/>.</summary>
 public enum Rail : uint
 {
     /// <summary>Unknown.</summary>
@@ -686,7 +686,7 @@ public enum Rail : uint
     Board = Raw.RAIL_BOARD,
 }
 
-/// <summary>Time that errors were counted in: instance of <see cref="MetricId.EccCorrected"/> and
+/// <summary>Period of an error count: instance of <see cref="MetricId.EccCorrected"/> and
 /// <see cref="MetricId.EccUncorrected"/>.</summary>
 public enum Era : uint
 {
@@ -698,7 +698,7 @@ public enum Era : uint
     Lifetime = Raw.ERA_LIFETIME,
 }
 
-/// <summary>What became of rows of memory: instance of <see cref="MetricId.RowsRemapped"/>.</summary>
+/// <summary>State of remapped memory rows: instance of <see cref="MetricId.RowsRemapped"/>.</summary>
 public enum Remapping : uint
 {
     /// <summary>Unknown.</summary>
@@ -810,7 +810,7 @@ public enum Collect : uint
     Everything = Memory | System | Devices | Pools | Self | Processes | Telemetry | Metrics,
 }
 
-/// <summary>What a snapshot is confined to, and what it may cost.</summary>
+/// <summary>Scope and cost of a snapshot.</summary>
 [Flags]
 public enum SnapshotFlags : uint
 {
@@ -836,7 +836,7 @@ public enum DeviceFormat : uint
     Used = Raw.FORMAT_USED,
 }
 
-/// <summary>What a sampler keeps.</summary>
+/// <summary>Options of a sampler.</summary>
 [Flags]
 public enum SamplerFlags : uint
 {
@@ -908,7 +908,7 @@ public enum Dtype : uint
     Bool = Raw.DTYPE_BOOL,
 }
 
-/// <summary>How attention is computed.</summary>
+/// <summary>Options of an attention estimate.</summary>
 [Flags]
 public enum AttentionFlags : uint
 {

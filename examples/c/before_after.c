@@ -7,59 +7,59 @@
 enum { MIB = 1 << 20, WORK_BYTES = 64 * MIB };
 
 /* Report of both snapshots for device 0; NULL when there is none. */
-static char *lines_of(const hmn_snapshot *before, const hmn_snapshot *after) {
-    uint32_t size = 0;
-    char *text;
-    if (hmn_report_before_after(before, after, 0, "work", NULL, 0, &size) != HMN_OK) return NULL;
-    text = malloc(size);
-    if (text) hmn_report_before_after(before, after, 0, "work", text, size, NULL);
-    return text;
+static char* lines_of(const hmn_snapshot* before, const hmn_snapshot* after) {
+  uint32_t size = 0;
+  char* text;
+  if (hmn_report_before_after(before, after, 0, "work", NULL, 0, &size) != HMN_OK) return NULL;
+  text = malloc(size);
+  if (text) hmn_report_before_after(before, after, 0, "work", text, size, NULL);
+  return text;
 }
 
-static int tell(const hmn_snapshot *before, const hmn_snapshot *after) {
-    hmn_process_memory a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
-    hmn_snapshot_info info = {.struct_size = sizeof info};
-    char *text;
-    hmn_snapshot_read(after, &info);
-    text = info.device_count > 0 ? lines_of(before, after) : NULL;
-    if (text) {
-        fputs(text, stdout);
-        free(text);
-        return EXIT_SUCCESS;
-    }
-    hmn_snapshot_memory(before, &a);
-    hmn_snapshot_memory(after, &b);
-    if (b.resident_bytes < a.resident_bytes || b.resident_bytes - a.resident_bytes < WORK_BYTES) {
-        puts("RAM rose by less than 64 MiB");
-        return EXIT_FAILURE;
-    }
-    puts("RAM +64 MiB or more");
+static int tell(const hmn_snapshot* before, const hmn_snapshot* after) {
+  hmn_process_memory a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
+  hmn_snapshot_info info = {.struct_size = sizeof info};
+  char* text;
+  hmn_snapshot_read(after, &info);
+  text = info.device_count > 0 ? lines_of(before, after) : NULL;
+  if (text) {
+    fputs(text, stdout);
+    free(text);
     return EXIT_SUCCESS;
+  }
+  hmn_snapshot_memory(before, &a);
+  hmn_snapshot_memory(after, &b);
+  if (b.resident_bytes < a.resident_bytes || b.resident_bytes - a.resident_bytes < WORK_BYTES) {
+    puts("RAM rose by less than 64 MiB");
+    return EXIT_FAILURE;
+  }
+  puts("RAM +64 MiB or more");
+  return EXIT_SUCCESS;
 }
 
 /* Volatile, so that the compiler keeps the writes. */
-static void touch(volatile char *bytes) {
-    for (size_t i = 0; i < WORK_BYTES; i += 1024) bytes[i] = 1;
+static void touch(volatile char* bytes) {
+  for (size_t i = 0; i < WORK_BYTES; i += 1024) bytes[i] = 1;
 }
 
 int main(void) {
-    hmn_context *context = NULL;
-    hmn_context_options options = {.struct_size = sizeof options, .flags = HMN_CONTEXT_ENVIRONMENT};
-    hmn_snapshot *before = NULL, *after = NULL;
-    hmn_error error = {.struct_size = sizeof error};
-    char *work = malloc(WORK_BYTES);
-    int status = EXIT_FAILURE;
+  hmn_context* context = NULL;
+  hmn_context_options options = {.struct_size = sizeof options, .flags = HMN_CONTEXT_ENVIRONMENT};
+  hmn_snapshot *before = NULL, *after = NULL;
+  hmn_error error = {.struct_size = sizeof error};
+  char* work = malloc(WORK_BYTES);
+  int status = EXIT_FAILURE;
 
-    if (work && hmn_context_create(&options, &context, &error) == HMN_OK &&
-        hmn_snapshot_take(context, NULL, &before, &error) == HMN_OK) {
-        touch(work);
-        if (hmn_snapshot_take(context, NULL, &after, &error) == HMN_OK) status = tell(before, after);
-    }
-    if (!after) fprintf(stderr, "%s\n", error.message);
-    /* In any order. */
-    hmn_context_destroy(context);
-    hmn_snapshot_destroy(before);
-    hmn_snapshot_destroy(after);
-    free(work);
-    return status;
+  if (work && hmn_context_create(&options, &context, &error) == HMN_OK &&
+      hmn_snapshot_take(context, NULL, &before, &error) == HMN_OK) {
+    touch(work);
+    if (hmn_snapshot_take(context, NULL, &after, &error) == HMN_OK) status = tell(before, after);
+  }
+  if (!after) fprintf(stderr, "%s\n", error.message);
+  /* In any order. */
+  hmn_context_destroy(context);
+  hmn_snapshot_destroy(before);
+  hmn_snapshot_destroy(after);
+  free(work);
+  return status;
 }

@@ -8,77 +8,77 @@
 enum { NOTHING_FOUND = 1, WRONG_USAGE = 2 };
 
 /* Bytes, or a whole number of KiB, MiB, GiB or TiB; 0 for anything else. */
-static uint64_t bytes_of(const char *text) {
-    static const char *const units[] = {"", "KiB", "MiB", "GiB", "TiB"};
-    char *end;
-    const uint64_t number = strtoull(text, &end, 10);
-    for (unsigned i = 0; i < sizeof units / sizeof *units; ++i)
-        if (strcmp(end, units[i]) == 0 && number <= UINT64_MAX >> (10 * i)) return number << (10 * i);
-    return 0;
+static uint64_t bytes_of(const char* text) {
+  static const char* const units[] = {"", "KiB", "MiB", "GiB", "TiB"};
+  char* end;
+  const uint64_t number = strtoull(text, &end, 10);
+  for (unsigned i = 0; i < sizeof units / sizeof *units; ++i)
+    if (strcmp(end, units[i]) == 0 && number <= UINT64_MAX >> (10 * i)) return number << (10 * i);
+  return 0;
 }
 
 /* Free bytes of the device's main pool; whether they are known. */
-static int free_of(hmn_context *context, uint32_t index, uint64_t *bytes) {
-    hmn_pool pool = {.struct_size = sizeof pool};
-    if (hmn_pool_read(context, index, HMN_POOL_MAIN, 0, &pool, NULL) != HMN_OK) return 0;
-    *bytes = pool.free_bytes;
-    return (pool.present & HMN_POOL_HAS_FREE) != 0;
+static int free_of(hmn_context* context, uint32_t index, uint64_t* bytes) {
+  hmn_pool pool = {.struct_size = sizeof pool};
+  if (hmn_pool_read(context, index, HMN_POOL_MAIN, 0, &pool, NULL) != HMN_OK) return 0;
+  *bytes = pool.free_bytes;
+  return (pool.present & HMN_POOL_HAS_FREE) != 0;
 }
 
-static void say_device(hmn_context *context, uint32_t index) {
-    hmn_device device = {.struct_size = sizeof device};
-    hmn_device_read(context, index, &device, NULL);
-    printf("GPU %u", index);
-    if (device.present & HMN_DEVICE_HAS_NAME) printf(" [%s]", device.name);
+static void say_device(hmn_context* context, uint32_t index) {
+  hmn_device device = {.struct_size = sizeof device};
+  hmn_device_read(context, index, &device, NULL);
+  printf("GPU %u", index);
+  if (device.present & HMN_DEVICE_HAS_NAME) printf(" [%s]", device.name);
 }
 
 /* Index of the device with the most free memory, or `count` when none has enough. */
-static uint32_t find_room(hmn_context *context, uint32_t count, uint64_t wanted) {
-    uint32_t best = count;
-    uint64_t most = 0;
-    for (uint32_t i = 0; i < count; ++i) {
-        uint64_t bytes;
-        char text[32];
-        say_device(context, i);
-        if (!free_of(context, i, &bytes)) {
-            puts(": free memory is not known");
-            continue;
-        }
-        hmn_format_bytes(bytes, text, sizeof text, NULL);
-        printf(": %s free, %s\n", text, bytes >= wanted ? "has room" : "has no room");
-        if (bytes >= wanted && (best == count || bytes > most)) {
-            best = i;
-            most = bytes;
-        }
+static uint32_t find_room(hmn_context* context, uint32_t count, uint64_t wanted) {
+  uint32_t best = count;
+  uint64_t most = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    uint64_t bytes;
+    char text[32];
+    say_device(context, i);
+    if (!free_of(context, i, &bytes)) {
+      puts(": free memory is not known");
+      continue;
     }
-    return best;
+    hmn_format_bytes(bytes, text, sizeof text, NULL);
+    printf(": %s free, %s\n", text, bytes >= wanted ? "has room" : "has no room");
+    if (bytes >= wanted && (best == count || bytes > most)) {
+      best = i;
+      most = bytes;
+    }
+  }
+  return best;
 }
 
-int main(int argc, char **argv) {
-    hmn_context *context = NULL;
-    hmn_context_options options = {.struct_size = sizeof options, .flags = HMN_CONTEXT_ENVIRONMENT};
-    hmn_error error = {.struct_size = sizeof error};
-    const uint64_t wanted = argc == 2 ? bytes_of(argv[1]) : 0;
-    uint32_t count, best;
-    char text[32];
+int main(int argc, char** argv) {
+  hmn_context* context = NULL;
+  hmn_context_options options = {.struct_size = sizeof options, .flags = HMN_CONTEXT_ENVIRONMENT};
+  hmn_error error = {.struct_size = sizeof error};
+  const uint64_t wanted = argc == 2 ? bytes_of(argv[1]) : 0;
+  uint32_t count, best;
+  char text[32];
 
-    if (wanted == 0) {
-        fputs("usage: room SIZE, for instance 8GiB\n", stderr);
-        return WRONG_USAGE;
-    }
-    if (hmn_context_create(&options, &context, &error) != HMN_OK ||
-        hmn_device_count(context, &count, &error) != HMN_OK) {
-        fprintf(stderr, "%s\n", error.message);
-        hmn_context_destroy(context);
-        return NOTHING_FOUND;
-    }
-    best = find_room(context, count, wanted);
+  if (wanted == 0) {
+    fputs("usage: room SIZE, for instance 8GiB\n", stderr);
+    return WRONG_USAGE;
+  }
+  if (hmn_context_create(&options, &context, &error) != HMN_OK ||
+      hmn_device_count(context, &count, &error) != HMN_OK) {
+    fprintf(stderr, "%s\n", error.message);
     hmn_context_destroy(context);
-    if (best < count) {
-        printf("GPU %u has most\n", best);
-        return 0;
-    }
-    hmn_format_bytes(wanted, text, sizeof text, NULL);
-    printf("no GPU has room for %s\n", text);
     return NOTHING_FOUND;
+  }
+  best = find_room(context, count, wanted);
+  hmn_context_destroy(context);
+  if (best < count) {
+    printf("GPU %u has most\n", best);
+    return 0;
+  }
+  hmn_format_bytes(wanted, text, sizeof text, NULL);
+  printf("no GPU has room for %s\n", text);
+  return NOTHING_FOUND;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* watch PID: the memory of a process on the host and on each GPU, five times a second until it exits, and
- * the GPUs whose memory spilled to the host meanwhile. */
+/* watch PID: the memory of a process on the host and on each GPU, five times a second until it
+ * exits, and the GPUs whose memory spilled to the host meanwhile. */
 #include <hypomnesis.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -9,85 +9,87 @@
 
 enum { DEVICES = 64 };
 
-static void say(const char *what, uint64_t bytes) {
-    char text[32];
-    if (hmn_format_bytes(bytes, text, sizeof text, NULL) == HMN_OK) printf("%s %s", what, text);
+static void say(const char* what, uint64_t bytes) {
+  char text[32];
+  if (hmn_format_bytes(bytes, text, sizeof text, NULL) == HMN_OK) printf("%s %s", what, text);
 }
 
-static void observe(const hmn_snapshot *snapshot, const char *label, hmn_spill **spills) {
-    hmn_device device = {.struct_size = sizeof device};
-    for (uint32_t i = 0; hmn_snapshot_device(snapshot, i, &device) == HMN_OK; i++) {
-        if (device.index >= DEVICES) continue;
-        if (!spills[device.index]) hmn_spill_create(NULL, device.index, NULL, &spills[device.index], NULL);
-        /* A detector without values reports that at the end. */
-        hmn_spill_observe_snapshot(spills[device.index], snapshot, label, NULL);
-    }
+static void observe(const hmn_snapshot* snapshot, const char* label, hmn_spill** spills) {
+  hmn_device device = {.struct_size = sizeof device};
+  for (uint32_t i = 0; hmn_snapshot_device(snapshot, i, &device) == HMN_OK; i++) {
+    if (device.index >= DEVICES) continue;
+    if (!spills[device.index])
+      hmn_spill_create(NULL, device.index, NULL, &spills[device.index], NULL);
+    /* A detector without values reports that at the end. */
+    hmn_spill_observe_snapshot(spills[device.index], snapshot, label, NULL);
+  }
 }
 
 /* One line. Reads all processes, because some drivers report evicted memory per process. */
-static hmn_status sample(hmn_context *context, uint32_t pid, uint32_t number, hmn_spill **spills, hmn_error *error) {
-    hmn_snapshot_options what = {.struct_size = sizeof what};
-    hmn_process_memory host = {.struct_size = sizeof host};
-    hmn_usage use = {.struct_size = sizeof use};
-    hmn_snapshot *snapshot;
-    char text[32];
-    hmn_status status = hmn_process_memory_read(context, pid, 0, &host, error);
+static hmn_status sample(hmn_context* context, uint32_t pid, uint32_t number, hmn_spill** spills,
+                         hmn_error* error) {
+  hmn_snapshot_options what = {.struct_size = sizeof what};
+  hmn_process_memory host = {.struct_size = sizeof host};
+  hmn_usage use = {.struct_size = sizeof use};
+  hmn_snapshot* snapshot;
+  char text[32];
+  hmn_status status = hmn_process_memory_read(context, pid, 0, &host, error);
 
-    what.collect = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES;
-    if (status == HMN_OK) status = hmn_snapshot_take(context, &what, &snapshot, error);
-    if (status != HMN_OK) return status;
-    say("host", host.resident_bytes);
-    for (uint32_t i = 0; hmn_snapshot_usage(snapshot, i, &use) == HMN_OK; i++) {
-        snprintf(text, sizeof text, ", GPU %" PRIu32, use.device_index);
-        if (use.pid == pid && use.present & HMN_USAGE_HAS_USED) say(text, use.used_bytes);
-    }
-    puts("");
-    fflush(stdout);
-    snprintf(text, sizeof text, "sample %" PRIu32, number);
-    observe(snapshot, text, spills);
-    hmn_snapshot_destroy(snapshot);
-    return HMN_OK;
+  what.collect = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES;
+  if (status == HMN_OK) status = hmn_snapshot_take(context, &what, &snapshot, error);
+  if (status != HMN_OK) return status;
+  say("host", host.resident_bytes);
+  for (uint32_t i = 0; hmn_snapshot_usage(snapshot, i, &use) == HMN_OK; i++) {
+    snprintf(text, sizeof text, ", GPU %" PRIu32, use.device_index);
+    if (use.pid == pid && use.present & HMN_USAGE_HAS_USED) say(text, use.used_bytes);
+  }
+  puts("");
+  fflush(stdout);
+  snprintf(text, sizeof text, "sample %" PRIu32, number);
+  observe(snapshot, text, spills);
+  hmn_snapshot_destroy(snapshot);
+  return HMN_OK;
 }
 
-static void tell(const hmn_spill *spill) {
-    hmn_spill_info info = {.struct_size = sizeof info};
+static void tell(const hmn_spill* spill) {
+  hmn_spill_info info = {.struct_size = sizeof info};
 
-    if (hmn_spill_read(spill, &info) != HMN_OK) return;
-    if (info.state & HMN_SPILL_EVER)
-        printf("GPU %" PRIu32 ": spilled, first in %s\n", info.device_index, info.first_label);
-    else if (info.state & HMN_SPILL_MEASURABLE)
-        printf("GPU %" PRIu32 ": did not spill\n", info.device_index);
-    else
-        printf("GPU %" PRIu32 ": not known whether it spilled\n", info.device_index);
+  if (hmn_spill_read(spill, &info) != HMN_OK) return;
+  if (info.state & HMN_SPILL_EVER)
+    printf("GPU %" PRIu32 ": spilled, first in %s\n", info.device_index, info.first_label);
+  else if (info.state & HMN_SPILL_MEASURABLE)
+    printf("GPU %" PRIu32 ": did not spill\n", info.device_index);
+  else
+    printf("GPU %" PRIu32 ": not known whether it spilled\n", info.device_index);
 }
 
-int main(int argc, char **argv) {
-    const uint32_t pid = argc == 2 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0;
-    const struct timespec pause = {.tv_nsec = 200000000};
-    hmn_context_options options = {.struct_size = sizeof options, .flags = HMN_CONTEXT_ENVIRONMENT};
-    hmn_error error = {.struct_size = sizeof error};
-    hmn_spill *spills[DEVICES] = {NULL};
-    hmn_context *context;
-    hmn_status status;
-    uint32_t samples = 0;
+int main(int argc, char** argv) {
+  const uint32_t pid = argc == 2 ? (uint32_t)strtoul(argv[1], NULL, 10) : 0;
+  const struct timespec pause = {.tv_nsec = 200000000};
+  hmn_context_options options = {.struct_size = sizeof options, .flags = HMN_CONTEXT_ENVIRONMENT};
+  hmn_error error = {.struct_size = sizeof error};
+  hmn_spill* spills[DEVICES] = {NULL};
+  hmn_context* context;
+  hmn_status status;
+  uint32_t samples = 0;
 
-    if (pid == 0) {
-        fputs("usage: watch PID\n", stderr);
-        return 2;
-    }
-    if (hmn_context_create(&options, &context, &error) != HMN_OK) {
-        fprintf(stderr, "%s\n", error.message);
-        return EXIT_FAILURE;
-    }
-    while ((status = sample(context, pid, samples + 1, spills, &error)) == HMN_OK) {
-        samples++;
-        thrd_sleep(&pause, NULL);
-    }
-    if (samples == 0 || status != HMN_E_NO_PROCESS) puts(error.message);
-    for (uint32_t i = 0; i < DEVICES; i++) {
-        if (spills[i]) tell(spills[i]);
-        hmn_spill_destroy(spills[i]);
-    }
-    hmn_context_destroy(context);
-    return samples > 0 && status == HMN_E_NO_PROCESS ? EXIT_SUCCESS : EXIT_FAILURE;
+  if (pid == 0) {
+    fputs("usage: watch PID\n", stderr);
+    return 2;
+  }
+  if (hmn_context_create(&options, &context, &error) != HMN_OK) {
+    fprintf(stderr, "%s\n", error.message);
+    return EXIT_FAILURE;
+  }
+  while ((status = sample(context, pid, samples + 1, spills, &error)) == HMN_OK) {
+    samples++;
+    thrd_sleep(&pause, NULL);
+  }
+  if (samples == 0 || status != HMN_E_NO_PROCESS) puts(error.message);
+  for (uint32_t i = 0; i < DEVICES; i++) {
+    if (spills[i]) tell(spills[i]);
+    hmn_spill_destroy(spills[i]);
+  }
+  hmn_context_destroy(context);
+  return samples > 0 && status == HMN_E_NO_PROCESS ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// watch PID: the memory of a process on the host and on each GPU, five times a second until it exits, and
-// the GPUs whose memory spilled to the host meanwhile.
+// watch PID: the memory of a process on the host and on each GPU, five times a second until it
+// exits, and the GPUs whose memory spilled to the host meanwhile.
 #include <cstdlib>
 #include <hypomnesis.hpp>
 #include <iostream>
@@ -22,10 +22,11 @@ static void observe(spills& to, const hypomnesis::snapshot& snapshot, const std:
 }
 
 // One line. Reads all processes, because some drivers report evicted memory per process.
-static void sample(const hypomnesis::context& context, std::uint32_t pid, spills& to, unsigned number) {
+static void sample(const hypomnesis::context& context, std::uint32_t pid, spills& to,
+                   unsigned number) {
   const auto host = context.process_memory(pid);
   const auto snapshot = context.take(hypomnesis::part::devices | hypomnesis::part::pools |
-                                    hypomnesis::part::processes);
+                                     hypomnesis::part::processes);
   std::cout << "host " << hypomnesis::format_bytes(host.resident_bytes.value_or(0));
   for (const auto& use : snapshot.usages())
     if (use.pid == pid && use.used_bytes)
@@ -41,7 +42,8 @@ static void tell(const spills& all) {
     if (info.first_label)
       std::cout << "spilled, first in " << *info.first_label << '\n';
     else
-      std::cout << (info.observation_count > 0 ? "did not spill\n" : "not known whether it spilled\n");
+      std::cout << (info.observation_count > 0 ? "did not spill\n"
+                                               : "not known whether it spilled\n");
   }
 }
 

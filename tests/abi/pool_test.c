@@ -148,7 +148,8 @@ static void what_the_driver_says_is_passed_on(void** state) {
     machine m;
     machine_make(&m, failures[i].json, NULL);
     NEW(hmn_pool, pool);
-    assert_answers(hmn_pool_read(m.context, 0, HMN_POOL_MAIN, 0, &pool, &error), failures[i].status);
+    assert_answers(hmn_pool_read(m.context, 0, HMN_POOL_MAIN, 0, &pool, &error),
+                   failures[i].status);
     machine_end(&m);
   }
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * live_test here|namespace|without-nvml: allocates 1 GiB on GPU 0 through libcuda.so.1 and holds what
- * libhypomnesis says against that and against nvidia-smi.
+ * live_test here|namespace|without-nvml: allocates 1 GiB on GPU 0 through libcuda.so.1 and holds
+ * what libhypomnesis says against that and against nvidia-smi.
  */
 #define _DEFAULT_SOURCE
 #include <dlfcn.h>
@@ -74,9 +74,12 @@ static void open_cuda(char* bus_id, int size) {
   if (cuda == NULL) give_up("libcuda.so.1 is not on this machine");
   void* context = NULL;
   if (CUDA(cuda_init_fn, "cuInit")(0) != 0) give_up("cuInit failed");
-  if (CUDA(cuda_device_get_fn, "cuDeviceGet")(&cuda_device, 0) != 0) give_up("there is no CUDA device");
-  if (CUDA(cuda_bus_id_fn, "cuDeviceGetPCIBusId")(bus_id, size, cuda_device) != 0) give_up("no PCI address");
-  if (CUDA(cuda_retain_fn, "cuDevicePrimaryCtxRetain")(&context, cuda_device) != 0) give_up("no CUDA context");
+  if (CUDA(cuda_device_get_fn, "cuDeviceGet")(&cuda_device, 0) != 0)
+    give_up("there is no CUDA device");
+  if (CUDA(cuda_bus_id_fn, "cuDeviceGetPCIBusId")(bus_id, size, cuda_device) != 0)
+    give_up("no PCI address");
+  if (CUDA(cuda_retain_fn, "cuDevicePrimaryCtxRetain")(&context, cuda_device) != 0)
+    give_up("no CUDA context");
   if (CUDA(cuda_set_current_fn, "cuCtxSetCurrent")(context) != 0) give_up("no current context");
 }
 
@@ -85,7 +88,8 @@ static void open_cuda(char* bus_id, int size) {
 static int ask_tool(const char* uuid, const char* field, char* answer, size_t size) {
   char command[512];
   snprintf(command, sizeof command,
-           "nvidia-smi --query-gpu=%s --format=csv,noheader,nounits --id=%s 2>/dev/null", field, uuid);
+           "nvidia-smi --query-gpu=%s --format=csv,noheader,nounits --id=%s 2>/dev/null", field,
+           uuid);
   FILE* tool = popen(command, "r");
   if (tool == NULL) return 0;
   answer[0] = '\0';
@@ -95,10 +99,12 @@ static int ask_tool(const char* uuid, const char* field, char* answer, size_t si
   return answer[0] != '\0' && strchr(answer, '[') == NULL && strcmp(answer, "N/A") != 0;
 }
 
-static void hold_number(const char* uuid, const char* field, int has, double got, double unit, double within) {
+static void hold_number(const char* uuid, const char* field, int has, double got, double unit,
+                        double within) {
   char answer[256];
   if (!ask_tool(uuid, field, answer, sizeof answer)) {
-    printf("not told by nvidia-smi: %s (here: %s %.6g)\n", field, has ? "known," : "unknown", got / unit);
+    printf("not told by nvidia-smi: %s (here: %s %.6g)\n", field, has ? "known," : "unknown",
+           got / unit);
     return;
   }
   if (!has) {
@@ -126,7 +132,8 @@ static void hold_own_use(hmn_context* context, uint32_t device, int must_know) {
   double during = 0;
   double after = 0;
   const hmn_status first = own_use(context, device, &before);
-  if (CUDA(cuda_alloc_fn, "cuMemAlloc_v2")(&address, (size_t)GIB) != 0) give_up("1 GiB cannot be had");
+  if (CUDA(cuda_alloc_fn, "cuMemAlloc_v2")(&address, (size_t)GIB) != 0)
+    give_up("1 GiB cannot be had");
   CUDA(cuda_set_fn, "cuMemsetD8_v2")(address, 1, (size_t)GIB);
   const hmn_status second = own_use(context, device, &during);
   CUDA(cuda_free_fn, "cuMemFree_v2")(address);
@@ -164,20 +171,30 @@ static void hold_device(hmn_context* context, uint32_t index, int with_nvml) {
   if (ask_tool(device.uuid, "pci.bus_id", answer, sizeof answer)) {
     char key[300];
     snprintf(key, sizeof key, "pci:%s", answer);
-    check(hmn_device_find(context, key, &found, NULL) == HMN_OK && found == index, key, found, index);
+    check(hmn_device_find(context, key, &found, NULL) == HMN_OK && found == index, key, found,
+          index);
   }
   const hmn_status memory = hmn_pool_read(context, index, HMN_POOL_MAIN, 0, &pool, &error);
   check(memory == HMN_OK, "pool is read", memory, HMN_OK);
   /* nvidia-smi rounds to whole MiB; used and free move between the two questions. */
-  hold_number(device.uuid, "memory.total", pool.present & HMN_POOL_HAS_TOTAL, (double)pool.total_bytes, MIB, 1);
-  hold_number(device.uuid, "memory.used", pool.present & HMN_POOL_HAS_USED, (double)pool.used_bytes, MIB, 16);
-  hold_number(device.uuid, "memory.free", pool.present & HMN_POOL_HAS_FREE, (double)pool.free_bytes, MIB, 16);
-  hold_number(device.uuid, "memory.reserved", pool.present & HMN_POOL_HAS_RESERVED, (double)pool.reserved_bytes, MIB, 1);
+  hold_number(device.uuid, "memory.total", pool.present & HMN_POOL_HAS_TOTAL,
+              (double)pool.total_bytes, MIB, 1);
+  hold_number(device.uuid, "memory.used", pool.present & HMN_POOL_HAS_USED, (double)pool.used_bytes,
+              MIB, 16);
+  hold_number(device.uuid, "memory.free", pool.present & HMN_POOL_HAS_FREE, (double)pool.free_bytes,
+              MIB, 16);
+  hold_number(device.uuid, "memory.reserved", pool.present & HMN_POOL_HAS_RESERVED,
+              (double)pool.reserved_bytes, MIB, 1);
   hmn_telemetry_read(context, index, 0, &telemetry, &error);
-  hold_number(device.uuid, "temperature.gpu", telemetry.present & HMN_TELEMETRY_HAS_TEMPERATURE, telemetry.temperature_celsius, 1, 3);
-  hold_number(device.uuid, "power.draw", telemetry.present & HMN_TELEMETRY_HAS_POWER, telemetry.power_watts, 1, 40);
-  hold_number(device.uuid, "enforced.power.limit", telemetry.present & HMN_TELEMETRY_HAS_POWER_LIMIT, telemetry.power_limit_watts, 1, 1);
-  hold_number(device.uuid, "pcie.link.width.current", telemetry.present & HMN_TELEMETRY_HAS_PCIE_WIDTH || !with_nvml, telemetry.pcie_width, 1, with_nvml ? 0 : 1e9);
+  hold_number(device.uuid, "temperature.gpu", telemetry.present & HMN_TELEMETRY_HAS_TEMPERATURE,
+              telemetry.temperature_celsius, 1, 3);
+  hold_number(device.uuid, "power.draw", telemetry.present & HMN_TELEMETRY_HAS_POWER,
+              telemetry.power_watts, 1, 40);
+  hold_number(device.uuid, "enforced.power.limit",
+              telemetry.present & HMN_TELEMETRY_HAS_POWER_LIMIT, telemetry.power_limit_watts, 1, 1);
+  hold_number(device.uuid, "pcie.link.width.current",
+              telemetry.present & HMN_TELEMETRY_HAS_PCIE_WIDTH || !with_nvml, telemetry.pcie_width,
+              1, with_nvml ? 0 : 1e9);
   if (with_nvml) {
     check_near("reserved + free + used = total (bytes)",
                (double)(pool.reserved_bytes + pool.free_bytes + pool.used_bytes),
@@ -192,7 +209,8 @@ int main(int argc, char** argv) {
   char key[80];
   open_cuda(bus_id, sizeof bus_id);
 
-  hmn_context_options options = {.struct_size = sizeof options, .deadline_ms = 20000, .open_deadline_ms = 60000};
+  hmn_context_options options = {
+      .struct_size = sizeof options, .deadline_ms = 20000, .open_deadline_ms = 60000};
   if (!with_nvml) options.backends_off = (uint64_t)1 << HMN_BACKEND_NVML;
   hmn_context* context = NULL;
   hmn_error error = {.struct_size = sizeof error};

@@ -5,11 +5,12 @@
 #include <cerrno>
 
 #include "backends/drm/attribute.hpp"
-#include "backends/drm/process_stat.hpp"
 #include "backends/drm/trouble.hpp"
 #include "model/scan.hpp"
 #include "model/sort.hpp"
 #include "platform/clock.hpp"
+#include "procfs/pids.hpp"
+#include "procfs/stat.hpp"
 
 namespace hmn::drm {
 namespace {
@@ -76,11 +77,7 @@ bool scanner::met_asleep(slot card) const noexcept {
 
 int scanner::list_pids() {
   pids_.clear();
-  const int error = platform::for_each_entry(proc_root_.c_str(), [&](std::string_view name) {
-    const auto pid = scan::decimal(name);
-    if (pid && *pid != 0 && *pid <= 0xFFFFFFFF) pids_.push_back(static_cast<std::uint32_t>(*pid));
-    return true;
-  });
+  const int error = procfs::list_pids(proc_root_.c_str(), pids_);
   if (!std::ranges::is_sorted(pids_)) sort_ascending(pids_);
   return error;
 }
@@ -238,7 +235,7 @@ void scanner::look_through(look& l) {
 
 void scanner::note_kernel_thread(const look& l) {
   const auto got = l.from.read_small("stat", text_);
-  l.p.is_kernel_thread = got && is_kernel_thread({text_.data(), got.value});
+  l.p.is_kernel_thread = got && procfs::is_kernel_thread({text_.data(), got.value});
 }
 
 // One that fills the buffer may go on: without its last end it counts as cut off.

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "backends/wddm/utf16.hpp"
 #include "model/compose.hpp"
+#include "platform/utf16.hpp"
 
 namespace hmn::dxgi {
 namespace {
@@ -43,7 +43,8 @@ adapter to_adapter(const description& d, const adapter1& of) {
   out.subsystem = d.subsystem;
   out.dedicated = d.dedicated_video;
   out.shared = d.shared_system;
-  out.name = wddm::to_utf8(std::u16string_view(d.name, std::size(d.name)));
+  const std::u16string_view name(d.name, std::size(d.name));
+  out.name = platform::to_utf8(name.substr(0, name.find(u'\0')));
   std::int64_t version = 0;
   if (!is_failure(of->supports(of.get(), &device_id, &version)) && version != 0) {
     out.driver_version = version_text(version);

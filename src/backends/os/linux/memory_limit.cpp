@@ -5,14 +5,26 @@
 #include <cerrno>
 #include <string_view>
 
-#include "backends/os/linux/cgroup.hpp"
-#include "backends/os/linux/mountinfo.hpp"
-#include "backends/os/linux/proc_path.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
+#include "procfs/cgroup.hpp"
+#include "procfs/mountinfo.hpp"
+#include "procfs/path.hpp"
 
 namespace hmn::os {
 namespace {
+
+using procfs::below_mount;
+using procfs::cgroup_limit;
+using procfs::cgroup_membership;
+using procfs::parse_cgroup_hierarchical_limit;
+using procfs::parse_cgroup_limit;
+using procfs::parse_cgroup_membership;
+using procfs::parse_cgroup_usage;
+using procfs::parse_mount;
+using procfs::parse_v2_membership;
+using procfs::proc_path;
+using procfs::unescape_mount;
 
 using version = cgroup_membership::version;
 using limit_is = cgroup_limit::is;

@@ -4,11 +4,54 @@
 #include <array>
 #include <cerrno>
 
-#include "backends/os/linux/stat.hpp"
 #include "platform/file.hpp"
+#include "procfs/stat.hpp"
 
 namespace hmn::os {
 namespace {
+
+using procfs::parse_stat;
+using procfs::proc_path;
+using procfs::stat;
+
+status status_of(int error) {
+  switch (error) {
+    case EACCES:
+    case EPERM:
+      return status::permission;
+    case ENOMEM:
+      return status::no_memory;
+    case EMFILE:
+    case ENFILE:
+      return status::limit;
+    case ENOENT:
+      return status::no_source;
+    case ESRCH:
+      return status::no_process;
+    default:
+      return status::backend;
+  }
+}
+
+std::string_view reason_of(int error) {
+  switch (error) {
+    case EACCES:
+    case EPERM:
+      return "the system refuses to let this user read it";
+    case ENOMEM:
+      return "the kernel is out of memory";
+    case EMFILE:
+      return "this process has no file descriptor left";
+    case ENFILE:
+      return "the system has no file descriptor left";
+    case ENOENT:
+      return "it is not there";
+    case ESRCH:
+      return "the process has ended";
+    default:
+      return "reading it failed";
+  }
+}
 
 life life_of(const stat& s) {
   if (s.is_kernel_thread()) return life::kernel_thread;
@@ -42,6 +85,21 @@ failure of_running(std::string_view who, const proc_path& path, int error) {
 
 }  // namespace
 
+failure unreadable(int error, const procfs::proc_path& path) {
+  std::string message = "cannot read ";
+  message += path.c_str();
+  message += ": ";
+  message += reason_of(error);
+  return {status_of(error), source::os, {native_domain::error_number, error}, message};
+}
+
+failure nonsense(const procfs::proc_path& path, std::string_view what) {
+  std::string message(path.c_str());
+  message += " makes no sense: ";
+  message += what;
+  return {status::backend, source::os, {}, message};
+}
+
 life life_of(std::string_view root, std::string_view who) {
   std::array<char, 2048> buffer;
   const auto got = platform::read_small(proc_path(root, who, "stat").c_str(), buffer);
@@ -54,7 +112,7 @@ life life_of(std::string_view root, std::string_view who) {
   return platform::exists(proc_path(root, "", "stat").c_str()) ? life::gone : life::no_tree;
 }
 
-failure why_no_memory(std::string_view root, std::string_view who, const proc_path& path,
+failure why_no_memory(std::string_view root, std::string_view who, const procfs::proc_path& path,
                       int error) {
   if (error != 0 && error != ENOENT && error != ESRCH) return unreadable(error, path);
   switch (life_of(root, who)) {

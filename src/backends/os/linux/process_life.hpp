@@ -5,8 +5,8 @@
 #include <string>
 #include <string_view>
 
-#include "backends/os/linux/proc_path.hpp"
 #include "model/failure.hpp"
+#include "procfs/path.hpp"
 
 namespace hmn::os {
 
@@ -22,9 +22,13 @@ enum class life {
 
 life life_of(std::string_view root, std::string_view who);
 
+// Why a file of a proc tree could not be read, ENOENT and ESRCH aside.
+failure unreadable(int error, const procfs::proc_path& path);
+failure nonsense(const procfs::proc_path& path, std::string_view what);
+
 // Why <root>/<who> shows no memory, or lacks a file. `error`: errno of reading `path`, 0 when it
 // was read and had nothing.
-failure why_no_memory(std::string_view root, std::string_view who, const proc_path& path,
+failure why_no_memory(std::string_view root, std::string_view who, const procfs::proc_path& path,
                       int error);
 
 // "123/task/456": a thread that goes on, of a process whose first thread has ended.

@@ -6,15 +6,23 @@
 #include <span>
 #include <string>
 
-#include "backends/os/linux/proc_path.hpp"
 #include "backends/os/linux/process_life.hpp"
-#include "backends/os/linux/smaps_rollup.hpp"
-#include "backends/os/linux/status.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
+#include "procfs/path.hpp"
+#include "procfs/status.hpp"
 
 namespace hmn::os {
 namespace {
+
+using procfs::amount;
+using procfs::parse_smaps_rollup;
+using procfs::parse_statm;
+using procfs::parse_status;
+using procfs::proc_path;
+using procfs::smaps_rollup;
+using procfs::statm;
+using procfs::status_memory;
 
 namespace field = process_memory_field;
 
@@ -109,7 +117,7 @@ std::uint32_t present(const process_memory& m) {
 
 }  // namespace
 
-bool fill(const statm& m, std::size_t page_size, std::uint32_t fields,
+bool fill(const procfs::statm& m, std::size_t page_size, std::uint32_t fields,
           process_memory& out) noexcept {
   const auto resident = scan::product(m.resident, page_size);
   const auto size = scan::product(m.size, page_size);

@@ -5,14 +5,14 @@
 #include <cstdint>
 #include <string_view>
 
-#include "backends/os/linux/statm.hpp"
 #include "model/failure.hpp"
 #include "model/host_memory.hpp"
+#include "procfs/statm.hpp"
 
 namespace hmn::os {
 
 // False when a figure does not fit 64 bits.
-bool fill(const statm& m, std::size_t page_size, std::uint32_t fields,
+bool fill(const procfs::statm& m, std::size_t page_size, std::uint32_t fields,
           process_memory& out) noexcept;
 
 // The memory of the process whose folder is <root>/<who>.

@@ -4,15 +4,21 @@
 #include <array>
 #include <cerrno>
 
-#include "backends/os/linux/meminfo.hpp"
 #include "backends/os/linux/memory_limit.hpp"
-#include "backends/os/linux/proc_path.hpp"
-#include "backends/os/linux/stall.hpp"
+#include "backends/os/linux/process_life.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
+#include "procfs/meminfo.hpp"
+#include "procfs/path.hpp"
 
 namespace hmn::os {
 namespace {
+
+using procfs::amount;
+using procfs::meminfo;
+using procfs::parse_meminfo;
+using procfs::parse_stall;
+using procfs::proc_path;
 
 // The zones' low watermarks together: a quarter above the minimum (mm/page_alloc.c).
 std::uint64_t low_watermark(const std::string& proc_root) {

@@ -10,6 +10,7 @@
 #include "cli/system/file.hpp"
 #include "cli/system/inspect.hpp"
 #include "cli/words.hpp"
+#include "procfs/pids.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -111,11 +112,9 @@ std::optional<finding> inspect_foreign_tree(const roots& in) {
 
 finding inspect_pid_namespace(const roots& in) {
   if (auto foreign = inspect_foreign_tree(in)) return *std::move(foreign);
-  // PROC_PID_INIT_INO of the Linux kernel (include/linux/proc_ns.h).
-  constexpr std::string_view initial = "pid:[4026531836]";
   const auto own = read_link_target(in.proc + "/self/ns/pid");
   if (!own) return note("PID namespace: not known");
-  if (*own == initial) return fine("PID namespace: the host's");
+  if (*own == procfs::initial_pid_namespace) return fine("PID namespace: the host's");
   return {verdict::note,
           "PID namespace: not the host's; a driver that lists host pids cannot be matched with "
           "processes here",

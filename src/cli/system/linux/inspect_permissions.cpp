@@ -3,10 +3,10 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <charconv>
 
 #include "cli/system/file.hpp"
 #include "cli/system/linux/inspect.hpp"
+#include "procfs/status.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -17,17 +17,6 @@ bool usable(const std::string& path) {
 
 // Linux' numbers (include/uapi/linux/capability.h).
 constexpr unsigned sys_ptrace = 19, sys_admin = 21, perfmon = 38;
-
-// The line CapEff of /proc/self/status.
-std::uint64_t effective_capabilities(const roots& in) {
-  constexpr std::string_view key = "CapEff:\t";
-  const auto text = read_text_file(in.proc + "/self/status").value_or("");
-  const auto start = text.find(key);
-  if (start == std::string::npos) return 0;
-  std::uint64_t bits = 0;
-  std::from_chars(text.data() + start + key.size(), text.data() + text.size(), bits, 16);
-  return bits;
-}
 
 std::string set_capability(std::string_view name) {
   return fmt::format("run as root, or once: setcap {}+ep \"$(command -v hmn)\"", name);
@@ -71,7 +60,8 @@ finding inspect_node(const std::string& node) {
 
 section inspect_permissions(const roots& in, const std::vector<adapter>& adapters) {
   section out{"Permissions", {}};
-  const auto capabilities = effective_capabilities(in);
+  const auto capabilities =
+      procfs::parse_effective_capabilities(read_text_file(in.proc + "/self/status").value_or(""));
   const bool root = geteuid() == 0;
   out.findings.push_back({root ? verdict::fine : verdict::note,
                           root ? "runs as root" : fmt::format("runs as user id {}", geteuid()),

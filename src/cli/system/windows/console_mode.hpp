@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
-#include "cli/system/windows/api.hpp"
+#include <windows.h>
 
 namespace hmn::cli {
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/system/windows/control_events.hpp"
 
+#include <windows.h>
+
 #include <mutex>
 
-#include "cli/system/windows/api.hpp"
 #include "cli/system/windows/console_mode.hpp"
 
 namespace hmn::cli {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include <windows.h>
 #include <vector>
-
-#include "cli/system/windows/api.hpp"
 
 namespace hmn::cli {
 

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/system/windows/token_user.hpp"
-
-#include "cli/system/windows/handle.hpp"
+#include "platform/windows/handle.hpp"
 
 namespace hmn::cli {
 
 token_user::token_user(HANDLE process) {
   HANDLE opened = nullptr;
   if (OpenProcessToken(process, TOKEN_QUERY, &opened) == 0) return;
-  const handle token(opened);
+  const platform::handle token(opened);
   DWORD needed = 0;
   GetTokenInformation(token.get(), TokenUser, nullptr, 0, &needed);
   bytes_.resize(needed);

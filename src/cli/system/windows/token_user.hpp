@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include <windows.h>
 #include <cstddef>
 #include <vector>
-
-#include "cli/system/windows/api.hpp"
 
 namespace hmn::cli {
 

@@ -2,6 +2,7 @@
 #include "cli/system/environment.hpp"
 
 #include <windows.h>
+
 #include "platform/windows/wide.hpp"
 
 namespace hmn::cli {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/system/windows/error_text.hpp"
 
-#include <windows.h>
-#include "platform/windows/wide.hpp"
-
 #include <fmt/format.h>
+#include <windows.h>
+
+#include "platform/windows/wide.hpp"
 
 namespace hmn::cli {
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/system/input_file.hpp"
 
-#include <windows.h>
-
 #include <fmt/format.h>
+#include <windows.h>
 
 #include <algorithm>
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/system/process_tree.hpp"
-#include "platform/windows/handle.hpp"
 
 #include <algorithm>
 #include <optional>
+
+#include "platform/windows/handle.hpp"
 
 // After windows.h.
 #include <tlhelp32.h>

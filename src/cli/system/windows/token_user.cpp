@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/system/windows/token_user.hpp"
+
 #include "platform/windows/handle.hpp"
 
 namespace hmn::cli {

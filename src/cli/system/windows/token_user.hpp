@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 #include <windows.h>
+
 #include <cstddef>
 #include <vector>
 

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "backends/drm/attribute.hpp"
-#include "backends/idle/runtime_pm.hpp"
+#include "backends/idle/rest.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::drm {

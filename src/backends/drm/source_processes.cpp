@@ -5,7 +5,6 @@
 #include <array>
 
 #include "backends/drm/attribute.hpp"
-#include "backends/drm/card_visit.hpp"
 #include "backends/drm/fail.hpp"
 #include "backends/drm/source.hpp"
 #include "backends/drm/trouble.hpp"

@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "backends/dxgi/dxgi.hpp"
-#include "backends/dxgi/usage_row.hpp"
+#include "backends/dxgi/pools.hpp"
 
 namespace hmn::dxgi {
 namespace {

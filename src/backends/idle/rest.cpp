@@ -3,6 +3,9 @@
 
 #include <algorithm>
 
+#include "model/scan.hpp"
+#include "platform/clock.hpp"
+
 namespace hmn::idle {
 namespace {
 
@@ -39,6 +42,15 @@ bool rest::is_due(std::uint64_t now_ns) noexcept {
 
 void rest::start(std::uint64_t now_ns, std::uint64_t delay_ns) noexcept {
   until_ns_ = now_ns + std::clamp(delay_ns * 2, shortest_rest_ns, longest_rest_ns);
+}
+
+bool says_may_sleep(std::string_view control) noexcept {
+  return control == "auto";
+}
+
+std::uint64_t delay_ns(std::string_view autosuspend_delay_ms) noexcept {
+  const auto ms = scan::decimal(autosuspend_delay_ms);
+  return ms && *ms < UINT32_MAX ? *ms * platform::ns_per_ms : 0;
 }
 
 }  // namespace hmn::idle

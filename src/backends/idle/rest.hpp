@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string_view>
 
 #include "platform/clock.hpp"
 
@@ -38,5 +39,13 @@ class rest {
   std::uint64_t not_before_ns_ = 0;
   std::uint64_t pause_ns_ = 0;  // after the next rest that was in vain
 };
+
+// Words of the kernel's runtime power management. Pure.
+
+// What power/control holds.
+bool says_may_sleep(std::string_view control) noexcept;
+// What power/autosuspend_delay_ms holds: from a device's last use to its suspension. 0 where none
+// is told; a negative one is none.
+std::uint64_t delay_ns(std::string_view autosuspend_delay_ms) noexcept;
 
 }  // namespace hmn::idle

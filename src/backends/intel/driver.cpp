@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "backends/drm/attribute.hpp"
-#include "backends/drm/hwmon.hpp"
+#include "backends/drm/sensors.hpp"
 
 namespace hmn::intel {
 namespace {

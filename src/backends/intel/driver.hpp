@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/intel/dialect.hpp"
-#include "backends/intel/energy_meter.hpp"
+#include "backends/intel/sysfs.hpp"
 
 namespace hmn::intel {
 

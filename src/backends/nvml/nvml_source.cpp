@@ -4,13 +4,12 @@
 #include <algorithm>
 #include <utility>
 
-#include "backends/nvml/evidence.hpp"
 #include "backends/nvml/memory.hpp"
 #include "backends/nvml/nvml.hpp"
 #include "backends/nvml/process_account.hpp"
+#include "backends/nvml/processes.hpp"
 #include "backends/nvml/system.hpp"
 #include "backends/nvml/telemetry.hpp"
-#include "backends/nvml/usage_row.hpp"
 #include "model/compose.hpp"
 #include "platform/clock.hpp"
 

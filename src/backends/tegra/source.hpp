@@ -6,9 +6,8 @@
 #include <vector>
 
 #include "backends/backend.hpp"
-#include "backends/tegra/gpu.hpp"
 #include "backends/tegra/nvmap.hpp"
-#include "backends/tegra/rails.hpp"
+#include "backends/tegra/sensors.hpp"
 
 namespace hmn::tegra {
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/drm/generic_sensors.hpp"
+#include "backends/drm/generic.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cerrno>
 
 #include "backends/drm/attribute.hpp"
-#include "backends/drm/hwmon.hpp"
 #include "backends/drm/pcie.hpp"
+#include "backends/drm/sensors.hpp"
 #include "machine.hpp"
 #include "platform/clock.hpp"
 

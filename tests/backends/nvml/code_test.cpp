@@ -6,7 +6,7 @@
 #include <array>
 #include <set>
 
-#include "backends/nvml/errors.hpp"
+#include "backends/nvml/call.hpp"
 #include "machine.hpp"
 
 using namespace hmn;

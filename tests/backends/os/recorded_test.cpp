@@ -8,7 +8,7 @@
 #include <fstream>
 #include <iterator>
 
-#include "backends/os/linux/memory_limit.hpp"
+#include "backends/os/linux/system_memory.hpp"
 #include "fake_tree.hpp"
 #include "model/scan.hpp"
 #include "procfs/cgroup.hpp"

@@ -4,8 +4,6 @@
 #include <string>
 
 #include "backends/os/linux/describe.hpp"
-#include "backends/os/linux/memory_limit.hpp"
-#include "backends/os/linux/process_life.hpp"
 #include "backends/os/linux/process_memory.hpp"
 #include "backends/os/linux/system_memory.hpp"
 #include "backends/os/os.hpp"

@@ -12,6 +12,10 @@
 
 namespace hmn::os {
 
+// NtQueryInformationProcess, where the system has it. `needed` (may be null): bytes of the answer,
+// also when they did not fit.
+bool query_process(HANDLE process, ULONG what, void* room, ULONG size, ULONG* needed) noexcept;
+
 // Held, so that all that is read of it is of one process, whoever gets its number next.
 class opened_process {
  public:
@@ -29,5 +33,9 @@ class opened_process {
 
   platform::handle handle_;
 };
+
+// The command line as the process was given it, its beginning where it is long; empty where it is
+// not told.
+std::string command_text(HANDLE process);
 
 }  // namespace hmn::os

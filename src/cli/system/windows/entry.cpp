@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/main.hpp"
-#include "cli/system/windows/console_mode.hpp"
+#include "cli/system/windows/control_events.hpp"
 #include "platform/windows/wide.hpp"
 
 // The arguments as Windows has them; main would get them in an old code page.

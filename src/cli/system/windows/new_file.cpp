@@ -7,7 +7,7 @@
 
 #include "cli/system/output_file.hpp"
 #include "cli/system/windows/error_text.hpp"
-#include "cli/system/windows/owner_only.hpp"
+#include "cli/system/windows/token_user.hpp"
 #include "platform/windows/handle.hpp"
 #include "platform/windows/wide.hpp"
 

@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/posix/file_at.hpp"
+
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -8,7 +12,6 @@
 #include <string_view>
 
 #include "platform/posix/descriptor.hpp"
-#include "platform/posix/file_at.hpp"
 
 namespace hmn::platform {
 namespace {
@@ -42,6 +45,21 @@ int list_entries(int from, entry_visitor visit) {
     const std::string_view name(entry->d_name);
     if (name != "." && name != ".." && !visit(name)) return 0;
   }
+}
+
+errno_or<file_status> status_at(int at, const char* name) noexcept {
+  struct stat found;
+  if (fstatat(at, name, &found, 0) != 0) return {{}, errno};
+  const auto special = static_cast<uint32_t>(found.st_rdev);
+  return {{.device = static_cast<uint64_t>(found.st_dev),
+           .inode = found.st_ino,
+           .special_device_major = static_cast<uint64_t>(major(special)),
+           .special_device_minor = static_cast<uint64_t>(minor(special)),
+           .size = static_cast<uint64_t>(found.st_size),
+           .owner = found.st_uid,
+           .is_directory = S_ISDIR(found.st_mode),
+           .is_character_device = S_ISCHR(found.st_mode)},
+          0};
 }
 
 }  // namespace hmn::platform

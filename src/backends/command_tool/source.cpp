@@ -148,10 +148,6 @@ failure tool_source::never_listed() const {
   return fail(status::no_device, {d_.name, " never listed this GPU"});
 }
 
-failure tool_source::fail(status code, const message_text& message) const {
-  return {code, d_.from, {}, message};
-}
-
 void tool_source::remark(failure why, std::uint32_t about, std::uint32_t fields,
                          std::optional<slot> number, reading& r) {
   diagnostic d;

@@ -60,7 +60,9 @@ class tool_source : public device_source {
   [[nodiscard]] bool is_asleep() const noexcept { return !asleep_.empty(); }
   [[nodiscard]] failure why_asleep() const;
   [[nodiscard]] failure never_listed() const;
-  [[nodiscard]] failure fail(status code, const message_text& message) const;
+  [[nodiscard]] failure fail(status code, const message_text& message) const {
+    return d_.fail(code, message);
+  }
   static void remark(failure why, std::uint32_t about, std::uint32_t fields,
                      std::optional<slot> number, reading& r);
   void remark(const std::vector<missing>& gone, std::uint32_t about, slot number, reading& r) const;

@@ -10,12 +10,7 @@
 
 namespace hmn::drm {
 
-// A failure of this source; `error` is the system's number, or 0.
-inline failure fail(status code, const message_text& message, int error = 0) {
-  native_code native;
-  if (error != 0) native = {native_domain::error_number, error};
-  return {code, source::drm, native, message};
-}
+inline constexpr failure_of fail{source::drm};
 
 inline failure why_not_counted(const card& c) {
   return fail(status::unsupported, {"engines are not counted: ", c.folder.view(),

@@ -55,10 +55,6 @@ adapter to_adapter(const description& d, const adapter1& of) {
 
 }  // namespace
 
-failure fail(status what, code native, const message_text& message) {
-  return {what, source::dxgi, {native_domain::hresult, static_cast<std::int32_t>(native)}, message};
-}
-
 bool adapters::are_old() const noexcept {
   return !factory_ || factory_->is_current(factory_.get()) == 0;
 }
@@ -84,8 +80,9 @@ result<void> adapters::open() {
     factory_ = factory(made);
     return {};
   }
-  if (c == unsupported) return fail(status::no_source, c, "this Windows has no graphics to list");
-  return fail(status::backend, c, "CreateDXGIFactory1 failed");
+  if (c == unsupported)
+    return fail(status::no_source, "this Windows has no graphics to list", native_number(c));
+  return fail(status::backend, "CreateDXGIFactory1 failed", native_number(c));
 }
 
 result<void> adapters::list(reading& r) {
@@ -96,13 +93,13 @@ result<void> adapters::list(reading& r) {
     const code c = factory_->adapter(factory_.get(), i, &found);
     if (c == not_found) break;
     if (is_failure(c) || found == nullptr) {
-      remark(r, fail(status::backend, c, {"DXGI does not give adapter ", i}));
+      remark(r, fail(status::backend, {"DXGI does not give adapter ", i}, native_number(c)));
       continue;
     }
     const adapter1 of(found);
     description d{};
     if (const code told = of->describe(of.get(), &d); is_failure(told)) {
-      remark(r, fail(status::backend, told, {"DXGI does not describe adapter ", i}));
+      remark(r, fail(status::backend, {"DXGI does not describe adapter ", i}, native_number(told)));
       continue;
     }
     if (is_software(d)) continue;

@@ -19,12 +19,6 @@ bool looks_integrated(const drm::card& c, std::string_view chip_name, int& error
   return drm::find_hwmon(c.folder.view(), chip_name, &error).empty();
 }
 
-failure intel_driver::fail(status code, const message_text& message, int error) const {
-  native_code native;
-  if (error != 0) native = {native_domain::error_number, error};
-  return {code, d_.from, native, message};
-}
-
 known_card& intel_driver::of(const drm::card& c) {
   const auto known = std::ranges::find(known_, c.number, &known_card::number);
   if (known != known_.end() && known->doubt == 0) return *known;

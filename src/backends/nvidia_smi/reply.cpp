@@ -66,7 +66,6 @@ text<32> bus_id_in(std::string_view line) {
 
 using kind = platform::outcome::kind;
 using about = sentence::about;
-using command_tool::fail;
 using command_tool::verdict;
 
 constexpr int exit_corrupted_inforom = 14;  // a warning: the figures are good
@@ -123,8 +122,8 @@ bool is_cut(const platform::outcome& o) noexcept {
 }
 
 failure too_many(std::size_t rows) {
-  return fail(smi, status::limit,
-              {"nvidia-smi printed more rows than the ", rows, " that are read"});
+  return smi.fail(status::limit,
+                  {"nvidia-smi printed more rows than the ", rows, " that are read"});
 }
 
 refusal why_no_table(const platform::outcome& o, const stray_lines& strays) {
@@ -140,7 +139,7 @@ refusal why_no_table(const platform::outcome& o, const stray_lines& strays) {
   }
   if (nothing_there) return {};
   if (o.what == kind::output_too_long) {
-    return {fail(smi, status::limit, {"nvidia-smi printed no table, and more than is read"}), {}};
+    return {smi.fail(status::limit, {"nvidia-smi printed no table, and more than is read"}), {}};
   }
   return {of_exit(o, strays.count() == 0 ? "printed nothing" : "printed no table that is known"),
           {}};
@@ -159,9 +158,9 @@ std::vector<problem> problems_of(const platform::outcome& o, const stray_lines& 
   }
   if (first_unknown != nullptr) {
     all.push_back(
-        {fail(smi, status::backend,
-              {strays.count() - known, " line(s) of nvidia-smi's table make no sense, the first: ",
-               text<120>(first_unknown->view()).view()}),
+        {smi.fail(status::backend, {strays.count() - known,
+                                    " line(s) of nvidia-smi's table make no sense, the first: ",
+                                    text<120>(first_unknown->view()).view()}),
          {}});
   }
   if (has_failed(o) && all.empty()) all.push_back({of_exit(o, "printed its table"), {}});

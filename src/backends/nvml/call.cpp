@@ -99,16 +99,12 @@ status status_of(code c) noexcept {
   return meaning_of(c).means;
 }
 
-failure fail(code c, std::string_view what) {
+failure failure_for(code c, std::string_view what) {
   if (c == late) return fail(status_of(c), {what, ": ", meaning_of(c).sentence});
   return {status_of(c),
           source::nvml,
           {native_domain::nvml, c},
           {what, ": ", meaning_of(c).sentence, " (NVML code ", static_cast<int>(c), ")"}};
-}
-
-failure fail(status s, const message_text& message) {
-  return {s, source::nvml, {}, message};
 }
 
 void topic::remark(failure why, std::uint32_t field, std::uint32_t notes) const {
@@ -119,7 +115,7 @@ void topic::remark(failure why, std::uint32_t field, std::uint32_t notes) const 
 }
 
 void topic::missing(code c, const char* what, std::uint32_t field) const {
-  if (wants()) remark(fail(c, what), field);
+  if (wants()) remark(failure_for(c, what), field);
 }
 
 void topic::trace(const char* symbol, code c, std::uint64_t duration_ns) const {

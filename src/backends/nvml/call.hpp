@@ -21,10 +21,10 @@ namespace hmn::nvml {
 status status_of(code c) noexcept;
 
 // `what` names the call that answered `c`.
-failure fail(code c, std::string_view what);
+failure failure_for(code c, std::string_view what);
 
 // One that NVML gave no code for.
-failure fail(status s, const message_text& message);
+inline constexpr failure_of fail{source::nvml};
 
 // Whose reading it is and what it is about: what a remark needs to know.
 struct topic {

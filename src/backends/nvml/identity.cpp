@@ -41,7 +41,7 @@ void add_gap(known_device& out, failure why, std::uint32_t field) {
 }
 
 void note_gap(known_device& out, code c, const char* what, std::uint32_t field) {
-  if (c != success) add_gap(out, fail(c, what), field);
+  if (c != success) add_gap(out, failure_for(c, what), field);
 }
 
 template <std::size_t N>

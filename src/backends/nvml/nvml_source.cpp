@@ -137,7 +137,7 @@ result<void> nvml_source::list(const topic& t) {
 result<void> nvml_source::reopen(const topic& t) {
   const std::uint64_t now = platform::monotonic_ns();
   const bool again = reloaded_at_ns_ != 0 && now - reloaded_at_ns_ < platform::ns_per_second;
-  if (again) return fail(uninitialized, "NVML");
+  if (again) return failure_for(uninitialized, "NVML");
   reloaded_at_ns_ = now;
   session_.events = nullptr;  // ended with the session that made it: freeing it is not safe
   session_.close();
@@ -149,12 +149,12 @@ result<void> nvml_source::devices(std::vector<device>& out, reading& r) {
   if (session_.is_open()) {
     if (auto done = list(t); !done) return done;
     if (roster_.listed().empty() && !watch_.devices().empty() && t.wants()) {
-      t.remark(fail(gpu_not_found, session_.fn.count.name()));
+      t.remark(failure_for(gpu_not_found, session_.fn.count.name()));
     }
   } else if (rests_ || must_stay_closed()) {
     roster_.list_closed(t, watch_, rests_ ? &*why_ : nullptr);
   } else {
-    return why_ ? *why_ : fail(uninitialized, "NVML");
+    return why_ ? *why_ : failure_for(uninitialized, "NVML");
   }
   roster_.tell(t, out);
   return {};
@@ -179,7 +179,7 @@ result<void> nvml_source::with_device(const topic& t, slot number, device_call a
 result<known_device*> nvml_source::reach(const topic& t, slot number) {
   if (!session_.is_open()) {
     if (!rests_ && must_stay_closed()) return asleep();
-    return why_ ? *why_ : fail(uninitialized, "NVML");
+    return why_ ? *why_ : failure_for(uninitialized, "NVML");
   }
   if (!roster_.knows(session_)) {
     if (auto done = list({t.r, subject::devices, {}, {}}); !done) return std::move(done.why());
@@ -190,7 +190,8 @@ result<known_device*> nvml_source::reach(const topic& t, slot number) {
     return fail(status::device_lost, "the driver no longer lists this device");
   }
   if (of->h != nullptr && of->session == session_.number()) return of;
-  return fail(of->refusal != success ? of->refusal : gpu_is_lost, session_.fn.by_index.name());
+  return failure_for(of->refusal != success ? of->refusal : gpu_is_lost,
+                     session_.fn.by_index.name());
 }
 
 void nvml_source::note_answer(known_device& of, code c) noexcept {
@@ -240,7 +241,7 @@ code nvml_source::read_memory(const topic& t, known_device& of, pools& out,
   }
   if (!has_figures) {
     const code c = answer.result == success ? not_supported : answer.result;
-    why = cannot_be ? figures_disagree(answer.from) : fail(c, answer.from);
+    why = cannot_be ? figures_disagree(answer.from) : failure_for(c, answer.from);
     return answer.result;
   }
   out.add(to_pool(answer.figures));
@@ -287,7 +288,7 @@ result<void> nvml_source::metrics(slot number, bool slow, std::vector<metric>& o
     metric_reader reader(t, session_, of, wide_, faults_, out);
     reader.read(slow);
     const code c = reader.ended_by();
-    if (c != success && c != late && out.empty()) why = fail(c, "NVML");
+    if (c != success && c != late && out.empty()) why = failure_for(c, "NVML");
     return c;
   });
 }
@@ -310,7 +311,7 @@ code nvml_source::read_processes(const topic& t, known_device& of, std::vector<u
   list_outcome outcome = processes_.read(t, session_, of);
   if (!outcome.any()) {
     const std::size_t worst = outcome.worst();
-    why = fail(outcome.results[worst], outcome.names[worst]);
+    why = failure_for(outcome.results[worst], outcome.names[worst]);
     return outcome.results[worst];
   }
   const auto rows = processes_.rows().first(std::min(processes_.rows().size(), most_rows));
@@ -375,11 +376,11 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
   const std::size_t worst = outcome.worst();
   const code failed = outcome.results[worst];
   if (failed == uninitialized || failed == gpu_is_lost) {
-    why = fail(failed, outcome.names[worst]);
+    why = failure_for(failed, outcome.names[worst]);
   } else if (self && is_zero_proven(t, of, outcome)) {
     fill_zero(pid, out);
   } else if (failed != success) {
-    why = fail(failed, outcome.names[worst]);
+    why = failure_for(failed, outcome.names[worst]);
   } else if (outcome.missed != 0) {
     why = fail(status::limit, "the driver lists more processes than can be read");
   } else if (!self) {

@@ -215,7 +215,7 @@ void remark_lists(const topic& t, const list_outcome& outcome) {
     const code c = outcome.results[i];
     const bool has_none =
         c == not_supported || (which == list_kind::mps && c == function_not_found);
-    if (c != success && !has_none) t.remark(fail(c, outcome.names[i]));
+    if (c != success && !has_none) t.remark(failure_for(c, outcome.names[i]));
   }
   if (outcome.missed == 0) return;
   t.remark(fail(status::limit, {outcome.missed, " more processes are listed than can be read"}), 0,

@@ -65,14 +65,14 @@ result<void> roster::enumerate(const topic& t, session& s, const sleep_watch& wa
     seats_.clear();
     seated_session_ = s.number();
   }
-  if (const code c = take_seats(t, s); c != success) return fail(c, s.fn.count.name());
+  if (const code c = take_seats(t, s); c != success) return failure_for(c, s.fn.count.name());
   fresh_.clear();
   for (unsigned i = 0; i < seats_.size(); ++i) {
     if (seats_[i].result != success) seat_unreachable(t, i, watch);
     fresh_.push_back(*seats_[i].number);
     if (seats_[i].result != success) continue;
     const code c = list_instances(t, s, *seats_[i].number);
-    if (is_end(c)) return fail(c, s.fn.mig_mode.name());
+    if (is_end(c)) return failure_for(c, s.fn.mig_mode.name());
   }
   listed_.swap(fresh_);
   session_ = s.number();

@@ -16,9 +16,7 @@ namespace {
 constexpr slot only = 0;
 constexpr std::size_t clients_cap = 1U << 20;
 
-failure fail(status code, const message_text& message) {
-  return {code, source::tegra, {}, message};
-}
+constexpr failure_of fail{source::tegra};
 
 failure asleep() {
   return fail(status::asleep,

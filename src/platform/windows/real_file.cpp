@@ -81,14 +81,6 @@ errno_or<bool> read_until(const handle& from, std::string& out, size_t cap) {
   return {more.value != 0, more.error};
 }
 
-constexpr bool is_separator(char c) noexcept {
-  return c == '\\' || c == '/';
-}
-
-constexpr char lower(char c) noexcept {
-  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 }  // namespace
 
 errno_or<size_t> read_small(const char* path, std::span<char> buffer) noexcept {
@@ -149,6 +141,18 @@ errno_or<size_t> kept_file::read(std::span<char> buffer) noexcept {
 }
 
 kept_file::~kept_file() = default;
+
+namespace {
+
+constexpr bool is_separator(char c) noexcept {
+  return c == '\\' || c == '/';
+}
+
+constexpr char lower(char c) noexcept {
+  return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+}
+
+}  // namespace
 
 // "C:\..." or "\\server\...".
 bool is_absolute(std::string_view path) noexcept {

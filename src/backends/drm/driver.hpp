@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -156,5 +157,8 @@ class driver {
 inline bool must_sleep(const card& c, bool may_wake) noexcept {
   return (c.is_asleep || c.is_resting) && !may_wake && c.by != nullptr && c.by->fdinfo_wakes(c);
 }
+
+// The one list of drivers, the most specific first.
+std::vector<std::unique_ptr<driver>> make_drivers(const settings& s);
 
 }  // namespace hmn::drm

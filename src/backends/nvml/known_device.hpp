@@ -31,7 +31,7 @@ struct memory_traits {
   std::optional<std::uint32_t> numa_node;
 };
 
-// A device from first sight to the end; its place in the roster is its slot.
+// A device from first sight to the end; its place in the device list is its slot.
 struct known_device {
   device identity;
   std::optional<pci_address> address;

@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-#include "backends/idle/rest.hpp"
+#include "backends/idle/backoff.hpp"
 #include "backends/pci/bus.hpp"
 #include "model/compose.hpp"
 #include "model/device.hpp"

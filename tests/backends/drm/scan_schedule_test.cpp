@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/drm/rota.hpp"
+#include "backends/drm/scan_schedule.hpp"
 
 #include <doctest/doctest.h>
 
 #include <algorithm>
 #include <vector>
 
-using hmn::drm::rota;
+using hmn::drm::scan_schedule;
 
 namespace {
 
@@ -31,7 +31,7 @@ struct crowd {
     return taken;
   }
 
-  rota turns{every};
+  scan_schedule turns{every};
   std::vector<std::uint64_t> looked;
   std::uint64_t oldest = 0;  // how long one of them has waited at most
 };
@@ -78,7 +78,7 @@ TEST_CASE("a reading after a long pause takes all, and the next ones share again
 }
 
 TEST_CASE("without a time all are due at each reading") {
-  rota turns(0);
+  scan_schedule turns(0);
   turns.begin(second, 0);
   turns.begin(2 * second, 10);
   CHECK(turns.is_due(1, second));
@@ -86,7 +86,7 @@ TEST_CASE("without a time all are due at each reading") {
 }
 
 TEST_CASE("few readings are told from many") {
-  rota turns(every);
+  scan_schedule turns(every);
   CHECK(turns.is_slow(second));
   turns.begin(second, 0);
   CHECK_FALSE(turns.is_slow(second + second / 10));

@@ -9,9 +9,9 @@
 
 namespace hmn::drm {
 
-class rota {
+class scan_schedule {
  public:
-  explicit rota(std::uint64_t every_ns) noexcept : every_ns_(every_ns) {}
+  explicit scan_schedule(std::uint64_t every_ns) noexcept : every_ns_(every_ns) {}
 
   // A walk over `known` processes begins.
   void begin(std::uint64_t now_ns, std::size_t known) noexcept;

@@ -9,13 +9,13 @@
 #include <vector>
 
 #include "backends/drm/driver.hpp"
-#include "backends/idle/rest.hpp"
+#include "backends/idle/backoff.hpp"
 
 namespace hmn::drm {
 
-class card_rests {
+class card_backoff {
  public:
-  explicit card_rests(std::uint64_t patience_ns) noexcept : patience_ns_(patience_ns) {}
+  explicit card_backoff(std::uint64_t patience_ns) noexcept : patience_ns_(patience_ns) {}
 
   // A reading begins: whether the card is left alone in it.
   bool begin(const card& c, std::uint64_t now_ns);
@@ -30,7 +30,7 @@ class card_rests {
 
  private:
   struct state {
-    idle::rest rest;
+    idle::backoff backoff;
     bool was_asked = false;  // in this reading
   };
 

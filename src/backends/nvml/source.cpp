@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/nvml/nvml_source.hpp"
+#include "backends/nvml/source.hpp"
 
 #include <algorithm>
 #include <utility>
 
 #include "backends/nvml/memory.hpp"
 #include "backends/nvml/nvml.hpp"
-#include "backends/nvml/process_account.hpp"
 #include "backends/nvml/processes.hpp"
 #include "backends/nvml/system.hpp"
 #include "backends/nvml/telemetry.hpp"
@@ -24,7 +23,6 @@ namespace {
 
 constexpr std::uint64_t first_reopen_wait_ns = platform::ns_per_second;
 constexpr std::uint64_t longest_reopen_wait_ns = 32 * platform::ns_per_second;
-constexpr std::size_t most_rows = 65536;
 
 bool is_reload(const failure& why) noexcept {
   return why.native.domain == native_domain::nvml && why.native.code == uninitialized;
@@ -34,10 +32,6 @@ failure left_alone() {
   return fail(status::asleep,
               "no GPU has anything to do, and NVML would keep awake what may sleep: it is left "
               "closed for a while, and figures are those from before");
-}
-
-failure counted_by_system() {
-  return fail(status::unsupported, "of this device Windows counts what processes use, not NVML");
 }
 
 failure figures_disagree(const char* from) {
@@ -51,9 +45,9 @@ nvml_source::nvml_source(const settings& s)
     : settings_(s),
       watch_(settings_.proc_root, settings_.sys_root),
       session_(settings_),
-      roster_(settings_),
+      device_list_(settings_),
       trust_(settings_.proc_root),
-      rest_(settings_.idle_close_ns) {}
+      backoff_(settings_.idle_close_ns) {}
 
 result<void> nvml_source::probe() {
   if (session_.is_open()) return {};
@@ -66,8 +60,8 @@ result<void> nvml_source::prepare(reading& r) {
   const topic t{r, subject::devices, {}, {}};
   const std::uint64_t now = platform::monotonic_ns();
   watch_.refresh(now);
-  rest_.begin(now, watch_.one_is_asleep());
-  rests_ = rest_.is_on() && watch_.one_may_sleep() && !must_stay_closed();
+  backoff_.begin(now, watch_.one_is_asleep());
+  rests_ = backoff_.is_on() && watch_.one_may_sleep() && !must_stay_closed();
   if (rests_ || must_stay_closed()) {
     session_.close();
     why_ = rests_ ? left_alone() : asleep();
@@ -88,7 +82,7 @@ bool nvml_source::must_stay_closed() const noexcept {
 // opening only.
 bool nvml_source::must_reopen(std::uint64_t now_ns) {
   if (watch_.changes() != bus_at_opening_) return true;
-  if (!roster_.one_is_lost()) {
+  if (!device_list_.one_is_lost()) {
     reopen_wait_ns_ = first_reopen_wait_ns;
     return false;
   }
@@ -118,7 +112,7 @@ result<void> nvml_source::open(const topic& t) {
     why_ = opened.why();
     return opened;
   }
-  roster_.attach(unbounded, session_);
+  device_list_.attach(unbounded, session_);
   trust_.after_opening();
   why_.reset();
   bus_at_opening_ = watch_.changes();
@@ -127,10 +121,10 @@ result<void> nvml_source::open(const topic& t) {
 }
 
 result<void> nvml_source::list(const topic& t) {
-  auto done = roster_.enumerate(t, session_, watch_);
+  auto done = device_list_.enumerate(t, session_, watch_);
   if (done || !is_reload(done.why())) return done;
   if (auto opened = reopen(t); !opened) return opened;
-  return roster_.enumerate(t, session_, watch_);
+  return device_list_.enumerate(t, session_, watch_);
 }
 
 // The driver was reloaded. One that says so again at once is not opened again and again.
@@ -148,15 +142,15 @@ result<void> nvml_source::devices(std::vector<device>& out, reading& r) {
   const topic t{r, subject::devices, {}, {}};
   if (session_.is_open()) {
     if (auto done = list(t); !done) return done;
-    if (roster_.listed().empty() && !watch_.devices().empty() && t.wants()) {
+    if (device_list_.listed().empty() && !watch_.devices().empty() && t.wants()) {
       t.remark(failure_for(gpu_not_found, session_.fn.count.name()));
     }
   } else if (rests_ || must_stay_closed()) {
-    roster_.list_closed(t, watch_, rests_ ? &*why_ : nullptr);
+    device_list_.list_closed(t, watch_, rests_ ? &*why_ : nullptr);
   } else {
     return why_ ? *why_ : failure_for(uninitialized, "NVML");
   }
-  roster_.tell(t, out);
+  device_list_.tell(t, out);
   return {};
 }
 
@@ -181,12 +175,12 @@ result<known_device*> nvml_source::reach(const topic& t, slot number) {
     if (!rests_ && must_stay_closed()) return asleep();
     return why_ ? *why_ : failure_for(uninitialized, "NVML");
   }
-  if (!roster_.knows(session_)) {
+  if (!device_list_.knows(session_)) {
     if (auto done = list({t.r, subject::devices, {}, {}}); !done) return std::move(done.why());
   }
-  known_device* const of = roster_.find(number);
+  known_device* const of = device_list_.find(number);
   if (of == nullptr) return fail(status::no_device, "NVML never listed this device");
-  if (!roster_.is_listed(number)) {
+  if (!device_list_.is_listed(number)) {
     return fail(status::device_lost, "the driver no longer lists this device");
   }
   if (of->h != nullptr && of->session == session_.number()) return of;
@@ -214,7 +208,7 @@ result<void> nvml_source::memory(slot number, pools& out, reading& r) {
 
 // What does not change while it sleeps.
 bool nvml_source::tell_total(const topic& t, pools& out) {
-  const known_device* const of = roster_.find(*t.device);
+  const known_device* const of = device_list_.find(*t.device);
   if (of == nullptr || !of->total || of->identity.memory_kind == memory_kind::unified) return false;
   memory_figures known;
   known.total = of->total;
@@ -293,133 +287,21 @@ result<void> nvml_source::metrics(slot number, bool slow, std::vector<metric>& o
   });
 }
 
-result<void> nvml_source::processes(slot number, std::vector<usage>& out, reading& r) {
-  const topic t{r, subject::processes, number, {}};
-  return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
-    return read_processes(t, of, out, why);
-  });
-}
-
-// A GPU whose MIG mode is on counts for its instances again: they list their processes.
-code nvml_source::read_processes(const topic& t, known_device& of, std::vector<usage>& out,
-                                 std::optional<failure>& why) {
-  if (of.mig_on) return success;
-  if (is_counted_by_system(session_.library(), of.h)) {
-    why = counted_by_system();
-    return success;
-  }
-  list_outcome outcome = processes_.read(t, session_, of);
-  if (!outcome.any()) {
-    const std::size_t worst = outcome.worst();
-    why = failure_for(outcome.results[worst], outcome.names[worst]);
-    return outcome.results[worst];
-  }
-  const auto rows = processes_.rows().first(std::min(processes_.rows().size(), most_rows));
-  outcome.missed += processes_.rows().size() - rows.size();
-  const std::size_t begin = out.size();
-  for (const merged_process& row : rows) fill_usage(t, of, row, out.emplace_back());
-  const auto added = std::span(out).subspan(begin);
-  const code c = read_load_and_peaks(t, of, added);
-  mark_foreign(added);
-  remark_lists(t, outcome);
-  return c;
-}
-
-code nvml_source::read_load_and_peaks(const topic& t, const known_device& of,
-                                      std::span<usage> rows) {
-  const code c = load_.read(t, session_, of, rows);
-  if (c != success) return c;
-  return read_accounts(t, session_, of, trust_.in_initial_namespace(), rows);
-}
-
-// A driver that translates pids hides the processes of other namespaces: one pid that does not
-// exist here means that all of them are the host's.
-void nvml_source::mark_foreign(std::span<usage> rows) {
-  if (rows.empty() || trust_.in_initial_namespace()) return;
-  const bool ours = trust_.sees_our_namespace(processes_.rows());
-  bool one_is_foreign = false;
-  for (usage& row : rows) {
-    if (trust_.exists(row.pid)) continue;
-    row.notes |= note::foreign_pid;
-    one_is_foreign = true;
-  }
-  if (!one_is_foreign || ours) return;
-  for (usage& row : rows) row.notes |= note::foreign_pid;
-}
-
-result<void> nvml_source::process(slot number, std::uint32_t pid, bool self, usage& out,
-                                  reading& r) {
-  const topic t{r, self ? subject::self : subject::processes, number, pid};
-  return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
-    return read_process(t, of, pid, self, out, why);
-  });
-}
-
-code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t pid, bool self,
-                               usage& out, std::optional<failure>& why) {
-  if (of.mig_on) {
-    why = fail(status::unsupported,
-               "MIG is on: what a process uses stands under the GPU's instances");
-    return success;
-  }
-  if (is_counted_by_system(session_.library(), of.h)) {
-    why = counted_by_system();
-    return success;
-  }
-  std::optional<merged_process> found;
-  const list_outcome outcome = processes_.find(t, session_, of, pid, found);
-  if (found) {
-    fill_usage(t, of, *found, out);
-    // The caller's own figure is read often, and its load is not worth a call of the driver.
-    return self ? success : read_load_and_peaks(t, of, {&out, 1});
-  }
-  const std::size_t worst = outcome.worst();
-  const code failed = outcome.results[worst];
-  if (failed == uninitialized || failed == gpu_is_lost) {
-    why = failure_for(failed, outcome.names[worst]);
-  } else if (self && is_zero_proven(t, of, outcome)) {
-    fill_zero(pid, out);
-  } else if (failed != success) {
-    why = failure_for(failed, outcome.names[worst]);
-  } else if (outcome.missed != 0) {
-    why = fail(status::limit, "the driver lists more processes than can be read");
-  } else if (!self) {
-    const bool is_kept = trust_.in_initial_namespace() && find_account(t, session_, of, pid, out);
-    if (!is_kept) why = fail(status::no_process, "the driver lists no such process on this device");
-  } else {
-    why = fail(status::no_source,
-               "the driver lists processes of another PID namespace, in which this one cannot be "
-               "found; run in the host's PID namespace, as with 'docker run --pid=host'");
-  }
-  return failed;
-}
-
-// Zero is a claim: the caller stands in no list, and a list that held it would show it.
-bool nvml_source::is_zero_proven(const topic& t, const known_device& of,
-                                 const list_outcome& outcome) {
-  const bool complete = outcome.complete() && !paravirtual_;
-  if (complete && trust_.in_initial_namespace()) return true;
-  if (trust_.holds_no_gpu()) return true;
-  if (!complete) return false;
-  processes_.read(t, session_, of);
-  return trust_.sees_our_namespace(processes_.rows());
-}
-
 // Without wake_devices alone: who allows waking wants each reading answered.
 void nvml_source::finish(reading& r) {
   const std::uint64_t now = platform::monotonic_ns();
-  const bool may_rest =
-      session_.is_open() && !settings_.wake_devices && watch_.one_may_sleep() && rest_.is_due(now);
+  const bool may_rest = session_.is_open() && !settings_.wake_devices && watch_.one_may_sleep() &&
+                        backoff_.is_due(now);
   if (!may_rest || !has_nothing_to_do({r, subject::devices, {}, {}})) return;
-  rest_.start(now, watch_.longest_delay_ns());
+  backoff_.start(now, watch_.longest_delay_ns());
   faults_.take_down({r, subject::metrics, {}, {}});
   session_.close();
 }
 
 // What cannot be told counts as something.
 bool nvml_source::has_nothing_to_do(const topic& t) {
-  for (const slot number : roster_.listed()) {
-    const known_device& of = *roster_.find(number);
+  for (const slot number : device_list_.listed()) {
+    const known_device& of = *device_list_.find(number);
     utilization load{};
     if (of.h == nullptr || of.session != session_.number() || of.is_partition() || of.mig_on ||
         call(t, session_.fn.utilization, of.h, &load) != success || load.gpu != 0 ||
@@ -428,7 +310,7 @@ bool nvml_source::has_nothing_to_do(const topic& t) {
       return false;
     }
   }
-  return !roster_.listed().empty();
+  return !device_list_.listed().empty();
 }
 
 bool nvml_source::close_when_idle() const noexcept {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/drm/card_rests.hpp"
+#include "backends/drm/card_backoff.hpp"
 
 #include <array>
 #include <cerrno>
 #include <string>
 
 #include "backends/drm/attribute.hpp"
-#include "backends/idle/rest.hpp"
+#include "backends/idle/backoff.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::drm {
@@ -44,24 +44,24 @@ bool could_sleep(const card& c) {
          !shows_picture(c);
 }
 
-bool card_rests::begin(const card& c, std::uint64_t now_ns) {
+bool card_backoff::begin(const card& c, std::uint64_t now_ns) {
   if (!knows(c)) {
-    states_.resize(c.number + std::size_t{1}, state{idle::rest(patience_ns_)});
+    states_.resize(c.number + std::size_t{1}, state{idle::backoff(patience_ns_)});
   }
   state& s = of(c);
   s.was_asked = false;
-  s.rest.begin(now_ns, c.is_asleep);
-  return s.rest.is_on();
+  s.backoff.begin(now_ns, c.is_asleep);
+  return s.backoff.is_on();
 }
 
-bool card_rests::is_due(const card& c, std::uint64_t now_ns) noexcept {
-  return knows(c) && of(c).was_asked && of(c).rest.is_due(now_ns);
+bool card_backoff::is_due(const card& c, std::uint64_t now_ns) noexcept {
+  return knows(c) && of(c).was_asked && of(c).backoff.is_due(now_ns);
 }
 
-void card_rests::start(const card& c, std::uint64_t now_ns) {
+void card_backoff::start(const card& c, std::uint64_t now_ns) {
   word buffer;
   const auto delay = word_of(c.folder.view(), "power/autosuspend_delay_ms", buffer);
-  of(c).rest.start(now_ns, idle::delay_ns(delay));
+  of(c).backoff.start(now_ns, idle::delay_ns(delay));
 }
 
 }  // namespace hmn::drm

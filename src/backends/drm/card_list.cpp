@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/drm/roster.hpp"
+#include "backends/drm/card_list.hpp"
 
 #include <algorithm>
 #include <cerrno>
 
 #include "backends/drm/discovery.hpp"
-#include "backends/drm/drivers.hpp"
+#include "backends/drm/driver.hpp"
 #include "backends/drm/trouble.hpp"
 #include "model/compose.hpp"
 #include "model/pci_address.hpp"
@@ -33,15 +33,15 @@ std::string_view stem_of(std::string_view driver) noexcept {
 
 }  // namespace
 
-roster::roster(const settings& s)
+card_list::card_list(const settings& s)
     : sys_root_(s.sys_root), dev_root_(dev_root_of(s)), drivers_(make_drivers(s)) {}
 
-bool roster::has_driver(source of) const noexcept {
+bool card_list::has_driver(source of) const noexcept {
   return std::ranges::any_of(drivers_,
                              [of](const auto& d) { return d->from() == of || d->behind() == of; });
 }
 
-int roster::refresh() {
+int card_list::refresh() {
   found_.clear();
   const int error = find_cards(sys_root_, found_);
   if (error != 0 && error != ENOENT) return error;
@@ -51,7 +51,7 @@ int roster::refresh() {
   return error;
 }
 
-void roster::adopt(card& fresh) {
+void card_list::adopt(card& fresh) {
   fresh.is_here = true;
   fresh.has_node = has_node(fresh);
   for (const std::unique_ptr<driver>& d : drivers_) {
@@ -69,7 +69,7 @@ void roster::adopt(card& fresh) {
   cards_.push_back(fresh);
 }
 
-std::uint64_t roster::fingerprint() const noexcept {
+std::uint64_t card_list::fingerprint() const noexcept {
   // FNV-1a
   std::uint64_t sum = 0xcbf29ce484222325;
   const auto take = [&](std::uint64_t more) { sum = (sum ^ more) * 0x100000001b3; };
@@ -81,7 +81,7 @@ std::uint64_t roster::fingerprint() const noexcept {
   return sum;
 }
 
-void roster::refresh_states() {
+void card_list::refresh_states() {
   for (card& c : cards_) {
     if (!c.is_here) continue;
     const auto suspended = is_suspended(c);
@@ -91,13 +91,13 @@ void roster::refresh_states() {
   }
 }
 
-std::string roster::path_of(const node& n) const {
+std::string card_list::path_of(const node& n) const {
   const std::string_view folder = n.what == node::kind::accel ? "/accel/" : "/dri/";
   return compose({dev_root_, folder, n.name.view()});
 }
 
 // A node that another card left behind, or that another machine's tree names, is none.
-std::string roster::node_path(const card& c, node::kind what) const {
+std::string card_list::node_path(const card& c, node::kind what) const {
   const node* const n = dev_root_.empty() ? nullptr : c.find(what);
   if (n == nullptr) return {};
   std::string path = path_of(*n);
@@ -108,7 +108,7 @@ std::string roster::node_path(const card& c, node::kind what) const {
   return is_it || is_passing(found.error) ? path : std::string();
 }
 
-bool roster::has_node(const card& c) const {
+bool card_list::has_node(const card& c) const {
   if (dev_root_.empty()) return true;
   for (const node& n : c.nodes()) {
     if (!node_path(c, n.what).empty()) return true;
@@ -116,7 +116,7 @@ bool roster::has_node(const card& c) const {
   return false;
 }
 
-const card* roster::by_numbers(std::uint64_t major, std::uint64_t minor) const noexcept {
+const card* card_list::by_numbers(std::uint64_t major, std::uint64_t minor) const noexcept {
   if (major == 0) return nullptr;
   for (const card& c : cards_) {
     for (const node& n : c.nodes()) {
@@ -126,7 +126,7 @@ const card* roster::by_numbers(std::uint64_t major, std::uint64_t minor) const n
   return nullptr;
 }
 
-const card* roster::by_address(std::string_view pci_address) const noexcept {
+const card* card_list::by_address(std::string_view pci_address) const noexcept {
   const text<32> wanted = normal_pci_address(pci_address);
   for (const card& c : cards_) {
     if (c.is_here && !wanted.empty() && c.pci_bus_id == wanted) return &c;
@@ -134,7 +134,7 @@ const card* roster::by_address(std::string_view pci_address) const noexcept {
   return nullptr;
 }
 
-const card* roster::by_node(std::string_view path) const noexcept {
+const card* card_list::by_node(std::string_view path) const noexcept {
   const std::string_view name = path.substr(path.rfind('/') + 1);
   for (const card& c : cards_) {
     for (const node& n : c.nodes()) {
@@ -144,7 +144,7 @@ const card* roster::by_node(std::string_view path) const noexcept {
   return nullptr;
 }
 
-const card* roster::by_driver(std::string_view name) const noexcept {
+const card* card_list::by_driver(std::string_view name) const noexcept {
   const card* found = nullptr;
   for (const card& c : cards_) {
     if (!c.is_here || stem_of(c.driver_name.view()) != stem_of(name)) continue;

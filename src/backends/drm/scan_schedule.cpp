@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/drm/rota.hpp"
+#include "backends/drm/scan_schedule.hpp"
 
 #include <algorithm>
 
@@ -12,7 +12,7 @@ constexpr std::uint64_t few_readings = 3;
 
 }  // namespace
 
-void rota::begin(std::uint64_t now_ns, std::size_t known) noexcept {
+void scan_schedule::begin(std::uint64_t now_ns, std::size_t known) noexcept {
   const bool is_first = last_ns_ == 0 || now_ns < last_ns_;
   const std::uint64_t gone = is_first ? 0 : std::min(now_ns - last_ns_, every_ns_);
   const auto all = static_cast<double>(known);
@@ -26,7 +26,7 @@ void rota::begin(std::uint64_t now_ns, std::size_t known) noexcept {
   last_ns_ = now_ns;
 }
 
-bool rota::is_due(std::uint32_t pid, std::uint64_t looked_ns) noexcept {
+bool scan_schedule::is_due(std::uint32_t pid, std::uint64_t looked_ns) noexcept {
   last_pid_ = pid;
   if (pid > cursor_ && credit_ >= 1) {
     credit_ -= 1;
@@ -36,13 +36,13 @@ bool rota::is_due(std::uint32_t pid, std::uint64_t looked_ns) noexcept {
   return looked_ns > last_ns_ || latest_ns_ - looked_ns > every_ns_;
 }
 
-void rota::end() noexcept {
+void scan_schedule::end() noexcept {
   if (cursor_ < last_pid_ && credit_ < 1) return;
   cursor_ = 0;
   credit_ = 0;
 }
 
-bool rota::is_slow(std::uint64_t now_ns) const noexcept {
+bool scan_schedule::is_slow(std::uint64_t now_ns) const noexcept {
   return last_ns_ == 0 || now_ns - last_ns_ > every_ns_ / few_readings;
 }
 

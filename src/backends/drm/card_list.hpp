@@ -13,9 +13,9 @@
 namespace hmn::drm {
 
 // The cards that were ever seen, each at the place that is its slot.
-class roster {
+class card_list {
  public:
-  explicit roster(const settings& s);
+  explicit card_list(const settings& s);
 
   // Looks for cards anew. errno when there is no class of theirs, or when the list
   // could not be had: then it stays as it was.

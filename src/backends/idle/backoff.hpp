@@ -12,13 +12,13 @@
 namespace hmn::idle {
 
 // As long as a driver needs to suspend what nobody uses.
-inline constexpr std::uint64_t shortest_rest_ns = 10 * platform::ns_per_second;
-inline constexpr std::uint64_t longest_rest_ns = 60 * platform::ns_per_second;
+inline constexpr std::uint64_t shortest_backoff_ns = 10 * platform::ns_per_second;
+inline constexpr std::uint64_t longest_backoff_ns = 60 * platform::ns_per_second;
 
-class rest {
+class backoff {
  public:
   // `patience_ns`: readings in a burst shorter than this keep nothing awake.
-  explicit rest(std::uint64_t patience_ns) noexcept : patience_ns_(patience_ns) {}
+  explicit backoff(std::uint64_t patience_ns) noexcept : patience_ns_(patience_ns) {}
 
   // A reading begins. `asleep`: a GPU of it has suspended.
   void begin(std::uint64_t now_ns, bool asleep) noexcept;
@@ -35,9 +35,9 @@ class rest {
   std::uint64_t first_ns_ = 0;  // of readings that follow each other too fast to let a GPU sleep
   std::uint64_t last_ns_ = 0;
   std::uint64_t looked_ns_ = 0;
-  std::uint64_t until_ns_ = 0;  // 0: no rest
+  std::uint64_t until_ns_ = 0;  // 0: not left alone
   std::uint64_t not_before_ns_ = 0;
-  std::uint64_t pause_ns_ = 0;  // after the next rest that was in vain
+  std::uint64_t pause_ns_ = 0;  // after the next one that was in vain
 };
 
 // Words of the kernel's runtime power management. Pure.

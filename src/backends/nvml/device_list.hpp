@@ -21,9 +21,9 @@ namespace hmn::nvml {
 // Of a device that answered so.
 state state_after(code c) noexcept;
 
-class roster {
+class device_list {
  public:
-  explicit roster(const settings& paths) : paths_(paths) {}
+  explicit device_list(const settings& paths) : paths_(paths) {}
 
   // Takes each handle once, which may initialise the GPU and then takes seconds.
   static void attach(const topic& t, session& s);
@@ -48,18 +48,18 @@ class roster {
   void tell(const topic& t, std::vector<device>& out) const;
 
  private:
-  struct seat {  // one of NVML's indexes in this opening
+  struct handle_slot {  // one of NVML's indexes in this opening
     handle h = nullptr;
     code result = success;
     std::optional<slot> number;
     bool is_taken = false;  // in this listing, by a device that answers
   };
 
-  code take_seats(const topic& t, session& s);
-  code take_seat(const topic& t, session& s, unsigned index);
+  code take_handles(const topic& t, session& s);
+  code take_handle(const topic& t, session& s, unsigned index);
   [[nodiscard]] bool is_seated(slot number) const noexcept;
-  bool must_identify(const seat& at, handle h) const noexcept;
-  void seat_unreachable(const topic& t, unsigned index, const sleep_watch& watch);
+  bool must_identify(const handle_slot& at, handle h) const noexcept;
+  void note_unreachable(const topic& t, unsigned index, const sleep_watch& watch);
   slot number_of_unreachable(unsigned index, const sleep_watch& watch);
   std::optional<pci_address> only_unclaimed(const sleep_watch& watch) const;
 
@@ -75,9 +75,9 @@ class roster {
   std::deque<known_device> devices_;
   std::vector<slot> listed_;
   std::vector<slot> fresh_;
-  std::vector<seat> seats_;
-  std::uint64_t session_ = 0;         // that was enumerated to the end
-  std::uint64_t seated_session_ = 0;  // that `seats_` is of
+  std::vector<handle_slot> handles_;
+  std::uint64_t session_ = 0;          // that was enumerated to the end
+  std::uint64_t handles_session_ = 0;  // that `handles_` is of
 };
 
 }  // namespace hmn::nvml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/idle/rest.hpp"
+#include "backends/idle/backoff.hpp"
 
 #include <algorithm>
 
@@ -17,7 +17,7 @@ constexpr std::uint64_t look_again_ns = platform::ns_per_second;
 
 // What does not suspend when it is left alone is kept awake by something else, and may as well be
 // read: the next try is later each time.
-void rest::begin(std::uint64_t now_ns, bool asleep) noexcept {
+void backoff::begin(std::uint64_t now_ns, bool asleep) noexcept {
   const bool is_over = until_ns_ != 0 && (asleep || now_ns >= until_ns_);
   if (asleep || pause_ns_ == 0) {
     pause_ns_ = first_pause_ns;
@@ -27,21 +27,21 @@ void rest::begin(std::uint64_t now_ns, bool asleep) noexcept {
     pause_ns_ = std::min(pause_ns_ * 2, longest_pause_ns);
   }
   if (is_over) until_ns_ = 0;
-  if (is_over || asleep || last_ns_ == 0 || now_ns - last_ns_ >= shortest_rest_ns) {
+  if (is_over || asleep || last_ns_ == 0 || now_ns - last_ns_ >= shortest_backoff_ns) {
     first_ns_ = now_ns;
   }
   last_ns_ = now_ns;
 }
 
-bool rest::is_due(std::uint64_t now_ns) noexcept {
+bool backoff::is_due(std::uint64_t now_ns) noexcept {
   const bool is_early = now_ns < not_before_ns_ || now_ns - first_ns_ < patience_ns_;
   if (is_on() || is_early || (looked_ns_ != 0 && now_ns - looked_ns_ < look_again_ns)) return false;
   looked_ns_ = now_ns;
   return true;
 }
 
-void rest::start(std::uint64_t now_ns, std::uint64_t delay_ns) noexcept {
-  until_ns_ = now_ns + std::clamp(delay_ns * 2, shortest_rest_ns, longest_rest_ns);
+void backoff::start(std::uint64_t now_ns, std::uint64_t delay_ns) noexcept {
+  until_ns_ = now_ns + std::clamp(delay_ns * 2, shortest_backoff_ns, longest_backoff_ns);
 }
 
 bool says_may_sleep(std::string_view control) noexcept {

@@ -5,13 +5,13 @@
 #include <optional>
 
 #include "backends/backend.hpp"
-#include "backends/idle/rest.hpp"
+#include "backends/idle/backoff.hpp"
+#include "backends/nvml/device_list.hpp"
 #include "backends/nvml/fault_watch.hpp"
 #include "backends/nvml/metrics.hpp"
 #include "backends/nvml/pid_trust.hpp"
 #include "backends/nvml/process_load.hpp"
 #include "backends/nvml/processes.hpp"
-#include "backends/nvml/roster.hpp"
 #include "backends/nvml/session.hpp"
 #include "backends/nvml/sleep.hpp"
 #include "model/function_ref.hpp"
@@ -72,12 +72,12 @@ class nvml_source final : public device_source {
   sleep_watch watch_;
   session session_;
   fault_watch faults_{session_};
-  roster roster_;
+  device_list device_list_;
   process_reader processes_;
   process_load load_;
   wide_counts wide_;
   pid_trust trust_;
-  idle::rest rest_;
+  idle::backoff backoff_;
   bool rests_ = false;  // in this reading
   bool paravirtual_ = false;
   std::uint64_t bus_at_opening_ = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/nvml/roster.hpp"
+#include "backends/nvml/device_list.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -60,18 +60,18 @@ state state_after(code c) noexcept {
   return c == gpu_is_lost ? state::lost : state::unreadable;
 }
 
-result<void> roster::enumerate(const topic& t, session& s, const sleep_watch& watch) {
-  if (seated_session_ != s.number()) {
-    seats_.clear();
-    seated_session_ = s.number();
+result<void> device_list::enumerate(const topic& t, session& s, const sleep_watch& watch) {
+  if (handles_session_ != s.number()) {
+    handles_.clear();
+    handles_session_ = s.number();
   }
-  if (const code c = take_seats(t, s); c != success) return failure_for(c, s.fn.count.name());
+  if (const code c = take_handles(t, s); c != success) return failure_for(c, s.fn.count.name());
   fresh_.clear();
-  for (unsigned i = 0; i < seats_.size(); ++i) {
-    if (seats_[i].result != success) seat_unreachable(t, i, watch);
-    fresh_.push_back(*seats_[i].number);
-    if (seats_[i].result != success) continue;
-    const code c = list_instances(t, s, *seats_[i].number);
+  for (unsigned i = 0; i < handles_.size(); ++i) {
+    if (handles_[i].result != success) note_unreachable(t, i, watch);
+    fresh_.push_back(*handles_[i].number);
+    if (handles_[i].result != success) continue;
+    const code c = list_instances(t, s, *handles_[i].number);
     if (is_end(c)) return failure_for(c, s.fn.mig_mode.name());
   }
   listed_.swap(fresh_);
@@ -79,7 +79,7 @@ result<void> roster::enumerate(const topic& t, session& s, const sleep_watch& wa
   return {};
 }
 
-void roster::attach(const topic& t, session& s) {
+void device_list::attach(const topic& t, session& s) {
   unsigned count = 0;
   if (call(t, s.fn.count, &count) != success) return;
   for (unsigned i = 0; i < std::min(count, most_devices); ++i) {
@@ -88,20 +88,20 @@ void roster::attach(const topic& t, session& s) {
   }
 }
 
-code roster::take_seats(const topic& t, session& s) {
+code device_list::take_handles(const topic& t, session& s) {
   unsigned count = 0;
   const code c = call(t, s.fn.count, &count);
   if (c != success) return c;
-  seats_.resize(std::min(count, most_devices));
-  for (seat& at : seats_) at.is_taken = false;
-  for (unsigned i = 0; i < seats_.size(); ++i) {
-    if (const code seated = take_seat(t, s, i); is_end(seated)) return seated;
+  handles_.resize(std::min(count, most_devices));
+  for (handle_slot& at : handles_) at.is_taken = false;
+  for (unsigned i = 0; i < handles_.size(); ++i) {
+    if (const code taken = take_handle(t, s, i); is_end(taken)) return taken;
   }
   return success;
 }
 
-code roster::take_seat(const topic& t, session& s, unsigned index) {
-  seat& at = seats_[index];
+code device_list::take_handle(const topic& t, session& s, unsigned index) {
+  handle_slot& at = handles_[index];
   handle h = nullptr;
   at.result = call(t, s.fn.by_index, index, &h);
   if (at.result != success) return at.result;
@@ -120,19 +120,19 @@ code roster::take_seat(const topic& t, session& s, unsigned index) {
   return success;
 }
 
-bool roster::is_seated(slot number) const noexcept {
-  return std::ranges::any_of(seats_,
-                             [&](const seat& at) { return at.is_taken && at.number == number; });
+bool device_list::is_seated(slot number) const noexcept {
+  return std::ranges::any_of(
+      handles_, [&](const handle_slot& at) { return at.is_taken && at.number == number; });
 }
 
-bool roster::must_identify(const seat& at, handle h) const noexcept {
+bool device_list::must_identify(const handle_slot& at, handle h) const noexcept {
   if (!at.number || at.h != h) return true;
   const known_device& d = devices_[*at.number];
-  return d.refusal != success || d.session != seated_session_ || !is_complete(d);
+  return d.refusal != success || d.session != handles_session_ || !is_complete(d);
 }
 
-void roster::seat_unreachable(const topic& t, unsigned index, const sleep_watch& watch) {
-  seat& at = seats_[index];
+void device_list::note_unreachable(const topic& t, unsigned index, const sleep_watch& watch) {
+  handle_slot& at = handles_[index];
   if (at.number && is_seated(*at.number)) at.number.reset();
   if (!at.number) at.number = number_of_unreachable(index, watch);
   known_device& d = devices_[*at.number];
@@ -145,7 +145,7 @@ void roster::seat_unreachable(const topic& t, unsigned index, const sleep_watch&
 
 // A GPU that gives no handle is known by what had its index before, or by being the only one that
 // the driver has and that is not accounted for.
-slot roster::number_of_unreachable(unsigned index, const sleep_watch& watch) {
+slot device_list::number_of_unreachable(unsigned index, const sleep_watch& watch) {
   const auto before = std::ranges::find_if(devices_, [&](const known_device& d) {
     return d.identity.driver_index == index && !is_seated(d.identity.number);
   });
@@ -161,10 +161,10 @@ slot roster::number_of_unreachable(unsigned index, const sleep_watch& watch) {
   return place(std::move(unknown));
 }
 
-std::optional<pci_address> roster::only_unclaimed(const sleep_watch& watch) const {
+std::optional<pci_address> device_list::only_unclaimed(const sleep_watch& watch) const {
   std::optional<pci_address> found;
   for (const sleep_watch::watched& w : watch.devices()) {
-    const bool claimed = std::ranges::any_of(seats_, [&](const seat& at) {
+    const bool claimed = std::ranges::any_of(handles_, [&](const handle_slot& at) {
       return at.number && devices_[*at.number].address == w.address;
     });
     if (claimed) continue;
@@ -174,7 +174,7 @@ std::optional<pci_address> roster::only_unclaimed(const sleep_watch& watch) cons
   return found;
 }
 
-code roster::list_instances(const topic& t, session& s, slot parent) {
+code device_list::list_instances(const topic& t, session& s, slot parent) {
   known_device& gpu = devices_[parent];
   if (!gpu.mig_capable) return success;
   const topic about{t.r, t.about, parent, {}};
@@ -188,7 +188,7 @@ code roster::list_instances(const topic& t, session& s, slot parent) {
   return gpu.mig_on ? list_each_instance(about, s, parent) : c;
 }
 
-code roster::list_each_instance(const topic& t, session& s, slot parent) {
+code device_list::list_each_instance(const topic& t, session& s, slot parent) {
   const handle gpu = devices_[parent].h;
   unsigned count = 0;
   code c = call(t, s.fn.mig_count, gpu, &count);
@@ -203,12 +203,12 @@ code roster::list_each_instance(const topic& t, session& s, slot parent) {
 }
 
 // Handles of instances are used again for others: the UUID decides.
-code roster::list_instance(const topic& t, session& s, slot parent, handle h) {
+code device_list::list_instance(const topic& t, session& s, slot parent, handle h) {
   text<96> uuid;
   const code c = read_uuid(t, s, h, uuid);
   if (is_end(c) || c == gpu_is_lost) return c;
   const auto known = std::ranges::find_if(devices_, [&](const known_device& d) {
-    return d.session == seated_session_ && d.is_partition() && is_complete(d) &&
+    return d.session == handles_session_ && d.is_partition() && is_complete(d) &&
            d.identity.parent == parent && same_text(d.identity.uuid.view(), uuid.view());
   });
   if (known != devices_.end()) {
@@ -224,7 +224,7 @@ code roster::list_instance(const topic& t, session& s, slot parent, handle h) {
   return success;
 }
 
-slot roster::place(known_device seen) {
+slot device_list::place(known_device seen) {
   const std::optional<slot> known = match(seen);
   const slot number = known ? *known : static_cast<slot>(devices_.size());
   if (!known) devices_.emplace_back();
@@ -236,7 +236,7 @@ slot roster::place(known_device seen) {
 }
 
 // A device that sits elsewhere in the same listing is another one, whatever it is called.
-std::optional<slot> roster::match(const known_device& seen) const noexcept {
+std::optional<slot> device_list::match(const known_device& seen) const noexcept {
   const auto same = [&](const known_device& d) {
     return is_same(d, seen) && !is_seated(d.identity.number);
   };
@@ -250,7 +250,7 @@ std::optional<slot> roster::match(const known_device& seen) const noexcept {
   return static_cast<slot>(found - devices_.begin());
 }
 
-void roster::list_closed(const topic& t, const sleep_watch& watch, const failure* rest) {
+void device_list::list_closed(const topic& t, const sleep_watch& watch, const failure* rest) {
   const auto gone = [&](slot i) {
     return devices_[i].address && watch.find(*devices_[i].address) == nullptr;
   };
@@ -266,8 +266,8 @@ void roster::list_closed(const topic& t, const sleep_watch& watch, const failure
   for (const slot i : listed_) mark_closed(t, i, watch, rest);
 }
 
-void roster::mark_closed(const topic& t, slot number, const sleep_watch& watch,
-                         const failure* rest) {
+void device_list::mark_closed(const topic& t, slot number, const sleep_watch& watch,
+                              const failure* rest) {
   const topic about{t.r, t.about, number, {}};
   if (rest != nullptr) {
     if (t.wants()) about.remark(*rest);
@@ -282,19 +282,19 @@ void roster::mark_closed(const topic& t, slot number, const sleep_watch& watch,
       fail(status::asleep, "not asked: NVML stays closed while another of its GPUs sleeps"));
 }
 
-bool roster::is_listed(slot number) const noexcept {
+bool device_list::is_listed(slot number) const noexcept {
   return std::ranges::find(listed_, number) != listed_.end();
 }
 
-known_device* roster::find(slot number) noexcept {
+known_device* device_list::find(slot number) noexcept {
   return number < devices_.size() ? &devices_[number] : nullptr;
 }
 
-bool roster::one_is_lost() const noexcept {
+bool device_list::one_is_lost() const noexcept {
   return std::ranges::any_of(listed_, [&](slot i) { return devices_[i].is_lost(); });
 }
 
-void roster::tell(const topic& t, std::vector<device>& out) const {
+void device_list::tell(const topic& t, std::vector<device>& out) const {
   for (const slot i : listed_) {
     out.push_back(devices_[i].identity);
     if (!t.wants()) continue;

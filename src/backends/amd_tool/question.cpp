@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/amd_tool/sentence.hpp"
+#include "backends/amd_tool/answer.hpp"
 #include "backends/amd_tool/source.hpp"
 #include "backends/command_tool/verdict.hpp"
 #include "model/scan.hpp"

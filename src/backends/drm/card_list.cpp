@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cerrno>
 
+#include "backends/drm/attribute.hpp"
 #include "backends/drm/discovery.hpp"
 #include "backends/drm/driver.hpp"
-#include "backends/drm/trouble.hpp"
 #include "model/compose.hpp"
 #include "model/pci_address.hpp"
 #include "platform/file.hpp"

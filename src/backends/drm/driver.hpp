@@ -11,11 +11,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backends/backend.hpp"
 #include "backends/drm/card.hpp"
 #include "backends/drm/use.hpp"
+#include "model/compose.hpp"
+#include "model/failure.hpp"
 
 namespace hmn::drm {
 
@@ -160,5 +163,19 @@ inline bool must_sleep(const card& c, bool may_wake) noexcept {
 
 // The one list of drivers, the most specific first.
 std::vector<std::unique_ptr<driver>> make_drivers(const settings& s);
+
+inline constexpr failure_of fail{source::drm};
+
+inline failure why_not_counted(const card& c) {
+  return fail(status::unsupported, {"engines are not counted: ", c.folder.view(),
+                                    "/profiling is 0; root may switch it on"});
+}
+
+inline failure needs_two_readings(const card& c) {
+  return {status::unsupported,
+          c.by->from(),
+          {},
+          "load is the difference of two readings: the next one may tell it"};
+}
 
 }  // namespace hmn::drm

@@ -8,7 +8,7 @@
 
 #include "backends/drm/attribute.hpp"
 #include "backends/drm/discovery.hpp"
-#include "backends/drm/fail.hpp"
+#include "backends/drm/driver.hpp"
 #include "backends/drm/pcie.hpp"
 #include "backends/drm/sensors.hpp"
 #include "model/short_text.hpp"

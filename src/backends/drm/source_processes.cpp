@@ -5,9 +5,8 @@
 #include <array>
 
 #include "backends/drm/attribute.hpp"
-#include "backends/drm/fail.hpp"
+#include "backends/drm/driver.hpp"
 #include "backends/drm/source.hpp"
-#include "backends/drm/trouble.hpp"
 #include "model/compose.hpp"
 #include "platform/clock.hpp"
 

@@ -2,12 +2,31 @@
 #include "backends/intel/driver.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "backends/drm/attribute.hpp"
 #include "backends/drm/sensors.hpp"
+#include "model/scan.hpp"
+#include "model/sort.hpp"
+#include "platform/file.hpp"
 
 namespace hmn::intel {
+
+std::vector<std::uint32_t> numbers_in(const std::string& folder, std::string_view prefix,
+                                      int& error) {
+  std::vector<std::uint32_t> found;
+  const int listed = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
+    if (!name.starts_with(prefix)) return true;
+    const auto number = scan::decimal(name.substr(prefix.size()));
+    if (number && *number < 64) found.push_back(static_cast<std::uint32_t>(*number));
+    return true;
+  });
+  if (listed != 0 && listed != ENOENT) error = listed;
+  sort_ascending(found);
+  return found;
+}
+
 namespace {
 
 constexpr std::string_view first_bus = "0000:00:";

@@ -5,7 +5,6 @@
 #include <array>
 
 #include "backends/drm/attribute.hpp"
-#include "backends/drm/trouble.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 #include "procfs/pids.hpp"

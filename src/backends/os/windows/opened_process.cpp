@@ -6,7 +6,6 @@
 #include <memory>
 #include <utility>
 
-#include "backends/os/windows/file_time.hpp"
 #include "platform/windows/wide.hpp"
 
 namespace hmn::os {

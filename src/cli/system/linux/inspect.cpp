@@ -9,6 +9,7 @@
 #include "cli/size.hpp"
 #include "cli/system/file.hpp"
 #include "cli/system/linux/inspect.hpp"
+#include "cli/system/waiting_notice.hpp"
 #include "cli/words.hpp"
 #include "procfs/pids.hpp"
 #include "procfs/status.hpp"
@@ -242,5 +243,9 @@ section inspect_permissions(const roots& in, const std::vector<adapter>& adapter
     if (name.starts_with("renderD")) out.findings.push_back(inspect_node(in.dev + "/dri/" + name));
   return out;
 }
+
+constinit const std::string_view still_waiting =
+    "hmn: still waiting for a driver; without persistence mode NVIDIA's takes seconds to start "
+    "(to keep it loaded, run nvidia-persistenced or nvidia-smi -pm 1)\n";
 
 }  // namespace hmn::cli

@@ -9,19 +9,25 @@ if(HMN_BACKEND_SIMULATED AND NOT HMN_STATIC_RUNTIME AND NOT HMN_SIMULATION_INSID
 endif()
 
 set(hmn_objects "")
-foreach(part platform model core backends api)
+foreach(part platform model procfs core backends api)
   add_subdirectory(src/${part})
   target_link_libraries(hmn_${part} PUBLIC hmn_internal PRIVATE hmn_small)
   list(APPEND hmn_objects $<TARGET_OBJECTS:hmn_${part}>)
 endforeach()
 # All but the boundary: libabigail cannot read the types of what was optimised across files.
-foreach(part platform model core backends)
+foreach(part platform model procfs core backends)
   target_link_libraries(hmn_${part} PRIVATE hmn_whole)
 endforeach()
 target_link_libraries(hmn_api PRIVATE hmn_switches)
 # Types whole, whatever the build type says of debug information: they are what ABIs are compared by.
 target_compile_options(hmn_api PRIVATE $<$<CONFIG:RelWithDebInfo>:-g>)
 target_link_libraries(hmn_backends PRIVATE hmn_switches)
+
+# The lower layers alone, for the command.
+add_library(hmn_lower STATIC
+  $<TARGET_OBJECTS:hmn_procfs> $<TARGET_OBJECTS:hmn_platform> $<TARGET_OBJECTS:hmn_model>)
+target_link_libraries(hmn_lower PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
+target_compile_definitions(hmn_lower INTERFACE ${HMN_SYSTEM_DEFINITIONS})
 
 set(hmn_inside_objects "")
 set(hmn_loader_objects "")

@@ -66,4 +66,17 @@ class [[nodiscard]] result<void> {
   std::optional<failure> why_;
 };
 
+// Makes the failures of one source: `inline constexpr failure_of fail{source::nvml};`
+struct failure_of {
+  source from;
+  native_domain domain = native_domain::error_number;
+
+  // `native`: the number of the system or the library; 0: there is none.
+  failure operator()(status code, const message_text& message, std::int32_t native = 0) const {
+    failure made{code, from, {}, message};
+    if (native != 0) made.native = {domain, native};
+    return made;
+  }
+};
+
 }  // namespace hmn

@@ -63,7 +63,7 @@ void add_card(const hmn_fake::tree& to) {
 
 class walker {
  public:
-  explicit walker(const drm::roster& cards) : cards_(cards), scanner_("/proc", rescan_ns) {}
+  explicit walker(const drm::card_list& cards) : cards_(cards), scanner_("/proc", rescan_ns) {}
 
   // The next walk, so long after the last one.
   void walk(std::uint64_t later_ns, drm::extent how) {
@@ -75,7 +75,7 @@ class walker {
   drm::coverage seen;
 
  private:
-  const drm::roster& cards_;
+  const drm::card_list& cards_;
   drm::scanner scanner_;
   std::uint64_t now_ns_ = platform::ns_per_second;
 };
@@ -103,7 +103,7 @@ struct round_times {
 };
 
 // What one round measures; false: clients are missing.
-bool run_round(const plan& p, const drm::roster& cards, round_times& to) {
+bool run_round(const plan& p, const drm::card_list& cards, round_times& to) {
   long devices = 0;
   to.bare.push_back(ms_of([&] { bare_walk(&devices); }));
   walker w(cards);
@@ -214,7 +214,7 @@ int main(int count, char** words) {
   add_card(made);
   settings s;
   s.sys_root = made.sys();
-  drm::roster cards(s);
+  drm::card_list cards(s);
   cards.refresh();
   const bench::crowd others(p.processes, descriptors, p.clients(), node_file);
   if (others.pids().size() != static_cast<std::size_t>(p.processes)) {

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/amdgpu/clock_levels.hpp"
-#include "backends/amdgpu/error_counts.hpp"
 #include "backends/amdgpu/gpu_metrics.hpp"
 #include "backends/amdgpu/identity.hpp"
-#include "backends/amdgpu/marketing_name.hpp"
+#include "backends/amdgpu/sysfs.hpp"
 #include "fuzz.hpp"
 #include "model/telemetry.hpp"
 

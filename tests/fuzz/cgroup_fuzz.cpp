@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/os/linux/cgroup.hpp"
+#include "procfs/cgroup.hpp"
 
 #include "fuzz.hpp"
 
-using namespace hmn::os;
+using namespace hmn::procfs;
 
 void fuzz(std::string_view input) {
   using version = cgroup_membership::version;
@@ -12,6 +12,9 @@ void fuzz(std::string_view input) {
   promise((m.hierarchy == version::none) == m.path.empty());
   promise(m.path.empty() || m.path.front() == '/');
   promise(m.path.find('\n') == std::string_view::npos);
+  const auto unified = parse_v2_membership(input);
+  promise(is_inside(unified.path, input));
+  promise(unified.path.empty() || unified.path.front() == '/');
   for (const cgroup_limit& limit :
        {parse_cgroup_limit(input), parse_cgroup_hierarchical_limit(input)}) {
     promise(limit.bytes < 0x7fff'ffff'ffff'0000);

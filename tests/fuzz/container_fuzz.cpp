@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/os/linux/container.hpp"
+#include "procfs/container.hpp"
 
-#include "backends/os/linux/process_name.hpp"
 #include "fuzz.hpp"
 
-using namespace hmn::os;
+using namespace hmn::procfs;
 
 void fuzz(std::string_view input) {
   const container in = parse_container(input);
@@ -14,10 +13,4 @@ void fuzz(std::string_view input) {
   std::string text;
   append_container(text, in);
   promise(text.size() > in.runtime.size());
-  for (const bool is_cut : {false, true}) {
-    std::string command;
-    append_command(command, input, is_cut);
-    promise(command.find('\0') == std::string::npos);
-    promise(command.size() <= 3 * input.size());
-  }
 }

@@ -3,7 +3,6 @@
 
 #include "backends/drm/discovery.hpp"
 #include "backends/drm/pcie.hpp"
-#include "backends/drm/process_stat.hpp"
 #include "backends/drm/use.hpp"
 #include "fuzz.hpp"
 
@@ -20,7 +19,6 @@ void check_names(std::string_view input) {
   promise(is_inside(device_part(input), input));
   const auto generation = generation_of(input);
   promise(!generation || (*generation >= 1 && *generation <= 6));
-  (void)is_kernel_thread(input);
 }
 
 void check_use(const fdinfo& info) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/pdh/instance.hpp"
-#include "backends/wddm/utf16.hpp"
 #include "fuzz.hpp"
+#include "platform/utf16.hpp"
 
 using namespace hmn;
 
@@ -37,5 +37,5 @@ void fuzz(std::string_view input) {
     const auto high = static_cast<unsigned char>(input[at + 1]);
     wide += static_cast<char16_t>(low | high << 8U);
   }
-  promise(is_utf8(wddm::to_utf8(wide)));
+  promise(is_utf8(platform::to_utf8(wide)));
 }

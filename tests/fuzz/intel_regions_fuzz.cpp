@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <bit>
 
-#include "backends/i915/regions.hpp"
+#include "backends/i915/i915.hpp"
 #include "backends/intel/chip.hpp"
-#include "backends/intel/throttle.hpp"
-#include "backends/xe/regions.hpp"
+#include "backends/intel/sysfs.hpp"
+#include "backends/xe/xe.hpp"
 #include "fuzz.hpp"
 
 using namespace hmn;

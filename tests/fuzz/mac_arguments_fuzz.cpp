@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/os/macos/arguments.hpp"
+#include "backends/os/macos/describe.hpp"
 #include "fuzz.hpp"
 
 void fuzz(std::string_view input) {

@@ -1,12 +1,26 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/os/linux/meminfo.hpp"
+#include "procfs/meminfo.hpp"
 
 #include "fuzz.hpp"
 #include "model/scan.hpp"
 
-using namespace hmn::os;
+using namespace hmn::procfs;
+
+namespace {
+
+void check_stall(std::string_view input) {
+  const auto share = parse_stall(input);
+  if (!share) return;
+  promise(*share >= 0 && *share <= 100);
+  // Only that line counts.
+  const std::string line(input.substr(0, input.find('\n')));
+  promise(parse_stall(line + "\nfull avg10=0.00\n") == share);
+}
+
+}  // namespace
 
 void fuzz(std::string_view input) {
+  check_stall(input);
   const std::uint64_t low = std::uint64_t{take_byte(input)} << 20;
   const meminfo m = parse_meminfo(input);
   const auto none_kept = m.estimate_available(0);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/os/linux/mountinfo.hpp"
+#include "procfs/mountinfo.hpp"
 
 #include "fuzz.hpp"
 #include "model/scan.hpp"
 
-using namespace hmn::os;
+using namespace hmn::procfs;
 
 namespace {
 
@@ -33,6 +33,7 @@ void check_below(std::string_view root, std::string_view path) {
 void fuzz(std::string_view input) {
   promise(unescape_mount(escape(input)) == input);
   promise(unescape_mount(input).size() <= input.size());
+  if (const auto mount = find_cgroup_v2_mount(input)) promise(mount->size() <= input.size());
   std::string_view rest = input;
   const std::string_view path = hmn::scan::take_line(rest);
   while (!rest.empty()) {

@@ -2,7 +2,7 @@
 #include "backends/tegra/nvmap.hpp"
 
 #include "backends/tegra/files.hpp"
-#include "backends/tegra/rails.hpp"
+#include "backends/tegra/sensors.hpp"
 #include "fuzz.hpp"
 
 using namespace hmn::tegra;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/nvidia_smi/sentence.hpp"
 
 #include "backends/nvidia_smi/reply.hpp"
 #include "backends/nvidia_smi/rows.hpp"

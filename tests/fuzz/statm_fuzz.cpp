@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/os/linux/statm.hpp"
+#include "procfs/statm.hpp"
 
 #include "fuzz.hpp"
 
-using hmn::os::parse_statm;
+using hmn::procfs::parse_statm;
 
 void fuzz(std::string_view input) {
   const auto m = parse_statm(input);

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // status, smaps_rollup: half a line is never a number.
-#include "backends/os/linux/status.hpp"
+#include "procfs/status.hpp"
 
-#include "backends/os/linux/smaps_rollup.hpp"
 #include "fuzz.hpp"
 
-using namespace hmn::os;
+using namespace hmn::procfs;
 
 namespace {
 
@@ -38,5 +37,7 @@ void fuzz(std::string_view input) {
   check(r.pss, s.pss, t.pss);
   check(r.private_clean, s.private_clean, t.private_clean);
   check(r.private_dirty, s.private_dirty, t.private_dirty);
+  promise(parse_namespace_pids(input).size() <= input.size());
+  (void)parse_effective_capabilities(input);
   if (r.unique().what == amount::is::known) promise(r.unique().bytes >= r.private_dirty.bytes);
 }

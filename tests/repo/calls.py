@@ -16,7 +16,7 @@ CHILDREN = tuple(f"platform/{noun}.cpp" for noun in
                  ("posix/subprocess", "posix/spawned_child", "linux/supervisor", "linux/supervised_child"))
 
 # macOS has no call that makes such a descriptor at once.
-IN_TWO_STEPS = ("platform/macos/pipe.cpp", "platform/macos/redirect.cpp")
+IN_TWO_STEPS = ("platform/macos/run_child.cpp", "platform/macos/redirect.cpp")
 
 CLI_SPAWN = ("cli/system/posix/spawn.cpp",)
 

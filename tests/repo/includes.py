@@ -15,7 +15,7 @@ SYSTEM_HEADERS = re.compile(
 
 # A folder of a source for one system alone may speak that system's own language: Windows has no files
 # to be read in its place.
-SYSTEM_FOLDER = re.compile(r"backends/\w+/(windows)/")
+SYSTEM_FOLDER = re.compile(r"(?:backends/\w+|cli/system)/(windows)/")
 
 SHARED_BACKEND_FILES = {"backends/backend.hpp", "backends/source_list.hpp"}
 REGISTRY = "backends/registry.hpp"  # also tells what is compiled in
@@ -44,7 +44,7 @@ def allowed(source, target):
     """Both relative to src/, or the public header."""
     part, other = part_of(source), part_of(target)
     if part == "cli":
-        return other == "cli" or target == HEADER
+        return other in ("cli", "procfs", "platform") or target == HEADER
     if part == "api":
         return other in ("api", "core", "model", "platform") or target in (HEADER, REGISTRY)
     if part == "core":
@@ -60,7 +60,9 @@ def allowed(source, target):
             guest = there in GUESTS.get(here, ()) or (source == DRM_LIST and there in GUESTS)
             shared = here in ROOMS.get(there, ()) or target in SHARED_BACKEND_FILES
             return registry or own or guest or shared
-        return other in ("model", "platform")
+        return other in ("model", "platform", "procfs")
+    if part == "procfs":
+        return other in ("model", "platform", "procfs")
     return part == other
 
 
@@ -81,7 +83,7 @@ def violation(root, source, quote, name):
             return f'"{name}" is no file of the project'
         if system and name == f"{system[1]}.h":
             return None
-        if part_of(source) in ("api", "core", "backends", "model") and SYSTEM_HEADERS.match(name):
+        if part_of(source) in ("api", "core", "backends", "model", "procfs") and SYSTEM_HEADERS.match(name):
             return f"<{name}> belongs in src/platform"
         return None
     if not allowed(source, target):
@@ -109,12 +111,14 @@ CLEAN = {
     "src/platform/file.hpp": "",
     "src/platform/linux/file.cpp": '#include "platform/file.hpp"\n#include <unistd.h>\n',
     "src/platform/linux/handle.hpp": "",
+    "src/procfs/stat.hpp": '#include "model/reading.hpp"\n#include "platform/file.hpp"\n',
     "src/backends/backend.hpp": '#include "model/reading.hpp"\n',
     "src/backends/nvml/nvml.hpp": '#include "backends/backend.hpp"\n#include "platform/file.hpp"\n',
     "src/backends/os/os.hpp": '#include "../backend.hpp"\n',
-    "src/backends/os/linux/host.cpp": '#include "backends/os/os.hpp"\n',
+    "src/backends/os/linux/host.cpp": '#include "backends/os/os.hpp"\n#include "procfs/stat.hpp"\n',
     "src/backends/os/windows/host.cpp": '#include <windows.h>\n#include "platform/windows/handle.hpp"\n',
     "src/platform/windows/handle.hpp": "",
+    "src/cli/system/windows/child.cpp": '#include <windows.h>\n#include "platform/windows/handle.hpp"\n',
     "src/backends/drm/driver.hpp": "",
     "src/backends/drm/drivers.cpp": '#include "backends/xe/xe.hpp"\n',
     "src/backends/xe/xe.hpp": '#include "backends/drm/driver.hpp"\n',
@@ -125,10 +129,15 @@ CLEAN = {
     "src/core/context.hpp": '#include "backends/registry.hpp"\n',
     "src/core/plain.hpp": "",
     "src/api/context.cpp": '#include "core/context.hpp"\n#include "hypomnesis.h"\n',
-    "src/cli/ps.cpp": "#include <hypomnesis.h>\n#include <unistd.h>\n",
+    "src/cli/ps.cpp": '#include <hypomnesis.h>\n#include <unistd.h>\n#include "procfs/stat.hpp"\n#include "platform/file.hpp"\n',
 }
 PLANTED = [
     ({"src/cli/ps.cpp": '\n#include "core/context.hpp"\n'}, "src/cli/ps.cpp:2: cli may not"),
+    ({"src/cli/ps.cpp": '#include "model/reading.hpp"\n'}, "cli may not"),
+    ({"src/cli/ps.cpp": '#include "platform/windows/handle.hpp"\n'}, "private to src/platform"),
+    ({"src/procfs/x.cpp": '#include "backends/backend.hpp"\n'}, "procfs may not include"),
+    ({"src/procfs/x.cpp": "#include <unistd.h>\n"}, "<unistd.h> belongs in src/platform"),
+    ({"src/core/x.cpp": '#include "procfs/stat.hpp"\n'}, "core may not include"),
     ({"src/api/context.cpp": '#include "backends/backend.hpp"\n'}, "api may not include"),
     ({"src/api/context.cpp": "#include <dlfcn.h>\n"}, "<dlfcn.h> belongs in src/platform"),
     ({"src/core/x.cpp": '#include "backends/nvml/nvml.hpp"\n'}, "core may not include"),

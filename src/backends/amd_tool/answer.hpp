@@ -11,9 +11,15 @@
 
 #include "backends/amd_tool/amount.hpp"
 #include "backends/amd_tool/dialect.hpp"
+#include "backends/command_tool/verdict.hpp"
 #include "model/text.hpp"
 
 namespace hmn::amd_tool {
+
+using command_tool::sentence;
+
+// Null when the line is none of the known ones.
+const sentence* find_sentence(std::string_view line) noexcept;
 
 struct card {
   std::uint32_t index = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/amd_tool/sentence.hpp"
+#include "backends/amd_tool/answer.hpp"
 #include "backends/amd_tool/source.hpp"
 #include "backends/command_tool/verdict.hpp"
 #include "model/scan.hpp"
@@ -27,7 +27,7 @@ class judge {
       return {};
     }
     if (!a.problems.empty()) {
-      failure why = fail(status::backend, a.problems.front().view());
+      failure why = d_.fail(status::backend, a.problems.front().view());
       why.native = command_tool::exit_of(o_);
       return why;
     }
@@ -40,18 +40,15 @@ class judge {
     for (const text<256>& line : a.sentences) {
       remark(v_.of_sentence(*find_sentence(line.view()), line.view()));
     }
-    for (const text<256>& p : a.problems) remark(fail(status::backend, p.view()));
+    for (const text<256>& p : a.problems) remark(d_.fail(status::backend, p.view()));
     if (o_.what == kind::output_too_long || a.is_truncated) remark(too_long());
     const bool is_bad = o_.exit_known && (o_.signal != 0 || o_.exit_code != 0);
     if (is_bad) remark(v_.of_exit("printed its answer"));
   }
 
  private:
-  [[nodiscard]] failure fail(status code, std::string_view message) const {
-    return command_tool::fail(d_, code, {message});
-  }
   [[nodiscard]] failure too_long() const {
-    return command_tool::fail(d_, status::limit, {d_.name, " printed more than is read"});
+    return d_.fail(status::limit, {d_.name, " printed more than is read"});
   }
   void remark(failure why) const {
     diagnostic d;

@@ -3,13 +3,24 @@
 // Who a card is, from files that are in the kernel's memory: nothing here wakes it.
 #pragma once
 
+#include <cstdint>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "backends/drm/compute.hpp"
 #include "platform/errno_or.hpp"
 
 namespace hmn::amdgpu {
+
+// amdgpu.ids of libdrm: "744C,\tC8,\tAMD Radeon RX 7900 XTX", by PCI device id and revision.
+
+// Pure: empty when the table has no such card.
+std::string_view find_marketing_name(std::string_view table, std::uint32_t device,
+                                     std::uint32_t revision) noexcept;
+
+// Of the table that libdrm installed, if it did.
+std::string read_marketing_name(std::uint32_t device, std::uint32_t revision);
 
 // "946d7e1ef9b172dd" as ROCm writes it, GPU-946d7e1ef9b172dd; empty for a card without one.
 text<96> uuid_of(std::string_view unique_id) noexcept;

@@ -2,8 +2,6 @@
 #include <array>
 #include <cerrno>
 
-#include "backends/amdgpu/clock_levels.hpp"
-#include "backends/amdgpu/error_counts.hpp"
 #include "backends/amdgpu/gpu_metrics.hpp"
 #include "backends/amdgpu/sysfs.hpp"
 #include "backends/amdgpu/telemetry.hpp"

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/amdgpu/sysfs.hpp"
 
+#include <array>
 #include <cerrno>
 
 #include "backends/drm/attribute.hpp"
+#include "model/scan.hpp"
+#include "platform/file.hpp"
 
 namespace hmn::amdgpu {
 
@@ -21,6 +24,58 @@ failure unread(int error, std::string_view folder, std::string_view file) {
           source::amdgpu,
           {native_domain::error_number, error},
           {folder, "/", file, " is not told now: the card was suspended or is in a reset"}};
+}
+
+namespace {
+
+// "900Mhz"
+std::optional<std::uint32_t> megahertz_of(std::string_view word) noexcept {
+  if (!word.ends_with("Mhz") && !word.ends_with("MHz")) return std::nullopt;
+  const auto value = scan::number<std::uint32_t>(word.substr(0, word.size() - 3));
+  return value && *value <= 100'000 ? value : std::nullopt;
+}
+
+}  // namespace
+
+clock_levels parse_clock_levels(std::string_view text) noexcept {
+  clock_levels out;
+  unsigned stars = 0;
+  text = text.substr(0, text.find('\0'));
+  while (!text.empty()) {
+    std::string_view line = scan::take_line(text);
+    const std::string_view level = scan::trim(scan::take_until(line, ':'));
+    const auto mhz = megahertz_of(scan::take_word(line));
+    const std::string_view mark = scan::trim(line);
+    if (level.empty() || !mhz || (!mark.empty() && mark != "*")) continue;
+    if (mark == "*") {
+      out.current_mhz = mhz;
+      ++stars;
+    }
+    // All levels of an engine that is fused off or not driven are 0.
+    if (out.highest_mhz.value_or(0) < *mhz) out.highest_mhz = mhz;
+  }
+  if (stars != 1) out.current_mhz.reset();
+  return out;
+}
+
+clock_levels read_clock_levels(std::string_view folder, std::string_view file) noexcept {
+  std::array<char, 4096> bytes;
+  const drm::path_text path{folder, "/", file};
+  const auto got = platform::read_small(path.c_str(), bytes);
+  return parse_clock_levels({bytes.data(), got ? got.value : 0});
+}
+
+error_counts parse_error_counts(std::string_view text) noexcept {
+  error_counts out;
+  text = text.substr(0, text.find('\0'));
+  while (!text.empty()) {
+    std::string_view line = scan::take_line(text);
+    const std::string_view key = scan::take_until(line, ':');
+    const auto count = scan::decimal(scan::trim(line));
+    if (key == "ce" && !out.corrected) out.corrected = count;
+    if (key == "ue" && !out.uncorrected) out.uncorrected = count;
+  }
+  return out;
 }
 
 }  // namespace hmn::amdgpu

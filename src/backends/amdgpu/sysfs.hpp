@@ -4,6 +4,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string_view>
 
 #include "backends/drm/driver.hpp"
@@ -32,5 +33,29 @@ platform::errno_or<double> read_quantity(std::string_view folder, std::string_vi
 // As drm::unreadable. amdgpu answers EPERM itself, where the card was suspended or is in a reset:
 // its files are for everybody to read.
 failure unread(int error, std::string_view folder, std::string_view file);
+
+// pp_dpm_sclk, pp_dpm_mclk and alike: "1: 900Mhz *", the star at the level in use. "S: 19Mhz *" is
+// a deep sleep of the clock.
+
+struct clock_levels {
+  std::optional<std::uint32_t> current_mhz;  // absent: no star, or more than one
+  std::optional<std::uint32_t> highest_mhz;
+};
+
+// Pure. Lines of another form are left out.
+clock_levels parse_clock_levels(std::string_view text) noexcept;
+
+// Of <folder>/<file>; nothing where it is not there.
+clock_levels read_clock_levels(std::string_view folder, std::string_view file) noexcept;
+
+// ras/umc_err_count: "ue: 0" and "ce: 12", errors of the memory since the driver was loaded.
+
+struct error_counts {
+  std::optional<std::uint64_t> corrected;
+  std::optional<std::uint64_t> uncorrected;
+};
+
+// Pure. "Query currently inaccessible" tells neither.
+error_counts parse_error_counts(std::string_view text) noexcept;
 
 }  // namespace hmn::amdgpu

@@ -4,11 +4,9 @@
 #include <array>
 #include <cerrno>
 
-#include "backends/amdgpu/clock_levels.hpp"
 #include "backends/amdgpu/gpu_metrics.hpp"
 #include "backends/amdgpu/sysfs.hpp"
 #include "backends/drm/attribute.hpp"
-#include "backends/drm/hwmon.hpp"
 #include "backends/drm/pcie.hpp"
 #include "backends/drm/sensors.hpp"
 #include "model/short_text.hpp"

@@ -22,6 +22,10 @@ struct description {
   std::string_view file = {};                 // of the program, where it is not its name
   bool may_have_no_driver = false;            // a card without one may still be the tool's
   bool is_known_by_place = false;             // a card is told by its address before its uuid
+
+  [[nodiscard]] failure fail(status code, const message_text& message) const {
+    return failure_of{from}(code, message);
+  }
 };
 
 }  // namespace hmn::command_tool

@@ -6,7 +6,6 @@
 
 #include "model/compose.hpp"
 #include "platform/file.hpp"
-#include "platform/process.hpp"
 
 namespace hmn::command_tool {
 namespace {
@@ -136,15 +135,6 @@ result<std::size_t> tool_source::row_of(slot number, reading& r) {
   return fail(status::device_lost, {d_.name, " does not list this GPU any more"});
 }
 
-bool tool_source::is_in_initial_pid_namespace() const {
-  // PROC_PID_INIT_INO, include/linux/proc_ns.h
-  constexpr std::string_view initial = "pid:[4026531836]";
-  std::array<char, 64> target;
-  const auto got = platform::read_link((proc_root_ + "/self/ns/pid").c_str(), target);
-  return !platform::has_pid_namespaces() ||
-         (got && std::string_view(target.data(), got.value) == initial);
-}
-
 bool tool_source::is_running(std::uint32_t pid) const {
   return platform::exists(compose({proc_root_, "/", pid}).c_str());
 }
@@ -156,10 +146,6 @@ failure tool_source::why_asleep() const {
 
 failure tool_source::never_listed() const {
   return fail(status::no_device, {d_.name, " never listed this GPU"});
-}
-
-failure tool_source::fail(status code, const message_text& message) const {
-  return {code, d_.from, {}, message};
 }
 
 void tool_source::remark(failure why, std::uint32_t about, std::uint32_t fields,

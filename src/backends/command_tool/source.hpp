@@ -10,6 +10,7 @@
 #include "backends/command_tool/missing.hpp"
 #include "backends/command_tool/program.hpp"
 #include "backends/pci/bus.hpp"
+#include "procfs/pids.hpp"
 
 namespace hmn::command_tool {
 
@@ -51,13 +52,17 @@ class tool_source : public device_source {
   // The row of a GPU in this reading.
   result<std::size_t> row_of(slot number, reading& r);
   // Otherwise the tool's pids may be those of another one.
-  [[nodiscard]] bool is_in_initial_pid_namespace() const;
+  [[nodiscard]] bool is_in_initial_pid_namespace() const {
+    return procfs::is_in_initial_pid_namespace(proc_root_);
+  }
   [[nodiscard]] bool is_running(std::uint32_t pid) const;
 
   [[nodiscard]] bool is_asleep() const noexcept { return !asleep_.empty(); }
   [[nodiscard]] failure why_asleep() const;
   [[nodiscard]] failure never_listed() const;
-  [[nodiscard]] failure fail(status code, const message_text& message) const;
+  [[nodiscard]] failure fail(status code, const message_text& message) const {
+    return d_.fail(code, message);
+  }
   static void remark(failure why, std::uint32_t about, std::uint32_t fields,
                      std::optional<slot> number, reading& r);
   void remark(const std::vector<missing>& gone, std::uint32_t about, slot number, reading& r) const;

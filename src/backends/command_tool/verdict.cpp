@@ -25,26 +25,22 @@ native_code exit_of(const platform::outcome& o) noexcept {
   return {native_domain::exit, o.signal != 0 ? 128 + o.signal : o.exit_code};
 }
 
-failure fail(const description& d, status code, std::initializer_list<piece> parts) {
-  return {code, d.from, {}, compose(parts)};
-}
-
 std::optional<failure> verdict::why_not_run(std::string_view path) const {
   if (o_.what == kind::finished || o_.what == kind::output_too_long) return std::nullopt;
   if (o_.what == kind::timed_out) {
-    return fail(d_, status::timeout, {path, " did not answer within the deadline", d_.when_late});
+    return d_.fail(status::timeout, {path, " did not answer within the deadline", d_.when_late});
   }
   const bool is_refused = o_.error == EACCES || o_.error == EPERM;
   failure why = o_.what == kind::not_found
-                    ? fail(d_, status::no_source, {path, " is not there any more"})
-                    : fail(d_, is_refused ? status::permission : status::backend,
-                           {path, " cannot be run", is_refused ? ": permission denied" : ""});
+                    ? d_.fail(status::no_source, {path, " is not there any more"})
+                    : d_.fail(is_refused ? status::permission : status::backend,
+                              {path, " cannot be run", is_refused ? ": permission denied" : ""});
   why.native = {native_domain::error_number, o_.error};
   return why;
 }
 
 failure verdict::of_sentence(const sentence& s, std::string_view line) const {
-  failure why = fail(d_, s.code, {d_.name, " says \"", line_text(line).view(), "\": ", s.advice});
+  failure why = d_.fail(s.code, {d_.name, " says \"", line_text(line).view(), "\": ", s.advice});
   why.native = exit_of(o_);
   return why;
 }
@@ -52,13 +48,12 @@ failure verdict::of_sentence(const sentence& s, std::string_view line) const {
 failure verdict::of_exit(std::string_view what, std::string_view said) const {
   const bool is_signal = o_.signal != 0;
   const piece code = is_signal ? o_.signal : o_.exit_code;
-  failure why =
-      fail(d_, status::backend,
-           {d_.name, " ", what,
-            !o_.exit_known ? ""
-            : is_signal    ? " and was ended by signal "
-                           : " and exited with ",
-            o_.exit_known ? code : piece(""), said.empty() ? "" : ": ", line_text(said).view()});
+  failure why = d_.fail(status::backend, {d_.name, " ", what,
+                                          !o_.exit_known ? ""
+                                          : is_signal    ? " and was ended by signal "
+                                                         : " and exited with ",
+                                          o_.exit_known ? code : piece(""),
+                                          said.empty() ? "" : ": ", line_text(said).view()});
   why.native = exit_of(o_);
   return why;
 }

@@ -27,8 +27,6 @@ struct sentence {
 // The first that fits; null when the line is none of them.
 const sentence* find_sentence(std::span<const sentence> known, std::string_view line) noexcept;
 
-failure fail(const description& d, status code, std::initializer_list<piece> parts);
-
 // HMN_NATIVE_EXIT
 native_code exit_of(const platform::outcome& o) noexcept;
 

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cerrno>
 #include <cstdint>
 #include <initializer_list>
 #include <span>
@@ -50,5 +51,32 @@ text<64> read_link_name(std::string_view folder, std::string_view name,
 
 // Why <folder>/<name> gave no value.
 failure unreadable(source from, int error, std::string_view folder, std::string_view name);
+
+// What an errno says of the thing that could not be read.
+
+constexpr bool is_gone(int error) noexcept {
+  return error == ENOENT || error == ESRCH;
+}
+
+constexpr bool is_refused(int error) noexcept {
+  return error == EACCES || error == EPERM;
+}
+
+// It says nothing of the thing, which may be read next time.
+constexpr bool is_passing(int error) noexcept {
+  switch (error) {
+    case EAGAIN:
+    case EINTR:
+    case EIO:
+    case EMFILE:
+    case ENFILE:
+    case ENOBUFS:
+    case ENODEV:
+    case ENOMEM:
+      return true;
+    default:
+      return false;
+  }
+}
 
 }  // namespace hmn::drm

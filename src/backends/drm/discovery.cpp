@@ -6,7 +6,6 @@
 #include <cerrno>
 
 #include "backends/drm/attribute.hpp"
-#include "backends/drm/trouble.hpp"
 #include "model/pci_address.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"

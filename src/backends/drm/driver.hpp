@@ -6,15 +6,19 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "backends/backend.hpp"
 #include "backends/drm/card.hpp"
 #include "backends/drm/use.hpp"
+#include "model/compose.hpp"
+#include "model/failure.hpp"
 
 namespace hmn::drm {
 
@@ -155,6 +159,23 @@ class driver {
 // Whether fdinfo of its clients must be left alone now.
 inline bool must_sleep(const card& c, bool may_wake) noexcept {
   return (c.is_asleep || c.is_resting) && !may_wake && c.by != nullptr && c.by->fdinfo_wakes(c);
+}
+
+// The one list of drivers, the most specific first.
+std::vector<std::unique_ptr<driver>> make_drivers(const settings& s);
+
+inline constexpr failure_of fail{source::drm};
+
+inline failure why_not_counted(const card& c) {
+  return fail(status::unsupported, {"engines are not counted: ", c.folder.view(),
+                                    "/profiling is 0; root may switch it on"});
+}
+
+inline failure needs_two_readings(const card& c) {
+  return {status::unsupported,
+          c.by->from(),
+          {},
+          "load is the difference of two readings: the next one may tell it"};
 }
 
 }  // namespace hmn::drm

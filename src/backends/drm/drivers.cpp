@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/drm/drivers.hpp"
+#include "backends/drm/driver.hpp"
 
 #include "backends/drm/compute.hpp"
 #include "backends/drm/generic.hpp"

@@ -4,14 +4,135 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <span>
 
 #include "backends/drm/attribute.hpp"
 #include "backends/drm/discovery.hpp"
-#include "backends/drm/fail.hpp"
-#include "backends/drm/generic_sensors.hpp"
+#include "backends/drm/driver.hpp"
+#include "backends/drm/pcie.hpp"
+#include "backends/drm/sensors.hpp"
+#include "model/short_text.hpp"
+#include "platform/file.hpp"
 
 namespace hmn::drm {
 namespace {
+
+using field = std::uint32_t;
+
+enum scale_of : std::uint8_t {
+  celsius,
+  watts,
+  joules,
+  megahertz,
+  turns,
+  duty_of_255,
+  duty_percent
+};
+constexpr sensors::scale scales[] = {
+    {1e-3, -50, 250}, {1e-6, 0, 10'000},     {1e-6, 0, 1e18}, {1e-6, 0, 100'000},
+    {1, 0, 30'000},   {100.0 / 255, 0, 100}, {1, 0, 100},
+};
+
+// Documentation/driver-api/thermal/nouveau_thermal.rst: its pwm1 is in percent. Its fan1_input
+// watches the fan turn, for up to 250 ms.
+void read_fan(std::string_view folder, bool is_nouveau, sensors& s, hmn::telemetry& out) {
+  using namespace telemetry_field;
+  std::optional<double> rpm, duty;
+  s.take(folder, {"pwm1"}, fan_percent, scales[is_nouveau ? duty_percent : duty_of_255], duty);
+  if (!is_nouveau) {
+    s.take(folder, {"fan1_input"}, fan_rpm, scales[turns], rpm);
+  } else if (s.wants(fan_rpm)) {
+    s.refuse(fan_rpm, fail(status::unsupported, "nouveau takes too long to tell it"));
+  }
+  out.fan_rpm = whole(rpm);
+  out.fan_percent = whole(duty);
+}
+
+void read_hwmon(std::string_view folder, sensors& s, hmn::telemetry& out) {
+  using namespace telemetry_field;
+  s.take(folder, {"temp1_input"}, temperature, scales[celsius], out.temperature_celsius);
+  s.take(folder, {"power1_average", "power1_input"}, power, scales[watts], out.power_watts);
+  s.take(folder, {"power1_cap", "power1_max"}, power_limit, scales[watts], out.power_limit_watts);
+  s.take(folder, {"energy1_input"}, energy, scales[joules], out.energy_joules);
+}
+
+// <device>/devfreq/<name>
+std::string devfreq_of(std::string_view device_folder) {
+  const std::string folder = compose({device_folder, "/devfreq"});
+  std::string found;
+  (void)platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
+    found = compose({folder, "/", name});
+    return false;
+  });
+  return found;
+}
+
+void read_clock(std::string_view device_folder, sensors& s, hmn::telemetry& out) {
+  std::optional<double> mhz;
+  if (!s.wants(telemetry_field::core_clock)) return;
+  s.take(devfreq_of(device_folder), {"cur_freq"}, telemetry_field::core_clock, scales[megahertz],
+         mhz);
+  out.core_clock_mhz = whole(mhz);
+}
+
+void read_link(const card& c, sensors& s, hmn::telemetry& out) {
+  if (!c.pci_bus_id.empty() && c.bus.view() == "pci") take_link(c.folder.view(), s, out);
+}
+
+void read_load(visit& v, sensors& s, hmn::telemetry& out) {
+  using namespace telemetry_field;
+  if (!s.wants(gpu_busy | window)) return;
+  if (!v.of().counts_engines) {
+    return s.refuse(gpu_busy | window, why_not_counted(v.of()));
+  }
+  const result<card_load> load = v.load();
+  if (!load) return s.refuse(gpu_busy | window, load.why());
+  double most = 0;
+  for (const engine_load& e : load->engines) most = std::max(most, e.percent);
+  if (load->is_partial) out.notes |= note::lower_bound;
+  if (s.wants(gpu_busy)) s.found(gpu_busy, out.gpu_busy_percent, std::min(most, 100.0));
+  if (s.wants(window)) s.found(window, out.window_ns, load->window_ns);
+}
+
+struct number_file {
+  metric_id is;
+  std::uint8_t instance;
+  scale_of as;
+  short_text<18> file;
+};
+// Of two for one number the first stands.
+constexpr number_file of_chip[] = {
+    {metric_id::temperature, which::sensor::core, celsius, "temp1_input"},
+    {metric_id::temperature_limit, which::sensor::core, celsius, "temp1_crit"},
+    {metric_id::temperature_shutdown, which::sensor::core, celsius, "temp1_emergency"},
+    {metric_id::power_watts, which::power_reading::average, watts, "power1_average"},
+    {metric_id::power_watts, which::power_reading::instant, watts, "power1_input"},
+    {metric_id::power_limit_watts, which::power_limit::current, watts, "power1_cap"},
+    {metric_id::power_limit_watts, which::power_limit::current, watts, "power1_max"},
+    {metric_id::energy_joules, 0, joules, "energy1_input"},
+};
+constexpr number_file of_fan[] = {
+    {metric_id::fan_percent, 0, duty_of_255, "pwm1"},
+    {metric_id::fan_rpm, 0, turns, "fan1_input"},
+};
+constexpr number_file of_nouveaus_fan[] = {{metric_id::fan_percent, 0, duty_percent, "pwm1"}};
+constexpr number_file of_clock[] = {
+    {metric_id::clock_mhz, which::clock::core, megahertz, "cur_freq"},
+    {metric_id::clock_limit_mhz, which::clock::core, megahertz, "max_freq"},
+};
+
+void add_number(visit& v, std::string_view folder, const number_file& f, std::vector<metric>& out) {
+  for (const metric& m : out) {
+    if (m.id == f.is && m.instance == f.instance) return;
+  }
+  const auto read = read_signed(folder, f.file);
+  if (read.error == ENOENT) return;
+  if (const auto value = scales[f.as].of(read.value); read && value) {
+    return out.push_back(measured(source::drm, f.is, f.instance, *value));
+  }
+  v.remark(unreadable(source::drm, read ? no_number : read.error, folder, f.file), subject::metrics,
+           static_cast<std::uint32_t>(f.is));
+}
 
 bool is_among(std::string_view name, std::span<const std::string_view> names) noexcept {
   return std::ranges::find(names, name) != names.end();
@@ -105,6 +226,36 @@ result<void> generic_driver::memory(visit& v, pools& out) {
 }
 
 }  // namespace
+
+result<void> read_sensors(visit& v, std::uint32_t fields, hmn::telemetry& out) {
+  sensors s(v, source::drm, fields);
+  out.from = source::drm;
+  out.sources = std::uint64_t{1} << static_cast<unsigned>(source::drm);
+  if (const std::string chip = find_hwmon(v.of().folder.view(), {}); !chip.empty()) {
+    read_hwmon(chip, s, out);
+    read_fan(chip, v.of().driver_name.view() == "nouveau", s, out);
+  }
+  read_clock(v.of().folder.view(), s, out);
+  read_link(v.of(), s, out);
+  read_load(v, s, out);
+  return s.finish();
+}
+
+void read_metrics(visit& v, std::vector<metric>& out) {
+  const std::string_view folder = v.of().folder.view();
+  const auto add = [&](const std::string& in, std::span<const number_file> files) {
+    if (in.empty()) return;
+    for (const number_file& f : files) add_number(v, in, f, out);
+  };
+  const std::string chip = find_hwmon(folder, {});
+  add(chip, of_chip);
+  if (v.of().driver_name.view() == "nouveau") {
+    add(chip, of_nouveaus_fan);
+  } else {
+    add(chip, of_fan);
+  }
+  add(devfreq_of(folder), of_clock);
+}
 
 std::unique_ptr<driver> make_generic() {
   return std::make_unique<generic_driver>();

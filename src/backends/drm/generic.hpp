@@ -7,6 +7,13 @@
 
 namespace hmn::drm {
 
+// What the kernel's common interfaces tell of a card: hwmon, devfreq, the PCIe link, and load from
+// the engines of its clients.
+result<void> read_sensors(visit& v, std::uint32_t fields, hmn::telemetry& out);
+
+// The same, and the limits of temperature and clock, by instance.
+void read_metrics(visit& v, std::vector<metric>& out);
+
 // Any driver that has none of its own here: nouveau, msm, panfrost, panthor, v3d, asahi, virtio,
 // accelerators.
 std::unique_ptr<driver> make_generic();

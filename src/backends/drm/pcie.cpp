@@ -4,7 +4,6 @@
 #include <array>
 
 #include "backends/drm/attribute.hpp"
-#include "backends/drm/trouble.hpp"
 #include "model/scan.hpp"
 
 namespace hmn::drm {

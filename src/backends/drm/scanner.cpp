@@ -5,11 +5,11 @@
 #include <cerrno>
 
 #include "backends/drm/attribute.hpp"
-#include "backends/drm/process_stat.hpp"
-#include "backends/drm/trouble.hpp"
 #include "model/scan.hpp"
 #include "model/sort.hpp"
 #include "platform/clock.hpp"
+#include "procfs/pids.hpp"
+#include "procfs/stat.hpp"
 
 namespace hmn::drm {
 namespace {
@@ -34,13 +34,13 @@ class short_path {
   std::array<char, 32> bytes_;
 };
 
-bool one_must_sleep(const roster& cards, bool may_wake) noexcept {
+bool one_must_sleep(const card_list& cards, bool may_wake) noexcept {
   const auto all = cards.all();
   return std::ranges::any_of(all, [&](const card& c) { return must_sleep(c, may_wake); });
 }
 
 // Where a descriptor leads, in a tree whose links lead nowhere and as a last resort.
-const card* card_behind_link(const directory& from, std::string_view name, const roster& cards) {
+const card* card_behind_link(const directory& from, std::string_view name, const card_list& cards) {
   std::array<char, 256> target;
   const auto got = from.read_link(short_path("fd", name).c_str(), target);
   if (!got) return nullptr;
@@ -48,7 +48,7 @@ const card* card_behind_link(const directory& from, std::string_view name, const
 }
 
 const card* card_of(const directory& from, std::string_view name, const fdinfo& info,
-                    const roster& cards) {
+                    const card_list& cards) {
   if (const card* const of = cards.by_address(info.pci_address)) return of;
   if (const card* const of = card_behind_link(from, name, cards)) return of;
   return cards.by_driver(info.driver);
@@ -76,11 +76,7 @@ bool scanner::met_asleep(slot card) const noexcept {
 
 int scanner::list_pids() {
   pids_.clear();
-  const int error = platform::for_each_entry(proc_root_.c_str(), [&](std::string_view name) {
-    const auto pid = scan::decimal(name);
-    if (pid && *pid != 0 && *pid <= 0xFFFFFFFF) pids_.push_back(static_cast<std::uint32_t>(*pid));
-    return true;
-  });
+  const int error = procfs::list_pids(proc_root_.c_str(), pids_);
   if (!std::ranges::is_sorted(pids_)) sort_ascending(pids_);
   return error;
 }
@@ -94,7 +90,7 @@ bool scanner::hides_others() {
          mounts.find("hidepid=") != std::string::npos;
 }
 
-coverage scanner::scan(const roster& cards, bool may_wake, std::uint64_t now_ns,
+coverage scanner::scan(const card_list& cards, bool may_wake, std::uint64_t now_ns,
                        std::uint64_t deadline_ns, client_list& out, extent how) {
   const walk w{cards, may_wake, out, now_ns, how};
   coverage seen;
@@ -107,7 +103,7 @@ coverage scanner::scan(const roster& cards, bool may_wake, std::uint64_t now_ns,
   fresh_.clear();
   fresh_held_.clear();
   fresh_others_.clear();
-  rota_.begin(now_ns, known_.size());
+  schedule_.begin(now_ns, known_.size());
   auto next = known_.begin();
   for (const std::uint32_t pid : pids_) {
     next = std::find_if(next, known_.end(), [&](const process& p) { return p.pid >= pid; });
@@ -122,7 +118,7 @@ coverage scanner::scan(const roster& cards, bool may_wake, std::uint64_t now_ns,
     fresh_.push_back(p);
     count(p, w, seen);
   }
-  rota_.end();
+  schedule_.end();
   known_.swap(fresh_);
   held_.swap(fresh_held_);
   others_.swap(fresh_others_);
@@ -130,8 +126,8 @@ coverage scanner::scan(const roster& cards, bool may_wake, std::uint64_t now_ns,
   return seen;
 }
 
-int scanner::scan_one(std::string_view who, std::uint32_t pid, const roster& cards, bool may_wake,
-                      client_list& out) {
+int scanner::scan_one(std::string_view who, std::uint32_t pid, const card_list& cards,
+                      bool may_wake, client_list& out) {
   out.clear();
   out.taken_ns = platform::monotonic_ns();
   asleep_.clear();
@@ -153,7 +149,7 @@ scanner::process scanner::start(std::uint32_t pid) const noexcept {
 
 bool scanner::take(process& p, const process* before, const walk& w) {
   if (before != nullptr) {
-    const bool is_due = rota_.is_due(p.pid, before->looked_ns);
+    const bool is_due = schedule_.is_due(p.pid, before->looked_ns);
     if (is_due || is_passing(before->error)) before = nullptr;
   }
   const bool can_stay = before != nullptr && (w.how == extent::rolling || holds_as_many(*before));
@@ -238,7 +234,7 @@ void scanner::look_through(look& l) {
 
 void scanner::note_kernel_thread(const look& l) {
   const auto got = l.from.read_small("stat", text_);
-  l.p.is_kernel_thread = got && is_kernel_thread({text_.data(), got.value});
+  l.p.is_kernel_thread = got && procfs::is_kernel_thread({text_.data(), got.value});
 }
 
 // One that fills the buffer may go on: without its last end it counts as cut off.
@@ -294,7 +290,7 @@ void scanner::look_at(look& l, std::string_view name) {
 
 // No device number was to be had: the text tells whether it is a DRM client, and of which card.
 void scanner::look_at_unknown(look& l, std::string_view name, int error) {
-  const roster& cards = l.w.cards;
+  const card_list& cards = l.w.cards;
   if (is_refused(error) || is_passing(error)) l.p.error = error;
   if (one_must_sleep(cards, l.w.may_wake)) {
     const card* const of = card_behind_link(l.from, name, cards);

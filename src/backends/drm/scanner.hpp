@@ -12,9 +12,9 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/drm/card_list.hpp"
 #include "backends/drm/clients.hpp"
-#include "backends/drm/roster.hpp"
-#include "backends/drm/rota.hpp"
+#include "backends/drm/scan_schedule.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::drm {
@@ -48,17 +48,17 @@ struct coverage {
 class scanner {
  public:
   scanner(std::string proc_root, std::uint64_t rescan_ns)
-      : proc_root_(std::move(proc_root)), rota_(rescan_ns) {}
+      : proc_root_(std::move(proc_root)), schedule_(rescan_ns) {}
 
   // Every process. `may_wake`: descriptors of sleeping cards are read as well.
-  coverage scan(const roster& cards, bool may_wake, std::uint64_t now_ns, std::uint64_t deadline_ns,
-                client_list& out, extent how = extent::rolling);
+  coverage scan(const card_list& cards, bool may_wake, std::uint64_t now_ns,
+                std::uint64_t deadline_ns, client_list& out, extent how = extent::rolling);
   // What suits the pace of the readings: rolling where there are several within `rescan_ns`.
   [[nodiscard]] extent suited_to(std::uint64_t now_ns) const noexcept {
-    return rota_.is_slow(now_ns) ? extent::complete : extent::rolling;
+    return schedule_.is_slow(now_ns) ? extent::complete : extent::rolling;
   }
   // One process ("self", "123"); 0 or errno: ESRCH when there is none.
-  int scan_one(std::string_view who, std::uint32_t pid, const roster& cards, bool may_wake,
+  int scan_one(std::string_view who, std::uint32_t pid, const card_list& cards, bool may_wake,
                client_list& out);
   void forget() noexcept;
 
@@ -83,7 +83,7 @@ class scanner {
   };
   // One walk.
   struct walk {
-    const roster& cards;
+    const card_list& cards;
     bool may_wake;
     client_list& out;
     std::uint64_t now_ns;
@@ -120,7 +120,7 @@ class scanner {
   void note_kernel_thread(const look& l);
 
   std::string proc_root_;
-  rota rota_;
+  scan_schedule schedule_;
   std::vector<std::uint32_t> pids_;
   std::vector<process> known_, fresh_;  // by pid
   std::vector<held> held_, fresh_held_;

@@ -1,11 +1,64 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/drm/sensors.hpp"
 
+#include <array>
 #include <cerrno>
+#include <optional>
 
 #include "backends/drm/attribute.hpp"
+#include "model/scan.hpp"
+#include "platform/file.hpp"
 
 namespace hmn::drm {
+namespace {
+
+// The number of "temp2_input".
+std::optional<std::uint32_t> number_of(std::string_view file, std::string_view kind) {
+  constexpr std::string_view suffix = "_input";
+  if (!file.starts_with(kind) || !file.ends_with(suffix)) return std::nullopt;
+  if (file.size() < kind.size() + suffix.size()) return std::nullopt;
+  file.remove_prefix(kind.size());
+  file.remove_suffix(suffix.size());
+  return scan::number<std::uint32_t>(file);
+}
+
+bool has_label(std::string_view hwmon, std::string_view input, std::string_view label) {
+  std::array<char, 64> buffer;
+  const auto told = read_line(hwmon, compose({input, "_label"}), buffer);
+  return told ? !label.empty() && told.value == label : label.empty();
+}
+
+}  // namespace
+
+std::string find_hwmon(std::string_view device_folder, std::string_view name, int* error) {
+  const std::string folder = compose({device_folder, "/hwmon"});
+  std::string found;
+  int failed = 0;
+  const int listed = platform::for_each_entry(folder.c_str(), [&](std::string_view entry) {
+    if (!entry.starts_with("hwmon")) return true;
+    std::string candidate = compose({folder, "/", entry});
+    std::array<char, 64> buffer;
+    const auto told = read_line(candidate, "name", buffer);
+    if (!told && told.error != ENOENT) failed = told.error;
+    if (!name.empty() && (!told || told.value != name)) return true;
+    found = std::move(candidate);
+    return false;
+  });
+  if (listed != 0 && listed != ENOENT) failed = listed;
+  if (error != nullptr) *error = found.empty() ? failed : 0;
+  return found;
+}
+
+std::string find_input(std::string_view hwmon, std::string_view kind, std::string_view label) {
+  std::optional<std::uint32_t> lowest;
+  (void)platform::for_each_entry(std::string(hwmon).c_str(), [&](std::string_view file) {
+    const auto number = number_of(file, kind);
+    if (!number || (lowest && *lowest < *number)) return true;
+    if (has_label(hwmon, compose({kind, *number}), label)) lowest = number;
+    return true;
+  });
+  return lowest ? compose({kind, *lowest}) : std::string();
+}
 
 void sensors::take(std::string_view folder, std::initializer_list<std::string_view> files, field f,
                    const scale& as, std::optional<double>& out) {

@@ -4,11 +4,9 @@
 #include <cerrno>
 
 #include "backends/drm/attribute.hpp"
-#include "backends/drm/card_visit.hpp"
 #include "backends/drm/discovery.hpp"
+#include "backends/drm/driver.hpp"
 #include "backends/drm/drm.hpp"
-#include "backends/drm/fail.hpp"
-#include "backends/drm/trouble.hpp"
 #include "model/compose.hpp"
 #include "platform/clock.hpp"
 
@@ -28,9 +26,9 @@ drm_source::drm_source(const settings& s)
     : sys_root_(s.sys_root),
       proc_root_(s.proc_root),
       may_wake_(s.wake_devices),
-      roster_(s),
+      card_list_(s),
       scanner_(s.proc_root, s.rescan_ns),
-      rests_(s.idle_close_ns) {}
+      backoff_(s.idle_close_ns) {}
 
 void drm_source::close() noexcept {
   scanner_.forget();
@@ -47,9 +45,9 @@ result<void> drm_source::probe() {
 }
 
 void drm_source::list() {
-  list_error_ = roster_.refresh();
+  list_error_ = card_list_.refresh();
   // What was no card's descriptor may be one now.
-  const std::uint64_t cards = roster_.fingerprint();
+  const std::uint64_t cards = card_list_.fingerprint();
   if (cards != cards_) scanner_.forget();
   cards_ = cards;
   was_listed_ = was_listed_ || list_error_ == 0 || list_error_ == ENOENT;
@@ -58,21 +56,21 @@ void drm_source::list() {
 result<void> drm_source::prepare(reading&) {
   has_walked_ = false;
   if (was_listed_) {
-    roster_.refresh_states();
+    card_list_.refresh_states();
   } else {
     list();
   }
   if (may_wake_) return {};
   const std::uint64_t now = platform::monotonic_ns();
-  for (const card& c : roster_.all()) {
-    if (c.is_here) roster_.leave_alone(c.number, rests_.begin(c, now));
+  for (const card& c : card_list_.all()) {
+    if (c.is_here) card_list_.leave_alone(c.number, backoff_.begin(c, now));
   }
   return {};
 }
 
 bool drm_source::may_ask(const card& c, bool keeps_awake) noexcept {
   is_left_alone_ = keeps_awake && c.is_resting;
-  if (keeps_awake && !may_wake_) rests_.asked(c);
+  if (keeps_awake && !may_wake_) backoff_.asked(c);
   return !is_left_alone_;
 }
 
@@ -92,9 +90,10 @@ bool drm_source::has_nothing_to_do(const card& c, reading& r) {
 void drm_source::finish(reading& r) {
   if (may_wake_) return;
   const std::uint64_t now = platform::monotonic_ns();
-  for (const card& c : roster_.all()) {
-    if (!roster_.is_listed(c) || c.is_asleep || c.is_resting || !rests_.is_due(c, now)) continue;
-    if (could_sleep(c) && has_nothing_to_do(c, r)) rests_.start(c, now);
+  for (const card& c : card_list_.all()) {
+    if (!card_list_.is_listed(c) || c.is_asleep || c.is_resting || !backoff_.is_due(c, now))
+      continue;
+    if (could_sleep(c) && has_nothing_to_do(c, r)) backoff_.start(c, now);
   }
 }
 
@@ -133,9 +132,9 @@ result<void> drm_source::devices(std::vector<device>& out, reading& r) {
   if (list_error_ != 0 && list_error_ != ENOENT) {
     return unreadable(source::drm, list_error_, sys_root_, "class/drm");
   }
-  for (const card& c : roster_.all()) {
-    if (roster_.is_listed(c)) out.push_back(identity_of(c, r));
-    if (roster_.is_hidden(c)) remark_hidden(c, r);
+  for (const card& c : card_list_.all()) {
+    if (card_list_.is_listed(c)) out.push_back(identity_of(c, r));
+    if (card_list_.is_hidden(c)) remark_hidden(c, r);
   }
   return {};
 }
@@ -158,9 +157,9 @@ failure drm_source::why_asleep(const card& c) {
 }
 
 result<void> drm_source::find(slot number, const card*& out) const {
-  out = roster_.at(number);
+  out = card_list_.at(number);
   if (out == nullptr) return fail(status::no_device, "no such card was listed");
-  if (roster_.is_listed(*out)) return {};
+  if (card_list_.is_listed(*out)) return {};
   return fail(status::device_lost, {name_of(*out), " was here and is gone"});
 }
 
@@ -206,7 +205,7 @@ void drm_source::add_engines(const card& c, std::vector<metric>& out, reading& r
 }
 
 bool drm_source::answers_for(source which) const noexcept {
-  return which == source::drm || roster_.has_driver(which);
+  return which == source::drm || card_list_.has_driver(which);
 }
 
 // The room serves; a driver in it only where it has a card.
@@ -215,7 +214,7 @@ source_state drm_source::describe(source which) const {
   now.why = {status::ok, which, {}, {}};
   now.state = was_listed_ ? state::ready : state::unknown;
   if (which == source::drm || !was_listed_) return now;
-  for (const card& c : roster_.all()) {
+  for (const card& c : card_list_.all()) {
     if (c.by == nullptr) continue;
     if (c.by->behind() == which) return c.by->describe_behind();
     if (c.by->from() == which) return now;
@@ -236,3 +235,52 @@ std::unique_ptr<device_source> make_drm(const settings& s) {
 }
 
 }  // namespace hmn
+
+namespace hmn::drm {
+
+result<void> card_visit::walk() {
+  if (must_sleep(of_, in_.may_wake_)) {
+    return failure{status::asleep,
+                   of_.by->from(),
+                   {},
+                   "the device is suspended, and asking what its clients use would wake it"};
+  }
+  return in_.walk(reading_);
+}
+
+result<card_use> card_visit::clients() {
+  if (result<void> ok = walk(); !ok) return std::move(ok.why());
+  card_use use = use_of(in_.now_, of_.number);
+  use.is_partial = use.is_partial || !in_.seen_.is_complete();
+  return use;
+}
+
+result<card_load> card_visit::load() {
+  if (result<void> ok = walk(); !ok) return std::move(ok.why());
+  loads_of(in_.now_, in_.before_, of_.number, in_.loads_);
+  if (in_.loads_.empty()) return why_no_load();
+  return card_load{in_.loads_, in_.now_.taken_ns - in_.before_.taken_ns, !in_.seen_.is_complete()};
+}
+
+failure card_visit::why_no_load() const {
+  failure why{
+      status::unsupported, of_.by->from(), {}, "no process that can be seen uses the device"};
+  for (const client& c : in_.now_.all()) {
+    if (c.key.card != of_.number) continue;
+    if (c.engine_count != 0) return needs_two_readings(of_);
+    why.message = "no client of the device tells how busy it keeps its engines";
+  }
+  return why;
+}
+
+void card_visit::remark(failure why, std::uint32_t about, std::uint32_t fields) {
+  if (!wants_remarks()) return;
+  diagnostic d;
+  d.why = std::move(why);
+  d.about = about;
+  d.field = fields;
+  d.device = of_.number;
+  reading_.remark(std::move(d));
+}
+
+}  // namespace hmn::drm

@@ -1,16 +1,55 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
-#include "backends/drm/asked.hpp"
-#include "backends/drm/card_rests.hpp"
+#include "backends/drm/card_backoff.hpp"
+#include "backends/drm/card_list.hpp"
+#include "backends/drm/clients.hpp"
 #include "backends/drm/engine_totals.hpp"
-#include "backends/drm/roster.hpp"
 #include "backends/drm/scanner.hpp"
 
 namespace hmn::drm {
+
+// What the processes that were asked for one by one had used then: load is the difference.
+struct asked_process {
+  std::uint32_t pid = 0;
+  client_list now, before;  // no list where taken_ns is 0
+};
+
+class asked_processes {
+ public:
+  // To be asked again, at this time: `before` is from at least `apart_ns` ago. Of more processes
+  // than are remembered the one that was not asked for longest is forgotten.
+  asked_process& next(std::uint32_t pid, std::uint64_t now_ns, std::uint64_t apart_ns) {
+    asked_process* found = &all_.front();
+    for (asked_process& a : all_) {
+      if (a.pid == pid) {
+        found = &a;
+        break;
+      }
+      if (a.now.taken_ns < found->now.taken_ns) found = &a;
+    }
+    if (found->pid != pid) {
+      found->pid = pid;
+      found->now.taken_ns = found->before.taken_ns = 0;
+    }
+    if (found->now.taken_ns != 0 && now_ns - found->now.taken_ns >= apart_ns) {
+      std::swap(found->now, found->before);
+    }
+    return *found;
+  }
+  void forget() noexcept {
+    for (asked_process& a : all_) a.pid = 0;
+  }
+
+ private:
+  std::array<asked_process, 8> all_;
+};
 
 // The room that every driver stands in: one list of cards, one walk over /proc in a reading.
 class drm_source final : public device_source {
@@ -18,7 +57,7 @@ class drm_source final : public device_source {
   explicit drm_source(const settings& s);
 
   // False where all of them are switched off.
-  [[nodiscard]] bool has_drivers() const noexcept { return roster_.has_drivers(); }
+  [[nodiscard]] bool has_drivers() const noexcept { return card_list_.has_drivers(); }
 
   source id() const noexcept override { return source::drm; }
   bool can_block() const noexcept override { return false; }  // files of sysfs and /proc
@@ -61,7 +100,7 @@ class drm_source final : public device_source {
   std::string sys_root_;
   std::string proc_root_;
   bool may_wake_;
-  roster roster_;
+  card_list card_list_;
   scanner scanner_;
   client_list now_, before_;
   asked_processes asked_;
@@ -69,15 +108,45 @@ class drm_source final : public device_source {
   std::vector<std::uint32_t> pids_;
   std::vector<engine_load> loads_;
   engine_totals engines_;
-  card_rests rests_;
+  card_backoff backoff_;
   int list_error_ = 0;
-  std::uint64_t cards_ = 0;  // which there were, as roster_ tells
+  std::uint64_t cards_ = 0;  // which there were, as the list of cards tells
   bool was_listed_ = false;
 
   // Of this reading.
   bool has_walked_ = false;
   bool is_left_alone_ = false;  // the card that was asked last
   coverage seen_;
+};
+
+class card_visit final : public visit {
+ public:
+  static constexpr bool quiet = true;  // what is missing is not said
+
+  card_visit(drm_source& in, const card& of, reading& r, bool is_quiet = false)
+      : in_(in), of_(of), reading_(r), is_quiet_(is_quiet) {}
+
+  const card& of() const noexcept override { return of_; }
+  std::span<const card> all() const noexcept override { return in_.card_list_.all(); }
+  const std::string& sys_root() const noexcept override { return in_.sys_root_; }
+  bool is_asleep() const noexcept override { return of_.is_asleep && !in_.may_wake_; }
+  std::string node_path(node::kind what) const override {
+    return in_.card_list_.node_path(of_, what);
+  }
+  std::uint64_t deadline_ns() const noexcept override { return reading_.deadline_ns(); }
+  result<card_use> clients() override;
+  result<card_load> load() override;
+  bool wants_remarks() const noexcept override { return !is_quiet_ && reading_.wants_remarks(); }
+  void remark(failure why, std::uint32_t about, std::uint32_t fields) override;
+
+ private:
+  result<void> walk();
+  [[nodiscard]] failure why_no_load() const;
+
+  drm_source& in_;
+  const card& of_;
+  reading& reading_;
+  bool is_quiet_;
 };
 
 }  // namespace hmn::drm

@@ -5,10 +5,8 @@
 #include <array>
 
 #include "backends/drm/attribute.hpp"
-#include "backends/drm/card_visit.hpp"
-#include "backends/drm/fail.hpp"
+#include "backends/drm/driver.hpp"
 #include "backends/drm/source.hpp"
-#include "backends/drm/trouble.hpp"
 #include "model/compose.hpp"
 #include "platform/clock.hpp"
 
@@ -45,11 +43,11 @@ result<void> drm_source::walk(reading& r) {
   if (!has_walked_) {
     const std::uint64_t now = platform::monotonic_ns();
     if (now_.taken_ns != 0 && now - now_.taken_ns >= baseline_ns) {
-      if (before_.taken_ns != 0) engines_.keep(now_, before_, roster_.all(), loads_);
+      if (before_.taken_ns != 0) engines_.keep(now_, before_, card_list_.all(), loads_);
       std::swap(before_, now_);
     }
     const extent how = scanner_.suited_to(now);
-    seen_ = scanner_.scan(roster_, may_wake_, now, r.deadline_ns(), now_, how);
+    seen_ = scanner_.scan(card_list_, may_wake_, now, r.deadline_ns(), now_, how);
     has_walked_ = true;
     remark_coverage(r);
   }
@@ -169,7 +167,7 @@ result<void> drm_source::fill_one(const card& c, std::uint32_t pid, bool self, u
   std::array<char, 16> digits;
   const std::string_view who = self ? "self" : compose_in(digits, {pid});
   asked_process& asked = asked_.next(pid, platform::monotonic_ns(), baseline_ns);
-  const int error = scanner_.scan_one(who, pid, roster_, may_wake_, asked.now);
+  const int error = scanner_.scan_one(who, pid, card_list_, may_wake_, asked.now);
   if (error == ESRCH) {
     return fail(status::no_process, {"there is no process ", pid, " below ", proc_root_});
   }

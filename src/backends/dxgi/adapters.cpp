@@ -6,8 +6,8 @@
 #include <string_view>
 #include <utility>
 
-#include "backends/wddm/utf16.hpp"
 #include "model/compose.hpp"
+#include "platform/utf16.hpp"
 
 namespace hmn::dxgi {
 namespace {
@@ -43,7 +43,8 @@ adapter to_adapter(const description& d, const adapter1& of) {
   out.subsystem = d.subsystem;
   out.dedicated = d.dedicated_video;
   out.shared = d.shared_system;
-  out.name = wddm::to_utf8(std::u16string_view(d.name, std::size(d.name)));
+  const std::u16string_view name(d.name, std::size(d.name));
+  out.name = platform::to_utf8(name.substr(0, name.find(u'\0')));
   std::int64_t version = 0;
   if (!is_failure(of->supports(of.get(), &device_id, &version)) && version != 0) {
     out.driver_version = version_text(version);
@@ -53,10 +54,6 @@ adapter to_adapter(const description& d, const adapter1& of) {
 }
 
 }  // namespace
-
-failure fail(status what, code native, const message_text& message) {
-  return {what, source::dxgi, {native_domain::hresult, static_cast<std::int32_t>(native)}, message};
-}
 
 bool adapters::are_old() const noexcept {
   return !factory_ || factory_->is_current(factory_.get()) == 0;
@@ -83,8 +80,9 @@ result<void> adapters::open() {
     factory_ = factory(made);
     return {};
   }
-  if (c == unsupported) return fail(status::no_source, c, "this Windows has no graphics to list");
-  return fail(status::backend, c, "CreateDXGIFactory1 failed");
+  if (c == unsupported)
+    return fail(status::no_source, "this Windows has no graphics to list", native_number(c));
+  return fail(status::backend, "CreateDXGIFactory1 failed", native_number(c));
 }
 
 result<void> adapters::list(reading& r) {
@@ -95,13 +93,13 @@ result<void> adapters::list(reading& r) {
     const code c = factory_->adapter(factory_.get(), i, &found);
     if (c == not_found) break;
     if (is_failure(c) || found == nullptr) {
-      remark(r, fail(status::backend, c, {"DXGI does not give adapter ", i}));
+      remark(r, fail(status::backend, {"DXGI does not give adapter ", i}, native_number(c)));
       continue;
     }
     const adapter1 of(found);
     description d{};
     if (const code told = of->describe(of.get(), &d); is_failure(told)) {
-      remark(r, fail(status::backend, told, {"DXGI does not describe adapter ", i}));
+      remark(r, fail(status::backend, {"DXGI does not describe adapter ", i}, native_number(told)));
       continue;
     }
     if (is_software(d)) continue;

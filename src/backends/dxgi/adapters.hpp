@@ -46,6 +46,10 @@ class adapters {
   std::vector<adapter> all_;
 };
 
-failure fail(status what, code native, const message_text& message);
+inline constexpr failure_of fail{source::dxgi, native_domain::hresult};
+
+constexpr std::int32_t native_number(code c) noexcept {
+  return static_cast<std::int32_t>(c);
+}
 
 }  // namespace hmn::dxgi

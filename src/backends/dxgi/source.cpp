@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "backends/dxgi/dxgi.hpp"
-#include "backends/dxgi/usage_row.hpp"
+#include "backends/dxgi/pools.hpp"
 
 namespace hmn::dxgi {
 namespace {
@@ -38,7 +38,7 @@ result<memory_information> ask(const adapter& a, std::uint32_t segment) {
   const code c = a.memory->query_memory(a.memory.get(), 0, segment, &out);
   if (!is_failure(c)) return out;
   const status what = c == device_removed ? status::device_lost : status::backend;
-  return fail(what, c, "QueryVideoMemoryInfo failed");
+  return fail(what, "QueryVideoMemoryInfo failed", native_number(c));
 }
 
 }  // namespace
@@ -117,8 +117,8 @@ result<adapter*> dxgi_source::find(slot number) {
 
 result<own_memory> dxgi_source::own_memory_of(const adapter& a) const {
   if (!a.memory) {
-    return fail(status::unsupported, a.no_memory,
-                "DXGI tells no budget of this adapter (no IDXGIAdapter3)");
+    return fail(status::unsupported, "DXGI tells no budget of this adapter (no IDXGIAdapter3)",
+                native_number(a.no_memory));
   }
   const auto local = ask(a, segment_local);
   if (!local) return local.why();

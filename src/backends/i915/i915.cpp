@@ -1,13 +1,38 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/i915/i915.hpp"
 
-#include "backends/i915/regions.hpp"
 #include "backends/intel/driver.hpp"
 
-namespace hmn::drm {
+namespace hmn::i915 {
 namespace {
 
 using intel::gt;
+using intel::heap;
+using intel::raw_region;
+using figure = std::optional<std::uint64_t>;
+
+// struct drm_i915_query_memory_regions: a count and three reserved words.
+constexpr std::size_t header_size = 16;
+constexpr std::uint64_t unknown = ~std::uint64_t{0};
+
+// Without CAP_PERFMON nothing seems to be allocated.
+figure allocated(std::uint64_t size, std::uint64_t unallocated) noexcept {
+  return unallocated < size ? figure(size - unallocated) : std::nullopt;
+}
+
+heap read_region(const raw_region& r) noexcept {
+  heap h;
+  if (r.size == 0 || r.size == unknown) return h;
+  h.total = r.size;
+  h.used = allocated(r.size, r.figure);
+  // 0 before Linux 6.0
+  if (r.visible_size == 0 || r.visible_size > r.size) return h;
+  h.visible = r.visible_size;
+  if (h.used && r.visible_figure <= r.visible_size) {
+    h.visible_used = r.visible_size - r.visible_figure;
+  }
+  return h;
+}
 
 constexpr std::uint32_t query_memory_regions = 4;
 
@@ -19,8 +44,8 @@ constexpr intel::gt_files in_card{
     "gt_act_freq_mhz", "gt_cur_freq_mhz", "gt_max_freq_mhz", "", "", ""};
 
 // <device>/drm/card0/gt/gt<N>: 0 is the main one, others are media.
-int find_gts(const card& c, std::vector<gt>& out) {
-  const node* const n = c.find(node::kind::card);
+int find_gts(const drm::card& c, std::vector<gt>& out) {
+  const drm::node* const n = c.find(drm::node::kind::card);
   if (n == nullptr) return 0;
   int error = 0;
   const std::string card_folder = compose({c.folder.view(), "/drm/", n->name.view()});
@@ -38,8 +63,16 @@ constexpr intel::dialect spoken{
 
 }  // namespace
 
+std::optional<intel::memory_regions> parse_regions(std::span<const std::byte> answer) noexcept {
+  return intel::sum_regions(answer, header_size, read_region);
+}
+
+}  // namespace hmn::i915
+
+namespace hmn::drm {
+
 std::unique_ptr<driver> make_i915() {
-  return std::make_unique<intel::intel_driver>(spoken);
+  return std::make_unique<intel::intel_driver>(i915::spoken);
 }
 
 }  // namespace hmn::drm

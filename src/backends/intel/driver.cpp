@@ -2,12 +2,31 @@
 #include "backends/intel/driver.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "backends/drm/attribute.hpp"
-#include "backends/drm/hwmon.hpp"
+#include "backends/drm/sensors.hpp"
+#include "model/scan.hpp"
+#include "model/sort.hpp"
+#include "platform/file.hpp"
 
 namespace hmn::intel {
+
+std::vector<std::uint32_t> numbers_in(const std::string& folder, std::string_view prefix,
+                                      int& error) {
+  std::vector<std::uint32_t> found;
+  const int listed = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
+    if (!name.starts_with(prefix)) return true;
+    const auto number = scan::decimal(name.substr(prefix.size()));
+    if (number && *number < 64) found.push_back(static_cast<std::uint32_t>(*number));
+    return true;
+  });
+  if (listed != 0 && listed != ENOENT) error = listed;
+  sort_ascending(found);
+  return found;
+}
+
 namespace {
 
 constexpr std::string_view first_bus = "0000:00:";
@@ -17,12 +36,6 @@ constexpr std::string_view first_bus = "0000:00:";
 bool looks_integrated(const drm::card& c, std::string_view chip_name, int& error) {
   if (!c.pci_bus_id.view().starts_with(first_bus)) return false;
   return drm::find_hwmon(c.folder.view(), chip_name, &error).empty();
-}
-
-failure intel_driver::fail(status code, const message_text& message, int error) const {
-  native_code native;
-  if (error != 0) native = {native_domain::error_number, error};
-  return {code, d_.from, native, message};
 }
 
 known_card& intel_driver::of(const drm::card& c) {

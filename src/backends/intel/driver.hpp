@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "backends/intel/dialect.hpp"
-#include "backends/intel/energy_meter.hpp"
+#include "backends/intel/sysfs.hpp"
 
 namespace hmn::intel {
 
@@ -57,7 +57,9 @@ class intel_driver final : public drm::driver {
   void add_clients(drm::visit& v, pool& p) const;
   [[nodiscard]] failure why_not_all(const result<memory_regions>& told) const;
   std::optional<average_power> power_of(const drm::card& c, const chip& sensors);
-  [[nodiscard]] failure fail(status code, const message_text& message, int error = 0) const;
+  [[nodiscard]] failure fail(status code, const message_text& message, int error = 0) const {
+    return failure_of{d_.from}(code, message, error);
+  }
 
   const dialect& d_;
   std::vector<known_card> known_;

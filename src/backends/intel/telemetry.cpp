@@ -4,13 +4,11 @@
 #include <utility>
 
 #include "backends/drm/attribute.hpp"
-#include "backends/drm/hwmon.hpp"
 #include "backends/drm/pcie.hpp"
 #include "backends/drm/sensors.hpp"
 #include "backends/intel/chip.hpp"
 #include "backends/intel/driver.hpp"
-#include "backends/intel/link.hpp"
-#include "backends/intel/throttle.hpp"
+#include "backends/intel/sysfs.hpp"
 #include "platform/clock.hpp"
 
 namespace hmn::intel {

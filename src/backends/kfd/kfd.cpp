@@ -4,7 +4,6 @@
 #include <cerrno>
 
 #include "backends/drm/attribute.hpp"
-#include "backends/drm/trouble.hpp"
 #include "backends/kfd/processes.hpp"
 #include "backends/kfd/topology.hpp"
 

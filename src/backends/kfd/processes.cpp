@@ -5,25 +5,22 @@
 #include <array>
 
 #include "backends/drm/attribute.hpp"
-#include "backends/drm/process_stat.hpp"
-#include "backends/drm/trouble.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
+#include "procfs/pids.hpp"
+#include "procfs/stat.hpp"
 
 namespace hmn::kfd {
 namespace {
 
 using drm::path_text;
 
-// PROC_PID_INIT_INO of the kernel.
-constexpr std::string_view initial_namespace = "pid:[4026531836]";
-
 // kthreadd is process 2 of the initial namespace alone.
 bool has_kernel_threads(std::string_view proc_root) {
   std::array<char, 512> text;
   const path_text path{proc_root, "/2/stat"};
   const auto got = platform::read_small(path.c_str(), text);
-  return got && drm::is_kernel_thread({text.data(), got.value});
+  return got && procfs::is_kernel_thread({text.data(), got.value});
 }
 
 bool has_queue(std::string_view process, std::uint32_t gpu_id) {
@@ -83,8 +80,9 @@ bool process_list::knows_pids() {
   if (!knows_pids_) {
     const path_text own{proc_root_, "/self/ns"};
     int error = 0;
-    const bool knows = drm::read_link_name(own.view(), "pid", &error).view() == initial_namespace ||
-                       has_kernel_threads(proc_root_);
+    const bool knows =
+        drm::read_link_name(own.view(), "pid", &error).view() == procfs::initial_pid_namespace ||
+        has_kernel_threads(proc_root_);
     if (!knows && drm::is_passing(error)) return false;
     knows_pids_ = knows;
   }

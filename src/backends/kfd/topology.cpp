@@ -5,7 +5,6 @@
 #include <cerrno>
 
 #include "backends/drm/attribute.hpp"
-#include "backends/drm/trouble.hpp"
 #include "model/scan.hpp"
 #include "platform/file.hpp"
 

@@ -29,14 +29,11 @@ constinit const command_tool::description tool{
     .when_late = "; it measures over a tenth of a second, and takes as long again to start",
 };
 
-failure fail(status code, const message_text& message) {
-  return {code, source::macmon, {}, message};
-}
+constexpr failure_of fail{source::macmon};
 
 failure why_absent(const figure& f) {
   if (f.why == status::empty) return fail(status::unsupported, "macmon prints no such figure");
-  return command_tool::fail(tool, f.why,
-                            {"macmon's \"", f.key.view(), "\" is ", f.said.view(), f.flaw});
+  return tool.fail(f.why, {"macmon's \"", f.key.view(), "\" is ", f.said.view(), f.flaw});
 }
 
 void remark(failure why, std::uint32_t about, std::uint32_t fields, reading& r) {

@@ -10,6 +10,8 @@
 #include <string_view>
 #include <vector>
 
+#include "backends/metal/values.hpp"
+
 namespace hmn::metal {
 
 // How long the GPU was in a state, in ticks of its own; ever growing.
@@ -50,6 +52,23 @@ class counter_history {
 
  private:
   counters older_, younger_;  // at_ns 0: none
+};
+
+// The GPU's channels of IOReport, which any user may read.
+class report {
+ public:
+  // False: there are no such channels.
+  bool open(const frameworks& f);
+  [[nodiscard]] counters read() const;
+  void close() noexcept;
+
+ private:
+  void take(cf channel, counters& into) const;
+
+  const frameworks* f_ = nullptr;
+  owned channels_;
+  owned subscribed_;
+  owned subscription_;
 };
 
 }  // namespace hmn::metal

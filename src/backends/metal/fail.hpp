@@ -5,9 +5,7 @@
 
 namespace hmn::metal {
 
-inline failure fail(status code, const message_text& message) {
-  return {code, source::metal, {}, message};
-}
+inline constexpr failure_of fail{source::metal};
 
 inline void remark(failure why, std::uint32_t about, std::uint32_t fields, slot number,
                    reading& r) {

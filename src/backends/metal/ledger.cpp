@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include "backends/mach/facts.hpp"
+#include "backends/metal/fail.hpp"
 #include "model/compose.hpp"
 
 namespace hmn::metal {
@@ -14,12 +15,6 @@ namespace {
 constexpr std::string_view name = "graphics_footprint";
 constexpr std::size_t most_kinds = 512;
 constexpr std::size_t most_processes = 1U << 20;
-
-failure fail(status code, const message_text& message, int error = 0) {
-  failure why{code, source::metal, {}, message};
-  if (error != 0) why.native = {native_domain::error_number, error};
-  return why;
-}
 
 // The kernel takes the pid in a pointer's place.
 void* as_argument(std::uint32_t pid) {

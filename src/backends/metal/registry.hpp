@@ -9,11 +9,26 @@
 #include <vector>
 
 #include "backends/metal/frameworks.hpp"
-#include "backends/metal/statistics.hpp"
+#include "backends/metal/values.hpp"
 #include "model/failure.hpp"
 #include "model/text.hpp"
 
 namespace hmn::metal {
+
+// What a GPU's driver counts: the PerformanceStatistics of its entry in the registry.
+
+struct statistics {
+  bool is_told = false;  // there is such a table
+  std::optional<double> busy_percent;
+  std::optional<double> renderer_percent;
+  std::optional<double> tiler_percent;
+  std::optional<std::uint64_t> in_use;     // of the machine's memory
+  std::optional<std::uint64_t> allocated;  // likewise
+  std::optional<std::uint64_t> vram_used;
+  std::optional<std::uint64_t> vram_free;
+};
+
+statistics read_statistics(const core_foundation& core, cf table);
 
 // The card that an accelerator is on. Apple's SoCs have none.
 struct pci_card {

@@ -13,7 +13,6 @@
 #include "backends/metal/frameworks.hpp"
 #include "backends/metal/ledger.hpp"
 #include "backends/metal/registry.hpp"
-#include "backends/metal/report.hpp"
 #include "backends/metal/sensors.hpp"
 
 namespace hmn::metal {

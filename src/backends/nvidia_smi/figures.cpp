@@ -4,10 +4,25 @@
 #include <algorithm>
 #include <utility>
 
+#include "model/compose.hpp"
 #include "model/scan.hpp"
+#include "model/text.hpp"
 
 namespace hmn::nvidia_smi {
 namespace {
+
+std::string_view advice_of(status code) {
+  switch (code) {
+    case status::permission:
+      return ": it needs more rights";
+    case status::device_lost:
+      return ": see 'dmesg' for Xid lines, then reset the GPU or reboot";
+    case status::empty:
+      return ": the driver has no data";
+    default:
+      return "";
+  }
+}
 
 namespace field = telemetry_field;
 
@@ -170,6 +185,15 @@ constexpr metric_column metric_columns[] = {
 };
 
 }  // namespace
+
+void add_missing(std::vector<missing>& to, std::uint32_t field, status code, const gpu_cell& cell) {
+  if (!cell.is_asked) {
+    add_missing(to, field, status::unsupported, "this nvidia-smi has no such column");
+    return;
+  }
+  const text<64> word(cell.text);
+  add_missing(to, field, code, {"nvidia-smi says \"", word.view(), "\"", advice_of(code)});
+}
 
 void metrics_of(const gpu_row& row, std::vector<metric>& out,
                 function_ref<void(metric_id, status, const gpu_cell&)> refused) {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/nvidia_smi/missing.hpp"
+#include "backends/command_tool/missing.hpp"
 #include "backends/nvidia_smi/rows.hpp"
 #include "model/device.hpp"
 #include "model/function_ref.hpp"
@@ -15,6 +15,12 @@
 #include "model/telemetry.hpp"
 
 namespace hmn::nvidia_smi {
+
+using command_tool::add_missing;
+using command_tool::missing;
+
+// Says why `cell` gave no value: its own word, or that the tool has no such column.
+void add_missing(std::vector<missing>& to, std::uint32_t field, status code, const gpu_cell& cell);
 
 // `number` is left alone.
 device identity_of(const gpu_row& row);

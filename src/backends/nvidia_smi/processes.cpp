@@ -1,14 +1,38 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <algorithm>
 
-#include "backends/nvidia_smi/caller.hpp"
+#include <algorithm>
+#include <array>
+#include <string>
+#include <string_view>
+
 #include "backends/nvidia_smi/source.hpp"
 #include "model/compose.hpp"
 #include "model/scan.hpp"
 #include "model/sort.hpp"
+#include "platform/file.hpp"
 
 namespace hmn::nvidia_smi {
 namespace {
+
+bool is_gpu_node(std::string_view target) {
+  // /dev/dxg: WSL
+  return target.starts_with("/dev/nvidia") || target.starts_with("/dev/dxg");
+}
+
+// Whether the calling process has a device node of the NVIDIA driver open. Without one it uses no
+// GPU memory; true also when that cannot be told.
+bool holds_gpu_descriptor(const std::string& proc_root) {
+  const std::string folder = proc_root + "/self/fd";
+  bool holds = false;
+  const int error = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
+    std::array<char, 64> target;
+    const auto got = platform::read_link((folder + "/" + std::string(name)).c_str(), target);
+    // A longer target than fits is no device node.
+    holds = got && is_gpu_node({target.data(), got.value});
+    return !holds;
+  });
+  return holds || error != 0;
+}
 
 usage plain_row(const app_row& from) {
   usage u;

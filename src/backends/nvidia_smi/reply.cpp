@@ -2,14 +2,70 @@
 #include "backends/nvidia_smi/reply.hpp"
 
 #include "model/compose.hpp"
+#include "model/pci_address.hpp"
+#include "model/scan.hpp"
 #include "model/text.hpp"
 
 namespace hmn::nvidia_smi {
 namespace {
 
+using about = sentence::about;
+
+constexpr command_tool::sentence known[] = {
+    {"No devices were found", about::nothing, status::no_device,
+     "the driver runs and finds no GPU that it can use; see 'dmesg' for NVRM lines"},
+    {"No running", about::nothing, status::empty, "no process uses the GPU"},
+    {"couldn't communicate with the NVIDIA driver", about::tool, status::no_source,
+     "load the driver with 'modprobe nvidia', in a container start it with GPU access, or install "
+     "the driver"},
+    {"couldn't find libnvidia-ml", about::tool, status::no_source,
+     "install the user-space part of the NVIDIA driver, or start the container with GPU access"},
+    {"version mismatch", about::tool, status::backend,
+     "driver library and kernel module differ, as after an update; reload the nvidia modules or "
+     "reboot"},
+    {"Driver Not Loaded", about::tool, status::no_source, "load it with 'modprobe nvidia'"},
+    {"blocked by the operating system", about::tool, status::permission,
+     "give the container or service access to /dev/nvidia*"},
+    {"ermission", about::tool, status::permission, "run it as a user who may open /dev/nvidia*"},
+    {"is lost", about::device, status::device_lost,
+     "see 'dmesg' for Xid lines, then reset the GPU or reboot"},
+    {"requires reset", about::device, status::backend,
+     "reset it with 'nvidia-smi --gpu-reset', or reboot"},
+    {"Unable to determine the device handle", about::device, status::backend,
+     "see 'dmesg' for NVRM lines; resetting the GPU or a reboot may help"},
+    {"Failed to initialize NVML", about::tool, status::backend,
+     "see 'dmesg' for NVRM lines; a container that lost its devices must be started again"},
+    {"infoROM is corrupted", about::warning, status::backend, "the figures are still good"},
+    {"is not recognized", about::tool, status::unsupported, "this tool is too old"},
+    {"is missing its value", about::tool, status::unsupported, "this tool is too old"},
+    {"Invalid combination of input arguments", about::tool, status::unsupported,
+     "this tool is too old"},
+    {"NVIDIA-SMI has failed", about::tool, status::backend, "see 'dmesg' for NVRM lines"},
+};
+
+// "Field "cuda_version" is not a valid field to query."
+std::optional<std::string> refused_field(std::string_view line) {
+  if (!line.starts_with("Field \"") || line.find("not a valid field") == std::string_view::npos) {
+    return std::nullopt;
+  }
+  line.remove_prefix(7);
+  const std::size_t end = line.find('"');
+  if (end == std::string_view::npos) return std::nullopt;
+  return std::string(line.substr(0, end));
+}
+
+// The first word that is a PCI address: "GPU0: 0000:81:00.0: Unknown Error".
+text<32> bus_id_in(std::string_view line) {
+  while (!scan::trim(line).empty()) {
+    std::string_view word = scan::take_word(line);
+    while (word.ends_with(':') || word.ends_with(',')) word.remove_suffix(1);
+    if (const text<32> id = normal_pci_address(word); !id.empty()) return id;
+  }
+  return {};
+}
+
 using kind = platform::outcome::kind;
 using about = sentence::about;
-using command_tool::fail;
 using command_tool::verdict;
 
 constexpr int exit_corrupted_inforom = 14;  // a warning: the figures are good
@@ -50,13 +106,24 @@ bool has_failed(const platform::outcome& o) {
 
 }  // namespace
 
+std::optional<sentence> parse_sentence(std::string_view line) {
+  if (auto field = refused_field(line)) {
+    return sentence{{{}, about::field, status::unsupported, "this tool is too old for it"},
+                    std::move(*field),
+                    {}};
+  }
+  const command_tool::sentence* const s = command_tool::find_sentence(known, line);
+  if (s == nullptr) return std::nullopt;
+  return sentence{*s, {}, bus_id_in(line)};
+}
+
 bool is_cut(const platform::outcome& o) noexcept {
   return o.what == kind::output_too_long || (o.exit_known && o.signal != 0);
 }
 
 failure too_many(std::size_t rows) {
-  return fail(smi, status::limit,
-              {"nvidia-smi printed more rows than the ", rows, " that are read"});
+  return smi.fail(status::limit,
+                  {"nvidia-smi printed more rows than the ", rows, " that are read"});
 }
 
 refusal why_no_table(const platform::outcome& o, const stray_lines& strays) {
@@ -72,7 +139,7 @@ refusal why_no_table(const platform::outcome& o, const stray_lines& strays) {
   }
   if (nothing_there) return {};
   if (o.what == kind::output_too_long) {
-    return {fail(smi, status::limit, {"nvidia-smi printed no table, and more than is read"}), {}};
+    return {smi.fail(status::limit, {"nvidia-smi printed no table, and more than is read"}), {}};
   }
   return {of_exit(o, strays.count() == 0 ? "printed nothing" : "printed no table that is known"),
           {}};
@@ -91,9 +158,9 @@ std::vector<problem> problems_of(const platform::outcome& o, const stray_lines& 
   }
   if (first_unknown != nullptr) {
     all.push_back(
-        {fail(smi, status::backend,
-              {strays.count() - known, " line(s) of nvidia-smi's table make no sense, the first: ",
-               text<120>(first_unknown->view()).view()}),
+        {smi.fail(status::backend, {strays.count() - known,
+                                    " line(s) of nvidia-smi's table make no sense, the first: ",
+                                    text<120>(first_unknown->view()).view()}),
          {}});
   }
   if (has_failed(o) && all.empty()) all.push_back({of_exit(o, "printed its table"), {}});

@@ -1,8 +1,88 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/call.hpp"
 
+#include <array>
+
+#include "model/compose.hpp"
+
 namespace hmn::nvml {
 namespace {
+
+struct meaning {
+  code number;
+  status means;
+  std::string_view sentence;
+};
+
+constexpr std::array meanings{
+    meaning{late, status::timeout, "not asked any more, the deadline has passed"},
+    meaning{success, status::ok, "done"},
+    meaning{
+        uninitialized, status::backend,
+        "the driver was reloaded or NVML was shut down; it is opened again at the next reading"},
+    meaning{invalid_argument, status::backend,
+            "the driver refuses the device or the request; the device may have been replaced"},
+    meaning{not_supported, status::unsupported, "this device or driver has no such value"},
+    meaning{no_permission, status::permission,
+            "the driver refuses this user; run as root, or let the administrator allow it"},
+    meaning{already_initialized, status::backend, "NVML says that it is open already"},
+    meaning{not_found, status::unsupported, "the driver knows no such thing"},
+    meaning{insufficient_size, status::backend,
+            "the answer does not fit any size that was offered"},
+    meaning{insufficient_power, status::backend,
+            "the GPU's external power cables are not attached properly"},
+    meaning{
+        driver_not_loaded, status::no_source,
+        "the NVIDIA driver is not loaded; load it with 'modprobe nvidia', in a container start it "
+        "with GPU access, or install the driver"},
+    meaning{timed_out, status::timeout, "the driver did not answer in time"},
+    meaning{irq_issue, status::backend,
+            "the kernel has an interrupt problem with the GPU; see 'dmesg' for NVRM lines"},
+    meaning{library_not_found, status::no_source,
+            "a part of the driver's user-space libraries is missing; reinstall the NVIDIA driver"},
+    meaning{function_not_found, status::unsupported,
+            "this driver's NVML does not have this function; a newer driver may"},
+    meaning{corrupted_inforom, status::backend, "the card's infoROM is corrupted"},
+    meaning{
+        gpu_is_lost, status::device_lost,
+        "the GPU has fallen off the bus or was unplugged; see 'dmesg' for Xid lines, then reset "
+        "the GPU or reboot"},
+    meaning{reset_required, status::backend,
+            "the GPU must be reset before it answers again: 'nvidia-smi --gpu-reset', or reboot"},
+    meaning{operating_system, status::permission,
+            "the system or a cgroup blocks the GPU's device nodes; give the container or service "
+            "access to /dev/nvidia*"},
+    meaning{
+        version_mismatch, status::backend,
+        "driver library and kernel module differ, as after an update; reload the nvidia modules "
+        "or reboot"},
+    meaning{in_use, status::backend, "the GPU is in exclusive use; try again later"},
+    meaning{out_of_memory, status::no_memory, "the driver ran out of memory"},
+    meaning{no_data, status::empty, "the driver has no data yet"},
+    meaning{vgpu_ecc_not_supported, status::unsupported, "not available while ECC is on"},
+    meaning{insufficient_resources, status::backend,
+            "the driver ran out of a resource; try again later"},
+    meaning{freq_not_supported, status::unsupported, "the card does not support this frequency"},
+    meaning{argument_version_mismatch, status::unsupported,
+            "this driver does not know the version of this request; a newer driver may"},
+    meaning{deprecated, status::unsupported, "this driver has dropped this function"},
+    meaning{not_ready, status::backend, "the driver is not ready yet; try again in a moment"},
+    meaning{gpu_not_found, status::no_source,
+            "the driver finds no GPU that it can use; see 'dmesg' for NVRM lines"},
+    meaning{invalid_state, status::backend, "the GPU is not in a state that allows this"},
+    meaning{reset_type_not_supported, status::unsupported, "the device has no such reset"},
+    meaning{unknown, status::backend,
+            "an internal error of the driver; see 'dmesg' for NVRM lines, a reboot may help"},
+};
+
+constexpr meaning unlisted{unknown, status::backend, "a code that this version does not know"};
+
+const meaning& meaning_of(code c) noexcept {
+  for (const meaning& m : meanings) {
+    if (m.number == c) return m;
+  }
+  return unlisted;
+}
 
 diagnostic diagnostic_of(const topic& t, failure why) {
   diagnostic d;
@@ -15,6 +95,18 @@ diagnostic diagnostic_of(const topic& t, failure why) {
 
 }  // namespace
 
+status status_of(code c) noexcept {
+  return meaning_of(c).means;
+}
+
+failure failure_for(code c, std::string_view what) {
+  if (c == late) return fail(status_of(c), {what, ": ", meaning_of(c).sentence});
+  return {status_of(c),
+          source::nvml,
+          {native_domain::nvml, c},
+          {what, ": ", meaning_of(c).sentence, " (NVML code ", static_cast<int>(c), ")"}};
+}
+
 void topic::remark(failure why, std::uint32_t field, std::uint32_t notes) const {
   diagnostic d = diagnostic_of(*this, std::move(why));
   d.field = field;
@@ -23,7 +115,7 @@ void topic::remark(failure why, std::uint32_t field, std::uint32_t notes) const 
 }
 
 void topic::missing(code c, const char* what, std::uint32_t field) const {
-  if (wants()) remark(fail(c, what), field);
+  if (wants()) remark(failure_for(c, what), field);
 }
 
 void topic::trace(const char* symbol, code c, std::uint64_t duration_ns) const {

@@ -5,14 +5,26 @@
 
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <utility>
 
 #include "backends/backend.hpp"
-#include "backends/nvml/errors.hpp"
-#include "backends/nvml/symbols.hpp"
+#include "backends/nvml/abi.hpp"
+#include "backends/nvml/library.hpp"
+#include "model/failure.hpp"
 #include "platform/clock.hpp"
 
 namespace hmn::nvml {
+
+// NVML's return codes as statuses, each with a sentence that says what can be done.
+
+status status_of(code c) noexcept;
+
+// `what` names the call that answered `c`.
+failure failure_for(code c, std::string_view what);
+
+// One that NVML gave no code for.
+inline constexpr failure_of fail{source::nvml};
 
 // Whose reading it is and what it is about: what a remark needs to know.
 struct topic {

@@ -1,16 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/identity.hpp"
 
+#include <algorithm>
 #include <array>
 #include <string>
 
-#include "backends/nvml/information.hpp"
 #include "backends/nvml/memory.hpp"
 #include "model/compose.hpp"
+#include "model/scan.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::nvml {
 namespace {
+
+// A GPU that was not initialised since boot has "GPU-????????-????-…".
+std::string_view known_uuid(std::string_view uuid) noexcept {
+  return uuid.starts_with("GPU-") && uuid.find('?') == uuid.npos ? uuid : std::string_view();
+}
+
+bool is_digit(char c) noexcept {
+  return c >= '0' && c <= '9';
+}
+
+// "550.163.01", not "x86_64" or a date.
+bool is_version(std::string_view word) noexcept {
+  const bool allowed = std::ranges::all_of(word, [](char c) { return is_digit(c) || c == '.'; });
+  return allowed && word.find('.') != word.npos && is_digit(word.front()) && is_digit(word.back());
+}
 
 bool ends_it(code c) noexcept {
   return c == gpu_is_lost || c == uninitialized || c == late;
@@ -25,7 +41,7 @@ void add_gap(known_device& out, failure why, std::uint32_t field) {
 }
 
 void note_gap(known_device& out, code c, const char* what, std::uint32_t field) {
-  if (c != success) add_gap(out, fail(c, what), field);
+  if (c != success) add_gap(out, failure_for(c, what), field);
 }
 
 template <std::size_t N>
@@ -98,6 +114,27 @@ code classify_memory(const topic& t, session& s, const settings& paths, known_de
 }
 
 }  // namespace
+
+gpu_information parse_information(std::string_view text) noexcept {
+  gpu_information found;
+  while (!text.empty()) {
+    std::string_view value = scan::take_line(text);
+    const std::string_view key = scan::trim(scan::take_until(value, ':'));
+    value = scan::trim(value);
+    if (key == "Model" && value != "Unknown") found.model = value;
+    if (key == "GPU UUID") found.uuid = known_uuid(value);
+  }
+  return found;
+}
+
+std::string_view parse_driver_version(std::string_view text) noexcept {
+  std::string_view line = scan::take_line(text);
+  if (!line.starts_with("NVRM version:")) return {};
+  for (std::string_view word = scan::take_word(line); !word.empty(); word = scan::take_word(line)) {
+    if (is_version(word)) return word;
+  }
+  return {};
+}
 
 code read_uuid(const topic& t, const session& s, handle h, text<96>& out) {
   return read_text(t, s.fn.uuid, h, uuid_capacity, out);

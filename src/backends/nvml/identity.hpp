@@ -4,6 +4,7 @@
 #pragma once
 
 #include <optional>
+#include <string_view>
 
 #include "backends/backend.hpp"
 #include "backends/nvml/call.hpp"
@@ -11,6 +12,21 @@
 #include "backends/nvml/session.hpp"
 
 namespace hmn::nvml {
+
+// What the kernel driver tells of a GPU in /proc/driver/nvidia. Pure. Reading the file wakes a
+// sleeping GPU: the driver takes a power reference for it.
+
+// Views into the text; empty where it does not tell.
+struct gpu_information {
+  std::string_view model;
+  std::string_view uuid;
+};
+
+// gpus/<address>/information
+gpu_information parse_information(std::string_view text) noexcept;
+
+// The driver's version in `version`, of the closed and the open kernel module alike.
+std::string_view parse_driver_version(std::string_view text) noexcept;
 
 // Fills everything but number, driver_index and state. Answers the code that makes it pointless
 // (gpu_is_lost, uninitialized), else success: what else is missing stands in out.gaps.

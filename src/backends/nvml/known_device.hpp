@@ -3,14 +3,23 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "backends/nvml/abi.hpp"
-#include "backends/nvml/pci.hpp"
 #include "model/device.hpp"
 #include "model/diagnostic.hpp"
+#include "model/pci_address.hpp"
 
 namespace hmn::nvml {
+
+// Of a device's PCI address. Nothing here wakes a device.
+
+// The address in what NVML filled in, whichever generation of the struct it was.
+std::optional<pci_address> address_of(const pci_info& from) noexcept;
+
+// N of /dev/dri/renderDN.
+std::optional<std::uint32_t> render_minor(const std::string& sys_root, const pci_address& of);
 
 // What tells memory of its own from the host's RAM.
 struct memory_traits {
@@ -22,7 +31,7 @@ struct memory_traits {
   std::optional<std::uint32_t> numa_node;
 };
 
-// A device from first sight to the end; its place in the roster is its slot.
+// A device from first sight to the end; its place in the device list is its slot.
 struct known_device {
   device identity;
   std::optional<pci_address> address;

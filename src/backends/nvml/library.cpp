@@ -3,13 +3,27 @@
 
 #include <utility>
 
-#include "backends/nvml/errors.hpp"
-#include "backends/nvml/evidence.hpp"
+#include "backends/nvml/call.hpp"
 #include "backends/nvml/system.hpp"
 #include "model/compose.hpp"
 #include "platform/file.hpp"
 
 namespace hmn::nvml {
+
+void symbols::find(const platform::library& from) noexcept {
+  const auto each = [&](auto&... all) { (all.find(from), ...); };
+  each(init_with_flags, init, shutdown, driver_version, cuda_version_v2, cuda_version);
+  each(count, by_index, name, uuid, pci, virtualization);
+  each(memory_v2, memory_v1, bar1, numa_node, c2c, addressing);
+  each(compute, mps, graphics);
+  each(mig_mode, mig_count, mig_by_index, gpu_instance, compute_instance);
+  each(utilization, encoder, decoder, temperature_v, temperature, power, power_limit, energy);
+  each(max_clock, threshold, default_power_limit, power_limits, pcie_replays, ecc_errors);
+  each(remapped_rows, process_use, accounting_mode, account, fan_count);
+  each(clock, fan, fan_of, pcie_generation, pcie_width, p_state, clock_reasons, fields);
+  each(event_types, create_events, register_events, wait_for_event, free_events);
+}
+
 namespace {
 
 failure not_opened(std::string loader_text, const std::string& help) {

@@ -6,6 +6,7 @@
 
 #include "model/scan.hpp"
 #include "platform/file.hpp"
+#include "procfs/meminfo.hpp"
 
 namespace hmn::nvml {
 namespace {
@@ -149,19 +150,11 @@ bool names_system_on_chip(std::string_view name) noexcept {
   return std::ranges::any_of(chips, [&](std::string_view chip) { return has_word(name, chip); });
 }
 
-std::optional<std::uint64_t> parse_host_total(std::string_view meminfo) noexcept {
-  std::string_view line = scan::take_line(meminfo);
-  if (scan::take_word(line) != "MemTotal:") return std::nullopt;
-  const auto kibibytes = scan::number(scan::take_word(line));
-  if (!kibibytes || scan::take_word(line) != "kB") return std::nullopt;
-  return scan::product(*kibibytes, 1024);
-}
-
 std::optional<std::uint64_t> read_host_total(const std::string& proc_root) {
   std::array<char, 256> buffer;
   const auto got = platform::read_small((proc_root + "/meminfo").c_str(), buffer);
   if (!got) return std::nullopt;
-  return parse_host_total({buffer.data(), got.value});
+  return procfs::parse_meminfo({buffer.data(), got.value}).total.value();
 }
 
 pool to_pool(const memory_figures& figures) noexcept {

@@ -44,9 +44,7 @@ memory_traits ask_traits(const topic& t, const session& s, handle h, std::string
 // "NVIDIA GB10", "Orin (nvgpu)", "NVIDIA Thor": GPUs inside a system on a chip.
 bool names_system_on_chip(std::string_view name) noexcept;
 
-// Pure: MemTotal of /proc/meminfo, in bytes.
-std::optional<std::uint64_t> parse_host_total(std::string_view meminfo) noexcept;
-
+// The RAM of the host.
 std::optional<std::uint64_t> read_host_total(const std::string& proc_root);
 
 pool to_pool(const memory_figures& figures) noexcept;

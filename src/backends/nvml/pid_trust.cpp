@@ -8,13 +8,11 @@
 
 #include "model/compose.hpp"
 #include "platform/file.hpp"
-#include "platform/process.hpp"
+#include "procfs/pids.hpp"
 
 namespace hmn::nvml {
 namespace {
 
-// PROC_PID_INIT_INO of the kernel.
-constexpr std::string_view initial_namespace = "pid:[4026531836]";
 constexpr std::size_t most_rows_checked = 64;
 
 constexpr std::array<std::string_view, 6> gpu_nodes{"/dev/nvidia", "/dev/dxg",   "/dev/nvhost",
@@ -71,12 +69,7 @@ void pid_trust::after_opening() {
 }
 
 bool pid_trust::in_initial_namespace() {
-  if (!initial_) {
-    std::array<char, 64> target;
-    const auto length = platform::read_link((proc_root_ + "/self/ns/pid").c_str(), target);
-    initial_ = !platform::has_pid_namespaces() ||
-               (length && std::string_view(target.data(), length.value) == initial_namespace);
-  }
+  if (!initial_) initial_ = procfs::is_in_initial_pid_namespace(proc_root_);
   return *initial_;
 }
 

@@ -52,7 +52,7 @@ result<void> session::load() {
 result<void> session::initialise(const topic& t, std::size_t expected) {
   code c = function_not_found;
   if (fn.init_with_flags && initialise_detached(t, expected, c)) return {};
-  if (!is_about_flags(c)) return fail(c, fn.init_with_flags.name());
+  if (!is_about_flags(c)) return failure_for(c, fn.init_with_flags.name());
   const char* name = fn.init.name();
   if (fn.init) {
     c = call(t, fn.init);
@@ -60,7 +60,7 @@ result<void> session::initialise(const topic& t, std::size_t expected) {
     c = call(t, fn.init_with_flags, 0U);
     name = fn.init_with_flags.name();
   }
-  if (!is_initialised(c)) return fail(c, name);
+  if (!is_initialised(c)) return failure_for(c, name);
   return {};
 }
 
@@ -95,7 +95,7 @@ void session::read_versions(const topic& t) {
   buffer.back() = '\0';
   driver_version.assign(c == success ? buffer.data() : "");
   no_driver_version.reset();
-  if (c != success) no_driver_version = fail(c, fn.driver_version.name());
+  if (c != success) no_driver_version = failure_for(c, fn.driver_version.name());
   read_cuda_version(t);
 }
 
@@ -108,7 +108,7 @@ void session::read_cuda_version(const topic& t) {
   cuda_version.reset();
   no_cuda_version.reset();
   if (c != success) {
-    no_cuda_version = fail(c, fn.cuda_version.name());
+    no_cuda_version = failure_for(c, fn.cuda_version.name());
   } else if (version > 0) {
     cuda_version = static_cast<std::uint32_t>(version);
   }

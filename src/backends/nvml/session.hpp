@@ -11,7 +11,7 @@
 
 #include "backends/backend.hpp"
 #include "backends/nvml/call.hpp"
-#include "backends/nvml/symbols.hpp"
+#include "backends/nvml/library.hpp"
 #include "model/text.hpp"
 #include "platform/library.hpp"
 

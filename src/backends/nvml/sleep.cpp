@@ -6,7 +6,7 @@
 #include <functional>
 #include <utility>
 
-#include "backends/idle/runtime_pm.hpp"
+#include "backends/idle/backoff.hpp"
 #include "backends/pci/bus.hpp"
 #include "model/compose.hpp"
 #include "model/device.hpp"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/nvml/pci.hpp"
+#include "backends/nvml/known_device.hpp"
 
 namespace hmn::nvml {
 

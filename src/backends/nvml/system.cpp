@@ -1,6 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/system.hpp"
 
+#include <algorithm>
+#include <array>
+
+#include "backends/pci/bus.hpp"
+#include "model/compose.hpp"
+#include "platform/file.hpp"
+
 namespace hmn::nvml {
 
 // WSL's and NixOS' driver folders come last. Never libnvidia-ml.so, which is a link-time stub.
@@ -13,6 +20,63 @@ std::span<const char* const> library_places() noexcept {
 
 bool is_counted_by_system(const platform::library&, handle) noexcept {
   return false;
+}
+
+namespace {
+
+constexpr const char* paravirtual_node = "/dev/dxg";
+
+// The driver's control node; WSL; Tegra before and after its move to a PCI-like driver.
+constexpr std::array nodes{"/dev/nvidiactl", paravirtual_node, "/dev/nvhost-ctrl-gpu", "/dev/nvmap",
+                           "/dev/nvgpu"};
+
+bool any_node() noexcept {
+  return std::ranges::any_of(nodes, platform::exists);
+}
+
+std::string advice_for(const pci::gpu& first) {
+  const text<32> address = to_text(first.address);
+  const std::string_view driver = first.driver.view();
+  if (driver == "vfio-pci") {
+    return compose(
+        {"the NVIDIA GPU at ", address.view(), " is given to a virtual machine (vfio-pci)"});
+  }
+  if (driver == "nouveau" || driver == "nova_core") {
+    return compose({"the NVIDIA GPU at ", address.view(), " runs on ", driver,
+                    ", which measures nothing here; install NVIDIA's driver"});
+  }
+  if (driver == "nvidia") {
+    return compose({"the NVIDIA GPU at ", address.view(),
+                    " has its kernel driver; install the package with libnvidia-ml.so.1, in a "
+                    "container enable the 'utility' driver capability"});
+  }
+  return compose({"an NVIDIA GPU is at ", address.view(),
+                  "; install NVIDIA's driver, or in a container start it with GPU access"});
+}
+
+std::string advice_off_the_bus() {
+  if (is_paravirtual()) {
+    return "WSL takes it from the NVIDIA driver of Windows; install or update that";
+  }
+  return any_node() ? "on Jetson it comes with JetPack 6 and later" : "";
+}
+
+}  // namespace
+
+bool has_evidence(const settings& s) {
+  return !s.nvml_path.empty() || any_node() ||
+         platform::exists((s.proc_root + "/driver/nvidia").c_str()) ||
+         platform::exists((s.sys_root + "/module/nvidia").c_str()) ||
+         !pci::gpus_on_bus(s.sys_root, vendor::nvidia).empty();
+}
+
+bool is_paravirtual() noexcept {
+  return platform::exists(paravirtual_node);
+}
+
+std::string advice(const std::string& sys_root) {
+  const auto gpus = pci::gpus_on_bus(sys_root, vendor::nvidia);
+  return gpus.empty() ? advice_off_the_bus() : advice_for(gpus.front());
 }
 
 }  // namespace hmn::nvml

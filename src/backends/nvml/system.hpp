@@ -4,7 +4,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 
+#include "backends/backend.hpp"
 #include "backends/nvml/abi.hpp"
 #include "platform/library.hpp"
 
@@ -15,5 +17,17 @@ std::span<const char* const> library_places() noexcept;
 
 // Whether the system counts what processes use of this device, and NVML does not.
 bool is_counted_by_system(const platform::library& nvml, handle h) noexcept;
+
+// Signs that an NVIDIA GPU or its driver could be here, looked for without opening any of them.
+
+// One sign is enough; the cheap ones are looked for first.
+bool has_evidence(const settings& s);
+
+// WSL's GPU: the processes of the host's other side are not listed there.
+bool is_paravirtual() noexcept;
+
+// What is known of an NVIDIA GPU that no library serves: a sentence that says what to install;
+// empty where there is no sign of one.
+std::string advice(const std::string& sys_root);
 
 }  // namespace hmn::nvml

@@ -59,7 +59,7 @@ result<void> telemetry_reader::read() {
   for (const auto step : steps) (this->*step)();
   refuse_what_nvml_lacks();
   out_.from = source::nvml;
-  if (!any_) return fail(first_code_ == success ? not_supported : first_code_, first_from_);
+  if (!any_) return failure_for(first_code_ == success ? not_supported : first_code_, first_from_);
   out_.sources |= std::uint64_t{1} << static_cast<unsigned>(source::nvml);
   return {};
 }

@@ -23,8 +23,4 @@ result<functions> find_functions(const platform::library& in) {
   return f;
 }
 
-failure fail(status what, code native, const message_text& message) {
-  return {what, source::pdh, {native_domain::pdh, static_cast<std::int32_t>(native)}, message};
-}
-
 }  // namespace hmn::pdh

@@ -56,6 +56,10 @@ struct functions {
 // Nothing is missing, or it fails.
 result<functions> find_functions(const platform::library& in);
 
-failure fail(status what, code native, const message_text& message);
+inline constexpr failure_of fail{source::pdh, native_domain::pdh};
+
+constexpr std::int32_t native_number(code c) noexcept {
+  return static_cast<std::int32_t>(c);
+}
 
 }  // namespace hmn::pdh

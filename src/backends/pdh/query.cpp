@@ -23,10 +23,11 @@ bool is_figure(code c) noexcept {
 failure not_counted(code c) {
   return is_absent(c)
              ? fail(
-                   status::no_source, c,
+                   status::no_source,
                    "this Windows has no counters of GPU memory; they come with Windows 10 1709 and "
-                   "a driver of WDDM 2")
-             : fail(status::backend, c, "PdhAddEnglishCounterW failed");
+                   "a driver of WDDM 2",
+                   native_number(c))
+             : fail(status::backend, "PdhAddEnglishCounterW failed", native_number(c));
 }
 
 // Names have ASCII alone; another letter makes them none.
@@ -60,7 +61,7 @@ result<void> query::open() {
   };
   if (const code c = fn_.open(nullptr, 0, &query_); c != success) {
     query_ = nullptr;
-    return refuse(fail(status::backend, c, "PdhOpenQueryW failed"));
+    return refuse(fail(status::backend, "PdhOpenQueryW failed", native_number(c)));
   }
   for (std::size_t i = 0; i < of_.size(); ++i) {
     const code c = fn_.add(query_, of_[i].path, 0, &counters_[i]);
@@ -83,7 +84,7 @@ result<void> query::collect(const functions& fn) {
       return {};
     }
     close();
-    if (!again) return fail(status::backend, c, "PdhCollectQueryData failed");
+    if (!again) return fail(status::backend, "PdhCollectQueryData failed", native_number(c));
   }
 }
 
@@ -99,7 +100,8 @@ result<void> query::fetch(handle from, std::uint32_t& count) {
     c = fn_.rows(from, format_, &size, &count, nullptr);
     if (c != more_data) break;
     if (size > most_bytes) {
-      return fail(status::limit, c, "Windows counts more GPU processes than can be read");
+      return fail(status::limit, "Windows counts more GPU processes than can be read",
+                  native_number(c));
     }
     items_.resize(size / sizeof(item) + 2);
   }
@@ -107,10 +109,11 @@ result<void> query::fetch(handle from, std::uint32_t& count) {
   count = 0;
   if (c == no_data || c == no_instance) return {};
   if (c == invalid_data || c == invalid_row || c == negative_denominator || c == negative_value) {
-    return fail(status::empty, c, "Windows tells a load only from the second reading on");
+    return fail(status::empty, "Windows tells a load only from the second reading on",
+                native_number(c));
   }
   close();
-  return fail(status::backend, c, "PdhGetFormattedCounterArrayW failed");
+  return fail(status::backend, "PdhGetFormattedCounterArrayW failed", native_number(c));
 }
 
 result<void> query::read(std::size_t which, std::vector<row>& out) {
@@ -119,7 +122,9 @@ result<void> query::read(std::size_t which, std::vector<row>& out) {
   std::uint32_t count = 0;
   if (result<void> ok = fetch(counters_[which], count); !ok) return ok;
   // What it claims must fit what it was given.
-  if (count > items_.size()) return fail(status::backend, success, "PDH counts rows that it lacks");
+  if (count > items_.size())
+    return failure{
+        status::backend, source::pdh, {native_domain::pdh, 0}, "PDH counts rows that it lacks"};
   for (const item& i : std::span(items_).first(count)) {
     const auto who = parse_instance(narrow(i.name, narrow_));
     if (!who) continue;

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/tegra/sensors.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <optional>
+#include <utility>
 
 #include "backends/tegra/files.hpp"
 #include "model/compose.hpp"
@@ -10,6 +12,49 @@
 
 namespace hmn::tegra {
 namespace {
+
+// TX1, Nano, TX2, AGX Xavier.
+constexpr std::string_view own[] = {"VDD_GPU", "POM_5V_GPU", "VDD_SYS_GPU", "GPU"};
+// AGX Orin; Xavier NX, Orin NX and Nano.
+constexpr std::string_view shared[] = {"VDD_GPU_SOC", "VDD_CPU_GPU_CV"};
+
+template <std::size_t N>
+bool is_in(const std::string_view (&labels)[N], std::string_view label) noexcept {
+  return std::ranges::find(labels, label) != std::end(labels);
+}
+
+void look_at(const std::string& folder, rail& best, bool& is_sure) {
+  for (const char channel : {'1', '2', '3'}) {
+    const char name[] = {'i', 'n', channel, '_', 'l', 'a', 'b', 'e', 'l', '\0'};
+    auto told = read_line(folder, name);
+    if (may_pass(told.error)) is_sure = false;
+    std::string label = std::move(told.value);
+    const feeds what = rail_of(label);
+    const bool is_better = what == feeds::gpu_alone || best.what == feeds::nothing_of_it;
+    if (what == feeds::nothing_of_it || !is_better) continue;
+    best = {what, folder, channel, std::move(label)};
+  }
+}
+
+// Nodes of NVIDIA's GPUs alone; "gpu" is what other makers call theirs, too.
+constexpr std::string_view chips[] = {"gk20a", "gm20b", "gp10b", "gv11b", "ga10b", "gb10b"};
+
+bool is_one(const std::string& folder, std::string& chip) {
+  chip = read_line(folder, "of_node/name").value;
+  const bool is_named = std::ranges::find(chips, chip) != std::end(chips);
+  const bool is_nvidias =
+      chip == "gpu" && has_text_from(read_property(folder, "of_node/compatible"), "nvidia,");
+  return (is_named || is_nvidias) && link_name(folder, "driver") != "nouveau";
+}
+
+std::string first_entry(const std::string& folder) {
+  std::string found;
+  (void)platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
+    found = compose({folder, "/", name});
+    return false;
+  });
+  return found;
+}
 
 namespace field = telemetry_field;
 
@@ -102,6 +147,66 @@ bool is_of_gpu(std::string_view zone) noexcept {
 }
 
 }  // namespace
+
+feeds rail_of(std::string_view label) noexcept {
+  if (is_in(own, label)) return feeds::gpu_alone;
+  return is_in(shared, label) ? feeds::gpu_and_others : feeds::nothing_of_it;
+}
+
+rail find_rail(std::string_view sys_root, bool& is_sure) {
+  rail best;
+  const std::string sensors = compose({sys_root, "/class/hwmon"});
+  const int error = platform::for_each_entry(sensors.c_str(), [&](std::string_view name) {
+    const std::string folder = compose({sensors, "/", name});
+    const auto chip = read_line(folder, "name");
+    if (may_pass(chip.error)) is_sure = false;
+    if (chip.value == "ina3221") look_at(folder, best, is_sure);
+    return best.what != feeds::gpu_alone;
+  });
+  if (may_pass(error)) is_sure = false;
+  return best;
+}
+
+std::optional<double> read_power(const rail& r) {
+  if (r.what == feeds::nothing_of_it) return std::nullopt;
+  const std::string_view channel(&r.channel, 1);
+  const auto millivolts = read_number(r.folder, compose({"in", channel, "_input"}));
+  const auto milliamperes = read_number(r.folder, compose({"curr", channel, "_input"}));
+  if (!millivolts || !milliamperes || millivolts.value < 0 || milliamperes.value < 0) return {};
+  return static_cast<double>(millivolts.value) * static_cast<double>(milliamperes.value) * 1e-6;
+}
+
+gpu find_gpu(std::string_view sys_root) {
+  gpu found;
+  const std::string by_clock = compose({sys_root, "/class/devfreq"});
+  (void)platform::for_each_entry(by_clock.c_str(), [&](std::string_view name) {
+    const std::string devfreq = compose({by_clock, "/", name});
+    const std::string folder = devfreq + "/device";
+    if (is_one(folder, found.chip)) {
+      found.folder = folder;
+      found.devfreq = devfreq;
+    }
+    return found.folder.empty();
+  });
+  // Before L4T 32 under a name of its own.
+  for (const char* const place : {"/devices/gpu.0", "/devices/platform/gpu.0"}) {
+    if (!found.folder.empty()) break;
+    const std::string folder = compose({sys_root, place});
+    if (!is_one(folder, found.chip)) continue;
+    found.folder = folder;
+    found.devfreq = first_entry(folder + "/devfreq");
+  }
+  return found;
+}
+
+platform::errno_or<std::string> board_name(std::string_view proc_root, std::string_view sys_root) {
+  auto by_proc = read_line(proc_root, "device-tree/model");
+  return by_proc ? std::move(by_proc) : read_line(sys_root, "firmware/devicetree/base/model");
+}
+
+bool is_suspended(const gpu& g) {
+  return read_line(g.folder, "power/runtime_status").value.starts_with("suspend");
+}
 
 std::string find_thermometer(std::string_view sys_root, bool& is_sure) {
   const std::string zones = compose({sys_root, "/class/thermal"});

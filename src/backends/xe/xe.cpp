@@ -2,12 +2,31 @@
 #include "backends/xe/xe.hpp"
 
 #include "backends/intel/driver.hpp"
-#include "backends/xe/regions.hpp"
 
-namespace hmn::drm {
+namespace hmn::xe {
 namespace {
 
 using intel::gt;
+using intel::heap;
+using intel::raw_region;
+
+// struct drm_xe_query_mem_regions: a count and a pad.
+constexpr std::size_t header_size = 8;
+
+heap read_region(const raw_region& r) noexcept {
+  heap h;
+  if (r.size == 0 || r.size == ~std::uint64_t{0}) return h;
+  h.total = r.size;
+  if (r.figure <= r.size) h.used = r.figure;
+  if (r.visible_size == 0 || r.visible_size > r.size) return h;
+  h.visible = r.visible_size;
+  if (h.used && r.visible_figure <= r.visible_size) h.visible_used = r.visible_figure;
+  return h;
+}
+
+bool is_idle(const heap& h) noexcept {
+  return h.used.value_or(0) == 0;
+}
 
 constexpr std::uint32_t query_mem_regions = 1;
 
@@ -15,7 +34,7 @@ constexpr intel::gt_files in_freq{"act_freq",  "cur_freq", "max_freq",
                                   "/throttle", "status",   "reason_"};
 
 // <device>/tile<T>/gt<N>/freq0: the first of a tile is its main one, the other is media.
-int find_gts(const card& c, std::vector<gt>& out) {
+int find_gts(const drm::card& c, std::vector<gt>& out) {
   int error = 0;
   for (const std::uint32_t tile : intel::numbers_in(std::string(c.folder.view()), "tile", error)) {
     const std::string folder = compose({c.folder.view(), "/tile", tile});
@@ -34,8 +53,20 @@ constexpr intel::dialect spoken{
 
 }  // namespace
 
+std::optional<intel::memory_regions> parse_regions(std::span<const std::byte> answer) noexcept {
+  auto all = intel::sum_regions(answer, header_size, read_region);
+  // Without CAP_PERFMON all figures are 0. With it one is not: the driver's own page tables count.
+  if (!all || !is_idle(all->system) || !is_idle(all->device)) return all;
+  for (heap* const h : {&all->system, &all->device}) h->used = h->visible_used = std::nullopt;
+  return all;
+}
+
+}  // namespace hmn::xe
+
+namespace hmn::drm {
+
 std::unique_ptr<driver> make_xe() {
-  return std::make_unique<intel::intel_driver>(spoken);
+  return std::make_unique<intel::intel_driver>(xe::spoken);
 }
 
 }  // namespace hmn::drm

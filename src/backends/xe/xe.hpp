@@ -1,9 +1,20 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <memory>
+#include <optional>
+#include <span>
 
 #include "backends/drm/driver.hpp"
+#include "backends/intel/regions.hpp"
+
+namespace hmn::xe {
+
+// Pure: the answer to DRM_XE_DEVICE_QUERY_MEM_REGIONS (include/uapi/drm/xe_drm.h).
+std::optional<intel::memory_regions> parse_regions(std::span<const std::byte> answer) noexcept;
+
+}  // namespace hmn::xe
 
 namespace hmn::drm {
 

@@ -1,4 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fcntl.h>
+#include <poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <climits>
+
+#include "platform/clock.hpp"
+#include "platform/posix/child.hpp"
 #include "platform/posix/running.hpp"
 #include "platform/posix/spawned_child.hpp"
 
@@ -12,6 +22,53 @@ outcome run_child(const launch& what, channel& open, const command& given) {
 
 void collect_children() noexcept {
   spawned_child::collect();
+}
+
+// The kernel closes what no file action made.
+short spawn_closing_flag() noexcept {
+  return POSIX_SPAWN_CLOEXEC_DEFAULT;
+}
+
+int add_spawn_closing(posix_spawn_file_actions_t& /*actions*/) noexcept {
+  return 0;
+}
+
+namespace {
+
+constexpr int forever = -1;
+
+int close_on_exec(int (&ends)[2]) noexcept {
+  if (fcntl(ends[0], F_SETFD, FD_CLOEXEC) == 0 && fcntl(ends[1], F_SETFD, FD_CLOEXEC) == 0)
+    return 0;
+  const int error = errno;
+  ::close(ends[0]);
+  ::close(ends[1]);
+  return error;
+}
+
+// Rounded up: what is left of a millisecond is waited for, not spun through.
+int milliseconds(uint64_t ns) noexcept {
+  const uint64_t rounded = ns / ns_per_ms + (ns % ns_per_ms != 0 ? 1 : 0);
+  return static_cast<int>(std::min<uint64_t>(rounded, INT_MAX));
+}
+
+}  // namespace
+
+// There is no pipe2: a program that the host starts between the two steps keeps the ends open.
+int open_pipe(int (&ends)[2]) noexcept {
+  return pipe(ends) == 0 ? close_on_exec(ends) : errno;
+}
+
+int await_readable(int from, uint64_t deadline_ns) noexcept {
+  for (;;) {
+    const uint64_t now = monotonic_ns();
+    if (now >= deadline_ns) return ETIMEDOUT;
+    pollfd waiting{from, POLLIN, 0};
+    const int limit = deadline_ns == UINT64_MAX ? forever : milliseconds(deadline_ns - now);
+    const int ready = poll(&waiting, 1, limit);
+    if (ready > 0) return 0;
+    if (ready < 0 && errno != EINTR) return errno;
+  }
 }
 
 }  // namespace hmn::platform

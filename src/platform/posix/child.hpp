@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <spawn.h>
+
 #include <cstdint>
 
 namespace hmn::platform {
@@ -30,5 +32,19 @@ struct exit_status {
 };
 
 enum class ended { exited, timed_out };
+
+// Reading end, writing end; both end at an exec. 0 or errno.
+int open_pipe(int (&ends)[2]) noexcept;
+
+// 0, or ETIMEDOUT, or errno. UINT64_MAX: no deadline.
+int await_readable(int from, uint64_t deadline_ns) noexcept;
+
+// How a child is kept from the descriptors that its file actions do not name.
+
+// A flag of the attributes, or 0.
+short spawn_closing_flag() noexcept;
+
+// After the last other action. 0 or an error.
+int add_spawn_closing(posix_spawn_file_actions_t& actions) noexcept;
 
 }  // namespace hmn::platform

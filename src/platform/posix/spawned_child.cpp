@@ -14,7 +14,7 @@
 
 #include "platform/clock.hpp"
 #include "platform/file.hpp"
-#include "platform/posix/spawn_closing.hpp"
+#include "platform/posix/child.hpp"
 
 namespace hmn::platform {
 namespace {

@@ -10,7 +10,7 @@
 
 #include "platform/clock.hpp"
 #include "platform/file.hpp"
-#include "platform/posix/pipe.hpp"
+#include "platform/posix/child.hpp"
 #include "platform/posix/running.hpp"
 #include "platform/stand_in.hpp"
 #include "platform/thread.hpp"

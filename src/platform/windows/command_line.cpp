@@ -11,8 +11,26 @@
 namespace hmn::platform {
 namespace {
 
-// Backslashes stand for themselves, but for those in front of a quote.
+bool needs_quotes(std::wstring_view word) {
+  return word.empty() || word.find_first_of(L" \t\n\v\"") != std::wstring_view::npos;
+}
+
+// The name of the program ends at its second quote: backslashes mean nothing in it.
+void append_program(std::wstring& line, std::wstring_view name) {
+  if (!needs_quotes(name)) {
+    line += name;
+  } else {
+    line.append(L"\"").append(name).append(L"\"");
+  }
+}
+
+// Backslashes are doubled where they precede a quote, one more hides it ("Parsing C command-line
+// arguments" of the C runtime).
 void append_quoted(std::wstring& line, std::wstring_view argument) {
+  if (!needs_quotes(argument)) {
+    line += argument;
+    return;
+  }
   line += L'"';
   size_t backslashes = 0;
   for (const wchar_t c : argument) {
@@ -32,7 +50,7 @@ void append_variable(std::wstring& block, std::wstring_view name, std::wstring_v
 
 std::wstring command_line(const std::wstring& program, std::span<const std::string> arguments) {
   std::wstring line;
-  append_quoted(line, program);
+  append_program(line, program);
   for (const std::string& argument : arguments) {
     line += L' ';
     append_quoted(line, to_wide(argument));

@@ -22,6 +22,7 @@ class handle {
 
   explicit operator bool() const noexcept { return value_ != nullptr; }
   [[nodiscard]] HANDLE get() const noexcept { return value_; }
+  [[nodiscard]] HANDLE release() noexcept { return std::exchange(value_, nullptr); }
   void close() noexcept {
     if (value_ != nullptr) CloseHandle(std::exchange(value_, nullptr));
   }

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 
+#include "platform/fork.hpp"
 #include "platform/stand_in.hpp"
 #include "platform/windows/wide.hpp"
 
@@ -68,6 +69,11 @@ const char* environment(const char* name) noexcept {
   if (length == 0 && GetLastError() != ERROR_SUCCESS) return nullptr;
   value[to_utf8({found.data(), std::min<size_t>(length, longest_value)}, value)] = '\0';
   return value;
+}
+
+// Windows copies no process.
+uint64_t process_generation() noexcept {
+  return 1;
 }
 
 }  // namespace hmn::platform

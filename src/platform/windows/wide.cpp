@@ -7,6 +7,7 @@
 #include <cerrno>
 
 #include "platform/file.hpp"
+#include "platform/utf16.hpp"
 #include "platform/windows/system_error.hpp"
 
 namespace hmn::platform {
@@ -41,11 +42,8 @@ std::string to_utf8(std::wstring_view wide) {
   return made;
 }
 
-size_t to_utf8(std::wstring_view wide, std::span<char> room) noexcept {
-  if (wide.empty()) return 0;
-  return static_cast<size_t>(WideCharToMultiByte(CP_UTF8, 0, wide.data(), wide_size(wide.size()),
-                                                 room.data(), wide_size(room.size()), nullptr,
-                                                 nullptr));
+size_t to_utf8(std::wstring_view wide, std::span<char> out) noexcept {
+  return encode_utf8(wide, out);
 }
 
 wide_path::wide_path(std::string_view utf8, std::wstring_view rest) noexcept

@@ -15,8 +15,8 @@ namespace hmn::platform {
 std::wstring to_wide(std::string_view utf8);
 std::string to_utf8(std::wstring_view wide);
 
-// The same into room; 0 when it does not fit. The room is not terminated.
-size_t to_utf8(std::wstring_view wide, std::span<char> room) noexcept;
+// The same into `out`; 0 when it does not fit. The buffer is not terminated.
+size_t to_utf8(std::wstring_view wide, std::span<char> out) noexcept;
 
 // A path as the system takes it, made without an allocation.
 class wide_path {

@@ -3,7 +3,6 @@
 
 #include <doctest/doctest.h>
 
-#include "backends/amdgpu/marketing_name.hpp"
 #include "cards.hpp"
 #include "machine.hpp"
 

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <doctest/doctest.h>
 
-#include "backends/amdgpu/clock_levels.hpp"
-#include "backends/amdgpu/error_counts.hpp"
 #include "backends/amdgpu/gpu_metrics.hpp"
+#include "backends/amdgpu/sysfs.hpp"
 #include "model/telemetry.hpp"
 
 using namespace hmn;

@@ -9,8 +9,8 @@
 #include <fstream>
 #include <sstream>
 
-#include "backends/amdgpu/clock_levels.hpp"
 #include "backends/amdgpu/gpu_metrics.hpp"
+#include "backends/amdgpu/sysfs.hpp"
 #include "backends/kfd/processes.hpp"
 #include "backends/kfd/topology.hpp"
 #include "machine.hpp"

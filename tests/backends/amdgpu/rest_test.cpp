@@ -3,7 +3,7 @@
 // Readings that follow each other fast keep no card awake that has nothing to do.
 #include <doctest/doctest.h>
 
-#include "backends/drm/card_rests.hpp"
+#include "backends/drm/card_backoff.hpp"
 #include "cards.hpp"
 #include "machine.hpp"
 #include "open_watch.hpp"
@@ -121,7 +121,7 @@ TEST_CASE("the rest is as long as the kernel's delay asks for") {
   constexpr std::uint64_t second = platform::ns_per_second;
   drm::card c;
   c.folder.assign(m.tree().path(navi_folder));
-  drm::card_rests rests(0);
+  drm::card_backoff rests(0);
   CHECK_FALSE(rests.begin(c, second));
   rests.asked(c);
   REQUIRE(rests.is_due(c, second));

@@ -81,7 +81,7 @@ TEST_CASE("the library allocates from this program") {
 TEST_CASE("walks allocate nothing, whichever part of the processes they look through") {
   machine m;
   fill(m, 6, 40);
-  drm::roster cards(m.settings());
+  drm::card_list cards(m.settings());
   cards.refresh();
   for (const auto how : {drm::extent::rolling, drm::extent::complete}) {
     drm::scanner scanner(m.tree().proc(), rescan_ns);

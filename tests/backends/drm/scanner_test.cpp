@@ -36,14 +36,14 @@ machine& with_v3d(machine& m) {
 // A scanner that forgets nothing until it is told to.
 struct patient {
   explicit patient(machine& m, std::uint64_t rescan_ns = ~std::uint64_t{0} >> 2)
-      : roster(m.settings()), scanner(m.tree().proc(), rescan_ns) {
-    roster.refresh();
+      : card_list(m.settings()), scanner(m.tree().proc(), rescan_ns) {
+    card_list.refresh();
   }
   drm::coverage scan(std::uint64_t now_ns = 1000, std::uint64_t deadline_ns = ~std::uint64_t{0}) {
-    return scanner.scan(roster, false, now_ns, deadline_ns, list);
+    return scanner.scan(card_list, false, now_ns, deadline_ns, list);
   }
 
-  drm::roster roster;
+  drm::card_list card_list;
   drm::scanner scanner;
   drm::client_list list;
 };

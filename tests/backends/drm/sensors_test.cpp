@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/drm/generic_sensors.hpp"
+#include "backends/drm/generic.hpp"
 
 #include <doctest/doctest.h>
 
 #include <cerrno>
 
 #include "backends/drm/attribute.hpp"
-#include "backends/drm/hwmon.hpp"
 #include "backends/drm/pcie.hpp"
-#include "backends/drm/process_stat.hpp"
+#include "backends/drm/sensors.hpp"
 #include "machine.hpp"
 #include "platform/clock.hpp"
 
@@ -66,15 +65,6 @@ TEST_CASE("the generation of a link") {
   CHECK(generation_of("64.0 GT/s PCIe") == 6u);
   for (const char* other : {"", "Unknown", "16.0", "16.0 MT/s", "9.0 GT/s"}) {
     CHECK_FALSE(generation_of(other));
-  }
-}
-
-TEST_CASE("kernel threads are told by a flag") {
-  CHECK(is_kernel_thread("2 (kthreadd) S 0 0 0 0 -1 2129984 0 0\n"));
-  CHECK(is_kernel_thread("2 (a) b) S 0 0 0 0 -1 2129984 0 0\n"));
-  CHECK_FALSE(is_kernel_thread("10 (bash) S 1 10 10 0 -1 4194304 0 0\n"));
-  for (const char* torn : {"", ")", "2 (kthreadd", "2 (kthreadd) S 0 0 0 0 -1 2129984", "2 () x"}) {
-    CHECK_FALSE(is_kernel_thread(torn));
   }
 }
 

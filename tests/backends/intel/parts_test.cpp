@@ -3,12 +3,10 @@
 
 #include <cstring>
 
-#include "backends/i915/regions.hpp"
+#include "backends/i915/i915.hpp"
 #include "backends/intel/chip.hpp"
-#include "backends/intel/energy_meter.hpp"
-#include "backends/intel/link.hpp"
-#include "backends/intel/throttle.hpp"
-#include "backends/xe/regions.hpp"
+#include "backends/intel/sysfs.hpp"
+#include "backends/xe/xe.hpp"
 #include "fake_tree.hpp"
 #include "platform/clock.hpp"
 

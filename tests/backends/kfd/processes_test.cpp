@@ -204,7 +204,7 @@ TEST_CASE("where fdinfo shows processes, foreign ones are told and not counted t
 
 TEST_CASE("the host's proc tree mounted in a container has the host's pids") {
   compute_machine m(4026532999);
-  m.tree().write("proc/2/stat", "2 (kthreadd) S 0 0 0 0 -1 2129984 0 0\n");
+  m.tree().write("proc/2/stat", hmn_fake::text_of(2, {.comm = "kthreadd", .flags = 2129984}));
   set_kfd_vram(m.tree(), 42, gpu, 5 * mib);
   plain_reading r;
   m.devices(r);

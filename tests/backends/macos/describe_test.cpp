@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <doctest/doctest.h>
 
-#include "backends/os/macos/arguments.hpp"
+#include "backends/os/macos/describe.hpp"
 #include "backends/os/macos/host.hpp"
 #include "fake_kernel.hpp"
 

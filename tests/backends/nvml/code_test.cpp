@@ -6,7 +6,7 @@
 #include <array>
 #include <set>
 
-#include "backends/nvml/errors.hpp"
+#include "backends/nvml/call.hpp"
 #include "machine.hpp"
 
 using namespace hmn;
@@ -159,8 +159,8 @@ void read_everything(machine& m, const std::vector<device>& found) {
 
 TEST_CASE("each code has a status, and a sentence that fits a diagnostic") {
   for (const int code : codes) {
-    const failure why =
-        nvml::fail(static_cast<nvml::code>(code), "nvmlDeviceGetMPSComputeRunningProcesses_v3");
+    const failure why = nvml::failure_for(static_cast<nvml::code>(code),
+                                          "nvmlDeviceGetMPSComputeRunningProcesses_v3");
     CAPTURE(why.message.view());
     check_failure(why);
     CHECK(why.native.domain == native_domain::nvml);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/nvml/information.hpp"
+#include "backends/nvml/identity.hpp"
 
 #include <doctest/doctest.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Readings that follow each other fast keep no GPU awake that has nothing to do.
-#include "backends/idle/rest.hpp"
+#include "backends/idle/backoff.hpp"
 
 #include <doctest/doctest.h>
 
@@ -17,7 +17,7 @@ constexpr std::uint64_t second = platform::ns_per_second;
 constexpr std::uint64_t patience = 2 * second;
 
 // Readings once a second from `now` on, until a rest is due; false: none within a minute.
-bool read_until_due(idle::rest& r, std::uint64_t& now) {
+bool read_until_due(idle::backoff& r, std::uint64_t& now) {
   for (int i = 0; i < 60; ++i, now += second) {
     r.begin(now, false);
     if (r.is_on()) return false;
@@ -27,7 +27,7 @@ bool read_until_due(idle::rest& r, std::uint64_t& now) {
 }
 
 // As long as NVML is left alone, read ten times a second.
-std::uint64_t length_of_rest(idle::rest& r, std::uint64_t now) {
+std::uint64_t length_of_rest(idle::backoff& r, std::uint64_t now) {
   const std::uint64_t begun = now;
   for (r.begin(now, false); r.is_on(); r.begin(now += second / 10, false)) {
   }
@@ -54,7 +54,7 @@ void read(machine& m) {
 }  // namespace
 
 TEST_CASE("a burst of readings is no reason to rest, and lasting ones are") {
-  idle::rest r(patience);
+  idle::backoff r(patience);
   std::uint64_t now = 5 * second;
   r.begin(now, false);
   CHECK_FALSE(r.is_due(now));
@@ -64,7 +64,7 @@ TEST_CASE("a burst of readings is no reason to rest, and lasting ones are") {
   CHECK_FALSE(r.is_due(now + second / 2));  // looked just now
   CHECK(r.is_due(now + second));
   // A reading long after the last one found the GPU free to sleep meanwhile.
-  now += idle::shortest_rest_ns + second;
+  now += idle::shortest_backoff_ns + second;
   r.begin(now, false);
   CHECK_FALSE(r.is_due(now));
 }
@@ -78,7 +78,7 @@ TEST_CASE("a rest is as long as the kernel needs, within bounds") {
                {15 * second, 30 * second},
                {100 * second, 60 * second}};
   for (const auto& c : cases) {
-    idle::rest r(patience);
+    idle::backoff r(patience);
     std::uint64_t now = second;
     REQUIRE(read_until_due(r, now));
     r.start(now, c.delay);
@@ -87,7 +87,7 @@ TEST_CASE("a rest is as long as the kernel needs, within bounds") {
 }
 
 TEST_CASE("what does not sleep when it is left alone is tried less and less often") {
-  idle::rest r(patience);
+  idle::backoff r(patience);
   std::uint64_t now = second;
   const auto minutes_to_next = [&] {
     std::uint64_t waited = 0;
@@ -111,7 +111,7 @@ TEST_CASE("what does not sleep when it is left alone is tried less and less ofte
 }
 
 TEST_CASE("sleep ends a rest") {
-  idle::rest r(patience);
+  idle::backoff r(patience);
   std::uint64_t now = second;
   REQUIRE(read_until_due(r, now));
   r.start(now, 0);

@@ -2,7 +2,7 @@
 //
 // A sleeping GPU is never woken, and one that could sleep is not kept awake.
 #include "backends/nvml/sleep.hpp"
-#include "backends/idle/runtime_pm.hpp"
+#include "backends/idle/backoff.hpp"
 
 #include <doctest/doctest.h>
 

@@ -12,7 +12,6 @@
 #include "backends/nvml/abi.hpp"
 #include "backends/nvml/library.hpp"
 #include "backends/nvml/nvml.hpp"
-#include "backends/nvml/symbols.hpp"
 #include "fake_tree.hpp"
 
 using namespace hmn;

@@ -7,8 +7,6 @@
 #include <ctime>
 #include <string>
 
-#include "backends/os/linux/boot_time.hpp"
-#include "backends/os/linux/process_name.hpp"
 #include "platform/clock.hpp"
 #include "platform/process.hpp"
 #include "support.hpp"
@@ -16,6 +14,8 @@
 using namespace hmn;
 
 namespace {
+
+const std::string container_id(64, 'a');
 
 usage described(const hmn_fake::tree& tree, std::uint32_t pid) {
   usage row;
@@ -30,6 +30,13 @@ std::string name_of(const std::string& comm, const std::string& cmdline) {
   p.cmdline = cmdline;
   hmn_fake::add_process(tree, p);
   return described(tree, 7).name;
+}
+
+usage with_texts(const hmn_fake::tree& tree, std::uint32_t pid) {
+  usage row;
+  row.pid = pid;
+  host_on(tree)->describe_texts(row);
+  return row;
 }
 
 }  // namespace
@@ -130,14 +137,6 @@ TEST_CASE("pid 0 is nobody") {
   CHECK(row.name_state == name_state::unknown);
 }
 
-TEST_CASE("the boot time is a line of its own") {
-  CHECK(os::parse_boot_time("cpu 1 2\nintr 5 btime 7\nctxt 3\nbtime 1700000000\nprocesses 4\n") ==
-        1'700'000'000);
-  CHECK_FALSE(os::parse_boot_time("btime\n"));
-  CHECK_FALSE(os::parse_boot_time("btime x\n"));
-  CHECK_FALSE(os::parse_boot_time(""));
-}
-
 TEST_CASE("without a boot time there is no start, and one past 64 bits is none") {
   const hmn_fake::tree tree;
   hmn_fake::add_process(tree, hmn_fake::simple_process(4, "a", 5, 1));
@@ -165,4 +164,33 @@ TEST_CASE("the running system: a child") {
   CHECK(*row.start_unix_ns < before + 3 * platform::ns_per_second);
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
+}
+
+TEST_CASE("a row has command and container from its process") {
+  const hmn_fake::tree tree;
+  hmn_fake::process p = hmn_fake::simple_process(7, "python3", 1, 1);
+  p.cmdline = std::string("python3\0-c\0print(1)\0", 21);
+  p.cgroup = "0::/docker/" + container_id + "\n";
+  hmn_fake::add_process(tree, p);
+  const usage row = with_texts(tree, 7);
+  CHECK(row.command == "python3 -c print(1)");
+  CHECK(row.container == "docker:" + container_id);
+  CHECK(with_texts(tree, 8).command.empty());
+  CHECK(with_texts(tree, 8).container.empty());
+}
+
+TEST_CASE("padding behind a title goes, bytes that are no UTF-8 are replaced") {
+  const hmn_fake::tree tree;
+  hmn_fake::process p = hmn_fake::simple_process(7, "nginx", 1, 1);
+  p.cmdline = "nginx: worker\xFF" + std::string(40, '\0');
+  hmn_fake::add_process(tree, p);
+  CHECK(with_texts(tree, 7).command == "nginx: worker\xEF\xBF\xBD");
+}
+
+TEST_CASE("of a long command line the beginning, cut at a character") {
+  const hmn_fake::tree tree;
+  hmn_fake::process p = hmn_fake::simple_process(7, "java", 1, 1);
+  p.cmdline = std::string(4095, 'x') + "\xC3\xA4" + "y";
+  hmn_fake::add_process(tree, p);
+  CHECK(with_texts(tree, 7).command == std::string(4095, 'x'));
 }

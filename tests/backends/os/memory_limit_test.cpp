@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // The limit that really applies: nested groups, containers' mounts, both versions.
-#include "backends/os/linux/memory_limit.hpp"
+#include "backends/os/linux/system_memory.hpp"
 
 #include <doctest/doctest.h>
 

@@ -8,18 +8,17 @@
 #include <fstream>
 #include <iterator>
 
-#include "backends/os/linux/cgroup.hpp"
-#include "backends/os/linux/container.hpp"
-#include "backends/os/linux/memory_limit.hpp"
-#include "backends/os/linux/mountinfo.hpp"
-#include "backends/os/linux/smaps_rollup.hpp"
-#include "backends/os/linux/stat.hpp"
-#include "backends/os/linux/statm.hpp"
-#include "backends/os/linux/status.hpp"
+#include "backends/os/linux/system_memory.hpp"
 #include "fake_tree.hpp"
 #include "model/scan.hpp"
+#include "procfs/cgroup.hpp"
+#include "procfs/container.hpp"
+#include "procfs/mountinfo.hpp"
+#include "procfs/stat.hpp"
+#include "procfs/statm.hpp"
+#include "procfs/status.hpp"
 
-using namespace hmn::os;
+using namespace hmn::procfs;
 using recorded::entry;
 
 namespace {
@@ -117,7 +116,7 @@ TEST_CASE("recorded limits and use of control groups") {
     CHECK(parse_cgroup_usage(file_of(e, usage)) == e.number("usage_bytes"));
     const hmn_fake::tree tree;
     tree.write("proc/self/cgroup", v1 ? "4:memory:/\n" : "0::/\n");
-    const memory_limit found = find_memory_limit(tree.proc(), e.path());
+    const auto found = hmn::os::find_memory_limit(tree.proc(), e.path());
     CHECK(found.bytes.has_value() == e.has("limit_bytes"));
     CHECK_FALSE(found.is_partial);
     if (!v1) continue;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/system.hpp"
 
+#include "platform/library.hpp"
 #include "platform/windows/system_place.hpp"
 
 namespace hmn::nvml {
@@ -29,6 +30,23 @@ bool is_counted_by_system(const platform::library& nvml, handle h) noexcept {
   unsigned current = 0;
   unsigned pending = 0;
   return ask != nullptr && ask(h, &current, &pending) == success && current == model_wddm;
+}
+
+// The driver's installation brings the library. Loading it touches no device.
+bool has_evidence(const settings& s) {
+  if (!s.nvml_path.empty()) return true;
+  for (const char* place : library_places()) {
+    if (platform::library::open(place)) return true;
+  }
+  return false;
+}
+
+bool is_paravirtual() noexcept {
+  return false;
+}
+
+std::string advice(const std::string&) {
+  return "it comes with NVIDIA's driver";
 }
 
 }  // namespace hmn::nvml

@@ -5,16 +5,28 @@
 #include <cerrno>
 #include <span>
 
-#include "backends/os/linux/container.hpp"
-#include "backends/os/linux/proc_path.hpp"
-#include "backends/os/linux/process_name.hpp"
-#include "backends/os/linux/stat.hpp"
 #include "model/scan.hpp"
 #include "model/text.hpp"
 #include "platform/file.hpp"
+#include "procfs/cmdline.hpp"
+#include "procfs/container.hpp"
+#include "procfs/path.hpp"
+#include "procfs/pids.hpp"
+#include "procfs/stat.hpp"
 
 namespace hmn::os {
 namespace {
+
+using procfs::append_command;
+using procfs::append_container;
+using procfs::container;
+using procfs::full_name;
+using procfs::longest_comm;
+using procfs::parse_container;
+using procfs::parse_stat;
+using procfs::pid_name;
+using procfs::proc_path;
+using procfs::stat;
 
 name_state state_of(int error) {
   switch (error) {
@@ -54,7 +66,7 @@ bool is_complete(const usage& row) {
 
 }  // namespace
 
-void describe(std::string_view root, std::size_t page_size, boot_time& boot, usage& row) {
+void describe(std::string_view root, std::size_t page_size, procfs::boot_time& boot, usage& row) {
   if (row.pid == 0 || is_complete(row)) return;
   const pid_name who(row.pid);
   std::array<char, 2048> buffer;

@@ -3,21 +3,26 @@
 #include <atomic>
 #include <string>
 
-#include "backends/os/linux/boot_time.hpp"
-#include "backends/os/linux/container.hpp"
 #include "backends/os/linux/describe.hpp"
-#include "backends/os/linux/memory_limit.hpp"
-#include "backends/os/linux/process_life.hpp"
 #include "backends/os/linux/process_memory.hpp"
-#include "backends/os/linux/statm.hpp"
 #include "backends/os/linux/system_memory.hpp"
 #include "backends/os/os.hpp"
 #include "platform/file.hpp"
 #include "platform/fork.hpp"
 #include "platform/process.hpp"
+#include "procfs/boot_time.hpp"
+#include "procfs/container.hpp"
+#include "procfs/pids.hpp"
+#include "procfs/statm.hpp"
 
 namespace hmn::os {
 namespace {
+
+using procfs::append_container;
+using procfs::container;
+using procfs::container_of;
+using procfs::parse_statm;
+using procfs::pid_name;
 
 // getpid is a system call.
 class own_pid {
@@ -104,7 +109,7 @@ class linux_host final : public host_source {
   const std::size_t page_size_;
   platform::kept_file own_statm_;
   own_pid own_pid_;
-  boot_time boot_;
+  procfs::boot_time boot_;
 };
 
 }  // namespace

@@ -1,12 +1,39 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
 
+#include <cstdint>
+#include <string>
 #include <string_view>
+#include <vector>
 
-#include "backends/os/windows/process_table.hpp"
 #include "model/usage.hpp"
+#include "platform/mutex.hpp"
 
 namespace hmn::os {
+
+// Names of all processes in one picture: for those that cannot be opened. It serves the rows of a
+// whole list.
+class process_table {
+ public:
+  enum class found { here, not_here, unknown };
+
+  // here: `name` is it, empty for one without. unknown: the system gave no picture.
+  found name_of(std::uint32_t pid, std::string& name);
+
+ private:
+  struct entry {
+    std::uint32_t pid;
+    std::string name;
+  };
+
+  bool take();
+  [[nodiscard]] const entry* find(std::uint32_t pid) const noexcept;
+
+  platform::mutex mutex_;
+  std::vector<entry> entries_;
+  std::uint64_t taken_ns_ = 0;
+  bool has_any_ = false;
+};
 
 // The last part of "C:\...\name.exe" or "\Device\...\name.exe".
 std::string_view name_of_image(std::string_view path) noexcept;

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/os/windows/opened_process.hpp"
 
+#include <algorithm>
 #include <array>
+#include <memory>
 #include <utility>
 
-#include "backends/os/windows/file_time.hpp"
 #include "platform/windows/wide.hpp"
 
 namespace hmn::os {
 namespace {
+
+using function = LONG(WINAPI*)(HANDLE, ULONG, void*, ULONG, ULONG*);
+
+function find() noexcept {
+  const HMODULE ntdll = GetModuleHandleW(L"ntdll.dll");
+  const auto found =
+      ntdll != nullptr ? GetProcAddress(ntdll, "NtQueryInformationProcess") : nullptr;
+  return reinterpret_cast<function>(reinterpret_cast<void*>(found));
+}
 
 failure no_process(std::uint32_t pid, std::string_view rest) {
   return {status::no_process, source::os, {}, {"process ", pid, rest}};
@@ -35,7 +45,23 @@ bool has_exited(HANDLE process) noexcept {
   return GetExitCodeProcess(process, &code) && code != STILL_ACTIVE;
 }
 
+// UNICODE_STRING, with the text behind it.
+struct counted_string {
+  USHORT bytes;
+  USHORT capacity;
+  const wchar_t* text;
+};
+
+constexpr ULONG process_command_line = 60;  // since Windows 8.1
+constexpr ULONG most_bytes = 65536 + sizeof(counted_string);
+constexpr std::size_t longest = 4096;  // characters that are kept
+
 }  // namespace
+
+bool query_process(HANDLE process, ULONG what, void* room, ULONG size, ULONG* needed) noexcept {
+  static const function query = find();
+  return query != nullptr && query(process, what, room, size, needed) >= 0;
+}
 
 result<opened_process> opened_process::open(std::uint32_t pid) {
   platform::handle h(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid));
@@ -60,6 +86,18 @@ std::optional<std::uint64_t> opened_process::start_unix_ns() const noexcept {
   FILETIME user;
   if (!GetProcessTimes(handle_.get(), &created, &exited, &kernel, &user)) return std::nullopt;
   return unix_ns(created);
+}
+
+std::string command_text(HANDLE process) {
+  ULONG needed = 0;
+  query_process(process, process_command_line, nullptr, 0, &needed);
+  if (needed < sizeof(counted_string) || needed > most_bytes) return {};
+  const auto room = std::make_unique<counted_string[]>(needed / sizeof(counted_string) + 1);
+  if (!query_process(process, process_command_line, room.get(), needed, nullptr)) return {};
+  const counted_string& found = room[0];
+  if (found.text == nullptr) return {};
+  const std::wstring_view text(found.text, found.bytes / sizeof(wchar_t));
+  return platform::to_utf8(text.substr(0, longest));
 }
 
 }  // namespace hmn::os

@@ -12,6 +12,18 @@
 
 namespace hmn::os {
 
+// Nanoseconds since 1970; none for a time before.
+constexpr std::optional<std::uint64_t> unix_ns(const FILETIME& t) noexcept {
+  constexpr std::uint64_t epoch = 116'444'736'000'000'000;  // 1970, in 100 ns since 1601
+  const std::uint64_t units = std::uint64_t{t.dwHighDateTime} << 32 | t.dwLowDateTime;
+  if (units < epoch) return std::nullopt;
+  return (units - epoch) * 100;
+}
+
+// NtQueryInformationProcess, where the system has it. `needed` (may be null): bytes of the answer,
+// also when they did not fit.
+bool query_process(HANDLE process, ULONG what, void* room, ULONG size, ULONG* needed) noexcept;
+
 // Held, so that all that is read of it is of one process, whoever gets its number next.
 class opened_process {
  public:
@@ -29,5 +41,9 @@ class opened_process {
 
   platform::handle handle_;
 };
+
+// The command line as the process was given it, its beginning where it is long; empty where it is
+// not told.
+std::string command_text(HANDLE process);
 
 }  // namespace hmn::os

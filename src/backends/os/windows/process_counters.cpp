@@ -5,7 +5,7 @@
 
 #include <cstddef>
 
-#include "backends/os/windows/query_process.hpp"
+#include "backends/os/windows/opened_process.hpp"
 
 namespace hmn::os {
 namespace {

@@ -8,12 +8,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 
 #include "cli/system/file.hpp"
-#include "cli/system/linux/group_files.hpp"
-#include "cli/system/linux/process_stat.hpp"
+#include "procfs/cgroup.hpp"
+#include "procfs/mountinfo.hpp"
+#include "procfs/pids.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -77,11 +77,7 @@ bool move_to(const std::string& folder, std::uint32_t pid) {
 }
 
 std::optional<std::uint64_t> number_in(const std::string& path) {
-  const auto text = read_text_file(path);
-  if (!text) return std::nullopt;
-  std::uint64_t number = 0;
-  const auto parsed = std::from_chars(text->data(), text->data() + text->size(), number);
-  return parsed.ec == std::errc{} ? std::optional(number) : std::nullopt;
+  return procfs::parse_cgroup_usage(read_text_file(path).value_or(""));
 }
 
 failure refusal(const std::string& path) {
@@ -102,7 +98,7 @@ struct command_group::state {
 };
 
 std::vector<std::uint32_t> command_group::state::processes() const {
-  return parse_pids(read_text_file(folder + "/cgroup.procs").value_or(""));
+  return procfs::parse_pids(read_text_file(folder + "/cgroup.procs").value_or(""));
 }
 
 // What is left in it goes back to where hmn is.
@@ -119,14 +115,15 @@ const command_group::kind& command_group::what() {
 
 // Below the group of hmn or beside it.
 expected<command_group> command_group::make(const roots& in) {
-  const auto path = parse_group_path(read_text_file(in.proc + "/self/cgroup").value_or(""));
+  const auto groups = read_text_file(in.proc + "/self/cgroup").value_or("");
+  const std::string path(procfs::parse_v2_membership(groups).path);
   const auto mount =
       in.cgroup.empty()
-          ? parse_group_mount(read_text_file(in.proc + "/self/mountinfo").value_or(""))
+          ? procfs::find_cgroup_v2_mount(read_text_file(in.proc + "/self/mountinfo").value_or(""))
           : std::optional(in.cgroup);
-  if (!path || !mount) return failed("control groups of version 2 are not mounted");
-  if (path->find("/..") != std::string::npos) return failed("hmn's control group is out of sight");
-  const auto home = *path == "/" ? *mount : *mount + *path;
+  if (path.empty() || !mount) return failed("control groups of version 2 are not mounted");
+  if (path.find("/..") != std::string::npos) return failed("hmn's control group is out of sight");
+  const auto home = path == "/" ? *mount : *mount + path;
   const auto above = place_near(home, *mount);
   if (!above) return above.why();
   for (const auto& each : {*above, home})

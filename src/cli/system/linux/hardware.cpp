@@ -2,13 +2,16 @@
 #include "cli/system/linux/hardware.hpp"
 
 #include <fmt/format.h>
+#include <hypomnesis.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 
+#include "cli/handles.hpp"
 #include "cli/system/file.hpp"
+#include "cli/system/inspect.hpp"
 #include "cli/words.hpp"
 
 namespace hmn::cli {
@@ -54,6 +57,10 @@ std::optional<adapter> adapter_at(const std::string& folder, const std::string& 
   return found;
 }
 
+void append(std::string& list, const std::string& text) {
+  list += (list.empty() ? "" : "; ") + text;
+}
+
 }  // namespace
 
 std::vector<adapter> find_adapters(const roots& in) {
@@ -78,6 +85,33 @@ std::optional<std::string> read_link_target(const std::string& path) {
 
 std::string driver_in(const std::string& folder) {
   return last_part(read_link_target(folder + "/driver").value_or(""));
+}
+
+std::string kernel_driver(const hmn_device& of) {
+  const auto sys = roots_from_environment().sys;
+  std::string driver;
+  if (has(of, HMN_DEVICE_HAS_RENDER_MINOR))
+    driver = driver_in(fmt::format("{}/class/drm/renderD{}/device", sys, of.render_minor));
+  if (driver.empty() && has(of, HMN_DEVICE_HAS_PCI))
+    driver = driver_in(fmt::format("{}/bus/pci/devices/{}", sys, of.pci_bus_id));
+  return driver;
+}
+
+// Of NVIDIA's own driver NVML tells more.
+std::string unmeasured_gpus() {
+  std::string list;
+  for (const auto& each : find_adapters(roots_from_environment())) {
+    const auto who = describe(each);
+    if (each.driver == "vfio-pci")
+      append(list, who + " is handed over to a virtual machine (vfio-pci)");
+    else if (each.vendor != HMN_VENDOR_AMD && each.vendor != HMN_VENDOR_INTEL)
+      continue;
+    else if (each.driver.empty())
+      append(list, who + " has no kernel driver");
+    else
+      append(list, fmt::format("the driver {} shows no GPU for {}", each.driver, who));
+  }
+  return list;
 }
 
 }  // namespace hmn::cli

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/system/linux/inspect.hpp"
+#include "cli/system/inspect.hpp"
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -8,8 +8,11 @@
 
 #include "cli/size.hpp"
 #include "cli/system/file.hpp"
-#include "cli/system/inspect.hpp"
+#include "cli/system/linux/inspect.hpp"
+#include "cli/system/waiting_notice.hpp"
 #include "cli/words.hpp"
+#include "procfs/pids.hpp"
+#include "procfs/status.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -111,15 +114,54 @@ std::optional<finding> inspect_foreign_tree(const roots& in) {
 
 finding inspect_pid_namespace(const roots& in) {
   if (auto foreign = inspect_foreign_tree(in)) return *std::move(foreign);
-  // PROC_PID_INIT_INO of the Linux kernel (include/linux/proc_ns.h).
-  constexpr std::string_view initial = "pid:[4026531836]";
   const auto own = read_link_target(in.proc + "/self/ns/pid");
   if (!own) return note("PID namespace: not known");
-  if (*own == initial) return fine("PID namespace: the host's");
+  if (*own == procfs::initial_pid_namespace) return fine("PID namespace: the host's");
   return {verdict::note,
           "PID namespace: not the host's; a driver that lists host pids cannot be matched with "
           "processes here",
           "share the host's namespace (docker run --pid=host) to see names and own use"};
+}
+
+// Linux' numbers (include/uapi/linux/capability.h).
+constexpr unsigned sys_ptrace = 19, sys_admin = 21, perfmon = 38;
+
+std::string set_capability(std::string_view name) {
+  return fmt::format("run as root, or once: setcap {}+ep \"$(command -v hmn)\"", name);
+}
+
+finding inspect_tracing(std::uint64_t capabilities) {
+  if ((capabilities >> sys_ptrace & 1) != 0)
+    return {verdict::fine, "other users' processes can be looked into (CAP_SYS_PTRACE)", {}};
+  return {verdict::note,
+          "other users' processes cannot be looked into: no CAP_SYS_PTRACE; what they use of a GPU "
+          "is missing where its kernel driver tells it",
+          set_capability("cap_sys_ptrace")};
+}
+
+// i915 and xe tell used memory to those alone who may watch the whole system.
+finding inspect_watching(std::uint64_t capabilities) {
+  if (((capabilities >> perfmon | capabilities >> sys_admin) & 1) != 0)
+    return {verdict::fine, "Intel's drivers tell used memory (CAP_PERFMON)", {}};
+  return {verdict::note,
+          "Intel's drivers do not tell used memory: no CAP_PERFMON; it is unknown, or what the "
+          "processes that can be seen hold at least",
+          set_capability("cap_perfmon")};
+}
+
+finding inspect_proc_mount(const roots& in) {
+  const auto mounts = read_text_file(in.proc + "/mounts").value_or("");
+  // A caller who may look into all sees the first process all the same.
+  if (mounts.find("hidepid=") == std::string::npos || is_there(in.proc + "/1"))
+    return {verdict::fine, "other users' processes are visible in " + in.proc, {}};
+  return {verdict::trouble, in.proc + " hides other users' processes (hidepid)",
+          "run as root, or join the group named by the mount's gid= option"};
+}
+
+finding inspect_node(const std::string& node) {
+  if (usable(node)) return {verdict::fine, node + " can be opened", {}};
+  return {verdict::trouble, node + ": this user may not open it",
+          "join the group that owns it, often `render`"};
 }
 
 }  // namespace
@@ -183,5 +225,27 @@ std::vector<section> inspect_machine(const machine_evidence& seen) {
   report.push_back(inspect_permissions(in, adapters));
   return report;
 }
+
+section inspect_permissions(const roots& in, const std::vector<adapter>& adapters) {
+  section out{"Permissions", {}};
+  const auto capabilities =
+      procfs::parse_effective_capabilities(read_text_file(in.proc + "/self/status").value_or(""));
+  const bool root = geteuid() == 0;
+  out.findings.push_back({root ? verdict::fine : verdict::note,
+                          root ? "runs as root" : fmt::format("runs as user id {}", geteuid()),
+                          {}});
+  out.findings.push_back(inspect_proc_mount(in));
+  out.findings.push_back(inspect_tracing(capabilities));
+  if (std::any_of(adapters.begin(), adapters.end(),
+                  [](const adapter& each) { return each.vendor == HMN_VENDOR_INTEL; }))
+    out.findings.push_back(inspect_watching(capabilities));
+  for (const auto& name : list_folder(in.dev + "/dri"))
+    if (name.starts_with("renderD")) out.findings.push_back(inspect_node(in.dev + "/dri/" + name));
+  return out;
+}
+
+constinit const std::string_view still_waiting =
+    "hmn: still waiting for a driver; without persistence mode NVIDIA's takes seconds to start "
+    "(to keep it loaded, run nvidia-persistenced or nvidia-smi -pm 1)\n";
 
 }  // namespace hmn::cli

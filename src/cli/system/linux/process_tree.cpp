@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/system/process_tree.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <charconv>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <unordered_set>
 
-#include "cli/system/linux/process_stat.hpp"
+#include "platform/file.hpp"
+#include "procfs/pids.hpp"
+#include "procfs/stat.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -22,54 +20,35 @@ namespace {
 // A pid that was given anew, to a process of this tree, is found after so many looks.
 constexpr unsigned looks_before_all_anew = 64;
 
-// Small files of /proc, without an allocation for each.
+struct process {
+  std::uint32_t parent;
+  std::uint64_t start;  // clock ticks since the system was started
+  bool has_ended;
+};
+
 std::string_view read_small(const std::string& path, std::array<char, 16384>& buffer) {
-  const int file = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (file < 0) return {};
-  std::size_t length = 0;
-  while (length < buffer.size()) {
-    const auto got = ::read(file, buffer.data() + length, buffer.size() - length);
-    if (got <= 0) break;
-    length += static_cast<std::size_t>(got);
-  }
-  close(file);
-  return {buffer.data(), length};
+  const auto got = platform::read_small(path.c_str(), buffer);
+  return {buffer.data(), got ? got.value : 0};
 }
 
-std::optional<std::uint32_t> pid_of(const char* name) {
-  std::uint32_t pid = 0;
-  const char* const end = name + std::char_traits<char>::length(name);
-  const auto parsed = std::from_chars(name, end, pid);
-  if (parsed.ec != std::errc{} || parsed.ptr != end || pid == 0) return std::nullopt;
-  return pid;
-}
-
-std::vector<std::uint32_t> numbered_entries(const std::string& folder) {
-  struct closer {
-    void operator()(DIR* open) const noexcept { closedir(open); }
-  };
-  std::vector<std::uint32_t> all;
-  const std::unique_ptr<DIR, closer> in(opendir(folder.c_str()));
-  if (!in) return all;
-  while (const dirent* each = readdir(in.get()))
-    if (const auto number = pid_of(each->d_name)) all.push_back(*number);
-  return all;
-}
-
-std::optional<process_stat> read_stat(const std::string& proc, std::uint32_t pid) {
+std::optional<process> read_stat(const std::string& proc, std::uint32_t pid) {
   std::array<char, 16384> buffer;
-  return parse_process_stat(read_small(fmt::format("{}/{}/stat", proc, pid), buffer));
+  const auto found = procfs::parse_stat(read_small(fmt::format("{}/{}/stat", proc, pid), buffer));
+  if (!found) return std::nullopt;
+  return process{found->ppid, found->starttime, found->is_dead()};
 }
 
-bool has_ended(const process_stat& of) {
-  return of.state == 'Z' || of.state == 'X';
+std::vector<std::uint32_t> pids_in(const std::string& folder) {
+  std::vector<std::uint32_t> all;
+  (void)procfs::list_pids(folder.c_str(), all);
+  return all;
 }
 
 }  // namespace
 
 std::optional<std::uint64_t> process_start(const roots& in, std::uint32_t pid) {
   const auto found = read_stat(in.proc, pid);
-  return found && !has_ended(*found) ? std::optional(found->start) : std::nullopt;
+  return found && !found->has_ended ? std::optional(found->start) : std::nullopt;
 }
 
 struct process_tree::state {
@@ -103,32 +82,32 @@ bool process_tree::state::contains(std::uint32_t pid) const {
 
 void process_tree::state::add(std::uint32_t pid) {
   if (contains(pid)) return;
-  if (const auto found = read_stat(proc, pid); found && !has_ended(*found))
+  if (const auto found = read_stat(proc, pid); found && !found->has_ended)
     members.push_back({pid, found->start});
 }
 
 void process_tree::state::drop_ended() {
   std::erase_if(members, [this](const member& each) {
     const auto now = read_stat(proc, each.pid);
-    return !now || now->start != each.start || has_ended(*now);
+    return !now || now->start != each.start || now->has_ended;
   });
 }
 
 void process_tree::state::add_children_of(std::uint32_t pid) {
   std::array<char, 16384> buffer;
-  for (const auto thread : numbered_entries(fmt::format("{}/{}/task", proc, pid))) {
+  for (const auto thread : pids_in(fmt::format("{}/{}/task", proc, pid))) {
     const auto path = fmt::format("{}/{}/task/{}/children", proc, pid, thread);
-    for (const auto child : parse_pids(read_small(path, buffer))) add(child);
+    for (const auto child : procfs::parse_pids(read_small(path, buffer))) add(child);
   }
 }
 
 // Each process is looked at once: whose child it is does not change but when its parent ends.
 void process_tree::state::add_from_all() {
-  const auto all = numbered_entries(proc);
+  const auto all = pids_in(proc);
   if (looks++ % looks_before_all_anew == 0) strangers.clear();
   const std::unordered_set<std::uint32_t> alive(all.begin(), all.end());
   std::erase_if(strangers, [&](std::uint32_t pid) { return !alive.contains(pid); });
-  std::vector<std::pair<std::uint32_t, process_stat>> fresh;
+  std::vector<std::pair<std::uint32_t, process>> fresh;
   for (const auto pid : all)
     if (!strangers.contains(pid) && !contains(pid))
       if (const auto found = read_stat(proc, pid)) fresh.emplace_back(pid, *found);
@@ -136,7 +115,7 @@ void process_tree::state::add_from_all() {
     grew = false;
     std::erase_if(fresh, [&](const auto& each) {
       if (!contains(each.second.parent)) return false;
-      if (!has_ended(each.second)) members.push_back({each.first, each.second.start});
+      if (!each.second.has_ended) members.push_back({each.first, each.second.start});
       grew = true;
       return true;
     });

@@ -4,6 +4,8 @@
 #include <fmt/format.h>
 #include <unistd.h>
 
+#include "cli/system/waiting_notice.hpp"
+
 namespace hmn::cli {
 namespace {
 
@@ -36,5 +38,7 @@ std::string unmeasured_gpus() {
 std::string kernel_driver(const hmn_device&) {
   return {};
 }
+
+constinit const std::string_view still_waiting = "hmn: still waiting for a driver\n";
 
 }  // namespace hmn::cli

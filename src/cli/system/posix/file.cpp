@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/system/file.hpp"
 
-#include <dirent.h>
-#include <fcntl.h>
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <cstring>
 #include <filesystem>
-#include <memory>
+
+#include "platform/file.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -23,13 +20,12 @@ constexpr std::size_t longest_file = 1 << 20;
 constinit const std::string_view path_separators = "/";
 
 bool is_there(const std::string& path) {
-  struct stat about {};
-  return stat(path.c_str(), &about) == 0;
+  return platform::exists(path.c_str());
 }
 
 bool is_folder(const std::string& path) {
-  struct stat about {};
-  return stat(path.c_str(), &about) == 0 && S_ISDIR(about.st_mode);
+  const auto found = platform::status_of(path.c_str());
+  return found && found.value.is_directory;
 }
 
 std::optional<std::string> why_unreadable(const std::string& path) {
@@ -43,24 +39,17 @@ std::string absolute_path(const std::string& path) {
 }
 
 std::optional<std::string> read_text_file(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY);
-  if (descriptor < 0) return std::nullopt;
   std::string text;
-  std::array<char, 4096> buffer;
-  ssize_t length = 0;
-  while (text.size() < longest_file &&
-         (length = read(descriptor, buffer.data(), buffer.size())) > 0)
-    text.append(buffer.data(), static_cast<std::size_t>(length));
-  close(descriptor);
-  return length < 0 ? std::nullopt : std::optional(std::move(text));
+  return platform::read_whole(path.c_str(), text, longest_file) ? std::optional(std::move(text))
+                                                                : std::nullopt;
 }
 
 std::vector<std::string> list_folder(const std::string& path) {
   std::vector<std::string> names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir(path.c_str()), closedir);
-  if (!folder) return names;
-  while (const auto* entry = readdir(folder.get()))
-    if (entry->d_name[0] != '.') names.emplace_back(entry->d_name);
+  (void)platform::for_each_entry(path.c_str(), [&](std::string_view name) {
+    if (!name.starts_with('.')) names.emplace_back(name);
+    return true;
+  });
   std::sort(names.begin(), names.end());
   return names;
 }

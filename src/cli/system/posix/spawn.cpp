@@ -9,8 +9,6 @@
 #include <cerrno>
 #include <cstring>
 
-#include "cli/system/posix/pipe_signal.hpp"
-
 extern "C" char** environ;
 
 namespace hmn::cli {

@@ -2,6 +2,7 @@
 //
 // A command from its words to its end, as far as POSIX systems do the same.
 #pragma once
+
 #include <sys/resource.h>
 #include <sys/types.h>
 
@@ -23,5 +24,8 @@ exit_code code_of(int status) noexcept;
 std::string signal_of(int status);
 // All but largest_bytes: systems count ru_maxrss in units of their own.
 resource_use use_of(const rusage& told);
+
+// Before prepare_streams: for the children of this program.
+bool pipe_signal_was_ignored() noexcept;
 
 }  // namespace hmn::cli

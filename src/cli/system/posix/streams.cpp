@@ -8,7 +8,7 @@
 #include <csignal>
 #include <cstring>
 
-#include "cli/system/posix/pipe_signal.hpp"
+#include "cli/system/posix/spawn.hpp"
 
 namespace hmn::cli {
 namespace {

@@ -5,12 +5,12 @@
 
 #include "cli/system/environment.hpp"
 #include "cli/system/file.hpp"
-#include "cli/system/windows/command_line.hpp"
 #include "cli/system/windows/error_text.hpp"
 #include "cli/system/windows/program_search.hpp"
 #include "cli/system/windows/started_process.hpp"
 #include "cli/system/windows/wait_time.hpp"
-#include "cli/system/windows/wide.hpp"
+#include "platform/windows/command_line.hpp"
+#include "platform/windows/wide.hpp"
 // After windows.h.
 #include <psapi.h>
 
@@ -24,7 +24,7 @@ failure refusal(exit_code code, const std::string& program, const std::string& w
 std::string folder_by(UINT (*ask)(LPWSTR, UINT)) {
   std::wstring folder(MAX_PATH + 1, L'\0');
   const auto length = ask(folder.data(), static_cast<UINT>(folder.size()));
-  return length < folder.size() ? to_utf8({folder.data(), length}) : std::string();
+  return length < folder.size() ? platform::to_utf8({folder.data(), length}) : std::string();
 }
 
 UINT system_folder(LPWSTR to, UINT room) {
@@ -111,15 +111,16 @@ expected<child> start_process(const std::vector<std::string>& command, HANDLE jo
   const auto program = program_of(command.front());
   if (!program) return program.why();
   auto made = std::make_unique<child::running>();
-  auto line = to_wide(command_line_of(command));
+  auto line =
+      platform::command_line(platform::to_wide(command.front()), std::span(command).subspan(1));
   auto how = our_streams();
   PROCESS_INFORMATION started{};
-  if (CreateProcessW(to_wide(*program).c_str(), line.data(), nullptr, nullptr, TRUE,
+  if (CreateProcessW(platform::to_wide(*program).c_str(), line.data(), nullptr, nullptr, TRUE,
                      job == nullptr ? 0 : CREATE_SUSPENDED, nullptr, nullptr, &how, &started) == 0)
     return refusal(exit_code::not_runnable, command.front(), last_error_text());
-  made->process.reset(started.hProcess);
+  made->process = platform::handle(started.hProcess);
   made->pid = started.dwProcessId;
-  const handle thread(started.hThread);
+  const platform::handle thread(started.hThread);
   if (job != nullptr) {
     if (AssignProcessToJobObject(job, started.hProcess) == 0) why_outside = last_error_text();
     ResumeThread(thread.get());

@@ -12,7 +12,7 @@ constexpr std::size_t most_processes = 1 << 16;
 }  // namespace
 
 struct command_group::state {
-  handle job;
+  platform::handle job;
 };
 
 const command_group::kind& command_group::what() {
@@ -24,7 +24,7 @@ const command_group::kind& command_group::what() {
 // No limit is set, and closing it ends nobody. What asks to be started outside of a job may, as
 // without hmn.
 expected<command_group> command_group::make(const roots&) {
-  handle job(CreateJobObjectW(nullptr, nullptr));
+  platform::handle job(CreateJobObjectW(nullptr, nullptr));
   if (!job) return failed(last_error_text());
   JOBOBJECT_EXTENDED_LIMIT_INFORMATION how{};
   how.BasicLimitInformation.LimitFlags = JOB_OBJECT_LIMIT_BREAKAWAY_OK;

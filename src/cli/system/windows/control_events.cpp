@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/system/windows/control_events.hpp"
 
-#include <mutex>
+#include <windows.h>
 
-#include "cli/system/windows/api.hpp"
-#include "cli/system/windows/console_mode.hpp"
+#include <atomic>
+#include <mutex>
 
 namespace hmn::cli {
 namespace {
+
+constexpr DWORD sequences = 0x0004;  // ENABLE_VIRTUAL_TERMINAL_PROCESSING
+std::atomic<HANDLE> changed{nullptr};
 
 constexpr UINT control_c_exit = 0xC000013A;
 
@@ -34,6 +37,20 @@ void listen() {
 }
 
 }  // namespace
+
+bool takes_sequences(HANDLE console, DWORD mode) noexcept {
+  if ((mode & sequences) != 0) return true;
+  if (SetConsoleMode(console, mode | sequences) == 0) return false;
+  changed = console;
+  return true;
+}
+
+void kept_console_mode::restore() noexcept {
+  const auto console = changed.exchange(nullptr);
+  DWORD mode = 0;
+  if (console != nullptr && GetConsoleMode(console, &mode) != 0)
+    SetConsoleMode(console, mode & ~sequences);
+}
 
 control_events::control_events(std::function<void(control_event)> on) {
   {

@@ -2,9 +2,9 @@
 #include "cli/system/windows/error_text.hpp"
 
 #include <fmt/format.h>
+#include <windows.h>
 
-#include "cli/system/windows/api.hpp"
-#include "cli/system/windows/wide.hpp"
+#include "platform/windows/wide.hpp"
 
 namespace hmn::cli {
 
@@ -15,7 +15,7 @@ std::string error_text(std::uint32_t code) {
                      text, static_cast<DWORD>(std::size(text)), nullptr);
   std::wstring_view line(text, length);
   while (!line.empty() && (line.back() <= L' ' || line.back() == L'.')) line.remove_suffix(1);
-  return line.empty() ? fmt::format("error {}", code) : to_utf8(line);
+  return line.empty() ? fmt::format("error {}", code) : platform::to_utf8(line);
 }
 
 std::string last_error_text() {

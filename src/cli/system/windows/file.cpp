@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/system/file.hpp"
 
+#include <windows.h>
+
 #include <algorithm>
 
-#include "cli/system/input_file.hpp"
-#include "cli/system/windows/api.hpp"
 #include "cli/system/windows/error_text.hpp"
-#include "cli/system/windows/handle.hpp"
-#include "cli/system/windows/wide.hpp"
+#include "platform/windows/handle.hpp"
+#include "platform/windows/wide.hpp"
 
 namespace hmn::cli {
 namespace {
 
-constexpr std::uint64_t longest_file = 1 << 20;
-
 DWORD attributes_of(const std::string& path) {
-  return GetFileAttributesW(to_wide(path).c_str());
+  return GetFileAttributesW(platform::to_wide(path).c_str());
 }
 
 struct close_search {
@@ -40,40 +38,34 @@ bool is_folder(const std::string& path) {
 }
 
 std::optional<std::string> why_unreadable(const std::string& path) {
-  const handle file(CreateFileW(to_wide(path).c_str(), GENERIC_READ,
-                                FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE, nullptr,
-                                OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS, nullptr));
-  if (file.get() != INVALID_HANDLE_VALUE) return std::nullopt;
+  const platform::handle file(CreateFileW(platform::to_wide(path).c_str(), GENERIC_READ,
+                                          FILE_SHARE_READ | FILE_SHARE_WRITE | FILE_SHARE_DELETE,
+                                          nullptr, OPEN_EXISTING, FILE_FLAG_BACKUP_SEMANTICS,
+                                          nullptr));
+  if (file) return std::nullopt;
   return last_error_text();
 }
 
 std::string absolute_path(const std::string& path) {
-  const auto wide = to_wide(path);
+  const auto wide = platform::to_wide(path);
   std::wstring full(MAX_PATH, L'\0');
   for (;;) {
     const auto length =
         GetFullPathNameW(wide.c_str(), static_cast<DWORD>(full.size()), full.data(), nullptr);
     if (length == 0) return path;
-    if (length < full.size()) return to_utf8({full.data(), length});
+    if (length < full.size()) return platform::to_utf8({full.data(), length});
     full.resize(length);
   }
-}
-
-std::optional<std::string> read_text_file(const std::string& path) {
-  const auto file = input_file::open(path);
-  if (!file) return std::nullopt;
-  auto text = file->beginning(longest_file);
-  return text ? std::optional(*std::move(text)) : std::nullopt;
 }
 
 std::vector<std::string> list_folder(const std::string& path) {
   std::vector<std::string> names;
   WIN32_FIND_DATAW entry{};
   const std::unique_ptr<void, close_search> search(
-      FindFirstFileW(to_wide(path + "/*").c_str(), &entry));
+      FindFirstFileW(platform::to_wide(path + "/*").c_str(), &entry));
   if (search.get() == INVALID_HANDLE_VALUE) return names;
   do {
-    if (entry.cFileName[0] != L'.') names.push_back(to_utf8(entry.cFileName));
+    if (entry.cFileName[0] != L'.') names.push_back(platform::to_utf8(entry.cFileName));
   } while (FindNextFileW(search.get(), &entry) != 0);
   std::sort(names.begin(), names.end());
   return names;

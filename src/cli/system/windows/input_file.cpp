@@ -2,13 +2,13 @@
 #include "cli/system/input_file.hpp"
 
 #include <fmt/format.h>
+#include <windows.h>
 
 #include <algorithm>
 
-#include "cli/system/windows/api.hpp"
 #include "cli/system/windows/error_text.hpp"
-#include "cli/system/windows/handle.hpp"
-#include "cli/system/windows/wide.hpp"
+#include "platform/windows/handle.hpp"
+#include "platform/windows/wide.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -26,9 +26,10 @@ HANDLE handle_of(std::intptr_t file) {
 }  // namespace
 
 expected<input_file> input_file::open(const std::string& path) {
-  handle file(CreateFileW(to_wide(path).c_str(), GENERIC_READ, FILE_SHARE_READ | FILE_SHARE_DELETE,
-                          nullptr, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, nullptr));
-  if (file.get() == INVALID_HANDLE_VALUE) return unreadable(path, last_error_text());
+  platform::handle file(CreateFileW(platform::to_wide(path).c_str(), GENERIC_READ,
+                                    FILE_SHARE_READ | FILE_SHARE_DELETE, nullptr, OPEN_EXISTING,
+                                    FILE_ATTRIBUTE_NORMAL, nullptr));
+  if (!file) return unreadable(path, last_error_text());
   LARGE_INTEGER size{};
   // A pipe or a device (CON, NUL) is none of FILE_TYPE_DISK.
   if (GetFileType(file.get()) != FILE_TYPE_DISK || GetFileSizeEx(file.get(), &size) == 0)

@@ -6,8 +6,8 @@
 #include <algorithm>
 
 #include "cli/size.hpp"
-#include "cli/system/windows/handle.hpp"
 #include "cli/system/windows/token_user.hpp"
+#include "platform/windows/handle.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -29,7 +29,7 @@ section inspect_nvidia(const machine_evidence& seen) {
 bool is_elevated() {
   HANDLE opened = nullptr;
   if (OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &opened) == 0) return false;
-  const handle token(opened);
+  const platform::handle token(opened);
   TOKEN_ELEVATION how{};
   DWORD length = 0;
   return GetTokenInformation(token.get(), TokenElevation, &how, sizeof how, &length) != 0 &&

@@ -7,9 +7,9 @@
 
 #include "cli/system/output_file.hpp"
 #include "cli/system/windows/error_text.hpp"
-#include "cli/system/windows/handle.hpp"
-#include "cli/system/windows/owner_only.hpp"
-#include "cli/system/windows/wide.hpp"
+#include "cli/system/windows/token_user.hpp"
+#include "platform/windows/handle.hpp"
+#include "platform/windows/wide.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -22,9 +22,10 @@ class draft {
   explicit draft(const std::wstring& path) {
     const owner_only mine;
     for (unsigned i = 0; i < most_names && !is_open(); ++i) {
-      name_ = path + to_wide(fmt::format(".{}-{}", GetCurrentProcessId(), i));
-      file_.reset(CreateFileW(name_.c_str(), GENERIC_WRITE | DELETE, 0, mine.attributes(),
-                              CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr));
+      name_ = path + platform::to_wide(fmt::format(".{}-{}", GetCurrentProcessId(), i));
+      file_ =
+          platform::handle(CreateFileW(name_.c_str(), GENERIC_WRITE | DELETE, 0, mine.attributes(),
+                                       CREATE_NEW, FILE_ATTRIBUTE_NORMAL, nullptr));
       if (!is_open() && GetLastError() != ERROR_FILE_EXISTS) return;
     }
   }
@@ -32,11 +33,11 @@ class draft {
   draft& operator=(const draft&) = delete;
   ~draft() {
     if (!is_open()) return;
-    file_.reset();
+    file_.close();
     DeleteFileW(name_.c_str());
   }
 
-  bool is_open() const { return file_ && file_.get() != INVALID_HANDLE_VALUE; }
+  bool is_open() const { return static_cast<bool>(file_); }
 
   bool write(std::string_view text) const {
     while (!text.empty()) {
@@ -49,7 +50,7 @@ class draft {
   }
 
   bool become(const std::wstring& path, bool may_replace) {
-    file_.reset();
+    file_.close();
     const DWORD how = MOVEFILE_WRITE_THROUGH | (may_replace ? MOVEFILE_REPLACE_EXISTING : 0);
     if (MoveFileExW(name_.c_str(), path.c_str(), how) != 0) return true;
     const auto error = GetLastError();
@@ -60,7 +61,7 @@ class draft {
 
  private:
   std::wstring name_;
-  handle file_;
+  platform::handle file_;
 };
 
 failure refusal(const std::string& path, DWORD error) {
@@ -73,7 +74,7 @@ failure refusal(const std::string& path, DWORD error) {
 
 std::optional<failure> write_new_file(const std::string& path, std::string_view text,
                                       bool may_replace) {
-  const auto wide = to_wide(path);
+  const auto wide = platform::to_wide(path);
   draft made(wide);
   const bool done = made.is_open() && made.write(text) && made.become(wide, may_replace);
   return done ? std::nullopt : std::optional(refusal(path, GetLastError()));

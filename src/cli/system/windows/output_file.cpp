@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/system/output_file.hpp"
 
+#include <windows.h>
+
 #include <algorithm>
 
-#include "cli/system/windows/api.hpp"
 #include "cli/system/windows/error_text.hpp"
-#include "cli/system/windows/wide.hpp"
+#include "platform/windows/wide.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -20,9 +21,9 @@ HANDLE handle_of(std::intptr_t file) {
 
 // Not inherited by the command.
 output_file::output_file(const std::string& path)
-    : file_(reinterpret_cast<std::intptr_t>(
-          CreateFileW(to_wide(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_DELETE,
-                      nullptr, CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr))) {
+    : file_(reinterpret_cast<std::intptr_t>(CreateFileW(
+          platform::to_wide(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_DELETE,
+          nullptr, CREATE_ALWAYS, FILE_ATTRIBUTE_NORMAL, nullptr))) {
   if (handle_of(file_) == INVALID_HANDLE_VALUE) why_ = last_error_text();
 }
 

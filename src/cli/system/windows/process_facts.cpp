@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/system/process_facts.hpp"
 
-#include "cli/system/windows/handle.hpp"
 #include "cli/system/windows/token_user.hpp"
-#include "cli/system/windows/wide.hpp"
+#include "platform/windows/handle.hpp"
+#include "platform/windows/wide.hpp"
 
 namespace hmn::cli {
 
 std::optional<std::string> process_user(std::uint32_t pid, std::optional<std::uint32_t>) {
-  const handle process(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid));
+  const platform::handle process(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid));
   if (!process) return std::nullopt;
   const token_user of(process.get());
   if (of.sid() == nullptr) return std::nullopt;
@@ -17,7 +17,7 @@ std::optional<std::string> process_user(std::uint32_t pid, std::optional<std::ui
   SID_NAME_USE kind{};
   if (LookupAccountSidW(nullptr, of.sid(), name, &name_length, domain, &domain_length, &kind) == 0)
     return std::nullopt;
-  return to_utf8({name, name_length});
+  return platform::to_utf8({name, name_length});
 }
 
 // Windows has one space of pids.

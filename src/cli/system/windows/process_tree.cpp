@@ -4,7 +4,8 @@
 #include <algorithm>
 #include <optional>
 
-#include "cli/system/windows/handle.hpp"
+#include "platform/windows/handle.hpp"
+
 // After windows.h.
 #include <tlhelp32.h>
 
@@ -18,8 +19,8 @@ struct entry {
 
 std::vector<entry> all_processes() {
   std::vector<entry> all;
-  const handle list(CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0));
-  if (list.get() == INVALID_HANDLE_VALUE) return all;
+  const platform::handle list(CreateToolhelp32Snapshot(TH32CS_SNAPPROCESS, 0));
+  if (!list) return all;
   PROCESSENTRY32W each{};
   each.dwSize = sizeof each;
   for (BOOL found = Process32FirstW(list.get(), &each); found != 0;
@@ -30,7 +31,8 @@ std::vector<entry> all_processes() {
 
 // When it was created, in 100 ns; nothing once it has ended, or where hmn may not ask.
 std::optional<std::uint64_t> start_of(std::uint32_t pid) {
-  const handle process(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, pid));
+  const platform::handle process(
+      OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, pid));
   FILETIME created{}, ended{}, kernel{}, user{};
   if (!process || WaitForSingleObject(process.get(), 0) == WAIT_OBJECT_0 ||
       GetProcessTimes(process.get(), &created, &ended, &kernel, &user) == 0)

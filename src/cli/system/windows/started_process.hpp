@@ -6,14 +6,14 @@
 #include "cli/expected.hpp"
 #include "cli/system/child.hpp"
 #include "cli/system/windows/control_events.hpp"
-#include "cli/system/windows/handle.hpp"
+#include "platform/windows/handle.hpp"
 
 namespace hmn::cli {
 
 struct child::running {
   // The terminal's Ctrl+C reaches the command without us.
   control_events events{[](control_event) {}};
-  handle process;
+  platform::handle process;
   std::uint32_t pid = 0;
   exit_code status = exit_code::done;
   bool has_ended = false;

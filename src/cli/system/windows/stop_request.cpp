@@ -2,8 +2,8 @@
 #include "cli/system/stop_request.hpp"
 
 #include "cli/system/windows/control_events.hpp"
-#include "cli/system/windows/handle.hpp"
 #include "cli/system/windows/wait_time.hpp"
+#include "platform/windows/handle.hpp"
 
 namespace hmn::cli {
 
@@ -16,7 +16,7 @@ struct stop_request::state {
           SetEvent(requested.get());
         }) {}
 
-  handle requested;
+  platform::handle requested;
   control_events events;
 };
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/system/streams.hpp"
 
+#include <windows.h>
+
 #include <algorithm>
 
-#include "cli/system/windows/api.hpp"
 #include "cli/system/windows/error_text.hpp"
-#include "cli/system/windows/wide.hpp"
+#include "platform/windows/wide.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -27,7 +28,7 @@ write_end failed_end() noexcept {
 
 // UTF-16, so that the console's code page, which the command shares, stays as it is.
 write_end write_to_console(HANDLE to, std::string_view text) {
-  const auto wide = to_wide(text);
+  const auto wide = platform::to_wide(text);
   for (std::wstring_view rest = wide; !rest.empty();) {
     DWORD written = 0;
     auto length = std::min(rest.size(), most_at_once);

@@ -2,7 +2,7 @@
 #include "cli/system/surroundings.hpp"
 
 #include "cli/system/environment.hpp"
-#include "cli/system/windows/console_mode.hpp"
+#include "cli/system/windows/control_events.hpp"
 
 namespace hmn::cli {
 

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+
+#include <windows.h>
+
 #include <cstddef>
 #include <vector>
-
-#include "cli/system/windows/api.hpp"
 
 namespace hmn::cli {
 
@@ -16,6 +17,21 @@ class token_user {
 
  private:
   std::vector<std::byte> bytes_;
+};
+
+// For something that is made: this user alone may open it. Where that cannot be said, nobody may.
+class owner_only {
+ public:
+  owner_only();
+  owner_only(const owner_only&) = delete;
+  owner_only& operator=(const owner_only&) = delete;
+
+  SECURITY_ATTRIBUTES* attributes() const { return &attributes_; }
+
+ private:
+  std::vector<unsigned char> list_;
+  SECURITY_DESCRIPTOR descriptor_{};
+  mutable SECURITY_ATTRIBUTES attributes_{};
 };
 
 }  // namespace hmn::cli

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include <windows.h>
+
 #include <algorithm>
 #include <chrono>
-
-#include "cli/system/windows/api.hpp"
 
 namespace hmn::cli {
 

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/system/waiting_notice.hpp"
 
+#include <windows.h>
+
 #include <atomic>
 
 #include "cli/system/streams.hpp"
-#include "cli/system/windows/api.hpp"
 
 namespace hmn::cli {
 namespace {

@@ -7,8 +7,6 @@
 #include <filesystem>
 #include <fstream>
 
-#include "cli/system/linux/group_files.hpp"
-
 using namespace hmn::cli;
 
 namespace {
@@ -57,25 +55,6 @@ bool contains(const std::string& text, std::string_view part) {
 }
 
 }  // namespace
-
-TEST_CASE("the line of version 2 among those of version 1") {
-  CHECK(parse_group_path("0::/a/b\n") == "/a/b");
-  CHECK(parse_group_path("4:memory:/x\n1:name=systemd:/\n0::/\n") == "/");
-  CHECK_FALSE(parse_group_path("4:memory:/x\n"));
-  CHECK_FALSE(parse_group_path(""));
-}
-
-TEST_CASE("where version 2 is mounted as a whole") {
-  CHECK(
-      parse_group_mount("29 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw\n") ==
-      "/sys/fs/cgroup");
-  CHECK(parse_group_mount("20 1 0:1 / /proc rw - proc proc rw\n"
-                          "41 31 0:38 / /sys/fs/cgroup/unified rw - cgroup2 none rw\n") ==
-        "/sys/fs/cgroup/unified");
-  CHECK_FALSE(parse_group_mount("29 23 0:26 /docker/1 /sys/fs/cgroup rw - cgroup2 cgroup2 rw\n"));
-  CHECK_FALSE(parse_group_mount("29 23 0:26 / /sys/fs/cgroup rw - cgroup cgroup rw,memory\n"));
-  CHECK_FALSE(parse_group_mount("29 - cgroup2\n - cgroup2\n\n"));
-}
 
 TEST_CASE("why there is no group is told, and none is left behind") {
   plain_machine machine;

@@ -10,8 +10,6 @@
 #include <fstream>
 #include <string>
 
-#include "cli/system/linux/process_stat.hpp"
-
 using namespace hmn::cli;
 
 namespace {
@@ -33,7 +31,7 @@ class plain_proc {
     fs::create_directories(task);
     std::ofstream(folder / "stat")
         << pid << " (a (b) c) " << state << ' ' << parent << " 1 1 0 -1 0 0 0 0 0 1 2 0 0 20 0 1 0 "
-        << start << " 4096 7\n";
+        << start << " 4096 7 0\n";
     if (has_children_files_) std::ofstream(task / "children") << "";
   }
   void children(unsigned pid, const std::string& list) {
@@ -76,26 +74,6 @@ TEST_CASE("a start tells a process from the next of its pid; one that has ended 
   }
   CHECK_FALSE(process_start(proc.in(), 8));
   CHECK(process_start(roots(), static_cast<std::uint32_t>(getpid())));
-}
-
-TEST_CASE("a stat file, whatever the name of the process") {
-  const auto found = parse_process_stat(
-      "7 (x) y) R 3 7 7 0 -1 4194304 90 0 0 0 1 2 3 4 20 0 1 0 123456 1000 2000 "
-      "18446744073709551615");
-  REQUIRE(found);
-  CHECK(found->state == 'R');
-  CHECK(found->parent == 3);
-  CHECK(found->start == 123456);
-  for (const char* text : {"", "7", "7 (x", "7 (x)", "7 (x) R", "7 (x) R 3 7 7 0 -1",
-                           "7 (x) R y 7 7 0 -1 0 0 0 0 0 1 2 3 4 20 0 1 0 5 6"})
-    CHECK_FALSE(parse_process_stat(text));
-}
-
-TEST_CASE("pids that blanks or lines separate") {
-  CHECK(parse_pids("") == list{});
-  CHECK(parse_pids("12 13 \n") == list{12, 13});
-  CHECK(parse_pids("12\n13\n") == list{12, 13});
-  CHECK(parse_pids("0 x -1 4294967296 5") == list{5});
 }
 
 TEST_CASE("children, and theirs, and none of others") {

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/drm/card_list.hpp"
+
+#include <algorithm>
+#include <cerrno>
+
+#include "backends/drm/attribute.hpp"
+#include "backends/drm/discovery.hpp"
+#include "backends/drm/driver.hpp"
+#include "model/compose.hpp"
+#include "model/pci_address.hpp"
+#include "platform/file.hpp"
+
+namespace hmn::drm {
+namespace {
+
+std::string dev_root_of(const settings& s) {
+  if (!s.dev_root.empty()) return s.dev_root;
+  return s.sys_root == "/sys" ? "/dev" : "";
+}
+
+// Another card in the same place is another device.
+bool is_same(const card& a, const card& b) noexcept {
+  const bool is_told = a.pci_device && b.pci_device;
+  return a.folder == b.folder &&
+         (!is_told || (a.vendor == b.vendor && a.pci_device == b.pci_device));
+}
+
+// "msm_dpu" drives what fdinfo calls "msm", "amdxdna" what it calls "amdxdna_accel_driver".
+std::string_view stem_of(std::string_view driver) noexcept {
+  return driver.substr(0, driver.find_first_of("_-"));
+}
+
+}  // namespace
+
+card_list::card_list(const settings& s)
+    : sys_root_(s.sys_root), dev_root_(dev_root_of(s)), drivers_(make_drivers(s)) {}
+
+bool card_list::has_driver(source of) const noexcept {
+  return std::ranges::any_of(drivers_,
+                             [of](const auto& d) { return d->from() == of || d->behind() == of; });
+}
+
+int card_list::refresh() {
+  found_.clear();
+  const int error = find_cards(sys_root_, found_);
+  if (error != 0 && error != ENOENT) return error;
+  for (card& c : cards_) c.is_here = false;
+  for (card& c : found_) adopt(c);
+  refresh_states();
+  return error;
+}
+
+void card_list::adopt(card& fresh) {
+  fresh.is_here = true;
+  fresh.has_node = has_node(fresh);
+  for (const std::unique_ptr<driver>& d : drivers_) {
+    if (fresh.by == nullptr && d->serves(fresh)) fresh.by = d.get();
+  }
+  if (fresh.by != nullptr && !fresh.by->lists(fresh)) return;
+  for (card& c : cards_) {
+    if (!is_same(c, fresh)) continue;
+    fresh.number = c.number;
+    fresh.is_resting = c.is_resting && !fresh.is_asleep;
+    c = fresh;
+    return;
+  }
+  fresh.number = static_cast<slot>(cards_.size());
+  cards_.push_back(fresh);
+}
+
+std::uint64_t card_list::fingerprint() const noexcept {
+  // FNV-1a
+  std::uint64_t sum = 0xcbf29ce484222325;
+  const auto take = [&](std::uint64_t more) { sum = (sum ^ more) * 0x100000001b3; };
+  for (const card& c : cards_) {
+    if (!c.is_here) continue;
+    take(c.number);
+    for (const node& n : c.nodes()) take(std::uint64_t{n.major} << 32 | n.minor);
+  }
+  return sum;
+}
+
+void card_list::refresh_states() {
+  for (card& c : cards_) {
+    if (!c.is_here) continue;
+    const auto suspended = is_suspended(c);
+    c.state_error = suspended.error;
+    c.is_asleep = suspended.value || suspended.error != 0;
+    c.counts_engines = c.by == nullptr || c.by->counts_engines(c);
+  }
+}
+
+std::string card_list::path_of(const node& n) const {
+  const std::string_view folder = n.what == node::kind::accel ? "/accel/" : "/dri/";
+  return compose({dev_root_, folder, n.name.view()});
+}
+
+// A node that another card left behind, or that another machine's tree names, is none.
+std::string card_list::node_path(const card& c, node::kind what) const {
+  const node* const n = dev_root_.empty() ? nullptr : c.find(what);
+  if (n == nullptr) return {};
+  std::string path = path_of(*n);
+  const auto found = platform::status_of(path.c_str());
+  const bool is_it = found && found.value.is_character_device &&
+                     found.value.special_device_major == n->major &&
+                     found.value.special_device_minor == n->minor;
+  return is_it || is_passing(found.error) ? path : std::string();
+}
+
+bool card_list::has_node(const card& c) const {
+  if (dev_root_.empty()) return true;
+  for (const node& n : c.nodes()) {
+    if (!node_path(c, n.what).empty()) return true;
+  }
+  return false;
+}
+
+const card* card_list::by_numbers(std::uint64_t major, std::uint64_t minor) const noexcept {
+  if (major == 0) return nullptr;
+  for (const card& c : cards_) {
+    for (const node& n : c.nodes()) {
+      if (c.is_here && n.major == major && n.minor == minor) return &c;
+    }
+  }
+  return nullptr;
+}
+
+const card* card_list::by_address(std::string_view pci_address) const noexcept {
+  const text<32> wanted = normal_pci_address(pci_address);
+  for (const card& c : cards_) {
+    if (c.is_here && !wanted.empty() && c.pci_bus_id == wanted) return &c;
+  }
+  return nullptr;
+}
+
+const card* card_list::by_node(std::string_view path) const noexcept {
+  const std::string_view name = path.substr(path.rfind('/') + 1);
+  for (const card& c : cards_) {
+    for (const node& n : c.nodes()) {
+      if (c.is_here && n.name.view() == name) return &c;
+    }
+  }
+  return nullptr;
+}
+
+const card* card_list::by_driver(std::string_view name) const noexcept {
+  const card* found = nullptr;
+  for (const card& c : cards_) {
+    if (!c.is_here || stem_of(c.driver_name.view()) != stem_of(name)) continue;
+    if (found != nullptr) return nullptr;
+    found = &c;
+  }
+  return found;
+}
+
+}  // namespace hmn::drm

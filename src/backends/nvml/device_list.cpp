@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "backends/nvml/device_list.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "backends/nvml/identity.hpp"
+
+namespace hmn::nvml {
+namespace {
+
+constexpr unsigned most_devices = 1024;
+constexpr unsigned most_instances = 64;
+
+bool same_text(std::string_view a, std::string_view b) noexcept {
+  return !a.empty() && a == b;
+}
+
+// A device that lacks a value for good need not be asked again.
+bool is_final(const diagnostic& gap) noexcept {
+  return gap.why.code == status::unsupported || gap.why.code == status::no_source;
+}
+
+bool is_complete(const known_device& d) noexcept {
+  return std::ranges::all_of(d.gaps, is_final);
+}
+
+// The list cannot be gone on with.
+bool is_end(code c) noexcept {
+  return c == uninitialized || c == late;
+}
+
+bool is_nameless(const known_device& d) noexcept {
+  return !d.is_partition() && !d.address && d.identity.uuid.empty();
+}
+
+bool is_same_instance(const device& a, const device& b) noexcept {
+  return a.parent == b.parent && a.instance && b.instance && a.instance->gpu == b.instance->gpu &&
+         a.instance->compute == b.instance->compute;
+}
+
+bool is_same(const known_device& known, const known_device& seen) noexcept {
+  const device& a = known.identity;
+  const device& b = seen.identity;
+  if (known.is_partition() != seen.is_partition()) return false;
+  if (!a.uuid.empty() && !b.uuid.empty()) return a.uuid == b.uuid;
+  if (seen.is_partition()) return is_same_instance(a, b);
+  return known.address && known.address == seen.address;
+}
+
+// A reading that failed forgets nothing.
+void keep_what_is_known(const known_device& known, known_device& seen) {
+  if (seen.identity.uuid.empty()) seen.identity.uuid = known.identity.uuid;
+  if (seen.identity.name.empty()) seen.identity.name = known.identity.name;
+}
+
+}  // namespace
+
+state state_after(code c) noexcept {
+  return c == gpu_is_lost ? state::lost : state::unreadable;
+}
+
+result<void> device_list::enumerate(const topic& t, session& s, const sleep_watch& watch) {
+  if (handles_session_ != s.number()) {
+    handles_.clear();
+    handles_session_ = s.number();
+  }
+  if (const code c = take_handles(t, s); c != success) return failure_for(c, s.fn.count.name());
+  fresh_.clear();
+  for (unsigned i = 0; i < handles_.size(); ++i) {
+    if (handles_[i].result != success) note_unreachable(t, i, watch);
+    fresh_.push_back(*handles_[i].number);
+    if (handles_[i].result != success) continue;
+    const code c = list_instances(t, s, *handles_[i].number);
+    if (is_end(c)) return failure_for(c, s.fn.mig_mode.name());
+  }
+  listed_.swap(fresh_);
+  session_ = s.number();
+  return {};
+}
+
+void device_list::attach(const topic& t, session& s) {
+  unsigned count = 0;
+  if (call(t, s.fn.count, &count) != success) return;
+  for (unsigned i = 0; i < std::min(count, most_devices); ++i) {
+    handle h = nullptr;
+    call(t, s.fn.by_index, i, &h);
+  }
+}
+
+code device_list::take_handles(const topic& t, session& s) {
+  unsigned count = 0;
+  const code c = call(t, s.fn.count, &count);
+  if (c != success) return c;
+  handles_.resize(std::min(count, most_devices));
+  for (handle_slot& at : handles_) at.is_taken = false;
+  for (unsigned i = 0; i < handles_.size(); ++i) {
+    if (const code taken = take_handle(t, s, i); is_end(taken)) return taken;
+  }
+  return success;
+}
+
+code device_list::take_handle(const topic& t, session& s, unsigned index) {
+  handle_slot& at = handles_[index];
+  handle h = nullptr;
+  at.result = call(t, s.fn.by_index, index, &h);
+  if (at.result != success) return at.result;
+  if (!must_identify(at, h)) {
+    at.is_taken = true;
+    return success;
+  }
+  known_device seen;
+  seen.identity.driver_index = index;
+  at.result = read_identity({t.r, t.about, at.number, {}}, s, paths_, h, seen);
+  if (at.result != success) return at.result;
+  seen.identity.state = seen.refusal == success ? state::ready : state_after(seen.refusal);
+  at.h = h;
+  at.number = place(std::move(seen));
+  at.is_taken = true;
+  return success;
+}
+
+bool device_list::is_seated(slot number) const noexcept {
+  return std::ranges::any_of(
+      handles_, [&](const handle_slot& at) { return at.is_taken && at.number == number; });
+}
+
+bool device_list::must_identify(const handle_slot& at, handle h) const noexcept {
+  if (!at.number || at.h != h) return true;
+  const known_device& d = devices_[*at.number];
+  return d.refusal != success || d.session != handles_session_ || !is_complete(d);
+}
+
+void device_list::note_unreachable(const topic& t, unsigned index, const sleep_watch& watch) {
+  handle_slot& at = handles_[index];
+  if (at.number && is_seated(*at.number)) at.number.reset();
+  if (!at.number) at.number = number_of_unreachable(index, watch);
+  known_device& d = devices_[*at.number];
+  d.refusal = at.result;
+  d.identity.state = state_after(at.result);
+  d.gaps.clear();
+  const topic about{t.r, t.about, *at.number, {}};
+  about.missing(at.result, "nvmlDeviceGetHandleByIndex", 0);
+}
+
+// A GPU that gives no handle is known by what had its index before, or by being the only one that
+// the driver has and that is not accounted for.
+slot device_list::number_of_unreachable(unsigned index, const sleep_watch& watch) {
+  const auto before = std::ranges::find_if(devices_, [&](const known_device& d) {
+    return d.identity.driver_index == index && !is_seated(d.identity.number);
+  });
+  if (before != devices_.end()) return before->identity.number;
+  known_device unknown;
+  if (const auto address = only_unclaimed(watch)) {
+    const sleep_watch::watched* w = watch.find(*address);
+    unknown = identity_from_files(paths_, *address, w == nullptr || w->may_sleep);
+  }
+  unknown.identity.from = source::nvml;
+  unknown.identity.vendor = vendor::nvidia;
+  unknown.identity.driver_index = index;
+  return place(std::move(unknown));
+}
+
+std::optional<pci_address> device_list::only_unclaimed(const sleep_watch& watch) const {
+  std::optional<pci_address> found;
+  for (const sleep_watch::watched& w : watch.devices()) {
+    const bool claimed = std::ranges::any_of(handles_, [&](const handle_slot& at) {
+      return at.number && devices_[*at.number].address == w.address;
+    });
+    if (claimed) continue;
+    if (found) return std::nullopt;
+    found = w.address;
+  }
+  return found;
+}
+
+code device_list::list_instances(const topic& t, session& s, slot parent) {
+  known_device& gpu = devices_[parent];
+  if (!gpu.mig_capable) return success;
+  const topic about{t.r, t.about, parent, {}};
+  unsigned current = 0;
+  unsigned pending = 0;
+  const code c = call(about, s.fn.mig_mode, gpu.h, &current, &pending);
+  if (is_end(c)) return c;
+  if (c != success && c != not_supported) about.missing(c, s.fn.mig_mode.name(), 0);
+  gpu.mig_capable = c != not_supported;
+  if (c == success || c == not_supported) gpu.mig_on = c == success && current == mig_enabled;
+  return gpu.mig_on ? list_each_instance(about, s, parent) : c;
+}
+
+code device_list::list_each_instance(const topic& t, session& s, slot parent) {
+  const handle gpu = devices_[parent].h;
+  unsigned count = 0;
+  code c = call(t, s.fn.mig_count, gpu, &count);
+  if (c != success) t.missing(c, s.fn.mig_count.name(), 0);
+  for (unsigned i = 0; !is_end(c) && i < std::min(count, most_instances); ++i) {
+    handle h = nullptr;
+    c = call(t, s.fn.mig_by_index, gpu, i, &h);
+    if (c == success) c = list_instance(t, s, parent, h);
+    if (c != success && c != not_found && !is_end(c)) t.missing(c, s.fn.mig_by_index.name(), 0);
+  }
+  return c;
+}
+
+// Handles of instances are used again for others: the UUID decides.
+code device_list::list_instance(const topic& t, session& s, slot parent, handle h) {
+  text<96> uuid;
+  const code c = read_uuid(t, s, h, uuid);
+  if (is_end(c) || c == gpu_is_lost) return c;
+  const auto known = std::ranges::find_if(devices_, [&](const known_device& d) {
+    return d.session == handles_session_ && d.is_partition() && is_complete(d) &&
+           d.identity.parent == parent && same_text(d.identity.uuid.view(), uuid.view());
+  });
+  if (known != devices_.end()) {
+    known->h = h;
+    fresh_.push_back(known->identity.number);
+    return success;
+  }
+  known_device seen;
+  seen.identity.state = state::ready;
+  const code failed = read_instance_identity(t, s, devices_[parent], h, seen);
+  if (failed != success) return failed;
+  fresh_.push_back(place(std::move(seen)));
+  return success;
+}
+
+slot device_list::place(known_device seen) {
+  const std::optional<slot> known = match(seen);
+  const slot number = known ? *known : static_cast<slot>(devices_.size());
+  if (!known) devices_.emplace_back();
+  seen.identity.number = number;
+  for (diagnostic& gap : seen.gaps) gap.device = number;
+  keep_what_is_known(devices_[number], seen);
+  devices_[number] = std::move(seen);
+  return number;
+}
+
+// A device that sits elsewhere in the same listing is another one, whatever it is called.
+std::optional<slot> device_list::match(const known_device& seen) const noexcept {
+  const auto same = [&](const known_device& d) {
+    return is_same(d, seen) && !is_seated(d.identity.number);
+  };
+  const auto nameless = [&](const known_device& d) {
+    return is_nameless(d) && !seen.is_partition() &&
+           d.identity.driver_index == seen.identity.driver_index;
+  };
+  auto found = std::ranges::find_if(devices_, same);
+  if (found == devices_.end()) found = std::ranges::find_if(devices_, nameless);
+  if (found == devices_.end()) return std::nullopt;
+  return static_cast<slot>(found - devices_.begin());
+}
+
+void device_list::list_closed(const topic& t, const sleep_watch& watch, const failure* rest) {
+  const auto gone = [&](slot i) {
+    return devices_[i].address && watch.find(*devices_[i].address) == nullptr;
+  };
+  std::erase_if(listed_, gone);
+  for (const sleep_watch::watched& w : watch.devices()) {
+    const auto known = std::ranges::find_if(
+        devices_, [&](const known_device& d) { return d.address == w.address; });
+    const slot number = known != devices_.end()
+                            ? known->identity.number
+                            : place(identity_from_files(paths_, w.address, w.may_sleep));
+    if (!is_listed(number)) listed_.push_back(number);
+  }
+  for (const slot i : listed_) mark_closed(t, i, watch, rest);
+}
+
+void device_list::mark_closed(const topic& t, slot number, const sleep_watch& watch,
+                              const failure* rest) {
+  const topic about{t.r, t.about, number, {}};
+  if (rest != nullptr) {
+    if (t.wants()) about.remark(*rest);
+    return;
+  }
+  device& d = devices_[number].identity;
+  const auto& address = devices_[d.parent.value_or(number)].address;
+  const sleep_watch::watched* const w = address ? watch.find(*address) : nullptr;
+  d.state = w != nullptr && w->asleep ? state::asleep : state::unknown;
+  if (d.state == state::asleep || !t.wants()) return;
+  about.remark(
+      fail(status::asleep, "not asked: NVML stays closed while another of its GPUs sleeps"));
+}
+
+bool device_list::is_listed(slot number) const noexcept {
+  return std::ranges::find(listed_, number) != listed_.end();
+}
+
+known_device* device_list::find(slot number) noexcept {
+  return number < devices_.size() ? &devices_[number] : nullptr;
+}
+
+bool device_list::one_is_lost() const noexcept {
+  return std::ranges::any_of(listed_, [&](slot i) { return devices_[i].is_lost(); });
+}
+
+void device_list::tell(const topic& t, std::vector<device>& out) const {
+  for (const slot i : listed_) {
+    out.push_back(devices_[i].identity);
+    if (!t.wants()) continue;
+    for (const diagnostic& gap : devices_[i].gaps) t.r.remark(gap);
+  }
+}
+
+}  // namespace hmn::nvml

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// Every device ever seen, and which of them are here now. A device keeps its slot by UUID, else by
+// PCI address, over re-openings, reloads of the driver and times of absence.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "backends/backend.hpp"
+#include "backends/nvml/call.hpp"
+#include "backends/nvml/known_device.hpp"
+#include "backends/nvml/session.hpp"
+#include "backends/nvml/sleep.hpp"
+
+namespace hmn::nvml {
+
+// Of a device that answered so.
+state state_after(code c) noexcept;
+
+class device_list {
+ public:
+  explicit device_list(const settings& paths) : paths_(paths) {}
+
+  // Takes each handle once, which may initialise the GPU and then takes seconds.
+  static void attach(const topic& t, session& s);
+
+  // Asks the open library for its devices; identities are read once, and what the deadline cut off
+  // is gone on with by the next one. `uninitialized` asks for a new opening.
+  result<void> enumerate(const topic& t, session& s, const sleep_watch& watch);
+  // Whether this opening was enumerated.
+  [[nodiscard]] bool knows(const session& s) const noexcept { return session_ == s.number(); }
+
+  // The same without the library, which stays closed since a device sleeps, or so that one can:
+  // then their states stay as they were.
+  void list_closed(const topic& t, const sleep_watch& watch, const failure* rest);
+
+  // The devices of the last listing, in the driver's order, partitions after their parent.
+  [[nodiscard]] std::span<const slot> listed() const noexcept { return listed_; }
+  [[nodiscard]] bool is_listed(slot number) const noexcept;
+  [[nodiscard]] known_device* find(slot number) noexcept;
+  [[nodiscard]] bool one_is_lost() const noexcept;
+
+  // Copies the listed devices out, and says again what of them is missing.
+  void tell(const topic& t, std::vector<device>& out) const;
+
+ private:
+  struct handle_slot {  // one of NVML's indexes in this opening
+    handle h = nullptr;
+    code result = success;
+    std::optional<slot> number;
+    bool is_taken = false;  // in this listing, by a device that answers
+  };
+
+  code take_handles(const topic& t, session& s);
+  code take_handle(const topic& t, session& s, unsigned index);
+  [[nodiscard]] bool is_seated(slot number) const noexcept;
+  bool must_identify(const handle_slot& at, handle h) const noexcept;
+  void note_unreachable(const topic& t, unsigned index, const sleep_watch& watch);
+  slot number_of_unreachable(unsigned index, const sleep_watch& watch);
+  std::optional<pci_address> only_unclaimed(const sleep_watch& watch) const;
+
+  code list_instances(const topic& t, session& s, slot parent);
+  code list_each_instance(const topic& t, session& s, slot parent);
+  code list_instance(const topic& t, session& s, slot parent, handle h);
+  void mark_closed(const topic& t, slot number, const sleep_watch& watch, const failure* rest);
+
+  slot place(known_device seen);
+  std::optional<slot> match(const known_device& seen) const noexcept;
+
+  const settings& paths_;
+  std::deque<known_device> devices_;
+  std::vector<slot> listed_;
+  std::vector<slot> fresh_;
+  std::vector<handle_slot> handles_;
+  std::uint64_t session_ = 0;          // that was enumerated to the end
+  std::uint64_t handles_session_ = 0;  // that `handles_` is of
+};
+
+}  // namespace hmn::nvml

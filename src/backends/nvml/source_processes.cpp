@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "backends/nvml/call.hpp"
+#include "backends/nvml/known_device.hpp"
+#include "backends/nvml/processes.hpp"
+#include "backends/nvml/session.hpp"
+#include "backends/nvml/source.hpp"
+#include "backends/nvml/system.hpp"
+#include "model/usage.hpp"
+
+namespace hmn::nvml {
+namespace {
+
+constexpr std::uint32_t field = usage_field::peak_used;
+constexpr std::uint64_t ns_per_us = 1000;
+
+// disabled: the mode is off. Anything else but success: it cannot be told.
+constexpr code disabled = no_data;
+
+code ask_mode(const topic& t, const session& s, const known_device& of) {
+  if (of.is_partition() || of.mig_on) return not_supported;
+  unsigned mode = 0;
+  const code c = call(t, s.fn.accounting_mode, of.h, &mode);
+  return c == success && mode != feature_enabled ? disabled : c;
+}
+
+void say_off(const topic& t) {
+  if (!t.wants()) return;
+  t.remark(fail(status::unsupported,
+                "the driver keeps no account of processes: root may turn its accounting mode on, "
+                "with 'nvidia-smi --accounting-mode=1'"),
+           field);
+}
+
+void refuse(const topic& t, std::uint32_t pid, status why, const char* message) {
+  if (!t.wants()) return;
+  const topic about{t.r, t.about, t.device, pid};
+  about.remark(fail(why, message), field);
+}
+
+// The driver looks among those that have ended first: what it finds of a process that it lists may
+// be of its first use of the device, or of another that had the number.
+void take(const topic& t, const known_device& of, const accounting_stats& found, usage& row) {
+  const std::uint64_t most = found.most_memory;
+  if (found.is_running == 0) {
+    return refuse(t, row.pid, status::unsupported,
+                  "the driver's account under this pid is of an earlier use of the device");
+  }
+  if (most == value_not_available) {
+    return refuse(t, row.pid, status::unsupported, "the driver's account has no figure of memory");
+  }
+  if ((of.total && most > *of.total) || most < row.used.value_or(0)) {
+    return refuse(t, row.pid, status::backend,
+                  "the driver's account of the process does not fit what it holds");
+  }
+  row.peak_used = most;
+}
+
+// Of processes that the driver lists now. Not with MIG, which has no accounting mode. `ours`: pids
+// are those of the initial PID namespace, as the driver keeps them.
+code read_accounts(const topic& t, const session& s, const known_device& of, bool ours,
+                   std::span<usage> rows) {
+  if (rows.empty() || !ours) return success;
+  const code mode = ask_mode(t, s, of);
+  if (mode == disabled) say_off(t);
+  if (mode != success) return mode == gpu_is_lost || mode == reset_required ? mode : success;
+  for (usage& row : rows) {
+    accounting_stats found{};
+    const code c = call(t, s.fn.account, of.h, row.pid, &found);
+    if (c == gpu_is_lost || c == reset_required || c == late) return c == late ? success : c;
+    if (c == success) {
+      take(t, of, found, row);
+    } else {
+      const topic about{t.r, t.about, t.device, row.pid};
+      about.missing(c, s.fn.account.name(), field);
+    }
+  }
+  return success;
+}
+
+// Of one that no list has: whether the driver has kept its account.
+bool find_account(const topic& t, const session& s, const known_device& of, std::uint32_t pid,
+                  usage& out) {
+  if (ask_mode(t, s, of) != success) return false;
+  accounting_stats found{};
+  if (call(t, s.fn.account, of.h, pid, &found) != success) return false;
+  const std::uint64_t most = found.most_memory;
+  if (most == value_not_available || (of.total && most > *of.total)) return false;
+  out.pid = pid;
+  out.from = source::nvml;
+  out.accounting = accounting::allocated;
+  out.peak_used = most;
+  out.counted_since_ns = found.start_us * ns_per_us;
+  return true;
+}
+
+constexpr std::size_t most_rows = 65536;
+
+failure counted_by_system() {
+  return fail(status::unsupported, "of this device Windows counts what processes use, not NVML");
+}
+
+}  // namespace
+
+result<void> nvml_source::processes(slot number, std::vector<usage>& out, reading& r) {
+  const topic t{r, subject::processes, number, {}};
+  return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
+    return read_processes(t, of, out, why);
+  });
+}
+
+// A GPU whose MIG mode is on counts for its instances again: they list their processes.
+code nvml_source::read_processes(const topic& t, known_device& of, std::vector<usage>& out,
+                                 std::optional<failure>& why) {
+  if (of.mig_on) return success;
+  if (is_counted_by_system(session_.library(), of.h)) {
+    why = counted_by_system();
+    return success;
+  }
+  list_outcome outcome = processes_.read(t, session_, of);
+  if (!outcome.any()) {
+    const std::size_t worst = outcome.worst();
+    why = failure_for(outcome.results[worst], outcome.names[worst]);
+    return outcome.results[worst];
+  }
+  const auto rows = processes_.rows().first(std::min(processes_.rows().size(), most_rows));
+  outcome.missed += processes_.rows().size() - rows.size();
+  const std::size_t begin = out.size();
+  for (const merged_process& row : rows) fill_usage(t, of, row, out.emplace_back());
+  const auto added = std::span(out).subspan(begin);
+  const code c = read_load_and_peaks(t, of, added);
+  mark_foreign(added);
+  remark_lists(t, outcome);
+  return c;
+}
+
+code nvml_source::read_load_and_peaks(const topic& t, const known_device& of,
+                                      std::span<usage> rows) {
+  const code c = load_.read(t, session_, of, rows);
+  if (c != success) return c;
+  return read_accounts(t, session_, of, trust_.in_initial_namespace(), rows);
+}
+
+// A driver that translates pids hides the processes of other namespaces: one pid that does not
+// exist here means that all of them are the host's.
+void nvml_source::mark_foreign(std::span<usage> rows) {
+  if (rows.empty() || trust_.in_initial_namespace()) return;
+  const bool ours = trust_.sees_our_namespace(processes_.rows());
+  bool one_is_foreign = false;
+  for (usage& row : rows) {
+    if (trust_.exists(row.pid)) continue;
+    row.notes |= note::foreign_pid;
+    one_is_foreign = true;
+  }
+  if (!one_is_foreign || ours) return;
+  for (usage& row : rows) row.notes |= note::foreign_pid;
+}
+
+result<void> nvml_source::process(slot number, std::uint32_t pid, bool self, usage& out,
+                                  reading& r) {
+  const topic t{r, self ? subject::self : subject::processes, number, pid};
+  return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
+    return read_process(t, of, pid, self, out, why);
+  });
+}
+
+code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t pid, bool self,
+                               usage& out, std::optional<failure>& why) {
+  if (of.mig_on) {
+    why = fail(status::unsupported,
+               "MIG is on: what a process uses stands under the GPU's instances");
+    return success;
+  }
+  if (is_counted_by_system(session_.library(), of.h)) {
+    why = counted_by_system();
+    return success;
+  }
+  std::optional<merged_process> found;
+  const list_outcome outcome = processes_.find(t, session_, of, pid, found);
+  if (found) {
+    fill_usage(t, of, *found, out);
+    // The caller's own figure is read often, and its load is not worth a call of the driver.
+    return self ? success : read_load_and_peaks(t, of, {&out, 1});
+  }
+  const std::size_t worst = outcome.worst();
+  const code failed = outcome.results[worst];
+  if (failed == uninitialized || failed == gpu_is_lost) {
+    why = failure_for(failed, outcome.names[worst]);
+  } else if (self && is_zero_proven(t, of, outcome)) {
+    fill_zero(pid, out);
+  } else if (failed != success) {
+    why = failure_for(failed, outcome.names[worst]);
+  } else if (outcome.missed != 0) {
+    why = fail(status::limit, "the driver lists more processes than can be read");
+  } else if (!self) {
+    const bool is_kept = trust_.in_initial_namespace() && find_account(t, session_, of, pid, out);
+    if (!is_kept) why = fail(status::no_process, "the driver lists no such process on this device");
+  } else {
+    why = fail(status::no_source,
+               "the driver lists processes of another PID namespace, in which this one cannot be "
+               "found; run in the host's PID namespace, as with 'docker run --pid=host'");
+  }
+  return failed;
+}
+
+// Zero is a claim: the caller stands in no list, and a list that held it would show it.
+bool nvml_source::is_zero_proven(const topic& t, const known_device& of,
+                                 const list_outcome& outcome) {
+  const bool complete = outcome.complete() && !paravirtual_;
+  if (complete && trust_.in_initial_namespace()) return true;
+  if (trust_.holds_no_gpu()) return true;
+  if (!complete) return false;
+  processes_.read(t, session_, of);
+  return trust_.sees_our_namespace(processes_.rows());
+}
+
+}  // namespace hmn::nvml

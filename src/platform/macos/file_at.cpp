@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "platform/posix/file_at.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <memory>
+#include <string_view>
+
+#include "platform/posix/descriptor.hpp"
+
+namespace hmn::platform {
+namespace {
+
+struct close_stream {
+  void operator()(DIR* stream) const noexcept { closedir(stream); }
+};
+using directory_stream = std::unique_ptr<DIR, close_stream>;
+
+directory_stream stream_over(int from) noexcept {
+  descriptor own(fcntl(from, F_DUPFD_CLOEXEC, 0));
+  directory_stream made(own ? fdopendir(own.get()) : nullptr);
+  if (made) own.release();
+  return made;
+}
+
+}  // namespace
+
+// There is no O_PATH: the folder has to be readable.
+int open_base(const char* path) noexcept {
+  return ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+}
+
+int list_entries(int from, entry_visitor visit) {
+  const directory_stream stream = stream_over(from);
+  if (!stream) return errno;
+  for (;;) {
+    errno = 0;
+    const dirent* const entry = readdir(stream.get());
+    if (entry == nullptr) return errno;
+    const std::string_view name(entry->d_name);
+    if (name != "." && name != ".." && !visit(name)) return 0;
+  }
+}
+
+errno_or<file_status> status_at(int at, const char* name) noexcept {
+  struct stat found;
+  if (fstatat(at, name, &found, 0) != 0) return {{}, errno};
+  const auto special = static_cast<uint32_t>(found.st_rdev);
+  return {{.device = static_cast<uint64_t>(found.st_dev),
+           .inode = found.st_ino,
+           .special_device_major = static_cast<uint64_t>(major(special)),
+           .special_device_minor = static_cast<uint64_t>(minor(special)),
+           .size = static_cast<uint64_t>(found.st_size),
+           .owner = found.st_uid,
+           .is_directory = S_ISDIR(found.st_mode),
+           .is_character_device = S_ISCHR(found.st_mode)},
+          0};
+}
+
+}  // namespace hmn::platform

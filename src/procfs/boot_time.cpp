@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "procfs/boot_time.hpp"
+
+#include <string>
+
+#include "model/scan.hpp"
+#include "platform/clock.hpp"
+#include "platform/file.hpp"
+#include "platform/process.hpp"
+#include "procfs/path.hpp"
+
+namespace hmn::procfs {
+namespace {
+
+constexpr std::size_t cap = 16U << 20;  // its intr line grows with the interrupts of the machine
+
+}  // namespace
+
+std::optional<std::uint64_t> parse_boot_time(std::string_view text) noexcept {
+  while (!text.empty()) {
+    std::string_view line = scan::take_line(text);
+    if (scan::take_word(line) == "btime") return scan::number(scan::trim(line));
+  }
+  return std::nullopt;
+}
+
+boot_time::boot_time() noexcept : ticks_per_second_(platform::clock_ticks_per_second()) {}
+
+std::optional<std::uint64_t> boot_time::unix_ns(std::string_view root, std::uint64_t ticks) {
+  std::uint64_t boot = seconds_.load(std::memory_order_relaxed);
+  if (boot == 0) boot = read(root);
+  if (boot == 0 || ticks_per_second_ == 0) return std::nullopt;
+  const auto boot_ns = scan::product(boot, platform::ns_per_second);
+  const auto whole_ns = scan::product(ticks / ticks_per_second_, platform::ns_per_second);
+  if (!boot_ns || !whole_ns) return std::nullopt;
+  const std::uint64_t part_ns =
+      ticks % ticks_per_second_ * platform::ns_per_second / ticks_per_second_;
+  const auto since_boot = scan::sum(*whole_ns, part_ns);
+  return since_boot ? scan::sum(*boot_ns, *since_boot) : std::nullopt;
+}
+
+std::uint64_t boot_time::read(std::string_view root) {
+  std::string text;
+  const auto cut = platform::read_whole(proc_path(root, "", "stat").c_str(), text, cap);
+  if (!cut || cut.value) return 0;
+  std::uint64_t before = 0;
+  const std::uint64_t now = parse_boot_time(text).value_or(0);
+  return seconds_.compare_exchange_strong(before, now) ? now : before;
+}
+
+}  // namespace hmn::procfs

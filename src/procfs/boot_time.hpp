@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace hmn::procfs {
+
+// The "btime" line of /proc/stat: seconds since 1970.
+std::optional<std::uint64_t> parse_boot_time(std::string_view text) noexcept;
+
+// When processes started, on the wall clock. The boot time is read once: it moves when the clock is
+// set, and a process must keep its start time.
+class boot_time {
+ public:
+  boot_time() noexcept;
+
+  std::optional<std::uint64_t> unix_ns(std::string_view root, std::uint64_t ticks);
+
+ private:
+  std::uint64_t read(std::string_view root);
+
+  const std::uint64_t ticks_per_second_;
+  std::atomic<std::uint64_t> seconds_{0};  // 0: not read yet
+};
+
+}  // namespace hmn::procfs

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "procfs/cgroup.hpp"
+
+#include "model/scan.hpp"
+
+namespace hmn::procfs {
+namespace {
+
+// v1 writes PAGE_COUNTER_MAX, which depends on the page size (include/linux/page_counter.h); this
+// is that of the largest pages, 64 KiB. Kernels before 3.19 wrote up to 2^64 - 1.
+constexpr std::uint64_t unlimited_from = 0x7fff'ffff'ffff'0000;
+
+bool names_memory(std::string_view controllers) {
+  while (!controllers.empty()) {
+    if (scan::take_until(controllers, ',') == "memory") return true;
+  }
+  return false;
+}
+
+}  // namespace
+
+cgroup_membership parse_cgroup_membership(std::string_view text) noexcept {
+  using version = cgroup_membership::version;
+  cgroup_membership found;
+  while (!text.empty()) {
+    std::string_view path = scan::take_line(text);
+    const std::string_view id = scan::take_until(path, ':');
+    const std::string_view controllers = scan::take_until(path, ':');
+    if (!scan::number(id) || !path.starts_with('/')) continue;
+    if (names_memory(controllers)) return {version::v1, path};
+    if (id == "0" && controllers.empty()) found = {version::v2, path};
+  }
+  return found;
+}
+
+cgroup_membership parse_v2_membership(std::string_view text) noexcept {
+  while (!text.empty()) {
+    const std::string_view line = scan::take_line(text);
+    if (line.starts_with("0::/")) return {cgroup_membership::version::v2, line.substr(3)};
+  }
+  return {};
+}
+
+cgroup_limit parse_cgroup_limit(std::string_view text) noexcept {
+  const std::string_view word = scan::trim(scan::take_line(text));
+  if (word == "max") return {cgroup_limit::is::unlimited, 0};
+  const auto bytes = scan::number(word);
+  if (!bytes) return {};
+  if (*bytes >= unlimited_from) return {cgroup_limit::is::unlimited, 0};
+  return {cgroup_limit::is::known, *bytes};
+}
+
+std::optional<std::uint64_t> parse_cgroup_usage(std::string_view text) noexcept {
+  return scan::number(scan::trim(scan::take_line(text)));
+}
+
+cgroup_limit parse_cgroup_hierarchical_limit(std::string_view text) noexcept {
+  while (!text.empty()) {
+    std::string_view line = scan::take_line(text);
+    if (scan::take_word(line) == "hierarchical_memory_limit") return parse_cgroup_limit(line);
+  }
+  return {};
+}
+
+}  // namespace hmn::procfs

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "procfs/meminfo.hpp"
+
+#include <algorithm>
+
+#include "model/scan.hpp"
+
+namespace hmn::procfs {
+namespace {
+
+// A part of what could be given up stays, or the system would thrash.
+std::uint64_t give_up(std::uint64_t bytes, std::uint64_t low_watermark) {
+  return bytes - std::min(bytes / 2, low_watermark);
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> meminfo::estimate_available(
+    std::uint64_t low_watermark) const noexcept {
+  const auto unused = free.value();
+  const auto active = active_file.value();
+  const auto inactive = inactive_file.value();
+  if (!unused || !active || !inactive) return std::nullopt;
+  const auto cached = scan::sum(*active, *inactive);
+  if (!cached) return std::nullopt;
+  const std::uint64_t spare = *unused - std::min(*unused, low_watermark);
+  const auto with_cache = scan::sum(spare, give_up(*cached, low_watermark));
+  if (!with_cache) return std::nullopt;
+  return scan::sum(*with_cache, give_up(reclaimable_slab.value().value_or(0), low_watermark));
+}
+
+meminfo parse_meminfo(std::string_view text) noexcept {
+  meminfo m;
+  const wanted_amount wanted[] = {{"MemTotal", &m.total},
+                                  {"MemAvailable", &m.available},
+                                  {"MemFree", &m.free},
+                                  {"Active(file)", &m.active_file},
+                                  {"Inactive(file)", &m.inactive_file},
+                                  {"SReclaimable", &m.reclaimable_slab},
+                                  {"SwapTotal", &m.swap_total},
+                                  {"SwapFree", &m.swap_free},
+                                  {"CommitLimit", &m.commit_limit},
+                                  {"Committed_AS", &m.committed}};
+  parse_amounts(text, wanted);
+  return m;
+}
+
+std::optional<double> parse_stall(std::string_view text) noexcept {
+  std::string_view line = scan::take_line(text);
+  if (scan::take_word(line) != "some") return std::nullopt;
+  std::string_view share = scan::take_word(line);
+  if (scan::take_until(share, '=') != "avg10") return std::nullopt;
+  const auto whole = scan::decimal(scan::take_until(share, '.'));
+  const auto hundredths = scan::decimal(share);
+  if (!whole || !hundredths || share.size() != 2) return std::nullopt;
+  if (*whole > 100 || *whole * 100 + *hundredths > 10000) return std::nullopt;
+  return static_cast<double>(*whole * 100 + *hundredths) / 100;
+}
+
+}  // namespace hmn::procfs

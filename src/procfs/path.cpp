@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "procfs/path.hpp"
+
+#include <algorithm>
+
+namespace hmn::procfs {
+
+proc_path::proc_path(std::string_view root, std::string_view who, std::string_view file) noexcept {
+  bytes_[0] = '\0';
+  for (const std::string_view part : {root, who, file}) {
+    if (part.empty()) continue;
+    if (length_ != 0 && bytes_[length_ - 1] != '/') append("/");
+    append(part);
+  }
+}
+
+void proc_path::append(std::string_view part) noexcept {
+  fits_ = fits_ && length_ + part.size() < bytes_.size();
+  if (!fits_) {
+    length_ = 0;
+    bytes_[0] = '\0';
+    return;
+  }
+  std::copy(part.begin(), part.end(), bytes_.begin() + static_cast<std::ptrdiff_t>(length_));
+  length_ += part.size();
+  bytes_[length_] = '\0';
+}
+
+}  // namespace hmn::procfs

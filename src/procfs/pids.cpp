@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "procfs/pids.hpp"
+
+#include <charconv>
+
+#include "model/scan.hpp"
+#include "platform/file.hpp"
+#include "platform/process.hpp"
+
+namespace hmn::procfs {
+
+pid_name::pid_name(std::uint32_t pid) noexcept {
+  const std::to_chars_result r = std::to_chars(bytes_.data(), bytes_.data() + bytes_.size(), pid);
+  length_ = static_cast<std::size_t>(r.ptr - bytes_.data());
+}
+
+std::optional<std::uint32_t> parse_pid(std::string_view name) noexcept {
+  const auto pid = scan::decimal(name);
+  if (!pid || *pid == 0 || *pid > 0xFFFFFFFF) return std::nullopt;
+  return static_cast<std::uint32_t>(*pid);
+}
+
+std::vector<std::uint32_t> parse_pids(std::string_view text) {
+  std::vector<std::uint32_t> all;
+  while (!text.empty()) {
+    std::string_view line = scan::take_line(text);
+    for (auto word = scan::take_word(line); !word.empty(); word = scan::take_word(line)) {
+      if (const auto pid = parse_pid(word)) all.push_back(*pid);
+    }
+  }
+  return all;
+}
+
+bool is_in_initial_pid_namespace(const std::string& proc_root) {
+  if (!platform::has_pid_namespaces()) return true;
+  std::array<char, 64> target;
+  const auto got = platform::read_link((proc_root + "/self/ns/pid").c_str(), target);
+  return got && std::string_view(target.data(), got.value) == initial_pid_namespace;
+}
+
+int list_pids(const char* folder, std::vector<std::uint32_t>& out) {
+  return platform::for_each_entry(folder, [&](std::string_view name) {
+    if (const auto pid = parse_pid(name)) out.push_back(*pid);
+    return true;
+  });
+}
+
+}  // namespace hmn::procfs

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "procfs/stat.hpp"
+
+#include "model/scan.hpp"
+
+namespace hmn::procfs {
+namespace {
+
+// Fields are counted as proc(5) does: state is 3.
+class fields {
+ public:
+  explicit fields(std::string_view after_comm) noexcept : rest_(after_comm) {}
+
+  std::string_view take(int number) noexcept {
+    std::string_view word;
+    for (; next_ <= number; ++next_) word = scan::take_word(rest_);
+    return word;
+  }
+  [[nodiscard]] bool goes_on() const noexcept { return !rest_.empty(); }
+
+ private:
+  std::string_view rest_;
+  int next_ = 3;
+};
+
+}  // namespace
+
+std::optional<stat> parse_stat(std::string_view text) noexcept {
+  // A name may hold anything, " (" and ") R 1" and line ends too; what follows it holds no ')'.
+  const std::size_t open = text.find(" (");
+  const std::size_t close = text.rfind(')');
+  if (open == std::string_view::npos || close == std::string_view::npos || close < open + 2) {
+    return std::nullopt;
+  }
+  const auto pid = scan::number<std::uint32_t>(text.substr(0, open));
+  std::string_view after = text.substr(close + 1);
+  fields f(scan::take_line(after));
+
+  const std::string_view state = f.take(3);
+  const auto ppid = scan::number<std::uint32_t>(f.take(4));
+  const auto flags = scan::number(f.take(9));
+  const auto num_threads = scan::number(f.take(20));
+  const auto starttime = scan::number(f.take(22));
+  const auto vsize = scan::number(f.take(23));
+  const auto rss = scan::number(f.take(24));
+  // What nothing follows may have been cut short.
+  if (!pid || state.size() != 1 || !ppid || !flags || !num_threads || !starttime || !f.goes_on()) {
+    return std::nullopt;
+  }
+  const std::string_view comm = text.substr(open + 2, close - open - 2);
+  return stat{*pid, comm, state[0], *ppid, *flags, *num_threads, *starttime, vsize, rss};
+}
+
+bool is_kernel_thread(std::string_view stat_text) noexcept {
+  const auto s = parse_stat(stat_text);
+  return s && s->is_kernel_thread();
+}
+
+}  // namespace hmn::procfs

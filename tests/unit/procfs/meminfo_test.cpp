@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "procfs/meminfo.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace hmn::procfs;
+
+TEST_CASE("meminfo gives totals, swap and commitments") {
+  const meminfo m = parse_meminfo(
+      "MemTotal:       24684096 kB\nMemFree:        20000000 kB\nMemAvailable:   22000000 kB\n"
+      "SwapTotal:       1024 kB\nSwapFree:         512 kB\nCommitLimit:    12342048 kB\n"
+      "Committed_AS:     77004 kB\nHugePages_Total:       0\n");
+  CHECK(m.total.value() == 24684096ULL * 1024);
+  CHECK(m.available.value() == 22000000ULL * 1024);
+  CHECK(m.swap_total.value() == 1024 * 1024);
+  CHECK(m.swap_free.value() == 512 * 1024);
+  CHECK(m.commit_limit.value() == 12342048ULL * 1024);
+  CHECK(m.committed.value() == 77004 * 1024);
+}
+
+// The figures of the kernel's own formula, worked out by hand for a kernel of 3.10.
+TEST_CASE("available is estimated where the kernel does not print it") {
+  const meminfo m = parse_meminfo(
+      "MemTotal: 4000 kB\nMemFree: 1000 kB\nActive(file): 300 kB\nInactive(file): 500 kB\n"
+      "SReclaimable: 100 kB\n");
+  CHECK(m.available.what == amount::is::missing);
+  CHECK(m.estimate_available(0) == 1900 * 1024);
+  // 1000 - 60 of free, 800 - 60 of the cache, 100 - 50 of the slab
+  CHECK(m.estimate_available(60 * 1024) == 1730 * 1024);
+  // nothing of free, half of the cache, half of the slab
+  CHECK(m.estimate_available(5000 * 1024) == 450 * 1024);
+}
+
+TEST_CASE("nothing is estimated from less than the kernel uses") {
+  CHECK_FALSE(parse_meminfo("MemFree: 1000 kB\n").estimate_available(0));
+  CHECK_FALSE(parse_meminfo("Active(file): 1 kB\nInactive(file): 1 kB\n").estimate_available(0));
+}
+
+TEST_CASE("an estimate past 64 bits is none") {
+  const meminfo m = parse_meminfo(
+      "MemFree: 18014398509481983 kB\nActive(file): 1000 kB\nInactive(file): 1000 kB\n");
+  CHECK_FALSE(m.estimate_available(0));
+}
+
+TEST_CASE("the share of time in which tasks waited for memory") {
+  CHECK(parse_stall("some avg10=12.34 avg60=0.50 avg300=0.00 total=105131\nfull avg10=1.00\n") ==
+        12.34);
+  CHECK(parse_stall("some avg10=100.00 avg60=0.00\n") == 100);
+  for (const char* text :
+       {"", "full avg10=1.00\n", "some avg60=1.00\n", "some avg10=1\n", "some avg10=100.01\n",
+        "some avg10=-1.00\n", "some avg10=1.0x\n", "some avg10=.50\n"}) {
+    CAPTURE(text);
+    CHECK_FALSE(parse_stall(text));
+  }
+}

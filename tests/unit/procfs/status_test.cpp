@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// HV1 to HV7 are vectors of the Rust predecessor; where the result differs the list in
+// docs/backends/os.md says why.
+#include "procfs/status.hpp"
+
+#include <doctest/doctest.h>
+
+using namespace hmn::procfs;
+
+using pids = std::vector<std::uint32_t>;
+
+TEST_CASE("HV1, HV2, HV6: VmRSS among other lines") {
+  CHECK(parse_status("Name:\tcargo\nVmRSS:\t   12345 kB\nThreads:\t1\n").vm_rss.value() ==
+        12'641'280);
+  CHECK(parse_status("VmRSS:\t       0 kB\n").vm_rss.value() == 0);
+  CHECK(
+      parse_status("Name:\tcargo\nVmPeak:\t    8192 kB\nVmSize:\t    8192 kB\nVmLck:\t       0 kB\n"
+                   "VmRSS:\t    4096 kB\n")
+          .vm_rss.value() == 4'194'304);
+}
+
+TEST_CASE("HV4: without a VmRSS line it is missing") {
+  CHECK(parse_status("Name:\tcargo\nThreads:\t1\n").vm_rss.what == amount::is::missing);
+}
+
+TEST_CASE("HV5: a VmRSS that is no number is malformed") {
+  CHECK(parse_status("VmRSS:\tnot_a_number kB\n").vm_rss.what == amount::is::malformed);
+}
+
+TEST_CASE("HV3, HV7: a unit is read, never assumed") {
+  CHECK(parse_status("VmRSS:\t   42\n").vm_rss.what == amount::is::malformed);
+  CHECK(parse_status("VmRSS: 12 kB kB\n").vm_rss.what == amount::is::malformed);
+  CHECK(parse_status(" VmRSS: 7 kB\n").vm_rss.what == amount::is::missing);
+  CHECK(parse_status("VmRSS:7kB\n").vm_rss.what == amount::is::malformed);
+  CHECK(parse_status("VmRSS: 1 kB\nVmRSS: 2 kB\n").vm_rss.value() == 1024);
+}
+
+TEST_CASE("the other memory lines") {
+  const status_memory m = parse_status("VmSize:\t 10 kB\nVmHWM:\t 20 kB\nVmSwap:\t 30 kB\n");
+  CHECK(m.vm_size.value() == 10240);
+  CHECK(m.vm_hwm.value() == 20480);
+  CHECK(m.vm_swap.value() == 30720);
+  CHECK_FALSE(m.vm_rss.value());
+}
+
+TEST_CASE("proportional and private set") {
+  const smaps_rollup r = parse_smaps_rollup(
+      "00100000-ff709000 ---p 00000000 00:00 0    [rollup]\n"
+      "Rss:                 884 kB\nPss:                 385 kB\nPss_Anon:            301 kB\n"
+      "Private_Clean:       120 kB\nPrivate_Dirty:        68 kB\nPrivate_Hugetlb:    2048 kB\n");
+  CHECK(r.pss.value() == 385 * 1024);
+  CHECK(r.unique().value() == 188 * 1024);
+}
+
+TEST_CASE("a private set with a part missing or malformed is none") {
+  CHECK(parse_smaps_rollup("Private_Clean: 1 kB\n").unique().what == amount::is::missing);
+  CHECK(parse_smaps_rollup("Private_Dirty: 1 kB\n").unique().what == amount::is::missing);
+  CHECK(parse_smaps_rollup("Private_Clean: 1 MB\nPrivate_Dirty: 1 kB\n").unique().what ==
+        amount::is::malformed);
+  CHECK(parse_smaps_rollup("Private_Clean: 18014398509481983 kB\nPrivate_Dirty: 1 kB\n")
+            .unique()
+            .what == amount::is::malformed);
+}
+
+TEST_CASE("a pid in each namespace, from the outermost inwards") {
+  CHECK(parse_namespace_pids("Name:\tx\nNStgid:\t9\t1\nNSpid:\t26235\t1\nNSpgid:\t8\t1\n") ==
+        pids{26235, 1});
+  CHECK(parse_namespace_pids("NSpid:  2578 24 25\n") == pids{2578, 24, 25});
+  CHECK(parse_namespace_pids("NSpid:\t7") == pids{7});
+}
+
+TEST_CASE("a kernel without the line, or a line that is none") {
+  CHECK(parse_namespace_pids("Name:\tx\n").empty());
+  CHECK(parse_namespace_pids("").empty());
+  CHECK(parse_namespace_pids("NSpid:\n").empty());
+  CHECK(parse_namespace_pids("NSpid:\t12x\t1\n").empty());
+  CHECK(parse_namespace_pids("NSpid:\t4294967296\n").empty());
+  CHECK(parse_namespace_pids("Name:\tNSpid:\t7\n").empty());
+}
+
+TEST_CASE("effective capabilities are a line of hex digits") {
+  CHECK(parse_effective_capabilities("CapPrm:\t1\nCapEff:\t000001ffffffffff\n") ==
+        0x1ffffffffffULL);
+  for (const char* none : {"", "CapEff:\n", "CapEff:\tx\n", "CapPrm:\t1\n"})
+    CHECK(parse_effective_capabilities(none) == 0);
+}

@@ -29,6 +29,12 @@ GUESTS = {"amdgpu": {"drm"}, "kfd": {"drm"}, "intel": {"drm"}, "i915": {"drm", "
 ROOMS = {"idle": {"nvml", "drm"}, "pci": {"nvml", "command_tool", "nvidia_smi", "amd_tool"}, "command_tool": {"nvidia_smi", "amd_tool", "macmon"},
          "mach": {"os", "metal"}, "wddm": {"dxgi", "pdh"}}
 
+# The command's folders, and what each may use; what is in none of them, all may use.
+CLI_LAYERS = {"commands": {"measure", "fit", "text", "system"}, "measure": {"text", "system"},
+              "fit": {"measure", "text", "system"}, "text": {"system"}, None: {"system"}}
+# What doctor finds by system is words, and the way in by system starts the command.
+CLI_BY_SYSTEM = {"inspect": "text", "inspect_permissions": "text", "hardware": "text", "entry": "commands"}
+
 
 def part_of(path):
     return pathlib.PurePath(path).parts[0]
@@ -40,11 +46,17 @@ def backend_of(path):
     return parts[1] if len(parts) > 2 else None
 
 
+def allowed_in_command(source, target):
+    layer, other = backend_of(source), backend_of(target)
+    by_system = layer == "system" and CLI_BY_SYSTEM.get(pathlib.PurePath(source).stem) == other
+    return other in (None, layer) or by_system or other in CLI_LAYERS.get(layer, ())
+
+
 def allowed(source, target):
     """Both relative to src/, or the public header."""
     part, other = part_of(source), part_of(target)
     if part == "cli":
-        return other == "cli" or target == HEADER
+        return target == HEADER or (other == "cli" and allowed_in_command(source, target))
     if part == "api":
         return other in ("api", "core", "model", "platform") or target in (HEADER, REGISTRY)
     if part == "core":
@@ -122,10 +134,20 @@ CLEAN = {
     "src/core/context.hpp": '#include "backends/registry.hpp"\n',
     "src/core/plain.hpp": "",
     "src/api/context.cpp": '#include "core/context.hpp"\n#include "hypomnesis.h"\n',
-    "src/cli/ps.cpp": "#include <hypomnesis.h>\n#include <unistd.h>\n",
+    "src/cli/commands/main.hpp": "",
+    "src/cli/commands/ps.cpp": '#include <hypomnesis.h>\n#include <unistd.h>\n#include "cli/text/words.hpp"\n',
+    "src/cli/exit_code.hpp": "",
+    "src/cli/system/file.hpp": '#include "cli/exit_code.hpp"\n',
+    "src/cli/system/linux/inspect.cpp": '#include "cli/text/words.hpp"\n',
+    "src/cli/system/posix/entry.cpp": '#include "cli/commands/main.hpp"\n',
+    "src/cli/text/words.hpp": '#include "cli/system/file.hpp"\n',
 }
 PLANTED = [
-    ({"src/cli/ps.cpp": '\n#include "core/context.hpp"\n'}, "src/cli/ps.cpp:2: cli may not"),
+    ({"src/cli/commands/ps.cpp": '\n#include "core/context.hpp"\n'}, "src/cli/commands/ps.cpp:2: cli may not"),
+    ({"src/cli/text/x.cpp": '#include "cli/commands/main.hpp"\n'}, "cli may not include cli/commands"),
+    ({"src/cli/system/x.cpp": '#include "cli/text/words.hpp"\n'}, "cli may not include cli/text"),
+    ({"src/cli/system/posix/inspect.cpp": '#include "cli/commands/main.hpp"\n'}, "cli may not include cli/commands"),
+    ({"src/cli/exit_code.hpp": '#include "cli/text/words.hpp"\n'}, "cli may not include cli/text"),
     ({"src/api/context.cpp": '#include "backends/backend.hpp"\n'}, "api may not include"),
     ({"src/api/context.cpp": "#include <dlfcn.h>\n"}, "<dlfcn.h> belongs in src/platform"),
     ({"src/core/x.cpp": '#include "backends/nvml/nvml.hpp"\n'}, "core may not include"),

@@ -7,8 +7,8 @@
 #include "cli/exit_code.hpp"
 #include "cli/fit/demand.hpp"
 #include "cli/fit/spread.hpp"
-#include "cli/gpu.hpp"
-#include "cli/terminal.hpp"
+#include "cli/measure/gpu.hpp"
+#include "cli/text/terminal.hpp"
 
 namespace hmn::cli::fit {
 

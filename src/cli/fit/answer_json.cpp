@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/fit/answer.hpp"
 #include "cli/fit/verdict_text.hpp"
-#include "cli/json.hpp"
-#include "cli/words.hpp"
+#include "cli/text/json.hpp"
+#include "cli/text/words.hpp"
 
 namespace hmn::cli::fit {
 namespace {

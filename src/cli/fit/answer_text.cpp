@@ -3,11 +3,11 @@
 
 #include <algorithm>
 
-#include "cli/escape.hpp"
 #include "cli/fit/answer.hpp"
 #include "cli/fit/verdict_text.hpp"
-#include "cli/size.hpp"
-#include "cli/table.hpp"
+#include "cli/text/escape.hpp"
+#include "cli/text/size.hpp"
+#include "cli/text/table.hpp"
 
 namespace hmn::cli::fit {
 namespace {

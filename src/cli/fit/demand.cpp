@@ -9,7 +9,7 @@
 #include "cli/fit/amount.hpp"
 #include "cli/fit/kv_type.hpp"
 #include "cli/handles.hpp"
-#include "cli/size.hpp"
+#include "cli/text/size.hpp"
 
 namespace hmn::cli::fit {
 namespace {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/inspect.hpp"
+#include "cli/text/inspect.hpp"
 
 namespace hmn::cli {
 

@@ -9,7 +9,7 @@
 #include <charconv>
 
 #include "cli/system/file.hpp"
-#include "cli/words.hpp"
+#include "cli/text/words.hpp"
 
 namespace hmn::cli {
 namespace {

@@ -6,10 +6,10 @@
 
 #include <algorithm>
 
-#include "cli/size.hpp"
 #include "cli/system/file.hpp"
 #include "cli/system/inspect.hpp"
-#include "cli/words.hpp"
+#include "cli/text/size.hpp"
+#include "cli/text/words.hpp"
 
 namespace hmn::cli {
 namespace {

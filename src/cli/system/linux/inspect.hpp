@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "cli/inspect.hpp"
 #include "cli/system/linux/hardware.hpp"
+#include "cli/text/inspect.hpp"
 
 namespace hmn::cli {
 

@@ -7,9 +7,9 @@
 #include <charconv>
 #include <system_error>
 
-#include "cli/roots.hpp"
 #include "cli/system/file.hpp"
 #include "cli/system/process_facts.hpp"
+#include "cli/system/roots.hpp"
 
 namespace hmn::cli {
 

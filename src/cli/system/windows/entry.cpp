@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/main.hpp"
+#include "cli/commands/main.hpp"
 #include "cli/system/windows/console_mode.hpp"
 #include "cli/system/windows/wide.hpp"
 

@@ -5,9 +5,9 @@
 
 #include <algorithm>
 
-#include "cli/size.hpp"
 #include "cli/system/windows/handle.hpp"
 #include "cli/system/windows/token_user.hpp"
+#include "cli/text/size.hpp"
 
 namespace hmn::cli {
 namespace {

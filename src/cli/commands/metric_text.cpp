@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/commands/metric_text.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "cli/text/diagnostics.hpp"
+#include "cli/text/escape.hpp"
+#include "cli/text/json.hpp"
+#include "cli/text/memory_line.hpp"
+#include "cli/text/table.hpp"
+#include "cli/text/words.hpp"
+
+namespace hmn::cli {
+namespace {
+
+using align = table::align;
+
+// Where instance 0 is the first one, not the whole device.
+bool is_counted_from_0(std::uint32_t metric) {
+  return metric == HMN_METRIC_FAN_RPM || metric == HMN_METRIC_FAN_PERCENT ||
+         metric == HMN_METRIC_LINK_RX_BYTES || metric == HMN_METRIC_LINK_TX_BYTES;
+}
+
+std::string instance_text(const told_metric& told, const style& as) {
+  const auto& of = told.value;
+  if (told.group) return escape_for_text(*told.group, as.ascii_only);
+  std::string text = hmn_metric_instance_name(of.id, of.instance);
+  if (text.empty() && (of.instance != 0 || is_counted_from_0(of.id)))
+    text = fmt::to_string(of.instance);
+  if (has(of, HMN_METRIC_HAS_PID))
+    text += fmt::format("{}pid {}", text.empty() ? "" : " of ", of.pid);
+  return text.empty() ? "-" : text;
+}
+
+// Three decimals, and no zeros at their end.
+std::string number_text(double value) {
+  auto text = fmt::format("{:.3f}", value);
+  if (const auto point = text.find('.'); point != std::string::npos) {
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.size() == point + 1) text.pop_back();
+  }
+  return text == "-0" ? "0" : text;
+}
+
+std::string value_text(const hmn_metric& of) {
+  std::string text(mark_of(of.notes));
+  if (has(of, HMN_METRIC_HAS_COUNT))
+    text += fmt::to_string(of.count);
+  else if (has(of, HMN_METRIC_HAS_VALUE))
+    text += number_text(of.value);
+  else
+    return "?";
+  const std::string_view unit = hmn_metric_unit(of.id);
+  return text.append(unit.empty() ? "" : " ").append(unit);
+}
+
+std::string window_text(const hmn_metric& of) {
+  struct {
+    double ns;
+    const char* name;
+  } constexpr units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+  if (!has(of, HMN_METRIC_HAS_WINDOW)) return "-";
+  const auto ns = static_cast<double>(of.window_ns);
+  for (const auto& unit : units)
+    if (ns >= unit.ns) return fmt::format("{} {}", number_text(ns / unit.ns), unit.name);
+  return "0 ns";
+}
+
+std::string source_text(const hmn_metric& of) {
+  return std::string(or_unknown(source_word(of.backend))) + staleness(of.notes, of.age_ns);
+}
+
+// Which of its instances is missing is not told.
+std::optional<std::string> missing_metric(const hmn_diagnostic& of) {
+  return has(of, HMN_DIAGNOSTIC_HAS_FIELD) ? std::optional<std::string>(hmn_metric_name(of.field))
+                                           : std::nullopt;
+}
+
+std::string missing_line(const hmn_diagnostic& of, const style& as) {
+  const auto more = of.count > 1 ? fmt::format(" (and {} more like it)", of.count - 1) : "";
+  return fmt::format("{}: unknown: {}{}\n", missing_metric(of).value_or("metrics"),
+                     escape_for_text(of.message, as.ascii_only), more);
+}
+
+std::string why_none(const hmn_device& device) {
+  const auto state = state_word(device.state);
+  if (device.state != HMN_STATE_READY && state)
+    return fmt::format("metrics: unknown: the device is {}\n", *state);
+  return "metrics: none, no source tells any\n";
+}
+
+std::vector<std::string> missing_lines(const gpu_metrics& of, bool that_matter, const style& as) {
+  std::vector<std::string> lines;
+  for (const auto& each : of.missing) {
+    auto line = missing_line(each, as);
+    if (matters(each) == that_matter && std::find(lines.begin(), lines.end(), line) == lines.end())
+      lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+// What a card does not have is told on request, and of one that has nothing else.
+std::string missing_text(const gpu_metrics& of, bool with_unsupported, const style& as) {
+  auto lines = missing_lines(of, true, as);
+  const auto unsupported = missing_lines(of, false, as);
+  const bool is_all = of.metrics.empty() && lines.empty();
+  if (is_all || with_unsupported)
+    lines.insert(lines.end(), unsupported.begin(), unsupported.end());
+  else if (!unsupported.empty())
+    lines.push_back(fmt::format("{} more not supported: --unsupported tells which and why\n",
+                                unsupported.size()));
+  if (lines.empty() && is_all) lines.push_back(why_none(of.on.device));
+  return fmt::format("{}", fmt::join(lines, ""));
+}
+
+json_object& begin(std::vector<json_object>& objects, const hmn_device& device) {
+  return objects.emplace_back()
+      .add("device_index", device.index)
+      .add("device_name", name_of(device))
+      .add("device_uuid", uuid_of(device))
+      .add("pci_bus_id", pci_bus_id_of(device))
+      .add("parent_index", known(device, HMN_DEVICE_HAS_PARENT, device.parent_index));
+}
+
+std::optional<std::string> text_unless_empty(const char* text) {
+  return *text == '\0' ? std::nullopt : std::optional<std::string>(text);
+}
+
+void tell(const told_metric& told, json_object& out) {
+  const auto& of = told.value;
+  out.add("metric", hmn_metric_name(of.id))
+      .add("instance", of.instance)
+      .add("instance_name", told.group
+                                ? told.group
+                                : text_unless_empty(hmn_metric_instance_name(of.id, of.instance)))
+      .add("unit", text_unless_empty(hmn_metric_unit(of.id)))
+      .add("pid", known(of, HMN_METRIC_HAS_PID, of.pid))
+      .add("value", known(of, HMN_METRIC_HAS_VALUE, of.value))
+      .add("count", known(of, HMN_METRIC_HAS_COUNT, of.count))
+      .add("window_ns", known(of, HMN_METRIC_HAS_WINDOW, of.window_ns))
+      .add("source", source_word(of.backend))
+      .add("age_ns", of.age_ns)
+      .add("notes", note_words(of.notes))
+      .add_null("status")
+      .add_null("reason");
+}
+
+void tell_missing(const hmn_diagnostic& of, json_object& out) {
+  out.add("metric", missing_metric(of));
+  for (const char* key : {"instance", "instance_name"}) out.add_null(key);
+  out.add("unit", has(of, HMN_DIAGNOSTIC_HAS_FIELD) ? text_unless_empty(hmn_metric_unit(of.field))
+                                                    : std::nullopt);
+  for (const char* key : {"pid", "value", "count", "window_ns"}) out.add_null(key);
+  out.add("source", source_word(of.backend))
+      .add_null("age_ns")
+      .add("notes", note_words(of.notes))
+      .add("status", hmn_status_name(of.status))
+      .add("reason", of.message);
+}
+
+}  // namespace
+
+bool is_of_metrics(const hmn_diagnostic& diagnostic) noexcept {
+  return diagnostic.subject == HMN_COLLECT_METRICS && has(diagnostic, HMN_DIAGNOSTIC_HAS_DEVICE);
+}
+
+std::string metric_table(const gpu_metrics& of, bool with_unsupported, const style& as) {
+  auto text = escape_for_text(label_of(of.on), as.ascii_only) + "\n";
+  if (!of.metrics.empty()) {
+    table rows(
+        {{"METRIC"}, {"INSTANCE"}, {"VALUE", align::right}, {"WINDOW", align::right}, {"SOURCE"}});
+    for (const auto& each : of.metrics)
+      rows.add({{hmn_metric_name(each.value.id)},
+                {instance_text(each, as)},
+                {value_text(each.value)},
+                {window_text(each.value)},
+                {source_text(each.value)}});
+    text += rows.text(as);
+  }
+  return text + missing_text(of, with_unsupported, as);
+}
+
+std::string metric_json(const std::vector<gpu_metrics>& all) {
+  std::vector<json_object> objects;
+  for (const auto& of : all) {
+    for (const auto& each : of.metrics) tell(each, begin(objects, of.on.device));
+    for (const auto& each : of.missing) tell_missing(each, begin(objects, of.on.device));
+  }
+  return json_document(objects);
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <hypomnesis.h>
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/measure/gpu.hpp"
+#include "cli/text/terminal.hpp"
+
+namespace hmn::cli {
+
+struct told_metric {
+  hmn_metric value;
+  std::optional<std::string> group;  // the control group that it is of
+};
+
+struct gpu_metrics {
+  gpu on;
+  std::vector<told_metric> metrics;
+  std::vector<hmn_diagnostic> missing;  // of its metrics alone
+};
+
+// Also one of a device that answers nothing at all: then it stands for its metrics as well.
+bool is_of_metrics(const hmn_diagnostic& diagnostic) noexcept;
+
+// The device, its metrics, and below them what is missing; what the device does not have is counted
+// alone, unless it is asked for.
+std::string metric_table(const gpu_metrics& of, bool with_unsupported, const style& as);
+// An object for each metric, and for each that is missing.
+std::string metric_json(const std::vector<gpu_metrics>& all);
+
+}  // namespace hmn::cli

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <hypomnesis.h>
+
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/commands/options.hpp"
+#include "cli/measure/gpu.hpp"
+
+namespace hmn::cli {
+
+// One process on one device.
+struct process_row {
+  hmn_usage usage{};
+  std::optional<std::string> name;
+  std::shared_ptr<const gpu> on;  // never null
+  bool is_unattributed = false;   // what no process that can be seen uses, in the same figures
+  // Looked up only where they are asked for.
+  std::optional<std::string> container, command, user;
+  std::optional<std::uint32_t> namespace_pid;
+
+  std::optional<std::uint64_t> vram() const;    // used_bytes
+  std::optional<std::uint64_t> shared() const;  // host RAM mapped for the device
+  std::optional<std::uint64_t> total() const;   // what is known of both, saturating
+  std::optional<std::uint64_t> ram() const;     // resident set
+};
+
+// Sizes: largest first, unknown last; then names, unknown first; then pids.
+void sort_rows(std::vector<process_row>& rows, sort_key by);
+
+struct process_filter {
+  std::optional<std::uint32_t> pid;
+  std::optional<std::string> device;  // as the user wrote it
+  std::optional<std::string> match;
+};
+
+// "2 GPU processes found matching device=0 (512 MiB allocated total)."
+std::string count_sentence(const std::vector<process_row>& rows, const process_filter& filter);
+
+}  // namespace hmn::cli

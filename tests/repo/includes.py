@@ -8,6 +8,7 @@ import tree
 
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 HEADER = "hypomnesis.h"
+BINDING = "hypomnesis.hpp"  # bindings/cpp
 
 SYSTEM_HEADERS = re.compile(
     r"(sys|linux|asm|net|netinet|arpa)/|(unistd|dlfcn|fcntl|pthread|sched|poll|dirent|spawn|semaphore"
@@ -31,7 +32,7 @@ ROOMS = {"idle": {"nvml", "drm"}, "pci": {"nvml", "command_tool", "nvidia_smi", 
 
 # The command's folders, and what each may use; what is in none of them, all may use.
 CLI_LAYERS = {"commands": {"measure", "fit", "text", "system"}, "measure": {"text", "system"},
-              "fit": {"measure", "text", "system"}, "text": {"system"}, None: {"system"}}
+              "fit": {"measure", "text", "system"}, "text": {"system"}}
 # What doctor finds by system is words, and the way in by system starts the command.
 CLI_BY_SYSTEM = {"inspect": "text", "inspect_permissions": "text", "hardware": "text", "entry": "commands"}
 
@@ -56,7 +57,7 @@ def allowed(source, target):
     """Both relative to src/, or the public header."""
     part, other = part_of(source), part_of(target)
     if part == "cli":
-        return target == HEADER or (other == "cli" and allowed_in_command(source, target))
+        return target in (HEADER, BINDING) or (other == "cli" and allowed_in_command(source, target))
     if part == "api":
         return other in ("api", "core", "model", "platform") or target in (HEADER, REGISTRY)
     if part == "core":
@@ -79,7 +80,7 @@ def resolve(root, source, name):
     for candidate in (beside, name):
         if tree.exists(root, f"src/{candidate}"):
             return candidate
-    return HEADER if name == HEADER else None
+    return name if name in (HEADER, BINDING) else None
 
 
 def violation(root, source, quote, name):
@@ -135,7 +136,7 @@ CLEAN = {
     "src/core/plain.hpp": "",
     "src/api/context.cpp": '#include "core/context.hpp"\n#include "hypomnesis.h"\n',
     "src/cli/commands/main.hpp": "",
-    "src/cli/commands/ps.cpp": '#include <hypomnesis.h>\n#include <unistd.h>\n#include "cli/text/words.hpp"\n',
+    "src/cli/commands/ps.cpp": '#include <hypomnesis.hpp>\n#include <unistd.h>\n#include "cli/text/words.hpp"\n',
     "src/cli/exit_code.hpp": "",
     "src/cli/system/file.hpp": '#include "cli/exit_code.hpp"\n',
     "src/cli/system/linux/inspect.cpp": '#include "cli/text/words.hpp"\n',
@@ -163,6 +164,7 @@ PLANTED = [
     ({"src/backends/xe/x.cpp": '#include "backends/pci/bus.hpp"\n'}, "backends may not include"),
     ({"src/backends/nvml/x.cpp": "#include <core/plain.hpp>\n"}, "backends may not include"),
     ({"src/backends/nvml/x.cpp": '#include "hypomnesis.h"\n'}, "backends may not include"),
+    ({"src/api/x.cpp": "#include <hypomnesis.hpp>\n"}, "api may not include hypomnesis.hpp"),
     ({"src/model/x.cpp": '#include "platform/file.hpp"\n'}, "model may not include"),
     ({"src/model/x.cpp": "#include <sys/stat.h>\n"}, "<sys/stat.h> belongs in src/platform"),
     ({"src/platform/x.cpp": '#include "model/reading.hpp"\n'}, "platform may not include"),

@@ -68,28 +68,27 @@ expected<std::variant<device_index, device_key>> parse_device_argument(std::stri
       text));
 }
 
-expected<device_index> find_device(const context& in, std::string_view text) {
+expected<device_index> find_device(const session& in, std::string_view text) {
   const auto argument = parse_device_argument(text);
   if (!argument) return argument.why();
-  if (const auto* key = std::get_if<device_key>(&*argument)) {
-    const auto found = in.find(*key);
-    if (!found) return no_such_device(text, found.why().message);
-    return *found;
+  try {
+    if (const auto* key = std::get_if<device_key>(&*argument))
+      return in.library().find_device(*key);
+    const auto index = std::get<device_index>(*argument);
+    const auto count = in.library().device_count();
+    if (index >= count) return out_of_range(text, count);
+    return index;
+  } catch (const hypomnesis::error& why) {
+    return no_such_device(text, why.what());
   }
-  const auto index = std::get<device_index>(*argument);
-  const auto count = in.device_count();
-  if (!count) return no_such_device(text, count.why().message);
-  if (index >= *count) return out_of_range(text, *count);
-  return index;
 }
 
-expected<hmn_snapshot_options> of_one_device(const context& in,
-                                             const std::optional<std::string>& device,
-                                             hmn_snapshot_options what) {
+expected<hypomnesis::snapshot_options> of_one_device(const session& in,
+                                                     const std::optional<std::string>& device,
+                                                     hypomnesis::snapshot_options what) {
   if (!device) return what;
   const auto index = find_device(in, *device);
   if (!index) return index.why();
-  what.flags |= HMN_SNAPSHOT_ONE_DEVICE;
   what.device_index = *index;
   return what;
 }

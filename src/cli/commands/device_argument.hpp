@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-#include "cli/handles.hpp"
+#include "cli/measure/session.hpp"
 
 namespace hmn::cli {
 
@@ -17,11 +17,11 @@ using device_key = std::string;  // as hmn_device_find takes it
 expected<std::variant<device_index, device_key>> parse_device_argument(std::string_view text);
 
 // The index of the device that --device names.
-expected<device_index> find_device(const context& in, std::string_view text);
+expected<device_index> find_device(const session& in, std::string_view text);
 
 // Of the device that --device names alone, where it is given.
-expected<hmn_snapshot_options> of_one_device(const context& in,
-                                             const std::optional<std::string>& device,
-                                             hmn_snapshot_options what);
+expected<hypomnesis::snapshot_options> of_one_device(const session& in,
+                                                     const std::optional<std::string>& device,
+                                                     hypomnesis::snapshot_options what);
 
 }  // namespace hmn::cli

@@ -5,7 +5,6 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/measure/gpu.hpp"
-#include "cli/measure/look.hpp"
 #include "cli/system/environment.hpp"
 #include "cli/system/inspect.hpp"
 #include "cli/text/diagnostics.hpp"
@@ -15,24 +14,94 @@
 namespace hmn::cli {
 namespace {
 
+using hypomnesis::backend_id;
+using hypomnesis::part;
+using hypomnesis::run_state;
+using hypomnesis::status_code;
+
 constexpr const char* variables[] = {"HMN_PROC",    "HMN_SYS",      "HMN_NVML",   "HMN_NVIDIA_SMI",
                                      "HMN_AMD_SMI", "HMN_ROCM_SMI", "HMN_MACMON", "HMN_SIMULATION",
                                      "HMN_CGROUP",  "HMN_DEV"};
 
+constexpr std::uint32_t numbers = 64;  // of backends: a mask has as many bits
+
+// NVIDIA's are listed with their adapters.
+bool is_listed_elsewhere(backend_id source) {
+  return source == backend_id::nvml || source == backend_id::nvidia_smi ||
+         source == backend_id::simulated;
+}
+
+constexpr std::uint64_t bit(backend_id source) {
+  return std::uint64_t{1} << hypomnesis::number(source);
+}
+
+// The sources that one system alone has.
+constexpr std::uint64_t systems[] = {
+    bit(backend_id::amdgpu) | bit(backend_id::kfd) | bit(backend_id::rocm_smi) |
+        bit(backend_id::i915) | bit(backend_id::xe) | bit(backend_id::drm) |
+        bit(backend_id::tegra) | bit(backend_id::dmem) | bit(backend_id::amd_smi),
+    bit(backend_id::dxgi) | bit(backend_id::pdh),
+    bit(backend_id::metal) | bit(backend_id::macmon),
+};
+
+// Of a system none of whose sources this library has.
+std::uint64_t of_other_systems() {
+  std::uint64_t here = 0;
+  for (std::uint32_t number = 1; number < numbers; ++number) {
+    const auto source = static_cast<backend_id>(number);
+    if (hypomnesis::has_backend(source)) here |= bit(source);
+  }
+  std::uint64_t others = 0;
+  for (const std::uint64_t system : systems)
+    if ((system & here) == 0) others |= system;
+  return others;
+}
+
+finding inspect_source(std::string_view name, const hypomnesis::backend_info& of) {
+  const auto state = is_needless(of) ? "not needed" : or_unknown(state_word(of.state));
+  auto text = fmt::format("{}: {}", name, state);
+  if (of.version) text += ", " + *of.version;
+  switch (of.state) {
+    case run_state::ready:
+    case run_state::asleep:
+      return {verdict::fine, text, {}};
+    case run_state::absent:
+    case run_state::off:
+    case run_state::unknown:
+      break;
+    default:
+      return {verdict::trouble, of.message.empty() ? text : text + ": " + of.message, {}};
+  }
+  return {verdict::note, of.message.empty() ? text : text + ", " + of.message, {}};
+}
+
+// A row for each source of measurement.
+section inspect_sources(const session& in) {
+  section out{"Sources", {}};
+  const std::uint64_t others = of_other_systems();
+  for (std::uint32_t number = 1; number < numbers; ++number) {
+    const auto source = static_cast<backend_id>(number);
+    const auto name = hypomnesis::name(source);
+    if (name == "unknown" || is_listed_elsewhere(source)) continue;
+    if ((bit(source) & others) != 0) continue;
+    if (const auto info = in.backend(source)) out.findings.push_back(inspect_source(name, *info));
+  }
+  return out;
+}
+
 struct evidence {
-  snapshot picture;
+  hypomnesis::snapshot picture;
   nvidia_backends nvidia;
   section sources;
   bool simulated = false;
 };
 
-expected<evidence> gather(const context& in, bool trace) {
-  auto what = sized<hmn_snapshot_options>();
+evidence gather(const session& in) {
+  hypomnesis::snapshot_options what;
   what.collect = everything;
-  auto picture = look(in, what, trace);
-  if (!picture) return picture.why();
-  return evidence{*std::move(picture),
-                  {in.backend(HMN_BACKEND_NVML), in.backend(HMN_BACKEND_NVIDIA_SMI)},
+  auto picture = in.collect(what);
+  return evidence{std::move(picture),
+                  {in.backend(backend_id::nvml), in.backend(backend_id::nvidia_smi)},
                   inspect_sources(in),
                   in.simulation().has_value()};
 }
@@ -41,7 +110,7 @@ section versions() {
   return {"Version",
           {{verdict::fine,
             fmt::format("hmn {}.{}.{}, libhypomnesis {}", HMN_VERSION_MAJOR, HMN_VERSION_MINOR,
-                        HMN_VERSION_PATCH, hmn_version_string()),
+                        HMN_VERSION_PATCH, hypomnesis::version_string()),
             {}}}};
 }
 
@@ -63,34 +132,34 @@ finding measured(const gpu& of) {
   const auto& device = of.device;
   const auto state = state_word(device.state).value_or("state unknown");
   auto text = fmt::format("{}: {}", label_of(of), state);
-  if (const auto uuid = uuid_of(device)) text += ", " + *uuid;
+  if (const auto uuid = device.uuid) text += ", " + *uuid;
   if (const auto source = source_word(device.backend)) text += fmt::format(", by {}", *source);
-  const bool good = device.state == HMN_STATE_READY || device.state == HMN_STATE_ASLEEP;
+  const bool good = device.state == run_state::ready || device.state == run_state::asleep;
   return {good ? verdict::fine : verdict::trouble, text, {}};
 }
 
-section devices(const evidence& seen) {
+section devices(const session& in, const evidence& seen) {
   section out{"GPUs", {}};
-  for (const auto& each : gpus_of(seen.picture)) out.findings.push_back(measured(each));
+  for (const auto& each : gpus_of(in, seen.picture)) out.findings.push_back(measured(each));
   if (out.findings.empty()) out.findings.push_back({verdict::note, "none is measured", {}});
   return out;
 }
 
 // A right that this user lacks costs a figure, or some processes, and not the whole.
-bool lessens_detail(const hmn_diagnostic& of) {
-  return of.status == HMN_E_PERMISSION &&
-         (has(of, HMN_DIAGNOSTIC_HAS_FIELD) || of.subject == HMN_COLLECT_PROCESSES);
+bool lessens_detail(const hypomnesis::diagnostic& of) {
+  return of.status == status_code::permission && (of.field || of.subject == part::processes);
 }
 
 // Tells what a card lacks, does on purpose or has nothing of yet from a fault.
-verdict verdict_of(const hmn_diagnostic& of) {
-  const bool expected = of.status == HMN_E_UNSUPPORTED || of.status == HMN_E_NO_DEVICE ||
-                        of.status == HMN_E_ASLEEP || of.status == HMN_E_EMPTY;
+verdict verdict_of(const hypomnesis::diagnostic& of) {
+  const bool expected = of.status == status_code::unsupported ||
+                        of.status == status_code::no_device || of.status == status_code::asleep ||
+                        of.status == status_code::empty;
   return expected || lessens_detail(of) ? verdict::note : verdict::trouble;
 }
 
-void add_findings(verdict how, std::vector<hmn_diagnostic> diagnostics, section& to) {
-  std::erase_if(diagnostics, [how](const hmn_diagnostic& each) {
+void add_findings(verdict how, std::vector<hypomnesis::diagnostic> diagnostics, section& to) {
+  std::erase_if(diagnostics, [how](const hypomnesis::diagnostic& each) {
     return is_trace(each) || verdict_of(each) != how;
   });
   for (auto& line : distinct_lines(diagnostics, describe_with_fields))
@@ -112,19 +181,17 @@ void add(std::vector<section> from, std::vector<section>& to) {
 
 }  // namespace
 
-expected<exit_code> run_doctor(const context& in, const options& asked, const style& as) {
-  const auto seen = gather(in, asked.trace);
-  if (!seen) return seen.why();
+expected<exit_code> run_doctor(const session& in, const options& asked, const style& as) {
+  const auto seen = gather(in);
   std::vector<section> report{versions()};
   if (auto set = environment()) report.push_back(*std::move(set));
-  if (seen->simulated)
+  if (seen.simulated)
     report.push_back(simulation(asked));
   else
-    add(inspect_machine(
-            {seen->nvidia, seen->picture.devices(), seen->picture.system(), seen->sources}),
+    add(inspect_machine({seen.nvidia, seen.picture.devices(), seen.picture.system(), seen.sources}),
         report);
-  report.push_back(devices(*seen));
-  report.push_back(readings(*seen));
+  report.push_back(devices(in, seen));
+  report.push_back(readings(seen));
   return write_output(render(report, as));
 }
 

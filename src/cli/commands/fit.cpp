@@ -1,26 +1,32 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <fmt/format.h>
+#include <hypomnesis.hpp>
 
 #include <algorithm>
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
 #include "cli/fit/answer.hpp"
-#include "cli/measure/look.hpp"
 #include "cli/measure/no_gpu.hpp"
 #include "cli/system/waiting_notice.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/output.hpp"
-#include "cli/text/size.hpp"
 #include "cli/text/words.hpp"
 
 namespace hmn::cli {
 namespace {
 
+using hypomnesis::device_memory;
+using hypomnesis::format_bytes;
+using hypomnesis::part;
+using hypomnesis::pool_kind;
+using hypomnesis::run_state;
+using hypomnesis::vendor_id;
+
 using namespace fit;
 
 // What --device names, each once, in the order of the command line; empty: all there are.
-expected<std::vector<device_index>> chosen(const context& in, const fit_options& asked) {
+expected<std::vector<device_index>> chosen(const session& in, const fit_options& asked) {
   std::vector<device_index> all;
   if (asked.devices.empty() || is_over_all(asked)) return all;
   const waiting_notice notice;
@@ -32,52 +38,50 @@ expected<std::vector<device_index>> chosen(const context& in, const fit_options&
   return all;
 }
 
-hmn_snapshot_options wanted(const std::vector<device_index>& only) {
-  auto what = sized<hmn_snapshot_options>();
-  what.collect = HMN_COLLECT_SYSTEM | HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS;
+hypomnesis::snapshot_options wanted(const std::vector<device_index>& only) {
+  hypomnesis::snapshot_options what;
+  what.collect = part::system | part::devices | part::pools;
   if (only.size() != 1) return what;
-  what.flags = HMN_SNAPSHOT_ONE_DEVICE;
   what.device_index = only.front();
   return what;
 }
 
 // What is available, as far as the control group lets this process have it.
-std::optional<std::uint64_t> usable_ram(const snapshot& picture) {
+std::optional<std::uint64_t> usable_ram(const hypomnesis::snapshot& picture) {
   const auto system = picture.system();
-  if (!system || !has(*system, HMN_SYSTEM_MEMORY_HAS_AVAILABLE)) return std::nullopt;
-  if (!has(*system, HMN_SYSTEM_MEMORY_HAS_LIMIT)) return system->available_bytes;
-  const auto used = has(*system, HMN_SYSTEM_MEMORY_HAS_LIMIT_USED) ? system->limit_used_bytes : 0;
-  const auto left = system->limit_bytes - std::min(used, system->limit_bytes);
-  return std::min(system->available_bytes, left);
+  if (!system || !system->available_bytes) return std::nullopt;
+  if (!system->limit_bytes) return system->available_bytes;
+  const auto limit = *system->limit_bytes;
+  const auto left = limit - std::min(system->limit_used_bytes.value_or(0), limit);
+  return std::min(*system->available_bytes, left);
 }
 
-std::optional<std::uint64_t> usable_of(const hmn_pool& pool) {
-  std::optional<std::uint64_t> bytes = known(pool, HMN_POOL_HAS_USABLE, pool.usable_bytes);
-  if (!bytes) bytes = known(pool, HMN_POOL_HAS_FREE, pool.free_bytes);
+std::optional<std::uint64_t> usable_of(const hypomnesis::pool& pool) {
+  auto bytes = pool.usable_bytes ? pool.usable_bytes : pool.free_bytes;
   if (!bytes) return std::nullopt;
-  if (has(pool, HMN_POOL_HAS_BUDGET)) bytes = std::min(*bytes, pool.budget_bytes);
+  if (pool.budget_bytes) bytes = std::min(*bytes, *pool.budget_bytes);
   return *bytes - std::min(*bytes, reserve_bytes);
 }
 
 bool lies_in_ram(const gpu& of) {
-  if (of.device.memory_kind == HMN_MEMORY_KIND_UNIFIED) return true;
-  return of.memory && (of.memory->kind == HMN_POOL_HOST || of.memory->kind == HMN_POOL_UNIFIED);
+  if (of.device.memory_kind == device_memory::unified) return true;
+  return of.memory && (of.memory->kind == pool_kind::host || of.memory->kind == pool_kind::unified);
 }
 
 bool is_split(const std::vector<gpu>& all, const gpu& of) {
   return std::any_of(all.begin(), all.end(), [&of](const gpu& each) {
-    return has(each.device, HMN_DEVICE_HAS_PARENT) && each.device.parent_index == of.device.index;
+    return each.device.parent_index == of.device.index;
   });
 }
 
 std::string why_unknown(const gpu& of, bool split) {
   if (split) return "it is divided, its parts have the memory";
-  if (of.device.state != HMN_STATE_READY && state_word(of.device.state))
+  if (of.device.state != run_state::ready && state_word(of.device.state))
     return std::string(*state_word(of.device.state));
   return "free memory is not known";
 }
 
-device_answer answer_of(gpu on, const std::vector<gpu>& all, const snapshot& picture,
+device_answer answer_of(gpu on, const std::vector<gpu>& all, const hypomnesis::snapshot& picture,
                         const demand& needs, std::optional<std::uint64_t> ram) {
   device_answer made;
   for (const auto& each : picture.pools())
@@ -108,7 +112,7 @@ std::vector<gpu> picked(const std::vector<gpu>& all, const std::vector<device_in
 // they are left out.
 std::string why_left_out(const device_answer& each, bool leaves_shared) {
   if (!each.usable) return each.why_unknown;
-  if (has(each.on.device, HMN_DEVICE_HAS_PARENT) && each.on.device.vendor == HMN_VENDOR_NVIDIA)
+  if (each.on.device.parent_index && each.on.device.vendor == vendor_id::nvidia)
     return "a process can use one part of a divided GPU";
   return each.shares_ram && leaves_shared ? "its memory is the host's RAM" : "";
 }
@@ -137,7 +141,7 @@ void note_rooms(answer& all) {
   auto& told = all.needs.assumptions;
   if (all.devices.empty()) return;
   told.push_back(
-      fmt::format("{} of each device are left to the runtime", size_text(reserve_bytes)));
+      fmt::format("{} of each device are left to the runtime", format_bytes(reserve_bytes)));
   if (all.together)
     told.push_back(
         "together: a runtime that spreads layers over these devices, with working memory in each");
@@ -152,7 +156,7 @@ void note_rooms(answer& all) {
     }
 }
 
-void print_remarks(const context& in, const snapshot& picture, const demand& needs) {
+void print_remarks(const session& in, const hypomnesis::snapshot& picture, const demand& needs) {
   for (const auto& each : needs.warnings) write_remark(each);
   const bool none = picture.info().device_count == 0;
   const bool told = none && !search_failed(picture);
@@ -162,24 +166,23 @@ void print_remarks(const context& in, const snapshot& picture, const demand& nee
 
 }  // namespace
 
-expected<exit_code> run_fit(const context& in, const options& asked, const style& as) {
+expected<exit_code> run_fit(const session& in, const options& asked, const style& as) {
   auto of = read_model(asked.fit.model);
   if (!of) return of.why();
   auto needs = demand_of(*of, asked.fit);
   if (!needs) return needs.why();
   const auto only = chosen(in, asked.fit);
   if (!only) return only.why();
-  const auto picture = look(in, wanted(*only), asked.trace);
-  if (!picture) return picture.why();
+  const auto picture = in.collect(wanted(*only));
 
-  answer all{*std::move(of), *std::move(needs), {}, {}, usable_ram(*picture), {}};
+  answer all{*std::move(of), *std::move(needs), {}, {}, usable_ram(picture), {}};
   all.in_ram = place_in_ram(all.needs, all.ram_usable);
-  const auto gpus = gpus_of(*picture);
+  const auto gpus = gpus_of(in, picture);
   for (const auto& each : picked(gpus, *only))
-    all.devices.push_back(answer_of(each, gpus, *picture, all.needs, all.ram_usable));
+    all.devices.push_back(answer_of(each, gpus, picture, all.needs, all.ram_usable));
   if (only->size() > 1 || is_over_all(asked.fit)) plan_together(all, is_over_all(asked.fit));
   note_rooms(all);
-  print_remarks(in, *picture, all.needs);
+  print_remarks(in, picture, all.needs);
   const auto written =
       write_output(asked.json ? answer_json(all, asked.fit) : answer_text(all, asked.fit, as));
   return written == exit_code::done ? exit_code_of(verdict_of(all)) : written;

@@ -8,13 +8,14 @@
 #include "cli/commands/device_argument.hpp"
 #include "cli/commands/log_line.hpp"
 #include "cli/measure/no_gpu.hpp"
-#include "cli/measure/sampler.hpp"
 #include "cli/system/interruption.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/output.hpp"
 
 namespace hmn::cli {
 namespace {
+
+using hypomnesis::part;
 
 constexpr std::uint32_t forever = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint32_t usual_deadline_ms = 1000;
@@ -25,20 +26,21 @@ std::uint32_t deadline_of(const options& asked) {
   return std::min(asked.timeout_ms, std::max(asked.log.interval_ms, usual_deadline_ms));
 }
 
-expected<hmn_snapshot_options> wanted(const context& in, const options& asked) {
-  if (auto none = check_for_gpus(in, "no GPU to log: ", asked.trace)) return *std::move(none);
-  auto what = sized<hmn_snapshot_options>();
-  what.collect = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY;
-  what.deadline_ms = deadline_of(asked);
+expected<hypomnesis::snapshot_options> wanted(const session& in, const options& asked) {
+  if (auto none = check_for_gpus(in, "no GPU to log: ")) return *std::move(none);
+  hypomnesis::snapshot_options what;
+  what.collect = part::devices | part::pools | part::telemetry;
+  what.deadline = std::chrono::milliseconds(deadline_of(asked));
   return of_one_device(in, asked.device, what);
 }
 
-std::string lines_of(const snapshot& picture, log_form form, const style& as) {
+std::string lines_of(const session& in, const hypomnesis::snapshot& picture, log_form form,
+                     const style& as) {
   const auto info = picture.info();
   const auto diagnostics = picture.diagnostics();
   std::string lines;
   std::uint32_t position = 0;
-  for (auto& each : gpus_of(picture)) {
+  for (auto& each : gpus_of(in, picture)) {
     const log_sample sample{info.unix_time_ns, info.monotonic_ns, std::move(each),
                             picture.telemetry(position++), &diagnostics};
     if (form == log_form::json)
@@ -63,7 +65,7 @@ class end_of_log {
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(left, forever));
   }
   // Whether the sample still belongs to the log.
-  bool takes(const hmn_snapshot_info& sample) {
+  bool takes(const hypomnesis::snapshot_info& sample) {
     if (begun_ns_ == 0) begun_ns_ = sample.monotonic_ns;
     spent_ms_ = (sample.monotonic_ns - begun_ns_) / ns_per_ms;
     ++taken_;
@@ -81,7 +83,7 @@ class end_of_log {
   std::uint64_t taken_ = 0;
 };
 
-void tell_losses(const hmn_sampler_info& of) {
+void tell_losses(const hypomnesis::sampler_info& of) {
   if (of.dropped_count > 0)
     write_remark(
         fmt::format("{} samples were dropped: they were not read fast enough", of.dropped_count));
@@ -90,28 +92,40 @@ void tell_losses(const hmn_sampler_info& of) {
         fmt::format("{} samples were left out: the ones before took too long", of.late_count));
 }
 
-write_result stream(sampler& from, const options& asked, const style& as) {
+// Nothing once it is stopped, or when the time is over.
+std::optional<hypomnesis::snapshot> next_of(hypomnesis::sampler& from, std::uint32_t timeout_ms) {
+  try {
+    return from.next(std::chrono::milliseconds(timeout_ms));
+  } catch (const hypomnesis::error&) {
+    return std::nullopt;
+  }
+}
+
+write_result stream(const session& in, hypomnesis::sampler& from, const options& asked,
+                    const style& as) {
   end_of_log end(asked.log);
   auto last = asked.log.form == log_form::csv ? write_part(log_csv_header()) : write_result{};
   while (last == write_result::written && !end.is_enough()) {
-    const auto picture = from.next(end.patience_ms());
+    const auto picture = next_of(from, end.patience_ms());
     if (!picture || !end.takes(picture->info())) break;
     if (asked.trace) print_trace(*picture);
-    last = write_part(lines_of(*picture, asked.log.form, as));
+    last = write_part(lines_of(in, *picture, asked.log.form, as));
   }
   return last;
 }
 
 }  // namespace
 
-expected<exit_code> run_log(const context& in, const options& asked, const style& as) {
+expected<exit_code> run_log(const session& in, const options& asked, const style& as) {
   const auto what = wanted(in, asked);
   if (!what) return what.why();
-  auto source = sampler::start(in, asked.log.interval_ms, *what);
-  if (!source) return source.why();
-  const interruption stops([&source] { source->stop(); });
-  const auto last = stream(*source, asked, as);
-  tell_losses(source->info());
+  hypomnesis::sampler_options how;
+  how.interval = std::chrono::milliseconds(asked.log.interval_ms);
+  auto source = in.library().sample(how, *what);
+  source.start();
+  const interruption stops([&source] { source.stop(); });
+  const auto last = stream(in, source, asked, as);
+  tell_losses(source.info());
   return last == write_result::failed ? exit_code::failed : exit_code::done;
 }
 

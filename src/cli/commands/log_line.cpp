@@ -10,10 +10,14 @@
 
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/escape.hpp"
+#include "cli/text/json.hpp"
 #include "cli/text/words.hpp"
 
 namespace hmn::cli {
 namespace {
+
+using hypomnesis::part;
+using hypomnesis::run_state;
 
 constexpr std::uint64_t ns_per_ms = 1'000'000;
 constexpr std::uint64_t mib = 1ull << 20;
@@ -21,20 +25,22 @@ constexpr std::uint64_t mib = 1ull << 20;
 // A figure of a sample: where it is from, and its digits.
 struct figure {
   const char* key;
-  hmn_flags subject;  // HMN_COLLECT_*
-  hmn_flags bit;      // of `present`
+  part subject;
+  std::uint32_t bit;  // of `present`
   std::string (*digits)(const log_sample& of);
 };
 
-#define HMN_OF_POOL(key, bit)                                                \
-  {                                                                          \
-#key, HMN_COLLECT_POOLS, HMN_POOL_HAS_##bit,                             \
-        [](const log_sample& s) { return fmt::to_string(s.of.memory->key); } \
+#define HMN_OF_POOL(key, bit)                                                           \
+  {                                                                                     \
+#key, part::pools, HMN_POOL_HAS_##bit,                                              \
+        [](const log_sample&                                                            \
+               s) { return s.of.memory ? digits_of(s.of.memory->key) : std::string(); } \
   }
-#define HMN_OF_TELEMETRY(key, bit)                                           \
-  {                                                                          \
-#key, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_##bit,                    \
-        [](const log_sample& s) { return fmt::to_string(s.telemetry->key); } \
+#define HMN_OF_TELEMETRY(key, bit)                                                      \
+  {                                                                                     \
+#key, part::telemetry, HMN_TELEMETRY_HAS_##bit,                                     \
+        [](const log_sample&                                                            \
+               s) { return s.telemetry ? digits_of(s.telemetry->key) : std::string(); } \
   }
 constexpr figure figures[] = {
     HMN_OF_POOL(total_bytes, TOTAL),
@@ -57,26 +63,20 @@ const figure& named(std::string_view key) {
                        [&](const figure& each) { return key == each.key; });
 }
 
-bool is_known(const log_sample& s, const figure& of) {
-  if (of.subject == HMN_COLLECT_POOLS) return s.of.memory && has(*s.of.memory, of.bit);
-  return s.telemetry && has(*s.telemetry, of.bit);
-}
-
-bool explains(const hmn_diagnostic& each, const log_sample& s, const figure& of) {
-  return !is_trace(each) && has(each, HMN_DIAGNOSTIC_HAS_DEVICE) &&
-         each.device_index == s.of.device.index && each.subject == of.subject &&
-         (!has(each, HMN_DIAGNOSTIC_HAS_FIELD) || (each.field & of.bit) != 0);
+bool explains(const hypomnesis::diagnostic& each, const log_sample& s, const figure& of) {
+  return !is_trace(each) && each.device_index == s.of.device.index && each.subject == of.subject &&
+         (!each.field || (*each.field & of.bit) != 0);
 }
 
 // The driver as a whole.
-bool explains_all(const hmn_diagnostic& each) {
-  return matters(each) && !has(each, HMN_DIAGNOSTIC_HAS_DEVICE) && hides_devices(each);
+bool explains_all(const hypomnesis::diagnostic& each) {
+  return !each.device_index && hides_devices(each);
 }
 
 std::string reason(const log_sample& s, const figure& of) {
   for (const auto& each : *s.diagnostics)
     if (explains(each, s, of)) return escape_for_text(each.message);
-  if (s.of.device.state != HMN_STATE_READY)
+  if (s.of.device.state != run_state::ready)
     if (const auto state = state_word(s.of.device.state))
       return fmt::format("the device is {}", *state);
   for (const auto& each : *s.diagnostics)
@@ -96,22 +96,16 @@ std::string time_text(std::uint64_t unix_time_ns) {
                      time.subseconds().count());
 }
 
-hmn_flags notes_of(const log_sample& s) {
-  return s.of.device.notes | (s.of.memory ? s.of.memory->notes : 0u) |
-         (s.telemetry ? s.telemetry->notes : 0u);
+hypomnesis::note notes_of(const log_sample& s) {
+  auto notes = s.of.device.notes;
+  if (s.of.memory) notes |= s.of.memory->notes;
+  if (s.telemetry) notes |= s.telemetry->notes;
+  return notes;
 }
 
 std::optional<std::uint64_t> age_of(const log_sample& s) {
   if (!s.of.memory && !s.telemetry) return std::nullopt;
   return std::max(s.of.memory ? s.of.memory->age_ns : 0, s.telemetry ? s.telemetry->age_ns : 0);
-}
-
-std::string quoted_json(std::string_view text) {
-  return fmt::format("\"{}\"", escape_for_json(text));
-}
-
-std::string json_or_null(const std::optional<std::string>& text) {
-  return text ? quoted_json(*text) : "null";
 }
 
 // RFC 4180: quoted where it must be.
@@ -123,25 +117,25 @@ std::string csv_cell(std::string_view text) {
 }
 
 std::string percent_text(const log_sample& s) {
-  return fmt::format("{:.0f} %", s.telemetry->gpu_busy_percent);
+  return fmt::format("{:.0f} %", *s.telemetry->gpu_busy_percent);
 }
 std::string celsius_text(const log_sample& s) {
-  return fmt::format("{:.0f} C", s.telemetry->temperature_celsius);
+  return fmt::format("{:.0f} C", *s.telemetry->temperature_celsius);
 }
 std::string watts_text(const log_sample& s) {
-  return fmt::format("{:.1f} W", s.telemetry->power_watts);
+  return fmt::format("{:.1f} W", *s.telemetry->power_watts);
 }
 std::string used_text(const log_sample& s) {
-  return fmt::format("{} MiB", s.of.memory->used_bytes / mib);
+  return fmt::format("{} MiB", *s.of.memory->used_bytes / mib);
 }
 std::string total_text(const log_sample& s) {
-  return fmt::format("{} MiB", s.of.memory->total_bytes / mib);
+  return fmt::format("{} MiB", *s.of.memory->total_bytes / mib);
 }
 
 std::string known_or_why(const log_sample& s, const char* key,
                          std::string (*text)(const log_sample&)) {
   const auto& of = named(key);
-  return is_known(s, of) ? text(s) : fmt::format("unknown ({})", reason(s, of));
+  return !of.digits(s).empty() ? text(s) : fmt::format("unknown ({})", reason(s, of));
 }
 
 }  // namespace
@@ -157,26 +151,22 @@ std::string log_text(const log_sample& s, bool ascii_only) {
 
 std::string log_json(const log_sample& s) {
   const auto& device = s.of.device;
-  auto line = fmt::format("{{\"unix_time_ns\":{},\"monotonic_ns\":{},\"index\":{}", s.unix_time_ns,
-                          s.monotonic_ns, device.index);
-  line += fmt::format(",\"name\":{},\"uuid\":{},\"pci_bus_id\":{},\"state\":{}",
-                      json_or_null(name_of(device)), json_or_null(uuid_of(device)),
-                      json_or_null(pci_bus_id_of(device)),
-                      quoted_json(or_unknown(state_word(device.state))));
-  std::string reasons;
+  json_object out;
+  out.add("unix_time_ns", s.unix_time_ns)
+      .add("monotonic_ns", s.monotonic_ns)
+      .add("index", device.index)
+      .add("name", device.name)
+      .add("uuid", device.uuid)
+      .add("pci_bus_id", device.pci_bus_id)
+      .add("state", or_unknown(state_word(device.state)));
+  json_object reasons;
   for (const auto& each : figures) {
-    const bool known = is_known(s, each);
-    line += fmt::format(",\"{}\":{}", each.key, known ? each.digits(s) : "null");
-    if (known) continue;
-    reasons += fmt::format("{}\"{}\":{}", reasons.empty() ? "" : ",", each.key,
-                           quoted_json(reason(s, each)));
+    const auto digits = each.digits(s);
+    out.add_digits(each.key, digits);
+    if (digits.empty()) reasons.add(each.key, reason(s, each));
   }
-  const auto age = age_of(s);
-  line += fmt::format(",\"age_ns\":{},\"notes\":[", age ? fmt::to_string(*age) : "null");
-  const auto notes = note_words(notes_of(s));
-  for (std::size_t i = 0; i < notes.size(); ++i)
-    line += fmt::format("{}\"{}\"", i == 0 ? "" : ",", notes[i]);
-  return line + fmt::format("],\"reasons\":{{{}}}}}\n", reasons);
+  out.add("age_ns", age_of(s)).add("notes", note_words(notes_of(s))).add("reasons", reasons);
+  return out.text() + "\n";
 }
 
 std::string log_csv_header() {
@@ -187,12 +177,12 @@ std::string log_csv_header() {
 
 std::string log_csv(const log_sample& s) {
   auto line = fmt::format("{},{},{}", time_text(s.unix_time_ns), s.of.device.index,
-                          csv_cell(escape_for_text(name_of(s.of.device).value_or(""))));
+                          csv_cell(escape_for_text(s.of.device.name.value_or(""))));
   std::string reasons;
   for (const auto& each : figures) {
-    const bool known = is_known(s, each);
-    line += fmt::format(",{}", known ? each.digits(s) : "");
-    if (!known)
+    const auto digits = each.digits(s);
+    line += "," + digits;
+    if (digits.empty())
       reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", each.key, reason(s, each));
   }
   const auto age = age_of(s);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
-#include <hypomnesis.h>
+#include <hypomnesis.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -16,8 +16,8 @@ struct log_sample {
   std::uint64_t unix_time_ns = 0;
   std::uint64_t monotonic_ns = 0;
   gpu of;
-  std::optional<hmn_telemetry> telemetry;
-  const std::vector<hmn_diagnostic>* diagnostics = nullptr;  // of the whole snapshot
+  std::optional<hypomnesis::telemetry> telemetry;
+  const std::vector<hypomnesis::diagnostic>* diagnostics = nullptr;  // of the whole snapshot
 };
 
 // Each is one line.

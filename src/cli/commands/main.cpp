@@ -18,7 +18,7 @@ std::uint32_t deadline_of(const options& asked) {
 }
 
 expected<exit_code> run(const options& asked) {
-  const auto in = context::open({asked.timeout_ms, asked.trace, asked.machine,
+  const auto in = session::open({asked.timeout_ms, asked.trace, asked.machine,
                                  asked.run == command::record_machine, deadline_of(asked)});
   if (!in) return in.why();
   const auto as = choose_style(standard_output_surroundings(), asked.colour);
@@ -51,6 +51,15 @@ expected<exit_code> run(const options& asked) {
   return run_summary(*in, asked, as);
 }
 
+// What the library could not do, as the failure of the command.
+expected<exit_code> run_or_fail(const options& asked) {
+  try {
+    return run(asked);
+  } catch (const hypomnesis::error& why) {
+    return failed(why.what());
+  }
+}
+
 exit_code refuse(const failure& why) {
   write_remark(why.message);
   return why.code;
@@ -71,7 +80,7 @@ exit_code main_of(const std::vector<std::string>& arguments) {
   if (!parsed) return refuse(parsed.why());
   if (const auto* answer = std::get_if<information>(&*parsed)) return write_output(answer->text);
   const auto& asked = std::get<options>(*parsed);
-  const auto result = run(asked);
+  const auto result = run_or_fail(asked);
   return result ? *result : refuse(as_told(result.why(), asked.run));
 }
 

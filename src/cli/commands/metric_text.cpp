@@ -17,22 +17,24 @@
 namespace hmn::cli {
 namespace {
 
+using hypomnesis::metric_id;
+using hypomnesis::part;
+using hypomnesis::run_state;
+
 using align = table::align;
 
 // Where instance 0 is the first one, not the whole device.
-bool is_counted_from_0(std::uint32_t metric) {
-  return metric == HMN_METRIC_FAN_RPM || metric == HMN_METRIC_FAN_PERCENT ||
-         metric == HMN_METRIC_LINK_RX_BYTES || metric == HMN_METRIC_LINK_TX_BYTES;
+bool is_counted_from_0(metric_id metric) {
+  return metric == metric_id::fan_rpm || metric == metric_id::fan_percent ||
+         metric == metric_id::link_rx_bytes || metric == metric_id::link_tx_bytes;
 }
 
-std::string instance_text(const told_metric& told, const style& as) {
-  const auto& of = told.value;
-  if (told.group) return escape_for_text(*told.group, as.ascii_only);
-  std::string text = hmn_metric_instance_name(of.id, of.instance);
+std::string instance_text(const hypomnesis::metric& of, const style& as) {
+  if (of.group) return escape_for_text(*of.group, as.ascii_only);
+  std::string text(hypomnesis::instance_name(of.id, of.instance));
   if (text.empty() && (of.instance != 0 || is_counted_from_0(of.id)))
     text = fmt::to_string(of.instance);
-  if (has(of, HMN_METRIC_HAS_PID))
-    text += fmt::format("{}pid {}", text.empty() ? "" : " of ", of.pid);
+  if (of.pid) text += fmt::format("{}pid {}", text.empty() ? "" : " of ", *of.pid);
   return text.empty() ? "-" : text;
 }
 
@@ -46,49 +48,49 @@ std::string number_text(double value) {
   return text == "-0" ? "0" : text;
 }
 
-std::string value_text(const hmn_metric& of) {
+std::string value_text(const hypomnesis::metric& of) {
   std::string text(mark_of(of.notes));
-  if (has(of, HMN_METRIC_HAS_COUNT))
-    text += fmt::to_string(of.count);
-  else if (has(of, HMN_METRIC_HAS_VALUE))
-    text += number_text(of.value);
+  if (of.count)
+    text += fmt::to_string(*of.count);
+  else if (of.value)
+    text += number_text(*of.value);
   else
     return "?";
-  const std::string_view unit = hmn_metric_unit(of.id);
+  const std::string_view unit = hypomnesis::unit(of.id);
   return text.append(unit.empty() ? "" : " ").append(unit);
 }
 
-std::string window_text(const hmn_metric& of) {
+std::string window_text(const hypomnesis::metric& of) {
   struct {
     double ns;
     const char* name;
   } constexpr units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
-  if (!has(of, HMN_METRIC_HAS_WINDOW)) return "-";
-  const auto ns = static_cast<double>(of.window_ns);
+  if (!of.window_ns) return "-";
+  const auto ns = static_cast<double>(*of.window_ns);
   for (const auto& unit : units)
     if (ns >= unit.ns) return fmt::format("{} {}", number_text(ns / unit.ns), unit.name);
   return "0 ns";
 }
 
-std::string source_text(const hmn_metric& of) {
+std::string source_text(const hypomnesis::metric& of) {
   return std::string(or_unknown(source_word(of.backend))) + staleness(of.notes, of.age_ns);
 }
 
 // Which of its instances is missing is not told.
-std::optional<std::string> missing_metric(const hmn_diagnostic& of) {
-  return has(of, HMN_DIAGNOSTIC_HAS_FIELD) ? std::optional<std::string>(hmn_metric_name(of.field))
-                                           : std::nullopt;
+std::optional<metric_id> missing_metric(const hypomnesis::diagnostic& of) {
+  return of.field ? std::optional(static_cast<metric_id>(*of.field)) : std::nullopt;
 }
 
-std::string missing_line(const hmn_diagnostic& of, const style& as) {
+std::string missing_line(const hypomnesis::diagnostic& of, const style& as) {
   const auto more = of.count > 1 ? fmt::format(" (and {} more like it)", of.count - 1) : "";
-  return fmt::format("{}: unknown: {}{}\n", missing_metric(of).value_or("metrics"),
+  const auto id = missing_metric(of);
+  return fmt::format("{}: unknown: {}{}\n", id ? hypomnesis::name(*id) : "metrics",
                      escape_for_text(of.message, as.ascii_only), more);
 }
 
-std::string why_none(const hmn_device& device) {
+std::string why_none(const hypomnesis::device& device) {
   const auto state = state_word(device.state);
-  if (device.state != HMN_STATE_READY && state)
+  if (device.state != run_state::ready && state)
     return fmt::format("metrics: unknown: the device is {}\n", *state);
   return "metrics: none, no source tells any\n";
 }
@@ -117,31 +119,29 @@ std::string missing_text(const gpu_metrics& of, bool with_unsupported, const sty
   return fmt::format("{}", fmt::join(lines, ""));
 }
 
-json_object& begin(std::vector<json_object>& objects, const hmn_device& device) {
+json_object& begin(std::vector<json_object>& objects, const hypomnesis::device& device) {
   return objects.emplace_back()
       .add("device_index", device.index)
-      .add("device_name", name_of(device))
-      .add("device_uuid", uuid_of(device))
-      .add("pci_bus_id", pci_bus_id_of(device))
-      .add("parent_index", known(device, HMN_DEVICE_HAS_PARENT, device.parent_index));
+      .add("device_name", device.name)
+      .add("device_uuid", device.uuid)
+      .add("pci_bus_id", device.pci_bus_id)
+      .add("parent_index", device.parent_index);
 }
 
-std::optional<std::string> text_unless_empty(const char* text) {
-  return *text == '\0' ? std::nullopt : std::optional<std::string>(text);
+std::optional<std::string_view> unless_empty(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional(text);
 }
 
-void tell(const told_metric& told, json_object& out) {
-  const auto& of = told.value;
-  out.add("metric", hmn_metric_name(of.id))
+void tell(const hypomnesis::metric& of, json_object& out) {
+  out.add("metric", hypomnesis::name(of.id))
       .add("instance", of.instance)
-      .add("instance_name", told.group
-                                ? told.group
-                                : text_unless_empty(hmn_metric_instance_name(of.id, of.instance)))
-      .add("unit", text_unless_empty(hmn_metric_unit(of.id)))
-      .add("pid", known(of, HMN_METRIC_HAS_PID, of.pid))
-      .add("value", known(of, HMN_METRIC_HAS_VALUE, of.value))
-      .add("count", known(of, HMN_METRIC_HAS_COUNT, of.count))
-      .add("window_ns", known(of, HMN_METRIC_HAS_WINDOW, of.window_ns))
+      .add("instance_name", of.group ? std::optional<std::string_view>(*of.group)
+                                     : unless_empty(hypomnesis::instance_name(of.id, of.instance)))
+      .add("unit", unless_empty(hypomnesis::unit(of.id)))
+      .add("pid", of.pid)
+      .add("value", of.value)
+      .add("count", of.count)
+      .add("window_ns", of.window_ns)
       .add("source", source_word(of.backend))
       .add("age_ns", of.age_ns)
       .add("notes", note_words(of.notes))
@@ -149,23 +149,23 @@ void tell(const told_metric& told, json_object& out) {
       .add_null("reason");
 }
 
-void tell_missing(const hmn_diagnostic& of, json_object& out) {
-  out.add("metric", missing_metric(of));
+void tell_missing(const hypomnesis::diagnostic& of, json_object& out) {
+  const auto id = missing_metric(of);
+  out.add("metric", id ? std::optional(hypomnesis::name(*id)) : std::nullopt);
   for (const char* key : {"instance", "instance_name"}) out.add_null(key);
-  out.add("unit", has(of, HMN_DIAGNOSTIC_HAS_FIELD) ? text_unless_empty(hmn_metric_unit(of.field))
-                                                    : std::nullopt);
+  out.add("unit", id ? unless_empty(hypomnesis::unit(*id)) : std::nullopt);
   for (const char* key : {"pid", "value", "count", "window_ns"}) out.add_null(key);
   out.add("source", source_word(of.backend))
       .add_null("age_ns")
       .add("notes", note_words(of.notes))
-      .add("status", hmn_status_name(of.status))
+      .add("status", hypomnesis::name(of.status))
       .add("reason", of.message);
 }
 
 }  // namespace
 
-bool is_of_metrics(const hmn_diagnostic& diagnostic) noexcept {
-  return diagnostic.subject == HMN_COLLECT_METRICS && has(diagnostic, HMN_DIAGNOSTIC_HAS_DEVICE);
+bool is_of_metrics(const hypomnesis::diagnostic& diagnostic) noexcept {
+  return diagnostic.subject == part::metrics && diagnostic.device_index;
 }
 
 std::string metric_table(const gpu_metrics& of, bool with_unsupported, const style& as) {
@@ -174,11 +174,11 @@ std::string metric_table(const gpu_metrics& of, bool with_unsupported, const sty
     table rows(
         {{"METRIC"}, {"INSTANCE"}, {"VALUE", align::right}, {"WINDOW", align::right}, {"SOURCE"}});
     for (const auto& each : of.metrics)
-      rows.add({{hmn_metric_name(each.value.id)},
+      rows.add({{std::string(hypomnesis::name(each.id))},
                 {instance_text(each, as)},
-                {value_text(each.value)},
-                {window_text(each.value)},
-                {source_text(each.value)}});
+                {value_text(each)},
+                {window_text(each)},
+                {source_text(each)}});
     text += rows.text(as);
   }
   return text + missing_text(of, with_unsupported, as);

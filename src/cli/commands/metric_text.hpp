@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
-#include <hypomnesis.h>
+#include <hypomnesis.hpp>
 
 #include <optional>
 #include <string>
@@ -11,19 +11,14 @@
 
 namespace hmn::cli {
 
-struct told_metric {
-  hmn_metric value;
-  std::optional<std::string> group;  // the control group that it is of
-};
-
 struct gpu_metrics {
   gpu on;
-  std::vector<told_metric> metrics;
-  std::vector<hmn_diagnostic> missing;  // of its metrics alone
+  std::vector<hypomnesis::metric> metrics;
+  std::vector<hypomnesis::diagnostic> missing;  // of its metrics alone
 };
 
 // Also one of a device that answers nothing at all: then it stands for its metrics as well.
-bool is_of_metrics(const hmn_diagnostic& diagnostic) noexcept;
+bool is_of_metrics(const hypomnesis::diagnostic& diagnostic) noexcept;
 
 // The device, its metrics, and below them what is missing; what the device does not have is counted
 // alone, unless it is asked for.

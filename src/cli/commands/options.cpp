@@ -2,9 +2,9 @@
 #include "cli/commands/options.hpp"
 
 #include <fmt/format.h>
-#include <hypomnesis.h>
-
 #include <CLI/CLI.hpp>
+#include <hypomnesis.hpp>
+
 #include <charconv>
 #include <limits>
 #include <string_view>
@@ -203,7 +203,7 @@ void add_spill_and_watch(CLI::App& app, texts& into) {
 void declare(CLI::App& app, texts& into) {
   app.require_subcommand(0, 1);
   app.set_version_flag(
-      "-V,--version", [] { return std::string("hmn ") + hmn_version_string(); },
+      "-V,--version", [] { return fmt::format("hmn {}", hypomnesis::version_string()); },
       "Print the version");
   app.add_flag("--json", into.summary_json, "Print a JSON array of the GPUs");
   add_common(app, into.before);

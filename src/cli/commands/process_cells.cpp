@@ -3,15 +3,19 @@
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
+#include <hypomnesis.hpp>
 
 #include "cli/text/bar.hpp"
 #include "cli/text/escape.hpp"
 #include "cli/text/memory_line.hpp"
-#include "cli/text/size.hpp"
 #include "cli/text/words.hpp"
 
 namespace hmn::cli {
 namespace {
+
+using hypomnesis::format_bytes;
+
+using hypomnesis::note;
 
 using cell = table::cell;
 
@@ -24,7 +28,7 @@ cell text_cell(const std::optional<std::string>& text, const style& as) {
 }
 
 cell size_cell(std::optional<std::uint64_t> bytes, std::string_view mark = {}) {
-  return bytes ? cell{std::string(mark) + size_text(*bytes)} : unknown();
+  return bytes ? cell{std::string(mark) + format_bytes(*bytes)} : unknown();
 }
 
 // Cells of a bar, by the room that there is.
@@ -36,8 +40,8 @@ unsigned bar_cells(const style& as) {
 
 std::optional<double> share_of_device(const process_row& row) {
   const auto& pool = row.on->memory;
-  if (!row.vram() || !pool || !has(*pool, HMN_POOL_HAS_TOTAL)) return std::nullopt;
-  return fraction_of(*row.vram(), pool->total_bytes);
+  if (!row.usage.used_bytes || !pool || !pool->total_bytes) return std::nullopt;
+  return fraction_of(*row.usage.used_bytes, *pool->total_bytes);
 }
 
 }  // namespace
@@ -52,19 +56,19 @@ table::cell show_pid(const process_row& row, const style&) {
 
 table::cell show_name(const process_row& row, const style& as) {
   if (row.is_unattributed) return {"(unattributed)", tone::faint};
-  if (row.name) return text_cell(row.name, as);
-  if ((row.usage.notes & HMN_NOTE_FOREIGN_PID) != 0) return {"? other namespace", tone::faint};
+  if (row.usage.process_name) return text_cell(row.usage.process_name, as);
+  if (has(row.usage.notes, note::foreign_pid)) return {"? other namespace", tone::faint};
   if (const auto state = name_state_word(row.usage.name_state))
     return {fmt::format("? {}", *state), tone::faint};
   return unknown();
 }
 
 table::cell show_vram(const process_row& row, const style&) {
-  return size_cell(row.vram(), mark_of(row.usage.notes));
+  return size_cell(row.usage.used_bytes, mark_of(row.usage.notes));
 }
 
 table::cell show_peak(const process_row& row, const style&) {
-  return size_cell(known(row.usage, HMN_USAGE_HAS_PEAK_USED, row.usage.peak_used_bytes));
+  return size_cell(row.usage.peak_used_bytes);
 }
 
 table::cell show_bar(const process_row& row, const style& as) {
@@ -74,11 +78,11 @@ table::cell show_bar(const process_row& row, const style& as) {
 }
 
 table::cell show_shared(const process_row& row, const style&) {
-  return row.is_unattributed ? cell{} : size_cell(row.shared());
+  return row.is_unattributed ? cell{} : size_cell(row.usage.host_pool_bytes);
 }
 
 table::cell show_ram(const process_row& row, const style&) {
-  return row.is_unattributed ? cell{} : size_cell(row.ram());
+  return row.is_unattributed ? cell{} : size_cell(row.usage.host_resident_bytes);
 }
 
 table::cell show_device(const process_row& row, const style& as) {
@@ -88,8 +92,8 @@ table::cell show_device(const process_row& row, const style& as) {
 
 table::cell show_type(const process_row& row, const style&) {
   if (row.is_unattributed) return {};
-  if (!has(row.usage, HMN_USAGE_HAS_KINDS)) return unknown();
-  const auto words = usage_kind_words(row.usage.kinds);
+  if (!row.usage.kinds) return unknown();
+  const auto words = usage_kind_words(*row.usage.kinds);
   return {words.empty() ? "none" : fmt::format("{}", fmt::join(words, "+"))};
 }
 
@@ -99,23 +103,23 @@ table::cell show_user(const process_row& row, const style& as) {
 
 table::cell show_load(const process_row& row, const style&) {
   if (row.is_unattributed) return {};
-  if (!has(row.usage, HMN_USAGE_HAS_BUSY_PERCENT)) return unknown();
-  return {fmt::format("{:.0f} %", row.usage.busy_percent)};
+  if (!row.usage.busy_percent) return unknown();
+  return {fmt::format("{:.0f} %", *row.usage.busy_percent)};
 }
 
 // As the runtimes' own commands show them: 12 digits of an id.
 table::cell show_container(const process_row& row, const style& as) {
   constexpr std::size_t id_length = 64, shown = 12;
   if (row.is_unattributed) return {};
-  if (!row.container) return {"-", tone::faint};
-  auto text = *row.container;
+  if (!row.usage.process_container) return {"-", tone::faint};
+  auto text = *row.usage.process_container;
   const auto start = text.find(':') + 1;
   if (text.size() - start == id_length) text.resize(start + shown);
   return {escape_for_text(text, as.ascii_only)};
 }
 
 table::cell show_command(const process_row& row, const style& as) {
-  return row.is_unattributed ? cell{} : text_cell(row.command, as);
+  return row.is_unattributed ? cell{} : text_cell(row.usage.process_command, as);
 }
 
 table::cell show_namespace_pid(const process_row& row, const style&) {

@@ -20,7 +20,7 @@ void tell_pid(const process_row& row, json_object& out) {
 }
 
 void tell_name(const process_row& row, json_object& out) {
-  out.add("name", row.name);
+  out.add("name", row.usage.process_name);
 }
 
 void tell_name_state(const process_row& row, json_object& out) {
@@ -34,45 +34,42 @@ void tell_name_and_state(const process_row& row, json_object& out) {
 }
 
 void tell_vram(const process_row& row, json_object& out) {
-  out.add("used_bytes", row.vram());
+  out.add("used_bytes", row.usage.used_bytes);
 }
 
 void tell_shared(const process_row& row, json_object& out) {
-  out.add("shared_used_bytes", row.shared());
+  out.add("shared_used_bytes", row.usage.host_pool_bytes);
 }
 
 void tell_device(const process_row& row, json_object& out) {
   const auto& device = row.on->device;
   out.add("device_index", row.usage.device_index)
-      .add("device_name", name_of(device))
-      .add("device_uuid", uuid_of(device))
-      .add("pci_bus_id", pci_bus_id_of(device))
-      .add("parent_index", known(device, HMN_DEVICE_HAS_PARENT, device.parent_index));
+      .add("device_name", device.name)
+      .add("device_uuid", device.uuid)
+      .add("pci_bus_id", device.pci_bus_id)
+      .add("parent_index", device.parent_index);
 }
 
 void tell_ram(const process_row& row, json_object& out) {
-  out.add("host_resident_bytes", row.ram());
+  out.add("host_resident_bytes", row.usage.host_resident_bytes);
 }
 
 void tell_uid(const process_row& row, json_object& out) {
-  out.add("uid", known(row.usage, HMN_USAGE_HAS_UID, row.usage.uid));
+  out.add("uid", row.usage.uid);
 }
 
 void tell_start(const process_row& row, json_object& out) {
-  out.add("start_unix_ns", known(row.usage, HMN_USAGE_HAS_START_TIME, row.usage.start_unix_ns));
+  out.add("start_unix_ns", row.usage.start_unix_ns);
 }
 
 void tell_type(const process_row& row, json_object& out) {
-  if (has(row.usage, HMN_USAGE_HAS_KINDS))
-    out.add("kinds", usage_kind_words(row.usage.kinds));
-  else
-    out.add_null("kinds");
+  const auto& kinds = row.usage.kinds;
+  out.add("kinds", kinds ? std::optional(usage_kind_words(*kinds)) : std::nullopt);
 }
 
 void tell_instance(const process_row& row, json_object& out) {
   const auto& usage = row.usage;
-  out.add("gpu_instance", known(usage, HMN_USAGE_HAS_INSTANCE, usage.gpu_instance))
-      .add("compute_instance", known(usage, HMN_USAGE_HAS_INSTANCE, usage.compute_instance));
+  out.add("gpu_instance", usage.gpu_instance).add("compute_instance", usage.compute_instance);
 }
 
 void tell_accounting(const process_row& row, json_object& out) {
@@ -87,12 +84,11 @@ void tell_origin(const process_row& row, json_object& out) {
 
 void tell_load(const process_row& row, json_object& out) {
   const auto& usage = row.usage;
-  out.add("busy_percent", known(usage, HMN_USAGE_HAS_BUSY_PERCENT, usage.busy_percent))
-      .add("busy_ns", known(usage, HMN_USAGE_HAS_BUSY_NS, usage.busy_ns));
+  out.add("busy_percent", usage.busy_percent).add("busy_ns", usage.busy_ns);
 }
 
 void tell_container(const process_row& row, json_object& out) {
-  out.add("container", row.container);
+  out.add("container", row.usage.process_container);
 }
 
 void tell_user(const process_row& row, json_object& out) {
@@ -101,7 +97,7 @@ void tell_user(const process_row& row, json_object& out) {
 }
 
 void tell_command(const process_row& row, json_object& out) {
-  out.add("command", row.command);
+  out.add("command", row.usage.process_command);
 }
 
 void tell_namespace_pid(const process_row& row, json_object& out) {
@@ -109,7 +105,7 @@ void tell_namespace_pid(const process_row& row, json_object& out) {
 }
 
 void tell_peak(const process_row& row, json_object& out) {
-  out.add("peak_used_bytes", known(row.usage, HMN_USAGE_HAS_PEAK_USED, row.usage.peak_used_bytes));
+  out.add("peak_used_bytes", row.usage.peak_used_bytes);
 }
 
 void tell_size(const process_row& row, json_object& out) {

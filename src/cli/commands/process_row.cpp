@@ -2,17 +2,23 @@
 #include "cli/commands/process_row.hpp"
 
 #include <fmt/format.h>
+#include <hypomnesis.hpp>
 
 #include <algorithm>
 #include <limits>
 #include <set>
 #include <utility>
 
-#include "cli/text/size.hpp"
 #include "cli/text/words.hpp"
 
 namespace hmn::cli {
 namespace {
+
+using hypomnesis::format_bytes;
+
+using hypomnesis::accounting_kind;
+using hypomnesis::name_status;
+using hypomnesis::note;
 
 std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
   return a > std::numeric_limits<std::uint64_t>::max() - b
@@ -23,18 +29,19 @@ std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
 std::optional<std::uint64_t> size_of(const process_row& row, sort_key by) {
   switch (by) {
     case sort_key::shared:
-      return row.shared();
+      return row.usage.host_pool_bytes;
     case sort_key::total:
       return row.total();
     case sort_key::ram:
-      return row.ram();
+      return row.usage.host_resident_bytes;
     default:
-      return row.vram();
+      return row.usage.used_bytes;
   }
 }
 
 bool by_name_and_pid(const process_row& a, const process_row& b) {
-  if (a.name != b.name) return a.name < b.name;
+  if (a.usage.process_name != b.usage.process_name)
+    return a.usage.process_name < b.usage.process_name;
   if (a.usage.pid != b.usage.pid) return a.usage.pid < b.usage.pid;
   return a.usage.device_index < b.usage.device_index;
 }
@@ -50,8 +57,7 @@ using pid_on_device = std::pair<std::uint32_t, std::uint32_t>;
 std::set<pid_on_device> counted_on_partitions(const std::vector<process_row>& rows) {
   std::set<pid_on_device> counted;
   for (const auto& each : rows)
-    if (has(each.on->device, HMN_DEVICE_HAS_PARENT))
-      counted.insert({each.usage.pid, each.on->device.parent_index});
+    if (const auto parent = each.on->device.parent_index) counted.insert({each.usage.pid, *parent});
   return counted;
 }
 
@@ -59,22 +65,23 @@ struct tally {
   std::uint64_t bytes = 0;
   std::size_t unknown_size = 0;
   std::size_t nameless = 0;
-  std::optional<std::uint32_t> accounting;
+  std::optional<accounting_kind> accounting;
   bool one_accounting = true;
 };
 
 bool could_be_named(const process_row& row) {
-  return (row.usage.notes & HMN_NOTE_FOREIGN_PID) == 0 &&
-         (row.usage.name_state == HMN_NAME_UNKNOWN || row.usage.name_state == HMN_NAME_PROTECTED);
+  return !has(row.usage.notes, note::foreign_pid) &&
+         (row.usage.name_state == name_status::unknown ||
+          row.usage.name_state == name_status::protected_process);
 }
 
 void count(tally& so_far, const process_row& row) {
-  if (!row.name && could_be_named(row)) ++so_far.nameless;
-  if (!row.vram()) {
+  if (!row.usage.process_name && could_be_named(row)) ++so_far.nameless;
+  if (!row.usage.used_bytes) {
     ++so_far.unknown_size;
     return;
   }
-  so_far.bytes = saturating_sum(so_far.bytes, *row.vram());
+  so_far.bytes = saturating_sum(so_far.bytes, *row.usage.used_bytes);
   if (so_far.accounting.value_or(row.usage.accounting) != row.usage.accounting)
     so_far.one_accounting = false;
   so_far.accounting = row.usage.accounting;
@@ -89,8 +96,9 @@ std::string filter_text(const process_filter& filter) {
 }
 
 std::string total_text(const tally& all) {
-  const auto kind = all.one_accounting ? accounting_word(all.accounting.value_or(0)) : word{};
-  auto text = size_text(all.bytes) + " ";
+  const auto kind =
+      all.one_accounting ? accounting_word(all.accounting.value_or(accounting_kind::none)) : word{};
+  auto text = format_bytes(all.bytes) + " ";
   if (kind) text.append(*kind).append(" ");
   text += "total";
   if (all.unknown_size > 0) text += fmt::format("; {} of unknown size", all.unknown_size);
@@ -100,21 +108,9 @@ std::string total_text(const tally& all) {
 
 }  // namespace
 
-std::optional<std::uint64_t> process_row::vram() const {
-  return known(usage, HMN_USAGE_HAS_USED, usage.used_bytes);
-}
-
-std::optional<std::uint64_t> process_row::shared() const {
-  return known(usage, HMN_USAGE_HAS_HOST_POOL, usage.host_pool_bytes);
-}
-
 std::optional<std::uint64_t> process_row::total() const {
-  if (!vram() && !shared()) return std::nullopt;
-  return saturating_sum(vram().value_or(0), shared().value_or(0));
-}
-
-std::optional<std::uint64_t> process_row::ram() const {
-  return known(usage, HMN_USAGE_HAS_HOST_RESIDENT, usage.host_resident_bytes);
+  if (!usage.used_bytes && !usage.host_pool_bytes) return std::nullopt;
+  return saturating_sum(usage.used_bytes.value_or(0), usage.host_pool_bytes.value_or(0));
 }
 
 void sort_rows(std::vector<process_row>& rows, sort_key by) {

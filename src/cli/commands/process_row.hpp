@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
-#include <hypomnesis.h>
+#include <hypomnesis.hpp>
 
 #include <memory>
 #include <optional>
@@ -14,18 +14,14 @@ namespace hmn::cli {
 
 // One process on one device.
 struct process_row {
-  hmn_usage usage{};
-  std::optional<std::string> name;
+  hypomnesis::usage usage{};
   std::shared_ptr<const gpu> on;  // never null
   bool is_unattributed = false;   // what no process that can be seen uses, in the same figures
   // Looked up only where they are asked for.
-  std::optional<std::string> container, command, user;
+  std::optional<std::string> user;
   std::optional<std::uint32_t> namespace_pid;
 
-  std::optional<std::uint64_t> vram() const;    // used_bytes
-  std::optional<std::uint64_t> shared() const;  // host RAM mapped for the device
-  std::optional<std::uint64_t> total() const;   // what is known of both, saturating
-  std::optional<std::uint64_t> ram() const;     // resident set
+  std::optional<std::uint64_t> total() const;  // VRAM and shared, as far as known, saturating
 };
 
 // Sizes: largest first, unknown last; then names, unknown first; then pids.

@@ -37,13 +37,13 @@ std::optional<failure> open_all(const run_options& asked, outputs& to) {
 }
 
 // VmHWM and not ru_maxrss, which counts what hmn's parent was when it started hmn.
-std::uint64_t own_peak_bytes(const context& in) {
-  auto own = sized<hmn_process_memory>();
-  hmn_process_memory_read_self(in.native(), HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT, &own, nullptr);
-  return own.peak_resident_bytes;
+std::uint64_t own_peak_bytes(const session& in) {
+  const auto field = hypomnesis::process_memory_field::peak_resident;
+  const auto own = attempt([&] { return in.library().own_memory(field); });
+  return own ? own->peak_resident_bytes.value_or(0) : 0;
 }
 
-expected<run_meter> prepare(const context& in, const options& asked) {
+expected<run_meter> prepare(const session& in, const options& asked) {
   const waiting_notice notice;
   std::optional<std::uint32_t> only;
   if (asked.device) {
@@ -51,11 +51,9 @@ expected<run_meter> prepare(const context& in, const options& asked) {
     if (!index) return index.why();
     only = *index;
   }
-  auto devices = devices_to_watch(in, only);
-  if (!devices) return devices.why();
-  const auto interval = asked.measured.interval_ms;
-  return run_meter(in, *std::move(devices), std::chrono::milliseconds(interval),
-                   std::min(asked.timeout_ms, usual_deadline_ms));
+  return run_meter(in, devices_to_watch(in, only),
+                   std::chrono::milliseconds(asked.measured.interval_ms),
+                   std::chrono::milliseconds(std::min(asked.timeout_ms, usual_deadline_ms)));
 }
 
 std::vector<std::uint32_t> indexes_of(const run_meter& meter) {
@@ -113,7 +111,7 @@ exit_code tell(const run_outcome& of, outputs& to, const options& asked) {
 
 }  // namespace
 
-expected<exit_code> run_run(const context& in, const options& asked, const style&) {
+expected<exit_code> run_run(const session& in, const options& asked, const style&) {
   outputs to;
   if (auto refused = open_all(asked.measured, to)) return *std::move(refused);
   auto meter = prepare(in, asked);

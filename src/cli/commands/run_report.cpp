@@ -13,6 +13,8 @@
 namespace hmn::cli {
 namespace {
 
+using hypomnesis::backend_id;
+
 constexpr const char* untold = "the system did not tell";
 constexpr const char* not_here = "this system has none";
 constexpr const char* no_answer = "the driver did not tell";
@@ -89,7 +91,7 @@ std::optional<double> energy_of(const run_outcome& of, std::size_t i) {
 
 std::optional<std::uint64_t> used_before(const watched_device& of) {
   const auto& pool = of.before.memory;
-  return pool ? known(*pool, HMN_POOL_HAS_USED, pool->used_bytes) : std::nullopt;
+  return pool ? pool->used_bytes : std::nullopt;
 }
 
 // What the driver has kept is not below what was seen.
@@ -107,7 +109,7 @@ bool is_exact(const run_outcome& of, std::size_t i) {
 
 std::string kept_row(std::string_view label, const kept_peak& kept) {
   return row(label, text_of(*kept.largest_bytes),
-             kept.backend == HMN_BACKEND_NVML ? "exact, from NVML accounting"
+             kept.backend == backend_id::nvml ? "exact, from NVML accounting"
                                               : "exact, from the driver's account");
 }
 
@@ -176,10 +178,10 @@ json_object device_json(const run_outcome& of, std::size_t i) {
   const auto& pool = device.before.memory;
   json_object out;
   out.add("index", device.before.device.index)
-      .add("name", name_of(device.before.device))
-      .add("uuid", uuid_of(device.before.device))
-      .add("pci_bus_id", pci_bus_id_of(device.before.device))
-      .add("total_bytes", pool ? known(*pool, HMN_POOL_HAS_TOTAL, pool->total_bytes) : std::nullopt)
+      .add("name", device.before.device.name)
+      .add("uuid", device.before.device.uuid)
+      .add("pci_bus_id", device.before.device.pci_bus_id)
+      .add("total_bytes", pool ? pool->total_bytes : std::nullopt)
       .add("used_before_bytes", used_before(device))
       .add("command", command_figure(of, i))
       .add("largest_process",
@@ -213,8 +215,8 @@ plot_panel device_panel(const watched_device& device, const device_account& of) 
   panel.series.push_back({"the command", ink::first, &of.command.line(), true});
   panel.series.push_back({"everyone", ink::third, &of.used.line(), false});
   const auto& pool = device.before.memory;
-  if (pool && has(*pool, HMN_POOL_HAS_TOTAL)) {
-    panel.limit = static_cast<double>(pool->total_bytes);
+  if (pool && pool->total_bytes) {
+    panel.limit = static_cast<double>(*pool->total_bytes);
     panel.limit_name = fmt::format("all of it: {}", short_bytes(*panel.limit));
     panel.note = "of " + short_bytes(*panel.limit);
   }

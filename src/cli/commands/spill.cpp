@@ -5,7 +5,6 @@
 #include "cli/commands/device_argument.hpp"
 #include "cli/commands/spill_report.hpp"
 #include "cli/measure/late_file.hpp"
-#include "cli/measure/spill_detector.hpp"
 #include "cli/measure/ticks.hpp"
 #include "cli/system/child.hpp"
 #include "cli/system/waiting_notice.hpp"
@@ -16,30 +15,30 @@ namespace {
 
 using std::chrono::milliseconds;
 
-expected<spill_detector> prepare(const context& in, const options& asked) {
+expected<hypomnesis::spill> prepare(const session& in, const options& asked) {
   std::uint32_t index = 0;
   if (asked.device) {
     const auto found = find_device(in, *asked.device);
     if (!found) return found.why();
     index = *found;
   }
-  return spill_detector::of(in, index);
+  return in.library().detect_spill(index);
 }
 
 std::string label_at(child::clock::duration since) {
   return moment_text(static_cast<std::uint64_t>(since / milliseconds(1)));
 }
 
-std::string json_of(const spill_detector& detector, exit_code status) {
+std::string json_of(const hypomnesis::spill& detector, exit_code status) {
   json_object out;
-  add_spill_json(detector.info(), detector.episodes(), out);
+  add_spill_json(detector.info(), episodes_of(detector), out);
   out.add("exit_status", std::uint64_t{static_cast<std::uint32_t>(status)});
   return out.text() + "\n";
 }
 
 }  // namespace
 
-expected<exit_code> run_spill(const context& in, const options& asked, const style& as) {
+expected<exit_code> run_spill(const session& in, const options& asked, const style& as) {
   std::optional<late_file> json;
   if (asked.spill.json) json.emplace(*asked.spill.json);
   if (json && !json->is_good()) return json->why();
@@ -47,15 +46,15 @@ expected<exit_code> run_spill(const context& in, const options& asked, const sty
   if (!detector) return detector.why();
   {
     const waiting_notice notice;
-    detector->observe(label_at({}));
+    observe(*detector, label_at({}));
   }
   const auto begun = child::clock::now();
   auto running = child::start(asked.words);
   if (!running) return running.why();
   const ticks schedule(begun, milliseconds(asked.spill.interval_ms));
   while (!running->wait_until(schedule.after(child::clock::now())))
-    detector->observe(label_at(child::clock::now() - begun));
-  detector->observe(label_at(child::clock::now() - begun));
+    observe(*detector, label_at(child::clock::now() - begun));
+  observe(*detector, label_at(child::clock::now() - begun));
 
   write_report(spill_text("hmn spill", detector->info(), as.ascii_only));
   auto code = running->status();

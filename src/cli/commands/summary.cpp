@@ -5,7 +5,6 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/measure/gpu.hpp"
-#include "cli/measure/look.hpp"
 #include "cli/measure/no_gpu.hpp"
 #include "cli/text/diagnostics.hpp"
 #include "cli/text/escape.hpp"
@@ -17,89 +16,93 @@
 namespace hmn::cli {
 namespace {
 
+using hypomnesis::device_memory;
+using hypomnesis::part;
+using hypomnesis::run_state;
+
 constexpr std::uint64_t mib = 1ull << 20;
 
-std::optional<std::uint64_t> figure(const gpu& of, hmn_flags bit, std::uint64_t hmn_pool::*field) {
-  if (!of.memory || !has(*of.memory, bit)) return std::nullopt;
-  return (*of.memory).*field;
+using bytes = std::optional<std::uint64_t>;
+
+bytes figure(const gpu& of, bytes hypomnesis::pool::*field) {
+  return of.memory ? (*of.memory).*field : std::nullopt;
 }
 
 json_object to_json(const gpu& of) {
   const auto& device = of.device;
   json_object out;
   out.add("index", device.index)
-      .add("name", name_of(device))
-      .add("total_bytes", figure(of, HMN_POOL_HAS_TOTAL, &hmn_pool::total_bytes))
-      .add("free_bytes", figure(of, HMN_POOL_HAS_FREE, &hmn_pool::free_bytes))
-      .add("used_bytes", figure(of, HMN_POOL_HAS_USED, &hmn_pool::used_bytes))
-      .add("reserved_bytes", figure(of, HMN_POOL_HAS_RESERVED, &hmn_pool::reserved_bytes))
-      .add("driver_version", driver_version_of(device))
-      .add("uuid", uuid_of(device))
-      .add("pci_bus_id", pci_bus_id_of(device))
-      .add("cuda_version", known(device, HMN_DEVICE_HAS_CUDA_VERSION, device.cuda_version))
+      .add("name", device.name)
+      .add("total_bytes", figure(of, &hypomnesis::pool::total_bytes))
+      .add("free_bytes", figure(of, &hypomnesis::pool::free_bytes))
+      .add("used_bytes", figure(of, &hypomnesis::pool::used_bytes))
+      .add("reserved_bytes", figure(of, &hypomnesis::pool::reserved_bytes))
+      .add("driver_version", device.driver_version)
+      .add("uuid", device.uuid)
+      .add("pci_bus_id", device.pci_bus_id)
+      .add("cuda_version", device.cuda_version)
       .add("vendor", or_unknown(vendor_word(device.vendor)))
       .add("kind", or_unknown(kind_word(device.kind)))
       .add("memory_kind", or_unknown(memory_kind_word(device.memory_kind)))
       .add("pool", of.memory ? pool_word(of.memory->kind) : word{})
-      .add("parent_index", known(device, HMN_DEVICE_HAS_PARENT, device.parent_index))
+      .add("parent_index", device.parent_index)
       .add("state", or_unknown(state_word(device.state)))
       .add("source", source_word(of.memory ? of.memory->backend : device.backend))
       .add("age_ns", of.memory ? std::optional(of.memory->age_ns) : std::nullopt)
-      .add("notes", note_words(device.notes | (of.memory ? of.memory->notes : 0u)));
+      .add("notes", note_words(device.notes | (of.memory ? of.memory->notes : hypomnesis::note{})));
   return out;
 }
 
 // The limit of the control group or the machine itself, whichever leaves less.
-std::optional<double> ram_used(const hmn_system_memory& ram) {
-  if (!has(ram, HMN_SYSTEM_MEMORY_HAS_TOTAL) || !has(ram, HMN_SYSTEM_MEMORY_HAS_AVAILABLE))
-    return std::nullopt;
-  const auto available = std::min(ram.available_bytes, ram.total_bytes);
-  const bool limited =
-      has(ram, HMN_SYSTEM_MEMORY_HAS_LIMIT) && has(ram, HMN_SYSTEM_MEMORY_HAS_LIMIT_USED) &&
-      ram.limit_used_bytes <= ram.limit_bytes && ram.limit_bytes - ram.limit_used_bytes < available;
-  if (limited) return fraction_of(ram.limit_used_bytes, ram.limit_bytes);
-  return fraction_of(ram.total_bytes - available, ram.total_bytes);
+std::optional<double> ram_used(const hypomnesis::system_memory& ram) {
+  if (!ram.total_bytes || !ram.available_bytes) return std::nullopt;
+  const auto total = *ram.total_bytes;
+  const auto available = std::min(*ram.available_bytes, total);
+  const bool limited = ram.limit_bytes && ram.limit_used_bytes &&
+                       *ram.limit_used_bytes <= *ram.limit_bytes &&
+                       *ram.limit_bytes - *ram.limit_used_bytes < available;
+  if (limited) return fraction_of(*ram.limit_used_bytes, *ram.limit_bytes);
+  return fraction_of(total - available, total);
 }
 
-std::string limit_text(const hmn_system_memory& ram) {
-  if (!has(ram, HMN_SYSTEM_MEMORY_HAS_LIMIT)) return {};
-  auto text = fmt::format(", limit {} MiB", ram.limit_bytes / mib);
-  if (has(ram, HMN_SYSTEM_MEMORY_HAS_LIMIT_USED))
-    text += fmt::format(" ({} MiB used)", ram.limit_used_bytes / mib);
+std::string limit_text(const hypomnesis::system_memory& ram) {
+  if (!ram.limit_bytes) return {};
+  auto text = fmt::format(", limit {} MiB", *ram.limit_bytes / mib);
+  if (ram.limit_used_bytes) text += fmt::format(" ({} MiB used)", *ram.limit_used_bytes / mib);
   return text;
 }
 
-memory_line ram_line(const std::optional<hmn_system_memory>& ram) {
+memory_line ram_line(const std::optional<hypomnesis::system_memory>& ram) {
   memory_line line;
   line.label = "RAM";
   line.verb = "available";
   if (!ram) return line;
   line.mark = mark_of(ram->notes);
-  line.free = known(*ram, HMN_SYSTEM_MEMORY_HAS_AVAILABLE, ram->available_bytes);
-  line.total = known(*ram, HMN_SYSTEM_MEMORY_HAS_TOTAL, ram->total_bytes);
+  line.free = ram->available_bytes;
+  line.total = ram->total_bytes;
   line.used = ram_used(*ram);
   line.after = limit_text(*ram);
   return line;
 }
 
 std::string state_text(const gpu& of) {
-  if (of.device.state == HMN_STATE_READY || of.device.state == HMN_STATE_UNKNOWN) return {};
-  if (of.device.state == HMN_STATE_HUNG) return "not answering, ";
+  if (of.device.state == run_state::ready || of.device.state == run_state::unknown) return {};
+  if (of.device.state == run_state::hung) return "not answering, ";
   const auto state = state_word(of.device.state);
   return state ? fmt::format("{}, ", *state) : std::string();
 }
 
 std::string memory_kind_text(const gpu& of) {
-  if (of.device.memory_kind == HMN_MEMORY_KIND_UNIFIED) return "unified memory, ";
-  if (of.device.memory_kind == HMN_MEMORY_KIND_COHERENT) return "coherent memory, ";
+  if (of.device.memory_kind == device_memory::unified) return "unified memory, ";
+  if (of.device.memory_kind == device_memory::coherent) return "coherent memory, ";
   return {};
 }
 
 std::string details_of(const gpu& of, const style& as) {
   std::string text;
-  if (const auto reserved = figure(of, HMN_POOL_HAS_RESERVED, &hmn_pool::reserved_bytes))
+  if (const auto reserved = figure(of, &hypomnesis::pool::reserved_bytes))
     text += fmt::format(" ({} MiB reserved)", *reserved / mib);
-  if (const auto driver = driver_version_of(of.device))
+  if (const auto driver = of.device.driver_version)
     text += fmt::format(", driver {}", escape_for_text(*driver, as.ascii_only));
   if (of.memory) text += staleness(of.memory->notes, of.memory->age_ns);
   return text;
@@ -109,10 +112,10 @@ memory_line gpu_line(const gpu& of, const style& as) {
   memory_line line;
   line.label = escape_for_text(label_of(of), as.ascii_only);
   line.before = state_text(of) + memory_kind_text(of);
-  line.free = figure(of, HMN_POOL_HAS_FREE, &hmn_pool::free_bytes);
-  line.total = figure(of, HMN_POOL_HAS_TOTAL, &hmn_pool::total_bytes);
+  line.free = figure(of, &hypomnesis::pool::free_bytes);
+  line.total = figure(of, &hypomnesis::pool::total_bytes);
   if (!line.free) {
-    line.free = figure(of, HMN_POOL_HAS_USED, &hmn_pool::used_bytes);
+    line.free = figure(of, &hypomnesis::pool::used_bytes);
     line.verb = "used";
   }
   line.used = fraction_used(of);
@@ -135,29 +138,28 @@ std::string as_json(const std::vector<gpu>& gpus) {
   return json_document(objects);
 }
 
-hmn_snapshot_options wanted(bool with_ram) {
-  auto what = sized<hmn_snapshot_options>();
-  what.collect = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS;
-  if (with_ram) what.collect |= HMN_COLLECT_SYSTEM;
+hypomnesis::snapshot_options wanted(bool with_ram) {
+  hypomnesis::snapshot_options what;
+  what.collect = part::devices | part::pools;
+  if (with_ram) what.collect |= part::system;
   return what;
 }
 
 }  // namespace
 
-expected<exit_code> run_summary(const context& in, const options& asked, const style& as) {
-  const auto picture = look(in, wanted(!asked.json), asked.trace);
-  if (!picture) return picture.why();
-  const auto gpus = gpus_of(*picture);
-  const bool failing = search_failed(*picture);
-  print_diagnostics(*picture, gpus.empty() && !failing && !asked.json);
+expected<exit_code> run_summary(const session& in, const options& asked, const style& as) {
+  const auto picture = in.collect(wanted(!asked.json));
+  const auto gpus = gpus_of(in, picture);
+  const bool failing = search_failed(picture);
+  print_diagnostics(picture, gpus.empty() && !failing && !asked.json);
   const auto result = failing ? exit_code::failed : exit_code::done;
   if (asked.json) return std::max(result, write_output(as_json(gpus)));
 
-  std::vector<memory_line> lines{ram_line(picture->system())};
+  std::vector<memory_line> lines{ram_line(picture.system())};
   for (const auto& each : gpus) lines.push_back(gpu_line(each, as));
   if (gpus.empty())
     lines.push_back(
-        no_gpu_line(failing ? "not known: the search for GPUs failed" : why_no_gpu(in, *picture)));
+        no_gpu_line(failing ? "not known: the search for GPUs failed" : why_no_gpu(in, picture)));
   return std::max(result, write_output(render(lines, as)));
 }
 

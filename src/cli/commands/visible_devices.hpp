@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "cli/expected.hpp"
-#include "cli/handles.hpp"
+#include "cli/measure/session.hpp"
 
 namespace hmn::cli {
 
@@ -20,6 +20,7 @@ struct visibility {
 };
 
 // Empty for a vendor that has none; fails where the device has no name that the runtime knows.
-expected<visibility> make_visible(const hmn_device& chosen, const std::vector<hmn_device>& all);
+expected<visibility> make_visible(const hypomnesis::device& chosen,
+                                  const std::vector<hypomnesis::device>& all);
 
 }  // namespace hmn::cli

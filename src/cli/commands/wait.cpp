@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <fmt/format.h>
+#include <hypomnesis.hpp>
 
 #include <algorithm>
 #include <chrono>
@@ -15,21 +16,24 @@
 #include "cli/system/environment.hpp"
 #include "cli/text/json.hpp"
 #include "cli/text/output.hpp"
-#include "cli/text/size.hpp"
 #include "cli/text/words.hpp"
 
 namespace hmn::cli {
 namespace {
 
+using hypomnesis::format_bytes;
+using hypomnesis::part;
+using hypomnesis::run_state;
+
 using clock = ticks::clock;
 
-constexpr std::uint32_t usual_deadline_ms = 1000;
+constexpr std::chrono::milliseconds usual_deadline(1000);
 
-expected<hmn_snapshot_options> wanted(const context& in, const options& asked) {
-  if (auto none = check_for_gpus(in, "no GPU to wait for: ", asked.trace)) return *std::move(none);
-  auto what = sized<hmn_snapshot_options>();
-  what.collect = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS;
-  what.deadline_ms = usual_deadline_ms;
+expected<hypomnesis::snapshot_options> wanted(const session& in, const options& asked) {
+  if (auto none = check_for_gpus(in, "no GPU to wait for: ")) return *std::move(none);
+  hypomnesis::snapshot_options what;
+  what.collect = part::devices | part::pools;
+  what.deadline = usual_deadline;
   return of_one_device(in, asked.device, what);
 }
 
@@ -60,7 +64,7 @@ class most_seen {
   }
   std::string text() const {
     if (!best_) return "no GPU told how much it has free";
-    return fmt::format("at most {} were free, on {}", size_text(*best_->bytes),
+    return fmt::format("at most {} were free, on {}", format_bytes(*best_->bytes),
                        label_of(best_->of));
   }
 
@@ -72,29 +76,28 @@ failure too_much(const std::vector<room>& all, std::uint64_t bytes) {
   const auto largest = std::max_element(
       all.begin(), all.end(), [](const room& a, const room& b) { return *a.total < *b.total; });
   return failed(fmt::format("{} ({} bytes) will never be free: the largest is {} with {}",
-                            size_text(bytes), bytes, label_of(largest->of),
-                            size_text(*largest->total)));
+                            format_bytes(bytes), bytes, label_of(largest->of),
+                            format_bytes(*largest->total)));
 }
 
 std::optional<failure> hopeless(const std::vector<room>& all, std::uint64_t bytes, bool is_first) {
   if (is_impossible(all, bytes)) return too_much(all, bytes);
   const bool none_tells = std::all_of(all.begin(), all.end(), [](const room& each) {
-    return !each.bytes && !each.total && each.of.device.state != HMN_STATE_HUNG;
+    return !each.bytes && !each.total && each.of.device.state != run_state::hung;
   });
   if (is_first && none_tells) return failed("no GPU tells how much it has free");
   return std::nullopt;
 }
 
-expected<room> wait_for_room(const context& in, const hmn_snapshot_options& what,
+expected<room> wait_for_room(const session& in, const hypomnesis::snapshot_options& what,
                              const wait_options& asked) {
   const auto begun = clock::now();
   const ticks times(begun, std::chrono::milliseconds(asked.interval_ms));
   remarks said;
   most_seen most;
   for (bool is_first = true;; is_first = false) {
-    const auto picture = in.take_by_deadline(what);
-    if (!picture) return picture.why();
-    const auto rooms = rooms_of(*picture);
+    const auto picture = in.library().take(what);
+    const auto rooms = rooms_of(in, picture);
     said.tell(rooms);
     most.add(rooms);
     if (const auto* best = roomiest(rooms, asked.bytes)) return *best;
@@ -103,7 +106,7 @@ expected<room> wait_for_room(const context& in, const hmn_snapshot_options& what
     const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(now - begun).count();
     if (asked.timeout_ms && static_cast<std::uint64_t>(spent) >= *asked.timeout_ms)
       return failure{exit_code::timed_out, fmt::format("the time is up and {} are not free: {}",
-                                                       size_text(asked.bytes), most.text())};
+                                                       format_bytes(asked.bytes), most.text())};
     auto until = times.after(now);
     if (asked.timeout_ms &&
         *asked.timeout_ms - static_cast<std::uint64_t>(spent) < asked.interval_ms)
@@ -116,9 +119,9 @@ std::string as_json(const room& on, std::chrono::nanoseconds waited) {
   const auto& device = on.of.device;
   json_object out;
   out.add("index", device.index)
-      .add("name", name_of(device))
-      .add("uuid", uuid_of(device))
-      .add("pci_bus_id", pci_bus_id_of(device))
+      .add("name", device.name)
+      .add("uuid", device.uuid)
+      .add("pci_bus_id", device.pci_bus_id)
       .add("free_bytes", *on.bytes)
       .add("total_bytes", on.total)
       .add("estimated", on.is_estimated)
@@ -129,16 +132,16 @@ std::string as_json(const room& on, std::chrono::nanoseconds waited) {
 
 std::string as_text(const room& on) {
   const auto& device = on.of.device;
-  const auto name = uuid_of(device) ? uuid_of(device) : pci_bus_id_of(device);
+  const auto& name = device.uuid ? device.uuid : device.pci_bus_id;
   return fmt::format("{} {}\n", device.index, name.value_or("-"));
 }
 
 // Nothing of it goes to the command's standard output.
-exit_code become(const context& in, const room& on, const options& asked, const std::string& json) {
-  auto what = sized<hmn_snapshot_options>();
-  what.collect = HMN_COLLECT_DEVICES;
-  const auto all = in.take_by_deadline(what);
-  auto seen = make_visible(on.of.device, all ? all->devices() : std::vector{on.of.device});
+exit_code become(const session& in, const room& on, const options& asked, const std::string& json) {
+  hypomnesis::snapshot_options what;
+  what.collect = part::devices;
+  const auto all = attempt([&] { return in.library().take(what).devices(); });
+  auto seen = make_visible(on.of.device, all ? *all : std::vector{on.of.device});
   if (!seen) {
     write_remark(seen.why().message);
     return exit_code::wrapper_failed;
@@ -146,7 +149,7 @@ exit_code become(const context& in, const room& on, const options& asked, const 
   if (asked.json)
     write_report(json);
   else
-    write_remark(fmt::format("{}: {} free", label_of(on.of), size_text(*on.bytes)));
+    write_remark(fmt::format("{}: {} free", label_of(on.of), format_bytes(*on.bytes)));
   if (seen->set.empty())
     write_remark("its vendor has no variable that hmn knows: the command sees all GPUs");
   for (const char* name : seen->unset) unset_environment(name);
@@ -159,7 +162,7 @@ exit_code become(const context& in, const room& on, const options& asked, const 
 
 }  // namespace
 
-expected<exit_code> run_wait(const context& in, const options& asked, const style&) {
+expected<exit_code> run_wait(const session& in, const options& asked, const style&) {
   const auto begun = clock::now();
   const auto what = wanted(in, asked);
   if (!what) return what.why();

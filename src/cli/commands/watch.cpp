@@ -9,7 +9,6 @@
 #include "cli/commands/spill_report.hpp"
 #include "cli/commands/watch_report.hpp"
 #include "cli/measure/gpu.hpp"
-#include "cli/measure/spill_detector.hpp"
 #include "cli/measure/ticks.hpp"
 #include "cli/system/process_tree.hpp"
 #include "cli/system/stop_request.hpp"
@@ -20,40 +19,42 @@
 namespace hmn::cli {
 namespace {
 
+using hypomnesis::note;
+using hypomnesis::part;
+
 using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
 constexpr std::uint32_t usual_deadline_ms = 1000;
 
-process_figures figures_of(const snapshot& picture, const hmn_usage& row, std::uint32_t position) {
+process_figures figures_of(const hypomnesis::usage& row) {
   process_figures out;
   out.pid = row.pid;
-  out.name = picture.text(HMN_TEXT_PROCESS_NAME, position);
-  out.start_unix_ns = known(row, HMN_USAGE_HAS_START_TIME, row.start_unix_ns);
-  out.is_foreign = (row.notes & HMN_NOTE_FOREIGN_PID) != 0;
-  out.used = known(row, HMN_USAGE_HAS_USED, row.used_bytes);
-  out.shared = known(row, HMN_USAGE_HAS_HOST_POOL, row.host_pool_bytes);
+  out.name = row.process_name;
+  out.start_unix_ns = row.start_unix_ns;
+  out.is_foreign = has(row.notes, note::foreign_pid);
+  out.used = row.used_bytes;
+  out.shared = row.host_pool_bytes;
   return out;
 }
 
 // Why the list of processes is not there.
-std::optional<failure> missing_list(const snapshot& picture) {
+std::optional<failure> missing_list(const hypomnesis::snapshot& picture) {
   for (const auto& each : picture.diagnostics())
-    if (each.subject == HMN_COLLECT_PROCESSES && has(each, HMN_DIAGNOSTIC_HAS_DEVICE))
-      return failed(each.message);
+    if (each.subject == part::processes && each.device_index) return failed(each.message);
   return std::nullopt;
 }
 
 // ": it is divided, its parts have them (--device 1, 2)"; of a device with parts that are devices
 // of their own.
-std::string parts_text(const context& in, std::uint32_t device) {
-  auto what = sized<hmn_snapshot_options>();
-  what.collect = HMN_COLLECT_DEVICES;
-  const auto picture = in.take_by_deadline(what);
-  if (!picture) return "";
+std::string parts_text(const session& in, std::uint32_t device) {
+  hypomnesis::snapshot_options what;
+  what.collect = part::devices;
+  const auto devices = attempt([&] { return in.library().take(what).devices(); });
+  if (!devices) return "";
   std::string parts;
-  for (const auto& each : picture->devices())
-    if (has(each, HMN_DEVICE_HAS_PARENT) && each.parent_index == device)
+  for (const auto& each : *devices)
+    if (each.parent_index == device)
       parts += fmt::format("{}{}", parts.empty() ? "" : ", ", each.index);
   return parts.empty() ? ""
                        : fmt::format(": it is divided, its parts have them (--device {})", parts);
@@ -61,8 +62,8 @@ std::string parts_text(const context& in, std::uint32_t device) {
 
 class watch {
  public:
-  watch(const context& in, const options& asked, const style& as, std::uint32_t device,
-        spill_detector detector)
+  watch(const session& in, const options& asked, const style& as, std::uint32_t device,
+        hypomnesis::spill detector)
       : in_(in),
         asked_(asked),
         as_(as),
@@ -75,23 +76,24 @@ class watch {
   // What was written.
   write_result sample(std::uint64_t ms);
   write_result finish();
-  bool has_spilled() const { return (detector_.info().state & HMN_SPILL_EVER) != 0; }
+  bool has_spilled() const { return has(detector_.info().state, hypomnesis::spill_state::ever); }
 
  private:
   expected<std::vector<process_figures>> look(std::uint32_t deadline_ms, std::uint64_t ms);
+  expected<std::vector<process_figures>> read(std::uint32_t deadline_ms, std::uint64_t ms);
   void choose(std::uint64_t ms);
   watched_row row_of(std::uint32_t pid);
   write_result print(std::uint64_t ms);
   std::string list_of(const std::vector<std::uint32_t>& pids,
                       const std::vector<std::uint32_t>& without) const;
 
-  const context& in_;
+  const session& in_;
   const options& asked_;
   const style& as_;
   std::uint32_t device_;
   bool is_simulated_;  // its processes are not those of this system
   roots roots_ = roots_from_environment();
-  spill_detector detector_;
+  hypomnesis::spill detector_;
   std::string label_;
   std::vector<process_figures> rows_;  // of the last sample
   std::vector<std::uint32_t> followed_;
@@ -99,23 +101,27 @@ class watch {
 };
 
 expected<std::vector<process_figures>> watch::look(std::uint32_t deadline_ms, std::uint64_t ms) {
-  auto what = sized<hmn_snapshot_options>();
-  what.flags = HMN_SNAPSHOT_ONE_DEVICE;
+  try {
+    return read(deadline_ms, ms);
+  } catch (const hypomnesis::error& why) {
+    return failed(why.what());
+  }
+}
+
+expected<std::vector<process_figures>> watch::read(std::uint32_t deadline_ms, std::uint64_t ms) {
+  hypomnesis::snapshot_options what;
   what.device_index = device_;
-  what.collect = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES;
-  what.deadline_ms = deadline_ms;
-  const auto taken = in_.take_by_deadline(what);
-  if (!taken) return taken.why();
-  const snapshot& picture = *taken;
-  detector_.observe(picture.native(), moment_text(ms));
+  what.collect = part::devices | part::pools | part::processes;
+  what.deadline = milliseconds(deadline_ms);
+  const auto picture = in_.library().take(what);
+  observe(detector_, picture, moment_text(ms));
   const auto usages = picture.usages();
   if (usages.empty())
     if (auto missing = missing_list(picture)) return *std::move(missing);
   std::vector<process_figures> rows;
-  for (std::uint32_t i = 0; i < usages.size(); ++i)
-    rows.push_back(figures_of(picture, usages[i], i));
+  for (const auto& each : usages) rows.push_back(figures_of(each));
   if (label_.empty())
-    for (const auto& each : gpus_of(picture)) label_ = shown_name(each).value_or("");
+    for (const auto& each : gpus_of(in_, picture)) label_ = shown_name(each).value_or("");
   return rows;
 }
 
@@ -153,7 +159,7 @@ void watch::announce() const {
   const auto seconds = static_cast<double>(asked.interval_ms) / 1000;
   write_report(
       fmt::format("hmn watch: device {}{}, interval {:g}s, {}\n", device_, name, seconds, whom));
-  if ((detector_.info().state & HMN_SPILL_MEASURABLE) == 0)
+  if (!has(detector_.info().state, hypomnesis::spill_state::measurable))
     write_report(spill_text("hmn watch", detector_.info(), as_.ascii_only));
 }
 
@@ -190,7 +196,7 @@ watched_row watch::row_of(std::uint32_t pid) {
     if (!each.is_foreign) each.start = start;
     return all_.add(each);
   }
-  return all_.add_absent(pid, in_.process_status(pid) != HMN_E_NO_PROCESS, start);
+  return all_.add_absent(pid, !in_.has_ended(pid), start);
 }
 
 write_result watch::print(std::uint64_t ms) {
@@ -225,8 +231,16 @@ write_result watch::sample(std::uint64_t ms) {
 
 write_result watch::finish() {
   const auto spill = detector_.info();
-  return write_part(asked_.json ? watch_summary_json(all_, spill, detector_.episodes())
+  return write_part(asked_.json ? watch_summary_json(all_, spill, episodes_of(detector_))
                                 : watch_summary(all_, spill, as_.ascii_only));
+}
+
+expected<hypomnesis::spill> detector_of(const session& in, std::uint32_t device) {
+  try {
+    return in.library().detect_spill(device);
+  } catch (const hypomnesis::error& why) {
+    return failed(why.what());
+  }
 }
 
 // Samples until it is enough, the last one at the end.
@@ -247,16 +261,15 @@ write_result follow(watch& of, const watch_options& asked, stop_request& stop) {
 
 }  // namespace
 
-expected<exit_code> run_watch(const context& in, const options& asked, const style& as) {
-  const auto hard = [](const failure& why) { return failure{exit_code::usage, why.message}; };
+expected<exit_code> run_watch(const session& in, const options& asked, const style& as) {
   std::uint32_t index = 0;
   if (asked.device) {
     const auto found = find_device(in, *asked.device);
-    if (!found) return hard(found.why());
+    if (!found) return misused(found.why().message);
     index = *found;
   }
-  auto detector = spill_detector::of(in, index);
-  if (!detector) return hard(detector.why());
+  auto detector = detector_of(in, index);
+  if (!detector) return misused(detector.why().message);
   watch running(in, asked, as, index, *std::move(detector));
   {
     const waiting_notice notice;

@@ -2,14 +2,17 @@
 #include "cli/commands/watch_report.hpp"
 
 #include <fmt/format.h>
+#include <hypomnesis.hpp>
 
 #include "cli/commands/spill_report.hpp"
 #include "cli/text/escape.hpp"
 #include "cli/text/json.hpp"
-#include "cli/text/size.hpp"
 
 namespace hmn::cli {
 namespace {
+
+using hypomnesis::format_bytes;
+using hypomnesis::spill_state;
 
 constexpr const char* line_form = "{:>8} {:>7} {:<15} {:>9} {:>9} {:>9} {:>9} {}\n";
 constexpr const char* word_of[] = {"uses", "idle", "exited", "?"};
@@ -19,16 +22,16 @@ const char* text_of(process_life life) {
 }
 
 std::string size_or(std::optional<std::uint64_t> bytes) {
-  return bytes ? size_text(*bytes) : "?";
+  return bytes ? format_bytes(*bytes) : "?";
 }
 
 std::string name_or(const std::optional<std::string>& name) {
   return name ? escape_for_text(*name) : "?";
 }
 
-std::optional<bool> spills(const hmn_spill_info& of) {
-  if ((of.state & HMN_SPILL_MEASURABLE) == 0) return std::nullopt;
-  return (of.state & HMN_SPILL_NOW) != 0;
+std::optional<bool> spills(const hypomnesis::spill_info& of) {
+  if (!has(of.state, spill_state::measurable)) return std::nullopt;
+  return has(of.state, spill_state::now);
 }
 
 }  // namespace
@@ -39,7 +42,7 @@ std::string change_text(std::optional<std::int64_t> bytes) {
   const auto size =
       *bytes < 0 ? 0 - static_cast<std::uint64_t>(*bytes) : static_cast<std::uint64_t>(*bytes);
   constexpr std::uint64_t mib = 1U << 20U;
-  return (*bytes < 0 ? "-" : "+") + (size < mib ? fmt::format("{} B", size) : size_text(size));
+  return (*bytes < 0 ? "-" : "+") + (size < mib ? fmt::format("{} B", size) : format_bytes(size));
 }
 
 std::string watch_header(bool ascii_only) {
@@ -76,7 +79,8 @@ std::string watch_json(const watch_moment& at, const watched_row& of) {
   return out.text() + "\n";
 }
 
-std::string watch_summary(const watched& all, const hmn_spill_info& spill, bool ascii_only) {
+std::string watch_summary(const watched& all, const hypomnesis::spill_info& spill,
+                          bool ascii_only) {
   auto text = spill_text("hmn watch", spill, ascii_only);
   if (all.all().empty()) return text;
   constexpr const char* form = "{:<18} {:>7} {:<15} {:>13} {:>9} {:>15} {:>11}\n";
@@ -91,8 +95,8 @@ std::string watch_summary(const watched& all, const hmn_spill_info& spill, bool 
   return text;
 }
 
-std::string watch_summary_json(const watched& all, const hmn_spill_info& spill,
-                               const std::vector<hmn_episode>& episodes) {
+std::string watch_summary_json(const watched& all, const hypomnesis::spill_info& spill,
+                               const std::vector<hypomnesis::episode>& episodes) {
   std::vector<json_object> list;
   for (const auto& each : all.all()) {
     json_object one;

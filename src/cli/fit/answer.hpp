@@ -15,7 +15,7 @@ namespace hmn::cli::fit {
 // A device and what of the model it takes.
 struct device_answer {
   gpu on;
-  std::vector<hmn_pool> pools;
+  std::vector<hypomnesis::pool> pools;
   std::optional<std::uint64_t> usable;
   bool shares_ram = false;
   placement placed;

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
-#include <hypomnesis.h>
+#include <hypomnesis.hpp>
 
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/handles.hpp"
+#include "cli/measure/session.hpp"
 
 namespace hmn::cli {
 
 // A device and the pool that allocations come from.
 struct gpu {
-  hmn_device device{};
-  std::optional<hmn_pool> memory;
+  hypomnesis::device device{};
+  std::optional<hypomnesis::pool> memory;
   std::string driver{};  // the kernel's, of one that nothing else names
 };
 
-std::vector<gpu> gpus_of(const snapshot& picture);
+std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& picture);
 
 // The name as it is; without one, what is known: "AMD 1002:73bf", "virtio_gpu 1af4:1050",
 // "panthor GPU".
@@ -31,11 +31,6 @@ std::optional<double> fraction_used(const gpu& of);
 std::optional<double> fraction_of(std::uint64_t part, std::uint64_t whole);
 
 // ", stale: 3.2 s old", or nothing
-std::string staleness(hmn_flags notes, std::uint64_t age_ns);
-
-std::optional<std::string> name_of(const hmn_device& device);
-std::optional<std::string> uuid_of(const hmn_device& device);
-std::optional<std::string> pci_bus_id_of(const hmn_device& device);
-std::optional<std::string> driver_version_of(const hmn_device& device);
+std::string staleness(hypomnesis::note notes, std::uint64_t age_ns);
 
 }  // namespace hmn::cli

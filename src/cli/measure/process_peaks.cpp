@@ -6,6 +6,10 @@
 namespace hmn::cli {
 namespace {
 
+using hypomnesis::name_status;
+using hypomnesis::note;
+using hypomnesis::status_code;
+
 constexpr std::size_t most_kept = 16384;
 // Of processes that were never seen to use the device: each costs the driver its lists, for nothing
 // where it keeps no accounts.
@@ -25,12 +29,11 @@ bool is_alive(const std::vector<process_tree::member>& members, std::uint32_t pi
 
 }  // namespace
 
-bool is_account_only(const hmn_usage& row) noexcept {
-  return has(row, HMN_USAGE_HAS_PEAK_USED) && !has(row, HMN_USAGE_HAS_USED) &&
-         !has(row, HMN_USAGE_HAS_KINDS);
+bool is_account_only(const hypomnesis::usage& row) noexcept {
+  return row.peak_used_bytes && !row.used_bytes && !row.kinds;
 }
 
-void process_peaks::add(const process_tree::member& who, const hmn_usage* row) {
+void process_peaks::add(const process_tree::member& who, const hypomnesis::usage* row) {
   const auto found = all_.find(who.pid);
   if (found == all_.end() && all_.size() >= most_kept) {
     is_partial_ = is_partial_ || row != nullptr;
@@ -44,28 +47,31 @@ void process_peaks::add(const process_tree::member& who, const hmn_usage* row) {
   known.start = who.start;
   if (row == nullptr) return;
   known.has_used = true;
-  known.has_account = known.has_account || has(*row, HMN_USAGE_HAS_PEAK_USED);
-  if (has(*row, HMN_USAGE_HAS_USED))
-    known.used_bytes = std::max<std::uint64_t>(known.used_bytes, row->used_bytes);
+  known.has_account = known.has_account || row->peak_used_bytes;
+  known.used_bytes = std::max(known.used_bytes, row->used_bytes.value_or(0));
 }
 
 // What belongs to another process with that number is none of ours.
+process_peaks::told process_peaks::judge(const question& asked, const hypomnesis::usage& row,
+                                         const seen& known) {
+  if (has(row.notes, hypomnesis::note::stale)) return {};
+  const bool may_have_ended =
+      row.name_state == name_status::exited || row.name_state == name_status::unknown;
+  const bool is_ours = (may_have_ended || is_alive(asked.members, row.pid)) &&
+                       (row.start_unix_ns ? *row.start_unix_ns + slack_ns >= asked.started_unix_ns
+                                          : !is_account_only(row));
+  if (!is_ours) return nothing_of(known);
+  if (!row.peak_used_bytes || *row.peak_used_bytes < known.used_bytes) return {};
+  return {answer::bytes, *row.peak_used_bytes, row.backend};
+}
+
 process_peaks::told process_peaks::ask(const question& asked, std::uint32_t pid,
                                        const seen& known) {
-  auto row = sized<hmn_usage>();
-  const auto status = hmn_usage_read(asked.in.native(), asked.device_index, pid, &row, nullptr);
-  const auto nothing = known.has_used ? answer::unknown : answer::none;
-  if (status == HMN_E_NO_PROCESS) return {nothing, 0, 0};
-  if (status != HMN_OK || (row.notes & HMN_NOTE_STALE) != 0) return {};
-  const bool may_have_ended =
-      row.name_state == HMN_NAME_EXITED || row.name_state == HMN_NAME_UNKNOWN;
-  const bool is_ours =
-      (may_have_ended || is_alive(asked.members, pid)) &&
-      (has(row, HMN_USAGE_HAS_START_TIME) ? row.start_unix_ns + slack_ns >= asked.started_unix_ns
-                                          : !is_account_only(row));
-  if (!is_ours) return {nothing, 0, 0};
-  if (!has(row, HMN_USAGE_HAS_PEAK_USED) || row.peak_used_bytes < known.used_bytes) return {};
-  return {answer::bytes, row.peak_used_bytes, row.backend};
+  try {
+    return judge(asked, asked.in.library().usage(asked.device_index, pid), known);
+  } catch (const hypomnesis::error& why) {
+    return why.status() == status_code::no_process ? nothing_of(known) : told();
+  }
 }
 
 kept_peak process_peaks::end(const question& asked) const {

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "cli/handles.hpp"
+#include "cli/measure/session.hpp"
 #include "cli/system/process_tree.hpp"
 
 namespace hmn::cli {
@@ -15,22 +15,22 @@ namespace hmn::cli {
 struct kept_peak {
   std::optional<std::uint64_t> largest_bytes;  // absent: of some process it is not known
   std::uint32_t processes = 0;                 // that have an account
-  std::uint32_t backend = 0;                   // HMN_BACKEND_*: whose
+  hypomnesis::backend_id backend{};            // whose
   const char* why = "";                        // largest_bytes is missing
 };
 
 // A row of a process that the driver no longer lists, and whose account it has kept.
-bool is_account_only(const hmn_usage& row) noexcept;
+bool is_account_only(const hypomnesis::usage& row) noexcept;
 
 // A command's processes on one device, from their rows while it runs and once more when it has
 // ended: a driver that keeps accounts keeps them then.
 class process_peaks {
  public:
   // It was seen; row: what it uses there, NULL: nothing.
-  void add(const process_tree::member& who, const hmn_usage* row);
+  void add(const process_tree::member& who, const hypomnesis::usage* row);
 
   struct question {
-    const context& in;
+    const session& in;
     std::uint32_t device_index;
     std::uint64_t started_unix_ns;                     // of the command
     const std::vector<process_tree::member>& members;  // that have not ended
@@ -49,9 +49,13 @@ class process_peaks {
   struct told {
     answer what = answer::unknown;
     std::uint64_t bytes = 0;
-    std::uint32_t backend = 0;
+    hypomnesis::backend_id backend{};
   };
 
+  static told nothing_of(const seen& known) {
+    return {known.has_used ? answer::unknown : answer::none, 0, {}};
+  }
+  static told judge(const question& asked, const hypomnesis::usage& row, const seen& known);
   static told ask(const question& asked, std::uint32_t pid, const seen& known);
 
   std::map<std::uint32_t, seen> all_;  // by pid

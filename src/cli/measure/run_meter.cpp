@@ -10,40 +10,49 @@
 namespace hmn::cli {
 namespace {
 
-constexpr hmn_flags figures = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY;
+using hypomnesis::note;
+using hypomnesis::part;
+using hypomnesis::status_code;
+
+constexpr auto figures = part::devices | part::pools | part::telemetry;
 // Up to so many processes are asked for one by one, which costs a driver less than a list of all.
 constexpr std::size_t few = 4;
 
-std::optional<hmn_telemetry> telemetry_of(const snapshot& picture, std::uint32_t index) {
+constexpr memory_field resident{hypomnesis::process_memory_field::resident,
+                                &hypomnesis::process_memory::resident_bytes};
+constexpr memory_field proportional{hypomnesis::process_memory_field::proportional,
+                                    &hypomnesis::process_memory::proportional_bytes};
+
+std::optional<hypomnesis::telemetry> telemetry_of(const hypomnesis::snapshot& picture,
+                                                  std::uint32_t index) {
   const auto devices = picture.devices();
   for (std::uint32_t i = 0; i < devices.size(); ++i)
     if (devices[i].index == index) return picture.telemetry(i);
   return std::nullopt;
 }
 
-std::optional<double> energy_of(const snapshot& picture, std::uint32_t index) {
+std::optional<double> energy_of(const hypomnesis::snapshot& picture, std::uint32_t index) {
   const auto found = telemetry_of(picture, index);
-  return found ? known(*found, HMN_TELEMETRY_HAS_ENERGY, found->energy_joules) : std::nullopt;
+  return found ? found->energy_joules : std::nullopt;
 }
 
-void add_figures(const snapshot& picture, std::uint32_t index, device_sample& to) {
+void add_figures(const hypomnesis::snapshot& picture, std::uint32_t index, device_sample& to) {
   for (const auto& pool : picture.pools())
-    if (pool.device_index == index && pool.is_main != 0)
-      to.used_bytes = known(pool, HMN_POOL_HAS_USED, pool.used_bytes);
+    if (pool.device_index == index && pool.is_main) to.used_bytes = pool.used_bytes;
   const auto found = telemetry_of(picture, index);
   if (!found) return;
-  to.busy_percent = known(*found, HMN_TELEMETRY_HAS_GPU_BUSY, found->gpu_busy_percent);
-  to.power_watts = known(*found, HMN_TELEMETRY_HAS_POWER, found->power_watts);
-  to.energy_joules = known(*found, HMN_TELEMETRY_HAS_ENERGY, found->energy_joules);
+  to.busy_percent = found->gpu_busy_percent;
+  to.power_watts = found->power_watts;
+  to.energy_joules = found->energy_joules;
 }
 
-void add_row(const hmn_usage& row, device_sample& to) {
-  if (!has(row, HMN_USAGE_HAS_USED)) {
+void add_row(const hypomnesis::usage& row, device_sample& to) {
+  if (!row.used_bytes) {
     to.is_lower_bound = true;
     return;
   }
-  to.command_bytes = to.command_bytes.value_or(0) + row.used_bytes;
-  if ((row.notes & HMN_NOTE_LOWER_BOUND) != 0) to.is_lower_bound = true;
+  to.command_bytes = to.command_bytes.value_or(0) + *row.used_bytes;
+  if (has(row.notes, note::lower_bound)) to.is_lower_bound = true;
 }
 
 // Nothing was found: 0 where that is sure.
@@ -57,21 +66,22 @@ void settle(const watched_device& of, bool was_asked, device_sample& to) {
 }
 
 // The list of that device's processes failed, not one row of it, nor another figure of them.
-bool hides_list(const hmn_diagnostic& each, std::uint32_t index) {
-  const bool is_of_others =
-      has(each, HMN_DIAGNOSTIC_HAS_FIELD) && (each.field & HMN_USAGE_HAS_USED) == 0;
-  return !is_of_others && each.subject == HMN_COLLECT_PROCESSES &&
-         (each.notes & HMN_NOTE_TRACE) == 0 && has(each, HMN_DIAGNOSTIC_HAS_DEVICE) &&
-         each.device_index == index && !has(each, HMN_DIAGNOSTIC_HAS_PID);
+bool hides_list(const hypomnesis::diagnostic& each, std::uint32_t index) {
+  const bool is_of_others = each.field && (*each.field & HMN_USAGE_HAS_USED) == 0;
+  return !is_of_others && each.subject == part::processes && !is_trace(each) &&
+         each.device_index == index && !each.pid;
 }
 
-void look_for_list(const context& in, watched_device& of) {
-  auto own = sized<hmn_usage>();
-  auto why = sized<hmn_error>();
-  const auto status = hmn_usage_read_self(in.native(), of.before.device.index, &own, &why);
-  of.lists_children = status == HMN_OK;
-  of.was_asleep = status == HMN_E_ASLEEP;
-  of.why_not = why.message;
+void look_for_list(const session& in, watched_device& of) {
+  of.lists_children = of.was_asleep = false;
+  of.why_not.clear();
+  try {
+    in.library().own_usage(of.before.device.index);
+    of.lists_children = true;
+  } catch (const hypomnesis::error& why) {
+    of.was_asleep = why.status() == status_code::asleep;
+    of.why_not = why.what();
+  }
 }
 
 const process_tree::member* find(const std::vector<process_tree::member>& members,
@@ -105,32 +115,29 @@ run_meter::clock::time_point run_meter::next() const {
   return devices_.empty() ? host_pace_.next() : std::min(host_pace_.next(), device_pace_.next());
 }
 
-std::optional<snapshot> run_meter::take(hmn_flags collect) const {
-  auto what = sized<hmn_snapshot_options>();
+std::optional<hypomnesis::snapshot> run_meter::take(hypomnesis::part collect) const {
+  hypomnesis::snapshot_options what;
   what.collect = collect;
-  what.deadline_ms = deadline_ms_;
-  if (devices_.size() == 1) {
-    what.flags = HMN_SNAPSHOT_ONE_DEVICE;
-    what.device_index = devices_.front().before.device.index;
-  }
-  auto taken = in_.take_by_deadline(what);
-  if (!taken) return std::nullopt;
-  return *std::move(taken);
+  what.deadline = deadline_;
+  if (devices_.size() == 1) what.device_index = devices_.front().before.device.index;
+  return attempt([&] { return in_.library().take(what); });
 }
 
 // Processes end while they are counted: those are left out.
-std::optional<std::uint64_t> run_meter::sum_of(hmn_flags field, std::string* why) const {
+std::optional<std::uint64_t> run_meter::sum_of(const memory_field& of, std::string* why) const {
   std::optional<std::uint64_t> sum;
   for (const auto& each : tree_->members()) {
-    auto memory = sized<hmn_process_memory>();
-    auto error = sized<hmn_error>();
-    if (hmn_process_memory_read(in_.native(), each.pid, field, &memory, &error) != HMN_OK ||
-        !has(memory, field)) {
-      if (why != nullptr) *why = error.message;
-      continue;
+    std::optional<std::uint64_t> bytes;
+    std::string reason;
+    try {
+      bytes = in_.library().process_memory(each.pid, of.field).*of.bytes;
+    } catch (const hypomnesis::error& failed) {
+      reason = failed.what();
     }
-    sum = sum.value_or(0) + (field == HMN_PROCESS_MEMORY_HAS_RESIDENT ? memory.resident_bytes
-                                                                      : memory.proportional_bytes);
+    if (bytes)
+      sum = sum.value_or(0) + *bytes;
+    else if (why != nullptr)
+      *why = reason;
   }
   return sum;
 }
@@ -140,7 +147,7 @@ host_sample run_meter::read_host() {
   tree_->refresh(group_ != nullptr ? group_->processes() : std::vector<std::uint32_t>{});
   note_members();
   out.processes = static_cast<std::uint32_t>(tree_->members().size());
-  out.resident_bytes = sum_of(HMN_PROCESS_MEMORY_HAS_RESIDENT, &out.why);
+  out.resident_bytes = sum_of(resident, &out.why);
   if (group_ != nullptr) out.group_bytes = group_->current_bytes();
   return out;
 }
@@ -151,34 +158,33 @@ void run_meter::add_proportional(clock::time_point now, host_sample& to) {
   have_shared_ = have_shared_ || to.processes > 1;
   if (!have_shared_ || !proportional_pace_.is_due(now)) return;
   const auto before = processor_time();
-  to.proportional_bytes = sum_of(HMN_PROCESS_MEMORY_HAS_PROPORTIONAL, nullptr);
+  to.proportional_bytes = sum_of(proportional, nullptr);
   proportional_pace_.count(now, processor_time() - before);
 }
 
 void run_meter::add_one_by_one(std::size_t i, device_sample& to) {
   bool was_asked = true;
   for (const auto& each : tree_->members()) {
-    auto row = sized<hmn_usage>();
-    auto why = sized<hmn_error>();
-    const auto status =
-        hmn_usage_read(in_.native(), devices_[i].before.device.index, each.pid, &row, &why);
-    const bool is_listed = status == HMN_OK && !is_account_only(row);
-    if (is_listed) {
+    try {
+      const auto row = in_.library().usage(devices_[i].before.device.index, each.pid);
+      if (is_account_only(row)) continue;
       peaks_[i].add(each, &row);
       add_row(row, to);
-    } else if (status != HMN_OK && status != HMN_E_NO_PROCESS) {
+    } catch (const hypomnesis::error& why) {
+      if (why.status() == status_code::no_process) continue;
       was_asked = false;
       to.is_lower_bound = true;
-      to.why = why.message;
+      to.why = why.what();
     }
   }
   settle(devices_[i], was_asked, to);
 }
 
-void run_meter::add_from_list(const snapshot& picture, std::size_t i, device_sample& to) {
+void run_meter::add_from_list(const hypomnesis::snapshot& picture, std::size_t i,
+                              device_sample& to) {
   const auto index = devices_[i].before.device.index;
   for (const auto& row : picture.usages()) {
-    if (row.device_index != index || (row.notes & HMN_NOTE_FOREIGN_PID) != 0) continue;
+    if (row.device_index != index || has(row.notes, note::foreign_pid)) continue;
     const auto* const who = find(tree_->members(), row.pid);
     if (who == nullptr) continue;
     peaks_[i].add(*who, &row);
@@ -198,7 +204,7 @@ std::vector<device_sample> run_meter::read_devices() {
   for (auto& each : devices_)
     if (each.was_asleep) look_for_list(in_, each);
   const bool are_few = tree_->members().size() <= few;
-  const auto picture = take(are_few ? figures : figures | HMN_COLLECT_PROCESSES);
+  const auto picture = take(are_few ? figures : figures | part::processes);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (picture) add_figures(*picture, devices_[i].before.device.index, all[i]);
     if (are_few)
@@ -251,22 +257,17 @@ std::vector<kept_peak> run_meter::peaks(std::uint64_t started_unix_ns) {
   return all;
 }
 
-expected<std::vector<watched_device>> devices_to_watch(const context& in,
-                                                       std::optional<std::uint32_t> only) {
-  auto what = sized<hmn_snapshot_options>();
+std::vector<watched_device> devices_to_watch(const session& in, std::optional<std::uint32_t> only) {
+  hypomnesis::snapshot_options what;
   what.collect = figures;
-  if (only) {
-    what.flags = HMN_SNAPSHOT_ONE_DEVICE;
-    what.device_index = *only;
-  }
+  what.device_index = only;
   const auto picture = in.take(what);
-  if (!picture) return picture.why();
-  if (search_failed(*picture)) print_diagnostics(*picture);
+  if (search_failed(picture)) print_diagnostics(picture);
   std::vector<watched_device> all;
-  for (auto& each : gpus_of(*picture)) {
+  for (auto& each : gpus_of(in, picture)) {
     watched_device one;
     one.before = std::move(each);
-    one.energy_joules = energy_of(*picture, one.before.device.index);
+    one.energy_joules = energy_of(picture, one.before.device.index);
     look_for_list(in, one);
     all.push_back(std::move(one));
   }

@@ -6,11 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "cli/handles.hpp"
 #include "cli/measure/gpu.hpp"
 #include "cli/measure/pace.hpp"
 #include "cli/measure/process_peaks.hpp"
 #include "cli/measure/run_sample.hpp"
+#include "cli/measure/session.hpp"
 #include "cli/system/command_group.hpp"
 #include "cli/system/process_tree.hpp"
 
@@ -25,6 +25,12 @@ struct watched_device {
   std::optional<double> energy_joules;
 };
 
+// A field of a process' memory.
+struct memory_field {
+  hypomnesis::process_memory_field field;
+  std::optional<std::uint64_t> hypomnesis::process_memory::*bytes;
+};
+
 // Reads what a command uses: its processes' host memory, and of each device.
 class run_meter {
  public:
@@ -35,15 +41,15 @@ class run_meter {
   static constexpr int device_share = 250;
   static constexpr int proportional_share = 800;
 
-  run_meter(const context& in, std::vector<watched_device> devices,
-            std::chrono::nanoseconds interval, std::uint32_t deadline_ms)
+  run_meter(const session& in, std::vector<watched_device> devices,
+            std::chrono::nanoseconds interval, std::chrono::milliseconds deadline)
       : in_(in),
         devices_(std::move(devices)),
         peaks_(devices_.size()),
         host_pace_(interval, host_share),
         device_pace_(interval, device_share),
         proportional_pace_(interval, proportional_share),
-        deadline_ms_(deadline_ms) {}
+        deadline_(deadline) {}
 
   // The command has been started, as `pid`.
   void watch(process_tree& tree, std::uint32_t pid, const command_group* group);
@@ -65,26 +71,25 @@ class run_meter {
   void note_members();
   void add_proportional(clock::time_point now, host_sample& to);
   std::vector<device_sample> read_devices();
-  std::optional<snapshot> take(hmn_flags collect) const;
-  std::optional<std::uint64_t> sum_of(hmn_flags field, std::string* why) const;
+  std::optional<hypomnesis::snapshot> take(hypomnesis::part collect) const;
+  std::optional<std::uint64_t> sum_of(const memory_field& of, std::string* why) const;
   void add_one_by_one(std::size_t i, device_sample& to);
-  void add_from_list(const snapshot& picture, std::size_t i, device_sample& to);
+  void add_from_list(const hypomnesis::snapshot& picture, std::size_t i, device_sample& to);
 
-  const context& in_;
+  const session& in_;
   std::vector<watched_device> devices_;
   std::vector<process_peaks> peaks_;  // of each device
   pace host_pace_;
   pace device_pace_;
   pace proportional_pace_;
   bool have_shared_ = false;  // there were several processes once
-  std::uint32_t deadline_ms_;
+  std::chrono::milliseconds deadline_;
   process_tree* tree_ = nullptr;
   const command_group* group_ = nullptr;
   clock::time_point begun_{};
 };
 
 // All devices, or the one with that index. Opens the drivers.
-expected<std::vector<watched_device>> devices_to_watch(const context& in,
-                                                       std::optional<std::uint32_t> only);
+std::vector<watched_device> devices_to_watch(const session& in, std::optional<std::uint32_t> only);
 
 }  // namespace hmn::cli

@@ -5,7 +5,7 @@
 
 #include <iterator>
 
-#include "cli/text/escape.hpp"
+#include "cli/text/json.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -19,11 +19,6 @@ struct device_figure {
   std::string (*of)(const device_sample&);
 };
 
-template <class T>
-std::string digits(const std::optional<T>& number) {
-  return number ? fmt::to_string(*number) : std::string();
-}
-
 constexpr host_figure host_figures[] = {
     {"processes", [](const host_sample& s) { return std::optional<std::uint64_t>(s.processes); }},
     {"resident_bytes", [](const host_sample& s) { return s.resident_bytes; }},
@@ -31,36 +26,33 @@ constexpr host_figure host_figures[] = {
     {"group_bytes", [](const host_sample& s) { return s.group_bytes; }},
 };
 constexpr device_figure device_figures[] = {
-    {"command_bytes", [](const device_sample& s) { return digits(s.command_bytes); }},
-    {"used_bytes", [](const device_sample& s) { return digits(s.used_bytes); }},
-    {"gpu_busy_percent", [](const device_sample& s) { return digits(s.busy_percent); }},
-    {"power_watts", [](const device_sample& s) { return digits(s.power_watts); }},
-    {"energy_joules", [](const device_sample& s) { return digits(s.energy_joules); }},
+    {"command_bytes", [](const device_sample& s) { return digits_of(s.command_bytes); }},
+    {"used_bytes", [](const device_sample& s) { return digits_of(s.used_bytes); }},
+    {"gpu_busy_percent", [](const device_sample& s) { return digits_of(s.busy_percent); }},
+    {"power_watts", [](const device_sample& s) { return digits_of(s.power_watts); }},
+    {"energy_joules", [](const device_sample& s) { return digits_of(s.energy_joules); }},
 };
 
 std::string host_digits(const run_sample& s, const host_figure& each) {
-  return s.host ? digits(each.of(*s.host)) : std::string();
+  return s.host ? digits_of(each.of(*s.host)) : std::string();
 }
 
-std::string or_null(std::string text) {
-  return text.empty() ? "null" : text;
+json_object device_object(const device_sample& s, std::uint32_t index) {
+  json_object out;
+  out.add("index", index);
+  for (const auto& each : device_figures) out.add_digits(each.key, each.of(s));
+  out.add("lower_bound", s.command_bytes && s.is_lower_bound);
+  return s.command_bytes ? out.add_null("reason") : out.add("reason", s.why);
 }
 
 std::string json_line(const run_sample& s, const std::vector<std::uint32_t>& indexes) {
-  auto line = fmt::format("{{\"offset_ns\":{},\"unix_time_ns\":{}", s.offset_ns, s.unix_time_ns);
-  for (const auto& each : host_figures)
-    line += fmt::format(",\"{}\":{}", each.key, or_null(host_digits(s, each)));
-  line += ",\"devices\":[";
-  for (std::size_t i = 0; i < s.devices.size(); ++i) {
-    line += fmt::format("{}{{\"index\":{}", i == 0 ? "" : ",", indexes[i]);
-    for (const auto& each : device_figures)
-      line += fmt::format(",\"{}\":{}", each.key, or_null(each.of(s.devices[i])));
-    line += fmt::format(",\"lower_bound\":{},\"reason\":",
-                        s.devices[i].command_bytes && s.devices[i].is_lower_bound);
-    line += s.devices[i].command_bytes ? "null}"
-                                       : fmt::format("\"{}\"}}", escape_for_json(s.devices[i].why));
-  }
-  return line + "]}\n";
+  json_object out;
+  out.add("offset_ns", s.offset_ns).add("unix_time_ns", s.unix_time_ns);
+  for (const auto& each : host_figures) out.add_digits(each.key, host_digits(s, each));
+  std::vector<json_object> devices;
+  for (std::size_t i = 0; i < s.devices.size(); ++i)
+    devices.push_back(device_object(s.devices[i], indexes[i]));
+  return out.add("devices", devices).text() + "\n";
 }
 
 std::string csv_line(const run_sample& s, std::size_t devices) {

@@ -2,14 +2,15 @@
 #include "cli/measure/watched.hpp"
 
 #include <fmt/format.h>
+#include <hypomnesis.hpp>
 
 #include <algorithm>
 #include <tuple>
 
-#include "cli/text/size.hpp"
-
 namespace hmn::cli {
 namespace {
+
+using hypomnesis::format_bytes;
 
 constexpr std::uint64_t hint_from = std::uint64_t{256} << 20U;
 
@@ -76,7 +77,7 @@ watched_row watched::add(const process_figures& now) {
     const auto growth = std::max(known.used.last.value_or(0) - known.used.baseline.value_or(0),
                                  known.shared.last.value_or(0) - known.shared.baseline.value_or(0));
     row.remark = fmt::format("unresolved pid={} grew +{} since attach; run as root to identify it",
-                             now.pid, size_text(growth));
+                             now.pid, format_bytes(growth));
   }
   return row;
 }

@@ -11,56 +11,61 @@
 namespace hmn::cli {
 namespace {
 
+using hypomnesis::domain;
+using hypomnesis::note;
+using hypomnesis::part;
+using hypomnesis::status_code;
+
 constexpr double ns_per_ms = 1e6;
 
-std::string subject_of(const hmn_diagnostic& of) {
+std::string subject_of(const hypomnesis::diagnostic& of) {
   std::string subject;
-  if (has(of, HMN_DIAGNOSTIC_HAS_DEVICE)) subject += fmt::format("GPU {}: ", of.device_index);
-  if (has(of, HMN_DIAGNOSTIC_HAS_PID)) subject += fmt::format("pid {}: ", of.pid);
+  if (of.device_index) subject += fmt::format("GPU {}: ", *of.device_index);
+  if (of.pid) subject += fmt::format("pid {}: ", *of.pid);
   return subject;
 }
 
-std::string line_of(const hmn_diagnostic& of, const std::string& fields) {
+std::string line_of(const hypomnesis::diagnostic& of, const std::string& fields) {
   auto line = subject_of(of) + (fields.empty() ? "" : fields + ": ") + of.message;
   if (of.count > 1) line += fmt::format(" (and {} more like it)", of.count - 1);
   return line;
 }
 
-std::string traced_call(const hmn_diagnostic& of) {
+std::string traced_call(const hypomnesis::diagnostic& of) {
   auto line =
-      fmt::format("trace: {}{}: {}", subject_of(of), hmn_backend_name(of.backend), of.message);
-  if (has(of, HMN_DIAGNOSTIC_HAS_DURATION))
-    line += fmt::format(", {:.3f} ms", static_cast<double>(of.duration_ns) / ns_per_ms);
-  if (of.native_domain != HMN_NATIVE_NONE) line += fmt::format(", code {}", of.native_code);
+      fmt::format("trace: {}{}: {}", subject_of(of), hypomnesis::name(of.backend), of.message);
+  if (of.duration_ns)
+    line += fmt::format(", {:.3f} ms", static_cast<double>(*of.duration_ns) / ns_per_ms);
+  if (of.native_domain != domain::none) line += fmt::format(", code {}", of.native_code);
   return line;
 }
 
 }  // namespace
 
-bool is_trace(const hmn_diagnostic& diagnostic) noexcept {
-  return (diagnostic.notes & HMN_NOTE_TRACE) != 0;
+bool is_trace(const hypomnesis::diagnostic& diagnostic) noexcept {
+  return has(diagnostic.notes, note::trace);
 }
 
-bool matters(const hmn_diagnostic& diagnostic) noexcept {
-  return !is_trace(diagnostic) && diagnostic.status != HMN_E_UNSUPPORTED &&
-         diagnostic.status != HMN_E_NO_DEVICE;
+bool matters(const hypomnesis::diagnostic& diagnostic) noexcept {
+  return !is_trace(diagnostic) && diagnostic.status != status_code::unsupported &&
+         diagnostic.status != status_code::no_device;
 }
 
-bool hides_devices(const hmn_diagnostic& diagnostic) noexcept {
-  return matters(diagnostic) && diagnostic.status != HMN_E_NO_SOURCE &&
-         (diagnostic.subject & (HMN_COLLECT_MEMORY | HMN_COLLECT_SYSTEM)) == 0;
+bool hides_devices(const hypomnesis::diagnostic& diagnostic) noexcept {
+  return matters(diagnostic) && diagnostic.status != status_code::no_source &&
+         (diagnostic.subject & (part::memory | part::system)) == part{};
 }
 
-std::string describe(const hmn_diagnostic& diagnostic) {
+std::string describe(const hypomnesis::diagnostic& diagnostic) {
   return line_of(diagnostic, {});
 }
 
-std::string describe_with_fields(const hmn_diagnostic& diagnostic) {
+std::string describe_with_fields(const hypomnesis::diagnostic& diagnostic) {
   return line_of(diagnostic, field_words(diagnostic));
 }
 
-std::vector<std::string> distinct_lines(const std::vector<hmn_diagnostic>& diagnostics,
-                                        std::string (*line_for)(const hmn_diagnostic&)) {
+std::vector<std::string> distinct_lines(const std::vector<hypomnesis::diagnostic>& diagnostics,
+                                        std::string (*line_for)(const hypomnesis::diagnostic&)) {
   std::vector<std::string> lines;
   for (const auto& each : diagnostics) {
     auto line = line_for(each);
@@ -70,15 +75,15 @@ std::vector<std::string> distinct_lines(const std::vector<hmn_diagnostic>& diagn
   return lines;
 }
 
-void print_diagnostics(const snapshot& picture, bool told) {
+void print_diagnostics(const hypomnesis::snapshot& picture, bool told) {
   auto diagnostics = picture.diagnostics();
-  std::erase_if(diagnostics, [told](const hmn_diagnostic& each) {
-    return !matters(each) || (told && each.status == HMN_E_NO_SOURCE);
+  std::erase_if(diagnostics, [told](const hypomnesis::diagnostic& each) {
+    return !matters(each) || (told && each.status == status_code::no_source);
   });
   for (const auto& line : distinct_lines(diagnostics)) write_remark(line);
 }
 
-void print_trace(const snapshot& picture) {
+void print_trace(const hypomnesis::snapshot& picture) {
   for (const auto& each : picture.diagnostics())
     if (is_trace(each)) write_remark(traced_call(each));
 }

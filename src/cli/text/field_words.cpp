@@ -4,8 +4,6 @@
 #include <iterator>
 #include <string_view>
 
-#include "cli/handles.hpp"
-
 namespace hmn::cli {
 namespace {
 
@@ -51,13 +49,13 @@ constexpr named_field fields[] = {
 
 }  // namespace
 
-std::string field_words(const hmn_diagnostic& of) {
+std::string field_words(const hypomnesis::diagnostic& of) {
   std::string list;
-  if (!has(of, HMN_DIAGNOSTIC_HAS_FIELD)) return list;
-  if (of.subject == HMN_COLLECT_METRICS)
-    return hmn_metric_name(static_cast<std::uint32_t>(of.field));
+  if (!of.field) return list;
+  if (of.subject == hypomnesis::part::metrics)
+    return std::string(hypomnesis::name(static_cast<hypomnesis::metric_id>(*of.field)));
   for (const auto& each : fields) {
-    if (of.subject != each.subject || (of.field & each.bit) == 0) continue;
+    if (number(of.subject) != each.subject || (*of.field & each.bit) == 0) continue;
     list.append(list.empty() ? "" : ", ").append(each.words);
   }
   return list;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include <fmt/format.h>
+
 #include <concepts>
 #include <cstdint>
 #include <optional>
@@ -29,6 +31,10 @@ class json_object {
     return add_raw(key, inner.text());
   }
   json_object& add(std::string_view key, const std::vector<json_object>& list);
+  // A number as digits_of gives it.
+  json_object& add_digits(std::string_view key, const std::string& digits) {
+    return add_raw(key, digits.empty() ? "null" : digits);
+  }
   json_object& add_null(std::string_view key) { return add_raw(key, "null"); }
   template <class T>
   json_object& add(std::string_view key, const std::optional<T>& value) {
@@ -40,6 +46,12 @@ class json_object {
   json_object& add_raw(std::string_view key, std::string_view value);
   std::string members_;
 };
+
+// Empty where it is not known.
+template <class T>
+std::string digits_of(const std::optional<T>& number) {
+  return number ? fmt::to_string(*number) : std::string();
+}
 
 // "[…]\n"
 std::string json_document(const std::vector<json_object>& objects);

@@ -2,7 +2,7 @@
 #include "cli/text/memory_line.hpp"
 
 #include <fmt/format.h>
-#include <hypomnesis.h>
+#include <hypomnesis.hpp>
 
 #include <algorithm>
 
@@ -11,6 +11,8 @@
 
 namespace hmn::cli {
 namespace {
+
+using hypomnesis::note;
 
 constexpr std::uint64_t mib = 1ull << 20;
 constexpr std::size_t widest_bar = 20;
@@ -111,9 +113,9 @@ std::string terminal_line(const memory_line& of, const columns& at, const style&
 
 }  // namespace
 
-std::string_view mark_of(std::uint32_t notes) noexcept {
-  if ((notes & HMN_NOTE_LOWER_BOUND) != 0) return ">=";
-  return (notes & HMN_NOTE_ESTIMATED) != 0 ? "~" : "";
+std::string_view mark_of(hypomnesis::note notes) noexcept {
+  if (has(notes, note::lower_bound)) return ">=";
+  return has(notes, note::estimated) ? "~" : "";
 }
 
 std::string render(const std::vector<memory_line>& lines, const style& as) {

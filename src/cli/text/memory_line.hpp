@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include <hypomnesis.hpp>
+
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -23,7 +25,7 @@ struct memory_line {
   bool silent = false;         // says nothing of memory: the text before and after is all
 };
 
-std::string_view mark_of(std::uint32_t notes) noexcept;  // HMN_NOTE_*
+std::string_view mark_of(hypomnesis::note notes) noexcept;
 std::string render(const std::vector<memory_line>& lines, const style& as);
 
 }  // namespace hmn::cli

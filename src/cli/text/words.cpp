@@ -66,42 +66,42 @@ constexpr entry notes[] = {{HMN_NOTE_STALE, "stale"},         {HMN_NOTE_LOWER_BO
 
 }  // namespace
 
-word kind_word(std::uint32_t kind) noexcept {
-  return look_up(kinds, kind);
+word kind_word(hypomnesis::device_kind kind) noexcept {
+  return look_up(kinds, number(kind));
 }
-word memory_kind_word(std::uint32_t kind) noexcept {
-  return look_up(memory_kinds, kind);
+word memory_kind_word(hypomnesis::device_memory kind) noexcept {
+  return look_up(memory_kinds, number(kind));
 }
-word state_word(std::uint32_t state) noexcept {
-  return look_up(states, state);
+word state_word(hypomnesis::run_state state) noexcept {
+  return look_up(states, number(state));
 }
-word pool_word(std::uint32_t pool) noexcept {
-  return look_up(pools, pool);
+word pool_word(hypomnesis::pool_kind pool) noexcept {
+  return look_up(pools, number(pool));
 }
-word accounting_word(std::uint32_t accounting) noexcept {
-  return look_up(accountings, accounting);
+word accounting_word(hypomnesis::accounting_kind accounting) noexcept {
+  return look_up(accountings, number(accounting));
 }
-word name_state_word(std::uint32_t state) noexcept {
-  return look_up(name_states, state);
+word name_state_word(hypomnesis::name_status state) noexcept {
+  return look_up(name_states, number(state));
 }
-word vendor_word(std::uint32_t vendor) noexcept {
-  return look_up(vendors, vendor);
+word vendor_word(hypomnesis::vendor_id vendor) noexcept {
+  return look_up(vendors, number(vendor));
 }
-word vendor_name(std::uint32_t vendor) noexcept {
-  return look_up(vendor_names, vendor);
-}
-
-word source_word(std::uint32_t backend) noexcept {
-  if (backend == HMN_BACKEND_NONE) return std::nullopt;
-  return hmn_backend_name(backend);
+word vendor_name(hypomnesis::vendor_id vendor) noexcept {
+  return look_up(vendor_names, number(vendor));
 }
 
-std::vector<std::string_view> usage_kind_words(hmn_flags bits) {
-  return names_of_bits(usage_kinds, bits);
+word source_word(hypomnesis::backend_id backend) noexcept {
+  if (backend == hypomnesis::backend_id::none) return std::nullopt;
+  return hypomnesis::name(backend);
 }
 
-std::vector<std::string_view> note_words(hmn_flags bits) {
-  return names_of_bits(notes, bits);
+std::vector<std::string_view> usage_kind_words(hypomnesis::usage_kind bits) {
+  return names_of_bits(usage_kinds, number(bits));
+}
+
+std::vector<std::string_view> note_words(hypomnesis::note bits) {
+  return names_of_bits(notes, number(bits));
 }
 
 }  // namespace hmn::cli

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
-#include <hypomnesis.h>
+#include <hypomnesis.hpp>
 
 #include <cstdint>
 #include <optional>
@@ -12,20 +12,20 @@ namespace hmn::cli {
 
 using word = std::optional<std::string_view>;
 
-word kind_word(std::uint32_t kind) noexcept;
-word memory_kind_word(std::uint32_t kind) noexcept;
-word state_word(std::uint32_t state) noexcept;
-word pool_word(std::uint32_t pool) noexcept;
-word accounting_word(std::uint32_t accounting) noexcept;
-word name_state_word(std::uint32_t state) noexcept;
-word vendor_word(std::uint32_t vendor) noexcept;
-word vendor_name(std::uint32_t vendor) noexcept;  // as it writes itself
-word source_word(std::uint32_t backend) noexcept;
+word kind_word(hypomnesis::device_kind kind) noexcept;
+word memory_kind_word(hypomnesis::device_memory kind) noexcept;
+word state_word(hypomnesis::run_state state) noexcept;
+word pool_word(hypomnesis::pool_kind pool) noexcept;
+word accounting_word(hypomnesis::accounting_kind accounting) noexcept;
+word name_state_word(hypomnesis::name_status state) noexcept;
+word vendor_word(hypomnesis::vendor_id vendor) noexcept;
+word vendor_name(hypomnesis::vendor_id vendor) noexcept;  // as it writes itself
+word source_word(hypomnesis::backend_id backend) noexcept;
 // In JSON, where a number that is unknown is null, a word that is unknown says so.
 inline std::string_view or_unknown(word of) noexcept {
   return of.value_or("unknown");
 }
-std::vector<std::string_view> usage_kind_words(hmn_flags kinds);
-std::vector<std::string_view> note_words(hmn_flags notes);
+std::vector<std::string_view> usage_kind_words(hypomnesis::usage_kind kinds);
+std::vector<std::string_view> note_words(hypomnesis::note notes);
 
 }  // namespace hmn::cli

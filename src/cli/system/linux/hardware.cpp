@@ -65,7 +65,8 @@ std::vector<adapter> find_adapters(const roots& in) {
 }
 
 std::string describe(const adapter& of) {
-  return fmt::format("{} {} [{:04x}:{:04x}]", of.address, vendor_name(of.vendor).value_or("GPU"),
+  return fmt::format("{} {} [{:04x}:{:04x}]", of.address,
+                     vendor_name(static_cast<hypomnesis::vendor_id>(of.vendor)).value_or("GPU"),
                      of.vendor, of.device);
 }
 

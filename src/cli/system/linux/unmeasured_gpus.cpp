@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <fmt/format.h>
-#include <hypomnesis.h>
+#include <hypomnesis.hpp>
 
 #include "cli/system/inspect.hpp"
 #include "cli/system/linux/hardware.hpp"

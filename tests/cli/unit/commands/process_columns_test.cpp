@@ -7,6 +7,8 @@ using namespace hmn::cli;
 
 namespace {
 
+using hypomnesis::usage_kind;
+
 process_row sample() {
   process_row row;
   row.on = std::make_shared<const gpu>();
@@ -33,19 +35,19 @@ TEST_CASE("columns are known by name and alias, and not twice") {
 TEST_CASE("types are joined; one that has run nothing has none") {
   auto row = sample();
   CHECK(line_of(row, "type") == "?");
-  row.usage.present = HMN_USAGE_HAS_KINDS;
+  row.usage.kinds = usage_kind{};
   CHECK(line_of(row, "type") == "none");
-  row.usage.kinds = HMN_USAGE_COMPUTE | HMN_USAGE_MEDIA;
+  row.usage.kinds = usage_kind::compute | usage_kind::media;
   CHECK(line_of(row, "type") == "compute+media");
 }
 
 TEST_CASE("of an id twelve digits, of a name all") {
   auto row = sample();
-  row.container = "docker:" + std::string(64, 'a');
+  row.usage.process_container = "docker:" + std::string(64, 'a');
   CHECK(line_of(row, "container") == "docker:" + std::string(12, 'a'));
-  row.container = "lxc:a-name-that-is-long";
+  row.usage.process_container = "lxc:a-name-that-is-long";
   CHECK(line_of(row, "container") == "lxc:a-name-that-is-long");
-  row.container.reset();
+  row.usage.process_container.reset();
   CHECK(line_of(row, "container") == "-");
 }
 

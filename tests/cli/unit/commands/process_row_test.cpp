@@ -9,6 +9,10 @@ using namespace hmn::cli;
 
 namespace {
 
+using hypomnesis::accounting_kind;
+using hypomnesis::name_status;
+using hypomnesis::note;
+
 constexpr std::uint64_t mib = 1ull << 20;
 constexpr std::uint64_t gib = 1ull << 30;
 constexpr auto most = std::numeric_limits<std::uint64_t>::max();
@@ -18,20 +22,18 @@ process_row row(std::uint32_t pid, std::optional<std::uint64_t> used,
   process_row made;
   made.on = std::make_shared<const gpu>();
   made.usage.pid = pid;
-  made.usage.accounting = HMN_ACCOUNT_ALLOCATED;
-  made.usage.name_state = HMN_NAME_RESOLVED;
-  if (used) made.usage.present |= HMN_USAGE_HAS_USED;
-  if (shared) made.usage.present |= HMN_USAGE_HAS_HOST_POOL;
-  made.usage.used_bytes = used.value_or(0);
-  made.usage.host_pool_bytes = shared.value_or(0);
-  made.name = name;
+  made.usage.accounting = accounting_kind::allocated;
+  made.usage.name_state = name_status::resolved;
+  made.usage.used_bytes = used;
+  made.usage.host_pool_bytes = shared;
+  made.usage.process_name = name;
   return made;
 }
 
-process_row nameless(std::uint32_t pid, std::uint32_t name_state) {
+process_row nameless(std::uint32_t pid, name_status state) {
   auto made = row(pid, 0);
-  made.name.reset();
-  made.usage.name_state = name_state;
+  made.usage.process_name.reset();
+  made.usage.name_state = state;
   return made;
 }
 
@@ -75,13 +77,12 @@ TEST_CASE("HV81, HV82: ties go by name, unknown names first, then by pid") {
   CHECK(order({row(1, 7, 0, "z.exe"), row(99, 7, 0, "a.exe")}, sort_key::vram) == pids{99, 1});
   CHECK(order({row(9, 7, 0, "a"), row(8, 7, 0, "a")}, sort_key::vram) == pids{8, 9});
   auto unnamed = row(9, 7);
-  unnamed.name.reset();
+  unnamed.usage.process_name.reset();
   CHECK(order({row(1, 7, 0, "a"), unnamed}, sort_key::vram) == pids{9, 1});
 }
 
 TEST_CASE("pid, name and ram as keys") {
   auto big = row(30, 1, 0, "a");
-  big.usage.present |= HMN_USAGE_HAS_HOST_RESIDENT;
   big.usage.host_resident_bytes = 5 * mib;
   CHECK(order({row(10, 9, 0, "c"), big, row(20, 5, 0, "b")}, sort_key::pid) == pids{10, 20, 30});
   CHECK(order({row(10, 9, 0, "c"), big, row(20, 5, 0, "b")}, sort_key::name) == pids{30, 20, 10});
@@ -111,7 +112,7 @@ TEST_CASE("HV72 to HV74: the count sentence names the filters") {
 TEST_CASE("HV76: the count sentence counts names that root could see") {
   const auto sentence = [](std::size_t named, std::size_t hidden) {
     std::vector<process_row> rows(named, row(1, 0));
-    rows.insert(rows.end(), hidden, nameless(4, HMN_NAME_PROTECTED));
+    rows.insert(rows.end(), hidden, nameless(4, name_status::protected_process));
     return count_sentence(rows, {});
   };
   CHECK(sentence(3, 1) ==
@@ -123,10 +124,10 @@ TEST_CASE("HV76: the count sentence counts names that root could see") {
 }
 
 TEST_CASE("HV77: the count sentence with filters and a protected name") {
-  CHECK(
-      count_sentence({row(42, 0), row(42, 0), nameless(42, HMN_NAME_PROTECTED)}, {42u, "0", {}}) ==
-      "3 GPU processes found matching pid=42 device=0 (0 MiB allocated total; 1 protected, run "
-      "as root for names).");
+  CHECK(count_sentence({row(42, 0), row(42, 0), nameless(42, name_status::protected_process)},
+                       {42u, "0", {}}) ==
+        "3 GPU processes found matching pid=42 device=0 (0 MiB allocated total; 1 protected, run "
+        "as root for names).");
 }
 
 TEST_CASE("HV78: the state of a name counts, never what it looks like") {
@@ -136,17 +137,17 @@ TEST_CASE("HV78: the state of a name counts, never what it looks like") {
   constexpr const char* plain = "3 GPU processes found (0 MiB allocated total).";
   constexpr const char* hidden =
       "3 GPU processes found (0 MiB allocated total; 1 protected, run as root for names).";
-  CHECK(sentence(nameless(3, HMN_NAME_PROTECTED)) == hidden);
-  CHECK(sentence(nameless(3, HMN_NAME_UNKNOWN)) == hidden);
-  CHECK(sentence(nameless(3, HMN_NAME_EXITED)) == plain);
-  CHECK(sentence(nameless(3, HMN_NAME_KERNEL)) == plain);
+  CHECK(sentence(nameless(3, name_status::protected_process)) == hidden);
+  CHECK(sentence(nameless(3, name_status::unknown)) == hidden);
+  CHECK(sentence(nameless(3, name_status::exited)) == plain);
+  CHECK(sentence(nameless(3, name_status::kernel)) == plain);
   for (const char* name : {"[protected]", "?", "[exited]", "[kernel]"})
     CHECK(sentence(row(3, 0, 0, name)) == plain);
 }
 
 TEST_CASE("a process of another namespace has no name that root could see") {
-  auto foreign = nameless(4, HMN_NAME_UNKNOWN);
-  foreign.usage.notes = HMN_NOTE_FOREIGN_PID;
+  auto foreign = nameless(4, name_status::unknown);
+  foreign.usage.notes = note::foreign_pid;
   CHECK(count_sentence({foreign}, {}) == "1 GPU process found (0 MiB allocated total).");
 }
 
@@ -154,7 +155,7 @@ TEST_CASE("the count sentence is honest about what it could not add") {
   CHECK(count_sentence({row(1, mib), row(2, std::nullopt)}, {}) ==
         "2 GPU processes found (1 MiB allocated total; 1 of unknown size).");
   auto resident = row(2, mib);
-  resident.usage.accounting = HMN_ACCOUNT_RESIDENT;
+  resident.usage.accounting = accounting_kind::resident;
   CHECK(count_sentence({row(1, mib), resident}, {}) == "2 GPU processes found (2 MiB total).");
   CHECK(count_sentence({row(1, most), row(2, most)}, {}) ==
         "2 GPU processes found (17179869184.0 GiB allocated total).");
@@ -165,7 +166,6 @@ TEST_CASE("a partition and its GPU are not both counted") {
   auto part = row(1, 512 * mib);
   gpu partition;
   part.usage.device_index = partition.device.index = 3;
-  partition.device.present = HMN_DEVICE_HAS_PARENT;
   partition.device.parent_index = 0;
   part.on = std::make_shared<const gpu>(partition);
   auto other = row(2, 256 * mib);

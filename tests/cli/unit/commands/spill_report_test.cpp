@@ -3,19 +3,16 @@
 
 #include <doctest/doctest.h>
 
-#include <cstring>
-
-#include "cli/handles.hpp"
-
 namespace {
+
+using hypomnesis::spill_state;
 
 constexpr std::uint64_t gib = std::uint64_t{1} << 30U;
 constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
 
-hmn_spill_info observed() {
-  auto info = hmn::cli::sized<hmn_spill_info>();
-  info.state = HMN_SPILL_MEASURABLE;
-  info.present = HMN_SPILL_INFO_HAS_OBSERVED | HMN_SPILL_INFO_HAS_LIMIT;
+hypomnesis::spill_info observed() {
+  hypomnesis::spill_info info;
+  info.state = spill_state::measurable;
   info.limit_bytes = info.peak_dedicated_bytes = 16 * gib;
   info.peak_shared_bytes = 4 * gib + 200 * mib;
   info.baseline_shared_bytes = 300 * mib;
@@ -29,13 +26,13 @@ TEST_CASE("HV97, HV98: the report of a run") {
   info.episode_count = 2;
   info.total_ns = 9'800'000'000;
   info.longest_ns = 6'700'000'000;
-  std::strcpy(info.first_label, "+12.4s");
+  info.first_label = "+12.4s";
   CHECK(hmn::cli::spill_text("hmn spill", info, false) ==
         "hmn spill: peak dedicated 16.0 GiB / 16.0 GiB\n"
         "           peak shared    4.2 GiB (baseline 300 MiB)\n"
         "           episodes       2 \u2014 total 9.8s, longest 6.7s, first +12.4s into run\n");
   info.episode_count = 0;
-  info.present = HMN_SPILL_INFO_HAS_OBSERVED;
+  info.limit_bytes.reset();
   CHECK(hmn::cli::spill_text("hmn watch", info, true) ==
         "hmn watch: peak dedicated 16.0 GiB\n"
         "           peak shared    4.2 GiB (baseline 300 MiB)\n"
@@ -44,21 +41,20 @@ TEST_CASE("HV97, HV98: the report of a run") {
 
 TEST_CASE("HV99: the report as JSON, old keys first") {
   auto info = observed();
-  info.state = HMN_SPILL_MEASURABLE | HMN_SPILL_EVER;
+  info.state = spill_state::measurable | spill_state::ever;
   info.observation_count = 200;
   info.episode_count = 2;
   info.total_ns = 9'800'000'000;
-  auto first = hmn::cli::sized<hmn_episode>();
-  first.present = HMN_EPISODE_HAS_END;
-  first.rules = HMN_SPILL_BY_SHARED;
-  std::strcpy(first.start_label, "+12.4s");
-  std::strcpy(first.end_label, "+15.5s");
+  hypomnesis::episode first;
+  first.rules = hypomnesis::spill_rule::shared;
+  first.start_label = "+12.4s";
+  first.end_label = "+15.5s";
   first.peak_shared_bytes = 3 * gib;
   first.observation_count = 31;
   first.duration_ns = 3'100'000'000;
-  auto second = hmn::cli::sized<hmn_episode>();
+  hypomnesis::episode second;
   second.number = 1;
-  std::strcpy(second.start_label, "+20.0s");
+  second.start_label = "+20.0s";
   second.peak_shared_bytes = 4 * gib;
   second.observation_count = 67;
   second.duration_ns = 6'700'000'000;
@@ -83,8 +79,8 @@ TEST_CASE("HV60: a moment as text") {
 }
 
 TEST_CASE("what was not measured is said, and is no zero") {
-  auto info = hmn::cli::sized<hmn_spill_info>();
-  std::strcpy(info.message, "the reason");
+  hypomnesis::spill_info info;
+  info.message = "the reason";
   CHECK(hmn::cli::spill_text("hmn watch", info, false) ==
         "hmn watch: spill not measurable: the reason\n");
   hmn::cli::json_object out;

@@ -3,20 +3,19 @@
 
 #include <doctest/doctest.h>
 
-#include <cstring>
 #include <limits>
-
-#include "cli/handles.hpp"
 
 using namespace hmn::cli;
 
 namespace {
 
+using hypomnesis::spill_state;
+
 constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
 constexpr std::uint64_t gib = std::uint64_t{1} << 30U;
 
-hmn_spill_info spill(hmn_flags state) {
-  auto info = sized<hmn_spill_info>();
+hypomnesis::spill_info spill(spill_state state) {
+  hypomnesis::spill_info info;
   info.state = state;
   return info;
 }
@@ -55,7 +54,8 @@ TEST_CASE("HV57: a change has its sign and is never less than it is") {
 }
 
 TEST_CASE("HV100: a sample as JSON") {
-  const watch_moment at{3500, spill(HMN_SPILL_MEASURABLE | HMN_SPILL_NOW | HMN_SPILL_EVER)};
+  const watch_moment at{3500,
+                        spill(spill_state::measurable | spill_state::now | spill_state::ever)};
   CHECK(watch_json(at, sampled()) ==
         R"({"kind":"sample","t_ms":3500,"pid":7,"name":"py.exe","state":"uses",)"
         R"("used_bytes":1048576,"used_delta_bytes":1048576,"shared_used_bytes":424242,)"
@@ -64,7 +64,7 @@ TEST_CASE("HV100: a sample as JSON") {
   watched_row silent;
   silent.pid = 8;
   silent.life = process_life::unknown;
-  CHECK(watch_json({0, spill(0)}, silent) ==
+  CHECK(watch_json({0, spill({})}, silent) ==
         R"({"kind":"sample","t_ms":0,"pid":8,"name":null,"state":null,"used_bytes":null,)"
         R"("used_delta_bytes":null,"shared_used_bytes":null,"shared_delta_bytes":null,)"
         R"("spilling":null})"
@@ -75,8 +75,8 @@ TEST_CASE("HV101: the summary as JSON says what was not measured") {
   watched all;
   all.add(figures(1, "a.exe", 10, std::nullopt));
   all.add(figures(1, "a.exe", 20, std::nullopt));
-  auto info = spill(0);
-  std::strcpy(info.message, "the reason");
+  auto info = spill({});
+  info.message = "the reason";
   const auto text = watch_summary_json(all, info, {});
   CHECK(
       text.starts_with(R"({"kind":"summary","measurable":false,"spilled":null,"observations":0,)"));
@@ -90,8 +90,8 @@ TEST_CASE("HV102: the summary of each process") {
   watched all;
   all.add(figures(12345, "python.exe", 8 * gib, 100 * mib));
   all.add(figures(12345, "python.exe", 9 * gib, 700 * mib));
-  auto info = spill(0);
-  std::strcpy(info.message, "the reason");
+  auto info = spill({});
+  info.message = "the reason";
   CHECK(
       watch_summary(all, info, false) ==
       "hmn watch: spill not measurable: the reason\n"
@@ -108,14 +108,14 @@ TEST_CASE("HV103: lines stand below their header, whatever they hold") {
       "    TIME     PID NAME                 VRAM     \u0394VRAM    SHARED   \u0394SHARED SPILL\n");
   CHECK(watch_header(true) ==
         "    TIME     PID NAME                 VRAM     dVRAM    SHARED   dSHARED SPILL\n");
-  CHECK(watch_line({3500, spill(HMN_SPILL_MEASURABLE)}, sampled()) ==
+  CHECK(watch_line({3500, spill(spill_state::measurable)}, sampled()) ==
         "   +3.5s       7 py.exe              1 MiB    +1 MiB     0 MiB   -1000 B no\n");
-  CHECK(watch_line({0, spill(HMN_SPILL_MEASURABLE | HMN_SPILL_NOW)}, sampled())
+  CHECK(watch_line({0, spill(spill_state::measurable | spill_state::now)}, sampled())
             .ends_with(" SPILL\n"));
-  CHECK(watch_line({0, spill(0)}, sampled()).ends_with(" ?\n"));
+  CHECK(watch_line({0, spill({})}, sampled()).ends_with(" ?\n"));
   watched_row gone;
   gone.pid = 99;
   gone.life = process_life::exited;
-  CHECK(watch_line({60'000, spill(0)}, gone) ==
+  CHECK(watch_line({60'000, spill({})}, gone) ==
         "  +60.0s      99 ?                  exited         -         -         - ?\n");
 }

@@ -2,13 +2,15 @@
 #include "cli/text/memory_line.hpp"
 
 #include <doctest/doctest.h>
-#include <hypomnesis.h>
+#include <hypomnesis.hpp>
 
 #include "cli/text/width.hpp"
 
 using namespace hmn::cli;
 
 namespace {
+
+using hypomnesis::note;
 
 constexpr std::uint64_t mib = 1 << 20;
 
@@ -61,11 +63,11 @@ TEST_CASE("what is unknown is said to be") {
 
 TEST_CASE("marks stand before the number that they are about") {
   auto line = card();
-  line.mark = mark_of(HMN_NOTE_ESTIMATED);
+  line.mark = mark_of(note::estimated);
   CHECK(render({line}, {}).find("free ~1024 MiB") != std::string::npos);
-  line.mark = mark_of(HMN_NOTE_LOWER_BOUND);
+  line.mark = mark_of(note::lower_bound);
   CHECK(render({line}, {}).find("free >=1024 MiB") != std::string::npos);
-  CHECK(mark_of(HMN_NOTE_STALE).empty());
+  CHECK(mark_of(note::stale).empty());
 }
 
 TEST_CASE("on a terminal labels, bars and numbers are in columns") {

@@ -6,11 +6,7 @@
 #include <variant>
 #include <vector>
 
-#include "cli/commands/log_options.hpp"
-#include "cli/commands/run_options.hpp"
-#include "cli/commands/spill_options.hpp"
-#include "cli/commands/wait_options.hpp"
-#include "cli/commands/watch_options.hpp"
+#include "cli/commands/timed_options.hpp"
 #include "cli/expected.hpp"
 #include "cli/fit/options.hpp"
 #include "cli/text/colour.hpp"

@@ -7,8 +7,6 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
 #include "cli/commands/run_report.hpp"
-#include "cli/measure/clocks.hpp"
-#include "cli/measure/late_file.hpp"
 #include "cli/measure/timeline.hpp"
 #include "cli/system/child.hpp"
 #include "cli/system/waiting_notice.hpp"

@@ -4,7 +4,6 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
 #include "cli/commands/spill_report.hpp"
-#include "cli/measure/late_file.hpp"
 #include "cli/measure/ticks.hpp"
 #include "cli/system/child.hpp"
 #include "cli/system/waiting_notice.hpp"

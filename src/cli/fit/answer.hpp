@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "cli/exit_code.hpp"
+#include "cli/expected.hpp"
 #include "cli/fit/demand.hpp"
 #include "cli/fit/spread.hpp"
 #include "cli/measure/gpu.hpp"

@@ -2,8 +2,8 @@
 #include "cli/measure/run_meter.hpp"
 
 #include <algorithm>
+#include <ctime>
 
-#include "cli/measure/clocks.hpp"
 #include "cli/measure/no_gpu.hpp"
 #include "cli/text/diagnostics.hpp"
 
@@ -91,10 +91,23 @@ const process_tree::member* find(const std::vector<process_tree::member>& member
   return found != members.end() ? &*found : nullptr;
 }
 
+// Of the whole program, in all its threads.
+std::chrono::nanoseconds processor_time() noexcept {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
 // All processes of the command together.
 constexpr std::chrono::seconds longest_asking{2};
 
 }  // namespace
+
+std::uint64_t unix_time_ns() noexcept {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+}
 
 void run_meter::watch(process_tree& tree, std::uint32_t pid, const command_group* group) {
   tree_ = &tree;

@@ -16,6 +16,8 @@
 
 namespace hmn::cli {
 
+std::uint64_t unix_time_ns() noexcept;
+
 // A device that is watched, as it was before the command was started.
 struct watched_device {
   gpu before;

@@ -68,12 +68,6 @@ bool lies_in_ram(const gpu& of) {
   return of.memory && (of.memory->kind == pool_kind::host || of.memory->kind == pool_kind::unified);
 }
 
-bool is_split(const std::vector<gpu>& all, const gpu& of) {
-  return std::any_of(all.begin(), all.end(), [&of](const gpu& each) {
-    return each.device.parent_index == of.device.index;
-  });
-}
-
 std::string why_unknown(const gpu& of, bool split) {
   if (split) return "it is divided, its parts have the memory";
   if (of.device.state != run_state::ready && state_word(of.device.state))
@@ -86,7 +80,7 @@ device_answer answer_of(gpu on, const std::vector<gpu>& all, const hypomnesis::s
   device_answer made;
   for (const auto& each : picture.pools())
     if (each.device_index == on.device.index) made.pools.push_back(each);
-  const bool split = is_split(all, on);
+  const bool split = is_divided(all, on.device.index);
   if (on.memory && !split) made.usable = usable_of(*on.memory);
   made.shares_ram = lies_in_ram(on);
   if (!made.usable) made.why_unknown = why_unknown(on, split);

@@ -20,6 +20,9 @@ struct gpu {
 
 std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& picture);
 
+// Its memory is that of its parts, which are devices of their own.
+bool is_divided(const std::vector<gpu>& all, std::uint32_t index);
+
 // The name as it is; without one, what is known: "AMD 1002:73bf", "virtio_gpu 1af4:1050",
 // "panthor GPU".
 std::optional<std::string> shown_name(const gpu& of);

@@ -44,11 +44,6 @@ room room_of(gpu of, const std::vector<hypomnesis::diagnostic>& diagnostics) {
   return out;
 }
 
-bool is_divided(const std::vector<gpu>& all, std::uint32_t index) {
-  return std::any_of(all.begin(), all.end(),
-                     [index](const gpu& each) { return each.device.parent_index == index; });
-}
-
 }  // namespace
 
 std::vector<room> rooms_of(const session& in, const hypomnesis::snapshot& picture) {

@@ -14,7 +14,7 @@ enum class exit_code : int {
   tight = 3,  // of what fits in part
   does_not_fit = 4,
   timed_out = 124,
-  wrapper_failed = 125,  // hmn itself, beside the command
+  wrapper_failed = 125,  // hmn itself, not the command
   not_runnable = 126,
   not_found = 127,
   killed = 128  // + N

@@ -90,7 +90,7 @@ section inspect_sources(const session& in) {
 }
 
 struct evidence {
-  hypomnesis::snapshot picture;
+  hypomnesis::snapshot snapshot;
   nvidia_backends nvidia;
   section sources;
   bool simulated = false;
@@ -99,8 +99,8 @@ struct evidence {
 evidence gather(const session& in) {
   hypomnesis::snapshot_options what;
   what.collect = everything;
-  auto picture = in.collect(what);
-  return evidence{std::move(picture),
+  auto snapshot = in.collect(what);
+  return evidence{std::move(snapshot),
                   {in.backend(backend_id::nvml), in.backend(backend_id::nvidia_smi)},
                   inspect_sources(in),
                   in.simulation().has_value()};
@@ -140,7 +140,7 @@ finding measured(const gpu& of) {
 
 section devices(const session& in, const evidence& seen) {
   section out{"GPUs", {}};
-  for (const auto& each : gpus_of(in, seen.picture)) out.findings.push_back(measured(each));
+  for (const auto& each : gpus_of(in, seen.snapshot)) out.findings.push_back(measured(each));
   if (out.findings.empty()) out.findings.push_back({verdict::note, "none is measured", {}});
   return out;
 }
@@ -168,8 +168,8 @@ void add_findings(verdict how, std::vector<hypomnesis::diagnostic> diagnostics, 
 
 section readings(const evidence& seen) {
   section out{"Readings", {}};
-  add_findings(verdict::trouble, seen.picture.diagnostics(), out);
-  add_findings(verdict::note, seen.picture.diagnostics(), out);
+  add_findings(verdict::trouble, seen.snapshot.diagnostics(), out);
+  add_findings(verdict::note, seen.snapshot.diagnostics(), out);
   if (out.findings.empty())
     out.findings.push_back({verdict::fine, "everything that was asked for was read", {}});
   return out;
@@ -188,7 +188,8 @@ expected<exit_code> run_doctor(const session& in, const options& asked, const st
   if (seen.simulated)
     report.push_back(simulation(asked));
   else
-    add(inspect_machine({seen.nvidia, seen.picture.devices(), seen.picture.system(), seen.sources}),
+    add(inspect_machine(
+            {seen.nvidia, seen.snapshot.devices(), seen.snapshot.system(), seen.sources}),
         report);
   report.push_back(devices(in, seen));
   report.push_back(readings(seen));

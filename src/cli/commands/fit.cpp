@@ -47,8 +47,8 @@ hypomnesis::snapshot_options wanted(const std::vector<device_index>& only) {
 }
 
 // What is available, as far as the control group lets this process have it.
-std::optional<std::uint64_t> usable_ram(const hypomnesis::snapshot& picture) {
-  const auto system = picture.system();
+std::optional<std::uint64_t> usable_ram(const hypomnesis::snapshot& snapshot) {
+  const auto system = snapshot.system();
   if (!system || !system->available_bytes) return std::nullopt;
   if (!system->limit_bytes) return system->available_bytes;
   const auto limit = *system->limit_bytes;
@@ -75,10 +75,10 @@ std::string why_unknown(const gpu& of, bool split) {
   return "free memory is not known";
 }
 
-device_answer answer_of(gpu on, const std::vector<gpu>& all, const hypomnesis::snapshot& picture,
+device_answer answer_of(gpu on, const std::vector<gpu>& all, const hypomnesis::snapshot& snapshot,
                         const demand& needs, std::optional<std::uint64_t> ram) {
   device_answer made;
-  for (const auto& each : picture.pools())
+  for (const auto& each : snapshot.pools())
     if (each.device_index == on.device.index) made.pools.push_back(each);
   const bool split = is_divided(all, on.device.index);
   if (on.memory && !split) made.usable = usable_of(*on.memory);
@@ -150,12 +150,12 @@ void note_rooms(answer& all) {
     }
 }
 
-void print_remarks(const session& in, const hypomnesis::snapshot& picture, const demand& needs) {
+void print_remarks(const session& in, const hypomnesis::snapshot& snapshot, const demand& needs) {
   for (const auto& each : needs.warnings) write_remark(each);
-  const bool none = picture.info().device_count == 0;
-  const bool told = none && !search_failed(picture);
-  print_diagnostics(picture, told);
-  if (told) write_remark("GPU: " + why_no_gpu(in, picture));
+  const bool none = snapshot.info().device_count == 0;
+  const bool told = none && !search_failed(snapshot);
+  print_diagnostics(snapshot, told);
+  if (told) write_remark("GPU: " + why_no_gpu(in, snapshot));
 }
 
 }  // namespace
@@ -167,16 +167,16 @@ expected<exit_code> run_fit(const session& in, const options& asked, const style
   if (!needs) return needs.why();
   const auto only = chosen(in, asked.fit);
   if (!only) return only.why();
-  const auto picture = in.collect(wanted(*only));
+  const auto snapshot = in.collect(wanted(*only));
 
-  answer all{*std::move(of), *std::move(needs), {}, {}, usable_ram(picture), {}};
+  answer all{*std::move(of), *std::move(needs), {}, {}, usable_ram(snapshot), {}};
   all.in_ram = place_in_ram(all.needs, all.ram_usable);
-  const auto gpus = gpus_of(in, picture);
+  const auto gpus = gpus_of(in, snapshot);
   for (const auto& each : picked(gpus, *only))
-    all.devices.push_back(answer_of(each, gpus, picture, all.needs, all.ram_usable));
+    all.devices.push_back(answer_of(each, gpus, snapshot, all.needs, all.ram_usable));
   if (only->size() > 1 || is_over_all(asked.fit)) plan_together(all, is_over_all(asked.fit));
   note_rooms(all);
-  print_remarks(in, picture, all.needs);
+  print_remarks(in, snapshot, all.needs);
   const auto written =
       write_output(asked.json ? answer_json(all, asked.fit) : answer_text(all, asked.fit, as));
   return written == exit_code::done ? exit_code_of(verdict_of(all)) : written;

@@ -228,15 +228,15 @@ expected<hypomnesis::snapshot_options> wanted(const session& in, const options& 
   return of_one_device(in, asked.device, what);
 }
 
-std::string lines_of(const session& in, const hypomnesis::snapshot& picture, log_form form,
+std::string lines_of(const session& in, const hypomnesis::snapshot& snapshot, log_form form,
                      const style& as) {
-  const auto info = picture.info();
-  const auto diagnostics = picture.diagnostics();
+  const auto info = snapshot.info();
+  const auto diagnostics = snapshot.diagnostics();
   std::string lines;
   std::uint32_t position = 0;
-  for (auto& each : gpus_of(in, picture)) {
+  for (auto& each : gpus_of(in, snapshot)) {
     const log_sample sample{info.unix_time_ns, info.monotonic_ns, std::move(each),
-                            picture.telemetry(position++), &diagnostics};
+                            snapshot.telemetry(position++), &diagnostics};
     if (form == log_form::json)
       lines += log_json(sample);
     else if (form == log_form::csv)
@@ -300,10 +300,10 @@ write_result stream(const session& in, hypomnesis::sampler& from, const options&
   end_of_log end(asked.log);
   auto last = asked.log.form == log_form::csv ? write_part(log_csv_header()) : write_result{};
   while (last == write_result::written && !end.is_enough()) {
-    const auto picture = next_of(from, end.patience_ms());
-    if (!picture || !end.takes(picture->info())) break;
-    if (asked.trace) print_trace(*picture);
-    last = write_part(lines_of(in, *picture, asked.log.form, as));
+    const auto snapshot = next_of(from, end.patience_ms());
+    if (!snapshot || !end.takes(snapshot->info())) break;
+    if (asked.trace) print_trace(*snapshot);
+    last = write_part(lines_of(in, *snapshot, asked.log.form, as));
   }
   return last;
 }

@@ -217,17 +217,17 @@ expected<hypomnesis::snapshot_options> wanted(const session& in, const options& 
   return of_one_device(in, asked.device, what);
 }
 
-std::vector<gpu_metrics> metrics_of(const session& in, const hypomnesis::snapshot& picture) {
+std::vector<gpu_metrics> metrics_of(const session& in, const hypomnesis::snapshot& snapshot) {
   std::vector<gpu_metrics> all;
-  for (auto& each : gpus_of(in, picture)) all.push_back({std::move(each), {}, {}});
+  for (auto& each : gpus_of(in, snapshot)) all.push_back({std::move(each), {}, {}});
   const auto of = [&all](device_index index) {
     return std::find_if(all.begin(), all.end(),
                         [index](const auto& each) { return each.on.device.index == index; });
   };
-  for (auto& each : picture.metrics())
+  for (auto& each : snapshot.metrics())
     if (const auto found = of(each.device_index); found != all.end())
       found->metrics.push_back(std::move(each));
-  for (const auto& each : picture.diagnostics()) {
+  for (const auto& each : snapshot.diagnostics()) {
     if (is_trace(each) || !is_of_metrics(each)) continue;
     if (const auto found = of(*each.device_index); found != all.end())
       found->missing.push_back(each);
@@ -243,16 +243,16 @@ std::string tables_of(const std::vector<gpu_metrics>& all, bool with_unsupported
 }
 
 // Of the metrics themselves the output tells.
-void print_remarks(const session& in, const hypomnesis::snapshot& picture) {
-  const bool none = picture.info().device_count == 0;
-  const bool told = none && !search_failed(picture);
-  auto diagnostics = picture.diagnostics();
+void print_remarks(const session& in, const hypomnesis::snapshot& snapshot) {
+  const bool none = snapshot.info().device_count == 0;
+  const bool told = none && !search_failed(snapshot);
+  auto diagnostics = snapshot.diagnostics();
   std::erase_if(diagnostics, [=](const hypomnesis::diagnostic& each) {
     return !matters(each) || (!none && is_of_metrics(each)) ||
            (told && each.status == status_code::no_source);
   });
   for (const auto& line : distinct_lines(diagnostics)) write_remark(line);
-  if (told) write_remark("GPU: " + why_no_gpu(in, picture));
+  if (told) write_remark("GPU: " + why_no_gpu(in, snapshot));
 }
 
 }  // namespace
@@ -260,10 +260,10 @@ void print_remarks(const session& in, const hypomnesis::snapshot& picture) {
 expected<exit_code> run_metrics(const session& in, const options& asked, const style& as) {
   const auto what = wanted(in, asked);
   if (!what) return what.why();
-  const auto picture = in.collect(*what);
-  const auto all = metrics_of(in, picture);
-  print_remarks(in, picture);
-  const auto result = search_failed(picture) ? exit_code::failed : exit_code::done;
+  const auto snapshot = in.collect(*what);
+  const auto all = metrics_of(in, snapshot);
+  print_remarks(in, snapshot);
+  const auto result = search_failed(snapshot) ? exit_code::failed : exit_code::done;
   return std::max(
       result, write_output(asked.json ? metric_json(all) : tables_of(all, asked.unsupported, as)));
 }

@@ -117,11 +117,11 @@ void add_unattributed(const gpu_map& whole, std::optional<device_index> only,
   }
 }
 
-std::vector<process_row> rows_of(const hypomnesis::snapshot& picture, gpu_map gpus,
+std::vector<process_row> rows_of(const hypomnesis::snapshot& snapshot, gpu_map gpus,
                                  const options& asked, std::optional<device_index> device,
                                  bool simulated) {
   std::vector<process_row> rows;
-  for (auto& usage : picture.usages()) {
+  for (auto& usage : snapshot.usages()) {
     process_row row;
     row.on = device_of(gpus, usage.device_index);
     row.usage = std::move(usage);
@@ -135,12 +135,12 @@ std::vector<process_row> rows_of(const hypomnesis::snapshot& picture, gpu_map gp
 
 struct view {
   std::optional<device_index> device;
-  hypomnesis::snapshot picture;
+  hypomnesis::snapshot snapshot;
 };
 
 // What drivers count is a share of time from the second reading on.
-bool load_is_yet_to_come(const hypomnesis::snapshot& picture) {
-  const auto usages = picture.usages();
+bool load_is_yet_to_come(const hypomnesis::snapshot& snapshot) {
+  const auto usages = snapshot.usages();
   return std::any_of(usages.begin(), usages.end(), [](const hypomnesis::usage& each) {
     return each.busy_ns && !each.busy_percent;
   });
@@ -155,16 +155,16 @@ expected<view> find_and_look(const session& in, const options& asked) {
     device = *found;
   }
   const auto what = wanted(in, device);
-  auto picture = in.collect(what);
-  if (has_column(asked.columns, "load") && load_is_yet_to_come(picture)) {
+  auto snapshot = in.collect(what);
+  if (has_column(asked.columns, "load") && load_is_yet_to_come(snapshot)) {
     std::this_thread::sleep_for(load_window);
-    picture = in.take(what);
+    snapshot = in.take(what);
   }
-  return view{device, std::move(picture)};
+  return view{device, std::move(snapshot)};
 }
 
-bool listed(const hypomnesis::snapshot& picture, std::uint32_t pid) {
-  const auto usages = picture.usages();
+bool listed(const hypomnesis::snapshot& snapshot, std::uint32_t pid) {
+  const auto usages = snapshot.usages();
   return std::any_of(usages.begin(), usages.end(),
                      [pid](const hypomnesis::usage& each) { return each.pid == pid; });
 }
@@ -175,8 +175,8 @@ bool is_of_list(const hypomnesis::diagnostic& of) {
 }
 
 // Of a list that was not read nobody knows how long it is.
-bool list_failed(const hypomnesis::snapshot& picture) {
-  const auto all = picture.diagnostics();
+bool list_failed(const hypomnesis::snapshot& snapshot) {
+  const auto all = snapshot.diagnostics();
   return std::any_of(all.begin(), all.end(), is_of_list);
 }
 
@@ -191,12 +191,12 @@ const char* why_unattributed(const gpu& of) {
 }
 
 // Why there is no figure is no fault, and told nowhere else.
-void explain_unattributed(const hypomnesis::snapshot& picture, gpu_map left) {
+void explain_unattributed(const hypomnesis::snapshot& snapshot, gpu_map left) {
   std::erase_if(left, [](const auto& each) {
     const auto& pool = *each.second->memory;
     return pool.unattributed_bytes || !pool.used_bytes;
   });
-  for (const auto& each : picture.diagnostics()) {
+  for (const auto& each : snapshot.diagnostics()) {
     const bool is_told = each.subject == part::pools && each.field == HMN_POOL_HAS_UNATTRIBUTED;
     if (is_told) write_remark(describe(each));
     if (is_told || is_of_list(each)) left.erase(each.device_index.value_or(0));
@@ -208,11 +208,11 @@ void explain_unattributed(const hypomnesis::snapshot& picture, gpu_map left) {
 
 void print_remarks(const session& in, const view& seen, const options& asked, const gpu_map& whole,
                    const std::vector<process_row>& rows) {
-  const bool none = seen.picture.info().device_count == 0 && !search_failed(seen.picture);
-  print_diagnostics(seen.picture, none);
-  if (none) write_remark("GPU: " + why_no_gpu(in, seen.picture));
-  if (asked.unattributed) explain_unattributed(seen.picture, whole);
-  if (!rows.empty() || !list_failed(seen.picture))
+  const bool none = seen.snapshot.info().device_count == 0 && !search_failed(seen.snapshot);
+  print_diagnostics(seen.snapshot, none);
+  if (none) write_remark("GPU: " + why_no_gpu(in, seen.snapshot));
+  if (asked.unattributed) explain_unattributed(seen.snapshot, whole);
+  if (!rows.empty() || !list_failed(seen.snapshot))
     write_remark(count_sentence(rows, {asked.pid, asked.device, asked.match}));
 }
 
@@ -221,15 +221,15 @@ void print_remarks(const session& in, const view& seen, const options& asked, co
 expected<exit_code> run_ps(const session& in, const options& asked, const style& as) {
   const auto seen = find_and_look(in, asked);
   if (!seen) return seen.why();
-  if (asked.pid && !listed(seen->picture, *asked.pid) && in.has_ended(*asked.pid))
+  if (asked.pid && !listed(seen->snapshot, *asked.pid) && in.has_ended(*asked.pid))
     return failed(fmt::format("--pid {}: no such process", *asked.pid));
   const bool simulated = in.simulation().has_value();
-  const auto gpus = map_of(gpus_of(in, seen->picture));
+  const auto gpus = map_of(gpus_of(in, seen->snapshot));
   const auto whole = asked.unattributed ? whole_gpus_of(gpus) : gpu_map();
-  auto rows = rows_of(seen->picture, gpus, asked, seen->device, simulated);
+  auto rows = rows_of(seen->snapshot, gpus, asked, seen->device, simulated);
   print_remarks(in, *seen, asked, whole, rows);
   if (asked.unattributed && !asked.pid && !asked.match) add_unattributed(whole, seen->device, rows);
-  const auto result = search_failed(seen->picture) ? exit_code::failed : exit_code::done;
+  const auto result = search_failed(seen->snapshot) ? exit_code::failed : exit_code::done;
   return std::max(result, write_output(asked.json ? process_json(rows, asked.columns)
                                                   : process_table(rows, asked.columns, as)));
 }

@@ -9,10 +9,10 @@ namespace hmn::cli {
 expected<exit_code> run_snapshot(const session& in, const options&, const style&) {
   hypomnesis::snapshot_options what;
   what.collect = everything;
-  const auto picture = in.collect(what);
-  const auto written = write_output(picture.json() + "\n");
-  if (!search_failed(picture)) return written;
-  print_diagnostics(picture);
+  const auto snapshot = in.collect(what);
+  const auto written = write_output(snapshot.json() + "\n");
+  if (!search_failed(snapshot)) return written;
+  print_diagnostics(snapshot);
   return exit_code::failed;
 }
 

@@ -148,18 +148,18 @@ hypomnesis::snapshot_options wanted(bool with_ram) {
 }  // namespace
 
 expected<exit_code> run_summary(const session& in, const options& asked, const style& as) {
-  const auto picture = in.collect(wanted(!asked.json));
-  const auto gpus = gpus_of(in, picture);
-  const bool failing = search_failed(picture);
-  print_diagnostics(picture, gpus.empty() && !failing && !asked.json);
+  const auto snapshot = in.collect(wanted(!asked.json));
+  const auto gpus = gpus_of(in, snapshot);
+  const bool failing = search_failed(snapshot);
+  print_diagnostics(snapshot, gpus.empty() && !failing && !asked.json);
   const auto result = failing ? exit_code::failed : exit_code::done;
   if (asked.json) return std::max(result, write_output(as_json(gpus)));
 
-  std::vector<memory_line> lines{ram_line(picture.system())};
+  std::vector<memory_line> lines{ram_line(snapshot.system())};
   for (const auto& each : gpus) lines.push_back(gpu_line(each, as));
   if (gpus.empty())
     lines.push_back(
-        no_gpu_line(failing ? "not known: the search for GPUs failed" : why_no_gpu(in, picture)));
+        no_gpu_line(failing ? "not known: the search for GPUs failed" : why_no_gpu(in, snapshot)));
   return std::max(result, write_output(render(lines, as)));
 }
 

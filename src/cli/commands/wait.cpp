@@ -96,8 +96,8 @@ expected<room> wait_for_room(const session& in, const hypomnesis::snapshot_optio
   remarks said;
   most_seen most;
   for (bool is_first = true;; is_first = false) {
-    const auto picture = in.library().take(what);
-    const auto rooms = rooms_of(in, picture);
+    const auto snapshot = in.library().take(what);
+    const auto rooms = rooms_of(in, snapshot);
     said.tell(rooms);
     most.add(rooms);
     if (const auto* best = roomiest(rooms, asked.bytes)) return *best;

@@ -39,8 +39,8 @@ process_figures figures_of(const hypomnesis::usage& row) {
 }
 
 // Why the list of processes is not there.
-std::optional<failure> missing_list(const hypomnesis::snapshot& picture) {
-  for (const auto& each : picture.diagnostics())
+std::optional<failure> missing_list(const hypomnesis::snapshot& snapshot) {
+  for (const auto& each : snapshot.diagnostics())
     if (each.subject == part::processes && each.device_index) return failed(each.message);
   return std::nullopt;
 }
@@ -113,15 +113,15 @@ expected<std::vector<process_figures>> watch::read(std::uint32_t deadline_ms, st
   what.device_index = device_;
   what.collect = part::devices | part::pools | part::processes;
   what.deadline = milliseconds(deadline_ms);
-  const auto picture = in_.library().take(what);
-  observe(detector_, picture, moment_text(ms));
-  const auto usages = picture.usages();
+  const auto snapshot = in_.library().take(what);
+  observe(detector_, snapshot, moment_text(ms));
+  const auto usages = snapshot.usages();
   if (usages.empty())
-    if (auto missing = missing_list(picture)) return *std::move(missing);
+    if (auto missing = missing_list(snapshot)) return *std::move(missing);
   std::vector<process_figures> rows;
   for (const auto& each : usages) rows.push_back(figures_of(each));
   if (label_.empty())
-    for (const auto& each : gpus_of(in_, picture)) label_ = shown_name(each).value_or("");
+    for (const auto& each : gpus_of(in_, snapshot)) label_ = shown_name(each).value_or("");
   return rows;
 }
 

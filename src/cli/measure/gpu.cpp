@@ -44,10 +44,10 @@ std::optional<std::string> name_by_ids(const gpu& of) {
 
 }  // namespace
 
-std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& picture) {
-  const auto pools = picture.pools();
+std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& snapshot) {
+  const auto pools = snapshot.pools();
   std::vector<gpu> all;
-  for (const auto& device : picture.devices()) {
+  for (const auto& device : snapshot.devices()) {
     all.push_back({device, main_pool(pools, device.index)});
     // A simulated device's numbers are none of this machine's.
     if (!in.is_simulated() && !is_named_without_driver(device))

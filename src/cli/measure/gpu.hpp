@@ -18,7 +18,7 @@ struct gpu {
   std::string driver{};  // the kernel's, of one that nothing else names
 };
 
-std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& picture);
+std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& snapshot);
 
 // Its memory is that of its parts, which are devices of their own.
 bool is_divided(const std::vector<gpu>& all, std::uint32_t index);

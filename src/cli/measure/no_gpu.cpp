@@ -22,11 +22,11 @@ void append(std::string& list, const std::string& text) {
 }
 
 // Cards that a driver of this machine has and this container has not.
-std::string hidden(const session& in, const hypomnesis::snapshot& picture) {
+std::string hidden(const session& in, const hypomnesis::snapshot& snapshot) {
   std::string list;
   const auto drm = in.backend(backend_id::drm);
   if (!drm || drm->state != run_state::ready) return list;
-  for (const auto& each : picture.diagnostics())
+  for (const auto& each : snapshot.diagnostics())
     if (each.status == status_code::no_device && each.backend == backend_id::drm)
       append(list, describe(each));
   return list;
@@ -34,12 +34,12 @@ std::string hidden(const session& in, const hypomnesis::snapshot& picture) {
 
 }  // namespace
 
-std::string why_no_gpu(const session& in, const hypomnesis::snapshot& picture) {
+std::string why_no_gpu(const session& in, const hypomnesis::snapshot& snapshot) {
   if (const auto simulated = in.simulation())
     return fmt::format("none found: {}", simulated->message.empty()
                                              ? "the simulated machine has none"
                                              : simulated->message);
-  if (const auto list = hidden(in, picture); !list.empty()) return "none found: " + list;
+  if (const auto list = hidden(in, snapshot); !list.empty()) return "none found: " + list;
   if (const auto list = unmeasured_gpus(); !list.empty()) return "none found: " + list;
   const auto nvml = in.backend(backend_id::nvml);
   if (!nvml || nvml->message.empty()) return "none found";
@@ -47,9 +47,9 @@ std::string why_no_gpu(const session& in, const hypomnesis::snapshot& picture) {
                      nvml->message);
 }
 
-bool search_failed(const hypomnesis::snapshot& picture) {
-  const auto all = picture.diagnostics();
-  return picture.info().device_count == 0 && std::any_of(all.begin(), all.end(), hides_devices);
+bool search_failed(const hypomnesis::snapshot& snapshot) {
+  const auto all = snapshot.diagnostics();
+  return snapshot.info().device_count == 0 && std::any_of(all.begin(), all.end(), hides_devices);
 }
 
 std::optional<failure> check_for_gpus(const session& in, const std::string& lacking) {

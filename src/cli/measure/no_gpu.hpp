@@ -8,10 +8,10 @@
 namespace hmn::cli {
 
 // Why a snapshot lists no device, in one line.
-std::string why_no_gpu(const session& in, const hypomnesis::snapshot& picture);
+std::string why_no_gpu(const session& in, const hypomnesis::snapshot& snapshot);
 
 // Nothing was found because something failed, not because there is nothing.
-bool search_failed(const hypomnesis::snapshot& picture);
+bool search_failed(const hypomnesis::snapshot& snapshot);
 
 // Looks for devices, of which a command needs one: nothing, or why it cannot begin. `lacking` goes
 // before the reason that there is none.

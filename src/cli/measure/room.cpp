@@ -46,9 +46,9 @@ room room_of(gpu of, const std::vector<hypomnesis::diagnostic>& diagnostics) {
 
 }  // namespace
 
-std::vector<room> rooms_of(const session& in, const hypomnesis::snapshot& picture) {
-  const auto diagnostics = picture.diagnostics();
-  const auto gpus = gpus_of(in, picture);
+std::vector<room> rooms_of(const session& in, const hypomnesis::snapshot& snapshot) {
+  const auto diagnostics = snapshot.diagnostics();
+  const auto gpus = gpus_of(in, snapshot);
   std::vector<room> all;
   for (const auto& each : gpus)
     if (!is_divided(gpus, each.device.index)) all.push_back(room_of(each, diagnostics));

@@ -19,7 +19,7 @@ struct room {
 };
 
 // Of each device that programs can be given; for one that is divided, its partitions instead.
-std::vector<room> rooms_of(const session& in, const hypomnesis::snapshot& picture);
+std::vector<room> rooms_of(const session& in, const hypomnesis::snapshot& snapshot);
 
 // The one with the most room, where that is enough.
 const room* roomiest(const std::vector<room>& all, std::uint64_t wanted);

@@ -23,23 +23,23 @@ constexpr memory_field resident{hypomnesis::process_memory_field::resident,
 constexpr memory_field proportional{hypomnesis::process_memory_field::proportional,
                                     &hypomnesis::process_memory::proportional_bytes};
 
-std::optional<hypomnesis::telemetry> telemetry_of(const hypomnesis::snapshot& picture,
+std::optional<hypomnesis::telemetry> telemetry_of(const hypomnesis::snapshot& snapshot,
                                                   std::uint32_t index) {
-  const auto devices = picture.devices();
+  const auto devices = snapshot.devices();
   for (std::uint32_t i = 0; i < devices.size(); ++i)
-    if (devices[i].index == index) return picture.telemetry(i);
+    if (devices[i].index == index) return snapshot.telemetry(i);
   return std::nullopt;
 }
 
-std::optional<double> energy_of(const hypomnesis::snapshot& picture, std::uint32_t index) {
-  const auto found = telemetry_of(picture, index);
+std::optional<double> energy_of(const hypomnesis::snapshot& snapshot, std::uint32_t index) {
+  const auto found = telemetry_of(snapshot, index);
   return found ? found->energy_joules : std::nullopt;
 }
 
-void add_figures(const hypomnesis::snapshot& picture, std::uint32_t index, device_sample& to) {
-  for (const auto& pool : picture.pools())
+void add_figures(const hypomnesis::snapshot& snapshot, std::uint32_t index, device_sample& to) {
+  for (const auto& pool : snapshot.pools())
     if (pool.device_index == index && pool.is_main) to.used_bytes = pool.used_bytes;
-  const auto found = telemetry_of(picture, index);
+  const auto found = telemetry_of(snapshot, index);
   if (!found) return;
   to.busy_percent = found->gpu_busy_percent;
   to.power_watts = found->power_watts;
@@ -193,10 +193,10 @@ void run_meter::add_one_by_one(std::size_t i, device_sample& to) {
   settle(devices_[i], was_asked, to);
 }
 
-void run_meter::add_from_list(const hypomnesis::snapshot& picture, std::size_t i,
+void run_meter::add_from_list(const hypomnesis::snapshot& snapshot, std::size_t i,
                               device_sample& to) {
   const auto index = devices_[i].before.device.index;
-  for (const auto& row : picture.usages()) {
+  for (const auto& row : snapshot.usages()) {
     if (row.device_index != index || has(row.notes, note::foreign_pid)) continue;
     const auto* const who = find(tree_->members(), row.pid);
     if (who == nullptr) continue;
@@ -204,7 +204,7 @@ void run_meter::add_from_list(const hypomnesis::snapshot& picture, std::size_t i
     add_row(row, to);
   }
   bool was_asked = true;
-  for (const auto& each : picture.diagnostics()) {
+  for (const auto& each : snapshot.diagnostics()) {
     if (!hides_list(each, index)) continue;
     was_asked = false;
     to.why = each.message;
@@ -217,13 +217,13 @@ std::vector<device_sample> run_meter::read_devices() {
   for (auto& each : devices_)
     if (each.was_asleep) look_for_list(in_, each);
   const bool are_few = tree_->members().size() <= few;
-  const auto picture = take(are_few ? figures : figures | part::processes);
+  const auto snapshot = take(are_few ? figures : figures | part::processes);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (picture) add_figures(*picture, devices_[i].before.device.index, all[i]);
+    if (snapshot) add_figures(*snapshot, devices_[i].before.device.index, all[i]);
     if (are_few)
       add_one_by_one(i, all[i]);
-    else if (picture)
-      add_from_list(*picture, i, all[i]);
+    else if (snapshot)
+      add_from_list(*snapshot, i, all[i]);
     else
       settle(devices_[i], false, all[i]);
   }
@@ -254,9 +254,9 @@ std::vector<std::optional<double>> run_meter::end() {
   for (auto* each : {&host_pace_, &device_pace_, &proportional_pace_}) each->end(clock::now());
   std::vector<std::optional<double>> all(devices_.size());
   if (devices_.empty()) return all;
-  const auto picture = take(figures);
-  for (std::size_t i = 0; picture && i < all.size(); ++i)
-    all[i] = energy_of(*picture, devices_[i].before.device.index);
+  const auto snapshot = take(figures);
+  for (std::size_t i = 0; snapshot && i < all.size(); ++i)
+    all[i] = energy_of(*snapshot, devices_[i].before.device.index);
   return all;
 }
 
@@ -274,13 +274,13 @@ std::vector<watched_device> devices_to_watch(const session& in, std::optional<st
   hypomnesis::snapshot_options what;
   what.collect = figures;
   what.device_index = only;
-  const auto picture = in.take(what);
-  if (search_failed(picture)) print_diagnostics(picture);
+  const auto snapshot = in.take(what);
+  if (search_failed(snapshot)) print_diagnostics(snapshot);
   std::vector<watched_device> all;
-  for (auto& each : gpus_of(in, picture)) {
+  for (auto& each : gpus_of(in, snapshot)) {
     watched_device one;
     one.before = std::move(each);
-    one.energy_joules = energy_of(picture, one.before.device.index);
+    one.energy_joules = energy_of(snapshot, one.before.device.index);
     look_for_list(in, one);
     all.push_back(std::move(one));
   }

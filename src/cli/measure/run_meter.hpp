@@ -76,7 +76,7 @@ class run_meter {
   std::optional<hypomnesis::snapshot> take(hypomnesis::part collect) const;
   std::optional<std::uint64_t> sum_of(const memory_field& of, std::string* why) const;
   void add_one_by_one(std::size_t i, device_sample& to);
-  void add_from_list(const hypomnesis::snapshot& picture, std::size_t i, device_sample& to);
+  void add_from_list(const hypomnesis::snapshot& snapshot, std::size_t i, device_sample& to);
 
   const session& in_;
   std::vector<watched_device> devices_;

@@ -75,16 +75,16 @@ std::vector<std::string> distinct_lines(const std::vector<hypomnesis::diagnostic
   return lines;
 }
 
-void print_diagnostics(const hypomnesis::snapshot& picture, bool told) {
-  auto diagnostics = picture.diagnostics();
+void print_diagnostics(const hypomnesis::snapshot& snapshot, bool told) {
+  auto diagnostics = snapshot.diagnostics();
   std::erase_if(diagnostics, [told](const hypomnesis::diagnostic& each) {
     return !matters(each) || (told && each.status == status_code::no_source);
   });
   for (const auto& line : distinct_lines(diagnostics)) write_remark(line);
 }
 
-void print_trace(const hypomnesis::snapshot& picture) {
-  for (const auto& each : picture.diagnostics())
+void print_trace(const hypomnesis::snapshot& snapshot) {
+  for (const auto& each : snapshot.diagnostics())
     if (is_trace(each)) write_remark(traced_call(each));
 }
 

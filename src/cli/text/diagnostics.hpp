@@ -24,7 +24,7 @@ std::vector<std::string> distinct_lines(
 
 // On standard error, a line each.
 // `told`: why there is no device stands elsewhere already.
-void print_diagnostics(const hypomnesis::snapshot& picture, bool told = false);
-void print_trace(const hypomnesis::snapshot& picture);
+void print_diagnostics(const hypomnesis::snapshot& snapshot, bool told = false);
+void print_trace(const hypomnesis::snapshot& snapshot);
 
 }  // namespace hmn::cli

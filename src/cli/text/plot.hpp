@@ -19,7 +19,7 @@ struct plot_series {
   bool is_filled = false;
 };
 
-// One picture among several, all over the same time.
+// One chart among several, all over the same time.
 struct plot_panel {
   std::string title;
   std::string note;  // beside the title

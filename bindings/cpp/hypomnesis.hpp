@@ -1019,13 +1019,14 @@ std::optional<std::string> text(Call call) {
   std::uint32_t needed = 0;
   hmn_status status = call(static_cast<char*>(nullptr), std::uint32_t{0}, &needed);
   std::string out;
-  if (status == HMN_OK) {
+  while (status == HMN_OK && out.size() < needed) {
     out.resize(needed);
     status = call(&out[0], needed, &needed);
+    if (status == HMN_E_BUFFER) status = HMN_OK;  // it has grown
   }
   if (status == HMN_E_EMPTY) return std::nullopt;
   check(status);
-  out.resize(out.size() - 1);
+  out.resize(needed - 1);
   return out;
 }
 

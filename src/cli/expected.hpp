@@ -4,9 +4,21 @@
 #include <utility>
 #include <variant>
 
-#include "cli/exit_code.hpp"
-
 namespace hmn::cli {
+
+// docs/exit-codes.md. What runs a command also gives that command's own code, or 128 + N.
+enum class exit_code : int {
+  done = 0,
+  failed = 1,
+  usage = 2,
+  tight = 3,  // of what fits in part
+  does_not_fit = 4,
+  timed_out = 124,
+  wrapper_failed = 125,  // hmn itself, not the command
+  not_runnable = 126,
+  not_found = 127,
+  killed = 128  // + N
+};
 
 struct failure {
   exit_code code = exit_code::failed;
@@ -18,6 +30,11 @@ inline failure failed(std::string message) {
 }
 inline failure misused(std::string message) {
   return {exit_code::usage, std::move(message)};
+}
+
+// `why`, of the file or folder at that path.
+inline failure failed_at(const std::string& path, const std::string& why) {
+  return failed("\"" + path + "\": " + why);
 }
 
 template <class T>

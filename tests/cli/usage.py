@@ -102,7 +102,7 @@ class Usage(Machines):
         for code in ("0", "1", "2", "125", "124", "126, 127", "128 + N", "the child's", "0, 3, 4",
                      "0, 1, 2"):
             self.assertIn(code, rows)
-        used = re.findall(r"(\w+) = (\d+)", (SOURCE / "src" / "cli" / "exit_code.hpp").read_text())
+        used = re.findall(r"(\w+) = (\d+)", (SOURCE / "src" / "cli" / "expected.hpp").read_text())
         self.assertEqual({number for _, number in used},
                          {"0", "1", "2", "3", "4", "124", "125", "126", "127", "128"})
 

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // What the command does with names and arguments.
-#include "cli/duration.hpp"
-#include "cli/escape.hpp"
-#include "cli/glob.hpp"
-#include "cli/plot.hpp"
-#include "cli/size_argument.hpp"
-#include "cli/width.hpp"
+#include "cli/text/duration.hpp"
+#include "cli/text/escape.hpp"
+#include "cli/text/glob.hpp"
+#include "cli/text/plot.hpp"
+#include "cli/text/size_argument.hpp"
+#include "cli/text/width.hpp"
 #include "fuzz.hpp"
 #include "model/json_parse.hpp"
 

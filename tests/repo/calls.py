@@ -106,7 +106,7 @@ CLEAN = {
     "src/backends/a/a.cpp": '// "libamd_smi.so"\nopen("libnvidia-ml.so.1", "class/kfd");\n'
                             'load("C:\\\\Program Files\\\\nvml.dll", "x.dll lacks a function");\n',
     "src/cli/system/posix/spawn.cpp": "return posix_spawnp(&pid, name);\n",
-    "src/cli/main.cpp": 'std::printf("x"); setlocale(0, ""); getenv("NO_COLOR");\n',
+    "src/cli/commands/main.cpp": 'std::printf("x"); setlocale(0, ""); getenv("NO_COLOR");\n',
 }
 PLANTED = [({"src/core/b.cpp": f"int x;\n{line}\n"}, f"src/core/b.cpp:2: {what}") for line, what in (
     ('printf("x");', "printing"),
@@ -129,8 +129,8 @@ PLANTED = [({"src/core/b.cpp": f"int x;\n{line}\n"}, f"src/core/b.cpp:2: {what}"
     ("#if defined(_WIN32)", "the system"),
     ("auto d = __DATE__;", "the time of the build"),
 )] + [
-    ({"src/cli/main.cpp": "system(x);\n"}, "src/cli/main.cpp:1: a shell"),
-    ({"src/cli/main.cpp": "execvp(a, b);\n"}, "src/cli/main.cpp:1: a search in PATH"),
+    ({"src/cli/commands/main.cpp": "system(x);\n"}, "src/cli/commands/main.cpp:1: a shell"),
+    ({"src/cli/commands/main.cpp": "execvp(a, b);\n"}, "src/cli/commands/main.cpp:1: a search in PATH"),
     ({"src/platform/posix/file.cpp": "int d = ::open(path, O_RDONLY);\n"}, "an open without"),
     ({"src/backends/a/b.cpp": 'open("/opt/lib/librocm_smi64.so.7");\n'}, "a library that is not known"),
     ({"src/backends/a/b.cpp": 'load("ze_loader.dll");\n'}, "a library that is not known"),

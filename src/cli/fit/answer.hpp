@@ -4,18 +4,18 @@
 #include <string>
 #include <vector>
 
-#include "cli/exit_code.hpp"
+#include "cli/expected.hpp"
 #include "cli/fit/demand.hpp"
 #include "cli/fit/spread.hpp"
-#include "cli/gpu.hpp"
-#include "cli/terminal.hpp"
+#include "cli/measure/gpu.hpp"
+#include "cli/text/terminal.hpp"
 
 namespace hmn::cli::fit {
 
 // A device and what of the model it takes.
 struct device_answer {
   gpu on;
-  std::vector<hmn_pool> pools;
+  std::vector<hypomnesis::pool> pools;
   std::optional<std::uint64_t> usable;
   bool shares_ram = false;
   placement placed;

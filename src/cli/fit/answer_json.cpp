@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/fit/answer.hpp"
 #include "cli/fit/verdict_text.hpp"
-#include "cli/json.hpp"
-#include "cli/words.hpp"
+#include "cli/text/json.hpp"
+#include "cli/text/words.hpp"
 
 namespace hmn::cli::fit {
 namespace {
@@ -11,14 +11,14 @@ std::vector<std::string_view> views_of(const std::vector<std::string>& texts) {
   return {texts.begin(), texts.end()};
 }
 
-json_object object_of(const hmn_pool& pool) {
+json_object object_of(const hypomnesis::pool& pool) {
   json_object out;
   out.add("kind", or_unknown(pool_word(pool.kind)))
-      .add("is_main", pool.is_main != 0)
-      .add("total_bytes", known(pool, HMN_POOL_HAS_TOTAL, pool.total_bytes))
-      .add("free_bytes", known(pool, HMN_POOL_HAS_FREE, pool.free_bytes))
-      .add("usable_bytes", known(pool, HMN_POOL_HAS_USABLE, pool.usable_bytes))
-      .add("budget_bytes", known(pool, HMN_POOL_HAS_BUDGET, pool.budget_bytes));
+      .add("is_main", pool.is_main)
+      .add("total_bytes", pool.total_bytes)
+      .add("free_bytes", pool.free_bytes)
+      .add("usable_bytes", pool.usable_bytes)
+      .add("budget_bytes", pool.budget_bytes);
   return out;
 }
 
@@ -31,9 +31,9 @@ json_object object_of(const answer& all, const device_answer& on) {
   for (const auto& each : on.pools) pools.push_back(object_of(each));
   json_object out;
   out.add("device_index", on.on.device.index)
-      .add("device_name", name_of(on.on.device))
-      .add("device_uuid", uuid_of(on.on.device))
-      .add("pci_bus_id", pci_bus_id_of(on.on.device))
+      .add("device_name", on.on.device.name)
+      .add("device_uuid", on.on.device.uuid)
+      .add("pci_bus_id", on.on.device.pci_bus_id)
       .add("shares_ram", on.shares_ram)
       .add("usable_bytes", on.usable)
       .add("verdict", verdict_word(on.placed.is))

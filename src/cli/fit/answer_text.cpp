@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <fmt/format.h>
+#include <hypomnesis.hpp>
 
 #include <algorithm>
 
-#include "cli/escape.hpp"
 #include "cli/fit/answer.hpp"
 #include "cli/fit/verdict_text.hpp"
-#include "cli/size.hpp"
-#include "cli/table.hpp"
+#include "cli/text/escape.hpp"
+#include "cli/text/table.hpp"
 
 namespace hmn::cli::fit {
 namespace {
 
+using hypomnesis::format_bytes;
+
 std::string bytes_or_unknown(const std::optional<std::uint64_t>& bytes) {
-  return bytes ? size_text(*bytes) : "?";
+  return bytes ? format_bytes(*bytes) : "?";
 }
 
 std::string parameter_text(std::uint64_t count) {
@@ -41,18 +43,18 @@ std::string needs_table(const answer& all, const fit_options& asked, const style
                                                     needs.context, asked.kv_type)
                                       : std::string();
   table rows({{"NEEDS"}, {"", table::align::right}, {"", table::align::left, true}});
-  rows.add({{"weights"}, {size_text(needs.weights)}, {""}});
+  rows.add({{"weights"}, {format_bytes(needs.weights)}, {""}});
   rows.add({{"KV cache"}, {bytes_or_unknown(needs.cache)}, {cache}});
   rows.add({{"working memory"}, {bytes_or_unknown(needs.working)}, {""}});
   rows.add({{"total", tone::strong},
-            {(needs.is_whole() ? "" : ">=") + size_text(needs.total()), tone::strong},
+            {(needs.is_whole() ? "" : ">=") + format_bytes(needs.total()), tone::strong},
             {""}});
   return rows.text(as);
 }
 
 std::optional<std::uint64_t> free_of(const device_answer& on) {
   if (!on.on.memory) return std::nullopt;
-  return known(*on.on.memory, HMN_POOL_HAS_FREE, on.on.memory->free_bytes);
+  return on.on.memory->free_bytes;
 }
 
 std::vector<table::cell> row_of(const answer& all, const device_answer& on, const style& as) {
@@ -75,7 +77,7 @@ std::vector<table::cell> together_row(const answer& all) {
   }
   return {{label + " together"},
           {bytes_or_unknown(free)},
-          {size_text(usable)},
+          {format_bytes(usable)},
           {together_text(all), tone_of(all.together->placed.whole.is)}};
 }
 

@@ -2,36 +2,36 @@
 #include "cli/fit/demand.hpp"
 
 #include <fmt/format.h>
-#include <hypomnesis.h>
+#include <hypomnesis.hpp>
 
 #include <algorithm>
 
 #include "cli/fit/amount.hpp"
 #include "cli/fit/kv_type.hpp"
-#include "cli/handles.hpp"
-#include "cli/size.hpp"
 
 namespace hmn::cli::fit {
 namespace {
 
-failure uncountable(const char* what, hmn_status status) {
-  return failed(
-      fmt::format("{}: {}: expected less than 2^64 bytes", what, hmn_status_name(status)));
+using hypomnesis::dtype_id;
+
+failure uncountable(const char* what, hypomnesis::status_code why) {
+  return failed(fmt::format("{}: {}: expected less than 2^64 bytes", what, hypomnesis::name(why)));
 }
 
-hmn_cache cache_of(const layer& of, const packing& as) {
-  auto made = sized<hmn_cache>();
+hypomnesis::cache cache_of(const layer& of, const packing& as) {
+  hypomnesis::cache made;
   made.dtype = as.dtype;
-  made.element_bits = as.bits;
-  made.group_size = as.group;
+  made.element_bits = as.element_bits;
+  made.group_size = as.group_size;
   made.group_bits = as.group_bits;
   made.layers = 1;
   if (of.cache == cache_kind::latent) {
-    made.kind = HMN_CACHE_LATENT;
+    made.kind = hypomnesis::cache_kind::latent;
     made.latent_dim = of.key_size;
     return made;
   }
-  made.kind = of.cache == cache_kind::window ? HMN_CACHE_WINDOW : HMN_CACHE_FULL;
+  made.kind = of.cache == cache_kind::window ? hypomnesis::cache_kind::window
+                                             : hypomnesis::cache_kind::full;
   made.kv_heads = of.kv_heads;
   made.key_dim = of.key_size;
   made.value_dim = of.value_size;
@@ -40,10 +40,10 @@ hmn_cache cache_of(const layer& of, const packing& as) {
 }
 
 // States stay in 32 bits whatever keys and values are kept as.
-hmn_cache state_of(const layer& of) {
-  auto made = sized<hmn_cache>();
-  made.kind = HMN_CACHE_STATE;
-  made.dtype = HMN_DTYPE_F32;
+hypomnesis::cache state_of(const layer& of) {
+  hypomnesis::cache made;
+  made.kind = hypomnesis::cache_kind::state;
+  made.dtype = dtype_id::f32;
   made.layers = 1;
   made.state_elements = of.state_size;
   return made;
@@ -51,25 +51,22 @@ hmn_cache state_of(const layer& of) {
 
 expected<std::uint64_t> layer_bytes(const layer& of, const packing& as, std::uint64_t context,
                                     std::uint64_t batch) {
-  std::uint64_t cache = 0;
-  std::uint64_t state = 0;
-  if (of.cache != cache_kind::none) {
-    const auto kept = cache_of(of, as);
-    const auto status = hmn_estimate_cache(&kept, context, batch, &cache, nullptr);
-    if (status != HMN_OK) return uncountable("KV cache", status);
+  const char* what = "KV cache";
+  try {
+    std::uint64_t bytes = 0;
+    if (of.cache != cache_kind::none)
+      bytes = hypomnesis::estimate_cache(cache_of(of, as), context, batch);
+    what = "state";
+    if (of.state_size != 0)
+      bytes = plus(bytes, hypomnesis::estimate_cache(state_of(of), context, batch));
+    return bytes;
+  } catch (const hypomnesis::error& why) {
+    return uncountable(what, why.status());
   }
-  if (of.state_size != 0) {
-    const auto kept = state_of(of);
-    const auto status = hmn_estimate_cache(&kept, context, batch, &state, nullptr);
-    if (status != HMN_OK) return uncountable("state", status);
-  }
-  return plus(cache, state);
 }
 
 std::uint64_t f32_bytes(std::uint64_t rows, std::uint64_t columns) {
-  const std::uint64_t shape[] = {rows, columns};
-  std::uint64_t bytes = 0;
-  return hmn_estimate_tensor(shape, 2, HMN_DTYPE_F32, &bytes, nullptr) == HMN_OK ? bytes : too_much;
+  return hypomnesis::estimate_tensor({rows, columns}, dtype_id::f32);
 }
 
 // Of one layer; layers take turns in the same buffers.
@@ -77,30 +74,28 @@ std::uint64_t attention_bytes(const architecture& shape, std::uint64_t tokens) {
   std::uint64_t most = 0;
   for (const auto& each : shape.layers) {
     if (each.cache == cache_kind::none || shape.head_count == 0) continue;
-    auto work = sized<hmn_attention>();
-    work.flags = HMN_ATTENTION_FUSED;
-    work.dtype = HMN_DTYPE_F32;
+    hypomnesis::attention work;
+    work.flags = hypomnesis::attention_flag::fused;
+    work.dtype = dtype_id::f32;
     work.heads = shape.head_count;
     work.kv_heads = std::min(each.kv_heads, shape.head_count);
     work.sequence = tokens;
     work.head_dim = std::max(each.key_size, each.value_size);
-    std::uint64_t bytes = 0;
-    if (hmn_estimate_attention(&work, &bytes, nullptr) != HMN_OK) return too_much;
-    most = std::max(most, bytes);
+    most = std::max(most, hypomnesis::estimate_attention(work));
   }
   return most;
 }
 
 expected<std::uint64_t> working_bytes(const architecture& shape, std::uint64_t tokens) {
-  const auto stream = times(2, f32_bytes(tokens, shape.hidden_size));
-  const auto widest = std::max({attention_bytes(shape, tokens),
-                                times(2, f32_bytes(tokens, shape.feed_forward_size)),
-                                f32_bytes(tokens, shape.vocabulary_size)});
-  const auto sum = plus(stream, widest);
-  std::uint64_t bytes = 0;
-  const auto status = hmn_estimate_overhead(sum, 0, &bytes, nullptr);
-  if (status != HMN_OK || sum == too_much) return uncountable("working memory", HMN_E_OVERFLOW);
-  return bytes;
+  try {
+    const auto stream = times(2, f32_bytes(tokens, shape.hidden_size));
+    const auto widest = std::max({attention_bytes(shape, tokens),
+                                  times(2, f32_bytes(tokens, shape.feed_forward_size)),
+                                  f32_bytes(tokens, shape.vocabulary_size)});
+    return hypomnesis::estimate_overhead(plus(stream, widest));
+  } catch (const hypomnesis::error&) {
+    return uncountable("working memory", hypomnesis::status_code::overflow);
+  }
 }
 
 std::uint64_t context_of(const architecture& shape, const fit_options& asked) {
@@ -158,7 +153,7 @@ expected<demand> demand_of(const model& of, const fit_options& asked) {
   const auto working = working_bytes(*of.shape, tokens);
   if (!working) return working.why();
   made.working = *working;
-  if (made.total() == too_much) return uncountable("the sum", HMN_E_OVERFLOW);
+  if (made.total() == too_much) return uncountable("the sum", hypomnesis::status_code::overflow);
   note(made, of, asked, tokens);
   return made;
 }

@@ -5,14 +5,46 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdint>
+#include <cstring>
+#include <string_view>
 
 #include "cli/fit/amount.hpp"
 #include "cli/fit/ggml_type.hpp"
-#include "cli/fit/gguf_cursor.hpp"
 #include "cli/system/input_file.hpp"
 
 namespace hmn::cli::fit {
 namespace {
+
+// Reads little-endian values in order; once something is missing, everything after it is zero.
+class gguf_cursor {
+ public:
+  explicit gguf_cursor(std::string_view bytes) : bytes_(bytes) {}
+
+  template <class T>
+  T take() {
+    T value{};
+    const auto from = take_bytes(sizeof(T));
+    if (!ended_) std::memcpy(&value, from.data(), sizeof(T));
+    return value;
+  }
+  std::string_view take_bytes(std::uint64_t count) {
+    if (count > bytes_.size() - at_) ended_ = true;
+    if (ended_) return {};
+    const auto part = bytes_.substr(at_, static_cast<std::size_t>(count));
+    at_ += part.size();
+    return part;
+  }
+  std::string_view take_text() { return take_bytes(take<std::uint64_t>()); }
+  std::uint64_t position() const { return at_; }
+  std::uint64_t left() const { return bytes_.size() - at_; }
+  bool ended() const { return ended_; }
+
+ private:
+  std::string_view bytes_;
+  std::size_t at_ = 0;
+  bool ended_ = false;
+};
 
 constexpr std::uint64_t most_keys = 1u << 16;
 constexpr std::uint64_t most_tensors = 1u << 20;
@@ -318,7 +350,7 @@ expected<gguf> read_gguf(const std::string& path) {
     if (parsed) return parsed;
     if (needs_more)
       return failed(fmt::format("\"{}\": a header of more than {} bytes", path, window));
-    return failed(fmt::format("\"{}\": {}", path, parsed.why().message));
+    return failed_at(path, parsed.why().message);
   }
 }
 

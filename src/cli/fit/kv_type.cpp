@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/fit/kv_type.hpp"
 
-#include <hypomnesis.h>
-
 namespace hmn::cli::fit {
 namespace {
+
+using hypomnesis::dtype_id;
 
 struct named_packing {
   std::string_view name;
@@ -13,16 +13,11 @@ struct named_packing {
 // Of q8_0 and its kin a group of 32 has a scale of 16 bits, of those that end in 1 also a lowest
 // value.
 constexpr named_packing packings[] = {
-    {"f32", {HMN_DTYPE_F32, 0, 0, 0}},
-    {"f16", {HMN_DTYPE_F16, 0, 0, 0}},
-    {"bf16", {HMN_DTYPE_BF16, 0, 0, 0}},
-    {"f8", {HMN_DTYPE_F8E4M3, 0, 0, 0}},
-    {"q8_0", {0, 8, 32, 16}},
-    {"q5_1", {0, 5, 32, 32}},
-    {"q5_0", {0, 5, 32, 16}},
-    {"q4_1", {0, 4, 32, 32}},
-    {"q4_0", {0, 4, 32, 16}},
-    {"iq4_nl", {0, 4, 32, 16}},
+    {"f32", {dtype_id::f32, 0, 0, 0}},   {"f16", {dtype_id::f16, 0, 0, 0}},
+    {"bf16", {dtype_id::bf16, 0, 0, 0}}, {"f8", {dtype_id::f8e4m3, 0, 0, 0}},
+    {"q8_0", {{}, 8, 32, 16}},           {"q5_1", {{}, 5, 32, 32}},
+    {"q5_0", {{}, 5, 32, 16}},           {"q4_1", {{}, 4, 32, 32}},
+    {"q4_0", {{}, 4, 32, 16}},           {"iq4_nl", {{}, 4, 32, 16}},
 };
 
 }  // namespace

@@ -20,10 +20,6 @@ constexpr std::uint64_t most_config_bytes = 4u << 20;
 constexpr std::uint64_t most_index_bytes = 64u << 20;
 constexpr std::size_t most_tensors = 1u << 20;  // of all parts together
 
-failure about(const std::string& path, const std::string& what) {
-  return failed(fmt::format("\"{}\": {}", path, what));
-}
-
 void append(std::vector<tensor>& to, std::vector<tensor>&& from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
@@ -42,17 +38,17 @@ expected<model> read_gguf_parts(const std::string& path) {
   if (!first) return first.why();
   const auto told = first->whole("split.count").value_or(1);
   if (told != paths.size() && !(told == 0 && paths.size() == 1))
-    return about(path,
-                 fmt::format("split.count is {}: expected {}, by its name", told, paths.size()));
+    return failed_at(
+        path, fmt::format("split.count is {}: expected {}, by its name", told, paths.size()));
   for (std::size_t i = 1; i < paths.size(); ++i) {
     auto more = read_gguf(paths[i]);
     if (!more) return more.why();
     append(first->tensors, std::move(more->tensors));
     if (first->tensors.size() > most_tensors)
-      return about(path, fmt::format("more than {} tensors", most_tensors));
+      return failed_at(path, fmt::format("more than {} tensors", most_tensors));
   }
   auto shape = architecture_of(*first);
-  if (!shape) return about(paths.front(), shape.why().message);
+  if (!shape) return failed_at(paths.front(), shape.why().message);
   shape->vocabulary_size = vocabulary_of(*first, *shape);
   model made;
   const auto* name = first->text("general.name");
@@ -70,7 +66,7 @@ expected<std::optional<model_config>> config_beside(const std::string& path) {
   auto text = read_whole(config, most_config_bytes);
   if (!text) return text.why();
   auto parsed = parse_config(*std::move(text));
-  if (!parsed) return about(config, parsed.why().message);
+  if (!parsed) return failed_at(config, parsed.why().message);
   return answer(*std::move(parsed));
 }
 
@@ -99,7 +95,7 @@ expected<std::vector<tensor>> read_all(const std::string& folder,
     if (!some) return some.why();
     append(all, *std::move(some));
     if (all.size() > most_tensors)
-      return about(folder + each, fmt::format("more than {} tensors", most_tensors));
+      return failed_at(folder + each, fmt::format("more than {} tensors", most_tensors));
   }
   return all;
 }
@@ -109,14 +105,14 @@ expected<model> from_index_alone(const std::string& path, const safetensors_inde
   auto config = config_beside(path);
   if (!config) return config.why();
   if (!index.total_bytes)
-    return about(path, "none of its files is here: expected metadata.total_size");
+    return failed_at(path, "none of its files is here: expected metadata.total_size");
   model made;
   made.name = file_name_of(path);
   made.format = "safetensors index";
   made.of.outside = *index.total_bytes;
   if (!*config) return made;
   const auto counted = weights_of(**config);
-  if (!counted) return about(path, counted.why().message);
+  if (!counted) return failed_at(path, counted.why().message);
   made.of = scaled_to(*counted, *index.total_bytes);
   made = with_config(std::move(made), *std::move(config));
   made.shape->assumptions.push_back(
@@ -127,7 +123,7 @@ expected<model> from_index_alone(const std::string& path, const safetensors_inde
 
 expected<model> read_index(const std::string& path, std::string text) {
   const auto index = parse_safetensors_index(std::move(text));
-  if (!index) return about(path, index.why().message);
+  if (!index) return failed_at(path, index.why().message);
   const auto folder = folder_of(path);
   const auto here = std::count_if(index->files.begin(), index->files.end(),
                                   [&](const std::string& each) { return is_there(folder + each); });
@@ -139,9 +135,9 @@ expected<model> read_index(const std::string& path, std::string text) {
 
 expected<model> read_config(const std::string& path, std::string text) {
   auto config = parse_config(std::move(text));
-  if (!config) return about(path, config.why().message);
+  if (!config) return failed_at(path, config.why().message);
   auto counted = weights_of(*config);
-  if (!counted) return about(path, counted.why().message);
+  if (!counted) return failed_at(path, counted.why().message);
   model made;
   made.name = path;
   made.format = "configuration";
@@ -158,8 +154,8 @@ expected<model> read_json(const std::string& path) {
   if (!text) return text.why();
   const bool is_index = path.ends_with(".index.json");
   if (!is_index && text->size() > most_config_bytes)
-    return about(path,
-                 fmt::format("{} bytes: expected at most {}", text->size(), most_config_bytes));
+    return failed_at(path,
+                     fmt::format("{} bytes: expected at most {}", text->size(), most_config_bytes));
   return is_index ? read_index(path, *std::move(text)) : read_config(path, *std::move(text));
 }
 
@@ -189,16 +185,17 @@ expected<model> read_model(const std::string& path) {
   if (is_folder(path)) {
     const auto found = find_model(path);
     if (!found) return found.why();
-    return is_folder(*found) ? about(*found, "is a folder: expected a file") : read_model(*found);
+    return is_folder(*found) ? failed_at(*found, "is a folder: expected a file")
+                             : read_model(*found);
   }
   const auto is_gguf = begins_as_gguf(path);
   if (!is_gguf) return is_gguf.why();
   if (*is_gguf || path.ends_with(".gguf")) return read_gguf_parts(path);
   if (path.ends_with(".safetensors")) return read_safetensors_set(path);
   if (path.ends_with(".json")) return read_json(path);
-  return about(path,
-               "expected a GGUF file, a .safetensors file, its index, a config.json, or a "
-               "folder of them");
+  return failed_at(path,
+                   "expected a GGUF file, a .safetensors file, its index, a config.json, or a "
+                   "folder of them");
 }
 
 }  // namespace hmn::cli::fit

@@ -103,10 +103,6 @@ std::uint64_t little_endian(std::string_view bytes) {
   return value;
 }
 
-failure in_file(const std::string& path, const std::string& what) {
-  return failed(fmt::format("\"{}\": {}", path, what));
-}
-
 }  // namespace
 
 expected<std::vector<tensor>> parse_safetensors(std::string_view header, std::uint64_t data_bytes) {
@@ -132,18 +128,19 @@ expected<std::vector<tensor>> read_safetensors(const std::string& path) {
   const auto length = file->beginning(length_bytes);
   if (!length) return length.why();
   if (length->size() < length_bytes)
-    return in_file(path, fmt::format("{} bytes: expected at least 8", file->size()));
+    return failed_at(path, fmt::format("{} bytes: expected at least 8", file->size()));
   const auto bytes = little_endian(*length);
   if (bytes > most_safetensors_header_bytes)
-    return in_file(path, fmt::format("a header of {} bytes: expected at most {}", bytes,
-                                     most_safetensors_header_bytes));
+    return failed_at(path, fmt::format("a header of {} bytes: expected at most {}", bytes,
+                                       most_safetensors_header_bytes));
   if (bytes > file->size() - length_bytes)
-    return in_file(path, fmt::format("a header of {} bytes in a file of {}", bytes, file->size()));
+    return failed_at(path,
+                     fmt::format("a header of {} bytes in a file of {}", bytes, file->size()));
   const auto all = file->beginning(bytes + length_bytes);
   if (!all) return all.why();
   auto tensors = parse_safetensors(std::string_view(*all).substr(length_bytes),
                                    file->size() - length_bytes - bytes);
-  if (!tensors) return in_file(path, tensors.why().message);
+  if (!tensors) return failed_at(path, tensors.why().message);
   return tensors;
 }
 

@@ -2,25 +2,26 @@
 #include "cli/fit/storage.hpp"
 
 #include <fmt/format.h>
-#include <hypomnesis.h>
 
 #include "cli/fit/amount.hpp"
-#include "cli/handles.hpp"
 
 namespace hmn::cli::fit {
 namespace {
 
 std::optional<std::string> dtype_of(config_keys& keys) {
   const auto* told = keys.text({"torch_dtype", "dtype"});
-  std::uint32_t known = 0;
-  if (told != nullptr && hmn_dtype_from_name(told->c_str(), &known, nullptr) == HMN_OK)
+  if (told == nullptr) return std::nullopt;
+  try {
+    hypomnesis::dtype_from_name(*told);
     return *told;
-  return std::nullopt;
+  } catch (const hypomnesis::error&) {
+    return std::nullopt;
+  }
 }
 
 packing plain_packing(const std::string& dtype) {
   packing made;
-  hmn_dtype_from_name(dtype.c_str(), &made.dtype, nullptr);
+  made.dtype = hypomnesis::dtype_from_name(dtype);
   return made;
 }
 
@@ -30,7 +31,7 @@ std::uint32_t small(const json_tree* of, std::uint32_t otherwise) {
 }
 
 packing in_groups(std::uint32_t bits, std::uint32_t group, std::uint32_t group_bits) {
-  return {0, bits, group, group_bits};
+  return {{}, bits, group, group_bits};
 }
 
 // A scale of 32 bits for each square of `weight_block_size`, or for each matrix.
@@ -97,15 +98,11 @@ storage storage_of(config_keys& keys) {
 }
 
 expected<std::uint64_t> bytes_of(std::uint64_t elements, const packing& as) {
-  auto how = sized<hmn_packing>();
-  how.dtype = as.dtype;
-  how.element_bits = as.bits;
-  how.group_size = as.group;
-  how.group_bits = as.group == 0 ? 0 : as.group_bits;
-  std::uint64_t bytes = 0;
-  const auto status = hmn_estimate_packed(&elements, 1, &how, &bytes, nullptr);
-  if (status == HMN_OK) return bytes;
-  return failed(fmt::format("{} numbers: {}", elements, hmn_status_name(status)));
+  try {
+    return hypomnesis::estimate_packed({elements}, as);
+  } catch (const hypomnesis::error& why) {
+    return failed(fmt::format("{} numbers: {}", elements, why.status_name()));
+  }
 }
 
 expected<std::uint64_t> bytes_of(const parameter_count& numbers, const storage& as) {

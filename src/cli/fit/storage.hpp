@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
+#include <hypomnesis.hpp>
+
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -10,13 +12,8 @@
 
 namespace hmn::cli::fit {
 
-// How many bits a number takes, and what a group of them takes beside.
-struct packing {
-  std::uint32_t dtype = 0;  // HMN_DTYPE_*; 0: `bits` tells
-  std::uint32_t bits = 0;
-  std::uint32_t group = 0;
-  std::uint32_t group_bits = 0;
-};
+// How many bits a number takes, and what a group of them takes in addition.
+using hypomnesis::packing;
 
 // How a configuration says that weights are stored.
 struct storage {

@@ -3,8 +3,8 @@
 #include <string>
 #include <string_view>
 
-#include "cli/colour.hpp"
 #include "cli/fit/answer.hpp"
+#include "cli/text/colour.hpp"
 
 namespace hmn::cli::fit {
 

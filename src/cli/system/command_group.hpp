@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "cli/expected.hpp"
-#include "cli/roots.hpp"
 #include "cli/system/child.hpp"
+#include "cli/system/roots.hpp"
 
 namespace hmn::cli {
 

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
-#include <hypomnesis.h>
+#include <hypomnesis.hpp>
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "cli/inspect.hpp"
+#include "cli/text/finding.hpp"
 
 namespace hmn::cli {
 
+struct nvidia_backends {
+  std::optional<hypomnesis::backend_info> nvml;
+  std::optional<hypomnesis::backend_info> nvidia_smi;
+};
+
 struct machine_evidence {
   nvidia_backends nvidia;
-  std::vector<hmn_device> devices;
-  std::optional<hmn_system_memory> memory;
+  std::vector<hypomnesis::device> devices;
+  std::optional<hypomnesis::system_memory> memory;
   section sources;
 };
 
@@ -24,6 +29,6 @@ std::vector<section> inspect_machine(const machine_evidence& seen);
 std::string unmeasured_gpus();
 
 // The kernel's driver of a GPU that was measured here; empty: not told.
-std::string kernel_driver(const hmn_device& of);
+std::string kernel_driver(const hypomnesis::device& of);
 
 }  // namespace hmn::cli

@@ -5,7 +5,7 @@
 #include <optional>
 #include <vector>
 
-#include "cli/roots.hpp"
+#include "cli/system/roots.hpp"
 
 namespace hmn::cli {
 

@@ -9,10 +9,9 @@
 #include <array>
 #include <charconv>
 
-#include "cli/handles.hpp"
 #include "cli/system/file.hpp"
 #include "cli/system/inspect.hpp"
-#include "cli/words.hpp"
+#include "cli/text/words.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -72,7 +71,8 @@ std::vector<adapter> find_adapters(const roots& in) {
 }
 
 std::string describe(const adapter& of) {
-  return fmt::format("{} {} [{:04x}:{:04x}]", of.address, vendor_name(of.vendor).value_or("GPU"),
+  return fmt::format("{} {} [{:04x}:{:04x}]", of.address,
+                     vendor_name(static_cast<hypomnesis::vendor_id>(of.vendor)).value_or("GPU"),
                      of.vendor, of.device);
 }
 

@@ -3,14 +3,14 @@
 
 #include <fmt/format.h>
 #include <unistd.h>
+#include <hypomnesis.hpp>
 
 #include <algorithm>
 
-#include "cli/size.hpp"
 #include "cli/system/file.hpp"
 #include "cli/system/linux/inspect.hpp"
 #include "cli/system/waiting_notice.hpp"
-#include "cli/words.hpp"
+#include "cli/text/words.hpp"
 #include "procfs/pids.hpp"
 #include "procfs/status.hpp"
 
@@ -83,16 +83,15 @@ void inspect_kernel_module(const roots& in, bool expected, section& into) {
 }
 
 // Of a kernel DRM driver.
-finding inspect_adapter(const adapter& of, const std::vector<hmn_device>& measured) {
+finding inspect_adapter(const adapter& of, const std::vector<hypomnesis::device>& measured) {
   const auto who = describe(of);
   if (of.driver.empty())
     return trouble(who + ": no kernel driver is bound to it",
                    "load its driver; dmesg tells why it did not bind");
   if (of.driver == "vfio-pci")
     return note(who + ": handed over to a virtual machine (vfio-pci); it is measured in there");
-  const bool listed = std::any_of(measured.begin(), measured.end(), [&](const auto& each) {
-    return has(each, HMN_DEVICE_HAS_PCI) && each.pci_bus_id == of.address;
-  });
+  const bool listed = std::any_of(measured.begin(), measured.end(),
+                                  [&](const auto& each) { return each.pci_bus_id == of.address; });
   if (!listed) return note(who + ", driver " + of.driver + ": not measured, see below");
   return fine(who + ", driver " + of.driver + (of.runtime_status == "suspended" ? ", asleep" : ""));
 }
@@ -179,7 +178,7 @@ section inspect_nvidia(const roots& in, const std::vector<adapter>& adapters,
   inspect_kernel_module(in, driven, out);
 
   const bool needed = driven || wsl;
-  const bool served = backends.nvml && backends.nvml->state == HMN_STATE_READY;
+  const bool served = backends.nvml && backends.nvml->state == hypomnesis::run_state::ready;
   if (backends.nvml) out.findings.push_back(inspect_backend("NVML", *backends.nvml, needed));
   if (backends.nvidia_smi)
     out.findings.push_back(inspect_backend("nvidia-smi", *backends.nvidia_smi, needed && !served));
@@ -187,8 +186,9 @@ section inspect_nvidia(const roots& in, const std::vector<adapter>& adapters,
 }
 
 section inspect_vendor(std::uint32_t vendor, const std::vector<adapter>& adapters,
-                       const std::vector<hmn_device>& measured) {
-  const auto name = std::string(vendor_name(vendor).value_or(""));
+                       const std::vector<hypomnesis::device>& measured) {
+  const auto name =
+      std::string(vendor_name(static_cast<hypomnesis::vendor_id>(vendor)).value_or(""));
   section out{name, {}};
   for (const auto& each : made_by(vendor, adapters))
     out.findings.push_back(inspect_adapter(each, measured));
@@ -196,18 +196,17 @@ section inspect_vendor(std::uint32_t vendor, const std::vector<adapter>& adapter
   return out;
 }
 
-section inspect_container(const roots& in, const std::optional<hmn_system_memory>& memory) {
+section inspect_container(const roots& in, const std::optional<hypomnesis::system_memory>& memory) {
   section out{"Container", {}};
   if (is_there(in.top + "/.dockerenv"))
     out.findings.push_back(note("this is a Docker container (/.dockerenv)"));
   if (is_there(in.top + "/run/.containerenv"))
     out.findings.push_back(note("this is a Podman container (/run/.containerenv)"));
   out.findings.push_back(inspect_pid_namespace(in));
-  if (memory && (memory->present & HMN_SYSTEM_MEMORY_HAS_LIMIT) != 0)
-    out.findings.push_back(note(fmt::format("memory limit {} of {}", size_text(memory->limit_bytes),
-                                            (memory->present & HMN_SYSTEM_MEMORY_HAS_TOTAL) != 0
-                                                ? size_text(memory->total_bytes)
-                                                : "?")));
+  if (memory && memory->limit_bytes)
+    out.findings.push_back(note(
+        fmt::format("memory limit {} of {}", hypomnesis::format_bytes(*memory->limit_bytes),
+                    memory->total_bytes ? hypomnesis::format_bytes(*memory->total_bytes) : "?")));
   else
     out.findings.push_back(fine("no memory limit applies"));
   return out;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #pragma once
-#include <hypomnesis.h>
+#include <hypomnesis.hpp>
 
 #include <optional>
 #include <vector>
 
-#include "cli/inspect.hpp"
+#include "cli/system/inspect.hpp"
 #include "cli/system/linux/hardware.hpp"
 
 namespace hmn::cli {
@@ -15,8 +15,8 @@ section inspect_nvidia(const roots& in, const std::vector<adapter>& adapters,
                        const nvidia_backends& backends);
 // Of a vendor whose GPUs are measured by kernel DRM drivers.
 section inspect_vendor(std::uint32_t vendor, const std::vector<adapter>& adapters,
-                       const std::vector<hmn_device>& measured);
-section inspect_container(const roots& in, const std::optional<hmn_system_memory>& memory);
+                       const std::vector<hypomnesis::device>& measured);
+section inspect_container(const roots& in, const std::optional<hypomnesis::system_memory>& memory);
 section inspect_permissions(const roots& in, const std::vector<adapter>& adapters);
 
 }  // namespace hmn::cli

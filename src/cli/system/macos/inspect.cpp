@@ -35,7 +35,7 @@ std::string unmeasured_gpus() {
 }
 
 // Metal names each device.
-std::string kernel_driver(const hmn_device&) {
+std::string kernel_driver(const hypomnesis::device&) {
   return {};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/main.hpp"
+#include "cli/commands/main.hpp"
 #include "cli/system/windows/control_events.hpp"
 #include "platform/windows/wide.hpp"
 

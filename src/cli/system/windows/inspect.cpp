@@ -2,10 +2,10 @@
 #include "cli/system/inspect.hpp"
 
 #include <fmt/format.h>
+#include <hypomnesis.hpp>
 
 #include <algorithm>
 
-#include "cli/size.hpp"
 #include "cli/system/windows/token_user.hpp"
 #include "platform/windows/handle.hpp"
 
@@ -15,9 +15,9 @@ namespace {
 section inspect_nvidia(const machine_evidence& seen) {
   section out{"NVIDIA", {}};
   const bool needed = std::any_of(seen.devices.begin(), seen.devices.end(), [](const auto& each) {
-    return each.vendor == HMN_VENDOR_NVIDIA;
+    return each.vendor == hypomnesis::vendor_id::nvidia;
   });
-  const bool served = seen.nvidia.nvml && seen.nvidia.nvml->state == HMN_STATE_READY;
+  const bool served = seen.nvidia.nvml && seen.nvidia.nvml->state == hypomnesis::run_state::ready;
   if (seen.nvidia.nvml) out.findings.push_back(inspect_backend("NVML", *seen.nvidia.nvml, needed));
   if (seen.nvidia.nvidia_smi)
     out.findings.push_back(
@@ -48,15 +48,15 @@ section inspect_permissions() {
   return out;
 }
 
-section inspect_job(const std::optional<hmn_system_memory>& memory) {
+section inspect_job(const std::optional<hypomnesis::system_memory>& memory) {
   section out{"Job object", {}};
   BOOL is_in = FALSE;
   if (IsProcessInJob(GetCurrentProcess(), nullptr, &is_in) == 0 || is_in == FALSE)
     out.findings.push_back(fine("hmn is in none"));
   else
     out.findings.push_back(note("hmn is in one"));
-  if (memory && has(*memory, HMN_SYSTEM_MEMORY_HAS_LIMIT))
-    out.findings.push_back(note("memory limit " + size_text(memory->limit_bytes)));
+  if (memory && memory->limit_bytes)
+    out.findings.push_back(note("memory limit " + hypomnesis::format_bytes(*memory->limit_bytes)));
   else
     out.findings.push_back(fine("no memory limit applies"));
   return out;
@@ -74,7 +74,7 @@ std::string unmeasured_gpus() {
 }
 
 // DXGI names each adapter.
-std::string kernel_driver(const hmn_device&) {
+std::string kernel_driver(const hypomnesis::device&) {
   return {};
 }
 

@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <fstream>
 
@@ -13,6 +12,9 @@ using namespace hmn::cli;
 namespace fs = std::filesystem;
 
 namespace {
+
+using hypomnesis::run_state;
+using hypomnesis::status_code;
 
 // A small machine in a folder of its own.
 class machine {
@@ -61,11 +63,11 @@ bool contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
-hmn_backend_info backend(std::uint32_t state, hmn_status status, const char* message) {
-  hmn_backend_info info{};
+hypomnesis::backend_info backend(run_state state, status_code status, const char* message) {
+  hypomnesis::backend_info info;
   info.state = state;
   info.status = status;
-  std::strcpy(info.message, message);
+  info.message = message;
   return info;
 }
 
@@ -91,7 +93,8 @@ TEST_CASE("adapters are what PCI calls displays and accelerators") {
 
 TEST_CASE("a machine without GPUs has no trouble") {
   const machine here;
-  const auto text = nvidia(here, {backend(HMN_STATE_ABSENT, HMN_E_NO_SOURCE, "no library"), {}});
+  const auto text =
+      nvidia(here, {backend(run_state::absent, status_code::no_source, "no library"), {}});
   CHECK(contains(text, "no NVIDIA GPU on the PCI bus"));
   CHECK(contains(text, "NVML: no library"));
   CHECK_FALSE(contains(text, "FAIL"));
@@ -103,9 +106,8 @@ TEST_CASE("a working driver is told with its version") {
   here.write("proc/driver/nvidia/version",
              "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 2024\nGCC\n");
   here.write("dev/nvidiactl", "");
-  auto nvml = backend(HMN_STATE_READY, HMN_OK, "");
-  nvml.present = HMN_BACKEND_INFO_HAS_VERSION;
-  std::strcpy(nvml.version, "550.54.14");
+  auto nvml = backend(run_state::ready, status_code::ok, "");
+  nvml.version = "550.54.14";
   const auto text = nvidia(here, {nvml, {}});
   CHECK(contains(text, "kernel module 550.54.14"));
   CHECK(contains(text, "NVML answers, driver 550.54.14"));
@@ -126,7 +128,8 @@ TEST_CASE("what keeps an NVIDIA card from being measured is trouble with advice"
   here.add_card("0000:02:00.0", "0x10de", "0x030200", nullptr);
   here.add_card("0000:03:00.0", "0x10de", "0x030200", "vfio-pci");
   here.add_card("0000:04:00.0", "0x10de", "0x030200", "nvidia");
-  const auto text = nvidia(here, {backend(HMN_STATE_UNREADABLE, HMN_E_BACKEND, "mismatch"), {}});
+  const auto text =
+      nvidia(here, {backend(run_state::unreadable, status_code::backend, "mismatch"), {}});
   CHECK(contains(text, "FAIL  0000:01:00.0 NVIDIA [10de:2684]: bound to nouveau"));
   CHECK(contains(text, "do: install NVIDIA's own driver"));
   CHECK(contains(text, "FAIL  0000:02:00.0 NVIDIA [10de:2684]: no kernel driver"));
@@ -146,11 +149,11 @@ TEST_CASE("a container without device nodes is told how to get them") {
 
 TEST_CASE("native codes are told with whose they are") {
   const machine here;
-  auto nvml = backend(HMN_STATE_UNREADABLE, HMN_E_BACKEND, "mismatch");
-  nvml.native_domain = HMN_NATIVE_NVML;
+  auto nvml = backend(run_state::unreadable, status_code::backend, "mismatch");
+  nvml.native_domain = hypomnesis::domain::nvml;
   nvml.native_code = 18;
-  auto smi = backend(HMN_STATE_UNREADABLE, HMN_E_BACKEND, "");
-  smi.native_domain = HMN_NATIVE_EXIT;
+  auto smi = backend(run_state::unreadable, status_code::backend, "");
+  smi.native_domain = hypomnesis::domain::exit_code;
   smi.native_code = 9;
   const auto text = nvidia(here, {nvml, smi});
   CHECK(contains(text, "NVML: mismatch (NVML code 18)"));
@@ -163,9 +166,8 @@ TEST_CASE("AMD and Intel cards are those that are measured, or have a reason") {
   here.add_card("0000:03:00.0", "0x1002", "0x030000", "amdgpu");
   here.add_card("0000:04:00.0", "0x1002", "0x030000", nullptr);
   here.add_card("0000:05:00.0", "0x1002", "0x030000", "vfio-pci");
-  hmn_device measured{};
-  measured.present = HMN_DEVICE_HAS_PCI;
-  std::strcpy(measured.pci_bus_id, "0000:02:00.0");
+  hypomnesis::device measured;
+  measured.pci_bus_id = "0000:02:00.0";
   const auto adapters = find_adapters(here.in());
   const auto text = text_of(inspect_vendor(HMN_VENDOR_AMD, adapters, {measured}));
   CHECK(contains(text, "ok    0000:02:00.0 AMD [1002:2684], driver amdgpu\n"));
@@ -180,8 +182,7 @@ TEST_CASE("containers: marks, PID namespace, limit") {
   const machine here;
   here.write(".dockerenv", "");
   here.link("proc/self/ns/pid", "pid:[4026532999]");
-  hmn_system_memory memory{};
-  memory.present = HMN_SYSTEM_MEMORY_HAS_LIMIT | HMN_SYSTEM_MEMORY_HAS_TOTAL;
+  hypomnesis::system_memory memory;
   memory.limit_bytes = 4ull << 30;
   memory.total_bytes = 64ull << 30;
   const auto text = text_of(inspect_container(here.in(), memory));

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/commands/device_argument.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <charconv>
+
+namespace hmn::cli {
+namespace {
+
+bool is_digit(char c) {
+  return c >= '0' && c <= '9';
+}
+
+bool is_hex(char c) {
+  return is_digit(c) || (c >= 'a' && c <= 'f') || (c >= 'A' && c <= 'F');
+}
+
+bool all_digits(std::string_view text) {
+  return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
+}
+
+// "0000:01:00.0", "00000000:01:00.0", "01:00.0", "01:00"
+bool looks_like_pci_address(std::string_view text) {
+  const auto colons = std::count(text.begin(), text.end(), ':');
+  if (colons < 1 || colons > 2) return false;
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return is_hex(c) || c == ':' || c == '.'; });
+}
+
+bool looks_like_uuid(std::string_view text) {
+  return text.find('-') != std::string_view::npos && text.find(':') == std::string_view::npos &&
+         text.front() != '-';
+}
+
+bool has_key_prefix(std::string_view text) {
+  for (const std::string_view kind : {"uuid:", "pci:", "luid:", "render:", "driver:"})
+    if (text.starts_with(kind)) return true;
+  return false;
+}
+
+failure no_such_device(std::string_view text, std::string_view why) {
+  return failed(fmt::format("--device \"{}\": {}", text, why));
+}
+
+failure out_of_range(std::string_view text, std::uint32_t count) {
+  if (count == 0) return no_such_device(text, "no such device: there is none");
+  if (count == 1) return no_such_device(text, "no such device: the only index is 0");
+  return no_such_device(text, fmt::format("no such device: indexes are 0 to {}", count - 1));
+}
+
+}  // namespace
+
+expected<std::variant<device_index, device_key>> parse_device_argument(std::string_view text) {
+  using argument = std::variant<device_index, device_key>;
+  if (all_digits(text)) {
+    device_index index = 0;
+    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), index);
+    if (parsed.ec == std::errc{}) return argument(index);
+    return misused(fmt::format("--device \"{}\": too large for an index", text));
+  }
+  if (has_key_prefix(text)) return argument(std::string(text));
+  if (looks_like_pci_address(text)) return argument(fmt::format("pci:{}", text));
+  if (looks_like_uuid(text)) return argument(fmt::format("uuid:{}", text));
+  return misused(fmt::format(
+      "--device \"{}\": expected an index (0), a UUID (GPU-...) or a PCI address (0000:01:00.0)",
+      text));
+}
+
+expected<device_index> find_device(const session& in, std::string_view text) {
+  const auto argument = parse_device_argument(text);
+  if (!argument) return argument.why();
+  try {
+    if (const auto* key = std::get_if<device_key>(&*argument))
+      return in.library().find_device(*key);
+    const auto index = std::get<device_index>(*argument);
+    const auto count = in.library().device_count();
+    if (index >= count) return out_of_range(text, count);
+    return index;
+  } catch (const hypomnesis::error& why) {
+    return no_such_device(text, why.what());
+  }
+}
+
+expected<hypomnesis::snapshot_options> of_one_device(const session& in,
+                                                     const std::optional<std::string>& device,
+                                                     hypomnesis::snapshot_options what) {
+  if (!device) return what;
+  const auto index = find_device(in, *device);
+  if (!index) return index.why();
+  what.device_index = *index;
+  return what;
+}
+
+}  // namespace hmn::cli

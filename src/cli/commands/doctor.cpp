@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "cli/commands/commands.hpp"
+#include "cli/measure/gpu.hpp"
+#include "cli/system/environment.hpp"
+#include "cli/system/inspect.hpp"
+#include "cli/text/diagnostics.hpp"
+#include "cli/text/output.hpp"
+#include "cli/text/words.hpp"
+
+namespace hmn::cli {
+namespace {
+
+using hypomnesis::backend_id;
+using hypomnesis::part;
+using hypomnesis::run_state;
+using hypomnesis::status_code;
+
+constexpr const char* variables[] = {"HMN_PROC",    "HMN_SYS",      "HMN_NVML",   "HMN_NVIDIA_SMI",
+                                     "HMN_AMD_SMI", "HMN_ROCM_SMI", "HMN_MACMON", "HMN_SIMULATION",
+                                     "HMN_CGROUP",  "HMN_DEV"};
+
+constexpr std::uint32_t numbers = 64;  // of backends: a mask has as many bits
+
+// NVIDIA's are listed with their adapters.
+bool is_listed_elsewhere(backend_id source) {
+  return source == backend_id::nvml || source == backend_id::nvidia_smi ||
+         source == backend_id::simulated;
+}
+
+constexpr std::uint64_t bit(backend_id source) {
+  return std::uint64_t{1} << hypomnesis::number(source);
+}
+
+// The sources that one system alone has.
+constexpr std::uint64_t systems[] = {
+    bit(backend_id::amdgpu) | bit(backend_id::kfd) | bit(backend_id::rocm_smi) |
+        bit(backend_id::i915) | bit(backend_id::xe) | bit(backend_id::drm) |
+        bit(backend_id::tegra) | bit(backend_id::dmem) | bit(backend_id::amd_smi),
+    bit(backend_id::dxgi) | bit(backend_id::pdh),
+    bit(backend_id::metal) | bit(backend_id::macmon),
+};
+
+// Of a system none of whose sources this library has.
+std::uint64_t of_other_systems() {
+  std::uint64_t here = 0;
+  for (std::uint32_t number = 1; number < numbers; ++number) {
+    const auto source = static_cast<backend_id>(number);
+    if (hypomnesis::has_backend(source)) here |= bit(source);
+  }
+  std::uint64_t others = 0;
+  for (const std::uint64_t system : systems)
+    if ((system & here) == 0) others |= system;
+  return others;
+}
+
+finding inspect_source(std::string_view name, const hypomnesis::backend_info& of) {
+  const auto state = is_needless(of) ? "not needed" : or_unknown(state_word(of.state));
+  auto text = fmt::format("{}: {}", name, state);
+  if (of.version) text += ", " + *of.version;
+  switch (of.state) {
+    case run_state::ready:
+    case run_state::asleep:
+      return {verdict::fine, text, {}};
+    case run_state::absent:
+    case run_state::off:
+    case run_state::unknown:
+      break;
+    default:
+      return {verdict::trouble, of.message.empty() ? text : text + ": " + of.message, {}};
+  }
+  return {verdict::note, of.message.empty() ? text : text + ", " + of.message, {}};
+}
+
+// A row for each source of measurement.
+section inspect_sources(const session& in) {
+  section out{"Sources", {}};
+  const std::uint64_t others = of_other_systems();
+  for (std::uint32_t number = 1; number < numbers; ++number) {
+    const auto source = static_cast<backend_id>(number);
+    const auto name = hypomnesis::name(source);
+    if (name == "unknown" || is_listed_elsewhere(source)) continue;
+    if ((bit(source) & others) != 0) continue;
+    if (const auto info = in.backend(source)) out.findings.push_back(inspect_source(name, *info));
+  }
+  return out;
+}
+
+struct evidence {
+  hypomnesis::snapshot snapshot;
+  nvidia_backends nvidia;
+  section sources;
+  bool simulated = false;
+};
+
+evidence gather(const session& in) {
+  hypomnesis::snapshot_options what;
+  what.collect = everything;
+  auto snapshot = in.collect(what);
+  return evidence{std::move(snapshot),
+                  {in.backend(backend_id::nvml), in.backend(backend_id::nvidia_smi)},
+                  inspect_sources(in),
+                  in.simulation().has_value()};
+}
+
+section versions() {
+  return {"Version",
+          {{verdict::fine,
+            fmt::format("hmn {}.{}.{}, libhypomnesis {}", HMN_VERSION_MAJOR, HMN_VERSION_MINOR,
+                        HMN_VERSION_PATCH, hypomnesis::version_string()),
+            {}}}};
+}
+
+std::optional<section> environment() {
+  section out{"Environment", {}};
+  for (const char* name : variables)
+    if (const auto value = environment_value(name))
+      out.findings.push_back({verdict::note, fmt::format("{}={}", name, *value), {}});
+  return out.findings.empty() ? std::nullopt : std::optional(out);
+}
+
+section simulation(const options& asked) {
+  const auto file = asked.machine.empty() ? std::string("HMN_SIMULATION") : asked.machine;
+  return {"Simulation",
+          {{verdict::note, "a machine described by " + file + ": nothing was measured", {}}}};
+}
+
+finding measured(const gpu& of) {
+  const auto& device = of.device;
+  const auto state = state_word(device.state).value_or("state unknown");
+  auto text = fmt::format("{}: {}", label_of(of), state);
+  if (const auto uuid = device.uuid) text += ", " + *uuid;
+  if (const auto source = source_word(device.backend)) text += fmt::format(", by {}", *source);
+  const bool good = device.state == run_state::ready || device.state == run_state::asleep;
+  return {good ? verdict::fine : verdict::trouble, text, {}};
+}
+
+section devices(const session& in, const evidence& seen) {
+  section out{"GPUs", {}};
+  for (const auto& each : gpus_of(in, seen.snapshot)) out.findings.push_back(measured(each));
+  if (out.findings.empty()) out.findings.push_back({verdict::note, "none is measured", {}});
+  return out;
+}
+
+// A right that this user lacks costs a figure, or some processes, and not the whole.
+bool lessens_detail(const hypomnesis::diagnostic& of) {
+  return of.status == status_code::permission && (of.field || of.subject == part::processes);
+}
+
+// Tells what a card lacks, does on purpose or has nothing of yet from a fault.
+verdict verdict_of(const hypomnesis::diagnostic& of) {
+  const bool expected = of.status == status_code::unsupported ||
+                        of.status == status_code::no_device || of.status == status_code::asleep ||
+                        of.status == status_code::empty;
+  return expected || lessens_detail(of) ? verdict::note : verdict::trouble;
+}
+
+void add_findings(verdict how, std::vector<hypomnesis::diagnostic> diagnostics, section& to) {
+  std::erase_if(diagnostics, [how](const hypomnesis::diagnostic& each) {
+    return is_trace(each) || verdict_of(each) != how;
+  });
+  for (auto& line : distinct_lines(diagnostics, describe_with_fields))
+    to.findings.push_back({how, std::move(line), {}});
+}
+
+section readings(const evidence& seen) {
+  section out{"Readings", {}};
+  add_findings(verdict::trouble, seen.snapshot.diagnostics(), out);
+  add_findings(verdict::note, seen.snapshot.diagnostics(), out);
+  if (out.findings.empty())
+    out.findings.push_back({verdict::fine, "everything that was asked for was read", {}});
+  return out;
+}
+
+void add(std::vector<section> from, std::vector<section>& to) {
+  to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
+}
+
+}  // namespace
+
+expected<exit_code> run_doctor(const session& in, const options& asked, const style& as) {
+  const auto seen = gather(in);
+  std::vector<section> report{versions()};
+  if (auto set = environment()) report.push_back(*std::move(set));
+  if (seen.simulated)
+    report.push_back(simulation(asked));
+  else
+    add(inspect_machine(
+            {seen.nvidia, seen.snapshot.devices(), seen.snapshot.system(), seen.sources}),
+        report);
+  report.push_back(devices(in, seen));
+  report.push_back(readings(seen));
+  return write_output(render(report, as));
+}
+
+}  // namespace hmn::cli

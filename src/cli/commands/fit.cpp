@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fmt/format.h>
+#include <hypomnesis.hpp>
+
+#include <algorithm>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/device_argument.hpp"
+#include "cli/fit/answer.hpp"
+#include "cli/measure/no_gpu.hpp"
+#include "cli/system/waiting_notice.hpp"
+#include "cli/text/diagnostics.hpp"
+#include "cli/text/output.hpp"
+#include "cli/text/words.hpp"
+
+namespace hmn::cli {
+namespace {
+
+using hypomnesis::device_memory;
+using hypomnesis::format_bytes;
+using hypomnesis::part;
+using hypomnesis::pool_kind;
+using hypomnesis::run_state;
+using hypomnesis::vendor_id;
+
+using namespace fit;
+
+// What --device names, each once, in the order of the command line; empty: all there are.
+expected<std::vector<device_index>> chosen(const session& in, const fit_options& asked) {
+  std::vector<device_index> all;
+  if (asked.devices.empty() || is_over_all(asked)) return all;
+  const waiting_notice notice;
+  for (const auto& each : asked.devices) {
+    const auto index = find_device(in, each);
+    if (!index) return index.why();
+    if (std::find(all.begin(), all.end(), *index) == all.end()) all.push_back(*index);
+  }
+  return all;
+}
+
+hypomnesis::snapshot_options wanted(const std::vector<device_index>& only) {
+  hypomnesis::snapshot_options what;
+  what.collect = part::system | part::devices | part::pools;
+  if (only.size() != 1) return what;
+  what.device_index = only.front();
+  return what;
+}
+
+// What is available, as far as the control group lets this process have it.
+std::optional<std::uint64_t> usable_ram(const hypomnesis::snapshot& snapshot) {
+  const auto system = snapshot.system();
+  if (!system || !system->available_bytes) return std::nullopt;
+  if (!system->limit_bytes) return system->available_bytes;
+  const auto limit = *system->limit_bytes;
+  const auto left = limit - std::min(system->limit_used_bytes.value_or(0), limit);
+  return std::min(*system->available_bytes, left);
+}
+
+std::optional<std::uint64_t> usable_of(const hypomnesis::pool& pool) {
+  auto bytes = pool.usable_bytes ? pool.usable_bytes : pool.free_bytes;
+  if (!bytes) return std::nullopt;
+  if (pool.budget_bytes) bytes = std::min(*bytes, *pool.budget_bytes);
+  return *bytes - std::min(*bytes, reserve_bytes);
+}
+
+bool lies_in_ram(const gpu& of) {
+  if (of.device.memory_kind == device_memory::unified) return true;
+  return of.memory && (of.memory->kind == pool_kind::host || of.memory->kind == pool_kind::unified);
+}
+
+std::string why_unknown(const gpu& of, bool split) {
+  if (split) return "it is divided, its parts have the memory";
+  if (of.device.state != run_state::ready && state_word(of.device.state))
+    return std::string(*state_word(of.device.state));
+  return "free memory is not known";
+}
+
+device_answer answer_of(gpu on, const std::vector<gpu>& all, const hypomnesis::snapshot& snapshot,
+                        const demand& needs, std::optional<std::uint64_t> ram) {
+  device_answer made;
+  for (const auto& each : snapshot.pools())
+    if (each.device_index == on.device.index) made.pools.push_back(each);
+  const bool split = is_divided(all, on.device.index);
+  if (on.memory && !split) made.usable = usable_of(*on.memory);
+  made.shares_ram = lies_in_ram(on);
+  if (!made.usable) made.why_unknown = why_unknown(on, split);
+  made.placed = place(needs, {made.usable, ram, made.shares_ram});
+  if (made.usable && !ram && made.placed.is == verdict::unknown)
+    made.why_unknown = "free RAM is not known";
+  made.on = std::move(on);
+  return made;
+}
+
+// The devices that are asked for, in that order.
+std::vector<gpu> picked(const std::vector<gpu>& all, const std::vector<device_index>& only) {
+  if (only.empty()) return all;
+  std::vector<gpu> found;
+  for (const auto index : only)
+    for (const auto& each : all)
+      if (each.device.index == index) found.push_back(each);
+  return found;
+}
+
+// Why a device is no part of a plan for several; empty: it is. CUDA gives a process one MIG
+// instance at most. Devices in the host's RAM hold up those that have memory of their own: of `all`
+// they are left out.
+std::string why_left_out(const device_answer& each, bool leaves_shared) {
+  if (!each.usable) return each.why_unknown;
+  if (each.on.device.parent_index && each.on.device.vendor == vendor_id::nvidia)
+    return "a process can use one part of a divided GPU";
+  return each.shares_ram && leaves_shared ? "its memory is the host's RAM" : "";
+}
+
+void plan_together(answer& all, bool of_all) {
+  const auto has_own = [](const device_answer& each) { return each.usable && !each.shares_ram; };
+  const bool some_own = std::any_of(all.devices.begin(), all.devices.end(), has_own);
+  together_answer made;
+  std::vector<room> rooms;
+  for (std::size_t i = 0; i < all.devices.size(); ++i) {
+    const auto& each = all.devices[i];
+    const auto why = why_left_out(each, of_all && some_own);
+    if (!why.empty()) {
+      all.needs.assumptions.push_back(fmt::format("{} is left out: {}", label_of(each.on), why));
+      continue;
+    }
+    made.devices.push_back(i);
+    rooms.push_back({each.usable, all.ram_usable, each.shares_ram});
+  }
+  if (rooms.size() < 2) return;
+  made.placed = place_over(all.needs, rooms);
+  all.together = std::move(made);
+}
+
+void note_rooms(answer& all) {
+  auto& told = all.needs.assumptions;
+  if (all.devices.empty()) return;
+  told.push_back(
+      fmt::format("{} of each device are left to the runtime", format_bytes(reserve_bytes)));
+  if (all.together)
+    told.push_back(
+        "together: a runtime that spreads layers over these devices, with working memory in each");
+  else if (all.devices.size() > 1)
+    told.push_back("each device by itself; several together with --device all");
+  for (const auto& each : all.devices)
+    if (each.placed.is == verdict::partly && each.placed.layers != 0) {
+      told.push_back(
+          "in part: the last layers with their cache on the GPU; all else in RAM, "
+          "working memory in both");
+      return;
+    }
+}
+
+void print_remarks(const session& in, const hypomnesis::snapshot& snapshot, const demand& needs) {
+  for (const auto& each : needs.warnings) write_remark(each);
+  const bool none = snapshot.info().device_count == 0;
+  const bool told = none && !search_failed(snapshot);
+  print_diagnostics(snapshot, told);
+  if (told) write_remark("GPU: " + why_no_gpu(in, snapshot));
+}
+
+}  // namespace
+
+expected<exit_code> run_fit(const session& in, const options& asked, const style& as) {
+  auto of = read_model(asked.fit.model);
+  if (!of) return of.why();
+  auto needs = demand_of(*of, asked.fit);
+  if (!needs) return needs.why();
+  const auto only = chosen(in, asked.fit);
+  if (!only) return only.why();
+  const auto snapshot = in.collect(wanted(*only));
+
+  answer all{*std::move(of), *std::move(needs), {}, {}, usable_ram(snapshot), {}};
+  all.in_ram = place_in_ram(all.needs, all.ram_usable);
+  const auto gpus = gpus_of(in, snapshot);
+  for (const auto& each : picked(gpus, *only))
+    all.devices.push_back(answer_of(each, gpus, snapshot, all.needs, all.ram_usable));
+  if (only->size() > 1 || is_over_all(asked.fit)) plan_together(all, is_over_all(asked.fit));
+  note_rooms(all);
+  print_remarks(in, snapshot, all.needs);
+  const auto written =
+      write_output(asked.json ? answer_json(all, asked.fit) : answer_text(all, asked.fit, as));
+  return written == exit_code::done ? exit_code_of(verdict_of(all)) : written;
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,326 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <hypomnesis.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/device_argument.hpp"
+#include "cli/measure/gpu.hpp"
+#include "cli/measure/no_gpu.hpp"
+#include "cli/system/interruption.hpp"
+#include "cli/text/diagnostics.hpp"
+#include "cli/text/escape.hpp"
+#include "cli/text/json.hpp"
+#include "cli/text/output.hpp"
+#include "cli/text/words.hpp"
+
+namespace hmn::cli {
+namespace {
+
+using hypomnesis::part;
+using hypomnesis::run_state;
+
+// What a snapshot says of one device.
+struct log_sample {
+  std::uint64_t unix_time_ns = 0;
+  std::uint64_t monotonic_ns = 0;
+  gpu of;
+  std::optional<hypomnesis::telemetry> telemetry;
+  const std::vector<hypomnesis::diagnostic>* diagnostics = nullptr;  // of the whole snapshot
+};
+
+constexpr std::uint64_t ns_per_ms = 1'000'000;
+constexpr std::uint64_t mib = 1ull << 20;
+
+// A figure of a sample: where it is from, and its digits.
+struct figure {
+  const char* key;
+  part subject;
+  std::uint32_t bit;  // of `present`
+  std::string (*digits)(const log_sample& of);
+};
+
+template <auto Member>
+std::string of_pool(const log_sample& s) {
+  return s.of.memory ? digits_of((*s.of.memory).*Member) : std::string();
+}
+template <auto Member>
+std::string of_telemetry(const log_sample& s) {
+  return s.telemetry ? digits_of((*s.telemetry).*Member) : std::string();
+}
+
+using hypomnesis::pool;
+using hypomnesis::telemetry;
+constexpr figure figures[] = {
+    {"total_bytes", part::pools, HMN_POOL_HAS_TOTAL, of_pool<&pool::total_bytes>},
+    {"free_bytes", part::pools, HMN_POOL_HAS_FREE, of_pool<&pool::free_bytes>},
+    {"used_bytes", part::pools, HMN_POOL_HAS_USED, of_pool<&pool::used_bytes>},
+    {"gpu_busy_percent", part::telemetry, HMN_TELEMETRY_HAS_GPU_BUSY,
+     of_telemetry<&telemetry::gpu_busy_percent>},
+    {"memory_busy_percent", part::telemetry, HMN_TELEMETRY_HAS_MEMORY_BUSY,
+     of_telemetry<&telemetry::memory_busy_percent>},
+    {"temperature_celsius", part::telemetry, HMN_TELEMETRY_HAS_TEMPERATURE,
+     of_telemetry<&telemetry::temperature_celsius>},
+    {"power_watts", part::telemetry, HMN_TELEMETRY_HAS_POWER,
+     of_telemetry<&telemetry::power_watts>},
+    {"power_limit_watts", part::telemetry, HMN_TELEMETRY_HAS_POWER_LIMIT,
+     of_telemetry<&telemetry::power_limit_watts>},
+    {"core_clock_mhz", part::telemetry, HMN_TELEMETRY_HAS_CORE_CLOCK,
+     of_telemetry<&telemetry::core_clock_mhz>},
+    {"memory_clock_mhz", part::telemetry, HMN_TELEMETRY_HAS_MEMORY_CLOCK,
+     of_telemetry<&telemetry::memory_clock_mhz>},
+    {"fan_percent", part::telemetry, HMN_TELEMETRY_HAS_FAN_PERCENT,
+     of_telemetry<&telemetry::fan_percent>},
+};
+
+const figure& named(std::string_view key) {
+  return *std::find_if(std::begin(figures), std::end(figures),
+                       [&](const figure& each) { return key == each.key; });
+}
+
+bool explains(const hypomnesis::diagnostic& each, const log_sample& s, const figure& of) {
+  return !is_trace(each) && each.device_index == s.of.device.index && each.subject == of.subject &&
+         (!each.field || (*each.field & of.bit) != 0);
+}
+
+// The driver as a whole.
+bool explains_all(const hypomnesis::diagnostic& each) {
+  return !each.device_index && hides_devices(each);
+}
+
+std::string reason(const log_sample& s, const figure& of) {
+  for (const auto& each : *s.diagnostics)
+    if (explains(each, s, of)) return escape_for_text(each.message);
+  if (s.of.device.state != run_state::ready)
+    if (const auto state = state_word(s.of.device.state))
+      return fmt::format("the device is {}", *state);
+  for (const auto& each : *s.diagnostics)
+    if (explains_all(each)) return escape_for_text(each.message);
+  return "no source tells it";
+}
+
+std::string time_text(std::uint64_t unix_time_ns) {
+  using namespace std::chrono;
+  const auto ms = milliseconds(unix_time_ns / ns_per_ms);
+  const auto day = floor<days>(sys_time<milliseconds>(ms));
+  const year_month_day date(day);
+  const hh_mm_ss<milliseconds> time(ms - day.time_since_epoch());
+  return fmt::format("{:04}-{:02}-{:02}T{:02}:{:02}:{:02}.{:03}Z", static_cast<int>(date.year()),
+                     static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()),
+                     time.hours().count(), time.minutes().count(), time.seconds().count(),
+                     time.subseconds().count());
+}
+
+hypomnesis::note notes_of(const log_sample& s) {
+  auto notes = s.of.device.notes;
+  if (s.of.memory) notes |= s.of.memory->notes;
+  if (s.telemetry) notes |= s.telemetry->notes;
+  return notes;
+}
+
+std::optional<std::uint64_t> age_of(const log_sample& s) {
+  if (!s.of.memory && !s.telemetry) return std::nullopt;
+  return std::max(s.of.memory ? s.of.memory->age_ns : 0, s.telemetry ? s.telemetry->age_ns : 0);
+}
+
+// RFC 4180: quoted where it must be.
+std::string csv_cell(std::string_view text) {
+  if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
+  std::string out(1, '"');
+  for (const char c : text) out.append(c == '"' ? 2 : 1, c);
+  return out += '"';
+}
+
+std::string percent_text(const log_sample& s) {
+  return fmt::format("{:.0f} %", *s.telemetry->gpu_busy_percent);
+}
+std::string celsius_text(const log_sample& s) {
+  return fmt::format("{:.0f} C", *s.telemetry->temperature_celsius);
+}
+std::string watts_text(const log_sample& s) {
+  return fmt::format("{:.1f} W", *s.telemetry->power_watts);
+}
+std::string used_text(const log_sample& s) {
+  return fmt::format("{} MiB", *s.of.memory->used_bytes / mib);
+}
+std::string total_text(const log_sample& s) {
+  return fmt::format("{} MiB", *s.of.memory->total_bytes / mib);
+}
+
+std::string known_or_why(const log_sample& s, const char* key,
+                         std::string (*text)(const log_sample&)) {
+  const auto& of = named(key);
+  return !of.digits(s).empty() ? text(s) : fmt::format("unknown ({})", reason(s, of));
+}
+
+std::string log_text(const log_sample& s, bool ascii_only) {
+  return fmt::format(
+      "{}  {}: used {} of {}, load {}, temperature {}, power {}{}\n", time_text(s.unix_time_ns),
+      escape_for_text(label_of(s.of), ascii_only), known_or_why(s, "used_bytes", used_text),
+      known_or_why(s, "total_bytes", total_text), known_or_why(s, "gpu_busy_percent", percent_text),
+      known_or_why(s, "temperature_celsius", celsius_text),
+      known_or_why(s, "power_watts", watts_text), staleness(notes_of(s), age_of(s).value_or(0)));
+}
+
+std::string log_json(const log_sample& s) {
+  const auto& device = s.of.device;
+  json_object out;
+  out.add("unix_time_ns", s.unix_time_ns)
+      .add("monotonic_ns", s.monotonic_ns)
+      .add("index", device.index)
+      .add("name", device.name)
+      .add("uuid", device.uuid)
+      .add("pci_bus_id", device.pci_bus_id)
+      .add("state", or_unknown(state_word(device.state)));
+  json_object reasons;
+  for (const auto& each : figures) {
+    const auto digits = each.digits(s);
+    out.add_digits(each.key, digits);
+    if (digits.empty()) reasons.add(each.key, reason(s, each));
+  }
+  out.add("age_ns", age_of(s)).add("notes", note_words(notes_of(s))).add("reasons", reasons);
+  return out.text() + "\n";
+}
+
+std::string log_csv_header() {
+  std::string line = "time,index,name";
+  for (const auto& each : figures) line += fmt::format(",{}", each.key);
+  return line + ",age_ns,notes,reasons\n";
+}
+
+std::string log_csv(const log_sample& s) {
+  auto line = fmt::format("{},{},{}", time_text(s.unix_time_ns), s.of.device.index,
+                          csv_cell(escape_for_text(s.of.device.name.value_or(""))));
+  std::string reasons;
+  for (const auto& each : figures) {
+    const auto digits = each.digits(s);
+    line += "," + digits;
+    if (digits.empty())
+      reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", each.key, reason(s, each));
+  }
+  const auto age = age_of(s);
+  return line + fmt::format(",{},{},{}\n", age ? fmt::to_string(*age) : "",
+                            fmt::join(note_words(notes_of(s)), " "), csv_cell(reasons));
+}
+
+constexpr std::uint32_t forever = std::numeric_limits<std::uint32_t>::max();
+constexpr std::uint32_t usual_deadline_ms = 1000;
+
+// A driver that hangs costs a sample its figures, not the log its rhythm.
+std::uint32_t deadline_of(const options& asked) {
+  return std::min(asked.timeout_ms, std::max(asked.log.interval_ms, usual_deadline_ms));
+}
+
+expected<hypomnesis::snapshot_options> wanted(const session& in, const options& asked) {
+  if (auto none = check_for_gpus(in, "no GPU to log: ")) return *std::move(none);
+  hypomnesis::snapshot_options what;
+  what.collect = part::devices | part::pools | part::telemetry;
+  what.deadline = std::chrono::milliseconds(deadline_of(asked));
+  return of_one_device(in, asked.device, what);
+}
+
+std::string lines_of(const session& in, const hypomnesis::snapshot& snapshot, log_form form,
+                     const style& as) {
+  const auto info = snapshot.info();
+  const auto diagnostics = snapshot.diagnostics();
+  std::string lines;
+  std::uint32_t position = 0;
+  for (auto& each : gpus_of(in, snapshot)) {
+    const log_sample sample{info.unix_time_ns, info.monotonic_ns, std::move(each),
+                            snapshot.telemetry(position++), &diagnostics};
+    if (form == log_form::json)
+      lines += log_json(sample);
+    else if (form == log_form::csv)
+      lines += log_csv(sample);
+    else
+      lines += log_text(sample, as.ascii_only);
+  }
+  return lines;
+}
+
+// When it is enough.
+class end_of_log {
+ public:
+  explicit end_of_log(const log_options& asked) : asked_(asked) {}
+
+  // How long the next sample may take.
+  std::uint32_t patience_ms() const {
+    if (!asked_.duration_ms || begun_ns_ == 0) return forever;
+    const auto left = *asked_.duration_ms - std::min(*asked_.duration_ms, spent_ms_);
+    return static_cast<std::uint32_t>(std::min<std::uint64_t>(left, forever));
+  }
+  // Whether the sample still belongs to the log.
+  bool takes(const hypomnesis::snapshot_info& sample) {
+    if (begun_ns_ == 0) begun_ns_ = sample.monotonic_ns;
+    spent_ms_ = (sample.monotonic_ns - begun_ns_) / ns_per_ms;
+    ++taken_;
+    if (!asked_.duration_ms) return true;
+    // As many as intervals that begin in it, however late the first one was.
+    const auto most = (*asked_.duration_ms - 1) / asked_.interval_ms + 1;
+    return spent_ms_ < *asked_.duration_ms && taken_ <= most;
+  }
+  bool is_enough() const { return asked_.count && taken_ >= *asked_.count; }
+
+ private:
+  log_options asked_;
+  std::uint64_t begun_ns_ = 0;
+  std::uint64_t spent_ms_ = 0;
+  std::uint64_t taken_ = 0;
+};
+
+void tell_losses(const hypomnesis::sampler_info& of) {
+  if (of.dropped_count > 0)
+    write_remark(
+        fmt::format("{} samples were dropped: they were not read fast enough", of.dropped_count));
+  if (of.late_count > 0)
+    write_remark(
+        fmt::format("{} samples were left out: the ones before took too long", of.late_count));
+}
+
+// Nothing once it is stopped, or when the time is over.
+std::optional<hypomnesis::snapshot> next_of(hypomnesis::sampler& from, std::uint32_t timeout_ms) {
+  try {
+    return from.next(std::chrono::milliseconds(timeout_ms));
+  } catch (const hypomnesis::error&) {
+    return std::nullopt;
+  }
+}
+
+write_result stream(const session& in, hypomnesis::sampler& from, const options& asked,
+                    const style& as) {
+  end_of_log end(asked.log);
+  auto last = asked.log.form == log_form::csv ? write_part(log_csv_header()) : write_result{};
+  while (last == write_result::written && !end.is_enough()) {
+    const auto snapshot = next_of(from, end.patience_ms());
+    if (!snapshot || !end.takes(snapshot->info())) break;
+    if (asked.trace) print_trace(*snapshot);
+    last = write_part(lines_of(in, *snapshot, asked.log.form, as));
+  }
+  return last;
+}
+
+}  // namespace
+
+expected<exit_code> run_log(const session& in, const options& asked, const style& as) {
+  const auto what = wanted(in, asked);
+  if (!what) return what.why();
+  hypomnesis::sampler_options how;
+  how.interval = std::chrono::milliseconds(asked.log.interval_ms);
+  auto source = in.library().sample(how, *what);
+  source.start();
+  const interruption stops([&source] { source.stop(); });
+  const auto last = stream(in, source, asked, as);
+  tell_losses(source.info());
+  return last == write_result::failed ? exit_code::failed : exit_code::done;
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/commands/main.hpp"
+
+#include <algorithm>
+#include <exception>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/options.hpp"
+#include "cli/system/streams.hpp"
+#include "cli/text/output.hpp"
+
+namespace hmn::cli {
+namespace {
+
+// A driver that hangs costs what is measured beside a command an observation, not its end.
+std::uint32_t deadline_of(const options& asked) {
+  return asked.run == command::spill ? std::min(asked.timeout_ms, 1000U) : 0;
+}
+
+expected<exit_code> run(const options& asked) {
+  const auto in = session::open({asked.timeout_ms, asked.trace, asked.machine,
+                                 asked.run == command::record_machine, deadline_of(asked)});
+  if (!in) return in.why();
+  const auto as = choose_style(standard_output_surroundings(), asked.colour);
+  switch (asked.run) {
+    case command::ps:
+      return run_ps(*in, asked, as);
+    case command::snapshot:
+      return run_snapshot(*in, asked, as);
+    case command::doctor:
+      return run_doctor(*in, asked, as);
+    case command::log:
+      return run_log(*in, asked, as);
+    case command::fit:
+      return run_fit(*in, asked, as);
+    case command::metrics:
+      return run_metrics(*in, asked, as);
+    case command::run:
+      return run_run(*in, asked, as);
+    case command::wait:
+      return run_wait(*in, asked, as);
+    case command::spill:
+      return run_spill(*in, asked, as);
+    case command::watch:
+      return run_watch(*in, asked, as);
+    case command::record_machine:
+      return run_record_machine(*in, asked, as);
+    case command::summary:
+      break;
+  }
+  return run_summary(*in, asked, as);
+}
+
+// What the library could not do, as the failure of the command.
+expected<exit_code> run_or_fail(const options& asked) {
+  try {
+    return run(asked);
+  } catch (const hypomnesis::error& why) {
+    return failed(why.what());
+  }
+}
+
+exit_code refuse(const failure& why) {
+  write_remark(why.message);
+  return why.code;
+}
+
+// A command's own 1 is not to be taken for hmn's.
+failure as_told(failure why, command run) {
+  const bool wraps = run == command::run || run == command::spill;
+  if (wraps && why.code == exit_code::failed) why.code = exit_code::wrapper_failed;
+  return why;
+}
+
+exit_code main_of(const std::vector<std::string>& arguments) {
+  prepare_streams();
+  std::vector<const char*> pointers;
+  for (const auto& each : arguments) pointers.push_back(each.c_str());
+  const auto parsed = parse_options(static_cast<int>(pointers.size()), pointers.data());
+  if (!parsed) return refuse(parsed.why());
+  if (const auto* answer = std::get_if<information>(&*parsed)) return write_output(answer->text);
+  const auto& asked = std::get<options>(*parsed);
+  const auto result = run_or_fail(asked);
+  return result ? *result : refuse(as_told(result.why(), asked.run));
+}
+
+}  // namespace
+int run_program(const std::vector<std::string>& arguments) {
+  try {
+    return static_cast<int>(main_of(arguments));
+  } catch (const std::exception& error) {
+    write_remark(error.what());
+    return static_cast<int>(exit_code::failed);
+  }
+}
+
+}  // namespace hmn::cli

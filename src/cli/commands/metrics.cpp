@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <hypomnesis.hpp>
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/device_argument.hpp"
+#include "cli/measure/gpu.hpp"
+#include "cli/measure/no_gpu.hpp"
+#include "cli/system/waiting_notice.hpp"
+#include "cli/text/diagnostics.hpp"
+#include "cli/text/escape.hpp"
+#include "cli/text/json.hpp"
+#include "cli/text/memory_line.hpp"
+#include "cli/text/output.hpp"
+#include "cli/text/table.hpp"
+#include "cli/text/terminal.hpp"
+#include "cli/text/words.hpp"
+
+namespace hmn::cli {
+namespace {
+
+using hypomnesis::metric_id;
+using hypomnesis::part;
+using hypomnesis::run_state;
+using hypomnesis::status_code;
+
+struct gpu_metrics {
+  gpu on;
+  std::vector<hypomnesis::metric> metrics;
+  std::vector<hypomnesis::diagnostic> missing;  // of its metrics alone
+};
+
+using align = table::align;
+
+// Where instance 0 is the first one, not the whole device.
+bool is_counted_from_0(metric_id metric) {
+  return metric == metric_id::fan_rpm || metric == metric_id::fan_percent ||
+         metric == metric_id::link_rx_bytes || metric == metric_id::link_tx_bytes;
+}
+
+std::string instance_text(const hypomnesis::metric& of, const style& as) {
+  if (of.group) return escape_for_text(*of.group, as.ascii_only);
+  std::string text(hypomnesis::instance_name(of.id, of.instance));
+  if (text.empty() && (of.instance != 0 || is_counted_from_0(of.id)))
+    text = fmt::to_string(of.instance);
+  if (of.pid) text += fmt::format("{}pid {}", text.empty() ? "" : " of ", *of.pid);
+  return text.empty() ? "-" : text;
+}
+
+// Three decimals, and no zeros at their end.
+std::string number_text(double value) {
+  auto text = fmt::format("{:.3f}", value);
+  if (const auto point = text.find('.'); point != std::string::npos) {
+    text.erase(text.find_last_not_of('0') + 1);
+    if (text.size() == point + 1) text.pop_back();
+  }
+  return text == "-0" ? "0" : text;
+}
+
+std::string value_text(const hypomnesis::metric& of) {
+  std::string text(mark_of(of.notes));
+  if (of.count)
+    text += fmt::to_string(*of.count);
+  else if (of.value)
+    text += number_text(*of.value);
+  else
+    return "?";
+  const std::string_view unit = hypomnesis::unit(of.id);
+  return text.append(unit.empty() ? "" : " ").append(unit);
+}
+
+std::string window_text(const hypomnesis::metric& of) {
+  struct {
+    double ns;
+    const char* name;
+  } constexpr units[] = {{1e9, "s"}, {1e6, "ms"}, {1e3, "us"}, {1, "ns"}};
+  if (!of.window_ns) return "-";
+  const auto ns = static_cast<double>(*of.window_ns);
+  for (const auto& unit : units)
+    if (ns >= unit.ns) return fmt::format("{} {}", number_text(ns / unit.ns), unit.name);
+  return "0 ns";
+}
+
+std::string source_text(const hypomnesis::metric& of) {
+  return std::string(or_unknown(source_word(of.backend))) + staleness(of.notes, of.age_ns);
+}
+
+// Which of its instances is missing is not told.
+std::optional<metric_id> missing_metric(const hypomnesis::diagnostic& of) {
+  return of.field ? std::optional(static_cast<metric_id>(*of.field)) : std::nullopt;
+}
+
+std::string missing_line(const hypomnesis::diagnostic& of, const style& as) {
+  const auto more = of.count > 1 ? fmt::format(" (and {} more like it)", of.count - 1) : "";
+  const auto id = missing_metric(of);
+  return fmt::format("{}: unknown: {}{}\n", id ? hypomnesis::name(*id) : "metrics",
+                     escape_for_text(of.message, as.ascii_only), more);
+}
+
+std::string why_none(const hypomnesis::device& device) {
+  const auto state = state_word(device.state);
+  if (device.state != run_state::ready && state)
+    return fmt::format("metrics: unknown: the device is {}\n", *state);
+  return "metrics: none, no source tells any\n";
+}
+
+std::vector<std::string> missing_lines(const gpu_metrics& of, bool that_matter, const style& as) {
+  std::vector<std::string> lines;
+  for (const auto& each : of.missing) {
+    auto line = missing_line(each, as);
+    if (matters(each) == that_matter && std::find(lines.begin(), lines.end(), line) == lines.end())
+      lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+// What a card does not have is told on request, and of one that has nothing else.
+std::string missing_text(const gpu_metrics& of, bool with_unsupported, const style& as) {
+  auto lines = missing_lines(of, true, as);
+  const auto unsupported = missing_lines(of, false, as);
+  const bool is_all = of.metrics.empty() && lines.empty();
+  if (is_all || with_unsupported)
+    lines.insert(lines.end(), unsupported.begin(), unsupported.end());
+  else if (!unsupported.empty())
+    lines.push_back(fmt::format("{} more not supported: --unsupported tells which and why\n",
+                                unsupported.size()));
+  if (lines.empty() && is_all) lines.push_back(why_none(of.on.device));
+  return fmt::format("{}", fmt::join(lines, ""));
+}
+
+json_object& begin(std::vector<json_object>& objects, const hypomnesis::device& device) {
+  return objects.emplace_back()
+      .add("device_index", device.index)
+      .add("device_name", device.name)
+      .add("device_uuid", device.uuid)
+      .add("pci_bus_id", device.pci_bus_id)
+      .add("parent_index", device.parent_index);
+}
+
+std::optional<std::string_view> unless_empty(std::string_view text) {
+  return text.empty() ? std::nullopt : std::optional(text);
+}
+
+void tell(const hypomnesis::metric& of, json_object& out) {
+  out.add("metric", hypomnesis::name(of.id))
+      .add("instance", of.instance)
+      .add("instance_name", of.group ? std::optional<std::string_view>(*of.group)
+                                     : unless_empty(hypomnesis::instance_name(of.id, of.instance)))
+      .add("unit", unless_empty(hypomnesis::unit(of.id)))
+      .add("pid", of.pid)
+      .add("value", of.value)
+      .add("count", of.count)
+      .add("window_ns", of.window_ns)
+      .add("source", source_word(of.backend))
+      .add("age_ns", of.age_ns)
+      .add("notes", note_words(of.notes))
+      .add_null("status")
+      .add_null("reason");
+}
+
+void tell_missing(const hypomnesis::diagnostic& of, json_object& out) {
+  const auto id = missing_metric(of);
+  out.add("metric", id ? std::optional(hypomnesis::name(*id)) : std::nullopt);
+  for (const char* key : {"instance", "instance_name"}) out.add_null(key);
+  out.add("unit", id ? unless_empty(hypomnesis::unit(*id)) : std::nullopt);
+  for (const char* key : {"pid", "value", "count", "window_ns"}) out.add_null(key);
+  out.add("source", source_word(of.backend))
+      .add_null("age_ns")
+      .add("notes", note_words(of.notes))
+      .add("status", hypomnesis::name(of.status))
+      .add("reason", of.message);
+}
+
+// Also one of a device that answers nothing at all: then it stands for its metrics as well.
+bool is_of_metrics(const hypomnesis::diagnostic& diagnostic) noexcept {
+  return diagnostic.subject == part::metrics && diagnostic.device_index;
+}
+
+std::string metric_table(const gpu_metrics& of, bool with_unsupported, const style& as) {
+  auto text = escape_for_text(label_of(of.on), as.ascii_only) + "\n";
+  if (!of.metrics.empty()) {
+    table rows(
+        {{"METRIC"}, {"INSTANCE"}, {"VALUE", align::right}, {"WINDOW", align::right}, {"SOURCE"}});
+    for (const auto& each : of.metrics)
+      rows.add({{std::string(hypomnesis::name(each.id))},
+                {instance_text(each, as)},
+                {value_text(each)},
+                {window_text(each)},
+                {source_text(each)}});
+    text += rows.text(as);
+  }
+  return text + missing_text(of, with_unsupported, as);
+}
+
+std::string metric_json(const std::vector<gpu_metrics>& all) {
+  std::vector<json_object> objects;
+  for (const auto& of : all) {
+    for (const auto& each : of.metrics) tell(each, begin(objects, of.on.device));
+    for (const auto& each : of.missing) tell_missing(each, begin(objects, of.on.device));
+  }
+  return json_document(objects);
+}
+
+expected<hypomnesis::snapshot_options> wanted(const session& in, const options& asked) {
+  hypomnesis::snapshot_options what;
+  what.collect = part::devices | part::metrics;
+  what.slow = asked.slow;
+  if (!asked.device) return what;
+  const waiting_notice notice;
+  return of_one_device(in, asked.device, what);
+}
+
+std::vector<gpu_metrics> metrics_of(const session& in, const hypomnesis::snapshot& snapshot) {
+  std::vector<gpu_metrics> all;
+  for (auto& each : gpus_of(in, snapshot)) all.push_back({std::move(each), {}, {}});
+  const auto of = [&all](device_index index) {
+    return std::find_if(all.begin(), all.end(),
+                        [index](const auto& each) { return each.on.device.index == index; });
+  };
+  for (auto& each : snapshot.metrics())
+    if (const auto found = of(each.device_index); found != all.end())
+      found->metrics.push_back(std::move(each));
+  for (const auto& each : snapshot.diagnostics()) {
+    if (is_trace(each) || !is_of_metrics(each)) continue;
+    if (const auto found = of(*each.device_index); found != all.end())
+      found->missing.push_back(each);
+  }
+  return all;
+}
+
+std::string tables_of(const std::vector<gpu_metrics>& all, bool with_unsupported, const style& as) {
+  std::string text;
+  for (const auto& each : all)
+    text.append(text.empty() ? "" : "\n").append(metric_table(each, with_unsupported, as));
+  return text;
+}
+
+// Of the metrics themselves the output tells.
+void print_remarks(const session& in, const hypomnesis::snapshot& snapshot) {
+  const bool none = snapshot.info().device_count == 0;
+  const bool told = none && !search_failed(snapshot);
+  auto diagnostics = snapshot.diagnostics();
+  std::erase_if(diagnostics, [=](const hypomnesis::diagnostic& each) {
+    return !matters(each) || (!none && is_of_metrics(each)) ||
+           (told && each.status == status_code::no_source);
+  });
+  for (const auto& line : distinct_lines(diagnostics)) write_remark(line);
+  if (told) write_remark("GPU: " + why_no_gpu(in, snapshot));
+}
+
+}  // namespace
+
+expected<exit_code> run_metrics(const session& in, const options& asked, const style& as) {
+  const auto what = wanted(in, asked);
+  if (!what) return what.why();
+  const auto snapshot = in.collect(*what);
+  const auto all = metrics_of(in, snapshot);
+  print_remarks(in, snapshot);
+  const auto result = search_failed(snapshot) ? exit_code::failed : exit_code::done;
+  return std::max(
+      result, write_output(asked.json ? metric_json(all) : tables_of(all, asked.unsupported, as)));
+}
+
+}  // namespace hmn::cli

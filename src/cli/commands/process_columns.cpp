@@ -1,0 +1,337 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/commands/process_columns.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+#include <hypomnesis.hpp>
+
+#include <algorithm>
+
+#include "cli/commands/process_row.hpp"
+#include "cli/text/bar.hpp"
+#include "cli/text/escape.hpp"
+#include "cli/text/json.hpp"
+#include "cli/text/memory_line.hpp"
+#include "cli/text/table.hpp"
+#include "cli/text/terminal.hpp"
+#include "cli/text/words.hpp"
+
+namespace hmn::cli {
+namespace {
+
+using hypomnesis::format_bytes;
+using hypomnesis::note;
+
+using cell = table::cell;
+
+cell unknown() {
+  return {"?", tone::faint};
+}
+
+cell text_cell(const std::optional<std::string>& text, const style& as) {
+  return text ? cell{escape_for_text(*text, as.ascii_only)} : unknown();
+}
+
+cell size_cell(std::optional<std::uint64_t> bytes, std::string_view mark = {}) {
+  return bytes ? cell{std::string(mark) + format_bytes(*bytes)} : unknown();
+}
+
+// Cells of a bar, by the room that there is.
+unsigned bar_cells(const style& as) {
+  if (!as.terminal) return 0;
+  if (as.width == 0 || as.width >= 100) return 10;
+  return as.width >= 72 ? 6 : 0;
+}
+
+std::optional<double> share_of_device(const process_row& row) {
+  const auto& pool = row.on->memory;
+  if (!row.usage.used_bytes || !pool || !pool->total_bytes) return std::nullopt;
+  return fraction_of(*row.usage.used_bytes, *pool->total_bytes);
+}
+
+bool has_bars(const style& as) {
+  return bar_cells(as) > 0;
+}
+
+table::cell show_pid(const process_row& row, const style&) {
+  return row.is_unattributed ? cell{"-"} : cell{fmt::to_string(row.usage.pid)};
+}
+
+table::cell show_name(const process_row& row, const style& as) {
+  if (row.is_unattributed) return {"(unattributed)", tone::faint};
+  if (row.usage.process_name) return text_cell(row.usage.process_name, as);
+  if (has(row.usage.notes, note::foreign_pid)) return {"? other namespace", tone::faint};
+  if (const auto state = name_state_word(row.usage.name_state))
+    return {fmt::format("? {}", *state), tone::faint};
+  return unknown();
+}
+
+table::cell show_vram(const process_row& row, const style&) {
+  return size_cell(row.usage.used_bytes, mark_of(row.usage.notes));
+}
+
+table::cell show_peak(const process_row& row, const style&) {
+  return size_cell(row.usage.peak_used_bytes);
+}
+
+table::cell show_bar(const process_row& row, const style& as) {
+  const auto share = share_of_device(row);
+  if (!share) return {};
+  return {draw_bar(*share, bar_cells(as), as.unicode), tone_of_usage(*share)};
+}
+
+table::cell show_shared(const process_row& row, const style&) {
+  return row.is_unattributed ? cell{} : size_cell(row.usage.host_pool_bytes);
+}
+
+table::cell show_ram(const process_row& row, const style&) {
+  return row.is_unattributed ? cell{} : size_cell(row.usage.host_resident_bytes);
+}
+
+table::cell show_device(const process_row& row, const style& as) {
+  return {escape_for_text(label_of(*row.on), as.ascii_only) +
+          staleness(row.usage.notes, row.usage.age_ns)};
+}
+
+table::cell show_type(const process_row& row, const style&) {
+  if (row.is_unattributed) return {};
+  if (!row.usage.kinds) return unknown();
+  const auto words = usage_kind_words(*row.usage.kinds);
+  return {words.empty() ? "none" : fmt::format("{}", fmt::join(words, "+"))};
+}
+
+table::cell show_user(const process_row& row, const style& as) {
+  return row.is_unattributed ? cell{} : text_cell(row.user, as);
+}
+
+table::cell show_load(const process_row& row, const style&) {
+  if (row.is_unattributed) return {};
+  if (!row.usage.busy_percent) return unknown();
+  return {fmt::format("{:.0f} %", *row.usage.busy_percent)};
+}
+
+// As the runtimes' own commands show them: 12 digits of an id.
+table::cell show_container(const process_row& row, const style& as) {
+  constexpr std::size_t id_length = 64, shown = 12;
+  if (row.is_unattributed) return {};
+  if (!row.usage.process_container) return {"-", tone::faint};
+  auto text = *row.usage.process_container;
+  const auto start = text.find(':') + 1;
+  if (text.size() - start == id_length) text.resize(start + shown);
+  return {escape_for_text(text, as.ascii_only)};
+}
+
+table::cell show_command(const process_row& row, const style& as) {
+  return row.is_unattributed ? cell{} : text_cell(row.usage.process_command, as);
+}
+
+table::cell show_namespace_pid(const process_row& row, const style&) {
+  if (row.is_unattributed) return {};
+  return row.namespace_pid ? cell{fmt::to_string(*row.namespace_pid)} : unknown();
+}
+
+using align = table::align;
+
+void tell_pid(const process_row& row, json_object& out) {
+  out.add("pid", row.is_unattributed ? std::nullopt : std::optional(row.usage.pid));
+}
+
+void tell_name(const process_row& row, json_object& out) {
+  out.add("name", row.usage.process_name);
+}
+
+void tell_name_state(const process_row& row, json_object& out) {
+  out.add("name_state", row.is_unattributed ? std::string_view("unattributed")
+                                            : or_unknown(name_state_word(row.usage.name_state)));
+}
+
+void tell_name_and_state(const process_row& row, json_object& out) {
+  tell_name(row, out);
+  tell_name_state(row, out);
+}
+
+void tell_vram(const process_row& row, json_object& out) {
+  out.add("used_bytes", row.usage.used_bytes);
+}
+
+void tell_shared(const process_row& row, json_object& out) {
+  out.add("shared_used_bytes", row.usage.host_pool_bytes);
+}
+
+void tell_device(const process_row& row, json_object& out) {
+  const auto& device = row.on->device;
+  out.add("device_index", row.usage.device_index)
+      .add("device_name", device.name)
+      .add("device_uuid", device.uuid)
+      .add("pci_bus_id", device.pci_bus_id)
+      .add("parent_index", device.parent_index);
+}
+
+void tell_ram(const process_row& row, json_object& out) {
+  out.add("host_resident_bytes", row.usage.host_resident_bytes);
+}
+
+void tell_uid(const process_row& row, json_object& out) {
+  out.add("uid", row.usage.uid);
+}
+
+void tell_start(const process_row& row, json_object& out) {
+  out.add("start_unix_ns", row.usage.start_unix_ns);
+}
+
+void tell_type(const process_row& row, json_object& out) {
+  const auto& kinds = row.usage.kinds;
+  out.add("kinds", kinds ? std::optional(usage_kind_words(*kinds)) : std::nullopt);
+}
+
+void tell_instance(const process_row& row, json_object& out) {
+  const auto& usage = row.usage;
+  out.add("gpu_instance", usage.gpu_instance).add("compute_instance", usage.compute_instance);
+}
+
+void tell_accounting(const process_row& row, json_object& out) {
+  out.add("accounting", or_unknown(accounting_word(row.usage.accounting)));
+}
+
+void tell_origin(const process_row& row, json_object& out) {
+  out.add("source", source_word(row.usage.backend))
+      .add("age_ns", row.usage.age_ns)
+      .add("notes", note_words(row.usage.notes));
+}
+
+void tell_load(const process_row& row, json_object& out) {
+  const auto& usage = row.usage;
+  out.add("busy_percent", usage.busy_percent).add("busy_ns", usage.busy_ns);
+}
+
+void tell_container(const process_row& row, json_object& out) {
+  out.add("container", row.usage.process_container);
+}
+
+void tell_user(const process_row& row, json_object& out) {
+  out.add("user", row.user);
+  tell_uid(row, out);
+}
+
+void tell_command(const process_row& row, json_object& out) {
+  out.add("command", row.usage.process_command);
+}
+
+void tell_namespace_pid(const process_row& row, json_object& out) {
+  out.add("namespace_pid", row.namespace_pid);
+}
+
+void tell_peak(const process_row& row, json_object& out) {
+  out.add("peak_used_bytes", row.usage.peak_used_bytes);
+}
+
+void tell_size(const process_row& row, json_object& out) {
+  tell_vram(row, out);
+  tell_accounting(row, out);
+}
+
+using teller = void (*)(const process_row&, json_object&);
+
+struct column_kind {
+  std::string_view name;
+  std::string_view alias;
+  const char* title;
+  align side;
+  bool shrinks;
+  table::cell (*show)(const process_row&, const style&);
+  teller tell;
+};
+
+constexpr column_kind kinds[] = {
+    {"pid", "", "PID", align::right, false, show_pid, tell_pid},
+    {"name", "", "NAME", align::left, true, show_name, tell_name_and_state},
+    {"vram", "used", "VRAM", align::right, false, show_vram, tell_size},
+    {"shared", "host", "SHARED", align::right, false, show_shared, tell_shared},
+    {"ram", "", "RAM", align::right, false, show_ram, tell_ram},
+    {"device", "gpu", "DEVICE", align::left, true, show_device, tell_device},
+    {"type", "", "TYPE", align::left, false, show_type, tell_type},
+    {"user", "", "USER", align::left, true, show_user, tell_user},
+    {"load", "", "LOAD", align::right, false, show_load, tell_load},
+    {"container", "", "CONTAINER", align::left, false, show_container, tell_container},
+    {"nspid", "", "NSPID", align::right, false, show_namespace_pid, tell_namespace_pid},
+    {"command", "", "COMMAND", align::left, true, show_command, tell_command},
+    {"peak", "", "PEAK", align::right, false, show_peak, tell_peak},
+};
+
+// In the order in which they were added to the command: scripts may rely on it.
+constexpr teller usual_keys[] = {tell_pid,    tell_name,       tell_vram,      tell_shared,
+                                 tell_device, tell_name_state, tell_ram,       tell_uid,
+                                 tell_start,  tell_type,       tell_instance,  tell_accounting,
+                                 tell_origin, tell_load,       tell_container, tell_peak};
+
+constexpr column_kind bar{"", "", "", align::left, false, show_bar, nullptr};
+
+std::vector<column_kind> chosen(const column_list& columns, const style& as) {
+  std::vector<column_kind> out;
+  for (const auto i : columns) out.push_back(kinds[i]);
+  if (!out.empty()) return out;
+  constexpr std::size_t usual = 6, after_vram = 3;
+  out.assign(kinds, kinds + usual);
+  if (has_bars(as)) out.insert(out.begin() + after_vram, bar);
+  return out;
+}
+
+}  // namespace
+
+std::string all_column_names() {
+  std::string text;
+  for (const auto& each : kinds) text.append(text.empty() ? "" : ", ").append(each.name);
+  return text;
+}
+
+expected<column_list> parse_columns(std::string_view text) {
+  column_list columns;
+  for (std::string_view rest = text; rest.data() != nullptr;) {
+    const auto comma = rest.find(',');
+    const auto name = rest.substr(0, comma);
+    rest = comma == std::string_view::npos ? std::string_view() : rest.substr(comma + 1);
+    const auto found = std::find_if(std::begin(kinds), std::end(kinds), [&](const auto& each) {
+      return !name.empty() && (each.name == name || each.alias == name);
+    });
+    if (found == std::end(kinds))
+      return misused(fmt::format("--columns \"{}\": \"{}\" is no column; there are {}", text, name,
+                                 all_column_names()));
+    const auto position = static_cast<std::size_t>(found - std::begin(kinds));
+    if (std::find(columns.begin(), columns.end(), position) != columns.end())
+      return misused(fmt::format("--columns \"{}\": \"{}\" stands twice", text, found->name));
+    columns.push_back(position);
+  }
+  return columns;
+}
+
+bool has_column(const column_list& columns, std::string_view name) {
+  return std::any_of(columns.begin(), columns.end(),
+                     [name](std::size_t i) { return kinds[i].name == name; });
+}
+
+std::string process_table(const std::vector<process_row>& rows, const column_list& columns,
+                          const style& as) {
+  const auto all = chosen(columns, as);
+  std::vector<table::column> titles;
+  for (const auto& each : all) titles.push_back({each.title, each.side, each.shrinks});
+  table out(std::move(titles));
+  for (const auto& row : rows) {
+    std::vector<table::cell> cells;
+    for (const auto& each : all) cells.push_back(each.show(row, as));
+    out.add(std::move(cells));
+  }
+  return out.text(as);
+}
+
+std::string process_json(const std::vector<process_row>& rows, const column_list& columns) {
+  std::vector<json_object> objects;
+  for (const auto& row : rows) {
+    auto& out = objects.emplace_back();
+    for (const auto i : columns) kinds[i].tell(row, out);
+    if (!columns.empty()) continue;
+    for (const auto tell : usual_keys) tell(row, out);
+  }
+  return json_document(objects);
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/commands/process_row.hpp"
+
+#include <fmt/format.h>
+#include <hypomnesis.hpp>
+
+#include <algorithm>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include "cli/text/words.hpp"
+
+namespace hmn::cli {
+namespace {
+
+using hypomnesis::format_bytes;
+
+using hypomnesis::accounting_kind;
+using hypomnesis::name_status;
+using hypomnesis::note;
+
+std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) {
+  return a > std::numeric_limits<std::uint64_t>::max() - b
+             ? std::numeric_limits<std::uint64_t>::max()
+             : a + b;
+}
+
+std::optional<std::uint64_t> size_of(const process_row& row, sort_key by) {
+  switch (by) {
+    case sort_key::shared:
+      return row.usage.host_pool_bytes;
+    case sort_key::total:
+      return row.total();
+    case sort_key::ram:
+      return row.usage.host_resident_bytes;
+    default:
+      return row.usage.used_bytes;
+  }
+}
+
+bool by_name_and_pid(const process_row& a, const process_row& b) {
+  if (a.usage.process_name != b.usage.process_name)
+    return a.usage.process_name < b.usage.process_name;
+  if (a.usage.pid != b.usage.pid) return a.usage.pid < b.usage.pid;
+  return a.usage.device_index < b.usage.device_index;
+}
+
+bool by_pid(const process_row& a, const process_row& b) {
+  if (a.usage.pid != b.usage.pid) return a.usage.pid < b.usage.pid;
+  return a.usage.device_index < b.usage.device_index;
+}
+
+using pid_on_device = std::pair<std::uint32_t, std::uint32_t>;
+
+// Where a process is seen on a partition, the GPU that it is a part of has the same bytes.
+std::set<pid_on_device> counted_on_partitions(const std::vector<process_row>& rows) {
+  std::set<pid_on_device> counted;
+  for (const auto& each : rows)
+    if (const auto parent = each.on->device.parent_index) counted.insert({each.usage.pid, *parent});
+  return counted;
+}
+
+struct tally {
+  std::uint64_t bytes = 0;
+  std::size_t unknown_size = 0;
+  std::size_t nameless = 0;
+  std::optional<accounting_kind> accounting;
+  bool one_accounting = true;
+};
+
+bool could_be_named(const process_row& row) {
+  return !has(row.usage.notes, note::foreign_pid) &&
+         (row.usage.name_state == name_status::unknown ||
+          row.usage.name_state == name_status::protected_process);
+}
+
+void count(tally& so_far, const process_row& row) {
+  if (!row.usage.process_name && could_be_named(row)) ++so_far.nameless;
+  if (!row.usage.used_bytes) {
+    ++so_far.unknown_size;
+    return;
+  }
+  so_far.bytes = saturating_sum(so_far.bytes, *row.usage.used_bytes);
+  if (so_far.accounting.value_or(row.usage.accounting) != row.usage.accounting)
+    so_far.one_accounting = false;
+  so_far.accounting = row.usage.accounting;
+}
+
+std::string filter_text(const process_filter& filter) {
+  std::string text;
+  if (filter.pid) text += fmt::format(" pid={}", *filter.pid);
+  if (filter.device) text += fmt::format(" device={}", *filter.device);
+  if (filter.match) text += fmt::format(" name={}", *filter.match);
+  return text.empty() ? text : " matching" + text;
+}
+
+std::string total_text(const tally& all) {
+  const auto kind =
+      all.one_accounting ? accounting_word(all.accounting.value_or(accounting_kind::none)) : word{};
+  auto text = format_bytes(all.bytes) + " ";
+  if (kind) text.append(*kind).append(" ");
+  text += "total";
+  if (all.unknown_size > 0) text += fmt::format("; {} of unknown size", all.unknown_size);
+  if (all.nameless > 0) text += fmt::format("; {} protected, run as root for names", all.nameless);
+  return text;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> process_row::total() const {
+  if (!usage.used_bytes && !usage.host_pool_bytes) return std::nullopt;
+  return saturating_sum(usage.used_bytes.value_or(0), usage.host_pool_bytes.value_or(0));
+}
+
+void sort_rows(std::vector<process_row>& rows, sort_key by) {
+  std::stable_sort(rows.begin(), rows.end(), [by](const process_row& a, const process_row& b) {
+    if (by == sort_key::pid) return by_pid(a, b);
+    if (by == sort_key::name) return by_name_and_pid(a, b);
+    const auto left = size_of(a, by);
+    const auto right = size_of(b, by);
+    return left != right ? left > right : by_name_and_pid(a, b);
+  });
+}
+
+std::string count_sentence(const std::vector<process_row>& rows, const process_filter& filter) {
+  tally all;
+  const auto counted = counted_on_partitions(rows);
+  for (const auto& each : rows)
+    if (!counted.contains({each.usage.pid, each.usage.device_index})) count(all, each);
+  return fmt::format("{} GPU {} found{}{}.", rows.size(),
+                     rows.size() == 1 ? "process" : "processes", filter_text(filter),
+                     rows.empty() ? "" : fmt::format(" ({})", total_text(all)));
+}
+
+}  // namespace hmn::cli

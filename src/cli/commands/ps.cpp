@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <set>
+#include <thread>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/device_argument.hpp"
+#include "cli/commands/process_columns.hpp"
+#include "cli/measure/no_gpu.hpp"
+#include "cli/system/process_facts.hpp"
+#include "cli/system/waiting_notice.hpp"
+#include "cli/text/diagnostics.hpp"
+#include "cli/text/glob.hpp"
+#include "cli/text/output.hpp"
+
+namespace hmn::cli {
+namespace {
+
+using hypomnesis::device_memory;
+using hypomnesis::note;
+using hypomnesis::part;
+using hypomnesis::pool_kind;
+
+constexpr std::chrono::milliseconds load_window(250);
+
+// A GPU that is split has its processes on its partitions.
+bool is_split(const session& in, device_index index) {
+  const auto count = in.library().device_count();
+  for (device_index i = 0; i < count; ++i) {
+    const auto other = attempt([&] { return in.library().device(i); });
+    if (other && other->parent_index == index) return true;
+  }
+  return false;
+}
+
+hypomnesis::snapshot_options wanted(const session& in, std::optional<device_index> only) {
+  hypomnesis::snapshot_options what;
+  what.collect = part::devices | part::pools | part::processes;
+  if (only && !is_split(in, *only)) what.device_index = only;
+  return what;
+}
+
+bool belongs_to(const process_row& row, std::optional<device_index> device) {
+  if (!device || row.usage.device_index == *device) return true;
+  return row.on->device.parent_index == *device;
+}
+
+bool passes(const process_row& row, const options& asked, std::optional<device_index> device) {
+  if (asked.pid && row.usage.pid != *asked.pid) return false;
+  const auto& name = row.usage.process_name;
+  if (asked.match && !(name && glob_matches(*asked.match, *name))) return false;
+  return belongs_to(row, device);
+}
+
+using gpu_map = std::map<device_index, std::shared_ptr<const gpu>>;
+
+gpu_map map_of(const std::vector<gpu>& gpus) {
+  gpu_map all;
+  for (const auto& each : gpus) all[each.device.index] = std::make_shared<const gpu>(each);
+  return all;
+}
+
+std::shared_ptr<const gpu> device_of(gpu_map& gpus, device_index index) {
+  auto& found = gpus[index];
+  if (!found) {
+    gpu unlisted;
+    unlisted.device.index = index;
+    found = std::make_shared<const gpu>(unlisted);
+  }
+  return found;
+}
+
+std::optional<std::string> user_of(const hypomnesis::usage& usage, bool simulated) {
+  const auto uid = usage.uid;
+  if (simulated) return uid ? std::optional(std::to_string(*uid)) : std::nullopt;
+  return process_user(usage.pid, uid);
+}
+
+// What costs more, where a column shows it. A simulated machine's users are not this one's.
+void look_up(process_row& row, const column_list& columns, bool simulated) {
+  const bool foreign = has(row.usage.notes, note::foreign_pid);
+  if (has_column(columns, "user")) row.user = user_of(row.usage, simulated);
+  if (has_column(columns, "nspid") && !simulated && !foreign)
+    row.namespace_pid = namespace_pid(row.usage.pid);
+}
+
+// Those whose processes stand under them and not under their partitions.
+gpu_map whole_gpus_of(gpu_map all) {
+  std::set<device_index> split;
+  for (const auto& [index, each] : all)
+    if (each->device.parent_index) split.insert(*each->device.parent_index);
+  std::erase_if(all, [&split](const auto& each) {
+    return !each.second->memory || split.contains(each.first);
+  });
+  return all;
+}
+
+void add_unattributed(const gpu_map& whole, std::optional<device_index> only,
+                      std::vector<process_row>& to) {
+  for (const auto& [index, each] : whole) {
+    const auto& pool = *each->memory;
+    process_row row;
+    row.on = each;
+    row.is_unattributed = true;
+    row.usage.device_index = index;
+    row.usage.backend = pool.backend;
+    row.usage.notes = pool.notes & note::stale;
+    row.usage.age_ns = pool.age_ns;
+    row.usage.used_bytes = pool.unattributed_bytes;
+    row.usage.accounting = pool.accounting;
+    if (belongs_to(row, only)) to.push_back(std::move(row));
+  }
+}
+
+std::vector<process_row> rows_of(const hypomnesis::snapshot& snapshot, gpu_map gpus,
+                                 const options& asked, std::optional<device_index> device,
+                                 bool simulated) {
+  std::vector<process_row> rows;
+  for (auto& usage : snapshot.usages()) {
+    process_row row;
+    row.on = device_of(gpus, usage.device_index);
+    row.usage = std::move(usage);
+    if (!passes(row, asked, device)) continue;
+    look_up(row, asked.columns, simulated);
+    rows.push_back(std::move(row));
+  }
+  sort_rows(rows, asked.sort);
+  return rows;
+}
+
+struct view {
+  std::optional<device_index> device;
+  hypomnesis::snapshot snapshot;
+};
+
+// What drivers count is a share of time from the second reading on.
+bool load_is_yet_to_come(const hypomnesis::snapshot& snapshot) {
+  const auto usages = snapshot.usages();
+  return std::any_of(usages.begin(), usages.end(), [](const hypomnesis::usage& each) {
+    return each.busy_ns && !each.busy_percent;
+  });
+}
+
+expected<view> find_and_look(const session& in, const options& asked) {
+  std::optional<device_index> device;
+  if (asked.device) {
+    const waiting_notice notice;
+    const auto found = find_device(in, *asked.device);
+    if (!found) return found.why();
+    device = *found;
+  }
+  const auto what = wanted(in, device);
+  auto snapshot = in.collect(what);
+  if (has_column(asked.columns, "load") && load_is_yet_to_come(snapshot)) {
+    std::this_thread::sleep_for(load_window);
+    snapshot = in.take(what);
+  }
+  return view{device, std::move(snapshot)};
+}
+
+bool listed(const hypomnesis::snapshot& snapshot, std::uint32_t pid) {
+  const auto usages = snapshot.usages();
+  return std::any_of(usages.begin(), usages.end(),
+                     [pid](const hypomnesis::usage& each) { return each.pid == pid; });
+}
+
+// That a device's processes, or some of them, were not read.
+bool is_of_list(const hypomnesis::diagnostic& of) {
+  return matters(of) && has(of.subject, part::processes) && !of.field && !of.pid;
+}
+
+// Of a list that was not read nobody knows how long it is.
+bool list_failed(const hypomnesis::snapshot& snapshot) {
+  const auto all = snapshot.diagnostics();
+  return std::any_of(all.begin(), all.end(), is_of_list);
+}
+
+// Of a pool whose used memory is known.
+const char* why_unattributed(const gpu& of) {
+  const auto& pool = *of.memory;
+  if (has(pool.notes, note::lower_bound) || has(pool.notes, note::estimated))
+    return "what is used is known as a lower bound or an estimate";
+  if (of.device.memory_kind == device_memory::unified && pool.kind != pool_kind::unified)
+    return "processes are told with what they use of all pools, not of this one";
+  return "what processes use is counted in another way than what is used in all";
+}
+
+// Why there is no figure is no fault, and told nowhere else.
+void explain_unattributed(const hypomnesis::snapshot& snapshot, gpu_map left) {
+  std::erase_if(left, [](const auto& each) {
+    const auto& pool = *each.second->memory;
+    return pool.unattributed_bytes || !pool.used_bytes;
+  });
+  for (const auto& each : snapshot.diagnostics()) {
+    const bool is_told = each.subject == part::pools && each.field == HMN_POOL_HAS_UNATTRIBUTED;
+    if (is_told) write_remark(describe(each));
+    if (is_told || is_of_list(each)) left.erase(each.device_index.value_or(0));
+  }
+  for (const auto& [index, each] : left)
+    write_remark(fmt::format("GPU {}: what no process uses cannot be told: {}", index,
+                             why_unattributed(*each)));
+}
+
+void print_remarks(const session& in, const view& seen, const options& asked, const gpu_map& whole,
+                   const std::vector<process_row>& rows) {
+  const bool none = seen.snapshot.info().device_count == 0 && !search_failed(seen.snapshot);
+  print_diagnostics(seen.snapshot, none);
+  if (none) write_remark("GPU: " + why_no_gpu(in, seen.snapshot));
+  if (asked.unattributed) explain_unattributed(seen.snapshot, whole);
+  if (!rows.empty() || !list_failed(seen.snapshot))
+    write_remark(count_sentence(rows, {asked.pid, asked.device, asked.match}));
+}
+
+}  // namespace
+
+expected<exit_code> run_ps(const session& in, const options& asked, const style& as) {
+  const auto seen = find_and_look(in, asked);
+  if (!seen) return seen.why();
+  if (asked.pid && !listed(seen->snapshot, *asked.pid) && in.has_ended(*asked.pid))
+    return failed(fmt::format("--pid {}: no such process", *asked.pid));
+  const bool simulated = in.simulation().has_value();
+  const auto gpus = map_of(gpus_of(in, seen->snapshot));
+  const auto whole = asked.unattributed ? whole_gpus_of(gpus) : gpu_map();
+  auto rows = rows_of(seen->snapshot, gpus, asked, seen->device, simulated);
+  print_remarks(in, *seen, asked, whole, rows);
+  if (asked.unattributed && !asked.pid && !asked.match) add_unattributed(whole, seen->device, rows);
+  const auto result = search_failed(seen->snapshot) ? exit_code::failed : exit_code::done;
+  return std::max(result, write_output(asked.json ? process_json(rows, asked.columns)
+                                                  : process_table(rows, asked.columns, as)));
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/commands/commands.hpp"
+#include "cli/system/file.hpp"
+#include "cli/system/new_file.hpp"
+#include "cli/text/output.hpp"
+
+namespace hmn::cli {
+namespace {
+
+// The recording has each file, run and answer on a line of its own.
+struct beginning {
+  std::string_view text;
+  std::string_view prefix;
+};
+constexpr beginning beginnings[] = {{"{\"path\":\"", ""}, {"{\"node\":\"", "answers of "}};
+
+bool is_number(std::string_view part) {
+  return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
+}
+
+// Numbers and PCI addresses are "*".
+std::string kind_of(std::string_view path) {
+  std::string kind;
+  while (!path.empty()) {
+    path.remove_prefix(1);
+    const auto part = path.substr(0, path.find('/'));
+    path.remove_prefix(part.size());
+    kind += '/';
+    kind += is_number(part) ? "*" : part;
+  }
+  return kind;
+}
+
+// What a recording holds, a line for each kind of file: "/proc/*/stat (31)".
+std::vector<std::string> kinds_in_recording(std::string_view text) {
+  std::map<std::string, int> counts;
+  while (!text.empty()) {
+    const auto line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    for (const auto& each : beginnings) {
+      if (!line.starts_with(each.text)) continue;
+      const auto rest = line.substr(each.text.size());
+      ++counts[std::string(each.prefix) + kind_of(rest.substr(0, rest.find('"')))];
+    }
+    if (line.starts_with("{\"name\":")) ++counts["a device as its driver describes it"];
+  }
+  std::vector<std::string> lines;
+  for (const auto& [kind, count] : counts) {
+    lines.push_back(count == 1 ? kind : fmt::format("{} ({})", kind, count));
+  }
+  return lines;
+}
+
+expected<std::string> recording_of(const session& in) {
+  using hypomnesis::status_code;
+  try {
+    return in.library().recording();
+  } catch (const hypomnesis::error& why) {
+    if (why.status() == status_code::state) return failed("a simulated machine is not recorded");
+    if (why.status() == status_code::limit)
+      return failed("more was read than the 16 MiB of a machine file");
+    throw;
+  }
+}
+
+}  // namespace
+
+expected<exit_code> run_record_machine(const session& in, const options& asked, const style&) {
+  if (!asked.force && is_there(asked.file))
+    return failed(fmt::format("\"{}\" is there already; --force replaces it", asked.file));
+  hypomnesis::snapshot_options what;
+  what.collect = everything;
+  in.collect(what);
+  const auto text = recording_of(in);
+  if (!text) return text.why();
+  if (auto refused = write_new_file(asked.file, *text, asked.force)) return *std::move(refused);
+  for (const auto& line : kinds_in_recording(*text)) write_remark("kept: " + line);
+  write_remark(
+      fmt::format("\"{}\": {} bytes; names of users and hosts, home folders, arguments, UUIDs and "
+                  "serial numbers "
+                  "are replaced; read it before you pass it on",
+                  asked.file, text->size()));
+  return exit_code::done;
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/device_argument.hpp"
+#include "cli/commands/run_report.hpp"
+#include "cli/measure/timeline.hpp"
+#include "cli/system/child.hpp"
+#include "cli/system/waiting_notice.hpp"
+#include "cli/text/output.hpp"
+
+namespace hmn::cli {
+namespace {
+
+constexpr std::uint32_t usual_deadline_ms = 1000;
+
+struct outputs {
+  std::optional<late_file> record;
+  std::optional<late_file> plot;
+  std::optional<late_file> json;
+
+  std::array<std::optional<late_file>*, 3> all() { return {&record, &plot, &json}; }
+};
+
+std::optional<failure> open_all(const run_options& asked, outputs& to) {
+  if (asked.record) to.record.emplace(*asked.record);
+  if (asked.plot) to.plot.emplace(*asked.plot);
+  if (asked.json) to.json.emplace(*asked.json);
+  for (const auto* each : to.all())
+    if (*each && !(*each)->is_good()) return (*each)->why();
+  return std::nullopt;
+}
+
+// VmHWM and not ru_maxrss, which counts what hmn's parent was when it started hmn.
+std::uint64_t own_peak_bytes(const session& in) {
+  const auto field = hypomnesis::process_memory_field::peak_resident;
+  const auto own = attempt([&] { return in.library().own_memory(field); });
+  return own ? own->peak_resident_bytes.value_or(0) : 0;
+}
+
+expected<run_meter> prepare(const session& in, const options& asked) {
+  const waiting_notice notice;
+  std::optional<std::uint32_t> only;
+  if (asked.device) {
+    const auto index = find_device(in, *asked.device);
+    if (!index) return index.why();
+    only = *index;
+  }
+  return run_meter(in, devices_to_watch(in, only),
+                   std::chrono::milliseconds(asked.measured.interval_ms),
+                   std::chrono::milliseconds(std::min(asked.timeout_ms, usual_deadline_ms)));
+}
+
+std::vector<std::uint32_t> indexes_of(const run_meter& meter) {
+  std::vector<std::uint32_t> all;
+  for (const auto& each : meter.devices()) all.push_back(each.before.device.index);
+  return all;
+}
+
+class recorder {
+ public:
+  recorder(outputs& to, const options& asked, const run_meter& meter)
+      : to_(to), indexes_(indexes_of(meter)) {
+    if (!to_.record) return;
+    form_ = *timeline_form_of(*asked.measured.record);
+    to_.record->write(timeline_header(form_, indexes_));
+  }
+  void add(const run_sample& sample) {
+    if (to_.record) to_.record->write(timeline_line(form_, sample, indexes_));
+  }
+
+ private:
+  outputs& to_;
+  std::vector<std::uint32_t> indexes_;
+  timeline_form form_ = timeline_form::json_lines;
+};
+
+expected<child> start(const std::vector<std::string>& command, std::optional<command_group>& group,
+                      std::string& why_no_group) {
+  if (!group) return child::start(command);
+  auto started = group->start(command, why_no_group);
+  if (!why_no_group.empty()) group.reset();
+  return started;
+}
+
+void settle(run_result& result, const child& ended) {
+  result.exit_status = static_cast<std::uint32_t>(ended.status());
+  result.signal = ended.signal();
+  result.use = ended.use();
+  if (!result.use.may_count_us) result.own_bytes = 0;
+}
+
+// What was asked for and could not be written makes a success none.
+exit_code tell(const run_outcome& of, outputs& to, const options& asked) {
+  write_report(run_text(of, asked.trace));
+  if (to.plot) to.plot->write(svg_of(run_plot(of)));
+  if (to.json) to.json->write(run_json(of));
+  auto code = static_cast<exit_code>(static_cast<int>(of.result.exit_status));
+  for (const auto* each : to.all()) {
+    if (!*each || (*each)->is_good()) continue;
+    write_remark((*each)->why().message);
+    if (code == exit_code::done) code = exit_code::wrapper_failed;
+  }
+  return code;
+}
+
+}  // namespace
+
+expected<exit_code> run_run(const session& in, const options& asked, const style&) {
+  outputs to;
+  if (auto refused = open_all(asked.measured, to)) return *std::move(refused);
+  auto meter = prepare(in, asked);
+  if (!meter) return meter.why();
+  run_result result;
+  result.command = asked.words;
+  const auto roots = roots_from_environment();
+  std::optional<command_group> group;
+  if (auto made = command_group::make(roots))
+    group.emplace(*std::move(made));
+  else
+    result.why_no_group = made.why().message;
+  recorder record(to, asked, *meter);
+
+  result.started_unix_ns = unix_time_ns();
+  const auto begun = child::clock::now();
+  auto running = start(asked.words, group, result.why_no_group);
+  if (!running) return running.why();
+  result.own_bytes = own_peak_bytes(in);
+  process_tree tree(roots, running->pid());
+  meter->watch(tree, running->pid(), group ? &*group : nullptr);
+  run_account account(meter->devices().size());
+  do {
+    const auto sample = meter->read();
+    account.add(sample);
+    record.add(sample);
+  } while (!running->wait_until(meter->next()));
+
+  result.elapsed_ns = static_cast<std::uint64_t>((child::clock::now() - begun).count());
+  settle(result, *running);
+  if (group) {
+    result.group_bytes = group->peak_bytes();
+    if (!result.group_bytes) result.why_no_group = "the system did not tell";
+  }
+  result.energy_joules = meter->end();
+  result.peaks = meter->peaks(result.started_unix_ns);
+  return tell({result, account, *meter}, to, asked);
+}
+
+}  // namespace hmn::cli

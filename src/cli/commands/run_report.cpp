@@ -1,0 +1,292 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/commands/run_report.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <string_view>
+
+#include "cli/text/axis.hpp"
+#include "cli/text/escape.hpp"
+#include "cli/text/json.hpp"
+
+namespace hmn::cli {
+namespace {
+
+using hypomnesis::backend_id;
+
+constexpr const char* untold = "the system did not tell";
+constexpr const char* not_here = "this system has none";
+constexpr const char* no_answer = "the driver did not tell";
+constexpr std::uint64_t ns_per_ms = 1'000'000;
+constexpr double ns_per_s = 1e9;
+
+std::string command_text(const run_result& of) {
+  std::string text;
+  for (const auto& word : of.command) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
+std::string end_text(const run_result& of) {
+  const auto code = fmt::format("exit code {}", of.exit_status);
+  return of.signal.empty() ? code : fmt::format("ended by {} ({})", of.signal, code);
+}
+
+std::string interval_text(const pace& of) {
+  const auto ms = static_cast<std::uint64_t>(of.mean_interval().count()) / ns_per_ms;
+  return ms >= 10'000 ? fmt::format("{} s", ms / 1000)
+                      : fmt::format("{} ms", std::max<std::uint64_t>(ms, 1));
+}
+
+std::string sampled(std::uint64_t at_ns, const pace& of) {
+  return fmt::format("at {}, sampled every {}", offset_text(at_ns), interval_text(of));
+}
+
+std::string text_of(std::uint64_t bytes) {
+  return short_bytes(static_cast<double>(bytes));
+}
+
+std::string row(std::string_view label, std::string_view figure, std::string_view kind) {
+  return fmt::format("  {:<17} {:>9}  {}\n", label, figure, kind);
+}
+
+std::string peak_row(std::string_view label, const tracked& of, const pace& by,
+                     std::string_view remark, bool at_least = false) {
+  if (!of.highest()) return row(label, "?", remark);
+  const auto kind = sampled(of.highest()->at_ns, by);
+  return row(label, (at_least ? ">=" : "") + text_of(of.highest()->bytes),
+             remark.empty() ? kind : fmt::format("{}, {}", kind, remark));
+}
+
+bool is_largest_sure(const run_result& of) {
+  return of.use.largest_bytes.value_or(0) > of.own_bytes;
+}
+
+// With the sign of a bound, where it is one.
+std::string largest_text(const run_result& of) {
+  const auto& bytes = of.use.largest_bytes;
+  if (!bytes) return "?";
+  const char* const sign = of.use.is_sampled ? ">=" : is_largest_sure(of) ? "" : "<=";
+  return sign + text_of(*bytes);
+}
+
+std::string largest_row(const run_result& of) {
+  std::string how = "at most: hmn itself used that much when it started the command";
+  if (!of.use.largest_bytes)
+    how = untold;
+  else if (of.use.is_sampled)
+    how = "sampled, when it was last asked";
+  else if (is_largest_sure(of))
+    how = std::string("exact, ") + of.use.counted;
+  return row("largest process", largest_text(of), how);
+}
+
+std::optional<double> energy_of(const run_outcome& of, std::size_t i) {
+  const auto& before = of.meter.devices()[i].energy_joules;
+  if (i >= of.result.energy_joules.size()) return std::nullopt;
+  const auto& after = of.result.energy_joules[i];
+  if (!before || !after || *after < *before) return std::nullopt;
+  return *after - *before;
+}
+
+std::optional<std::uint64_t> used_before(const watched_device& of) {
+  const auto& pool = of.before.memory;
+  return pool ? pool->used_bytes : std::nullopt;
+}
+
+// What the driver has kept is not below what was seen.
+const kept_peak& kept_of(const run_outcome& of, std::size_t i) {
+  static const kept_peak none;
+  return i < of.result.peaks.size() ? of.result.peaks[i] : none;
+}
+
+// Of one process alone it is the command's.
+bool is_exact(const run_outcome& of, std::size_t i) {
+  const auto& kept = kept_of(of, i);
+  const auto& seen = of.account.devices()[i].command.highest();
+  return kept.largest_bytes && kept.processes == 1 && (!seen || seen->bytes <= *kept.largest_bytes);
+}
+
+std::string kept_row(std::string_view label, const kept_peak& kept) {
+  return row(label, text_of(*kept.largest_bytes),
+             kept.backend == backend_id::nvml ? "exact, from NVML accounting"
+                                              : "exact, from the driver's account");
+}
+
+std::string device_text(const run_outcome& of, std::size_t i) {
+  const auto& device = of.meter.devices()[i];
+  const auto& account = of.account.devices()[i];
+  const auto& by = of.meter.device_pace();
+  auto text = fmt::format("  {}\n", escape_for_text(label_of(device.before)));
+  const auto& why = account.command.highest() ? std::string() : account.why;
+  const auto& kept = kept_of(of, i);
+  text += is_exact(of, i)
+              ? kept_row("  the command", kept)
+              : peak_row("  the command", account.command, by, why, account.is_lower_bound);
+  if (kept.largest_bytes && !is_exact(of, i)) text += kept_row("  largest process", kept);
+  const auto before = used_before(device);
+  const auto remark =
+      before ? text_of(*before) + " before" : std::string(account.used.highest() ? "" : no_answer);
+  text += peak_row("  everyone", account.used, by, remark);
+  if (const auto joules = energy_of(of, i))
+    text +=
+        row("  energy", fmt::format("{:.0f} J", *joules), "counted by the device, for everyone");
+  return text;
+}
+
+// One figure with what it is.
+json_object figure(const char* kind, std::optional<std::uint64_t> bytes,
+                   std::optional<std::uint64_t> at_ns, const std::string& why) {
+  json_object out;
+  out.add("bytes", bytes).add("at_ns", at_ns).add("kind", kind);
+  return bytes ? out.add_null("reason") : out.add("reason", why);
+}
+
+json_object sampled_figure(const tracked& of, const pace& by, const std::string& why,
+                           bool at_least = false) {
+  const auto& peak = of.highest();
+  auto out = figure("sampled", peak ? std::optional(peak->bytes) : std::nullopt,
+                    peak ? std::optional(peak->at_ns) : std::nullopt, why);
+  out.add("lower_bound", peak && at_least);
+  return out.add("interval_ns", static_cast<std::uint64_t>(by.mean_interval().count()))
+      .add("samples", by.times());
+}
+
+json_object command_figure(const run_outcome& of, std::size_t i) {
+  const auto& account = of.account.devices()[i];
+  const auto& by = of.meter.device_pace();
+  if (!is_exact(of, i))
+    return sampled_figure(account.command, by, account.why, account.is_lower_bound);
+  return figure("exact", kept_of(of, i).largest_bytes, std::nullopt, "")
+      .add("lower_bound", false)
+      .add("interval_ns", static_cast<std::uint64_t>(by.mean_interval().count()))
+      .add("samples", by.times());
+}
+
+json_object energy_figure(const run_outcome& of, std::size_t i) {
+  json_object out;
+  const auto joules = energy_of(of, i);
+  out.add("joules", joules).add("kind", "counted");
+  return joules ? out.add_null("reason")
+                : out.add("reason", "the device counts none, or did not tell");
+}
+
+json_object device_json(const run_outcome& of, std::size_t i) {
+  const auto& device = of.meter.devices()[i];
+  const auto& account = of.account.devices()[i];
+  const auto& by = of.meter.device_pace();
+  const auto& pool = device.before.memory;
+  json_object out;
+  out.add("index", device.before.device.index)
+      .add("name", device.before.device.name)
+      .add("uuid", device.before.device.uuid)
+      .add("pci_bus_id", device.before.device.pci_bus_id)
+      .add("total_bytes", pool ? pool->total_bytes : std::nullopt)
+      .add("used_before_bytes", used_before(device))
+      .add("command", command_figure(of, i))
+      .add("largest_process",
+           figure("exact", kept_of(of, i).largest_bytes, std::nullopt, kept_of(of, i).why))
+      .add("everyone", sampled_figure(account.used, by, no_answer))
+      .add("energy", energy_figure(of, i));
+  return out;
+}
+
+std::vector<std::string_view> views_of(const std::vector<std::string>& words) {
+  return {words.begin(), words.end()};
+}
+
+plot_panel host_panel(const run_account& of) {
+  plot_panel panel;
+  panel.title = "Host memory";
+  panel.note = "of the command's processes";
+  panel.why_empty = of.why();
+  panel.series.push_back({"resident, all processes", ink::first, &of.resident().line(), true});
+  if (of.proportional().highest())
+    panel.series.push_back({"shared pages divided", ink::second, &of.proportional().line(), false});
+  if (of.group().highest())
+    panel.series.push_back({command_group::what().name, ink::third, &of.group().line(), false});
+  return panel;
+}
+
+plot_panel device_panel(const watched_device& device, const device_account& of) {
+  plot_panel panel;
+  panel.title = label_of(device.before);
+  panel.why_empty = of.why.empty() ? no_answer : of.why;
+  panel.series.push_back({"the command", ink::first, &of.command.line(), true});
+  panel.series.push_back({"everyone", ink::third, &of.used.line(), false});
+  const auto& pool = device.before.memory;
+  if (pool && pool->total_bytes) {
+    panel.limit = static_cast<double>(*pool->total_bytes);
+    panel.limit_name = fmt::format("all of it: {}", short_bytes(*panel.limit));
+    panel.note = "of " + short_bytes(*panel.limit);
+  }
+  return panel;
+}
+
+}  // namespace
+
+std::string run_text(const run_outcome& of, bool with_reasons) {
+  const auto& result = of.result;
+  auto text = fmt::format("hmn: {}: {} after {:.2f} s\n", escape_for_text(command_text(result)),
+                          end_text(result), static_cast<double>(result.elapsed_ns) / ns_per_s);
+  text += largest_row(result);
+  text +=
+      peak_row("all processes", of.account.resident(), of.meter.host_pace(),
+               of.account.resident().highest() ? "shared pages counted in each" : of.account.why());
+  if (of.account.proportional().highest())
+    text += peak_row("  shares divided", of.account.proportional(), of.meter.proportional_pace(),
+                     "shared pages divided among their users");
+  if (result.group_bytes)
+    text += row(command_group::what().name, text_of(*result.group_bytes),
+                command_group::what().measure);
+  else if (with_reasons)
+    text += row(command_group::what().name, "?", escape_for_text(result.why_no_group));
+  for (std::size_t i = 0; i < of.account.devices().size(); ++i) text += device_text(of, i);
+  return text;
+}
+
+std::string run_json(const run_outcome& of) {
+  const auto& result = of.result;
+  const auto& use = result.use;
+  json_object largest =
+      figure(use.is_sampled ? "sampled" : "exact", use.largest_bytes, std::nullopt, untold);
+  largest.add("upper_bound", use.largest_bytes && !is_largest_sure(result));
+  std::vector<json_object> devices;
+  for (std::size_t i = 0; i < of.account.devices().size(); ++i)
+    devices.push_back(device_json(of, i));
+  const bool is_control_group = command_group::what().key == std::string_view("control_group");
+  const auto group = figure("exact", result.group_bytes, std::nullopt, result.why_no_group);
+  json_object out;
+  out.add("command", views_of(result.command))
+      .add("exit_code", std::uint64_t{result.exit_status})
+      .add("started_unix_ns", result.started_unix_ns)
+      .add("elapsed_ns", result.elapsed_ns)
+      .add("user_ns", result.use.user_ns)
+      .add("system_ns", result.use.system_ns)
+      .add("largest_process", largest)
+      .add("all_processes",
+           sampled_figure(of.account.resident(), of.meter.host_pace(), of.account.why()))
+      .add("proportional",
+           sampled_figure(of.account.proportional(), of.meter.proportional_pace(),
+                          "never more than one process was seen, or the system did not tell"))
+      .add("control_group",
+           is_control_group ? group : figure("exact", std::nullopt, std::nullopt, not_here))
+      .add("devices", devices);
+  if (!is_control_group) out.add(command_group::what().key, group);
+  return out.text() + "\n";
+}
+
+plot run_plot(const run_outcome& of) {
+  plot out;
+  out.title = command_text(of.result);
+  out.subtitle = fmt::format("memory over {}; {}; largest process {}; sampled every {}",
+                             offset_text(of.result.elapsed_ns), end_text(of.result),
+                             largest_text(of.result), interval_text(of.meter.host_pace()));
+  out.duration_ns = of.result.elapsed_ns;
+  out.panels.push_back(host_panel(of.account));
+  for (std::size_t i = 0; i < of.account.devices().size(); ++i)
+    out.panels.push_back(device_panel(of.meter.devices()[i], of.account.devices()[i]));
+  return out;
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <hypomnesis.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/text/json.hpp"
+
+namespace hmn::cli {
+
+// "+12.4s": a moment of a run.
+std::string moment_text(std::uint64_t ms);
+
+// What cannot be measured is in info().
+template <class... Observed>
+void observe(hypomnesis::spill& detector, const Observed&... what) {
+  try {
+    detector.observe(what...);
+  } catch (const hypomnesis::error&) {
+  }
+}
+
+// Those that are kept.
+std::vector<hypomnesis::episode> episodes_of(const hypomnesis::spill& detector);
+
+// Lines behind "hmn spill" or "hmn watch".
+std::string spill_text(std::string_view who, const hypomnesis::spill_info& of, bool ascii_only);
+// docs/schema/spill.schema.json; unknown is null.
+void add_spill_json(const hypomnesis::spill_info& of,
+                    const std::vector<hypomnesis::episode>& episodes, json_object& to);
+
+}  // namespace hmn::cli

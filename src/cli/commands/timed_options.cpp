@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/commands/timed_options.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <charconv>
+
+#include "cli/measure/timeline.hpp"
+#include "cli/text/duration.hpp"
+#include "cli/text/size_argument.hpp"
+
+namespace hmn::cli {
+namespace {
+
+expected<std::uint64_t> parse_count(std::string_view text) {
+  std::uint64_t count = 0;
+  const auto end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, count);
+  if (parsed.ec == std::errc{} && parsed.ptr == end && count > 0) return count;
+  return misused(fmt::format("--count \"{}\": expected a whole number from 1 on", text));
+}
+
+std::optional<std::uint32_t> whole(std::string_view text) {
+  std::uint32_t number = 0;
+  const auto end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, number);
+  return parsed.ec == std::errc{} && parsed.ptr == end ? std::optional(number) : std::nullopt;
+}
+
+}  // namespace
+
+const char* const log_examples =
+    "Examples:\n"
+    "  hmn log --interval 500ms --duration 1m\n"
+    "  hmn log --csv > gpus.csv             until Ctrl-C\n"
+    "  hmn log --count 1 --json | jq .power_watts\n"
+    "\n"
+    "Exit status: 0 done or interrupted, 1 failed, no GPU or no such device, 2 wrong\n"
+    "usage. See hmn-log(1).";
+
+void add_log(CLI::App& app, log_texts& into) {
+  const auto last = CLI::MultiOptionPolicy::TakeLast;
+  app.add_option("--interval", into.interval, "From one sample to the next [1s]")
+      ->type_name("DURATION")
+      ->multi_option_policy(last);
+  app.add_option("--count", into.count, "End after so many samples of each device")
+      ->type_name("N")
+      ->multi_option_policy(last);
+  app.add_option("--duration", into.duration, "End after that time")
+      ->type_name("DURATION")
+      ->multi_option_policy(last);
+  app.add_flag("--json", into.json, "Print a JSON object on each line");
+  app.add_flag("--csv", into.csv, "Print comma-separated values");
+}
+
+std::optional<failure> apply_log(const log_texts& from, log_options& to) {
+  if (from.json && from.csv) return misused("--json and --csv: only one of them");
+  if (from.count && from.duration) return misused("--count and --duration: only one of them");
+  if (from.json) to.form = log_form::json;
+  if (from.csv) to.form = log_form::csv;
+  if (from.interval) {
+    const auto interval = parse_interval(*from.interval);
+    if (!interval) return interval.why();
+    to.interval_ms = *interval;
+  }
+  if (from.count) {
+    const auto count = parse_count(*from.count);
+    if (!count) return count.why();
+    to.count = *count;
+  }
+  if (from.duration) {
+    const auto duration = parse_time("--duration", *from.duration);
+    if (!duration) return duration.why();
+    to.duration_ms = *duration;
+  }
+  return std::nullopt;
+}
+
+const char* const run_examples =
+    "Examples:\n"
+    "  hmn run -- python3 -V\n"
+    "  hmn run --plot memory.svg --record memory.csv -- sleep 0.2\n"
+    "  hmn run --json - -- true | jq .largest_process.bytes\n"
+    "\n"
+    "Exit status: 0 done, else the command's own, or 128 + N when signal N ended it; 2\n"
+    "wrong usage, 125 hmn failed, 126 the command cannot be run, 127 it was not found.\n"
+    "See hmn-run(1).";
+
+void add_run(CLI::App& app, run_texts& into) {
+  const auto last = CLI::MultiOptionPolicy::TakeLast;
+  app.add_option("--record", into.record, "Write each sample to FILE (.jsonl or .csv)")
+      ->type_name("FILE")
+      ->multi_option_policy(last);
+  app.add_option("--plot", into.plot, "Draw a picture into FILE.svg")
+      ->type_name("FILE")
+      ->multi_option_policy(last);
+  app.add_option("--interval", into.interval, "From one sample to the next [100ms]")
+      ->type_name("DURATION")
+      ->multi_option_policy(last);
+  app.add_option("--json", into.json, "Write the figures to FILE, or to standard output (-)")
+      ->type_name("FILE")
+      ->multi_option_policy(last);
+}
+
+std::optional<failure> apply_run(const run_texts& from, run_options& to) {
+  if (from.interval) {
+    const auto interval = parse_interval(*from.interval);
+    if (!interval) return interval.why();
+    to.interval_ms = *interval;
+  }
+  if (from.record)
+    if (const auto form = timeline_form_of(*from.record); !form) return form.why();
+  if (from.plot && !from.plot->ends_with(".svg"))
+    return misused(fmt::format("--plot \"{}\": the file's name must end in .svg", *from.plot));
+  if (from.json && from.json->empty()) return misused("--json \"\": expected a file's path or -");
+  to.record = from.record;
+  to.plot = from.plot;
+  to.json = from.json;
+  return std::nullopt;
+}
+
+const char* const spill_examples =
+    "Examples:\n"
+    "  hmn spill -- ./train --steps 100\n"
+    "  hmn spill --interval 50ms --json spill.json -- ./train\n"
+    "\n"
+    "Exit status: 0 done, else the command's own, or 128 + N when signal N ended it; 2\n"
+    "wrong usage, 125 hmn failed, 126 the command cannot be run, 127 it was not found.\n"
+    "See hmn-spill(1).";
+
+void add_spill(CLI::App& app, spill_texts& into) {
+  const auto last = CLI::MultiOptionPolicy::TakeLast;
+  app.add_option("--interval", into.interval, "From one observation to the next [100ms]")
+      ->type_name("DURATION")
+      ->multi_option_policy(last);
+  app.add_option("--json", into.json, "Write the report to FILE, or to standard output (-)")
+      ->type_name("FILE")
+      ->multi_option_policy(last);
+}
+
+std::optional<failure> apply_spill(const spill_texts& from, spill_options& to) {
+  if (from.interval) {
+    const auto interval = parse_interval(*from.interval);
+    if (!interval) return interval.why();
+    to.interval_ms = *interval;
+  }
+  if (from.json && from.json->empty()) return misused("--json \"\": expected a file's path or -");
+  to.json = from.json;
+  return std::nullopt;
+}
+
+const char* const wait_examples =
+    "Examples:\n"
+    "  hmn wait --free 12GiB\n"
+    "  hmn wait --free 8GiB --any --timeout 1h -- env\n"
+    "  hmn wait --free 512MiB --device 0 --json\n"
+    "\n"
+    "Exit status: 0 done (with a command: the command's own), 1 failed, no GPU, no such\n"
+    "device or none that large, 2 wrong usage, 124 the time was up, 126 the command\n"
+    "cannot be run, 127 it was not found. See hmn-wait(1).";
+
+void add_wait(CLI::App& app, wait_texts& into) {
+  const auto last = CLI::MultiOptionPolicy::TakeLast;
+  app.add_option("--free", into.free, "How much room: 20GiB, 512MiB")
+      ->type_name("SIZE")
+      ->multi_option_policy(last);
+  app.add_flag("--any", into.any, "Whichever device has it first (the default)");
+  app.add_option("--interval", into.interval, "From one look to the next [5s]")
+      ->type_name("DURATION")
+      ->multi_option_policy(last);
+  app.add_option("--timeout", into.timeout, "Give up after that time: 30s, 5m, 1h")
+      ->type_name("DURATION")
+      ->multi_option_policy(last);
+}
+
+std::optional<failure> apply_wait(const wait_texts& from, bool has_device, wait_options& to) {
+  if (!from.free) return misused("--free is missing: how much room to wait for (--free 20GiB)");
+  const auto bytes = parse_size_argument(*from.free);
+  if (!bytes) return misused("--free " + bytes.why().message);
+  to.bytes = *bytes;
+  if (from.any && has_device) return misused("--any and --device: only one of them");
+  if (from.interval) {
+    const auto interval = parse_interval(*from.interval);
+    if (!interval) return interval.why();
+    to.interval_ms = *interval;
+  }
+  if (from.timeout) {
+    const auto timeout = parse_time("--timeout", *from.timeout);
+    if (!timeout) return timeout.why();
+    to.timeout_ms = *timeout;
+  }
+  return std::nullopt;
+}
+
+const char* const watch_examples =
+    "Examples:\n"
+    "  hmn watch --interval 2s              the five that use most, until Ctrl-C\n"
+    "  hmn watch 4242 --duration 1m --json | jq .used_bytes\n"
+    "  hmn watch --follow-new --top 3\n"
+    "\n"
+    "Exit status: 0 done, no spill seen (or it cannot be measured), 1 spill seen, 2\n"
+    "failed or wrong usage. See hmn-watch(1).";
+
+void add_watch(CLI::App& app, watch_texts& into) {
+  const auto last = CLI::MultiOptionPolicy::TakeLast;
+  app.add_option("PID", into.pids, "Processes to follow; without: those that use most");
+  app.add_option("--interval", into.interval, "From one sample to the next [5s]")
+      ->type_name("DURATION")
+      ->multi_option_policy(last);
+  app.add_option("--duration", into.duration, "End after that time")
+      ->type_name("DURATION")
+      ->multi_option_policy(last);
+  app.add_option("--top", into.top, "Without a PID: follow so many [5]")
+      ->type_name("N")
+      ->multi_option_policy(last);
+  app.add_flag("--follow-new", into.follow_new, "Choose them anew at each sample");
+}
+
+std::optional<failure> apply_watch(const watch_texts& from, watch_options& to) {
+  if (from.follow_new && !from.pids.empty())
+    return misused(
+        "watch --follow-new only applies to auto-selection; drop --follow-new or the explicit PID "
+        "list");
+  to.follow_new = from.follow_new;
+  for (const auto& text : from.pids) {
+    const auto pid = whole(text);
+    if (!pid || *pid == 0)
+      return misused(fmt::format("PID \"{}\": expected a whole number from 1 to 4294967295", text));
+    if (std::find(to.pids.begin(), to.pids.end(), *pid) == to.pids.end()) to.pids.push_back(*pid);
+  }
+  if (from.interval) {
+    const auto interval = parse_interval(*from.interval);
+    if (!interval) return interval.why();
+    to.interval_ms = *interval;
+  }
+  if (from.duration) {
+    const auto duration = parse_time("--duration", *from.duration);
+    if (!duration) return duration.why();
+    to.duration_ms = std::min<std::uint64_t>(*duration, std::uint64_t{1} << 40U);
+  }
+  if (from.top) {
+    const auto top = whole(*from.top);
+    if (!top)
+      return misused(
+          fmt::format("--top \"{}\": expected a whole number up to 4294967295", *from.top));
+    to.top = *top;
+  }
+  return std::nullopt;
+}
+
+}  // namespace hmn::cli

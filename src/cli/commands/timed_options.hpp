@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/expected.hpp"
+
+namespace CLI {
+class App;
+}
+
+// Options of the commands that go on for a time.
+namespace hmn::cli {
+
+enum class log_form { text, json, csv };
+
+// What `hmn log` was asked for.
+struct log_options {
+  std::uint32_t interval_ms = 1000;
+  std::optional<std::uint64_t> count;
+  std::optional<std::uint64_t> duration_ms;
+  log_form form = log_form::text;
+};
+
+// The same as it stands on the command line.
+struct log_texts {
+  std::optional<std::string> interval;
+  std::optional<std::string> count;
+  std::optional<std::string> duration;
+  bool json = false;
+  bool csv = false;
+};
+
+extern const char* const log_examples;
+void add_log(CLI::App& app, log_texts& into);
+std::optional<failure> apply_log(const log_texts& from, log_options& to);
+
+// What `hmn run` was asked for.
+struct run_options {
+  std::uint32_t interval_ms = 100;
+  std::optional<std::string> record;
+  std::optional<std::string> plot;
+  std::optional<std::string> json;  // "-": standard output
+};
+
+// The same as it stands on the command line.
+struct run_texts {
+  std::optional<std::string> interval;
+  std::optional<std::string> record;
+  std::optional<std::string> plot;
+  std::optional<std::string> json;
+};
+
+extern const char* const run_examples;
+void add_run(CLI::App& app, run_texts& into);
+std::optional<failure> apply_run(const run_texts& from, run_options& to);
+
+// What `hmn spill` was asked for.
+struct spill_options {
+  std::uint32_t interval_ms = 100;
+  std::optional<std::string> json;  // "-": standard output
+};
+
+// The same as it stands on the command line.
+struct spill_texts {
+  std::optional<std::string> interval;
+  std::optional<std::string> json;
+};
+
+extern const char* const spill_examples;
+void add_spill(CLI::App& app, spill_texts& into);
+std::optional<failure> apply_spill(const spill_texts& from, spill_options& to);
+
+// What `hmn wait` was asked for.
+struct wait_options {
+  std::uint64_t bytes = 0;
+  std::uint32_t interval_ms = 5000;
+  std::optional<std::uint64_t> timeout_ms;
+};
+
+// The same as it stands on the command line.
+struct wait_texts {
+  std::optional<std::string> free;
+  bool any = false;
+  std::optional<std::string> interval;
+  std::optional<std::string> timeout;
+};
+
+extern const char* const wait_examples;
+void add_wait(CLI::App& app, wait_texts& into);
+// `has_device`: --device stands there.
+std::optional<failure> apply_wait(const wait_texts& from, bool has_device, wait_options& to);
+
+// What `hmn watch` was asked for.
+struct watch_options {
+  std::vector<std::uint32_t> pids;  // empty: those that use most
+  std::uint32_t interval_ms = 5000;
+  std::optional<std::uint64_t> duration_ms;
+  std::uint32_t top = 5;
+  bool follow_new = false;
+};
+
+// The same as it stands on the command line.
+struct watch_texts {
+  std::vector<std::string> pids;
+  std::optional<std::string> interval;
+  std::optional<std::string> duration;
+  std::optional<std::string> top;
+  bool follow_new = false;
+};
+
+extern const char* const watch_examples;
+void add_watch(CLI::App& app, watch_texts& into);
+std::optional<failure> apply_watch(const watch_texts& from, watch_options& to);
+
+}  // namespace hmn::cli

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fmt/format.h>
+#include <hypomnesis.hpp>
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/device_argument.hpp"
+#include "cli/commands/visible_devices.hpp"
+#include "cli/measure/no_gpu.hpp"
+#include "cli/measure/room.hpp"
+#include "cli/measure/ticks.hpp"
+#include "cli/system/child.hpp"
+#include "cli/system/environment.hpp"
+#include "cli/text/json.hpp"
+#include "cli/text/output.hpp"
+#include "cli/text/words.hpp"
+
+namespace hmn::cli {
+namespace {
+
+using hypomnesis::format_bytes;
+using hypomnesis::part;
+using hypomnesis::run_state;
+
+using clock = ticks::clock;
+
+constexpr std::chrono::milliseconds usual_deadline(1000);
+
+expected<hypomnesis::snapshot_options> wanted(const session& in, const options& asked) {
+  if (auto none = check_for_gpus(in, "no GPU to wait for: ")) return *std::move(none);
+  hypomnesis::snapshot_options what;
+  what.collect = part::devices | part::pools;
+  what.deadline = usual_deadline;
+  return of_one_device(in, asked.device, what);
+}
+
+// Each device that cannot be counted on, once.
+class remarks {
+ public:
+  void tell(const std::vector<room>& all) {
+    for (const auto& each : all) {
+      if (each.bytes || is_told(each.of.device.index)) continue;
+      told_.push_back(each.of.device.index);
+      write_remark(fmt::format("{} is left out: {}", label_of(each.of), each.why));
+    }
+  }
+
+ private:
+  bool is_told(std::uint32_t index) const {
+    return std::find(told_.begin(), told_.end(), index) != told_.end();
+  }
+  std::vector<std::uint32_t> told_;
+};
+
+// The most that was ever free, for the message when the time is up.
+class most_seen {
+ public:
+  void add(const std::vector<room>& all) {
+    for (const auto& each : all)
+      if (each.bytes && (!best_ || *each.bytes > *best_->bytes)) best_ = each;
+  }
+  std::string text() const {
+    if (!best_) return "no GPU told how much it has free";
+    return fmt::format("at most {} were free, on {}", format_bytes(*best_->bytes),
+                       label_of(best_->of));
+  }
+
+ private:
+  std::optional<room> best_;
+};
+
+failure too_much(const std::vector<room>& all, std::uint64_t bytes) {
+  const auto largest = std::max_element(
+      all.begin(), all.end(), [](const room& a, const room& b) { return *a.total < *b.total; });
+  return failed(fmt::format("{} ({} bytes) will never be free: the largest is {} with {}",
+                            format_bytes(bytes), bytes, label_of(largest->of),
+                            format_bytes(*largest->total)));
+}
+
+std::optional<failure> hopeless(const std::vector<room>& all, std::uint64_t bytes, bool is_first) {
+  if (is_impossible(all, bytes)) return too_much(all, bytes);
+  const bool none_tells = std::all_of(all.begin(), all.end(), [](const room& each) {
+    return !each.bytes && !each.total && each.of.device.state != run_state::hung;
+  });
+  if (is_first && none_tells) return failed("no GPU tells how much it has free");
+  return std::nullopt;
+}
+
+expected<room> wait_for_room(const session& in, const hypomnesis::snapshot_options& what,
+                             const wait_options& asked) {
+  const auto begun = clock::now();
+  const ticks times(begun, std::chrono::milliseconds(asked.interval_ms));
+  remarks said;
+  most_seen most;
+  for (bool is_first = true;; is_first = false) {
+    const auto snapshot = in.library().take(what);
+    const auto rooms = rooms_of(in, snapshot);
+    said.tell(rooms);
+    most.add(rooms);
+    if (const auto* best = roomiest(rooms, asked.bytes)) return *best;
+    if (auto why = hopeless(rooms, asked.bytes, is_first)) return *std::move(why);
+    const auto now = clock::now();
+    const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(now - begun).count();
+    if (asked.timeout_ms && static_cast<std::uint64_t>(spent) >= *asked.timeout_ms)
+      return failure{exit_code::timed_out, fmt::format("the time is up and {} are not free: {}",
+                                                       format_bytes(asked.bytes), most.text())};
+    auto until = times.after(now);
+    if (asked.timeout_ms &&
+        *asked.timeout_ms - static_cast<std::uint64_t>(spent) < asked.interval_ms)
+      until = std::min(until, begun + std::chrono::milliseconds(*asked.timeout_ms));
+    std::this_thread::sleep_until(until);
+  }
+}
+
+std::string as_json(const room& on, std::chrono::nanoseconds waited) {
+  const auto& device = on.of.device;
+  json_object out;
+  out.add("index", device.index)
+      .add("name", device.name)
+      .add("uuid", device.uuid)
+      .add("pci_bus_id", device.pci_bus_id)
+      .add("free_bytes", *on.bytes)
+      .add("total_bytes", on.total)
+      .add("estimated", on.is_estimated)
+      .add("state", or_unknown(state_word(device.state)))
+      .add("waited_ns", static_cast<std::uint64_t>(waited.count()));
+  return out.text() + "\n";
+}
+
+std::string as_text(const room& on) {
+  const auto& device = on.of.device;
+  const auto& name = device.uuid ? device.uuid : device.pci_bus_id;
+  return fmt::format("{} {}\n", device.index, name.value_or("-"));
+}
+
+// Nothing of it goes to the command's standard output.
+exit_code become(const session& in, const room& on, const options& asked, const std::string& json) {
+  hypomnesis::snapshot_options what;
+  what.collect = part::devices;
+  const auto all = attempt([&] { return in.library().take(what).devices(); });
+  auto seen = make_visible(on.of.device, all ? *all : std::vector{on.of.device});
+  if (!seen) {
+    write_remark(seen.why().message);
+    return exit_code::wrapper_failed;
+  }
+  if (asked.json)
+    write_report(json);
+  else
+    write_remark(fmt::format("{}: {} free", label_of(on.of), format_bytes(*on.bytes)));
+  if (seen->set.empty())
+    write_remark("its vendor has no variable that hmn knows: the command sees all GPUs");
+  for (const char* name : seen->unset) unset_environment(name);
+  for (const auto& each : seen->set) set_environment(each.name, each.value);
+  const auto ended = child::run_in_our_place(asked.words);
+  if (ended) return *ended;
+  write_remark(ended.why().message);
+  return ended.why().code;
+}
+
+}  // namespace
+
+expected<exit_code> run_wait(const session& in, const options& asked, const style&) {
+  const auto begun = clock::now();
+  const auto what = wanted(in, asked);
+  if (!what) return what.why();
+  const auto given = wait_for_room(in, *what, asked.room);
+  if (!given) return given.why();
+  const auto json = as_json(*given, clock::now() - begun);
+  if (!asked.words.empty()) return become(in, *given, asked, json);
+  if (given->is_estimated)
+    write_remark(fmt::format("{} sleeps: nothing runs there, so that all of it is taken to be free",
+                             label_of(given->of)));
+  return write_output(asked.json ? json : as_text(*given));
+}
+
+}  // namespace hmn::cli

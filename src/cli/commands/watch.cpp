@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "cli/commands/commands.hpp"
+#include "cli/commands/device_argument.hpp"
+#include "cli/commands/spill_report.hpp"
+#include "cli/commands/watch_report.hpp"
+#include "cli/measure/gpu.hpp"
+#include "cli/measure/ticks.hpp"
+#include "cli/system/process_tree.hpp"
+#include "cli/system/stop_request.hpp"
+#include "cli/system/waiting_notice.hpp"
+#include "cli/text/escape.hpp"
+#include "cli/text/output.hpp"
+
+namespace hmn::cli {
+namespace {
+
+using hypomnesis::note;
+using hypomnesis::part;
+
+using clock = std::chrono::steady_clock;
+using std::chrono::milliseconds;
+
+constexpr std::uint32_t usual_deadline_ms = 1000;
+
+process_figures figures_of(const hypomnesis::usage& row) {
+  process_figures out;
+  out.pid = row.pid;
+  out.name = row.process_name;
+  out.start_unix_ns = row.start_unix_ns;
+  out.is_foreign = has(row.notes, note::foreign_pid);
+  out.used = row.used_bytes;
+  out.shared = row.host_pool_bytes;
+  return out;
+}
+
+// Why the list of processes is not there.
+std::optional<failure> missing_list(const hypomnesis::snapshot& snapshot) {
+  for (const auto& each : snapshot.diagnostics())
+    if (each.subject == part::processes && each.device_index) return failed(each.message);
+  return std::nullopt;
+}
+
+// ": it is divided, its parts have them (--device 1, 2)"; of a device with parts that are devices
+// of their own.
+std::string parts_text(const session& in, std::uint32_t device) {
+  hypomnesis::snapshot_options what;
+  what.collect = part::devices;
+  const auto devices = attempt([&] { return in.library().take(what).devices(); });
+  if (!devices) return "";
+  std::string parts;
+  for (const auto& each : *devices)
+    if (each.parent_index == device)
+      parts += fmt::format("{}{}", parts.empty() ? "" : ", ", each.index);
+  return parts.empty() ? ""
+                       : fmt::format(": it is divided, its parts have them (--device {})", parts);
+}
+
+class watch {
+ public:
+  watch(const session& in, const options& asked, const style& as, std::uint32_t device,
+        hypomnesis::spill detector)
+      : in_(in),
+        asked_(asked),
+        as_(as),
+        device_(device),
+        is_simulated_(in.is_simulated()),
+        detector_(std::move(detector)) {}
+
+  std::optional<failure> begin();
+  void announce() const;
+  // What was written.
+  write_result sample(std::uint64_t ms);
+  write_result finish();
+  bool has_spilled() const { return has(detector_.info().state, hypomnesis::spill_state::ever); }
+
+ private:
+  expected<std::vector<process_figures>> look(std::uint32_t deadline_ms, std::uint64_t ms);
+  expected<std::vector<process_figures>> read(std::uint32_t deadline_ms, std::uint64_t ms);
+  void choose(std::uint64_t ms);
+  watched_row row_of(std::uint32_t pid);
+  write_result print(std::uint64_t ms);
+  std::string list_of(const std::vector<std::uint32_t>& pids,
+                      const std::vector<std::uint32_t>& without) const;
+
+  const session& in_;
+  const options& asked_;
+  const style& as_;
+  std::uint32_t device_;
+  bool is_simulated_;  // its processes are not those of this system
+  roots roots_ = roots_from_environment();
+  hypomnesis::spill detector_;
+  std::string label_;
+  std::vector<process_figures> rows_;  // of the last sample
+  std::vector<std::uint32_t> followed_;
+  watched all_;
+};
+
+expected<std::vector<process_figures>> watch::look(std::uint32_t deadline_ms, std::uint64_t ms) {
+  try {
+    return read(deadline_ms, ms);
+  } catch (const hypomnesis::error& why) {
+    return failed(why.what());
+  }
+}
+
+expected<std::vector<process_figures>> watch::read(std::uint32_t deadline_ms, std::uint64_t ms) {
+  hypomnesis::snapshot_options what;
+  what.device_index = device_;
+  what.collect = part::devices | part::pools | part::processes;
+  what.deadline = milliseconds(deadline_ms);
+  const auto snapshot = in_.library().take(what);
+  observe(detector_, snapshot, moment_text(ms));
+  const auto usages = snapshot.usages();
+  if (usages.empty())
+    if (auto missing = missing_list(snapshot)) return *std::move(missing);
+  std::vector<process_figures> rows;
+  for (const auto& each : usages) rows.push_back(figures_of(each));
+  if (label_.empty())
+    for (const auto& each : gpus_of(in_, snapshot)) label_ = shown_name(each).value_or("");
+  return rows;
+}
+
+std::optional<failure> watch::begin() {
+  const auto wrong = [](std::string message) { return misused(std::move(message)); };
+  auto rows = look(asked_.timeout_ms, 0);
+  if (!rows)
+    return wrong(fmt::format("watch failed to query device {}: {}", device_, rows.why().message));
+  rows_ = *std::move(rows);
+  followed_ = asked_.watch.pids;
+  if (followed_.empty()) followed_ = choose_top(rows_, asked_.watch.top);
+  if (!followed_.empty()) return std::nullopt;
+  if (const auto parts = parts_text(in_, device_); !parts.empty())
+    return wrong(fmt::format("watch found no GPU processes on device {}{}", device_, parts));
+  if (!asked_.watch.follow_new)
+    return wrong(
+        fmt::format("watch found no GPU processes on device {} to auto-select (top {}); re-run "
+                    "with an explicit PID once a workload is running",
+                    device_, asked_.watch.top));
+  write_remark(
+      fmt::format("watch found no GPU processes on device {} yet (top {} by VRAM); waiting for "
+                  "work to appear",
+                  device_, asked_.watch.top));
+  return std::nullopt;
+}
+
+void watch::announce() const {
+  const auto& asked = asked_.watch;
+  std::string whom = fmt::format("watching {} PID(s)", followed_.size());
+  if (asked.pids.empty()) whom += fmt::format(" (top {} by VRAM)", asked.top);
+  if (asked.follow_new)
+    whom = fmt::format("following top {} by VRAM (re-selected every interval), {} initially",
+                       asked.top, followed_.size());
+  const auto name = label_.empty() ? "" : fmt::format(" [{}]", escape_for_text(label_));
+  const auto seconds = static_cast<double>(asked.interval_ms) / 1000;
+  write_report(
+      fmt::format("hmn watch: device {}{}, interval {:g}s, {}\n", device_, name, seconds, whom));
+  if (!has(detector_.info().state, hypomnesis::spill_state::measurable))
+    write_report(spill_text("hmn watch", detector_.info(), as_.ascii_only));
+}
+
+std::string watch::list_of(const std::vector<std::uint32_t>& pids,
+                           const std::vector<std::uint32_t>& without) const {
+  std::string text;
+  for (const auto pid : pids) {
+    if (std::find(without.begin(), without.end(), pid) != without.end()) continue;
+    const auto row = std::find_if(rows_.begin(), rows_.end(),
+                                  [&](const process_figures& each) { return each.pid == pid; });
+    const auto name = row != rows_.end() && row->name ? row->name : all_.name_of(pid);
+    text += fmt::format("{}pid={}", text.empty() ? "" : ", ", pid);
+    if (name) text += fmt::format(" ({})", escape_for_text(*name));
+  }
+  return text;
+}
+
+void watch::choose(std::uint64_t ms) {
+  auto fresh = choose_top(rows_, asked_.watch.top);
+  const auto entered = list_of(fresh, followed_);
+  const auto left = list_of(followed_, fresh);
+  followed_ = std::move(fresh);
+  if (entered.empty() && left.empty()) return;
+  const bool both = !entered.empty() && !left.empty();
+  write_report(fmt::format("hmn watch: {} followed set changed: {}{}{}\n", moment_text(ms),
+                           entered.empty() ? "" : "entered " + entered, both ? "; " : "",
+                           left.empty() ? "" : "left " + left));
+}
+
+watched_row watch::row_of(std::uint32_t pid) {
+  const auto start = is_simulated_ ? std::nullopt : process_start(roots_, pid);
+  for (auto& each : rows_) {
+    if (each.pid != pid) continue;
+    if (!each.is_foreign) each.start = start;
+    return all_.add(each);
+  }
+  return all_.add_absent(pid, !in_.has_ended(pid), start);
+}
+
+write_result watch::print(std::uint64_t ms) {
+  const watch_moment at{ms, detector_.info()};
+  std::string text;
+  for (const auto pid : followed_) {
+    const auto row = row_of(pid);
+    if (!row.remark.empty()) write_report("hmn watch: " + escape_for_text(row.remark) + "\n");
+    text += asked_.json ? watch_json(at, row) : watch_line(at, row);
+  }
+  all_.forget_beyond(followed_);
+  return text.empty() ? write_result::written : write_part(text);
+}
+
+write_result watch::sample(std::uint64_t ms) {
+  if (ms == 0) {
+    const auto header =
+        asked_.json ? write_result::written : write_part(watch_header(as_.ascii_only));
+    return header == write_result::written ? print(0) : header;
+  }
+  const auto patience = std::max(asked_.watch.interval_ms, usual_deadline_ms);
+  auto rows = look(std::min(asked_.timeout_ms, patience), ms);
+  if (!rows) {
+    write_report(fmt::format("hmn watch: sample failed at {} ({}); skipping interval\n",
+                             moment_text(ms), escape_for_text(rows.why().message)));
+    return write_result::written;
+  }
+  rows_ = *std::move(rows);
+  if (asked_.watch.follow_new) choose(ms);
+  return print(ms);
+}
+
+write_result watch::finish() {
+  const auto spill = detector_.info();
+  return write_part(asked_.json ? watch_summary_json(all_, spill, episodes_of(detector_))
+                                : watch_summary(all_, spill, as_.ascii_only));
+}
+
+expected<hypomnesis::spill> detector_of(const session& in, std::uint32_t device) {
+  try {
+    return in.library().detect_spill(device);
+  } catch (const hypomnesis::error& why) {
+    return failed(why.what());
+  }
+}
+
+// Samples until it is enough, the last one at the end.
+write_result follow(watch& of, const watch_options& asked, stop_request& stop) {
+  const auto begun = clock::now();
+  const ticks schedule(begun, milliseconds(asked.interval_ms));
+  const auto end =
+      asked.duration_ms ? begun + milliseconds(*asked.duration_ms) : clock::time_point::max();
+  auto said = of.sample(0);
+  for (bool over = false; said == write_result::written && !over;) {
+    const auto next = schedule.after(clock::now());
+    over = stop.wait_until(std::min(next, end)) || next >= end;
+    const auto since = (clock::now() - begun) / milliseconds(1);
+    said = of.sample(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(since)));
+  }
+  return said;
+}
+
+}  // namespace
+
+expected<exit_code> run_watch(const session& in, const options& asked, const style& as) {
+  std::uint32_t index = 0;
+  if (asked.device) {
+    const auto found = find_device(in, *asked.device);
+    if (!found) return misused(found.why().message);
+    index = *found;
+  }
+  auto detector = detector_of(in, index);
+  if (!detector) return misused(detector.why().message);
+  watch running(in, asked, as, index, *std::move(detector));
+  {
+    const waiting_notice notice;
+    if (auto refused = running.begin()) return *std::move(refused);
+  }
+  running.announce();
+  write_result said = write_result::written;
+  {
+    stop_request stop;
+    said = follow(running, asked.watch, stop);
+    if (said == write_result::written) said = running.finish();
+  }
+  if (said == write_result::failed) return exit_code::usage;
+  return running.has_spilled() ? exit_code::failed : exit_code::done;
+}
+
+}  // namespace hmn::cli

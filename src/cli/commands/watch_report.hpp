@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <hypomnesis.hpp>
+
+#include <string>
+#include <vector>
+
+#include "cli/measure/watched.hpp"
+
+namespace hmn::cli {
+
+// Of one sample.
+struct watch_moment {
+  std::uint64_t ms = 0;
+  hypomnesis::spill_info spill{};
+};
+
+// +0 B, +5 MiB, -1.2 GiB; ? where it is not known
+std::string change_text(std::optional<std::int64_t> bytes);
+
+std::string watch_header(bool ascii_only);
+std::string watch_line(const watch_moment& at, const watched_row& of);
+std::string watch_json(const watch_moment& at, const watched_row& of);
+std::string watch_summary(const watched& all, const hypomnesis::spill_info& spill, bool ascii_only);
+std::string watch_summary_json(const watched& all, const hypomnesis::spill_info& spill,
+                               const std::vector<hypomnesis::episode>& episodes);
+
+}  // namespace hmn::cli

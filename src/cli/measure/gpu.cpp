@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/measure/gpu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/system/inspect.hpp"
+#include "cli/text/words.hpp"
+
+namespace hmn::cli {
+namespace {
+
+using hypomnesis::note;
+using hypomnesis::vendor_id;
+
+constexpr double ns_per_s = 1e9;
+
+std::optional<hypomnesis::pool> main_pool(const std::vector<hypomnesis::pool>& pools,
+                                          std::uint32_t index) {
+  for (const auto& each : pools)
+    if (each.device_index == index && each.is_main) return each;
+  return std::nullopt;
+}
+
+bool has_ids(const hypomnesis::device& device) {
+  return device.vendor != vendor_id::unknown && device.pci_device;
+}
+
+bool is_named_without_driver(const hypomnesis::device& device) {
+  return device.name || (has_ids(device) && vendor_name(device.vendor));
+}
+
+// For a card that the kernel has no name for: as lspci -nn would, or by its driver.
+std::optional<std::string> name_by_ids(const gpu& of) {
+  const auto vendor = vendor_name(of.device.vendor);
+  if (!vendor && of.driver.empty()) return std::nullopt;
+  const auto maker = vendor.value_or(of.driver);
+  if (has_ids(of.device))
+    return fmt::format("{} {:04x}:{:04x}", maker, number(of.device.vendor), *of.device.pci_device);
+  if (of.driver.empty()) return std::nullopt;
+  return fmt::format("{}{}{} GPU", vendor.value_or(""), vendor ? " " : "", of.driver);
+}
+
+}  // namespace
+
+std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& snapshot) {
+  const auto pools = snapshot.pools();
+  std::vector<gpu> all;
+  for (const auto& device : snapshot.devices()) {
+    all.push_back({device, main_pool(pools, device.index)});
+    // A simulated device's numbers are none of this machine's.
+    if (!in.is_simulated() && !is_named_without_driver(device))
+      all.back().driver = kernel_driver(device);
+  }
+  return all;
+}
+
+bool is_divided(const std::vector<gpu>& all, std::uint32_t index) {
+  return std::any_of(all.begin(), all.end(),
+                     [index](const gpu& each) { return each.device.parent_index == index; });
+}
+
+std::optional<std::string> shown_name(const gpu& of) {
+  return of.device.name ? of.device.name : name_by_ids(of);
+}
+
+std::string label_of(const gpu& of) {
+  auto label = fmt::format("GPU {}", of.device.index);
+  if (const auto name = shown_name(of)) label += fmt::format(" [{}]", *name);
+  if (of.device.parent_index) label += fmt::format(" in GPU {}", *of.device.parent_index);
+  return label;
+}
+
+std::optional<double> fraction_of(std::uint64_t part, std::uint64_t whole) {
+  if (whole == 0) return std::nullopt;
+  return std::min(1.0, static_cast<double>(part) / static_cast<double>(whole));
+}
+
+std::optional<double> fraction_used(const gpu& of) {
+  if (!of.memory || !of.memory->total_bytes) return std::nullopt;
+  const auto& pool = *of.memory;
+  if (pool.free_bytes && *pool.free_bytes <= *pool.total_bytes)
+    return fraction_of(*pool.total_bytes - *pool.free_bytes, *pool.total_bytes);
+  if (pool.used_bytes) return fraction_of(*pool.used_bytes, *pool.total_bytes);
+  return std::nullopt;
+}
+
+std::string staleness(hypomnesis::note notes, std::uint64_t age_ns) {
+  if (!has(notes, note::stale)) return {};
+  return fmt::format(", stale: {:.1f} s old", static_cast<double>(age_ns) / ns_per_s);
+}
+
+}  // namespace hmn::cli

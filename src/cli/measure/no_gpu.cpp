@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/measure/no_gpu.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/measure/session.hpp"
+#include "cli/system/inspect.hpp"
+#include "cli/text/diagnostics.hpp"
+
+namespace hmn::cli {
+namespace {
+
+using hypomnesis::backend_id;
+using hypomnesis::part;
+using hypomnesis::run_state;
+using hypomnesis::status_code;
+
+void append(std::string& list, const std::string& text) {
+  list += (list.empty() ? "" : "; ") + text;
+}
+
+// Cards that a driver of this machine has and this container has not.
+std::string hidden(const session& in, const hypomnesis::snapshot& snapshot) {
+  std::string list;
+  const auto drm = in.backend(backend_id::drm);
+  if (!drm || drm->state != run_state::ready) return list;
+  for (const auto& each : snapshot.diagnostics())
+    if (each.status == status_code::no_device && each.backend == backend_id::drm)
+      append(list, describe(each));
+  return list;
+}
+
+}  // namespace
+
+std::string why_no_gpu(const session& in, const hypomnesis::snapshot& snapshot) {
+  if (const auto simulated = in.simulation())
+    return fmt::format("none found: {}", simulated->message.empty()
+                                             ? "the simulated machine has none"
+                                             : simulated->message);
+  if (const auto list = hidden(in, snapshot); !list.empty()) return "none found: " + list;
+  if (const auto list = unmeasured_gpus(); !list.empty()) return "none found: " + list;
+  const auto nvml = in.backend(backend_id::nvml);
+  if (!nvml || nvml->message.empty()) return "none found";
+  return fmt::format("none found: {}{}", nvml->state == run_state::off ? "NVML is " : "",
+                     nvml->message);
+}
+
+bool search_failed(const hypomnesis::snapshot& snapshot) {
+  const auto all = snapshot.diagnostics();
+  return snapshot.info().device_count == 0 && std::any_of(all.begin(), all.end(), hides_devices);
+}
+
+std::optional<failure> check_for_gpus(const session& in, const std::string& lacking) {
+  hypomnesis::snapshot_options what;
+  what.collect = part::devices;
+  const auto first = in.collect(what);
+  if (search_failed(first)) print_diagnostics(first);
+  if (first.info().device_count != 0) return std::nullopt;
+  return failed(lacking + why_no_gpu(in, first));
+}
+
+}  // namespace hmn::cli

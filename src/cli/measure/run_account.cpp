@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/measure/run_account.hpp"
+
+namespace hmn::cli {
+
+void tracked::add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes) {
+  if (!bytes) return line_.add_gap();
+  line_.add(at_ns, static_cast<double>(*bytes));
+  // Exact, which the curve's floating point is not above 2^53.
+  if (!highest_ || *bytes > highest_->bytes) highest_ = peak{*bytes, at_ns};
+}
+
+void run_account::add(const run_sample& sample) {
+  const auto at = sample.offset_ns;
+  if (sample.host) {
+    resident_.add(at, sample.host->resident_bytes);
+    if (!sample.host->why.empty()) why_ = sample.host->why;
+    // Seldom read: what lies between is not missing.
+    if (sample.host->proportional_bytes) proportional_.add(at, sample.host->proportional_bytes);
+    group_.add(at, sample.host->group_bytes);
+  }
+  for (std::size_t i = 0; i < sample.devices.size() && i < devices_.size(); ++i) {
+    auto& to = devices_[i];
+    const auto& from = sample.devices[i];
+    to.command.add(at, from.command_bytes);
+    to.used.add(at, from.used_bytes);
+    if (from.command_bytes && from.is_lower_bound) to.is_lower_bound = true;
+    if (!from.why.empty()) to.why = from.why;
+  }
+}
+
+}  // namespace hmn::cli

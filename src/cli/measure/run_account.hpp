@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/measure/run_sample.hpp"
+#include "cli/text/curve.hpp"
+
+namespace hmn::cli {
+
+// The highest of a figure, and its way there in bounded memory.
+class tracked {
+ public:
+  void add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes);
+
+  struct peak {
+    std::uint64_t bytes = 0;
+    std::uint64_t at_ns = 0;
+  };
+  const std::optional<peak>& highest() const { return highest_; }
+  const curve& line() const { return line_; }
+
+ private:
+  std::optional<peak> highest_;
+  curve line_;
+};
+
+struct device_account {
+  tracked command;
+  tracked used;
+  bool is_lower_bound = false;  // of the command's
+  std::string why;              // nothing is known of the command's
+};
+
+// All samples of a run, of any length, in bounded memory.
+class run_account {
+ public:
+  explicit run_account(std::size_t devices) : devices_(devices) {}
+  void add(const run_sample& sample);
+
+  const tracked& resident() const { return resident_; }
+  const tracked& proportional() const { return proportional_; }
+  const tracked& group() const { return group_; }
+  const std::vector<device_account>& devices() const { return devices_; }
+  // Nothing is known of the host's.
+  const std::string& why() const { return why_; }
+
+ private:
+  tracked resident_;
+  tracked proportional_;
+  tracked group_;
+  std::vector<device_account> devices_;
+  std::string why_ = "it ended before it could be looked at";
+};
+
+}  // namespace hmn::cli

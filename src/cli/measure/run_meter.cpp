@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/measure/run_meter.hpp"
+
+#include <algorithm>
+#include <ctime>
+
+#include "cli/measure/no_gpu.hpp"
+#include "cli/text/diagnostics.hpp"
+
+namespace hmn::cli {
+namespace {
+
+using hypomnesis::note;
+using hypomnesis::part;
+using hypomnesis::status_code;
+
+constexpr auto figures = part::devices | part::pools | part::telemetry;
+// Up to so many processes are asked for one by one, which costs a driver less than a list of all.
+constexpr std::size_t few = 4;
+
+constexpr memory_field resident{hypomnesis::process_memory_field::resident,
+                                &hypomnesis::process_memory::resident_bytes};
+constexpr memory_field proportional{hypomnesis::process_memory_field::proportional,
+                                    &hypomnesis::process_memory::proportional_bytes};
+
+std::optional<hypomnesis::telemetry> telemetry_of(const hypomnesis::snapshot& snapshot,
+                                                  std::uint32_t index) {
+  const auto devices = snapshot.devices();
+  for (std::uint32_t i = 0; i < devices.size(); ++i)
+    if (devices[i].index == index) return snapshot.telemetry(i);
+  return std::nullopt;
+}
+
+std::optional<double> energy_of(const hypomnesis::snapshot& snapshot, std::uint32_t index) {
+  const auto found = telemetry_of(snapshot, index);
+  return found ? found->energy_joules : std::nullopt;
+}
+
+void add_figures(const hypomnesis::snapshot& snapshot, std::uint32_t index, device_sample& to) {
+  for (const auto& pool : snapshot.pools())
+    if (pool.device_index == index && pool.is_main) to.used_bytes = pool.used_bytes;
+  const auto found = telemetry_of(snapshot, index);
+  if (!found) return;
+  to.busy_percent = found->gpu_busy_percent;
+  to.power_watts = found->power_watts;
+  to.energy_joules = found->energy_joules;
+}
+
+void add_row(const hypomnesis::usage& row, device_sample& to) {
+  if (!row.used_bytes) {
+    to.is_lower_bound = true;
+    return;
+  }
+  to.command_bytes = to.command_bytes.value_or(0) + *row.used_bytes;
+  if (has(row.notes, note::lower_bound)) to.is_lower_bound = true;
+}
+
+// Nothing was found: 0 where that is sure.
+void settle(const watched_device& of, bool was_asked, device_sample& to) {
+  if (!of.lists_children) to.is_lower_bound = true;
+  if (to.command_bytes) return;
+  if (was_asked && of.lists_children && !to.is_lower_bound)
+    to.command_bytes = 0;
+  else if (to.why.empty())
+    to.why = of.why_not.empty() ? "the driver did not tell" : of.why_not;
+}
+
+// The list of that device's processes failed, not one row of it, nor another figure of them.
+bool hides_list(const hypomnesis::diagnostic& each, std::uint32_t index) {
+  const bool is_of_others = each.field && (*each.field & HMN_USAGE_HAS_USED) == 0;
+  return !is_of_others && each.subject == part::processes && !is_trace(each) &&
+         each.device_index == index && !each.pid;
+}
+
+void look_for_list(const session& in, watched_device& of) {
+  of.lists_children = of.was_asleep = false;
+  of.why_not.clear();
+  try {
+    in.library().own_usage(of.before.device.index);
+    of.lists_children = true;
+  } catch (const hypomnesis::error& why) {
+    of.was_asleep = why.status() == status_code::asleep;
+    of.why_not = why.what();
+  }
+}
+
+const process_tree::member* find(const std::vector<process_tree::member>& members,
+                                 std::uint32_t pid) {
+  const auto found = std::find_if(members.begin(), members.end(),
+                                  [pid](const auto& each) { return each.pid == pid; });
+  return found != members.end() ? &*found : nullptr;
+}
+
+// Of the whole program, in all its threads.
+std::chrono::nanoseconds processor_time() noexcept {
+  timespec used{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
+  return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
+}
+
+// All processes of the command together.
+constexpr std::chrono::seconds longest_asking{2};
+
+}  // namespace
+
+std::uint64_t unix_time_ns() noexcept {
+  const auto since = std::chrono::system_clock::now().time_since_epoch();
+  return static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(since).count());
+}
+
+void run_meter::watch(process_tree& tree, std::uint32_t pid, const command_group* group) {
+  tree_ = &tree;
+  group_ = group;
+  begun_ = clock::now();
+  note_members();
+  // It may have ended before it was looked at.
+  if (tree.members().empty())
+    for (auto& each : peaks_) each.add({pid, 0}, nullptr);
+}
+
+void run_meter::note_members() {
+  for (auto& each : peaks_)
+    for (const auto& member : tree_->members()) each.add(member, nullptr);
+}
+
+run_meter::clock::time_point run_meter::next() const {
+  return devices_.empty() ? host_pace_.next() : std::min(host_pace_.next(), device_pace_.next());
+}
+
+std::optional<hypomnesis::snapshot> run_meter::take(hypomnesis::part collect) const {
+  hypomnesis::snapshot_options what;
+  what.collect = collect;
+  what.deadline = deadline_;
+  if (devices_.size() == 1) what.device_index = devices_.front().before.device.index;
+  return attempt([&] { return in_.library().take(what); });
+}
+
+// Processes end while they are counted: those are left out.
+std::optional<std::uint64_t> run_meter::sum_of(const memory_field& of, std::string* why) const {
+  std::optional<std::uint64_t> sum;
+  for (const auto& each : tree_->members()) {
+    std::optional<std::uint64_t> bytes;
+    std::string reason;
+    try {
+      bytes = in_.library().process_memory(each.pid, of.field).*of.bytes;
+    } catch (const hypomnesis::error& failed) {
+      reason = failed.what();
+    }
+    if (bytes)
+      sum = sum.value_or(0) + *bytes;
+    else if (why != nullptr)
+      *why = reason;
+  }
+  return sum;
+}
+
+host_sample run_meter::read_host() {
+  host_sample out;
+  tree_->refresh(group_ != nullptr ? group_->processes() : std::vector<std::uint32_t>{});
+  note_members();
+  out.processes = static_cast<std::uint32_t>(tree_->members().size());
+  out.resident_bytes = sum_of(resident, &out.why);
+  if (group_ != nullptr) out.group_bytes = group_->current_bytes();
+  return out;
+}
+
+// The kernel walks the page tables for it, which holds a large process up.
+void run_meter::add_proportional(clock::time_point now, host_sample& to) {
+  // Once begun it goes on when one process is left: else its peak would be that of the beginning.
+  have_shared_ = have_shared_ || to.processes > 1;
+  if (!have_shared_ || !proportional_pace_.is_due(now)) return;
+  const auto before = processor_time();
+  to.proportional_bytes = sum_of(proportional, nullptr);
+  proportional_pace_.count(now, processor_time() - before);
+}
+
+void run_meter::add_one_by_one(std::size_t i, device_sample& to) {
+  bool was_asked = true;
+  for (const auto& each : tree_->members()) {
+    try {
+      const auto row = in_.library().usage(devices_[i].before.device.index, each.pid);
+      if (is_account_only(row)) continue;
+      peaks_[i].add(each, &row);
+      add_row(row, to);
+    } catch (const hypomnesis::error& why) {
+      if (why.status() == status_code::no_process) continue;
+      was_asked = false;
+      to.is_lower_bound = true;
+      to.why = why.what();
+    }
+  }
+  settle(devices_[i], was_asked, to);
+}
+
+void run_meter::add_from_list(const hypomnesis::snapshot& snapshot, std::size_t i,
+                              device_sample& to) {
+  const auto index = devices_[i].before.device.index;
+  for (const auto& row : snapshot.usages()) {
+    if (row.device_index != index || has(row.notes, note::foreign_pid)) continue;
+    const auto* const who = find(tree_->members(), row.pid);
+    if (who == nullptr) continue;
+    peaks_[i].add(*who, &row);
+    add_row(row, to);
+  }
+  bool was_asked = true;
+  for (const auto& each : snapshot.diagnostics()) {
+    if (!hides_list(each, index)) continue;
+    was_asked = false;
+    to.why = each.message;
+  }
+  settle(devices_[i], was_asked, to);
+}
+
+std::vector<device_sample> run_meter::read_devices() {
+  std::vector<device_sample> all(devices_.size());
+  for (auto& each : devices_)
+    if (each.was_asleep) look_for_list(in_, each);
+  const bool are_few = tree_->members().size() <= few;
+  const auto snapshot = take(are_few ? figures : figures | part::processes);
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (snapshot) add_figures(*snapshot, devices_[i].before.device.index, all[i]);
+    if (are_few)
+      add_one_by_one(i, all[i]);
+    else if (snapshot)
+      add_from_list(*snapshot, i, all[i]);
+    else
+      settle(devices_[i], false, all[i]);
+  }
+  return all;
+}
+
+run_sample run_meter::read() {
+  run_sample out;
+  const auto now = clock::now();
+  out.offset_ns = static_cast<std::uint64_t>(
+      std::chrono::duration_cast<std::chrono::nanoseconds>(now - begun_).count());
+  out.unix_time_ns = unix_time_ns();
+  if (host_pace_.is_due(now)) {
+    const auto before = processor_time();
+    out.host = read_host();
+    host_pace_.count(now, processor_time() - before);
+    add_proportional(now, *out.host);
+  }
+  if (!devices_.empty() && device_pace_.is_due(now)) {
+    const auto before = processor_time();
+    out.devices = read_devices();
+    device_pace_.count(now, processor_time() - before);
+  }
+  return out;
+}
+
+std::vector<std::optional<double>> run_meter::end() {
+  for (auto* each : {&host_pace_, &device_pace_, &proportional_pace_}) each->end(clock::now());
+  std::vector<std::optional<double>> all(devices_.size());
+  if (devices_.empty()) return all;
+  const auto snapshot = take(figures);
+  for (std::size_t i = 0; snapshot && i < all.size(); ++i)
+    all[i] = energy_of(*snapshot, devices_[i].before.device.index);
+  return all;
+}
+
+std::vector<kept_peak> run_meter::peaks(std::uint64_t started_unix_ns) {
+  std::vector<kept_peak> all;
+  tree_->refresh();
+  const auto until = std::chrono::steady_clock::now() + longest_asking;
+  for (std::size_t i = 0; i < devices_.size(); ++i)
+    all.push_back(peaks_[i].end(
+        {in_, devices_[i].before.device.index, started_unix_ns, tree_->members(), until}));
+  return all;
+}
+
+std::vector<watched_device> devices_to_watch(const session& in, std::optional<std::uint32_t> only) {
+  hypomnesis::snapshot_options what;
+  what.collect = figures;
+  what.device_index = only;
+  const auto snapshot = in.take(what);
+  if (search_failed(snapshot)) print_diagnostics(snapshot);
+  std::vector<watched_device> all;
+  for (auto& each : gpus_of(in, snapshot)) {
+    watched_device one;
+    one.before = std::move(each);
+    one.energy_joules = energy_of(snapshot, one.before.device.index);
+    look_for_list(in, one);
+    all.push_back(std::move(one));
+  }
+  return all;
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <chrono>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "cli/measure/gpu.hpp"
+#include "cli/measure/pace.hpp"
+#include "cli/measure/process_peaks.hpp"
+#include "cli/measure/run_sample.hpp"
+#include "cli/measure/session.hpp"
+#include "cli/system/command_group.hpp"
+#include "cli/system/process_tree.hpp"
+
+namespace hmn::cli {
+
+std::uint64_t unix_time_ns() noexcept;
+
+// A device that is watched, as it was before the command was started.
+struct watched_device {
+  gpu before;
+  bool lists_children = false;  // what is not in the driver's list is 0
+  std::string why_not;
+  bool was_asleep = false;  // then the list is asked for again: the command may wake it
+  std::optional<double> energy_joules;
+};
+
+// A field of a process' memory.
+struct memory_field {
+  hypomnesis::process_memory_field field;
+  std::optional<std::uint64_t> hypomnesis::process_memory::*bytes;
+};
+
+// Reads what a command uses: its processes' host memory, and of each device.
+class run_meter {
+ public:
+  using clock = pace::clock;
+
+  // Of a core: 0.25, 0.4 and 0.125 %.
+  static constexpr int host_share = 400;
+  static constexpr int device_share = 250;
+  static constexpr int proportional_share = 800;
+
+  run_meter(const session& in, std::vector<watched_device> devices,
+            std::chrono::nanoseconds interval, std::chrono::milliseconds deadline)
+      : in_(in),
+        devices_(std::move(devices)),
+        peaks_(devices_.size()),
+        host_pace_(interval, host_share),
+        device_pace_(interval, device_share),
+        proportional_pace_(interval, proportional_share),
+        deadline_(deadline) {}
+
+  // The command has been started, as `pid`.
+  void watch(process_tree& tree, std::uint32_t pid, const command_group* group);
+  // Whatever is due.
+  run_sample read();
+  clock::time_point next() const;
+  // It has ended; the energy counters of the devices.
+  std::vector<std::optional<double>> end();
+  // What the drivers have kept of its processes, after end().
+  std::vector<kept_peak> peaks(std::uint64_t started_unix_ns);
+
+  const std::vector<watched_device>& devices() const { return devices_; }
+  const pace& host_pace() const { return host_pace_; }
+  const pace& device_pace() const { return device_pace_; }
+  const pace& proportional_pace() const { return proportional_pace_; }
+
+ private:
+  host_sample read_host();
+  void note_members();
+  void add_proportional(clock::time_point now, host_sample& to);
+  std::vector<device_sample> read_devices();
+  std::optional<hypomnesis::snapshot> take(hypomnesis::part collect) const;
+  std::optional<std::uint64_t> sum_of(const memory_field& of, std::string* why) const;
+  void add_one_by_one(std::size_t i, device_sample& to);
+  void add_from_list(const hypomnesis::snapshot& snapshot, std::size_t i, device_sample& to);
+
+  const session& in_;
+  std::vector<watched_device> devices_;
+  std::vector<process_peaks> peaks_;  // of each device
+  pace host_pace_;
+  pace device_pace_;
+  pace proportional_pace_;
+  bool have_shared_ = false;  // there were several processes once
+  std::chrono::milliseconds deadline_;
+  process_tree* tree_ = nullptr;
+  const command_group* group_ = nullptr;
+  clock::time_point begun_{};
+};
+
+// All devices, or the one with that index. Opens the drivers.
+std::vector<watched_device> devices_to_watch(const session& in, std::optional<std::uint32_t> only);
+
+}  // namespace hmn::cli

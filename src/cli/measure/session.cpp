@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/measure/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/system/environment.hpp"
+#include "cli/system/file.hpp"
+#include "cli/system/waiting_notice.hpp"
+#include "cli/text/diagnostics.hpp"
+
+namespace hmn::cli {
+namespace {
+
+using std::chrono::milliseconds;
+
+hypomnesis::context_options options_of(const session_settings& asked) {
+  using hypomnesis::context_flag;
+  hypomnesis::context_options out;
+  out.flags = context_flag::environment;
+  if (asked.trace) out.flags |= context_flag::trace;
+  if (asked.record) out.flags |= context_flag::record;
+  out.deadline = milliseconds(asked.deadline_ms != 0 ? asked.deadline_ms : asked.timeout_ms);
+  out.open_deadline = milliseconds(asked.timeout_ms);
+  return out;
+}
+
+failure refused(const std::string& machine, std::string_view why) {
+  return failed(fmt::format("--machine \"{}\": {}", machine, why));
+}
+
+}  // namespace
+
+session::session(const session_settings& asked)
+    : library_(options_of(asked)),
+      ends_(clock::now() + milliseconds(asked.timeout_ms)),
+      is_traced_(asked.trace),
+      is_simulated_(!asked.machine.empty() || environment_value("HMN_SIMULATION").has_value()) {}
+
+expected<session> session::open(const session_settings& asked) {
+  session opened(asked);
+  if (asked.machine.empty()) return opened;
+  // A driver that is not here is no failure of the library's; a file that the user named is one.
+  if (const auto why = why_unreadable(asked.machine)) return refused(asked.machine, *why);
+  try {
+    opened.library_.set_path(hypomnesis::path_kind::simulation, absolute_path(asked.machine));
+  } catch (const hypomnesis::error& why) {
+    return refused(asked.machine, why.what());
+  }
+  return opened;
+}
+
+hypomnesis::snapshot session::take(hypomnesis::snapshot_options what) const {
+  const auto left = std::chrono::duration_cast<milliseconds>(ends_ - clock::now());
+  what.deadline = std::max(left, milliseconds(1));
+  return library_.take(what);
+}
+
+hypomnesis::snapshot session::collect(const hypomnesis::snapshot_options& what) const {
+  using hypomnesis::part;
+  const waiting_notice notice;
+  auto list = what;
+  list.collect = (what.collect & (part::memory | part::system)) | part::devices;
+  auto first = take(list);
+  if (is_traced_) print_trace(first);
+  if (first.info().device_count == 0 && what.collect != everything) return first;
+  auto whole = take(what);
+  if (is_traced_) print_trace(whole);
+  return whole;
+}
+
+std::optional<hypomnesis::backend_info> session::backend(hypomnesis::backend_id which) const {
+  return attempt([&] { return library_.backend(which); });
+}
+
+bool session::has_ended(std::uint32_t pid) const {
+  try {
+    library_.process_memory(pid, hypomnesis::process_memory_field::resident);
+  } catch (const hypomnesis::error& why) {
+    return why.status() == hypomnesis::status_code::no_process;
+  }
+  return false;
+}
+
+std::optional<hypomnesis::backend_info> session::simulation() const {
+  using hypomnesis::run_state;
+  auto info = backend(hypomnesis::backend_id::simulated);
+  if (info && (info->state == run_state::off || info->state == run_state::unknown)) info.reset();
+  return info;
+}
+
+}  // namespace hmn::cli

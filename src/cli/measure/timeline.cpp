@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/measure/timeline.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "cli/text/json.hpp"
+
+namespace hmn::cli {
+namespace {
+
+struct host_figure {
+  const char* key;
+  std::optional<std::uint64_t> (*of)(const host_sample&);
+};
+struct device_figure {
+  const char* key;
+  std::string (*of)(const device_sample&);
+};
+
+constexpr host_figure host_figures[] = {
+    {"processes", [](const host_sample& s) { return std::optional<std::uint64_t>(s.processes); }},
+    {"resident_bytes", [](const host_sample& s) { return s.resident_bytes; }},
+    {"proportional_bytes", [](const host_sample& s) { return s.proportional_bytes; }},
+    {"group_bytes", [](const host_sample& s) { return s.group_bytes; }},
+};
+constexpr device_figure device_figures[] = {
+    {"command_bytes", [](const device_sample& s) { return digits_of(s.command_bytes); }},
+    {"used_bytes", [](const device_sample& s) { return digits_of(s.used_bytes); }},
+    {"gpu_busy_percent", [](const device_sample& s) { return digits_of(s.busy_percent); }},
+    {"power_watts", [](const device_sample& s) { return digits_of(s.power_watts); }},
+    {"energy_joules", [](const device_sample& s) { return digits_of(s.energy_joules); }},
+};
+
+std::string host_digits(const run_sample& s, const host_figure& each) {
+  return s.host ? digits_of(each.of(*s.host)) : std::string();
+}
+
+json_object device_object(const device_sample& s, std::uint32_t index) {
+  json_object out;
+  out.add("index", index);
+  for (const auto& each : device_figures) out.add_digits(each.key, each.of(s));
+  out.add("lower_bound", s.command_bytes && s.is_lower_bound);
+  return s.command_bytes ? out.add_null("reason") : out.add("reason", s.why);
+}
+
+std::string json_line(const run_sample& s, const std::vector<std::uint32_t>& indexes) {
+  json_object out;
+  out.add("offset_ns", s.offset_ns).add("unix_time_ns", s.unix_time_ns);
+  for (const auto& each : host_figures) out.add_digits(each.key, host_digits(s, each));
+  std::vector<json_object> devices;
+  for (std::size_t i = 0; i < s.devices.size(); ++i)
+    devices.push_back(device_object(s.devices[i], indexes[i]));
+  return out.add("devices", devices).text() + "\n";
+}
+
+std::string csv_line(const run_sample& s, std::size_t devices) {
+  auto line = fmt::format("{:.3f},{}", static_cast<double>(s.offset_ns) / 1e9, s.unix_time_ns);
+  for (const auto& each : host_figures) line += fmt::format(",{}", host_digits(s, each));
+  for (std::size_t i = 0; i < devices; ++i)
+    for (const auto& each : device_figures)
+      line += fmt::format(",{}", i < s.devices.size() ? each.of(s.devices[i]) : std::string());
+  return line + "\n";
+}
+
+}  // namespace
+
+expected<timeline_form> timeline_form_of(std::string_view path) {
+  for (const char* ending : {".jsonl", ".ndjson", ".json"})
+    if (path.ends_with(ending)) return timeline_form::json_lines;
+  if (path.ends_with(".csv")) return timeline_form::csv;
+  return misused(fmt::format(
+      "--record \"{}\": the file's name must end in .jsonl (JSON Lines) or .csv", path));
+}
+
+std::string timeline_header(timeline_form form, const std::vector<std::uint32_t>& indexes) {
+  if (form == timeline_form::json_lines) return {};
+  std::string line = "offset_s,unix_time_ns";
+  for (const auto& each : host_figures) line += fmt::format(",{}", each.key);
+  for (const auto index : indexes)
+    for (const auto& each : device_figures) line += fmt::format(",gpu{}_{}", index, each.key);
+  return line + "\n";
+}
+
+std::string timeline_line(timeline_form form, const run_sample& sample,
+                          const std::vector<std::uint32_t>& indexes) {
+  return form == timeline_form::csv ? csv_line(sample, indexes.size()) : json_line(sample, indexes);
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/text/diagnostics.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/text/field_words.hpp"
+#include "cli/text/output.hpp"
+
+namespace hmn::cli {
+namespace {
+
+using hypomnesis::domain;
+using hypomnesis::note;
+using hypomnesis::part;
+using hypomnesis::status_code;
+
+constexpr double ns_per_ms = 1e6;
+
+std::string subject_of(const hypomnesis::diagnostic& of) {
+  std::string subject;
+  if (of.device_index) subject += fmt::format("GPU {}: ", *of.device_index);
+  if (of.pid) subject += fmt::format("pid {}: ", *of.pid);
+  return subject;
+}
+
+std::string line_of(const hypomnesis::diagnostic& of, const std::string& fields) {
+  auto line = subject_of(of) + (fields.empty() ? "" : fields + ": ") + of.message;
+  if (of.count > 1) line += fmt::format(" (and {} more like it)", of.count - 1);
+  return line;
+}
+
+std::string traced_call(const hypomnesis::diagnostic& of) {
+  auto line =
+      fmt::format("trace: {}{}: {}", subject_of(of), hypomnesis::name(of.backend), of.message);
+  if (of.duration_ns)
+    line += fmt::format(", {:.3f} ms", static_cast<double>(*of.duration_ns) / ns_per_ms);
+  if (of.native_domain != domain::none) line += fmt::format(", code {}", of.native_code);
+  return line;
+}
+
+}  // namespace
+
+bool is_trace(const hypomnesis::diagnostic& diagnostic) noexcept {
+  return has(diagnostic.notes, note::trace);
+}
+
+bool matters(const hypomnesis::diagnostic& diagnostic) noexcept {
+  return !is_trace(diagnostic) && diagnostic.status != status_code::unsupported &&
+         diagnostic.status != status_code::no_device;
+}
+
+bool hides_devices(const hypomnesis::diagnostic& diagnostic) noexcept {
+  return matters(diagnostic) && diagnostic.status != status_code::no_source &&
+         (diagnostic.subject & (part::memory | part::system)) == part{};
+}
+
+std::string describe(const hypomnesis::diagnostic& diagnostic) {
+  return line_of(diagnostic, {});
+}
+
+std::string describe_with_fields(const hypomnesis::diagnostic& diagnostic) {
+  return line_of(diagnostic, field_words(diagnostic));
+}
+
+std::vector<std::string> distinct_lines(const std::vector<hypomnesis::diagnostic>& diagnostics,
+                                        std::string (*line_for)(const hypomnesis::diagnostic&)) {
+  std::vector<std::string> lines;
+  for (const auto& each : diagnostics) {
+    auto line = line_for(each);
+    if (std::find(lines.begin(), lines.end(), line) == lines.end())
+      lines.push_back(std::move(line));
+  }
+  return lines;
+}
+
+void print_diagnostics(const hypomnesis::snapshot& snapshot, bool told) {
+  auto diagnostics = snapshot.diagnostics();
+  std::erase_if(diagnostics, [told](const hypomnesis::diagnostic& each) {
+    return !matters(each) || (told && each.status == status_code::no_source);
+  });
+  for (const auto& line : distinct_lines(diagnostics)) write_remark(line);
+}
+
+void print_trace(const hypomnesis::snapshot& snapshot) {
+  for (const auto& each : snapshot.diagnostics())
+    if (is_trace(each)) write_remark(traced_call(each));
+}
+
+}  // namespace hmn::cli

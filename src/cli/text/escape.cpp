@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/text/escape.hpp"
+
+#include <fmt/format.h>
+
+#include <iterator>
+
+#include "cli/system/file.hpp"
+#include "cli/text/utf8.hpp"
+
+namespace hmn::cli {
+namespace {
+
+bool is_control(char32_t c) {
+  return c < 0x20 || (c >= 0x7F && c < 0xA0);
+}
+
+// Bidi_Control of the Unicode Character Database, and the two line separators.
+bool reorders_or_breaks(char32_t c) {
+  return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
+         (c >= 0x2066 && c <= 0x2069);
+}
+
+char short_form(char32_t c) {
+  if (c == '\n') return 'n';
+  if (c == '\r') return 'r';
+  if (c == '\t') return 't';
+  if (c == '\\') return '\\';
+  return 0;
+}
+
+// Where it parts folders, names hold none, and readers know paths as they are.
+bool is_plain_backslash(char32_t c) {
+  return c == '\\' && path_separators.find('\\') != std::string_view::npos;
+}
+
+void append_text_escape(std::string& out, char32_t c) {
+  const auto to = std::back_inserter(out);
+  if (c < 0x100)
+    fmt::format_to(to, "\\x{:02x}", static_cast<unsigned>(c));
+  else
+    fmt::format_to(to, "\\u{{{:x}}}", static_cast<unsigned>(c));
+}
+
+template <class Append>
+std::string rewritten(std::string_view text, Append append) {
+  std::string out;
+  out.reserve(text.size() + 2);
+  while (!text.empty()) {
+    const auto next = first_code_point(text);
+    append(out, next.value);
+    text.remove_prefix(next.length);
+  }
+  return out;
+}
+
+}  // namespace
+
+std::string escape_for_text(std::string_view name, bool ascii_only) {
+  return rewritten(name, [ascii_only](std::string& out, char32_t c) {
+    if (const char letter = is_plain_backslash(c) ? 0 : short_form(c))
+      out.append({'\\', letter});
+    else if (is_control(c) || reorders_or_breaks(c) || (ascii_only && c >= 0x80))
+      append_text_escape(out, c);
+    else
+      append_utf8(out, c);
+  });
+}
+
+std::string escape_for_json(std::string_view text) {
+  return rewritten(text, [](std::string& out, char32_t c) {
+    if (const char letter = c == '"' ? '"' : short_form(c))
+      out.append({'\\', letter});
+    else if (is_control(c) || reorders_or_breaks(c))
+      fmt::format_to(std::back_inserter(out), "\\u{:04x}", static_cast<unsigned>(c));
+    else
+      append_utf8(out, c);
+  });
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <hypomnesis.hpp>
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "cli/text/terminal.hpp"
+
+namespace hmn::cli {
+
+enum class verdict { fine, note, trouble };
+
+// One thing that was looked at; what to do about it, if anything.
+struct finding {
+  verdict how = verdict::fine;
+  std::string text;
+  std::string advice;
+};
+
+finding fine(std::string text);
+finding note(std::string text);
+finding trouble(std::string text, std::string advice = {});
+
+// Another source has answered in its place.
+bool is_needless(const hypomnesis::backend_info& of) noexcept;
+// needed: there is a GPU that this source should know.
+finding inspect_backend(std::string_view name, const hypomnesis::backend_info& of, bool needed);
+
+struct section {
+  std::string title;
+  std::vector<finding> findings;
+};
+
+std::string render(const std::vector<section>& report, const style& as);
+
+}  // namespace hmn::cli

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/expected.hpp"
+#include "cli/system/output_file.hpp"
+
+namespace hmn::cli {
+
+enum class write_result { written, reader_gone, failed };
+// A failure is told on standard error.
+write_result write_part(std::string_view text);
+// A reader that has gone is done; any other failure is told on standard error.
+exit_code write_output(std::string_view text);
+// Whole lines on standard error, fit for a terminal already.
+void write_report(std::string_view lines);
+// One line, "hmn: <message>\n", with the message fit for a terminal.
+void write_remark(std::string_view message);
+
+// A file that is opened before a command is started, so that what cannot be written is told then.
+class late_file {
+ public:
+  explicit late_file(std::string path);  // "-": standard output
+  late_file(const late_file&) = delete;
+  late_file& operator=(const late_file&) = delete;
+
+  bool is_good() const { return file_ ? file_->is_good() : why_.empty(); }
+  failure why() const;
+  void write(std::string_view text);
+
+ private:
+  std::string path_;
+  std::optional<output_file> file_;
+  std::string why_;  // standard output could not be written
+};
+
+}  // namespace hmn::cli

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "cli/text/colour.hpp"
+#include "cli/text/terminal.hpp"
+
+namespace hmn::cli {
+
+// Two spaces between columns, none at a line's end; cells are measured as a terminal shows them.
+class table {
+ public:
+  enum class align { left, right };
+  struct column {
+    std::string title;
+    align side = align::left;
+    bool shrinks = false;  // may be cut where the terminal is too narrow
+  };
+  struct cell {
+    std::string text;
+    tone with = tone::plain;
+  };
+
+  explicit table(std::vector<column> columns) : columns_(std::move(columns)) {}
+  void add(std::vector<cell> row) { rows_.push_back(std::move(row)); }
+  std::string text(const style& as) const;
+
+ private:
+  std::vector<std::size_t> natural_widths() const;
+  std::vector<std::size_t> fitting_widths(std::size_t limit) const;
+  std::string line(const std::vector<cell>& row, const std::vector<std::size_t>& widths,
+                   const style& as) const;
+
+  std::vector<column> columns_;
+  std::vector<std::vector<cell>> rows_;
+};
+
+}  // namespace hmn::cli

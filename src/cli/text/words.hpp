@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <hypomnesis.hpp>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+// The names that the output gives to the header's enumerations; nothing for unknown.
+namespace hmn::cli {
+
+using word = std::optional<std::string_view>;
+
+word kind_word(hypomnesis::device_kind kind) noexcept;
+word memory_kind_word(hypomnesis::device_memory kind) noexcept;
+word state_word(hypomnesis::run_state state) noexcept;
+word pool_word(hypomnesis::pool_kind pool) noexcept;
+word accounting_word(hypomnesis::accounting_kind accounting) noexcept;
+word name_state_word(hypomnesis::name_status state) noexcept;
+word vendor_word(hypomnesis::vendor_id vendor) noexcept;
+word vendor_name(hypomnesis::vendor_id vendor) noexcept;  // as it writes itself
+word source_word(hypomnesis::backend_id backend) noexcept;
+// In JSON, where a number that is unknown is null, a word that is unknown says so.
+inline std::string_view or_unknown(word of) noexcept {
+  return of.value_or("unknown");
+}
+std::vector<std::string_view> usage_kind_words(hypomnesis::usage_kind kinds);
+std::vector<std::string_view> note_words(hypomnesis::note notes);
+
+}  // namespace hmn::cli

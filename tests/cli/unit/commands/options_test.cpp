@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/commands/options.hpp"
+
+#include <doctest/doctest.h>
+
+#include <vector>
+
+using namespace hmn::cli;
+
+namespace {
+
+auto parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "hmn");
+  return parse_options(static_cast<int>(arguments.size()), arguments.data());
+}
+
+options parsed(std::vector<const char*> arguments) {
+  const auto answer = parse(std::move(arguments));
+  REQUIRE(answer);
+  REQUIRE(std::holds_alternative<options>(*answer));
+  return std::get<options>(*answer);
+}
+
+std::string refused(std::vector<const char*> arguments) {
+  const auto answer = parse(std::move(arguments));
+  REQUIRE_FALSE(answer);
+  CHECK(answer.why().code == exit_code::usage);
+  return answer.why().message;
+}
+
+std::string told(std::vector<const char*> arguments) {
+  const auto answer = parse(std::move(arguments));
+  REQUIRE(answer);
+  REQUIRE(std::holds_alternative<information>(*answer));
+  return std::get<information>(*answer).text;
+}
+
+bool contains(const std::string& text, std::string_view part) {
+  return text.find(part) != std::string::npos;
+}
+
+}  // namespace
+
+TEST_CASE("no argument is the summary with its defaults") {
+  const auto plain = parsed({});
+  CHECK(plain.run == command::summary);
+  CHECK_FALSE(plain.json);
+  CHECK(plain.timeout_ms == 60'000);
+  CHECK_FALSE(plain.trace);
+  CHECK(plain.machine.empty());
+  CHECK(plain.colour == colour_choice::automatic);
+  CHECK(parsed({"--json"}).json);
+  CHECK(parsed({"--json", "--trace"}).json);
+}
+
+TEST_CASE("each word is its command") {
+  CHECK(parsed({"ps"}).run == command::ps);
+  CHECK(parsed({"snapshot"}).run == command::snapshot);
+  CHECK(parsed({"doctor"}).run == command::doctor);
+}
+
+TEST_CASE("common options stand before or after the command, the later one wins") {
+  CHECK(parsed({"--timeout", "5s", "ps"}).timeout_ms == 5'000);
+  CHECK(parsed({"ps", "--timeout=5s"}).timeout_ms == 5'000);
+  CHECK(parsed({"--timeout", "5s", "ps", "--timeout", "6s"}).timeout_ms == 6'000);
+  CHECK(parsed({"--timeout", "5s", "--timeout", "7s"}).timeout_ms == 7'000);
+  CHECK(parsed({"--timeout", "99999999h"}).timeout_ms == 4294967295u);
+  CHECK(parsed({"--machine", "a.json", "doctor"}).machine == "a.json");
+  CHECK(parsed({"snapshot", "--machine", "b.json"}).machine == "b.json");
+  CHECK(parsed({"--trace", "ps"}).trace);
+  CHECK(parsed({"ps", "--trace"}).trace);
+  CHECK(parsed({"--color", "never"}).colour == colour_choice::never);
+  CHECK(parsed({"--color=always", "ps"}).colour == colour_choice::always);
+}
+
+TEST_CASE("options of ps") {
+  const auto all = parsed(
+      {"ps", "--pid", "42", "--device", "GPU-1", "--sort", "ram", "--match", "py*", "--json"});
+  CHECK(all.pid == 42u);
+  CHECK(all.device == "GPU-1");
+  CHECK(all.sort == sort_key::ram);
+  CHECK(all.match == "py*");
+  CHECK(all.json);
+  CHECK(parsed({"ps", "--match", ""}).match == "");
+}
+
+TEST_CASE("HV117: keys of --sort, and two that are kept for old scripts") {
+  CHECK(parsed({"ps"}).sort == sort_key::vram);
+  CHECK(parsed({"ps", "--sort", "vram"}).sort == sort_key::vram);
+  CHECK(parsed({"ps", "--sort", "dedicated"}).sort == sort_key::vram);
+  CHECK(parsed({"ps", "--sort", "committed"}).sort == sort_key::vram);
+  CHECK(parsed({"ps", "--sort", "shared"}).sort == sort_key::shared);
+  CHECK(parsed({"ps", "--sort", "total"}).sort == sort_key::total);
+  CHECK(parsed({"ps", "--sort", "pid"}).sort == sort_key::pid);
+  CHECK(parsed({"ps", "--sort", "name"}).sort == sort_key::name);
+  CHECK(contains(refused({"ps", "--sort", "VRAM"}), "\"VRAM\""));
+  const auto message = refused({"ps", "--sort", "bogus"});
+  CHECK(contains(message, "\"bogus\""));
+  CHECK(contains(message, "vram, shared, total, ram, pid or name"));
+  CHECK_FALSE(contains(message, "dedicated"));
+}
+
+TEST_CASE("HV115: hmn watch without options") {
+  const auto usual = parsed({"watch"}).watch;
+  CHECK(usual.pids.empty());
+  CHECK(usual.interval_ms == 5000);
+  CHECK_FALSE(usual.duration_ms);
+  CHECK(usual.top == 5);
+  CHECK_FALSE(usual.follow_new);
+  CHECK(parsed({"watch", "7", "8", "7"}).watch.pids == std::vector<std::uint32_t>{7, 8});
+  CHECK(contains(refused({"watch", "--interval", "bogus"}), "\"bogus\""));
+  CHECK(contains(refused({"watch", "--duration", "0"}), "--duration"));
+}
+
+TEST_CASE("HV116: hmn spill without options, and what stands behind --") {
+  const auto usual = parsed({"spill", "--", "python", "train.py", "--lr", "0.1"});
+  CHECK(usual.spill.interval_ms == 100);
+  CHECK(usual.words == std::vector<std::string>{"python", "train.py", "--lr", "0.1"});
+  CHECK(parsed({"spill", "--interval", "1ms", "--", "true"}).spill.interval_ms == 1);
+  CHECK(contains(refused({"spill", "--interval", "0ms", "--", "true"}), "greater than zero"));
+  CHECK(contains(refused({"spill"}), "behind --"));
+}
+
+TEST_CASE("values are named where they are wrong, with what was expected") {
+  CHECK(contains(refused({"--timeout", "30"}), "30s or 30ms"));
+  CHECK(contains(refused({"--timeout", ""}), "--timeout"));
+  CHECK(contains(refused({"--color", "blue"}), "auto, always or never"));
+  CHECK(contains(refused({"--machine", ""}), "path of a file"));
+  CHECK(contains(refused({"ps", "--pid", "x"}), "\"x\""));
+  CHECK(contains(refused({"ps", "--pid", "0"}), "from 1 to 4294967295"));
+  CHECK(contains(refused({"ps", "--pid", "4294967296"}), "4294967296"));
+  CHECK(contains(refused({"ps", "--pid", "-1"}), "--pid"));
+  CHECK(contains(refused({"ps", "--pid", "1", "--pid", "2"}), "--pid"));
+}
+
+TEST_CASE("what is not known is named") {
+  CHECK(contains(refused({"--bogus"}), "\"--bogus\": no such option"));
+  CHECK(contains(refused({"pss"}), "\"pss\": no such command"));
+  CHECK(contains(refused({"ps", "extra"}), "\"extra\": unexpected argument"));
+  CHECK(contains(refused({"ps", "--bogus"}), "hmn ps --help"));
+  CHECK(contains(refused({"--pid", "1"}), "\"--pid\""));
+  CHECK(contains(refused({"ps", "--sort"}), "--sort"));
+  CHECK(contains(refused({"snapshot", "--json"}), "\"--json\""));
+  CHECK(contains(refused({"ps", "doctor"}), "doctor"));
+}
+
+TEST_CASE("H180: --json before a command is refused") {
+  CHECK(contains(refused({"--json", "ps"}), "`hmn ps --json`, not `hmn --json ps`"));
+  CHECK(contains(refused({"--json", "ps", "--json"}), "--json before a subcommand"));
+  CHECK(contains(refused({"--json", "snapshot"}), "always prints JSON"));
+  CHECK(contains(refused({"--json", "doctor"}), "doctor"));
+}
+
+TEST_CASE("help and version answer before anything else is asked") {
+  CHECK(told({"--version"}).starts_with("hmn "));
+  CHECK(told({"-V"}) == told({"--version"}));
+  CHECK(contains(told({"--help"}), "snapshot"));
+  CHECK(told({"-h"}) == told({"--help"}));
+  CHECK(contains(told({"ps", "-h"}), "--match"));
+  CHECK(contains(told({"ps", "--help"}), "Examples:"));
+  CHECK(contains(told({"--help", "--bogus"}), "Examples:"));
+}

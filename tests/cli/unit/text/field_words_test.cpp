@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/text/field_words.hpp"
+
+#include <doctest/doctest.h>
+#include <hypomnesis.hpp>
+
+#include "cli/text/diagnostics.hpp"
+
+using namespace hmn::cli;
+
+namespace {
+
+using hypomnesis::part;
+
+hypomnesis::diagnostic about(part subject, std::uint32_t field) {
+  hypomnesis::diagnostic d;
+  d.subject = subject;
+  d.field = field;
+  d.count = 1;
+  return d;
+}
+
+}  // namespace
+
+TEST_CASE("figures have names") {
+  CHECK(field_words(about(part::telemetry, HMN_TELEMETRY_HAS_ENERGY | HMN_TELEMETRY_HAS_P_STATE)) ==
+        "energy, P-state");
+  // The same bit is another figure of another subject.
+  CHECK(field_words(about(part::telemetry, 1 << 1)) == "load of the memory controller");
+  CHECK(field_words(about(part::pools, 1 << 1)) == "free memory");
+  CHECK(field_words(about(part::devices, 1 << 1)) == "UUID");
+  CHECK(field_words(about(part::metrics, HMN_METRIC_VOLTAGE)) == "voltage");
+}
+
+TEST_CASE("what is about a whole subject, or a figure of another one, has no names") {
+  CHECK(field_words(about(part::telemetry, HMN_TELEMETRY_HAS_WINDOW)).empty());
+  auto whole = about(part::telemetry, 0);
+  whole.field.reset();
+  CHECK(field_words(whole).empty());
+}
+
+TEST_CASE("a line with its figures") {
+  auto d = about(part::pools, HMN_POOL_HAS_USED);
+  d.device_index = 2;
+  d.count = 3;
+  d.message = "the driver does not tell it";
+  CHECK(describe(d) == "GPU 2: the driver does not tell it (and 2 more like it)");
+  CHECK(describe_with_fields(d) ==
+        "GPU 2: used memory: the driver does not tell it (and 2 more like it)");
+  d.field.reset();
+  CHECK(describe_with_fields(d) == describe(d));
+}

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/text/table.hpp"
+
+#include <doctest/doctest.h>
+
+#include "cli/text/width.hpp"
+
+using namespace hmn::cli;
+using align = hmn::cli::table::align;
+
+namespace {
+
+style terminal(unsigned width, bool colour = false) {
+  style as;
+  as.terminal = true;
+  as.unicode = true;
+  as.colour = colour;
+  as.width = width;
+  return as;
+}
+
+table two_columns() {
+  return table({{"PID", align::right}, {"NAME", align::left, true}, {"VRAM", align::right}});
+}
+
+std::size_t widest_line(const std::string& text) {
+  std::size_t widest = 0;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto end = text.find('\n', at);
+    widest = std::max(widest, display_width(std::string_view(text).substr(at, end - at)));
+    at = end + 1;
+  }
+  return widest;
+}
+
+}  // namespace
+
+TEST_CASE("an empty table is its header") {
+  CHECK(two_columns().text({}) == "PID  NAME  VRAM\n");
+}
+
+TEST_CASE("HV62: a column is as wide as its widest cell, or its title") {
+  table out({{"PID"}, {"HEADER"}, {"END"}});
+  CHECK(out.text({}) == "PID  HEADER  END\n");
+  out.add({{"1"}, {"a"}, {"x"}});
+  out.add({{"12345"}, {"bc"}, {"y"}});
+  CHECK(out.text({}) ==
+        "PID    HEADER  END\n"
+        "1      a       x\n"
+        "12345  bc      y\n");
+}
+
+TEST_CASE("numbers stand to the right") {
+  auto out = two_columns();
+  out.add({{"7"}, {"a"}, {"512 MiB"}});
+  out.add({{"12345"}, {"python"}, {"8.0 GiB"}});
+  CHECK(out.text({}) ==
+        "  PID  NAME       VRAM\n"
+        "    7  a       512 MiB\n"
+        "12345  python  8.0 GiB\n");
+}
+
+TEST_CASE("no line ends in blanks") {
+  table out({{"A"}, {"LONG TITLE"}});
+  out.add({{"x"}, {""}});
+  out.add({{"x"}, {"y"}});
+  CHECK(out.text({}) == "A  LONG TITLE\nx\nx  y\n");
+}
+
+TEST_CASE("wide and combining characters keep the columns in line") {
+  table out({{"NAME"}, {"X"}});
+  out.add({{"模型"}, {"1"}});
+  out.add({{"e\u0301"}, {"2"}});
+  CHECK(out.text({}) == "NAME  X\n模型  1\ne\u0301     2\n");
+}
+
+TEST_CASE("a narrow terminal cuts the columns that may shrink") {
+  auto out = two_columns();
+  out.add({{"12345"}, {"a-very-long-process-name"}, {"8.0 GiB"}});
+  const auto text = out.text(terminal(30));
+  CHECK(widest_line(text) == 30);
+  CHECK(text.find("a-very-long-p…") != std::string::npos);
+  CHECK(text.find("8.0 GiB") != std::string::npos);
+}
+
+TEST_CASE("numbers are never cut, however narrow") {
+  auto out = two_columns();
+  out.add({{"12345"}, {"name"}, {"8.0 GiB"}});
+  CHECK(out.text(terminal(5)).find("12345  name  8.0 GiB") != std::string::npos);
+}
+
+TEST_CASE("colour codes take no room") {
+  table out({{"NAME"}, {"X"}});
+  out.add({{"ab", tone::bad}, {"1"}});
+  CHECK(out.text(terminal(80, true)) ==
+        "\x1b[1mNAME\x1b[0m  \x1b[1mX\x1b[0m\n\x1b[31mab\x1b[0m    1\n");
+}

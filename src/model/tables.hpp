@@ -10,10 +10,10 @@
 #include "model/metrics.def"
 
 // enum class state { HMN_STATES(HMN_ENUMERATOR) };
-#define HMN_ENUMERATOR(name, number, word) name = number,
+#define HMN_ENUMERATOR(name, number, ...) name = number,
 
 // A set of bits, or numbers that callers may extend: namespace note { HMN_NOTES(HMN_CONSTANT) }
-#define HMN_CONSTANT(name, number, word) inline constexpr std::uint32_t name = number;
+#define HMN_CONSTANT(name, number, ...) inline constexpr std::uint32_t name = number;
 
 // struct pool { HMN_POOL_FIELDS(HMN_MEMBER) };
 #define HMN_MEMBER(member, c_member, bit, type, unit, words) type member{};

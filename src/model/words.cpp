@@ -6,7 +6,7 @@
 namespace hmn {
 namespace {
 
-#define HMN_WORD(name, number, word) {number, word},
+#define HMN_WORD(name, number, word, ...) {number, word},
 #define HMN_WORDS(list, rows) constexpr numbered_word list[] = {rows(HMN_WORD)};
 HMN_WORDS(engines, HMN_ENGINES)
 HMN_WORDS(sensors, HMN_SENSORS)
@@ -79,6 +79,14 @@ const char* status_name(std::int32_t status) noexcept {
 #undef HMN_STATUS_NAME
   const auto position = static_cast<std::size_t>(-static_cast<std::int64_t>(status));
   return position < std::size(names) ? names[position].c_str() : "HMN_E_?";
+}
+
+const char* vendor_name(std::uint32_t vendor) noexcept {
+#define HMN_VENDOR_NAME(name, number, word, display) {number, display},
+  static constexpr numbered_word names[] = {HMN_VENDORS(HMN_VENDOR_NAME)};
+#undef HMN_VENDOR_NAME
+  const char* const name = word_of(names, vendor);
+  return name != nullptr ? name : "";
 }
 
 const metric_words* words_of_metric(std::uint32_t id) noexcept {

@@ -47,6 +47,9 @@ std::optional<std::int32_t> number_of(word_list list, std::string_view word) noe
 // "HMN_E_RANGE"; "HMN_E_?" for a number that is no status. Terminated.
 const char* status_name(std::int32_t status) noexcept;
 
+// "NVIDIA"; "" for a number that is no vendor of the header. Terminated.
+const char* vendor_name(std::uint32_t vendor) noexcept;
+
 struct metric_words {
   metric_id id;
   short_text<24> name;

@@ -20,7 +20,7 @@ constexpr word entry(std::string_view name, E value) {
   return {name, static_cast<std::uint32_t>(value)};
 }
 
-#define HMN_WORD(name, number, text) word{text, static_cast<std::uint32_t>(number)},
+#define HMN_WORD(name, number, text, ...) word{text, static_cast<std::uint32_t>(number)},
 namespace every {
 inline constexpr word note[] = {HMN_NOTES(HMN_WORD)};
 inline constexpr word state[] = {HMN_STATES(HMN_WORD)};

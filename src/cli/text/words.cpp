@@ -1,107 +1,61 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/text/words.hpp"
 
-#include <span>
+#include "model/words.hpp"
 
 namespace hmn::cli {
 namespace {
 
-struct entry {
-  std::uint32_t number;
-  std::string_view name;
-};
-
-word look_up(std::span<const entry> entries, std::uint32_t number) noexcept {
-  for (const auto& each : entries)
-    if (each.number == number) return each.name;
-  return std::nullopt;
+// 0 is unknown, or none, in every enumeration.
+word look_up(word_list list, std::uint32_t number) noexcept {
+  const char* const found = number != 0 ? word_of(list, number) : nullptr;
+  return found != nullptr ? word(found) : std::nullopt;
 }
 
-std::vector<std::string_view> names_of_bits(std::span<const entry> entries, hmn_flags bits) {
-  std::vector<std::string_view> names;
-  for (const auto& each : entries)
-    if ((bits & each.number) != 0) names.push_back(each.name);
-  return names;
+std::vector<std::string_view> words_of_bits(word_list list, std::uint32_t bits) {
+  std::vector<std::string_view> all;
+  for (const auto& each : list)
+    if ((bits & static_cast<std::uint32_t>(each.number)) != 0) all.push_back(each.word);
+  return all;
 }
-
-constexpr entry kinds[] = {{HMN_KIND_DISCRETE, "discrete"},
-                           {HMN_KIND_INTEGRATED, "integrated"},
-                           {HMN_KIND_PARTITION, "partition"},
-                           {HMN_KIND_VIRTUAL, "virtual"}};
-constexpr entry memory_kinds[] = {{HMN_MEMORY_KIND_DEDICATED, "dedicated"},
-                                  {HMN_MEMORY_KIND_UNIFIED, "unified"},
-                                  {HMN_MEMORY_KIND_COHERENT, "coherent"}};
-constexpr entry states[] = {{HMN_STATE_READY, "ready"}, {HMN_STATE_ASLEEP, "asleep"},
-                            {HMN_STATE_LOST, "lost"},   {HMN_STATE_UNREADABLE, "unreadable"},
-                            {HMN_STATE_HUNG, "hung"},   {HMN_STATE_ABSENT, "absent"},
-                            {HMN_STATE_OFF, "off"}};
-constexpr entry pools[] = {{HMN_POOL_VRAM, "vram"},
-                           {HMN_POOL_VRAM_VISIBLE, "vram_visible"},
-                           {HMN_POOL_HOST, "host"},
-                           {HMN_POOL_UNIFIED, "unified"},
-                           {HMN_POOL_STOLEN, "stolen"}};
-constexpr entry accountings[] = {{HMN_ACCOUNT_RESIDENT, "resident"},
-                                 {HMN_ACCOUNT_COMMITTED, "committed"},
-                                 {HMN_ACCOUNT_ALLOCATED, "allocated"}};
-constexpr entry name_states[] = {{HMN_NAME_RESOLVED, "resolved"},
-                                 {HMN_NAME_EXITED, "exited"},
-                                 {HMN_NAME_PROTECTED, "protected"},
-                                 {HMN_NAME_KERNEL, "kernel"}};
-constexpr entry vendors[] = {{HMN_VENDOR_AMD, "amd"},
-                             {HMN_VENDOR_APPLE, "apple"},
-                             {HMN_VENDOR_NVIDIA, "nvidia"},
-                             {HMN_VENDOR_QUALCOMM, "qualcomm"},
-                             {HMN_VENDOR_INTEL, "intel"}};
-constexpr entry vendor_names[] = {{HMN_VENDOR_AMD, "AMD"},
-                                  {HMN_VENDOR_APPLE, "Apple"},
-                                  {HMN_VENDOR_NVIDIA, "NVIDIA"},
-                                  {HMN_VENDOR_QUALCOMM, "Qualcomm"},
-                                  {HMN_VENDOR_INTEL, "Intel"}};
-constexpr entry usage_kinds[] = {
-    {HMN_USAGE_COMPUTE, "compute"}, {HMN_USAGE_GRAPHICS, "graphics"}, {HMN_USAGE_MEDIA, "media"}};
-constexpr entry notes[] = {{HMN_NOTE_STALE, "stale"},         {HMN_NOTE_LOWER_BOUND, "lower_bound"},
-                           {HMN_NOTE_ESTIMATED, "estimated"}, {HMN_NOTE_TRUNCATED, "truncated"},
-                           {HMN_NOTE_MIXED, "mixed"},         {HMN_NOTE_FOREIGN_PID, "foreign_pid"},
-                           {HMN_NOTE_PARTIAL, "partial"},     {HMN_NOTE_TRACE, "trace"}};
 
 }  // namespace
 
 word kind_word(hypomnesis::device_kind kind) noexcept {
-  return look_up(kinds, number(kind));
+  return look_up(words::device_kinds(), number(kind));
 }
 word memory_kind_word(hypomnesis::device_memory kind) noexcept {
-  return look_up(memory_kinds, number(kind));
+  return look_up(words::memory_kinds(), number(kind));
 }
 word state_word(hypomnesis::run_state state) noexcept {
-  return look_up(states, number(state));
+  return look_up(words::states(), number(state));
 }
 word pool_word(hypomnesis::pool_kind pool) noexcept {
-  return look_up(pools, number(pool));
+  return look_up(words::pool_kinds(), number(pool));
 }
 word accounting_word(hypomnesis::accounting_kind accounting) noexcept {
-  return look_up(accountings, number(accounting));
+  return look_up(words::accountings(), number(accounting));
 }
 word name_state_word(hypomnesis::name_status state) noexcept {
-  return look_up(name_states, number(state));
+  return look_up(words::name_states(), number(state));
 }
 word vendor_word(hypomnesis::vendor_id vendor) noexcept {
-  return look_up(vendors, number(vendor));
+  return look_up(words::vendors(), number(vendor));
 }
 word vendor_name(hypomnesis::vendor_id vendor) noexcept {
-  return look_up(vendor_names, number(vendor));
+  const std::string_view name = hmn::vendor_name(number(vendor));
+  return name.empty() ? std::nullopt : word(name);
 }
-
 word source_word(hypomnesis::backend_id backend) noexcept {
-  if (backend == hypomnesis::backend_id::none) return std::nullopt;
-  return hypomnesis::name(backend);
+  return look_up(words::sources(), number(backend));
 }
 
 std::vector<std::string_view> usage_kind_words(hypomnesis::usage_kind bits) {
-  return names_of_bits(usage_kinds, number(bits));
+  return words_of_bits(words::usage_kinds(), number(bits));
 }
 
 std::vector<std::string_view> note_words(hypomnesis::note bits) {
-  return names_of_bits(notes, number(bits));
+  return words_of_bits(words::notes(), number(bits));
 }
 
 }  // namespace hmn::cli

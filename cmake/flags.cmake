@@ -76,9 +76,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT HMN_SANITIZE)
   target_compile_options(hmn_internal INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
 endif()
 
-# What is compiled in concerns the registry and hmn_feature; the rest compiles the same.
-add_library(hmn_switches INTERFACE)
-target_compile_definitions(hmn_switches INTERFACE
+# Which sources are compiled in concerns these files alone: all others compile the same in every build,
+# from a compiler cache too.
+set(hmn_switches
   HMN_WITH_NVML=$<BOOL:${HMN_BACKEND_NVML}>
   HMN_WITH_NVIDIA_SMI=$<BOOL:${HMN_BACKEND_NVIDIA_SMI}>
   HMN_WITH_AMD_SMI=$<BOOL:${HMN_BACKEND_AMD_SMI}>
@@ -96,6 +96,11 @@ target_compile_definitions(hmn_switches INTERFACE
   HMN_WITH_TEGRA=$<BOOL:${HMN_BACKEND_TEGRA}>
   HMN_WITH_SIMULATED=$<BOOL:${HMN_BACKEND_SIMULATED}>
   HMN_WITH_SUBPROCESS=$<BOOL:${HMN_SUBPROCESS}>)
+function(hmn_compile_with_switches target)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES
+    COMPILE_DEFINITIONS "${hmn_switches}")
+endfunction()
 
 # What is shipped is called far less often than its code is loaded: small code starts faster, and the
 # library's size is gated.

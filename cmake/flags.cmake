@@ -125,6 +125,21 @@ function(hmn_compile_for_speed target)
     COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O2>" SKIP_PRECOMPILE_HEADERS ON)
 endfunction()
 
+# hmn_join_by_folder(<target>): where CMAKE_UNITY_BUILD is on, the files of each folder are compiled as one,
+# whatever the size of a batch: a name is unique within its folder.
+function(hmn_join_by_folder target)
+  get_target_property(home ${target} SOURCE_DIR)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${home} NORMALIZE)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE folder)
+    cmake_path(GET folder PARENT_PATH folder)
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${folder})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+endfunction()
+
 if(HMN_PRECOMPILE)
   target_precompile_headers(hmn_internal INTERFACE
     "$<$<COMPILE_LANGUAGE:CXX>:<algorithm$<ANGLE-R>>"

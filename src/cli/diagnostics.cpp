@@ -11,8 +11,6 @@
 namespace hmn::cli {
 namespace {
 
-constexpr double ns_per_ms = 1e6;
-
 std::string subject_of(const hmn_diagnostic& of) {
   std::string subject;
   if (has(of, HMN_DIAGNOSTIC_HAS_DEVICE)) subject += fmt::format("GPU {}: ", of.device_index);
@@ -30,7 +28,7 @@ std::string traced_call(const hmn_diagnostic& of) {
   auto line =
       fmt::format("trace: {}{}: {}", subject_of(of), hmn_backend_name(of.backend), of.message);
   if (has(of, HMN_DIAGNOSTIC_HAS_DURATION))
-    line += fmt::format(", {:.3f} ms", static_cast<double>(of.duration_ns) / ns_per_ms);
+    line += fmt::format(", {:.3f} ms", static_cast<double>(of.duration_ns) / 1e6);
   if (of.native_domain != HMN_NATIVE_NONE) line += fmt::format(", code {}", of.native_code);
   return line;
 }

@@ -6,7 +6,7 @@
 namespace hmn::cli {
 namespace {
 
-std::string_view mark_of(verdict how) {
+std::string_view verdict_mark(verdict how) {
   if (how == verdict::fine) return "ok   ";
   return how == verdict::note ? "note " : "FAIL ";
 }
@@ -24,7 +24,7 @@ std::string render(const std::vector<section>& report, const style& as) {
     if (!out.empty()) out += "\n";
     out += paint(part.title, tone::strong, as.colour) + "\n";
     for (const auto& each : part.findings) {
-      out += "  " + paint(mark_of(each.how), tone_of(each.how), as.colour) + " " +
+      out += "  " + paint(verdict_mark(each.how), tone_of(each.how), as.colour) + " " +
              escape_for_text(each.text, as.ascii_only) + "\n";
       if (!each.advice.empty())
         out += "        do: " + escape_for_text(each.advice, as.ascii_only) + "\n";

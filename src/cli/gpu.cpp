@@ -6,12 +6,11 @@
 #include <algorithm>
 
 #include "cli/system/inspect.hpp"
+#include "cli/units.hpp"
 #include "cli/words.hpp"
 
 namespace hmn::cli {
 namespace {
-
-constexpr double ns_per_s = 1e9;
 
 std::optional<std::string> text_if(const hmn_device& device, hmn_flags bit, const char* text) {
   return has(device, bit) ? std::optional<std::string>(text) : std::nullopt;

@@ -12,24 +12,23 @@
 #include "cli/output.hpp"
 #include "cli/sampler.hpp"
 #include "cli/system/interruption.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
 
 constexpr std::uint32_t forever = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t usual_deadline_ms = 1000;
-constexpr std::uint64_t ns_per_ms = 1'000'000;
 
 // A driver that hangs costs a sample its figures, not the log its rhythm.
-std::uint32_t deadline_of(const options& asked) {
+std::uint32_t sample_deadline(const options& asked) {
   return std::min(asked.timeout_ms, std::max(asked.log.interval_ms, usual_deadline_ms));
 }
 
-expected<hmn_snapshot_options> wanted(const context& in, const options& asked) {
+expected<hmn_snapshot_options> samples_wanted(const context& in, const options& asked) {
   if (auto none = check_for_gpus(in, "no GPU to log: ", asked.trace)) return *std::move(none);
   auto what = sized<hmn_snapshot_options>();
   what.collect = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY;
-  what.deadline_ms = deadline_of(asked);
+  what.deadline_ms = sample_deadline(asked);
   return of_one_device(in, asked.device, what);
 }
 
@@ -90,7 +89,7 @@ void tell_losses(const hmn_sampler_info& of) {
         fmt::format("{} samples were left out: the ones before took too long", of.late_count));
 }
 
-write_result stream(sampler& from, const options& asked, const style& as) {
+write_result write_samples(sampler& from, const options& asked, const style& as) {
   end_of_log end(asked.log);
   auto last = asked.log.form == log_form::csv ? write_part(log_csv_header()) : write_result{};
   while (last == write_result::written && !end.is_enough()) {
@@ -105,12 +104,12 @@ write_result stream(sampler& from, const options& asked, const style& as) {
 }  // namespace
 
 expected<exit_code> run_log(const context& in, const options& asked, const style& as) {
-  const auto what = wanted(in, asked);
+  const auto what = samples_wanted(in, asked);
   if (!what) return what.why();
   auto source = sampler::start(in, asked.log.interval_ms, *what);
   if (!source) return source.why();
   const interruption stops([&source] { source->stop(); });
-  const auto last = stream(*source, asked, as);
+  const auto last = write_samples(*source, asked, as);
   tell_losses(source->info());
   return last == write_result::failed ? exit_code::failed : exit_code::done;
 }

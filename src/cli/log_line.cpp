@@ -10,16 +10,14 @@
 
 #include "cli/diagnostics.hpp"
 #include "cli/escape.hpp"
+#include "cli/units.hpp"
 #include "cli/words.hpp"
 
 namespace hmn::cli {
 namespace {
 
-constexpr std::uint64_t ns_per_ms = 1'000'000;
-constexpr std::uint64_t mib = 1ull << 20;
-
 // A figure of a sample: where it is from, and its digits.
-struct figure {
+struct log_column {
   const char* key;
   hmn_flags subject;  // HMN_COLLECT_*
   hmn_flags bit;      // of `present`
@@ -36,7 +34,7 @@ struct figure {
 #key, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_##bit,                    \
         [](const log_sample& s) { return fmt::to_string(s.telemetry->key); } \
   }
-constexpr figure figures[] = {
+constexpr log_column log_columns[] = {
     HMN_OF_POOL(total_bytes, TOTAL),
     HMN_OF_POOL(free_bytes, FREE),
     HMN_OF_POOL(used_bytes, USED),
@@ -52,17 +50,17 @@ constexpr figure figures[] = {
 #undef HMN_OF_POOL
 #undef HMN_OF_TELEMETRY
 
-const figure& named(std::string_view key) {
-  return *std::find_if(std::begin(figures), std::end(figures),
-                       [&](const figure& each) { return key == each.key; });
+const log_column& named(std::string_view key) {
+  return *std::find_if(std::begin(log_columns), std::end(log_columns),
+                       [&](const log_column& each) { return key == each.key; });
 }
 
-bool is_known(const log_sample& s, const figure& of) {
+bool is_known(const log_sample& s, const log_column& of) {
   if (of.subject == HMN_COLLECT_POOLS) return s.of.memory && has(*s.of.memory, of.bit);
   return s.telemetry && has(*s.telemetry, of.bit);
 }
 
-bool explains(const hmn_diagnostic& each, const log_sample& s, const figure& of) {
+bool explains(const hmn_diagnostic& each, const log_sample& s, const log_column& of) {
   return !is_trace(each) && has(each, HMN_DIAGNOSTIC_HAS_DEVICE) &&
          each.device_index == s.of.device.index && each.subject == of.subject &&
          (!has(each, HMN_DIAGNOSTIC_HAS_FIELD) || (each.field & of.bit) != 0);
@@ -73,7 +71,7 @@ bool explains_all(const hmn_diagnostic& each) {
   return matters(each) && !has(each, HMN_DIAGNOSTIC_HAS_DEVICE) && hides_devices(each);
 }
 
-std::string reason(const log_sample& s, const figure& of) {
+std::string reason(const log_sample& s, const log_column& of) {
   for (const auto& each : *s.diagnostics)
     if (explains(each, s, of)) return escape_for_text(each.message);
   if (s.of.device.state != HMN_STATE_READY)
@@ -164,7 +162,7 @@ std::string log_json(const log_sample& s) {
                       json_or_null(pci_bus_id_of(device)),
                       quoted_json(or_unknown(state_word(device.state))));
   std::string reasons;
-  for (const auto& each : figures) {
+  for (const auto& each : log_columns) {
     const bool known = is_known(s, each);
     line += fmt::format(",\"{}\":{}", each.key, known ? each.digits(s) : "null");
     if (known) continue;
@@ -181,7 +179,7 @@ std::string log_json(const log_sample& s) {
 
 std::string log_csv_header() {
   std::string line = "time,index,name";
-  for (const auto& each : figures) line += fmt::format(",{}", each.key);
+  for (const auto& each : log_columns) line += fmt::format(",{}", each.key);
   return line + ",age_ns,notes,reasons\n";
 }
 
@@ -189,7 +187,7 @@ std::string log_csv(const log_sample& s) {
   auto line = fmt::format("{},{},{}", time_text(s.unix_time_ns), s.of.device.index,
                           csv_cell(escape_for_text(name_of(s.of.device).value_or(""))));
   std::string reasons;
-  for (const auto& each : figures) {
+  for (const auto& each : log_columns) {
     const bool known = is_known(s, each);
     line += fmt::format(",{}", known ? each.digits(s) : "");
     if (!known)

@@ -7,12 +7,12 @@
 #include <algorithm>
 
 #include "cli/bar.hpp"
+#include "cli/units.hpp"
 #include "cli/width.hpp"
 
 namespace hmn::cli {
 namespace {
 
-constexpr std::uint64_t mib = 1ull << 20;
 constexpr std::size_t widest_bar = 20;
 constexpr std::size_t narrowest_bar = 8;
 constexpr std::size_t brackets = 2;

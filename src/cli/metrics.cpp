@@ -18,7 +18,7 @@
 namespace hmn::cli {
 namespace {
 
-expected<hmn_snapshot_options> wanted(const context& in, const options& asked) {
+expected<hmn_snapshot_options> metrics_wanted(const context& in, const options& asked) {
   auto what = sized<hmn_snapshot_options>();
   what.collect = HMN_COLLECT_DEVICES | HMN_COLLECT_METRICS;
   if (asked.slow) what.flags = HMN_SNAPSHOT_SLOW;
@@ -69,7 +69,7 @@ void print_remarks(const context& in, const snapshot& picture) {
 }  // namespace
 
 expected<exit_code> run_metrics(const context& in, const options& asked, const style& as) {
-  const auto what = wanted(in, asked);
+  const auto what = metrics_wanted(in, asked);
   if (!what) return what.why();
   const auto picture = look(in, *what, asked.trace);
   if (!picture) return picture.why();

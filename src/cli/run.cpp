@@ -13,11 +13,10 @@
 #include "cli/system/child.hpp"
 #include "cli/system/waiting_notice.hpp"
 #include "cli/timeline.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
-
-constexpr std::uint32_t usual_deadline_ms = 1000;
 
 struct outputs {
   std::optional<late_file> record;
@@ -43,7 +42,7 @@ std::uint64_t own_peak_bytes(const context& in) {
   return own.peak_resident_bytes;
 }
 
-expected<run_meter> prepare(const context& in, const options& asked) {
+expected<run_meter> prepare_meter(const context& in, const options& asked) {
   const waiting_notice notice;
   std::optional<std::uint32_t> only;
   if (asked.device) {
@@ -116,7 +115,7 @@ exit_code tell(const run_outcome& of, outputs& to, const options& asked) {
 expected<exit_code> run_run(const context& in, const options& asked, const style&) {
   outputs to;
   if (auto refused = open_all(asked.measured, to)) return *std::move(refused);
-  auto meter = prepare(in, asked);
+  auto meter = prepare_meter(in, asked);
   if (!meter) return meter.why();
   run_result result;
   result.command = asked.words;

@@ -10,7 +10,8 @@
 namespace hmn::cli {
 namespace {
 
-constexpr hmn_flags figures = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY;
+constexpr hmn_flags figures_wanted =
+    HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY;
 // Up to so many processes are asked for one by one, which costs a driver less than a list of all.
 constexpr std::size_t few = 4;
 
@@ -198,7 +199,7 @@ std::vector<device_sample> run_meter::read_devices() {
   for (auto& each : devices_)
     if (each.was_asleep) look_for_list(in_, each);
   const bool are_few = tree_->members().size() <= few;
-  const auto picture = take(are_few ? figures : figures | HMN_COLLECT_PROCESSES);
+  const auto picture = take(are_few ? figures_wanted : figures_wanted | HMN_COLLECT_PROCESSES);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (picture) add_figures(*picture, devices_[i].before.device.index, all[i]);
     if (are_few)
@@ -235,7 +236,7 @@ std::vector<std::optional<double>> run_meter::end() {
   for (auto* each : {&host_pace_, &device_pace_, &proportional_pace_}) each->end(clock::now());
   std::vector<std::optional<double>> all(devices_.size());
   if (devices_.empty()) return all;
-  const auto picture = take(figures);
+  const auto picture = take(figures_wanted);
   for (std::size_t i = 0; picture && i < all.size(); ++i)
     all[i] = energy_of(*picture, devices_[i].before.device.index);
   return all;
@@ -254,7 +255,7 @@ std::vector<kept_peak> run_meter::peaks(std::uint64_t started_unix_ns) {
 expected<std::vector<watched_device>> devices_to_watch(const context& in,
                                                        std::optional<std::uint32_t> only) {
   auto what = sized<hmn_snapshot_options>();
-  what.collect = figures;
+  what.collect = figures_wanted;
   if (only) {
     what.flags = HMN_SNAPSHOT_ONE_DEVICE;
     what.device_index = *only;

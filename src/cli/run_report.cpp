@@ -9,6 +9,7 @@
 #include "cli/axis.hpp"
 #include "cli/escape.hpp"
 #include "cli/json.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -16,8 +17,6 @@ namespace {
 constexpr const char* untold = "the system did not tell";
 constexpr const char* not_here = "this system has none";
 constexpr const char* no_answer = "the driver did not tell";
-constexpr std::uint64_t ns_per_ms = 1'000'000;
-constexpr double ns_per_s = 1e9;
 
 std::string command_text(const run_result& of) {
   std::string text;
@@ -133,8 +132,8 @@ std::string device_text(const run_outcome& of, std::size_t i) {
 }
 
 // One figure with what it is.
-json_object figure(const char* kind, std::optional<std::uint64_t> bytes,
-                   std::optional<std::uint64_t> at_ns, const std::string& why) {
+json_object figure_json(const char* kind, std::optional<std::uint64_t> bytes,
+                        std::optional<std::uint64_t> at_ns, const std::string& why) {
   json_object out;
   out.add("bytes", bytes).add("at_ns", at_ns).add("kind", kind);
   return bytes ? out.add_null("reason") : out.add("reason", why);
@@ -143,8 +142,8 @@ json_object figure(const char* kind, std::optional<std::uint64_t> bytes,
 json_object sampled_figure(const tracked& of, const pace& by, const std::string& why,
                            bool at_least = false) {
   const auto& peak = of.highest();
-  auto out = figure("sampled", peak ? std::optional(peak->bytes) : std::nullopt,
-                    peak ? std::optional(peak->at_ns) : std::nullopt, why);
+  auto out = figure_json("sampled", peak ? std::optional(peak->bytes) : std::nullopt,
+                         peak ? std::optional(peak->at_ns) : std::nullopt, why);
   out.add("lower_bound", peak && at_least);
   return out.add("interval_ns", static_cast<std::uint64_t>(by.mean_interval().count()))
       .add("samples", by.times());
@@ -155,7 +154,7 @@ json_object command_figure(const run_outcome& of, std::size_t i) {
   const auto& by = of.meter.device_pace();
   if (!is_exact(of, i))
     return sampled_figure(account.command, by, account.why, account.is_lower_bound);
-  return figure("exact", kept_of(of, i).largest_bytes, std::nullopt, "")
+  return figure_json("exact", kept_of(of, i).largest_bytes, std::nullopt, "")
       .add("lower_bound", false)
       .add("interval_ns", static_cast<std::uint64_t>(by.mean_interval().count()))
       .add("samples", by.times());
@@ -183,7 +182,7 @@ json_object device_json(const run_outcome& of, std::size_t i) {
       .add("used_before_bytes", used_before(device))
       .add("command", command_figure(of, i))
       .add("largest_process",
-           figure("exact", kept_of(of, i).largest_bytes, std::nullopt, kept_of(of, i).why))
+           figure_json("exact", kept_of(of, i).largest_bytes, std::nullopt, kept_of(of, i).why))
       .add("everyone", sampled_figure(account.used, by, no_answer))
       .add("energy", energy_figure(of, i));
   return out;
@@ -247,13 +246,13 @@ std::string run_json(const run_outcome& of) {
   const auto& result = of.result;
   const auto& use = result.use;
   json_object largest =
-      figure(use.is_sampled ? "sampled" : "exact", use.largest_bytes, std::nullopt, untold);
+      figure_json(use.is_sampled ? "sampled" : "exact", use.largest_bytes, std::nullopt, untold);
   largest.add("upper_bound", use.largest_bytes && !is_largest_sure(result));
   std::vector<json_object> devices;
   for (std::size_t i = 0; i < of.account.devices().size(); ++i)
     devices.push_back(device_json(of, i));
   const bool is_control_group = command_group::what().key == std::string_view("control_group");
-  const auto group = figure("exact", result.group_bytes, std::nullopt, result.why_no_group);
+  const auto group = figure_json("exact", result.group_bytes, std::nullopt, result.why_no_group);
   json_object out;
   out.add("command", views_of(result.command))
       .add("exit_code", std::uint64_t{result.exit_status})
@@ -268,7 +267,7 @@ std::string run_json(const run_outcome& of) {
            sampled_figure(of.account.proportional(), of.meter.proportional_pace(),
                           "never more than one process was seen, or the system did not tell"))
       .add("control_group",
-           is_control_group ? group : figure("exact", std::nullopt, std::nullopt, not_here))
+           is_control_group ? group : figure_json("exact", std::nullopt, std::nullopt, not_here))
       .add("devices", devices);
   if (!is_control_group) out.add(command_group::what().key, group);
   return out.text() + "\n";

@@ -16,7 +16,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-expected<spill_detector> prepare(const context& in, const options& asked) {
+expected<spill_detector> prepare_detector(const context& in, const options& asked) {
   std::uint32_t index = 0;
   if (asked.device) {
     const auto found = find_device(in, *asked.device);
@@ -43,7 +43,7 @@ expected<exit_code> run_spill(const context& in, const options& asked, const sty
   std::optional<late_file> json;
   if (asked.spill.json) json.emplace(*asked.spill.json);
   if (json && !json->is_good()) return json->why();
-  auto detector = prepare(in, asked);
+  auto detector = prepare_detector(in, asked);
   if (!detector) return detector.why();
   {
     const waiting_notice notice;

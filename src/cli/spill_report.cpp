@@ -6,12 +6,10 @@
 #include "cli/escape.hpp"
 #include "cli/handles.hpp"
 #include "cli/size.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
-
-constexpr double ns_per_s = 1e9;
-constexpr std::uint64_t ns_per_ms = 1'000'000;
 
 std::string seconds(std::uint64_t ns) {
   return fmt::format("{:.1f}s", static_cast<double>(ns) / ns_per_s);

@@ -12,12 +12,11 @@
 #include "cli/memory_line.hpp"
 #include "cli/no_gpu.hpp"
 #include "cli/output.hpp"
+#include "cli/units.hpp"
 #include "cli/words.hpp"
 
 namespace hmn::cli {
 namespace {
-
-constexpr std::uint64_t mib = 1ull << 20;
 
 std::optional<std::uint64_t> figure(const gpu& of, hmn_flags bit, std::uint64_t hmn_pool::*field) {
   if (!of.memory || !has(*of.memory, bit)) return std::nullopt;

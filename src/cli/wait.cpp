@@ -15,6 +15,7 @@
 #include "cli/system/child.hpp"
 #include "cli/system/environment.hpp"
 #include "cli/ticks.hpp"
+#include "cli/units.hpp"
 #include "cli/visible_devices.hpp"
 #include "cli/words.hpp"
 
@@ -22,8 +23,6 @@ namespace hmn::cli {
 namespace {
 
 using clock = ticks::clock;
-
-constexpr std::uint32_t usual_deadline_ms = 1000;
 
 expected<hmn_snapshot_options> wanted(const context& in, const options& asked) {
   if (auto none = check_for_gpus(in, "no GPU to wait for: ", asked.trace)) return *std::move(none);

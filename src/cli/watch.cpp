@@ -15,6 +15,7 @@
 #include "cli/system/stop_request.hpp"
 #include "cli/system/waiting_notice.hpp"
 #include "cli/ticks.hpp"
+#include "cli/units.hpp"
 #include "cli/watch_report.hpp"
 
 namespace hmn::cli {
@@ -22,8 +23,6 @@ namespace {
 
 using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
-
-constexpr std::uint32_t usual_deadline_ms = 1000;
 
 process_figures figures_of(const snapshot& picture, const hmn_usage& row, std::uint32_t position) {
   process_figures out;

@@ -24,10 +24,10 @@ std::vector<std::string_view> names_of_bits(std::span<const entry> entries, hmn_
   return names;
 }
 
-constexpr entry kinds[] = {{HMN_KIND_DISCRETE, "discrete"},
-                           {HMN_KIND_INTEGRATED, "integrated"},
-                           {HMN_KIND_PARTITION, "partition"},
-                           {HMN_KIND_VIRTUAL, "virtual"}};
+constexpr entry device_kinds[] = {{HMN_KIND_DISCRETE, "discrete"},
+                                  {HMN_KIND_INTEGRATED, "integrated"},
+                                  {HMN_KIND_PARTITION, "partition"},
+                                  {HMN_KIND_VIRTUAL, "virtual"}};
 constexpr entry memory_kinds[] = {{HMN_MEMORY_KIND_DEDICATED, "dedicated"},
                                   {HMN_MEMORY_KIND_UNIFIED, "unified"},
                                   {HMN_MEMORY_KIND_COHERENT, "coherent"}};
@@ -67,7 +67,7 @@ constexpr entry notes[] = {{HMN_NOTE_STALE, "stale"},         {HMN_NOTE_LOWER_BO
 }  // namespace
 
 word kind_word(std::uint32_t kind) noexcept {
-  return look_up(kinds, kind);
+  return look_up(device_kinds, kind);
 }
 word memory_kind_word(std::uint32_t kind) noexcept {
   return look_up(memory_kinds, kind);

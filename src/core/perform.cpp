@@ -10,7 +10,7 @@ namespace {
 
 using platform::monotonic_ns;
 
-device_reply& entry_of(reply& out, slot number) {
+device_reply& reply_entry(reply& out, slot number) {
   if (device_reply* known = out.find(number)) return *known;
   return out.devices.emplace_back();
 }
@@ -20,7 +20,7 @@ result<void> list(device_source& from, reply& out, reading& r) {
   if (result<void> ok = from.devices(out.found, r); !ok) return ok;
   for (device_reply& d : out.devices) d.listed = false;
   for (const device& d : out.found) {
-    device_reply& entry = entry_of(out, d.number);
+    device_reply& entry = reply_entry(out, d.number);
     entry.identity = d;
     entry.listed = true;
   }

@@ -4,8 +4,7 @@
 namespace hmn::nvml {
 namespace {
 
-constexpr std::uint32_t field = usage_field::peak_used;
-constexpr std::uint64_t ns_per_us = 1000;
+constexpr std::uint32_t account_field = usage_field::peak_used;
 
 // disabled: the mode is off. Anything else but success: it cannot be told.
 constexpr code disabled = no_data;
@@ -22,13 +21,13 @@ void say_off(const topic& t) {
   t.remark(fail(status::unsupported,
                 "the driver keeps no account of processes: root may turn its accounting mode on, "
                 "with 'nvidia-smi --accounting-mode=1'"),
-           field);
+           account_field);
 }
 
 void refuse(const topic& t, std::uint32_t pid, status why, const char* message) {
   if (!t.wants()) return;
   const topic about{t.r, t.about, t.device, pid};
-  about.remark(fail(why, message), field);
+  about.remark(fail(why, message), account_field);
 }
 
 // The driver looks among those that have ended first: what it finds of a process that it lists may
@@ -65,7 +64,7 @@ code read_accounts(const topic& t, const session& s, const known_device& of, boo
       take(t, of, found, row);
     } else {
       const topic about{t.r, t.about, t.device, row.pid};
-      about.missing(c, s.fn.account.name(), field);
+      about.missing(c, s.fn.account.name(), account_field);
     }
   }
   return success;

@@ -14,10 +14,6 @@ namespace {
 
 constexpr std::uint32_t used_field = usage_field_words.front().value;
 
-failure refusal(status code, const message_text& message) {
-  return {code, source::simulated, {}, message};
-}
-
 std::uint32_t subject_of(call what) {
   switch (what) {
     case call::pools:

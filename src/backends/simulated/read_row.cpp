@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <limits>
 
 #include "backends/simulated/read_parts.hpp"
 #include "backends/simulated/words.hpp"
 
 namespace hmn::simulated {
 namespace {
-
-constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-constexpr std::uint32_t most32 = std::numeric_limits<std::uint32_t>::max();
 
 constexpr std::array name_state_words = {
     entry("unknown", name_state::unknown), entry("resolved", name_state::resolved),
@@ -74,7 +70,7 @@ void read_pid(object_reader& o, std::uint32_t self_pid, usage& out, bool& is_sel
 void read_facts(object_reader& o, usage& out) {
   read_name(o, out);
   out.uid = o.whole32("uid");
-  out.start_unix_ns = o.whole("start_unix_ns", 0, most);
+  out.start_unix_ns = o.whole("start_unix_ns", 0, most64);
   out.command = o.text("command").value_or("");
   out.container = o.text("container").value_or("");
 }
@@ -93,9 +89,9 @@ described_row read_row(const json::value& v, const place& at, problems& found,
   u.accounting =
       static_cast<accounting>(o.one_word("accounting", accounting_words).value_or(allocated));
   for (const auto& k : usage_bytes) u.*k.member = o.bytes(k.name);
-  u.busy_ns = o.whole("busy_ns", 0, most);
+  u.busy_ns = o.whole("busy_ns", 0, most64);
   u.busy_percent = o.real("busy_percent", 0, 100);
-  u.window_ns = o.whole("window_ns", 0, most).value_or(0);
+  u.window_ns = o.whole("window_ns", 0, most64).value_or(0);
   u.notes = read_notes(o);
   row.missing = read_missing(o, u);
   o.finish();

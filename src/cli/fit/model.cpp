@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t most_config_bytes = 4u << 20;
 constexpr std::uint64_t most_index_bytes = 64u << 20;
-constexpr std::size_t most_tensors = 1u << 20;  // of all parts together
+constexpr std::size_t most_tensors_of_parts = 1u << 20;  // of all parts together
 
 failure about(const std::string& path, const std::string& what) {
   return failed(fmt::format("\"{}\": {}", path, what));
@@ -48,8 +48,8 @@ expected<model> read_gguf_parts(const std::string& path) {
     auto more = read_gguf(paths[i]);
     if (!more) return more.why();
     append(first->tensors, std::move(more->tensors));
-    if (first->tensors.size() > most_tensors)
-      return about(path, fmt::format("more than {} tensors", most_tensors));
+    if (first->tensors.size() > most_tensors_of_parts)
+      return about(path, fmt::format("more than {} tensors", most_tensors_of_parts));
   }
   auto shape = architecture_of(*first);
   if (!shape) return about(paths.front(), shape.why().message);
@@ -98,8 +98,8 @@ expected<std::vector<tensor>> read_all(const std::string& folder,
     auto some = read_safetensors(folder + each);
     if (!some) return some.why();
     append(all, *std::move(some));
-    if (all.size() > most_tensors)
-      return about(folder + each, fmt::format("more than {} tensors", most_tensors));
+    if (all.size() > most_tensors_of_parts)
+      return about(folder + each, fmt::format("more than {} tensors", most_tensors_of_parts));
   }
   return all;
 }

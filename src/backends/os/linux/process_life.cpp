@@ -10,7 +10,7 @@
 namespace hmn::os {
 namespace {
 
-life life_of(const stat& s) {
+life state_of(const stat& s) {
   if (s.is_kernel_thread()) return life::kernel_thread;
   if (s.is_headless()) return life::headless;
   return s.has_exited() ? life::exited : life::running;
@@ -47,7 +47,7 @@ life life_of(std::string_view root, std::string_view who) {
   const auto got = platform::read_small(proc_path(root, who, "stat").c_str(), buffer);
   if (got) {
     const auto s = parse_stat({buffer.data(), got.value});
-    return s ? life_of(*s) : life::unknown;
+    return s ? state_of(*s) : life::unknown;
   }
   if (got.error == ESRCH) return life::gone;
   if (got.error != ENOENT) return life::unknown;

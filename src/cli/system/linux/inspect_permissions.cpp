@@ -11,10 +11,6 @@
 namespace hmn::cli {
 namespace {
 
-bool usable(const std::string& path) {
-  return access(path.c_str(), R_OK | W_OK) == 0;
-}
-
 // Linux' numbers (include/uapi/linux/capability.h).
 constexpr unsigned sys_ptrace = 19, sys_admin = 21, perfmon = 38;
 

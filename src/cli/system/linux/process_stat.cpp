@@ -26,10 +26,10 @@ std::optional<process_stat> parse_process_stat(std::string_view text) {
     const auto begin = text.find_first_not_of(' ');
     if (begin == std::string_view::npos) return std::nullopt;
     const auto end = std::min(text.find_first_of(" \n", begin), text.size());
-    const auto word = text.substr(begin, end - begin);
-    if (field == 3) out.state = word.front();
-    if (field == 4) has_parent = is_number(word, out.parent);
-    if (field == 22 && !(has_parent && is_number(word, out.start))) return std::nullopt;
+    const auto part = text.substr(begin, end - begin);
+    if (field == 3) out.state = part.front();
+    if (field == 4) has_parent = is_number(part, out.parent);
+    if (field == 22 && !(has_parent && is_number(part, out.start))) return std::nullopt;
     text.remove_prefix(end);
   }
   return out;

@@ -37,55 +37,59 @@ process_row nameless(std::uint32_t pid, std::uint32_t name_state) {
 
 std::vector<std::uint32_t> order(std::vector<process_row> rows, sort_key by) {
   sort_rows(rows, by);
-  std::vector<std::uint32_t> pids;
-  for (const auto& each : rows) pids.push_back(each.usage.pid);
-  return pids;
+  std::vector<std::uint32_t> pid_list;
+  for (const auto& each : rows) pid_list.push_back(each.usage.pid);
+  return pid_list;
 }
 
-using pids = std::vector<std::uint32_t>;
+using pid_list = std::vector<std::uint32_t>;
 
 }  // namespace
 
 TEST_CASE("HV79, HV80: sizes sort from the largest") {
   CHECK(order({row(1, 1000, 9000), row(2, 5000, 0), row(3, 3000, 0)}, sort_key::vram) ==
-        pids{2, 3, 1});
+        pid_list{2, 3, 1});
   const std::vector<process_row> rows{row(1, 1000, 9000), row(2, 5000, 0), row(3, 3000, 2000)};
-  CHECK(order(rows, sort_key::vram) == pids{2, 3, 1});
-  CHECK(order(rows, sort_key::shared) == pids{1, 3, 2});
+  CHECK(order(rows, sort_key::vram) == pid_list{2, 3, 1});
+  CHECK(order(rows, sort_key::shared) == pid_list{1, 3, 2});
   const std::vector<process_row> mixed{row(1, 4000, 6000), row(2, 8000, 0), row(3, 0, 7000)};
-  CHECK(order(mixed, sort_key::total) == pids{1, 2, 3});
-  CHECK(order(mixed, sort_key::vram) == pids{2, 1, 3});
-  CHECK(order(mixed, sort_key::shared) == pids{3, 1, 2});
+  CHECK(order(mixed, sort_key::total) == pid_list{1, 2, 3});
+  CHECK(order(mixed, sort_key::vram) == pid_list{2, 1, 3});
+  CHECK(order(mixed, sort_key::shared) == pid_list{3, 1, 2});
 }
 
 TEST_CASE("HV81: a total past 64 bits saturates") {
-  CHECK(order({row(1, 1000), row(2, most, most)}, sort_key::total) == pids{2, 1});
+  CHECK(order({row(1, 1000), row(2, most, most)}, sort_key::total) == pid_list{2, 1});
   CHECK(row(1, most, most).total() == most);
   CHECK(row(1, 5, std::nullopt).total() == 5u);
   CHECK_FALSE(row(1, std::nullopt, std::nullopt).total());
 }
 
 TEST_CASE("unknown sizes come last, whatever is asked for") {
-  CHECK(order({row(1, std::nullopt, std::nullopt), row(2, 0)}, sort_key::vram) == pids{2, 1});
-  CHECK(order({row(1, 5, std::nullopt), row(2, 1, 0)}, sort_key::shared) == pids{2, 1});
+  CHECK(order({row(1, std::nullopt, std::nullopt), row(2, 0)}, sort_key::vram) == pid_list{2, 1});
+  CHECK(order({row(1, 5, std::nullopt), row(2, 1, 0)}, sort_key::shared) == pid_list{2, 1});
 }
 
 TEST_CASE("HV81, HV82: ties go by name, unknown names first, then by pid") {
-  CHECK(order({row(20, 7, 0, "b.exe"), row(10, 7, 0, "a.exe")}, sort_key::vram) == pids{10, 20});
-  CHECK(order({row(1, 7, 0, "z.exe"), row(99, 7, 0, "a.exe")}, sort_key::vram) == pids{99, 1});
-  CHECK(order({row(9, 7, 0, "a"), row(8, 7, 0, "a")}, sort_key::vram) == pids{8, 9});
+  CHECK(order({row(20, 7, 0, "b.exe"), row(10, 7, 0, "a.exe")}, sort_key::vram) ==
+        pid_list{10, 20});
+  CHECK(order({row(1, 7, 0, "z.exe"), row(99, 7, 0, "a.exe")}, sort_key::vram) == pid_list{99, 1});
+  CHECK(order({row(9, 7, 0, "a"), row(8, 7, 0, "a")}, sort_key::vram) == pid_list{8, 9});
   auto unnamed = row(9, 7);
   unnamed.name.reset();
-  CHECK(order({row(1, 7, 0, "a"), unnamed}, sort_key::vram) == pids{9, 1});
+  CHECK(order({row(1, 7, 0, "a"), unnamed}, sort_key::vram) == pid_list{9, 1});
 }
 
 TEST_CASE("pid, name and ram as keys") {
   auto big = row(30, 1, 0, "a");
   big.usage.present |= HMN_USAGE_HAS_HOST_RESIDENT;
   big.usage.host_resident_bytes = 5 * mib;
-  CHECK(order({row(10, 9, 0, "c"), big, row(20, 5, 0, "b")}, sort_key::pid) == pids{10, 20, 30});
-  CHECK(order({row(10, 9, 0, "c"), big, row(20, 5, 0, "b")}, sort_key::name) == pids{30, 20, 10});
-  CHECK(order({row(10, 9, 0, "c"), big, row(20, 5, 0, "b")}, sort_key::ram) == pids{30, 20, 10});
+  CHECK(order({row(10, 9, 0, "c"), big, row(20, 5, 0, "b")}, sort_key::pid) ==
+        pid_list{10, 20, 30});
+  CHECK(order({row(10, 9, 0, "c"), big, row(20, 5, 0, "b")}, sort_key::name) ==
+        pid_list{30, 20, 10});
+  CHECK(order({row(10, 9, 0, "c"), big, row(20, 5, 0, "b")}, sort_key::ram) ==
+        pid_list{30, 20, 10});
 }
 
 TEST_CASE("HV70, HV71, HV75: the count sentence") {

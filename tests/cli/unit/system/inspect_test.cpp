@@ -57,7 +57,7 @@ std::string text_of(const section& part) {
   return render({part}, {});
 }
 
-bool contains(const std::string& text, std::string_view part) {
+bool holds(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -92,9 +92,9 @@ TEST_CASE("adapters are what PCI calls displays and accelerators") {
 TEST_CASE("a machine without GPUs has no trouble") {
   const machine here;
   const auto text = nvidia(here, {backend(HMN_STATE_ABSENT, HMN_E_NO_SOURCE, "no library"), {}});
-  CHECK(contains(text, "no NVIDIA GPU on the PCI bus"));
-  CHECK(contains(text, "NVML: no library"));
-  CHECK_FALSE(contains(text, "FAIL"));
+  CHECK(holds(text, "no NVIDIA GPU on the PCI bus"));
+  CHECK(holds(text, "NVML: no library"));
+  CHECK_FALSE(holds(text, "FAIL"));
 }
 
 TEST_CASE("a working driver is told with its version") {
@@ -107,17 +107,17 @@ TEST_CASE("a working driver is told with its version") {
   nvml.present = HMN_BACKEND_INFO_HAS_VERSION;
   std::strcpy(nvml.version, "550.54.14");
   const auto text = nvidia(here, {nvml, {}});
-  CHECK(contains(text, "kernel module 550.54.14"));
-  CHECK(contains(text, "NVML answers, driver 550.54.14"));
-  CHECK(contains(text, "nvidiactl can be opened"));
-  CHECK_FALSE(contains(text, "FAIL"));
+  CHECK(holds(text, "kernel module 550.54.14"));
+  CHECK(holds(text, "NVML answers, driver 550.54.14"));
+  CHECK(holds(text, "nvidiactl can be opened"));
+  CHECK_FALSE(holds(text, "FAIL"));
 }
 
 TEST_CASE("an open kernel module is recognised as well") {
   const machine here;
   here.write("proc/driver/nvidia/version",
              "NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  570.86.15  Release Build\n");
-  CHECK(contains(nvidia(here), "kernel module 570.86.15"));
+  CHECK(holds(nvidia(here), "kernel module 570.86.15"));
 }
 
 TEST_CASE("what keeps an NVIDIA card from being measured is trouble with advice") {
@@ -127,21 +127,21 @@ TEST_CASE("what keeps an NVIDIA card from being measured is trouble with advice"
   here.add_card("0000:03:00.0", "0x10de", "0x030200", "vfio-pci");
   here.add_card("0000:04:00.0", "0x10de", "0x030200", "nvidia");
   const auto text = nvidia(here, {backend(HMN_STATE_UNREADABLE, HMN_E_BACKEND, "mismatch"), {}});
-  CHECK(contains(text, "FAIL  0000:01:00.0 NVIDIA [10de:2684]: bound to nouveau"));
-  CHECK(contains(text, "do: install NVIDIA's own driver"));
-  CHECK(contains(text, "FAIL  0000:02:00.0 NVIDIA [10de:2684]: no kernel driver"));
-  CHECK(contains(text, "note  0000:03:00.0 NVIDIA [10de:2684]: handed over"));
-  CHECK(contains(text, "ok    0000:04:00.0 NVIDIA [10de:2684], driver nvidia"));
-  CHECK(contains(text, "FAIL  the nvidia kernel module is not loaded"));
-  CHECK(contains(text, "FAIL  NVML: mismatch"));
+  CHECK(holds(text, "FAIL  0000:01:00.0 NVIDIA [10de:2684]: bound to nouveau"));
+  CHECK(holds(text, "do: install NVIDIA's own driver"));
+  CHECK(holds(text, "FAIL  0000:02:00.0 NVIDIA [10de:2684]: no kernel driver"));
+  CHECK(holds(text, "note  0000:03:00.0 NVIDIA [10de:2684]: handed over"));
+  CHECK(holds(text, "ok    0000:04:00.0 NVIDIA [10de:2684], driver nvidia"));
+  CHECK(holds(text, "FAIL  the nvidia kernel module is not loaded"));
+  CHECK(holds(text, "FAIL  NVML: mismatch"));
 }
 
 TEST_CASE("a container without device nodes is told how to get them") {
   const machine here;
   here.write("proc/driver/nvidia/version", "NVRM version: … Kernel Module  550.54.14  x\n");
   const auto text = nvidia(here);
-  CHECK(contains(text, "nvidiactl is missing"));
-  CHECK(contains(text, "--gpus all"));
+  CHECK(holds(text, "nvidiactl is missing"));
+  CHECK(holds(text, "--gpus all"));
 }
 
 TEST_CASE("native codes are told with whose they are") {
@@ -153,8 +153,8 @@ TEST_CASE("native codes are told with whose they are") {
   smi.native_domain = HMN_NATIVE_EXIT;
   smi.native_code = 9;
   const auto text = nvidia(here, {nvml, smi});
-  CHECK(contains(text, "NVML: mismatch (NVML code 18)"));
-  CHECK(contains(text, "nvidia-smi: HMN_E_BACKEND (exit code 9)"));
+  CHECK(holds(text, "NVML: mismatch (NVML code 18)"));
+  CHECK(holds(text, "nvidia-smi: HMN_E_BACKEND (exit code 9)"));
 }
 
 TEST_CASE("AMD and Intel cards are those that are measured, or have a reason") {
@@ -168,12 +168,12 @@ TEST_CASE("AMD and Intel cards are those that are measured, or have a reason") {
   std::strcpy(measured.pci_bus_id, "0000:02:00.0");
   const auto adapters = find_adapters(here.in());
   const auto text = text_of(inspect_vendor(HMN_VENDOR_AMD, adapters, {measured}));
-  CHECK(contains(text, "ok    0000:02:00.0 AMD [1002:2684], driver amdgpu\n"));
-  CHECK(contains(text, "note  0000:03:00.0 AMD [1002:2684], driver amdgpu: not measured"));
-  CHECK(contains(text, "FAIL  0000:04:00.0 AMD [1002:2684]: no kernel driver"));
-  CHECK(contains(text, "note  0000:05:00.0 AMD [1002:2684]: handed over to a virtual machine"));
-  CHECK(contains(text_of(inspect_vendor(HMN_VENDOR_INTEL, adapters, {})),
-                 "no Intel GPU on the PCI bus"));
+  CHECK(holds(text, "ok    0000:02:00.0 AMD [1002:2684], driver amdgpu\n"));
+  CHECK(holds(text, "note  0000:03:00.0 AMD [1002:2684], driver amdgpu: not measured"));
+  CHECK(holds(text, "FAIL  0000:04:00.0 AMD [1002:2684]: no kernel driver"));
+  CHECK(holds(text, "note  0000:05:00.0 AMD [1002:2684]: handed over to a virtual machine"));
+  CHECK(holds(text_of(inspect_vendor(HMN_VENDOR_INTEL, adapters, {})),
+              "no Intel GPU on the PCI bus"));
 }
 
 TEST_CASE("containers: marks, PID namespace, limit") {
@@ -185,17 +185,17 @@ TEST_CASE("containers: marks, PID namespace, limit") {
   memory.limit_bytes = 4ull << 30;
   memory.total_bytes = 64ull << 30;
   const auto text = text_of(inspect_container(here.in(), memory));
-  CHECK(contains(text, "Docker container"));
-  CHECK(contains(text, "PID namespace: not the host's"));
-  CHECK(contains(text, "--pid=host"));
-  CHECK(contains(text, "memory limit 4.0 GiB of 64.0 GiB"));
+  CHECK(holds(text, "Docker container"));
+  CHECK(holds(text, "PID namespace: not the host's"));
+  CHECK(holds(text, "--pid=host"));
+  CHECK(holds(text, "memory limit 4.0 GiB of 64.0 GiB"));
 
   const machine host;
   host.link("proc/self/ns/pid", "pid:[4026531836]");
   const auto bare = text_of(inspect_container(host.in(), std::nullopt));
-  CHECK(contains(bare, "PID namespace: the host's"));
-  CHECK(contains(bare, "no memory limit applies"));
-  CHECK_FALSE(contains(bare, "container ("));
+  CHECK(holds(bare, "PID namespace: the host's"));
+  CHECK(holds(bare, "no memory limit applies"));
+  CHECK_FALSE(holds(bare, "container ("));
 }
 
 TEST_CASE("permissions: hidden processes and render nodes") {
@@ -204,9 +204,9 @@ TEST_CASE("permissions: hidden processes and render nodes") {
   here.write("dev/dri/renderD128", "");
   here.write("dev/dri/card0", "");
   const auto text = text_of(inspect_permissions(here.in(), {}));
-  CHECK(contains(text, "hides other users' processes"));
-  CHECK(contains(text, "renderD128"));
-  CHECK_FALSE(contains(text, "card0"));
+  CHECK(holds(text, "hides other users' processes"));
+  CHECK(holds(text, "renderD128"));
+  CHECK_FALSE(holds(text, "card0"));
 }
 
 TEST_CASE("permissions: what each capability opens") {
@@ -214,23 +214,23 @@ TEST_CASE("permissions: what each capability opens") {
   const std::vector<adapter> intel{{"0000:00:02.0", HMN_VENDOR_INTEL, 0x46a6, "i915", ""}};
   here.write("proc/self/status", "Name:\thmn\nCapEff:\t0000000000000000\n");
   auto text = text_of(inspect_permissions(here.in(), intel));
-  CHECK(contains(text, "note  other users' processes cannot be looked into: no CAP_SYS_PTRACE"));
-  CHECK(contains(text, "setcap cap_sys_ptrace+ep"));
-  CHECK(contains(text, "note  Intel's drivers do not tell used memory: no CAP_PERFMON"));
-  CHECK_FALSE(contains(text_of(inspect_permissions(here.in(), {})), "CAP_PERFMON"));
+  CHECK(holds(text, "note  other users' processes cannot be looked into: no CAP_SYS_PTRACE"));
+  CHECK(holds(text, "setcap cap_sys_ptrace+ep"));
+  CHECK(holds(text, "note  Intel's drivers do not tell used memory: no CAP_PERFMON"));
+  CHECK_FALSE(holds(text_of(inspect_permissions(here.in(), {})), "CAP_PERFMON"));
   here.write("proc/self/status", "CapEff:\t0000004000080000\n");  // bits 38 and 19
   text = text_of(inspect_permissions(here.in(), intel));
-  CHECK(contains(text, "ok    other users' processes can be looked into (CAP_SYS_PTRACE)"));
-  CHECK(contains(text, "ok    Intel's drivers tell used memory (CAP_PERFMON)"));
+  CHECK(holds(text, "ok    other users' processes can be looked into (CAP_SYS_PTRACE)"));
+  CHECK(holds(text, "ok    Intel's drivers tell used memory (CAP_PERFMON)"));
 }
 
 TEST_CASE("a proc tree from another PID namespace is told to be one") {
   const machine here;
   fs::remove_all(fs::path(here.in().proc) / "self");
-  CHECK(contains(text_of(inspect_container(here.in(), std::nullopt)),
-                 "does not show this process: it is the tree of another PID namespace"));
+  CHECK(holds(text_of(inspect_container(here.in(), std::nullopt)),
+              "does not show this process: it is the tree of another PID namespace"));
   here.write("proc/4242/status", "");
   here.link("proc/self", "4242");
-  CHECK(contains(text_of(inspect_container(here.in(), std::nullopt)),
-                 "tree of another PID namespace, where this process is 4242;"));
+  CHECK(holds(text_of(inspect_container(here.in(), std::nullopt)),
+              "tree of another PID namespace, where this process is 4242;"));
 }

@@ -59,7 +59,7 @@ class snapshot {
 
  private:
   struct destroy {
-    void operator()(hmn_snapshot* handle) const noexcept { hmn_snapshot_destroy(handle); }
+    void operator()(hmn_snapshot* made) const noexcept { hmn_snapshot_destroy(made); }
   };
   std::unique_ptr<hmn_snapshot, destroy> handle_;
   bool is_simulated_;
@@ -89,7 +89,7 @@ class context {
 
  private:
   struct destroy {
-    void operator()(hmn_context* handle) const noexcept { hmn_context_destroy(handle); }
+    void operator()(hmn_context* made) const noexcept { hmn_context_destroy(made); }
   };
   context(hmn_context* owned, const context_settings& settings);
   std::uint32_t remaining_ms() const;

@@ -5,8 +5,10 @@
 
 namespace hmn::metal {
 
-inline failure fail(status code, const message_text& message) {
-  return {code, source::metal, {}, message};
+inline failure fail(status code, const message_text& message, int error = 0) {
+  failure why{code, source::metal, {}, message};
+  if (error != 0) why.native = {native_domain::error_number, error};
+  return why;
 }
 
 inline void remark(failure why, std::uint32_t about, std::uint32_t fields, slot number,

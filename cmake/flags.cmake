@@ -122,7 +122,7 @@ target_compile_options(hmn_small INTERFACE "$<$<NOT:$<CONFIG:Debug>>:${hmn_size_
 function(hmn_compile_for_speed target)
   list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES
-    COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O2>" SKIP_PRECOMPILE_HEADERS ON)
+    COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O2>")
 endfunction()
 
 # hmn_join_by_folder(<target>): where CMAKE_UNITY_BUILD is on, the files of each folder are compiled as one,
@@ -140,14 +140,6 @@ function(hmn_join_by_folder target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
 endfunction()
 
-if(HMN_PRECOMPILE)
-  target_precompile_headers(hmn_internal INTERFACE
-    "$<$<COMPILE_LANGUAGE:CXX>:<algorithm$<ANGLE-R>>"
-    "$<$<COMPILE_LANGUAGE:CXX>:<optional$<ANGLE-R>>"
-    "$<$<COMPILE_LANGUAGE:CXX>:<string$<ANGLE-R>>"
-    "$<$<COMPILE_LANGUAGE:CXX>:<variant$<ANGLE-R>>"
-    "$<$<COMPILE_LANGUAGE:CXX>:<vector$<ANGLE-R>>")
-endif()
 # A sixth less code in the shared library; the objects serve the archive as well.
 add_library(hmn_whole INTERFACE)
 if(hmn_with_lto)

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvml/process_account.hpp"
 
+#include "backends/nvml/limits.hpp"
+
 namespace hmn::nvml {
 namespace {
 

@@ -76,9 +76,9 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT HMN_SANITIZE)
   target_compile_options(hmn_internal INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
 endif()
 
-# What is compiled in concerns the registry and hmn_feature; the rest compiles the same.
-add_library(hmn_switches INTERFACE)
-target_compile_definitions(hmn_switches INTERFACE
+# Which sources are compiled in concerns these files alone: all others compile the same in every build,
+# from a compiler cache too.
+set(hmn_switches
   HMN_WITH_NVML=$<BOOL:${HMN_BACKEND_NVML}>
   HMN_WITH_NVIDIA_SMI=$<BOOL:${HMN_BACKEND_NVIDIA_SMI}>
   HMN_WITH_AMD_SMI=$<BOOL:${HMN_BACKEND_AMD_SMI}>
@@ -96,6 +96,11 @@ target_compile_definitions(hmn_switches INTERFACE
   HMN_WITH_TEGRA=$<BOOL:${HMN_BACKEND_TEGRA}>
   HMN_WITH_SIMULATED=$<BOOL:${HMN_BACKEND_SIMULATED}>
   HMN_WITH_SUBPROCESS=$<BOOL:${HMN_SUBPROCESS}>)
+function(hmn_compile_with_switches target)
+  list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
+  set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES
+    COMPILE_DEFINITIONS "${hmn_switches}")
+endfunction()
 
 # What is shipped is called far less often than its code is loaded: small code starts faster, and the
 # library's size is gated.
@@ -117,17 +122,24 @@ target_compile_options(hmn_small INTERFACE "$<$<NOT:$<CONFIG:Debug>>:${hmn_size_
 function(hmn_compile_for_speed target)
   list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES
-    COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O2>" SKIP_PRECOMPILE_HEADERS ON)
+    COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O2>")
 endfunction()
 
-if(HMN_PRECOMPILE)
-  target_precompile_headers(hmn_internal INTERFACE
-    "$<$<COMPILE_LANGUAGE:CXX>:<algorithm$<ANGLE-R>>"
-    "$<$<COMPILE_LANGUAGE:CXX>:<optional$<ANGLE-R>>"
-    "$<$<COMPILE_LANGUAGE:CXX>:<string$<ANGLE-R>>"
-    "$<$<COMPILE_LANGUAGE:CXX>:<variant$<ANGLE-R>>"
-    "$<$<COMPILE_LANGUAGE:CXX>:<vector$<ANGLE-R>>")
-endif()
+# hmn_join_by_folder(<target>): where CMAKE_UNITY_BUILD is on, the files of each folder are compiled as one,
+# whatever the size of a batch: a name is unique within its folder.
+function(hmn_join_by_folder target)
+  get_target_property(home ${target} SOURCE_DIR)
+  get_target_property(sources ${target} SOURCES)
+  foreach(source IN LISTS sources)
+    cmake_path(ABSOLUTE_PATH source BASE_DIRECTORY ${home} NORMALIZE)
+    cmake_path(RELATIVE_PATH source BASE_DIRECTORY ${PROJECT_SOURCE_DIR} OUTPUT_VARIABLE folder)
+    cmake_path(GET folder PARENT_PATH folder)
+    string(MAKE_C_IDENTIFIER "${folder}" folder)
+    set_source_files_properties(${source} TARGET_DIRECTORY ${target} PROPERTIES UNITY_GROUP ${folder})
+  endforeach()
+  set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
+endfunction()
+
 # A sixth less code in the shared library; the objects serve the archive as well.
 add_library(hmn_whole INTERFACE)
 if(hmn_with_lto)

@@ -12,16 +12,15 @@ set(hmn_objects "")
 foreach(part platform model procfs core backends api)
   add_subdirectory(src/${part})
   target_link_libraries(hmn_${part} PUBLIC hmn_internal PRIVATE hmn_small)
+  hmn_join_by_folder(hmn_${part})
   list(APPEND hmn_objects $<TARGET_OBJECTS:hmn_${part}>)
 endforeach()
 # All but the boundary: libabigail cannot read the types of what was optimised across files.
 foreach(part platform model procfs core backends)
   target_link_libraries(hmn_${part} PRIVATE hmn_whole)
 endforeach()
-target_link_libraries(hmn_api PRIVATE hmn_switches)
 # Types whole, whatever the build type says of debug information: they are what ABIs are compared by.
 target_compile_options(hmn_api PRIVATE $<$<CONFIG:RelWithDebInfo>:-g>)
-target_link_libraries(hmn_backends PRIVATE hmn_switches)
 
 # The lower layers alone, for the command.
 add_library(hmn_lower STATIC
@@ -35,6 +34,7 @@ if(HMN_BACKEND_SIMULATED)
   foreach(part recording simulated simulated_inside simulated_loader simulated_module module_headers)
     target_link_libraries(hmn_${part} PRIVATE hmn_small hmn_whole)
   endforeach()
+  hmn_join_by_folder(hmn_simulated)
   foreach(part recording simulated simulated_inside)
     list(APPEND hmn_inside_objects $<TARGET_OBJECTS:hmn_${part}>)
   endforeach()

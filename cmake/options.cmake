@@ -7,11 +7,11 @@ option(HMN_BUILD_BENCH "Build the benchmarks (Google Benchmark)" OFF)
 option(HMN_BUILD_FUZZ "Build the fuzz targets (clang with libFuzzer)" OFF)
 option(HMN_STATIC_CLI "Link libhypomnesis into the hmn command" OFF)
 option(HMN_STATIC_RUNTIME "Link libgcc and libstdc++ into the shared library" OFF)
-option(HMN_PRECOMPILE "Precompile common headers: faster builds that hide missing includes" OFF)
 option(HMN_LTO "Optimise the shared library across its files (gcc; not in Debug builds)" ON)
 option(HMN_WERROR "Treat warnings as errors" OFF)
 set(HMN_TEST_FOLDERS "unit;abi;backends;cli;bindings;live;install;repo" CACHE STRING
   "The folders of tests/ that are built and run, a list")
+option(HMN_JOIN_TESTS "Compile the files of each test program as one: faster, and hides missing includes" OFF)
 option(HMN_TEST_FAKES "Test the fakes that the tests stand on, too" ON)
 set(HMN_SANITIZE "" CACHE STRING "Sanitizers, a list: address;undefined or thread")
 

@@ -56,7 +56,7 @@ bool is_backend(std::uint32_t backend) {
   return backend >= HMN_BACKEND_OS && backend <= HMN_BACKEND_AMD_SMI;
 }
 
-hmn_backend_info to_c(std::uint32_t backend, const source_state& s) {
+hmn_backend_info backend_to_c(std::uint32_t backend, const source_state& s) {
   hmn_backend_info out{};
   out.backend = backend;
   out.state = static_cast<std::uint32_t>(s.state);
@@ -113,7 +113,7 @@ hmn_status hmn_context_backend(hmn_context* handle, uint32_t backend, hmn_backen
     }
     const result<source_state> said = c.backend(static_cast<source>(backend));
     if (!said) return said.why();
-    return to_c(backend, *said);
+    return backend_to_c(backend, *said);
   });
 }
 

@@ -13,7 +13,7 @@ result<void> check_pair(const hmn_snapshot* before, const hmn_snapshot* after) {
   return after != nullptr ? result<void>() : null_argument("after is NULL");
 }
 
-hmn_delta to_c(const delta& d) {
+hmn_delta delta_to_c(const delta& d) {
   hmn_delta out{};
   out.notes = d.notes;
   out.backend = static_cast<std::uint32_t>(d.from);
@@ -55,7 +55,7 @@ hmn_status hmn_report_read(const hmn_snapshot* before, const hmn_snapshot* after
     if (result<void> ok = check_pair(before, after); !ok) return std::move(ok.why());
     const result<delta> d = compare(object(before), object(after), device_index);
     if (!d) return d.why();
-    return to_c(*d);
+    return delta_to_c(*d);
   });
 }
 

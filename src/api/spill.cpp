@@ -7,7 +7,7 @@
 namespace hmn::api {
 namespace {
 
-constexpr std::uint32_t largest_capacity = 65536;
+constexpr std::uint32_t largest_episode_capacity = 65536;
 
 result<spill_thresholds> thresholds_from(const hmn_spill_options* options) {
   const result<hmn_spill_options> o = read_input(options);
@@ -16,12 +16,12 @@ result<spill_thresholds> thresholds_from(const hmn_spill_options* options) {
     return failure{
         status::unknown_flag, source::none, {}, "options->flags or reserved0: unknown bits"};
   }
-  if (o->episode_capacity > largest_capacity) {
-    return failure{
-        status::range,
-        source::none,
-        {},
-        {"options->episode_capacity: ", o->episode_capacity, " is above ", largest_capacity}};
+  if (o->episode_capacity > largest_episode_capacity) {
+    return failure{status::range,
+                   source::none,
+                   {},
+                   {"options->episode_capacity: ", o->episode_capacity, " is above ",
+                    largest_episode_capacity}};
   }
   spill_thresholds by;
   by.dedicated = o->dedicated_threshold_bytes;

@@ -11,7 +11,7 @@ std::uint64_t saturating_sum(std::uint64_t a, std::uint64_t b) noexcept {
   return __builtin_add_overflow(a, b, &sum) ? UINT64_MAX : sum;
 }
 
-void raise(std::optional<std::uint64_t>& peak, std::optional<std::uint64_t> value) noexcept {
+void raise_peak(std::optional<std::uint64_t>& peak, std::optional<std::uint64_t> value) noexcept {
   if (value) peak = std::max(peak.value_or(0), *value);
 }
 
@@ -42,7 +42,7 @@ void spill_history::note(const spill_sample& s) {
   all_.last = s;
   all_.peak_dedicated = std::max(all_.peak_dedicated, s.dedicated);
   all_.peak_shared = std::max(all_.peak_shared, s.shared);
-  raise(all_.peak_evicted, s.evicted);
+  raise_peak(all_.peak_evicted, s.evicted);
 }
 
 void spill_history::open(const spill_sample& s, const spill_label& label) {
@@ -65,7 +65,7 @@ void spill_history::extend(const spill_sample& s) {
   e.rules |= all_.rules;
   ++e.observations;
   e.peak_shared = std::max(e.peak_shared, s.shared);
-  raise(e.peak_evicted, s.evicted);
+  raise_peak(e.peak_evicted, s.evicted);
   if (e.duration_ns() <= all_.longest_ns) return;
   all_.longest_ns = e.duration_ns();
   all_.longest = all_.episodes - 1;

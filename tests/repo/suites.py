@@ -1,11 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""suites.py CTEST BUILD REQUIRED: each suite of a build has an area's label, a time limit and the exit
-status that means skipped, and each required suite exists."""
+"""suites.py CTEST BUILD REQUIRED...: each suite of a build has an area's label, a time limit and the exit
+status that means skipped, and each required suite of the release build exists."""
 import json
 import pathlib
 import shutil
 import subprocess
 import sys
+
+STAGES = ("release", "long", "soak")  # of the release build
 
 
 def property_of(test, name):
@@ -25,7 +27,7 @@ def violations(tests, required):
     names = {test["name"] for test in tests}
     for line in required.splitlines():
         words = line.split("#")[0].split()
-        is_wanted = words[:1] == ["release"] and all(shutil.which(program) for program in words[2:])
+        is_wanted = words[:1] and words[0] in STAGES and all(shutil.which(program) for program in words[2:])
         if is_wanted and words[1] not in names:
             yield f"{words[1]} is required and does not exist"
 
@@ -41,17 +43,18 @@ def self_test():
     for tests, required, expected in (
             ([suite(LABELS=[])], "", "not labelled"), ([suite(name="unit")], "", "not labelled"),
             ([suite(SKIP_RETURN_CODE=1)], "", "status 77"), ([suite(TIMEOUT=None)], "", "time limit"),
-            ([suite()], "release unit.b\n", "unit.b is required")):
+            ([suite()], "release unit.b\n", "unit.b is required"),
+            ([suite()], "soak unit.c\n", "unit.c is required")):
         found = list(violations(tests, required))
         assert len(found) == 1 and expected in found[0], (expected, found)
 
 
 def main():
     self_test()
-    ctest, build, required = sys.argv[1:]
+    ctest, build, *required = sys.argv[1:]
     listing = subprocess.run([ctest, "--test-dir", build, "--show-only=json-v1"], check=True,
                              capture_output=True, text=True).stdout
-    found = list(violations(json.loads(listing)["tests"], pathlib.Path(required).read_text()))
+    found = list(violations(json.loads(listing)["tests"], "".join(pathlib.Path(each).read_text() for each in required)))
     print(*found, sep="\n")
     return 1 if found else 0
 

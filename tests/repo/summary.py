@@ -21,6 +21,9 @@ skipped: live.gpu: no GPU
 GOOD = '<testsuite><testcase name="unit.good" status="run"/></testsuite>'
 MUTE = ('<testsuite><testcase name="unit.mute" status="notrun"><skipped message="SKIP_RETURN_CODE=77"/>'
         '</testcase></testsuite>')
+BARE = ('<testsuite><testcase name="cli.schema" status="notrun">'
+        '<skipped message="SKIP_REGULAR_EXPRESSION_MATCHED"/>'
+        "<system-out>ModuleNotFoundError: No module named 'jsonschema'</system-out></testcase></testsuite>")
 
 # (files of the results folder, required, CI, stages, last line, exit status, a line among the others)
 CASES = [
@@ -32,6 +35,8 @@ CASES = [
     ({"a.xml": GOOD, "b.xml": GOOD}, "", False, "a b", "2 passed, 0 failed, 0 skipped", 0, None),
     ({"a.xml": MUTE}, "", False, "a", "0 passed, 0 failed, 1 skipped", 0,
      "skipped: unit.mute: gave no reason (a)"),
+    ({"a.xml": BARE}, "", False, "a", "0 passed, 0 failed, 1 skipped", 0,
+     "skipped: cli.schema: no Python module jsonschema (a)"),
     ({"a.xml": GOOD, "b.failed": "no build"}, "", False, "a b", "1 passed, 1 failed, 0 skipped", 1,
      "failed: b: no build"),
     ({"a.xml": GOOD, "b.skipped": "no clang"}, "", False, "a b", "1 passed, 0 failed, 1 skipped", 0,

@@ -7,7 +7,7 @@ namespace {
 
 // amdsmi_cli of ROCm 6 and 7. `metric` is never asked for all it has: its PCIe part sleeps for a
 // second on each card.
-constexpr row rows[] = {
+constexpr row amd_rows[] = {
     {field::name, form::text, "asic/market_name"},
     {field::name, form::text, "board/product_name"},
     {field::name, form::text, "product_name"},
@@ -60,7 +60,7 @@ constexpr row rows[] = {
 constinit const dialect amd_smi{
     .tool = describe(source::amd_smi, "amd-smi",
                      "amd-smi is in none of its usual folders; it comes with ROCm"),
-    .rows = rows,
+    .rows = amd_rows,
     .identity = "static --json",
     .figures = "metric --usage --power --clock --temperature --mem-usage --fan --energy --json",
     .plain = "metric --usage --power --clock --temperature --mem-usage --json",

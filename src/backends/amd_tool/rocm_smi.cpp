@@ -6,7 +6,7 @@ namespace hmn::amd_tool {
 namespace {
 
 // python_smi_tools/rocm_smi.py of ROCm 3 to 7. --showbw is not asked: it sleeps for a second.
-constexpr row rows[] = {
+constexpr row rocm_rows[] = {
     {field::name, form::text, "card series"},
     {field::name, form::text, "device name"},
     {field::name, form::text, "product_name"},
@@ -46,7 +46,7 @@ constexpr row rows[] = {
 constinit const dialect rocm_smi{
     .tool = describe(source::rocm_smi, "rocm-smi",
                      "rocm-smi is in none of its usual folders; it comes with ROCm"),
-    .rows = rows,
+    .rows = rocm_rows,
     .identity = {},
     .figures =
         "--showproductname --showuniqueid --showid --showbus --showdriverversion --showuse "

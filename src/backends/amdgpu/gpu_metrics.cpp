@@ -32,7 +32,7 @@ constexpr layout layouts[] = {
 
 // Little endian; nothing when all bits are set.
 template <class T>
-std::optional<T> field(std::string_view bytes, std::size_t at) noexcept {
+std::optional<T> field_at(std::string_view bytes, std::size_t at) noexcept {
   T value = 0;
   for (std::size_t i = sizeof(T); i-- > 0;) {
     value = static_cast<T>(std::uint64_t{value} << 8 | static_cast<unsigned char>(bytes[at + i]));
@@ -42,20 +42,20 @@ std::optional<T> field(std::string_view bytes, std::size_t at) noexcept {
 
 void fill(std::string_view bytes, const layout& l, gpu_metrics& out) noexcept {
   if (l.throttle != 0) {
-    if (const auto bits = field<std::uint64_t>(bytes, l.throttle))
+    if (const auto bits = field_at<std::uint64_t>(bytes, l.throttle))
       out.throttle = throttle_of(*bits);
   }
   for (unsigned i = 0; i < l.regulators; ++i) {
-    const auto hot = field<std::uint16_t>(bytes, l.regulator + 2U * i);
+    const auto hot = field_at<std::uint16_t>(bytes, l.regulator + 2U * i);
     if (!hot || *hot == 0 || *hot > 250) continue;
     out.regulator_celsius = std::max<std::uint32_t>(out.regulator_celsius.value_or(0), *hot);
   }
   if (l.media != 0) {
-    const auto busy = field<std::uint16_t>(bytes, l.media);
+    const auto busy = field_at<std::uint16_t>(bytes, l.media);
     if (busy && *busy <= 100) out.media_percent = *busy;
   }
   if (l.energy == 0) return;
-  const auto energy = field<std::uint64_t>(bytes, l.energy);
+  const auto energy = field_at<std::uint64_t>(bytes, l.energy);
   if (energy && *energy != 0) out.energy_joules = static_cast<double>(*energy) / 65536;
 }
 
@@ -82,7 +82,7 @@ std::uint32_t throttle_of(std::uint64_t status) noexcept {
 
 std::optional<gpu_metrics> parse_gpu_metrics(std::string_view bytes) noexcept {
   if (bytes.size() < 4) return std::nullopt;
-  const auto size = field<std::uint16_t>(bytes, 0);
+  const auto size = field_at<std::uint16_t>(bytes, 0);
   if (!size || *size > bytes.size()) return std::nullopt;
   gpu_metrics out;
   out.format = static_cast<std::uint8_t>(bytes[2]);

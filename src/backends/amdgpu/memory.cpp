@@ -15,7 +15,7 @@ struct figure_files {
   std::string_view total;
   std::string_view used;
 };
-constexpr figure_files files[] = {
+constexpr figure_files pool_files[] = {
     {pool_kind::vram, "mem_info_vram_total", "mem_info_vram_used"},
     {pool_kind::vram_visible, "mem_info_vis_vram_total", "mem_info_vis_vram_used"},
     {pool_kind::host, "mem_info_gtt_total", "mem_info_gtt_used"},
@@ -67,7 +67,7 @@ pool_kind main_of(const std::array<pool, 3>& all, device_kind kind) noexcept {
 
 result<void> read_memory(drm::visit& v, device_kind kind, pools& out) {
   std::array<pool, 3> all;
-  for (std::size_t i = 0; i < all.size(); ++i) all[i] = read_pool(v, files[i]);
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = read_pool(v, pool_files[i]);
   const pool_kind main = main_of(all, kind);
   for (const bool wants_main : {true, false}) {
     for (pool& p : all) {
@@ -77,7 +77,7 @@ result<void> read_memory(drm::visit& v, device_kind kind, pools& out) {
   }
   if (!out.empty()) return {};
   const std::string_view folder = v.of().folder.view();
-  return unread(drm::read_number(folder, files[0].total).error, folder, files[0].total);
+  return unread(drm::read_number(folder, pool_files[0].total).error, folder, pool_files[0].total);
 }
 
 }  // namespace hmn::amdgpu

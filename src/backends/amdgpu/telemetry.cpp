@@ -26,12 +26,12 @@ struct real_field {
   const quantity* as;
   std::optional<double> telemetry::*to;
 };
-constexpr real_field in_device[] = {
+constexpr real_field reals_in_device[] = {
     {gpu_busy, "gpu_busy_percent", {}, &percent, &telemetry::gpu_busy_percent},
     {memory_busy, "mem_busy_percent", {}, &percent, &telemetry::memory_busy_percent},
 };
 // Before Linux 6.7 one of power1_average and power1_input is there; then the first is the average.
-constexpr real_field in_hwmon[] = {
+constexpr real_field reals_in_hwmon[] = {
     {temperature, "temp", "edge", &celsius, &telemetry::temperature_celsius},
     {hotspot, "temp", "junction", &celsius, &telemetry::hotspot_celsius},
     {memory_temperature, "temp", "mem", &celsius, &telemetry::memory_celsius},
@@ -157,8 +157,8 @@ result<void> read_telemetry(drm::visit& v, std::uint32_t fields, bool& tells_thr
   int error = 0;
   const std::string hwmon = hwmon_of(c, &error);
   if (error != 0) s.blame(unread(error, c.folder.view(), "hwmon"));
-  read_reals(c.folder.view(), in_device, s, out);
-  read_reals(hwmon, in_hwmon, s, out);
+  read_reals(c.folder.view(), reals_in_device, s, out);
+  read_reals(hwmon, reals_in_hwmon, s, out);
   read_wholes(hwmon, s, out);
   read_clock_level(c, "pp_dpm_sclk", core_clock, s, out.core_clock_mhz);
   read_clock_level(c, "pp_dpm_mclk", memory_clock, s, out.memory_clock_mhz);

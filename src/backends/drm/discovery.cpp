@@ -13,7 +13,7 @@
 namespace hmn::drm {
 namespace {
 
-constexpr std::string_view classes[] = {"/class/drm", "/class/accel"};
+constexpr std::string_view class_folders[] = {"/class/drm", "/class/accel"};
 
 struct prefix {
   std::string_view text;
@@ -186,8 +186,8 @@ bool is_left_alone(std::string_view driver, std::string_view bus, std::string_vi
 
 int find_cards(std::string_view sys_root, std::vector<card>& out) {
   listing in{sys_root, out};
-  const int drm = list_class(in, classes[0]);
-  const int accel = list_class(in, classes[1]);
+  const int drm = list_class(in, class_folders[0]);
+  const int accel = list_class(in, class_folders[1]);
   for (card& c : out) {
     fill_names(in, c);
     if (is_virtio_transport(c.driver_name.view())) c.driver_name.assign("virtio_gpu");
@@ -203,7 +203,7 @@ int find_cards(std::string_view sys_root, std::vector<card>& out) {
 
 bool has_card(std::string_view sys_root) {
   bool found = false;
-  for (const std::string_view folder : classes) {
+  for (const std::string_view folder : class_folders) {
     const path_text whole{sys_root, folder};
     const int error = platform::for_each_entry(whole.c_str(), [&](std::string_view name) {
       const auto n = parse_node(name);

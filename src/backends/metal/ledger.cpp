@@ -12,7 +12,7 @@
 namespace hmn::metal {
 namespace {
 
-constexpr std::string_view name = "graphics_footprint";
+constexpr std::string_view ledger_name = "graphics_footprint";
 constexpr std::size_t most_kinds = 512;
 constexpr std::size_t most_processes = 1U << 20;
 
@@ -31,7 +31,8 @@ result<std::size_t> graphics_ledger::find_place() {
     return fail(status::backend, "the kernel does not tell what its ledgers count", errno);
   }
   for (std::size_t i = 0; i < kinds.size() && static_cast<int>(i) < length; ++i) {
-    if (std::string_view(kinds[i].name, strnlen(kinds[i].name, sizeof kinds[i].name)) != name) {
+    if (std::string_view(kinds[i].name, strnlen(kinds[i].name, sizeof kinds[i].name)) !=
+        ledger_name) {
       continue;
     }
     place_ = i;

@@ -14,7 +14,7 @@ struct spelling {
   status means;
 };
 
-constexpr spelling spellings[] = {
+constexpr spelling known_spellings[] = {
     {"n/a", status::unsupported},
     {"not supported", status::unsupported},
     {"not available", status::unsupported},
@@ -102,7 +102,7 @@ status status_of_cell(std::string_view cell) noexcept {
   if (cell.empty()) return status::empty;
   const bool bracketed = cell.size() >= 2 && cell.front() == '[' && cell.back() == ']';
   const std::string_view inside = bracketed ? cell.substr(1, cell.size() - 2) : cell;
-  for (const spelling& s : spellings) {
+  for (const spelling& s : known_spellings) {
     if (is_spelt(inside, s.text)) return s.means;
   }
   return bracketed ? status::backend : status::ok;

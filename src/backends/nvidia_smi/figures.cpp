@@ -158,30 +158,30 @@ struct metric_column {
   char unit[4] = {};
 };
 
-using c = gpu_column;
+using col = gpu_column;
 constexpr metric_column metric_columns[] = {
-    {c::gpu_busy, metric_id::engine_percent, which::engine::unknown, "%"},
-    {c::memory_busy, metric_id::engine_percent, which::engine::memory, "%"},
-    {c::encoder_busy, metric_id::engine_percent, which::engine::encode, "%"},
-    {c::decoder_busy, metric_id::engine_percent, which::engine::decode, "%"},
-    {c::temperature, metric_id::temperature, which::sensor::core, ""},
-    {c::memory_temperature, metric_id::temperature, which::sensor::memory, ""},
-    {c::power, metric_id::power_watts, which::power_reading::unknown, "W"},
-    {c::power_limit, metric_id::power_limit_watts, which::power_limit::current, "W"},
-    {c::power_usual, metric_id::power_limit_watts, which::power_limit::usual, "W"},
-    {c::power_lowest, metric_id::power_limit_watts, which::power_limit::lowest, "W"},
-    {c::power_highest, metric_id::power_limit_watts, which::power_limit::highest, "W"},
-    {c::core_clock, metric_id::clock_mhz, which::clock::core, "MHz"},
-    {c::sm_clock, metric_id::clock_mhz, which::clock::sm, "MHz"},
-    {c::memory_clock, metric_id::clock_mhz, which::clock::memory, "MHz"},
-    {c::video_clock, metric_id::clock_mhz, which::clock::video, "MHz"},
-    {c::core_clock_limit, metric_id::clock_limit_mhz, which::clock::core, "MHz"},
-    {c::memory_clock_limit, metric_id::clock_limit_mhz, which::clock::memory, "MHz"},
-    {c::fan, metric_id::fan_percent, 0, "%"},
-    {c::ecc_corrected, metric_id::ecc_corrected, which::era::since_load, "", true},
-    {c::ecc_corrected_ever, metric_id::ecc_corrected, which::era::lifetime, "", true},
-    {c::ecc_uncorrected, metric_id::ecc_uncorrected, which::era::since_load, "", true},
-    {c::ecc_uncorrected_ever, metric_id::ecc_uncorrected, which::era::lifetime, "", true},
+    {col::gpu_busy, metric_id::engine_percent, which::engine::unknown, "%"},
+    {col::memory_busy, metric_id::engine_percent, which::engine::memory, "%"},
+    {col::encoder_busy, metric_id::engine_percent, which::engine::encode, "%"},
+    {col::decoder_busy, metric_id::engine_percent, which::engine::decode, "%"},
+    {col::temperature, metric_id::temperature, which::sensor::core, ""},
+    {col::memory_temperature, metric_id::temperature, which::sensor::memory, ""},
+    {col::power, metric_id::power_watts, which::power_reading::unknown, "W"},
+    {col::power_limit, metric_id::power_limit_watts, which::power_limit::current, "W"},
+    {col::power_usual, metric_id::power_limit_watts, which::power_limit::usual, "W"},
+    {col::power_lowest, metric_id::power_limit_watts, which::power_limit::lowest, "W"},
+    {col::power_highest, metric_id::power_limit_watts, which::power_limit::highest, "W"},
+    {col::core_clock, metric_id::clock_mhz, which::clock::core, "MHz"},
+    {col::sm_clock, metric_id::clock_mhz, which::clock::sm, "MHz"},
+    {col::memory_clock, metric_id::clock_mhz, which::clock::memory, "MHz"},
+    {col::video_clock, metric_id::clock_mhz, which::clock::video, "MHz"},
+    {col::core_clock_limit, metric_id::clock_limit_mhz, which::clock::core, "MHz"},
+    {col::memory_clock_limit, metric_id::clock_limit_mhz, which::clock::memory, "MHz"},
+    {col::fan, metric_id::fan_percent, 0, "%"},
+    {col::ecc_corrected, metric_id::ecc_corrected, which::era::since_load, "", true},
+    {col::ecc_corrected_ever, metric_id::ecc_corrected, which::era::lifetime, "", true},
+    {col::ecc_uncorrected, metric_id::ecc_uncorrected, which::era::since_load, "", true},
+    {col::ecc_uncorrected_ever, metric_id::ecc_uncorrected, which::era::lifetime, "", true},
 };
 
 }  // namespace

@@ -10,7 +10,7 @@ namespace hmn::nvml {
 namespace {
 
 constexpr unsigned most_devices = 1024;
-constexpr unsigned most_instances = 64;
+constexpr unsigned most_partitions = 64;
 
 bool same_text(std::string_view a, std::string_view b) noexcept {
   return !a.empty() && a == b;
@@ -193,7 +193,7 @@ code device_list::list_each_instance(const topic& t, session& s, slot parent) {
   unsigned count = 0;
   code c = call(t, s.fn.mig_count, gpu, &count);
   if (c != success) t.missing(c, s.fn.mig_count.name(), 0);
-  for (unsigned i = 0; !is_end(c) && i < std::min(count, most_instances); ++i) {
+  for (unsigned i = 0; !is_end(c) && i < std::min(count, most_partitions); ++i) {
     handle h = nullptr;
     c = call(t, s.fn.mig_by_index, gpu, i, &h);
     if (c == success) c = list_instance(t, s, parent, h);

@@ -12,6 +12,7 @@
 namespace hmn::nvml {
 
 inline constexpr double milli = 1e-3;
+inline constexpr std::uint64_t ns_per_us = 1000;
 inline constexpr unsigned most_milliwatts = 100'000'000;  // sentinels are all ones
 inline constexpr int coldest_celsius = -60;
 inline constexpr int hottest_celsius = 250;

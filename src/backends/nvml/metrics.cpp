@@ -28,7 +28,6 @@ struct metric_reader::field_row {
 
 namespace {
 
-constexpr std::uint64_t ns_per_us = 1000;
 constexpr unsigned most_fans = 16;
 constexpr unsigned most_links = 32;
 

@@ -11,7 +11,6 @@ namespace {
 // The driver samples one to six times a second and may keep old samples: a shorter look back finds
 // none of a busy process, a longer one tells of the past.
 constexpr std::uint64_t look_back_us = 2'000'000;
-constexpr std::uint64_t ns_per_us = 1000;
 constexpr unsigned most_samples = 4096;
 constexpr unsigned slack = 8;
 

@@ -11,10 +11,6 @@
 namespace hmn::simulated {
 namespace {
 
-failure refusal(status code, const message_text& message) {
-  return {code, source::simulated, {}, message};
-}
-
 failure undescribed(const char* what, const char* remedy) {
   return refusal(status::unsupported, std::string("the machine file does not describe ") + what +
                                           "; add " + remedy + " or \"host\": \"real\"");

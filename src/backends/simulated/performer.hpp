@@ -9,6 +9,10 @@
 
 namespace hmn::simulated {
 
+inline failure refusal(status code, const message_text& message) {
+  return {code, source::simulated, {}, message};
+}
+
 void wait_for(const conduct& c, call on, std::uint64_t reading);
 
 // The fault that fails this call as a whole, if any.

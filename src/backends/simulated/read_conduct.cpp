@@ -9,7 +9,6 @@
 namespace hmn::simulated {
 namespace {
 
-constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 constexpr std::uint64_t ns_per_ms = 1'000'000;
 constexpr std::uint64_t longest_delay_ms = 86'400'000;
 
@@ -45,8 +44,8 @@ call read_call(object_reader& o, std::span<const word> words) {
 
 window read_window(object_reader& o) {
   window w;
-  w.from = o.whole("from_reading", 1, most).value_or(1);
-  w.count = o.whole("readings", 1, most);
+  w.from = o.whole("from_reading", 1, most64).value_or(1);
+  w.count = o.whole("readings", 1, most64);
   return w;
 }
 

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <limits>
 
 #include "backends/simulated/read_parts.hpp"
 #include "backends/simulated/words.hpp"
@@ -8,8 +7,6 @@
 namespace hmn::simulated {
 namespace {
 
-constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-constexpr std::uint64_t most32 = std::numeric_limits<std::uint32_t>::max();
 constexpr double farthest = 1e18;
 
 // By its name, as hmn_metric_name returns it.
@@ -63,8 +60,8 @@ described_metric read_metric(const json::value& v, const place& at, problems& fo
   }
   if (const auto pid = o.whole("pid", 1, most32)) m.pid = static_cast<std::uint32_t>(*pid);
   m.value = o.real("value", -farthest, farthest);
-  m.count = o.whole("count", 0, most);
-  m.window_ns = o.whole("window_ns", 0, most);
+  m.count = o.whole("count", 0, most64);
+  m.window_ns = o.whole("window_ns", 0, most64);
   m.notes = read_notes(o);
   d.is_slow = o.truth("slow").value_or(false);
   d.missing = read_missing(o);

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include <limits>
 #include <string>
 #include <utility>
 
@@ -18,8 +17,6 @@ using platform::recorded_run;
 using platform::recording;
 
 constexpr std::uint64_t most_errno = 4095;
-constexpr std::uint64_t most32 = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint64_t most64 = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t longest_path = 4095;
 
 bool climbs(std::string_view path) {

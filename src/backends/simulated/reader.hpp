@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -15,6 +16,9 @@
 #include "model/json_value.hpp"
 
 namespace hmn::simulated {
+
+inline constexpr std::uint32_t most32 = std::numeric_limits<std::uint32_t>::max();
+inline constexpr std::uint64_t most64 = std::numeric_limits<std::uint64_t>::max();
 
 // Where a value stands: a chain of keys that lives on the stack.
 class place {

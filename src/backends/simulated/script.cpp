@@ -2,7 +2,6 @@
 #include "backends/simulated/script.hpp"
 
 #include <algorithm>
-#include <limits>
 
 #include "backends/simulated/json_patch.hpp"
 #include "backends/simulated/read_parts.hpp"
@@ -12,7 +11,6 @@
 namespace hmn::simulated {
 namespace {
 
-constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
 constexpr std::array namespace_words = {entry("own", 0U), entry("foreign", 1U)};
 
 machine read_machine(const json::value& document, std::uint32_t self_pid, problems& found) {
@@ -44,7 +42,7 @@ json::value take(json::value& document, std::string_view key) {
 }
 
 moment read_moment(object_reader& o) {
-  moment m{o.whole("at_reading", 1, most), o.whole("after_ms", 0, most)};
+  moment m{o.whole("at_reading", 1, most64), o.whole("after_ms", 0, most64)};
   if (m.at_reading.has_value() == m.after_ms.has_value()) {
     o.found().add(o.at(), "exactly one of \"at_reading\" and \"after_ms\" is needed");
   }

@@ -9,7 +9,7 @@
 namespace hmn::simulated {
 namespace {
 
-constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
 constexpr std::size_t most_decimals = 6;  // 10^6 TiB still fits 64 bits
 
 std::optional<std::uint64_t> unit_of(std::string_view name) {
@@ -56,9 +56,9 @@ std::optional<std::uint64_t> bytes_of(std::string_view text) {
   if (!part) return {};
   if (!text.empty() && text.front() == ' ') text.remove_prefix(1);
   const std::optional<std::uint64_t> unit = unit_of(text);
-  if (!unit || *whole > most / *unit || part->over * *unit % part->under != 0) return {};
+  if (!unit || *whole > most_bytes / *unit || part->over * *unit % part->under != 0) return {};
   const std::uint64_t rest = part->over * *unit / part->under;
-  if (*whole * *unit > most - rest) return {};
+  if (*whole * *unit > most_bytes - rest) return {};
   return *whole * *unit + rest;
 }
 

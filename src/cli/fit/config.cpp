@@ -48,9 +48,9 @@ std::uint64_t context_length_of(config_keys& keys) {
   return std::max(told, static_cast<std::uint64_t>(static_cast<double>(from) * by));
 }
 
-class reader {
+class config_reader {
  public:
-  explicit reader(config_keys& keys) : keys_(keys) {}
+  explicit config_reader(config_keys& keys) : keys_(keys) {}
 
   expected<model_config> read() {
     if (keys_.truth("is_encoder_decoder").value_or(false))
@@ -137,7 +137,7 @@ expected<model_config> parse_config(std::string text) {
   if (!tree) return tree.why();
   if (tree->members() == nullptr) return failed("expected a JSON object");
   config_keys keys(*tree);
-  return reader(keys).read();
+  return config_reader(keys).read();
 }
 
 }  // namespace hmn::cli::fit

@@ -10,7 +10,7 @@
 namespace hmn::cli::fit {
 namespace {
 
-constexpr std::uint64_t largest_size = 1u << 31;
+constexpr std::uint64_t largest_value = 1u << 31;
 
 // Architectures of which each nth layer sees everything, where the file does not say it: the others
 // see a window (src/llama-model.cpp of llama.cpp).
@@ -59,9 +59,9 @@ class keys {
 
  private:
   std::uint64_t checked(std::string_view name, std::uint64_t value) {
-    if (value <= largest_size) return value;
+    if (value <= largest_value) return value;
     refuse(fmt::format("key \"{}{}\" is {}: expected a whole number up to {}", prefix_, name, value,
-                       largest_size));
+                       largest_value));
     return 0;
   }
 
@@ -82,9 +82,11 @@ std::uint64_t state_size(keys& of, std::uint64_t hidden) {
   return plus(times(inner, state), times(channels, kernel == 0 ? 0 : kernel - 1));
 }
 
-class reader {
+class architecture_reader {
  public:
-  reader(const gguf& file, std::string type) : of_(file, type) { out_.type = std::move(type); }
+  architecture_reader(const gguf& file, std::string type) : of_(file, type) {
+    out_.type = std::move(type);
+  }
 
   expected<architecture> read() {
     const auto count = of_.needed("block_count");
@@ -208,7 +210,7 @@ expected<architecture> architecture_of(const gguf& file) {
   const auto* type = file.text("general.architecture");
   if (type == nullptr || type->empty())
     return failed("key \"general.architecture\": expected the name of one");
-  return reader(file, *type).read();
+  return architecture_reader(file, *type).read();
 }
 
 }  // namespace hmn::cli::fit

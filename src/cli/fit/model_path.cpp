@@ -11,14 +11,15 @@
 namespace hmn::cli::fit {
 namespace {
 
-constexpr std::size_t digits = 5;
+constexpr std::size_t part_digits = 5;
 constexpr unsigned most_parts = 9999;
 
 std::optional<unsigned> five_digits(std::string_view text) {
   unsigned number = 0;
   const auto end = text.data() + text.size();
   const auto parsed = std::from_chars(text.data(), end, number);
-  if (text.size() != digits || parsed.ec != std::errc{} || parsed.ptr != end) return std::nullopt;
+  if (text.size() != part_digits || parsed.ec != std::errc{} || parsed.ptr != end)
+    return std::nullopt;
   return number;
 }
 
@@ -42,14 +43,15 @@ std::optional<std::string> only_one(std::vector<std::string> files, std::string_
 
 std::optional<part_name> parse_part_name(std::string_view file, std::string_view suffix) {
   constexpr std::string_view between = "-of-";
-  constexpr std::size_t length = 1 + digits + between.size() + digits;  // "-00001-of-00002"
+  constexpr std::size_t length =
+      1 + part_digits + between.size() + part_digits;  // "-00001-of-00002"
   if (!file.ends_with(suffix)) return std::nullopt;
   file.remove_suffix(suffix.size());
   if (file.size() < length) return std::nullopt;
   const auto end = file.substr(file.size() - length);
-  const auto number = five_digits(end.substr(1, digits));
-  const auto count = five_digits(end.substr(1 + digits + between.size()));
-  if (end.front() != '-' || end.substr(1 + digits, between.size()) != between || !number ||
+  const auto number = five_digits(end.substr(1, part_digits));
+  const auto count = five_digits(end.substr(1 + part_digits + between.size()));
+  if (end.front() != '-' || end.substr(1 + part_digits, between.size()) != between || !number ||
       !count || *number == 0 || *number > *count || *count > most_parts)
     return std::nullopt;
   return part_name{std::string(file.substr(0, file.size() - length)), *number, *count};

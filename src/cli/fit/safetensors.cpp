@@ -13,7 +13,7 @@
 namespace hmn::cli::fit {
 namespace {
 
-constexpr std::size_t most_dimensions = 64;
+constexpr std::size_t most_shape_dimensions = 64;
 constexpr std::size_t most_files = 10'000;
 constexpr std::size_t length_bytes = 8;
 
@@ -41,7 +41,7 @@ failure wrong_tensor(const std::string& name, std::string_view what) {
 std::optional<std::uint64_t> elements_of(const json_tree& row) {
   const auto* shape = row.find("shape");
   if (shape == nullptr || shape->items() == nullptr) return std::nullopt;
-  if (shape->items()->size() > most_dimensions) return std::nullopt;
+  if (shape->items()->size() > most_shape_dimensions) return std::nullopt;
   std::uint64_t elements = 1;
   for (const auto& each : *shape->items()) {
     const auto size = each.whole();

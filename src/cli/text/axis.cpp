@@ -6,10 +6,11 @@
 #include <cmath>
 #include <string_view>
 
+#include "cli/units.hpp"
+
 namespace hmn::cli {
 namespace {
 
-constexpr double ns_per_s = 1e9;
 constexpr std::string_view byte_units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
 
 struct byte_unit {

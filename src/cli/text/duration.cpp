@@ -9,7 +9,7 @@
 namespace hmn::cli {
 namespace {
 
-constexpr std::string_view units = "ms, s, m or h";
+constexpr std::string_view unit_names = "ms, s, m or h";
 
 std::string_view trimmed(std::string_view text) {
   constexpr std::string_view blanks = " \t\r\n";
@@ -39,7 +39,8 @@ expected<std::uint64_t> parse_duration(std::string_view text) {
   const auto digits = body.substr(0, digit_count);
   const auto unit = body.substr(digit_count);
   if (digits.empty())
-    return misused(fmt::format("\"{}\": expected a whole number and a unit ({})", text, units));
+    return misused(
+        fmt::format("\"{}\": expected a whole number and a unit ({})", text, unit_names));
   if (unit.empty()) return misused(fmt::format("{0}: did you mean {0}s or {0}ms?", digits));
 
   std::uint64_t number = 0;
@@ -48,7 +49,8 @@ expected<std::uint64_t> parse_duration(std::string_view text) {
     return misused(fmt::format("\"{}\": {} is too large a number", text, digits));
   const auto factor = milliseconds_per(unit);
   if (factor == 0)
-    return misused(fmt::format("\"{}\": unknown unit \"{}\" (expected {})", text, unit, units));
+    return misused(
+        fmt::format("\"{}\": unknown unit \"{}\" (expected {})", text, unit, unit_names));
   if (number == 0) return misused(fmt::format("\"{}\": must be greater than zero", text));
   return saturating_product(number, factor);
 }

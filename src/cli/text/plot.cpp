@@ -17,14 +17,14 @@ namespace {
 
 // All lengths are in CSS pixels.
 constexpr double page_width = 960;
-constexpr double left = 92;
-constexpr double right = 28;
+constexpr double left_margin = 92;
+constexpr double right_margin = 28;
 constexpr double head_height = 78;
 constexpr double panel_head = 34;
 constexpr double area_height = 170;
 constexpr double panel_gap = 26;
 constexpr double foot_height = 56;
-constexpr double area_width = page_width - left - right;
+constexpr double area_width = page_width - left_margin - right_margin;
 constexpr double panel_height = panel_head + area_height + panel_gap;
 constexpr double empty_height = 66;
 // Of the font, on average.
@@ -45,7 +45,7 @@ struct scale {
   double y_per_byte = 0;
   double bottom = 0;
 
-  double x(double at_ns) const { return left + at_ns * x_per_ns; }
+  double x(double at_ns) const { return left_margin + at_ns * x_per_ns; }
   double y(double bytes) const { return bottom - bytes * y_per_byte; }
 };
 
@@ -125,9 +125,10 @@ void put_grid(std::string& out, const plot_panel& of, const scale& in, std::uint
   const double top = in.bottom - area_height;
   for (const auto& each : byte_ticks(top_of(of), 5)) {
     const double y = in.y(each.at);
-    put(out, "<path class=\"grid\" d=\"M{} {:.1f}H{}\"/>", left, y, page_width - right);
-    put(out, "<text class=\"tick\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n", left - 8,
-        y + 4, each.label);
+    put(out, "<path class=\"grid\" d=\"M{} {:.1f}H{}\"/>", left_margin, y,
+        page_width - right_margin);
+    put(out, "<text class=\"tick\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
+        left_margin - 8, y + 4, each.label);
   }
   for (const auto& each : time_ticks(static_cast<double>(duration_ns), 8)) {
     const double x = in.x(each.at);
@@ -135,16 +136,17 @@ void put_grid(std::string& out, const plot_panel& of, const scale& in, std::uint
     put(out, "<text class=\"tick\" x=\"{:.1f}\" y=\"{:.1f}\" text-anchor=\"middle\">{}</text>\n", x,
         in.bottom + 16, each.label);
   }
-  put(out, "<path class=\"axis\" d=\"M{} {:.1f}V{:.1f}H{}\"/>\n", left, top, in.bottom,
-      page_width - right);
+  put(out, "<path class=\"axis\" d=\"M{} {:.1f}V{:.1f}H{}\"/>\n", left_margin, top, in.bottom,
+      page_width - right_margin);
 }
 
 void put_limit(std::string& out, const plot_panel& of, const scale& in) {
   if (!shows_limit(of)) return;
   const double y = in.y(*of.limit);
-  put(out, "<path class=\"limit\" d=\"M{} {:.1f}H{}\"/>", left, y, page_width - right);
+  put(out, "<path class=\"limit\" d=\"M{} {:.1f}H{}\"/>", left_margin, y,
+      page_width - right_margin);
   put(out, "<text class=\"mark\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"end\">{}</text>\n",
-      page_width - right - 4, y - 4, escape_for_xml(of.limit_name));
+      page_width - right_margin - 4, y - 4, escape_for_xml(of.limit_name));
 }
 
 // A dot at the highest value, and what it is; below it, where the line of the limit is above.
@@ -153,7 +155,7 @@ void put_peak(std::string& out, const plot_panel& panel, const plot_series& of, 
   const double y = in.y(of.figure->highest());
   const auto text = fmt::format("{} at {}", short_bytes(of.figure->highest()),
                                 offset_text(of.figure->highest_at_ns()));
-  const bool is_at_right = x + 8 + length_of(text) > page_width - right;
+  const bool is_at_right = x + 8 + length_of(text) > page_width - right_margin;
   const double to_limit = shows_limit(panel) ? y - in.y(*panel.limit) : line_height;
   const double base = to_limit > 0 && to_limit < line_height ? y + 16 : y - 6;
   put(out, "<circle cx=\"{:.1f}\" cy=\"{:.1f}\" r=\"3.5\" fill=\"{}\"/>", x, y, colour_of(of.with));
@@ -186,7 +188,7 @@ void put_series(std::string& out, const plot_series& of, const scale& in) {
 
 // From the right edge leftwards, in the order of the series.
 void put_legend(std::string& out, const plot_panel& of, double y) {
-  double x = page_width - right;
+  double x = page_width - right_margin;
   for (auto each = of.series.rbegin(); each != of.series.rend(); ++each) {
     const auto name = each->figure->is_empty() ? each->name + ": not known" : each->name;
     x -= length_of(name);
@@ -209,13 +211,13 @@ void put_panel(std::string& out, const plot_panel& of, double top, std::uint64_t
   const double longest = std::max<double>(1, static_cast<double>(duration_ns));
   const scale in{area_width / longest, area_height / top_of(of), bottom};
   const double room = area_width - legend_width(of) - length_of(of.note) - 10;
-  put(out, "<g>\n<text class=\"panel\" x=\"{}\" y=\"{:.1f}\">{}", left, top + 18,
+  put(out, "<g>\n<text class=\"panel\" x=\"{}\" y=\"{:.1f}\">{}", left_margin, top + 18,
       escape_for_xml(fitted(of.title, room * panel_character)));
   if (!of.note.empty())
     put(out, "<tspan class=\"note\" dx=\"10\">{}</tspan>", escape_for_xml(of.note));
   out += "</text>\n";
   if (is_empty(of)) {
-    put(out, "<text x=\"{}\" y=\"{:.1f}\">not known: {}</text>\n</g>\n", left, top + 40,
+    put(out, "<text x=\"{}\" y=\"{:.1f}\">not known: {}</text>\n</g>\n", left_margin, top + 40,
         escape_for_xml(fitted(of.why_empty, area_width - 80)));
     return;
   }
@@ -280,9 +282,9 @@ std::string svg_of(const plot& of) {
   put(out, "<title>{}</title>\n", escape_for_xml(of.title));
   out += looks;
   put(out, "<rect width=\"{}\" height=\"{}\" fill=\"#fff\"/>\n", page_width, height);
-  put(out, "<text class=\"title\" x=\"{}\" y=\"36\">{}</text>\n", left,
+  put(out, "<text class=\"title\" x=\"{}\" y=\"36\">{}</text>\n", left_margin,
       escape_for_xml(fitted(of.title, area_width * title_character)));
-  put(out, "<text class=\"subtitle\" x=\"{}\" y=\"58\">{}</text>\n", left,
+  put(out, "<text class=\"subtitle\" x=\"{}\" y=\"58\">{}</text>\n", left_margin,
       escape_for_xml(fitted(of.subtitle, area_width)));
   double top = head_height;
   for (const auto& each : of.panels) {
@@ -292,7 +294,7 @@ std::string svg_of(const plot& of) {
   put(out,
       "<text class=\"tick\" x=\"{}\" y=\"{:.1f}\" text-anchor=\"middle\">time since the "
       "start</text>\n",
-      left + area_width / 2, top + 14);
+      left_margin + area_width / 2, top + 14);
   return out += "</svg>\n";
 }
 

@@ -17,19 +17,19 @@ struct unit {
 
 constexpr std::uint64_t ki = 1024;
 constexpr std::uint64_t k = 1000;
-constexpr unit units[] = {{"B", 1},
-                          {"KiB", ki},
-                          {"MiB", ki* ki},
-                          {"GiB", ki* ki* ki},
-                          {"TiB", ki* ki* ki* ki},
-                          {"K", ki},
-                          {"M", ki* ki},
-                          {"G", ki* ki* ki},
-                          {"T", ki* ki* ki* ki},
-                          {"KB", k},
-                          {"MB", k* k},
-                          {"GB", k* k* k},
-                          {"TB", k* k* k* k}};
+constexpr unit size_units[] = {{"B", 1},
+                               {"KiB", ki},
+                               {"MiB", ki* ki},
+                               {"GiB", ki* ki* ki},
+                               {"TiB", ki* ki* ki* ki},
+                               {"K", ki},
+                               {"M", ki* ki},
+                               {"G", ki* ki* ki},
+                               {"T", ki* ki* ki* ki},
+                               {"KB", k},
+                               {"MB", k* k},
+                               {"GB", k* k* k},
+                               {"TB", k* k* k* k}};
 
 constexpr std::size_t most_decimals = 6;
 
@@ -52,9 +52,9 @@ expected<std::uint64_t> parse_size_argument(std::string_view text) {
   name.remove_prefix(std::min(name.find_first_not_of(' '), name.size()));
   if (number.empty()) return not_a_size(text, wanted);
   if (name.empty()) return misused(fmt::format("{0}: did you mean {0}GiB or {0}MiB?", number));
-  const auto* const found = std::find_if(std::begin(units), std::end(units),
+  const auto* const found = std::find_if(std::begin(size_units), std::end(size_units),
                                          [&](const unit& each) { return each.name == name; });
-  if (found == std::end(units)) return not_a_size(text, wanted);
+  if (found == std::end(size_units)) return not_a_size(text, wanted);
 
   const auto dot = number.find('.');
   const auto whole = number.substr(0, dot);

@@ -10,11 +10,11 @@
 namespace hmn::cli {
 namespace {
 
-constexpr std::size_t gap = 2;
+constexpr std::size_t column_gap = 2;
 constexpr std::size_t narrowest = 8;
 
 std::size_t line_width(const std::vector<std::size_t>& widths) {
-  return std::accumulate(widths.begin(), widths.end(), gap * (widths.size() - 1));
+  return std::accumulate(widths.begin(), widths.end(), column_gap * (widths.size() - 1));
 }
 
 }  // namespace
@@ -55,7 +55,7 @@ std::string table::line(const std::vector<cell>& row, const std::vector<std::siz
       out.append(owed, ' ').append(paint(shown, row[i].with, as.colour));
       owed = 0;
     }
-    owed += gap + (columns_[i].side == align::left ? padding : 0);
+    owed += column_gap + (columns_[i].side == align::left ? padding : 0);
   }
   return out.append("\n");
 }

@@ -8,13 +8,13 @@
 namespace hmn::platform {
 namespace {
 
-constinit std::atomic<uint64_t> generation{0};  // 0 in a child until it draws its own number
+constinit std::atomic<uint64_t> known_generation{0};  // 0 in a child until it draws its own number
 constinit std::atomic<uint64_t> last{0};
 constinit std::atomic<bool> is_watched{false};
 
 extern "C" {
 static void reset_in_child() {
-  generation.store(0, std::memory_order_relaxed);
+  known_generation.store(0, std::memory_order_relaxed);
 }
 }
 
@@ -28,14 +28,15 @@ void watch() noexcept {
 uint64_t draw() noexcept {
   const uint64_t mine = last.fetch_add(1, std::memory_order_relaxed) + 1;
   uint64_t first = 0;
-  return generation.compare_exchange_strong(first, mine, std::memory_order_relaxed) ? mine : first;
+  return known_generation.compare_exchange_strong(first, mine, std::memory_order_relaxed) ? mine
+                                                                                          : first;
 }
 
 }  // namespace
 
 uint64_t process_generation() noexcept {
   if (!is_watched.load(std::memory_order_acquire)) watch();
-  const uint64_t value = generation.load(std::memory_order_relaxed);
+  const uint64_t value = known_generation.load(std::memory_order_relaxed);
   return value != 0 ? value : draw();
 }
 

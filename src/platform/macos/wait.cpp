@@ -31,9 +31,9 @@ struct table {
 };
 
 constinit std::atomic<table*> current{nullptr};
-constinit std::atomic<uint32_t> waiting{0};  // by how many threads, forked ones included
+constinit std::atomic<uint32_t> waiting_threads{0};  // by how many threads, forked ones included
 
-constexpr uint64_t longest_sleep = uint64_t{86400} * ns_per_second;
+constexpr uint64_t longest_step = uint64_t{86400} * ns_per_second;
 constexpr uint64_t poll_interval = ns_per_ms;
 
 table* table_in_use() noexcept {
@@ -73,10 +73,10 @@ class bucket_lock {
 // have stored it.
 class counted_waiter {
  public:
-  counted_waiter() noexcept { waiting.fetch_add(1, std::memory_order_acq_rel); }
+  counted_waiter() noexcept { waiting_threads.fetch_add(1, std::memory_order_acq_rel); }
   counted_waiter(const counted_waiter&) = delete;
   counted_waiter& operator=(const counted_waiter&) = delete;
-  ~counted_waiter() { waiting.fetch_sub(1, std::memory_order_relaxed); }
+  ~counted_waiter() { waiting_threads.fetch_sub(1, std::memory_order_relaxed); }
 };
 
 void sleep_in(bucket& b, uint64_t ns) noexcept {
@@ -92,7 +92,7 @@ wake wait_by(const std::atomic<uint32_t>& word, uint32_t expected, uint64_t dead
   while (word.load(std::memory_order_acquire) == expected) {
     const uint64_t now = monotonic_ns();
     if (now >= deadline_ns) return wake::timed_out;
-    sleep(std::min(deadline_ns - now, longest_sleep));
+    sleep(std::min(deadline_ns - now, longest_step));
   }
   return wake::changed;
 }
@@ -114,7 +114,7 @@ wake wait_on(std::atomic<uint32_t>& word, uint32_t expected, uint64_t deadline_n
 
 // Other words' waiters share the bucket: all are woken to look.
 void wake_all(std::atomic<uint32_t>& word) noexcept {
-  if (waiting.fetch_add(0, std::memory_order_acq_rel) == 0) return;
+  if (waiting_threads.fetch_add(0, std::memory_order_acq_rel) == 0) return;
   table* const all = table_in_use();
   if (all == nullptr) return;
   bucket& b = bucket_of(*all, word);

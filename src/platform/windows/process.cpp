@@ -17,7 +17,7 @@ constexpr size_t longest_value = 4096;  // more than any setting may be long: wh
 constexpr size_t longest_of_system = 32768;
 
 // The system keeps UTF-16, the caller wants UTF-8: it lives here until the thread asks again.
-constinit thread_local char value[3 * longest_value + 1] = {};
+constinit thread_local char found_value[3 * longest_value + 1] = {};
 
 }  // namespace
 
@@ -67,8 +67,8 @@ const char* environment(const char* name) noexcept {
   const DWORD length =
       GetEnvironmentVariableW(wide_name.data(), found.data(), static_cast<DWORD>(found.size()));
   if (length == 0 && GetLastError() != ERROR_SUCCESS) return nullptr;
-  value[to_utf8({found.data(), std::min<size_t>(length, longest_value)}, value)] = '\0';
-  return value;
+  found_value[to_utf8({found.data(), std::min<size_t>(length, longest_value)}, found_value)] = '\0';
+  return found_value;
 }
 
 // Windows copies no process.

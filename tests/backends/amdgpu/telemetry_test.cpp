@@ -16,8 +16,8 @@ using namespace drm_test;
 
 namespace {
 
-const std::string card = "sys/" + hmn_fake::pci_folder("0000:03:00.0") + "/";
-const std::string hwmon = card + "hwmon/hwmon4/";
+const std::string card_files = "sys/" + hmn_fake::pci_folder("0000:03:00.0") + "/";
+const std::string hwmon = card_files + "hwmon/hwmon4/";
 
 std::vector<metric> metrics_of(machine& m, plain_reading& r, bool slow = false) {
   std::vector<metric> out;
@@ -150,8 +150,8 @@ TEST_CASE("fillers and garbage are no readings") {
   machine m;
   m.add_pci(navi(), {card0, render128});
   const std::pair<std::string, const char*> broken[] = {
-      {card + "gpu_busy_percent", "101\n"},
-      {card + "mem_busy_percent", "4294967295\n"},
+      {card_files + "gpu_busy_percent", "101\n"},
+      {card_files + "mem_busy_percent", "4294967295\n"},
       {hwmon + "temp1_input", "65535000\n"},
       {hwmon + "temp2_input", "hot\n"},
       {hwmon + "power1_average", "-1\n"},
@@ -159,9 +159,9 @@ TEST_CASE("fillers and garbage are no readings") {
       {hwmon + "freq1_input", "9999999999999999\n"},
       {hwmon + "fan1_input", "65535\n"},
       {hwmon + "pwm1", "256\n"},
-      {card + "current_link_width", "255\n"},
-      {card + "current_link_speed", "Unknown\n"},
-      {card + "pp_dpm_sclk", "0: 5Mhz \n"}};
+      {card_files + "current_link_width", "255\n"},
+      {card_files + "current_link_speed", "Unknown\n"},
+      {card_files + "pp_dpm_sclk", "0: 5Mhz \n"}};
   for (const auto& [file, text] : broken) m.tree().write(file, text);
   plain_reading r;
   m.devices(r);
@@ -255,7 +255,7 @@ TEST_CASE("a metric that fails is told and voids no other") {
   machine m;
   m.add_pci(navi(), {card0, render128});
   m.tree().write(hwmon + "temp2_input", "hot\n");
-  m.tree().link(card + "pcie_replay_count", "/proc/self/mem");  // EIO from its start
+  m.tree().link(card_files + "pcie_replay_count", "/proc/self/mem");  // EIO from its start
   plain_reading r;
   const auto all = metrics_of(m, r);
   CHECK(find(all, metric_id::temperature, which::sensor::hotspot) == nullptr);

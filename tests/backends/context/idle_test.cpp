@@ -28,7 +28,7 @@ bool closes(const fake_nvml& nvml) {
   return comes_true([&] { return nvml.initialized() == 0; });
 }
 
-hmn_status read_pool(const machine& m) {
+hmn_status idle_pool(const machine& m) {
   auto pool = sized<hmn_pool>();
   return hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr);
 }
@@ -40,10 +40,10 @@ TEST_CASE("a card that never sleeps keeps the library open") {
   nvml.load(one_gpu());
   const machine m({.idle_close_ms = 50});
   add_card(m, "on", "active");
-  REQUIRE(read_pool(m) == HMN_OK);
+  REQUIRE(idle_pool(m) == HMN_OK);
   usleep(400'000);
   CHECK(nvml.initialized() == 1);
-  REQUIRE(read_pool(m) == HMN_OK);
+  REQUIRE(idle_pool(m) == HMN_OK);
   CHECK(nvml.calls("nvmlInitWithFlags") == 1);
 }
 
@@ -53,12 +53,12 @@ TEST_CASE("a card that may sleep has the library shut after the idle time, and o
   const machine m({.idle_close_ms = 100});
   add_card(m, "auto", "active");
   const std::uint64_t begun = now_ns();
-  REQUIRE(read_pool(m) == HMN_OK);
+  REQUIRE(idle_pool(m) == HMN_OK);
   const bool is_open = nvml.initialized() == 1;
   CHECK((is_open || now_ns() - begun >= 100'000'000));
   CHECK(closes(nvml));
   const auto opened = nvml.calls("nvmlInitWithFlags");
-  REQUIRE(read_pool(m) == HMN_OK);
+  REQUIRE(idle_pool(m) == HMN_OK);
   CHECK(nvml.calls("nvmlInitWithFlags") == opened + 1);
 }
 
@@ -68,7 +68,7 @@ TEST_CASE("a sleeping card is listed as asleep and not woken") {
   SUBCASE("seen awake before") {
     const machine m({.idle_close_ms = 50});
     add_card(m, "auto", "active");
-    REQUIRE(read_pool(m) == HMN_OK);
+    REQUIRE(idle_pool(m) == HMN_OK);
     REQUIRE(closes(nvml));
     set_status(m, "suspended");
     const auto opened = nvml.calls("nvmlInitWithFlags");
@@ -97,12 +97,12 @@ TEST_CASE("a sleeping card is listed as asleep and not woken") {
     CHECK(p.device(0).state == HMN_STATE_ASLEEP);
     CHECK(std::string(p.device(0).pci_bus_id) == "0000:01:00.0");
     CHECK(nvml.calls("nvmlInitWithFlags") == 0);
-    CHECK(read_pool(m) == HMN_E_ASLEEP);
+    CHECK(idle_pool(m) == HMN_E_ASLEEP);
   }
   SUBCASE("woken when the context says so") {
     const machine m({.flags = HMN_CONTEXT_WAKE_DEVICES});
     add_card(m, "auto", "suspended");
-    CHECK(read_pool(m) == HMN_OK);
+    CHECK(idle_pool(m) == HMN_OK);
   }
 }
 
@@ -157,6 +157,6 @@ TEST_CASE("without threads a card that may sleep has the library shut after each
   nvml.load(one_gpu());
   const machine m({.flags = HMN_CONTEXT_NO_THREADS});
   add_card(m, "auto", "active");
-  REQUIRE(read_pool(m) == HMN_OK);
+  REQUIRE(idle_pool(m) == HMN_OK);
   CHECK(nvml.initialized() == 0);
 }

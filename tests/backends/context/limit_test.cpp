@@ -12,12 +12,12 @@
 
 namespace {
 
-constexpr std::uint64_t mib = 1 << 20;
+constexpr std::uint64_t limit_mib = 1 << 20;
 
 void limit_group(const machine& m, bool with_group = true) {
   auto error = sized<hmn_error>();
   m.tree().write("proc/self/cgroup", "0::/box\n");
-  const std::string most = "drm/0000:01:00.0/vram0 " + std::to_string(512 * mib) + "\n";
+  const std::string most = "drm/0000:01:00.0/vram0 " + std::to_string(512 * limit_mib) + "\n";
   if (with_group) m.tree().write("cgroup/box/dmem.max", most);
   m.tree().write("cgroup/box/dmem.current", "drm/0000:01:00.0/vram0 0\n");
   const std::string proc = m.tree().proc(), groups = m.tree().path("cgroup");
@@ -25,7 +25,7 @@ void limit_group(const machine& m, bool with_group = true) {
   REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_CGROUP, groups.c_str(), &error) == HMN_OK);
 }
 
-hmn_pool read_pool(const machine& m) {
+hmn_pool limited_pool(const machine& m) {
   auto pool = sized<hmn_pool>();
   auto error = sized<hmn_error>();
   REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, &error) == HMN_OK);
@@ -46,9 +46,9 @@ TEST_CASE("a group's limit is the budget of the device's pool") {
   nvml.load(one_gpu());
   const machine m;
   limit_group(m);
-  const hmn_pool pool = read_pool(m);
+  const hmn_pool pool = limited_pool(m);
   CHECK((pool.present & HMN_POOL_HAS_BUDGET) != 0);
-  CHECK(pool.budget_bytes == 512 * mib);
+  CHECK(pool.budget_bytes == 512 * limit_mib);
   CHECK((pool.notes & HMN_NOTE_MIXED) != 0);
   CHECK(pool.backend == HMN_BACKEND_NVML);
   CHECK(state_of_dmem(m) == HMN_STATE_READY);
@@ -56,7 +56,7 @@ TEST_CASE("a group's limit is the budget of the device's pool") {
   const picture seen(m.context(), HMN_COLLECT_POOLS);
   auto listed = sized<hmn_pool>();
   REQUIRE(hmn_snapshot_pool(seen.handle(), 0, &listed) == HMN_OK);
-  CHECK(listed.budget_bytes == 512 * mib);
+  CHECK(listed.budget_bytes == 512 * limit_mib);
 }
 
 TEST_CASE("without the controller there is no budget, and the backend is absent") {
@@ -64,7 +64,7 @@ TEST_CASE("without the controller there is no budget, and the backend is absent"
   nvml.load(one_gpu());
   const machine m;
   limit_group(m, false);
-  CHECK((read_pool(m).present & HMN_POOL_HAS_BUDGET) == 0);
+  CHECK((limited_pool(m).present & HMN_POOL_HAS_BUDGET) == 0);
   CHECK(state_of_dmem(m) == HMN_STATE_ABSENT);
 }
 
@@ -75,9 +75,9 @@ TEST_CASE("what each group holds is a metric of the device, with the group's nam
   limit_group(m);
   const std::string line = "drm/0000:01:00.0/vram0 ";
   m.tree().write("cgroup/cgroup.subtree_control", "dmem\n");
-  m.tree().write("cgroup/box/dmem.current", line + std::to_string(5 * mib) + "\n");
+  m.tree().write("cgroup/box/dmem.current", line + std::to_string(5 * limit_mib) + "\n");
   m.tree().write("cgroup/lxc.payload.web/dmem.current",
-                 line + std::to_string(7 * mib) + "\ndrm/0000:0f:00.0/vram0 1\n");
+                 line + std::to_string(7 * limit_mib) + "\ndrm/0000:0f:00.0/vram0 1\n");
   const picture seen(m.context(), HMN_COLLECT_METRICS);
   struct told {
     std::uint32_t id;
@@ -101,9 +101,9 @@ TEST_CASE("what each group holds is a metric of the device, with the group's nam
     CHECK(metric.present == HMN_METRIC_HAS_COUNT);
     found[name].push_back({metric.id, metric.count});
   }
-  const std::vector<told> of_box = {{HMN_METRIC_GROUP_VRAM_BYTES, 5 * mib},
-                                    {HMN_METRIC_GROUP_VRAM_LIMIT_BYTES, 512 * mib}};
-  const std::vector<told> of_web = {{HMN_METRIC_GROUP_VRAM_BYTES, 7 * mib}};
+  const std::vector<told> of_box = {{HMN_METRIC_GROUP_VRAM_BYTES, 5 * limit_mib},
+                                    {HMN_METRIC_GROUP_VRAM_LIMIT_BYTES, 512 * limit_mib}};
+  const std::vector<told> of_web = {{HMN_METRIC_GROUP_VRAM_BYTES, 7 * limit_mib}};
   CHECK(found == std::map<std::string, std::vector<told>>{{"/box", of_box}, {"lxc:web", of_web}});
   CHECK(hmn_snapshot_text(seen.handle(), HMN_TEXT_METRIC_GROUP, seen.info().metric_count, nullptr,
                           0, nullptr) == HMN_E_RANGE);

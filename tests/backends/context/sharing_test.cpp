@@ -9,7 +9,7 @@
 
 namespace {
 
-void read_pool(const machine& m) {
+void share_pool(const machine& m) {
   auto pool = sized<hmn_pool>();
   REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK);
   REQUIRE(pool.used_bytes == one_gpu_used);
@@ -21,9 +21,9 @@ TEST_CASE("readings that are young enough share one driver call") {
   const fake_nvml nvml;
   nvml.load(one_gpu());
   const machine m({.max_age_ms = patient_ms});
-  read_pool(m);
+  share_pool(m);
   const auto calls = nvml.calls("nvmlDeviceGetMemoryInfo_v2");
-  for (int i = 0; i < 10; ++i) read_pool(m);
+  for (int i = 0; i < 10; ++i) share_pool(m);
   CHECK(nvml.calls("nvmlDeviceGetMemoryInfo_v2") == calls);
   auto pool = sized<hmn_pool>();
   usleep(30'000);
@@ -36,10 +36,10 @@ TEST_CASE("a reading that is too old is not shared") {
   const fake_nvml nvml;
   nvml.load(one_gpu());
   const machine m({.max_age_ms = 20});
-  read_pool(m);
+  share_pool(m);
   const auto calls = nvml.calls("nvmlDeviceGetMemoryInfo_v2");
   usleep(30'000);
-  read_pool(m);
+  share_pool(m);
   CHECK(nvml.calls("nvmlDeviceGetMemoryInfo_v2") == calls + 1);
 }
 
@@ -47,9 +47,9 @@ TEST_CASE("by default each reading asks the driver") {
   const fake_nvml nvml;
   nvml.load(one_gpu());
   const machine m;
-  read_pool(m);
+  share_pool(m);
   const auto calls = nvml.calls("nvmlDeviceGetMemoryInfo_v2");
-  for (int i = 0; i < 10; ++i) read_pool(m);
+  for (int i = 0; i < 10; ++i) share_pool(m);
   CHECK(nvml.calls("nvmlDeviceGetMemoryInfo_v2") == calls + 10);
 }
 

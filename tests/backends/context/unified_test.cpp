@@ -11,7 +11,7 @@
 namespace {
 
 constexpr std::uint64_t kib = 1024;
-constexpr std::uint64_t gib = kib * kib * kib;
+constexpr std::uint64_t unified_gib = kib * kib * kib;
 
 // 128 GiB, of which the host's programs hold 34 and the kernel caches 2.
 constexpr const char* meminfo =
@@ -29,7 +29,7 @@ std::string gb10(const std::string& memory, const std::string& compute) {
          memory + R"(, "processes": {"compute": [)" + compute + R"(], "graphics": []}}]})";
 }
 
-hmn_pool read_pool(const machine& m) {
+hmn_pool unified_pool(const machine& m) {
   m.tree().write("proc/meminfo", meminfo);
   const std::string proc = m.tree().proc();
   REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_PROC, proc.c_str(), nullptr) == HMN_OK);
@@ -53,11 +53,11 @@ TEST_CASE("memory of the host is told as the host's, and its use as that of the 
   }
   nvml.load(gb10(memory, R"({"pid": 100, "used": 3221225472}, {"pid": 101, "used": 1073741824})"));
   const machine m;
-  const hmn_pool pool = read_pool(m);
+  const hmn_pool pool = unified_pool(m);
   CHECK(pool.kind == HMN_POOL_UNIFIED);
-  CHECK(pool.total_bytes == 128 * gib);
-  CHECK(pool.usable_bytes == 94 * gib);
-  CHECK(pool.used_bytes == 4 * gib);
+  CHECK(pool.total_bytes == 128 * unified_gib);
+  CHECK(pool.usable_bytes == 94 * unified_gib);
+  CHECK(pool.used_bytes == 4 * unified_gib);
   CHECK((pool.notes & HMN_NOTE_LOWER_BOUND) != 0);
   CHECK((pool.present & HMN_POOL_HAS_FREE) == 0);
 }
@@ -71,8 +71,8 @@ TEST_CASE("of an idle GPU no use is told, though the host's programs hold gigaby
   }
   nvml.load(gb10(memory, ""));
   const machine m;
-  const hmn_pool pool = read_pool(m);
+  const hmn_pool pool = unified_pool(m);
   CHECK(pool.kind == HMN_POOL_UNIFIED);
-  CHECK(pool.total_bytes == 128 * gib);
+  CHECK(pool.total_bytes == 128 * unified_gib);
   CHECK((pool.present & (HMN_POOL_HAS_USED | HMN_POOL_HAS_FREE)) == 0);
 }

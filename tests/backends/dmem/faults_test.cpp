@@ -17,19 +17,19 @@ using namespace hmn;
 
 namespace {
 
-std::string vram(std::uint64_t bytes) {
+std::string faulty_vram(std::uint64_t bytes) {
   return "drm/0000:03:00.0/vram0 " + std::to_string(bytes) + "\n";
 }
 const std::string no_limit = "drm/0000:03:00.0/vram0 max\n";
 
-class machine {
+class faulty_machine {
  public:
-  machine() {
+  faulty_machine() {
     tree_.write("proc/self/cgroup", "0::/\n");
     hmn_fake::set_cgroup_v2(tree_, "", {{"cgroup.subtree_control", "memory dmem\n"}});
-    add("pods", 700, vram(1000), "dmem\n");
+    add("pods", 700, faulty_vram(1000), "dmem\n");
     add("pods/a", 300, no_limit, "");
-    add("pods/b", 400, vram(500), "");
+    add("pods/b", 400, faulty_vram(500), "");
     add("init.scope", 5, no_limit, "");
   }
   [[nodiscard]] std::unique_ptr<host_source> host() const { return dmem_test::host_of(tree_); }
@@ -37,9 +37,10 @@ class machine {
  private:
   void add(const char* group, std::uint64_t used, const std::string& most,
            const char* divided) const {
-    hmn_fake::set_cgroup_v2(
-        tree_, group,
-        {{"dmem.current", vram(used)}, {"dmem.max", most}, {"cgroup.subtree_control", divided}});
+    hmn_fake::set_cgroup_v2(tree_, group,
+                            {{"dmem.current", faulty_vram(used)},
+                             {"dmem.max", most},
+                             {"cgroup.subtree_control", divided}});
   }
 
   hmn_fake::tree tree_;
@@ -66,7 +67,7 @@ void judge(const group_memory& told, bool is_whole) {
 // A survey for each call that there is, which fails with `error`. How many there were.
 template <class Judge>
 int fail_each_call(int error, Judge&& judge) {
-  const machine m;
+  const faulty_machine m;
   for (int n = 0;; ++n) {
     CAPTURE(error);
     CAPTURE(n);

@@ -12,7 +12,7 @@ using namespace hmn;
 namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
-constexpr const char* card = "0000:03:00.0";
+constexpr const char* limited_card = "0000:03:00.0";
 
 std::string line(const char* region, std::uint64_t bytes) {
   return std::string("drm/0000:03:00.0/") + region + " " + std::to_string(bytes) + "\n";
@@ -34,7 +34,8 @@ class machine {
                             {{"dmem.max", limits(most)}, {"dmem.current", line("vram0", used)}});
   }
   [[nodiscard]] std::unique_ptr<host_source> host() const { return dmem_test::host_of(tree_); }
-  [[nodiscard]] pool limited(const char* address = card, pool_kind kind = pool_kind::vram) const {
+  [[nodiscard]] pool limited(const char* address = limited_card,
+                             pool_kind kind = pool_kind::vram) const {
     pools all;
     pool p;
     p.kind = kind;
@@ -111,8 +112,8 @@ TEST_CASE("only the device's own pools, by address and kind") {
   const machine m;
   m.give("outer/inner", 100 * mib, 0);
   CHECK_FALSE(m.limited("0000:04:00.0").budget);
-  CHECK_FALSE(m.limited(card, pool_kind::unified).budget);
-  CHECK_FALSE(m.limited(card, pool_kind::stolen).budget);
+  CHECK_FALSE(m.limited(limited_card, pool_kind::unified).budget);
+  CHECK_FALSE(m.limited(limited_card, pool_kind::stolen).budget);
   CHECK(m.limited("00000000:03:00.0").budget == 100 * mib);
 }
 

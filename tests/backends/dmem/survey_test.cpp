@@ -18,16 +18,17 @@ namespace {
 const std::string id(64, 'a');
 const std::string container = "docker-" + id + ".scope";
 
-std::string vram(std::uint64_t bytes, const char* card = "0000:03:00.0") {
+std::string surveyed_vram(std::uint64_t bytes, const char* card = "0000:03:00.0") {
   return std::string("drm/") + card + "/vram0 " + std::to_string(bytes) + "\n";
 }
 
-class machine {
+class surveyed_machine {
  public:
-  machine() {
+  surveyed_machine() {
     tree_.write("proc/self/cgroup", "0::/\n");
     tree_.directory("sys/fs/cgroup");
-    tree_.write("sys/fs/cgroup/memory.max/dmem.current", vram(1));  // no group has such a name
+    tree_.write("sys/fs/cgroup/memory.max/dmem.current",
+                surveyed_vram(1));  // no group has such a name
   }
   // A group in which no other has the controller.
   void leaf(const std::string& group, const std::string& used,
@@ -73,7 +74,7 @@ std::vector<row> rows_of(const group_memory& all) {
   return out;
 }
 
-std::vector<row> rows_of(const machine& m) {
+std::vector<row> rows_of(const surveyed_machine& m) {
   group_memory all;
   CHECK(m.host()->groups(all));
   return rows_of(all);
@@ -82,55 +83,55 @@ std::vector<row> rows_of(const machine& m) {
 }  // namespace
 
 TEST_CASE("groups in which no other has the controller are told, and never one around them") {
-  const machine m;
+  const surveyed_machine m;
   m.divide("");
-  m.node("user.slice", vram(700));
-  m.leaf("user.slice/a.service", vram(300));
-  m.leaf("user.slice/b.service", vram(400), vram(4096));
-  m.leaf("user.slice/idle.service", vram(0), vram(4096));
-  m.leaf("init.scope", vram(5));
+  m.node("user.slice", surveyed_vram(700));
+  m.leaf("user.slice/a.service", surveyed_vram(300));
+  m.leaf("user.slice/b.service", surveyed_vram(400), surveyed_vram(4096));
+  m.leaf("user.slice/idle.service", surveyed_vram(0), surveyed_vram(4096));
+  m.leaf("init.scope", surveyed_vram(5));
   CHECK(rows_of(m) == std::vector<row>{{"/init.scope", 5, {}},
                                        {"/user.slice/a.service", 300, {}},
                                        {"/user.slice/b.service", 400, 4096}});
 }
 
 TEST_CASE("a container is told by its name, with all groups in it") {
-  const machine m;
+  const surveyed_machine m;
   m.divide("");
-  m.node("system.slice", vram(900));
-  m.node("system.slice/" + container, vram(900));
-  m.leaf("system.slice/" + container + "/init.scope", vram(100));
-  m.leaf("system.slice/" + container + "/web.service", vram(800));
+  m.node("system.slice", surveyed_vram(900));
+  m.node("system.slice/" + container, surveyed_vram(900));
+  m.leaf("system.slice/" + container + "/init.scope", surveyed_vram(100));
+  m.leaf("system.slice/" + container + "/web.service", surveyed_vram(800));
   CHECK(rows_of(m) == std::vector<row>{{"docker:" + id, 900, {}}});
 }
 
 TEST_CASE("the limit is the tightest of the group and those around it") {
-  const machine m;
+  const surveyed_machine m;
   m.divide("");
-  m.node("pods", vram(30), vram(1000));
-  m.leaf("pods/wide", vram(10), vram(2000));
-  m.leaf("pods/narrow", vram(20), vram(500));
+  m.node("pods", surveyed_vram(30), surveyed_vram(1000));
+  m.leaf("pods/wide", surveyed_vram(10), surveyed_vram(2000));
+  m.leaf("pods/narrow", surveyed_vram(20), surveyed_vram(500));
   CHECK(rows_of(m) == std::vector<row>{{"/pods/narrow", 20, 500}, {"/pods/wide", 10, 1000}});
 }
 
 TEST_CASE("a process that sees its own group alone is told of that") {
-  const machine m;
-  m.leaf("", vram(77), vram(100));
+  const surveyed_machine m;
+  m.leaf("", surveyed_vram(77), surveyed_vram(100));
   CHECK(rows_of(m) == std::vector<row>{{"/", 77, 100}});
 }
 
 TEST_CASE("a group below one without the controller is not looked for") {
-  const machine m;
-  m.leaf("", vram(77));
-  m.leaf("sub", vram(77));
+  const surveyed_machine m;
+  m.leaf("", surveyed_vram(77));
+  m.leaf("sub", surveyed_vram(77));
   CHECK(rows_of(m) == std::vector<row>{{"/", 77, {}}});
 }
 
 TEST_CASE("tiles add up, and each device has its own row") {
-  const machine m;
+  const surveyed_machine m;
   m.divide("");
-  m.leaf("a", vram(1) + "drm/0000:03:00.0/vram1 2\ndrm/0000:03:00.0/stolen 9\n" +
-                  vram(8, "0000:04:00.0"));
+  m.leaf("a", surveyed_vram(1) + "drm/0000:03:00.0/vram1 2\ndrm/0000:03:00.0/stolen 9\n" +
+                  surveyed_vram(8, "0000:04:00.0"));
   group_memory all;
   REQUIRE(m.host()->groups(all));
   REQUIRE(all.parts.size() == 2);
@@ -142,9 +143,9 @@ TEST_CASE("tiles add up, and each device has its own row") {
 }
 
 TEST_CASE("without the controller nothing is told, and nothing looked for") {
-  const machine m;
+  const surveyed_machine m;
   hmn_fake::set_cgroup_v2(m.tree(), "", {{"cgroup.subtree_control", "cpu memory\n"}});
-  m.leaf("a", vram(5));
+  m.leaf("a", surveyed_vram(5));
   CHECK(rows_of(m).empty());
   CHECK(m.host()->describe_source(source::dmem)->state == state::absent);
   m.divide("");
@@ -152,10 +153,10 @@ TEST_CASE("without the controller nothing is told, and nothing looked for") {
 }
 
 TEST_CASE("a group that makes no sense, or cannot be read, is said to be missing") {
-  const machine m;
+  const surveyed_machine m;
   m.divide("");
-  m.leaf("a", vram(5) + "drm/0000:03:00.0/vram1 lots\n");
-  m.leaf("b", vram(6));
+  m.leaf("a", surveyed_vram(5) + "drm/0000:03:00.0/vram1 lots\n");
+  m.leaf("b", surveyed_vram(6));
   m.tree().directory("sys/fs/cgroup/c/dmem.current");  // EISDIR
   group_memory all;
   const auto told = m.host()->groups(all);
@@ -166,22 +167,22 @@ TEST_CASE("a group that makes no sense, or cannot be read, is said to be missing
 }
 
 TEST_CASE("a group that goes away while it is looked for is no fault") {
-  const machine m;
+  const surveyed_machine m;
   m.divide("");
-  m.leaf("a", vram(5));
+  m.leaf("a", surveyed_vram(5));
   m.tree().directory("sys/fs/cgroup/gone");
   CHECK(rows_of(m) == std::vector<row>{{"/a", 5, {}}});
 }
 
 TEST_CASE("groups that stand too deep are said to be missing") {
-  const machine m;
+  const surveyed_machine m;
   std::string group;
   m.divide("");
   for (int i = 0; i < 40; ++i) {
     group += (i == 0 ? "" : "/") + std::string("deeper");
-    m.node(group, vram(5));
+    m.node(group, surveyed_vram(5));
   }
-  m.leaf("shallow", vram(6));
+  m.leaf("shallow", surveyed_vram(6));
   group_memory all;
   const auto told = m.host()->groups(all);
   REQUIRE_FALSE(told);
@@ -190,10 +191,10 @@ TEST_CASE("groups that stand too deep are said to be missing") {
 }
 
 TEST_CASE("a walk through very many groups ends, and says so") {
-  const machine m;
+  const surveyed_machine m;
   m.divide("");
   for (int i = 0; i < 4100; ++i) m.tree().directory("sys/fs/cgroup/" + std::to_string(i));
-  m.leaf("last", vram(5));
+  m.leaf("last", surveyed_vram(5));
   group_memory all;
   const auto told = m.host()->groups(all);
   REQUIRE_FALSE(told);

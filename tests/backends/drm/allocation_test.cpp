@@ -23,7 +23,7 @@ namespace {
 constexpr std::uint64_t rescan_ns = 2 * platform::ns_per_second;
 constexpr std::uint64_t tenth_ns = platform::ns_per_second / 10;
 
-std::string v3d(unsigned client) {
+std::string v3d_client(unsigned client) {
   return "drm-driver:\tv3d\ndrm-client-id:\t" + std::to_string(client) + "\ndrm-engine-render:\t" +
          std::to_string(client * 1000) + " ns\ndrm-resident-memory:\t64 KiB\n";
 }
@@ -39,7 +39,7 @@ void fill(machine& m, unsigned clients, unsigned others) {
   m.add_platform("fd500000.gpu", "v3d", {{"renderD128", "/dev/full"}});
   for (unsigned i = 0; i < clients; ++i) {
     auto all = usual_descriptors();
-    all.push_back({10, "/dev/full", v3d(i + 1)});
+    all.push_back({10, "/dev/full", v3d_client(i + 1)});
     m.add_process(100 + i, all);
   }
   for (unsigned i = 0; i < others; ++i) m.add_process(1000 + i, usual_descriptors());

@@ -15,7 +15,7 @@ namespace {
 
 const std::string radeon_folder = "sys/" + hmn_fake::pci_folder("0000:03:00.0");
 
-std::string client(unsigned id, unsigned kib_resident) {
+std::string plugged_client(unsigned id, unsigned kib_resident) {
   return "drm-driver:\tradeon\ndrm-client-id:\t" + std::to_string(id) + "\ndrm-resident-vram:\t" +
          std::to_string(kib_resident) + " KiB\n";
 }
@@ -39,12 +39,12 @@ const device* at(const std::vector<device>& all, slot number) {
 TEST_CASE("a card that is plugged in is listed, and its clients are found at once") {
   machine m;
   m.add_platform("fd500000.gpu", "v3d", {card0, render128});
-  m.add_process(10, {{3, "/dev/full", client(1, 8)}});
+  m.add_process(10, {{3, "/dev/full", plugged_client(1, 8)}});
   plain_reading r;
   REQUIRE(m.devices(r).size() == 1);
   CHECK(m.rows(0, r).empty());
   m.add_pci(radeon(), {card1, render129});
-  m.add_process(11, {{3, "/dev/full", client(2, 16)}});
+  m.add_process(11, {{3, "/dev/full", plugged_client(2, 16)}});
   const auto found = m.devices(r);
   REQUIRE(found.size() == 2);
   REQUIRE(at(found, 1) != nullptr);
@@ -60,7 +60,7 @@ TEST_CASE(
   machine m;
   m.add_platform("fd500000.gpu", "v3d", {card0, render128});
   m.add_pci(radeon(), {card1, render129});
-  m.add_process(10, {{3, "/dev/full", client(1, 8)}});
+  m.add_process(10, {{3, "/dev/full", plugged_client(1, 8)}});
   plain_reading r;
   const auto first = m.devices(r);
   REQUIRE(first.size() == 2);
@@ -81,14 +81,14 @@ TEST_CASE(
 TEST_CASE("after a reload of the driver the node may have other numbers") {
   machine m;
   m.add_pci(radeon(), {card0, render128});
-  m.add_process(10, {{3, "/dev/null", client(1, 8)}});
+  m.add_process(10, {{3, "/dev/null", plugged_client(1, 8)}});
   plain_reading r;
   REQUIRE(m.devices(r).size() == 1);
   REQUIRE(m.rows(0, r).size() == 1);
   unplug(m, {card0, render128});
   CHECK(m.devices(r).empty());
   m.add_pci(radeon(), {card1, render129});
-  m.add_process(11, {{3, "/dev/full", client(1, 4)}});
+  m.add_process(11, {{3, "/dev/full", plugged_client(1, 4)}});
   const auto found = m.devices(r);
   REQUIRE(found.size() == 1);
   CHECK(found[0].number == 0);
@@ -119,7 +119,7 @@ TEST_CASE("another driver on the same card tells under the same number") {
 TEST_CASE("falling asleep and waking are seen in the list and by the readings between") {
   machine m;
   m.add_pci(radeon(), {card0, render128});
-  m.add_process(10, {{3, "/dev/null", client(1, 8)}});
+  m.add_process(10, {{3, "/dev/null", plugged_client(1, 8)}});
   plain_reading r;
   CHECK(m.devices(r).at(0).state == state::ready);
   const std::string status_file = radeon_folder + "/power/runtime_status";

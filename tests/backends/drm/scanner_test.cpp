@@ -19,8 +19,8 @@ using namespace drm_test;
 
 namespace {
 
-std::string v3d(unsigned client, unsigned resident_kib, unsigned busy_ns = 0,
-                unsigned shared_kib = 0) {
+std::string v3d_fdinfo(unsigned client, unsigned resident_kib, unsigned busy_ns = 0,
+                       unsigned shared_kib = 0) {
   return "pos:\t0\nflags:\t02400002\ndrm-driver:\tv3d\ndrm-client-id:\t" + std::to_string(client) +
          "\ndrm-engine-render:\t" + std::to_string(busy_ns) + " ns\ndrm-total-memory:\t" +
          std::to_string(resident_kib * 2) + " KiB\ndrm-shared-memory:\t" +
@@ -60,8 +60,9 @@ class nobody {
 TEST_CASE("a descriptor counts by its device number, not by its path") {
   machine m;
   with_v3d(m);
-  m.add_process(10, {{3, "/dev/null", v3d(1, 64)}, {4, "/dev/zero", v3d(2, 32)}});
-  m.add_process(11, {{3, "/dev/random", v3d(3, 64)}, {4, "/etc/hostname", v3d(4, 64)}});
+  m.add_process(10, {{3, "/dev/null", v3d_fdinfo(1, 64)}, {4, "/dev/zero", v3d_fdinfo(2, 32)}});
+  m.add_process(11,
+                {{3, "/dev/random", v3d_fdinfo(3, 64)}, {4, "/etc/hostname", v3d_fdinfo(4, 64)}});
   plain_reading r;
   m.devices(r);
   const auto rows = m.rows(0, r);
@@ -81,8 +82,10 @@ TEST_CASE("a descriptor counts by its device number, not by its path") {
 TEST_CASE("descriptors of one client count once, also across processes") {
   machine m;
   with_v3d(m);
-  m.add_process(10, {{3, "/dev/null", v3d(1, 64, 5)}, {9, "/dev/null", v3d(1, 64, 5)}});
-  m.add_process(11, {{3, "/dev/null", v3d(1, 64, 5)}, {5, "/dev/zero", v3d(2, 16, 7, 4)}});
+  m.add_process(10,
+                {{3, "/dev/null", v3d_fdinfo(1, 64, 5)}, {9, "/dev/null", v3d_fdinfo(1, 64, 5)}});
+  m.add_process(
+      11, {{3, "/dev/null", v3d_fdinfo(1, 64, 5)}, {5, "/dev/zero", v3d_fdinfo(2, 16, 7, 4)}});
   plain_reading r;
   m.devices(r);
   const auto rows = m.rows(0, r);
@@ -108,7 +111,7 @@ TEST_CASE("the same client id on two cards is two clients") {
   machine m;
   with_v3d(m);
   m.add_platform("fe000000.gpu", "panfrost", {card1, render129});
-  m.add_process(10, {{3, "/dev/null", v3d(1, 64)}, {4, "/dev/full", v3d(1, 16)}});
+  m.add_process(10, {{3, "/dev/null", v3d_fdinfo(1, 64)}, {4, "/dev/full", v3d_fdinfo(1, 16)}});
   plain_reading r;
   m.devices(r);
   const auto one = m.rows(0, r);
@@ -124,8 +127,8 @@ TEST_CASE("where no device number is to be had the text tells the card") {
   const std::string by_address =
       "drm-driver:\tnouveau\ndrm-client-id:\t3\n"
       "drm-pdev:\t0000:01:00.0\ndrm-resident-vram:\t5 KiB\n";
-  m.add_process(10, {{3, "/gone/dri/renderD128", v3d(1, 64)}});
-  m.add_process(11, {{3, "/gone/odd/path", v3d(2, 32)}});
+  m.add_process(10, {{3, "/gone/dri/renderD128", v3d_fdinfo(1, 64)}});
+  m.add_process(11, {{3, "/gone/odd/path", v3d_fdinfo(2, 32)}});
   m.add_process(12, {{3, "/gone/odd/path", by_address}});
   m.add_process(13, {{3, "/gone/file", "pos:\t0\n"}, {4, "/gone/other", "drm-driver:\tlima\n"}});
   plain_reading r;
@@ -180,7 +183,7 @@ TEST_CASE("clients that nothing tells apart count as one, a lower bound") {
 TEST_CASE("one process, and the caller") {
   machine m;
   with_v3d(m);
-  m.add_process(10, {{3, "/dev/null", v3d(1, 64)}});
+  m.add_process(10, {{3, "/dev/null", v3d_fdinfo(1, 64)}});
   m.add_process(11, {});
   hmn_fake::set_self(m.tree(), 11);
   plain_reading r;
@@ -243,7 +246,7 @@ TEST_CASE("counters in RAM are read while their device sleeps") {
   machine m;
   with_v3d(m);
   m.tree().write("sys/devices/platform/fd500000.gpu/power/runtime_status", "suspended\n");
-  m.add_process(10, {{3, "/dev/null", v3d(1, 64)}});
+  m.add_process(10, {{3, "/dev/null", v3d_fdinfo(1, 64)}});
   plain_reading r;
   const auto found = m.devices(r);
   REQUIRE(found.size() == 1);
@@ -254,8 +257,8 @@ TEST_CASE("counters in RAM are read while their device sleeps") {
 TEST_CASE("processes that may not be looked into are counted, kernel threads are not") {
   machine m;
   with_v3d(m);
-  m.add_process(10, {{3, "/dev/null", v3d(1, 64)}});
-  m.add_process(11, {{3, "/dev/null", v3d(2, 64)}});
+  m.add_process(10, {{3, "/dev/null", v3d_fdinfo(1, 64)}});
+  m.add_process(11, {{3, "/dev/null", v3d_fdinfo(2, 64)}});
   m.add_process(12, {});
   hmn_fake::stat_line kernel;
   kernel.flags = 0x00200000;
@@ -292,7 +295,7 @@ TEST_CASE("a proc tree that hides other users' processes is said to") {
   constexpr const char* hiding = "22 1 0:20 / /proc rw,relatime - proc proc rw,hidepid=invisible\n";
   machine m;
   with_v3d(m);
-  m.add_process(10, {{3, "/dev/null", v3d(1, 64)}});
+  m.add_process(10, {{3, "/dev/null", v3d_fdinfo(1, 64)}});
   const auto said = [&] {
     plain_reading r;
     m.devices(r);
@@ -325,16 +328,16 @@ TEST_CASE("without a proc tree there are no rows and a reason") {
 TEST_CASE("what is known is read again without looking for it") {
   machine m;
   with_v3d(m);
-  m.add_process(10, {{3, "/dev/null", v3d(1, 64)}});
+  m.add_process(10, {{3, "/dev/null", v3d_fdinfo(1, 64)}});
   m.add_process(11, {});
   patient p(m);
   CHECK(p.scan().processes == 2);
   REQUIRE(p.list.all().size() == 1);
   // A new descriptor waits for its turn, a new process does not.
   m.tree().link("proc/10/fd/7", "/dev/null");
-  m.tree().write("proc/10/fdinfo/7", v3d(2, 8));
-  m.tree().write("proc/10/fdinfo/3", v3d(1, 65));
-  m.add_process(12, {{3, "/dev/null", v3d(3, 4)}});
+  m.tree().write("proc/10/fdinfo/7", v3d_fdinfo(2, 8));
+  m.tree().write("proc/10/fdinfo/3", v3d_fdinfo(1, 65));
+  m.add_process(12, {{3, "/dev/null", v3d_fdinfo(3, 4)}});
   p.scan(2000);
   REQUIRE(p.list.all().size() == 2);
   CHECK(p.list.all()[0].use.resident == 65 * kib);
@@ -352,7 +355,7 @@ TEST_CASE("a new descriptor is seen within the time that is given for it") {
   patient p(m, 2 * second);
   p.scan(second);
   m.tree().link("proc/10/fd/7", "/dev/null");
-  m.tree().write("proc/10/fdinfo/7", v3d(2, 8));
+  m.tree().write("proc/10/fdinfo/7", v3d_fdinfo(2, 8));
   p.scan(second + second / 2);
   CHECK(p.list.all().empty());
   p.scan(3 * second);
@@ -363,14 +366,14 @@ TEST_CASE("a descriptor, or a pid, that is used again is not taken for the old o
   machine m;
   with_v3d(m);
   m.add_platform("fe000000.gpu", "panfrost", {card1, render129});
-  m.add_process(10, {{3, "/dev/null", v3d(1, 64)}});
-  m.add_process(11, {{3, "/dev/null", v3d(2, 32)}});
-  m.add_process(12, {{3, "/dev/null", v3d(3, 16)}});
+  m.add_process(10, {{3, "/dev/null", v3d_fdinfo(1, 64)}});
+  m.add_process(11, {{3, "/dev/null", v3d_fdinfo(2, 32)}});
+  m.add_process(12, {{3, "/dev/null", v3d_fdinfo(3, 16)}});
   patient p(m);
   p.scan();
   CHECK(p.list.all().size() == 3);
   m.tree().link("proc/10/fd/3", "/dev/full");
-  m.add_process(11, {{5, "/dev/null", v3d(4, 8)}});
+  m.add_process(11, {{5, "/dev/null", v3d_fdinfo(4, 8)}});
   m.tree().remove("proc/12");
   p.scan(2000);
   REQUIRE(p.list.all().size() == 2);
@@ -382,7 +385,7 @@ TEST_CASE("a descriptor, or a pid, that is used again is not taken for the old o
 TEST_CASE("a deadline ends the walk, and what was not reached is counted") {
   machine m;
   with_v3d(m);
-  m.add_process(10, {{3, "/dev/null", v3d(1, 64)}});
+  m.add_process(10, {{3, "/dev/null", v3d_fdinfo(1, 64)}});
   m.add_process(11, {});
   patient p(m);
   const auto seen = p.scan(1000, 1);

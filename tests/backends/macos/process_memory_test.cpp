@@ -14,19 +14,19 @@ namespace field = process_memory_field;
 
 namespace {
 
-constexpr int other = 4242;
+constexpr int other_pid = 4242;
 
-struct machine : mac {
-  machine() {
+struct memory_machine : mac {
+  memory_machine() {
     own().resident = 7 << 20;
     own().footprint = 5 << 20;
     own().peak_footprint = 8 << 20;
     own().virtual_size = std::uint64_t{400} << 30;
     peak_resident = 9 << 20;
-    processes[other].resident = 3 << 20;
-    processes[other].footprint = 2 << 20;
-    processes[other].peak_footprint = 6 << 20;
-    processes[other].virtual_size = 1 << 30;
+    processes[other_pid].resident = 3 << 20;
+    processes[other_pid].footprint = 2 << 20;
+    processes[other_pid].peak_footprint = 6 << 20;
+    processes[other_pid].virtual_size = 1 << 30;
   }
   macos::macos_host host{mac::calls()};
 };
@@ -34,7 +34,7 @@ struct machine : mac {
 }  // namespace
 
 TEST_CASE("own memory is what the kernel counts of the task") {
-  machine m;
+  memory_machine m;
   process_memory out;
   REQUIRE(m.host.own_memory(field::resident | field::peak_resident | field::virtual_size |
                                 field::footprint | field::peak_footprint,
@@ -49,7 +49,7 @@ TEST_CASE("own memory is what the kernel counts of the task") {
 }
 
 TEST_CASE("only what is asked for is told") {
-  machine m;
+  memory_machine m;
   process_memory out;
   REQUIRE(m.host.own_memory(field::footprint, out));
   CHECK(out.footprint);
@@ -61,7 +61,7 @@ TEST_CASE("only what is asked for is told") {
 }
 
 TEST_CASE("what macOS does not count is unsupported") {
-  machine m;
+  memory_machine m;
   process_memory out;
   const auto alone = m.host.own_memory(field::swap | field::committed | field::peak_committed, out);
   REQUIRE_FALSE(alone);
@@ -74,7 +74,7 @@ TEST_CASE("what macOS does not count is unsupported") {
 }
 
 TEST_CASE("task_info refuses") {
-  machine m;
+  memory_machine m;
   m.task_info_code = 5;  // KERN_FAILURE
   process_memory out;
   const auto got = m.host.own_memory(field::resident, out);
@@ -90,7 +90,7 @@ TEST_CASE("task_info refuses") {
 }
 
 TEST_CASE("a macOS that counts no footprint") {
-  machine m;
+  memory_machine m;
   m.task_info_most = 36;
   process_memory out;
   const auto got = m.host.own_memory(field::footprint, out);
@@ -99,10 +99,10 @@ TEST_CASE("a macOS that counts no footprint") {
 }
 
 TEST_CASE("a macOS that keeps no account of the peak") {
-  machine m;
-  m.own().peak_footprint = m.processes[other].peak_footprint = 0;
+  memory_machine m;
+  m.own().peak_footprint = m.processes[other_pid].peak_footprint = 0;
   process_memory out;
-  for (const int pid : {m.own_pid, other}) {
+  for (const int pid : {m.own_pid, other_pid}) {
     const auto alone = m.host.memory(static_cast<std::uint32_t>(pid), field::peak_footprint, out);
     REQUIRE_FALSE(alone);
     CHECK(alone.why().code == status::unsupported);
@@ -115,40 +115,40 @@ TEST_CASE("a macOS that keeps no account of the peak") {
 }
 
 TEST_CASE("another process of the same user") {
-  machine m;
+  memory_machine m;
   process_memory out;
-  REQUIRE(m.host.memory(other, field::cheap | field::footprint | field::peak_footprint, out));
+  REQUIRE(m.host.memory(other_pid, field::cheap | field::footprint | field::peak_footprint, out));
   CHECK(out.resident == 3u << 20);
   CHECK(out.footprint == 2u << 20);
   CHECK(out.peak_footprint == 6u << 20);
   CHECK(out.virtual_size == 1u << 30);
   CHECK(out.notes == 0);
-  REQUIRE(m.host.memory(other, field::resident | field::peak_resident, out));
+  REQUIRE(m.host.memory(other_pid, field::resident | field::peak_resident, out));
   CHECK_FALSE(out.peak_resident);
   CHECK(out.notes == note::partial);
-  const auto peak = m.host.memory(other, field::peak_resident, out);
+  const auto peak = m.host.memory(other_pid, field::peak_resident, out);
   REQUIRE_FALSE(peak);
   CHECK(peak.why().code == status::unsupported);
   CHECK(peak.why().message.view().find("footprint") != std::string::npos);
 }
 
 TEST_CASE("another user's process is refused, but not root") {
-  machine m;
-  m.processes[other].user = 0;
+  memory_machine m;
+  m.processes[other_pid].user = 0;
   process_memory out;
   for (const std::uint32_t asked : {field::resident, field::virtual_size, field::peak_footprint}) {
-    const auto got = m.host.memory(other, asked, out);
+    const auto got = m.host.memory(other_pid, asked, out);
     REQUIRE_FALSE(got);
     CHECK(got.why().code == status::permission);
     CHECK(got.why().native.code == EPERM);
     CHECK(got.why().message.view().find("root") != std::string::npos);
   }
   m.caller = 0;
-  CHECK(m.host.memory(other, field::resident, out));
+  CHECK(m.host.memory(other_pid, field::resident, out));
 }
 
 TEST_CASE("a process that is not there, and one that vanishes") {
-  machine m;
+  memory_machine m;
   process_memory out;
   for (const std::uint32_t asked :
        {field::resident, field::virtual_size, field::peak_resident, field::all}) {
@@ -156,19 +156,19 @@ TEST_CASE("a process that is not there, and one that vanishes") {
     REQUIRE_FALSE(got);
     CHECK(got.why().code == status::no_process);
   }
-  m.gone_when_asked.insert(other);
-  CHECK(m.host.memory(other, field::footprint, out).why().code == status::no_process);
+  m.gone_when_asked.insert(other_pid);
+  CHECK(m.host.memory(other_pid, field::footprint, out).why().code == status::no_process);
 }
 
 TEST_CASE("a zombie has no memory, not none in use") {
-  machine m;
-  m.processes[other].is_zombie = true;
+  memory_machine m;
+  m.processes[other_pid].is_zombie = true;
   process_memory out;
   for (const bool keeps_account : {true, false}) {
-    m.processes[other].keeps_account = keeps_account;
+    m.processes[other_pid].keeps_account = keeps_account;
     for (const std::uint32_t asked :
          {field::resident, field::footprint, field::virtual_size, field::peak_footprint}) {
-      const auto got = m.host.memory(other, asked, out);
+      const auto got = m.host.memory(other_pid, asked, out);
       REQUIRE_FALSE(got);
       CHECK(got.why().code == status::no_process);
       CHECK(got.why().message.view().find("zombie") != std::string::npos);
@@ -179,7 +179,7 @@ TEST_CASE("a zombie has no memory, not none in use") {
 }
 
 TEST_CASE("a forked child reads its own memory with the same source") {
-  machine m;
+  memory_machine m;
   const pid_t child = fork();
   REQUIRE(child >= 0);
   if (child == 0) {

@@ -9,11 +9,11 @@ using namespace hmn::nvidia_smi;
 
 namespace {
 
-constexpr std::string_view names[] = {"name"};
+constexpr std::string_view only_name[] = {"name"};
 constexpr std::size_t most = 3;
 
 table parse(std::string_view text) {
-  return parse_table(text, gpu_spellings(), names, most);
+  return parse_table(text, gpu_spellings(), only_name, most);
 }
 
 }  // namespace

@@ -74,7 +74,7 @@ constexpr std::array calls{"nvmlInitWithFlags",
                            "nvmlEventSetFree"};
 
 // A full card, a partitioned one, and one that is never troubled.
-std::string scenario(const char* call, int code) {
+std::string code_scenario(const char* call, int code) {
   constexpr const char* full = R"("utilization": {"gpu": 64, "memory": 12}, "encoder": 7,
     "decoder": 9, "temperature": 45, "power_usage_mw": 58980, "enforced_power_limit_mw": 350000,
     "energy_mj": 1000, "clocks_mhz": {"graphics": 2520, "memory": 9001}, "fans": 31, "pstate": 2,
@@ -172,11 +172,11 @@ TEST_CASE("each code has a status, and a sentence that fits a diagnostic") {
 
 TEST_CASE("each code from each call about a device leaves true values and reasons") {
   for (const char* call : calls) {
-    machine m(scenario(call, 3));
+    machine m(code_scenario(call, 3));
     for (const int code : codes) {
       CAPTURE(call);
       CAPTURE(code);
-      m.driver.load(scenario(call, code));
+      m.driver.load(code_scenario(call, code));
       m.restart();
       std::vector<device> found;
       if (const auto done = m.prepare(); !done) {

@@ -11,11 +11,11 @@ using namespace hmn;
 namespace {
 
 constexpr std::uint32_t peak = usage_field::peak_used;
-constexpr const char* lists = R"("processes": {"compute": [{"pid": 1001, "used": 5000},
+constexpr const char* account_lists = R"("processes": {"compute": [{"pid": 1001, "used": 5000},
   {"pid": 1002, "used": 6000}], "graphics": [{"pid": 1003, "used": 7000}]})";
 
 std::string with_accounts(const std::string& accounts) {
-  return one_gpu(std::string(lists) + R"(, "accounts": )" + accounts);
+  return one_gpu(std::string(account_lists) + R"(, "accounts": )" + accounts);
 }
 
 std::vector<diagnostic> about_peaks(const plain_reading& r) {
@@ -54,7 +54,7 @@ TEST_CASE("the most that a process has held is the driver's own account of it") 
 }
 
 TEST_CASE("with the mode off no process is asked for, and the reason says how to turn it on") {
-  machine m(one_gpu(std::string(lists) + R"(, "accounting_mode": 0)"));
+  machine m(one_gpu(std::string(account_lists) + R"(, "accounting_mode": 0)"));
   for (const usage& u : m.processes()) CHECK(!u.peak_used);
   const auto why = about_peaks(m.reading);
   REQUIRE(why.size() == 1);
@@ -64,7 +64,7 @@ TEST_CASE("with the mode off no process is asked for, and the reason says how to
 }
 
 TEST_CASE("a card or a library without accounts costs nothing else") {
-  machine m(one_gpu(lists));
+  machine m(one_gpu(account_lists));
   for (const usage& u : m.processes()) CHECK((u.used && !u.peak_used));
   CHECK(about_peaks(m.reading).empty());
   machine older(with_accounts(R"([{"pid": 1001, "most": 9000, "running": true}])"),
@@ -157,7 +157,7 @@ TEST_CASE("with MIG there is no account") {
 }
 
 TEST_CASE("of a GPU that is lost on the way no further process is asked for") {
-  machine m(one_gpu(std::string(lists) + R"(, "accounts": [],
+  machine m(one_gpu(std::string(account_lists) + R"(, "accounts": [],
     "results": {"nvmlDeviceGetAccountingStats": "GPU_IS_LOST"})"));
   CHECK(m.processes().size() == 3);
   CHECK(asked(m) == 1);

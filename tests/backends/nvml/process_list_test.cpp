@@ -32,24 +32,24 @@ std::vector<std::byte> buffer_of(const std::vector<row>& rows, std::size_t row_s
   return buffer;
 }
 
-constexpr std::uint64_t gib = 1ULL << 30;
+constexpr std::uint64_t list_gib = 1ULL << 30;
 
-const std::vector<std::vector<row>> lists{
-    {{4242, gib}},
+const std::vector<std::vector<row>> known_lists{
+    {{4242, list_gib}},
     {{7, 2097152}},
     {{7, 4096}, {8, 4096}},
     {{1, value_not_available}},
     {{100, 0}, {101, 0}, {102, 0}},
-    {{4000000, 80 * gib}, {12, 3}},
-    {{4242, gib}, {4243, 2 * gib}, {4244, 3 * gib}, {4245, value_not_available}},
-    {{4242, gib, 7, 0}, {4242, gib, 7, 1}, {9, gib, 1, 0}},
+    {{4000000, 80 * list_gib}, {12, 3}},
+    {{4242, list_gib}, {4243, 2 * list_gib}, {4244, 3 * list_gib}, {4245, value_not_available}},
+    {{4242, list_gib, 7, 0}, {4242, list_gib, 7, 1}, {9, list_gib, 1, 0}},
     {{1, 1, 0, 0}, {2, 2, 1, 1}, {3, 3, 2, 2}, {4, 4, 3, 3}},
 };
 
 }  // namespace
 
 TEST_CASE("the size of the rows is told by what the driver wrote, whatever is usual") {
-  for (const auto& rows : lists) {
+  for (const auto& rows : known_lists) {
     for (const std::size_t row_size : {16, 24, 32}) {
       for (const std::size_t usual : {16, 24}) {
         CAPTURE(rows.size());
@@ -66,7 +66,7 @@ TEST_CASE("the size of the rows is told by what the driver wrote, whatever is us
 }
 
 TEST_CASE("every row is decoded under its own layout") {
-  for (const auto& rows : lists) {
+  for (const auto& rows : known_lists) {
     for (const std::size_t row_size : {16, 24, 32}) {
       const auto buffer = buffer_of(rows, row_size);
       for (std::size_t i = 0; i < rows.size(); ++i) {
@@ -84,7 +84,7 @@ TEST_CASE("every row is decoded under its own layout") {
 }
 
 TEST_CASE("rows that a driver counts and does not write do not change the layout") {
-  const std::vector<row> rows{{4242, gib}, {4243, 2 * gib}};
+  const std::vector<row> rows{{4242, list_gib}, {4243, 2 * list_gib}};
   for (const std::size_t row_size : {24, 32}) {
     const auto guess = detect_row_size(buffer_of(rows, row_size), 200, 24);
     CHECK(guess.row_size == row_size);
@@ -92,7 +92,7 @@ TEST_CASE("rows that a driver counts and does not write do not change the layout
 }
 
 TEST_CASE("a driver that clears the whole buffer first is read by what the rows can be") {
-  const std::vector<row> rows{{4242, gib}, {4243, 2 * gib}, {4244, 3 * gib}};
+  const std::vector<row> rows{{4242, list_gib}, {4243, 2 * list_gib}, {4244, 3 * list_gib}};
   for (const std::size_t row_size : {24, 32}) {
     auto buffer = buffer_of(rows, row_size);
     for (std::size_t i = rows.size() * row_size; i < buffer.size(); ++i) buffer[i] = std::byte{0};

@@ -11,11 +11,11 @@ using namespace hmn;
 namespace {
 
 constexpr std::uint32_t busy = usage_field::busy_percent;
-constexpr const char* lists = R"("processes": {"compute": [{"pid": 1001, "used": 5},
+constexpr const char* load_lists = R"("processes": {"compute": [{"pid": 1001, "used": 5},
   {"pid": 1002, "used": 6}], "graphics": [{"pid": 1003, "used": 7}]})";
 
 std::string with_samples(const std::string& samples) {
-  return one_gpu(std::string(lists) + R"(, "process_utilization": )" + samples);
+  return one_gpu(std::string(load_lists) + R"(, "process_utilization": )" + samples);
 }
 
 const diagnostic* about_load(const plain_reading& r) {
@@ -68,7 +68,8 @@ TEST_CASE("more than 100 percent is absent, with the process that it was of") {
 }
 
 TEST_CASE("a driver that refuses costs the load and no row") {
-  machine m(one_gpu(std::string(lists) + R"(, "results": {"nvmlDeviceGetProcessUtilization": 4})"));
+  machine m(
+      one_gpu(std::string(load_lists) + R"(, "results": {"nvmlDeviceGetProcessUtilization": 4})"));
   const auto rows = m.processes();
   REQUIRE(rows.size() == 3);
   for (const usage& u : rows) {

@@ -21,7 +21,7 @@ void wait_for_another_try() {
   usleep(1'050'000);
 }
 
-std::string variant(const char* name) {
+std::string library_variant(const char* name) {
   return std::string(HMN_FAKE_NVML_FOLDER) + "/nvml-" + name + "/libnvidia-ml.so.1";
 }
 
@@ -71,7 +71,7 @@ TEST_CASE("it is opened once, without attaching, and shut down at the end") {
 }
 
 TEST_CASE("without the newer initialisations the older ones serve") {
-  machine m(one_gpu(), variant("no_init_with_flags"));
+  machine m(one_gpu(), library_variant("no_init_with_flags"));
   CHECK(m.devices().size() == 1);
   CHECK(m.driver.calls("nvmlInit_v2") == 1);
 }

@@ -16,7 +16,7 @@ using namespace hmn;
 namespace {
 
 constexpr const char* first = "0000:01:00.0";
-constexpr const char* second = "0000:02:00.0";
+constexpr const char* sleep_second = "0000:02:00.0";
 
 void add_card(const machine& m, const char* address, const char* control, const char* status) {
   hmn_fake::add_pci_device(
@@ -28,11 +28,11 @@ void set(const machine& m, const char* address, const char* file, const char* wo
   m.tree.write(path, std::string(word) + "\n");
 }
 
-std::string two_gpus() {
+std::string two_sleepers() {
   return machine_of(gpu(1) + "," + gpu(2));
 }
 
-unsigned long long inits(const machine& m) {
+unsigned long long inits_of_sleeper(const machine& m) {
   return m.driver.calls("nvmlInitWithFlags") + m.driver.calls("nvmlInit_v2") +
          m.driver.calls("nvmlInit");
 }
@@ -70,9 +70,9 @@ TEST_CASE("cards that never sleep keep the library open") {
 }
 
 TEST_CASE("one card that may sleep is enough to close when idle") {
-  machine m(two_gpus());
+  machine m(two_sleepers());
   add_card(m, first, "on", "active");
-  add_card(m, second, "auto", "active");
+  add_card(m, sleep_second, "auto", "active");
   CHECK_FALSE(m.source().close_when_idle());
   CHECK(m.devices().size() == 2);
   CHECK(m.source().close_when_idle());
@@ -80,7 +80,7 @@ TEST_CASE("one card that may sleep is enough to close when idle") {
   CHECK(m.driver.initialized() == 0);
   CHECK_FALSE(m.source().close_when_idle());
   CHECK(m.devices().size() == 2);
-  CHECK(inits(m) == 2);
+  CHECK(inits_of_sleeper(m) == 2);
 }
 
 TEST_CASE("a sleeping card is told asleep from what files say, and NVML stays closed") {
@@ -101,7 +101,7 @@ TEST_CASE("a sleeping card is told asleep from what files say, and NVML stays cl
   CHECK(found[0].pci_bus_id.view() == first);
   CHECK(found[0].driver_version.view() == "550.163.01");
   CHECK(found[0].vendor == vendor::nvidia);
-  CHECK(inits(m) == 0);
+  CHECK(inits_of_sleeper(m) == 0);
   pools none;
   const auto done = m.source().memory(0, none, m.reading);
   REQUIRE_FALSE(done);
@@ -131,12 +131,12 @@ TEST_CASE("without files of the driver a sleeping card has its address alone") {
 }
 
 TEST_CASE("a card that falls asleep keeps its identity, and its neighbour is not called ready") {
-  machine m(two_gpus());
+  machine m(two_sleepers());
   add_card(m, first, "on", "active");
-  add_card(m, second, "auto", "active");
+  add_card(m, sleep_second, "auto", "active");
   const auto before = m.devices();
   m.source().close();
-  set(m, second, "runtime_status", "suspended");
+  set(m, sleep_second, "runtime_status", "suspended");
   check_asleep(m);
   std::vector<device> found;
   require_ok(m.list(found));
@@ -149,7 +149,7 @@ TEST_CASE("a card that falls asleep keeps its identity, and its neighbour is not
   REQUIRE(said.size() == 1);
   CHECK(said[0].device == found[0].number);
   CHECK(said[0].why.code == status::asleep);
-  CHECK(inits(m) == 1);
+  CHECK(inits_of_sleeper(m) == 1);
 }
 
 TEST_CASE("a card that falls asleep while the library is open has it closed") {
@@ -174,7 +174,7 @@ TEST_CASE("cards of other drivers do not keep NVML closed") {
   for (const char* driver : {"vfio-pci", "nouveau"}) {
     machine m(one_gpu());
     add_card(m, first, "on", "active");
-    hmn_fake::add_pci_device(m.tree, {.address = second,
+    hmn_fake::add_pci_device(m.tree, {.address = sleep_second,
                                       .power_control = "auto",
                                       .runtime_status = "suspended",
                                       .driver = driver});
@@ -185,7 +185,7 @@ TEST_CASE("cards of other drivers do not keep NVML closed") {
 TEST_CASE("the driver's own list goes before the bus, which a container sees whole") {
   machine m(one_gpu());
   add_card(m, first, "on", "active");
-  add_card(m, second, "auto", "suspended");
+  add_card(m, sleep_second, "auto", "suspended");
   hmn_fake::add_nvidia_information(m.tree, {.address = first, .uuid = uuid_of(1)});
   CHECK(m.devices().size() == 1);
   CHECK_FALSE(m.source().close_when_idle());
@@ -209,7 +209,7 @@ TEST_CASE("power/control is read once a second, runtime_status each time") {
   CHECK_FALSE(watch.one_may_sleep());
   CHECK_FALSE(watch.one_is_asleep());
   CHECK(watch.changes() == 1);
-  hmn_fake::add_pci_device(tree, {.address = second});
+  hmn_fake::add_pci_device(tree, {.address = sleep_second});
   watch.refresh(3 * second_ns);
   CHECK(watch.changes() == 2);
   CHECK(watch.devices().size() == 2);

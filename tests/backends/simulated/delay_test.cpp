@@ -7,16 +7,16 @@
 
 namespace {
 
-const std::string body = R"("pools":[{"kind":"vram","total":"8GiB","used":"2GiB"}])";
+const std::string delay_body = R"("pools":[{"kind":"vram","total":"8GiB","used":"2GiB"}])";
 
-std::string with_device(const std::string& delays) {
-  return one_device(body + ",\"delays\":[" + delays + "]");
+std::string with_delayed(const std::string& delays) {
+  return one_device(delay_body + ",\"delays\":[" + delays + "]");
 }
 
 }  // namespace
 
 TEST_CASE("a call takes as long as the file says") {
-  simulation s(with_device(R"({"call":"pools","ms":300,"from_reading":6,"readings":1})"));
+  simulation s(with_delayed(R"({"call":"pools","ms":300,"from_reading":6,"readings":1})"));
   const auto read = [&] { picture(s, HMN_COLLECT_POOLS); };
   CHECK(quickest_of(5, read) < 250);
   CHECK(milliseconds_of(read) >= 300);
@@ -24,7 +24,7 @@ TEST_CASE("a call takes as long as the file says") {
 }
 
 TEST_CASE("delays of the driver and of the device add up") {
-  simulation s("{\"delays\":[{\"call\":\"pools\",\"ms\":150}],\"devices\":[{" + body +
+  simulation s("{\"delays\":[{\"call\":\"pools\",\"ms\":150}],\"devices\":[{" + delay_body +
                R"(,"delays":[{"call":"any","ms":150}]}]})");
   CHECK(milliseconds_of([&] { picture(s, HMN_COLLECT_POOLS); }) >= 300);
   CHECK(quickest_of(5, [&] { picture(s, HMN_COLLECT_MEMORY); }) < 150);
@@ -33,7 +33,7 @@ TEST_CASE("delays of the driver and of the device add up") {
 TEST_CASE("a call that passes the deadline leaves the last value, marked stale") {
   // One whose first value the machine held up for longer than the deadline shows nothing.
   CHECK(comes_true([] {
-    simulation s(with_device(R"({"call":"pools","hang":"forever","from_reading":3})"),
+    simulation s(with_delayed(R"({"call":"pools","hang":"forever","from_reading":3})"),
                  {.deadline_ms = 300, .stale_ms = patient_ms});
     if (s.read_pool() != HMN_OK || s.pool.notes != 0) return false;
     CHECK(s.read_pool() == HMN_OK);
@@ -44,7 +44,7 @@ TEST_CASE("a call that passes the deadline leaves the last value, marked stale")
 }
 
 TEST_CASE("a call that hangs is a timeout, later ones answer at once, and destroy does not wait") {
-  simulation s(with_device(R"({"call":"pools","hang":"forever"})"), {.deadline_ms = 500});
+  simulation s(with_delayed(R"({"call":"pools","hang":"forever"})"), {.deadline_ms = 500});
   CHECK(s.read_pool() == HMN_E_TIMEOUT);
   CHECK(quickest_of(5, [&] { CHECK(s.read_pool() == HMN_E_TIMEOUT); }) < 400);
   s.destroy();  // would wait for ever
@@ -53,7 +53,7 @@ TEST_CASE("a call that hangs is a timeout, later ones answer at once, and destro
 TEST_CASE("a call that hangs until a file is there returns then") {
   scratch signal;
   const std::string path = signal.path("go");
-  simulation s(with_device(R"({"call":"pools","hang_until":")" + path + "\"}"),
+  simulation s(with_delayed(R"({"call":"pools","hang_until":")" + path + "\"}"),
                {.deadline_ms = 200});
   CHECK(s.read_pool() == HMN_E_TIMEOUT);
   signal.write("go", "");
@@ -64,7 +64,7 @@ TEST_CASE("a call that hangs until a file is there returns then") {
 
 TEST_CASE("opening has the deadline for opening") {
   const auto opens = [](const std::string& as) {
-    return "{\"delays\":[{\"call\":\"open\"," + as + "}],\"devices\":[{" + body + "}]}";
+    return "{\"delays\":[{\"call\":\"open\"," + as + "}],\"devices\":[{" + delay_body + "}]}";
   };
   CHECK(comes_true([&] {
     simulation patient(opens("\"ms\":1000"), {.deadline_ms = 500});
@@ -80,13 +80,13 @@ TEST_CASE("opening has the deadline for opening") {
 }
 
 TEST_CASE("without threads a slow call holds up the caller") {
-  simulation s(with_device(R"({"call":"pools","ms":200})"),
+  simulation s(with_delayed(R"({"call":"pools","ms":200})"),
                {.flags = HMN_CONTEXT_NO_THREADS, .deadline_ms = 50});
   CHECK(milliseconds_of([&] { CHECK(s.read_pool() == HMN_OK); }) >= 200);
 }
 
 TEST_CASE("a hanging device does not keep host memory from being read") {
-  simulation s("{\"host\":{\"self\":{\"resident\":1}},\"devices\":[{" + body +
+  simulation s("{\"host\":{\"self\":{\"resident\":1}},\"devices\":[{" + delay_body +
                    R"(,"delays":[{"call":"any","hang":"forever"}]}]})",
                {.deadline_ms = 500});
   CHECK(s.read_pool() == HMN_E_TIMEOUT);

@@ -8,17 +8,18 @@
 
 namespace {
 
-const auto own_pid = static_cast<std::uint32_t>(getpid());
-constexpr hmn_flags every_field = 1023;
+const auto host_pid = static_cast<std::uint32_t>(getpid());
+constexpr hmn_flags every_host_field = 1023;
 
-hmn_status read_self(const simulation& s, hmn_process_memory& out, hmn_error* error = nullptr) {
+hmn_status read_host_self(const simulation& s, hmn_process_memory& out,
+                          hmn_error* error = nullptr) {
   out = sized<hmn_process_memory>();
-  return hmn_process_memory_read_self(s.context(), every_field, &out, error);
+  return hmn_process_memory_read_self(s.context(), every_host_field, &out, error);
 }
 
-hmn_status read_pid(const simulation& s, std::uint32_t pid, hmn_process_memory& out) {
+hmn_status read_host_pid(const simulation& s, std::uint32_t pid, hmn_process_memory& out) {
   out = sized<hmn_process_memory>();
-  return hmn_process_memory_read(s.context(), pid, every_field, &out, nullptr);
+  return hmn_process_memory_read(s.context(), pid, every_host_field, &out, nullptr);
 }
 
 hmn_status read_system(const simulation& s, hmn_system_memory& out, hmn_error* error = nullptr) {
@@ -34,11 +35,11 @@ TEST_CASE("every figure of the caller's memory is told") {
       "peak_footprint":8,"peak_committed":9,
       "notes":["estimated"]}}})");
   hmn_process_memory m;
-  REQUIRE(read_self(s, m) == HMN_OK);
-  CHECK(m.present == every_field);
+  REQUIRE(read_host_self(s, m) == HMN_OK);
+  CHECK(m.present == every_host_field);
   CHECK(m.notes == HMN_NOTE_ESTIMATED);
   CHECK(m.backend == HMN_BACKEND_SIMULATED);
-  CHECK(m.pid == own_pid);
+  CHECK(m.pid == host_pid);
   CHECK(m.resident_bytes == 1);
   CHECK(m.peak_resident_bytes == 2);
   CHECK(m.virtual_bytes == 3);
@@ -79,9 +80,9 @@ TEST_CASE("host memory that is not described is not known, and the sentence says
   simulation s("{}");
   hmn_process_memory m;
   auto error = sized<hmn_error>();
-  CHECK(read_self(s, m, &error) == HMN_E_UNSUPPORTED);
+  CHECK(read_host_self(s, m, &error) == HMN_E_UNSUPPORTED);
   CHECK(std::string(error.message).find("\"host\": \"real\"") != std::string::npos);
-  CHECK(read_pid(s, 1, m) == HMN_E_NO_PROCESS);
+  CHECK(read_host_pid(s, 1, m) == HMN_E_NO_PROCESS);
   hmn_system_memory system;
   CHECK(read_system(s, system, &error) == HMN_E_UNSUPPORTED);
   const picture p(s);
@@ -93,10 +94,10 @@ TEST_CASE("host memory that is not described is not known, and the sentence says
 TEST_CASE("the real host is used where the file says so, and says that it is") {
   simulation s(R"({"host":"real"})");
   hmn_process_memory m;
-  REQUIRE(read_self(s, m) == HMN_OK);
+  REQUIRE(read_host_self(s, m) == HMN_OK);
   CHECK(m.backend == HMN_BACKEND_OS);
   CHECK(m.resident_bytes > 1000);
-  REQUIRE(read_pid(s, own_pid, m) == HMN_OK);
+  REQUIRE(read_host_pid(s, host_pid, m) == HMN_OK);
   CHECK(m.backend == HMN_BACKEND_OS);
   hmn_system_memory system;
   REQUIRE(read_system(s, system) == HMN_OK);
@@ -107,14 +108,14 @@ TEST_CASE("the real host is used where the file says so, and says that it is") {
 TEST_CASE("the real host fills what is not described") {
   simulation s(R"({"host":{"otherwise":"real","self":{"resident":"1GiB"}}})");
   hmn_process_memory m;
-  REQUIRE(read_self(s, m) == HMN_OK);
+  REQUIRE(read_host_self(s, m) == HMN_OK);
   CHECK(m.backend == HMN_BACKEND_SIMULATED);
   CHECK(m.resident_bytes == gib);
   hmn_system_memory system;
   REQUIRE(read_system(s, system) == HMN_OK);
   CHECK(system.backend == HMN_BACKEND_OS);
   simulation other(R"({"host":{"otherwise":"real","system":{"total":"1GiB"}}})");
-  REQUIRE(read_self(other, m) == HMN_OK);
+  REQUIRE(read_host_self(other, m) == HMN_OK);
   CHECK(m.backend == HMN_BACKEND_OS);
   REQUIRE(read_system(other, system) == HMN_OK);
   CHECK(system.total_bytes == gib);
@@ -140,21 +141,21 @@ TEST_CASE("memory of described processes, and of those that have none") {
       {"pid":8,"name_state":"exited"},{"pid":9,"name_state":"protected"},
       {"pid":10,"name_state":"kernel"},{"pid":11,"name":"bare"}]}})");
   hmn_process_memory m;
-  REQUIRE(read_pid(s, 7, m) == HMN_OK);
+  REQUIRE(read_host_pid(s, 7, m) == HMN_OK);
   CHECK(m.pid == 7);
   CHECK(m.resident_bytes == 7 * mib);
   CHECK(m.present == (HMN_PROCESS_MEMORY_HAS_RESIDENT | HMN_PROCESS_MEMORY_HAS_SWAP));
   CHECK((m.notes & HMN_NOTE_PARTIAL) != 0);
-  CHECK(read_pid(s, 8, m) == HMN_E_NO_PROCESS);
-  CHECK(read_pid(s, 9, m) == HMN_E_PERMISSION);
-  CHECK(read_pid(s, 10, m) == HMN_E_UNSUPPORTED);
-  CHECK(read_pid(s, 11, m) == HMN_E_UNSUPPORTED);
-  CHECK(read_pid(s, 12, m) == HMN_E_NO_PROCESS);
+  CHECK(read_host_pid(s, 8, m) == HMN_E_NO_PROCESS);
+  CHECK(read_host_pid(s, 9, m) == HMN_E_PERMISSION);
+  CHECK(read_host_pid(s, 10, m) == HMN_E_UNSUPPORTED);
+  CHECK(read_host_pid(s, 11, m) == HMN_E_UNSUPPORTED);
+  CHECK(read_host_pid(s, 12, m) == HMN_E_NO_PROCESS);
 }
 
 TEST_CASE("the caller's own pid finds the described self") {
   simulation s(R"({"host":{"self":{"resident":"3MiB"}}})");
   hmn_process_memory m;
-  REQUIRE(read_pid(s, own_pid, m) == HMN_OK);
+  REQUIRE(read_host_pid(s, host_pid, m) == HMN_OK);
   CHECK(m.resident_bytes == 3 * mib);
 }

@@ -66,7 +66,7 @@ const example examples[] = {
     {R"({})", R"([])", R"({})"},
 };
 
-std::string refusal(const std::string& document, const std::string& patch) {
+std::string patch_refusal(const std::string& document, const std::string& patch) {
   value v = parsed(document);
   const auto e = hmn::json::apply_patch(v, parsed(patch));
   CAPTURE(patch);
@@ -89,63 +89,65 @@ TEST_CASE("the operations do what RFC 6902 says, and what another implementation
 }
 
 TEST_CASE("what cannot be done is refused with its place") {
-  CHECK(refusal(R"({"foo":"bar"})", R"([{"op":"add","path":"/baz/bat","value":"qux"}])") ==
+  CHECK(patch_refusal(R"({"foo":"bar"})", R"([{"op":"add","path":"/baz/bat","value":"qux"}])") ==
         "/0/path: there is nothing at \"/baz\"");
-  CHECK(refusal(R"({"a":[1]})", R"([{"op":"add","path":"/a/2","value":1}])") ==
+  CHECK(patch_refusal(R"({"a":[1]})", R"([{"op":"add","path":"/a/2","value":1}])") ==
         "/0/path: there is nothing at \"/a/2\"");
-  CHECK(refusal(R"({"a":[1]})", R"([{"op":"replace","path":"/a/01","value":1}])") ==
+  CHECK(patch_refusal(R"({"a":[1]})", R"([{"op":"replace","path":"/a/01","value":1}])") ==
         "/0/path: there is nothing at \"/a/01\"");
-  CHECK(refusal(R"({"a":[1]})", R"([{"op":"remove","path":"/a/-"}])") ==
+  CHECK(patch_refusal(R"({"a":[1]})", R"([{"op":"remove","path":"/a/-"}])") ==
         "/0/path: there is nothing at \"/a/-\"");
-  CHECK(refusal(R"({"a":1})", R"([{"op":"add","path":"/a/b","value":1}])") ==
+  CHECK(patch_refusal(R"({"a":1})", R"([{"op":"add","path":"/a/b","value":1}])") ==
         "/0/path: there is nothing at \"/a/b\"");
-  CHECK(refusal(R"({"a~":1})", R"([{"op":"remove","path":"/x~1y~0"}])") ==
+  CHECK(patch_refusal(R"({"a~":1})", R"([{"op":"remove","path":"/x~1y~0"}])") ==
         "/0/path: there is nothing at \"/x~1y~0\"");
-  CHECK(refusal(R"({})",
-                R"([{"op":"test","path":"","value":{}},{"op":"copy","from":"/x","path":"/y"}])") ==
+  CHECK(patch_refusal(
+            R"({})",
+            R"([{"op":"test","path":"","value":{}},{"op":"copy","from":"/x","path":"/y"}])") ==
         "/1/from: there is nothing at \"/x\"");
-  CHECK(refusal(R"({"a":{"b":1}})", R"([{"op":"move","from":"/a","path":"/a/c"}])") ==
+  CHECK(patch_refusal(R"({"a":{"b":1}})", R"([{"op":"move","from":"/a","path":"/a/c"}])") ==
         "/0/path: a value cannot be moved into itself");
-  CHECK(refusal(R"({"a":1})", R"([{"op":"test","path":"/a","value":"1"}])") ==
+  CHECK(patch_refusal(R"({"a":1})", R"([{"op":"test","path":"/a","value":"1"}])") ==
         "/0/value: the value there is 1, not \"1\"");
-  CHECK(refusal(R"({"a":1})", R"([{"op":"remove","path":""}])") ==
+  CHECK(patch_refusal(R"({"a":1})", R"([{"op":"remove","path":""}])") ==
         "/0/path: the whole document cannot be removed");
 }
 
 TEST_CASE("an operation that is none is refused") {
-  CHECK(refusal("{}", R"({})") == ": an object is not a list of operations");
-  CHECK(refusal("{}", R"([1])") == "/0: 1 is not an object");
-  CHECK(refusal("{}", R"([{}])") ==
+  CHECK(patch_refusal("{}", R"({})") == ": an object is not a list of operations");
+  CHECK(patch_refusal("{}", R"([1])") == "/0: 1 is not an object");
+  CHECK(patch_refusal("{}", R"([{}])") ==
         "/0/op: nothing is not one of add, remove, replace, move, copy, test");
-  CHECK(refusal("{}", R"([{"op":"spam","path":"/a"}])") ==
+  CHECK(patch_refusal("{}", R"([{"op":"spam","path":"/a"}])") ==
         "/0/op: \"spam\" is not one of add, remove, replace, move, copy, test");
-  CHECK(refusal("{}", R"([{"op":"add","path":"/a"}])") == "/0: \"value\" is missing");
-  CHECK(refusal("{}", R"([{"op":"add","value":1}])") == "/0: \"path\" is missing");
-  CHECK(refusal("{}", R"([{"op":"copy","path":"/a"}])") == "/0: \"from\" is missing");
-  CHECK(refusal("{}", R"([{"op":"add","path":"a","value":1}])") ==
+  CHECK(patch_refusal("{}", R"([{"op":"add","path":"/a"}])") == "/0: \"value\" is missing");
+  CHECK(patch_refusal("{}", R"([{"op":"add","value":1}])") == "/0: \"path\" is missing");
+  CHECK(patch_refusal("{}", R"([{"op":"copy","path":"/a"}])") == "/0: \"from\" is missing");
+  CHECK(patch_refusal("{}", R"([{"op":"add","path":"a","value":1}])") ==
         "/0/path: \"a\" is not a JSON pointer such as \"/devices/0\"");
-  CHECK(refusal("{}", R"([{"op":"add","path":"/~2","value":1}])") ==
+  CHECK(patch_refusal("{}", R"([{"op":"add","path":"/~2","value":1}])") ==
         "/0/path: \"/~2\" is not a JSON pointer such as \"/devices/0\"");
-  CHECK(refusal("{}", R"([{"op":"remove","path":"/a","value":1}])") ==
+  CHECK(patch_refusal("{}", R"([{"op":"remove","path":"/a","value":1}])") ==
         "/0: \"value\" has no meaning for \"remove\"");
-  CHECK(refusal("{}", R"([{"op":"add","path":"/a","value":1,"form":"/b"}])") ==
+  CHECK(patch_refusal("{}", R"([{"op":"add","path":"/a","value":1,"form":"/b"}])") ==
         "/0: \"form\" has no meaning for \"add\"");
 }
 
 TEST_CASE("copies cannot grow the document without bound") {
   std::string patch = R"([{"op":"add","path":"/a","value":[0,0,0,0,0,0,0,0]})";
   for (int i = 0; i < 20; ++i) patch += R"(,{"op":"copy","from":"/a","path":"/a/-"})";
-  CHECK(refusal("{}", patch + "]") == "/17: the document gets too large by it");
+  CHECK(patch_refusal("{}", patch + "]") == "/17: the document gets too large by it");
   std::string deep = R"([{"op":"add","path":"/a","value":[[]]})";
   for (int i = 0; i < 8; ++i) deep += R"(,{"op":"copy","from":"/a","path":"/a/0"})";
-  CHECK(!refusal("{}", deep + R"(,{"op":"test","path":"","value":0}])").empty());
+  CHECK(!patch_refusal("{}", deep + R"(,{"op":"test","path":"","value":0}])").empty());
   std::string nested = R"([{"op":"add","path":"/a","value":{}})";
   for (int i = 0; i < 70; ++i)
     nested +=
         R"(,{"op":"add","path":"/b","value":{}},{"op":"move","from":"/a","path":"/b/a"},{"op":"move","from":"/b","path":"/a"})";
-  CHECK(refusal("{}", nested + "]").find("the document gets too deep by it") != std::string::npos);
+  CHECK(patch_refusal("{}", nested + "]").find("the document gets too deep by it") !=
+        std::string::npos);
   const std::string long_text(1'000'000, 'x');
   std::string texts = R"([{"op":"add","path":"/a","value":[")" + long_text + R"("]})";
   for (int i = 0; i < 20; ++i) texts += R"(,{"op":"copy","from":"/a/0","path":"/a/-"})";
-  CHECK(refusal("{}", texts + "]") == "/16: the document gets too large by it");
+  CHECK(patch_refusal("{}", texts + "]") == "/16: the document gets too large by it");
 }

@@ -15,7 +15,7 @@ using hmn::platform::stand_in_scope;
 
 namespace {
 
-std::string refusal(const std::string& text) {
+std::string recording_refusal(const std::string& text) {
   const auto read = read_script(text, 1);
   CAPTURE(text);
   const auto* wrong = std::get_if<problem>(&read);
@@ -75,42 +75,46 @@ TEST_CASE("recording: each part of a file is given again") {
 }
 
 TEST_CASE("recording: what is refused, with its place") {
-  CHECK(refusal(R"({"recording":{}})").starts_with("/recording: \"format\" "));
-  CHECK(refusal(R"({"recording":{"format":2}})").starts_with("/recording/format: 2 is not "));
-  CHECK(refusal(R"({"recording":[]})").starts_with("/recording: a list is not an object"));
-  CHECK(refusal(with(R"("file":[])")).starts_with("/recording: "));
-  CHECK(refusal(with(R"("files":[{}])")).starts_with("/recording/files/0: \"path\" "));
+  CHECK(recording_refusal(R"({"recording":{}})").starts_with("/recording: \"format\" "));
+  CHECK(recording_refusal(R"({"recording":{"format":2}})")
+            .starts_with("/recording/format: 2 is not "));
+  CHECK(
+      recording_refusal(R"({"recording":[]})").starts_with("/recording: a list is not an object"));
+  CHECK(recording_refusal(with(R"("file":[])")).starts_with("/recording: "));
+  CHECK(recording_refusal(with(R"("files":[{}])")).starts_with("/recording/files/0: \"path\" "));
   for (const char* path : {"sys/a", "/sys/../etc/a", "/..", "", "/a\\u0000b"}) {
-    CHECK(refusal(with(R"("files":[{"path":")" + std::string(path) + "\"}]"))
+    CHECK(recording_refusal(with(R"("files":[{"path":")" + std::string(path) + "\"}]"))
               .starts_with("/recording/files/0/path: "));
   }
-  CHECK(refusal(with(R"("files":[{"path":"/)" + std::string(5000, 'a') + "\"}]"))
+  CHECK(recording_refusal(with(R"("files":[{"path":"/)" + std::string(5000, 'a') + "\"}]"))
             .starts_with("/recording/files/0/path: "));
-  CHECK(refusal(with(R"("files":[{"path":"/a"},{"path":"/b"},{"path":"/a"}])")) ==
+  CHECK(recording_refusal(with(R"("files":[{"path":"/a"},{"path":"/b"},{"path":"/a"}])")) ==
         "/recording/files/2/path: it stands in the list already");
-  CHECK(refusal(file(R"("text":1)")).starts_with("/recording/files/0/text: "));
-  CHECK(refusal(file(R"("hex":"0")")).starts_with("/recording/files/0/hex: "));
-  CHECK(refusal(file(R"("hex":"0g")")).starts_with("/recording/files/0/hex: "));
-  CHECK(refusal(file(R"("hex":"00","text":"")")).starts_with("/recording/files/0: "));
-  CHECK(refusal(file(R"("list":["a/b"])")).starts_with("/recording/files/0/list/0: "));
-  CHECK(refusal(file(R"("list":[1])")).starts_with("/recording/files/0/list/0: "));
-  CHECK(refusal(file(R"("errors":{"read":0})")).starts_with("/recording/files/0/errors/read: "));
-  CHECK(refusal(file(R"("errors":{"read":18446744073709551616})"))
+  CHECK(recording_refusal(file(R"("text":1)")).starts_with("/recording/files/0/text: "));
+  CHECK(recording_refusal(file(R"("hex":"0")")).starts_with("/recording/files/0/hex: "));
+  CHECK(recording_refusal(file(R"("hex":"0g")")).starts_with("/recording/files/0/hex: "));
+  CHECK(recording_refusal(file(R"("hex":"00","text":"")")).starts_with("/recording/files/0: "));
+  CHECK(recording_refusal(file(R"("list":["a/b"])")).starts_with("/recording/files/0/list/0: "));
+  CHECK(recording_refusal(file(R"("list":[1])")).starts_with("/recording/files/0/list/0: "));
+  CHECK(recording_refusal(file(R"("errors":{"read":0})"))
             .starts_with("/recording/files/0/errors/read: "));
-  CHECK(refusal(file(R"("text":"a","errors":{"read":13})"))
+  CHECK(recording_refusal(file(R"("errors":{"read":18446744073709551616})"))
+            .starts_with("/recording/files/0/errors/read: "));
+  CHECK(recording_refusal(file(R"("text":"a","errors":{"read":13})"))
             .starts_with("/recording/files/0/errors/read: it is given and cannot have failed"));
-  CHECK(
-      refusal(file(R"("status":{"type":"fifo"})")).starts_with("/recording/files/0/status/type: "));
-  CHECK(refusal(with(R"("page_size":1)")).starts_with("/recording/page_size: "));
-  CHECK(refusal(with(R"("roots":["etc"])")).starts_with("/recording/roots"));
-  CHECK(refusal(with(R"("runs":[{"path":"nvidia-smi"}])")).starts_with("/recording/runs/0/path: "));
-  CHECK(refusal(with(R"("answers":[{"node":"/dev/dri/renderD128"}])"))
+  CHECK(recording_refusal(file(R"("status":{"type":"fifo"})"))
+            .starts_with("/recording/files/0/status/type: "));
+  CHECK(recording_refusal(with(R"("page_size":1)")).starts_with("/recording/page_size: "));
+  CHECK(recording_refusal(with(R"("roots":["etc"])")).starts_with("/recording/roots"));
+  CHECK(recording_refusal(with(R"("runs":[{"path":"nvidia-smi"}])"))
+            .starts_with("/recording/runs/0/path: "));
+  CHECK(recording_refusal(with(R"("answers":[{"node":"/dev/dri/renderD128"}])"))
             .starts_with("/recording/answers/0: "));
   std::string deep = with(R"("files":)" + std::string(70, '[') + std::string(70, ']'));
-  CHECK(refusal(deep).find("64") != std::string::npos);
+  CHECK(recording_refusal(deep).find("64") != std::string::npos);
   const std::string whole = file(R"("text":"a")");
   for (std::size_t cut = 1; cut < whole.size(); ++cut) {
-    CHECK(refusal(whole.substr(0, cut)).starts_with(": line 1, column "));
+    CHECK(recording_refusal(whole.substr(0, cut)).starts_with(": line 1, column "));
   }
 }
 

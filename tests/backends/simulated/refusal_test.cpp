@@ -37,10 +37,10 @@ std::string pool(const std::string& members) {
 std::string row(const std::string& members) {
   return device("\"processes\":[{" + members + "}]");
 }
-std::string fault(const std::string& members) {
+std::string with_fault(const std::string& members) {
   return device("\"failures\":[{" + members + "}]");
 }
-std::string delay(const std::string& members) {
+std::string with_delay(const std::string& members) {
   return device("\"delays\":[{" + members + "}]");
 }
 
@@ -262,53 +262,54 @@ TEST_CASE("a metric is one that is known, with one figure or the reason why ther
 }
 
 TEST_CASE("a failure has a call and a status") {
-  CHECK(refusal(fault(R"("status":"backend")")) ==
+  CHECK(refusal(with_fault(R"("status":"backend")")) ==
         "/devices/0/failures/0: \"call\" is missing: one of any, pools, telemetry, self, process, "
         "processes, metrics");
-  CHECK(refusal(fault(R"("call":"pools")"))
+  CHECK(refusal(with_fault(R"("call":"pools")"))
             .find("/devices/0/failures/0: \"status\" is missing: one of no_memory, ") == 0);
-  CHECK(refusal(fault(R"("call":"open","status":"backend")")) ==
+  CHECK(refusal(with_fault(R"("call":"open","status":"backend")")) ==
         "/devices/0/failures/0/call: \"open\" is not one of any, pools, telemetry, self, process, "
         "processes, metrics");
-  CHECK(refusal(fault(R"("call":"pools","status":"ok")"))
+  CHECK(refusal(with_fault(R"("call":"pools","status":"ok")"))
             .find("/devices/0/failures/0/status: \"ok\" is not one of no_memory, ") == 0);
-  CHECK(refusal(fault(R"("call":"pools","status":"backend","from_reading":0)")) ==
+  CHECK(refusal(with_fault(R"("call":"pools","status":"backend","from_reading":0)")) ==
         "/devices/0/failures/0/from_reading: 0 is not a whole number from 1 to 2^64-1");
-  CHECK(refusal(fault(R"("call":"pools","status":"backend","readings":0)")) ==
+  CHECK(refusal(with_fault(R"("call":"pools","status":"backend","readings":0)")) ==
         "/devices/0/failures/0/readings: 0 is not a whole number from 1 to 2^64-1");
-  CHECK(refusal(fault(R"("call":"pools","status":"backend","native":{"domain":"nvml"})")) ==
+  CHECK(refusal(with_fault(R"("call":"pools","status":"backend","native":{"domain":"nvml"})")) ==
         "/devices/0/failures/0/native: \"code\" is missing: the number that the driver or system "
         "gave");
-  CHECK(refusal(fault(R"("call":"pools","status":"backend","native":{"code":1})")) ==
+  CHECK(refusal(with_fault(R"("call":"pools","status":"backend","native":{"code":1})")) ==
         "/devices/0/failures/0/native: \"domain\" is missing: one of errno, nvml, exit");
-  CHECK(refusal(fault(
+  CHECK(refusal(with_fault(
             R"("call":"pools","status":"backend","native":{"domain":"nvml","code":2147483648})")) ==
         "/devices/0/failures/0/native/code: 2147483648 is not a whole number from 0 to 2147483647");
 }
 
 TEST_CASE("a failure of single fields is one of a device's call that has them") {
-  CHECK(refusal(fault(R"("call":"pools","status":"backend","fields":["power_watts"])")) ==
+  CHECK(refusal(with_fault(R"("call":"pools","status":"backend","fields":["power_watts"])")) ==
         "/devices/0/failures/0/fields/0: \"power_watts\" is not one of total, free, used, "
         "reserved, usable, budget");
-  CHECK(refusal(fault(R"("call":"self","status":"backend","fields":["shared"])")) ==
+  CHECK(refusal(with_fault(R"("call":"self","status":"backend","fields":["shared"])")) ==
         "/devices/0/failures/0/fields/0: \"shared\" is not one of used");
-  CHECK(refusal(fault(R"("call":"any","status":"backend","fields":["used"])"))
+  CHECK(refusal(with_fault(R"("call":"any","status":"backend","fields":["used"])"))
             .find("/devices/0/failures/0: the key \"fields\" is not known") == 0);
   CHECK(refusal(R"({"failures":[{"call":"pools","status":"backend","fields":["used"]}]})")
             .find("/failures/0: the key \"fields\" is not known") == 0);
-  accept(fault(R"("call":"telemetry","status":"backend","fields":["power_watts","throttle"])"));
+  accept(
+      with_fault(R"("call":"telemetry","status":"backend","fields":["power_watts","throttle"])"));
 }
 
 TEST_CASE("a delay has one length") {
   const std::string one = "exactly one of \"ms\", \"hang\" and \"hang_until\" is needed";
-  CHECK(refusal(delay(R"("call":"pools")")) == "/devices/0/delays/0: " + one);
-  CHECK(refusal(delay(R"("call":"pools","ms":1,"hang":"forever")")) ==
+  CHECK(refusal(with_delay(R"("call":"pools")")) == "/devices/0/delays/0: " + one);
+  CHECK(refusal(with_delay(R"("call":"pools","ms":1,"hang":"forever")")) ==
         "/devices/0/delays/0: " + one);
-  CHECK(refusal(delay(R"("call":"pools","hang":"a while")")).find("/devices/0/delays/0/hang: ") ==
-        0);
-  CHECK(refusal(delay(R"("call":"pools","hang_until":"here")")) ==
+  CHECK(refusal(with_delay(R"("call":"pools","hang":"a while")"))
+            .find("/devices/0/delays/0/hang: ") == 0);
+  CHECK(refusal(with_delay(R"("call":"pools","hang_until":"here")")) ==
         "/devices/0/delays/0/hang_until: the path is not absolute");
-  CHECK(refusal(delay(R"("call":"pools","ms":86400001)")) ==
+  CHECK(refusal(with_delay(R"("call":"pools","ms":86400001)")) ==
         "/devices/0/delays/0/ms: 86400001 is not a whole number from 0 to 86400000");
   CHECK(refusal(R"({"delays":[{"call":"memory","ms":1}]})") ==
         "/delays/0/call: \"memory\" is not one of any, pools, telemetry, self, process, processes, "

@@ -9,7 +9,7 @@ namespace {
 
 using namespace hmn::dxgi;
 
-fake_dxgi it;
+fake_dxgi dxgi;
 
 struct any_object {
   const void* table;
@@ -22,12 +22,12 @@ any_object& self_of(void* self) {
 }
 
 std::uint32_t add_reference(void* self) {
-  ++it.references;
+  ++dxgi.references;
   return ++self_of(self).references;
 }
 
 std::uint32_t release(void* self) {
-  --it.references;
+  --dxgi.references;
   const std::uint32_t left = --self_of(self).references;
   if (left == 0) delete static_cast<any_object*>(self);
   return left;
@@ -84,16 +84,16 @@ const adapter3_functions adapter_table = [] {
 
 code give(void*, std::uint32_t number, void** out) {
   *out = nullptr;
-  if (number >= it.adapters.size()) return not_found;
-  fake_adapter& a = it.adapters[number];
+  if (number >= dxgi.adapters.size()) return not_found;
+  fake_adapter& a = dxgi.adapters[number];
   if (is_failure(a.gives)) return a.gives;
-  ++it.references;
+  ++dxgi.references;
   *out = new any_object{&adapter_table, 1, &a};
   return success;
 }
 
 std::int32_t is_current(void*) {
-  return it.is_current ? 1 : 0;
+  return dxgi.is_current ? 1 : 0;
 }
 
 const factory_functions factory_table = [] {
@@ -105,7 +105,7 @@ const factory_functions factory_table = [] {
 }();
 
 fake_adapter* by_luid(std::uint64_t luid) {
-  for (fake_adapter& a : it.adapters) {
+  for (fake_adapter& a : dxgi.adapters) {
     if (a.luid == luid) return &a;
   }
   return nullptr;
@@ -117,18 +117,18 @@ constexpr kernel_code refused = static_cast<kernel_code>(0xC000000D);
 kernel_code open_by_luid(open_adapter* o) {
   fake_adapter* const a = by_luid(std::uint64_t{o->luid_high} << 32U | o->luid_low);
   if (a == nullptr) return refused;
-  o->adapter = static_cast<std::uint32_t>(a - it.adapters.data()) + 1;
-  ++it.kernel_open;
+  o->adapter = static_cast<std::uint32_t>(a - dxgi.adapters.data()) + 1;
+  ++dxgi.kernel_open;
   return 0;
 }
 
 kernel_code close_it(const close_adapter*) {
-  --it.kernel_open;
+  --dxgi.kernel_open;
   return 0;
 }
 
 kernel_code query_it(const query_adapter* q) {
-  const fake_adapter& a = it.adapters[q->adapter - 1];
+  const fake_adapter& a = dxgi.adapters[q->adapter - 1];
   if (q->type == type_address && q->size == sizeof(adapter_address)) {
     if (a.address) std::memcpy(q->data, &*a.address, sizeof *a.address);
     return 0;
@@ -139,13 +139,13 @@ kernel_code query_it(const query_adapter* q) {
 }
 
 kernel_code memory_of(query_video_memory* q) {
-  const fake_adapter& a = it.adapters[q->adapter - 1];
+  const fake_adapter& a = dxgi.adapters[q->adapter - 1];
   if (a.kernel_fills) q->used = a.kernel_used[q->segment];
   return 0;
 }
 
 void* open_process(std::uint32_t access, std::int32_t, std::uint32_t pid) {
-  return access == process_query_information && pid == 4321 ? &it : nullptr;
+  return access == process_query_information && pid == 4321 ? &dxgi : nullptr;
 }
 
 std::int32_t close_handle(void*) {
@@ -155,20 +155,20 @@ std::int32_t close_handle(void*) {
 }  // namespace
 
 fake_dxgi& fake_dxgi::now() {
-  return it;
+  return dxgi;
 }
 
 void fake_dxgi::reset() {
-  it = {};
+  dxgi = {};
 }
 
 dxgi::code fake_dxgi::create(const guid* id, void** out) {
   *out = nullptr;
   if (std::memcmp(id, &factory1_id, sizeof *id) != 0) return no_interface;
-  if (is_failure(it.creates)) return it.creates;
-  ++it.made;
-  ++it.references;
-  it.is_current = true;
+  if (is_failure(dxgi.creates)) return dxgi.creates;
+  ++dxgi.made;
+  ++dxgi.references;
+  dxgi.is_current = true;
   *out = new any_object{&factory_table, 1, nullptr};
   return success;
 }

@@ -10,43 +10,43 @@ using pdh::code;
 using pdh::handle;
 using pdh::item;
 
-fake_pdh it;
+fake_pdh pdh;
 // A handle of a counter is its place here.
 std::vector<std::u16string> added;
 
 code open_query(const char16_t* source, std::uintptr_t, handle* query) {
   if (source != nullptr) return pdh::no_data;
-  if (it.open_answer != pdh::success) return it.open_answer;
-  ++it.opened;
-  *query = &it;
+  if (pdh.open_answer != pdh::success) return pdh.open_answer;
+  ++pdh.opened;
+  *query = &pdh;
   return pdh::success;
 }
 
 code add_counter(handle query, const char16_t* path, std::uintptr_t, handle* counter) {
-  if (query != &it) return pdh::invalid_data;
-  if (!it.counters.contains(path)) return it.missing_answer;
+  if (query != &pdh) return pdh::invalid_data;
+  if (!pdh.counters.contains(path)) return pdh.missing_answer;
   added.emplace_back(path);
   *counter = reinterpret_cast<handle>(added.size());
   return pdh::success;
 }
 
 code collect(handle query) {
-  if (query != &it) return pdh::invalid_data;
-  ++it.collected;
-  if (it.collect_answers.empty()) return pdh::success;
-  const code answer = it.collect_answers.front();
-  it.collect_answers.erase(it.collect_answers.begin());
+  if (query != &pdh) return pdh::invalid_data;
+  ++pdh.collected;
+  if (pdh.collect_answers.empty()) return pdh::success;
+  const code answer = pdh.collect_answers.front();
+  pdh.collect_answers.erase(pdh.collect_answers.begin());
   return answer;
 }
 
 // Rows first, the names behind them, as the system lays them out.
 code rows(handle counter, std::uint32_t format, std::uint32_t* size, std::uint32_t* count,
           item* out) {
-  ++it.read;
-  if (it.rows_answer != pdh::success) return it.rows_answer;
-  auto& all = it.counters[added[reinterpret_cast<std::uintptr_t>(counter) - 1]];
-  if (out != nullptr && it.growths > 0) {
-    --it.growths;
+  ++pdh.read;
+  if (pdh.rows_answer != pdh::success) return pdh.rows_answer;
+  auto& all = pdh.counters[added[reinterpret_cast<std::uintptr_t>(counter) - 1]];
+  if (out != nullptr && pdh.growths > 0) {
+    --pdh.growths;
     const auto as_many = all;
     all.insert(all.end(), as_many.begin(), as_many.end());
   }
@@ -74,19 +74,19 @@ code rows(handle counter, std::uint32_t format, std::uint32_t* size, std::uint32
 }
 
 code close_query(handle query) {
-  if (query != &it) return pdh::invalid_data;
-  ++it.closed;
+  if (query != &pdh) return pdh::invalid_data;
+  ++pdh.closed;
   return pdh::success;
 }
 
 }  // namespace
 
 fake_pdh& fake_pdh::now() {
-  return it;
+  return pdh;
 }
 
 void fake_pdh::reset() {
-  it = {};
+  pdh = {};
   added.clear();
 }
 

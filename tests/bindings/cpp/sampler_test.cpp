@@ -17,7 +17,7 @@ static_assert(std::is_nothrow_destructible_v<sampler>);
 namespace {
 
 template <class Call>
-status_code status_of(Call call) {
+status_code sampler_status(Call call) {
   try {
     call();
   } catch (const hypomnesis::error& e) {
@@ -49,8 +49,8 @@ TEST_CASE("a sampler gives snapshots, latest figures and peaks") {
   CHECK(s.info().taken_count == 1);
   CHECK(s.info().last_status == status_code::ok);
   CHECK_FALSE(s.next(0s));
-  CHECK(status_of([&] { s.latest_pool(7); }) == status_code::no_device);
-  CHECK(status_of([&] { s.peak(0, 1); }) == status_code::no_process);
+  CHECK(sampler_status([&] { s.latest_pool(7); }) == status_code::no_device);
+  CHECK(sampler_status([&] { s.peak(0, 1); }) == status_code::no_process);
 }
 
 TEST_CASE("what has no snapshot yet is nothing, and the wrong moment is an error") {
@@ -60,10 +60,10 @@ TEST_CASE("what has no snapshot yet is nothing, and the wrong moment is an error
   CHECK_FALSE(s.info().last_status);
   CHECK_FALSE(s.latest_pool(0));
   CHECK_FALSE(s.latest_telemetry(0));
-  CHECK(status_of([&] { s.next(60s); }) == status_code::state);
-  CHECK(status_of([&] { s.stop(); }) == status_code::state);
+  CHECK(sampler_status([&] { s.next(60s); }) == status_code::state);
+  CHECK(sampler_status([&] { s.stop(); }) == status_code::state);
   s.start();
-  CHECK(status_of([&] { s.start(); }) == status_code::state);
+  CHECK(sampler_status([&] { s.start(); }) == status_code::state);
 }
 
 TEST_CASE("options arrive") {
@@ -71,10 +71,10 @@ TEST_CASE("options arrive") {
   hypomnesis::sampler_options options;
   options.flags = hypomnesis::sampler_flag::peaks_only;
   sampler peaks = running(c, options);
-  CHECK(status_of([&] { peaks.next(60s); }) == status_code::state);
+  CHECK(sampler_status([&] { peaks.next(60s); }) == status_code::state);
   options.flags = {};
   options.capacity = 65537;
-  CHECK(status_of([&] { c.sample(options); }) == status_code::range);
+  CHECK(sampler_status([&] { c.sample(options); }) == status_code::range);
   options.capacity = 2;
   options.interval = 1ms;
   sampler small = running(c, options);
@@ -95,7 +95,7 @@ TEST_CASE("closing wakes one that waits, and outlives its context") {
   c.close();
   CHECK(s.next(60s));
   status_code told = status_code::ok;
-  std::thread waiter([&] { told = status_of([&] { s.next(60s); }); });
+  std::thread waiter([&] { told = sampler_status([&] { s.next(60s); }); });
   std::this_thread::sleep_for(20ms);
   s.close();
   s.close();

@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 
 template <class Call>
-status_code status_of(Call call) {
+status_code spill_status(Call call) {
   try {
     call();
   } catch (const hypomnesis::error& e) {
@@ -45,13 +45,13 @@ TEST_CASE("a device is observed, now and ever apart") {
   const auto only = s.episode(0);
   CHECK(only.end_label == "step 2");
   CHECK(only.duration_ns == 0);
-  CHECK(status_of([&] { s.episode(1); }) == status_code::range);
+  CHECK(spill_status([&] { s.episode(1); }) == status_code::range);
 }
 
 TEST_CASE("what cannot be measured says why, and can be fed") {
   const hypomnesis::context c = machine("spill.json");
   spill s = c.detect_spill(1);
-  CHECK(status_of([&] { s.observe(""); }) == status_code::unsupported);
+  CHECK(spill_status([&] { s.observe(""); }) == status_code::unsupported);
   CHECK(s.info().status == status_code::unsupported);
   CHECK_FALSE(s.info().message.empty());
   CHECK_FALSE(s.info().dedicated_bytes);
@@ -71,7 +71,8 @@ TEST_CASE("snapshots are observed without a context") {
     s.observe(c.take(hypomnesis::part::pools | hypomnesis::part::processes), "taken");
   CHECK(s.info().observation_count == 3);
   CHECK(s.info().episode_count == 1);
-  CHECK(status_of([&] { s.observe(c.take(hypomnesis::part::devices), ""); }) == status_code::empty);
+  CHECK(spill_status([&] { s.observe(c.take(hypomnesis::part::devices), ""); }) ==
+        status_code::empty);
   s.close();
   CHECK_THROWS_AS(s.info(), hypomnesis::closed);
 }

@@ -15,7 +15,7 @@ static_assert(std::is_nothrow_destructible_v<tracker>);
 namespace {
 
 template <class Call>
-status_code status_of(Call call) {
+status_code tracker_status(Call call) {
   try {
     call();
   } catch (const hypomnesis::error& e) {
@@ -35,18 +35,18 @@ tracker with_limit(std::uint64_t bytes) {
 TEST_CASE("a tracker keeps to its limit") {
   tracker t = with_limit(1000);
   t.allocate(900);
-  CHECK(status_of([&] { t.allocate(200); }) == status_code::limit);
+  CHECK(tracker_status([&] { t.allocate(200); }) == status_code::limit);
   CHECK(t.would_fit(100));
   CHECK_FALSE(t.would_fit(101));
   t.release(400);
-  CHECK(status_of([&] { t.release(501); }) == status_code::range);
+  CHECK(tracker_status([&] { t.release(501); }) == status_code::range);
   const hypomnesis::tracker_info info = t.info();
   CHECK(info.limit_bytes == 1000);
   CHECK(info.allocated_bytes == 500);
   CHECK(info.peak_bytes == 900);
   CHECK(info.refused_count == 1);
   CHECK_FALSE(info.device_index.has_value());
-  CHECK(status_of([&] { t.set_limit(499); }) == status_code::limit);
+  CHECK(tracker_status([&] { t.set_limit(499); }) == status_code::limit);
   t.set_limit(0);
   CHECK_FALSE(t.info().limit_bytes.has_value());
   t.reset();
@@ -65,7 +65,7 @@ TEST_CASE("tags have accounts") {
   CHECK(tag.allocated_bytes == 200);
   CHECK(tag.peak_bytes == 300);
   CHECK(t.info().tag_count == 1);
-  CHECK(status_of([&] { t.allocate(1, 2); }) == status_code::range);
+  CHECK(tracker_status([&] { t.allocate(1, 2); }) == status_code::range);
 }
 
 TEST_CASE("a linked tracker asks the device, and outlives its context") {

@@ -11,7 +11,7 @@ namespace hmn_fake {
 namespace {
 
 namespace mach = hmn::mach;
-mac* now = nullptr;
+mac* kernel_now = nullptr;
 constexpr mach::port task_port = 0x103;
 constexpr mach::port host_port = 0x203;
 
@@ -30,49 +30,51 @@ int give(const void* from, std::size_t length, void* out, std::size_t* size) {
 }
 
 const mac_process* find(int pid) {
-  const auto at = now->processes.find(pid);
-  return at == now->processes.end() || now->gone_when_asked.count(pid) != 0 ? nullptr : &at->second;
+  const auto at = kernel_now->processes.find(pid);
+  return at == kernel_now->processes.end() || kernel_now->gone_when_asked.count(pid) != 0
+             ? nullptr
+             : &at->second;
 }
 
 bool may_look(const mac_process& p) {
-  return now->caller == 0 || now->caller == p.user;
+  return kernel_now->caller == 0 || kernel_now->caller == p.user;
 }
 
 mach::kern_return task_info(mach::port task, unsigned flavor, int* out, unsigned* count) {
-  if (now->task_info_code != 0) return now->task_info_code;
+  if (kernel_now->task_info_code != 0) return kernel_now->task_info_code;
   if (task != task_port || flavor != mach::vm_info_flavor) return 4;  // KERN_INVALID_ARGUMENT
   mach::vm_info v{};
-  const mac_process& p = now->own();
+  const mac_process& p = kernel_now->own();
   v.virtual_size = p.virtual_size;
   v.resident_size = p.resident;
-  v.resident_size_peak = now->peak_resident;
+  v.resident_size_peak = kernel_now->peak_resident;
   v.phys_footprint = p.footprint;
-  *count = std::min({*count, now->task_info_most, mach::vm_info_count});
+  *count = std::min({*count, kernel_now->task_info_most, mach::vm_info_count});
   std::memcpy(out, &v, *count * sizeof(int));
   return 0;
 }
 
 mach::port host_self() {
-  ++now->host_rights;
+  ++kernel_now->host_rights;
   return host_port;
 }
 
 mach::kern_return deallocate(mach::port task, mach::port name) {
   if (task != task_port || name != host_port) return 15;  // KERN_INVALID_NAME
-  --now->host_rights;
+  --kernel_now->host_rights;
   return 0;
 }
 
 mach::kern_return host_statistics(mach::port host, int flavor, int* out, unsigned* count) {
-  if (now->host_statistics_code != 0) return now->host_statistics_code;
+  if (kernel_now->host_statistics_code != 0) return kernel_now->host_statistics_code;
   if (host != host_port || flavor != mach::vm_statistics_flavor) return 4;
   *count = std::min(*count, mach::vm_statistics_count);
-  std::memcpy(out, &now->statistics, *count * sizeof(int));
+  std::memcpy(out, &kernel_now->statistics, *count * sizeof(int));
   return 0;
 }
 
 mach::kern_return host_page_size(mach::port, unsigned long* out) {
-  *out = now->page_size;
+  *out = kernel_now->page_size;
   return 0;
 }
 
@@ -88,7 +90,7 @@ int record_of(int pid, void* out, std::size_t* size) {
   r.accounting_flags = p->is_forked_only ? mach::forked_only : 0;
   const std::string comm = p->path.substr(p->path.rfind('/') + 1).substr(0, 16);
   std::memcpy(r.name, comm.c_str(), comm.size());
-  if (now->end_once_looked_at.count(pid) != 0) now->processes[pid].is_zombie = true;
+  if (kernel_now->end_once_looked_at.count(pid) != 0) kernel_now->processes[pid].is_zombie = true;
   return give(&r, sizeof r, out, size);
 }
 
@@ -115,8 +117,8 @@ int sysctl(int* name, unsigned length, void* out, std::size_t* size, void*, std:
 }
 
 int sysctl_by_name(const char* name, void* out, std::size_t* size, void*, std::size_t) {
-  const auto at = now->values.find(name);
-  if (at == now->values.end()) return fail(ENOENT);
+  const auto at = kernel_now->values.find(name);
+  if (at == kernel_now->values.end()) return fail(ENOENT);
   return give(at->second.data(), at->second.size(), out, size);
 }
 
@@ -166,13 +168,13 @@ int pid_path(int pid, void* out, std::uint32_t size) {
 // Without room: how many bytes there may be, with some to spare.
 int list_pids(std::uint32_t type, std::uint32_t, void* out, int size) {
   if (type != mach::all_pids) return fail(EINVAL);
-  const int needed = static_cast<int>(now->processes.size() * sizeof(int));
+  const int needed = static_cast<int>(kernel_now->processes.size() * sizeof(int));
   if (out == nullptr) return needed;
-  for (; now->pid_list_growth > 0; --now->pid_list_growth) {
-    now->processes[90000 + now->pid_list_growth] = {};
+  for (; kernel_now->pid_list_growth > 0; --kernel_now->pid_list_growth) {
+    kernel_now->processes[90000 + kernel_now->pid_list_growth] = {};
   }
   int written = 0;
-  for (const auto& [pid, p] : now->processes) {
+  for (const auto& [pid, p] : kernel_now->processes) {
     if (written + static_cast<int>(sizeof pid) > size) break;
     std::memcpy(static_cast<char*>(out) + written, &pid, sizeof pid);
     written += static_cast<int>(sizeof pid);
@@ -181,10 +183,10 @@ int list_pids(std::uint32_t type, std::uint32_t, void* out, int size) {
 }
 
 int ledger_names(void* out, int* length) {
-  *length = std::min(*length, static_cast<int>(now->ledger_names.size()));
+  *length = std::min(*length, static_cast<int>(kernel_now->ledger_names.size()));
   for (int i = 0; i < *length; ++i) {
     mach::ledger_kind kind{};
-    const std::string& name = now->ledger_names[static_cast<std::size_t>(i)];
+    const std::string& name = kernel_now->ledger_names[static_cast<std::size_t>(i)];
     std::memcpy(kind.name, name.c_str(), std::min(name.size(), sizeof kind.name - 1));
     std::memcpy(static_cast<char*>(out) + static_cast<std::size_t>(i) * sizeof kind, &kind,
                 sizeof kind);
@@ -193,17 +195,17 @@ int ledger_names(void* out, int* length) {
 }
 
 int ledger(int command, void* first, void* second, void* third) {
-  if (now->ledger_error != 0) return fail(now->ledger_error);
+  if (kernel_now->ledger_error != 0) return fail(kernel_now->ledger_error);
   if (command == mach::ledger_template_info) return ledger_names(first, static_cast<int*>(second));
   if (command != mach::ledger_entry_info) return fail(EINVAL);
   const mac_process* const p = find(static_cast<int>(reinterpret_cast<std::intptr_t>(first)));
   if (p == nullptr || p->is_zombie) return fail(ESRCH);
   if (!may_look(*p)) return fail(EPERM);
   int& length = *static_cast<int*>(third);
-  length = std::min(length, static_cast<int>(now->ledger_names.size()));
+  length = std::min(length, static_cast<int>(kernel_now->ledger_names.size()));
   for (int i = 0; i < length; ++i) {
     mach::ledger_entry e{};
-    const auto at = p->ledger.find(now->ledger_names[static_cast<std::size_t>(i)]);
+    const auto at = p->ledger.find(kernel_now->ledger_names[static_cast<std::size_t>(i)]);
     if (at != p->ledger.end()) e.balance = at->second;
     std::memcpy(static_cast<char*>(second) + static_cast<std::size_t>(i) * sizeof e, &e, sizeof e);
   }
@@ -213,7 +215,7 @@ int ledger(int command, void* first, void* second, void* third) {
 }  // namespace
 
 mac::mac() : own_pid(getpid()) {
-  now = this;
+  kernel_now = this;
   processes[own_pid] = {};
   set("hw.memsize", std::uint64_t{16} << 30);
   set("kern.memorystatus_vm_pressure_level", std::uint32_t{1});
@@ -221,7 +223,7 @@ mac::mac() : own_pid(getpid()) {
 }
 
 mac::~mac() {
-  now = nullptr;
+  kernel_now = nullptr;
 }
 
 const hmn::mach::kernel& mac::calls() {

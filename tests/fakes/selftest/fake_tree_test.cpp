@@ -12,7 +12,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-std::string text_of(const std::string& path) {
+std::string text_in_tree(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) FAIL("no file ", path);
   std::ostringstream text;
@@ -35,9 +35,9 @@ TEST_CASE("fake_tree: it goes with its object") {
     const hmn_fake::tree tree;
     path = tree.root().string();
     tree.write("proc/a/b/c", "text");
-    CHECK(text_of(tree.path("proc/a/b/c")) == "text");
+    CHECK(text_in_tree(tree.path("proc/a/b/c")) == "text");
     tree.write("proc/a/b/c", "");
-    CHECK(text_of(tree.path("proc/a/b/c")) == "");
+    CHECK(text_in_tree(tree.path("proc/a/b/c")) == "");
   }
   CHECK_FALSE(fs::exists(path));
 }
@@ -73,11 +73,12 @@ TEST_CASE("fake_tree: a process has the files that it was given") {
   one.pid_namespace = 4026531836;
   hmn_fake::add_process(tree, one);
   hmn_fake::set_self(tree, 77);
-  CHECK(text_of(tree.proc() + "/77/comm") == "trainer\n");
-  CHECK(words_of(text_of(tree.proc() + "/self/statm"))[1] == "10");
-  CHECK(text_of(tree.proc() + "/77/status").find("VmRSS:\t      40 kB\n") != std::string::npos);
+  CHECK(text_in_tree(tree.proc() + "/77/comm") == "trainer\n");
+  CHECK(words_of(text_in_tree(tree.proc() + "/self/statm"))[1] == "10");
+  CHECK(text_in_tree(tree.proc() + "/77/status").find("VmRSS:\t      40 kB\n") !=
+        std::string::npos);
   CHECK(fs::read_symlink(tree.proc() + "/77/fd/3") == "/dev/nvidia-uvm");
-  CHECK(text_of(tree.proc() + "/77/fdinfo/3") == "pos:\t0\n");
+  CHECK(text_in_tree(tree.proc() + "/77/fdinfo/3") == "pos:\t0\n");
   CHECK(fs::read_symlink(tree.proc() + "/77/ns/pid") == "pid:[4026531836]");
   CHECK_FALSE(fs::exists(tree.proc() + "/77/smaps_rollup"));
 }
@@ -93,12 +94,12 @@ TEST_CASE("fake_tree: a PCI device is reached through every link") {
   gpu.drm_nodes = {"card1", "renderD128"};
   hmn_fake::add_pci_device(tree, gpu);
   const auto at = tree.sys() + "/bus/pci/devices/0000:01:00.0";
-  CHECK(text_of(at + "/vendor") == "0x10de\n");
-  CHECK(text_of(at + "/device") == "0x26b9\n");
-  CHECK(text_of(at + "/class") == "0x030200\n");
-  CHECK(text_of(at + "/power/runtime_status") == "suspended\n");
+  CHECK(text_in_tree(at + "/vendor") == "0x10de\n");
+  CHECK(text_in_tree(at + "/device") == "0x26b9\n");
+  CHECK(text_in_tree(at + "/class") == "0x030200\n");
+  CHECK(text_in_tree(at + "/power/runtime_status") == "suspended\n");
   CHECK(fs::canonical(at + "/driver").filename() == "nvidia");
-  CHECK(text_of(tree.sys() + "/class/drm/renderD128/device/vendor") == "0x10de\n");
+  CHECK(text_in_tree(tree.sys() + "/class/drm/renderD128/device/vendor") == "0x10de\n");
   CHECK(fs::canonical(tree.sys() + "/class/drm/card1/device") == fs::canonical(at));
 }
 
@@ -112,13 +113,13 @@ TEST_CASE("fake_tree: system files") {
   hmn_fake::set_mountinfo(tree, "self", {{"/", "/sys/fs/cgroup", "cgroup2", "", "rw,nsdelegate"}});
   hmn_fake::set_cgroup_v2(tree, "/user.slice/a", {{"memory.max", "max\n"}});
   hmn_fake::set_cgroup_v1(tree, "memory", "docker/x", {{"memory.limit_in_bytes", "4096\n"}});
-  CHECK(text_of(tree.proc() + "/meminfo") ==
+  CHECK(text_in_tree(tree.proc() + "/meminfo") ==
         "MemTotal:         131072 kB\nHugePages_Total:        0\n");
-  CHECK(text_of(tree.proc() + "/stat").find("\nbtime 1700000000\n") != std::string::npos);
-  CHECK(text_of(tree.proc() + "/self/mountinfo").find(" - cgroup2 cgroup2 rw,nsdelegate\n") !=
+  CHECK(text_in_tree(tree.proc() + "/stat").find("\nbtime 1700000000\n") != std::string::npos);
+  CHECK(text_in_tree(tree.proc() + "/self/mountinfo").find(" - cgroup2 cgroup2 rw,nsdelegate\n") !=
         std::string::npos);
-  CHECK(text_of(tree.sys() + "/fs/cgroup/user.slice/a/memory.max") == "max\n");
-  CHECK(text_of(tree.sys() + "/fs/cgroup/memory/docker/x/memory.limit_in_bytes") == "4096\n");
+  CHECK(text_in_tree(tree.sys() + "/fs/cgroup/user.slice/a/memory.max") == "max\n");
+  CHECK(text_in_tree(tree.sys() + "/fs/cgroup/memory/docker/x/memory.limit_in_bytes") == "4096\n");
 }
 
 TEST_CASE("fake_tree: an opened file is noticed") {
@@ -129,7 +130,7 @@ TEST_CASE("fake_tree: an opened file is noticed") {
   const auto folder = tree.proc() + "/driver/nvidia/gpus/0000:01:00.0";
   hmn_fake::open_watch watch(folder);
   CHECK(watch.opened().empty());
-  CHECK(text_of(folder + "/information").find("Device Minor: \t 0\n") != std::string::npos);
+  CHECK(text_in_tree(folder + "/information").find("Device Minor: \t 0\n") != std::string::npos);
   CHECK(watch.opened() == std::vector<std::string>{"information"});
   CHECK(watch.opened().empty());
 }

@@ -8,7 +8,7 @@ using selftest::loaded_nvml;
 namespace {
 
 constexpr unsigned at_once = 0;
-constexpr const char* two_gpus = R"({"devices": [{"event_types": 8, "xids": [31, 79]},
+constexpr const char* two_event_gpus = R"({"devices": [{"event_types": 8, "xids": [31, 79]},
                                                  {"event_types": 8}, {"event_types": 4}, {}]})";
 
 event_set_handle new_set(const loaded_nvml& nvml) {
@@ -34,7 +34,7 @@ void raise(const loaded_nvml& nvml, unsigned device, unsigned long long xid) {
 
 TEST_CASE("nvml_events: an Xid is told once, in order, to those who registered before it came") {
   const loaded_nvml nvml;
-  nvml.start(two_gpus);
+  nvml.start(two_event_gpus);
   const event_set_handle first = new_set(nvml);
   const event_set_handle second = new_set(nvml);
   event_data told{};
@@ -58,7 +58,7 @@ TEST_CASE("nvml_events: an Xid is told once, in order, to those who registered b
 
 TEST_CASE("nvml_events: a device registers what it has alone") {
   const loaded_nvml nvml;
-  nvml.start(two_gpus);
+  nvml.start(two_event_gpus);
   const event_set_handle set = new_set(nvml);
   unsigned long long types = 0;
   CHECK(nvml("nvmlDeviceGetSupportedEventTypes", nvml.gpu(2), &types) == fake_nvml::success);
@@ -69,7 +69,7 @@ TEST_CASE("nvml_events: a device registers what it has alone") {
 
 TEST_CASE("nvml_events: the first generation writes what it knew") {
   const loaded_nvml nvml;
-  nvml.start(two_gpus);
+  nvml.start(two_event_gpus);
   const event_set_handle set = new_set(nvml);
   CHECK(enter(nvml, 0, set) == fake_nvml::success);
   event_data told{};
@@ -81,7 +81,7 @@ TEST_CASE("nvml_events: the first generation writes what it knew") {
 
 TEST_CASE("nvml_events: a set that was freed, or is of an ended session, is none") {
   const loaded_nvml nvml;
-  nvml.start(two_gpus);
+  nvml.start(two_event_gpus);
   const auto sets = nvml.call<int()>("fake_nvml_event_sets");
   event_data told{};
   const event_set_handle freed = new_set(nvml);

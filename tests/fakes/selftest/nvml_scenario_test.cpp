@@ -28,7 +28,7 @@ unsigned count_of(const loaded_nvml& nvml) {
   return count;
 }
 
-std::string text_of(const std::string& path) {
+std::string text_of_file(const std::string& path) {
   std::ifstream file(path);
   std::ostringstream text;
   text << file.rdbuf();
@@ -117,7 +117,7 @@ TEST_CASE("nvml_scenario: calls are counted, by symbol and device, and logged") 
       nvml.call<unsigned long long(const char*, unsigned)>("fake_nvml_device_calls");
   CHECK(of_device("nvmlDeviceGetPowerUsage", 1U) == 1);
   CHECK(of_device("nvmlDeviceGetPowerUsage", 0U) == 0);
-  CHECK(text_of(tree.path("calls.log")) ==
+  CHECK(text_of_file(tree.path("calls.log")) ==
         "nvmlInit_v2 - 0\n"
         "nvmlDeviceGetHandleByIndex_v2 1 0\n"
         "nvmlDeviceGetMinorNumber 1 0\n"

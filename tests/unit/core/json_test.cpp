@@ -21,7 +21,7 @@ std::string written(const hmn::snapshot& s) {
   return out;
 }
 
-std::string text(std::string_view bytes) {
+std::string json_text(std::string_view bytes) {
   std::string out;
   hmn::json_writer(out).text(bytes);
   return out;
@@ -48,7 +48,7 @@ std::string flat(const json& v) {
   return out;
 }
 
-constexpr const char* row =
+constexpr const char* json_row =
     R"("pid":4294967295,"backend":"nvidia-smi","notes":["lower_bound"],"name_state":"resolved",)"
     R"("name":"na\"ïve","container":"docker:0f","uid":417,"start_unix_ns":416,"kinds":["compute","media"],)"
     R"("gpu_instance":401,"compute_instance":402,"accounting":"committed","used_bytes":403,)"
@@ -97,13 +97,13 @@ TEST_CASE("every field of every struct is there, in its order") {
       R"("unit":null,"backend":"nvml","notes":[],"pid":null,"value":null,)"
       R"("count":18446744073709551615,"window_ns":null,"age_ns":804}],)"
       R"("self":{"device_index":601,)" +
-      row + R"("age_ns":613}}],)" +
+      json_row + R"("age_ns":613}}],)" +
       R"("pools":[{"device_index":601,"kind":"vram","is_main":true,"backend":"simulated",)"
       R"("notes":["truncated"],"accounting":"allocated","total_bytes":501,"free_bytes":502,)"
       R"("used_bytes":503,"reserved_bytes":504,"usable_bytes":505,"budget_bytes":506,)"
       R"("unattributed_bytes":507,"age_ns":508}],)"
       R"("usages":[{"device_index":601,)" +
-      row + R"("age_ns":418}],)" +
+      json_row + R"("age_ns":418}],)" +
       R"("diagnostics":[{"status":"HMN_E_PERMISSION","backend":"nvml","notes":["trace"],)"
       R"("subject":"telemetry","fields":["power_watts","window_ns"],"device_index":703,"pid":701,)"
       R"("count":704,"native_domain":"nvml","native_code":-4,"duration_ns":702,)"
@@ -174,17 +174,17 @@ TEST_CASE("what is missing of the metrics is one, by its name") {
 }
 
 TEST_CASE("names are escaped, valid, and act on no terminal") {
-  CHECK(text("plain name") == "\"plain name\"");
-  CHECK(text("") == "\"\"");
-  CHECK(text("a\"b\\c") == R"("a\"b\\c")");
-  CHECK(text("a\nb\rc\td") == R"("a\nb\rc\td")");
-  CHECK(text("\x01\x1b[31m\x7f") == R"("\u0001\u001b[31m\u007f")");
-  CHECK(text("\xC2\x85 \xC2\x9B") == R"("\u0085 \u009b")");
-  CHECK(text("\xE2\x80\xAE\xE2\x81\xA6 \xE2\x80\xA8") == R"("\u202e\u2066 \u2028")");
-  CHECK(text("é€😀/ \xC2\xA0\xE2\x80\xA7\xE2\x81\xA5") ==
+  CHECK(json_text("plain name") == "\"plain name\"");
+  CHECK(json_text("") == "\"\"");
+  CHECK(json_text("a\"b\\c") == R"("a\"b\\c")");
+  CHECK(json_text("a\nb\rc\td") == R"("a\nb\rc\td")");
+  CHECK(json_text("\x01\x1b[31m\x7f") == R"("\u0001\u001b[31m\u007f")");
+  CHECK(json_text("\xC2\x85 \xC2\x9B") == R"("\u0085 \u009b")");
+  CHECK(json_text("\xE2\x80\xAE\xE2\x81\xA6 \xE2\x80\xA8") == R"("\u202e\u2066 \u2028")");
+  CHECK(json_text("é€😀/ \xC2\xA0\xE2\x80\xA7\xE2\x81\xA5") ==
         "\"é€😀/ \xC2\xA0\xE2\x80\xA7\xE2\x81\xA5\"");
-  CHECK(text("\xFF\xC3") == "\"\xEF\xBF\xBD\xEF\xBF\xBD\"");
-  CHECK(text(std::string_view("a\0b", 3)) ==
+  CHECK(json_text("\xFF\xC3") == "\"\xEF\xBF\xBD\xEF\xBF\xBD\"");
+  CHECK(json_text(std::string_view("a\0b", 3)) ==
         "\"a\xEF\xBF\xBD"
         "b\"");
 }
@@ -196,7 +196,7 @@ TEST_CASE("any bytes give a text that reads back as their UTF-8") {
       bytes = {static_cast<char>(first), static_cast<char>(second), '\x80', '\xAE'};
       std::string valid;
       hmn::append_utf8(valid, bytes);
-      CHECK(nlohmann::json::parse(text(bytes)) == valid);
+      CHECK(nlohmann::json::parse(json_text(bytes)) == valid);
     }
   }
 }

@@ -37,8 +37,8 @@ snapshot taken(amount ram, amount self = {}, amount device = {}) {
   return s;
 }
 
-std::string delta(const snapshot& a, const snapshot& b, std::string_view label,
-                  std::uint32_t index = 0) {
+std::string delta_text(const snapshot& a, const snapshot& b, std::string_view label,
+                       std::uint32_t index = 0) {
   std::string out;
   REQUIRE(hmn::append_delta(out, a, b, index, label));
   return out;
@@ -60,19 +60,19 @@ status refusal(const snapshot& a, const snapshot& b, std::uint32_t index = 0) {
 }  // namespace
 
 TEST_CASE("HV46: the change of both, in the caller's figures") {
-  CHECK(delta(taken(100, 500), taken(200, 1000), "alloc") ==
+  CHECK(delta_text(taken(100, 500), taken(200, 1000), "alloc") ==
         "  alloc: RAM +100 MB  |  VRAM +500 MB [per-process]\n");
 }
 
 TEST_CASE("HV47: the change of both, in the device's figures") {
-  CHECK(delta(taken(100, {}, 500), taken(150, {}, 750), "step") ==
+  CHECK(delta_text(taken(100, {}, 500), taken(150, {}, 750), "step") ==
         "  step: RAM +50 MB  |  VRAM +250 MB [device-wide]\n");
 }
 
 TEST_CASE("HV48: the change of RAM alone") {
-  CHECK(delta(taken(50), taken(80), "cpu") == "  cpu: RAM +30 MB\n");
-  CHECK(delta(taken(80), taken(50), "free") == "  free: RAM -30 MB\n");
-  CHECK(delta(taken(80), taken(80), "same") == "  same: RAM +0 MB\n");
+  CHECK(delta_text(taken(50), taken(80), "cpu") == "  cpu: RAM +30 MB\n");
+  CHECK(delta_text(taken(80), taken(50), "free") == "  free: RAM -30 MB\n");
+  CHECK(delta_text(taken(80), taken(80), "same") == "  same: RAM +0 MB\n");
 }
 
 TEST_CASE("HV49: both figures and the change, with total and name") {
@@ -96,29 +96,29 @@ TEST_CASE("HV50: both figures without total and name, and without VRAM") {
 }
 
 TEST_CASE("HV51: VRAM that one side does not know is left out, with its qualifier") {
-  CHECK(delta(taken(1), taken(2, 1000), "one") == "  one: RAM +1 MB\n");
-  CHECK(delta(taken(1, 1000), taken(2), "one") == "  one: RAM +1 MB\n");
+  CHECK(delta_text(taken(1), taken(2, 1000), "one") == "  one: RAM +1 MB\n");
+  CHECK(delta_text(taken(1, 1000), taken(2), "one") == "  one: RAM +1 MB\n");
   CHECK(before_after(taken(1), taken(2, 1000), "one") == "  one: RAM 1 MB → 2 MB (+1 MB)\n");
   CHECK(before_after(taken(1, 1000), taken(2), "one") == "  one: RAM 1 MB → 2 MB (+1 MB)\n");
 }
 
 TEST_CASE("the caller's figures are used only where both sides know them") {
-  CHECK(delta(taken(1, 10, 100), taken(1, {}, 130), "x") ==
+  CHECK(delta_text(taken(1, 10, 100), taken(1, {}, 130), "x") ==
         "  x: RAM +0 MB  |  VRAM +30 MB [device-wide]\n");
-  CHECK(delta(taken(1, 10, {}), taken(1, {}, 130), "x") == "  x: RAM +0 MB\n");
+  CHECK(delta_text(taken(1, 10, {}), taken(1, {}, 130), "x") == "  x: RAM +0 MB\n");
 }
 
 TEST_CASE("a change below half a MiB keeps its sign") {
   snapshot a = taken(100);
   snapshot b = taken(100);
   b.memory->resident = *b.memory->resident - 1;
-  CHECK(delta(a, b, "x") == "  x: RAM -0 MB\n");
-  CHECK(delta(b, a, "x") == "  x: RAM +0 MB\n");
+  CHECK(delta_text(a, b, "x") == "  x: RAM -0 MB\n");
+  CHECK(delta_text(b, a, "x") == "  x: RAM +0 MB\n");
 }
 
 TEST_CASE("a label becomes UTF-8 and may be empty") {
-  CHECK(delta(taken(1), taken(1), "") == "  : RAM +0 MB\n");
-  CHECK(delta(taken(1), taken(1), "\xff!é") == "  \xEF\xBF\xBD!é: RAM +0 MB\n");
+  CHECK(delta_text(taken(1), taken(1), "") == "  : RAM +0 MB\n");
+  CHECK(delta_text(taken(1), taken(1), "\xff!é") == "  \xEF\xBF\xBD!é: RAM +0 MB\n");
 }
 
 TEST_CASE("without RAM on both sides there is no line") {
@@ -225,5 +225,5 @@ TEST_CASE("a delta is exact up to 63 bits and never wraps") {
   CHECK(hmn::compare(b, a, 0)->memory_bytes == -INT64_MAX);
   b.memory->resident = UINT64_MAX / 2 + 1;
   CHECK(refusal(a, b) == status::overflow);
-  CHECK(delta(a, b, "x") == "  x: RAM +8796093022208 MB  |  VRAM +0 MB [per-process]\n");
+  CHECK(delta_text(a, b, "x") == "  x: RAM +8796093022208 MB  |  VRAM +0 MB [per-process]\n");
 }

@@ -15,11 +15,11 @@
 #include "procfs/status.hpp"
 
 namespace hmn::cli {
-namespace {
-
 bool usable(const std::string& path) {
   return access(path.c_str(), R_OK | W_OK) == 0;
 }
+
+namespace {
 
 std::vector<adapter> made_by(std::uint32_t vendor, const std::vector<adapter>& adapters) {
   std::vector<adapter> own;

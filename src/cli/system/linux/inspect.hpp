@@ -3,6 +3,7 @@
 #include <hypomnesis.hpp>
 
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cli/system/inspect.hpp"
@@ -10,6 +11,8 @@
 
 namespace hmn::cli {
 
+// Whether the caller may read and write it.
+bool usable(const std::string& path);
 // What stands between this machine and its figures.
 section inspect_nvidia(const roots& in, const std::vector<adapter>& adapters,
                        const nvidia_backends& backends);

@@ -20,7 +20,7 @@ namespace hmn::cli {
 namespace {
 
 constexpr int taken[] = {SIGCHLD, SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
-constexpr int count = std::size(taken);
+constexpr int signal_count = std::size(taken);
 
 int arrivals = -1;
 
@@ -59,7 +59,7 @@ struct child::running {
   void pass_signals_on();
 
   int pipe[2] = {-1, -1};
-  struct sigaction before[count] {};
+  struct sigaction before[signal_count] {};
   sigset_t mask{};
   bool has_signals = false;
   pid_t pid = -1;
@@ -71,7 +71,7 @@ struct child::running {
 
 child::running::~running() {
   if (has_signals) {
-    for (int i = 0; i < count; ++i) sigaction(taken[i], &before[i], nullptr);
+    for (int i = 0; i < signal_count; ++i) sigaction(taken[i], &before[i], nullptr);
     pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   }
   arrivals = -1;
@@ -91,7 +91,7 @@ bool child::running::take_signals_over() {
   how.sa_flags = SA_RESTART;
   sigset_t set;
   sigemptyset(&set);
-  for (int i = 0; i < count; ++i) {
+  for (int i = 0; i < signal_count; ++i) {
     sigaction(taken[i], nullptr, &before[i]);
     // nohup; an ignored SIGCHLD would take the exit status along
     if (taken[i] == SIGCHLD || before[i].sa_handler != SIG_IGN) sigaction(taken[i], &how, nullptr);

@@ -48,7 +48,7 @@ class draft {
   int file_;
 };
 
-failure refusal(const std::string& path, int error) {
+failure not_written(const std::string& path, int error) {
   if (error == EEXIST)
     return failed(fmt::format("\"{}\" is there already; --force replaces it", path));
   return failed(fmt::format("\"{}\": {}", path, std::strerror(error)));
@@ -60,7 +60,7 @@ std::optional<failure> write_new_file(const std::string& path, std::string_view 
                                       bool may_replace) {
   const draft made(path);
   const bool done = made.is_open() && made.write(text) && made.become(path, may_replace);
-  return done ? std::nullopt : std::optional(refusal(path, errno));
+  return done ? std::nullopt : std::optional(not_written(path, errno));
 }
 
 }  // namespace hmn::cli

@@ -13,13 +13,13 @@
 namespace hmn::cli {
 namespace {
 
-constexpr std::uint64_t most_at_once = 1 << 26;  // ReadFile counts in 32 bits
+constexpr std::uint64_t most_read = 1 << 26;  // ReadFile counts in 32 bits
 
 failure unreadable(const std::string& path, const std::string& why) {
   return failed(fmt::format("\"{}\": {}", path, why));
 }
 
-HANDLE handle_of(std::intptr_t file) {
+HANDLE input_handle(std::intptr_t file) {
   return reinterpret_cast<HANDLE>(file);
 }
 
@@ -39,7 +39,7 @@ expected<input_file> input_file::open(const std::string& path) {
 }
 
 input_file::~input_file() {
-  if (file_ != closed) CloseHandle(handle_of(file_));
+  if (file_ != closed) CloseHandle(input_handle(file_));
 }
 
 expected<std::string> input_file::beginning(std::uint64_t most) const {
@@ -49,9 +49,9 @@ expected<std::string> input_file::beginning(std::uint64_t most) const {
     OVERLAPPED at{};
     at.Offset = static_cast<DWORD>(done);
     at.OffsetHigh = static_cast<DWORD>(done >> 32);
-    const auto wanted = static_cast<DWORD>(std::min(bytes.size() - done, most_at_once));
+    const auto wanted = static_cast<DWORD>(std::min(bytes.size() - done, most_read));
     DWORD got = 0;
-    if (ReadFile(handle_of(file_), bytes.data() + done, wanted, &got, &at) == 0 &&
+    if (ReadFile(input_handle(file_), bytes.data() + done, wanted, &got, &at) == 0 &&
         GetLastError() != ERROR_HANDLE_EOF)
       return unreadable(path_, last_error_text());
     if (got == 0) return unreadable(path_, "became shorter while it was read");

@@ -11,7 +11,7 @@
 namespace hmn::cli {
 namespace {
 
-constexpr std::size_t most_at_once = 1 << 26;  // WriteFile counts in 32 bits
+constexpr std::size_t most_written = 1 << 26;  // WriteFile counts in 32 bits
 
 HANDLE handle_of(std::intptr_t file) {
   return reinterpret_cast<HANDLE>(file);
@@ -34,7 +34,7 @@ output_file::~output_file() {
 void output_file::write(std::string_view text) {
   while (is_good() && !text.empty()) {
     DWORD written = 0;
-    const auto length = static_cast<DWORD>(std::min(text.size(), most_at_once));
+    const auto length = static_cast<DWORD>(std::min(text.size(), most_written));
     if (WriteFile(handle_of(file_), text.data(), length, &written, nullptr) == 0)
       why_ = last_error_text();
     text.remove_prefix(written);

@@ -11,7 +11,7 @@
 namespace hmn::cli {
 namespace {
 
-constexpr std::size_t most_at_once = 8192;  // of a console, which refuses very long ones
+constexpr std::size_t most_of_console = 8192;  // of a console, which refuses very long ones
 
 bool is_console(HANDLE to) noexcept {
   DWORD mode = 0;
@@ -31,7 +31,7 @@ write_end write_to_console(HANDLE to, std::string_view text) {
   const auto wide = platform::to_wide(text);
   for (std::wstring_view rest = wide; !rest.empty();) {
     DWORD written = 0;
-    auto length = std::min(rest.size(), most_at_once);
+    auto length = std::min(rest.size(), most_of_console);
     const bool splits_pair = length < rest.size() && (rest[length] & 0xFC00) == 0xDC00;
     if (splits_pair) --length;
     if (WriteConsoleW(to, rest.data(), static_cast<DWORD>(length), &written, nullptr) == 0)

@@ -21,7 +21,7 @@ options parsed(std::vector<const char*> arguments) {
   return std::get<options>(*answer);
 }
 
-std::string refused(std::vector<const char*> arguments) {
+std::string refused_options(std::vector<const char*> arguments) {
   const auto answer = parse(std::move(arguments));
   REQUIRE_FALSE(answer);
   CHECK(answer.why().code == exit_code::usage);
@@ -93,8 +93,8 @@ TEST_CASE("HV117: keys of --sort, and two that are kept for old scripts") {
   CHECK(parsed({"ps", "--sort", "total"}).sort == sort_key::total);
   CHECK(parsed({"ps", "--sort", "pid"}).sort == sort_key::pid);
   CHECK(parsed({"ps", "--sort", "name"}).sort == sort_key::name);
-  CHECK(contains(refused({"ps", "--sort", "VRAM"}), "\"VRAM\""));
-  const auto message = refused({"ps", "--sort", "bogus"});
+  CHECK(contains(refused_options({"ps", "--sort", "VRAM"}), "\"VRAM\""));
+  const auto message = refused_options({"ps", "--sort", "bogus"});
   CHECK(contains(message, "\"bogus\""));
   CHECK(contains(message, "vram, shared, total, ram, pid or name"));
   CHECK_FALSE(contains(message, "dedicated"));
@@ -108,8 +108,8 @@ TEST_CASE("HV115: hmn watch without options") {
   CHECK(usual.top == 5);
   CHECK_FALSE(usual.follow_new);
   CHECK(parsed({"watch", "7", "8", "7"}).watch.pids == std::vector<std::uint32_t>{7, 8});
-  CHECK(contains(refused({"watch", "--interval", "bogus"}), "\"bogus\""));
-  CHECK(contains(refused({"watch", "--duration", "0"}), "--duration"));
+  CHECK(contains(refused_options({"watch", "--interval", "bogus"}), "\"bogus\""));
+  CHECK(contains(refused_options({"watch", "--duration", "0"}), "--duration"));
 }
 
 TEST_CASE("HV116: hmn spill without options, and what stands behind --") {
@@ -117,38 +117,39 @@ TEST_CASE("HV116: hmn spill without options, and what stands behind --") {
   CHECK(usual.spill.interval_ms == 100);
   CHECK(usual.words == std::vector<std::string>{"python", "train.py", "--lr", "0.1"});
   CHECK(parsed({"spill", "--interval", "1ms", "--", "true"}).spill.interval_ms == 1);
-  CHECK(contains(refused({"spill", "--interval", "0ms", "--", "true"}), "greater than zero"));
-  CHECK(contains(refused({"spill"}), "behind --"));
+  CHECK(
+      contains(refused_options({"spill", "--interval", "0ms", "--", "true"}), "greater than zero"));
+  CHECK(contains(refused_options({"spill"}), "behind --"));
 }
 
 TEST_CASE("values are named where they are wrong, with what was expected") {
-  CHECK(contains(refused({"--timeout", "30"}), "30s or 30ms"));
-  CHECK(contains(refused({"--timeout", ""}), "--timeout"));
-  CHECK(contains(refused({"--color", "blue"}), "auto, always or never"));
-  CHECK(contains(refused({"--machine", ""}), "path of a file"));
-  CHECK(contains(refused({"ps", "--pid", "x"}), "\"x\""));
-  CHECK(contains(refused({"ps", "--pid", "0"}), "from 1 to 4294967295"));
-  CHECK(contains(refused({"ps", "--pid", "4294967296"}), "4294967296"));
-  CHECK(contains(refused({"ps", "--pid", "-1"}), "--pid"));
-  CHECK(contains(refused({"ps", "--pid", "1", "--pid", "2"}), "--pid"));
+  CHECK(contains(refused_options({"--timeout", "30"}), "30s or 30ms"));
+  CHECK(contains(refused_options({"--timeout", ""}), "--timeout"));
+  CHECK(contains(refused_options({"--color", "blue"}), "auto, always or never"));
+  CHECK(contains(refused_options({"--machine", ""}), "path of a file"));
+  CHECK(contains(refused_options({"ps", "--pid", "x"}), "\"x\""));
+  CHECK(contains(refused_options({"ps", "--pid", "0"}), "from 1 to 4294967295"));
+  CHECK(contains(refused_options({"ps", "--pid", "4294967296"}), "4294967296"));
+  CHECK(contains(refused_options({"ps", "--pid", "-1"}), "--pid"));
+  CHECK(contains(refused_options({"ps", "--pid", "1", "--pid", "2"}), "--pid"));
 }
 
 TEST_CASE("what is not known is named") {
-  CHECK(contains(refused({"--bogus"}), "\"--bogus\": no such option"));
-  CHECK(contains(refused({"pss"}), "\"pss\": no such command"));
-  CHECK(contains(refused({"ps", "extra"}), "\"extra\": unexpected argument"));
-  CHECK(contains(refused({"ps", "--bogus"}), "hmn ps --help"));
-  CHECK(contains(refused({"--pid", "1"}), "\"--pid\""));
-  CHECK(contains(refused({"ps", "--sort"}), "--sort"));
-  CHECK(contains(refused({"snapshot", "--json"}), "\"--json\""));
-  CHECK(contains(refused({"ps", "doctor"}), "doctor"));
+  CHECK(contains(refused_options({"--bogus"}), "\"--bogus\": no such option"));
+  CHECK(contains(refused_options({"pss"}), "\"pss\": no such command"));
+  CHECK(contains(refused_options({"ps", "extra"}), "\"extra\": unexpected argument"));
+  CHECK(contains(refused_options({"ps", "--bogus"}), "hmn ps --help"));
+  CHECK(contains(refused_options({"--pid", "1"}), "\"--pid\""));
+  CHECK(contains(refused_options({"ps", "--sort"}), "--sort"));
+  CHECK(contains(refused_options({"snapshot", "--json"}), "\"--json\""));
+  CHECK(contains(refused_options({"ps", "doctor"}), "doctor"));
 }
 
 TEST_CASE("H180: --json before a command is refused") {
-  CHECK(contains(refused({"--json", "ps"}), "`hmn ps --json`, not `hmn --json ps`"));
-  CHECK(contains(refused({"--json", "ps", "--json"}), "--json before a subcommand"));
-  CHECK(contains(refused({"--json", "snapshot"}), "always prints JSON"));
-  CHECK(contains(refused({"--json", "doctor"}), "doctor"));
+  CHECK(contains(refused_options({"--json", "ps"}), "`hmn ps --json`, not `hmn --json ps`"));
+  CHECK(contains(refused_options({"--json", "ps", "--json"}), "--json before a subcommand"));
+  CHECK(contains(refused_options({"--json", "snapshot"}), "always prints JSON"));
+  CHECK(contains(refused_options({"--json", "doctor"}), "doctor"));
 }
 
 TEST_CASE("help and version answer before anything else is asked") {

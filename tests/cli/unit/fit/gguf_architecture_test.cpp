@@ -18,7 +18,7 @@ gguf_file keys_of(const std::string& type) {
   return made;
 }
 
-hmn::cli::expected<architecture> read(const gguf_file& file) {
+hmn::cli::expected<architecture> read_file_shape(const gguf_file& file) {
   const auto bytes = file.bytes();
   bool needs_more = false;
   const auto parsed = parse_gguf(bytes, bytes.size(), needs_more);
@@ -26,13 +26,13 @@ hmn::cli::expected<architecture> read(const gguf_file& file) {
   return architecture_of(*parsed);
 }
 
-architecture shape_of(const gguf_file& file) {
-  auto shape = read(file);
+architecture architecture_shape(const gguf_file& file) {
+  auto shape = read_file_shape(file);
   if (!shape) FAIL(shape.why().message);
   return *shape;
 }
 
-std::string kinds(const architecture& of) {
+std::string layer_kinds(const architecture& of) {
   std::string text;
   for (const auto& each : of.layers) {
     text += "-FWL"[static_cast<int>(each.cache)];
@@ -45,7 +45,7 @@ std::string kinds(const architecture& of) {
 
 TEST_CASE("what keeps nothing of the tokens before is refused") {
   const auto causal = [](std::uint8_t is) {
-    return read(keys_of("bert").key("bert.attention.causal", 7, raw(is)));
+    return read_file_shape(keys_of("bert").key("bert.attention.causal", 7, raw(is)));
   };
   CHECK(causal(1));
   const auto refused = causal(0);
@@ -54,21 +54,22 @@ TEST_CASE("what keeps nothing of the tokens before is refused") {
 }
 
 TEST_CASE("heads of a GGUF file") {
-  const auto plain = shape_of(keys_of("llama").whole("llama.attention.head_count_kv", 2));
-  CHECK(kinds(plain) == "FFFF");
+  const auto plain = architecture_shape(keys_of("llama").whole("llama.attention.head_count_kv", 2));
+  CHECK(layer_kinds(plain) == "FFFF");
   CHECK(plain.context_length == 4096u);
   CHECK(plain.layers[0].kv_heads == 2);
   CHECK(plain.layers[0].key_size == 16);
   CHECK(plain.layers[0].value_size == 16);
-  CHECK(shape_of(keys_of("llama")).layers[0].kv_heads == 4);  // absent: as many as there are
-  const auto own = shape_of(keys_of("gemma")
-                                .whole("gemma.attention.key_length", 256)
-                                .whole("gemma.attention.value_length", 128));
+  CHECK(architecture_shape(keys_of("llama")).layers[0].kv_heads ==
+        4);  // absent: as many as there are
+  const auto own = architecture_shape(keys_of("gemma")
+                                          .whole("gemma.attention.key_length", 256)
+                                          .whole("gemma.attention.value_length", 128));
   CHECK(own.layers[3].key_size == 256);
   CHECK(own.layers[3].value_size == 128);
   const auto each =
-      shape_of(keys_of("deci").whole_list("deci.attention.head_count_kv", {2, 0, 1, 4}));
-  CHECK(kinds(each) == "F-FF");
+      architecture_shape(keys_of("deci").whole_list("deci.attention.head_count_kv", {2, 0, 1, 4}));
+  CHECK(layer_kinds(each) == "F-FF");
   CHECK(each.layers[2].kv_heads == 1);
 }
 
@@ -76,51 +77,54 @@ TEST_CASE("windows of a GGUF file") {
   const auto with = [](const std::string& type) {
     return keys_of(type).whole(type + ".attention.sliding_window", 8);
   };
-  CHECK(kinds(shape_of(with("gemma2"))) == "WFWF");
-  CHECK(kinds(shape_of(with("cohere2"))) == "WWWF");
-  CHECK(kinds(shape_of(with("gpt-oss"))) == "WFWF");
-  CHECK(shape_of(with("gemma2")).layers[0].window == 8);
-  const auto other = shape_of(with("phi3"));
-  CHECK(kinds(other) == "FFFF");
+  CHECK(layer_kinds(architecture_shape(with("gemma2"))) == "WFWF");
+  CHECK(layer_kinds(architecture_shape(with("cohere2"))) == "WWWF");
+  CHECK(layer_kinds(architecture_shape(with("gpt-oss"))) == "WFWF");
+  CHECK(architecture_shape(with("gemma2")).layers[0].window == 8);
+  const auto other = architecture_shape(with("phi3"));
+  CHECK(layer_kinds(other) == "FFFF");
   CHECK(other.assumptions.size() == 1);
-  CHECK(kinds(shape_of(with("gemma4").whole_list("gemma4.attention.sliding_window_pattern",
-                                                 {1, 1, 0, 1}))) == "WWFW");
-  CHECK(kinds(shape_of(with("new").whole("new.attention.sliding_window_pattern", 2))) == "WFWF");
-  CHECK(kinds(shape_of(with("gemma3n").whole("gemma3n.attention.shared_kv_layers", 3))) == "W---");
+  CHECK(layer_kinds(architecture_shape(with("gemma4").whole_list(
+            "gemma4.attention.sliding_window_pattern", {1, 1, 0, 1}))) == "WWFW");
+  CHECK(layer_kinds(architecture_shape(
+            with("new").whole("new.attention.sliding_window_pattern", 2))) == "WFWF");
+  CHECK(layer_kinds(architecture_shape(
+            with("gemma3n").whole("gemma3n.attention.shared_kv_layers", 3))) == "W---");
 }
 
 TEST_CASE("latent caches and states of a GGUF file") {
   auto file = keys_of("deepseek2").whole("deepseek2.attention.kv_lora_rank", 32);
   file.whole("deepseek2.rope.dimension_count", 8).whole("deepseek2.attention.head_count_kv", 1);
   file.whole("deepseek2.attention.key_length", 40).whole("deepseek2.attention.value_length", 32);
-  CHECK(kinds(shape_of(file)) == "FFFF");  // converted before the key was there
-  const auto latent = shape_of(file.whole("deepseek2.attention.key_length_mla", 24));
-  CHECK(kinds(latent) == "LLLL");
+  CHECK(layer_kinds(architecture_shape(file)) == "FFFF");  // converted before the key was there
+  const auto latent = architecture_shape(file.whole("deepseek2.attention.key_length_mla", 24));
+  CHECK(layer_kinds(latent) == "LLLL");
   CHECK(latent.layers[0].key_size == 40);
 
   auto hybrid = keys_of("jamba").whole_list("jamba.attention.head_count_kv", {0, 2, 0, 0});
   hybrid.whole("jamba.ssm.inner_size", 128).whole("jamba.ssm.state_size", 16);
   hybrid.whole("jamba.ssm.conv_kernel", 4);
-  const auto shape = shape_of(hybrid);
-  CHECK(kinds(shape) == "-sF-s-s");
+  const auto shape = architecture_shape(hybrid);
+  CHECK(layer_kinds(shape) == "-sF-s-s");
   CHECK(shape.layers[0].state_size == 128 * 16 + 128 * 3);
   hybrid.whole("jamba.ssm.group_count", 2);
-  CHECK(shape_of(hybrid).layers[0].state_size == 128 * 16 + (128 + 2 * 2 * 16) * 3);
+  CHECK(architecture_shape(hybrid).layers[0].state_size == 128 * 16 + (128 + 2 * 2 * 16) * 3);
 }
 
 TEST_CASE("layers that are recurrent by an interval, or a short convolution") {
   auto file = keys_of("qwen3next").whole("qwen3next.attention.head_count_kv", 2);
   file.whole("qwen3next.ssm.inner_size", 96).whole("qwen3next.ssm.state_size", 8);
   file.whole("qwen3next.ssm.group_count", 3).whole("qwen3next.ssm.conv_kernel", 4);
-  const auto shape = shape_of(file);
-  CHECK(kinds(shape) == "-s-s-sF");
+  const auto shape = architecture_shape(file);
+  CHECK(layer_kinds(shape) == "-s-s-sF");
   CHECK(shape.layers[0].state_size == 96 * 8 + (96 + 2 * 3 * 8) * 3);
-  CHECK(kinds(shape_of(file.whole("qwen3next.full_attention_interval", 2))) == "-sF-sF");
-  CHECK(kinds(shape_of(file.whole_list("qwen3next.attention.recurrent_layers", {1, 0, 0, 1}))) ==
-        "-sFF-s");
+  CHECK(layer_kinds(architecture_shape(file.whole("qwen3next.full_attention_interval", 2))) ==
+        "-sF-sF");
+  CHECK(layer_kinds(architecture_shape(
+            file.whole_list("qwen3next.attention.recurrent_layers", {1, 0, 0, 1}))) == "-sFF-s");
   auto short_one = keys_of("lfm2").whole_list("lfm2.attention.head_count_kv", {0, 2, 0, 2});
-  const auto lfm2 = shape_of(short_one.whole("lfm2.shortconv.l_cache", 3));
-  CHECK(kinds(lfm2) == "-sF-sF");
+  const auto lfm2 = architecture_shape(short_one.whole("lfm2.shortconv.l_cache", 3));
+  CHECK(layer_kinds(lfm2) == "-sF-sF");
   CHECK(lfm2.layers[0].state_size == 64 * 2);
 }
 
@@ -131,7 +135,7 @@ TEST_CASE("what keeps what nobody tells is refused, not counted as nothing") {
     file.text("general.architecture", type).whole(prefix + ".block_count", 2);
     file.whole(prefix + ".embedding_length", 64);
     if (prefix == "t5") file.whole("t5.attention.head_count", 4);
-    const auto shape = read(file);
+    const auto shape = read_file_shape(file);
     REQUIRE_FALSE(shape);
     CHECK(shape.why().message == "architecture \"" + prefix +
                                      "\": expected a decoder whose layers have attention or an "
@@ -141,7 +145,7 @@ TEST_CASE("what keeps what nobody tells is refused, not counted as nothing") {
 
 TEST_CASE("keys that make no sense are refused by name") {
   const auto why = [](const gguf_file& file) {
-    const auto shape = read(file);
+    const auto shape = read_file_shape(file);
     return shape ? "" : shape.why().message;
   };
   CHECK(why(gguf_file()) == "key \"general.architecture\": expected the name of one");

@@ -31,13 +31,13 @@ outcome outcome_of(const std::string& bytes, std::uint64_t file_bytes) {
   return is;
 }
 
-std::string refusal(const std::string& bytes) {
+std::string gguf_refusal(const std::string& bytes) {
   const auto is = outcome_of(bytes, bytes.size());
   CHECK_FALSE(is.needs_more);
   return is.why;
 }
 
-bool says(const std::string& text, std::string_view part) {
+bool gguf_says(const std::string& text, std::string_view part) {
   INFO(text);
   return text.find(part) != std::string::npos;
 }
@@ -93,55 +93,61 @@ TEST_CASE("a header that is cut needs more, or is refused where the file ends") 
     const auto part = whole.substr(0, length);
     const auto longer = outcome_of(part, 1u << 20);
     CHECK(longer.needs_more);
-    CHECK_FALSE(refusal(part).empty());
+    CHECK_FALSE(gguf_refusal(part).empty());
   }
 }
 
 TEST_CASE("weights that are cut are refused") {
   auto bytes = small().bytes();
   bytes.pop_back();
-  CHECK(says(refusal(bytes), "cut short"));
+  CHECK(gguf_says(gguf_refusal(bytes), "cut short"));
   bytes.resize(bytes.size() - 1500);
-  CHECK(says(refusal(bytes), "of the weights: expected at most"));
+  CHECK(gguf_says(gguf_refusal(bytes), "of the weights: expected at most"));
 }
 
 TEST_CASE("a header that claims too much is refused with what it claims") {
   const std::string start = "GGUF" + raw(std::uint32_t{3});
   const auto most = raw(~std::uint64_t{0});
-  CHECK(says(refusal("GGML" + most + most + most), "expected \"GGUF\""));
-  CHECK(says(refusal("GGUF" + raw(std::uint32_t{1}) + most + most), "version 1: expected 2 or 3"));
-  CHECK(says(refusal("GGUF" + raw(std::uint32_t{0x03000000}) + most + most), "big-endian"));
-  CHECK(says(refusal(start + most + raw(std::uint64_t{0})), "18446744073709551615 tensors"));
-  CHECK(says(refusal(start + raw(std::uint64_t{0}) + most), "18446744073709551615 keys"));
+  CHECK(gguf_says(gguf_refusal("GGML" + most + most + most), "expected \"GGUF\""));
+  CHECK(gguf_says(gguf_refusal("GGUF" + raw(std::uint32_t{1}) + most + most),
+                  "version 1: expected 2 or 3"));
+  CHECK(
+      gguf_says(gguf_refusal("GGUF" + raw(std::uint32_t{0x03000000}) + most + most), "big-endian"));
+  CHECK(gguf_says(gguf_refusal(start + most + raw(std::uint64_t{0})),
+                  "18446744073709551615 tensors"));
+  CHECK(gguf_says(gguf_refusal(start + raw(std::uint64_t{0}) + most), "18446744073709551615 keys"));
   gguf_file file;
   file.keys = most;
   file.key_count = 1;
-  CHECK(says(refusal(file.bytes()), "a key of 18446744073709551615 bytes"));
-  CHECK(says(refusal(gguf_file().key("k", 8, most).bytes()), "a text of 18446744073709551615"));
-  CHECK(says(refusal(gguf_file().key("k", 13, "").bytes()), "key \"k\": type 13"));
-  CHECK(says(refusal(gguf_file().key("k", 9, raw(std::uint32_t{4}) + most).bytes()), "a list of"));
-  CHECK(says(refusal(gguf_file().key("k", 9, raw(std::uint32_t{8}) + most).bytes()), "a list of"));
-  CHECK(says(refusal(gguf_file().key("k", 9, raw(std::uint32_t{9}) + most).bytes()),
-             "a list of type 9"));
-  CHECK(says(refusal(gguf_file().whole("general.alignment", 24).bytes()),
-             "general.alignment 24: expected a power of two"));
+  CHECK(gguf_says(gguf_refusal(file.bytes()), "a key of 18446744073709551615 bytes"));
+  CHECK(gguf_says(gguf_refusal(gguf_file().key("k", 8, most).bytes()),
+                  "a text of 18446744073709551615"));
+  CHECK(gguf_says(gguf_refusal(gguf_file().key("k", 13, "").bytes()), "key \"k\": type 13"));
+  CHECK(gguf_says(gguf_refusal(gguf_file().key("k", 9, raw(std::uint32_t{4}) + most).bytes()),
+                  "a list of"));
+  CHECK(gguf_says(gguf_refusal(gguf_file().key("k", 9, raw(std::uint32_t{8}) + most).bytes()),
+                  "a list of"));
+  CHECK(gguf_says(gguf_refusal(gguf_file().key("k", 9, raw(std::uint32_t{9}) + most).bytes()),
+                  "a list of type 9"));
+  CHECK(gguf_says(gguf_refusal(gguf_file().whole("general.alignment", 24).bytes()),
+                  "general.alignment 24: expected a power of two"));
 }
 
 TEST_CASE("tensors that cannot be are refused by name") {
   const auto with = [](const std::vector<std::uint64_t>& shape, std::uint32_t type) {
-    return refusal(gguf_file().tensor("t", shape, type, 64).bytes());
+    return gguf_refusal(gguf_file().tensor("t", shape, type, 64).bytes());
   };
   const std::uint64_t large = std::uint64_t{1} << 40;
-  CHECK(says(with({32}, 4), "tensor \"t\": type 4"));  // Q4_2, gone since 2023
-  CHECK(says(with({32}, 4000), "type 4000"));
-  CHECK(says(with({33}, 2), "rows of 33: expected a multiple of 32 for Q4_0"));
-  CHECK(says(with({large, large}, 0), "tensor \"t\": ends at byte"));
-  CHECK(says(with(std::vector<std::uint64_t>(9, 1), 0), "9 dimensions"));
+  CHECK(gguf_says(with({32}, 4), "tensor \"t\": type 4"));  // Q4_2, gone since 2023
+  CHECK(gguf_says(with({32}, 4000), "type 4000"));
+  CHECK(gguf_says(with({33}, 2), "rows of 33: expected a multiple of 32 for Q4_0"));
+  CHECK(gguf_says(with({large, large}, 0), "tensor \"t\": ends at byte"));
+  CHECK(gguf_says(with(std::vector<std::uint64_t>(9, 1), 0), "9 dimensions"));
   gguf_file twice;
   twice.tensor("a", {16}, 0, 64);
   twice.data_bytes = 0;
   twice.tensor("b", {16}, 0, 64);
-  CHECK(says(refusal(twice.bytes()), "overlap"));
+  CHECK(gguf_says(gguf_refusal(twice.bytes()), "overlap"));
 }
 
 // Sizes of a block as its struct in ggml-common.h adds up, of half floats d and m, scales and
@@ -190,9 +196,9 @@ TEST_CASE("types of ggml") {
 TEST_CASE("files are named where they are refused") {
   const folder in;
   const auto path = in.add("x.gguf", "GGUF");
-  CHECK(says(read_gguf(path).why().message, "\"" + path + "\": ends in its header"));
-  CHECK(says(read_gguf(in.path()).why().message, "is no regular file"));
-  CHECK(says(read_gguf(in.path() + "none").why().message, "No such file"));
+  CHECK(gguf_says(read_gguf(path).why().message, "\"" + path + "\": ends in its header"));
+  CHECK(gguf_says(read_gguf(in.path()).why().message, "is no regular file"));
+  CHECK(gguf_says(read_gguf(in.path() + "none").why().message, "No such file"));
 }
 
 TEST_CASE("a header longer than the first window") {

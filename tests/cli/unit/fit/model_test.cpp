@@ -28,18 +28,18 @@ gguf_file second_part() {
   return made;
 }
 
-constexpr const char* config =
+constexpr const char* model_config_text =
     R"({"model_type":"llama","hidden_size":64,"intermediate_size":96,"num_hidden_layers":2,
         "num_attention_heads":4,"vocab_size":10,"torch_dtype":"float16"})";
 constexpr const char* table_of_one =
     R"({"model.layers.1.w":{"dtype":"F16","shape":[8],"data_offsets":[0,16]}})";
 
-std::string refusal(const std::string& path) {
+std::string model_refusal(const std::string& path) {
   const auto read = read_model(path);
   return read ? "" : read.why().message;
 }
 
-bool says(const std::string& text, std::string_view part) {
+bool model_says(const std::string& text, std::string_view part) {
   INFO(text);
   return text.find(part) != std::string::npos;
 }
@@ -66,7 +66,7 @@ TEST_CASE("a GGUF file in parts, whichever is named") {
   const folder in;
   in.add("s-00001-of-00002.gguf", first_part(2).bytes());
   const auto second = in.path() + "s-00002-of-00002.gguf";
-  CHECK(says(refusal(in.path()), second + "\": No such file"));
+  CHECK(model_says(model_refusal(in.path()), second + "\": No such file"));
   in.add("s-00002-of-00002.gguf", second_part().bytes());
   for (const auto& each : {in.path(), in.path() + "s-00001-of-00002.gguf", second}) {
     const auto read = read_model(each);
@@ -74,7 +74,7 @@ TEST_CASE("a GGUF file in parts, whichever is named") {
     CHECK(read->of.layers == std::vector<std::uint64_t>{8192, 4352});
   }
   in.add("s-00001-of-00002.gguf", first_part(3).bytes());
-  CHECK(says(refusal(second), "split.count is 3: expected 2"));
+  CHECK(model_says(model_refusal(second), "split.count is 3: expected 2"));
 }
 
 TEST_CASE("safetensors with a configuration, and without") {
@@ -85,20 +85,20 @@ TEST_CASE("safetensors with a configuration, and without") {
   CHECK_FALSE(alone->shape);
   CHECK(alone->of.total() == 16);
   CHECK(alone->of.layers == std::vector<std::uint64_t>{0, 16});
-  in.add("config.json", config);
+  in.add("config.json", model_config_text);
   const auto both = read_model(in.path());
   REQUIRE(both);
   CHECK(both->shape->type == "llama");
   CHECK(both->of.total() == 16);  // of the file, not counted
   CHECK_FALSE(both->weights_are_counted);
   in.add("config.json", "{");
-  CHECK(says(refusal(path), "config.json\": no JSON"));
+  CHECK(model_says(model_refusal(path), "config.json\": no JSON"));
 }
 
 TEST_CASE("a table of tensors says how they are stored, not what a configuration leaves open") {
   const folder in;
   in.add("model.safetensors", safetensors_file(table_of_one, 16));
-  std::string silent = config;
+  std::string silent = model_config_text;
   silent.replace(silent.find("float16"), 7, "unknown");
   in.add("config.json", silent);
   const auto read = read_model(in.path());
@@ -109,19 +109,19 @@ TEST_CASE("a table of tensors says how they are stored, not what a configuration
   REQUIRE(counted);
   CHECK(counted->stored == "bf16");
   REQUIRE(counted->shape->assumptions.size() == 1);
-  CHECK(says(counted->shape->assumptions[0], "the configuration does not say their type"));
-  in.add("config.json", config);
+  CHECK(model_says(counted->shape->assumptions[0], "the configuration does not say their type"));
+  in.add("config.json", model_config_text);
   CHECK(read_model(in.path())->stored == "float16");
 }
 
 TEST_CASE("an index with its files, or some of them") {
   const folder in;
-  in.add("config.json", config);
+  in.add("config.json", model_config_text);
   in.add("model.safetensors.index.json", R"({"metadata":{"total_size":999},"weight_map":)"
                                          R"({"a":"x-00001-of-00002.safetensors",)"
                                          R"("b":"x-00002-of-00002.safetensors"}})");
   in.add("x-00001-of-00002.safetensors", safetensors_file(table_of_one, 16));
-  CHECK(says(refusal(in.path()), "x-00002-of-00002.safetensors\": No such file"));
+  CHECK(model_says(model_refusal(in.path()), "x-00002-of-00002.safetensors\": No such file"));
   in.add("x-00002-of-00002.safetensors",
          safetensors_file(R"({"lm_head":{"dtype":"F32","shape":[2],"data_offsets":[0,8]}})", 8));
   for (const auto* name : {"", "x-00002-of-00002.safetensors", "model.safetensors.index.json"}) {
@@ -134,7 +134,7 @@ TEST_CASE("an index with its files, or some of them") {
 TEST_CASE("an index without anything to count by") {
   const folder in;
   const auto path = in.add("model.safetensors.index.json", R"({"weight_map":{"a":"b"}})");
-  CHECK(says(refusal(path), "expected metadata.total_size"));
+  CHECK(model_says(model_refusal(path), "expected metadata.total_size"));
   in.add("model.safetensors.index.json",
          R"({"metadata":{"total_size":77},"weight_map":{"a":"b"}})");
   const auto read = read_model(path);
@@ -145,17 +145,20 @@ TEST_CASE("an index without anything to count by") {
 
 TEST_CASE("paths of no model") {
   const folder in;
-  CHECK(says(refusal(in.path()), "expected model.safetensors.index.json, a .safetensors or .gguf"));
-  CHECK(says(refusal(in.path() + "none"), "No such file"));
-  CHECK(says(refusal(in.add("x.bin", "PK")), "expected a GGUF file, a .safetensors file"));
-  CHECK(says(refusal(in.add("x.gguf", "GGML")), "is no GGUF file"));
+  CHECK(model_says(model_refusal(in.path()),
+                   "expected model.safetensors.index.json, a .safetensors or .gguf"));
+  CHECK(model_says(model_refusal(in.path() + "none"), "No such file"));
+  CHECK(model_says(model_refusal(in.add("x.bin", "PK")),
+                   "expected a GGUF file, a .safetensors file"));
+  CHECK(model_says(model_refusal(in.add("x.gguf", "GGML")), "is no GGUF file"));
   in.add("y.gguf", "GGUF");
-  CHECK(says(refusal(in.path()), "2 files end in .gguf"));
-  CHECK(says(refusal("/dev/null"), "is no regular file"));
+  CHECK(model_says(model_refusal(in.path()), "2 files end in .gguf"));
+  CHECK(model_says(model_refusal("/dev/null"), "is no regular file"));
   const auto pipe = in.path() + "pipe.gguf";
   REQUIRE(mkfifo(pipe.c_str(), 0600) == 0);
-  CHECK(says(refusal(pipe), "is no regular file"));  // and is not waited for
-  CHECK(says(refusal(in.add("big.json", std::string((4u << 20) + 1, ' '))), "expected at most"));
+  CHECK(model_says(model_refusal(pipe), "is no regular file"));  // and is not waited for
+  CHECK(model_says(model_refusal(in.add("big.json", std::string((4u << 20) + 1, ' '))),
+                   "expected at most"));
 }
 
 TEST_CASE("names of parts") {

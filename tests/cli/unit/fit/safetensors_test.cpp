@@ -9,7 +9,7 @@ using namespace hmn::cli::fit;
 
 namespace {
 
-std::string refusal(std::string_view header, std::uint64_t data_bytes = 64) {
+std::string safetensors_refusal(std::string_view header, std::uint64_t data_bytes = 64) {
   const auto parsed = parse_safetensors(header, data_bytes);
   return parsed ? "" : parsed.why().message;
 }
@@ -18,7 +18,7 @@ std::string one(std::string_view inside) {
   return "{\"w\":{" + std::string(inside) + "}}";
 }
 
-bool says(const std::string& text, std::string_view part) {
+bool safetensors_says(const std::string& text, std::string_view part) {
   INFO(text);
   return text.find(part) != std::string::npos;
 }
@@ -42,29 +42,40 @@ TEST_CASE("the table of a safetensors file") {
 }
 
 TEST_CASE("a table that cannot be is refused by the tensor's name") {
-  CHECK(refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[0,8])")).empty());
-  CHECK(says(refusal(one(R"("shape":[4],"data_offsets":[0,8])")),
-             "tensor \"w\": dtype is missing: expected a text"));
-  CHECK(says(refusal(one(R"("dtype":"X9","shape":[4],"data_offsets":[0,8])")), "dtype \"X9\""));
-  CHECK(says(refusal(one(R"("dtype":"F16","shape":[-4],"data_offsets":[0,8])")),
-             "shape is [-4]: expected whole numbers"));
-  CHECK(says(refusal(one(R"("dtype":"F16","shape":4,"data_offsets":[0,8])")), "shape is 4: "));
-  CHECK(says(refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[8,0])")),
-             "data_offsets is [8,0]: expected two whole numbers in order"));
-  CHECK(says(refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[0])")), "two whole numbers"));
-  CHECK(says(refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[60,68])")),
-             "ends at byte 68 of the weights: expected at most 64"));
-  CHECK(says(refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[0,9])")),
-             "has 9 bytes: expected 8"));
+  CHECK(safetensors_refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[0,8])")).empty());
+  CHECK(safetensors_says(safetensors_refusal(one(R"("shape":[4],"data_offsets":[0,8])")),
+                         "tensor \"w\": dtype is missing: expected a text"));
   CHECK(
-      says(refusal(one(R"("dtype":"F64","shape":[4294967296,4294967296,9],"data_offsets":[0,8])")),
-           "has 8 bytes: expected"));
-  CHECK(says(refusal(R"({"a":{"dtype":"U8","shape":[64],"data_offsets":[0,64]},)"
-                     R"("b":{"dtype":"U8","shape":[64],"data_offsets":[0,64]}})"),
-             "tensor \"b\": overlaps"));
-  CHECK(says(refusal("[]"), "expected a JSON object"));
-  CHECK(says(refusal("{\"a\""), "no JSON at byte"));
-  CHECK(says(refusal(std::string(100, '[')), "nested deeper than 32"));
+      safetensors_says(safetensors_refusal(one(R"("dtype":"X9","shape":[4],"data_offsets":[0,8])")),
+                       "dtype \"X9\""));
+  CHECK(safetensors_says(
+      safetensors_refusal(one(R"("dtype":"F16","shape":[-4],"data_offsets":[0,8])")),
+      "shape is [-4]: expected whole numbers"));
+  CHECK(safetensors_says(
+      safetensors_refusal(one(R"("dtype":"F16","shape":4,"data_offsets":[0,8])")), "shape is 4: "));
+  CHECK(safetensors_says(
+      safetensors_refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[8,0])")),
+      "data_offsets is [8,0]: expected two whole numbers in order"));
+  CHECK(
+      safetensors_says(safetensors_refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[0])")),
+                       "two whole numbers"));
+  CHECK(safetensors_says(
+      safetensors_refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[60,68])")),
+      "ends at byte 68 of the weights: expected at most 64"));
+  CHECK(safetensors_says(
+      safetensors_refusal(one(R"("dtype":"F16","shape":[4],"data_offsets":[0,9])")),
+      "has 9 bytes: expected 8"));
+  CHECK(safetensors_says(
+      safetensors_refusal(
+          one(R"("dtype":"F64","shape":[4294967296,4294967296,9],"data_offsets":[0,8])")),
+      "has 8 bytes: expected"));
+  CHECK(safetensors_says(
+      safetensors_refusal(R"({"a":{"dtype":"U8","shape":[64],"data_offsets":[0,64]},)"
+                          R"("b":{"dtype":"U8","shape":[64],"data_offsets":[0,64]}})"),
+      "tensor \"b\": overlaps"));
+  CHECK(safetensors_says(safetensors_refusal("[]"), "expected a JSON object"));
+  CHECK(safetensors_says(safetensors_refusal("{\"a\""), "no JSON at byte"));
+  CHECK(safetensors_says(safetensors_refusal(std::string(100, '[')), "nested deeper than 32"));
 }
 
 TEST_CASE("a file whose length is a lie is refused") {
@@ -73,10 +84,12 @@ TEST_CASE("a file whose length is a lie is refused") {
     const auto read = read_safetensors(in.add("x.safetensors", bytes));
     return read ? "" : read.why().message;
   };
-  CHECK(says(refused("1234567"), "7 bytes: expected at least 8"));
-  CHECK(says(refused(raw(std::uint64_t{100'000'001})), "expected at most 100000000"));
-  CHECK(says(refused(raw(~std::uint64_t{0})), "a header of 18446744073709551615 bytes"));
-  CHECK(says(refused(raw(std::uint64_t{3}) + "{}"), "a header of 3 bytes in a file of 10"));
+  CHECK(safetensors_says(refused("1234567"), "7 bytes: expected at least 8"));
+  CHECK(safetensors_says(refused(raw(std::uint64_t{100'000'001})), "expected at most 100000000"));
+  CHECK(
+      safetensors_says(refused(raw(~std::uint64_t{0})), "a header of 18446744073709551615 bytes"));
+  CHECK(safetensors_says(refused(raw(std::uint64_t{3}) + "{}"),
+                         "a header of 3 bytes in a file of 10"));
 }
 
 TEST_CASE("an index names tensors, files and their sum") {
@@ -89,6 +102,6 @@ TEST_CASE("an index names tensors, files and their sum") {
   CHECK_FALSE(parse_safetensors_index("{}"));
   CHECK_FALSE(parse_safetensors_index(R"({"weight_map":{"a":1}})"));
   // Nothing outside the folder is opened.
-  CHECK(says(parse_safetensors_index(R"({"weight_map":{"a":"../b"}})").why().message,
-             "tensor \"a\": expected the name of a file"));
+  CHECK(safetensors_says(parse_safetensors_index(R"({"weight_map":{"a":"../b"}})").why().message,
+                         "tensor \"a\": expected the name of a file"));
 }

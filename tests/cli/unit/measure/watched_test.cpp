@@ -10,9 +10,9 @@ using hmn::cli::watched;
 
 namespace {
 
-constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
+constexpr std::uint64_t watched_mib = std::uint64_t{1} << 20U;
 
-process_figures row(std::uint32_t pid, std::uint64_t used, const char* name = "a") {
+process_figures row_of_pid(std::uint32_t pid, std::uint64_t used, const char* name = "a") {
   process_figures out;
   out.pid = pid;
   out.used = used;
@@ -23,29 +23,29 @@ process_figures row(std::uint32_t pid, std::uint64_t used, const char* name = "a
 }  // namespace
 
 TEST_CASE("HV82: those that use most, then by name, then by pid") {
-  CHECK(choose_top({row(1, 1000), row(2, 5000), row(3, 3000)}, 2) ==
+  CHECK(choose_top({row_of_pid(1, 1000), row_of_pid(2, 5000), row_of_pid(3, 3000)}, 2) ==
         std::vector<std::uint32_t>{2, 3});
-  CHECK(choose_top({row(1, 7, "z.exe"), row(99, 7, "a.exe")}, 2) ==
+  CHECK(choose_top({row_of_pid(1, 7, "z.exe"), row_of_pid(99, 7, "a.exe")}, 2) ==
         std::vector<std::uint32_t>{99, 1});
-  CHECK(choose_top({row(1, 1)}, 5).size() == 1);
+  CHECK(choose_top({row_of_pid(1, 1)}, 5).size() == 1);
   CHECK(choose_top({}, 5).empty());
 }
 
 TEST_CASE("HV58: changes are against the sample before, peak and baseline of all") {
   watched all;
-  CHECK(all.add(row(1, 10 * mib)).used_delta == 0);
-  CHECK(all.add(row(1, 30 * mib)).used_delta == 20 * mib);
-  CHECK(all.add(row(1, 5 * mib)).used_delta == -25 * std::int64_t{mib});
-  CHECK_FALSE(all.add(row(1, 5 * mib)).shared_delta);
+  CHECK(all.add(row_of_pid(1, 10 * watched_mib)).used_delta == 0);
+  CHECK(all.add(row_of_pid(1, 30 * watched_mib)).used_delta == 20 * watched_mib);
+  CHECK(all.add(row_of_pid(1, 5 * watched_mib)).used_delta == -25 * std::int64_t{watched_mib});
+  CHECK_FALSE(all.add(row_of_pid(1, 5 * watched_mib)).shared_delta);
   REQUIRE(all.all().size() == 1);
-  CHECK(all.all()[0].used.baseline == 10 * mib);
-  CHECK(all.all()[0].used.peak == 30 * mib);
+  CHECK(all.all()[0].used.baseline == 10 * watched_mib);
+  CHECK(all.all()[0].used.peak == 30 * watched_mib);
   CHECK(all.add_absent(1, false, std::nullopt).name == "a");
 }
 
 TEST_CASE("HV104: the change is that to the sample before") {
   watched all;
-  auto now = row(42, 8000);
+  auto now = row_of_pid(42, 8000);
   now.shared = 100;
   all.add(now);
   now.used = 9500;
@@ -65,17 +65,17 @@ TEST_CASE("HV105: one that is not in the list has no figures") {
 
 TEST_CASE("HV106: the peak is that of all samples") {
   watched all;
-  all.add(row(1, 8000));
-  all.add(row(1, 5000));
+  all.add(row_of_pid(1, 8000));
+  all.add(row_of_pid(1, 5000));
   CHECK(all.all()[0].used.peak == 8000u);
   CHECK(all.all()[0].used.baseline == 8000u);
 }
 
 TEST_CASE("HV107 to HV109: another name is no other process") {
   watched all;
-  all.add(row(1, 8000, "python"));
-  all.add(row(1, 8500, nullptr));
-  const auto third = all.add(row(1, 9000, "notepad"));
+  all.add(row_of_pid(1, 8000, "python"));
+  all.add(row_of_pid(1, 8500, nullptr));
+  const auto third = all.add(row_of_pid(1, 9000, "notepad"));
   CHECK(third.used_delta == 500);
   CHECK(third.remark.empty());
   CHECK(all.all()[0].used.baseline == 8000u);
@@ -84,9 +84,9 @@ TEST_CASE("HV107 to HV109: another name is no other process") {
 
 TEST_CASE("HV112: one that left and came back goes on, in the order first seen") {
   watched all;
-  all.add(row(100, 1000));
-  all.add(row(200, 7));
-  const auto back = all.add(row(100, 1200));
+  all.add(row_of_pid(100, 1000));
+  all.add(row_of_pid(200, 7));
+  const auto back = all.add(row_of_pid(100, 1200));
   CHECK(back.used_delta == 200);
   CHECK(all.all()[0].used.peak == 1200u);
   REQUIRE(all.all().size() == 2);
@@ -96,7 +96,7 @@ TEST_CASE("HV112: one that left and came back goes on, in the order first seen")
 
 TEST_CASE("one that uses nothing is idle as long as the pid is still its own") {
   watched all;
-  auto now = row(1, mib);
+  auto now = row_of_pid(1, watched_mib);
   now.start = 77;
   all.add(now);
   CHECK(all.add_absent(1, true, 77).life == process_life::idle);
@@ -113,7 +113,7 @@ TEST_CASE("one that uses nothing is idle as long as the pid is still its own") {
 
 TEST_CASE("of a pid of another namespace nobody can tell whether it lives") {
   watched all;
-  auto now = row(1, mib);
+  auto now = row_of_pid(1, watched_mib);
   now.is_foreign = true;
   all.add(now);
   CHECK(all.add_absent(1, false, std::nullopt).life == process_life::unknown);
@@ -122,27 +122,27 @@ TEST_CASE("of a pid of another namespace nobody can tell whether it lives") {
 
 TEST_CASE("a pid that is given anew is told by its start time, not by its name") {
   watched all;
-  auto first = row(1, 10 * mib, "?");
+  auto first = row_of_pid(1, 10 * watched_mib, "?");
   first.start_unix_ns = 1;
-  auto renamed = row(1, 20 * mib, "python");
+  auto renamed = row_of_pid(1, 20 * watched_mib, "python");
   renamed.start_unix_ns = 1;
-  auto other = row(1, 5 * mib, "python");
+  auto other = row_of_pid(1, 5 * watched_mib, "python");
   other.start_unix_ns = 2;
   all.add(first);
   CHECK(all.add(renamed).remark.empty());
   const auto again = all.add(other);
   CHECK(again.remark == "pid=1 is another process now (python -> python); baseline reset");
   CHECK(again.used_delta == 0);
-  CHECK(all.all()[0].used.peak == 5 * mib);
+  CHECK(all.all()[0].used.peak == 5 * watched_mib);
 }
 
 TEST_CASE("HV110: the growth of a process without a name is hinted at once") {
   watched all;
-  all.add(row(1, mib, nullptr));
-  CHECK(all.add(row(1, 257 * mib - 1, nullptr)).remark.empty());
-  CHECK(all.add(row(1, 257 * mib, nullptr)).remark ==
+  all.add(row_of_pid(1, watched_mib, nullptr));
+  CHECK(all.add(row_of_pid(1, 257 * watched_mib - 1, nullptr)).remark.empty());
+  CHECK(all.add(row_of_pid(1, 257 * watched_mib, nullptr)).remark ==
         "unresolved pid=1 grew +256 MiB since attach; run as root to identify it");
-  CHECK(all.add(row(1, 999 * mib, nullptr)).remark.empty());
+  CHECK(all.add(row_of_pid(1, 999 * watched_mib, nullptr)).remark.empty());
 }
 
 // Five new processes in each of 24 h of seconds.
@@ -152,7 +152,7 @@ TEST_CASE("memory is bounded however many processes come and go") {
   for (std::uint32_t i = 0; i < samples; ++i) {
     std::vector<std::uint32_t> followed;
     for (std::uint32_t k = 0; k < 5; ++k) followed.push_back(i + k + 1);
-    all.add(row(i + 5, mib));
+    all.add(row_of_pid(i + 5, watched_mib));
     all.forget_beyond(followed);
     if (i % 8192 == 0) CHECK(all.all().size() <= watched::most);
   }

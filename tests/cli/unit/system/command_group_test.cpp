@@ -50,7 +50,7 @@ std::string why_not(const plain_machine& of) {
   return made.why().message;
 }
 
-bool contains(const std::string& text, std::string_view part) {
+bool lists_pid(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -59,24 +59,24 @@ bool contains(const std::string& text, std::string_view part) {
 TEST_CASE("why there is no group is told, and none is left behind") {
   plain_machine machine;
   machine.write("proc/self/cgroup", "4:memory:/x\n");
-  CHECK(contains(why_not(machine), "version 2"));
+  CHECK(lists_pid(why_not(machine), "version 2"));
   machine.write("proc/self/cgroup", "0::/../a\n");
-  CHECK(contains(why_not(machine), "out of sight"));
+  CHECK(lists_pid(why_not(machine), "out of sight"));
 
   machine.write("proc/self/cgroup", "0::/user.slice/a.scope\n");
   machine.write("cgroup/user.slice/a.scope/cgroup.procs", "");
   machine.write("cgroup/user.slice/cgroup.subtree_control", "cpu pids\n");
-  CHECK(contains(why_not(machine), "memory controller"));
+  CHECK(lists_pid(why_not(machine), "memory controller"));
   machine.write("cgroup/user.slice/cgroup.subtree_control", "cpu memory pids\n");
-  CHECK(contains(why_not(machine), "cgroup.procs"));
+  CHECK(lists_pid(why_not(machine), "cgroup.procs"));
   machine.write("cgroup/user.slice/cgroup.procs", "");
-  CHECK(contains(why_not(machine), "memory.peak"));
+  CHECK(lists_pid(why_not(machine), "memory.peak"));
 
   machine.write("cgroup/user.slice/a.scope/memory.max", "1073741824\n");
-  CHECK(contains(why_not(machine), "would escape"));
+  CHECK(lists_pid(why_not(machine), "would escape"));
   machine.write("cgroup/user.slice/a.scope/memory.max", "max\n");
   machine.write("cgroup/user.slice/a.scope/cpu.max", "50000 100000\n");
-  CHECK(contains(why_not(machine), "would escape"));
+  CHECK(lists_pid(why_not(machine), "would escape"));
 }
 
 TEST_CASE("a service's processes stay in its group") {
@@ -85,5 +85,5 @@ TEST_CASE("a service's processes stay in its group") {
   machine.write("cgroup/system.slice/cgroup.subtree_control", "memory\n");
   machine.write("cgroup/system.slice/cgroup.procs", "");
   machine.write("cgroup/system.slice/a.service/cgroup.procs", "");
-  CHECK(contains(why_not(machine), "no session"));
+  CHECK(lists_pid(why_not(machine), "no session"));
 }

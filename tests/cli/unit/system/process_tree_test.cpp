@@ -52,7 +52,7 @@ class plain_proc {
   std::string root_;
 };
 
-std::vector<std::uint32_t> pids(const process_tree& of) {
+std::vector<std::uint32_t> pids_of(const process_tree& of) {
   std::vector<std::uint32_t> all;
   for (const auto& each : of.members()) all.push_back(each.pid);
   return all;
@@ -90,7 +90,7 @@ TEST_CASE("children, and theirs, and none of others") {
     proc.children(11, "9 ");
     process_tree tree(proc.in(), 10);
     tree.refresh();
-    CHECK(pids(tree) == list{10, 11, 9});
+    CHECK(pids_of(tree) == list{10, 11, 9});
   }
 }
 
@@ -108,10 +108,10 @@ TEST_CASE("one that another process took over stays until it ends") {
     proc.add(12, 11, 102);
     proc.children(11, "12 ");
     tree.refresh();
-    CHECK(pids(tree) == list{11, 12});
+    CHECK(pids_of(tree) == list{11, 12});
     proc.remove(11);
     tree.refresh();
-    CHECK(pids(tree) == list{12});
+    CHECK(pids_of(tree) == list{12});
   }
 }
 
@@ -125,10 +125,10 @@ TEST_CASE("a pid that was given anew is not the process of before, and a zombie 
   proc.children(10, "");
   proc.add(11, 1, 500);
   tree.refresh();
-  CHECK(pids(tree) == list{10});
+  CHECK(pids_of(tree) == list{10});
   proc.add(10, 1, 100, 'Z');
   tree.refresh();
-  CHECK(pids(tree).empty());
+  CHECK(pids_of(tree).empty());
 }
 
 TEST_CASE("a control group says who belongs too") {
@@ -137,7 +137,7 @@ TEST_CASE("a control group says who belongs too") {
   proc.add(30, 1, 103);
   process_tree tree(proc.in(), 10);
   tree.refresh({10, 30, 31});
-  CHECK(pids(tree) == list{10, 30});
+  CHECK(pids_of(tree) == list{10, 30});
 }
 
 TEST_CASE("a real child is found, by whatever this kernel has") {
@@ -150,7 +150,7 @@ TEST_CASE("a real child is found, by whatever this kernel has") {
     _exit(0);
   }
   tree.refresh();
-  const auto during = pids(tree);
+  const auto during = pids_of(tree);
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
   CHECK(during.size() == before + 1);

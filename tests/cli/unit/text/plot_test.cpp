@@ -10,9 +10,9 @@ using namespace hmn::cli;
 namespace {
 
 constexpr std::uint64_t s = 1'000'000'000;
-constexpr double gib = 1024.0 * 1024 * 1024;
+constexpr double plot_gib = 1024.0 * 1024 * 1024;
 
-bool contains(const std::string& text, std::string_view part) {
+bool plot_contains(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -42,32 +42,32 @@ TEST_CASE("text of any bytes becomes XML") {
 TEST_CASE("a picture has a title, axes with units, a legend and the peak") {
   curve line;
   line.add(0, 0);
-  line.add(4 * s, 8 * gib);
-  line.add(10 * s, 2 * gib);
+  line.add(4 * s, 8 * plot_gib);
+  line.add(10 * s, 2 * plot_gib);
   const auto svg = svg_of(picture_of(line));
   CHECK(svg.starts_with("<?xml"));
   CHECK(svg.ends_with("</svg>\n"));
   for (const char* part : {"a title", "a subtitle", "GPU 0 [Card]", "of 16 GiB", ">the command<",
                            "8.00 GiB at 4 s", ">2 GiB<", ">8 s<", "time since the start"})
-    CHECK_MESSAGE(contains(svg, part), part);
+    CHECK_MESSAGE(plot_contains(svg, part), part);
 }
 
 TEST_CASE("what is higher stands higher, and later stands further to the right") {
   curve line;
   line.add(0, 0);
-  line.add(10 * s, 8 * gib);
+  line.add(10 * s, 8 * plot_gib);
   const auto svg = svg_of(picture_of(line));
   // From the lower left corner of a panel of 92..932 by 112..282.
-  CHECK(contains(svg, "M92.0 282.0L932.0 130.2"));
+  CHECK(plot_contains(svg, "M92.0 282.0L932.0 130.2"));
 }
 
 TEST_CASE("a gap breaks the line, and the area below it") {
   curve line;
-  line.add(0, gib);
-  line.add(1 * s, gib);
+  line.add(0, plot_gib);
+  line.add(1 * s, plot_gib);
   line.add_gap();
-  line.add(5 * s, gib);
-  line.add(6 * s, gib);
+  line.add(5 * s, plot_gib);
+  line.add(6 * s, plot_gib);
   const auto svg = svg_of(picture_of(line));
   CHECK(count(svg, "Z\" fill=\"#0072b2\"") == 1);
   CHECK(count(svg, "ZM") == 1);
@@ -76,26 +76,26 @@ TEST_CASE("a gap breaks the line, and the area below it") {
 TEST_CASE("what is not known is told") {
   const curve nothing;
   curve line;
-  line.add(0, gib);
+  line.add(0, plot_gib);
   auto picture = picture_of(nothing);
-  CHECK(contains(svg_of(picture), "not known: nobody told"));
-  CHECK_FALSE(contains(svg_of(picture), "circle"));
+  CHECK(plot_contains(svg_of(picture), "not known: nobody told"));
+  CHECK_FALSE(plot_contains(svg_of(picture), "circle"));
   picture.panels[0].series.push_back({"everyone", ink::third, &line, false});
-  CHECK(contains(svg_of(picture), "the command: not known"));
-  CHECK_FALSE(contains(svg_of(picture), "nobody told"));
+  CHECK(plot_contains(svg_of(picture), "the command: not known"));
+  CHECK_FALSE(plot_contains(svg_of(picture), "nobody told"));
 }
 
 TEST_CASE("a limit is drawn where it is near") {
   curve line;
-  line.add(1 * s, 8 * gib);
-  CHECK(contains(svg_of(picture_of(line, 16 * gib)), "all of it"));
-  CHECK_FALSE(contains(svg_of(picture_of(line, 80 * gib)), "all of it"));
+  line.add(1 * s, 8 * plot_gib);
+  CHECK(plot_contains(svg_of(picture_of(line, 16 * plot_gib)), "all of it"));
+  CHECK_FALSE(plot_contains(svg_of(picture_of(line, 80 * plot_gib)), "all of it"));
 }
 
 TEST_CASE("nothing stands on anything else") {
   curve line;
-  line.add(5 * s, 15 * gib);
-  auto picture = picture_of(line, 16 * gib);
+  line.add(5 * s, 15 * plot_gib);
+  auto picture = picture_of(line, 16 * plot_gib);
   picture.panels[0].title = std::string(200, 'W');
   const auto svg = svg_of(picture);
   // Of 840 pixels 127 are the legend's and 73 the note's; a bold W is some 14 wide.
@@ -111,9 +111,9 @@ TEST_CASE("nothing stands on anything else") {
   };
   const auto dot = svg.find("<circle");
   CHECK(number_behind(" y=\"", dot) > number_behind("cy=\"", dot));
-  line.add(6 * s, 4 * gib);
-  const auto far = svg_of(picture_of(line, 30 * gib));
-  CHECK(contains(far, "15.0 GiB at"));
+  line.add(6 * s, 4 * plot_gib);
+  const auto far = svg_of(picture_of(line, 30 * plot_gib));
+  CHECK(plot_contains(far, "15.0 GiB at"));
 }
 
 TEST_CASE("a hostile title stays text, and a long one is cut") {
@@ -121,6 +121,6 @@ TEST_CASE("a hostile title stays text, and a long one is cut") {
   auto picture = picture_of(line);
   picture.title = "</title><script>alert(1)</script>" + std::string(500, 'x');
   const auto svg = svg_of(picture);
-  CHECK_FALSE(contains(svg, "<script"));
-  CHECK(contains(svg, "…</text>"));
+  CHECK_FALSE(plot_contains(svg, "<script"));
+  CHECK(plot_contains(svg, "…</text>"));
 }

@@ -10,7 +10,7 @@ using align = hmn::cli::table::align;
 
 namespace {
 
-style terminal(unsigned width, bool colour = false) {
+style table_terminal(unsigned width, bool colour = false) {
   style as;
   as.terminal = true;
   as.unicode = true;
@@ -77,7 +77,7 @@ TEST_CASE("wide and combining characters keep the columns in line") {
 TEST_CASE("a narrow terminal cuts the columns that may shrink") {
   auto out = two_columns();
   out.add({{"12345"}, {"a-very-long-process-name"}, {"8.0 GiB"}});
-  const auto text = out.text(terminal(30));
+  const auto text = out.text(table_terminal(30));
   CHECK(widest_line(text) == 30);
   CHECK(text.find("a-very-long-p…") != std::string::npos);
   CHECK(text.find("8.0 GiB") != std::string::npos);
@@ -86,12 +86,12 @@ TEST_CASE("a narrow terminal cuts the columns that may shrink") {
 TEST_CASE("numbers are never cut, however narrow") {
   auto out = two_columns();
   out.add({{"12345"}, {"name"}, {"8.0 GiB"}});
-  CHECK(out.text(terminal(5)).find("12345  name  8.0 GiB") != std::string::npos);
+  CHECK(out.text(table_terminal(5)).find("12345  name  8.0 GiB") != std::string::npos);
 }
 
 TEST_CASE("colour codes take no room") {
   table out({{"NAME"}, {"X"}});
   out.add({{"ab", tone::bad}, {"1"}});
-  CHECK(out.text(terminal(80, true)) ==
+  CHECK(out.text(table_terminal(80, true)) ==
         "\x1b[1mNAME\x1b[0m  \x1b[1mX\x1b[0m\n\x1b[31mab\x1b[0m    1\n");
 }

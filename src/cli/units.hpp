@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+
+#include <cstdint>
+
+namespace hmn::cli {
+
+inline constexpr double ns_per_s = 1e9;
+inline constexpr std::uint64_t ns_per_ms = 1'000'000;
+inline constexpr std::uint64_t mib = 1ull << 20;
+// Of a reading that is taken again and again, so that a driver that hangs costs it no more.
+inline constexpr std::uint32_t usual_deadline_ms = 1000;
+
+}  // namespace hmn::cli

@@ -22,7 +22,7 @@ std::string_view word_of(std::string_view folder, std::string_view file, word& b
 
 // A connector that is driven: <card>/drm/card1/card1-HDMI-A-1/enabled. What cannot be listed may
 // have one.
-bool shows_picture(const card& c) {
+bool drives_display(const card& c) {
   const node* const n = c.find(node::kind::card);
   if (n == nullptr) return false;
   const std::string folder = compose({c.folder.view(), "/drm/", n->name.view()});
@@ -41,7 +41,7 @@ bool shows_picture(const card& c) {
 bool could_sleep(const card& c) {
   word buffer;
   return idle::says_may_sleep(word_of(c.folder.view(), "power/control", buffer)) &&
-         !shows_picture(c);
+         !drives_display(c);
 }
 
 bool card_backoff::begin(const card& c, std::uint64_t now_ns) {

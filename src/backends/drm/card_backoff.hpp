@@ -42,7 +42,7 @@ class card_backoff {
   std::vector<state> states_;  // by slot
 };
 
-// Whether the kernel would suspend the card if it were left alone: it may, and shows no picture.
+// Whether the kernel would suspend the card if it were left alone: it may, and drives no display.
 bool could_sleep(const card& c);
 
 }  // namespace hmn::drm

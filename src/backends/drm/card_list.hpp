@@ -17,7 +17,7 @@ class card_list {
  public:
   explicit card_list(const settings& s);
 
-  // Looks for cards anew. errno when there is no class of theirs, or when the list
+  // Looks for cards again. errno when there is no class of theirs, or when the list
   // could not be had: then it stays as it was.
   int refresh();
   // Their runtime states alone.

@@ -88,7 +88,7 @@ class driver {
     static_cast<void>(c);
     return true;
   }
-  // A source of its own that it alone asks (KFD), and how that one fares.
+  // A source of its own that it alone asks (KFD), and its status.
   [[nodiscard]] virtual source behind() const noexcept { return source::none; }
   [[nodiscard]] virtual source_state describe_behind() const { return {}; }
 

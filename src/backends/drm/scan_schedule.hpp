@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Whose turn it is to be looked into anew. Each is within `every_ns`, and where there are many
+// Whose turn it is to be looked into again. Each is within `every_ns`, and where there are many
 // readings in that time, each of them takes about an equal part of the processes.
 #pragma once
 

@@ -32,7 +32,7 @@ class adapters {
 
   // Whether the system's set has changed since the list was made, or there is none yet.
   [[nodiscard]] bool are_old() const noexcept;
-  // Makes the list anew. An adapter that cannot be described is left out with a remark.
+  // Makes the list again. An adapter that cannot be described is left out with a remark.
   result<void> list(reading& r);
   [[nodiscard]] std::vector<adapter>& all() noexcept { return all_; }
   void clear() noexcept;

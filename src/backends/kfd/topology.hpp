@@ -26,7 +26,7 @@ class topology {
  public:
   explicit topology(const std::string& kfd) : folder_(kfd + "/topology") {}
 
-  // Reads it anew where it changed. 0, or errno when it cannot be listed, or not all of it now.
+  // Reads it again where it changed. 0, or errno when it cannot be listed, or not all of it now.
   int refresh();
   [[nodiscard]] const std::vector<drm::compute_node>& nodes() const noexcept { return nodes_; }
   // Nodes that this user or container may not look at.

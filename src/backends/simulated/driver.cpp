@@ -12,10 +12,6 @@
 namespace hmn::simulated {
 namespace {
 
-failure refusal(status code, const message_text& message) {
-  return {code, source::simulated, {}, message};
-}
-
 std::uint32_t subject_of(call what) {
   switch (what) {
     case call::pools:

@@ -8,7 +8,6 @@ namespace hmn::simulated {
 namespace {
 
 constexpr std::uint64_t most16 = std::numeric_limits<std::uint16_t>::max();
-constexpr std::uint64_t most32 = std::numeric_limits<std::uint32_t>::max();
 constexpr std::uint64_t most64 = std::numeric_limits<std::uint64_t>::max();
 
 bool is_hex(char c) {

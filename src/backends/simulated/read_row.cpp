@@ -9,7 +9,6 @@ namespace hmn::simulated {
 namespace {
 
 constexpr std::uint64_t most = std::numeric_limits<std::uint64_t>::max();
-constexpr std::uint32_t most32 = std::numeric_limits<std::uint32_t>::max();
 
 void read_name(object_reader& o, usage& out) {
   const std::optional<std::string_view> name = o.text("name");

@@ -11,13 +11,13 @@
 
 namespace hmn::os {
 
-// Names of all processes in one picture: for those that cannot be opened. It serves the rows of a
+// Names of all processes in one snapshot: for those that cannot be opened. It serves the rows of a
 // whole list.
 class process_table {
  public:
   enum class found { here, not_here, unknown };
 
-  // here: `name` is it, empty for one without. unknown: the system gave no picture.
+  // here: `name` is it, empty for one without. unknown: the system gave no snapshot.
   found name_of(std::uint32_t pid, std::string& name);
 
  private:

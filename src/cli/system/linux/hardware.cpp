@@ -87,13 +87,13 @@ std::string driver_in(const std::string& folder) {
   return last_part(read_link_target(folder + "/driver").value_or(""));
 }
 
-std::string kernel_driver(const hmn_device& of) {
+std::string kernel_driver(const hypomnesis::device& of) {
   const auto sys = roots_from_environment().sys;
   std::string driver;
-  if (has(of, HMN_DEVICE_HAS_RENDER_MINOR))
-    driver = driver_in(fmt::format("{}/class/drm/renderD{}/device", sys, of.render_minor));
-  if (driver.empty() && has(of, HMN_DEVICE_HAS_PCI))
-    driver = driver_in(fmt::format("{}/bus/pci/devices/{}", sys, of.pci_bus_id));
+  if (of.render_minor)
+    driver = driver_in(fmt::format("{}/class/drm/renderD{}/device", sys, *of.render_minor));
+  if (driver.empty() && of.pci_bus_id)
+    driver = driver_in(fmt::format("{}/bus/pci/devices/{}", sys, *of.pci_bus_id));
   return driver;
 }
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <fmt/format.h>
 
-#include "cli/roots.hpp"
 #include "cli/system/file.hpp"
 #include "cli/system/process_facts.hpp"
+#include "cli/system/roots.hpp"
 #include "procfs/status.hpp"
 
 namespace hmn::cli {

@@ -17,8 +17,8 @@
 namespace hmn::cli {
 namespace {
 
-// A pid that was given anew, to a process of this tree, is found after so many looks.
-constexpr unsigned looks_before_all_anew = 64;
+// A pid that was given again, to a process of this tree, is found after so many looks.
+constexpr unsigned looks_before_rescan = 64;
 
 struct process {
   std::uint32_t parent;
@@ -104,7 +104,7 @@ void process_tree::state::add_children_of(std::uint32_t pid) {
 // Each process is looked at once: whose child it is does not change but when its parent ends.
 void process_tree::state::add_from_all() {
   const auto all = pids_in(proc);
-  if (looks++ % looks_before_all_anew == 0) strangers.clear();
+  if (looks++ % looks_before_rescan == 0) strangers.clear();
   const std::unordered_set<std::uint32_t> alive(all.begin(), all.end());
   std::erase_if(strangers, [&](std::uint32_t pid) { return !alive.contains(pid); });
   std::vector<std::pair<std::uint32_t, process>> fresh;

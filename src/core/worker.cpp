@@ -59,9 +59,11 @@ void adopt(device_answer& known, device_answer& fresh) {
   known.slow_asked = fresh.slow_asked;
 }
 
+}  // namespace
+
 // What a source has found, written as it goes, for all to read: what was reached before a device
 // hung is not lost with it.
-class shared_answer {
+class worker::shared_answer {
  public:
   void take_list(const source_answer& fresh) {
     const std::lock_guard lock(mutex_);
@@ -114,8 +116,6 @@ class shared_answer {
   mutable platform::mutex mutex_;
   source_answer known_;
 };
-
-}  // namespace
 
 enum class worker::outcome {
   done,       // all of this reading is known

@@ -42,6 +42,7 @@ class worker {
   void abandon() noexcept;
 
  private:
+  class shared_answer;
   struct shared_state;
   enum class outcome;
 

@@ -11,7 +11,7 @@ namespace {
 
 using about = sentence::about;
 
-constexpr command_tool::sentence known[] = {
+constexpr command_tool::sentence known_sentences[] = {
     {"No devices were found", about::nothing, status::no_device,
      "the driver runs and finds no GPU that it can use; see 'dmesg' for NVRM lines"},
     {"No running", about::nothing, status::empty, "no process uses the GPU"},
@@ -112,7 +112,7 @@ std::optional<sentence> parse_sentence(std::string_view line) {
                     std::move(*field),
                     {}};
   }
-  const command_tool::sentence* const s = command_tool::find_sentence(known, line);
+  const command_tool::sentence* const s = command_tool::find_sentence(known_sentences, line);
   if (s == nullptr) return std::nullopt;
   return sentence{*s, {}, bus_id_in(line)};
 }

@@ -28,7 +28,7 @@ bool is_version(std::string_view word) noexcept {
   return allowed && word.find('.') != word.npos && is_digit(word.front()) && is_digit(word.back());
 }
 
-bool ends_it(code c) noexcept {
+bool ends_list(code c) noexcept {
   return c == gpu_is_lost || c == uninitialized || c == late;
 }
 
@@ -144,16 +144,16 @@ code read_identity(const topic& t, session& s, const settings& paths, handle h, 
   out.h = h;
   out.session = s.number();
   set_driver(s, out);
-  if (const code c = read_name(t, s, h, out); ends_it(c)) return c;
+  if (const code c = read_name(t, s, h, out); ends_list(c)) return c;
   const code no_uuid = read_uuid(t, s, h, out.identity.uuid);
   note_gap(out, no_uuid, s.fn.uuid.name(), device_field::uuid);
-  if (ends_it(no_uuid)) return no_uuid;
-  if (const code c = read_pci(t, s, h, out); ends_it(c)) return c;
+  if (ends_list(no_uuid)) return no_uuid;
+  if (const code c = read_pci(t, s, h, out); ends_list(c)) return c;
   if (out.address) out.identity.render_minor = render_minor(paths.sys_root, *out.address);
   const code c = classify_memory(t, s, paths, out);
   if (c == reset_required) out.refusal = c;
   out.mig_capable = static_cast<bool>(s.fn.mig_mode);
-  return ends_it(c) ? c : success;
+  return ends_list(c) ? c : success;
 }
 
 code read_instance_identity(const topic& t, session& s, const known_device& parent, handle h,
@@ -165,7 +165,7 @@ code read_instance_identity(const topic& t, session& s, const known_device& pare
   d.kind = device_kind::partition;
   d.parent = parent.identity.number;
   out.traits = parent.traits;
-  if (const code c = read_name(t, s, h, out); ends_it(c)) return c;
+  if (const code c = read_name(t, s, h, out); ends_list(c)) return c;
   note_gap(out, read_uuid(t, s, h, d.uuid), s.fn.uuid.name(), device_field::uuid);
   read_instance(t, s, h, out);
   const memory_answer answer = ask_memory(t, s, out);
@@ -174,7 +174,7 @@ code read_instance_identity(const topic& t, session& s, const known_device& pare
   if (d.memory_kind == memory_kind::unknown && answer.result == success) {
     d.memory_kind = kind_of_memory(out.traits, answer, std::nullopt);
   }
-  return ends_it(answer.result) ? answer.result : success;
+  return ends_list(answer.result) ? answer.result : success;
 }
 
 known_device identity_from_files(const settings& paths, const pci_address& address,

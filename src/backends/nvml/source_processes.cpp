@@ -15,7 +15,7 @@
 namespace hmn::nvml {
 namespace {
 
-constexpr std::uint32_t field = usage_field::peak_used;
+constexpr std::uint32_t peak_field = usage_field::peak_used;
 constexpr std::uint64_t ns_per_us = 1000;
 
 // disabled: the mode is off. Anything else but success: it cannot be told.
@@ -33,13 +33,13 @@ void say_off(const topic& t) {
   t.remark(fail(status::unsupported,
                 "the driver keeps no account of processes: root may turn its accounting mode on, "
                 "with 'nvidia-smi --accounting-mode=1'"),
-           field);
+           peak_field);
 }
 
 void refuse(const topic& t, std::uint32_t pid, status why, const char* message) {
   if (!t.wants()) return;
   const topic about{t.r, t.about, t.device, pid};
-  about.remark(fail(why, message), field);
+  about.remark(fail(why, message), peak_field);
 }
 
 // The driver looks among those that have ended first: what it finds of a process that it lists may
@@ -76,7 +76,7 @@ code read_accounts(const topic& t, const session& s, const known_device& of, boo
       take(t, of, found, row);
     } else {
       const topic about{t.r, t.about, t.device, row.pid};
-      about.missing(c, s.fn.account.name(), field);
+      about.missing(c, s.fn.account.name(), peak_field);
     }
   }
   return success;

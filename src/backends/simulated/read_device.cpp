@@ -8,9 +8,8 @@ namespace hmn::simulated {
 namespace {
 
 constexpr std::uint64_t most16 = std::numeric_limits<std::uint16_t>::max();
-constexpr std::uint64_t most64 = std::numeric_limits<std::uint64_t>::max();
 
-bool is_hex(char c) {
+bool is_lower_hex(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
@@ -21,7 +20,7 @@ bool is_pci_bus_id(std::string_view text) {
   constexpr std::string_view shape = ":hh:hh.f";
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char expected = i < colon ? 'h' : shape[i - colon];
-    const bool fits = expected == 'h'   ? is_hex(text[i])
+    const bool fits = expected == 'h'   ? is_lower_hex(text[i])
                       : expected == 'f' ? text[i] >= '0' && text[i] <= '7'
                                         : text[i] == expected;
     if (!fits) return false;

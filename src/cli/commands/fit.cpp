@@ -115,7 +115,7 @@ void plan_together(answer& all, bool of_all) {
   const auto has_own = [](const device_answer& each) { return each.usable && !each.shares_ram; };
   const bool some_own = std::any_of(all.devices.begin(), all.devices.end(), has_own);
   together_answer made;
-  std::vector<room> rooms;
+  std::vector<capacity> capacities;
   for (std::size_t i = 0; i < all.devices.size(); ++i) {
     const auto& each = all.devices[i];
     const auto why = why_left_out(each, of_all && some_own);
@@ -124,14 +124,14 @@ void plan_together(answer& all, bool of_all) {
       continue;
     }
     made.devices.push_back(i);
-    rooms.push_back({each.usable, all.ram_usable, each.shares_ram});
+    capacities.push_back({each.usable, all.ram_usable, each.shares_ram});
   }
-  if (rooms.size() < 2) return;
-  made.placed = place_over(all.needs, rooms);
+  if (capacities.size() < 2) return;
+  made.placed = place_over(all.needs, capacities);
   all.together = std::move(made);
 }
 
-void note_rooms(answer& all) {
+void note_capacities(answer& all) {
   auto& told = all.needs.assumptions;
   if (all.devices.empty()) return;
   told.push_back(
@@ -175,7 +175,7 @@ expected<exit_code> run_fit(const session& in, const options& asked, const style
   for (const auto& each : picked(gpus, *only))
     all.devices.push_back(answer_of(each, gpus, snapshot, all.needs, all.ram_usable));
   if (only->size() > 1 || is_over_all(asked.fit)) plan_together(all, is_over_all(asked.fit));
-  note_rooms(all);
+  note_capacities(all);
   print_remarks(in, snapshot, all.needs);
   const auto written =
       write_output(asked.json ? answer_json(all, asked.fit) : answer_text(all, asked.fit, as));

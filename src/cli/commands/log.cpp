@@ -22,6 +22,7 @@
 #include "cli/text/json.hpp"
 #include "cli/text/output.hpp"
 #include "cli/text/words.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -37,9 +38,6 @@ struct log_sample {
   std::optional<hypomnesis::telemetry> telemetry;
   const std::vector<hypomnesis::diagnostic>* diagnostics = nullptr;  // of the whole snapshot
 };
-
-constexpr std::uint64_t ns_per_ms = 1'000'000;
-constexpr std::uint64_t mib = 1ull << 20;
 
 // A figure of a sample: where it is from, and its digits.
 struct figure {
@@ -213,18 +211,17 @@ std::string log_csv(const log_sample& s) {
 }
 
 constexpr std::uint32_t forever = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t usual_deadline_ms = 1000;
 
 // A driver that hangs costs a sample its figures, not the log its rhythm.
-std::uint32_t deadline_of(const options& asked) {
-  return std::min(asked.timeout_ms, std::max(asked.log.interval_ms, usual_deadline_ms));
+std::uint32_t sample_deadline(const options& asked) {
+  return std::min(asked.timeout_ms, std::max(asked.log.interval_ms, default_deadline_ms));
 }
 
-expected<hypomnesis::snapshot_options> wanted(const session& in, const options& asked) {
+expected<hypomnesis::snapshot_options> values_to_log(const session& in, const options& asked) {
   if (auto none = check_for_gpus(in, "no GPU to log: ")) return *std::move(none);
   hypomnesis::snapshot_options what;
   what.collect = part::devices | part::pools | part::telemetry;
-  what.deadline = std::chrono::milliseconds(deadline_of(asked));
+  what.deadline = std::chrono::milliseconds(sample_deadline(asked));
   return of_one_device(in, asked.device, what);
 }
 
@@ -295,8 +292,8 @@ std::optional<hypomnesis::snapshot> next_of(hypomnesis::sampler& from, std::uint
   }
 }
 
-write_result stream(const session& in, hypomnesis::sampler& from, const options& asked,
-                    const style& as) {
+write_result write_lines(const session& in, hypomnesis::sampler& from, const options& asked,
+                         const style& as) {
   end_of_log end(asked.log);
   auto last = asked.log.form == log_form::csv ? write_part(log_csv_header()) : write_result{};
   while (last == write_result::written && !end.is_enough()) {
@@ -311,14 +308,14 @@ write_result stream(const session& in, hypomnesis::sampler& from, const options&
 }  // namespace
 
 expected<exit_code> run_log(const session& in, const options& asked, const style& as) {
-  const auto what = wanted(in, asked);
+  const auto what = values_to_log(in, asked);
   if (!what) return what.why();
   hypomnesis::sampler_options how;
   how.interval = std::chrono::milliseconds(asked.log.interval_ms);
   auto source = in.library().sample(how, *what);
   source.start();
   const interruption stops([&source] { source.stop(); });
-  const auto last = stream(in, source, asked, as);
+  const auto last = write_lines(in, source, asked, as);
   tell_losses(source.info());
   return last == write_result::failed ? exit_code::failed : exit_code::done;
 }

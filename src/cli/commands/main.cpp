@@ -13,13 +13,14 @@ namespace hmn::cli {
 namespace {
 
 // A driver that hangs costs what is measured beside a command an observation, not its end.
-std::uint32_t deadline_of(const options& asked) {
+std::uint32_t observation_deadline(const options& asked) {
   return asked.run == command::spill ? std::min(asked.timeout_ms, 1000U) : 0;
 }
 
 expected<exit_code> run(const options& asked) {
-  const auto in = session::open({asked.timeout_ms, asked.trace, asked.machine,
-                                 asked.run == command::record_machine, deadline_of(asked)});
+  const auto in =
+      session::open({asked.timeout_ms, asked.trace, asked.machine,
+                     asked.run == command::record_machine, observation_deadline(asked)});
   if (!in) return in.why();
   const auto as = choose_style(standard_output_surroundings(), asked.colour);
   switch (asked.run) {

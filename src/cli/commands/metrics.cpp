@@ -208,7 +208,7 @@ std::string metric_json(const std::vector<gpu_metrics>& all) {
   return json_document(objects);
 }
 
-expected<hypomnesis::snapshot_options> wanted(const session& in, const options& asked) {
+expected<hypomnesis::snapshot_options> metrics_to_read(const session& in, const options& asked) {
   hypomnesis::snapshot_options what;
   what.collect = part::devices | part::metrics;
   what.slow = asked.slow;
@@ -258,7 +258,7 @@ void print_remarks(const session& in, const hypomnesis::snapshot& snapshot) {
 }  // namespace
 
 expected<exit_code> run_metrics(const session& in, const options& asked, const style& as) {
-  const auto what = wanted(in, asked);
+  const auto what = metrics_to_read(in, asked);
   if (!what) return what.why();
   const auto snapshot = in.collect(*what);
   const auto all = metrics_of(in, snapshot);

@@ -11,11 +11,10 @@
 #include "cli/system/child.hpp"
 #include "cli/system/waiting_notice.hpp"
 #include "cli/text/output.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
-
-constexpr std::uint32_t usual_deadline_ms = 1000;
 
 struct outputs {
   std::optional<late_file> record;
@@ -51,7 +50,7 @@ expected<run_meter> prepare(const session& in, const options& asked) {
   }
   return run_meter(in, devices_to_watch(in, only),
                    std::chrono::milliseconds(asked.measured.interval_ms),
-                   std::chrono::milliseconds(std::min(asked.timeout_ms, usual_deadline_ms)));
+                   std::chrono::milliseconds(std::min(asked.timeout_ms, default_deadline_ms)));
 }
 
 std::vector<std::uint32_t> indexes_of(const run_meter& meter) {

@@ -15,6 +15,7 @@
 #include "cli/system/waiting_notice.hpp"
 #include "cli/text/escape.hpp"
 #include "cli/text/output.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -24,8 +25,6 @@ using hypomnesis::part;
 
 using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
-
-constexpr std::uint32_t usual_deadline_ms = 1000;
 
 process_figures figures_of(const hypomnesis::usage& row) {
   process_figures out;
@@ -217,7 +216,7 @@ write_result watch::sample(std::uint64_t ms) {
         asked_.json ? write_result::written : write_part(watch_header(as_.ascii_only));
     return header == write_result::written ? print(0) : header;
   }
-  const auto patience = std::max(asked_.watch.interval_ms, usual_deadline_ms);
+  const auto patience = std::max(asked_.watch.interval_ms, default_deadline_ms);
   auto rows = look(std::min(asked_.timeout_ms, patience), ms);
   if (!rows) {
     write_report(fmt::format("hmn watch: sample failed at {} ({}); skipping interval\n",

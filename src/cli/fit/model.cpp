@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::uint64_t most_config_bytes = 4u << 20;
 constexpr std::uint64_t most_index_bytes = 64u << 20;
-constexpr std::size_t most_tensors = 1u << 20;  // of all parts together
+constexpr std::size_t most_tensors_of_parts = 1u << 20;  // of all parts together
 
 void append(std::vector<tensor>& to, std::vector<tensor>&& from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
@@ -44,8 +44,8 @@ expected<model> read_gguf_parts(const std::string& path) {
     auto more = read_gguf(paths[i]);
     if (!more) return more.why();
     append(first->tensors, std::move(more->tensors));
-    if (first->tensors.size() > most_tensors)
-      return failed_at(path, fmt::format("more than {} tensors", most_tensors));
+    if (first->tensors.size() > most_tensors_of_parts)
+      return failed_at(path, fmt::format("more than {} tensors", most_tensors_of_parts));
   }
   auto shape = architecture_of(*first);
   if (!shape) return failed_at(paths.front(), shape.why().message);
@@ -94,8 +94,8 @@ expected<std::vector<tensor>> read_all(const std::string& folder,
     auto some = read_safetensors(folder + each);
     if (!some) return some.why();
     append(all, *std::move(some));
-    if (all.size() > most_tensors)
-      return failed_at(folder + each, fmt::format("more than {} tensors", most_tensors));
+    if (all.size() > most_tensors_of_parts)
+      return failed_at(folder + each, fmt::format("more than {} tensors", most_tensors_of_parts));
   }
   return all;
 }

@@ -28,7 +28,7 @@ placement split(const demand& of, std::uint64_t device) {
 
 }  // namespace
 
-placement place(const demand& of, const room& in) {
+placement place(const demand& of, const capacity& in) {
   placement made;
   if (!in.device) return made;
   const auto device = in.shared && in.ram ? std::min(*in.device, *in.ram) : *in.device;

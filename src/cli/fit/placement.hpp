@@ -17,7 +17,7 @@ struct placement {
   std::uint64_t ram_bytes = 0;
 };
 
-struct room {
+struct capacity {
   std::optional<std::uint64_t> device;  // usable
   std::optional<std::uint64_t> ram;     // usable
   bool shared = false;                  // the device allocates from RAM: both are the same bytes
@@ -25,7 +25,7 @@ struct room {
 
 // Whole on the device; else the last layers there with their cache, embedding, output and all other
 // layers in RAM, and working memory in both.
-placement place(const demand& of, const room& in);
+placement place(const demand& of, const capacity& in);
 // Without a device.
 placement place_in_ram(const demand& of, std::optional<std::uint64_t> ram);
 

@@ -16,6 +16,6 @@ struct spread {
 
 // Where all of it fits, every device is filled to about the same part of what it has; else the last
 // layers lie on the devices and the rest in RAM, as with one. Each room's device is known.
-spread place_over(const demand& of, const std::vector<room>& devices);
+spread place_over(const demand& of, const std::vector<capacity>& devices);
 
 }  // namespace hmn::cli::fit

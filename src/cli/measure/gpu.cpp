@@ -7,14 +7,13 @@
 
 #include "cli/system/inspect.hpp"
 #include "cli/text/words.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
 
 using hypomnesis::note;
 using hypomnesis::vendor_id;
-
-constexpr double ns_per_s = 1e9;
 
 std::optional<hypomnesis::pool> main_pool(const std::vector<hypomnesis::pool>& pools,
                                           std::uint32_t index) {

@@ -10,11 +10,11 @@
 
 namespace hmn::cli {
 
-enum class verdict { fine, note, trouble };
+enum class severity { fine, note, trouble };
 
 // One thing that was looked at; what to do about it, if anything.
 struct finding {
-  verdict how = verdict::fine;
+  severity how = severity::fine;
   std::string text;
   std::string advice;
 };

@@ -8,13 +8,13 @@
 
 #include "cli/text/bar.hpp"
 #include "cli/text/width.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
 
 using hypomnesis::note;
 
-constexpr std::uint64_t mib = 1ull << 20;
 constexpr std::size_t widest_bar = 20;
 constexpr std::size_t narrowest_bar = 8;
 constexpr std::size_t brackets = 2;

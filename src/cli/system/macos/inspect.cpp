@@ -15,7 +15,7 @@ section inspect_permissions() {
   if (geteuid() == 0)
     out.findings.push_back(fine("runs as root"));
   else
-    out.findings.push_back({verdict::note,
+    out.findings.push_back({severity::note,
                             fmt::format("runs as user id {}: the memory of other users' processes "
                                         "is not told",
                                         geteuid()),

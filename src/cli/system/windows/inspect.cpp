@@ -41,7 +41,7 @@ section inspect_permissions() {
   if (is_elevated())
     out.findings.push_back(fine("runs elevated"));
   else
-    out.findings.push_back({verdict::note,
+    out.findings.push_back({severity::note,
                             "does not run elevated: names and memory of other users' and the "
                             "system's processes may be missing",
                             "start it from a terminal that runs as administrator"});

@@ -10,7 +10,7 @@
 namespace hmn::cli {
 
 // How much could be allocated on a device now.
-struct room {
+struct free_memory {
   gpu of;
   std::optional<std::uint64_t> bytes;
   std::optional<std::uint64_t> total;  // more than this will never be there
@@ -19,11 +19,12 @@ struct room {
 };
 
 // Of each device that programs can be given; for one that is divided, its partitions instead.
-std::vector<room> rooms_of(const session& in, const hypomnesis::snapshot& snapshot);
+std::vector<free_memory> free_memory_of_all(const session& in,
+                                            const hypomnesis::snapshot& snapshot);
 
-// The one with the most room, where that is enough.
-const room* roomiest(const std::vector<room>& all, std::uint64_t wanted);
+// The one with the most free_memory, where that is enough.
+const free_memory* largest_free(const std::vector<free_memory>& all, std::uint64_t wanted);
 // No device will ever have so much.
-bool is_impossible(const std::vector<room>& all, std::uint64_t wanted);
+bool is_impossible(const std::vector<free_memory>& all, std::uint64_t wanted);
 
 }  // namespace hmn::cli

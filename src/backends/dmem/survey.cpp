@@ -79,7 +79,7 @@ class walk {
     if (!is_root()) host_.name_group(path(), name);
     if (name.empty()) {
       const auto divided = is_divided(group_);
-      // Unreadable groups may contain others, unless they are gone: those went first.
+      // An unreadable group may contain others; a removed one contained none.
       if (!divided && !is_gone(divided.error)) return miss(divided.error);
       if (divided.value) return visit_groups();
     }
@@ -131,7 +131,7 @@ class walk {
     return false;
   }
 
-  // Limits of outer groups are not used if the group's own is unreadable: the tightest is unknown.
+  // Returns nothing if a group on the way is unreadable: the tightest limit is unknown.
   std::optional<std::uint64_t> limit_of(std::string_view device) {
     const std::string whole = group_;
     std::optional<std::uint64_t> tightest;

@@ -43,7 +43,7 @@ struct engine {
 class fdinfo {
  public:
   std::string_view text;
-  std::string_view driver;       // empty in amdgpu's older text
+  std::string_view driver;       // "amdgpu" for its older text, which lacks the name
   std::string_view pci_address;  // drm-pdev; empty for a platform device
   std::string_view client_name;
   std::optional<std::uint64_t> client_id;

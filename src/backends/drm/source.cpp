@@ -208,7 +208,7 @@ bool drm_source::answers_for(source which) const noexcept {
   return which == source::drm || card_list_.has_driver(which);
 }
 
-// This source is always working; a driver in it only if it has a card.
+// Ready once its cards were listed; a driver in it only if it has a card.
 source_state drm_source::describe(source which) const {
   source_state now;
   now.why = {status::ok, which, {}, {}};

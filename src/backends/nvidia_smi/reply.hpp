@@ -23,7 +23,7 @@ struct sentence : command_tool::sentence {
 // Returns nothing if the line is no known message.
 std::optional<sentence> parse_sentence(std::string_view line);
 
-// Output without a table. The sentence is empty if the output was only "no devices".
+// Reason for output without a table. `why` is empty if the output was only "no devices".
 struct refusal {
   std::optional<failure> why;
   std::string field;  // unknown to the tool; empty: another reason

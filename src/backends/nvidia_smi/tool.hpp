@@ -12,7 +12,7 @@ namespace hmn::nvidia_smi {
 
 extern const command_tool::description smi;
 
-// Message or malformed row in the tool's output: a lost device, a bad row.
+// Message or malformed row in the tool's output, such as a lost device.
 struct problem {
   failure why;
   text<32> bus_id;  // of the device; empty: none

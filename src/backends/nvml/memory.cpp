@@ -20,7 +20,7 @@ bool is_total(std::uint64_t told) noexcept {
   return told != 0 && told != value_not_available;
 }
 
-// A total of 0 means that the device has no memory of its own.
+// A total of 0 is consistent with a device without memory of its own.
 memory_figures without_total(std::uint64_t told) noexcept {
   memory_figures f;
   f.agree = told == 0;

@@ -113,7 +113,7 @@ result<void> nvml_source::processes(slot number, std::vector<usage>& out, readin
   });
 }
 
-// GPUs in MIG mode are read by instance, which list their processes.
+// GPUs in MIG mode have no rows of their own: their instances list the processes.
 code nvml_source::read_processes(const topic& t, known_device& of, std::vector<usage>& out,
                                  std::optional<failure>& why) {
   if (of.mig_on) return success;

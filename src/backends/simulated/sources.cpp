@@ -33,7 +33,7 @@ source_list make_simulation(const settings& s, const surroundings& here) {
   simulated_machine machine = make_simulated(s, here.real_host(s));
   source_list list;
   if (machine.recorded) list = make_watched(machine.others, here, machine.recorded);
-  // NVML's devices are recorded from its calls.
+  // Recorded devices are those of NVML, which is skipped in their favour.
   for (listed_source& each : list.devices) {
     const bool is_for_nvml = (each.stands_in_for & bit_of(source::nvml)) != 0;
     if (machine.has_devices && is_for_nvml) each.stands_in_for |= bit_of(source::simulated);

@@ -75,7 +75,7 @@ source_list make_real(const settings& s) {
   }
 #endif
 #if HMN_WITH_ROCM_SMI
-  // After its successor, which tells of each card what a process uses there.
+  // Comes after its successor, which reports per-process usage for each card.
   if (s.is_on(source::rocm_smi) && !s.no_subprocess) {
     list.devices.push_back({make_rocm_smi(s), bit_of(source::amdgpu) | bit_of(source::amd_smi)});
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// AMD's two management commands: one source each, and one reader for what both print.
+// AMD's two management commands: one source each, and one parser for the output of both.
 #pragma once
 
 #include <memory>

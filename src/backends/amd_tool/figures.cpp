@@ -15,7 +15,7 @@ struct real_field {
   std::optional<double> telemetry::*into;
 };
 
-// The later of two for one field stands in for the earlier.
+// Fallbacks come later: of two rows for one field the first with a value is used.
 constexpr real_field real_fields[] = {
     {field::gpu_busy, bit::gpu_busy, &telemetry::gpu_busy_percent},
     {field::memory_busy, bit::memory_busy, &telemetry::memory_busy_percent},
@@ -174,7 +174,7 @@ result<void> amd_source::telemetry(slot number, std::uint32_t fields, hmn::telem
        [&](const figure& v) { out.pcie_width = static_cast<std::uint32_t>(v.whole & 0xFF); });
   take(field::throttle, bit::throttle,
        [&](const figure& v) { out.throttle = v.whole != 0 ? throttle::other : 0; });
-  // What was said of a field counts while nothing else has given it.
+  // Reasons count only while no other row has a value for the field.
   std::uint32_t silent = left;
   for (missing& g : gaps) {
     g.fields &= left;

@@ -14,7 +14,7 @@ namespace {
 
 using id = metric_id;
 
-// A file's number as a metric. `label`: `file` is the end of "temp2_crit", its start the input with
+// Metric read from one file. `label`: `file` is the end of "temp2_crit", its start the input with
 // that label.
 struct number_file {
   id is;
@@ -80,7 +80,7 @@ class reader {
     }
     return false;
   }
-  // That a card has no such file is no remark: it is so for most of them.
+  // A missing file is no diagnostic: most cards lack it.
   void refuse(id is, int error, std::string_view folder, std::string_view file) {
     if (error == ENOENT) return;
     v_.remark(unread(error, folder, file), subject::metrics, static_cast<std::uint32_t>(is));
@@ -114,7 +114,7 @@ void read_clocks(std::string_view folder, reader& to) {
   }
 }
 
-// What a part of a processor draws is that of the whole package.
+// Power of an APU is that of the whole package.
 void name_package_power(std::vector<metric>& all) {
   std::uint32_t seen = 0;
   std::erase_if(all, [&](const metric& m) { return m.id == id::power_watts && seen++ != 0; });

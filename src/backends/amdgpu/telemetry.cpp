@@ -18,7 +18,7 @@ using namespace telemetry_field;
 using field = std::uint32_t;
 using drm::sensors;
 
-// One file for one field: `label` finds the number of `file`, "temp" in temp2_input.
+// Source of one field: `label` finds the number in `file`, "temp" in temp2_input.
 struct real_field {
   field is;
   short_text<20> file;
@@ -30,7 +30,7 @@ constexpr real_field reals_in_device[] = {
     {gpu_busy, "gpu_busy_percent", {}, &percent, &telemetry::gpu_busy_percent},
     {memory_busy, "mem_busy_percent", {}, &percent, &telemetry::memory_busy_percent},
 };
-// Before Linux 6.7 one of power1_average and power1_input is there; then the first is the average.
+// Before Linux 6.7 only one of power1_average and power1_input exists, so the average comes first.
 constexpr real_field reals_in_hwmon[] = {
     {temperature, "temp", "edge", &celsius, &telemetry::temperature_celsius},
     {hotspot, "temp", "junction", &celsius, &telemetry::hotspot_celsius},
@@ -119,7 +119,7 @@ std::string_view input_of(std::string_view hwmon, std::string_view kind, std::st
   struct known {
     std::string_view kind;
     std::string_view input;
-    bool is_unlabelled;  // what it is where it has no label
+    bool is_unlabelled;  // meaning of the input without a label
   };
   constexpr known inputs[] = {{"temp", "temp1", true},  {"temp", "temp2", false},
                               {"temp", "temp3", false}, {"freq", "freq1", true},
@@ -138,8 +138,8 @@ std::string_view input_of(std::string_view hwmon, std::string_view kind, std::st
   return {};
 }
 
-// 1002:1478 and 1002:1479, the ports of the switch that cards have since Vega: the card's own link
-// is one inside of the package.
+// 1002:1478 and 1002:1479 are the ports of the switch on cards since Vega: the card's own link is
+// internal to the package.
 std::string_view slot_folder(const drm::card& c, std::string_view sys_root) {
   const std::string_view own = c.folder.view();
   const std::string_view downstream = parent_of(own);

@@ -17,7 +17,7 @@ namespace {
 
 using namespace telemetry_field;
 
-// In the order of `quantity`.
+// Rows in the order of `quantity`.
 struct kind {
   short_text<8> prefix;
   short_text<12> suffix;
@@ -37,7 +37,7 @@ const kind& of(quantity what) noexcept {
   return kinds[static_cast<std::size_t>(what)];
 }
 
-// This card, or driver, has no such thing.
+// Whether the card or driver lacks the file.
 bool is_missing(int error) noexcept {
   return error == ENOENT || error == EOPNOTSUPP || error == ENODATA;
 }
@@ -79,7 +79,7 @@ chip::chip(const std::string& folder, std::uint32_t fields, refusal refuse) {
     const auto file = parse_chip_file(name);
     if (!file) return true;
     const kind& k = of(file->what);
-    // Which limit holds depends on where energy is counted.
+    // Power limits depend on where energy is counted.
     const auto needed = k.fields | (file->what == quantity::energy ? power_limit : 0U);
     if (fields != everything && (fields & needed) == 0) return true;
     const auto value = drm::read_signed(folder, name);

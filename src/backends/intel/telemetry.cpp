@@ -55,7 +55,7 @@ void take_throttle(const std::vector<gt>& gts, sensors& s, hmn::telemetry& out) 
   if (all) s.found(telemetry_field::throttle, out.throttle, *all);
 }
 
-// The busiest of the engines.
+// Load of the busiest engine.
 void take_load(drm::visit& v, sensors& s, hmn::telemetry& out) {
   if (!s.wants(gpu_busy | window)) return;
   const result<drm::card_load> load = v.load();
@@ -92,13 +92,13 @@ bool is_limit(quantity what) noexcept {
   return what == quantity::limit || what == quantity::usual_limit;
 }
 
-// Of a place with several sensors the highest is told, and needs them all.
+// Several sensors of one place report their maximum, which needs all of them.
 bool is_told(const chip& c, const reading_of_chip& r) noexcept {
   if (r.has_failed || r.where == place::unknown) return false;
   return r.what != quantity::temperature || c.is_whole(r.what, r.where);
 }
 
-// Each sensor; of two in one place the higher.
+// Adds each sensor; the maximum of two in one place.
 void add_reading(const reading_of_chip& r, source from, std::vector<metric>& out) {
   if (is_limit(r.what) || (r.what == quantity::energy && r.value <= 0)) return;
   if (r.where == place::other) return;
@@ -118,7 +118,7 @@ void add_limit(const chip& c, quantity what, std::uint32_t instance, source from
   }
 }
 
-// Numbers of one card with no source but their files, and why some are missing.
+// Collects metrics of one card that are read from files, and the errors of missing ones.
 class collector {
  public:
   collector(drm::visit& v, source from, std::vector<metric>& out) : v_(v), from_(from), out_(out) {}
@@ -233,7 +233,7 @@ void intel_driver::metrics(drm::visit& v, bool, std::vector<metric>& out) {
   }
   std::vector<gt> gts;
   all.miss_file(metric_id::clock_mhz, d_.find_gts(c, gts), c.folder.view(), "gt*");
-  // Of several tiles the first has the clocks.
+  // Clocks are those of the first of several tiles.
   bool has_main = false, has_media = false;
   for (const gt& g : gts) {
     if (!std::exchange(g.is_media ? has_media : has_main, true)) all.clocks(g);

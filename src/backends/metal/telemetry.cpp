@@ -9,7 +9,7 @@ namespace {
 
 namespace bit = telemetry_field;
 
-// Without a GPU's own sensor the warmest of the chip that it is a part of.
+// Falls back to the warmest sensor of the chip that contains the GPU.
 std::optional<double> warmest(const std::vector<thermometer>& all, bool& is_of_chip) {
   const auto gpu = highest(all, place::gpu);
   is_of_chip = !gpu;

@@ -43,7 +43,7 @@ struct memory_reader {
   }
 };
 
-// total = reserved + free + used, each rounded to a MiB.
+// Checks total = reserved + free + used, each rounded to a MiB.
 bool adds_up(const pool& p) {
   const auto taken = scan::sum(*p.reserved, *p.used);
   const auto sum = taken ? scan::sum(*taken, *p.free) : std::nullopt;
@@ -116,7 +116,7 @@ class telemetry_reader {
   std::vector<missing>& gone_;
 };
 
-// nvmlClocksEventReasons of nvml.h
+// Bits of nvmlClocksEventReasons in nvml.h.
 std::uint32_t throttle_of(std::uint64_t reasons) {
   constexpr std::pair<std::uint64_t, std::uint32_t> meanings[] = {
       {0x001, throttle::idle},      // GPU idle
@@ -143,7 +143,7 @@ void telemetry_reader::throttle(std::optional<std::uint32_t>& into) {
   if (keep(reasons, gpu_column::throttle, field::throttle)) into = throttle_of(*reasons.value);
 }
 
-// Small, and without pointers that the loader would have to relocate.
+// Kept small and free of pointers, which would need relocations.
 struct metric_column {
   constexpr metric_column(gpu_column c, metric_id m, std::uint32_t i, std::string_view u,
                           bool counts = false)

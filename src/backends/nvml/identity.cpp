@@ -13,7 +13,7 @@
 namespace hmn::nvml {
 namespace {
 
-// A GPU that was not initialised since boot has "GPU-????????-????-…".
+// Rejects "GPU-????????-????-…", the UUID of a GPU not initialised since boot.
 std::string_view known_uuid(std::string_view uuid) noexcept {
   return uuid.starts_with("GPU-") && uuid.find('?') == uuid.npos ? uuid : std::string_view();
 }
@@ -22,7 +22,7 @@ bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
 }
 
-// "550.163.01", not "x86_64" or a date.
+// Accepts "550.163.01", not "x86_64" or a date.
 bool is_version(std::string_view word) noexcept {
   const bool allowed = std::ranges::all_of(word, [](char c) { return is_digit(c) || c == '.'; });
   return allowed && word.find('.') != word.npos && is_digit(word.front()) && is_digit(word.back());
@@ -191,7 +191,7 @@ known_device identity_from_files(const settings& paths, const pci_address& addre
   constexpr std::size_t cap = 4096;
   const std::string information =
       compose({driver, "/gpus/", system_name(address).view(), "/information"});
-  // Reading it takes a power reference, which would wake the device.
+  // Reading it takes a runtime power reference, which would wake the device.
   if (!may_sleep && platform::read_whole(information.c_str(), text, cap)) {
     const gpu_information found = parse_information(text);
     d.name.assign(found.model);

@@ -7,7 +7,7 @@
 
 namespace hmn {
 
-// NVIDIA's GPUs through the driver's management library.
+// GPUs of NVIDIA through the driver's management library.
 std::unique_ptr<device_source> make_nvml(const settings& s);
 
 }  // namespace hmn

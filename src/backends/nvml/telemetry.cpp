@@ -100,7 +100,7 @@ void telemetry_reader::read_utilization() {
   if (wants(bits)) {
     utilization told{};
     const char* const name = s_.fn.utilization.name();
-    // A driver may give an instance the whole GPU's figure.
+    // Drivers may report the whole GPU's value for an instance.
     const code c = of_.is_partition() ? not_supported : ask(s_.fn.utilization, &told);
     if (take(c, name, bits)) {
       percent(told.gpu, name, field::gpu_busy, out_.gpu_busy_percent);
@@ -143,7 +143,7 @@ void telemetry_reader::read_memory_temperature() {
   if (!take(c, name, field::memory_temperature)) return;
   const bool is_number = told.type == field_unsigned_int || told.type == field_signed_int;
   const auto celsius = static_cast<std::int32_t>(told.bits & 0xFFFFFFFFU);
-  // Boards without the sensor tell 0.
+  // Boards without the sensor report 0.
   if (!is_number || celsius == 0 || !is_a_temperature(celsius)) {
     return refuse(status::unsupported, name, "no memory temperature", field::memory_temperature);
   }
@@ -245,7 +245,7 @@ void telemetry_reader::read_throttle() {
   any_ = true;
 }
 
-// The averaging times are not told; counts of PCIe bytes wrap.
+// Averaging times are not reported; PCIe byte counters wrap.
 void telemetry_reader::refuse_what_nvml_lacks() {
   constexpr std::uint32_t lacking =
       field::hotspot | field::fan_rpm | field::pcie_rx | field::pcie_tx | field::window;

@@ -13,7 +13,7 @@ bool is_lower_hex(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-// "0000:01:00.0", or with eight digits of domain.
+// Accepts "0000:01:00.0", or with eight digits of domain.
 bool is_pci_bus_id(std::string_view text) {
   const std::size_t colon = text.find(':');
   if ((colon != 4 && colon != 8) || text.size() != colon + 8) return false;
@@ -171,7 +171,7 @@ class device_reader {
   described_device d_;
 };
 
-// Numbers that two devices cannot share; partitions share their parent's.
+// Compares numbers unique to a device; partitions share their parent's.
 bool share_a_number(const device& a, const device& b) {
   const auto same = [](const auto& x, const auto& y) { return x && y && *x == *y; };
   return (!a.pci_bus_id.empty() && a.pci_bus_id == b.pci_bus_id) ||

@@ -13,9 +13,9 @@
 namespace hmn::tegra {
 namespace {
 
-// TX1, Nano, TX2, AGX Xavier.
+// Boards TX1, Nano, TX2, AGX Xavier.
 constexpr std::string_view own[] = {"VDD_GPU", "POM_5V_GPU", "VDD_SYS_GPU", "GPU"};
-// AGX Orin; Xavier NX, Orin NX and Nano.
+// Boards AGX Orin; Xavier NX, Orin NX and Nano.
 constexpr std::string_view shared[] = {"VDD_GPU_SOC", "VDD_CPU_GPU_CV"};
 
 template <std::size_t N>
@@ -36,7 +36,7 @@ void look_at(const std::string& folder, rail& best, bool& is_sure) {
   }
 }
 
-// Nodes of NVIDIA's GPUs alone; "gpu" is what other makers call theirs, too.
+// Nodes of NVIDIA GPUs only; "gpu" is also used by other vendors.
 constexpr std::string_view chips[] = {"gk20a", "gm20b", "gp10b", "gv11b", "ga10b", "gb10b"};
 
 bool is_one(const std::string& folder, std::string& chip) {
@@ -58,7 +58,7 @@ std::string first_entry(const std::string& folder) {
 
 namespace field = telemetry_field;
 
-// What the firmware writes of a sensor whose part has no power: -256 degrees.
+// Sensors without power read -256 degrees from the firmware.
 constexpr std::int64_t coldest = -100'000;
 
 class collector {
@@ -86,7 +86,7 @@ class collector {
     remark(r_, std::move(why), subject::telemetry, left_);
     return {};
   }
-  // A value that a file gives, or why not.
+  // Reads a value, or reports why it is missing.
   std::optional<std::int64_t> take(std::string_view folder, std::string_view name,
                                    std::uint32_t f) {
     if (!wants(f) || folder.empty()) return {};
@@ -188,7 +188,7 @@ gpu find_gpu(std::string_view sys_root) {
     }
     return found.folder.empty();
   });
-  // Before L4T 32 under a name of its own.
+  // Name before L4T 32.
   for (const char* const place : {"/devices/gpu.0", "/devices/platform/gpu.0"}) {
     if (!found.folder.empty()) break;
     const std::string folder = compose({sys_root, place});

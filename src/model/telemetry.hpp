@@ -17,7 +17,7 @@ struct telemetry {
   HMN_TELEMETRY_FIELDS(HMN_MEMBER)
 };
 
-// What is wanted, and what is missing, field by field.
+// Presence bits of requested and of missing fields.
 namespace telemetry_field {
 HMN_TELEMETRY_FIELDS(HMN_FIELD_BIT)
 // TEMPORARY

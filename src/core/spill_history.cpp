@@ -15,7 +15,7 @@ void raise_peak(std::optional<std::uint64_t>& peak, std::optional<std::uint64_t>
   if (value) peak = std::max(peak.value_or(0), *value);
 }
 
-// Divides first where 85 % of the limit would be 0, below 100 bytes.
+// Tests against 85 % of the limit by default; a limit below 100 bytes disables the rule.
 bool is_full(const spill_sample& s, std::uint64_t threshold) noexcept {
   if (threshold == 0) threshold = s.limit.value_or(0) / 100 * 85;
   return threshold != 0 && s.dedicated >= threshold;

@@ -26,7 +26,7 @@ struct plan {
   bool wants_trace = false;
 };
 
-// One part of a device: the last answer and, when the last attempt failed, the reason.
+// Part of a device: the last answer and, when the last attempt failed, the reason.
 template <class T>
 struct part {
   T value{};

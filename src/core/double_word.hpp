@@ -19,7 +19,7 @@ struct two_words {
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
-// Two words that are exchanged as one, without a lock. Compilers call libatomic for this: gcc
+// Pair of words that are exchanged as one, without a lock. Compilers call libatomic for this: gcc
 // always, clang unless compiled for cmpxchg16b, which every x86-64 has had since 2006. Only arm64
 // is inlined, through __sync.
 class double_word {

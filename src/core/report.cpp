@@ -19,7 +19,7 @@ struct byte_pair {
   std::uint64_t after = 0;
 };
 
-// One device in both snapshots, with the values that are comparable.
+// Device in both snapshots, with the values that are comparable.
 struct device_change {
   hmn::scope scope = hmn::scope::none;
   byte_pair bytes;

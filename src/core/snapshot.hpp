@@ -28,7 +28,7 @@ struct snapshot_diagnostic {
   std::uint32_t count = 1;
 };
 
-// All requested values at one time; immutable once built.
+// Requested values at one time; immutable once built.
 struct snapshot {
   std::uint32_t collect = 0;  // subject bits
   std::uint32_t notes = 0;

@@ -43,7 +43,7 @@ std::optional<stat> parse_stat(std::string_view text) noexcept {
   const auto starttime = scan::number(f.take(22));
   const auto vsize = scan::number(f.take(23));
   const auto rss = scan::number(f.take(24));
-  // Without a following field, the last one may be cut.
+  // Reject a line without a further field: its last one may be cut.
   if (!pid || state.size() != 1 || !ppid || !flags || !num_threads || !starttime || !f.goes_on()) {
     return std::nullopt;
   }

@@ -61,7 +61,7 @@ errno_or<size_t> output_pipe::read(std::span<char> room, uint64_t deadline_ns) n
          WaitForSingleObject(arrived_.get(), wait_before(deadline_ns)) != WAIT_OBJECT_0)
     timed_out = monotonic_ns() >= deadline_ns;
   if (timed_out) CancelIoEx(from_child_.get(), &pending);
-  // The buffer belongs to the system until this returns.
+  // Wait: the system owns the buffer until this returns.
   const bool has_read = GetOverlappedResult(from_child_.get(), &pending, &got, TRUE) != 0;
   if (has_read) return {got, 0};
   if (timed_out) return {0, ETIMEDOUT};

@@ -13,7 +13,7 @@ class pace {
   using clock = std::chrono::steady_clock;
   using nanoseconds = std::chrono::nanoseconds;
 
-  // Unlimited processor time at the start, so that a short run is measured well.
+  // Processor time that is free at the start, so that a short run is measured well.
   static constexpr nanoseconds allowance = std::chrono::milliseconds(40);
 
   // Takes 400 in `share` for 1/400 of a core.

@@ -40,7 +40,6 @@ bool has_limits(const std::string& folder) {
 
 // Returns whether it is a session's or a terminal's group in systemd's naming; the processes of a
 // service must stay in its group, by which it is stopped.
-// group, by which it is stopped.
 bool is_scope(const std::string& folder) {
   return folder.ends_with(".scope");
 }

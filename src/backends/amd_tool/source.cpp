@@ -99,7 +99,7 @@ void amd_source::adopt_card(std::size_t at, reading& r) {
     report(c, field::name, device_field::name, subject::devices, k->who.number, r);
   }
   if (k->who.pci_bus_id.empty()) {
-    report(c, field::bus, device_field::pci, subject::devices, k->who.number, r);
+    report(c, field::bus, device_field::pci_bus_id, subject::devices, k->who.number, r);
   }
 }
 

@@ -69,8 +69,8 @@ std::string devfreq_of(std::string_view device_folder) {
 
 void read_clock(std::string_view device_folder, sensors& s, hmn::telemetry& out) {
   std::optional<double> mhz;
-  if (!s.wants(telemetry_field::core_clock)) return;
-  s.take(devfreq_of(device_folder), {"cur_freq"}, telemetry_field::core_clock, scales[megahertz],
+  if (!s.wants(telemetry_field::core_clock_mhz)) return;
+  s.take(devfreq_of(device_folder), {"cur_freq"}, telemetry_field::core_clock_mhz, scales[megahertz],
          mhz);
   out.core_clock_mhz = whole(mhz);
 }

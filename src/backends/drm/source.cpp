@@ -78,7 +78,7 @@ bool drm_source::may_ask(const card& c, bool keeps_awake) noexcept {
 bool drm_source::has_nothing_to_do(const card& c, reading& r) {
   card_visit v(*this, c, r, card_visit::quiet);
   hmn::telemetry now;
-  if (c.by->telemetry(v, telemetry_field::gpu_busy, now) && now.gpu_busy_percent) {
+  if (c.by->telemetry(v, telemetry_field::gpu_busy_percent, now) && now.gpu_busy_percent) {
     return *now.gpu_busy_percent <= 0 && (now.notes & note::lower_bound) == 0;
   }
   if (!c.by->sees_every_client(c)) return false;

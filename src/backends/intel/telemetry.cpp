@@ -219,7 +219,7 @@ void intel_driver::metrics(drm::visit& v, bool, std::vector<metric>& out) {
     if (is_told(has, r)) add_reading(r, d_.from, out);
   }
   add_limit(has, quantity::limit, which::power_limit::current, d_.from, out);
-  add_limit(has, quantity::usual_limit, which::power_limit::usual, d_.from, out);
+  add_limit(has, quantity::usual_limit, which::power_limit::default_limit, d_.from, out);
   if (const auto average = power_of(c, has)) {
     const auto instance = instance_of(*has.energy());
     out.push_back(measured(d_.from, metric_id::power_watts, instance, average->watts));

@@ -63,16 +63,16 @@ metric busy_of(const sample& s) {
   return m;
 }
 
-constexpr std::uint32_t told_fields[] = {bit::gpu_busy, bit::temperature, bit::power,
-                                         bit::core_clock};
+constexpr std::uint32_t told_fields[] = {bit::gpu_busy_percent, bit::temperature_celsius, bit::power_watts,
+                                         bit::core_clock_mhz};
 
 const figure& figure_of(const sample& s, std::uint32_t wanted) {
   switch (wanted) {
-    case bit::gpu_busy:
+    case bit::gpu_busy_percent:
       return busy_figure(s);
-    case bit::temperature:
+    case bit::temperature_celsius:
       return s[field::gpu_temperature];
-    case bit::power:
+    case bit::power_watts:
       return s[field::gpu_power];
     default:
       return s[field::gpu_clock];
@@ -81,14 +81,14 @@ const figure& figure_of(const sample& s, std::uint32_t wanted) {
 
 void put(telemetry& out, std::uint32_t wanted, const figure& f) {
   switch (wanted) {
-    case bit::gpu_busy:
+    case bit::gpu_busy_percent:
       out.gpu_busy_percent = f.number;
       out.window_ns = window_ns;
       break;
-    case bit::temperature:
+    case bit::temperature_celsius:
       out.temperature_celsius = f.number;
       break;
-    case bit::power:
+    case bit::power_watts:
       out.power_watts = f.number;
       break;
     default:
@@ -230,7 +230,7 @@ result<void> macmon_source::telemetry(slot number, std::uint32_t fields, hmn::te
     const failure why = why_absent(f);
     command_tool::add_missing(gaps, wanted, why.code, why.message);
   }
-  if (out.window_ns) left &= ~bit::window;
+  if (out.window_ns) left &= ~bit::window_ns;
   const failure why = why_absent({});
   if (left != 0) command_tool::add_missing(gaps, left, why.code, why.message);
   if (!has_any(out)) return fail(gaps.front().code, gaps.front().message);

@@ -62,7 +62,7 @@ code read_name(const topic& t, const session& s, handle h, known_device& out) {
 code read_pci(const topic& t, const session& s, handle h, known_device& out) {
   pci_info info{};
   const code c = call(t, s.fn.pci, h, &info);
-  note_gap(out, c, s.fn.pci.name(), device_field::pci);
+  note_gap(out, c, s.fn.pci.name(), device_field::pci_bus_id);
   if (c != success) return c;
   out.address = address_of(info);
   if (out.address) out.identity.pci_bus_id = to_text(*out.address);
@@ -89,7 +89,7 @@ void set_driver(const session& s, known_device& out) {
   d.vendor = vendor::nvidia;
   d.driver_version = s.driver_version;
   d.cuda_version = s.cuda_version;
-  if (s.no_driver_version) add_gap(out, *s.no_driver_version, device_field::driver);
+  if (s.no_driver_version) add_gap(out, *s.no_driver_version, device_field::driver_version);
   if (s.no_cuda_version) add_gap(out, *s.no_cuda_version, device_field::cuda_version);
 }
 

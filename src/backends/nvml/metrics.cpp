@@ -187,7 +187,7 @@ void metric_reader::read_power() {
   number(s_.fn.power, metric_id::power_watts, power_reading::unknown, milli, most_milliwatts);
   constexpr metric_id limit = metric_id::power_limit_watts;
   number(s_.fn.power_limit, limit, power_limit::current, milli, most_milliwatts);
-  number(s_.fn.default_power_limit, limit, power_limit::usual, milli, most_milliwatts);
+  number(s_.fn.default_power_limit, limit, power_limit::default_limit, milli, most_milliwatts);
   unsigned least = 0;
   unsigned most = 0;
   const char* name = s_.fn.power_limits.name();
@@ -195,8 +195,8 @@ void metric_reader::read_power() {
     if (least > most || most > most_milliwatts) {
       refuse(name, limit);
     } else {
-      add(limit, power_limit::lowest, least * milli);
-      add(limit, power_limit::highest, most * milli);
+      add(limit, power_limit::min, least * milli);
+      add(limit, power_limit::max, most * milli);
     }
   }
   unsigned long long millijoules = 0;

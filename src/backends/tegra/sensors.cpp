@@ -106,40 +106,40 @@ class collector {
 
 void take_load(const places& at, collector& c, hmn::telemetry& out) {
   constexpr std::int64_t most = 1000;
-  const auto permille = c.take(at.of.folder, "load", field::gpu_busy);
+  const auto permille = c.take(at.of.folder, "load", field::gpu_busy_percent);
   if (!permille || *permille < 0 || *permille > most) return;
   out.gpu_busy_percent = static_cast<double>(*permille) / 10;
-  c.found(field::gpu_busy);
+  c.found(field::gpu_busy_percent);
 }
 
 void take_clock(const places& at, collector& c, hmn::telemetry& out) {
-  const auto hertz = c.take(at.of.devfreq, "cur_freq", field::core_clock);
+  const auto hertz = c.take(at.of.devfreq, "cur_freq", field::core_clock_mhz);
   if (!hertz || *hertz < 0) return;
   out.core_clock_mhz = static_cast<std::uint32_t>((*hertz + 500'000) / 1'000'000);
-  c.found(field::core_clock);
+  c.found(field::core_clock_mhz);
 }
 
 void take_temperature(const places& at, collector& c, hmn::telemetry& out) {
-  const auto milli = c.take(at.thermometer, "temp", field::temperature);
+  const auto milli = c.take(at.thermometer, "temp", field::temperature_celsius);
   if (!milli) return;
   if (*milli < coldest)
-    return c.refuse(unreadable(EAGAIN, at.thermometer, "temp"), field::temperature);
+    return c.refuse(unreadable(EAGAIN, at.thermometer, "temp"), field::temperature_celsius);
   out.temperature_celsius = static_cast<double>(*milli) / 1000;
-  c.found(field::temperature);
+  c.found(field::temperature_celsius);
 }
 
 void take_power(const places& at, collector& c, hmn::telemetry& out) {
-  if (!c.wants(field::power) || at.power.what == feeds::nothing_of_it) return;
+  if (!c.wants(field::power_watts) || at.power.what == feeds::nothing_of_it) return;
   if (at.power.what == feeds::gpu_and_others) {
     return c.refuse({status::unsupported,
                      source::tegra,
                      {},
                      {"the rail ", at.power.label, " feeds other parts than the GPU too"}},
-                    field::power);
+                    field::power_watts);
   }
   out.power_watts = read_power(at.power);
-  if (out.power_watts) return c.found(field::power);
-  c.refuse(unreadable(EIO, at.power.folder, "its rail"), field::power);
+  if (out.power_watts) return c.found(field::power_watts);
+  c.refuse(unreadable(EIO, at.power.folder, "its rail"), field::power_watts);
 }
 
 bool is_of_gpu(std::string_view zone) noexcept {

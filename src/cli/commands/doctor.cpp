@@ -23,9 +23,9 @@ constexpr const char* variables[] = {"HMN_PROC",    "HMN_SYS",      "HMN_NVML", 
                                      "HMN_AMD_SMI", "HMN_ROCM_SMI", "HMN_MACMON", "HMN_SIMULATION",
                                      "HMN_CGROUP",  "HMN_DEV"};
 
-constexpr std::uint32_t numbers = 64;  // of backends: a mask has as many bits
+constexpr std::uint32_t numbers = 64;  // of backends: as many as a mask has bits
 
-// NVIDIA's are listed with their adapters.
+// Returns whether the source is listed elsewhere: those of NVIDIA are with their adapters.
 bool is_listed_elsewhere(backend_id source) {
   return source == backend_id::nvml || source == backend_id::nvidia_smi ||
          source == backend_id::simulated;
@@ -35,7 +35,7 @@ constexpr std::uint64_t bit(backend_id source) {
   return std::uint64_t{1} << hypomnesis::number(source);
 }
 
-// The sources that one system alone has.
+// Sources specific to one system.
 constexpr std::uint64_t systems[] = {
     bit(backend_id::amdgpu) | bit(backend_id::kfd) | bit(backend_id::rocm_smi) |
         bit(backend_id::i915) | bit(backend_id::xe) | bit(backend_id::drm) |
@@ -44,7 +44,7 @@ constexpr std::uint64_t systems[] = {
     bit(backend_id::metal) | bit(backend_id::macmon),
 };
 
-// Of a system none of whose sources this library has.
+// Returns the sources of systems for which this library has none.
 std::uint64_t of_other_systems() {
   std::uint64_t here = 0;
   for (std::uint32_t number = 1; number < numbers; ++number) {
@@ -75,7 +75,7 @@ finding inspect_source(std::string_view name, const hypomnesis::backend_info& of
   return {severity::note, of.message.empty() ? text : text + ", " + of.message, {}};
 }
 
-// A row for each source of measurement.
+// Returns a row for each measurement source.
 section inspect_sources(const session& in) {
   section out{"Sources", {}};
   const std::uint64_t others = of_other_systems();
@@ -145,12 +145,12 @@ section devices(const session& in, const evidence& seen) {
   return out;
 }
 
-// A right that this user lacks costs a figure, or some processes, and not the whole.
+// Returns whether the diagnostic is only a missing right, which costs a value or some processes.
 bool lessens_detail(const hypomnesis::diagnostic& of) {
   return of.status == status_code::permission && (of.field || of.subject == part::processes);
 }
 
-// Tells what a card lacks, does on purpose or has nothing of yet from a fault.
+// Distinguishes unsupported, intentionally absent and pending values from faults.
 severity severity_of(const hypomnesis::diagnostic& of) {
   const bool expected = of.status == status_code::unsupported ||
                         of.status == status_code::no_device || of.status == status_code::asleep ||

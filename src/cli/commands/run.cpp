@@ -33,7 +33,7 @@ std::optional<failure> open_all(const run_options& asked, outputs& to) {
   return std::nullopt;
 }
 
-// VmHWM and not ru_maxrss, which counts what hmn's parent was when it started hmn.
+// Reads VmHWM rather than ru_maxrss, which includes the parent's size when it started hmn.
 std::uint64_t own_peak_bytes(const session& in) {
   const auto field = hypomnesis::process_memory_field::peak_resident;
   const auto own = attempt([&] { return in.library().own_memory(field); });
@@ -92,7 +92,7 @@ void settle(run_result& result, const child& ended) {
   if (!result.use.may_count_us) result.own_bytes = 0;
 }
 
-// What was asked for and could not be written makes a success none.
+// Turns a success into a failure if requested output could not be written.
 exit_code tell(const run_outcome& of, outputs& to, const options& asked) {
   write_report(run_text(of, asked.trace));
   if (to.plot) to.plot->write(svg_of(run_plot(of)));

@@ -61,7 +61,7 @@ bool is_largest_sure(const run_result& of) {
   return of.use.largest_bytes.value_or(0) > of.own_bytes;
 }
 
-// With the sign of a bound, where it is one.
+// Adds the sign of a bound where the value is one.
 std::string largest_text(const run_result& of) {
   const auto& bytes = of.use.largest_bytes;
   if (!bytes) return "?";
@@ -93,13 +93,13 @@ std::optional<std::uint64_t> used_before(const watched_device& of) {
   return pool ? pool->used_bytes : std::nullopt;
 }
 
-// What the driver has kept is not below what was seen.
+// Returns the driver's value, which is at least that of the samples.
 const kept_peak& kept_of(const run_outcome& of, std::size_t i) {
   static const kept_peak none;
   return i < of.result.peaks.size() ? of.result.peaks[i] : none;
 }
 
-// Of one process alone it is the command's.
+// Returns whether the value is of a single process, and therefore the command's.
 bool is_exact(const run_outcome& of, std::size_t i) {
   const auto& kept = kept_of(of, i);
   const auto& seen = of.account.devices()[i].command.highest();
@@ -133,7 +133,7 @@ std::string device_text(const run_outcome& of, std::size_t i) {
   return text;
 }
 
-// One figure with what it is.
+// Returns a value with its kind.
 json_object exact_or_sampled(const char* kind, std::optional<std::uint64_t> bytes,
                              std::optional<std::uint64_t> at_ns, const std::string& why) {
   json_object out;

@@ -52,7 +52,7 @@ json_object to_json(const gpu& of) {
   return out;
 }
 
-// The limit of the control group or the machine itself, whichever leaves less.
+// Uses the limit of the control group or of the machine, whichever leaves less.
 std::optional<double> ram_used(const hypomnesis::system_memory& ram) {
   if (!ram.total_bytes || !ram.available_bytes) return std::nullopt;
   const auto total = *ram.total_bytes;

@@ -37,7 +37,7 @@ expected<hypomnesis::snapshot_options> wanted(const session& in, const options& 
   return of_one_device(in, asked.device, what);
 }
 
-// Each device that cannot be counted on, once.
+// Diagnostics of devices with unknown free memory, one for each.
 class remarks {
  public:
   void tell(const std::vector<free_memory>& all) {
@@ -55,7 +55,7 @@ class remarks {
   std::vector<std::uint32_t> told_;
 };
 
-// The most that was ever free, for the message when the time is up.
+// Maximum of free memory so far, for the message at the timeout.
 class most_seen {
  public:
   void add(const std::vector<free_memory>& all) {
@@ -138,7 +138,7 @@ std::string as_text(const free_memory& on) {
   return fmt::format("{} {}\n", device.index, name.value_or("-"));
 }
 
-// Nothing of it goes to the command's standard output.
+// Replaces hmn by the command, whose standard output gets nothing from hmn.
 exit_code become(const session& in, const free_memory& on, const options& asked,
                  const std::string& json) {
   hypomnesis::snapshot_options what;

@@ -37,15 +37,15 @@ process_figures figures_of(const hypomnesis::usage& row) {
   return out;
 }
 
-// Why the list of processes is not there.
+// Returns why the process list is missing.
 std::optional<failure> missing_list(const hypomnesis::snapshot& snapshot) {
   for (const auto& each : snapshot.diagnostics())
     if (each.subject == part::processes && each.device_index) return failed(each.message);
   return std::nullopt;
 }
 
-// ": it is divided, its parts have them (--device 1, 2)"; of a device with parts that are devices
-// of their own.
+// Returns ": it is divided, its parts have them (--device 1, 2)" for a device with parts that are
+// devices of their own.
 std::string parts_text(const session& in, std::uint32_t device) {
   hypomnesis::snapshot_options what;
   what.collect = part::devices;
@@ -72,7 +72,7 @@ class watch {
 
   std::optional<failure> begin();
   void announce() const;
-  // What was written.
+  // Writes one sample.
   write_result sample(std::uint64_t ms);
   write_result finish();
   bool has_spilled() const { return has(detector_.info().state, hypomnesis::spill_state::ever); }
@@ -90,7 +90,7 @@ class watch {
   const options& asked_;
   const style& as_;
   std::uint32_t device_;
-  bool is_simulated_;  // its processes are not those of this system
+  bool is_simulated_;  // its processes are not on this system
   roots roots_ = roots_from_environment();
   hypomnesis::spill detector_;
   std::string label_;
@@ -242,7 +242,7 @@ expected<hypomnesis::spill> detector_of(const session& in, std::uint32_t device)
   }
 }
 
-// Samples until it is enough, the last one at the end.
+// Samples until the end condition, with a last sample at the end.
 write_result follow(watch& of, const watch_options& asked, stop_request& stop) {
   const auto begun = clock::now();
   const ticks schedule(begun, milliseconds(asked.interval_ms));

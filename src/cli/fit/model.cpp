@@ -24,7 +24,7 @@ void append(std::vector<tensor>& to, std::vector<tensor>&& from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-// llama.cpp holds the embedding's width times the vocabulary in one tensor.
+// Derives the size from llama.cpp's tensor of embedding width times vocabulary.
 std::uint64_t vocabulary_of(const gguf& file, const architecture& shape) {
   for (const auto& each : file.tensors)
     if (each.name == "token_embd.weight" && shape.hidden_size != 0)
@@ -100,7 +100,7 @@ expected<std::vector<tensor>> read_all(const std::string& folder,
   return all;
 }
 
-// Of an index whose files are not here: its sum, in the shares that the architecture tells.
+// Splits the total of an index without its files in the proportions of the architecture.
 expected<model> from_index_alone(const std::string& path, const safetensors_index& index) {
   auto config = config_beside(path);
   if (!config) return config.why();
@@ -159,7 +159,7 @@ expected<model> read_json(const std::string& path) {
   return is_index ? read_index(path, *std::move(text)) : read_config(path, *std::move(text));
 }
 
-// A file that is one of several stands for all of them.
+// Reads the whole set that the file belongs to.
 expected<model> read_safetensors_set(const std::string& path) {
   const auto index = folder_of(path) + "model.safetensors.index.json";
   const auto parts = parts_of(path, ".safetensors");

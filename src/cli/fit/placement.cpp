@@ -8,7 +8,7 @@
 namespace hmn::cli::fit {
 namespace {
 
-// As many of the last layers as the device holds.
+// Places as many of the last layers on the device as fit.
 placement split(const demand& of, std::uint64_t device) {
   placement made;
   const auto working = of.working.value_or(0);

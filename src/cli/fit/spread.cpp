@@ -22,7 +22,8 @@ bytes capacities(const std::vector<capacity>& devices, std::uint64_t per_thousan
   return all;
 }
 
-// The last layers, from the last device on; `holder` has embedding and output too, if it is one.
+// Places the last layers, starting at the last device; `holder`, if any, also has embedding and
+// output.
 spread fill(const demand& of, const bytes& most, std::size_t holder) {
   spread made;
   made.parts.resize(most.size());
@@ -53,7 +54,7 @@ std::optional<spread> fill_whole(const demand& of, const bytes& most) {
   return std::nullopt;
 }
 
-// The least part of every device that is enough.
+// Finds the smallest equal fraction of all devices that suffices.
 std::optional<spread> balance(const demand& of, const std::vector<capacity>& devices) {
   auto best = fill_whole(of, capacities(devices, all_of_it));
   std::uint64_t enough = all_of_it;

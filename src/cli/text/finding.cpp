@@ -14,7 +14,7 @@ using hypomnesis::domain;
 using hypomnesis::run_state;
 
 std::string native_text(const hypomnesis::backend_info& of) {
-  if (of.message.find("code ") != std::string::npos) return {};  // it has the code already
+  if (of.message.find("code ") != std::string::npos) return {};  // the message includes the code
   if (of.native_domain == domain::nvml) return fmt::format(" (NVML code {})", of.native_code);
   if (of.native_domain == domain::exit_code) return fmt::format(" (exit code {})", of.native_code);
   if (of.native_domain == domain::errno_code) return fmt::format(" (errno {})", of.native_code);

@@ -83,7 +83,7 @@ TEST_CASE("each sensor and clock is a metric") {
   CHECK(value_of(all, metric_id::energy_joules, which::power_reading::board) == doctest::Approx(7));
   CHECK(value_of(all, metric_id::power_limit_watts, which::power_limit::current) ==
         doctest::Approx(190));
-  CHECK(value_of(all, metric_id::power_limit_watts, which::power_limit::usual) ==
+  CHECK(value_of(all, metric_id::power_limit_watts, which::power_limit::default_limit) ==
         doctest::Approx(225));
   CHECK(value_of(all, metric_id::voltage, which::rail::core) == doctest::Approx(0.75));
   CHECK(value_of(all, metric_id::clock_mhz, which::clock::core) == doctest::Approx(1950));

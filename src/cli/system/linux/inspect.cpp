@@ -49,7 +49,7 @@ bool is_version(std::string_view word) {
          word.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
-// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 …"
+// Parses "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 …".
 std::string kernel_module_version(std::string_view text) {
   while (!text.empty()) {
     const auto word = text.substr(0, text.find_first_of(" \n"));
@@ -82,7 +82,7 @@ void inspect_kernel_module(const roots& in, bool expected, section& into) {
   }
 }
 
-// Of a kernel DRM driver.
+// Inspects an adapter with a kernel DRM driver.
 finding inspect_adapter(const adapter& of, const std::vector<hypomnesis::device>& measured) {
   const auto who = describe(of);
   if (of.driver.empty())
@@ -96,7 +96,7 @@ finding inspect_adapter(const adapter& of, const std::vector<hypomnesis::device>
   return fine(who + ", driver " + of.driver + (of.runtime_status == "suspended" ? ", asleep" : ""));
 }
 
-// A proc tree that a container has from elsewhere: its processes are those of its own namespace.
+// Detects a proc tree from outside the container, whose processes are of another namespace.
 std::optional<finding> inspect_foreign_tree(const roots& in) {
   const auto self = read_link_target(in.proc + "/self");
   if (!self && is_there(in.proc + "/self")) return std::nullopt;
@@ -122,7 +122,7 @@ finding inspect_pid_namespace(const roots& in) {
           "share the host's namespace (docker run --pid=host) to see names and own use"};
 }
 
-// Linux' numbers (include/uapi/linux/capability.h).
+// Capability numbers of Linux (include/uapi/linux/capability.h).
 constexpr unsigned sys_ptrace = 19, sys_admin = 21, perfmon = 38;
 
 std::string set_capability(std::string_view name) {
@@ -138,7 +138,7 @@ finding inspect_tracing(std::uint64_t capabilities) {
           set_capability("cap_sys_ptrace")};
 }
 
-// i915 and xe tell used memory to those alone who may watch the whole system.
+// Checks the right to watch the whole system, which i915 and xe require for used memory.
 finding inspect_watching(std::uint64_t capabilities) {
   if (((capabilities >> perfmon | capabilities >> sys_admin) & 1) != 0)
     return {severity::fine, "Intel's drivers tell used memory (CAP_PERFMON)", {}};
@@ -150,7 +150,7 @@ finding inspect_watching(std::uint64_t capabilities) {
 
 finding inspect_proc_mount(const roots& in) {
   const auto mounts = read_text_file(in.proc + "/mounts").value_or("");
-  // A caller who may look into all sees the first process all the same.
+  // A caller that may inspect all processes sees the first one anyway.
   if (mounts.find("hidepid=") == std::string::npos || is_there(in.proc + "/1"))
     return {severity::fine, "other users' processes are visible in " + in.proc, {}};
   return {severity::trouble, in.proc + " hides other users' processes (hidepid)",
@@ -212,7 +212,7 @@ section inspect_container(const roots& in, const std::optional<hypomnesis::syste
   return out;
 }
 
-// In the order of a reader's questions: the cards, the sources, what this process may see.
+// Orders the sections as a reader would ask: cards, sources, rights of this process.
 std::vector<section> inspect_machine(const machine_evidence& seen) {
   const auto in = roots_from_environment();
   const auto adapters = find_adapters(in);

@@ -50,10 +50,11 @@ void read_fan(std::string_view folder, bool is_nouveau, sensors& s, hmn::telemet
 
 void read_hwmon(std::string_view folder, sensors& s, hmn::telemetry& out) {
   using namespace telemetry_field;
-  s.take(folder, {"temp1_input"}, temperature, scales[celsius], out.temperature_celsius);
-  s.take(folder, {"power1_average", "power1_input"}, power, scales[watts], out.power_watts);
-  s.take(folder, {"power1_cap", "power1_max"}, power_limit, scales[watts], out.power_limit_watts);
-  s.take(folder, {"energy1_input"}, energy, scales[joules], out.energy_joules);
+  s.take(folder, {"temp1_input"}, temperature_celsius, scales[celsius], out.temperature_celsius);
+  s.take(folder, {"power1_average", "power1_input"}, power_watts, scales[watts], out.power_watts);
+  s.take(folder, {"power1_cap", "power1_max"}, power_limit_watts, scales[watts],
+         out.power_limit_watts);
+  s.take(folder, {"energy1_input"}, energy_joules, scales[joules], out.energy_joules);
 }
 
 // Finds <device>/devfreq/<name>.
@@ -70,8 +71,8 @@ std::string devfreq_of(std::string_view device_folder) {
 void read_clock(std::string_view device_folder, sensors& s, hmn::telemetry& out) {
   std::optional<double> mhz;
   if (!s.wants(telemetry_field::core_clock_mhz)) return;
-  s.take(devfreq_of(device_folder), {"cur_freq"}, telemetry_field::core_clock_mhz, scales[megahertz],
-         mhz);
+  s.take(devfreq_of(device_folder), {"cur_freq"}, telemetry_field::core_clock_mhz,
+         scales[megahertz], mhz);
   out.core_clock_mhz = whole(mhz);
 }
 
@@ -81,17 +82,18 @@ void read_link(const card& c, sensors& s, hmn::telemetry& out) {
 
 void read_load(visit& v, sensors& s, hmn::telemetry& out) {
   using namespace telemetry_field;
-  if (!s.wants(gpu_busy | window)) return;
+  if (!s.wants(gpu_busy_percent | window_ns)) return;
   if (!v.of().counts_engines) {
-    return s.refuse(gpu_busy | window, why_not_counted(v.of()));
+    return s.refuse(gpu_busy_percent | window_ns, why_not_counted(v.of()));
   }
   const result<card_load> load = v.load();
-  if (!load) return s.refuse(gpu_busy | window, load.why());
+  if (!load) return s.refuse(gpu_busy_percent | window_ns, load.why());
   double most = 0;
   for (const engine_load& e : load->engines) most = std::max(most, e.percent);
   if (load->is_partial) out.notes |= note::lower_bound;
-  if (s.wants(gpu_busy)) s.found(gpu_busy, out.gpu_busy_percent, std::min(most, 100.0));
-  if (s.wants(window)) s.found(window, out.window_ns, load->window_ns);
+  if (s.wants(gpu_busy_percent))
+    s.found(gpu_busy_percent, out.gpu_busy_percent, std::min(most, 100.0));
+  if (s.wants(window_ns)) s.found(window_ns, out.window_ns, load->window_ns);
 }
 
 struct number_file {

@@ -27,17 +27,18 @@ void give(sensors& s, std::uint32_t field, std::optional<double> from, std::opti
 }
 
 void take_chip(const chip& c, sensors& s, hmn::telemetry& out) {
-  give(s, temperature, c.highest(quantity::temperature, place::package), out.temperature_celsius);
-  give(s, memory_temperature, c.highest(quantity::temperature, place::memory), out.memory_celsius);
-  give(s, power_limit, c.limit(quantity::limit), out.power_limit_watts);
+  give(s, temperature_celsius, c.highest(quantity::temperature, place::package),
+       out.temperature_celsius);
+  give(s, memory_celsius, c.highest(quantity::temperature, place::memory), out.memory_celsius);
+  give(s, power_limit_watts, c.limit(quantity::limit), out.power_limit_watts);
   const auto rpm = drm::whole(c.highest(quantity::fan, place::card));
   if (rpm && s.wants(fan_rpm)) s.found(fan_rpm, out.fan_rpm, *rpm);
 }
 
 void take_clock(const std::vector<gt>& gts, sensors& s, hmn::telemetry& out) {
-  if (!s.wants(core_clock) || gts.empty()) return;
+  if (!s.wants(core_clock_mhz) || gts.empty()) return;
   std::optional<double> mhz;
-  s.take(gts.front().folder, {gts.front().files->actual}, core_clock, {1}, mhz);
+  s.take(gts.front().folder, {gts.front().files->actual}, core_clock_mhz, {1}, mhz);
   out.core_clock_mhz = drm::whole(mhz);
 }
 
@@ -57,14 +58,15 @@ void take_throttle(const std::vector<gt>& gts, sensors& s, hmn::telemetry& out) 
 
 // Load of the busiest engine.
 void take_load(drm::visit& v, sensors& s, hmn::telemetry& out) {
-  if (!s.wants(gpu_busy | window)) return;
+  if (!s.wants(gpu_busy_percent | window_ns)) return;
   const result<drm::card_load> load = v.load();
-  if (!load) return s.refuse(gpu_busy | window, load.why());
+  if (!load) return s.refuse(gpu_busy_percent | window_ns, load.why());
   double most = 0;
   for (const drm::engine_load& e : load->engines) most = std::max(most, e.percent);
   if (load->is_partial) out.notes |= note::lower_bound;
-  if (s.wants(gpu_busy)) s.found(gpu_busy, out.gpu_busy_percent, std::min(most, 100.0));
-  if (s.wants(window)) s.found(window, out.window_ns, load->window_ns);
+  if (s.wants(gpu_busy_percent))
+    s.found(gpu_busy_percent, out.gpu_busy_percent, std::min(most, 100.0));
+  if (s.wants(window_ns)) s.found(window_ns, out.window_ns, load->window_ns);
 }
 
 std::uint32_t instance_of(const reading_of_chip& r) noexcept {
@@ -172,19 +174,19 @@ result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::t
   });
   take_chip(has, s, out);
   if (const reading_of_chip* const counted = has.energy(); counted != nullptr) {
-    give(s, energy, static_cast<double>(counted->value) * unit_of(quantity::energy),
+    give(s, energy_joules, static_cast<double>(counted->value) * unit_of(quantity::energy),
          out.energy_joules);
     const auto average = power_of(c, has);
     if (average) {
-      give(s, power, average->watts, out.power_watts);
+      give(s, power_watts, average->watts, out.power_watts);
     } else {
-      s.refuse(power, fail(status::unsupported, std::string(needs_another)));
+      s.refuse(power_watts, fail(status::unsupported, std::string(needs_another)));
     }
   } else if (has.does_not_count()) {
-    s.refuse(energy | power, fail(status::unsupported, std::string(does_not_count)));
+    s.refuse(energy_joules | power_watts, fail(status::unsupported, std::string(does_not_count)));
   }
   std::vector<gt> gts;
-  constexpr std::uint32_t of_gts = core_clock | telemetry_field::throttle;
+  constexpr std::uint32_t of_gts = core_clock_mhz | telemetry_field::throttle;
   error = s.wants(of_gts) ? d_.find_gts(c, gts) : 0;
   if (error != 0) {
     s.refuse(of_gts, drm::unreadable(d_.from, error, c.folder.view(), "gt*"));

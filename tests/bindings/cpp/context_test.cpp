@@ -48,7 +48,7 @@ TEST_CASE("what is absent is nothing, what is zero is zero") {
   CHECK(c.device(0).name == std::nullopt);
   CHECK(c.pool(4).used_bytes == 0U);
   CHECK(c.pool(4).total_bytes == std::nullopt);
-  CHECK(c.telemetry(4, hypomnesis::telemetry_field::gpu_busy_percent).gpu_busy_percent == 0.0);
+  CHECK(c.telemetry(4, hypomnesis::telemetry_field::gpu_busy).gpu_busy_percent == 0.0);
 }
 
 TEST_CASE("numbers are exact up to 64 bits, names beyond ASCII are whole") {

@@ -23,7 +23,7 @@ hypomnesis::error failure_of(Call call) {
 
 TEST_CASE("an error tells status, backend, the driver's own code and a sentence") {
   const hypomnesis::context c = machine("failures.json");
-  const auto e = failure_of([&] { c.telemetry(12, hypomnesis::telemetry_field::power_watts); });
+  const auto e = failure_of([&] { c.telemetry(12, hypomnesis::telemetry_field::power); });
   CHECK(e.status() == status_code::permission);
   CHECK(std::string(e.status_name()) == "HMN_E_PERMISSION");
   CHECK(e.backend() == backend_id::simulated);

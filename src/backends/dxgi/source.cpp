@@ -157,8 +157,9 @@ result<void> dxgi_source::telemetry(slot number, std::uint32_t fields, hmn::tele
                                     reading& r) {
   const auto a = find(number);
   if (!a) return a.why();
-  constexpr std::uint32_t told_here = telemetry_field::gpu_busy_percent | telemetry_field::encoder_busy_percent |
-                                      telemetry_field::decoder_busy_percent | telemetry_field::window_ns;
+  constexpr std::uint32_t told_here =
+      telemetry_field::gpu_busy_percent | telemetry_field::encoder_busy_percent |
+      telemetry_field::decoder_busy_percent | telemetry_field::window_ns;
   const failure elsewhere{status::unsupported, source::pdh, {}, "Windows' counters do not tell it"};
   if ((fields & told_here) == 0) return elsewhere;
   if ((fields & ~told_here) != 0) {

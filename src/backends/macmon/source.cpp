@@ -63,8 +63,8 @@ metric busy_of(const sample& s) {
   return m;
 }
 
-constexpr std::uint32_t told_fields[] = {bit::gpu_busy_percent, bit::temperature_celsius, bit::power_watts,
-                                         bit::core_clock_mhz};
+constexpr std::uint32_t told_fields[] = {bit::gpu_busy_percent, bit::temperature_celsius,
+                                         bit::power_watts, bit::core_clock_mhz};
 
 const figure& figure_of(const sample& s, std::uint32_t wanted) {
   switch (wanted) {

@@ -16,11 +16,12 @@ std::optional<double> warmest(const std::vector<thermometer>& all, bool& is_of_c
   return gpu ? gpu : highest(all, place::chip);
 }
 
-constexpr std::uint32_t told_fields[] = {bit::gpu_busy_percent, bit::temperature_celsius, bit::power_watts,
-                                         bit::core_clock_mhz};
+constexpr std::uint32_t told_fields[] = {bit::gpu_busy_percent, bit::temperature_celsius,
+                                         bit::power_watts, bit::core_clock_mhz};
 
 std::uint32_t present(const telemetry& t) {
-  return (t.gpu_busy_percent ? bit::gpu_busy_percent : 0) | (t.temperature_celsius ? bit::temperature_celsius : 0) |
+  return (t.gpu_busy_percent ? bit::gpu_busy_percent : 0) |
+         (t.temperature_celsius ? bit::temperature_celsius : 0) |
          (t.power_watts ? bit::power_watts : 0) | (t.core_clock_mhz ? bit::core_clock_mhz : 0);
 }
 

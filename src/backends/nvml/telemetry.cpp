@@ -247,8 +247,8 @@ void telemetry_reader::read_throttle() {
 
 // Averaging times are not reported; PCIe byte counters wrap.
 void telemetry_reader::refuse_what_nvml_lacks() {
-  constexpr std::uint32_t lacking =
-      field::hotspot_celsius | field::fan_rpm | field::pcie_rx_bytes | field::pcie_tx_bytes | field::window_ns;
+  constexpr std::uint32_t lacking = field::hotspot_celsius | field::fan_rpm | field::pcie_rx_bytes |
+                                    field::pcie_tx_bytes | field::window_ns;
   if (wants(lacking)) {
     refuse(status::unsupported, "NVML", "it has no such value in a form that can be trusted",
            lacking);

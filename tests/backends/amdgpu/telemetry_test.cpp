@@ -197,7 +197,8 @@ TEST_CASE("errors of the system keep their meaning") {
   plain_reading r;
   m.devices(r);
   telemetry t;
-  CHECK(m.source().telemetry(0, telemetry_field::temperature_celsius, t, r).why().native.code == EIO);
+  CHECK(m.source().telemetry(0, telemetry_field::temperature_celsius, t, r).why().native.code ==
+        EIO);
 }
 
 TEST_CASE("the link to the slot is that of the switch on the card") {

@@ -192,7 +192,8 @@ TEST_CASE("a sensor that answers nonsense or an error is told with its file") {
   const diagnostic* const why = r.find("temp1_input holds no number");
   REQUIRE(why != nullptr);
   CHECK(why->field == telemetry_field::temperature_celsius);
-  CHECK(m.source().telemetry(0, telemetry_field::temperature_celsius, t, r).why().code == status::backend);
+  CHECK(m.source().telemetry(0, telemetry_field::temperature_celsius, t, r).why().code ==
+        status::backend);
   CHECK_FALSE(m.source().telemetry(0, telemetry_field::hotspot_celsius, t, r));
 }
 
@@ -234,7 +235,8 @@ TEST_CASE("load of a device from the engines of its clients") {
   m.tree().write("proc/10/fdinfo/3", text("50000000"));
   platform::sleep_ns(120 * platform::ns_per_ms);
   REQUIRE(m.source().prepare(r));
-  REQUIRE(m.source().telemetry(0, telemetry_field::gpu_busy_percent | telemetry_field::window_ns, t, r));
+  REQUIRE(m.source().telemetry(0, telemetry_field::gpu_busy_percent | telemetry_field::window_ns, t,
+                               r));
   CHECK(*t.gpu_busy_percent > 1);
   CHECK(*t.gpu_busy_percent < 45);
   CHECK(*t.window_ns >= 120 * platform::ns_per_ms);

@@ -82,8 +82,9 @@ TEST_CASE("macmon: telemetry") {
   REQUIRE(r.remarks.size() == 1);
   CHECK(r.remarks[0].field ==
         (telemetry_field::all &
-         ~(telemetry_field::gpu_busy_percent | telemetry_field::temperature_celsius | telemetry_field::power_watts |
-           telemetry_field::core_clock_mhz | telemetry_field::window_ns)));
+         ~(telemetry_field::gpu_busy_percent | telemetry_field::temperature_celsius |
+           telemetry_field::power_watts | telemetry_field::core_clock_mhz |
+           telemetry_field::window_ns)));
   CHECK(r.remarks[0].why.code == status::unsupported);
 }
 
@@ -132,9 +133,10 @@ TEST_CASE("macmon: a figure that is missing has its reason") {
   plain_reading r;
   REQUIRE(m.devices(r));
   telemetry t;
-  REQUIRE(m.source().telemetry(
-      0, telemetry_field::power_watts | telemetry_field::temperature_celsius | telemetry_field::core_clock_mhz, t,
-      r));
+  REQUIRE(m.source().telemetry(0,
+                               telemetry_field::power_watts | telemetry_field::temperature_celsius |
+                                   telemetry_field::core_clock_mhz,
+                               t, r));
   CHECK_FALSE(t.power_watts);
   CHECK_FALSE(t.temperature_celsius);
   REQUIRE(r.find("too little to be counted") != nullptr);

@@ -10,7 +10,8 @@ namespace bit = telemetry_field;
 
 namespace {
 
-constexpr std::uint32_t told = bit::gpu_busy_percent | bit::temperature_celsius | bit::power_watts | bit::core_clock_mhz;
+constexpr std::uint32_t told =
+    bit::gpu_busy_percent | bit::temperature_celsius | bit::power_watts | bit::core_clock_mhz;
 
 struct busy_machine : machine {
   busy_machine() {

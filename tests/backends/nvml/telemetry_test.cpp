@@ -20,8 +20,8 @@ constexpr const char* every_field = R"(
   "fans": [31, 33], "pstate": 2, "pcie": {"gen": 4, "width": 16},
   "clocks_event_reasons": 4, "fields": {"82": 61})";
 
-constexpr std::uint32_t never_told =
-    field::hotspot_celsius | field::fan_rpm | field::pcie_rx_bytes | field::pcie_tx_bytes | field::window_ns;
+constexpr std::uint32_t never_told = field::hotspot_celsius | field::fan_rpm |
+                                     field::pcie_rx_bytes | field::pcie_tx_bytes | field::window_ns;
 
 std::uint32_t missing(const plain_reading& r) {
   std::uint32_t bits = 0;

@@ -151,7 +151,8 @@ TEST_CASE("a machine that is no such board") {
 TEST_CASE("load, clock and temperature") {
   const orin board;
   plain_reading r;
-  const telemetry t = told(board, field::gpu_busy_percent | field::core_clock_mhz | field::temperature_celsius, r);
+  const telemetry t =
+      told(board, field::gpu_busy_percent | field::core_clock_mhz | field::temperature_celsius, r);
   CHECK(t.gpu_busy_percent == doctest::Approx(42.3));
   CHECK(t.core_clock_mhz == 918);
   CHECK(t.temperature_celsius == doctest::Approx(48.75));
@@ -219,7 +220,8 @@ TEST_CASE("what the board does not tell, and what has no power now, is absent wi
   const orin board;
   board.zone(1, "GPU-therm", "-256000");
   plain_reading r;
-  const telemetry t = told(board, field::gpu_busy_percent | field::temperature_celsius | field::fan_rpm, r);
+  const telemetry t =
+      told(board, field::gpu_busy_percent | field::temperature_celsius | field::fan_rpm, r);
   CHECK(t.gpu_busy_percent);
   CHECK_FALSE(t.temperature_celsius);
   CHECK(r.about(field::temperature_celsius)->why.code == status::backend);

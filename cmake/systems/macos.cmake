@@ -4,8 +4,6 @@ set(HMN_SYSTEM_HARDENING "")
 set(HMN_SYSTEM_LINK_OPTIONS -Wl,-dead_strip -Wl,-dead_strip_dylibs)
 set(HMN_SYSTEM_DEFINITIONS "")
 set(HMN_SYSTEM_ORIGIN "@loader_path")
-# What stands on Linux' own files, what is of Windows, and tools and drivers that macOS does not have.
-set(HMN_BACKENDS_ELSEWHERE NVML NVIDIA_SMI AMD_SMI ROCM_SMI DRM AMDGPU KFD I915 XE DMEM TEGRA DXGI PDH)
 # One file to sign.
 set(HMN_SIMULATION_INSIDE ON)
 

@@ -9,8 +9,6 @@ set(HMN_SYSTEM_LINK_OPTIONS -Wl,--gc-sections -Wl,--no-insert-timestamp -Wl,--dy
 # Windows 10.
 set(HMN_SYSTEM_DEFINITIONS _WIN32_WINNT=0x0A00 NTDDI_VERSION=0x0A000000 WIN32_LEAN_AND_MEAN NOMINMAX
   UNICODE _UNICODE)
-# What stands on Linux' own files, and tools that are not made for Windows.
-set(HMN_BACKENDS_ELSEWHERE AMD_SMI ROCM_SMI DRM AMDGPU KFD I915 XE DMEM TEGRA METAL MACMON)
 # Simulation stays inside: of a module beside it, a DLL could take nothing but what it exports.
 set(HMN_STATIC_RUNTIME ON)
 

@@ -17,16 +17,13 @@ std::uint32_t size_at(const void* sized) noexcept {
 
 constexpr std::uint32_t header = sizeof(std::uint32_t);
 
-// Stands next in every struct that has grown.
+// `present` is next in every struct that has grown.
 void take_bits(unsigned char* bytes, hmn_flags gone) noexcept {
   hmn_flags present = 0;
   std::memcpy(&present, bytes + header, sizeof present);
   present &= ~gone;
   std::memcpy(bytes + header, &present, sizeof present);
 }
-static_assert(offsetof(hmn_process_memory, present) == header);
-static_assert(offsetof(hmn_system_memory, present) == header);
-static_assert(offsetof(hmn_usage, present) == header);
 
 }  // namespace
 

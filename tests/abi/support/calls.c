@@ -195,8 +195,8 @@ static hmn_status run_spill_episode(const fixture* f, void* out, hmn_error* erro
   { "hmn_" #name, size, size, of_context, 0, run_##name }
 #define SIZED_ROW(name, noun, type, of_context) \
   { "hmn_" #name, HMN_##noun##_SIZE_V1, sizeof(type), of_context, 0, run_##name }
-#define SAMPLER_ROW(name, noun, type) \
-  { "hmn_" #name, HMN_##noun##_SIZE_V1, sizeof(type), 0, 1, run_##name }
+#define SAMPLER_ROW(name, size, type) \
+  { "hmn_" #name, size, sizeof(type), 0, 1, run_##name }
 const call calls[] = {
     ROW(context_backend, HMN_BACKEND_INFO_SIZE_V1, 1),
     ROW(process_memory_read, HMN_PROCESS_MEMORY_SIZE_V1, 1),
@@ -226,11 +226,11 @@ const call calls[] = {
     ROW(tracker_read_tag, HMN_TAG_SIZE_V1, 0),
     ROW(spill_read, HMN_SPILL_INFO_SIZE_V1, 0),
     ROW(spill_episode, HMN_EPISODE_SIZE_V1, 0),
-    SAMPLER_ROW(sampler_read, SAMPLER_INFO, hmn_sampler_info),
-    SAMPLER_ROW(sampler_latest_pool, POOL, hmn_pool),
-    SAMPLER_ROW(sampler_latest_telemetry, TELEMETRY, hmn_telemetry),
-    SAMPLER_ROW(sampler_peak, PEAK, hmn_peak),
-    SAMPLER_ROW(sampler_peak_device, PEAK, hmn_peak),
+    SAMPLER_ROW(sampler_read, HMN_SAMPLER_INFO_SIZE_V1, hmn_sampler_info),
+    SAMPLER_ROW(sampler_latest_pool, HMN_POOL_SIZE_V1, hmn_pool),
+    SAMPLER_ROW(sampler_latest_telemetry, HMN_TELEMETRY_SIZE_V1, hmn_telemetry),
+    SAMPLER_ROW(sampler_peak, HMN_PEAK_SIZE_V1, hmn_peak),
+    SAMPLER_ROW(sampler_peak_device, HMN_PEAK_SIZE_V1, hmn_peak),
 };
 const size_t call_count = sizeof calls / sizeof calls[0];
 

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Header-only libraries, found on this machine; nothing is fetched.
+# Header-only libraries installed on this machine; nothing is downloaded.
 find_package(Threads REQUIRED)
 
-# hmn_find_headers(<target> <header>): an interface target, or none when the header is not here.
-# A cross compiler must not see /usr/include, so it gets a folder of links to the header's own folder.
+# hmn_find_headers(<target> <header>): adds an interface target, or none if the header is missing. A
+# cross compiler must not see /usr/include, so it gets a folder of links to the header's own folder.
 function(hmn_find_headers target header)
   find_path(${target}_INCLUDE_DIR ${header} NO_CMAKE_FIND_ROOT_PATH)
   mark_as_advanced(${target}_INCLUDE_DIR)

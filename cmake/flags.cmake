@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# hmn_flags: how everything here is compiled. hmn_internal: the same, with the inside in view.
+# hmn_flags: compile options of all targets. hmn_internal: the same, with access to internal
+# headers.
 include(CheckCXXCompilerFlag)
 
 set(CMAKE_CXX_STANDARD 20)
@@ -11,13 +12,13 @@ set(CMAKE_C_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 
-# Two builds in different folders are bit-identical: no path of either gets into a file. The last
-# match wins, and the build folder may lie in the source folder.
+# Makes builds in different folders bit-identical: no file contains a path of either. The last match
+# wins, and the build folder may be inside the source folder.
 add_compile_options(
   -ffile-prefix-map=${PROJECT_SOURCE_DIR}=.
   -ffile-prefix-map=${PROJECT_BINARY_DIR}=.)
 set(CMAKE_BUILD_RPATH_USE_ORIGIN ON)
-# Apple's ar has no such switch; ZERO_AR_DATE in the environment does it there.
+# Apple's ar has no such option; it uses ZERO_AR_DATE from the environment.
 if(NOT CMAKE_HOST_APPLE)
   set(CMAKE_CXX_ARCHIVE_CREATE "<CMAKE_AR> qcD <TARGET> <LINK_FLAGS> <OBJECTS>")
   set(CMAKE_CXX_ARCHIVE_FINISH "<CMAKE_RANLIB> -D <TARGET>")
@@ -26,7 +27,7 @@ set(hmn_with_lto OFF)
 if(HMN_LTO AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT HMN_SANITIZE
     AND NOT CMAKE_BUILD_TYPE STREQUAL "Debug")
   set(hmn_with_lto ON)
-  # An archive holds machine code alone: what only one version of gcc reads is taken out.
+  # Strip gcc's version-specific intermediate code, so that an archive holds machine code alone.
   list(PREPEND CMAKE_CXX_ARCHIVE_FINISH
     "${CMAKE_OBJCOPY} --wildcard --remove-section=.gnu.lto_* --remove-section=.gnu.debuglto_* <TARGET>")
 endif()
@@ -69,15 +70,15 @@ target_link_libraries(hmn_internal INTERFACE hmn_flags)
 target_include_directories(hmn_internal INTERFACE
   ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
 target_compile_definitions(hmn_internal INTERFACE HMN_BUILD=1 ${HMN_SYSTEM_DEFINITIONS})
-# Nothing here asks an object for its type. A sanitizer does. With clang, what is caught would have a
-# type of its own in each library then, and libc++ tells types apart by their addresses: nothing that it
-# throws would be caught.
+# Disables RTTI, which no code here uses. Sanitizers need it. So does clang: caught types would have
+# their own type information in each library, and libc++ compares types by address, so that no
+# exception of its own would be caught.
 if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT HMN_SANITIZE)
   target_compile_options(hmn_internal INTERFACE $<$<COMPILE_LANGUAGE:CXX>:-fno-rtti>)
 endif()
 
-# Which sources are compiled in concerns these files alone: all others compile the same in every build,
-# from a compiler cache too.
+# Limits the options that select sources to these files: all others compile identically in every
+# build, also from a compiler cache.
 set(hmn_switches HMN_WITH_SUBPROCESS=$<BOOL:${HMN_SUBPROCESS}>)
 foreach(name IN LISTS HMN_BACKEND_NAMES)
   list(APPEND hmn_switches HMN_WITH_${name}=$<BOOL:${HMN_BACKEND_${name}}>)
@@ -88,10 +89,10 @@ function(hmn_compile_with_switches target)
     COMPILE_DEFINITIONS "${hmn_switches}")
 endfunction()
 
-# What is shipped is called far less often than its code is loaded: small code starts faster, and the
-# library's size is gated.
-# -Oz is -Os before gcc 12. What grows code by three instructions in gcc's reckoning mostly ends smaller:
-# the length of a literal is known where its view is made.
+# Optimizes for size: the library is loaded far more often than it is called, small code starts
+# faster, and the library's size is limited by a test. -Oz is -Os before gcc 12. Inlining that grows
+# code by up to three instructions in gcc's estimate mostly ends smaller, as the length of a literal
+# is known where its view is made.
 add_library(hmn_small INTERFACE)
 check_cxx_compiler_flag(-Oz HMN_HAS_Oz)
 if(HMN_HAS_Oz)
@@ -104,15 +105,15 @@ if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
 endif()
 target_compile_options(hmn_small INTERFACE "$<$<NOT:$<CONFIG:Debug>>:${hmn_size_options}>")
 
-# But for the files on the way of a reading that is measured in system calls.
+# Optimizes for speed the files on the path of a reading that is measured in system calls.
 function(hmn_compile_for_speed target)
   list(TRANSFORM ARGN PREPEND ${CMAKE_CURRENT_SOURCE_DIR}/)
   set_source_files_properties(${ARGN} TARGET_DIRECTORY ${target} PROPERTIES
     COMPILE_OPTIONS "$<$<NOT:$<CONFIG:Debug>>:-O2>")
 endfunction()
 
-# hmn_join_by_folder(<target>): where CMAKE_UNITY_BUILD is on, the files of each folder are compiled as one,
-# whatever the size of a batch: a name is unique within its folder.
+# hmn_join_by_folder(<target>): with CMAKE_UNITY_BUILD, compiles the files of each folder as one
+# regardless of the batch size: a name is unique within its folder.
 function(hmn_join_by_folder target)
   get_target_property(home ${target} SOURCE_DIR)
   get_target_property(sources ${target} SOURCES)
@@ -126,9 +127,9 @@ function(hmn_join_by_folder target)
   set_target_properties(${target} PROPERTIES UNITY_BUILD_MODE GROUP)
 endfunction()
 
-# A sixth less code in the shared library; the objects serve the archive as well.
+# Saves a sixth of the shared library's code; the objects serve the archive as well.
 add_library(hmn_whole INTERFACE)
 if(hmn_with_lto)
-  # The assembler writes the build folder into such objects where the line table is its own.
+  # Exclude the assembler's own line table, which would contain the build folder.
   target_compile_options(hmn_whole INTERFACE -flto=auto -ffat-lto-objects -gno-as-loc-support)
 endif()

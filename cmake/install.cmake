@@ -21,7 +21,7 @@ foreach(set hypomnesisTargets hypomnesisStaticTargets)
     COMPONENT Development)
 endforeach()
 
-# Before 1.0 a minor version may change anything.
+# Compatible within a minor version: before 1.0 a minor version may change anything.
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/hypomnesisConfigVersion.cmake
   COMPATIBILITY SameMinorVersion)
 configure_package_config_file(pkgconfig/hypomnesisConfig.cmake.in
@@ -32,7 +32,7 @@ install(FILES
   ${PROJECT_BINARY_DIR}/hypomnesisConfigVersion.cmake
   DESTINATION ${hmn_package_dir} COMPONENT Development)
 
-# Paths in the .pc file are relative to where it lies, so that the prefix can be moved.
+# Makes paths in the .pc file relative to its location, so that the prefix can be moved.
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_INCLUDEDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}
   OUTPUT_VARIABLE HMN_PC_INCLUDEDIR)
 cmake_path(RELATIVE_PATH CMAKE_INSTALL_FULL_LIBDIR BASE_DIRECTORY ${CMAKE_INSTALL_PREFIX}
@@ -77,7 +77,7 @@ if(HMN_BUILD_DOCS)
   file(GLOB pages CONFIGURE_DEPENDS docs/man/*.3)
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man3 COMPONENT Development)
 
-  # `man <function>` finds the page of its noun.
+  # Link each function to the page of its noun, for `man <function>`.
   foreach(page IN LISTS pages)
     cmake_path(GET page FILENAME page_name)
     file(STRINGS ${page} names REGEX "^\\.Nm hmn_")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Simulation and recording: inside the static library, and in a module that the shared one loads when
-# it is asked for them. A C++ runtime that is linked in would be there twice then, and an exception of
-# the one is not for the other to free: inside.
+# Simulation and recording: inside the static library, and in a module that the shared library loads
+# on demand. With a static C++ runtime they are inside the shared library too: the runtime would
+# exist twice, and neither copy may free an exception of the other.
 set(HMN_MODULE_FILE hypomnesis/simulation-${PROJECT_VERSION}.so)
 set(hmn_with_module OFF)
 if(HMN_BACKEND_SIMULATED AND NOT HMN_STATIC_RUNTIME AND NOT HMN_SIMULATION_INSIDE)
@@ -15,14 +15,15 @@ foreach(part platform model procfs core backends api)
   hmn_join_by_folder(hmn_${part})
   list(APPEND hmn_objects $<TARGET_OBJECTS:hmn_${part}>)
 endforeach()
-# All but the boundary: libabigail cannot read the types of what was optimised across files.
+# Excludes the boundary from link-time optimization: libabigail cannot read types optimized across
+# files.
 foreach(part platform model procfs core backends)
   target_link_libraries(hmn_${part} PRIVATE hmn_whole)
 endforeach()
-# Types whole, whatever the build type says of debug information: they are what ABIs are compared by.
+# Keeps full type information in any build type, as ABI comparisons need it.
 target_compile_options(hmn_api PRIVATE $<$<CONFIG:RelWithDebInfo>:-g>)
 
-# The lower layers alone, for the command.
+# Lower layers only, for the command.
 add_library(hmn_lower STATIC
   $<TARGET_OBJECTS:hmn_procfs> $<TARGET_OBJECTS:hmn_platform> $<TARGET_OBJECTS:hmn_model>)
 target_link_libraries(hmn_lower PUBLIC Threads::Threads ${CMAKE_DL_LIBS})
@@ -49,7 +50,7 @@ add_library(hypomnesis_static STATIC ${hmn_objects} ${hmn_inside_objects})
 add_library(hypomnesis::hypomnesis ALIAS hypomnesis)
 add_library(hypomnesis::hypomnesis_static ALIAS hypomnesis_static)
 
-# Where src/core/double_word.hpp leaves two words that change as one to the compiler.
+# Links libatomic where src/core/double_word.hpp leaves the two-word exchange to the compiler.
 set(HMN_ATOMIC_LIBRARY "")
 if(NOT CMAKE_SYSTEM_PROCESSOR MATCHES "^(x86_64|AMD64|amd64|aarch64|arm64|ARM64)$")
   set(HMN_ATOMIC_LIBRARY atomic)
@@ -71,9 +72,9 @@ target_compile_definitions(hypomnesis_static INTERFACE HMN_STATIC)
 set(HMN_SYMBOL_MAP ${PROJECT_SOURCE_DIR}/abi/hypomnesis.map)
 hmn_link_library(hypomnesis ${HMN_SYMBOL_MAP})
 
-# The module lies below the folder of the library, here as where they are installed. What else it needs
-# of the inside it takes from the archive. It stays because it is never closed: one that is nodelete and
-# for which glibc (2.36) had no memory to the end would stay too, and no exception could pass it.
+# Places the module below the folder of the library, as in an installation. It takes other internals
+# from the archive. It is never closed rather than nodelete: a nodelete module whose loading ran out
+# of memory in glibc (2.36) would stay as well, and no exception could pass through it.
 if(hmn_with_module)
   add_library(hypomnesis_simulation MODULE $<TARGET_OBJECTS:hmn_simulated_module>
     $<TARGET_OBJECTS:hmn_module_headers> $<TARGET_OBJECTS:hmn_simulated> $<TARGET_OBJECTS:hmn_recording>)
@@ -95,6 +96,6 @@ if(hmn_with_module)
   add_dependencies(hypomnesis hypomnesis_simulation)
 endif()
 
-# For tests of the inside: the same objects, with the internal headers.
+# Same objects with the internal headers, for internal tests.
 add_library(hmn_inside INTERFACE)
 target_link_libraries(hmn_inside INTERFACE hypomnesis_static hmn_internal)

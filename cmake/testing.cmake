@@ -3,7 +3,7 @@
 #               [ENVIRONMENT <name=value>...] [SERIAL])
 # One suite is one ctest test, labelled with its area. It exits with 77 to be counted as skipped and
 # then prints `skipped: <suite>: <reason>`.
-# Under Wine a suite finds a prefix of the build's own, whose server goes on from suite to suite.
+# Runs under Wine with a prefix of the build's own, whose server is kept between suites.
 set(HMN_WINE_ENVIRONMENT "")
 if(HMN_SYSTEM STREQUAL "windows" AND CMAKE_CROSSCOMPILING)
   set(HMN_WINE_PREFIX ${PROJECT_BINARY_DIR}/wine)

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# The header's macros are the one place where the version stands.
+# Reads the version from the header's macros, its only definition.
 function(hmn_read_version header out)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${header})
   file(STRINGS ${header} lines REGEX "^#define HMN_VERSION_(MAJOR|MINOR|PATCH) +[0-9]+")

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
-# Sourced by run and test. need_packages PACKAGE[=COMMAND]... installs what is missing.
-# A COMMAND that is already there, from wherever, stands for its package.
+# Sourced by run and test. need_packages PACKAGE[=COMMAND]... installs missing packages. An existing
+# COMMAND replaces its package.
 
 missing_packages() {
   for wanted; do
@@ -17,7 +17,7 @@ missing_packages() {
   done
 }
 
-# Runs a command as root; 1 when there is no way to become root.
+# Runs a command as root; returns 1 without a way to become root.
 as_root() {
   if [ "$(id -u)" = 0 ]; then
     "$@"

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
-# Sourced by unpack-debs, cross-cmocka and vm. make_private_apt FOLDER ARCHITECTURE deb|deb-src COMPONENTS
-# [SUITE] makes private_apt, an apt-get with a folder of its own, and private_apt_cache beside it: the
-# machine's sources, package lists and architectures stay as they are.
+# Sourced by unpack-debs, cross-cmocka and vm. make_private_apt FOLDER ARCHITECTURE deb|deb-src
+# COMPONENTS [SUITE] defines private_apt, an apt-get with a folder of its own, and
+# private_apt_cache: the machine's sources, package lists and architectures stay unchanged.
 
 make_private_apt() {
   # shellcheck source=/dev/null

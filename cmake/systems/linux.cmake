@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# How ELF files are made.
+# Options for ELF files.
 set(HMN_SYSTEM_HARDENING -fstack-protector-strong -fstack-clash-protection -fcf-protection
   -mbranch-protection=standard)
 set(HMN_SYSTEM_FORTIFY ON)
@@ -8,7 +8,7 @@ set(HMN_SYSTEM_LINK_OPTIONS
 set(HMN_SYSTEM_DEFINITIONS "")
 set(HMN_SYSTEM_ORIGIN "$ORIGIN")
 
-# hmn_link_as_shipped(<target> <version script>): a shared object of ours.
+# hmn_link_as_shipped(<target> <version script>): links a shared object that is installed.
 function(hmn_link_as_shipped target map)
   target_link_libraries(${target} PRIVATE $<BUILD_INTERFACE:hmn_flags>)
   target_link_options(${target} PRIVATE
@@ -23,10 +23,10 @@ function(hmn_link_as_shipped target map)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${map})
 endfunction()
 
-# hmn_link_library(<target> <symbol map>): the shared library.
+# hmn_link_library(<target> <symbol map>): links the shared library.
 function(hmn_link_library target map)
   hmn_link_as_shipped(${target} ${map})
-  # A driver call may still run in a worker thread after dlclose, hence nodelete.
+  # Use nodelete: a driver call may still run in a worker thread after dlclose.
   target_link_options(${target} PRIVATE -Wl,-z,nodelete)
   if(HMN_STATIC_RUNTIME)
     target_link_options(${target} PRIVATE -static-libgcc -static-libstdc++

@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# How Mach-O files are made.
+# Options for Mach-O files.
 set(HMN_SYSTEM_HARDENING "")
 set(HMN_SYSTEM_LINK_OPTIONS -Wl,-dead_strip -Wl,-dead_strip_dylibs)
 set(HMN_SYSTEM_DEFINITIONS "")
 set(HMN_SYSTEM_ORIGIN "@loader_path")
-# One file to sign.
+# Includes simulation, so that there is one file to sign.
 set(HMN_SIMULATION_INSIDE ON)
 
-# hmn_write_exports(<file> <symbol map>): the functions of the map, as Mach-O names them.
+# hmn_write_exports(<file> <symbol map>): writes the functions of the map in Mach-O's naming.
 function(hmn_write_exports file map)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${map})
   file(STRINGS ${map} lines REGEX "^ +hmn_[a-z0-9_]+;$")
@@ -16,8 +16,8 @@ function(hmn_write_exports file map)
   file(CONFIGURE OUTPUT ${file} CONTENT "${functions}")
 endfunction()
 
-# hmn_link_library(<target> <symbol map>): the shared library. The loader has no nodelete: the code that
-# starts a thread pins it.
+# hmn_link_library(<target> <symbol map>): links the shared library. The loader has no nodelete: the
+# code that starts a thread pins it.
 function(hmn_link_library target map)
   set(exports ${PROJECT_BINARY_DIR}/hypomnesis.exports)
   hmn_write_exports(${exports} ${map})
@@ -27,9 +27,9 @@ function(hmn_link_library target map)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${exports})
 endfunction()
 
-# Linked on another system, the C++ runtime is the list of what we may need of it.
+# Links a list of symbols as the C++ runtime when cross-compiling.
 if(CMAKE_CROSSCOMPILING)
-  # CMake asks the machine that it runs on which macOS it is, and takes none for one without rpath.
+  # Set rpath flags: CMake detects the macOS version on the host and assumes one without rpath.
   foreach(kind SHARED_LIBRARY EXECUTABLE)
     set(CMAKE_${kind}_RUNTIME_C_FLAG "-Wl,-rpath,")
     set(CMAKE_${kind}_RUNTIME_CXX_FLAG "-Wl,-rpath,")

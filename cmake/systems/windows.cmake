@@ -1,18 +1,19 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# How PE files are made (mingw-w64).
-# Both would come with libssp of GCC 12, which loads a provider of random numbers while the DLL is loaded.
+# Options for PE files (mingw-w64). Omits hardening: it needs libssp of GCC 12, which loads a random
+# number provider while the DLL is loaded.
 set(HMN_SYSTEM_HARDENING "")
 set(HMN_SYSTEM_FORTIFY OFF)
-# binutils writes the time of the build otherwise.
+# Omits the build time, which binutils writes by default.
 set(HMN_SYSTEM_LINK_OPTIONS -Wl,--gc-sections -Wl,--no-insert-timestamp -Wl,--dynamicbase
   -Wl,--high-entropy-va -Wl,--nxcompat)
-# Windows 10.
+# Requires Windows 10.
 set(HMN_SYSTEM_DEFINITIONS _WIN32_WINNT=0x0A00 NTDDI_VERSION=0x0A000000 WIN32_LEAN_AND_MEAN NOMINMAX
   UNICODE _UNICODE)
-# Simulation stays inside: of a module beside it, a DLL could take nothing but what it exports.
+# Includes simulation: a separate module could use only the exports of the DLL.
 set(HMN_STATIC_RUNTIME ON)
 
-# hmn_write_definition(<file> <symbol map> <name of the DLL>): the functions of the map, as a .def.
+# hmn_write_definition(<file> <symbol map> <name of the DLL>): writes the functions of the map as a
+# .def.
 function(hmn_write_definition file map name)
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${map})
   file(STRINGS ${map} lines REGEX "^ +hmn_[a-z0-9_]+;$")
@@ -21,8 +22,8 @@ function(hmn_write_definition file map name)
   file(CONFIGURE OUTPUT ${file} CONTENT "LIBRARY \"${name}.dll\"\nEXPORTS\n${functions}")
 endfunction()
 
-# hmn_link_library(<target> <symbol map>): the DLL, whose name holds the number that a soname has
-# elsewhere, and is the same from every compiler.
+# hmn_link_library(<target> <symbol map>): links the DLL. Its name includes the soname's number and
+# is the same for every compiler.
 function(hmn_link_library target map)
   set(name hypomnesis-${PROJECT_VERSION_MAJOR})
   set(definition ${PROJECT_BINARY_DIR}/${name}.def)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What several nouns need of the C options.
+// Conversions of C options that several nouns share.
 #pragma once
 
 #include <hypomnesis.h>
@@ -10,7 +10,7 @@
 
 namespace hmn::api {
 
-// `default_collect`: what a collect of 0 stands for.
+// Takes the replacement for a collect of 0 in `default_collect`.
 result<snapshot_request> request_from(const hmn_snapshot_options* options,
                                       hmn_flags default_collect);
 

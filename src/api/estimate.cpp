@@ -16,7 +16,7 @@ namespace {
 constexpr std::uint32_t usual_overhead = 1100;  // per thousand
 constexpr std::uint32_t most_element_bits = 64;
 
-// Why an estimate cannot be made. Small code: a check is a call that says so once.
+// Argument checks of an estimate. Each check is one call with its message, to keep the code small.
 class verdict {
  public:
   bool refuse(status code, const char* field, std::uint64_t value, const char* why) {
@@ -27,7 +27,7 @@ class verdict {
     said_ = null_argument(what);
     return false;
   }
-  // A caller's struct that has no default.
+  // Reads a caller's struct that has no default.
   bool read(const void* what, const char* is_null, std::uint32_t first_size, void* full,
             std::uint32_t known_size) {
     if (what == nullptr) return refuse_null(is_null);
@@ -47,7 +47,7 @@ class verdict {
 
 using bytes_or_none = std::optional<std::uint64_t>;
 
-// The way in and out of all of them: nothing from `body` is what the verdict says, or an overflow.
+// Common entry of all estimates. An empty result of `body` is a failed check or an overflow.
 hmn_status estimate_into(std::uint64_t* out, hmn_error* error,
                          function_ref<bytes_or_none(verdict&)> body) noexcept {
   clear_out(out);
@@ -73,7 +73,7 @@ bool read_dtype(verdict& v, std::uint32_t dtype, std::uint32_t& bits) {
   return bits != 0 || v.refuse(status::range, "dtype", dtype, " is no HMN_DTYPE_*");
 }
 
-// Of hmn_packing and of hmn_cache.
+// Reads the packing of hmn_packing and of hmn_cache.
 bool read_packing(verdict& v, std::uint32_t dtype, const estimate::packing& given,
                   estimate::packing& out) {
   out = given;
@@ -90,11 +90,11 @@ bool read_packing(verdict& v, std::uint32_t dtype, const estimate::packing& give
   return dtype == 0 || read_dtype(v, dtype, out.element_bits);
 }
 
-// What a kind of cache needs, and what it may have.
+// Field of hmn_cache and the kinds of cache that need or allow it.
 struct cache_field {
   short_text<16> name;
   std::uint64_t hmn_cache::*value;
-  std::uint8_t needed;  // bit k: by kind k
+  std::uint8_t needed;  // bit k: needed by kind k
   std::uint8_t taken;
 };
 constexpr std::uint8_t heads = 1U << HMN_CACHE_FULL | 1U << HMN_CACHE_WINDOW;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The one way into the library: nothing but a status crosses it.
+// Common entry into the library: no exception passes it.
 #pragma once
 
 #include <hypomnesis.h>
@@ -30,12 +30,12 @@ inline failure forked(const char* message) {
   return {status::forked, source::none, {}, message};
 }
 
-// `fields` of a direct reading.
+// Checks `fields` of a direct reading.
 result<void> check_fields(hmn_flags fields, hmn_flags known);
 
 hmn_status refuse(hmn_error* error, status code, const char* message) noexcept;
 
-// Runs `body`. A wrong error->struct_size refuses the call.
+// Runs `body`. An invalid error->struct_size fails the call.
 template <class Body>
 hmn_status guarded_here(hmn_error* error, Body&& body) noexcept {
   const platform::no_cancel quiet;
@@ -57,19 +57,19 @@ hmn_status guarded_here(hmn_error* error, Body&& body) noexcept {
   }
 }
 
-// The same in less code, through a pointer.
+// Runs `body` through a pointer, for smaller code.
 hmn_status guarded(hmn_error* error, function_ref<result<void>()> body) noexcept;
 
-// A context must be there and of this process.
+// Checks that the context exists and belongs to this process.
 result<void> check_context(hmn_context* handle);
 
 hmn_status with_context(hmn_context* handle, hmn_error* error,
                         function_ref<result<void>(context&)> body) noexcept;
 
-// So must a sampler.
+// Checks that the sampler exists and belongs to this process.
 result<void> check_sampler(const hmn_sampler* handle);
 
-// Ends what is behind a handle, which may be NULL.
+// Destroys the object of a handle, which may be NULL.
 template <class Handle>
 void destroy(Handle* handle) noexcept {
   if (handle == nullptr) return;
@@ -79,7 +79,7 @@ void destroy(Handle* handle) noexcept {
   }));
 }
 
-// A call that fills *out from what `read` leaves in *full, and zeroes it on any failure.
+// Fills *out from what `read` stores in *full, and zeroes it on any failure.
 hmn_status fill_sized(const sized_out& out, const void* full, hmn_error* error,
                       function_ref<result<void>()> read) noexcept;
 
@@ -118,13 +118,13 @@ hmn_status fill_from(const hmn_sampler* handle, T* out, Read&& read) noexcept {
   });
 }
 
-// A handle or a number that is zero unless the call succeeds.
+// Handle or number that stays zero unless the call succeeds.
 template <class T>
 void clear_out(T* out) noexcept {
   if (out != nullptr) *out = T{};
 }
 
-// Where a text goes: (buffer, capacity, needed).
+// Destination of a text: (buffer, capacity, needed).
 struct text_out {
   char* buffer;
   std::uint32_t capacity;
@@ -134,7 +134,7 @@ struct text_out {
   [[nodiscard]] result<void> write(std::string_view text) const;
 };
 
-// A call that writes the text which `make` answers, and nothing on failure.
+// Writes the text that `make` returns, or nothing on failure.
 hmn_status write_text(const text_out& out, function_ref<result<std::string>()> make) noexcept;
 
 template <std::size_t N, std::size_t M>

@@ -12,7 +12,7 @@
 
 namespace hmn::api {
 
-// A handle is the address of the object behind it; a context is shared with its samplers.
+// Target type of a context handle; a context is shared with its samplers.
 using shared_context = std::shared_ptr<context>;
 
 inline const shared_context& shared(hmn_context* handle) noexcept {

@@ -19,7 +19,7 @@ void fill(hmn_flags& present, hmn_flags bit, T& field, const std::optional<V>& v
   give(present, bit, field, value);
 }
 
-// copy_out, unrolled: one reading of the own resident set is measured in single instructions.
+// Unrolled copy_out: reading the own resident set is measured in single instructions.
 hmn_process_memory copy_of(const process_memory& m) noexcept {
   hmn_process_memory out{};
 #define HMN_FILL(member, c_member, bit, ...) fill(out.present, bit, out.c_member, m.member);
@@ -28,7 +28,7 @@ hmn_process_memory copy_of(const process_memory& m) noexcept {
   return out;
 }
 
-// What is past the caller's struct is as unknown as it was to the version which that struct is of.
+// Drops fields beyond the caller's struct, which are unknown to its version.
 result<std::uint32_t> fields_from(hmn_flags fields, std::uint32_t struct_size) {
   const hmn_flags past =
       struct_size < HMN_PROCESS_MEMORY_SIZE_V2 ? appended<hmn_process_memory> : 0;
@@ -66,7 +66,7 @@ hmn_status hmn_process_memory_read(hmn_context* handle, uint32_t pid, hmn_flags 
   });
 }
 
-// Measured in system calls: everything on its way is inline.
+// Inlined on the whole path: its time is measured in system calls.
 hmn_status hmn_process_memory_read_self(hmn_context* handle, hmn_flags fields,
                                         hmn_process_memory* out, hmn_error* error) noexcept {
   return guarded_here(error, [&]() -> result<void> {

@@ -10,7 +10,7 @@ using namespace hmn::api;
 
 namespace {
 
-// Only a snapshot that collects processes knows what is unattributed.
+// Fields of a direct reading; unattributed memory needs a snapshot that collects processes.
 constexpr hmn_flags readable = HMN_POOL_HAS_UNATTRIBUTED - 1;
 
 }  // namespace

@@ -78,7 +78,7 @@ failure none_yet() {
   return {status::empty, source::none, {}, "the sampler has no such figures"};
 }
 
-// What the latest snapshot says, by one of latest_board's functions.
+// Reads a value of the latest snapshot by one of latest_board's functions.
 template <class T>
 using look = latest_board::answer (latest_board::*)(std::uint32_t, T&) const noexcept;
 

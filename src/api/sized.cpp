@@ -8,7 +8,7 @@
 namespace hmn::api {
 namespace {
 
-// Each sized struct starts with it.
+// Reads struct_size, the first member of each sized struct.
 std::uint32_t size_at(const void* sized) noexcept {
   std::uint32_t size = 0;
   std::memcpy(&size, sized, sizeof size);
@@ -17,7 +17,7 @@ std::uint32_t size_at(const void* sized) noexcept {
 
 constexpr std::uint32_t header = sizeof(std::uint32_t);
 
-// `present` is next in every struct that has grown.
+// Clears bits of `present`, the second member of every struct that has grown.
 void take_bits(unsigned char* bytes, hmn_flags gone) noexcept {
   hmn_flags present = 0;
   std::memcpy(&present, bytes + header, sizeof present);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The rules of sized structs.
+// Rules of sized structs.
 #pragma once
 
 #include <hypomnesis.h>
@@ -20,7 +20,7 @@ constexpr bool is_struct_size(std::uint32_t size, std::uint32_t v1) noexcept {
   return size >= v1 && size <= largest_struct && size % 8 == 0;
 }
 
-// The first released size of each struct.
+// Size of each struct in its first release.
 template <class T>
 inline constexpr std::uint32_t size_v1 = 0;
 template <>
@@ -103,12 +103,12 @@ HMN_APPENDED(hmn_usage, HMN_USAGE_FIELDS(HMN_PAST_V1, HMN_NOTHING))
 template <class T>
 constexpr bool has_grown = sizeof(T) != size_v1<T>;
 
-// A result struct of the caller, of whatever type.
+// Result struct of the caller, of any type.
 struct sized_out {
   unsigned char* bytes;
   std::uint32_t first_size;  // the struct's V1
-  std::uint32_t known_size;  // as this library knows it
-  hmn_flags appended_bits;   // of `present`: past first_size
+  std::uint32_t known_size;  // in this version of the library
+  hmn_flags appended_bits;   // of `present`: beyond first_size
 
   template <class T>
   static sized_out of(T* out) noexcept {
@@ -118,17 +118,17 @@ struct sized_out {
   }
 
   [[nodiscard]] result<void> check() const;
-  // Zeroes all that lies behind struct_size.
+  // Zeroes everything after struct_size.
   void clear() const noexcept;
-  // Writes every byte up to the caller's struct_size and none past it: of the newest version that
-  // it holds whole.
+  // Writes every byte up to the caller's struct_size and none beyond, as the newest version that
+  // fits into it completely.
   void write(const void* full) const noexcept;
 
  private:
   [[nodiscard]] std::uint32_t size() const noexcept;
 };
 
-// A result that is zeroed when it is not written.
+// Result that is zeroed unless it is written.
 class cleared_unless_written {
  public:
   explicit cleared_unless_written(const sized_out& out) noexcept : out_(out) {}
@@ -147,8 +147,8 @@ class cleared_unless_written {
   bool written_ = false;
 };
 
-// Copies an input of any size over zeroed defaults: NULL and what the caller's struct does not hold
-// stay zero.
+// Copies an input of any size over zeroed defaults: NULL and fields beyond the caller's struct stay
+// zero.
 result<void> read_sized(const void* options, std::uint32_t first_size, void* full,
                         std::uint32_t known_size);
 

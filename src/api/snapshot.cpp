@@ -17,10 +17,10 @@ failure past_end(std::uint32_t i, std::size_t count) {
 }
 
 failure nothing() {
-  return {status::empty, source::none, {}, "it is not there"};  // no allocation: texts ask often
+  return {status::empty, source::none, {}, "it is not there"};  // no allocation: frequent
 }
 
-// nullptr: no such text of a process.
+// Returns nullptr for an unknown text of a process.
 const std::string usage::*process_text(std::uint32_t text) noexcept {
   switch (text) {
     case HMN_TEXT_PROCESS_NAME:
@@ -34,7 +34,7 @@ const std::string usage::*process_text(std::uint32_t text) noexcept {
   }
 }
 
-// The function of a list: entry i of `list`, made C by `convert` (which answers result<T>).
+// Implements a list function: copies entry i of `list` by `convert`, which returns result<T>.
 template <class T, class List, class Convert>
 hmn_status entry(const hmn_snapshot* handle, List snapshot::*list, std::uint32_t i, T* out,
                  Convert&& convert) noexcept {

@@ -63,7 +63,7 @@ hmn_status change_and_tell(hmn_tracker* handle, std::uint32_t tag, std::uint64_t
   });
 }
 
-// Allocations and releases come often: what succeeds has nothing to guard against.
+// Skips the guard for frequent calls that succeed, as these cannot throw.
 template <change_call by>
 hmn_status change(hmn_tracker* handle, std::uint32_t tag, std::uint64_t bytes,
                   hmn_error* error) noexcept {

@@ -12,18 +12,18 @@ namespace hmn {
 
 struct listed_source {
   std::unique_ptr<device_source> device;
-  std::uint64_t stands_in_for = 0;  // bit n: not asked where source n has served
+  std::uint64_t stands_in_for = 0;  // bit n: skipped if source n is working
 };
 
 #define HMN_MAKER(name, ...) std::unique_ptr<device_source> make_##name(const settings& s);
 HMN_DEVICE_SOURCES(HMN_MAKER)
 #undef HMN_MAKER
 
-// The sources of one context, in order of preference.
+// Sources of one context, in order of preference.
 struct source_list {
   std::unique_ptr<host_source> host;
   std::vector<listed_source> devices;
-  std::unique_ptr<machine_recorder> recorder;  // when the settings ask for one
+  std::unique_ptr<machine_recorder> recorder;  // if the settings request one
 };
 
 }  // namespace hmn

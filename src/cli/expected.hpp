@@ -6,12 +6,12 @@
 
 namespace hmn::cli {
 
-// docs/exit-codes.md. What runs a command also gives that command's own code, or 128 + N.
+// Exit codes, as in docs/exit-codes.md. Commands that run another also return its code, or 128 + N.
 enum class exit_code : int {
   done = 0,
   failed = 1,
   usage = 2,
-  tight = 3,  // of what fits in part
+  tight = 3,  // fits in part
   does_not_fit = 4,
   timed_out = 124,
   wrapper_failed = 125,  // hmn itself, not the command
@@ -32,7 +32,7 @@ inline failure misused(std::string message) {
   return {exit_code::usage, std::move(message)};
 }
 
-// `why`, of the file or folder at that path.
+// Prefixes `why` with the path of the file or folder.
 inline failure failed_at(const std::string& path, const std::string& why) {
   return failed("\"" + path + "\": " + why);
 }

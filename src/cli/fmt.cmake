@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# Where fmt.cpp knows the version, fmt is linked; elsewhere each file compiles what it uses of it.
+# Links fmt for the versions supported by fmt.cpp; otherwise each file compiles its own
+# instantiations.
 set(hmn_fmt_version 0)
 foreach(header core base)
   if(EXISTS ${hmn_fmt_INCLUDE_DIR}/fmt/${header}.h)

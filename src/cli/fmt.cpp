@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// What fmt's headers only declare, compiled once: in each file that formats it would be most of the
-// work. The instantiations are those that fmt 9 to 12 leave to their library.
+// Compiles once the definitions that fmt's headers only declare; in each file that formats they
+// would take most of the time. The instantiations are those that fmt 9 to 12 leave to their
+// library.
 #include <fmt/format-inl.h>
 
 FMT_BEGIN_NAMESPACE

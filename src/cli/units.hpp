@@ -8,7 +8,7 @@ namespace hmn::cli {
 inline constexpr double ns_per_s = 1e9;
 inline constexpr std::uint64_t ns_per_ms = 1'000'000;
 inline constexpr std::uint64_t mib = 1ull << 20;
-// Of a reading that is taken again and again, so that a driver that hangs costs it no more.
-inline constexpr std::uint32_t usual_deadline_ms = 1000;
+// Deadline of periodic readings, which limits the delay by a driver that hangs.
+inline constexpr std::uint32_t default_deadline_ms = 1000;
 
 }  // namespace hmn::cli

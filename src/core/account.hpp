@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Counts that any number of threads change at once. `Word` is std::atomic<std::uint64_t>, or what a
-// test steps through; each access is sequentially consistent, so that what holds in every order of
-// the accesses holds on every machine.
+// Counters that any number of threads change concurrently. `Word` is std::atomic<std::uint64_t> or
+// a stepped replacement in tests. Each access is sequentially consistent, so an invariant proven
+// for every order of the accesses holds on every machine.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@ struct account_figures {
   std::uint64_t peak = 0;
 };
 
-// The highest that was ever shown to it.
+// Maximum of the values passed to raise().
 template <class Word>
 class peak_word {
  public:
@@ -25,7 +25,7 @@ class peak_word {
     }
   }
 
-  // Raises it too: what one reading has shown, the next must not take back.
+  // Raises the peak as well, so that a later reading never returns a lower one.
   account_figures read(std::uint64_t allocated) {
     raise(allocated);
     return {allocated, std::max(allocated, value_.load())};
@@ -39,13 +39,13 @@ class peak_word {
   Word value_{0};
 };
 
-// What is allocated, and the most that ever was.
+// Allocated bytes and their peak.
 template <class Word>
 class account {
  public:
   void add(std::uint64_t bytes) { peak_.raise(allocated_.fetch_add(bytes) + bytes); }
 
-  // False: more than is allocated.
+  // Returns false for more than is allocated.
   bool subtract(std::uint64_t bytes) {
     std::uint64_t now = allocated_.load();
     do {

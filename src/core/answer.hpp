@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What a reading asks of a source, and what the source has answered so far.
+// Plan of a reading and the answers of a source to it.
 #pragma once
 
 #include <cstdint>
@@ -17,23 +17,23 @@ struct plan {
   bool self = false;
   bool processes = false;
   bool metrics = false;
-  bool slow = false;  // also the slow ones among the metrics
+  bool slow = false;  // includes slow metrics
   std::optional<source> describe;
   std::uint32_t telemetry = 0;  // telemetry_field bits
-  std::uint32_t pid = 0;        // this process alone, by process(); 0: none
+  std::uint32_t pid = 0;        // reads this process alone, by process(); 0: none
   std::uint32_t own_pid = 0;
-  std::optional<slot> only;  // one device; all otherwise
+  std::optional<slot> only;  // one device; none: all devices
   bool wants_trace = false;
 };
 
-// One part of a device: the last answer and, when the last try failed, why.
+// Part of a device: the last answer and, when the last attempt failed, the reason.
 template <class T>
 struct part {
   T value{};
   std::uint64_t taken_ns = 0;  // when the value was read; 0: never
   std::uint64_t tried_ns = 0;
   std::optional<failure> why;
-  bool stands = false;  // the value, though the last try failed: stale
+  bool stands = false;  // the value is kept although the last attempt failed: stale
 
   void succeeded(std::uint64_t now) {
     taken_ns = tried_ns = now;
@@ -48,7 +48,7 @@ struct part {
 
 struct device_answer {
   device identity;
-  bool listed = false;  // in the last list
+  bool listed = false;  // in the latest device list
   part<hmn::pools> pools;
   part<hmn::telemetry> telemetry;
   std::uint32_t telemetry_asked = 0;
@@ -63,10 +63,10 @@ struct source_answer {
   std::vector<device_answer> devices;
   std::vector<diagnostic> remarks;  // of the last reading
   std::optional<failure> refused;   // the last reading could not be served at all
-  bool conclusive = false;          // refused since there is nothing to read
+  bool conclusive = false;          // refused because there is nothing to read
   std::uint64_t listed_ns = 0;
   source_state condition;
-  std::vector<device> found;  // capacity for the next list
+  std::vector<device> found;  // reserves the capacity for the next list
 
   [[nodiscard]] device_answer* find(slot number) noexcept {
     for (device_answer& d : devices) {

@@ -8,22 +8,22 @@
 namespace hmn {
 namespace {
 
-// What the rows of a device use together. A buffer that several hold is in the value of each: then
-// the union lies between the two.
+// Sum of a device's process rows. A shared buffer is counted by each of its holders, so the union
+// lies between `alone` and the full sum.
 struct row_sum {
-  bool fits = true;  // 64 bits, and the pool's way of counting
+  bool fits = true;  // no overflow, and the rows count as the pool does
   std::uint64_t at_most = 0;
   std::uint64_t alone = 0;  // the parts that no other process holds
   std::uint64_t largest_shared = 0;
-  std::uint32_t sharing = 0;  // rows with a part that others may hold as well
+  std::uint32_t sharing = 0;  // rows with a part that other processes may hold as well
 
   void add(const usage& row) noexcept {
-    // fdinfo counts a shared buffer in each of its holders, and older drivers do not report how
-    // much.
+    // fdinfo counts a shared buffer in each of its holders; older drivers do not report the shared
+    // part.
     const bool is_unknown = !row.shared && row.accounting != accounting::allocated;
     const std::uint64_t shared =
         is_unknown ? *row.used : std::min(row.shared.value_or(0), *row.used);
-    // What is promised is not what is used.
+    // Committed memory is not used memory.
     fits = fits && row.accounting != accounting::committed &&
            !__builtin_add_overflow(at_most, *row.used, &at_most);
     alone += *row.used - shared;
@@ -60,7 +60,7 @@ std::optional<failure> attribute_pools(std::span<merged_device> all, std::size_t
   });
   if (!d.can_be_summed || is_split) return std::nullopt;
   for (pool& p : d.pools.all()) {
-    // Rows of a unified device count all of its memory, not that of one of several pools.
+    // Rows of a unified device count all of its memory, not that of one pool among several.
     const bool is_a_part =
         d.identity.memory_kind == memory_kind::unified && p.kind != pool_kind::unified;
     const bool is_exact = (p.notes & (note::lower_bound | note::estimated)) == 0;

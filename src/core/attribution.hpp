@@ -8,9 +8,9 @@
 
 namespace hmn {
 
-// Fills what is used of the device's main pool and owned by no process that can be seen. Returns
-// why that cannot be known where the processes' memory overlaps. Leaves out a GPU that is split:
-// its processes are listed under its partitions.
+// Fills the memory of the device's main pool that is used but owned by no visible process. Returns
+// why that is unknown where the processes' memory overlaps. Skips a partitioned GPU: its processes
+// are listed under its partitions.
 std::optional<failure> attribute_pools(std::span<merged_device> all, std::size_t position);
 
 }  // namespace hmn

@@ -58,7 +58,7 @@ source source_behind(path_kind which) {
   return source::os;
 }
 
-// What the state of a source's devices becomes when it cannot serve.
+// Maps a source's failure to the state of its devices.
 state state_after(const failure& why) {
   switch (why.code) {
     case status::timeout:
@@ -71,7 +71,7 @@ state state_after(const failure& why) {
   }
 }
 
-// Nothing was learnt about the machine.
+// Returns whether the failure is in this process and reveals nothing about the machine.
 bool is_of_this_process(const failure& why) {
   return why.code == status::no_memory || why.code == status::limit || why.code == status::internal;
 }
@@ -164,22 +164,23 @@ plan context::new_plan() const {
   return p;
 }
 
-// That a source is not on this machine matters to devices that it has listed, or to nobody.
+// Returns whether the failure can be dropped: an absent source matters only to devices it has
+// listed.
 bool context::is_no_news(const worker& from, std::optional<std::uint32_t> index) {
   const std::lock_guard lock(table_mutex_);
   if (index) return !table_.slot_of(*index, from.id());
   return table_.count() != 0 && !table_.has_of(from.id());
 }
 
-// A device that is well is the concern of those that list it; one in trouble may be back, perhaps
-// behind another source.
+// Returns whether the source is queried for the device. A healthy device concerns the sources that
+// list it; a failed one may have come back through any source.
 bool context::concerns(const worker& from, std::uint32_t index) {
   const std::lock_guard lock(table_mutex_);
   const state s = table_.at(index).state;
   return table_.slot_of(index, from.id()) || (s != state::ready && s != state::asleep);
 }
 
-// Whether another source that can block is asked after this one, and not only in another's place.
+// Returns whether another source that can block follows and is not merely a fallback.
 bool context::waits_after(const worker& from, std::optional<std::uint32_t> index) {
   bool is_after = false;
   for (const std::unique_ptr<worker>& next : workers_) {

@@ -34,12 +34,12 @@ struct snapshot_request {
   std::uint32_t collect = 0;  // subject bits
   std::optional<std::uint32_t> device_index;
   std::optional<std::uint32_t> pid;
-  bool slow = false;                // also slow metrics
-  bool without_hosts_part = false;  // rows without what the host knows of a process
+  bool slow = false;                // includes slow metrics
+  bool without_hosts_part = false;  // skips the process details that the host provides
   std::uint64_t deadline_ns = 0;    // 0: the context's
 };
 
-// Sources of measurement, opened once and kept. Any number of threads may use it at once.
+// Measurement sources, opened once and kept. Safe for concurrent use by any number of threads.
 class context {
  public:
   context(const settings& s, const limits& l);
@@ -47,14 +47,14 @@ class context {
   context& operator=(const context&) = delete;
   ~context();
 
-  // Whether this process is a fork of the one that made the context. Takes no lock.
+  // Returns whether this process is a fork of the one that made the context. Takes no lock.
   [[nodiscard]] bool is_forked() const noexcept;
   [[nodiscard]] bool may_start_threads() const noexcept { return !settings_.no_threads; }
-  // `value` empty: the default.
+  // Restores the default for an empty `value`.
   result<void> set_path(path_kind which, std::string_view value);
   result<source_state> backend(source which);
 
-  // What was read so far, as a machine file.
+  // Returns the readings so far as a machine file.
   result<std::string> recording();
 
   result<void> memory(std::uint32_t pid, std::uint32_t fields, process_memory& out);
@@ -64,9 +64,9 @@ class context {
   result<std::uint32_t> device_count();
   result<std::uint32_t> find(std::string_view key);
   result<device> identity(std::uint32_t index);
-  // `fields` are pool_field bits.
+  // Takes pool_field bits in `fields`.
   result<hmn::pool> pool(std::uint32_t index, pool_kind kind, std::uint32_t fields);
-  // `fields` are telemetry_field bits.
+  // Takes telemetry_field bits in `fields`.
   result<hmn::telemetry> telemetry(std::uint32_t index, std::uint32_t fields);
   result<hmn::metric> metric(std::uint32_t index, metric_id id, std::uint32_t instance);
   result<usage> process(std::uint32_t index, std::uint32_t pid);
@@ -98,11 +98,11 @@ class context {
   void note_refusal(const worker& from, const failure& why, std::optional<std::uint32_t> only);
 
   // Carries out a plan on every source that may have an answer, in order of preference; `visit`
-  // returns whether further sources can add to it.
+  // returns whether further sources can contribute.
   using visitor = function_ref<bool(worker& from, const source_answer& known, const moment& m)>;
   refusals ask(const plan& p, std::optional<std::uint32_t> index, deadline& d, visitor visit);
-  // A direct reading: the same for one device and what is wanted of it. Fails where no source
-  // served the subject.
+  // Carries out a direct reading: one device and one selection. Fails where no source served the
+  // subject.
   result<void> read(std::uint32_t index, std::uint32_t subject_bit, const plan& p,
                     const selection& wanted, merged_device& out,
                     std::vector<diagnostic>* remarks = nullptr);
@@ -119,7 +119,7 @@ class context {
   std::vector<std::unique_ptr<worker>> workers_;
   platform::mutex table_mutex_;
   device_table table_;
-  std::vector<const device*> listed_;  // capacity for learn()
+  std::vector<const device*> listed_;  // reserves the capacity for learn()
 };
 
 }  // namespace hmn

@@ -20,7 +20,7 @@ failure bad_key(std::string_view text, std::string_view expected) {
   return {status::argument, source::none, {}, {"device key \"", shown, "\": ", expected}};
 }
 
-// The domain may be left out.
+// Parses a PCI address whose domain is optional.
 std::optional<pci_address> parse_pci(std::string_view text) {
   const bool has_domain = text.find(':') != text.rfind(':');
   return has_domain ? parse_pci_address(text) : parse_pci_address(compose({"0:", text}));

@@ -10,7 +10,7 @@
 
 namespace hmn {
 
-// What hmn_device_find takes.
+// Parsed key of hmn_device_find.
 struct device_key {
   enum class kind { uuid, pci, luid, render, driver };
   kind what = kind::uuid;

@@ -14,14 +14,15 @@ bool is_partition(const device& d) {
   return d.kind == device_kind::partition;
 }
 
-// Sorts new arrivals by the rule of the class; the given order decides where the rule does not.
+// Ranks new arrivals within their class; equal ranks keep the order of the source.
 auto rank(const device& d) {
   const int group = is_partition(d) ? 2 : d.vendor == vendor::nvidia ? 0 : 1;
   const auto pci = group == 1 ? parse_pci_address(d.pci_bus_id.view()) : std::nullopt;
   return std::tuple(group, pci.value_or(pci_address{}));
 }
 
-// An SoC has one GPU, on no bus: only that tells what two sources list apart.
+// Returns whether it is the GPU of an SoC. There is only one and it has no bus address, so this
+// alone identifies it across sources.
 bool is_soc_gpu(const device& d) {
   return d.vendor != vendor::unknown && d.kind == device_kind::integrated && d.pci_bus_id.empty();
 }
@@ -34,7 +35,7 @@ bool is_same(const device& a, const device& b) {
   return parse_pci_address(a.pci_bus_id.view()) == parse_pci_address(b.pci_bus_id.view());
 }
 
-// The same make of card: all that tells where one of two sources knows no address.
+// Compares the model of two cards, the only identification where a source reports no address.
 bool is_alike(const device& a, const device& b) {
   return a.pci_device && a.vendor == b.vendor && a.pci_device == b.pci_device &&
          a.pci_subsystem == b.pci_subsystem && !is_partition(a) && !is_partition(b);
@@ -53,15 +54,14 @@ device_table::entry* device_table::match(source from, const device& d) {
   return same == entries_.end() ? nullptr : &*same;
 }
 
-// One that the source does not know, or knows by a number of before a reset: another source lists
-// it on.
+// Returns whether `from` may claim the entry: it has none there, or one numbered before a reset.
 bool device_table::is_free_for(const entry& e, source from) {
   return !is_seen_by(e, from) || std::ranges::any_of(e.seen_by, [from](const reference& r) {
     return r.from != from && r.listed;
   });
 }
 
-// Of two alike nobody can tell which is which: they stay apart.
+// Finds the entry by identifiers. Two identical candidates are ambiguous and stay separate.
 device_table::entry* device_table::match_by_ids(source from, const device& d,
                                                 std::span<const device* const> listed) {
   const auto alike = [&](const device* other) { return is_alike(*other, d); };
@@ -76,7 +76,7 @@ device_table::entry* device_table::match_by_ids(source from, const device& d,
   return found;
 }
 
-// The lower number is the better source where several serve one device.
+// Stores the identity as `from` lists it; the source with the lower number is preferred.
 void device_table::refresh(entry& e, source from, const device& d) {
   auto at = e.seen_by.begin();
   while (at != e.seen_by.end() && at->from < from) ++at;
@@ -85,7 +85,7 @@ void device_table::refresh(entry& e, source from, const device& d) {
   at->seen = d;
 }
 
-// Who the device is: as the best source lists it, and from the others what that one leaves open.
+// Rebuilds the identity from the best source and fills its gaps from the others.
 void device_table::settle(entry& e) {
   std::optional<device> best;
   for (const reference& r : e.seen_by) {

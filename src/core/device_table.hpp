@@ -11,8 +11,9 @@
 
 namespace hmn {
 
-// The context's numbering: an index belongs to one device for ever. NVIDIA's come first in their
-// driver's order, then others by PCI address, then partitions; later arrivals are appended.
+// Device numbering of a context: an index belongs to one device permanently. NVIDIA devices come
+// first in their driver's order, then others by PCI address, then partitions; later arrivals are
+// appended.
 class device_table {
  public:
   [[nodiscard]] std::uint32_t count() const noexcept {
@@ -20,16 +21,16 @@ class device_table {
   }
   [[nodiscard]] const device& at(std::uint32_t index) const { return entries_[index].view; }
 
-  // Takes in what a source lists now: known devices are refreshed, new ones numbered, and those
-  // that this source listed before and does not now are lost, unless another source still has them.
+  // Merges the current device list of a source. Known devices are refreshed and new ones numbered;
+  // devices missing from the list are lost unless another source still lists them.
   void update(source from, std::span<const device* const> listed);
-  // The source could not be queried, or a device is in another state.
+  // Sets the state of a source's devices, for instance after a failed query.
   void set_state(source from, hmn::state s);
   void set_state(std::uint32_t index, hmn::state s);
 
   [[nodiscard]] std::optional<slot> slot_of(std::uint32_t index, source from) const;
   [[nodiscard]] std::optional<std::uint32_t> index_of(source from, slot number) const;
-  // Whether the source has ever listed one.
+  // Returns whether the source has ever listed a device.
   [[nodiscard]] bool has_of(source from) const;
   [[nodiscard]] std::optional<std::uint32_t> find(const device_key& key) const;
 
@@ -37,7 +38,7 @@ class device_table {
   struct reference {
     source from;
     bool listed;
-    device seen;  // as that source listed it last
+    device seen;  // as that source last listed it
   };
   struct entry {
     device view;

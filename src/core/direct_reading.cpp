@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Readings of one subject of one device: the path of a snapshot, without its allocations.
+// Reads one subject of one device on the path of a snapshot, without its allocations.
 #include <algorithm>
 
 #include "core/context.hpp"
@@ -10,7 +10,7 @@
 namespace hmn {
 namespace {
 
-// Of several refusals the most specific: a fault rather than an absence.
+// Returns the most specific of several failures: a fault rather than an absence.
 template <class Refusals>
 failure most_specific(Refusals& all) {
   for (auto& r : all) {
@@ -19,10 +19,12 @@ failure most_specific(Refusals& all) {
   return std::move(all.front().why);
 }
 
-// A process begins before the driver counts it; btime of /proc/stat has whole seconds.
+// Tolerance for start times: a process starts before the driver counts it, and btime of /proc/stat
+// has whole seconds.
 constexpr std::uint64_t slack_ns = 2 * platform::ns_per_second;
 
-// The account of a process that is not listed is kept by its pid, which may have been reused.
+// Returns whether the account of an unlisted process is really its own. Accounts are kept by pid,
+// and pids are reused.
 bool is_account_of_process(usage& row) {
   if (!row.counted_since_ns) return true;
   if (!row.start_unix_ns) row.start_unix_ns = row.counted_since_ns;
@@ -102,7 +104,7 @@ result<telemetry> context::telemetry(std::uint32_t index, std::uint32_t fields) 
   return *d.telemetry;
 }
 
-// A slow reading is made only where a fast one has no such number.
+// Reads slow metrics only when no fast one has the number.
 result<metric> context::metric(std::uint32_t index, metric_id id, std::uint32_t instance) {
   hmn::metric wanted;
   wanted.id = id;

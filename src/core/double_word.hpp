@@ -19,22 +19,23 @@ struct two_words {
 
 #if defined(__x86_64__) || defined(__aarch64__)
 
-// Two words that change as one, without a lock. Compilers call libatomic for it: gcc always, and
-// clang unless it is told that the processor has cmpxchg16b, as all of x86-64 have had since 2006.
-// What they do by themselves is arm64's, with __sync.
+// Pair of words that are exchanged as one, without a lock. Compilers call libatomic for this: gcc
+// always, clang unless compiled for cmpxchg16b, which every x86-64 has had since 2006. Only arm64
+// is inlined, through __sync.
 class double_word {
  public:
   explicit double_word(two_words value) noexcept : halves_{value.first, value.second} {}
   double_word(const double_word&) = delete;
   double_word& operator=(const double_word&) = delete;
 
-  // Each as it was at some instant, not both at the same.
+  // Loads each word atomically, but not the pair.
   [[nodiscard]] two_words guess() const noexcept {
     return {__atomic_load_n(&halves_[0], __ATOMIC_SEQ_CST),
             __atomic_load_n(&halves_[1], __ATOMIC_SEQ_CST)};
   }
 
-  // False: they are not what is expected, which then is what they are. Sequentially consistent.
+  // Returns false on a mismatch and stores the current words in `expected`. Sequentially
+  // consistent.
   bool compare_exchange(two_words& expected, two_words to) noexcept {
 #ifdef __x86_64__
     bool same = false;
@@ -60,7 +61,7 @@ class double_word {
 
 #else
 
-// As the compiler has it, which may be libatomic's lock.
+// Fallback to the compiler's implementation, which may use libatomic's lock.
 class double_word {
  public:
   explicit double_word(two_words value) noexcept : value_(value) {}

@@ -5,10 +5,10 @@
 
 namespace hmn {
 
-// Lets HMN_* variables set the context's paths. Reads nothing in a set-user-id program.
+// Applies HMN_* variables to the context's paths. Ignores the environment in a set-user-id program.
 result<void> apply_environment(context& to);
 
-// What a path must be: absolute, at most 4095 bytes.
+// Checks that a path is absolute and at most 4095 bytes long.
 result<void> check_path(std::string_view value);
 
 }  // namespace hmn

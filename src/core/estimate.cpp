@@ -14,11 +14,11 @@ std::optional<std::uint64_t> narrow(wide bytes) {
   return static_cast<std::uint64_t>(bytes);
 }
 
-// A number of bits that remembers when it became too large.
+// Number of bits that records overflow.
 class bit_count {
  public:
   void add(wide bits, std::span<const std::uint64_t> factors) noexcept {
-    // One factor of 0 makes 0 of others that are too large together.
+    // A zero factor makes the product 0 even if the others overflow.
     if (bits == 0 || std::ranges::find(factors, 0) != factors.end()) return;
     for (const std::uint64_t f : factors) {
       if (__builtin_mul_overflow(bits, wide{f}, &bits)) over_ = true;
@@ -39,7 +39,7 @@ class bit_count {
   bool over_ = false;
 };
 
-// Less than 2^97.
+// Returns less than 2^97.
 wide row_bits(std::uint64_t elements, const packing& p) noexcept {
   const wide bits = wide{elements} * p.element_bits;
   if (p.group_size == 0) return bits;
@@ -47,7 +47,7 @@ wide row_bits(std::uint64_t elements, const packing& p) noexcept {
   return bits + groups * p.group_bits;
 }
 
-// Tokens that a layer keeps of a sequence.
+// Returns the tokens of a sequence that a layer keeps.
 std::uint64_t kept(const cache& c, std::uint64_t sequence) noexcept {
   if (c.kind != cache_kind::window) return sequence;
   const std::uint64_t first = std::min(sequence, c.sinks);

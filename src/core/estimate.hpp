@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What a model will need: arithmetic alone. Nothing: the result does not fit 64 bits.
+// Estimates of a model's memory, by arithmetic alone. Empty results exceed 64 bits.
 #pragma once
 
 #include <cstdint>
@@ -11,11 +11,11 @@
 
 namespace hmn::estimate {
 
-// How elements lie: rows of groups, the last of a row perhaps not full.
+// Layout of elements: rows of groups, the last group of a row possibly partial.
 struct packing {
   std::uint32_t element_bits = 0;
   std::uint32_t group_size = 0;  // 0: no groups
-  std::uint32_t group_bits = 0;  // of a group, beside its elements
+  std::uint32_t group_bits = 0;  // of a group, in addition to its elements
 };
 
 struct attention {

@@ -38,7 +38,7 @@ void append_megabytes(std::string& out, std::uint64_t bytes) {
 }  // namespace
 
 void append_rounded(std::string& out, double value, int decimals, sign s) {
-  // The longest double has 309 digits before its point.
+  // Holds the longest double, with 309 digits before its point.
   std::array<char, 384> text;
   char* const end = write_fixed(text.data(), text.data() + text.size(), value, decimals);
   if (s == sign::always && !std::signbit(value)) out += '+';

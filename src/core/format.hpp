@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Figures as text for people; the same in every locale.
+// Values as text for people, the same in every locale.
 #pragma once
 
 #include <cstddef>
@@ -20,15 +20,16 @@ enum class device_format : std::uint32_t {
 
 enum class sign { minus_only, always };
 
-// Decimal, half to even on the exact value; a negative value that rounds to zero keeps its sign.
+// Appends a decimal, rounded half to even on the exact value; a negative value that rounds to zero
+// keeps its sign.
 void append_rounded(std::string& out, double value, int decimals, sign s = sign::minus_only);
 
 double mebibytes(std::uint64_t bytes) noexcept;
 
-// "512 MiB", rounded down, below 1 GiB; else "8.2 GiB".
+// Appends "512 MiB", rounded down, below 1 GiB; "8.2 GiB" above.
 void append_bytes(std::string& out, std::uint64_t bytes);
 
-// "  GPU 0: free 13284 MB / 16384 MB [name]\n", in MiB, of the device at position i.
+// Appends "  GPU 0: free 13284 MB / 16384 MB [name]\n", in MiB, for the device at position i.
 result<void> append_device(std::string& out, const snapshot& s, std::size_t i, device_format what);
 
 }  // namespace hmn

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Which values belong to a reading, which are stale, and how old each is.
+// Freshness: which values belong to a reading, which are stale, and the age of each.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,20 @@
 
 namespace hmn {
 
-// Since when an answer belongs to a reading, and whether the reading ran out of time: then it has
-// what was reached, and earlier answers.
+// Time from which answers belong to a reading, and whether the reading ran out of time and falls
+// back to partial and earlier answers.
 struct moment {
   std::uint64_t since = 0;
   bool late = false;
 };
 
-// From when on an answer may be shared by a reading that begins now. Never 0, which stands for what
-// was never read.
+// Returns the earliest time of an answer that a reading beginning now may share. Never 0, which
+// marks a value that was never read.
 inline std::uint64_t shared_since(const limits& l, std::uint64_t now) noexcept {
   return now > l.max_age_ns ? now - l.max_age_ns : 1;
 }
 
-// Whether all that the plan asks of the device was tried at or after `since`.
+// Returns whether every part of the plan was tried for the device at or after `since`.
 bool is_answered(const device_answer& d, const plan& p, std::uint64_t since) noexcept;
 
 inline void mark_stale(hmn::pools& all) noexcept {
@@ -54,9 +54,8 @@ inline failure answered_too_late(source from) noexcept {
   return {status::timeout, from, {}, "the driver did not answer within the deadline"};
 }
 
-// Copies what a part of a device holds for this reading, with its age: the value that was just
-// read; else, marked stale, an earlier one in place of a late answer or of one that is not asked
-// for now; else why there is none.
+// Copies a part of a device for this reading, with its age: the value just read; else, marked
+// stale, an earlier one in place of a late or unrequested answer; else the reason for its absence.
 template <class T>
 result<void> read_part(const part<T>& p, const moment& m, const limits& l, source from, T& out) {
   const std::uint64_t now = platform::monotonic_ns();

@@ -18,7 +18,7 @@ void write_set(json_writer& w, std::uint64_t bits, word_list list) {
   w.close(']');
 }
 
-// Bit n stands for number n, up to the last one of the list.
+// Writes the words of a bit mask: bit n is number n of the list.
 void write_mask(json_writer& w, std::uint64_t bits, word_list list) {
   w.open('[');
   for (std::uint32_t n = 0; n < 64; ++n) {
@@ -105,7 +105,7 @@ void write(json_writer& w, const metric& m, const snapshot& of) {
   w.close('}');
 }
 
-// Null when they were not asked for.
+// Writes null if metrics were not requested.
 void write_metrics(json_writer& w, const snapshot& of, std::uint32_t device_index) {
   w.key("metrics");
   if ((of.collect & subject::metrics) == 0) return w.null();
@@ -155,7 +155,7 @@ field_list fields_of_subject(std::uint32_t subject_bit) {
   }
 }
 
-// The fields of each bit by name, by number of the bit; of the metrics the one.
+// Writes the names of the affected fields, one for each bit; for metrics the one metric.
 void write_fields(json_writer& w, const diagnostic& d) {
   w.key("fields");
   w.open('[');

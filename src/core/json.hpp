@@ -7,10 +7,10 @@
 
 namespace hmn {
 
-// A change that a reader of the old shape would not survive gets the next number.
+// Version of the schema, raised by incompatible changes only.
 inline constexpr std::uint32_t json_schema_version = 1;
 
-// The whole snapshot as one JSON object on one line, without an end of line.
+// Appends the snapshot as a JSON object on one line, without a newline.
 // docs/schema/snapshot.schema.json describes it.
 void append_json(std::string& out, const snapshot& s);
 

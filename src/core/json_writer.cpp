@@ -23,8 +23,8 @@ void append_escape(std::string& out, unsigned code_point) {
   for (int shift = 12; shift >= 0; shift -= 4) out += digits[code_point >> shift & 0xF];
 }
 
-// The code point at the front where it is one that acts on a terminal rather than being shown
-// there: U+0080 to U+009F, and what breaks lines or turns the direction of text. 0: another.
+// Returns the leading code point if a terminal would interpret it: U+0080 to U+009F, line breaks
+// and changes of text direction. Returns 0 otherwise.
 unsigned control_at(std::string_view valid) {
   const auto at = [&](std::size_t i) {
     return i < valid.size() ? static_cast<unsigned char>(valid[i]) : 0U;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Appends JSON to a text: no spaces, no document in between.
+// Appends JSON to a string, without spaces and without a document tree.
 #pragma once
 
 #include <cstddef>
@@ -13,7 +13,7 @@ namespace hmn {
 
 class json_writer {
  public:
-  // `likely` bytes are made room for at once. `out` has its text when the writer is gone.
+  // Reserves `likely` bytes. `out` is complete after the writer's destruction.
   explicit json_writer(std::string& out, std::size_t likely = 256);
   json_writer(const json_writer&) = delete;
   json_writer& operator=(const json_writer&) = delete;
@@ -21,16 +21,16 @@ class json_writer {
 
   void open(char bracket);
   void close(char bracket);
-  // Keys and words are literals that need no escape.
+  // Writes a literal that needs no escape, as all keys and words are.
   void key(std::string_view name);
   void word(std::string_view literal);
-  // Any bytes: made UTF-8 and escaped.
+  // Writes any bytes as escaped UTF-8.
   void text(std::string_view bytes);
   void null();
   void truth(bool b);
   void number(std::uint64_t n);
   void number(std::int32_t n);
-  // The shortest text that reads back as the same double; null when it is not finite.
+  // Writes the shortest text that reads back as the same double; null when it is not finite.
   void number(double n);
 
   void member(std::string_view name, std::uint64_t n);
@@ -39,7 +39,7 @@ class json_writer {
   void member(std::string_view name, const std::optional<std::int32_t>& n);
   void member(std::string_view name, const std::optional<double>& n);
   void word_member(std::string_view name, std::string_view literal);
-  // Null when empty.
+  // Writes null for empty `bytes`.
   void text_member(std::string_view name, std::string_view bytes);
 
  private:
@@ -48,9 +48,9 @@ class json_writer {
   template <class T>
   void digits(T n);
 
-  std::string& out_;  // as long as it may get without growing; its text ends at used_
+  std::string& out_;  // resized to its capacity; the text ends at used_
   std::size_t used_;
-  bool first_ = true;  // no comma before what comes next
+  bool first_ = true;  // no comma before the next item
 };
 
 }  // namespace hmn

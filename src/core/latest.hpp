@@ -10,9 +10,9 @@
 
 namespace hmn {
 
-// A value that one thread stores and any number of others load, without a lock: the writer fills
-// the one of two copies that is not shown, so that a reader never waits for it, and reads once more
-// only where two stores came in between.
+// Value stored by one thread and loaded by any number of others, without a lock. The writer fills
+// the hidden one of two copies, so that a reader never waits and retries only after two stores
+// during its load.
 template <class T>
 class latest {
   static_assert(std::is_trivially_copyable_v<T>);
@@ -23,14 +23,15 @@ class latest {
     std::memcpy(staged.data(), &value, sizeof value);
     std::uint32_t next = shown_.load(std::memory_order_relaxed) + 1;
     if (next == 0) next = 2;
-    // Release: whoever sees a word of this copy sees that the one before it was shown.
+    // Release: a reader that sees a word of this copy also sees that the previous one was
+    // published.
     for (std::size_t i = 0; i < count; ++i) {
       copies_[next & 1U][i].store(staged[i], std::memory_order_release);
     }
     shown_.store(next, std::memory_order_release);
   }
 
-  // False: nothing was stored yet.
+  // Returns false before the first store.
   bool load(T& out) const noexcept {
     words read;
     std::uint32_t shown = shown_.load(std::memory_order_acquire);
@@ -48,7 +49,7 @@ class latest {
   }
 
  private:
-  // Of the size that no processor needs a lock for.
+  // Words of a size that is lock-free on every processor.
   static constexpr std::size_t count =
       (sizeof(T) + sizeof(std::uintptr_t) - 1) / sizeof(std::uintptr_t);
   using words = std::array<std::uintptr_t, count>;

@@ -35,7 +35,7 @@ latest_board::entry& latest_board::entry_of(std::uint32_t device_index) {
   return c->entries[device_index];
 }
 
-// Ages count up to when the snapshot was done.
+// Publishes the values with their age at the end of the snapshot.
 void latest_board::publish(const snapshot& from) {
   const std::uint64_t now = from.monotonic_ns + from.duration_ns;
   for (const snapshot_device& d : from.devices) {

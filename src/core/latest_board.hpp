@@ -11,8 +11,8 @@
 
 namespace hmn {
 
-// The values of the latest snapshot, by device: one thread publishes, any number of others look,
-// without a lock and without waiting for it.
+// Values of the latest snapshot, by device. One thread publishes, any number of others read,
+// lock-free and without waiting.
 class latest_board {
  public:
   enum class answer { here, none, no_device };
@@ -30,14 +30,14 @@ class latest_board {
   template <class T>
   struct dated {
     T value;
-    std::uint64_t asked_ns;  // 0: the snapshot has none
+    std::uint64_t asked_ns;  // 0: not in the snapshot
   };
   struct entry {
     std::atomic<bool> is_known{false};
     latest<dated<pool>> main_pool;
     latest<dated<hmn::telemetry>> telemetry;
   };
-  // Indexes only grow, and what is published stays where it is.
+  // Chunks are never moved: indexes only grow.
   static constexpr std::uint32_t devices_of_chunk = 8;
   struct chunk {
     std::array<entry, devices_of_chunk> entries;

@@ -15,15 +15,15 @@ struct limited_figures {
   account_figures bytes;
 };
 
-// An account with a limit. What is allocated and the limit change as one, so that allocated <=
-// limit is decided and true at one instant. `Pair` is double_word, `Word` as above, or what a test
-// steps through.
+// Account with a limit. Allocated bytes and limit change as one, so that allocated <= limit is
+// decided and true at one instant. `Pair` is double_word and `Word` as above, or stepped
+// replacements in tests.
 template <class Pair, class Word>
 class limited_account {
  public:
   explicit limited_account(std::uint64_t limit) : now_(two_words{0, limit}) {}
 
-  // False: they would exceed the limit.
+  // Returns false if the limit would be exceeded.
   bool take(std::uint64_t bytes) {
     two_words now;
     const bool fits = change(now, [bytes](two_words& to) {
@@ -35,7 +35,7 @@ class limited_account {
     return fits;
   }
 
-  // False: more than is allocated.
+  // Returns false for more than is allocated.
   bool give(std::uint64_t bytes) {
     two_words now;
     return change(now, [bytes](two_words& to) {
@@ -45,7 +45,7 @@ class limited_account {
     });
   }
 
-  // False: more than that is allocated.
+  // Returns false if more than that is allocated.
   bool set_limit(std::uint64_t limit) {
     two_words now;
     return change(now, [limit](two_words& to) {
@@ -74,8 +74,8 @@ class limited_account {
   [[nodiscard]] const Word& peak() const { return peak_.value(); }
 
  private:
-  // Leaves what they are then in `now`. What `by` refuses is refused for what both were at one
-  // instant, which a compare-exchange alone can tell.
+  // Stores the resulting pair in `now`. A refusal by `by` has to hold for both words at one
+  // instant, which only a compare-exchange confirms.
   template <class By>
   bool change(two_words& now, By by) {
     two_words expected = now_.guess();

@@ -7,7 +7,7 @@
 
 namespace hmn {
 
-// How long things may take, and how old they may be.
+// Time limits of readings and ages of cached answers.
 struct limits {
   std::uint64_t deadline_ns = 1000 * platform::ns_per_ms;
   std::uint64_t open_deadline_ns = 10'000 * platform::ns_per_ms;
@@ -15,8 +15,8 @@ struct limits {
   std::uint64_t max_age_ns = 0;
 };
 
-// What one call may still spend on waiting. Opening a vendor library is charged to an account of
-// its own, so that a cold driver does not eat the deadline of the reading that follows.
+// Remaining waiting time of a call. Opening a vendor library has an account of its own, so that a
+// cold driver does not consume the deadline of the reading after it.
 class deadline {
  public:
   deadline(std::uint64_t now, std::uint64_t deadline_ns, std::uint64_t open_deadline_ns) noexcept
@@ -25,7 +25,7 @@ class deadline {
   [[nodiscard]] std::uint64_t until() const noexcept {
     return has_next_ ? until_ - for_next_ : until_;
   }
-  // A source that hangs leaves half to those that are asked after it.
+  // Reserves half of the time for the next source in case this one hangs.
   void leave_for_next(bool has_next) noexcept { has_next_ = has_next; }
   [[nodiscard]] std::uint64_t open_left() const noexcept { return open_left_; }
   void charge_opening(std::uint64_t spent) noexcept {

@@ -19,7 +19,7 @@ bool take_known(T& into, const T& from) {
   return true;
 }
 
-// The subject's value in this reading, or the reason why there is none.
+// Returns the subject's value in this reading, or the reason for its absence.
 template <class T>
 bool read(merged_device& into, std::uint32_t subject_bit, const part<T>& from, source id,
           const moment& m, const limits& l, T& out) {
@@ -33,7 +33,7 @@ bool read(merged_device& into, std::uint32_t subject_bit, const part<T>& from, s
   return false;
 }
 
-// A lesser source adds what a better one leaves open, and a kind of memory that it does not have.
+// Adds pools and fields that the preferred sources lack.
 void add_pool(merged_device& into, pool fresh) {
   fresh.device_index = into.identity.index;
   for (pool& known : into.pools.all()) {
@@ -97,7 +97,7 @@ void add_telemetry(merged_device& into, const device_answer& from, const moment&
   into.found |= subject::telemetry;
 }
 
-// Of several sources that have the same number, the first is used.
+// Adds metrics; the first source that has a number provides it.
 void add_metrics(merged_device& into, const device_answer& from, const moment& m, const limits& l) {
   std::vector<metric> all;
   if (!read(into, subject::metrics, from.metrics, from.identity.from, m, l, all)) return;
@@ -140,7 +140,7 @@ void merge(telemetry& best, const telemetry& other) {
   best.age_ns = std::max(best.age_ns, other.age_ns);
 }
 
-// What is in use and what is free are of one source, which counts them in one way.
+// Merges pools. Used and free bytes come from one source, since sources count differently.
 void merge(pool& best, const pool& other) {
   std::uint32_t taken = take_missing(pool_field::total | pool_field::budget, best, other);
   if (!best.used && !best.free && other.used) {

@@ -10,10 +10,10 @@
 
 namespace hmn {
 
-// The highest figures of a device, or of one process on it, each for itself.
+// Peak values of a device, or of one process on it, each independent of the others.
 struct peak {
   std::uint32_t device_index = 0;
-  std::uint32_t pid = 0;  // 0: the device's own
+  std::uint32_t pid = 0;  // 0: the device
   source from = source::none;
   std::uint32_t notes = 0;
   hmn::accounting accounting = hmn::accounting::none;
@@ -27,11 +27,11 @@ struct peak {
 
 class peaks {
  public:
-  // Of processes that have ended none is kept past this many.
+  // Limit above which peaks of ended processes are dropped.
   static constexpr std::size_t most = 65536;
 
   void observe(const snapshot& from);
-  // pid 0: of the device. nullptr: not seen.
+  // Returns the device's peak for pid 0; nullptr if it was never seen.
   [[nodiscard]] const peak* find(std::uint32_t device_index, std::uint32_t pid) const noexcept;
 
  private:

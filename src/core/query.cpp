@@ -105,7 +105,7 @@ void serve(device_source& from, const plan& p, source_answer& out, reading& r, p
     read_device(from, p, d, r);
     done(&d);
   }
-  // Last: what one device takes long to tell must not hold up the memory of another.
+  // Read last: slow metrics of one device must not delay the memory of another.
   if (!p.metrics) return;
   for (device_answer& d : out.devices) {
     if (!is_meant(p, d)) continue;
@@ -114,7 +114,7 @@ void serve(device_source& from, const plan& p, source_answer& out, reading& r, p
   }
 }
 
-// Short enough to be kept without an allocation, which may fail here.
+// Text short enough to be stored without an allocation, which may fail here.
 failure out_of_memory(source from) noexcept {
   return {status::no_memory, from, {}, "no memory left"};
 }

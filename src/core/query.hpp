@@ -6,11 +6,10 @@
 
 namespace hmn {
 
-// Called with what is done: nullptr for the list of devices, then each device.
+// Callback after each step: nullptr for the device list, then each device.
 using progress = function_ref<void(device_answer* done)>;
 
-// Carries out a plan on a source: updates the parts of `out` that the plan asks for, and keeps the
-// others.
+// Carries out a plan on a source: updates the requested parts of `out` and keeps the others.
 void query(device_source& from, const plan& p, source_answer& out, reading& r, progress done);
 
 }  // namespace hmn

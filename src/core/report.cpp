@@ -19,7 +19,7 @@ struct byte_pair {
   std::uint64_t after = 0;
 };
 
-// What both sides know of the device, in the same terms.
+// Device in both snapshots, with the values that are comparable.
 struct device_change {
   hmn::scope scope = hmn::scope::none;
   byte_pair bytes;
@@ -32,7 +32,7 @@ device_pair devices_of(const snapshot& before, const snapshot& after, std::uint3
   return {before.device_by_index(index), after.device_by_index(index)};
 }
 
-// Snapshots of two contexts may give an index to different devices.
+// Compares identities: two contexts may give an index to different devices.
 bool is_same_device(const device_pair& d) {
   if (d.before == nullptr || d.after == nullptr) return false;
   const auto& a = d.before->identity.uuid;
@@ -60,7 +60,7 @@ std::optional<device_change> own_change(const device_pair& d) {
   return change_between(scope::process, before, after);
 }
 
-// `used` counts the reserved part where that is not known.
+// Compares the meaning of `used`, which includes reserved memory where that is unknown.
 bool is_comparable(const pool& a, const pool& b) {
   return a.used && b.used && a.kind == b.kind && a.accounting == b.accounting &&
          a.reserved.has_value() == b.reserved.has_value();
@@ -82,7 +82,7 @@ std::optional<byte_pair> memory_of(const snapshot& before, const snapshot& after
   return byte_pair{*before.memory->resident, *after.memory->resident};
 }
 
-// Ever growing, unless the driver was reloaded in between.
+// Returns the difference of a counter that only a reload of the driver resets.
 std::optional<double> energy_between(const device_pair& d) {
   if (!is_same_device(d) || !d.before->telemetry || !d.after->telemetry) return {};
   const std::optional<double> before = d.before->telemetry->energy_joules;

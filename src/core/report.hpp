@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What changed from one snapshot to another.
+// Changes between two snapshots.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ enum class scope : std::uint32_t {
   device = HMN_SCOPE_DEVICE,
 };
 
-// After minus before.
+// Change: after minus before.
 struct delta {
   source from = source::none;
   std::uint32_t notes = 0;
@@ -34,11 +34,11 @@ struct delta {
 
 result<delta> compare(const snapshot& before, const snapshot& after, std::uint32_t device_index);
 
-// "  label: RAM +100 MB  |  VRAM +500 MB [per-process]\n"
+// Appends "  label: RAM +100 MB  |  VRAM +500 MB [per-process]\n".
 result<void> append_delta(std::string& out, const snapshot& before, const snapshot& after,
                           std::uint32_t device_index, std::string_view label);
 
-// One such line with both figures for RAM, and one for VRAM.
+// Appends one such line with both values for RAM, and one for VRAM.
 result<void> append_before_after(std::string& out, const snapshot& before, const snapshot& after,
                                  std::uint32_t device_index, std::string_view label);
 

@@ -74,7 +74,7 @@ struct sampler::core {
     announce();
   }
 
-  // Something has changed for those that wait in next().
+  // Wakes the callers that wait in next().
   void announce() noexcept {
     changes.fetch_add(1, std::memory_order_release);
     platform::wake_all(changes);
@@ -92,7 +92,7 @@ struct sampler::core {
   std::atomic<std::uint32_t> quit{0};
   std::atomic<std::uint32_t> changes{0};
   latest_board shown;
-  mutable platform::mutex mutex;  // of what follows
+  mutable platform::mutex mutex;  // guards the members below
   snapshot_ring kept;
   peaks highest;
   sampler_report told;
@@ -103,7 +103,7 @@ sampler::sampler(std::shared_ptr<context> from, const sampling& how, const snaps
 
 sampler::~sampler() {
   if (is_forked()) {
-    // Leaks on purpose: its locks may be held by a thread that does not exist here.
+    // Leaks on purpose: its locks may be held by a thread that does not exist in the child.
     static_cast<void>(new (std::nothrow) std::shared_ptr<core>(std::move(core_)));
     return;
   }

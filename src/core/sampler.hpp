@@ -36,8 +36,8 @@ struct sampler_report {
   status last_status = status::ok;
 };
 
-// A thread that takes snapshots on a schedule. The thread owns all that it touches, so that it can
-// be left behind in a driver. Any number of threads may use a sampler at once.
+// Thread that takes snapshots on a schedule. It owns everything it uses, so that it can be
+// abandoned in a driver call. Safe for concurrent use by any number of threads.
 class sampler {
  public:
   sampler(std::shared_ptr<context> from, const sampling& how, const snapshot_request& what);
@@ -45,7 +45,7 @@ class sampler {
   sampler& operator=(const sampler&) = delete;
   ~sampler();
 
-  // Whether this process is a fork of the one that made it. Takes no lock.
+  // Returns whether this process is a fork of the one that made the sampler. Takes no lock.
   [[nodiscard]] bool is_forked() const noexcept;
 
   result<void> start();
@@ -54,7 +54,8 @@ class sampler {
   [[nodiscard]] sampler_report report() const;
 
   [[nodiscard]] const latest_board& latest() const noexcept;
-  // pid 0: of the device. False: the device was never seen; nothing in `out`: the process was not.
+  // Returns false for an unknown device and an empty `out` for an unknown process. pid 0 is the
+  // device.
   bool find_peak(std::uint32_t device_index, std::uint32_t pid, std::optional<peak>& out) const;
 
  private:

@@ -6,8 +6,8 @@
 
 namespace hmn {
 
-// When to do what is done again and again: slot n is due n intervals after the start, however long
-// the slots before it took.
+// Schedule of a periodic task: slot n is due n intervals after the start, regardless of how long
+// earlier slots took.
 class schedule {
  public:
   schedule(std::uint64_t start_ns, std::uint64_t interval_ns) noexcept
@@ -16,7 +16,8 @@ class schedule {
   [[nodiscard]] std::uint64_t slot() const noexcept { return slot_; }
   [[nodiscard]] std::uint64_t due_ns() const noexcept { return start_ns_ + slot_ * interval_ns_; }
 
-  // Goes on to the newest slot that is due, or to the one to come. Answers how many it left out.
+  // Advances to the newest slot that is due, or to the next one. Returns the number of skipped
+  // slots.
   std::uint64_t advance(std::uint64_t now_ns) noexcept {
     const std::uint64_t reached = now_ns > start_ns_ ? (now_ns - start_ns_) / interval_ns_ : 0;
     const std::uint64_t next = std::max(slot_ + 1, reached);
@@ -31,7 +32,7 @@ class schedule {
   std::uint64_t slot_ = 0;
 };
 
-// A slower schedule upon it: of every n slots the first that is reached.
+// Divides a schedule: selects the first slot reached of every n.
 class every_nth {
  public:
   explicit every_nth(std::uint64_t n) noexcept : n_(n) {}

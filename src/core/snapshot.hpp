@@ -28,7 +28,7 @@ struct snapshot_diagnostic {
   std::uint32_t count = 1;
 };
 
-// Everything that was asked for, at one time; immutable once built.
+// Requested values at one time; immutable once built.
 struct snapshot {
   std::uint32_t collect = 0;  // subject bits
   std::uint32_t notes = 0;
@@ -42,10 +42,10 @@ struct snapshot {
   std::vector<pool> pools;               // by device index, main pool first
   std::vector<usage> usages;             // by device index, then pid
   std::vector<metric> metrics;           // by device index
-  std::vector<std::string> groups;       // by instance of the metrics that are of one, from 1
+  std::vector<std::string> groups;       // by instance of the per-group metrics, from 1
   std::vector<snapshot_diagnostic> diagnostics;
 
-  // The control group that a metric is of; nullptr: of none.
+  // Returns the control group of a metric; nullptr if it has none.
   [[nodiscard]] const std::string* group_of(const metric& m) const noexcept {
     const bool is_of_one =
         m.id == metric_id::group_vram_bytes || m.id == metric_id::group_vram_limit_bytes;
@@ -60,7 +60,7 @@ struct snapshot {
   [[nodiscard]] const snapshot_device* device_by_index(std::uint32_t index) const noexcept {
     return const_cast<snapshot*>(this)->device_by_index(index);
   }
-  // `kind` main finds the pool that allocations come from.
+  // Finds the pool that allocations come from for `kind` main.
   [[nodiscard]] const pool* find_pool(std::uint32_t index, pool_kind kind) const noexcept {
     for (const pool& p : pools) {
       const bool is_kind = kind == pool_kind::main ? p.is_main : p.kind == kind;

@@ -23,8 +23,8 @@ bool is_alike(const snapshot_diagnostic& a, const diagnostic& b,
          a.value.pid.has_value() == b.pid.has_value() && x.message == y.message;
 }
 
-// Whether the reading reached the device: behind a call that hangs, none is reached. Slow metrics
-// may well outlast a deadline.
+// Returns whether the reading reached the device: none is reached after a call that hangs. Slow
+// metrics may outlast a deadline.
 bool was_reached(const device_answer& d, plan p, const moment& m) {
   p.metrics = p.metrics && !p.slow;
   const bool asks = p.pools || p.self || p.processes || p.telemetry != 0 || p.metrics || p.slow;
@@ -113,7 +113,7 @@ void snapshot_builder::add_source(worker& from, const source_answer& known, cons
   }
 }
 
-// What a better source has answered of a device, a lesser one need not.
+// Adds a diagnostic unless a preferred source has answered for the device.
 void snapshot_builder::add_remark(const diagnostic& remark, std::optional<std::uint32_t> index) {
   if (remark.device && request_.device_index && index != request_.device_index) return;
   if (plan_.processes) out_->unreadable_processes += remark.unreadable_processes;
@@ -148,7 +148,7 @@ void snapshot_builder::add_device(worker& from, const device_answer& d, const mo
   to.found |= subject::devices;
 }
 
-// Devices that no source answered for, with what is known of them.
+// Adds devices for which no source answered, as last known.
 void snapshot_builder::add_known_devices() {
   const std::lock_guard lock(from_.table_mutex_);
   for (std::uint32_t i = 0; i < from_.table_.count(); ++i) {
@@ -160,7 +160,7 @@ void snapshot_builder::add_known_devices() {
 void snapshot_builder::add_refusals(const std::vector<context::refusal>& refused) {
   const bool none_at_all = merged_.empty();
   for (const context::refusal& r : refused) {
-    // A source that is simply not on this machine is news only where nothing else was found.
+    // Report an absent source only if nothing else was found.
     if (r.conclusive && !none_at_all) continue;
     diagnostic d{r.why, 0, subject::devices, 0, {}, {}, {}};
     if (r.conclusive) d.why.code = status::no_device;
@@ -168,7 +168,7 @@ void snapshot_builder::add_refusals(const std::vector<context::refusal>& refused
   }
 }
 
-// Why a subject that no source could serve is missing.
+// Adds the reasons for subjects that no source could serve.
 void snapshot_builder::add_missing() {
   for (merged_device& d : merged_) {
     drop_found(d);
@@ -180,7 +180,7 @@ void snapshot_builder::add_missing() {
   }
 }
 
-// What control groups hold of the devices: of a card and its partitions, of the card.
+// Adds the memory held by control groups; partitions are counted with their card.
 void snapshot_builder::add_groups() {
   if (merged_.empty()) return;
   group_memory all;
@@ -204,7 +204,7 @@ void snapshot_builder::add_groups() {
   }
 }
 
-// Moves what was merged into the snapshot's lists.
+// Moves the merged values into the snapshot's lists.
 void snapshot_builder::settle() {
   sort_stably(merged_, [](const merged_device& a, const merged_device& b) {
     return a.identity.index < b.identity.index;
@@ -234,7 +234,7 @@ void snapshot_builder::settle() {
   }
 }
 
-// A field that one source missed and another had is not missing.
+// Drops diagnostics about fields that another source provided.
 void snapshot_builder::drop_what_was_found() {
   const auto is_found = [this](snapshot_diagnostic& d) {
     if (d.value.about != subject::telemetry || d.value.field == 0 || !d.device_index) return false;

@@ -7,7 +7,7 @@
 
 namespace hmn {
 
-// Collects one snapshot.
+// Builder of one snapshot.
 class snapshot_builder {
  public:
   snapshot_builder(context& from, const snapshot_request& request);

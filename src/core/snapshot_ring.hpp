@@ -10,14 +10,14 @@
 
 namespace hmn {
 
-// Snapshots until they are pulled, the oldest first; it has room from the start.
+// Queue of unread snapshots, the oldest first, with a capacity fixed at construction.
 class snapshot_ring {
  public:
   explicit snapshot_ring(std::size_t capacity) : entries_(capacity) {}
 
   [[nodiscard]] std::size_t size() const noexcept { return size_; }
 
-  // Answers the oldest one where it had to go to make room.
+  // Returns the oldest snapshot if it was dropped to free a slot.
   std::unique_ptr<snapshot> push(std::unique_ptr<snapshot> fresh) noexcept {
     std::unique_ptr<snapshot> dropped;
     if (size_ == entries_.size()) dropped = pop();
@@ -26,7 +26,7 @@ class snapshot_ring {
     return dropped;
   }
 
-  // nullptr: none.
+  // Returns nullptr when empty.
   std::unique_ptr<snapshot> pop() noexcept {
     if (size_ == 0) return nullptr;
     std::unique_ptr<snapshot> oldest = std::move(entries_[first_]);

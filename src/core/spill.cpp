@@ -9,7 +9,7 @@
 
 namespace hmn {
 
-// A lock that a child of fork() can tell to be held by nobody.
+// Lock whose owner a child of fork() can recognize as gone.
 class spill::hold {
  public:
   explicit hold(const spill& of) noexcept : word_(of.held_by_) {

@@ -16,19 +16,19 @@ struct spill_report {
   spill_totals totals;
   std::uint64_t skipped = 0;
   std::uint64_t first_kept = 0;
-  failure why;  // of the last try; its code is ok when it gave a sample
+  failure why;  // of the last attempt; ok if it gave a sample
 };
 
-// Detects device memory that moves to the host. Any number of threads may use it at once.
+// Detects device memory that moves to the host. Safe for concurrent use by any number of threads.
 class spill {
  public:
-  // Without a context it measures nothing by itself.
+  // Takes no measurement of its own without a context.
   spill(std::shared_ptr<context> from, std::uint32_t device_index, const spill_thresholds& by);
   spill(const spill&) = delete;
   spill& operator=(const spill&) = delete;
 
-  // Whether this process is a fork of the one that made the context, or the parent was just
-  // writing. Takes no lock.
+  // Returns whether this process is a fork of the one that made the context, or was forked during a
+  // write. Takes no lock.
   [[nodiscard]] bool is_forked() const noexcept;
   [[nodiscard]] std::uint32_t device_index() const noexcept { return index_; }
 
@@ -43,7 +43,7 @@ class spill {
 
   const std::shared_ptr<context> from_;
   const std::uint32_t index_;
-  // The process_generation() of who writes what follows; 0: nobody.
+  // process_generation() of the current writer; 0: none.
   mutable std::atomic<std::uint64_t> held_by_{0};
   spill_history history_;
   std::uint64_t skipped_ = 0;

@@ -15,7 +15,7 @@ void raise_peak(std::optional<std::uint64_t>& peak, std::optional<std::uint64_t>
   if (value) peak = std::max(peak.value_or(0), *value);
 }
 
-// Of less than 100 bytes 85 % is nothing.
+// Tests against 85 % of the limit by default; a limit below 100 bytes disables the rule.
 bool is_full(const spill_sample& s, std::uint64_t threshold) noexcept {
   if (threshold == 0) threshold = s.limit.value_or(0) / 100 * 85;
   return threshold != 0 && s.dedicated >= threshold;
@@ -73,7 +73,7 @@ void spill_history::extend(const spill_sample& s) {
 
 void spill_history::add(const spill_sample& s, const spill_label& label) {
   const bool was_open = all_.rules != 0;
-  // First what can fail.
+  // Reserve first, the only step that can fail.
   if (kept_.size() == kept_.capacity()) kept_.reserve(std::max(std::size_t{8}, 2 * kept_.size()));
   note(s);
   all_.rules = rules_of(s);

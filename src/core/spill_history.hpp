@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What observations of a device's memory say together: when it spilled to the host.
+// Episodes of spilling to the host, derived from observations of a device's memory.
 #pragma once
 
 #include <cstdint>
@@ -30,7 +30,7 @@ struct spill_sample {
   std::uint64_t shared = 0;
   std::optional<std::uint64_t> limit;
   std::optional<std::uint64_t> evicted;
-  bool is_idle = false;  // no process is there whose memory could be evicted
+  bool is_idle = false;  // no process has memory that could be evicted
   std::uint32_t notes = 0;
   source from = source::none;
 };
@@ -52,7 +52,7 @@ struct spill_episode {
 };
 
 struct spill_totals {
-  std::uint32_t rules = 0;  // of the last observation; 0: it did not spill
+  std::uint32_t rules = 0;  // of the last observation; 0: no spill
   std::uint64_t observations = 0;
   std::uint64_t episodes = 0;
   spill_sample last;
@@ -75,7 +75,7 @@ class spill_history {
   void add(const spill_sample& sample, const spill_label& label);
 
   [[nodiscard]] const spill_totals& totals() const noexcept { return all_; }
-  // Nullptr: dropped, or not there yet.
+  // Returns nullptr for a number that is dropped or not reached yet.
   [[nodiscard]] const spill_episode* episode(std::uint64_t number) const noexcept;
   [[nodiscard]] std::uint64_t first_kept() const noexcept { return all_.episodes - kept_.size(); }
 
@@ -88,7 +88,7 @@ class spill_history {
 
   spill_thresholds by_;
   spill_totals all_;
-  std::vector<spill_episode> kept_;  // number n at n % capacity
+  std::vector<spill_episode> kept_;  // number n is at n % capacity
 };
 
 }  // namespace hmn

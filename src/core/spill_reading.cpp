@@ -10,13 +10,13 @@ failure because(status code, source from, const char* message) {
   return {code, from, {}, message};
 }
 
-// What the processes that use a device report together.
+// Totals over the processes that use a device.
 struct rows {
   std::uint32_t count = 0;
   bool lack_evicted = false;
   bool lack_host = false;
   std::optional<std::uint64_t> evicted;
-  std::optional<std::uint64_t> host;  // and what of the device's memory is not in it
+  std::optional<std::uint64_t> host;  // includes device memory outside it
 
   static void add(std::optional<std::uint64_t>& to, bool& lacks,
                   std::optional<std::uint64_t> part) noexcept {
@@ -31,7 +31,7 @@ struct rows {
     ++count;
     add(evicted, lack_evicted, u.evicted);
     std::optional<std::uint64_t> away = u.host_pool;
-    // i915 counts an evicted buffer as its region's, and not resident.
+    // i915 counts an evicted buffer in its own region, as not resident.
     if (away && !u.evicted && u.committed && u.resident && *u.committed > *u.resident) {
       *away += *u.committed - *u.resident;
     }
@@ -71,7 +71,7 @@ struct subject_of_spill {
   [[nodiscard]] bool has_host() const noexcept { return host != nullptr && host->used; }
 };
 
-// Why nothing can ever spill here, or be seen to.
+// Returns why spilling can never occur or be detected here; nullptr if it can.
 const char* why_never(const subject_of_spill& s) noexcept {
   if (s.main.kind != pool_kind::vram || s.who.memory_kind == memory_kind::unified) {
     return "the device allocates from the host's RAM: it has no memory of its own that could spill";
@@ -94,7 +94,7 @@ result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
   out.notes = s.main.notes;
   out.dedicated = *s.main.used;
   out.limit = s.main.total;
-  // What Windows' processes were promised is no sign of where it is.
+  // Committed memory of Windows processes does not show its location.
   const bool rows_count = s.host == nullptr || s.host->from != source::dxgi;
   if (s.has_host()) {
     out.shared = *s.host->used;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What a snapshot says of a device's memory that is, or should be, elsewhere.
+// Extracts from a snapshot the device memory that is, or should be, elsewhere.
 #pragma once
 
 #include "core/snapshot.hpp"
@@ -10,7 +10,7 @@ namespace hmn {
 
 struct spill_reading {
   result<spill_sample> sample;
-  bool is_for_ever = false;     // the device will never tell
+  bool is_for_ever = false;     // the device will never report it
   bool needs_processes = true;  // else nothing more comes of them
 };
 

@@ -8,8 +8,7 @@
 
 namespace hmn {
 
-// A lock that can be waited for until a monotonic time. One word: 0 free, 1 held, 2 held and
-// wanted.
+// Lock with a deadline in monotonic time. One word: 0 free, 1 held, 2 held with waiters.
 class timed_lock {
  public:
   [[nodiscard]] bool acquire_until(std::uint64_t deadline_ns) noexcept {
@@ -29,7 +28,7 @@ class timed_lock {
   std::atomic<std::uint32_t> word_{0};
 };
 
-// Holds a timed_lock until the end of its scope, if it could be had.
+// Holds a timed_lock until the end of its scope, if it was acquired.
 class timed_guard {
  public:
   timed_guard(timed_lock& lock, std::uint64_t deadline_ns) noexcept

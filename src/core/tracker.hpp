@@ -18,23 +18,23 @@ struct tracker_report {
 };
 
 struct tag_report {
-  const char* name = nullptr;  // as long as the tracker lives
+  const char* name = nullptr;  // lives as long as the tracker
   account_figures bytes;
 };
 
-// A budget that a program keeps to. Plain memory without a lock: a fork leaves each side its own.
+// Memory budget that a program keeps. Plain memory without a lock: each side of a fork has its own.
 class tracker {
  public:
   static constexpr std::uint32_t longest_name = 63;
 
-  // `linked` may be null. `limit`: `unlimited` for none.
+  // Takes a null `linked` and, for no limit, `unlimited`.
   tracker(std::shared_ptr<context> linked, std::uint32_t device_index, std::uint64_t limit,
           std::uint32_t tag_capacity);
   tracker(const tracker&) = delete;
   tracker& operator=(const tracker&) = delete;
   ~tracker();
 
-  // Tag 0: none. status::ok, limit, or range for a tag that is none or more than is allocated.
+  // Returns ok, limit, or range for an unknown tag or an overflow. Tag 0 is none.
   status allocate(std::uint32_t tag, std::uint64_t bytes) noexcept;
   status release(std::uint32_t tag, std::uint64_t bytes) noexcept;
   [[nodiscard]] result<void> would_fit(std::uint64_t bytes) const;
@@ -43,7 +43,7 @@ class tracker {
 
   result<std::uint32_t> tag(std::string_view name);
   [[nodiscard]] bool has_tag(std::uint32_t tag) const noexcept;
-  // The tag is one.
+  // Requires an existing tag.
   [[nodiscard]] tag_report read_tag(std::uint32_t tag) const noexcept;
 
   [[nodiscard]] tracker_report report() const noexcept;
@@ -54,13 +54,13 @@ class tracker {
  private:
   using word = std::atomic<std::uint64_t>;
   struct tag_slot {
-    std::atomic<const char*> name{nullptr};  // set once, with the whole name behind it
+    std::atomic<const char*> name{nullptr};  // set once, after the whole name is written
     account<word> bytes;
   };
 
   [[nodiscard]] result<void> would_fit_device(std::uint64_t bytes) const;
 
-  // Reading raises a peak that is on its way. One cache line: two cost thrice the time.
+  // Reading raises a pending peak. Both are in one cache line, as two take three times as long.
   using budget = limited_account<double_word, word>;
   alignas(sizeof(budget)) mutable budget budget_;
   word refused_{0};

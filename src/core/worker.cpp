@@ -14,12 +14,12 @@
 namespace hmn {
 namespace {
 
-// A driver that is loaded, and a first card that is plugged in, may be seen this late: a search
-// would cost a reading of the host's memory more than that itself.
+// Interval of searches for a driver or a first card that appears later. A search costs more than
+// reading the host's memory.
 constexpr std::uint64_t recheck_ns = platform::ns_per_second;
 
-// The state word: what is going on in the low two bits, a quit bit, and above a count that makes
-// each posting another number.
+// Phases in the low two bits of the state word. A quit bit follows, then a count that makes each
+// posting distinct.
 enum phase : std::uint32_t { idle = 0, posted = 1, opening = 2, working = 3 };
 constexpr std::uint32_t phase_mask = 3;
 constexpr std::uint32_t quit_bit = 4;
@@ -59,9 +59,11 @@ void adopt(device_answer& known, device_answer& fresh) {
   known.slow_asked = fresh.slow_asked;
 }
 
-// What a source has found, written as it goes, for all to read: what was reached before a device
-// hung is not lost with it.
-class shared_answer {
+}  // namespace
+
+// Answers of a source, published while the reading proceeds: results from before a device hung are
+// not lost with it.
+class worker::shared_answer {
  public:
   void take_list(const source_answer& fresh) {
     const std::lock_guard lock(mutex_);
@@ -79,7 +81,7 @@ class shared_answer {
     adopt(entry_of(fresh.identity.number), fresh);
   }
 
-  // The reading is over.
+  // Publishes the complete answer.
   void finish(source_answer& fresh) noexcept {
     const std::lock_guard lock(mutex_);
     known_.remarks.swap(fresh.remarks);
@@ -88,7 +90,7 @@ class shared_answer {
     known_.condition = std::move(fresh.condition);
   }
 
-  // The source was not queried; no_source: since it is not on this machine.
+  // Records that the source was not queried; no_source means that it is absent from this machine.
   void refuse(failure why) noexcept {
     const std::lock_guard lock(mutex_);
     known_.conclusive = why.code == status::no_source;
@@ -96,7 +98,7 @@ class shared_answer {
     known_.remarks.clear();
   }
 
-  // `visit` sees what is known, undisturbed.
+  // Passes the consistent current answer to `visit`.
   template <class T>
   T visit(function_ref<T(const source_answer& known)> visit) const {
     const std::lock_guard lock(mutex_);
@@ -115,13 +117,11 @@ class shared_answer {
   source_answer known_;
 };
 
-}  // namespace
-
 enum class worker::outcome {
-  done,       // all of this reading is known
-  late,       // the deadline passed; what was reached is known, the rest comes later
-  busy,       // an earlier reading has still not come back
-  no_thread,  // none could be started
+  done,       // the reading is complete
+  late,       // the deadline passed; partial results are known, the others come later
+  busy,       // an earlier reading has not returned yet
+  no_thread,  // no thread could be started
 };
 
 struct worker::shared_state final : reading {
@@ -163,7 +163,7 @@ struct worker::shared_state final : reading {
     known.finish(answer);
   }
 
-  // Sleeps until something is posted; closes a source that must not stay open meanwhile.
+  // Sleeps until work is posted; closes a source that must not stay open in the meantime.
   bool wait_for_work() {
     std::uint64_t limit =
         from->close_when_idle() ? platform::monotonic_ns() + idle_close_ns : platform::no_deadline;
@@ -256,13 +256,13 @@ bool worker::is_young_enough(const plan& p, std::uint64_t now) {
   });
 }
 
-// A source that has served is not looked for again.
+// Returns whether to search for the source: not if it has served before.
 bool worker::must_probe() {
   return shared_->known.visit<bool>(
       [](const source_answer& known) { return known.refused || known.listed_ns == 0; });
 }
 
-// That it is absent is believed for a while.
+// Returns whether the source is present; absence is cached for a while.
 bool worker::is_present(std::uint64_t now) {
   if (!is_idle() || !must_probe()) return true;
   if (absent_since_ns_ != 0 && now - absent_since_ns_ < recheck_ns) return false;

@@ -13,19 +13,19 @@
 
 namespace hmn {
 
-// Queries one source, on a thread of its own when the source can block, and keeps what it answered.
-// The thread owns all that it touches, so that it can be left behind in a call that never returns.
-// Any number of threads may use a worker at once.
+// Queries one source, in a separate thread when the source can block, and keeps its answers. The
+// thread owns everything it uses, so that it can be abandoned in a call that never returns. Safe
+// for concurrent use by any number of threads.
 class worker {
  public:
   worker(listed_source listed, const settings& s, const limits& l);
   worker(const worker&) = delete;
   worker& operator=(const worker&) = delete;
-  // Waits for nothing: the thread closes the source in its own time.
+  // Returns at once: the thread closes the source later.
   ~worker();
 
   [[nodiscard]] source id() const noexcept { return id_; }
-  // Whether it reports the state of this source: its own, or one that it contains.
+  // Returns whether it reports the state of this source: its own, or one that it contains.
   [[nodiscard]] bool answers_for(source which) const noexcept {
     return (answers_for_ & bit_of(which)) != 0;
   }
@@ -33,15 +33,16 @@ class worker {
   // Bit n: not queried where source n has served.
   [[nodiscard]] std::uint64_t stands_in_for() const noexcept { return stands_in_for_; }
 
-  // Queries the source, or takes what is young enough, then shows what is known. A reading that is
-  // late shows what was reached in time, and earlier answers.
+  // Queries the source, or reuses a recent answer, then passes the result to the visitor. A late
+  // reading passes its partial results and earlier answers.
   using visitor = function_ref<void(const source_answer& known, const moment& m)>;
   result<void> run(const plan& p, deadline& d, visitor visit);
 
-  // In a forked child: forgets everything and frees nothing, since the thread does not exist here.
+  // Drops all state without freeing it: in a forked child the thread does not exist.
   void abandon() noexcept;
 
  private:
+  class shared_answer;
   struct shared_state;
   enum class outcome;
 
@@ -66,7 +67,7 @@ class worker {
   std::uint64_t answers_for_ = 0;
   bool is_threaded_;
   bool is_started_ = false;
-  std::uint64_t absent_since_ns_ = 0;  // when it was looked for in vain; 0: it was not
+  std::uint64_t absent_since_ns_ = 0;  // time of the last failed search; 0: none
 };
 
 }  // namespace hmn

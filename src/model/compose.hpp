@@ -11,7 +11,7 @@
 
 namespace hmn {
 
-// A part of a message: a text, which must outlive it, or a number.
+// Part of a message: a text, which must outlive it, or a number.
 class piece {
  public:
   piece(std::string_view text) noexcept : text_(text) {}    // NOLINT(google-explicit-constructor)
@@ -38,14 +38,14 @@ class piece {
   std::uint8_t length_ = 0;
 };
 
-// The number's digits of base 16, with zeros in front up to `width` digits, at most 16.
+// Formats a number in base 16, zero-padded to `width` digits, at most 16.
 piece hex(std::uint64_t number, unsigned width = 0) noexcept;
 
-// The pieces one after the other: what messages and paths are made by. fmt would take an eighth of
-// the library, most of it for numbers that no message has.
+// Concatenates the pieces of a message or a path. fmt would take an eighth of the library, most of
+// it for numbers that no message has.
 std::string compose(std::initializer_list<piece> pieces);
 
-// The same into `out`, as much as fits.
+// Concatenates into `out` as much as fits.
 std::string_view compose_in(std::span<char> out, std::initializer_list<piece> pieces) noexcept;
 
 }  // namespace hmn

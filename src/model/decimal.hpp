@@ -13,7 +13,8 @@ namespace hmn {
 
 #ifdef __cpp_lib_to_chars
 
-// All of `numeral`, "-1.5e3", to the nearest double. None when that is infinite, or 0 without need.
+// Parses the whole numeral, "-1.5e3", to the nearest double. Returns none on overflow, and for a
+// nonzero numeral that rounds to 0.
 inline std::optional<double> read_decimal(std::string_view numeral) noexcept {
   double value = 0;
   const auto [end, error] = std::from_chars(numeral.data(), numeral.data() + numeral.size(), value);
@@ -21,19 +22,19 @@ inline std::optional<double> read_decimal(std::string_view numeral) noexcept {
   return value;
 }
 
-// No more digits than it takes to read the same value back; `first` has room for 32 bytes.
+// Writes the fewest digits that read back as the same value, at most 32 bytes.
 inline char* write_shortest(char* first, double value) noexcept {
   return std::to_chars(first, first + 32, value).ptr;
 }
 
-// `last - first`: 384 at least, with up to 64 decimals.
+// Requires at least 384 bytes in `last - first`, for up to 64 decimals.
 inline char* write_fixed(char* first, char* last, double value, int decimals) noexcept {
   return std::to_chars(first, last, value, std::chars_format::fixed, decimals).ptr;
 }
 
 #else
 
-// libc++ writes them only since macOS 13.3 and reads them since its version 20.
+// libc++ has writing since macOS 13.3 only, and reading since its version 20.
 using by_hand::read_decimal;
 using by_hand::write_fixed;
 using by_hand::write_shortest;

@@ -20,7 +20,8 @@ namespace {
 
 constexpr int mantissa_bits = 53;
 constexpr int least_exponent = -1022;
-// More cannot change which double is the nearest, if it is known that there are more.
+// Limit of the kept digits: further ones cannot change the nearest double, as long as it is known
+// that they exist.
 constexpr std::size_t most_digits = 800;
 constexpr int certainly_too_great = 400;
 constexpr int certainly_too_small = -400;
@@ -32,7 +33,7 @@ bool is_digit(char c) noexcept {
 // digits * 10^exponent
 struct decimal {
   bool is_negative = false;
-  std::string digits;  // the first is not 0
+  std::string digits;  // without leading zeros
   int exponent = 0;
 };
 
@@ -66,7 +67,7 @@ class numeral_reader {
     return count;
   }
 
-  // A digit that is not kept makes those before it worth ten times as much.
+  // Appends a digit. One that is not kept raises the exponent by one.
   void add(decimal& to, char digit, int step) {
     to.exponent += step;
     if (to.digits.empty() && digit == '0') return;
@@ -75,7 +76,7 @@ class numeral_reader {
       return;
     }
     if (digit != '0' && !is_cut_) {
-      is_cut_ = true;  // its 1 stands here
+      is_cut_ = true;  // a final 1 represents the cut digits
       return;
     }
     to.exponent += 1;
@@ -99,7 +100,7 @@ class numeral_reader {
   bool is_cut_ = false;
 };
 
-// One binary digit of `over / under`, which is below 2.
+// Returns the next binary digit of `over / under`, which is below 2.
 bool next_bit(natural& over, const natural& under) {
   const bool bit = !over.is_below(under);
   if (bit) over.subtract(under);
@@ -107,7 +108,7 @@ bool next_bit(natural& over, const natural& under) {
   return bit;
 }
 
-// The double nearest to `over / under`, the even one of two; none where that is 0 or infinite.
+// Returns the double nearest to `over / under`, ties to even; none on 0 or overflow.
 std::optional<double> nearest(natural over, natural under) {
   int exponent = static_cast<int>(over.bits()) - static_cast<int>(under.bits());
   if (exponent > 0) under.shift_left(static_cast<std::size_t>(exponent));
@@ -141,7 +142,7 @@ std::optional<double> magnitude(const decimal& d) {
   return nearest(std::move(over), std::move(under));
 }
 
-// The digits that the C library finds, without the point of its locale.
+// Reads the digits from the C library's output, without the decimal point of its locale.
 decimal rounded(double value, int digits) {
   std::array<char, 64> text;
   std::snprintf(text.data(), text.size(), "%.*e", digits - 1, value);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// For decimal.hpp, where the C++ runtime cannot do it.
+// Implementation of decimal.hpp for C++ runtimes that lack these conversions.
 #pragma once
 
 #include <optional>

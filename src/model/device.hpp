@@ -10,8 +10,8 @@
 
 namespace hmn {
 
-// A source's own number of a device: given at first sight, the same for as long as the source
-// lives, also over a reload of its driver.
+// Source-specific number of a device, assigned when first seen and constant for the lifetime of the
+// source, even across a reload of its driver.
 using slot = std::uint32_t;
 
 enum class device_kind : std::uint32_t { HMN_DEVICE_KINDS(HMN_ENUMERATOR) };
@@ -26,8 +26,6 @@ HMN_VENDORS(HMN_CONSTANT)
 
 namespace device_field {
 HMN_DEVICE_FIELDS(HMN_FIELD_BIT)
-// TEMPORARY
-inline constexpr std::uint32_t pci = pci_bus_id, driver = driver_version;
 }  // namespace device_field
 
 struct mig_instance {
@@ -35,7 +33,7 @@ struct mig_instance {
   std::uint32_t compute = 0;
 };
 
-// Who a device is. Empty texts are unknown. The context gives index and parent_index.
+// Identity of a device. Empty texts are unknown. The context sets index and parent_index.
 struct device {
   HMN_DEVICE_FIELDS(HMN_MEMBER)
   slot number = 0;

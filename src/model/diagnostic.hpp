@@ -16,7 +16,7 @@ HMN_SUBJECTS(HMN_CONSTANT)
 inline constexpr std::uint32_t all = HMN_COLLECT_METRICS * 2 - 1;
 }  // namespace subject
 
-// Why something is missing.
+// Reason why something is missing.
 struct diagnostic {
   failure why;
   std::uint32_t notes = 0;
@@ -26,7 +26,7 @@ struct diagnostic {
   std::optional<slot> device;
   std::optional<std::uint32_t> pid;
   std::optional<std::uint64_t> duration_ns;
-  std::uint32_t unreadable_processes = 0;  // that the source could not look into
+  std::uint32_t unreadable_processes = 0;  // that the source may not inspect
 };
 
 }  // namespace hmn

@@ -8,12 +8,12 @@
 namespace hmn {
 namespace {
 
-// By number.
+// Bits of each dtype, by number.
 constexpr std::uint8_t bits[] = {0,  8,  8, 16, 16, 32, 32, 64, 64, 16, 16,
                                  32, 64, 8, 8,  8,  6,  6,  4,  4,  4,  8};
 
-// By number; in small letters and without underscores. Ours first, each terminated, an empty one
-// behind the last of each.
+// Names by number, in lower case without underscores. The library's own name comes first; each is
+// NUL-terminated and an empty one ends each list.
 constexpr char names[] =
     "unknown\0\0"
     "u8\0uint8\0byte\0\0"
@@ -38,7 +38,7 @@ constexpr char names[] =
     "u4\0uint4\0\0"
     "bool\0\0";
 
-// Behind the names of one number.
+// Returns the start of the next number's names.
 const char* next(const char* of) noexcept {
   while (*of != '\0') of += std::strlen(of) + 1;
   return of + 1;
@@ -48,7 +48,7 @@ constexpr char small(char c) noexcept {
   return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
 }
 
-// Whether they are the same, whatever the case of `given` and wherever it has underscores.
+// Compares names regardless of the case and the underscores of `given`.
 bool is_called(std::string_view given, std::string_view name) noexcept {
   std::size_t at = 0;
   for (const char c : given) {

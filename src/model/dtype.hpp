@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What numbers are stored as: HMN_DTYPE_* of the C interface.
+// Data types of stored numbers: HMN_DTYPE_* of the C interface.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace hmn {
 
-// 0: no such dtype.
+// Returns 0 for an unknown dtype.
 std::uint32_t bits_of_dtype(std::uint32_t dtype) noexcept;
 const char* name_of_dtype(std::uint32_t dtype) noexcept;
-// The dtype that candle, torch, safetensors, numpy or C call so; 0: none.
+// Finds a dtype by its name in candle, torch, safetensors, numpy or C; 0 if unknown.
 std::uint32_t dtype_called(std::string_view name) noexcept;
 
 }  // namespace hmn

@@ -26,7 +26,7 @@ struct native_code {
   std::int32_t code = 0;
 };
 
-// Why something could not be had: a sentence that names the value and says what can be done.
+// Failure: a sentence that names the value and suggests what can be done.
 struct failure {
   status code = status::internal;
   source from = source::none;
@@ -66,12 +66,12 @@ class [[nodiscard]] result<void> {
   std::optional<failure> why_;
 };
 
-// Makes the failures of one source: `inline constexpr failure_of fail{source::nvml};`
+// Factory of one source's failures: `inline constexpr failure_of fail{source::nvml};`
 struct failure_of {
   source from;
   native_domain domain = native_domain::error_number;
 
-  // `native`: the number of the system or the library; 0: there is none.
+  // Takes the error number of the system or the library in `native`; 0: none.
   failure operator()(status code, const message_text& message, std::int32_t native = 0) const {
     failure made{code, from, {}, message};
     if (native != 0) made.native = {domain, native};

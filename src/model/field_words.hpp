@@ -10,10 +10,11 @@ namespace hmn {
 
 struct named_field {
   std::uint32_t bit;
-  short_text<32> words;  // "": it belongs to another value, as a window does
+  short_text<32> words;  // "": part of another value, as a window is
 };
 
-// The fields that diagnostics of a subject (HMN_COLLECT_*) are about, for people.
+// Returns the fields that diagnostics of a subject (HMN_COLLECT_*) are about, with words for
+// people.
 std::span<const named_field> named_fields(std::uint32_t subject_bit) noexcept;
 
 }  // namespace hmn

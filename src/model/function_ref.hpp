@@ -10,7 +10,7 @@ namespace hmn {
 template <class Signature>
 class function_ref;
 
-// Refers to a callable that outlives it: a parameter type that makes no template of its function.
+// Reference to a callable that outlives it: a parameter type that avoids a template.
 template <class R, class... A>
 class function_ref<R(A...)> {
  public:

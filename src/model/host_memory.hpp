@@ -21,10 +21,10 @@ struct process_memory {
   HMN_PROCESS_MEMORY_FIELDS(HMN_MEMBER)
 };
 
-// How short of memory the system itself says that it is.
+// Memory pressure as the system itself reports it.
 enum class memory_pressure : std::uint32_t { HMN_PRESSURES(HMN_ENUMERATOR) };
 
-// The host's RAM and this container's share of it, in bytes.
+// RAM of the host and this container's share in it, in bytes.
 struct system_memory {
   HMN_SYSTEM_MEMORY_FIELDS(HMN_MEMBER)
 };

@@ -78,7 +78,7 @@ class parser {
     return false;
   }
 
-  // A NUL byte counts as ill-formed here; JSON has no use for one either.
+  // Rejects a NUL byte too, which JSON has no use for.
   bool is_utf8() {
     std::string valid;
     valid.reserve(text_.size());
@@ -252,7 +252,7 @@ class parser {
     return at_ > begin;
   }
 
-  // The grammar of RFC 8259, section 6.
+  // Follows the grammar of RFC 8259, section 6.
   bool skip_numeral() {
     take('-');
     if (!take('0') && !skip_digits()) return false;

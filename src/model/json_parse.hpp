@@ -18,16 +18,16 @@ struct syntax_error {
   std::size_t line = 1;
   std::size_t column = 1;  // in bytes
   std::string what;
-  std::string key;  // the last one before it, as written; empty: none
+  std::string key;  // the last key before it, as written; empty: none
 };
 
-// RFC 8259, and stricter: no key twice in an object, no number that a double cannot hold, bounded
-// depth and number of values. A byte order mark is passed over.
+// Parses RFC 8259, and stricter: no duplicate keys in an object, no number that a double cannot
+// hold, bounded depth and number of values. Skips a byte order mark.
 std::variant<value, syntax_error> parse(std::string_view text);
 
-// The value that `text` begins with, as careless writers print it: a key that stands twice stays
-// twice, NaN and Infinity are numbers near to nothing. `length`: what it takes of the text, which
-// is UTF-8.
+// Parses the value at the start of `text`, tolerating loose output: duplicate keys are kept, NaN
+// and Infinity become numbers near nothing. Stores in `length` the number of bytes used. `text` is
+// UTF-8.
 std::variant<value, syntax_error> parse_front(std::string_view text, std::size_t& length);
 
 }  // namespace hmn::json

@@ -13,7 +13,7 @@ namespace hmn::json {
 
 class value;
 
-// Every number but a whole one from 0 to 2^64-1, with its text as it was written.
+// Number other than an integer from 0 to 2^64-1, with its original text.
 struct number {
   double nearest = 0;
   std::string text;
@@ -64,13 +64,14 @@ class value {
 bool equal(const value& a, const value& b);
 
 struct extent {
-  std::size_t values = 0;  // this one and all inside it
+  std::size_t values = 0;  // this value and all inside it
   std::size_t bytes = 0;   // of keys and texts
   std::size_t depth = 0;
 };
 extent measure(const value& v);
 
-// For a sentence: a short value as written, a long one cut, a list or an object by that word.
+// Formats a value for a message: a short one as written, a long one cut, a list or an object as
+// that word.
 std::string show(const value& v);
 
 }  // namespace hmn::json

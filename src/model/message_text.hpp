@@ -12,8 +12,8 @@
 
 namespace hmn {
 
-// A sentence of at most 255 bytes, cut at a code point. Plain memory: saying why something failed
-// needs no allocation, and nothing has to be cleaned up behind it.
+// Sentence of at most 255 bytes, cut at a code point. Plain memory: reporting a failure needs no
+// allocation and no cleanup.
 class message_text {
  public:
   static constexpr std::size_t capacity = 255;

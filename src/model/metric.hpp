@@ -13,7 +13,7 @@ namespace hmn {
 enum class metric_id : std::uint32_t { unknown = HMN_METRIC_UNKNOWN, HMN_METRICS(HMN_METRIC_ID) };
 #undef HMN_METRIC_ID
 
-// Instances: which one of several. 0 is "of the whole device, or not reported".
+// Instances of metrics. 0 is the whole device, or not reported.
 namespace which {
 namespace engine {
 HMN_ENGINES(HMN_CONSTANT)
@@ -26,8 +26,6 @@ HMN_POWER_READINGS(HMN_CONSTANT)
 }  // namespace power_reading
 namespace power_limit {
 HMN_POWER_LIMITS(HMN_CONSTANT)
-// TEMPORARY
-inline constexpr std::uint32_t usual = default_limit, lowest = min, highest = max;
 }  // namespace power_limit
 namespace clock {
 HMN_CLOCKS(HMN_CONSTANT)
@@ -43,12 +41,12 @@ HMN_REMAPPINGS(HMN_CONSTANT)
 }  // namespace remapping
 }  // namespace which
 
-// One number with its own source. Exactly one of value and count is there.
+// Single number with its own source. Exactly one of value and count is set.
 struct metric {
   HMN_METRIC_FIELDS(HMN_MEMBER)
 };
 
-// Whether both say the same of the same thing.
+// Returns whether both are the same quantity of the same instance.
 constexpr bool is_same_number(const metric& a, const metric& b) {
   return a.id == b.id && a.instance == b.instance && a.pid == b.pid;
 }

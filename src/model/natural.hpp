@@ -7,7 +7,7 @@
 
 namespace hmn {
 
-// A natural number of any length.
+// Natural number of any length.
 class natural {
  public:
   explicit natural(std::uint32_t n = 0);
@@ -22,7 +22,7 @@ class natural {
   void subtract(const natural& no_greater) noexcept;
 
  private:
-  std::vector<std::uint32_t> words_;  // the lowest first, the last one not 0
+  std::vector<std::uint32_t> words_;  // least significant first, without leading zeros
 };
 
 }  // namespace hmn

@@ -19,17 +19,17 @@ struct pci_address {
   friend auto operator<=>(const pci_address&, const pci_address&) = default;
 };
 
-// "0000:01:00.0", "00000000:0C:00.0", "0:1:0.0": hexadecimal in either case, a domain of 1 to 8
-// digits.
+// Parses "0000:01:00.0", "00000000:0C:00.0" or "0:1:0.0": hexadecimal in either case, with a domain
+// of 1 to 8 digits.
 std::optional<pci_address> parse_pci_address(std::string_view text) noexcept;
 
-// Lower case; a domain of four digits where it fits, else of eight.
+// Formats in lower case, with a domain of four digits where it fits, else of eight.
 text<32> to_text(const pci_address& a) noexcept;
 
-// As the kernel names its folder: a domain of at least four digits.
+// Formats the name of the kernel's folder, with a domain of at least four digits.
 text<32> system_name(const pci_address& a) noexcept;
 
-// What to_text() makes of an address in another spelling; empty when it is none.
+// Normalizes any spelling to that of to_text(); returns an empty text for no address.
 text<32> normal_pci_address(std::string_view spelling) noexcept;
 
 }  // namespace hmn

@@ -12,19 +12,19 @@
 
 namespace hmn {
 
-// `main` is asked for and never answered.
+// Kinds of pools. `main` is valid in requests only.
 enum class pool_kind : std::uint32_t { HMN_POOL_KINDS(HMN_ENUMERATOR) };
 
 namespace pool_field {
 HMN_POOL_FIELDS(HMN_FIELD_BIT)
 }  // namespace pool_field
 
-// One memory pool of a device, in bytes.
+// Memory pool of a device, in bytes.
 struct pool {
   HMN_POOL_FIELDS(HMN_MEMBER)
 };
 
-// The pools of one device, the main one first; no allocation.
+// Pools of one device, the main one first, without allocations.
 class pools {
  public:
   static constexpr std::size_t most = 5;
@@ -37,7 +37,7 @@ class pools {
   [[nodiscard]] std::span<const pool> all() const noexcept { return {entries_.data(), count_}; }
   [[nodiscard]] bool empty() const noexcept { return count_ == 0; }
 
-  // `kind` main finds the pool that allocations come from.
+  // Finds the pool that allocations come from for `kind` main.
   [[nodiscard]] const pool* find(pool_kind kind) const noexcept {
     for (const pool& p : all()) {
       if (kind == pool_kind::main ? p.is_main : p.kind == kind) return &p;

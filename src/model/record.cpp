@@ -73,7 +73,7 @@ text_view text_at(const field& f, const void* record) noexcept {
   return text_view(static_cast<const unsigned char*>(record) + f.offset);
 }
 
-// What a member takes in a record.
+// Returns the size of a member in its record.
 std::size_t size_of(const field& f, const void* record) noexcept {
   switch (f.type) {
     case field_type::optional_u32:

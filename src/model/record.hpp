@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What is the same for every field of every record, by the tables that model/fields.def makes.
+// Generic operations on the fields of records, from the tables that model/fields.def makes.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace hmn {
 
-// What a number counts, or the enumeration whose words it stands for.
+// Unit of a number, or the enumeration of its words.
 enum class unit : std::uint8_t {
   none,
   unlisted,
@@ -41,7 +41,7 @@ enum class unit : std::uint8_t {
   sources,
 };
 
-// How a member is kept.
+// Storage type of a member.
 enum class field_type : std::uint8_t {
   u32,
   u64,
@@ -59,38 +59,38 @@ struct field {
   field_type type;
   hmn::unit unit;
   std::uint16_t offset;    // of the member in the record
-  std::uint16_t c_offset;  // in the C struct; 0: it is not in it
-  std::uint32_t bit;       // of `present`; 0: always there
+  std::uint16_t c_offset;  // in the C struct; 0: not part of it
+  std::uint32_t bit;       // of `present`; 0: always known
 };
 using field_list = std::span<const field>;
 
-// The fields of a record, in the order of the JSON document.
+// Fields of a record, in the order of the JSON document.
 template <class Record>
 field_list fields_of() noexcept;
 
-// The words that stand for a field's number; empty: it is a number, or a text.
+// Returns the words of an enumerated field; empty for numbers and texts.
 word_list words_for(unit u) noexcept;
 
-// Whether the field has a value.
+// Returns whether the field has a value.
 bool is_known(const field& f, const void* record) noexcept;
-// 0 where it has none, or is of another type.
+// Returns 0 where it has none or is of another type.
 std::uint64_t number_in(const field& f, const void* record) noexcept;
 double real_in(const field& f, const void* record) noexcept;
 std::string_view text_in(const field& f, const void* record) noexcept;
 std::optional<mig_instance> instance_in(const field& f, const void* record) noexcept;
 
-// Fields of an optional number.
+// Sets a field of an optional number.
 void set_number(const field& f, void* record, std::uint64_t value) noexcept;
 void set_real(const field& f, void* record, double value) noexcept;
 
-// Presence bits of what is known.
+// Returns the presence bits of the known fields.
 std::uint32_t present_bits(field_list fields, const void* record) noexcept;
 
-// Gives `into` each of the fields of `bits` that it lacks and `from` has; returns their bits.
+// Fills the fields of `bits` that `into` lacks and `from` has; returns their bits.
 std::uint32_t take_missing(field_list fields, std::uint32_t bits, void* into,
                            const void* from) noexcept;
 
-// Makes the fields of `bits` unknown; they are optional numbers.
+// Clears the fields of `bits`, which are optional numbers.
 void forget(field_list fields, std::uint32_t bits, void* record) noexcept;
 
 // Fills a zeroed C struct, except its struct_size.

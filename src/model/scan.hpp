@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What parsers of the system's and the tools' text are made of: nothing allocates, nothing depends
-// on a locale, and a number that does not fit is no number.
+// Primitives of the parsers for text from the system and from tools. They do not allocate, are
+// independent of the locale, and reject numbers that do not fit.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ constexpr std::string_view trim(std::string_view text) noexcept {
   return text;
 }
 
-// Takes what stands before `separator` off the front of `rest`; all of it when there is none.
+// Removes and returns the text before `separator`; the whole of `rest` without one.
 constexpr std::string_view take_until(std::string_view& rest, char separator) noexcept {
   const std::size_t at = rest.find(separator);
   const std::string_view head = rest.substr(0, at);
@@ -35,14 +35,14 @@ constexpr std::string_view take_until(std::string_view& rest, char separator) no
   return head;
 }
 
-// A line without its end, which is \n or \r\n.
+// Removes and returns a line without its end, \n or \r\n.
 constexpr std::string_view take_line(std::string_view& rest) noexcept {
   std::string_view line = take_until(rest, '\n');
   if (line.ends_with('\r')) line.remove_suffix(1);
   return line;
 }
 
-// The next word between blanks; empty at the end.
+// Removes and returns the next blank-separated word; empty at the end.
 constexpr std::string_view take_word(std::string_view& rest) noexcept {
   rest = trim_front(rest);
   std::size_t length = 0;
@@ -52,14 +52,14 @@ constexpr std::string_view take_word(std::string_view& rest) noexcept {
   return word;
 }
 
-// What the digit is worth; 36 and more: it is none.
+// Returns the value of the digit; 36 and more for any other character.
 constexpr unsigned value_of_digit(char c) noexcept {
   if (c >= '0' && c <= '9') return static_cast<unsigned>(c - '0');
   const auto letter = static_cast<unsigned char>((c | 0x20) - 'a');
   return letter + 10U;
 }
 
-// Whether it is one, and the number with it at its end fits.
+// Appends a digit; returns false for an invalid digit or an overflow.
 constexpr bool append_digit(std::uint64_t& number, unsigned digit, unsigned base) noexcept {
   return digit < base && !__builtin_mul_overflow(number, std::uint64_t{base}, &number) &&
          !__builtin_add_overflow(number, digit, &number);
@@ -73,8 +73,8 @@ constexpr std::optional<std::uint64_t> digits_of(std::string_view digits, unsign
   return digits.empty() ? std::nullopt : std::optional(value);
 }
 
-// The whole text as digits of `base`: no blank, and of signs a minus alone where T has one. One
-// parser for all types: std::from_chars is a third of a KiB for each.
+// Parses the whole text as digits of `base`: no blanks, and no sign but a minus where T is signed.
+// One parser for all types: std::from_chars is a third of a KiB for each.
 template <class T = std::uint64_t>
 std::optional<T> number(std::string_view text, unsigned base = 10) noexcept {
   const bool is_negative = std::is_signed_v<T> && text.starts_with('-');
@@ -84,7 +84,7 @@ std::optional<T> number(std::string_view text, unsigned base = 10) noexcept {
   return static_cast<T>(is_negative ? 0 - *value : *value);
 }
 
-// The same of base 10 alone, for what is read in a hurry.
+// Parses base 10 only, for frequent readings.
 constexpr std::optional<std::uint64_t> decimal(std::string_view digits) noexcept {
   std::uint64_t value = 0;
   for (const char c : digits) {

@@ -6,8 +6,8 @@
 
 namespace hmn {
 
-// A literal of less than N bytes that lies where it stands: a table of these needs no relocation,
-// of which one costs more than most words have letters.
+// Literal of less than N bytes, stored in place. A table of these needs no relocations, each of
+// which takes more bytes than most words.
 template <std::size_t N>
 class short_text {
  public:

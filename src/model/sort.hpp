@@ -10,7 +10,7 @@
 
 namespace hmn {
 
-// Sorts the positions 0, 1, 2 … or a part of them by what stands there; equal ones stay in order.
+// Sorts all or part of the positions 0, 1, 2 … by the elements at them; the sort is stable.
 void sort_positions(std::span<std::uint32_t> positions,
                     function_ref<bool(std::uint32_t a, std::uint32_t b)> is_before);
 
@@ -22,15 +22,15 @@ std::vector<std::uint32_t> sorted_positions(
 
 void sort_ascending(std::span<std::uint32_t> numbers);
 
-// Stable. std::stable_sort is 2 KiB of code for each type, std::sort more than one; this is an
-// eighth of it. `all` is a vector or a part of one; what may not allocate keeps the positions'
-// room.
+// Stable sort. std::stable_sort is 2 KiB of code for each type, std::sort more than one; this is an
+// eighth of that. `all` is a vector or a part of one; callers that may not allocate keep the buffer
+// of the positions.
 template <class Sequence, class Before>
 void sort_stably(Sequence&& all, Before is_before, std::vector<std::uint32_t>& from) {
   sort_positions(all.size(), from, [&](std::uint32_t a, std::uint32_t b) {
     return static_cast<bool>(is_before(all[a], all[b]));
   });
-  // Each turn moves one cycle of values to their places.
+  // Move one cycle of values to their positions.
   for (std::uint32_t i = 0; i < from.size(); ++i) {
     if (from[i] == i) continue;
     auto first = std::move(all[i]);

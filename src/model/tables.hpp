@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The tables of enumerations, metrics and fields, and the two ways to declare a type from one.
+// Tables of enumerations, metrics and fields, and macros that declare types from them.
 #pragma once
 
 #include <hypomnesis.h>
@@ -9,13 +9,13 @@
 #include "model/fields.def"
 #include "model/metrics.def"
 
-// enum class state { HMN_STATES(HMN_ENUMERATOR) };
+// Declares an enumeration: enum class state { HMN_STATES(HMN_ENUMERATOR) };
 #define HMN_ENUMERATOR(name, number, ...) name = number,
 
-// A set of bits, or numbers that callers may extend: namespace note { HMN_NOTES(HMN_CONSTANT) }
+// Declares bits, or numbers that callers may extend: namespace note { HMN_NOTES(HMN_CONSTANT) }
 #define HMN_CONSTANT(name, number, ...) inline constexpr std::uint32_t name = number;
 
-// struct pool { HMN_POOL_FIELDS(HMN_MEMBER) };
+// Declares a record: struct pool { HMN_POOL_FIELDS(HMN_MEMBER) };
 #define HMN_MEMBER(member, c_member, bit, type, unit, words) type member{};
 
 // Presence bits under the names of their members, and all of them together:
@@ -26,5 +26,5 @@
     bit                                        \
   }
 
-// Leaves out the rows that a use of a list has no need of.
+// Drops the rows of a list that a use does not need.
 #define HMN_NOTHING(...)

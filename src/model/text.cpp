@@ -17,7 +17,7 @@ bool is_continuation(unsigned char byte) {
   return (byte & 0xC0) == 0x80;
 }
 
-// Well-formed byte sequences of the Unicode Standard, table 3-7.
+// Rule for well-formed byte sequences, from table 3-7 of the Unicode Standard.
 struct lead_rule {
   std::size_t length;
   unsigned char second_low;

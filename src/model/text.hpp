@@ -12,17 +12,17 @@ namespace hmn {
 // Appends `bytes` as UTF-8: each maximal ill-formed part, and NUL, becomes U+FFFD.
 void append_utf8(std::string& out, std::string_view bytes);
 
-// Writes as much of `bytes` as fits into `out` (capacity counts the terminator), made valid as
-// above and cut at a code point. Returns the length; `cut` tells whether something was left out.
+// Writes as much of `bytes` as fits into `out` (capacity includes the terminator), made valid as
+// above and cut at a code point. Returns the length and sets `cut` if bytes were left out.
 std::size_t copy_utf8(char* out, std::size_t capacity, std::string_view bytes, bool& cut) noexcept;
 
-// In front of the bytes of every text<N>.
+// Header in front of the bytes of every text<N>.
 struct text_head {
   std::uint16_t length = 0;
   bool was_cut = false;
 };
 
-// A terminated UTF-8 text of bounded length that needs no allocation.
+// NUL-terminated UTF-8 text of bounded length that needs no allocation.
 template <std::size_t N>
 class text {
  public:
@@ -47,7 +47,7 @@ class text {
   std::array<char, N> bytes_{};
 };
 
-// A text<N> whose N is not known here.
+// View of a text<N> whose N is unknown here.
 class text_view {
  public:
   explicit text_view(const void* text) noexcept : head_(static_cast<const text_head*>(text)) {}
@@ -57,7 +57,7 @@ class text_view {
   }
   [[nodiscard]] std::string_view view() const noexcept { return {c_str(), head_->length}; }
   [[nodiscard]] bool was_cut() const noexcept { return head_->was_cut; }
-  // Of the head, the text and its terminator: what a copy into another text<N> must take.
+  // Returns the size of the header, the text and its terminator, for copying to another text<N>.
   [[nodiscard]] std::size_t size_in_memory() const noexcept {
     return sizeof(text_head) + head_->length + 1;
   }

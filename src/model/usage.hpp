@@ -20,15 +20,15 @@ HMN_USAGE_FIELDS(HMN_FIELD_BIT, HMN_NOTHING)
 
 enum class name_state : std::uint32_t { HMN_NAME_STATES(HMN_ENUMERATOR) };
 
-// One process on one device. A source fills pid and device figures; core fills the rest from the
-// host (name, start, owner, resident set) where the source left it unknown.
+// Use of one device by one process. A source fills pid and the device's values; core fills the
+// others from the host (name, start, owner, resident set) where the source left them unknown.
 struct usage {
 #define HMN_TEXT(member) std::string member;
   HMN_USAGE_FIELDS(HMN_MEMBER, HMN_TEXT)
 #undef HMN_TEXT
-  // UTF-8, its arguments between blanks; empty: not asked for, or unknown.
+  // UTF-8, with arguments separated by blanks; empty: not requested, or unknown.
   std::string command;
-  // The driver lists no such process, and has kept its account since then: peak_used alone.
+  // Set for a process that the driver no longer lists but keeps an account of: peak_used alone.
   std::optional<std::uint64_t> counted_since_ns;
 };
 

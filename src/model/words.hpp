@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What enumerators, metrics and fields are called, from the tables.
+// Words for enumerators, metrics and fields, from the tables.
 #pragma once
 
 #include <cstdint>
@@ -37,30 +37,30 @@ word_list usage_kinds() noexcept;
 word_list name_states() noexcept;
 }  // namespace words
 
-// Terminated; nullptr: the list has no such number.
+// Returns a NUL-terminated word; nullptr for an unknown number.
 const char* word_of(word_list list, std::int64_t number) noexcept;
-// The same, "unknown" for a number that is not in the list.
+// Returns "unknown" for a number that is not in the list.
 const char* word_or_unknown(word_list list, std::int64_t number) noexcept;
-// Never a number for "".
+// Returns no number for "".
 std::optional<std::int32_t> number_of(word_list list, std::string_view word) noexcept;
 
-// "HMN_E_RANGE"; "HMN_E_?" for a number that is no status. Terminated.
+// Returns "HMN_E_RANGE"; "HMN_E_?" for an unknown status. NUL-terminated.
 const char* status_name(std::int32_t status) noexcept;
 
-// "NVIDIA"; "" for a number that is no vendor of the header. Terminated.
+// Returns "NVIDIA"; "" for an unknown vendor. NUL-terminated.
 const char* vendor_name(std::uint32_t vendor) noexcept;
 
 struct metric_words {
   metric_id id;
   short_text<24> name;
   short_text<4> unit;   // "": a plain number
-  word_list instances;  // empty: they are counted
+  word_list instances;  // empty: numbered instances
 };
 
-// nullptr: no such metric.
+// Returns nullptr for an unknown metric.
 const metric_words* words_of_metric(std::uint32_t id) noexcept;
 const metric_words* words_of_metric(std::string_view name) noexcept;
-// "" where it has none. Terminated.
+// Returns "" for an instance without a name. NUL-terminated.
 const char* instance_name(std::uint32_t metric, std::uint32_t instance) noexcept;
 
 }  // namespace hmn

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What a driver is asked through its device node. The node is opened, asked and closed within the
-// call: an open one keeps its device awake.
+// Queries to a driver through its device node. The node is opened and closed within the call, since
+// an open one keeps its device awake.
 #pragma once
 
 #include <cstddef>
@@ -12,16 +12,16 @@
 
 namespace hmn::platform {
 
-// Whose language a question is in.
+// Interface of the driver that defines the query.
 enum class query_language { i915, xe };
 
 struct device_question {
   query_language in = query_language::i915;
-  uint32_t number = 0;  // of the driver's list of questions
+  uint32_t number = 0;  // in the driver's list of queries
 };
 
-// The answer's length; what it holds is the driver's. ENOBUFS: longer than the room for it.
-// EOPNOTSUPP: no node of a driver that speaks the language, or of one that knows the question.
+// Returns the length of the answer, whose content is driver-specific. ENOBUFS: longer than the
+// buffer. EOPNOTSUPP: not a node of a driver with this interface, or the query is unknown to it.
 errno_or<size_t> ask_device(const char* node, device_question what,
                             std::span<std::byte> answer) noexcept;
 

@@ -3,7 +3,7 @@
 
 namespace hmn::platform {
 
-// error is the system's own number (errno on POSIX systems); 0 means that value holds.
+// Holds a value, or in error the system's own number (errno on POSIX systems); 0 means value.
 template <class T>
 struct [[nodiscard]] errno_or {
   T value{};

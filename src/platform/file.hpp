@@ -20,25 +20,25 @@ struct file_status {
   uint64_t inode = 0;
   uint64_t special_device_major = 0;
   uint64_t special_device_minor = 0;
-  uint64_t size = 0;  // of /proc/<pid>/fd how many there are, since Linux 6.2; 0 before
+  uint64_t size = 0;  // for /proc/<pid>/fd the number of entries, since Linux 6.2; 0 before
   uint32_t owner = 0;
   bool is_directory = false;
   bool is_character_device = false;
 };
 
-// Whether a path means the same file wherever the process stands.
+// Returns whether a path is independent of the current folder.
 bool is_absolute(std::string_view path) noexcept;
 
-// Paths and names are NUL-terminated. Nothing here waits for a FIFO's writer.
+// Paths and names are NUL-terminated. No function here waits for a FIFO's writer.
 
-// A value equal to the buffer's size may be a beginning only.
+// Reads once. A result equal to the buffer's size may be incomplete.
 errno_or<size_t> read_small(const char* path, std::span<char> buffer) noexcept;
 
-// True when the file goes on after cap bytes. On an error, out is empty.
+// Returns true when the file continues after cap bytes. On an error, out is empty.
 errno_or<bool> read_whole(const char* path, std::string& out, size_t cap);
 
-// ENAMETOOLONG when the target may not have fitted; the buffer is not terminated. EINVAL for what
-// is no link; on Windows nothing is one.
+// Returns ENAMETOOLONG when the target may be cut, and EINVAL for anything but a link, as is any
+// file on Windows; the buffer is not terminated.
 errno_or<size_t> read_link(const char* path, std::span<char> buffer) noexcept;
 
 // Follows links; a network file system answers from its cache.
@@ -47,8 +47,8 @@ errno_or<file_status> status_of(const char* path) noexcept;
 bool exists(const char* path) noexcept;
 bool is_executable_file(const char* path) noexcept;
 
-// A borrowed callable: bool(std::string_view name), false to stop. name is NUL-terminated and lives
-// for the call.
+// Reference to a callable bool(std::string_view name) that returns false to stop. name is
+// NUL-terminated and valid during the call only.
 class entry_visitor {
  public:
   template <class F>
@@ -67,10 +67,11 @@ class entry_visitor {
   bool (*call_)(void*, std::string_view);
 };
 
-// 0 or errno; in the directory's own order, without "." and "..".
+// Returns 0 or errno; visits in the directory's own order, without "." and "..".
 int for_each_entry(const char* path, entry_visitor visit);
 
-// For the length of one call: nothing checks that the descriptor is still ours.
+// Directory that is held for the length of one call: its descriptor is not checked for reuse by
+// others.
 class directory {
  public:
   static errno_or<directory> open(const char* path) noexcept;
@@ -85,9 +86,9 @@ class directory {
   errno_or<file_status> status_of(const char* name) const noexcept;
   int for_each_entry(const char* name, entry_visitor visit) const;
 
-  // A folder in it to be listed: what stands there is found from here with a shorter way.
+  // Opens a subfolder for listing; its files are reached from here by a shorter path.
   errno_or<directory> open_folder(const char* name) const noexcept;
-  // Of one that open_folder() gave, once.
+  // Lists a directory from open_folder(), once.
   int for_each_entry(entry_visitor visit) const;
 
  private:
@@ -95,13 +96,13 @@ class directory {
   static errno_or<directory> named(const char* path) noexcept;
 
   int descriptor_ = -1;
-  std::unique_ptr<const std::string> recorded_;  // its path, when a stand-in answers
+  std::unique_ptr<const std::string> recorded_;  // path, when answered by a stand-in
 };
 
-// Keeps one descriptor for repeated reads of a file that one read gives whole (a single-record file
-// of /proc, an attribute of sysfs). Any number of threads may read at once; a fork is seen, and the
-// child opens its own. A file that is replaced under the same path goes unseen while the old one
-// can be read.
+// Keeps one descriptor for repeated reads of a file that a single read returns whole (a
+// single-record file of /proc, an attribute of sysfs). Safe for concurrent reads. After a fork the
+// child opens its own. A replacement under the same path goes unnoticed while the old file is
+// readable.
 class kept_file {
  public:
   explicit kept_file(std::string path) noexcept : path_(std::move(path)) {}
@@ -109,7 +110,7 @@ class kept_file {
   kept_file& operator=(const kept_file&) = delete;
   ~kept_file();
 
-  // A value equal to the buffer's size may be a beginning only.
+  // Reads once. A result equal to the buffer's size may be incomplete.
   errno_or<size_t> read(std::span<char> buffer) noexcept;
 
  private:
@@ -131,13 +132,13 @@ class kept_file {
   void keep(const identity& fresh) noexcept;
 
   const std::string path_;
-  // A sequence lock: odd while the four below change.
+  // Sequence lock: odd while the four members below change.
   std::atomic<uint32_t> sequence_{0};
   std::atomic<int> descriptor_{-1};
   std::atomic<uint64_t> device_{0};
   std::atomic<uint64_t> inode_{0};
   std::atomic<uint64_t> generation_{0};
-  // The holder's process generation, so that a forked child never waits for a thread it lacks.
+  // Process generation of the holder, so that a forked child never waits for a thread it lacks.
   std::atomic<uint64_t> lock_{0};
 };
 

@@ -5,8 +5,8 @@
 
 namespace hmn::platform {
 
-// Never 0; constant within a process, and in a forked child different from every ancestor's. No
-// system call after the first use.
+// Returns a number that is never 0, constant within a process, and in a forked child different from
+// those of all ancestors. Makes no system call after the first use.
 uint64_t process_generation() noexcept;
 
 }  // namespace hmn::platform

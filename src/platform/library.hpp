@@ -23,7 +23,7 @@ class library {
   void* symbol(const char* name) const noexcept;
   void close() noexcept;
 
-  // Gives up ownership: the library stays loaded until the process ends, its symbols stay valid.
+  // Releases ownership: the library stays loaded and its symbols valid until the process ends.
   void leave_open() noexcept;
 
  private:
@@ -34,7 +34,7 @@ class library {
 
 struct library::open_result {
   library value;
-  std::string error_text;  // the loader's own words; empty when it opened
+  std::string error_text;  // the loader's own message; empty on success
   bool lacked_memory = false;
 
   explicit operator bool() const noexcept { return static_cast<bool>(value); }
@@ -42,8 +42,8 @@ struct library::open_result {
 
 inline constexpr std::size_t longest_path = 4096;
 
-// The folder of the file that this code was loaded from: absolute, links followed. Empty where that
-// cannot be told. `room`: at least longest_path.
+// Returns the folder of the file that this code was loaded from: absolute, with links resolved;
+// empty if unknown. `room` has at least longest_path bytes.
 std::string_view own_folder(std::span<char> room) noexcept;
 
 }  // namespace hmn::platform

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// For systems whose drivers answer to no device node.
+// Fallback for systems without queries through device nodes.
 #include <cerrno>
 
 #include "platform/device_query.hpp"

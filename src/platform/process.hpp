@@ -8,18 +8,18 @@
 namespace hmn::platform {
 
 uint32_t current_pid() noexcept;
-// Whether one process may have several pids, seen from different places.
+// Returns whether a process may have several pids, in different namespaces.
 bool has_pid_namespaces() noexcept;
 size_t page_size() noexcept;
 uint64_t clock_ticks_per_second() noexcept;
 
-// As uname tells it; empty when it is not told.
+// Returns the host name of uname, or an empty text.
 std::string host_name();
 
-// Started with more rights than its caller has (set-user-id and alike).
+// Returns whether the process started with more rights than its caller (set-user-id and alike).
 bool is_privileged_start() noexcept;
 
-// NULL when unset, and always after a privileged start.
+// Returns NULL when unset, and always after a privileged start.
 const char* environment(const char* name) noexcept;
 
 }  // namespace hmn::platform

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The services of file.hpp as the system itself answers them, whatever stands in for it.
+// Services of file.hpp by the system itself, regardless of stand-ins.
 #pragma once
 
 #include <cstddef>

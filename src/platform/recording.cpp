@@ -27,7 +27,7 @@ bool is_below(std::string_view path, std::string_view folder) noexcept {
 
 }  // namespace
 
-// A path of the system, made without an allocation.
+// Path on the system, made without an allocation.
 class recording::real_path {
  public:
   bool set(std::string_view folder, std::string_view rest) noexcept {
@@ -62,7 +62,7 @@ recorded_file& recording::at(std::string_view path) {
   return **files_.insert(place, std::make_unique<recorded_file>(std::string(path)));
 }
 
-// The longest first.
+// Sorts mounts by length, the longest first.
 void recording::mount(std::string at, std::string real) {
   const auto place =
       std::ranges::find_if(mounts_, [&](const mounted& m) { return m.at.size() <= at.size(); });
@@ -90,7 +90,8 @@ void recording::count(std::size_t bytes) noexcept {
   if (kept_bytes_ > most_bytes) lost_ = ENOBUFS;
 }
 
-// What is not there is not kept, and what was there once stays: a recording is one still picture.
+// Records an answer. A missing file is not recorded, and a file once found stays: a recording is a
+// single snapshot.
 template <class F>
 void recording::keep(const char* path, part p, int error, F&& fill) noexcept {
   if (how_ != use::keep || error == ENOENT || lost_ != 0) return;
@@ -165,7 +166,7 @@ errno_or<file_status> recording::status_of(const char* path) noexcept {
   return got;
 }
 
-// A folder is there when something below it is.
+// Returns whether the path or anything below it is recorded, as for a folder.
 bool recording::exists(const char* path) noexcept {
   const recorded_file* known = nullptr;
   real_path real;

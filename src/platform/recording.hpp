@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What the services of this folder were asked and what they answered: kept for later, or given in
-// the place of the system.
+// Requests to the services of this folder and their answers, recorded for later or replayed in
+// place of the system.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace hmn::platform {
 
-// What is known of one path.
+// Recorded answers for one path.
 struct recorded_file {
   enum part : unsigned { contents, target, names, status, presence, parts };
   static constexpr int unasked = -1;
@@ -28,9 +28,9 @@ struct recorded_file {
   [[nodiscard]] bool has(part p) const noexcept { return errors[p] == 0; }
 
   std::string path;
-  std::array<int, parts> errors;  // errno; 0: what is below holds
+  std::array<int, parts> errors;  // errno; 0: the members below are valid
   bool is_program = false;
-  bool is_cut = false;  // `text` is a beginning
+  bool is_cut = false;  // `text` is incomplete
   file_status about;
   std::string text;
   std::string link;
@@ -54,28 +54,28 @@ class recording final : public stand_in {
  public:
   enum class use {
     keep,    // the system answers
-    replay,  // what is here answers; what is not here is not there
+    replay,  // the recording answers; anything else does not exist
   };
 
   explicit recording(use how) noexcept : how_(how) {}
 
-  // To fill one for a replay, before it is used.
+  // Returns an entry to be filled before a replay.
   recorded_file& at(std::string_view path);
   void add(recorded_run r) { runs_.push_back(std::move(r)); }
   void add(recorded_answer a) { answers_.push_back(std::move(a)); }
-  // Paths below `at` that have no answer of their own are those below `real`, a folder of this
-  // system.
+  // Maps paths below `at` without recorded answers to those below `real`, a folder of this system.
   void mount(std::string at, std::string real);
   void set_page_size(std::size_t bytes) noexcept { page_size_ = bytes; }
   [[nodiscard]] bool has_runs() const noexcept { return !runs_.empty(); }
 
-  // Of one that keeps: visits while nothing can be added.
+  // Visits the entries of a recording in progress, while none can be added.
   template <class F>
   void look(F&& see) const {
     const std::lock_guard lock(mutex_);
     see(files_, runs_, answers_);
   }
-  // 0; ENOMEM: memory ran out, ENOBUFS: the cap was met. Then something is missing from it.
+  // Returns 0 for a complete recording, ENOMEM when out of memory, ENOBUFS when the cap was
+  // reached.
   [[nodiscard]] int lost() const noexcept { return lost_; }
 
   errno_or<std::size_t> read_small(const char* path, std::span<char> buffer) noexcept override;
@@ -104,7 +104,7 @@ class recording final : public stand_in {
 
   [[nodiscard]] files::const_iterator first_from(std::string_view path) const noexcept;
   [[nodiscard]] const recorded_file* find(std::string_view path) const noexcept;
-  // 0: `out` has it; -1: the system is to be asked, at `real`.
+  // Returns 0: `out` has the answer; -1: query the system, at `real`.
   int answer(const char* path, part p, const recorded_file*& out, real_path& real) const noexcept;
   template <class F>
   void keep(const char* path, part p, int error, F&& fill) noexcept;
@@ -113,7 +113,7 @@ class recording final : public stand_in {
 
   const use how_;
   std::size_t page_size_ = 0;
-  mutable mutex mutex_;  // of one that keeps
+  mutable mutex mutex_;  // used by recordings in progress
   std::atomic<int> lost_{0};
   std::size_t kept_bytes_ = 0;
   files files_;

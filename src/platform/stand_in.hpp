@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What answers a thread in the place of the system.
+// Stand-in: answers a thread's requests in place of the system.
 #pragma once
 
 #include <atomic>
@@ -20,14 +20,14 @@ class stand_in {
  public:
   virtual ~stand_in() = default;
 
-  // The one that the calling thread asks; nullptr: it asks the system.
+  // Returns the calling thread's stand-in; nullptr: the system answers.
   static stand_in* of_thread() noexcept {
     return in_use_.load(std::memory_order_relaxed) == 0 ? nullptr : current();
   }
-  // From now on the calling thread asks `next`. Gives the one before.
+  // Sets the calling thread's stand-in and returns the previous one.
   static stand_in* exchange(stand_in* next) noexcept;
 
-  // The services, as in file.hpp, subprocess.hpp, device_query.hpp and process.hpp.
+  // Services, as in file.hpp, subprocess.hpp, device_query.hpp and process.hpp.
   using asking = errno_or<std::size_t> (*)(const char*, device_question,
                                            std::span<std::byte>) noexcept;
   using running = outcome (*)(const command&);
@@ -47,15 +47,15 @@ class stand_in {
  private:
   static stand_in* current() noexcept;
 
-  static std::atomic<std::uint32_t> in_use_;  // by how many threads
+  static std::atomic<std::uint32_t> in_use_;  // number of threads
 };
 
-// The calling thread asks `s` until the scope ends; nullptr: as before.
+// Sets the calling thread's stand-in until the scope ends; nullptr: unchanged.
 class stand_in_scope {
  public:
   using exchanging = stand_in* (*)(stand_in*) noexcept;
 
-  // Code that is not linked with what it serves has to be told of its `exchange`.
+  // Takes the `exchange` of the library under test where the caller is linked separately.
   explicit stand_in_scope(stand_in* s, exchanging exchange = stand_in::exchange) noexcept
       : exchange_(s != nullptr ? exchange : nullptr),
         before_(s != nullptr ? exchange(s) : nullptr) {}

@@ -10,10 +10,10 @@ namespace hmn::platform {
 
 struct command {
   std::string path;                    // absolute
-  std::vector<std::string> arguments;  // without the program's own name
+  std::vector<std::string> arguments;  // without the program name
   uint64_t deadline_ns = 0;            // absolute, monotonic; UINT64_MAX: none
   size_t output_cap = 0;               // bytes
-  bool with_errors = false;            // what it writes to stderr is output too
+  bool with_errors = false;            // stderr is part of the output
 };
 
 struct outcome {
@@ -21,17 +21,17 @@ struct outcome {
 
   kind what = kind::not_runnable;
   int error = 0;            // native, with not_found and not_runnable
-  bool exit_known = false;  // false too when the host program took the child's status
+  bool exit_known = false;  // also false when the host program took the child's status
   int exit_code = 0;        // meaningful when exit_known and signal is 0
   int signal = 0;           // that ended it, when exit_known
-  std::string output;       // all of it when finished, else what had come (at most output_cap)
+  std::string output;       // complete when finished, else partial (at most output_cap)
 };
 
-// Runs a program with stdin and (if not asked for) stderr on the null device, in its own process
-// group, with a fixed environment and no other descriptor of ours. Not finished until its output
-// has ended, whoever holds it, and it has exited. At the deadline or the cap its whole group is
-// killed. The host program's children, SIGCHLD disposition and wait loops are neither used nor
-// disturbed where the kernel allows it.
+// Runs a program with stdin and (if not requested) stderr on the null device, in its own process
+// group, with a fixed environment and no other descriptor of ours. Finishes when the program has
+// exited and its output has ended in all processes that hold it. Kills the whole group at the
+// deadline or the cap. Does not use or disturb the host program's children, SIGCHLD disposition and
+// wait loops where the kernel allows it.
 outcome run(const command& what);
 
 }  // namespace hmn::platform

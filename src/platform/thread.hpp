@@ -3,11 +3,11 @@
 
 namespace hmn::platform {
 
-// 0 or errno. The thread has every signal blocked and at least 512 KiB of stack; name is cut where
-// the system's limit is (15 bytes on Linux) and need not outlive the call.
+// Returns 0 or errno. The thread has every signal blocked and at least 512 KiB of stack; name is
+// cut at the system's limit (15 bytes on Linux) and need not outlive the call.
 int start_detached(void (*entry)(void*), void* argument, const char* name) noexcept;
 
-// For its lifetime the calling thread cannot be cancelled; at its end errno is what it was.
+// Disables cancellation of the calling thread for its lifetime and restores errno at its end.
 class no_cancel {
  public:
   no_cancel() noexcept;

@@ -8,8 +8,8 @@
 
 namespace hmn::platform {
 
-// UTF-16 as UTF-8; a surrogate without its other half becomes U+FFFD. 0 when it does not fit; the
-// buffer is not terminated. `Unit`: char16_t, or the wchar_t of Windows.
+// Converts UTF-16 to UTF-8; an unpaired surrogate becomes U+FFFD. Returns 0 when it does not fit;
+// the buffer is not terminated. `Unit`: char16_t, or the wchar_t of Windows.
 template <class Unit>
 size_t encode_utf8(std::basic_string_view<Unit> wide, std::span<char> out) noexcept {
   const auto unit = [&](size_t at) { return static_cast<char32_t>(wide[at]); };

@@ -10,10 +10,10 @@ enum class wake { changed, timed_out };
 
 inline constexpr uint64_t no_deadline = UINT64_MAX;
 
-// Sleeps until word differs from expected (an acquire load says so) or the monotonic deadline.
+// Sleeps until word differs from expected (acquire) or until the monotonic deadline.
 wake wait_on(std::atomic<uint32_t>& word, uint32_t expected, uint64_t deadline_ns) noexcept;
 
-// Store the new value (release) first; a wake without a change goes unseen.
+// Wakes one waiter. Store the new value (release) first; a wake without a change goes unnoticed.
 void wake_one(std::atomic<uint32_t>& word) noexcept;
 void wake_all(std::atomic<uint32_t>& word) noexcept;
 

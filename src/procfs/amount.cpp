@@ -15,7 +15,7 @@ amount parse_kilobytes(std::string_view text) noexcept {
 
 void parse_amounts(std::string_view text, std::span<const wanted_amount> wanted) noexcept {
   while (!text.empty()) {
-    // Without its end a line may be the beginning of a longer one.
+    // Reject a line without its end, which may be incomplete.
     if (text.find('\n') == std::string_view::npos) return;
     std::string_view line = scan::take_line(text);
     const std::size_t colon = line.find(':');

@@ -8,7 +8,7 @@
 
 namespace hmn::procfs {
 
-// A value of the "Key:   123 kB" files of /proc.
+// Value in the "Key:   123 kB" files of /proc.
 struct amount {
   enum class is { missing, malformed, known };
 
@@ -20,8 +20,8 @@ struct amount {
   }
 };
 
-// What stands behind the colon. Another unit than kB, and none, are malformed: guessing would be
-// wrong by a factor of a thousand.
+// Parses the text after the colon. A unit other than kB, or none, is malformed: a guess would be
+// off by a factor of a thousand.
 amount parse_kilobytes(std::string_view text) noexcept;
 
 struct wanted_amount {
@@ -29,7 +29,7 @@ struct wanted_amount {
   amount* into;
 };
 
-// Fills each from the first line that starts with its key and a colon.
+// Fills each amount from the first line that starts with its key and a colon.
 void parse_amounts(std::string_view text, std::span<const wanted_amount> wanted) noexcept;
 
 }  // namespace hmn::procfs

@@ -12,7 +12,7 @@
 namespace hmn::procfs {
 namespace {
 
-constexpr std::size_t cap = 16U << 20;  // its intr line grows with the interrupts of the machine
+constexpr std::size_t cap = 16U << 20;  // the intr line grows with the machine's interrupts
 
 }  // namespace
 

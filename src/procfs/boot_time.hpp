@@ -8,11 +8,11 @@
 
 namespace hmn::procfs {
 
-// The "btime" line of /proc/stat: seconds since 1970.
+// Parses the "btime" line of /proc/stat: seconds since 1970.
 std::optional<std::uint64_t> parse_boot_time(std::string_view text) noexcept;
 
-// When processes started, on the wall clock. The boot time is read once: it moves when the clock is
-// set, and a process must keep its start time.
+// Start times of processes on the wall clock. The boot time is read only once: it moves when the
+// clock is set, and a process must keep its start time.
 class boot_time {
  public:
   boot_time() noexcept;

@@ -6,8 +6,9 @@
 namespace hmn::procfs {
 namespace {
 
-// v1 writes PAGE_COUNTER_MAX, which depends on the page size (include/linux/page_counter.h); this
-// is that of the largest pages, 64 KiB. Kernels before 3.19 wrote up to 2^64 - 1.
+// Limit written by v1 for "none": PAGE_COUNTER_MAX, which depends on the page size
+// (include/linux/page_counter.h); this is the value for the largest pages, 64 KiB. Kernels before
+// 3.19 wrote up to 2^64 - 1.
 constexpr std::uint64_t unlimited_from = 0x7fff'ffff'ffff'0000;
 
 bool names_memory(std::string_view controllers) {

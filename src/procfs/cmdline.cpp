@@ -14,10 +14,10 @@ std::string_view full_name(std::string_view comm, std::string_view cmdline) noex
 }
 
 void append_command(std::string& out, std::string_view cmdline, bool is_cut) {
-  // Not the beginning of a character.
+  // Matches the bytes of multi-byte characters.
   const auto is_of_several = [](char c) { return (static_cast<unsigned char>(c) & 0x80) != 0; };
   while (is_cut && !cmdline.empty() && is_of_several(cmdline.back())) cmdline.remove_suffix(1);
-  // A process that changes its title leaves padding behind it.
+  // Strip the padding that a process leaves when it changes its title.
   while (cmdline.ends_with('\0') || cmdline.ends_with(' ')) cmdline.remove_suffix(1);
   while (!cmdline.empty()) {
     append_utf8(out, scan::take_until(cmdline, '\0'));

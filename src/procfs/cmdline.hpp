@@ -6,14 +6,14 @@
 
 namespace hmn::procfs {
 
-// The kernel keeps 15 bytes of a name.
+// Length limit of a process name in the kernel.
 inline constexpr std::size_t longest_comm = 15;
 
-// The last part of argv[0] when `comm` is its beginning, else `comm`. `cmdline`: arguments, each
-// ended by NUL.
+// Returns the file name of argv[0] if `comm` is its beginning, else `comm`. `cmdline` has a NUL
+// after each argument.
 std::string_view full_name(std::string_view comm, std::string_view cmdline) noexcept;
 
-// The arguments as UTF-8 with a blank between each; `is_cut`: `cmdline` may be a beginning only.
+// Appends the arguments as UTF-8, separated by blanks. `is_cut`: `cmdline` may be incomplete.
 void append_command(std::string& out, std::string_view cmdline, bool is_cut);
 
 }  // namespace hmn::procfs

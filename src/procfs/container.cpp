@@ -17,13 +17,13 @@ struct spelling {
   short_text<16> meant;
 };
 
-// What stands before "-<id>.scope", and the folders that hold bare ids.
+// Names before "-<id>.scope", and the folders that hold bare ids.
 constexpr spelling runtimes[] = {{"cri-containerd", "containerd"},
                                  {"libpod", "podman"},
                                  {"libpod_parent", "podman"},
                                  {"crio", "cri-o"}};
 
-// Before a machine's name.
+// Names before that of a virtual machine.
 constexpr spelling machines[] = {
     {"systemd-nspawn@", "systemd-nspawn"}, {"machine-", "machine"}, {"lxc.payload.", "lxc"}};
 
@@ -49,7 +49,7 @@ container named(std::string_view written, std::string_view id) noexcept {
   return {written.empty() ? "container" : runtime_of(written), id};
 }
 
-// A folder with nothing but the id in its name: who runs it stands above it.
+// Reads a folder named by the id alone; the runtime is named by a folder above it.
 container bare(std::string_view id, std::string_view above) noexcept {
   const std::string_view parent = last_part(above);
   if (parent == "docker" || parent == "libpod_parent") return {runtime_of(parent), id};
@@ -65,7 +65,7 @@ container machine(std::string_view part, std::string_view above) noexcept {
     for (const std::string_view suffix : {".service", ".scope"}) {
       if (name.ends_with(suffix)) name.remove_suffix(suffix.size());
     }
-    // libvirt's emulators
+    // Skip libvirt's emulators.
     if (name.empty() || (s.meant.view() == "machine" && name.starts_with("qemu"))) return {};
     return {s.meant, name};
   }
@@ -81,7 +81,7 @@ container at(std::string_view part, std::string_view above) noexcept {
   const std::string_view id = name.substr(name.size() - id_length);
   name.remove_suffix(id_length);
   if (name.empty()) return bare(id, above);
-  // "docker-<id>.scope", or "<slice>:cri-containerd:<id>" of a containerd without systemd
+  // Accepts "docker-<id>.scope", or "<slice>:cri-containerd:<id>" of a containerd without systemd.
   const char separator = name.back();
   if (separator != '-' && separator != ':') return {};
   name.remove_suffix(1);
@@ -101,7 +101,7 @@ container container_of(std::string_view path) noexcept {
 
 namespace {
 
-// Of "\x2d" the byte, else 0.
+// Returns the byte for "\x2d", else 0.
 char unescaped(std::string_view text) noexcept {
   if (text.size() < 4 || !text.starts_with("\\x")) return 0;
   return static_cast<char>(scan::number<unsigned char>(text.substr(2, 2), 16).value_or(0));

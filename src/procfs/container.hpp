@@ -6,22 +6,22 @@
 
 namespace hmn::procfs {
 
-// The container that a process is in, by the names of its control groups.
+// Container of a process, from the names of its control groups.
 struct container {
-  std::string_view runtime;  // "docker"; "kubernetes", "container": one that the path does not name
+  std::string_view runtime;  // "docker"; "kubernetes" or "container" if the path does not name one
   std::string_view id;       // 64 hex digits or a machine's name, as the path spells it
 
   [[nodiscard]] bool empty() const noexcept { return id.empty(); }
 };
 
-// /proc/<pid>/cgroup, v1 and v2. The innermost container; what only watches one (conmon, an LXC
-// monitor) is not in it, nor is a virtual machine's emulator.
+// Finds the innermost container in /proc/<pid>/cgroup, v1 or v2. Excludes processes that only watch
+// one (conmon, an LXC monitor) and the emulators of virtual machines.
 container parse_container(std::string_view text) noexcept;
 
-// The same of one group's path.
+// Finds the container in the path of one group.
 container container_of(std::string_view path) noexcept;
 
-// "docker:1c8f…", a unit name's \x2d written out.
+// Appends "docker:1c8f…", with a unit name's \x2d decoded.
 void append_container(std::string& out, const container& in);
 
 }  // namespace hmn::procfs

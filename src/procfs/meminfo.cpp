@@ -8,7 +8,7 @@
 namespace hmn::procfs {
 namespace {
 
-// A part of what could be given up stays, or the system would thrash.
+// Returns the reclaimable part: the system would thrash without the other part.
 std::uint64_t give_up(std::uint64_t bytes, std::uint64_t low_watermark) {
   return bytes - std::min(bytes / 2, low_watermark);
 }

@@ -9,7 +9,7 @@
 
 namespace hmn::procfs {
 
-// What is used of /proc/meminfo.
+// Lines in use of /proc/meminfo.
 struct meminfo {
   amount total;
   amount available;  // Linux 3.14
@@ -22,7 +22,7 @@ struct meminfo {
   amount commit_limit;
   amount committed;
 
-  // The kernel's own estimate (commit 34e431b0ae39) for kernels that do not print it.
+  // Computes the kernel's own estimate (commit 34e431b0ae39) for kernels that do not print it.
   // `low_watermark`: bytes that the kernel keeps free.
   [[nodiscard]] std::optional<std::uint64_t> estimate_available(
       std::uint64_t low_watermark) const noexcept;
@@ -30,7 +30,7 @@ struct meminfo {
 
 meminfo parse_meminfo(std::string_view text) noexcept;
 
-// The share of the last 10 s in which at least one task waited for memory, in percent: "avg10" of
+// Parses the percentage of the last 10 s in which at least one task waited for memory: "avg10" of
 // the line "some" of /proc/pressure/memory (Linux 4.20, Documentation/accounting/psi.rst).
 std::optional<double> parse_stall(std::string_view text) noexcept;
 

@@ -7,7 +7,7 @@
 
 namespace hmn::procfs {
 
-// One line of /proc/<pid>/mountinfo, proc(5); its texts are still escaped.
+// Line of /proc/<pid>/mountinfo, proc(5), with its texts still escaped.
 struct mount {
   std::string_view root;
   std::string_view point;
@@ -20,14 +20,14 @@ struct mount {
 
 std::optional<mount> parse_mount(std::string_view line) noexcept;
 
-// \040 is a blank; likewise tab, line end, backslash and '#'.
+// Decodes \040 to a blank, and likewise tab, line end, backslash and '#'.
 std::string unescape_mount(std::string_view text);
 
-// Where the whole of version 2 is mounted, in a mountinfo file.
+// Finds the mount point of the whole version 2 hierarchy in a mountinfo file.
 std::optional<std::string> find_cgroup_v2_mount(std::string_view text);
 
-// Where the group `path` stands below a mount of `root`: empty for the root itself, else "/a/b".
-// None when this mount does not show the group.
+// Returns the location of the group `path` below a mount of `root`: empty for the root itself, else
+// "/a/b". Returns none when the mount does not include the group.
 std::optional<std::string_view> below_mount(std::string_view root, std::string_view path) noexcept;
 
 }  // namespace hmn::procfs

@@ -7,11 +7,11 @@
 
 namespace hmn::procfs {
 
-// A file of a proc tree, without an allocation. A name that does not fit is empty, so that opening
-// it fails.
+// Path of a file in a proc tree, without an allocation. A path that does not fit is empty, so that
+// opening it fails.
 class proc_path {
  public:
-  // `who`: "self", "thread-self", "123", "123/task/456"; either may be empty.
+  // Takes "self", "thread-self", "123" or "123/task/456" in `who`; either part may be empty.
   proc_path(std::string_view root, std::string_view who, std::string_view file) noexcept;
 
   [[nodiscard]] const char* c_str() const noexcept { return bytes_.data(); }
@@ -21,7 +21,7 @@ class proc_path {
 
   bool fits_ = true;
   std::size_t length_ = 0;
-  std::array<char, 4352> bytes_;  // PATH_MAX and what stands below the root
+  std::array<char, 4352> bytes_;  // PATH_MAX and the path below the root
 };
 
 }  // namespace hmn::procfs

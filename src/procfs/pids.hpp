@@ -11,7 +11,7 @@
 
 namespace hmn::procfs {
 
-// A pid as the name of its folder.
+// Pid as the name of its folder.
 class pid_name {
  public:
   explicit pid_name(std::uint32_t pid) noexcept;
@@ -22,20 +22,20 @@ class pid_name {
   std::size_t length_;
 };
 
-// Nothing for what is no pid, such as the other names in /proc, and for 0.
+// Returns none for 0 and for anything but a pid, such as the other names in /proc.
 std::optional<std::uint32_t> parse_pid(std::string_view name) noexcept;
 
-// Those between blanks and line ends, as in a `children` or a cgroup.procs file.
+// Parses blank- or line-separated pids, as in a `children` or a cgroup.procs file.
 std::vector<std::uint32_t> parse_pids(std::string_view text);
 
-// Where the link <proc>/<pid>/ns/pid of a process in the initial PID namespace leads to:
+// Target of the link <proc>/<pid>/ns/pid for a process in the initial PID namespace:
 // PROC_PID_INIT_INO, include/linux/proc_ns.h.
 inline constexpr std::string_view initial_pid_namespace = "pid:[4026531836]";
 
-// Of the caller; true on a system without such namespaces.
+// Tests the caller's namespace; true on a system without PID namespaces.
 bool is_in_initial_pid_namespace(const std::string& proc_root);
 
-// Appends those of the folder's entries that are pids; 0 or errno.
+// Appends the folder's entries that are pids; returns 0 or errno.
 int list_pids(const char* folder, std::vector<std::uint32_t>& out);
 
 }  // namespace hmn::procfs

@@ -6,7 +6,7 @@
 namespace hmn::procfs {
 namespace {
 
-// Fields are counted as proc(5) does: state is 3.
+// Fields, counted as in proc(5): state is 3.
 class fields {
  public:
   explicit fields(std::string_view after_comm) noexcept : rest_(after_comm) {}
@@ -26,7 +26,7 @@ class fields {
 }  // namespace
 
 std::optional<stat> parse_stat(std::string_view text) noexcept {
-  // A name may hold anything, " (" and ") R 1" and line ends too; what follows it holds no ')'.
+  // A name may contain anything, even " (", ") R 1" and line ends; the fields after it have no ')'.
   const std::size_t open = text.find(" (");
   const std::size_t close = text.rfind(')');
   if (open == std::string_view::npos || close == std::string_view::npos || close < open + 2) {
@@ -43,7 +43,7 @@ std::optional<stat> parse_stat(std::string_view text) noexcept {
   const auto starttime = scan::number(f.take(22));
   const auto vsize = scan::number(f.take(23));
   const auto rss = scan::number(f.take(24));
-  // What nothing follows may have been cut short.
+  // Reject a line without a further field: its last one may be cut.
   if (!pid || state.size() != 1 || !ppid || !flags || !num_threads || !starttime || !f.goes_on()) {
     return std::nullopt;
   }

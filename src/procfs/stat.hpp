@@ -7,7 +7,7 @@
 
 namespace hmn::procfs {
 
-// What is used of /proc/<pid>/stat; the names are those of proc(5).
+// Fields in use of /proc/<pid>/stat, named as in proc(5).
 struct stat {
   std::uint32_t pid = 0;
   std::string_view comm;  // into the text
@@ -19,20 +19,20 @@ struct stat {
   std::optional<std::uint64_t> vsize;  // bytes
   std::optional<std::uint64_t> rss;    // pages
 
-  // PF_KTHREAD, include/linux/sched.h
+  // Tests PF_KTHREAD, include/linux/sched.h.
   [[nodiscard]] bool is_kernel_thread() const noexcept { return (flags & 0x00200000) != 0; }
   [[nodiscard]] bool is_dead() const noexcept {
     return state == 'Z' || state == 'X' || state == 'x';
   }
-  // The first thread has ended, others go on: the process lives, but its own folder shows no
-  // memory.
+  // Returns whether the first thread has ended while others continue: the process lives, but its
+  // own folder shows no memory.
   [[nodiscard]] bool is_headless() const noexcept { return is_dead() && num_threads > 1; }
   [[nodiscard]] bool has_exited() const noexcept { return is_dead() && num_threads <= 1; }
 };
 
 std::optional<stat> parse_stat(std::string_view text) noexcept;
 
-// A kernel thread holds no descriptor. False for a text that is no stat file.
+// Tests for a kernel thread, which holds no descriptor. Returns false for malformed text.
 bool is_kernel_thread(std::string_view stat_text) noexcept;
 
 }  // namespace hmn::procfs

@@ -9,7 +9,7 @@ std::optional<statm> parse_statm(std::string_view text) noexcept {
   std::string_view line = scan::take_line(text);
   const auto size = scan::decimal(scan::take_word(line));
   const auto resident = scan::decimal(scan::take_word(line));
-  // Without a word after it, the second may be the beginning of a longer number.
+  // Reject a line without a further word: the second number may be cut.
   if (!size || !resident || scan::take_word(line).empty()) return std::nullopt;
   return statm{*size, *resident};
 }

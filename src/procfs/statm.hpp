@@ -7,7 +7,7 @@
 
 namespace hmn::procfs {
 
-// /proc/<pid>/statm, in pages.
+// Values of /proc/<pid>/statm, in pages.
 struct statm {
   std::uint64_t size = 0;
   std::uint64_t resident = 0;

@@ -6,7 +6,7 @@
 namespace hmn::procfs {
 namespace {
 
-// What follows "Key:" in its line.
+// Returns the text after "Key:" in its line.
 std::string_view value_of(std::string_view key, std::string_view text) noexcept {
   while (!text.empty()) {
     std::string_view line = scan::take_line(text);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// /proc/<pid>/status and smaps_rollup, whose lines look alike.
+// Parsers of /proc/<pid>/status and smaps_rollup, whose lines have the same form.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 
 namespace hmn::procfs {
 
-// The memory lines of status. A process without memory has none of them.
+// Memory lines of status. A process without memory has none.
 struct status_memory {
   amount vm_rss;
   amount vm_hwm;
@@ -21,21 +21,22 @@ struct status_memory {
 
 status_memory parse_status(std::string_view text) noexcept;
 
-// NSpid: the pid in each PID namespace that the process is in, from that of the proc tree inwards.
-// Linux 4.1; empty: no such line.
+// Parses NSpid: the process's pid in each of its PID namespaces, from that of the proc tree
+// inwards. Linux 4.1; empty: no such line.
 std::vector<std::uint32_t> parse_namespace_pids(std::string_view status);
 
-// CapEff: a bit for each effective capability, include/uapi/linux/capability.h; 0: no such line.
+// Parses CapEff: a bit for each effective capability, include/uapi/linux/capability.h; 0: no such
+// line.
 std::uint64_t parse_effective_capabilities(std::string_view status) noexcept;
 
-// What is used of smaps_rollup (Linux 4.14).
+// Lines in use of smaps_rollup (Linux 4.14).
 struct smaps_rollup {
   amount pss;
   amount private_clean;
   amount private_dirty;
 
-  // Without Private_Hugetlb: Rss and Pss leave huge pages of hugetlbfs out as well, so that
-  // unique <= Pss <= Rss.
+  // Returns memory of this process alone, without Private_Hugetlb: Rss and Pss exclude huge pages
+  // of hugetlbfs as well, so that unique <= Pss <= Rss.
   [[nodiscard]] amount unique() const noexcept;
 };
 

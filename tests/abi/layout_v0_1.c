@@ -881,8 +881,7 @@ FUNCTION(hmn_system_memory_read, hmn_status, hmn_context*, hmn_system_memory*, h
 FUNCTION(hmn_device_count, hmn_status, hmn_context*, uint32_t*, hmn_error*);
 FUNCTION(hmn_device_find, hmn_status, hmn_context*, const char*, uint32_t*, hmn_error*);
 FUNCTION(hmn_device_read, hmn_status, hmn_context*, uint32_t, hmn_device*, hmn_error*);
-FUNCTION(hmn_pool_read, hmn_status, hmn_context*, uint32_t, uint32_t, hmn_flags, hmn_pool*,
-         hmn_error*);
+FUNCTION(hmn_pool_read, hmn_status, hmn_context*, uint32_t, uint32_t, hmn_flags, hmn_pool*, hmn_error*);
 FUNCTION(hmn_telemetry_read, hmn_status, hmn_context*, uint32_t, hmn_flags, hmn_telemetry*,
          hmn_error*);
 FUNCTION(hmn_metric_read, hmn_status, hmn_context*, uint32_t, uint32_t, uint32_t, hmn_metric*,

@@ -31,7 +31,7 @@ void check_telemetry(const gpu_row& row) {
     promise((fields & m.fields) == 0);
     fields |= m.fields;
   }
-  promise(((fields & telemetry_field::power) == 0) == t.power_watts.has_value());
+  promise(((fields & telemetry_field::power_watts) == 0) == t.power_watts.has_value());
   promise(((fields & telemetry_field::p_state) == 0) == t.p_state.has_value());
 }
 

@@ -5,8 +5,8 @@
 namespace hmn::amd_tool {
 namespace {
 
-// amdsmi_cli of ROCm 6 and 7. `metric` is never asked for all it has: its PCIe part sleeps for a
-// second on each card.
+// amdsmi_cli of ROCm 6 and 7. `metric` is never run without options: its PCIe part sleeps for a
+// second per card.
 constexpr row amd_rows[] = {
     {field::name, form::text, "asic/market_name"},
     {field::name, form::text, "board/product_name"},

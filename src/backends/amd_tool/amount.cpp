@@ -15,7 +15,7 @@ struct unit {
   double factor;
 };
 
-// What the tools call kB, MB and GB counts in 1024s.
+// Units that the tools call kB, MB and GB are powers of 1024.
 constexpr unit units[] = {
     {"b", form::bytes, 1},
     {"bytes", form::bytes, 1},
@@ -70,14 +70,14 @@ void refuse(figure& f, std::string_view flaw, status why = status::backend) {
   f.flaw = flaw;
 }
 
-// The unsigned digits that `text` ends with.
+// Returns the unsigned number at the end of `text`.
 std::uint32_t last_number(std::string_view text) {
   std::size_t from = text.size();
   while (from > 0 && text[from - 1] >= '0' && text[from - 1] <= '9') --from;
   return scan::number<std::uint32_t>(text.substr(from)).value_or(0);
 }
 
-// "1 (16.0GT/s x16)"; the raw rates of PCI Express 1 to 6.
+// Parses "1 (16.0GT/s x16)"; the raw rates of PCI Express 1 to 6.
 void read_link(figure& f) {
   constexpr std::string_view rates[] = {"2.5", "5", "8", "16", "32", "64"};
   const std::string small = lower(f.text.view());
@@ -109,7 +109,7 @@ void read_throttle(figure& f) {
   f.why = status::ok;
 }
 
-// 2^16 - 1 and 2^32 - 1 stand in the driver's tables for what there is not.
+// Placeholders in the driver's tables for missing values: 2^16 - 1 and 2^32 - 1.
 void check(form as, figure& f) {
   const bool may_be_negative = as == form::celsius;
   if (!(f.number >= 0 || may_be_negative)) return refuse(f, no_sense);

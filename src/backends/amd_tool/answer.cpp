@@ -35,13 +35,13 @@ constexpr sentence sentences[] = {
 constexpr unsigned most_false_starts = 32;
 constexpr std::size_t most_sentences = 8;
 
-// A key of a path, and the unit that stands in brackets behind it.
+// Key of a path, and the unit in brackets after it.
 struct spelled_key {
   std::string name;
   std::string_view unit;
 };
 
-// "VRAM Total Memory (B)", "sclk clock speed:"
+// Splits "VRAM Total Memory (B)", "sclk clock speed:".
 spelled_key spell(std::string_view key) {
   key = scan::trim(key);
   if (key.ends_with(':')) key.remove_suffix(1);
@@ -55,7 +55,7 @@ spelled_key spell(std::string_view key) {
   return s;
 }
 
-// Where a list or an object may begin.
+// Finds where a list or an object may begin.
 std::size_t find_begin(std::string_view text) {
   for (std::size_t at = 0; at < text.size(); ++at) {
     if (text[at] != '{' && text[at] != '[') continue;
@@ -113,7 +113,7 @@ class reader {
     }
   }
 
-  // `is_whole`: not a part of something that broke off, in which places mean nothing.
+  // `is_whole`: not part of a truncated document, in which positions are meaningless.
   void any(const json::value& v, bool is_whole) {
     if (const auto* list = v.as<json::array>()) {
       items(*list, is_whole);
@@ -158,7 +158,7 @@ class reader {
     return text != nullptr ? *text : json::show(v);
   }
 
-  // "card0": {…}, "system": {…}
+  // Handles "card0": {…}, "system": {…}.
   void named(std::string_view key, const json::value& v) {
     const auto* members = v.as<json::object>();
     if (members == nullptr) return;
@@ -221,7 +221,7 @@ class reader {
       const auto* members = item.as<json::object>();
       const json::value* inner = members != nullptr ? members->find("process_info") : nullptr;
       const auto* row = inner != nullptr ? inner->as<json::object>() : members;
-      // In place of an object: "No running processes detected".
+      // Text may replace the object: "No running processes detected".
       const auto read = row != nullptr ? row_of_object(*row) : std::nullopt;
       if (!read || !has_room()) continue;
       out_.processes.push_back(*read);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What a tool printed, as cards and processes: a pure function from text to values.
+// Output of a tool as cards and processes: a pure function from text to values.
 #pragma once
 
 #include <array>
@@ -18,12 +18,12 @@ namespace hmn::amd_tool {
 
 using command_tool::sentence;
 
-// Null when the line is none of the known ones.
+// Returns null if the line is not a known sentence.
 const sentence* find_sentence(std::string_view line) noexcept;
 
 struct card {
   std::uint32_t index = 0;
-  std::uint32_t document = 0;  // the last that told of it
+  std::uint32_t document = 0;  // the last document that has it
   std::array<figure, static_cast<std::size_t>(field::count)> figures;
 
   [[nodiscard]] const figure& operator[](field f) const {
@@ -39,13 +39,13 @@ struct card {
 
 struct process_row {
   std::uint32_t pid = 0;
-  std::optional<std::uint32_t> card;   // none: the tool does not tell
-  std::optional<std::uint32_t> cards;  // how many it uses
+  std::optional<std::uint32_t> card;   // none: not reported by the tool
+  std::optional<std::uint32_t> cards;  // number of cards in use
   std::optional<std::uint64_t> used;
   std::optional<std::uint64_t> host;
   std::string_view flaw;  // why `used` is absent
   bool is_estimated = false;
-  text<64> name;  // empty: not told
+  text<64> name;  // empty: unknown
 };
 
 inline constexpr std::size_t most_cards = 256;
@@ -53,17 +53,17 @@ inline constexpr std::size_t most_processes = 4096;
 
 struct answer {
   std::uint32_t documents = 0;
-  std::uint32_t records = 0;  // of cards and of their processes
+  std::uint32_t records = 0;  // cards and their processes
   std::vector<card> cards;
   std::vector<process_row> processes;
   text<96> driver;
-  std::vector<text<256>> problems;   // of its form, as sentences
-  std::vector<text<256>> sentences;  // that are known
-  text<256> stray;                   // the first other line
-  bool is_truncated = false;         // there were more than `most_cards` or `most_processes`
+  std::vector<text<256>> problems;   // malformed parts of the output, as sentences
+  std::vector<text<256>> sentences;  // known ones
+  text<256> stray;                   // first unknown line
+  bool is_truncated = false;         // more than `most_cards` or `most_processes`
 };
 
-// Reads `output` into what earlier outputs of the same reading gave.
+// Parses `output` and merges it into the earlier outputs of the same reading.
 void read_answer(const dialect& d, std::string_view output, answer& into);
 
 }  // namespace hmn::amd_tool

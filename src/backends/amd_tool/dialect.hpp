@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What one of the two commands is asked, and under which keys it has told each figure.
+// Command lines of one of the two tools, and the keys under which its versions print each value.
 #pragma once
 
 #include <cstddef>
@@ -66,7 +66,7 @@ enum class form : std::uint8_t {
   hexadecimal,
   link,      // "1 (16.0GT/s x16)"
   throttle,  // "UNTHROTTLED"
-  bytes,     // this and those that follow are numbers with a unit
+  bytes,     // a number with a unit, like all that follow
   percent,
   celsius,
   watts,
@@ -76,23 +76,23 @@ enum class form : std::uint8_t {
   rpm,
 };
 
-// `path`: keys from the card inwards, lower case, without the unit in brackets. Of several rows
-// for a field the first that has a value counts.
+// `path`: keys from the card inwards, lower case, without the unit in brackets. Of several rows for
+// a field the first that has a value is used.
 struct row {
   field what;
   form as;
   short_text<44> path;
 };
 
-// A question is the words of a command line.
+// Each question is the words of a command line.
 struct dialect {
   command_tool::description tool;
   std::span<const row> rows;
-  std::string_view identity;   // asked once; empty: `figures` tells it
-  std::string_view figures;    // asked in each reading
-  std::string_view plain;      // instead, of a tool that refuses an option of `figures`
-  std::string_view processes;  // empty: `figures` tells them
-  bool may_scale_kib_by_1000;  // in what it calls bytes of a process
+  std::string_view identity;   // run once; empty: part of `figures`
+  std::string_view figures;    // run in each reading
+  std::string_view plain;      // replacement if the tool rejects an option of `figures`
+  std::string_view processes;  // empty: part of `figures`
+  bool may_scale_kib_by_1000;  // in what it prints as bytes of a process
 };
 
 extern const dialect rocm_smi;
@@ -100,7 +100,7 @@ extern const dialect amd_smi;
 
 inline constexpr std::string_view folders[] = {"/usr/bin/", "/opt/rocm/bin/"};
 
-// What both are, but for their names.
+// Builds the description of both tools, which differ by name only.
 constexpr command_tool::description describe(source from, std::string_view name,
                                              std::string_view absent) {
   return {.from = from,

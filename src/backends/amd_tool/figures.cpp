@@ -15,17 +15,17 @@ struct real_field {
   std::optional<double> telemetry::*into;
 };
 
-// The later of two for one field stands in for the earlier.
+// Fallbacks come later: of two rows for one field the first with a value is used.
 constexpr real_field real_fields[] = {
-    {field::gpu_busy, bit::gpu_busy, &telemetry::gpu_busy_percent},
-    {field::memory_busy, bit::memory_busy, &telemetry::memory_busy_percent},
-    {field::edge, bit::temperature, &telemetry::temperature_celsius},
-    {field::hotspot, bit::hotspot, &telemetry::hotspot_celsius},
-    {field::memory_temperature, bit::memory_temperature, &telemetry::memory_celsius},
-    {field::average_power, bit::power, &telemetry::power_watts},
-    {field::package_power, bit::power, &telemetry::power_watts},
-    {field::power_limit, bit::power_limit, &telemetry::power_limit_watts},
-    {field::energy, bit::energy, &telemetry::energy_joules},
+    {field::gpu_busy, bit::gpu_busy_percent, &telemetry::gpu_busy_percent},
+    {field::memory_busy, bit::memory_busy_percent, &telemetry::memory_busy_percent},
+    {field::edge, bit::temperature_celsius, &telemetry::temperature_celsius},
+    {field::hotspot, bit::hotspot_celsius, &telemetry::hotspot_celsius},
+    {field::memory_temperature, bit::memory_celsius, &telemetry::memory_celsius},
+    {field::average_power, bit::power_watts, &telemetry::power_watts},
+    {field::package_power, bit::power_watts, &telemetry::power_watts},
+    {field::power_limit, bit::power_limit_watts, &telemetry::power_limit_watts},
+    {field::energy, bit::energy_joules, &telemetry::energy_joules},
 };
 
 struct count_field {
@@ -35,8 +35,8 @@ struct count_field {
 };
 
 constexpr count_field count_fields[] = {
-    {field::core_clock, bit::core_clock, &telemetry::core_clock_mhz},
-    {field::memory_clock, bit::memory_clock, &telemetry::memory_clock_mhz},
+    {field::core_clock, bit::core_clock_mhz, &telemetry::core_clock_mhz},
+    {field::memory_clock, bit::memory_clock_mhz, &telemetry::memory_clock_mhz},
     {field::fan_percent, bit::fan_percent, &telemetry::fan_percent},
     {field::fan_rpm, bit::fan_rpm, &telemetry::fan_rpm},
 };
@@ -63,8 +63,8 @@ constexpr metric_field metric_fields[] = {
     {field::average_power, metric_id::power_watts, which::power_reading::average},
     {field::package_power, metric_id::power_watts, which::power_reading::package},
     {field::power_limit, metric_id::power_limit_watts, which::power_limit::current},
-    {field::lowest_power_limit, metric_id::power_limit_watts, which::power_limit::lowest},
-    {field::highest_power_limit, metric_id::power_limit_watts, which::power_limit::highest},
+    {field::lowest_power_limit, metric_id::power_limit_watts, which::power_limit::min},
+    {field::highest_power_limit, metric_id::power_limit_watts, which::power_limit::max},
     {field::energy, metric_id::energy_joules, which::power_reading::package},
     {field::core_clock, metric_id::clock_mhz, which::clock::core},
     {field::memory_clock, metric_id::clock_mhz, which::clock::memory},
@@ -174,7 +174,7 @@ result<void> amd_source::telemetry(slot number, std::uint32_t fields, hmn::telem
        [&](const figure& v) { out.pcie_width = static_cast<std::uint32_t>(v.whole & 0xFF); });
   take(field::throttle, bit::throttle,
        [&](const figure& v) { out.throttle = v.whole != 0 ? throttle::other : 0; });
-  // What was said of a field counts while nothing else has given it.
+  // Reasons count only while no other row has a value for the field.
   std::uint32_t silent = left;
   for (missing& g : gaps) {
     g.fields &= left;

@@ -8,7 +8,7 @@
 namespace hmn::amd_tool {
 namespace {
 
-// Takes what stands behind the last ", " off the end.
+// Removes and returns the text after the last ", ".
 std::string_view take_last(std::string_view& line) {
   const std::size_t at = line.rfind(',');
   if (at == line.npos) return {};
@@ -41,8 +41,8 @@ std::uint32_t pid_in(const json::object& o) {
   return pid && *pid <= 0x7FFFFFFF ? *pid : 0;
 }
 
-// A driver counts whole pages, so that bytes are a multiple of 1024. amd-smi 26 prints KiB times
-// 1000 and calls that bytes, too.
+// Drivers count whole pages, so bytes are a multiple of 1024. amd-smi 26 prints KiB times 1000 as
+// bytes, too.
 enum class counting { bytes, thousands, either };
 
 counting counting_of(std::span<const process_row> rows) {
@@ -78,7 +78,7 @@ void drop(process_row& row, std::string_view flaw) {
   row.flaw = flaw;
 }
 
-// The same figure under each of several cards is the process' sum, or a chance: it cannot be told.
+// Equal values under several cards are either the sum of the process or a coincidence: ambiguous.
 void check_repeated(process_row& row, std::span<const process_row> rows) {
   std::size_t others = 0;
   std::size_t alike = 0;
@@ -118,7 +118,7 @@ std::optional<process_row> row_of_object(const json::object& o) {
       row.name.assign(std::string_view(*text).substr(text->rfind('/') + 1));
     }
   }
-  // Without the right to look into a process all of its figures are 0.
+  // Values of a process are all 0 if the caller lacks permission to inspect it.
   const bool is_nothing = row.used.value_or(0) == 0 && row.host.value_or(0) == 0 &&
                           bytes_in(o, "cpu_mem", row).value_or(0) == 0;
   if (!row.used || is_nothing) drop(row, "it tells no figure; that may need more rights");

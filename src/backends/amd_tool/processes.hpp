@@ -11,14 +11,15 @@
 
 namespace hmn::amd_tool {
 
-// rocm-smi: "name, cards, VRAM, SDMA, occupancy"; blanks of the name are ", " too.
+// Parses rocm-smi's "name, cards, VRAM, SDMA, occupancy"; the name's blanks are printed as ", ",
+// too.
 process_row row_of_line(std::uint32_t pid, std::string_view line);
 
-// amd-smi: {"pid", "name", "memory_usage": {"vram_mem", …}}. None without a pid.
+// Parses amd-smi's {"pid", "name", "memory_usage": {"vram_mem", …}}. Returns nothing without a pid.
 std::optional<process_row> row_of_object(const json::object& o);
 
-// What only all rows together show: figures in KiB times 1000, and figures of a process that are
-// not of one card. `from`: the first row of this answer.
+// Detects what only all rows together show: values in KiB times 1000, and values of a process that
+// do not belong to one card. `from`: first row of this answer.
 void check_processes(const dialect& d, answer& a, std::size_t from);
 
 }  // namespace hmn::amd_tool

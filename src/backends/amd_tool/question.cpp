@@ -9,7 +9,7 @@ namespace {
 
 using kind = platform::outcome::kind;
 
-// What one answer is worth.
+// Evaluates one answer.
 class judge {
  public:
   judge(const command_tool::description& d, const platform::outcome& o, reading& r)

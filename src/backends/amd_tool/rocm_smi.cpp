@@ -5,7 +5,7 @@
 namespace hmn::amd_tool {
 namespace {
 
-// python_smi_tools/rocm_smi.py of ROCm 3 to 7. --showbw is not asked: it sleeps for a second.
+// python_smi_tools/rocm_smi.py of ROCm 3 to 7. --showbw is never used: it sleeps for a second.
 constexpr row rocm_rows[] = {
     {field::name, form::text, "card series"},
     {field::name, form::text, "device name"},

@@ -11,7 +11,7 @@
 namespace hmn::amd_tool {
 namespace {
 
-// In the topology of the kernel's compute driver.
+// Looks in the topology of the kernel's compute driver.
 bool has_compute_node(const std::string& sys_root) {
   const std::string nodes = sys_root + "/class/kfd/kfd/topology/nodes";
   bool found = false;
@@ -19,13 +19,13 @@ bool has_compute_node(const std::string& sys_root) {
     std::array<char, 32> buffer;
     const auto got = platform::read_small(compose({nodes, "/", name, "/gpu_id"}).c_str(), buffer);
     std::string_view text(buffer.data(), got ? got.value : 0);
-    found = scan::number(scan::take_line(text)).value_or(0) != 0;  // 0: a processor
+    found = scan::number(scan::take_line(text)).value_or(0) != 0;  // 0: a CPU
     return !found;
   });
   return found;
 }
 
-// The kernel's banner without blanks stands for its version in some: "Linuxversion6.14.0-24(…)…".
+// Some print the kernel's banner without blanks as the version: "Linuxversion6.14.0-24(…)…".
 std::string_view version_of(std::string_view text) {
   constexpr std::string_view banner = "Linuxversion";
   if (text.starts_with(banner)) text.remove_prefix(banner.size());
@@ -99,7 +99,7 @@ void amd_source::adopt_card(std::size_t at, reading& r) {
     report(c, field::name, device_field::name, subject::devices, k->who.number, r);
   }
   if (k->who.pci_bus_id.empty()) {
-    report(c, field::bus, device_field::pci, subject::devices, k->who.number, r);
+    report(c, field::bus, device_field::pci_bus_id, subject::devices, k->who.number, r);
   }
 }
 

@@ -13,8 +13,8 @@ namespace hmn::amd_tool {
 
 using command_tool::missing;
 
-// One of the two commands. A reading starts it once for all figures, and amd-smi once more for the
-// processes and, the first time, for what does not change.
+// Source for one of the two commands. A reading runs it once for all values, and amd-smi once more
+// for the processes and, the first time, for constant data.
 class amd_source final : public command_tool::tool_source {
  public:
   amd_source(const dialect& d, const settings& s, const std::string& path)
@@ -32,14 +32,15 @@ class amd_source final : public command_tool::tool_source {
   result<void> ask(reading& r) override;
   void forget_processes() noexcept override { rows_.reset(); }
   result<void> ask_figures(reading& r);
-  // Puts a question, reads the answer into `into`, and remarks what the tool says beside it.
+  // Runs a query, parses the output into `into`, and reports the tool's other messages as
+  // diagnostics.
   result<void> put(std::string_view question, answer& into, reading& r);
   result<void> load_processes(reading& r);
   void adopt_card(std::size_t at, reading& r);
   device identity_of(const card& c) const;
   result<const card*> card_of(slot number, reading& r);
   [[nodiscard]] failure why_absent(const figure& f) const;
-  // Remarks why a field is absent.
+  // Reports why a field is absent.
   void report(const card& c, field f, std::uint32_t bit, std::uint32_t about, slot number,
               reading& r) const;
   void use_of(pool& p, const card& c, field used, slot number, reading& r) const;
@@ -51,7 +52,7 @@ class amd_source final : public command_tool::tool_source {
   answer identity_;
   bool is_plain_ = false;
 
-  // Of this reading.
+  // State of this reading.
   answer now_;
   std::optional<result<void>> rows_;
 };

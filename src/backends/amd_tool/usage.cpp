@@ -19,7 +19,7 @@ result<const card*> amd_source::card_with_processes(slot number, reading& r) {
   return card_of(number, r);
 }
 
-// Without a card of its own a row is of the only one that there is.
+// Rows without a card belong to the only one that there is.
 bool amd_source::is_of(const process_row& row, const card& c) const {
   if (row.cards == 0) return false;
   return row.card ? *row.card == c.index : now_.cards.size() == 1;
@@ -31,7 +31,7 @@ usage amd_source::usage_of(const process_row& row, const card& c, slot number, r
   u.from = d_.tool.from;
   u.accounting = accounting::allocated;
   u.kinds = usage_kind::compute;
-  if (!d_.processes.empty()) u.kinds.reset();  // amd-smi lists those that draw, too
+  if (!d_.processes.empty()) u.kinds.reset();  // amd-smi also lists processes that use graphics
   u.used = row.used;
   u.host_pool = row.host;
   if (row.is_estimated) u.notes |= note::estimated;
@@ -47,7 +47,7 @@ usage amd_source::usage_of(const process_row& row, const card& c, slot number, r
                     {d_.tool.name, " does not say what this process uses: ", flaw}),
                row.pid, number, r);
   }
-  // A program's name as the host tells it is better: rocm-smi prints it in lower case.
+  // Prefer the host's program name: rocm-smi prints it in lower case.
   if (is_running(row.pid)) return u;
   if (!is_in_initial_pid_namespace()) u.notes |= note::foreign_pid;
   if (row.name.empty()) return u;
@@ -83,7 +83,7 @@ result<void> amd_source::process(slot number, std::uint32_t pid, bool, usage& ou
     out = usage_of(row, c, number, r);
     return {};
   }
-  // No figure is no proof: in a container a process may stand there under another pid.
+  // Absence proves nothing: in a container the process may be listed under another pid.
   return fail(status::no_process, {d_.tool.name, " lists no process ", pid, " on this GPU"});
 }
 

@@ -25,7 +25,7 @@ class amdgpu_driver final : public drm::driver {
   bool serves(const card& c) const noexcept override {
     return c.driver_name.view() == "amdgpu" || drm::is_partition_node(c);
   }
-  // A card has as many nodes as it could have parts, whether it is split or not.
+  // Cards have as many nodes as possible partitions, whether partitioned or not.
   bool lists(const card& c) override {
     return !drm::is_partition_node(c) || node_of(c).has_value();
   }
@@ -42,19 +42,20 @@ class amdgpu_driver final : public drm::driver {
   drm::region_role role_of(const card& c, std::string_view region) const noexcept override;
   void add_own_keys(const card& c, const drm::fdinfo& info,
                     drm::client_use& out) const noexcept override;
-  // It adds up what the kernel keeps of buffers and fences, and resumes nothing.
+  // Sums up the kernel's counters of buffers and fences without resuming the card.
   bool fdinfo_wakes(const card&) const noexcept override { return false; }
-  // pm_runtime_mark_last_busy at the end of each sensor's show; the amounts of memory have none.
+  // pm_runtime_mark_last_busy is called at the end of each sensor's show; memory counters do not
+  // call it.
   bool keeps_awake(drm::awake_by what) const noexcept override {
     return what == drm::awake_by::sensors;
   }
   void complete(visit& v, std::uint32_t pid, std::vector<usage>& rows) override;
 
  private:
-  // What of a card does not change.
+  // Constant data of a card.
   struct known {
     device_kind kind = device_kind::unknown;
-    bool is_kind_in_doubt = false;  // it could not be looked at
+    bool is_kind_in_doubt = false;  // it could not be read
     bool is_named = false;
     bool tells_throttle = true;
     text<256> name;
@@ -147,8 +148,8 @@ void amdgpu_driver::metrics(visit& v, bool slow, std::vector<metric>& out) {
   if (!drm::is_partition_node(v.of())) read_metrics(v, known_of(v.of()).kind, slow, out);
 }
 
-// vram, gtt and cpu; gds, gws, oa and doorbell are no memory. All memory of a part of a processor
-// is host RAM, whichever of vram and gtt it came from.
+// vram, gtt and cpu are memory; gds, gws, oa and doorbell are not. All memory of an APU is host
+// RAM, whether it came from vram or gtt.
 drm::region_role amdgpu_driver::role_of(const card& c, std::string_view region) const noexcept {
   if (region == "vram" || (region == "gtt" && is_integrated(c))) return drm::region_role::device;
   return region == "gtt" || region == "cpu" ? drm::region_role::host : drm::region_role::ignored;
@@ -170,7 +171,7 @@ void amdgpu_driver::add_own_keys(const card& c, const drm::fdinfo& info,
 void amdgpu_driver::complete(visit& v, std::uint32_t pid, std::vector<usage>& rows) {
   const auto node = node_of(v.of());
   if (node) compute_->add_rows(v, node->gpu_id, pid, rows);
-  // What of the host's RAM is the card's, or which of KFD's GPUs it is, may be known next time.
+  // Two values may become known later: how much host RAM belongs to the card, and its KFD node.
   const slot n = v.of().number;
   const bool is_kind_in_doubt = n < known_.size() && known_[n].is_kind_in_doubt;
   if (!is_kind_in_doubt && !(compute_ && compute_->is_in_doubt())) return;

@@ -7,8 +7,8 @@
 
 namespace hmn {
 
-// Cards of AMD's kernel driver. `compute` tells of their compute processes and partitions; it may
-// be none.
+// Cards of AMD's kernel driver. `compute` reports their compute processes and partitions; it may be
+// null.
 std::unique_ptr<drm::driver> make_amdgpu(std::unique_ptr<drm::compute_driver> compute);
 
 }  // namespace hmn

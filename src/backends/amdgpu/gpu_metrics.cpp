@@ -12,7 +12,7 @@
 namespace hmn::amdgpu {
 namespace {
 
-// Where the fields of a form stand; 0: it has none. `size`: up to the end of the last one.
+// Offsets of the fields of a format; 0: no such field. `size`: up to the end of the last one.
 struct layout {
   std::uint8_t format;
   std::uint8_t content;
@@ -23,14 +23,14 @@ struct layout {
   std::uint8_t media;   // u16, percent
   std::uint8_t energy;  // u64, of 2^-16 J
 };
-// Of formats 1.1 to 1.3 the unit of energy differs by card, of 2.x those of activities.
+// Unit of energy differs by card in formats 1.1 to 1.3, the unit of activity in 2.x.
 constexpr layout layouts[] = {
     {1, 1, 96, 0, 10, 3, 20, 0},  {1, 2, 104, 0, 10, 3, 20, 0}, {1, 3, 120, 112, 10, 3, 20, 0},
     {1, 4, 32, 0, 8, 1, 0, 24},   {1, 5, 96, 0, 8, 1, 0, 88},   {2, 2, 128, 120, 0, 0, 0, 0},
     {2, 3, 128, 120, 0, 0, 0, 0}, {2, 4, 128, 120, 0, 0, 0, 0},
 };
 
-// Little endian; nothing when all bits are set.
+// Reads little endian; returns nothing if all bits are set.
 template <class T>
 std::optional<T> field_at(std::string_view bytes, std::size_t at) noexcept {
   T value = 0;

@@ -34,7 +34,7 @@ namespace {
 
 using drm::card;
 
-// 0000:27:00.0 of a location; `function` as it stands there, or 0.
+// Formats a location as 0000:27:00.0, with its `function` or 0.
 text<32> address_of(const drm::compute_node& n, bool with_function) noexcept {
   const auto low = [&](unsigned shift, unsigned mask) {
     return static_cast<std::uint8_t>(n.location >> shift & mask);
@@ -76,8 +76,8 @@ bool read_name(const card& c, text<256>& name) {
   return true;
 }
 
-// A partition's number stands in the highest four bits of its location; older drivers have it in
-// the place of the function.
+// Partition number: the highest four bits of the location; older drivers put it in place of the
+// function.
 const card* whole_of(const drm::compute_node& part, std::span<const card> all) noexcept {
   for (const bool with_function : {true, false}) {
     const text<32> address = address_of(part, with_function);
@@ -92,7 +92,7 @@ void fill_identity(const drm::visit& v, device& who) {
   const std::string_view folder = v.of().folder.view();
   std::array<char, 96> buffer;
   if (const auto id = drm::read_line(folder, "unique_id", buffer)) who.uuid = uuid_of(id.value);
-  // Of a driver from outside of the kernel alone.
+  // Version exists for out-of-tree drivers only.
   const drm::path_text module{v.sys_root(), "/module/amdgpu"};
   const auto version = drm::read_line(module.view(), "version", buffer);
   if (version) who.driver_version.assign(version.value);

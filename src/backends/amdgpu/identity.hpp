@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Who a card is, from files that are in the kernel's memory: nothing here wakes it.
+// Identity of a card, from files that the kernel keeps in memory: nothing here wakes it.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +15,27 @@ namespace hmn::amdgpu {
 
 // amdgpu.ids of libdrm: "744C,\tC8,\tAMD Radeon RX 7900 XTX", by PCI device id and revision.
 
-// Pure: empty when the table has no such card.
+// Pure. Returns "" if the table has no such card.
 std::string_view find_marketing_name(std::string_view table, std::uint32_t device,
                                      std::uint32_t revision) noexcept;
 
-// Of the table that libdrm installed, if it did.
+// Reads the table installed by libdrm, if any.
 std::string read_marketing_name(std::uint32_t device, std::uint32_t revision);
 
-// "946d7e1ef9b172dd" as ROCm writes it, GPU-946d7e1ef9b172dd; empty for a card without one.
+// Formats "946d7e1ef9b172dd" as ROCm's GPU-946d7e1ef9b172dd; empty for a card without an id.
 text<96> uuid_of(std::string_view unique_id) noexcept;
 
-// Some sensors are made for parts of a processor alone (vddnb), some for other cards alone (the
-// critical temperature). Unknown where neither is there; an error: one could not be looked at.
+// Decides by sensors: some exist on APUs only (vddnb), others on discrete cards only (critical
+// temperature). Unknown where neither exists; an error where one could not be read.
 platform::errno_or<device_kind> kind_of_card(std::string_view device_folder);
 
-// "" for a card without one. False: it could not be read now.
+// Name may be "". Returns false if it cannot be read now.
 bool read_name(const drm::card& c, text<256>& name);
 
-// The card that a partition is a part of; nullptr: it is not here.
+// Returns the card of which `part` is a partition; nullptr if it is not here.
 const drm::card* whole_of(const drm::compute_node& part, std::span<const drm::card> all) noexcept;
 
-// uuid, driver version and NUMA node.
+// Fills uuid, driver version and NUMA node.
 void fill_identity(const drm::visit& v, device& who);
 
 }  // namespace hmn::amdgpu

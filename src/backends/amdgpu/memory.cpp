@@ -54,8 +54,8 @@ pool read_pool(drm::visit& v, const figure_files& f) {
   return p;
 }
 
-// Of a card of its own VRAM. Of a part of a processor both are host RAM, and the kernel lets
-// programs allocate from the larger one (Linux 6.10).
+// VRAM for a discrete card. An APU's pools are both host RAM, and the kernel lets programs allocate
+// from the larger one (Linux 6.10).
 pool_kind main_of(const std::array<pool, 3>& all, device_kind kind) noexcept {
   const std::uint64_t vram = all[0].total.value_or(0);
   const std::uint64_t gtt = all[2].total.value_or(0);

@@ -5,8 +5,8 @@
 
 namespace hmn::amdgpu {
 
-// mem_info_* of a whole card: VRAM, the part of it that the host can address, and GTT. Counters of
-// the kernel, which wake nothing; of a sleeping card the totals alone.
+// Reads mem_info_* of a whole card: VRAM, the part of it that the host can address, and GTT. The
+// kernel's counters wake nothing; a sleeping card has its totals only.
 result<void> read_memory(drm::visit& v, device_kind kind, pools& out);
 
 }  // namespace hmn::amdgpu

@@ -14,7 +14,7 @@ namespace {
 
 using id = metric_id;
 
-// A file's number as a metric. `label`: `file` is the end of "temp2_crit", its start the input with
+// Metric read from one file. `label`: `file` is the end of "temp2_crit", its start the input with
 // that label.
 struct number_file {
   id is;
@@ -42,9 +42,9 @@ constexpr number_file in_hwmon[] = {
     {id::power_watts, which::power_reading::average, {}, {}, "power1_average", &watts},
     {id::power_watts, which::power_reading::instant, {}, {}, "power1_input", &watts},
     {id::power_limit_watts, which::power_limit::current, {}, {}, "power1_cap", &watts},
-    {id::power_limit_watts, which::power_limit::usual, {}, {}, "power1_cap_default", &watts},
-    {id::power_limit_watts, which::power_limit::lowest, {}, {}, "power1_cap_min", &watts},
-    {id::power_limit_watts, which::power_limit::highest, {}, {}, "power1_cap_max", &watts},
+    {id::power_limit_watts, which::power_limit::default_limit, {}, {}, "power1_cap_default", &watts},
+    {id::power_limit_watts, which::power_limit::min, {}, {}, "power1_cap_min", &watts},
+    {id::power_limit_watts, which::power_limit::max, {}, {}, "power1_cap_max", &watts},
     {id::clock_mhz, which::clock::core, "freq", "sclk", "_input", &megahertz},
     {id::clock_mhz, which::clock::memory, "freq", "mclk", "_input", &megahertz},
     {id::fan_rpm, 0, {}, {}, "fan1_input", &rpm},
@@ -80,7 +80,7 @@ class reader {
     }
     return false;
   }
-  // That a card has no such file is no remark: it is so for most of them.
+  // A missing file is no diagnostic: most cards lack it.
   void refuse(id is, int error, std::string_view folder, std::string_view file) {
     if (error == ENOENT) return;
     v_.remark(unread(error, folder, file), subject::metrics, static_cast<std::uint32_t>(is));
@@ -114,7 +114,7 @@ void read_clocks(std::string_view folder, reader& to) {
   }
 }
 
-// What a part of a processor draws is that of the whole package.
+// Power of an APU is that of the whole package.
 void name_package_power(std::vector<metric>& all) {
   std::uint32_t seen = 0;
   std::erase_if(all, [&](const metric& m) { return m.id == id::power_watts && seen++ != 0; });

@@ -28,7 +28,7 @@ failure unread(int error, std::string_view folder, std::string_view file) {
 
 namespace {
 
-// "900Mhz"
+// Parses "900Mhz".
 std::optional<std::uint32_t> megahertz_of(std::string_view word) noexcept {
   if (!word.ends_with("Mhz") && !word.ends_with("MHz")) return std::nullopt;
   const auto value = scan::number<std::uint32_t>(word.substr(0, word.size() - 3));
@@ -51,7 +51,7 @@ clock_levels parse_clock_levels(std::string_view text) noexcept {
       out.current_mhz = mhz;
       ++stars;
     }
-    // All levels of an engine that is fused off or not driven are 0.
+    // Levels of an engine that is fused off or not driven are all 0.
     if (out.highest_mhz.value_or(0) < *mhz) out.highest_mhz = mhz;
   }
   if (stars != 1) out.current_mhz.reset();

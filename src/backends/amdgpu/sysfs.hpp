@@ -12,50 +12,50 @@
 
 namespace hmn::amdgpu {
 
-// What a file holds, and the bounds outside of which it is no reading but an absent sensor's filler
-// or garbage.
+// Unit of a file, and the bounds outside of which its value is a filler of a missing sensor or
+// garbage.
 struct quantity {
   double unit;
   double least;
   double most;
 };
-inline constexpr quantity celsius{1e-3, -50, 250};  // of millidegrees
-inline constexpr quantity watts{1e-6, 0, 10'000};   // of microwatts
+inline constexpr quantity celsius{1e-3, -50, 250};  // from millidegrees
+inline constexpr quantity watts{1e-6, 0, 10'000};   // from microwatts
 inline constexpr quantity megahertz{1e-6, 0, 100'000};
 inline constexpr quantity percent{1, 0, 100};
 inline constexpr quantity duty_percent{100.0 / 255, 0, 100};
 inline constexpr quantity rpm{1, 0, 30'000};
-inline constexpr quantity volts{1e-3, 1e-3, 100};  // of millivolts; 0 of a gated rail is none
+inline constexpr quantity volts{1e-3, 1e-3, 100};  // from millivolts; 0 of a gated rail is invalid
 
 platform::errno_or<double> read_quantity(std::string_view folder, std::string_view file,
                                          const quantity& as) noexcept;
 
-// As drm::unreadable. amdgpu answers EPERM itself, where the card was suspended or is in a reset:
-// its files are for everybody to read.
+// Same as drm::unreadable. amdgpu itself returns EPERM while the card is suspended or in a reset:
+// its files are world-readable.
 failure unread(int error, std::string_view folder, std::string_view file);
 
-// pp_dpm_sclk, pp_dpm_mclk and alike: "1: 900Mhz *", the star at the level in use. "S: 19Mhz *" is
-// a deep sleep of the clock.
+// Levels of pp_dpm_sclk, pp_dpm_mclk and others: "1: 900Mhz *", the star marks the current level.
+// "S: 19Mhz *" is a deep sleep of the clock.
 
 struct clock_levels {
-  std::optional<std::uint32_t> current_mhz;  // absent: no star, or more than one
+  std::optional<std::uint32_t> current_mhz;  // absent: no star, or several
   std::optional<std::uint32_t> highest_mhz;
 };
 
-// Pure. Lines of another form are left out.
+// Pure. Skips lines of another form.
 clock_levels parse_clock_levels(std::string_view text) noexcept;
 
-// Of <folder>/<file>; nothing where it is not there.
+// Reads <folder>/<file>; empty if it does not exist.
 clock_levels read_clock_levels(std::string_view folder, std::string_view file) noexcept;
 
-// ras/umc_err_count: "ue: 0" and "ce: 12", errors of the memory since the driver was loaded.
+// Counters of ras/umc_err_count: "ue: 0" and "ce: 12", memory errors since the driver was loaded.
 
 struct error_counts {
   std::optional<std::uint64_t> corrected;
   std::optional<std::uint64_t> uncorrected;
 };
 
-// Pure. "Query currently inaccessible" tells neither.
+// Pure. "Query currently inaccessible" has neither.
 error_counts parse_error_counts(std::string_view text) noexcept;
 
 }  // namespace hmn::amdgpu

@@ -18,7 +18,7 @@ using namespace telemetry_field;
 using field = std::uint32_t;
 using drm::sensors;
 
-// One file for one field: `label` finds the number of `file`, "temp" in temp2_input.
+// Source of one field: `label` finds the number in `file`, "temp" in temp2_input.
 struct real_field {
   field is;
   short_text<20> file;
@@ -27,17 +27,17 @@ struct real_field {
   std::optional<double> telemetry::*to;
 };
 constexpr real_field reals_in_device[] = {
-    {gpu_busy, "gpu_busy_percent", {}, &percent, &telemetry::gpu_busy_percent},
-    {memory_busy, "mem_busy_percent", {}, &percent, &telemetry::memory_busy_percent},
+    {gpu_busy_percent, "gpu_busy_percent", {}, &percent, &telemetry::gpu_busy_percent},
+    {memory_busy_percent, "mem_busy_percent", {}, &percent, &telemetry::memory_busy_percent},
 };
-// Before Linux 6.7 one of power1_average and power1_input is there; then the first is the average.
+// Before Linux 6.7 only one of power1_average and power1_input exists, so the average comes first.
 constexpr real_field reals_in_hwmon[] = {
-    {temperature, "temp", "edge", &celsius, &telemetry::temperature_celsius},
-    {hotspot, "temp", "junction", &celsius, &telemetry::hotspot_celsius},
-    {memory_temperature, "temp", "mem", &celsius, &telemetry::memory_celsius},
-    {power, "power1_average", {}, &watts, &telemetry::power_watts},
-    {power, "power1_input", {}, &watts, &telemetry::power_watts},
-    {power_limit, "power1_cap", {}, &watts, &telemetry::power_limit_watts},
+    {temperature_celsius, "temp", "edge", &celsius, &telemetry::temperature_celsius},
+    {hotspot_celsius, "temp", "junction", &celsius, &telemetry::hotspot_celsius},
+    {memory_celsius, "temp", "mem", &celsius, &telemetry::memory_celsius},
+    {power_watts, "power1_average", {}, &watts, &telemetry::power_watts},
+    {power_watts, "power1_input", {}, &watts, &telemetry::power_watts},
+    {power_limit_watts, "power1_cap", {}, &watts, &telemetry::power_limit_watts},
 };
 
 struct whole_field {
@@ -48,8 +48,8 @@ struct whole_field {
   std::optional<std::uint32_t> telemetry::*to;
 };
 constexpr whole_field whole_in_hwmon[] = {
-    {core_clock, "freq", "sclk", &megahertz, &telemetry::core_clock_mhz},
-    {memory_clock, "freq", "mclk", &megahertz, &telemetry::memory_clock_mhz},
+    {core_clock_mhz, "freq", "sclk", &megahertz, &telemetry::core_clock_mhz},
+    {memory_clock_mhz, "freq", "mclk", &megahertz, &telemetry::memory_clock_mhz},
     {fan_rpm, "fan1_input", {}, &rpm, &telemetry::fan_rpm},
     {fan_percent, "pwm1", {}, &duty_percent, &telemetry::fan_percent},
 };
@@ -119,7 +119,7 @@ std::string_view input_of(std::string_view hwmon, std::string_view kind, std::st
   struct known {
     std::string_view kind;
     std::string_view input;
-    bool is_unlabelled;  // what it is where it has no label
+    bool is_unlabelled;  // meaning of the input without a label
   };
   constexpr known inputs[] = {{"temp", "temp1", true},  {"temp", "temp2", false},
                               {"temp", "temp3", false}, {"freq", "freq1", true},
@@ -138,8 +138,8 @@ std::string_view input_of(std::string_view hwmon, std::string_view kind, std::st
   return {};
 }
 
-// 1002:1478 and 1002:1479, the ports of the switch that cards have since Vega: the card's own link
-// is one inside of the package.
+// 1002:1478 and 1002:1479 are the ports of the switch on cards since Vega: the card's own link is
+// internal to the package.
 std::string_view slot_folder(const drm::card& c, std::string_view sys_root) {
   const std::string_view own = c.folder.view();
   const std::string_view downstream = parent_of(own);
@@ -160,8 +160,8 @@ result<void> read_telemetry(drm::visit& v, std::uint32_t fields, bool& tells_thr
   read_reals(c.folder.view(), reals_in_device, s, out);
   read_reals(hwmon, reals_in_hwmon, s, out);
   read_wholes(hwmon, s, out);
-  read_clock_level(c, "pp_dpm_sclk", core_clock, s, out.core_clock_mhz);
-  read_clock_level(c, "pp_dpm_mclk", memory_clock, s, out.memory_clock_mhz);
+  read_clock_level(c, "pp_dpm_sclk", core_clock_mhz, s, out.core_clock_mhz);
+  read_clock_level(c, "pp_dpm_mclk", memory_clock_mhz, s, out.memory_clock_mhz);
   drm::take_link(slot_folder(c, v.sys_root()), s, out);
   read_throttle(c, s, tells_throttle, out);
   return s.finish();

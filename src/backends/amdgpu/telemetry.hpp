@@ -5,22 +5,22 @@
 
 namespace hmn::amdgpu {
 
-// <device>/hwmon/hwmon<N> of amdgpu; empty: there is none, or `error` is why it cannot be told.
+// <device>/hwmon/hwmon<N> of amdgpu; empty if there is none, or unreadable for the reason in
+// `error`.
 std::string hwmon_of(const drm::card& c, int* error = nullptr);
 
-// "temp2" of the sensor that is labelled so; the first one had no label before Linux 5.3. Empty:
-// none.
+// Returns "temp2" for the sensor with this label; the first one had no label before Linux 5.3.
+// Empty: none.
 std::string_view input_of(std::string_view hwmon, std::string_view kind, std::string_view label);
 
-// The folder of the device whose link goes to the board's slot: not the card's own where there is a
-// switch on it.
+// Folder of the device whose link goes to the slot: not the card's own if it has a switch.
 std::string_view slot_folder(const drm::card& c, std::string_view sys_root);
 
 // `tells_throttle`: in, whether to look; out, whether the card's gpu_metrics has it.
 result<void> read_telemetry(drm::visit& v, std::uint32_t fields, bool& tells_throttle,
                             hmn::telemetry& out);
 
-// Appends what telemetry has no field for, and each instance of what it has.
+// Appends metrics that are no telemetry field, and each instance of those that are.
 void read_metrics(drm::visit& v, device_kind kind, bool slow, std::vector<metric>& out);
 
 }  // namespace hmn::amdgpu

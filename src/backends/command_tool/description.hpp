@@ -9,19 +9,19 @@
 
 namespace hmn::command_tool {
 
-// A vendor's management command, and the words that its failures are made of.
+// Vendor's management command, and the words used in its error messages.
 struct description {
   source from;
   std::string_view name;  // "nvidia-smi"
   std::string_view gpu;   // "an NVIDIA GPU"
   std::uint32_t vendor;
-  std::string_view driver;                    // the kernel's
-  std::span<const std::string_view> folders;  // where it is looked for; each ends with a slash
-  std::string_view absent;                    // why it is in none of them
-  std::string_view when_late = {};            // what may help when it does not answer
-  std::string_view file = {};                 // of the program, where it is not its name
-  bool may_have_no_driver = false;            // a card without one may still be the tool's
-  bool is_known_by_place = false;             // a card is told by its address before its uuid
+  std::string_view driver;                    // of the kernel
+  std::span<const std::string_view> folders;  // searched for the program; each ends with a slash
+  std::string_view absent;                    // error if it is in none of them
+  std::string_view when_late = {};            // advice if it does not answer
+  std::string_view file = {};                 // of the program, if different from its name
+  bool may_have_no_driver = false;            // a card without a driver may still be the tool's
+  bool is_known_by_place = false;             // address is compared before the uuid
 
   [[nodiscard]] failure fail(status code, const message_text& message) const {
     return failure_of{from}(code, message);

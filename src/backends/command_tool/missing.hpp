@@ -9,7 +9,7 @@
 
 namespace hmn::command_tool {
 
-// Fields that there is no value for, alike ones together.
+// Fields without a value, similar ones grouped.
 struct missing {
   std::uint32_t fields = 0;
   status code = status::unsupported;

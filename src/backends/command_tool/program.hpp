@@ -11,19 +11,19 @@
 
 namespace hmn::command_tool {
 
-// The program of this machine.
+// Program on this machine.
 class program {
  public:
-  // Without a wanted path it is looked for in its usual folders. Never in PATH: whoever sets it
-  // would choose the program.
+  // Without a wanted path the default folders are searched. Never PATH: whoever sets it would
+  // choose the program.
   program(const description& d, std::string wanted_path)
       : d_(d), wanted_path_(std::move(wanted_path)) {}
 
-  // Is there one to run?
+  // Checks for a program to run.
   result<void> find();
-  // True once after another file has taken its place.
+  // Returns true once after the file has been replaced.
   bool was_replaced();
-  // Runs it to its end, the deadline or the cap of output.
+  // Runs it until it exits, the deadline passes or the output limit is reached.
   platform::outcome run(std::vector<std::string> arguments, bool with_errors, reading& r) const;
 
   [[nodiscard]] const description& what() const noexcept { return d_; }

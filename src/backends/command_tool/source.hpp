@@ -14,8 +14,8 @@
 
 namespace hmn::command_tool {
 
-// A source that a command serves: it is started once in a reading for the figures of all GPUs, and
-// not at all while one of them sleeps, since it would wake them.
+// Source backed by a command, which is run once per reading for the values of all GPUs, and never
+// while one of them is suspended, since it would wake them.
 class tool_source : public device_source {
  public:
   source id() const noexcept override { return d_.from; }
@@ -28,30 +28,30 @@ class tool_source : public device_source {
   source_state describe(source) const override;
 
  protected:
-  // A GPU that was seen once; its place in `known_` is its slot.
+  // GPU seen before; its index in `known_` is its slot.
   struct known_gpu {
     device who;
-    std::optional<std::size_t> row;  // of this reading
+    std::optional<std::size_t> row;  // in this reading
     std::optional<std::uint64_t> total;
-    bool has_instances = false;  // each process stands there once for each of them
+    bool has_instances = false;  // each process is listed once per instance
   };
 
   tool_source(const description& d, const settings& s, const std::string& path);
 
-  // Asks for the figures, and adopts the GPU of each row.
+  // Queries the values, and adopts the GPU of each row.
   virtual result<void> ask(reading& r) = 0;
-  // Drops what this reading was told of processes.
+  // Drops the processes of this reading.
   virtual void forget_processes() noexcept = 0;
 
-  // Asks, unless that was done in this reading.
+  // Queries unless this reading already did.
   result<void> load(reading& r);
   [[nodiscard]] std::optional<slot> find(const device& who) const;
-  // The GPU, at first sight with a new slot; null when it has a row already. What a later answer
-  // leaves out stays.
+  // Returns the GPU, with a new slot if it is new; null if it already has a row. Keeps what a later
+  // answer leaves out.
   known_gpu* adopt(const device& who, std::optional<std::size_t> row);
-  // The row of a GPU in this reading.
+  // Row of a GPU in this reading.
   result<std::size_t> row_of(slot number, reading& r);
-  // Otherwise the tool's pids may be those of another one.
+  // Otherwise the tool's pids may belong to other processes.
   [[nodiscard]] bool is_in_initial_pid_namespace() const {
     return procfs::is_in_initial_pid_namespace(proc_root_);
   }
@@ -82,8 +82,8 @@ class tool_source : public device_source {
   const bool may_wake_;
   failure condition_;
 
-  // Of this reading.
-  std::vector<pci::gpu> asleep_;  // all of the bus, when one of them sleeps
+  // State of this reading.
+  std::vector<pci::gpu> asleep_;  // all on the bus, if one of them is suspended
   std::optional<result<void>> loaded_;
 };
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What became of one start, in words.
+// Outcome of one run, in words.
 #pragma once
 
 #include <initializer_list>
@@ -14,17 +14,17 @@
 
 namespace hmn::command_tool {
 
-// What a tool says beside its answer or instead of it.
+// Message that a tool prints next to its output or instead of it.
 struct sentence {
   enum class about { tool, field, device, nothing, warning };
 
-  std::string_view part;  // of the line, by which it is known: the rest changed between versions
+  std::string_view part;  // of the line, which identifies it: the rest differs between versions
   about what = about::tool;
   status code = status::backend;
-  std::string_view advice;  // what can be done
+  std::string_view advice;  // advice to the user
 };
 
-// The first that fits; null when the line is none of them.
+// Returns the first match; null if the line is no known sentence.
 const sentence* find_sentence(std::span<const sentence> known, std::string_view line) noexcept;
 
 // HMN_NATIVE_EXIT
@@ -34,10 +34,10 @@ class verdict {
  public:
   verdict(const description& d, const platform::outcome& o) : d_(d), o_(o) {}
 
-  // None when the program ran, and has said something or nothing.
+  // Returns nothing if the program ran, with or without output.
   [[nodiscard]] std::optional<failure> why_not_run(std::string_view path) const;
   [[nodiscard]] failure of_sentence(const sentence& s, std::string_view line) const;
-  // "<name> <what> and exited with 7: <said>"
+  // Formats "<name> <what> and exited with 7: <said>".
   [[nodiscard]] failure of_exit(std::string_view what, std::string_view said = {}) const;
 
  private:

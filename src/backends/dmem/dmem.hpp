@@ -7,7 +7,7 @@
 
 namespace hmn {
 
-// The same host, which then knows the control groups' limits of device memory (Linux 6.14).
+// Extends `host` with control group limits of device memory (Linux 6.14).
 std::unique_ptr<host_source> make_dmem(std::unique_ptr<host_source> host);
 
 }  // namespace hmn

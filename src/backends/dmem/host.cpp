@@ -17,7 +17,7 @@
 namespace hmn::dmem {
 namespace {
 
-// A controller that is enabled, and a process that is moved, may be seen this late.
+// Delay until an enabled controller or a moved process is seen.
 constexpr std::uint64_t recheck_ns = platform::ns_per_second;
 
 struct group {
@@ -25,10 +25,10 @@ struct group {
   std::string use;
 };
 
-// Where the groups of the caller are, and which of them have the controller.
+// Finds the caller's groups, and which of them have the controller.
 class own_groups {
  public:
-  // Without the controller a look at each known folder is all that is done again.
+  // Without the controller only the known folders are checked again.
   void refresh(host_source& host) {
     const std::uint64_t now = platform::monotonic_ns();
     if (looked_ns_ != 0 && now - looked_ns_ < recheck_ns) return;
@@ -60,9 +60,9 @@ class own_groups {
 
   std::uint64_t looked_ns_ = 0;
   bool is_here_ = false;     // around the caller
-  bool is_divided_ = false;  // in groups beside it
+  bool is_divided_ = false;  // in sibling groups
   std::vector<group> all_;
-  std::string root_;  // the highest that can be seen
+  std::string root_;  // topmost visible group
 };
 
 class limited_host final : public host_source {
@@ -117,7 +117,7 @@ class limited_host final : public host_source {
  private:
   std::string_view read(const std::string& file) {
     const auto got = platform::read_small(file.c_str(), buffer_);
-    // A beginning could lack a region.
+    // Truncated text could lack a region.
     return {buffer_.data(), got && got.value < buffer_.size() ? got.value : 0};
   }
 
@@ -126,7 +126,8 @@ class limited_host final : public host_source {
     std::uint64_t budget = 0;
   };
 
-  // The tightest of all groups for each pool; of equal ones the outer, which is fuller.
+  // Applies the tightest limit of all groups to each pool; of equal ones the outer, which is
+  // fuller.
   void set_budgets(std::string_view pci_bus_id, std::span<pool> all) {
     std::array<choice, pools::most> found{};
     for (const group& g : groups_.all()) {

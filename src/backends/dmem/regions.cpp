@@ -31,7 +31,7 @@ std::optional<region> parse_region(std::string_view line) noexcept {
 }
 
 pool_kind kind_of(std::string_view name) noexcept {
-  if (name.starts_with("vram")) return pool_kind::vram;  // one for each tile of xe
+  if (name.starts_with("vram")) return pool_kind::vram;  // one per tile on xe
   if (name == "stolen") return pool_kind::stolen;
   return name == "gtt" ? pool_kind::host : pool_kind::main;
 }
@@ -43,7 +43,7 @@ std::optional<std::uint64_t> sum_of(std::string_view text, std::string_view pci_
     const std::string_view line = scan::take_line(text);
     if (line.empty()) continue;
     const auto r = parse_region(line);
-    // Another subsystem's region is none of ours; a broken one of this could be.
+    // Regions of other subsystems are ignored; a malformed one of DRM may be ours.
     if (!r && line.starts_with("drm/")) return std::nullopt;
     if (!r || kind_of(r->name) != kind || !is_same_address(r->device, pci_bus_id)) continue;
     sum = r->is_unlimited ? std::nullopt : scan::sum(sum.value_or(0), r->bytes);

@@ -9,7 +9,7 @@
 
 namespace hmn::dmem {
 
-// A line of dmem.max or dmem.current: "drm/0000:03:00.0/vram0 8514437120".
+// Parses a line of dmem.max or dmem.current: "drm/0000:03:00.0/vram0 8514437120".
 struct region {
   std::string_view device;
   std::string_view name;
@@ -17,12 +17,12 @@ struct region {
   std::uint64_t bytes = 0;
 };
 
-// All pure.
+// All functions are pure.
 std::optional<region> parse_region(std::string_view line) noexcept;
-pool_kind kind_of(std::string_view region_name) noexcept;  // main: of none
+pool_kind kind_of(std::string_view region_name) noexcept;  // main: no pool
 
-// A device's regions of one kind together; nothing where there is none, where one of them has no
-// limit, or a line makes no sense.
+// Sum of a device's regions of one kind; nothing if there is none, one has no limit, or a line is
+// malformed.
 std::optional<std::uint64_t> sum_of(std::string_view text, std::string_view pci_bus_id,
                                     pool_kind kind) noexcept;
 

@@ -13,12 +13,12 @@
 namespace hmn::dmem {
 namespace {
 
-// So that a reading has an end. Each level holds a descriptor while it is looked through.
+// Bounds a reading. Each level holds a descriptor while it is scanned.
 constexpr std::size_t most_folders = 4096;
 constexpr std::size_t most_depth = 32;
 constexpr std::size_t most_bytes = 65536;
 
-// The files of a group, "memory.max": no group in it can have such a name.
+// Recognizes a group's own files, "memory.max": no group in it can have such a name.
 bool is_file(std::string_view name) noexcept {
   constexpr std::string_view makers =
       " cgroup cpu cpuset dmem hugetlb io irq memory misc perf_event pids rdma ";
@@ -59,7 +59,7 @@ class walk {
  private:
   [[nodiscard]] bool is_root() const noexcept { return group_.size() == root_size_; }
 
-  // A group that is gone has nothing to tell.
+  // A group that is gone is no error.
   bool read(const char* file, std::string& text) {
     const auto is_cut = platform::read_whole((group_ + file).c_str(), text, most_bytes);
     if (is_cut && !is_cut.value) return true;
@@ -71,7 +71,7 @@ class walk {
     if (!is_gone(error)) ++missed_;
   }
 
-  // A group's figure has those of all groups in it. A machine's root has none.
+  // Each group's value includes those of all groups in it. A machine's root has none.
   void visit() {
     std::string used;
     if (read("/dmem.current", used) ? !holds_some(used) : !is_root()) return;
@@ -79,7 +79,7 @@ class walk {
     if (!is_root()) host_.name_group(path(), name);
     if (name.empty()) {
       const auto divided = is_divided(group_);
-      // It may be one around others, unless it is gone: those went before it.
+      // An unreadable group may contain others; a removed one contained none.
       if (!divided && !is_gone(divided.error)) return miss(divided.error);
       if (divided.value) return visit_groups();
     }
@@ -131,7 +131,7 @@ class walk {
     return false;
   }
 
-  // Of a group whose own cannot be read, one around it is no limit: the tightest is not known.
+  // Returns nothing if a group on the way is unreadable: the tightest limit is unknown.
   std::optional<std::uint64_t> limit_of(std::string_view device) {
     const std::string whole = group_;
     std::optional<std::uint64_t> tightest;
@@ -148,7 +148,7 @@ class walk {
   }
 
   host_source& host_;
-  std::string group_;  // the folder that is looked at
+  std::string group_;  // folder being scanned
   const std::size_t root_size_;
   group_memory& out_;
   std::size_t depth_ = 0;

@@ -8,11 +8,11 @@
 
 namespace hmn::dmem {
 
-// Whether the groups in this one have the controller.
+// Whether the controller is enabled for this group's children.
 platform::errno_or<bool> is_divided(const std::string& group);
 
-// What the groups below `root`, a folder of v2, hold: of each container, else of each group in
-// which no other has the controller. A failure tells that some are missing in `out`.
+// Usage of the groups below `root`, a folder of v2: of each container, else of each group in which
+// no other has the controller. On failure some are missing in `out`.
 result<void> survey(host_source& host, const std::string& root, group_memory& out);
 
 }  // namespace hmn::dmem

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Files of sysfs that hold one value: its first line. Some copies of such trees are padded with NUL
-// bytes; a value ends at the first.
+// Files of sysfs that hold one value: their first line. Some copies of such trees are padded with
+// NUL bytes; a value ends at the first.
 #pragma once
 
 #include <array>
@@ -19,7 +19,7 @@
 
 namespace hmn::drm {
 
-// A path without an allocation; one that does not fit is empty, so that opening it fails.
+// Path built without an allocation; one that does not fit is empty, so that opening it fails.
 class path_text {
  public:
   path_text(std::initializer_list<piece> parts) noexcept;
@@ -27,32 +27,32 @@ class path_text {
   [[nodiscard]] std::string_view view() const noexcept { return bytes_.data(); }
 
  private:
-  std::array<char, 4352> bytes_;  // PATH_MAX and what stands below the root
+  std::array<char, 4352> bytes_;  // PATH_MAX and a path below the root
 };
 
-// No number: what a file holds that is read as one. Beside errno's own numbers.
+// Error of a value that is no number, distinct from errno values.
 inline constexpr int no_number = -1;
 
-// The first line of <folder>/<name>, blanks trimmed.
+// Reads the first line of <folder>/<name>, blanks trimmed.
 platform::errno_or<std::string_view> read_line(std::string_view folder, std::string_view name,
                                                std::span<char> buffer) noexcept;
-// Decimal digits alone, below 2^63; `no_number` when the line is anything else.
+// Accepts decimal digits only, below 2^63; else `no_number`.
 platform::errno_or<std::uint64_t> read_number(std::string_view folder,
                                               std::string_view name) noexcept;
-// The same with a sign.
+// Same as read_number, with a sign.
 platform::errno_or<std::int64_t> read_signed(std::string_view folder,
                                              std::string_view name) noexcept;
-// "0x1002"
+// Accepts "0x1002".
 platform::errno_or<std::uint64_t> read_hex(std::string_view folder, std::string_view name) noexcept;
 
-// The last part of a link's target: the name of a driver, of a bus.
+// Returns the last part of a link's target: the name of a driver or a bus.
 text<64> read_link_name(std::string_view folder, std::string_view name,
                         int* error = nullptr) noexcept;
 
-// Why <folder>/<name> gave no value.
+// Why <folder>/<name> has no value.
 failure unreadable(source from, int error, std::string_view folder, std::string_view name);
 
-// What an errno says of the thing that could not be read.
+// Whether an errno proves that the file or its device does not exist.
 
 constexpr bool is_gone(int error) noexcept {
   return error == ENOENT || error == ESRCH;
@@ -62,7 +62,7 @@ constexpr bool is_refused(int error) noexcept {
   return error == EACCES || error == EPERM;
 }
 
-// It says nothing of the thing, which may be read next time.
+// Whether an errno is temporary and proves nothing: the file may be readable next time.
 constexpr bool is_passing(int error) noexcept {
   switch (error) {
     case EAGAIN:

@@ -14,23 +14,22 @@ namespace hmn::drm {
 
 class driver;
 
-// A character device of the DRM subsystem: card0, renderD128, accel0.
+// Character device of the DRM subsystem: card0, renderD128, accel0.
 struct node {
   enum class kind { card, render, accel };
 
   kind what = kind::card;
   text<24> name;
-  std::uint32_t number = 0;  // the digits of its name
-  std::uint32_t major = 0;   // 0: not told
+  std::uint32_t number = 0;  // digits of its name
+  std::uint32_t major = 0;   // 0: unknown
   std::uint32_t minor = 0;
 };
 
-// A device with a render or an accel node, as sysfs shows it. Plain memory, which small code
-// copies.
+// Device with a render or an accel node, as listed by sysfs. Kept plain, so that copies are cheap.
 struct card {
   slot number = 0;
-  text<512> folder;      // its own in sysfs, without a slash at the end
-  text<64> driver_name;  // that is bound to it
+  text<512> folder;      // its folder in sysfs, without a trailing slash
+  text<64> driver_name;  // bound driver
   text<32> bus;          // pci, platform, virtio …
   text<32> pci_bus_id;   // empty: not on PCI
   std::uint32_t vendor = vendor::unknown;
@@ -38,13 +37,13 @@ struct card {
   std::optional<std::uint32_t> pci_subsystem;
   std::array<node, 8> nodes_;
   std::uint32_t node_count = 0;
-  drm::driver* by = nullptr;   // reads it; none: left to another source
-  bool is_here = false;        // in the last list
-  bool has_node = false;       // one of its nodes is in /dev, or there is no /dev to look at
+  drm::driver* by = nullptr;   // reads the card; null: left to another source
+  bool is_here = false;        // listed in the last scan
+  bool has_node = false;       // a node exists in /dev, or there is no /dev
   bool is_asleep = false;      // runtime suspended at this reading
-  bool is_resting = false;     // left alone in this reading, so that it can suspend
-  int state_error = 0;         // why that is not known: it counts as asleep then
-  bool counts_engines = true;  // false: fdinfo's engine times stand still
+  bool is_resting = false;     // skipped in this reading, so that it can suspend
+  int state_error = 0;         // why the state is unknown: it then counts as suspended
+  bool counts_engines = true;  // false: engine times in fdinfo do not advance
 
   [[nodiscard]] std::span<const node> nodes() const noexcept { return {nodes_.data(), node_count}; }
   [[nodiscard]] const node* find(node::kind what) const noexcept {

@@ -14,14 +14,14 @@ namespace {
 
 using word = std::array<char, 32>;
 
-// Nothing where it cannot be read.
+// Reads a word; empty if it cannot be read.
 std::string_view word_of(std::string_view folder, std::string_view file, word& buffer) noexcept {
   const auto line = read_line(folder, file, buffer);
   return line ? line.value : std::string_view();
 }
 
-// A connector that is driven: <card>/drm/card1/card1-HDMI-A-1/enabled. What cannot be listed may
-// have one.
+// Looks for an active connector: <card>/drm/card1/card1-HDMI-A-1/enabled. A card whose connectors
+// cannot be listed may have one.
 bool drives_display(const card& c) {
   const node* const n = c.find(node::kind::card);
   if (n == nullptr) return false;

@@ -19,14 +19,14 @@ std::string dev_root_of(const settings& s) {
   return s.sys_root == "/sys" ? "/dev" : "";
 }
 
-// Another card in the same place is another device.
+// Compares more than the slot: another card in the same place is another device.
 bool is_same(const card& a, const card& b) noexcept {
   const bool is_told = a.pci_device && b.pci_device;
   return a.folder == b.folder &&
          (!is_told || (a.vendor == b.vendor && a.pci_device == b.pci_device));
 }
 
-// "msm_dpu" drives what fdinfo calls "msm", "amdxdna" what it calls "amdxdna_accel_driver".
+// Driver "msm_dpu" is "msm" in fdinfo, "amdxdna" is "amdxdna_accel_driver".
 std::string_view stem_of(std::string_view driver) noexcept {
   return driver.substr(0, driver.find_first_of("_-"));
 }
@@ -96,7 +96,7 @@ std::string card_list::path_of(const node& n) const {
   return compose({dev_root_, folder, n.name.view()});
 }
 
-// A node that another card left behind, or that another machine's tree names, is none.
+// Ignores nodes left behind by another card, or named by the tree of another machine.
 std::string card_list::node_path(const card& c, node::kind what) const {
   const node* const n = dev_root_.empty() ? nullptr : c.find(what);
   if (n == nullptr) return {};

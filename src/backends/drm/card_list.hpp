@@ -12,42 +12,42 @@
 
 namespace hmn::drm {
 
-// The cards that were ever seen, each at the place that is its slot.
+// Every card ever seen, each at the index that is its slot.
 class card_list {
  public:
   explicit card_list(const settings& s);
 
-  // Looks for cards again. errno when there is no class of theirs, or when the list
-  // could not be had: then it stays as it was.
+  // Lists the cards again. Returns errno if there is no class of theirs, or if listing failed: the
+  // list then stays as it was.
   int refresh();
-  // Their runtime states alone.
+  // Reads their runtime power states only.
   void refresh_states();
-  // Whether a card is left alone in this reading.
+  // Sets whether a card is skipped in this reading.
   void leave_alone(slot number, bool is_left) noexcept { cards_[number].is_resting = is_left; }
 
   [[nodiscard]] std::span<const card> all() const noexcept { return cards_; }
   [[nodiscard]] const card* at(slot number) const noexcept {
     return number < cards_.size() ? &cards_[number] : nullptr;
   }
-  // Another one when there are other cards, or when they have other device numbers.
+  // Changes with the set of cards and with their device numbers.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept;
   [[nodiscard]] bool has_drivers() const noexcept { return !drivers_.empty(); }
-  // Whether cards of this driver would be read, were there any.
+  // Whether cards of this driver would be read if there were any.
   [[nodiscard]] bool has_driver(source of) const noexcept;
-  // Cards that are here and were not given to this container.
+  // Cards that exist and were not given to this container.
   [[nodiscard]] bool is_hidden(const card& c) const noexcept { return c.is_here && !c.has_node; }
   [[nodiscard]] bool is_listed(const card& c) const noexcept {
     return c.is_here && c.has_node && c.by != nullptr;
   }
 
-  // By a descriptor's device number; by what fdinfo tells: an address, the name of a node, at last
-  // the driver where only one card has it.
+  // Finds a card by a descriptor's device number, or by what fdinfo has: an address, the name of a
+  // node, at last the driver if only one card has it.
   [[nodiscard]] const card* by_numbers(std::uint64_t major, std::uint64_t minor) const noexcept;
   [[nodiscard]] const card* by_address(std::string_view pci_address) const noexcept;
   [[nodiscard]] const card* by_node(std::string_view path) const noexcept;
   [[nodiscard]] const card* by_driver(std::string_view name) const noexcept;
 
-  // Below /dev; empty: the card has no such node, or it is not there.
+  // Path below /dev; empty if the card has no such node or it does not exist.
   [[nodiscard]] std::string node_path(const card& c, node::kind what) const;
 
  private:
@@ -56,10 +56,10 @@ class card_list {
   [[nodiscard]] std::string path_of(const node& n) const;
 
   std::string sys_root_;
-  std::string dev_root_;  // empty: there are no nodes to look at
+  std::string dev_root_;  // empty: there are no nodes to check
   std::vector<std::unique_ptr<driver>> drivers_;
   std::vector<card> cards_;
-  std::vector<card> found_;  // room for the next list
+  std::vector<card> found_;  // buffer of the next list
 };
 
 }  // namespace hmn::drm

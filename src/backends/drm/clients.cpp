@@ -10,7 +10,7 @@
 namespace hmn::drm {
 namespace {
 
-// Shorter windows say more of the clock than of the load.
+// Shorter windows measure the clock rather than the load.
 constexpr std::uint64_t shortest_window_ns = 10'000'000;
 
 client_key key_of(const card& of, const fdinfo* info) noexcept {
@@ -38,7 +38,7 @@ std::uint64_t used_or_0(const client& c) noexcept {
   return c.use.used().value_or(0);
 }
 
-// Counters may step back for a moment; then nothing was gained.
+// Counters may briefly step back, which counts as no gain.
 std::uint64_t gain(std::optional<std::uint64_t> before, std::optional<std::uint64_t> now) noexcept {
   return before && now && *now > *before ? *now - *before : 0;
 }
@@ -66,7 +66,7 @@ std::uint64_t window_of(const client_list& now, const client_list& before) noexc
   return now.taken_ns - before.taken_ns;
 }
 
-// Of the engines of one process: as many as one client can tell of.
+// Engines of one process: as many as one client can have.
 class load_sum {
  public:
   void add(const engine_load& more) noexcept {
@@ -88,7 +88,7 @@ class load_sum {
   std::size_t count_ = 0;
 };
 
-// An engine that a client has not used may have no line yet: it starts at 0.
+// Engines that a client has not used may have no line yet: they start at 0.
 void add_loads(const client_list& now, const client& c, const client_list& before,
                const client& was, std::uint64_t window_ns, load_sum& to) {
   for (const engine_sample& e : now.engines_of(c)) {
@@ -125,7 +125,7 @@ void set_busy(std::span<const engine_load> loads, std::uint64_t window_ns, usage
   const auto most = std::max_element(loads.begin(), loads.end(), [](const auto& a, const auto& b) {
     return a.percent < b.percent;
   });
-  // Counters are read one client after another: more than all is no load.
+  // Counters are read client by client: more than 100 % in total is not a load.
   if (most->percent > 100.5) return;
   out.busy_percent = std::min(most->percent, 100.0);
   out.window_ns = window_ns;
@@ -156,7 +156,7 @@ void client_list::add(const card& of, std::uint32_t pid, const fdinfo* info) {
     if (info != nullptr && of.counts_engines && !info->is_partial) keep_engines(*info, fresh);
     clients_.push_back(fresh);
   } else if (fresh.key.by == client_key::kind::none) {
-    // Of those that cannot be told apart the largest: they may all be the same one.
+    // Keep the largest of clients without an id: they may all be the same one.
     if (used_or_0(fresh) > used_or_0(*known)) known->use = fresh.use;
     known->use.is_partial = true;
   }
@@ -275,7 +275,7 @@ void pids_on(const client_list& now, slot card, std::vector<std::uint32_t>& out)
 
 namespace {
 
-// What of several clients' shared parts may be there but once.
+// Shared memory of several clients may be one buffer.
 class repeats {
  public:
   void add(std::optional<std::uint64_t> shared) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What a walk over /proc found: who holds which client of which card, and what it uses.
+// Result of a walk over /proc: which process holds which client of which card, and its usage.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +15,12 @@
 
 namespace hmn::drm {
 
-// Which client of a card a descriptor is of: several descriptors, also of several processes, may be
-// of one.
+// Client of a card that a descriptor belongs to: several descriptors, also of several processes,
+// may share one.
 struct client_key {
   enum class kind : std::uint32_t {
-    none,   // nothing tells it
-    pasid,  // amdgpu before it had client ids
+    none,   // no id
+    pasid,  // amdgpu before client ids
     id,
   };
   kind by = kind::none;
@@ -41,9 +41,9 @@ struct engine_sample {
 struct client {
   client_key key;
   std::uint32_t pid = 0;
-  bool is_told = false;            // it had a text that could be read
-  bool is_held_elsewhere = false;  // by another process as well
-  int error = 0;                   // why its text could not be read
+  bool is_told = false;            // its text was readable
+  bool is_held_elsewhere = false;  // also by another process
+  int error = 0;                   // why its text was not readable
   client_use use;
   std::size_t first_engine = 0;
   std::size_t engine_count = 0;
@@ -52,15 +52,15 @@ struct client {
 class client_list {
  public:
   void clear() noexcept;
-  // In order of pids. A descriptor of `pid` on a card; `info` nullptr: it tells nothing. A client
-  // that the process was seen with already counts once.
+  // Adds a descriptor of `pid` on a card, in order of pids; `info` nullptr: not parsed. A client
+  // already seen with the process counts once.
   void add(const card& of, std::uint32_t pid, const fdinfo* info);
-  // One whose text could not be read: it may be of a client that is known, or not.
+  // Adds one whose text could not be read: it may belong to a known client or not.
   void add_unread(const card& of, std::uint32_t pid, int error);
-  // What was added of `pid`, when that was the last: away with it, or it may not be all.
+  // Removes the descriptors added last for `pid`: they may be incomplete.
   void drop_last(std::uint32_t pid) noexcept;
   void mark_last_partial(std::uint32_t pid) noexcept;
-  // Once all were added: finds those that several processes hold.
+  // Finds the clients held by several processes, once all were added.
   void finish();
 
   [[nodiscard]] std::span<const client> all() const noexcept { return clients_; }
@@ -68,35 +68,36 @@ class client_list {
     return std::span(engines_).subspan(c.first_engine, c.engine_count);
   }
   [[nodiscard]] std::span<const client> of_pid(std::uint32_t pid) const noexcept;
-  // Those of one card; clients that several processes hold follow each other.
+  // Visits the clients of one card; those held by several processes are adjacent.
   void each_by_key(slot card, function_ref<void(const client&)> visit) const;
-  // One of those with the key; nullptr: none.
+  // Returns a client with the key, else nullptr.
   [[nodiscard]] const client* find(const client_key& key) const noexcept;
 
-  std::uint64_t taken_ns = 0;  // when the walk began
+  std::uint64_t taken_ns = 0;  // start of the walk
 
  private:
   void begin(std::uint32_t pid) noexcept;
   void keep_engines(const fdinfo& info, client& c);
 
-  std::vector<client> clients_;  // as they were met
+  std::vector<client> clients_;  // in the order found
   std::vector<std::uint32_t> by_key_;
   std::vector<engine_sample> engines_;
   std::size_t first_of_pid_ = 0;
   std::uint32_t last_pid_ = 0;
 };
 
-// The clients of one process on one card as one row. Percentages since `before`, where it knows the
-// clients too. Those whose text could not be read are left out, and make the others a lower bound.
+// Merges the clients of one process on one card into one row. Percentages are since `before` if it
+// has the clients too. Those whose text could not be read are left out, which makes the values
+// lower bounds.
 void fill_row(const client_list& now, const client_list& before, slot card, std::uint32_t pid,
               usage& out);
-// 0, or why the text of one of them could not be read.
+// Returns 0, or why the text of one of them could not be read.
 int error_of(const client_list& now, slot card, std::uint32_t pid);
-// The pids that hold a client of the card, as they were met.
+// Lists the pids that hold a client of the card, in the order found.
 void pids_on(const client_list& now, slot card, std::vector<std::uint32_t>& out);
-// Each client once.
+// Counts each client once.
 card_use use_of(const client_list& now, slot card);
-// By name of engine. Empty: nothing was there to compare.
+// Loads by name of engine; empty if there was nothing to compare.
 void loads_of(const client_list& now, const client_list& before, slot card,
               std::vector<engine_load>& out);
 

@@ -31,7 +31,7 @@ std::string_view parent_of(std::string_view path) noexcept {
   return path.substr(0, slash == std::string_view::npos ? 0 : slash);
 }
 
-// What is not there, or is something else in a copied tree, is an answer.
+// Absent files, or other file types in a copied tree, are no error.
 bool is_no_answer(int error) noexcept {
   constexpr int answers[] = {0, no_number, ENOENT, ENOTDIR, EINVAL, ELOOP, ENAMETOOLONG};
   return std::ranges::find(answers, error) == std::end(answers);
@@ -40,14 +40,14 @@ bool is_no_answer(int error) noexcept {
 struct listing {
   std::string_view sys_root;
   std::vector<card>& all;
-  int error = 0;  // what says nothing of the cards: the list is not to be trusted
+  int error = 0;  // error that proves nothing about the cards: the list is unreliable
 
   void note(int found) noexcept {
     if (is_no_answer(found)) error = found;
   }
 };
 
-// Where a class holds folders instead of links, as in a copied tree, the device is one level down.
+// Classes of a copied tree hold folders instead of links; the device is then one level down.
 path_text folder_of(listing& in, const path_text& entry) {
   std::array<char, 1024> target;
   const auto got = platform::read_link(entry.c_str(), target);
@@ -69,13 +69,13 @@ text<64> link_name(listing& in, const card& c, std::string_view name) {
   return found;
 }
 
-// The nodes hang on what carries the virtio device (seen on Linux 6.1 and 7.3), and only one driver
+// Nodes belong to the parent of the virtio device (seen on Linux 6.1 and 7.3), and only one driver
 // of such devices has nodes.
 bool is_virtio_transport(std::string_view driver) noexcept {
   return driver == "virtio-pci" || driver == "virtio-mmio";
 }
 
-// A tree that was copied has no links: then uevent tells them.
+// Copied trees have no links: uevent has the names then.
 void fill_names(listing& in, card& c) {
   c.driver_name.assign(link_name(in, c, "driver").view());
   c.bus.assign(link_name(in, c, "subsystem").view());
@@ -95,7 +95,7 @@ void fill_names(listing& in, card& c) {
 }
 
 void fill_ids(listing& in, card& c) {
-  // The node of a virtio device may hang on its PCI function or below it.
+  // Nodes of a virtio device may be on its PCI function or below it.
   const bool is_below = c.bus.view() == "virtio";
   const std::string_view folder = is_below ? parent_of(c.folder.view()) : c.folder.view();
   if (c.pci_bus_id.empty()) c.pci_bus_id = normal_pci_address(last_part(folder));
@@ -135,13 +135,13 @@ int list_class(listing& in, std::string_view folder) {
   return error;
 }
 
-// What only shows pictures (a display controller, a server's management chip) is no GPU.
+// Display-only devices (a display controller, a server's management chip) are no GPUs.
 bool computes(const card& c) noexcept {
   return c.find(node::kind::render) != nullptr || c.find(node::kind::accel) != nullptr;
 }
 
-// A device that is taken away loses its link to the bus before its driver lets go of the nodes
-// (bus_remove_device); copies of a class' folders have none of these links.
+// Devices being removed lose their link to the bus before the driver releases the nodes
+// (bus_remove_device); a copied class folder has none of these links.
 bool is_leaving(const card& c, std::string_view sys_root) noexcept {
   std::string_view folder = c.folder.view();
   if (!c.bus.empty() || !folder.starts_with(sys_root)) return false;
@@ -228,7 +228,7 @@ platform::errno_or<bool> is_suspended(const card& c) noexcept {
   const auto line = read_line(c.folder.view(), "power/runtime_status", buffer);
   if (line.error == ENOENT || line.error == ENOTDIR) return {false, 0};
   if (!line) return {false, line.error};
-  // A file of sysfs always holds something.
+  // Empty text means a failed read: files of sysfs are never empty.
   return {line.value.starts_with("suspend"), line.value.empty() ? EIO : 0};
 }
 

@@ -11,9 +11,9 @@ namespace {
 
 constexpr std::uint32_t last_class = which::engine::other;
 
-// The engines of one class.
+// Engines of one class.
 struct engine_class {
-  double weighted = 0;  // percent of each, times how many there are
+  double weighted = 0;  // sum of percent times number of engines
   std::uint64_t capacity = 0;
   std::optional<std::uint64_t> busy_ns;
 };
@@ -32,7 +32,7 @@ classes by_class(std::span<const engine_load> loads) noexcept {
   return all;
 }
 
-// The driver may have told it from a counter of the device.
+// Skips what the driver already reported from a device counter.
 bool is_told(std::span<const metric> all, metric_id id, std::uint32_t engine) noexcept {
   return std::ranges::any_of(
       all, [&](const metric& m) { return m.id == id && m.instance == engine && !m.pid; });
@@ -83,7 +83,7 @@ void engine_totals::write(const client_list& before, const card& of, const card_
       out.push_back(counted(from, metric_id::engine_busy_ns, e, busy));
       out.back().notes = note::lower_bound;
     }
-    // Counters are read one client after another: more than all is no load.
+    // Counters are read client by client: more than 100 % in total is not a load.
     if (percent > 100.5 || is_told(out, metric_id::engine_percent, e)) continue;
     out.push_back(measured(from, metric_id::engine_percent, e, std::min(percent, 100.0)));
     out.back().window_ns = load.window_ns;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The engines of a card by their class, as fdinfo of all clients tells: load, how many there are,
-// and a count of busy time that only grows, though clients end and take theirs with them.
+// Engines of a card by class, from fdinfo of all clients: load, number, and a busy time that only
+// grows, though clients end and their counters vanish.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ namespace hmn::drm {
 
 class engine_totals {
  public:
-  // Before `before` is forgotten: what was gained from it to `now`. `room` is overwritten.
+  // Saves the gain from `before` to `now`, before `before` is dropped. `room` is overwritten.
   void keep(const client_list& now, const client_list& before, std::span<const card> cards,
             std::vector<engine_load>& room);
   void forget() noexcept { kept_.clear(); }
@@ -31,7 +31,7 @@ class engine_totals {
     std::uint64_t busy_ns = 0;
   };
 
-  // Made when it is not there, of what the clients had used then.
+  // Returns the total, created from what the clients had used by then if it is new.
   total& until(const client_list& then, slot card, std::uint32_t engine);
 
   std::vector<total> kept_;

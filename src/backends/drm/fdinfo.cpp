@@ -52,7 +52,7 @@ T* entry_of(std::array<T, N>& all, std::size_t& count, std::string_view name,
   return &all[count++];
 }
 
-// The first line of a key counts.
+// Uses only the first line of a key.
 void set(std::optional<std::uint64_t>& to, std::optional<std::uint64_t> value) noexcept {
   if (!to) to = value;
 }
@@ -72,7 +72,7 @@ struct engine_key {
   std::optional<std::uint64_t> engine::*member;
   std::optional<std::uint64_t> (*parse)(std::string_view) noexcept;
 };
-// Before the regions' keys: "drm-total-cycles-" is no memory.
+// Match before the regions' keys: "drm-total-cycles-" is no memory.
 constexpr engine_key engine_keys[] = {
     {"drm-engine-", &engine::busy_ns, parse_ns},
     {"drm-cycles-", &engine::cycles, parse_count},
@@ -130,7 +130,7 @@ bool take_identity(std::string_view key, std::string_view value, fdinfo& out) no
   return true;
 }
 
-// amdgpu of Linux 5.14 to 5.18: "pdev:", "vram mem:\t12 kB", "gfx0:\t1.23%".
+// Parses text of amdgpu in Linux 5.14 to 5.18: "pdev:", "vram mem:\t12 kB", "gfx0:\t1.23%".
 void take_old_key(std::string_view key, std::string_view value, fdinfo& out) noexcept {
   constexpr std::string_view suffix = " mem";
   if (key == "pdev" && out.pci_address.empty()) out.pci_address = value;
@@ -151,7 +151,7 @@ void take_line(std::string_view line, fdinfo& out) noexcept {
   if (!take_engine(key, value, out)) take_region(key, value, out);
 }
 
-// Without the line that has no end.
+// Drops an unterminated last line.
 std::string_view whole_lines(std::string_view text) noexcept {
   const std::size_t end = text.rfind('\n');
   return end == std::string_view::npos ? std::string_view() : text.substr(0, end + 1);

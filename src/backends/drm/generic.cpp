@@ -33,8 +33,8 @@ constexpr sensors::scale scales[] = {
     {1, 0, 30'000},   {100.0 / 255, 0, 100}, {1, 0, 100},
 };
 
-// Documentation/driver-api/thermal/nouveau_thermal.rst: its pwm1 is in percent. Its fan1_input
-// watches the fan turn, for up to 250 ms.
+// Documentation/driver-api/thermal/nouveau_thermal.rst: pwm1 is in percent. Reading fan1_input
+// measures the fan for up to 250 ms.
 void read_fan(std::string_view folder, bool is_nouveau, sensors& s, hmn::telemetry& out) {
   using namespace telemetry_field;
   std::optional<double> rpm, duty;
@@ -50,13 +50,14 @@ void read_fan(std::string_view folder, bool is_nouveau, sensors& s, hmn::telemet
 
 void read_hwmon(std::string_view folder, sensors& s, hmn::telemetry& out) {
   using namespace telemetry_field;
-  s.take(folder, {"temp1_input"}, temperature, scales[celsius], out.temperature_celsius);
-  s.take(folder, {"power1_average", "power1_input"}, power, scales[watts], out.power_watts);
-  s.take(folder, {"power1_cap", "power1_max"}, power_limit, scales[watts], out.power_limit_watts);
-  s.take(folder, {"energy1_input"}, energy, scales[joules], out.energy_joules);
+  s.take(folder, {"temp1_input"}, temperature_celsius, scales[celsius], out.temperature_celsius);
+  s.take(folder, {"power1_average", "power1_input"}, power_watts, scales[watts], out.power_watts);
+  s.take(folder, {"power1_cap", "power1_max"}, power_limit_watts, scales[watts],
+         out.power_limit_watts);
+  s.take(folder, {"energy1_input"}, energy_joules, scales[joules], out.energy_joules);
 }
 
-// <device>/devfreq/<name>
+// Finds <device>/devfreq/<name>.
 std::string devfreq_of(std::string_view device_folder) {
   const std::string folder = compose({device_folder, "/devfreq"});
   std::string found;
@@ -69,9 +70,9 @@ std::string devfreq_of(std::string_view device_folder) {
 
 void read_clock(std::string_view device_folder, sensors& s, hmn::telemetry& out) {
   std::optional<double> mhz;
-  if (!s.wants(telemetry_field::core_clock)) return;
-  s.take(devfreq_of(device_folder), {"cur_freq"}, telemetry_field::core_clock, scales[megahertz],
-         mhz);
+  if (!s.wants(telemetry_field::core_clock_mhz)) return;
+  s.take(devfreq_of(device_folder), {"cur_freq"}, telemetry_field::core_clock_mhz,
+         scales[megahertz], mhz);
   out.core_clock_mhz = whole(mhz);
 }
 
@@ -81,17 +82,18 @@ void read_link(const card& c, sensors& s, hmn::telemetry& out) {
 
 void read_load(visit& v, sensors& s, hmn::telemetry& out) {
   using namespace telemetry_field;
-  if (!s.wants(gpu_busy | window)) return;
+  if (!s.wants(gpu_busy_percent | window_ns)) return;
   if (!v.of().counts_engines) {
-    return s.refuse(gpu_busy | window, why_not_counted(v.of()));
+    return s.refuse(gpu_busy_percent | window_ns, why_not_counted(v.of()));
   }
   const result<card_load> load = v.load();
-  if (!load) return s.refuse(gpu_busy | window, load.why());
+  if (!load) return s.refuse(gpu_busy_percent | window_ns, load.why());
   double most = 0;
   for (const engine_load& e : load->engines) most = std::max(most, e.percent);
   if (load->is_partial) out.notes |= note::lower_bound;
-  if (s.wants(gpu_busy)) s.found(gpu_busy, out.gpu_busy_percent, std::min(most, 100.0));
-  if (s.wants(window)) s.found(window, out.window_ns, load->window_ns);
+  if (s.wants(gpu_busy_percent))
+    s.found(gpu_busy_percent, out.gpu_busy_percent, std::min(most, 100.0));
+  if (s.wants(window_ns)) s.found(window_ns, out.window_ns, load->window_ns);
 }
 
 struct number_file {
@@ -100,7 +102,7 @@ struct number_file {
   scale_of as;
   short_text<18> file;
 };
-// Of two for one number the first stands.
+// Uses the first of two files for one metric.
 constexpr number_file of_chip[] = {
     {metric_id::temperature, which::sensor::core, celsius, "temp1_input"},
     {metric_id::temperature_limit, which::sensor::core, celsius, "temp1_crit"},
@@ -143,8 +145,8 @@ bool is_virtual(const card& c) noexcept {
   return c.bus.view() == "virtio" || is_among(c.driver_name.view(), names);
 }
 
-// What is no card on a bus is a part of the chip that the host's processor is, and allocates from
-// the host's RAM; so do the neural processors of AMD and Intel, which show as PCI functions.
+// Off-bus devices are part of the SoC and allocate from host RAM; so do the NPUs of AMD and Intel,
+// which are PCI functions.
 bool is_unified(const card& c) noexcept {
   constexpr std::string_view names[]{"amdxdna", "intel_vpu"};
   return !is_virtual(c) && (c.pci_bus_id.empty() || is_among(c.driver_name.view(), names));
@@ -161,10 +163,10 @@ pool unified_pool() noexcept {
 class generic_driver final : public driver {
  public:
   source from() const noexcept override { return source::drm; }
-  // But for the parts of a card that amdgpu alone can tell from each other.
+  // Excludes partitions, which only amdgpu can distinguish.
   bool serves(const card& c) const noexcept override { return !is_partition_node(c); }
 
-  // NVIDIA's own driver has nodes of its own beside those of DRM.
+  // NVIDIA's own driver has nodes other than those of DRM.
   bool sees_every_client(const card& c) const noexcept override {
     return c.driver_name.view() != "nvidia";
   }
@@ -182,12 +184,12 @@ class generic_driver final : public driver {
   }
   void metrics(visit& v, bool, std::vector<metric>& out) override { read_metrics(v, out); }
 
-  // All of a unified device's regions are its memory, whatever their names.
+  // All regions of a unified device are its memory, whatever their names.
   region_role role_of(const card& c, std::string_view region) const noexcept override {
     return is_unified(c) ? region_role::device : usual_role(region);
   }
 
-  // panfrost and panthor count only when root asks for it.
+  // panfrost and panthor count only if root enables it.
   bool counts_engines(const card& c) const noexcept override {
     constexpr std::string_view names[]{"panfrost", "panthor"};
     if (!is_among(c.driver_name.view(), names)) return true;
@@ -195,7 +197,7 @@ class generic_driver final : public driver {
     return !profiling || profiling.value != 0;
   }
 
-  // Their show_fdinfo adds up counters that are in RAM.
+  // Their show_fdinfo sums up counters in RAM.
   bool fdinfo_wakes(const card& c) const noexcept override {
     constexpr std::string_view names[]{"v3d",  "vc4",     "panfrost", "panthor",
                                        "lima", "etnaviv", "nouveau",  "virtio_gpu"};
@@ -213,7 +215,7 @@ result<void> generic_driver::memory(visit& v, pools& out) {
   if (all && all->sum.used()) {
     p.used = all->sum.used();
     p.accounting = all->sum.resident ? accounting::resident : accounting::committed;
-    // The sum of those that can be seen, and nothing of the driver's own.
+    // Sum of the visible clients, without the driver's own memory.
     p.notes |= note::lower_bound;
   } else if (all) {
     v.remark(fail(status::unsupported, "no client of the device tells what it uses"),

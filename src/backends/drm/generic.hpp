@@ -7,15 +7,15 @@
 
 namespace hmn::drm {
 
-// What the kernel's common interfaces tell of a card: hwmon, devfreq, the PCIe link, and load from
-// the engines of its clients.
+// Reads the kernel's common interfaces: hwmon, devfreq, the PCIe link, and load from the engines of
+// clients.
 result<void> read_sensors(visit& v, std::uint32_t fields, hmn::telemetry& out);
 
-// The same, and the limits of temperature and clock, by instance.
+// Same values, and the limits of temperature and clock, by instance.
 void read_metrics(visit& v, std::vector<metric>& out);
 
-// Any driver that has none of its own here: nouveau, msm, panfrost, panthor, v3d, asahi, virtio,
-// accelerators.
+// Fallback for drivers without code of their own: nouveau, msm, panfrost, panthor, v3d, asahi,
+// virtio, accelerators.
 std::unique_ptr<driver> make_generic();
 
 }  // namespace hmn::drm

@@ -9,17 +9,17 @@
 
 namespace hmn::drm {
 
-// Pure: "16.0 GT/s PCIe" is generation 4.
+// Pure. Parses "16.0 GT/s PCIe" as generation 4.
 std::optional<std::uint32_t> generation_of(std::string_view link_speed) noexcept;
 
-// Of <device>/current_link_speed; reading it may wake a sleeping card.
+// Reads <device>/current_link_speed; may wake a sleeping card.
 std::optional<std::uint32_t> read_generation(std::string_view device_folder,
                                              int* error = nullptr) noexcept;
-// Of <device>/current_link_width; 0 lanes, which the kernel says of no link, is none.
+// Reads <device>/current_link_width; 0 lanes, reported if there is no link, is absent.
 std::optional<std::uint32_t> read_width(std::string_view device_folder,
                                         int* error = nullptr) noexcept;
 
-// Both into telemetry, those that are wanted.
+// Adds both to telemetry, if wanted.
 void take_link(std::string_view device_folder, sensors& s, hmn::telemetry& out);
 
 }  // namespace hmn::drm

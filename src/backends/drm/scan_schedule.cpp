@@ -6,7 +6,7 @@
 namespace hmn::drm {
 namespace {
 
-// Faster than needed, so that readings that come a little late leave none overdue.
+// Faster than needed, so that slightly late readings leave none overdue.
 constexpr double haste = 16.0 / 15;
 constexpr std::uint64_t few_readings = 3;
 
@@ -21,7 +21,7 @@ void scan_schedule::begin(std::uint64_t now_ns, std::size_t known) noexcept {
   }
   credit_ = std::min(credit_, all);
   last_pid_ = 0;
-  // Overdue is what would be at the next reading, if that comes as late as this one.
+  // Overdue: would be late at the next reading, if that is as late as this one.
   latest_ns_ = now_ns + gone - gone / 16;
   last_ns_ = now_ns;
 }

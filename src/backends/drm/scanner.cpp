@@ -16,12 +16,12 @@ namespace {
 
 using platform::directory;
 
-// Beyond, what is known to be of no card is looked at each time instead of remembered.
+// Beyond this limit, descriptors of no card are checked each time instead of remembered.
 constexpr std::size_t most_others = std::size_t{1} << 20;
 
 constexpr std::size_t most_mounts = std::size_t{1} << 20;  // bytes
 
-// Room for "fdinfo/4294967295".
+// Buffer for "fdinfo/4294967295".
 class short_path {
  public:
   short_path(std::string_view folder, std::string_view name) noexcept {
@@ -39,7 +39,7 @@ bool one_must_sleep(const card_list& cards, bool may_wake) noexcept {
   return std::ranges::any_of(all, [&](const card& c) { return must_sleep(c, may_wake); });
 }
 
-// Where a descriptor leads, in a tree whose links lead nowhere and as a last resort.
+// Resolves a descriptor's target as a last resort, in a tree whose links are dangling.
 const card* card_behind_link(const directory& from, std::string_view name, const card_list& cards) {
   std::array<char, 256> target;
   const auto got = from.read_link(short_path("fd", name).c_str(), target);
@@ -54,7 +54,8 @@ const card* card_of(const directory& from, std::string_view name, const fdinfo& 
   return cards.by_driver(info.driver);
 }
 
-// /proc lists descriptors in rising order. Where a copied tree does not, they are looked at again.
+// /proc lists descriptors in ascending order. In a copied tree that does not, they are checked
+// again.
 bool is_next(std::span<const std::uint32_t>& others, std::string_view name) noexcept {
   if (others.empty()) return false;
   const std::uint64_t number = scan::decimal(name).value_or(0);
@@ -81,7 +82,7 @@ int scanner::list_pids() {
   return error;
 }
 
-// Every PID namespace has a first process; a tree that was copied may lack it.
+// Every PID namespace has a first process; a copied tree may lack it.
 bool scanner::hides_others() {
   if (pids_.empty() || pids_.front() == 1) return false;
   const path_text path{proc_root_, "/self/mountinfo"};
@@ -191,7 +192,7 @@ void scanner::remember(process& p, const process& before) {
   fresh_others_.insert(fresh_others_.end(), from, from + before.other_count);
 }
 
-// One that is not reached. What it holds is read when it is.
+// Keeps a process that was not reached. Its clients are read when it is.
 void scanner::carry_over(const process& before) {
   process p = start(before.pid);
   remember(p, before);
@@ -224,7 +225,7 @@ void scanner::look_through(look& l) {
   int error = links ? links.value.for_each_entry(each) : links.error;
   l.links = nullptr;
   if (is_refused(error)) {
-    // The folder of links may be closed where that of texts is not.
+    // The folder of links may be unreadable while that of texts is readable.
     error = l.from.for_each_entry(
         "fdinfo", [&](std::string_view name) { return look_at_unknown(l, name, 0), true; });
     if (error != 0) note_kernel_thread(l);
@@ -237,7 +238,7 @@ void scanner::note_kernel_thread(const look& l) {
   l.p.is_kernel_thread = got && procfs::is_kernel_thread({text_.data(), got.value});
 }
 
-// One that fills the buffer may go on: without its last end it counts as cut off.
+// Text that fills the buffer may continue: unterminated, it counts as truncated.
 platform::errno_or<std::string_view> scanner::read_text(const look& l, std::string_view name) {
   const auto got = l.from.read_small(short_path("fdinfo", name).c_str(), text_);
   return {{text_.data(), std::min(got.value, text_.size() - 1)}, got.error};
@@ -264,7 +265,7 @@ void scanner::add_known(look& l, std::string_view name, const card& of) {
     return;
   }
   const auto text = read_text(l, name);
-  // Closed since; ESRCH is of the whole process.
+  // Closed since; ESRCH means the whole process.
   if (text.error == ENOENT) return;
   if (!text) {
     l.p.error = text.error;
@@ -288,7 +289,7 @@ void scanner::look_at(look& l, std::string_view name) {
   add_known(l, name, *of);
 }
 
-// No device number was to be had: the text tells whether it is a DRM client, and of which card.
+// Uses the text, since there is no device number: whether it is a DRM client, and of which card.
 void scanner::look_at_unknown(look& l, std::string_view name, int error) {
   const card_list& cards = l.w.cards;
   if (is_refused(error) || is_passing(error)) l.p.error = error;
@@ -306,7 +307,7 @@ void scanner::look_at_unknown(look& l, std::string_view name, int error) {
   l.w.out.add(*of, l.p.pid, &*info);
 }
 
-// False: it is not as it was, and must be looked through.
+// Returns false if it has changed and must be scanned.
 bool scanner::revisit(process& p, const process& before, const walk& w) {
   bool is_same = true;
   if (before.held_count != 0) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The walk over /proc/<pid>/fd for descriptors of DRM devices. Which descriptors a process has is
-// remembered; what a remembered descriptor says is checked, so that a pid or a descriptor that is
-// used again is at worst seen late, never taken for another.
+// Walk over /proc/<pid>/fd for descriptors of DRM devices. The descriptors of a process are
+// remembered and their texts checked, so that a reused pid or descriptor is at worst seen late,
+// never mistaken for another.
 #pragma once
 
 #include <array>
@@ -19,26 +19,26 @@
 
 namespace hmn::drm {
 
-// How much of it one walk does. Every walk reads the known clients, looks into new processes, and
-// into those whose turn it is: each process has its turn within `rescan_ns`, and all of its
-// descriptors are looked at then. A first walk is complete, whatever it is asked for.
+// Scope of one walk. Every walk reads the known clients, scans new processes, and those that are
+// scheduled: all descriptors of each process are scanned once within `rescan_ns`. The first walk is
+// always complete.
 enum class extent {
   rolling,   // nothing more: a new client of a known process is seen within `rescan_ns`
-  complete,  // looks into every process with another number of descriptors than before, so that a
-             // new client is seen now, unless the process closed as many as it opened; where the
-             // number is not told, lists those of all. What is missed is seen within `rescan_ns`
+  complete,  // also processes with another number of descriptors than before, so that a new client
+             // is seen now, unless as many were closed; if the number is unknown, all of them.
+             // Anything missed is seen within `rescan_ns`
 };
 
-// What a walk could see.
+// Coverage of a walk.
 struct coverage {
-  std::uint32_t processes = 0;    // that could hold a descriptor: kernel threads do not count
-  std::uint32_t unreadable = 0;   // the system refused, or nothing was left to open them with
-  std::uint32_t not_reached = 0;  // before the deadline
-  std::uint32_t remembered = 0;   // not looked through now, but for what `extent` says
-  std::uint64_t oldest_look = 0;  // when the first of those was, monotonic
+  std::uint32_t processes = 0;    // that could hold a descriptor: not kernel threads
+  std::uint32_t unreadable = 0;   // access refused, or out of descriptors
+  std::uint32_t not_reached = 0;  // not reached before the deadline
+  std::uint32_t remembered = 0;   // not scanned now, except as `extent` requires
+  std::uint64_t oldest_look = 0;  // time of the oldest of those scans, monotonic
   int error = 0;                  // of the last unreadable one
-  int no_tree = 0;                // errno: /proc itself cannot be listed
-  bool is_hidden = false;         // those of other users (mount option hidepid)
+  int no_tree = 0;                // errno if /proc itself cannot be listed
+  bool is_hidden = false;         // those of other users are hidden (mount option hidepid)
 
   [[nodiscard]] bool is_complete() const noexcept {
     return unreadable == 0 && not_reached == 0 && no_tree == 0 && !is_hidden;
@@ -50,19 +50,19 @@ class scanner {
   scanner(std::string proc_root, std::uint64_t rescan_ns)
       : proc_root_(std::move(proc_root)), schedule_(rescan_ns) {}
 
-  // Every process. `may_wake`: descriptors of sleeping cards are read as well.
+  // Scans every process. `may_wake`: also reads descriptors of sleeping cards.
   coverage scan(const card_list& cards, bool may_wake, std::uint64_t now_ns,
                 std::uint64_t deadline_ns, client_list& out, extent how = extent::rolling);
-  // What suits the pace of the readings: rolling where there are several within `rescan_ns`.
+  // Scope that suits the rate of readings: rolling if there are several within `rescan_ns`.
   [[nodiscard]] extent suited_to(std::uint64_t now_ns) const noexcept {
     return schedule_.is_slow(now_ns) ? extent::complete : extent::rolling;
   }
-  // One process ("self", "123"); 0 or errno: ESRCH when there is none.
+  // Scans one process ("self", "123"). Returns 0 or errno: ESRCH if it does not exist.
   int scan_one(std::string_view who, std::uint32_t pid, const card_list& cards, bool may_wake,
                client_list& out);
   void forget() noexcept;
 
-  // Whether `card` was met asleep in the last walk, so that its clients were not read.
+  // Whether `card` was suspended in the last walk, so that its clients were not read.
   [[nodiscard]] bool met_asleep(slot card) const noexcept;
 
  private:
@@ -76,12 +76,12 @@ class scanner {
     std::uint32_t other_count = 0;
     std::size_t first_held = 0;
     std::size_t first_other = 0;
-    std::uint64_t inode = 0;  // of its folder fd; another process with the pid has another one
+    std::uint64_t inode = 0;  // of its folder fd; differs for another process with the pid
     std::uint64_t looked_ns = 0;
-    int error = 0;  // why not all of it was seen
+    int error = 0;  // why it was not fully scanned
     bool is_kernel_thread = false;
   };
-  // One walk.
+  // State of one walk.
   struct walk {
     const card_list& cards;
     bool may_wake;
@@ -89,19 +89,19 @@ class scanner {
     std::uint64_t now_ns;
     extent how;
   };
-  // At one process.
+  // State of one process in a walk.
   struct look {
     const walk& w;
     process& p;
     const platform::directory& from;
-    std::span<const std::uint32_t> others;  // known to be of no card, as long as they stay open
-    const platform::directory* links = nullptr;  // its folder fd, while that is listed
+    std::span<const std::uint32_t> others;  // descriptors of no card, as long as they stay open
+    const platform::directory* links = nullptr;  // its folder fd, while being listed
   };
 
   int list_pids();
   bool hides_others();
   process start(std::uint32_t pid) const noexcept;
-  // False: the process is gone.
+  // Returns false if the process is gone.
   bool take(process& p, const process* before, const walk& w);
   void remember(process& p, const process& before);
   void carry_over(const process& before);

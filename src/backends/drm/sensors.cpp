@@ -12,7 +12,7 @@
 namespace hmn::drm {
 namespace {
 
-// The number of "temp2_input".
+// Parses the number in "temp2_input".
 std::optional<std::uint32_t> number_of(std::string_view file, std::string_view kind) {
   constexpr std::string_view suffix = "_input";
   if (!file.starts_with(kind) || !file.ends_with(suffix)) return std::nullopt;

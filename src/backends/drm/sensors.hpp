@@ -13,20 +13,19 @@
 
 namespace hmn::drm {
 
-// <device>/hwmon/hwmon<N>: sensors by their labels, since numbers moved between kernel versions.
-// Reading one may wake a sleeping card.
+// <device>/hwmon/hwmon<N>: sensors by label, since numbers differ between kernel versions. Reading
+// one may wake a sleeping card.
 
-// The folder of the sensor chip that calls itself `name`; any when it is empty. Empty: none, or
-// `error` is why it cannot be told.
+// Folder of the sensor chip with this `name`; any if it is empty. Returns "" if there is none, or
+// if `error` is set.
 std::string find_hwmon(std::string_view device_folder, std::string_view name, int* error = nullptr);
 
-// Of the inputs "<kind><digits>_input" ("temp", "energy", "fan") the one whose "_label" is `label`;
-// with an empty label the one with the lowest number that has no label at all. "temp2"; empty:
-// none.
+// Finds the input "<kind><digits>_input" ("temp", "energy", "fan") whose "_label" is `label`; with
+// an empty label, the lowest-numbered one without a label file. "temp2"; empty: none.
 std::string find_input(std::string_view hwmon, std::string_view kind, std::string_view label);
 
-// The files of one card that tell telemetry, and what could not be read of them: each wanted field
-// is found or refused once, and finish() remarks the rest.
+// Telemetry files of one card and their errors: each wanted field is filled or refused once, and
+// finish() reports the rest.
 class sensors {
  public:
   using field = std::uint32_t;  // telemetry_field bits
@@ -36,7 +35,7 @@ class sensors {
 
   [[nodiscard]] bool wants(field f) const noexcept { return (wanted_ & f) != 0; }
 
-  // What a file's number is worth, and the bounds outside of which it is no reading.
+  // Unit of a file, and the bounds outside of which its value is invalid.
   struct scale {
     double unit;
     double least = -1e18;
@@ -47,7 +46,7 @@ class sensors {
       return value >= least && value <= most ? std::optional(value) : std::nullopt;
     }
   };
-  // From the first of the files that gives a number.
+  // Takes the first file that has a number.
   void take(std::string_view folder, std::initializer_list<std::string_view> files, field f,
             const scale& as, std::optional<double>& out);
   template <class T>
@@ -56,12 +55,12 @@ class sensors {
     left_ &= ~f;
     refused_ &= ~f;
   }
-  // Why a file gave no number; that it is not there is left to finish().
+  // Reports why a file has no number; absence is left to finish().
   void refuse_file(field f, int error, std::string_view folder, std::string_view file);
   void refuse(field f, failure why);
-  // Why none of the rest may have been found.
+  // Sets the reason for all other missing fields.
   void blame(failure why) { blamed_ = std::move(why); }
-  // The rest is not told at all.
+  // Reports the remaining fields as unsupported.
   result<void> finish();
 
  private:

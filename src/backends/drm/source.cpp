@@ -46,7 +46,7 @@ result<void> drm_source::probe() {
 
 void drm_source::list() {
   list_error_ = card_list_.refresh();
-  // What was no card's descriptor may be one now.
+  // Descriptors of no card may belong to a new one.
   const std::uint64_t cards = card_list_.fingerprint();
   if (cards != cards_) scanner_.forget();
   cards_ = cards;
@@ -74,11 +74,11 @@ bool drm_source::may_ask(const card& c, bool keeps_awake) noexcept {
   return !is_left_alone_;
 }
 
-// What cannot be told counts as something.
+// Unknown counts as active.
 bool drm_source::has_nothing_to_do(const card& c, reading& r) {
   card_visit v(*this, c, r, card_visit::quiet);
   hmn::telemetry now;
-  if (c.by->telemetry(v, telemetry_field::gpu_busy, now) && now.gpu_busy_percent) {
+  if (c.by->telemetry(v, telemetry_field::gpu_busy_percent, now) && now.gpu_busy_percent) {
     return *now.gpu_busy_percent <= 0 && (now.notes & note::lower_bound) == 0;
   }
   if (!c.by->sees_every_client(c)) return false;
@@ -86,7 +86,7 @@ bool drm_source::has_nothing_to_do(const card& c, reading& r) {
   return use && use->clients == 0 && !use->is_partial;
 }
 
-// Without wake_devices alone: who allows waking wants each reading answered.
+// Backs off only without wake_devices: callers that allow waking expect fresh values.
 void drm_source::finish(reading& r) {
   if (may_wake_) return;
   const std::uint64_t now = platform::monotonic_ns();
@@ -192,8 +192,8 @@ result<void> drm_source::metrics(slot number, bool slow, std::vector<metric>& ou
   return {};
 }
 
-// From the walk of this reading; one of its own is for who asks for slow numbers, since a first one
-// looks through every process.
+// Uses this reading's walk; one of its own only if slow metrics are wanted, since a first walk
+// scans every process.
 void drm_source::add_engines(const card& c, std::vector<metric>& out, reading& r) {
   card_visit v(*this, c, r);
   if (!c.counts_engines) {
@@ -208,7 +208,7 @@ bool drm_source::answers_for(source which) const noexcept {
   return which == source::drm || card_list_.has_driver(which);
 }
 
-// The room serves; a driver in it only where it has a card.
+// Ready once its cards were listed; a driver in it only if it has a card.
 source_state drm_source::describe(source which) const {
   source_state now;
   now.why = {status::ok, which, {}, {}};

@@ -15,16 +15,16 @@
 
 namespace hmn::drm {
 
-// What the processes that were asked for one by one had used then: load is the difference.
+// Usage of individually queried processes at that time: load is the difference.
 struct asked_process {
   std::uint32_t pid = 0;
-  client_list now, before;  // no list where taken_ns is 0
+  client_list now, before;  // empty if taken_ns is 0
 };
 
 class asked_processes {
  public:
-  // To be asked again, at this time: `before` is from at least `apart_ns` ago. Of more processes
-  // than are remembered the one that was not asked for longest is forgotten.
+  // Returns the entry for a new query at this time: `before` is at least `apart_ns` old. If full,
+  // the least recently queried process is dropped.
   asked_process& next(std::uint32_t pid, std::uint64_t now_ns, std::uint64_t apart_ns) {
     asked_process* found = &all_.front();
     for (asked_process& a : all_) {
@@ -51,12 +51,12 @@ class asked_processes {
   std::array<asked_process, 8> all_;
 };
 
-// The room that every driver stands in: one list of cards, one walk over /proc in a reading.
+// Source that contains all drivers: one list of cards, one walk over /proc per reading.
 class drm_source final : public device_source {
  public:
   explicit drm_source(const settings& s);
 
-  // False where all of them are switched off.
+  // False if all of them are off.
   [[nodiscard]] bool has_drivers() const noexcept { return card_list_.has_drivers(); }
 
   source id() const noexcept override { return source::drm; }
@@ -84,13 +84,13 @@ class drm_source final : public device_source {
   [[nodiscard]] device identity_of(const card& c, reading& r);
   void remark_hidden(const card& c, reading& r) const;
   [[nodiscard]] static failure why_asleep(const card& c);
-  // Notes that what is asked now would keep the card awake; false: it is left alone.
+  // Notes a query that would keep the card awake; false if the card is skipped.
   bool may_ask(const card& c, bool keeps_awake) noexcept;
   [[nodiscard]] bool has_nothing_to_do(const card& c, reading& r);
   void remark_coverage(reading& r) const;
   void trace_walk(reading& r) const;
   result<void> find(slot number, const card*& out) const;
-  // This reading's walk.
+  // Walk of this reading.
   result<void> walk(reading& r);
   result<void> fill_one(const card& c, std::uint32_t pid, bool self, usage& out, reading& r);
   [[nodiscard]] failure why_not_listed(const card& c, std::uint32_t pid, int error) const;
@@ -110,18 +110,18 @@ class drm_source final : public device_source {
   engine_totals engines_;
   card_backoff backoff_;
   int list_error_ = 0;
-  std::uint64_t cards_ = 0;  // which there were, as the list of cards tells
+  std::uint64_t cards_ = 0;  // fingerprint of the card list
   bool was_listed_ = false;
 
-  // Of this reading.
+  // State of this reading.
   bool has_walked_ = false;
-  bool is_left_alone_ = false;  // the card that was asked last
+  bool is_left_alone_ = false;  // the card queried last
   coverage seen_;
 };
 
 class card_visit final : public visit {
  public:
-  static constexpr bool quiet = true;  // what is missing is not said
+  static constexpr bool quiet = true;  // missing values are not reported
 
   card_visit(drm_source& in, const card& of, reading& r, bool is_quiet = false)
       : in_(in), of_(of), reading_(r), is_quiet_(is_quiet) {}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The rows of processes, and the walk that they are made from.
+// Rows of processes, and the walk behind them.
 #include <algorithm>
 #include <array>
 
@@ -13,7 +13,7 @@
 namespace hmn::drm {
 namespace {
 
-// Percentages are taken against a walk at least this old, where there is one.
+// Minimum age of the walk that percentages are relative to, if there is one.
 constexpr std::uint64_t baseline_ns = platform::ns_per_second / 10;
 
 failure unseen(const card& c) {
@@ -28,7 +28,7 @@ bool has_engines(const client_list& in, slot card) {
       in.all(), [card](const client& c) { return c.key.card == card && c.engine_count != 0; });
 }
 
-// Of a process whose descriptors were all seen, and none is of the device.
+// Row of a process whose descriptors were all seen, none of them of the device.
 usage nothing_used(std::uint32_t pid) {
   usage none;
   none.pid = pid;

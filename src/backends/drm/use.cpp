@@ -11,7 +11,7 @@ namespace {
 
 using figure = std::optional<std::uint64_t>;
 
-// A sum that one unknown part makes unknown; empty until something was added.
+// Sum that becomes unknown with one unknown part; empty until something is added.
 class total {
  public:
   void add(figure part) noexcept {
@@ -25,7 +25,7 @@ class total {
   figure value_;
 };
 
-// Handles of nothing are backed by nothing.
+// Empty buffers have no backing pages.
 figure backed(const region& r) noexcept {
   const figure told = r.backed();
   return !told && r.total == 0 ? figure(0) : told;
@@ -94,7 +94,7 @@ client_use measure(const fdinfo& from, role_of_region role, kind_of_engine kind)
   if (!from.is_partial) {
     add_engines(from, kind, out);
   } else if (!out.resident) {
-    // What is missing may be the resident part: less than this, not more.
+    // The resident part may be missing, and committed bytes are no lower bound of it.
     out.committed.reset();
   }
   return out;
@@ -112,9 +112,9 @@ void add(client_use& to, const client_use& more) noexcept {
   to.is_partial = to.is_partial || more.is_partial;
 }
 
-// i915: render, copy, video, video-enhance, compute. xe: rcs, bcs, vcs, vecs, ccs. amdgpu: gfx,
-// compute, dma, dec, enc, enc_1, jpeg, vpe. v3d: bin, render, tfu, csd, cache_clean, cpu. panfrost:
-// fragment, vertex-tiler. Others call their one engine gpu or by the driver's name.
+// Names by driver. i915: render, copy, video, video-enhance, compute. xe: rcs, bcs, vcs, vecs, ccs.
+// amdgpu: gfx, compute, dma, dec, enc, enc_1, jpeg, vpe. v3d: bin, render, tfu, csd, cache_clean,
+// cpu. panfrost: fragment, vertex-tiler. Others name their only engine gpu or after the driver.
 std::uint32_t usual_engine(std::string_view engine) noexcept {
   constexpr struct {
     std::string_view part;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What one client uses of its device: figures made of its fdinfo, in the words of model/usage.hpp.
+// Usage of a device by one client: values derived from its fdinfo, named as in model/usage.hpp.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,23 @@
 
 namespace hmn::drm {
 
-// What a region of memory is to a device.
+// Role of a memory region.
 enum class region_role { ignored, device, host };
 
 struct client_use {
-  std::optional<std::uint64_t> resident;   // of the device's memory
-  std::optional<std::uint64_t> committed;  // handles, with backing pages or not
-  // The parts of the headline, and of host_pool, that have several handles.
+  std::optional<std::uint64_t> resident;   // in the device's memory
+  std::optional<std::uint64_t> committed;  // handles, with or without backing pages
+  // Parts of the main value, and of host_pool, that have several handles.
   std::optional<std::uint64_t> shared;
   std::optional<std::uint64_t> purgeable;
   std::optional<std::uint64_t> evicted;
   std::optional<std::uint64_t> host_pool;
   std::optional<std::uint64_t> host_shared;
-  std::optional<std::uint64_t> busy_ns;  // of all engines, by what each name's can do at most
-  std::optional<std::uint32_t> kinds;    // usage_kind bits of the engines that have run
+  std::optional<std::uint64_t> busy_ns;  // sum over engines, weighted by capacity
+  std::optional<std::uint32_t> kinds;    // usage_kind bits of the engines that were busy
   bool is_partial = false;
 
-  // Resident where that is told, else committed.
+  // Resident if reported, else committed.
   [[nodiscard]] std::optional<std::uint64_t> used() const noexcept {
     return resident ? resident : committed;
   }
@@ -38,16 +38,16 @@ struct client_use {
 using role_of_region = function_ref<region_role(std::string_view region)>;
 using kind_of_engine = function_ref<std::uint32_t(std::string_view engine)>;
 
-// Pure. A region that the driver told without one figure makes the sum of that figure unknown.
+// Pure. A region that lacks a value makes the sum of that value unknown.
 client_use measure(const fdinfo& from, role_of_region role, kind_of_engine kind) noexcept;
 
-// Adds the use of another client of the same process; what one of them lacks becomes absent.
+// Adds usage of another client of the same process; a value that either lacks becomes absent.
 void add(client_use& to, const client_use& more) noexcept;
 
-// The names that kernel drivers give their engines: which::engine, and usage_kind bits.
+// Common engine names of kernel drivers: which::engine, and usage_kind bits.
 std::uint32_t usual_engine(std::string_view engine) noexcept;
 std::uint32_t usual_kind(std::string_view engine) noexcept;
-// "vram", "local" and alike are the device's, "gtt", "system" and alike the host's.
+// "vram", "local" and similar are the device's, "gtt", "system" and similar the host's.
 region_role usual_role(std::string_view region) noexcept;
 
 }  // namespace hmn::drm

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The part of DXGI's binary interface that is used here, declared by hand: tables of functions in
-// the order of dxgi1_4.idl, those that are not called as places only. The same on x86-64 and arm64,
-// where all of Windows' calling conventions are one.
+// Part of DXGI's binary interface used here, declared by hand: function tables in the order of
+// dxgi1_4.idl, unused ones as placeholders. Identical on x86-64 and arm64, where Windows has a
+// single calling convention.
 #pragma once
 
 #include <array>
@@ -95,7 +95,7 @@ static_assert(offsetof(factory_functions, adapter) == 12 * sizeof(void*));
 
 using create_factory = code (*)(const guid* id, void** out);
 
-// One reference to an object, whose first field is its table.
+// Reference to one object, whose first field is its function table.
 template <class Functions>
 class object {
  public:

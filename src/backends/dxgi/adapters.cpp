@@ -21,7 +21,7 @@ bool is_software(const description& d) noexcept {
          (d.vendor == vendor_microsoft && d.device == basic_render);
 }
 
-// Four numbers of 16 bits.
+// Formats four numbers of 16 bits.
 std::string version_text(std::int64_t version) {
   const auto v = static_cast<std::uint64_t>(version);
   return compose({v >> 48U, ".", v >> 32U & 0xFFFFU, ".", v >> 16U & 0xFFFFU, ".", v & 0xFFFFU});

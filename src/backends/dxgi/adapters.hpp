@@ -17,22 +17,22 @@ struct adapter {
   std::uint32_t device = 0;
   std::uint32_t subsystem = 0;
   std::uint64_t dedicated = 0;  // bytes of its own memory
-  std::uint64_t shared = 0;     // bytes of the host's that it may use
+  std::uint64_t shared = 0;     // bytes of host memory that it may use
   std::string name;
-  std::string driver_version;  // of the part that runs in programs; empty: not told
-  adapter3 memory;             // null: older than Windows 10
+  std::string driver_version;  // user-mode driver; empty: unknown
+  adapter3 memory;             // null before Windows 10
   code no_memory = success;    // why it is null
 };
 
-// The system's adapters, kept as long as the system says that they are the same.
+// System's adapters, cached until the system reports a change.
 class adapters {
  public:
-  // `create`: found in dxgi.dll, in the system's folder, where it is null.
+  // `create`: loaded from dxgi.dll in the system folder if null.
   explicit adapters(create_factory create = nullptr) noexcept : create_(create) {}
 
-  // Whether the system's set has changed since the list was made, or there is none yet.
+  // Whether the set of adapters has changed since the list was made, or there is no list yet.
   [[nodiscard]] bool are_old() const noexcept;
-  // Makes the list again. An adapter that cannot be described is left out with a remark.
+  // Lists the adapters again. One that cannot be described is left out with a diagnostic.
   result<void> list(reading& r);
   [[nodiscard]] std::vector<adapter>& all() noexcept { return all_; }
   void clear() noexcept;

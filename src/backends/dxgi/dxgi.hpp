@@ -7,7 +7,7 @@
 
 namespace hmn {
 
-// `counters` tells what is in use; it may be none.
+// `counters` reports usage; it may be null.
 std::unique_ptr<device_source> make_dxgi(std::unique_ptr<wddm::counters> counters);
 
 }  // namespace hmn

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What the graphics kernel tells of an adapter beside DXGI (D3DKMT, in gdi32.dll): its place on the
-// PCI bus, and what one process uses. Declared by hand, after d3dkmthk.h; the same on x86-64 and
-// arm64.
+// Adapter data of the graphics kernel that DXGI lacks (D3DKMT, in gdi32.dll): PCI location, and
+// usage of one process. Declared by hand after d3dkmthk.h; identical on x86-64 and arm64.
 #pragma once
 
 #include <cstddef>
@@ -52,7 +51,7 @@ inline constexpr std::uint32_t hybrid_integrated = 1U << 5;
 
 inline constexpr std::uint32_t process_query_information = 0x0400;
 
-// Any may be missing.
+// Any may be null.
 struct kernel_functions {
   kernel_code (*open)(open_adapter*) = nullptr;
   kernel_code (*close)(const close_adapter*) = nullptr;
@@ -63,7 +62,7 @@ struct kernel_functions {
 };
 
 struct kernel_facts {
-  std::optional<pci_address> address;  // the domain is not told: 0
+  std::optional<pci_address> address;  // the domain is not reported: 0
   bool is_hybrid_discrete = false;
   bool is_hybrid_integrated = false;
 };
@@ -79,8 +78,8 @@ class kernel {
   explicit kernel(const kernel_functions& fn) noexcept : fn_(fn) {}
 
   [[nodiscard]] kernel_facts facts_of(wddm::luid adapter) const noexcept;
-  // What a process has in memory. Nothing: the system does not tell, or the process is not the
-  // caller's to ask.
+  // Resident memory of a process. Returns nothing if the system does not report it, or access is
+  // denied.
   [[nodiscard]] std::optional<kernel_usage> usage_of(wddm::luid adapter,
                                                      std::uint32_t pid) const noexcept;
 

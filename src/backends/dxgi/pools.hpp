@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What DXGI and the counters tell of an adapter, as pools. Pure.
+// Pools of an adapter, from DXGI and the counters. Pure.
 #pragma once
 
 #include <optional>
@@ -13,26 +13,26 @@
 
 namespace hmn::dxgi {
 
-// What this process may use of each segment, and does.
+// Budget and usage of this process in each segment.
 struct own_memory {
   memory_information local{};
   memory_information non_local{};
 };
 
-// An adapter that has all memory in its local segment, and more of it than memory of its own, lives
-// on the host's RAM.
+// Whether all memory is in the local segment, and exceeds the dedicated memory: an adapter that
+// uses host RAM.
 bool is_unified(const adapter& a, const std::optional<own_memory>& own) noexcept;
 
 void add_pools(const adapter& a, const std::optional<own_memory>& own,
                const wddm::adapter_memory* in_use, pools& out);
 
-// What a process uses of an adapter, as a row. Pure.
+// Usage of an adapter by a process, as a row. Pure.
 
-// Resident where the system tells it; before that came, what was promised.
+// Resident if the system reports it; else committed.
 usage to_usage(const wddm::process_memory& p);
 void add_load(const wddm::loads& loads, usage& row);
 
-// Of the caller.
+// Fills the values of the caller.
 void fill_own(const own_memory& own, usage& out);
 void fill_from_kernel(const kernel_usage& told, usage& out);
 

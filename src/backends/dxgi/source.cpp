@@ -46,7 +46,7 @@ result<memory_information> ask(const adapter& a, std::uint32_t segment) {
 result<void> dxgi_source::prepare(reading& r) {
   if (counters_) counters_->begin();
   if (!adapters_.are_old()) return {};
-  // What the counters hold belongs to adapters that may be gone.
+  // Counters may belong to adapters that are gone.
   if (counters_) counters_->close();
   why_.reset();
   result<void> done = adapters_.list(r);
@@ -157,8 +157,8 @@ result<void> dxgi_source::telemetry(slot number, std::uint32_t fields, hmn::tele
                                     reading& r) {
   const auto a = find(number);
   if (!a) return a.why();
-  constexpr std::uint32_t told_here = telemetry_field::gpu_busy | telemetry_field::encoder_busy |
-                                      telemetry_field::decoder_busy | telemetry_field::window;
+  constexpr std::uint32_t told_here = telemetry_field::gpu_busy_percent | telemetry_field::encoder_busy_percent |
+                                      telemetry_field::decoder_busy_percent | telemetry_field::window_ns;
   const failure elsewhere{status::unsupported, source::pdh, {}, "Windows' counters do not tell it"};
   if ((fields & told_here) == 0) return elsewhere;
   if ((fields & ~told_here) != 0) {
@@ -199,7 +199,7 @@ result<void> dxgi_source::processes(slot number, std::vector<usage>& out, readin
   if (!counters_) return no_counters();
   std::vector<wddm::process_memory> all;
   if (result<void> ok = counters_->processes((*a)->id, all); !ok) return ok;
-  // A first reading has no load, and rows are whole without.
+  // Rows are complete without load, which a first reading lacks.
   const auto loads = loads_of(**a);
   for (const wddm::process_memory& p : all) {
     usage row = to_usage(p);
@@ -209,8 +209,7 @@ result<void> dxgi_source::processes(slot number, std::vector<usage>& out, readin
   return {};
 }
 
-// The caller's own figures cost one call and are exact; what a program has promised to it the
-// counters alone know.
+// Exact values of the caller cost one call; only the counters have its commitments.
 result<void> dxgi_source::own_usage(const adapter& a, usage& out) {
   const auto own = own_memory_of(a);
   if (!own) return own.why();

@@ -12,8 +12,8 @@
 
 namespace hmn::dxgi {
 
-// Every adapter of Windows' display driver model: who it is and what may be used of it by DXGI,
-// what is in use by the performance counters.
+// Adapters of the Windows display driver model: identity and budget from DXGI, usage from the
+// performance counters.
 class dxgi_source final : public device_source {
  public:
   explicit dxgi_source(std::unique_ptr<wddm::counters> counters) : counters_(std::move(counters)) {}
@@ -40,7 +40,7 @@ class dxgi_source final : public device_source {
   source_state describe(source which) const override;
 
  private:
-  // Its place here is its slot.
+  // Index is the slot.
   struct known {
     wddm::luid id = 0;
     kernel_facts facts;

@@ -15,7 +15,7 @@ using figure = std::optional<std::uint64_t>;
 constexpr std::size_t header_size = 16;
 constexpr std::uint64_t unknown = ~std::uint64_t{0};
 
-// Without CAP_PERFMON nothing seems to be allocated.
+// Without CAP_PERFMON the kernel reports nothing as allocated.
 figure allocated(std::uint64_t size, std::uint64_t unallocated) noexcept {
   return unallocated < size ? figure(size - unallocated) : std::nullopt;
 }
@@ -39,7 +39,7 @@ constexpr std::uint32_t query_memory_regions = 4;
 constexpr intel::gt_files in_gt{"rps_act_freq_mhz",       "rps_cur_freq_mhz",
                                 "rps_max_freq_mhz",       "",
                                 "throttle_reason_status", "throttle_reason_"};
-// Of the whole card: all there is before Linux 5.18, and of GT 0 since.
+// Files of the whole card: the only ones before Linux 5.18, those of GT 0 since.
 constexpr intel::gt_files in_card{
     "gt_act_freq_mhz", "gt_cur_freq_mhz", "gt_max_freq_mhz", "", "", ""};
 

@@ -11,14 +11,14 @@
 
 namespace hmn::i915 {
 
-// Pure: the answer to DRM_I915_QUERY_MEMORY_REGIONS (include/uapi/drm/i915_drm.h).
+// Pure. Parses the result of DRM_I915_QUERY_MEMORY_REGIONS (include/uapi/drm/i915_drm.h).
 std::optional<intel::memory_regions> parse_regions(std::span<const std::byte> answer) noexcept;
 
 }  // namespace hmn::i915
 
 namespace hmn::drm {
 
-// Intel's driver of all its GPUs up to about 2023.
+// Driver of all Intel GPUs up to about 2023.
 std::unique_ptr<driver> make_i915();
 
 }  // namespace hmn::drm

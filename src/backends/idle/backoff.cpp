@@ -15,8 +15,8 @@ constexpr std::uint64_t look_again_ns = platform::ns_per_second;
 
 }  // namespace
 
-// What does not suspend when it is left alone is kept awake by something else, and may as well be
-// read: the next try is later each time.
+// Devices that do not suspend during back-off are kept awake by something else, and may as well be
+// read: the next attempt comes later each time.
 void backoff::begin(std::uint64_t now_ns, bool asleep) noexcept {
   const bool is_over = until_ns_ != 0 && (asleep || now_ns >= until_ns_);
   if (asleep || pause_ns_ == 0) {

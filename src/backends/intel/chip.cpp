@@ -17,7 +17,7 @@ namespace {
 
 using namespace telemetry_field;
 
-// In the order of `quantity`.
+// Rows in the order of `quantity`.
 struct kind {
   short_text<8> prefix;
   short_text<12> suffix;
@@ -25,10 +25,10 @@ struct kind {
   double unit;
 };
 constexpr kind kinds[] = {
-    {"temp", "_input", temperature | memory_temperature, 1e-3},
+    {"temp", "_input", temperature_celsius | memory_celsius, 1e-3},
     {"fan", "_input", fan_rpm, 1},
-    {"energy", "_input", energy | power, 1e-6},
-    {"power", "_max", power_limit, 1e-6},
+    {"energy", "_input", energy_joules | power_watts, 1e-6},
+    {"power", "_max", power_limit_watts, 1e-6},
     {"power", "_rated_max", 0, 1e-6},
     {"in", "_input", 0, 1e-3},
 };
@@ -37,7 +37,7 @@ const kind& of(quantity what) noexcept {
   return kinds[static_cast<std::size_t>(what)];
 }
 
-// This card, or driver, has no such thing.
+// Whether the card or driver lacks the file.
 bool is_missing(int error) noexcept {
   return error == ENOENT || error == EOPNOTSUPP || error == ENODATA;
 }
@@ -79,8 +79,8 @@ chip::chip(const std::string& folder, std::uint32_t fields, refusal refuse) {
     const auto file = parse_chip_file(name);
     if (!file) return true;
     const kind& k = of(file->what);
-    // Which limit holds depends on where energy is counted.
-    const auto needed = k.fields | (file->what == quantity::energy ? power_limit : 0U);
+    // Power limits depend on where energy is counted.
+    const auto needed = k.fields | (file->what == quantity::energy ? power_limit_watts : 0U);
     if (fields != everything && (fields & needed) == 0) return true;
     const auto value = drm::read_signed(folder, name);
     if (!value) refuse(file->what, value.error, name);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The card's own sensor chip: <device>/hwmon/hwmon<N> whose name is the driver's. i915 has others
-// ("i915_gt0"), whose energy is in the card's already.
+// Sensor chip of the card itself: <device>/hwmon/hwmon<N> with the driver's name. i915 has others
+// ("i915_gt0"), whose energy the card's includes.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,19 @@
 namespace hmn::intel {
 
 enum class quantity : std::uint8_t { temperature, fan, energy, limit, usual_limit, voltage };
-// By its label. What has none is the card's, but for temperatures: those are the package's.
-// unknown: it has one that could not be read.
+// Place by label. An input without one is the card's, except temperatures, which are the package's.
+// unknown: the label was unreadable.
 enum class place : std::uint8_t { card, package, memory, other, unknown };
 
 struct reading_of_chip {
   quantity what;
   place where;
-  std::uint32_t number = 0;  // in the file's name
-  std::int64_t value = 0;    // in the file's unit
-  bool has_failed = false;   // there is no value
+  std::uint32_t number = 0;  // from the file name
+  std::int64_t value = 0;    // in the unit of the file
+  bool has_failed = false;   // unreadable
 };
 
-// Pure: "energy2_input"; nothing for files that are not read.
+// Pure. Parses "energy2_input"; returns nothing for unused files.
 struct chip_file {
   quantity what;
   std::uint32_t number;
@@ -35,29 +35,29 @@ struct chip_file {
 std::optional<chip_file> parse_chip_file(std::string_view name) noexcept;
 place parse_label(quantity what, std::string_view label) noexcept;
 
-// The telemetry_field bits that it tells.
+// Returns the telemetry_field bits that depend on it.
 std::uint32_t fields_of(quantity what) noexcept;
 
 class chip {
  public:
-  // A file that cannot be read.
+  // Reports an unreadable file.
   using refusal = function_ref<void(quantity, int error, std::string_view file)>;
   static constexpr std::uint32_t everything = ~std::uint32_t{0};
 
-  // Reads what is needed for the fields; `everything`: also what no field is for.
+  // Reads the files needed for the fields; `everything`: also those for no field.
   chip(const std::string& folder, std::uint32_t fields, refusal refuse);
 
   [[nodiscard]] const std::vector<reading_of_chip>& all() const noexcept { return all_; }
-  // Whether each sensor of the place told its value: without one, neither the highest of them nor
-  // one in the place of another can be known.
+  // Whether every sensor of the place was readable: otherwise the maximum, and which of several
+  // places to use, is unknown.
   [[nodiscard]] bool is_whole(quantity what, place where) const noexcept;
-  // The highest of them.
+  // Maximum of the sensors of a place.
   [[nodiscard]] std::optional<double> highest(quantity what, place where) const noexcept;
-  // Where energy is counted: of the card, else of the package. A counter at 0 does not count.
+  // Energy counter of the card, else of the package. A counter at 0 is ignored.
   [[nodiscard]] const reading_of_chip* energy() const noexcept;
-  // Of the same place as energy, else of any. 0 is a limit that is switched off.
+  // Limit of the same place as energy, else of any. 0: disabled.
   [[nodiscard]] std::optional<double> limit(quantity which) const noexcept;
-  // There are counters of energy, and they stand at 0.
+  // Whether there are energy counters that are all at 0.
   [[nodiscard]] bool does_not_count() const noexcept;
 
  private:
@@ -66,7 +66,7 @@ class chip {
   std::vector<reading_of_chip> all_;
 };
 
-// To Celsius, rpm, joules, watts, volts.
+// Factor to Celsius, RPM, joules, watts, volts.
 double unit_of(quantity what) noexcept;
 
 }  // namespace hmn::intel

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// In what Intel's two kernel drivers differ; the rest of this folder is what they share.
+// Differences between Intel's two kernel drivers; they share the rest of this folder.
 #pragma once
 
 #include <string>
@@ -14,34 +14,35 @@
 
 namespace hmn::intel {
 
-// File names of one GT (a part of the chip with engines of its own, and its own clock).
+// File names of one GT (part of the chip with its own engines and clock).
 struct gt_files {
   std::string_view actual;
   std::string_view requested;
   std::string_view highest;
-  std::string_view throttle;  // folder below that of the clock files; empty: that one
+  std::string_view throttle;  // subfolder of the clock files' folder; empty: the same folder
   std::string_view throttle_status;
-  std::string_view throttle_prefix;  // of the reasons; empty: they are not told
+  std::string_view throttle_prefix;  // of the reasons; empty: not reported
 };
 
 struct gt {
-  std::string folder;  // of the clock files
+  std::string folder;  // folder of the clock files
   const gt_files* files = nullptr;
   bool is_media = false;
 };
 
 struct dialect {
   source from;
-  std::string_view name;  // of the kernel driver, and of its sensor chip
+  std::string_view name;  // name of the kernel driver and its sensor chip
   platform::device_question regions;
   std::optional<memory_regions> (*parse)(std::span<const std::byte>) noexcept;
-  // Whether the query tells more of RAM than clients do: xe counts it, i915 only has its size.
+  // Whether the query reports RAM usage beyond that of clients: xe counts it, i915 reports the size
+  // only.
   bool counts_system;
-  // 0, or errno of a folder that could not be listed.
+  // Returns 0, or errno of a folder that could not be listed.
   int (*find_gts)(const drm::card&, std::vector<gt>&);
 };
 
-// The numbered entries of a folder, "gt0", "gt1": `prefix` and digits, in order.
+// Numbered entries of a folder, "gt0", "gt1": `prefix` and digits, in order.
 std::vector<std::uint32_t> numbers_in(const std::string& folder, std::string_view prefix,
                                       int& error);
 

@@ -59,8 +59,8 @@ void intel_driver::identify(drm::visit& v, device& who) {
   who.memory_kind = is_integrated ? memory_kind::unified : memory_kind::dedicated;
 }
 
-// All that an integrated device allocates is host RAM, whatever the region is called. What firmware
-// set aside of a card's memory is "stolen-local0" or plain "stolen".
+// All memory of an integrated device is host RAM, whatever the region's name. Card memory reserved
+// by firmware is "stolen-local0" or "stolen".
 drm::region_role intel_driver::role_of(const drm::card& c, std::string_view region) const noexcept {
   for (const known_card& k : known_) {
     if (k.number == c.number && k.is_integrated) return drm::region_role::device;

@@ -11,14 +11,14 @@ namespace hmn::intel {
 
 class chip;
 
-// What is remembered of a card.
+// Cached data of a card.
 struct known_card {
   slot number = 0;
   bool is_integrated = false;
-  int doubt = 0;            // errno, where that could not be looked at
-  bool is_asked = false;    // the kernel told its regions, so that the line above is certain
-  bool tells_used = false;  // and to this caller how much of them is in use
-  memory_regions sizes;     // as they were told; without what was in use
+  int doubt = 0;            // errno if that could not be determined
+  bool is_asked = false;    // the kernel has reported its regions, so that is_integrated is certain
+  bool tells_used = false;  // including usage, which needs privileges
+  memory_regions sizes;     // as reported; without usage
   energy_meter card_energy, package_energy;
 };
 
@@ -37,10 +37,9 @@ class intel_driver final : public drm::driver {
   void metrics(drm::visit& v, bool slow, std::vector<metric>& out) override;
 
   drm::region_role role_of(const drm::card& c, std::string_view region) const noexcept override;
-  // xe's show_fdinfo takes a reference on runtime power management, and i915's may read the memory
-  // of the card.
+  // xe's show_fdinfo takes a runtime power reference, and i915's may read the card's memory.
   bool fdinfo_wakes(const drm::card&) const noexcept override { return true; }
-  // xe's queries take a reference like all of its calls.
+  // Queries of xe take a runtime power reference, like all of its calls.
   bool keeps_awake(drm::awake_by) const noexcept override { return true; }
   std::string_view why_no_use() const noexcept override {
     return "this kernel's driver does not tell what its clients use";
@@ -48,7 +47,7 @@ class intel_driver final : public drm::driver {
 
  private:
   known_card& of(const drm::card& c);
-  // What the kernel tells now, or no more than it told before.
+  // Current regions, or cached ones if the kernel reports no more.
   result<memory_regions> regions(drm::visit& v, known_card& k) const;
   [[nodiscard]] result<memory_regions> ask(drm::visit& v) const;
   result<void> own_memory(drm::visit& v, const result<memory_regions>& told,
@@ -65,8 +64,8 @@ class intel_driver final : public drm::driver {
   std::vector<known_card> known_;
 };
 
-// Where it is likely: the first bus is the processor's own, but in a virtual machine also a card
-// may be there. Only cards have a sensor chip.
+// Whether it is probably integrated: on the first bus, which is the CPU's own, except in a virtual
+// machine. Only cards have a sensor chip.
 bool looks_integrated(const drm::card& c, std::string_view chip_name, int& error);
 
 }  // namespace hmn::intel

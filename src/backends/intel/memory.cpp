@@ -91,7 +91,7 @@ result<memory_regions> intel_driver::regions(drm::visit& v, known_card& k) const
                 "the device is suspended, and asking for its memory would wake it; allow waking to "
                 "read it");
   }
-  // Sizes do not change, and opening the node puts off the device's sleep.
+  // Sizes are constant, and opening the node delays the device's suspension.
   const bool tells_no_more = k.is_asked && !k.tells_used;
   if (tells_no_more) return k.sizes;
   result<memory_regions> told = ask(v);
@@ -105,7 +105,7 @@ result<memory_regions> intel_driver::regions(drm::visit& v, known_card& k) const
   return told;
 }
 
-// What clients use, where the driver does not tell it all.
+// Adds usage of clients where the driver does not report the total.
 void intel_driver::add_clients(drm::visit& v, pool& p) const {
   if (p.used || v.is_asleep()) return;
   result<drm::card_use> all = v.clients();
@@ -145,7 +145,7 @@ result<void> intel_driver::own_memory(drm::visit& v, const result<memory_regions
   return {};
 }
 
-// Its total is the host's: the system region is RAM, and no memory of the device's own.
+// Uses the host's total: the system region is RAM, not memory of the device.
 result<void> intel_driver::unified_memory(drm::visit& v, const result<memory_regions>& told,
                                           pools& out) const {
   pool p;
@@ -168,7 +168,7 @@ result<void> intel_driver::unified_memory(drm::visit& v, const result<memory_reg
 
 result<void> intel_driver::memory(drm::visit& v, pools& out) {
   known_card& k = of(v.of());
-  // i915 knows no more of RAM than its size.
+  // i915 reports only the size of RAM.
   const bool asks = !k.is_asked || !k.is_integrated || d_.counts_system || v.is_asleep();
   const result<memory_regions> told = asks ? regions(v, k) : result<memory_regions>(k.sizes);
   if (k.is_integrated) return unified_memory(v, told, out);

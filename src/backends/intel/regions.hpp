@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What the drivers' memory region queries answer, in one form.
+// Result of the drivers' memory region queries in a common form.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace hmn::intel {
 
-// Bytes of all regions of one class together; what one of them lacks is unknown.
+// Total bytes of all regions of one class; a value that one of them lacks is absent.
 struct heap {
   std::uint32_t regions = 0;
   std::optional<std::uint64_t> total;
-  std::optional<std::uint64_t> used;     // absent also where the kernel does not tell this caller
-  std::optional<std::uint64_t> visible;  // the part that the host can address
+  std::optional<std::uint64_t> used;     // also absent if the kernel hides it from this caller
+  std::optional<std::uint64_t> visible;  // host-visible part
   std::optional<std::uint64_t> visible_used;
 
   void add(const heap& one) noexcept;
@@ -23,10 +23,10 @@ struct heap {
 
 struct memory_regions {
   heap system;
-  heap device;  // one region for each tile
+  heap device;  // one region per tile
 };
 
-// A region as both drivers lay it out; they mean different things by `figure`.
+// Region in the layout of both drivers; `figure` differs in meaning.
 struct raw_region {
   std::uint16_t memory_class = 0;  // 0: system, 1: device
   std::uint16_t instance = 0;
@@ -41,8 +41,8 @@ static_assert(sizeof(raw_region) == 88 && offsetof(raw_region, size) == 8 &&
               offsetof(raw_region, figure) == 16 && offsetof(raw_region, visible_size) == 24 &&
               offsetof(raw_region, visible_figure) == 32);
 
-// A count of 32 bits at the beginning, regions after `header` bytes. Nothing: the count is 0 or
-// there are fewer regions than it says.
+// Parses a 32-bit count, and regions after `header` bytes. Returns nothing if the count is 0 or
+// regions are missing.
 std::optional<memory_regions> sum_regions(std::span<const std::byte> answer, std::size_t header,
                                           heap (*read)(const raw_region&)) noexcept;
 

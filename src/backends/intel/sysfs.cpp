@@ -16,7 +16,7 @@
 namespace hmn::intel {
 namespace {
 
-// Counters move about once in a millisecond.
+// Counters are updated about once per millisecond.
 constexpr std::uint64_t shortest_ns = 10 * platform::ns_per_ms;
 constexpr std::uint64_t usual_ns = 100 * platform::ns_per_ms;
 constexpr std::uint64_t longest_ns = 60 * platform::ns_per_second;
@@ -39,8 +39,9 @@ struct named_reason {
   short_text<12> part;
   std::uint32_t bit;
 };
-// A name has the first of these in it. ratl: running average thermal limit. vr: the voltage
-// regulator, too hot or at its current. fastvmode: the same, briefly. prochot: from outside.
+// Matches the first of these contained in a name. ratl: running average thermal limit. vr: voltage
+// regulator too hot or at its current limit. fastvmode: the same, briefly. prochot: external
+// signal.
 constexpr named_reason reasons[] = {
     {"prochot", throttle::hardware}, {"therm", throttle::thermal}, {"ratl", throttle::thermal},
     {"pl1", throttle::power},        {"pl2", throttle::power},     {"pl4", throttle::power},
@@ -83,7 +84,7 @@ platform::errno_or<std::uint32_t> read_throttle(const gt& g) {
   const gt_files& f = *g.files;
   if (f.throttle_prefix.empty()) return {0, ENOENT};
   const std::string folder = compose({g.folder, f.throttle});
-  // Most of the time nothing does, and one file says so.
+  // One file reports that nothing limits the clock, which is the common case.
   const auto status = drm::read_number(folder, f.throttle_status);
   if (!status || status.value == 0) return {0, status.error};
   std::uint32_t bits = 0;

@@ -16,10 +16,10 @@ struct average_power {
   std::uint64_t window_ns = 0;
 };
 
-// Watts from a counter of microjoules that is read now and then.
+// Watts from occasional readings of a microjoule counter.
 class energy_meter {
  public:
-  // Nothing: there is no earlier reading to compare with, it is too near or too far, or the counter
+  // Returns nothing without an earlier reading, if it is too recent or too old, or if the counter
   // went back.
   std::optional<average_power> read(std::uint64_t microjoules, std::uint64_t at_ns) noexcept;
 
@@ -31,15 +31,15 @@ class energy_meter {
   sample before_, last_;
 };
 
-// The folder of the PCI function whose link is the slot's. An Arc card is behind a switch of its
-// own, inside of which links read 2.5 GT/s x1: then it is the switch's upper end, two folders up,
-// or nothing where that cannot be seen (a virtual machine that was given the card alone).
+// Folder of the PCI function whose link goes to the slot. Arc cards have a switch, inside of which
+// links read 2.5 GT/s x1: the folder is then the upstream port of the switch, two levels up, or
+// nothing if it is not visible (a virtual machine with only the card passed through).
 std::string link_folder(std::string_view device_folder);
 
-// Pure: the throttle bit of a reason as the kernel names it, "pl1", "thermal".
+// Pure. Returns the throttle bit of a kernel reason, "pl1", "thermal".
 std::uint32_t throttle_bit(std::string_view reason) noexcept;
 
-// What holds the clock of one GT down now.
+// Current throttle reasons of one GT.
 platform::errno_or<std::uint32_t> read_throttle(const gt& g);
 
 }  // namespace hmn::intel

@@ -27,17 +27,18 @@ void give(sensors& s, std::uint32_t field, std::optional<double> from, std::opti
 }
 
 void take_chip(const chip& c, sensors& s, hmn::telemetry& out) {
-  give(s, temperature, c.highest(quantity::temperature, place::package), out.temperature_celsius);
-  give(s, memory_temperature, c.highest(quantity::temperature, place::memory), out.memory_celsius);
-  give(s, power_limit, c.limit(quantity::limit), out.power_limit_watts);
+  give(s, temperature_celsius, c.highest(quantity::temperature, place::package),
+       out.temperature_celsius);
+  give(s, memory_celsius, c.highest(quantity::temperature, place::memory), out.memory_celsius);
+  give(s, power_limit_watts, c.limit(quantity::limit), out.power_limit_watts);
   const auto rpm = drm::whole(c.highest(quantity::fan, place::card));
   if (rpm && s.wants(fan_rpm)) s.found(fan_rpm, out.fan_rpm, *rpm);
 }
 
 void take_clock(const std::vector<gt>& gts, sensors& s, hmn::telemetry& out) {
-  if (!s.wants(core_clock) || gts.empty()) return;
+  if (!s.wants(core_clock_mhz) || gts.empty()) return;
   std::optional<double> mhz;
-  s.take(gts.front().folder, {gts.front().files->actual}, core_clock, {1}, mhz);
+  s.take(gts.front().folder, {gts.front().files->actual}, core_clock_mhz, {1}, mhz);
   out.core_clock_mhz = drm::whole(mhz);
 }
 
@@ -55,16 +56,17 @@ void take_throttle(const std::vector<gt>& gts, sensors& s, hmn::telemetry& out) 
   if (all) s.found(telemetry_field::throttle, out.throttle, *all);
 }
 
-// The busiest of the engines.
+// Load of the busiest engine.
 void take_load(drm::visit& v, sensors& s, hmn::telemetry& out) {
-  if (!s.wants(gpu_busy | window)) return;
+  if (!s.wants(gpu_busy_percent | window_ns)) return;
   const result<drm::card_load> load = v.load();
-  if (!load) return s.refuse(gpu_busy | window, load.why());
+  if (!load) return s.refuse(gpu_busy_percent | window_ns, load.why());
   double most = 0;
   for (const drm::engine_load& e : load->engines) most = std::max(most, e.percent);
   if (load->is_partial) out.notes |= note::lower_bound;
-  if (s.wants(gpu_busy)) s.found(gpu_busy, out.gpu_busy_percent, std::min(most, 100.0));
-  if (s.wants(window)) s.found(window, out.window_ns, load->window_ns);
+  if (s.wants(gpu_busy_percent))
+    s.found(gpu_busy_percent, out.gpu_busy_percent, std::min(most, 100.0));
+  if (s.wants(window_ns)) s.found(window_ns, out.window_ns, load->window_ns);
 }
 
 std::uint32_t instance_of(const reading_of_chip& r) noexcept {
@@ -92,13 +94,13 @@ bool is_limit(quantity what) noexcept {
   return what == quantity::limit || what == quantity::usual_limit;
 }
 
-// Of a place with several sensors the highest is told, and needs them all.
+// Several sensors of one place report their maximum, which needs all of them.
 bool is_told(const chip& c, const reading_of_chip& r) noexcept {
   if (r.has_failed || r.where == place::unknown) return false;
   return r.what != quantity::temperature || c.is_whole(r.what, r.where);
 }
 
-// Each sensor; of two in one place the higher.
+// Adds each sensor; the maximum of two in one place.
 void add_reading(const reading_of_chip& r, source from, std::vector<metric>& out) {
   if (is_limit(r.what) || (r.what == quantity::energy && r.value <= 0)) return;
   if (r.where == place::other) return;
@@ -118,7 +120,7 @@ void add_limit(const chip& c, quantity what, std::uint32_t instance, source from
   }
 }
 
-// Numbers of one card with no source but their files, and why some are missing.
+// Collects metrics of one card that are read from files, and the errors of missing ones.
 class collector {
  public:
   collector(drm::visit& v, source from, std::vector<metric>& out) : v_(v), from_(from), out_(out) {}
@@ -172,19 +174,19 @@ result<void> intel_driver::telemetry(drm::visit& v, std::uint32_t fields, hmn::t
   });
   take_chip(has, s, out);
   if (const reading_of_chip* const counted = has.energy(); counted != nullptr) {
-    give(s, energy, static_cast<double>(counted->value) * unit_of(quantity::energy),
+    give(s, energy_joules, static_cast<double>(counted->value) * unit_of(quantity::energy),
          out.energy_joules);
     const auto average = power_of(c, has);
     if (average) {
-      give(s, power, average->watts, out.power_watts);
+      give(s, power_watts, average->watts, out.power_watts);
     } else {
-      s.refuse(power, fail(status::unsupported, std::string(needs_another)));
+      s.refuse(power_watts, fail(status::unsupported, std::string(needs_another)));
     }
   } else if (has.does_not_count()) {
-    s.refuse(energy | power, fail(status::unsupported, std::string(does_not_count)));
+    s.refuse(energy_joules | power_watts, fail(status::unsupported, std::string(does_not_count)));
   }
   std::vector<gt> gts;
-  constexpr std::uint32_t of_gts = core_clock | telemetry_field::throttle;
+  constexpr std::uint32_t of_gts = core_clock_mhz | telemetry_field::throttle;
   error = s.wants(of_gts) ? d_.find_gts(c, gts) : 0;
   if (error != 0) {
     s.refuse(of_gts, drm::unreadable(d_.from, error, c.folder.view(), "gt*"));
@@ -219,7 +221,7 @@ void intel_driver::metrics(drm::visit& v, bool, std::vector<metric>& out) {
     if (is_told(has, r)) add_reading(r, d_.from, out);
   }
   add_limit(has, quantity::limit, which::power_limit::current, d_.from, out);
-  add_limit(has, quantity::usual_limit, which::power_limit::usual, d_.from, out);
+  add_limit(has, quantity::usual_limit, which::power_limit::default_limit, d_.from, out);
   if (const auto average = power_of(c, has)) {
     const auto instance = instance_of(*has.energy());
     out.push_back(measured(d_.from, metric_id::power_watts, instance, average->watts));
@@ -233,7 +235,7 @@ void intel_driver::metrics(drm::visit& v, bool, std::vector<metric>& out) {
   }
   std::vector<gt> gts;
   all.miss_file(metric_id::clock_mhz, d_.find_gts(c, gts), c.folder.view(), "gt*");
-  // Of several tiles the first has the clocks.
+  // Clocks are those of the first of several tiles.
   bool has_main = false, has_media = false;
   for (const gt& g : gts) {
     if (!std::exchange(g.is_media ? has_media : has_main, true)) all.clocks(g);

@@ -29,7 +29,7 @@ class kfd_driver final : public drm::compute_driver {
   topology topology_;
   process_list list_;
   std::vector<compute_use> uses_;
-  std::optional<int> error_;  // of the last reading of the topology
+  std::optional<int> error_;  // of the last read of the topology
 };
 
 failure refused(int error, std::string_view folder, std::string_view what) {
@@ -86,8 +86,8 @@ void kfd_driver::add_rows(drm::visit& v, std::uint32_t gpu_id, std::uint32_t pid
   for (const compute_use& use : uses_) merge(use, rows);
 }
 
-// Whose pids these are cannot be told: one of them may be a process that fdinfo showed already, and
-// would count twice.
+// Foreign pids are ambiguous: one may be a process that fdinfo already listed, which would count
+// twice.
 void kfd_driver::add_foreign(drm::visit& v, std::vector<usage>& rows) const {
   const bool may_repeat = !rows.empty();
   for (usage& row : rows) row.notes |= note::lower_bound;

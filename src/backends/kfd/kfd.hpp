@@ -7,7 +7,7 @@
 
 namespace hmn {
 
-// AMD's compute driver: <sys>/class/kfd/kfd.
+// Driver of AMD's compute interface: <sys>/class/kfd/kfd.
 std::unique_ptr<drm::compute_driver> make_kfd(const settings& s);
 
 }  // namespace hmn

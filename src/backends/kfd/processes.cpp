@@ -15,7 +15,7 @@ namespace {
 
 using drm::path_text;
 
-// kthreadd is process 2 of the initial namespace alone.
+// kthreadd is process 2 in the initial namespace only.
 bool has_kernel_threads(std::string_view proc_root) {
   std::array<char, 512> text;
   const path_text path{proc_root, "/2/stat"};
@@ -37,8 +37,8 @@ bool has_queue(std::string_view process, std::uint32_t gpu_id) {
 
 }  // namespace
 
-// KFD counts what was allocated through it, fdinfo what is mapped by the same process; either may
-// hold the other or a part of it. So they are never added: the larger one is a true lower bound.
+// KFD counts its own allocations, fdinfo the same process's mapped memory; either may include some
+// of the other. They are never added: the maximum is a lower bound.
 void merge(const compute_use& use, std::vector<usage>& rows) {
   const auto known = std::ranges::find_if(rows, [&](const usage& u) { return u.pid == use.pid; });
   const bool is_new = known == rows.end();

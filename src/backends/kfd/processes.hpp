@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// <kfd>/proc/<pid>: what compute processes use. The pids are those of the initial PID namespace.
+// <kfd>/proc/<pid>: usage of compute processes. The pids are those of the initial PID namespace.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ struct compute_use {
   std::uint64_t vram = 0;
 };
 
-// Pure: adds a compute process to the row of the same pid, or as a row of its own.
+// Pure. Merges a compute process into the row of the same pid, or adds a row.
 void merge(const compute_use& use, std::vector<usage>& rows);
 
 class process_list {
@@ -25,8 +25,8 @@ class process_list {
   process_list(const std::string& kfd, std::string proc_root)
       : folder_(kfd + "/proc"), proc_root_(std::move(proc_root)) {}
 
-  // Those that use this GPU: its memory, or a queue of it. Having opened /dev/kfd is no use. 0, or
-  // errno of what could not be read.
+  // Processes with memory or a queue on this GPU; an open /dev/kfd alone is no usage. Returns 0, or
+  // errno of an unreadable file.
   int of_gpu(std::uint32_t gpu_id, std::vector<compute_use>& out) const;
   int of_process(std::uint32_t gpu_id, std::uint32_t pid, std::vector<compute_use>& out) const;
   // Whether pids of the initial namespace are those of the proc tree in use.

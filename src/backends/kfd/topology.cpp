@@ -18,7 +18,7 @@ std::optional<std::uint32_t> small(std::optional<std::uint64_t> value) noexcept 
   return static_cast<std::uint32_t>(*value);
 }
 
-// The first 4 KiB: a node's properties take about 800 bytes.
+// First 4 KiB: a node's properties take about 800 bytes.
 struct file_text {
   std::array<char, 4096> bytes;
   platform::errno_or<std::size_t> length;
@@ -60,13 +60,13 @@ bool parse_node(std::string_view properties, drm::compute_node& into) noexcept {
   if (property(properties, "simd_count").value_or(0) == 0 || !minor || !location) return false;
   into.render_minor = *minor;
   into.location = *location;
-  // Older kernels do not tell it: then there is one.
+  // Older kernels do not report it: there is one domain then.
   into.domain = small(property(properties, "domain")).value_or(0);
   return true;
 }
 
 std::optional<std::uint64_t> parse_bank(std::string_view properties) noexcept {
-  // HSA: 0 system, 1 framebuffer that the host may address, 2 that it may not
+  // HSA: 0 system, 1 framebuffer, host-visible, 2 framebuffer, not host-visible
   const auto heap = property(properties, "heap_type");
   if (heap != 1 && heap != 2) return std::nullopt;
   return property(properties, "size_in_bytes");
@@ -90,8 +90,8 @@ int topology::refresh() {
   return now || drm::is_passing(failed) ? failed : listed;
 }
 
-// gpu_id is 0 for a node that is a processor. A device cgroup that keeps a GPU from this container
-// makes reading its node EPERM.
+// gpu_id is 0 for a CPU node. Reading a node fails with EPERM if a device cgroup hides the GPU from
+// this container.
 int topology::add(std::string_view node) {
   const auto id = drm::read_number(node, "gpu_id");
   const file_text text({node, "/properties"});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What is used of XNU's interface, in words of our own: it compiles where Apple's headers are not.
-// The check of the macOS build compares each with Apple's.
+// Part of XNU's interface used here, declared by hand: it compiles without Apple's headers. A check
+// in the macOS build compares each declaration with Apple's.
 #pragma once
 
 #include <cstddef>
@@ -23,12 +23,12 @@ inline constexpr int kern_process = 14;            // KERN_PROC
 inline constexpr int kern_process_by_pid = 1;      // KERN_PROC_PID
 inline constexpr int kern_arguments = 49;          // KERN_PROCARGS2
 inline constexpr int zombie = 5;                   // SZOMB
-inline constexpr unsigned forked_only = 1;         // AFORK: it called no exec since it was forked
+inline constexpr unsigned forked_only = 1;         // AFORK: no exec since the fork
 inline constexpr int ledger_entry_info = 1;        // LEDGER_ENTRY_INFO
 inline constexpr int ledger_template_info = 2;     // LEDGER_TEMPLATE_INFO
 inline constexpr std::size_t longest_path = 4096;  // PROC_PIDPATHINFO_MAXSIZE
 
-// The beginning of task_vm_info, as it was since OS X 10.9.
+// First fields of task_vm_info, unchanged since OS X 10.9.
 struct vm_info {
   std::uint64_t virtual_size;
   std::int32_t region_count;
@@ -55,7 +55,7 @@ inline constexpr unsigned vm_info_count = sizeof(vm_info) / sizeof(unsigned);
 static_assert(offsetof(vm_info, phys_footprint) == 144 && vm_info_count == 38);
 
 struct vm_statistics {       // vm_statistics64
-  std::uint32_t free_count;  // the speculative are in it
+  std::uint32_t free_count;  // includes speculative pages
   std::uint32_t active_count;
   std::uint32_t inactive_count;
   std::uint32_t wire_count;
@@ -100,7 +100,7 @@ struct rusage {  // rusage_info_v4
   std::uint64_t resident_size;
   std::uint64_t phys_footprint;
   std::uint64_t start_time;  // mach_absolute_time
-  std::uint64_t exit_time;   // 0 while it lives
+  std::uint64_t exit_time;   // 0 while running
   std::uint64_t others0[18];
   std::uint64_t lifetime_max_phys_footprint;
   std::uint64_t others1[6];
@@ -116,7 +116,7 @@ struct process_task {  // proc_taskinfo
 };
 static_assert(sizeof(process_task) == 96);
 
-// kinfo_proc of 64-bit programs. Any user may read that of every process.
+// kinfo_proc of 64-bit programs. Readable by any user for every process.
 struct process_record {
   std::int64_t start_seconds;
   std::int32_t start_microseconds;
@@ -130,7 +130,7 @@ struct process_record {
   std::uint8_t hidden3[22];
   std::uint16_t accounting_flags;  // p_acflag
   std::uint8_t hidden4[136];
-  std::uint32_t user;  // of the credentials that count
+  std::uint32_t user;  // effective user
   std::uint8_t hidden5[224];
 };
 static_assert(offsetof(process_record, flags) == 32 && offsetof(process_record, pid) == 40);
@@ -138,7 +138,7 @@ static_assert(offsetof(process_record, name) == 243);
 static_assert(offsetof(process_record, accounting_flags) == 282);
 static_assert(offsetof(process_record, user) == 420 && sizeof(process_record) == 648);
 
-// osfmk/kern/ledger.h, which Apple does not install: the same since OS X 10.8.
+// osfmk/kern/ledger.h, not installed by Apple: unchanged since OS X 10.8.
 struct ledger_entry {  // ledger_entry_info
   std::int64_t balance;
   std::int64_t credit;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What the kernel tells of processes and of the machine, and why it does not.
+// Process and machine data of the kernel, and its errors.
 #pragma once
 
 #include <cstdint>
@@ -13,13 +13,13 @@
 
 namespace hmn::mach {
 
-// A call on `pid` failed with this errno. `what` has been asked for: "its memory".
+// Failure for an errno of a call on `pid`. `what` was queried: "its memory".
 failure why_not(source from, std::uint32_t pid, std::string_view what, int error);
 failure of_kernel(source from, std::string_view call, kern_return code);
 
-// errno; 0: the record holds.
+// Returns errno; 0: the record is valid.
 int read_record(const kernel& k, std::uint32_t pid, process_record& out) noexcept;
-// Whether the caller called no exec since it was forked: Apple's frameworks end such a process.
+// Whether the caller has not called exec since its fork: Apple's frameworks kill such a process.
 bool is_forked_only(const kernel& k, std::uint32_t own_pid) noexcept;
 
 std::optional<std::uint64_t> number_of(const kernel& k, const char* name) noexcept;

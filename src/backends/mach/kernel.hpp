@@ -8,8 +8,7 @@
 
 namespace hmn::mach {
 
-// The calls of libSystem that the sources for macOS make. Those that return -1 leave their reason
-// in errno.
+// Functions of libSystem used by the sources for macOS. Those that return -1 set errno.
 struct kernel {
   port (*task_self)();
   kern_return (*task_info)(port task, unsigned flavor, int* out, unsigned* count);
@@ -28,7 +27,7 @@ struct kernel {
   int (*ledger)(int command, void* first, void* second, void* third);
 };
 
-// That of this system.
+// Functions of this system.
 const kernel& system_kernel() noexcept;
 
 }  // namespace hmn::mach

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/mach/kernel.hpp"
 
-// As Apple's headers declare them.
+// Declared as in Apple's headers.
 extern "C" {
 extern hmn::mach::port mach_task_self_;
 int task_info(unsigned int, unsigned int, int*, unsigned int*);

@@ -12,14 +12,14 @@ namespace {
 
 enum class form : std::uint8_t { share, megahertz, watts, celsius, bytes };
 
-// Of several rows for a field the first that has a value counts. 0.8 prints the keys of 0.4 to 0.7
-// as well, as pairs of clock and load; between 0.8.0 and 0.8.2 the load has two names.
+// Of several rows for a field the first that has a value is used. 0.8 also prints the keys of 0.4
+// to 0.7, as pairs of clock and load; from 0.8.0 to 0.8.2 the load has two names.
 struct row {
   field what;
   form as;
-  std::string_view outer;  // empty: of the sample itself
+  std::string_view outer;  // empty: key of the sample itself
   std::string_view key;
-  int item = -1;  // of a list
+  int item = -1;  // index in a list
 };
 
 constexpr row rows[] = {
@@ -37,7 +37,7 @@ constexpr row rows[] = {
     {field::memory_total, form::bytes, "memory", "ram_total"},
 };
 
-// More at once than is believed of one sample a second.
+// Limit of samples accepted at once; one per second is expected.
 constexpr std::size_t most_samples = 256;
 
 std::optional<double> number_of(const json::value& v) {
@@ -46,7 +46,7 @@ std::optional<double> number_of(const json::value& v) {
   return std::nullopt;
 }
 
-// What a value of that form cannot be; empty: nothing is wrong.
+// Why the value is impossible in that form; empty: it is valid.
 std::string_view flaw_of(form as, double n) {
   constexpr double float_error = 1e-4;
   switch (as) {
@@ -115,7 +115,7 @@ void read_fans(const json::object& o, sample& out) {
   }
 }
 
-// None: it is an object, but has no key of a sample.
+// Returns nothing for an object without any key of a sample.
 std::optional<sample> read_sample(const json::object& o) {
   sample s;
   bool is_known = false;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What macmon printed: a pure function from text to values.
+// Parser of macmon's output: a pure function from text to values.
 #pragma once
 
 #include <array>
@@ -15,8 +15,8 @@
 namespace hmn::macmon {
 
 enum class field : std::uint8_t {
-  gpu_active,     // percent of the time in which something ran
-  gpu_effective,  // the same, each moment counted by its clock's share of the highest
+  gpu_active,     // percent of time with activity
+  gpu_effective,  // same, weighted by the ratio of clock to maximum clock
   gpu_clock,
   gpu_power,
   gpu_temperature,
@@ -28,12 +28,12 @@ enum class field : std::uint8_t {
 };
 
 struct figure {
-  status why = status::empty;  // ok: there is a value; empty: there is no such key
+  status why = status::empty;  // ok: has a value; empty: no such key
   double number = 0;
-  std::uint64_t whole = 0;  // of bytes
-  std::string_view flaw;    // what is wrong with a value that makes no sense
+  std::uint64_t whole = 0;  // in bytes
+  std::string_view flaw;    // why the value is invalid
   text<32> key;             // as printed
-  text<64> said;            // likewise
+  text<64> said;            // as printed
 
   [[nodiscard]] bool has_value() const noexcept { return why == status::ok; }
 };
@@ -42,8 +42,8 @@ inline constexpr std::size_t most_fans = 16;
 
 struct sample {
   std::array<figure, static_cast<std::size_t>(field::count)> figures;
-  std::array<std::optional<double>, most_fans> fans;  // revolutions per minute
-  text<96> chip;                                      // empty: not told
+  std::array<std::optional<double>, most_fans> fans;  // RPM
+  text<96> chip;                                      // empty: unknown
 
   [[nodiscard]] const figure& operator[](field f) const {
     return figures[static_cast<std::size_t>(f)];
@@ -51,8 +51,8 @@ struct sample {
 };
 
 struct answer {
-  std::optional<sample> last;  // whole sample of those printed
-  text<160> stray;             // the first other line
+  std::optional<sample> last;  // last complete sample
+  text<160> stray;             // first unknown line
 };
 
 answer read_answer(std::string_view output);

@@ -13,7 +13,7 @@ namespace {
 namespace bit = telemetry_field;
 
 constexpr slot only = 0;
-// The shortest that it measures over.
+// Shortest measuring window of macmon.
 constexpr std::uint64_t window_ns = 100 * platform::ns_per_ms;
 constexpr const char* interval = "100";
 
@@ -45,12 +45,12 @@ void remark(failure why, std::uint32_t about, std::uint32_t fields, reading& r) 
   r.remark(std::move(d));
 }
 
-// clap, which reads its options, exits with 2.
+// clap, the option parser, exits with 2.
 bool is_option_refused(const platform::outcome& o) {
   return o.exit_known && o.exit_code == 2 && o.output.find("--soc-info") != std::string::npos;
 }
 
-// Its share of the time; before 0.8 the one weighted by the clock, which is not above it.
+// Prefer the share of time; before 0.8 only the clock-weighted value exists, which is never larger.
 const figure& busy_figure(const sample& s) {
   return s[s[field::gpu_active].has_value() ? field::gpu_active : field::gpu_effective];
 }
@@ -63,16 +63,16 @@ metric busy_of(const sample& s) {
   return m;
 }
 
-constexpr std::uint32_t told_fields[] = {bit::gpu_busy, bit::temperature, bit::power,
-                                         bit::core_clock};
+constexpr std::uint32_t told_fields[] = {bit::gpu_busy_percent, bit::temperature_celsius, bit::power_watts,
+                                         bit::core_clock_mhz};
 
 const figure& figure_of(const sample& s, std::uint32_t wanted) {
   switch (wanted) {
-    case bit::gpu_busy:
+    case bit::gpu_busy_percent:
       return busy_figure(s);
-    case bit::temperature:
+    case bit::temperature_celsius:
       return s[field::gpu_temperature];
-    case bit::power:
+    case bit::power_watts:
       return s[field::gpu_power];
     default:
       return s[field::gpu_clock];
@@ -81,14 +81,14 @@ const figure& figure_of(const sample& s, std::uint32_t wanted) {
 
 void put(telemetry& out, std::uint32_t wanted, const figure& f) {
   switch (wanted) {
-    case bit::gpu_busy:
+    case bit::gpu_busy_percent:
       out.gpu_busy_percent = f.number;
       out.window_ns = window_ns;
       break;
-    case bit::temperature:
+    case bit::temperature_celsius:
       out.temperature_celsius = f.number;
       break;
-    case bit::power:
+    case bit::power_watts:
       out.power_watts = f.number;
       break;
     default:
@@ -124,7 +124,7 @@ macmon_source::macmon_source(const std::string& path, bool is_root)
 
 result<void> macmon_source::probe() {
   result<void> here = program_.find();
-  // Homebrew's folders belong to a user.
+  // Folders of Homebrew belong to a user.
   if (here && may_be_planted_) {
     return fail(status::permission,
                 "macmon is not started as root, since users can write to its folder; give its path "
@@ -189,7 +189,7 @@ result<void> macmon_source::devices(std::vector<device>& out, reading& r) {
   return {};
 }
 
-// Its figure of RAM in use is that of all programs, and none of the GPU's.
+// RAM usage in its output is of all programs, not of the GPU.
 result<void> macmon_source::memory(slot number, pools& out, reading& r) {
   const auto s = find(number, r);
   if (!s) return s.why();
@@ -230,7 +230,7 @@ result<void> macmon_source::telemetry(slot number, std::uint32_t fields, hmn::te
     const failure why = why_absent(f);
     command_tool::add_missing(gaps, wanted, why.code, why.message);
   }
-  if (out.window_ns) left &= ~bit::window;
+  if (out.window_ns) left &= ~bit::window_ns;
   const failure why = why_absent({});
   if (left != 0) command_tool::add_missing(gaps, left, why.code, why.message);
   if (!has_any(out)) return fail(gaps.front().code, gaps.front().message);

@@ -12,10 +12,10 @@
 
 namespace hmn::macmon {
 
-// The GPU of an Apple SoC, by a command that is started once in a reading.
+// GPU of an Apple SoC, read from a command that runs once per reading.
 class macmon_source final : public device_source {
  public:
-  // `is_root`: the caller has all rights of the system.
+  // `is_root`: the caller has all privileges.
   macmon_source(const std::string& path, bool is_root);
 
   source id() const noexcept override { return source::macmon; }
@@ -34,18 +34,18 @@ class macmon_source final : public device_source {
   source_state describe(source which) const override;
 
  private:
-  // Asks, unless that was done in this reading.
+  // Queries unless this reading already did.
   result<void> load(reading& r);
   result<void> ask(reading& r);
   result<const sample*> find(slot number, reading& r);
 
   command_tool::program program_;
   const bool may_be_planted_;
-  bool is_plain_ = false;  // one that does not know the option for the chip's name
+  bool is_plain_ = false;  // a version without the option for the chip's name
   text<96> chip_;
   failure condition_;
 
-  // Of this reading.
+  // State of this reading.
   std::optional<result<void>> loaded_;
   std::optional<sample> now_;
 };

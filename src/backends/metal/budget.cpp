@@ -4,7 +4,7 @@
 namespace hmn::metal {
 namespace {
 
-// What Metal makes on the way is freed at the end.
+// Autorelease pool: frees temporary Metal objects at the end.
 class object_pool {
  public:
   explicit object_pool(const metal_calls& m) : m_(m), token_(m.open_pool()) {}

@@ -75,7 +75,7 @@ constexpr const char* state_group = "GPU Stats";
 constexpr const char* state_subgroup = "GPU Performance States";
 constexpr const char* state_channel = "GPUPH";
 
-// One for each die of an Ultra. Chips that have no such channel call it "GPU".
+// One channel per die of an Ultra; chips without such channels name it "GPU".
 bool is_energy(std::string_view channel) {
   return channel.ends_with("GPU Energy") || channel == "GPU";
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The functions of Apple's frameworks that are called, found at run time.
+// Functions of Apple's frameworks in use, found at run time.
 #pragma once
 
 #include <cstddef>
@@ -10,8 +10,8 @@
 
 namespace hmn::metal {
 
-// What is used of Apple's frameworks, in words of our own. Nothing of it is in headers that Apple
-// opened except where said: libIOReport and the sensors of IOHID have none at all.
+// Part of Apple's frameworks used here, declared by hand. Apple publishes no headers for
+// libIOReport and the sensors of IOHID.
 
 // CoreFoundation
 using cf = const void*;                            // CFTypeRef
@@ -27,7 +27,7 @@ using io_object = unsigned int;               // io_object_t, a mach_port_t
 inline constexpr std::size_t io_name = 128;   // io_name_t
 inline constexpr unsigned int main_port = 0;  // kIOMainPortDefault
 
-// IOHIDEvent of a temperature sensor: its usage, its type and the field of its value.
+// IOHIDEvent of a temperature sensor: its usage, type and value field.
 inline constexpr std::int32_t apple_vendor_page = 0xff00;
 inline constexpr std::int32_t temperature_usage = 5;
 inline constexpr std::int64_t temperature_event = 15;
@@ -58,7 +58,7 @@ struct core_foundation {
 
 struct io_kit {
   cf (*matching)(const char* of_class);
-  // Takes the dictionary.
+  // Consumes the dictionary.
   int (*find_services)(unsigned int port, cf matching, io_object* iterator);
   io_object (*next)(io_object iterator);
   int (*release)(io_object);
@@ -69,7 +69,7 @@ struct io_kit {
   int (*properties_of)(io_object, cf* properties, cf allocator, std::uint32_t options);
 };
 
-// Messages to objects, by what they give back.
+// Message calls by return type.
 struct metal_calls {
   cf (*copy_all_devices)();
   cf (*make_default_device)();
@@ -109,13 +109,13 @@ struct frameworks {
   metal_calls metal;
   io_report report;
   hid_sensors sensors;
-  // What of it is here; the first two always are.
+  // Frameworks available; the first two always are.
   bool has_metal = false;
   bool has_report = false;
   bool has_sensors = false;
 };
 
-// Those of this system. They stay loaded: none of them can be unloaded.
+// Loads the frameworks of this system. They cannot be unloaded.
 result<frameworks> load_frameworks();
 
 }  // namespace hmn::metal

@@ -16,7 +16,7 @@ constexpr std::string_view ledger_name = "graphics_footprint";
 constexpr std::size_t most_kinds = 512;
 constexpr std::size_t most_processes = 1U << 20;
 
-// The kernel takes the pid in a pointer's place.
+// The kernel expects the pid in a pointer argument.
 void* as_argument(std::uint32_t pid) {
   return reinterpret_cast<void*>(static_cast<std::uintptr_t>(pid));
 }
@@ -61,7 +61,7 @@ result<std::uint64_t> graphics_ledger::used_by(std::uint32_t pid) {
 result<std::vector<int>> graphics_ledger::processes() const {
   const int bytes = k_.list_pids(mach::all_pids, 0, nullptr, 0);
   if (bytes <= 0) return fail(status::backend, "the kernel gave no list of processes", errno);
-  // Some may come in between. A list that fills its room may be a beginning only.
+  // Processes may start in between. A list that fills the buffer may be truncated.
   std::vector<int> pids(static_cast<std::size_t>(bytes) / sizeof(int) + 64);
   for (; pids.size() < most_processes; pids.resize(pids.size() * 2)) {
     const auto room = pids.size() * sizeof(int);

@@ -10,18 +10,18 @@
 
 namespace hmn::metal {
 
-// The kernel's ledger of each task: memory that it counts as graphics and as the task's own.
+// Kernel ledger of each task: memory counted as graphics and as owned by the task.
 class graphics_ledger {
  public:
   explicit graphics_ledger(const mach::kernel& k) : k_(k) {}
 
-  // 0 is what the kernel counts.
+  // 0 is a count by the kernel, not a missing value.
   result<std::uint64_t> used_by(std::uint32_t pid);
-  // Of all users.
+  // Processes of all users.
   [[nodiscard]] result<std::vector<int>> processes() const;
 
  private:
-  // The place of the entry, found by its name.
+  // Finds the index of the entry by name.
   result<std::size_t> find_place();
 
   const mach::kernel& k_;

@@ -13,7 +13,7 @@ constexpr const char* metal_path = "/System/Library/Frameworks/Metal.framework/M
 constexpr const char* objc_path = "/usr/lib/libobjc.A.dylib";
 constexpr const char* report_path = "/usr/lib/libIOReport.dylib";
 
-// Takes functions of one library as long as each is there.
+// Looks up functions of a library until one is missing.
 class taker {
  public:
   explicit taker(const char* path) : path_(path), opened_(platform::library::open(path)) {

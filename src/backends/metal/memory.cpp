@@ -5,7 +5,7 @@
 
 namespace hmn::metal {
 
-// By the entry in the registry; where each side has one device, they are the same.
+// Matches by registry entry; with one device on each side, they are the same.
 std::optional<std::uint64_t> metal_source::budget_of(const accelerator& a) const {
   const std::vector<metal_device> all = budgets_.read();
   for (const metal_device& d : all) {
@@ -15,7 +15,7 @@ std::optional<std::uint64_t> metal_source::budget_of(const accelerator& a) const
   return std::nullopt;
 }
 
-// How much of the machine's memory the driver holds; how much is left is the machine's to say.
+// Usage of RAM by the driver; free memory is reported by the host.
 pool metal_source::unified_pool(const accelerator& a) const {
   pool p;
   p.kind = pool_kind::unified;

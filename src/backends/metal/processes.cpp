@@ -17,7 +17,7 @@ usage row_of(std::uint32_t pid, std::uint64_t bytes) {
   return row;
 }
 
-// How far a walk over all processes came.
+// Coverage of a walk over all processes.
 struct coverage {
   std::uint32_t seen = 0;
   std::uint32_t refused = 0;
@@ -77,7 +77,7 @@ result<void> metal_source::processes(slot number, std::vector<usage>& out, readi
       if (*used != 0) out.push_back(row_of(static_cast<std::uint32_t>(pid), *used));
       continue;
     }
-    // The kernel counts nothing at all.
+    // The kernel has no such counter.
     if (used.why().code == status::unsupported) return used.why();
     if (used.why().code == status::no_process) --c.seen;
     if (used.why().code == status::permission) ++c.refused;

@@ -11,7 +11,7 @@
 namespace hmn::metal {
 namespace {
 
-// Names that a value has had, the usual one first.
+// Names of a value, the most common first.
 constexpr const char* busy[] = {"Device Utilization %", "GPU Activity(%)", "Device Utilization",
                                 "GPU Utilization"};
 constexpr const char* renderer[] = {"Renderer Utilization %"};
@@ -35,7 +35,7 @@ class table_reader {
   }
 
  private:
-  // Below zero it is no value: some drivers subtract too much.
+  // Negative values are invalid: some drivers subtract too much.
   [[nodiscard]] std::optional<std::int64_t> first(std::span<const char* const> names) const {
     for (const char* name : names) {
       const auto n = find_number(core_, table_, name);
@@ -93,7 +93,7 @@ owned properties_of(const frameworks& f, const object& entry) {
   return {f.core, found};
 }
 
-// 0, or the code with which it failed.
+// Returns 0, or the error code.
 template <class F>
 int for_each_service(const frameworks& f, const char* of_class, F&& visit) {
   io_object list = 0;
@@ -104,7 +104,7 @@ int for_each_service(const frameworks& f, const char* of_class, F&& visit) {
   return 0;
 }
 
-// A number that stands in bytes, the lowest first.
+// Reads a number from bytes, lowest first.
 std::uint32_t little_endian(std::span<const std::uint8_t> bytes) {
   std::uint32_t n = 0;
   for (std::size_t i = 0; i < bytes.size() && i < sizeof n; ++i) {
@@ -161,8 +161,8 @@ accelerator read_accelerator(const frameworks& f, const object& entry) {
   return a;
 }
 
-// Pairs of clock and voltage, 32 bits each. The clock is in Hz, since M4 perhaps in kHz; that of
-// the state in which the GPU is off is 0.
+// Pairs of clock and voltage, 32 bits each. The clock is in Hz, since M4 possibly in kHz; 0 for the
+// state in which the GPU is off.
 std::vector<double> clocks_in(std::span<const std::uint8_t> pairs) {
   constexpr double least_hz = 1e7;
   std::vector<double> clocks;

@@ -20,8 +20,8 @@ bool has(std::string_view name, std::string_view part) {
 
 }  // namespace
 
-// Of M1 "GPU MTR Temp Sensor1", "pACC MTR Temp Sensor2", "PMU tdie1", "gas gauge battery"; later
-// chips have "PMU TP1g", "PMU TP3s". Those of the processors' clusters (ACC) are not the GPU's.
+// M1 has "GPU MTR Temp Sensor1", "pACC MTR Temp Sensor2", "PMU tdie1", "gas gauge battery"; later
+// chips "PMU TP1g", "PMU TP3s". Those of the CPU clusters (ACC) are not the GPU's.
 place place_of(std::string_view spelled) {
   std::string name(spelled);
   std::transform(name.begin(), name.end(), name.begin(), upper);

@@ -16,14 +16,14 @@ struct thermometer {
   double celsius = 0;
 };
 
-// The GPU's by their names; the chip's where none is the GPU's own.
+// GPU sensors by name; the chip's if the GPU has none.
 enum class place { gpu, chip, elsewhere };
 place place_of(std::string_view name);
 
-// The highest of one place; absent: none has a value that makes sense.
+// Maximum of one place; absent: none has a valid value.
 std::optional<double> highest(std::span<const thermometer> all, place where);
 
-// The thermometers of an Apple SoC, which any user may read.
+// Thermometers of an Apple SoC, readable by any user.
 class sensors {
  public:
   bool open(const frameworks& f);

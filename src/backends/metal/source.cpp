@@ -9,8 +9,8 @@
 
 namespace hmn::metal {
 
-// CoreFoundation, Metal and IOKit talk to services over ports that a forked process does not have;
-// some of them end it at the first call.
+// CoreFoundation, Metal and IOKit use service ports that a forked process lacks; some of them kill
+// it at the first call.
 result<void> metal_source::probe() {
   if (!mach::is_forked_only(k_, platform::current_pid())) return {};
   condition_ = fail(status::state,

@@ -17,8 +17,8 @@
 
 namespace hmn::metal {
 
-// GPUs of macOS: what the registry of IOKit, Metal, the kernel's ledgers, IOReport and the sensors
-// tell of them. None of it needs root.
+// GPUs of macOS, from the IOKit registry, Metal, the kernel's ledgers, IOReport and the sensors.
+// Nothing needs root.
 class metal_source final : public device_source {
  public:
   using loader = result<frameworks> (*)();
@@ -45,14 +45,14 @@ class metal_source final : public device_source {
   slot slot_of(std::uint64_t id);
   [[nodiscard]] device identity_of(const accelerator& a, std::uint32_t index) const;
   result<const accelerator*> find(slot number) const;
-  // Whether its memory is the machine's.
+  // Whether its memory is host memory.
   [[nodiscard]] bool is_unified(const accelerator& a) const;
   [[nodiscard]] std::optional<std::uint64_t> budget_of(const accelerator& a) const;
   [[nodiscard]] pool unified_pool(const accelerator& a) const;
   [[nodiscard]] pool vram_pool(const accelerator& a) const;
   void explain(const pool& p, const accelerator& a, slot number, reading& r) const;
 
-  // Of this reading: read when first asked for.
+  // Rates of this reading, read on first use.
   const rates& now();
   const std::vector<thermometer>& temperatures();
   void take_telemetry(const accelerator& a, std::uint32_t fields, hmn::telemetry& out);
@@ -63,7 +63,7 @@ class metal_source final : public device_source {
   const mach::kernel& k_;
   const loader load_;
   std::optional<frameworks> frameworks_;
-  std::vector<std::uint64_t> known_;  // entries in the registry; the place is the slot
+  std::vector<std::uint64_t> known_;  // registry entries; the index is the slot
   bool is_apple_ = false;             // an Apple SoC, not an Intel Mac
   text<96> chip_;
   text<96> system_;

@@ -9,47 +9,47 @@ namespace {
 
 namespace bit = telemetry_field;
 
-// Without a GPU's own sensor the warmest of the chip that it is a part of.
+// Falls back to the warmest sensor of the chip that contains the GPU.
 std::optional<double> warmest(const std::vector<thermometer>& all, bool& is_of_chip) {
   const auto gpu = highest(all, place::gpu);
   is_of_chip = !gpu;
   return gpu ? gpu : highest(all, place::chip);
 }
 
-constexpr std::uint32_t told_fields[] = {bit::gpu_busy, bit::temperature, bit::power,
-                                         bit::core_clock};
+constexpr std::uint32_t told_fields[] = {bit::gpu_busy_percent, bit::temperature_celsius, bit::power_watts,
+                                         bit::core_clock_mhz};
 
 std::uint32_t present(const telemetry& t) {
-  return (t.gpu_busy_percent ? bit::gpu_busy : 0) | (t.temperature_celsius ? bit::temperature : 0) |
-         (t.power_watts ? bit::power : 0) | (t.core_clock_mhz ? bit::core_clock : 0);
+  return (t.gpu_busy_percent ? bit::gpu_busy_percent : 0) | (t.temperature_celsius ? bit::temperature_celsius : 0) |
+         (t.power_watts ? bit::power_watts : 0) | (t.core_clock_mhz ? bit::core_clock_mhz : 0);
 }
 
 }  // namespace
 
 void metal_source::take_telemetry(const accelerator& a, std::uint32_t fields, hmn::telemetry& out) {
-  if ((fields & bit::gpu_busy) != 0) out.gpu_busy_percent = a.now.busy_percent;
+  if ((fields & bit::gpu_busy_percent) != 0) out.gpu_busy_percent = a.now.busy_percent;
   if (!is_apple_) return;
-  if ((fields & bit::temperature) != 0) {
+  if ((fields & bit::temperature_celsius) != 0) {
     bool is_of_chip = false;
     out.temperature_celsius = warmest(temperatures(), is_of_chip);
     if (out.temperature_celsius && is_of_chip) out.notes |= note::estimated;
   }
-  if ((fields & bit::power) != 0) out.power_watts = now().watts;
-  if ((fields & bit::core_clock) != 0 && now().megahertz) {
+  if ((fields & bit::power_watts) != 0) out.power_watts = now().watts;
+  if ((fields & bit::core_clock_mhz) != 0 && now().megahertz) {
     out.core_clock_mhz = static_cast<std::uint32_t>(*now().megahertz + 0.5);
   }
 }
 
 failure metal_source::why_absent(std::uint32_t field, const accelerator& a) {
-  if (field == bit::gpu_busy) {
+  if (field == bit::gpu_busy_percent) {
     return fail(status::unsupported, a.now.is_told ? "this GPU's driver does not tell its load"
                                                    : "this GPU's driver publishes no statistics");
   }
-  const bool is_counted = field == bit::power || field == bit::core_clock;
-  if (!is_apple_ || (field != bit::temperature && !is_counted)) {
+  const bool is_counted = field == bit::power_watts || field == bit::core_clock_mhz;
+  if (!is_apple_ || (field != bit::temperature_celsius && !is_counted)) {
     return fail(status::unsupported, "macOS tells no such figure of this GPU");
   }
-  if (field == bit::temperature) {
+  if (field == bit::temperature_celsius) {
     return fail(status::unsupported, frameworks_->has_sensors
                                          ? "no sensor of this chip gave a temperature of the GPU"
                                          : "this macOS has no interface to the chip's sensors");
@@ -60,7 +60,7 @@ failure metal_source::why_absent(std::uint32_t field, const accelerator& a) {
   const rates& of = now();
   const bool is_first = of.window_ns == 0;
   return fail(is_first ? status::empty : status::unsupported,
-              field == bit::power ? of.no_watts : of.no_megahertz);
+              field == bit::power_watts ? of.no_watts : of.no_megahertz);
 }
 
 result<void> metal_source::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,

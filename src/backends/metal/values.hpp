@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// CoreFoundation's values. A value of another type than the one that is asked for is none.
+// Values of CoreFoundation. A value of an unexpected type counts as missing.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@
 
 namespace hmn::metal {
 
-// A reference that is given back.
+// Owned reference, released at the end.
 class owned {
  public:
   owned() noexcept = default;
@@ -41,12 +41,12 @@ class owned {
 owned make_text(const core_foundation& core, const char* text);
 owned make_number(const core_foundation& core, std::int32_t value);
 
-// Null: it has none, or is no dictionary itself.
+// Returns null if there is none, or `dictionary` is no dictionary.
 cf find(const core_foundation& core, cf dictionary, const char* key);
 std::optional<std::int64_t> number_of(const core_foundation& core, cf value);
 std::optional<std::int64_t> find_number(const core_foundation& core, cf dictionary,
                                         const char* key);
-// Empty: none, or longer than 127 bytes.
+// Returns "" if there is none, or it is longer than 127 bytes.
 std::string text_of(const core_foundation& core, cf value);
 cf_index count_of(const core_foundation& core, cf array);
 std::span<const std::uint8_t> bytes_of(const core_foundation& core, cf data);

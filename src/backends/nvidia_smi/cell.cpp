@@ -54,7 +54,7 @@ struct amount {
   std::string_view unit;
 };
 
-// "8192 MiB", "8192"; a unit that contradicts the header's leaves no number.
+// Splits "8192 MiB", "8192"; a unit that contradicts the header leaves no number.
 std::optional<amount> split(std::string_view cell, std::string_view header_unit) {
   std::string_view rest = cell;
   const std::string_view number = scan::take_word(rest);
@@ -71,7 +71,7 @@ std::optional<std::uint64_t> factor_of(std::string_view unit) {
   return std::nullopt;
 }
 
-// from_chars alone would take "inf", "nan", "-1" and "1e9" too.
+// Rejects "inf", "nan", "-1" and "1e9", which from_chars alone would accept.
 std::optional<double> decimal(std::string_view text) {
   if (text.empty() || !is_digit(text.front()) || !is_digit(text.back())) return std::nullopt;
   if (text.find_first_not_of("0123456789.") != std::string_view::npos) return std::nullopt;

@@ -9,7 +9,7 @@ namespace {
 constexpr auto gpu_count = static_cast<std::size_t>(gpu_column::count);
 constexpr auto app_count = static_cast<std::size_t>(app_column::count);
 
-// In the order of gpu_column.
+// Rows in the order of gpu_column.
 constexpr std::array<spellings, gpu_count> gpu_columns = {{
     {{"index"}},
     {{"uuid", "gpu_uuid"}},
@@ -52,7 +52,7 @@ constexpr std::array<spellings, gpu_count> gpu_columns = {{
     {{"ecc.errors.uncorrected.aggregate.total"}},
 }};
 
-// In the order of app_column; the name last but for nothing behind it, since it may hold commas.
+// Rows in the order of app_column; the name comes last, since it may contain commas.
 constexpr std::array<spellings, app_count> app_columns = {{
     {{"gpu_uuid"}},
     {{"gpu_bus_id"}},

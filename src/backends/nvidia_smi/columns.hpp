@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The columns that are asked of the tool, and what its versions have called them.
+// Columns queried from the tool, and their names in its versions.
 #pragma once
 
 #include <array>
@@ -60,10 +60,9 @@ enum class gpu_column : std::size_t {
 
 enum class app_column : std::size_t { gpu_uuid, gpu_bus_id, pid, used, name, count };
 
-// Spellings in order of preference, newest first; a later one may also stand in the header of a
-// tool that was asked for an earlier one.
+// Spellings in order of preference, newest first; the header may have a later one than was queried.
 struct spellings {
-  std::array<short_text<44>, 2> names;  // the unused ones are empty
+  std::array<short_text<44>, 2> names;  // unused ones are empty
 
   [[nodiscard]] constexpr bool has(std::string_view name) const noexcept {
     return name == names[0] || (!names[1].empty() && name == names[1]);
@@ -73,23 +72,23 @@ struct spellings {
 std::span<const spellings> gpu_spellings() noexcept;
 std::span<const spellings> app_spellings() noexcept;
 
-// What can be asked of this tool: each column starts with its first spelling and falls back on the
-// next when the tool refuses it.
+// Columns to query from this tool: each starts with its first spelling and falls back to the next
+// when the tool rejects it.
 class column_choice {
  public:
   explicit column_choice(std::span<const spellings> columns);
 
-  // "index,uuid,…"
+  // Returns "index,uuid,…".
   [[nodiscard]] std::string list() const;
-  // The tool does not know `name`. False when it was not asked for.
+  // Marks `name` as unknown to the tool. Returns false if it was not queried.
   bool refuse(std::string_view name);
   void reset();
-  // Columns that this tool does not have under any spelling.
+  // Whether this tool lacks the column under every spelling.
   [[nodiscard]] bool is_refused(std::size_t column) const;
 
  private:
   std::span<const spellings> columns_;
-  std::vector<std::size_t> choice_;  // index into the spellings; past the end: none is left
+  std::vector<std::size_t> choice_;  // index into the spellings; past the end: none left
 };
 
 }  // namespace hmn::nvidia_smi

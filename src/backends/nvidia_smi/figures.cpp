@@ -43,7 +43,7 @@ struct memory_reader {
   }
 };
 
-// total = reserved + free + used, each rounded to a MiB.
+// Checks total = reserved + free + used, each rounded to a MiB.
 bool adds_up(const pool& p) {
   const auto taken = scan::sum(*p.reserved, *p.used);
   const auto sum = taken ? scan::sum(*taken, *p.free) : std::nullopt;
@@ -116,7 +116,7 @@ class telemetry_reader {
   std::vector<missing>& gone_;
 };
 
-// nvmlClocksEventReasons of nvml.h
+// Bits of nvmlClocksEventReasons in nvml.h.
 std::uint32_t throttle_of(std::uint64_t reasons) {
   constexpr std::pair<std::uint64_t, std::uint32_t> meanings[] = {
       {0x001, throttle::idle},      // GPU idle
@@ -143,7 +143,7 @@ void telemetry_reader::throttle(std::optional<std::uint32_t>& into) {
   if (keep(reasons, gpu_column::throttle, field::throttle)) into = throttle_of(*reasons.value);
 }
 
-// Small, and without pointers that the loader would have to relocate.
+// Kept small and free of pointers, which would need relocations.
 struct metric_column {
   constexpr metric_column(gpu_column c, metric_id m, std::uint32_t i, std::string_view u,
                           bool counts = false)
@@ -168,9 +168,9 @@ constexpr metric_column metric_columns[] = {
     {col::memory_temperature, metric_id::temperature, which::sensor::memory, ""},
     {col::power, metric_id::power_watts, which::power_reading::unknown, "W"},
     {col::power_limit, metric_id::power_limit_watts, which::power_limit::current, "W"},
-    {col::power_usual, metric_id::power_limit_watts, which::power_limit::usual, "W"},
-    {col::power_lowest, metric_id::power_limit_watts, which::power_limit::lowest, "W"},
-    {col::power_highest, metric_id::power_limit_watts, which::power_limit::highest, "W"},
+    {col::power_usual, metric_id::power_limit_watts, which::power_limit::default_limit, "W"},
+    {col::power_lowest, metric_id::power_limit_watts, which::power_limit::min, "W"},
+    {col::power_highest, metric_id::power_limit_watts, which::power_limit::max, "W"},
     {col::core_clock, metric_id::clock_mhz, which::clock::core, "MHz"},
     {col::sm_clock, metric_id::clock_mhz, which::clock::sm, "MHz"},
     {col::memory_clock, metric_id::clock_mhz, which::clock::memory, "MHz"},
@@ -246,23 +246,23 @@ telemetry telemetry_of(const gpu_row& row, std::uint32_t fields, std::vector<mis
   t.from = source::nvidia_smi;
   t.sources = 1ULL << static_cast<unsigned>(source::nvidia_smi);
   telemetry_reader r(row, fields, gone);
-  r.percent(gpu_column::gpu_busy, field::gpu_busy, t.gpu_busy_percent);
-  r.percent(gpu_column::memory_busy, field::memory_busy, t.memory_busy_percent);
-  r.percent(gpu_column::encoder_busy, field::encoder_busy, t.encoder_busy_percent);
-  r.percent(gpu_column::decoder_busy, field::decoder_busy, t.decoder_busy_percent);
-  r.number(gpu_column::temperature, "", field::temperature, t.temperature_celsius);
-  r.number(gpu_column::memory_temperature, "", field::memory_temperature, t.memory_celsius);
-  r.number(gpu_column::power, "W", field::power, t.power_watts);
-  r.number(gpu_column::power_limit, "W", field::power_limit, t.power_limit_watts);
-  r.count(gpu_column::core_clock, "MHz", field::core_clock, t.core_clock_mhz);
-  r.count(gpu_column::memory_clock, "MHz", field::memory_clock, t.memory_clock_mhz);
+  r.percent(gpu_column::gpu_busy, field::gpu_busy_percent, t.gpu_busy_percent);
+  r.percent(gpu_column::memory_busy, field::memory_busy_percent, t.memory_busy_percent);
+  r.percent(gpu_column::encoder_busy, field::encoder_busy_percent, t.encoder_busy_percent);
+  r.percent(gpu_column::decoder_busy, field::decoder_busy_percent, t.decoder_busy_percent);
+  r.number(gpu_column::temperature, "", field::temperature_celsius, t.temperature_celsius);
+  r.number(gpu_column::memory_temperature, "", field::memory_celsius, t.memory_celsius);
+  r.number(gpu_column::power, "W", field::power_watts, t.power_watts);
+  r.number(gpu_column::power_limit, "W", field::power_limit_watts, t.power_limit_watts);
+  r.count(gpu_column::core_clock, "MHz", field::core_clock_mhz, t.core_clock_mhz);
+  r.count(gpu_column::memory_clock, "MHz", field::memory_clock_mhz, t.memory_clock_mhz);
   r.count(gpu_column::fan, "%", field::fan_percent, t.fan_percent);
   r.count(gpu_column::pcie_generation, "", field::pcie_generation, t.pcie_generation);
   r.count(gpu_column::pcie_width, "", field::pcie_width, t.pcie_width);
   r.p_state(t.p_state);
   r.throttle(t.throttle);
-  r.never(field::hotspot | field::energy | field::fan_rpm | field::pcie_rx | field::pcie_tx |
-          field::window);
+  r.never(field::hotspot_celsius | field::energy_joules | field::fan_rpm | field::pcie_rx_bytes | field::pcie_tx_bytes |
+          field::window_ns);
   return t;
 }
 

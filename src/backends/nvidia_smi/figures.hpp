@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What a row of the tool's table says about its GPU.
+// GPU data of one row of the tool's table.
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ namespace hmn::nvidia_smi {
 using command_tool::add_missing;
 using command_tool::missing;
 
-// Says why `cell` gave no value: its own word, or that the tool has no such column.
+// Reports why `cell` has no value: its text, or that the tool lacks the column.
 void add_missing(std::vector<missing>& to, std::uint32_t field, status code, const gpu_cell& cell);
 
-// `number` is left alone.
+// Leaves `number` unset.
 device identity_of(const gpu_row& row);
 bool is_mig_on(const gpu_row& row);
 
@@ -31,8 +31,8 @@ result<pool> pool_of(const gpu_row& row, std::vector<missing>& gone);
 // `fields`: telemetry_field bits.
 telemetry telemetry_of(const gpu_row& row, std::uint32_t fields, std::vector<missing>& gone);
 
-// Each that has a value. `refused` hears of those whose cell says why it has none, and not that the
-// GPU has no such number.
+// Appends each metric with a value. `refused` gets those whose cell has an error, except that the
+// GPU does not support the metric.
 void metrics_of(const gpu_row& row, std::vector<metric>& out,
                 function_ref<void(metric_id, status, const gpu_cell&)> refused);
 

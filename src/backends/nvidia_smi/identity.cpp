@@ -11,7 +11,7 @@ measured<std::uint64_t> memory_cell(const gpu_row& row, gpu_column c) {
   return bytes_of(row[c].text, row[c].unit);
 }
 
-// A GPU without memory of its own has no total; one whose memory is a node of the host says ATS.
+// GPUs without memory of their own have no total; ATS if it is a NUMA node of the host.
 memory_kind memory_kind_of(const gpu_row& row) {
   const auto total = memory_cell(row, gpu_column::memory_total);
   if (!row[gpu_column::memory_total].is_asked) return memory_kind::unknown;
@@ -44,7 +44,7 @@ state state_of(const gpu_row& row) {
   return s == status::backend || s == status::permission ? state::unreadable : state::ready;
 }
 
-// "0x233510DE": device and vendor
+// Parses "0x233510DE": device and vendor.
 std::optional<std::uint32_t> pci_device_of(const gpu_row& row) {
   const auto id = hexadecimal_of(row[gpu_column::pci_device].text);
   if (!id.value || *id.value > 0xFFFFFFFF || (*id.value & 0xFFFF) != vendor::nvidia) {

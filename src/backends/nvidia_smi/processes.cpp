@@ -20,14 +20,14 @@ bool is_gpu_node(std::string_view target) {
 }
 
 // Whether the calling process has a device node of the NVIDIA driver open. Without one it uses no
-// GPU memory; true also when that cannot be told.
+// GPU memory; true if unknown.
 bool holds_gpu_descriptor(const std::string& proc_root) {
   const std::string folder = proc_root + "/self/fd";
   bool holds = false;
   const int error = platform::for_each_entry(folder.c_str(), [&](std::string_view name) {
     std::array<char, 64> target;
     const auto got = platform::read_link((folder + "/" + std::string(name)).c_str(), target);
-    // A longer target than fits is no device node.
+    // Targets longer than the buffer are no device nodes.
     holds = got && is_gpu_node({target.data(), got.value});
     return !holds;
   });
@@ -46,7 +46,7 @@ usage plain_row(const app_row& from) {
   return u;
 }
 
-// The same process twice: on MIG once for each instance, else the same figure again.
+// Merges rows of one process: with MIG one per instance, else duplicates.
 void merge(usage& into, const usage& other, bool mig_on) {
   if (!into.used || !other.used) {
     into.used.reset();
@@ -142,7 +142,7 @@ result<void> smi_source::process(slot number, std::uint32_t pid, bool self, usag
   if (apps_.is_truncated || !self || holds_gpu_descriptor(proc_root_)) {
     return why_unlisted(pid, self);
   }
-  // Without a descriptor of the driver nothing can be allocated.
+  // Nothing is allocated without a descriptor of the driver.
   out.pid = pid;
   out.from = source::nvidia_smi;
   out.accounting = accounting::allocated;

@@ -11,7 +11,7 @@ namespace {
 
 using about = sentence::about;
 
-constexpr command_tool::sentence known[] = {
+constexpr command_tool::sentence known_sentences[] = {
     {"No devices were found", about::nothing, status::no_device,
      "the driver runs and finds no GPU that it can use; see 'dmesg' for NVRM lines"},
     {"No running", about::nothing, status::empty, "no process uses the GPU"},
@@ -43,7 +43,7 @@ constexpr command_tool::sentence known[] = {
     {"NVIDIA-SMI has failed", about::tool, status::backend, "see 'dmesg' for NVRM lines"},
 };
 
-// "Field "cuda_version" is not a valid field to query."
+// Parses "Field "cuda_version" is not a valid field to query."
 std::optional<std::string> refused_field(std::string_view line) {
   if (!line.starts_with("Field \"") || line.find("not a valid field") == std::string_view::npos) {
     return std::nullopt;
@@ -54,7 +54,7 @@ std::optional<std::string> refused_field(std::string_view line) {
   return std::string(line.substr(0, end));
 }
 
-// The first word that is a PCI address: "GPU0: 0000:81:00.0: Unknown Error".
+// Finds the first word that is a PCI address: "GPU0: 0000:81:00.0: Unknown Error".
 text<32> bus_id_in(std::string_view line) {
   while (!scan::trim(line).empty()) {
     std::string_view word = scan::take_word(line);
@@ -68,7 +68,7 @@ using kind = platform::outcome::kind;
 using about = sentence::about;
 using command_tool::verdict;
 
-constexpr int exit_corrupted_inforom = 14;  // a warning: the figures are good
+constexpr int exit_corrupted_inforom = 14;  // warning: the values are valid
 
 // nvidia-smi(1), RETURN VALUE
 status status_of_exit(int code) {
@@ -112,7 +112,7 @@ std::optional<sentence> parse_sentence(std::string_view line) {
                     std::move(*field),
                     {}};
   }
-  const command_tool::sentence* const s = command_tool::find_sentence(known, line);
+  const command_tool::sentence* const s = command_tool::find_sentence(known_sentences, line);
   if (s == nullptr) return std::nullopt;
   return sentence{*s, {}, bus_id_in(line)};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What an outcome of running the tool means.
+// Interpretation of the tool's exit and output.
 #pragma once
 
 #include <optional>
@@ -14,24 +14,23 @@
 
 namespace hmn::nvidia_smi {
 
-// What the tool says in words instead of a table: it writes its errors to stdout.
+// Message printed instead of a table: the tool writes its errors to stdout.
 struct sentence : command_tool::sentence {
-  std::string field;  // that the tool does not know
-  text<32> bus_id;    // of the device; empty when it names none
+  std::string field;  // unknown to the tool
+  text<32> bus_id;    // of the device; empty: none
 };
 
-// None when the line is none of the tool's known sentences.
+// Returns nothing if the line is no known message.
 std::optional<sentence> parse_sentence(std::string_view line);
 
-// It answered, and no table: its own words say why. The sentence is none when it said "no devices"
-// and nothing else.
+// Reason for output without a table. `why` is empty if the output was only "no devices".
 struct refusal {
   std::optional<failure> why;
-  std::string field;  // that the tool does not know; empty: something else
+  std::string field;  // unknown to the tool; empty: another reason
 };
 refusal why_no_table(const platform::outcome& o, const stray_lines& strays);
 
-// What is wrong although there is a table.
+// Returns problems reported in addition to a table.
 std::vector<problem> problems_of(const platform::outcome& o, const stray_lines& strays);
 failure too_many(std::size_t rows);
 

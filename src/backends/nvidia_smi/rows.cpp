@@ -12,7 +12,7 @@ namespace {
 constexpr std::string_view free_gpu_texts[] = {"name", "gpu_name"};
 constexpr std::string_view free_app_texts[] = {"process_name", "name", "gpu_name"};
 
-// Where each known column stands in this table; the first spelling wins.
+// Index of each known column in this table; the first spelling wins.
 std::vector<std::optional<std::size_t>> places(const table& t, std::span<const spellings> columns) {
   std::vector<std::optional<std::size_t>> at;
   for (const spellings& s : columns) {
@@ -45,7 +45,7 @@ bool is_windows_path(std::string_view path) {
   return path.size() > 2 && path[1] == ':' && path[2] == '\\';
 }
 
-// Old drivers answer "[Not Supported]" for every column of a GPU whose processes they cannot list.
+// Old drivers print "[Not Supported]" in every column for a GPU whose processes they cannot list.
 bool take_pid(std::string_view cell, app_row& row) {
   row.why_none = status_of_cell(cell);
   if (row.why_none != status::ok) return row.why_none != status::empty;
@@ -56,7 +56,7 @@ bool take_pid(std::string_view cell, app_row& row) {
 void take_name(std::string_view cell, app_row& row) {
   const status s = status_of_cell(cell);
   if (s == status::permission) row.name_state = name_state::protected_process;
-  // "?" and "[Not Found]": the tool could not tell; the host may.
+  // "?" and "[Not Found]": unknown to the tool, possibly known to the host.
   if (s != status::ok || cell == "?") return;
   append_utf8(row.name, program_of(cell));
   if (!row.name.empty()) row.name_state = name_state::resolved;
@@ -117,7 +117,7 @@ answer<app_row> parse_apps(std::string_view text, bool cut) {
 std::string_view program_of(std::string_view process_name) noexcept {
   std::string_view name = scan::trim(process_name);
   if (is_windows_path(name)) return name.substr(name.find_last_of("\\/") + 1);
-  // Some programs write their whole command line over argv[0].
+  // Some programs overwrite argv[0] with their whole command line.
   if (name.starts_with('/')) name = name.substr(0, name.find(" -"));
   return name.substr(name.rfind('/') + 1);  // npos + 1 is 0
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The tool's answers as rows of known columns: pure functions from text to values.
+// Output of the tool as rows of known columns: pure functions from text to values.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 namespace hmn::nvidia_smi {
 
 struct gpu_cell {
-  bool is_asked = false;  // the answer has this column
+  bool is_asked = false;  // the output has this column
   std::string text;
   std::string unit;
 };
@@ -29,18 +29,19 @@ struct gpu_row {
   [[nodiscard]] const gpu_cell& operator[](gpu_column c) const {
     return cells[static_cast<std::size_t>(c)];
   }
-  // The text of a cell that has a value.
+  // Text of a cell that has a value, else "".
   [[nodiscard]] std::string_view known(gpu_column c) const;
 };
 
 struct app_row {
   std::string gpu_uuid;
   text<32> gpu_bus_id;
-  std::uint32_t pid = 0;  // 0: the tool lists no processes of this GPU, `why_none` says why
+  std::uint32_t pid = 0;  // 0: the tool lists no processes of this GPU, for the reason in
+                          // `why_none`
   status why_none = status::ok;
   measured<std::uint64_t> used;
   hmn::name_state name_state = hmn::name_state::unknown;
-  std::string name;  // the program's own, without its folder
+  std::string name;  // program name without its folder
 };
 
 inline constexpr std::size_t most_gpus = 1024;
@@ -51,14 +52,14 @@ struct answer {
   bool is_table = false;  // a header was found
   std::vector<Row> rows;
   stray_lines strays;
-  bool is_truncated = false;  // there were more than `most_gpus` or `most_apps`
+  bool is_truncated = false;  // more than `most_gpus` or `most_apps`
 };
 
-// `cut`: the text ends where the reader stopped, so that its last line may be half of one.
+// `cut`: the text was truncated, so that its last line may be incomplete.
 answer<gpu_row> parse_gpus(std::string_view text, bool cut);
 answer<app_row> parse_apps(std::string_view text, bool cut);
 
-// "/usr/bin/kwin_wayland" → "kwin_wayland", "C:\\a b\\c.exe" → "c.exe".
+// Returns "kwin_wayland" for "/usr/bin/kwin_wayland", "c.exe" for "C:\\a b\\c.exe".
 std::string_view program_of(std::string_view process_name) noexcept;
 
 }  // namespace hmn::nvidia_smi

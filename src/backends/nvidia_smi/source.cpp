@@ -32,7 +32,7 @@ result<void> smi_source::ask(reading& r) {
   return {};
 }
 
-// False for a row that is of no GPU, or of one that has a row already.
+// Returns false for a row that matches no GPU, or one that already has a row.
 bool smi_source::adopt_row(std::size_t at, reading& r) {
   const gpu_row& row = gpus_.rows[at];
   const device who = identity_of(row);

@@ -11,8 +11,7 @@
 
 namespace hmn::nvidia_smi {
 
-// One reading starts the tool once for the GPUs and once for the processes, when either is asked
-// for.
+// Runs the tool at most once per reading for the GPUs and once for the processes.
 class smi_source final : public command_tool::tool_source {
  public:
   explicit smi_source(const settings& s);
@@ -32,14 +31,14 @@ class smi_source final : public command_tool::tool_source {
   bool adopt_row(std::size_t at, reading& r);
   result<const gpu_row*> gpu_of(slot number, reading& r);
   [[nodiscard]] bool is_of(const app_row& row, slot number) const;
-  // The rows of one GPU, of one process when `pid` is not 0; each process once.
+  // Rows of one GPU, of one process if `pid` is not 0; each process once.
   result<std::vector<usage>> rows_of(slot number, std::uint32_t pid, reading& r);
   void check_use(usage& row, status why, slot number, reading& r) const;
   [[nodiscard]] failure why_unlisted(std::uint32_t pid, bool self) const;
 
   tool tool_;
 
-  // Of this reading.
+  // State of this reading.
   reply<gpu_row> gpus_;
   reply<app_row> apps_;
   std::optional<result<void>> apps_loaded_;

@@ -17,7 +17,7 @@ bool is_name(std::string_view text) {
   return !text.empty() && std::ranges::all_of(text, is_name_character);
 }
 
-// "memory.total [MiB]"
+// Parses "memory.total [MiB]".
 std::optional<column> parse_column(std::string_view cell) {
   std::string_view rest = scan::trim(cell);
   const std::string_view name = scan::take_word(rest);
@@ -52,7 +52,7 @@ std::vector<std::string_view> split(std::string_view line) {
   }
 }
 
-// Joins the parts that the free text at `at` was split into.
+// Joins the parts of the free text at `at`, which was split at commas.
 std::vector<std::string_view> join_surplus(std::vector<std::string_view> parts, std::size_t count,
                                            std::size_t at) {
   const std::size_t surplus = parts.size() - count;

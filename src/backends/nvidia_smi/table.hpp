@@ -16,7 +16,7 @@ struct column {
   std::string_view unit;  // empty: none
 };
 
-// Lines that are neither header nor row: how many, and the beginnings of the first.
+// Lines that are neither header nor row: their number, and the start of the first ones.
 class stray_lines {
  public:
   void add(std::string_view line);
@@ -28,22 +28,22 @@ class stray_lines {
   std::size_t count_ = 0;
 };
 
-// One answer in the form "--format=csv" with its header, units in the cells or not. Cells point
-// into the answer.
+// Output in the form "--format=csv" with a header, with or without units in the cells. Cells are
+// views into the output.
 struct table {
   std::vector<column> columns;                      // empty: no header was found
   std::vector<std::vector<std::string_view>> rows;  // as many cells as columns
   stray_lines strays;
-  bool is_truncated = false;  // there were more rows than were asked for
+  bool is_truncated = false;  // there were more rows than requested
 
   [[nodiscard]] std::optional<std::size_t> find(std::string_view name) const noexcept;
 };
 
-// A line whose cells are all column names, at least one of which is in `known`.
+// Parses a line whose cells are all column names, at least one of them in `known`.
 std::vector<column> parse_header(std::string_view line, std::span<const spellings> known);
 
-// The tool quotes nothing: in a row with too many commas the surplus belongs to the column in
-// `free_text` that is there and stands first in that list.
+// The tool quotes nothing: in a row with too many commas the surplus belongs to the first existing
+// column of `free_text`.
 table parse_table(std::string_view text, std::span<const spellings> known,
                   std::span<const std::string_view> free_text, std::size_t most_rows);
 

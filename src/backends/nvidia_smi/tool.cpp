@@ -23,11 +23,11 @@ result<void> tool::ask(reading& r, std::string_view option, column_choice& choic
   out = {};
   if (result<void> here = program_.find(); !here) return here;
   if (program_.was_replaced()) {
-    // Another driver, another set of columns.
+    // Columns depend on the driver version.
     gpu_columns_.reset();
     app_columns_.reset();
   }
-  // Each turn but the last takes one spelling out of the choice.
+  // Each iteration but the last removes one rejected spelling.
   for (;;) {
     const platform::outcome o =
         program_.run({compose({option, "=", choice.list()}), "--format=csv,nounits"}, false, r);

@@ -12,10 +12,10 @@ namespace hmn::nvidia_smi {
 
 extern const command_tool::description smi;
 
-// Something that the tool said beside its rows: a lost device, a row that makes no sense.
+// Message or malformed row in the tool's output, such as a lost device.
 struct problem {
   failure why;
-  text<32> bus_id;  // of the device; empty: not of one
+  text<32> bus_id;  // of the device; empty: none
 };
 
 template <class Row>
@@ -25,7 +25,7 @@ struct reply {
   bool is_truncated = false;  // there were more rows
 };
 
-// What is asked of the program.
+// Queries that run the program.
 class tool {
  public:
   explicit tool(command_tool::program& p) : program_(p) {}

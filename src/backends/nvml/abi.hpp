@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The part of NVML's binary interface that is used here, declared by hand. Layouts are those of the
-// driver branches 450 to 610.
+// Part of NVML's binary interface used here, declared by hand. Layouts are those of the driver
+// branches 450 to 610.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +14,7 @@ using event_set = struct opaque_event_set*;
 
 // nvmlReturn_t
 enum code : int {
-  late = -1,  // not NVML's: the deadline had passed, and the call was not made
+  late = -1,  // not NVML's: the deadline had passed, and no call was made
   success = 0,
   uninitialized = 1,
   invalid_argument = 2,
@@ -71,7 +71,7 @@ inline constexpr unsigned name_capacity = 96;
 inline constexpr unsigned uuid_capacity = 96;
 inline constexpr unsigned version_capacity = 80;
 
-// Field ids; the driver branches from 530 to 610 agree on these.
+// Field ids, equal in the driver branches from 530 to 610.
 inline constexpr unsigned field_throttled_by_power = 74;  // ns
 inline constexpr unsigned field_throttled_by_heat = 75;   // ns
 inline constexpr unsigned field_throttled_by_sync = 76;   // ns
@@ -112,7 +112,7 @@ struct process_v2 {
   std::uint32_t gpu_instance, compute_instance;
 };
 
-// Drivers 535.43 to 535.98 wrote these under the _v3 symbols.
+// Layout written by drivers 535.43 to 535.98 under the _v3 symbols.
 struct process_detail {
   std::uint32_t pid;
   std::uint64_t used;
@@ -135,7 +135,7 @@ struct accounting_stats {
   std::uint32_t gpu, memory;  // percent
   std::uint64_t most_memory;  // bytes
   std::uint64_t time_ms;
-  std::uint64_t start_us;  // since 1970: when the driver began to count
+  std::uint64_t start_us;  // since 1970: start of accounting by the driver
   std::uint32_t is_running;
   std::uint32_t reserved[5];
 };
@@ -176,7 +176,7 @@ struct field_value {
   std::uint64_t bits;
 };
 
-// Without _v2 the first three members alone are written.
+// Without _v2 only the first three members are written.
 struct event_data {
   handle device;
   std::uint64_t type, data;

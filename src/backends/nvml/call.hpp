@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// One call into the driver, and the reading that it is made for.
+// One call of the driver, and the reading it belongs to.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@
 
 namespace hmn::nvml {
 
-// NVML's return codes as statuses, each with a sentence that says what can be done.
+// Maps NVML's return codes to statuses; failures have a message with advice.
 
 status status_of(code c) noexcept;
 
-// `what` names the call that answered `c`.
+// `what` names the call that returned `c`.
 failure failure_for(code c, std::string_view what);
 
-// One that NVML gave no code for.
+// Builds a failure without an NVML code.
 inline constexpr failure_of fail{source::nvml};
 
-// Whose reading it is and what it is about: what a remark needs to know.
+// Reading and subject of a call: the context of its diagnostics.
 struct topic {
   reading& r;
   std::uint32_t about = 0;  // a bit of `subject`
@@ -34,10 +34,10 @@ struct topic {
   std::optional<std::uint32_t> pid;
   bool is_opening = false;  // which has a deadline of its own
 
-  // Whether remarks are read at all; else one need not be made.
+  // Whether diagnostics are read at all; otherwise none need be built.
   [[nodiscard]] bool wants() const noexcept { return r.wants_remarks(); }
   void remark(failure why, std::uint32_t field = 0, std::uint32_t notes = 0) const;
-  // The value was not had, since `what` answered `c`.
+  // Reports a missing value, since `what` returned `c`.
   void missing(code c, const char* what, std::uint32_t field) const;
   void trace(const char* symbol, code c, std::uint64_t duration_ns) const;
   [[nodiscard]] bool is_late() const noexcept {
@@ -45,7 +45,7 @@ struct topic {
   }
 };
 
-// The time in it is not the reading's: opening a vendor library has a deadline of its own.
+// Excludes the time in it from the reading: opening a vendor library has a deadline of its own.
 class opening_scope {
  public:
   explicit opening_scope(reading& r) noexcept : r_(r) { r_.opening(); }

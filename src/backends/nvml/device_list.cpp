@@ -16,7 +16,7 @@ bool same_text(std::string_view a, std::string_view b) noexcept {
   return !a.empty() && a == b;
 }
 
-// A device that lacks a value for good need not be asked again.
+// Whether a value is missing permanently, so that it is not queried again.
 bool is_final(const diagnostic& gap) noexcept {
   return gap.why.code == status::unsupported || gap.why.code == status::no_source;
 }
@@ -25,7 +25,7 @@ bool is_complete(const known_device& d) noexcept {
   return std::ranges::all_of(d.gaps, is_final);
 }
 
-// The list cannot be gone on with.
+// Whether enumeration must end.
 bool is_end(code c) noexcept {
   return c == uninitialized || c == late;
 }
@@ -48,7 +48,7 @@ bool is_same(const known_device& known, const known_device& seen) noexcept {
   return known.address && known.address == seen.address;
 }
 
-// A reading that failed forgets nothing.
+// Keeps known values when a reading fails.
 void keep_what_is_known(const known_device& known, known_device& seen) {
   if (seen.identity.uuid.empty()) seen.identity.uuid = known.identity.uuid;
   if (seen.identity.name.empty()) seen.identity.name = known.identity.name;
@@ -143,8 +143,8 @@ void device_list::note_unreachable(const topic& t, unsigned index, const sleep_w
   about.missing(at.result, "nvmlDeviceGetHandleByIndex", 0);
 }
 
-// A GPU that gives no handle is known by what had its index before, or by being the only one that
-// the driver has and that is not accounted for.
+// Identifies a GPU without a handle by the previous device of its index, or as the driver's only
+// one that is not accounted for.
 slot device_list::number_of_unreachable(unsigned index, const sleep_watch& watch) {
   const auto before = std::ranges::find_if(devices_, [&](const known_device& d) {
     return d.identity.driver_index == index && !is_seated(d.identity.number);
@@ -202,7 +202,7 @@ code device_list::list_each_instance(const topic& t, session& s, slot parent) {
   return c;
 }
 
-// Handles of instances are used again for others: the UUID decides.
+// Handles of instances are reused for others: the UUID decides.
 code device_list::list_instance(const topic& t, session& s, slot parent, handle h) {
   text<96> uuid;
   const code c = read_uuid(t, s, h, uuid);
@@ -235,7 +235,7 @@ slot device_list::place(known_device seen) {
   return number;
 }
 
-// A device that sits elsewhere in the same listing is another one, whatever it is called.
+// Devices at another address in the same listing are distinct, whatever their names.
 std::optional<slot> device_list::match(const known_device& seen) const noexcept {
   const auto same = [&](const known_device& d) {
     return is_same(d, seen) && !is_seated(d.identity.number);

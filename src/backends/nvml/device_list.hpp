@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Every device ever seen, and which of them are here now. A device keeps its slot by UUID, else by
-// PCI address, over re-openings, reloads of the driver and times of absence.
+// Every device ever seen, and which of them exist now. A device keeps its slot by UUID, else by PCI
+// address, over re-openings, driver reloads and absences.
 #pragma once
 
 #include <cstdint>
@@ -18,41 +18,41 @@
 
 namespace hmn::nvml {
 
-// Of a device that answered so.
+// State of a device that returned `c`.
 state state_after(code c) noexcept;
 
 class device_list {
  public:
   explicit device_list(const settings& paths) : paths_(paths) {}
 
-  // Takes each handle once, which may initialise the GPU and then takes seconds.
+  // Gets each handle once, which may initialise the GPU and then takes seconds.
   static void attach(const topic& t, session& s);
 
-  // Asks the open library for its devices; identities are read once, and what the deadline cut off
-  // is gone on with by the next one. `uninitialized` asks for a new opening.
+  // Lists the devices of the open library; identities are read once, and the next call continues
+  // where the deadline interrupted. `uninitialized` requests a re-opening.
   result<void> enumerate(const topic& t, session& s, const sleep_watch& watch);
   // Whether this opening was enumerated.
   [[nodiscard]] bool knows(const session& s) const noexcept { return session_ == s.number(); }
 
-  // The same without the library, which stays closed since a device sleeps, or so that one can:
-  // then their states stay as they were.
+  // Lists the devices without the library, which stays closed since a device is suspended, or so
+  // that one can suspend: states then stay as they were.
   void list_closed(const topic& t, const sleep_watch& watch, const failure* rest);
 
-  // The devices of the last listing, in the driver's order, partitions after their parent.
+  // Devices of the last listing in the driver's order, partitions after their parent.
   [[nodiscard]] std::span<const slot> listed() const noexcept { return listed_; }
   [[nodiscard]] bool is_listed(slot number) const noexcept;
   [[nodiscard]] known_device* find(slot number) noexcept;
   [[nodiscard]] bool one_is_lost() const noexcept;
 
-  // Copies the listed devices out, and says again what of them is missing.
+  // Copies the listed devices out, and reports again which of their values are missing.
   void tell(const topic& t, std::vector<device>& out) const;
 
  private:
-  struct handle_slot {  // one of NVML's indexes in this opening
+  struct handle_slot {  // NVML index in this opening
     handle h = nullptr;
     code result = success;
     std::optional<slot> number;
-    bool is_taken = false;  // in this listing, by a device that answers
+    bool is_taken = false;  // in this listing, by a working device
   };
 
   code take_handles(const topic& t, session& s);
@@ -76,8 +76,8 @@ class device_list {
   std::vector<slot> listed_;
   std::vector<slot> fresh_;
   std::vector<handle_slot> handles_;
-  std::uint64_t session_ = 0;          // that was enumerated to the end
-  std::uint64_t handles_session_ = 0;  // that `handles_` is of
+  std::uint64_t session_ = 0;          // the opening that was fully enumerated
+  std::uint64_t handles_session_ = 0;  // the opening of `handles_`
 };
 
 }  // namespace hmn::nvml

@@ -6,7 +6,7 @@
 namespace hmn::nvml {
 namespace {
 
-constexpr unsigned most_events = 256;  // in one reading; the next one goes on
+constexpr unsigned most_events = 256;  // per reading; the next one continues
 
 }  // namespace
 
@@ -29,7 +29,7 @@ fault_watch::watched& fault_watch::entry_of(const known_device& of) {
   return w;
 }
 
-// Of an instance NVML tells no events: those that it caused are the GPU's.
+// NVML has no events for an instance: those it causes are the GPU's.
 void fault_watch::begin(const topic& t, watched& w, bool is_partition) {
   w.session = s_.number();
   unsigned long long types = 0;
@@ -49,7 +49,7 @@ code fault_watch::enter(const topic& t, watched& w) {
   const unsigned long long types = event_xid;
   const code c = call(t, s_.fn.register_events, w.h, types, s_.events);
   if (c != unknown) return c;
-  // The set is then in no state to be used, as NVML's documentation has it.
+  // Event sets are then unusable, according to NVML's documentation.
   s_.free_events();
   for (watched& other : all_) {
     if (&other != &w) other.session = 0;

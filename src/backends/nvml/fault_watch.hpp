@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Faults of devices (Xid). NVML tells one only to who had registered for it when it came, so that a
-// device is watched from its first reading on; waiting for none keeps nobody waiting.
+// Device faults (Xid). NVML reports one only to those registered when it occurred, so each device
+// is watched from its first reading on; the wait has no timeout and never blocks.
 #pragma once
 
 #include <cstdint>
@@ -21,19 +21,19 @@ class fault_watch {
   struct answer {
     code result = success;
     const char* from = "";
-    std::optional<std::uint64_t> last;  // nothing: none came since the device is watched
+    std::optional<std::uint64_t> last;  // nothing: none since the watch began
   };
 
-  // What came, over re-openings as well; from here on the device is watched.
+  // Returns faults, also those of earlier openings, and watches the device from then on.
   answer read(const topic& t, const known_device& of);
-  // Takes down what has come, before an opening ends.
+  // Collects pending events before an opening ends.
   code take_down(const topic& t);
 
  private:
   struct watched {
     slot number = 0;
     handle h = nullptr;
-    std::uint64_t session = 0;  // the opening that registered it
+    std::uint64_t session = 0;  // opening that registered it
     code result = success;
     const char* from = "";
     std::optional<std::uint64_t> last;

@@ -13,7 +13,7 @@
 namespace hmn::nvml {
 namespace {
 
-// A GPU that was not initialised since boot has "GPU-????????-????-…".
+// Rejects "GPU-????????-????-…", the UUID of a GPU not initialised since boot.
 std::string_view known_uuid(std::string_view uuid) noexcept {
   return uuid.starts_with("GPU-") && uuid.find('?') == uuid.npos ? uuid : std::string_view();
 }
@@ -22,13 +22,13 @@ bool is_digit(char c) noexcept {
   return c >= '0' && c <= '9';
 }
 
-// "550.163.01", not "x86_64" or a date.
+// Accepts "550.163.01", not "x86_64" or a date.
 bool is_version(std::string_view word) noexcept {
   const bool allowed = std::ranges::all_of(word, [](char c) { return is_digit(c) || c == '.'; });
   return allowed && word.find('.') != word.npos && is_digit(word.front()) && is_digit(word.back());
 }
 
-bool ends_it(code c) noexcept {
+bool ends_list(code c) noexcept {
   return c == gpu_is_lost || c == uninitialized || c == late;
 }
 
@@ -62,7 +62,7 @@ code read_name(const topic& t, const session& s, handle h, known_device& out) {
 code read_pci(const topic& t, const session& s, handle h, known_device& out) {
   pci_info info{};
   const code c = call(t, s.fn.pci, h, &info);
-  note_gap(out, c, s.fn.pci.name(), device_field::pci);
+  note_gap(out, c, s.fn.pci.name(), device_field::pci_bus_id);
   if (c != success) return c;
   out.address = address_of(info);
   if (out.address) out.identity.pci_bus_id = to_text(*out.address);
@@ -89,7 +89,7 @@ void set_driver(const session& s, known_device& out) {
   d.vendor = vendor::nvidia;
   d.driver_version = s.driver_version;
   d.cuda_version = s.cuda_version;
-  if (s.no_driver_version) add_gap(out, *s.no_driver_version, device_field::driver);
+  if (s.no_driver_version) add_gap(out, *s.no_driver_version, device_field::driver_version);
   if (s.no_cuda_version) add_gap(out, *s.no_cuda_version, device_field::cuda_version);
 }
 
@@ -144,16 +144,16 @@ code read_identity(const topic& t, session& s, const settings& paths, handle h, 
   out.h = h;
   out.session = s.number();
   set_driver(s, out);
-  if (const code c = read_name(t, s, h, out); ends_it(c)) return c;
+  if (const code c = read_name(t, s, h, out); ends_list(c)) return c;
   const code no_uuid = read_uuid(t, s, h, out.identity.uuid);
   note_gap(out, no_uuid, s.fn.uuid.name(), device_field::uuid);
-  if (ends_it(no_uuid)) return no_uuid;
-  if (const code c = read_pci(t, s, h, out); ends_it(c)) return c;
+  if (ends_list(no_uuid)) return no_uuid;
+  if (const code c = read_pci(t, s, h, out); ends_list(c)) return c;
   if (out.address) out.identity.render_minor = render_minor(paths.sys_root, *out.address);
   const code c = classify_memory(t, s, paths, out);
   if (c == reset_required) out.refusal = c;
   out.mig_capable = static_cast<bool>(s.fn.mig_mode);
-  return ends_it(c) ? c : success;
+  return ends_list(c) ? c : success;
 }
 
 code read_instance_identity(const topic& t, session& s, const known_device& parent, handle h,
@@ -165,7 +165,7 @@ code read_instance_identity(const topic& t, session& s, const known_device& pare
   d.kind = device_kind::partition;
   d.parent = parent.identity.number;
   out.traits = parent.traits;
-  if (const code c = read_name(t, s, h, out); ends_it(c)) return c;
+  if (const code c = read_name(t, s, h, out); ends_list(c)) return c;
   note_gap(out, read_uuid(t, s, h, d.uuid), s.fn.uuid.name(), device_field::uuid);
   read_instance(t, s, h, out);
   const memory_answer answer = ask_memory(t, s, out);
@@ -174,7 +174,7 @@ code read_instance_identity(const topic& t, session& s, const known_device& pare
   if (d.memory_kind == memory_kind::unknown && answer.result == success) {
     d.memory_kind = kind_of_memory(out.traits, answer, std::nullopt);
   }
-  return ends_it(answer.result) ? answer.result : success;
+  return ends_list(answer.result) ? answer.result : success;
 }
 
 known_device identity_from_files(const settings& paths, const pci_address& address,
@@ -191,7 +191,7 @@ known_device identity_from_files(const settings& paths, const pci_address& addre
   constexpr std::size_t cap = 4096;
   const std::string information =
       compose({driver, "/gpus/", system_name(address).view(), "/information"});
-  // Reading it takes a power reference, which would wake the device.
+  // Reading it takes a runtime power reference, which would wake the device.
   if (!may_sleep && platform::read_whole(information.c_str(), text, cap)) {
     const gpu_information found = parse_information(text);
     d.name.assign(found.model);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Who a device is, asked once and kept.
+// Identity of a device, read once and cached.
 #pragma once
 
 #include <optional>
@@ -13,34 +13,34 @@
 
 namespace hmn::nvml {
 
-// What the kernel driver tells of a GPU in /proc/driver/nvidia. Pure. Reading the file wakes a
-// sleeping GPU: the driver takes a power reference for it.
+// GPU data of the kernel driver in /proc/driver/nvidia. Pure. Reading the file wakes a sleeping
+// GPU: the driver takes a runtime power reference on it.
 
-// Views into the text; empty where it does not tell.
+// Views into the text; empty if missing.
 struct gpu_information {
   std::string_view model;
   std::string_view uuid;
 };
 
-// gpus/<address>/information
+// Parses gpus/<address>/information.
 gpu_information parse_information(std::string_view text) noexcept;
 
-// The driver's version in `version`, of the closed and the open kernel module alike.
+// Returns the driver version in `version`, of the proprietary or the open kernel module.
 std::string_view parse_driver_version(std::string_view text) noexcept;
 
-// Fills everything but number, driver_index and state. Answers the code that makes it pointless
-// (gpu_is_lost, uninitialized), else success: what else is missing stands in out.gaps.
+// Fills everything but number, driver_index and state. Returns the code that ends it early
+// (gpu_is_lost, uninitialized), else success: other missing values are listed in out.gaps.
 code read_identity(const topic& t, session& s, const settings& paths, handle h, known_device& out);
 
-// The same for a MIG instance of `parent`.
+// Same as read_identity, for a MIG instance of `parent`.
 code read_instance_identity(const topic& t, session& s, const known_device& parent, handle h,
                             known_device& out);
 
-// Of a GPU whose driver library stays closed, from files alone; from those that wake nothing if it
-// may sleep.
+// Identity of a GPU from files, while the library stays closed; only from those that wake nothing
+// if it may sleep.
 known_device identity_from_files(const settings& paths, const pci_address& address, bool may_sleep);
 
-// NVML's name of an instance, whose handle may mean another one by now.
+// NVML's name of an instance, whose handle may have been reused.
 code read_uuid(const topic& t, const session& s, handle h, text<96>& out);
 
 }  // namespace hmn::nvml

@@ -12,8 +12,8 @@
 
 namespace hmn::nvml {
 
-// NVML's functions as found in a loaded library. Each but the initialisation may be missing; of
-// several generations the newest that is there is taken.
+// NVML's functions in a loaded library. Each except the initialisation may be missing; of several
+// generations the newest available is used.
 
 template <class F>
 struct function;
@@ -22,7 +22,7 @@ template <class... P>
 struct function<code(P...)> {
   std::array<const char*, 3> names{};  // newest first
   code (*address)(P...) = nullptr;
-  std::size_t generation = 0;  // which of `names` was found
+  std::size_t generation = 0;  // index in `names` of the one found
 
   [[nodiscard]] const char* name() const noexcept { return names[generation]; }
   explicit operator bool() const noexcept { return address != nullptr; }
@@ -129,7 +129,7 @@ struct symbols {
   void find(const platform::library& from) noexcept;
 };
 
-// By settings.nvml_path alone when that is given; else where the system has it (system.hpp).
+// Opens only settings.nvml_path if set; else searches the system's places (system.hpp).
 result<platform::library> open_library(const settings& s);
 
 }  // namespace hmn::nvml

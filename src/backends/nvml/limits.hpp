@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What readings may be, and the one that has two calls.
+// Bounds of valid readings, and a helper for values with two calls.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ inline constexpr int hottest_celsius = 250;
 inline constexpr unsigned most_megahertz = 1'000'000;
 inline constexpr unsigned fastest_fan_percent = 1000;
 
-// Nothing more need be asked of the device in this reading.
+// Whether no further query of the device makes sense in this reading.
 constexpr bool ends_it(code c) noexcept {
   return c == gpu_is_lost || c == uninitialized || c == reset_required || c == late;
 }
@@ -28,7 +28,7 @@ constexpr bool is_a_temperature(int celsius) noexcept {
   return celsius >= coldest_celsius && celsius <= hottest_celsius;
 }
 
-// By the newer call, else by the older one. `ask(function, arguments…)` makes a call.
+// Uses the newer call, else the older one. `ask(function, arguments…)` makes a call.
 template <class Ask>
 code ask_temperature(Ask&& ask, const session& s, int& celsius, const char*& name) {
   temperature_v1 newer{temperature_version, temperature_gpu, 0};

@@ -11,7 +11,7 @@
 namespace hmn::nvml {
 namespace {
 
-// a + b == whole, without wrapping.
+// Checks a + b == whole, without wrapping.
 bool adds_up(std::uint64_t whole, std::uint64_t a, std::uint64_t b) noexcept {
   return a <= whole && whole - a == b;
 }
@@ -20,7 +20,7 @@ bool is_total(std::uint64_t told) noexcept {
   return told != 0 && told != value_not_available;
 }
 
-// 0 agrees with a device that has no memory of its own.
+// A total of 0 is consistent with a device without memory of its own.
 memory_figures without_total(std::uint64_t told) noexcept {
   memory_figures f;
   f.agree = told == 0;
@@ -52,7 +52,7 @@ bool has_word(std::string_view text, std::string_view word) noexcept {
   return false;
 }
 
-// The kernel's part of RAM is missing from the one or the other.
+// The kernel's part of RAM is missing from one of the two.
 bool is_about(std::uint64_t a, std::uint64_t b) noexcept {
   return (a > b ? a - b : b - a) <= b / 64;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A device's memory as NVML tells it, and what kind of memory that is.
+// Memory of a device from NVML, and its kind.
 #pragma once
 
 #include <cstdint>
@@ -16,35 +16,35 @@
 
 namespace hmn::nvml {
 
-// Bytes; what does not add up is left out.
+// Bytes; inconsistent values are absent.
 struct memory_figures {
   std::optional<std::uint64_t> total, free, used, reserved;
   bool agree = true;
 };
 
-// total = reserved + free + used. Some drivers count reserved in used as well; it is taken out.
+// total = reserved + free + used. Some drivers include reserved in used; it is subtracted.
 memory_figures check(const memory_v2& told) noexcept;
-// total = free + used, with reserved inside used.
+// total = free + used, used includes reserved.
 memory_figures check(const memory_v1& told) noexcept;
 
 struct memory_answer {
   code result = function_not_found;
-  const char* from = "";  // the function that gave it
+  const char* from = "";  // function that returned it
   memory_figures figures;
 };
 
 memory_answer ask_memory(const topic& t, session& s, known_device& of);
 
-// `host_total`: the host's RAM, where it is known.
+// `host_total`: total host RAM, if known.
 memory_kind kind_of_memory(const memory_traits& traits, const memory_answer& answer,
                            std::optional<std::uint64_t> host_total) noexcept;
 
 memory_traits ask_traits(const topic& t, const session& s, handle h, std::string_view name);
 
-// "NVIDIA GB10", "Orin (nvgpu)", "NVIDIA Thor": GPUs inside a system on a chip.
+// Recognizes GPUs of an SoC: "NVIDIA GB10", "Orin (nvgpu)", "NVIDIA Thor".
 bool names_system_on_chip(std::string_view name) noexcept;
 
-// The RAM of the host.
+// Reads the total host RAM.
 std::optional<std::uint64_t> read_host_total(const std::string& proc_root);
 
 pool to_pool(const memory_figures& figures) noexcept;

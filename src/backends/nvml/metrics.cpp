@@ -132,8 +132,8 @@ void metric_reader::add_percent(const char* from, std::uint32_t which, unsigned 
   if (period_us != 0) m->window_ns = period_us * ns_per_us;
 }
 
-// First of all: the fault that makes the others fail is told with them. That a GPU is lost may be
-// said of another one.
+// Comes first: the fault that makes the others fail is reported with them. Code gpu_is_lost may be
+// about another GPU.
 void metric_reader::read_fault() {
   constexpr metric_id id = metric_id::last_fault;
   constexpr auto field = static_cast<std::uint32_t>(id);
@@ -151,7 +151,7 @@ void metric_reader::read_fault() {
 void metric_reader::read_load() {
   utilization told{};
   const char* const name = s_.fn.utilization.name();
-  // A driver may give an instance the whole GPU's figure.
+  // Drivers may report the whole GPU's value for an instance.
   const code c = of_.is_partition() ? not_supported : ask(s_.fn.utilization, &told);
   if (take(c, name, metric_id::engine_percent)) {
     add_percent(name, engine::unknown, told.gpu, 0);
@@ -187,7 +187,7 @@ void metric_reader::read_power() {
   number(s_.fn.power, metric_id::power_watts, power_reading::unknown, milli, most_milliwatts);
   constexpr metric_id limit = metric_id::power_limit_watts;
   number(s_.fn.power_limit, limit, power_limit::current, milli, most_milliwatts);
-  number(s_.fn.default_power_limit, limit, power_limit::usual, milli, most_milliwatts);
+  number(s_.fn.default_power_limit, limit, power_limit::default_limit, milli, most_milliwatts);
   unsigned least = 0;
   unsigned most = 0;
   const char* name = s_.fn.power_limits.name();
@@ -195,8 +195,8 @@ void metric_reader::read_power() {
     if (least > most || most > most_milliwatts) {
       refuse(name, limit);
     } else {
-      add(limit, power_limit::lowest, least * milli);
-      add(limit, power_limit::highest, most * milli);
+      add(limit, power_limit::min, least * milli);
+      add(limit, power_limit::max, most * milli);
     }
   }
   unsigned long long millijoules = 0;
@@ -266,7 +266,7 @@ void metric_reader::take_field(const field_row& row, const field_value& told,
   const double value =
       is_small(told) ? static_cast<std::int32_t>(low) : static_cast<double>(told.bits);
   if (row.id == metric_id::temperature) {
-    // Boards without the sensor tell 0.
+    // Boards without the sensor report 0.
     if (value == 0) return t_.missing(not_supported, name, static_cast<std::uint32_t>(row.id));
     if (value < coldest_celsius || value > hottest_celsius) return refuse(name, row.id);
   } else if (value < 0 || value > most_milliwatts) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Single numbers of a device.
+// Metrics of a device.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,8 @@
 
 namespace hmn::nvml {
 
-// Counts that the driver tells in 32 bits, made wide: what wrapped between two readings unseen is
-// lost, so they are lower bounds. A new session may be one with a driver that counts from 0 again.
+// Widens 32-bit counters of the driver: a wrap between two readings may be missed, so they are
+// lower bounds. The driver of a new session may count from 0 again.
 class wide_counts {
  public:
   std::uint64_t widen(std::uint64_t session, slot number, std::uint32_t field, std::uint32_t told);
@@ -36,9 +36,9 @@ class metric_reader {
                 fault_watch& faults, std::vector<metric>& out) noexcept
       : t_(t), s_(s), of_(of), wide_(wide), faults_(faults), out_(out) {}
 
-  // Each number that is missing is a remark whose field is its id.
+  // Reports each missing metric as a diagnostic with its id as field.
   void read(bool slow);
-  // The answer that ended it early: gpu_is_lost, uninitialized; else success.
+  // Returns the code that ended it early: gpu_is_lost, uninitialized; else success.
   [[nodiscard]] code ended_by() const noexcept { return ended_by_; }
 
  private:

@@ -20,7 +20,7 @@ constexpr std::array<std::string_view, 6> gpu_nodes{"/dev/nvidia", "/dev/dxg",  
 constexpr std::string_view control_node = "/dev/nvidiactl";
 constexpr std::string_view numbered_node = "/dev/nvidia";
 
-// What NVML itself opens: never the nodes of CUDA (nvidia-uvm) or of displays (nvidia-modeset).
+// Nodes opened by NVML itself: never those of CUDA (nvidia-uvm) or displays (nvidia-modeset).
 bool is_node_of_nvml(std::string_view target) noexcept {
   if (target == control_node) return true;
   if (!target.starts_with(numbered_node) || target.size() == numbered_node.size()) return false;
@@ -28,7 +28,7 @@ bool is_node_of_nvml(std::string_view target) noexcept {
   return std::ranges::all_of(number, [](char c) { return c >= '0' && c <= '9'; });
 }
 
-// False when not every descriptor could be looked at.
+// Returns false if some descriptors were unreadable.
 template <class Found>
 bool each_descriptor(const std::string& folder, Found&& found) {
   const auto opened = platform::directory::open(folder.c_str());

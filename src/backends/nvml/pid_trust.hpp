@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Whose pids a driver lists. Some translate them to the caller's PID namespace and hide the others;
-// older ones give the host's. Only where the list must hold the caller does its absence mean 0.
+// PID namespace of the driver's lists. Some drivers translate pids to the caller's namespace and
+// hide the others; older ones list the host's. Absence means 0 only if the list must contain the
+// caller.
 #pragma once
 
 #include <cstdint>
@@ -15,27 +16,27 @@
 
 namespace hmn::nvml {
 
-// Pure: the target of a descriptor's link is something through which a GPU is used.
+// Pure. Whether the target of a descriptor's link is a node used by GPU clients.
 bool is_gpu_node(std::string_view target) noexcept;
 
 class pid_trust {
  public:
   explicit pid_trust(const std::string& proc_root);
 
-  // Around the opening of NVML, whose own descriptors must not be taken for the caller's.
+  // Called before and after NVML is opened, whose own descriptors must not count as the caller's.
   void before_opening();
   void after_opening();
 
   [[nodiscard]] bool in_initial_namespace();
-  // Whether the caller uses no GPU at all, as far as its descriptors tell.
+  // Whether the caller's descriptors prove that it uses no GPU.
   [[nodiscard]] bool holds_no_gpu();
-  // Whether a row is a process of our namespace that really holds a GPU.
+  // Whether a row is a process of our namespace that does hold a GPU.
   [[nodiscard]] bool sees_our_namespace(std::span<const merged_process> rows);
   [[nodiscard]] bool exists(std::uint32_t pid) const;
 
  private:
   struct held {
-    std::string descriptor;  // its name in <proc>/self/fd
+    std::string descriptor;  // name in <proc>/self/fd
     std::string target;
 
     bool operator==(const held&) const = default;
@@ -50,7 +51,7 @@ class pid_trust {
   std::optional<bool> initial_;
   bool sees_ours_ = false;
   std::vector<held> before_;
-  std::vector<held> own_;  // NVML's
+  std::vector<held> own_;  // opened by NVML
 };
 
 }  // namespace hmn::nvml

@@ -60,8 +60,8 @@ std::size_t usual_row_size(const list_call& from) noexcept {
 
 struct guess {
   std::size_t row_size;
-  bool possible;  // every row could be real
-  bool exact;     // it explains how far the driver wrote
+  bool possible;  // every row is plausible
+  bool exact;     // explains how far the driver wrote
 };
 
 bool is_better(const guess& a, const guess& b) noexcept {
@@ -69,7 +69,7 @@ bool is_better(const guess& a, const guess& b) noexcept {
   return a.exact && !b.exact;
 }
 
-// A driver may write fewer rows than it counts, or clear more than it fills.
+// Drivers may write fewer rows than they count, or clear more than they fill.
 guess judge(std::span<const std::byte> touched, std::size_t count, std::size_t row_size) noexcept {
   const std::size_t counted = count * row_size;
   const bool whole = touched.size() >= counted || touched.size() % row_size == 0;
@@ -125,7 +125,7 @@ code process_list::read(const topic& t, const list_call& from, handle of, std::s
   return success;
 }
 
-// Grows until the list fits; a list that grows as fast, or for ever, is given up.
+// Grows until the list fits; gives up if the list grows as fast, or endlessly.
 code process_list::ask(const topic& t, const list_call& from, handle of, unsigned& count) {
   if (buffer_.empty()) buffer_.resize(first_capacity * largest_row);
   for (int attempt = 1;; ++attempt) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// One of NVML's process lists, read whole and decoded. Rows have had 16, 24 and 32 bytes, two of
-// them under the same symbol, so that the size is told by what the driver wrote.
+// Process list of NVML, read completely and decoded. Rows have 16, 24 or 32 bytes, two of them
+// under the same symbol, so the size is detected from what the driver wrote.
 #pragma once
 
 #include <cstddef>
@@ -26,29 +26,30 @@ struct listed_process {
 
 struct row_size_guess {
   std::size_t row_size = 0;  // 0: nothing was written
-  bool certain = false;      // no other size explains what was written
+  bool certain = false;      // no other size explains the data
 };
 
-// Pure: the size of the rows in a buffer that was filled with `untouched` before the driver wrote
-// `count` rows into it. `usual` wins where the content does not tell.
+// Pure. Detects the row size in a buffer filled with `untouched` before the driver wrote `count`
+// rows into it. `usual` wins if the content is ambiguous.
 row_size_guess detect_row_size(std::span<const std::byte> buffer, std::size_t count,
                                std::size_t usual) noexcept;
 
-// Pure: row `i`, and whether the driver wrote it. Rows of 16 bytes have no instances.
+// Pure. Decodes row `i`; returns false if the driver did not write it. Rows of 16 bytes have no
+// instances.
 bool decode_row(std::span<const std::byte> buffer, std::size_t i, std::size_t row_size,
                 listed_process& out) noexcept;
 
 // Keeps its buffer, so that a list of the same length is read without allocation.
 class process_list {
  public:
-  // More rows than this are never asked for.
+  // Maximum number of rows requested.
   static constexpr std::size_t limit = 131072;
 
-  // `row_size` is what earlier lists of this function had for certain, else 0.
+  // `row_size`: detected with certainty in earlier lists of this function, else 0.
   code read(const topic& t, const list_call& from, handle of, std::size_t& row_size);
 
   [[nodiscard]] std::span<const listed_process> rows() const noexcept { return rows_; }
-  // Rows that the driver has and that were not read.
+  // Number of rows that were not read.
   [[nodiscard]] std::uint64_t missed() const noexcept { return missed_; }
 
  private:

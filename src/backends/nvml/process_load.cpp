@@ -8,8 +8,8 @@
 namespace hmn::nvml {
 namespace {
 
-// The driver samples one to six times a second and may keep old samples: a shorter look back finds
-// none of a busy process, a longer one tells of the past.
+// The driver samples one to six times per second and may keep old samples: a shorter window misses
+// a busy process, a longer one includes the past.
 constexpr std::uint64_t look_back_us = 2'000'000;
 constexpr unsigned most_samples = 4096;
 constexpr unsigned slack = 8;
@@ -26,7 +26,7 @@ const process_sample* newest_of(std::span<const process_sample> all, std::uint32
 
 }  // namespace
 
-// The first call tells how many there are; more may have come by the second.
+// The first call returns the number; there may be more by the second.
 code process_load::ask(const topic& t, const session& s, const known_device& of,
                        std::uint64_t since_us) {
   code c = insufficient_size;
@@ -57,7 +57,7 @@ code process_load::read(const topic& t, const session& s, const known_device& of
   const std::uint64_t since_us = platform::unix_ns() / ns_per_us - look_back_us;
   samples_.clear();
   const code c = ask(t, s, of, since_us);
-  if (c == not_found) samples_.clear();  // nothing ran
+  if (c == not_found) samples_.clear();  // nothing was active
   if (c != success && c != not_found) {
     t.missing(c, name, field);
     return c == gpu_is_lost || c == reset_required ? c : success;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// How busy each process kept the device.
+// Load of the device by each process.
 #pragma once
 
 #include <cstdint>
@@ -16,14 +16,14 @@ namespace hmn::nvml {
 
 class process_load {
  public:
-  // Gives each row its share; a process without a sample had none. Not on a device that is split,
-  // nor on its instances.
+  // Sets the load of each row; 0 for a process without a sample. Not for partitioned devices or
+  // their instances.
   code read(const topic& t, const session& s, const known_device& of, std::span<usage> rows);
 
  private:
   code ask(const topic& t, const session& s, const known_device& of, std::uint64_t since_us);
 
-  std::vector<process_sample> samples_;  // room for the next
+  std::vector<process_sample> samples_;  // buffer of the next call
 };
 
 }  // namespace hmn::nvml

@@ -26,7 +26,7 @@ const list_call& call_of(const symbols& fn, list_kind which) noexcept {
   return fn.compute;
 }
 
-// The device has no such list at all.
+// Whether the device has no such list at all.
 bool is_absent(code c) noexcept {
   return c == not_supported || c == function_not_found;
 }
@@ -39,7 +39,7 @@ std::optional<std::uint64_t> sum(std::optional<std::uint64_t> a,
 
 std::optional<std::uint64_t> larger(std::optional<std::uint64_t> a,
                                     std::optional<std::uint64_t> b) noexcept {
-  return a < b ? b : a;  // an absent one is less than any other
+  return a < b ? b : a;  // absent is less than any value
 }
 
 bool is_same_instance(const merged_process& a, const merged_process& b) noexcept {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The processes of one device: its three lists merged, each process once.
+// Processes of one device: its three lists merged, each process once.
 #pragma once
 
 #include <array>
@@ -17,7 +17,7 @@
 
 namespace hmn::nvml {
 
-// In the order in which a process is looked for: the graphics list takes milliseconds.
+// In search order: the graphics list takes milliseconds.
 enum class list_kind : std::size_t { compute = 0, mps = 1, graphics = 2 };
 inline constexpr std::array all_lists{list_kind::compute, list_kind::mps, list_kind::graphics};
 
@@ -26,33 +26,33 @@ struct merged_process {
   std::uint32_t kinds = 0;
   std::uint32_t gpu_instance = no_instance;
   std::uint32_t compute_instance = no_instance;
-  std::optional<std::uint64_t> used;  // absent: the driver does not tell
+  std::optional<std::uint64_t> used;  // absent: not reported by the driver
 };
 
-// How the three lists of one device fared.
+// Status of the three lists of one device.
 struct list_outcome {
   std::array<code, 3> results{function_not_found, function_not_found, function_not_found};
   std::array<const char*, 3> names{};
   std::uint64_t missed = 0;
 
-  // At least one list answered.
+  // Whether at least one list was read.
   [[nodiscard]] bool any() const noexcept;
-  // Whoever uses the device stands in what was read: compute answered, and no other list that the
-  // device has was refused.
+  // Whether the rows include every user of the device: compute was read, and no other existing list
+  // failed.
   [[nodiscard]] bool complete() const noexcept;
-  // The one to report when none answered, or the first that should have.
+  // Failure to report: of the first list that should have been read.
   [[nodiscard]] std::size_t worst() const noexcept;
-  // Whether the lists after `which` need not be asked; they count as failed then.
+  // Whether the lists after `which` are skipped; they count as failed then.
   bool stop_after(list_kind which, code c) noexcept;
 };
 
-// Pure. In one list the rows of a process in several compute instances are summed; several lists
-// tell the same figure, so that the largest is kept.
+// Pure. Rows of a process in several compute instances of one list are summed; several lists report
+// the same value, so the maximum is kept.
 class process_merge {
  public:
   void clear() noexcept;
   void add(std::span<const listed_process> list, std::uint32_t kind);
-  // In the order of first sight.
+  // Rows in the order found.
   std::span<const merged_process> finish();
 
  private:
@@ -61,7 +61,7 @@ class process_merge {
     std::size_t order = 0;
   };
 
-  // One entry for each process from `begin` on, by pid.
+  // Merges entries of one pid from `begin` on.
   using join_rule = void (*)(merged_process& into, const merged_process& other);
   void collapse(std::size_t begin, join_rule join);
 
@@ -72,11 +72,11 @@ class process_merge {
 
 class process_reader {
  public:
-  // All processes of a device. The rows live until the next reading.
+  // Reads all processes of a device. The rows are valid until the next reading.
   list_outcome read(const topic& t, session& s, const known_device& of);
   [[nodiscard]] std::span<const merged_process> rows() const noexcept { return rows_; }
 
-  // One process: stops at the first list that holds it.
+  // Reads one process: stops at the first list that contains it.
   list_outcome find(const topic& t, session& s, const known_device& of, std::uint32_t pid,
                     std::optional<merged_process>& found);
 
@@ -91,14 +91,14 @@ class process_reader {
   std::span<const merged_process> rows_;
 };
 
-// A figure that the driver does not tell, or that is larger than the device, is absent with a
-// remark.
+// Leaves a value absent, with a diagnostic, if the driver does not report it or it exceeds the
+// device.
 void fill_usage(const topic& t, const known_device& of, const merged_process& from, usage& out);
 
-// The caller uses nothing.
+// Row of a caller that uses nothing.
 void fill_zero(std::uint32_t pid, usage& out) noexcept;
 
-// Says which lists are missing from the rows, and how many rows.
+// Reports which lists, and how many rows, are missing.
 void remark_lists(const topic& t, const list_outcome& outcome);
 
 }  // namespace hmn::nvml

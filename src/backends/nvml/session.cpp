@@ -17,7 +17,7 @@ bool is_initialised(code c) noexcept {
   return c == success || c == already_initialized;
 }
 
-// Whether an initialisation without NO_ATTACH may fare better.
+// Whether initialisation without NO_ATTACH may succeed.
 bool is_about_flags(code c) noexcept {
   return c == invalid_argument || c == not_supported || c == function_not_found ||
          c == argument_version_mismatch || c == gpu_not_found;
@@ -64,9 +64,10 @@ result<void> session::initialise(const topic& t, std::size_t expected) {
   return {};
 }
 
-// Attaching initialises each GPU, seconds for those without persistence mode. Without it, drivers
-// before 590.37 may count the attached GPUs alone, and the process' other users of NVML would see
-// what the first one initialised: then it is shut down again and `answer` asks for the plain way.
+// Attaching initialises each GPU, which takes seconds without persistence mode. Without attaching,
+// drivers before 590.37 may count attached GPUs only, and other users of NVML in this process would
+// see only what the first one initialised: NVML is then shut down again and `answer` requests a
+// plain initialisation.
 bool session::initialise_detached(const topic& t, std::size_t expected, code& answer) {
   answer = call(t, fn.init_with_flags, init_no_attach);
   if (!is_initialised(answer)) return false;
@@ -99,8 +100,8 @@ void session::read_versions(const topic& t) {
   read_cuda_version(t);
 }
 
-// _v2 asks libcuda itself, which may not be installed; the first generation then tells what the
-// driver supports.
+// _v2 queries libcuda, which may not be installed; the first generation then reports the version
+// supported by the driver.
 void session::read_cuda_version(const topic& t) {
   int version = 0;
   code c = call(t, fn.cuda_version_v2, &version);
@@ -124,8 +125,7 @@ result<void> session::refuse(failure why) {
 void session::close() noexcept {
   if (!open_) return;
   open_ = false;
-  // A forked child shares the parent's session with the kernel driver, which must not be ended
-  // here.
+  // A forked child shares the parent's session with the kernel driver, and must not end it.
   if (process_ != platform::process_generation()) {
     library_.leave_open();
     return;

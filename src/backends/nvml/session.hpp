@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// NVML, opened. Closing shuts it down and keeps the library loaded; a failed opening unloads it, so
-// that the next try finds what was installed meanwhile.
+// Session of NVML. Closing shuts it down and keeps the library loaded; a failed opening unloads it,
+// so that the next attempt finds a library installed meanwhile.
 #pragma once
 
 #include <array>
@@ -25,13 +25,13 @@ class session {
   ~session() { close(); }
 
   [[nodiscard]] bool is_open() const noexcept { return open_; }
-  // Counts the openings: handles of an earlier one are void.
+  // Number of openings: handles of earlier ones are invalid.
   [[nodiscard]] std::uint64_t number() const noexcept { return number_; }
   [[nodiscard]] std::uint64_t opened_at_ns() const noexcept { return opened_at_ns_; }
-  // Why an opening failed less than a second ago; nullptr when another may be tried.
+  // Failure of an opening less than a second ago; nullptr if another may be tried.
   [[nodiscard]] const failure* recent_refusal() const noexcept;
 
-  // `expected`: how many GPUs the nvidia driver is known to have.
+  // `expected`: number of GPUs of the nvidia driver.
   result<void> open(const topic& t, std::size_t expected);
   void close() noexcept;
 
@@ -43,11 +43,11 @@ class session {
   std::optional<failure> no_driver_version;
   std::optional<failure> no_cuda_version;
 
-  // What this driver was found to do.
+  // Detected properties of this driver.
   bool refuses_memory_v2 = false;
-  std::array<std::size_t, 3> row_size{};  // of each process list; 0: not seen yet
+  std::array<std::size_t, 3> row_size{};  // for each process list; 0: unknown
 
-  event_set events = nullptr;  // of this opening, once somebody waits for one
+  event_set events = nullptr;  // of this opening, created on first use
   void free_events() noexcept;
 
  private:
@@ -63,7 +63,7 @@ class session {
   platform::library library_;
   bool open_ = false;
   std::uint64_t number_ = 0;
-  std::uint64_t process_ = 0;  // the one that opened it
+  std::uint64_t process_ = 0;  // process that opened it
   std::uint64_t opened_at_ns_ = 0;
   std::uint64_t failed_at_ns_ = 0;
   std::optional<failure> why_;

@@ -31,7 +31,7 @@ bool bound_to_another(std::string_view driver) noexcept {
 
 }  // namespace
 
-// "suspending" counts: a reading would call it back.
+// "suspending" counts: a reading would resume it.
 bool says_asleep(std::string_view runtime_status) noexcept {
   return runtime_status == "suspended" || runtime_status == "suspending";
 }

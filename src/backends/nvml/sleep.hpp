@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Runtime power management of NVIDIA's devices, read from files that wake nothing. NVML must stay
-// closed while one of them sleeps, and must not stay open where one could.
+// Runtime power management of NVIDIA devices, from files that wake nothing. NVML must stay closed
+// while one of them is suspended, and must not stay open if one could suspend.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace hmn::nvml {
 
-// Pure: what power/runtime_status holds.
+// Pure. Parses power/runtime_status.
 bool says_asleep(std::string_view runtime_status) noexcept;
 
 class sleep_watch {
@@ -29,18 +29,19 @@ class sleep_watch {
 
   sleep_watch(std::string proc_root, std::string sys_root);
 
-  // Reads what may have changed: the list and power/control once a second, runtime_status of the
-  // devices that may sleep each time.
+  // Updates the list and power/control once a second, runtime_status of devices that may sleep each
+  // time.
   void refresh(std::uint64_t now_ns);
 
-  // The devices that the nvidia driver has (<proc>/driver/nvidia/gpus, else sysfs), by address.
+  // Devices of the nvidia driver (<proc>/driver/nvidia/gpus, else sysfs), by address.
   [[nodiscard]] std::span<const watched> devices() const noexcept { return devices_; }
   [[nodiscard]] const watched* find(const pci_address& address) const noexcept;
   [[nodiscard]] bool one_is_asleep() const noexcept;
   [[nodiscard]] bool one_may_sleep() const noexcept;
-  // The kernel's, from a device's last use to its suspension; the longest, 0 where none is told.
+  // Longest autosuspend delay of the kernel, from a device's last use to its suspension; 0 if
+  // unknown.
   [[nodiscard]] std::uint64_t longest_delay_ns() const noexcept;
-  // Counts the changes of the list.
+  // Number of changes of the list.
   [[nodiscard]] std::uint64_t changes() const noexcept { return changes_; }
 
  private:

@@ -78,8 +78,7 @@ bool nvml_source::must_stay_closed() const noexcept {
   return !settings_.wake_devices && watch_.one_is_asleep();
 }
 
-// NVML knows the GPUs that were there when it was opened, and a lost one comes back with a new
-// opening only.
+// NVML lists the GPUs present when it was opened, and a lost one only returns with a new opening.
 bool nvml_source::must_reopen(std::uint64_t now_ns) {
   if (watch_.changes() != bus_at_opening_) return true;
   if (!device_list_.one_is_lost()) {
@@ -127,13 +126,13 @@ result<void> nvml_source::list(const topic& t) {
   return device_list_.enumerate(t, session_, watch_);
 }
 
-// The driver was reloaded. One that says so again at once is not opened again and again.
+// Handles a reloaded driver. One that reports a reload again at once is not re-opened in a loop.
 result<void> nvml_source::reopen(const topic& t) {
   const std::uint64_t now = platform::monotonic_ns();
   const bool again = reloaded_at_ns_ != 0 && now - reloaded_at_ns_ < platform::ns_per_second;
   if (again) return failure_for(uninitialized, "NVML");
   reloaded_at_ns_ = now;
-  session_.events = nullptr;  // ended with the session that made it: freeing it is not safe
+  session_.events = nullptr;  // ended with its session: freeing it is not safe
   session_.close();
   return open(t);
 }
@@ -206,7 +205,7 @@ result<void> nvml_source::memory(slot number, pools& out, reading& r) {
   });
 }
 
-// What does not change while it sleeps.
+// Constants of a sleeping device.
 bool nvml_source::tell_total(const topic& t, pools& out) {
   const known_device* const of = device_list_.find(*t.device);
   if (of == nullptr || !of->total || of->identity.memory_kind == memory_kind::unified) return false;
@@ -245,8 +244,8 @@ code nvml_source::read_memory(const topic& t, known_device& of, pools& out,
   return success;
 }
 
-// The device allocates from the host's RAM, whose figures are the host's to tell. What NVML knows
-// is what the processes hold.
+// Devices that allocate from host RAM leave its values to the host source. NVML only has the usage
+// of processes.
 pool nvml_source::unified_pool(const topic& t, known_device& of) {
   pool p;
   p.kind = pool_kind::unified;
@@ -287,7 +286,7 @@ result<void> nvml_source::metrics(slot number, bool slow, std::vector<metric>& o
   });
 }
 
-// Without wake_devices alone: who allows waking wants each reading answered.
+// Backs off only without wake_devices: callers that allow waking expect fresh values.
 void nvml_source::finish(reading& r) {
   const std::uint64_t now = platform::monotonic_ns();
   const bool may_rest = session_.is_open() && !settings_.wake_devices && watch_.one_may_sleep() &&
@@ -298,7 +297,7 @@ void nvml_source::finish(reading& r) {
   session_.close();
 }
 
-// What cannot be told counts as something.
+// Unknown counts as active.
 bool nvml_source::has_nothing_to_do(const topic& t) {
   for (const slot number : device_list_.listed()) {
     const known_device& of = *device_list_.find(number);

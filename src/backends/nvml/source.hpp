@@ -50,7 +50,7 @@ class nvml_source final : public device_source {
   result<void> reopen(const topic& t);
   result<void> list(const topic& t);
 
-  // Calls `ask` for a device, and once more after a re-opening when the driver was reloaded.
+  // Calls `ask` for a device, and again after a re-opening if the driver was reloaded.
   using device_call = function_ref<code(known_device&, std::optional<failure>&)>;
   result<void> with_device(const topic& t, slot number, device_call ask);
   result<known_device*> reach(const topic& t, slot number);
@@ -61,7 +61,7 @@ class nvml_source final : public device_source {
   pool unified_pool(const topic& t, known_device& of);
   code read_processes(const topic& t, known_device& of, std::vector<usage>& out,
                       std::optional<failure>& why);
-  // What the driver tells of processes in calls of their own.
+  // Process data that needs calls of its own.
   code read_load_and_peaks(const topic& t, const known_device& of, std::span<usage> rows);
   code read_process(const topic& t, known_device& of, std::uint32_t pid, bool self, usage& out,
                     std::optional<failure>& why);
@@ -83,7 +83,7 @@ class nvml_source final : public device_source {
   std::uint64_t bus_at_opening_ = 0;
   std::uint64_t reopen_wait_ns_ = 0;
   std::uint64_t reloaded_at_ns_ = 0;
-  std::optional<failure> why_;  // why it cannot serve now
+  std::optional<failure> why_;  // why it is unavailable now
 };
 
 }  // namespace hmn::nvml

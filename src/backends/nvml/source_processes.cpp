@@ -15,10 +15,10 @@
 namespace hmn::nvml {
 namespace {
 
-constexpr std::uint32_t field = usage_field::peak_used;
+constexpr std::uint32_t peak_field = usage_field::peak_used;
 constexpr std::uint64_t ns_per_us = 1000;
 
-// disabled: the mode is off. Anything else but success: it cannot be told.
+// disabled: the mode is off. Other codes except success: unknown.
 constexpr code disabled = no_data;
 
 code ask_mode(const topic& t, const session& s, const known_device& of) {
@@ -33,17 +33,17 @@ void say_off(const topic& t) {
   t.remark(fail(status::unsupported,
                 "the driver keeps no account of processes: root may turn its accounting mode on, "
                 "with 'nvidia-smi --accounting-mode=1'"),
-           field);
+           peak_field);
 }
 
 void refuse(const topic& t, std::uint32_t pid, status why, const char* message) {
   if (!t.wants()) return;
   const topic about{t.r, t.about, t.device, pid};
-  about.remark(fail(why, message), field);
+  about.remark(fail(why, message), peak_field);
 }
 
-// The driver looks among those that have ended first: what it finds of a process that it lists may
-// be of its first use of the device, or of another that had the number.
+// Ended processes come first in the driver's search: a record of a listed process may be about its
+// first use of the device, or about another process with the same pid.
 void take(const topic& t, const known_device& of, const accounting_stats& found, usage& row) {
   const std::uint64_t most = found.most_memory;
   if (found.is_running == 0) {
@@ -60,8 +60,8 @@ void take(const topic& t, const known_device& of, const accounting_stats& found,
   row.peak_used = most;
 }
 
-// Of processes that the driver lists now. Not with MIG, which has no accounting mode. `ours`: pids
-// are those of the initial PID namespace, as the driver keeps them.
+// Reads accounts of currently listed processes. Not with MIG, which has no accounting mode. `ours`:
+// pids are those of the initial PID namespace, which the driver stores.
 code read_accounts(const topic& t, const session& s, const known_device& of, bool ours,
                    std::span<usage> rows) {
   if (rows.empty() || !ours) return success;
@@ -76,13 +76,13 @@ code read_accounts(const topic& t, const session& s, const known_device& of, boo
       take(t, of, found, row);
     } else {
       const topic about{t.r, t.about, t.device, row.pid};
-      about.missing(c, s.fn.account.name(), field);
+      about.missing(c, s.fn.account.name(), peak_field);
     }
   }
   return success;
 }
 
-// Of one that no list has: whether the driver has kept its account.
+// Whether the driver has an account of an unlisted process.
 bool find_account(const topic& t, const session& s, const known_device& of, std::uint32_t pid,
                   usage& out) {
   if (ask_mode(t, s, of) != success) return false;
@@ -113,7 +113,7 @@ result<void> nvml_source::processes(slot number, std::vector<usage>& out, readin
   });
 }
 
-// A GPU whose MIG mode is on counts for its instances again: they list their processes.
+// GPUs in MIG mode have no rows of their own: their instances list the processes.
 code nvml_source::read_processes(const topic& t, known_device& of, std::vector<usage>& out,
                                  std::optional<failure>& why) {
   if (of.mig_on) return success;
@@ -145,8 +145,8 @@ code nvml_source::read_load_and_peaks(const topic& t, const known_device& of,
   return read_accounts(t, session_, of, trust_.in_initial_namespace(), rows);
 }
 
-// A driver that translates pids hides the processes of other namespaces: one pid that does not
-// exist here means that all of them are the host's.
+// Drivers that translate pids hide the processes of other namespaces: one pid that does not exist
+// here means that all are the host's.
 void nvml_source::mark_foreign(std::span<usage> rows) {
   if (rows.empty() || trust_.in_initial_namespace()) return;
   const bool ours = trust_.sees_our_namespace(processes_.rows());
@@ -183,7 +183,7 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
   const list_outcome outcome = processes_.find(t, session_, of, pid, found);
   if (found) {
     fill_usage(t, of, *found, out);
-    // The caller's own figure is read often, and its load is not worth a call of the driver.
+    // The caller's own value is read often, and its load is not worth a driver call.
     return self ? success : read_load_and_peaks(t, of, {&out, 1});
   }
   const std::size_t worst = outcome.worst();
@@ -207,7 +207,7 @@ code nvml_source::read_process(const topic& t, known_device& of, std::uint32_t p
   return failed;
 }
 
-// Zero is a claim: the caller stands in no list, and a list that held it would show it.
+// Whether zero is proven: the caller is in no list, and the lists would contain it.
 bool nvml_source::is_zero_proven(const topic& t, const known_device& of,
                                  const list_outcome& outcome) {
   const bool complete = outcome.complete() && !paravirtual_;

@@ -10,7 +10,7 @@
 
 namespace hmn::nvml {
 
-// WSL's and NixOS' driver folders come last. Never libnvidia-ml.so, which is a link-time stub.
+// Driver folders of WSL and NixOS come last. Never libnvidia-ml.so, which is a link-time stub.
 std::span<const char* const> library_places() noexcept {
   static constexpr const char* places[] = {"libnvidia-ml.so.1",
                                            "/usr/lib/wsl/lib/libnvidia-ml.so.1",
@@ -26,7 +26,7 @@ namespace {
 
 constexpr const char* paravirtual_node = "/dev/dxg";
 
-// The driver's control node; WSL; Tegra before and after its move to a PCI-like driver.
+// Control node of the driver; WSL; Tegra before and after its move to a PCI-like driver.
 constexpr std::array nodes{"/dev/nvidiactl", paravirtual_node, "/dev/nvhost-ctrl-gpu", "/dev/nvmap",
                            "/dev/nvgpu"};
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What of NVML differs by system.
+// System-dependent parts of NVML support.
 #pragma once
 
 #include <span>
@@ -12,22 +12,22 @@
 
 namespace hmn::nvml {
 
-// Where the library is: by its name through the system's loader, then by path.
+// Places of the library: by name through the dynamic loader, then by path.
 std::span<const char* const> library_places() noexcept;
 
-// Whether the system counts what processes use of this device, and NVML does not.
+// Whether per-process usage of this device is counted by the system and not by NVML.
 bool is_counted_by_system(const platform::library& nvml, handle h) noexcept;
 
-// Signs that an NVIDIA GPU or its driver could be here, looked for without opening any of them.
+// Signs of an NVIDIA GPU or its driver, checked without opening any of them.
 
-// One sign is enough; the cheap ones are looked for first.
+// Stops at the first sign; cheap ones are checked first.
 bool has_evidence(const settings& s);
 
-// WSL's GPU: the processes of the host's other side are not listed there.
+// GPU of WSL: processes on the Windows side are not listed.
 bool is_paravirtual() noexcept;
 
-// What is known of an NVIDIA GPU that no library serves: a sentence that says what to install;
-// empty where there is no sign of one.
+// Returns advice on what to install for an NVIDIA GPU without a library; empty without a sign of
+// one.
 std::string advice(const std::string& sys_root);
 
 }  // namespace hmn::nvml

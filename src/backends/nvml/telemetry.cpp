@@ -96,19 +96,19 @@ void telemetry_reader::percent(unsigned told, const char* from, std::uint32_t bi
 }
 
 void telemetry_reader::read_utilization() {
-  constexpr std::uint32_t bits = field::gpu_busy | field::memory_busy;
+  constexpr std::uint32_t bits = field::gpu_busy_percent | field::memory_busy_percent;
   if (wants(bits)) {
     utilization told{};
     const char* const name = s_.fn.utilization.name();
-    // A driver may give an instance the whole GPU's figure.
+    // Drivers may report the whole GPU's value for an instance.
     const code c = of_.is_partition() ? not_supported : ask(s_.fn.utilization, &told);
     if (take(c, name, bits)) {
-      percent(told.gpu, name, field::gpu_busy, out_.gpu_busy_percent);
-      percent(told.memory, name, field::memory_busy, out_.memory_busy_percent);
+      percent(told.gpu, name, field::gpu_busy_percent, out_.gpu_busy_percent);
+      percent(told.memory, name, field::memory_busy_percent, out_.memory_busy_percent);
     }
   }
-  read_engine(s_.fn.encoder, field::encoder_busy, out_.encoder_busy_percent);
-  read_engine(s_.fn.decoder, field::decoder_busy, out_.decoder_busy_percent);
+  read_engine(s_.fn.encoder, field::encoder_busy_percent, out_.encoder_busy_percent);
+  read_engine(s_.fn.decoder, field::decoder_busy_percent, out_.decoder_busy_percent);
 }
 
 void telemetry_reader::read_engine(const percent_call& from, std::uint32_t bit,
@@ -121,31 +121,31 @@ void telemetry_reader::read_engine(const percent_call& from, std::uint32_t bit,
 }
 
 void telemetry_reader::read_temperature() {
-  if (!wants(field::temperature)) return;
+  if (!wants(field::temperature_celsius)) return;
   int celsius = 0;
   const char* name = nullptr;
   const code c = ask_temperature([this](auto&... a) { return ask(a...); }, s_, celsius, name);
-  if (!take(c, name, field::temperature)) return;
+  if (!take(c, name, field::temperature_celsius)) return;
   if (!is_a_temperature(celsius)) {
-    return refuse(status::backend, name, nonsense, field::temperature);
+    return refuse(status::backend, name, nonsense, field::temperature_celsius);
   }
   out_.temperature_celsius = celsius;
   any_ = true;
 }
 
 void telemetry_reader::read_memory_temperature() {
-  if (!wants(field::memory_temperature)) return;
+  if (!wants(field::memory_celsius)) return;
   field_value told{};
   told.id = field_memory_temperature;
   const char* const name = s_.fn.fields.name();
   code c = ask(s_.fn.fields, 1, &told);
   if (c == success) c = static_cast<code>(told.result);
-  if (!take(c, name, field::memory_temperature)) return;
+  if (!take(c, name, field::memory_celsius)) return;
   const bool is_number = told.type == field_unsigned_int || told.type == field_signed_int;
   const auto celsius = static_cast<std::int32_t>(told.bits & 0xFFFFFFFFU);
-  // Boards without the sensor tell 0.
+  // Boards without the sensor report 0.
   if (!is_number || celsius == 0 || !is_a_temperature(celsius)) {
-    return refuse(status::unsupported, name, "no memory temperature", field::memory_temperature);
+    return refuse(status::unsupported, name, "no memory temperature", field::memory_celsius);
   }
   out_.memory_celsius = celsius;
   any_ = true;
@@ -163,18 +163,18 @@ void telemetry_reader::read_watts(const number_call& from, std::uint32_t bit,
 }
 
 void telemetry_reader::read_power() {
-  read_watts(s_.fn.power, field::power, out_.power_watts);
-  read_watts(s_.fn.power_limit, field::power_limit, out_.power_limit_watts);
+  read_watts(s_.fn.power, field::power_watts, out_.power_watts);
+  read_watts(s_.fn.power_limit, field::power_limit_watts, out_.power_limit_watts);
 }
 
 void telemetry_reader::read_energy() {
-  if (!wants(field::energy)) return;
+  if (!wants(field::energy_joules)) return;
   unsigned long long millijoules = 0;
   const char* const name = s_.fn.energy.name();
   const code c = ask(s_.fn.energy, &millijoules);
-  if (!take(c, name, field::energy)) return;
+  if (!take(c, name, field::energy_joules)) return;
   if (millijoules == value_not_available) {
-    return refuse(status::backend, name, nonsense, field::energy);
+    return refuse(status::backend, name, nonsense, field::energy_joules);
   }
   out_.energy_joules = static_cast<double>(millijoules) * milli;
   any_ = true;
@@ -193,8 +193,8 @@ void telemetry_reader::read_clock(unsigned which, std::uint32_t bit,
 }
 
 void telemetry_reader::read_clocks() {
-  read_clock(clock_graphics, field::core_clock, out_.core_clock_mhz);
-  read_clock(clock_memory, field::memory_clock, out_.memory_clock_mhz);
+  read_clock(clock_graphics, field::core_clock_mhz, out_.core_clock_mhz);
+  read_clock(clock_memory, field::memory_clock_mhz, out_.memory_clock_mhz);
 }
 
 // Fans may run above their rated speed.
@@ -245,10 +245,10 @@ void telemetry_reader::read_throttle() {
   any_ = true;
 }
 
-// The averaging times are not told; counts of PCIe bytes wrap.
+// Averaging times are not reported; PCIe byte counters wrap.
 void telemetry_reader::refuse_what_nvml_lacks() {
   constexpr std::uint32_t lacking =
-      field::hotspot | field::fan_rpm | field::pcie_rx | field::pcie_tx | field::window;
+      field::hotspot_celsius | field::fan_rpm | field::pcie_rx_bytes | field::pcie_tx_bytes | field::window_ns;
   if (wants(lacking)) {
     refuse(status::unsupported, "NVML", "it has no such value in a form that can be trusted",
            lacking);

@@ -12,7 +12,7 @@
 
 namespace hmn::nvml {
 
-// Pure: NVML's clock event reasons as `throttle` bits.
+// Pure. Converts NVML's clock event reasons to `throttle` bits.
 std::uint32_t throttle_bits(std::uint64_t reasons) noexcept;
 
 class telemetry_reader {
@@ -21,9 +21,9 @@ class telemetry_reader {
                    telemetry& out) noexcept
       : t_(t), s_(s), of_(of), fields_(fields), out_(out) {}
 
-  // Each field that is wanted and missing is a remark; fails when all are.
+  // Reports each missing wanted field; fails if all are missing.
   result<void> read();
-  // The answer that ended it early: gpu_is_lost, uninitialized; else success.
+  // Returns the code that ended it early: gpu_is_lost, uninitialized; else success.
   [[nodiscard]] code ended_by() const noexcept { return ended_by_; }
 
  private:

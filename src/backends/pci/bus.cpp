@@ -22,7 +22,7 @@ class folder {
     std::string_view text(buffer_.data(), got ? got.value : 0);
     return scan::take_line(text);
   }
-  // "0x10de"
+  // Parses "0x10de".
   std::uint32_t number(std::string_view name) {
     const std::string_view text = line(name);
     if (!text.starts_with("0x")) return 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// GPUs as the kernel lists them on the PCI bus, for sources whose driver would have to be asked
-// otherwise: what is read here wakes none.
+// GPUs listed by the kernel on the PCI bus, for sources whose driver should not be queried: nothing
+// here wakes one.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ namespace hmn::pci {
 
 struct gpu {
   pci_address address;
-  std::uint32_t device = 0;     // 0: not told
-  std::uint32_t subsystem = 0;  // its device and vendor; 0: not told
-  text<32> driver;              // bound to it; empty: none, or not told
-  bool is_asleep = false;       // "suspending" counts: a reading would call it back
+  std::uint32_t device = 0;     // 0: unknown
+  std::uint32_t subsystem = 0;  // device and vendor; 0: unknown
+  text<32> driver;              // bound driver; empty: none, or unknown
+  bool is_asleep = false;       // "suspending" counts: a reading would resume it
 };
 
-// Display controllers of a vendor, and AMD's accelerators, by address.
+// Lists display controllers of a vendor, and AMD's accelerators, by address.
 std::vector<gpu> gpus_on_bus(const std::string& sys_root, std::uint32_t vendor);
 
 }  // namespace hmn::pci

@@ -16,7 +16,7 @@ constexpr counter of_adapters[] = {
     {u"\\GPU Adapter Memory(*)\\Shared Usage"},
 };
 
-// "Usage" of a process is what was promised to it; what of that is in memory came later.
+// "Usage" of a process is its committed memory; resident memory was added later.
 constexpr counter of_processes[] = {
     {u"\\GPU Process Memory(*)\\Dedicated Usage"},
     {u"\\GPU Process Memory(*)\\Shared Usage"},
@@ -66,7 +66,7 @@ result<void> pdh_counters::collect_afresh(object& of) {
   return of.of.collect(fn_);
 }
 
-// Once in a reading, also where it fails.
+// Collects once per reading, even if that fails.
 result<void> pdh_counters::collect(object& of) {
   if (!of.is_fresh) {
     result<void> done = collect_afresh(of);

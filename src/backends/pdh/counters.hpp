@@ -9,7 +9,7 @@
 
 namespace hmn::pdh {
 
-// The three objects of GPU counters, each asked for when a reading first wants it.
+// Three counter objects of GPUs, each opened when first needed by a reading.
 class pdh_counters final : public wddm::counters {
  public:
   pdh_counters() noexcept;
@@ -38,7 +38,7 @@ class pdh_counters final : public wddm::counters {
   object adapters_;
   object processes_;
   object engines_;
-  std::uint64_t engines_ns_ = 0;  // when they were collected last
+  std::uint64_t engines_ns_ = 0;  // time of their last collection
   std::uint64_t window_ns_ = 0;
   std::vector<row> rows_;
   std::optional<failure> why_;

@@ -7,7 +7,7 @@
 namespace hmn::pdh {
 namespace {
 
-// A size below 0 is none.
+// Negative sizes are invalid.
 std::optional<std::uint64_t> bytes_of(const row& r) noexcept {
   if (!r.is_valid || r.whole < 0) return std::nullopt;
   return static_cast<std::uint64_t>(r.whole);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The names of the instances of Windows' GPU counters:
+// Instance names of Windows' GPU counters:
 //   GPU Adapter Memory  luid_0x00000000_0x0000D3F5_phys_0
 //   GPU Process Memory  pid_1234_luid_0x00000000_0x0000D3F5_phys_0
 //   GPU Engine          pid_1234_luid_0x00000000_0x0000D3F5_phys_0_eng_0_engtype_3D
@@ -22,11 +22,11 @@ struct instance {
   std::uint32_t engine_kind = 0;  // which::engine
 };
 
-// Pure. Nothing: no such name. An ordinal behind it, which tells alike ones apart, is passed
-// over.
+// Pure. Returns nothing for other names. Ignores a trailing ordinal, which distinguishes equal
+// names.
 std::optional<instance> parse_instance(std::string_view name) noexcept;
 
-// which::engine of what a driver calls it: "3D", "VideoDecode", "Compute_0".
+// Returns which::engine for a driver's name: "3D", "VideoDecode", "Compute_0".
 std::uint32_t kind_of_engine(std::string_view type) noexcept;
 
 }  // namespace hmn::pdh

@@ -9,7 +9,7 @@ namespace hmn::pdh {
 namespace {
 
 constexpr std::uint32_t most_bytes = 16U << 20;
-constexpr int most_tries = 8;  // rows may be added between asking for the size and for them
+constexpr int most_tries = 8;  // rows may be added between the two calls
 constexpr std::uint64_t look_again_ns = platform::ns_per_second;
 
 bool is_absent(code c) noexcept {
@@ -30,7 +30,7 @@ failure not_counted(code c) {
              : fail(status::backend, "PdhAddEnglishCounterW failed", native_number(c));
 }
 
-// Names have ASCII alone; another letter makes them none.
+// Names are ASCII; any other letter makes one invalid.
 std::string_view narrow(const char16_t* name, std::string& room) {
   room.clear();
   for (; name != nullptr && *name != u'\0'; ++name) {
@@ -95,7 +95,7 @@ result<void> query::fetch(handle from, std::uint32_t& count) {
     count = 0;
     c = fn_.rows(from, format_, &size, &count, size == 0 ? nullptr : items_.data());
     if (c != more_data) break;
-    // With a buffer that is too small the size that it tells is not to be trusted.
+    // The returned size is unreliable if the buffer was too small.
     size = 0;
     c = fn_.rows(from, format_, &size, &count, nullptr);
     if (c != more_data) break;
@@ -121,7 +121,7 @@ result<void> query::read(std::size_t which, std::vector<row>& out) {
   if (has_none_ || !has(which)) return {};
   std::uint32_t count = 0;
   if (result<void> ok = fetch(counters_[which], count); !ok) return ok;
-  // What it claims must fit what it was given.
+  // Checks the count against the buffer.
   if (count > items_.size())
     return failure{
         status::backend, source::pdh, {native_domain::pdh, 0}, "PDH counts rows that it lacks"};

@@ -16,7 +16,7 @@ namespace hmn::pdh {
 
 struct counter {
   const char16_t* path;   // with "*" for the instance
-  bool is_needed = true;  // else older systems lack it
+  bool is_needed = true;  // missing on older systems if false
 };
 
 struct row {
@@ -27,8 +27,8 @@ struct row {
 };
 
 // Counters of one object, kept open between readings. Its counters are added before any function
-// that reads them is called: Wine has stubs of those that end the process, and none of the
-// counters.
+// that reads them is called: Wine lacks the counters, and its stubs of those functions abort the
+// process.
 class query {
  public:
   static constexpr std::size_t most_counters = 4;
@@ -38,12 +38,12 @@ class query {
   query& operator=(const query&) = delete;
   ~query() { close(); }
 
-  // The figures of now. Opened again, once, where the system has dropped it.
+  // Collects current values. Re-opens once if the system has dropped the query.
   result<void> collect(const functions& fn);
-  // Of what was collected last. Nothing at all where the system lacks the counter.
+  // Reads values of the last collection; none if the system lacks the counter.
   result<void> read(std::size_t which, std::vector<row>& out);
   [[nodiscard]] bool has(std::size_t which) const noexcept { return counters_[which] != nullptr; }
-  // How often it was collected since it was opened.
+  // Number of collections since it was opened.
   [[nodiscard]] std::uint64_t turns() const noexcept { return turns_; }
 
   void close() noexcept;
@@ -57,11 +57,11 @@ class query {
   functions fn_;
   handle query_ = nullptr;
   std::array<handle, most_counters> counters_{};
-  std::vector<item> items_;  // and the names behind them
+  std::vector<item> items_;  // with the names after them
   std::string narrow_;
   std::uint64_t turns_ = 0;
   std::uint64_t refused_ns_ = 0;
-  std::optional<failure> refusal_;  // counters that are not there now are looked for once a second
+  std::optional<failure> refusal_;  // missing counters are searched once a second
   bool has_none_ = false;
 };
 

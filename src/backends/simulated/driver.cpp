@@ -89,7 +89,7 @@ bool has_bytes(const usage& u) {
   });
 }
 
-// The fault, if one takes `used` off the rows of this call.
+// Returns the fault, if one removes `used` from the rows of this call.
 const fault* used_fault(const conduct& c, call on, std::uint64_t reading) {
   const fault* found = nullptr;
   each_field_fault(c, on, reading, [&found](const fault& f) { found = &f; });

@@ -9,13 +9,13 @@
 
 namespace hmn::simulated {
 
-// What stands for the vendor's driver on the described machine.
+// Replaces the vendor's driver on the simulated machine.
 class driver final : public device_source {
  public:
   driver(std::shared_ptr<machine_file> file, bool wake) : file_(std::move(file)), wake_(wake) {}
 
   [[nodiscard]] source id() const noexcept override { return source::simulated; }
-  // So that what the file makes slow or hang meets the same deadlines as a real driver.
+  // Calls that the file makes slow or hang meet the same deadlines as a real driver.
   [[nodiscard]] bool can_block() const noexcept override { return true; }
 
   result<void> probe() override { return {}; }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// RFC 6902.
+// Patches of RFC 6902.
 #pragma once
 
 #include <optional>
@@ -11,14 +11,14 @@
 namespace hmn::json {
 
 struct patch_error {
-  std::string pointer;  // inside the patch
+  std::string pointer;  // in the patch
   std::string what;
 };
 
-// Does one operation. When it fails, `document` may be half changed.
+// Applies one operation. On failure `document` may be partially changed.
 std::optional<patch_error> apply_operation(value& document, const value& operation);
 
-// Does all operations of a list, in order.
+// Applies a list of operations in order.
 std::optional<patch_error> apply_patch(value& document, const value& patch);
 
 }  // namespace hmn::json

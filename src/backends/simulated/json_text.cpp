@@ -12,7 +12,7 @@
 namespace hmn::simulated {
 namespace {
 
-// UTF-8; command lines have NULs in it.
+// UTF-8 text; command lines contain NULs.
 bool is_text(std::string_view raw) {
   std::string plain(raw);
   std::replace(plain.begin(), plain.end(), '\0', ' ');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Appends JSON to a text, each member with what stands before it.
+// Writer that appends JSON to a text, with separators.
 #pragma once
 
 #include <cstdint>
@@ -19,9 +19,9 @@ class json_text {
 
   void open(char bracket);
   void close(char bracket);
-  // An object of a list.
+  // Opens an object in a list.
   void begin();
-  // Items and members of the list or object that is opened next start on lines of their own.
+  // Puts items and members of the next list or object on separate lines.
   void line();
   void key(std::string_view name);
   void item(std::string_view text);
@@ -32,10 +32,10 @@ class json_text {
   void known(std::string_view name, const std::optional<T>& value) {
     if (value) number(name, *value);
   }
-  // The word for a value, the words for its bits; nothing when it has none.
+  // Writes the word for a value, or the words for its bits; nothing if it has none.
   void one_word(std::string_view name, std::span<const word> words, std::uint32_t value);
   void bit_words(std::string_view name, std::span<const word> words, std::uint32_t bits);
-  // As "text", or as "hex" when it is no UTF-8.
+  // Writes "text", or "hex" if it is not UTF-8.
   void bytes(std::string_view raw);
 
  private:

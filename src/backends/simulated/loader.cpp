@@ -14,7 +14,7 @@ namespace {
 
 constinit std::atomic<sources_maker> found{nullptr};
 
-// Where the module must lie: below the folder of this library's own file.
+// Required path of the module: below the folder of this library's own file.
 class module_path {
  public:
   module_path() noexcept {
@@ -40,7 +40,7 @@ bool is_alike(const char* a, const char* b) noexcept {
   return std::strcmp(a, b) == 0;
 }
 
-// The path comes last: a message is cut where it is too long.
+// The path comes last, where a long message is truncated.
 result<sources_maker> check(const module_table& is, const char* path) {
   if (is.interface != module_interface) {
     return refused(

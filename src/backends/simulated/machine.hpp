@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A machine as a file describes it.
+// Machine described by a file.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@
 
 namespace hmn::simulated {
 
-// What can fail or be slow; `any` is every call to a device's driver.
+// Calls that can fail or be slow; `any` is every call to a device's driver.
 enum class call : std::uint32_t {
   any,
   open,
@@ -34,7 +34,7 @@ enum class call : std::uint32_t {
   system,
 };
 
-// Readings count from 1.
+// Range of readings, counted from 1.
 struct window {
   std::uint64_t from = 1;
   std::optional<std::uint64_t> count;
@@ -56,7 +56,7 @@ struct delay {
   window when;
   std::uint64_t ns = 0;
   bool forever = false;
-  std::string until;  // a path: until something is there
+  std::string until;  // path to wait for
 };
 
 struct conduct {
@@ -73,11 +73,11 @@ struct described_row {
 struct described_metric {
   metric value;
   bool is_slow = false;
-  std::optional<failure> missing;  // why neither figure is there
+  std::optional<failure> missing;  // why neither value is there
 };
 
 struct described_device {
-  std::string key;  // the same device in another state of the machine has the same one
+  std::string key;  // identifies the device in all states of the machine
   device identity;
   std::optional<std::string> parent;  // key
   pools memory;
@@ -95,7 +95,7 @@ struct described_process {
 struct machine {
   text<96> version;
   bool foreign_pids = false;
-  bool real_host = false;  // what is not described comes from this host
+  bool real_host = false;  // data not in the file is read from this host
   std::vector<described_device> devices;
   std::optional<described_process> self;
   std::vector<described_process> processes;

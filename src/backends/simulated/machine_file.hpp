@@ -16,31 +16,31 @@ namespace hmn::simulated {
 
 inline constexpr std::size_t most_file_bytes = 16 * 1024 * 1024;
 
-// The machine as one reading finds it.
+// Machine as seen by one reading.
 struct view {
   const machine* now = nullptr;
   std::uint64_t reading = 0;
 };
 
-// What has readings of its own.
+// Calls that count their own readings.
 enum class counter { devices, own_memory, system };
 
-// A machine file, read when it is first needed and never again; the host and the devices of one
-// context share it. Any thread may use it.
+// Machine file, read on first use and never again; shared by the host and devices of one context.
+// Thread-safe.
 class machine_file {
  public:
   explicit machine_file(std::string path) : path_(std::move(path)) {}
-  // One that needs no reading.
+  // Uses content instead of reading a file.
   machine_file(std::string path, result<script> content);
 
-  // A new reading. The machine stays as long as the file does.
+  // Begins a reading. The machine lives as long as the file.
   result<view> next(counter of);
   result<view> next_of_process(std::uint32_t pid);
-  // What it recorded of a machine's own files, and whether it describes devices; nothing when it
-  // cannot be read.
+  // Returns the recording of a machine's files, and whether it has devices; empty if the file is
+  // unreadable.
   recorded_machine recorded();
   bool has_devices();
-  // The latest reading of the devices.
+  // Returns the latest reading of the devices.
   result<view> latest();
 
  private:
@@ -53,7 +53,7 @@ class machine_file {
   std::optional<result<script>> loaded_;
   std::uint64_t loaded_at_ns_ = 0;
   std::array<std::uint64_t, 3> readings_{};
-  std::map<std::uint32_t, std::uint64_t> process_readings_;  // of pids that the file knows
+  std::map<std::uint32_t, std::uint64_t> process_readings_;  // of pids in the file
 };
 
 }  // namespace hmn::simulated

@@ -3,8 +3,8 @@
 
 namespace hmn::platform {
 
-// What the module reads itself are files of this system. Where a thread of the library reads is
-// kept in the library alone.
+// Replaces the library's own: the module reads files of this system only, and the redirection of a
+// thread's reads is stored in the library alone.
 constinit std::atomic<std::uint32_t> stand_in::in_use_{0};
 
 stand_in* stand_in::current() noexcept {

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# module_headers.cmake: writes OUT, which tells a digest of what is in HEADERS, wherever they lie.
+# module_headers.cmake: writes OUT with a digest of the contents of HEADERS, independent of their
+# folders.
 set(digests "")
 foreach(header IN LISTS HEADERS)
   file(SHA256 ${header} digest)

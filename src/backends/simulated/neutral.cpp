@@ -15,7 +15,7 @@ constexpr std::string_view common[] = {"root",   "user", "users", "nobody", "loc
                                        "ubuntu", "host", "admin", "docker", "nvidia"};
 constexpr std::string_view serial_words[] = {"serial", "unique id", "unique_id"};
 constexpr std::size_t longest_serial_key = 40;
-constexpr std::size_t shortest_id = 32;  // hexadecimal digits, of containers and machines
+constexpr std::size_t shortest_id = 32;  // hexadecimal digits, in ids of containers and machines
 constexpr std::string_view uuid_shape = "hhhhhhhh-hhhh-hhhh-hhhh-hhhhhhhhhhhh";
 
 bool is_hex(char c) {
@@ -50,7 +50,7 @@ bool is_uuid(std::string_view text) {
   return text.size() == uuid_shape.size() || !is_hex(text[uuid_shape.size()]);
 }
 
-// Up to what ends a path in a text.
+// Returns the text up to the end of the path.
 std::string_view path_at(std::string_view text) {
   return text.substr(0, text.find_first_of(std::string_view(" \t\n\r\"',;:[]{}()\0", 16)));
 }
@@ -114,7 +114,7 @@ std::string neutral::digits(std::size_t number, int base, std::size_t width) {
   return plain.size() < width ? std::string(width - plain.size(), '0') + plain : plain;
 }
 
-// How much of `rest` an id takes; 0: there is none.
+// Returns the length of an id at the start of `rest`; 0: none.
 std::size_t neutral::take_uuid(std::string_view rest, std::string& out) {
   if (!is_uuid(rest)) return 0;
   const std::string_view uuid = rest.substr(0, uuid_shape.size());
@@ -132,7 +132,7 @@ std::size_t neutral::take_digits(std::string_view rest, std::string& out) {
   return run;
 }
 
-// Of what is in a home folder only the last name stays.
+// Keeps only the last name of a path in a home folder.
 std::size_t neutral::take_home(std::string_view rest, std::string& out) {
   for (const std::string_view home : homes) {
     if (!rest.starts_with(home)) continue;
@@ -150,7 +150,7 @@ std::size_t neutral::take_home(std::string_view rest, std::string& out) {
   return 0;
 }
 
-// What stands behind a key such as "Serial Number" on its line.
+// Replaces the rest of a line after a key such as "Serial Number".
 std::size_t neutral::take_serial(std::string_view rest, std::string& out) {
   const auto is_key = [&](std::string_view word) { return starts_alike(rest, word); };
   if (std::ranges::none_of(serial_words, is_key)) return 0;
@@ -219,7 +219,7 @@ std::string neutral::id(std::string_view text, int base) {
   const bool is_marked = line.starts_with("0x") || line.starts_with("0X");
   const std::string_view value = line.substr(is_marked ? 2 : 0);
   if (value.empty() || is_nothing(value)) return std::string(text);
-  // The same number may be told in hexadecimal here and in decimal there.
+  // The same number may be hexadecimal here and decimal there.
   const auto number = scan::number<std::uint64_t>(value, static_cast<unsigned>(base));
   const std::string key = number ? compose({"number ", *number}) : std::string(value);
   const std::string stand_in = digits(number_of(key), base, value.size());

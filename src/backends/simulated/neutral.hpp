@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Takes out of a text what tells who a machine belongs to: names of users and hosts, home folders,
-// ids that a manufacturer or a system gave to one thing alone. The same name becomes the same
-// stand-in everywhere.
+// Anonymizer of text: replaces names of users and hosts, home folders, and unique ids assigned by a
+// manufacturer or a system. The same name gets the same placeholder everywhere.
 #pragma once
 
 #include <cstddef>
@@ -17,19 +16,19 @@ class neutral {
  public:
   enum class kind { user, host };
 
-  // Replaced wherever it stands as a word. Some names are too common to tell anything.
+  // Replaces it as a whole word. Some names are too common to identify anyone.
   void know(std::string_view name, kind of);
-  // Finds names in the home folders that the text mentions.
+  // Learns names from home folders in the text.
   void learn(std::string_view text);
 
   [[nodiscard]] std::string plain(std::string_view text);
-  // Only the first argument, which names the program.
+  // Keeps the first argument only, which is the program.
   [[nodiscard]] std::string command(std::string_view cmdline);
-  // Only what tells where control groups and proc are mounted.
+  // Keeps the mounts of control groups and proc only.
   [[nodiscard]] std::string mounts(std::string_view mountinfo);
-  // A file that holds nothing but an id; keeps its length and what stands before "0x".
+  // Replaces a file that is a single id; keeps its length and text before "0x".
   [[nodiscard]] std::string id(std::string_view text, int base);
-  // KFD's properties: "unique_id 12345".
+  // Replaces ids in KFD's properties: "unique_id 12345".
   [[nodiscard]] std::string properties(std::string_view text);
 
  private:
@@ -45,7 +44,7 @@ class neutral {
   std::size_t take_serial(std::string_view rest, std::string& out);
   static std::string digits(std::size_t number, int base, std::size_t width);
 
-  std::vector<name> names_;  // the longest first
+  std::vector<name> names_;  // longest first
   std::size_t users_ = 0, hosts_ = 0;
   std::vector<std::string> ids_;
 };

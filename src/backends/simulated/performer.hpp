@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Makes calls as slow as the file says, and lets those fail that it lets fail.
+// Fault player: delays and fails calls as the file requests.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@ inline failure refusal(status code, const message_text& message) {
 
 void wait_for(const conduct& c, call on, std::uint64_t reading);
 
-// The fault that fails this call as a whole, if any.
+// Returns the fault that fails the whole call, if any.
 const fault* whole_fault(const conduct& c, call on, std::uint64_t reading) noexcept;
 
-// Calls f(fault) for each that costs single fields of this call.
+// Calls f(fault) for each fault that removes single fields of this call.
 template <class F>
 void each_field_fault(const conduct& c, call on, std::uint64_t reading, F f) {
   for (const fault& it : c.faults) {

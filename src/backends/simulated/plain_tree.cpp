@@ -17,9 +17,9 @@ namespace {
 using platform::recorded_file;
 using platform::recording;
 
-// Not "/sys": beside the usual tree the nodes of /dev are looked for.
+// Not "/sys": the default tree would include the nodes of /dev.
 constexpr std::string_view sys = "/machine/sys";
-// Copies do not tell which render node was a card's: counted as on a machine without other cards.
+// Render nodes are unknown in copies: numbered as on a machine without other cards.
 constexpr std::uint32_t first_render_minor = 128;  // drivers/gpu/drm/drm_drv.c
 
 bool is_folder(const std::string& path) {
@@ -27,7 +27,7 @@ bool is_folder(const std::string& path) {
   return found && found.value.is_directory;
 }
 
-// What a "uevent" says of a key; empty: nothing.
+// Returns the value of a key in "uevent"; empty: none.
 std::string_view told(std::string_view uevent, std::string_view key) {
   while (!uevent.empty()) {
     std::string_view line = scan::take_line(uevent);
@@ -54,7 +54,7 @@ void add_name(recording& out, const std::string& folder, const std::string& name
   f.errors[recorded_file::names] = 0;
 }
 
-// Puts back what a copy of <sys>/class/drm/card<n> lost: its links, and its render node.
+// Restores what a copy of <sys>/class/drm/card<n> lost: its links, and its render node.
 class card_folder {
  public:
   card_folder(std::string folder, std::uint32_t number, std::uint32_t position, recording& out)
@@ -93,7 +93,7 @@ class card_folder {
     set_text(out_, entry + "/dev", compose({"226:", minor, "\n"}));
   }
 
-  // "1002:15BF", where the files of the two are not there.
+  // Uses "1002:15BF" if the two files are missing.
   void add_ids(std::string_view key, const char* first, const char* second) {
     std::string_view rest = told(uevent_, key);
     for (const char* const name : {first, second}) {

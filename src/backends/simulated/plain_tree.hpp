@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A folder of copied kernel files as a machine: with "sys" or "proc" in it, or a sysfs tree itself,
-// or folders of cards as in /sys/class/drm ("card0", each with its "device"), or one of these.
+// Folder of copied kernel files as a machine: contains "sys" or "proc", or is a sysfs tree, or
+// contains folders of cards as in /sys/class/drm ("card0", each with its "device"), or is one of
+// these.
 #pragma once
 
 #include <string>
@@ -11,7 +12,7 @@
 
 namespace hmn::simulated {
 
-// False when `folder` is none of that. `s`: changed for sources that shall read it.
+// Returns false if `folder` is none of those. `s`: changed for the sources that read it.
 bool open_plain_tree(const std::string& folder, settings& s, platform::recording& out);
 
 }  // namespace hmn::simulated

@@ -14,7 +14,7 @@ constexpr std::uint64_t longest_delay_ms = 86'400'000;
 
 constexpr std::array usage_field_words = {entry("used", usage_field::used)};
 
-// Longest list first; the shorter ones are its beginnings.
+// Longest list first; shorter ones are its prefixes.
 constexpr std::array call_words = {
     entry("any", call::any),
     entry("pools", call::pools),

@@ -8,20 +8,19 @@ namespace hmn::simulated {
 namespace {
 
 constexpr std::uint64_t most16 = std::numeric_limits<std::uint16_t>::max();
-constexpr std::uint64_t most64 = std::numeric_limits<std::uint64_t>::max();
 
-bool is_hex(char c) {
+bool is_lower_hex(char c) {
   return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
 }
 
-// "0000:01:00.0", or with eight digits of domain.
+// Accepts "0000:01:00.0", or with eight digits of domain.
 bool is_pci_bus_id(std::string_view text) {
   const std::size_t colon = text.find(':');
   if ((colon != 4 && colon != 8) || text.size() != colon + 8) return false;
   constexpr std::string_view shape = ":hh:hh.f";
   for (std::size_t i = 0; i < text.size(); ++i) {
     const char expected = i < colon ? 'h' : shape[i - colon];
-    const bool fits = expected == 'h'   ? is_hex(text[i])
+    const bool fits = expected == 'h'   ? is_lower_hex(text[i])
                       : expected == 'f' ? text[i] >= '0' && text[i] <= '7'
                                         : text[i] == expected;
     if (!fits) return false;
@@ -172,7 +171,7 @@ class device_reader {
   described_device d_;
 };
 
-// Numbers that two devices cannot share; partitions share their parent's.
+// Compares numbers unique to a device; partitions share their parent's.
 bool share_a_number(const device& a, const device& b) {
   const auto same = [](const auto& x, const auto& y) { return x && y && *x == *y; };
   return (!a.pci_bus_id.empty() && a.pci_bus_id == b.pci_bus_id) ||

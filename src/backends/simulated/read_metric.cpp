@@ -9,7 +9,7 @@ namespace {
 
 constexpr double farthest = 1e18;
 
-// By its name, as hmn_metric_name returns it.
+// Looks up the name returned by hmn_metric_name.
 const metric_words* read_id(object_reader& o) {
   constexpr std::string_view expected = "a metric, such as \"temperature\"";
   const json::value* v = o.get("metric");
@@ -23,7 +23,7 @@ const metric_words* read_id(object_reader& o) {
   return words;
 }
 
-// A number, or a word that the metric has.
+// Reads a number, or a word of the metric.
 std::uint32_t read_instance(object_reader& o, const metric_words& words) {
   const json::value* v = o.get("instance");
   if (v == nullptr) return 0;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Each reads one part of a machine file; what is wrong lands in the reader's problems.
+// Readers of the parts of a machine file; errors are added to the reader's problems.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,18 @@ namespace hmn::simulated {
 
 enum class level { source, device };
 
-// "failures" and "delays".
+// Reads "failures" and "delays".
 conduct read_conduct(object_reader& o, level where);
 
-// "status", "native" and "message".
+// Reads "status", "native" and "message".
 failure read_failure(object_reader& o);
 
 std::uint32_t read_notes(object_reader& o);
 
-// "pid": a number, or "self".
+// Reads "pid": a number, or "self".
 void read_pid(object_reader& o, std::uint32_t self_pid, usage& out, bool& is_self);
 
-// "name", "name_state", "uid" and "start_unix_ns".
+// Reads "name", "name_state", "uid" and "start_unix_ns".
 void read_facts(object_reader& o, usage& out);
 
 described_row read_row(const json::value& v, const place& at, problems& found,

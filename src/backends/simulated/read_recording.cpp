@@ -40,7 +40,7 @@ std::string_view read_path(object_reader& o, std::string_view key) {
   return is_one ? std::string_view(*path) : std::string_view();
 }
 
-// "text", or "hex" where it is no text. False: neither.
+// Reads "text", or "hex" for binary data. Returns false if neither is there.
 bool read_bytes(object_reader& o, std::string& out) {
   const auto text = o.text("text");
   const auto hex = o.text("hex");

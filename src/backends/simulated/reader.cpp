@@ -13,9 +13,9 @@ namespace hmn::simulated {
 namespace {
 
 constexpr std::size_t likely_slip = 2;    // edits
-constexpr std::size_t longest_slip = 64;  // bytes of a key worth comparing
+constexpr std::size_t longest_slip = 64;  // bytes of a key that are compared
 
-// Levenshtein's distance.
+// Computes Levenshtein's distance.
 std::size_t edits_between(std::string_view a, std::string_view b) {
   std::vector<std::size_t> row(b.size() + 1);
   for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
@@ -31,7 +31,7 @@ std::size_t edits_between(std::string_view a, std::string_view b) {
   return row[b.size()];
 }
 
-// The known key that was likely meant; empty when none is near.
+// Returns the known key that was probably meant; empty if none is similar.
 std::string_view likely_key(std::string_view key, const std::vector<std::string_view>& known) {
   std::string_view best;
   std::size_t fewest = std::min(likely_slip, key.size() / 2) + 1;

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Reads a JSON document strictly: the first thing that is not as it must be is kept, with its
-// place.
+// Strict reader of a JSON document: keeps the first error with its location.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +19,7 @@ namespace hmn::simulated {
 inline constexpr std::uint32_t most32 = std::numeric_limits<std::uint32_t>::max();
 inline constexpr std::uint64_t most64 = std::numeric_limits<std::uint64_t>::max();
 
-// Where a value stands: a chain of keys that lives on the stack.
+// Location of a value: a chain of keys on the stack.
 class place {
  public:
   place() = default;
@@ -44,7 +43,7 @@ class problems {
  public:
   void add(const place& at, std::string sentence);
   void add_at(std::string pointer, std::string sentence);
-  // "<value> is not <expected>"
+  // Reports "<value> is not <expected>".
   void refuse(const place& at, const json::value& v, std::string_view expected);
   [[nodiscard]] const std::optional<problem>& first() const noexcept { return first_; }
 
@@ -57,8 +56,7 @@ struct word {
   std::uint32_t value;
 };
 
-// One object. A key that nobody asked for is a problem once finish() is called. A member that is
-// null counts as left out.
+// One object. Keys that were not queried are an error in finish(). A null member counts as absent.
 class object_reader {
  public:
   object_reader(const json::value& v, const place& at, problems& found);
@@ -70,17 +68,17 @@ class object_reader {
   const json::value* get_or_null(std::string_view key);
   std::optional<std::uint64_t> whole(std::string_view key, std::uint64_t low, std::uint64_t high);
   std::optional<std::uint32_t> whole32(std::string_view key);
-  // Also a text such as "0x10de".
+  // Accepts a text such as "0x10de", too.
   std::optional<std::uint64_t> id(std::string_view key, std::uint64_t high);
   std::optional<std::uint64_t> bytes(std::string_view key);
   std::optional<double> real(std::string_view key, double low, double high);
   std::optional<bool> truth(std::string_view key);
   std::optional<std::string_view> text(std::string_view key);
   std::optional<std::uint32_t> one_word(std::string_view key, std::span<const word> words);
-  // A list of words: the values or-ed.
+  // Reads a list of words: their values or-ed.
   std::optional<std::uint32_t> any_words(std::string_view key, std::span<const word> words);
 
-  // f(value, place) for each item of a list.
+  // Calls f(value, place) for each item of a list.
   template <class F>
   void each(std::string_view key, F f) {
     const json::value* v = get(key);

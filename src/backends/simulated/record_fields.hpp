@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The fields of records in a machine file, by the tables of the model.
+// Record fields in a machine file, from the tables of the model.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,8 @@
 
 namespace hmn::simulated {
 
-// What a machine file has of a record. Sizes of memory are called "used" there, not "used_bytes",
-// and may be texts such as "16GiB".
+// Fields of a record in a machine file. Memory sizes are named "used" there, not "used_bytes", and
+// may be texts such as "16GiB".
 struct described_fields {
   field_list fields;
   std::uint32_t bits;
@@ -29,7 +29,7 @@ described_fields described_system_memory() noexcept;
 void read_fields(object_reader& o, const described_fields& of, void* record);
 void write_fields(json_text& to, const described_fields& of, const void* record);
 
-// Each field's key and presence bit.
+// Returns each field's key and presence bit.
 std::vector<word> words_of(const described_fields& of);
 
 }  // namespace hmn::simulated

@@ -11,15 +11,15 @@
 
 namespace hmn::simulated {
 
-// The "recording" of a machine file.
+// Contents of "recording" in a machine file.
 struct recorded_machine {
   std::shared_ptr<platform::recording> answers;
-  std::uint32_t moved = 0;  // bit n: roots[n] was not the usual place
+  std::uint32_t moved = 0;  // bit n: roots[n] was not the default
 };
 
 recorded_machine read_recording(const json::value& v, const place& at, problems& found);
 
-// Bytes of a text of two hexadecimal digits each; false when it is none.
+// Decodes pairs of hexadecimal digits; returns false if malformed.
 bool read_hex(std::string_view digits, std::string& out);
 
 }  // namespace hmn::simulated

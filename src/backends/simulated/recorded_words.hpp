@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The words of a recording that its reader and its writer share.
+// Words of a recording, shared by its reader and writer.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace hmn::simulated {
 
-// In the order of recorded_file::part.
+// Words in the order of recorded_file::part.
 inline constexpr std::array<std::string_view, platform::recorded_file::parts> part_names = {
     "read", "link", "list", "status", "open"};
 

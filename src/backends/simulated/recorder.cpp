@@ -39,7 +39,7 @@ const recorded_file* find(files all, std::string_view path) {
   return at != all.end() && (*at)->path == path ? at->get() : nullptr;
 }
 
-// An open descriptor of something else than a device: no source makes use of it.
+// Whether an open descriptor is irrelevant: not of a device, used by no source.
 bool is_idle_descriptor(const recorded_file& f) {
   return f.path.find("/fd/") != std::string::npos && f.has(recorded_file::status) &&
          !f.about.is_character_device;
@@ -90,7 +90,7 @@ class writer {
     to_.close(']');
   }
 
-  // Where a root that is not the usual one stands in a recording.
+  // Path in a recording of a root other than the default.
   [[nodiscard]] std::string moved(std::string_view path) const {
     const root* best = nullptr;
     for (const root& r : roots) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The places that a context reads. Where one is not the usual one, it stands at "/machine/<name>"
-// in a recording, which thereby tells nothing of the recorder's folders.
+// Roots that a context reads. One other than the default is "/machine/<name>" in a recording, which
+// hides the recorder's folders.
 #pragma once
 
 #include <array>

@@ -59,7 +59,7 @@ void write_identity(json_text& to, neutral& by, const device& d) {
   to.bit_words("notes", note_words, d.notes);
 }
 
-// "free" and "used" that are not known are null: left out, a machine file derives them.
+// Unknown "free" and "used" are null: if absent, a machine file derives them.
 void write_pool(json_text& to, const pool& p) {
   to.begin();
   to.one_word("kind", pool_kind_words, static_cast<std::uint32_t>(p.kind));
@@ -101,7 +101,7 @@ void write_row(json_text& to, const usage& u) {
   to.begin();
   to.member("pid", u.pid);
   described_fields of = described_usage();
-  of.bits &= ~usage_field::host_resident;  // the host's, which the file has elsewhere
+  of.bits &= ~usage_field::host_resident;  // host data, stored elsewhere in the file
   write_fields(to, of, &u);
   to.one_word("accounting", accounting_words, static_cast<std::uint32_t>(u.accounting));
   write_instance(to, u.instance);

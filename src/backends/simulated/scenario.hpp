@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What a source that reads no files told, to be written as the devices of a machine file.
+// Values of a source that reads no files, written as the devices of a machine file.
 #pragma once
 
 #include <deque>
@@ -23,10 +23,10 @@ class scenario {
   void told(slot number, const result<void>& outcome, const std::vector<usage>& rows);
   void told(slot number, const result<void>& outcome, const std::vector<metric>& numbers);
   void is(const source_state& now);
-  // It could not be opened.
+  // Records that it could not be opened.
   void refused(const failure& why);
 
-  // "version", "devices" and "failures".
+  // Writes "version", "devices" and "failures".
   void write(json_text& to, neutral& by) const;
 
  private:

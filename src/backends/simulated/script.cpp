@@ -64,7 +64,7 @@ change read_change(const json::value& v, const place& at, problems& found) {
   return c;
 }
 
-// What is wrong with the machine that a change leads to, told from the change.
+// Attributes an error in the resulting machine to the change.
 problem blame(const problem& p, const place& at) {
   return {at.pointer(), "after this change, at \"" + p.pointer + "\": " + p.sentence};
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A machine and how it changes: read once, never changed after that.
+// Machine and its changes: read once, then constant.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace hmn::simulated {
 
 inline constexpr std::size_t most_changes = 1000;
 
-// When a change takes place: one of the two.
+// Time of a change: one of the two.
 struct moment {
   std::optional<std::uint64_t> at_reading;
   std::optional<std::uint64_t> after_ms;
@@ -28,12 +28,12 @@ struct moment {
 
 class script {
  public:
-  // A change takes place when its moment has come and all changes before it have taken place.
+  // Applies each change once its time has come and all earlier changes are applied.
   [[nodiscard]] const machine& at(std::uint64_t reading, std::uint64_t elapsed_ms) const noexcept;
-  // What the file recorded of a machine's own files; no answers: nothing.
+  // Returns the recording of a machine's own files; empty if none.
   [[nodiscard]] const recorded_machine& recorded() const noexcept { return recorded_; }
   [[nodiscard]] const machine& beginning() const noexcept { return states_.front(); }
-  // Whether any state of the host knows the process.
+  // Whether any state of the host has the process.
   [[nodiscard]] bool knows(std::uint32_t pid) const noexcept;
 
  private:
@@ -44,7 +44,7 @@ class script {
   std::vector<machine> states_;
   recorded_machine recorded_;
   std::vector<moment> moments_;          // [n]: from states_[n] to states_[n + 1]
-  std::map<std::string, slot> numbers_;  // of devices by key, in order of first appearance
+  std::map<std::string, slot> numbers_;  // devices by key, in order of first appearance
 };
 
 std::variant<script, problem> read_script(std::string_view text, std::uint32_t self_pid);

@@ -10,7 +10,7 @@ namespace hmn::simulated {
 namespace {
 
 constexpr std::uint64_t most_bytes = std::numeric_limits<std::uint64_t>::max();
-constexpr std::size_t most_decimals = 6;  // 10^6 TiB still fits 64 bits
+constexpr std::size_t most_decimals = 6;  // 10^6 TiB fits 64 bits
 
 std::optional<std::uint64_t> unit_of(std::string_view name) {
   if (name == "B") return 1;
@@ -21,7 +21,7 @@ std::optional<std::uint64_t> unit_of(std::string_view name) {
   return {};
 }
 
-// Takes digits off the front.
+// Removes leading digits.
 std::optional<std::uint64_t> take_digits(std::string_view& text) {
   std::uint64_t number = 0;
   const char* last = text.data() + text.size();

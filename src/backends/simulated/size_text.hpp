@@ -7,7 +7,7 @@
 
 namespace hmn::simulated {
 
-// Bytes of a text such as "16GiB", "1.5 TiB" or "512 B"; nothing when it is malformed, is no whole
+// Parses "16GiB", "1.5 TiB" or "512 B" as bytes; returns nothing if it is malformed, not a whole
 // number of bytes or does not fit 64 bits.
 std::optional<std::uint64_t> bytes_of(std::string_view text);
 

@@ -10,7 +10,7 @@
 namespace hmn::simulated {
 namespace {
 
-// The sources of this system, in the scope of a recording.
+// Sources of this system, in the scope of a recording.
 source_list make_watched(const settings& s, const surroundings& here,
                          const std::shared_ptr<platform::recording>& in,
                          const std::shared_ptr<scenario>& told = nullptr) {
@@ -33,7 +33,7 @@ source_list make_simulation(const settings& s, const surroundings& here) {
   simulated_machine machine = make_simulated(s, here.real_host(s));
   source_list list;
   if (machine.recorded) list = make_watched(machine.others, here, machine.recorded);
-  // Its devices are those that NVML told of.
+  // Recorded devices are those of NVML, which is skipped in their favour.
   for (listed_source& each : list.devices) {
     const bool is_for_nvml = (each.stands_in_for & bit_of(source::nvml)) != 0;
     if (machine.has_devices && is_for_nvml) each.stands_in_for |= bit_of(source::simulated);

@@ -9,15 +9,15 @@
 
 namespace hmn::simulated {
 
-// The recording that calls stand in the scope of, and how a thread comes to ask it.
+// Recording in whose scope calls are made, and how a thread enters it.
 struct watching {
   std::shared_ptr<platform::recording> in;
   platform::stand_in_scope::exchanging exchange;
 };
 
-// Sources whose every call stands in the scope of a recording.
+// Wraps sources, so that each call is in the scope of a recording.
 std::unique_ptr<host_source> watch(watching in, std::unique_ptr<host_source> real);
-// `told` keeps what a source says that does not read files; it may be none.
+// `told` records values of a source that reads no files; it may be null.
 std::unique_ptr<device_source> watch(watching in, std::unique_ptr<device_source> real,
                                      const std::shared_ptr<scenario>& told);
 

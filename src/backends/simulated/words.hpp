@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The words that a machine file may use, from the tables of the model.
+// Words allowed in a machine file, from the tables of the model.
 #pragma once
 
 #include <algorithm>
@@ -38,7 +38,7 @@ inline constexpr word throttle_words[] = {HMN_THROTTLES(HMN_WORD)};
 inline constexpr word name_state_words[] = {HMN_NAME_STATES(HMN_WORD)};
 #undef HMN_WORD
 
-// Those of an enumeration that a file may ask for.
+// Values of an enumeration that a file may use.
 template <class... E>
 consteval std::array<word, sizeof...(E)> pick(std::span<const word> all, E... numbers) {
   return {*std::ranges::find(all, static_cast<std::uint32_t>(numbers), &word::value)...};

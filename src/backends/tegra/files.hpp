@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Files of sysfs and of the device tree.
+// Access to files of sysfs and of the device tree.
 #pragma once
 
 #include <cstdint>
@@ -12,21 +12,21 @@
 
 namespace hmn::tegra {
 
-// The first line of <folder>/<name>, up to a NUL; errno in its place.
+// Returns the first line of <folder>/<name>, up to a NUL, or errno.
 platform::errno_or<std::string> read_line(std::string_view folder, std::string_view name);
-// EINVAL where the line is no whole number.
+// EINVAL if the line is no whole number.
 platform::errno_or<std::int64_t> read_number(std::string_view folder, std::string_view name);
-// The last part of a link's target; empty: no link.
+// Returns the last part of a link's target; empty: no link.
 std::string link_name(std::string_view folder, std::string_view name);
 
-// Whether one text of a list, each ended by NUL, begins like this: a property "compatible".
+// Whether one text of a NUL-separated list has this prefix: a property "compatible".
 bool has_text_from(std::string_view list, std::string_view beginning) noexcept;
 std::string read_property(std::string_view folder, std::string_view name);
 
-// It says nothing of the thing, which may be read next time.
+// Whether the error is temporary and proves nothing: the file may be readable next time.
 bool may_pass(int error) noexcept;
 
-// Of the one GPU there is.
+// Reports a diagnostic of the only GPU.
 void remark(reading& r, failure why, std::uint32_t about, std::uint32_t field);
 
 failure unreadable(int error, std::string_view folder, std::string_view name);

@@ -15,7 +15,7 @@ std::string_view take_last_word(std::string_view& line) noexcept {
   return word;
 }
 
-// "12345K"
+// Parses "12345K".
 std::optional<std::uint64_t> size_of(std::string_view word) noexcept {
   if (!word.ends_with('K')) return std::nullopt;
   word.remove_suffix(1);
@@ -23,12 +23,12 @@ std::optional<std::uint64_t> size_of(std::string_view word) noexcept {
   return kibibytes ? scan::product(*kibibytes, 1024) : std::nullopt;
 }
 
-// A name may have blanks: the size and the pid stand last.
+// Names may contain blanks: size and pid come last.
 bool take_client(std::string_view line, nvmap_clients& out) {
   const auto size = size_of(take_last_word(line));
   const auto pid = scan::number<std::uint32_t>(take_last_word(line));
   if (!size || !pid || scan::trim(line).empty()) return false;
-  // The kernel's own.
+  // Skips pid 0, the kernel.
   if (*pid != 0) out.all.push_back({*pid, *size});
   return true;
 }

@@ -13,14 +13,14 @@ struct nvmap_client {
   std::uint64_t bytes = 0;
 };
 
-// Pure: <debugfs>/nvmap/iovmm/clients, as L4T's driver prints it:
+// Pure. Clients in <debugfs>/nvmap/iovmm/clients, as printed by L4T's driver:
 //   CLIENT  PROCESS  PID  SIZE
 //   user    Xorg     1234  12345K
 //   total                 123456K
 struct nvmap_clients {
   std::vector<nvmap_client> all;
   std::optional<std::uint64_t> total;
-  bool is_odd = false;  // a line is none of these
+  bool is_odd = false;  // a line has another form
 };
 
 nvmap_clients parse_nvmap(std::string_view text);

@@ -13,9 +13,9 @@
 namespace hmn::tegra {
 namespace {
 
-// TX1, Nano, TX2, AGX Xavier.
+// Boards TX1, Nano, TX2, AGX Xavier.
 constexpr std::string_view own[] = {"VDD_GPU", "POM_5V_GPU", "VDD_SYS_GPU", "GPU"};
-// AGX Orin; Xavier NX, Orin NX and Nano.
+// Boards AGX Orin; Xavier NX, Orin NX and Nano.
 constexpr std::string_view shared[] = {"VDD_GPU_SOC", "VDD_CPU_GPU_CV"};
 
 template <std::size_t N>
@@ -36,7 +36,7 @@ void look_at(const std::string& folder, rail& best, bool& is_sure) {
   }
 }
 
-// Nodes of NVIDIA's GPUs alone; "gpu" is what other makers call theirs, too.
+// Nodes of NVIDIA GPUs only; "gpu" is also used by other vendors.
 constexpr std::string_view chips[] = {"gk20a", "gm20b", "gp10b", "gv11b", "ga10b", "gb10b"};
 
 bool is_one(const std::string& folder, std::string& chip) {
@@ -58,7 +58,7 @@ std::string first_entry(const std::string& folder) {
 
 namespace field = telemetry_field;
 
-// What the firmware writes of a sensor whose part has no power: -256 degrees.
+// Sensors without power read -256 degrees from the firmware.
 constexpr std::int64_t coldest = -100'000;
 
 class collector {
@@ -86,7 +86,7 @@ class collector {
     remark(r_, std::move(why), subject::telemetry, left_);
     return {};
   }
-  // A value that a file gives, or why not.
+  // Reads a value, or reports why it is missing.
   std::optional<std::int64_t> take(std::string_view folder, std::string_view name,
                                    std::uint32_t f) {
     if (!wants(f) || folder.empty()) return {};
@@ -106,40 +106,40 @@ class collector {
 
 void take_load(const places& at, collector& c, hmn::telemetry& out) {
   constexpr std::int64_t most = 1000;
-  const auto permille = c.take(at.of.folder, "load", field::gpu_busy);
+  const auto permille = c.take(at.of.folder, "load", field::gpu_busy_percent);
   if (!permille || *permille < 0 || *permille > most) return;
   out.gpu_busy_percent = static_cast<double>(*permille) / 10;
-  c.found(field::gpu_busy);
+  c.found(field::gpu_busy_percent);
 }
 
 void take_clock(const places& at, collector& c, hmn::telemetry& out) {
-  const auto hertz = c.take(at.of.devfreq, "cur_freq", field::core_clock);
+  const auto hertz = c.take(at.of.devfreq, "cur_freq", field::core_clock_mhz);
   if (!hertz || *hertz < 0) return;
   out.core_clock_mhz = static_cast<std::uint32_t>((*hertz + 500'000) / 1'000'000);
-  c.found(field::core_clock);
+  c.found(field::core_clock_mhz);
 }
 
 void take_temperature(const places& at, collector& c, hmn::telemetry& out) {
-  const auto milli = c.take(at.thermometer, "temp", field::temperature);
+  const auto milli = c.take(at.thermometer, "temp", field::temperature_celsius);
   if (!milli) return;
   if (*milli < coldest)
-    return c.refuse(unreadable(EAGAIN, at.thermometer, "temp"), field::temperature);
+    return c.refuse(unreadable(EAGAIN, at.thermometer, "temp"), field::temperature_celsius);
   out.temperature_celsius = static_cast<double>(*milli) / 1000;
-  c.found(field::temperature);
+  c.found(field::temperature_celsius);
 }
 
 void take_power(const places& at, collector& c, hmn::telemetry& out) {
-  if (!c.wants(field::power) || at.power.what == feeds::nothing_of_it) return;
+  if (!c.wants(field::power_watts) || at.power.what == feeds::nothing_of_it) return;
   if (at.power.what == feeds::gpu_and_others) {
     return c.refuse({status::unsupported,
                      source::tegra,
                      {},
                      {"the rail ", at.power.label, " feeds other parts than the GPU too"}},
-                    field::power);
+                    field::power_watts);
   }
   out.power_watts = read_power(at.power);
-  if (out.power_watts) return c.found(field::power);
-  c.refuse(unreadable(EIO, at.power.folder, "its rail"), field::power);
+  if (out.power_watts) return c.found(field::power_watts);
+  c.refuse(unreadable(EIO, at.power.folder, "its rail"), field::power_watts);
 }
 
 bool is_of_gpu(std::string_view zone) noexcept {
@@ -188,7 +188,7 @@ gpu find_gpu(std::string_view sys_root) {
     }
     return found.folder.empty();
   });
-  // Before L4T 32 under a name of its own.
+  // Name before L4T 32.
   for (const char* const place : {"/devices/gpu.0", "/devices/platform/gpu.0"}) {
     if (!found.folder.empty()) break;
     const std::string folder = compose({sys_root, place});

@@ -17,7 +17,7 @@
 namespace hmn::tegra {
 namespace {
 
-// An SoC has one GPU.
+// Has exactly one GPU, like any Tegra SoC.
 class tegra_source final : public device_source {
  public:
   explicit tegra_source(const settings& s);
@@ -41,7 +41,7 @@ class tegra_source final : public device_source {
   [[nodiscard]] result<void> find(slot number) const;
   void look();
   void find_sensors();
-  // Fails where the file is for root alone, or not there.
+  // Fails if the file is readable by root only, or does not exist.
   [[nodiscard]] result<nvmap_clients> read_clients() const;
 
   std::string sys_root_;
@@ -190,7 +190,7 @@ result<void> tegra_source::processes(slot number, std::vector<usage>& out, readi
   return {};
 }
 
-// No claim of 0: the list has the host's pids.
+// Never reports 0: the list has the host's pids.
 result<void> tegra_source::process(slot number, std::uint32_t pid, bool, usage& out, reading& r) {
   std::vector<usage> rows;
   if (result<void> ok = processes(number, rows, r); !ok) return ok;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What Windows' counters tell of the adapters that its display driver model runs, as their reader
-// and the list of adapters share it. An adapter is known by its LUID.
+// Windows counters of the adapters of its display driver model, as an interface between the
+// counters and the list of adapters. Adapters are identified by LUID.
 #pragma once
 
 #include <array>
@@ -14,20 +14,20 @@
 
 namespace hmn::wddm {
 
-// Both halves: what an adapter has until it is reset, disabled or the system starts anew.
+// Both halves: constant until the adapter is reset or disabled, or the system restarts.
 using luid = std::uint64_t;
 
 constexpr luid make_luid(std::uint32_t high, std::uint32_t low) noexcept {
   return luid{high} << 32U | low;
 }
 
-// Bytes over the physical adapters ("phys_0", "phys_1") of a linked one.
+// Sum of bytes over the physical adapters ("phys_0", "phys_1") of a linked one.
 class segment_sum {
  public:
-  // Nothing: this part could not be read.
+  // Nothing: this part was unreadable.
   void add(std::optional<std::uint64_t> part) noexcept;
 
-  // Nothing: no part could be read.
+  // Nothing: no part was readable.
   [[nodiscard]] std::optional<std::uint64_t> bytes() const noexcept { return bytes_; }
   [[nodiscard]] bool lacks_a_part() const noexcept { return lacks_; }
 
@@ -36,13 +36,13 @@ class segment_sum {
   bool lacks_ = false;
 };
 
-// In use now, by all processes and the system.
+// Current usage by all processes and the system.
 struct adapter_memory {
   segment_sum dedicated;
   segment_sum shared;
 };
 
-// Of one process: what was promised to it, and what of it is in memory.
+// Committed and resident memory of one process.
 struct process_memory {
   luid adapter = 0;
   std::uint32_t pid = 0;
@@ -52,7 +52,7 @@ struct process_memory {
   segment_sum shared_resident;
 };
 
-// Engines of one kind may be several: the busiest counts.
+// Several engines may be of one kind: the busiest counts.
 inline constexpr std::size_t engine_kinds = 9;  // which::engine
 struct adapter_load {
   std::array<std::optional<double>, engine_kinds> percent;
@@ -62,7 +62,7 @@ struct adapter_load {
 
 struct process_load {
   std::uint32_t pid = 0;
-  double percent = 0;  // of the engine that it uses most
+  double percent = 0;  // of its busiest engine
 };
 
 struct loads {
@@ -75,14 +75,14 @@ class counters {
  public:
   virtual ~counters() = default;
 
-  // A new reading: each kind of figures is asked for once in it, when it is wanted.
+  // Begins a reading: each kind of counter is collected at most once in it, on demand.
   virtual void begin() noexcept = 0;
   virtual result<adapter_memory> memory(luid adapter) = 0;
-  // Appends. Complete: a process that is missing uses nothing.
+  // Appends rows. Complete: a missing process uses nothing.
   virtual result<void> processes(luid adapter, std::vector<process_memory>& out) = 0;
-  // Since the call before; fails with `empty` where there was none.
+  // Load since the previous call; fails with `empty` if there was none.
   virtual result<void> load(luid adapter, loads& out) = 0;
-  // The system's set of adapters has changed.
+  // Handles a change of the system's adapters.
   virtual void close() noexcept = 0;
   [[nodiscard]] virtual source_state describe() const = 0;
 };

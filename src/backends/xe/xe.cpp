@@ -10,7 +10,7 @@ using intel::gt;
 using intel::heap;
 using intel::raw_region;
 
-// struct drm_xe_query_mem_regions: a count and a pad.
+// struct drm_xe_query_mem_regions: a count and padding.
 constexpr std::size_t header_size = 8;
 
 heap read_region(const raw_region& r) noexcept {
@@ -55,7 +55,7 @@ constexpr intel::dialect spoken{
 
 std::optional<intel::memory_regions> parse_regions(std::span<const std::byte> answer) noexcept {
   auto all = intel::sum_regions(answer, header_size, read_region);
-  // Without CAP_PERFMON all figures are 0. With it one is not: the driver's own page tables count.
+  // Without CAP_PERFMON all values are 0. With it some are not: the driver's own page tables count.
   if (!all || !is_idle(all->system) || !is_idle(all->device)) return all;
   for (heap* const h : {&all->system, &all->device}) h->used = h->visible_used = std::nullopt;
   return all;

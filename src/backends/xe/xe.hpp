@@ -11,14 +11,14 @@
 
 namespace hmn::xe {
 
-// Pure: the answer to DRM_XE_DEVICE_QUERY_MEM_REGIONS (include/uapi/drm/xe_drm.h).
+// Pure. Parses the result of DRM_XE_DEVICE_QUERY_MEM_REGIONS (include/uapi/drm/xe_drm.h).
 std::optional<intel::memory_regions> parse_regions(std::span<const std::byte> answer) noexcept;
 
 }  // namespace hmn::xe
 
 namespace hmn::drm {
 
-// Intel's driver of its newer GPUs.
+// Driver of newer Intel GPUs.
 std::unique_ptr<driver> make_xe();
 
 }  // namespace hmn::drm

@@ -5,7 +5,7 @@
 #include "cli/measure/session.hpp"
 #include "cli/text/terminal.hpp"
 
-// One file each.
+// Subcommands, one file each.
 namespace hmn::cli {
 
 expected<exit_code> run_summary(const session& in, const options& asked, const style& as);

@@ -21,7 +21,7 @@ bool all_digits(std::string_view text) {
   return !text.empty() && std::all_of(text.begin(), text.end(), is_digit);
 }
 
-// "0000:01:00.0", "00000000:01:00.0", "01:00.0", "01:00"
+// Accepts "0000:01:00.0", "00000000:01:00.0", "01:00.0" and "01:00".
 bool looks_like_pci_address(std::string_view text) {
   const auto colons = std::count(text.begin(), text.end(), ':');
   if (colons < 1 || colons > 2) return false;

@@ -23,9 +23,9 @@ constexpr const char* variables[] = {"HMN_PROC",    "HMN_SYS",      "HMN_NVML", 
                                      "HMN_AMD_SMI", "HMN_ROCM_SMI", "HMN_MACMON", "HMN_SIMULATION",
                                      "HMN_CGROUP",  "HMN_DEV"};
 
-constexpr std::uint32_t numbers = 64;  // of backends: a mask has as many bits
+constexpr std::uint32_t numbers = 64;  // of backends: as many as a mask has bits
 
-// NVIDIA's are listed with their adapters.
+// Returns whether the source is listed elsewhere: those of NVIDIA are with their adapters.
 bool is_listed_elsewhere(backend_id source) {
   return source == backend_id::nvml || source == backend_id::nvidia_smi ||
          source == backend_id::simulated;
@@ -35,7 +35,7 @@ constexpr std::uint64_t bit(backend_id source) {
   return std::uint64_t{1} << hypomnesis::number(source);
 }
 
-// The sources that one system alone has.
+// Sources specific to one system.
 constexpr std::uint64_t systems[] = {
     bit(backend_id::amdgpu) | bit(backend_id::kfd) | bit(backend_id::rocm_smi) |
         bit(backend_id::i915) | bit(backend_id::xe) | bit(backend_id::drm) |
@@ -44,7 +44,7 @@ constexpr std::uint64_t systems[] = {
     bit(backend_id::metal) | bit(backend_id::macmon),
 };
 
-// Of a system none of whose sources this library has.
+// Returns the sources of systems for which this library has none.
 std::uint64_t of_other_systems() {
   std::uint64_t here = 0;
   for (std::uint32_t number = 1; number < numbers; ++number) {
@@ -64,18 +64,18 @@ finding inspect_source(std::string_view name, const hypomnesis::backend_info& of
   switch (of.state) {
     case run_state::ready:
     case run_state::asleep:
-      return {verdict::fine, text, {}};
+      return {severity::fine, text, {}};
     case run_state::absent:
     case run_state::off:
     case run_state::unknown:
       break;
     default:
-      return {verdict::trouble, of.message.empty() ? text : text + ": " + of.message, {}};
+      return {severity::trouble, of.message.empty() ? text : text + ": " + of.message, {}};
   }
-  return {verdict::note, of.message.empty() ? text : text + ", " + of.message, {}};
+  return {severity::note, of.message.empty() ? text : text + ", " + of.message, {}};
 }
 
-// A row for each source of measurement.
+// Returns a row for each measurement source.
 section inspect_sources(const session& in) {
   section out{"Sources", {}};
   const std::uint64_t others = of_other_systems();
@@ -108,7 +108,7 @@ evidence gather(const session& in) {
 
 section versions() {
   return {"Version",
-          {{verdict::fine,
+          {{severity::fine,
             fmt::format("hmn {}.{}.{}, libhypomnesis {}", HMN_VERSION_MAJOR, HMN_VERSION_MINOR,
                         HMN_VERSION_PATCH, hypomnesis::version_string()),
             {}}}};
@@ -118,14 +118,14 @@ std::optional<section> environment() {
   section out{"Environment", {}};
   for (const char* name : variables)
     if (const auto value = environment_value(name))
-      out.findings.push_back({verdict::note, fmt::format("{}={}", name, *value), {}});
+      out.findings.push_back({severity::note, fmt::format("{}={}", name, *value), {}});
   return out.findings.empty() ? std::nullopt : std::optional(out);
 }
 
 section simulation(const options& asked) {
   const auto file = asked.machine.empty() ? std::string("HMN_SIMULATION") : asked.machine;
   return {"Simulation",
-          {{verdict::note, "a machine described by " + file + ": nothing was measured", {}}}};
+          {{severity::note, "a machine described by " + file + ": nothing was measured", {}}}};
 }
 
 finding measured(const gpu& of) {
@@ -135,32 +135,32 @@ finding measured(const gpu& of) {
   if (const auto uuid = device.uuid) text += ", " + *uuid;
   if (const auto source = source_word(device.backend)) text += fmt::format(", by {}", *source);
   const bool good = device.state == run_state::ready || device.state == run_state::asleep;
-  return {good ? verdict::fine : verdict::trouble, text, {}};
+  return {good ? severity::fine : severity::trouble, text, {}};
 }
 
 section devices(const session& in, const evidence& seen) {
   section out{"GPUs", {}};
   for (const auto& each : gpus_of(in, seen.snapshot)) out.findings.push_back(measured(each));
-  if (out.findings.empty()) out.findings.push_back({verdict::note, "none is measured", {}});
+  if (out.findings.empty()) out.findings.push_back({severity::note, "none is measured", {}});
   return out;
 }
 
-// A right that this user lacks costs a figure, or some processes, and not the whole.
+// Returns whether the diagnostic is only a missing right, which costs a value or some processes.
 bool lessens_detail(const hypomnesis::diagnostic& of) {
   return of.status == status_code::permission && (of.field || of.subject == part::processes);
 }
 
-// Tells what a card lacks, does on purpose or has nothing of yet from a fault.
-verdict verdict_of(const hypomnesis::diagnostic& of) {
+// Distinguishes unsupported, intentionally absent and pending values from faults.
+severity severity_of(const hypomnesis::diagnostic& of) {
   const bool expected = of.status == status_code::unsupported ||
                         of.status == status_code::no_device || of.status == status_code::asleep ||
                         of.status == status_code::empty;
-  return expected || lessens_detail(of) ? verdict::note : verdict::trouble;
+  return expected || lessens_detail(of) ? severity::note : severity::trouble;
 }
 
-void add_findings(verdict how, std::vector<hypomnesis::diagnostic> diagnostics, section& to) {
+void add_findings(severity how, std::vector<hypomnesis::diagnostic> diagnostics, section& to) {
   std::erase_if(diagnostics, [how](const hypomnesis::diagnostic& each) {
-    return is_trace(each) || verdict_of(each) != how;
+    return is_trace(each) || severity_of(each) != how;
   });
   for (auto& line : distinct_lines(diagnostics, describe_with_fields))
     to.findings.push_back({how, std::move(line), {}});
@@ -168,10 +168,10 @@ void add_findings(verdict how, std::vector<hypomnesis::diagnostic> diagnostics, 
 
 section readings(const evidence& seen) {
   section out{"Readings", {}};
-  add_findings(verdict::trouble, seen.snapshot.diagnostics(), out);
-  add_findings(verdict::note, seen.snapshot.diagnostics(), out);
+  add_findings(severity::trouble, seen.snapshot.diagnostics(), out);
+  add_findings(severity::note, seen.snapshot.diagnostics(), out);
   if (out.findings.empty())
-    out.findings.push_back({verdict::fine, "everything that was asked for was read", {}});
+    out.findings.push_back({severity::fine, "everything that was asked for was read", {}});
   return out;
 }
 

@@ -25,7 +25,8 @@ using hypomnesis::vendor_id;
 
 using namespace fit;
 
-// What --device names, each once, in the order of the command line; empty: all there are.
+// Returns the devices of --device, without duplicates, in the order of the command line; empty: all
+// devices.
 expected<std::vector<device_index>> chosen(const session& in, const fit_options& asked) {
   std::vector<device_index> all;
   if (asked.devices.empty() || is_over_all(asked)) return all;
@@ -46,7 +47,7 @@ hypomnesis::snapshot_options wanted(const std::vector<device_index>& only) {
   return what;
 }
 
-// What is available, as far as the control group lets this process have it.
+// Returns available memory within the limits of the control group.
 std::optional<std::uint64_t> usable_ram(const hypomnesis::snapshot& snapshot) {
   const auto system = snapshot.system();
   if (!system || !system->available_bytes) return std::nullopt;
@@ -91,7 +92,7 @@ device_answer answer_of(gpu on, const std::vector<gpu>& all, const hypomnesis::s
   return made;
 }
 
-// The devices that are asked for, in that order.
+// Returns the requested devices, in that order.
 std::vector<gpu> picked(const std::vector<gpu>& all, const std::vector<device_index>& only) {
   if (only.empty()) return all;
   std::vector<gpu> found;
@@ -101,9 +102,9 @@ std::vector<gpu> picked(const std::vector<gpu>& all, const std::vector<device_in
   return found;
 }
 
-// Why a device is no part of a plan for several; empty: it is. CUDA gives a process one MIG
-// instance at most. Devices in the host's RAM hold up those that have memory of their own: of `all`
-// they are left out.
+// Returns why a device is excluded from a plan for several; empty if it is not. CUDA gives a
+// process at most one MIG instance. Devices in the host's RAM slow down those that have memory of
+// their own, so that `all` leaves them out.
 std::string why_left_out(const device_answer& each, bool leaves_shared) {
   if (!each.usable) return each.why_unknown;
   if (each.on.device.parent_index && each.on.device.vendor == vendor_id::nvidia)
@@ -115,7 +116,7 @@ void plan_together(answer& all, bool of_all) {
   const auto has_own = [](const device_answer& each) { return each.usable && !each.shares_ram; };
   const bool some_own = std::any_of(all.devices.begin(), all.devices.end(), has_own);
   together_answer made;
-  std::vector<room> rooms;
+  std::vector<capacity> capacities;
   for (std::size_t i = 0; i < all.devices.size(); ++i) {
     const auto& each = all.devices[i];
     const auto why = why_left_out(each, of_all && some_own);
@@ -124,14 +125,14 @@ void plan_together(answer& all, bool of_all) {
       continue;
     }
     made.devices.push_back(i);
-    rooms.push_back({each.usable, all.ram_usable, each.shares_ram});
+    capacities.push_back({each.usable, all.ram_usable, each.shares_ram});
   }
-  if (rooms.size() < 2) return;
-  made.placed = place_over(all.needs, rooms);
+  if (capacities.size() < 2) return;
+  made.placed = place_over(all.needs, capacities);
   all.together = std::move(made);
 }
 
-void note_rooms(answer& all) {
+void note_capacities(answer& all) {
   auto& told = all.needs.assumptions;
   if (all.devices.empty()) return;
   told.push_back(
@@ -175,7 +176,7 @@ expected<exit_code> run_fit(const session& in, const options& asked, const style
   for (const auto& each : picked(gpus, *only))
     all.devices.push_back(answer_of(each, gpus, snapshot, all.needs, all.ram_usable));
   if (only->size() > 1 || is_over_all(asked.fit)) plan_together(all, is_over_all(asked.fit));
-  note_rooms(all);
+  note_capacities(all);
   print_remarks(in, snapshot, all.needs);
   const auto written =
       write_output(asked.json ? answer_json(all, asked.fit) : answer_text(all, asked.fit, as));

@@ -22,6 +22,7 @@
 #include "cli/text/json.hpp"
 #include "cli/text/output.hpp"
 #include "cli/text/words.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -29,7 +30,7 @@ namespace {
 using hypomnesis::part;
 using hypomnesis::run_state;
 
-// What a snapshot says of one device.
+// Values of one device in a snapshot.
 struct log_sample {
   std::uint64_t unix_time_ns = 0;
   std::uint64_t monotonic_ns = 0;
@@ -38,10 +39,7 @@ struct log_sample {
   const std::vector<hypomnesis::diagnostic>* diagnostics = nullptr;  // of the whole snapshot
 };
 
-constexpr std::uint64_t ns_per_ms = 1'000'000;
-constexpr std::uint64_t mib = 1ull << 20;
-
-// A figure of a sample: where it is from, and its digits.
+// Value of a sample: its source and its digits.
 struct figure {
   const char* key;
   part subject;
@@ -92,7 +90,7 @@ bool explains(const hypomnesis::diagnostic& each, const log_sample& s, const fig
          (!each.field || (*each.field & of.bit) != 0);
 }
 
-// The driver as a whole.
+// Returns whether the diagnostic is about the driver as a whole.
 bool explains_all(const hypomnesis::diagnostic& each) {
   return !each.device_index && hides_devices(each);
 }
@@ -132,7 +130,7 @@ std::optional<std::uint64_t> age_of(const log_sample& s) {
   return std::max(s.of.memory ? s.of.memory->age_ns : 0, s.telemetry ? s.telemetry->age_ns : 0);
 }
 
-// RFC 4180: quoted where it must be.
+// Quotes where necessary, after RFC 4180.
 std::string csv_cell(std::string_view text) {
   if (text.find_first_of(",\"\r\n") == std::string_view::npos) return std::string(text);
   std::string out(1, '"');
@@ -213,18 +211,17 @@ std::string log_csv(const log_sample& s) {
 }
 
 constexpr std::uint32_t forever = std::numeric_limits<std::uint32_t>::max();
-constexpr std::uint32_t usual_deadline_ms = 1000;
 
-// A driver that hangs costs a sample its figures, not the log its rhythm.
-std::uint32_t deadline_of(const options& asked) {
-  return std::min(asked.timeout_ms, std::max(asked.log.interval_ms, usual_deadline_ms));
+// Bounds a reading so that a hanging driver costs values of a sample but does not delay the next.
+std::uint32_t sample_deadline(const options& asked) {
+  return std::min(asked.timeout_ms, std::max(asked.log.interval_ms, default_deadline_ms));
 }
 
-expected<hypomnesis::snapshot_options> wanted(const session& in, const options& asked) {
+expected<hypomnesis::snapshot_options> values_to_log(const session& in, const options& asked) {
   if (auto none = check_for_gpus(in, "no GPU to log: ")) return *std::move(none);
   hypomnesis::snapshot_options what;
   what.collect = part::devices | part::pools | part::telemetry;
-  what.deadline = std::chrono::milliseconds(deadline_of(asked));
+  what.deadline = std::chrono::milliseconds(sample_deadline(asked));
   return of_one_device(in, asked.device, what);
 }
 
@@ -247,24 +244,24 @@ std::string lines_of(const session& in, const hypomnesis::snapshot& snapshot, lo
   return lines;
 }
 
-// When it is enough.
+// End condition of the log.
 class end_of_log {
  public:
   explicit end_of_log(const log_options& asked) : asked_(asked) {}
 
-  // How long the next sample may take.
+  // Returns the time limit of the next sample.
   std::uint32_t patience_ms() const {
     if (!asked_.duration_ms || begun_ns_ == 0) return forever;
     const auto left = *asked_.duration_ms - std::min(*asked_.duration_ms, spent_ms_);
     return static_cast<std::uint32_t>(std::min<std::uint64_t>(left, forever));
   }
-  // Whether the sample still belongs to the log.
+  // Returns whether the sample still belongs to the log.
   bool takes(const hypomnesis::snapshot_info& sample) {
     if (begun_ns_ == 0) begun_ns_ = sample.monotonic_ns;
     spent_ms_ = (sample.monotonic_ns - begun_ns_) / ns_per_ms;
     ++taken_;
     if (!asked_.duration_ms) return true;
-    // As many as intervals that begin in it, however late the first one was.
+    // Counts the intervals that begin in the duration, even if the first one was late.
     const auto most = (*asked_.duration_ms - 1) / asked_.interval_ms + 1;
     return spent_ms_ < *asked_.duration_ms && taken_ <= most;
   }
@@ -286,7 +283,7 @@ void tell_losses(const hypomnesis::sampler_info& of) {
         fmt::format("{} samples were left out: the ones before took too long", of.late_count));
 }
 
-// Nothing once it is stopped, or when the time is over.
+// Returns none once stopped or after the time limit.
 std::optional<hypomnesis::snapshot> next_of(hypomnesis::sampler& from, std::uint32_t timeout_ms) {
   try {
     return from.next(std::chrono::milliseconds(timeout_ms));
@@ -295,8 +292,8 @@ std::optional<hypomnesis::snapshot> next_of(hypomnesis::sampler& from, std::uint
   }
 }
 
-write_result stream(const session& in, hypomnesis::sampler& from, const options& asked,
-                    const style& as) {
+write_result write_lines(const session& in, hypomnesis::sampler& from, const options& asked,
+                         const style& as) {
   end_of_log end(asked.log);
   auto last = asked.log.form == log_form::csv ? write_part(log_csv_header()) : write_result{};
   while (last == write_result::written && !end.is_enough()) {
@@ -311,14 +308,14 @@ write_result stream(const session& in, hypomnesis::sampler& from, const options&
 }  // namespace
 
 expected<exit_code> run_log(const session& in, const options& asked, const style& as) {
-  const auto what = wanted(in, asked);
+  const auto what = values_to_log(in, asked);
   if (!what) return what.why();
   hypomnesis::sampler_options how;
   how.interval = std::chrono::milliseconds(asked.log.interval_ms);
   auto source = in.library().sample(how, *what);
   source.start();
   const interruption stops([&source] { source.stop(); });
-  const auto last = stream(in, source, asked, as);
+  const auto last = write_lines(in, source, asked, as);
   tell_losses(source.info());
   return last == write_result::failed ? exit_code::failed : exit_code::done;
 }

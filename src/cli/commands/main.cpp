@@ -12,14 +12,15 @@
 namespace hmn::cli {
 namespace {
 
-// A driver that hangs costs what is measured beside a command an observation, not its end.
-std::uint32_t deadline_of(const options& asked) {
+// Bounds the measurements next to a command: a hanging driver costs an observation, not the end.
+std::uint32_t observation_deadline(const options& asked) {
   return asked.run == command::spill ? std::min(asked.timeout_ms, 1000U) : 0;
 }
 
 expected<exit_code> run(const options& asked) {
-  const auto in = session::open({asked.timeout_ms, asked.trace, asked.machine,
-                                 asked.run == command::record_machine, deadline_of(asked)});
+  const auto in =
+      session::open({asked.timeout_ms, asked.trace, asked.machine,
+                     asked.run == command::record_machine, observation_deadline(asked)});
   if (!in) return in.why();
   const auto as = choose_style(standard_output_surroundings(), asked.colour);
   switch (asked.run) {
@@ -51,7 +52,7 @@ expected<exit_code> run(const options& asked) {
   return run_summary(*in, asked, as);
 }
 
-// What the library could not do, as the failure of the command.
+// Reports failures of the library as failures of the command.
 expected<exit_code> run_or_fail(const options& asked) {
   try {
     return run(asked);
@@ -65,7 +66,7 @@ exit_code refuse(const failure& why) {
   return why.code;
 }
 
-// A command's own 1 is not to be taken for hmn's.
+// Replaces exit code 1, which could be mistaken for the command's own.
 failure as_told(failure why, command run) {
   const bool wraps = run == command::run || run == command::spill;
   if (wraps && why.code == exit_code::failed) why.code = exit_code::wrapper_failed;

@@ -5,7 +5,7 @@
 
 namespace hmn::cli {
 
-// The command: its name and its arguments, UTF-8. Returns what the program ends with.
+// Runs the program with its name and arguments, UTF-8. Returns its exit code.
 int run_program(const std::vector<std::string>& arguments);
 
 }  // namespace hmn::cli

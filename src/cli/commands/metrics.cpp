@@ -34,12 +34,12 @@ using hypomnesis::status_code;
 struct gpu_metrics {
   gpu on;
   std::vector<hypomnesis::metric> metrics;
-  std::vector<hypomnesis::diagnostic> missing;  // of its metrics alone
+  std::vector<hypomnesis::diagnostic> missing;  // of its metrics only
 };
 
 using align = table::align;
 
-// Where instance 0 is the first one, not the whole device.
+// Returns whether instance 0 is the first one, not the whole device.
 bool is_counted_from_0(metric_id metric) {
   return metric == metric_id::fan_rpm || metric == metric_id::fan_percent ||
          metric == metric_id::link_rx_bytes || metric == metric_id::link_tx_bytes;
@@ -54,7 +54,7 @@ std::string instance_text(const hypomnesis::metric& of, const style& as) {
   return text.empty() ? "-" : text;
 }
 
-// Three decimals, and no zeros at their end.
+// Formats three decimals without trailing zeros.
 std::string number_text(double value) {
   auto text = fmt::format("{:.3f}", value);
   if (const auto point = text.find('.'); point != std::string::npos) {
@@ -92,7 +92,7 @@ std::string source_text(const hypomnesis::metric& of) {
   return std::string(or_unknown(source_word(of.backend))) + staleness(of.notes, of.age_ns);
 }
 
-// Which of its instances is missing is not told.
+// Returns the missing metric; its instance is not reported.
 std::optional<metric_id> missing_metric(const hypomnesis::diagnostic& of) {
   return of.field ? std::optional(static_cast<metric_id>(*of.field)) : std::nullopt;
 }
@@ -121,7 +121,7 @@ std::vector<std::string> missing_lines(const gpu_metrics& of, bool that_matter, 
   return lines;
 }
 
-// What a card does not have is told on request, and of one that has nothing else.
+// Lists unsupported metrics on request, and for a device that has no others.
 std::string missing_text(const gpu_metrics& of, bool with_unsupported, const style& as) {
   auto lines = missing_lines(of, true, as);
   const auto unsupported = missing_lines(of, false, as);
@@ -178,7 +178,7 @@ void tell_missing(const hypomnesis::diagnostic& of, json_object& out) {
       .add("reason", of.message);
 }
 
-// Also one of a device that answers nothing at all: then it stands for its metrics as well.
+// Includes diagnostics of a device that returns no data at all, which also cover its metrics.
 bool is_of_metrics(const hypomnesis::diagnostic& diagnostic) noexcept {
   return diagnostic.subject == part::metrics && diagnostic.device_index;
 }
@@ -208,7 +208,7 @@ std::string metric_json(const std::vector<gpu_metrics>& all) {
   return json_document(objects);
 }
 
-expected<hypomnesis::snapshot_options> wanted(const session& in, const options& asked) {
+expected<hypomnesis::snapshot_options> metrics_to_read(const session& in, const options& asked) {
   hypomnesis::snapshot_options what;
   what.collect = part::devices | part::metrics;
   what.slow = asked.slow;
@@ -242,7 +242,7 @@ std::string tables_of(const std::vector<gpu_metrics>& all, bool with_unsupported
   return text;
 }
 
-// Of the metrics themselves the output tells.
+// Prints diagnostics except those of metrics, which are part of the output.
 void print_remarks(const session& in, const hypomnesis::snapshot& snapshot) {
   const bool none = snapshot.info().device_count == 0;
   const bool told = none && !search_failed(snapshot);
@@ -258,7 +258,7 @@ void print_remarks(const session& in, const hypomnesis::snapshot& snapshot) {
 }  // namespace
 
 expected<exit_code> run_metrics(const session& in, const options& asked, const style& as) {
-  const auto what = wanted(in, asked);
+  const auto what = metrics_to_read(in, asked);
   if (!what) return what.why();
   const auto snapshot = in.collect(*what);
   const auto all = metrics_of(in, snapshot);

@@ -15,7 +15,7 @@
 namespace hmn::cli {
 namespace {
 
-// Option values as they stand on the command line.
+// Option values as given on the command line.
 struct common_texts {
   std::optional<std::string> timeout;
   std::optional<std::string> machine;
@@ -347,7 +347,7 @@ failure json_before_command(command run) {
                   run == command::doctor ? "doctor" : "record-machine"));
 }
 
-// What stands behind "--": the command that hmn is to run.
+// Stores the command after "--", which hmn is to run.
 std::optional<failure> apply_command(const std::vector<std::string>& words, options& to) {
   if (to.run != command::run && to.run != command::wait && to.run != command::spill) {
     if (words.empty()) return std::nullopt;
@@ -404,16 +404,16 @@ failure unexpected_argument(const CLI::App& app) {
   return usage_failure(app, fmt::format("\"{}\": unexpected argument", extra));
 }
 
-// CLI11's "--device: At Most 1 required but received 2" and "--timeout: 1 required DURATION
-// missing".
+// Rewrites CLI11's "--device: At Most 1 required but received 2" and "--timeout: 1 required
+// DURATION missing".
 std::string mismatch_text(std::string_view said) {
   const std::string option(said.substr(0, said.find(':')));
   if (said.find("At Most 1 ") != said.npos) return option + ": expected once";
   return said.ends_with(" missing") ? option + ": expected a value" : std::string(said);
 }
 
-// `hmn` and `hmn --json` as scripts call them: declaring every option takes longer than all the
-// rest.
+// Short cut for `hmn` and `hmn --json` in scripts: declaring every option takes longer than all
+// other work.
 std::optional<options> plain_summary(int argc, const char* const* argv) {
   options plain;
   if (argc == 1) return plain;
@@ -440,7 +440,7 @@ expected<std::variant<options, information>> parse_options(int argc, const char*
     return answer(information{version.what() + std::string("\n")});
   } catch (const CLI::ExtrasError&) {
     return unexpected_argument(app);
-  } catch (const CLI::ConversionError& error) {  // values are texts: it is of a flag
+  } catch (const CLI::ConversionError& error) {  // a flag's: all values are texts
     const std::string_view said = error.what();
     return usage_failure(app, fmt::format("\"{}\": a flag, expected no value, true or false",
                                           said.substr(said.find("--"))));

@@ -40,22 +40,22 @@ struct options {
   std::optional<std::string> device;
   std::optional<std::string> match;
   sort_key sort = sort_key::vram;
-  std::vector<std::size_t> columns;  // positions in process_columns.cpp; empty: the usual ones
+  std::vector<std::size_t> columns;  // positions in process_columns.cpp; empty: the default
   bool unattributed = false;
-  bool slow = false;         // also metrics that take long
-  bool unsupported = false;  // also metrics that the device does not have
+  bool slow = false;         // include metrics that take long
+  bool unsupported = false;  // include metrics that the device does not have
   log_options log;
   run_options measured;
   wait_options room;
   fit_options fit;
   spill_options spill;
   watch_options watch;
-  std::vector<std::string> words;  // the command that stands behind "--"
-  std::string file;                // that record-machine writes
-  bool force = false;              // also over one that is there
+  std::vector<std::string> words;  // command after "--"
+  std::string file;                // written by record-machine
+  bool force = false;              // replace an existing file
 };
 
-// The answer to --help or --version.
+// Text printed for --help or --version.
 struct information {
   std::string text;
 };

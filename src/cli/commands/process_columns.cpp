@@ -36,7 +36,7 @@ cell size_cell(std::optional<std::uint64_t> bytes, std::string_view mark = {}) {
   return bytes ? cell{std::string(mark) + format_bytes(*bytes)} : unknown();
 }
 
-// Cells of a bar, by the room that there is.
+// Returns the length of a bar for the width of the terminal.
 unsigned bar_cells(const style& as) {
   if (!as.terminal) return 0;
   if (as.width == 0 || as.width >= 100) return 10;
@@ -110,7 +110,7 @@ table::cell show_load(const process_row& row, const style&) {
   return {fmt::format("{:.0f} %", *row.usage.busy_percent)};
 }
 
-// As the runtimes' own commands show them: 12 digits of an id.
+// Shortens an id to 12 digits, as the runtimes' own commands do.
 table::cell show_container(const process_row& row, const style& as) {
   constexpr std::size_t id_length = 64, shown = 12;
   if (row.is_unattributed) return {};
@@ -258,7 +258,7 @@ constexpr column_kind kinds[] = {
     {"peak", "", "PEAK", align::right, false, show_peak, tell_peak},
 };
 
-// In the order in which they were added to the command: scripts may rely on it.
+// Default keys in the order of their introduction, on which scripts may rely.
 constexpr teller usual_keys[] = {tell_pid,    tell_name,       tell_vram,      tell_shared,
                                  tell_device, tell_name_state, tell_ram,       tell_uid,
                                  tell_start,  tell_type,       tell_instance,  tell_accounting,

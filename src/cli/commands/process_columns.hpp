@@ -10,16 +10,16 @@
 
 namespace hmn::cli {
 
-// Columns of `hmn ps`, by their position in the list of all.
+// Columns of `hmn ps`, by their position in the full list.
 using column_list = std::vector<std::size_t>;
 
-// "pid,user,command"; the failure names what there is.
+// Parses "pid,user,command"; the failure lists the valid names.
 expected<column_list> parse_columns(std::string_view text);
-// "pid, name, …"
+// Returns "pid, name, …".
 std::string all_column_names();
 bool has_column(const column_list& columns, std::string_view name);
 
-// Empty `columns`: the usual ones; in JSON every key but those that cost more.
+// Uses the default for empty `columns`; in JSON every key except the costly ones.
 std::string process_table(const std::vector<process_row>& rows, const column_list& columns,
                           const style& as);
 std::string process_json(const std::vector<process_row>& rows, const column_list& columns);

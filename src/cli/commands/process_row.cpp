@@ -53,7 +53,7 @@ bool by_pid(const process_row& a, const process_row& b) {
 
 using pid_on_device = std::pair<std::uint32_t, std::uint32_t>;
 
-// Where a process is seen on a partition, the GPU that it is a part of has the same bytes.
+// Finds processes counted on partitions, whose GPU reports the same bytes.
 std::set<pid_on_device> counted_on_partitions(const std::vector<process_row>& rows) {
   std::set<pid_on_device> counted;
   for (const auto& each : rows)

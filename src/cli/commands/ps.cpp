@@ -28,7 +28,7 @@ using hypomnesis::pool_kind;
 
 constexpr std::chrono::milliseconds load_window(250);
 
-// A GPU that is split has its processes on its partitions.
+// Returns whether the GPU is partitioned: its processes are on its partitions.
 bool is_split(const session& in, device_index index) {
   const auto count = in.library().device_count();
   for (device_index i = 0; i < count; ++i) {
@@ -81,7 +81,8 @@ std::optional<std::string> user_of(const hypomnesis::usage& usage, bool simulate
   return process_user(usage.pid, uid);
 }
 
-// What costs more, where a column shows it. A simulated machine's users are not this one's.
+// Looks up costly values for the selected columns. Users in a simulated machine are not of this
+// one.
 void look_up(process_row& row, const column_list& columns, bool simulated) {
   const bool foreign = has(row.usage.notes, note::foreign_pid);
   if (has_column(columns, "user")) row.user = user_of(row.usage, simulated);
@@ -89,7 +90,7 @@ void look_up(process_row& row, const column_list& columns, bool simulated) {
     row.namespace_pid = namespace_pid(row.usage.pid);
 }
 
-// Those whose processes stand under them and not under their partitions.
+// Returns GPUs whose processes are listed under them rather than under partitions.
 gpu_map whole_gpus_of(gpu_map all) {
   std::set<device_index> split;
   for (const auto& [index, each] : all)
@@ -138,7 +139,8 @@ struct view {
   hypomnesis::snapshot snapshot;
 };
 
-// What drivers count is a share of time from the second reading on.
+// Returns whether a load is pending: drivers' counters become a share of time at the second
+// reading.
 bool load_is_yet_to_come(const hypomnesis::snapshot& snapshot) {
   const auto usages = snapshot.usages();
   return std::any_of(usages.begin(), usages.end(), [](const hypomnesis::usage& each) {
@@ -169,18 +171,18 @@ bool listed(const hypomnesis::snapshot& snapshot, std::uint32_t pid) {
                      [pid](const hypomnesis::usage& each) { return each.pid == pid; });
 }
 
-// That a device's processes, or some of them, were not read.
+// Returns whether the diagnostic is about a missing or incomplete process list.
 bool is_of_list(const hypomnesis::diagnostic& of) {
   return matters(of) && has(of.subject, part::processes) && !of.field && !of.pid;
 }
 
-// Of a list that was not read nobody knows how long it is.
+// Returns whether a list failed, so that its length is unknown.
 bool list_failed(const hypomnesis::snapshot& snapshot) {
   const auto all = snapshot.diagnostics();
   return std::any_of(all.begin(), all.end(), is_of_list);
 }
 
-// Of a pool whose used memory is known.
+// Explains missing unattributed memory of a pool whose used memory is known.
 const char* why_unattributed(const gpu& of) {
   const auto& pool = *of.memory;
   if (has(pool.notes, note::lower_bound) || has(pool.notes, note::estimated))
@@ -190,7 +192,7 @@ const char* why_unattributed(const gpu& of) {
   return "what processes use is counted in another way than what is used in all";
 }
 
-// Why there is no figure is no fault, and told nowhere else.
+// Prints why the value is missing, which is not a fault and is not reported elsewhere.
 void explain_unattributed(const hypomnesis::snapshot& snapshot, gpu_map left) {
   std::erase_if(left, [](const auto& each) {
     const auto& pool = *each.second->memory;

@@ -15,7 +15,7 @@
 namespace hmn::cli {
 namespace {
 
-// The recording has each file, run and answer on a line of its own.
+// Start of a line: a recording has each file, run and answer on its own line.
 struct beginning {
   std::string_view text;
   std::string_view prefix;
@@ -26,7 +26,7 @@ bool is_number(std::string_view part) {
   return !part.empty() && part.find_first_not_of("0123456789") == std::string_view::npos;
 }
 
-// Numbers and PCI addresses are "*".
+// Replaces numbers and PCI addresses by "*".
 std::string kind_of(std::string_view path) {
   std::string kind;
   while (!path.empty()) {
@@ -39,7 +39,7 @@ std::string kind_of(std::string_view path) {
   return kind;
 }
 
-// What a recording holds, a line for each kind of file: "/proc/*/stat (31)".
+// Returns a line for each kind of file in the recording: "/proc/*/stat (31)".
 std::vector<std::string> kinds_in_recording(std::string_view text) {
   std::map<std::string, int> counts;
   while (!text.empty()) {

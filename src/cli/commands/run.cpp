@@ -11,11 +11,10 @@
 #include "cli/system/child.hpp"
 #include "cli/system/waiting_notice.hpp"
 #include "cli/text/output.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
-
-constexpr std::uint32_t usual_deadline_ms = 1000;
 
 struct outputs {
   std::optional<late_file> record;
@@ -34,7 +33,7 @@ std::optional<failure> open_all(const run_options& asked, outputs& to) {
   return std::nullopt;
 }
 
-// VmHWM and not ru_maxrss, which counts what hmn's parent was when it started hmn.
+// Reads VmHWM rather than ru_maxrss, which includes the parent's size when it started hmn.
 std::uint64_t own_peak_bytes(const session& in) {
   const auto field = hypomnesis::process_memory_field::peak_resident;
   const auto own = attempt([&] { return in.library().own_memory(field); });
@@ -51,7 +50,7 @@ expected<run_meter> prepare(const session& in, const options& asked) {
   }
   return run_meter(in, devices_to_watch(in, only),
                    std::chrono::milliseconds(asked.measured.interval_ms),
-                   std::chrono::milliseconds(std::min(asked.timeout_ms, usual_deadline_ms)));
+                   std::chrono::milliseconds(std::min(asked.timeout_ms, default_deadline_ms)));
 }
 
 std::vector<std::uint32_t> indexes_of(const run_meter& meter) {
@@ -93,7 +92,7 @@ void settle(run_result& result, const child& ended) {
   if (!result.use.may_count_us) result.own_bytes = 0;
 }
 
-// What was asked for and could not be written makes a success none.
+// Turns a success into a failure if requested output could not be written.
 exit_code tell(const run_outcome& of, outputs& to, const options& asked) {
   write_report(run_text(of, asked.trace));
   if (to.plot) to.plot->write(svg_of(run_plot(of)));

@@ -9,6 +9,7 @@
 #include "cli/text/axis.hpp"
 #include "cli/text/escape.hpp"
 #include "cli/text/json.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -18,8 +19,6 @@ using hypomnesis::backend_id;
 constexpr const char* untold = "the system did not tell";
 constexpr const char* not_here = "this system has none";
 constexpr const char* no_answer = "the driver did not tell";
-constexpr std::uint64_t ns_per_ms = 1'000'000;
-constexpr double ns_per_s = 1e9;
 
 std::string command_text(const run_result& of) {
   std::string text;
@@ -62,7 +61,7 @@ bool is_largest_sure(const run_result& of) {
   return of.use.largest_bytes.value_or(0) > of.own_bytes;
 }
 
-// With the sign of a bound, where it is one.
+// Adds the sign of a bound where the value is one.
 std::string largest_text(const run_result& of) {
   const auto& bytes = of.use.largest_bytes;
   if (!bytes) return "?";
@@ -94,13 +93,13 @@ std::optional<std::uint64_t> used_before(const watched_device& of) {
   return pool ? pool->used_bytes : std::nullopt;
 }
 
-// What the driver has kept is not below what was seen.
+// Returns the driver's value, which is at least that of the samples.
 const kept_peak& kept_of(const run_outcome& of, std::size_t i) {
   static const kept_peak none;
   return i < of.result.peaks.size() ? of.result.peaks[i] : none;
 }
 
-// Of one process alone it is the command's.
+// Returns whether the value is of a single process, and therefore the command's.
 bool is_exact(const run_outcome& of, std::size_t i) {
   const auto& kept = kept_of(of, i);
   const auto& seen = of.account.devices()[i].command.highest();
@@ -134,9 +133,9 @@ std::string device_text(const run_outcome& of, std::size_t i) {
   return text;
 }
 
-// One figure with what it is.
-json_object figure(const char* kind, std::optional<std::uint64_t> bytes,
-                   std::optional<std::uint64_t> at_ns, const std::string& why) {
+// Returns a value with its kind.
+json_object exact_or_sampled(const char* kind, std::optional<std::uint64_t> bytes,
+                             std::optional<std::uint64_t> at_ns, const std::string& why) {
   json_object out;
   out.add("bytes", bytes).add("at_ns", at_ns).add("kind", kind);
   return bytes ? out.add_null("reason") : out.add("reason", why);
@@ -145,8 +144,8 @@ json_object figure(const char* kind, std::optional<std::uint64_t> bytes,
 json_object sampled_figure(const tracked& of, const pace& by, const std::string& why,
                            bool at_least = false) {
   const auto& peak = of.highest();
-  auto out = figure("sampled", peak ? std::optional(peak->bytes) : std::nullopt,
-                    peak ? std::optional(peak->at_ns) : std::nullopt, why);
+  auto out = exact_or_sampled("sampled", peak ? std::optional(peak->bytes) : std::nullopt,
+                              peak ? std::optional(peak->at_ns) : std::nullopt, why);
   out.add("lower_bound", peak && at_least);
   return out.add("interval_ns", static_cast<std::uint64_t>(by.mean_interval().count()))
       .add("samples", by.times());
@@ -157,7 +156,7 @@ json_object command_figure(const run_outcome& of, std::size_t i) {
   const auto& by = of.meter.device_pace();
   if (!is_exact(of, i))
     return sampled_figure(account.command, by, account.why, account.is_lower_bound);
-  return figure("exact", kept_of(of, i).largest_bytes, std::nullopt, "")
+  return exact_or_sampled("exact", kept_of(of, i).largest_bytes, std::nullopt, "")
       .add("lower_bound", false)
       .add("interval_ns", static_cast<std::uint64_t>(by.mean_interval().count()))
       .add("samples", by.times());
@@ -184,8 +183,8 @@ json_object device_json(const run_outcome& of, std::size_t i) {
       .add("total_bytes", pool ? pool->total_bytes : std::nullopt)
       .add("used_before_bytes", used_before(device))
       .add("command", command_figure(of, i))
-      .add("largest_process",
-           figure("exact", kept_of(of, i).largest_bytes, std::nullopt, kept_of(of, i).why))
+      .add("largest_process", exact_or_sampled("exact", kept_of(of, i).largest_bytes, std::nullopt,
+                                               kept_of(of, i).why))
       .add("everyone", sampled_figure(account.used, by, no_answer))
       .add("energy", energy_figure(of, i));
   return out;
@@ -248,14 +247,15 @@ std::string run_text(const run_outcome& of, bool with_reasons) {
 std::string run_json(const run_outcome& of) {
   const auto& result = of.result;
   const auto& use = result.use;
-  json_object largest =
-      figure(use.is_sampled ? "sampled" : "exact", use.largest_bytes, std::nullopt, untold);
+  json_object largest = exact_or_sampled(use.is_sampled ? "sampled" : "exact", use.largest_bytes,
+                                         std::nullopt, untold);
   largest.add("upper_bound", use.largest_bytes && !is_largest_sure(result));
   std::vector<json_object> devices;
   for (std::size_t i = 0; i < of.account.devices().size(); ++i)
     devices.push_back(device_json(of, i));
   const bool is_control_group = command_group::what().key == std::string_view("control_group");
-  const auto group = figure("exact", result.group_bytes, std::nullopt, result.why_no_group);
+  const auto group =
+      exact_or_sampled("exact", result.group_bytes, std::nullopt, result.why_no_group);
   json_object out;
   out.add("command", views_of(result.command))
       .add("exit_code", std::uint64_t{result.exit_status})
@@ -269,8 +269,9 @@ std::string run_json(const run_outcome& of) {
       .add("proportional",
            sampled_figure(of.account.proportional(), of.meter.proportional_pace(),
                           "never more than one process was seen, or the system did not tell"))
-      .add("control_group",
-           is_control_group ? group : figure("exact", std::nullopt, std::nullopt, not_here))
+      .add("control_group", is_control_group
+                                ? group
+                                : exact_or_sampled("exact", std::nullopt, std::nullopt, not_here))
       .add("devices", devices);
   if (!is_control_group) out.add(command_group::what().key, group);
   return out.text() + "\n";

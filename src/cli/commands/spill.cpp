@@ -14,7 +14,7 @@ namespace {
 
 using std::chrono::milliseconds;
 
-expected<hypomnesis::spill> prepare(const session& in, const options& asked) {
+expected<hypomnesis::spill> make_detector(const session& in, const options& asked) {
   std::uint32_t index = 0;
   if (asked.device) {
     const auto found = find_device(in, *asked.device);
@@ -41,7 +41,7 @@ expected<exit_code> run_spill(const session& in, const options& asked, const sty
   std::optional<late_file> json;
   if (asked.spill.json) json.emplace(*asked.spill.json);
   if (json && !json->is_good()) return json->why();
-  auto detector = prepare(in, asked);
+  auto detector = make_detector(in, asked);
   if (!detector) return detector.why();
   {
     const waiting_notice notice;

@@ -6,6 +6,7 @@
 
 #include "cli/measure/session.hpp"
 #include "cli/text/escape.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -13,9 +14,6 @@ namespace {
 using hypomnesis::format_bytes;
 using hypomnesis::spill_rule;
 using hypomnesis::spill_state;
-
-constexpr double ns_per_s = 1e9;
-constexpr std::uint64_t ns_per_ms = 1'000'000;
 
 std::string seconds(std::uint64_t ns) {
   return fmt::format("{:.1f}s", static_cast<double>(ns) / ns_per_s);

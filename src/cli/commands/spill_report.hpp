@@ -10,10 +10,10 @@
 
 namespace hmn::cli {
 
-// "+12.4s": a moment of a run.
+// Formats a time since the start: "+12.4s".
 std::string moment_text(std::uint64_t ms);
 
-// What cannot be measured is in info().
+// Passes an observation on; info() reports errors.
 template <class... Observed>
 void observe(hypomnesis::spill& detector, const Observed&... what) {
   try {
@@ -22,12 +22,12 @@ void observe(hypomnesis::spill& detector, const Observed&... what) {
   }
 }
 
-// Those that are kept.
+// Returns the episodes that are kept.
 std::vector<hypomnesis::episode> episodes_of(const hypomnesis::spill& detector);
 
-// Lines behind "hmn spill" or "hmn watch".
+// Formats the lines after "hmn spill" or "hmn watch".
 std::string spill_text(std::string_view who, const hypomnesis::spill_info& of, bool ascii_only);
-// docs/schema/spill.schema.json; unknown is null.
+// Formats by docs/schema/spill.schema.json; unknown is null.
 void add_spill_json(const hypomnesis::spill_info& of,
                     const std::vector<hypomnesis::episode>& episodes, json_object& to);
 

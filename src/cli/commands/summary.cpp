@@ -12,6 +12,7 @@
 #include "cli/text/memory_line.hpp"
 #include "cli/text/output.hpp"
 #include "cli/text/words.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -20,11 +21,9 @@ using hypomnesis::device_memory;
 using hypomnesis::part;
 using hypomnesis::run_state;
 
-constexpr std::uint64_t mib = 1ull << 20;
+using optional_bytes = std::optional<std::uint64_t>;
 
-using bytes = std::optional<std::uint64_t>;
-
-bytes figure(const gpu& of, bytes hypomnesis::pool::*field) {
+optional_bytes bytes_of(const gpu& of, optional_bytes hypomnesis::pool::*field) {
   return of.memory ? (*of.memory).*field : std::nullopt;
 }
 
@@ -33,10 +32,10 @@ json_object to_json(const gpu& of) {
   json_object out;
   out.add("index", device.index)
       .add("name", device.name)
-      .add("total_bytes", figure(of, &hypomnesis::pool::total_bytes))
-      .add("free_bytes", figure(of, &hypomnesis::pool::free_bytes))
-      .add("used_bytes", figure(of, &hypomnesis::pool::used_bytes))
-      .add("reserved_bytes", figure(of, &hypomnesis::pool::reserved_bytes))
+      .add("total_bytes", bytes_of(of, &hypomnesis::pool::total_bytes))
+      .add("free_bytes", bytes_of(of, &hypomnesis::pool::free_bytes))
+      .add("used_bytes", bytes_of(of, &hypomnesis::pool::used_bytes))
+      .add("reserved_bytes", bytes_of(of, &hypomnesis::pool::reserved_bytes))
       .add("driver_version", device.driver_version)
       .add("uuid", device.uuid)
       .add("pci_bus_id", device.pci_bus_id)
@@ -53,7 +52,7 @@ json_object to_json(const gpu& of) {
   return out;
 }
 
-// The limit of the control group or the machine itself, whichever leaves less.
+// Uses the limit of the control group or of the machine, whichever leaves less.
 std::optional<double> ram_used(const hypomnesis::system_memory& ram) {
   if (!ram.total_bytes || !ram.available_bytes) return std::nullopt;
   const auto total = *ram.total_bytes;
@@ -100,7 +99,7 @@ std::string memory_kind_text(const gpu& of) {
 
 std::string details_of(const gpu& of, const style& as) {
   std::string text;
-  if (const auto reserved = figure(of, &hypomnesis::pool::reserved_bytes))
+  if (const auto reserved = bytes_of(of, &hypomnesis::pool::reserved_bytes))
     text += fmt::format(" ({} MiB reserved)", *reserved / mib);
   if (const auto driver = of.device.driver_version)
     text += fmt::format(", driver {}", escape_for_text(*driver, as.ascii_only));
@@ -112,10 +111,10 @@ memory_line gpu_line(const gpu& of, const style& as) {
   memory_line line;
   line.label = escape_for_text(label_of(of), as.ascii_only);
   line.before = state_text(of) + memory_kind_text(of);
-  line.free = figure(of, &hypomnesis::pool::free_bytes);
-  line.total = figure(of, &hypomnesis::pool::total_bytes);
+  line.free = bytes_of(of, &hypomnesis::pool::free_bytes);
+  line.total = bytes_of(of, &hypomnesis::pool::total_bytes);
   if (!line.free) {
-    line.free = figure(of, &hypomnesis::pool::used_bytes);
+    line.free = bytes_of(of, &hypomnesis::pool::used_bytes);
     line.verb = "used";
   }
   line.used = fraction_used(of);

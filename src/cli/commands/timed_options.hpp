@@ -11,12 +11,12 @@ namespace CLI {
 class App;
 }
 
-// Options of the commands that go on for a time.
+// Options of the commands that run for a time.
 namespace hmn::cli {
 
 enum class log_form { text, json, csv };
 
-// What `hmn log` was asked for.
+// Parsed options of `hmn log`.
 struct log_options {
   std::uint32_t interval_ms = 1000;
   std::optional<std::uint64_t> count;
@@ -24,7 +24,7 @@ struct log_options {
   log_form form = log_form::text;
 };
 
-// The same as it stands on the command line.
+// Options of `hmn log` as given on the command line.
 struct log_texts {
   std::optional<std::string> interval;
   std::optional<std::string> count;
@@ -37,7 +37,7 @@ extern const char* const log_examples;
 void add_log(CLI::App& app, log_texts& into);
 std::optional<failure> apply_log(const log_texts& from, log_options& to);
 
-// What `hmn run` was asked for.
+// Parsed options of `hmn run`.
 struct run_options {
   std::uint32_t interval_ms = 100;
   std::optional<std::string> record;
@@ -45,7 +45,7 @@ struct run_options {
   std::optional<std::string> json;  // "-": standard output
 };
 
-// The same as it stands on the command line.
+// Options of `hmn run` as given on the command line.
 struct run_texts {
   std::optional<std::string> interval;
   std::optional<std::string> record;
@@ -57,13 +57,13 @@ extern const char* const run_examples;
 void add_run(CLI::App& app, run_texts& into);
 std::optional<failure> apply_run(const run_texts& from, run_options& to);
 
-// What `hmn spill` was asked for.
+// Parsed options of `hmn spill`.
 struct spill_options {
   std::uint32_t interval_ms = 100;
   std::optional<std::string> json;  // "-": standard output
 };
 
-// The same as it stands on the command line.
+// Options of `hmn spill` as given on the command line.
 struct spill_texts {
   std::optional<std::string> interval;
   std::optional<std::string> json;
@@ -73,14 +73,14 @@ extern const char* const spill_examples;
 void add_spill(CLI::App& app, spill_texts& into);
 std::optional<failure> apply_spill(const spill_texts& from, spill_options& to);
 
-// What `hmn wait` was asked for.
+// Parsed options of `hmn wait`.
 struct wait_options {
   std::uint64_t bytes = 0;
   std::uint32_t interval_ms = 5000;
   std::optional<std::uint64_t> timeout_ms;
 };
 
-// The same as it stands on the command line.
+// Options of `hmn wait` as given on the command line.
 struct wait_texts {
   std::optional<std::string> free;
   bool any = false;
@@ -90,19 +90,19 @@ struct wait_texts {
 
 extern const char* const wait_examples;
 void add_wait(CLI::App& app, wait_texts& into);
-// `has_device`: --device stands there.
+// Takes in `has_device` whether --device was given.
 std::optional<failure> apply_wait(const wait_texts& from, bool has_device, wait_options& to);
 
-// What `hmn watch` was asked for.
+// Parsed options of `hmn watch`.
 struct watch_options {
-  std::vector<std::uint32_t> pids;  // empty: those that use most
+  std::vector<std::uint32_t> pids;  // empty: the top processes by use
   std::uint32_t interval_ms = 5000;
   std::optional<std::uint64_t> duration_ms;
   std::uint32_t top = 5;
   bool follow_new = false;
 };
 
-// The same as it stands on the command line.
+// Options of `hmn watch` as given on the command line.
 struct watch_texts {
   std::vector<std::string> pids;
   std::optional<std::string> interval;

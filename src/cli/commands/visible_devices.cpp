@@ -16,8 +16,8 @@ std::string_view pci_of(const hypomnesis::device& of) {
   return of.pci_bus_id ? std::string_view(*of.pci_bus_id) : std::string_view{};
 }
 
-// CUDA Programming Guide, "CUDA Environment Variables": UUIDs as nvidia-smi -L writes them, MIG's
-// too; indexes count as nvidia-smi does with CUDA_DEVICE_ORDER=PCI_BUS_ID.
+// Follows the CUDA Programming Guide, "CUDA Environment Variables": UUIDs as printed by nvidia-smi
+// -L, including MIG's; indexes match nvidia-smi with CUDA_DEVICE_ORDER=PCI_BUS_ID.
 expected<visibility> for_cuda(const hypomnesis::device& chosen) {
   visibility out;
   if (chosen.uuid) {
@@ -31,9 +31,9 @@ expected<visibility> for_cuda(const hypomnesis::device& chosen) {
   return out;
 }
 
-// ROCm, "GPU isolation techniques": ROCR_VISIBLE_DEVICES takes "GPU-" and the card's unique id. The
-// ROCr runtime refuses an id that several devices have, as partitions of a card do
-// (amd_filter_device.cpp). The others count among what it leaves.
+// Follows ROCm, "GPU isolation techniques": ROCR_VISIBLE_DEVICES takes "GPU-" and the card's unique
+// id. The ROCr runtime refuses an id shared by several devices, as partitions of a card do
+// (amd_filter_device.cpp). The other variables count within its selection.
 expected<visibility> for_rocm(const hypomnesis::device& chosen,
                               const std::vector<hypomnesis::device>& all) {
   visibility out;
@@ -55,9 +55,9 @@ expected<visibility> for_rocm(const hypomnesis::device& chosen,
   return out;
 }
 
-// oneAPI Level Zero specification, "Environment Variables" and "Affinity Mask": ordinals in the
-// order in which the driver reports its devices, which can be forced to be that of PCI; with
-// COMPOSITE they count cards and not tiles.
+// Follows the oneAPI Level Zero specification, "Environment Variables" and "Affinity Mask":
+// ordinals in the driver's order, which can be forced to PCI order; with COMPOSITE they count cards
+// rather than tiles.
 expected<visibility> for_level_zero(const hypomnesis::device& chosen,
                                     const std::vector<hypomnesis::device>& all) {
   if (pci_of(chosen).empty())

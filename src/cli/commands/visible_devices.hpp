@@ -13,13 +13,14 @@ struct variable {
   std::string value;
 };
 
-// Environment variables by which a vendor's runtime is told to use one device alone.
+// Environment variables that restrict a vendor's runtime to one device.
 struct visibility {
   std::vector<variable> set;
-  std::vector<const char*> unset;  // that would choose among what is left
+  std::vector<const char*> unset;  // that would choose among the remaining devices
 };
 
-// Empty for a vendor that has none; fails where the device has no name that the runtime knows.
+// Returns an empty result for a vendor without such variables; fails for a device that the runtime
+// has no name for.
 expected<visibility> make_visible(const hypomnesis::device& chosen,
                                   const std::vector<hypomnesis::device>& all);
 

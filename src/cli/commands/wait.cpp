@@ -9,8 +9,8 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
 #include "cli/commands/visible_devices.hpp"
+#include "cli/measure/free_memory.hpp"
 #include "cli/measure/no_gpu.hpp"
-#include "cli/measure/room.hpp"
 #include "cli/measure/ticks.hpp"
 #include "cli/system/child.hpp"
 #include "cli/system/environment.hpp"
@@ -37,10 +37,10 @@ expected<hypomnesis::snapshot_options> wanted(const session& in, const options& 
   return of_one_device(in, asked.device, what);
 }
 
-// Each device that cannot be counted on, once.
+// Diagnostics of devices with unknown free memory, one for each.
 class remarks {
  public:
-  void tell(const std::vector<room>& all) {
+  void tell(const std::vector<free_memory>& all) {
     for (const auto& each : all) {
       if (each.bytes || is_told(each.of.device.index)) continue;
       told_.push_back(each.of.device.index);
@@ -55,10 +55,10 @@ class remarks {
   std::vector<std::uint32_t> told_;
 };
 
-// The most that was ever free, for the message when the time is up.
+// Maximum of free memory so far, for the message at the timeout.
 class most_seen {
  public:
-  void add(const std::vector<room>& all) {
+  void add(const std::vector<free_memory>& all) {
     for (const auto& each : all)
       if (each.bytes && (!best_ || *each.bytes > *best_->bytes)) best_ = each;
   }
@@ -69,39 +69,41 @@ class most_seen {
   }
 
  private:
-  std::optional<room> best_;
+  std::optional<free_memory> best_;
 };
 
-failure too_much(const std::vector<room>& all, std::uint64_t bytes) {
+failure too_much(const std::vector<free_memory>& all, std::uint64_t bytes) {
   const auto largest = std::max_element(
-      all.begin(), all.end(), [](const room& a, const room& b) { return *a.total < *b.total; });
+      all.begin(), all.end(),
+      [](const free_memory& a, const free_memory& b) { return *a.total < *b.total; });
   return failed(fmt::format("{} ({} bytes) will never be free: the largest is {} with {}",
                             format_bytes(bytes), bytes, label_of(largest->of),
                             format_bytes(*largest->total)));
 }
 
-std::optional<failure> hopeless(const std::vector<room>& all, std::uint64_t bytes, bool is_first) {
+std::optional<failure> hopeless(const std::vector<free_memory>& all, std::uint64_t bytes,
+                                bool is_first) {
   if (is_impossible(all, bytes)) return too_much(all, bytes);
-  const bool none_tells = std::all_of(all.begin(), all.end(), [](const room& each) {
+  const bool none_tells = std::all_of(all.begin(), all.end(), [](const free_memory& each) {
     return !each.bytes && !each.total && each.of.device.state != run_state::hung;
   });
   if (is_first && none_tells) return failed("no GPU tells how much it has free");
   return std::nullopt;
 }
 
-expected<room> wait_for_room(const session& in, const hypomnesis::snapshot_options& what,
-                             const wait_options& asked) {
+expected<free_memory> wait_for_memory(const session& in, const hypomnesis::snapshot_options& what,
+                                      const wait_options& asked) {
   const auto begun = clock::now();
   const ticks times(begun, std::chrono::milliseconds(asked.interval_ms));
   remarks said;
   most_seen most;
   for (bool is_first = true;; is_first = false) {
     const auto snapshot = in.library().take(what);
-    const auto rooms = rooms_of(in, snapshot);
-    said.tell(rooms);
-    most.add(rooms);
-    if (const auto* best = roomiest(rooms, asked.bytes)) return *best;
-    if (auto why = hopeless(rooms, asked.bytes, is_first)) return *std::move(why);
+    const auto all_free = free_memory_of_all(in, snapshot);
+    said.tell(all_free);
+    most.add(all_free);
+    if (const auto* best = largest_free(all_free, asked.bytes)) return *best;
+    if (auto why = hopeless(all_free, asked.bytes, is_first)) return *std::move(why);
     const auto now = clock::now();
     const auto spent = std::chrono::duration_cast<std::chrono::milliseconds>(now - begun).count();
     if (asked.timeout_ms && static_cast<std::uint64_t>(spent) >= *asked.timeout_ms)
@@ -115,7 +117,7 @@ expected<room> wait_for_room(const session& in, const hypomnesis::snapshot_optio
   }
 }
 
-std::string as_json(const room& on, std::chrono::nanoseconds waited) {
+std::string as_json(const free_memory& on, std::chrono::nanoseconds waited) {
   const auto& device = on.of.device;
   json_object out;
   out.add("index", device.index)
@@ -130,14 +132,15 @@ std::string as_json(const room& on, std::chrono::nanoseconds waited) {
   return out.text() + "\n";
 }
 
-std::string as_text(const room& on) {
+std::string as_text(const free_memory& on) {
   const auto& device = on.of.device;
   const auto& name = device.uuid ? device.uuid : device.pci_bus_id;
   return fmt::format("{} {}\n", device.index, name.value_or("-"));
 }
 
-// Nothing of it goes to the command's standard output.
-exit_code become(const session& in, const room& on, const options& asked, const std::string& json) {
+// Replaces hmn by the command, whose standard output gets nothing from hmn.
+exit_code become(const session& in, const free_memory& on, const options& asked,
+                 const std::string& json) {
   hypomnesis::snapshot_options what;
   what.collect = part::devices;
   const auto all = attempt([&] { return in.library().take(what).devices(); });
@@ -166,7 +169,7 @@ expected<exit_code> run_wait(const session& in, const options& asked, const styl
   const auto begun = clock::now();
   const auto what = wanted(in, asked);
   if (!what) return what.why();
-  const auto given = wait_for_room(in, *what, asked.room);
+  const auto given = wait_for_memory(in, *what, asked.room);
   if (!given) return given.why();
   const auto json = as_json(*given, clock::now() - begun);
   if (!asked.words.empty()) return become(in, *given, asked, json);

@@ -15,6 +15,7 @@
 #include "cli/system/waiting_notice.hpp"
 #include "cli/text/escape.hpp"
 #include "cli/text/output.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -24,8 +25,6 @@ using hypomnesis::part;
 
 using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
-
-constexpr std::uint32_t usual_deadline_ms = 1000;
 
 process_figures figures_of(const hypomnesis::usage& row) {
   process_figures out;
@@ -38,15 +37,15 @@ process_figures figures_of(const hypomnesis::usage& row) {
   return out;
 }
 
-// Why the list of processes is not there.
+// Returns why the process list is missing.
 std::optional<failure> missing_list(const hypomnesis::snapshot& snapshot) {
   for (const auto& each : snapshot.diagnostics())
     if (each.subject == part::processes && each.device_index) return failed(each.message);
   return std::nullopt;
 }
 
-// ": it is divided, its parts have them (--device 1, 2)"; of a device with parts that are devices
-// of their own.
+// Returns ": it is divided, its parts have them (--device 1, 2)" for a device with parts that are
+// devices of their own.
 std::string parts_text(const session& in, std::uint32_t device) {
   hypomnesis::snapshot_options what;
   what.collect = part::devices;
@@ -73,7 +72,7 @@ class watch {
 
   std::optional<failure> begin();
   void announce() const;
-  // What was written.
+  // Writes one sample.
   write_result sample(std::uint64_t ms);
   write_result finish();
   bool has_spilled() const { return has(detector_.info().state, hypomnesis::spill_state::ever); }
@@ -91,7 +90,7 @@ class watch {
   const options& asked_;
   const style& as_;
   std::uint32_t device_;
-  bool is_simulated_;  // its processes are not those of this system
+  bool is_simulated_;  // its processes are not on this system
   roots roots_ = roots_from_environment();
   hypomnesis::spill detector_;
   std::string label_;
@@ -217,7 +216,7 @@ write_result watch::sample(std::uint64_t ms) {
         asked_.json ? write_result::written : write_part(watch_header(as_.ascii_only));
     return header == write_result::written ? print(0) : header;
   }
-  const auto patience = std::max(asked_.watch.interval_ms, usual_deadline_ms);
+  const auto patience = std::max(asked_.watch.interval_ms, default_deadline_ms);
   auto rows = look(std::min(asked_.timeout_ms, patience), ms);
   if (!rows) {
     write_report(fmt::format("hmn watch: sample failed at {} ({}); skipping interval\n",
@@ -243,7 +242,7 @@ expected<hypomnesis::spill> detector_of(const session& in, std::uint32_t device)
   }
 }
 
-// Samples until it is enough, the last one at the end.
+// Samples until the end condition, with a last sample at the end.
 write_result follow(watch& of, const watch_options& asked, stop_request& stop) {
   const auto begun = clock::now();
   const ticks schedule(begun, milliseconds(asked.interval_ms));

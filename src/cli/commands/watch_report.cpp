@@ -7,6 +7,7 @@
 #include "cli/commands/spill_report.hpp"
 #include "cli/text/escape.hpp"
 #include "cli/text/json.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -41,7 +42,6 @@ std::string change_text(std::optional<std::int64_t> bytes) {
   if (*bytes == 0) return "+0 B";
   const auto size =
       *bytes < 0 ? 0 - static_cast<std::uint64_t>(*bytes) : static_cast<std::uint64_t>(*bytes);
-  constexpr std::uint64_t mib = 1U << 20U;
   return (*bytes < 0 ? "-" : "+") + (size < mib ? fmt::format("{} B", size) : format_bytes(size));
 }
 
@@ -53,14 +53,14 @@ std::string watch_header(bool ascii_only) {
 
 std::string watch_line(const watch_moment& at, const watched_row& of) {
   const auto spilling = spills(at.spill);
-  const char* const word = !spilling ? "?" : *spilling ? "SPILL" : "no";
+  const char* const spill_word = !spilling ? "?" : *spilling ? "SPILL" : "no";
   const auto time = moment_text(at.ms);
   if (of.life != process_life::uses)
     return fmt::format(fmt::runtime(line_form), time, of.pid, name_or(of.name), text_of(of.life),
-                       "-", "-", "-", word);
+                       "-", "-", "-", spill_word);
   return fmt::format(fmt::runtime(line_form), time, of.pid, name_or(of.name), size_or(of.used),
                      change_text(of.used_delta), size_or(of.shared), change_text(of.shared_delta),
-                     word);
+                     spill_word);
 }
 
 std::string watch_json(const watch_moment& at, const watched_row& of) {

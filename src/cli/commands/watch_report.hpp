@@ -9,13 +9,13 @@
 
 namespace hmn::cli {
 
-// Of one sample.
+// Time and spill state of one sample.
 struct watch_moment {
   std::uint64_t ms = 0;
   hypomnesis::spill_info spill{};
 };
 
-// +0 B, +5 MiB, -1.2 GiB; ? where it is not known
+// Formats +0 B, +5 MiB, -1.2 GiB; ? if unknown.
 std::string change_text(std::optional<std::int64_t> bytes);
 
 std::string watch_header(bool ascii_only);

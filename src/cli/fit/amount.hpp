@@ -5,8 +5,8 @@
 
 namespace hmn::cli::fit {
 
-// What a file claims can pass 64 bits: sums and products then stay at the top, where every reader
-// of them refuses.
+// Saturation value: sizes in a file can exceed 64 bits. Sums and products stay at this maximum,
+// which every consumer rejects.
 constexpr std::uint64_t too_much = std::numeric_limits<std::uint64_t>::max();
 
 constexpr std::uint64_t times(std::uint64_t a, std::uint64_t b) noexcept {

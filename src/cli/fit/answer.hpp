@@ -12,7 +12,7 @@
 
 namespace hmn::cli::fit {
 
-// A device and what of the model it takes.
+// Device and the parts of the model that it takes.
 struct device_answer {
   gpu on;
   std::vector<hypomnesis::pool> pools;
@@ -22,7 +22,7 @@ struct device_answer {
   std::string why_unknown;
 };
 
-// Several devices that share the model.
+// Devices that share the model.
 struct together_answer {
   std::vector<std::size_t> devices;  // positions in the answer's
   spread placed;
@@ -34,13 +34,14 @@ struct answer {
   std::vector<device_answer> devices;
   std::optional<together_answer> together;
   std::optional<std::uint64_t> ram_usable;
-  placement in_ram;  // all of it, without a device
+  placement in_ram;  // the whole model, without a device
 };
 
-// Left of each device for what the runtime itself takes there.
+// Reserve on each device for the runtime itself.
 constexpr std::uint64_t reserve_bytes = 512u << 20;
 
-// That of the devices together, else the best of each; without any, what RAM alone says.
+// Returns the verdict of the devices together, else the best single one; without devices that of
+// RAM.
 verdict verdict_of(const answer& all);
 exit_code exit_code_of(verdict is) noexcept;
 

@@ -44,7 +44,7 @@ std::uint64_t feed_forward_size_of(config_keys& keys) {
   const auto told = keys.whole({"intermediate_size_mlp", "intermediate_size", "ffn_hidden_size",
                                 "n_inner", "ffn_dim", "d_ff", "hidden_dim"},
                                times(4, hidden_size_of(keys)));
-  return keys.is_any_of({"qwen"}) ? told / 2 : told;  // its key is of both matrices together
+  return keys.is_any_of({"qwen"}) ? told / 2 : told;  // its key covers both matrices
 }
 
 expert_shape expert_shape_of(config_keys& keys) {

@@ -6,7 +6,7 @@
 
 namespace hmn::cli::fit {
 
-// Heads and their sizes; zeros in a model without attention.
+// Heads and their sizes; zero in a model without attention.
 struct attention_shape {
   std::uint64_t heads = 0;
   std::uint64_t kv_heads = 0;
@@ -18,12 +18,12 @@ attention_shape attention_shape_of(config_keys& keys, std::uint64_t hidden_size)
 std::uint64_t hidden_size_of(config_keys& keys);
 std::uint64_t feed_forward_size_of(config_keys& keys);
 
-// Of one routed expert, and how many there are, and how many of each a token takes.
+// Sizes of routed and shared experts, their count, and the number used by a token.
 struct expert_shape {
   std::uint64_t size = 0;
   std::uint64_t count = 0;
   std::uint64_t taken = 0;
-  std::uint64_t shared_size = 0;  // of those that every token takes
+  std::uint64_t shared_size = 0;  // of the experts used by every token
 };
 expert_shape expert_shape_of(config_keys& keys);
 

@@ -16,7 +16,7 @@ struct named_mixer {
   std::string_view name;
   mixer mix;
 };
-// The words of layer_types and layers_block_type.
+// Values of layer_types and layers_block_type.
 constexpr named_mixer mixers[] = {
     {"full_attention", mixer::attention},
     {"attention", mixer::attention},
@@ -105,7 +105,7 @@ class planner {
     return made;
   }
 
-  // Nemotron-H: each layer is one thing alone.
+  // Nemotron-H: each layer has a single function.
   block from_letter(char letter) {
     if (letter == 'M') return {mixer::mamba, forward::none, 0};
     if (letter == '*') return {mixer::attention, forward::none, 0};
@@ -176,7 +176,7 @@ class planner {
   const std::string* pattern_ = nullptr;
   std::uint64_t experts_ = 0;
   std::uint64_t window_ = 0;
-  std::uint64_t every_ = 0;  // the last of so many layers sees everything
+  std::uint64_t every_ = 0;  // the last of this many layers has full attention
   bool all_see_window_ = false;
   bool is_latent_ = false;
 };

@@ -8,18 +8,19 @@
 
 namespace hmn::cli::fit {
 
-// What a layer does with the tokens before.
+// Access of a layer to earlier tokens.
 enum class mixer { none, attention, window, latent, mamba, linear, convolution, both };
-// What follows: one network, or several of which each token takes some.
+// Network after the mixer: one, or several experts of which each token uses some.
 enum class forward { none, dense, experts };
 
 struct block {
-  mixer mix = mixer::attention;  // both: attention beside Mamba, in one layer
+  mixer mix = mixer::attention;  // both: attention and Mamba in one layer
   forward feed = forward::dense;
   std::uint64_t window = 0;  // tokens
 };
 
-// One for each layer; what the configuration leaves open is told in `assumptions`.
+// Returns a block for each layer; records values that the configuration leaves open in
+// `assumptions`.
 std::vector<block> plan_blocks(config_keys& keys, std::vector<std::string>& assumptions);
 
 }  // namespace hmn::cli::fit

@@ -15,7 +15,7 @@
 namespace hmn::cli::fit {
 namespace {
 
-// The types whose parameters are counted as their own code has them; others count as Llama's kin.
+// Model types whose parameters are counted after their own code; others are counted as Llama.
 constexpr std::string_view known_types[] = {
     "llama",     "mistral",    "mixtral",     "qwen2",       "qwen2_moe",    "qwen3",
     "qwen3_moe", "qwen3_next", "gemma",       "gemma2",      "gemma3_text",  "phi",
@@ -28,13 +28,13 @@ constexpr std::string_view known_types[] = {
     "ernie4_5",  "seed_oss",   "llama4_text", "qwen2_vl",    "qwen2_5_vl",   "minicpm",
     "minicpm3",  "qwen",       "dbrx",
 };
-// They see all tokens at once and keep nothing of them.
+// Encoders, which process all tokens at once and have no cache.
 constexpr std::string_view encoders[] = {
     "bert",    "roberta", "xlm-roberta", "camembert",  "distilbert", "albert",
     "electra", "deberta", "deberta-v2",  "modernbert", "nomic_bert", "mpnet",
 };
 
-// An extended context may be written as the product already; the larger of both is never too small.
+// Takes the larger value, as the length may already include the extension; an upper bound is safe.
 std::uint64_t context_length_of(config_keys& keys) {
   const auto told = keys.whole({"max_position_embeddings", "n_positions", "max_sequence_length",
                                 "max_seq_len", "seq_length", "n_ctx", "model_max_length"});
@@ -92,7 +92,7 @@ class config_reader {
     return made;
   }
 
-  // The last layers of Gemma 3n read what earlier ones keep.
+  // Handles Gemma 3n, whose last layers reuse the caches of earlier ones.
   void share_caches() {
     auto& layers = made_.shape.layers;
     const auto shared =

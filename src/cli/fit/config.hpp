@@ -11,7 +11,7 @@
 
 namespace hmn::cli::fit {
 
-// What a config.json tells of a model.
+// Properties of a model read from a config.json.
 struct model_config {
   architecture shape;
   counted_parameters parameters;

@@ -10,12 +10,12 @@ namespace {
 
 constexpr std::uint64_t largest_size = 1u << 31;
 
-// What transformers takes where a configuration is silent, and published ones are.
+// Defaults of transformers, for keys that published configurations omit.
 struct default_value {
   std::string_view type;
   std::string_view key;
   std::uint64_t value;
-  bool only_nested = false;  // in LLaVA and its kin, whose text_config names but what differs
+  bool only_nested = false;  // in LLaVA and similar, whose text_config lists differences only
 };
 constexpr default_value defaults[] = {
     {"gemma3_text", "num_attention_heads", 8},
@@ -46,7 +46,7 @@ const json_tree* language_part(const json_tree& document) {
   return &document;
 }
 
-// 64.0 is one too.
+// Accepts 64.0 as well.
 std::optional<std::uint64_t> whole_of(const json_tree& of) {
   const auto number = of.number();
   if (of.whole() || !number || !(*number >= 0) || *number > largest_size) return of.whole();
@@ -54,7 +54,7 @@ std::optional<std::uint64_t> whole_of(const json_tree& of) {
   return static_cast<double>(whole) == *number ? std::optional(whole) : std::nullopt;
 }
 
-// Some write one for each layer, all of them alike (Gemma 3n, Hunyuan).
+// Accepts a list with one equal value for each layer (Gemma 3n, Hunyuan).
 std::optional<std::uint64_t> one_number(const json_tree& of) {
   const auto* each = of.items();
   if (each == nullptr || each->empty()) return whole_of(of);

@@ -11,10 +11,10 @@
 
 namespace hmn::cli::fit {
 
-using names = std::initializer_list<std::string_view>;  // one key as different models spell it
+using names = std::initializer_list<std::string_view>;  // spellings of one key in different models
 
-// The keys of a config.json: those of its language model, then those around it, then those that
-// DBRX and MPT have one level deeper.
+// Keys of a config.json: those of its language model, then of the enclosing object, then the nested
+// ones of DBRX and MPT.
 class config_keys {
  public:
   explicit config_keys(const json_tree& document);
@@ -24,7 +24,7 @@ class config_keys {
   bool is_any_of(std::span<const std::string_view> types) const;
   bool is_nested() const { return text_ != &document_; }
 
-  // Nothing where none is there; a value that makes no sense is kept as what is wrong.
+  // Returns none if no key is present; records an invalid value as the error.
   std::optional<std::uint64_t> find(names keys);
   std::uint64_t whole(names keys, std::uint64_t otherwise = 0) {
     return find(keys).value_or(otherwise);

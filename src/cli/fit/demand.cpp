@@ -39,7 +39,7 @@ hypomnesis::cache cache_of(const layer& of, const packing& as) {
   return made;
 }
 
-// States stay in 32 bits whatever keys and values are kept as.
+// Keeps states in 32 bits regardless of the type of keys and values.
 hypomnesis::cache state_of(const layer& of) {
   hypomnesis::cache made;
   made.kind = hypomnesis::cache_kind::state;
@@ -69,7 +69,7 @@ std::uint64_t f32_bytes(std::uint64_t rows, std::uint64_t columns) {
   return hypomnesis::estimate_tensor({rows, columns}, dtype_id::f32);
 }
 
-// Of one layer; layers take turns in the same buffers.
+// Returns the size for one layer; layers reuse the same buffers.
 std::uint64_t attention_bytes(const architecture& shape, std::uint64_t tokens) {
   std::uint64_t most = 0;
   for (const auto& each : shape.layers) {

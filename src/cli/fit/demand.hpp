@@ -11,20 +11,20 @@
 
 namespace hmn::cli::fit {
 
-// What running a model takes.
+// Memory demand of running a model.
 struct demand {
   std::vector<std::uint64_t> layer_weights;
-  std::vector<std::uint64_t> layer_caches;  // as many
+  std::vector<std::uint64_t> layer_caches;  // of the same size
   std::uint64_t outside_weights = 0;
   std::uint64_t weights = 0;
-  std::optional<std::uint64_t> cache;  // of all layers; absent where the architecture is not known
-  std::optional<std::uint64_t> working;  // for the tokens at work; absent likewise
+  std::optional<std::uint64_t> cache;    // of all layers; absent if the architecture is unknown
+  std::optional<std::uint64_t> working;  // for the tokens in process; absent if unknown
   std::uint64_t context = 0;
   std::vector<std::string> assumptions;
   std::vector<std::string> warnings;
 
   bool is_whole() const { return cache.has_value(); }
-  std::uint64_t total() const;  // of what is known
+  std::uint64_t total() const;  // sum of the known parts
 };
 
 constexpr std::uint64_t usual_context = 8192;

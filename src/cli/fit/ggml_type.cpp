@@ -4,7 +4,7 @@
 namespace hmn::cli::fit {
 namespace {
 
-// enum ggml_type of ggml.h; sizes as the blocks of ggml-common.h are laid out.
+// Types of enum ggml_type in ggml.h; block sizes from ggml-common.h.
 constexpr ggml_type types[] = {
     {0, "F32", 1, 4},
     {1, "F16", 1, 2},
@@ -35,7 +35,7 @@ constexpr ggml_type types[] = {
     {28, "F64", 1, 8},
     {29, "IQ1_M", 256, 56},
     {30, "BF16", 1, 2},
-    {31, "Q4_0_4_4", 32, 18},  // written from July 2024 to January 2025, as the next two
+    {31, "Q4_0_4_4", 32, 18},  // written from July 2024 to January 2025, as are the next two
     {32, "Q4_0_4_8", 32, 18},
     {33, "Q4_0_8_8", 32, 18},
     {34, "TQ1_0", 256, 54},

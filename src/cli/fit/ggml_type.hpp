@@ -5,7 +5,7 @@
 
 namespace hmn::cli::fit {
 
-// How ggml stores numbers: so many together in so many bytes.
+// Storage type of ggml: a block of values and its size in bytes.
 struct ggml_type {
   std::uint32_t number;
   std::string_view name;
@@ -13,7 +13,7 @@ struct ggml_type {
   std::uint32_t block_bytes;
 };
 
-// Null for a number that ggml does not use, or no longer.
+// Returns null for a number that ggml does not use, or no longer uses.
 const ggml_type* find_ggml_type(std::uint32_t number) noexcept;
 
 }  // namespace hmn::cli::fit

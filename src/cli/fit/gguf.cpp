@@ -16,7 +16,7 @@
 namespace hmn::cli::fit {
 namespace {
 
-// Reads little-endian values in order; once something is missing, everything after it is zero.
+// Reader of consecutive little-endian values; after the end of the data every value is zero.
 class gguf_cursor {
  public:
   explicit gguf_cursor(std::string_view bytes) : bytes_(bytes) {}
@@ -49,7 +49,7 @@ class gguf_cursor {
 constexpr std::uint64_t most_keys = 1u << 16;
 constexpr std::uint64_t most_tensors = 1u << 20;
 constexpr std::uint64_t longest_key = 65535;  // of the format
-constexpr std::uint64_t longest_name = 1024;  // of a tensor; the format says 64
+constexpr std::uint64_t longest_name = 1024;  // of a tensor; 64 by the format
 constexpr std::uint64_t most_dimensions = 8;  // ggml itself takes 4
 constexpr std::uint64_t longest_kept_text = 4096;
 constexpr std::uint64_t longest_kept_list = 16384;
@@ -87,7 +87,7 @@ std::uint64_t unsigned_of(gguf_cursor& in) {
   return value < 0 ? too_much : static_cast<std::uint64_t>(value);
 }
 
-// Whole numbers below zero are too large for anything that is asked of them.
+// Reads an integer; a negative one becomes too large for any use.
 std::uint64_t take_whole(gguf_cursor& in, std::uint32_t of) {
   switch (of) {
     case uint8:
@@ -133,7 +133,7 @@ class parser {
     if (wrong_.empty()) wrong_ = std::move(why);
     return false;
   }
-  // What is missing is behind `head`, or nowhere.
+  // Refuses a truncated header once the data has ended.
   bool here() {
     if (!in_.ended()) return true;
     return refuse(fmt::format("ends in its header, after {} bytes", file_bytes_));

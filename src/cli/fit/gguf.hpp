@@ -13,9 +13,9 @@
 
 namespace hmn::cli::fit {
 
-// What stands in front of a GGUF file's weights, versions 2 and 3.
+// Header of a GGUF file, versions 2 and 3.
 struct gguf {
-  using numbers = std::vector<std::uint64_t>;  // of whole numbers or truths
+  using numbers = std::vector<std::uint64_t>;  // integers or booleans
   using value = std::variant<std::uint64_t, double, std::string, numbers>;
 
   std::uint32_t version = 0;
@@ -29,9 +29,9 @@ struct gguf {
 
 constexpr std::uint64_t most_gguf_header_bytes = 256u << 20;
 
-// `head`: the first bytes of a file of `file_bytes`. `needs_more`: the header goes on behind it.
+// Parses the first bytes of a file of `file_bytes`. Sets `needs_more` if the header is longer.
 expected<gguf> parse_gguf(std::string_view head, std::uint64_t file_bytes, bool& needs_more);
-// The file's own header; messages name the file.
+// Reads a file's header; messages name the file.
 expected<gguf> read_gguf(const std::string& path);
 
 }  // namespace hmn::cli::fit

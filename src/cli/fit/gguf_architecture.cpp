@@ -12,12 +12,12 @@ namespace {
 
 constexpr std::uint64_t largest_value = 1u << 31;
 
-// Architectures of which each nth layer sees everything, where the file does not say it: the others
-// see a window (src/llama-model.cpp of llama.cpp).
+// Architectures with full attention in each nth layer and a window in the others, where the file
+// omits it (src/llama-model.cpp of llama.cpp).
 struct window_pattern {
   std::string_view architecture;
   std::uint64_t every;
-  bool first;  // the first of each `every` sees everything, not the last
+  bool first;  // the first of each `every` has full attention rather than the last
 };
 constexpr window_pattern window_patterns[] = {
     {"gemma2", 2, false},  {"gemma3", 6, false}, {"gemma3n", 5, false}, {"cohere2", 4, false},
@@ -38,7 +38,7 @@ class keys {
                          file_.whole(prefix_ + std::string(name)) ? "0" : "missing"));
     return value;
   }
-  // Of a scalar, or of a list with one for each layer.
+  // Reads a scalar, or the element of a list with one for each layer.
   std::uint64_t of_layer(std::string_view name, std::size_t index, std::uint64_t otherwise) {
     const auto* each = list(name);
     if (each == nullptr) return whole(name, otherwise);
@@ -70,8 +70,8 @@ class keys {
   std::string wrong_;
 };
 
-// Convolution and state of Mamba and gated delta nets, or a short convolution, as llama.cpp keeps
-// them.
+// Returns the size of Mamba's and gated delta nets' convolution and state, or of a short
+// convolution, in llama.cpp's layout.
 std::uint64_t state_size(keys& of, std::uint64_t hidden) {
   if (const auto length = of.whole("shortconv.l_cache")) return times(hidden, length - 1);
   const auto inner = of.whole("ssm.inner_size");
@@ -148,7 +148,7 @@ class architecture_reader {
     const auto heads = of_.of_layer("attention.head_count", index, 0);
     made.kv_heads = of_.of_layer("attention.head_count_kv", index, heads);
     if (is_recurrent(index)) made.kv_heads = 0;
-    // Falcon-H1 has both in each layer; elsewhere a layer without KV heads is the recurrent one.
+    // Falcon-H1 has both in each layer; elsewhere a layer without KV heads is recurrent.
     if (made.kv_heads == 0 || out_.type == "falcon-h1")
       made.state_size = state_size(of_, out_.hidden_size);
     if (made.kv_heads == 0 || heads == 0) return made;
@@ -171,8 +171,8 @@ class architecture_reader {
     return made;
   }
 
-  // Qwen3-Next and its kin, whatever heads the file tells: those of a list, or each layer but the
-  // last of so many.
+  // Handles Qwen3-Next and similar, ignoring the file's heads: recurrent layers are listed, or are
+  // all but the last of each group.
   bool is_recurrent(std::size_t index) {
     if (const auto* each = of_.list("attention.recurrent_layers"))
       return index < each->size() && (*each)[index] != 0;
@@ -186,12 +186,12 @@ class architecture_reader {
     });
   }
 
-  // Files of before April 2025 lack the key and have the cache in full.
+  // Returns false for files from before April 2025, which lack the key and use a full cache.
   bool is_latent() {
     return of_.whole("attention.kv_lora_rank") != 0 && of_.whole("attention.key_length_mla") != 0;
   }
 
-  // The last layers of Gemma 3n read what earlier ones keep.
+  // Handles Gemma 3n, whose last layers reuse the caches of earlier ones.
   void share_caches() {
     const auto shared =
         std::min<std::uint64_t>(of_.whole("attention.shared_kv_layers"), out_.layers.size());

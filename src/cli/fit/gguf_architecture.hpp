@@ -6,7 +6,7 @@
 
 namespace hmn::cli::fit {
 
-// From the keys `<architecture>.*` of a GGUF file.
+// Reads the keys `<architecture>.*` of a GGUF file.
 expected<architecture> architecture_of(const gguf& file);
 
 }  // namespace hmn::cli::fit

@@ -10,7 +10,7 @@ namespace {
 
 using source = nlohmann::json;
 
-// Builds the tree from the parser's events and ends it where a limit is passed.
+// Builds the tree from parser events and stops when a limit is exceeded.
 class builder {
  public:
   explicit builder(const json_limits& limits) : limits_(limits) {}
@@ -77,7 +77,7 @@ class builder {
 
   json_limits limits_;
   json_tree root_;
-  std::vector<json_tree*> open_;  // those above stay where they are while these grow
+  std::vector<json_tree*> open_;  // stable: only the innermost one grows
   json_tree* last_ = nullptr;
   std::size_t count_ = 0;
   std::string wrong_ = "no JSON";
@@ -91,7 +91,7 @@ bool replace_word(std::string& text, std::size_t at, std::string_view word) {
 
 constexpr std::size_t shown_bytes = 60;
 
-// Goes on until it is longer than what is shown.
+// Prints until the text exceeds the shown length.
 struct printer {
   std::string text;
 
@@ -126,7 +126,7 @@ struct printer {
   }
 };
 
-// In place: each word becomes "null" and blanks, so that positions stay.
+// Replaces each Python number in place by "null" and blanks, so that positions stay the same.
 void without_python_numbers(std::string& text) {
   bool inside = false;
   for (std::size_t i = 0; i < text.size(); ++i) {
@@ -139,7 +139,7 @@ void without_python_numbers(std::string& text) {
     else if (!inside && text[i] == 'I')
       replace_word(text, i, "Infinity");
     else if (!inside && text[i] == 'N' && text.compare(i, 3, "NaN") == 0)
-      text.replace(i, 3, "0.5");  // no whole number, so that no reader takes it for one
+      text.replace(i, 3, "0.5");  // not an integer, so that no reader accepts it as one
   }
 }
 

@@ -12,18 +12,18 @@
 
 namespace hmn::cli::fit {
 
-// A value of a JSON document.
+// Value in a JSON document.
 class json_tree {
  public:
   using member = std::pair<std::string, json_tree>;
   using list = std::vector<json_tree>;
-  using object = std::vector<member>;  // in the file's order
+  using object = std::vector<member>;  // in the order of the file
 
   json_tree() = default;
   template <class T>
   explicit json_tree(T value) : held_(std::move(value)) {}
 
-  // The last member of that name, as Python's reader keeps it; nothing where it is null or absent.
+  // Finds the last member of that name, like Python's parser; returns none for null.
   const json_tree* find(std::string_view name) const;
   std::optional<std::uint64_t> whole() const;
   std::optional<double> number() const;
@@ -34,7 +34,7 @@ class json_tree {
   list* items() { return std::get_if<list>(&held_); }
   object* members() { return std::get_if<object>(&held_); }
   bool is_null() const { return std::holds_alternative<std::monostate>(held_); }
-  // For a message: as JSON, cut where it is long.
+  // Formats as JSON for a message, shortened if long.
   std::string shown() const;
 
  private:
@@ -46,7 +46,7 @@ struct json_limits {
   std::size_t depth = 32;
 };
 
-// Python's NaN and Infinity count as null.
+// Parses Python's NaN and Infinity as null.
 expected<json_tree> parse_json(std::string text, const json_limits& limits = {});
 
 }  // namespace hmn::cli::fit

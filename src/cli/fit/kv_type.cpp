@@ -10,8 +10,8 @@ struct named_packing {
   std::string_view name;
   packing as;
 };
-// Of q8_0 and its kin a group of 32 has a scale of 16 bits, of those that end in 1 also a lowest
-// value.
+// Packings of q8_0 and similar: a group of 32 has a scale of 16 bits, and a minimum in types that
+// end in 1.
 constexpr named_packing packings[] = {
     {"f32", {dtype_id::f32, 0, 0, 0}},   {"f16", {dtype_id::f16, 0, 0, 0}},
     {"bf16", {dtype_id::bf16, 0, 0, 0}}, {"f8", {dtype_id::f8e4m3, 0, 0, 0}},

@@ -8,9 +8,9 @@
 
 namespace hmn::cli::fit {
 
-// By the names of llama.cpp: "f16", "q8_0".
+// Finds a type by llama.cpp's name: "f16", "q8_0".
 std::optional<packing> kv_packing_of(std::string_view name) noexcept;
-// "f32, f16, …"
+// Returns "f32, f16, …".
 std::string kv_type_names();
 
 }  // namespace hmn::cli::fit

@@ -18,13 +18,13 @@ namespace {
 
 constexpr std::uint64_t most_config_bytes = 4u << 20;
 constexpr std::uint64_t most_index_bytes = 64u << 20;
-constexpr std::size_t most_tensors = 1u << 20;  // of all parts together
+constexpr std::size_t most_tensors_of_parts = 1u << 20;  // of all parts together
 
 void append(std::vector<tensor>& to, std::vector<tensor>&& from) {
   to.insert(to.end(), std::make_move_iterator(from.begin()), std::make_move_iterator(from.end()));
 }
 
-// llama.cpp holds the embedding's width times the vocabulary in one tensor.
+// Derives the size from llama.cpp's tensor of embedding width times vocabulary.
 std::uint64_t vocabulary_of(const gguf& file, const architecture& shape) {
   for (const auto& each : file.tensors)
     if (each.name == "token_embd.weight" && shape.hidden_size != 0)
@@ -44,8 +44,8 @@ expected<model> read_gguf_parts(const std::string& path) {
     auto more = read_gguf(paths[i]);
     if (!more) return more.why();
     append(first->tensors, std::move(more->tensors));
-    if (first->tensors.size() > most_tensors)
-      return failed_at(path, fmt::format("more than {} tensors", most_tensors));
+    if (first->tensors.size() > most_tensors_of_parts)
+      return failed_at(path, fmt::format("more than {} tensors", most_tensors_of_parts));
   }
   auto shape = architecture_of(*first);
   if (!shape) return failed_at(paths.front(), shape.why().message);
@@ -94,13 +94,13 @@ expected<std::vector<tensor>> read_all(const std::string& folder,
     auto some = read_safetensors(folder + each);
     if (!some) return some.why();
     append(all, *std::move(some));
-    if (all.size() > most_tensors)
-      return failed_at(folder + each, fmt::format("more than {} tensors", most_tensors));
+    if (all.size() > most_tensors_of_parts)
+      return failed_at(folder + each, fmt::format("more than {} tensors", most_tensors_of_parts));
   }
   return all;
 }
 
-// Of an index whose files are not here: its sum, in the shares that the architecture tells.
+// Splits the total of an index without its files in the proportions of the architecture.
 expected<model> from_index_alone(const std::string& path, const safetensors_index& index) {
   auto config = config_beside(path);
   if (!config) return config.why();
@@ -159,7 +159,7 @@ expected<model> read_json(const std::string& path) {
   return is_index ? read_index(path, *std::move(text)) : read_config(path, *std::move(text));
 }
 
-// A file that is one of several stands for all of them.
+// Reads the whole set that the file belongs to.
 expected<model> read_safetensors_set(const std::string& path) {
   const auto index = folder_of(path) + "model.safetensors.index.json";
   const auto parts = parts_of(path, ".safetensors");

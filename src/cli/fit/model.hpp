@@ -9,17 +9,18 @@
 
 namespace hmn::cli::fit {
 
-// What the files at a path tell, before anything of them is loaded.
+// Properties of a model, read before any of it is loaded.
 struct model {
-  std::string name;                   // as the file calls itself, else its path
+  std::string name;                   // from the file, else its path
   std::string format;                 // "GGUF", "safetensors", "configuration"
-  std::string stored;                 // how the weights are, where it is told
-  std::optional<architecture> shape;  // absent where nothing but weights is known
+  std::string stored;                 // form of the weights, if known
+  std::optional<architecture> shape;  // absent if only weights are known
   weights of;
-  bool weights_are_counted = false;  // from the architecture, not from a file's table
+  bool weights_are_counted = false;  // computed from the architecture, not read from a file
 };
 
-// A GGUF file (all its parts), a safetensors file or its index, a config.json, a folder of them.
+// Reads a GGUF file (with all its parts), a safetensors file or its index, a config.json, or a
+// folder of these.
 expected<model> read_model(const std::string& path);
 
 }  // namespace hmn::cli::fit

@@ -30,7 +30,7 @@ std::vector<std::string> ending_in(const std::vector<std::string>& all, std::str
   return found;
 }
 
-// The one file of a kind; of a set of parts the first.
+// Returns the only file of a kind, or the first part of a set.
 std::optional<std::string> only_one(std::vector<std::string> files, std::string_view suffix) {
   std::erase_if(files, [&](const std::string& each) {
     const auto part = parse_part_name(each, suffix);

@@ -14,16 +14,16 @@ class App;
 
 namespace hmn::cli {
 
-// What `hmn fit` was asked for.
+// Parsed options of `hmn fit`.
 struct fit_options {
   std::string model;                     // path
-  std::optional<std::uint64_t> context;  // tokens of each sequence
-  std::uint64_t batch = 1;               // sequences at once
+  std::optional<std::uint64_t> context;  // tokens for each sequence
+  std::uint64_t batch = 1;               // concurrent sequences
   std::string kv_type = "f16";
-  std::vector<std::string> devices;  // none: each by itself; several: together
+  std::vector<std::string> devices;  // empty: each device by itself; several: together
 };
 
-// The same as it stands on the command line.
+// Options of `hmn fit` as given on the command line.
 struct fit_texts {
   std::string model;
   std::optional<std::string> context;
@@ -32,7 +32,7 @@ struct fit_texts {
   std::vector<std::string> devices;
 };
 
-// Of `--device all`.
+// Returns whether `--device all` was given.
 inline bool is_over_all(const fit_options& of) {
   return of.devices.size() == 1 && of.devices.front() == "all";
 }
@@ -41,7 +41,7 @@ extern const char* const fit_examples;
 void add_fit(CLI::App& app, fit_texts& into);
 std::optional<failure> apply_fit(const fit_texts& from, fit_options& to);
 
-// "8192", "128K", "1M" (powers of 1024), "131_072", "131,072"
+// Parses "8192", "128K", "1M" (powers of 1024), "131_072" and "131,072".
 std::optional<std::uint64_t> parse_token_count(std::string_view text);
 
 }  // namespace hmn::cli

@@ -8,11 +8,11 @@
 namespace hmn::cli::fit {
 namespace {
 
-// Two matrices between attention and attention, where others have a third as a gate.
+// Models with two matrices in the network of a layer, without a third as a gate.
 constexpr std::string_view without_gate[] = {
     "gpt2", "gpt_neo", "gpt_neox",   "gptj",      "gpt_bigcode", "falcon",   "bloom",     "mpt",
     "opt",  "phi",     "starcoder2", "persimmon", "codegen",     "nemotron", "nemotron_h"};
-// Where a configuration that is silent means that input and output share one matrix.
+// Models whose default is one shared matrix for input and output.
 constexpr std::string_view tied_by_default[] = {
     "gpt2",    "gpt_bigcode", "falcon",      "bloom",        "mpt",   "opt",
     "gemma",   "gemma2",      "gemma3_text", "gemma3n_text", "mamba", "cohere",
@@ -60,7 +60,7 @@ class counter {
   }
 
  private:
-  // Gemma 3n: each layer has an embedding of its own, made as wide as the others by two matrices.
+  // Returns the size of Gemma 3n's embedding of each layer, widened by two matrices.
   std::uint64_t per_layer_size() { return keys_.whole({"hidden_size_per_layer_input"}); }
 
   void attention(parameter_count& to) {
@@ -73,7 +73,7 @@ class counter {
       to.plain = plus(to.plain, queries, rest);
   }
 
-  // DeepSeek-V2: https://arxiv.org/abs/2405.04434
+  // Counts DeepSeek-V2's latent attention: https://arxiv.org/abs/2405.04434
   void latent(parameter_count& to) {
     const auto rank = keys_.whole({"kv_lora_rank"});
     const auto rope = keys_.whole({"qk_rope_head_dim"});
@@ -98,7 +98,7 @@ class counter {
     to.plain = plus(to.plain, times(hidden_, experts_.count));
   }
 
-  // A layer more that foretells a token, with a copy of embedding and output in the file.
+  // Counts an additional layer that predicts a token, with copies of embedding and output.
   void predictor(const block& like, std::uint64_t vocabulary, parameter_count& to) {
     const auto more = layer(like);
     to.matrices = plus(to.matrices, more.matrices, times(2, hidden_, hidden_));

@@ -8,21 +8,21 @@
 
 namespace hmn::cli::fit {
 
-// Numbers by what may become of them when a model is quantised.
+// Parameter counts, by their treatment when a model is quantised.
 struct parameter_count {
-  std::uint64_t matrices = 0;  // of attention and of what follows it
+  std::uint64_t matrices = 0;  // of attention and feed-forward networks
   std::uint64_t experts = 0;   // matrices of routed experts
-  std::uint64_t plain = 0;     // embeddings, norms, biases, routers: mostly left as they were
+  std::uint64_t plain = 0;     // embeddings, norms, biases, routers: mostly not quantised
 
   std::uint64_t all() const;
 };
 
 struct counted_parameters {
   std::vector<parameter_count> layers;
-  parameter_count outside;  // embedding, output, layers for more tokens at once
+  parameter_count outside;  // embedding, output, layers for predicting further tokens
 };
 
-// From the architecture alone; a known model's published number is met within a percent.
+// Counts from the architecture alone; within a percent of known models' published numbers.
 counted_parameters count_parameters(config_keys& keys, const std::vector<block>& blocks);
 
 }  // namespace hmn::cli::fit

@@ -8,7 +8,7 @@
 namespace hmn::cli::fit {
 namespace {
 
-// As many of the last layers as the device holds.
+// Places as many of the last layers on the device as fit.
 placement split(const demand& of, std::uint64_t device) {
   placement made;
   const auto working = of.working.value_or(0);
@@ -28,7 +28,7 @@ placement split(const demand& of, std::uint64_t device) {
 
 }  // namespace
 
-placement place(const demand& of, const room& in) {
+placement place(const demand& of, const capacity& in) {
   placement made;
   if (!in.device) return made;
   const auto device = in.shared && in.ram ? std::min(*in.device, *in.ram) : *in.device;

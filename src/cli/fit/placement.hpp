@@ -9,7 +9,7 @@ namespace hmn::cli::fit {
 
 enum class verdict { fits, partly, does_not_fit, unknown };
 
-// Where the parts of a model would lie.
+// Locations of the parts of a model.
 struct placement {
   verdict is = verdict::unknown;
   std::uint64_t layers = 0;  // on the device
@@ -17,16 +17,16 @@ struct placement {
   std::uint64_t ram_bytes = 0;
 };
 
-struct room {
+struct capacity {
   std::optional<std::uint64_t> device;  // usable
   std::optional<std::uint64_t> ram;     // usable
-  bool shared = false;                  // the device allocates from RAM: both are the same bytes
+  bool shared = false;  // the device allocates from RAM: both values are the same bytes
 };
 
-// Whole on the device; else the last layers there with their cache, embedding, output and all other
-// layers in RAM, and working memory in both.
-placement place(const demand& of, const room& in);
-// Without a device.
+// Places the whole model on the device if it fits; else the last layers with their cache there,
+// embedding, output and the other layers in RAM, and working memory in both.
+placement place(const demand& of, const capacity& in);
+// Places the model without a device.
 placement place_in_ram(const demand& of, std::optional<std::uint64_t> ram);
 
 }  // namespace hmn::cli::fit

@@ -6,7 +6,8 @@
 namespace hmn::cli::fit {
 namespace {
 
-// Mamba's inner width; `expand` does not tell it where it is given (Falcon-Mamba has 16 there).
+// Returns Mamba's inner width. Does not use `expand` if the width is given (it is 16 in
+// Falcon-Mamba).
 std::uint64_t inner_size(config_keys& keys, std::uint64_t hidden) {
   if (const auto told = keys.whole({"mamba_d_ssm"})) return told;
   const auto heads = keys.whole({"mamba_num_heads", "mamba_n_heads"});
@@ -21,7 +22,7 @@ std::uint64_t kernel_size(config_keys& keys) {
   return keys.whole({"mamba_d_conv", "conv_kernel", "conv_kernel_size"}, 4);
 }
 
-// Mamba: https://arxiv.org/abs/2312.00752
+// Counts Mamba: https://arxiv.org/abs/2312.00752
 recurrence mamba(config_keys& keys, std::uint64_t hidden) {
   const auto inner = inner_size(keys, hidden);
   const auto state = keys.whole({"mamba_d_state", "state_size"}, 16);
@@ -37,7 +38,8 @@ recurrence mamba(config_keys& keys, std::uint64_t hidden) {
   return made;
 }
 
-// Mamba-2, whose heads share what Mamba has for each channel: https://arxiv.org/abs/2405.21060
+// Counts Mamba-2, whose heads share Mamba's values for each channel:
+// https://arxiv.org/abs/2405.21060
 recurrence mamba2(config_keys& keys, std::uint64_t heads, std::uint64_t hidden) {
   const auto inner = inner_size(keys, hidden);
   const auto state = keys.whole({"mamba_d_state", "state_size", "ssm_state_size"}, 128);
@@ -50,7 +52,8 @@ recurrence mamba2(config_keys& keys, std::uint64_t heads, std::uint64_t hidden) 
   return made;
 }
 
-// Gated delta net of Qwen3-Next; without its keys, linear attention with the heads of the others.
+// Counts the gated delta net of Qwen3-Next; without its keys, linear attention with the common
+// heads.
 recurrence linear(config_keys& keys, std::uint64_t hidden) {
   const auto heads = keys.whole({"num_attention_heads"}, 1);
   const auto values = keys.whole({"linear_num_value_heads"}, heads);
@@ -69,7 +72,7 @@ recurrence linear(config_keys& keys, std::uint64_t hidden) {
   return made;
 }
 
-// The gated short convolution of LFM2.
+// Counts the gated short convolution of LFM2.
 recurrence convolution(config_keys& keys, std::uint64_t hidden) {
   const auto kernel = keys.whole({"conv_L_cache"}, 3);
   return {times(hidden, kernel), times(4, hidden, hidden), times(hidden, kernel)};

@@ -7,10 +7,10 @@
 
 namespace hmn::cli::fit {
 
-// Of a layer without attention (or beside it).
+// Sizes of a recurrent layer, with or without attention.
 struct recurrence {
-  std::uint64_t state_size = 0;  // numbers that it keeps of each sequence
-  std::uint64_t matrices = 0;    // its weights
+  std::uint64_t state_size = 0;  // values that it keeps for each sequence
+  std::uint64_t matrices = 0;    // weights
   std::uint64_t vectors = 0;
 };
 recurrence recurrence_of(config_keys& keys, mixer mix, std::uint64_t hidden_size);

@@ -21,7 +21,7 @@ struct element_type {
   std::string_view name;
   std::uint32_t bits;
 };
-// https://github.com/huggingface/safetensors: tensor.rs, Dtype
+// Element types of Dtype in https://github.com/huggingface/safetensors, tensor.rs.
 constexpr element_type element_types[] = {
     {"BOOL", 8},    {"F4", 4},      {"F6_E2M3", 6},     {"F6_E3M2", 6},    {"U8", 8},   {"I8", 8},
     {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8},     {"I16", 16},       {"U16", 16}, {"F16", 16},

@@ -13,7 +13,7 @@ constexpr std::uint64_t all_of_it = 1000;  // parts per thousand
 
 using bytes = std::vector<std::uint64_t>;  // of each device
 
-bytes capacities(const std::vector<room>& devices, std::uint64_t per_thousand) {
+bytes capacities(const std::vector<capacity>& devices, std::uint64_t per_thousand) {
   bytes all;
   for (const auto& each : devices) {
     const auto most = each.shared && each.ram ? std::min(*each.device, *each.ram) : *each.device;
@@ -22,7 +22,8 @@ bytes capacities(const std::vector<room>& devices, std::uint64_t per_thousand) {
   return all;
 }
 
-// The last layers, from the last device on; `holder` has embedding and output too, if it is one.
+// Places the last layers, starting at the last device; `holder`, if any, also has embedding and
+// output.
 spread fill(const demand& of, const bytes& most, std::size_t holder) {
   spread made;
   made.parts.resize(most.size());
@@ -53,8 +54,8 @@ std::optional<spread> fill_whole(const demand& of, const bytes& most) {
   return std::nullopt;
 }
 
-// The least part of every device that is enough.
-std::optional<spread> balance(const demand& of, const std::vector<room>& devices) {
+// Finds the smallest equal fraction of all devices that suffices.
+std::optional<spread> balance(const demand& of, const std::vector<capacity>& devices) {
   auto best = fill_whole(of, capacities(devices, all_of_it));
   std::uint64_t enough = all_of_it;
   for (std::uint64_t too_little = 0; best && enough - too_little > 1;) {
@@ -69,7 +70,7 @@ std::optional<spread> balance(const demand& of, const std::vector<room>& devices
   return best;
 }
 
-std::uint64_t bytes_in_ram(const spread& of, const std::vector<room>& devices) {
+std::uint64_t bytes_in_ram(const spread& of, const std::vector<capacity>& devices) {
   auto sum = of.whole.ram_bytes;
   for (std::size_t i = 0; i < devices.size(); ++i)
     if (devices[i].shared) sum = plus(sum, of.parts[i].device_bytes);
@@ -78,7 +79,7 @@ std::uint64_t bytes_in_ram(const spread& of, const std::vector<room>& devices) {
 
 }  // namespace
 
-spread place_over(const demand& of, const std::vector<room>& devices) {
+spread place_over(const demand& of, const std::vector<capacity>& devices) {
   const auto whole = balance(of, devices);
   auto made = whole ? *whole : fill(of, capacities(devices, all_of_it), devices.size());
   if (!whole) {

@@ -34,7 +34,7 @@ packing in_groups(std::uint32_t bits, std::uint32_t group, std::uint32_t group_b
   return {{}, bits, group, group_bits};
 }
 
-// A scale of 32 bits for each square of `weight_block_size`, or for each matrix.
+// Counts a scale of 32 bits for each square of `weight_block_size`, or for each matrix.
 packing fp8(const json_tree& told) {
   const auto* block = told.find("weight_block_size");
   if (block == nullptr || block->items() == nullptr || block->items()->size() != 2)
@@ -43,7 +43,7 @@ packing fp8(const json_tree& told) {
   return in_groups(8, small(&sides[0], 128) * small(&sides[1], 128), 32);
 }
 
-// compressed-tensors: the first group's weights.
+// Reads the weights of the first group of compressed-tensors.
 std::optional<packing> compressed(const json_tree& told) {
   const auto* groups = told.find("config_groups");
   if (groups == nullptr || groups->members() == nullptr || groups->members()->empty())
@@ -65,7 +65,7 @@ std::optional<packing> packing_of(const std::string& method, const json_tree& to
   }
   if (method != "gptq" && method != "awq") return std::nullopt;
   const auto bits = small(told.find("bits"), 4);
-  // A scale of 16 bits and a zero point as wide as a weight.
+  // Count a scale of 16 bits and a zero point as wide as a weight.
   return in_groups(bits, small(told.find("group_size"), 128), 16 + bits);
 }
 
@@ -92,7 +92,7 @@ storage storage_of(config_keys& keys) {
     return made;
   }
   made.experts = *packed;
-  if (name != "mxfp4") made.matrices = *packed;  // of gpt-oss the experts alone
+  if (name != "mxfp4") made.matrices = *packed;  // in gpt-oss only the experts
   made.name += fmt::format(", {} of {}", name == "mxfp4" ? "experts" : "matrices", name);
   return made;
 }

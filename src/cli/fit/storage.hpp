@@ -12,17 +12,17 @@
 
 namespace hmn::cli::fit {
 
-// How many bits a number takes, and what a group of them takes in addition.
+// Bits for each value, and additional bits for each group.
 using hypomnesis::packing;
 
-// How a configuration says that weights are stored.
+// Storage of weights, as specified by a configuration.
 struct storage {
   packing plain;
   packing matrices;
   packing experts;
   std::string name;                      // "bf16", "bfloat16, matrices of gptq"
-  bool is_told = true;                   // not taken for granted
-  std::vector<std::string> assumptions;  // of weights that are counted by this
+  bool is_told = true;                   // specified rather than assumed
+  std::vector<std::string> assumptions;  // for weights that are counted by this
 };
 storage storage_of(config_keys& keys);
 

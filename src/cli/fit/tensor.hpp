@@ -5,7 +5,7 @@
 
 namespace hmn::cli::fit {
 
-// One row of a file's tensor table.
+// Row of a file's tensor table.
 struct tensor {
   std::string name;
   std::uint64_t elements = 0;

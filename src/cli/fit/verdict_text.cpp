@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view weights_alone = "unknown: the weights alone fit";
 
-// "20 + 12"
+// Formats "20 + 12".
 std::string layers_of(const spread& placed) {
   std::string text;
   for (const auto& part : placed.parts)

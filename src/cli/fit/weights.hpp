@@ -11,23 +11,23 @@
 
 namespace hmn::cli::fit {
 
-// Bytes of a model's weights, by where they could lie.
+// Bytes of a model's weights, by possible location.
 struct weights {
   std::vector<std::uint64_t> layers;
-  std::uint64_t outside = 0;  // embedding, output, whatever else is no layer's
+  std::uint64_t outside = 0;  // embedding, output, and anything outside layers
   std::uint64_t parameters = 0;
 
   std::uint64_t total() const;
 };
 
-// 3 of "blk.3.attn_q.weight" and "model.layers.3.mlp.gate.weight"; nothing for a part that sees or
-// hears.
+// Returns 3 for "blk.3.attn_q.weight" and "model.layers.3.mlp.gate.weight"; none for vision and
+// audio parts.
 std::optional<std::uint64_t> layer_of_tensor(std::string_view name) noexcept;
 
-// What belongs to a layer past `layers` counts as outside; 0 layers: as many as the names tell.
+// Counts layers beyond `layers` as outside; 0: the number of layers in the names.
 weights weights_of(const std::vector<tensor>& tensors, std::size_t layers);
 expected<weights> weights_of(const model_config& counted);
-// The same shares of another sum.
+// Scales to another sum with the same proportions.
 weights scaled_to(const weights& counted, std::uint64_t total);
 
 }  // namespace hmn::cli::fit

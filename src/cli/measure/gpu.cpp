@@ -7,14 +7,13 @@
 
 #include "cli/system/inspect.hpp"
 #include "cli/text/words.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
 
 using hypomnesis::note;
 using hypomnesis::vendor_id;
-
-constexpr double ns_per_s = 1e9;
 
 std::optional<hypomnesis::pool> main_pool(const std::vector<hypomnesis::pool>& pools,
                                           std::uint32_t index) {
@@ -31,7 +30,7 @@ bool is_named_without_driver(const hypomnesis::device& device) {
   return device.name || (has_ids(device) && vendor_name(device.vendor));
 }
 
-// For a card that the kernel has no name for: as lspci -nn would, or by its driver.
+// Names a card that is unknown to the kernel: as lspci -nn does, or by its driver.
 std::optional<std::string> name_by_ids(const gpu& of) {
   const auto vendor = vendor_name(of.device.vendor);
   if (!vendor && of.driver.empty()) return std::nullopt;
@@ -49,7 +48,7 @@ std::vector<gpu> gpus_of(const session& in, const hypomnesis::snapshot& snapshot
   std::vector<gpu> all;
   for (const auto& device : snapshot.devices()) {
     all.push_back({device, main_pool(pools, device.index)});
-    // A simulated device's numbers are none of this machine's.
+    // A simulated device's ids do not refer to this machine.
     if (!in.is_simulated() && !is_named_without_driver(device))
       all.back().driver = kernel_driver(device);
   }

@@ -21,7 +21,7 @@ void append(std::string& list, const std::string& text) {
   list += (list.empty() ? "" : "; ") + text;
 }
 
-// Cards that a driver of this machine has and this container has not.
+// Lists cards with a driver on this machine that are not visible in this container.
 std::string hidden(const session& in, const hypomnesis::snapshot& snapshot) {
   std::string list;
   const auto drm = in.backend(backend_id::drm);

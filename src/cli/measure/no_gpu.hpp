@@ -7,14 +7,14 @@
 
 namespace hmn::cli {
 
-// Why a snapshot lists no device, in one line.
+// Returns why a snapshot lists no device, in one line.
 std::string why_no_gpu(const session& in, const hypomnesis::snapshot& snapshot);
 
-// Nothing was found because something failed, not because there is nothing.
+// Returns whether the search failed, rather than found no device.
 bool search_failed(const hypomnesis::snapshot& snapshot);
 
-// Looks for devices, of which a command needs one: nothing, or why it cannot begin. `lacking` goes
-// before the reason that there is none.
+// Checks for a device, which the command needs; returns why it cannot begin. `lacking` precedes the
+// reason.
 std::optional<failure> check_for_gpus(const session& in, const std::string& lacking);
 
 }  // namespace hmn::cli

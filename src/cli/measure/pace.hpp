@@ -6,22 +6,22 @@
 
 namespace hmn::cli {
 
-// When something is measured again: after its interval, and so seldom that in the long run it takes
-// no more than a small share of a core, whatever it costs on this machine.
+// Time of the next measurement: after its interval, and so rarely that on average it takes no more
+// than a small share of a core, regardless of its cost on this machine.
 class pace {
  public:
   using clock = std::chrono::steady_clock;
   using nanoseconds = std::chrono::nanoseconds;
 
-  // So much is free, since a short run is to be seen well.
+  // Processor time that is free at the start, so that a short run is measured well.
   static constexpr nanoseconds allowance = std::chrono::milliseconds(40);
 
-  // `share`: 400 for one part in 400 of a core.
+  // Takes 400 in `share` for 1/400 of a core.
   pace(nanoseconds interval, int share) : interval_(interval), share_(share) {}
 
   bool is_due(clock::time_point now) const { return now >= next_; }
   clock::time_point next() const { return next_; }
-  // The processor time of the measurement that was begun at `now`.
+  // Adds the processor time of the measurement begun at `now`.
   void count(clock::time_point now, nanoseconds cost) {
     if (count_++ == 0) first_ = now;
     last_ = now;
@@ -29,11 +29,11 @@ class pace {
     next_ = std::max(now + interval_, first_ + (spent_ - allowance) * share_);
   }
 
-  // What was not measured any more, until then, counts too.
+  // Extends the mean interval to the end of the run.
   void end(clock::time_point now) { ended_ = now; }
 
   std::uint64_t times() const { return static_cast<std::uint64_t>(count_); }
-  // From one to the next, as it turned out.
+  // Returns the actual mean interval.
   nanoseconds mean_interval() const {
     if (count_ > 0 && ended_ > last_) return std::max(interval_, (ended_ - first_) / count_);
     return count_ < 2 ? interval_ : std::max(interval_, (last_ - first_) / (count_ - 1));

@@ -11,11 +11,11 @@ using hypomnesis::note;
 using hypomnesis::status_code;
 
 constexpr std::size_t most_kept = 16384;
-// Of processes that were never seen to use the device: each costs the driver its lists, for nothing
-// where it keeps no accounts.
+// Limit of queries for processes never seen on the device: each costs the driver its lists, without
+// a result where it keeps no accounts.
 constexpr std::size_t most_idle_asked = 64;
 constexpr std::size_t most_idle_tried = 8;
-// Clocks of the process' start and of the driver.
+// Difference between the clocks of the process start and of the driver.
 constexpr std::uint64_t slack_ns = 2'000'000'000;
 
 constexpr const char* no_accounts = "the driver keeps no account of what a process has held";
@@ -51,7 +51,7 @@ void process_peaks::add(const process_tree::member& who, const hypomnesis::usage
   known.used_bytes = std::max(known.used_bytes, row->used_bytes.value_or(0));
 }
 
-// What belongs to another process with that number is none of ours.
+// Rejects accounts of another process with the same pid.
 process_peaks::told process_peaks::judge(const question& asked, const hypomnesis::usage& row,
                                          const seen& known) {
   if (has(row.notes, hypomnesis::note::stale)) return {};

@@ -11,39 +11,39 @@
 
 namespace hmn::cli {
 
-// The most that single processes have held of a device, by the driver's own account of each.
+// Peak device memory of single processes, by the driver's own account of each.
 struct kept_peak {
-  std::optional<std::uint64_t> largest_bytes;  // absent: of some process it is not known
-  std::uint32_t processes = 0;                 // that have an account
-  hypomnesis::backend_id backend{};            // whose
-  const char* why = "";                        // largest_bytes is missing
+  std::optional<std::uint64_t> largest_bytes;  // absent: unknown for some process
+  std::uint32_t processes = 0;                 // with an account
+  hypomnesis::backend_id backend{};            // source of the account
+  const char* why = "";                        // reason for missing largest_bytes
 };
 
-// A row of a process that the driver no longer lists, and whose account it has kept.
+// Returns whether the driver no longer lists the row's process and has only kept its account.
 bool is_account_only(const hypomnesis::usage& row) noexcept;
 
-// A command's processes on one device, from their rows while it runs and once more when it has
-// ended: a driver that keeps accounts keeps them then.
+// Peaks of a command's processes on one device, from their rows while it runs and once after its
+// end: a driver with accounts keeps them until then.
 class process_peaks {
  public:
-  // It was seen; row: what it uses there, NULL: nothing.
+  // Records a process; row: its use of the device, NULL: none.
   void add(const process_tree::member& who, const hypomnesis::usage* row);
 
   struct question {
     const session& in;
     std::uint32_t device_index;
     std::uint64_t started_unix_ns;                     // of the command
-    const std::vector<process_tree::member>& members;  // that have not ended
+    const std::vector<process_tree::member>& members;  // still running
     std::chrono::steady_clock::time_point until;
   };
   kept_peak end(const question& asked) const;
 
  private:
   struct seen {
-    std::uint64_t start = 0;  // as the tree tells it
+    std::uint64_t start = 0;  // from the tree
     bool has_used = false;
     bool has_account = false;
-    std::uint64_t used_bytes = 0;  // the most
+    std::uint64_t used_bytes = 0;  // maximum
   };
   enum class answer { none, bytes, unknown };
   struct told {
@@ -59,7 +59,7 @@ class process_peaks {
   static told ask(const question& asked, std::uint32_t pid, const seen& known);
 
   std::map<std::uint32_t, seen> all_;  // by pid
-  bool is_partial_ = false;            // one was forgotten that used the device
+  bool is_partial_ = false;            // a process that used the device was dropped
 };
 
 }  // namespace hmn::cli

@@ -6,7 +6,7 @@ namespace hmn::cli {
 void tracked::add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes) {
   if (!bytes) return line_.add_gap();
   line_.add(at_ns, static_cast<double>(*bytes));
-  // Exact, which the curve's floating point is not above 2^53.
+  // Keep exact bytes, as the curve's floating point is inexact above 2^53.
   if (!highest_ || *bytes > highest_->bytes) highest_ = peak{*bytes, at_ns};
 }
 
@@ -15,7 +15,7 @@ void run_account::add(const run_sample& sample) {
   if (sample.host) {
     resident_.add(at, sample.host->resident_bytes);
     if (!sample.host->why.empty()) why_ = sample.host->why;
-    // Seldom read: what lies between is not missing.
+    // Rarely read: absence in between is not a gap.
     if (sample.host->proportional_bytes) proportional_.add(at, sample.host->proportional_bytes);
     group_.add(at, sample.host->group_bytes);
   }

@@ -10,7 +10,7 @@
 
 namespace hmn::cli {
 
-// The highest of a figure, and its way there in bounded memory.
+// Peak and history of a value in bounded memory.
 class tracked {
  public:
   void add(std::uint64_t at_ns, const std::optional<std::uint64_t>& bytes);
@@ -30,11 +30,11 @@ class tracked {
 struct device_account {
   tracked command;
   tracked used;
-  bool is_lower_bound = false;  // of the command's
-  std::string why;              // nothing is known of the command's
+  bool is_lower_bound = false;  // the command's value
+  std::string why;              // reason for the command's missing value
 };
 
-// All samples of a run, of any length, in bounded memory.
+// Samples of a run of any length, in bounded memory.
 class run_account {
  public:
   explicit run_account(std::size_t devices) : devices_(devices) {}
@@ -44,7 +44,7 @@ class run_account {
   const tracked& proportional() const { return proportional_; }
   const tracked& group() const { return group_; }
   const std::vector<device_account>& devices() const { return devices_; }
-  // Nothing is known of the host's.
+  // Returns why the host's values are missing.
   const std::string& why() const { return why_; }
 
  private:

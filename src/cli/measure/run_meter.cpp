@@ -15,7 +15,7 @@ using hypomnesis::part;
 using hypomnesis::status_code;
 
 constexpr auto figures = part::devices | part::pools | part::telemetry;
-// Up to so many processes are asked for one by one, which costs a driver less than a list of all.
+// Limit up to which processes are queried one by one, which costs a driver less than a full list.
 constexpr std::size_t few = 4;
 
 constexpr memory_field resident{hypomnesis::process_memory_field::resident,
@@ -55,7 +55,7 @@ void add_row(const hypomnesis::usage& row, device_sample& to) {
   if (has(row.notes, note::lower_bound)) to.is_lower_bound = true;
 }
 
-// Nothing was found: 0 where that is sure.
+// Stores 0 for an unseen command where that is certain.
 void settle(const watched_device& of, bool was_asked, device_sample& to) {
   if (!of.lists_children) to.is_lower_bound = true;
   if (to.command_bytes) return;
@@ -65,7 +65,7 @@ void settle(const watched_device& of, bool was_asked, device_sample& to) {
     to.why = of.why_not.empty() ? "the driver did not tell" : of.why_not;
 }
 
-// The list of that device's processes failed, not one row of it, nor another figure of them.
+// Returns whether the whole list of that device's processes failed, not a row or another value.
 bool hides_list(const hypomnesis::diagnostic& each, std::uint32_t index) {
   const bool is_of_others = each.field && (*each.field & HMN_USAGE_HAS_USED) == 0;
   return !is_of_others && each.subject == part::processes && !is_trace(each) &&
@@ -91,14 +91,14 @@ const process_tree::member* find(const std::vector<process_tree::member>& member
   return found != members.end() ? &*found : nullptr;
 }
 
-// Of the whole program, in all its threads.
+// Returns the processor time of the whole program, with all its threads.
 std::chrono::nanoseconds processor_time() noexcept {
   timespec used{};
   clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used);
   return std::chrono::seconds(used.tv_sec) + std::chrono::nanoseconds(used.tv_nsec);
 }
 
-// All processes of the command together.
+// Time limit for all processes of the command together.
 constexpr std::chrono::seconds longest_asking{2};
 
 }  // namespace
@@ -114,7 +114,7 @@ void run_meter::watch(process_tree& tree, std::uint32_t pid, const command_group
   group_ = group;
   begun_ = clock::now();
   note_members();
-  // It may have ended before it was looked at.
+  // The command may have ended before the first look.
   if (tree.members().empty())
     for (auto& each : peaks_) each.add({pid, 0}, nullptr);
 }
@@ -136,7 +136,7 @@ std::optional<hypomnesis::snapshot> run_meter::take(hypomnesis::part collect) co
   return attempt([&] { return in_.library().take(what); });
 }
 
-// Processes end while they are counted: those are left out.
+// Sums without processes that end in the meantime.
 std::optional<std::uint64_t> run_meter::sum_of(const memory_field& of, std::string* why) const {
   std::optional<std::uint64_t> sum;
   for (const auto& each : tree_->members()) {
@@ -165,9 +165,9 @@ host_sample run_meter::read_host() {
   return out;
 }
 
-// The kernel walks the page tables for it, which holds a large process up.
+// Reads rarely: the kernel walks the page tables, which delays a large process.
 void run_meter::add_proportional(clock::time_point now, host_sample& to) {
-  // Once begun it goes on when one process is left: else its peak would be that of the beginning.
+  // Continue with a single process, as the peak would otherwise be that of the beginning.
   have_shared_ = have_shared_ || to.processes > 1;
   if (!have_shared_ || !proportional_pace_.is_due(now)) return;
   const auto before = processor_time();

@@ -18,27 +18,27 @@ namespace hmn::cli {
 
 std::uint64_t unix_time_ns() noexcept;
 
-// A device that is watched, as it was before the command was started.
+// Device to watch, in its state before the command was started.
 struct watched_device {
   gpu before;
-  bool lists_children = false;  // what is not in the driver's list is 0
+  bool lists_children = false;  // processes missing from the driver's list use 0
   std::string why_not;
-  bool was_asleep = false;  // then the list is asked for again: the command may wake it
+  bool was_asleep = false;  // query the list again: the command may wake it
   std::optional<double> energy_joules;
 };
 
-// A field of a process' memory.
+// Field of a process's memory.
 struct memory_field {
   hypomnesis::process_memory_field field;
   std::optional<std::uint64_t> hypomnesis::process_memory::*bytes;
 };
 
-// Reads what a command uses: its processes' host memory, and of each device.
+// Reads a command's use of host memory and of each device.
 class run_meter {
  public:
   using clock = pace::clock;
 
-  // Of a core: 0.25, 0.4 and 0.125 %.
+  // Shares of a core: 0.25, 0.4 and 0.125 %.
   static constexpr int host_share = 400;
   static constexpr int device_share = 250;
   static constexpr int proportional_share = 800;
@@ -53,14 +53,14 @@ class run_meter {
         proportional_pace_(interval, proportional_share),
         deadline_(deadline) {}
 
-  // The command has been started, as `pid`.
+  // Begins after the command has been started as `pid`.
   void watch(process_tree& tree, std::uint32_t pid, const command_group* group);
-  // Whatever is due.
+  // Reads whatever is due.
   run_sample read();
   clock::time_point next() const;
-  // It has ended; the energy counters of the devices.
+  // Ends the measurement; returns the devices' energy counters.
   std::vector<std::optional<double>> end();
-  // What the drivers have kept of its processes, after end().
+  // Returns the peaks that the drivers keep for its processes, after end().
   std::vector<kept_peak> peaks(std::uint64_t started_unix_ns);
 
   const std::vector<watched_device>& devices() const { return devices_; }
@@ -84,14 +84,14 @@ class run_meter {
   pace host_pace_;
   pace device_pace_;
   pace proportional_pace_;
-  bool have_shared_ = false;  // there were several processes once
+  bool have_shared_ = false;  // there were several processes at some time
   std::chrono::milliseconds deadline_;
   process_tree* tree_ = nullptr;
   const command_group* group_ = nullptr;
   clock::time_point begun_{};
 };
 
-// All devices, or the one with that index. Opens the drivers.
+// Returns all devices, or the one with that index. Opens the drivers.
 std::vector<watched_device> devices_to_watch(const session& in, std::optional<std::uint32_t> only);
 
 }  // namespace hmn::cli

@@ -7,27 +7,27 @@
 
 namespace hmn::cli {
 
-// What was read of the host's memory at one time.
+// Host memory at one time.
 struct host_sample {
   std::uint32_t processes = 0;
-  std::optional<std::uint64_t> resident_bytes;      // the sum of all
-  std::optional<std::uint64_t> proportional_bytes;  // seldom, see run_meter
+  std::optional<std::uint64_t> resident_bytes;      // sum of all processes
+  std::optional<std::uint64_t> proportional_bytes;  // rarely read, see run_meter
   std::optional<std::uint64_t> group_bytes;         // memory.current of the control group
-  std::string why;                                  // a process' memory is missing
+  std::string why;                                  // reason for a process's missing memory
 };
 
-// And of one device.
+// Memory of one device.
 struct device_sample {
-  std::optional<std::uint64_t> command_bytes;  // what the command's processes use
+  std::optional<std::uint64_t> command_bytes;  // used by the command's processes
   bool is_lower_bound = false;                 // some of it could not be read
-  std::optional<std::uint64_t> used_bytes;     // by all
+  std::optional<std::uint64_t> used_bytes;     // by all processes
   std::optional<double> busy_percent;
   std::optional<double> power_watts;
   std::optional<double> energy_joules;
-  std::string why;  // command_bytes are missing
+  std::string why;  // reason for missing command_bytes
 };
 
-// One line of the timeline.
+// Line of the timeline.
 struct run_sample {
   std::uint64_t offset_ns = 0;  // since the command was started
   std::uint64_t unix_time_ns = 0;

@@ -41,7 +41,7 @@ session::session(const session_settings& asked)
 expected<session> session::open(const session_settings& asked) {
   session opened(asked);
   if (asked.machine.empty()) return opened;
-  // A driver that is not here is no failure of the library's; a file that the user named is one.
+  // An absent driver is no failure of the library; an unreadable file named by the user is one.
   if (const auto why = why_unreadable(asked.machine)) return refused(asked.machine, *why);
   try {
     opened.library_.set_path(hypomnesis::path_kind::simulation, absolute_path(asked.machine));

@@ -12,7 +12,7 @@
 
 namespace hmn::cli {
 
-// The result of a call of the library; nothing where it fails.
+// Returns the result of a library call; none if it fails.
 template <class Call>
 auto attempt(Call call) -> std::optional<decltype(call())> {
   try {
@@ -35,24 +35,24 @@ constexpr auto everything = hypomnesis::part::memory | hypomnesis::part::system 
                             hypomnesis::part::self | hypomnesis::part::processes |
                             hypomnesis::part::telemetry | hypomnesis::part::metrics;
 
-// The library for one run of the command. What fails throws hypomnesis::error, but where the user
-// named something that is wrong.
+// Use of the library in one run of the command. Failures throw hypomnesis::error, except for wrong
+// arguments of the user.
 class session {
  public:
   static expected<session> open(const session_settings& asked);
 
   const hypomnesis::context& library() const { return library_; }
-  // Within what is left of the timeout; library().take: of commands that go on longer.
+  // Takes a snapshot within the remaining timeout; library().take serves commands that run longer.
   hypomnesis::snapshot take(hypomnesis::snapshot_options what) const;
-  // The same after the devices have become known, so that one that then hangs takes only its
-  // readings with it, not the list. Prints the driver calls of both, where they are traced.
+  // Takes a snapshot after listing the devices, so that a device that hangs then costs only its
+  // readings, not the list. Prints the driver calls of both if traced.
   hypomnesis::snapshot collect(const hypomnesis::snapshot_options& what) const;
-  // Nothing where this build has no such source.
+  // Returns none if this build lacks the source.
   std::optional<hypomnesis::backend_info> backend(hypomnesis::backend_id which) const;
   bool has_ended(std::uint32_t pid) const;
-  // Nothing unless a machine file takes the place of this machine.
+  // Returns none unless a machine file replaces this machine.
   std::optional<hypomnesis::backend_info> simulation() const;
-  // The same without a reading, which a machine file would count.
+  // Tests for a machine file without a reading, which it would count.
   bool is_simulated() const { return is_simulated_; }
 
  private:

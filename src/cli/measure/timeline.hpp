@@ -11,10 +11,10 @@ namespace hmn::cli {
 
 enum class timeline_form { json_lines, csv };
 
-// By the ending of the file's name: .jsonl, .ndjson, .json; .csv.
+// Chooses by the suffix of the file name: .jsonl, .ndjson, .json; .csv.
 expected<timeline_form> timeline_form_of(std::string_view path);
 
-// `indexes`: of the devices, in the order of the samples'.
+// Takes in `indexes` the devices in the samples' order.
 std::string timeline_header(timeline_form form, const std::vector<std::uint32_t>& indexes);
 std::string timeline_line(timeline_form form, const run_sample& sample,
                           const std::vector<std::uint32_t>& indexes);

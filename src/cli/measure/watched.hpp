@@ -7,34 +7,34 @@
 
 namespace hmn::cli {
 
-// What a device's list says of one process.
+// Values of one process in a device's list.
 struct process_figures {
   std::uint32_t pid = 0;
   std::optional<std::string> name;
   std::optional<std::uint64_t> start_unix_ns;
   std::optional<std::uint64_t> start;  // process_start
-  bool is_foreign = false;             // pid is one of another PID namespace
+  bool is_foreign = false;             // pid is from another PID namespace
   std::optional<std::uint64_t> used;
   std::optional<std::uint64_t> shared;
 };
 
-// idle: it lives, and uses nothing of the device; unknown: whether it lives cannot be asked
+// Life of a process: idle is alive without using the device, unknown cannot be determined.
 enum class process_life { uses, idle, exited, unknown };
 
-// The history of one figure.
+// History of one value.
 struct figure_history {
   std::optional<std::uint64_t> baseline;
   std::optional<std::uint64_t> last;
   std::optional<std::uint64_t> peak;
 
-  // The change since the last one; nothing without either.
+  // Returns the change since the last value; none if either is missing.
   std::optional<std::int64_t> add(std::optional<std::uint64_t> now);
   bool has_grown_by(std::uint64_t bytes) const { return last && *last >= *baseline + bytes; }
 };
 
 struct watched_process {
   std::uint32_t pid = 0;
-  std::optional<std::string> name;  // the last one known
+  std::optional<std::string> name;  // the last known one
   std::optional<std::uint64_t> start_unix_ns;
   std::optional<std::uint64_t> start;
   bool is_foreign = false;
@@ -43,7 +43,7 @@ struct watched_process {
   bool was_hinted = false;
 };
 
-// One process in one sample.
+// Process in one sample.
 struct watched_row {
   std::uint32_t pid = 0;
   process_life life = process_life::uses;
@@ -55,14 +55,14 @@ struct watched_row {
   std::string remark;  // for people; mostly empty
 };
 
-// All processes that were ever followed, in the order in which they were first seen; of more than
-// that many the first that is not followed any more is forgotten.
+// Processes followed so far, in the order of appearance; beyond the limit the first one that is no
+// longer followed is dropped.
 class watched {
  public:
   static constexpr std::size_t most = 4096;
 
   watched_row add(const process_figures& now);
-  // Whose pid the device's list does not have; `start`: of the process that has that pid now.
+  // Adds a pid missing from the device's list; `start` is of the process that has the pid now.
   watched_row add_absent(std::uint32_t pid, bool lives, std::optional<std::uint64_t> start);
   void forget_beyond(const std::vector<std::uint32_t>& followed);
 
@@ -77,7 +77,7 @@ class watched {
   std::uint64_t forgotten_ = 0;
 };
 
-// The pids that use most: by use, then name, then pid.
+// Returns the pids of the top processes: by use, then name, then pid.
 std::vector<std::uint32_t> choose_top(std::vector<process_figures> rows, std::uint32_t count);
 
 }  // namespace hmn::cli

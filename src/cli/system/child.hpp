@@ -11,49 +11,48 @@
 
 namespace hmn::cli {
 
-// What a command used, once it has ended.
+// Resource use of a command that has ended.
 struct resource_use {
   std::uint64_t user_ns = 0;
   std::uint64_t system_ns = 0;
-  // Of the largest of the processes that it counts; nothing: the system did not tell.
+  // Peak of the largest process counted; none if the system did not report it.
   std::optional<std::uint64_t> largest_bytes;
-  // Only as it was when it was last asked, before the end.
+  // Sampled last before the end, not at the end.
   bool is_sampled = false;
-  // The command begins as a copy of hmn, which may be what largest_bytes counts.
+  // The command begins as a copy of hmn, whose size largest_bytes may include.
   bool may_count_us = false;
   const char* counted = "";  // "of the command and what it waited for"
 };
 
-// A command that runs under hmn: searched for along PATH, with our standard input, output and
-// error, in our process group and with the signals as hmn found them. While it runs, what asks a
-// program to end or to do something else (INT, QUIT, TERM, HUP, USR1, USR2; Ctrl+C, Ctrl+Break)
-// does not end hmn. Signals that a process sends us are passed on; those of the terminal reach the
-// command without us.
+// Command run under hmn: searched for along PATH, with our standard streams, our process group, and
+// the signal dispositions that hmn inherited. While it runs, requests to end (INT, QUIT, TERM, HUP,
+// USR1, USR2; Ctrl+C, Ctrl+Break) do not end hmn. Signals sent to hmn by a process are forwarded;
+// those of the terminal reach the command directly.
 class child {
  public:
   using clock = std::chrono::steady_clock;
 
-  // What cannot be started is exit_code 127 (not found) or 126.
+  // Fails with exit_code 127 (not found) or 126 for a command that cannot be started.
   static expected<child> start(const std::vector<std::string>& command);
-  // The command in the place of hmn: returns only why that could not be, or, where a system has no
-  // such thing, how the command ended.
+  // Replaces hmn by the command: returns only on failure, or, on systems without exec, with the
+  // command's exit code.
   static expected<exit_code> run_in_our_place(const std::vector<std::string>& command);
   child(child&& other) noexcept;
   child& operator=(child&&) = delete;
   ~child();
 
-  // Returns as soon as it has ended (true), or at that time (false).
+  // Returns true as soon as it has ended, or false at that time.
   bool wait_until(clock::time_point time);
   bool wait();
 
   std::uint32_t pid() const;
-  // Once it has ended: its own, or 128 + N when signal N ended it.
+  // Returns the exit code after the end, or 128 + N if signal N ended it.
   exit_code status() const;
-  // Of the signal that ended it, "SIGKILL"; empty: it ended by itself, or the system has none.
+  // Returns the signal that ended it, "SIGKILL"; empty: none, or the system has none.
   const std::string& signal() const;
   const resource_use& use() const;
 
-  struct running;  // each system's own
+  struct running;  // system-specific
   explicit child(std::unique_ptr<running> started);
 
  private:

@@ -12,25 +12,25 @@
 
 namespace hmn::cli {
 
-// What the system keeps for all processes of a command together: a control group (version 2) of its
-// own on Linux, a job object on Windows. The system then knows the exact highest memory of them
-// all. Processes that are left at the end go on.
+// Group of all processes of a command: a control group (version 2) of its own on Linux, a job
+// object on Windows. The system then knows the exact peak memory of the whole group. Processes that
+// are left at the end continue.
 class command_group {
  public:
   struct kind {
     const char* name;     // "control group"
     const char* key;      // in JSON
-    const char* measure;  // what peak_bytes counts
+    const char* measure;  // meaning of peak_bytes
   };
   static const kind& what();
 
-  // Why there is none is told by the failure.
+  // Fails with the reason if there can be no group.
   static expected<command_group> make(const roots& in);
   command_group(command_group&& other) noexcept;
   command_group& operator=(command_group&&) = delete;
   ~command_group();
 
-  // Inside from its first instruction; outside where hmn may not, for the reason that is then set.
+  // Starts the command inside the group, or outside with the reason where hmn lacks the right.
   expected<child> start(const std::vector<std::string>& command, std::string& why_outside) const;
 
   std::optional<std::uint64_t> peak_bytes() const;

@@ -13,13 +13,13 @@ extern const std::string_view path_separators;
 
 bool is_there(const std::string& path);
 bool is_folder(const std::string& path);
-// Nothing: it can be read.
+// Returns none for a readable file.
 std::optional<std::string> why_unreadable(const std::string& path);
 std::string absolute_path(const std::string& path);
 
-// At most 1 MiB of a file; nothing when it cannot be read.
+// Reads at most 1 MiB; returns none for an unreadable file.
 std::optional<std::string> read_text_file(const std::string& path);
-// Sorted, without those that begin with a dot.
+// Returns sorted names, without those that begin with a dot.
 std::vector<std::string> list_folder(const std::string& path);
 
 }  // namespace hmn::cli

@@ -7,7 +7,7 @@
 
 namespace hmn::cli {
 
-// A regular file, open for reading.
+// Regular file, open for reading.
 class input_file {
  public:
   static expected<input_file> open(const std::string& path);
@@ -17,7 +17,7 @@ class input_file {
 
   const std::string& path() const { return path_; }
   std::uint64_t size() const { return size_; }
-  // The first bytes: `most` of them, or all that there are.
+  // Reads the first `most` bytes, or the whole of a shorter file.
   expected<std::string> beginning(std::uint64_t most) const;
 
  private:
@@ -31,7 +31,7 @@ class input_file {
   std::uint64_t size_;
 };
 
-// All of a file of at most `most` bytes.
+// Reads a file of at most `most` bytes.
 expected<std::string> read_whole(const std::string& path, std::uint64_t most);
 
 }  // namespace hmn::cli

@@ -22,13 +22,14 @@ struct machine_evidence {
   section sources;
 };
 
-// What of this system stands between the machine and its figures.
+// Returns findings about this system that limit its measurements.
 std::vector<section> inspect_machine(const machine_evidence& seen);
 
-// GPUs that the system lists and nothing measures, each with its reason; empty: none is known.
+// Lists GPUs that the system reports but no source measures, each with its reason; empty: none
+// known.
 std::string unmeasured_gpus();
 
-// The kernel's driver of a GPU that was measured here; empty: not told.
+// Returns the kernel driver of a measured GPU; empty: unknown.
 std::string kernel_driver(const hypomnesis::device& of);
 
 }  // namespace hmn::cli

@@ -5,11 +5,11 @@
 
 namespace hmn::cli {
 
-// While it lives, Ctrl-C or SIGTERM (Ctrl+Break on Windows) stops what is running instead of ending
-// the program; a second one ends it.
+// Handler of Ctrl-C and SIGTERM (Ctrl+Break on Windows) for its lifetime: the first one stops the
+// current work instead of ending the program, a second one ends the program.
 class interruption {
  public:
-  // Called on a thread of its own, once for each.
+  // Calls `stop` in a separate thread, once for each.
   explicit interruption(std::function<void()> stop);
   ~interruption();
   interruption(const interruption&) = delete;

@@ -8,8 +8,8 @@
 
 namespace hmn::cli {
 
-// Writes a file that its owner alone may read, whole or not at all. One that is there stays, unless
-// it may be replaced.
+// Writes a file that only its owner may read, completely or not at all. Keeps an existing file
+// unless it may be replaced.
 std::optional<failure> write_new_file(const std::string& path, std::string_view text,
                                       bool may_replace);
 

@@ -6,7 +6,7 @@
 
 namespace hmn::cli {
 
-// A file that is made, or emptied, for writing.
+// File that is created, or truncated, for writing.
 class output_file {
  public:
   explicit output_file(const std::string& path);

@@ -6,14 +6,14 @@
 
 namespace hmn::cli {
 
-// What the command looks up by itself: a user's name may come over a network, which a library must
-// not wait for.
+// Facts that the command looks up by itself: a user's name may come over a network, which a library
+// must not wait for.
 
-// By the users of this system. uid: as the library told it; the number where it has no name.
+// Looks up the user; uid is from the library, and is the result for one without a name.
 std::optional<std::string> process_user(std::uint32_t pid, std::optional<std::uint32_t> uid);
 
-// What the process calls itself in its PID namespace, in the proc tree that the library reads too.
-// Nothing where a system has no such namespaces.
+// Returns the pid in the process's own PID namespace, from the proc tree that the library reads.
+// Returns none on systems without PID namespaces.
 std::optional<std::uint32_t> namespace_pid(std::uint32_t pid);
 
 }  // namespace hmn::cli

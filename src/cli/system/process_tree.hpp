@@ -9,12 +9,12 @@
 
 namespace hmn::cli {
 
-// When it was started, in the system's own unit: tells a reused pid. Nothing once it has ended, or
-// where hmn may not ask.
+// Returns the start time in the system's own unit, which identifies a reused pid. Returns none for
+// a process that has ended or is not accessible.
 std::optional<std::uint64_t> process_start(const roots& in, std::uint32_t pid);
 
-// A process and those that descend from it. One that was seen stays until it ends, also when its
-// parent has ended and another process took it over.
+// Process and its descendants. A known one stays until it ends, even after its parent has ended and
+// another process adopted it.
 class process_tree {
  public:
   struct member {
@@ -27,7 +27,7 @@ class process_tree {
   process_tree& operator=(const process_tree&) = delete;
   ~process_tree();
 
-  // Who is in it now. `also`: processes that are known to belong to it, of a group.
+  // Updates the members. `also`: processes that are known to belong, from a group.
   void refresh(const std::vector<std::uint32_t>& also = {});
   const std::vector<member>& members() const;
 

@@ -4,13 +4,13 @@
 
 namespace hmn::cli {
 
-// Where to look on Linux; the same variables as the library's move them.
+// Locations of system files on Linux, moved by the same variables as the library's.
 struct roots {
   std::string proc = "/proc";
   std::string sys = "/sys";
   std::string dev = "/dev";
-  std::string top;       // where marks of containers lie; "" is the real root
-  std::string cgroup{};  // mount of the control groups; "": as mountinfo says
+  std::string top;       // location of container markers; "" is the real root
+  std::string cgroup{};  // mount of the control groups; "": from mountinfo
 };
 roots roots_from_environment();
 

@@ -5,9 +5,9 @@
 
 namespace hmn::cli {
 
-// While it lives, the first Ctrl-C, SIGTERM or SIGHUP (on Windows Ctrl+C, Ctrl+Break or the closing
-// of the console) asks for an end; a second one ends the program, which may hang in a write that
-// nobody reads. One at a time.
+// Handler for its lifetime: the first Ctrl-C, SIGTERM or SIGHUP (on Windows Ctrl+C, Ctrl+Break or
+// closing the console) requests a stop; a second one ends the program, which may hang in a blocked
+// write. Only one may exist at a time.
 class stop_request {
  public:
   using clock = std::chrono::steady_clock;
@@ -17,7 +17,7 @@ class stop_request {
   stop_request(const stop_request&) = delete;
   stop_request& operator=(const stop_request&) = delete;
 
-  // True as soon as an end is asked for; false at that time.
+  // Returns true as soon as a stop is requested, false at that time.
   bool wait_until(clock::time_point time);
 
  private:

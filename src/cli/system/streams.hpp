@@ -7,16 +7,16 @@ namespace hmn::cli {
 
 enum class stream { output, error };
 
-// Once, before anything is written: no file that hmn opens becomes one of the standard streams, and
-// a reader that went away becomes an error of writing.
+// Prepares the standard streams before any output: no file opened by hmn becomes one of them, and a
+// closed pipe becomes a write error.
 void prepare_streams() noexcept;
 
 struct write_end {
   enum class reason { all_written, reader_gone, failed };
   reason how = reason::all_written;
-  int code = 0;  // the system's
+  int code = 0;  // from the system
 };
-// UTF-8, whole characters.
+// Writes UTF-8, in whole characters.
 write_end write_stream(stream to, std::string_view text);
 std::string message_of(const write_end& end);
 

@@ -4,13 +4,13 @@
 
 namespace hmn::cli {
 
-// What decides on how text is written.
+// Environment that determines the format of text.
 struct surroundings {
   bool is_terminal = false;
-  unsigned columns = 0;  // 0: not known
-  std::string term;      // "dumb": takes no colours
+  unsigned columns = 0;  // 0: unknown
+  std::string term;      // "dumb": no colours
   std::string no_color;
-  std::string locale;  // the first of LC_ALL, LC_CTYPE, LANG that is not empty
+  std::string locale;  // the first nonempty one of LC_ALL, LC_CTYPE, LANG
 };
 surroundings standard_output_surroundings();
 

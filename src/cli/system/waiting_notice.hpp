@@ -4,10 +4,10 @@
 
 namespace hmn::cli {
 
-// The line itself, with what may help on this system.
+// Text of the notice, with advice for this system.
 extern const std::string_view still_waiting;
 
-// While it lives: after a second it says once, on standard error, what may be taking so long.
+// Prints once on standard error, after a second, a likely reason for the delay.
 class waiting_notice {
  public:
   waiting_notice() noexcept;

@@ -25,7 +25,7 @@ byte_unit unit_for(double bytes) {
   return unit;
 }
 
-// 1, 2 or 5 times a power of ten.
+// Returns 1, 2 or 5 times a power of ten.
 double round_step(double least) {
   const double power = std::pow(10.0, std::floor(std::log10(least)));
   for (const double factor : {1.0, 2.0, 5.0})
@@ -33,7 +33,7 @@ double round_step(double least) {
   return 10 * power;
 }
 
-// People count time by these, in seconds.
+// Steps in seconds that are common in time scales.
 constexpr double time_steps[] = {1,   2,   5,    10,   15,   30,    60,    120,   300,
                                  600, 900, 1800, 3600, 7200, 10800, 21600, 43200, 86400};
 

@@ -7,17 +7,17 @@
 namespace hmn::cli {
 
 struct tick {
-  double at = 0;  // in the figure's own unit: bytes, or ns
+  double at = 0;  // in the value's own unit: bytes, or ns
   std::string label;
 };
 
-// About `wanted` round values from 0 to where the highest one still fits, with their unit.
+// Returns about `wanted` round values from 0 up to the highest, with their unit.
 std::vector<tick> byte_ticks(double highest, unsigned wanted);
 std::vector<tick> time_ticks(double longest_ns, unsigned wanted);
 
-// "3.2 s", "4:05", "1:02:03": time since the start.
+// Formats the time since the start: "3.2 s", "4:05", "1:02:03".
 std::string offset_text(std::uint64_t offset_ns);
-// "1.5 GiB": a figure with up to three digits.
+// Formats up to three digits: "1.5 GiB".
 std::string short_bytes(double bytes);
 
 }  // namespace hmn::cli

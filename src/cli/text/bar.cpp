@@ -21,7 +21,7 @@ std::string ascii_cells(double fraction, unsigned cells) {
   return std::string(filled, '#') + std::string(cells - filled, '-');
 }
 
-// U+2588 is a whole block, U+2589 seven eighths, … U+258F one eighth.
+// Uses U+2588 for a whole block, U+2589 for seven eighths, … U+258F for one eighth.
 std::string block_cells(double fraction, unsigned cells) {
   const auto eighths = filled_steps(fraction, cells * 8);
   std::string out;

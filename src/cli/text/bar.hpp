@@ -4,7 +4,7 @@
 
 namespace hmn::cli {
 
-// "[####----]": `cells` wide inside the brackets. Only 0 is empty and only 1 is full.
+// Draws "[####----]" with `cells` inside the brackets. Only 0 is empty and only 1 is full.
 std::string draw_bar(double fraction, unsigned cells, bool unicode);
 
 }  // namespace hmn::cli

@@ -4,7 +4,7 @@
 namespace hmn::cli {
 namespace {
 
-// ECMA-48, "select graphic rendition".
+// Returns the code of ECMA-48, "select graphic rendition".
 std::string_view code_of(tone with) noexcept {
   switch (with) {
     case tone::strong:

@@ -11,7 +11,7 @@ std::optional<colour_choice> colour_choice_of(std::string_view word) noexcept;
 
 enum class tone { plain, strong, faint, good, warning, bad };
 
-// The tone of a memory that is full to this fraction.
+// Returns the tone of memory that is full to this fraction.
 tone tone_of_usage(double fraction) noexcept;
 std::string paint(std::string_view text, tone with, bool on);
 

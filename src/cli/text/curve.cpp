@@ -27,7 +27,7 @@ void curve::halve() {
   for (std::size_t i = 1; i < points_.size(); ++i) {
     auto& last = points_[kept];
     const auto& next = points_[i];
-    // A gap that is narrower than a point is not shown: no value is lost by that.
+    // Omit a gap that is narrower than a point: no value is lost.
     if (slot_of(last.at_ns) == slot_of(next.at_ns))
       last = {next.at_ns, std::min(last.low, next.low), std::max(last.high, next.high),
               last.after_gap};

@@ -6,25 +6,25 @@
 
 namespace hmn::cli {
 
-// A figure over time in bounded memory: as time goes on neighbouring points become one, which keeps
-// the lowest and the highest of what it stands for.
+// Value over time in bounded memory: as time goes on, neighbouring points are merged, keeping the
+// minimum and the maximum.
 class curve {
  public:
   struct point {
-    std::uint64_t at_ns = 0;  // of the last value in it
+    std::uint64_t at_ns = 0;  // time of its last value
     double low = 0;
     double high = 0;
-    bool after_gap = false;  // the figure was not known before it
+    bool after_gap = false;  // preceded by unknown values
   };
 
   explicit curve(std::size_t capacity = 600) : capacity_(capacity) {}
 
-  // Times must not fall.
+  // Requires nondecreasing times.
   void add(std::uint64_t at_ns, double value);
   void add_gap() { gap_ = true; }
 
   const std::vector<point>& points() const { return points_; }
-  // The highest value and when it was seen first.
+  // Returns the maximum and the time of its first occurrence.
   bool is_empty() const { return points_.empty(); }
   double highest() const { return highest_; }
   std::uint64_t highest_at_ns() const { return highest_at_ns_; }

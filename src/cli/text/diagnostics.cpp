@@ -16,7 +16,7 @@ using hypomnesis::note;
 using hypomnesis::part;
 using hypomnesis::status_code;
 
-constexpr double ns_per_ms = 1e6;
+constexpr double ns_in_ms = 1e6;
 
 std::string subject_of(const hypomnesis::diagnostic& of) {
   std::string subject;
@@ -35,7 +35,7 @@ std::string traced_call(const hypomnesis::diagnostic& of) {
   auto line =
       fmt::format("trace: {}{}: {}", subject_of(of), hypomnesis::name(of.backend), of.message);
   if (of.duration_ns)
-    line += fmt::format(", {:.3f} ms", static_cast<double>(*of.duration_ns) / ns_per_ms);
+    line += fmt::format(", {:.3f} ms", static_cast<double>(*of.duration_ns) / ns_in_ms);
   if (of.native_domain != domain::none) line += fmt::format(", code {}", of.native_code);
   return line;
 }

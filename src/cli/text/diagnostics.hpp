@@ -7,23 +7,22 @@
 
 namespace hmn::cli {
 
-// Recorded driver calls are no faults.
+// Returns whether it is a traced driver call, which is no fault.
 bool is_trace(const hypomnesis::diagnostic& diagnostic) noexcept;
-// Worth a line: something is missing that this card could have.
+// Returns whether it deserves a line: a missing value that this card could have.
 bool matters(const hypomnesis::diagnostic& diagnostic) noexcept;
-// The same for what stands in the way of finding devices at all.
+// Returns whether it may prevent the detection of devices.
 bool hides_devices(const hypomnesis::diagnostic& diagnostic) noexcept;
 
 std::string describe(const hypomnesis::diagnostic& diagnostic);
-// With the names of the figures that are missing.
+// Includes the names of the missing values.
 std::string describe_with_fields(const hypomnesis::diagnostic& diagnostic);
-// Each text once: a device that fails one reading often fails the others in the same words.
+// Returns each text once: a device that fails one reading often fails others with the same message.
 std::vector<std::string> distinct_lines(
     const std::vector<hypomnesis::diagnostic>& diagnostics,
     std::string (*line_for)(const hypomnesis::diagnostic&) = describe);
 
-// On standard error, a line each.
-// `told`: why there is no device stands elsewhere already.
+// Prints to standard error, a line each. `told`: the reason for missing devices is already printed.
 void print_diagnostics(const hypomnesis::snapshot& snapshot, bool told = false);
 void print_trace(const hypomnesis::snapshot& snapshot);
 

@@ -15,7 +15,7 @@ bool is_control(char32_t c) {
   return c < 0x20 || (c >= 0x7F && c < 0xA0);
 }
 
-// Bidi_Control of the Unicode Character Database, and the two line separators.
+// Tests for Bidi_Control of the Unicode Character Database, and the two line separators.
 bool reorders_or_breaks(char32_t c) {
   return c == 0x061C || c == 0x200E || c == 0x200F || (c >= 0x2028 && c <= 0x202E) ||
          (c >= 0x2066 && c <= 0x2069);
@@ -29,7 +29,8 @@ char short_form(char32_t c) {
   return 0;
 }
 
-// Where it parts folders, names hold none, and readers know paths as they are.
+// Leaves backslashes unescaped where they separate folders: names contain none, and paths stay
+// familiar.
 bool is_plain_backslash(char32_t c) {
   return c == '\\' && path_separators.find('\\') != std::string_view::npos;
 }

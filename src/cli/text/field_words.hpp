@@ -6,7 +6,8 @@
 
 namespace hmn::cli {
 
-// Which figures a diagnostic is about: "encoder load, energy". Empty: none by name, or all of them.
+// Returns the values that a diagnostic is about: "encoder load, energy". Empty: none by name, or
+// all.
 std::string field_words(const hypomnesis::diagnostic& of);
 
 }  // namespace hmn::cli

@@ -14,7 +14,7 @@ using hypomnesis::domain;
 using hypomnesis::run_state;
 
 std::string native_text(const hypomnesis::backend_info& of) {
-  if (of.message.find("code ") != std::string::npos) return {};  // it has the code already
+  if (of.message.find("code ") != std::string::npos) return {};  // the message includes the code
   if (of.native_domain == domain::nvml) return fmt::format(" (NVML code {})", of.native_code);
   if (of.native_domain == domain::exit_code) return fmt::format(" (exit code {})", of.native_code);
   if (of.native_domain == domain::errno_code) return fmt::format(" (errno {})", of.native_code);
@@ -22,26 +22,26 @@ std::string native_text(const hypomnesis::backend_info& of) {
   return {};
 }
 
-std::string_view mark_of(verdict how) {
-  if (how == verdict::fine) return "ok   ";
-  return how == verdict::note ? "note " : "FAIL ";
+std::string_view mark_of(severity how) {
+  if (how == severity::fine) return "ok   ";
+  return how == severity::note ? "note " : "FAIL ";
 }
 
-tone tone_of(verdict how) {
-  if (how == verdict::fine) return tone::good;
-  return how == verdict::note ? tone::plain : tone::bad;
+tone tone_of(severity how) {
+  if (how == severity::fine) return tone::good;
+  return how == severity::note ? tone::plain : tone::bad;
 }
 
 }  // namespace
 
 finding fine(std::string text) {
-  return {verdict::fine, std::move(text), {}};
+  return {severity::fine, std::move(text), {}};
 }
 finding note(std::string text) {
-  return {verdict::note, std::move(text), {}};
+  return {severity::note, std::move(text), {}};
 }
 finding trouble(std::string text, std::string advice) {
-  return {verdict::trouble, std::move(text), std::move(advice)};
+  return {severity::trouble, std::move(text), std::move(advice)};
 }
 
 bool is_needless(const hypomnesis::backend_info& of) noexcept {
@@ -52,11 +52,11 @@ finding inspect_backend(std::string_view name, const hypomnesis::backend_info& o
   if (of.state == run_state::ready || of.state == run_state::asleep)
     return fine(
         fmt::format("{} answers{}", name, of.version ? ", driver " + *of.version : std::string()));
-  if (is_needless(of)) return note(fmt::format("{}: not needed", name));
+  if (is_needless(of)) return hmn::cli::note(fmt::format("{}: not needed", name));
   const auto text =
       fmt::format("{}: {}{}", name, of.message.empty() ? hypomnesis::name(of.status) : of.message,
                   native_text(of));
-  return needed && of.state != run_state::off ? trouble(text) : note(text);
+  return needed && of.state != run_state::off ? trouble(text) : hmn::cli::note(text);
 }
 
 std::string render(const std::vector<section>& report, const style& as) {

@@ -10,11 +10,11 @@
 
 namespace hmn::cli {
 
-enum class verdict { fine, note, trouble };
+enum class severity { fine, note, trouble };
 
-// One thing that was looked at; what to do about it, if anything.
+// Result of an inspection, with advice if any.
 struct finding {
-  verdict how = verdict::fine;
+  severity how = severity::fine;
   std::string text;
   std::string advice;
 };
@@ -23,9 +23,9 @@ finding fine(std::string text);
 finding note(std::string text);
 finding trouble(std::string text, std::string advice = {});
 
-// Another source has answered in its place.
+// Returns whether another source has answered in its place.
 bool is_needless(const hypomnesis::backend_info& of) noexcept;
-// needed: there is a GPU that this source should know.
+// Takes in `needed` whether there is a GPU that this source should know.
 finding inspect_backend(std::string_view name, const hypomnesis::backend_info& of, bool needed);
 
 struct section {

@@ -16,10 +16,10 @@ char32_t take(std::string_view& text) noexcept {
 
 struct set_match {
   bool matches;
-  std::string_view rest;  // of the pattern, behind the ]
+  std::string_view rest;  // of the pattern, after the ]
 };
 
-// pattern stands behind "["; nothing when the set is never closed.
+// Starts after "["; returns none for a set that is never closed.
 std::optional<set_match> match_set(std::string_view pattern, char32_t c) noexcept {
   const bool negated = pattern.starts_with('!') || pattern.starts_with('^');
   if (negated) pattern.remove_prefix(1);
@@ -38,7 +38,7 @@ std::optional<set_match> match_set(std::string_view pattern, char32_t c) noexcep
   return std::nullopt;
 }
 
-// Matches one code point of text against one element of pattern and moves both on.
+// Matches one code point of text against one element of pattern and advances both.
 bool match_one(std::string_view& pattern, std::string_view& text) noexcept {
   if (pattern.empty() || text.empty()) return false;
   const auto c = take(text);

@@ -4,7 +4,7 @@
 
 namespace hmn::cli {
 
-// Shell pattern over code points: * ? [abc] [a-z] [!a]; a backslash takes the next one literally.
+// Matches a shell pattern over code points: * ? [abc] [a-z] [!a]; a backslash escapes the next one.
 bool glob_matches(std::string_view pattern, std::string_view text) noexcept;
 
 }  // namespace hmn::cli

@@ -11,7 +11,7 @@
 
 namespace hmn::cli {
 
-// A JSON object on one line, without blanks, members in the order in which they were added.
+// JSON object on one line, without blanks, with members in the order of addition.
 class json_object {
  public:
   json_object& add(std::string_view key, std::string_view text);
@@ -31,7 +31,7 @@ class json_object {
     return add_raw(key, inner.text());
   }
   json_object& add(std::string_view key, const std::vector<json_object>& list);
-  // A number as digits_of gives it.
+  // Adds a number formatted by digits_of.
   json_object& add_digits(std::string_view key, const std::string& digits) {
     return add_raw(key, digits.empty() ? "null" : digits);
   }
@@ -47,13 +47,13 @@ class json_object {
   std::string members_;
 };
 
-// Empty where it is not known.
+// Returns none for an unknown value.
 template <class T>
 std::string digits_of(const std::optional<T>& number) {
   return number ? fmt::to_string(*number) : std::string();
 }
 
-// "[…]\n"
+// Returns "[…]\n".
 std::string json_document(const std::vector<json_object>& objects);
 
 }  // namespace hmn::cli

@@ -8,13 +8,13 @@
 
 #include "cli/text/bar.hpp"
 #include "cli/text/width.hpp"
+#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
 
 using hypomnesis::note;
 
-constexpr std::uint64_t mib = 1ull << 20;
 constexpr std::size_t widest_bar = 20;
 constexpr std::size_t narrowest_bar = 8;
 constexpr std::size_t brackets = 2;
@@ -39,7 +39,7 @@ std::string total_text(const memory_line& of) {
   return of.total ? fmt::to_string(*of.total / mib) : "?";
 }
 
-// The part that is never cut.
+// Returns the part that is never cut.
 std::string figures_of(const memory_line& of, const columns& at) {
   if (of.silent) return of.before;
   if (!of.free && !of.total) return of.before + "memory unknown";
@@ -69,14 +69,14 @@ std::size_t longest_figures(const std::vector<memory_line>& lines, const columns
   return longest;
 }
 
-// Makes `column` smaller by what is too much, but not below `least`.
+// Reduces `column` by the excess, but not below `least`.
 void shrink(std::size_t& column, std::size_t least, std::size_t& too_much) {
   const auto by = std::min(too_much, column - std::min(column, least));
   column -= by;
   too_much -= by;
 }
 
-// First the bar gives way, then the label, then what follows the figures, at last all of the bar.
+// Shrinks the bar first, then the label, then the text after the values, and finally drops the bar.
 columns fitting_columns(const std::vector<memory_line>& lines, std::size_t width) {
   auto at = natural_columns(lines);
   const auto all = at.label + gap + at.bar_width() + at.words;

@@ -12,17 +12,17 @@
 
 namespace hmn::cli {
 
-// "label: before free F MiB / T MiB after"; on a terminal with a bar and in columns.
+// Line "label: before free F MiB / T MiB after"; on a terminal with a bar and in columns.
 struct memory_line {
   std::string label;
   std::string before;              // "asleep, "
-  std::string_view verb = "free";  // what `free` is called
+  std::string_view verb = "free";  // word for `free`
   std::string_view mark;           // "~": estimated, ">=": at least
   std::optional<std::uint64_t> free;
   std::optional<std::uint64_t> total;
   std::string after;
   std::optional<double> used;  // fraction, for the bar
-  bool silent = false;         // says nothing of memory: the text before and after is all
+  bool silent = false;         // has only the text before and after, without values
 };
 
 std::string_view mark_of(hypomnesis::note notes) noexcept;

@@ -10,16 +10,16 @@
 namespace hmn::cli {
 
 enum class write_result { written, reader_gone, failed };
-// A failure is told on standard error.
+// Reports a failure on standard error.
 write_result write_part(std::string_view text);
-// A reader that has gone is done; any other failure is told on standard error.
+// Succeeds for a closed pipe; reports any other failure on standard error.
 exit_code write_output(std::string_view text);
-// Whole lines on standard error, fit for a terminal already.
+// Prints whole lines on standard error, already escaped for a terminal.
 void write_report(std::string_view lines);
-// One line, "hmn: <message>\n", with the message fit for a terminal.
+// Prints "hmn: <message>\n", escaped for a terminal.
 void write_remark(std::string_view message);
 
-// A file that is opened before a command is started, so that what cannot be written is told then.
+// File that is opened before a command is started, so that an unwritable one is reported then.
 class late_file {
  public:
   explicit late_file(std::string path);  // "-": standard output
@@ -33,7 +33,7 @@ class late_file {
  private:
   std::string path_;
   std::optional<output_file> file_;
-  std::string why_;  // standard output could not be written
+  std::string why_;  // why standard output could not be written
 };
 
 }  // namespace hmn::cli

@@ -15,7 +15,7 @@
 namespace hmn::cli {
 namespace {
 
-// All lengths are in CSS pixels.
+// Lengths in CSS pixels.
 constexpr double page_width = 960;
 constexpr double left_margin = 92;
 constexpr double right_margin = 28;
@@ -27,14 +27,14 @@ constexpr double foot_height = 56;
 constexpr double area_width = page_width - left_margin - right_margin;
 constexpr double panel_height = panel_head + area_height + panel_gap;
 constexpr double empty_height = 66;
-// Of the font, on average.
+// Average width of the font.
 constexpr double character_width = 7.0;
-// Of bold text in 18 and 14 pixels: so many are as wide.
+// Average widths of bold text in 18 and 14 pixels.
 constexpr double title_character = 0.56;
 constexpr double panel_character = 0.72;
 constexpr double line_height = 18;
 
-// Okabe and Ito's colours, which those who see no red or no green tell apart too.
+// Okabe and Ito's colours, distinguishable without red or green vision as well.
 std::string_view colour_of(ink with) {
   if (with == ink::first) return "#0072b2";
   return with == ink::second ? "#d55e00" : "#6b6b6b";
@@ -82,14 +82,14 @@ bool shows_limit(const plot_panel& of) {
   return of.limit && *of.limit <= 2.5 * highest_of(of);
 }
 
-// With some air above the highest.
+// Leaves a margin above the maximum.
 double top_of(const plot_panel& of) {
   double highest = highest_of(of);
   if (shows_limit(of)) highest = std::max(highest, *of.limit);
   return highest > 0 ? highest * 1.12 : 1024.0 * 1024;
 }
 
-// Lowest and highest of each point, so that no peak is lost between pixels.
+// Draws the minimum and maximum of each point, so that no peak is lost between pixels.
 std::string line_path(const curve& figure, const scale& in) {
   std::string path;
   double before = 0;
@@ -106,7 +106,7 @@ std::string line_path(const curve& figure, const scale& in) {
   return path;
 }
 
-// The area below, one closed path for each stretch without a gap.
+// Fills the area below, one closed path for each stretch without a gap.
 std::string area_path(const curve& figure, const scale& in) {
   std::string path;
   double last_x = 0;
@@ -149,7 +149,7 @@ void put_limit(std::string& out, const plot_panel& of, const scale& in) {
       page_width - right_margin - 4, y - 4, escape_for_xml(of.limit_name));
 }
 
-// A dot at the highest value, and what it is; below it, where the line of the limit is above.
+// Marks the maximum with a dot and its value, below the dot where the limit's line is above.
 void put_peak(std::string& out, const plot_panel& panel, const plot_series& of, const scale& in) {
   const double x = in.x(static_cast<double>(of.figure->highest_at_ns()));
   const double y = in.y(of.figure->highest());
@@ -163,7 +163,7 @@ void put_peak(std::string& out, const plot_panel& panel, const plot_series& of, 
       is_at_right ? x - 8 : x + 8, base, is_at_right ? "end" : "start", text);
 }
 
-// Of each series that has one, unless it would stand on the one before.
+// Marks the peak of each series unless it would overlap the previous label.
 void put_peaks(std::string& out, const plot_panel& of, const scale& in) {
   double taken = -line_height;
   for (const auto& each : of.series) {
@@ -186,7 +186,7 @@ void put_series(std::string& out, const plot_series& of, const scale& in) {
       line_path(*of.figure, in), colour_of(of.with), of.is_filled ? "2.2" : "1.6");
 }
 
-// From the right edge leftwards, in the order of the series.
+// Places entries leftwards from the right edge, in the order of the series.
 void put_legend(std::string& out, const plot_panel& of, double y) {
   double x = page_width - right_margin;
   for (auto each = of.series.rbegin(); each != of.series.rend(); ++each) {
@@ -245,7 +245,7 @@ constexpr std::string_view looks =
 
 }  // namespace
 
-// XML 1.0 has no way to write control characters: they become U+FFFD.
+// Replaces control characters, which XML 1.0 cannot represent, by U+FFFD.
 std::string escape_for_xml(std::string_view text) {
   std::string out;
   while (!text.empty()) {

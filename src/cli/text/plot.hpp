@@ -11,7 +11,7 @@ namespace hmn::cli {
 
 enum class ink { first, second, third };
 
-// One line of a panel.
+// Line of a panel.
 struct plot_series {
   std::string name;
   ink with = ink::first;
@@ -19,14 +19,14 @@ struct plot_series {
   bool is_filled = false;
 };
 
-// One chart among several, all over the same time.
+// Chart among several with the same time axis.
 struct plot_panel {
   std::string title;
-  std::string note;  // beside the title
+  std::string note;  // next to the title
   std::vector<plot_series> series;
-  std::optional<double> limit;  // bytes: drawn where it is not far above the figures
+  std::optional<double> limit;  // bytes: drawn unless far above the values
   std::string limit_name;
-  std::string why_empty;  // shown where no series has a point
+  std::string why_empty;  // shown if no series has a point
 };
 
 struct plot {
@@ -36,10 +36,10 @@ struct plot {
   std::vector<plot_panel> panels;
 };
 
-// Text as the content of an XML element or an attribute's value.
+// Escapes text for an XML element's content or an attribute's value.
 std::string escape_for_xml(std::string_view text);
 
-// A whole SVG 1.1 document.
+// Returns a complete SVG 1.1 document.
 std::string svg_of(const plot& of);
 
 }  // namespace hmn::cli

@@ -65,12 +65,12 @@ expected<std::uint64_t> parse_size_argument(std::string_view text) {
   std::uint64_t low = 0;
   if (!is_number(whole, high) || (!decimals.empty() && !is_number(decimals, low)))
     return not_a_size(text, whole.size() > 18 ? "is too large a number" : wanted);
-  // 2^64 * 10^6 * 2^40 fits.
+  // Holds 2^64 * 10^6 * 2^40.
   __extension__ using wide = unsigned __int128;
   wide scale = 1;
   for (std::size_t i = 0; i < decimals.size(); ++i) scale *= 10;
   const wide scaled = (wide{high} * scale + low) * found->bytes;
-  // Up, so that the room is enough.
+  // Round up, so that the memory suffices.
   const wide bytes = (scaled + scale - 1) / scale;
   if (bytes > std::numeric_limits<std::uint64_t>::max())
     return not_a_size(text, "is too large a number");

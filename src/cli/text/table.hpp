@@ -9,14 +9,14 @@
 
 namespace hmn::cli {
 
-// Two spaces between columns, none at a line's end; cells are measured as a terminal shows them.
+// Table with two spaces between columns and none at line ends; widths are those of a terminal.
 class table {
  public:
   enum class align { left, right };
   struct column {
     std::string title;
     align side = align::left;
-    bool shrinks = false;  // may be cut where the terminal is too narrow
+    bool shrinks = false;  // may be cut on a narrow terminal
   };
   struct cell {
     std::string text;

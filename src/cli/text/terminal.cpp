@@ -18,7 +18,7 @@ bool equal_ignoring_case(std::string_view a, std::string_view b) noexcept {
                     [](char x, char y) { return lower(x) == lower(y); });
 }
 
-// "de_DE.UTF-8@euro": the codeset stands between the dot and the modifier.
+// Finds the codeset between the dot and the modifier: "de_DE.UTF-8@euro".
 bool names_utf8(std::string_view locale) noexcept {
   const auto dot = locale.find('.');
   if (dot == std::string_view::npos) return false;

@@ -5,12 +5,12 @@
 
 namespace hmn::cli {
 
-// How to write text.
+// Style of text output.
 struct style {
   bool terminal = false;  // bars and columns; else plain lines
   bool colour = false;
-  bool unicode = false;     // marks and bars past ASCII
-  bool ascii_only = false;  // a terminal that shows nothing else
+  bool unicode = false;     // marks and bars beyond ASCII
+  bool ascii_only = false;  // the terminal shows ASCII only
   unsigned width = 0;       // columns; 0: no limit
 };
 

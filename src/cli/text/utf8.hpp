@@ -11,7 +11,7 @@ struct code_point {
   std::size_t length = 0;  // bytes taken; 0 at the end
 };
 
-// The first code point; a byte that starts none is U+FFFD of length 1.
+// Returns the first code point; an invalid byte is U+FFFD of length 1.
 code_point first_code_point(std::string_view text) noexcept;
 void append_utf8(std::string& out, char32_t value);
 

@@ -6,11 +6,11 @@
 
 namespace hmn::cli {
 
-// Terminal columns, the same in every locale.
+// Returns the terminal columns, the same in every locale.
 unsigned width_of(char32_t value) noexcept;
 std::size_t display_width(std::string_view text) noexcept;
 
-// At most `columns` wide; what is cut ends in `ellipsis`.
+// Shortens to at most `columns`; a shortened text ends in `ellipsis`.
 std::string cut_to_width(std::string_view text, std::size_t columns, std::string_view ellipsis);
 
 }  // namespace hmn::cli

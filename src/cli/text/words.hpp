@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-// The names that the output gives to the header's enumerations; nothing for unknown.
+// Words of the output for the header's enumerations; none for unknown.
 namespace hmn::cli {
 
 using word = std::optional<std::string_view>;
@@ -19,9 +19,9 @@ word pool_word(hypomnesis::pool_kind pool) noexcept;
 word accounting_word(hypomnesis::accounting_kind accounting) noexcept;
 word name_state_word(hypomnesis::name_status state) noexcept;
 word vendor_word(hypomnesis::vendor_id vendor) noexcept;
-word vendor_name(hypomnesis::vendor_id vendor) noexcept;  // as it writes itself
+word vendor_name(hypomnesis::vendor_id vendor) noexcept;  // spelled as the vendor does
 word source_word(hypomnesis::backend_id backend) noexcept;
-// In JSON, where a number that is unknown is null, a word that is unknown says so.
+// Returns "unknown" for JSON, where an unknown number is null.
 inline std::string_view or_unknown(word of) noexcept {
   return of.value_or("unknown");
 }

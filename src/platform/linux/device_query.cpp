@@ -19,7 +19,7 @@ constexpr unsigned drm_command_base = 0x40;
 // include/uapi/drm/i915_drm.h: struct drm_i915_query_item, struct drm_i915_query
 struct i915_query_item {
   uint64_t query_id = 0;
-  int32_t length = 0;  // 0: the kernel writes what is needed; below 0: its errno
+  int32_t length = 0;  // 0: the kernel writes the needed length; below 0: its errno
   uint32_t flags = 0;
   uint64_t data_ptr = 0;
 };
@@ -39,7 +39,7 @@ static_assert(i915_query_request == 0xC0106479);
 struct xe_device_query {
   uint64_t extensions = 0;
   uint32_t query = 0;
-  uint32_t size = 0;  // 0: the kernel writes what is needed; it takes no other
+  uint32_t size = 0;  // 0: the kernel writes the needed length, the only other value it accepts
   uint64_t data = 0;
   uint64_t reserved[2] = {};
 };
@@ -48,10 +48,10 @@ static_assert(sizeof(xe_device_query) == 40 && offsetof(xe_device_query, size) =
 constexpr unsigned long xe_query_request = _IOWR(drm_type, drm_command_base, xe_device_query);
 static_assert(xe_query_request == 0xC0286440);
 
-// Signals may come without end; a driver that is reset says EAGAIN for a while.
+// Limit of retries: signals may come endlessly, and a driver in reset returns EAGAIN for a while.
 constexpr int most_interruptions = 16;
 constexpr int most_errno = 4095;
-// The answer may grow between the two passes.
+// Limit of rounds, as the answer may grow between the two passes.
 constexpr int most_rounds = 3;
 
 int call(int node, unsigned long request, void* argument) noexcept {
@@ -68,7 +68,7 @@ uint64_t address_of(void* memory) noexcept {
   return reinterpret_cast<uintptr_t>(memory);
 }
 
-// One pass: with an empty `answer` the length that is needed.
+// Makes one pass; returns the needed length for an empty `answer`.
 errno_or<size_t> pass(int node, device_question what, std::span<std::byte> answer) noexcept {
   if (what.in == query_language::xe) {
     xe_device_query q;
@@ -91,7 +91,7 @@ errno_or<size_t> pass(int node, device_question what, std::span<std::byte> answe
   return {0, item.length < -most_errno ? EIO : -item.length};
 }
 
-// One that answers to no such question says so in one of these ways.
+// Maps the errors by which drivers reject an unknown query.
 int plain_reason(int error) noexcept {
   return error == ENOTTY || error == EINVAL || error == ENOSYS ? EOPNOTSUPP : error;
 }

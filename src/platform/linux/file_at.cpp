@@ -30,7 +30,7 @@ int open_base(const char* path) noexcept {
   return ::open(path, O_PATH | O_DIRECTORY | O_CLOEXEC);
 }
 
-// opendir would allocate.
+// Avoids opendir, which allocates.
 int list_entries(int from, entry_visitor visit) {
   alignas(dirent64) char entries[4096];
   for (;;) {
@@ -40,8 +40,8 @@ int list_entries(int from, entry_visitor visit) {
   }
 }
 
-// A descriptor of a process may lead to a network mount that hangs; AT_STATX_DONT_SYNC never asks
-// its server (Linux 4.11).
+// Avoids hanging on a descriptor that leads to a dead network mount: AT_STATX_DONT_SYNC never
+// contacts the server (Linux 4.11).
 errno_or<file_status> status_at(int at, const char* name) noexcept {
   struct statx found;
   constexpr unsigned wanted = STATX_TYPE | STATX_INO | STATX_UID | STATX_SIZE;

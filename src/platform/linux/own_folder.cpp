@@ -13,8 +13,8 @@ namespace {
 
 static_assert(longest_path >= PATH_MAX);
 
-// A name without a slash in front is one of the folder in which the program was when it loaded the
-// file. Only the loader still knows that folder.
+// Returns the loader's path: a name without a leading slash is relative to the program's folder at
+// load time, which only the loader still knows.
 bool set_loaded_path(char (&path)[3 * PATH_MAX]) noexcept {
   Dl_info file;
   void* map = nullptr;
@@ -25,7 +25,7 @@ bool set_loaded_path(char (&path)[3 * PATH_MAX]) noexcept {
     std::strcpy(path, file.dli_fname);
     return true;
   }
-  // Both parts of the folder, the program's and the one in the name, are shorter than PATH_MAX.
+  // Both parts, the program's folder and the one in the name, are shorter than PATH_MAX.
   if (dlinfo(map, RTLD_DI_ORIGIN, path) != 0) return false;
   const char* const slash = std::strrchr(file.dli_fname, '/');
   std::strcat(path, "/");

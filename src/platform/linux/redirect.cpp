@@ -7,7 +7,7 @@
 
 namespace hmn::platform {
 
-// Not through the C library: ThreadSanitizer takes the readers' use of the number for a race.
+// Bypasses the C library: ThreadSanitizer reports a race with the readers of the descriptor.
 bool redirect(int to, int from) noexcept {
   return syscall(SYS_dup3, from, to, O_CLOEXEC) >= 0;
 }

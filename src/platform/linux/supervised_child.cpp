@@ -54,11 +54,11 @@ supervision* map_shared() noexcept {
   return made;
 }
 
-// close_range came with Linux 5.9; before, with an unlimited RLIMIT_NOFILE, closing every possible
-// number would take minutes.
+// Limit of descriptor numbers to close where close_range is missing (before Linux 5.9). With an
+// unlimited RLIMIT_NOFILE, closing every possible number would take minutes.
 int descriptor_limit() noexcept {
   if (syscall(SYS_close_range, ~0U, ~0U, 0) == 0) return 0;
-  constexpr int margin = 64;  // for what other threads open meanwhile
+  constexpr int margin = 64;  // for descriptors that other threads open in the meantime
   int highest = 1024;
   for_each_entry("/proc/self/fd", [&](std::string_view name) {
     int number = 0;
@@ -69,7 +69,7 @@ int descriptor_limit() noexcept {
   return highest + margin;
 }
 
-// The host may have waited for it with __WALL: then it is gone as well.
+// Tests for the end of the supervisor. If the host waited for it with __WALL, it is gone as well.
 bool is_gone(supervision& shared) noexcept {
   if (shared.supervisor == 0) return true;
   const pid_t waited = waitpid(shared.supervisor, nullptr, WNOHANG | static_cast<int>(__WCLONE));
@@ -80,7 +80,7 @@ bool is_gone(supervision& shared) noexcept {
 
 enum class change { seen, timed_out, supervisor_lost };
 
-// A supervisor that someone killed wakes nobody, so it is looked for now and then.
+// Waits for a change of phase. A killed supervisor wakes no waiter, so it is checked periodically.
 change await_change(supervision& shared, uint32_t from, uint64_t deadline_ns) noexcept {
   for (;;) {
     const uint64_t slice = std::min(deadline_ns, monotonic_ns() + ns_per_second);
@@ -137,7 +137,7 @@ start_result supervised_child::start(const launch& what) noexcept {
   if (shared_ == nullptr) return {started::failed, errno};
   shared_->what = what;
   shared_->descriptor_limit = descriptor_limit();
-  // The supervisor inherits the mask: no handler of the host may run there.
+  // The supervisor inherits the mask: none of the host's handlers may run there.
   sigset_t all;
   sigset_t before;
   sigfillset(&all);
@@ -162,8 +162,8 @@ supervised_child::~supervised_child() {
   if (shared_ != nullptr) finish(order_kill_all);
 }
 
-// A supervisor that does not end at once (its program may be stuck in a driver) is left to a later
-// call.
+// Ends the supervisor. One that does not end at once (its program may be stuck in a driver) is left
+// to a later call.
 void supervised_child::finish(uint32_t ordered) noexcept {
   supervision* shared = shared_;
   shared_ = nullptr;

@@ -7,10 +7,10 @@ namespace hmn::platform {
 
 struct supervision;
 
-// A child of a child. execve sets a process's termination signal back to SIGCHLD, so a program run
-// as our own child would show in the host's SIGCHLD handler and wait loops. Its parent is therefore
-// a supervisor: a process in our memory that executes nothing, keeps termination signal 0, and so
-// shows only to those who wait with __WCLONE or __WALL.
+// Program run as the child of a child. execve resets a process's termination signal to SIGCHLD, so
+// a program run as our own child would appear in the host's SIGCHLD handler and wait loops. Its
+// parent is therefore a supervisor: a process in our memory that executes nothing, keeps
+// termination signal 0, and so is visible only to waits with __WCLONE or __WALL.
 class supervised_child {
  public:
   supervised_child() noexcept = default;
@@ -20,9 +20,9 @@ class supervised_child {
 
   start_result start(const launch& what) noexcept;
   ended wait(uint64_t deadline_ns, exit_status& status) noexcept;
-  void release() noexcept;  // the group lives on; otherwise the destructor kills it
+  void release() noexcept;  // the group survives; otherwise the destructor kills it
 
-  static void collect() noexcept;  // ends what earlier calls could not wait for
+  static void collect() noexcept;  // reaps what earlier calls could not wait for
 
  private:
   void finish(uint32_t order) noexcept;

@@ -17,10 +17,10 @@
 namespace hmn::platform {
 namespace {
 
-// This file runs in the supervisor or the program's process, in our memory and with the calling
-// thread's thread-local storage. Until the phase leaves "starting" that thread sleeps; afterwards
-// the supervisor makes only calls that do not fail, for a failure would write that thread's errno,
-// and goes around the C library's wrappers, which touch its cancellation state.
+// Restrictions: this file runs in the supervisor or the program's process, in our memory and with
+// the calling thread's thread-local storage. That thread sleeps until the phase leaves "starting".
+// Afterwards the supervisor makes only calls that cannot fail, as a failure would write that
+// thread's errno, and bypasses the C library's wrappers, which change its cancellation state.
 
 HMN_UNINSTRUMENTED void close_range_of(const supervision& shared, unsigned first, unsigned last) {
   if (shared.descriptor_limit == 0) {
@@ -36,8 +36,8 @@ HMN_UNINSTRUMENTED void enter_phase(supervision& shared, uint32_t next) {
   wake_all(shared.now);
 }
 
-// Ignored signals would be inherited by the program, and handlers belong to the host. The C library
-// keeps those between the last classic signal and SIGRTMIN.
+// Resets the signal dispositions: the program would inherit ignored signals, and handlers belong to
+// the host. The C library reserves those between the last classic signal and SIGRTMIN.
 HMN_UNINSTRUMENTED void default_dispositions() {
   struct sigaction plain;
   __builtin_memset(&plain, 0, sizeof plain);
@@ -72,7 +72,8 @@ HMN_UNINSTRUMENTED int execute(void* given) {
   return 1;
 }
 
-// Leaves the program a zombie: its number, and its group's, stay taken until the order has come.
+// Records the exit but leaves the program a zombie: its number, and that of its group, stay
+// reserved until the order arrives.
 HMN_UNINSTRUMENTED void note_exit(supervision& shared) {
   siginfo_t info;
   info.si_pid = 0;
@@ -103,7 +104,7 @@ HMN_UNINSTRUMENTED void create_program(supervision& shared) {
   shared.program_is_here.store(0, std::memory_order_release);
 }
 
-// A descriptor that the two awaited signals make readable.
+// Opens a descriptor that the two awaited signals make readable.
 HMN_UNINSTRUMENTED int open_signals(supervision& shared) {
   const uint64_t awaited = (uint64_t{1} << (SIGCHLD - 1)) | (uint64_t{1} << (order_signal - 1));
   const long opened = syscall(SYS_signalfd4, -1, &awaited, sizeof awaited, 0);
@@ -120,7 +121,7 @@ HMN_UNINSTRUMENTED void close_all_but(supervision& shared, unsigned kept) {
 
 HMN_UNINSTRUMENTED int supervise(void* given) {
   supervision& shared = *static_cast<supervision*>(given);
-  // Should the thread that waits for it end, so does the supervisor, and with it the program.
+  // End the supervisor, and with it the program, if the thread that waits for it ends.
   syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   syscall(SYS_prctl, PR_SET_NAME, "hmn-supervisor", 0, 0, 0);
   default_dispositions();

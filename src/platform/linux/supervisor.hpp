@@ -14,13 +14,13 @@ namespace hmn::platform {
 enum phase : uint32_t { phase_starting, phase_running, phase_exited, phase_failed };
 enum order : uint32_t { order_none, order_let_live, order_kill_all };
 
-// Shared with both processes; unmapped when both have left our memory.
+// State shared with both processes; unmapped when both have left our memory.
 struct supervision {
   launch what;
   int descriptor_limit = 0;  // 0: close_range works
   char* program_stack = nullptr;
   pid_t supervisor = 0;
-  pid_t supervisor_itself = 0;  // as it sees itself: the host may have unshared its pid namespace
+  pid_t supervisor_itself = 0;  // in its own pid namespace, which the host may have unshared
   pid_t program = 0;
   int error = 0;
   int exit_code = 0;
@@ -34,8 +34,8 @@ struct supervision {
 
 inline constexpr int order_signal = SIGUSR1;
 
-// The supervisor's life, on its own stack in our memory; given is a supervision. Every signal is
-// blocked in it.
+// Entry of the supervisor, on its own stack in our memory, with all signals blocked; given is a
+// supervision.
 int supervise(void* given);
 
 }  // namespace hmn::platform

@@ -9,7 +9,7 @@ void name_own_thread(const char* name) noexcept {
   pthread_setname_np(pthread_self(), name);
 }
 
-// The library is linked `-z nodelete`.
+// Does nothing: the library is linked with `-z nodelete`.
 void stay_loaded() noexcept {}
 
 }  // namespace hmn::platform

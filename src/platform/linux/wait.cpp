@@ -13,7 +13,7 @@
 namespace hmn::platform {
 namespace {
 
-// SYS_futex takes the kernel's own timespec, two longs, whatever the C library's time_t is.
+// Timespec of the kernel for SYS_futex: two longs, regardless of the C library's time_t.
 struct kernel_timespec {
   long seconds;
   long nanoseconds;

@@ -9,12 +9,12 @@
 namespace hmn::platform {
 namespace {
 
-// What nanosleep takes in one call, and more than any deadline here.
+// Limit of one nanosleep call, longer than any deadline here.
 constexpr uint64_t longest_sleep = uint64_t{86400} * ns_per_second;
 
 }  // namespace
 
-// Stands still while the machine sleeps, as Linux's CLOCK_MONOTONIC does; CLOCK_MONOTONIC does not.
+// Stops while the machine sleeps, as Linux's CLOCK_MONOTONIC does and macOS's does not.
 uint64_t monotonic_ns() noexcept {
   return clock_gettime_nsec_np(CLOCK_UPTIME_RAW);
 }

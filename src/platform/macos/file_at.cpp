@@ -30,7 +30,7 @@ directory_stream stream_over(int from) noexcept {
 
 }  // namespace
 
-// There is no O_PATH: the folder has to be readable.
+// Requires a readable folder: there is no O_PATH.
 int open_base(const char* path) noexcept {
   return ::open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 }

@@ -9,7 +9,8 @@ namespace hmn::platform {
 
 static_assert(longest_path >= PATH_MAX);
 
-// A name without a slash in front is one of a folder that the program may have left since.
+// Resolves the name; one without a leading slash is relative to a folder that the program may have
+// left since.
 std::string_view own_folder(std::span<char> room) noexcept {
   Dl_info file;
   const auto* const here = reinterpret_cast<const void*>(&own_folder);

@@ -6,8 +6,7 @@
 
 namespace hmn::platform {
 
-// There is no dup3: a program that the host starts between the two steps gets to read what is read
-// here.
+// Emulates dup3: a program that the host starts between the two steps can read the same input.
 bool redirect(int to, int from) noexcept {
   if (dup2(from, to) < 0) return false;
   fcntl(to, F_SETFD, FD_CLOEXEC);

@@ -24,7 +24,7 @@ void collect_children() noexcept {
   spawned_child::collect();
 }
 
-// The kernel closes what no file action made.
+// Makes the kernel close every descriptor without a file action.
 short spawn_closing_flag() noexcept {
   return POSIX_SPAWN_CLOEXEC_DEFAULT;
 }
@@ -46,7 +46,7 @@ int close_on_exec(int (&ends)[2]) noexcept {
   return error;
 }
 
-// Rounded up: what is left of a millisecond is waited for, not spun through.
+// Rounds up: the last part of a millisecond is waited for rather than spun through.
 int milliseconds(uint64_t ns) noexcept {
   const uint64_t rounded = ns / ns_per_ms + (ns % ns_per_ms != 0 ? 1 : 0);
   return static_cast<int>(std::min<uint64_t>(rounded, INT_MAX));
@@ -54,7 +54,7 @@ int milliseconds(uint64_t ns) noexcept {
 
 }  // namespace
 
-// There is no pipe2: a program that the host starts between the two steps keeps the ends open.
+// Emulates pipe2: a program that the host starts between the two steps keeps the ends open.
 int open_pipe(int (&ends)[2]) noexcept {
   return pipe(ends) == 0 ? close_on_exec(ends) : errno;
 }

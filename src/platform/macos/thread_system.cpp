@@ -17,7 +17,7 @@ void name_own_thread(const char* name) noexcept {
   pthread_setname_np(name);
 }
 
-// Opened once more, and never closed.
+// Opens the library again and never closes it.
 void stay_loaded() noexcept {
   if (is_pinned.load(std::memory_order_relaxed)) return;
   Dl_info file;

@@ -15,14 +15,15 @@
 namespace hmn::platform {
 namespace {
 
-// The public call that sleeps on a word came with macOS 14.4, and is without a deadline of this
-// clock before; so words share a few condition variables.
+// Condition variable shared by several words. The public call that sleeps on a word came with macOS
+// 14.4, and earlier has no deadline of this clock.
 struct bucket {
   pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
   pthread_cond_t changed = PTHREAD_COND_INITIALIZER;
 };
 
-// A forked child has its own: a mutex of the parent's may be held by a thread that it lacks.
+// Buckets of one process. A forked child has its own: a thread that it lacks may hold a mutex of
+// the parent's.
 struct table {
   explicit table(uint64_t of) noexcept : generation(of) {}
 
@@ -31,7 +32,7 @@ struct table {
 };
 
 constinit std::atomic<table*> current{nullptr};
-constinit std::atomic<uint32_t> waiting_threads{0};  // by how many threads, forked ones included
+constinit std::atomic<uint32_t> waiting_threads{0};  // includes forked threads
 
 constexpr uint64_t longest_step = uint64_t{86400} * ns_per_second;
 constexpr uint64_t poll_interval = ns_per_ms;
@@ -41,7 +42,8 @@ table* table_in_use() noexcept {
   return known != nullptr && known->generation == process_generation() ? known : nullptr;
 }
 
-// nullptr: memory ran out. A parent's is left as it is: its own child may not end what others hold.
+// Returns nullptr when out of memory. A parent's table is left alone: the child may not destroy
+// what others hold.
 table* own_table() noexcept {
   table* known = current.load(std::memory_order_acquire);
   const uint64_t generation = process_generation();
@@ -69,8 +71,8 @@ class bucket_lock {
   pthread_mutex_t& mutex_;
 };
 
-// Counted before the word is looked at: who stores a word and then finds nobody counted is seen to
-// have stored it.
+// Registers a waiter before it reads the word: a thread that stores the word and then finds no
+// waiter is known to have stored it in time.
 class counted_waiter {
  public:
   counted_waiter() noexcept { waiting_threads.fetch_add(1, std::memory_order_acq_rel); }
@@ -85,7 +87,7 @@ void sleep_in(bucket& b, uint64_t ns) noexcept {
   pthread_cond_timedwait_relative_np(&b.changed, &b.mutex, &limit);
 }
 
-// `sleep` for at most so long.
+// Calls `sleep` with this time limit.
 template <class F>
 wake wait_by(const std::atomic<uint32_t>& word, uint32_t expected, uint64_t deadline_ns,
              F&& sleep) {
@@ -112,13 +114,13 @@ wake wait_on(std::atomic<uint32_t>& word, uint32_t expected, uint64_t deadline_n
   return wait_by(word, expected, deadline_ns, [&b](uint64_t left) { sleep_in(b, left); });
 }
 
-// Other words' waiters share the bucket: all are woken to look.
+// Wakes all waiters: those of other words share the bucket.
 void wake_all(std::atomic<uint32_t>& word) noexcept {
   if (waiting_threads.fetch_add(0, std::memory_order_acq_rel) == 0) return;
   table* const all = table_in_use();
   if (all == nullptr) return;
   bucket& b = bucket_of(*all, word);
-  { const bucket_lock held(b); }  // a waiter that has looked sleeps by now
+  { const bucket_lock held(b); }  // a waiter that has read the word sleeps by now
   pthread_cond_broadcast(&b.changed);
 }
 

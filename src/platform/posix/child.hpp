@@ -7,7 +7,7 @@
 
 namespace hmn::platform {
 
-// Everything prepared before the child exists: it may call nothing that allocates.
+// Launch data, prepared before the child exists, as the child may not allocate.
 struct launch {
   const char* path = nullptr;
   char* const* arguments = nullptr;
@@ -33,18 +33,18 @@ struct exit_status {
 
 enum class ended { exited, timed_out };
 
-// Reading end, writing end; both end at an exec. 0 or errno.
+// Opens a reading and a writing end, both close-on-exec. Returns 0 or errno.
 int open_pipe(int (&ends)[2]) noexcept;
 
-// 0, or ETIMEDOUT, or errno. UINT64_MAX: no deadline.
+// Returns 0, ETIMEDOUT or errno. UINT64_MAX: no deadline.
 int await_readable(int from, uint64_t deadline_ns) noexcept;
 
-// How a child is kept from the descriptors that its file actions do not name.
+// Closing of descriptors in the child that its file actions do not name.
 
-// A flag of the attributes, or 0.
+// Returns a flag of the attributes, or 0.
 short spawn_closing_flag() noexcept;
 
-// After the last other action. 0 or an error.
+// Adds the last action. Returns 0 or an error.
 int add_spawn_closing(posix_spawn_file_actions_t& actions) noexcept;
 
 }  // namespace hmn::platform

@@ -16,7 +16,7 @@
 namespace hmn::platform {
 namespace {
 
-// A path below a folder that a stand-in answers for.
+// Path below a folder that is answered by a stand-in.
 class path_below {
  public:
   path_below(const std::string& folder, const char* name) noexcept {

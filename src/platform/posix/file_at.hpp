@@ -14,13 +14,13 @@ errno_or<size_t> read_full(int from, std::span<char> buffer) noexcept;
 errno_or<size_t> read_small_at(int at, const char* name, std::span<char> buffer) noexcept;
 errno_or<size_t> read_link_at(int at, const char* name, std::span<char> buffer) noexcept;
 
-// What each system does in its own way.
+// System-specific parts of file.hpp.
 errno_or<file_status> status_at(int at, const char* name) noexcept;
-// A folder that others are found from; below 0 with errno.
+// Opens a base folder for relative paths; returns below 0 and sets errno on failure.
 int open_base(const char* path) noexcept;
-// 0 or errno. `from` stays open.
+// Returns 0 or errno. `from` stays open.
 int list_entries(int from, entry_visitor visit);
-// `to` leads where `from` leads, and ends at an exec. False: it leads where it did.
+// Duplicates `from` onto `to`, close-on-exec. Returns false and leaves `to` unchanged on failure.
 bool redirect(int to, int from) noexcept;
 
 }  // namespace hmn::platform

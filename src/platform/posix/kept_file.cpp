@@ -53,8 +53,8 @@ errno_or<size_t> kept_file::read_afresh(std::span<char> buffer, uint64_t generat
   return got;
 }
 
-// What is still ours is replaced under its own number, where another reader may be using it, and
-// never closed; what is not ours is forgotten.
+// Stores a fresh descriptor. One that is still ours is replaced under its own number, where another
+// reader may be using it, and never closed; one that is not ours is dropped.
 void kept_file::keep(const identity& fresh) noexcept {
   identity now = fresh;
   identity before;
@@ -77,8 +77,8 @@ bool kept_file::lock(uint64_t generation) noexcept {
          lock_.compare_exchange_strong(holder, generation, std::memory_order_acquire);
 }
 
-// Acquire loads and release stores in place of fences: a reader that sees a new value below also
-// sees the odd number that was stored before it.
+// Loads with acquire and stores with release in place of fences: a reader that sees a new value
+// below also sees the odd number that was stored before it.
 bool kept_file::load(identity& out) const noexcept {
   const uint32_t before = sequence_.load(std::memory_order_acquire);
   out.descriptor = descriptor_.load(std::memory_order_acquire);
@@ -89,7 +89,7 @@ bool kept_file::load(identity& out) const noexcept {
 }
 
 void kept_file::store(const identity& now) noexcept {
-  // Odd already when a fork cut another thread's store short.
+  // Odd already if a fork interrupted another thread's store.
   const uint32_t odd = sequence_.load(std::memory_order_relaxed) | 1;
   sequence_.store(odd, std::memory_order_relaxed);
   descriptor_.store(now.descriptor, std::memory_order_release);

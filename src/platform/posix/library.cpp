@@ -10,7 +10,7 @@ namespace hmn::platform {
 
 library::open_result library::open(const char* name_or_path) {
   open_result result;
-  // dlopen takes both for the program itself.
+  // Reject both, which dlopen takes for the program itself.
   if (name_or_path == nullptr || *name_or_path == '\0') {
     result.error_text = "no library name";
     return result;
@@ -18,7 +18,7 @@ library::open_result library::open(const char* name_or_path) {
   errno = 0;
   result.value = library(dlopen(name_or_path, RTLD_NOW | RTLD_LOCAL));
   if (!result) {
-    result.lacked_memory = errno == ENOMEM;  // its words name many other things then
+    result.lacked_memory = errno == ENOMEM;  // the message then names many other causes
     const char* text = dlerror();
     result.error_text = text != nullptr ? text : "the loader gave no reason";
   }
@@ -37,7 +37,7 @@ library::~library() {
   close();
 }
 
-// dlsym takes a null handle for the whole program.
+// Rejects a null handle, which dlsym takes for the whole program.
 void* library::symbol(const char* name) const noexcept {
   return handle_ != nullptr ? dlsym(handle_, name) : nullptr;
 }

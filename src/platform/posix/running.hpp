@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// One program's way from its start to its outcome, whatever kind of child it runs in.
+// Run of one program from its start to its outcome, for any kind of child.
 #pragma once
 
 #include <string>
@@ -20,7 +20,7 @@ struct channel {
 outcome refused(outcome::kind what, int error);
 outcome failed_to_start(const command& given, int error);
 
-// 0 at the end of the output, EFBIG past the cap, ETIMEDOUT, or errno.
+// Returns 0 at the end of the output, EFBIG beyond the cap, ETIMEDOUT, or errno.
 int collect_output(int from, const command& given, std::string& output);
 outcome::kind kind_of_collecting(int error) noexcept;
 
@@ -63,9 +63,9 @@ bool attempt(const launch& what, channel& open, const command& given, outcome& r
   return true;
 }
 
-// Which kinds of child a system has.
+// Runs one of the kinds of child that the system has.
 outcome run_child(const launch& what, channel& open, const command& given);
-// Ends what earlier calls could not wait for.
+// Reaps children that earlier calls could not wait for.
 void collect_children() noexcept;
 
 }  // namespace hmn::platform

@@ -32,7 +32,7 @@ bool is_gone(pid_t child) noexcept {
   return waitpid(child, nullptr, WNOHANG) != 0;
 }
 
-// Once the host has taken its status, the number may be another's.
+// Tests ownership: once the host has reaped the child, its number may belong to another process.
 bool is_ours(pid_t child) noexcept {
   siginfo_t info;
   return waitid(P_PID, static_cast<id_t>(child), &info, WEXITED | WNOHANG | WNOWAIT) == 0;
@@ -87,7 +87,7 @@ class spawn_actions {
 }  // namespace
 
 start_result spawned_child::start(const launch& what) noexcept {
-  // An emulator's fork loses the error of an execve that comes after it.
+  // Check first, as an emulator's fork loses the error of a later execve.
   if (faccessat(AT_FDCWD, what.path, X_OK, AT_EACCESS) != 0) return {started::failed, errno};
   if (!is_executable_file(what.path)) return {started::failed, EACCES};
   const spawn_attributes attributes;

@@ -7,8 +7,8 @@
 
 namespace hmn::platform {
 
-// A child of our own, for systems without a supervisor and kernels and emulators that refuse one:
-// the host can take its exit status, which is then unknown.
+// Direct child, for systems without a supervisor and for kernels and emulators that refuse one: the
+// host can reap it, which leaves its exit status unknown.
 class spawned_child {
  public:
   spawned_child() noexcept = default;

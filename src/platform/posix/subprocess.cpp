@@ -25,7 +25,7 @@ constinit char all_categories[] = "LC_ALL=C";
 constinit char language[] = "LANG=C";
 constinit char* const fixed_environment[] = {search_path, all_categories, language, nullptr};
 
-// Out of the way of the three that the child puts in place; the host may have closed its own.
+// Moves a descriptor above the three that the child replaces; the host may have closed its own.
 descriptor above_standard(descriptor low) {
   return descriptor(fcntl(low.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
 }

@@ -58,7 +58,7 @@ int create(start* what) noexcept {
   const long least = sysconf(_SC_THREAD_STACK_MIN);
   size_t size = std::max(stack_size, least > 0 ? static_cast<size_t>(least) : 0);
   int error = EINVAL;
-  // glibc takes the program's static TLS out of the stack, and answers EINVAL when it does not fit.
+  // glibc takes the program's static TLS out of the stack and returns EINVAL when it does not fit.
   for (; error == EINVAL && size <= largest_stack; size *= 2) {
     pthread_attr_setstacksize(given.get(), size);
     pthread_t thread;

@@ -3,10 +3,10 @@
 
 namespace hmn::platform {
 
-// At most 15 bytes.
+// Takes at most 15 bytes.
 void name_own_thread(const char* name) noexcept;
 
-// From now on this code stays loaded until the process ends: a thread may be running it.
+// Keeps this code loaded until the process ends, as a thread may be running it.
 void stay_loaded() noexcept;
 
 }  // namespace hmn::platform

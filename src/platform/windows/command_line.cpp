@@ -15,7 +15,7 @@ bool needs_quotes(std::wstring_view word) {
   return word.empty() || word.find_first_of(L" \t\n\v\"") != std::wstring_view::npos;
 }
 
-// The name of the program ends at its second quote: backslashes mean nothing in it.
+// Appends the program name, which ends at its second quote: backslashes have no meaning in it.
 void append_program(std::wstring& line, std::wstring_view name) {
   if (!needs_quotes(name)) {
     line += name;
@@ -24,8 +24,8 @@ void append_program(std::wstring& line, std::wstring_view name) {
   }
 }
 
-// Backslashes are doubled where they precede a quote, one more hides it ("Parsing C command-line
-// arguments" of the C runtime).
+// Doubles backslashes before a quote and escapes the quote ("Parsing C command-line arguments" of
+// the C runtime).
 void append_quoted(std::wstring& line, std::wstring_view argument) {
   if (!needs_quotes(argument)) {
     line += argument;
@@ -64,7 +64,7 @@ std::wstring system_folder() {
   return length < folder.size() ? std::wstring(folder.data(), length) : std::wstring();
 }
 
-// By name, as CreateProcessW wants it.
+// Sorts by name, as CreateProcessW requires.
 std::wstring fixed_environment() {
   std::array<wchar_t, MAX_PATH + 1> folder;
   const UINT length = GetSystemWindowsDirectoryW(folder.data(), static_cast<UINT>(folder.size()));

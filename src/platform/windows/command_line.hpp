@@ -6,13 +6,13 @@
 
 namespace hmn::platform {
 
-// As the C runtime and CommandLineToArgvW take it apart again.
+// Joins arguments for the parsers of the C runtime and CommandLineToArgvW.
 std::wstring command_line(const std::wstring& program, std::span<const std::string> arguments);
 
-// A block of what programs of the system cannot do without, from the system, not from our own.
+// Returns the variables that programs require, from the system instead of our own environment.
 std::wstring fixed_environment();
 
-// C:\Windows\System32; empty where it cannot be told.
+// Returns C:\Windows\System32; empty if unknown.
 std::wstring system_folder();
 
 }  // namespace hmn::platform

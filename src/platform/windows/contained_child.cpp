@@ -17,7 +17,7 @@ namespace {
 constexpr size_t longest_line = 32767;  // CreateProcessW
 constexpr UINT killed = 1;
 
-// What a child may inherit.
+// Handles that a child may inherit.
 class attributes {
  public:
   explicit attributes(std::span<HANDLE> handles) {
@@ -50,7 +50,7 @@ void limit(HANDLE job, DWORD flags) noexcept {
   SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits, sizeof limits);
 }
 
-// Should we end, so does the program; should it crash, no box asks what to do.
+// Ends the program with this process, and suppresses the error dialog of a crash.
 handle new_job() noexcept {
   handle job(CreateJobObjectW(nullptr, nullptr));
   if (job)

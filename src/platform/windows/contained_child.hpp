@@ -8,8 +8,7 @@
 
 namespace hmn::platform {
 
-// A program in a job of its own, with whatever it starts: the destructor kills them all, unless it
-// was released.
+// Program in a job of its own, with its descendants: the destructor kills them all unless released.
 class contained_child {
  public:
   contained_child() noexcept = default;
@@ -17,9 +16,9 @@ class contained_child {
   contained_child& operator=(const contained_child&) = delete;
   ~contained_child();
 
-  // 0, or a number of GetLastError. The three are inherited, and nothing else of ours is.
+  // Returns 0 or a number of GetLastError. Only the three handles are inherited.
   unsigned long start(const command& what, HANDLE input, HANDLE output, HANDLE errors);
-  // False at the deadline.
+  // Returns false at the deadline.
   bool wait(uint64_t deadline_ns) noexcept;
   [[nodiscard]] bool exit_code(int& out) const noexcept;
   void release() noexcept;

@@ -34,7 +34,7 @@ class search {
   HANDLE handle_;
 };
 
-// A path below a folder.
+// Path below a folder.
 class path_below {
  public:
   path_below(const std::string& folder, const char* name) noexcept {
@@ -73,7 +73,7 @@ int for_each_entry(const char* path, entry_visitor visit) {
   return list_folder(path, visit);
 }
 
-// Held by its path: what stands there may change while it is listed.
+// Keeps the path: the folder may be replaced while it is listed.
 errno_or<directory> directory::open(const char* path) noexcept {
   if (stand_in* const r = stand_in::of_thread()) {
     const int error = r->open_directory(path);

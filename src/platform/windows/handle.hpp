@@ -7,7 +7,7 @@
 
 namespace hmn::platform {
 
-// Owns a handle; none is nullptr, whichever of its two words for it the system used.
+// Owner of a handle; both of the system's invalid values become nullptr.
 class handle {
  public:
   handle() noexcept = default;

@@ -12,7 +12,7 @@
 namespace hmn::platform {
 namespace {
 
-// No box on the screen for a library that is missing or broken.
+// Suppresses the dialog for a missing or broken library.
 class quiet_errors {
  public:
   quiet_errors() noexcept {
@@ -52,8 +52,8 @@ void tell(library::open_result& result, const char* name, DWORD error) {
   result.error_text.append(" (error ").append(number, end).append(")");
 }
 
-// A name is looked for in the system's folder alone, never beside the program or in the current
-// folder; the libraries that one with a path needs, beside it too.
+// Searches for a plain name in the system's folder only, never in the program's or the current
+// folder. With a path, its dependencies are also searched for in the same folder.
 HMODULE load(std::string_view name) {
   const quiet_errors quiet;
   const bool is_name = name.find_first_of("\\/:") == name.npos;

@@ -7,10 +7,10 @@
 
 namespace hmn::platform {
 
-// 0 or errno.
+// Returns 0 or errno.
 int list_folder(const char* path, entry_visitor visit);
 
-// Whether a file of this name is a program and no script.
+// Returns whether a file of this name is a program rather than a script.
 bool is_program_name(std::string_view name) noexcept;
 
 }  // namespace hmn::platform

@@ -3,8 +3,8 @@
 
 namespace hmn::platform {
 
-// std::mutex of mingw-w64 allocates at its first lock, throws where it cannot, and never gives that
-// back. This one is a word of the system's (SRWLOCK).
+// Mutex on a word of the system (SRWLOCK). std::mutex of mingw-w64 allocates at its first lock,
+// throws where it cannot, and never frees the memory.
 class mutex {
  public:
   constexpr mutex() noexcept = default;

@@ -14,7 +14,7 @@ namespace {
 
 constinit std::atomic<uint32_t> opened{0};
 
-// One of this process alone.
+// Returns a name that is unique to this process.
 std::wstring fresh_name() {
   std::wstring name = L"\\\\.\\pipe\\hypomnesis-" + std::to_wstring(GetCurrentProcessId());
   name += L'-' + std::to_wstring(opened.fetch_add(1, std::memory_order_relaxed));
@@ -30,8 +30,8 @@ DWORD wait_before(uint64_t deadline_ns) noexcept {
   return static_cast<DWORD>(std::min(left / ns_per_ms + (left % ns_per_ms != 0), longest));
 }
 
-// The first instance and the only one, and none from another machine: who came before us has taken
-// the name, who comes between the two calls makes the second fail.
+// Creates the first and only instance, for this machine alone. Another process that created the
+// name earlier, or connects between the two calls, makes one of them fail.
 int output_pipe::open() {
   const std::wstring name = fresh_name();
   constexpr DWORD buffer = 65536;
@@ -61,7 +61,7 @@ errno_or<size_t> output_pipe::read(std::span<char> room, uint64_t deadline_ns) n
          WaitForSingleObject(arrived_.get(), wait_before(deadline_ns)) != WAIT_OBJECT_0)
     timed_out = monotonic_ns() >= deadline_ns;
   if (timed_out) CancelIoEx(from_child_.get(), &pending);
-  // The room is the system's until this returns.
+  // Wait: the system owns the buffer until this returns.
   const bool has_read = GetOverlappedResult(from_child_.get(), &pending, &got, TRUE) != 0;
   if (has_read) return {got, 0};
   if (timed_out) return {0, ETIMEDOUT};

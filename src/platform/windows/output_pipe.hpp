@@ -10,15 +10,15 @@
 
 namespace hmn::platform {
 
-// What a child writes, read with a deadline: an anonymous pipe knows none.
+// Output of a child, read with a deadline, which an anonymous pipe does not support.
 class output_pipe {
  public:
-  // 0 or errno.
+  // Returns 0 or errno.
   int open();
   [[nodiscard]] HANDLE to_parent() const noexcept { return to_parent_.get(); }
   void close_to_parent() noexcept { to_parent_.close(); }
 
-  // 0: the output has ended. ETIMEDOUT at the deadline.
+  // Returns 0 at the end of the output, ETIMEDOUT at the deadline.
   errno_or<size_t> read(std::span<char> room, uint64_t deadline_ns) noexcept;
 
  private:
@@ -27,7 +27,7 @@ class output_pipe {
   handle arrived_;
 };
 
-// Milliseconds to wait, none past the deadline; ever shorter than INFINITE.
+// Returns the milliseconds to wait until the deadline; always less than INFINITE.
 DWORD wait_before(uint64_t deadline_ns) noexcept;
 
 }  // namespace hmn::platform

@@ -13,10 +13,10 @@
 namespace hmn::platform {
 namespace {
 
-constexpr size_t longest_value = 4096;  // more than any setting may be long: what goes on is cut
+constexpr size_t longest_value = 4096;  // longer than any setting; longer values are cut
 constexpr size_t longest_of_system = 32768;
 
-// The system keeps UTF-16, the caller wants UTF-8: it lives here until the thread asks again.
+// UTF-8 copy of the system's UTF-16, valid until the thread's next call.
 constinit thread_local char found_value[3 * longest_value + 1] = {};
 
 }  // namespace
@@ -36,7 +36,7 @@ size_t page_size() noexcept {
   return r != nullptr ? r->page_size(info.dwPageSize) : info.dwPageSize;
 }
 
-// Times of processes are FILETIMEs.
+// Returns the unit of process times, which are FILETIMEs.
 uint64_t clock_ticks_per_second() noexcept {
   return 10'000'000;
 }
@@ -48,9 +48,9 @@ std::string host_name() {
   return to_utf8(std::wstring_view(name.data(), length));
 }
 
-// Windows starts nothing with more rights than the one who starts it has. What is elevated is
-// started by a service, with the environment that the registry keeps for the user: as by sudo, not
-// as a set-user-id program, whose caller says all that is in it.
+// Returns false: Windows starts no program with more rights than its starter. An elevated program
+// is started by a service, with the user's environment from the registry, which is like sudo rather
+// than set-user-id, whose caller controls the environment.
 bool is_privileged_start() noexcept {
   return false;
 }
@@ -71,7 +71,7 @@ const char* environment(const char* name) noexcept {
   return found_value;
 }
 
-// Windows copies no process.
+// Returns a constant, as Windows has no fork.
 uint64_t process_generation() noexcept {
   return 1;
 }

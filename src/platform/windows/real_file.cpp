@@ -22,7 +22,7 @@ struct opened {
   int error = 0;
 };
 
-// Whoever may hold it open. A pipe's other end may not act in our name.
+// Opens with full sharing. The other end of a pipe may not act on our behalf.
 opened open(const char* path, DWORD access, DWORD flags) noexcept {
   const wide_path name(path);
   if (name.error() != 0) return {{}, name.error()};
@@ -46,7 +46,7 @@ opened open_to_read(const char* path) noexcept {
         attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) != 0;
     return {{}, is_folder ? EISDIR : o.error};
   }
-  // What is no file might be waited for.
+  // Anything but a file could block.
   if (GetFileType(o.file.get()) != FILE_TYPE_DISK) return {{}, EINVAL};
   return o;
 }
@@ -103,7 +103,7 @@ errno_or<size_t> read_link(const char* path, std::span<char>) noexcept {
 }
 
 errno_or<file_status> status_of(const char* path) noexcept {
-  // Folders open with this flag alone.
+  // Flag required for folders.
   const opened o = open(path, FILE_READ_ATTRIBUTES, FILE_FLAG_BACKUP_SEMANTICS);
   if (!o.file) return {{}, o.error};
   BY_HANDLE_FILE_INFORMATION about;
@@ -120,7 +120,7 @@ bool exists(const char* path) noexcept {
   return attributes_of(path) != INVALID_FILE_ATTRIBUTES;
 }
 
-// Other endings start a shell.
+// Tests the suffix: others start a shell.
 bool is_executable_file(const char* path) noexcept {
   const DWORD attributes = attributes_of(path);
   return attributes != INVALID_FILE_ATTRIBUTES && (attributes & FILE_ATTRIBUTE_DIRECTORY) == 0 &&
@@ -135,7 +135,7 @@ int for_each_entry(const char* path, entry_visitor visit) {
 
 namespace hmn::platform {
 
-// Nothing on Windows is read so often that keeping it open would pay.
+// Opens for each read: no file on Windows is read often enough to keep it open.
 errno_or<size_t> kept_file::read(std::span<char> buffer) noexcept {
   return read_small(path_.c_str(), buffer);
 }
@@ -154,7 +154,7 @@ constexpr char lower(char c) noexcept {
 
 }  // namespace
 
-// "C:\..." or "\\server\...".
+// Tests for "C:\..." or "\\server\...".
 bool is_absolute(std::string_view path) noexcept {
   if (path.size() < 3) return false;
   const char drive = lower(path[0]);

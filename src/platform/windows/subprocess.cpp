@@ -30,7 +30,7 @@ outcome failed_to_start(const command& given, unsigned long error) {
   return refused(absent ? kind::not_found : kind::not_runnable, errno_of(error));
 }
 
-// A script would be given to a shell.
+// Rejects scripts, which would be passed to a shell.
 bool is_well_formed(const command& given) {
   const auto has_nul = [](const std::string& text) { return text.find('\0') != text.npos; };
   return is_absolute(given.path) && is_program_name(given.path) && !has_nul(given.path) &&
@@ -44,7 +44,8 @@ handle null_device() noexcept {
                             nullptr));
 }
 
-// 0 at the end of the output, EFBIG past the cap, ETIMEDOUT at the deadline, or what failed.
+// Returns 0 at the end of the output, EFBIG beyond the cap, ETIMEDOUT at the deadline, or the
+// error.
 int collect_output(output_pipe& from, const command& given, std::string& output) {
   std::array<char, 16384> chunk;
   for (;;) {

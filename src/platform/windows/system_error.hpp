@@ -3,7 +3,7 @@
 
 namespace hmn::platform {
 
-// What the services of this folder answer for a number of GetLastError; EIO for one without a
+// Maps a number of GetLastError to that of the services of this folder; EIO for one without a
 // counterpart.
 int errno_of(unsigned long error) noexcept;
 int last_errno() noexcept;

@@ -18,7 +18,7 @@ system_place::system_place(below place, std::string_view rest) noexcept {
   if (length <= drive || length >= name.size()) return;
   const std::size_t named = place == below::system_drive ? drive : length;
   const std::size_t used = to_utf8({name.data(), named}, text_);
-  // '\', the rest and the end.
+  // Reserve bytes for '\', the suffix and the terminator.
   if (used == 0 || rest.size() + 2 > text_.size() - used) {
     text_[0] = '\0';
     return;

@@ -8,8 +8,8 @@
 
 namespace hmn::platform {
 
-// A path below a place that the system names, not the environment. Where Windows lies on another
-// drive, anybody may make folders on C:. Empty where the system does not tell.
+// Path below a system folder, taken from the system rather than from the environment: where Windows
+// is on another drive, any user may create folders on C:. Empty if unknown.
 class system_place {
  public:
   enum class below { system_folder, system_drive };

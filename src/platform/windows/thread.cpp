@@ -22,7 +22,7 @@ struct start {
   wchar_t name[name_size];
 };
 
-// Windows 10, version 1607.
+// Requires Windows 10, version 1607.
 void name_thread(const wchar_t* name) noexcept {
   using naming = HRESULT(WINAPI*)(HANDLE, PCWSTR);
   const HMODULE kernel = GetModuleHandleW(L"kernel32.dll");
@@ -41,7 +41,7 @@ static DWORD WINAPI run_start(void* given) {
 }
 }
 
-// A thread may still run in this code when the program frees the library.
+// Keeps the code loaded: a thread may still run in it when the program frees the library.
 bool pin() noexcept {
   HMODULE file = nullptr;
   return GetModuleHandleExW(GET_MODULE_HANDLE_EX_FLAG_PIN | GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS,
@@ -64,7 +64,7 @@ int start_detached(void (*entry)(void*), void* argument, const char* name) noexc
   return 0;
 }
 
-// There is no cancellation; what is kept is what GetLastError tells.
+// Keeps the value of GetLastError; there is no cancellation to disable.
 no_cancel::no_cancel() noexcept : errno_(errno), state_(static_cast<int>(GetLastError())) {}
 
 no_cancel::~no_cancel() {

@@ -10,7 +10,7 @@
 namespace hmn::platform {
 namespace {
 
-// Words share a few places to wait at. WaitOnAddress would need none, but lies in a library of its
+// Wait place shared by several words. WaitOnAddress would need none, but is in a library of its
 // own, which a program without threads of ours need not load.
 struct place {
   SRWLOCK lock;
@@ -54,8 +54,8 @@ wake wait_on(std::atomic<uint32_t>& word, uint32_t expected, uint64_t deadline_n
   return wake::changed;
 }
 
-// Whoever found the old value under the lock sleeps by the time that it is taken here; who comes
-// later finds the new one. All are woken, since words share a place.
+// Wakes all waiters, since words share a place. A waiter that found the old value under the lock
+// sleeps by the time that it is taken here; a later one finds the new value.
 void wake_all(std::atomic<uint32_t>& word) noexcept {
   place& here = place_of(word);
   { const guard held(here); }

@@ -13,8 +13,8 @@
 namespace hmn::platform {
 namespace {
 
-// Beyond it, less the "8.3" name that a folder needs, a path is taken only with this in front,
-// which in turn takes no forward slash.
+// Limit above which a path, less the "8.3" name that a folder needs, requires this prefix, which in
+// turn allows no forward slash.
 constexpr size_t longest_plain_path = MAX_PATH - 12;
 constexpr std::wstring_view long_path = L"\\\\?\\";
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// UTF-8 at our boundary, UTF-16 at the system's.
+// Conversions between UTF-8 and the system's UTF-16.
 #pragma once
 
 #include <array>
@@ -11,19 +11,19 @@
 
 namespace hmn::platform {
 
-// What is not UTF-8, or no UTF-16, becomes U+FFFD.
+// Replaces invalid UTF-8 and UTF-16 by U+FFFD.
 std::wstring to_wide(std::string_view utf8);
 std::string to_utf8(std::wstring_view wide);
 
-// The same into `out`; 0 when it does not fit. The buffer is not terminated.
+// Converts into `out`; returns 0 when it does not fit. The buffer is not terminated.
 size_t to_utf8(std::wstring_view wide, std::span<char> out) noexcept;
 
-// A path as the system takes it, made without an allocation.
+// Path in the system's form, made without an allocation.
 class wide_path {
  public:
-  // `rest`: to be appended as it is.
+  // Appends `rest` unchanged.
   explicit wide_path(std::string_view utf8, std::wstring_view rest = {}) noexcept;
-  // errno: ENOENT for a path that depends on the current folder or drive.
+  // Returns errno: ENOENT for a path that depends on the current folder or drive.
   [[nodiscard]] int error() const noexcept { return error_; }
   [[nodiscard]] const wchar_t* c_str() const noexcept { return text_.data(); }
 

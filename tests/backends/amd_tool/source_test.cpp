@@ -102,9 +102,9 @@ TEST_CASE("amd-smi: telemetry, and why the rest is not there") {
   CHECK_FALSE(t.energy_joules);  // 0 J since the driver was loaded is no measurement
   CHECK_FALSE(t.fan_rpm);
   REQUIRE(r.find("usage/umc_activity") != nullptr);
-  CHECK(r.find("usage/umc_activity")->field == telemetry_field::memory_busy);
+  CHECK(r.find("usage/umc_activity")->field == telemetry_field::memory_busy_percent);
   REQUIRE(r.find("it does not count") != nullptr);
-  CHECK(r.find("it does not count")->field == telemetry_field::energy);
+  CHECK(r.find("it does not count")->field == telemetry_field::energy_joules);
   REQUIRE(r.find("prints no such figure") != nullptr);
   CHECK((r.find("prints no such figure")->field & telemetry_field::fan_rpm) != 0);
   CHECK(m.source().telemetry(0, telemetry_field::fan_rpm, t, r).why().code == status::unsupported);

@@ -42,7 +42,7 @@ TEST_CASE("rocm-smi is started once for a reading, and never asked for PCIe traf
   REQUIRE(m.devices(r));
   telemetry t;
   std::vector<usage> rows;
-  REQUIRE(m.source().telemetry(0, telemetry_field::gpu_busy, t, r));
+  REQUIRE(m.source().telemetry(0, telemetry_field::gpu_busy_percent, t, r));
   REQUIRE(m.source().processes(0, rows, r));
   REQUIRE(m.starts().size() == 1);
   CHECK(m.starts()[0].ends_with("--json"));
@@ -88,7 +88,7 @@ TEST_CASE("a tool that refuses an option is asked again without it, and that is 
   REQUIRE(m.devices(second));
   CHECK(m.starts().size() == 4);
   telemetry t;
-  REQUIRE(m.source().telemetry(0, telemetry_field::gpu_busy, t, second));
+  REQUIRE(m.source().telemetry(0, telemetry_field::gpu_busy_percent, t, second));
   CHECK(t.gpu_busy_percent == 1);
 }
 

@@ -168,7 +168,7 @@ TEST_CASE("a file that may not be read is told as that") {
   CHECK(why->why.code == status::permission);
   CHECK(why->why.native.code == EACCES);
   telemetry t;
-  CHECK(m.source().telemetry(0, telemetry_field::gpu_busy, t, r).why().code == status::permission);
+  CHECK(m.source().telemetry(0, telemetry_field::gpu_busy_percent, t, r).why().code == status::permission);
 }
 
 TEST_CASE("a card without any of the files has no figures, and says so") {

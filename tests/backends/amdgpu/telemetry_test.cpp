@@ -96,7 +96,7 @@ TEST_CASE("load, temperatures by label, power, clocks, fan and link") {
   CHECK_FALSE(t.encoder_busy_percent);
   const diagnostic* const rest = r.find("does not tell it");
   REQUIRE(rest != nullptr);
-  CHECK((rest->field & telemetry_field::energy) != 0);
+  CHECK((rest->field & telemetry_field::energy_joules) != 0);
   CHECK((rest->field & telemetry_field::throttle) == 0);
 }
 
@@ -179,8 +179,8 @@ TEST_CASE("fillers and garbage are no readings") {
   CHECK_FALSE(t.fan_percent);
   CHECK_FALSE(t.pcie_generation);
   CHECK_FALSE(t.pcie_width);
-  CHECK(r.find("gpu_busy_percent holds no number")->field == telemetry_field::gpu_busy);
-  CHECK(r.find("temp2_input holds no number")->field == telemetry_field::hotspot);
+  CHECK(r.find("gpu_busy_percent holds no number")->field == telemetry_field::gpu_busy_percent);
+  CHECK(r.find("temp2_input holds no number")->field == telemetry_field::hotspot_celsius);
 }
 
 TEST_CASE("errors of the system keep their meaning") {
@@ -197,7 +197,7 @@ TEST_CASE("errors of the system keep their meaning") {
   plain_reading r;
   m.devices(r);
   telemetry t;
-  CHECK(m.source().telemetry(0, telemetry_field::temperature, t, r).why().native.code == EIO);
+  CHECK(m.source().telemetry(0, telemetry_field::temperature_celsius, t, r).why().native.code == EIO);
 }
 
 TEST_CASE("the link to the slot is that of the switch on the card") {
@@ -233,8 +233,8 @@ TEST_CASE("metrics have each sensor, limit and clock") {
   CHECK(value_of(all, id::power_watts, which::power_reading::average) == doctest::Approx(36.5));
   CHECK(find(all, id::power_watts, which::power_reading::instant) == nullptr);
   CHECK(value_of(all, id::power_limit_watts, which::power_limit::current) == doctest::Approx(289));
-  CHECK(value_of(all, id::power_limit_watts, which::power_limit::highest) == doctest::Approx(332));
-  CHECK(value_of(all, id::power_limit_watts, which::power_limit::lowest) == 0);
+  CHECK(value_of(all, id::power_limit_watts, which::power_limit::max) == doctest::Approx(332));
+  CHECK(value_of(all, id::power_limit_watts, which::power_limit::min) == 0);
   CHECK(value_of(all, id::clock_mhz, which::clock::core) == doctest::Approx(2505));
   CHECK(value_of(all, id::clock_mhz, which::clock::soc) == 480);
   CHECK(find(all, id::clock_mhz, which::clock::fabric) == nullptr);  // no level has the star

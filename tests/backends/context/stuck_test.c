@@ -12,12 +12,12 @@
 
 enum { PATIENCE = 6000 };
 
-#define CHECK(x)                                            \
-  do {                                                      \
-    if (!(x)) {                                             \
+#define CHECK(x)                                              \
+  do {                                                        \
+    if (!(x)) {                                               \
       fprintf(stderr, "%s:%d: %s\n", __FILE__, __LINE__, #x); \
-      exit(1);                                              \
-    }                                                       \
+      exit(1);                                                \
+    }                                                         \
   } while (0)
 
 static const char scenario[] =
@@ -33,7 +33,7 @@ static void* symbol(void* library, const char* name) {
 
 typedef hmn_status create_fn(const hmn_context_options*, hmn_context**, hmn_error*);
 typedef hmn_status set_path_fn(hmn_context*, uint32_t, const char*, hmn_error*);
-typedef hmn_status pool_read_fn(hmn_context*, uint32_t, uint32_t, hmn_pool*, hmn_error*);
+typedef hmn_status pool_read_fn(hmn_context*, uint32_t, uint32_t, hmn_flags, hmn_pool*, hmn_error*);
 typedef void destroy_fn(hmn_context*);
 typedef int load_fn(const char*);
 typedef int count_fn(void);
@@ -53,12 +53,13 @@ int main(int argc, char** argv) {
   hmn_context_options options = {.struct_size = sizeof options, .deadline_ms = 100};
   hmn_context* context = NULL;
   CHECK(FUNCTION(create_fn, library, "hmn_context_create")(&options, &context, NULL) == HMN_OK);
-  CHECK(FUNCTION(set_path_fn, library, "hmn_context_set_path")(context, HMN_PATH_NVML, argv[2], NULL) == HMN_OK);
+  CHECK(FUNCTION(set_path_fn, library, "hmn_context_set_path")(context, HMN_PATH_NVML, argv[2],
+                                                               NULL) == HMN_OK);
   hmn_pool pool = {.struct_size = sizeof pool};
   int waited = 0;
   do { /* A driver that is not asked before the deadline is asked by the next reading. */
-    CHECK(FUNCTION(pool_read_fn, library, "hmn_pool_read")(context, 0, HMN_POOL_MAIN, &pool, NULL) ==
-          HMN_E_TIMEOUT);
+    CHECK(FUNCTION(pool_read_fn, library, "hmn_pool_read")(context, 0, HMN_POOL_MAIN, 0, &pool,
+                                                           NULL) == HMN_E_TIMEOUT);
     usleep(1000);
   } while (FUNCTION(count_fn, fake, "fake_nvml_hanging")() == 0 && waited++ < PATIENCE);
   CHECK(FUNCTION(count_fn, fake, "fake_nvml_hanging")() == 1);
@@ -68,7 +69,8 @@ int main(int argc, char** argv) {
   usleep(50000);
   FUNCTION(release_fn, fake, "fake_nvml_release")();
   waited = 0;
-  while (FUNCTION(count_fn, fake, "fake_nvml_initialized")() != 0 && waited++ < PATIENCE) usleep(10000);
+  while (FUNCTION(count_fn, fake, "fake_nvml_initialized")() != 0 && waited++ < PATIENCE)
+    usleep(10000);
   CHECK(FUNCTION(count_fn, fake, "fake_nvml_initialized")() == 0);
   usleep(100000);
   puts("the call came back to where it could");

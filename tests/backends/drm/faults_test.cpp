@@ -83,7 +83,7 @@ seen read_all(drm::drm_source& from, plain_reading& r) {
     of.has_self = static_cast<bool>(from.process(d.number, 10, true, of.self, r));
     telemetry ignored;
     std::vector<metric> numbers;
-    static_cast<void>(from.telemetry(d.number, telemetry_field::gpu_busy, ignored, r));
+    static_cast<void>(from.telemetry(d.number, telemetry_field::gpu_busy_percent, ignored, r));
     static_cast<void>(from.metrics(d.number, true, numbers, r));
   }
   return s;

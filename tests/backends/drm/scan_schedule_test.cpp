@@ -10,12 +10,14 @@ using hmn::drm::scan_schedule;
 
 namespace {
 
-constexpr std::uint64_t second = 1'000'000'000;
-constexpr std::uint64_t every = 2 * second;
+constexpr std::uint64_t schedule_second = 1'000'000'000;
+constexpr std::uint64_t every = 2 * schedule_second;
 
 // Processes 1 to `count`, all looked at when the first walk is made.
 struct crowd {
-  explicit crowd(std::size_t count) : looked(count, second) { turns.begin(second, 0); }
+  explicit crowd(std::size_t count) : looked(count, schedule_second) {
+    turns.begin(schedule_second, 0);
+  }
 
   // How many had their turn in the walk at that time.
   std::size_t walk(std::uint64_t now) {
@@ -42,27 +44,27 @@ TEST_CASE("many readings share the work evenly, and nobody waits longer than all
   crowd all(1000);
   std::size_t most = 0;
   for (std::uint64_t i = 1; i <= 200; ++i)
-    most = std::max(most, all.walk(second + i * second / 10));
+    most = std::max(most, all.walk(schedule_second + i * schedule_second / 10));
   CHECK(all.oldest <= every);
   CHECK(most <= 1000 / 20 + 10);
 }
 
 TEST_CASE("readings that come a little late leave nobody waiting for long") {
   crowd all(1000);
-  std::uint64_t now = second;
+  std::uint64_t now = schedule_second;
   std::size_t most = 0;
   for (std::uint64_t i = 1; i <= 200; ++i) {
-    now += second / 10 + (i * 7919 % 5) * 1'000'000;
+    now += schedule_second / 10 + (i * 7919 % 5) * 1'000'000;
     most = std::max(most, all.walk(now));
   }
-  CHECK(all.oldest <= every + second / 10);
+  CHECK(all.oldest <= every + schedule_second / 10);
   CHECK(most <= 1000 / 10);
 }
 
 TEST_CASE("two readings in the time take about half each") {
   crowd all(1000);
   for (std::uint64_t i = 1; i <= 20; ++i) {
-    const std::size_t taken = all.walk(second + i * second);
+    const std::size_t taken = all.walk(schedule_second + i * schedule_second);
     CHECK(taken >= 400);
     CHECK(taken <= 600);
   }
@@ -71,24 +73,24 @@ TEST_CASE("two readings in the time take about half each") {
 
 TEST_CASE("a reading after a long pause takes all, and the next ones share again") {
   crowd all(1000);
-  CHECK(all.walk(60 * second) == 1000);
+  CHECK(all.walk(60 * schedule_second) == 1000);
   for (std::uint64_t i = 1; i <= 40; ++i) {
-    CHECK(all.walk(60 * second + i * second / 10) <= 70);
+    CHECK(all.walk(60 * schedule_second + i * schedule_second / 10) <= 70);
   }
 }
 
 TEST_CASE("without a time all are due at each reading") {
   scan_schedule turns(0);
-  turns.begin(second, 0);
-  turns.begin(2 * second, 10);
-  CHECK(turns.is_due(1, second));
-  CHECK(turns.is_slow(2 * second + 1));
+  turns.begin(schedule_second, 0);
+  turns.begin(2 * schedule_second, 10);
+  CHECK(turns.is_due(1, schedule_second));
+  CHECK(turns.is_slow(2 * schedule_second + 1));
 }
 
 TEST_CASE("few readings are told from many") {
   scan_schedule turns(every);
-  CHECK(turns.is_slow(second));
-  turns.begin(second, 0);
-  CHECK_FALSE(turns.is_slow(second + second / 10));
-  CHECK(turns.is_slow(2 * second));
+  CHECK(turns.is_slow(schedule_second));
+  turns.begin(schedule_second, 0);
+  CHECK_FALSE(turns.is_slow(schedule_second + schedule_second / 10));
+  CHECK(turns.is_slow(2 * schedule_second));
 }

@@ -96,8 +96,8 @@ TEST_CASE("sensors of nouveau") {
   const diagnostic* const rest = r.find("does not tell it");
   REQUIRE(rest != nullptr);
   CHECK(rest->why.code == status::unsupported);
-  CHECK((rest->field & telemetry_field::hotspot) != 0);
-  CHECK((rest->field & telemetry_field::temperature) == 0);
+  CHECK((rest->field & telemetry_field::hotspot_celsius) != 0);
+  CHECK((rest->field & telemetry_field::temperature_celsius) == 0);
   pools p;
   CHECK(m.source().memory(0, p, r).why().code == status::unsupported);
 }
@@ -185,15 +185,15 @@ TEST_CASE("a sensor that answers nonsense or an error is told with its file") {
   plain_reading r;
   m.devices(r);
   telemetry t;
-  constexpr auto wanted = telemetry_field::temperature | telemetry_field::fan_rpm;
+  constexpr auto wanted = telemetry_field::temperature_celsius | telemetry_field::fan_rpm;
   REQUIRE(m.source().telemetry(0, wanted, t, r));
   CHECK_FALSE(t.temperature_celsius);
   CHECK(t.fan_rpm == 900u);
   const diagnostic* const why = r.find("temp1_input holds no number");
   REQUIRE(why != nullptr);
-  CHECK(why->field == telemetry_field::temperature);
-  CHECK(m.source().telemetry(0, telemetry_field::temperature, t, r).why().code == status::backend);
-  CHECK_FALSE(m.source().telemetry(0, telemetry_field::hotspot, t, r));
+  CHECK(why->field == telemetry_field::temperature_celsius);
+  CHECK(m.source().telemetry(0, telemetry_field::temperature_celsius, t, r).why().code == status::backend);
+  CHECK_FALSE(m.source().telemetry(0, telemetry_field::hotspot_celsius, t, r));
 }
 
 TEST_CASE("clock of a platform device, and engines that are not counted") {
@@ -208,13 +208,13 @@ TEST_CASE("clock of a platform device, and engines that are not counted") {
   CHECK(found[0].kind == device_kind::integrated);
   CHECK(found[0].memory_kind == memory_kind::unified);
   telemetry t;
-  constexpr auto wanted = telemetry_field::core_clock | telemetry_field::gpu_busy;
+  constexpr auto wanted = telemetry_field::core_clock_mhz | telemetry_field::gpu_busy_percent;
   REQUIRE(m.source().telemetry(0, wanted, t, r));
   CHECK(t.core_clock_mhz == 800u);
   const diagnostic* const why = r.find("engines are not counted");
   REQUIRE(why != nullptr);
   CHECK(why->why.code == status::unsupported);
-  CHECK((why->field & telemetry_field::gpu_busy) != 0);
+  CHECK((why->field & telemetry_field::gpu_busy_percent) != 0);
 }
 
 TEST_CASE("load of a device from the engines of its clients") {
@@ -228,13 +228,13 @@ TEST_CASE("load of a device from the engines of its clients") {
   plain_reading r;
   m.devices(r);
   telemetry t;
-  const auto first = m.source().telemetry(0, telemetry_field::gpu_busy, t, r);
+  const auto first = m.source().telemetry(0, telemetry_field::gpu_busy_percent, t, r);
   REQUIRE_FALSE(first);
   CHECK(mentions(first.why(), "difference of two readings"));
   m.tree().write("proc/10/fdinfo/3", text("50000000"));
   platform::sleep_ns(120 * platform::ns_per_ms);
   REQUIRE(m.source().prepare(r));
-  REQUIRE(m.source().telemetry(0, telemetry_field::gpu_busy | telemetry_field::window, t, r));
+  REQUIRE(m.source().telemetry(0, telemetry_field::gpu_busy_percent | telemetry_field::window_ns, t, r));
   CHECK(*t.gpu_busy_percent > 1);
   CHECK(*t.gpu_busy_percent < 45);
   CHECK(*t.window_ns >= 120 * platform::ns_per_ms);
@@ -252,7 +252,7 @@ TEST_CASE("without a load the reason is what it lacks, also at the next reading"
   const auto why = [&] {
     telemetry t;
     REQUIRE(m.source().prepare(r));
-    const auto said = m.source().telemetry(0, telemetry_field::gpu_busy, t, r);
+    const auto said = m.source().telemetry(0, telemetry_field::gpu_busy_percent, t, r);
     REQUIRE_FALSE(said);
     CHECK(said.why().code == status::unsupported);
     CHECK_FALSE(t.gpu_busy_percent);

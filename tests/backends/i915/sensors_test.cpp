@@ -46,12 +46,12 @@ TEST_CASE("sensors, clock and link of a card") {
   CHECK_FALSE(told.value.power_watts);
   const diagnostic* const why = told.r.find("difference of two readings of energy");
   REQUIRE(why != nullptr);
-  CHECK(why->field == power);
+  CHECK(why->field == power_watts);
   CHECK(why->why.from == source::i915);
   const diagnostic* const rest = told.r.find("does not tell it");
   REQUIRE(rest != nullptr);
-  CHECK((rest->field & memory_temperature) != 0);
-  CHECK((rest->field & (temperature | power | energy | core_clock)) == 0);
+  CHECK((rest->field & memory_celsius) != 0);
+  CHECK((rest->field & (temperature_celsius | power_watts | energy_joules | core_clock_mhz)) == 0);
 }
 
 TEST_CASE("the link inside of a card is not told as the slot's") {
@@ -60,7 +60,7 @@ TEST_CASE("the link inside of a card is not told as the slot's") {
   d.files["current_link_speed"] = "2.5 GT/s PCIe\n";
   d.files["current_link_width"] = "1\n";
   m.add_pci(d, {card0, render128});
-  const auto told = read_telemetry(m, temperature | pcie_generation | pcie_width);
+  const auto told = read_telemetry(m, temperature_celsius | pcie_generation | pcie_width);
   REQUIRE(told.result);
   CHECK(told.value.temperature_celsius == doctest::Approx(51));
   CHECK_FALSE(told.value.pcie_generation);
@@ -83,7 +83,7 @@ TEST_CASE("each sensor and clock is a metric") {
   CHECK(value_of(all, metric_id::energy_joules, which::power_reading::board) == doctest::Approx(7));
   CHECK(value_of(all, metric_id::power_limit_watts, which::power_limit::current) ==
         doctest::Approx(190));
-  CHECK(value_of(all, metric_id::power_limit_watts, which::power_limit::usual) ==
+  CHECK(value_of(all, metric_id::power_limit_watts, which::power_limit::default_limit) ==
         doctest::Approx(225));
   CHECK(value_of(all, metric_id::voltage, which::rail::core) == doctest::Approx(0.75));
   CHECK(value_of(all, metric_id::clock_mhz, which::clock::core) == doctest::Approx(1950));
@@ -105,21 +105,21 @@ TEST_CASE("watts come from two readings of energy") {
   machine m;
   m.add_pci(arc_card(), {card0, render128});
   const std::uint64_t start = platform::monotonic_ns();
-  const auto first = read_telemetry(m, power);
+  const auto first = read_telemetry(m, power_watts);
   REQUIRE_FALSE(first.result);
   CHECK(drm_test::mentions(first.result.why(), "the next one may"));
   platform::sleep_ns(120 * platform::ns_per_ms);
   m.tree().write(counter, "9000000\n");  // 2 J later
-  const auto second = read_telemetry(m, power);
+  const auto second = read_telemetry(m, power_watts);
   const double longest = static_cast<double>(platform::monotonic_ns() - start) / 1e9;
   REQUIRE(second.result);
   CHECK(*second.value.power_watts <= 2 / 0.12);
   CHECK(*second.value.power_watts >= 2 / longest);
   // A counter that went back tells nothing, and the one after it does.
   m.tree().write(counter, "1000\n");
-  CHECK_FALSE(read_telemetry(m, power).result);
+  CHECK_FALSE(read_telemetry(m, power_watts).result);
   platform::sleep_ns(20 * platform::ns_per_ms);
-  CHECK(*read_telemetry(m, power).value.power_watts == 0);
+  CHECK(*read_telemetry(m, power_watts).value.power_watts == 0);
 }
 
 TEST_CASE("as a metric watts have the time that they are an average of") {
@@ -175,7 +175,7 @@ TEST_CASE("an older kernel tells clocks of the card alone, and no reasons") {
              {"current_link_width", "0\n"}};
   m.add_pci(d, {card0, render128});
   const auto told = read_telemetry(
-      m, core_clock | telemetry_field::throttle | power | pcie_generation | pcie_width);
+      m, core_clock_mhz | telemetry_field::throttle | power_watts | pcie_generation | pcie_width);
   REQUIRE(told.result);
   CHECK(told.value.core_clock_mhz == 300u);
   CHECK_FALSE(told.value.throttle);
@@ -184,7 +184,7 @@ TEST_CASE("an older kernel tells clocks of the card alone, and no reasons") {
   CHECK_FALSE(told.value.pcie_width);
   const diagnostic* const rest = told.r.find("does not tell it");
   REQUIRE(rest != nullptr);
-  CHECK(rest->field == (telemetry_field::throttle | power | pcie_generation | pcie_width));
+  CHECK(rest->field == (telemetry_field::throttle | power_watts | pcie_generation | pcie_width));
   const auto all = read_metrics(m);
   CHECK(value_of(all, metric_id::clock_mhz, which::clock::requested) == doctest::Approx(350));
   CHECK(value_of(all, metric_id::clock_limit_mhz, which::clock::core) == doctest::Approx(1150));
@@ -200,10 +200,10 @@ TEST_CASE("load is that of the busiest engine, from the second reading on") {
   };
   m.add_process(10, {{3, "/dev/null", text(0, 0)}});
   const std::uint64_t start = platform::monotonic_ns();
-  CHECK_FALSE(read_telemetry(m, gpu_busy).result);
+  CHECK_FALSE(read_telemetry(m, gpu_busy_percent).result);
   m.tree().write("proc/10/fdinfo/3", text(12'000'000, 60'000'000));
   platform::sleep_ns(120 * platform::ns_per_ms);
-  const auto told = read_telemetry(m, gpu_busy | window);
+  const auto told = read_telemetry(m, gpu_busy_percent | window_ns);
   const double longest = static_cast<double>(platform::monotonic_ns() - start);
   REQUIRE(told.result);
   // Two video engines ran 60 ms in all: 30 of 120 ms at most.
@@ -222,14 +222,14 @@ TEST_CASE("a sensor that fails voids no other") {
   d.files["hwmon/hwmon3/temp1_input"] = "hot\n";
   d.files["hwmon/hwmon3/power1_max"] = "0\n";  // switched off
   m.add_pci(d, {card0, render128});
-  const auto told = read_telemetry(m, temperature | fan_rpm | power_limit);
+  const auto told = read_telemetry(m, temperature_celsius | fan_rpm | power_limit_watts);
   REQUIRE(told.result);
   CHECK_FALSE(told.value.temperature_celsius);
   CHECK_FALSE(told.value.power_limit_watts);
   CHECK(told.value.fan_rpm == 1210u);
   const diagnostic* const why = told.r.find("temp1_input holds no number");
   REQUIRE(why != nullptr);
-  CHECK(why->field == temperature);
+  CHECK(why->field == temperature_celsius);
   plain_reading r;
   const auto all = read_metrics(m, r);
   CHECK_FALSE(value_of(all, metric_id::power_limit_watts, which::power_limit::current));

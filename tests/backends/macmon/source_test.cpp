@@ -82,8 +82,8 @@ TEST_CASE("macmon: telemetry") {
   REQUIRE(r.remarks.size() == 1);
   CHECK(r.remarks[0].field ==
         (telemetry_field::all &
-         ~(telemetry_field::gpu_busy | telemetry_field::temperature | telemetry_field::power |
-           telemetry_field::core_clock | telemetry_field::window)));
+         ~(telemetry_field::gpu_busy_percent | telemetry_field::temperature_celsius | telemetry_field::power_watts |
+           telemetry_field::core_clock_mhz | telemetry_field::window_ns)));
   CHECK(r.remarks[0].why.code == status::unsupported);
 }
 
@@ -93,7 +93,7 @@ TEST_CASE("macmon before 0.8: the weighted load is a lower bound") {
   plain_reading r;
   REQUIRE(m.devices(r));
   telemetry t;
-  REQUIRE(m.source().telemetry(0, telemetry_field::gpu_busy, t, r));
+  REQUIRE(m.source().telemetry(0, telemetry_field::gpu_busy_percent, t, r));
   CHECK(t.gpu_busy_percent == 25.0);
   CHECK(t.notes == note::lower_bound);
   std::vector<metric> all;
@@ -133,16 +133,16 @@ TEST_CASE("macmon: a figure that is missing has its reason") {
   REQUIRE(m.devices(r));
   telemetry t;
   REQUIRE(m.source().telemetry(
-      0, telemetry_field::power | telemetry_field::temperature | telemetry_field::core_clock, t,
+      0, telemetry_field::power_watts | telemetry_field::temperature_celsius | telemetry_field::core_clock_mhz, t,
       r));
   CHECK_FALSE(t.power_watts);
   CHECK_FALSE(t.temperature_celsius);
   REQUIRE(r.find("too little to be counted") != nullptr);
-  CHECK(r.find("too little to be counted")->field == telemetry_field::power);
+  CHECK(r.find("too little to be counted")->field == telemetry_field::power_watts);
   REQUIRE(r.find("\"gpu_temp_avg\" is -1.85") != nullptr);
   CHECK(r.find("\"gpu_temp_avg\" is -1.85")->why.code == status::backend);
 
-  const auto none = m.source().telemetry(0, telemetry_field::power, t, r);
+  const auto none = m.source().telemetry(0, telemetry_field::power_watts, t, r);
   REQUIRE_FALSE(none);
   CHECK(none.why().code == status::unsupported);
 }

@@ -66,7 +66,7 @@ TEST_CASE("keys by other names") {
     s = {{"GPU Activity(%)", 41}, {"inUseSystemMemory", 1 << 20}};
     CHECK(pool_of(m, r).used == 1u << 20);
     telemetry t;
-    REQUIRE(m.source.telemetry(0, telemetry_field::gpu_busy, t, r));
+    REQUIRE(m.source.telemetry(0, telemetry_field::gpu_busy_percent, t, r));
     CHECK(t.gpu_busy_percent == 41.0);
   }
   SUBCASE("allocated only: another accounting") {
@@ -89,7 +89,7 @@ TEST_CASE("keys by other names") {
     s = {{"Device Utilization %", 101}, {"In use system memory", -4096}};
     CHECK_FALSE(pool_of(m, r).used);
     telemetry t;
-    CHECK_FALSE(m.source.telemetry(0, telemetry_field::gpu_busy, t, r));
+    CHECK_FALSE(m.source.telemetry(0, telemetry_field::gpu_busy_percent, t, r));
   }
 }
 
@@ -320,7 +320,7 @@ TEST_CASE("an Intel Mac tells the load, and no other sensor") {
   REQUIRE(m.source.telemetry(0, telemetry_field::all, t, r));
   CHECK(t.gpu_busy_percent == 3.0);
   CHECK_FALSE(t.temperature_celsius);
-  const auto none = m.source.telemetry(0, telemetry_field::power, t, r);
+  const auto none = m.source.telemetry(0, telemetry_field::power_watts, t, r);
   REQUIRE_FALSE(none);
   CHECK(none.why().code == status::unsupported);
 }

@@ -10,7 +10,7 @@ namespace bit = telemetry_field;
 
 namespace {
 
-constexpr std::uint32_t told = bit::gpu_busy | bit::temperature | bit::power | bit::core_clock;
+constexpr std::uint32_t told = bit::gpu_busy_percent | bit::temperature_celsius | bit::power_watts | bit::core_clock_mhz;
 
 struct busy_machine : machine {
   busy_machine() {
@@ -91,7 +91,7 @@ TEST_CASE("a channel that a release of macOS sets to zero") {
   const telemetry t = m.later(r, 0);
   CHECK_FALSE(t.power_watts);
   REQUIRE(r.find("stands still") != nullptr);
-  CHECK(r.find("stands still")->field == bit::power);
+  CHECK(r.find("stands still")->field == bit::power_watts);
 }
 
 TEST_CASE("energy of several dies is summed, and older chips have another name for it") {
@@ -129,7 +129,7 @@ TEST_CASE("no libIOReport, no sensors") {
   CHECK_FALSE(t.power_watts);
   REQUIRE(r.find("no libIOReport") != nullptr);
   CHECK(r.find("sensors") != nullptr);
-  CHECK(r.find("sensors")->field == bit::temperature);
+  CHECK(r.find("sensors")->field == bit::temperature_celsius);
 }
 
 TEST_CASE("without a sensor of the GPU's the chip's stands in, as an estimate") {
@@ -138,7 +138,7 @@ TEST_CASE("without a sensor of the GPU's the chip's stands in, as an estimate") 
   plain_reading r;
   REQUIRE(m.devices(r));
   telemetry t;
-  REQUIRE(m.source.telemetry(0, bit::temperature, t, r));
+  REQUIRE(m.source.telemetry(0, bit::temperature_celsius, t, r));
   CHECK(t.temperature_celsius == 47.0);
   CHECK(t.notes == note::estimated);
 }
@@ -149,7 +149,7 @@ TEST_CASE("a sensor that does not answer, and none at all") {
   plain_reading r;
   REQUIRE(m.devices(r));
   telemetry t;
-  const auto got = m.source.telemetry(0, bit::temperature, t, r);
+  const auto got = m.source.telemetry(0, bit::temperature_celsius, t, r);
   REQUIRE_FALSE(got);
   CHECK(got.why().code == status::unsupported);
 }
@@ -159,7 +159,7 @@ TEST_CASE("only what is asked for") {
   plain_reading r;
   REQUIRE(m.devices(r));
   telemetry t;
-  REQUIRE(m.source.telemetry(0, bit::gpu_busy, t, r));
+  REQUIRE(m.source.telemetry(0, bit::gpu_busy_percent, t, r));
   CHECK_FALSE(t.temperature_celsius);
   CHECK(r.remarks.empty());
 }

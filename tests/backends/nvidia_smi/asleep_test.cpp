@@ -52,7 +52,7 @@ TEST_CASE("while one sleeps, devices are listed from the bus") {
   std::vector<usage> rows;
   usage one;
   CHECK(m.source().memory(0, p, r).why().code == status::asleep);
-  CHECK(m.source().telemetry(0, telemetry_field::power, t, r).why().code == status::asleep);
+  CHECK(m.source().telemetry(0, telemetry_field::power_watts, t, r).why().code == status::asleep);
   CHECK(m.source().processes(0, rows, r).why().code == status::asleep);
   CHECK(m.source().process(0, 1, true, one, r).why().code == status::asleep);
   CHECK(m.starts().empty());

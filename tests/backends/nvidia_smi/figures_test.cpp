@@ -168,11 +168,11 @@ TEST_CASE("telemetry") {
   CHECK(t.pcie_generation == 4u);
   CHECK(t.pcie_width == 16u);
   const std::uint32_t unsupported = fields_of(gone, status::unsupported);
-  CHECK((unsupported & telemetry_field::memory_temperature) != 0);
+  CHECK((unsupported & telemetry_field::memory_celsius) != 0);
   CHECK((unsupported & telemetry_field::fan_percent) != 0);
-  CHECK((unsupported & telemetry_field::memory_clock) != 0);
-  CHECK((unsupported & telemetry_field::energy) != 0);
-  CHECK((unsupported & telemetry_field::gpu_busy) == 0);
+  CHECK((unsupported & telemetry_field::memory_clock_mhz) != 0);
+  CHECK((unsupported & telemetry_field::energy_joules) != 0);
+  CHECK((unsupported & telemetry_field::gpu_busy_percent) == 0);
 }
 
 namespace {
@@ -209,7 +209,7 @@ TEST_CASE("metrics: each column that has a value, with its instance") {
   };
   CHECK(value(metric_id::engine_percent, which::engine::unknown) == 64.0);
   CHECK(value(metric_id::temperature, which::sensor::memory) == 88.0);
-  CHECK(value(metric_id::power_limit_watts, which::power_limit::highest) == 350.0);
+  CHECK(value(metric_id::power_limit_watts, which::power_limit::max) == 350.0);
   CHECK(value(metric_id::clock_mhz, which::clock::video) == 1965.0);
   CHECK(value(metric_id::clock_limit_mhz, which::clock::memory) == 9001.0);
   CHECK(value(metric_id::fan_percent, 0) == 31.0);
@@ -239,7 +239,7 @@ TEST_CASE("metrics: what a GPU has not is left out, what it may not tell has a r
 TEST_CASE("only what was asked for is missed") {
   const gpu_row row = row_of("temperature.gpu", "45");
   std::vector<missing> gone;
-  const telemetry t = telemetry_of(row, telemetry_field::temperature, gone);
+  const telemetry t = telemetry_of(row, telemetry_field::temperature_celsius, gone);
   CHECK(t.temperature_celsius == 45);
   CHECK(gone.empty());
 }
@@ -248,10 +248,10 @@ TEST_CASE("a load above 100 % is absent, a fan's is not") {
   const gpu_row row = row_of("utilization.gpu [%], fan.speed [%]", "101, 120");
   std::vector<missing> gone;
   const telemetry t =
-      telemetry_of(row, telemetry_field::gpu_busy | telemetry_field::fan_percent, gone);
+      telemetry_of(row, telemetry_field::gpu_busy_percent | telemetry_field::fan_percent, gone);
   CHECK_FALSE(t.gpu_busy_percent);
   CHECK(t.fan_percent == 120u);
-  CHECK(fields_of(gone, status::backend) == telemetry_field::gpu_busy);
+  CHECK(fields_of(gone, status::backend) == telemetry_field::gpu_busy_percent);
 }
 
 TEST_CASE("a reason to throttle that is not known yet is another reason, never none") {

@@ -89,7 +89,7 @@ TEST_CASE("a card that is gone is not listed, and says so when asked") {
   CHECK(m.source().memory(1, p, r).why().code == status::device_lost);
   CHECK(m.source().memory(7, p, r).why().code == status::no_device);
   telemetry t;
-  CHECK(m.source().telemetry(1, telemetry_field::power, t, r).why().code == status::device_lost);
+  CHECK(m.source().telemetry(1, telemetry_field::power_watts, t, r).why().code == status::device_lost);
 }
 
 TEST_CASE("a sentence about one card beside the rows of the others") {
@@ -161,14 +161,14 @@ TEST_CASE("telemetry fails only when nothing that was asked for is there") {
   REQUIRE(listed(m).size() == 1);
   plain_reading r;
   telemetry t;
-  const auto none = m.source().telemetry(0, telemetry_field::power | telemetry_field::energy, t, r);
+  const auto none = m.source().telemetry(0, telemetry_field::power_watts | telemetry_field::energy_joules, t, r);
   REQUIRE_FALSE(none);
   CHECK(none.why().code == status::unsupported);
   CHECK(r.remarks.empty());
-  REQUIRE(m.source().telemetry(0, telemetry_field::power | telemetry_field::temperature, t, r));
+  REQUIRE(m.source().telemetry(0, telemetry_field::power_watts | telemetry_field::temperature_celsius, t, r));
   CHECK(t.temperature_celsius == 45);
   REQUIRE(r.remarks.size() == 1);
-  CHECK(r.remarks[0].field == telemetry_field::power);
+  CHECK(r.remarks[0].field == telemetry_field::power_watts);
 }
 
 TEST_CASE("metrics are of the same start of the tool as all else") {
@@ -183,7 +183,7 @@ TEST_CASE("metrics are of the same start of the tool as all else") {
     return std::any_of(all.begin(), all.end(),
                        [&](const metric& one) { return one.id == id && one.instance == instance; });
   };
-  CHECK(has(metric_id::power_limit_watts, which::power_limit::highest));
+  CHECK(has(metric_id::power_limit_watts, which::power_limit::max));
   CHECK(has(metric_id::ecc_corrected, which::era::since_load));
   CHECK_FALSE(has(metric_id::power_watts, which::power_reading::unknown));
   CHECK(m.starts().size() == 1);

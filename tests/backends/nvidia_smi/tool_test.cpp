@@ -58,7 +58,7 @@ TEST_CASE("one start for all GPUs, with absolute path, fixed arguments and a cle
   telemetry t;
   for (slot number = 0; number < 3; ++number) {
     REQUIRE(m.source().memory(number, p, r));
-    REQUIRE(m.source().telemetry(number, telemetry_field::power, t, r));
+    REQUIRE(m.source().telemetry(number, telemetry_field::power_watts, t, r));
   }
   const auto starts = m.starts();
   REQUIRE(starts.size() == 1);

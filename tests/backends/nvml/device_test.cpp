@@ -120,7 +120,7 @@ TEST_CASE("versions that the driver does not tell are absent with a remark") {
   CHECK(found.at(0).driver_version.empty());
   CHECK(!found.at(0).cuda_version);
   const auto said = m.reading.about(subject::devices);
-  CHECK(field_gap(said, device_field::driver) != nullptr);
+  CHECK(field_gap(said, device_field::driver_version) != nullptr);
   CHECK(field_gap(said, device_field::cuda_version) != nullptr);
 }
 

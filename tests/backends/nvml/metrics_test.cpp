@@ -72,9 +72,9 @@ TEST_CASE("each number is told in its unit, from NVML") {
   CHECK(*t.value(metric_id::power_watts) == doctest::Approx(58.98).epsilon(1e-9));
   CHECK(t.value(metric_id::power_watts, which::power_reading::instant) == 60.5);
   CHECK(t.value(metric_id::power_limit_watts, which::power_limit::current) == 350.0);
-  CHECK(t.value(metric_id::power_limit_watts, which::power_limit::usual) == 400.0);
-  CHECK(t.value(metric_id::power_limit_watts, which::power_limit::lowest) == 100.0);
-  CHECK(t.value(metric_id::power_limit_watts, which::power_limit::highest) == 450.0);
+  CHECK(t.value(metric_id::power_limit_watts, which::power_limit::default_limit) == 400.0);
+  CHECK(t.value(metric_id::power_limit_watts, which::power_limit::min) == 100.0);
+  CHECK(t.value(metric_id::power_limit_watts, which::power_limit::max) == 450.0);
   CHECK(*t.value(metric_id::energy_joules) == doctest::Approx(123456.789).epsilon(1e-9));
   CHECK(t.value(metric_id::clock_mhz, which::clock::core) == 2520.0);
   CHECK(t.value(metric_id::clock_mhz, which::clock::sm) == 2519.0);
@@ -215,7 +215,7 @@ TEST_CASE("values that cannot be are left out with a remark") {
   CHECK(!t.find(metric_id::energy_joules));
   CHECK(!t.find(metric_id::clock_mhz, which::clock::core));
   CHECK(t.value(metric_id::clock_mhz, which::clock::sm) == 1.0);
-  CHECK(!t.find(metric_id::power_limit_watts, which::power_limit::lowest));
+  CHECK(!t.find(metric_id::power_limit_watts, which::power_limit::min));
   CHECK(!t.find(metric_id::temperature, which::sensor::memory));
   CHECK(!t.find(metric_id::fan_percent, 0));
 }

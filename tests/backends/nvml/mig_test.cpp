@@ -101,7 +101,7 @@ TEST_CASE("an instance has no utilisation, whatever the driver says") {
   const auto found = m.devices();
   hmn::telemetry t;
   require_ok(m.prepare());
-  const auto done = m.source().telemetry(found[1].number, telemetry_field::gpu_busy, t, m.reading);
+  const auto done = m.source().telemetry(found[1].number, telemetry_field::gpu_busy_percent, t, m.reading);
   REQUIRE_FALSE(done);
   CHECK(done.why().code == status::unsupported);
   CHECK(!t.gpu_busy_percent);

@@ -12,13 +12,13 @@ using namespace hmn;
 
 namespace {
 
-constexpr const char* address = "0000:01:00.0";
-constexpr std::uint64_t second = platform::ns_per_second;
-constexpr std::uint64_t patience = 2 * second;
+constexpr const char* card_address = "0000:01:00.0";
+constexpr std::uint64_t rest_second = platform::ns_per_second;
+constexpr std::uint64_t patience = 2 * rest_second;
 
-// Readings once a second from `now` on, until a rest is due; false: none within a minute.
+// Readings once a rest_second from `now` on, until a rest is due; false: none within a minute.
 bool read_until_due(idle::backoff& r, std::uint64_t& now) {
-  for (int i = 0; i < 60; ++i, now += second) {
+  for (int i = 0; i < 60; ++i, now += rest_second) {
     r.begin(now, false);
     if (r.is_on()) return false;
     if (r.is_due(now)) return true;
@@ -26,17 +26,17 @@ bool read_until_due(idle::backoff& r, std::uint64_t& now) {
   return false;
 }
 
-// As long as NVML is left alone, read ten times a second.
+// As long as NVML is left alone, read ten times a rest_second.
 std::uint64_t length_of_rest(idle::backoff& r, std::uint64_t now) {
   const std::uint64_t begun = now;
-  for (r.begin(now, false); r.is_on(); r.begin(now += second / 10, false)) {
+  for (r.begin(now, false); r.is_on(); r.begin(now += rest_second / 10, false)) {
   }
   return now - begun;
 }
 
-void add_card(const machine& m, const char* control = "auto") {
+void add_resting_card(const machine& m, const char* control = "auto") {
   hmn_fake::add_pci_device(
-      m.tree, {.address = address, .power_control = control, .runtime_status = "active"});
+      m.tree, {.address = card_address, .power_control = control, .runtime_status = "active"});
 }
 
 std::string idle_gpu(std::string_view load = R"("gpu": 0, "memory": 0)",
@@ -46,7 +46,7 @@ std::string idle_gpu(std::string_view load = R"("gpu": 0, "memory": 0)",
 }
 
 // One reading with its end.
-void read(machine& m) {
+void read_and_rest(machine& m) {
   m.devices();
   m.source().finish(m.reading);
 }
@@ -55,16 +55,16 @@ void read(machine& m) {
 
 TEST_CASE("a burst of readings is no reason to rest, and lasting ones are") {
   idle::backoff r(patience);
-  std::uint64_t now = 5 * second;
+  std::uint64_t now = 5 * rest_second;
   r.begin(now, false);
   CHECK_FALSE(r.is_due(now));
   now += patience;
   r.begin(now, false);
   CHECK(r.is_due(now));
-  CHECK_FALSE(r.is_due(now + second / 2));  // looked just now
-  CHECK(r.is_due(now + second));
+  CHECK_FALSE(r.is_due(now + rest_second / 2));  // looked just now
+  CHECK(r.is_due(now + rest_second));
   // A reading long after the last one found the GPU free to sleep meanwhile.
-  now += idle::shortest_backoff_ns + second;
+  now += idle::shortest_backoff_ns + rest_second;
   r.begin(now, false);
   CHECK_FALSE(r.is_due(now));
 }
@@ -73,13 +73,13 @@ TEST_CASE("a rest is as long as the kernel needs, within bounds") {
   const struct {
     std::uint64_t delay;
     std::uint64_t rest;
-  } cases[] = {{0, 10 * second},
-               {3 * second, 10 * second},
-               {15 * second, 30 * second},
-               {100 * second, 60 * second}};
+  } cases[] = {{0, 10 * rest_second},
+               {3 * rest_second, 10 * rest_second},
+               {15 * rest_second, 30 * rest_second},
+               {100 * rest_second, 60 * rest_second}};
   for (const auto& c : cases) {
     idle::backoff r(patience);
-    std::uint64_t now = second;
+    std::uint64_t now = rest_second;
     REQUIRE(read_until_due(r, now));
     r.start(now, c.delay);
     CHECK(length_of_rest(r, now) == c.rest);
@@ -88,13 +88,13 @@ TEST_CASE("a rest is as long as the kernel needs, within bounds") {
 
 TEST_CASE("what does not sleep when it is left alone is tried less and less often") {
   idle::backoff r(patience);
-  std::uint64_t now = second;
+  std::uint64_t now = rest_second;
   const auto minutes_to_next = [&] {
     std::uint64_t waited = 0;
-    for (;; now += second, waited += second) {
+    for (;; now += rest_second, waited += rest_second) {
       r.begin(now, false);
       REQUIRE_FALSE(r.is_on());
-      if (r.is_due(now)) return waited / (60 * second);
+      if (r.is_due(now)) return waited / (60 * rest_second);
     }
   };
   CHECK(minutes_to_next() == 0);
@@ -112,20 +112,20 @@ TEST_CASE("what does not sleep when it is left alone is tried less and less ofte
 
 TEST_CASE("sleep ends a rest") {
   idle::backoff r(patience);
-  std::uint64_t now = second;
+  std::uint64_t now = rest_second;
   REQUIRE(read_until_due(r, now));
   r.start(now, 0);
-  r.begin(now + second, true);
+  r.begin(now + rest_second, true);
   CHECK_FALSE(r.is_on());
-  now += 2 * second;
+  now += 2 * rest_second;
   REQUIRE(read_until_due(r, now));
 }
 
 TEST_CASE("NVML is closed behind a GPU that has nothing to do, and its identity stays") {
   machine m(idle_gpu());
   m.settings.idle_close_ns = 0;
-  add_card(m);
-  read(m);
+  add_resting_card(m);
+  read_and_rest(m);
   CHECK(m.driver.initialized() == 0);
   const auto done = m.prepare();
   REQUIRE_FALSE(done);
@@ -180,8 +180,8 @@ TEST_CASE("a GPU in use is read as often as asked") {
   machine m(scenario);
   m.settings.idle_close_ns = 0;
   m.settings.wake_devices = may_wake;
-  add_card(m, control);
-  read(m);
+  add_resting_card(m, control);
+  read_and_rest(m);
   CHECK(m.driver.initialized() == 1);
   CHECK_FALSE(m.source().rests());
 }
@@ -198,6 +198,6 @@ TEST_CASE("the kernel's delay is the longest of those that may sleep") {
   add("0000:03:00.0", "on", "99000\n");
   add("0000:04:00.0", "auto", "-1\n");
   nvml::sleep_watch watch(tree.proc(), tree.sys());
-  watch.refresh(second);
-  CHECK(watch.longest_delay_ns() == 12 * second);
+  watch.refresh(rest_second);
+  CHECK(watch.longest_delay_ns() == 12 * rest_second);
 }

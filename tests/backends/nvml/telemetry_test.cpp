@@ -21,7 +21,7 @@ constexpr const char* every_field = R"(
   "clocks_event_reasons": 4, "fields": {"82": 61})";
 
 constexpr std::uint32_t never_told =
-    field::hotspot | field::fan_rpm | field::pcie_rx | field::pcie_tx | field::window;
+    field::hotspot_celsius | field::fan_rpm | field::pcie_rx_bytes | field::pcie_tx_bytes | field::window_ns;
 
 std::uint32_t missing(const plain_reading& r) {
   std::uint32_t bits = 0;
@@ -59,7 +59,7 @@ TEST_CASE("each value is told in its unit") {
 
 TEST_CASE("only what is wanted is asked") {
   machine m(one_gpu(every_field));
-  const hmn::telemetry t = m.telemetry(0, field::power);
+  const hmn::telemetry t = m.telemetry(0, field::power_watts);
   CHECK(t.power_watts.has_value());
   CHECK(!t.gpu_busy_percent);
   CHECK(m.driver.calls("nvmlDeviceGetUtilizationRates") == 0);
@@ -71,7 +71,7 @@ TEST_CASE("what a card does not have is a remark with its field and NVML's code"
   machine m(one_gpu(R"("temperature": 45)"));
   const hmn::telemetry t = m.telemetry();
   CHECK(t.temperature_celsius == 45.0);
-  CHECK(missing(m.reading) == (field::all & ~field::temperature));
+  CHECK(missing(m.reading) == (field::all & ~field::temperature_celsius));
   for (const diagnostic& d : m.reading.about(subject::telemetry)) {
     CHECK(d.why.code == status::unsupported);
     CHECK(d.device == 0);
@@ -83,7 +83,7 @@ TEST_CASE("a card that has none of what is wanted is a failure") {
   machine m(one_gpu());
   hmn::telemetry t;
   require_ok(m.prepare());
-  for (const std::uint32_t fields : {field::all, field::power, field::window}) {
+  for (const std::uint32_t fields : {field::all, field::power_watts, field::window_ns}) {
     const auto done = m.source().telemetry(0, fields, t, m.reading);
     REQUIRE_FALSE(done);
     CHECK(done.why().code == status::unsupported);
@@ -109,7 +109,7 @@ TEST_CASE("values that cannot be are left out with a remark") {
   CHECK(!t.p_state);
   CHECK(!t.pcie_generation);
   CHECK(!t.pcie_width);
-  CHECK((missing(m.reading) | field::memory_busy | field::memory_clock) == field::all);
+  CHECK((missing(m.reading) | field::memory_busy_percent | field::memory_clock_mhz) == field::all);
 }
 
 TEST_CASE("a fan above its rated speed is told as it is") {
@@ -119,11 +119,11 @@ TEST_CASE("a fan above its rated speed is told as it is") {
 
 TEST_CASE("temperatures below zero are temperatures") {
   machine m(one_gpu(R"("fields": {"82": {"type": "int", "value": 61}}, "temperature": 30)"));
-  CHECK(m.telemetry(0, field::memory_temperature).memory_celsius == 61.0);
+  CHECK(m.telemetry(0, field::memory_celsius).memory_celsius == 61.0);
   m.driver.load(one_gpu(R"("fields": {"82": 0}, "temperature": 30)"));
-  const hmn::telemetry t = m.telemetry(0, field::memory_temperature | field::temperature);
+  const hmn::telemetry t = m.telemetry(0, field::memory_celsius | field::temperature_celsius);
   CHECK(!t.memory_celsius);
-  CHECK(missing(m.reading) == field::memory_temperature);
+  CHECK(missing(m.reading) == field::memory_celsius);
 }
 
 TEST_CASE("throttle reasons by both names, bit by bit") {
@@ -141,12 +141,12 @@ TEST_CASE("throttle reasons by both names, bit by bit") {
               std::string(HMN_FAKE_NVML_FOLDER) + "/nvml-only_v1/libnvidia-ml.so.1");
   CHECK(old.telemetry(0, field::throttle).throttle == throttle::power);
   CHECK(old.driver.calls("nvmlDeviceGetCurrentClocksThrottleReasons") == 1);
-  CHECK(old.telemetry(0, field::temperature).temperature_celsius == 45.0);
+  CHECK(old.telemetry(0, field::temperature_celsius).temperature_celsius == 45.0);
 }
 
 TEST_CASE("a refused temperature is asked by its older name") {
   machine m(one_gpu(R"("temperature": 45, "results": {"nvmlDeviceGetTemperatureV": 25})"));
-  CHECK(m.telemetry(0, field::temperature).temperature_celsius == 45.0);
+  CHECK(m.telemetry(0, field::temperature_celsius).temperature_celsius == 45.0);
   CHECK(m.driver.calls("nvmlDeviceGetTemperature") == 1);
 }
 
@@ -176,7 +176,7 @@ TEST_CASE("when the deadline passes, no further value is asked") {
   CHECK(m.driver.calls("nvmlDeviceGetPowerUsage") == 0);
   bool told = false;
   for (const diagnostic& d : m.reading.about(subject::telemetry)) {
-    told = told || ((d.field & field::power) != 0 && d.why.code == status::timeout);
+    told = told || ((d.field & field::power_watts) != 0 && d.why.code == status::timeout);
   }
   CHECK(told);
 }

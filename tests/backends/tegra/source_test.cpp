@@ -151,7 +151,7 @@ TEST_CASE("a machine that is no such board") {
 TEST_CASE("load, clock and temperature") {
   const orin board;
   plain_reading r;
-  const telemetry t = told(board, field::gpu_busy | field::core_clock | field::temperature, r);
+  const telemetry t = told(board, field::gpu_busy_percent | field::core_clock_mhz | field::temperature_celsius, r);
   CHECK(t.gpu_busy_percent == doctest::Approx(42.3));
   CHECK(t.core_clock_mhz == 918);
   CHECK(t.temperature_celsius == doctest::Approx(48.75));
@@ -162,11 +162,11 @@ TEST_CASE("load, clock and temperature") {
 TEST_CASE("a rail that feeds others too is not the GPU's power, but told as the package's") {
   const orin board;
   plain_reading r;
-  const telemetry t = told(board, field::power | field::gpu_busy, r);
+  const telemetry t = told(board, field::power_watts | field::gpu_busy_percent, r);
   CHECK_FALSE(t.power_watts);
-  REQUIRE(r.about(field::power));
-  CHECK(r.about(field::power)->why.code == status::unsupported);
-  CHECK(r.about(field::power)->why.message.view().find("VDD_GPU_SOC") != std::string::npos);
+  REQUIRE(r.about(field::power_watts));
+  CHECK(r.about(field::power_watts)->why.code == status::unsupported);
+  CHECK(r.about(field::power_watts)->why.message.view().find("VDD_GPU_SOC") != std::string::npos);
 
   const auto s = board.source();
   REQUIRE(devices_of(*s).size() == 1);
@@ -212,23 +212,23 @@ TEST_CASE("a rail of the GPU alone is its power") {
   const orin board;
   board.rail("VDD_GPU", 20000, 250);
   plain_reading r;
-  CHECK(told(board, field::power, r).power_watts == doctest::Approx(20.0 * 0.25));
+  CHECK(told(board, field::power_watts, r).power_watts == doctest::Approx(20.0 * 0.25));
 }
 
 TEST_CASE("what the board does not tell, and what has no power now, is absent with a reason") {
   const orin board;
   board.zone(1, "GPU-therm", "-256000");
   plain_reading r;
-  const telemetry t = told(board, field::gpu_busy | field::temperature | field::fan_rpm, r);
+  const telemetry t = told(board, field::gpu_busy_percent | field::temperature_celsius | field::fan_rpm, r);
   CHECK(t.gpu_busy_percent);
   CHECK_FALSE(t.temperature_celsius);
-  CHECK(r.about(field::temperature)->why.code == status::backend);
+  CHECK(r.about(field::temperature_celsius)->why.code == status::backend);
   CHECK(r.about(field::fan_rpm)->why.code == status::unsupported);
 
   const auto s = board.source();
   REQUIRE(devices_of(*s).size() == 1);
   telemetry none;
-  const auto refused = s->telemetry(0, field::fan_rpm | field::energy, none, r);
+  const auto refused = s->telemetry(0, field::fan_rpm | field::energy_joules, none, r);
   REQUIRE_FALSE(refused);
   CHECK(refused.why().code == status::unsupported);
 }
@@ -239,8 +239,8 @@ TEST_CASE("a load that is none is no load") {
     const orin board;
     board.tree.write(gpu + "load", odd);
     plain_reading r;
-    CHECK_FALSE(told(board, field::gpu_busy | field::core_clock, r).gpu_busy_percent);
-    CHECK(r.about(field::gpu_busy));
+    CHECK_FALSE(told(board, field::gpu_busy_percent | field::core_clock_mhz, r).gpu_busy_percent);
+    CHECK(r.about(field::gpu_busy_percent));
   }
 }
 
@@ -253,7 +253,7 @@ TEST_CASE("asleep: identity alone, unless it may be woken") {
   CHECK(found[0].state == state::asleep);
   plain_reading r;
   telemetry t;
-  const auto refused = s->telemetry(0, field::gpu_busy, t, r);
+  const auto refused = s->telemetry(0, field::gpu_busy_percent, t, r);
   REQUIRE_FALSE(refused);
   CHECK(refused.why().code == status::asleep);
   std::vector<metric> all;
@@ -262,7 +262,7 @@ TEST_CASE("asleep: identity alone, unless it may be woken") {
 
   const auto waking = board.source(true);
   REQUIRE(devices_of(*waking).size() == 1);
-  CHECK(waking->telemetry(0, field::gpu_busy, t, r));
+  CHECK(waking->telemetry(0, field::gpu_busy_percent, t, r));
   CHECK(t.gpu_busy_percent);
 }
 

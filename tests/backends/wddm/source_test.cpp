@@ -311,12 +311,12 @@ TEST_CASE("load comes with the second reading") {
   m.source_of();
   m.list();
   telemetry first;
-  const auto early = m.it->telemetry(0, telemetry_field::gpu_busy, first, m.r);
+  const auto early = m.it->telemetry(0, telemetry_field::gpu_busy_percent, first, m.r);
   REQUIRE(!early);
   CHECK(early.why().code == status::empty);
   m.list();
   telemetry t;
-  REQUIRE(m.it->telemetry(0, telemetry_field::gpu_busy, t, m.r));
+  REQUIRE(m.it->telemetry(0, telemetry_field::gpu_busy_percent, t, m.r));
   CHECK(t.gpu_busy_percent == 42.0);
   CHECK(t.decoder_busy_percent == 5.0);
   CHECK(!t.encoder_busy_percent);

@@ -62,9 +62,9 @@ TEST_CASE("sensors are found by their labels") {
   // The card's counter stands at 0: the package's counts, and its limit goes with it.
   CHECK(told.value.energy_joules == doctest::Approx(5));
   CHECK(told.value.power_limit_watts == doctest::Approx(150));
-  CHECK(read_telemetry(m, power_limit).value.power_limit_watts == doctest::Approx(150));
+  CHECK(read_telemetry(m, power_limit_watts).value.power_limit_watts == doctest::Approx(150));
   m.tree().write(in_chip + "energy1_input", "9000000\n");
-  const auto card = read_telemetry(m, energy | power_limit);
+  const auto card = read_telemetry(m, energy_joules | power_limit_watts);
   CHECK(card.value.energy_joules == doctest::Approx(9));
   CHECK(card.value.power_limit_watts == doctest::Approx(200));
 }
@@ -93,13 +93,13 @@ TEST_CASE("a card whose counters stand at 0 tells no energy and no power") {
   m.add_pci(battlemage(), {card0, render128});
   m.tree().write(in_chip + "energy2_input", "0\n");
   for (int i = 0; i < 2; ++i) {
-    const auto told = read_telemetry(m, energy | power | temperature);
+    const auto told = read_telemetry(m, energy_joules | power_watts | temperature_celsius);
     REQUIRE(told.result);
     CHECK_FALSE(told.value.energy_joules);
     CHECK_FALSE(told.value.power_watts);
     const diagnostic* const why = told.r.find("stands at 0");
     REQUIRE(why != nullptr);
-    CHECK(why->field == (energy | power));
+    CHECK(why->field == (energy_joules | power_watts));
   }
   plain_reading r;
   CHECK_FALSE(
@@ -110,7 +110,7 @@ TEST_CASE("a card whose counters stand at 0 tells no energy and no power") {
 TEST_CASE("watts of the package come from two readings of energy") {
   machine m;
   m.add_pci(battlemage(), {card0, render128});
-  CHECK_FALSE(read_telemetry(m, power).result);
+  CHECK_FALSE(read_telemetry(m, power_watts).result);
   platform::sleep_ns(30 * platform::ns_per_ms);
   m.tree().write(in_chip + "energy2_input", "5600000\n");
   const auto all = read_metrics(m);
@@ -130,7 +130,7 @@ TEST_CASE("clocks and throttling of tiles and media parts") {
   add_gt(d, "tile0/gt1", "0\n");
   add_gt(d, "tile1/gt2", "1900\n");
   m.add_pci(d, {card0, render128});
-  const auto told = read_telemetry(m, core_clock | telemetry_field::throttle);
+  const auto told = read_telemetry(m, core_clock_mhz | telemetry_field::throttle);
   REQUIRE(told.result);
   CHECK(told.value.core_clock_mhz == 2100u);
   CHECK(told.value.throttle == 0u);
@@ -160,10 +160,10 @@ TEST_CASE("load is cycles by the clock they are counted with") {
            "\ndrm-engine-capacity-vcs:\t2\n";
   };
   m.add_process(10, {{3, "/dev/null", text(100, 0, 1000)}});
-  CHECK_FALSE(read_telemetry(m, gpu_busy).result);
+  CHECK_FALSE(read_telemetry(m, gpu_busy_percent).result);
   platform::sleep_ns(120 * platform::ns_per_ms);
   m.tree().write("proc/10/fdinfo/3", text(300, 600, 2000));
-  const auto told = read_telemetry(m, gpu_busy);
+  const auto told = read_telemetry(m, gpu_busy_percent);
   REQUIRE(told.result);
   CHECK(*told.value.gpu_busy_percent == doctest::Approx(30));  // 600 of 1000, two engines
   plain_reading r;
@@ -194,7 +194,7 @@ TEST_CASE("a card without clients, or with idle ones, is left alone: node and fd
     has_client = true;
     one.begin();
     telemetry t;
-    CHECK_FALSE(one.source().telemetry(0, gpu_busy, t, one.reading()));
+    CHECK_FALSE(one.source().telemetry(0, gpu_busy_percent, t, one.reading()));
     platform::sleep_ns(120 * platform::ns_per_ms);
     m.tree().write("proc/10/fdinfo/3", text(2000));
     one.begin();

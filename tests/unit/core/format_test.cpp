@@ -42,7 +42,7 @@ std::string line(const snapshot& s, device_format what, std::size_t i = 0) {
   return out;
 }
 
-hmn::status refusal(const snapshot& s, device_format what, std::size_t i = 0) {
+hmn::status format_refusal(const snapshot& s, device_format what, std::size_t i = 0) {
   std::string out;
   const hmn::result<void> ok = hmn::append_device(out, s, i, what);
   REQUIRE(!ok);
@@ -130,18 +130,18 @@ TEST_CASE("the line is of the device at the position, by its own index") {
 
 TEST_CASE("a figure that is not known makes no line") {
   snapshot s;
-  CHECK(refusal(s, device_format::free) == hmn::status::range);
+  CHECK(format_refusal(s, device_format::free) == hmn::status::range);
   s.devices.push_back(sample::device(0, "GPU"));
-  CHECK(refusal(s, device_format::free) == hmn::status::empty);
+  CHECK(format_refusal(s, device_format::free) == hmn::status::empty);
   s.pools.push_back(sample::main_pool(0, {}, 1, 2));
-  CHECK(refusal(s, device_format::free) == hmn::status::empty);
-  CHECK(refusal(s, device_format::total) == hmn::status::empty);
+  CHECK(format_refusal(s, device_format::free) == hmn::status::empty);
+  CHECK(format_refusal(s, device_format::total) == hmn::status::empty);
   CHECK(line(s, device_format::used) == "  GPU 0: used 0 MB [GPU]\n");
   s.pools[0] = sample::main_pool(0, 1, {}, {});
-  CHECK(refusal(s, device_format::used) == hmn::status::empty);
+  CHECK(format_refusal(s, device_format::used) == hmn::status::empty);
   s.pools[0].is_main = false;
-  CHECK(refusal(s, device_format::total) == hmn::status::empty);
-  CHECK(refusal(s, static_cast<device_format>(0)) == hmn::status::range);
-  CHECK(refusal(s, static_cast<device_format>(4)) == hmn::status::range);
-  CHECK(refusal(s, device_format::free, 1) == hmn::status::range);
+  CHECK(format_refusal(s, device_format::total) == hmn::status::empty);
+  CHECK(format_refusal(s, static_cast<device_format>(0)) == hmn::status::range);
+  CHECK(format_refusal(s, static_cast<device_format>(4)) == hmn::status::range);
+  CHECK(format_refusal(s, device_format::free, 1) == hmn::status::range);
 }

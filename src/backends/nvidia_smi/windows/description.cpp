@@ -9,10 +9,10 @@ namespace {
 using platform::system_place;
 
 const system_place usual(system_place::below::system_folder, "");
-// Drivers before 2018 had a folder of their own.
+// Drivers before 2018 were installed in a folder of their own.
 const system_place older(system_place::below::system_drive,
                          "Program Files\\NVIDIA Corporation\\NVSMI\\");
-// One without a name is none: no path is taken from the current folder.
+// Unknown folders are skipped: no path is relative to the current folder.
 const std::string_view folders[] = {usual.view(), older.view()};
 
 }  // namespace

@@ -94,7 +94,7 @@ void describe_texts(std::string_view root, usage& row) {
                                           std::span(buffer).first(most));
     return {buffer.data(), got ? got.value : 0};
   };
-  // As much as Linux gave of it before 4.2.
+  // Limit of Linux before 4.2.
   constexpr std::size_t longest_command = 4096;
   if (row.command.empty()) {
     const std::string_view cmdline = read("cmdline", longest_command);

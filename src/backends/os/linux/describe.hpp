@@ -9,11 +9,11 @@
 
 namespace hmn::os {
 
-// Fills what is still unknown of a row: name and its state, start, owner, resident set. One reading
-// of the process' stat file and one look at its folder.
+// Fills those still unknown of: name and its state, start, owner, resident set. Reads the stat file
+// once and the folder's owner once.
 void describe(std::string_view root, std::size_t page_size, procfs::boot_time& boot, usage& row);
 
-// The same for command and container: a reading of cmdline and one of cgroup.
+// Fills command and container, from cmdline and cgroup.
 void describe_texts(std::string_view root, usage& row);
 
 }  // namespace hmn::os

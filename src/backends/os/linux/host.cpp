@@ -24,7 +24,7 @@ using procfs::container_of;
 using procfs::parse_statm;
 using procfs::pid_name;
 
-// getpid is a system call.
+// Caches the pid, since getpid is a system call.
 class own_pid {
  public:
   std::uint32_t get() noexcept {
@@ -95,7 +95,7 @@ class linux_host final : public host_source {
     return read_process_memory(proc_root_, who, page_size_, fields, out);
   }
 
-  // One fstat and one pread. False when the slow way has to say what is wrong.
+  // Uses one fstat and one pread. Returns false if the slow path must report the error.
   bool read_own_statm(std::uint32_t fields, process_memory& out) noexcept {
     std::array<char, 256> buffer;
     const auto got = own_statm_.read(buffer);

@@ -120,14 +120,14 @@ result<void> read_statm(const subject_files& of, std::size_t page_size, std::uin
   const auto m = parse_statm(*text);
   if (!m) return nonsense(path, "pages expected");
   if (m->size == 0 && m->resident == 0) {
-    // A process may have unmapped everything: only then 0 is its figure.
+    // 0 is only valid if the process has unmapped everything.
     if (life_of(of.root, of.who) != life::running) return why_no_memory(of.root, of.who, path, 0);
   }
   if (!fill(*m, page_size, fields, out)) return nonsense(path, "a size is past 64 bits");
   return {};
 }
 
-// Puts a wanted amount into its place, or says why not.
+// Stores a wanted value, or returns why it is missing.
 result<void> take(const subject_files& of, const proc_path& path, std::string_view key,
                   const amount& found, std::optional<std::uint64_t>& into) {
   into = found.value();

@@ -17,32 +17,32 @@ namespace hmn::os {
 enum class life {
   running,
   exited,    // a zombie
-  headless,  // its first thread has ended, others go on
+  headless,  // first thread has ended, others are running
   kernel_thread,
   gone,
-  no_tree,  // there is no proc tree at all
+  no_tree,  // no proc tree at all
   unknown,
 };
 
 life life_of(std::string_view root, std::string_view who);
 
-// Why a file of a proc tree could not be read, ENOENT and ESRCH aside.
+// Why a file of a proc tree was unreadable, except ENOENT and ESRCH.
 failure unreadable(int error, const procfs::proc_path& path);
 failure nonsense(const procfs::proc_path& path, std::string_view what);
 
-// Why <root>/<who> shows no memory, or lacks a file. `error`: errno of reading `path`, 0 when it
-// was read and had nothing.
+// Why <root>/<who> has no memory values, or lacks a file. `error`: errno of reading `path`, 0 if it
+// was read and was empty.
 failure why_no_memory(std::string_view root, std::string_view who, const procfs::proc_path& path,
                       int error);
 
-// "123/task/456": a thread that goes on, of a process whose first thread has ended.
+// Returns "123/task/456": a running thread of a process whose first thread has ended.
 std::optional<std::string> living_thread(std::string_view root, std::string_view who);
 
-// False when a figure does not fit 64 bits.
+// Returns false if a value does not fit 64 bits.
 bool fill(const procfs::statm& m, std::size_t page_size, std::uint32_t fields,
           process_memory& out) noexcept;
 
-// The memory of the process whose folder is <root>/<who>.
+// Reads the memory of the process with the folder <root>/<who>.
 result<void> read_process_memory(std::string_view root, std::string_view who, std::size_t page_size,
                                  std::uint32_t fields, process_memory& out);
 

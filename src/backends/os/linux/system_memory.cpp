@@ -38,7 +38,7 @@ using limit_is = cgroup_limit::is;
 constexpr std::size_t membership_cap = 1U << 20;
 constexpr std::size_t mounts_cap = 16U << 20;
 
-// A group's folder: `below` is cut from its end to climb towards the mount.
+// Folder of a group: `below` is shortened to climb towards the mount.
 struct group {
   std::string mount;
   std::string below;
@@ -79,19 +79,19 @@ class walk {
  private:
   void look(const group& at) {
     const file_text f = read_file(at.file(is_v1_ ? "memory.limit_in_bytes" : "memory.max"));
-    // The root has no limit, nor has a group whose parent did not enable the controller.
+    // Limits are missing in the root, and in a group whose parent did not enable the controller.
     if (f.error == ENOENT) return;
     const cgroup_limit limit = parse_cgroup_limit(f.text);
     if (f.error != 0 || limit.what == limit_is::malformed) {
       found_.is_partial = true;
     } else if (limit.what == limit_is::known && (!found_.bytes || limit.bytes <= *found_.bytes)) {
-      // Of equal limits the outer group's is reached first.
+      // Of equal limits the outer group's comes first.
       found_.bytes = limit.bytes;
       owner_ = at;
     }
   }
 
-  // v1 before 5.11: a group without use_hierarchy does not count what its children use.
+  // v1 before 5.11: a group without use_hierarchy does not count usage of its children.
   bool charges_children(const group& at) const {
     return !is_v1_ || scan::trim(first_line(at.file("memory.use_hierarchy"))) != "0";
   }
@@ -108,7 +108,7 @@ class walk {
 
   memory_limit finish() {
     if (hidden_.what == limit_is::known && (!found_.bytes || hidden_.bytes < *found_.bytes)) {
-      found_.bytes = hidden_.bytes;  // of a group that is not mounted here: its use is unknown
+      found_.bytes = hidden_.bytes;  // of a group that is not mounted here: its usage is unknown
       return found_;
     }
     if (!found_.bytes) return found_;
@@ -123,7 +123,7 @@ class walk {
   memory_limit found_;
 };
 
-// Of several mounts the one whose root stands highest shows the most groups.
+// Of several mounts the one with the topmost root shows the most groups.
 std::optional<group> find_by_mounts(const std::string& proc_root, const cgroup_membership& own) {
   std::string text;
   const proc_path path(proc_root, "self", "mountinfo");
@@ -157,7 +157,7 @@ std::optional<group> find_below(const std::string& cgroup_root, const cgroup_mem
   return std::nullopt;
 }
 
-// The zones' low watermarks together: a quarter above the minimum (mm/page_alloc.c).
+// Sum of the zones' low watermarks: a quarter above the minimum (mm/page_alloc.c).
 std::uint64_t low_watermark(const std::string& proc_root) {
   std::array<char, 32> buffer;
   const proc_path path(proc_root, "", "sys/vm/min_free_kbytes");
@@ -180,7 +180,7 @@ void take(const meminfo& m, const std::string& proc_root, system_memory& out) {
   if (out.available) out.notes |= note::estimated;
 }
 
-// A kernel that does not count stalls lacks the file, or refuses to open it (psi=0).
+// Kernels without pressure stall information lack the file, or refuse to open it (psi=0).
 void read_stall(const std::string& proc_root, system_memory& out) {
   const proc_path path(proc_root, "", "pressure/memory");
   std::array<char, 256> buffer;

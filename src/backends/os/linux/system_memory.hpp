@@ -14,14 +14,14 @@ namespace hmn::os {
 struct memory_limit {
   std::optional<std::uint64_t> bytes;
   std::optional<std::uint64_t> used;
-  bool is_partial = false;  // a group or its limit could not be read
+  bool is_partial = false;  // a group or its limit was unreadable
 };
 
-// The tightest memory limit of the caller's control groups. `cgroup_root`: where cgroupfs is
-// mounted; empty: found in <root>/self/mountinfo.
+// Tightest memory limit of the caller's control groups. `cgroup_root`: mount point of cgroupfs;
+// empty: from <root>/self/mountinfo.
 memory_limit find_memory_limit(const std::string& proc_root, const std::string& cgroup_root);
 
-// Folders of the caller's v2 groups, the innermost first, up to what is mounted.
+// Folders of the caller's v2 groups, innermost first, up to the mount.
 void find_own_groups(const std::string& proc_root, const std::string& cgroup_root,
                      std::vector<std::string>& out);
 

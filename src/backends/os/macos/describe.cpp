@@ -34,7 +34,7 @@ namespace {
 constexpr std::uint64_t ns_per_second = 1'000'000'000;
 constexpr std::size_t most_arguments = std::size_t{1} << 20;  // ARG_MAX
 
-// The file's name, else what the kernel keeps of it: up to 16 bytes.
+// Name of the file, else the kernel's name of up to 16 bytes.
 void name(const mach::kernel& k, const mach::process_record& known, usage& row) {
   std::array<char, mach::longest_path> path;
   const int length =
@@ -49,7 +49,7 @@ void name(const mach::kernel& k, const mach::process_record& known, usage& row) 
   if (!row.name.empty()) row.name_state = name_state::resolved;
 }
 
-// Of one that has ended meanwhile the kernel tells what it had.
+// An ended process keeps its last values in the kernel.
 void measure(const mach::kernel& k, usage& row) {
   mach::rusage found{};
   if (k.pid_rusage(static_cast<int>(row.pid), mach::rusage_flavor,

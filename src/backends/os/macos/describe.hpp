@@ -9,13 +9,13 @@
 
 namespace hmn::macos {
 
-// A process' arguments as KERN_PROCARGS2 gives them: their number, the program's path, NULs, the
-// arguments, and the environment, which is not looked at. Appends them with blanks between.
+// Appends the arguments of KERN_PROCARGS2, separated by blanks: their number, the program's path,
+// NULs, the arguments, and the environment, which is skipped.
 void append_arguments(std::string& out, std::string_view bytes);
 
-// Fills what is still unknown of: name, name_state, start_unix_ns, uid, host_resident.
+// Fills those still unknown of: name, name_state, start_unix_ns, uid, host_resident.
 void describe(const mach::kernel& k, usage& row);
-// The same of the command: the caller's own processes, and every one for root.
+// Fills the command: of the caller's own processes, and for root of all.
 void describe_command(const mach::kernel& k, usage& row);
 
 }  // namespace hmn::macos

@@ -6,7 +6,7 @@
 
 namespace hmn::macos {
 
-// Each figure is one call of the kernel; nothing is kept, so that a forked child may go on with it.
+// Each value is one kernel call; nothing is cached, so that a forked child may use it.
 class macos_host final : public host_source {
  public:
   explicit macos_host(const mach::kernel& k) : k_(k) {}

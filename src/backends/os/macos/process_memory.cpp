@@ -13,7 +13,7 @@ namespace {
 
 namespace field = process_memory_field;
 
-// What one call tells of any process, and another of the caller's task.
+// Values of one call for any process, and of another for the caller's task.
 constexpr std::uint32_t of_rusage = field::resident | field::footprint | field::peak_footprint;
 constexpr std::uint32_t of_own_task =
     field::resident | field::peak_resident | field::virtual_size | field::footprint;
@@ -33,16 +33,16 @@ failure ended(std::uint32_t pid) {
   return {status::no_process, source::os, {}, compose({"process ", pid, " is a zombie"})};
 }
 
-// A zombie has no memory left, and the caller's own rights do not show in the error.
+// Zombies have no memory left, and the error does not depend on the caller's privileges.
 failure why_no_memory(const mach::kernel& k, std::uint32_t pid, int error) {
   mach::process_record found;
   if (mach::read_record(k, pid, found) == 0 && found.state == mach::zombie) return ended(pid);
   return mach::why_not(source::os, pid, "the memory", error);
 }
 
-// Of a zombie the kernel keeps what it had when it ended (bsd/kern/kern_exit.c), where it has room.
+// The kernel keeps the last values of a zombie if memory permits (bsd/kern/kern_exit.c).
 std::optional<failure> ask_rusage(const mach::kernel& k, std::uint32_t pid, mach::rusage& out) {
-  // The prototype says pointer to pointer; it is the structure's own address.
+  // Declared as pointer to pointer; the kernel expects the structure's own address.
   if (k.pid_rusage(static_cast<int>(pid), mach::rusage_flavor, reinterpret_cast<void**>(&out)) !=
       0) {
     return why_no_memory(k, pid, errno);
@@ -55,7 +55,7 @@ std::optional<failure> ask_rusage(const mach::kernel& k, std::uint32_t pid, mach
   return std::nullopt;
 }
 
-// Every process has had some memory: 0 is told by a kernel that keeps no such account.
+// Peak memory is never 0: 0 means that the kernel does not count it.
 std::optional<failure> take_peak(const mach::rusage& of, process_memory& out) {
   if (of.lifetime_max_phys_footprint == 0) {
     return failure{

@@ -9,7 +9,7 @@
 
 namespace hmn::macos {
 
-// `fields` are process_memory_field bits, never 0. Succeeds when at least one was read.
+// `fields` are process_memory_field bits, never 0. Succeeds if at least one was read.
 result<void> read_own_memory(const mach::kernel& k, std::uint32_t fields, process_memory& out);
 result<void> read_memory(const mach::kernel& k, std::uint32_t pid, std::uint32_t fields,
                          process_memory& out);

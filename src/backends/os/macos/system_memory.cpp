@@ -10,7 +10,7 @@
 namespace hmn::macos {
 namespace {
 
-// mach_host_self() gives one more right to the port each time.
+// mach_host_self() adds a right to the port with each call.
 class host_port {
  public:
   explicit host_port(const mach::kernel& k) : k_(k), name_(k.host_self()) {}
@@ -25,9 +25,9 @@ class host_port {
   mach::port name_;
 };
 
-// macOS has no figure of its own. What Activity Monitor counts neither as used nor as wired: free
-// pages, and those that are given up without being written (files' and purgeable ones). The
-// speculative are among the free and the files'.
+// Estimates available memory, which macOS does not report. Activity Monitor counts these neither as
+// used nor as wired: free pages, and pages reclaimed without writing (file-backed and purgeable
+// ones). Speculative pages are in both the free and the file-backed count.
 std::optional<std::uint64_t> estimate_available(const mach::kernel& k) {
   const host_port host(k);
   mach::vm_statistics found{};
@@ -37,7 +37,7 @@ std::optional<std::uint64_t> estimate_available(const mach::kernel& k) {
       count < mach::vm_statistics_count) {
     return std::nullopt;
   }
-  // Of the kernel, not of a translated program.
+  // The kernel's, not that of a translated program.
   unsigned long page_size = 0;
   if (k.host_page_size(host.get(), &page_size) != mach::success) return std::nullopt;
   const std::uint64_t free = found.free_count - std::min(found.free_count, found.speculative_count);
@@ -54,7 +54,7 @@ void read_swap(const mach::kernel& k, system_memory& out) {
   out.swap_free = found.available;
 }
 
-// What the kernel tells programs that ask to be told (DISPATCH_MEMORYPRESSURE_*, xnu's
+// Level that the kernel sends to registered programs (DISPATCH_MEMORYPRESSURE_*, xnu's
 // kern_memorystatus_notify.c).
 std::optional<memory_pressure> read_pressure(const mach::kernel& k) {
   switch (mach::number_of(k, "kern.memorystatus_vm_pressure_level").value_or(0)) {

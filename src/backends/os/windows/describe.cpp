@@ -11,13 +11,13 @@
 #include "platform/windows/handle.hpp"
 #include "platform/windows/wide.hpp"
 
-// After windows.h.
+// Needs windows.h before it.
 #include <tlhelp32.h>
 
 namespace hmn::os {
 namespace {
 
-// As long as one list of processes takes at most.
+// Maximum duration of one process list.
 constexpr std::uint64_t longest_use_ns = platform::ns_per_second / 4;
 
 constexpr std::uint32_t kernel_pid = 4;  // "System"
@@ -34,7 +34,7 @@ void name(const opened_process& p, usage& row) {
   row.name_state = name_state::resolved;
 }
 
-// One that the system refuses to open is still listed by name.
+// Processes that cannot be opened are still listed by name.
 void name_from(process_table& table, usage& row) {
   switch (table.name_of(row.pid, row.name)) {
     case process_table::found::here:
@@ -77,7 +77,7 @@ process_table::found process_table::name_of(std::uint32_t pid, std::string& name
   const bool is_old = !has_any_ || platform::monotonic_ns() - taken_ns_ > longest_use_ns;
   if (is_old && !take()) return found::unknown;
   const entry* one = find(pid);
-  // It may have started since.
+  // The process may have started since.
   if (one == nullptr && !is_old) {
     if (!take()) return found::unknown;
     one = find(pid);

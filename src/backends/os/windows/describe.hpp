@@ -11,13 +11,13 @@
 
 namespace hmn::os {
 
-// Names of all processes in one snapshot: for those that cannot be opened. It serves the rows of a
-// whole list.
+// Snapshot of all process names, for those that cannot be opened. Used for the rows of a whole
+// list.
 class process_table {
  public:
   enum class found { here, not_here, unknown };
 
-  // here: `name` is it, empty for one without. unknown: the system gave no snapshot.
+  // here: `name` is set, empty if it has none. unknown: no snapshot.
   found name_of(std::uint32_t pid, std::string& name);
 
  private:
@@ -35,14 +35,15 @@ class process_table {
   bool has_any_ = false;
 };
 
-// The last part of "C:\...\name.exe" or "\Device\...\name.exe".
+// Returns the last part of "C:\...
+// ame.exe" or "\Device\...
+// ame.exe".
 std::string_view name_of_image(std::string_view path) noexcept;
 
-// Fills what is still unknown of a row: name and its state, start, resident set. One opening of the
-// process.
+// Fills those still unknown of: name and its state, start, resident set. Opens the process once.
 void describe(process_table& table, usage& row);
 
-// The same for command.
+// Fills the command.
 void describe_texts(usage& row);
 
 }  // namespace hmn::os

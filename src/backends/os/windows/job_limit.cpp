@@ -8,7 +8,7 @@
 namespace hmn::os {
 namespace {
 
-// JOBOBJECT_MEMORY_USAGE_INFORMATION, which older headers lack (Windows 10).
+// JOBOBJECT_MEMORY_USAGE_INFORMATION, missing in older headers (Windows 10).
 struct job_memory_usage {
   ULONG64 now;
   ULONG64 peak;

@@ -6,11 +6,11 @@
 
 namespace hmn::os {
 
-// What the caller's job object allows to be committed; outer jobs cannot be seen.
+// Commit limit of the caller's job object; outer jobs are not visible.
 struct job_limit {
   std::optional<std::uint64_t> bytes;
   std::optional<std::uint64_t> used;
-  bool is_partial = false;  // it could not be asked
+  bool is_partial = false;  // it could not be queried
 };
 
 job_limit read_job_limit() noexcept;

@@ -45,7 +45,7 @@ bool has_exited(HANDLE process) noexcept {
   return GetExitCodeProcess(process, &code) && code != STILL_ACTIVE;
 }
 
-// UNICODE_STRING, with the text behind it.
+// UNICODE_STRING, followed by its text.
 struct counted_string {
   USHORT bytes;
   USHORT capacity;
@@ -54,7 +54,7 @@ struct counted_string {
 
 constexpr ULONG process_command_line = 60;  // since Windows 8.1
 constexpr ULONG most_bytes = 65536 + sizeof(counted_string);
-constexpr std::size_t longest = 4096;  // characters that are kept
+constexpr std::size_t longest = 4096;  // maximum number of characters
 
 }  // namespace
 
@@ -66,7 +66,7 @@ bool query_process(HANDLE process, ULONG what, void* room, ULONG size, ULONG* ne
 result<opened_process> opened_process::open(std::uint32_t pid) {
   platform::handle h(OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION, FALSE, pid));
   if (!h) return why_not_opened(pid, GetLastError());
-  // The lowest two bits of a number are ignored.
+  // The lowest two bits of a pid are ignored.
   if (GetProcessId(h.get()) != pid) return no_process(pid, " does not exist");
   if (has_exited(h.get())) return no_process(pid, " has exited");
   return opened_process(std::move(h));

@@ -12,7 +12,7 @@
 
 namespace hmn::os {
 
-// Nanoseconds since 1970; none for a time before.
+// Nanoseconds since 1970; nothing for an earlier time.
 constexpr std::optional<std::uint64_t> unix_ns(const FILETIME& t) noexcept {
   constexpr std::uint64_t epoch = 116'444'736'000'000'000;  // 1970, in 100 ns since 1601
   const std::uint64_t units = std::uint64_t{t.dwHighDateTime} << 32 | t.dwLowDateTime;
@@ -20,19 +20,20 @@ constexpr std::optional<std::uint64_t> unix_ns(const FILETIME& t) noexcept {
   return (units - epoch) * 100;
 }
 
-// NtQueryInformationProcess, where the system has it. `needed` (may be null): bytes of the answer,
-// also when they did not fit.
+// NtQueryInformationProcess, if the system has it. `needed` (may be null): size of the result, also
+// if it did not fit.
 bool query_process(HANDLE process, ULONG what, void* room, ULONG size, ULONG* needed) noexcept;
 
-// Held, so that all that is read of it is of one process, whoever gets its number next.
+// Handle kept open, so that all values are of one process even if its pid is reused.
 class opened_process {
  public:
-  // no_process: no such one, or it has exited while others still hold it. permission: the system
-  // refuses.
+  // no_process: it does not exist, or has exited while others still hold a handle. permission: the
+  // system refuses access.
   static result<opened_process> open(std::uint32_t pid);
 
   [[nodiscard]] HANDLE get() const noexcept { return handle_.get(); }
-  // "C:\...\name.exe"; empty where it has none.
+  // Returns "C:\...
+  // ame.exe"; empty if it has none.
   [[nodiscard]] std::string image_path() const;
   [[nodiscard]] std::optional<std::uint64_t> start_unix_ns() const noexcept;
 
@@ -42,8 +43,7 @@ class opened_process {
   platform::handle handle_;
 };
 
-// The command line as the process was given it, its beginning where it is long; empty where it is
-// not told.
+// Original command line of the process, truncated if it is long; empty if unknown.
 std::string command_text(HANDLE process);
 
 }  // namespace hmn::os

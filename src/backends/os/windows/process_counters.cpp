@@ -10,7 +10,7 @@
 namespace hmn::os {
 namespace {
 
-// PROCESS_MEMORY_COUNTERS_EX2, which older headers lack; older systems leave the end as it is.
+// PROCESS_MEMORY_COUNTERS_EX2, missing in older headers; older systems leave the end unchanged.
 struct counters_ex2 {
   PROCESS_MEMORY_COUNTERS_EX ex;
   SIZE_T private_working_set;
@@ -27,7 +27,7 @@ struct vm_counters {
 };
 static_assert(sizeof(vm_counters) == 88);
 constexpr ULONG process_vm_counters = 3;
-// Every process that lives has some of it: 0 was not told.
+// Values of a running process are never 0: 0 is unknown.
 std::optional<std::uint64_t> told(std::uint64_t bytes) noexcept {
   return bytes != 0 ? std::optional(bytes) : std::nullopt;
 }

@@ -8,7 +8,7 @@
 
 namespace hmn::os {
 
-// What the system counts of one process, in bytes.
+// Counters of one process, in bytes.
 struct process_counters {
   std::uint64_t working_set = 0;
   std::uint64_t peak_working_set = 0;
@@ -17,7 +17,7 @@ struct process_counters {
   std::optional<std::uint64_t> private_working_set;  // since Windows 10 22H2
 };
 
-// False: GetLastError tells why.
+// Returns false with GetLastError set.
 bool read_counters(HANDLE process, process_counters& out) noexcept;
 
 std::optional<std::uint64_t> read_virtual_size(HANDLE process) noexcept;

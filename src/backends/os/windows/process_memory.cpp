@@ -27,7 +27,7 @@ failure refused(DWORD error) {
           {"GetProcessMemoryInfo fails with error ", std::uint64_t{error}}};
 }
 
-// Takes the first failure of several.
+// Keeps the first of several failures.
 class first_failure {
  public:
   void note(failure why) {

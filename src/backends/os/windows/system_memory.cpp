@@ -48,7 +48,7 @@ void read_page_files(system_memory& out) noexcept {
   out.swap_free = scan::product(all.free, system.dwPageSize);
 }
 
-// Windows keeps one signal of each kind for all: a new handle to it allocates nothing.
+// Windows shares one notification object of each kind: a new handle to it allocates nothing.
 std::optional<memory_pressure> read_pressure() noexcept {
   const platform::handle low(CreateMemoryResourceNotification(LowMemoryResourceNotification));
   BOOL is_low = FALSE;

@@ -17,7 +17,8 @@
 namespace hmn::cli {
 namespace {
 
-// A blocked signal waits to be read even where it is ignored (nohup), so those are left out.
+// Returns the signals to wait for. Ignored ones (nohup) are excluded, as a blocked signal stays
+// pending even if ignored.
 sigset_t awaited() noexcept {
   sigset_t set;
   sigemptyset(&set);
@@ -72,7 +73,7 @@ expected<child> child::start(const std::vector<std::string>& command) {
   made->signals = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
   if (made->signals < 0)
     return failure{exit_code::wrapper_failed, fmt::format("signals: {}", std::strerror(errno))};
-  std::signal(SIGCHLD, SIG_DFL);  // ignored, it would take the exit status along
+  std::signal(SIGCHLD, SIG_DFL);  // ignored, it would discard the exit status
   pthread_sigmask(SIG_BLOCK, &set, &made->before);
   if (const int error = spawn(command, made->before, made->pid))
     return refusal(command.front(), error);

@@ -31,15 +31,15 @@ bool gives_memory(const std::string& folder) {
   return has_word(read_text_file(folder + "/cgroup.subtree_control").value_or(""), "memory");
 }
 
-// Beside such a group nothing of it would hold for the command.
+// Returns whether the group has limits, which would not apply to the command in a sibling group.
 bool has_limits(const std::string& folder) {
   for (const char* file : {"memory.max", "memory.high", "memory.swap.max", "pids.max"})
     if (!read_text_file(folder + "/" + file).value_or("max").starts_with("max")) return true;
   return !read_text_file(folder + "/cpu.max").value_or("max").starts_with("max");
 }
 
-// A session's or a terminal's, as systemd names them; the processes of a service must stay in its
-// group, by which it is stopped.
+// Returns whether it is a session's or a terminal's group in systemd's naming; the processes of a
+// service must stay in its group, by which it is stopped.
 bool is_scope(const std::string& folder) {
   return folder.ends_with(".scope");
 }
@@ -48,8 +48,8 @@ std::string parent_of(const std::string& folder) {
   return folder.substr(0, folder.rfind('/'));
 }
 
-// A group that has processes cannot give controllers to groups below it, unless it is the root
-// (cgroup v2, "no internal process"): then the place is beside it.
+// Returns the location of the new group. A group with processes cannot delegate controllers to
+// child groups, unless it is the root (cgroup v2, "no internal process"): then it is a sibling.
 expected<std::string> place_near(const std::string& home, const std::string& mount) {
   if (gives_memory(home)) return home;
   const auto beside = parent_of(home);
@@ -94,14 +94,14 @@ struct command_group::state {
   std::vector<std::uint32_t> processes() const;
 
   std::string folder;
-  std::string home;  // the group that hmn is in
+  std::string home;  // group of hmn
 };
 
 std::vector<std::uint32_t> command_group::state::processes() const {
   return procfs::parse_pids(read_text_file(folder + "/cgroup.procs").value_or(""));
 }
 
-// What is left in it goes back to where hmn is.
+// Moves remaining processes back to the group of hmn.
 command_group::state::~state() {
   for (const auto pid : processes()) move_to(home, pid);
   rmdir(folder.c_str());
@@ -113,7 +113,7 @@ const command_group::kind& command_group::what() {
   return is;
 }
 
-// Below the group of hmn or beside it.
+// Makes a child or a sibling of hmn's group.
 expected<command_group> command_group::make(const roots& in) {
   const auto groups = read_text_file(in.proc + "/self/cgroup").value_or("");
   const std::string path(procfs::parse_v2_membership(groups).path);
@@ -139,7 +139,7 @@ command_group::command_group(std::unique_ptr<state> made) : state_(std::move(mad
 command_group::command_group(command_group&& other) noexcept = default;
 command_group::~command_group() = default;
 
-// hmn itself goes in and out, so that what it starts meanwhile is born inside.
+// Moves hmn itself in and out, so that the command is created inside.
 expected<child> command_group::start(const std::vector<std::string>& command,
                                      std::string& why_outside) const {
   const auto own = static_cast<std::uint32_t>(getpid());
@@ -152,7 +152,8 @@ expected<child> command_group::start(const std::vector<std::string>& command,
   return started;
 }
 
-// memory.peak, Linux 5.19: all that is charged to the group, page cache and kernel memory too.
+// Reads memory.peak, Linux 5.19: everything charged to the group, including page cache and kernel
+// memory.
 std::optional<std::uint64_t> command_group::peak_bytes() const {
   return number_in(state_->folder + "/memory.peak");
 }

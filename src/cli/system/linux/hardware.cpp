@@ -97,7 +97,7 @@ std::string kernel_driver(const hypomnesis::device& of) {
   return driver;
 }
 
-// Of NVIDIA's own driver NVML tells more.
+// Skips GPUs of NVIDIA's own driver, for which NVML reports more.
 std::string unmeasured_gpus() {
   std::string list;
   for (const auto& each : find_adapters(roots_from_environment())) {

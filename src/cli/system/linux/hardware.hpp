@@ -9,20 +9,20 @@
 
 namespace hmn::cli {
 
-// A display or compute adapter on the PCI bus.
+// Display or compute adapter on the PCI bus.
 struct adapter {
   std::string address;
   std::uint32_t vendor = 0;
   std::uint32_t device = 0;
-  std::string driver;          // of the kernel; empty: none is bound
-  std::string runtime_status;  // "active", "suspended", …; empty: not told
+  std::string driver;          // kernel driver; empty: none is bound
+  std::string runtime_status;  // "active", "suspended", …; empty: unknown
 };
 std::vector<adapter> find_adapters(const roots& in);
-// "0000:01:00.0 NVIDIA [10de:2684]"
+// Returns "0000:01:00.0 NVIDIA [10de:2684]".
 std::string describe(const adapter& of);
 
 std::optional<std::string> read_link_target(const std::string& path);
-// The kernel's driver of the device with that folder; empty: none is bound.
+// Returns the kernel driver of the device with that folder; empty: none is bound.
 std::string driver_in(const std::string& folder);
 
 }  // namespace hmn::cli

@@ -49,7 +49,7 @@ bool is_version(std::string_view word) {
          word.find_first_not_of("0123456789.") == std::string_view::npos;
 }
 
-// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 …"
+// Parses "NVRM version: NVIDIA UNIX x86_64 Kernel Module  550.54.14  Thu Feb 22 …".
 std::string kernel_module_version(std::string_view text) {
   while (!text.empty()) {
     const auto word = text.substr(0, text.find_first_of(" \n"));
@@ -82,7 +82,7 @@ void inspect_kernel_module(const roots& in, bool expected, section& into) {
   }
 }
 
-// Of a kernel DRM driver.
+// Inspects an adapter with a kernel DRM driver.
 finding inspect_adapter(const adapter& of, const std::vector<hypomnesis::device>& measured) {
   const auto who = describe(of);
   if (of.driver.empty())
@@ -96,12 +96,12 @@ finding inspect_adapter(const adapter& of, const std::vector<hypomnesis::device>
   return fine(who + ", driver " + of.driver + (of.runtime_status == "suspended" ? ", asleep" : ""));
 }
 
-// A proc tree that a container has from elsewhere: its processes are those of its own namespace.
+// Detects a proc tree from outside the container, whose processes are of another namespace.
 std::optional<finding> inspect_foreign_tree(const roots& in) {
   const auto self = read_link_target(in.proc + "/self");
   if (!self && is_there(in.proc + "/self")) return std::nullopt;
   if (!self)
-    return finding{verdict::note,
+    return finding{severity::note,
                    in.proc + " does not show this process: it is the tree of another PID namespace",
                    "mount the proc tree of a namespace that this process is in"};
   if (*self == fmt::to_string(getpid())) return std::nullopt;
@@ -116,13 +116,13 @@ finding inspect_pid_namespace(const roots& in) {
   const auto own = read_link_target(in.proc + "/self/ns/pid");
   if (!own) return note("PID namespace: not known");
   if (*own == procfs::initial_pid_namespace) return fine("PID namespace: the host's");
-  return {verdict::note,
+  return {severity::note,
           "PID namespace: not the host's; a driver that lists host pids cannot be matched with "
           "processes here",
           "share the host's namespace (docker run --pid=host) to see names and own use"};
 }
 
-// Linux' numbers (include/uapi/linux/capability.h).
+// Capability numbers of Linux (include/uapi/linux/capability.h).
 constexpr unsigned sys_ptrace = 19, sys_admin = 21, perfmon = 38;
 
 std::string set_capability(std::string_view name) {
@@ -131,18 +131,18 @@ std::string set_capability(std::string_view name) {
 
 finding inspect_tracing(std::uint64_t capabilities) {
   if ((capabilities >> sys_ptrace & 1) != 0)
-    return {verdict::fine, "other users' processes can be looked into (CAP_SYS_PTRACE)", {}};
-  return {verdict::note,
+    return {severity::fine, "other users' processes can be looked into (CAP_SYS_PTRACE)", {}};
+  return {severity::note,
           "other users' processes cannot be looked into: no CAP_SYS_PTRACE; what they use of a GPU "
           "is missing where its kernel driver tells it",
           set_capability("cap_sys_ptrace")};
 }
 
-// i915 and xe tell used memory to those alone who may watch the whole system.
+// Checks the right to watch the whole system, which i915 and xe require for used memory.
 finding inspect_watching(std::uint64_t capabilities) {
   if (((capabilities >> perfmon | capabilities >> sys_admin) & 1) != 0)
-    return {verdict::fine, "Intel's drivers tell used memory (CAP_PERFMON)", {}};
-  return {verdict::note,
+    return {severity::fine, "Intel's drivers tell used memory (CAP_PERFMON)", {}};
+  return {severity::note,
           "Intel's drivers do not tell used memory: no CAP_PERFMON; it is unknown, or what the "
           "processes that can be seen hold at least",
           set_capability("cap_perfmon")};
@@ -150,16 +150,16 @@ finding inspect_watching(std::uint64_t capabilities) {
 
 finding inspect_proc_mount(const roots& in) {
   const auto mounts = read_text_file(in.proc + "/mounts").value_or("");
-  // A caller who may look into all sees the first process all the same.
+  // A caller that may inspect all processes sees the first one anyway.
   if (mounts.find("hidepid=") == std::string::npos || is_there(in.proc + "/1"))
-    return {verdict::fine, "other users' processes are visible in " + in.proc, {}};
-  return {verdict::trouble, in.proc + " hides other users' processes (hidepid)",
+    return {severity::fine, "other users' processes are visible in " + in.proc, {}};
+  return {severity::trouble, in.proc + " hides other users' processes (hidepid)",
           "run as root, or join the group named by the mount's gid= option"};
 }
 
 finding inspect_node(const std::string& node) {
-  if (usable(node)) return {verdict::fine, node + " can be opened", {}};
-  return {verdict::trouble, node + ": this user may not open it",
+  if (usable(node)) return {severity::fine, node + " can be opened", {}};
+  return {severity::trouble, node + ": this user may not open it",
           "join the group that owns it, often `render`"};
 }
 
@@ -212,7 +212,7 @@ section inspect_container(const roots& in, const std::optional<hypomnesis::syste
   return out;
 }
 
-// In the order of a reader's questions: the cards, the sources, what this process may see.
+// Orders the sections as a reader would ask: cards, sources, rights of this process.
 std::vector<section> inspect_machine(const machine_evidence& seen) {
   const auto in = roots_from_environment();
   const auto adapters = find_adapters(in);
@@ -230,7 +230,7 @@ section inspect_permissions(const roots& in, const std::vector<adapter>& adapter
   const auto capabilities =
       procfs::parse_effective_capabilities(read_text_file(in.proc + "/self/status").value_or(""));
   const bool root = geteuid() == 0;
-  out.findings.push_back({root ? verdict::fine : verdict::note,
+  out.findings.push_back({root ? severity::fine : severity::note,
                           root ? "runs as root" : fmt::format("runs as user id {}", geteuid()),
                           {}});
   out.findings.push_back(inspect_proc_mount(in));

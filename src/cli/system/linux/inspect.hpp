@@ -11,12 +11,12 @@
 
 namespace hmn::cli {
 
-// Whether the caller may read and write it.
+// Returns whether the caller may read and write it.
 bool usable(const std::string& path);
-// What stands between this machine and its figures.
+// Returns findings that limit NVIDIA's measurements.
 section inspect_nvidia(const roots& in, const std::vector<adapter>& adapters,
                        const nvidia_backends& backends);
-// Of a vendor whose GPUs are measured by kernel DRM drivers.
+// Returns findings for a vendor whose GPUs are measured by kernel DRM drivers.
 section inspect_vendor(std::uint32_t vendor, const std::vector<adapter>& adapters,
                        const std::vector<hypomnesis::device>& measured);
 section inspect_container(const roots& in, const std::optional<hypomnesis::system_memory>& memory);

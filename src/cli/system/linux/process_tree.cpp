@@ -17,12 +17,12 @@
 namespace hmn::cli {
 namespace {
 
-// A pid that was given again, to a process of this tree, is found after so many looks.
+// Interval of full scans, which find a pid that is reused within this tree.
 constexpr unsigned looks_before_rescan = 64;
 
 struct process {
   std::uint32_t parent;
-  std::uint64_t start;  // clock ticks since the system was started
+  std::uint64_t start;  // clock ticks since boot
   bool has_ended;
 };
 
@@ -62,7 +62,7 @@ struct process_tree::state {
   std::string proc;
   bool has_children_files;
   std::vector<member> members;
-  // Without such files: those that were looked at and do not belong.
+  // Known unrelated processes, for systems without such files.
   std::unordered_set<std::uint32_t> strangers;
   unsigned looks = 0;
 };
@@ -101,7 +101,7 @@ void process_tree::state::add_children_of(std::uint32_t pid) {
   }
 }
 
-// Each process is looked at once: whose child it is does not change but when its parent ends.
+// Reads each process once: its parent changes only when the parent ends.
 void process_tree::state::add_from_all() {
   const auto all = pids_in(proc);
   if (looks++ % looks_before_rescan == 0) strangers.clear();

@@ -30,8 +30,8 @@ void take(int signal) {
   errno = error;
 }
 
-// The kernel names the program behind the terminal as the sender of Ctrl+C (psignal_internal), as
-// if that had sent it. What the terminal sends, all of the group in front has.
+// Recognizes signals of the terminal. The kernel reports the terminal's program as the sender of
+// Ctrl+C (psignal_internal), which reaches the whole foreground group.
 bool is_of_terminal(int signal) {
   if (signal != SIGINT && signal != SIGQUIT) return false;
   const int terminal = open("/dev/tty", O_RDONLY | O_CLOEXEC | O_NOCTTY);
@@ -93,11 +93,11 @@ bool child::running::take_signals_over() {
   sigemptyset(&set);
   for (int i = 0; i < signal_count; ++i) {
     sigaction(taken[i], nullptr, &before[i]);
-    // nohup; an ignored SIGCHLD would take the exit status along
+    // nohup; an ignored SIGCHLD would discard the exit status
     if (taken[i] == SIGCHLD || before[i].sa_handler != SIG_IGN) sigaction(taken[i], &how, nullptr);
     sigaddset(&set, taken[i]);
   }
-  pthread_sigmask(SIG_UNBLOCK, &set, &mask);  // who started hmn may have blocked them
+  pthread_sigmask(SIG_UNBLOCK, &set, &mask);  // the caller may have blocked them
   has_signals = true;
   return true;
 }

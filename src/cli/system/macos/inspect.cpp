@@ -9,13 +9,13 @@
 namespace hmn::cli {
 namespace {
 
-// proc_pid_rusage and task_info tell an ordinary user of his own processes alone.
+// Explains that proc_pid_rusage and task_info are limited to the user's own processes.
 section inspect_permissions() {
   section out{"Permissions", {}};
   if (geteuid() == 0)
     out.findings.push_back(fine("runs as root"));
   else
-    out.findings.push_back({verdict::note,
+    out.findings.push_back({severity::note,
                             fmt::format("runs as user id {}: the memory of other users' processes "
                                         "is not told",
                                         geteuid()),
@@ -29,12 +29,12 @@ std::vector<section> inspect_machine(const machine_evidence& seen) {
   return {seen.sources, inspect_permissions()};
 }
 
-// What IOKit lists, the library lists.
+// Returns none: the library lists every GPU of IOKit.
 std::string unmeasured_gpus() {
   return {};
 }
 
-// Metal names each device.
+// Returns none: Metal names each device.
 std::string kernel_driver(const hypomnesis::device&) {
   return {};
 }

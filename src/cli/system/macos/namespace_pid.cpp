@@ -3,7 +3,7 @@
 
 namespace hmn::cli {
 
-// macOS has one space of pids.
+// Returns none: macOS has no PID namespaces.
 std::optional<std::uint32_t> namespace_pid(std::uint32_t) {
   return std::nullopt;
 }

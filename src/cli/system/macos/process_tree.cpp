@@ -13,7 +13,7 @@ namespace {
 constexpr std::uint32_t zombie = 5;  // SZOMB of sys/proc.h
 constexpr std::size_t most_children = 1 << 16;
 
-// When it was started, in microseconds; nothing once it has ended, or where hmn may not ask.
+// Returns the start time in microseconds; none for a process that has ended or is not accessible.
 std::optional<std::uint64_t> start_of(std::uint32_t pid) {
   proc_bsdinfo about{};
   const int got = proc_pidinfo(static_cast<int>(pid), PROC_PIDTBSDINFO, 0, &about, sizeof about);

@@ -20,7 +20,7 @@ failure unreadable(const std::string& path, const char* why) {
 }  // namespace
 
 expected<input_file> input_file::open(const std::string& path) {
-  // Without O_NONBLOCK a pipe would hold the caller until somebody writes.
+  // Without O_NONBLOCK a pipe would block the caller until another process writes.
   const int descriptor = ::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
   if (descriptor < 0) return unreadable(path, std::strerror(errno));
   struct stat about {};

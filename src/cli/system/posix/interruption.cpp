@@ -51,7 +51,7 @@ void interruption::state::wait() noexcept {
     int signal = 0;
     if (sigwait(&set, &signal) != 0) continue;
     if (over) return;
-    // Perhaps nobody reads what is being written.
+    // Exit at once: a write may be blocked.
     if (!is_first) _exit(128 + signal);
     stop();
   }

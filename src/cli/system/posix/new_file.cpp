@@ -13,7 +13,7 @@
 namespace hmn::cli {
 namespace {
 
-// Beside the file that it becomes; removed when it does not.
+// Temporary file in the same folder as the result; removed on failure.
 class draft {
  public:
   explicit draft(const std::string& path)

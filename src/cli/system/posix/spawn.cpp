@@ -14,7 +14,7 @@ extern "C" char** environ;
 namespace hmn::cli {
 namespace {
 
-// What hmn changed for itself.
+// Returns the signals that hmn changed for itself.
 sigset_t restored() noexcept {
   sigset_t set;
   sigemptyset(&set);
@@ -39,7 +39,7 @@ struct named_signal {
   int number;
   const char* name;
 };
-// What may end a process, on Linux and macOS alike; sigabbrev_np(3) needs glibc 2.32.
+// Names of signals that may end a process, on Linux and macOS; sigabbrev_np(3) needs glibc 2.32.
 constexpr named_signal named_signals[] = {
     {SIGHUP, "SIGHUP"},   {SIGINT, "SIGINT"},       {SIGQUIT, "SIGQUIT"}, {SIGILL, "SIGILL"},
     {SIGTRAP, "SIGTRAP"}, {SIGABRT, "SIGABRT"},     {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},

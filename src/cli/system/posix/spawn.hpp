@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A command from its words to its end, as far as POSIX systems do the same.
+// Run of a command, as far as POSIX systems agree.
 #pragma once
 
 #include <sys/resource.h>
@@ -14,18 +14,18 @@
 
 namespace hmn::cli {
 
-// Undoes what hmn changed for itself. `mask`: the signals that are blocked in it; NULL: those that
-// are blocked here. 0 or errno.
+// Starts a command after undoing hmn's own changes. `mask` is its signal mask; NULL: that of the
+// caller. Returns 0 or errno.
 int spawn(const std::vector<std::string>& command, const sigset_t& mask, pid_t& pid);
-// Why a program was not started.
+// Explains why a program was not started.
 failure refusal(const std::string& program, int error);
-// Of what wait4(2) told.
+// Decodes the status of wait4(2).
 exit_code code_of(int status) noexcept;
 std::string signal_of(int status);
-// All but largest_bytes: systems count ru_maxrss in units of their own.
+// Fills everything but largest_bytes, as the unit of ru_maxrss depends on the system.
 resource_use use_of(const rusage& told);
 
-// Before prepare_streams: for the children of this program.
+// Returns the disposition before prepare_streams, for child processes.
 bool pipe_signal_was_ignored() noexcept;
 
 }  // namespace hmn::cli

@@ -27,7 +27,7 @@ void make_unshared(int descriptor) {
   fcntl(descriptor, F_SETFL, O_NONBLOCK);
 }
 
-// Rounded up: not to wake before that time.
+// Rounds up, so as not to wake before that time.
 int milliseconds_until(stop_request::clock::time_point time) {
   const auto left =
       std::chrono::ceil<std::chrono::milliseconds>(time - stop_request::clock::now()).count();

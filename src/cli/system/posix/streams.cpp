@@ -17,12 +17,12 @@ bool pipe_signal_ignored = false;
 
 }  // namespace
 
-// Descriptors 0 to 2 that the parent left closed are taken.
+// Occupies descriptors 0 to 2 where the parent closed them.
 void prepare_streams() noexcept {
   pipe_signal_ignored = std::signal(SIGPIPE, SIG_IGN) == SIG_IGN;
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
     if (fcntl(descriptor, F_GETFD) == -1 && errno == EBADF)
-      // The wrong way round, so that writing to it fails as writing to a closed one does.
+      // Open in the wrong direction, so that uses fail as with a closed descriptor.
       open("/dev/null", descriptor == STDIN_FILENO ? O_WRONLY : O_RDONLY);
 }
 

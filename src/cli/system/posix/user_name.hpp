@@ -5,7 +5,7 @@
 
 namespace hmn::cli {
 
-// By the users of this system; the number where it has no name.
+// Looks up a user of this system; returns the number for one without a name.
 std::string user_name(std::uint32_t uid);
 
 }  // namespace hmn::cli

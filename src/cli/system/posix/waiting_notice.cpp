@@ -10,10 +10,10 @@
 namespace hmn::cli {
 namespace {
 
-// One notice in all, however many waits there are.
+// Set after the only notice, regardless of the number of waits.
 volatile std::sig_atomic_t was_told = 0;
 
-// A timer signal and not a thread: a thread would cost a tenth of what all of `hmn --json` takes.
+// Handles a timer signal. A thread would take a tenth of the time of `hmn --json`.
 void tell(int) {
   if (was_told != 0) return;
   was_told = 1;
@@ -23,7 +23,7 @@ void tell(int) {
   errno = kept;
 }
 
-struct sigaction before;  // any of them
+struct sigaction before;  // the same for all instances
 
 void set_timer(time_t seconds) noexcept {
   const itimerval once{{0, 0}, {seconds, 0}};
@@ -44,7 +44,7 @@ waiting_notice::waiting_notice() noexcept {
 
 waiting_notice::~waiting_notice() {
   set_timer(0);
-  // For what hmn starts. With the default one a timer that fires just now would end hmn.
+  // Restore for child processes first: with the default action a timer firing now would end hmn.
   if (before.sa_handler == SIG_IGN) sigaction(SIGALRM, &before, nullptr);
 }
 

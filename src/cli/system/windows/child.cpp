@@ -11,7 +11,7 @@
 #include "cli/system/windows/wait_time.hpp"
 #include "platform/windows/command_line.hpp"
 #include "platform/windows/wide.hpp"
-// After windows.h.
+// Requires windows.h first.
 #include <psapi.h>
 
 namespace hmn::cli {
@@ -58,7 +58,8 @@ std::uint64_t ns_of(const FILETIME& time) {
   return ((std::uint64_t{time.dwHighDateTime} << 32) | time.dwLowDateTime) * 100;
 }
 
-// No process ran without a working set: 0, as Wine says of one that has ended, is no figure.
+// Returns none for 0, which Wine reports for a process that has ended: every process has a working
+// set.
 std::optional<std::uint64_t> peak_of(HANDLE process) {
   PROCESS_MEMORY_COUNTERS memory{};
   if (GetProcessMemoryInfo(process, &memory, sizeof memory) == 0 || memory.PeakWorkingSetSize == 0)
@@ -66,7 +67,7 @@ std::optional<std::uint64_t> peak_of(HANDLE process) {
   return memory.PeakWorkingSetSize;
 }
 
-// Of a process that has ended, while a handle of it is open.
+// Reads the use of a process that has ended, through an open handle.
 resource_use use_of(HANDLE process) {
   resource_use use;
   use.counted = "of the command's first process";
@@ -105,7 +106,7 @@ child::child(std::unique_ptr<running> started) : running_(std::move(started)) {}
 child::child(child&& other) noexcept = default;
 child::~child() = default;
 
-// Suspended until it is in the job: nothing of it runs outside.
+// Starts suspended, so that no instruction runs outside the job.
 expected<child> start_process(const std::vector<std::string>& command, HANDLE job,
                               std::string& why_outside) {
   const auto program = program_of(command.front());
@@ -133,7 +134,7 @@ expected<child> child::start(const std::vector<std::string>& command) {
   return start_process(command, nullptr, unused);
 }
 
-// Windows cannot put another program in the place of this one: hmn waits for it.
+// Waits for the command, as Windows cannot replace the program of a process.
 expected<exit_code> child::run_in_our_place(const std::vector<std::string>& command) {
   auto started = start(command);
   if (!started) return started.why();

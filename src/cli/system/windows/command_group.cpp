@@ -21,8 +21,8 @@ const command_group::kind& command_group::what() {
   return is;
 }
 
-// No limit is set, and closing it ends nobody. What asks to be started outside of a job may, as
-// without hmn.
+// Makes a job without limits that ends no process when closed. A process that requests to break
+// away may do so, as it could without hmn.
 expected<command_group> command_group::make(const roots&) {
   platform::handle job(CreateJobObjectW(nullptr, nullptr));
   if (!job) return failed(last_error_text());
@@ -42,7 +42,7 @@ expected<child> command_group::start(const std::vector<std::string>& command,
   return start_process(command, state_->job.get(), why_outside);
 }
 
-// No process runs without committed memory: 0 is no figure.
+// Returns none for 0: every process has committed memory.
 std::optional<std::uint64_t> command_group::peak_bytes() const {
   JOBOBJECT_EXTENDED_LIMIT_INFORMATION told{};
   if (QueryInformationJobObject(state_->job.get(), JobObjectExtendedLimitInformation, &told,
@@ -52,7 +52,7 @@ std::optional<std::uint64_t> command_group::peak_bytes() const {
   return told.PeakJobMemoryUsed;
 }
 
-// Windows documents no such figure.
+// Returns none: Windows documents no such value.
 std::optional<std::uint64_t> command_group::current_bytes() const {
   return std::nullopt;
 }

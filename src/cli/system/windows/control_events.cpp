@@ -17,8 +17,8 @@ constexpr UINT control_c_exit = 0xC000013A;
 std::mutex gate;
 std::function<void(control_event)> called;
 
-// Once it returns from a closing, Windows ends the program: what goes on in it has the time that
-// the system gives (5 s for a console) when this does not return.
+// Handles an event. Windows ends the program when the handler of a close event returns; if it does
+// not return, other threads have the system's grace period (5 s for a console).
 BOOL WINAPI take(DWORD event) {
   const bool interrupts = event == CTRL_C_EVENT || event == CTRL_BREAK_EVENT;
   {
@@ -30,7 +30,7 @@ BOOL WINAPI take(DWORD event) {
   return TRUE;
 }
 
-// Once and for good: taking it back would wait for what takes a closing, and that does not return.
+// Registers permanently: removal would wait for a close handler, which never returns.
 void listen() {
   static const BOOL is_heard = SetConsoleCtrlHandler(take, TRUE);
   static_cast<void>(is_heard);

@@ -8,11 +8,10 @@
 
 namespace hmn::cli {
 
-// Turns control sequences on (Windows 10) where they are off, and remembers that; false: it has
-// none.
+// Enables control sequences (Windows 10) and records the change; returns false if unsupported.
 bool takes_sequences(HANDLE console, DWORD mode) noexcept;
 
-// What hmn changed of its console is as before when this ends.
+// Restores the console mode at its end.
 class kept_console_mode {
  public:
   kept_console_mode() = default;
@@ -25,11 +24,11 @@ class kept_console_mode {
 
 enum class control_event {
   interrupt,  // Ctrl+C, Ctrl+Break
-  close       // of the console, the end of the session, the shutdown
+  close       // console closed, session ended, shutdown
 };
 
-// While it lives, such an event calls `on`, on a thread of the system's, instead of ending the
-// program. One at a time.
+// Handler for its lifetime: an event calls `on`, in a thread of the system, instead of ending the
+// program. Only one may exist at a time.
 class control_events {
  public:
   explicit control_events(std::function<void(control_event)> on);
@@ -38,7 +37,7 @@ class control_events {
   control_events& operator=(const control_events&) = delete;
 };
 
-// The end of a program that a second Ctrl+C ends: STATUS_CONTROL_C_EXIT.
+// Ends the program after a second Ctrl+C: STATUS_CONTROL_C_EXIT.
 [[noreturn]] void end_interrupted();
 
 }  // namespace hmn::cli

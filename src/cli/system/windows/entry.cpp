@@ -3,7 +3,7 @@
 #include "cli/system/windows/control_events.hpp"
 #include "platform/windows/wide.hpp"
 
-// The arguments as Windows has them; main would get them in an old code page.
+// Receives the arguments in UTF-16; main would receive them in a legacy code page.
 int wmain(int argc, wchar_t** argv) {
   const hmn::cli::kept_console_mode kept;
   std::vector<std::string> arguments;

@@ -5,7 +5,7 @@
 
 namespace hmn::cli {
 
-// What Windows says of a code of GetLastError, in the user's language.
+// Returns the system's message for a code of GetLastError, in the user's language.
 std::string error_text(std::uint32_t code);
 std::string last_error_text();
 

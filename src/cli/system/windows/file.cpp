@@ -25,7 +25,7 @@ struct close_search {
 
 }  // namespace
 
-// A colon ends the name of a drive: "C:model.gguf" lies in its current folder.
+// Includes the colon after a drive: "C:model.gguf" is in the drive's current folder.
 constinit const std::string_view path_separators = "/\\:";
 
 bool is_there(const std::string& path) {

@@ -31,7 +31,7 @@ expected<input_file> input_file::open(const std::string& path) {
                                     FILE_ATTRIBUTE_NORMAL, nullptr));
   if (!file) return unreadable(path, last_error_text());
   LARGE_INTEGER size{};
-  // A pipe or a device (CON, NUL) is none of FILE_TYPE_DISK.
+  // Reject pipes and devices (CON, NUL), which are not FILE_TYPE_DISK.
   if (GetFileType(file.get()) != FILE_TYPE_DISK || GetFileSizeEx(file.get(), &size) == 0)
     return unreadable(path, "is no regular file");
   return input_file(path, reinterpret_cast<std::intptr_t>(file.release()),

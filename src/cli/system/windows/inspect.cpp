@@ -41,7 +41,7 @@ section inspect_permissions() {
   if (is_elevated())
     out.findings.push_back(fine("runs elevated"));
   else
-    out.findings.push_back({verdict::note,
+    out.findings.push_back({severity::note,
                             "does not run elevated: names and memory of other users' and the "
                             "system's processes may be missing",
                             "start it from a terminal that runs as administrator"});
@@ -68,12 +68,12 @@ std::vector<section> inspect_machine(const machine_evidence& seen) {
   return {inspect_nvidia(seen), seen.sources, inspect_job(seen.memory), inspect_permissions()};
 }
 
-// What Windows lists as a display adapter, DXGI lists too, and the library with it.
+// Returns none: DXGI, and therefore the library, lists every display adapter.
 std::string unmeasured_gpus() {
   return {};
 }
 
-// DXGI names each adapter.
+// Returns none: DXGI names each adapter.
 std::string kernel_driver(const hypomnesis::device&) {
   return {};
 }

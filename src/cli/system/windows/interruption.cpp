@@ -8,7 +8,7 @@ namespace hmn::cli {
 struct interruption::state {
   explicit state(std::function<void()> stop)
       : events([stop = std::move(stop), is_first = true](control_event) mutable {
-          // Perhaps nobody reads what is being written.
+          // Exit at once: a write may be blocked.
           if (!is_first) end_interrupted();
           is_first = false;
           stop();

@@ -16,7 +16,7 @@ namespace {
 
 constexpr unsigned most_names = 100;
 
-// Beside the file that it becomes; removed when it does not.
+// Temporary file in the same folder as the result; removed on failure.
 class draft {
  public:
   explicit draft(const std::wstring& path) {

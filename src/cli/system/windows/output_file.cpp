@@ -19,7 +19,7 @@ HANDLE handle_of(std::intptr_t file) {
 
 }  // namespace
 
-// Not inherited by the command.
+// Opens without inheritance by the command.
 output_file::output_file(const std::string& path)
     : file_(reinterpret_cast<std::intptr_t>(CreateFileW(
           platform::to_wide(path).c_str(), GENERIC_WRITE, FILE_SHARE_READ | FILE_SHARE_DELETE,

@@ -20,7 +20,7 @@ std::optional<std::string> process_user(std::uint32_t pid, std::optional<std::ui
   return platform::to_utf8({name, name_length});
 }
 
-// Windows has one space of pids.
+// Returns none: Windows has no PID namespaces.
 std::optional<std::uint32_t> namespace_pid(std::uint32_t) {
   return std::nullopt;
 }

@@ -6,7 +6,7 @@
 
 #include "platform/windows/handle.hpp"
 
-// After windows.h.
+// Requires windows.h first.
 #include <tlhelp32.h>
 
 namespace hmn::cli {
@@ -29,7 +29,7 @@ std::vector<entry> all_processes() {
   return all;
 }
 
-// When it was created, in 100 ns; nothing once it has ended, or where hmn may not ask.
+// Returns the creation time in 100 ns; none for a process that has ended or is not accessible.
 std::optional<std::uint64_t> start_of(std::uint32_t pid) {
   const platform::handle process(
       OpenProcess(PROCESS_QUERY_LIMITED_INFORMATION | SYNCHRONIZE, FALSE, pid));
@@ -65,8 +65,8 @@ void process_tree::state::add(std::uint32_t pid) {
   if (const auto start = start_of(pid)) members.push_back({pid, *start});
 }
 
-// A process keeps the number of a parent that has ended, which another may have now: a child is
-// never older than its parent.
+// Adds children that are no older than their parent: a process keeps the number of a parent that
+// has ended, which may have been reused.
 void process_tree::state::add_descendants() {
   const auto all = all_processes();
   for (bool grew = true; grew;) {

@@ -16,7 +16,7 @@ bool ends_in(std::string_view name, std::string_view ending) {
                     [](char a, char b) { return a == lower(b); });
 }
 
-// Windows takes dots and spaces at the end of a name away.
+// Ignores trailing dots and spaces, as Windows does.
 bool is_batch(std::string_view name) {
   name = name.substr(0, name.find_last_not_of(". ") + 1);
   return ends_in(name, ".bat") || ends_in(name, ".cmd");

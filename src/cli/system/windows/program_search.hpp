@@ -10,17 +10,16 @@ namespace hmn::cli {
 
 struct found_program {
   std::string path;
-  // Windows has cmd.exe read such files, whose own quoting no argument is safe from.
+  // Run by cmd.exe, whose quoting makes no argument safe.
   bool is_batch = false;
 };
 
-// Where Windows looks: the folders of the system, then those of PATH. Not the current folder nor
-// that of hmn, where anybody may have put a program; and of PATH only what is absolute. A word with
-// a folder in it is taken as it stands.
+// Searches the system's folders, then the absolute ones of PATH. Excludes the current folder and
+// that of hmn, where any user may have put a program. Uses a name with a folder unchanged.
 std::optional<found_program> find_program(const std::string& word,
                                           const std::vector<std::string>& folders,
                                           const std::function<bool(const std::string&)>& is_file);
-// The folders of a PATH that are absolute; quotes around one are taken away.
+// Returns the absolute folders of a PATH, without enclosing quotes.
 std::vector<std::string> folders_of_path(std::string_view path);
 
 }  // namespace hmn::cli

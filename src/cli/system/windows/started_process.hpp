@@ -11,17 +11,17 @@
 namespace hmn::cli {
 
 struct child::running {
-  // The terminal's Ctrl+C reaches the command without us.
+  // Ignores the terminal's Ctrl+C, which reaches the command directly.
   control_events events{[](control_event) {}};
   platform::handle process;
   std::uint32_t pid = 0;
   exit_code status = exit_code::done;
   bool has_ended = false;
-  std::optional<std::uint64_t> seen_bytes;  // the peak when it was last asked
+  std::optional<std::uint64_t> seen_bytes;  // last sampled peak
   resource_use use;
 };
 
-// job: null, or the job object that it is born in. why_outside: it could not be put there.
+// Starts in the job object, if any. why_outside: the reason for starting outside.
 expected<child> start_process(const std::vector<std::string>& command, HANDLE job,
                               std::string& why_outside);
 

@@ -11,7 +11,7 @@
 namespace hmn::cli {
 namespace {
 
-constexpr std::size_t most_of_console = 8192;  // of a console, which refuses very long ones
+constexpr std::size_t most_of_console = 8192;  // per write: a console refuses very long ones
 
 bool is_console(HANDLE to) noexcept {
   DWORD mode = 0;
@@ -26,7 +26,7 @@ write_end failed_end() noexcept {
           static_cast<int>(code)};
 }
 
-// UTF-16, so that the console's code page, which the command shares, stays as it is.
+// Writes UTF-16, so that the console's code page, shared with the command, is unchanged.
 write_end write_to_console(HANDLE to, std::string_view text) {
   const auto wide = platform::to_wide(text);
   for (std::wstring_view rest = wide; !rest.empty();) {
@@ -53,9 +53,9 @@ write_end write_to_file(HANDLE to, std::string_view text) noexcept {
 
 }  // namespace
 
-// Handles are not given by number: none of ours becomes a standard one.
+// Does not reserve handles: they are not allocated by number.
 void prepare_streams() noexcept {
-  // A missing disk in a drive is an error and not a window that asks for it.
+  // Report a missing disk as an error instead of in a dialog.
   SetErrorMode(SEM_FAILCRITICALERRORS | SEM_NOOPENFILEERRORBOX);
 }
 

@@ -17,7 +17,7 @@ surroundings standard_output_surroundings() {
   if (GetConsoleScreenBufferInfo(output, &about) != 0 &&
       about.srWindow.Right >= about.srWindow.Left)
     around.columns = static_cast<unsigned>(about.srWindow.Right - about.srWindow.Left + 1);
-  // A console that knows no sequences shows them as text; it is written to in UTF-16.
+  // A console without sequences would show them as text; it is written to in UTF-16.
   around.term = takes_sequences(output, mode) ? "console" : "dumb";
   around.locale = "C.UTF-8";
   return around;

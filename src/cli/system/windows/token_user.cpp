@@ -30,7 +30,7 @@ owner_only::owner_only() {
   if (self.sid() != nullptr) AddAccessAllowedAce(list, ACL_REVISION, GENERIC_ALL, self.sid());
   InitializeSecurityDescriptor(&descriptor_, SECURITY_DESCRIPTOR_REVISION);
   SetSecurityDescriptorDacl(&descriptor_, TRUE, list, FALSE);
-  // Not what the folder would add.
+  // Block inherited permissions.
   SetSecurityDescriptorControl(&descriptor_, SE_DACL_PROTECTED, SE_DACL_PROTECTED);
   attributes_ = {sizeof attributes_, &descriptor_, FALSE};
 }

@@ -8,18 +8,18 @@
 
 namespace hmn::cli {
 
-// The user that a process runs as.
+// User that a process runs as.
 class token_user {
  public:
   explicit token_user(HANDLE process);
 
-  PSID sid() const;  // null: not known
+  PSID sid() const;  // null: unknown
 
  private:
   std::vector<std::byte> bytes_;
 };
 
-// For something that is made: this user alone may open it. Where that cannot be said, nobody may.
+// Security descriptor that allows access to this user only, or to no user if unknown.
 class owner_only {
  public:
   owner_only();

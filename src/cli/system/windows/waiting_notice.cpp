@@ -12,7 +12,7 @@ namespace {
 
 constexpr DWORD patience_ms = 1000;
 
-// One notice in all, however many waits there are; one at a time.
+// Set after the only notice, regardless of the number of waits; one wait at a time.
 std::atomic<bool> was_told{false};
 std::atomic<HANDLE> timer{nullptr};
 

@@ -7,15 +7,15 @@ namespace {
 
 using hypomnesis::spill_state;
 
-constexpr std::uint64_t gib = std::uint64_t{1} << 30U;
-constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
+constexpr std::uint64_t spilled_gib = std::uint64_t{1} << 30U;
+constexpr std::uint64_t spilled_mib = std::uint64_t{1} << 20U;
 
 hypomnesis::spill_info observed() {
   hypomnesis::spill_info info;
   info.state = spill_state::measurable;
-  info.limit_bytes = info.peak_dedicated_bytes = 16 * gib;
-  info.peak_shared_bytes = 4 * gib + 200 * mib;
-  info.baseline_shared_bytes = 300 * mib;
+  info.limit_bytes = info.peak_dedicated_bytes = 16 * spilled_gib;
+  info.peak_shared_bytes = 4 * spilled_gib + 200 * spilled_mib;
+  info.baseline_shared_bytes = 300 * spilled_mib;
   return info;
 }
 
@@ -49,13 +49,13 @@ TEST_CASE("HV99: the report as JSON, old keys first") {
   first.rules = hypomnesis::spill_rule::shared;
   first.start_label = "+12.4s";
   first.end_label = "+15.5s";
-  first.peak_shared_bytes = 3 * gib;
+  first.peak_shared_bytes = 3 * spilled_gib;
   first.observation_count = 31;
   first.duration_ns = 3'100'000'000;
   hypomnesis::episode second;
   second.number = 1;
   second.start_label = "+20.0s";
-  second.peak_shared_bytes = 4 * gib;
+  second.peak_shared_bytes = 4 * spilled_gib;
   second.observation_count = 67;
   second.duration_ns = 6'700'000'000;
   hmn::cli::json_object out;

@@ -11,8 +11,8 @@ namespace {
 
 using hypomnesis::spill_state;
 
-constexpr std::uint64_t mib = std::uint64_t{1} << 20U;
-constexpr std::uint64_t gib = std::uint64_t{1} << 30U;
+constexpr std::uint64_t report_mib = std::uint64_t{1} << 20U;
+constexpr std::uint64_t report_gib = std::uint64_t{1} << 30U;
 
 hypomnesis::spill_info spill(spill_state state) {
   hypomnesis::spill_info info;
@@ -24,7 +24,7 @@ watched_row sampled() {
   watched_row row;
   row.pid = 7;
   row.name = "py.exe";
-  row.used = row.used_delta = mib;
+  row.used = row.used_delta = report_mib;
   row.shared = 424242;
   row.shared_delta = -1000;
   return row;
@@ -46,9 +46,9 @@ TEST_CASE("HV57: a change has its sign and is never less than it is") {
   CHECK(change_text(0) == "+0 B");
   CHECK(change_text(-1) == "-1 B");
   CHECK(change_text(1) == "+1 B");
-  CHECK(change_text(700 * std::int64_t{mib}) == "+700 MiB");
-  CHECK(change_text(-6 * std::int64_t{gib} / 5) == "-1.2 GiB");
-  CHECK(change_text(-3 * std::int64_t{gib}) == "-3.0 GiB");
+  CHECK(change_text(700 * std::int64_t{report_mib}) == "+700 MiB");
+  CHECK(change_text(-6 * std::int64_t{report_gib} / 5) == "-1.2 GiB");
+  CHECK(change_text(-3 * std::int64_t{report_gib}) == "-3.0 GiB");
   CHECK(change_text(std::numeric_limits<std::int64_t>::min()) == "-8589934592.0 GiB");
   CHECK(change_text(std::nullopt) == "?");
 }
@@ -88,8 +88,8 @@ TEST_CASE("HV101: the summary as JSON says what was not measured") {
 
 TEST_CASE("HV102: the summary of each process") {
   watched all;
-  all.add(figures(12345, "python.exe", 8 * gib, 100 * mib));
-  all.add(figures(12345, "python.exe", 9 * gib, 700 * mib));
+  all.add(figures(12345, "python.exe", 8 * report_gib, 100 * report_mib));
+  all.add(figures(12345, "python.exe", 9 * report_gib, 700 * report_mib));
   auto info = spill({});
   info.message = "the reason";
   CHECK(

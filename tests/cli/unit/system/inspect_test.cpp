@@ -59,7 +59,7 @@ std::string text_of(const section& part) {
   return render({part}, {});
 }
 
-bool contains(const std::string& text, std::string_view part) {
+bool mentions(const std::string& text, std::string_view part) {
   return text.find(part) != std::string::npos;
 }
 
@@ -95,9 +95,9 @@ TEST_CASE("a machine without GPUs has no trouble") {
   const machine here;
   const auto text =
       nvidia(here, {backend(run_state::absent, status_code::no_source, "no library"), {}});
-  CHECK(contains(text, "no NVIDIA GPU on the PCI bus"));
-  CHECK(contains(text, "NVML: no library"));
-  CHECK_FALSE(contains(text, "FAIL"));
+  CHECK(mentions(text, "no NVIDIA GPU on the PCI bus"));
+  CHECK(mentions(text, "NVML: no library"));
+  CHECK_FALSE(mentions(text, "FAIL"));
 }
 
 TEST_CASE("a working driver is told with its version") {
@@ -109,10 +109,10 @@ TEST_CASE("a working driver is told with its version") {
   auto nvml = backend(run_state::ready, status_code::ok, "");
   nvml.version = "550.54.14";
   const auto text = nvidia(here, {nvml, {}});
-  CHECK(contains(text, "kernel module 550.54.14"));
-  CHECK(contains(text, "NVML answers, driver 550.54.14"));
-  CHECK(contains(text, "nvidiactl can be opened"));
-  CHECK_FALSE(contains(text, "FAIL"));
+  CHECK(mentions(text, "kernel module 550.54.14"));
+  CHECK(mentions(text, "NVML answers, driver 550.54.14"));
+  CHECK(mentions(text, "nvidiactl can be opened"));
+  CHECK_FALSE(mentions(text, "FAIL"));
 }
 
 TEST_CASE("an open kernel module is recognised as well") {
@@ -130,21 +130,21 @@ TEST_CASE("what keeps an NVIDIA card from being measured is trouble with advice"
   here.add_card("0000:04:00.0", "0x10de", "0x030200", "nvidia");
   const auto text =
       nvidia(here, {backend(run_state::unreadable, status_code::backend, "mismatch"), {}});
-  CHECK(contains(text, "FAIL  0000:01:00.0 NVIDIA [10de:2684]: bound to nouveau"));
-  CHECK(contains(text, "do: install NVIDIA's own driver"));
-  CHECK(contains(text, "FAIL  0000:02:00.0 NVIDIA [10de:2684]: no kernel driver"));
-  CHECK(contains(text, "note  0000:03:00.0 NVIDIA [10de:2684]: handed over"));
-  CHECK(contains(text, "ok    0000:04:00.0 NVIDIA [10de:2684], driver nvidia"));
-  CHECK(contains(text, "FAIL  the nvidia kernel module is not loaded"));
-  CHECK(contains(text, "FAIL  NVML: mismatch"));
+  CHECK(mentions(text, "FAIL  0000:01:00.0 NVIDIA [10de:2684]: bound to nouveau"));
+  CHECK(mentions(text, "do: install NVIDIA's own driver"));
+  CHECK(mentions(text, "FAIL  0000:02:00.0 NVIDIA [10de:2684]: no kernel driver"));
+  CHECK(mentions(text, "note  0000:03:00.0 NVIDIA [10de:2684]: handed over"));
+  CHECK(mentions(text, "ok    0000:04:00.0 NVIDIA [10de:2684], driver nvidia"));
+  CHECK(mentions(text, "FAIL  the nvidia kernel module is not loaded"));
+  CHECK(mentions(text, "FAIL  NVML: mismatch"));
 }
 
 TEST_CASE("a container without device nodes is told how to get them") {
   const machine here;
   here.write("proc/driver/nvidia/version", "NVRM version: … Kernel Module  550.54.14  x\n");
   const auto text = nvidia(here);
-  CHECK(contains(text, "nvidiactl is missing"));
-  CHECK(contains(text, "--gpus all"));
+  CHECK(mentions(text, "nvidiactl is missing"));
+  CHECK(mentions(text, "--gpus all"));
 }
 
 TEST_CASE("native codes are told with whose they are") {
@@ -156,8 +156,8 @@ TEST_CASE("native codes are told with whose they are") {
   smi.native_domain = hypomnesis::domain::exit_code;
   smi.native_code = 9;
   const auto text = nvidia(here, {nvml, smi});
-  CHECK(contains(text, "NVML: mismatch (NVML code 18)"));
-  CHECK(contains(text, "nvidia-smi: HMN_E_BACKEND (exit code 9)"));
+  CHECK(mentions(text, "NVML: mismatch (NVML code 18)"));
+  CHECK(mentions(text, "nvidia-smi: HMN_E_BACKEND (exit code 9)"));
 }
 
 TEST_CASE("AMD and Intel cards are those that are measured, or have a reason") {
@@ -170,11 +170,11 @@ TEST_CASE("AMD and Intel cards are those that are measured, or have a reason") {
   measured.pci_bus_id = "0000:02:00.0";
   const auto adapters = find_adapters(here.in());
   const auto text = text_of(inspect_vendor(HMN_VENDOR_AMD, adapters, {measured}));
-  CHECK(contains(text, "ok    0000:02:00.0 AMD [1002:2684], driver amdgpu\n"));
-  CHECK(contains(text, "note  0000:03:00.0 AMD [1002:2684], driver amdgpu: not measured"));
-  CHECK(contains(text, "FAIL  0000:04:00.0 AMD [1002:2684]: no kernel driver"));
-  CHECK(contains(text, "note  0000:05:00.0 AMD [1002:2684]: handed over to a virtual machine"));
-  CHECK(contains(text_of(inspect_vendor(HMN_VENDOR_INTEL, adapters, {})),
+  CHECK(mentions(text, "ok    0000:02:00.0 AMD [1002:2684], driver amdgpu\n"));
+  CHECK(mentions(text, "note  0000:03:00.0 AMD [1002:2684], driver amdgpu: not measured"));
+  CHECK(mentions(text, "FAIL  0000:04:00.0 AMD [1002:2684]: no kernel driver"));
+  CHECK(mentions(text, "note  0000:05:00.0 AMD [1002:2684]: handed over to a virtual machine"));
+  CHECK(mentions(text_of(inspect_vendor(HMN_VENDOR_INTEL, adapters, {})),
                  "no Intel GPU on the PCI bus"));
 }
 
@@ -186,10 +186,10 @@ TEST_CASE("containers: marks, PID namespace, limit") {
   memory.limit_bytes = 4ull << 30;
   memory.total_bytes = 64ull << 30;
   const auto text = text_of(inspect_container(here.in(), memory));
-  CHECK(contains(text, "Docker container"));
-  CHECK(contains(text, "PID namespace: not the host's"));
-  CHECK(contains(text, "--pid=host"));
-  CHECK(contains(text, "memory limit 4.0 GiB of 64.0 GiB"));
+  CHECK(mentions(text, "Docker container"));
+  CHECK(mentions(text, "PID namespace: not the host's"));
+  CHECK(mentions(text, "--pid=host"));
+  CHECK(mentions(text, "memory limit 4.0 GiB of 64.0 GiB"));
 
   const machine host;
   host.link("proc/self/ns/pid", "pid:[4026531836]");
@@ -205,9 +205,9 @@ TEST_CASE("permissions: hidden processes and render nodes") {
   here.write("dev/dri/renderD128", "");
   here.write("dev/dri/card0", "");
   const auto text = text_of(inspect_permissions(here.in(), {}));
-  CHECK(contains(text, "hides other users' processes"));
-  CHECK(contains(text, "renderD128"));
-  CHECK_FALSE(contains(text, "card0"));
+  CHECK(mentions(text, "hides other users' processes"));
+  CHECK(mentions(text, "renderD128"));
+  CHECK_FALSE(mentions(text, "card0"));
 }
 
 TEST_CASE("permissions: what each capability opens") {
@@ -215,23 +215,23 @@ TEST_CASE("permissions: what each capability opens") {
   const std::vector<adapter> intel{{"0000:00:02.0", HMN_VENDOR_INTEL, 0x46a6, "i915", ""}};
   here.write("proc/self/status", "Name:\thmn\nCapEff:\t0000000000000000\n");
   auto text = text_of(inspect_permissions(here.in(), intel));
-  CHECK(contains(text, "note  other users' processes cannot be looked into: no CAP_SYS_PTRACE"));
-  CHECK(contains(text, "setcap cap_sys_ptrace+ep"));
-  CHECK(contains(text, "note  Intel's drivers do not tell used memory: no CAP_PERFMON"));
-  CHECK_FALSE(contains(text_of(inspect_permissions(here.in(), {})), "CAP_PERFMON"));
+  CHECK(mentions(text, "note  other users' processes cannot be looked into: no CAP_SYS_PTRACE"));
+  CHECK(mentions(text, "setcap cap_sys_ptrace+ep"));
+  CHECK(mentions(text, "note  Intel's drivers do not tell used memory: no CAP_PERFMON"));
+  CHECK_FALSE(mentions(text_of(inspect_permissions(here.in(), {})), "CAP_PERFMON"));
   here.write("proc/self/status", "CapEff:\t0000004000080000\n");  // bits 38 and 19
   text = text_of(inspect_permissions(here.in(), intel));
-  CHECK(contains(text, "ok    other users' processes can be looked into (CAP_SYS_PTRACE)"));
-  CHECK(contains(text, "ok    Intel's drivers tell used memory (CAP_PERFMON)"));
+  CHECK(mentions(text, "ok    other users' processes can be looked into (CAP_SYS_PTRACE)"));
+  CHECK(mentions(text, "ok    Intel's drivers tell used memory (CAP_PERFMON)"));
 }
 
 TEST_CASE("a proc tree from another PID namespace is told to be one") {
   const machine here;
   fs::remove_all(fs::path(here.in().proc) / "self");
-  CHECK(contains(text_of(inspect_container(here.in(), std::nullopt)),
+  CHECK(mentions(text_of(inspect_container(here.in(), std::nullopt)),
                  "does not show this process: it is the tree of another PID namespace"));
   here.write("proc/4242/status", "");
   here.link("proc/self", "4242");
-  CHECK(contains(text_of(inspect_container(here.in(), std::nullopt)),
+  CHECK(mentions(text_of(inspect_container(here.in(), std::nullopt)),
                  "tree of another PID namespace, where this process is 4242;"));
 }

@@ -12,13 +12,13 @@ namespace {
 
 using hypomnesis::note;
 
-constexpr std::uint64_t mib = 1 << 20;
+constexpr std::uint64_t line_mib = 1 << 20;
 
 memory_line card() {
   memory_line line;
   line.label = "GPU 0 [Card]";
-  line.free = 1024 * mib + mib - 1;
-  line.total = 4096 * mib;
+  line.free = 1024 * line_mib + line_mib - 1;
+  line.total = 4096 * line_mib;
   line.used = 0.75;
   line.after = ", driver 5";
   return line;
@@ -28,12 +28,12 @@ memory_line ram() {
   memory_line line;
   line.label = "RAM";
   line.verb = "available";
-  line.free = 100 * mib;
-  line.total = 16384 * mib;
+  line.free = 100 * line_mib;
+  line.total = 16384 * line_mib;
   return line;
 }
 
-style terminal(unsigned width) {
+style line_terminal(unsigned width) {
   style as;
   as.terminal = true;
   as.width = width;
@@ -53,7 +53,7 @@ TEST_CASE("what is unknown is said to be") {
   CHECK(render({line}, {}) == "GPU 0 [Card]: total 4096 MiB, driver 5\n");
   line.total.reset();
   CHECK(render({line}, {}) == "GPU 0 [Card]: memory unknown, driver 5\n");
-  line.free = 5 * mib;
+  line.free = 5 * line_mib;
   CHECK(render({line}, {}) == "GPU 0 [Card]: free 5 MiB / ? MiB, driver 5\n");
   line.silent = true;
   line.before = "none";
@@ -70,15 +70,15 @@ TEST_CASE("marks stand before the number that they are about") {
   CHECK(mark_of(note::stale).empty());
 }
 
-TEST_CASE("on a terminal labels, bars and numbers are in columns") {
-  CHECK(render({ram(), card()}, terminal(100)) ==
+TEST_CASE("on a line_terminal labels, bars and numbers are in columns") {
+  CHECK(render({ram(), card()}, line_terminal(100)) ==
         "RAM                                   available  100 MiB / 16384 MiB\n"
         "GPU 0 [Card]  [###############-----]  free 1024 MiB /  4096 MiB, driver 5\n");
 }
 
-TEST_CASE("a line keeps within the terminal, its bar and its figures") {
+TEST_CASE("a line keeps within the line_terminal, its bar and its figures") {
   for (unsigned width = 50; width <= 120; ++width) {
-    const auto text = render({card()}, terminal(width));
+    const auto text = render({card()}, line_terminal(width));
     CHECK(display_width(text) <= width + 1);
     CHECK(text.find("] [") == std::string::npos);
     CHECK(text.find("  [#") != std::string::npos);
@@ -89,7 +89,7 @@ TEST_CASE("a line keeps within the terminal, its bar and its figures") {
 TEST_CASE("without an edge nothing is cut") {
   auto named = card();
   named.label = "GPU 0 [A card with a long name]";
-  const auto text = render({named}, terminal(0));
+  const auto text = render({named}, line_terminal(0));
   CHECK(text.find("[A card with a long name]  [###############-----]  free") != std::string::npos);
   CHECK(text.find("driver 5\n") != std::string::npos);
 }
@@ -97,12 +97,12 @@ TEST_CASE("without an edge nothing is cut") {
 TEST_CASE("the bar gets shorter, then the label, then what follows the figures") {
   auto named = card();
   named.label = "GPU 0 [A card with a long name]";
-  CHECK(render({named}, terminal(80)) ==
+  CHECK(render({named}, line_terminal(80)) ==
         "GPU 0 [A card with a long name]  [#######--]  free 1024 MiB / 4096 MiB, driver 5\n");
-  CHECK(render({named}, terminal(60)) ==
+  CHECK(render({named}, line_terminal(60)) ==
         "GPU 0 [A card...  [######--]  free 1024 MiB / 4096 MiB, d...\n");
-  CHECK(render({named}, terminal(40)) == "GPU 0 [A card...  free 1024 MiB / 4096 MiB\n");
-  CHECK(render({named}, terminal(48)) == "GPU 0 [A card...  free 1024 MiB / 4096 MiB, d...\n");
+  CHECK(render({named}, line_terminal(40)) == "GPU 0 [A card...  free 1024 MiB / 4096 MiB\n");
+  CHECK(render({named}, line_terminal(48)) == "GPU 0 [A card...  free 1024 MiB / 4096 MiB, d...\n");
 }
 
 TEST_CASE("a reason is told in full, however long") {
@@ -110,6 +110,6 @@ TEST_CASE("a reason is told in full, however long") {
   none.label = "GPU";
   none.before = "none found: " + std::string(200, 'x');
   none.silent = true;
-  const auto text = render({ram(), none}, terminal(80));
+  const auto text = render({ram(), none}, line_terminal(80));
   CHECK(text.find("GPU  none found: " + std::string(200, 'x') + "\n") != std::string::npos);
 }

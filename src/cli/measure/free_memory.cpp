@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/measure/room.hpp"
+#include "cli/measure/free_memory.hpp"
 
 #include <fmt/format.h>
 
@@ -27,8 +27,8 @@ std::optional<std::uint64_t> bytes_of(const hypomnesis::pool& pool) {
   return pool.usable_bytes ? pool.usable_bytes : pool.free_bytes;
 }
 
-room room_of(gpu of, const std::vector<hypomnesis::diagnostic>& diagnostics) {
-  room out;
+free_memory free_memory_of(gpu of, const std::vector<hypomnesis::diagnostic>& diagnostics) {
+  free_memory out;
   if (of.memory) {
     out.total = of.memory->total_bytes;
     out.bytes = bytes_of(*of.memory);
@@ -46,25 +46,26 @@ room room_of(gpu of, const std::vector<hypomnesis::diagnostic>& diagnostics) {
 
 }  // namespace
 
-std::vector<room> rooms_of(const session& in, const hypomnesis::snapshot& snapshot) {
+std::vector<free_memory> free_memory_of_all(const session& in,
+                                            const hypomnesis::snapshot& snapshot) {
   const auto diagnostics = snapshot.diagnostics();
   const auto gpus = gpus_of(in, snapshot);
-  std::vector<room> all;
+  std::vector<free_memory> all;
   for (const auto& each : gpus)
-    if (!is_divided(gpus, each.device.index)) all.push_back(room_of(each, diagnostics));
+    if (!is_divided(gpus, each.device.index)) all.push_back(free_memory_of(each, diagnostics));
   return all;
 }
 
-const room* roomiest(const std::vector<room>& all, std::uint64_t wanted) {
-  const room* best = nullptr;
+const free_memory* largest_free(const std::vector<free_memory>& all, std::uint64_t wanted) {
+  const free_memory* best = nullptr;
   for (const auto& each : all)
     if (each.bytes && *each.bytes >= wanted && (best == nullptr || *each.bytes > *best->bytes))
       best = &each;
   return best;
 }
 
-bool is_impossible(const std::vector<room>& all, std::uint64_t wanted) {
-  return !all.empty() && std::all_of(all.begin(), all.end(), [wanted](const room& each) {
+bool is_impossible(const std::vector<free_memory>& all, std::uint64_t wanted) {
+  return !all.empty() && std::all_of(all.begin(), all.end(), [wanted](const free_memory& each) {
     return each.total && *each.total < wanted;
   });
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """rehearsal.py ROOT CC CXX [BUILD]: adds a field, a metric, an enumerator and a backend to a copy of the tree at
 ROOT, each from a patch in rehearsal/, and counts the files that are edited by hand. The others are written by
-bindings/generate and scripts/manual, and the checks of the repository must pass then.
+bindings/generate, scripts/manual and scripts/draw-architecture, and the checks of the repository must pass then.
 
 With BUILD, a folder, all of them together are built there, tested, and read back through C++ and LuaJIT."""
 import dataclasses
@@ -17,10 +17,11 @@ sys.dont_write_bytecode = True
 import tree  # noqa: E402
 
 PATCHES = pathlib.Path(__file__).parent / "rehearsal"
-GENERATORS = (("bindings/generate",), ("scripts/manual",))
+GENERATORS = (("bindings/generate",), ("scripts/manual",), ("scripts/draw-architecture",))
 CHECKS = (("bindings/generate", "--check"), ("scripts/manual", "--check"), ("tests/abi/gate/consistency.py", "."),
           *(("tests/repo/check.py", noun, ".") for noun in
-            ("bindings", "files", "functions", "includes", "lengths", "options", "sources", "statuses")))
+            ("architecture", "bindings", "files", "functions", "includes", "lengths", "links", "options", "sources",
+             "statuses", "tables")))
 # These are compiled without a build.
 COMPILED = ("src/model/record.cpp", "src/model/words.cpp", "src/model/field_words.cpp", "src/backends/registry.cpp",
             "src/api/telemetry.cpp", "src/api/library.cpp", "tests/abi/layout_v0_1.c", "tests/bindings/c/records.c",

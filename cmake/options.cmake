@@ -15,22 +15,34 @@ option(HMN_JOIN_TESTS "Compile the files of each test program as one: faster, an
 option(HMN_TEST_FAKES "Test the fakes that the tests stand on, too" ON)
 set(HMN_SANITIZE "" CACHE STRING "Sanitizers, a list: address;undefined or thread")
 
-option(HMN_BACKEND_NVML "NVIDIA through libnvidia-ml.so.1" ON)
-option(HMN_BACKEND_NVIDIA_SMI "NVIDIA through the nvidia-smi program" ON)
-option(HMN_BACKEND_AMD_SMI "AMD through the amd-smi program" ON)
-option(HMN_BACKEND_ROCM_SMI "AMD through the rocm-smi program" ON)
-option(HMN_BACKEND_DRM "Any kernel DRM driver through sysfs and fdinfo" ON)
-option(HMN_BACKEND_AMDGPU "AMD through its kernel driver (with HMN_BACKEND_DRM)" ON)
-option(HMN_BACKEND_KFD "AMD's compute processes (with HMN_BACKEND_AMDGPU)" ON)
-option(HMN_BACKEND_I915 "Intel GPUs of the kernel's i915 driver" ON)
-option(HMN_BACKEND_XE "Intel GPUs of the kernel's xe driver" ON)
-option(HMN_BACKEND_DMEM "Limits of device memory by the dmem control group" ON)
-option(HMN_BACKEND_TEGRA "NVIDIA's SoCs (Jetson) through sysfs" ON)
-option(HMN_BACKEND_DXGI "Windows: adapters through DXGI" ON)
-option(HMN_BACKEND_PDH "Windows: performance counters of adapters and processes" ON)
-option(HMN_BACKEND_METAL "macOS: Metal and the registry of GPUs" ON)
-option(HMN_BACKEND_MACMON "macOS: the macmon program" ON)
-option(HMN_BACKEND_SIMULATED "Machines described by a file" ON)
+option(HMN_BACKENDS "Default of each HMN_BACKEND_*" ON)
+# hmn_backend(<NAME> <description> [<system>...]): the switch of a source (src/backends/sources.def). Without
+# a system it is there on all.
+set(HMN_BACKEND_NAMES "")
+macro(hmn_backend name description)
+  option(HMN_BACKEND_${name} ${description} ${HMN_BACKENDS})
+  list(APPEND HMN_BACKEND_NAMES ${name})
+  set(systems ${ARGN})
+  if(systems AND NOT HMN_SYSTEM IN_LIST systems)
+    set(HMN_BACKEND_${name} OFF)
+  endif()
+endmacro()
+hmn_backend(NVML "NVIDIA through libnvidia-ml.so.1" linux windows)
+hmn_backend(NVIDIA_SMI "NVIDIA through the nvidia-smi program" linux windows)
+hmn_backend(AMD_SMI "AMD through the amd-smi program" linux)
+hmn_backend(ROCM_SMI "AMD through the rocm-smi program" linux)
+hmn_backend(DRM "Any kernel DRM driver through sysfs and fdinfo" linux)
+hmn_backend(AMDGPU "AMD through its kernel driver (with HMN_BACKEND_DRM)" linux)
+hmn_backend(KFD "AMD's compute processes (with HMN_BACKEND_AMDGPU)" linux)
+hmn_backend(I915 "Intel GPUs of the kernel's i915 driver" linux)
+hmn_backend(XE "Intel GPUs of the kernel's xe driver" linux)
+hmn_backend(DMEM "Limits of device memory by the dmem control group" linux)
+hmn_backend(TEGRA "NVIDIA's SoCs (Jetson) through sysfs" linux)
+hmn_backend(DXGI "Windows: adapters through DXGI" windows)
+hmn_backend(PDH "Windows: performance counters of adapters and processes" windows)
+hmn_backend(METAL "macOS: Metal and the registry of GPUs" macos)
+hmn_backend(MACMON "macOS: the macmon program" macos)
+hmn_backend(SIMULATED "Machines described by a file")
 
 set(HMN_CORPUS_DIR "${PROJECT_SOURCE_DIR}/../shared/corpus" CACHE PATH
   "Recorded tool output and kernel files that the tests read in place")
@@ -39,10 +51,6 @@ set(HMN_REFERENCE_DIR "${PROJECT_SOURCE_DIR}/../shared/reference" CACHE PATH
 
 set(HMN_VENDOR_DIR "${PROJECT_SOURCE_DIR}/build/debs/nvidia" CACHE PATH
   "Unpacked packages with the vendor's own NVML library and header; the tests skip without it")
-
-foreach(name IN LISTS HMN_BACKENDS_ELSEWHERE)
-  set(HMN_BACKEND_${name} OFF)
-endforeach()
 
 # Dependencies: the vendors' DRM drivers need DRM, and KFD needs amdgpu.
 if(NOT HMN_BACKEND_DRM)

@@ -12,6 +12,7 @@ import sys
 from . import ROOT, presence
 
 sys.path.insert(0, str(ROOT / "tests/abi/gate"))
+import consistency  # noqa: E402
 import header as headers  # noqa: E402
 
 INPUTS = ("hmn_context_options", "hmn_snapshot_options", "hmn_sampler_options",

@@ -7,7 +7,6 @@ set(HMN_SYSTEM_LINK_OPTIONS
   -Wl,-z,relro -Wl,-z,now -Wl,--as-needed -Wl,--gc-sections -Wl,--build-id=sha1)
 set(HMN_SYSTEM_DEFINITIONS "")
 set(HMN_SYSTEM_ORIGIN "$ORIGIN")
-set(HMN_BACKENDS_ELSEWHERE DXGI PDH METAL MACMON)
 
 # hmn_link_as_shipped(<target> <version script>): links a shared object that is installed.
 function(hmn_link_as_shipped target map)

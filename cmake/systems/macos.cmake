@@ -4,8 +4,6 @@ set(HMN_SYSTEM_HARDENING "")
 set(HMN_SYSTEM_LINK_OPTIONS -Wl,-dead_strip -Wl,-dead_strip_dylibs)
 set(HMN_SYSTEM_DEFINITIONS "")
 set(HMN_SYSTEM_ORIGIN "@loader_path")
-# Backends that need Linux files, Windows, or tools and drivers that macOS lacks.
-set(HMN_BACKENDS_ELSEWHERE NVML NVIDIA_SMI AMD_SMI ROCM_SMI DRM AMDGPU KFD I915 XE DMEM TEGRA DXGI PDH)
 # Includes simulation, so that there is one file to sign.
 set(HMN_SIMULATION_INSIDE ON)
 

@@ -9,8 +9,6 @@ set(HMN_SYSTEM_LINK_OPTIONS -Wl,--gc-sections -Wl,--no-insert-timestamp -Wl,--dy
 # Requires Windows 10.
 set(HMN_SYSTEM_DEFINITIONS _WIN32_WINNT=0x0A00 NTDDI_VERSION=0x0A000000 WIN32_LEAN_AND_MEAN NOMINMAX
   UNICODE _UNICODE)
-# Backends that need Linux files or tools that do not exist for Windows.
-set(HMN_BACKENDS_ELSEWHERE AMD_SMI ROCM_SMI DRM AMDGPU KFD I915 XE DMEM TEGRA METAL MACMON)
 # Includes simulation: a separate module could use only the exports of the DLL.
 set(HMN_STATIC_RUNTIME ON)
 

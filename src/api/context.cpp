@@ -4,6 +4,7 @@
 #include "api/guard.hpp"
 #include "core/environment.hpp"
 #include "model/compose.hpp"
+#include "model/words.hpp"
 
 namespace hmn::api {
 namespace {
@@ -53,7 +54,7 @@ bool is_path(std::uint32_t path) {
 }
 
 bool is_backend(std::uint32_t backend) {
-  return backend >= HMN_BACKEND_OS && backend <= HMN_BACKEND_AMD_SMI;
+  return backend != HMN_BACKEND_NONE && word_of(words::sources(), backend) != nullptr;
 }
 
 hmn_backend_info backend_to_c(std::uint32_t backend, const source_state& s) {

@@ -10,7 +10,7 @@
 namespace {
 
 bool is_source(uint32_t number) {
-  return number <= HMN_BACKEND_AMD_SMI;
+  return hmn::word_of(hmn::words::sources(), number) != nullptr;
 }
 
 }  // namespace

@@ -24,9 +24,6 @@ void take_bits(unsigned char* bytes, hmn_flags gone) noexcept {
   present &= ~gone;
   std::memcpy(bytes + header, &present, sizeof present);
 }
-static_assert(offsetof(hmn_process_memory, present) == header);
-static_assert(offsetof(hmn_system_memory, present) == header);
-static_assert(offsetof(hmn_usage, present) == header);
 
 }  // namespace
 

@@ -5,10 +5,12 @@
 
 #include <hypomnesis.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <utility>
 
 #include "model/failure.hpp"
+#include "model/tables.hpp"
 
 namespace hmn::api {
 
@@ -76,20 +78,27 @@ inline constexpr std::uint32_t size_v1<hmn_spill_info> = HMN_SPILL_INFO_SIZE_V1;
 template <>
 inline constexpr std::uint32_t size_v1<hmn_episode> = HMN_EPISODE_SIZE_V1;
 
-// Presence bits of the fields appended in the second version.
+// Presence bits of the fields past a struct's first size.
 template <class T>
 inline constexpr hmn_flags appended = 0;
-template <>
-inline constexpr hmn_flags appended<hmn_process_memory> =
-    HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT | HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED;
-template <>
-inline constexpr hmn_flags appended<hmn_system_memory> =
-    HMN_SYSTEM_MEMORY_HAS_PRESSURE | HMN_SYSTEM_MEMORY_HAS_STALL;
-template <>
-inline constexpr hmn_flags appended<hmn_usage> = HMN_USAGE_HAS_PEAK_USED;
-static_assert(sizeof(hmn_process_memory) == HMN_PROCESS_MEMORY_SIZE_V2);
-static_assert(sizeof(hmn_system_memory) == HMN_SYSTEM_MEMORY_SIZE_V2);
-static_assert(sizeof(hmn_usage) == HMN_USAGE_SIZE_V2);
+#define HMN_PAST_V1(member, c_member, bit, ...) \
+  | (offsetof(outside, c_member) < size_v1<outside> ? hmn_flags{0} : hmn_flags{bit})
+#define HMN_APPENDED(c_struct, ...)                                     \
+  template <>                                                           \
+  inline constexpr hmn_flags appended<c_struct> = [] {                  \
+    using outside = c_struct;                                           \
+    static_assert(offsetof(outside, present) == sizeof(std::uint32_t)); \
+    return hmn_flags{0} __VA_ARGS__;                                    \
+  }();
+HMN_APPENDED(hmn_process_memory, HMN_PROCESS_MEMORY_FIELDS(HMN_PAST_V1))
+HMN_APPENDED(hmn_system_memory, HMN_SYSTEM_MEMORY_FIELDS(HMN_PAST_V1))
+HMN_APPENDED(hmn_device, HMN_DEVICE_FIELDS(HMN_PAST_V1))
+HMN_APPENDED(hmn_pool, HMN_POOL_FIELDS(HMN_PAST_V1))
+HMN_APPENDED(hmn_telemetry, HMN_TELEMETRY_FIELDS(HMN_PAST_V1))
+HMN_APPENDED(hmn_metric, HMN_METRIC_FIELDS(HMN_PAST_V1))
+HMN_APPENDED(hmn_usage, HMN_USAGE_FIELDS(HMN_PAST_V1, HMN_NOTHING))
+#undef HMN_APPENDED
+#undef HMN_PAST_V1
 
 template <class T>
 constexpr bool has_grown = sizeof(T) != size_v1<T>;

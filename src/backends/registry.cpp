@@ -3,37 +3,10 @@
 
 #include <utility>
 
-#include "backends/os/os.hpp"
-#if HMN_WITH_NVML
-#include "backends/nvml/nvml.hpp"
-#endif
-#if HMN_WITH_NVIDIA_SMI
-#include "backends/nvidia_smi/nvidia_smi.hpp"
-#endif
-#if HMN_WITH_DRM
-#include "backends/drm/drm.hpp"
-#endif
-#if HMN_WITH_AMD_SMI || HMN_WITH_ROCM_SMI
-#include "backends/amd_tool/amd_tool.hpp"
-#endif
-#if HMN_WITH_DMEM
 #include "backends/dmem/dmem.hpp"
-#endif
-#if HMN_WITH_DXGI
 #include "backends/dxgi/dxgi.hpp"
-#endif
-#if HMN_WITH_PDH
+#include "backends/os/os.hpp"
 #include "backends/pdh/pdh.hpp"
-#endif
-#if HMN_WITH_TEGRA
-#include "backends/tegra/tegra.hpp"
-#endif
-#if HMN_WITH_METAL
-#include "backends/metal/metal.hpp"
-#endif
-#if HMN_WITH_MACMON
-#include "backends/macmon/macmon.hpp"
-#endif
 #if HMN_WITH_SIMULATED
 #include "backends/simulated/code.hpp"
 #include "platform/stand_in.hpp"
@@ -43,100 +16,58 @@ namespace hmn {
 
 namespace {
 
+enum class made { device, program, drivers };
+
+[[maybe_unused]] bool is_wanted(source id, made when, const settings& s) noexcept {
+  if (when == made::drivers) return true;
+  return s.is_on(id) && (when == made::device || !s.no_subprocess);
+}
+
+std::unique_ptr<host_source> make_host(const settings& s) {
+  auto host = make_os(s);
+  if constexpr (HMN_WITH_DMEM != 0) {
+    if (s.is_on(source::dmem)) return make_dmem(std::move(host));
+  }
+  return host;
+}
+
 source_list make_real(const settings& s) {
   source_list list;
-  list.host = make_os(s);
-#if HMN_WITH_DMEM
-  if (s.is_on(source::dmem)) list.host = make_dmem(std::move(list.host));
-#endif
-#if HMN_WITH_NVML
-  if (s.is_on(source::nvml)) list.devices.push_back({make_nvml(s), 0});
-#endif
-#if HMN_WITH_NVIDIA_SMI
-  if (s.is_on(source::nvidia_smi) && !s.no_subprocess) {
-    list.devices.push_back({make_nvidia_smi(s), bit_of(source::nvml)});
+  list.host = make_host(s);
+#define HMN_ADD(name, with, when, instead_of)                                                    \
+  if constexpr (HMN_WITH_##with != 0) {                                                          \
+    if (is_wanted(source::name, made::when, s)) {                                                \
+      if (auto device = make_##name(s)) list.devices.push_back({std::move(device), instead_of}); \
+    }                                                                                            \
   }
-#endif
-#if HMN_WITH_DXGI
-  if (s.is_on(source::dxgi)) {
-    std::unique_ptr<wddm::counters> counters;
-#if HMN_WITH_PDH
-    if (s.is_on(source::pdh)) counters = make_pdh();
-#endif
-    list.devices.push_back({make_dxgi(std::move(counters)), 0});
-  }
-#endif
-#if HMN_WITH_DRM
-  if (auto drm = make_drm(s)) list.devices.push_back({std::move(drm), 0});
-#endif
-#if HMN_WITH_AMD_SMI
-  if (s.is_on(source::amd_smi) && !s.no_subprocess) {
-    list.devices.push_back({make_amd_smi(s), bit_of(source::amdgpu)});
-  }
-#endif
-#if HMN_WITH_ROCM_SMI
-  // Comes after its successor, which reports per-process usage for each card.
-  if (s.is_on(source::rocm_smi) && !s.no_subprocess) {
-    list.devices.push_back({make_rocm_smi(s), bit_of(source::amdgpu) | bit_of(source::amd_smi)});
-  }
-#endif
-#if HMN_WITH_TEGRA
-  if (s.is_on(source::tegra)) list.devices.push_back({make_tegra(s), 0});
-#endif
-#if HMN_WITH_METAL
-  if (s.is_on(source::metal)) list.devices.push_back({make_metal(s), 0});
-#endif
-#if HMN_WITH_MACMON
-  if (s.is_on(source::macmon) && !s.no_subprocess) {
-    list.devices.push_back({make_macmon(s), bit_of(source::metal)});
-  }
-#endif
+  HMN_DEVICE_SOURCES(HMN_ADD)
+#undef HMN_ADD
   return list;
 }
 
+#define HMN_BUILT(name, with, ...) | (HMN_WITH_##with != 0 ? bit_of(source::name) : 0)
+constexpr std::uint64_t compiled_in =
+    bit_of(source::os) HMN_DEVICE_SOURCES(HMN_BUILT) HMN_OTHER_SOURCES(HMN_BUILT);
+#undef HMN_BUILT
+
 bool is_compiled_in(source s) noexcept {
-  switch (s) {
-    case source::os:
-      return true;
-    case source::nvml:
-      return HMN_WITH_NVML != 0;
-    case source::nvidia_smi:
-      return HMN_WITH_NVIDIA_SMI != 0;
-    case source::simulated:
-      return HMN_WITH_SIMULATED != 0;
-    case source::dmem:
-      return HMN_WITH_DMEM != 0;
-    case source::tegra:
-      return HMN_WITH_TEGRA != 0;
-    case source::drm:
-      return HMN_WITH_DRM != 0;
-    case source::i915:
-      return HMN_WITH_I915 != 0;
-    case source::xe:
-      return HMN_WITH_XE != 0;
-    case source::rocm_smi:
-      return HMN_WITH_ROCM_SMI != 0;
-    case source::amd_smi:
-      return HMN_WITH_AMD_SMI != 0;
-    case source::amdgpu:
-      return HMN_WITH_AMDGPU != 0;
-    case source::kfd:
-      return HMN_WITH_KFD != 0;
-    case source::dxgi:
-      return HMN_WITH_DXGI != 0;
-    case source::pdh:
-      return HMN_WITH_PDH != 0;
-    case source::metal:
-      return HMN_WITH_METAL != 0;
-    case source::macmon:
-      return HMN_WITH_MACMON != 0;
-    case source::none:
-      break;
-  }
-  return false;
+  return (compiled_in & bit_of(s)) != 0;
 }
 
 }  // namespace
+
+// The adapters, with the counters that count for them.
+std::unique_ptr<device_source> make_dxgi(const settings& s) {
+  static_cast<void>(s);
+  if constexpr (HMN_WITH_DXGI != 0) {
+    std::unique_ptr<wddm::counters> counters;
+    if constexpr (HMN_WITH_PDH != 0) {
+      if (s.is_on(source::pdh)) counters = make_pdh();
+    }
+    return make_dxgi(std::move(counters));
+  }
+  return nullptr;
+}
 
 source_list make_sources(const settings& s) {
 #if HMN_WITH_SIMULATED

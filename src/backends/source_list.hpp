@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "backends/backend.hpp"
+#include "backends/sources.def"
 
 namespace hmn {
 
@@ -13,6 +14,10 @@ struct listed_source {
   std::unique_ptr<device_source> device;
   std::uint64_t stands_in_for = 0;  // bit n: skipped if source n is working
 };
+
+#define HMN_MAKER(name, ...) std::unique_ptr<device_source> make_##name(const settings& s);
+HMN_DEVICE_SOURCES(HMN_MAKER)
+#undef HMN_MAKER
 
 // Sources of one context, in order of preference.
 struct source_list {

@@ -73,7 +73,7 @@ static void each_backend_has_a_name_of_its_own(void** state) {
 
 static void a_backend_that_it_does_not_know_is_unknown(void** state) {
   (void)state;
-  const uint32_t unknown[] = {18, 19, 63, 64, 1000, UINT32_MAX};
+  const uint32_t unknown[] = {62, 63, 64, 1000, UINT32_MAX};
   for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; ++i) {
     assert_string_equal(hmn_backend_name(unknown[i]), "unknown");
   }
@@ -111,7 +111,7 @@ static void a_feature_is_yes_or_no(void** state) {
 
 static void a_feature_that_it_does_not_know_is_no(void** state) {
   (void)state;
-  const uint32_t unknown[] = {0, 3, 999, 1000, 1018, 1063, 1064, 1000000, UINT32_MAX};
+  const uint32_t unknown[] = {0, 3, 999, 1000, 1062, 1063, 1064, 1000000, UINT32_MAX};
   for (size_t i = 0; i < sizeof unknown / sizeof unknown[0]; ++i) {
     assert_int_equal(hmn_feature(unknown[i]), 0);
   }

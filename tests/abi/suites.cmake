@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-add_library(hmn_abi_support STATIC support/suite.c support/calls.c support/machine.c)
+add_library(hmn_abi_support STATIC support/suite.c support/calls.c support/machine.c
+  ${PROJECT_SOURCE_DIR}/tests/bindings/c/records.c)
 # test_drive makes a path of this machine absolute, HMN_TEST_ROOT one of any.
 set(support support/posix)
 if(HMN_SYSTEM STREQUAL "windows")

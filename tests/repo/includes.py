@@ -20,7 +20,7 @@ SYSTEM_HEADERS = re.compile(
 # to be read in its place.
 SYSTEM_FOLDER = re.compile(r"(?:backends/\w+|cli/system)/(windows)/")
 
-SHARED_BACKEND_FILES = {"backends/backend.hpp", "backends/source_list.hpp"}
+SHARED_BACKEND_FILES = {"backends/backend.hpp", "backends/source_list.hpp", "backends/sources.def"}
 REGISTRY = "backends/registry.hpp"  # also tells what is compiled in
 CORE_BACKEND_FILES = {"backends/backend.hpp", REGISTRY}
 

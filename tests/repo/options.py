@@ -8,6 +8,7 @@ import tree
 def declared(root):
     text = re.sub(r"#[^\n]*", "", tree.text(root, "cmake/options.cmake"))
     options = dict(re.findall(r'option\((HMN_\w+) "[^"]*" (\S+)\)', text))
+    options |= dict.fromkeys((f"HMN_BACKEND_{name}" for name in re.findall(r'^hmn_backend\((\w+) "', text, re.M)), "ON")
     return options | dict.fromkeys(re.findall(r'set\((HMN_\w+) "[^"]*" CACHE', text))
 
 
@@ -27,11 +28,12 @@ def violations(root):
 
 
 CLEAN = {
-    "cmake/options.cmake": 'option(HMN_A "a" ON)\noption(HMN_T "t" ${TOP})\nset(HMN_L "" CACHE STRING "l")\n',
-    "docs/building.md": "| `HMN_A` | ON | x |\n| `HMN_T` | ON on top | x |\n| `HMN_L` | | x |\n",
+    "cmake/options.cmake": 'option(HMN_A "a" ON)\nhmn_backend(B "b" linux)\noption(HMN_T "t" ${TOP})\nset(HMN_L "" CACHE STRING "l")\n',
+    "docs/building.md": "| `HMN_A` | ON | x |\n| `HMN_BACKEND_B` | ON | x |\n| `HMN_T` | ON on top | x |\n| `HMN_L` | | x |\n",
 }
 PLANTED = [
     ({"docs/building.md": "| `HMN_A` | ON | x |\n"}, "HMN_L is only in cmake/options.cmake"),
     ({"docs/building.md": "| `HMN_B` | ON | x |\n"}, "HMN_B is only in docs/building.md"),
+    ({"docs/building.md": "| `HMN_A` | ON | x |\n"}, "HMN_BACKEND_B is only in cmake/options.cmake"),
     ({"docs/building.md": "| `HMN_A` | OFF | x |\n"}, "HMN_A is ON, docs/building.md says OFF"),
 ]

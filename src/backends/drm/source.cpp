@@ -6,7 +6,7 @@
 #include "backends/drm/attribute.hpp"
 #include "backends/drm/discovery.hpp"
 #include "backends/drm/driver.hpp"
-#include "backends/drm/drm.hpp"
+#include "backends/source_list.hpp"
 #include "model/compose.hpp"
 #include "platform/clock.hpp"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/nvidia_smi/source.hpp"
 
-#include "backends/nvidia_smi/nvidia_smi.hpp"
+#include "backends/source_list.hpp"
 #include "model/compose.hpp"
 
 namespace hmn::nvidia_smi {

@@ -5,10 +5,10 @@
 #include <utility>
 
 #include "backends/nvml/memory.hpp"
-#include "backends/nvml/nvml.hpp"
 #include "backends/nvml/processes.hpp"
 #include "backends/nvml/system.hpp"
 #include "backends/nvml/telemetry.hpp"
+#include "backends/source_list.hpp"
 #include "model/compose.hpp"
 #include "platform/clock.hpp"
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/tegra/tegra.hpp"
+#include "backends/source_list.hpp"
 
 #include <algorithm>
 #include <cerrno>

@@ -193,44 +193,44 @@ static hmn_status run_spill_episode(const fixture* f, void* out, hmn_error* erro
 
 #define ROW(name, size, of_context) \
   { "hmn_" #name, size, size, of_context, 0, run_##name }
-#define GROWN_ROW(name, noun, of_context) \
-  { "hmn_" #name, HMN_##noun##_SIZE_V1, HMN_##noun##_SIZE_V2, of_context, 0, run_##name }
-#define SAMPLER_ROW(name, size) \
-  { "hmn_" #name, size, size, 0, 1, run_##name }
+#define SIZED_ROW(name, noun, type, of_context) \
+  { "hmn_" #name, HMN_##noun##_SIZE_V1, sizeof(type), of_context, 0, run_##name }
+#define SAMPLER_ROW(name, size, type) \
+  { "hmn_" #name, size, sizeof(type), 0, 1, run_##name }
 const call calls[] = {
     ROW(context_backend, HMN_BACKEND_INFO_SIZE_V1, 1),
     ROW(process_memory_read, HMN_PROCESS_MEMORY_SIZE_V1, 1),
     ROW(process_memory_read_self, HMN_PROCESS_MEMORY_SIZE_V1, 1),
-    GROWN_ROW(system_memory_read, SYSTEM_MEMORY, 1),
-    ROW(device_read, HMN_DEVICE_SIZE_V1, 1),
-    ROW(pool_read, HMN_POOL_SIZE_V1, 1),
-    ROW(telemetry_read, HMN_TELEMETRY_SIZE_V1, 1),
-    ROW(metric_read, HMN_METRIC_SIZE_V1, 1),
-    GROWN_ROW(usage_read, USAGE, 1),
-    GROWN_ROW(usage_read_self, USAGE, 1),
+    SIZED_ROW(system_memory_read, SYSTEM_MEMORY, hmn_system_memory, 1),
+    SIZED_ROW(device_read, DEVICE, hmn_device, 1),
+    SIZED_ROW(pool_read, POOL, hmn_pool, 1),
+    SIZED_ROW(telemetry_read, TELEMETRY, hmn_telemetry, 1),
+    SIZED_ROW(metric_read, METRIC, hmn_metric, 1),
+    SIZED_ROW(usage_read, USAGE, hmn_usage, 1),
+    SIZED_ROW(usage_read_self, USAGE, hmn_usage, 1),
     ROW(device_count, 0, 1),
     ROW(device_find, 0, 1),
     ROW(snapshot_take, 0, 1),
     ROW(snapshot_read, HMN_SNAPSHOT_INFO_SIZE_V1, 0),
     ROW(snapshot_memory, HMN_PROCESS_MEMORY_SIZE_V1, 0),
-    GROWN_ROW(snapshot_system, SYSTEM_MEMORY, 0),
-    ROW(snapshot_device, HMN_DEVICE_SIZE_V1, 0),
-    ROW(snapshot_telemetry, HMN_TELEMETRY_SIZE_V1, 0),
-    GROWN_ROW(snapshot_self, USAGE, 0),
-    ROW(snapshot_pool, HMN_POOL_SIZE_V1, 0),
-    GROWN_ROW(snapshot_usage, USAGE, 0),
-    ROW(snapshot_metric, HMN_METRIC_SIZE_V1, 0),
+    SIZED_ROW(snapshot_system, SYSTEM_MEMORY, hmn_system_memory, 0),
+    SIZED_ROW(snapshot_device, DEVICE, hmn_device, 0),
+    SIZED_ROW(snapshot_telemetry, TELEMETRY, hmn_telemetry, 0),
+    SIZED_ROW(snapshot_self, USAGE, hmn_usage, 0),
+    SIZED_ROW(snapshot_pool, POOL, hmn_pool, 0),
+    SIZED_ROW(snapshot_usage, USAGE, hmn_usage, 0),
+    SIZED_ROW(snapshot_metric, METRIC, hmn_metric, 0),
     ROW(snapshot_diagnostic, HMN_DIAGNOSTIC_SIZE_V1, 0),
     ROW(report_read, HMN_DELTA_SIZE_V1, 0),
     ROW(tracker_read, HMN_TRACKER_INFO_SIZE_V1, 0),
     ROW(tracker_read_tag, HMN_TAG_SIZE_V1, 0),
     ROW(spill_read, HMN_SPILL_INFO_SIZE_V1, 0),
     ROW(spill_episode, HMN_EPISODE_SIZE_V1, 0),
-    SAMPLER_ROW(sampler_read, HMN_SAMPLER_INFO_SIZE_V1),
-    SAMPLER_ROW(sampler_latest_pool, HMN_POOL_SIZE_V1),
-    SAMPLER_ROW(sampler_latest_telemetry, HMN_TELEMETRY_SIZE_V1),
-    SAMPLER_ROW(sampler_peak, HMN_PEAK_SIZE_V1),
-    SAMPLER_ROW(sampler_peak_device, HMN_PEAK_SIZE_V1),
+    SAMPLER_ROW(sampler_read, HMN_SAMPLER_INFO_SIZE_V1, hmn_sampler_info),
+    SAMPLER_ROW(sampler_latest_pool, HMN_POOL_SIZE_V1, hmn_pool),
+    SAMPLER_ROW(sampler_latest_telemetry, HMN_TELEMETRY_SIZE_V1, hmn_telemetry),
+    SAMPLER_ROW(sampler_peak, HMN_PEAK_SIZE_V1, hmn_peak),
+    SAMPLER_ROW(sampler_peak_device, HMN_PEAK_SIZE_V1, hmn_peak),
 };
 const size_t call_count = sizeof calls / sizeof calls[0];
 

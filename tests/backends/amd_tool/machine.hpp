@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "backends/amd_tool/amd_tool.hpp"
+#include "backends/source_list.hpp"
 #include "fake_tree.hpp"
 
 namespace amd_test {

@@ -13,7 +13,7 @@
 
 #include "../amdgpu/cards.hpp"
 #include "../intel/cards.hpp"
-#include "backends/tegra/tegra.hpp"
+#include "backends/source_list.hpp"
 #include "faults.hpp"
 #include "picture.hpp"
 

@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "backends/nvidia_smi/nvidia_smi.hpp"
+#include "backends/source_list.hpp"
 #include "machine.hpp"
 
 using namespace hmn;

@@ -7,7 +7,7 @@
 
 #include <utility>
 
-#include "backends/nvml/nvml.hpp"
+#include "backends/source_list.hpp"
 
 namespace {
 

@@ -10,7 +10,7 @@
 #include <optional>
 
 #include "backends/nvml/abi.hpp"
-#include "backends/nvml/nvml.hpp"
+#include "backends/source_list.hpp"
 #include "machine.hpp"
 
 using namespace hmn;

@@ -11,7 +11,7 @@
 
 #include "backends/nvml/abi.hpp"
 #include "backends/nvml/library.hpp"
-#include "backends/nvml/nvml.hpp"
+#include "backends/source_list.hpp"
 #include "fake_tree.hpp"
 
 using namespace hmn;

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "backends/tegra/tegra.hpp"
+#include "backends/source_list.hpp"
 #include "fake_tree.hpp"
 #include "model/telemetry.hpp"
 

@@ -23,7 +23,7 @@ TEST_CASE("each metric has a name and a unit") {
 }
 
 TEST_CASE("0 and numbers between the groups are no metric") {
-  for (const std::uint32_t id : {0U, 4U, 19U, 31U, 39U, 45U, 59U, 65U, 79U, 82U, ~0U}) {
+  for (const std::uint32_t id : {0U, 19U, 39U, 59U, 79U, 99U, ~0U}) {
     CAPTURE(id);
     CHECK(words_of_metric(id) == nullptr);
     CHECK(string_view(instance_name(id, 1)).empty());
@@ -43,7 +43,7 @@ TEST_CASE("instances are named by their metric") {
 
 TEST_CASE("the whole device, what is counted, and what is not known have no instance name") {
   CHECK(string_view(instance_name(HMN_METRIC_TEMPERATURE, HMN_SENSOR_UNKNOWN)).empty());
-  CHECK(string_view(instance_name(HMN_METRIC_TEMPERATURE, HMN_SENSOR_REGULATOR + 1)).empty());
+  CHECK(string_view(instance_name(HMN_METRIC_TEMPERATURE, 99)).empty());
   CHECK(string_view(instance_name(HMN_METRIC_FAN_RPM, 1)).empty());
   CHECK(string_view(instance_name(HMN_METRIC_LINK_RX_BYTES, 3)).empty());
   CHECK(string_view(instance_name(HMN_METRIC_GROUP_VRAM_BYTES, 1)).empty());

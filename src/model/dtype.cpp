@@ -9,8 +9,8 @@ namespace hmn {
 namespace {
 
 // Bits of each dtype, by number.
-constexpr std::uint8_t bits[] = {0,  8,  8, 16, 16, 32, 32, 64, 64, 16, 16,
-                                 32, 64, 8, 8,  8,  6,  6,  4,  4,  4,  8};
+constexpr std::uint8_t bits_of_each[] = {0,  8,  8, 16, 16, 32, 32, 64, 64, 16, 16,
+                                         32, 64, 8, 8,  8,  6,  6,  4,  4,  4,  8};
 
 // Names by number, in lower case without underscores. The library's own name comes first; each is
 // NUL-terminated and an empty one ends each list.
@@ -66,12 +66,12 @@ bool is_prefix(std::string_view given, std::string_view prefix) noexcept {
 }  // namespace
 
 std::uint32_t bits_of_dtype(std::uint32_t dtype) noexcept {
-  return dtype < std::size(bits) ? bits[dtype] : 0;
+  return dtype < std::size(bits_of_each) ? bits_of_each[dtype] : 0;
 }
 
 const char* name_of_dtype(std::uint32_t dtype) noexcept {
   const char* of = names;
-  if (dtype >= std::size(bits)) return of;
+  if (dtype >= std::size(bits_of_each)) return of;
   for (std::uint32_t i = 0; i < dtype; ++i) of = next(of);
   return of;
 }
@@ -80,7 +80,7 @@ std::uint32_t dtype_called(std::string_view name) noexcept {
   constexpr std::string_view torch = "torch.";
   if (is_prefix(name, torch)) name.remove_prefix(torch.size());
   const char* of = next(names);
-  for (std::uint32_t i = 1; i < std::size(bits); ++i, of = next(of)) {
+  for (std::uint32_t i = 1; i < std::size(bits_of_each); ++i, of = next(of)) {
     for (const char* known = of; *known != '\0'; known += std::strlen(known) + 1) {
       if (is_called(name, known)) return i;
     }

@@ -75,17 +75,17 @@ std::optional<std::int32_t> number_of(word_list list, std::string_view word) noe
 
 const char* status_name(std::int32_t status) noexcept {
 #define HMN_STATUS_NAME(name, number, word) {#number},
-  static constexpr short_text<20> names[] = {HMN_STATUSES(HMN_STATUS_NAME)};
+  static constexpr short_text<20> by_number[] = {HMN_STATUSES(HMN_STATUS_NAME)};
 #undef HMN_STATUS_NAME
   const auto position = static_cast<std::size_t>(-static_cast<std::int64_t>(status));
-  return position < std::size(names) ? names[position].c_str() : "HMN_E_?";
+  return position < std::size(by_number) ? by_number[position].c_str() : "HMN_E_?";
 }
 
 const char* vendor_name(std::uint32_t vendor) noexcept {
 #define HMN_VENDOR_NAME(name, number, word, display) {number, display},
-  static constexpr numbered_word names[] = {HMN_VENDORS(HMN_VENDOR_NAME)};
+  static constexpr numbered_word by_number[] = {HMN_VENDORS(HMN_VENDOR_NAME)};
 #undef HMN_VENDOR_NAME
-  const char* const name = word_of(names, vendor);
+  const char* const name = word_of(by_number, vendor);
   return name != nullptr ? name : "";
 }
 

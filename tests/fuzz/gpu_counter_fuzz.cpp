@@ -37,5 +37,7 @@ void fuzz(std::string_view input) {
     const auto high = static_cast<unsigned char>(input[at + 1]);
     wide += static_cast<char16_t>(low | high << 8U);
   }
-  promise(is_utf8(platform::to_utf8(wide)));
+  // A name ends at its NUL.
+  const auto name = std::u16string_view(wide).substr(0, wide.find(u'\0'));
+  promise(is_utf8(platform::to_utf8(name)));
 }

@@ -3,17 +3,11 @@
 
 #include "api/guard.hpp"
 #include "model/compose.hpp"
+#include "model/pool.hpp"
 #include "model/record.hpp"
 
 using namespace hmn;
 using namespace hmn::api;
-
-namespace {
-
-// Fields of a direct reading; unattributed memory needs a snapshot that collects processes.
-constexpr hmn_flags readable = HMN_POOL_HAS_UNATTRIBUTED - 1;
-
-}  // namespace
 
 hmn_status hmn_pool_read(hmn_context* handle, uint32_t device_index, uint32_t kind,
                          hmn_flags fields, hmn_pool* out, hmn_error* error) noexcept {
@@ -21,8 +15,10 @@ hmn_status hmn_pool_read(hmn_context* handle, uint32_t device_index, uint32_t ki
     if (kind > HMN_POOL_STOLEN) {
       return failure{status::range, source::none, {}, {kind, " is no HMN_POOL_*"}};
     }
-    if (result<void> ok = check_fields(fields, readable); !ok) return std::move(ok.why());
-    const hmn_flags wanted = fields != 0 ? fields : readable;
+    if (result<void> ok = check_fields(fields, pool_field::readable); !ok) {
+      return std::move(ok.why());
+    }
+    const hmn_flags wanted = fields != 0 ? fields : pool_field::readable;
     const result<pool> p = c.pool(device_index, static_cast<pool_kind>(kind), wanted);
     if (!p) return p.why();
     auto full = to_c<hmn_pool>(*p);

@@ -31,10 +31,6 @@ bool is_account_of_process(usage& row) {
   return *row.start_unix_ns <= *row.counted_since_ns + slack_ns;
 }
 
-constexpr std::uint32_t bytes_of_pool = pool_field::total | pool_field::free | pool_field::used |
-                                        pool_field::reserved | pool_field::usable |
-                                        pool_field::budget;
-
 }  // namespace
 
 result<void> context::read(std::uint32_t index, std::uint32_t subject_bit, const plan& p,
@@ -87,7 +83,7 @@ result<pool> context::pool(std::uint32_t index, pool_kind kind, std::uint32_t fi
     return failure{
         status::unsupported, source::none, {}, {"device ", index, " has no such memory pool"}};
   }
-  if ((present_bits(*found) & bytes_of_pool) == 0) {
+  if ((present_bits(*found) & pool_field::readable) == 0) {
     return failure{status::unsupported,
                    found->from,
                    {},

@@ -29,17 +29,9 @@ void write_mask(json_writer& w, std::uint64_t bits, word_list list) {
 
 void write_number(json_writer& w, const field& f, const void* record) {
   const std::uint64_t number = number_in(f, record);
-  switch (f.unit) {
-    case unit::notes:
-    case unit::throttles:
-    case unit::usage_kinds:
-      return write_set(w, number, words_for(f.unit));
-    case unit::sources:
-      return write_mask(w, number, words_for(f.unit));
-    default:
-      break;
-  }
   const word_list list = words_for(f.unit);
+  if (is_set_of_bits(f.unit)) return write_set(w, number, list);
+  if (f.unit == unit::sources) return write_mask(w, number, list);
   if (list.empty()) return w.number(number);
   w.word(word_or_unknown(list, static_cast<std::int64_t>(number)));
 }

@@ -180,6 +180,10 @@ word_list words_for(unit u) noexcept {
   }
 }
 
+bool is_set_of_bits(unit u) noexcept {
+  return u == unit::notes || u == unit::throttles || u == unit::usage_kinds;
+}
+
 bool is_known(const field& f, const void* record) noexcept {
   switch (f.type) {
     case field_type::u32:

@@ -70,6 +70,8 @@ field_list fields_of() noexcept;
 
 // Returns the words of an enumerated field; empty for numbers and texts.
 word_list words_for(unit u) noexcept;
+// Returns whether the number is a set of bits, each with its word.
+bool is_set_of_bits(unit u) noexcept;
 
 // Returns whether the field has a value.
 bool is_known(const field& f, const void* record) noexcept;

@@ -45,10 +45,6 @@ std::span<const word> words_of(unit u) noexcept {
   }
 }
 
-bool is_set_of_bits(unit u) noexcept {
-  return u == unit::throttles || u == unit::usage_kinds;
-}
-
 std::optional<std::uint64_t> read_number(object_reader& o, const described_fields& of,
                                          const field& f) {
   const std::string_view key = key_of(of, f);

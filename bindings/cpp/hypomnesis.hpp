@@ -666,6 +666,8 @@ struct system_memory {
   // of the last 10 s: at least one task waited for memory (Linux: `some avg10` of
   // /proc/pressure/memory); absent elsewhere
   std::optional<double> stall_percent;
+  // what can be allocated now: available_bytes, but no more than the limit leaves
+  std::optional<std::uint64_t> usable_bytes;
 };
 
 // hmn_device: identity of a device.
@@ -708,7 +710,10 @@ struct pool {
   std::optional<std::uint64_t> used_bytes;
   // held by driver and firmware, included in total_bytes: total = reserved + free + used
   std::optional<std::uint64_t> reserved_bytes;
-  std::optional<std::uint64_t> usable_bytes;  // best estimate of what can be allocated now
+  // best estimate of what can be allocated now: what is free, but no more than what is left of the
+  // budget, and of the host's usable memory where the pool is a part of it; all of it while the
+  // device sleeps. Absent if stale, and on a device that is divided into partitions
+  std::optional<std::uint64_t> usable_bytes;
   std::optional<std::uint64_t> budget_bytes;  // what a policy grants this process
   // used, and owned by no visible process; only in snapshots that collect processes
   std::optional<std::uint64_t> unattributed_bytes;
@@ -1112,6 +1117,7 @@ inline system_memory value(const hmn_system_memory& r) {
   v.committed_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_COMMITTED, &hmn_system_memory::committed_bytes);
   v.pressure = f.named<pressure_level>(HMN_SYSTEM_MEMORY_HAS_PRESSURE, &hmn_system_memory::pressure);
   v.stall_percent = f.get(HMN_SYSTEM_MEMORY_HAS_STALL, &hmn_system_memory::stall_percent);
+  v.usable_bytes = f.get(HMN_SYSTEM_MEMORY_HAS_USABLE, &hmn_system_memory::usable_bytes);
   return v;
 }
 
@@ -1594,6 +1600,12 @@ class snapshot {
   }
   hypomnesis::diagnostic diagnostic(std::uint32_t i) const {
     return *look<hmn_diagnostic>(&hmn_snapshot_diagnostic, i);
+  }
+  // Why a value of a device, by its index, is missing. `field` is its presence bit, of metrics their
+  // number; 0: the subject as a whole. Nothing where the subject was not requested.
+  std::optional<hypomnesis::diagnostic> reason(std::uint32_t device_index, part subject,
+                                               std::uint32_t field = 0) const {
+    return look<hmn_diagnostic>(&hmn_snapshot_reason, device_index, number(subject), field);
   }
   // The name of the process of usage i; nothing where it is not known.
   std::optional<std::string> process_name(std::uint32_t i) const {

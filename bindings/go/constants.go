@@ -199,6 +199,7 @@ const (
 	SystemMemoryHasCommitted   SystemMemoryFields = 1 << 7
 	SystemMemoryHasPressure    SystemMemoryFields = 1 << 8
 	SystemMemoryHasStall       SystemMemoryFields = 1 << 9
+	SystemMemoryHasUsable      SystemMemoryFields = 1 << 10
 )
 
 // Pressure: memory pressure, as the system itself reports it.

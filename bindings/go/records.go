@@ -153,6 +153,7 @@ type SystemMemory struct {
 	CommittedBytes   Optional[uint64]   `json:"committed_bytes"`
 	Pressure         Optional[Pressure] `json:"pressure"`      // macOS, Windows; absent on Linux, which has no level
 	StallPercent     Optional[float64]  `json:"stall_percent"` // of the last 10 s: at least one task waited for memory (Linux: `some avg10` of /proc/pressure/memory); absent elsewhere
+	UsableBytes      Optional[uint64]   `json:"usable_bytes"`  // what can be allocated now: AvailableBytes, but no more than the limit leaves
 }
 
 func newSystemMemory(from *raw.SystemMemory) SystemMemory {
@@ -169,6 +170,7 @@ func newSystemMemory(from *raw.SystemMemory) SystemMemory {
 		CommittedBytes:   optional(from.Present, SystemMemoryHasCommitted, from.CommittedBytes),
 		Pressure:         optional(from.Present, SystemMemoryHasPressure, Pressure(from.Pressure)),
 		StallPercent:     optional(from.Present, SystemMemoryHasStall, from.StallPercent),
+		UsableBytes:      optional(from.Present, SystemMemoryHasUsable, from.UsableBytes),
 	}
 }
 
@@ -235,7 +237,7 @@ type Pool struct {
 	FreeBytes         Optional[uint64] `json:"free_bytes"`
 	UsedBytes         Optional[uint64] `json:"used_bytes"`         // without ReservedBytes where that is known; else with it
 	ReservedBytes     Optional[uint64] `json:"reserved_bytes"`     // held by driver and firmware, included in TotalBytes: total = reserved + free + used
-	UsableBytes       Optional[uint64] `json:"usable_bytes"`       // best estimate of what can be allocated now
+	UsableBytes       Optional[uint64] `json:"usable_bytes"`       // best estimate of what can be allocated now: what is free, but no more than what is left of the budget, and of the host's usable memory where the pool is a part of it; all of it while the device sleeps. Absent if stale, and on a device that is divided into partitions
 	BudgetBytes       Optional[uint64] `json:"budget_bytes"`       // what a policy grants this process
 	UnattributedBytes Optional[uint64] `json:"unattributed_bytes"` // used, and owned by no visible process; only in snapshots that collect processes
 	AgeNs             uint64           `json:"age_ns"`             // time since the driver was queried

@@ -190,6 +190,19 @@ func (s *Snapshot) Diagnostic(i int) (Diagnostic, error) {
 	return at(s.diagnostics, i)
 }
 
+// Reason is why a value of a device, by its index, is missing. The field is the presence bit of the value,
+// of metrics their number; 0: the subject as a whole. ErrNoDevice: the snapshot does not have the device.
+// ErrRange: the subject is not one bit of Collect. ErrEmpty: it was not requested.
+func (s *Snapshot) Reason(deviceIndex uint32, subject Collect, field uint32) (Diagnostic, error) {
+	record, err := look(s, func(native raw.Snapshot, failure *raw.Error) *raw.Diagnostic {
+		return native.Reason(deviceIndex, uint32(subject), field, failure)
+	})
+	if err == nil && record == nil {
+		err = refusal(StatusEmpty, "the subject was not requested")
+	}
+	return converted(record, newDiagnostic), err
+}
+
 func at[T any](list []T, i int) (T, error) {
 	if i < 0 || i >= len(list) {
 		var nothing T

@@ -58,6 +58,7 @@ HMN_OPTIONAL(hmn_system_memory, u64, commit_limit_bytes, HMN_SYSTEM_MEMORY_HAS_C
 HMN_OPTIONAL(hmn_system_memory, u64, committed_bytes, HMN_SYSTEM_MEMORY_HAS_COMMITTED)
 HMN_OPTIONAL(hmn_system_memory, u32, pressure, HMN_SYSTEM_MEMORY_HAS_PRESSURE)
 HMN_OPTIONAL(hmn_system_memory, f64, stall_percent, HMN_SYSTEM_MEMORY_HAS_STALL)
+HMN_OPTIONAL(hmn_system_memory, u64, usable_bytes, HMN_SYSTEM_MEMORY_HAS_USABLE)
 
 HMN_RECORD(hmn_device)
 typedef struct {

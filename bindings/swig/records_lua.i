@@ -85,6 +85,8 @@ static void hmn_lua_push_hmn_system_memory(lua_State *L, const hmn_system_memory
     HMN_LUA_FIELD(u32, pressure);
   if (record->present & HMN_SYSTEM_MEMORY_HAS_STALL)
     HMN_LUA_FIELD(f64, stall_percent);
+  if (record->present & HMN_SYSTEM_MEMORY_HAS_USABLE)
+    HMN_LUA_FIELD(u64, usable_bytes);
 }
 %}
 HMN_LUA_RECORD(hmn_system_memory)

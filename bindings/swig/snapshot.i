@@ -13,6 +13,7 @@ typedef struct {
 %newobject Snapshot::usage;
 %newobject Snapshot::metric;
 %newobject Snapshot::diagnostic;
+%newobject Snapshot::reason;
 %newobject Snapshot::text;
 %newobject Snapshot::device_line;
 %newobject Snapshot::json;
@@ -52,6 +53,9 @@ typedef struct {
   }
   hmn_diagnostic *diagnostic(uint32_t i, hmn_error *error) {
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic($self, i, out));
+  }
+  hmn_diagnostic *reason(uint32_t device_index, uint32_t subject, uint32_t field, hmn_error *error) {
+    HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason($self, device_index, subject, field, out));
   }
   char *text(uint32_t text, uint32_t i, hmn_error *error) {
     HMN_TEXT(hmn_snapshot_text($self, text, i, buffer, capacity, &needed));

@@ -51,6 +51,7 @@ static const hmn_value hmn_system_memory_values[] = {
   {HMN_VALUE_u64, offsetof(hmn_system_memory, committed_bytes), HMN_SYSTEM_MEMORY_HAS_COMMITTED},
   {HMN_VALUE_u32, offsetof(hmn_system_memory, pressure), HMN_SYSTEM_MEMORY_HAS_PRESSURE},
   {HMN_VALUE_f64, offsetof(hmn_system_memory, stall_percent), HMN_SYSTEM_MEMORY_HAS_STALL},
+  {HMN_VALUE_u64, offsetof(hmn_system_memory, usable_bytes), HMN_SYSTEM_MEMORY_HAS_USABLE},
   {HMN_VALUE_end, 0, 0},
 };
 %}

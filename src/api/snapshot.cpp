@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include <hypomnesis.h>
 
+#include <bit>
+
 #include "api/convert.hpp"
 #include "api/guard.hpp"
+#include "core/reason.hpp"
 #include "model/compose.hpp"
 #include "model/record.hpp"
 
@@ -205,6 +208,26 @@ hmn_status hmn_snapshot_diagnostic(const hmn_snapshot* handle, uint32_t i,
   return entry(
       handle, &snapshot::diagnostics, i, out,
       [](const snapshot_diagnostic& d) -> result<hmn_diagnostic> { return diagnostic_of(d); });
+}
+
+hmn_status hmn_snapshot_reason(const hmn_snapshot* handle, uint32_t device_index,
+                               hmn_flags subject_bit, hmn_flags field,
+                               hmn_diagnostic* out) noexcept {
+  return fill_from(handle, out, [&](const snapshot& s) -> result<hmn_diagnostic> {
+    if (!std::has_single_bit(subject_bit) || (subject_bit & ~subject::all) != 0) {
+      return failure{status::range,
+                     source::none,
+                     {},
+                     {"0x", hex(subject_bit), " is not one of HMN_COLLECT_*"}};
+    }
+    if ((s.collect & subject_bit) == 0) return nothing();
+    const snapshot_device* const d = s.device_by_index(device_index);
+    if (d == nullptr) {
+      return failure{
+          status::no_device, source::none, {}, {"the snapshot has no device ", device_index}};
+    }
+    return diagnostic_of(reason_for(s, subject_bit, d->identity, field));
+  });
 }
 
 hmn_status hmn_snapshot_text(const hmn_snapshot* handle, uint32_t text, uint32_t i, char* buffer,

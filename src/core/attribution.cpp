@@ -34,6 +34,10 @@ struct row_sum {
   [[nodiscard]] std::uint64_t at_least() const noexcept { return alone + largest_shared; }
 };
 
+failure unknown(const pool& p, const char* why) {
+  return {status::unsupported, p.from, {}, why};
+}
+
 failure shared_by_several(const pool& p, const row_sum& sum) {
   return {status::unsupported,
           p.from,
@@ -45,26 +49,29 @@ failure shared_by_several(const pool& p, const row_sum& sum) {
 std::optional<failure> attribute(std::span<const usage> rows, pool& p) {
   row_sum sum;
   for (const usage& row : rows) sum.add(row);
-  if (!sum.fits || sum.at_least() > *p.used) return std::nullopt;
+  if (!sum.fits || sum.at_least() > *p.used || (sum.is_exact() && sum.at_most > *p.used)) {
+    return unknown(p, "the memory of processes is counted differently from that of the device");
+  }
   if (!sum.is_exact()) return shared_by_several(p, sum);
-  if (sum.at_most <= *p.used) p.unattributed = *p.used - sum.at_most;
+  p.unattributed = *p.used - sum.at_most;
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<failure> attribute_pools(std::span<merged_device> all, std::size_t position) {
-  merged_device& d = all[position];
-  const bool is_split = std::ranges::any_of(all, [&](const merged_device& other) {
-    return other.identity.parent_index == d.identity.index;
-  });
-  if (!d.can_be_summed || is_split) return std::nullopt;
+std::optional<failure> attribute_pools(merged_device& d) {
+  if ((d.found & subject::processes) == 0 || d.is_divided) return std::nullopt;
   for (pool& p : d.pools.all()) {
+    if (!p.is_main || !p.used) continue;
+    if (!d.can_be_summed) return unknown(p, "the memory of some processes is not known");
+    if ((p.notes & (note::lower_bound | note::estimated)) != 0) {
+      return unknown(p, "used memory is known only as a lower bound or an estimate");
+    }
     // Rows of a unified device count all of its memory, not that of one pool among several.
-    const bool is_a_part =
-        d.identity.memory_kind == memory_kind::unified && p.kind != pool_kind::unified;
-    const bool is_exact = (p.notes & (note::lower_bound | note::estimated)) == 0;
-    if (p.is_main && p.used && is_exact && !is_a_part) return attribute(d.processes, p);
+    if (d.identity.memory_kind == memory_kind::unified && p.kind != pool_kind::unified) {
+      return unknown(p, "the memory of processes is reported for all pools together");
+    }
+    return attribute(d.processes, p);
   }
   return std::nullopt;
 }

@@ -2,15 +2,14 @@
 #pragma once
 
 #include <optional>
-#include <span>
 
 #include "core/merge.hpp"
 
 namespace hmn {
 
 // Fills the memory of the device's main pool that is used but owned by no visible process. Returns
-// why that is unknown where the processes' memory overlaps. Skips a partitioned GPU: its processes
-// are listed under its partitions.
-std::optional<failure> attribute_pools(std::span<merged_device> all, std::size_t position);
+// why that is unknown. Skips a partitioned GPU, whose processes are listed under its partitions,
+// and one whose list is missing, which has a reason of its own.
+std::optional<failure> attribute_pools(merged_device& d);
 
 }  // namespace hmn

@@ -219,8 +219,15 @@ void context::note_refusal(const worker& from, const failure& why,
   }
 }
 
-void context::fill_from_host(merged_device& d) {
-  hmn::fill_from_host(d.pools, d.identity.pci_bus_id.view(), *host_);
+void context::set_usable(merged_device& d, std::optional<pool_kind> only) {
+  {
+    const std::lock_guard lock(table_mutex_);
+    d.is_divided = table_.is_divided(d.identity.index);
+  }
+  if (d.pools.empty()) return;
+  const std::string_view address = d.identity.pci_bus_id.view();
+  if (!address.empty()) host_->limit(address, d.pools);
+  hmn::set_usable(d.pools, d.identity, d.is_divided, *host_, only);
 }
 
 result<void> context::rescan(deadline& d, refusals* refused_by) {
@@ -310,7 +317,9 @@ result<void> context::own_memory(std::uint32_t fields, process_memory& out) {
 
 result<void> context::system(system_memory& out) {
   start();
-  return host_->system(out);
+  result<void> ok = host_->system(out);
+  hmn::set_usable(out);
+  return ok;
 }
 
 result<std::string> context::recording() {

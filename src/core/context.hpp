@@ -66,6 +66,8 @@ class context {
   result<device> identity(std::uint32_t index);
   // Takes pool_field bits in `fields`.
   result<hmn::pool> pool(std::uint32_t index, pool_kind kind, std::uint32_t fields);
+  // Returns what can be allocated on the device now.
+  result<std::uint64_t> usable(std::uint32_t index);
   // Takes telemetry_field bits in `fields`.
   result<hmn::telemetry> telemetry(std::uint32_t index, std::uint32_t fields);
   result<hmn::metric> metric(std::uint32_t index, metric_id id, std::uint32_t instance);
@@ -106,7 +108,8 @@ class context {
   result<void> read(std::uint32_t index, std::uint32_t subject_bit, const plan& p,
                     const selection& wanted, merged_device& out,
                     std::vector<diagnostic>* remarks = nullptr);
-  void fill_from_host(merged_device& d);
+  // Adds to a device's pools, or only to those of one kind, what the host knows of them.
+  void set_usable(merged_device& d, std::optional<pool_kind> only = {});
 
   settings settings_;
   limits limits_;

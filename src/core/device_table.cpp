@@ -176,6 +176,12 @@ std::optional<std::uint32_t> device_table::index_of(source from, slot number) co
   return std::nullopt;
 }
 
+bool device_table::is_divided(std::uint32_t index) const {
+  return std::ranges::any_of(entries_, [index](const entry& e) {
+    return e.view.parent_index == index && e.view.state != state::lost;
+  });
+}
+
 bool device_table::has_of(source from) const {
   return std::ranges::any_of(entries_, [from](const entry& e) { return is_seen_by(e, from); });
 }

@@ -30,6 +30,8 @@ class device_table {
 
   [[nodiscard]] std::optional<slot> slot_of(std::uint32_t index, source from) const;
   [[nodiscard]] std::optional<std::uint32_t> index_of(source from, slot number) const;
+  // Returns whether partitions of the device are devices of their own.
+  [[nodiscard]] bool is_divided(std::uint32_t index) const;
   // Returns whether the source has ever listed a device.
   [[nodiscard]] bool has_of(source from) const;
   [[nodiscard]] std::optional<std::uint32_t> find(const device_key& key) const;

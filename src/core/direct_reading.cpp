@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "core/context.hpp"
+#include "core/usable.hpp"
 #include "model/compose.hpp"
 #include "model/record.hpp"
 
@@ -77,7 +78,8 @@ result<pool> context::pool(std::uint32_t index, pool_kind kind, std::uint32_t fi
   if (result<void> ok = read(index, subject::pools, p, {kind, fields, nullptr}, d); !ok) {
     return std::move(ok.why());
   }
-  fill_from_host(d);
+  constexpr std::uint32_t needs_host = pool_field::total | pool_field::usable | pool_field::budget;
+  if ((fields & needs_host) != 0) set_usable(d, kind);
   const hmn::pool* found = d.pools.find(kind);
   if (found == nullptr) {
     return failure{
@@ -90,6 +92,14 @@ result<pool> context::pool(std::uint32_t index, pool_kind kind, std::uint32_t fi
                    {"device ", index, " has no figures for this memory pool"}};
   }
   return *found;
+}
+
+result<std::uint64_t> context::usable(std::uint32_t index) {
+  const result<hmn::pool> main = pool(index, pool_kind::main, pool_field::usable);
+  if (!main) return main.why();
+  if (main->usable) return *main->usable;
+  const std::lock_guard lock(table_mutex_);
+  return why_not_usable(*main, table_.is_divided(index));
 }
 
 result<telemetry> context::telemetry(std::uint32_t index, std::uint32_t fields) {

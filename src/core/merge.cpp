@@ -143,6 +143,7 @@ void merge(telemetry& best, const telemetry& other) {
 // Merges pools. Used and free bytes come from one source, since sources count differently.
 void merge(pool& best, const pool& other) {
   std::uint32_t taken = take_missing(pool_field::total | pool_field::budget, best, other);
+  if ((taken & pool_field::budget) != 0) best.budget_left = other.budget_left;
   if (!best.used && !best.free && other.used) {
     taken |= take_missing(pool_field::used | pool_field::free, best, other);
     best.accounting = other.accounting;

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "core/attribution.hpp"
+#include "core/usable.hpp"
 #include "model/record.hpp"
 #include "model/sort.hpp"
 
@@ -71,7 +72,7 @@ void snapshot_builder::add_host() {
   }
   if (!wants(subject::system)) return;
   system_memory system;
-  if (result<void> ok = from_.host_->system(system)) {
+  if (result<void> ok = from_.system(system)) {
     out_->system = system;
   } else {
     add_diagnostic({std::move(ok.why()), 0, subject::system, 0, {}, {}, {}}, {});
@@ -204,19 +205,29 @@ void snapshot_builder::add_groups() {
   }
 }
 
+// Adds why nothing can be allocated on a divided device.
+void snapshot_builder::explain_unusable(const merged_device& d) {
+  const pool* const main = d.pools.find(pool_kind::main);
+  if (!d.is_divided || main == nullptr || (main->notes & note::stale) != 0) return;
+  add_diagnostic(
+      {why_not_usable(*main, d.is_divided), 0, subject::pools, pool_field::usable, {}, {}, {}},
+      d.identity.index);
+}
+
 // Moves the merged values into the snapshot's lists.
 void snapshot_builder::settle() {
   sort_stably(merged_, [](const merged_device& a, const merged_device& b) {
     return a.identity.index < b.identity.index;
   });
-  for (merged_device& d : merged_) from_.fill_from_host(d);
   const bool attributes = plan_.processes && plan_.pools && !request_.pid;
-  for (std::size_t i = 0; i < merged_.size(); ++i) {
-    if (!attributes) break;
-    std::optional<failure> why = attribute_pools(merged_, i);
+  for (merged_device& d : merged_) {
+    from_.set_usable(d);
+    explain_unusable(d);
+    if (!attributes) continue;
+    std::optional<failure> why = attribute_pools(d);
     if (!why) continue;
     add_diagnostic({std::move(*why), 0, subject::pools, pool_field::unattributed, {}, {}, {}},
-                   merged_[i].identity.index);
+                   d.identity.index);
   }
   for (merged_device& d : merged_) {
     for (const pool& p : d.pools.all()) {

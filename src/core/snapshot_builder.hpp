@@ -28,6 +28,7 @@ class snapshot_builder {
   void add_refusals(const std::vector<context::refusal>& refused);
   void add_missing();
   void add_groups();
+  void explain_unusable(const merged_device& d);
   void settle();
   void add_diagnostic(diagnostic d, std::optional<std::uint32_t> index);
   void drop_what_was_found();

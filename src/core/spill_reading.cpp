@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/spill_reading.hpp"
 
+#include "core/reason.hpp"
 #include "model/compose.hpp"
 
 namespace hmn {
@@ -48,17 +49,12 @@ rows rows_of(const snapshot& from, std::uint32_t index) {
   return all;
 }
 
-const failure* reason_of(const snapshot& from, std::uint32_t index, std::uint32_t about) {
-  for (const snapshot_diagnostic& d : from.diagnostics) {
-    if (d.device_index == index && d.value.about == about) return &d.value.why;
-  }
-  return nullptr;
-}
+constexpr std::uint32_t any_field = ~std::uint32_t{0};
 
-failure reason_or(const snapshot& from, std::uint32_t index, std::uint32_t about,
-                  failure otherwise) {
-  const failure* const known = reason_of(from, index, about);
-  return known != nullptr ? *known : std::move(otherwise);
+failure reason_or(const snapshot& from, const device& of, std::uint32_t about, failure otherwise) {
+  const std::uint32_t field = about == subject::pools ? pool_field::used : any_field;
+  const snapshot_diagnostic* const known = find_reason(from, about, of, field);
+  return known != nullptr ? known->value.why : std::move(otherwise);
 }
 
 struct subject_of_spill {
@@ -83,7 +79,7 @@ const char* why_never(const subject_of_spill& s) noexcept {
 
 result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
   const auto reason = [&](const char* otherwise) {
-    return reason_or(s.from, s.index, subject::pools,
+    return reason_or(s.from, s.who, subject::pools,
                      because(status::unsupported, s.main.from, otherwise));
   };
   if ((s.main.notes & note::stale) != 0) return reason("the device's figures are old");
@@ -103,7 +99,7 @@ result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
     out.shared = *all.host;
     if (all.lack_host) out.notes |= note::lower_bound;
   } else if (rows_count && (s.from.collect & subject::processes) != 0 && all.count == 0) {
-    return reason_or(s.from, s.index, subject::processes,
+    return reason_or(s.from, s.who, subject::processes,
                      because(status::empty, s.main.from,
                              "the driver tells the host memory of processes alone, and none uses "
                              "the device"));
@@ -115,7 +111,7 @@ result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
     out.notes |= note::lower_bound;
   }
   out.is_idle = all.count == 0 && (s.from.collect & subject::processes) != 0 &&
-                reason_of(s.from, s.index, subject::processes) == nullptr;
+                find_reason(s.from, subject::processes, s.who, any_field) == nullptr;
   return out;
 }
 
@@ -129,7 +125,7 @@ spill_reading spill_reading_of(const snapshot& from, std::uint32_t index) {
   const device& who = found->identity;
   const pool* const main = from.main_pool(index);
   if (main == nullptr) {
-    return {reason_or(from, index, subject::pools,
+    return {reason_or(from, who, subject::pools,
                       because(who.state == state::asleep ? status::asleep : status::empty, who.from,
                               "the device's memory was not read"))};
   }

@@ -63,21 +63,11 @@ result<void> tracker::would_fit_device(std::uint64_t bytes) const {
                    {},
                    "the tracker is linked to a context made before this process was forked"};
   }
-  const result<pool> now =
-      linked_->pool(device_index_, pool_kind::main, pool_field::usable | pool_field::free);
-  if (!now) return now.why();
-  const pool& p = *now;
-  if ((p.notes & note::stale) != 0) {
-    return failure{status::timeout, p.from, {}, "the driver does not answer: its figures are old"};
-  }
-  const std::optional<std::uint64_t>& left = p.usable ? p.usable : p.free;
-  if (!left) {
-    return failure{
-        status::unsupported, p.from, {}, "the driver does not tell how much of its memory is free"};
-  }
+  const result<std::uint64_t> left = linked_->usable(device_index_);
+  if (!left) return left.why();
   if (bytes <= *left) return {};
   return failure{status::limit,
-                 p.from,
+                 source::none,
                  {},
                  {"out of memory: allocation of ", bytes, " bytes would exceed the ", *left,
                   " bytes that are left on device ", device_index_}};

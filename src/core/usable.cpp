@@ -1,31 +1,80 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/usable.hpp"
 
+#include <algorithm>
+
+#include "model/compose.hpp"
+
 namespace hmn {
 namespace {
 
-void fill_unified(pools& all, host_source& host) {
-  for (pool& p : all.all()) {
-    if (p.kind != pool_kind::unified || (p.total && p.usable)) continue;
-    system_memory system;
-    if (!host.system(system)) return;
-    if (!p.total && system.total) {
-      p.total = system.total;
-      p.notes |= note::mixed;
-    }
-    if (!p.usable && system.available) {
-      p.usable = system.available;
-      p.notes |= note::mixed | note::estimated;
-    }
+using amount = std::optional<std::uint64_t>;
+
+void lower(amount& to, const amount& limit) noexcept {
+  if (to && limit && *to > *limit) to = limit;
+}
+
+bool is_part_of_host(const pool& p) noexcept {
+  return p.kind == pool_kind::unified || p.kind == pool_kind::host;
+}
+
+void set_usable(pool& p, const device& of, const system_memory& host) {
+  // The total of a unified pool is the host's; its used bytes remain the device's.
+  if (p.kind == pool_kind::unified && !p.total && host.total) {
+    p.total = host.total;
+    p.notes |= note::mixed;
+  }
+  if (!p.usable) p.usable = p.free;
+  if (!p.usable && p.kind == pool_kind::unified && host.usable) {
+    p.usable = host.usable;
+    p.notes |= note::mixed | note::estimated;
+  }
+  if (!p.usable && of.state == state::asleep && p.total) {
+    p.usable = p.total;
+    p.notes |= note::estimated;
+  }
+  lower(p.usable, p.total);
+  lower(p.usable, p.budget_left ? p.budget_left : p.budget);
+  if (is_part_of_host(p) && p.usable && host.usable && *p.usable > *host.usable) {
+    p.usable = host.usable;
+    p.notes |= note::mixed | note::estimated;
   }
 }
 
 }  // namespace
 
-void fill_from_host(pools& all, std::string_view pci_bus_id, host_source& host) {
-  if (all.empty()) return;
-  fill_unified(all, host);
-  if (!pci_bus_id.empty()) host.limit(pci_bus_id, all);
+void set_usable(system_memory& m) noexcept {
+  m.usable = m.available;
+  if (m.limit) lower(m.usable, *m.limit - std::min(*m.limit, m.limit_used.value_or(0)));
+}
+
+void set_usable(pools& all, const device& of, bool is_divided, host_source& host,
+                std::optional<pool_kind> only) {
+  system_memory memory;
+  bool was_read = false;
+  for (pool& p : all.all()) {
+    if (only && p.kind != *only && !(*only == pool_kind::main && p.is_main)) continue;
+    if (is_part_of_host(p) && !was_read) {
+      was_read = true;
+      if (host.system(memory)) set_usable(memory);
+    }
+    set_usable(p, of, memory);
+    const bool is_past = (p.notes & note::stale) != 0 || of.state == state::lost;
+    if (is_past || is_divided) p.usable.reset();
+  }
+}
+
+failure why_not_usable(const pool& p, bool is_divided) {
+  if ((p.notes & note::stale) != 0) {
+    return {status::timeout, p.from, {}, "the driver did not answer: its values are stale"};
+  }
+  if (is_divided) {
+    return {status::unsupported,
+            p.from,
+            {},
+            "the device is divided into partitions, which have its memory"};
+  }
+  return {status::unsupported, p.from, {}, "free memory is not reported by the driver"};
 }
 
 }  // namespace hmn

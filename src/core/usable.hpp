@@ -1,16 +1,28 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The rule for what can be allocated now, of the host's memory and of the pools of a device.
 #pragma once
 
-#include <string_view>
+#include <optional>
 
 #include "backends/backend.hpp"
+#include "model/device.hpp"
+#include "model/host_memory.hpp"
 #include "model/pool.hpp"
 
 namespace hmn {
 
-// Adds to a device's pools what only the host knows. A unified pool is host memory: its total is
-// the host's, usable is an estimate from the host's available memory, and used remains the
-// device's. Limits of the caller's control groups apply afterwards.
-void fill_from_host(pools& all, std::string_view pci_bus_id, host_source& host);
+// Sets the host's usable memory: what is available, within the limit of the control groups.
+void set_usable(system_memory& m) noexcept;
+
+// Sets usable memory of a device's pools, or only of those of one kind: what the driver reports as
+// usable or free, but no more than what is left of a budget, and of the host's memory where the
+// pool is a part of it. A sleeping device has released all its memory. A stale value is not what
+// can be allocated now, and a divided device has nothing: its partitions do.
+void set_usable(pools& all, const device& of, bool is_divided, host_source& host,
+                std::optional<pool_kind> only = {});
+
+// Returns why a pool has no usable memory.
+failure why_not_usable(const pool& p, bool is_divided);
 
 }  // namespace hmn

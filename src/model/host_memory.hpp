@@ -24,6 +24,10 @@ struct process_memory {
 // Memory pressure as the system itself reports it.
 enum class memory_pressure : std::uint32_t { HMN_PRESSURES(HMN_ENUMERATOR) };
 
+namespace system_memory_field {
+HMN_SYSTEM_MEMORY_FIELDS(HMN_FIELD_BIT)
+}  // namespace system_memory_field
+
 // RAM of the host and this container's share in it, in bytes.
 struct system_memory {
   HMN_SYSTEM_MEMORY_FIELDS(HMN_MEMBER)

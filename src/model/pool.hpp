@@ -24,6 +24,7 @@ constexpr std::uint32_t readable = unattributed - 1;
 // Memory pool of a device, in bytes.
 struct pool {
   HMN_POOL_FIELDS(HMN_MEMBER)
+  std::optional<std::uint64_t> budget_left;  // not in hmn_pool: what of the budget is not in use
 };
 
 // Pools of one device, the main one first, without allocations.

@@ -76,7 +76,7 @@ FIELD(hmn_process_memory, footprint_bytes, 80, uint64_t);
 FIELD(hmn_process_memory, peak_footprint_bytes, 88, uint64_t);
 FIELD(hmn_process_memory, peak_committed_bytes, 96, uint64_t);
 
-SIZE(hmn_system_memory, 96);
+SIZE(hmn_system_memory, 104);
 FIELD(hmn_system_memory, struct_size, 0, uint32_t);
 FIELD(hmn_system_memory, present, 4, hmn_flags);
 FIELD(hmn_system_memory, notes, 8, hmn_flags);
@@ -92,6 +92,7 @@ FIELD(hmn_system_memory, committed_bytes, 72, uint64_t);
 FIELD(hmn_system_memory, pressure, 80, uint32_t);
 FIELD(hmn_system_memory, reserved0, 84, uint32_t);
 FIELD(hmn_system_memory, stall_percent, 88, double);
+FIELD(hmn_system_memory, usable_bytes, 96, uint64_t);
 
 SIZE(hmn_device, 560);
 FIELD(hmn_device, struct_size, 0, uint32_t);
@@ -561,8 +562,9 @@ NUMBER(HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT, 1 << 6);
 NUMBER(HMN_SYSTEM_MEMORY_HAS_COMMITTED, 1 << 7);
 NUMBER(HMN_SYSTEM_MEMORY_HAS_PRESSURE, 1 << 8);
 NUMBER(HMN_SYSTEM_MEMORY_HAS_STALL, 1 << 9);
+NUMBER(HMN_SYSTEM_MEMORY_HAS_USABLE, 1 << 10);
 NUMBER(HMN_SYSTEM_MEMORY_SIZE_V1, 80);
-NUMBER(HMN_SYSTEM_MEMORY_SIZE_V2, 96);
+NUMBER(HMN_SYSTEM_MEMORY_SIZE_V2, 104);
 
 NUMBER(HMN_PRESSURE_UNKNOWN, 0);
 NUMBER(HMN_PRESSURE_NORMAL, 1);
@@ -881,7 +883,8 @@ FUNCTION(hmn_system_memory_read, hmn_status, hmn_context*, hmn_system_memory*, h
 FUNCTION(hmn_device_count, hmn_status, hmn_context*, uint32_t*, hmn_error*);
 FUNCTION(hmn_device_find, hmn_status, hmn_context*, const char*, uint32_t*, hmn_error*);
 FUNCTION(hmn_device_read, hmn_status, hmn_context*, uint32_t, hmn_device*, hmn_error*);
-FUNCTION(hmn_pool_read, hmn_status, hmn_context*, uint32_t, uint32_t, hmn_flags, hmn_pool*, hmn_error*);
+FUNCTION(hmn_pool_read, hmn_status, hmn_context*, uint32_t, uint32_t, hmn_flags, hmn_pool*,
+         hmn_error*);
 FUNCTION(hmn_telemetry_read, hmn_status, hmn_context*, uint32_t, hmn_flags, hmn_telemetry*,
          hmn_error*);
 FUNCTION(hmn_metric_read, hmn_status, hmn_context*, uint32_t, uint32_t, uint32_t, hmn_metric*,
@@ -904,6 +907,8 @@ FUNCTION(hmn_snapshot_pool, hmn_status, const hmn_snapshot*, uint32_t, hmn_pool*
 FUNCTION(hmn_snapshot_usage, hmn_status, const hmn_snapshot*, uint32_t, hmn_usage*);
 FUNCTION(hmn_snapshot_metric, hmn_status, const hmn_snapshot*, uint32_t, hmn_metric*);
 FUNCTION(hmn_snapshot_diagnostic, hmn_status, const hmn_snapshot*, uint32_t, hmn_diagnostic*);
+FUNCTION(hmn_snapshot_reason, hmn_status, const hmn_snapshot*, uint32_t, hmn_flags, hmn_flags,
+         hmn_diagnostic*);
 FUNCTION(hmn_snapshot_text, hmn_status, const hmn_snapshot*, uint32_t, uint32_t, char*, uint32_t,
          uint32_t*);
 FUNCTION(hmn_report_read, hmn_status, const hmn_snapshot*, const hmn_snapshot*, uint32_t,

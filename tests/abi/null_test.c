@@ -123,6 +123,7 @@ static void a_null_struct_of_a_snapshot_is_an_argument_error(void** state) {
   assert_status(hmn_snapshot_pool(f->after, 0, NULL), HMN_E_ARGUMENT);
   assert_status(hmn_snapshot_usage(f->after, 0, NULL), HMN_E_ARGUMENT);
   assert_status(hmn_snapshot_diagnostic(f->after, 0, NULL), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_reason(f->after, 0, HMN_COLLECT_POOLS, 0, NULL), HMN_E_ARGUMENT);
   assert_status(hmn_snapshot_metric(f->after, 0, NULL), HMN_E_ARGUMENT);
   assert_status(hmn_report_read(f->before, f->after, 0, NULL), HMN_E_ARGUMENT);
 }

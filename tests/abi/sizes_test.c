@@ -50,14 +50,15 @@ static void every_byte_up_to_struct_size_is_written_and_none_past_it(void** stat
 /* On a machine that has all of the figures which were appended. */
 static void a_caller_of_the_first_version_is_told_of_none_that_came_later(void** state) {
   hmn_context* context = ((fixture*)*state)->context;
-  const hmn_flags appended = HMN_SYSTEM_MEMORY_HAS_PRESSURE | HMN_SYSTEM_MEMORY_HAS_STALL;
+  const hmn_flags appended =
+      HMN_SYSTEM_MEMORY_HAS_PRESSURE | HMN_SYSTEM_MEMORY_HAS_STALL | HMN_SYSTEM_MEMORY_HAS_USABLE;
   const hmn_flags peaks =
       HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT | HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED;
   const struct {
     uint32_t size;
     hmn_flags has;
   } host[] = {{HMN_SYSTEM_MEMORY_SIZE_V1, 0},
-              {HMN_SYSTEM_MEMORY_SIZE_V1 + 8, 0}, /* holds one of the two */
+              {HMN_SYSTEM_MEMORY_SIZE_V1 + 8, 0}, /* holds one of the three */
               {HMN_SYSTEM_MEMORY_SIZE_V2, appended},
               {past_any_version, appended}},
     one[] = {{HMN_USAGE_SIZE_V1, 0},

@@ -469,11 +469,11 @@ static void rows_of_more_than_is_used_leave_nothing_over(void** state) {
   (void)state;
   char why[256];
   assert_int_equal(left_over("\"used\": \"2GiB\"", "\"used\": \"2GiB\"", why, sizeof why), 0);
-  assert_string_equal(why, "");
+  assert_non_null(strstr(why, "counted differently"));
   assert_int_equal(left_over("\"used\": \"4GiB\", \"shared\": \"1GiB\"",
                              "\"used\": \"4GiB\", \"shared\": \"1GiB\"", why, sizeof why),
                    0);
-  assert_string_equal(why, "");
+  assert_non_null(strstr(why, "counted differently"));
 }
 
 /* With HMN_CONTEXT_TRACE each driver call becomes a diagnostic: not a fault, a recorded call. */

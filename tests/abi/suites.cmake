@@ -97,7 +97,7 @@ endforeach()
 # These need a machine with devices.
 if(HMN_BACKEND_SIMULATED)
   foreach(noun null sizes options order process deadline device pool telemetry metric usage
-      snapshot report format error spill threads tracker descriptors signals)
+      snapshot report reason format error spill threads tracker usable descriptors signals)
     hmn_abi_suite(${noun})
   endforeach()
   hmn_abi_suite(sampler)

@@ -266,24 +266,24 @@ class Unattributed(Machines):
                                  process(8, "1GiB", "b", shared="1MiB"))
         result = self.on(machine, "ps", "--unattributed", "--columns", "name,vram")
         self.assertIn("(unattributed)        ?\n", result.out)
-        self.assertIn(f"hmn: GPU 0: processes share memory: {GIB} to {GIB + MIB} bytes ", result.err)
+        self.assertIn(f"hmn: GPU 0: unattributed memory: processes share memory: {GIB} to {GIB + MIB} bytes ", result.err)
         self.assertNotIn("processes share memory", self.on(machine, "ps").err)
 
     def reasons(self, **keys):
         machine = {"devices": [card("Card", processes=[process(7, "1GiB", "a")], **keys)]}
         result = self.on(machine, "ps", "--unattributed")
-        return [line for line in result.err.splitlines() if "what no process uses" in line]
+        return [line for line in result.err.splitlines() if "unattributed memory" in line]
 
     def test_each_that_is_not_known_says_why(self):
-        start = "hmn: GPU 0: what no process uses cannot be told: "
+        start = "hmn: GPU 0: unattributed memory: "
         pool = {"kind": "vram", "total": "4GiB", "used": "2GiB"}
         self.assertEqual(self.reasons(pools=[pool]), [])
         self.assertEqual(self.reasons(pools=[pool | {"notes": ["lower_bound"]}]),
-                         [start + "what is used is known as a lower bound or an estimate"])
+                         [start + "used memory is known only as a lower bound or an estimate"])
         self.assertEqual(self.reasons(pools=[pool], memory_kind="unified"),
-                         [start + "processes are told with what they use of all pools, not of this one"])
+                         [start + "the memory of processes is reported for all pools together"])
         self.assertEqual(self.reasons(pools=[pool | {"used": "1MiB"}]),
-                         [start + "what processes use is counted in another way than what is used in all"])
+                         [start + "the memory of processes is counted differently from that of the device"])
         self.assertEqual(self.reasons(pools=[{"kind": "vram", "total": "4GiB"}]), [])
         failing = [{"call": "processes", "status": "backend", "message": "garbled"}]
         self.assertEqual(self.reasons(pools=[pool], failures=failing), [])

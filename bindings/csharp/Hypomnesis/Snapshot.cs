@@ -91,6 +91,20 @@ public sealed class Snapshot : IDisposable
         return text;
     }
 
+    /// <summary>Why a value of a device is missing; null when the subject was not requested.</summary>
+    /// <param name="deviceIndex">The device's index.</param>
+    /// <param name="subject">One bit: what the value belongs to.</param>
+    /// <param name="field">The presence bit of the value, of metrics their number; 0: the subject as a
+    /// whole.</param>
+    /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: the snapshot does not have the
+    /// device. <see cref="Status.Range"/>: not one bit.</exception>
+    public Diagnostic? Reason(uint deviceIndex, Collect subject, uint field = 0)
+    {
+        var error = Native.NewError();
+        return Native.Take(Raw.Snapshot_reason(Open, deviceIndex, (uint)subject, field, ref error), ref error,
+            Diagnostic.From);
+    }
+
     /// <summary>What changed on a device and on the host since an earlier snapshot; null when the two have
     /// nothing in common.</summary>
     /// <param name="before">The earlier snapshot.</param>

@@ -3167,6 +3167,8 @@ static void hmn_lua_push_hmn_system_memory(lua_State *L, const hmn_system_memory
     HMN_LUA_FIELD(u32, pressure);
   if (record->present & HMN_SYSTEM_MEMORY_HAS_STALL)
     HMN_LUA_FIELD(f64, stall_percent);
+  if (record->present & HMN_SYSTEM_MEMORY_HAS_USABLE)
+    HMN_LUA_FIELD(u64, usable_bytes);
 }
 
 
@@ -3898,6 +3900,9 @@ SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t i,hmn_error *erro
   }
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t i,hmn_error *error){
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, i, out));
+  }
+SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,uint32_t field,hmn_error *error){
+    HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, out));
   }
 SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t i,hmn_error *error){
     HMN_TEXT(hmn_snapshot_text(self, text, i, buffer, capacity, &needed));
@@ -5341,6 +5346,46 @@ static int _wrap_HypomnesisSnapshot_diagnostic(lua_State* L) {
 }
 
 
+static int _wrap_HypomnesisSnapshot_reason(lua_State* L) {
+  int SWIG_arg = 0;
+  Snapshot *arg1 = (Snapshot *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_error told5 ;
+  hmn_diagnostic *result = 0 ;
+  
+  {
+    memset(&told5, 0, sizeof told5);
+    told5.struct_size = sizeof told5;
+    arg5 = &told5;
+  }
+  SWIG_check_num_args("Snapshot::reason",4,4)
+  
+  arg1 = (Snapshot *)hmn_lua_to_handle(L, 1, "HypomnesisSnapshot", "self");
+  
+  arg2 = hmn_lua_to_u32(L, 2, "device_index"); 
+  arg3 = hmn_lua_to_u32(L, 3, "subject"); 
+  arg4 = hmn_lua_to_u32(L, 4, "field"); 
+  result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5);
+  
+  if (result) hmn_lua_push_hmn_diagnostic(L, result);
+  else lua_pushnil(L);
+  free(result);
+  SWIG_arg++;
+  
+  {
+    if (arg5->status != HMN_OK) return hmn_lua_failure(L, arg5);
+  }
+  return SWIG_arg;
+  
+  fail: SWIGUNUSED;
+  lua_error(L);
+  return 0;
+}
+
+
 static int _wrap_HypomnesisSnapshot_text(lua_State* L) {
   int SWIG_arg = 0;
   Snapshot *arg1 = (Snapshot *) 0 ;
@@ -5573,6 +5618,7 @@ static swig_lua_method swig_HypomnesisSnapshot_methods[]= {
     { "usage", _wrap_HypomnesisSnapshot_usage},
     { "metric", _wrap_HypomnesisSnapshot_metric},
     { "diagnostic", _wrap_HypomnesisSnapshot_diagnostic},
+    { "reason", _wrap_HypomnesisSnapshot_reason},
     { "text", _wrap_HypomnesisSnapshot_text},
     { "device_line", _wrap_HypomnesisSnapshot_device_line},
     { "json", _wrap_HypomnesisSnapshot_json},
@@ -6908,6 +6954,7 @@ static swig_lua_const_info swig_SwigModule_constants[]= {
     {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_HAS_COMMITTED", HMN_SYSTEM_MEMORY_HAS_COMMITTED)},
     {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_HAS_PRESSURE", HMN_SYSTEM_MEMORY_HAS_PRESSURE)},
     {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_HAS_STALL", HMN_SYSTEM_MEMORY_HAS_STALL)},
+    {SWIG_LUA_CONSTTAB_INT("SYSTEM_MEMORY_HAS_USABLE", HMN_SYSTEM_MEMORY_HAS_USABLE)},
     {SWIG_LUA_CONSTTAB_INT("PRESSURE_UNKNOWN", HMN_PRESSURE_UNKNOWN)},
     {SWIG_LUA_CONSTTAB_INT("PRESSURE_NORMAL", HMN_PRESSURE_NORMAL)},
     {SWIG_LUA_CONSTTAB_INT("PRESSURE_WARNING", HMN_PRESSURE_WARNING)},

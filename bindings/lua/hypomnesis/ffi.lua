@@ -337,6 +337,12 @@ function Snapshot:json()
   return text(function(...) return C.hmn_format_json(self.native, ...) end)
 end
 
+function Snapshot:reason(device_index, subject, field)
+  local status = C.hmn_snapshot_reason(self.native, device_index, subject, field, diagnostic)
+  if status == OK then return copy.hmn_diagnostic(diagnostic) end
+  if status ~= EMPTY then return named_failure(status) end
+end
+
 function Snapshot:delta_since(before, device_index)
   local status = C.hmn_report_read(before.native, self.native, device_index, delta)
   if status == OK then return copy.hmn_delta(delta) end

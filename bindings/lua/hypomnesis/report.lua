@@ -1,8 +1,21 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
 -- What changed from one snapshot to another.
 local check = require "hypomnesis.check"
+local constants = require "hypomnesis.generated.constants"
 local handle = require "hypomnesis.handle"
 local Snapshot = require "hypomnesis.snapshot"
+
+---Why a value of a device is missing.
+---@param device_index integer from 0
+---@param subject string|integer what it belongs to: a name as in `collect`, or a COLLECT_* bit
+---@param field integer? its presence bit, of metrics their number; nil: the subject as a whole
+---@return hypomnesis.Diagnostic? reason nil when the subject was not requested; nil, message, status and detail when
+---the snapshot does not have the device, or the subject is not one bit
+function Snapshot:reason(device_index, subject, field)
+  local native = handle.native(self, Snapshot)
+  subject = check.bits(type(subject) == "string" and {subject} or subject, "subject", constants, "COLLECT_")
+  return native:reason(check.u32(device_index, "device_index"), subject, check.u32_or_0(field, "field"))
+end
 
 ---What changed since `before` on a device and on the host.
 ---@param before hypomnesis.Snapshot

@@ -4104,6 +4104,7 @@ static const hmn_value hmn_system_memory_values[] = {
   {HMN_VALUE_u64, offsetof(hmn_system_memory, committed_bytes), HMN_SYSTEM_MEMORY_HAS_COMMITTED},
   {HMN_VALUE_u32, offsetof(hmn_system_memory, pressure), HMN_SYSTEM_MEMORY_HAS_PRESSURE},
   {HMN_VALUE_f64, offsetof(hmn_system_memory, stall_percent), HMN_SYSTEM_MEMORY_HAS_STALL},
+  {HMN_VALUE_u64, offsetof(hmn_system_memory, usable_bytes), HMN_SYSTEM_MEMORY_HAS_USABLE},
   {HMN_VALUE_end, 0, 0},
 };
 
@@ -4924,6 +4925,9 @@ SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t i,hmn_error *erro
   }
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t i,hmn_error *error){
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, i, out));
+  }
+SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,uint32_t field,hmn_error *error){
+    HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, out));
   }
 SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t i,hmn_error *error){
     HMN_TEXT(hmn_snapshot_text(self, text, i, buffer, capacity, &needed));
@@ -7119,6 +7123,74 @@ SWIGINTERN PyObject *_wrap_Snapshot_diagnostic(PyObject *self, PyObject *args) {
     if (arg3->status != HMN_OK) {
       Py_CLEAR(resultobj);
       hmn_raise(arg3);
+      SWIG_fail;
+    }
+  }
+  free(result);
+  return resultobj;
+fail:
+  return NULL;
+}
+
+
+SWIGINTERN PyObject *_wrap_Snapshot_reason(PyObject *self, PyObject *args) {
+  PyObject *resultobj = 0;
+  Snapshot *arg1 = (Snapshot *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  void *argp1 = 0 ;
+  int res1 = 0 ;
+  unsigned int val2 ;
+  int ecode2 = 0 ;
+  unsigned int val3 ;
+  int ecode3 = 0 ;
+  unsigned int val4 ;
+  int ecode4 = 0 ;
+  hmn_error told5 ;
+  PyObject *swig_obj[4] ;
+  hmn_diagnostic *result = 0 ;
+  
+  {
+    memset(&told5, 0, sizeof told5);
+    told5.struct_size = sizeof told5;
+    arg5 = &told5;
+  }
+  (void)self;
+  if (!SWIG_Python_UnpackTuple(args, "Snapshot_reason", 3, 3, swig_obj)) SWIG_fail;
+  res1 = SWIG_ConvertPtr(self, &argp1,SWIGTYPE_p_Snapshot, 0 |  0 );
+  if (!SWIG_IsOK(res1)) {
+    SWIG_exception_fail(SWIG_ArgError(res1), "in method '" "Snapshot_reason" "', argument " "1"" of type '" "Snapshot *""'"); 
+  }
+  arg1 = (Snapshot *)(argp1);
+  ecode2 = SWIG_AsVal_unsigned_SS_int(swig_obj[0], &val2);
+  if (!SWIG_IsOK(ecode2)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode2), "in method '" "Snapshot_reason" "', argument " "2"" of type '" "uint32_t""'");
+  } 
+  arg2 = (uint32_t)(val2);
+  ecode3 = SWIG_AsVal_unsigned_SS_int(swig_obj[1], &val3);
+  if (!SWIG_IsOK(ecode3)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode3), "in method '" "Snapshot_reason" "', argument " "3"" of type '" "uint32_t""'");
+  } 
+  arg3 = (uint32_t)(val3);
+  ecode4 = SWIG_AsVal_unsigned_SS_int(swig_obj[2], &val4);
+  if (!SWIG_IsOK(ecode4)) {
+    SWIG_exception_fail(SWIG_ArgError(ecode4), "in method '" "Snapshot_reason" "', argument " "4"" of type '" "uint32_t""'");
+  } 
+  arg4 = (uint32_t)(val4);
+  {
+    SWIG_PYTHON_THREAD_BEGIN_ALLOW;
+    result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5);
+    SWIG_PYTHON_THREAD_END_ALLOW;
+  }
+  {
+    resultobj = hmn_values_of(hmn_diagnostic_values, result); 
+  }
+  {
+    if (arg5->status != HMN_OK) {
+      Py_CLEAR(resultobj);
+      hmn_raise(arg5);
       SWIG_fail;
     }
   }
@@ -9581,6 +9653,7 @@ SWIGINTERN PyMethodDef SwigPyBuiltin__Snapshot_methods[] = {
   { "usage", _wrap_Snapshot_usage, METH_O, "" },
   { "metric", _wrap_Snapshot_metric, METH_O, "" },
   { "diagnostic", _wrap_Snapshot_diagnostic, METH_O, "" },
+  { "reason", _wrap_Snapshot_reason, METH_VARARGS, "" },
   { "text", _wrap_Snapshot_text, METH_VARARGS, "" },
   { "device_line", _wrap_Snapshot_device_line, METH_VARARGS, "" },
   { "json", _wrap_Snapshot_json, METH_NOARGS, "" },
@@ -11167,6 +11240,7 @@ SWIG_init(void) {
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_COMMITTED",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_COMMITTED)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_PRESSURE",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_PRESSURE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_STALL",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_STALL)));
+  SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "SYSTEM_MEMORY_HAS_USABLE",SWIG_From_int((int)(HMN_SYSTEM_MEMORY_HAS_USABLE)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PRESSURE_UNKNOWN",SWIG_From_int((int)(HMN_PRESSURE_UNKNOWN)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PRESSURE_NORMAL",SWIG_From_int((int)(HMN_PRESSURE_NORMAL)));
   SWIG_Python_SetConstant(d, d == md ? public_interface : NULL, "PRESSURE_WARNING",SWIG_From_int((int)(HMN_PRESSURE_WARNING)));

@@ -237,6 +237,7 @@ class SystemMemoryField(IntFlag):
     COMMITTED = raw.SYSTEM_MEMORY_HAS_COMMITTED
     PRESSURE = raw.SYSTEM_MEMORY_HAS_PRESSURE
     STALL = raw.SYSTEM_MEMORY_HAS_STALL
+    USABLE = raw.SYSTEM_MEMORY_HAS_USABLE
 
 
 class Pressure(IntEnum):

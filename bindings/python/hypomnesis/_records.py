@@ -69,6 +69,7 @@ class SystemMemory:
     # of the last 10 s: at least one task waited for memory (Linux: `some avg10` of /proc/pressure/memory);
     # absent elsewhere
     stall_percent: float | None
+    usable_bytes: int | None  # what can be allocated now: available_bytes, but no more than the limit leaves
 
 
 make_system_memory = maker(SystemMemory)
@@ -127,7 +128,10 @@ class Pool:
     used_bytes: int | None  # without reserved_bytes where that is known; else with it
     # held by driver and firmware, included in total_bytes: total = reserved + free + used
     reserved_bytes: int | None
-    usable_bytes: int | None  # best estimate of what can be allocated now
+    # best estimate of what can be allocated now: what is free, but no more than what is left of the budget,
+    # and of the host's usable memory where the pool is a part of it; all of it while the device sleeps.
+    # Absent if stale, and on a device that is divided into partitions
+    usable_bytes: int | None
     budget_bytes: int | None  # what a policy grants this process
     # used, and owned by no visible process; only in snapshots that collect processes
     unattributed_bytes: int | None

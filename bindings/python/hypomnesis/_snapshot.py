@@ -45,6 +45,16 @@ class Snapshot:
         """
         return self._handle.use().device_line(i, format)
 
+    def reason(self, device_index: int, subject: int, field: int = 0) -> Diagnostic | None:
+        """Why a value of a device, by its index, is missing.
+
+        `subject` is a bit of Collect, `field` the presence bit of the value, of metrics their number; 0: the
+        subject as a whole. None when the subject was not requested. NoDeviceError: the snapshot does not have
+        the device. RangeError: not one bit of Collect.
+        """
+        values = self._handle.use().reason(device_index, subject, field)
+        return None if values is None else make_diagnostic(values)
+
     def delta_since(self, before: Snapshot, device_index: int) -> Delta | None:
         """What changed on a device, by its index, and on the host.
 

@@ -121,37 +121,26 @@ class limited_host final : public host_source {
     return {buffer_.data(), got && got.value < buffer_.size() ? got.value : 0};
   }
 
-  struct choice {
-    const group* tightest = nullptr;
-    std::uint64_t budget = 0;
-  };
-
-  // Applies the tightest limit of all groups to each pool; of equal ones the outer, which is
-  // fuller.
+  // Applies the limits of all groups to each pool: the tightest is the budget, and the fullest
+  // group determines what is left.
   void set_budgets(std::string_view pci_bus_id, std::span<pool> all) {
-    std::array<choice, pools::most> found{};
     for (const group& g : groups_.all()) {
-      const std::string_view limits = read(g.limits);
+      std::array<std::optional<std::uint64_t>, pools::most> limits;
+      const std::string_view text = read(g.limits);
+      for (std::size_t i = 0; i < all.size(); ++i)
+        limits[i] = sum_of(text, pci_bus_id, all[i].kind);
+      const std::string_view use = read(g.use);
       for (std::size_t i = 0; i < all.size(); ++i) {
-        const auto most = sum_of(limits, pci_bus_id, all[i].kind);
-        const bool is_looser = found[i].tightest != nullptr && most > found[i].budget;
-        if (most && !is_looser) found[i] = {&g, *most};
+        if (limits[i]) set_budget(*limits[i], sum_of(use, pci_bus_id, all[i].kind), all[i]);
       }
-    }
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      if (found[i].tightest != nullptr) set_budget(pci_bus_id, found[i], all[i]);
     }
   }
 
-  void set_budget(std::string_view pci_bus_id, const choice& by, pool& p) {
-    p.budget = p.budget ? std::min(*p.budget, by.budget) : by.budget;
+  static void set_budget(std::uint64_t limit, std::optional<std::uint64_t> used, pool& p) {
+    p.budget = std::min(limit, p.budget.value_or(limit));
     p.notes |= note::mixed;
-    const auto used = sum_of(read(by.tightest->use), pci_bus_id, p.kind);
-    if (!used || !p.usable) return;
-    const std::uint64_t left = by.budget - std::min(by.budget, *used);
-    if (left >= *p.usable) return;
-    p.usable = left;
-    p.notes |= note::estimated;
+    const std::uint64_t left = limit - std::min(limit, used.value_or(0));
+    p.budget_left = std::min(left, p.budget_left.value_or(left));
   }
 
   const std::unique_ptr<host_source> host_;

@@ -16,7 +16,10 @@ pool make_pool(pool_kind kind, std::uint64_t total) {
 
 void set_budget(pool& p, const std::optional<own_memory>& own,
                 memory_information own_memory::*segment) {
-  if (own && ((*own).*segment).budget != 0) p.budget = ((*own).*segment).budget;
+  if (!own || ((*own).*segment).budget == 0) return;
+  const memory_information& of = (*own).*segment;
+  p.budget = of.budget;
+  p.budget_left = of.budget - std::min(of.budget, of.used);
 }
 
 void set_used(pool& p, const wddm::segment_sum& in_use) {

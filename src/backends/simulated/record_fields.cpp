@@ -87,7 +87,7 @@ described_fields described_process_memory() noexcept {
 }
 
 described_fields described_system_memory() noexcept {
-  return {fields_of<system_memory>(), all_bits, true};
+  return {fields_of<system_memory>(), ~system_memory_field::usable, true};
 }
 
 void read_fields(object_reader& o, const described_fields& of, void* record) {

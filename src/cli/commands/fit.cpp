@@ -7,6 +7,7 @@
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
 #include "cli/fit/answer.hpp"
+#include "cli/measure/free_memory.hpp"
 #include "cli/measure/no_gpu.hpp"
 #include "cli/system/waiting_notice.hpp"
 #include "cli/text/diagnostics.hpp"
@@ -20,7 +21,6 @@ using hypomnesis::device_memory;
 using hypomnesis::format_bytes;
 using hypomnesis::part;
 using hypomnesis::pool_kind;
-using hypomnesis::run_state;
 using hypomnesis::vendor_id;
 
 using namespace fit;
@@ -47,21 +47,10 @@ hypomnesis::snapshot_options wanted(const std::vector<device_index>& only) {
   return what;
 }
 
-// Returns available memory within the limits of the control group.
-std::optional<std::uint64_t> usable_ram(const hypomnesis::snapshot& snapshot) {
-  const auto system = snapshot.system();
-  if (!system || !system->available_bytes) return std::nullopt;
-  if (!system->limit_bytes) return system->available_bytes;
-  const auto limit = *system->limit_bytes;
-  const auto left = limit - std::min(system->limit_used_bytes.value_or(0), limit);
-  return std::min(*system->available_bytes, left);
-}
-
+// Returns what a model may use of a device: some is left to the runtime.
 std::optional<std::uint64_t> usable_of(const hypomnesis::pool& pool) {
-  auto bytes = pool.usable_bytes ? pool.usable_bytes : pool.free_bytes;
-  if (!bytes) return std::nullopt;
-  if (pool.budget_bytes) bytes = std::min(*bytes, *pool.budget_bytes);
-  return *bytes - std::min(*bytes, reserve_bytes);
+  if (!pool.usable_bytes) return std::nullopt;
+  return *pool.usable_bytes - std::min(*pool.usable_bytes, reserve_bytes);
 }
 
 bool lies_in_ram(const gpu& of) {
@@ -69,22 +58,14 @@ bool lies_in_ram(const gpu& of) {
   return of.memory && (of.memory->kind == pool_kind::host || of.memory->kind == pool_kind::unified);
 }
 
-std::string why_unknown(const gpu& of, bool split) {
-  if (split) return "it is divided, its parts have the memory";
-  if (of.device.state != run_state::ready && state_word(of.device.state))
-    return std::string(*state_word(of.device.state));
-  return "free memory is not known";
-}
-
-device_answer answer_of(gpu on, const std::vector<gpu>& all, const hypomnesis::snapshot& snapshot,
-                        const demand& needs, std::optional<std::uint64_t> ram) {
+device_answer answer_of(gpu on, const hypomnesis::snapshot& snapshot, const demand& needs,
+                        std::optional<std::uint64_t> ram) {
   device_answer made;
   for (const auto& each : snapshot.pools())
     if (each.device_index == on.device.index) made.pools.push_back(each);
-  const bool split = is_divided(all, on.device.index);
-  if (on.memory && !split) made.usable = usable_of(*on.memory);
+  if (on.memory) made.usable = usable_of(*on.memory);
   made.shares_ram = lies_in_ram(on);
-  if (!made.usable) made.why_unknown = why_unknown(on, split);
+  if (!made.usable) made.why_unknown = why_not_usable(on, snapshot);
   made.placed = place(needs, {made.usable, ram, made.shares_ram});
   if (made.usable && !ram && made.placed.is == verdict::unknown)
     made.why_unknown = "free RAM is not known";
@@ -170,11 +151,12 @@ expected<exit_code> run_fit(const session& in, const options& asked, const style
   if (!only) return only.why();
   const auto snapshot = in.collect(wanted(*only));
 
-  answer all{*std::move(of), *std::move(needs), {}, {}, usable_ram(snapshot), {}};
+  const auto host = snapshot.system();
+  answer all{
+      *std::move(of), *std::move(needs), {}, {}, host ? host->usable_bytes : std::nullopt, {}};
   all.in_ram = place_in_ram(all.needs, all.ram_usable);
-  const auto gpus = gpus_of(in, snapshot);
-  for (const auto& each : picked(gpus, *only))
-    all.devices.push_back(answer_of(each, gpus, snapshot, all.needs, all.ram_usable));
+  for (const auto& each : picked(gpus_of(in, snapshot), *only))
+    all.devices.push_back(answer_of(each, snapshot, all.needs, all.ram_usable));
   if (only->size() > 1 || is_over_all(asked.fit)) plan_together(all, is_over_all(asked.fit));
   note_capacities(all);
   print_remarks(in, snapshot, all.needs);

@@ -182,38 +182,19 @@ bool list_failed(const hypomnesis::snapshot& snapshot) {
   return std::any_of(all.begin(), all.end(), is_of_list);
 }
 
-// Explains missing unattributed memory of a pool whose used memory is known.
-const char* why_unattributed(const gpu& of) {
-  const auto& pool = *of.memory;
-  if (has(pool.notes, note::lower_bound) || has(pool.notes, note::estimated))
-    return "what is used is known as a lower bound or an estimate";
-  if (of.device.memory_kind == device_memory::unified && pool.kind != pool_kind::unified)
-    return "processes are told with what they use of all pools, not of this one";
-  return "what processes use is counted in another way than what is used in all";
+// Prints why unattributed memory is missing, which is not a fault and is not reported elsewhere.
+void explain_unattributed(const hypomnesis::snapshot& snapshot) {
+  for (const auto& each : snapshot.diagnostics())
+    if (each.subject == part::pools && each.field == HMN_POOL_HAS_UNATTRIBUTED)
+      write_remark(describe_with_fields(each));
 }
 
-// Prints why the value is missing, which is not a fault and is not reported elsewhere.
-void explain_unattributed(const hypomnesis::snapshot& snapshot, gpu_map left) {
-  std::erase_if(left, [](const auto& each) {
-    const auto& pool = *each.second->memory;
-    return pool.unattributed_bytes || !pool.used_bytes;
-  });
-  for (const auto& each : snapshot.diagnostics()) {
-    const bool is_told = each.subject == part::pools && each.field == HMN_POOL_HAS_UNATTRIBUTED;
-    if (is_told) write_remark(describe(each));
-    if (is_told || is_of_list(each)) left.erase(each.device_index.value_or(0));
-  }
-  for (const auto& [index, each] : left)
-    write_remark(fmt::format("GPU {}: what no process uses cannot be told: {}", index,
-                             why_unattributed(*each)));
-}
-
-void print_remarks(const session& in, const view& seen, const options& asked, const gpu_map& whole,
+void print_remarks(const session& in, const view& seen, const options& asked,
                    const std::vector<process_row>& rows) {
   const bool none = seen.snapshot.info().device_count == 0 && !search_failed(seen.snapshot);
   print_diagnostics(seen.snapshot, none);
   if (none) write_remark("GPU: " + why_no_gpu(in, seen.snapshot));
-  if (asked.unattributed) explain_unattributed(seen.snapshot, whole);
+  if (asked.unattributed) explain_unattributed(seen.snapshot);
   if (!rows.empty() || !list_failed(seen.snapshot))
     write_remark(count_sentence(rows, {asked.pid, asked.device, asked.match}));
 }
@@ -229,7 +210,7 @@ expected<exit_code> run_ps(const session& in, const options& asked, const style&
   const auto gpus = map_of(gpus_of(in, seen->snapshot));
   const auto whole = asked.unattributed ? whole_gpus_of(gpus) : gpu_map();
   auto rows = rows_of(seen->snapshot, gpus, asked, seen->device, simulated);
-  print_remarks(in, *seen, asked, whole, rows);
+  print_remarks(in, *seen, asked, rows);
   if (asked.unattributed && !asked.pid && !asked.match) add_unattributed(whole, seen->device, rows);
   const auto result = search_failed(seen->snapshot) ? exit_code::failed : exit_code::done;
   return std::max(result, write_output(asked.json ? process_json(rows, asked.columns)

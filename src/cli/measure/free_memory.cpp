@@ -1,58 +1,39 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "cli/measure/free_memory.hpp"
 
-#include <fmt/format.h>
-
 #include <algorithm>
-
-#include "cli/text/diagnostics.hpp"
-#include "cli/text/words.hpp"
 
 namespace hmn::cli {
 namespace {
 
 using hypomnesis::part;
+using hypomnesis::pool_field;
 using hypomnesis::run_state;
 
-std::string why_not_known(const gpu& of, const std::vector<hypomnesis::diagnostic>& diagnostics) {
-  for (const auto& each : diagnostics)
-    if (!is_trace(each) && each.subject == part::pools && each.device_index == of.device.index)
-      return each.message;
-  if (of.device.state != run_state::ready)
-    if (const auto state = state_word(of.device.state)) return fmt::format("it is {}", *state);
-  return "its driver does not tell";
-}
-
-std::optional<std::uint64_t> bytes_of(const hypomnesis::pool& pool) {
-  return pool.usable_bytes ? pool.usable_bytes : pool.free_bytes;
-}
-
-free_memory free_memory_of(gpu of, const std::vector<hypomnesis::diagnostic>& diagnostics) {
+free_memory free_memory_of(gpu of, const hypomnesis::snapshot& snapshot) {
   free_memory out;
   if (of.memory) {
     out.total = of.memory->total_bytes;
-    out.bytes = bytes_of(*of.memory);
+    out.bytes = of.memory->usable_bytes;
   }
-  const bool sleeps = of.device.state == run_state::asleep;
-  if (!out.bytes && sleeps && out.total) {
-    out.bytes = out.total;
-    out.is_estimated = true;
-  }
-  if (of.device.state == run_state::lost) out.bytes.reset();
-  if (!out.bytes) out.why = why_not_known(of, diagnostics);
+  out.is_estimated = out.bytes && of.device.state == run_state::asleep;
+  if (!out.bytes) out.why = why_not_usable(of, snapshot);
   out.of = std::move(of);
   return out;
 }
 
 }  // namespace
 
+std::string why_not_usable(const gpu& of, const hypomnesis::snapshot& snapshot) {
+  return snapshot.reason(of.device.index, part::pools, number(pool_field::usable))->message;
+}
+
 std::vector<free_memory> free_memory_of_all(const session& in,
                                             const hypomnesis::snapshot& snapshot) {
-  const auto diagnostics = snapshot.diagnostics();
   const auto gpus = gpus_of(in, snapshot);
   std::vector<free_memory> all;
   for (const auto& each : gpus)
-    if (!is_divided(gpus, each.device.index)) all.push_back(free_memory_of(each, diagnostics));
+    if (!is_divided(gpus, each.device.index)) all.push_back(free_memory_of(each, snapshot));
   return all;
 }
 

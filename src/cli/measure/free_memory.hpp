@@ -18,6 +18,9 @@ struct free_memory {
   std::string why;                     // reason for unknown bytes
 };
 
+// Returns why nothing is known to be usable on a device of a snapshot with pools.
+std::string why_not_usable(const gpu& of, const hypomnesis::snapshot& snapshot);
+
 // Returns each assignable device; for one that is divided, its partitions instead.
 std::vector<free_memory> free_memory_of_all(const session& in,
                                             const hypomnesis::snapshot& snapshot);

@@ -139,6 +139,7 @@ static void read_snapshot(const hmn_snapshot* s) {
   OK(metric, hmn_snapshot_metric(s, 0, &metric.it));
   OK(diagnostic, hmn_snapshot_diagnostic(s, 0, &diagnostic.it));
   KNOWN(diagnostic, 15);
+  OK(diagnostic, hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, &diagnostic.it));
 }
 
 static void sample(hmn_context* context) {

@@ -128,6 +128,7 @@ SNAPSHOT_CALL(snapshot_self, 0 COMMA)
 SNAPSHOT_CALL(snapshot_pool, 0 COMMA)
 SNAPSHOT_CALL(snapshot_usage, 0 COMMA)
 SNAPSHOT_CALL(snapshot_metric, 0 COMMA)
+SNAPSHOT_CALL(snapshot_reason, 0 COMMA HMN_COLLECT_POOLS COMMA 0 COMMA)
 SNAPSHOT_CALL(snapshot_diagnostic, 0 COMMA)
 SAMPLER_CALL(sampler_read, )
 SAMPLER_CALL(sampler_latest_pool, 0 COMMA)
@@ -220,6 +221,7 @@ const call calls[] = {
     SIZED_ROW(snapshot_pool, POOL, hmn_pool, 0),
     SIZED_ROW(snapshot_usage, USAGE, hmn_usage, 0),
     SIZED_ROW(snapshot_metric, METRIC, hmn_metric, 0),
+    SIZED_ROW(snapshot_reason, DIAGNOSTIC, hmn_diagnostic, 0),
     ROW(snapshot_diagnostic, HMN_DIAGNOSTIC_SIZE_V1, 0),
     ROW(report_read, HMN_DELTA_SIZE_V1, 0),
     ROW(tracker_read, HMN_TRACKER_INFO_SIZE_V1, 0),

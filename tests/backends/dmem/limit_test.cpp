@@ -40,7 +40,6 @@ class machine {
     pool p;
     p.kind = kind;
     p.total = 8192 * mib;
-    p.usable = 6000 * mib;
     all.add(p);
     host()->limit(address, all);
     return all.all().front();
@@ -57,7 +56,7 @@ TEST_CASE("a kernel without the controller leaves a pool as it is") {
   const machine m;
   const pool p = m.limited();
   CHECK_FALSE(p.budget);
-  CHECK(p.usable == 6000 * mib);
+  CHECK_FALSE(p.budget_left);
   CHECK(p.notes == 0);
   const auto host = m.host();
   const auto told = host->describe_source(source::dmem);
@@ -67,38 +66,31 @@ TEST_CASE("a kernel without the controller leaves a pool as it is") {
   CHECK_FALSE(host->describe_source(source::drm));
 }
 
-TEST_CASE("the tightest group's limit is the budget, and what it has left bounds what is usable") {
+TEST_CASE("the tightest group's limit is the budget, and the fullest has the least left") {
   const machine m;
   m.give("outer", 4096 * mib, 3000 * mib);
   m.give("outer/inner", 5000 * mib, 1000 * mib);
   const pool p = m.limited();
   CHECK(p.budget == 4096 * mib);
-  CHECK(p.usable == 1096 * mib);
-  CHECK(p.notes == (note::mixed | note::estimated));
+  CHECK(p.budget_left == 1096 * mib);
+  CHECK(p.notes == note::mixed);
   CHECK(p.total == 8192 * mib);
   CHECK(m.host()->describe_source(source::dmem)->state == state::ready);
 }
 
-TEST_CASE("of equal limits the outer group counts: it is fuller") {
+TEST_CASE("a wider limit can have less left") {
   const machine m;
   m.give("outer", 4096 * mib, 4000 * mib);
-  m.give("outer/inner", 4096 * mib, 96 * mib);
-  CHECK(m.limited().usable == 96 * mib);
+  m.give("outer/inner", 1024 * mib, 24 * mib);
+  const pool p = m.limited();
+  CHECK(p.budget == 1024 * mib);
+  CHECK(p.budget_left == 96 * mib);
 }
 
 TEST_CASE("a group that uses more than it may has nothing left") {
   const machine m;
   m.give("outer/inner", 100 * mib, 101 * mib);
-  CHECK(m.limited().usable == 0);
-}
-
-TEST_CASE("a limit above what the device has left changes nothing that is usable") {
-  const machine m;
-  m.give("outer/inner", 7000 * mib, 0);
-  const pool p = m.limited();
-  CHECK(p.budget == 7000 * mib);
-  CHECK(p.usable == 6000 * mib);
-  CHECK(p.notes == note::mixed);
+  CHECK(m.limited().budget_left == 0);
 }
 
 TEST_CASE("no limit is no budget") {

@@ -61,7 +61,8 @@ TEST_CASE("every figure of the host's memory is told") {
       "stall_percent":0.5,"notes":["estimated"]}}})");
   hmn_system_memory m;
   REQUIRE(read_system(s, m) == HMN_OK);
-  CHECK(m.present == 1023);
+  CHECK(m.present == 2047);
+  CHECK(m.usable_bytes == 0);  // a limit of 5, of which 6 are in use
   CHECK(m.notes == HMN_NOTE_ESTIMATED);
   CHECK(m.backend == HMN_BACKEND_SIMULATED);
   CHECK(m.pressure == HMN_PRESSURE_CRITICAL);

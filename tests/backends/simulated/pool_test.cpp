@@ -40,7 +40,7 @@ TEST_CASE("every figure of a pool is told, exactly") {
 TEST_CASE("HV45: figures are told as they were given") {
   const hmn_pool p =
       pool_of(R"("total":17179869184,"free":15246684160,"used":1933185024,"reserved":76546048)");
-  CHECK(p.present == (sum_fields | HMN_POOL_HAS_RESERVED));
+  CHECK(p.present == (sum_fields | HMN_POOL_HAS_RESERVED | HMN_POOL_HAS_USABLE));
   CHECK(p.total_bytes == 17'179'869'184);
   CHECK(p.free_bytes == 15'246'684'160);
   CHECK(p.used_bytes == 1'933'185'024);
@@ -52,7 +52,7 @@ TEST_CASE("free and used follow from each other, null keeps them unknown") {
   const hmn_pool free = pool_of(R"("total":100,"reserved":7,"used":33)");
   CHECK(free.free_bytes == 60);
   const hmn_pool used = pool_of(R"("total":100,"free":100)");
-  CHECK(used.present == sum_fields);
+  CHECK(used.present == (sum_fields | HMN_POOL_HAS_USABLE));
   CHECK(used.used_bytes == 0);
   CHECK(pool_of(R"("total":100,"used":33,"free":null)").present ==
         (HMN_POOL_HAS_TOTAL | HMN_POOL_HAS_USED));

@@ -293,6 +293,9 @@ static void do_snapshot_metric(void) {
 static void do_diagnostic(void) {
   LOOK(diagnostic, hmn_snapshot_diagnostic(snapshot, u32(2), &out));
 }
+static void do_reason(void) {
+  LOOK(diagnostic, hmn_snapshot_reason(snapshot, u32(2), u32(3), u32(4), &out));
+}
 static void do_delta(void) {
   const hmn_snapshot* after = taken(2);
   if (!after)
@@ -677,6 +680,7 @@ static const struct command {
                 {"snapshot_metric", 2, do_snapshot_metric},
                 {"metric_group", 2, do_metric_group},
                 {"diagnostic", 2, do_diagnostic},
+                {"reason", 4, do_reason},
                 {"json", 1, do_json},
                 {"device_line", 3, do_device_line},
                 {"delta", 3, do_delta},

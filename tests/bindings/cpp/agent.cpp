@@ -185,6 +185,10 @@ const std::map<std::string, std::function<void(const words&)>> commands = {
     {"metric_group", [](const words& w) { say("value", taken(w[1]).metric_group(u32(w[2]))); }},
     {"snapshot_metric", [](const words& w) { say(taken(w[1]).metric(u32(w[2]))); }},
     {"diagnostic", [](const words& w) { say(taken(w[1]).diagnostic(u32(w[2]))); }},
+    {"reason",
+     [](const words& w) {
+       say(taken(w[1]).reason(u32(w[2]), as<hypomnesis::part>(w[3]), u32(w[4])));
+     }},
     {"json", [](const words& w) { say("value", taken(w[1]).json()); }},
     {"device_line",
      [](const words& w) {

@@ -48,6 +48,7 @@ void each_field(const hypomnesis::system_memory& v, Put put) {
   put("committed_bytes", v.committed_bytes);
   put("pressure", v.pressure);
   put("stall_percent", v.stall_percent);
+  put("usable_bytes", v.usable_bytes);
 }
 
 template <class Put>

@@ -139,7 +139,7 @@ local REACHED = {
   hmn_snapshot_destroy = Snapshot.close, hmn_snapshot_read = raw.copy, hmn_snapshot_memory = raw.copy,
   hmn_snapshot_system = raw.copy, hmn_snapshot_device = raw.copy, hmn_snapshot_telemetry = raw.copy,
   hmn_snapshot_self = raw.copy, hmn_snapshot_pool = raw.copy, hmn_snapshot_usage = raw.copy,
-  hmn_snapshot_diagnostic = raw.copy, hmn_snapshot_text = raw.copy, hmn_report_read = Snapshot.delta_since,
+  hmn_snapshot_diagnostic = raw.copy, hmn_snapshot_reason = Snapshot.reason, hmn_snapshot_text = raw.copy, hmn_report_read = Snapshot.delta_since,
   hmn_report_delta = Snapshot.delta_line, hmn_report_before_after = Snapshot.before_after_lines,
   hmn_format_device = Snapshot.device_line, hmn_format_json = Snapshot.json,
   hmn_format_bytes = hypomnesis.format_bytes,

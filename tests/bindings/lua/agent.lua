@@ -153,6 +153,9 @@ function commands.snapshot_pool(name, i) record "hmn_pool"(row(name, "pools", i)
 function commands.snapshot_usage(name, i) record "hmn_usage"(row(name, "processes", i)) end
 function commands.snapshot_metric(name, i) record "hmn_metric"(row(name, "metrics", i)) end
 function commands.diagnostic(name, i) record "hmn_diagnostic"(row(name, "diagnostics", i)) end
+function commands.reason(name, index, subject, field)
+  record "hmn_diagnostic"(snapshot(name):reason(number(index), number(subject), number(field)))
+end
 function commands.snapshot_telemetry(name, i)
   local device, message, status = row(name, "devices", i)
   record "hmn_telemetry"(part(device, message, status, "telemetry"))

@@ -124,6 +124,7 @@ FUNCTIONS = {
     "hmn_snapshot_pool": "Snapshot.pools",
     "hmn_snapshot_usage": "Snapshot.usages",
     "hmn_snapshot_diagnostic": "Snapshot.diagnostics",
+    "hmn_snapshot_reason": "Snapshot.reason",
     "hmn_snapshot_text": "Usage.process_name",
     "hmn_report_read": "Snapshot.delta_since",
     "hmn_report_delta": "Snapshot.delta_line",

@@ -153,6 +153,9 @@ class Agent:
     def device_line(self, name, i, format):
         return single(self.snapshots[name].device_line(int(i), int(format)))
 
+    def reason(self, name, index, subject, field):
+        return record(self.snapshots[name].reason(int(index), int(subject), int(field)))
+
     def delta(self, before, after, index):
         return record(self.snapshots[after].delta_since(self.snapshots[before], int(index)))
 

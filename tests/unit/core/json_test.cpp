@@ -77,7 +77,7 @@ TEST_CASE("every field of every struct is there, in its order") {
       R"("system":{"backend":"os","notes":["estimated"],"total_bytes":201,"available_bytes":202,)"
       R"("swap_total_bytes":203,"swap_free_bytes":204,"limit_bytes":205,"limit_used_bytes":206,)"
       R"("commit_limit_bytes":207,"committed_bytes":208,"pressure":"warning",)"
-      R"("stall_percent":20.25},)"
+      R"("stall_percent":20.25,"usable_bytes":209},)"
       R"("devices":[{"index":601,"name":"NVIDIA Test GPU","uuid":"GPU-1",)"
       R"("pci_bus_id":"0000:01:00.0","backend":"nvml","notes":["partial"],"kind":"partition",)"
       R"("state":"ready","memory_kind":"coherent","vendor":"nvidia","vendor_id":4318,)"

@@ -40,6 +40,7 @@ hmn::system_memory system() {
   m.committed = 208;
   m.pressure = hmn::memory_pressure::warning;
   m.stall_percent = 20.25;
+  m.usable = 209;
   return m;
 }
 

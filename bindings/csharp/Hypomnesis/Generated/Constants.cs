@@ -321,6 +321,8 @@ public enum SystemMemoryFields : uint
     Pressure = Raw.SYSTEM_MEMORY_HAS_PRESSURE,
     /// <summary><see cref="SystemMemory.StallPercent"/>.</summary>
     Stall = Raw.SYSTEM_MEMORY_HAS_STALL,
+    /// <summary><see cref="SystemMemory.UsableBytes"/>.</summary>
+    Usable = Raw.SYSTEM_MEMORY_HAS_USABLE,
 }
 
 /// <summary>Memory pressure, as the system itself reports it.</summary>

@@ -125,6 +125,9 @@ public sealed record SystemMemory
     /// <summary>Of the last 10 s: at least one task waited for memory (Linux: `some avg10` of
     /// /proc/pressure/memory); absent elsewhere.</summary>
     public double? StallPercent { get; init; }
+    /// <summary>What can be allocated now: <see cref="AvailableBytes"/>, but no more than the limit
+    /// leaves.</summary>
+    public ulong? UsableBytes { get; init; }
 
     internal static unsafe SystemMemory From(IntPtr record)
     {
@@ -143,6 +146,7 @@ public sealed record SystemMemory
             CommittedBytes = from->CommittedBytes,
             Pressure = (Pressure?)from->Pressure,
             StallPercent = from->StallPercent,
+            UsableBytes = from->UsableBytes,
         };
     }
 }
@@ -247,7 +251,9 @@ public sealed record Pool
     /// <summary>Held by driver and firmware, included in <see cref="TotalBytes"/>: total = reserved + free +
     /// used.</summary>
     public ulong? ReservedBytes { get; init; }
-    /// <summary>Best estimate of what can be allocated now.</summary>
+    /// <summary>Best estimate of what can be allocated now: what is free, but no more than what is left of
+    /// the budget, and of the host's usable memory where the pool is a part of it; all of it while the device
+    /// sleeps. Absent if stale, and on a device that is divided into partitions.</summary>
     public ulong? UsableBytes { get; init; }
     /// <summary>What a policy grants this process.</summary>
     public ulong? BudgetBytes { get; init; }

@@ -123,12 +123,13 @@
 %csconstvalue("128") SYSTEM_MEMORY_HAS_COMMITTED;
 %csconstvalue("256") SYSTEM_MEMORY_HAS_PRESSURE;
 %csconstvalue("512") SYSTEM_MEMORY_HAS_STALL;
+%csconstvalue("1024") SYSTEM_MEMORY_HAS_USABLE;
 %csconstvalue("0") PRESSURE_UNKNOWN;
 %csconstvalue("1") PRESSURE_NORMAL;
 %csconstvalue("2") PRESSURE_WARNING;
 %csconstvalue("3") PRESSURE_CRITICAL;
 %csconstvalue("80") SYSTEM_MEMORY_SIZE_V1;
-%csconstvalue("96") SYSTEM_MEMORY_SIZE_V2;
+%csconstvalue("104") SYSTEM_MEMORY_SIZE_V2;
 %csconstvalue("0") KIND_UNKNOWN;
 %csconstvalue("1") KIND_DISCRETE;
 %csconstvalue("2") KIND_INTEGRATED;

@@ -375,6 +375,11 @@ static const hmn_opt_f64 *hmn_system_memory_stall_percent_get(hmn_system_memory 
   return self->present & HMN_SYSTEM_MEMORY_HAS_STALL ? HMN_FIRST_f64(self->stall_percent) : NULL;
 }
 
+
+static const hmn_opt_u64 *hmn_system_memory_usable_bytes_get(hmn_system_memory *self) {
+  return self->present & HMN_SYSTEM_MEMORY_HAS_USABLE ? HMN_FIRST_u64(self->usable_bytes) : NULL;
+}
+
 SWIGINTERN void delete_hmn_device(hmn_device *self){ free(self); }
 
 static const hmn_opt_u32 *hmn_device_parent_index_get(hmn_device *self) {
@@ -1035,6 +1040,9 @@ SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t i,hmn_error *erro
   }
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t i,hmn_error *error){
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, i, out));
+  }
+SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,uint32_t field,hmn_error *error){
+    HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, out));
   }
 SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t i,hmn_error *error){
     HMN_TEXT(hmn_snapshot_text(self, text, i, buffer, capacity, &needed));
@@ -1799,6 +1807,18 @@ SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_
 
   arg1 = (hmn_system_memory *)jarg1;
   result = (hmn_opt_f64 *)hmn_system_memory_stall_percent_get(arg1);
+  jresult = result;
+  return jresult;
+}
+
+
+SWIGEXPORT const void * SWIGSTDCALL CSharp_HypomnesisfInterop_hmn_system_memory_usable_bytes_get___(void * jarg1) {
+  const void * jresult ;
+  hmn_system_memory *arg1 = (hmn_system_memory *) 0 ;
+  hmn_opt_u64 *result = 0 ;
+
+  arg1 = (hmn_system_memory *)jarg1;
+  result = (hmn_opt_u64 *)hmn_system_memory_usable_bytes_get(arg1);
   jresult = result;
   return jresult;
 }
@@ -5039,6 +5059,26 @@ SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_diagnostic___(v
   arg2 = (uint32_t)jarg2;
   arg3 = jarg3;
   result = (hmn_diagnostic *)Snapshot_diagnostic(arg1,arg2,arg3);
+  jresult = (void *)result;
+  return jresult;
+}
+
+
+SWIGEXPORT void * SWIGSTDCALL CSharp_HypomnesisfInterop_Snapshot_reason___(void * jarg1, unsigned int jarg2, unsigned int jarg3, unsigned int jarg4, hmn_error * jarg5) {
+  void * jresult ;
+  Snapshot *arg1 = (Snapshot *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_diagnostic *result = 0 ;
+
+  arg1 = (Snapshot *)jarg1;
+  arg2 = (uint32_t)jarg2;
+  arg3 = (uint32_t)jarg3;
+  arg4 = (uint32_t)jarg4;
+  arg5 = jarg5;
+  result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5);
   jresult = (void *)result;
   return jresult;
 }

@@ -392,6 +392,11 @@ static const hmn_opt_f64 *hmn_system_memory_stall_percent_get(hmn_system_memory 
 }
 
 
+static const hmn_opt_u64 *hmn_system_memory_usable_bytes_get(hmn_system_memory *self) {
+  return self->present & HMN_SYSTEM_MEMORY_HAS_USABLE ? HMN_FIRST_u64(self->usable_bytes) : NULL;
+}
+
+
 static const hmn_opt_u32 *hmn_device_parent_index_get(hmn_device *self) {
   return self->present & HMN_DEVICE_HAS_PARENT ? HMN_FIRST_u32(self->parent_index) : NULL;
 }
@@ -1136,6 +1141,9 @@ SWIGINTERN hmn_metric *Snapshot_metric(Snapshot *self,uint32_t i,hmn_error *erro
   }
 SWIGINTERN hmn_diagnostic *Snapshot_diagnostic(Snapshot *self,uint32_t i,hmn_error *error){
     HMN_LOOK(hmn_diagnostic, hmn_snapshot_diagnostic(self, i, out));
+  }
+SWIGINTERN hmn_diagnostic *Snapshot_reason(Snapshot *self,uint32_t device_index,uint32_t subject,uint32_t field,hmn_error *error){
+    HMN_LOOK(hmn_diagnostic, hmn_snapshot_reason(self, device_index, subject, field, out));
   }
 SWIGINTERN char *Snapshot_text(Snapshot *self,uint32_t text,uint32_t i,hmn_error *error){
     HMN_TEXT(hmn_snapshot_text(self, text, i, buffer, capacity, &needed));
@@ -2214,6 +2222,27 @@ hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_f830655139611dce(Snapshot *_swig_g
   arg3 = (hmn_error *)_swig_go_2;
 
   result = (hmn_diagnostic *)Snapshot_diagnostic(arg1,arg2,arg3);
+  _swig_go_result = (void *)result;
+  return _swig_go_result;
+}
+
+
+hmn_diagnostic *_wrap_Snapshot_Reason_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+  Snapshot *arg1 = (Snapshot *) 0 ;
+  uint32_t arg2 ;
+  uint32_t arg3 ;
+  uint32_t arg4 ;
+  hmn_error *arg5 = (hmn_error *) 0 ;
+  hmn_diagnostic *result = 0 ;
+  hmn_diagnostic *_swig_go_result;
+
+  arg1 = *(Snapshot **)&_swig_go_0;
+  arg2 = (uint32_t)_swig_go_1;
+  arg3 = (uint32_t)_swig_go_2;
+  arg4 = (uint32_t)_swig_go_3;
+  arg5 = (hmn_error *)_swig_go_4;
+
+  result = (hmn_diagnostic *)Snapshot_reason(arg1,arg2,arg3,arg4,arg5);
   _swig_go_result = (void *)result;
   return _swig_go_result;
 }

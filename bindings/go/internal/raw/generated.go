@@ -159,6 +159,7 @@ extern swig_voidp _wrap_Snapshot_Pool_raw_f830655139611dce(uintptr_t arg1, int a
 extern swig_voidp _wrap_Snapshot_Usage_raw_f830655139611dce(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Snapshot_Metric_raw_f830655139611dce(uintptr_t arg1, int arg2, swig_voidp arg3);
 extern swig_voidp _wrap_Snapshot_Diagnostic_raw_f830655139611dce(uintptr_t arg1, int arg2, swig_voidp arg3);
+extern swig_voidp _wrap_Snapshot_Reason_raw_f830655139611dce(uintptr_t arg1, int arg2, int arg3, int arg4, swig_voidp arg5);
 extern swig_type_25 _wrap_Snapshot_Text_raw_f830655139611dce(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
 extern swig_type_26 _wrap_Snapshot_DeviceLine_raw_f830655139611dce(uintptr_t arg1, int arg2, int arg3, swig_voidp arg4);
 extern swig_type_27 _wrap_Snapshot_Json_raw_f830655139611dce(uintptr_t arg1, swig_voidp arg2);
@@ -806,6 +807,19 @@ func (arg1 SwigcptrSnapshot) Diagnostic(arg2 uint32, arg3 *Error) (_swig_ret *Di
 	return swig_r_1
 }
 
+func (arg1 SwigcptrSnapshot) Reason(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Error) (_swig_ret *Diagnostic) {
+	var swig_r *Diagnostic
+	_swig_i_0 := arg1
+	_swig_i_1 := arg2
+	_swig_i_2 := arg3
+	_swig_i_3 := arg4
+	_swig_i_4 := arg5
+	swig_r = (*Diagnostic)(C._wrap_Snapshot_Reason_raw_f830655139611dce(C.uintptr_t(_swig_i_0), C.int(_swig_i_1), C.int(_swig_i_2), C.int(_swig_i_3), C.swig_voidp(_swig_i_4)))
+	var swig_r_1 *Diagnostic
+ swig_r_1 = take(swig_r)
+	return swig_r_1
+}
+
 func (arg1 SwigcptrSnapshot) Text(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret string) {
 	var swig_r string
 	_swig_i_0 := arg1
@@ -910,6 +924,7 @@ type Snapshot interface {
 	Usage(arg2 uint32, arg3 *Error) (_swig_ret *Usage)
 	Metric(arg2 uint32, arg3 *Error) (_swig_ret *Metric)
 	Diagnostic(arg2 uint32, arg3 *Error) (_swig_ret *Diagnostic)
+	Reason(arg2 uint32, arg3 uint32, arg4 uint32, arg5 *Error) (_swig_ret *Diagnostic)
 	Text(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret string)
 	DeviceLine(arg2 uint32, arg3 uint32, arg4 *Error) (_swig_ret string)
 	Json(arg2 *Error) (_swig_ret string)

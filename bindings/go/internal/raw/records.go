@@ -65,6 +65,7 @@ type SystemMemory struct {
 	Pressure         uint32
 	Reserved0        uint32
 	StallPercent     float64
+	UsableBytes      uint64
 }
 
 // Device is hmn_device.

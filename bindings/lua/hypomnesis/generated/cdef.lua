@@ -76,6 +76,7 @@ typedef struct hmn_system_memory {
   uint32_t pressure;
   uint32_t reserved0;
   double stall_percent;
+  uint64_t usable_bytes;
 } hmn_system_memory;
 typedef struct hmn_device {
   uint32_t struct_size;
@@ -444,6 +445,7 @@ hmn_status hmn_snapshot_pool(const hmn_snapshot * snapshot, uint32_t i, hmn_pool
 hmn_status hmn_snapshot_usage(const hmn_snapshot * snapshot, uint32_t i, hmn_usage * out);
 hmn_status hmn_snapshot_metric(const hmn_snapshot * snapshot, uint32_t i, hmn_metric * out);
 hmn_status hmn_snapshot_diagnostic(const hmn_snapshot * snapshot, uint32_t i, hmn_diagnostic * out);
+hmn_status hmn_snapshot_reason(const hmn_snapshot * snapshot, uint32_t device_index, hmn_flags subject, hmn_flags field, hmn_diagnostic * out);
 hmn_status hmn_snapshot_text(const hmn_snapshot * snapshot, uint32_t text, uint32_t i, char * buffer, uint32_t capacity, uint32_t * needed);
 hmn_status hmn_report_read(const hmn_snapshot * before, const hmn_snapshot * after, uint32_t device_index, hmn_delta * out);
 hmn_status hmn_report_delta(const hmn_snapshot * before, const hmn_snapshot * after, uint32_t device_index, const char * label, char * buffer, uint32_t capacity, uint32_t * needed);

@@ -63,6 +63,7 @@ return function(band, text, unsigned, signed)
       committed_bytes = band(present, 128) ~= 0 and unsigned(record.committed_bytes) or nil,
       pressure = band(present, 256) ~= 0 and record.pressure or nil,
       stall_percent = band(present, 512) ~= 0 and record.stall_percent or nil,
+      usable_bytes = band(present, 1024) ~= 0 and unsigned(record.usable_bytes) or nil,
     }
   end
 

@@ -43,6 +43,7 @@
 ---@field committed_bytes integer?
 ---@field pressure integer? PRESSURE_*: macOS, Windows; absent on Linux, which has no level
 ---@field stall_percent number? of the last 10 s: at least one task waited for memory (Linux: `some avg10` of /proc/pressure/memory); absent elsewhere
+---@field usable_bytes integer? what can be allocated now: available_bytes, but no more than the limit leaves
 
 ---Identity of a device. What is not known is nil.
 ---@class hypomnesis.Device
@@ -80,7 +81,7 @@
 ---@field free_bytes integer?
 ---@field used_bytes integer? without reserved_bytes where that is known; else with it
 ---@field reserved_bytes integer? held by driver and firmware, included in total_bytes: total = reserved + free + used
----@field usable_bytes integer? best estimate of what can be allocated now
+---@field usable_bytes integer? best estimate of what can be allocated now: what is free, but no more than what is left of the budget, and of the host's usable memory where the pool is a part of it; all of it while the device sleeps. Absent if stale, and on a device that is divided into partitions
 ---@field budget_bytes integer? what a policy grants this process
 ---@field unattributed_bytes integer? used, and owned by no visible process; only in snapshots that collect processes
 ---@field age_ns integer time since the driver was queried

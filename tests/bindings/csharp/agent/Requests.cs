@@ -120,6 +120,7 @@ internal sealed class Requests : IDisposable
         "snapshot_usage" => Taken(1).Usages[I32(2)],
         "snapshot_metric" => Taken(1).Metrics[I32(2)],
         "diagnostic" => Taken(1).Diagnostics[I32(2)],
+        "reason" => Taken(1).Reason(U32(2), (Collect)U32(3), U32(4)),
         "delta" => Taken(2).DeltaSince(Taken(1), U32(3)),
         "track_info" => tracker!.ReadInfo(),
         "track_read_tag" => tracker!.ReadTag(U32(1)),

@@ -198,6 +198,7 @@ public class AbiTest
         ["hmn_snapshot_pool"] = "Snapshot.get_Pools",
         ["hmn_snapshot_usage"] = "Snapshot.get_Usages",
         ["hmn_snapshot_diagnostic"] = "Snapshot.get_Diagnostics",
+        ["hmn_snapshot_reason"] = "Snapshot.Reason",
         ["hmn_snapshot_text"] = "Usage.get_ProcessName",
         ["hmn_report_read"] = "Snapshot.DeltaSince",
         ["hmn_report_delta"] = "Snapshot.DeltaLine",

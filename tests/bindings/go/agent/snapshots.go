@@ -109,6 +109,11 @@ var snapshotCommands = map[string]command{
 	"diagnostic": {2, func(a *agent, r request) {
 		tell(a, func() (hypomnesis.Diagnostic, error) { return a.of(r, 1).Diagnostic(int(r.u32(2))) })
 	}},
+	"reason": {4, func(a *agent, r request) {
+		tell(a, func() (hypomnesis.Diagnostic, error) {
+			return a.of(r, 1).Reason(r.u32(2), hypomnesis.Collect(r.u32(3)), r.u32(4))
+		})
+	}},
 	"json": {1, func(a *agent, r request) { say(a, a.of(r, 1).JSON) }},
 	"device_line": {3, func(a *agent, r request) {
 		say(a, func() (string, error) {

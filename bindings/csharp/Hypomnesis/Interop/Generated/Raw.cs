@@ -199,6 +199,8 @@ internal static unsafe class Raw {
 
   public static double? hmn_system_memory_stall_percent_get(global::System.IntPtr self) { return Optional.Read<double>(RawPINVOKE.hmn_system_memory_stall_percent_get(self)); }
 
+  public static ulong? hmn_system_memory_usable_bytes_get(global::System.IntPtr self) { return Optional.Read<ulong>(RawPINVOKE.hmn_system_memory_usable_bytes_get(self)); }
+
   public static void delete_hmn_device(global::System.IntPtr self) {
     RawPINVOKE.delete_hmn_device(self);
   }
@@ -1129,6 +1131,8 @@ internal static unsafe class Raw {
 
   public static global::System.IntPtr Snapshot_diagnostic(SnapshotHandle self, uint i, ref ErrorRecord error) { return RawPINVOKE.Snapshot_diagnostic(self, i, ref error); }
 
+  public static global::System.IntPtr Snapshot_reason(SnapshotHandle self, uint device_index, uint subject, uint field, ref ErrorRecord error) { return RawPINVOKE.Snapshot_reason(self, device_index, subject, field, ref error); }
+
   public static string Snapshot_text(SnapshotHandle self, uint text, uint i, ref ErrorRecord error) {
     return Utf8.Read(RawPINVOKE.Snapshot_text(self, text, i, ref error), true);
   }
@@ -1388,12 +1392,13 @@ internal static unsafe class Raw {
   public const int SYSTEM_MEMORY_HAS_COMMITTED = 128;
   public const int SYSTEM_MEMORY_HAS_PRESSURE = 256;
   public const int SYSTEM_MEMORY_HAS_STALL = 512;
+  public const int SYSTEM_MEMORY_HAS_USABLE = 1024;
   public const int PRESSURE_UNKNOWN = 0;
   public const int PRESSURE_NORMAL = 1;
   public const int PRESSURE_WARNING = 2;
   public const int PRESSURE_CRITICAL = 3;
   public const int SYSTEM_MEMORY_SIZE_V1 = 80;
-  public const int SYSTEM_MEMORY_SIZE_V2 = 96;
+  public const int SYSTEM_MEMORY_SIZE_V2 = 104;
   public const int KIND_UNKNOWN = 0;
   public const int KIND_DISCRETE = 1;
   public const int KIND_INTEGRATED = 2;

@@ -169,6 +169,9 @@ internal static unsafe class RawPINVOKE {
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_system_memory_stall_percent_get___")]
   public static extern global::System.IntPtr hmn_system_memory_stall_percent_get(global::System.IntPtr jarg1);
 
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_hmn_system_memory_usable_bytes_get___")]
+  public static extern global::System.IntPtr hmn_system_memory_usable_bytes_get(global::System.IntPtr jarg1);
+
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_delete_hmn_device___")]
   public static extern void delete_hmn_device(global::System.IntPtr jarg1);
 
@@ -951,6 +954,9 @@ internal static unsafe class RawPINVOKE {
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_diagnostic___")]
   public static extern global::System.IntPtr Snapshot_diagnostic(SnapshotHandle jarg1, uint jarg2, ref ErrorRecord jarg3);
+
+  [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_reason___")]
+  public static extern global::System.IntPtr Snapshot_reason(SnapshotHandle jarg1, uint jarg2, uint jarg3, uint jarg4, ref ErrorRecord jarg5);
 
   [global::System.Runtime.InteropServices.DllImport("hypomnesis_csharp", EntryPoint="CSharp_HypomnesisfInterop_Snapshot_text___")]
   public static extern global::System.IntPtr Snapshot_text(SnapshotHandle jarg1, uint jarg2, uint jarg3, ref ErrorRecord jarg4);

@@ -95,7 +95,7 @@ internal unsafe struct ProcessMemoryRecord
 [StructLayout(LayoutKind.Sequential)]
 internal unsafe struct SystemMemoryRecord
 {
-    internal const int Size = 96;
+    internal const int Size = 104;
     internal uint struct_size;
     internal uint present;
     internal uint notes;
@@ -111,6 +111,7 @@ internal unsafe struct SystemMemoryRecord
     internal uint pressure;
     internal uint reserved0;
     internal double stall_percent;
+    internal ulong usable_bytes;
 
     internal uint Notes => this.notes;
     internal uint Backend => this.backend;
@@ -124,6 +125,7 @@ internal unsafe struct SystemMemoryRecord
     internal ulong? CommittedBytes => (present & 128u) != 0 ? this.committed_bytes : null;
     internal uint? Pressure => (present & 256u) != 0 ? this.pressure : null;
     internal double? StallPercent => (present & 512u) != 0 ? this.stall_percent : null;
+    internal ulong? UsableBytes => (present & 1024u) != 0 ? this.usable_bytes : null;
 }
 
 /// <summary>hmn_device</summary>

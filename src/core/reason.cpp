@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "core/reason.hpp"
+
+namespace hmn {
+namespace {
+
+constexpr int of_this_subject = 2;
+
+bool concerns_field(const diagnostic& d, std::uint32_t field) noexcept {
+  if (d.about == subject::metrics) return d.field == field;
+  const bool is_usable = d.about == subject::pools && field == pool_field::usable;
+  return (d.field & (is_usable ? field | pool_field::free : field)) != 0;
+}
+
+// Returns how well a diagnostic explains the missing field; 0: not at all.
+int relevance(const snapshot_diagnostic& each, std::uint32_t about, const device& of,
+              std::uint32_t field) noexcept {
+  const diagnostic& d = each.value;
+  if ((d.notes & note::trace) != 0 || d.pid) return 0;
+  if (each.device_index && *each.device_index != of.index) return 0;
+  const bool is_of_all = d.field == 0;
+  if (!is_of_all && !(d.about == about && concerns_field(d, field))) return 0;
+  if (d.about == about) return (each.device_index ? 4 : of_this_subject) + (is_of_all ? 0 : 1);
+  return d.about == subject::devices && d.why.from == of.from ? 1 : 0;
+}
+
+failure from_state(const device& of) {
+  switch (of.state) {
+    case state::asleep:
+      return {status::asleep, of.from, {}, "the device is asleep"};
+    case state::lost:
+      return {status::device_lost, of.from, {}, "the device is gone"};
+    case state::hung:
+      return {status::timeout, of.from, {}, "the driver did not answer within the deadline"};
+    case state::unreadable:
+      return {status::backend, of.from, {}, "the device cannot be read"};
+    default:
+      return {status::unsupported, of.from, {}, "not supported by this device or driver"};
+  }
+}
+
+}  // namespace
+
+const snapshot_diagnostic* find_reason(const snapshot& from, std::uint32_t about, const device& of,
+                                       std::uint32_t field) noexcept {
+  const snapshot_diagnostic* best = nullptr;
+  int highest = 0;
+  for (const snapshot_diagnostic& each : from.diagnostics) {
+    const int its = relevance(each, about, of, field);
+    if (its <= highest) continue;
+    best = &each;
+    highest = its;
+  }
+  return best;
+}
+
+snapshot_diagnostic reason_for(const snapshot& from, std::uint32_t about, const device& of,
+                               std::uint32_t field) {
+  const snapshot_diagnostic* const known = find_reason(from, about, of, field);
+  const bool is_direct = known != nullptr && relevance(*known, about, of, field) >= of_this_subject;
+  const bool has_state = of.state != state::ready && of.state != state::unknown;
+  if (known != nullptr && (is_direct || !has_state)) return *known;
+  return {{from_state(of), 0, about, field, {}, {}, {}}, of.index, 1};
+}
+
+}  // namespace hmn

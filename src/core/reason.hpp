@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+//
+// The rule for why a value is absent from a snapshot.
+#pragma once
+
+#include <cstdint>
+
+#include "core/snapshot.hpp"
+
+namespace hmn {
+
+// Returns the diagnostic that explains best why a field of a device is missing: the one about the
+// field, else about its subject, on this device, else about the subject on all devices, else about
+// its source; nullptr if none does. `field` is a presence bit, for metrics the metric_id; 0: all
+// fields.
+const snapshot_diagnostic* find_reason(const snapshot& from, std::uint32_t about, const device& of,
+                                       std::uint32_t field) noexcept;
+
+// Returns the same, or where there is no diagnostic, what follows from the state of the device.
+snapshot_diagnostic reason_for(const snapshot& from, std::uint32_t about, const device& of,
+                               std::uint32_t field);
+
+}  // namespace hmn

@@ -1,0 +1,122 @@
+/* SPDX-License-Identifier: MIT OR Apache-2.0
+ *
+ * Rule: a value that is missing has a reason, the most specific that is known.
+ */
+#include "support/calls.h"
+#include "support/machine.h"
+
+#define POOL "\"pools\": [{\"kind\": \"vram\", \"total\": \"1GiB\", \"used\": 0}]"
+#define FAILS(call, status)                                                                \
+  "\"failures\": [{\"call\": \"" call "\", \"status\": \"" status "\", \"message\": \"as " \
+                                                                  "given\"}]"
+
+static hmn_snapshot* all_of(const machine* m, hmn_flags collect) {
+  NEW(hmn_snapshot_options, options);
+  options.collect = collect;
+  hmn_snapshot* s = NULL;
+  assert_answers(hmn_snapshot_take(m->context, &options, &s, &error), HMN_OK);
+  return s;
+}
+
+static hmn_diagnostic reason_of(const char* json, hmn_flags subject, hmn_flags field) {
+  machine m;
+  machine_make(&m, json, NULL);
+  hmn_snapshot* s = all_of(&m, HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY | HMN_COLLECT_METRICS);
+  NEW(hmn_diagnostic, reason);
+  assert_status(hmn_snapshot_reason(s, 0, subject, field, &reason), HMN_OK);
+  hmn_snapshot_destroy(s);
+  machine_end(&m);
+  assert_true((reason.present & HMN_DIAGNOSTIC_HAS_DEVICE) != 0);
+  assert_int_equal(reason.device_index, 0);
+  assert_true(reason.message[0] != 0);
+  return reason;
+}
+
+static void a_failed_call_is_the_reason_for_its_subject(void** state) {
+  (void)state;
+  const char* const json =
+      "{\"devices\": [{\"name\": \"GPU\", " POOL ", " FAILS("pools", "permission") "}]}";
+  const hmn_flags fields[] = {0, HMN_POOL_HAS_USED, HMN_POOL_HAS_BUDGET};
+  for (size_t i = 0; i < 3; ++i) {
+    const hmn_diagnostic reason = reason_of(json, HMN_COLLECT_POOLS, fields[i]);
+    assert_int_equal(reason.status, HMN_E_PERMISSION);
+    assert_string_equal(reason.message, "as given");
+  }
+}
+
+/* Another field of the same subject has another reason. */
+static void a_failed_call_is_no_reason_for_another_subject(void** state) {
+  (void)state;
+  const char* const json =
+      "{\"devices\": [{\"name\": \"GPU\", " POOL ", " FAILS("pools", "permission") "}]}";
+  const hmn_diagnostic reason = reason_of(json, HMN_COLLECT_TELEMETRY, HMN_TELEMETRY_HAS_POWER);
+  assert_int_equal(reason.status, HMN_E_UNSUPPORTED);
+}
+
+static void a_metric_has_its_own(void** state) {
+  (void)state;
+  const char* const json =
+      "{\"devices\": [{\"name\": \"GPU\", \"metrics\": [{\"metric\": \"fan_rpm\", \"missing\": "
+      "{\"status\": \"permission\", \"message\": \"only root\"}}]}]}";
+  assert_string_equal(reason_of(json, HMN_COLLECT_METRICS, HMN_METRIC_FAN_RPM).message,
+                      "only root");
+  assert_int_equal(reason_of(json, HMN_COLLECT_METRICS, HMN_METRIC_CLOCK_MHZ).status,
+                   HMN_E_UNSUPPORTED);
+}
+
+static void a_device_that_cannot_be_read_is_the_reason_for_everything(void** state) {
+  (void)state;
+  const struct {
+    const char* json;
+    hmn_status status;
+  } states[] = {
+      {"{\"devices\": [{\"name\": \"GPU\", \"state\": \"asleep\", " POOL "}]}", HMN_E_ASLEEP},
+      {"{\"devices\": [{\"name\": \"GPU\", \"state\": \"lost\", " POOL "}]}", HMN_E_DEVICE_LOST},
+      {"{\"devices\": [{\"name\": \"GPU\", \"state\": \"unreadable\", " POOL "}]}", HMN_E_BACKEND}};
+  for (size_t i = 0; i < sizeof states / sizeof states[0]; ++i) {
+    const hmn_flags subjects[] = {HMN_COLLECT_POOLS, HMN_COLLECT_TELEMETRY, HMN_COLLECT_METRICS};
+    for (size_t j = 0; j < 3; ++j) {
+      assert_int_equal(reason_of(states[i].json, subjects[j], 1).status, states[i].status);
+    }
+  }
+}
+
+static void memory_that_is_not_usable_has_its_own(void** state) {
+  (void)state;
+  const hmn_diagnostic reason = reason_of("{\"devices\": [{\"name\": \"GPU\", " POOL
+                                          ", \"partitions\": [{\"name\": \"MIG\"}]}]}",
+                                          HMN_COLLECT_POOLS, HMN_POOL_HAS_USABLE);
+  assert_int_equal(reason.status, HMN_E_UNSUPPORTED);
+  assert_int_equal(reason.field, HMN_POOL_HAS_USABLE);
+  assert_true(strstr(reason.message, "partitions") != NULL);
+}
+
+static void a_question_without_sense_is_refused(void** state) {
+  (void)state;
+  machine m;
+  machine_make(&m, "{\"devices\": [{\"name\": \"GPU\", " POOL "}]}", NULL);
+  hmn_snapshot* s = all_of(&m, HMN_COLLECT_POOLS);
+  NEW(hmn_diagnostic, reason);
+  const hmn_flags senseless[] = {0, HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY, 1U << 31};
+  for (size_t i = 0; i < 3; ++i) {
+    assert_status(hmn_snapshot_reason(s, 0, senseless[i], 0, &reason), HMN_E_RANGE);
+  }
+  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_TELEMETRY, 0, &reason), HMN_E_EMPTY);
+  assert_status(hmn_snapshot_reason(s, 1, HMN_COLLECT_POOLS, 0, &reason), HMN_E_NO_DEVICE);
+  assert_status(hmn_snapshot_reason(NULL, 0, HMN_COLLECT_POOLS, 0, &reason), HMN_E_ARGUMENT);
+  assert_status(hmn_snapshot_reason(s, 0, HMN_COLLECT_POOLS, 0, NULL), HMN_E_ARGUMENT);
+  hmn_snapshot_destroy(s);
+  machine_end(&m);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(a_failed_call_is_the_reason_for_its_subject),
+      cmocka_unit_test(a_failed_call_is_no_reason_for_another_subject),
+      cmocka_unit_test(a_metric_has_its_own),
+      cmocka_unit_test(a_device_that_cannot_be_read_is_the_reason_for_everything),
+      cmocka_unit_test(memory_that_is_not_usable_has_its_own),
+      cmocka_unit_test(a_question_without_sense_is_refused),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

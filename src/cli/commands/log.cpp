@@ -14,6 +14,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
+#include "cli/measure/freshness.hpp"
 #include "cli/measure/gpu.hpp"
 #include "cli/measure/no_gpu.hpp"
 #include "cli/system/interruption.hpp"

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "cli/commands/process_row.hpp"
+#include "cli/measure/freshness.hpp"
 #include "cli/text/bar.hpp"
 #include "cli/text/escape.hpp"
 #include "cli/text/json.hpp"

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/commands/commands.hpp"
+#include "cli/measure/freshness.hpp"
 #include "cli/measure/gpu.hpp"
 #include "cli/measure/no_gpu.hpp"
 #include "cli/text/diagnostics.hpp"

@@ -28,7 +28,8 @@ TEST_CASE("process: the pid is the real one, in a forked child too") {
   CHECK(code == 0);
 }
 
-TEST_CASE("process: one that started later than a time has not started by then, but for the slack") {
+TEST_CASE(
+    "process: one that started later than a time has not started by then, but for the slack") {
   constexpr uint64_t time = 1'700'000'000'000'000'000;
   CHECK(has_started_by(0, time));
   CHECK(has_started_by(time, time));

@@ -56,8 +56,9 @@ TEST_CASE("a tree where self has another pid is foreign") {
   const proc_tree tree;
   tree.add_self("4194305", "4194305\t" + own_pid());
   CHECK(why_foreign(tree.root()) ==
-        tree.root() + " is the tree of another PID namespace, where this process is 4194305; pids "
-                      "are those of that tree");
+        tree.root() +
+            " is the tree of another PID namespace, where this process is 4194305; pids "
+            "are those of that tree");
 }
 
 TEST_CASE("a tree of an outer namespace is foreign, even if the pids are equal") {

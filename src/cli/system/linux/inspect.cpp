@@ -11,6 +11,7 @@
 #include "cli/system/linux/inspect.hpp"
 #include "cli/system/waiting_notice.hpp"
 #include "cli/text/words.hpp"
+#include "procfs/own_tree.hpp"
 #include "procfs/pids.hpp"
 #include "procfs/status.hpp"
 
@@ -96,23 +97,10 @@ finding inspect_adapter(const adapter& of, const std::vector<hypomnesis::device>
   return fine(who + ", driver " + of.driver + (of.runtime_status == "suspended" ? ", asleep" : ""));
 }
 
-// Detects a proc tree from outside the container, whose processes are of another namespace.
-std::optional<finding> inspect_foreign_tree(const roots& in) {
-  const auto self = read_link_target(in.proc + "/self");
-  if (!self && is_there(in.proc + "/self")) return std::nullopt;
-  if (!self)
-    return finding{severity::note,
-                   in.proc + " does not show this process: it is the tree of another PID namespace",
-                   "mount the proc tree of a namespace that this process is in"};
-  if (*self == fmt::to_string(getpid())) return std::nullopt;
-  return note(
-      fmt::format("{} is the tree of another PID namespace, where this process is {}; pids "
-                  "are those of that tree",
-                  in.proc, *self));
-}
-
 finding inspect_pid_namespace(const roots& in) {
-  if (auto foreign = inspect_foreign_tree(in)) return *std::move(foreign);
+  if (auto why = procfs::why_foreign(in.proc))
+    return {severity::note, *std::move(why),
+            "mount the proc tree of a namespace that this process is in"};
   const auto own = read_link_target(in.proc + "/self/ns/pid");
   if (!own) return note("PID namespace: not known");
   if (*own == procfs::initial_pid_namespace) return fine("PID namespace: the host's");

@@ -30,9 +30,9 @@ watched_row sampled() {
   return row;
 }
 
-process_figures figures(std::uint32_t pid, const char* name, std::uint64_t used,
-                        std::optional<std::uint64_t> shared) {
-  process_figures out;
+process_values figures(std::uint32_t pid, const char* name, std::uint64_t used,
+                       std::optional<std::uint64_t> shared) {
+  process_values out;
   out.pid = pid;
   out.name = name;
   out.used = used;

@@ -6,7 +6,7 @@ from command import GIB, MACHINES, MIB, Machines, card, main, run, run_in_termin
 
 KEYS = ["pid", "name", "used_bytes", "shared_used_bytes", "device_index", "device_name",
         "device_uuid", "pci_bus_id", "parent_index", "name_state", "host_resident_bytes", "uid",
-        "start_unix_ns", "kinds", "gpu_instance", "compute_instance", "accounting", "source",
+        "start_unix_ns", "kinds", "gpu_instance", "compute_instance", "accounting", "backend",
         "age_ns", "notes", "busy_percent", "busy_ns", "container", "peak_used_bytes"]
 
 
@@ -123,7 +123,7 @@ class Json(Machines):
             "pci_bus_id": "0000:01:00.0", "parent_index": None, "name_state": "resolved",
             "host_resident_bytes": 4096, "uid": 1000, "start_unix_ns": 1700000000000000000,
             "kinds": ["compute", "graphics"], "gpu_instance": 1, "compute_instance": 0,
-            "accounting": "allocated", "source": "simulated", "notes": ["lower_bound"],
+            "accounting": "allocated", "backend": "simulated", "notes": ["lower_bound"],
             "busy_percent": None, "busy_ns": None, "container": None,
             "peak_used_bytes": None})
 
@@ -143,7 +143,7 @@ class Json(Machines):
         row = {"pid": 42, "missing": {"status": "unsupported"}}
         found = self.rows(self.on({"devices": [{"processes": [row]}]}, "ps", "--json"))[0]
         known = {key for key, value in found.items() if value is not None}
-        self.assertEqual(known, {"pid", "device_index", "name_state", "accounting", "source", "age_ns",
+        self.assertEqual(known, {"pid", "device_index", "name_state", "accounting", "backend", "age_ns",
                                  "notes"})
         self.assertEqual(found["name_state"], "unknown")
 

@@ -159,7 +159,7 @@ void tell(const hypomnesis::metric& of, json_object& out) {
       .add("value", of.value)
       .add("count", of.count)
       .add("window_ns", of.window_ns)
-      .add("source", source_word(of.backend))
+      .add("backend", source_word(of.backend))
       .add("age_ns", of.age_ns)
       .add("notes", note_words(of.notes))
       .add_null("status")
@@ -172,7 +172,7 @@ void tell_missing(const hypomnesis::diagnostic& of, json_object& out) {
   for (const char* key : {"instance", "instance_name"}) out.add_null(key);
   out.add("unit", id ? unless_empty(hypomnesis::unit(*id)) : std::nullopt);
   for (const char* key : {"pid", "value", "count", "window_ns"}) out.add_null(key);
-  out.add("source", source_word(of.backend))
+  out.add("backend", source_word(of.backend))
       .add_null("age_ns")
       .add("notes", note_words(of.notes))
       .add("status", hypomnesis::name(of.status))

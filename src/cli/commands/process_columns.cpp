@@ -195,7 +195,7 @@ void tell_accounting(const process_row& row, json_object& out) {
 }
 
 void tell_origin(const process_row& row, json_object& out) {
-  out.add("source", source_word(row.usage.backend))
+  out.add("backend", source_word(row.usage.backend))
       .add("age_ns", row.usage.age_ns)
       .add("notes", note_words(row.usage.notes));
 }

@@ -87,7 +87,7 @@ class Metrics(Machines):
     def test_what_the_card_does_not_have_is_counted_and_told_on_request(self):
         fan = {"metric": "fan_percent", "instance": 0, "value": 40}
         no_link = {"metric": "link_rx_bytes", "instance": 0, "missing": {"status": "unsupported", "message": "no link"}}
-        count = "{} more not supported: --unsupported tells which and why"
+        count = "{} more not supported: --unsupported lists them with the reason"
         all_of_it = ["ecc_corrected: unknown: no error correction", "link_rx_bytes: unknown: no link"]
         self.assertEqual(self.lines([UNSUPPORTED, fan])[2:], [count.format(1)])
         self.assertEqual(self.lines([UNSUPPORTED, no_link, fan])[2:], [count.format(2)])

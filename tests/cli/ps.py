@@ -189,9 +189,9 @@ class Columns(Machines):
                          [name.upper() for name in self.ALL])
 
     def test_wrong_lists_name_what_there_is(self):
-        for given, wrong in (("pid,colour", '"colour" is no column'), ("", '"" is no column'),
-                             ("pid,", '"" is no column'), ("PID", '"PID" is no column'),
-                             ("gpu,device", '"device" stands twice')):
+        for given, wrong in (("pid,colour", '"colour" is not a column'), ("", '"" is not a column'),
+                             ("pid,", '"" is not a column'), ("PID", '"PID" is not a column'),
+                             ("gpu,device", '"device" is listed twice')):
             result = self.on(self.MACHINE, "ps", "--columns", given)
             self.assertEqual((result.code, result.out), (2, ""), given)
             self.assertIn(f'--columns "{given}": {wrong}', result.err)
@@ -272,18 +272,18 @@ class Unattributed(Machines):
     def reasons(self, **keys):
         machine = {"devices": [card("Card", processes=[process(7, "1GiB", "a")], **keys)]}
         result = self.on(machine, "ps", "--unattributed")
-        return [line for line in result.err.splitlines() if "what no process uses" in line]
+        return [line for line in result.err.splitlines() if "unattributed memory" in line]
 
     def test_each_that_is_not_known_says_why(self):
-        start = "hmn: GPU 0: what no process uses cannot be told: "
+        start = "hmn: GPU 0: unattributed memory is unknown: "
         pool = {"kind": "vram", "total": "4GiB", "used": "2GiB"}
         self.assertEqual(self.reasons(pools=[pool]), [])
         self.assertEqual(self.reasons(pools=[pool | {"notes": ["lower_bound"]}]),
-                         [start + "what is used is known as a lower bound or an estimate"])
+                         [start + "used memory is known as a lower bound or an estimate"])
         self.assertEqual(self.reasons(pools=[pool], memory_kind="unified"),
-                         [start + "processes are told with what they use of all pools, not of this one"])
+                         [start + "the processes' use is reported for all pools together, not for this one"])
         self.assertEqual(self.reasons(pools=[pool | {"used": "1MiB"}]),
-                         [start + "what processes use is counted in another way than what is used in all"])
+                         [start + "the use of processes and the total use are counted in different ways"])
         self.assertEqual(self.reasons(pools=[{"kind": "vram", "total": "4GiB"}]), [])
         failing = [{"call": "processes", "status": "backend", "message": "garbled"}]
         self.assertEqual(self.reasons(pools=[pool], failures=failing), [])

@@ -141,14 +141,14 @@ struct view {
 
 // Returns whether a load is pending: drivers' counters become a share of time at the second
 // reading.
-bool load_is_yet_to_come(const hypomnesis::snapshot& snapshot) {
+bool is_load_pending(const hypomnesis::snapshot& snapshot) {
   const auto usages = snapshot.usages();
   return std::any_of(usages.begin(), usages.end(), [](const hypomnesis::usage& each) {
     return each.busy_ns && !each.busy_percent;
   });
 }
 
-expected<view> find_and_look(const session& in, const options& asked) {
+expected<view> find_and_read(const session& in, const options& asked) {
   std::optional<device_index> device;
   if (asked.device) {
     const waiting_notice notice;
@@ -158,7 +158,7 @@ expected<view> find_and_look(const session& in, const options& asked) {
   }
   const auto what = wanted(in, device);
   auto snapshot = in.collect(what);
-  if (has_column(asked.columns, "load") && load_is_yet_to_come(snapshot)) {
+  if (has_column(asked.columns, "load") && is_load_pending(snapshot)) {
     std::this_thread::sleep_for(load_window);
     snapshot = in.take(what);
   }
@@ -186,10 +186,10 @@ bool list_failed(const hypomnesis::snapshot& snapshot) {
 const char* why_unattributed(const gpu& of) {
   const auto& pool = *of.memory;
   if (has(pool.notes, note::lower_bound) || has(pool.notes, note::estimated))
-    return "what is used is known as a lower bound or an estimate";
+    return "used memory is known as a lower bound or an estimate";
   if (of.device.memory_kind == device_memory::unified && pool.kind != pool_kind::unified)
-    return "processes are told with what they use of all pools, not of this one";
-  return "what processes use is counted in another way than what is used in all";
+    return "the processes' use is reported for all pools together, not for this one";
+  return "the use of processes and the total use are counted in different ways";
 }
 
 // Prints why the value is missing, which is not a fault and is not reported elsewhere.
@@ -199,17 +199,17 @@ void explain_unattributed(const hypomnesis::snapshot& snapshot, gpu_map left) {
     return pool.unattributed_bytes || !pool.used_bytes;
   });
   for (const auto& each : snapshot.diagnostics()) {
-    const bool is_told = each.subject == part::pools && each.field == HMN_POOL_HAS_UNATTRIBUTED;
-    if (is_told) write_remark(describe(each));
-    if (is_told || is_of_list(each)) left.erase(each.device_index.value_or(0));
+    const bool is_reported = each.subject == part::pools && each.field == HMN_POOL_HAS_UNATTRIBUTED;
+    if (is_reported) write_remark(describe(each));
+    if (is_reported || is_of_list(each)) left.erase(each.device_index.value_or(0));
   }
   for (const auto& [index, each] : left)
-    write_remark(fmt::format("GPU {}: what no process uses cannot be told: {}", index,
-                             why_unattributed(*each)));
+    write_remark(
+        fmt::format("GPU {}: unattributed memory is unknown: {}", index, why_unattributed(*each)));
 }
 
-void print_remarks(const session& in, const view& seen, const options& asked, const gpu_map& whole,
-                   const std::vector<process_row>& rows) {
+void print_messages(const session& in, const view& seen, const options& asked, const gpu_map& whole,
+                    const std::vector<process_row>& rows) {
   const bool none = seen.snapshot.info().device_count == 0 && !search_failed(seen.snapshot);
   print_diagnostics(seen.snapshot, none);
   if (none) write_remark("GPU: " + why_no_gpu(in, seen.snapshot));
@@ -221,7 +221,7 @@ void print_remarks(const session& in, const view& seen, const options& asked, co
 }  // namespace
 
 expected<exit_code> run_ps(const session& in, const options& asked, const style& as) {
-  const auto seen = find_and_look(in, asked);
+  const auto seen = find_and_read(in, asked);
   if (!seen) return seen.why();
   if (asked.pid && !listed(seen->snapshot, *asked.pid) && in.has_ended(*asked.pid))
     return failed(fmt::format("--pid {}: no such process", *asked.pid));
@@ -229,7 +229,7 @@ expected<exit_code> run_ps(const session& in, const options& asked, const style&
   const auto gpus = map_of(gpus_of(in, seen->snapshot));
   const auto whole = asked.unattributed ? whole_gpus_of(gpus) : gpu_map();
   auto rows = rows_of(seen->snapshot, gpus, asked, seen->device, simulated);
-  print_remarks(in, *seen, asked, whole, rows);
+  print_messages(in, *seen, asked, whole, rows);
   if (asked.unattributed && !asked.pid && !asked.match) add_unattributed(whole, seen->device, rows);
   const auto result = search_failed(seen->snapshot) ? exit_code::failed : exit_code::done;
   return std::max(result, write_output(asked.json ? process_json(rows, asked.columns)

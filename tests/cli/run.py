@@ -323,6 +323,7 @@ class Run(Machines):
         machine = {"devices": [card(delays=[{"call": "pools", "hang": "forever"}])]} | HOST
         said = self.measured(HOLDER, "until:0", machine=machine, options=("--timeout", "3s"), seen=(any_row,))
         self.assertIsNone(said["devices"][0]["everyone"]["bytes"])
+        self.assertIn("did not answer", said["devices"][0]["everyone"]["reason"])
 
     def test_a_stale_value_is_no_sample(self):
         machine = self.with_children_on_the_device(GIB)
@@ -358,7 +359,8 @@ class Run(Machines):
         unshare = ["unshare", "--user", "--map-root-user", "--pid", "--fork"]
         refused = subprocess.run([*unshare, "true"], capture_output=True, env=environment(), timeout=60)
         if refused.returncode != 0:
-            self.skipTest(f"unshare: {refused.stderr.decode().strip()}")
+            print(f"skipped: a foreign proc tree: {refused.stderr.decode().strip()}")
+            self.skipTest("unshare is refused")
         path = self.folder / "foreign.jsonl"
         machine = self.machine(self.with_children_on_the_device(GIB))
         done = subprocess.run([*unshare, *COMMAND, "run", "--json", self.json, "--record", path, "--machine", machine,

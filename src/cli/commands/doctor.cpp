@@ -25,7 +25,7 @@ constexpr const char* variables[] = {"HMN_PROC",    "HMN_SYS",      "HMN_NVML", 
 
 constexpr std::uint32_t numbers = 64;  // of backends: as many as a mask has bits
 
-// Returns whether the source is listed elsewhere: those of NVIDIA are with their adapters.
+// Returns whether the source is in another section: those of NVIDIA are with their adapters.
 bool is_listed_elsewhere(backend_id source) {
   return source == backend_id::nvml || source == backend_id::nvidia_smi ||
          source == backend_id::simulated;

@@ -32,9 +32,17 @@ std::optional<hypomnesis::telemetry> telemetry_of(const hypomnesis::snapshot& sn
   return std::nullopt;
 }
 
+// Returns why everything of a subject is missing; empty: it is not, or no reason is known.
+std::string why_missing(const hypomnesis::snapshot& snapshot, part subject, std::uint32_t index) {
+  for (const auto& each : snapshot.diagnostics())
+    if (each.subject == subject && each.device_index == index && !each.field && !is_trace(each))
+      return each.message;
+  return {};
+}
+
 energy_reading energy_of(const hypomnesis::snapshot& snapshot, std::uint32_t index) {
   const auto found = telemetry_of(snapshot, index);
-  if (!found) return {};
+  if (!found) return {std::nullopt, why_missing(snapshot, part::telemetry, index)};
   if (!is_fresh(*found)) return {std::nullopt, stale_text(found->age_ns)};
   return {found->energy_joules, {}};
 }
@@ -47,6 +55,7 @@ void add_used(const hypomnesis::pool& pool, device_sample& to) {
 }
 
 void add_device(const hypomnesis::snapshot& snapshot, std::uint32_t index, device_sample& to) {
+  to.why_used = why_missing(snapshot, part::pools, index);
   for (const auto& pool : snapshot.pools())
     if (pool.device_index == index && pool.is_main) add_used(pool, to);
   const auto found = telemetry_of(snapshot, index);

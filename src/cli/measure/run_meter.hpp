@@ -21,7 +21,7 @@ std::uint64_t unix_time_ns() noexcept;
 // Energy counter of a device.
 struct energy_reading {
   std::optional<double> joules;
-  std::string why;  // reason for missing joules; empty: the device has none
+  std::string why;  // reason for missing joules, if known
 };
 
 // Device to watch, in its state before the command was started.

@@ -55,7 +55,7 @@ TEST_CASE("HV104: the change is that to the sample before") {
   CHECK(second.shared_delta == 200);
 }
 
-TEST_CASE("HV105: one that is not in the list has no figures") {
+TEST_CASE("HV105: one that is not in the list has no values") {
   watched all;
   const auto absent = all.add_absent(42, false, std::nullopt);
   CHECK(absent.life == process_life::exited);
@@ -105,7 +105,7 @@ TEST_CASE("one that uses nothing is idle as long as the pid is still its own") {
   CHECK(all.add_absent(1, false, std::nullopt).life == process_life::exited);
   now.start = 78;
   CHECK(all.add(now).message == "pid=1 is another process now (a -> a); baseline reset");
-  // Where no start is told.
+  // Without a start time.
   CHECK(all.add_absent(2, true, std::nullopt).life == process_life::idle);
   CHECK(all.add_absent(2, true, 5).life == process_life::idle);
   CHECK(all.add_absent(2, true, 6).life == process_life::exited);
@@ -120,7 +120,7 @@ TEST_CASE("of a pid of another namespace nobody can tell whether it lives") {
   CHECK(all.add_absent(1, true, 9).life == process_life::unknown);
 }
 
-TEST_CASE("a pid that is given anew is told by its start time, not by its name") {
+TEST_CASE("a reused pid is detected by its start time, not by its name") {
   watched all;
   auto first = row_of_pid(1, 10 * watched_mib, "?");
   first.start_unix_ns = 1;

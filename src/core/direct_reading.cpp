@@ -7,6 +7,7 @@
 #include "core/usable.hpp"
 #include "model/compose.hpp"
 #include "model/record.hpp"
+#include "platform/process.hpp"
 
 namespace hmn {
 namespace {
@@ -20,16 +21,12 @@ failure most_specific(Refusals& all) {
   return std::move(all.front().why);
 }
 
-// Tolerance for start times: a process starts before the driver counts it, and btime of /proc/stat
-// has whole seconds.
-constexpr std::uint64_t slack_ns = 2 * platform::ns_per_second;
-
 // Returns whether the account of an unlisted process is really its own. Accounts are kept by pid,
 // and pids are reused.
 bool is_account_of_process(usage& row) {
   if (!row.counted_since_ns) return true;
   if (!row.start_unix_ns) row.start_unix_ns = row.counted_since_ns;
-  return *row.start_unix_ns <= *row.counted_since_ns + slack_ns;
+  return platform::has_started_by(*row.start_unix_ns, *row.counted_since_ns);
 }
 
 }  // namespace

@@ -40,17 +40,17 @@ class AmdTools(Machines):
 
     def test_amd_smi_serves(self):
         gpus = self.rows(run("--json", env=self.answering()))
-        self.assertEqual([(gpu["name"], gpu["total_bytes"], gpu["source"]) for gpu in gpus],
+        self.assertEqual([(gpu["name"], gpu["total_bytes"], gpu["backend"]) for gpu in gpus],
                          [("AMD Instinct MI210", 65520 << 20, "amd-smi")])
         rows = self.rows(run("ps", "--json", env=self.answering()))
-        self.assertEqual([(row["pid"], row["used_bytes"], row["source"]) for row in rows],
+        self.assertEqual([(row["pid"], row["used_bytes"], row["backend"]) for row in rows],
                          [(1, 8192, "amd-smi")])
 
     def test_rocm_smi_stands_in(self):
         (self.folder / "rocm-smi.out").write_text("WARNING: a\n" + json.dumps(ROCM))
         keys = self.keys("exit 1", 'exec cat "$0.out"')
         gpus = self.rows(run("--json", env=keys))
-        self.assertEqual([(gpu["name"], gpu["total_bytes"], gpu["source"]) for gpu in gpus],
+        self.assertEqual([(gpu["name"], gpu["total_bytes"], gpu["backend"]) for gpu in gpus],
                          [("Radeon", 4096, "rocm-smi")])
 
     def test_the_doctor_tells_a_command_that_was_not_needed_from_one_that_is_not_there(self):

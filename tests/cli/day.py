@@ -131,7 +131,7 @@ class Day(Machines):
             said = logging.stderr.read()
         self.assertEqual(logging.returncode, 0)
         self.assertEqual(len(lines), count)
-        found = re.search(r"hmn: (\d+) samples were left out", said)
+        found = re.search(r"hmn: (\d+) samples were skipped", said)
         missed = int(found[1]) if found else 0
         self.assertLessEqual(missed, int(self.spent() / seconds))
         # Each begins in its slot.

@@ -61,12 +61,12 @@ class Nvml(Machines):
 
     def test_json_says_where_it_is_from(self):
         gpus = self.rows(self.with_nvml(TWO_CARDS, "--json"))
-        self.assertEqual([gpu["source"] for gpu in gpus], ["nvml", "nvml"])
+        self.assertEqual([gpu["backend"] for gpu in gpus], ["nvml", "nvml"])
         self.assertEqual(gpus[1]["reserved_bytes"], None)
 
     def test_processes(self):
         rows = self.rows(self.with_nvml(TWO_CARDS, "ps", "--json", "--device", "01:00.0"))
-        self.assertEqual([(row["pid"], row["used_bytes"], row["source"]) for row in rows],
+        self.assertEqual([(row["pid"], row["used_bytes"], row["backend"]) for row in rows],
                          [(1, 512 << 20, "nvml")])
         self.assertIsNotNone(rows[0]["name"])
 
@@ -120,7 +120,7 @@ class Nvml(Machines):
             device, _ = self.run_with_accounts((both, running), ({}, accounts))
             self.assertEqual((device["command"]["bytes"], device["command"]["kind"]), (3 << 30, "sampled"))
             self.assertIsNone(device["largest_process"]["bytes"])
-            self.assertIn("not every process", device["largest_process"]["reason"])
+            self.assertIn("a process that was seen has no account", device["largest_process"]["reason"])
 
     def test_metrics(self):
         measured = {"fans": [31, 33], "temperature": 45, "encoder": {"percent": 7, "period_us": 167000}}
@@ -230,10 +230,10 @@ class NvidiaSmi(Machines):
         tool.with_suffix(".json").write_text(json.dumps(SMI_CARD))
         keys = {"HMN_NVML": str(self.folder / "no-library"), "HMN_NVIDIA_SMI": str(tool)}
         gpus = self.rows(run("--json", env=environment(**keys)))
-        self.assertEqual([(gpu["name"], gpu["total_bytes"], gpu["source"]) for gpu in gpus],
+        self.assertEqual([(gpu["name"], gpu["total_bytes"], gpu["backend"]) for gpu in gpus],
                          [("NVIDIA L4", 23034 << 20, "nvidia-smi")])
         rows = self.rows(run("ps", "--json", env=environment(**keys)))
-        self.assertEqual([(row["pid"], row["used_bytes"], row["source"]) for row in rows],
+        self.assertEqual([(row["pid"], row["used_bytes"], row["backend"]) for row in rows],
                          [(1, 538 << 20, "nvidia-smi"), (2, None, "nvidia-smi")])
 
 

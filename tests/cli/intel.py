@@ -98,7 +98,7 @@ class Intel(Machines):
         self.answers(perfmon=True)
         result, log = self.hmn("--json")
         gpus = self.rows(result)
-        self.assertEqual([(gpu["source"], gpu["total_bytes"], gpu["used_bytes"]) for gpu in gpus],
+        self.assertEqual([(gpu["backend"], gpu["total_bytes"], gpu["used_bytes"]) for gpu in gpus],
                          [("i915", 4 * GIB, 300 * MIB), ("xe", 16 * GIB, 500 * MIB)])
         self.check_closed(log)
         self.assertEqual(log.count("open renderD128"), 1)
@@ -133,7 +133,7 @@ class Intel(Machines):
         self.check_closed(log)
         self.assertIn("used >=12 MiB / 4096 MiB", self.hmn()[0].out)
         rows = self.rows(self.hmn("ps", "--json", "--sort", "pid")[0])
-        self.assertEqual([(row["pid"], row["used_bytes"], row["source"]) for row in rows],
+        self.assertEqual([(row["pid"], row["used_bytes"], row["backend"]) for row in rows],
                          [(10, 12 * MIB, "i915"), (11, 20 * MIB, "xe")])
 
     def test_an_integrated_device_has_no_memory_of_its_own(self):

@@ -20,7 +20,7 @@ FIGURES = KEYS[KEYS.index("total_bytes"):KEYS.index("age_ns")]
 TELEMETRY = {"gpu_busy_percent": 64.25, "temperature_celsius": 45, "power_watts": 123.5}
 FAST = ("--interval", "20ms")
 # What a busy machine makes of a short interval.
-LOST = re.compile(r"^hmn: (\d+) samples were (?:left out|dropped): .*\n", re.M)
+LOST = re.compile(r"^hmn: (\d+) samples were (?:skipped|dropped): .*\n", re.M)
 
 
 def remarks(said):
@@ -201,7 +201,7 @@ class Log(Machines):
         slow = [{"call": "pools", "ms": 60}]
         result = self.on({"devices": [card(delays=slow)]}, "log", "--interval", "10ms", "--count", 3)
         self.assertEqual((result.code, result.out.count("\n")), (0, 3))
-        self.assertIn(" samples were left out: the ones before took too long\n", result.err)
+        self.assertIn(" samples were skipped: earlier ones took too long\n", result.err)
         self.assertEqual(remarks(result.err), "")
 
     def test_every_machine_can_be_logged(self):

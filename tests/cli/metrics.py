@@ -6,7 +6,7 @@ import re
 from command import MACHINES, Machines, card, main, run_in_terminal, strict_json
 
 KEYS = """device_index device_name device_uuid pci_bus_id parent_index metric instance instance_name unit
-pid value count window_ns source age_ns notes status reason""".split()
+pid value count window_ns backend age_ns notes status reason""".split()
 TITLES = ["METRIC", "INSTANCE", "VALUE", "WINDOW", "SOURCE"]
 DENIED = {"metric": "voltage", "instance": "soc", "missing": {"status": "permission", "message": "root only"}}
 UNSUPPORTED = {"metric": "ecc_corrected", "instance": "lifetime",
@@ -87,7 +87,7 @@ class Metrics(Machines):
     def test_what_the_card_does_not_have_is_counted_and_told_on_request(self):
         fan = {"metric": "fan_percent", "instance": 0, "value": 40}
         no_link = {"metric": "link_rx_bytes", "instance": 0, "missing": {"status": "unsupported", "message": "no link"}}
-        count = "{} more not supported: --unsupported tells which and why"
+        count = "{} more not supported: --unsupported lists them with the reason"
         all_of_it = ["ecc_corrected: unknown: no error correction", "link_rx_bytes: unknown: no link"]
         self.assertEqual(self.lines([UNSUPPORTED, fan])[2:], [count.format(1)])
         self.assertEqual(self.lines([UNSUPPORTED, no_link, fan])[2:], [count.format(2)])
@@ -147,7 +147,7 @@ class Metrics(Machines):
         fan = {"metric": "fan_rpm", "instance": 1, "value": 900}
         found = self.objects({"devices": [card(uuid="GPU-a", metrics=[hot, busy, fan])]})
         common = {"device_index": 0, "device_name": "Card", "device_uuid": "GPU-a", "parent_index": None,
-                  "pci_bus_id": None, "source": "simulated", "status": None, "reason": None}
+                  "pci_bus_id": None, "backend": "simulated", "status": None, "reason": None}
         # 2 and 2: HMN_SENSOR_HOTSPOT, HMN_ENGINE_COMPUTE
         wanted = [
             {"metric": "temperature", "instance": 2, "instance_name": "hotspot", "unit": "C", "pid": None,
@@ -175,7 +175,7 @@ class Metrics(Machines):
 
     def test_it_agrees_with_the_snapshot(self):
         same = {"metric": "name", "instance": "instance", "pid": "pid", "value": "value", "count": "count",
-                "window_ns": "window_ns", "source": "backend"}
+                "window_ns": "window_ns", "backend": "backend"}
         compared = 0
         for machine in sorted(MACHINES.glob("*.json")):
             whole = json.loads(self.on(machine, "snapshot").out)

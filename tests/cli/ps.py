@@ -6,7 +6,7 @@ from command import GIB, MACHINES, MIB, Machines, card, main, run, run_in_termin
 
 KEYS = ["pid", "name", "used_bytes", "shared_used_bytes", "device_index", "device_name",
         "device_uuid", "pci_bus_id", "parent_index", "name_state", "host_resident_bytes", "uid",
-        "start_unix_ns", "kinds", "gpu_instance", "compute_instance", "accounting", "source",
+        "start_unix_ns", "kinds", "gpu_instance", "compute_instance", "accounting", "backend",
         "age_ns", "notes", "busy_percent", "busy_ns", "container", "peak_used_bytes"]
 
 
@@ -123,7 +123,7 @@ class Json(Machines):
             "pci_bus_id": "0000:01:00.0", "parent_index": None, "name_state": "resolved",
             "host_resident_bytes": 4096, "uid": 1000, "start_unix_ns": 1700000000000000000,
             "kinds": ["compute", "graphics"], "gpu_instance": 1, "compute_instance": 0,
-            "accounting": "allocated", "source": "simulated", "notes": ["lower_bound"],
+            "accounting": "allocated", "backend": "simulated", "notes": ["lower_bound"],
             "busy_percent": None, "busy_ns": None, "container": None,
             "peak_used_bytes": None})
 
@@ -143,7 +143,7 @@ class Json(Machines):
         row = {"pid": 42, "missing": {"status": "unsupported"}}
         found = self.rows(self.on({"devices": [{"processes": [row]}]}, "ps", "--json"))[0]
         known = {key for key, value in found.items() if value is not None}
-        self.assertEqual(known, {"pid", "device_index", "name_state", "accounting", "source", "age_ns",
+        self.assertEqual(known, {"pid", "device_index", "name_state", "accounting", "backend", "age_ns",
                                  "notes"})
         self.assertEqual(found["name_state"], "unknown")
 
@@ -189,9 +189,9 @@ class Columns(Machines):
                          [name.upper() for name in self.ALL])
 
     def test_wrong_lists_name_what_there_is(self):
-        for given, wrong in (("pid,colour", '"colour" is no column'), ("", '"" is no column'),
-                             ("pid,", '"" is no column'), ("PID", '"PID" is no column'),
-                             ("gpu,device", '"device" stands twice')):
+        for given, wrong in (("pid,colour", '"colour" is not a column'), ("", '"" is not a column'),
+                             ("pid,", '"" is not a column'), ("PID", '"PID" is not a column'),
+                             ("gpu,device", '"device" is listed twice')):
             result = self.on(self.MACHINE, "ps", "--columns", given)
             self.assertEqual((result.code, result.out), (2, ""), given)
             self.assertIn(f'--columns "{given}": {wrong}', result.err)

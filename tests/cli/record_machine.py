@@ -104,7 +104,7 @@ def steady(snapshot):
 
 def plain(result):
     """Rows without what is of one moment, and what stand-ins took the place of."""
-    passed = ("age_ns", "command", "container", "uuid", "device_uuid", "source")
+    passed = ("age_ns", "command", "container", "uuid", "device_uuid", "backend")
     return [{key: value for key, value in row.items() if key not in passed}
             for row in json.loads(result.out)]
 
@@ -131,7 +131,7 @@ class Groups(Tree):
 
     def groups(self, result):
         self.assertEqual(result.code, 0, result.err)
-        return [(row["metric"], row["instance_name"], row["count"], row["source"])
+        return [(row["metric"], row["instance_name"], row["count"], row["backend"])
                 for row in strict_json(result.out) if row["metric"].startswith("group_")]
 
     def test_each_container_and_each_other_group(self):
@@ -166,7 +166,7 @@ class Kept(Tree):
         before = {words: run(*words, env=environment(**self.env)) for words in
                   (("--json",), ("ps", "--json"), ("snapshot",))}
         gpus = json.loads(before["--json",].out)
-        self.assertEqual([(gpu["pci_bus_id"], gpu["source"]) for gpu in gpus], [("0000:03:00.0", "drm")])
+        self.assertEqual([(gpu["pci_bus_id"], gpu["backend"]) for gpu in gpus], [("0000:03:00.0", "drm")])
         rows = json.loads(before["ps", "--json"].out)
         self.assertEqual([(row["pid"], row["used_bytes"]) for row in rows], [(77, 48 << 20)])
         file = self.kept()
@@ -306,7 +306,7 @@ class Drivers(Tree):
             self.assertNotIn(secret, text)
         tool.unlink()
         here = run("--json", "--machine", file)
-        self.assertEqual({gpu["source"] for gpu in json.loads(here.out)}, {"nvidia-smi", "drm"})
+        self.assertEqual({gpu["backend"] for gpu in json.loads(here.out)}, {"nvidia-smi", "drm"})
         self.assertEqual(plain(here), plain(there))
 
 

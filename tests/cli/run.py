@@ -217,7 +217,7 @@ class Run(Machines):
         self.assertEqual(root.tag, "{http://www.w3.org/2000/svg}svg")
         texts = "\n".join("".join(each.itertext()) for each in root.iter() if each.tag.endswith("text"))
         for part in ("# <b>&", "Host memory", "GPU 0 [Card <1>]", "GPU 1 [Card & 2]", "the command",
-                     "everyone", "time since the start", "MiB", "GiB", " s"):
+                     "whole device", "time since the start", "MiB", "GiB", " s"):
             self.assertIn(part, texts)
 
     def test_peaks_of_a_device_and_when_they_came(self):
@@ -234,7 +234,7 @@ class Run(Machines):
             row["offset_ns"] for row in rows if row["devices"][0]["used_bytes"] == 9 * GIB))
         self.assertEqual(rows[0]["devices"][0]["used_bytes"], 3 * GIB)
         self.assertEqual(device["energy"], {"joules": 422.5, "kind": "counted", "reason": None})
-        self.assertRegex(self.err, r"everyone +9\.00 GiB  at \S+ s, sampled every \d+ ms, 3\.00 GiB before")
+        self.assertRegex(self.err, r"whole device +9\.00 GiB  at \S+ s, sampled every \d+ ms, 3\.00 GiB before")
         self.assertRegex(self.err, r"energy +42[23] J  counted by the device")
 
     def with_children_on_the_device(self, bytes_, **keys):
@@ -323,6 +323,61 @@ class Run(Machines):
         machine = {"devices": [card(delays=[{"call": "pools", "hang": "forever"}])]} | HOST
         said = self.measured(HOLDER, "until:0", machine=machine, options=("--timeout", "3s"), seen=(any_row,))
         self.assertIsNone(said["devices"][0]["everyone"]["bytes"])
+        self.assertIn("did not answer", said["devices"][0]["everyone"]["reason"])
+
+    def test_a_stale_value_is_no_sample(self):
+        machine = self.with_children_on_the_device(GIB)
+        machine["devices"][0]["telemetry"] = {"energy_joules": 1000.5, "power_watts": 40}
+        machine["changes"] = [{"after_ms": 1500, "patch": [{
+            "op": "add", "path": "/devices/0/delays",
+            "value": [{"call": call, "hang": "forever"} for call in ("pools", "telemetry", "process")]}]}]
+        nothing = dict.fromkeys(("command_bytes", "used_bytes", "power_watts", "energy_joules"))
+        device = self.measured(HOLDER, "until:0", "until:1", machine=machine, options=("--timeout", "300ms"), seen=(
+            on_device(command_bytes=GIB, used_bytes=3 * GIB, power_watts=40), on_device(**nothing)))["devices"][0]
+        after = next(row for row in rows_of(self.timeline) if on_device(**nothing)(row))
+        self.assertRegex(after["devices"][0]["reason"], r"^stale: \d+\.\d s old$")
+        self.assertEqual((device["command"]["bytes"], device["everyone"]["bytes"]), (GIB, 3 * GIB))
+        self.assertIsNone(device["energy"]["joules"])
+        self.assertRegex(device["energy"]["reason"], r"^stale: \d+\.\d s old$")
+        self.assertNotIn(" energy ", self.err)
+
+    def test_a_device_without_a_fresh_value_has_none_and_the_reason(self):
+        pool = {"kind": "vram", "total": "16GiB", "used": "3GiB", "notes": ["stale"]}
+        machine = self.with_children_on_the_device(GIB, notes=["stale"])
+        machine["devices"][0] |= {"pools": [pool], "telemetry": {"energy_joules": 7, "notes": ["stale"]}}
+        for forks in (0, 3):  # process by process, and from the list
+            device = self.measured(HOLDER, *["fork"] * forks, "until:0", "wait", machine=machine, seen=(
+                on_device(command_bytes=None, used_bytes=None, energy_joules=None),))["devices"][0]
+            self.assertIsNone(device["used_before_bytes"])
+            for value in (device["command"], device["everyone"]):
+                self.assertIsNone(value["bytes"])
+                self.assertRegex(value["reason"], "^stale: ")
+            self.assertEqual(device["energy"]["joules"], None)
+            self.assertRegex(self.err, r"whole device +\?  stale: ")
+
+    def test_a_proc_tree_of_another_namespace_shows_no_process_of_the_command(self):
+        unshare = ["unshare", "--user", "--map-root-user", "--pid", "--fork"]
+        refused = subprocess.run([*unshare, "true"], capture_output=True, env=environment(), timeout=60)
+        if refused.returncode != 0:
+            print(f"skipped: a foreign proc tree: {refused.stderr.decode().strip()}")
+            self.skipTest("unshare is refused")
+        path = self.folder / "foreign.jsonl"
+        machine = self.machine(self.with_children_on_the_device(GIB))
+        done = subprocess.run([*unshare, *COMMAND, "run", "--json", self.json, "--record", path, "--machine", machine,
+                               "--", "sleep", "0.3"], capture_output=True, env=environment(), timeout=60)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        said = strict_json(self.json.read_text())
+        jsonschema.validate(said, SCHEMA)
+        why = r"^/proc is the tree of another PID namespace, where this process is \d+; pids are those of that tree$"
+        for value in (said["all_processes"], said["proportional"], said["devices"][0]["command"], said["devices"][0]["largest_process"]):
+            self.assertIsNone(value["bytes"])
+            self.assertRegex(value["reason"], why)
+        self.assertEqual(said["devices"][0]["everyone"]["bytes"], 3 * GIB)
+        self.assertGreater(said["largest_process"]["bytes"], 0)
+        for row in rows_of(path):
+            self.assertEqual((row["processes"], row["resident_bytes"]), (None, None))
+        shown = subprocess.run([*unshare, *COMMAND, "doctor"], capture_output=True, env=environment(), timeout=60)
+        self.assertRegex(shown.stdout.decode(), "note  " + why[1:-1])
 
     def test_a_command_has_the_signals_as_hmn_found_them(self):
         # SigIgn counts from signal 1 at its right end: ALRM is 14, in the fourth digit.

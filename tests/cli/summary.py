@@ -7,7 +7,7 @@ from command import GIB, MACHINES, MIB, Machines, card, environment, main, run, 
 
 KEYS = ["index", "name", "total_bytes", "free_bytes", "used_bytes", "reserved_bytes",
         "driver_version", "uuid", "pci_bus_id", "cuda_version", "vendor", "kind", "memory_kind",
-        "pool", "parent_index", "state", "source", "age_ns", "notes"]
+        "pool", "parent_index", "state", "backend", "age_ns", "notes"]
 
 HOST = {"system": {"total": 32 * GIB, "available": 20 * GIB}}
 
@@ -157,12 +157,12 @@ class Json(Machines):
             "driver_version": "591.86", "uuid": "GPU-1", "pci_bus_id": "0000:01:00.0",
             "cuda_version": 12040, "vendor": "nvidia", "kind": "discrete",
             "memory_kind": "dedicated", "pool": "vram", "parent_index": None, "state": "ready",
-            "source": "simulated", "notes": []})
+            "backend": "simulated", "notes": []})
 
     def test_unknown_is_null(self):
         gpu = self.gpus(devices=[{"pools": []}])[0]
         known = {key for key, value in gpu.items() if value is not None}
-        self.assertEqual(known, {"index", "vendor", "kind", "memory_kind", "state", "source", "notes"})
+        self.assertEqual(known, {"index", "vendor", "kind", "memory_kind", "state", "backend", "notes"})
         self.assertEqual((gpu["vendor"], gpu["memory_kind"]), ("unknown", "unknown"))
 
     def test_no_blank_stands_between_values(self):

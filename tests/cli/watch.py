@@ -75,6 +75,25 @@ class Watch(Machines):
         self.assertIn("spill not measurable", err)
         self.assertIn("hmn watch: spill not measurable: ", self.on(machine, "watch", *FAST).out)
 
+    def test_a_stale_value_is_no_growth_and_no_peak(self):
+        stale = row(7, "3GiB", notes=["stale"])
+        machine = {"devices": [card(row(7, "1GiB"), row(8, "512MiB"))], "changes": [
+            then(3, stale, row(8, "512MiB", notes=["stale"])), then(4, row(7, "1GiB"), row(8, "512MiB"))]}
+        samples, summary, err = self.lines(machine, "--interval", "50ms", "--duration", "200ms")
+        of_7 = [(each["used_bytes"], each["used_delta_bytes"], each["state"]) for each in samples if each["pid"] == 7]
+        self.assertEqual(of_7[:3], [(1024 * MIB, 0, "uses"), (None, None, "uses"), (1024 * MIB, 0, "uses")])
+        self.assertEqual({each["peak_used_bytes"] for each in summary["per_pid"]}, {1024 * MIB, 512 * MIB})
+        self.assertRegex(err, r"hmn watch: values at \+\d\.\ds are not counted: stale: \d+\.\d s old\n")
+
+    def test_a_stale_list_does_not_change_who_is_followed(self):
+        rows = [row(pid, f"{size}GiB", name) for pid, size, name in ((7, 1, "z"), (8, 2, "a"), (9, 3, "m"))]
+        stale = [each | {"notes": ["stale"]} for each in rows]
+        machine = {"devices": [card(*rows)], "changes": [then(3, *stale)]}
+        samples, _, err = self.lines(machine, "--follow-new", "--top", "2", *FAST)
+        self.assertEqual({each["pid"] for each in samples}, {9, 8})
+        self.assertIn("not counted", err)
+        self.assertNotIn("set changed", err)
+
     def test_exited_is_told_from_idle(self):
         machine = {"devices": [card()], "host": {"processes": [{"pid": 11, "name": "lives"}]}}
         samples, _, _ = self.lines(machine, "11", "99", "11", *FAST)

@@ -10,6 +10,7 @@
 #include "model/scan.hpp"
 #include "model/sort.hpp"
 #include "platform/file.hpp"
+#include "procfs/own_tree.hpp"
 
 namespace hmn::nvidia_smi {
 namespace {
@@ -124,8 +125,9 @@ result<void> smi_source::processes(slot number, std::vector<usage>& out, reading
   auto rows = rows_of(number, 0, r);
   if (!rows) return std::move(rows.why());
   const bool is_initial = is_in_initial_pid_namespace();
+  const bool is_foreign = !is_initial && procfs::why_foreign(proc_root_);
   for (usage& row : *rows) {
-    if (!is_initial && !is_running(row.pid)) row.notes |= note::foreign_pid;
+    if (is_foreign || (!is_initial && !is_running(row.pid))) row.notes |= note::foreign_pid;
     out.push_back(std::move(row));
   }
   return {};

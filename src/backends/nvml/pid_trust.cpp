@@ -8,6 +8,7 @@
 
 #include "model/compose.hpp"
 #include "platform/file.hpp"
+#include "procfs/own_tree.hpp"
 #include "procfs/pids.hpp"
 
 namespace hmn::nvml {
@@ -71,6 +72,10 @@ void pid_trust::after_opening() {
 bool pid_trust::in_initial_namespace() {
   if (!initial_) initial_ = procfs::is_in_initial_pid_namespace(proc_root_);
   return *initial_;
+}
+
+bool pid_trust::has_foreign_tree() const {
+  return procfs::why_foreign(proc_root_).has_value();
 }
 
 bool pid_trust::holds_no_gpu() {

@@ -28,6 +28,8 @@ class pid_trust {
   void after_opening();
 
   [[nodiscard]] bool in_initial_namespace();
+  // Whether the proc tree is of another namespace, where any pid may belong to another process.
+  [[nodiscard]] bool has_foreign_tree() const;
   // Whether the caller's descriptors prove that it uses no GPU.
   [[nodiscard]] bool holds_no_gpu();
   // Whether a row is a process of our namespace that does hold a GPU.

@@ -146,17 +146,17 @@ code nvml_source::read_load_and_peaks(const topic& t, const known_device& of,
 }
 
 // Drivers that translate pids hide the processes of other namespaces: one pid that does not exist
-// here means that all are the host's.
+// here means that all are the host's. In a tree of another namespace none is known to be the same.
 void nvml_source::mark_foreign(std::span<usage> rows) {
   if (rows.empty() || trust_.in_initial_namespace()) return;
   const bool ours = trust_.sees_our_namespace(processes_.rows());
-  bool one_is_foreign = false;
+  bool any_foreign = !ours && trust_.has_foreign_tree();
   for (usage& row : rows) {
     if (trust_.exists(row.pid)) continue;
     row.notes |= note::foreign_pid;
-    one_is_foreign = true;
+    any_foreign = true;
   }
-  if (!one_is_foreign || ours) return;
+  if (!any_foreign || ours) return;
   for (usage& row : rows) row.notes |= note::foreign_pid;
 }
 

@@ -25,36 +25,10 @@ constexpr const char* variables[] = {"HMN_PROC",    "HMN_SYS",      "HMN_NVML", 
 
 constexpr std::uint32_t numbers = 64;  // of backends: as many as a mask has bits
 
-// Returns whether the source is listed elsewhere: those of NVIDIA are with their adapters.
+// Returns whether the source is in another section: those of NVIDIA are with their adapters.
 bool is_listed_elsewhere(backend_id source) {
   return source == backend_id::nvml || source == backend_id::nvidia_smi ||
          source == backend_id::simulated;
-}
-
-constexpr std::uint64_t bit(backend_id source) {
-  return std::uint64_t{1} << hypomnesis::number(source);
-}
-
-// Sources specific to one system.
-constexpr std::uint64_t systems[] = {
-    bit(backend_id::amdgpu) | bit(backend_id::kfd) | bit(backend_id::rocm_smi) |
-        bit(backend_id::i915) | bit(backend_id::xe) | bit(backend_id::drm) |
-        bit(backend_id::tegra) | bit(backend_id::dmem) | bit(backend_id::amd_smi),
-    bit(backend_id::dxgi) | bit(backend_id::pdh),
-    bit(backend_id::metal) | bit(backend_id::macmon),
-};
-
-// Returns the sources of systems for which this library has none.
-std::uint64_t of_other_systems() {
-  std::uint64_t here = 0;
-  for (std::uint32_t number = 1; number < numbers; ++number) {
-    const auto source = static_cast<backend_id>(number);
-    if (hypomnesis::has_backend(source)) here |= bit(source);
-  }
-  std::uint64_t others = 0;
-  for (const std::uint64_t system : systems)
-    if ((system & here) == 0) others |= system;
-  return others;
 }
 
 finding inspect_source(std::string_view name, const hypomnesis::backend_info& of) {
@@ -75,16 +49,14 @@ finding inspect_source(std::string_view name, const hypomnesis::backend_info& of
   return {severity::note, of.message.empty() ? text : text + ", " + of.message, {}};
 }
 
-// Returns a row for each measurement source.
+// Returns a row for each measurement source of this build.
 section inspect_sources(const session& in) {
   section out{"Sources", {}};
-  const std::uint64_t others = of_other_systems();
   for (std::uint32_t number = 1; number < numbers; ++number) {
     const auto source = static_cast<backend_id>(number);
-    const auto name = hypomnesis::name(source);
-    if (name == "unknown" || is_listed_elsewhere(source)) continue;
-    if ((bit(source) & others) != 0) continue;
-    if (const auto info = in.backend(source)) out.findings.push_back(inspect_source(name, *info));
+    if (!hypomnesis::has_backend(source) || is_listed_elsewhere(source)) continue;
+    if (const auto info = in.backend(source))
+      out.findings.push_back(inspect_source(hypomnesis::name(source), *info));
   }
   return out;
 }
@@ -170,8 +142,7 @@ section readings(const evidence& seen) {
   section out{"Readings", {}};
   add_findings(severity::trouble, seen.snapshot.diagnostics(), out);
   add_findings(severity::note, seen.snapshot.diagnostics(), out);
-  if (out.findings.empty())
-    out.findings.push_back({severity::fine, "everything that was asked for was read", {}});
+  if (out.findings.empty()) out.findings.push_back({severity::fine, "all values were read", {}});
   return out;
 }
 

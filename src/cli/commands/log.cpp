@@ -14,6 +14,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
+#include "cli/measure/freshness.hpp"
 #include "cli/measure/gpu.hpp"
 #include "cli/measure/no_gpu.hpp"
 #include "cli/system/interruption.hpp"
@@ -40,7 +41,7 @@ struct log_sample {
 };
 
 // Value of a sample: its source and its digits.
-struct figure {
+struct logged_value {
   const char* key;
   part subject;
   std::uint32_t bit;  // of `present`
@@ -58,7 +59,7 @@ std::string of_telemetry(const log_sample& s) {
 
 using hypomnesis::pool;
 using hypomnesis::telemetry;
-constexpr figure figures[] = {
+constexpr logged_value logged_values[] = {
     {"total_bytes", part::pools, HMN_POOL_HAS_TOTAL, of_pool<&pool::total_bytes>},
     {"free_bytes", part::pools, HMN_POOL_HAS_FREE, of_pool<&pool::free_bytes>},
     {"used_bytes", part::pools, HMN_POOL_HAS_USED, of_pool<&pool::used_bytes>},
@@ -80,12 +81,12 @@ constexpr figure figures[] = {
      of_telemetry<&telemetry::fan_percent>},
 };
 
-const figure& named(std::string_view key) {
-  return *std::find_if(std::begin(figures), std::end(figures),
-                       [&](const figure& each) { return key == each.key; });
+const logged_value& named(std::string_view key) {
+  return *std::find_if(std::begin(logged_values), std::end(logged_values),
+                       [&](const logged_value& each) { return key == each.key; });
 }
 
-bool explains(const hypomnesis::diagnostic& each, const log_sample& s, const figure& of) {
+bool explains(const hypomnesis::diagnostic& each, const log_sample& s, const logged_value& of) {
   return !is_trace(each) && each.device_index == s.of.device.index && each.subject == of.subject &&
          (!each.field || (*each.field & of.bit) != 0);
 }
@@ -95,7 +96,7 @@ bool explains_all(const hypomnesis::diagnostic& each) {
   return !each.device_index && hides_devices(each);
 }
 
-std::string reason(const log_sample& s, const figure& of) {
+std::string reason(const log_sample& s, const logged_value& of) {
   for (const auto& each : *s.diagnostics)
     if (explains(each, s, of)) return escape_for_text(each.message);
   if (s.of.device.state != run_state::ready)
@@ -103,7 +104,7 @@ std::string reason(const log_sample& s, const figure& of) {
       return fmt::format("the device is {}", *state);
   for (const auto& each : *s.diagnostics)
     if (explains_all(each)) return escape_for_text(each.message);
-  return "no source tells it";
+  return "not reported by any source";
 }
 
 std::string time_text(std::uint64_t unix_time_ns) {
@@ -180,7 +181,7 @@ std::string log_json(const log_sample& s) {
       .add("pci_bus_id", device.pci_bus_id)
       .add("state", or_unknown(state_word(device.state)));
   json_object reasons;
-  for (const auto& each : figures) {
+  for (const auto& each : logged_values) {
     const auto digits = each.digits(s);
     out.add_digits(each.key, digits);
     if (digits.empty()) reasons.add(each.key, reason(s, each));
@@ -191,7 +192,7 @@ std::string log_json(const log_sample& s) {
 
 std::string log_csv_header() {
   std::string line = "time,index,name";
-  for (const auto& each : figures) line += fmt::format(",{}", each.key);
+  for (const auto& each : logged_values) line += fmt::format(",{}", each.key);
   return line + ",age_ns,notes,reasons\n";
 }
 
@@ -199,7 +200,7 @@ std::string log_csv(const log_sample& s) {
   auto line = fmt::format("{},{},{}", time_text(s.unix_time_ns), s.of.device.index,
                           csv_cell(escape_for_text(s.of.device.name.value_or(""))));
   std::string reasons;
-  for (const auto& each : figures) {
+  for (const auto& each : logged_values) {
     const auto digits = each.digits(s);
     line += "," + digits;
     if (digits.empty())
@@ -274,13 +275,12 @@ class end_of_log {
   std::uint64_t taken_ = 0;
 };
 
-void tell_losses(const hypomnesis::sampler_info& of) {
+void report_losses(const hypomnesis::sampler_info& of) {
   if (of.dropped_count > 0)
     write_remark(
         fmt::format("{} samples were dropped: they were not read fast enough", of.dropped_count));
   if (of.late_count > 0)
-    write_remark(
-        fmt::format("{} samples were left out: the ones before took too long", of.late_count));
+    write_remark(fmt::format("{} samples were skipped: earlier ones took too long", of.late_count));
 }
 
 // Returns none once stopped or after the time limit.
@@ -316,7 +316,7 @@ expected<exit_code> run_log(const session& in, const options& asked, const style
   source.start();
   const interruption stops([&source] { source.stop(); });
   const auto last = write_lines(in, source, asked, as);
-  tell_losses(source.info());
+  report_losses(source.info());
   return last == write_result::failed ? exit_code::failed : exit_code::done;
 }
 

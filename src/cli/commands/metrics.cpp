@@ -11,6 +11,7 @@
 
 #include "cli/commands/commands.hpp"
 #include "cli/commands/device_argument.hpp"
+#include "cli/measure/freshness.hpp"
 #include "cli/measure/gpu.hpp"
 #include "cli/measure/no_gpu.hpp"
 #include "cli/system/waiting_notice.hpp"
@@ -108,7 +109,7 @@ std::string why_none(const hypomnesis::device& device) {
   const auto state = state_word(device.state);
   if (device.state != run_state::ready && state)
     return fmt::format("metrics: unknown: the device is {}\n", *state);
-  return "metrics: none, no source tells any\n";
+  return "metrics: none, not reported by any source\n";
 }
 
 std::vector<std::string> missing_lines(const gpu_metrics& of, bool that_matter, const style& as) {
@@ -129,7 +130,7 @@ std::string missing_text(const gpu_metrics& of, bool with_unsupported, const sty
   if (is_all || with_unsupported)
     lines.insert(lines.end(), unsupported.begin(), unsupported.end());
   else if (!unsupported.empty())
-    lines.push_back(fmt::format("{} more not supported: --unsupported tells which and why\n",
+    lines.push_back(fmt::format("{} more not supported: --unsupported lists them with the reason\n",
                                 unsupported.size()));
   if (lines.empty() && is_all) lines.push_back(why_none(of.on.device));
   return fmt::format("{}", fmt::join(lines, ""));
@@ -148,7 +149,7 @@ std::optional<std::string_view> unless_empty(std::string_view text) {
   return text.empty() ? std::nullopt : std::optional(text);
 }
 
-void tell(const hypomnesis::metric& of, json_object& out) {
+void write_metric(const hypomnesis::metric& of, json_object& out) {
   out.add("metric", hypomnesis::name(of.id))
       .add("instance", of.instance)
       .add("instance_name", of.group ? std::optional<std::string_view>(*of.group)
@@ -158,20 +159,20 @@ void tell(const hypomnesis::metric& of, json_object& out) {
       .add("value", of.value)
       .add("count", of.count)
       .add("window_ns", of.window_ns)
-      .add("source", source_word(of.backend))
+      .add("backend", source_word(of.backend))
       .add("age_ns", of.age_ns)
       .add("notes", note_words(of.notes))
       .add_null("status")
       .add_null("reason");
 }
 
-void tell_missing(const hypomnesis::diagnostic& of, json_object& out) {
+void write_missing(const hypomnesis::diagnostic& of, json_object& out) {
   const auto id = missing_metric(of);
   out.add("metric", id ? std::optional(hypomnesis::name(*id)) : std::nullopt);
   for (const char* key : {"instance", "instance_name"}) out.add_null(key);
   out.add("unit", id ? unless_empty(hypomnesis::unit(*id)) : std::nullopt);
   for (const char* key : {"pid", "value", "count", "window_ns"}) out.add_null(key);
-  out.add("source", source_word(of.backend))
+  out.add("backend", source_word(of.backend))
       .add_null("age_ns")
       .add("notes", note_words(of.notes))
       .add("status", hypomnesis::name(of.status))
@@ -202,8 +203,8 @@ std::string metric_table(const gpu_metrics& of, bool with_unsupported, const sty
 std::string metric_json(const std::vector<gpu_metrics>& all) {
   std::vector<json_object> objects;
   for (const auto& of : all) {
-    for (const auto& each : of.metrics) tell(each, begin(objects, of.on.device));
-    for (const auto& each : of.missing) tell_missing(each, begin(objects, of.on.device));
+    for (const auto& each : of.metrics) write_metric(each, begin(objects, of.on.device));
+    for (const auto& each : of.missing) write_missing(each, begin(objects, of.on.device));
   }
   return json_document(objects);
 }
@@ -243,16 +244,16 @@ std::string tables_of(const std::vector<gpu_metrics>& all, bool with_unsupported
 }
 
 // Prints diagnostics except those of metrics, which are part of the output.
-void print_remarks(const session& in, const hypomnesis::snapshot& snapshot) {
+void print_messages(const session& in, const hypomnesis::snapshot& snapshot) {
   const bool none = snapshot.info().device_count == 0;
-  const bool told = none && !search_failed(snapshot);
+  const bool is_explained = none && !search_failed(snapshot);
   auto diagnostics = snapshot.diagnostics();
   std::erase_if(diagnostics, [=](const hypomnesis::diagnostic& each) {
     return !matters(each) || (!none && is_of_metrics(each)) ||
-           (told && each.status == status_code::no_source);
+           (is_explained && each.status == status_code::no_source);
   });
   for (const auto& line : distinct_lines(diagnostics)) write_remark(line);
-  if (told) write_remark("GPU: " + why_no_gpu(in, snapshot));
+  if (is_explained) write_remark("GPU: " + why_no_gpu(in, snapshot));
 }
 
 }  // namespace
@@ -262,7 +263,7 @@ expected<exit_code> run_metrics(const session& in, const options& asked, const s
   if (!what) return what.why();
   const auto snapshot = in.collect(*what);
   const auto all = metrics_of(in, snapshot);
-  print_remarks(in, snapshot);
+  print_messages(in, snapshot);
   const auto result = search_failed(snapshot) ? exit_code::failed : exit_code::done;
   return std::max(
       result, write_output(asked.json ? metric_json(all) : tables_of(all, asked.unsupported, as)));

@@ -8,6 +8,7 @@
 #include <algorithm>
 
 #include "cli/commands/process_row.hpp"
+#include "cli/measure/freshness.hpp"
 #include "cli/text/bar.hpp"
 #include "cli/text/escape.hpp"
 #include "cli/text/json.hpp"
@@ -132,33 +133,33 @@ table::cell show_namespace_pid(const process_row& row, const style&) {
 
 using align = table::align;
 
-void tell_pid(const process_row& row, json_object& out) {
+void write_pid(const process_row& row, json_object& out) {
   out.add("pid", row.is_unattributed ? std::nullopt : std::optional(row.usage.pid));
 }
 
-void tell_name(const process_row& row, json_object& out) {
+void write_name(const process_row& row, json_object& out) {
   out.add("name", row.usage.process_name);
 }
 
-void tell_name_state(const process_row& row, json_object& out) {
+void write_name_state(const process_row& row, json_object& out) {
   out.add("name_state", row.is_unattributed ? std::string_view("unattributed")
                                             : or_unknown(name_state_word(row.usage.name_state)));
 }
 
-void tell_name_and_state(const process_row& row, json_object& out) {
-  tell_name(row, out);
-  tell_name_state(row, out);
+void write_name_and_state(const process_row& row, json_object& out) {
+  write_name(row, out);
+  write_name_state(row, out);
 }
 
-void tell_vram(const process_row& row, json_object& out) {
+void write_vram(const process_row& row, json_object& out) {
   out.add("used_bytes", row.usage.used_bytes);
 }
 
-void tell_shared(const process_row& row, json_object& out) {
+void write_shared(const process_row& row, json_object& out) {
   out.add("shared_used_bytes", row.usage.host_pool_bytes);
 }
 
-void tell_device(const process_row& row, json_object& out) {
+void write_device(const process_row& row, json_object& out) {
   const auto& device = row.on->device;
   out.add("device_index", row.usage.device_index)
       .add("device_name", device.name)
@@ -167,70 +168,70 @@ void tell_device(const process_row& row, json_object& out) {
       .add("parent_index", device.parent_index);
 }
 
-void tell_ram(const process_row& row, json_object& out) {
+void write_ram(const process_row& row, json_object& out) {
   out.add("host_resident_bytes", row.usage.host_resident_bytes);
 }
 
-void tell_uid(const process_row& row, json_object& out) {
+void write_uid(const process_row& row, json_object& out) {
   out.add("uid", row.usage.uid);
 }
 
-void tell_start(const process_row& row, json_object& out) {
+void write_start(const process_row& row, json_object& out) {
   out.add("start_unix_ns", row.usage.start_unix_ns);
 }
 
-void tell_type(const process_row& row, json_object& out) {
+void write_type(const process_row& row, json_object& out) {
   const auto& kinds = row.usage.kinds;
   out.add("kinds", kinds ? std::optional(usage_kind_words(*kinds)) : std::nullopt);
 }
 
-void tell_instance(const process_row& row, json_object& out) {
+void write_instance(const process_row& row, json_object& out) {
   const auto& usage = row.usage;
   out.add("gpu_instance", usage.gpu_instance).add("compute_instance", usage.compute_instance);
 }
 
-void tell_accounting(const process_row& row, json_object& out) {
+void write_accounting(const process_row& row, json_object& out) {
   out.add("accounting", or_unknown(accounting_word(row.usage.accounting)));
 }
 
-void tell_origin(const process_row& row, json_object& out) {
-  out.add("source", source_word(row.usage.backend))
+void write_origin(const process_row& row, json_object& out) {
+  out.add("backend", source_word(row.usage.backend))
       .add("age_ns", row.usage.age_ns)
       .add("notes", note_words(row.usage.notes));
 }
 
-void tell_load(const process_row& row, json_object& out) {
+void write_load(const process_row& row, json_object& out) {
   const auto& usage = row.usage;
   out.add("busy_percent", usage.busy_percent).add("busy_ns", usage.busy_ns);
 }
 
-void tell_container(const process_row& row, json_object& out) {
+void write_container(const process_row& row, json_object& out) {
   out.add("container", row.usage.process_container);
 }
 
-void tell_user(const process_row& row, json_object& out) {
+void write_user(const process_row& row, json_object& out) {
   out.add("user", row.user);
-  tell_uid(row, out);
+  write_uid(row, out);
 }
 
-void tell_command(const process_row& row, json_object& out) {
+void write_command(const process_row& row, json_object& out) {
   out.add("command", row.usage.process_command);
 }
 
-void tell_namespace_pid(const process_row& row, json_object& out) {
+void write_namespace_pid(const process_row& row, json_object& out) {
   out.add("namespace_pid", row.namespace_pid);
 }
 
-void tell_peak(const process_row& row, json_object& out) {
+void write_peak(const process_row& row, json_object& out) {
   out.add("peak_used_bytes", row.usage.peak_used_bytes);
 }
 
-void tell_size(const process_row& row, json_object& out) {
-  tell_vram(row, out);
-  tell_accounting(row, out);
+void write_size(const process_row& row, json_object& out) {
+  write_vram(row, out);
+  write_accounting(row, out);
 }
 
-using teller = void (*)(const process_row&, json_object&);
+using key_writer = void (*)(const process_row&, json_object&);
 
 struct column_kind {
   std::string_view name;
@@ -239,30 +240,30 @@ struct column_kind {
   align side;
   bool shrinks;
   table::cell (*show)(const process_row&, const style&);
-  teller tell;
+  key_writer write;
 };
 
 constexpr column_kind kinds[] = {
-    {"pid", "", "PID", align::right, false, show_pid, tell_pid},
-    {"name", "", "NAME", align::left, true, show_name, tell_name_and_state},
-    {"vram", "used", "VRAM", align::right, false, show_vram, tell_size},
-    {"shared", "host", "SHARED", align::right, false, show_shared, tell_shared},
-    {"ram", "", "RAM", align::right, false, show_ram, tell_ram},
-    {"device", "gpu", "DEVICE", align::left, true, show_device, tell_device},
-    {"type", "", "TYPE", align::left, false, show_type, tell_type},
-    {"user", "", "USER", align::left, true, show_user, tell_user},
-    {"load", "", "LOAD", align::right, false, show_load, tell_load},
-    {"container", "", "CONTAINER", align::left, false, show_container, tell_container},
-    {"nspid", "", "NSPID", align::right, false, show_namespace_pid, tell_namespace_pid},
-    {"command", "", "COMMAND", align::left, true, show_command, tell_command},
-    {"peak", "", "PEAK", align::right, false, show_peak, tell_peak},
+    {"pid", "", "PID", align::right, false, show_pid, write_pid},
+    {"name", "", "NAME", align::left, true, show_name, write_name_and_state},
+    {"vram", "used", "VRAM", align::right, false, show_vram, write_size},
+    {"shared", "host", "SHARED", align::right, false, show_shared, write_shared},
+    {"ram", "", "RAM", align::right, false, show_ram, write_ram},
+    {"device", "gpu", "DEVICE", align::left, true, show_device, write_device},
+    {"type", "", "TYPE", align::left, false, show_type, write_type},
+    {"user", "", "USER", align::left, true, show_user, write_user},
+    {"load", "", "LOAD", align::right, false, show_load, write_load},
+    {"container", "", "CONTAINER", align::left, false, show_container, write_container},
+    {"nspid", "", "NSPID", align::right, false, show_namespace_pid, write_namespace_pid},
+    {"command", "", "COMMAND", align::left, true, show_command, write_command},
+    {"peak", "", "PEAK", align::right, false, show_peak, write_peak},
 };
 
 // Default keys in the order of their introduction, on which scripts may rely.
-constexpr teller usual_keys[] = {tell_pid,    tell_name,       tell_vram,      tell_shared,
-                                 tell_device, tell_name_state, tell_ram,       tell_uid,
-                                 tell_start,  tell_type,       tell_instance,  tell_accounting,
-                                 tell_origin, tell_load,       tell_container, tell_peak};
+constexpr key_writer default_keys[] = {
+    write_pid,    write_name, write_vram,      write_shared, write_device,   write_name_state,
+    write_ram,    write_uid,  write_start,     write_type,   write_instance, write_accounting,
+    write_origin, write_load, write_container, write_peak};
 
 constexpr column_kind bar{"", "", "", align::left, false, show_bar, nullptr};
 
@@ -270,8 +271,8 @@ std::vector<column_kind> chosen(const column_list& columns, const style& as) {
   std::vector<column_kind> out;
   for (const auto i : columns) out.push_back(kinds[i]);
   if (!out.empty()) return out;
-  constexpr std::size_t usual = 6, after_vram = 3;
-  out.assign(kinds, kinds + usual);
+  constexpr std::size_t default_count = 6, after_vram = 3;
+  out.assign(kinds, kinds + default_count);
   if (has_bars(as)) out.insert(out.begin() + after_vram, bar);
   return out;
 }
@@ -294,11 +295,11 @@ expected<column_list> parse_columns(std::string_view text) {
       return !name.empty() && (each.name == name || each.alias == name);
     });
     if (found == std::end(kinds))
-      return misused(fmt::format("--columns \"{}\": \"{}\" is no column; there are {}", text, name,
-                                 all_column_names()));
+      return misused(fmt::format("--columns \"{}\": \"{}\" is not a column; columns: {}", text,
+                                 name, all_column_names()));
     const auto position = static_cast<std::size_t>(found - std::begin(kinds));
     if (std::find(columns.begin(), columns.end(), position) != columns.end())
-      return misused(fmt::format("--columns \"{}\": \"{}\" stands twice", text, found->name));
+      return misused(fmt::format("--columns \"{}\": \"{}\" is listed twice", text, found->name));
     columns.push_back(position);
   }
   return columns;
@@ -327,9 +328,9 @@ std::string process_json(const std::vector<process_row>& rows, const column_list
   std::vector<json_object> objects;
   for (const auto& row : rows) {
     auto& out = objects.emplace_back();
-    for (const auto i : columns) kinds[i].tell(row, out);
+    for (const auto i : columns) kinds[i].write(row, out);
     if (!columns.empty()) continue;
-    for (const auto tell : usual_keys) tell(row, out);
+    for (const auto write : default_keys) write(row, out);
   }
   return json_document(objects);
 }

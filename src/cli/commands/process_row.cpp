@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "cli/measure/freshness.hpp"
 #include "cli/text/words.hpp"
 
 namespace hmn::cli {
@@ -65,6 +66,7 @@ struct tally {
   std::uint64_t bytes = 0;
   std::size_t unknown_size = 0;
   std::size_t nameless = 0;
+  std::size_t stale = 0;
   std::optional<accounting_kind> accounting;
   bool one_accounting = true;
 };
@@ -81,6 +83,7 @@ void count(tally& so_far, const process_row& row) {
     ++so_far.unknown_size;
     return;
   }
+  if (!is_fresh(row.usage)) ++so_far.stale;
   so_far.bytes = saturating_sum(so_far.bytes, *row.usage.used_bytes);
   if (so_far.accounting.value_or(row.usage.accounting) != row.usage.accounting)
     so_far.one_accounting = false;
@@ -102,6 +105,7 @@ std::string total_text(const tally& all) {
   if (kind) text.append(*kind).append(" ");
   text += "total";
   if (all.unknown_size > 0) text += fmt::format("; {} of unknown size", all.unknown_size);
+  if (all.stale > 0) text += fmt::format("; {} stale", all.stale);
   if (all.nameless > 0) text += fmt::format("; {} protected, run as root for names", all.nameless);
   return text;
 }

@@ -141,14 +141,14 @@ struct view {
 
 // Returns whether a load is pending: drivers' counters become a share of time at the second
 // reading.
-bool load_is_yet_to_come(const hypomnesis::snapshot& snapshot) {
+bool is_load_pending(const hypomnesis::snapshot& snapshot) {
   const auto usages = snapshot.usages();
   return std::any_of(usages.begin(), usages.end(), [](const hypomnesis::usage& each) {
     return each.busy_ns && !each.busy_percent;
   });
 }
 
-expected<view> find_and_look(const session& in, const options& asked) {
+expected<view> find_and_read(const session& in, const options& asked) {
   std::optional<device_index> device;
   if (asked.device) {
     const waiting_notice notice;
@@ -158,7 +158,7 @@ expected<view> find_and_look(const session& in, const options& asked) {
   }
   const auto what = wanted(in, device);
   auto snapshot = in.collect(what);
-  if (has_column(asked.columns, "load") && load_is_yet_to_come(snapshot)) {
+  if (has_column(asked.columns, "load") && is_load_pending(snapshot)) {
     std::this_thread::sleep_for(load_window);
     snapshot = in.take(what);
   }
@@ -189,7 +189,7 @@ void explain_unattributed(const hypomnesis::snapshot& snapshot) {
       write_remark(describe_with_fields(each));
 }
 
-void print_remarks(const session& in, const view& seen, const options& asked,
+void print_messages(const session& in, const view& seen, const options& asked,
                    const std::vector<process_row>& rows) {
   const bool none = seen.snapshot.info().device_count == 0 && !search_failed(seen.snapshot);
   print_diagnostics(seen.snapshot, none);
@@ -202,7 +202,7 @@ void print_remarks(const session& in, const view& seen, const options& asked,
 }  // namespace
 
 expected<exit_code> run_ps(const session& in, const options& asked, const style& as) {
-  const auto seen = find_and_look(in, asked);
+  const auto seen = find_and_read(in, asked);
   if (!seen) return seen.why();
   if (asked.pid && !listed(seen->snapshot, *asked.pid) && in.has_ended(*asked.pid))
     return failed(fmt::format("--pid {}: no such process", *asked.pid));
@@ -210,7 +210,7 @@ expected<exit_code> run_ps(const session& in, const options& asked, const style&
   const auto gpus = map_of(gpus_of(in, seen->snapshot));
   const auto whole = asked.unattributed ? whole_gpus_of(gpus) : gpu_map();
   auto rows = rows_of(seen->snapshot, gpus, asked, seen->device, simulated);
-  print_remarks(in, *seen, asked, rows);
+  print_messages(in, *seen, asked, rows);
   if (asked.unattributed && !asked.pid && !asked.match) add_unattributed(whole, seen->device, rows);
   const auto result = search_failed(seen->snapshot) ? exit_code::failed : exit_code::done;
   return std::max(result, write_output(asked.json ? process_json(rows, asked.columns)

@@ -93,7 +93,7 @@ void settle(run_result& result, const child& ended) {
 }
 
 // Turns a success into a failure if requested output could not be written.
-exit_code tell(const run_outcome& of, outputs& to, const options& asked) {
+exit_code report(const run_outcome& of, outputs& to, const options& asked) {
   write_report(run_text(of, asked.trace));
   if (to.plot) to.plot->write(svg_of(run_plot(of)));
   if (to.json) to.json->write(run_json(of));
@@ -141,11 +141,11 @@ expected<exit_code> run_run(const session& in, const options& asked, const style
   settle(result, *running);
   if (group) {
     result.group_bytes = group->peak_bytes();
-    if (!result.group_bytes) result.why_no_group = "the system did not tell";
+    if (!result.group_bytes) result.why_no_group = "not reported by the system";
   }
-  result.energy_joules = meter->end();
+  result.energy = meter->end();
   result.peaks = meter->peaks(result.started_unix_ns);
-  return tell({result, account, *meter}, to, asked);
+  return report({result, account, *meter}, to, asked);
 }
 
 }  // namespace hmn::cli

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "cli/measure/freshness.hpp"
 #include "cli/text/axis.hpp"
 #include "cli/text/escape.hpp"
 #include "cli/text/json.hpp"
@@ -16,9 +17,9 @@ namespace {
 
 using hypomnesis::backend_id;
 
-constexpr const char* untold = "the system did not tell";
+constexpr const char* not_by_system = "not reported by the system";
 constexpr const char* not_here = "this system has none";
-constexpr const char* no_answer = "the driver did not tell";
+constexpr const char* not_by_driver = "not reported by the driver";
 
 std::string command_text(const run_result& of) {
   std::string text;
@@ -45,16 +46,16 @@ std::string text_of(std::uint64_t bytes) {
   return short_bytes(static_cast<double>(bytes));
 }
 
-std::string row(std::string_view label, std::string_view figure, std::string_view kind) {
-  return fmt::format("  {:<17} {:>9}  {}\n", label, figure, kind);
+std::string row(std::string_view label, std::string_view value, std::string_view kind) {
+  return fmt::format("  {:<17} {:>9}  {}\n", label, value, kind);
 }
 
 std::string peak_row(std::string_view label, const tracked& of, const pace& by,
-                     std::string_view remark, bool at_least = false) {
-  if (!of.highest()) return row(label, "?", remark);
+                     std::string_view detail, bool at_least = false) {
+  if (!of.highest()) return row(label, "?", detail);
   const auto kind = sampled(of.highest()->at_ns, by);
   return row(label, (at_least ? ">=" : "") + text_of(of.highest()->bytes),
-             remark.empty() ? kind : fmt::format("{}, {}", kind, remark));
+             detail.empty() ? kind : fmt::format("{}, {}", kind, detail));
 }
 
 bool is_largest_sure(const run_result& of) {
@@ -72,31 +73,36 @@ std::string largest_text(const run_result& of) {
 std::string largest_row(const run_result& of) {
   std::string how = "at most: hmn itself used that much when it started the command";
   if (!of.use.largest_bytes)
-    how = untold;
+    how = not_by_system;
   else if (of.use.is_sampled)
-    how = "sampled, when it was last asked";
+    how = "sampled, at the last reading";
   else if (is_largest_sure(of))
     how = std::string("exact, ") + of.use.counted;
   return row("largest process", largest_text(of), how);
 }
 
-std::optional<double> energy_of(const run_outcome& of, std::size_t i) {
-  const auto& before = of.meter.devices()[i].energy_joules;
-  if (i >= of.result.energy_joules.size()) return std::nullopt;
-  const auto& after = of.result.energy_joules[i];
-  if (!before || !after || *after < *before) return std::nullopt;
-  return *after - *before;
+energy_reading energy_of(const run_outcome& of, std::size_t i) {
+  const auto& before = of.meter.devices()[i].energy;
+  const auto& after = of.result.energy[i];
+  for (const auto* each : {&before, &after})
+    if (!each->joules) return {std::nullopt, each->why.empty() ? not_by_driver : each->why};
+  if (*after.joules < *before.joules) return {std::nullopt, "the counter was reset"};
+  return {*after.joules - *before.joules, {}};
 }
 
 std::optional<std::uint64_t> used_before(const watched_device& of) {
   const auto& pool = of.before.memory;
-  return pool ? pool->used_bytes : std::nullopt;
+  return pool && is_fresh(*pool) ? pool->used_bytes : std::nullopt;
 }
 
 // Returns the driver's value, which is at least that of the samples.
 const kept_peak& kept_of(const run_outcome& of, std::size_t i) {
-  static const kept_peak none;
-  return i < of.result.peaks.size() ? of.result.peaks[i] : none;
+  return of.result.peaks[i];
+}
+
+// Returns why the whole device's memory is missing.
+std::string why_not_used(const device_account& of) {
+  return of.why_used.empty() ? not_by_driver : of.why_used;
 }
 
 // Returns whether the value is of a single process, and therefore the command's.
@@ -124,12 +130,12 @@ std::string device_text(const run_outcome& of, std::size_t i) {
               : peak_row("  the command", account.command, by, why, account.is_lower_bound);
   if (kept.largest_bytes && !is_exact(of, i)) text += kept_row("  largest process", kept);
   const auto before = used_before(device);
-  const auto remark =
-      before ? text_of(*before) + " before" : std::string(account.used.highest() ? "" : no_answer);
-  text += peak_row("  everyone", account.used, by, remark);
-  if (const auto joules = energy_of(of, i))
-    text +=
-        row("  energy", fmt::format("{:.0f} J", *joules), "counted by the device, for everyone");
+  auto detail = account.used.highest() ? std::string() : why_not_used(account);
+  if (before) detail += fmt::format("{}{} before", detail.empty() ? "" : "; ", text_of(*before));
+  text += peak_row("  whole device", account.used, by, detail);
+  if (const auto joules = energy_of(of, i).joules)
+    text += row("  energy", fmt::format("{:.0f} J", *joules),
+                "counted by the device, for all processes");
   return text;
 }
 
@@ -141,8 +147,8 @@ json_object exact_or_sampled(const char* kind, std::optional<std::uint64_t> byte
   return bytes ? out.add_null("reason") : out.add("reason", why);
 }
 
-json_object sampled_figure(const tracked& of, const pace& by, const std::string& why,
-                           bool at_least = false) {
+json_object sampled_value(const tracked& of, const pace& by, const std::string& why,
+                          bool at_least = false) {
   const auto& peak = of.highest();
   auto out = exact_or_sampled("sampled", peak ? std::optional(peak->bytes) : std::nullopt,
                               peak ? std::optional(peak->at_ns) : std::nullopt, why);
@@ -151,23 +157,22 @@ json_object sampled_figure(const tracked& of, const pace& by, const std::string&
       .add("samples", by.times());
 }
 
-json_object command_figure(const run_outcome& of, std::size_t i) {
+json_object command_value(const run_outcome& of, std::size_t i) {
   const auto& account = of.account.devices()[i];
   const auto& by = of.meter.device_pace();
   if (!is_exact(of, i))
-    return sampled_figure(account.command, by, account.why, account.is_lower_bound);
+    return sampled_value(account.command, by, account.why, account.is_lower_bound);
   return exact_or_sampled("exact", kept_of(of, i).largest_bytes, std::nullopt, "")
       .add("lower_bound", false)
       .add("interval_ns", static_cast<std::uint64_t>(by.mean_interval().count()))
       .add("samples", by.times());
 }
 
-json_object energy_figure(const run_outcome& of, std::size_t i) {
+json_object energy_value(const run_outcome& of, std::size_t i) {
   json_object out;
-  const auto joules = energy_of(of, i);
-  out.add("joules", joules).add("kind", "counted");
-  return joules ? out.add_null("reason")
-                : out.add("reason", "the device counts none, or did not tell");
+  const auto energy = energy_of(of, i);
+  out.add("joules", energy.joules).add("kind", "counted");
+  return energy.joules ? out.add_null("reason") : out.add("reason", energy.why);
 }
 
 json_object device_json(const run_outcome& of, std::size_t i) {
@@ -182,12 +187,18 @@ json_object device_json(const run_outcome& of, std::size_t i) {
       .add("pci_bus_id", device.before.device.pci_bus_id)
       .add("total_bytes", pool ? pool->total_bytes : std::nullopt)
       .add("used_before_bytes", used_before(device))
-      .add("command", command_figure(of, i))
+      .add("command", command_value(of, i))
       .add("largest_process", exact_or_sampled("exact", kept_of(of, i).largest_bytes, std::nullopt,
                                                kept_of(of, i).why))
-      .add("everyone", sampled_figure(account.used, by, no_answer))
-      .add("energy", energy_figure(of, i));
+      .add("everyone", sampled_value(account.used, by, why_not_used(account)))
+      .add("energy", energy_value(of, i));
   return out;
+}
+
+std::string why_not_proportional(const run_outcome& of) {
+  const auto& why = of.meter.why_no_processes();
+  return why.empty() ? "never more than one process was seen, or it is not reported by the system"
+                     : why;
 }
 
 std::vector<std::string_view> views_of(const std::vector<std::string>& words) {
@@ -201,7 +212,7 @@ plot_panel host_panel(const run_account& of) {
   panel.why_empty = of.why();
   panel.series.push_back({"resident, all processes", ink::first, &of.resident().line(), true});
   if (of.proportional().highest())
-    panel.series.push_back({"shared pages divided", ink::second, &of.proportional().line(), false});
+    panel.series.push_back({"PSS", ink::second, &of.proportional().line(), false});
   if (of.group().highest())
     panel.series.push_back({command_group::what().name, ink::third, &of.group().line(), false});
   return panel;
@@ -210,13 +221,13 @@ plot_panel host_panel(const run_account& of) {
 plot_panel device_panel(const watched_device& device, const device_account& of) {
   plot_panel panel;
   panel.title = label_of(device.before);
-  panel.why_empty = of.why.empty() ? no_answer : of.why;
+  panel.why_empty = of.why.empty() ? not_by_driver : of.why;
   panel.series.push_back({"the command", ink::first, &of.command.line(), true});
-  panel.series.push_back({"everyone", ink::third, &of.used.line(), false});
+  panel.series.push_back({"whole device", ink::third, &of.used.line(), false});
   const auto& pool = device.before.memory;
   if (pool && pool->total_bytes) {
     panel.limit = static_cast<double>(*pool->total_bytes);
-    panel.limit_name = fmt::format("all of it: {}", short_bytes(*panel.limit));
+    panel.limit_name = fmt::format("total: {}", short_bytes(*panel.limit));
     panel.note = "of " + short_bytes(*panel.limit);
   }
   return panel;
@@ -233,8 +244,8 @@ std::string run_text(const run_outcome& of, bool with_reasons) {
       peak_row("all processes", of.account.resident(), of.meter.host_pace(),
                of.account.resident().highest() ? "shared pages counted in each" : of.account.why());
   if (of.account.proportional().highest())
-    text += peak_row("  shares divided", of.account.proportional(), of.meter.proportional_pace(),
-                     "shared pages divided among their users");
+    text += peak_row("  PSS", of.account.proportional(), of.meter.proportional_pace(),
+                     "each shared page divided among its users");
   if (result.group_bytes)
     text += row(command_group::what().name, text_of(*result.group_bytes),
                 command_group::what().measure);
@@ -248,7 +259,7 @@ std::string run_json(const run_outcome& of) {
   const auto& result = of.result;
   const auto& use = result.use;
   json_object largest = exact_or_sampled(use.is_sampled ? "sampled" : "exact", use.largest_bytes,
-                                         std::nullopt, untold);
+                                         std::nullopt, not_by_system);
   largest.add("upper_bound", use.largest_bytes && !is_largest_sure(result));
   std::vector<json_object> devices;
   for (std::size_t i = 0; i < of.account.devices().size(); ++i)
@@ -265,10 +276,9 @@ std::string run_json(const run_outcome& of) {
       .add("system_ns", result.use.system_ns)
       .add("largest_process", largest)
       .add("all_processes",
-           sampled_figure(of.account.resident(), of.meter.host_pace(), of.account.why()))
-      .add("proportional",
-           sampled_figure(of.account.proportional(), of.meter.proportional_pace(),
-                          "never more than one process was seen, or the system did not tell"))
+           sampled_value(of.account.resident(), of.meter.host_pace(), of.account.why()))
+      .add("proportional", sampled_value(of.account.proportional(), of.meter.proportional_pace(),
+                                         why_not_proportional(of)))
       .add("control_group", is_control_group
                                 ? group
                                 : exact_or_sampled("exact", std::nullopt, std::nullopt, not_here))

@@ -25,8 +25,8 @@ struct run_result {
   std::uint64_t own_bytes = 0;
   std::optional<std::uint64_t> group_bytes;
   std::string why_no_group;
-  std::vector<std::optional<double>> energy_joules;  // at the end, ordered as the samples' devices
-  std::vector<kept_peak> peaks;                      // in the same order
+  std::vector<energy_reading> energy;  // at the end, ordered as the samples' devices
+  std::vector<kept_peak> peaks;        // in the same order
 };
 
 struct run_outcome {

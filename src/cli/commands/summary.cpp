@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "cli/commands/commands.hpp"
+#include "cli/measure/freshness.hpp"
 #include "cli/measure/gpu.hpp"
 #include "cli/measure/no_gpu.hpp"
 #include "cli/text/diagnostics.hpp"
@@ -46,7 +47,7 @@ json_object to_json(const gpu& of) {
       .add("pool", of.memory ? pool_word(of.memory->kind) : word{})
       .add("parent_index", device.parent_index)
       .add("state", or_unknown(state_word(device.state)))
-      .add("source", source_word(of.memory ? of.memory->backend : device.backend))
+      .add("backend", source_word(of.memory ? of.memory->backend : device.backend))
       .add("age_ns", of.memory ? std::optional(of.memory->age_ns) : std::nullopt)
       .add("notes", note_words(device.notes | (of.memory ? of.memory->notes : hypomnesis::note{})));
   return out;

@@ -8,6 +8,7 @@
 #include "cli/commands/device_argument.hpp"
 #include "cli/commands/spill_report.hpp"
 #include "cli/commands/watch_report.hpp"
+#include "cli/measure/freshness.hpp"
 #include "cli/measure/gpu.hpp"
 #include "cli/measure/ticks.hpp"
 #include "cli/system/process_tree.hpp"
@@ -26,12 +27,13 @@ using hypomnesis::part;
 using clock = std::chrono::steady_clock;
 using std::chrono::milliseconds;
 
-process_figures figures_of(const hypomnesis::usage& row) {
-  process_figures out;
+process_values values_of(const hypomnesis::usage& row) {
+  process_values out;
   out.pid = row.pid;
   out.name = row.process_name;
   out.start_unix_ns = row.start_unix_ns;
   out.is_foreign = has(row.notes, note::foreign_pid);
+  out.is_fresh = is_fresh(row);
   out.used = row.used_bytes;
   out.shared = row.host_pool_bytes;
   return out;
@@ -42,6 +44,15 @@ std::optional<failure> missing_list(const hypomnesis::snapshot& snapshot) {
   for (const auto& each : snapshot.diagnostics())
     if (each.subject == part::processes && each.device_index) return failed(each.message);
   return std::nullopt;
+}
+
+// Reports the age of stale values, which the sample omits.
+void report_stale(const std::vector<hypomnesis::usage>& rows, std::uint64_t ms) {
+  const auto stale = std::find_if(rows.begin(), rows.end(),
+                                  [](const hypomnesis::usage& each) { return !is_fresh(each); });
+  if (stale != rows.end())
+    write_report(fmt::format("hmn watch: values at {} are not counted: {}\n", moment_text(ms),
+                             stale_text(stale->age_ns)));
 }
 
 // Returns ": it is divided, its parts have them (--device 1, 2)" for a device with parts that are
@@ -78,8 +89,8 @@ class watch {
   bool has_spilled() const { return has(detector_.info().state, hypomnesis::spill_state::ever); }
 
  private:
-  expected<std::vector<process_figures>> look(std::uint32_t deadline_ms, std::uint64_t ms);
-  expected<std::vector<process_figures>> read(std::uint32_t deadline_ms, std::uint64_t ms);
+  expected<std::vector<process_values>> try_read(std::uint32_t deadline_ms, std::uint64_t ms);
+  expected<std::vector<process_values>> read(std::uint32_t deadline_ms, std::uint64_t ms);
   void choose(std::uint64_t ms);
   watched_row row_of(std::uint32_t pid);
   write_result print(std::uint64_t ms);
@@ -94,12 +105,12 @@ class watch {
   roots roots_ = roots_from_environment();
   hypomnesis::spill detector_;
   std::string label_;
-  std::vector<process_figures> rows_;  // of the last sample
+  std::vector<process_values> rows_;  // of the last sample
   std::vector<std::uint32_t> followed_;
   watched all_;
 };
 
-expected<std::vector<process_figures>> watch::look(std::uint32_t deadline_ms, std::uint64_t ms) {
+expected<std::vector<process_values>> watch::try_read(std::uint32_t deadline_ms, std::uint64_t ms) {
   try {
     return read(deadline_ms, ms);
   } catch (const hypomnesis::error& why) {
@@ -107,7 +118,7 @@ expected<std::vector<process_figures>> watch::look(std::uint32_t deadline_ms, st
   }
 }
 
-expected<std::vector<process_figures>> watch::read(std::uint32_t deadline_ms, std::uint64_t ms) {
+expected<std::vector<process_values>> watch::read(std::uint32_t deadline_ms, std::uint64_t ms) {
   hypomnesis::snapshot_options what;
   what.device_index = device_;
   what.collect = part::devices | part::pools | part::processes;
@@ -117,8 +128,9 @@ expected<std::vector<process_figures>> watch::read(std::uint32_t deadline_ms, st
   const auto usages = snapshot.usages();
   if (usages.empty())
     if (auto missing = missing_list(snapshot)) return *std::move(missing);
-  std::vector<process_figures> rows;
-  for (const auto& each : usages) rows.push_back(figures_of(each));
+  std::vector<process_values> rows;
+  for (const auto& each : usages) rows.push_back(values_of(each));
+  report_stale(usages, ms);
   if (label_.empty())
     for (const auto& each : gpus_of(in_, snapshot)) label_ = shown_name(each).value_or("");
   return rows;
@@ -126,7 +138,7 @@ expected<std::vector<process_figures>> watch::read(std::uint32_t deadline_ms, st
 
 std::optional<failure> watch::begin() {
   const auto wrong = [](std::string message) { return misused(std::move(message)); };
-  auto rows = look(asked_.timeout_ms, 0);
+  auto rows = try_read(asked_.timeout_ms, 0);
   if (!rows)
     return wrong(fmt::format("watch failed to query device {}: {}", device_, rows.why().message));
   rows_ = *std::move(rows);
@@ -168,7 +180,7 @@ std::string watch::list_of(const std::vector<std::uint32_t>& pids,
   for (const auto pid : pids) {
     if (std::find(without.begin(), without.end(), pid) != without.end()) continue;
     const auto row = std::find_if(rows_.begin(), rows_.end(),
-                                  [&](const process_figures& each) { return each.pid == pid; });
+                                  [&](const process_values& each) { return each.pid == pid; });
     const auto name = row != rows_.end() && row->name ? row->name : all_.name_of(pid);
     text += fmt::format("{}pid={}", text.empty() ? "" : ", ", pid);
     if (name) text += fmt::format(" ({})", escape_for_text(*name));
@@ -177,10 +189,10 @@ std::string watch::list_of(const std::vector<std::uint32_t>& pids,
 }
 
 void watch::choose(std::uint64_t ms) {
-  auto fresh = choose_top(rows_, asked_.watch.top);
-  const auto entered = list_of(fresh, followed_);
-  const auto left = list_of(followed_, fresh);
-  followed_ = std::move(fresh);
+  auto chosen = choose_top(rows_, asked_.watch.top);
+  const auto entered = list_of(chosen, followed_);
+  const auto left = list_of(followed_, chosen);
+  followed_ = std::move(chosen);
   if (entered.empty() && left.empty()) return;
   const bool both = !entered.empty() && !left.empty();
   write_report(fmt::format("hmn watch: {} followed set changed: {}{}{}\n", moment_text(ms),
@@ -203,7 +215,7 @@ write_result watch::print(std::uint64_t ms) {
   std::string text;
   for (const auto pid : followed_) {
     const auto row = row_of(pid);
-    if (!row.remark.empty()) write_report("hmn watch: " + escape_for_text(row.remark) + "\n");
+    if (!row.message.empty()) write_report("hmn watch: " + escape_for_text(row.message) + "\n");
     text += asked_.json ? watch_json(at, row) : watch_line(at, row);
   }
   all_.forget_beyond(followed_);
@@ -217,7 +229,7 @@ write_result watch::sample(std::uint64_t ms) {
     return header == write_result::written ? print(0) : header;
   }
   const auto patience = std::max(asked_.watch.interval_ms, default_deadline_ms);
-  auto rows = look(std::min(asked_.timeout_ms, patience), ms);
+  auto rows = try_read(std::min(asked_.timeout_ms, patience), ms);
   if (!rows) {
     write_report(fmt::format("hmn watch: sample failed at {} ({}); skipping interval\n",
                              moment_text(ms), escape_for_text(rows.why().message)));
@@ -248,14 +260,14 @@ write_result follow(watch& of, const watch_options& asked, stop_request& stop) {
   const ticks schedule(begun, milliseconds(asked.interval_ms));
   const auto end =
       asked.duration_ms ? begun + milliseconds(*asked.duration_ms) : clock::time_point::max();
-  auto said = of.sample(0);
-  for (bool over = false; said == write_result::written && !over;) {
+  auto last = of.sample(0);
+  for (bool over = false; last == write_result::written && !over;) {
     const auto next = schedule.after(clock::now());
     over = stop.wait_until(std::min(next, end)) || next >= end;
     const auto since = (clock::now() - begun) / milliseconds(1);
-    said = of.sample(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(since)));
+    last = of.sample(std::max<std::uint64_t>(1, static_cast<std::uint64_t>(since)));
   }
-  return said;
+  return last;
 }
 
 }  // namespace
@@ -275,13 +287,13 @@ expected<exit_code> run_watch(const session& in, const options& asked, const sty
     if (auto refused = running.begin()) return *std::move(refused);
   }
   running.announce();
-  write_result said = write_result::written;
+  write_result last = write_result::written;
   {
     stop_request stop;
-    said = follow(running, asked.watch, stop);
-    if (said == write_result::written) said = running.finish();
+    last = follow(running, asked.watch, stop);
+    if (last == write_result::written) last = running.finish();
   }
-  if (said == write_result::failed) return exit_code::usage;
+  if (last == write_result::failed) return exit_code::usage;
   return running.has_spilled() ? exit_code::failed : exit_code::done;
 }
 

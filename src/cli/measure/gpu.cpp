@@ -7,12 +7,10 @@
 
 #include "cli/system/inspect.hpp"
 #include "cli/text/words.hpp"
-#include "cli/units.hpp"
 
 namespace hmn::cli {
 namespace {
 
-using hypomnesis::note;
 using hypomnesis::vendor_id;
 
 std::optional<hypomnesis::pool> main_pool(const std::vector<hypomnesis::pool>& pools,
@@ -83,11 +81,6 @@ std::optional<double> fraction_used(const gpu& of) {
     return fraction_of(*pool.total_bytes - *pool.free_bytes, *pool.total_bytes);
   if (pool.used_bytes) return fraction_of(*pool.used_bytes, *pool.total_bytes);
   return std::nullopt;
-}
-
-std::string staleness(hypomnesis::note notes, std::uint64_t age_ns) {
-  if (!has(notes, note::stale)) return {};
-  return fmt::format(", stale: {:.1f} s old", static_cast<double>(age_ns) / ns_per_s);
 }
 
 }  // namespace hmn::cli

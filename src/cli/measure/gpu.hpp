@@ -33,7 +33,4 @@ std::string label_of(const gpu& of);
 std::optional<double> fraction_used(const gpu& of);
 std::optional<double> fraction_of(std::uint64_t part, std::uint64_t whole);
 
-// Returns ", stale: 3.2 s old", or an empty text.
-std::string staleness(hypomnesis::note notes, std::uint64_t age_ns);
-
 }  // namespace hmn::cli

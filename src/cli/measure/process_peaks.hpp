@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cli/measure/session.hpp"
@@ -16,7 +17,7 @@ struct kept_peak {
   std::optional<std::uint64_t> largest_bytes;  // absent: unknown for some process
   std::uint32_t processes = 0;                 // with an account
   hypomnesis::backend_id backend{};            // source of the account
-  const char* why = "";                        // reason for missing largest_bytes
+  std::string why;                             // reason for missing largest_bytes
 };
 
 // Returns whether the driver no longer lists the row's process and has only kept its account.
@@ -26,17 +27,18 @@ bool is_account_only(const hypomnesis::usage& row) noexcept;
 // end: a driver with accounts keeps them until then.
 class process_peaks {
  public:
-  // Records a process; row: its use of the device, NULL: none.
+  // Records a process; row: its use of the device, NULL: none. A stale row only shows that it used
+  // the device.
   void add(const process_tree::member& who, const hypomnesis::usage* row);
 
-  struct question {
+  struct request {
     const session& in;
     std::uint32_t device_index;
     std::uint64_t started_unix_ns;                     // of the command
     const std::vector<process_tree::member>& members;  // still running
     std::chrono::steady_clock::time_point until;
   };
-  kept_peak end(const question& asked) const;
+  kept_peak end(const request& of) const;
 
  private:
   struct seen {
@@ -45,18 +47,18 @@ class process_peaks {
     bool has_account = false;
     std::uint64_t used_bytes = 0;  // maximum
   };
-  enum class answer { none, bytes, unknown };
-  struct told {
-    answer what = answer::unknown;
+  enum class kind { none, bytes, unknown };
+  struct account {
+    kind what = kind::unknown;
     std::uint64_t bytes = 0;
     hypomnesis::backend_id backend{};
   };
 
-  static told nothing_of(const seen& known) {
-    return {known.has_used ? answer::unknown : answer::none, 0, {}};
+  static account none_of(const seen& known) {
+    return {known.has_used ? kind::unknown : kind::none, 0, {}};
   }
-  static told judge(const question& asked, const hypomnesis::usage& row, const seen& known);
-  static told ask(const question& asked, std::uint32_t pid, const seen& known);
+  static account account_in(const request& of, const hypomnesis::usage& row, const seen& known);
+  static account read(const request& of, std::uint32_t pid, const seen& known);
 
   std::map<std::uint32_t, seen> all_;  // by pid
   bool is_partial_ = false;            // a process that used the device was dropped

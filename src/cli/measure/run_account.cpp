@@ -26,6 +26,7 @@ void run_account::add(const run_sample& sample) {
     to.used.add(at, from.used_bytes);
     if (from.command_bytes && from.is_lower_bound) to.is_lower_bound = true;
     if (!from.why.empty()) to.why = from.why;
+    if (!from.why_used.empty()) to.why_used = from.why_used;
   }
 }
 

@@ -32,6 +32,7 @@ struct device_account {
   tracked used;
   bool is_lower_bound = false;  // the command's value
   std::string why;              // reason for the command's missing value
+  std::string why_used;         // reason for the device's missing value
 };
 
 // Samples of a run of any length, in bounded memory.
@@ -52,7 +53,7 @@ class run_account {
   tracked proportional_;
   tracked group_;
   std::vector<device_account> devices_;
-  std::string why_ = "it ended before it could be looked at";
+  std::string why_ = "it ended before it could be read";
 };
 
 }  // namespace hmn::cli

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <ctime>
 
+#include "cli/measure/freshness.hpp"
 #include "cli/measure/no_gpu.hpp"
 #include "cli/text/diagnostics.hpp"
 
@@ -14,7 +15,7 @@ using hypomnesis::note;
 using hypomnesis::part;
 using hypomnesis::status_code;
 
-constexpr auto figures = part::devices | part::pools | part::telemetry;
+constexpr auto of_devices = part::devices | part::pools | part::telemetry;
 // Limit up to which processes are queried one by one, which costs a driver less than a full list.
 constexpr std::size_t few = 4;
 
@@ -31,23 +32,42 @@ std::optional<hypomnesis::telemetry> telemetry_of(const hypomnesis::snapshot& sn
   return std::nullopt;
 }
 
-std::optional<double> energy_of(const hypomnesis::snapshot& snapshot, std::uint32_t index) {
-  const auto found = telemetry_of(snapshot, index);
-  return found ? found->energy_joules : std::nullopt;
+// Returns why everything of a subject is missing; empty: it is not, or no reason is known.
+std::string why_missing(const hypomnesis::snapshot& snapshot, part subject, std::uint32_t index) {
+  for (const auto& each : snapshot.diagnostics())
+    if (each.subject == subject && each.device_index == index && !each.field && !is_trace(each))
+      return each.message;
+  return {};
 }
 
-void add_figures(const hypomnesis::snapshot& snapshot, std::uint32_t index, device_sample& to) {
-  for (const auto& pool : snapshot.pools())
-    if (pool.device_index == index && pool.is_main) to.used_bytes = pool.used_bytes;
+energy_reading energy_of(const hypomnesis::snapshot& snapshot, std::uint32_t index) {
   const auto found = telemetry_of(snapshot, index);
-  if (!found) return;
+  if (!found) return {std::nullopt, why_missing(snapshot, part::telemetry, index)};
+  if (!is_fresh(*found)) return {std::nullopt, stale_text(found->age_ns)};
+  return {found->energy_joules, {}};
+}
+
+void add_used(const hypomnesis::pool& pool, device_sample& to) {
+  if (is_fresh(pool))
+    to.used_bytes = pool.used_bytes;
+  else
+    to.why_used = stale_text(pool.age_ns);
+}
+
+void add_device(const hypomnesis::snapshot& snapshot, std::uint32_t index, device_sample& to) {
+  to.why_used = why_missing(snapshot, part::pools, index);
+  for (const auto& pool : snapshot.pools())
+    if (pool.device_index == index && pool.is_main) add_used(pool, to);
+  const auto found = telemetry_of(snapshot, index);
+  if (!found || !is_fresh(*found)) return;
   to.busy_percent = found->gpu_busy_percent;
   to.power_watts = found->power_watts;
   to.energy_joules = found->energy_joules;
 }
 
 void add_row(const hypomnesis::usage& row, device_sample& to) {
-  if (!row.used_bytes) {
+  if (!is_fresh(row)) to.why = stale_text(row.age_ns);
+  if (!is_fresh(row) || !row.used_bytes) {
     to.is_lower_bound = true;
     return;
   }
@@ -56,13 +76,13 @@ void add_row(const hypomnesis::usage& row, device_sample& to) {
 }
 
 // Stores 0 for an unseen command where that is certain.
-void settle(const watched_device& of, bool was_asked, device_sample& to) {
+void settle(const watched_device& of, bool was_read, device_sample& to) {
   if (!of.lists_children) to.is_lower_bound = true;
   if (to.command_bytes) return;
-  if (was_asked && of.lists_children && !to.is_lower_bound)
+  if (was_read && of.lists_children && !to.is_lower_bound)
     to.command_bytes = 0;
   else if (to.why.empty())
-    to.why = of.why_not.empty() ? "the driver did not tell" : of.why_not;
+    to.why = of.why_not.empty() ? "not reported by the driver" : of.why_not;
 }
 
 // Returns whether the whole list of that device's processes failed, not a row or another value.
@@ -72,7 +92,7 @@ bool hides_list(const hypomnesis::diagnostic& each, std::uint32_t index) {
          each.device_index == index && !each.pid;
 }
 
-void look_for_list(const session& in, watched_device& of) {
+void find_list(const session& in, watched_device& of) {
   of.lists_children = of.was_asleep = false;
   of.why_not.clear();
   try {
@@ -99,7 +119,7 @@ std::chrono::nanoseconds processor_time() noexcept {
 }
 
 // Time limit for all processes of the command together.
-constexpr std::chrono::seconds longest_asking{2};
+constexpr std::chrono::seconds longest_peaks{2};
 
 }  // namespace
 
@@ -113,13 +133,13 @@ void run_meter::watch(process_tree& tree, std::uint32_t pid, const command_group
   tree_ = &tree;
   group_ = group;
   begun_ = clock::now();
-  note_members();
-  // The command may have ended before the first look.
-  if (tree.members().empty())
+  record_members();
+  // The command may have ended before the first reading.
+  if (tree.members().empty() && tree.why_not().empty())
     for (auto& each : peaks_) each.add({pid, 0}, nullptr);
 }
 
-void run_meter::note_members() {
+void run_meter::record_members() {
   for (auto& each : peaks_)
     for (const auto& member : tree_->members()) each.add(member, nullptr);
 }
@@ -157,18 +177,20 @@ std::optional<std::uint64_t> run_meter::sum_of(const memory_field& of, std::stri
 
 host_sample run_meter::read_host() {
   host_sample out;
+  if (group_ != nullptr) out.group_bytes = group_->current_bytes();
+  out.why = tree_->why_not();
+  if (!out.why.empty()) return out;
   tree_->refresh(group_ != nullptr ? group_->processes() : std::vector<std::uint32_t>{});
-  note_members();
+  record_members();
   out.processes = static_cast<std::uint32_t>(tree_->members().size());
   out.resident_bytes = sum_of(resident, &out.why);
-  if (group_ != nullptr) out.group_bytes = group_->current_bytes();
   return out;
 }
 
 // Reads rarely: the kernel walks the page tables, which delays a large process.
 void run_meter::add_proportional(clock::time_point now, host_sample& to) {
   // Continue with a single process, as the peak would otherwise be that of the beginning.
-  have_shared_ = have_shared_ || to.processes > 1;
+  have_shared_ = have_shared_ || to.processes.value_or(0) > 1;
   if (!have_shared_ || !proportional_pace_.is_due(now)) return;
   const auto before = processor_time();
   to.proportional_bytes = sum_of(proportional, nullptr);
@@ -176,7 +198,7 @@ void run_meter::add_proportional(clock::time_point now, host_sample& to) {
 }
 
 void run_meter::add_one_by_one(std::size_t i, device_sample& to) {
-  bool was_asked = true;
+  bool was_read = true;
   for (const auto& each : tree_->members()) {
     try {
       const auto row = in_.library().usage(devices_[i].before.device.index, each.pid);
@@ -185,12 +207,12 @@ void run_meter::add_one_by_one(std::size_t i, device_sample& to) {
       add_row(row, to);
     } catch (const hypomnesis::error& why) {
       if (why.status() == status_code::no_process) continue;
-      was_asked = false;
+      was_read = false;
       to.is_lower_bound = true;
       to.why = why.what();
     }
   }
-  settle(devices_[i], was_asked, to);
+  settle(devices_[i], was_read, to);
 }
 
 void run_meter::add_from_list(const hypomnesis::snapshot& snapshot, std::size_t i,
@@ -203,24 +225,33 @@ void run_meter::add_from_list(const hypomnesis::snapshot& snapshot, std::size_t 
     peaks_[i].add(*who, &row);
     add_row(row, to);
   }
-  bool was_asked = true;
+  bool was_read = true;
   for (const auto& each : snapshot.diagnostics()) {
     if (!hides_list(each, index)) continue;
-    was_asked = false;
+    was_read = false;
     to.why = each.message;
   }
-  settle(devices_[i], was_asked, to);
+  // A stale list without rows of the command has no row with its age.
+  for (const auto& each : snapshot.devices())
+    if (each.index == index && each.state == hypomnesis::run_state::hung) {
+      was_read = false;
+      if (to.why.empty()) to.why = "the device does not answer";
+    }
+  settle(devices_[i], was_read, to);
 }
 
 std::vector<device_sample> run_meter::read_devices() {
   std::vector<device_sample> all(devices_.size());
   for (auto& each : devices_)
-    if (each.was_asleep) look_for_list(in_, each);
+    if (each.was_asleep) find_list(in_, each);
   const bool are_few = tree_->members().size() <= few;
-  const auto snapshot = take(are_few ? figures : figures | part::processes);
+  const auto snapshot = take(are_few ? of_devices : of_devices | part::processes);
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (snapshot) add_figures(*snapshot, devices_[i].before.device.index, all[i]);
-    if (are_few)
+    if (snapshot) add_device(*snapshot, devices_[i].before.device.index, all[i]);
+    all[i].why = tree_->why_not();
+    if (!all[i].why.empty())
+      settle(devices_[i], false, all[i]);
+    else if (are_few)
       add_one_by_one(i, all[i]);
     else if (snapshot)
       add_from_list(*snapshot, i, all[i]);
@@ -250,20 +281,22 @@ run_sample run_meter::read() {
   return out;
 }
 
-std::vector<std::optional<double>> run_meter::end() {
+std::vector<energy_reading> run_meter::end() {
   for (auto* each : {&host_pace_, &device_pace_, &proportional_pace_}) each->end(clock::now());
-  std::vector<std::optional<double>> all(devices_.size());
+  std::vector<energy_reading> all(devices_.size());
   if (devices_.empty()) return all;
-  const auto snapshot = take(figures);
+  const auto snapshot = take(of_devices);
   for (std::size_t i = 0; snapshot && i < all.size(); ++i)
     all[i] = energy_of(*snapshot, devices_[i].before.device.index);
   return all;
 }
 
 std::vector<kept_peak> run_meter::peaks(std::uint64_t started_unix_ns) {
+  if (const auto& why = tree_->why_not(); !why.empty())
+    return std::vector<kept_peak>(devices_.size(), {std::nullopt, 0, {}, why});
   std::vector<kept_peak> all;
   tree_->refresh();
-  const auto until = std::chrono::steady_clock::now() + longest_asking;
+  const auto until = std::chrono::steady_clock::now() + longest_peaks;
   for (std::size_t i = 0; i < devices_.size(); ++i)
     all.push_back(peaks_[i].end(
         {in_, devices_[i].before.device.index, started_unix_ns, tree_->members(), until}));
@@ -272,7 +305,7 @@ std::vector<kept_peak> run_meter::peaks(std::uint64_t started_unix_ns) {
 
 std::vector<watched_device> devices_to_watch(const session& in, std::optional<std::uint32_t> only) {
   hypomnesis::snapshot_options what;
-  what.collect = figures;
+  what.collect = of_devices;
   what.device_index = only;
   const auto snapshot = in.take(what);
   if (search_failed(snapshot)) print_diagnostics(snapshot);
@@ -280,8 +313,8 @@ std::vector<watched_device> devices_to_watch(const session& in, std::optional<st
   for (auto& each : gpus_of(in, snapshot)) {
     watched_device one;
     one.before = std::move(each);
-    one.energy_joules = energy_of(snapshot, one.before.device.index);
-    look_for_list(in, one);
+    one.energy = energy_of(snapshot, one.before.device.index);
+    find_list(in, one);
     all.push_back(std::move(one));
   }
   return all;

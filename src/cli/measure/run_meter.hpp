@@ -18,13 +18,19 @@ namespace hmn::cli {
 
 std::uint64_t unix_time_ns() noexcept;
 
+// Energy counter of a device.
+struct energy_reading {
+  std::optional<double> joules;
+  std::string why;  // reason for missing joules, if known
+};
+
 // Device to watch, in its state before the command was started.
 struct watched_device {
   gpu before;
   bool lists_children = false;  // processes missing from the driver's list use 0
   std::string why_not;
-  bool was_asleep = false;  // query the list again: the command may wake it
-  std::optional<double> energy_joules;
+  bool was_asleep = false;  // read the list again: the command may wake it
+  energy_reading energy;
 };
 
 // Field of a process's memory.
@@ -59,10 +65,12 @@ class run_meter {
   run_sample read();
   clock::time_point next() const;
   // Ends the measurement; returns the devices' energy counters.
-  std::vector<std::optional<double>> end();
+  std::vector<energy_reading> end();
   // Returns the peaks that the drivers keep for its processes, after end().
   std::vector<kept_peak> peaks(std::uint64_t started_unix_ns);
 
+  // Returns why the command's processes are unknown; empty: they are known.
+  const std::string& why_no_processes() const { return tree_->why_not(); }
   const std::vector<watched_device>& devices() const { return devices_; }
   const pace& host_pace() const { return host_pace_; }
   const pace& device_pace() const { return device_pace_; }
@@ -70,7 +78,7 @@ class run_meter {
 
  private:
   host_sample read_host();
-  void note_members();
+  void record_members();
   void add_proportional(clock::time_point now, host_sample& to);
   std::vector<device_sample> read_devices();
   std::optional<hypomnesis::snapshot> take(hypomnesis::part collect) const;

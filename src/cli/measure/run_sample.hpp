@@ -9,11 +9,11 @@ namespace hmn::cli {
 
 // Host memory at one time.
 struct host_sample {
-  std::uint32_t processes = 0;
+  std::optional<std::uint32_t> processes;
   std::optional<std::uint64_t> resident_bytes;      // sum of all processes
   std::optional<std::uint64_t> proportional_bytes;  // rarely read, see run_meter
   std::optional<std::uint64_t> group_bytes;         // memory.current of the control group
-  std::string why;                                  // reason for a process's missing memory
+  std::string why;                                  // reason for missing values
 };
 
 // Memory of one device.
@@ -24,7 +24,8 @@ struct device_sample {
   std::optional<double> busy_percent;
   std::optional<double> power_watts;
   std::optional<double> energy_joules;
-  std::string why;  // reason for missing command_bytes
+  std::string why;       // reason for missing command_bytes
+  std::string why_used;  // reason for missing used_bytes
 };
 
 // Line of the timeline.

@@ -10,22 +10,22 @@
 namespace hmn::cli {
 namespace {
 
-struct host_figure {
+struct host_value {
   const char* key;
   std::optional<std::uint64_t> (*of)(const host_sample&);
 };
-struct device_figure {
+struct device_value {
   const char* key;
   std::string (*of)(const device_sample&);
 };
 
-constexpr host_figure host_figures[] = {
+constexpr host_value host_values[] = {
     {"processes", [](const host_sample& s) { return std::optional<std::uint64_t>(s.processes); }},
     {"resident_bytes", [](const host_sample& s) { return s.resident_bytes; }},
     {"proportional_bytes", [](const host_sample& s) { return s.proportional_bytes; }},
     {"group_bytes", [](const host_sample& s) { return s.group_bytes; }},
 };
-constexpr device_figure device_figures[] = {
+constexpr device_value device_values[] = {
     {"command_bytes", [](const device_sample& s) { return digits_of(s.command_bytes); }},
     {"used_bytes", [](const device_sample& s) { return digits_of(s.used_bytes); }},
     {"gpu_busy_percent", [](const device_sample& s) { return digits_of(s.busy_percent); }},
@@ -33,14 +33,14 @@ constexpr device_figure device_figures[] = {
     {"energy_joules", [](const device_sample& s) { return digits_of(s.energy_joules); }},
 };
 
-std::string host_digits(const run_sample& s, const host_figure& each) {
+std::string host_digits(const run_sample& s, const host_value& each) {
   return s.host ? digits_of(each.of(*s.host)) : std::string();
 }
 
 json_object device_object(const device_sample& s, std::uint32_t index) {
   json_object out;
   out.add("index", index);
-  for (const auto& each : device_figures) out.add_digits(each.key, each.of(s));
+  for (const auto& each : device_values) out.add_digits(each.key, each.of(s));
   out.add("lower_bound", s.command_bytes && s.is_lower_bound);
   return s.command_bytes ? out.add_null("reason") : out.add("reason", s.why);
 }
@@ -48,7 +48,7 @@ json_object device_object(const device_sample& s, std::uint32_t index) {
 std::string json_line(const run_sample& s, const std::vector<std::uint32_t>& indexes) {
   json_object out;
   out.add("offset_ns", s.offset_ns).add("unix_time_ns", s.unix_time_ns);
-  for (const auto& each : host_figures) out.add_digits(each.key, host_digits(s, each));
+  for (const auto& each : host_values) out.add_digits(each.key, host_digits(s, each));
   std::vector<json_object> devices;
   for (std::size_t i = 0; i < s.devices.size(); ++i)
     devices.push_back(device_object(s.devices[i], indexes[i]));
@@ -57,9 +57,9 @@ std::string json_line(const run_sample& s, const std::vector<std::uint32_t>& ind
 
 std::string csv_line(const run_sample& s, std::size_t devices) {
   auto line = fmt::format("{:.3f},{}", static_cast<double>(s.offset_ns) / 1e9, s.unix_time_ns);
-  for (const auto& each : host_figures) line += fmt::format(",{}", host_digits(s, each));
+  for (const auto& each : host_values) line += fmt::format(",{}", host_digits(s, each));
   for (std::size_t i = 0; i < devices; ++i)
-    for (const auto& each : device_figures)
+    for (const auto& each : device_values)
       line += fmt::format(",{}", i < s.devices.size() ? each.of(s.devices[i]) : std::string());
   return line + "\n";
 }
@@ -77,9 +77,9 @@ expected<timeline_form> timeline_form_of(std::string_view path) {
 std::string timeline_header(timeline_form form, const std::vector<std::uint32_t>& indexes) {
   if (form == timeline_form::json_lines) return {};
   std::string line = "offset_s,unix_time_ns";
-  for (const auto& each : host_figures) line += fmt::format(",{}", each.key);
+  for (const auto& each : host_values) line += fmt::format(",{}", each.key);
   for (const auto index : indexes)
-    for (const auto& each : device_figures) line += fmt::format(",gpu{}_{}", index, each.key);
+    for (const auto& each : device_values) line += fmt::format(",gpu{}_{}", index, each.key);
   return line + "\n";
 }
 

@@ -29,7 +29,7 @@ bool contains(const std::vector<std::uint32_t>& list, std::uint32_t pid) {
 
 }  // namespace
 
-std::optional<std::int64_t> figure_history::add(std::optional<std::uint64_t> now) {
+std::optional<std::int64_t> value_history::add(std::optional<std::uint64_t> now) {
   if (!now) return std::nullopt;
   const auto change = static_cast<std::int64_t>(*now - last.value_or(*now));
   if (!baseline) baseline = now;
@@ -52,13 +52,13 @@ std::optional<std::string> watched::name_of(std::uint32_t pid) const {
   return std::nullopt;
 }
 
-watched_row watched::add(const process_figures& now) {
+watched_row watched::add(const process_values& now) {
   auto& known = of(now.pid);
   watched_row row;
   row.pid = now.pid;
   if (is_another(known.start_unix_ns, now.start_unix_ns) || is_another(known.start, now.start)) {
-    row.remark = fmt::format("pid={} is another process now ({} -> {}); baseline reset", now.pid,
-                             text_of(known.name), text_of(now.name));
+    row.message = fmt::format("pid={} is another process now ({} -> {}); baseline reset", now.pid,
+                              text_of(known.name), text_of(now.name));
     known = watched_process{};
     known.pid = now.pid;
   }
@@ -67,17 +67,19 @@ watched_row watched::add(const process_figures& now) {
   known.is_foreign = now.is_foreign;
   if (now.name) known.name = now.name;
   row.name = known.name;
-  row.used = now.used;
-  row.shared = now.shared;
-  row.used_delta = known.used.add(now.used);
-  row.shared_delta = known.shared.add(now.shared);
+  if (now.is_fresh) {
+    row.used = now.used;
+    row.shared = now.shared;
+  }
+  row.used_delta = known.used.add(row.used);
+  row.shared_delta = known.shared.add(row.shared);
   const bool has_grown = known.used.has_grown_by(hint_from) || known.shared.has_grown_by(hint_from);
-  if (!now.name && has_grown && !known.was_hinted && row.remark.empty()) {
+  if (!now.name && has_grown && !known.was_hinted && row.message.empty()) {
     known.was_hinted = true;
     const auto growth = std::max(known.used.last.value_or(0) - known.used.baseline.value_or(0),
                                  known.shared.last.value_or(0) - known.shared.baseline.value_or(0));
-    row.remark = fmt::format("unresolved pid={} grew +{} since attach; run as root to identify it",
-                             now.pid, format_bytes(growth));
+    row.message = fmt::format("unresolved pid={} grew +{} since attach; run as root to identify it",
+                              now.pid, format_bytes(growth));
   }
   return row;
 }
@@ -108,7 +110,7 @@ void watched::forget_beyond(const std::vector<std::uint32_t>& followed) {
   }
 }
 
-std::vector<std::uint32_t> choose_top(std::vector<process_figures> rows, std::uint32_t count) {
+std::vector<std::uint32_t> choose_top(std::vector<process_values> rows, std::uint32_t count) {
   std::sort(rows.begin(), rows.end(), [](const auto& a, const auto& b) {
     return std::tuple(b.used.value_or(0), a.name, a.pid) <
            std::tuple(a.used.value_or(0), b.name, b.pid);

@@ -8,12 +8,13 @@
 namespace hmn::cli {
 
 // Values of one process in a device's list.
-struct process_figures {
+struct process_values {
   std::uint32_t pid = 0;
   std::optional<std::string> name;
   std::optional<std::uint64_t> start_unix_ns;
   std::optional<std::uint64_t> start;  // process_start
   bool is_foreign = false;             // pid is from another PID namespace
+  bool is_fresh = true;                // used and shared are of this sample
   std::optional<std::uint64_t> used;
   std::optional<std::uint64_t> shared;
 };
@@ -22,7 +23,7 @@ struct process_figures {
 enum class process_life { uses, idle, exited, unknown };
 
 // History of one value.
-struct figure_history {
+struct value_history {
   std::optional<std::uint64_t> baseline;
   std::optional<std::uint64_t> last;
   std::optional<std::uint64_t> peak;
@@ -38,8 +39,8 @@ struct watched_process {
   std::optional<std::uint64_t> start_unix_ns;
   std::optional<std::uint64_t> start;
   bool is_foreign = false;
-  figure_history used;
-  figure_history shared;
+  value_history used;
+  value_history shared;
   bool was_hinted = false;
 };
 
@@ -52,7 +53,7 @@ struct watched_row {
   std::optional<std::uint64_t> shared;
   std::optional<std::int64_t> used_delta;
   std::optional<std::int64_t> shared_delta;
-  std::string remark;  // for people; mostly empty
+  std::string message;  // for people; mostly empty
 };
 
 // Processes followed so far, in the order of appearance; beyond the limit the first one that is no
@@ -61,7 +62,7 @@ class watched {
  public:
   static constexpr std::size_t most = 4096;
 
-  watched_row add(const process_figures& now);
+  watched_row add(const process_values& now);
   // Adds a pid missing from the device's list; `start` is of the process that has the pid now.
   watched_row add_absent(std::uint32_t pid, bool lives, std::optional<std::uint64_t> start);
   void forget_beyond(const std::vector<std::uint32_t>& followed);
@@ -78,6 +79,6 @@ class watched {
 };
 
 // Returns the pids of the top processes: by use, then name, then pid.
-std::vector<std::uint32_t> choose_top(std::vector<process_figures> rows, std::uint32_t count);
+std::vector<std::uint32_t> choose_top(std::vector<process_values> rows, std::uint32_t count);
 
 }  // namespace hmn::cli

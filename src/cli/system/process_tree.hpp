@@ -3,11 +3,15 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "cli/system/roots.hpp"
+#include "platform/process.hpp"
 
 namespace hmn::cli {
+
+using platform::has_started_by;
 
 // Returns the start time in the system's own unit, which identifies a reused pid. Returns none for
 // a process that has ended or is not accessible.
@@ -30,6 +34,8 @@ class process_tree {
   // Updates the members. `also`: processes that are known to belong, from a group.
   void refresh(const std::vector<std::uint32_t>& also = {});
   const std::vector<member>& members() const;
+  // Returns why the processes cannot be found; empty: they can.
+  const std::string& why_not() const;
 
  private:
   struct state;

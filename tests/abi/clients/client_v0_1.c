@@ -67,7 +67,7 @@ static void read_host(hmn_context* context) {
   KNOWN(memory, 255);
   OK(memory, hmn_process_memory_read(context, 4242, 0, &memory.it, NULL));
   OK(host, hmn_system_memory_read(context, &host.it, NULL));
-  KNOWN(host, (1 << 10) - 1);
+  KNOWN(host, (1 << 11) - 1);
 }
 
 static void read_devices(hmn_context* context) {

@@ -194,6 +194,11 @@ TEST_CASE("in a PID namespace a pid that is not here is foreign") {
   const reading_of all(m);
   CHECK(all.pid(7).notes == 0);
   CHECK(all.pid(4242).notes == note::foreign_pid);
+
+  // In the tree of a third namespace a pid that is there belongs to any process.
+  m.tree().remove("proc/self");
+  m.tree().link("proc/self", "7");
+  CHECK(reading_of(m).pid(7).notes == note::foreign_pid);
 }
 
 TEST_CASE("rows are told apart by PCI address, else by uuid") {

@@ -201,4 +201,11 @@ TEST_CASE("rows of another PID namespace are marked") {
     m.add_process(host_pid, {"/dev/null"});
     CHECK(notes() == std::pair(false, false));
   }
+  SUBCASE("all of them, when all exist in the tree of a third one") {
+    m.add_self({"/dev/null"}, other_namespace);
+    m.add_process(host_pid, {"/dev/null"});
+    m.tree.link("proc/self", std::to_string(neighbour));
+    hmn_fake::set_pid_namespace(m.tree, neighbour, other_namespace);
+    CHECK(notes() == std::pair(true, true));
+  }
 }

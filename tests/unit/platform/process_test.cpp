@@ -28,6 +28,17 @@ TEST_CASE("process: the pid is the real one, in a forked child too") {
   CHECK(code == 0);
 }
 
+TEST_CASE(
+    "process: one that started later than a time has not started by then, but for the slack") {
+  constexpr uint64_t time = 1'700'000'000'000'000'000;
+  CHECK(has_started_by(0, time));
+  CHECK(has_started_by(time, time));
+  CHECK(has_started_by(time + 2'000'000'000, time));
+  CHECK_FALSE(has_started_by(time + 2'000'000'001, time));
+  CHECK(has_started_by(UINT64_MAX - 1, UINT64_MAX));
+  CHECK(has_started_by(UINT64_MAX, UINT64_MAX - 1));
+}
+
 TEST_CASE("process: sizes come from the system") {
   CHECK(page_size() == getauxval(AT_PAGESZ));
   CHECK(clock_ticks_per_second() == getauxval(AT_CLKTCK));

@@ -82,13 +82,13 @@ expected<child> child::start(const std::vector<std::string>& command) {
 
 void child::running::reap() {
   int ended = 0;
-  rusage told{};
-  if (wait4(pid, &ended, WNOHANG, &told) != pid) return;
+  rusage usage{};
+  if (wait4(pid, &ended, WNOHANG, &usage) != pid) return;
   has_ended = true;
   status = code_of(ended);
   ended_by = signal_of(ended);
-  use = use_of(told);
-  use.largest_bytes = static_cast<std::uint64_t>(told.ru_maxrss) * 1024;  // getrusage(2): in KiB
+  use = use_of(usage);
+  use.largest_bytes = static_cast<std::uint64_t>(usage.ru_maxrss) * 1024;  // getrusage(2): in KiB
   use.may_count_us = true;
 }
 

@@ -52,8 +52,8 @@ std::string parent_of(const std::string& folder) {
 // child groups, unless it is the root (cgroup v2, "no internal process"): then it is a sibling.
 expected<std::string> place_near(const std::string& home, const std::string& mount) {
   if (gives_memory(home)) return home;
-  const auto beside = parent_of(home);
-  if (home == mount || beside.size() < mount.size() || !gives_memory(beside))
+  const auto sibling = parent_of(home);
+  if (home == mount || sibling.size() < mount.size() || !gives_memory(sibling))
     return failed(
         "the control group that hmn is in, and the one above it, give no memory controller to "
         "others");
@@ -61,7 +61,7 @@ expected<std::string> place_near(const std::string& home, const std::string& mou
     return failed(fmt::format("hmn is in \"{}\", which is no session of a user", home));
   if (has_limits(home))
     return failed(fmt::format("\"{}\" has limits that the command would escape", home));
-  return beside;
+  return sibling;
 }
 
 bool write_file(const std::string& path, std::string_view text) {

@@ -11,6 +11,7 @@
 #include "cli/system/linux/inspect.hpp"
 #include "cli/system/waiting_notice.hpp"
 #include "cli/text/words.hpp"
+#include "procfs/own_tree.hpp"
 #include "procfs/pids.hpp"
 #include "procfs/status.hpp"
 
@@ -34,7 +35,7 @@ finding inspect_nvidia_adapter(const adapter& of) {
     return fine(who +
                 (of.runtime_status == "suspended" ? ", driver nvidia, asleep" : ", driver nvidia"));
   if (of.driver == "nouveau")
-    return trouble(who + ": bound to nouveau, which tells no memory figures",
+    return trouble(who + ": bound to nouveau, which does not report memory",
                    "install NVIDIA's own driver; it replaces nouveau");
   if (of.driver == "vfio-pci")
     return note(who + ": handed over to a virtual machine (vfio-pci); it is measured in there");
@@ -77,8 +78,9 @@ void inspect_kernel_module(const roots& in, bool expected, section& into) {
     into.findings.push_back(fine("kernel module " + kernel_module_version(*version)));
     into.findings.push_back(inspect_control_node(in));
   } else if (expected) {
-    into.findings.push_back(trouble("the nvidia kernel module is not loaded",
-                                    "modprobe nvidia; dmesg | grep -i nvrm tells why it fails"));
+    into.findings.push_back(
+        trouble("the nvidia kernel module is not loaded",
+                "modprobe nvidia; for the reason of a failure see dmesg | grep -i nvrm"));
   }
 }
 
@@ -87,7 +89,7 @@ finding inspect_adapter(const adapter& of, const std::vector<hypomnesis::device>
   const auto who = describe(of);
   if (of.driver.empty())
     return trouble(who + ": no kernel driver is bound to it",
-                   "load its driver; dmesg tells why it did not bind");
+                   "load its driver; for the reason of a failure see dmesg");
   if (of.driver == "vfio-pci")
     return note(who + ": handed over to a virtual machine (vfio-pci); it is measured in there");
   const bool listed = std::any_of(measured.begin(), measured.end(),
@@ -96,23 +98,10 @@ finding inspect_adapter(const adapter& of, const std::vector<hypomnesis::device>
   return fine(who + ", driver " + of.driver + (of.runtime_status == "suspended" ? ", asleep" : ""));
 }
 
-// Detects a proc tree from outside the container, whose processes are of another namespace.
-std::optional<finding> inspect_foreign_tree(const roots& in) {
-  const auto self = read_link_target(in.proc + "/self");
-  if (!self && is_there(in.proc + "/self")) return std::nullopt;
-  if (!self)
-    return finding{severity::note,
-                   in.proc + " does not show this process: it is the tree of another PID namespace",
-                   "mount the proc tree of a namespace that this process is in"};
-  if (*self == fmt::to_string(getpid())) return std::nullopt;
-  return note(
-      fmt::format("{} is the tree of another PID namespace, where this process is {}; pids "
-                  "are those of that tree",
-                  in.proc, *self));
-}
-
 finding inspect_pid_namespace(const roots& in) {
-  if (auto foreign = inspect_foreign_tree(in)) return *std::move(foreign);
+  if (auto why = procfs::why_foreign(in.proc))
+    return {severity::note, *std::move(why),
+            "mount the proc tree of a namespace that this process is in"};
   const auto own = read_link_target(in.proc + "/self/ns/pid");
   if (!own) return note("PID namespace: not known");
   if (*own == procfs::initial_pid_namespace) return fine("PID namespace: the host's");
@@ -134,16 +123,17 @@ finding inspect_tracing(std::uint64_t capabilities) {
     return {severity::fine, "other users' processes can be looked into (CAP_SYS_PTRACE)", {}};
   return {severity::note,
           "other users' processes cannot be looked into: no CAP_SYS_PTRACE; what they use of a GPU "
-          "is missing where its kernel driver tells it",
+          "is missing where the kernel driver would report it",
           set_capability("cap_sys_ptrace")};
 }
 
 // Checks the right to watch the whole system, which i915 and xe require for used memory.
 finding inspect_watching(std::uint64_t capabilities) {
   if (((capabilities >> perfmon | capabilities >> sys_admin) & 1) != 0)
-    return {severity::fine, "Intel's drivers tell used memory (CAP_PERFMON)", {}};
+    return {severity::fine, "used memory is readable from Intel's drivers (CAP_PERFMON)", {}};
   return {severity::note,
-          "Intel's drivers do not tell used memory: no CAP_PERFMON; it is unknown, or what the "
+          "used memory is not readable from Intel's drivers: no CAP_PERFMON; it is unknown, or "
+          "what the "
           "processes that can be seen hold at least",
           set_capability("cap_perfmon")};
 }

@@ -11,6 +11,7 @@
 #include <unordered_set>
 
 #include "platform/file.hpp"
+#include "procfs/own_tree.hpp"
 #include "procfs/pids.hpp"
 #include "procfs/stat.hpp"
 
@@ -18,7 +19,7 @@ namespace hmn::cli {
 namespace {
 
 // Interval of full scans, which find a pid that is reused within this tree.
-constexpr unsigned looks_before_rescan = 64;
+constexpr unsigned refreshes_before_rescan = 64;
 
 struct process {
   std::uint32_t parent;
@@ -60,19 +61,21 @@ struct process_tree::state {
   bool contains(std::uint32_t pid) const;
 
   std::string proc;
+  std::string why_not;
   bool has_children_files;
   std::vector<member> members;
   // Known unrelated processes, for systems without such files.
-  std::unordered_set<std::uint32_t> strangers;
-  unsigned looks = 0;
+  std::unordered_set<std::uint32_t> unrelated;
+  unsigned refreshes = 0;
 };
 
 process_tree::state::state(std::string proc_root, std::uint32_t root_pid)
     : proc(std::move(proc_root)),
+      why_not(procfs::why_foreign(proc).value_or("")),
       // Linux 3.5 with CONFIG_PROC_CHILDREN.
       has_children_files(
           access(fmt::format("{0}/{1}/task/{1}/children", proc, root_pid).c_str(), R_OK) == 0) {
-  add(root_pid);
+  if (why_not.empty()) add(root_pid);
 }
 
 bool process_tree::state::contains(std::uint32_t pid) const {
@@ -104,12 +107,12 @@ void process_tree::state::add_children_of(std::uint32_t pid) {
 // Reads each process once: its parent changes only when the parent ends.
 void process_tree::state::add_from_all() {
   const auto all = pids_in(proc);
-  if (looks++ % looks_before_rescan == 0) strangers.clear();
+  if (refreshes++ % refreshes_before_rescan == 0) unrelated.clear();
   const std::unordered_set<std::uint32_t> alive(all.begin(), all.end());
-  std::erase_if(strangers, [&](std::uint32_t pid) { return !alive.contains(pid); });
+  std::erase_if(unrelated, [&](std::uint32_t pid) { return !alive.contains(pid); });
   std::vector<std::pair<std::uint32_t, process>> fresh;
   for (const auto pid : all)
-    if (!strangers.contains(pid) && !contains(pid))
+    if (!unrelated.contains(pid) && !contains(pid))
       if (const auto found = read_stat(proc, pid)) fresh.emplace_back(pid, *found);
   for (bool grew = true; grew;) {
     grew = false;
@@ -120,7 +123,7 @@ void process_tree::state::add_from_all() {
       return true;
     });
   }
-  for (const auto& [pid, what] : fresh) strangers.insert(pid);
+  for (const auto& [pid, what] : fresh) unrelated.insert(pid);
 }
 
 process_tree::process_tree(const roots& in, std::uint32_t root_pid)
@@ -130,6 +133,7 @@ process_tree::~process_tree() = default;
 
 void process_tree::refresh(const std::vector<std::uint32_t>& also) {
   auto& in = *state_;
+  if (!in.why_not.empty()) return;
   in.drop_ended();
   for (const auto pid : also) in.add(pid);
   if (!in.has_children_files) return in.add_from_all();
@@ -138,6 +142,10 @@ void process_tree::refresh(const std::vector<std::uint32_t>& also) {
 
 const std::vector<process_tree::member>& process_tree::members() const {
   return state_->members;
+}
+
+const std::string& process_tree::why_not() const {
+  return state_->why_not;
 }
 
 }  // namespace hmn::cli

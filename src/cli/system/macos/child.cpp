@@ -104,13 +104,13 @@ bool child::running::take_signals_over() {
 
 void child::running::reap() {
   int ended = 0;
-  rusage told{};
-  if (wait4(pid, &ended, WNOHANG, &told) != pid) return;
+  rusage usage{};
+  if (wait4(pid, &ended, WNOHANG, &usage) != pid) return;
   has_ended = true;
   status = code_of(ended);
   ended_by = signal_of(ended);
-  use = use_of(told);
-  use.largest_bytes = static_cast<std::uint64_t>(told.ru_maxrss);  // in bytes here, not in KiB
+  use = use_of(usage);
+  use.largest_bytes = static_cast<std::uint64_t>(usage.ru_maxrss);  // in bytes here, not in KiB
 }
 
 void child::running::pass_signals_on() {

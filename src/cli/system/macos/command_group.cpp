@@ -11,7 +11,7 @@ const command_group::kind& command_group::what() {
 }
 
 expected<command_group> command_group::make(const roots&) {
-  return failed("macOS keeps no memory figure of several processes together");
+  return failed("macOS does not count the memory of several processes together");
 }
 
 command_group::command_group(std::unique_ptr<state> made) : state_(std::move(made)) {}

@@ -17,7 +17,7 @@ section inspect_permissions() {
   else
     out.findings.push_back({severity::note,
                             fmt::format("runs as user id {}: the memory of other users' processes "
-                                        "is not told",
+                                        "is not readable",
                                         geteuid()),
                             "run as root to see it"});
   return out;

@@ -22,13 +22,13 @@ std::optional<std::uint64_t> start_of(std::uint32_t pid) {
 }
 
 std::vector<pid_t> children_of(std::uint32_t pid) {
-  for (std::size_t room = 64; room <= most_children; room *= 4) {
-    std::vector<pid_t> all(room);
+  for (std::size_t capacity = 64; capacity <= most_children; capacity *= 4) {
+    std::vector<pid_t> all(capacity);
     const int count = proc_listchildpids(static_cast<pid_t>(pid), all.data(),
-                                         static_cast<int>(room * sizeof(pid_t)));
+                                         static_cast<int>(capacity * sizeof(pid_t)));
     if (count < 0) return {};
     const auto found = static_cast<std::size_t>(count);
-    if (found >= room) continue;
+    if (found >= capacity) continue;
     all.resize(found);
     return all;
   }
@@ -72,6 +72,11 @@ void process_tree::refresh(const std::vector<std::uint32_t>& also) {
 
 const std::vector<process_tree::member>& process_tree::members() const {
   return state_->members;
+}
+
+const std::string& process_tree::why_not() const {
+  static const std::string none;
+  return none;
 }
 
 }  // namespace hmn::cli

@@ -13,10 +13,10 @@ std::string user_name(std::uint32_t uid) {
   constexpr std::size_t longest = 1 << 20;
   passwd entry{};
   passwd* found = nullptr;
-  std::string room(1024, '\0');
-  while (getpwuid_r(uid, &entry, room.data(), room.size(), &found) == ERANGE &&
-         room.size() < longest)
-    room.resize(room.size() * 2);
+  std::string capacity(1024, '\0');
+  while (getpwuid_r(uid, &entry, capacity.data(), capacity.size(), &found) == ERANGE &&
+         capacity.size() < longest)
+    capacity.resize(capacity.size() * 2);
   return found != nullptr && entry.pw_name[0] != '\0' ? entry.pw_name : fmt::to_string(uid);
 }
 

@@ -79,10 +79,10 @@ std::string signal_of(int status) {
   return fmt::format("signal {}", WTERMSIG(status));
 }
 
-resource_use use_of(const rusage& told) {
+resource_use use_of(const rusage& usage) {
   resource_use use;
-  use.user_ns = ns_of(told.ru_utime);
-  use.system_ns = ns_of(told.ru_stime);
+  use.user_ns = ns_of(usage.ru_utime);
+  use.system_ns = ns_of(usage.ru_stime);
   use.counted = "of the command and what it waited for";
   return use;
 }

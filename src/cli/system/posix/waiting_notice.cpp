@@ -11,12 +11,12 @@ namespace hmn::cli {
 namespace {
 
 // Set after the only notice, regardless of the number of waits.
-volatile std::sig_atomic_t was_told = 0;
+volatile std::sig_atomic_t was_printed = 0;
 
 // Handles a timer signal. A thread would take a tenth of the time of `hmn --json`.
-void tell(int) {
-  if (was_told != 0) return;
-  was_told = 1;
+void print_notice(int) {
+  if (was_printed != 0) return;
+  was_printed = 1;
   const int kept = errno;
   [[maybe_unused]] const auto written =
       write(STDERR_FILENO, still_waiting.data(), still_waiting.size());
@@ -34,11 +34,11 @@ void set_timer(time_t seconds) noexcept {
 
 waiting_notice::waiting_notice() noexcept {
   struct sigaction action {};
-  action.sa_handler = tell;
+  action.sa_handler = print_notice;
   action.sa_flags = SA_RESTART;
   struct sigaction found {};
   sigaction(SIGALRM, &action, &found);
-  if (found.sa_handler != tell) before = found;
+  if (found.sa_handler != print_notice) before = found;
   set_timer(1);
 }
 

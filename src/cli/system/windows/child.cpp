@@ -27,11 +27,11 @@ std::string folder_by(UINT (*ask)(LPWSTR, UINT)) {
   return length < folder.size() ? platform::to_utf8({folder.data(), length}) : std::string();
 }
 
-UINT system_folder(LPWSTR to, UINT room) {
-  return GetSystemDirectoryW(to, room);
+UINT system_folder(LPWSTR to, UINT capacity) {
+  return GetSystemDirectoryW(to, capacity);
 }
-UINT windows_folder(LPWSTR to, UINT room) {
-  return GetSystemWindowsDirectoryW(to, room);
+UINT windows_folder(LPWSTR to, UINT capacity) {
+  return GetSystemWindowsDirectoryW(to, capacity);
 }
 
 std::vector<std::string> searched_folders() {

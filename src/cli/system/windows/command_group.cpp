@@ -44,12 +44,12 @@ expected<child> command_group::start(const std::vector<std::string>& command,
 
 // Returns none for 0: every process has committed memory.
 std::optional<std::uint64_t> command_group::peak_bytes() const {
-  JOBOBJECT_EXTENDED_LIMIT_INFORMATION told{};
-  if (QueryInformationJobObject(state_->job.get(), JobObjectExtendedLimitInformation, &told,
-                                sizeof told, nullptr) == 0 ||
-      told.PeakJobMemoryUsed == 0)
+  JOBOBJECT_EXTENDED_LIMIT_INFORMATION limits{};
+  if (QueryInformationJobObject(state_->job.get(), JobObjectExtendedLimitInformation, &limits,
+                                sizeof limits, nullptr) == 0 ||
+      limits.PeakJobMemoryUsed == 0)
     return std::nullopt;
-  return told.PeakJobMemoryUsed;
+  return limits.PeakJobMemoryUsed;
 }
 
 // Returns none: Windows documents no such value.
@@ -59,8 +59,8 @@ std::optional<std::uint64_t> command_group::current_bytes() const {
 
 std::vector<std::uint32_t> command_group::processes() const {
   std::vector<std::uint32_t> pids;
-  for (std::size_t room = 64; room <= most_processes; room *= 4) {
-    std::vector<ULONG_PTR> words(room + 1);  // the list begins with two DWORDs
+  for (std::size_t capacity = 64; capacity <= most_processes; capacity *= 4) {
+    std::vector<ULONG_PTR> words(capacity + 1);  // the list begins with two DWORDs
     const auto size = static_cast<DWORD>(words.size() * sizeof(ULONG_PTR));
     const bool fits = QueryInformationJobObject(state_->job.get(), JobObjectBasicProcessIdList,
                                                 words.data(), size, nullptr) != 0;

@@ -100,4 +100,9 @@ const std::vector<process_tree::member>& process_tree::members() const {
   return state_->members;
 }
 
+const std::string& process_tree::why_not() const {
+  static const std::string none;
+  return none;
+}
+
 }  // namespace hmn::cli

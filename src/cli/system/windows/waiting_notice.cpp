@@ -13,11 +13,11 @@ namespace {
 constexpr DWORD patience_ms = 1000;
 
 // Set after the only notice, regardless of the number of waits; one wait at a time.
-std::atomic<bool> was_told{false};
+std::atomic<bool> was_printed{false};
 std::atomic<HANDLE> timer{nullptr};
 
-void CALLBACK tell(void*, BOOLEAN) {
-  if (!was_told.exchange(true)) write_stream(stream::error, still_waiting);
+void CALLBACK print_notice(void*, BOOLEAN) {
+  if (!was_printed.exchange(true)) write_stream(stream::error, still_waiting);
 }
 
 }  // namespace
@@ -26,7 +26,8 @@ constinit const std::string_view still_waiting = "hmn: still waiting for a drive
 
 waiting_notice::waiting_notice() noexcept {
   HANDLE made = nullptr;
-  if (CreateTimerQueueTimer(&made, nullptr, tell, nullptr, patience_ms, 0, WT_EXECUTEONLYONCE) != 0)
+  if (CreateTimerQueueTimer(&made, nullptr, print_notice, nullptr, patience_ms, 0,
+                            WT_EXECUTEONLYONCE) != 0)
     timer = made;
 }
 

@@ -154,6 +154,10 @@ TEST_CASE("a process of another namespace has no name that root could see") {
 TEST_CASE("the count sentence is honest about what it could not add") {
   CHECK(count_sentence({row(1, mib), row(2, std::nullopt)}, {}) ==
         "2 GPU processes found (1 MiB allocated total; 1 of unknown size).");
+  auto stale = row(3, mib);
+  stale.usage.notes |= note::stale;
+  CHECK(count_sentence({row(1, mib), stale}, {}) ==
+        "2 GPU processes found (2 MiB allocated total; 1 stale).");
   auto resident = row(2, mib);
   resident.usage.accounting = accounting_kind::resident;
   CHECK(count_sentence({row(1, mib), resident}, {}) == "2 GPU processes found (2 MiB total).");

@@ -30,9 +30,9 @@ watched_row sampled() {
   return row;
 }
 
-process_figures figures(std::uint32_t pid, const char* name, std::uint64_t used,
-                        std::optional<std::uint64_t> shared) {
-  process_figures out;
+process_values values(std::uint32_t pid, const char* name, std::uint64_t used,
+                      std::optional<std::uint64_t> shared) {
+  process_values out;
   out.pid = pid;
   out.name = name;
   out.used = used;
@@ -73,8 +73,8 @@ TEST_CASE("HV100: a sample as JSON") {
 
 TEST_CASE("HV101: the summary as JSON says what was not measured") {
   watched all;
-  all.add(figures(1, "a.exe", 10, std::nullopt));
-  all.add(figures(1, "a.exe", 20, std::nullopt));
+  all.add(values(1, "a.exe", 10, std::nullopt));
+  all.add(values(1, "a.exe", 20, std::nullopt));
   auto info = spill({});
   info.message = "the reason";
   const auto text = watch_summary_json(all, info, {});
@@ -88,8 +88,8 @@ TEST_CASE("HV101: the summary as JSON says what was not measured") {
 
 TEST_CASE("HV102: the summary of each process") {
   watched all;
-  all.add(figures(12345, "python.exe", 8 * report_gib, 100 * report_mib));
-  all.add(figures(12345, "python.exe", 9 * report_gib, 700 * report_mib));
+  all.add(values(12345, "python.exe", 8 * report_gib, 100 * report_mib));
+  all.add(values(12345, "python.exe", 9 * report_gib, 700 * report_mib));
   auto info = spill({});
   info.message = "the reason";
   CHECK(

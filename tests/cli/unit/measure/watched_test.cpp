@@ -4,16 +4,16 @@
 #include <doctest/doctest.h>
 
 using hmn::cli::choose_top;
-using hmn::cli::process_figures;
 using hmn::cli::process_life;
+using hmn::cli::process_values;
 using hmn::cli::watched;
 
 namespace {
 
 constexpr std::uint64_t watched_mib = std::uint64_t{1} << 20U;
 
-process_figures row_of_pid(std::uint32_t pid, std::uint64_t used, const char* name = "a") {
-  process_figures out;
+process_values row_of_pid(std::uint32_t pid, std::uint64_t used, const char* name = "a") {
+  process_values out;
   out.pid = pid;
   out.used = used;
   if (name != nullptr) out.name = name;
@@ -55,7 +55,7 @@ TEST_CASE("HV104: the change is that to the sample before") {
   CHECK(second.shared_delta == 200);
 }
 
-TEST_CASE("HV105: one that is not in the list has no figures") {
+TEST_CASE("HV105: one that is not in the list has no values") {
   watched all;
   const auto absent = all.add_absent(42, false, std::nullopt);
   CHECK(absent.life == process_life::exited);
@@ -77,7 +77,7 @@ TEST_CASE("HV107 to HV109: another name is no other process") {
   all.add(row_of_pid(1, 8500, nullptr));
   const auto third = all.add(row_of_pid(1, 9000, "notepad"));
   CHECK(third.used_delta == 500);
-  CHECK(third.remark.empty());
+  CHECK(third.message.empty());
   CHECK(all.all()[0].used.baseline == 8000u);
   CHECK(all.all()[0].name == "notepad");
 }
@@ -104,8 +104,8 @@ TEST_CASE("one that uses nothing is idle as long as the pid is still its own") {
   CHECK(all.add_absent(1, true, std::nullopt).life == process_life::exited);  // a zombie
   CHECK(all.add_absent(1, false, std::nullopt).life == process_life::exited);
   now.start = 78;
-  CHECK(all.add(now).remark == "pid=1 is another process now (a -> a); baseline reset");
-  // Where no start is told.
+  CHECK(all.add(now).message == "pid=1 is another process now (a -> a); baseline reset");
+  // Without a start time.
   CHECK(all.add_absent(2, true, std::nullopt).life == process_life::idle);
   CHECK(all.add_absent(2, true, 5).life == process_life::idle);
   CHECK(all.add_absent(2, true, 6).life == process_life::exited);
@@ -120,7 +120,7 @@ TEST_CASE("of a pid of another namespace nobody can tell whether it lives") {
   CHECK(all.add_absent(1, true, 9).life == process_life::unknown);
 }
 
-TEST_CASE("a pid that is given anew is told by its start time, not by its name") {
+TEST_CASE("a reused pid is detected by its start time, not by its name") {
   watched all;
   auto first = row_of_pid(1, 10 * watched_mib, "?");
   first.start_unix_ns = 1;
@@ -129,9 +129,9 @@ TEST_CASE("a pid that is given anew is told by its start time, not by its name")
   auto other = row_of_pid(1, 5 * watched_mib, "python");
   other.start_unix_ns = 2;
   all.add(first);
-  CHECK(all.add(renamed).remark.empty());
+  CHECK(all.add(renamed).message.empty());
   const auto again = all.add(other);
-  CHECK(again.remark == "pid=1 is another process now (python -> python); baseline reset");
+  CHECK(again.message == "pid=1 is another process now (python -> python); baseline reset");
   CHECK(again.used_delta == 0);
   CHECK(all.all()[0].used.peak == 5 * watched_mib);
 }
@@ -139,10 +139,10 @@ TEST_CASE("a pid that is given anew is told by its start time, not by its name")
 TEST_CASE("HV110: the growth of a process without a name is hinted at once") {
   watched all;
   all.add(row_of_pid(1, watched_mib, nullptr));
-  CHECK(all.add(row_of_pid(1, 257 * watched_mib - 1, nullptr)).remark.empty());
-  CHECK(all.add(row_of_pid(1, 257 * watched_mib, nullptr)).remark ==
+  CHECK(all.add(row_of_pid(1, 257 * watched_mib - 1, nullptr)).message.empty());
+  CHECK(all.add(row_of_pid(1, 257 * watched_mib, nullptr)).message ==
         "unresolved pid=1 grew +256 MiB since attach; run as root to identify it");
-  CHECK(all.add(row_of_pid(1, 999 * watched_mib, nullptr)).remark.empty());
+  CHECK(all.add(row_of_pid(1, 999 * watched_mib, nullptr)).message.empty());
 }
 
 // Five new processes in each of 24 h of seconds.

@@ -217,12 +217,12 @@ TEST_CASE("permissions: what each capability opens") {
   auto text = text_of(inspect_permissions(here.in(), intel));
   CHECK(mentions(text, "note  other users' processes cannot be looked into: no CAP_SYS_PTRACE"));
   CHECK(mentions(text, "setcap cap_sys_ptrace+ep"));
-  CHECK(mentions(text, "note  Intel's drivers do not tell used memory: no CAP_PERFMON"));
+  CHECK(mentions(text, "note  used memory is not readable from Intel's drivers: no CAP_PERFMON"));
   CHECK_FALSE(mentions(text_of(inspect_permissions(here.in(), {})), "CAP_PERFMON"));
   here.write("proc/self/status", "CapEff:\t0000004000080000\n");  // bits 38 and 19
   text = text_of(inspect_permissions(here.in(), intel));
   CHECK(mentions(text, "ok    other users' processes can be looked into (CAP_SYS_PTRACE)"));
-  CHECK(mentions(text, "ok    Intel's drivers tell used memory (CAP_PERFMON)"));
+  CHECK(mentions(text, "ok    used memory is readable from Intel's drivers (CAP_PERFMON)"));
 }
 
 TEST_CASE("a proc tree from another PID namespace is told to be one") {

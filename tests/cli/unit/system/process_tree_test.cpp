@@ -22,6 +22,7 @@ class plain_proc {
   explicit plain_proc(bool has_children_files) : has_children_files_(has_children_files) {
     std::string name = (fs::temp_directory_path() / "hmn-proc-XXXXXX").string();
     root_ = mkdtemp(name.data());
+    fs::create_directory(fs::path(root_) / "self");
   }
   ~plain_proc() { fs::remove_all(root_); }
 
@@ -39,6 +40,10 @@ class plain_proc {
       std::ofstream(fs::path(root_) / std::to_string(pid) / "task" / std::to_string(pid) /
                     "children")
           << list;
+  }
+  void link_self(unsigned pid) {
+    fs::remove(fs::path(root_) / "self");
+    fs::create_symlink(std::to_string(pid), fs::path(root_) / "self");
   }
   void remove(unsigned pid) { fs::remove_all(fs::path(root_) / std::to_string(pid)); }
   roots in() const {
@@ -62,7 +67,7 @@ using list = std::vector<std::uint32_t>;
 
 }  // namespace
 
-TEST_CASE("a start tells a process from the next of its pid; one that has ended has none") {
+TEST_CASE("a start time distinguishes processes of one pid; one that has ended has none") {
   plain_proc proc(true);
   proc.add(7, 1, 100);
   CHECK(process_start(proc.in(), 7) == 100u);
@@ -83,7 +88,7 @@ TEST_CASE("children, and theirs, and none of others") {
     proc.add(1, 0, 1);
     proc.add(10, 1, 100);
     proc.add(11, 10, 101);
-    proc.add(9, 11, 102);  // lower than its parent: pids are given in a circle
+    proc.add(9, 11, 102);  // lower than its parent: pids wrap around
     proc.add(20, 1, 103);
     proc.children(1, "10 20 ");
     proc.children(10, "11 ");
@@ -115,7 +120,7 @@ TEST_CASE("one that another process took over stays until it ends") {
   }
 }
 
-TEST_CASE("a pid that was given anew is not the process of before, and a zombie holds nothing") {
+TEST_CASE("a reused pid is not the process of before, and a zombie holds nothing") {
   plain_proc proc(true);
   proc.add(10, 1, 100);
   proc.add(11, 10, 101);
@@ -131,13 +136,27 @@ TEST_CASE("a pid that was given anew is not the process of before, and a zombie 
   CHECK(pids_of(tree).empty());
 }
 
-TEST_CASE("a control group says who belongs too") {
+TEST_CASE("a control group adds members") {
   plain_proc proc(true);
   proc.add(10, 1, 100);
   proc.add(30, 1, 103);
   process_tree tree(proc.in(), 10);
   tree.refresh({10, 30, 31});
   CHECK(pids_of(tree) == list{10, 30});
+}
+
+TEST_CASE("a tree of another PID namespace has no process of ours under any pid") {
+  plain_proc proc(true);
+  proc.add(10, 1, 100);
+  proc.add(11, 10, 101);
+  proc.children(10, "11 ");
+  proc.link_self(11);
+  process_tree tree(proc.in(), 10);
+  tree.refresh({10});
+  CHECK(pids_of(tree).empty());
+  CHECK(tree.why_not().find("of another PID namespace, where this process is 11") !=
+        std::string::npos);
+  CHECK(process_tree(roots{}, static_cast<std::uint32_t>(getpid())).why_not().empty());
 }
 
 TEST_CASE("a real child is found, by whatever this kernel has") {

@@ -206,7 +206,7 @@ static void hmn_refuse(hmn_error *error, hmn_status status, const char *message)
 }
 
 /* Functions of snapshots return a status alone. */
-static void hmn_told(hmn_error *error, hmn_status status) {
+static void hmn_describe(hmn_error *error, hmn_status status) {
   if (status != HMN_OK) hmn_refuse(error, status, hmn_status_name(status));
 }
 
@@ -224,7 +224,7 @@ static char *hmn_buffer(uint32_t size, hmn_error *error) {
   return buffer;
 }
 
-/* Methods of Context come in front of what their own file says. */
+/* Methods of Context come before those of their own file. */
 static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedicated_threshold_bytes,
                                       uint64_t growth_bytes) {
   hmn_spill_options options = {sizeof options};
@@ -254,7 +254,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     if (status != HMN_OK) { \
       free(out); \
       out = NULL; \
-      if (status != HMN_E_EMPTY) hmn_told(error, status); \
+      if (status != HMN_E_EMPTY) hmn_describe(error, status); \
     } \
     return out; \
   } while (0)
@@ -274,7 +274,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
         buffer = NULL; \
       } \
     } \
-    if (status != HMN_E_EMPTY) hmn_told(error, status); \
+    if (status != HMN_E_EMPTY) hmn_describe(error, status); \
     return buffer; \
   } while (0)
 
@@ -1018,7 +1018,7 @@ SWIGINTERN void Snapshot_devices(Snapshot *self,hmn_device *first,uint32_t count
       out->struct_size = size;
       status = hmn_snapshot_device(self, i, out);
       if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_told(error, status);
+      else hmn_describe(error, status);
     }
   }
 SWIGINTERN void Snapshot_telemetries(Snapshot *self,hmn_telemetry *first,uint32_t count,hmn_error *error){
@@ -1030,7 +1030,7 @@ SWIGINTERN void Snapshot_telemetries(Snapshot *self,hmn_telemetry *first,uint32_
       out->struct_size = size;
       status = hmn_snapshot_telemetry(self, i, out);
       if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_told(error, status);
+      else hmn_describe(error, status);
     }
   }
 SWIGINTERN void Snapshot_own_usages(Snapshot *self,hmn_usage *first,uint32_t count,hmn_error *error){
@@ -1042,7 +1042,7 @@ SWIGINTERN void Snapshot_own_usages(Snapshot *self,hmn_usage *first,uint32_t cou
       out->struct_size = size;
       status = hmn_snapshot_self(self, i, out);
       if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_told(error, status);
+      else hmn_describe(error, status);
     }
   }
 SWIGINTERN void Snapshot_pools(Snapshot *self,hmn_pool *first,uint32_t count,hmn_error *error){
@@ -1054,7 +1054,7 @@ SWIGINTERN void Snapshot_pools(Snapshot *self,hmn_pool *first,uint32_t count,hmn
       out->struct_size = size;
       status = hmn_snapshot_pool(self, i, out);
       if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_told(error, status);
+      else hmn_describe(error, status);
     }
   }
 SWIGINTERN void Snapshot_usages(Snapshot *self,hmn_usage *first,uint32_t count,hmn_error *error){
@@ -1066,7 +1066,7 @@ SWIGINTERN void Snapshot_usages(Snapshot *self,hmn_usage *first,uint32_t count,h
       out->struct_size = size;
       status = hmn_snapshot_usage(self, i, out);
       if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_told(error, status);
+      else hmn_describe(error, status);
     }
   }
 SWIGINTERN void Snapshot_metrics(Snapshot *self,hmn_metric *first,uint32_t count,hmn_error *error){
@@ -1078,7 +1078,7 @@ SWIGINTERN void Snapshot_metrics(Snapshot *self,hmn_metric *first,uint32_t count
       out->struct_size = size;
       status = hmn_snapshot_metric(self, i, out);
       if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_told(error, status);
+      else hmn_describe(error, status);
     }
   }
 SWIGINTERN void Snapshot_diagnostics(Snapshot *self,hmn_diagnostic *first,uint32_t count,hmn_error *error){
@@ -1090,17 +1090,17 @@ SWIGINTERN void Snapshot_diagnostics(Snapshot *self,hmn_diagnostic *first,uint32
       out->struct_size = size;
       status = hmn_snapshot_diagnostic(self, i, out);
       if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_told(error, status);
+      else hmn_describe(error, status);
     }
   }
 SWIGINTERN uint32_t Snapshot_texts(Snapshot *self,uint32_t text,uint32_t count,char *buffer,uint32_t capacity,hmn_error *error){
     uint32_t used = 0, i;
     for (i = 0; i < count; i++) {
       uint32_t needed = 0;
-      const uint32_t room = used + 1 < capacity ? capacity - used - 1 : 0;
-      hmn_status status = hmn_snapshot_text(self, text, i, room ? buffer + used + 1 : NULL, room, &needed);
+      const uint32_t left = used + 1 < capacity ? capacity - used - 1 : 0;
+      hmn_status status = hmn_snapshot_text(self, text, i, left ? buffer + used + 1 : NULL, left, &needed);
       if (status == HMN_E_EMPTY) needed = 0;
-      else if (status != HMN_OK && status != HMN_E_BUFFER) hmn_told(error, status);
+      else if (status != HMN_OK && status != HMN_E_BUFFER) hmn_describe(error, status);
       if (used < capacity) buffer[used] = needed ? '=' : '\0';
       used += needed + 1;
     }
@@ -1323,7 +1323,7 @@ Spill *lone_spill(uint32_t device_index, uint32_t episode_capacity, uint64_t ded
 extern "C" {
 #endif
 
-void _wrap_Swig_free_raw_f830655139611dce(void *_swig_go_0) {
+void _wrap_Swig_free_raw_0b568bac8f2d65ad(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
 
   arg1 = *(void **)&_swig_go_0;
@@ -1333,7 +1333,7 @@ void _wrap_Swig_free_raw_f830655139611dce(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_raw_f830655139611dce(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_raw_0b568bac8f2d65ad(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -1346,7 +1346,7 @@ void *_wrap_Swig_malloc_raw_f830655139611dce(intgo _swig_go_0) {
 }
 
 
-int _wrap_version_number_raw_f830655139611dce() {
+int _wrap_version_number_raw_0b568bac8f2d65ad() {
   uint32_t result;
   int _swig_go_result;
 
@@ -1357,7 +1357,7 @@ int _wrap_version_number_raw_f830655139611dce() {
 }
 
 
-_gostring_ _wrap_version_string_raw_f830655139611dce() {
+_gostring_ _wrap_version_string_raw_0b568bac8f2d65ad() {
   char *result = 0 ;
   _gostring_ _swig_go_result;
 
@@ -1371,7 +1371,7 @@ _gostring_ _wrap_version_string_raw_f830655139611dce() {
 }
 
 
-int _wrap_feature_raw_f830655139611dce(int _swig_go_0) {
+int _wrap_feature_raw_0b568bac8f2d65ad(int _swig_go_0) {
   uint32_t arg1 ;
   uint32_t result;
   int _swig_go_result;
@@ -1384,7 +1384,7 @@ int _wrap_feature_raw_f830655139611dce(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_status_name_raw_f830655139611dce(int _swig_go_0) {
+_gostring_ _wrap_status_name_raw_0b568bac8f2d65ad(int _swig_go_0) {
   hmn_status arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1400,7 +1400,7 @@ _gostring_ _wrap_status_name_raw_f830655139611dce(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_backend_name_raw_f830655139611dce(int _swig_go_0) {
+_gostring_ _wrap_backend_name_raw_0b568bac8f2d65ad(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1416,7 +1416,7 @@ _gostring_ _wrap_backend_name_raw_f830655139611dce(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_metric_name_raw_f830655139611dce(int _swig_go_0) {
+_gostring_ _wrap_metric_name_raw_0b568bac8f2d65ad(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1432,7 +1432,7 @@ _gostring_ _wrap_metric_name_raw_f830655139611dce(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_metric_unit_raw_f830655139611dce(int _swig_go_0) {
+_gostring_ _wrap_metric_unit_raw_0b568bac8f2d65ad(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1448,7 +1448,7 @@ _gostring_ _wrap_metric_unit_raw_f830655139611dce(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_metric_instance_name_raw_f830655139611dce(int _swig_go_0, int _swig_go_1) {
+_gostring_ _wrap_metric_instance_name_raw_0b568bac8f2d65ad(int _swig_go_0, int _swig_go_1) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   char *result = 0 ;
@@ -1466,7 +1466,7 @@ _gostring_ _wrap_metric_instance_name_raw_f830655139611dce(int _swig_go_0, int _
 }
 
 
-_gostring_ _wrap_FormatBytes_raw_f830655139611dce(long long _swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_FormatBytes_raw_0b568bac8f2d65ad(long long _swig_go_0, hmn_error *_swig_go_1) {
   uint64_t arg1 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -1485,7 +1485,7 @@ _gostring_ _wrap_FormatBytes_raw_f830655139611dce(long long _swig_go_0, hmn_erro
 }
 
 
-int _wrap_SizeOf_raw_f830655139611dce(_goslice_ _swig_go_0) {
+int _wrap_SizeOf_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0) {
   char *arg1 = (char *) 0 ;
   uint32_t result;
   int _swig_go_result;
@@ -1500,7 +1500,7 @@ int _wrap_SizeOf_raw_f830655139611dce(_goslice_ _swig_go_0) {
 }
 
 
-Context *_wrap_new_Context_raw_f830655139611dce(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, long long _swig_go_7, hmn_error *_swig_go_8) {
+Context *_wrap_new_Context_raw_0b568bac8f2d65ad(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, long long _swig_go_7, hmn_error *_swig_go_8) {
   hmn_flags arg1 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1529,7 +1529,7 @@ Context *_wrap_new_Context_raw_f830655139611dce(int _swig_go_0, int _swig_go_1, 
 }
 
 
-void _wrap_delete_Context_raw_f830655139611dce(Context *_swig_go_0) {
+void _wrap_delete_Context_raw_0b568bac8f2d65ad(Context *_swig_go_0) {
   Context *arg1 = (Context *) 0 ;
 
   arg1 = *(Context **)&_swig_go_0;
@@ -1539,7 +1539,7 @@ void _wrap_delete_Context_raw_f830655139611dce(Context *_swig_go_0) {
 }
 
 
-void _wrap_Context_SetPath_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Context_SetPath_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -1557,7 +1557,7 @@ void _wrap_Context_SetPath_raw_f830655139611dce(Context *_swig_go_0, int _swig_g
 }
 
 
-hmn_backend_info *_wrap_Context_Backend_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_backend_info *_wrap_Context_Backend_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1574,7 +1574,7 @@ hmn_backend_info *_wrap_Context_Backend_raw_f830655139611dce(Context *_swig_go_0
 }
 
 
-_gostring_ _wrap_Context_Recording_raw_f830655139611dce(Context *_swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_Context_Recording_raw_0b568bac8f2d65ad(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -1593,7 +1593,7 @@ _gostring_ _wrap_Context_Recording_raw_f830655139611dce(Context *_swig_go_0, hmn
 }
 
 
-hmn_process_memory *_wrap_Context_ProcessMemory_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_process_memory *_wrap_Context_ProcessMemory_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_flags arg3 ;
@@ -1612,7 +1612,7 @@ hmn_process_memory *_wrap_Context_ProcessMemory_raw_f830655139611dce(Context *_s
 }
 
 
-hmn_process_memory *_wrap_Context_OwnMemory_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_process_memory *_wrap_Context_OwnMemory_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1629,7 +1629,7 @@ hmn_process_memory *_wrap_Context_OwnMemory_raw_f830655139611dce(Context *_swig_
 }
 
 
-hmn_system_memory *_wrap_Context_SystemMemory_raw_f830655139611dce(Context *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_system_memory *_wrap_Context_SystemMemory_raw_0b568bac8f2d65ad(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_system_memory *result = 0 ;
@@ -1644,7 +1644,7 @@ hmn_system_memory *_wrap_Context_SystemMemory_raw_f830655139611dce(Context *_swi
 }
 
 
-int _wrap_Context_DeviceCount_raw_f830655139611dce(Context *_swig_go_0, hmn_error *_swig_go_1) {
+int _wrap_Context_DeviceCount_raw_0b568bac8f2d65ad(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   uint32_t result;
@@ -1659,7 +1659,7 @@ int _wrap_Context_DeviceCount_raw_f830655139611dce(Context *_swig_go_0, hmn_erro
 }
 
 
-int _wrap_Context_FindDevice_raw_f830655139611dce(Context *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+int _wrap_Context_FindDevice_raw_0b568bac8f2d65ad(Context *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1678,7 +1678,7 @@ int _wrap_Context_FindDevice_raw_f830655139611dce(Context *_swig_go_0, _goslice_
 }
 
 
-hmn_device *_wrap_Context_Device_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_device *_wrap_Context_Device_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1695,7 +1695,7 @@ hmn_device *_wrap_Context_Device_raw_f830655139611dce(Context *_swig_go_0, int _
 }
 
 
-hmn_pool *_wrap_Context_Pool_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+hmn_pool *_wrap_Context_Pool_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1716,7 +1716,7 @@ hmn_pool *_wrap_Context_Pool_raw_f830655139611dce(Context *_swig_go_0, int _swig
 }
 
 
-hmn_telemetry *_wrap_Context_Telemetry_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_telemetry *_wrap_Context_Telemetry_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_flags arg3 ;
@@ -1735,7 +1735,7 @@ hmn_telemetry *_wrap_Context_Telemetry_raw_f830655139611dce(Context *_swig_go_0,
 }
 
 
-hmn_metric *_wrap_Context_Metric_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+hmn_metric *_wrap_Context_Metric_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1756,7 +1756,7 @@ hmn_metric *_wrap_Context_Metric_raw_f830655139611dce(Context *_swig_go_0, int _
 }
 
 
-hmn_usage *_wrap_Context_Usage_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_usage *_wrap_Context_Usage_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1775,7 +1775,7 @@ hmn_usage *_wrap_Context_Usage_raw_f830655139611dce(Context *_swig_go_0, int _sw
 }
 
 
-hmn_usage *_wrap_Context_OwnUsage_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Context_OwnUsage_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1792,7 +1792,7 @@ hmn_usage *_wrap_Context_OwnUsage_raw_f830655139611dce(Context *_swig_go_0, int 
 }
 
 
-Snapshot *_wrap_Context_Take_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, hmn_error *_swig_go_6) {
+Snapshot *_wrap_Context_Take_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, hmn_error *_swig_go_6) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   hmn_flags arg3 ;
@@ -1817,7 +1817,7 @@ Snapshot *_wrap_Context_Take_raw_f830655139611dce(Context *_swig_go_0, int _swig
 }
 
 
-Sampler *_wrap_Context_Sampler_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, int _swig_go_7, int _swig_go_8, int _swig_go_9, hmn_error *_swig_go_10) {
+Sampler *_wrap_Context_Sampler_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, int _swig_go_7, int _swig_go_8, int _swig_go_9, hmn_error *_swig_go_10) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   uint32_t arg3 ;
@@ -1850,7 +1850,7 @@ Sampler *_wrap_Context_Sampler_raw_f830655139611dce(Context *_swig_go_0, int _sw
 }
 
 
-Tracker *_wrap_Context_Tracker_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+Tracker *_wrap_Context_Tracker_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint64_t arg3 ;
@@ -1871,7 +1871,7 @@ Tracker *_wrap_Context_Tracker_raw_f830655139611dce(Context *_swig_go_0, int _sw
 }
 
 
-Spill *_wrap_Context_Spill_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, long long _swig_go_4, hmn_error *_swig_go_5) {
+Spill *_wrap_Context_Spill_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, long long _swig_go_4, hmn_error *_swig_go_5) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1894,7 +1894,7 @@ Spill *_wrap_Context_Spill_raw_f830655139611dce(Context *_swig_go_0, int _swig_g
 }
 
 
-void _wrap_Snapshot_Devices_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Devices_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_device *arg2 = (hmn_device *) 0 ;
   uint32_t arg3 ;
@@ -1912,7 +1912,7 @@ void _wrap_Snapshot_Devices_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_
 }
 
 
-void _wrap_Snapshot_Telemetries_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Telemetries_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_telemetry *arg2 = (hmn_telemetry *) 0 ;
   uint32_t arg3 ;
@@ -1930,7 +1930,7 @@ void _wrap_Snapshot_Telemetries_raw_f830655139611dce(Snapshot *_swig_go_0, _gosl
 }
 
 
-void _wrap_Snapshot_OwnUsages_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_OwnUsages_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_usage *arg2 = (hmn_usage *) 0 ;
   uint32_t arg3 ;
@@ -1948,7 +1948,7 @@ void _wrap_Snapshot_OwnUsages_raw_f830655139611dce(Snapshot *_swig_go_0, _goslic
 }
 
 
-void _wrap_Snapshot_Pools_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Pools_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_pool *arg2 = (hmn_pool *) 0 ;
   uint32_t arg3 ;
@@ -1966,7 +1966,7 @@ void _wrap_Snapshot_Pools_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _
 }
 
 
-void _wrap_Snapshot_Usages_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Usages_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_usage *arg2 = (hmn_usage *) 0 ;
   uint32_t arg3 ;
@@ -1984,7 +1984,7 @@ void _wrap_Snapshot_Usages_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ 
 }
 
 
-void _wrap_Snapshot_Metrics_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Metrics_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_metric *arg2 = (hmn_metric *) 0 ;
   uint32_t arg3 ;
@@ -2002,7 +2002,7 @@ void _wrap_Snapshot_Metrics_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_
 }
 
 
-void _wrap_Snapshot_Diagnostics_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Diagnostics_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_diagnostic *arg2 = (hmn_diagnostic *) 0 ;
   uint32_t arg3 ;
@@ -2020,7 +2020,7 @@ void _wrap_Snapshot_Diagnostics_raw_f830655139611dce(Snapshot *_swig_go_0, _gosl
 }
 
 
-int _wrap_Snapshot_Texts_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
+int _wrap_Snapshot_Texts_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2045,7 +2045,7 @@ int _wrap_Snapshot_Texts_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go
 }
 
 
-void _wrap_delete_Snapshot_raw_f830655139611dce(Snapshot *_swig_go_0) {
+void _wrap_delete_Snapshot_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0) {
   Snapshot *arg1 = (Snapshot *) 0 ;
 
   arg1 = *(Snapshot **)&_swig_go_0;
@@ -2055,7 +2055,7 @@ void _wrap_delete_Snapshot_raw_f830655139611dce(Snapshot *_swig_go_0) {
 }
 
 
-hmn_snapshot_info *_wrap_Snapshot_Info_raw_f830655139611dce(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_snapshot_info *_wrap_Snapshot_Info_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_snapshot_info *result = 0 ;
@@ -2070,7 +2070,7 @@ hmn_snapshot_info *_wrap_Snapshot_Info_raw_f830655139611dce(Snapshot *_swig_go_0
 }
 
 
-hmn_process_memory *_wrap_Snapshot_Memory_raw_f830655139611dce(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_process_memory *_wrap_Snapshot_Memory_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_process_memory *result = 0 ;
@@ -2085,7 +2085,7 @@ hmn_process_memory *_wrap_Snapshot_Memory_raw_f830655139611dce(Snapshot *_swig_g
 }
 
 
-hmn_system_memory *_wrap_Snapshot_System_raw_f830655139611dce(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_system_memory *_wrap_Snapshot_System_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_system_memory *result = 0 ;
@@ -2100,7 +2100,7 @@ hmn_system_memory *_wrap_Snapshot_System_raw_f830655139611dce(Snapshot *_swig_go
 }
 
 
-hmn_device *_wrap_Snapshot_Device_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_device *_wrap_Snapshot_Device_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2117,7 +2117,7 @@ hmn_device *_wrap_Snapshot_Device_raw_f830655139611dce(Snapshot *_swig_go_0, int
 }
 
 
-hmn_telemetry *_wrap_Snapshot_Telemetry_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_telemetry *_wrap_Snapshot_Telemetry_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2134,7 +2134,7 @@ hmn_telemetry *_wrap_Snapshot_Telemetry_raw_f830655139611dce(Snapshot *_swig_go_
 }
 
 
-hmn_usage *_wrap_Snapshot_OwnUsage_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Snapshot_OwnUsage_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2151,7 +2151,7 @@ hmn_usage *_wrap_Snapshot_OwnUsage_raw_f830655139611dce(Snapshot *_swig_go_0, in
 }
 
 
-hmn_pool *_wrap_Snapshot_Pool_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_pool *_wrap_Snapshot_Pool_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2168,7 +2168,7 @@ hmn_pool *_wrap_Snapshot_Pool_raw_f830655139611dce(Snapshot *_swig_go_0, int _sw
 }
 
 
-hmn_usage *_wrap_Snapshot_Usage_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Snapshot_Usage_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2185,7 +2185,7 @@ hmn_usage *_wrap_Snapshot_Usage_raw_f830655139611dce(Snapshot *_swig_go_0, int _
 }
 
 
-hmn_metric *_wrap_Snapshot_Metric_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_metric *_wrap_Snapshot_Metric_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2202,7 +2202,7 @@ hmn_metric *_wrap_Snapshot_Metric_raw_f830655139611dce(Snapshot *_swig_go_0, int
 }
 
 
-hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2219,7 +2219,7 @@ hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_f830655139611dce(Snapshot *_swig_g
 }
 
 
-_gostring_ _wrap_Snapshot_Text_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+_gostring_ _wrap_Snapshot_Text_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2242,7 +2242,7 @@ _gostring_ _wrap_Snapshot_Text_raw_f830655139611dce(Snapshot *_swig_go_0, int _s
 }
 
 
-_gostring_ _wrap_Snapshot_DeviceLine_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+_gostring_ _wrap_Snapshot_DeviceLine_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2265,7 +2265,7 @@ _gostring_ _wrap_Snapshot_DeviceLine_raw_f830655139611dce(Snapshot *_swig_go_0, 
 }
 
 
-_gostring_ _wrap_Snapshot_Json_raw_f830655139611dce(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_Snapshot_Json_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -2284,7 +2284,7 @@ _gostring_ _wrap_Snapshot_Json_raw_f830655139611dce(Snapshot *_swig_go_0, hmn_er
 }
 
 
-hmn_delta *_wrap_Snapshot_DeltaSince_raw_f830655139611dce(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_delta *_wrap_Snapshot_DeltaSince_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -2303,7 +2303,7 @@ hmn_delta *_wrap_Snapshot_DeltaSince_raw_f830655139611dce(Snapshot *_swig_go_0, 
 }
 
 
-_gostring_ _wrap_Snapshot_DeltaLine_raw_f830655139611dce(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
+_gostring_ _wrap_Snapshot_DeltaLine_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -2330,7 +2330,7 @@ _gostring_ _wrap_Snapshot_DeltaLine_raw_f830655139611dce(Snapshot *_swig_go_0, S
 }
 
 
-_gostring_ _wrap_Snapshot_BeforeAfterLines_raw_f830655139611dce(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
+_gostring_ _wrap_Snapshot_BeforeAfterLines_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -2357,7 +2357,7 @@ _gostring_ _wrap_Snapshot_BeforeAfterLines_raw_f830655139611dce(Snapshot *_swig_
 }
 
 
-void _wrap_delete_Sampler_raw_f830655139611dce(Sampler *_swig_go_0) {
+void _wrap_delete_Sampler_raw_0b568bac8f2d65ad(Sampler *_swig_go_0) {
   Sampler *arg1 = (Sampler *) 0 ;
 
   arg1 = *(Sampler **)&_swig_go_0;
@@ -2367,7 +2367,7 @@ void _wrap_delete_Sampler_raw_f830655139611dce(Sampler *_swig_go_0) {
 }
 
 
-void _wrap_Sampler_Start_raw_f830655139611dce(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+void _wrap_Sampler_Start_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
 
@@ -2379,7 +2379,7 @@ void _wrap_Sampler_Start_raw_f830655139611dce(Sampler *_swig_go_0, hmn_error *_s
 }
 
 
-void _wrap_Sampler_Stop_raw_f830655139611dce(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+void _wrap_Sampler_Stop_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
 
@@ -2391,7 +2391,7 @@ void _wrap_Sampler_Stop_raw_f830655139611dce(Sampler *_swig_go_0, hmn_error *_sw
 }
 
 
-Snapshot *_wrap_Sampler_Next_raw_f830655139611dce(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+Snapshot *_wrap_Sampler_Next_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2408,7 +2408,7 @@ Snapshot *_wrap_Sampler_Next_raw_f830655139611dce(Sampler *_swig_go_0, int _swig
 }
 
 
-hmn_sampler_info *_wrap_Sampler_Info_raw_f830655139611dce(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_sampler_info *_wrap_Sampler_Info_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_sampler_info *result = 0 ;
@@ -2423,7 +2423,7 @@ hmn_sampler_info *_wrap_Sampler_Info_raw_f830655139611dce(Sampler *_swig_go_0, h
 }
 
 
-hmn_pool *_wrap_Sampler_LatestPool_raw_f830655139611dce(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_pool *_wrap_Sampler_LatestPool_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2440,7 +2440,7 @@ hmn_pool *_wrap_Sampler_LatestPool_raw_f830655139611dce(Sampler *_swig_go_0, int
 }
 
 
-hmn_telemetry *_wrap_Sampler_LatestTelemetry_raw_f830655139611dce(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_telemetry *_wrap_Sampler_LatestTelemetry_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2457,7 +2457,7 @@ hmn_telemetry *_wrap_Sampler_LatestTelemetry_raw_f830655139611dce(Sampler *_swig
 }
 
 
-hmn_peak *_wrap_Sampler_Peak_raw_f830655139611dce(Sampler *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_peak *_wrap_Sampler_Peak_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2476,7 +2476,7 @@ hmn_peak *_wrap_Sampler_Peak_raw_f830655139611dce(Sampler *_swig_go_0, int _swig
 }
 
 
-hmn_peak *_wrap_Sampler_DevicePeak_raw_f830655139611dce(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_peak *_wrap_Sampler_DevicePeak_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2493,7 +2493,7 @@ hmn_peak *_wrap_Sampler_DevicePeak_raw_f830655139611dce(Sampler *_swig_go_0, int
 }
 
 
-int _wrap_dtype_bits_raw_f830655139611dce(int _swig_go_0) {
+int _wrap_dtype_bits_raw_0b568bac8f2d65ad(int _swig_go_0) {
   uint32_t arg1 ;
   uint32_t result;
   int _swig_go_result;
@@ -2506,7 +2506,7 @@ int _wrap_dtype_bits_raw_f830655139611dce(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_dtype_name_raw_f830655139611dce(int _swig_go_0) {
+_gostring_ _wrap_dtype_name_raw_0b568bac8f2d65ad(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -2522,7 +2522,7 @@ _gostring_ _wrap_dtype_name_raw_f830655139611dce(int _swig_go_0) {
 }
 
 
-int _wrap_DtypeFromName_raw_f830655139611dce(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
+int _wrap_DtypeFromName_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
   char *arg1 = (char *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   uint32_t result;
@@ -2539,7 +2539,7 @@ int _wrap_DtypeFromName_raw_f830655139611dce(_goslice_ _swig_go_0, hmn_error *_s
 }
 
 
-long long _wrap_EstimateTensor_raw_f830655139611dce(_goslice_ _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+long long _wrap_EstimateTensor_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2560,7 +2560,7 @@ long long _wrap_EstimateTensor_raw_f830655139611dce(_goslice_ _swig_go_0, int _s
 }
 
 
-long long _wrap_EstimatePacked_raw_f830655139611dce(_goslice_ _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
+long long _wrap_EstimatePacked_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2587,7 +2587,7 @@ long long _wrap_EstimatePacked_raw_f830655139611dce(_goslice_ _swig_go_0, int _s
 }
 
 
-long long _wrap_EstimateAttention_raw_f830655139611dce(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, hmn_error *_swig_go_7) {
+long long _wrap_EstimateAttention_raw_0b568bac8f2d65ad(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, hmn_error *_swig_go_7) {
   hmn_flags arg1 ;
   uint32_t arg2 ;
   uint64_t arg3 ;
@@ -2614,7 +2614,7 @@ long long _wrap_EstimateAttention_raw_f830655139611dce(int _swig_go_0, int _swig
 }
 
 
-long long _wrap_EstimateCache_raw_f830655139611dce(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, long long _swig_go_11, long long _swig_go_12, long long _swig_go_13, long long _swig_go_14, hmn_error *_swig_go_15) {
+long long _wrap_EstimateCache_raw_0b568bac8f2d65ad(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, long long _swig_go_11, long long _swig_go_12, long long _swig_go_13, long long _swig_go_14, hmn_error *_swig_go_15) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2657,7 +2657,7 @@ long long _wrap_EstimateCache_raw_f830655139611dce(int _swig_go_0, int _swig_go_
 }
 
 
-long long _wrap_EstimateOverhead_raw_f830655139611dce(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+long long _wrap_EstimateOverhead_raw_0b568bac8f2d65ad(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   uint64_t arg1 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2674,7 +2674,7 @@ long long _wrap_EstimateOverhead_raw_f830655139611dce(long long _swig_go_0, int 
 }
 
 
-long long _wrap_EstimateSum_raw_f830655139611dce(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
+long long _wrap_EstimateSum_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2693,7 +2693,7 @@ long long _wrap_EstimateSum_raw_f830655139611dce(_goslice_ _swig_go_0, hmn_error
 }
 
 
-Tracker *_wrap_new_Tracker_raw_f830655139611dce(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+Tracker *_wrap_new_Tracker_raw_0b568bac8f2d65ad(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   uint64_t arg1 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2710,7 +2710,7 @@ Tracker *_wrap_new_Tracker_raw_f830655139611dce(long long _swig_go_0, int _swig_
 }
 
 
-void _wrap_delete_Tracker_raw_f830655139611dce(Tracker *_swig_go_0) {
+void _wrap_delete_Tracker_raw_0b568bac8f2d65ad(Tracker *_swig_go_0) {
   Tracker *arg1 = (Tracker *) 0 ;
 
   arg1 = *(Tracker **)&_swig_go_0;
@@ -2720,7 +2720,7 @@ void _wrap_delete_Tracker_raw_f830655139611dce(Tracker *_swig_go_0) {
 }
 
 
-void _wrap_Tracker_Allocate_raw_f830655139611dce(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Tracker_Allocate_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   uint32_t arg3 ;
@@ -2736,7 +2736,7 @@ void _wrap_Tracker_Allocate_raw_f830655139611dce(Tracker *_swig_go_0, long long 
 }
 
 
-void _wrap_Tracker_Release_raw_f830655139611dce(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Tracker_Release_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   uint32_t arg3 ;
@@ -2752,7 +2752,7 @@ void _wrap_Tracker_Release_raw_f830655139611dce(Tracker *_swig_go_0, long long _
 }
 
 
-int _wrap_Tracker_WouldFit_raw_f830655139611dce(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+int _wrap_Tracker_WouldFit_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2769,7 +2769,7 @@ int _wrap_Tracker_WouldFit_raw_f830655139611dce(Tracker *_swig_go_0, long long _
 }
 
 
-void _wrap_Tracker_SetLimit_raw_f830655139611dce(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Tracker_SetLimit_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2783,7 +2783,7 @@ void _wrap_Tracker_SetLimit_raw_f830655139611dce(Tracker *_swig_go_0, long long 
 }
 
 
-void _wrap_Tracker_Reset_raw_f830655139611dce(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
+void _wrap_Tracker_Reset_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
   Tracker *arg1 = (Tracker *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
 
@@ -2795,7 +2795,7 @@ void _wrap_Tracker_Reset_raw_f830655139611dce(Tracker *_swig_go_0, hmn_error *_s
 }
 
 
-int _wrap_Tracker_Tag_raw_f830655139611dce(Tracker *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+int _wrap_Tracker_Tag_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2814,7 +2814,7 @@ int _wrap_Tracker_Tag_raw_f830655139611dce(Tracker *_swig_go_0, _goslice_ _swig_
 }
 
 
-hmn_tracker_info *_wrap_Tracker_Info_raw_f830655139611dce(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_tracker_info *_wrap_Tracker_Info_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
   Tracker *arg1 = (Tracker *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_tracker_info *result = 0 ;
@@ -2829,7 +2829,7 @@ hmn_tracker_info *_wrap_Tracker_Info_raw_f830655139611dce(Tracker *_swig_go_0, h
 }
 
 
-hmn_tag *_wrap_Tracker_ReadTag_raw_f830655139611dce(Tracker *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_tag *_wrap_Tracker_ReadTag_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2846,7 +2846,7 @@ hmn_tag *_wrap_Tracker_ReadTag_raw_f830655139611dce(Tracker *_swig_go_0, int _sw
 }
 
 
-void _wrap_delete_Spill_raw_f830655139611dce(Spill *_swig_go_0) {
+void _wrap_delete_Spill_raw_0b568bac8f2d65ad(Spill *_swig_go_0) {
   Spill *arg1 = (Spill *) 0 ;
 
   arg1 = *(Spill **)&_swig_go_0;
@@ -2856,7 +2856,7 @@ void _wrap_delete_Spill_raw_f830655139611dce(Spill *_swig_go_0) {
 }
 
 
-void _wrap_Spill_Observe_raw_f830655139611dce(Spill *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Spill_Observe_raw_0b568bac8f2d65ad(Spill *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Spill *arg1 = (Spill *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2872,7 +2872,7 @@ void _wrap_Spill_Observe_raw_f830655139611dce(Spill *_swig_go_0, _goslice_ _swig
 }
 
 
-void _wrap_Spill_ObserveSnapshot_raw_f830655139611dce(Spill *_swig_go_0, Snapshot *_swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Spill_ObserveSnapshot_raw_0b568bac8f2d65ad(Spill *_swig_go_0, Snapshot *_swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
   Spill *arg1 = (Spill *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   char *arg3 = (char *) 0 ;
@@ -2890,7 +2890,7 @@ void _wrap_Spill_ObserveSnapshot_raw_f830655139611dce(Spill *_swig_go_0, Snapsho
 }
 
 
-void _wrap_Spill_Feed_raw_f830655139611dce(Spill *_swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, _goslice_ _swig_go_7, hmn_error *_swig_go_8) {
+void _wrap_Spill_Feed_raw_0b568bac8f2d65ad(Spill *_swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, _goslice_ _swig_go_7, hmn_error *_swig_go_8) {
   Spill *arg1 = (Spill *) 0 ;
   hmn_flags arg2 ;
   uint64_t arg3 ;
@@ -2918,7 +2918,7 @@ void _wrap_Spill_Feed_raw_f830655139611dce(Spill *_swig_go_0, int _swig_go_1, lo
 }
 
 
-hmn_spill_info *_wrap_Spill_Info_raw_f830655139611dce(Spill *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_spill_info *_wrap_Spill_Info_raw_0b568bac8f2d65ad(Spill *_swig_go_0, hmn_error *_swig_go_1) {
   Spill *arg1 = (Spill *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_spill_info *result = 0 ;
@@ -2933,7 +2933,7 @@ hmn_spill_info *_wrap_Spill_Info_raw_f830655139611dce(Spill *_swig_go_0, hmn_err
 }
 
 
-hmn_episode *_wrap_Spill_Episode_raw_f830655139611dce(Spill *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+hmn_episode *_wrap_Spill_Episode_raw_0b568bac8f2d65ad(Spill *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Spill *arg1 = (Spill *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2950,7 +2950,7 @@ hmn_episode *_wrap_Spill_Episode_raw_f830655139611dce(Spill *_swig_go_0, long lo
 }
 
 
-Spill *_wrap_LoneSpill_raw_f830655139611dce(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
+Spill *_wrap_LoneSpill_raw_0b568bac8f2d65ad(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   uint64_t arg3 ;

@@ -129,7 +129,7 @@ CLEAN = {
     "docs/man/a.1": ".Nd report\n.Cm tell\nIt prints.\n.Bd -literal\n/* told */\n.Ed\n",
     "docs/schema/a.schema.json": '{"description": "A value.", "enum": ["told"], "properties": {"said": {}}}\n',
     "include/a.h": '/* Reports "what is told". */\nconst char *says = "room"; // prints\n',
-    "tests/a.cpp": "// Returns a figure.\nint told();\n",
+    "tests/a.cpp": "// Returns a reading.\nint foretold();\n",
     "src/model/a.cpp": '// A "told" word.\nconst char* foretold = "told"; /* "not \\n" */ const char* key{"room"};\n',
     "examples/a.lua": "local room = 1 -- free memory\n",
 }

@@ -578,7 +578,7 @@ constexpr bool has(T all, T wanted) noexcept {
 // ---- errors
 // ----------------------------------------------------------------------------------------------------
 
-// A call failed. what() is a sentence that names the value and says what can be done.
+// A call failed. what() is a sentence that names the value and the remedy.
 class error : public std::runtime_error {
  public:
   error(status_code status, const std::string& message, backend_id backend = backend_id::none,
@@ -953,7 +953,7 @@ struct episode {
 // clang-format on
 
 // A device of a snapshot with what the snapshot has of it.
-struct device_picture {
+struct snapshot_device {
   hypomnesis::device device;
   std::vector<hypomnesis::pool> pools;  // the main one first
   std::optional<hypomnesis::telemetry> telemetry;
@@ -962,11 +962,11 @@ struct device_picture {
 };
 
 // A whole snapshot as values.
-struct picture {
+struct snapshot_values {
   snapshot_info info;
   std::optional<process_memory> memory;
   std::optional<system_memory> system;
-  std::vector<device_picture> devices;
+  std::vector<snapshot_device> devices;
   std::vector<usage> usages;
   std::vector<diagnostic> diagnostics;
 };
@@ -1035,7 +1035,7 @@ std::optional<std::string> text(Call call) {
   return out;
 }
 
-// A C string of a text; what stands behind a zero byte would be lost in silence.
+// A C string of a text; what follows a zero byte would be lost in silence.
 inline std::string terminated(std::string_view text) {
   if (text.find('\0') != std::string_view::npos) {
     throw error(status_code::argument, "a text has a zero byte inside");
@@ -1043,7 +1043,7 @@ inline std::string terminated(std::string_view text) {
   return std::string(text);
 }
 
-// The fields of a C struct, as its `present` says.
+// The fields of a C struct, by its `present`.
 template <class Record>
 class fields {
  public:
@@ -1520,7 +1520,7 @@ inline std::string format_bytes(std::uint64_t bytes) {
 // ---- snapshots
 // -------------------------------------------------------------------------------------------------
 
-// One consistent, immutable picture; made by context::take, outlives its context. `i` is a position
+// One consistent, immutable snapshot; made by context::take, outlives its context. `i` is a position
 // in it, from 0: a device's index never is. Any thread may use it at any time. Throws error with
 // status range for a position past the end.
 class snapshot {
@@ -1539,8 +1539,8 @@ class snapshot {
   }
   // Gives each device its own of a list; both are in the order of device indexes.
   template <class Value>
-  static void share(std::vector<device_picture>& devices, std::vector<Value> list,
-                    std::vector<Value> device_picture::*own) {
+  static void share(std::vector<snapshot_device>& devices, std::vector<Value> list,
+                    std::vector<Value> snapshot_device::*own) {
     auto to = devices.begin();
     for (Value& one : list) {
       while (to != devices.end() && to->device.index < one.device_index) ++to;
@@ -1638,20 +1638,20 @@ class snapshot {
     return all(info().diagnostic_count, &snapshot::diagnostic);
   }
   // Everything, copied.
-  picture values() const {
-    picture whole{info(), memory(), system(), {}, usages(), diagnostics()};
+  snapshot_values values() const {
+    snapshot_values whole{info(), memory(), system(), {}, usages(), diagnostics()};
     whole.devices.reserve(whole.info.device_count);
     for (std::uint32_t i = 0; i < whole.info.device_count; ++i) {
       whole.devices.push_back({device(i), {}, telemetry(i), own_usage(i), {}});
     }
-    share(whole.devices, pools(), &device_picture::pools);
-    share(whole.devices, metrics(), &device_picture::metrics);
+    share(whole.devices, pools(), &snapshot_device::pools);
+    share(whole.devices, metrics(), &snapshot_device::metrics);
     return whole;
   }
 
   // The whole snapshot as one JSON object.
   std::string json() const { return *text(&hmn_format_json); }
-  // The device at position i as one line; nothing where a figure is not known.
+  // The device at position i as one line; nothing where a value is not known.
   std::optional<std::string> device_line(std::uint32_t i,
                                          device_format format = device_format::free) const {
     return text(&hmn_format_device, i, number(format));
@@ -1683,7 +1683,7 @@ inline std::optional<std::string> delta_line(const snapshot& before, const snaps
   });
 }
 
-// Both figures and the change, one line for RAM and one for VRAM; nothing where host memory is
+// Both values and the change, one line for RAM and one for VRAM; nothing where host memory is
 // missing on a side.
 inline std::optional<std::string> before_after_lines(const snapshot& before, const snapshot& after,
                                                      std::uint32_t device_index,
@@ -1742,7 +1742,7 @@ class sampler {
     const auto held = native();
     detail::perform([&](hmn_error* e) { return hmn_sampler_stop(held.get(), e); });
   }
-  // The oldest snapshot that nobody has pulled; nothing when none came in time. Throws error with
+  // The oldest snapshot that was not pulled yet; nothing when none came in time. Throws error with
   // status state when none will come: it is not started, or stopped and all were pulled.
   std::optional<snapshot> next(std::chrono::milliseconds timeout) {
     const auto held = native();
@@ -1771,7 +1771,7 @@ class sampler {
   hypomnesis::peak peak(std::uint32_t device_index, std::uint32_t pid) const {
     return *look<hmn_peak>(&hmn_sampler_peak, device_index, pid);
   }
-  // The highest that was used of a device; nothing where no snapshot has had its figures.
+  // The highest that was used of a device; nothing where no snapshot has had its values.
   std::optional<hypomnesis::peak> device_peak(std::uint32_t device_index) const {
     return look<hmn_peak>(&hmn_sampler_peak_device, device_index);
   }
@@ -1788,7 +1788,7 @@ struct packing {
   dtype_id dtype{};                // of an element
   std::uint32_t element_bits = 0;  // instead of dtype, for elements of 2, 3 or 5 bits
   std::uint32_t group_size = 0;    // elements that share a scale; 0: no groups
-  std::uint32_t group_bits = 0;    // what a group holds beside its elements
+  std::uint32_t group_bits = 0;    // what a group holds in addition to its elements
 };
 
 // One layer of attention at work: hmn_attention.
@@ -2023,7 +2023,7 @@ struct spill_options {
   std::uint64_t growth_bytes = 0;               // over the first observation; 0: 256 MiB
 };
 
-// hmn_spill_sample: figures from elsewhere.
+// hmn_spill_sample: values from elsewhere.
 struct spill_sample {
   std::uint64_t monotonic_ns = 0;  // 0: now
   std::uint64_t dedicated_bytes = 0;
@@ -2033,7 +2033,7 @@ struct spill_sample {
 };
 
 // Detects device memory that moves to the host; made by context::detect_spill, or by fed for
-// figures from elsewhere and for snapshots. Outlives its context. Any thread may use it at any
+// values from elsewhere and for snapshots. Outlives its context. Any thread may use it at any
 // time.
 class spill {
  public:
@@ -2053,7 +2053,7 @@ class spill {
   std::shared_ptr<hmn_spill> native() const { return holder_.get("the spill detector is closed"); }
 
   // Reads the device. The label names the moment. Throws error with status unsupported where the
-  // device cannot tell, also in info().
+  // device does not report it, also in info().
   void observe(std::string_view label) {
     const auto held = native();
     const std::string c_label = detail::terminated(label);
@@ -2061,12 +2061,12 @@ class spill {
         [&](hmn_error* e) { return hmn_spill_observe(held.get(), c_label.c_str(), e); });
   }
   // Takes the device of a snapshot with pools and processes.
-  void observe(const snapshot& picture, std::string_view label) {
+  void observe(const snapshot& taken, std::string_view label) {
     const auto held = native();
-    const auto c_picture = picture.native();
+    const auto c_snapshot = taken.native();
     const std::string c_label = detail::terminated(label);
     detail::perform([&](hmn_error* e) {
-      return hmn_spill_observe_snapshot(held.get(), c_picture.get(), c_label.c_str(), e);
+      return hmn_spill_observe_snapshot(held.get(), c_snapshot.get(), c_label.c_str(), e);
     });
   }
   void feed(const spill_sample& sample, std::string_view label) {
@@ -2137,7 +2137,7 @@ struct snapshot_options {
 };
 
 // Sources of measurement, opened once and kept. Any thread may use it at any time. Throws error;
-// hypomnesis.h says which status each call can give. After fork() the child's copy of it throws
+// hypomnesis.h lists which status each call can give. After fork() the child's copy of it throws
 // error with status forked: make a new one.
 class context {
   template <class Record, class Function, class... Words>
@@ -2160,13 +2160,13 @@ class context {
   // The C handle, for as long as the result is held.
   std::shared_ptr<hmn_context> native() const { return holder_.get("the context is closed"); }
 
-  // Reads from another place than the usual one; only before the first reading.
+  // Reads from another place than the default; only before the first reading.
   void set_path(path_kind path, std::string_view value) {
     set(path, detail::terminated(value).c_str());
   }
   void set_default_path(path_kind path) { set(path, nullptr); }
 
-  // How a backend fares; it is opened if that was not tried yet.
+  // Status of a backend; it is opened if that was not tried yet.
   backend_info backend(backend_id backend) const {
     return ask<hmn_backend_info>(&hmn_context_backend, number(backend));
   }
@@ -2266,7 +2266,7 @@ class context {
   spill detect_spill(std::uint32_t device_index, const spill_options& options = {}) const {
     return spill::make(native().get(), device_index, options);
   }
-  // A tracker that also asks a device whether there is room.
+  // A tracker that also asks a device whether bytes would fit.
   tracker track(std::uint32_t device_index, const tracker_options& options = {}) const {
     const auto held = native();
     return tracker(tracker::create(held.get(), device_index, options));

@@ -3,7 +3,7 @@
 # fetch_packages.sh FOLDER [windows]: brings the NuGet packages that are no part of the SDK and that the
 # binding is checked with where they are: net8.0's reference assemblies, the trimming and AOT analyzers,
 # and the trimmer; for windows, the runtime that programs carry there. Asks the NuGet sources that are set
-# up; builds and tests take FOLDER as a source and ask nobody.
+# up; builds and tests take FOLDER as their only source.
 set -eu
 folder=$(mkdir -p "${1:?a folder}" && cd "$1" && pwd)
 system=${2:-}

@@ -153,14 +153,14 @@ func set(field reflect.Value) {
 	}
 }
 
-// isAbsent tells whether a public field gives nothing.
+// isAbsent reports whether a public field gives nothing.
 func isAbsent(field reflect.Value) bool {
 	present := field.MethodByName("Present")
 	return present.IsValid() && !present.Call(nil)[0].Bool()
 }
 
 // Each field of each record is in the public type by its name, carries what C gave, and is there exactly
-// when its presence bit says so.
+// when its presence bit is set.
 func TestABIFields(t *testing.T) {
 	found := readFacts(t)
 	for name, record := range found.Structs {
@@ -226,7 +226,7 @@ func TestABIStatuses(t *testing.T) {
 		status := Status(value)
 		failure := raw.NewError()
 		failure.Status = int32(value)
-		_, err := told(0, failure)
+		_, err := checked(0, failure)
 		sentinel := sentinels[status]
 		if sentinel == nil || !isError(err, sentinel) {
 			t.Errorf("%s: %v is no %v", name, err, sentinel)
@@ -273,7 +273,7 @@ func rawNames(pieces []string, function string) map[string]bool {
 	return names
 }
 
-// selected are all names that stand behind a dot in the package's own code.
+// selected are all names that follow a dot in the package's own code.
 func selected(t *testing.T) map[string]bool {
 	files, err := filepath.Glob("*.go")
 	if err != nil {

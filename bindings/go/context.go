@@ -8,7 +8,7 @@ import (
 	"hypomnesis/internal/raw"
 )
 
-// ContextOptions say how a context works. The zero value, and nil, mean every default.
+// ContextOptions configure a context. The zero value, and nil, mean every default.
 type ContextOptions struct {
 	Flags          ContextFlags
 	DeadlineMs     uint32 // longest that one call may wait for drivers; 0 is 1000
@@ -62,10 +62,10 @@ func ask[T any](c *Context, call func(native raw.Context, failure *raw.Error) T)
 	failure := raw.NewError()
 	answer := call(c.native, failure)
 	runtime.KeepAlive(c)
-	return told(answer, failure)
+	return checked(answer, failure)
 }
 
-// SetPath makes the context read from another place than the usual one: an absolute path. Whether
+// SetPath makes the context read from another place than the default: an absolute path. Whether
 // something is there shows at the first reading. ErrArgument: not absolute, empty, or too long.
 // ErrRange: no such Path. ErrState: a reading was already made with this context. ErrUnsupported: the
 // backend it is for is not compiled in.
@@ -77,7 +77,7 @@ func (c *Context) SetPath(path Path, value string) error {
 	return c.setPath(path, given)
 }
 
-// ResetPath makes the context read from the usual place again. Errors are those of SetPath.
+// ResetPath makes the context read from the default place again. Errors are those of SetPath.
 func (c *Context) ResetPath(path Path) error {
 	return c.setPath(path, nil)
 }
@@ -90,8 +90,8 @@ func (c *Context) setPath(path Path, value []byte) error {
 	return err
 }
 
-// Backend tells how a backend fares; it is opened if that was not tried yet. One that is absent, off or
-// failing is no error here, but told by State and Status. ErrRange: no such backend.
+// Backend returns the status of a backend; it is opened if that was not tried yet. One that is absent, off or
+// failing is no error here, but reported by State and Status. ErrRange: no such backend.
 func (c *Context) Backend(backend Backend) (BackendInfo, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) BackendInfo {
 		return converted(native.Backend(uint32(backend), failure), newBackendInfo)
@@ -107,7 +107,7 @@ func (c *Context) Recording() (string, error) {
 	})
 }
 
-// ProcessMemory reads the host memory of a process. fields say what is wanted; 0: what is cheap, resident
+// ProcessMemory reads the host memory of a process. fields select what is wanted; 0: what is cheap, resident
 // and virtual. A field that was asked for and is missing leaves NotePartial. ErrRange: pid is 0.
 // ErrUnknownFlag: an unknown bit in fields. ErrNoProcess: no such process, or a zombie. ErrUnsupported: a
 // kernel thread, or this system lacks all of the fields. ErrPermission: the system refused.
@@ -153,7 +153,7 @@ func (c *Context) FindDevice(key string) (uint32, error) {
 	})
 }
 
-// Device tells who a device is. One that is lost or asleep is no error, but told by State. ErrNoDevice:
+// Device returns the identity of a device. One that is lost or asleep is no error, but reported by State. ErrNoDevice:
 // the index was never given.
 func (c *Context) Device(index uint32) (Device, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) Device {
@@ -163,7 +163,7 @@ func (c *Context) Device(index uint32) (Device, error) {
 
 // Pool reads the memory of a device; PoolMain is the pool that allocations come from. ErrNoDevice: the
 // index was never given. ErrRange: no such PoolKind. ErrUnsupported: the device has no such pool, or its
-// driver no figures for it. ErrDeviceLost, ErrAsleep, ErrPermission, ErrTimeout, ErrBackend, ErrNoSource:
+// driver no values for it. ErrDeviceLost, ErrAsleep, ErrPermission, ErrTimeout, ErrBackend, ErrNoSource:
 // as named.
 func (c *Context) Pool(index uint32, kind PoolKind, fields PoolFields) (Pool, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) Pool {
@@ -171,7 +171,7 @@ func (c *Context) Pool(index uint32, kind PoolKind, fields PoolFields) (Pool, er
 	})
 }
 
-// Telemetry reads load, temperature and power of a device. fields say what is wanted; 0: all that are
+// Telemetry reads load, temperature and power of a device. fields select what is wanted; 0: all that are
 // cheap. ErrUnsupported: the device has none of them. Other errors are those of Pool.
 func (c *Context) Telemetry(index uint32, fields TelemetryFields) (Telemetry, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) Telemetry {
@@ -180,7 +180,7 @@ func (c *Context) Telemetry(index uint32, fields TelemetryFields) (Telemetry, er
 }
 
 // Metric reads one number of the whole device, also one that takes long. ErrRange: no such MetricID.
-// ErrUnsupported: the device has no such number, or its driver does not tell it. Other errors are those of
+// ErrUnsupported: not supported by this device or driver. Other errors are those of
 // Pool.
 func (c *Context) Metric(index uint32, id MetricID, instance uint32) (Metric, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) Metric {
@@ -196,7 +196,7 @@ func (c *Context) Usage(index, pid uint32) (Usage, error) {
 	})
 }
 
-// OwnUsage reads what the calling process uses on a device. 0 bytes is said only where the driver's list
+// OwnUsage reads what the calling process uses on a device. 0 bytes is reported only where the driver's list
 // can be trusted to hold the caller; else it is ErrNoSource.
 func (c *Context) OwnUsage(index uint32) (Usage, error) {
 	return ask(c, func(native raw.Context, failure *raw.Error) Usage {

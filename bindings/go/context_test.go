@@ -74,7 +74,7 @@ func TestContextRefuses(t *testing.T) {
 	wantError(t, "no such flag", err, ErrUnknownFlag)
 }
 
-// What a driver says arrives with its status, its number and its sentence.
+// The report of a driver arrives with its status, its number and its sentence.
 func TestContextEachFailure(t *testing.T) {
 	for word, wanted := range map[string]error{"no_memory": ErrNoMemory, "unsupported": ErrUnsupported,
 		"no_source": ErrNoSource, "no_process": ErrNoProcess, "permission": ErrPermission,

@@ -26,7 +26,7 @@ func copySnapshot(native raw.Snapshot) (*Snapshot, error) {
 	share(s.devices, s.pools, s.metrics)
 	s.usages = copied(s.info.UsageCount, native.Usages, newUsage, failure)
 	copyTexts(native, s.usages, textsOfUsage[:], failure)
-	return told(s, failure)
+	return checked(s, failure)
 }
 
 func records[R any](count uint32, fill func([]R, *raw.Error), failure *raw.Error) []R {
@@ -64,7 +64,7 @@ func copyDevices(native raw.Snapshot, count uint32, failure *raw.Error) []Snapsh
 	return list
 }
 
-// share gives each device its pools and metrics, which stand in the order of the devices.
+// share gives each device its pools and metrics, which are in the order of the devices.
 func share(devices []SnapshotDevice, pools []Pool, metrics []Metric) {
 	for i := range devices {
 		index := devices[i].Index

@@ -4,7 +4,7 @@
 // whole; and a GPU's load, temperature and power. It stands on libhypomnesis, which pkg-config finds.
 //
 // Numbers are exact: bytes are uint64. What is unknown is an absent Optional, and a snapshot's
-// Diagnostics say why; no value stands for "unknown". An error is an *Error (errors.As) that wraps one of
+// Diagnostics give the reason; no value means "unknown". An error is an *Error (errors.As) that wraps one of
 // the Err values (errors.Is). Records are plain values: nothing in them belongs to C.
 //
 // Contexts and snapshots may be used by any number of goroutines at once, and closed by any of them at any

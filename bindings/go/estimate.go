@@ -21,15 +21,15 @@ func (d Dtype) Bits() uint32 {
 // "fp8". The number in a name is of bits: "f4" has 4. ErrArgument: no such name.
 func DtypeFromName(name string) (Dtype, error) {
 	failure := raw.NewError()
-	return told(Dtype(raw.DtypeFromName(raw.Text(name), failure)), failure)
+	return checked(Dtype(raw.DtypeFromName(raw.Text(name), failure)), failure)
 }
 
-// Packing says how elements lie, a scale for each group of them.
+// Packing describes how elements lie, a scale for each group of them.
 type Packing struct {
 	Dtype       Dtype  // of an element
 	ElementBits uint32 // instead of Dtype, for elements of 2, 3 or 5 bits
 	GroupSize   uint32 // elements that share a scale; 0: no groups
-	GroupBits   uint32 // what a group holds beside its elements: scale, zero point
+	GroupBits   uint32 // what a group holds in addition to its elements: scale, zero point
 }
 
 // Attention is one layer of attention at work.
@@ -51,7 +51,7 @@ type Cache struct {
 	KvHeads       uint64 // full, window
 	KeyDim        uint64 // full, window: elements of one head's key
 	ValueDim      uint64 // full, window: 0 is KeyDim
-	Window        uint64 // window: tokens kept beside the sinks
+	Window        uint64 // window: tokens kept in addition to the sinks
 	Sinks         uint64 // window: first tokens that are kept for good
 	LatentDim     uint64 // latent: kv_lora_rank + qk_rope_head_dim
 	StateElements uint64 // state: of one layer, its convolution's too
@@ -60,20 +60,20 @@ type Cache struct {
 // EstimateTensor is the bytes of a tensor; without a dimension it is one element.
 func EstimateTensor(shape []uint64, dtype Dtype) (uint64, error) {
 	failure := raw.NewError()
-	return told(raw.EstimateTensor(shape, uint32(dtype), failure), failure)
+	return checked(raw.EstimateTensor(shape, uint32(dtype), failure), failure)
 }
 
 // EstimatePacked is the bytes of a tensor whose elements lie in groups along the last dimension.
 func EstimatePacked(shape []uint64, p Packing) (uint64, error) {
 	failure := raw.NewError()
-	return told(raw.EstimatePacked(shape, uint32(p.Dtype), p.ElementBits, p.GroupSize, p.GroupBits, failure),
+	return checked(raw.EstimatePacked(shape, uint32(p.Dtype), p.ElementBits, p.GroupSize, p.GroupBits, failure),
 		failure)
 }
 
 // EstimateAttention is the bytes of queries, keys, values, scores and output of one layer.
 func EstimateAttention(a Attention) (uint64, error) {
 	failure := raw.NewError()
-	return told(raw.EstimateAttention(uint32(a.Flags), uint32(a.Dtype), a.Batch, a.Heads, a.KvHeads, a.Sequence,
+	return checked(raw.EstimateAttention(uint32(a.Flags), uint32(a.Dtype), a.Batch, a.Heads, a.KvHeads, a.Sequence,
 		a.HeadDim, failure), failure)
 }
 
@@ -81,7 +81,7 @@ func EstimateAttention(a Attention) (uint64, error) {
 // users. A hybrid model is the sum of several.
 func EstimateCache(c Cache, sequence, sequences uint64) (uint64, error) {
 	failure := raw.NewError()
-	return told(raw.EstimateCache(uint32(c.Kind), uint32(c.Dtype), c.ElementBits, c.GroupSize, c.GroupBits,
+	return checked(raw.EstimateCache(uint32(c.Kind), uint32(c.Dtype), c.ElementBits, c.GroupSize, c.GroupBits,
 		c.Layers, c.KvHeads, c.KeyDim, c.ValueDim, c.Window, c.Sinks, c.LatentDim, c.StateElements, sequence,
 		sequences, failure), failure)
 }
@@ -89,11 +89,11 @@ func EstimateCache(c Cache, sequence, sequences uint64) (uint64, error) {
 // EstimateOverhead is bytes * perThousand / 1000, rounded up; 0 is 1100, a tenth more.
 func EstimateOverhead(bytes uint64, perThousand uint32) (uint64, error) {
 	failure := raw.NewError()
-	return told(raw.EstimateOverhead(bytes, perThousand, failure), failure)
+	return checked(raw.EstimateOverhead(bytes, perThousand, failure), failure)
 }
 
 // EstimateSum is the sum of sizes.
 func EstimateSum(bytes ...uint64) (uint64, error) {
 	failure := raw.NewError()
-	return told(raw.EstimateSum(bytes, failure), failure)
+	return checked(raw.EstimateSum(bytes, failure), failure)
 }

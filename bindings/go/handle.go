@@ -10,8 +10,8 @@ import (
 )
 
 // handle counts who uses a native object: its owner, and each call that is inside. The last one to leave
-// destroys it, so that closing waits for nobody and pulls the ground from under nobody. The finalizer is a
-// net for objects that nobody closes.
+// destroys it, so that closing never waits and invalidates no use. The finalizer is a
+// net for objects that are never closed.
 type handle struct {
 	users   atomic.Int64
 	closed  atomic.Bool
@@ -25,7 +25,7 @@ func newHandle(destroy func()) *handle {
 	return h
 }
 
-// enter tells whether the object may be used; then leave must follow.
+// enter reports whether the object may be used; then leave must follow.
 func (h *handle) enter() bool {
 	if h == nil || h.closed.Load() {
 		return false
@@ -63,8 +63,8 @@ func converted[R, T any](record *R, convert func(*R) T) T {
 	return convert(record)
 }
 
-// told is the value, or why there is none.
-func told[T any](value T, failure *raw.Error) (T, error) {
+// checked returns the value, or the error of the failure.
+func checked[T any](value T, failure *raw.Error) (T, error) {
 	if failure.Status != 0 {
 		var nothing T
 		return nothing, newError(failure)

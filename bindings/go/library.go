@@ -14,7 +14,7 @@ func VersionString() string {
 	return raw.Version_string()
 }
 
-// HasFeature tells whether the library has a feature; false for one that it does not know.
+// HasFeature reports whether the library has a feature; false for one that it does not know.
 func HasFeature(feature Feature) bool {
 	return raw.Feature(uint32(feature)) == 1
 }

@@ -25,7 +25,7 @@ func (o Optional[T]) Get() (T, bool) {
 	return o.value, o.present
 }
 
-// Present tells whether the value is there.
+// Present reports whether the value is there.
 func (o Optional[T]) Present() bool {
 	return o.present
 }

@@ -18,7 +18,7 @@ func look[T any](s *Snapshot, call func(native raw.Snapshot, failure *raw.Error)
 	failure := raw.NewError()
 	answer := call(s.native, failure)
 	runtime.KeepAlive(s)
-	return told(answer, failure)
+	return checked(answer, failure)
 }
 
 // between makes a call on two snapshots. A nil `before` goes to C, which refuses it.
@@ -43,7 +43,7 @@ func between[T any](before, after *Snapshot,
 // line is a text that is never empty when it is there.
 func line(text string, err error) (string, error) {
 	if err == nil && text == "" {
-		err = refusal(StatusEmpty, "a figure that the text needs is not known")
+		err = refusal(StatusEmpty, "a value that the text needs is not known")
 	}
 	return text, err
 }
@@ -57,7 +57,7 @@ func (s *Snapshot) JSON() (string, error) {
 
 // DeviceLine is the device at a position as one line, for instance
 // "  GPU 0: free 13284 MB / 16384 MB [name]\n", in MiB. ErrRange: past the end, or no such Format.
-// ErrEmpty: a figure is not known.
+// ErrEmpty: a value is not known.
 func (s *Snapshot) DeviceLine(i int, format Format) (string, error) {
 	if s != nil {
 		if _, err := at(s.devices, i); err != nil {
@@ -94,7 +94,7 @@ func (s *Snapshot) DeltaLine(before *Snapshot, deviceIndex uint32, label string)
 	}))
 }
 
-// BeforeAfterLines are both figures and the change, one line for RAM and one for VRAM. Errors are those of
+// BeforeAfterLines are both values and the change, one line for RAM and one for VRAM. Errors are those of
 // DeltaLine.
 func (s *Snapshot) BeforeAfterLines(before *Snapshot, deviceIndex uint32, label string) (string, error) {
 	given, err := argument("label", label)

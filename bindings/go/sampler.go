@@ -8,7 +8,7 @@ import (
 	"hypomnesis/internal/raw"
 )
 
-// SamplerOptions say how a sampler works. The zero value, and nil, mean every default.
+// SamplerOptions configure a sampler. The zero value, and nil, mean every default.
 type SamplerOptions struct {
 	Flags             SamplerFlags
 	IntervalMs        uint32 // from one snapshot to the next; 0 is 1000
@@ -67,7 +67,7 @@ func askSampler[T any](s *Sampler, call func(native raw.Sampler, failure *raw.Er
 	failure := raw.NewError()
 	answer := call(s.native, failure)
 	runtime.KeepAlive(s)
-	return told(answer, failure)
+	return checked(answer, failure)
 }
 
 // Start starts the sampler, once in its life. ErrState: it was started before. ErrUnsupported: the context
@@ -90,7 +90,7 @@ func (s *Sampler) Stop() error {
 	return err
 }
 
-// Next pulls the oldest snapshot that nobody has pulled, waiting for one until the time is over. ErrEmpty:
+// Next pulls the oldest snapshot that was not pulled yet, waiting for one until the time is over. ErrEmpty:
 // none has come yet. ErrState: none will come: it is not started, it is stopped and all were pulled, or it
 // keeps none. Close the snapshot.
 func (s *Sampler) Next(timeoutMs uint32) (*Snapshot, error) {
@@ -103,14 +103,14 @@ func (s *Sampler) Next(timeoutMs uint32) (*Snapshot, error) {
 	return newSnapshot(native)
 }
 
-// Info tells how the sampler fares.
+// Info returns the status of the sampler.
 func (s *Sampler) Info() (SamplerInfo, error) {
 	return askSampler(s, func(native raw.Sampler, failure *raw.Error) SamplerInfo {
 		return converted(native.Info(failure), newSamplerInfo)
 	})
 }
 
-// latest is a figure that may be absent.
+// latest is a value that may be absent.
 func latest[R, T any](record *R, convert func(*R) T) Optional[T] {
 	if record == nil {
 		return Optional[T]{}
@@ -119,7 +119,7 @@ func latest[R, T any](record *R, convert func(*R) T) Optional[T] {
 }
 
 // LatestPool is the main pool of a device as the latest snapshot has it; absent where there is none. It asks
-// no driver and waits for nobody: for every frame. ErrNoDevice: no snapshot has had a device of that index.
+// no driver and never waits: for every frame. ErrNoDevice: no snapshot has had a device of that index.
 func (s *Sampler) LatestPool(index uint32) (Optional[Pool], error) {
 	return askSampler(s, func(native raw.Sampler, failure *raw.Error) Optional[Pool] {
 		return latest(native.LatestPool(index, failure), newPool)
@@ -141,7 +141,7 @@ func (s *Sampler) Peak(index, pid uint32) (Peak, error) {
 	})
 }
 
-// DevicePeak is the highest that was used of a device; absent where no snapshot has had its figures.
+// DevicePeak is the highest that was used of a device; absent where no snapshot has had its values.
 func (s *Sampler) DevicePeak(index uint32) (Optional[Peak], error) {
 	return askSampler(s, func(native raw.Sampler, failure *raw.Error) Optional[Peak] {
 		return latest(native.DevicePeak(index, failure), newPeak)

@@ -44,7 +44,7 @@ func TestSamplerGivesSnapshotsLatestFiguresAndPeaks(t *testing.T) {
 	}
 	info, err := sampler.Info()
 	if err != nil || info.State != SamplerRunning || info.TakenCount != 1 || info.LastStatus != Some(StatusOK) {
-		t.Errorf("the sampler tells %+v, %v", info, err)
+		t.Errorf("the sampler reports %+v, %v", info, err)
 	}
 	if _, err := sampler.Next(0); !isError(err, ErrEmpty) {
 		t.Errorf("a snapshot that did not come: %v", err)
@@ -96,18 +96,18 @@ func TestSamplerCloseWakesNext(t *testing.T) {
 	if _, err := sampler.Next(patienceMs); err != nil {
 		t.Fatal(err)
 	}
-	told := make(chan error)
+	failed := make(chan error)
 	go func() {
 		_, err := sampler.Next(patienceMs)
-		told <- err
+		failed <- err
 	}()
 	time.Sleep(20 * time.Millisecond)
 	sampler.Close()
 	sampler.Close()
 	select {
-	case err := <-told:
+	case err := <-failed:
 		if !isError(err, ErrState) && !isError(err, ErrClosed) { // closed: it came too late to wait
-			t.Errorf("the one that waited was told %v", err)
+			t.Errorf("the one that waited got %v", err)
 		}
 	case <-time.After(30 * time.Second):
 		t.Fatal("nobody woke it")

@@ -8,7 +8,7 @@ import (
 	"hypomnesis/internal/raw"
 )
 
-// SnapshotOptions say what a snapshot holds. The zero value, and nil, mean every default.
+// SnapshotOptions select what a snapshot holds. The zero value, and nil, mean every default.
 type SnapshotOptions struct {
 	Flags       SnapshotFlags
 	Collect     Collect // 0: memory, devices, pools, self
@@ -17,7 +17,7 @@ type SnapshotOptions struct {
 	DeadlineMs  uint32  // 0: the context's
 }
 
-// Snapshot is one consistent picture, copied into plain values when it is taken. These stay readable after
+// Snapshot is one consistent state, copied into plain values when it is taken. These stay readable after
 // Close; what C makes of a snapshot (JSON, lines, changes) does not. It may be used by any number of
 // goroutines at once.
 type Snapshot struct {
@@ -40,7 +40,7 @@ type SnapshotDevice struct {
 	Pools     []Pool              `json:"pools"`     // the main pool first
 	Telemetry Optional[Telemetry] `json:"telemetry"` // absent: not asked for, or not to be had
 	OwnUsage  Optional[Usage]     `json:"own_usage"` // absent: not asked for, or not to be had
-	Metrics   []Metric            `json:"metrics"`   // each single number that the sources tell
+	Metrics   []Metric            `json:"metrics"`   // each single number that the sources report
 }
 
 // Take takes a snapshot. What could not be read is a diagnostic of it, not an error. ErrNoDevice:

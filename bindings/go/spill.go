@@ -8,14 +8,14 @@ import (
 	"hypomnesis/internal/raw"
 )
 
-// SpillOptions say how a spill detector judges. The zero value, and nil, mean every default.
+// SpillOptions configure a spill detector. The zero value, and nil, mean every default.
 type SpillOptions struct {
 	EpisodeCapacity         uint32 // episodes kept; 0 is 1024
 	DedicatedThresholdBytes uint64 // 0 is 85 % of the device's memory
 	GrowthBytes             uint64 // over the first observation; 0 is 256 MiB
 }
 
-// SpillSample is figures from elsewhere.
+// SpillSample is values from elsewhere.
 type SpillSample struct {
 	MonotonicNs    uint64 // 0 is now
 	DedicatedBytes uint64
@@ -59,7 +59,7 @@ func (c *Context) NewSpill(deviceIndex uint32, options *SpillOptions) (*Spill, e
 func NewLoneSpill(deviceIndex uint32, options *SpillOptions) (*Spill, error) {
 	given := spillOptions(options)
 	failure := raw.NewError()
-	return newSpill(told(raw.LoneSpill(deviceIndex, given.EpisodeCapacity, given.DedicatedThresholdBytes,
+	return newSpill(checked(raw.LoneSpill(deviceIndex, given.EpisodeCapacity, given.DedicatedThresholdBytes,
 		given.GrowthBytes, failure), failure))
 }
 
@@ -81,7 +81,7 @@ func askSpill[T any](s *Spill, call func(native raw.Spill, failure *raw.Error) T
 	failure := raw.NewError()
 	answer := call(s.native, failure)
 	runtime.KeepAlive(s)
-	return told(answer, failure)
+	return checked(answer, failure)
 }
 
 // labelled makes a call with a label.
@@ -97,7 +97,7 @@ func (s *Spill) labelled(label string, call func(native raw.Spill, label []byte,
 	return err
 }
 
-// Observe reads the device; the label names the moment. ErrUnsupported: it cannot tell, and Info says so too.
+// Observe reads the device; the label names the moment. ErrUnsupported: the device does not report it; see also Info.
 // Other errors are those of Pool.
 func (s *Spill) Observe(label string) error {
 	return s.labelled(label, func(native raw.Spill, given []byte, failure *raw.Error) {
@@ -106,7 +106,8 @@ func (s *Spill) Observe(label string) error {
 }
 
 // ObserveSnapshot takes the device of a snapshot with CollectPools and CollectProcesses. ErrEmpty: it has no
-// figures. ErrNoDevice: it has no such device.
+// ObserveSnapshot takes the device of a snapshot with CollectPools and CollectProcesses. ErrEmpty: it has no
+// values. ErrNoDevice: it has no such device.
 func (s *Spill) ObserveSnapshot(snapshot *Snapshot, label string) error {
 	if snapshot == nil || !snapshot.open.enter() {
 		return ErrClosed
@@ -118,7 +119,7 @@ func (s *Spill) ObserveSnapshot(snapshot *Snapshot, label string) error {
 	})
 }
 
-// Feed takes figures from elsewhere.
+// Feed takes values from elsewhere.
 func (s *Spill) Feed(sample SpillSample, label string) error {
 	var flags uint32
 	limit, hasLimit := sample.LimitBytes.Get()

@@ -43,7 +43,7 @@ func TestSpillOfADevice(t *testing.T) {
 	if info.State != SpillMeasurable|SpillEver || info.EpisodeCount != 1 || info.FirstLabel != Some("step 1") ||
 		info.BaselineSharedBytes != Some(128*mib) || info.PeakSharedBytes != Some(384*mib) ||
 		info.EvictedBytes != (Optional[uint64]{}) {
-		t.Errorf("the detector tells %+v", info)
+		t.Errorf("the detector reports %+v", info)
 	}
 	only, err := spill.Episode(0)
 	if err != nil || only.EndLabel != Some("step 2") || only.DurationNs != 0 {
@@ -64,7 +64,7 @@ func TestSpillThatCannotBeMeasured(t *testing.T) {
 	}
 	info := spillInfo(t, spill)
 	if info.Status != StatusUnsupported || info.Message == "" || info.DedicatedBytes != (Optional[uint64]{}) {
-		t.Errorf("the detector tells %+v", info)
+		t.Errorf("the detector reports %+v", info)
 	}
 	for _, evicted := range []uint64{0, 256 * mib} {
 		if err := spill.Feed(SpillSample{EvictedBytes: Some(evicted)}, "fed"); err != nil {
@@ -101,7 +101,7 @@ func TestSpillOfSnapshots(t *testing.T) {
 		taken.Close()
 	}
 	if info := spillInfo(t, spill); info.ObservationCount != 3 || info.EpisodeCount != 1 {
-		t.Errorf("the detector tells %+v", info)
+		t.Errorf("the detector reports %+v", info)
 	}
 	if err := spill.ObserveSnapshot(nil, ""); !isError(err, ErrClosed) {
 		t.Errorf("no snapshot: %v", err)

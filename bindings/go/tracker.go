@@ -8,7 +8,7 @@ import (
 	"hypomnesis/internal/raw"
 )
 
-// TrackerOptions say how a tracker works. The zero value, and nil, mean every default.
+// TrackerOptions configure a tracker. The zero value, and nil, mean every default.
 type TrackerOptions struct {
 	LimitBytes  uint64 // 0: none
 	TagCapacity uint32 // tags that there can be; 0 is 64
@@ -73,7 +73,7 @@ func askTracker[T any](t *Tracker, call func(native raw.Tracker, failure *raw.Er
 	failure := raw.NewError()
 	answer := call(t.native, failure)
 	runtime.KeepAlive(t)
-	return told(answer, failure)
+	return checked(answer, failure)
 }
 
 // tellTracker makes a call that gives nothing.
@@ -105,7 +105,7 @@ func (t *Tracker) ReleaseTagged(tag uint32, bytes uint64) error {
 	return tellTracker(t, func(native raw.Tracker, failure *raw.Error) { native.Release(bytes, tag, failure) })
 }
 
-// WouldFit tells whether bytes would fit now, within the limit and on a linked device. An error says that
+// WouldFit reports whether bytes would fit now, within the limit and on a linked device. An error reports that
 // the device does not answer.
 func (t *Tracker) WouldFit(bytes uint64) (bool, error) {
 	return askTracker(t, func(native raw.Tracker, failure *raw.Error) bool {
@@ -131,7 +131,7 @@ func (t *Tracker) Tag(name string) (uint32, error) {
 	})
 }
 
-// Info tells how the budget fares.
+// Info returns the state of the budget.
 func (t *Tracker) Info() (TrackerInfo, error) {
 	return askTracker(t, func(native raw.Tracker, failure *raw.Error) TrackerInfo {
 		return converted(native.Info(failure), newTrackerInfo)

@@ -40,7 +40,7 @@ func TestTrackerKeepsToItsLimit(t *testing.T) {
 	info, err := tracker.Info()
 	want := TrackerInfo{LimitBytes: Some(uint64(1000)), AllocatedBytes: 500, PeakBytes: 900, RefusedCount: 1}
 	if err != nil || info != want {
-		t.Errorf("it tells %+v, %v", info, err)
+		t.Errorf("it reports %+v, %v", info, err)
 	}
 	if err := tracker.SetLimit(499); !isError(err, ErrLimit) {
 		t.Errorf("below what is allocated: %v", err)
@@ -52,7 +52,7 @@ func TestTrackerKeepsToItsLimit(t *testing.T) {
 		t.Error(err)
 	}
 	if info, err := tracker.Info(); err != nil || info != (TrackerInfo{}) {
-		t.Errorf("after a reset it tells %+v, %v", info, err)
+		t.Errorf("after a reset it reports %+v, %v", info, err)
 	}
 }
 
@@ -70,7 +70,7 @@ func TestTrackerHasTags(t *testing.T) {
 	}
 	tag, err := tracker.ReadTag(weights)
 	if want := (Tag{Number: weights, AllocatedBytes: 200, PeakBytes: 300, Name: "weights"}); err != nil || tag != want {
-		t.Errorf("it tells %+v, %v", tag, err)
+		t.Errorf("it reports %+v, %v", tag, err)
 	}
 	if err := tracker.AllocateTagged(2, 1); !isError(err, ErrRange) {
 		t.Errorf("no such tag: %v", err)
@@ -85,15 +85,15 @@ func TestLinkedTrackerAsksTheDevice(t *testing.T) {
 	}
 	defer tracker.Close()
 	context.Close()
-	const room = uint64(13) << 30
-	if fits, err := tracker.WouldFit(room); err != nil || !fits {
+	const usable = uint64(13) << 30
+	if fits, err := tracker.WouldFit(usable); err != nil || !fits {
 		t.Errorf("what is free does not fit: %v", err)
 	}
-	if fits, err := tracker.WouldFit(room + 1); err != nil || fits {
+	if fits, err := tracker.WouldFit(usable + 1); err != nil || fits {
 		t.Errorf("more than is free fits: %v", err)
 	}
 	if info, err := tracker.Info(); err != nil || info.DeviceIndex != Some(uint32(0)) {
-		t.Errorf("it tells %+v, %v", info, err)
+		t.Errorf("it reports %+v, %v", info, err)
 	}
 }
 
@@ -115,7 +115,7 @@ func TestTrackerIsSharedByGoroutines(t *testing.T) {
 	}
 	group.Wait()
 	if info, err := tracker.Info(); err != nil || info.AllocatedBytes != 0 || info.PeakBytes > 900 {
-		t.Errorf("it tells %+v, %v", info, err)
+		t.Errorf("it reports %+v, %v", info, err)
 	}
 }
 

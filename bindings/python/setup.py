@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Builds the extension, and with HYPOMNESIS_BUNDLE lays the native library beside it."""
+"""Builds the extension, and with HYPOMNESIS_BUNDLE puts the native library next to it."""
 import os
 import re
 import shutil

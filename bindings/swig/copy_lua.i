@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A snapshot whole, as one table: what belongs to a device or a process stands in its table.
+// A snapshot whole, as one table: what belongs to a device or a process is in its table.
 %native(copy) int hmn_lua_copy(lua_State *L);
 %{
 static int hmn_lua_refuse(lua_State *L, hmn_status status) {
   hmn_error error;
   memset(&error, 0, sizeof error);
-  hmn_told(&error, status);
+  hmn_describe(&error, status);
   return hmn_lua_failure(L, &error);
 }
 
@@ -63,10 +63,10 @@ static int hmn_lua_copy_pools(lua_State *L, const hmn_snapshot *snapshot, uint32
 /* Sets a text of row i as a field of the table on top; one that is not known is left out. */
 static hmn_status hmn_lua_copy_text(lua_State *L, const hmn_snapshot *snapshot, uint32_t text, uint32_t i,
                                     const char *field) {
-  char room[256];
-  char *found = room;
+  char line[256];
+  char *found = line;
   uint32_t needed = 0;
-  hmn_status status = hmn_snapshot_text(snapshot, text, i, found, sizeof room, &needed);
+  hmn_status status = hmn_snapshot_text(snapshot, text, i, found, sizeof line, &needed);
   if (status == HMN_E_EMPTY) return HMN_OK;
   if (status == HMN_E_BUFFER) {
     found = (char *)lua_newuserdata(L, needed);

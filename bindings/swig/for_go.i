@@ -92,7 +92,7 @@ HMN_GO_RECORD(hmn_episode, Episode)
       out->struct_size = size;
       status = function($self, i, out);
       if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_told(error, status);
+      else hmn_describe(error, status);
     }
   }
 }
@@ -113,10 +113,10 @@ HMN_GO_LIST(hmn_diagnostic, diagnostics, hmn_snapshot_diagnostic)
     uint32_t used = 0, i;
     for (i = 0; i < count; i++) {
       uint32_t needed = 0;
-      const uint32_t room = used + 1 < capacity ? capacity - used - 1 : 0;
-      hmn_status status = hmn_snapshot_text($self, text, i, room ? buffer + used + 1 : NULL, room, &needed);
+      const uint32_t left = used + 1 < capacity ? capacity - used - 1 : 0;
+      hmn_status status = hmn_snapshot_text($self, text, i, left ? buffer + used + 1 : NULL, left, &needed);
       if (status == HMN_E_EMPTY) needed = 0;
-      else if (status != HMN_OK && status != HMN_E_BUFFER) hmn_told(error, status);
+      else if (status != HMN_OK && status != HMN_E_BUFFER) hmn_describe(error, status);
       if (used < capacity) buffer[used] = needed ? '=' : '\0';
       used += needed + 1;
     }

@@ -16,7 +16,7 @@
 %{
 #include <pthread.h>
 
-/* Whole numbers that a lua_Integer, or a double where there is no such thing, holds with no other beside. */
+/* Whole numbers that a lua_Integer, or a double where there is no such thing, holds with no other next to it. */
 #if LUA_VERSION_NUM >= 503
 #define HMN_LUA_MOST ((uint64_t)LUA_MAXINTEGER)
 #define HMN_LUA_PUSH(number) lua_pushinteger(L, (lua_Integer)(number))
@@ -37,7 +37,7 @@ static uint64_t hmn_lua_bad_number(lua_State *L, int index, const char *name, co
   return 0;
 }
 
-/* The whole number at `index`, at most `most`; `wanted` says so in words. */
+/* The whole number at `index`, at most `most`; `wanted` names it. */
 static uint64_t hmn_lua_whole(lua_State *L, int index, const char *name, uint64_t most, const char *wanted) {
   double number;
   if (lua_type(L, index) != LUA_TNUMBER) return hmn_lua_bad_number(L, index, name, wanted);
@@ -100,7 +100,7 @@ static uint64_t *hmn_lua_to_list(lua_State *L, int index, uint32_t *count) {
 
 static void hmn_lua_push_hmn_error(lua_State *L, const hmn_error *record);
 
-/* Leaves what a function returns of a failure, and says how much it is. */
+/* Leaves what a function returns of a failure; returns how many values that is. */
 static int hmn_lua_failure(lua_State *L, const hmn_error *error) {
   lua_pushnil(L);
   lua_pushstring(L, error->message);
@@ -238,7 +238,7 @@ static int _wrap_new_HypomnesisTracker(lua_State *L);
 static int hmn_lua_open_tracker(lua_State *L) { return _wrap_new_HypomnesisTracker(L); }
 %}
 
-// A handle is told by its metatable: SWIG's own check reads what any userdata points to.
+// A handle is recognized by its metatable: SWIG's own check reads what any userdata points to.
 %{
 /* The userdata of class `class_name` at `index`, NULL for anything else. */
 static swig_lua_userdata *hmn_lua_test_handle(lua_State *L, int index, const char *class_name) {
@@ -307,10 +307,10 @@ static int hmn_lua_close(lua_State *L) {
 %}
 
 
-%typemap(in, numinputs=0) hmn_error *error (hmn_error told) {
-  memset(&told, 0, sizeof told);
-  told.struct_size = sizeof told;
-  $1 = &told;
+%typemap(in, numinputs=0) hmn_error *error (hmn_error record) {
+  memset(&record, 0, sizeof record);
+  record.struct_size = sizeof record;
+  $1 = &record;
 }
 %typemap(argout) hmn_error *error {
   if ($1->status != HMN_OK) return hmn_lua_failure(L, $1);

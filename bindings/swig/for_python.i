@@ -79,10 +79,10 @@ static void hmn_raise(const hmn_error *error) {
 }
 %}
 
-%typemap(in, numinputs=0) hmn_error *error (hmn_error told) {
-  memset(&told, 0, sizeof told);
-  told.struct_size = sizeof told;
-  $1 = &told;
+%typemap(in, numinputs=0) hmn_error *error (hmn_error record) {
+  memset(&record, 0, sizeof record);
+  record.struct_size = sizeof record;
+  $1 = &record;
 }
 %typemap(argout) hmn_error *error {
   if ($1->status != HMN_OK) {

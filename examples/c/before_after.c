@@ -16,7 +16,7 @@ static char* lines_of(const hmn_snapshot* before, const hmn_snapshot* after) {
   return text;
 }
 
-static int tell(const hmn_snapshot* before, const hmn_snapshot* after) {
+static int print_change(const hmn_snapshot* before, const hmn_snapshot* after) {
   hmn_process_memory a = {.struct_size = sizeof a}, b = {.struct_size = sizeof b};
   hmn_snapshot_info info = {.struct_size = sizeof info};
   char* text;
@@ -53,7 +53,8 @@ int main(void) {
   if (work && hmn_context_create(&options, &context, &error) == HMN_OK &&
       hmn_snapshot_take(context, NULL, &before, &error) == HMN_OK) {
     touch(work);
-    if (hmn_snapshot_take(context, NULL, &after, &error) == HMN_OK) status = tell(before, after);
+    if (hmn_snapshot_take(context, NULL, &after, &error) == HMN_OK)
+      status = print_change(before, after);
   }
   if (!after) fprintf(stderr, "%s\n", error.message);
   /* In any order. */

@@ -51,7 +51,7 @@ static hmn_status sample(hmn_context* context, uint32_t pid, uint32_t number, hm
   return HMN_OK;
 }
 
-static void tell(const hmn_spill* spill) {
+static void print_spill(const hmn_spill* spill) {
   hmn_spill_info info = {.struct_size = sizeof info};
 
   if (hmn_spill_read(spill, &info) != HMN_OK) return;
@@ -87,7 +87,7 @@ int main(int argc, char** argv) {
   }
   if (samples == 0 || status != HMN_E_NO_PROCESS) puts(error.message);
   for (uint32_t i = 0; i < DEVICES; i++) {
-    if (spills[i]) tell(spills[i]);
+    if (spills[i]) print_spill(spills[i]);
     hmn_spill_destroy(spills[i]);
   }
   hmn_context_destroy(context);

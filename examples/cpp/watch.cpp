@@ -35,7 +35,7 @@ static void sample(const hypomnesis::context& context, std::uint32_t pid, spills
   observe(to, snapshot, "sample " + std::to_string(number));
 }
 
-static void tell(const spills& all) {
+static void print_spills(const spills& all) {
   for (const auto& [index, spill] : all) {
     const auto info = spill.info();
     std::cout << "GPU " << index << ": ";
@@ -68,6 +68,6 @@ int main(int argc, char** argv) {
     exited = samples > 0 && e.status() == hypomnesis::status_code::no_process;
     if (!exited) std::cout << e.what() << '\n';
   }
-  tell(all);
+  print_spills(all);
   return exited ? 0 : 1;
 }

@@ -24,7 +24,7 @@ def sample(context: Context, pid: int, spills: dict[int, Spill], number: int) ->
                 pass  # a detector without values reports that at the end
 
 
-def tell(index: int, info: hypomnesis.SpillInfo) -> None:
+def print_spill(index: int, info: hypomnesis.SpillInfo) -> None:
     if info.state & SpillState.EVER:
         print(f"GPU {index}: spilled, first in {info.first_label}")
     elif info.state & SpillState.MEASURABLE:
@@ -51,7 +51,7 @@ def main() -> int:
             else:
                 print(error)
     for index, spill in spills.items():
-        tell(index, spill.info())
+        print_spill(index, spill.info())
     return status
 
 

@@ -171,7 +171,7 @@ static void a_simulated_machine_is_ready_and_says_its_version(void** state) {
   hmn_context_destroy(context);
 }
 
-/* A backend that is absent, off or failing is HMN_OK here, told by state and status. */
+/* A backend that is absent, off or failing is HMN_OK here, reported by state and status. */
 static void a_backend_that_is_switched_off_is_off(void** state) {
   (void)state;
   hmn_context_options options = patient(0);

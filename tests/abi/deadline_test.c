@@ -208,7 +208,7 @@ static void destroy_does_not_wait_for_a_call_that_hangs(void** state) {
   make_stuck(&m, &options);
   hmn_pool pool;
   assert_status(read_pool(&m, &pool), HMN_OK);
-  hmn_context_destroy(m.context); /* would wait for ever */
+  hmn_context_destroy(m.context); /* would never return */
   /* The call returns after its context is gone: what it needs is still there. */
   machine_go(&m);
   sleep_ms(100);
@@ -228,7 +228,7 @@ static void a_call_that_never_returns_holds_nobody(void** state) {
     hmn_snapshot_destroy(snapshot);
     assert_status(hmn_snapshot_take(m.context, NULL, &snapshot, NULL), HMN_OK);
   });
-  machine_end(&m); /* would wait for ever */
+  machine_end(&m); /* would never return */
   NEW(hmn_snapshot_info, info);
   assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);
   assert_int_equal(info.notes & HMN_NOTE_PARTIAL, HMN_NOTE_PARTIAL);

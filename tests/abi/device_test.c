@@ -81,7 +81,7 @@ static void a_device_that_allocates_from_host_ram_is_unified(void** state) {
   assert_int_equal(device.kind, HMN_KIND_INTEGRATED);
 }
 
-/* A device that is lost or asleep is HMN_OK, told by state. */
+/* A device that is lost or asleep is HMN_OK, reported by state. */
 static void a_device_that_is_lost_or_asleep_is_told_by_state(void** state) {
   assert_int_equal(device_at(context_of(state), ASLEEP).state, HMN_STATE_ASLEEP);
   assert_int_equal(device_at(context_of(state), LOST).state, HMN_STATE_LOST);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Sizes of published models, worked out by hand beside each.
+ * Sizes of published models, worked out by hand next to each.
  */
 #include "support/suite.h"
 

@@ -57,7 +57,7 @@ static void samplers_are_made_or_not(void** state) {
   hmn_context_destroy(context);
 }
 
-/* A snapshot that lacks something for want of memory says so. */
+/* A snapshot that lacks something for want of memory has a diagnostic. */
 static int lacks_memory(const hmn_snapshot* snapshot) {
   NEW(hmn_snapshot_info, info);
   assert_status(hmn_snapshot_read(snapshot, &info), HMN_OK);

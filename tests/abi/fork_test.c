@@ -288,7 +288,7 @@ static void reads_or_is_told(void* argument) {
   CHECK(status != HMN_OK || info.episode_count <= info.observation_count);
 }
 
-/* A child made while others write is told so at once, or reads a whole record. */
+/* A child made while others write gets an error at once, or reads a whole record. */
 static void a_fork_amid_records_hangs_nobody(void** state) {
   (void)state;
   hmn_spill* detector = NULL;

@@ -61,7 +61,7 @@ static void nothing_free_and_nothing_used_are_0_mb(void** state) {
   assert_line(*state, 3, HMN_FORMAT_USED, "  GPU 3: used 0 MB [Idle GPU]\n");
 }
 
-/* HMN_E_EMPTY: a figure is not known. */
+/* HMN_E_EMPTY: a value is not known. */
 static void a_figure_that_is_not_known_is_empty(void** state) {
   const fixture* f = *state;
   char text[64];

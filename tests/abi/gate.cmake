@@ -16,7 +16,7 @@ function(hmn_gate name)
   hmn_add_suite(abi.${name} COMMAND ${ARGN} TIMEOUT 600)
 endfunction()
 
-# hmn_gate_with(<tool> <name> <command>...): without the tool the suite says that it is skipped.
+# hmn_gate_with(<tool> <name> <command>...): without the tool the suite is skipped, with a line.
 function(hmn_gate_with tool name)
   if(${tool})
     hmn_gate(${name} ${ARGN})
@@ -26,7 +26,7 @@ function(hmn_gate_with tool name)
   endif()
 endfunction()
 
-# What the header says is the same whatever is built.
+# The header is the same whatever is built.
 if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)
   hmn_gate_with(HMN_CLANG header ${gate}/header_compiles.sh ${include}
     ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} ${HMN_CLANG} ${HMN_CLANGXX})
@@ -39,7 +39,7 @@ if(NOT CMAKE_CROSSCOMPILING AND NOT HMN_SANITIZE)
     ${PROJECT_SOURCE_DIR} ${CMAKE_C_COMPILER} ${CMAKE_CXX_COMPILER} ${HMN_CLANG} ${HMN_CLANGXX})
 endif()
 
-# The baselines are of x86_64, and say nothing about a library without debug info.
+# The baselines are of x86_64, and of no use for a library without debug info.
 if(CMAKE_SYSTEM_PROCESSOR STREQUAL "x86_64" AND CMAKE_BUILD_TYPE MATCHES "Deb" AND NOT HMN_SANITIZE)
   file(GLOB versions RELATIVE ${abi}/baselines CONFIGURE_DEPENDS ${abi}/baselines/*)
   list(SORT versions COMPARE NATURAL)

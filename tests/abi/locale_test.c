@@ -35,7 +35,7 @@ static void json_numbers_have_a_decimal_point(void** state) {
   free(text);
 }
 
-/* The machine file of the fixture says 123.5 W. */
+/* The machine file of the fixture has 123.5 W. */
 static void a_number_read_from_text_is_read_with_a_decimal_point(void** state) {
   const fixture* f = *state;
   NEW(hmn_telemetry, telemetry);

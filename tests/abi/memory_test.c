@@ -62,7 +62,7 @@ static void what_is_touched_is_resident_until_it_is_given_back(void** state) {
   assert_true(memory.peak_resident_bytes + SLACK_MIB * mib >= with);
 }
 
-/* What no process is without is not told where the system says 0. */
+/* What no process is without is not reported where the system returns 0. */
 static void each_field_is_told_or_unsupported(void** state) {
   for (hmn_flags field = 1; field != past_all_fields; field <<= 1) {
     NEW(hmn_process_memory, of_self);

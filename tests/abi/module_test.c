@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * Simulation and recording stand in a file of their own, which may be missing or be of another
+ * Simulation and recording are in a file of their own, which may be missing or be of another
  * build.
  */
 #define _GNU_SOURCE

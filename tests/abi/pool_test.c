@@ -183,7 +183,7 @@ static void figures_up_to_2_to_the_64_are_exact(void** state) {
   machine_end(&m);
 }
 
-/* 0 is a figure: its bit is set. A figure that is not known has none. */
+/* 0 is a value: its bit is set. A value that is not known has none. */
 static void zero_is_told_from_unknown(void** state) {
   (void)state;
   machine m;

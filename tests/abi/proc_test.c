@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * The host's memory and that of processes, as Linux tells them in files.
+ * The host's memory and that of processes, as Linux reports them in files.
  */
 #define _GNU_SOURCE
 #include <sys/wait.h>

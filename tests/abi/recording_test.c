@@ -84,7 +84,7 @@ static long record(void* of, long skip, long times) {
   return refused;
 }
 
-/* What is missing from it may not be told as if it were all there is. */
+/* What is missing from it may not be reported as if it were all there is. */
 static void recordings_are_whole_or_refused(void** state) {
   (void)state;
   recorded r = {.whole = malloc(TEXT), .text = malloc(TEXT)};
@@ -155,7 +155,7 @@ static void texts_of_recordings_without_memory(void** state) {
 
 int main(void) {
 #ifdef HMN_TEST_NVML
-  /* The fake driver loses what it holds each time that it is loaded anew. */
+  /* The fake driver loses what it holds each time that it is loaded again. */
   if (dlopen(HMN_TEST_NVML, RTLD_NOW | RTLD_LOCAL) == NULL) return 1;
 #endif
   const struct CMUnitTest tests[] = {

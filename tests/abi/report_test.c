@@ -12,7 +12,7 @@ static const char own_use_grows[] =
     "{\"op\": \"replace\", \"path\": \"/devices/0/telemetry/energy_joules\", \"value\": 350.75},"
     "{\"op\": \"replace\", \"path\": \"/devices/0/processes/0/used\", \"value\": \"1000MiB\"}]}]}";
 
-/* The caller's figure is not to be had: the device's is taken. */
+/* The caller's value is not to be had: the device's is taken. */
 static const char device_use_grows[] =
     "{\"pid_namespace\": \"foreign\", \"host\": {\"self\": {\"resident\": \"100MiB\"}}, "
     "\"devices\": [{\"name\": \"NVIDIA Test GPU\", "
@@ -161,7 +161,7 @@ static pair without_a_device(const char* before, const char* after) {
   return make(json);
 }
 
-/* HV48, HV50. On a machine without a GPU the line tells of the RAM. */
+/* HV48, HV50. On a machine without a GPU the line is about RAM. */
 static void without_the_device_the_line_has_the_ram_alone(void** state) {
   (void)state;
   pair p = without_a_device("50MiB", "80MiB");

@@ -295,7 +295,7 @@ static int shows_pool(const hmn_sampler* sampler, hmn_flags note) {
          (pool.notes & HMN_NOTE_STALE) == note;
 }
 
-/* A snapshot that a driver keeps waiting comes without what it did not say, marked so. */
+/* A snapshot that a driver keeps waiting comes without what it did not report, marked so. */
 static void a_driver_that_hangs_leaves_the_schedule_running(void** state) {
   (void)state;
   machine m;

@@ -40,7 +40,7 @@ static void the_signal_mask_stays(void** state) {
   sigprocmask(SIG_SETMASK, &mine, NULL);
 }
 
-/* Of a thread that is about to end the kernel tells no thread count and no signals any more. */
+/* Of a thread that is about to end the kernel reports no thread count and no signals any more. */
 static bool is_living(const char* task, uint64_t* blocked) {
   char path[300], line[256];
   unsigned long threads = 0;

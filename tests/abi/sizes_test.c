@@ -47,7 +47,7 @@ static void every_byte_up_to_struct_size_is_written_and_none_past_it(void** stat
   free(g);
 }
 
-/* On a machine that has all of the figures which were appended. */
+/* On a machine that has all of the values which were appended. */
 static void a_caller_of_the_first_version_is_told_of_none_that_came_later(void** state) {
   hmn_context* context = ((fixture*)*state)->context;
   const hmn_flags appended =

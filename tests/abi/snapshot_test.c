@@ -301,7 +301,7 @@ static void alike_diagnostics_are_merged_with_a_count(void** state) {
   machine_end(&m);
 }
 
-/* A figure that is missing is absent in its row, and the row is kept. */
+/* A value that is missing is absent in its row, and the row is kept. */
 static void a_row_without_a_figure_is_kept(void** state) {
   uint32_t found = 0;
   for (uint32_t i = 0; i < 4; ++i) {
@@ -402,7 +402,7 @@ static void memory_that_no_process_owns_is_told(void** state) {
   machine_end(&m);
 }
 
-/* What a pool of 3 GiB has left over two rows; 0 where it is not told, with the reason's words. */
+/* What a pool of 3 GiB has left over two rows; 0 where it is not reported, with the reason's words. */
 static uint64_t left_over(const char* one, const char* other, char* why, size_t capacity) {
   machine m;
   char text[512];

@@ -383,7 +383,7 @@ static const char evicts[] =
     CHANGE("4", "processes", "[" ROW("7", "\"evicted\": \"200MiB\"") ", "
            ROW("8", "\"evicted\": \"56MiB\"") ", " ROW("9", "\"host_pool\": \"1MiB\"") "]") "]}";
 
-/* Nobody was there before: what is evicted since then is all of it. */
+/* No process was there before: what is evicted since then is the total. */
 static void evicted_memory_of_processes_is_added_up(void** state) {
   (void)state;
   machine m;
@@ -405,7 +405,7 @@ static void evicted_memory_of_processes_is_added_up(void** state) {
   machine_end(&m);
 }
 
-/* As i915 tells it: no pool of host memory, buffers that are not resident or in the host's RAM. */
+/* As i915 reports it: no pool of host memory, buffers that are not resident or in the host's RAM. */
 static const char tells_by_process[] =
     "{\"devices\": [{\"vendor\": \"intel\", \"pools\": [" VRAM("15GiB") "], \"processes\": ["
     ROW("7", "\"host_pool\": \"64MiB\", \"committed\": \"2GiB\", \"resident\": \"2GiB\"")

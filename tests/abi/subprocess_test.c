@@ -89,7 +89,7 @@ static void handle_children(void (*handler)(int)) {
   sigaction(SIGCHLD, &action, NULL);
 }
 
-/* The thread sanitizer bears no clone(2): there the library starts its child as everyone does. */
+/* The thread sanitizer bears no clone(2): there the library starts its child in the common way. */
 #ifdef __SANITIZE_THREAD__
 enum { CHILDREN_ARE_SEEN = 1 };
 #else

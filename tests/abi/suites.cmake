@@ -106,7 +106,7 @@ if(HMN_BACKEND_SIMULATED)
   hmn_abi_with_nvml(context)
   hmn_abi_suite(fork ENVIRONMENT TSAN_OPTIONS=halt_on_error=1:die_after_fork=0)
 
-  # The locale is made beside the build, never installed.
+  # The locale is made next to the build, never installed.
   find_program(HMN_LOCALEDEF localedef)
   mark_as_advanced(HMN_LOCALEDEF)
   set(locales ${CMAKE_CURRENT_BINARY_DIR}/locales)

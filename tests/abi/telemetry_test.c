@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * On machines/everything.json: device 0 has every figure but a fan's speed in turns.
+ * On machines/everything.json: device 0 has every value but a fan's speed in RPM.
  */
 #include "support/calls.h"
 #include "support/machine.h"
@@ -82,7 +82,7 @@ static void as_hmn_pool_read_otherwise(void** state) {
   assert_answers(hmn_telemetry_read(context, LOST, 0, &t, &error), HMN_E_DEVICE_LOST);
 }
 
-/* 0 is a figure: its bit is set. */
+/* 0 is a value: its bit is set. */
 static void zero_is_told_from_unknown(void** state) {
   (void)state;
   machine m;

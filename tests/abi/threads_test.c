@@ -116,7 +116,7 @@ static void without_threads_none_is_started(void** state) {
 static void destroy_leaves_no_thread_behind(void** state) {
   (void)state;
   fixture f;
-  assert_int_equal(fixture_open(&f, 0), 0); /* a sanitizer starts a thread beside the first */
+  assert_int_equal(fixture_open(&f, 0), 0); /* a sanitizer starts a second thread */
   fixture_close(&f);
   sleep_ms(200);
   const int before = thread_count();

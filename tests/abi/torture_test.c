@@ -110,12 +110,12 @@ static const call* taking(void) {
 }
 
 /* Refused once, a call may have tried again and be right after all; refused from then on, it
- * cannot. A snapshot says in its diagnostics what it lacks: below. */
+ * cannot. The diagnostics of a snapshot list what it lacks: below. */
 static int is_excused(const call* c, hmn_status status, long times) {
   return status == HMN_OK && (times == ONCE || c == taking());
 }
 
-/* Without memory for a thread the system says that a limit was reached. */
+/* Without memory for a thread the system reports that a limit was reached. */
 static int is_of_memory(hmn_status status, hmn_flags flags) {
   return status == HMN_E_NO_MEMORY ||
          (status == HMN_E_LIMIT && (flags & HMN_CONTEXT_NO_THREADS) == 0);
@@ -221,7 +221,7 @@ static counts count(const hmn_snapshot* snapshot) {
   return c;
 }
 
-/* Whole, or with a diagnostic that says why not, or not at all. */
+/* Whole, or with a diagnostic that has the reason, or not at all. */
 static long picture(const counts* whole, hmn_flags flags, int is_warm, long skip, long times) {
   hmn_context* context = NULL;
   assert_status(open_machine(MACHINE_FILE, flags, &context), HMN_OK);

@@ -325,7 +325,7 @@ static void a_linked_tracker_asks_the_card(void** state) {
   const uint64_t usable = UINT64_C(12000) << 20;
   would_fit(t, usable, HMN_OK);
   would_fit(t, usable + 1, HMN_E_LIMIT);
-  allocate(t, usable + 1, HMN_OK); /* bookkeeping asks nobody */
+  allocate(t, usable + 1, HMN_OK); /* bookkeeping asks no driver */
   assert_answers(hmn_tracker_set_limit(t, 19 * GIB, &error), HMN_OK);
   would_fit(t, 8 * GIB, HMN_E_LIMIT);
   hmn_tracker_destroy(t);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * On machines/everything.json: device 0 is used by 4242, this process and 4250, whose figure the
+ * On machines/everything.json: device 0 is used by 4242, this process and 4250, whose memory the
  * driver hides; device 5 is an instance that 4242 uses.
  */
 #include "support/calls.h"
@@ -74,7 +74,7 @@ static void the_caller_is_found_by_itself(void** state) {
   assert_int_equal(by_pid.used_bytes, u.used_bytes);
 }
 
-/* 0 bytes is said only where the driver's list can be trusted to hold the caller. */
+/* 0 bytes is reported only where the driver's list can be trusted to hold the caller. */
 static void a_caller_that_a_trusted_list_lacks_uses_0_bytes(void** state) {
   NEW(hmn_usage, u);
   assert_answers(hmn_usage_read_self(context_of(state), WITH_INSTANCE, &u, &error), HMN_OK);
@@ -86,7 +86,7 @@ static const char in_a_container[] =
     "{\"pid_namespace\": \"foreign\", \"devices\": [{\"name\": \"GPU\", "
     "\"processes\": [{\"pid\": 4242, \"used\": \"1GiB\"}]}]}";
 
-/* Where it cannot the call is HMN_E_UNSUPPORTED and says so. */
+/* Where it cannot the call is HMN_E_UNSUPPORTED. */
 static void in_a_foreign_pid_namespace_0_bytes_are_never_said(void** state) {
   (void)state;
   machine m;

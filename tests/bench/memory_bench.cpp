@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The caller's resident set beside the least that the truth costs: one fstat, one pread.
+// The caller's resident set compared with the least that the truth costs: one fstat, one pread.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <sys/stat.h>

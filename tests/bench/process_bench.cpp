@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A list of 64 real processes with name, start time, RAM and owner, beside a bare loop that reads
-// each /proc/<pid>/stat and stats its folder.
+// A list of 64 real processes with name, start time, RAM and owner, compared with a bare loop that
+// reads each /proc/<pid>/stat and stats its folder.
 #include <benchmark/benchmark.h>
 #include <fcntl.h>
 #include <signal.h>

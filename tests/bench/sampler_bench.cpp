@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The latest figures as a program asks for them every frame, and a sampler at 10 Hz as a share of a
+// The latest values as a program asks for them every frame, and a sampler at 10 Hz as a share of a
 // core.
 #include <benchmark/benchmark.h>
 #include <sys/resource.h>
@@ -68,7 +68,7 @@ static void latest_telemetry(benchmark::State& state) {
 }
 BENCHMARK(latest_telemetry);
 
-// Beside a writer as fast as it can be.
+// With a writer as fast as it can be.
 static void latest_pool_beside_a_writer(benchmark::State& state) {
   const bench::machine machine(0);
   hmn_sampler* sampler = start(machine.context(), 1);

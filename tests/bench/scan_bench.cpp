@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // hmn_scan_bench [--processes N] [--rounds N] [--slack FACTOR]: the walk for clients of GPUs over
-// real processes, beside a bare walk in C that stats each of their descriptors. Of 10,000 processes
-// with 10 descriptors each, 200 hold one of a card; /dev/full stands for its node, since making one
-// takes root. Times are of this thread's processor, which other work does not change. Ends with 1
-// when a figure is above what is wanted, times the factor.
+// real processes, compared with a bare walk in C that stats each of their descriptors. Of 10,000
+// processes with 10 descriptors each, 200 hold one of a card; /dev/full stands for its node, since
+// making one takes root. Times are of this thread's processor, which other work does not change.
+// Ends with 1 when a value is above what is wanted, times the factor.
 #include <hypomnesis.h>
 #include <time.h>
 #include <unistd.h>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Snapshots over an NVML whose calls are free: on the caller's thread, and handed to the worker,
-// beside a bare futex round trip between two threads.
+// compared with a bare futex round trip between two threads.
 #include <benchmark/benchmark.h>
 #include <linux/futex.h>
 #include <sys/syscall.h>

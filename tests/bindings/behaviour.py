@@ -16,13 +16,13 @@ and then an empty line:
 
 Absent is null; text follows a double quote, with \\t \\n \\r \\\\ for tab, line ends and the backslash.
 
---exact-to N says that the language holds whole numbers exactly up to N alone: larger ones, and only those, may be
+--exact-to N: the language holds whole numbers exactly up to N alone: larger ones, and only those, may be
 inexact, never rounded or negative.
 
---wine says that the agent is a program of Windows under Wine, for which the root folder is drive Z.
+--wine: the agent is a program of Windows under Wine, for which the root folder is drive Z.
 
-A case is a machine and steps; with `linux` it asks for paths or sources of Linux alone. A step has `do` (the request) and
-one expectation:
+A case is a machine and steps; with `linux` it asks for paths or sources of Linux alone. A step has `do` (the
+request) and one expectation:
   record   fields and their values. A field that is not named is absent, or 0 or "" where it is always there, but
            backend, which is simulated, and ages and times, which may be any
   value    of a single value
@@ -57,7 +57,7 @@ RECORDS = {
 ANY_TIME = ("age_ns", "unix_time_ns", "monotonic_ns", "duration_ns", "elapsed_ns")
 UNSEEN = ("struct_size", "present", "reserved0")
 SIMULATED = 16
-NOW_NS = 1 << 60  # less than any time since 1970 that is told
+NOW_NS = 1 << 60  # less than any time since 1970 that is reported
 INEXACT = object()
 ESCAPES = {"t": "\t", "n": "\n", "r": "\r", "\\": "\\"}
 

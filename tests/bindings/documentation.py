@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """documentation.py LIBRARY_FOLDER LANGUAGE COMPILER PAGE...: the code of the pages in LANGUAGE, c or cpp, compiles,
-runs and prints what they say.
+runs and prints what is in them.
 
 A block ```c or ```cpp with a main is a program and runs on the real machine; any other stands inside a main that has
 a `context` on examples/machines/workstation.json. A block ```text behind it is what it prints.

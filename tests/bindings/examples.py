@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """examples.py COMMAND...: the five example programs of a language print what they should.
 
-COMMAND starts a program of that language; `{}` in one of its words stands for memory, room, before_after, fit or watch.
+COMMAND starts a program of that language; `{}` in one of its words stands for memory,
+free_memory, before_after, fit or watch.
 """
 import os
 import pathlib
@@ -20,23 +21,23 @@ A100 = "NVIDIA A100-PCIE-40GB"
 CASES = [
     ("memory", [], EXAMPLES / "workstation.json", 0,
      "resident: 12058624 bytes (11 MiB)\navailable: 44291850240 bytes (41.2 GiB)\n"),
-    ("room", ["8GiB"], EXAMPLES / "workstation.json", 0,
-     f"{RTX}: 9.9 GiB free, has room\nGPU 0 has most\n"),
-    ("room", ["16GiB"], EXAMPLES / "workstation.json", 1,
-     f"{RTX}: 9.9 GiB free, has no room\nno GPU has room for 16.0 GiB\n"),
-    ("room", [str(10155 << 20)], EXAMPLES / "workstation.json", 0,
-     f"{RTX}: 9.9 GiB free, has room\nGPU 0 has most\n"),
-    ("room", [str((10155 << 20) + 1)], EXAMPLES / "workstation.json", 1,
-     f"{RTX}: 9.9 GiB free, has no room\nno GPU has room for 9.9 GiB\n"),
-    ("room", ["5GiB"], EXAMPLES / "mig-a100.json", 0,
-     f"GPU 0 [{A100}]: 16.9 GiB free, has room\nGPU 1 [{A100} MIG 3g.20gb]: 1.5 GiB free, has no room\n"
-     f"GPU 2 [{A100} MIG 2g.10gb]: 5.1 GiB free, has room\nGPU 3 [{A100} MIG 1g.5gb]: 4.7 GiB free, has no room\n"
+    ("free_memory", ["8GiB"], EXAMPLES / "workstation.json", 0,
+     f"{RTX}: 9.9 GiB free, fits\nGPU 0 has most\n"),
+    ("free_memory", ["16GiB"], EXAMPLES / "workstation.json", 1,
+     f"{RTX}: 9.9 GiB free, does not fit\nno GPU has 16.0 GiB free\n"),
+    ("free_memory", [str(10155 << 20)], EXAMPLES / "workstation.json", 0,
+     f"{RTX}: 9.9 GiB free, fits\nGPU 0 has most\n"),
+    ("free_memory", [str((10155 << 20) + 1)], EXAMPLES / "workstation.json", 1,
+     f"{RTX}: 9.9 GiB free, does not fit\nno GPU has 9.9 GiB free\n"),
+    ("free_memory", ["5GiB"], EXAMPLES / "mig-a100.json", 0,
+     f"GPU 0 [{A100}]: 16.9 GiB free, fits\nGPU 1 [{A100} MIG 3g.20gb]: 1.5 GiB free, does not fit\n"
+     f"GPU 2 [{A100} MIG 2g.10gb]: 5.1 GiB free, fits\nGPU 3 [{A100} MIG 1g.5gb]: 4.7 GiB free, does not fit\n"
      "GPU 0 has most\n"),
-    ("room", ["1GiB"], MACHINES / "nothing.json", 1,
+    ("free_memory", ["1GiB"], MACHINES / "nothing.json", 1,
      "GPU 0: free memory is not known\nGPU 1 [A name alone]: free memory is not known\n"
      "GPU 2: free memory is not known\nGPU 3: free memory is not known\nGPU 4: free memory is not known\n"
-     "no GPU has room for 1.0 GiB\n"),
-    ("room", ["1GiB"], MACHINES / "no_gpu.json", 1, "no GPU has room for 1.0 GiB\n"),
+     "no GPU has 1.0 GiB free\n"),
+    ("free_memory", ["1GiB"], MACHINES / "no_gpu.json", 1, "no GPU has 1.0 GiB free\n"),
     ("before_after", [], MACHINES / "changes.json", 0,
      "  work: RAM 12 MB → 112 MB (+100 MB)\n"
      "  work: VRAM 100 MB → 600 MB (+500 MB / 16384 MB) [per-process] [Changing GPU]\n"),

@@ -125,8 +125,8 @@ class Doctor(Machines):
     def test_what_is_not_told_has_a_name(self):
         machine = {"devices": [card(telemetry={"gpu_busy_percent": 3, "energy_joules": 7})]}
         text = self.on(machine, "doctor").out
-        line = next(each for each in text.splitlines() if "gives no such figure" in each)
-        self.assertRegex(line, r"note  GPU 0: .*encoder load, .*P-state: the machine file gives no such figure$")
+        line = next(each for each in text.splitlines() if "gives no such value" in each)
+        self.assertRegex(line, r"note  GPU 0: .*encoder load, .*P-state: the machine file gives no such value$")
         self.assertNotIn("energy", line)
 
     def test_a_sleeping_device_is_no_fault(self):

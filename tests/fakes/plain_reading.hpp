@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A reading that keeps what a source remarks.
+// A reading that keeps the diagnostics of a source.
 #pragma once
 
 #include <cstdint>
@@ -22,7 +22,7 @@ class plain_reading final : public hmn::reading {
   void opening() noexcept override { ++openings; }
   void opened() noexcept override { --openings; }
 
-  // The first remark that has these words.
+  // The first diagnostic that has these words.
   [[nodiscard]] const hmn::diagnostic* find(std::string_view words) const {
     for (const hmn::diagnostic& d : remarks) {
       if (d.why.message.view().find(words) != std::string_view::npos) return &d;

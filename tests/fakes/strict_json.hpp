@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// Reading a scenario strictly: a key that nobody asked for is an error, so that a misspelt one
+// Reading a scenario strictly: a key that is never read is an error, so that a misspelt one
 // does not leave a test asserting nothing.
 #pragma once
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The answers of AMD's two commands. The first byte says of which.
+// The answers of AMD's two commands. The first byte selects one.
 #include "backends/amd_tool/answer.hpp"
 #include "fuzz.hpp"
 

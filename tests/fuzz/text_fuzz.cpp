@@ -19,6 +19,6 @@ void fuzz(std::string_view input) {
   const std::string_view copied(out.data(), length);
   promise(whole.starts_with(copied) && is_utf8(copied));
   promise(cut == (copied.size() < whole.size()));
-  // Not more than one code point was given up for lack of room.
+  // Not more than one code point was given up for lack of capacity.
   if (cut) promise(length + 4 >= capacity);
 }

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # shellcheck shell=sh
 # What is installed finds its module wherever both are moved, works without it, and takes no other
-# version's that lies beside it.
+# version's in the same folder.
 set -eu
 
 if [ -z "$MODULE" ]; then

@@ -19,7 +19,7 @@ LD_LIBRARY_PATH="$MOVED/$LIBDIR" ./a.out >output
 cat output
 grep -Eq '^this process: [1-9][0-9]{5,} bytes of RAM$' output
 
-# What stands behind a `$ scripts/run` line is the standard output of hmn with those arguments.
+# What follows a `$ scripts/run` line is the standard output of hmn with those arguments.
 awk '/^```/ { take = ($0 == "```console"); next } take' "$SOURCE/README.md" >expected
 grep -q '^\$ scripts/run ' expected
 cd "$SOURCE"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * live_test here|namespace|without-nvml: allocates 1 GiB on GPU 0 through libcuda.so.1 and holds
- * what libhypomnesis says against that and against nvidia-smi.
+ * what libhypomnesis reports with that and with nvidia-smi.
  */
 #define _DEFAULT_SOURCE
 #include <dlfcn.h>

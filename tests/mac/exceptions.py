@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""exceptions.py NM PLANTED FILE...: none has a type of the C++ library's for itself. libc++ tells types
+"""exceptions.py NM PLANTED FILE...: none has a type of the C++ library's for itself. libc++ distinguishes types
 apart by their addresses: what it throws would not be caught."""
 import re
 import subprocess

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What llvm-objdump tells of a Mach-O library or program."""
+"""What llvm-objdump prints of a Mach-O library or program."""
 import re
 import subprocess
 import sys

@@ -5,7 +5,7 @@ import re
 
 import tree
 
-PROGRAMS = {"memory", "room", "before_after", "fit", "watch"}
+PROGRAMS = {"memory", "free_memory", "before_after", "fit", "watch"}
 FENCES = {"cpp": "cpp", "csharp": "csharp", "go": "go", "lua": "lua", "python": "python"}
 
 
@@ -41,19 +41,19 @@ def violations(root):
 
 LICENCE = "# SPDX-License-Identifier: MIT OR Apache-2.0\n"
 CLEAN = {
-    "README.md": "```sh\nls\n```\n```python\n\"\"\"Room.\"\"\"\nprint(1)\n```\n",
+    "README.md": "```sh\nls\n```\n```python\n\"\"\"Free memory.\"\"\"\nprint(1)\n```\n",
     "examples/machines/a.json": "{}",
     "examples/models/a.json": "{}",
     "examples/python/memory.py": LICENCE + "print(0)\n",
-    "examples/python/room.py": LICENCE + "\n\"\"\"Room.\"\"\"\nprint(1)\n",
+    "examples/python/free_memory.py": LICENCE + "\n\"\"\"Free memory.\"\"\"\nprint(1)\n",
     "examples/python/before_after.py": LICENCE + "print(2)\n",
     "examples/python/fit.py": LICENCE + "print(3)\n",
     "examples/python/watch.py": LICENCE + "print(4)\n",
-    "examples/c/memory.c": "", "examples/c/room/main.c": "", "examples/c/before_after.c": "",
+    "examples/c/memory.c": "", "examples/c/free_memory/main.c": "", "examples/c/before_after.c": "",
     "examples/c/fit.c": "", "examples/c/watch.c": "",
 }
 PLANTED = [
-    ({"examples/python/room.py": LICENCE + "print(2)\n"}, "is none of examples/python"),
+    ({"examples/python/free_memory.py": LICENCE + "print(2)\n"}, "is none of examples/python"),
     ({"README.md": ""}, "shows nothing of examples/python"),
     ({"examples/go/memory/main.go": ""}, "examples/go: no before_after"),
 ]

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Prose uses the field's words: programs and drivers report, print and return; they do not tell or say. Code, quoted
-program output and names are exempt."""
+"""Prose uses the field's words: programs and drivers report, print and return; they do not tell or say. So do the
+messages of the sources and the names of C and C++. Code in pages and quoted program output are exempt."""
 import json
 import re
 
@@ -11,8 +11,11 @@ LIMITS = {
     "docs": (2, True), "include": (2, True), "examples": (2, True), "README.md": (2, True),
     "CHANGELOG.md": (2, True), "CONTRIBUTING.md": (2, True),
     "src": (2, True), "cmake": (2, True), "scripts": (2, True),
-    "tests": (65, False), "bindings": (55, False),
+    "tests": (65, False), "bindings": (2, True),
 }
+# Folders whose string literals are checked, as far as they have more than one word, and folders whose names are.
+MESSAGES = ("src/backends", "src/model", "src/platform", "src/procfs")
+NAMES = ("examples", "include", "src/model", "src/procfs")
 SPOKEN = re.compile(r"\b(?:tell|tells|told|say|says|said)\b", re.I)
 FORBIDDEN = {
     "anew": "again", "beside": "next to, in addition to, compared with", "conduct": "fault script",
@@ -24,9 +27,11 @@ FORBIDDEN = {
     "stands? (?:in|beside|behind)": "is in, is next to, follows", "topics?": "query", "turns a minute": "RPM",
     "usual": "default",
 }
+NAME = re.compile(r"\b\w*?(?<![^\W_])(?:told|untold|tells?|remarks?|figures?|pictures?|rooms?)(?![^\W_])\w*", re.I)
 GENERATED = re.compile(r"generated|Generated|/raw/|abi\.json|records(?:_lua)?\.i$|values\.i$|constants\.i$")
 
 C_COMMENT = re.compile(r'"(?:\\.|[^"\\\n])*"|(//[^\n]*|/\*.*?\*/)', re.S)
+C_MESSAGE = re.compile(r"//[^\n]*|/\*.*?\*/|\"((?:\\.|[^\"\\\n])*[ ](?:\\.|[^\"\\\n])*)\"|\"(?:\\.|[^\"\\\n])*\"", re.S)
 SCRIPT_COMMENT = re.compile(r"'(?:\\.|[^'\\\n])*'|\"(?!\"\")(?:\\.|[^\"\\\n])*\"|(\"\"\".*?\"\"\"|#[^\n]*)", re.S)
 LUA_COMMENT = re.compile(r"\"[^\"\n]*\"|(--[^\n]*)")
 MANUAL_CODE = re.compile(r"^\.Bd -literal.*?^\.Ed|^\.(?!Nd|Sh|Ss|Pq)[^\n]*", re.M | re.S)
@@ -74,7 +79,32 @@ def prose(path, text):
     return ""
 
 
+def messages(text):
+    """The literals that have more than one word; all else blanked, lines kept."""
+    return kept(C_MESSAGE, text)
+
+
+def broken_words(line):
+    for found in SPOKEN.findall(line):
+        yield f"{found}: write report, print, return"
+    for word, better in FORBIDDEN.items():
+        if re.search(rf"\b(?:{word})\b", line, re.I):
+            yield f"{word}: write {better}"
+
+
 def violations(root):
+    yield from violations_of_prose(root)
+    for top in MESSAGES:
+        for path in tree.files(root, ".cpp", ".hpp", ".def", under=top):
+            for number, line in enumerate(messages(tree.text(root, path)).splitlines(), 1):
+                yield from (f"{path}:{number}: message: {broken}" for broken in broken_words(line))
+    for top in NAMES:
+        for path in tree.files(root, ".c", ".cpp", ".h", ".hpp", ".def", under=top):
+            for number, line in enumerate(tree.code(root, path).splitlines(), 1):
+                yield from (f"{path}:{number}: name: {name}" for name in NAME.findall(line))
+
+
+def violations_of_prose(root):
     for top, (limit, done) in LIMITS.items():
         if not tree.exists(root, top):
             continue
@@ -99,7 +129,8 @@ CLEAN = {
     "docs/man/a.1": ".Nd report\n.Cm tell\nIt prints.\n.Bd -literal\n/* told */\n.Ed\n",
     "docs/schema/a.schema.json": '{"description": "A value.", "enum": ["told"], "properties": {"said": {}}}\n',
     "include/a.h": '/* Reports "what is told". */\nconst char *says = "room"; // prints\n',
-    "tests/a.cpp": "// Returns a figure.\nint told();\n",
+    "tests/a.cpp": "// Returns a reading.\nint foretold();\n",
+    "src/model/a.cpp": '// A "told" word.\nconst char* foretold = "told"; /* "not \\n" */ const char* key{"room"};\n',
     "examples/a.lua": "local room = 1 -- free memory\n",
 }
 PLANTED = [
@@ -113,4 +144,10 @@ PLANTED = [
     ({"docs/a.md": "A figure stands in\na file.\n"}, "docs/a.md:1: figures?: write value"),
     ({"docs/a.md": "A figure stands in\na file.\n"}, "docs/a.md:1: stands? (?:in|beside|behind): write"),
     ({"include/a.h": "/* Room for 3. */\n"}, "include/a.h:1: room: write free memory"),
+    ({"src/backends/a.cpp": 'f(1,\n  "not " "\\"told\\" by it");\n'}, "src/backends/a.cpp:2: message: told: write report"),
+    ({"src/model/a.cpp": 'f("no such figure");\n'}, "src/model/a.cpp:1: message: figures?: write value"),
+    ({"src/model/a.cpp": "int a;\nbool is_told;\n"}, "src/model/a.cpp:2: name: is_told"),
+    ({"examples/a.c": "int find_room(void);\n"}, "examples/a.c:1: name: find_room"),
+    ({"src/procfs/a.hpp": "void tell(int Remark);\n"}, "src/procfs/a.hpp:1: name: tell"),
+    ({"src/procfs/a.hpp": "void tell(int Remark);\n"}, "src/procfs/a.hpp:1: name: Remark"),
 ]

@@ -153,7 +153,7 @@ class Limit(Groups):
         return snapshot(through=(*group.inside(), *before))["system"]
 
     def held(self, said, limit, group):
-        """The limit that is set; what is used lies near what the kernel says then."""
+        """The limit that is set; what is used is near what the kernel reports then."""
         self.assertEqual(said["limit_bytes"], limit)
         self.assertIsNotNone(said["limit_used_bytes"])
         self.assertLess(abs(said["limit_used_bytes"] - group.number("memory.current")), SLACK)
@@ -187,7 +187,7 @@ class Limit(Groups):
     def test_inside_a_control_group_namespace(self):
         a = self.group("a", limit=600 * MIB).give_memory()
         b = self.group("b", a, limit=700 * MIB)
-        # The old mount is still seen, but the names of the groups on the way down are told no more.
+        # The old mount is still seen, but the names of the groups on the way down are no longer reported.
         said = self.system(b, "unshare", "--cgroup")
         self.assertEqual((said["limit_bytes"], said["notes"]), (None, ["partial"]))
         mount = ("unshare", "--cgroup", "--mount", "sh", "-c",
@@ -217,7 +217,7 @@ class Limit(Groups):
 
 
 class VersionOne(Check):
-    """The hierarchy of version 1, which has the controller where nobody uses it in version 2."""
+    """The hierarchy of version 1, which has the controller where it is unused in version 2."""
 
     ROOT = pathlib.Path("/run/memory")
 

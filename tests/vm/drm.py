@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""A virtio GPU by its real driver, beside a display controller (bochs) that is no GPU."""
+"""A virtio GPU by its real driver, next to a display controller (bochs) that is no GPU."""
 import json
 import os
 import pathlib

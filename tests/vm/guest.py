@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""What the checks in the virtual machine share: hmn as a user runs it, and what the kernel says."""
+"""What the checks in the virtual machine share: hmn as a user runs it, and what the kernel reports."""
 import json
 import os
 import pathlib
@@ -17,7 +17,7 @@ GROUPS = pathlib.Path("/sys/fs/cgroup")
 HOLDER = os.environ["HMN_HOLDER"]
 OUT = pathlib.Path("/run/out")
 CLIENT = [sys.executable, str(pathlib.Path(__file__).with_name("drm_client.py"))]
-# Emulated processors are slow; what hangs is still told from it.
+# Emulated processors are slow; what hangs takes longer still.
 LONG = 600
 NOBODY = ("setpriv", "--reuid=65534", "--regid=65534", "--clear-groups")
 

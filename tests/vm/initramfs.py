@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """initramfs.py KERNEL BUSYBOX INIT OUT MODULE...: writes the first root of a virtual machine.
 
-KERNEL is a folder that a kernel's packages were unpacked in. The modules stand in OUT as
+KERNEL is a folder that a kernel's packages were unpacked in. The modules are in OUT as
 /modules/<name>.ko, plain, with those that they depend on; /modules/order has their order."""
 import lzma
 import pathlib

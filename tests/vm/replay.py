@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""replay.py HMN FOLDER: what a virtual machine recorded of itself tells the same outside of it."""
+"""replay.py HMN FOLDER: what a virtual machine recorded of itself reads the same outside of it."""
 import json
 import os
 import pathlib

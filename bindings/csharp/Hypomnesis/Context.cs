@@ -14,7 +14,7 @@ public sealed class Context : IDisposable
 
     /// <summary>Makes a context. Touches no driver and starts no thread.</summary>
     /// <param name="options">How it works; null: every default.</param>
-    /// <exception cref="DllNotFoundException">libhypomnesis is missing; the message says where it was
+    /// <exception cref="DllNotFoundException">libhypomnesis is missing; the message lists where it was
     /// looked for and what to set.</exception>
     /// <exception cref="HypomnesisArgumentException">An unknown flag; or a variable of the environment
     /// holds what <see cref="SetPath"/> would refuse.</exception>
@@ -39,7 +39,7 @@ public sealed class Context : IDisposable
         handle.Dispose();
     }
 
-    /// <summary>Reads from another place than the usual one. Whether something is there shows at the
+    /// <summary>Reads from another place than the default. Whether something is there shows at the
     /// first reading.</summary>
     /// <param name="path">Which place.</param>
     /// <param name="value">An absolute path, or null for the default.</param>
@@ -53,8 +53,8 @@ public sealed class Context : IDisposable
         HypomnesisException.ThrowOn(ref error);
     }
 
-    /// <summary>How a backend fares; it is opened if that was not tried yet. One that is absent, off or
-    /// failing is told by <see cref="BackendInfo.State"/>, not by an exception.</summary>
+    /// <summary>Status of a backend; it is opened if that was not tried yet. One that is absent, off or
+    /// failing is reported by <see cref="BackendInfo.State"/>, not by an exception.</summary>
     /// <param name="backend">The backend.</param>
     /// <exception cref="HypomnesisRangeException">There is no such backend.</exception>
     public BackendInfo ReadBackend(Backend backend)
@@ -77,7 +77,7 @@ public sealed class Context : IDisposable
 
     /// <summary>Host memory of a process.</summary>
     /// <param name="pid">The process.</param>
-    /// <param name="fields">The figures that are wanted.</param>
+    /// <param name="fields">The values that are wanted.</param>
     /// <exception cref="HypomnesisRangeException"><paramref name="pid"/> is 0.</exception>
     /// <exception cref="HypomnesisArgumentException">An unknown bit in <paramref name="fields"/>.</exception>
     /// <exception cref="HypomnesisException"><see cref="Status.NoProcess"/>,
@@ -91,7 +91,7 @@ public sealed class Context : IDisposable
     }
 
     /// <summary>Host memory of the calling process.</summary>
-    /// <param name="fields">The figures that are wanted.</param>
+    /// <param name="fields">The values that are wanted.</param>
     /// <exception cref="HypomnesisException">As for <see cref="ReadProcessMemory"/>.</exception>
     public ProcessMemory ReadOwnMemory(ProcessMemoryFields fields = ProcessMemoryFields.Cheap)
     {
@@ -147,7 +147,7 @@ public sealed class Context : IDisposable
         return true;
     }
 
-    /// <summary>Who a device is. One that is lost or asleep is told by <see cref="Device.State"/>.</summary>
+    /// <summary>Identity of a device. One that is lost or asleep is reported by <see cref="Device.State"/>.</summary>
     /// <param name="deviceIndex">The device's index.</param>
     /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: the index was never
     /// given.</exception>
@@ -175,7 +175,7 @@ public sealed class Context : IDisposable
 
     /// <summary>Load, temperature and power of a device.</summary>
     /// <param name="deviceIndex">The device's index.</param>
-    /// <param name="fields">The figures that are wanted.</param>
+    /// <param name="fields">The values that are wanted.</param>
     /// <exception cref="HypomnesisArgumentException">An unknown bit in <paramref name="fields"/>.</exception>
     /// <exception cref="HypomnesisException"><see cref="Status.Unsupported"/>: the device has none of them;
     /// otherwise as for <see cref="ReadPool"/>.</exception>
@@ -192,7 +192,7 @@ public sealed class Context : IDisposable
     /// <param name="instance">Which one of several: see <see cref="MetricId"/>.</param>
     /// <exception cref="HypomnesisRangeException">There is no such metric.</exception>
     /// <exception cref="HypomnesisException"><see cref="Status.Unsupported"/>: the device has no such number,
-    /// or its driver does not tell it; otherwise as for <see cref="ReadPool"/>.</exception>
+    /// or its driver does not report it; otherwise as for <see cref="ReadPool"/>.</exception>
     public Metric ReadMetric(uint deviceIndex, MetricId metric, uint instance = 0)
     {
         var error = Native.NewError();
@@ -212,7 +212,7 @@ public sealed class Context : IDisposable
         return Native.Ask(Raw.Context_usage(Open, deviceIndex, pid, ref error), ref error, Usage.From);
     }
 
-    /// <summary>What the calling process uses on a device. 0 bytes is said only where the driver's list can
+    /// <summary>What the calling process uses on a device. 0 bytes is reported only where the driver's list can
     /// be trusted to hold the caller.</summary>
     /// <param name="deviceIndex">The device's index.</param>
     /// <exception cref="HypomnesisException"><see cref="Status.NoSource"/>: the list cannot be trusted;
@@ -275,7 +275,7 @@ public sealed class Context : IDisposable
         return Spill.Made(made, ref error);
     }
 
-    /// <summary>Makes a tracker that also asks a device whether there is room. Touches no driver.</summary>
+    /// <summary>Makes a tracker that also asks a device whether bytes would fit. Touches no driver.</summary>
     /// <param name="deviceIndex">The device's index.</param>
     /// <param name="options">How it works; null: every default.</param>
     /// <exception cref="HypomnesisRangeException">The tag capacity is above 65536.</exception>

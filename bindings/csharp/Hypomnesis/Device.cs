@@ -13,6 +13,6 @@ public sealed partial record Device
     /// <summary>Of a snapshot: what the calling process uses on the device; null when not asked for or
     /// not to be had.</summary>
     public Usage? OwnUsage { get; init; }
-    /// <summary>Of a snapshot: each single number that the sources tell. Else empty.</summary>
+    /// <summary>Of a snapshot: each single number that the sources report. Else empty.</summary>
     public IReadOnlyList<Metric> Metrics { get; init; } = Array.Empty<Metric>();
 }

@@ -13,7 +13,7 @@ public sealed record Packing
     public uint ElementBits { get; init; }
     /// <summary>Elements that share a scale; 0: no groups.</summary>
     public uint GroupSize { get; init; }
-    /// <summary>What a group holds beside its elements: scale, zero point.</summary>
+    /// <summary>What a group holds in addition to its elements: scale, zero point.</summary>
     public uint GroupBits { get; init; }
 }
 
@@ -59,7 +59,7 @@ public sealed record Cache
     public ulong KeyDim { get; init; }
     /// <summary>Full, window: of one head's value; 0 = <see cref="KeyDim"/>.</summary>
     public ulong ValueDim { get; init; }
-    /// <summary>Window: tokens kept beside the sinks.</summary>
+    /// <summary>Window: tokens kept in addition to the sinks.</summary>
     public ulong Window { get; init; }
     /// <summary>Window: first tokens that are kept for good.</summary>
     public ulong Sinks { get; init; }
@@ -90,7 +90,7 @@ public static class Estimate
     {
         Libraries.Ensure();
         var error = Native.NewError();
-        return (Dtype)Told(Raw.dtype_from_name(name, ref error), ref error);
+        return (Dtype)Checked(Raw.dtype_from_name(name, ref error), ref error);
     }
 
     /// <summary>Bytes of a tensor; without a dimension it is one element.</summary>
@@ -100,7 +100,7 @@ public static class Estimate
     {
         Libraries.Ensure();
         var error = Native.NewError();
-        return Told(Raw.estimate_tensor(shape, (uint)shape.Length, (uint)dtype, ref error), ref error);
+        return Checked(Raw.estimate_tensor(shape, (uint)shape.Length, (uint)dtype, ref error), ref error);
     }
 
     /// <summary>Bytes of a tensor whose elements lie in groups along the last dimension.</summary>
@@ -110,7 +110,7 @@ public static class Estimate
     {
         Libraries.Ensure();
         var error = Native.NewError();
-        return Told(Raw.estimate_packed(shape, (uint)shape.Length, (uint)packing.Dtype, packing.ElementBits,
+        return Checked(Raw.estimate_packed(shape, (uint)shape.Length, (uint)packing.Dtype, packing.ElementBits,
             packing.GroupSize, packing.GroupBits, ref error), ref error);
     }
 
@@ -120,7 +120,7 @@ public static class Estimate
     {
         Libraries.Ensure();
         var error = Native.NewError();
-        return Told(Raw.estimate_attention((uint)layer.Flags, (uint)layer.Dtype, layer.Batch, layer.Heads,
+        return Checked(Raw.estimate_attention((uint)layer.Flags, (uint)layer.Dtype, layer.Batch, layer.Heads,
             layer.KvHeads, layer.Sequence, layer.HeadDim, ref error), ref error);
     }
 
@@ -132,7 +132,7 @@ public static class Estimate
     {
         Libraries.Ensure();
         var error = Native.NewError();
-        return Told(Raw.estimate_cache((uint)cache.Kind, (uint)cache.Dtype, cache.ElementBits, cache.GroupSize,
+        return Checked(Raw.estimate_cache((uint)cache.Kind, (uint)cache.Dtype, cache.ElementBits, cache.GroupSize,
             cache.GroupBits, cache.Layers, cache.KvHeads, cache.KeyDim, cache.ValueDim, cache.Window, cache.Sinks,
             cache.LatentDim, cache.StateElements, sequence, sequences, ref error), ref error);
     }
@@ -144,7 +144,7 @@ public static class Estimate
     {
         Libraries.Ensure();
         var error = Native.NewError();
-        return Told(Raw.estimate_overhead(bytes, perThousand, ref error), ref error);
+        return Checked(Raw.estimate_overhead(bytes, perThousand, ref error), ref error);
     }
 
     /// <summary>The sum of sizes.</summary>
@@ -153,10 +153,10 @@ public static class Estimate
     {
         Libraries.Ensure();
         var error = Native.NewError();
-        return Told(Raw.estimate_sum(bytes, (uint)bytes.Length, ref error), ref error);
+        return Checked(Raw.estimate_sum(bytes, (uint)bytes.Length, ref error), ref error);
     }
 
-    private static T Told<T>(T value, ref ErrorRecord error)
+    private static T Checked<T>(T value, ref ErrorRecord error)
     {
         HypomnesisException.ThrowOn(ref error);
         return value;

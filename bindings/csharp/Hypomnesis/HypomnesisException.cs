@@ -4,7 +4,7 @@ using Hypomnesis.Interop;
 
 namespace Hypomnesis;
 
-/// <summary>What each failure of the library tells, whatever the class of its exception.</summary>
+/// <summary>Details of each failure of the library, whatever the class of its exception.</summary>
 public interface IHypomnesisError
 {
     /// <summary>Why the call failed.</summary>
@@ -19,7 +19,7 @@ public interface IHypomnesisError
     /// <summary>The driver's or the system's own number, 0 without a <see cref="NativeDomain"/>.</summary>
     int NativeCode { get; }
 
-    /// <summary>A sentence that names the value and says what can be done.</summary>
+    /// <summary>A sentence that names the value and the remedy.</summary>
     string Message { get; }
 }
 

@@ -37,7 +37,7 @@ public sealed class Sampler : IDisposable, IEnumerable<Snapshot>
         HypomnesisException.ThrowOn(ref error);
     }
 
-    /// <summary>The oldest snapshot that nobody has pulled; null when none came in time.</summary>
+    /// <summary>The oldest snapshot that was not pulled yet; null when none came in time.</summary>
     /// <param name="timeoutMs">Milliseconds to wait for one.</param>
     /// <exception cref="HypomnesisException"><see cref="Status.State"/>: none will come. It is not started,
     /// it is stopped and all were pulled, or it keeps none.</exception>
@@ -50,7 +50,7 @@ public sealed class Sampler : IDisposable, IEnumerable<Snapshot>
         return new Snapshot(pulled);
     }
 
-    /// <summary>How it fares.</summary>
+    /// <summary>Status of the sampler.</summary>
     public SamplerInfo ReadInfo()
     {
         var error = Native.NewError();
@@ -58,7 +58,7 @@ public sealed class Sampler : IDisposable, IEnumerable<Snapshot>
     }
 
     /// <summary>The main pool of a device as the latest snapshot has it, for every frame: asks no driver and
-    /// waits for nobody; null where there is none.</summary>
+    /// never waits; null where there is none.</summary>
     /// <param name="deviceIndex">The device's index.</param>
     /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: no snapshot has had
     /// it.</exception>
@@ -90,7 +90,7 @@ public sealed class Sampler : IDisposable, IEnumerable<Snapshot>
         return Native.Ask(Raw.Sampler_peak(Open, deviceIndex, pid, ref error), ref error, Peak.From);
     }
 
-    /// <summary>The highest that was used of a device; null where no snapshot has had its figures.</summary>
+    /// <summary>The highest that was used of a device; null where no snapshot has had its values.</summary>
     /// <param name="deviceIndex">The device's index.</param>
     /// <exception cref="HypomnesisException"><see cref="Status.NoDevice"/>: no snapshot has had
     /// it.</exception>

@@ -5,7 +5,7 @@ using Hypomnesis.Interop;
 
 namespace Hypomnesis;
 
-/// <summary>One picture of everything asked for, copied whole: its properties are plain values that stay
+/// <summary>A snapshot of everything requested, copied whole: its properties are plain values that stay
 /// after <see cref="Dispose"/>, and it outlives its context. The methods (text and differences) want it
 /// open and throw <see cref="ObjectDisposedException"/> after that. Safe from any thread.</summary>
 public sealed class Snapshot : IDisposable
@@ -54,7 +54,7 @@ public sealed class Snapshot : IDisposable
     /// <summary>What each process uses on each device, by device index, then pid.</summary>
     public IReadOnlyList<Usage> Usages { get; }
 
-    /// <summary>Each single number that the sources tell, by device index.</summary>
+    /// <summary>Each single number that the sources report, by device index.</summary>
     public IReadOnlyList<Metric> Metrics { get; }
 
     /// <summary>Why something is missing.</summary>
@@ -78,9 +78,9 @@ public sealed class Snapshot : IDisposable
     }
 
     /// <summary>A device as one line, for instance "  GPU 0: free 13284 MB / 16384 MB [name]\n", in MiB; null
-    /// when a figure is not known.</summary>
+    /// when a value is not known.</summary>
     /// <param name="position">The position in <see cref="Devices"/>.</param>
-    /// <param name="format">Which figures.</param>
+    /// <param name="format">Which values.</param>
     /// <exception cref="HypomnesisRangeException">The position is past the end, or there is no such
     /// format.</exception>
     public string? DeviceLine(uint position, DeviceFormat format)
@@ -138,7 +138,7 @@ public sealed class Snapshot : IDisposable
         return text;
     }
 
-    /// <summary>Both figures and the change, one line for RAM and one for VRAM. Otherwise as
+    /// <summary>Both values and the change, one line for RAM and one for VRAM. Otherwise as
     /// <see cref="DeltaLine"/>.</summary>
     /// <param name="before">The earlier snapshot.</param>
     /// <param name="deviceIndex">The device's index.</param>

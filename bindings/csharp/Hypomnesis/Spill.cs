@@ -36,7 +36,7 @@ public sealed class Spill : IDisposable
 
     /// <summary>Reads the device.</summary>
     /// <param name="label">Names the moment.</param>
-    /// <exception cref="HypomnesisException"><see cref="Status.Unsupported"/>: the device cannot tell, also in
+    /// <exception cref="HypomnesisException"><see cref="Status.Unsupported"/>: not reported by the device, also in
     /// <see cref="ReadInfo"/>; otherwise as for <see cref="Context.ReadPool"/>.</exception>
     public void Observe(string label = "")
     {
@@ -49,7 +49,7 @@ public sealed class Spill : IDisposable
     /// <see cref="Collect.Processes"/>.</summary>
     /// <param name="snapshot">The snapshot.</param>
     /// <param name="label">Names the moment.</param>
-    /// <exception cref="HypomnesisException"><see cref="Status.Empty"/>: it has no figures;
+    /// <exception cref="HypomnesisException"><see cref="Status.Empty"/>: it has no values;
     /// <see cref="Status.NoDevice"/>.</exception>
     public void ObserveSnapshot(Snapshot snapshot, string label = "")
     {
@@ -60,8 +60,8 @@ public sealed class Spill : IDisposable
         HypomnesisException.ThrowOn(ref error);
     }
 
-    /// <summary>Takes figures from elsewhere.</summary>
-    /// <param name="sample">The figures.</param>
+    /// <summary>Takes values from elsewhere.</summary>
+    /// <param name="sample">The values.</param>
     /// <param name="label">Names the moment.</param>
     public void Feed(SpillSample sample, string label = "")
     {

@@ -12,7 +12,7 @@ public sealed record SpillOptions
     public ulong GrowthBytes { get; init; }
 }
 
-/// <summary>Figures from elsewhere.</summary>
+/// <summary>Values from elsewhere.</summary>
 public sealed record SpillSample
 {
     /// <summary>When, nanoseconds by the clock that never jumps; 0 = now.</summary>

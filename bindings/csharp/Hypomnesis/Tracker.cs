@@ -95,7 +95,7 @@ public sealed class Tracker : IDisposable
         return tag;
     }
 
-    /// <summary>How the budget fares.</summary>
+    /// <summary>State of the budget.</summary>
     public TrackerInfo ReadInfo()
     {
         var error = Native.NewError();

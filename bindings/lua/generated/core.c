@@ -2750,7 +2750,7 @@ static void hmn_refuse(hmn_error *error, hmn_status status, const char *message)
 }
 
 /* Functions of snapshots return a status alone. */
-static void hmn_told(hmn_error *error, hmn_status status) {
+static void hmn_describe(hmn_error *error, hmn_status status) {
   if (status != HMN_OK) hmn_refuse(error, status, hmn_status_name(status));
 }
 
@@ -2768,7 +2768,7 @@ static char *hmn_buffer(uint32_t size, hmn_error *error) {
   return buffer;
 }
 
-/* Methods of Context come in front of what their own file says. */
+/* Methods of Context come before those of their own file. */
 static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedicated_threshold_bytes,
                                       uint64_t growth_bytes) {
   hmn_spill_options options = {sizeof options};
@@ -2798,7 +2798,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     if (status != HMN_OK) { \
       free(out); \
       out = NULL; \
-      if (status != HMN_E_EMPTY) hmn_told(error, status); \
+      if (status != HMN_E_EMPTY) hmn_describe(error, status); \
     } \
     return out; \
   } while (0)
@@ -2818,14 +2818,14 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
         buffer = NULL; \
       } \
     } \
-    if (status != HMN_E_EMPTY) hmn_told(error, status); \
+    if (status != HMN_E_EMPTY) hmn_describe(error, status); \
     return buffer; \
   } while (0)
 
 
 #include <pthread.h>
 
-/* Whole numbers that a lua_Integer, or a double where there is no such thing, holds with no other beside. */
+/* Whole numbers that a lua_Integer, or a double where there is no such thing, holds with no other next to it. */
 #if LUA_VERSION_NUM >= 503
 #define HMN_LUA_MOST ((uint64_t)LUA_MAXINTEGER)
 #define HMN_LUA_PUSH(number) lua_pushinteger(L, (lua_Integer)(number))
@@ -2846,7 +2846,7 @@ static uint64_t hmn_lua_bad_number(lua_State *L, int index, const char *name, co
   return 0;
 }
 
-/* The whole number at `index`, at most `most`; `wanted` says so in words. */
+/* The whole number at `index`, at most `most`; `wanted` names it. */
 static uint64_t hmn_lua_whole(lua_State *L, int index, const char *name, uint64_t most, const char *wanted) {
   double number;
   if (lua_type(L, index) != LUA_TNUMBER) return hmn_lua_bad_number(L, index, name, wanted);
@@ -2909,7 +2909,7 @@ static uint64_t *hmn_lua_to_list(lua_State *L, int index, uint32_t *count) {
 
 static void hmn_lua_push_hmn_error(lua_State *L, const hmn_error *record);
 
-/* Leaves what a function returns of a failure, and says how much it is. */
+/* Leaves what a function returns of a failure; returns how many values that is. */
 static int hmn_lua_failure(lua_State *L, const hmn_error *error) {
   lua_pushnil(L);
   lua_pushstring(L, error->message);
@@ -3544,7 +3544,7 @@ static void hmn_lua_push_hmn_episode(lua_State *L, const hmn_episode *record) {
 static int hmn_lua_refuse(lua_State *L, hmn_status status) {
   hmn_error error;
   memset(&error, 0, sizeof error);
-  hmn_told(&error, status);
+  hmn_describe(&error, status);
   return hmn_lua_failure(L, &error);
 }
 
@@ -3602,10 +3602,10 @@ static int hmn_lua_copy_pools(lua_State *L, const hmn_snapshot *snapshot, uint32
 /* Sets a text of row i as a field of the table on top; one that is not known is left out. */
 static hmn_status hmn_lua_copy_text(lua_State *L, const hmn_snapshot *snapshot, uint32_t text, uint32_t i,
                                     const char *field) {
-  char room[256];
-  char *found = room;
+  char line[256];
+  char *found = line;
   uint32_t needed = 0;
-  hmn_status status = hmn_snapshot_text(snapshot, text, i, found, sizeof room, &needed);
+  hmn_status status = hmn_snapshot_text(snapshot, text, i, found, sizeof line, &needed);
   if (status == HMN_E_EMPTY) return HMN_OK;
   if (status == HMN_E_BUFFER) {
     found = (char *)lua_newuserdata(L, needed);
@@ -4227,13 +4227,13 @@ static int _wrap_format_bytes(lua_State* L) {
   int SWIG_arg = 0;
   uint64_t arg1 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   char *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   SWIG_check_num_args("format_bytes",1,1)
   arg1 = hmn_lua_to_u64(L, 1, "bytes"); 
@@ -4279,13 +4279,13 @@ static int _wrap_new_HypomnesisContext(lua_State* L) {
   uint32_t arg7 ;
   uint64_t arg8 ;
   hmn_error *arg9 = (hmn_error *) 0 ;
-  hmn_error told9 ;
+  hmn_error record9 ;
   Context *result = 0 ;
   
   {
-    memset(&told9, 0, sizeof told9);
-    told9.struct_size = sizeof told9;
-    arg9 = &told9;
+    memset(&record9, 0, sizeof record9);
+    record9.struct_size = sizeof record9;
+    arg9 = &record9;
   }
   SWIG_check_num_args("Context::Context",8,8)
   arg1 = hmn_lua_to_u32(L, 1, "flags"); 
@@ -4315,12 +4315,12 @@ static int _wrap_HypomnesisContext_set_path(lua_State* L) {
   uint32_t arg2 ;
   char *arg3 = (char *) 0 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   SWIG_check_num_args("Context::set_path",3,3)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
@@ -4346,13 +4346,13 @@ static int _wrap_HypomnesisContext_backend(lua_State* L) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   hmn_backend_info *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Context::backend",2,2)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
@@ -4379,13 +4379,13 @@ static int _wrap_HypomnesisContext_recording(lua_State* L) {
   int SWIG_arg = 0;
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   char *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   SWIG_check_num_args("Context::recording",1,1)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
@@ -4409,13 +4409,13 @@ static int _wrap_HypomnesisContext_process_memory(lua_State* L) {
   uint32_t arg2 ;
   hmn_flags arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   hmn_process_memory *result = 0 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   SWIG_check_num_args("Context::process_memory",3,3)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
@@ -4444,13 +4444,13 @@ static int _wrap_HypomnesisContext_own_memory(lua_State* L) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   hmn_process_memory *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Context::own_memory",2,2)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
@@ -4477,13 +4477,13 @@ static int _wrap_HypomnesisContext_system_memory(lua_State* L) {
   int SWIG_arg = 0;
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   hmn_system_memory *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   SWIG_check_num_args("Context::system_memory",1,1)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
@@ -4509,13 +4509,13 @@ static int _wrap_HypomnesisContext_device_count(lua_State* L) {
   int SWIG_arg = 0;
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   uint32_t result;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   SWIG_check_num_args("Context::device_count",1,1)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
@@ -4537,13 +4537,13 @@ static int _wrap_HypomnesisContext_find_device(lua_State* L) {
   Context *arg1 = (Context *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   uint32_t result;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Context::find_device",2,2)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
@@ -4566,13 +4566,13 @@ static int _wrap_HypomnesisContext_device(lua_State* L) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   hmn_device *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Context::device",2,2)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
@@ -4602,13 +4602,13 @@ static int _wrap_HypomnesisContext_pool(lua_State* L) {
   uint32_t arg3 ;
   hmn_flags arg4 ;
   hmn_error *arg5 = (hmn_error *) 0 ;
-  hmn_error told5 ;
+  hmn_error record5 ;
   hmn_pool *result = 0 ;
   
   {
-    memset(&told5, 0, sizeof told5);
-    told5.struct_size = sizeof told5;
-    arg5 = &told5;
+    memset(&record5, 0, sizeof record5);
+    record5.struct_size = sizeof record5;
+    arg5 = &record5;
   }
   SWIG_check_num_args("Context::pool",4,4)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
@@ -4639,13 +4639,13 @@ static int _wrap_HypomnesisContext_telemetry(lua_State* L) {
   uint32_t arg2 ;
   hmn_flags arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   hmn_telemetry *result = 0 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   SWIG_check_num_args("Context::telemetry",3,3)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
@@ -4676,13 +4676,13 @@ static int _wrap_HypomnesisContext_metric(lua_State* L) {
   uint32_t arg3 ;
   uint32_t arg4 ;
   hmn_error *arg5 = (hmn_error *) 0 ;
-  hmn_error told5 ;
+  hmn_error record5 ;
   hmn_metric *result = 0 ;
   
   {
-    memset(&told5, 0, sizeof told5);
-    told5.struct_size = sizeof told5;
-    arg5 = &told5;
+    memset(&record5, 0, sizeof record5);
+    record5.struct_size = sizeof record5;
+    arg5 = &record5;
   }
   SWIG_check_num_args("Context::metric",4,4)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
@@ -4713,13 +4713,13 @@ static int _wrap_HypomnesisContext_usage(lua_State* L) {
   uint32_t arg2 ;
   uint32_t arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   hmn_usage *result = 0 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   SWIG_check_num_args("Context::usage",3,3)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
@@ -4748,13 +4748,13 @@ static int _wrap_HypomnesisContext_own_usage(lua_State* L) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   hmn_usage *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Context::own_usage",2,2)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
@@ -4786,13 +4786,13 @@ static int _wrap_HypomnesisContext_take(lua_State* L) {
   uint32_t arg5 ;
   uint32_t arg6 ;
   hmn_error *arg7 = (hmn_error *) 0 ;
-  hmn_error told7 ;
+  hmn_error record7 ;
   Snapshot *result = 0 ;
   
   {
-    memset(&told7, 0, sizeof told7);
-    told7.struct_size = sizeof told7;
-    arg7 = &told7;
+    memset(&record7, 0, sizeof record7);
+    record7.struct_size = sizeof record7;
+    arg7 = &record7;
   }
   SWIG_check_num_args("Context::take",6,6)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
@@ -4827,13 +4827,13 @@ static int _wrap_HypomnesisContext_sampler(lua_State* L) {
   uint32_t arg9 ;
   uint32_t arg10 ;
   hmn_error *arg11 = (hmn_error *) 0 ;
-  hmn_error told11 ;
+  hmn_error record11 ;
   Sampler *result = 0 ;
   
   {
-    memset(&told11, 0, sizeof told11);
-    told11.struct_size = sizeof told11;
-    arg11 = &told11;
+    memset(&record11, 0, sizeof record11);
+    record11.struct_size = sizeof record11;
+    arg11 = &record11;
   }
   SWIG_check_num_args("Context::sampler",10,10)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
@@ -4866,13 +4866,13 @@ static int _wrap_HypomnesisContext_tracker(lua_State* L) {
   uint64_t arg3 ;
   uint32_t arg4 ;
   hmn_error *arg5 = (hmn_error *) 0 ;
-  hmn_error told5 ;
+  hmn_error record5 ;
   Tracker *result = 0 ;
   
   {
-    memset(&told5, 0, sizeof told5);
-    told5.struct_size = sizeof told5;
-    arg5 = &told5;
+    memset(&record5, 0, sizeof record5);
+    record5.struct_size = sizeof record5;
+    arg5 = &record5;
   }
   SWIG_check_num_args("Context::tracker",4,4)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
@@ -4900,13 +4900,13 @@ static int _wrap_HypomnesisContext_spill(lua_State* L) {
   uint64_t arg4 ;
   uint64_t arg5 ;
   hmn_error *arg6 = (hmn_error *) 0 ;
-  hmn_error told6 ;
+  hmn_error record6 ;
   Spill *result = 0 ;
   
   {
-    memset(&told6, 0, sizeof told6);
-    told6.struct_size = sizeof told6;
-    arg6 = &told6;
+    memset(&record6, 0, sizeof record6);
+    record6.struct_size = sizeof record6;
+    arg6 = &record6;
   }
   SWIG_check_num_args("Context::spill",5,5)
   arg1 = (Context *)hmn_lua_to_handle(L, 1, "HypomnesisContext", "self"); 
@@ -4996,13 +4996,13 @@ static int _wrap_HypomnesisSnapshot_info(lua_State* L) {
   int SWIG_arg = 0;
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   hmn_snapshot_info *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   SWIG_check_num_args("Snapshot::info",1,1)
   
@@ -5030,13 +5030,13 @@ static int _wrap_HypomnesisSnapshot_memory(lua_State* L) {
   int SWIG_arg = 0;
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   hmn_process_memory *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   SWIG_check_num_args("Snapshot::memory",1,1)
   
@@ -5064,13 +5064,13 @@ static int _wrap_HypomnesisSnapshot_system(lua_State* L) {
   int SWIG_arg = 0;
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   hmn_system_memory *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   SWIG_check_num_args("Snapshot::system",1,1)
   
@@ -5099,13 +5099,13 @@ static int _wrap_HypomnesisSnapshot_device(lua_State* L) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   hmn_device *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Snapshot::device",2,2)
   
@@ -5135,13 +5135,13 @@ static int _wrap_HypomnesisSnapshot_telemetry(lua_State* L) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   hmn_telemetry *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Snapshot::telemetry",2,2)
   
@@ -5171,13 +5171,13 @@ static int _wrap_HypomnesisSnapshot_own_usage(lua_State* L) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   hmn_usage *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Snapshot::own_usage",2,2)
   
@@ -5207,13 +5207,13 @@ static int _wrap_HypomnesisSnapshot_pool(lua_State* L) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   hmn_pool *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Snapshot::pool",2,2)
   
@@ -5243,13 +5243,13 @@ static int _wrap_HypomnesisSnapshot_usage(lua_State* L) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   hmn_usage *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Snapshot::usage",2,2)
   
@@ -5279,13 +5279,13 @@ static int _wrap_HypomnesisSnapshot_metric(lua_State* L) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   hmn_metric *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Snapshot::metric",2,2)
   
@@ -5315,13 +5315,13 @@ static int _wrap_HypomnesisSnapshot_diagnostic(lua_State* L) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   hmn_diagnostic *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Snapshot::diagnostic",2,2)
   
@@ -5353,13 +5353,13 @@ static int _wrap_HypomnesisSnapshot_reason(lua_State* L) {
   uint32_t arg3 ;
   uint32_t arg4 ;
   hmn_error *arg5 = (hmn_error *) 0 ;
-  hmn_error told5 ;
+  hmn_error record5 ;
   hmn_diagnostic *result = 0 ;
   
   {
-    memset(&told5, 0, sizeof told5);
-    told5.struct_size = sizeof told5;
-    arg5 = &told5;
+    memset(&record5, 0, sizeof record5);
+    record5.struct_size = sizeof record5;
+    arg5 = &record5;
   }
   SWIG_check_num_args("Snapshot::reason",4,4)
   
@@ -5392,13 +5392,13 @@ static int _wrap_HypomnesisSnapshot_text(lua_State* L) {
   uint32_t arg2 ;
   uint32_t arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   char *result = 0 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   SWIG_check_num_args("Snapshot::text",3,3)
   
@@ -5426,13 +5426,13 @@ static int _wrap_HypomnesisSnapshot_device_line(lua_State* L) {
   uint32_t arg2 ;
   uint32_t arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   char *result = 0 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   SWIG_check_num_args("Snapshot::device_line",3,3)
   
@@ -5458,13 +5458,13 @@ static int _wrap_HypomnesisSnapshot_json(lua_State* L) {
   int SWIG_arg = 0;
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   char *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   SWIG_check_num_args("Snapshot::json",1,1)
   
@@ -5490,13 +5490,13 @@ static int _wrap_HypomnesisSnapshot_delta_since(lua_State* L) {
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   hmn_delta *result = 0 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   SWIG_check_num_args("Snapshot::delta_since",3,3)
   
@@ -5531,13 +5531,13 @@ static int _wrap_HypomnesisSnapshot_delta_line(lua_State* L) {
   uint32_t arg3 ;
   char *arg4 = (char *) 0 ;
   hmn_error *arg5 = (hmn_error *) 0 ;
-  hmn_error told5 ;
+  hmn_error record5 ;
   char *result = 0 ;
   
   {
-    memset(&told5, 0, sizeof told5);
-    told5.struct_size = sizeof told5;
-    arg5 = &told5;
+    memset(&record5, 0, sizeof record5);
+    record5.struct_size = sizeof record5;
+    arg5 = &record5;
   }
   SWIG_check_num_args("Snapshot::delta_line",4,4)
   
@@ -5569,13 +5569,13 @@ static int _wrap_HypomnesisSnapshot_before_after_lines(lua_State* L) {
   uint32_t arg3 ;
   char *arg4 = (char *) 0 ;
   hmn_error *arg5 = (hmn_error *) 0 ;
-  hmn_error told5 ;
+  hmn_error record5 ;
   char *result = 0 ;
   
   {
-    memset(&told5, 0, sizeof told5);
-    told5.struct_size = sizeof told5;
-    arg5 = &told5;
+    memset(&record5, 0, sizeof record5);
+    record5.struct_size = sizeof record5;
+    arg5 = &record5;
   }
   SWIG_check_num_args("Snapshot::before_after_lines",4,4)
   
@@ -5660,12 +5660,12 @@ static int _wrap_HypomnesisSampler_start(lua_State* L) {
   int SWIG_arg = 0;
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   SWIG_check_num_args("Sampler::start",1,1)
   arg1 = (Sampler *)hmn_lua_to_handle(L, 1, "HypomnesisSampler", "self"); 
@@ -5686,12 +5686,12 @@ static int _wrap_HypomnesisSampler_stop(lua_State* L) {
   int SWIG_arg = 0;
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   SWIG_check_num_args("Sampler::stop",1,1)
   arg1 = (Sampler *)hmn_lua_to_handle(L, 1, "HypomnesisSampler", "self"); 
@@ -5713,13 +5713,13 @@ static int _wrap_HypomnesisSampler_next(lua_State* L) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   Snapshot *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Sampler::next",2,2)
   arg1 = (Sampler *)hmn_lua_to_handle(L, 1, "HypomnesisSampler", "self"); 
@@ -5741,13 +5741,13 @@ static int _wrap_HypomnesisSampler_info(lua_State* L) {
   int SWIG_arg = 0;
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   hmn_sampler_info *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   SWIG_check_num_args("Sampler::info",1,1)
   arg1 = (Sampler *)hmn_lua_to_handle(L, 1, "HypomnesisSampler", "self"); 
@@ -5774,13 +5774,13 @@ static int _wrap_HypomnesisSampler_latest_pool(lua_State* L) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   hmn_pool *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Sampler::latest_pool",2,2)
   arg1 = (Sampler *)hmn_lua_to_handle(L, 1, "HypomnesisSampler", "self"); 
@@ -5808,13 +5808,13 @@ static int _wrap_HypomnesisSampler_latest_telemetry(lua_State* L) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   hmn_telemetry *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Sampler::latest_telemetry",2,2)
   arg1 = (Sampler *)hmn_lua_to_handle(L, 1, "HypomnesisSampler", "self"); 
@@ -5843,13 +5843,13 @@ static int _wrap_HypomnesisSampler_peak(lua_State* L) {
   uint32_t arg2 ;
   uint32_t arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   hmn_peak *result = 0 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   SWIG_check_num_args("Sampler::peak",3,3)
   arg1 = (Sampler *)hmn_lua_to_handle(L, 1, "HypomnesisSampler", "self"); 
@@ -5878,13 +5878,13 @@ static int _wrap_HypomnesisSampler_device_peak(lua_State* L) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   hmn_peak *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Sampler::device_peak",2,2)
   arg1 = (Sampler *)hmn_lua_to_handle(L, 1, "HypomnesisSampler", "self"); 
@@ -5992,13 +5992,13 @@ static int _wrap_dtype_from_name(lua_State* L) {
   int SWIG_arg = 0;
   char *arg1 = (char *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   uint32_t result;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   SWIG_check_num_args("dtype_from_name",1,1)
   arg1 = (char *)hmn_lua_to_text(L, 1, "name"); 
@@ -6021,13 +6021,13 @@ static int _wrap_estimate_tensor(lua_State* L) {
   uint32_t arg2 ;
   uint32_t arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   uint64_t result;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   SWIG_check_num_args("estimate_tensor",2,2)
   
@@ -6060,13 +6060,13 @@ static int _wrap_estimate_packed(lua_State* L) {
   uint32_t arg5 ;
   uint32_t arg6 ;
   hmn_error *arg7 = (hmn_error *) 0 ;
-  hmn_error told7 ;
+  hmn_error record7 ;
   uint64_t result;
   
   {
-    memset(&told7, 0, sizeof told7);
-    told7.struct_size = sizeof told7;
-    arg7 = &told7;
+    memset(&record7, 0, sizeof record7);
+    record7.struct_size = sizeof record7;
+    arg7 = &record7;
   }
   SWIG_check_num_args("estimate_packed",5,5)
   
@@ -6103,13 +6103,13 @@ static int _wrap_estimate_attention(lua_State* L) {
   uint64_t arg6 ;
   uint64_t arg7 ;
   hmn_error *arg8 = (hmn_error *) 0 ;
-  hmn_error told8 ;
+  hmn_error record8 ;
   uint64_t result;
   
   {
-    memset(&told8, 0, sizeof told8);
-    told8.struct_size = sizeof told8;
-    arg8 = &told8;
+    memset(&record8, 0, sizeof record8);
+    record8.struct_size = sizeof record8;
+    arg8 = &record8;
   }
   SWIG_check_num_args("estimate_attention",7,7)
   arg1 = hmn_lua_to_u32(L, 1, "flags"); 
@@ -6154,13 +6154,13 @@ static int _wrap_estimate_cache(lua_State* L) {
   uint64_t arg14 ;
   uint64_t arg15 ;
   hmn_error *arg16 = (hmn_error *) 0 ;
-  hmn_error told16 ;
+  hmn_error record16 ;
   uint64_t result;
   
   {
-    memset(&told16, 0, sizeof told16);
-    told16.struct_size = sizeof told16;
-    arg16 = &told16;
+    memset(&record16, 0, sizeof record16);
+    record16.struct_size = sizeof record16;
+    arg16 = &record16;
   }
   SWIG_check_num_args("estimate_cache",15,15)
   arg1 = hmn_lua_to_u32(L, 1, "kind"); 
@@ -6200,13 +6200,13 @@ static int _wrap_estimate_overhead(lua_State* L) {
   uint64_t arg1 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   uint64_t result;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("estimate_overhead",2,2)
   arg1 = hmn_lua_to_u64(L, 1, "bytes"); 
@@ -6233,13 +6233,13 @@ static int _wrap_estimate_sum(lua_State* L) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   uint64_t result;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("estimate_sum",1,1)
   
@@ -6267,13 +6267,13 @@ static int _wrap_new_HypomnesisTracker(lua_State* L) {
   uint64_t arg1 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   Tracker *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Tracker::Tracker",2,2)
   arg1 = hmn_lua_to_u64(L, 1, "limit_bytes"); 
@@ -6297,12 +6297,12 @@ static int _wrap_HypomnesisTracker_allocate(lua_State* L) {
   uint64_t arg2 ;
   uint32_t arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   SWIG_check_num_args("Tracker::allocate",3,3)
   arg1 = (Tracker *)hmn_lua_to_handle(L, 1, "HypomnesisTracker", "self"); 
@@ -6327,12 +6327,12 @@ static int _wrap_HypomnesisTracker_release(lua_State* L) {
   uint64_t arg2 ;
   uint32_t arg3 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   SWIG_check_num_args("Tracker::release",3,3)
   arg1 = (Tracker *)hmn_lua_to_handle(L, 1, "HypomnesisTracker", "self"); 
@@ -6356,13 +6356,13 @@ static int _wrap_HypomnesisTracker_would_fit(lua_State* L) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   uint32_t result;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Tracker::would_fit",2,2)
   arg1 = (Tracker *)hmn_lua_to_handle(L, 1, "HypomnesisTracker", "self"); 
@@ -6385,12 +6385,12 @@ static int _wrap_HypomnesisTracker_set_limit(lua_State* L) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Tracker::set_limit",2,2)
   arg1 = (Tracker *)hmn_lua_to_handle(L, 1, "HypomnesisTracker", "self"); 
@@ -6412,12 +6412,12 @@ static int _wrap_HypomnesisTracker_reset(lua_State* L) {
   int SWIG_arg = 0;
   Tracker *arg1 = (Tracker *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   SWIG_check_num_args("Tracker::reset",1,1)
   arg1 = (Tracker *)hmn_lua_to_handle(L, 1, "HypomnesisTracker", "self"); 
@@ -6439,13 +6439,13 @@ static int _wrap_HypomnesisTracker_tag(lua_State* L) {
   Tracker *arg1 = (Tracker *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   uint32_t result;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Tracker::tag",2,2)
   arg1 = (Tracker *)hmn_lua_to_handle(L, 1, "HypomnesisTracker", "self"); 
@@ -6467,13 +6467,13 @@ static int _wrap_HypomnesisTracker_info(lua_State* L) {
   int SWIG_arg = 0;
   Tracker *arg1 = (Tracker *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   hmn_tracker_info *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   SWIG_check_num_args("Tracker::info",1,1)
   arg1 = (Tracker *)hmn_lua_to_handle(L, 1, "HypomnesisTracker", "self"); 
@@ -6500,13 +6500,13 @@ static int _wrap_HypomnesisTracker_read_tag(lua_State* L) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   hmn_tag *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Tracker::read_tag",2,2)
   arg1 = (Tracker *)hmn_lua_to_handle(L, 1, "HypomnesisTracker", "self"); 
@@ -6589,12 +6589,12 @@ static int _wrap_HypomnesisSpill_observe(lua_State* L) {
   Spill *arg1 = (Spill *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Spill::observe",2,2)
   arg1 = (Spill *)hmn_lua_to_handle(L, 1, "HypomnesisSpill", "self"); 
@@ -6618,12 +6618,12 @@ static int _wrap_HypomnesisSpill_observe_snapshot(lua_State* L) {
   Snapshot *arg2 = (Snapshot *) 0 ;
   char *arg3 = (char *) 0 ;
   hmn_error *arg4 = (hmn_error *) 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   SWIG_check_num_args("Spill::observe_snapshot",3,3)
   arg1 = (Spill *)hmn_lua_to_handle(L, 1, "HypomnesisSpill", "self"); 
@@ -6655,12 +6655,12 @@ static int _wrap_HypomnesisSpill_feed(lua_State* L) {
   uint64_t arg7 ;
   char *arg8 = (char *) 0 ;
   hmn_error *arg9 = (hmn_error *) 0 ;
-  hmn_error told9 ;
+  hmn_error record9 ;
   
   {
-    memset(&told9, 0, sizeof told9);
-    told9.struct_size = sizeof told9;
-    arg9 = &told9;
+    memset(&record9, 0, sizeof record9);
+    record9.struct_size = sizeof record9;
+    arg9 = &record9;
   }
   SWIG_check_num_args("Spill::feed",8,8)
   arg1 = (Spill *)hmn_lua_to_handle(L, 1, "HypomnesisSpill", "self"); 
@@ -6688,13 +6688,13 @@ static int _wrap_HypomnesisSpill_info(lua_State* L) {
   int SWIG_arg = 0;
   Spill *arg1 = (Spill *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   hmn_spill_info *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   SWIG_check_num_args("Spill::info",1,1)
   arg1 = (Spill *)hmn_lua_to_handle(L, 1, "HypomnesisSpill", "self"); 
@@ -6721,13 +6721,13 @@ static int _wrap_HypomnesisSpill_episode(lua_State* L) {
   Spill *arg1 = (Spill *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   hmn_episode *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   SWIG_check_num_args("Spill::episode",2,2)
   arg1 = (Spill *)hmn_lua_to_handle(L, 1, "HypomnesisSpill", "self"); 
@@ -6801,13 +6801,13 @@ static int _wrap_lone_spill(lua_State* L) {
   uint64_t arg3 ;
   uint64_t arg4 ;
   hmn_error *arg5 = (hmn_error *) 0 ;
-  hmn_error told5 ;
+  hmn_error record5 ;
   Spill *result = 0 ;
   
   {
-    memset(&told5, 0, sizeof told5);
-    told5.struct_size = sizeof told5;
-    arg5 = &told5;
+    memset(&record5, 0, sizeof record5);
+    record5.struct_size = sizeof record5;
+    arg5 = &record5;
   }
   SWIG_check_num_args("lone_spill",4,4)
   arg1 = hmn_lua_to_u32(L, 1, "device_index"); 

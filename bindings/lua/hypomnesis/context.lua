@@ -84,7 +84,7 @@ function Context.open(options)
   return setmetatable({native = native}, Context)
 end
 
----Reads from another place than the usual one. To be called before the first reading.
+---Reads from another place than the default. To be called before the first reading.
 ---@param path integer|string PATH_* or its name: "proc", "simulation"
 ---@param value string? an absolute path; nil is the default
 ---@return boolean? done nil, message, status and detail when it is refused
@@ -97,7 +97,7 @@ function Context:set_path(path, value)
   return true
 end
 
----How a backend fares. One that is absent, off or failing is no failure: state and status tell.
+---Status of a backend. One that is absent, off or failing is no failure: see its state and status.
 ---@param backend integer|string BACKEND_* or its name: "nvml"
 ---@return hypomnesis.BackendInfo? info
 function Context:backend(backend)

@@ -7,7 +7,7 @@ local Context = require "hypomnesis.context"
 ---@class hypomnesis.Device
 ---@field pools hypomnesis.Pool[]? in snapshots: its memory, the main pool first
 ---@field telemetry hypomnesis.Telemetry? in snapshots that collect it
----@field metrics hypomnesis.Metric[]? in snapshots: each single number that the sources tell
+---@field metrics hypomnesis.Metric[]? in snapshots: each single number that the sources report
 ---@field own_usage hypomnesis.Usage? in snapshots that collect it: what this process uses on it
 
 ---How many device indexes this context has given. Looks for devices first; never shrinks.
@@ -23,7 +23,7 @@ function Context:find_device(key)
   return handle.native(self, Context):find_device(check.text(key, "key"))
 end
 
----Who a device is. One that is lost or asleep is no failure: state tells.
+---Identity of a device. One that is lost or asleep is no failure: see its state.
 ---@param device_index integer from 0
 ---@return hypomnesis.Device? device nil, message, status and detail when the index was never given
 function Context:device(device_index)

@@ -59,7 +59,7 @@ end
 ---Bytes of a tensor whose elements lie in groups along the last dimension.
 ---@param shape integer[]
 ---@param packing table dtype, or element_bits for elements of 2, 3 or 5 bits; group_size: elements that share a scale;
----group_bits: what a group holds beside its elements
+---group_bits: what a group holds in addition to its elements
 ---@return integer? bytes
 function estimate.estimate_packed(shape, packing)
   packing = check.options(packing, PACKING)

@@ -23,17 +23,17 @@ end
 local copy = require "hypomnesis.generated.records"(bit.band, ffi.string, unsigned, signed)
 
 -- One struct of each kind serves every call: it is filled and copied before anything else can run.
-local function room(name)
+local function new_record(name)
   local record = ffi.new(name)
   record.struct_size = ffi.sizeof(name)
   return record
 end
 
-local told = room "hmn_error"
+local last_error = new_record "hmn_error"
 local count = ffi.new "uint32_t[1]"
 
 local function failure(status)
-  return nil, ffi.string(told.message), status, copy.hmn_error(told)
+  return nil, ffi.string(last_error.message), status, copy.hmn_error(last_error)
 end
 
 -- Functions of snapshots return a status alone.
@@ -66,14 +66,14 @@ function raw.size_of(name) return ffi.sizeof(name) end
 -- ---- handles ----
 
 local contexts, snapshots = ffi.new "hmn_context *[1]", ffi.new "hmn_snapshot *[1]"
-local context_options, snapshot_options = room "hmn_context_options", room "hmn_snapshot_options"
+local context_options, snapshot_options = new_record "hmn_context_options", new_record "hmn_snapshot_options"
 
 function raw.open(flags, deadline_ms, stale_ms, open_deadline_ms, max_age_ms, idle_close_ms, rescan_ms, backends_off)
   local options = context_options
   options.flags, options.deadline_ms, options.stale_ms = flags, deadline_ms, stale_ms
   options.open_deadline_ms, options.max_age_ms = open_deadline_ms, max_age_ms
   options.idle_close_ms, options.rescan_ms, options.backends_off = idle_close_ms, rescan_ms, backends_off
-  local status = C.hmn_context_create(options, contexts, told)
+  local status = C.hmn_context_create(options, contexts, last_error)
   if status ~= OK then return failure(status) end
   return setmetatable({native = ffi.gc(contexts[0], C.hmn_context_destroy), destroy = C.hmn_context_destroy}, Context)
 end
@@ -87,8 +87,8 @@ end
 
 -- ---- text ----
 
-local ROOM = 4096
-local buffer, capacity = ffi.new("char[?]", ROOM), ROOM
+local CAPACITY = 4096
+local buffer, capacity = ffi.new("char[?]", CAPACITY), CAPACITY
 
 -- `call(buffer, capacity, needed)` once more when the buffer was too small.
 local function text(call)
@@ -110,25 +110,25 @@ end
 
 -- ---- context ----
 
-local backend_info = room "hmn_backend_info"
-local process_memory = room "hmn_process_memory"
-local system_memory = room "hmn_system_memory"
-local device = room "hmn_device"
-local pool = room "hmn_pool"
-local telemetry = room "hmn_telemetry"
-local metric = room "hmn_metric"
-local usage = room "hmn_usage"
-local snapshot_info = room "hmn_snapshot_info"
-local diagnostic = room "hmn_diagnostic"
-local delta = room "hmn_delta"
+local backend_info = new_record "hmn_backend_info"
+local process_memory = new_record "hmn_process_memory"
+local system_memory = new_record "hmn_system_memory"
+local device = new_record "hmn_device"
+local pool = new_record "hmn_pool"
+local telemetry = new_record "hmn_telemetry"
+local metric = new_record "hmn_metric"
+local usage = new_record "hmn_usage"
+local snapshot_info = new_record "hmn_snapshot_info"
+local diagnostic = new_record "hmn_diagnostic"
+local delta = new_record "hmn_delta"
 
 function Context:set_path(path, value)
-  local status = C.hmn_context_set_path(self.native, path, value, told)
+  local status = C.hmn_context_set_path(self.native, path, value, last_error)
   if status ~= OK then return failure(status) end
 end
 
 function Context:backend(number)
-  local status = C.hmn_context_backend(self.native, number, backend_info, told)
+  local status = C.hmn_context_backend(self.native, number, backend_info, last_error)
   if status ~= OK then return failure(status) end
   return copy.hmn_backend_info(backend_info)
 end
@@ -138,67 +138,67 @@ function Context:recording()
 end
 
 function Context:process_memory(pid, fields)
-  local status = C.hmn_process_memory_read(self.native, pid, fields, process_memory, told)
+  local status = C.hmn_process_memory_read(self.native, pid, fields, process_memory, last_error)
   if status ~= OK then return failure(status) end
   return copy.hmn_process_memory(process_memory)
 end
 
 function Context:own_memory(fields)
-  local status = C.hmn_process_memory_read_self(self.native, fields, process_memory, told)
+  local status = C.hmn_process_memory_read_self(self.native, fields, process_memory, last_error)
   if status ~= OK then return failure(status) end
   return copy.hmn_process_memory(process_memory)
 end
 
 function Context:system_memory()
-  local status = C.hmn_system_memory_read(self.native, system_memory, told)
+  local status = C.hmn_system_memory_read(self.native, system_memory, last_error)
   if status ~= OK then return failure(status) end
   return copy.hmn_system_memory(system_memory)
 end
 
 function Context:device_count()
-  local status = C.hmn_device_count(self.native, count, told)
+  local status = C.hmn_device_count(self.native, count, last_error)
   if status ~= OK then return failure(status) end
   return count[0]
 end
 
 function Context:find_device(key)
-  local status = C.hmn_device_find(self.native, key, count, told)
+  local status = C.hmn_device_find(self.native, key, count, last_error)
   if status ~= OK then return failure(status) end
   return count[0]
 end
 
 function Context:device(index)
-  local status = C.hmn_device_read(self.native, index, device, told)
+  local status = C.hmn_device_read(self.native, index, device, last_error)
   if status ~= OK then return failure(status) end
   return copy.hmn_device(device)
 end
 
 function Context:pool(index, kind, fields)
-  local status = C.hmn_pool_read(self.native, index, kind, fields, pool, told)
+  local status = C.hmn_pool_read(self.native, index, kind, fields, pool, last_error)
   if status ~= OK then return failure(status) end
   return copy.hmn_pool(pool)
 end
 
 function Context:telemetry(index, fields)
-  local status = C.hmn_telemetry_read(self.native, index, fields, telemetry, told)
+  local status = C.hmn_telemetry_read(self.native, index, fields, telemetry, last_error)
   if status ~= OK then return failure(status) end
   return copy.hmn_telemetry(telemetry)
 end
 
 function Context:metric(index, id, instance)
-  local status = C.hmn_metric_read(self.native, index, id, instance, metric, told)
+  local status = C.hmn_metric_read(self.native, index, id, instance, metric, last_error)
   if status ~= OK then return failure(status) end
   return copy.hmn_metric(metric)
 end
 
 function Context:usage(index, pid)
-  local status = C.hmn_usage_read(self.native, index, pid, usage, told)
+  local status = C.hmn_usage_read(self.native, index, pid, usage, last_error)
   if status ~= OK then return failure(status) end
   return copy.hmn_usage(usage)
 end
 
 function Context:own_usage(index)
-  local status = C.hmn_usage_read_self(self.native, index, usage, told)
+  local status = C.hmn_usage_read_self(self.native, index, usage, last_error)
   if status ~= OK then return failure(status) end
   return copy.hmn_usage(usage)
 end
@@ -207,7 +207,7 @@ function Context:take(flags, collect, device_index, pid, deadline_ms)
   local options = snapshot_options
   options.flags, options.collect, options.device_index = flags, collect, device_index
   options.pid, options.deadline_ms = pid, deadline_ms
-  local status = C.hmn_snapshot_take(self.native, options, snapshots, told)
+  local status = C.hmn_snapshot_take(self.native, options, snapshots, last_error)
   if status ~= OK then return failure(status) end
   return setmetatable({native = ffi.gc(snapshots[0], C.hmn_snapshot_destroy), destroy = C.hmn_snapshot_destroy}, Snapshot)
 end
@@ -310,7 +310,7 @@ local function diagnostics_of(native, number)
   return diagnostics
 end
 
--- A snapshot whole, as one table: what belongs to a device or a process stands in its table.
+-- A snapshot whole, as one table: what belongs to a device or a process is in its table.
 function raw.copy(handle)
   local native = handle.native
   local status = C.hmn_snapshot_read(native, snapshot_info)
@@ -359,8 +359,8 @@ end
 
 -- ---- sampler ----
 
-local samplers, sampler_options = ffi.new "hmn_sampler *[1]", room "hmn_sampler_options"
-local sampler_info, peak = room "hmn_sampler_info", room "hmn_peak"
+local samplers, sampler_options = ffi.new "hmn_sampler *[1]", new_record "hmn_sampler_options"
+local sampler_info, peak = new_record "hmn_sampler_info", new_record "hmn_peak"
 
 function Context:sampler(sampler_flags, interval_ms, process_interval_ms, capacity, flags, collect, device_index, pid,
   deadline_ms)
@@ -369,23 +369,23 @@ function Context:sampler(sampler_flags, interval_ms, process_interval_ms, capaci
   options.capacity = capacity
   what.flags, what.collect, what.device_index = flags, collect, device_index
   what.pid, what.deadline_ms = pid, deadline_ms
-  local status = C.hmn_sampler_create(self.native, options, what, samplers, told)
+  local status = C.hmn_sampler_create(self.native, options, what, samplers, last_error)
   if status ~= OK then return failure(status) end
   return setmetatable({native = ffi.gc(samplers[0], C.hmn_sampler_destroy), destroy = C.hmn_sampler_destroy}, Sampler)
 end
 
 function Sampler:start()
-  local status = C.hmn_sampler_start(self.native, told)
+  local status = C.hmn_sampler_start(self.native, last_error)
   if status ~= OK then return failure(status) end
 end
 
 function Sampler:stop()
-  local status = C.hmn_sampler_stop(self.native, told)
+  local status = C.hmn_sampler_stop(self.native, last_error)
   if status ~= OK then return failure(status) end
 end
 
 function Sampler:next(timeout_ms)
-  local status = C.hmn_sampler_next(self.native, timeout_ms, snapshots, told)
+  local status = C.hmn_sampler_next(self.native, timeout_ms, snapshots, last_error)
   if status ~= OK then return failure(status) end
   return setmetatable({native = ffi.gc(snapshots[0], C.hmn_snapshot_destroy), destroy = C.hmn_snapshot_destroy}, Snapshot)
 end
@@ -422,14 +422,15 @@ end
 
 -- ---- spill ----
 
-local spills, spill_options, spill_sample = ffi.new "hmn_spill *[1]", room "hmn_spill_options", room "hmn_spill_sample"
-local spill_info, episode = room "hmn_spill_info", room "hmn_episode"
+local spills, spill_options, spill_sample = ffi.new "hmn_spill *[1]", new_record "hmn_spill_options",
+  new_record "hmn_spill_sample"
+local spill_info, episode = new_record "hmn_spill_info", new_record "hmn_episode"
 
 local function make_spill(context, device_index, episode_capacity, dedicated_threshold_bytes, growth_bytes)
   local options = spill_options
   options.episode_capacity, options.dedicated_threshold_bytes = episode_capacity, dedicated_threshold_bytes
   options.growth_bytes = growth_bytes
-  local status = C.hmn_spill_create(context, device_index, options, spills, told)
+  local status = C.hmn_spill_create(context, device_index, options, spills, last_error)
   if status ~= OK then return failure(status) end
   return setmetatable({native = ffi.gc(spills[0], C.hmn_spill_destroy), destroy = C.hmn_spill_destroy}, Spill)
 end
@@ -439,12 +440,12 @@ function Context:spill(...) return make_spill(self.native, ...) end
 function raw.lone_spill(...) return make_spill(nil, ...) end
 
 function Spill:observe(label)
-  local status = C.hmn_spill_observe(self.native, label, told)
+  local status = C.hmn_spill_observe(self.native, label, last_error)
   if status ~= OK then return failure(status) end
 end
 
 function Spill:observe_snapshot(snapshot, label)
-  local status = C.hmn_spill_observe_snapshot(self.native, snapshot.native, label, told)
+  local status = C.hmn_spill_observe_snapshot(self.native, snapshot.native, label, last_error)
   if status ~= OK then return failure(status) end
 end
 
@@ -452,7 +453,7 @@ function Spill:feed(flags, monotonic_ns, dedicated_bytes, shared_bytes, limit_by
   local sample = spill_sample
   sample.flags, sample.monotonic_ns, sample.dedicated_bytes = flags, monotonic_ns, dedicated_bytes
   sample.shared_bytes, sample.limit_bytes, sample.evicted_bytes = shared_bytes, limit_bytes, evicted_bytes
-  local status = C.hmn_spill_feed(self.native, sample, label, told)
+  local status = C.hmn_spill_feed(self.native, sample, label, last_error)
   if status ~= OK then return failure(status) end
 end
 
@@ -471,7 +472,7 @@ end
 -- ---- estimate ----
 
 local total = ffi.new "uint64_t[1]"
-local packing, attention, cache = room "hmn_packing", room "hmn_attention", room "hmn_cache"
+local packing, attention, cache = new_record "hmn_packing", new_record "hmn_attention", new_record "hmn_cache"
 
 local function counted(status)
   if status ~= OK then return failure(status) end
@@ -486,27 +487,27 @@ local function set_packing(record, dtype, element_bits, group_size, group_bits)
 end
 
 function raw.dtype_from_name(name)
-  local status = C.hmn_dtype_from_name(name, count, told)
+  local status = C.hmn_dtype_from_name(name, count, last_error)
   if status ~= OK then return failure(status) end
   return count[0]
 end
 
 function raw.estimate_tensor(shape, dtype)
   local list, rank = list_of(shape)
-  return counted(C.hmn_estimate_tensor(list, rank, dtype, total, told))
+  return counted(C.hmn_estimate_tensor(list, rank, dtype, total, last_error))
 end
 
 function raw.estimate_packed(shape, ...)
   local list, rank = list_of(shape)
   set_packing(packing, ...)
-  return counted(C.hmn_estimate_packed(list, rank, packing, total, told))
+  return counted(C.hmn_estimate_packed(list, rank, packing, total, last_error))
 end
 
 function raw.estimate_attention(flags, dtype, batch, heads, kv_heads, sequence, head_dim)
   local layer = attention
   layer.flags, layer.dtype, layer.batch, layer.heads = flags, dtype, batch, heads
   layer.kv_heads, layer.sequence, layer.head_dim = kv_heads, sequence, head_dim
-  return counted(C.hmn_estimate_attention(layer, total, told))
+  return counted(C.hmn_estimate_attention(layer, total, last_error))
 end
 
 function raw.estimate_cache(kind, dtype, element_bits, group_size, group_bits, layers, kv_heads, key_dim, value_dim, window,
@@ -515,26 +516,26 @@ function raw.estimate_cache(kind, dtype, element_bits, group_size, group_bits, l
   cache.kind, cache.layers, cache.kv_heads, cache.key_dim = kind, layers, kv_heads, key_dim
   cache.value_dim, cache.window, cache.sinks = value_dim, window, sinks
   cache.latent_dim, cache.state_elements = latent_dim, state_elements
-  return counted(C.hmn_estimate_cache(cache, sequence, sequences, total, told))
+  return counted(C.hmn_estimate_cache(cache, sequence, sequences, total, last_error))
 end
 
 function raw.estimate_overhead(bytes, per_thousand)
-  return counted(C.hmn_estimate_overhead(bytes, per_thousand, total, told))
+  return counted(C.hmn_estimate_overhead(bytes, per_thousand, total, last_error))
 end
 
 function raw.estimate_sum(bytes)
   local list, number = list_of(bytes)
-  return counted(C.hmn_estimate_sum(list, number, total, told))
+  return counted(C.hmn_estimate_sum(list, number, total, last_error))
 end
 
 -- ---- tracker ----
 
-local trackers, tracker_options = ffi.new "hmn_tracker *[1]", room "hmn_tracker_options"
-local tracker_info, tag_record = room "hmn_tracker_info", room "hmn_tag"
+local trackers, tracker_options = ffi.new "hmn_tracker *[1]", new_record "hmn_tracker_options"
+local tracker_info, tag_record = new_record "hmn_tracker_info", new_record "hmn_tag"
 
 local function new_tracker(context, device_index, limit_bytes, tag_capacity)
   tracker_options.limit_bytes, tracker_options.tag_capacity = limit_bytes, tag_capacity
-  local status = C.hmn_tracker_create(context, device_index, tracker_options, trackers, told)
+  local status = C.hmn_tracker_create(context, device_index, tracker_options, trackers, last_error)
   if status ~= OK then return failure(status) end
   return setmetatable({native = ffi.gc(trackers[0], C.hmn_tracker_destroy), destroy = C.hmn_tracker_destroy}, Tracker)
 end
@@ -546,36 +547,36 @@ function Context:tracker(device_index, limit_bytes, tag_capacity)
 end
 
 function Tracker:allocate(bytes, tag)
-  local status = tag == 0 and C.hmn_tracker_allocate(self.native, bytes, told)
-    or tag ~= 0 and C.hmn_tracker_allocate_tagged(self.native, tag, bytes, told)
+  local status = tag == 0 and C.hmn_tracker_allocate(self.native, bytes, last_error)
+    or tag ~= 0 and C.hmn_tracker_allocate_tagged(self.native, tag, bytes, last_error)
   if status ~= OK then return failure(status) end
 end
 
 function Tracker:release(bytes, tag)
-  local status = tag == 0 and C.hmn_tracker_release(self.native, bytes, told)
-    or tag ~= 0 and C.hmn_tracker_release_tagged(self.native, tag, bytes, told)
+  local status = tag == 0 and C.hmn_tracker_release(self.native, bytes, last_error)
+    or tag ~= 0 and C.hmn_tracker_release_tagged(self.native, tag, bytes, last_error)
   if status ~= OK then return failure(status) end
 end
 
 function Tracker:would_fit(bytes)
-  local status = C.hmn_tracker_would_fit(self.native, bytes, told)
+  local status = C.hmn_tracker_would_fit(self.native, bytes, last_error)
   if status == OK then return 1 end
   if status == constants.E_LIMIT then return 0 end
   return failure(status)
 end
 
 function Tracker:set_limit(bytes)
-  local status = C.hmn_tracker_set_limit(self.native, bytes, told)
+  local status = C.hmn_tracker_set_limit(self.native, bytes, last_error)
   if status ~= OK then return failure(status) end
 end
 
 function Tracker:reset()
-  local status = C.hmn_tracker_reset(self.native, told)
+  local status = C.hmn_tracker_reset(self.native, last_error)
   if status ~= OK then return failure(status) end
 end
 
 function Tracker:tag(name)
-  local status = C.hmn_tracker_tag(self.native, name, count, told)
+  local status = C.hmn_tracker_tag(self.native, name, count, last_error)
   if status ~= OK then return failure(status) end
   return count[0]
 end

@@ -17,7 +17,7 @@ end
 ---A device as one line, in MiB.
 ---@param position integer in the list `devices`, from 1
 ---@param form integer|string FORMAT_* or its name: "free", "total", "used"
----@return string? line nil when a figure is not known; nil, message, status and detail past the end
+---@return string? line nil when a value is not known; nil, message, status and detail past the end
 function Snapshot:device_line(position, form)
   local native = handle.native(self, Snapshot)
   return native:device_line(check.position(position, "position"), check.named(form, "form", constants, "FORMAT_"))

@@ -6,7 +6,7 @@ local handle = {}
 
 local function noun_of(class) return class.__name:match("%w+$"):lower() end
 
--- The native handle of `object`, which is called `name`; who called the public function is told what is wrong.
+-- The native handle of `object`, which is called `name`; the error names the caller of the public function.
 function handle.native(object, class, name)
   if getmetatable(object) ~= class then
     error(("bad argument '%s' (%s expected, got %s)"):format(name or "self", noun_of(class), type(object)), 3)

@@ -37,7 +37,7 @@ function Snapshot:delta_line(before, device_index, label)
   return native:delta_line(earlier, check.u32(device_index, "device_index"), check.text(label, "label"))
 end
 
----Both figures and the change, one line for RAM and one for VRAM.
+---Both values and the change, one line for RAM and one for VRAM.
 ---@param before hypomnesis.Snapshot
 ---@param device_index integer from 0
 ---@param label string

@@ -51,7 +51,7 @@ function Sampler:stop()
   return done(handle.native(self, Sampler):stop())
 end
 
----The oldest snapshot that nobody has pulled.
+---The oldest snapshot that was not pulled yet.
 ---@param timeout_ms integer how long to wait for one
 ---@return hypomnesis.Snapshot? snapshot nil, message, status and detail: E_EMPTY when none came in time, E_STATE when
 ---none will come
@@ -73,13 +73,13 @@ function Sampler:snapshots(timeout_ms)
   end
 end
 
----How it fares.
+---Status of the sampler.
 ---@return hypomnesis.SamplerInfo info
 function Sampler:info()
   return handle.native(self, Sampler):info()
 end
 
----The main pool as the latest snapshot has it: asks no driver and waits for nobody.
+---The main pool as the latest snapshot has it: asks no driver and never waits.
 ---@param device_index integer from 0
 ---@return hypomnesis.Pool? pool nil where there is none; nil, message, status and detail when the device is not known
 function Sampler:latest_pool(device_index)
@@ -104,7 +104,7 @@ end
 
 ---The highest that was used of a device.
 ---@param device_index integer from 0
----@return hypomnesis.Peak? peak nil where no snapshot has had its figures
+---@return hypomnesis.Peak? peak nil where no snapshot has had its values
 function Sampler:device_peak(device_index)
   return handle.native(self, Sampler):device_peak(check.u32(device_index, "device_index"))
 end

@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- One picture of everything asked for, copied into tables. What the library does with whole snapshots (text, JSON,
+-- A snapshot of everything requested, copied into tables. What the library does with whole snapshots (text, JSON,
 -- differences) needs it open; the tables stay when it is closed.
 local check = require "hypomnesis.check"
 local constants = require "hypomnesis.generated.constants"

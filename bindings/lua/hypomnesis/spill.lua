@@ -11,7 +11,7 @@ local Snapshot = require "hypomnesis.snapshot"
 local Spill = handle.class "hypomnesis.Spill"
 
 local OPTIONS = {episode_capacity = true, dedicated_threshold_bytes = true, growth_bytes = true, device_index = true}
-local FIGURES = {dedicated_bytes = true, shared_bytes = true, limit_bytes = true, evicted_bytes = true,
+local SAMPLE_FIELDS = {dedicated_bytes = true, shared_bytes = true, limit_bytes = true, evicted_bytes = true,
   monotonic_ns = true}
 
 local function u64_or_0(value, name)
@@ -58,7 +58,7 @@ local function text_of(label) return label == nil and "" or check.text(label, "l
 
 ---Reads the device.
 ---@param label string? names the moment
----@return boolean? done nil, message, status and detail: E_UNSUPPORTED when the device cannot tell
+---@return boolean? done nil, message, status and detail: E_UNSUPPORTED when the device does not report it
 function Spill:observe(label)
   local native = handle.native(self, Spill)
   return done(native:observe(text_of(label)))
@@ -67,20 +67,20 @@ end
 ---Takes the device of a snapshot with COLLECT_POOLS and COLLECT_PROCESSES.
 ---@param snapshot hypomnesis.Snapshot
 ---@param label string? names the moment
----@return boolean? done nil, message, status and detail when it has no figures
+---@return boolean? done nil, message, status and detail when it has no values
 function Spill:observe_snapshot(snapshot, label)
   local native = handle.native(self, Spill)
   return done(native:observe_snapshot(handle.native(snapshot, Snapshot, "snapshot"), text_of(label)))
 end
 
----Takes figures from elsewhere.
+---Takes values from elsewhere.
 ---@param sample table dedicated_bytes, shared_bytes; limit_bytes, evicted_bytes where they are known; monotonic_ns: when,
 ---0 is now
 ---@param label string? names the moment
 ---@return boolean? done nil, message, status and detail
 function Spill:feed(sample, label)
   local native = handle.native(self, Spill)
-  sample = check.options(sample, FIGURES)
+  sample = check.options(sample, SAMPLE_FIELDS)
   local flags = (sample.limit_bytes and constants.SPILL_SAMPLE_HAS_LIMIT or 0)
     + (sample.evicted_bytes and constants.SPILL_SAMPLE_HAS_EVICTED or 0)
   return done(native:feed(flags, u64_or_0(sample.monotonic_ns, "monotonic_ns"),

@@ -90,7 +90,7 @@ function Tracker:tag(name)
   return handle.native(self, Tracker):tag(check.text(name, "name"))
 end
 
----How the budget fares.
+---State of the budget.
 ---@return hypomnesis.TrackerInfo info
 function Tracker:info()
   return handle.native(self, Tracker):info()

@@ -3827,7 +3827,7 @@ static void hmn_refuse(hmn_error *error, hmn_status status, const char *message)
 }
 
 /* Functions of snapshots return a status alone. */
-static void hmn_told(hmn_error *error, hmn_status status) {
+static void hmn_describe(hmn_error *error, hmn_status status) {
   if (status != HMN_OK) hmn_refuse(error, status, hmn_status_name(status));
 }
 
@@ -3845,7 +3845,7 @@ static char *hmn_buffer(uint32_t size, hmn_error *error) {
   return buffer;
 }
 
-/* Methods of Context come in front of what their own file says. */
+/* Methods of Context come before those of their own file. */
 static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedicated_threshold_bytes,
                                       uint64_t growth_bytes) {
   hmn_spill_options options = {sizeof options};
@@ -3875,7 +3875,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     if (status != HMN_OK) { \
       free(out); \
       out = NULL; \
-      if (status != HMN_E_EMPTY) hmn_told(error, status); \
+      if (status != HMN_E_EMPTY) hmn_describe(error, status); \
     } \
     return out; \
   } while (0)
@@ -3895,7 +3895,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
         buffer = NULL; \
       } \
     } \
-    if (status != HMN_E_EMPTY) hmn_told(error, status); \
+    if (status != HMN_E_EMPTY) hmn_describe(error, status); \
     return buffer; \
   } while (0)
 
@@ -5361,14 +5361,14 @@ SWIGINTERN PyObject *_wrap_format_bytes(PyObject *self, PyObject *args) {
   hmn_error *arg2 = (hmn_error *) 0 ;
   unsigned long long val1 ;
   int ecode1 = 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   PyObject *swig_obj[1] ;
   char *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -5454,14 +5454,14 @@ SWIGINTERN int _wrap_new_Context(PyObject *self, PyObject *args, PyObject *kwarg
   int ecode7 = 0 ;
   unsigned long long val8 ;
   int ecode8 = 0 ;
-  hmn_error told9 ;
+  hmn_error record9 ;
   PyObject *swig_obj[8] ;
   Context *result = 0 ;
   
   {
-    memset(&told9, 0, sizeof told9);
-    told9.struct_size = sizeof told9;
-    arg9 = &told9;
+    memset(&record9, 0, sizeof record9);
+    record9.struct_size = sizeof record9;
+    arg9 = &record9;
   }
   (void)self;
   if (!SWIG_Python_CheckNoKeywords(kwargs, "new_Context")) SWIG_fail;
@@ -5560,13 +5560,13 @@ SWIGINTERN PyObject *_wrap_Context_set_path(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   PyObject *swig_obj[3] ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Context_set_path", 2, 2, swig_obj)) SWIG_fail;
@@ -5624,14 +5624,14 @@ SWIGINTERN PyObject *_wrap_Context_backend(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_backend_info *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -5674,13 +5674,13 @@ SWIGINTERN PyObject *_wrap_Context_recording(PyObject *self, PyObject *args) {
   hmn_error *arg2 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   char *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Context_recording", 0, 0, 0)) SWIG_fail;
@@ -5721,14 +5721,14 @@ SWIGINTERN PyObject *_wrap_Context_process_memory(PyObject *self, PyObject *args
   int ecode2 = 0 ;
   unsigned int val3 ;
   int ecode3 = 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   PyObject *swig_obj[3] ;
   hmn_process_memory *result = 0 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Context_process_memory", 2, 2, swig_obj)) SWIG_fail;
@@ -5778,14 +5778,14 @@ SWIGINTERN PyObject *_wrap_Context_own_memory(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_process_memory *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -5828,13 +5828,13 @@ SWIGINTERN PyObject *_wrap_Context_system_memory(PyObject *self, PyObject *args)
   hmn_error *arg2 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   hmn_system_memory *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Context_system_memory", 0, 0, 0)) SWIG_fail;
@@ -5871,13 +5871,13 @@ SWIGINTERN PyObject *_wrap_Context_device_count(PyObject *self, PyObject *args) 
   hmn_error *arg2 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   uint32_t result;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Context_device_count", 0, 0, 0)) SWIG_fail;
@@ -5912,14 +5912,14 @@ SWIGINTERN PyObject *_wrap_Context_find_device(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   uint32_t result;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -5973,14 +5973,14 @@ SWIGINTERN PyObject *_wrap_Context_device(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_device *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -6032,14 +6032,14 @@ SWIGINTERN PyObject *_wrap_Context_pool(PyObject *self, PyObject *args) {
   int ecode3 = 0 ;
   unsigned int val4 ;
   int ecode4 = 0 ;
-  hmn_error told5 ;
+  hmn_error record5 ;
   PyObject *swig_obj[4] ;
   hmn_pool *result = 0 ;
   
   {
-    memset(&told5, 0, sizeof told5);
-    told5.struct_size = sizeof told5;
-    arg5 = &told5;
+    memset(&record5, 0, sizeof record5);
+    record5.struct_size = sizeof record5;
+    arg5 = &record5;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Context_pool", 3, 3, swig_obj)) SWIG_fail;
@@ -6097,14 +6097,14 @@ SWIGINTERN PyObject *_wrap_Context_telemetry(PyObject *self, PyObject *args) {
   int ecode2 = 0 ;
   unsigned int val3 ;
   int ecode3 = 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   PyObject *swig_obj[3] ;
   hmn_telemetry *result = 0 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Context_telemetry", 2, 2, swig_obj)) SWIG_fail;
@@ -6160,14 +6160,14 @@ SWIGINTERN PyObject *_wrap_Context_metric(PyObject *self, PyObject *args) {
   int ecode3 = 0 ;
   unsigned int val4 ;
   int ecode4 = 0 ;
-  hmn_error told5 ;
+  hmn_error record5 ;
   PyObject *swig_obj[4] ;
   hmn_metric *result = 0 ;
   
   {
-    memset(&told5, 0, sizeof told5);
-    told5.struct_size = sizeof told5;
-    arg5 = &told5;
+    memset(&record5, 0, sizeof record5);
+    record5.struct_size = sizeof record5;
+    arg5 = &record5;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Context_metric", 3, 3, swig_obj)) SWIG_fail;
@@ -6225,14 +6225,14 @@ SWIGINTERN PyObject *_wrap_Context_usage(PyObject *self, PyObject *args) {
   int ecode2 = 0 ;
   unsigned int val3 ;
   int ecode3 = 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   PyObject *swig_obj[3] ;
   hmn_usage *result = 0 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Context_usage", 2, 2, swig_obj)) SWIG_fail;
@@ -6282,14 +6282,14 @@ SWIGINTERN PyObject *_wrap_Context_own_usage(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_usage *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -6347,14 +6347,14 @@ SWIGINTERN PyObject *_wrap_Context_take(PyObject *self, PyObject *args) {
   int ecode5 = 0 ;
   unsigned int val6 ;
   int ecode6 = 0 ;
-  hmn_error told7 ;
+  hmn_error record7 ;
   PyObject *swig_obj[6] ;
   Snapshot *result = 0 ;
   
   {
-    memset(&told7, 0, sizeof told7);
-    told7.struct_size = sizeof told7;
-    arg7 = &told7;
+    memset(&record7, 0, sizeof record7);
+    record7.struct_size = sizeof record7;
+    arg7 = &record7;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Context_take", 5, 5, swig_obj)) SWIG_fail;
@@ -6440,14 +6440,14 @@ SWIGINTERN PyObject *_wrap_Context_sampler(PyObject *self, PyObject *args) {
   int ecode9 = 0 ;
   unsigned int val10 ;
   int ecode10 = 0 ;
-  hmn_error told11 ;
+  hmn_error record11 ;
   PyObject *swig_obj[10] ;
   Sampler *result = 0 ;
   
   {
-    memset(&told11, 0, sizeof told11);
-    told11.struct_size = sizeof told11;
-    arg11 = &told11;
+    memset(&record11, 0, sizeof record11);
+    record11.struct_size = sizeof record11;
+    arg11 = &record11;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Context_sampler", 9, 9, swig_obj)) SWIG_fail;
@@ -6531,14 +6531,14 @@ SWIGINTERN PyObject *_wrap_Context_tracker(PyObject *self, PyObject *args) {
   int ecode3 = 0 ;
   unsigned int val4 ;
   int ecode4 = 0 ;
-  hmn_error told5 ;
+  hmn_error record5 ;
   PyObject *swig_obj[4] ;
   Tracker *result = 0 ;
   
   {
-    memset(&told5, 0, sizeof told5);
-    told5.struct_size = sizeof told5;
-    arg5 = &told5;
+    memset(&record5, 0, sizeof record5);
+    record5.struct_size = sizeof record5;
+    arg5 = &record5;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Context_tracker", 3, 3, swig_obj)) SWIG_fail;
@@ -6595,14 +6595,14 @@ SWIGINTERN PyObject *_wrap_Context_spill(PyObject *self, PyObject *args) {
   int ecode4 = 0 ;
   unsigned long long val5 ;
   int ecode5 = 0 ;
-  hmn_error told6 ;
+  hmn_error record6 ;
   PyObject *swig_obj[5] ;
   Spill *result = 0 ;
   
   {
-    memset(&told6, 0, sizeof told6);
-    told6.struct_size = sizeof told6;
-    arg6 = &told6;
+    memset(&record6, 0, sizeof record6);
+    record6.struct_size = sizeof record6;
+    arg6 = &record6;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Context_spill", 4, 4, swig_obj)) SWIG_fail;
@@ -6679,13 +6679,13 @@ SWIGINTERN PyObject *_wrap_Snapshot_info(PyObject *self, PyObject *args) {
   hmn_error *arg2 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   hmn_snapshot_info *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Snapshot_info", 0, 0, 0)) SWIG_fail;
@@ -6718,13 +6718,13 @@ SWIGINTERN PyObject *_wrap_Snapshot_memory(PyObject *self, PyObject *args) {
   hmn_error *arg2 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   hmn_process_memory *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Snapshot_memory", 0, 0, 0)) SWIG_fail;
@@ -6757,13 +6757,13 @@ SWIGINTERN PyObject *_wrap_Snapshot_system(PyObject *self, PyObject *args) {
   hmn_error *arg2 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   hmn_system_memory *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Snapshot_system", 0, 0, 0)) SWIG_fail;
@@ -6799,14 +6799,14 @@ SWIGINTERN PyObject *_wrap_Snapshot_device(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_device *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -6848,14 +6848,14 @@ SWIGINTERN PyObject *_wrap_Snapshot_telemetry(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_telemetry *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -6897,14 +6897,14 @@ SWIGINTERN PyObject *_wrap_Snapshot_own_usage(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_usage *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -6946,14 +6946,14 @@ SWIGINTERN PyObject *_wrap_Snapshot_pool(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_pool *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -6995,14 +6995,14 @@ SWIGINTERN PyObject *_wrap_Snapshot_usage(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_usage *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -7044,14 +7044,14 @@ SWIGINTERN PyObject *_wrap_Snapshot_metric(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_metric *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -7093,14 +7093,14 @@ SWIGINTERN PyObject *_wrap_Snapshot_diagnostic(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_diagnostic *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -7148,14 +7148,14 @@ SWIGINTERN PyObject *_wrap_Snapshot_reason(PyObject *self, PyObject *args) {
   int ecode3 = 0 ;
   unsigned int val4 ;
   int ecode4 = 0 ;
-  hmn_error told5 ;
+  hmn_error record5 ;
   PyObject *swig_obj[4] ;
   hmn_diagnostic *result = 0 ;
   
   {
-    memset(&told5, 0, sizeof told5);
-    told5.struct_size = sizeof told5;
-    arg5 = &told5;
+    memset(&record5, 0, sizeof record5);
+    record5.struct_size = sizeof record5;
+    arg5 = &record5;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Snapshot_reason", 3, 3, swig_obj)) SWIG_fail;
@@ -7213,14 +7213,14 @@ SWIGINTERN PyObject *_wrap_Snapshot_text(PyObject *self, PyObject *args) {
   int ecode2 = 0 ;
   unsigned int val3 ;
   int ecode3 = 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   PyObject *swig_obj[3] ;
   char *result = 0 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Snapshot_text", 2, 2, swig_obj)) SWIG_fail;
@@ -7267,14 +7267,14 @@ SWIGINTERN PyObject *_wrap_Snapshot_device_line(PyObject *self, PyObject *args) 
   int ecode2 = 0 ;
   unsigned int val3 ;
   int ecode3 = 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   PyObject *swig_obj[3] ;
   char *result = 0 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Snapshot_device_line", 2, 2, swig_obj)) SWIG_fail;
@@ -7315,13 +7315,13 @@ SWIGINTERN PyObject *_wrap_Snapshot_json(PyObject *self, PyObject *args) {
   hmn_error *arg2 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   char *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Snapshot_json", 0, 0, 0)) SWIG_fail;
@@ -7362,14 +7362,14 @@ SWIGINTERN PyObject *_wrap_Snapshot_delta_since(PyObject *self, PyObject *args) 
   int res2 = 0 ;
   unsigned int val3 ;
   int ecode3 = 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   PyObject *swig_obj[3] ;
   hmn_delta *result = 0 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Snapshot_delta_since", 2, 2, swig_obj)) SWIG_fail;
@@ -7419,14 +7419,14 @@ SWIGINTERN PyObject *_wrap_Snapshot_delta_line(PyObject *self, PyObject *args) {
   int res2 = 0 ;
   unsigned int val3 ;
   int ecode3 = 0 ;
-  hmn_error told5 ;
+  hmn_error record5 ;
   PyObject *swig_obj[4] ;
   char *result = 0 ;
   
   {
-    memset(&told5, 0, sizeof told5);
-    told5.struct_size = sizeof told5;
-    arg5 = &told5;
+    memset(&record5, 0, sizeof record5);
+    record5.struct_size = sizeof record5;
+    arg5 = &record5;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Snapshot_delta_line", 3, 3, swig_obj)) SWIG_fail;
@@ -7490,14 +7490,14 @@ SWIGINTERN PyObject *_wrap_Snapshot_before_after_lines(PyObject *self, PyObject 
   int res2 = 0 ;
   unsigned int val3 ;
   int ecode3 = 0 ;
-  hmn_error told5 ;
+  hmn_error record5 ;
   PyObject *swig_obj[4] ;
   char *result = 0 ;
   
   {
-    memset(&told5, 0, sizeof told5);
-    told5.struct_size = sizeof told5;
-    arg5 = &told5;
+    memset(&record5, 0, sizeof record5);
+    record5.struct_size = sizeof record5;
+    arg5 = &record5;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Snapshot_before_after_lines", 3, 3, swig_obj)) SWIG_fail;
@@ -7581,12 +7581,12 @@ SWIGINTERN PyObject *_wrap_Sampler_start(PyObject *self, PyObject *args) {
   hmn_error *arg2 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Sampler_start", 0, 0, 0)) SWIG_fail;
@@ -7616,12 +7616,12 @@ SWIGINTERN PyObject *_wrap_Sampler_stop(PyObject *self, PyObject *args) {
   hmn_error *arg2 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Sampler_stop", 0, 0, 0)) SWIG_fail;
@@ -7654,14 +7654,14 @@ SWIGINTERN PyObject *_wrap_Sampler_next(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   Snapshot *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -7701,13 +7701,13 @@ SWIGINTERN PyObject *_wrap_Sampler_info(PyObject *self, PyObject *args) {
   hmn_error *arg2 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   hmn_sampler_info *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Sampler_info", 0, 0, 0)) SWIG_fail;
@@ -7743,14 +7743,14 @@ SWIGINTERN PyObject *_wrap_Sampler_latest_pool(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_pool *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -7792,14 +7792,14 @@ SWIGINTERN PyObject *_wrap_Sampler_latest_telemetry(PyObject *self, PyObject *ar
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_telemetry *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -7844,14 +7844,14 @@ SWIGINTERN PyObject *_wrap_Sampler_peak(PyObject *self, PyObject *args) {
   int ecode2 = 0 ;
   unsigned int val3 ;
   int ecode3 = 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   PyObject *swig_obj[3] ;
   hmn_peak *result = 0 ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Sampler_peak", 2, 2, swig_obj)) SWIG_fail;
@@ -7901,14 +7901,14 @@ SWIGINTERN PyObject *_wrap_Sampler_device_peak(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_peak *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -7995,14 +7995,14 @@ SWIGINTERN PyObject *_wrap_dtype_from_name(PyObject *self, PyObject *args) {
   PyObject *resultobj = 0;
   char *arg1 = (char *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   PyObject *swig_obj[1] ;
   uint32_t result;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -8046,14 +8046,14 @@ SWIGINTERN PyObject *_wrap_estimate_tensor(PyObject *self, PyObject *args) {
   hmn_error *arg4 = (hmn_error *) 0 ;
   unsigned int val3 ;
   int ecode3 = 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   PyObject *swig_obj[2] ;
   uint64_t result;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "estimate_tensor", 2, 2, swig_obj)) SWIG_fail;
@@ -8110,14 +8110,14 @@ SWIGINTERN PyObject *_wrap_estimate_packed(PyObject *self, PyObject *args) {
   int ecode5 = 0 ;
   unsigned int val6 ;
   int ecode6 = 0 ;
-  hmn_error told7 ;
+  hmn_error record7 ;
   PyObject *swig_obj[5] ;
   uint64_t result;
   
   {
-    memset(&told7, 0, sizeof told7);
-    told7.struct_size = sizeof told7;
-    arg7 = &told7;
+    memset(&record7, 0, sizeof record7);
+    record7.struct_size = sizeof record7;
+    arg7 = &record7;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "estimate_packed", 5, 5, swig_obj)) SWIG_fail;
@@ -8196,14 +8196,14 @@ SWIGINTERN PyObject *_wrap_estimate_attention(PyObject *self, PyObject *args) {
   int ecode6 = 0 ;
   unsigned long long val7 ;
   int ecode7 = 0 ;
-  hmn_error told8 ;
+  hmn_error record8 ;
   PyObject *swig_obj[7] ;
   uint64_t result;
   
   {
-    memset(&told8, 0, sizeof told8);
-    told8.struct_size = sizeof told8;
-    arg8 = &told8;
+    memset(&record8, 0, sizeof record8);
+    record8.struct_size = sizeof record8;
+    arg8 = &record8;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "estimate_attention", 7, 7, swig_obj)) SWIG_fail;
@@ -8305,14 +8305,14 @@ SWIGINTERN PyObject *_wrap_estimate_cache(PyObject *self, PyObject *args) {
   int ecode14 = 0 ;
   unsigned long long val15 ;
   int ecode15 = 0 ;
-  hmn_error told16 ;
+  hmn_error record16 ;
   PyObject *swig_obj[15] ;
   uint64_t result;
   
   {
-    memset(&told16, 0, sizeof told16);
-    told16.struct_size = sizeof told16;
-    arg16 = &told16;
+    memset(&record16, 0, sizeof record16);
+    record16.struct_size = sizeof record16;
+    arg16 = &record16;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "estimate_cache", 15, 15, swig_obj)) SWIG_fail;
@@ -8415,14 +8415,14 @@ SWIGINTERN PyObject *_wrap_estimate_overhead(PyObject *self, PyObject *args) {
   int ecode1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   uint64_t result;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "estimate_overhead", 2, 2, swig_obj)) SWIG_fail;
@@ -8456,14 +8456,14 @@ SWIGINTERN PyObject *_wrap_estimate_sum(PyObject *self, PyObject *args) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[1] ;
   uint64_t result;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -8508,14 +8508,14 @@ SWIGINTERN int _wrap_new_Tracker(PyObject *self, PyObject *args, PyObject *kwarg
   int ecode1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   Tracker *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!SWIG_Python_CheckNoKeywords(kwargs, "new_Tracker")) SWIG_fail;
@@ -8586,13 +8586,13 @@ SWIGINTERN PyObject *_wrap_Tracker_allocate(PyObject *self, PyObject *args) {
   int ecode2 = 0 ;
   unsigned int val3 ;
   int ecode3 = 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   PyObject *swig_obj[3] ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Tracker_allocate", 2, 2, swig_obj)) SWIG_fail;
@@ -8638,13 +8638,13 @@ SWIGINTERN PyObject *_wrap_Tracker_release(PyObject *self, PyObject *args) {
   int ecode2 = 0 ;
   unsigned int val3 ;
   int ecode3 = 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   PyObject *swig_obj[3] ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Tracker_release", 2, 2, swig_obj)) SWIG_fail;
@@ -8687,14 +8687,14 @@ SWIGINTERN PyObject *_wrap_Tracker_would_fit(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   unsigned long long val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   uint32_t result;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -8737,13 +8737,13 @@ SWIGINTERN PyObject *_wrap_Tracker_set_limit(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   unsigned long long val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -8779,12 +8779,12 @@ SWIGINTERN PyObject *_wrap_Tracker_reset(PyObject *self, PyObject *args) {
   hmn_error *arg2 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Tracker_reset", 0, 0, 0)) SWIG_fail;
@@ -8815,14 +8815,14 @@ SWIGINTERN PyObject *_wrap_Tracker_tag(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   uint32_t result;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -8869,13 +8869,13 @@ SWIGINTERN PyObject *_wrap_Tracker_info(PyObject *self, PyObject *args) {
   hmn_error *arg2 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   hmn_tracker_info *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Tracker_info", 0, 0, 0)) SWIG_fail;
@@ -8911,14 +8911,14 @@ SWIGINTERN PyObject *_wrap_Tracker_read_tag(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   unsigned int val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_tag *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -8985,13 +8985,13 @@ SWIGINTERN PyObject *_wrap_Spill_observe(PyObject *self, PyObject *args) {
   hmn_error *arg3 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -9046,13 +9046,13 @@ SWIGINTERN PyObject *_wrap_Spill_observe_snapshot(PyObject *self, PyObject *args
   int res1 = 0 ;
   void *argp2 = 0 ;
   int res2 = 0 ;
-  hmn_error told4 ;
+  hmn_error record4 ;
   PyObject *swig_obj[3] ;
   
   {
-    memset(&told4, 0, sizeof told4);
-    told4.struct_size = sizeof told4;
-    arg4 = &told4;
+    memset(&record4, 0, sizeof record4);
+    record4.struct_size = sizeof record4;
+    arg4 = &record4;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Spill_observe_snapshot", 2, 2, swig_obj)) SWIG_fail;
@@ -9122,13 +9122,13 @@ SWIGINTERN PyObject *_wrap_Spill_feed(PyObject *self, PyObject *args) {
   int ecode6 = 0 ;
   unsigned long long val7 ;
   int ecode7 = 0 ;
-  hmn_error told9 ;
+  hmn_error record9 ;
   PyObject *swig_obj[8] ;
   
   {
-    memset(&told9, 0, sizeof told9);
-    told9.struct_size = sizeof told9;
-    arg9 = &told9;
+    memset(&record9, 0, sizeof record9);
+    record9.struct_size = sizeof record9;
+    arg9 = &record9;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Spill_feed", 7, 7, swig_obj)) SWIG_fail;
@@ -9204,13 +9204,13 @@ SWIGINTERN PyObject *_wrap_Spill_info(PyObject *self, PyObject *args) {
   hmn_error *arg2 = (hmn_error *) 0 ;
   void *argp1 = 0 ;
   int res1 = 0 ;
-  hmn_error told2 ;
+  hmn_error record2 ;
   hmn_spill_info *result = 0 ;
   
   {
-    memset(&told2, 0, sizeof told2);
-    told2.struct_size = sizeof told2;
-    arg2 = &told2;
+    memset(&record2, 0, sizeof record2);
+    record2.struct_size = sizeof record2;
+    arg2 = &record2;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "Spill_info", 0, 0, 0)) SWIG_fail;
@@ -9246,14 +9246,14 @@ SWIGINTERN PyObject *_wrap_Spill_episode(PyObject *self, PyObject *args) {
   int res1 = 0 ;
   unsigned long long val2 ;
   int ecode2 = 0 ;
-  hmn_error told3 ;
+  hmn_error record3 ;
   PyObject *swig_obj[2] ;
   hmn_episode *result = 0 ;
   
   {
-    memset(&told3, 0, sizeof told3);
-    told3.struct_size = sizeof told3;
-    arg3 = &told3;
+    memset(&record3, 0, sizeof record3);
+    record3.struct_size = sizeof record3;
+    arg3 = &record3;
   }
   (void)self;
   if (!args) SWIG_fail;
@@ -9303,14 +9303,14 @@ SWIGINTERN PyObject *_wrap_lone_spill(PyObject *self, PyObject *args) {
   int ecode3 = 0 ;
   unsigned long long val4 ;
   int ecode4 = 0 ;
-  hmn_error told5 ;
+  hmn_error record5 ;
   PyObject *swig_obj[4] ;
   Spill *result = 0 ;
   
   {
-    memset(&told5, 0, sizeof told5);
-    told5.struct_size = sizeof told5;
-    arg5 = &told5;
+    memset(&record5, 0, sizeof record5);
+    record5.struct_size = sizeof record5;
+    arg5 = &record5;
   }
   (void)self;
   if (!SWIG_Python_UnpackTuple(args, "lone_spill", 4, 4, swig_obj)) SWIG_fail;

@@ -8,7 +8,7 @@ temperature and power.
     for device in hypomnesis.devices():
         print(device.index, device.name, device.main_pool)
 
-Bytes are exact. What is not known is None, and a snapshot has a Diagnostic that says why. Numbers of
+Bytes are exact. What is not known is None, and a snapshot has a Diagnostic with the reason. Numbers of
 enumerations are plain ints, compared with the enumerations' members; a number that an enumeration does
 not have came from a newer library and means "unknown".
 """

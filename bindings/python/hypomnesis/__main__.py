@@ -26,9 +26,9 @@ def lines(snapshot: Snapshot) -> Iterator[str]:
     for device in snapshot.devices:
         pool = device.main_pool
         name = device.name or "unknown"
-        figures = "memory unknown" if pool is None else (
+        values = "memory unknown" if pool is None else (
             f"{size(pool.free_bytes)} free of {size(pool.total_bytes)}")
-        yield f"GPU {device.index} [{name}]: {figures}"
+        yield f"GPU {device.index} [{name}]: {values}"
     if not snapshot.devices:
         yield "no GPU"
 

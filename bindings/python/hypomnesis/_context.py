@@ -28,7 +28,7 @@ class Context:
     """Sources of measurement, opened once and kept.
 
     Making one touches no driver and starts no thread. Any thread may use it at once, and other
-    threads of Python run while it reads. In a forked child it opens itself anew, with the options and
+    threads of Python run while it reads. In a forked child it opens itself again, with the options and
     paths that it has, at its first use. Use it with ``with``, or call close; afterwards its methods
     raise ClosedError. Snapshots outlive it.
 
@@ -77,7 +77,7 @@ class Context:
             return call(self._handle.replace(native, self._open()))
 
     def set_path(self, place: int, path: PathLike | None) -> None:
-        """Reads from another place than the usual one; `path` is absolute, None is the default.
+        """Reads from another place than the default; `path` is absolute, None is the default.
 
         Whether something is there shows at the first reading. ArgumentError: not absolute, empty, or
         too long. RangeError: no such Place. UnsupportedError: the backend that it is for is not
@@ -91,7 +91,7 @@ class Context:
             self._paths[place] = value
 
     def backend(self, backend: int) -> BackendInfo:
-        """How a Backend fares; it is opened if that was not tried yet. RangeError: no such one."""
+        """Status of a Backend; it is opened if that was not tried yet. RangeError: no such one."""
         return make_backend_info(self._ask(lambda native: native.backend(backend)))
 
     def recording(self) -> str:
@@ -126,7 +126,7 @@ class Context:
         return self._ask(lambda native: native.find_device(key))
 
     def device(self, device_index: int) -> Device:
-        """Who a device is. One that is lost or asleep is told by ``state``.
+        """Identity of a device. One that is lost or asleep is reported by ``state``.
 
         NoDeviceError: the index was never given.
         """
@@ -150,7 +150,7 @@ class Context:
     def metric(self, device_index: int, metric: int, instance: int = 0) -> Metric:
         """One number of the whole device: MetricId, and which one of several.
 
-        UnsupportedError: the device has no such number, or its driver does not tell it.
+        UnsupportedError: not supported by this device or driver.
         """
         return make_metric(self._ask(lambda native: native.metric(device_index, metric, instance)))
 
@@ -162,7 +162,7 @@ class Context:
         return make_usage(self._ask(lambda native: native.usage(device_index, pid)))
 
     def own_usage(self, device_index: int) -> Usage:
-        """What this process uses on a device; 0 bytes is said only where the driver can know."""
+        """What this process uses on a device; 0 bytes is reported only where the driver can know."""
         return make_usage(self._ask(lambda native: native.own_usage(device_index)))
 
     def snapshot(self, collect: int = 0, *, device_index: int | None = None,

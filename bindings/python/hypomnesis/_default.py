@@ -12,7 +12,7 @@ _kept: dict[str, Context] = {}
 
 def default_context() -> Context:
     """This process' own context, made at the first use. It reads HMN_* variables (never when
-    set-user-id), and opens itself anew after a fork or a close."""
+    set-user-id), and opens itself again after a fork or a close."""
     context = _kept.get("")
     if context is None or context.closed:
         _kept[""] = context = Context(ContextFlag.ENVIRONMENT)
@@ -37,6 +37,6 @@ def devices() -> tuple[Device, ...]:
 
 def snapshot(collect: int = 0, *, device_index: int | None = None, pid: int | None = None,
              deadline_ms: int = 0) -> Snapshot:
-    """One picture of everything asked for, see Context.snapshot."""
+    """A snapshot of everything requested, see Context.snapshot."""
     return default_context().snapshot(collect, device_index=device_index, pid=pid,
                                       deadline_ms=deadline_ms)

@@ -8,12 +8,12 @@ from ._status import status_name
 
 
 class Error(Exception):
-    """A call of the C library failed. The text says what, and what can be done.
+    """A call of the C library failed. The text names the problem and the remedy.
 
     status: a Status, or a number that a newer library gave.
     backend: a Backend: who failed; 0: the library itself refused.
     native_domain: a NativeDomain: whose number native_code is.
-    native_code: None when nobody gave one.
+    native_code: None when there is none.
     """
 
     def __init__(self, message: str, status: int = Status.INTERNAL, backend: int = 0,

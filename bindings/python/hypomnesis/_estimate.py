@@ -39,7 +39,7 @@ def estimate_packed(shape: Sequence[int], dtype: int = 0, *, element_bits: int =
 
     element_bits: instead of a dtype, for elements of 2, 3 or 5 bits.
     group_size: elements that share a scale; 0: no groups.
-    group_bits: what a group holds beside its elements: scale, zero point.
+    group_bits: what a group holds in addition to its elements: scale, zero point.
     """
     return raw.estimate_packed(shape, dtype, element_bits, group_size, group_bits)
 
@@ -60,7 +60,7 @@ def estimate_cache(kind: int, dtype: int, *, layers: int, sequence: int, sequenc
                    element_bits: int = 0, group_size: int = 0, group_bits: int = 0) -> int:
     """Bytes of the cache of layers that are alike, once `sequence` tokens are in it.
 
-    kind: a CacheKind, which says what else is needed; a hybrid model is the sum of several.
+    kind: a CacheKind, which determines what else is needed; a hybrid model is the sum of several.
     sequences: of that length, batch times users.
     value_dim: 0 is key_dim. latent_dim: kv_lora_rank + qk_rope_head_dim.
     state_elements: of one layer, its convolution's too.

@@ -16,7 +16,7 @@ def version_number() -> int:
 
 
 def library_path() -> str | None:
-    """The file that the native library was loaded from, where the system tells."""
+    """The file that the native library was loaded from, where the system reports it."""
     return raw.library_path()
 
 

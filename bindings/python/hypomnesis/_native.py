@@ -44,7 +44,7 @@ def _load_first(path: str) -> None:
 def _places() -> str:
     """Where the loader looks for the library, in its order."""
     beside = os.path.join(os.path.dirname(os.path.abspath(__file__)), SONAME)
-    places = [f"beside the extension module ({beside})", "the system's library folders"]
+    places = [f"next to the extension module ({beside})", "the system's library folders"]
     if os.environ.get(FOLDERS):
         places.insert(0, f"{FOLDERS} ({os.environ[FOLDERS]})")
     return ", ".join(places)

@@ -44,7 +44,7 @@ class Sampler:
         self._handle.use().stop()
 
     def next(self, timeout_ms: int) -> Snapshot | None:
-        """The oldest snapshot that nobody has pulled; None when none came in time.
+        """The oldest snapshot that was not pulled yet; None when none came in time.
 
         StateError: none will come. It is not started, it is stopped and all were pulled, or it keeps
         none.
@@ -55,11 +55,11 @@ class Sampler:
             return None
 
     def info(self) -> SamplerInfo:
-        """How it fares."""
+        """Status of the sampler."""
         return make_sampler_info(self._handle.use().info())
 
     def latest_pool(self, device_index: int) -> Pool | None:
-        """The main pool as the latest snapshot has it: asks no driver and waits for nobody.
+        """The main pool as the latest snapshot has it: asks no driver and never waits.
 
         None: there is none. NoDeviceError: no snapshot has had a device of that index.
         """
@@ -79,7 +79,7 @@ class Sampler:
         return make_peak(self._handle.use().peak(device_index, pid))
 
     def device_peak(self, device_index: int) -> Peak | None:
-        """The highest that was used of a device; None: no snapshot has had its figures."""
+        """The highest that was used of a device; None: no snapshot has had its values."""
         values = self._handle.use().device_peak(device_index)
         return None if values is None else make_peak(values)
 

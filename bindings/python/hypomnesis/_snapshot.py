@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""One picture of everything that was asked for."""
+"""A snapshot of everything requested."""
 from __future__ import annotations
 
 from collections import defaultdict
@@ -18,7 +18,7 @@ from ._records import (METRIC_TEXTS, USAGE_TEXTS, Delta, Device, Diagnostic, Met
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Snapshot:
-    """One consistent, immutable picture. Context.snapshot takes one.
+    """One consistent, immutable snapshot. Context.snapshot takes one.
 
     Its values are copies: they outlive its context, its close and a fork. Texts and differences are
     made by the library from the native snapshot behind it, until close; then they raise ClosedError.
@@ -41,7 +41,7 @@ class Snapshot:
     def device_line(self, i: int, format: int = Format.FREE) -> str | None:
         """The device at position i as one line, in MiB: "  GPU 0: free 13284 MB / 16384 MB [name]".
 
-        None when the figure is not known. RangeError: i is past the end, or no such Format.
+        None when the value is not known. RangeError: i is past the end, or no such Format.
         """
         return self._handle.use().device_line(i, format)
 
@@ -69,7 +69,7 @@ class Snapshot:
         return self._handle.use().delta_line(before._handle.use(), device_index, label)
 
     def before_after_lines(self, before: Snapshot, device_index: int, label: str) -> str | None:
-        """Both figures and the change, one line for RAM and one for VRAM; None as in delta_line."""
+        """Both values and the change, one line for RAM and one for VRAM; None as in delta_line."""
         return self._handle.use().before_after_lines(before._handle.use(), device_index, label)
 
     @property

@@ -31,18 +31,18 @@ class Spill:
         self._handle = Handle(native, "spill detector")
 
     def observe(self, label: str = "") -> None:
-        """Reads the device. UnsupportedError: it cannot tell; info() says so too."""
+        """Reads the device. UnsupportedError: the device does not report it; see also info()."""
         self._handle.use().observe(label)
 
     def observe_snapshot(self, snapshot: Snapshot, label: str = "") -> None:
         """Takes the device of a snapshot with Collect.POOLS and Collect.PROCESSES.
 
-        EmptyError: it has no figures. NoDeviceError: it has no such device."""
+        EmptyError: it has no values. NoDeviceError: it has no such device."""
         self._handle.use().observe_snapshot(snapshot._handle.use(), label)
 
     def feed(self, dedicated_bytes: int, shared_bytes: int, *, limit_bytes: int | None = None,
              evicted_bytes: int | None = None, monotonic_ns: int = 0, label: str = "") -> None:
-        """Takes figures from elsewhere. monotonic_ns 0: now."""
+        """Takes values from elsewhere. monotonic_ns 0: now."""
         flags = 0
         if limit_bytes is not None:
             flags |= raw.SPILL_SAMPLE_HAS_LIMIT

@@ -63,7 +63,7 @@ class Tracker:
         return self._handle.use().tag(name)
 
     def info(self) -> TrackerInfo:
-        """How the budget fares."""
+        """State of the budget."""
         return make_tracker_info(self._handle.use().info())
 
     def read_tag(self, tag: int) -> Tag:

@@ -51,7 +51,7 @@ func watch(pid uint32) (int, error) {
 		time.Sleep(200 * time.Millisecond)
 	}
 	for i := uint32(0); i < uint32(len(spills)); i++ {
-		tell(i, spills[i])
+		printSpill(i, spills[i])
 	}
 	return samples, err
 }
@@ -88,7 +88,7 @@ func sample(context *hypomnesis.Context, pid uint32, spills map[uint32]*hypomnes
 	return nil
 }
 
-func tell(index uint32, spill *hypomnesis.Spill) {
+func printSpill(index uint32, spill *hypomnesis.Spill) {
 	info, err := spill.Info()
 	label, spilled := info.FirstLabel.Get()
 	switch {

@@ -29,7 +29,7 @@ constexpr sentence sentences[] = {
     {"No AMD GPUs", about::nothing, status::no_device, "look whether amdgpu has the card"},
     {"No JSON data", about::nothing, status::no_device, "look whether amdgpu has the card"},
     {"required groups", about::warning, status::permission, "add the user to the groups"},
-    {"low-power state", about::warning, status::asleep, "figures of that card may be missing"},
+    {"low-power state", about::warning, status::asleep, "values of that card may be missing"},
 };
 
 constexpr unsigned most_false_starts = 32;
@@ -202,7 +202,7 @@ class reader {
     card* const c = card_of(index);
     if (c == nullptr) return;
     if (c->document == out_.documents) {
-      problem({d_.tool.name, " tells of GPU ", index, " twice in one answer"});
+      problem({d_.tool.name, " lists GPU ", index, " twice in one answer"});
       c->figures = {};
       return;
     }
@@ -210,7 +210,7 @@ class reader {
     std::string path;
     members_of(*c, path, o);
     if (!c->is_told()) {
-      problem({d_.tool.name, " tells nothing that is known of GPU ", index});
+      problem({d_.tool.name, " reports nothing known of GPU ", index});
     }
   }
 

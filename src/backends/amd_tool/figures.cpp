@@ -84,7 +84,7 @@ constexpr metric_field metric_fields[] = {
 
 failure amd_source::why_absent(const figure& f) const {
   if (f.why == status::empty) {
-    return fail(status::unsupported, {d_.tool.name, " prints no such figure of this GPU"});
+    return fail(status::unsupported, {d_.tool.name, " prints no such value of this GPU"});
   }
   return fail(f.why,
               {d_.tool.name, "'s \"", f.key.view(), "\" is \"", f.text.view(), "\"", f.flaw});

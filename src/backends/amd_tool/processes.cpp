@@ -88,7 +88,7 @@ void check_repeated(process_row& row, std::span<const process_row> rows) {
     alike += other.used == row.used && other.host == row.host ? 1 : 0;
   }
   if (others != 0 && alike == others && row.used) {
-    row.flaw = "it tells the same for each card, so that it may be the sum of all";
+    row.flaw = "it prints the same for each card, which may be the sum of all";
   }
 }
 
@@ -102,7 +102,7 @@ process_row row_of_line(std::uint32_t pid, std::string_view line) {
   row.used = scan::number(take_last(line));
   row.cards = scan::number<std::uint32_t>(take_last(line));
   row.name.assign(line);
-  if (row.cards != 0 && row.used.value_or(0) == 0) drop(row, "it tells no figure");
+  if (row.cards != 0 && row.used.value_or(0) == 0) drop(row, "it prints no value");
   return row;
 }
 
@@ -121,7 +121,7 @@ std::optional<process_row> row_of_object(const json::object& o) {
   // Values of a process are all 0 if the caller lacks permission to inspect it.
   const bool is_nothing = row.used.value_or(0) == 0 && row.host.value_or(0) == 0 &&
                           bytes_in(o, "cpu_mem", row).value_or(0) == 0;
-  if (!row.used || is_nothing) drop(row, "it tells no figure; that may need more rights");
+  if (!row.used || is_nothing) drop(row, "it prints no value; that may need more rights");
   return row;
 }
 

@@ -32,7 +32,7 @@ class judge {
       return why;
     }
     if (o_.what == kind::output_too_long) return too_long();
-    return v_.of_exit(a.stray.empty() ? "told of no GPU" : "printed no JSON of GPUs",
+    return v_.of_exit(a.stray.empty() ? "listed no GPU" : "printed no JSON of GPUs",
                       a.stray.view());
   }
 

@@ -91,7 +91,7 @@ void amd_source::adopt_card(std::size_t at, reading& r) {
   const known_gpu* const k = adopt(who, at);
   if (k == nullptr) {
     return remark(
-        fail(status::unsupported, {d_.tool.name, " tells of more than one GPU at ",
+        fail(status::unsupported, {d_.tool.name, " lists more than one GPU at ",
                                    who.pci_bus_id.view(), " (partitions); only the first is read"}),
         subject::devices, 0, find(who), r);
   }

@@ -39,12 +39,12 @@ usage amd_source::usage_of(const process_row& row, const card& c, slot number, r
   const figure& total = c[field::vram_total];
   if (u.used && total.has_value() && *u.used > total.whole) {
     u.used.reset();
-    flaw = "it tells more memory than the GPU has";
+    flaw = "it prints more memory than the GPU has";
   }
   if (!u.used) {
-    if (flaw.empty()) flaw = "it tells no figure";
+    if (flaw.empty()) flaw = "it prints no value";
     remark_use(fail(flaw.find("rights") != flaw.npos ? status::permission : status::unsupported,
-                    {d_.tool.name, " does not say what this process uses: ", flaw}),
+                    {d_.tool.name, " does not report the memory of this process: ", flaw}),
                row.pid, number, r);
   }
   // Prefer the host's program name: rocm-smi prints it in lower case.
@@ -68,7 +68,7 @@ result<void> amd_source::processes(slot number, std::vector<usage>& out, reading
   }
   if (unplaced != 0) {
     remark(fail(status::unsupported,
-                {d_.tool.name, " does not say on which GPU ", unplaced, " process(es) are"}),
+                {d_.tool.name, " does not report on which GPU ", unplaced, " process(es) are"}),
            subject::processes, 0, number, r);
   }
   return {};

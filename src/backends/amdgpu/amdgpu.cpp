@@ -76,7 +76,7 @@ failure of_whole_only(std::string_view what) {
   return {status::unsupported,
           source::amdgpu,
           {},
-          {what, " is told of the whole card alone, not of a partition"}};
+          {what, " is reported for the whole card only, not for a partition"}};
 }
 
 amdgpu_driver::known& amdgpu_driver::known_of(const card& c) {

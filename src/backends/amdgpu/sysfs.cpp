@@ -23,7 +23,7 @@ failure unread(int error, std::string_view folder, std::string_view file) {
   return {status::asleep,
           source::amdgpu,
           {native_domain::error_number, error},
-          {folder, "/", file, " is not told now: the card was suspended or is in a reset"}};
+          {folder, "/", file, " is not readable now: the card was suspended or is in a reset"}};
 }
 
 namespace {

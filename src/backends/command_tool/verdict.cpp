@@ -40,7 +40,7 @@ std::optional<failure> verdict::why_not_run(std::string_view path) const {
 }
 
 failure verdict::of_sentence(const sentence& s, std::string_view line) const {
-  failure why = d_.fail(s.code, {d_.name, " says \"", line_text(line).view(), "\": ", s.advice});
+  failure why = d_.fail(s.code, {d_.name, " prints \"", line_text(line).view(), "\": ", s.advice});
   why.native = exit_of(o_);
   return why;
 }

@@ -52,7 +52,7 @@ class walk {
     return failure{status::limit,
                    source::dmem,
                    {},
-                   {missed_, " control groups are not told: past the first ", most_folders,
+                   {missed_, " control groups are left out: past the first ", most_folders,
                     ", too deep, or unreadable"}};
   }
 

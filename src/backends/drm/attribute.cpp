@@ -37,7 +37,7 @@ std::string_view reason_of(int error) noexcept {
     case no_number:
       return " holds no number";
     case ENOENT:
-      return " is not there: this driver or card does not tell it";
+      return " is missing: not supported by this device or driver";
     case EACCES:
     case EPERM:
       return " may not be read by this user";

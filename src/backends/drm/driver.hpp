@@ -145,7 +145,7 @@ class driver {
   }
   // Why a client's usage is unknown, if the driver has a reason.
   [[nodiscard]] virtual std::string_view why_no_use() const noexcept {
-    return "this driver does not tell what its clients use";
+    return "memory of clients is not reported by this driver";
   }
   // Adds rows of other origin than fdinfo, or values of existing ones (KFD); sets their `from`.
   // `pid`: this process only; 0: all.
@@ -172,10 +172,8 @@ inline failure why_not_counted(const card& c) {
 }
 
 inline failure needs_two_readings(const card& c) {
-  return {status::unsupported,
-          c.by->from(),
-          {},
-          "load is the difference of two readings: the next one may tell it"};
+  return {
+      status::unsupported, c.by->from(), {}, "load is the difference of two readings: read again"};
 }
 
 }  // namespace hmn::drm

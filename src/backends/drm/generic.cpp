@@ -42,7 +42,7 @@ void read_fan(std::string_view folder, bool is_nouveau, sensors& s, hmn::telemet
   if (!is_nouveau) {
     s.take(folder, {"fan1_input"}, fan_rpm, scales[turns], rpm);
   } else if (s.wants(fan_rpm)) {
-    s.refuse(fan_rpm, fail(status::unsupported, "nouveau takes too long to tell it"));
+    s.refuse(fan_rpm, fail(status::unsupported, "not read: nouveau takes too long to report it"));
   }
   out.fan_rpm = whole(rpm);
   out.fan_percent = whole(duty);
@@ -208,7 +208,7 @@ class generic_driver final : public driver {
 result<void> generic_driver::memory(visit& v, pools& out) {
   if (!is_unified(v.of())) {
     return fail(status::unsupported, {"the driver ", v.of().driver_name.view(),
-                                      " does not tell how much memory the device has or uses"});
+                                      " reports neither total nor used memory"});
   }
   pool p = unified_pool();
   result<card_use> all = v.clients();
@@ -218,7 +218,7 @@ result<void> generic_driver::memory(visit& v, pools& out) {
     // Sum of the visible clients, without the driver's own memory.
     p.notes |= note::lower_bound;
   } else if (all) {
-    v.remark(fail(status::unsupported, "no client of the device tells what it uses"),
+    v.remark(fail(status::unsupported, "no client of the device reports its memory"),
              subject::pools, pool_field::used);
   } else {
     v.remark(std::move(all.why()), subject::pools, pool_field::used);

@@ -87,7 +87,7 @@ result<void> sensors::finish() {
   if (refused_ == wanted_) return std::move(last_);
   if (left_ == 0) return {};
   failure why{status::unsupported, from_, {}, {}};
-  why.message = {"the driver ", v_.of().driver_name.view(), " does not tell it"};
+  why.message = {"not reported by the driver ", v_.of().driver_name.view()};
   if (blamed_) why = std::move(*blamed_);
   if ((left_ | refused_) == wanted_) return why;
   v_.remark(std::move(why), subject::telemetry, left_);

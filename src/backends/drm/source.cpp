@@ -145,7 +145,7 @@ failure drm_source::why_asleep(const card& c) {
             c.by->from(),
             {},
             "the device has nothing to do, and this would keep it awake: it is left alone for a "
-            "while, and figures are those from before"};
+            "while, and values are those from before"};
   }
   if (c.state_error != 0) {
     return unreadable(c.by->from(), c.state_error, c.folder.view(), "power/runtime_status");
@@ -268,7 +268,7 @@ failure card_visit::why_no_load() const {
   for (const client& c : in_.now_.all()) {
     if (c.key.card != of_.number) continue;
     if (c.engine_count != 0) return needs_two_readings(of_);
-    why.message = "no client of the device tells how busy it keeps its engines";
+    why.message = "no client of the device reports engine time";
   }
   return why;
 }

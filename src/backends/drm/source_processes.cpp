@@ -20,7 +20,7 @@ failure unseen(const card& c) {
   return {status::unsupported,
           c.by->from(),
           {},
-          "what uses this device is no DRM client; its vendor's library tells"};
+          "what uses this device is no DRM client; its vendor's library lists it"};
 }
 
 bool has_engines(const client_list& in, slot card) {

@@ -15,8 +15,7 @@ constexpr std::uint32_t in_use_fields = pool_field::used | pool_field::free;
 constexpr std::uint32_t budget_field = 1U << 5;  // HMN_POOL_HAS_BUDGET
 
 failure not_counted() {
-  return {
-      status::unsupported, source::pdh, {}, "Windows' counters have no figures of this adapter"};
+  return {status::unsupported, source::pdh, {}, "Windows has no counters of this adapter"};
 }
 
 failure no_counters() {
@@ -117,7 +116,7 @@ result<adapter*> dxgi_source::find(slot number) {
 
 result<own_memory> dxgi_source::own_memory_of(const adapter& a) const {
   if (!a.memory) {
-    return fail(status::unsupported, "DXGI tells no budget of this adapter (no IDXGIAdapter3)",
+    return fail(status::unsupported, "DXGI reports no budget of this adapter (no IDXGIAdapter3)",
                 native_number(a.no_memory));
   }
   const auto local = ask(a, segment_local);
@@ -160,7 +159,8 @@ result<void> dxgi_source::telemetry(slot number, std::uint32_t fields, hmn::tele
   constexpr std::uint32_t told_here =
       telemetry_field::gpu_busy_percent | telemetry_field::encoder_busy_percent |
       telemetry_field::decoder_busy_percent | telemetry_field::window_ns;
-  const failure elsewhere{status::unsupported, source::pdh, {}, "Windows' counters do not tell it"};
+  const failure elsewhere{
+      status::unsupported, source::pdh, {}, "not reported by Windows' counters"};
   if ((fields & told_here) == 0) return elsewhere;
   if ((fields & ~told_here) != 0) {
     remark(r, number, subject::telemetry, fields & ~told_here, elsewhere);

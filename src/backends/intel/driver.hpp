@@ -42,7 +42,7 @@ class intel_driver final : public drm::driver {
   // Queries of xe take a runtime power reference, like all of its calls.
   bool keeps_awake(drm::awake_by) const noexcept override { return true; }
   std::string_view why_no_use() const noexcept override {
-    return "this kernel's driver does not tell what its clients use";
+    return "memory of clients is not reported by this kernel's driver";
   }
 
  private:

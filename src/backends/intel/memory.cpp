@@ -33,7 +33,7 @@ std::string_view reason_of(int error) noexcept {
     case EPERM:
       return " may not be opened by this user: it takes the group of the node, mostly render";
     case EOPNOTSUPP:
-      return " tells no memory regions: the driver of this kernel does not know the question";
+      return " reports no memory regions: this kernel's driver does not support the query";
     case ENODEV:
     case ENXIO:
     case ENOENT:
@@ -120,8 +120,8 @@ void intel_driver::add_clients(drm::visit& v, pool& p) const {
 failure intel_driver::why_not_all(const result<memory_regions>& told) const {
   if (!told) return told.why();
   return fail(status::permission,
-              "the kernel tells only those with CAP_PERFMON how much of the device's memory is in "
-              "use; what clients are seen to use is a lower bound");
+              "the device's memory in use is readable with CAP_PERFMON only; what clients are seen "
+              "to use is a lower bound");
 }
 
 result<void> intel_driver::own_memory(drm::visit& v, const result<memory_regions>& told,
@@ -159,7 +159,7 @@ result<void> intel_driver::unified_memory(drm::visit& v, const result<memory_reg
   if (!is_whole && (d_.counts_system || v.is_asleep())) {
     v.remark(why_not_all(told), subject::pools, missing_of(p));
   } else if (!p.used) {
-    v.remark(fail(status::unsupported, "no client of the device tells what it uses"),
+    v.remark(fail(status::unsupported, "no client of the device reports its memory"),
              subject::pools, missing_of(p));
   }
   out.add(p);

@@ -18,7 +18,7 @@ using namespace telemetry_field;
 using drm::sensors;
 
 constexpr std::string_view needs_another =
-    "power is the difference of two readings of energy: the next one may tell it";
+    "power is the difference of two readings of energy: read again";
 constexpr std::string_view does_not_count =
     "the card's energy counter stands at 0: it does not count";
 

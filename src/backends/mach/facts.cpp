@@ -18,9 +18,9 @@ failure why_not(source from, std::uint32_t pid, std::string_view what, int error
   } else if (error == EPERM || error == EACCES) {
     why.code = status::permission;
     why.message =
-        compose({"macOS does not tell ", what, " of process ", pid, "; root may ask for it"});
+        compose({"macOS does not report ", what, " of process ", pid, "; root may read it"});
   } else {
-    why.message = compose({"macOS did not tell ", what, " of process ", pid, ": error ", error});
+    why.message = compose({"macOS did not report ", what, " of process ", pid, ": error ", error});
   }
   return why;
 }

@@ -59,7 +59,7 @@ std::string_view flaw_of(form as, double n) {
       if (n == 0) return ": too little to be counted, or macOS does not count it any more";
       return n > 0 && n < 1000 ? "" : ", which is no power in W";
     case form::celsius:
-      if (n == 0) return ": no sensor told it";
+      if (n == 0) return ": no sensor reported it";
       return n > 0 && n < 150 ? "" : ", which is no temperature of a GPU";
     case form::bytes:
       return n > 0 ? "" : ", which is no size of memory";

@@ -32,7 +32,7 @@ constinit const command_tool::description tool{
 constexpr failure_of fail{source::macmon};
 
 failure why_absent(const figure& f) {
-  if (f.why == status::empty) return fail(status::unsupported, "macmon prints no such figure");
+  if (f.why == status::empty) return fail(status::unsupported, "macmon prints no such value");
   return tool.fail(f.why, {"macmon's \"", f.key.view(), "\" is ", f.said.view(), f.flaw});
 }
 
@@ -169,7 +169,7 @@ result<void> macmon_source::ask(reading& r) {
 }
 
 result<const sample*> macmon_source::find(slot number, reading& r) {
-  if (number != only) return fail(status::no_device, "macmon tells of one GPU only");
+  if (number != only) return fail(status::no_device, "macmon reports one GPU only");
   if (result<void> loaded = load(r); !loaded) return std::move(loaded.why());
   return &*now_;
 }
@@ -204,7 +204,7 @@ result<void> macmon_source::memory(slot number, pools& out, reading& r) {
     remark(why_absent(total), subject::pools, pool_field::total, r);
   }
   remark(fail(status::unsupported,
-              "macmon tells how much RAM all programs use, not how much of it is the GPU's"),
+              "macmon reports the RAM that all programs use, not the part of the GPU"),
          subject::pools, pool_field::used | pool_field::free, r);
   out.add(p);
   return {};
@@ -260,11 +260,11 @@ result<void> macmon_source::metrics(slot number, bool, std::vector<metric>& out,
 }
 
 result<void> macmon_source::processes(slot, std::vector<usage>&, reading&) {
-  return fail(status::unsupported, "macmon does not tell which processes use the GPU");
+  return fail(status::unsupported, "macmon does not list the processes that use the GPU");
 }
 
 result<void> macmon_source::process(slot, std::uint32_t, bool, usage&, reading&) {
-  return fail(status::unsupported, "macmon does not tell what a process uses of the GPU");
+  return fail(status::unsupported, "macmon does not report GPU memory of processes");
 }
 
 source_state macmon_source::describe(source) const {

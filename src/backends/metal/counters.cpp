@@ -27,7 +27,7 @@ void compare_energy(const counters& before, const counters& now, rates& out) {
   }
   const double watts = (*now.joules - *before.joules) * 1e9 / static_cast<double>(out.window_ns);
   if (watts < 0) {
-    out.no_watts = "the energy counter has begun anew";
+    out.no_watts = "the energy counter has started again";
     out.went_back = true;
   } else if (watts == 0) {
     out.no_watts =
@@ -42,7 +42,7 @@ void compare_energy(const counters& before, const counters& now, rates& out) {
 
 void compare_states(const counters& before, const counters& now, std::span<const double> clocks,
                     rates& out) {
-  out.no_megahertz = "macOS does not tell how long this GPU ran at which clock";
+  out.no_megahertz = "macOS does not report the time at each clock of this GPU";
   if (now.states.empty() || clocks.empty() || now.states.size() != before.states.size()) return;
   double ran = 0;
   double weighted = 0;
@@ -51,7 +51,7 @@ void compare_states(const counters& before, const counters& now, std::span<const
     const residency& is = now.states[i];
     if (is.state != before.states[i].state) return;
     if (is.ticks < before.states[i].ticks) {
-      out.no_megahertz = "the counters of its clocks have begun anew";
+      out.no_megahertz = "the counters of its clocks have started again";
       out.went_back = true;
       return;
     }

@@ -28,7 +28,7 @@ result<std::size_t> graphics_ledger::find_place() {
   std::vector<mach::ledger_kind> kinds(most_kinds);
   int length = static_cast<int>(kinds.size());
   if (k_.ledger(mach::ledger_template_info, kinds.data(), &length, nullptr) != 0) {
-    return fail(status::backend, "the kernel does not tell what its ledgers count", errno);
+    return fail(status::backend, "the kernel does not describe its ledgers", errno);
   }
   for (std::size_t i = 0; i < kinds.size() && static_cast<int>(i) < length; ++i) {
     if (std::string_view(kinds[i].name, strnlen(kinds[i].name, sizeof kinds[i].name)) !=

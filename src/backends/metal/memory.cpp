@@ -41,14 +41,13 @@ void metal_source::explain(const pool& p, const accelerator& a, slot number, rea
     if (!is_there) remark(fail(status::unsupported, why), subject::pools, field, number, r);
   };
   if (!r.wants_remarks()) return;
-  tell(p.total.has_value(), pool_field::total, "macOS does not tell how much memory this GPU has");
+  tell(p.total.has_value(), pool_field::total, "macOS does not report the memory size of this GPU");
   tell(p.used.has_value(), pool_field::used,
        a.now.is_told ? "this GPU's driver counts no memory in use"
                      : "this GPU's driver publishes no statistics");
   tell(p.free.has_value(), pool_field::free,
-       p.kind == pool_kind::unified
-           ? "programs and the GPU share one memory: what is usable of it is the machine's to say"
-           : "this GPU's driver does not tell what is free");
+       p.kind == pool_kind::unified ? "unified memory: see the available memory of the host"
+                                    : "free memory is not reported by this GPU's driver");
   tell(p.budget.has_value(), pool_field::budget,
        frameworks_->has_metal ? "Metal has no such device for this process"
                               : "Metal is not on this system");

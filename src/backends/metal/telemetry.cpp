@@ -43,12 +43,12 @@ void metal_source::take_telemetry(const accelerator& a, std::uint32_t fields, hm
 
 failure metal_source::why_absent(std::uint32_t field, const accelerator& a) {
   if (field == bit::gpu_busy_percent) {
-    return fail(status::unsupported, a.now.is_told ? "this GPU's driver does not tell its load"
+    return fail(status::unsupported, a.now.is_told ? "load is not reported by this GPU's driver"
                                                    : "this GPU's driver publishes no statistics");
   }
   const bool is_counted = field == bit::power_watts || field == bit::core_clock_mhz;
   if (!is_apple_ || (field != bit::temperature_celsius && !is_counted)) {
-    return fail(status::unsupported, "macOS tells no such figure of this GPU");
+    return fail(status::unsupported, "macOS reports no such value of this GPU");
   }
   if (field == bit::temperature_celsius) {
     return fail(status::unsupported, frameworks_->has_sensors

@@ -52,14 +52,14 @@ bool adds_up(const pool& p) {
 
 void check(pool& p, memory_reader& m) {
   if (p.used && *p.used > *p.total) {
-    m.drop(p.used, pool_field::used, "nvidia-smi says that more memory is used than there is");
+    m.drop(p.used, pool_field::used, "nvidia-smi prints more used memory than there is");
   }
   if (p.free && *p.free > *p.total) {
-    m.drop(p.free, pool_field::free, "nvidia-smi says that more memory is free than there is");
+    m.drop(p.free, pool_field::free, "nvidia-smi prints more free memory than there is");
   }
   if (p.reserved && *p.reserved > *p.total) {
     m.drop(p.reserved, pool_field::reserved,
-           "nvidia-smi says that more memory is reserved than there is");
+           "nvidia-smi prints more reserved memory than there is");
   }
   if (p.reserved && p.free && p.used && !adds_up(p)) {
     m.drop(p.reserved, pool_field::reserved,
@@ -81,7 +81,7 @@ class telemetry_reader {
     into = keep(number_of(row_[c].text, row_[c].unit, "%"), c, bit);
     if (!into || *into <= 100) return;
     into.reset();
-    add_missing(gone_, bit, status::backend, "nvidia-smi says more than 100 %");
+    add_missing(gone_, bit, status::backend, "nvidia-smi prints more than 100 %");
   }
   void number(gpu_column c, std::string_view unit, std::uint32_t bit, std::optional<double>& into) {
     if (wants(bit)) into = keep(number_of(row_[c].text, row_[c].unit, unit), c, bit);
@@ -192,7 +192,7 @@ void add_missing(std::vector<missing>& to, std::uint32_t field, status code, con
     return;
   }
   const text<64> word(cell.text);
-  add_missing(to, field, code, {"nvidia-smi says \"", word.view(), "\"", advice_of(code)});
+  add_missing(to, field, code, {"nvidia-smi prints \"", word.view(), "\"", advice_of(code)});
 }
 
 void metrics_of(const gpu_row& row, std::vector<metric>& out,

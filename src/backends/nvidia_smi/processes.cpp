@@ -59,8 +59,9 @@ void merge(usage& into, const usage& other, bool mig_on) {
 }
 
 std::string_view why_no_use(status code) {
-  if (code != status::unsupported) return "nvidia-smi's figure for this process is no number";
-  return "the driver does not tell what this process uses; under WDDM (Windows, WSL) it never does";
+  if (code != status::unsupported) return "nvidia-smi's value for this process is no number";
+  return "memory of this process is not reported by the driver; under WDDM (Windows, WSL) it never "
+         "is";
 }
 
 }  // namespace
@@ -114,7 +115,7 @@ void smi_source::check_use(usage& row, status why, slot number, reading& r) cons
   if (row.used && total && *row.used > *total) {
     row.used.reset();
     why = status::backend;
-    message = "nvidia-smi says that this process uses more memory than the GPU has";
+    message = "nvidia-smi prints more memory for this process than the GPU has";
   }
   if (row.used) return;
   remark_use(fail(why == status::ok ? status::backend : why, std::string(message)), row.pid, number,

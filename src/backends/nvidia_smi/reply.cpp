@@ -35,7 +35,7 @@ constexpr command_tool::sentence known_sentences[] = {
      "see 'dmesg' for NVRM lines; resetting the GPU or a reboot may help"},
     {"Failed to initialize NVML", about::tool, status::backend,
      "see 'dmesg' for NVRM lines; a container that lost its devices must be started again"},
-    {"infoROM is corrupted", about::warning, status::backend, "the figures are still good"},
+    {"infoROM is corrupted", about::warning, status::backend, "the values are still valid"},
     {"is not recognized", about::tool, status::unsupported, "this tool is too old"},
     {"is missing its value", about::tool, status::unsupported, "this tool is too old"},
     {"Invalid combination of input arguments", about::tool, status::unsupported,

@@ -45,7 +45,7 @@ bool smi_source::adopt_row(std::size_t at, reading& r) {
   if (k->total == 0) k->total.reset();
   if (k->has_instances) {
     remark(fail(status::unsupported,
-                "MIG is on, and nvidia-smi's table lists no instances: figures are those of the "
+                "MIG is on, and nvidia-smi's table lists no instances: values are those of the "
                 "whole GPU, processes stay with it"),
            subject::devices, 0, k->who.number, r);
   }

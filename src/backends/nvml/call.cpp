@@ -25,7 +25,7 @@ constexpr std::array meanings{
     meaning{not_supported, status::unsupported, "this device or driver has no such value"},
     meaning{no_permission, status::permission,
             "the driver refuses this user; run as root, or let the administrator allow it"},
-    meaning{already_initialized, status::backend, "NVML says that it is open already"},
+    meaning{already_initialized, status::backend, "NVML is open already"},
     meaning{not_found, status::unsupported, "the driver knows no such thing"},
     meaning{insufficient_size, status::backend,
             "the answer does not fit any size that was offered"},

@@ -144,7 +144,7 @@ void metric_reader::read_fault() {
   if (!take(c, from, id) || has_number || !t_.wants()) return;
   const char* const why =
       last ? ": a fault to which NVML gives no number"
-           : ": no fault since this context first asked; NVML tells none from before";
+           : ": no fault since this context first asked; NVML reports no earlier one";
   t_.remark(fail(last ? status::backend : status::unsupported, {from, why}), field);
 }
 

@@ -31,12 +31,12 @@ bool is_reload(const failure& why) noexcept {
 failure left_alone() {
   return fail(status::asleep,
               "no GPU has anything to do, and NVML would keep awake what may sleep: it is left "
-              "closed for a while, and figures are those from before");
+              "closed for a while, and values are those from before");
 }
 
 failure figures_disagree(const char* from) {
   return fail(status::backend,
-              {from, ": its figures do not add up to the total; they are left out"});
+              {from, ": its values do not add up to the total; they are left out"});
 }
 
 }  // namespace

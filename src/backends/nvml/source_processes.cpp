@@ -51,7 +51,7 @@ void take(const topic& t, const known_device& of, const accounting_stats& found,
                   "the driver's account under this pid is of an earlier use of the device");
   }
   if (most == value_not_available) {
-    return refuse(t, row.pid, status::unsupported, "the driver's account has no figure of memory");
+    return refuse(t, row.pid, status::unsupported, "the driver's account has no memory value");
   }
   if ((of.total && most > *of.total) || most < row.used.value_or(0)) {
     return refuse(t, row.pid, status::backend,

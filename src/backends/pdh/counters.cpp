@@ -109,7 +109,7 @@ result<void> pdh_counters::load(wddm::luid adapter, wddm::loads& out) {
   }
   if (engines_.of.turns() < 2) {
     return failure{
-        status::empty, source::pdh, {}, "Windows tells a load only from the second reading on"};
+        status::empty, source::pdh, {}, "Windows reports a load only from the second reading on"};
   }
   if (result<void> ok = engines_.of.read(0, rows_); !ok) return ok;
   add_up_loads(rows_, adapter, out);

@@ -109,7 +109,7 @@ result<void> query::fetch(handle from, std::uint32_t& count) {
   count = 0;
   if (c == no_data || c == no_instance) return {};
   if (c == invalid_data || c == invalid_row || c == negative_denominator || c == negative_value) {
-    return fail(status::empty, "Windows tells a load only from the second reading on",
+    return fail(status::empty, "Windows reports a load only from the second reading on",
                 native_number(c));
   }
   close();

@@ -209,7 +209,7 @@ result<void> driver::memory(slot number, pools& out, reading& r) {
 
 result<void> driver::telemetry(slot number, std::uint32_t fields, hmn::telemetry& out, reading& r) {
   return on_device(call::telemetry, number, r, [&](const described_device& d) -> result<void> {
-    failure why = refusal(status::unsupported, "the machine file gives no such figure");
+    failure why = refusal(status::unsupported, "the machine file gives no such value");
     out = d.load.value_or(hmn::telemetry{});
     forget(~fields, out);
     std::uint32_t explained = 0;

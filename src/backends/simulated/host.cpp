@@ -31,7 +31,7 @@ result<void> give(const process_memory& described, std::uint32_t pid, std::uint3
   out.notes = described.notes;
   if (take_missing(fields, out, described) != 0) return {};
   return refusal(status::unsupported,
-                 "the machine file gives none of these figures of process " + std::to_string(pid));
+                 "the machine file gives none of these values of process " + std::to_string(pid));
 }
 
 result<void> check_alive(const described_process& p) {
@@ -41,7 +41,7 @@ result<void> check_alive(const described_process& p) {
       return refusal(status::no_process, who + " has exited");
     case name_state::protected_process:
       return refusal(status::permission,
-                     who + " is protected: the system does not tell its memory");
+                     who + " is protected: the system does not report its memory");
     case name_state::kernel:
       return refusal(status::unsupported, who + " is a kernel thread without memory of its own");
     default:

@@ -17,7 +17,7 @@ std::optional<std::uint64_t> rest_of(object_reader& o, const pool& p, std::uint6
   const std::uint64_t reserved = p.reserved.value_or(0);
   if (reserved <= *p.total && part <= *p.total - reserved) return *p.total - reserved - part;
   o.found().add(o.at(),
-                "the figures pass \"total\": correct them, or give both \"free\" and \"used\"");
+                "the values exceed \"total\": correct them, or give both \"free\" and \"used\"");
   return {};
 }
 

@@ -90,7 +90,7 @@ void read_file(const json::value& v, const place& at, problems& found, recording
   object_reader o(v, at, found);
   const std::string_view path = read_path(o, "path");
   recorded_file& f = out.at(path);
-  if (f.has(recorded_file::presence)) found.add(place(at, "path"), "it stands in the list already");
+  if (f.has(recorded_file::presence)) found.add(place(at, "path"), "it is in the list already");
   f.errors[recorded_file::presence] = 0;
   if (read_bytes(o, f.text)) f.errors[recorded_file::contents] = 0;
   if (const auto link = o.text("link")) {

@@ -41,7 +41,7 @@ std::optional<failure> read_missing(object_reader& o, const usage& row) {
     return failure{status::unsupported,
                    source::simulated,
                    {},
-                   "the machine file gives no figure for this process"};
+                   "the machine file gives no value for this process"};
   }
   const place here(o.at(), "missing");
   object_reader m(*v, here, o.found());

@@ -77,7 +77,7 @@ class collector {
   result<void> finish(bool is_sure) {
     if (refused_ == wanted_) return std::move(last_);
     if (left_ == 0) return {};
-    failure why{status::unsupported, source::tegra, {}, "this board does not tell it"};
+    failure why{status::unsupported, source::tegra, {}, "not supported by this board"};
     if (!is_sure) {
       why = {
           status::backend, source::tegra, {}, "not all of this board's sensors could be looked at"};

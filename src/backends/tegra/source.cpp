@@ -136,8 +136,9 @@ result<nvmap_clients> tegra_source::read_clients() const {
   const auto cut = platform::read_whole(compose({sys_root_, "/", file}).c_str(), text, clients_cap);
   if (cut) return parse_nvmap(text);
   if (cut.error == ENOENT) {
-    return fail(status::unsupported,
-                "this kernel does not tell who uses the GPU's memory; debugfs may not be mounted");
+    return fail(
+        status::unsupported,
+        "users of the GPU's memory are not reported by this kernel; debugfs may not be mounted");
   }
   return unreadable(cut.error, sys_root_, file);
 }

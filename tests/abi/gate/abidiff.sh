@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 # abidiff.sh LIBRARY INCLUDE_DIR BASELINE BASELINE_INCLUDE_DIR SUPPRESSIONS
 # Any difference fails: libabigail gives harmless and breaking ones the same exit code, so a baseline
-# is refreshed in the commit that says why.
+# is refreshed in the commit that explains why.
 set -u
 library=$1 include=$2 baseline=$3 baseline_include=$4 suppressions=$5
 if [ ! -s "$baseline" ]; then

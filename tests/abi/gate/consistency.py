@@ -11,7 +11,7 @@ import header as headers
 REGISTRIES = {"status-codes": "HMN_OK|HMN_E_", "backends": "HMN_BACKEND_", "paths": "HMN_PATH_",
               "native-domains": "HMN_NATIVE_", "texts": "HMN_TEXT_",
               "metrics": "HMN_METRIC_", "dtypes": "HMN_DTYPE_"}
-# What a plain foreign function interface can say.
+# What a plain foreign function interface can express.
 PARAMETER_TYPES = {"uint32_t", "uint64_t", "hmn_flags", "hmn_status", "const char *", "char *",
                    "uint32_t *", "uint64_t *", "const uint64_t *", "hmn_error *"}
 RESULT_TYPES = {"hmn_status", "void", "uint32_t", "const char *"}

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# pe_hardening.sh OBJDUMP DLL: it can lie anywhere, its data is no code, and it says not when it was made.
+# pe_hardening.sh OBJDUMP DLL: it can lie anywhere, its data is no code, and it has no time of its making.
 set -u
 export LC_ALL=C
 headers=$("$1" -p "$2") && sections=$("$1" -h "$2") || exit 1

@@ -12,7 +12,7 @@ long allocator_made(void);
 enum { ONCE = 1, FROM_THEN_ON = 1 << 30 };
 /* The allocation after `skip` more is refused, and `times` in all. */
 void allocator_refuse(long skip, long times);
-/* Ends refusing and says how many were refused. */
+/* Ends refusing and returns how many were refused. */
 long allocator_allow(void);
 
 /* What each system's side stands on, and calls. */

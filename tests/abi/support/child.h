@@ -17,7 +17,7 @@
 void child_failed(const char* file, int line, const char* what);
 void child_status(const char* file, int line, const char* what, int got, int expected);
 
-/* Where a system cannot fork, a child is this program begun anew: to be called first in `main`. */
+/* Where a system cannot fork, a child is this program started again: to be called first in `main`. */
 void child_main(int count, char** words);
 uint32_t own_pid(void);
 
@@ -30,7 +30,7 @@ void assert_silent(void (*check)(void* argument));
 
 typedef struct child child;
 
-/* One that goes on until it is killed; it is told of once it has said that it is ready. */
+/* One that goes on until it is killed; returned once it has reported that it is ready. */
 child* child_start(void (*life)(void* argument));
 void child_ready(void);
 uint32_t child_pid(const child* started);

@@ -10,12 +10,11 @@
 void* memory_take(size_t bytes);
 void memory_give_back(void* block, size_t bytes);
 
-/* The fields of a process that this system tells, whatever runs it, and those that it never tells.
- */
+/* Fields of a process that this system always reports, and those that it never reports. */
 hmn_flags memory_told(void);
 hmn_flags memory_never_told(void);
 
-/* What the system says of the machine. */
+/* What the system reports of the machine. */
 uint64_t page_bytes(void);
 uint64_t installed_bytes(void);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A module that the library must refuse before it calls it. What stands in front of `make` is what
+ * A module that the library must refuse before it calls it. What precedes `make` is what
  * modules of every version have.
  */
 #include <stdint.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * module_probe LIBRARY [secure]: loads the library and asks it for a simulation in every way.
- * Prints what it is told. Exits with 0: all were refused and no module was loaded; 77: not a
+ * Prints what it gets. Exits with 0: all were refused and no module was loaded; 77: not a
  * privileged start where one is asked for.
  */
 #define _GNU_SOURCE

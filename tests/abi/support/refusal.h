@@ -33,7 +33,7 @@ void assert_settled(long before);
 typedef long (*turn)(void* of, long skip, long times);
 long run_without_loss(turn run, void* of, long skip, long times);
 
-/* Without memory for a thread the system says that a limit was reached. */
+/* Without memory for a thread the system reports that a limit was reached. */
 void assert_exhausted(hmn_status status);
 
 #endif

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
  * Run set-user-id by secure_test.c. Exits with 0: the environment was not read, 1: it was, 2: it
- * was told wrongly, 77: the system did not make this a privileged start.
+ * was reported wrongly, 77: the system did not make this a privileged start.
  */
 #include <hypomnesis.h>
 #include <sys/auxv.h>

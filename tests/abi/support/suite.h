@@ -44,7 +44,7 @@ hmn_context_options patient(hmn_flags flags);
 void assert_text(const char* text, size_t capacity);
 
 /* A buffer filled with a pattern, larger than the largest struct, so that every byte that a call
- * writes can be told. */
+ * writes can be recognized. */
 enum { GUARD = 64, LARGEST = 65536 + 64 };
 typedef struct guarded {
   uint64_t front[GUARD / 8];

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A Windows without any source of GPUs (Wine's own): each says that it is not here, and why.
+ * A Windows without any source of GPUs (Wine's own): each reports that it is not here, and why.
  */
 #include "support/suite.h"
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * What a process has committed, and how much its job allows: as the system tells it, which Wine 8
- * does not. What is not told is absent, with a reason.
+ * What a process has committed, and how much its job allows: as the system reports it, which Wine 8
+ * does not. What is not reported is absent, with a reason.
  */
 #include "support/child.h"
 #include "support/suite.h"
@@ -20,7 +20,7 @@ static hmn_context* new_context(void) {
   return context;
 }
 
-/* 0: the system does not tell. */
+/* 0: not reported by the system. */
 static uint64_t private_usage(void) {
   PROCESS_MEMORY_COUNTERS_EX counters = {.cb = sizeof counters};
   assert_true(K32GetProcessMemoryInfo(GetCurrentProcess(), (PROCESS_MEMORY_COUNTERS*)&counters,

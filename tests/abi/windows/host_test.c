@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * What Windows alone tells, or tells in a way of its own.
+ * What Windows alone reports, or reports in a way of its own.
  */
 #include "support/child.h"
 #include "support/clock.h"

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-# A program finds the DLL beside it.
+# A program finds the DLL in its folder.
 set(CMAKE_RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR})
 
 # Without a meaning here: fork, descriptors and signals, which Windows has not; proc and recording, Linux' own files;

@@ -193,7 +193,7 @@ TEST_CASE("the process lines of rocm-smi") {
   CHECK_FALSE(a.processes[2].used);
   CHECK_FALSE(a.processes[2].cards);
   CHECK(a.processes[3].cards == 0);
-  CHECK_FALSE(a.processes[4].used);  // a zero beside a card that it uses is no claim
+  CHECK_FALSE(a.processes[4].used);  // a zero with a card that it uses is no claim
 }
 
 TEST_CASE("the process list of amd-smi") {

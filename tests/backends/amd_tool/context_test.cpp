@@ -21,7 +21,7 @@ constexpr const char* rocm_answer = R"j({"card0": {"Card series": "AMD Radeon",
   "PCI Bus": "0000:0B:00.0", "VRAM Total Memory (B)": "4096",
   "VRAM Total Used Memory (B)": "1024", "GPU use (%)": "N/A"}})j";
 
-// Both commands beside each other, over a tree with one card of which no driver tells anything.
+// Both commands together, over a tree with one card that no driver reports on.
 class both {
  public:
   explicit both(hmn_flags flags = 0) {

@@ -22,7 +22,7 @@ class plain_reading final : public hmn::reading {
   void opening() noexcept override {}
   void opened() noexcept override {}
 
-  // The first remark that has these words.
+  // The first diagnostic that has these words.
   [[nodiscard]] const hmn::diagnostic* find(std::string_view words) const;
 
   std::vector<hmn::diagnostic> remarks;
@@ -58,7 +58,7 @@ class machine {
   std::unique_ptr<hmn::device_source> source_;
 };
 
-// One card of rocm-smi, with `members` as they stand behind its identity.
+// One card of rocm-smi, with `members` as they follow its identity.
 std::string rocm_card(const std::string& members);
 
 }  // namespace amd_test

@@ -35,7 +35,7 @@ TEST_CASE("the real rocm-smi without a card: no device, and a reason") {
   CHECK(probed.why().code == status::no_source);
   CHECK(probed.why().message.view().find("no AMD GPU") != std::string::npos);
 
-  // A tree that has a card makes it run; it looks at the real machine and says what it misses.
+  // A tree that has a card makes it run; it looks at the real machine and prints what it misses.
   machine m("rocm-smi");
   m.script(std::string("exec ") + real_tool + " \"$@\"");
   plain_reading r;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Recordings of the two commands yield what their index says; text in every other form than JSON is
-// refused with a reason and no card.
+// Recordings of the two commands yield what is in their index; text in every other form than JSON
+// is refused with a reason and no card.
 #include "recorded.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Figures of the two commands as the library has them.
+// Values of the two commands as the library has them.
 #include <doctest/doctest.h>
 
 #include "machine.hpp"
@@ -105,8 +105,8 @@ TEST_CASE("amd-smi: telemetry, and why the rest is not there") {
   CHECK(r.find("usage/umc_activity")->field == telemetry_field::memory_busy_percent);
   REQUIRE(r.find("it does not count") != nullptr);
   CHECK(r.find("it does not count")->field == telemetry_field::energy_joules);
-  REQUIRE(r.find("prints no such figure") != nullptr);
-  CHECK((r.find("prints no such figure")->field & telemetry_field::fan_rpm) != 0);
+  REQUIRE(r.find("prints no such value") != nullptr);
+  CHECK((r.find("prints no such value")->field & telemetry_field::fan_rpm) != 0);
   CHECK(m.source().telemetry(0, telemetry_field::fan_rpm, t, r).why().code == status::unsupported);
 }
 
@@ -177,7 +177,7 @@ TEST_CASE("rocm-smi: one process on one card; on several it does not say where")
   rows.clear();
   REQUIRE(two.source().processes(1, rows, again));
   CHECK(rows.empty());
-  REQUIRE(again.find("does not say on which GPU 3") != nullptr);
+  REQUIRE(again.find("does not report on which GPU 3") != nullptr);
 }
 
 TEST_CASE("more used than there is, is absent; no total is no pool") {

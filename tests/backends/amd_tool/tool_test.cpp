@@ -150,8 +150,8 @@ TEST_CASE("what it says on stderr is its reason") {
 
 TEST_CASE("garbage, nothing, and JSON of something else are refused, each with words") {
   CHECK(mentions(says("rocm-smi", "printf '\\377\\000\\001garbage\\n'"), "garbage"));
-  CHECK(mentions(says("rocm-smi", "exit 0"), "told of no GPU"));
-  CHECK(mentions(says("rocm-smi", "echo '{\"a\": 1}'"), "told of no GPU"));
+  CHECK(mentions(says("rocm-smi", "exit 0"), "listed no GPU"));
+  CHECK(mentions(says("rocm-smi", "echo '{\"a\": 1}'"), "listed no GPU"));
   CHECK(mentions(says("rocm-smi", "echo '{\"card0\": {\"GPU use (%)\": \"1'"), "breaks off"));
 }
 

@@ -19,7 +19,7 @@ inline const std::string navi_folder = "sys/" + hmn_fake::pci_folder("0000:03:00
 // A part of a processor: Phoenix.
 hmn_fake::pci_device phoenix(const char* address = "0000:64:00.0");
 
-// A file that the kernel lets nobody read, root neither (EACCES). False: this kernel does.
+// A file that the kernel lets no process read, not even root's (EACCES). False: this kernel does.
 bool make_refused(const hmn_fake::tree& t, const std::string& file);
 
 // fdinfo of a client, in KiB.

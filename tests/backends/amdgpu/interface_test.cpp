@@ -119,7 +119,7 @@ TEST_CASE("a card and a part of a processor in one snapshot") {
   CHECK(row.used_bytes == 2048 << 10);
   CHECK((card.present & HMN_POOL_HAS_UNATTRIBUTED) != 0);
   CHECK(card.unattributed_bytes == 3 * gib - (2048 << 10));
-  // A process may have both of its pools: what is left of one cannot be told.
+  // A process may have both of its pools: what is left of one is not known.
   const hmn_pool part = c.main_pool(1, info);
   CHECK(part.kind == HMN_POOL_HOST);
   CHECK(part.total_bytes == 30 * gib);
@@ -156,7 +156,7 @@ TEST_CASE("telemetry and a metric") {
   auto m = sized<hmn_metric>();
   REQUIRE(hmn_metric_read(c.context(), 0, HMN_METRIC_PCIE_REPLAYS, 0, &m, nullptr) == HMN_OK);
   CHECK(m.count == 7);
-  // Only a slow reading tells it, and is made when it is asked for.
+  // Only a slow reading has it, and is made when it is asked for.
   REQUIRE(hmn_metric_read(c.context(), 0, HMN_METRIC_ECC_CORRECTED, HMN_ERA_SINCE_LOAD, &m,
                           nullptr) == HMN_OK);
   CHECK(m.count == 23);

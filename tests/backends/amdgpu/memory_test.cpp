@@ -103,7 +103,7 @@ TEST_CASE("a file that is missing or broken costs its figure alone") {
   CHECK(garbage->why.code == status::backend);
   CHECK(garbage->why.from == source::amdgpu);
   CHECK(garbage->field == (pool_field::used | pool_field::free));
-  const diagnostic* const missing = r.find("mem_info_vis_vram_total is not there");
+  const diagnostic* const missing = r.find("mem_info_vis_vram_total is missing");
   REQUIRE(missing != nullptr);
   CHECK(missing->why.code == status::unsupported);
 }

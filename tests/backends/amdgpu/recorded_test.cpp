@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Recorded folders of cards and of KFD, tables and levels: each yields what its index says.
+// Recorded folders of cards and of KFD, tables and levels: each yields what is in its index.
 #include "recorded.hpp"
 
 #include <doctest/doctest.h>

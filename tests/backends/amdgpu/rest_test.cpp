@@ -62,7 +62,7 @@ TEST_CASE("until it sleeps, and is read again when it is awake") {
   m.tree().write(navi_folder + "/power/runtime_status", "suspended\n");
   CHECK(one.read().why().code == status::asleep);
   CHECK(one.state() == state::asleep);
-  CHECK_FALSE(one.source().rests());  // asleep is no figure from before
+  CHECK_FALSE(one.source().rests());  // asleep is no value from before
   m.tree().write(navi_folder + "/power/runtime_status", "active\n");
   CHECK(one.read());
 }

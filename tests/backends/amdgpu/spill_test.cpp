@@ -109,7 +109,7 @@ TEST_CASE("GTT that grows by 256 MiB beside full VRAM is spill") {
     CHECK(info.limit_bytes == 16 * gib);
     CHECK(info.baseline_shared_bytes == gib);
     CHECK(info.rules == step.rules);
-    CHECK((info.present & HMN_SPILL_INFO_HAS_EVICTED) == 0);  // nobody is there to tell
+    CHECK((info.present & HMN_SPILL_INFO_HAS_EVICTED) == 0);  // no process is there to report it
   }
   CHECK(c.observe().episode_count == 1);
 }

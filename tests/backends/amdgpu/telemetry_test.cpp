@@ -94,7 +94,7 @@ TEST_CASE("load, temperatures by label, power, clocks, fan and link") {
   CHECK(t.throttle == throttle::thermal);
   CHECK_FALSE(t.energy_joules);
   CHECK_FALSE(t.encoder_busy_percent);
-  const diagnostic* const rest = r.find("does not tell it");
+  const diagnostic* const rest = r.find("not reported by the driver");
   REQUIRE(rest != nullptr);
   CHECK((rest->field & telemetry_field::energy_joules) != 0);
   CHECK((rest->field & telemetry_field::throttle) == 0);

@@ -88,6 +88,6 @@ TEST_CASE("its own words: the first that fits, with what can be done") {
   CHECK(find_sentence(known, "there is tea") == nullptr);
   const failure why = verdict(cat, exited(2)).of_sentence(known[0], "there is no milk");
   CHECK(why.code == status::permission);
-  CHECK(said(why) == "cat says \"there is no milk\": buy some");
+  CHECK(said(why) == "cat prints \"there is no milk\": buy some");
   CHECK(why.native.code == 2);
 }

@@ -105,7 +105,7 @@ TEST_CASE("a snapshot keeps its deadline, tells the device hung, and has what do
   read_patiently(m);
   usleep(5000);
   nvml.load(one_gpu(hang_in_memory));
-  const picture p(m.context(), 0, 150);  // would wait for ever
+  const picture p(m.context(), 0, 150);  // would never return
   CHECK((p.info().notes & HMN_NOTE_PARTIAL) != 0);
   CHECK(p.info().device_count == 1);
   CHECK(p.device(0).state == HMN_STATE_HUNG);
@@ -156,7 +156,7 @@ TEST_CASE("a context is destroyed at once while a driver call hangs") {
   nvml.load(one_gpu(hang_in_memory));
   machine m({.deadline_ms = 50});
   REQUIRE(gets_stuck(m, nvml));
-  m.destroy();  // would wait for ever
+  m.destroy();  // would never return
   CHECK(nvml.inside() == 1);
   nvml.release();
   CHECK(comes_true([&] { return nvml.initialized() == 0; }));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Rule: a GPU that allocates from the host's RAM has the host's total and what of it is available;
-// what the host's programs hold is no use of the GPU, whatever the driver says of it.
+// what the host's programs hold is no use of the GPU, whatever the driver reports.
 #include <doctest/doctest.h>
 
 #include <string>
@@ -19,7 +19,7 @@ constexpr const char* meminfo =
     "MemFree:         96468992 kB\n"
     "MemAvailable:    98566144 kB\n";
 
-// As newer drivers tell the host's figures for the device's own.
+// As newer drivers report the host's values for the device's own.
 constexpr const char* figures_of_the_host =
     R"("memory": {"total": 137438953472, "free": 98784247808, "used": 38654705664})";
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Each call of a survey fails once, with each error: no figure is another group's, no limit is
-// wider than the one that applies, and what is missing is told.
+// Each call of a survey fails once, with each error: no value is another group's, no limit is
+// wider than the one that applies, and what is missing is reported.
 #include "faults.hpp"
 
 #include <doctest/doctest.h>
@@ -87,8 +87,8 @@ TEST_CASE("a call that fails once") {
   for (const int error : {EACCES, EMFILE, EIO}) CHECK(fail_each_call(error, judge) > 8);
 }
 
-// What went while it was looked at is no news, and what is told is true. One that had others in it
-// cannot go before them: told as one of its own it has what it had.
+// What went while it was looked at is no news, and what is reported is true. One that had others in
+// it cannot go before them: reported as one of its own it has what it had.
 TEST_CASE("a group that is gone within the survey") {
   const auto is_true = [](const group_memory& told, bool) {
     for (const group_memory::part& p : told.parts) {

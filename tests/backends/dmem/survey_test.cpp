@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // What the control groups hold, on a fake tree with the files of Documentation/admin-guide/
-// cgroup-v2.rst, "DMEM": a group's figure has those of the groups in it, and a machine's root has
+// cgroup-v2.rst, "DMEM": a group's value has those of the groups in it, and a machine's root has
 // none.
 #include <doctest/doctest.h>
 

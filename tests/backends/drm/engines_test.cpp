@@ -55,7 +55,7 @@ TEST_CASE("engines of one class are one number, of all clients") {
   card.m.add_process(10, {{3, "/dev/null", info_of(1, busy("render", 0) + busy("bin", 5 * ms))}});
   card.m.add_process(11, {{3, "/dev/null", info_of(2, busy("csd", 7 * ms))}});
   CHECK(card.metrics(true, r).empty());
-  CHECK(r.find("the next one may tell it") != nullptr);
+  CHECK(r.find("two readings: read again") != nullptr);
   v3d::wait();
   card.m.add_process(10,
                      {{3, "/dev/null", info_of(1, busy("render", 4 * ms) + busy("bin", 5 * ms))}});
@@ -176,7 +176,7 @@ TEST_CASE("one process that is asked for again has a load since then") {
   usage first;
   REQUIRE(card.m.source().process(0, pid, self, first, r));
   CHECK_FALSE(first.busy_percent);
-  const diagnostic* const why = r.find("the next one may tell it");
+  const diagnostic* const why = r.find("two readings: read again");
   REQUIRE(why != nullptr);
   CHECK(why->field == usage_field::busy_percent);
   CHECK(why->about == (self ? subject::self : subject::processes));
@@ -191,7 +191,7 @@ TEST_CASE("one process that is asked for again has a load since then") {
   CHECK(again.window_ns >= 100 * ms);
   CHECK(*again.busy_percent ==
         doctest::Approx(100.0 * 20 * ms / static_cast<double>(again.window_ns.value())));
-  CHECK(later.find("the next one may tell it") == nullptr);
+  CHECK(later.find("two readings: read again") == nullptr);
   // What is known of one process is nothing of another.
   usage other;
   REQUIRE(card.m.source().process(0, self ? 10 : 11, false, other, later));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Each call of a reading fails once, with each error: nothing crashes, nothing stays open, no
-// number is wrong, and what is missing is told.
+// number is wrong, and what is missing is reported.
 #include "faults.hpp"
 
 #include <doctest/doctest.h>

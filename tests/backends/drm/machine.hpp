@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // A made-up machine with DRM devices. Making device nodes takes root, so that the numbers of
-// /dev/null and alike stand in for those of major 226: sysfs says which numbers are a card's.
+// /dev/null and alike replace those of major 226: sysfs lists which numbers are a card's.
 #pragma once
 
 #include <cstdint>

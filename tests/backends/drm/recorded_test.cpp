@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Every recorded fdinfo yields what its index says.
+// Every recorded fdinfo yields what is in its index.
 #include "recorded.hpp"
 
 #include <doctest/doctest.h>

@@ -33,7 +33,7 @@ machine& with_v3d(machine& m) {
   return m;
 }
 
-// A scanner that forgets nothing until it is told to.
+// A scanner that forgets nothing until forget() is called.
 struct patient {
   explicit patient(machine& m, std::uint64_t rescan_ns = ~std::uint64_t{0} >> 2)
       : card_list(m.settings()), scanner(m.tree().proc(), rescan_ns) {
@@ -157,7 +157,7 @@ TEST_CASE("a driver that tells nothing of its clients has rows without figures")
   CHECK_FALSE(rows[0].used);
   CHECK(rows[0].accounting == accounting::none);
   CHECK((rows[0].notes & note::lower_bound) == 0);
-  const diagnostic* const why = r.find("does not tell what its clients use");
+  const diagnostic* const why = r.find("memory of clients is not reported");
   REQUIRE(why != nullptr);
   CHECK(why->why.code == status::unsupported);
   CHECK(why->field == usage_field::used);
@@ -212,7 +212,7 @@ TEST_CASE("the caller's zero is not claimed where a descriptor could not be read
   usage u;
   REQUIRE(m.source().process(0, 10, true, u, r));
   CHECK_FALSE(u.used);
-  const diagnostic* const why = r.find("does not tell");
+  const diagnostic* const why = r.find("memory of clients is not reported");
   REQUIRE(why != nullptr);
   CHECK(why->about == subject::self);
 }

@@ -93,7 +93,7 @@ TEST_CASE("sensors of nouveau") {
   CHECK(t.pcie_generation == 3u);
   CHECK(t.pcie_width == 16u);
   CHECK_FALSE(t.gpu_busy_percent);
-  const diagnostic* const rest = r.find("does not tell it");
+  const diagnostic* const rest = r.find("not reported by the driver");
   REQUIRE(rest != nullptr);
   CHECK(rest->why.code == status::unsupported);
   CHECK((rest->field & telemetry_field::hotspot_celsius) != 0);
@@ -265,7 +265,7 @@ TEST_CASE("without a load the reason is what it lacks, also at the next reading"
     return why();
   };
   constexpr const char* nobody = "no process that can be seen uses the device";
-  constexpr const char* silent = "no client of the device tells how busy";
+  constexpr const char* silent = "no client of the device reports engine time";
   constexpr const char* first = "difference of two readings";
   CHECK(mentions(why(), nobody));
   CHECK(mentions(next(), nobody));

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Each call of a reading of each of the kernel's drivers fails once, with an error that passes:
-// no figure is wrong, what is missing is told, nothing stays open, and the next reading has all
+// no value is wrong, what is missing is reported, nothing stays open, and the next reading has all
 // again.
 #include <doctest/doctest.h>
 
@@ -41,7 +41,7 @@ class world {
 constexpr unsigned number_of_kfd = 57300;
 constexpr std::uint64_t initial_namespace = 4026531836;  // PROC_PID_INIT_INO
 
-// Two cards of amdgpu, one of them a part of the processor, and KFD beside them.
+// Two cards of amdgpu, one of them a part of the processor, and KFD with them.
 struct amd final : world {
   amd() {
     hmn_fake::pci_device card = amdgpu_test::navi();
@@ -50,7 +50,7 @@ struct amd final : world {
     card.files["hwmon/hwmon4/in1_label"] = "vddmem\n";
     m.add_pci(card, {card0, render128});
     hmn_fake::pci_device part = amdgpu_test::phoenix();
-    part.files.erase("hwmon/hwmon6/power1_input");  // stands in for the average
+    part.files.erase("hwmon/hwmon6/power1_input");  // replaces the average
     m.add_pci(part, {card1, render129});
     amdgpu_test::set_kfd_generation(m.tree(), 1);
     amdgpu_test::add_kfd_node(
@@ -211,7 +211,7 @@ void fail_each_call(const world& w, std::size_t least_figures) {
   const picture truth = take(*w.source(), own, r);
   CHECK_FALSE(truth.has_failed);
   CHECK(truth.figures.size() >= least_figures);
-  // Others that pass are not told from these: backends.drm_faults has them all.
+  // Others that pass look like these: backends.drm_faults has them all.
   for (const int error : {EMFILE, ENODEV}) {
     int n = 0;
     while (n < most_calls) {
@@ -236,7 +236,7 @@ TEST_CASE("i915 and xe: each call of a reading fails once") {
   fail_each_call(intel(), 50);
 }
 
-// As in a virtual machine: there more than its place tells a card from a part of a processor.
+// As in a virtual machine: there a card differs from a part of a processor in more than its place.
 TEST_CASE("i915 on the first bus: each call of a reading fails once") {
   fail_each_call(intel("0000:00:02.0"), 50);
 }

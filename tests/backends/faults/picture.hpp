@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// All that one reading of a source gave, figure by figure, to be held against another one.
+// All that one reading of a source gave, value by value, to be compared with another one.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace faults_test {
 
-// "0 temperature 4" and what it was; figures that come from two readings are left out.
+// "0 temperature 4" and what it was; values that come from two readings are left out.
 struct picture {
   struct figure {
     std::string text;
@@ -27,7 +27,7 @@ struct picture {
 // `own`: the caller's pid.
 picture take(hmn::device_source& from, std::uint32_t own, drm_test::plain_reading& r);
 
-// The first figure that is there and is not what it is in `truth`; "": none.
+// The first value that is there and is not what it is in `truth`; "": none.
 std::string wrong_in(const picture& seen, const picture& truth);
 // The first that is not there; "": all are.
 std::string missing_in(const picture& seen, const picture& truth);

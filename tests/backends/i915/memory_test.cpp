@@ -57,7 +57,7 @@ TEST_CASE("with CAP_PERFMON the kernel tells memory, tile by tile") {
   CHECK(fake_drm_log() == asked_once);
   CHECK(fake_drm_open_nodes() == 0);
   CHECK(told.r.find("CAP_PERFMON") == nullptr);
-  // Each reading asks anew.
+  // Each reading asks again.
   REQUIRE(read_memory(m).result);
   CHECK(fake_drm_log() == asked_once);
 }
@@ -83,7 +83,7 @@ TEST_CASE("without CAP_PERFMON what clients use is a lower bound, and that is sa
   CHECK(why->about == subject::pools);
   CHECK(why->field == pool_field::free);
   CHECK(fake_drm_log() == asked_once);
-  // The sizes are known, and the kernel tells this caller no more: the node is left alone.
+  // The sizes are known, and the kernel reports no more to this caller: the node is left alone.
   const memory_reading again = read_memory(m);
   CHECK(again.find(pool_kind::vram)->total == 6 * gib);
   CHECK(again.find(pool_kind::vram)->used == 120 * kib);

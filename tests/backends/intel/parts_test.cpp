@@ -132,7 +132,7 @@ TEST_CASE("the link of a card behind its own switch is that of the switch") {
   t.write(upper + "/class", "0x040300\n");
   CHECK(link_folder(t.path(card)) == std::string());
   t.write(upper + "/class", "0x060400\n");
-  write(card, "8.0 GT/s PCIe\n", "16\n");  // a card that tells its own
+  write(card, "8.0 GT/s PCIe\n", "16\n");  // a card that reports its own
   CHECK(link_folder(t.path(card)) == t.path(card));
   const std::string near = "sys/devices/pci0000:00/0000:00:02.0";
   write(near, "2.5 GT/s PCIe\n", "1\n");
@@ -146,7 +146,7 @@ TEST_CASE("i915: sizes that are not known") {
   CHECK(all->device.regions == 1);
   CHECK_FALSE(all->device.total);
   CHECK_FALSE(all->device.used);
-  // One tile that is not told makes the sum unknown.
+  // One tile that is not reported makes the sum unknown.
   all =
       i915::parse_regions(answer_of(2, 16, {device_region(100, 40), device_region(100, unknown)}));
   CHECK(all->device.total == 200u);

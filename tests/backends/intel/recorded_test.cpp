@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Recorded cards, file by file in a tree of their own, yield what their index says.
+// Recorded cards, file by file in a tree of their own, yield what is in their index.
 #include "recorded.hpp"
 
 #include <doctest/doctest.h>
@@ -173,6 +173,6 @@ TEST_CASE("recorded clients") {
     const auto rows = m.rows(0, r);
     REQUIRE(rows.size() == 1);
     CHECK(rows[0].used == o.used);
-    CHECK((r.find("does not tell what its clients use") != nullptr) == !o.used);
+    CHECK((r.find("memory of clients is not reported") != nullptr) == !o.used);
   }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // An Instinct card that is split: the kernel makes a node for each part that there could be, and
-// KFD tells which of them there are.
+// KFD lists them.
 #include <doctest/doctest.h>
 
 #include "../amdgpu/cards.hpp"
@@ -53,7 +53,7 @@ TEST_CASE("a part is a device under its card; a node that could be one is none")
     CHECK(part.render_minor == 129u);
     CHECK(part.vendor == vendor::amd);
     CHECK(part.name.view() == card.name.view());
-    CHECK(part.uuid.empty());  // the card's would say that they are one
+    CHECK(part.uuid.empty());  // the card's would make them one
     CHECK(part.from == source::amdgpu);
     CHECK_FALSE(card.parent);
   }

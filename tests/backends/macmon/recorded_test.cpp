@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Recordings of macmon, one of each of its schemas, yield what their index says.
+// Recordings of macmon, one of each of its schemas, yield what is in their index.
 #include "recorded.hpp"
 
 #include <doctest/doctest.h>

@@ -61,7 +61,7 @@ TEST_CASE("macmon: RAM in use is no GPU's") {
   CHECK_FALSE(p->used);
   CHECK_FALSE(p->free);
   CHECK_FALSE(p->budget);
-  const diagnostic* why = r.find("not how much of it is the GPU's");
+  const diagnostic* why = r.find("not the part of the GPU");
   REQUIRE(why != nullptr);
   CHECK(why->field == (pool_field::used | pool_field::free));
 }

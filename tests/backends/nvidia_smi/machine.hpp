@@ -24,7 +24,7 @@ class plain_reading final : public hmn::reading {
   void opening() noexcept override {}
   void opened() noexcept override {}
 
-  // The remarks of one status.
+  // The diagnostics of one status.
   [[nodiscard]] int count(hmn::status code) const;
   [[nodiscard]] const hmn::diagnostic* find(hmn::status code) const;
 

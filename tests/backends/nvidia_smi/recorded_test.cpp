@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Recordings in the form that is asked for (a table with its header, units in the cells or not)
-// yield what their index says; every other form is refused with a status and no row.
+// yield what is in their index; every other form is refused with a status and no row.
 #include "recorded.hpp"
 
 #include <doctest/doctest.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // HV8 to HV21 are vectors of the Rust predecessor, which asked without a header; here the header is
-// that of the same columns. Where the result differs the list in docs/backends/nvidia-smi.md says
-// why.
+// that of the same columns. Where the result differs the list in docs/backends/nvidia-smi.md
+// explains why.
 #include "backends/nvidia_smi/rows.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// In the steady state memory, the own figure and telemetry are read without allocation.
+// In the steady state memory, the own usage and telemetry are read without allocation.
 #include <doctest/doctest.h>
 #include <unistd.h>
 

@@ -119,7 +119,8 @@ void check_number(const metric& one) {
   if (one.id == metric_id::rows_remapped) CHECK(one.count.value() <= 2);
 }
 
-// Everything that is told must be true of the untroubled machine; the rest must have its reason.
+// Everything that is reported must be true of the untroubled machine; the rest must have its
+// reason.
 void read_everything(machine& m, const std::vector<device>& found) {
   for (const device& d : found) {
     pools memory;

@@ -35,7 +35,7 @@ class fake_nvml {
   void* library_;
 };
 
-// Takes down what a source says.
+// Keeps what a source reports.
 class plain_reading final : public hmn::reading {
  public:
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept override {
@@ -51,7 +51,7 @@ class plain_reading final : public hmn::reading {
   [[nodiscard]] std::vector<hmn::diagnostic> about(std::uint32_t subject = 0) const;
 
   std::uint64_t deadline = UINT64_MAX;
-  // Whether it has passed, in a test where something else than the clock says so.
+  // Whether it has passed, in a test where something else than the clock decides.
   std::function<bool()> is_over;
   bool trace = false;
   bool listens = true;

@@ -14,7 +14,7 @@ constexpr const char* unified_processes =
     R"("processes": {"compute": [{"pid": 100, "used": "3 GiB"}, {"pid": 101}],
                      "graphics": [{"pid": 102, "used": "1 GiB"}]})";
 
-// A GPU whose memory is what `members` say.
+// A GPU whose memory is given by `members`.
 std::string gpu_with(const std::string& members, const char* name = "NVIDIA Fake") {
   return machine_of(R"({"name": ")" + std::string(name) +
                     R"(", "uuid": "GPU-a", "pci": {"address": "0000:01:00.0"}, )" + members + "}");

@@ -31,7 +31,7 @@ std::string variant(const char* name) {
   return std::string(HMN_FAKE_NVML_FOLDER) + "/nvml-" + name + "/libnvidia-ml.so.1";
 }
 
-// What is said of anything but load, which has a test of its own.
+// Diagnostics of anything but load, which has a test of its own.
 std::vector<diagnostic> about_lists(const plain_reading& r) {
   std::vector<diagnostic> said = r.about();
   std::erase_if(said, [](const diagnostic& d) { return d.field == usage_field::busy_percent; });
@@ -97,7 +97,7 @@ TEST_CASE("compute, graphics and MPS make one row for each process") {
   CHECK(about_lists(m.reading).empty());
 }
 
-// The rows of the predecessor's tests. A row that it dropped is kept here, without a figure.
+// The rows of the predecessor's tests. A row that it dropped is kept here, without a value.
 TEST_CASE("rows and the figures that are kept") {
   constexpr std::uint64_t total = 17'179'869'184;
   const auto rows_of = [](const std::string& list) {

@@ -38,7 +38,7 @@ bool is_mapped(const std::string& path) {
   return false;
 }
 
-// What a forked child says.
+// What a forked child reports.
 template <class F>
 bool holds_in_a_child(F&& what) {
   const pid_t child = fork();

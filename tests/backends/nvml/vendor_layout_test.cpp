@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The layouts declared here against the vendor's header, fetched beside the build.
+// The layouts declared here against the vendor's header, fetched next to the build.
 #include <doctest/doctest.h>
 #include <nvml.h>
 

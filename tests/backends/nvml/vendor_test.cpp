@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// The vendor's own library, fetched beside the build: loaded where there is no driver.
+// The vendor's own library, fetched next to the build: loaded where there is no driver.
 #include <doctest/doctest.h>
 #include <linux/capability.h>
 #include <sys/syscall.h>

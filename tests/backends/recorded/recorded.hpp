@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // Recorded tool output and kernel files, read in place: HMN_CORPUS_DIR holds an INDEX.json that
-// says what each is and what a right reader yields.
+// describes each and what a right reader yields.
 #pragma once
 
 #include <nlohmann/json.hpp>

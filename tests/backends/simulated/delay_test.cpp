@@ -47,7 +47,7 @@ TEST_CASE("a call that hangs is a timeout, later ones answer at once, and destro
   simulation s(with_delayed(R"({"call":"pools","hang":"forever"})"), {.deadline_ms = 500});
   CHECK(s.read_pool() == HMN_E_TIMEOUT);
   CHECK(quickest_of(5, [&] { CHECK(s.read_pool() == HMN_E_TIMEOUT); }) < 400);
-  s.destroy();  // would wait for ever
+  s.destroy();  // would never return
 }
 
 TEST_CASE("a call that hangs until a file is there returns then") {

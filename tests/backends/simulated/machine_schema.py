@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """docs/schema/machine.schema.json, the examples and the library agree on what a machine file is.
 
-machine_schema.py ROOT CHECKER...: the command CHECKER says for each line of its input "ok", or what the library has
+machine_schema.py ROOT CHECKER...: the command CHECKER prints for each line of its input "ok", or what the library has
 against it as a machine file.
 """
 import copy
@@ -30,7 +30,7 @@ def expect(condition, what):
 
 
 def verdicts(documents):
-    """What the library says of each document."""
+    """What the library reports of each document."""
     lines = [document if isinstance(document, str) else json.dumps(document) for document in documents]
     done = subprocess.run(checker, check=True, text=True, capture_output=True,
                           input="".join(line.replace("\n", " ") + "\n" for line in lines))
@@ -145,9 +145,9 @@ def check_values():
 
 
 def is_finer(verdict):
-    """Rules between members, which a schema cannot or does not say."""
+    """Rules between members, which a schema cannot or does not express."""
     return any(part in verdict for part in (
-        "pass \"total\"", "when, and only when", "cannot be missing", "not a size", "after this change",
+        "exceed \"total\"", "when, and only when", "cannot be missing", "not a size", "after this change",
         "there is nothing at", "exactly one of", "or an instance of the metric", "is enough",
         "cannot have failed"))
 

@@ -28,7 +28,7 @@ TEST_CASE("neutral: home folders") {
   CHECK(n.plain("12, " + home + "/carol/models/llama/run.py, 3") ==
         "12, " + home + "/user1/run.py, 3");
   CHECK(n.plain(home + "/carol carol dave") == home + "/user1 user1 user2");
-  CHECK(n.plain(home + "/erin/a") == home + "/erin/a");  // whom nobody mentioned before
+  CHECK(n.plain(home + "/erin/a") == home + "/erin/a");  // not mentioned before
 }
 
 TEST_CASE("neutral: ids keep their shape, and the same is the same") {

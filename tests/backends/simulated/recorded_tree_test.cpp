@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Recorded folders of cards, replayed through the public interface: what the index says of them.
+// Recorded folders of cards, replayed through the public interface and compared with the index.
 #include <doctest/doctest.h>
 #include <hypomnesis.h>
 
@@ -39,7 +39,7 @@ std::string without_slash(std::string path) {
   return path;
 }
 
-// What `key` says; null: the card has no such value, and none is told.
+// Value of `key`; null: the card has no such value, and none is reported.
 void check_figure(const entry& e, const char* key, bool is_there, double value) {
   CAPTURE(key);
   if (!e.expected.contains(key)) return;

@@ -89,7 +89,7 @@ TEST_CASE("recording: what is refused, with its place") {
   CHECK(recording_refusal(with(R"("files":[{"path":"/)" + std::string(5000, 'a') + "\"}]"))
             .starts_with("/recording/files/0/path: "));
   CHECK(recording_refusal(with(R"("files":[{"path":"/a"},{"path":"/b"},{"path":"/a"}])")) ==
-        "/recording/files/2/path: it stands in the list already");
+        "/recording/files/2/path: it is in the list already");
   CHECK(recording_refusal(file(R"("text":1)")).starts_with("/recording/files/0/text: "));
   CHECK(recording_refusal(file(R"("hex":"0")")).starts_with("/recording/files/0/hex: "));
   CHECK(recording_refusal(file(R"("hex":"0g")")).starts_with("/recording/files/0/hex: "));

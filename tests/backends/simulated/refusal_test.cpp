@@ -177,10 +177,10 @@ TEST_CASE("pools: one of each kind, one main, figures that add up") {
   CHECK(refusal(device(R"("pools":[{"kind":"vram","main":true},{"kind":"host","main":true}])")) ==
         "/devices/0/pools/1: another pool is the main one already");
   CHECK(refusal(pool(R"("total":"1GiB","used":"2GiB")")) ==
-        "/devices/0/pools/0: the figures pass \"total\": correct them, or give both \"free\" and "
+        "/devices/0/pools/0: the values exceed \"total\": correct them, or give both \"free\" and "
         "\"used\"");
   CHECK(refusal(pool(R"("total":10,"reserved":11,"free":0)")) ==
-        "/devices/0/pools/0: the figures pass \"total\": correct them, or give both \"free\" and "
+        "/devices/0/pools/0: the values exceed \"total\": correct them, or give both \"free\" and "
         "\"used\"");
   accept(pool(R"("total":10,"used":20,"free":0)"));
   accept(pool(R"("total":10,"used":20,"free":null)"));

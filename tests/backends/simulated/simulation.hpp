@@ -59,7 +59,7 @@ class simulation {
   [[nodiscard]] const scratch& files() const { return files_; }
   void destroy();
 
-  // What a direct reading of the device's main pool says.
+  // What a direct reading of the device's main pool returns.
   hmn_status read_pool(std::uint32_t device = 0);
   hmn_pool pool{};
   hmn_error error{};

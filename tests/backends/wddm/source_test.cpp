@@ -43,7 +43,7 @@ constexpr const char16_t* committed_in_host = u"\\GPU Process Memory(*)\\Shared 
 constexpr const char16_t* resident = u"\\GPU Process Memory(*)\\Local Usage";
 constexpr const char16_t* engines = u"\\GPU Engine(*)\\Utilization Percentage";
 
-// A card of its own memory, and processor graphics.
+// A card of its own memory, and an integrated GPU.
 struct machine {
   machine() {
     fake_dxgi::reset();

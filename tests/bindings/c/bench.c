@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
 /* bench MACHINE...: what a snapshot of everything, with every record and name read, costs on each
- * machine file, per object, beside a bare call. Not a test: the numbers are for
+ * machine file, per object, compared with a bare call. Not a test: the numbers are for
  * docs/performance.md. */
 #define _POSIX_C_SOURCE 200809L
 #include <hypomnesis.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 // bench MACHINE...: what a snapshot of everything, copied whole, costs on each machine file, per
-// object, beside a bare call. Not a test: the numbers are for docs/performance.md.
+// object, compared with a bare call. Not a test: the numbers are for docs/performance.md.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -32,7 +32,7 @@ times measure(Work work) {
   return {found[rounds / 2], found[0]};
 }
 
-std::size_t objects_of(const hypomnesis::picture& p) {
+std::size_t objects_of(const hypomnesis::snapshot_values& p) {
   std::size_t count = 3 + p.usages.size() + p.diagnostics.size();
   for (const auto& d : p.devices) count += 3 + d.pools.size();
   return count;

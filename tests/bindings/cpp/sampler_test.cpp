@@ -23,7 +23,7 @@ status_code sampler_status(Call call) {
   } catch (const hypomnesis::error& e) {
     return e.status();
   } catch (const hypomnesis::closed&) {
-    return status_code::state;  // it came too late to be told by the library
+    return status_code::state;  // it came too late to be reported by the library
   }
   return status_code::ok;
 }

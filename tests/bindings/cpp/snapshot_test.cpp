@@ -32,7 +32,7 @@ TEST_CASE("a snapshot may be closed twice, and refuses every call from then on")
 
 TEST_CASE("values are everything, each pool under its device") {
   const hypomnesis::snapshot s = machine("unified.json").take(everything);
-  const hypomnesis::picture all = s.values();
+  const hypomnesis::snapshot_values all = s.values();
   CHECK(all.info.pool_count == 4);
   REQUIRE(all.devices.size() == 2);
   REQUIRE(all.devices[0].pools.size() == 1);

@@ -73,10 +73,10 @@ TEST_CASE("a linked tracker asks the device, and outlives its context") {
   tracker t = c->track(0);
   const hypomnesis::pool main = c->pool(0);
   c.reset();
-  const std::uint64_t room = main.usable_bytes ? *main.usable_bytes : *main.free_bytes;
+  const std::uint64_t usable = main.usable_bytes ? *main.usable_bytes : *main.free_bytes;
   CHECK(t.info().device_index == 0);
-  CHECK(t.would_fit(room));
-  CHECK_FALSE(t.would_fit(room + 1));
+  CHECK(t.would_fit(usable));
+  CHECK_FALSE(t.would_fit(usable + 1));
 }
 
 TEST_CASE("a tracker that is closed says so") {

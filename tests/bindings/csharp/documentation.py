@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""documentation.py PAGE PACKAGE SCRATCH MACHINE SOURCE...: the page's code compiles, runs and prints what it says.
+"""documentation.py PAGE PACKAGE SCRATCH MACHINE SOURCE...: the page's code compiles, runs and prints what is in it.
 
-A block with its own `using Hypomnesis;` is a program and runs on the real machine; any other stands in a method that
+A block with its own `using Hypomnesis;` is a program and runs on the real machine; any other is in a method that
 has a `context` on MACHINE. A block ```text behind it is what it prints.
 """
 import pathlib

@@ -49,7 +49,7 @@ class Project:
                 "DOTNET_CLI_TELEMETRY_OPTOUT": "1", "DOTNET_NOLOGO": "1", "MSBUILDDISABLENODEREUSE": "1", **more}
 
     def dotnet(self, verb, *options):
-        """(succeeded, what it said)"""
+        """(succeeded, its output)"""
         sources = [word for source in self.sources for word in ("--source", source)]
         done = subprocess.run(
             ["dotnet", verb, "app.csproj", "--nologo", "-v", "quiet", "-c", "Release", "-maxcpucount:1",

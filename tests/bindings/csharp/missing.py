@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""missing.py AGENT NATIVE SCRATCH CC: where the libraries are looked for, and what is said when they are not there.
+"""missing.py AGENT NATIVE SCRATCH CC: where the libraries are looked for, and the message when they are not there.
 
 AGENT is the agent's assembly, NATIVE a folder with libhypomnesis.so.0 and the shim.
 """

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""package.py PACKAGE SCRATCH README PAGE SOURCE...: the NuGet package holds what it says, and a fresh console project
+"""package.py PACKAGE SCRATCH README PAGE SOURCE...: the NuGet package holds what it lists, and a fresh console project
 that installs it from a folder runs README's program with the library inside the package."""
 import pathlib
 import re

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """docs.py FOLDER: the code blocks of docs/bindings/go.md. The commands of the first `sh` block make a module of each
-program in FOLDER; programs are run on a machine file, and what stands in the `text` block behind them is what they
+program in FOLDER; programs are run on a machine file, and the `text` block that follows is what they
 print. A block that is no program is the inside of a function with a context and a snapshot."""
 import os
 import pathlib

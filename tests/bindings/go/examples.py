@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""examples.py FOLDER: runs memory, room, before_after, fit and watch on examples/machines and on the real machine. What they must
-say is worked out here from the machine files."""
+"""examples.py FOLDER: runs memory, free_memory, before_after, fit and watch on examples/machines and on the real
+machine. What they must print is worked out here from the machine files."""
 import json
 import os
 import pathlib
@@ -42,19 +42,19 @@ def devices_of(machine):
         yield from device.get("partitions", [])
 
 
-def room(machine, wanted):
-    """The lines and the exit code of room."""
+def free_memory(machine, wanted):
+    """The lines and the exit code of free_memory."""
     best, most = None, 0
     for index, device in enumerate(devices_of(machine)):
         left = free(device)
         if left is None:
             yield f"GPU {index} [{device['name']}]: free memory is not known"
             continue
-        verdict = "has room" if left >= wanted else "has no room"
+        verdict = "fits" if left >= wanted else "does not fit"
         yield f"GPU {index} [{device['name']}]: {for_people(left)} free, {verdict}"
         if left >= wanted and left > most:
             best, most = index, left
-    yield f"no GPU has room for {for_people(wanted)}" if best is None else f"GPU {best} has most"
+    yield f"no GPU has {for_people(wanted)} free" if best is None else f"GPU {best} has most"
 
 
 def run(program, *arguments, machine=None):
@@ -78,9 +78,10 @@ def check_machine(path):
         f"resident: {own} bytes ({for_people(own)})\navailable: {system} bytes ({for_people(system)})\n"), ""))
     for text in ("8GiB", "60GiB", str(64 << 40)):
         wanted = size(text) if not text.isdigit() else int(text)
-        lines = list(room(machine, wanted))
+        lines = list(free_memory(machine, wanted))
         code = 1 if lines[-1].startswith("no ") else 0
-        check(f"room {text} on {path.name}", run("room", text, machine=path), (code, "\n".join(lines) + "\n", ""))
+        check(f"free_memory {text} on {path.name}", run("free_memory", text, machine=path),
+              (code, "\n".join(lines) + "\n", ""))
     check_before_after(path, machine["devices"][0], round(own / 2 ** 20))
     check_fit(path, list(devices_of(machine)))
 
@@ -137,9 +138,9 @@ def check_real():
     if said != "RAM +64 MiB or more\n" and "work: RAM" not in said:
         problems.append(f"before_after: {said}")
     for arguments in ((), ("8GB",), ("-1",), ("99999999999TiB",)):
-        code, said, complaint = run("room", *arguments)
+        code, said, complaint = run("free_memory", *arguments)
         if code != 2 or said or not complaint:
-            problems.append(f"room {arguments}: {code}, {said}, {complaint}")
+            problems.append(f"free_memory {arguments}: {code}, {said}, {complaint}")
     code, _, complaint = run("memory", machine="/nowhere/machine.json")
     if code != 2 or "HMN_E_NO_SOURCE" not in complaint:
         problems.append(f"memory without its machine: {code}, {complaint}")

@@ -76,7 +76,7 @@ case $noun in
     exec "$python" -B "$here/../behaviour.py" "$folder/bin/agent"
     ;;
   examples)
-    for program in memory room before_after fit watch; do build "$root/examples/go" $program; done
+    for program in memory free_memory before_after fit watch; do build "$root/examples/go" $program; done
     exec "$python" -B "$here/examples.py" "$folder/bin"
     ;;
   docs)

@@ -9,7 +9,7 @@ local kept = {}
 
 local INEXACT, CLOSED = {}, {}
 
--- The number that a word says, where this Lua holds it.
+-- The number that a word is, where this Lua holds it.
 local function number(word)
   local found = tonumber(word)
   if ("%.0f"):format(found) == word and math.abs(found) <= 2 ^ 53 then return found end

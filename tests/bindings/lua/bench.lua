@@ -1,6 +1,6 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- bench.lua MACHINE...: what a snapshot copied whole costs per object, beside a bare call (version_number) through
--- the same binding. Objects: the records of the snapshot. `take` is the library's part, without any copy.
+-- bench.lua MACHINE...: what a snapshot copied whole costs per object, compared with a bare call (version_number)
+-- through the same binding. Objects: the records of the snapshot. `take` is the library's part, without any copy.
 local hypomnesis = require "hypomnesis"
 local raw = require "hypomnesis.raw"
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """documentation.py INTERPRETER ROOT: each Lua block of docs/bindings/lua.md runs on the machine workstation.json, and
-prints what the text block that follows says. A block of another Lua (```lua 5.4) is left out."""
+prints what is in the text block that follows. A block of another Lua (```lua 5.4) is left out."""
 import os
 import pathlib
 import re

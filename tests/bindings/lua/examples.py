@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""examples.py INTERPRETER ROOT: the examples on machines whose files say what must come out."""
+"""examples.py INTERPRETER ROOT: the examples on machines whose files determine what must come out."""
 import os
 import pathlib
 import re
@@ -36,25 +36,25 @@ def expect(found, wanted):
     assert found == wanted, f"{found}\nnot\n{wanted}"
 
 
-# 12 MiB resident and 1688 GiB available, says server-8gpu.json.
+# 12 MiB resident and 1688 GiB available in server-8gpu.json.
 expect(run("memory", machine="server-8gpu"),
        (0, f"resident: {12 << 20} bytes (12 MiB)\navailable: {1688 << 30} bytes (1688.0 GiB)\n"))
 status, text = run("memory")
 assert status == 0 and re.fullmatch(r"resident: \d+ bytes \(\d+ MiB\)\navailable: \d+ bytes \(.*\)\n", text), text
 
 # Of 81559 MiB with 551 reserved, GPUs 6 and 7 are free; the first of the largest has most.
-status, text = run("room", "60GiB", machine="server-8gpu")
+status, text = run("free_memory", "60GiB", machine="server-8gpu")
 lines = text.splitlines()
 expect((status, len(lines)), (0, 9))
-expect(lines[0], "GPU 0 [NVIDIA H100 80GB HBM3]: 4.7 GiB free, has no room")
-expect(lines[6], "GPU 6 [NVIDIA H100 80GB HBM3]: 79.1 GiB free, has room")
+expect(lines[0], "GPU 0 [NVIDIA H100 80GB HBM3]: 4.7 GiB free, does not fit")
+expect(lines[6], "GPU 6 [NVIDIA H100 80GB HBM3]: 79.1 GiB free, fits")
 expect(lines[8], "GPU 6 has most")
-expect(run("room", "80GiB", machine="server-8gpu")[1].splitlines()[8], "no GPU has room for 80.0 GiB")
-expect(run("room", "80GiB", machine="server-8gpu")[0], 1)
-expect(run("room", str(5 << 30), machine="server-8gpu")[0], 0)
+expect(run("free_memory", "80GiB", machine="server-8gpu")[1].splitlines()[8], "no GPU has 80.0 GiB free")
+expect(run("free_memory", "80GiB", machine="server-8gpu")[0], 1)
+expect(run("free_memory", str(5 << 30), machine="server-8gpu")[0], 0)
 for wrong in ("", "8GB", "x", "-1", "1.2.3GiB"):
-    expect(run("room", wrong, machine="server-8gpu")[0], 2)
-status, text = run("room", "1MiB", machine="laptop-asleep")
+    expect(run("free_memory", wrong, machine="server-8gpu")[0], 2)
+status, text = run("free_memory", "1MiB", machine="laptop-asleep")
 assert "free memory is not known" in text, text
 
 # 8030261248 parameters of 16 bits and 131072 bytes for each token: 17.6 GiB, which GPUs 6 and 7 have.

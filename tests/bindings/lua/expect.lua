@@ -1,5 +1,5 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- What the suites say of what they find. A failure is an error that names the place.
+-- Assertions of the suites. A failure is an error that names the place.
 local expect = {}
 
 local function fail(what, ...) error(what:format(...), 3) end

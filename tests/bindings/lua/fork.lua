@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- fork.lua MACHINES: in a forked child the parent's context says so, its snapshots can be read, a new context works.
+-- fork.lua MACHINES: in a forked child the parent's context returns an error, its snapshots can be read, a
+-- new context works.
 local machines = ...
 local hypomnesis = require "hypomnesis"
 local expect = require "expect"

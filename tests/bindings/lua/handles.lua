@@ -6,7 +6,7 @@ local expect = require "expect"
 local small = arg[1] .. "/small.json"
 local function open() return assert(hypomnesis.open {simulation = small, deadline_ms = 60000}) end
 
--- Closed: each method says so, where the caller stands; closing again is fine.
+-- Closed: each method raises an error at the caller's line; closing again is fine.
 local context = open()
 expect.equal(tostring(context), "hypomnesis.Context (open)", "text of a context")
 context:close()

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""missing.py INTERPRETER: what the package says when the native library is not there, and which one it loads."""
+"""missing.py INTERPRETER: the package's message when the native library is not there, and which one it loads."""
 import os
 import pathlib
 import re

@@ -3,7 +3,7 @@
 """run.py SUITE LUA FOLDER LIBRARY COMMAND...: runs COMMAND for one Lua, where that is here.
 
 LUA is 5.1 to 5.4, or luajit. FOLDER has <version>/hypomnesis/core.so, LIBRARY is libhypomnesis. In COMMAND the word
-{lua} is the interpreter. The package, and the modules beside this file, are found by `require`."""
+{lua} is the interpreter. The package, and the modules in this folder, are found by `require`."""
 import os
 import pathlib
 import shutil

@@ -16,7 +16,7 @@ end
 
 local context = assert(hypomnesis.open {simulation = machine, deadline_ms = 60000})
 
-do -- snapshots, latest figures and peaks
+do -- snapshots, latest values and peaks
   local sampler = assert(context:sampler())
   assert(sampler:start())
   local first = assert(sampler:next(PATIENCE_MS))

@@ -32,7 +32,7 @@ do -- a device, now and ever
   expect(not pcall(spill.info, spill), "a closed detector answers")
 end
 
-do -- what cannot be measured, and figures from elsewhere
+do -- what cannot be measured, and values from elsewhere
   local context = assert(hypomnesis.open {simulation = arg[1], deadline_ms = 60000})
   local spill = assert(context:spill(1, {growth_bytes = 2 * MIB}))
   refused(hypomnesis.E_UNSUPPORTED, spill:observe())

@@ -101,7 +101,7 @@ do -- a device
   equal(tracker:info().device_index, 0)
   refused(hypomnesis.E_NO_DEVICE, other:would_fit(1))
   context:close()
-  local room = pool.usable_bytes or pool.free_bytes
-  equal(tracker:would_fit(room), true)
-  equal(tracker:would_fit(room + 1), false)
+  local usable = pool.usable_bytes or pool.free_bytes
+  equal(tracker:would_fit(usable), true)
+  equal(tracker:would_fit(usable + 1), false)
 end

@@ -10,7 +10,7 @@ local has_integers = math.type ~= nil
 -- LuaJIT's numbers of 64 bits, which no other Lua reads.
 local function cdata(text) return loadstring("return " .. text)() end
 
--- A field as digits; or what reading it says where this Lua cannot hold it.
+-- A field as digits; or the error of reading it where this Lua cannot hold it.
 local function digits(record, field)
   local good, value = pcall(function() return record[field] end)
   if good then return hypomnesis.digits(value) end

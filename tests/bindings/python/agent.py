@@ -4,7 +4,7 @@ import sys
 
 import hypomnesis
 
-# Fields that the records of this package have beside those of C.
+# Fields that the records of this package have in addition to those of C.
 OWN = {"pools", "telemetry", "metrics", "own_usage", "usages", "process_name", "process_command",
        "process_container", "group"}
 NOTHING = "null"

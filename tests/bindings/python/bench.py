@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""bench.py MACHINES: the time of a snapshot copied whole, per object that comes of it, beside a bare
+"""bench.py MACHINES: the time of a snapshot copied whole, per object that comes of it, compared with a bare
 call through the same binding. MACHINES is the folder of eight.json and its smaller kin."""
 import gc
 import pathlib

@@ -10,19 +10,19 @@ from support import MACHINES, ROOT, Case, run_suite
 
 MIB = 1 << 20
 SERVER = """\
-GPU 0 [NVIDIA H100 80GB HBM3]: 4.7 GiB free, has no room
-GPU 1 [NVIDIA H100 80GB HBM3]: 5.0 GiB free, has no room
-GPU 2 [NVIDIA H100 80GB HBM3]: 5.0 GiB free, has no room
-GPU 3 [NVIDIA H100 80GB HBM3]: 4.9 GiB free, has no room
-GPU 4 [NVIDIA H100 80GB HBM3]: 19.1 GiB free, has room
-GPU 5 [NVIDIA H100 80GB HBM3]: 19.2 GiB free, has room
-GPU 6 [NVIDIA H100 80GB HBM3]: 79.1 GiB free, has room
-GPU 7 [NVIDIA H100 80GB HBM3]: 79.1 GiB free, has room
+GPU 0 [NVIDIA H100 80GB HBM3]: 4.7 GiB free, does not fit
+GPU 1 [NVIDIA H100 80GB HBM3]: 5.0 GiB free, does not fit
+GPU 2 [NVIDIA H100 80GB HBM3]: 5.0 GiB free, does not fit
+GPU 3 [NVIDIA H100 80GB HBM3]: 4.9 GiB free, does not fit
+GPU 4 [NVIDIA H100 80GB HBM3]: 19.1 GiB free, fits
+GPU 5 [NVIDIA H100 80GB HBM3]: 19.2 GiB free, fits
+GPU 6 [NVIDIA H100 80GB HBM3]: 79.1 GiB free, fits
+GPU 7 [NVIDIA H100 80GB HBM3]: 79.1 GiB free, fits
 GPU 6 has most
 """
 ASLEEP = """\
 GPU 0 [NVIDIA GeForce RTX 4060 Laptop GPU]: free memory is not known
-no GPU has room for 1.0 GiB
+no GPU has 1.0 GiB free
 """
 FALLS = {"host": {"self": {"resident": "100MiB"}},
          "devices": [{"name": "GPU", "pools": [{"kind": "vram", "total": "16384MiB"}],
@@ -51,16 +51,16 @@ class Examples(Case):
         self.assertEqual(status, 0)
 
     def test_room(self):
-        self.assertEqual(self.example("room", "8GiB", machine="server-8gpu"), (0, SERVER))
-        self.assertEqual(self.example("room", "1GiB", machine="laptop-asleep"), (1, ASLEEP))
+        self.assertEqual(self.example("free_memory", "8GiB", machine="server-8gpu"), (0, SERVER))
+        self.assertEqual(self.example("free_memory", "1GiB", machine="laptop-asleep"), (1, ASLEEP))
         free = 24564 - 498 - 13911
-        line = f"GPU 0 [NVIDIA GeForce RTX 4090]: 9.9 GiB free, has"
-        for wanted, status, verdict in ((free * MIB, 0, f"{line} room\nGPU 0 has most\n"),
-                                        (free * MIB + 1, 1, f"{line} no room\n"
-                                         "no GPU has room for 9.9 GiB\n")):
-            self.assertEqual(self.example("room", wanted, machine="workstation"), (status, verdict))
-        self.assertEqual(self.example("room", "8GiB", machine={"devices": []}),
-                         (1, "no GPU has room for 8.0 GiB\n"))
+        line = f"GPU 0 [NVIDIA GeForce RTX 4090]: 9.9 GiB free,"
+        for wanted, status, verdict in ((free * MIB, 0, f"{line} fits\nGPU 0 has most\n"),
+                                        (free * MIB + 1, 1, f"{line} does not fit\n"
+                                         "no GPU has 9.9 GiB free\n")):
+            self.assertEqual(self.example("free_memory", wanted, machine="workstation"), (status, verdict))
+        self.assertEqual(self.example("free_memory", "8GiB", machine={"devices": []}),
+                         (1, "no GPU has 8.0 GiB free\n"))
 
     def test_fit(self):
         total = "weights: 15.0 GiB\ncache: 1.0 GiB\nwith a tenth more: 17.6 GiB\n"

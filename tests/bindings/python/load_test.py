@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""load_test.py SUITE LIBRARY: what is said where the native library is missing, and how it is chosen."""
+"""load_test.py SUITE LIBRARY: the message where the native library is missing, and how it is chosen."""
 import os
 import pathlib
 import shutil
@@ -28,7 +28,7 @@ NOBODY = 65534
 
 
 class Load(Case):
-    """A copy of the package whose extension finds no library beside it."""
+    """A copy of the package whose extension finds no library next to it."""
 
     def setUp(self):
         super().setUp()

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Threads: readings let others run, one context serves many, closing waits for nobody."""
+"""Threads: readings let others run, one context serves many, closing never waits."""
 import threading
 import time
 import unittest
@@ -31,7 +31,7 @@ def together(work, count=THREADS):
 
 class Threads(Case):
     def until(self, gate):
-        """A context whose driver tells the memory once the gate is there."""
+        """A context whose driver reports the memory once the gate is there."""
         return self.context({"devices": [{"name": "GPU", "pools": [{"kind": "vram", "total": 5}],
                                           "delays": [{"call": "pools", "hang_until": str(gate)}]}]})
 

@@ -49,11 +49,11 @@ class Tracker(Case):
         context = self.context(CARD)
         tracker = context.tracker(0)
         pool = context.pool(0)
-        room = pool.usable_bytes if pool.usable_bytes is not None else pool.free_bytes
+        usable = pool.usable_bytes if pool.usable_bytes is not None else pool.free_bytes
         context.close()
         self.assertEqual(tracker.info().device_index, 0)
-        self.assertTrue(tracker.would_fit(room))
-        self.assertFalse(tracker.would_fit(room + 1))
+        self.assertTrue(tracker.would_fit(usable))
+        self.assertFalse(tracker.would_fit(usable + 1))
 
     def test_no_such_device(self):
         with self.assertRaises(hypomnesis.NoDeviceError):

@@ -69,7 +69,7 @@ def mypy(*arguments):
 
 
 def expected_of(text):
-    """line -> what mypy must say there"""
+    """line -> what mypy must print there"""
     return {number: line.split("# ")[1] for number, line in enumerate(text.splitlines(), 1)
             if "# " in line}
 

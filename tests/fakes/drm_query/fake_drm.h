@@ -11,8 +11,8 @@
  *     item=<errno>       i915: the item's length is that error
  *     interrupt=<n>      the first n requests fail with EINTR
  *     grow=1             a region appears between the first two passes
- *     needed=<n>         the first pass says so   length=<n>       i915: so does the second
- *     count=<n>          the answer says it has n regions
+ *     needed=<n>         size of the first pass    length=<n>       i915: of the second
+ *     count=<n>          the answer has n regions, by its count
  *   region <name> <class> <instance> <size> <used> <visible> <visible used>
  *
  * Log, the file that FAKE_DRM_LOG names, or fake_drm_log: "open renderD128", "measure renderD128",

@@ -165,7 +165,7 @@ int pid_path(int pid, void* out, std::uint32_t size) {
   return static_cast<int>(p->path.size());
 }
 
-// Without room: how many bytes there may be, with some to spare.
+// Without a buffer: how many bytes there may be, with some to spare.
 int list_pids(std::uint32_t type, std::uint32_t, void* out, int size) {
   if (type != mach::all_pids) return fail(EINVAL);
   const int needed = static_cast<int>(kernel_now->processes.size() * sizeof(int));

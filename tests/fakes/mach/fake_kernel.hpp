@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// A kernel of macOS that answers as it is told. Where it refuses, and with what, is taken from
+// A kernel of macOS that answers as it is set up. Where it refuses, and with what, is taken from
 // XNU's sources (bsd/kern/proc_info.c, kern_sysctl.c, sys_generic.c).
 #pragma once
 

@@ -64,13 +64,13 @@ bool load(driver& d, const std::string& path_or_json);
 bool refresh(driver& d, bool always);
 void set_log(driver& d, const char* path);
 void end_sessions(driver& d);
-// Tells the sets that have the device registered; nobody else ever hears of it.
+// Signals the sets that have the device registered, no others.
 void raise_xid(driver& d, const device& target, unsigned long long xid);
 
 device_handle handle_of(const driver& d, const device& target);
 const device* device_of(const driver& d, const scenario& scene, device_handle handle, status& why);
 
-// One call's way through the driver: counts it, then lets the scenario's rules have their say.
+// One call's way through the driver: counts it, then applies the scenario's rules.
 class visit {
  public:
   enum session { needed, not_needed };

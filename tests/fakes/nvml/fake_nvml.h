@@ -32,7 +32,7 @@ int fake_nvml_hanging(void);
 /* Ends every hang under way; hangs that begin later hold again. */
 void fake_nvml_release(void);
 
-/* As if the kernel module was reloaded: every call says UNINITIALIZED until the next init. */
+/* As if the kernel module was reloaded: every call returns UNINITIALIZED until the next init. */
 void fake_nvml_driver_reload(void);
 
 /* An Xid of the device at this position: those hear of it who have its events registered. -1: no

@@ -27,7 +27,7 @@ std::string_view name_of(call c);
 std::optional<call> call_named(std::string_view name);
 std::optional<status> status_named(std::string_view name);
 
-// What a driver says to one question: a return code and, on success, the value.
+// What a driver answers to one question: a return code and, on success, the value.
 template <class T>
 struct answer {
   status result = error_not_supported;

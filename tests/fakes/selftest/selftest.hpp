@@ -5,7 +5,7 @@
 
 namespace selftest {
 
-// Says so and makes the suite count as skipped when what a test compares with is not here.
+// Prints a line and makes the suite count as skipped when what a test compares with is not here.
 bool is_absent(const char* suite, const std::string& path);
 
 }  // namespace selftest

@@ -4,7 +4,7 @@
 // HMN_FAKE_GDI32:
 //   luid;bus;device;function;kind;local;non local;trouble
 // kind: the bits of D3DKMT_ADAPTERTYPE. trouble: "untouched" for successes that fill nothing in, or
-// nothing. The figures are those of every process but the caller's.
+// nothing. The values are those of every process but the caller's.
 #include <windows.h>
 
 #include "rows.hpp"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // An nvidia-smi.exe with one card: answers the columns that it is asked for, and "[N/A]" to those
-// that it does not know. With a file nvidia-smi.exe.hang beside it, it never ends: it is started
+// that it does not know. With a file nvidia-smi.exe.hang next to it, it never ends: it is started
 // with no environment of the caller's.
 #include <windows.h>
 

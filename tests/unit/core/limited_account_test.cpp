@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Every order in which two threads can reach the words of one account. A thread is told by what its
-// accesses gave so far: to make one step more, its operations run anew with these, and stop before
-// the access after the next.
+// Every order in which two threads can reach the words of one account. A thread is identified by
+// what its accesses gave so far: to make one step more, its operations run again with these, and
+// stop before the access after the next.
 #include "core/limited_account.hpp"
 
 #include <doctest/doctest.h>
@@ -97,7 +97,7 @@ class pair {
   [[nodiscard]] const hmn::two_words& value() const { return value_; }
 
  private:
-  // What a thread is told by an access is one number.
+  // What an access returns to a thread is one number.
   static std::uint64_t code_of(const hmn::two_words& of) { return of.first << 32 | of.second; }
 
   hmn::two_words value_;
@@ -265,7 +265,7 @@ TEST_CASE("a peak that was seen is not lost when a third gives back before the f
 
 TEST_CASE("what fits at every instant is refused in no order") {
   const operation lower_to_7{what::limit, 7};
-  // 3 of 10, then of 7, then none, then none of 5: there is always room for 4, but not beside the 3
+  // 3 of 10, then of 7, then none, then none of 5: 4 always fit, but not together with the 3
   // of before under the limit of 5.
   explorer sure({{take}, {lower_to_7, give, lower}});
   CHECK(sure.explore() > 20);

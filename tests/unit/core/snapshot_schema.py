@@ -43,7 +43,7 @@ def resolve(rule):
 
 
 def compare(value, rule, place):
-    """Every key and word of a snapshot stands in the schema, every key of the schema in the snapshot."""
+    """Every key and word of a snapshot is in the schema, every key of the schema in the snapshot."""
     rule = resolve(rule)
     if isinstance(value, dict):
         if list(value) != list(rule["properties"]):

@@ -103,7 +103,7 @@ TEST_CASE("recording: what was kept is given again when the files are gone") {
   CHECK(watched == real);
   CHECK(kept.lost() == 0);
   copy_to(kept, again);
-  const machine other;  // whose paths nobody kept
+  const machine other;  // whose paths were not kept
   again.mount(other.folder(), folder + "gone");
   const stand_in_scope scope(&again);
   CHECK(text_of(folder + "text") == "one\n");

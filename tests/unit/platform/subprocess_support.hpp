@@ -27,7 +27,7 @@ inline hmn::platform::outcome run_shell(std::string script, uint64_t limit_ns = 
   return run_program("/bin/sh", {"-c", std::move(script)}, limit_ns, cap);
 }
 
-// Of a script that says a line and then hangs: until a deadline that came after the line.
+// Of a script that prints a line and then hangs: until a deadline that came after the line.
 inline hmn::platform::outcome run_hanging(const std::string& script) {
   hmn::platform::outcome result;
   for (uint64_t limit = second / 2; limit < 100 * second; limit *= 4) {

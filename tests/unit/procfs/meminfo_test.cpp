@@ -18,7 +18,7 @@ TEST_CASE("meminfo gives totals, swap and commitments") {
   CHECK(m.committed.value() == 77004 * 1024);
 }
 
-// The figures of the kernel's own formula, worked out by hand for a kernel of 3.10.
+// The values of the kernel's own formula, worked out by hand for a kernel of 3.10.
 TEST_CASE("available is estimated where the kernel does not print it") {
   const meminfo m = parse_meminfo(
       "MemTotal: 4000 kB\nMemFree: 1000 kB\nActive(file): 300 kB\nInactive(file): 500 kB\n"

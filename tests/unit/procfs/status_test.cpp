@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
 // HV1 to HV7 are vectors of the Rust predecessor; where the result differs the list in
-// docs/backends/os.md says why.
+// docs/backends/os.md explains why.
 #include "procfs/status.hpp"
 
 #include <doctest/doctest.h>

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""gpu.py PROBE SPILL_PROBE LIBRARY FAKES PREFIX: the GPUs of Windows under Wine, with system libraries of our own. Of Wine's
-own answers none is a figure: its constants are asserted nowhere."""
+"""gpu.py PROBE SPILL_PROBE LIBRARY FAKES PREFIX: the GPUs of Windows under Wine, with system libraries of our own.
+None of Wine's own answers is a measurement: its constants are asserted nowhere."""
 import shutil
 
 import machine
@@ -130,7 +130,7 @@ class TwoCards(Machine):
         self.check_without_nvml("nvml")
 
     def check_without_nvml(self, identity):
-        """Who the card is may have been told before."""
+        """The card's identity may have been read before."""
         self.assertEqual([d["name"] for d in self.picture["devices"]], [CARD["name"], OTHER["name"]])
         card, other = self.device(CARD["name"]), self.device(OTHER["name"])
         self.assertEqual((card["backend"], card["os_id"]), (identity, 0x103D8))
@@ -149,7 +149,7 @@ class TwoCards(Machine):
 
 
 class Reset(Machine):
-    """A driver that starts anew gives its card another number; the counters of before are no more."""
+    """A driver that starts again gives its card another number; the counters of before are no more."""
     AFTER = "luid_0x00000000_0x00077777"
 
     def reset(self, *more, **settings):
@@ -192,7 +192,7 @@ class Reset(Machine):
 
 class Spill(Machine):
     def observe(self, first, *later):
-        """What each observation says: status, state, rules, dedicated, shared, limit."""
+        """Each observation: status, state, rules, dedicated, shared, limit."""
         files = [self.windows_path(f"later{i}.txt", lines(rows)) for i, rows in enumerate(later)]
         told = self.run_under_wine(SPILL_PROBE, hex(NVML | SMI), *files, adapters=(CARD,),
                                    counters=first)

@@ -50,7 +50,7 @@ class Command(Machine):
         self.assertEqual(row["name_state"], "exited")
 
     def test_spill_is_measurable_on_either_card(self):
-        # What is used of the first is NVML's figure, 1 GiB.
+        # What is used of the first is NVML's value, 1 GiB.
         for key, total, used, shared in (("0", 12 * GIB, GIB, 120 * MIB), ("1", 8 * GIB, 64 * MIB, 32 * MIB)):
             target = self.folder / "spill.json"
             self.hmn("spill", "--device", key, "--json", "Z:" + str(target).replace("/", "\\"), "--",
@@ -71,13 +71,13 @@ class Command(Machine):
         self.assertIn(OTHER["name"], text)
         self.assertIn("note  nvidia-smi: not needed\n", text)
         # A load that comes with the second reading is no fault.
-        self.assertIn("note  GPU 1: Windows tells a load only from the second reading on", text)
+        self.assertIn("note  GPU 1: Windows reports a load only from the second reading on", text)
         self.assertNotIn("FAIL", text)
 
     def test_each_figure_has_its_own_reason(self):
         text = self.hmn("log", "--count", "1", "--device", "1")
-        self.assertIn("load unknown (Windows tells a load only from the second reading on)", text)
-        self.assertIn("temperature unknown (Windows' counters do not tell it)", text)
+        self.assertIn("load unknown (Windows reports a load only from the second reading on)", text)
+        self.assertIn("temperature unknown (not reported by Windows' counters)", text)
 
 
 if __name__ == "__main__":

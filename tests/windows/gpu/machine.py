@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
 """A machine under Wine with system libraries of our own. Words of the program: PROBE SPILL_PROBE LIBRARY FAKES PREFIX.
 
-Each set of fakes stands in a prefix of its own, made of hard links to PREFIX."""
+Each set of fakes is in a prefix of its own, made of hard links to PREFIX."""
 import json
 import os
 import pathlib

@@ -2,7 +2,7 @@
  *
  * probe READINGS BACKENDS_OFF DEADLINE_MS [NAME=VALUE...]: takes snapshots one after the other, as
  * many again once the variables are set, and prints the last as JSON; then, a line each, how the
- * sources of Windows fare. */
+ * sources of Windows do. */
 #include <hypomnesis.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -27,7 +27,7 @@ internal static partial class Libraries
         : RuntimeInformation.IsOSPlatform(OSPlatform.OSX) ? "lib" + Shim + ".dylib"
         : "lib" + Shim + ".so";
 
-    /// <exception cref="DllNotFoundException">One of the two is missing; says where it was looked for
+    /// <exception cref="DllNotFoundException">One of the two is missing; lists where it was looked for
     /// and what to set. A later call looks again.</exception>
     internal static void Ensure()
     {
@@ -72,7 +72,7 @@ internal static partial class Libraries
         if (!OpenShimFirst(paths) && !OpenShimBySystem())
             throw new DllNotFoundException(Missing(ShimFile, "the system's own places",
                 "It comes with the NuGet package Hypomnesis for this system, or with a build of the"
-                + $" C# binding; put it beside the program, or beside the library that {Variable} names."));
+                + $" C# binding; put it next to the program, or next to the library that {Variable} names."));
     }
 
     private static string Missing(string file, string last, string remedy)

@@ -11,7 +11,7 @@ internal delegate TValue Copy<TValue>(IntPtr record);
 /// <summary>What every call does around the raw layer.</summary>
 internal static class Native
 {
-    /// <summary>A record to be told errors in.</summary>
+    /// <summary>A record for errors.</summary>
     internal static ErrorRecord NewError() => new() { struct_size = ErrorRecord.Size };
 
     /// <summary>Copies a record that is the caller's and ends it; null when there is none.</summary>

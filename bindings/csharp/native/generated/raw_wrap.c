@@ -177,7 +177,7 @@ static void hmn_refuse(hmn_error *error, hmn_status status, const char *message)
 }
 
 /* Functions of snapshots return a status alone. */
-static void hmn_told(hmn_error *error, hmn_status status) {
+static void hmn_describe(hmn_error *error, hmn_status status) {
   if (status != HMN_OK) hmn_refuse(error, status, hmn_status_name(status));
 }
 
@@ -195,7 +195,7 @@ static char *hmn_buffer(uint32_t size, hmn_error *error) {
   return buffer;
 }
 
-/* Methods of Context come in front of what their own file says. */
+/* Methods of Context come before those of their own file. */
 static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedicated_threshold_bytes,
                                       uint64_t growth_bytes) {
   hmn_spill_options options = {sizeof options};
@@ -225,7 +225,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     if (status != HMN_OK) { \
       free(out); \
       out = NULL; \
-      if (status != HMN_E_EMPTY) hmn_told(error, status); \
+      if (status != HMN_E_EMPTY) hmn_describe(error, status); \
     } \
     return out; \
   } while (0)
@@ -245,7 +245,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
         buffer = NULL; \
       } \
     } \
-    if (status != HMN_E_EMPTY) hmn_told(error, status); \
+    if (status != HMN_E_EMPTY) hmn_describe(error, status); \
     return buffer; \
   } while (0)
 

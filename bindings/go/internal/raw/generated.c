@@ -206,7 +206,7 @@ static void hmn_refuse(hmn_error *error, hmn_status status, const char *message)
 }
 
 /* Functions of snapshots return a status alone. */
-static void hmn_told(hmn_error *error, hmn_status status) {
+static void hmn_describe(hmn_error *error, hmn_status status) {
   if (status != HMN_OK) hmn_refuse(error, status, hmn_status_name(status));
 }
 
@@ -224,7 +224,7 @@ static char *hmn_buffer(uint32_t size, hmn_error *error) {
   return buffer;
 }
 
-/* Methods of Context come in front of what their own file says. */
+/* Methods of Context come before those of their own file. */
 static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedicated_threshold_bytes,
                                       uint64_t growth_bytes) {
   hmn_spill_options options = {sizeof options};
@@ -254,7 +254,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
     if (status != HMN_OK) { \
       free(out); \
       out = NULL; \
-      if (status != HMN_E_EMPTY) hmn_told(error, status); \
+      if (status != HMN_E_EMPTY) hmn_describe(error, status); \
     } \
     return out; \
   } while (0)
@@ -274,7 +274,7 @@ static hmn_spill_options hmn_spill_by(uint32_t episode_capacity, uint64_t dedica
         buffer = NULL; \
       } \
     } \
-    if (status != HMN_E_EMPTY) hmn_told(error, status); \
+    if (status != HMN_E_EMPTY) hmn_describe(error, status); \
     return buffer; \
   } while (0)
 
@@ -1023,7 +1023,7 @@ SWIGINTERN void Snapshot_devices(Snapshot *self,hmn_device *first,uint32_t count
       out->struct_size = size;
       status = hmn_snapshot_device(self, i, out);
       if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_told(error, status);
+      else hmn_describe(error, status);
     }
   }
 SWIGINTERN void Snapshot_telemetries(Snapshot *self,hmn_telemetry *first,uint32_t count,hmn_error *error){
@@ -1035,7 +1035,7 @@ SWIGINTERN void Snapshot_telemetries(Snapshot *self,hmn_telemetry *first,uint32_
       out->struct_size = size;
       status = hmn_snapshot_telemetry(self, i, out);
       if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_told(error, status);
+      else hmn_describe(error, status);
     }
   }
 SWIGINTERN void Snapshot_own_usages(Snapshot *self,hmn_usage *first,uint32_t count,hmn_error *error){
@@ -1047,7 +1047,7 @@ SWIGINTERN void Snapshot_own_usages(Snapshot *self,hmn_usage *first,uint32_t cou
       out->struct_size = size;
       status = hmn_snapshot_self(self, i, out);
       if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_told(error, status);
+      else hmn_describe(error, status);
     }
   }
 SWIGINTERN void Snapshot_pools(Snapshot *self,hmn_pool *first,uint32_t count,hmn_error *error){
@@ -1059,7 +1059,7 @@ SWIGINTERN void Snapshot_pools(Snapshot *self,hmn_pool *first,uint32_t count,hmn
       out->struct_size = size;
       status = hmn_snapshot_pool(self, i, out);
       if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_told(error, status);
+      else hmn_describe(error, status);
     }
   }
 SWIGINTERN void Snapshot_usages(Snapshot *self,hmn_usage *first,uint32_t count,hmn_error *error){
@@ -1071,7 +1071,7 @@ SWIGINTERN void Snapshot_usages(Snapshot *self,hmn_usage *first,uint32_t count,h
       out->struct_size = size;
       status = hmn_snapshot_usage(self, i, out);
       if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_told(error, status);
+      else hmn_describe(error, status);
     }
   }
 SWIGINTERN void Snapshot_metrics(Snapshot *self,hmn_metric *first,uint32_t count,hmn_error *error){
@@ -1083,7 +1083,7 @@ SWIGINTERN void Snapshot_metrics(Snapshot *self,hmn_metric *first,uint32_t count
       out->struct_size = size;
       status = hmn_snapshot_metric(self, i, out);
       if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_told(error, status);
+      else hmn_describe(error, status);
     }
   }
 SWIGINTERN void Snapshot_diagnostics(Snapshot *self,hmn_diagnostic *first,uint32_t count,hmn_error *error){
@@ -1095,17 +1095,17 @@ SWIGINTERN void Snapshot_diagnostics(Snapshot *self,hmn_diagnostic *first,uint32
       out->struct_size = size;
       status = hmn_snapshot_diagnostic(self, i, out);
       if (status == HMN_E_EMPTY) out->struct_size = 0;
-      else hmn_told(error, status);
+      else hmn_describe(error, status);
     }
   }
 SWIGINTERN uint32_t Snapshot_texts(Snapshot *self,uint32_t text,uint32_t count,char *buffer,uint32_t capacity,hmn_error *error){
     uint32_t used = 0, i;
     for (i = 0; i < count; i++) {
       uint32_t needed = 0;
-      const uint32_t room = used + 1 < capacity ? capacity - used - 1 : 0;
-      hmn_status status = hmn_snapshot_text(self, text, i, room ? buffer + used + 1 : NULL, room, &needed);
+      const uint32_t left = used + 1 < capacity ? capacity - used - 1 : 0;
+      hmn_status status = hmn_snapshot_text(self, text, i, left ? buffer + used + 1 : NULL, left, &needed);
       if (status == HMN_E_EMPTY) needed = 0;
-      else if (status != HMN_OK && status != HMN_E_BUFFER) hmn_told(error, status);
+      else if (status != HMN_OK && status != HMN_E_BUFFER) hmn_describe(error, status);
       if (used < capacity) buffer[used] = needed ? '=' : '\0';
       used += needed + 1;
     }
@@ -1331,7 +1331,7 @@ Spill *lone_spill(uint32_t device_index, uint32_t episode_capacity, uint64_t ded
 extern "C" {
 #endif
 
-void _wrap_Swig_free_raw_f830655139611dce(void *_swig_go_0) {
+void _wrap_Swig_free_raw_0b568bac8f2d65ad(void *_swig_go_0) {
   void *arg1 = (void *) 0 ;
 
   arg1 = *(void **)&_swig_go_0;
@@ -1341,7 +1341,7 @@ void _wrap_Swig_free_raw_f830655139611dce(void *_swig_go_0) {
 }
 
 
-void *_wrap_Swig_malloc_raw_f830655139611dce(intgo _swig_go_0) {
+void *_wrap_Swig_malloc_raw_0b568bac8f2d65ad(intgo _swig_go_0) {
   int arg1 ;
   void *result = 0 ;
   void *_swig_go_result;
@@ -1354,7 +1354,7 @@ void *_wrap_Swig_malloc_raw_f830655139611dce(intgo _swig_go_0) {
 }
 
 
-int _wrap_version_number_raw_f830655139611dce() {
+int _wrap_version_number_raw_0b568bac8f2d65ad() {
   uint32_t result;
   int _swig_go_result;
 
@@ -1365,7 +1365,7 @@ int _wrap_version_number_raw_f830655139611dce() {
 }
 
 
-_gostring_ _wrap_version_string_raw_f830655139611dce() {
+_gostring_ _wrap_version_string_raw_0b568bac8f2d65ad() {
   char *result = 0 ;
   _gostring_ _swig_go_result;
 
@@ -1379,7 +1379,7 @@ _gostring_ _wrap_version_string_raw_f830655139611dce() {
 }
 
 
-int _wrap_feature_raw_f830655139611dce(int _swig_go_0) {
+int _wrap_feature_raw_0b568bac8f2d65ad(int _swig_go_0) {
   uint32_t arg1 ;
   uint32_t result;
   int _swig_go_result;
@@ -1392,7 +1392,7 @@ int _wrap_feature_raw_f830655139611dce(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_status_name_raw_f830655139611dce(int _swig_go_0) {
+_gostring_ _wrap_status_name_raw_0b568bac8f2d65ad(int _swig_go_0) {
   hmn_status arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1408,7 +1408,7 @@ _gostring_ _wrap_status_name_raw_f830655139611dce(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_backend_name_raw_f830655139611dce(int _swig_go_0) {
+_gostring_ _wrap_backend_name_raw_0b568bac8f2d65ad(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1424,7 +1424,7 @@ _gostring_ _wrap_backend_name_raw_f830655139611dce(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_metric_name_raw_f830655139611dce(int _swig_go_0) {
+_gostring_ _wrap_metric_name_raw_0b568bac8f2d65ad(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1440,7 +1440,7 @@ _gostring_ _wrap_metric_name_raw_f830655139611dce(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_metric_unit_raw_f830655139611dce(int _swig_go_0) {
+_gostring_ _wrap_metric_unit_raw_0b568bac8f2d65ad(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -1456,7 +1456,7 @@ _gostring_ _wrap_metric_unit_raw_f830655139611dce(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_metric_instance_name_raw_f830655139611dce(int _swig_go_0, int _swig_go_1) {
+_gostring_ _wrap_metric_instance_name_raw_0b568bac8f2d65ad(int _swig_go_0, int _swig_go_1) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   char *result = 0 ;
@@ -1474,7 +1474,7 @@ _gostring_ _wrap_metric_instance_name_raw_f830655139611dce(int _swig_go_0, int _
 }
 
 
-_gostring_ _wrap_FormatBytes_raw_f830655139611dce(long long _swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_FormatBytes_raw_0b568bac8f2d65ad(long long _swig_go_0, hmn_error *_swig_go_1) {
   uint64_t arg1 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -1493,7 +1493,7 @@ _gostring_ _wrap_FormatBytes_raw_f830655139611dce(long long _swig_go_0, hmn_erro
 }
 
 
-int _wrap_SizeOf_raw_f830655139611dce(_goslice_ _swig_go_0) {
+int _wrap_SizeOf_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0) {
   char *arg1 = (char *) 0 ;
   uint32_t result;
   int _swig_go_result;
@@ -1508,7 +1508,7 @@ int _wrap_SizeOf_raw_f830655139611dce(_goslice_ _swig_go_0) {
 }
 
 
-Context *_wrap_new_Context_raw_f830655139611dce(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, long long _swig_go_7, hmn_error *_swig_go_8) {
+Context *_wrap_new_Context_raw_0b568bac8f2d65ad(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, long long _swig_go_7, hmn_error *_swig_go_8) {
   hmn_flags arg1 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1537,7 +1537,7 @@ Context *_wrap_new_Context_raw_f830655139611dce(int _swig_go_0, int _swig_go_1, 
 }
 
 
-void _wrap_delete_Context_raw_f830655139611dce(Context *_swig_go_0) {
+void _wrap_delete_Context_raw_0b568bac8f2d65ad(Context *_swig_go_0) {
   Context *arg1 = (Context *) 0 ;
 
   arg1 = *(Context **)&_swig_go_0;
@@ -1547,7 +1547,7 @@ void _wrap_delete_Context_raw_f830655139611dce(Context *_swig_go_0) {
 }
 
 
-void _wrap_Context_SetPath_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Context_SetPath_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   char *arg3 = (char *) 0 ;
@@ -1565,7 +1565,7 @@ void _wrap_Context_SetPath_raw_f830655139611dce(Context *_swig_go_0, int _swig_g
 }
 
 
-hmn_backend_info *_wrap_Context_Backend_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_backend_info *_wrap_Context_Backend_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1582,7 +1582,7 @@ hmn_backend_info *_wrap_Context_Backend_raw_f830655139611dce(Context *_swig_go_0
 }
 
 
-_gostring_ _wrap_Context_Recording_raw_f830655139611dce(Context *_swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_Context_Recording_raw_0b568bac8f2d65ad(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -1601,7 +1601,7 @@ _gostring_ _wrap_Context_Recording_raw_f830655139611dce(Context *_swig_go_0, hmn
 }
 
 
-hmn_process_memory *_wrap_Context_ProcessMemory_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_process_memory *_wrap_Context_ProcessMemory_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_flags arg3 ;
@@ -1620,7 +1620,7 @@ hmn_process_memory *_wrap_Context_ProcessMemory_raw_f830655139611dce(Context *_s
 }
 
 
-hmn_process_memory *_wrap_Context_OwnMemory_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_process_memory *_wrap_Context_OwnMemory_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1637,7 +1637,7 @@ hmn_process_memory *_wrap_Context_OwnMemory_raw_f830655139611dce(Context *_swig_
 }
 
 
-hmn_system_memory *_wrap_Context_SystemMemory_raw_f830655139611dce(Context *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_system_memory *_wrap_Context_SystemMemory_raw_0b568bac8f2d65ad(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_system_memory *result = 0 ;
@@ -1652,7 +1652,7 @@ hmn_system_memory *_wrap_Context_SystemMemory_raw_f830655139611dce(Context *_swi
 }
 
 
-int _wrap_Context_DeviceCount_raw_f830655139611dce(Context *_swig_go_0, hmn_error *_swig_go_1) {
+int _wrap_Context_DeviceCount_raw_0b568bac8f2d65ad(Context *_swig_go_0, hmn_error *_swig_go_1) {
   Context *arg1 = (Context *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   uint32_t result;
@@ -1667,7 +1667,7 @@ int _wrap_Context_DeviceCount_raw_f830655139611dce(Context *_swig_go_0, hmn_erro
 }
 
 
-int _wrap_Context_FindDevice_raw_f830655139611dce(Context *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+int _wrap_Context_FindDevice_raw_0b568bac8f2d65ad(Context *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1686,7 +1686,7 @@ int _wrap_Context_FindDevice_raw_f830655139611dce(Context *_swig_go_0, _goslice_
 }
 
 
-hmn_device *_wrap_Context_Device_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_device *_wrap_Context_Device_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1703,7 +1703,7 @@ hmn_device *_wrap_Context_Device_raw_f830655139611dce(Context *_swig_go_0, int _
 }
 
 
-hmn_pool *_wrap_Context_Pool_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+hmn_pool *_wrap_Context_Pool_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1724,7 +1724,7 @@ hmn_pool *_wrap_Context_Pool_raw_f830655139611dce(Context *_swig_go_0, int _swig
 }
 
 
-hmn_telemetry *_wrap_Context_Telemetry_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_telemetry *_wrap_Context_Telemetry_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_flags arg3 ;
@@ -1743,7 +1743,7 @@ hmn_telemetry *_wrap_Context_Telemetry_raw_f830655139611dce(Context *_swig_go_0,
 }
 
 
-hmn_metric *_wrap_Context_Metric_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+hmn_metric *_wrap_Context_Metric_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1764,7 +1764,7 @@ hmn_metric *_wrap_Context_Metric_raw_f830655139611dce(Context *_swig_go_0, int _
 }
 
 
-hmn_usage *_wrap_Context_Usage_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_usage *_wrap_Context_Usage_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1783,7 +1783,7 @@ hmn_usage *_wrap_Context_Usage_raw_f830655139611dce(Context *_swig_go_0, int _sw
 }
 
 
-hmn_usage *_wrap_Context_OwnUsage_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Context_OwnUsage_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -1800,7 +1800,7 @@ hmn_usage *_wrap_Context_OwnUsage_raw_f830655139611dce(Context *_swig_go_0, int 
 }
 
 
-Snapshot *_wrap_Context_Take_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, hmn_error *_swig_go_6) {
+Snapshot *_wrap_Context_Take_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, hmn_error *_swig_go_6) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   hmn_flags arg3 ;
@@ -1825,7 +1825,7 @@ Snapshot *_wrap_Context_Take_raw_f830655139611dce(Context *_swig_go_0, int _swig
 }
 
 
-Sampler *_wrap_Context_Sampler_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, int _swig_go_7, int _swig_go_8, int _swig_go_9, hmn_error *_swig_go_10) {
+Sampler *_wrap_Context_Sampler_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, int _swig_go_5, int _swig_go_6, int _swig_go_7, int _swig_go_8, int _swig_go_9, hmn_error *_swig_go_10) {
   Context *arg1 = (Context *) 0 ;
   hmn_flags arg2 ;
   uint32_t arg3 ;
@@ -1858,7 +1858,7 @@ Sampler *_wrap_Context_Sampler_raw_f830655139611dce(Context *_swig_go_0, int _sw
 }
 
 
-Tracker *_wrap_Context_Tracker_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+Tracker *_wrap_Context_Tracker_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, long long _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint64_t arg3 ;
@@ -1879,7 +1879,7 @@ Tracker *_wrap_Context_Tracker_raw_f830655139611dce(Context *_swig_go_0, int _sw
 }
 
 
-Spill *_wrap_Context_Spill_raw_f830655139611dce(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, long long _swig_go_4, hmn_error *_swig_go_5) {
+Spill *_wrap_Context_Spill_raw_0b568bac8f2d65ad(Context *_swig_go_0, int _swig_go_1, int _swig_go_2, long long _swig_go_3, long long _swig_go_4, hmn_error *_swig_go_5) {
   Context *arg1 = (Context *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -1902,7 +1902,7 @@ Spill *_wrap_Context_Spill_raw_f830655139611dce(Context *_swig_go_0, int _swig_g
 }
 
 
-void _wrap_Snapshot_Devices_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Devices_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_device *arg2 = (hmn_device *) 0 ;
   uint32_t arg3 ;
@@ -1920,7 +1920,7 @@ void _wrap_Snapshot_Devices_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_
 }
 
 
-void _wrap_Snapshot_Telemetries_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Telemetries_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_telemetry *arg2 = (hmn_telemetry *) 0 ;
   uint32_t arg3 ;
@@ -1938,7 +1938,7 @@ void _wrap_Snapshot_Telemetries_raw_f830655139611dce(Snapshot *_swig_go_0, _gosl
 }
 
 
-void _wrap_Snapshot_OwnUsages_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_OwnUsages_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_usage *arg2 = (hmn_usage *) 0 ;
   uint32_t arg3 ;
@@ -1956,7 +1956,7 @@ void _wrap_Snapshot_OwnUsages_raw_f830655139611dce(Snapshot *_swig_go_0, _goslic
 }
 
 
-void _wrap_Snapshot_Pools_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Pools_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_pool *arg2 = (hmn_pool *) 0 ;
   uint32_t arg3 ;
@@ -1974,7 +1974,7 @@ void _wrap_Snapshot_Pools_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _
 }
 
 
-void _wrap_Snapshot_Usages_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Usages_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_usage *arg2 = (hmn_usage *) 0 ;
   uint32_t arg3 ;
@@ -1992,7 +1992,7 @@ void _wrap_Snapshot_Usages_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ 
 }
 
 
-void _wrap_Snapshot_Metrics_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Metrics_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_metric *arg2 = (hmn_metric *) 0 ;
   uint32_t arg3 ;
@@ -2010,7 +2010,7 @@ void _wrap_Snapshot_Metrics_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_
 }
 
 
-void _wrap_Snapshot_Diagnostics_raw_f830655139611dce(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Snapshot_Diagnostics_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_diagnostic *arg2 = (hmn_diagnostic *) 0 ;
   uint32_t arg3 ;
@@ -2028,7 +2028,7 @@ void _wrap_Snapshot_Diagnostics_raw_f830655139611dce(Snapshot *_swig_go_0, _gosl
 }
 
 
-int _wrap_Snapshot_Texts_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
+int _wrap_Snapshot_Texts_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2053,7 +2053,7 @@ int _wrap_Snapshot_Texts_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go
 }
 
 
-void _wrap_delete_Snapshot_raw_f830655139611dce(Snapshot *_swig_go_0) {
+void _wrap_delete_Snapshot_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0) {
   Snapshot *arg1 = (Snapshot *) 0 ;
 
   arg1 = *(Snapshot **)&_swig_go_0;
@@ -2063,7 +2063,7 @@ void _wrap_delete_Snapshot_raw_f830655139611dce(Snapshot *_swig_go_0) {
 }
 
 
-hmn_snapshot_info *_wrap_Snapshot_Info_raw_f830655139611dce(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_snapshot_info *_wrap_Snapshot_Info_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_snapshot_info *result = 0 ;
@@ -2078,7 +2078,7 @@ hmn_snapshot_info *_wrap_Snapshot_Info_raw_f830655139611dce(Snapshot *_swig_go_0
 }
 
 
-hmn_process_memory *_wrap_Snapshot_Memory_raw_f830655139611dce(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_process_memory *_wrap_Snapshot_Memory_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_process_memory *result = 0 ;
@@ -2093,7 +2093,7 @@ hmn_process_memory *_wrap_Snapshot_Memory_raw_f830655139611dce(Snapshot *_swig_g
 }
 
 
-hmn_system_memory *_wrap_Snapshot_System_raw_f830655139611dce(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_system_memory *_wrap_Snapshot_System_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_system_memory *result = 0 ;
@@ -2108,7 +2108,7 @@ hmn_system_memory *_wrap_Snapshot_System_raw_f830655139611dce(Snapshot *_swig_go
 }
 
 
-hmn_device *_wrap_Snapshot_Device_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_device *_wrap_Snapshot_Device_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2125,7 +2125,7 @@ hmn_device *_wrap_Snapshot_Device_raw_f830655139611dce(Snapshot *_swig_go_0, int
 }
 
 
-hmn_telemetry *_wrap_Snapshot_Telemetry_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_telemetry *_wrap_Snapshot_Telemetry_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2142,7 +2142,7 @@ hmn_telemetry *_wrap_Snapshot_Telemetry_raw_f830655139611dce(Snapshot *_swig_go_
 }
 
 
-hmn_usage *_wrap_Snapshot_OwnUsage_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Snapshot_OwnUsage_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2159,7 +2159,7 @@ hmn_usage *_wrap_Snapshot_OwnUsage_raw_f830655139611dce(Snapshot *_swig_go_0, in
 }
 
 
-hmn_pool *_wrap_Snapshot_Pool_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_pool *_wrap_Snapshot_Pool_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2176,7 +2176,7 @@ hmn_pool *_wrap_Snapshot_Pool_raw_f830655139611dce(Snapshot *_swig_go_0, int _sw
 }
 
 
-hmn_usage *_wrap_Snapshot_Usage_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_usage *_wrap_Snapshot_Usage_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2193,7 +2193,7 @@ hmn_usage *_wrap_Snapshot_Usage_raw_f830655139611dce(Snapshot *_swig_go_0, int _
 }
 
 
-hmn_metric *_wrap_Snapshot_Metric_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_metric *_wrap_Snapshot_Metric_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2210,7 +2210,7 @@ hmn_metric *_wrap_Snapshot_Metric_raw_f830655139611dce(Snapshot *_swig_go_0, int
 }
 
 
-hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2227,7 +2227,7 @@ hmn_diagnostic *_wrap_Snapshot_Diagnostic_raw_f830655139611dce(Snapshot *_swig_g
 }
 
 
-hmn_diagnostic *_wrap_Snapshot_Reason_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
+hmn_diagnostic *_wrap_Snapshot_Reason_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2248,7 +2248,7 @@ hmn_diagnostic *_wrap_Snapshot_Reason_raw_f830655139611dce(Snapshot *_swig_go_0,
 }
 
 
-_gostring_ _wrap_Snapshot_Text_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+_gostring_ _wrap_Snapshot_Text_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2271,7 +2271,7 @@ _gostring_ _wrap_Snapshot_Text_raw_f830655139611dce(Snapshot *_swig_go_0, int _s
 }
 
 
-_gostring_ _wrap_Snapshot_DeviceLine_raw_f830655139611dce(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+_gostring_ _wrap_Snapshot_DeviceLine_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2294,7 +2294,7 @@ _gostring_ _wrap_Snapshot_DeviceLine_raw_f830655139611dce(Snapshot *_swig_go_0, 
 }
 
 
-_gostring_ _wrap_Snapshot_Json_raw_f830655139611dce(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
+_gostring_ _wrap_Snapshot_Json_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, hmn_error *_swig_go_1) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   char *result = 0 ;
@@ -2313,7 +2313,7 @@ _gostring_ _wrap_Snapshot_Json_raw_f830655139611dce(Snapshot *_swig_go_0, hmn_er
 }
 
 
-hmn_delta *_wrap_Snapshot_DeltaSince_raw_f830655139611dce(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_delta *_wrap_Snapshot_DeltaSince_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -2332,7 +2332,7 @@ hmn_delta *_wrap_Snapshot_DeltaSince_raw_f830655139611dce(Snapshot *_swig_go_0, 
 }
 
 
-_gostring_ _wrap_Snapshot_DeltaLine_raw_f830655139611dce(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
+_gostring_ _wrap_Snapshot_DeltaLine_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -2359,7 +2359,7 @@ _gostring_ _wrap_Snapshot_DeltaLine_raw_f830655139611dce(Snapshot *_swig_go_0, S
 }
 
 
-_gostring_ _wrap_Snapshot_BeforeAfterLines_raw_f830655139611dce(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
+_gostring_ _wrap_Snapshot_BeforeAfterLines_raw_0b568bac8f2d65ad(Snapshot *_swig_go_0, Snapshot *_swig_go_1, int _swig_go_2, _goslice_ _swig_go_3, hmn_error *_swig_go_4) {
   Snapshot *arg1 = (Snapshot *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   uint32_t arg3 ;
@@ -2386,7 +2386,7 @@ _gostring_ _wrap_Snapshot_BeforeAfterLines_raw_f830655139611dce(Snapshot *_swig_
 }
 
 
-void _wrap_delete_Sampler_raw_f830655139611dce(Sampler *_swig_go_0) {
+void _wrap_delete_Sampler_raw_0b568bac8f2d65ad(Sampler *_swig_go_0) {
   Sampler *arg1 = (Sampler *) 0 ;
 
   arg1 = *(Sampler **)&_swig_go_0;
@@ -2396,7 +2396,7 @@ void _wrap_delete_Sampler_raw_f830655139611dce(Sampler *_swig_go_0) {
 }
 
 
-void _wrap_Sampler_Start_raw_f830655139611dce(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+void _wrap_Sampler_Start_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
 
@@ -2408,7 +2408,7 @@ void _wrap_Sampler_Start_raw_f830655139611dce(Sampler *_swig_go_0, hmn_error *_s
 }
 
 
-void _wrap_Sampler_Stop_raw_f830655139611dce(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+void _wrap_Sampler_Stop_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
 
@@ -2420,7 +2420,7 @@ void _wrap_Sampler_Stop_raw_f830655139611dce(Sampler *_swig_go_0, hmn_error *_sw
 }
 
 
-Snapshot *_wrap_Sampler_Next_raw_f830655139611dce(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+Snapshot *_wrap_Sampler_Next_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2437,7 +2437,7 @@ Snapshot *_wrap_Sampler_Next_raw_f830655139611dce(Sampler *_swig_go_0, int _swig
 }
 
 
-hmn_sampler_info *_wrap_Sampler_Info_raw_f830655139611dce(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_sampler_info *_wrap_Sampler_Info_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, hmn_error *_swig_go_1) {
   Sampler *arg1 = (Sampler *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_sampler_info *result = 0 ;
@@ -2452,7 +2452,7 @@ hmn_sampler_info *_wrap_Sampler_Info_raw_f830655139611dce(Sampler *_swig_go_0, h
 }
 
 
-hmn_pool *_wrap_Sampler_LatestPool_raw_f830655139611dce(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_pool *_wrap_Sampler_LatestPool_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2469,7 +2469,7 @@ hmn_pool *_wrap_Sampler_LatestPool_raw_f830655139611dce(Sampler *_swig_go_0, int
 }
 
 
-hmn_telemetry *_wrap_Sampler_LatestTelemetry_raw_f830655139611dce(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_telemetry *_wrap_Sampler_LatestTelemetry_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2486,7 +2486,7 @@ hmn_telemetry *_wrap_Sampler_LatestTelemetry_raw_f830655139611dce(Sampler *_swig
 }
 
 
-hmn_peak *_wrap_Sampler_Peak_raw_f830655139611dce(Sampler *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+hmn_peak *_wrap_Sampler_Peak_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, int _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2505,7 +2505,7 @@ hmn_peak *_wrap_Sampler_Peak_raw_f830655139611dce(Sampler *_swig_go_0, int _swig
 }
 
 
-hmn_peak *_wrap_Sampler_DevicePeak_raw_f830655139611dce(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_peak *_wrap_Sampler_DevicePeak_raw_0b568bac8f2d65ad(Sampler *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Sampler *arg1 = (Sampler *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2522,7 +2522,7 @@ hmn_peak *_wrap_Sampler_DevicePeak_raw_f830655139611dce(Sampler *_swig_go_0, int
 }
 
 
-int _wrap_dtype_bits_raw_f830655139611dce(int _swig_go_0) {
+int _wrap_dtype_bits_raw_0b568bac8f2d65ad(int _swig_go_0) {
   uint32_t arg1 ;
   uint32_t result;
   int _swig_go_result;
@@ -2535,7 +2535,7 @@ int _wrap_dtype_bits_raw_f830655139611dce(int _swig_go_0) {
 }
 
 
-_gostring_ _wrap_dtype_name_raw_f830655139611dce(int _swig_go_0) {
+_gostring_ _wrap_dtype_name_raw_0b568bac8f2d65ad(int _swig_go_0) {
   uint32_t arg1 ;
   char *result = 0 ;
   _gostring_ _swig_go_result;
@@ -2551,7 +2551,7 @@ _gostring_ _wrap_dtype_name_raw_f830655139611dce(int _swig_go_0) {
 }
 
 
-int _wrap_DtypeFromName_raw_f830655139611dce(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
+int _wrap_DtypeFromName_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
   char *arg1 = (char *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   uint32_t result;
@@ -2568,7 +2568,7 @@ int _wrap_DtypeFromName_raw_f830655139611dce(_goslice_ _swig_go_0, hmn_error *_s
 }
 
 
-long long _wrap_EstimateTensor_raw_f830655139611dce(_goslice_ _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+long long _wrap_EstimateTensor_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2589,7 +2589,7 @@ long long _wrap_EstimateTensor_raw_f830655139611dce(_goslice_ _swig_go_0, int _s
 }
 
 
-long long _wrap_EstimatePacked_raw_f830655139611dce(_goslice_ _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
+long long _wrap_EstimatePacked_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, hmn_error *_swig_go_5) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2616,7 +2616,7 @@ long long _wrap_EstimatePacked_raw_f830655139611dce(_goslice_ _swig_go_0, int _s
 }
 
 
-long long _wrap_EstimateAttention_raw_f830655139611dce(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, hmn_error *_swig_go_7) {
+long long _wrap_EstimateAttention_raw_0b568bac8f2d65ad(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, hmn_error *_swig_go_7) {
   hmn_flags arg1 ;
   uint32_t arg2 ;
   uint64_t arg3 ;
@@ -2643,7 +2643,7 @@ long long _wrap_EstimateAttention_raw_f830655139611dce(int _swig_go_0, int _swig
 }
 
 
-long long _wrap_EstimateCache_raw_f830655139611dce(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, long long _swig_go_11, long long _swig_go_12, long long _swig_go_13, long long _swig_go_14, hmn_error *_swig_go_15) {
+long long _wrap_EstimateCache_raw_0b568bac8f2d65ad(int _swig_go_0, int _swig_go_1, int _swig_go_2, int _swig_go_3, int _swig_go_4, long long _swig_go_5, long long _swig_go_6, long long _swig_go_7, long long _swig_go_8, long long _swig_go_9, long long _swig_go_10, long long _swig_go_11, long long _swig_go_12, long long _swig_go_13, long long _swig_go_14, hmn_error *_swig_go_15) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   uint32_t arg3 ;
@@ -2686,7 +2686,7 @@ long long _wrap_EstimateCache_raw_f830655139611dce(int _swig_go_0, int _swig_go_
 }
 
 
-long long _wrap_EstimateOverhead_raw_f830655139611dce(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+long long _wrap_EstimateOverhead_raw_0b568bac8f2d65ad(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   uint64_t arg1 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2703,7 +2703,7 @@ long long _wrap_EstimateOverhead_raw_f830655139611dce(long long _swig_go_0, int 
 }
 
 
-long long _wrap_EstimateSum_raw_f830655139611dce(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
+long long _wrap_EstimateSum_raw_0b568bac8f2d65ad(_goslice_ _swig_go_0, hmn_error *_swig_go_1) {
   hmn_u64 *arg1 = (hmn_u64 *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2722,7 +2722,7 @@ long long _wrap_EstimateSum_raw_f830655139611dce(_goslice_ _swig_go_0, hmn_error
 }
 
 
-Tracker *_wrap_new_Tracker_raw_f830655139611dce(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+Tracker *_wrap_new_Tracker_raw_0b568bac8f2d65ad(long long _swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   uint64_t arg1 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2739,7 +2739,7 @@ Tracker *_wrap_new_Tracker_raw_f830655139611dce(long long _swig_go_0, int _swig_
 }
 
 
-void _wrap_delete_Tracker_raw_f830655139611dce(Tracker *_swig_go_0) {
+void _wrap_delete_Tracker_raw_0b568bac8f2d65ad(Tracker *_swig_go_0) {
   Tracker *arg1 = (Tracker *) 0 ;
 
   arg1 = *(Tracker **)&_swig_go_0;
@@ -2749,7 +2749,7 @@ void _wrap_delete_Tracker_raw_f830655139611dce(Tracker *_swig_go_0) {
 }
 
 
-void _wrap_Tracker_Allocate_raw_f830655139611dce(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Tracker_Allocate_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   uint32_t arg3 ;
@@ -2765,7 +2765,7 @@ void _wrap_Tracker_Allocate_raw_f830655139611dce(Tracker *_swig_go_0, long long 
 }
 
 
-void _wrap_Tracker_Release_raw_f830655139611dce(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Tracker_Release_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, long long _swig_go_1, int _swig_go_2, hmn_error *_swig_go_3) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   uint32_t arg3 ;
@@ -2781,7 +2781,7 @@ void _wrap_Tracker_Release_raw_f830655139611dce(Tracker *_swig_go_0, long long _
 }
 
 
-int _wrap_Tracker_WouldFit_raw_f830655139611dce(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+int _wrap_Tracker_WouldFit_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2798,7 +2798,7 @@ int _wrap_Tracker_WouldFit_raw_f830655139611dce(Tracker *_swig_go_0, long long _
 }
 
 
-void _wrap_Tracker_SetLimit_raw_f830655139611dce(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Tracker_SetLimit_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2812,7 +2812,7 @@ void _wrap_Tracker_SetLimit_raw_f830655139611dce(Tracker *_swig_go_0, long long 
 }
 
 
-void _wrap_Tracker_Reset_raw_f830655139611dce(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
+void _wrap_Tracker_Reset_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
   Tracker *arg1 = (Tracker *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
 
@@ -2824,7 +2824,7 @@ void _wrap_Tracker_Reset_raw_f830655139611dce(Tracker *_swig_go_0, hmn_error *_s
 }
 
 
-int _wrap_Tracker_Tag_raw_f830655139611dce(Tracker *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+int _wrap_Tracker_Tag_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2843,7 +2843,7 @@ int _wrap_Tracker_Tag_raw_f830655139611dce(Tracker *_swig_go_0, _goslice_ _swig_
 }
 
 
-hmn_tracker_info *_wrap_Tracker_Info_raw_f830655139611dce(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_tracker_info *_wrap_Tracker_Info_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, hmn_error *_swig_go_1) {
   Tracker *arg1 = (Tracker *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_tracker_info *result = 0 ;
@@ -2858,7 +2858,7 @@ hmn_tracker_info *_wrap_Tracker_Info_raw_f830655139611dce(Tracker *_swig_go_0, h
 }
 
 
-hmn_tag *_wrap_Tracker_ReadTag_raw_f830655139611dce(Tracker *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
+hmn_tag *_wrap_Tracker_ReadTag_raw_0b568bac8f2d65ad(Tracker *_swig_go_0, int _swig_go_1, hmn_error *_swig_go_2) {
   Tracker *arg1 = (Tracker *) 0 ;
   uint32_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2875,7 +2875,7 @@ hmn_tag *_wrap_Tracker_ReadTag_raw_f830655139611dce(Tracker *_swig_go_0, int _sw
 }
 
 
-void _wrap_delete_Spill_raw_f830655139611dce(Spill *_swig_go_0) {
+void _wrap_delete_Spill_raw_0b568bac8f2d65ad(Spill *_swig_go_0) {
   Spill *arg1 = (Spill *) 0 ;
 
   arg1 = *(Spill **)&_swig_go_0;
@@ -2885,7 +2885,7 @@ void _wrap_delete_Spill_raw_f830655139611dce(Spill *_swig_go_0) {
 }
 
 
-void _wrap_Spill_Observe_raw_f830655139611dce(Spill *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
+void _wrap_Spill_Observe_raw_0b568bac8f2d65ad(Spill *_swig_go_0, _goslice_ _swig_go_1, hmn_error *_swig_go_2) {
   Spill *arg1 = (Spill *) 0 ;
   char *arg2 = (char *) 0 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2901,7 +2901,7 @@ void _wrap_Spill_Observe_raw_f830655139611dce(Spill *_swig_go_0, _goslice_ _swig
 }
 
 
-void _wrap_Spill_ObserveSnapshot_raw_f830655139611dce(Spill *_swig_go_0, Snapshot *_swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
+void _wrap_Spill_ObserveSnapshot_raw_0b568bac8f2d65ad(Spill *_swig_go_0, Snapshot *_swig_go_1, _goslice_ _swig_go_2, hmn_error *_swig_go_3) {
   Spill *arg1 = (Spill *) 0 ;
   Snapshot *arg2 = (Snapshot *) 0 ;
   char *arg3 = (char *) 0 ;
@@ -2919,7 +2919,7 @@ void _wrap_Spill_ObserveSnapshot_raw_f830655139611dce(Spill *_swig_go_0, Snapsho
 }
 
 
-void _wrap_Spill_Feed_raw_f830655139611dce(Spill *_swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, _goslice_ _swig_go_7, hmn_error *_swig_go_8) {
+void _wrap_Spill_Feed_raw_0b568bac8f2d65ad(Spill *_swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, long long _swig_go_4, long long _swig_go_5, long long _swig_go_6, _goslice_ _swig_go_7, hmn_error *_swig_go_8) {
   Spill *arg1 = (Spill *) 0 ;
   hmn_flags arg2 ;
   uint64_t arg3 ;
@@ -2947,7 +2947,7 @@ void _wrap_Spill_Feed_raw_f830655139611dce(Spill *_swig_go_0, int _swig_go_1, lo
 }
 
 
-hmn_spill_info *_wrap_Spill_Info_raw_f830655139611dce(Spill *_swig_go_0, hmn_error *_swig_go_1) {
+hmn_spill_info *_wrap_Spill_Info_raw_0b568bac8f2d65ad(Spill *_swig_go_0, hmn_error *_swig_go_1) {
   Spill *arg1 = (Spill *) 0 ;
   hmn_error *arg2 = (hmn_error *) 0 ;
   hmn_spill_info *result = 0 ;
@@ -2962,7 +2962,7 @@ hmn_spill_info *_wrap_Spill_Info_raw_f830655139611dce(Spill *_swig_go_0, hmn_err
 }
 
 
-hmn_episode *_wrap_Spill_Episode_raw_f830655139611dce(Spill *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
+hmn_episode *_wrap_Spill_Episode_raw_0b568bac8f2d65ad(Spill *_swig_go_0, long long _swig_go_1, hmn_error *_swig_go_2) {
   Spill *arg1 = (Spill *) 0 ;
   uint64_t arg2 ;
   hmn_error *arg3 = (hmn_error *) 0 ;
@@ -2979,7 +2979,7 @@ hmn_episode *_wrap_Spill_Episode_raw_f830655139611dce(Spill *_swig_go_0, long lo
 }
 
 
-Spill *_wrap_LoneSpill_raw_f830655139611dce(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
+Spill *_wrap_LoneSpill_raw_0b568bac8f2d65ad(int _swig_go_0, int _swig_go_1, long long _swig_go_2, long long _swig_go_3, hmn_error *_swig_go_4) {
   uint32_t arg1 ;
   uint32_t arg2 ;
   uint64_t arg3 ;

@@ -23,8 +23,8 @@ failure not_counted(std::uint32_t fields) {
   return {status::unsupported,
           source::os,
           {},
-          is_peak ? "macOS tells a program the peak of its own resident set only, and of any that "
-                    "of the footprint"
+          is_peak ? "macOS reports the peak resident set of the caller only, of others the peak "
+                    "footprint"
                   : "macOS counts no swap, no proportional, private or committed memory of a "
                     "process"};
 }

@@ -80,7 +80,7 @@ result<void> read_system_memory(const mach::kernel& k, system_memory& out) {
   read_swap(k, out);
   out.pressure = read_pressure(k);
   if (!out.total && !out.available) {
-    return failure{status::backend, source::os, {}, "macOS tells nothing of the machine's memory"};
+    return failure{status::backend, source::os, {}, "macOS does not report the machine's memory"};
   }
   if (out.available) out.notes |= note::estimated;
   if (!out.total || !out.available || !out.swap_total || !out.pressure) out.notes |= note::partial;

@@ -31,8 +31,9 @@ failure why_not_opened(std::uint32_t pid, DWORD error) {
     return {status::permission,
             source::os,
             native,
-            {"the system tells nothing of process ", pid,
-             ": it is protected, or another user's; run as administrator to read the latter"}};
+            {"process ", pid,
+             " is not readable: it is protected, or another user's; run as administrator to read "
+             "the latter"}};
   }
   return {status::backend,
           source::os,

@@ -62,16 +62,16 @@ result<void> read_process_memory(HANDLE process, std::uint32_t fields, process_m
       take(field::resident, c.working_set, out.resident, {});
       take(field::peak_resident, c.peak_working_set, out.peak_resident, {});
       take(field::committed, c.private_usage, out.committed,
-           "this system does not tell the private bytes of a process");
+           "private bytes of a process are not reported by this system");
       take(field::peak_committed, c.peak_private_usage, out.peak_committed,
-           "this system does not tell the peak of a process' private bytes");
+           "peak private bytes of a process are not reported by this system");
       take(field::private_set, c.private_working_set, out.private_set,
-           "this Windows does not tell the private working set of a process: 10 22H2 does");
+           "the private working set of a process is not reported by this Windows, but by 10 22H2");
     }
   }
   if ((fields & field::virtual_size) != 0) {
     take(field::virtual_size, read_virtual_size(process), out.virtual_size,
-         "this system does not tell the address space of a process");
+         "the address space of a process is not reported by this system");
   }
   missing.wanted((fields & uncounted) != 0, false,
                  "Windows counts of a process no swapped pages, no share of shared pages and no "

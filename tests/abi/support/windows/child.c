@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0
  *
- * A child is this program begun anew. Its command line says which function it runs, by the place in
+ * A child is this program started again. Its command line names the function it runs, by the place in
  * the image, and the bytes of the argument.
  */
 #include "support/child.h"

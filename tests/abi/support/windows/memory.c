@@ -16,7 +16,7 @@ void memory_give_back(void* block, size_t bytes) {
   VirtualFree(block, 0, MEM_RELEASE);
 }
 
-/* Wine has no private bytes. As the peak of what is committed it tells what is now. */
+/* Wine has no private bytes. As the peak of what is committed it returns what is now. */
 hmn_flags memory_told(void) {
   return HMN_PROCESS_MEMORY_HAS_RESIDENT | HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT |
          HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED;

@@ -25,7 +25,7 @@ usage described(std::uint32_t pid) {
   return row;
 }
 
-// A program that nobody may open, as those that Windows protects. It waits for its input to end.
+// A program that no user may open, as those that Windows protects. It waits for its input to end.
 class closed_program {
  public:
   closed_program() {
@@ -127,7 +127,7 @@ TEST_CASE("describe: the command line, as it was given") {
   usage row;
   row.pid = GetCurrentProcessId();
   os::describe_texts(row);
-  // Wine 8 does not tell it.
+  // Not reported by Wine 8.
   if (!row.command.empty()) CHECK(row.command.find("hmn_os_test") != std::string::npos);
   usage gone;
   gone.pid = absent_pid;

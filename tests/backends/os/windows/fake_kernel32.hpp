@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Calls of kernel32.dll that Wine has no figures for, in the system's place: a program that defines
+// Calls of kernel32.dll that Wine has no values for, in the system's place: a program that defines
 // what its import table points to gets these.
 #pragma once
 
@@ -24,11 +24,11 @@ struct kernel32 {
   bool has_ex2 = true;  // Windows 10 22H2
   DWORD refuses_process = 0;
   bool is_in_job = true;
-  std::optional<JOBOBJECT_EXTENDED_LIMIT_INFORMATION> limits;  // none: the job does not tell
+  std::optional<JOBOBJECT_EXTENDED_LIMIT_INFORMATION> limits;  // none: not reported by the job
   std::optional<ULONG64> used_by_job;
 };
 
-// What the calls answer from; anew for each test case.
+// What the calls answer from; reset for each test case.
 kernel32& system();
 
 }  // namespace fake

@@ -5,7 +5,7 @@ using System.Diagnostics;
 using System.IO;
 using Hypomnesis;
 
-// Bench MACHINE...: what a snapshot of everything, copied whole, costs on each machine file, beside a bare
+// Bench MACHINE...: what a snapshot of everything, copied whole, costs on each machine file, compared with a bare
 // call. Not a test: the numbers are for docs/performance.md. ../../c/bench.c does the same in C.
 const int Rounds = 400, BareCalls = 10_000_000;
 // The compiler works in the background.

@@ -10,7 +10,7 @@ using Xunit;
 
 namespace Hypomnesis.Tests;
 
-/// <summary>The assembly against bindings/abi.json, which is what the C header says.</summary>
+/// <summary>The assembly against bindings/abi.json, which is taken from the C header.</summary>
 public class AbiTest
 {
     private static readonly string[] Inputs =

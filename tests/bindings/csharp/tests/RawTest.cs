@@ -9,7 +9,7 @@ using Xunit;
 
 namespace Hypomnesis.Tests;
 
-/// <summary>What is read of a record in place is what SWIG's getters, compiled from the C header, say of
+/// <summary>What is read of a record in place is what SWIG's getters, compiled from the C header, return of
 /// it.</summary>
 public class RawTest
 {

@@ -100,7 +100,7 @@ public class SamplerTest
         Thread.Sleep(50);
         sampler.Dispose();
         sampler.Dispose();
-        // One that comes too late to wait is told so.
+        // One that comes too late to wait gets an error.
         var told = await waiter;
         Assert.True(told is ObjectDisposedException or HypomnesisException { Status: Status.State }, $"{told}");
         Assert.Throws<ObjectDisposedException>(() => sampler.ReadInfo());

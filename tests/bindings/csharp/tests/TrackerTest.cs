@@ -45,12 +45,12 @@ public class TrackerTest
     {
         using var context = Repository.Open("small.json");
         var pool = context.ReadPool(0);
-        var room = pool.UsableBytes ?? pool.FreeBytes!.Value;
+        var usable = pool.UsableBytes ?? pool.FreeBytes!.Value;
         using var tracker = context.CreateTracker(0);
         context.Dispose();
         Assert.Equal(0u, tracker.ReadInfo().DeviceIndex);
-        Assert.True(tracker.WouldFit(room));
-        Assert.False(tracker.WouldFit(room + 1));
+        Assert.True(tracker.WouldFit(usable));
+        Assert.False(tracker.WouldFit(usable + 1));
     }
 
     [Fact]

@@ -84,7 +84,7 @@ func (a *answer) record(record interface{}) {
 	}
 }
 
-// done tells a failure, if there was one; what there is not is null.
+// done answers with a failure, if there was one; what there is not is null.
 func (a *answer) done(err error) bool {
 	var failure *hypomnesis.Error
 	switch {
@@ -103,7 +103,7 @@ func (a *answer) done(err error) bool {
 	return false
 }
 
-// say answers with one value, tell with a record.
+// value answers with one value, record with a record.
 func say[T any](a *agent, ask func() (T, error)) {
 	if value, err := ask(); a.done(err) {
 		a.value(value)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
 // bench MACHINE... prints what a snapshot costs that is copied whole, in Go and in C, on each machine file,
-// beside a bare call through the same binding. It asserts nothing: times are for people.
+// compared with a bare call through the same binding. It asserts nothing: times are for people.
 package main
 
 /*

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// What the tests of subprocess start: its first argument says what it does.
+// What the tests of subprocess start: its first argument selects what it does.
 #include <windows.h>
 
 #include <cstdio>

@@ -8,7 +8,7 @@
 
 namespace test {
 
-// Of a file beside this program.
+// Of a file in this program's folder.
 inline std::string beside(const char* name) {
   std::array<char, hmn::platform::longest_path> room;
   return std::string(hmn::platform::own_folder(room)) + "\\" + name;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 
-// Command `room` prints which GPU has a number of bytes free: `room 8GiB`. The exit status is 1 when none has.
+// Command `free_memory` prints which GPU has a number of bytes free: `free_memory 8GiB`. The exit status is 1
+// when none has.
 package main
 
 import (
@@ -15,7 +16,7 @@ import (
 
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: room BYTES, for instance room 8GiB")
+		fmt.Fprintln(os.Stderr, "usage: free_memory BYTES, for instance free_memory 8GiB")
 		os.Exit(2)
 	}
 	wanted, err := parse(os.Args[1])
@@ -74,7 +75,7 @@ func look(wanted uint64) (bool, error) {
 	if found {
 		fmt.Printf("GPU %d has most\n", best)
 	} else {
-		fmt.Printf("no GPU has room for %s\n", hypomnesis.FormatBytes(wanted))
+		fmt.Printf("no GPU has %s free\n", hypomnesis.FormatBytes(wanted))
 	}
 	return found, nil
 }
@@ -94,7 +95,7 @@ func verdict(free uint64, known bool, wanted uint64) string {
 	case !known:
 		return "free memory is not known"
 	case free < wanted:
-		return hypomnesis.FormatBytes(free) + " free, has no room"
+		return hypomnesis.FormatBytes(free) + " free, does not fit"
 	}
-	return hypomnesis.FormatBytes(free) + " free, has room"
+	return hypomnesis.FormatBytes(free) + " free, fits"
 }

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""`room.py SIZE`: which GPU has SIZE free, in bytes or for instance 8GiB."""
+"""`free_memory.py SIZE`: which GPU has SIZE free, in bytes or for instance 8GiB."""
 import re
 import sys
 
@@ -11,13 +11,13 @@ UNITS = {"": 1, "B": 1, "KiB": 1 << 10, "MiB": 1 << 20, "GiB": 1 << 30, "TiB": 1
 def bytes_of(text: str) -> int:
     found = re.fullmatch(r"(\d+) ?(\w*)", text)
     if found is None or found[2] not in UNITS:
-        sys.exit(f"room: {text} is no size; for instance 8GiB, or a number of bytes")
+        sys.exit(f"free_memory: {text} is no size; for instance 8GiB, or a number of bytes")
     return int(found[1]) * UNITS[found[2]]
 
 
 def main() -> int:
     if len(sys.argv) != 2:
-        sys.exit("usage: room.py SIZE")
+        sys.exit("usage: free_memory.py SIZE")
     wanted = bytes_of(sys.argv[1])
     most, most_free = None, -1
     for device in hypomnesis.devices():
@@ -26,13 +26,13 @@ def main() -> int:
         if free is None:
             print(f"{name}: free memory is not known")
             continue
-        has_room = free >= wanted
-        verdict = "has room" if has_room else "has no room"
+        fits = free >= wanted
+        verdict = "fits" if fits else "does not fit"
         print(f"{name}: {hypomnesis.format_bytes(free)} free, {verdict}")
-        if has_room and free > most_free:
+        if fits and free > most_free:
             most, most_free = device.index, free
     if most is None:
-        print(f"no GPU has room for {hypomnesis.format_bytes(wanted)}")
+        print(f"no GPU has {hypomnesis.format_bytes(wanted)} free")
         return 1
     print(f"GPU {most} has most")
     return 0

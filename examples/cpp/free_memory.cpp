@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `room SIZE`: which GPU has SIZE free, for instance 8GiB. Exit status 0 if one has.
+// `free_memory SIZE`: which GPU has SIZE free, for instance 8GiB. Exit status 0 if one has.
 #include <charconv>
 #include <hypomnesis.hpp>
 #include <iostream>
@@ -25,14 +25,14 @@ std::optional<std::uint64_t> bytes_of(std::string_view text) {
 
 std::optional<std::uint64_t> free_of(const hypomnesis::context& context, std::uint32_t index) {
   try {
-    return context.pool(index).free_bytes;
+    return context.pool(index).usable_bytes;
   } catch (const hypomnesis::error&) {
     return {};
   }
 }
 
 // Index of the device with the most free memory.
-std::optional<std::uint32_t> find_room(const hypomnesis::context& context, std::uint64_t wanted) {
+std::optional<std::uint32_t> find_device(const hypomnesis::context& context, std::uint64_t wanted) {
   std::optional<std::uint32_t> best;
   std::uint64_t most = 0;
   for (std::uint32_t i = 0; i < context.device_count(); ++i) {
@@ -43,10 +43,10 @@ std::optional<std::uint32_t> find_room(const hypomnesis::context& context, std::
       std::cout << "free memory is not known\n";
       continue;
     }
-    const bool has_room = *bytes >= wanted;
+    const bool fits = *bytes >= wanted;
     std::cout << hypomnesis::format_bytes(*bytes) << " free, "
-              << (has_room ? "has room" : "has no room") << '\n';
-    if (has_room && (!best || *bytes > most)) {
+              << (fits ? "fits" : "does not fit") << '\n';
+    if (fits && (!best || *bytes > most)) {
       best = i;
       most = *bytes;
     }
@@ -59,16 +59,16 @@ std::optional<std::uint32_t> find_room(const hypomnesis::context& context, std::
 int main(int argc, char** argv) try {
   const auto wanted = argc == 2 ? bytes_of(argv[1]) : std::nullopt;
   if (!wanted) {
-    std::cerr << "usage: room SIZE, for instance 8GiB\n";
+    std::cerr << "usage: free_memory SIZE, for instance 8GiB\n";
     return wrong_usage;
   }
   hypomnesis::context_options options;
   options.flags = hypomnesis::context_flag::environment;
-  if (const auto best = find_room(hypomnesis::context(options), *wanted)) {
+  if (const auto best = find_device(hypomnesis::context(options), *wanted)) {
     std::cout << "GPU " << *best << " has most\n";
     return found;
   }
-  std::cout << "no GPU has room for " << hypomnesis::format_bytes(*wanted) << '\n';
+  std::cout << "no GPU has " << hypomnesis::format_bytes(*wanted) << " free\n";
   return nothing_found;
 } catch (const hypomnesis::error& e) {
   std::cerr << e.what() << '\n';

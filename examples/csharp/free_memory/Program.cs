@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// `room SIZE`: which GPU has SIZE free, for instance 8GiB. Exit status 0 if one has.
+// `free_memory SIZE`: which GPU has SIZE free, for instance 8GiB. Exit status 0 if one has.
 using System;
 using System.Linq;
 using Hypomnesis;
 
 if (args.Length != 1 || BytesOf(args[0]) is not { } wanted)
 {
-    Console.Error.WriteLine("usage: room SIZE, for instance 8GiB");
+    Console.Error.WriteLine("usage: free_memory SIZE, for instance 8GiB");
     return 2;
 }
 using var context = new Context(new ContextOptions { Flags = ContextFlags.Environment });
@@ -15,7 +15,7 @@ foreach (var device in snapshot.Devices)
 {
     var name = device.Name is null ? "" : $" [{device.Name}]";
     Console.WriteLine($"GPU {device.Index}{name}: " + (FreeOf(device) is { } free
-        ? $"{Library.FormatBytes(free)} free, {(free >= wanted ? "has room" : "has no room")}"
+        ? $"{Library.FormatBytes(free)} free, {(free >= wanted ? "fits" : "does not fit")}"
         : "free memory is not known"));
 }
 if (snapshot.Devices.Where(device => FreeOf(device) >= wanted).MaxBy(FreeOf) is { } best)
@@ -23,7 +23,7 @@ if (snapshot.Devices.Where(device => FreeOf(device) >= wanted).MaxBy(FreeOf) is 
     Console.WriteLine($"GPU {best.Index} has most");
     return 0;
 }
-Console.WriteLine($"no GPU has room for {Library.FormatBytes(wanted)}");
+Console.WriteLine($"no GPU has {Library.FormatBytes(wanted)} free");
 return 1;
 
 static ulong? FreeOf(Device device) => device.Pools.FirstOrDefault(pool => pool.IsMain)?.FreeBytes;

@@ -1,5 +1,6 @@
 -- SPDX-License-Identifier: MIT OR Apache-2.0
--- `room.lua SIZE`: which GPU has SIZE free, in bytes or for instance 8GiB. HMN_SIMULATION may name a machine file.
+-- `free_memory.lua SIZE`: which GPU has SIZE free, in bytes or for instance 8GiB. HMN_SIMULATION may name
+-- a machine file.
 local hypomnesis = require "hypomnesis"
 
 local UNITS = {[""] = 1, B = 1, KiB = 2 ^ 10, MiB = 2 ^ 20, GiB = 2 ^ 30, TiB = 2 ^ 40}
@@ -7,7 +8,7 @@ local UNITS = {[""] = 1, B = 1, KiB = 2 ^ 10, MiB = 2 ^ 20, GiB = 2 ^ 30, TiB = 
 local number, unit = (arg[1] or ""):match("^([%d.]+)%s*(%a*)$")
 local size = tonumber(number) and UNITS[unit] and math.floor(tonumber(number) * UNITS[unit])
 if not size then
-  io.stderr:write("usage: room.lua SIZE, bytes or for instance 8GiB\n")
+  io.stderr:write("usage: free_memory.lua SIZE, bytes or for instance 8GiB\n")
   os.exit(2)
 end
 
@@ -21,7 +22,7 @@ for device in snapshot:devices() do
   local free = pool and pool.free_bytes
   local answer = "free memory is not known"
   if free then
-    answer = ("%s free, %s"):format(hypomnesis.format_bytes(free), free >= size and "has room" or "has no room")
+    answer = ("%s free, %s"):format(hypomnesis.format_bytes(free), free >= size and "fits" or "does not fit")
     if free >= size and (not most or free > most) then best, most = device, free end
   end
   print(("GPU %d [%s]: %s"):format(device.index, device.name or "no name", answer))
@@ -29,7 +30,7 @@ end
 snapshot:close()
 
 if not best then
-  print(("no GPU has room for %s"):format(hypomnesis.format_bytes(size)))
+  print(("no GPU has %s free"):format(hypomnesis.format_bytes(size)))
   os.exit(1)
 end
 print(("GPU %d has most"):format(best.index))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: MIT OR Apache-2.0 */
-/* `room SIZE`: which GPU has SIZE free, for instance 8GiB. Exit status 0 if one has. */
+/* `free_memory SIZE`: which GPU has SIZE free, for instance 8GiB. Exit status 0 if one has. */
 #include <hypomnesis.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,15 +17,15 @@ static uint64_t bytes_of(const char* text) {
   return 0;
 }
 
-/* Free bytes of the device's main pool; whether they are known. */
+/* Bytes that can be allocated on the device now; whether they are known. */
 static int free_of(hmn_context* context, uint32_t index, uint64_t* bytes) {
   hmn_pool pool = {.struct_size = sizeof pool};
   if (hmn_pool_read(context, index, HMN_POOL_MAIN, 0, &pool, NULL) != HMN_OK) return 0;
-  *bytes = pool.free_bytes;
-  return (pool.present & HMN_POOL_HAS_FREE) != 0;
+  *bytes = pool.usable_bytes;
+  return (pool.present & HMN_POOL_HAS_USABLE) != 0;
 }
 
-static void say_device(hmn_context* context, uint32_t index) {
+static void print_device(hmn_context* context, uint32_t index) {
   hmn_device device = {.struct_size = sizeof device};
   hmn_device_read(context, index, &device, NULL);
   printf("GPU %u", index);
@@ -33,19 +33,19 @@ static void say_device(hmn_context* context, uint32_t index) {
 }
 
 /* Index of the device with the most free memory, or `count` when none has enough. */
-static uint32_t find_room(hmn_context* context, uint32_t count, uint64_t wanted) {
+static uint32_t find_device(hmn_context* context, uint32_t count, uint64_t wanted) {
   uint32_t best = count;
   uint64_t most = 0;
   for (uint32_t i = 0; i < count; ++i) {
     uint64_t bytes;
     char text[32];
-    say_device(context, i);
+    print_device(context, i);
     if (!free_of(context, i, &bytes)) {
       puts(": free memory is not known");
       continue;
     }
     hmn_format_bytes(bytes, text, sizeof text, NULL);
-    printf(": %s free, %s\n", text, bytes >= wanted ? "has room" : "has no room");
+    printf(": %s free, %s\n", text, bytes >= wanted ? "fits" : "does not fit");
     if (bytes >= wanted && (best == count || bytes > most)) {
       best = i;
       most = bytes;
@@ -63,7 +63,7 @@ int main(int argc, char** argv) {
   char text[32];
 
   if (wanted == 0) {
-    fputs("usage: room SIZE, for instance 8GiB\n", stderr);
+    fputs("usage: free_memory SIZE, for instance 8GiB\n", stderr);
     return WRONG_USAGE;
   }
   if (hmn_context_create(&options, &context, &error) != HMN_OK ||
@@ -72,13 +72,13 @@ int main(int argc, char** argv) {
     hmn_context_destroy(context);
     return NOTHING_FOUND;
   }
-  best = find_room(context, count, wanted);
+  best = find_device(context, count, wanted);
   hmn_context_destroy(context);
   if (best < count) {
     printf("GPU %u has most\n", best);
     return 0;
   }
   hmn_format_bytes(wanted, text, sizeof text, NULL);
-  printf("no GPU has room for %s\n", text);
+  printf("no GPU has %s free\n", text);
   return NOTHING_FOUND;
 }

@@ -38,14 +38,16 @@ result<void> context::read(std::uint32_t index, std::uint32_t subject_bit, const
                            std::vector<diagnostic>* remarks) {
   deadline d = new_deadline();
   if (result<void> ok = know(index, d); !ok) return ok;
+  bool is_identified = false;
   const auto visit = [&](worker& from, const source_answer& known, const moment& m) {
     std::optional<slot> number;
     {
       const std::lock_guard lock(table_mutex_);
       number = table_.slot_of(index, from.id());
-      out.identity = table_.at(index);
+      if (!number) return true;
+      if (!is_identified) out.identity = table_.at(index);
     }
-    if (!number) return true;
+    is_identified = true;
     for (const device_answer& a : known.devices) {
       if (a.identity.number == *number && (a.listed || m.late)) merge(out, a, p, m, limits_);
     }

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "cli/fit/amount.hpp"
-#include "cli/fit/kv_type.hpp"
+#include "cli/fit/storage.hpp"
 
 namespace hmn::cli::fit {
 namespace {

@@ -165,8 +165,7 @@ class device_source {
       out = std::move(row);
       return {};
     }
-    return failure{
-        status::no_process, id_, {}, {"process ", pid, " is not listed on this device"}};
+    return failure{status::no_process, id_, {}, {"process ", pid, " is not listed on this device"}};
   }
 
   // Called at the end of each reading, within its deadline. Returns whether to close the source
@@ -180,8 +179,7 @@ class device_source {
   // may_block: a call may hang in a driver, so that core makes it on a worker thread.
   enum class calls { return_in_time, may_block };
 
-  device_source(source id, calls how) noexcept
-      : id_(id), calls_(how), answers_for_(bit_of(id)) {
+  device_source(source id, calls how) noexcept : id_(id), calls_(how), answers_for_(bit_of(id)) {
     condition_.why = {status::empty, id, {}, {}};
   }
   void answer_for(std::uint64_t sources) noexcept { answers_for_ |= sources; }

@@ -105,7 +105,7 @@ class context {
   // subject.
   result<void> read(std::uint32_t index, std::uint32_t subject_bit, const plan& p,
                     const selection& wanted, merged_device& out,
-                    std::vector<diagnostic>* remarks = nullptr);
+                    std::vector<diagnostic>* diagnostics = nullptr);
   void fill_from_host(merged_device& d);
 
   settings settings_;

@@ -190,7 +190,7 @@ struct worker::shared_state final : reading {
 
 worker::worker(listed_source listed, const settings& s, const limits& l)
     : limits_(l),
-      stands_in_for_(listed.stands_in_for),
+      fallback_for_(listed.fallback_for),
       id_(listed.device->id()),
       answers_for_(listed.device->all_answered_for()),
       is_threaded_(listed.device->can_block() && !s.no_threads) {

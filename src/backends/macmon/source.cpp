@@ -117,7 +117,8 @@ constexpr metric_field metric_fields[] = {
 }  // namespace
 
 macmon_source::macmon_source(const std::string& path, bool is_root)
-    : device_source(source::macmon, calls::return_in_time),  // the command is killed at the deadline
+    : device_source(source::macmon,
+                    calls::return_in_time),  // the command is killed at the deadline
       program_(tool, path),
       may_be_planted_(is_root && path.empty()) {}
 

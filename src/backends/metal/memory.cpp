@@ -88,21 +88,21 @@ pool metal_source::vram_pool(const accelerator& a) const {
 }
 
 void metal_source::explain(const pool& p, const accelerator& a, slot number, reading& r) const {
-  const auto tell = [&](bool is_there, std::uint32_t field, const char* why) {
+  const auto report = [&](bool is_there, std::uint32_t field, const char* why) {
     if (!is_there) remark(fail(status::unsupported, why), subject::pools, field, number, r);
   };
   if (!r.wants_remarks()) return;
-  tell(p.total.has_value(), pool_field::total, "macOS does not tell how much memory this GPU has");
-  tell(p.used.has_value(), pool_field::used,
-       a.now.is_told ? "this GPU's driver counts no memory in use"
-                     : "this GPU's driver publishes no statistics");
-  tell(p.free.has_value(), pool_field::free,
-       p.kind == pool_kind::unified
-           ? "programs and the GPU share one memory: what is usable of it is the machine's to say"
-           : "this GPU's driver does not tell what is free");
-  tell(p.budget.has_value(), pool_field::budget,
-       frameworks_->has_metal ? "Metal has no such device for this process"
-                              : "Metal is not on this system");
+  report(p.total.has_value(), pool_field::total, "this GPU's memory size is not reported by macOS");
+  report(p.used.has_value(), pool_field::used,
+         a.now.is_told ? "this GPU's driver counts no memory in use"
+                       : "this GPU's driver publishes no statistics");
+  report(p.free.has_value(), pool_field::free,
+         p.kind == pool_kind::unified
+             ? "programs and the GPU share one memory: free memory is the machine's"
+             : "free memory is not reported by this GPU's driver");
+  report(p.budget.has_value(), pool_field::budget,
+         frameworks_->has_metal ? "Metal has no such device for this process"
+                                : "Metal is not on this system");
 }
 
 result<void> metal_source::memory(slot number, pools& out, reading& r) {

@@ -116,7 +116,7 @@ result<std::vector<int>> graphics_ledger::processes() const {
   return fail(status::limit, "there are too many processes");
 }
 
-result<void> metal_source::can_tell_processes() const {
+result<void> metal_source::can_attribute() const {
   if (accelerators_.size() == 1) return {};
   return fail(status::unsupported,
               "macOS counts a process' graphics memory, not of which of several GPUs it is");
@@ -124,7 +124,7 @@ result<void> metal_source::can_tell_processes() const {
 
 result<void> metal_source::processes(slot number, std::vector<usage>& out, reading& r) {
   if (const auto found = find(number); !found) return found.why();
-  if (result<void> can = can_tell_processes(); !can) return can;
+  if (result<void> can = can_attribute(); !can) return can;
   const result<std::vector<int>> pids = ledger_.processes();
   if (!pids) return pids.why();
   coverage c;
@@ -152,7 +152,7 @@ result<void> metal_source::processes(slot number, std::vector<usage>& out, readi
 
 result<void> metal_source::process(slot number, std::uint32_t pid, bool, usage& out, reading&) {
   if (const auto found = find(number); !found) return found.why();
-  if (result<void> can = can_tell_processes(); !can) return can;
+  if (result<void> can = can_attribute(); !can) return can;
   const result<std::uint64_t> used = ledger_.used_by(pid);
   if (!used) return used.why();
   out = row_of(pid, *used);

@@ -93,7 +93,7 @@ class metal_source final : public device_source {
   void take_telemetry(const accelerator& a, std::uint32_t fields, hmn::telemetry& out);
   [[nodiscard]] failure why_absent(std::uint32_t field, const accelerator& a);
 
-  result<void> can_tell_processes() const;
+  result<void> can_attribute() const;
 
   const mach::kernel& k_;
   const loader load_;

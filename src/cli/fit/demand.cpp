@@ -134,7 +134,7 @@ expected<demand> demand_of(const model& of, const fit_options& asked) {
   made.layer_caches.resize(made.layer_weights.size());
   if (!of.shape) {
     made.assumptions.push_back(
-        "no config.json lies beside the weights: KV cache and working "
+        "no config.json is next to the weights: KV cache and working "
         "memory are not known");
     return made;
   }

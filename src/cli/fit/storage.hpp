@@ -23,7 +23,7 @@ struct storage {
   packing matrices;
   packing experts;
   std::string name;                      // "bf16", "bfloat16, matrices of gptq"
-  bool is_told = true;                   // specified rather than assumed
+  bool is_specified = true;              // specified rather than assumed
   std::vector<std::string> assumptions;  // for weights that are counted by this
 };
 storage storage_of(config_keys& keys);

@@ -132,7 +132,11 @@ class device_source {
   virtual result<void> probe() { return {}; }
   // Opens what the other calls need, if it is not open. asleep: not opened, since a device would
   // have to wake; devices() then still works, with identity only.
-  virtual result<void> prepare(reading&) { return probe(); }
+  virtual result<void> prepare(reading&) {
+    result<void> present = probe();
+    settle(present);
+    return present;
+  }
   // Appends every device in the driver's order; partitions follow their parent. A device that is
   // gone is not listed.
   virtual result<void> devices(std::vector<device>& out, reading& r) = 0;

@@ -22,9 +22,11 @@ std::vector<std::uint32_t> sorted_positions(
 
 void sort_ascending(std::span<std::uint32_t> numbers);
 
-// Stable sort. std::stable_sort is 2 KiB of code for each type, std::sort more than one; this is an
-// eighth of that. `all` is a vector or a part of one; callers that may not allocate keep the buffer
-// of the positions.
+// Stable sort, for the limit of the library's size (abi.stripped_size). For five types, of the
+// eight sorted, gcc 12 makes 24.1 KiB of std::stable_sort (-Oz, x86-64) and 10.1 KiB of std::sort,
+// which is not stable; this takes 7.2 KiB with sort.cpp, and the library is 593 KiB of at most 600.
+// `all` is a vector or a part of one; callers that may not allocate keep the buffer of the
+// positions.
 template <class Sequence, class Before>
 void sort_stably(Sequence&& all, Before is_before, std::vector<std::uint32_t>& from) {
   sort_positions(all.size(), from, [&](std::uint32_t a, std::uint32_t b) {

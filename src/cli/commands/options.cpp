@@ -116,8 +116,8 @@ void add_run_and_wait(CLI::App& app, texts& into) {
   add_run(*run, into.run);
   add_device(*run, into);
   add_common(*run, into.after);
-  auto* wait = add_command(app, "wait", "Wait for free memory on a GPU, then run a command on it",
-                           wait_examples);
+  auto* wait =
+      add_command(app, "wait", "Wait for free GPU memory, then run a command", wait_examples);
   add_wait(*wait, into.wait);
   add_device(*wait, into);
   wait->add_flag("--json", into.command_json, "Print a JSON object");
@@ -166,7 +166,7 @@ void declare(CLI::App& app, texts& into) {
   add_record(app, into);
   add_run_and_wait(app, into);
   add_spill_and_watch(app, into);
-  add_common(*add_command(app, "doctor", "Report which GPUs and drivers were found, and what to do",
+  add_common(*add_command(app, "doctor", "Report the GPUs and drivers found, and what to do",
                           doctor_examples),
              into.after);
 }

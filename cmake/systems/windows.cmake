@@ -3,6 +3,10 @@
 # number provider while the DLL is loaded.
 set(HMN_SYSTEM_HARDENING "")
 set(HMN_SYSTEM_FORTIFY OFF)
+# gcc assumes that a call keeps the registers that its own copy of an inline function leaves alone, but
+# a PE linker may keep the copy of another file, which changes them: numbers were written past their
+# last digit, where std::to_chars returned through such a call.
+add_compile_options($<$<CXX_COMPILER_ID:GNU>:-fno-ipa-ra>)
 # Omits the build time, which binutils writes by default.
 set(HMN_SYSTEM_LINK_OPTIONS -Wl,--gc-sections -Wl,--no-insert-timestamp -Wl,--dynamicbase
   -Wl,--high-entropy-va -Wl,--nxcompat)

@@ -19,7 +19,7 @@ context:close()
 local best, most
 for device in snapshot:devices() do
   local pool = device.pools[1]
-  local free = pool and pool.free_bytes
+  local free = pool and pool.usable_bytes
   local answer = "free memory is not known"
   if free then
     answer = ("%s free, %s"):format(hypomnesis.format_bytes(free), free >= size and "fits" or "does not fit")

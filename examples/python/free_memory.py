@@ -22,7 +22,7 @@ def main() -> int:
     most, most_free = None, -1
     for device in hypomnesis.devices():
         name = f"GPU {device.index} [{device.name or 'unknown'}]"
-        free = device.main_pool.free_bytes if device.main_pool is not None else None
+        free = device.main_pool.usable_bytes if device.main_pool is not None else None
         if free is None:
             print(f"{name}: free memory is not known")
             continue

@@ -110,60 +110,99 @@ class host_source {
   }
 };
 
-// Source of GPUs. Called by one thread at a time, except the probe-free accessors id and can_block.
+// Source of GPUs. A source overrides devices(), and of the others those for which it has something
+// to do. Called by one thread at a time, except what is constant: id, can_block and answers_for.
 class device_source {
  public:
   virtual ~device_source() = default;
 
-  [[nodiscard]] virtual source id() const noexcept = 0;
-  // Whether its calls may hang in a driver: core then makes them on a worker thread.
-  [[nodiscard]] virtual bool can_block() const noexcept = 0;
+  [[nodiscard]] source id() const noexcept { return id_; }
+  [[nodiscard]] bool can_block() const noexcept { return calls_ == calls::may_block; }
+  // Whether it reports the status of this source: its own, and those of the drivers it contains.
+  [[nodiscard]] bool answers_for(source which) const noexcept {
+    return (answers_for_ & bit_of(which)) != 0;
+  }
+  [[nodiscard]] std::uint64_t all_answered_for() const noexcept { return answers_for_; }
+  // Whether the last call was skipped, so that a device can suspend: values of earlier readings
+  // remain, and are stale.
+  [[nodiscard]] bool rests() const noexcept { return rests_; }
 
   // Checks for presence: cheap, wakes nothing, called on the caller's thread before a worker is
   // started. A failure (no_source, with a sentence) is conclusive for this reading.
-  virtual result<void> probe() = 0;
+  virtual result<void> probe() { return {}; }
   // Opens what the other calls need, if it is not open. asleep: not opened, since a device would
   // have to wake; devices() then still works, with identity only.
-  virtual result<void> prepare(reading& r) = 0;
+  virtual result<void> prepare(reading&) {
+    result<void> present = probe();
+    settle(present);
+    return present;
+  }
   // Appends every device in the driver's order; partitions follow their parent. A device that is
   // gone is not listed.
   virtual result<void> devices(std::vector<device>& out, reading& r) = 0;
-  virtual result<void> memory(slot number, pools& out, reading& r) = 0;
+  virtual result<void> memory(slot, pools&, reading&) {
+    return not_reported("device memory is not reported by this source");
+  }
   // `fields` are telemetry_field bits. Reports each missing one as a diagnostic; fails if all are
   // missing.
-  virtual result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
-                                 reading& r) = 0;
+  virtual result<void> telemetry(slot, std::uint32_t /*fields*/, hmn::telemetry&, reading&) {
+    return not_reported("telemetry is not reported by this source");
+  }
   // Appends metrics, each with its own source (model/metric.hpp): those that are no telemetry
   // field, and each instance (every sensor, every clock) of those that are. `slow`: includes what
   // takes more than a few milliseconds. Each failed metric is a diagnostic and affects no other; an
   // empty list is no failure.
-  virtual result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) {
-    static_cast<void>(number);
-    static_cast<void>(slow);
-    static_cast<void>(out);
-    static_cast<void>(r);
-    return {};
-  }
+  virtual result<void> metrics(slot, bool /*slow*/, std::vector<metric>&, reading&) { return {}; }
   // Appends one row per process.
-  virtual result<void> processes(slot number, std::vector<usage>& out, reading& r) = 0;
+  virtual result<void> processes(slot, std::vector<usage>&, reading&) {
+    return not_reported("per-process memory is not reported by this source");
+  }
   // Usage of one process; `used` is absent with a diagnostic if its value is unknown. 0 means
-  // proven zero. `self`: pid is the caller's own, in the caller's PID namespace.
-  virtual result<void> process(slot number, std::uint32_t pid, bool self, usage& out,
-                               reading& r) = 0;
+  // proven zero. `self`: pid is the caller's own, in the caller's PID namespace. By default a row
+  // of processes(), and never 0.
+  virtual result<void> process(slot number, std::uint32_t pid, bool /*self*/, usage& out,
+                               reading& r) {
+    std::vector<usage> rows;
+    if (result<void> ok = processes(number, rows, r); !ok) return ok;
+    for (usage& row : rows) {
+      if (row.pid != pid) continue;
+      out = std::move(row);
+      return {};
+    }
+    return failure{status::no_process, id_, {}, {"process ", pid, " is not listed on this device"}};
+  }
 
-  // Called at the end of each reading, within its deadline.
-  virtual void finish(reading& r) { static_cast<void>(r); }
-  // Whether it was skipped in this reading, so that a device can suspend: its last values remain,
-  // and are stale.
-  [[nodiscard]] virtual bool rests() const noexcept { return false; }
+  // Called at the end of each reading, within its deadline. Returns whether to close the source
+  // when idle, since one of its devices could suspend.
+  virtual bool finish(reading&) { return false; }
+  virtual void close() noexcept {}
+  // Status of a source that it answers for; by default the outcome that settle() was given.
+  [[nodiscard]] virtual source_state describe(source /*which*/) const { return condition_; }
 
-  // Called last in a reading: whether to close the source when idle, since one of its devices could
-  // suspend.
-  [[nodiscard]] virtual bool close_when_idle() const noexcept { return false; }
-  virtual void close() noexcept = 0;
-  // Whether it reports the status of this source: its own, and those of the drivers it contains.
-  [[nodiscard]] virtual bool answers_for(source which) const noexcept { return which == id(); }
-  [[nodiscard]] virtual source_state describe(source which) const = 0;
+ protected:
+  // may_block: a call may hang in a driver, so that core makes it on a worker thread.
+  enum class calls { return_in_time, may_block };
+
+  device_source(source id, calls how) noexcept : id_(id), calls_(how), answers_for_(bit_of(id)) {
+    condition_.why = {status::empty, id, {}, {}};
+  }
+  void answer_for(std::uint64_t sources) noexcept { answers_for_ |= sources; }
+  void settle(const result<void>& outcome) {
+    condition_.why = outcome ? failure{status::ok, id_, {}, {}} : outcome.why();
+    condition_.state = outcome ? state::ready : state::unknown;
+  }
+
+  source_state condition_;
+  bool rests_ = false;
+
+ private:
+  [[nodiscard]] failure not_reported(const message_text& sentence) const {
+    return {status::unsupported, id_, {}, sentence};
+  }
+
+  source id_;
+  calls calls_;
+  std::uint64_t answers_for_;
 };
 
 // Keeps what all sources of a context read.

@@ -34,11 +34,11 @@ std::unique_ptr<host_source> make_host(const settings& s) {
 source_list make_real(const settings& s) {
   source_list list;
   list.host = make_host(s);
-#define HMN_ADD(name, with, when, instead_of)                                                    \
-  if constexpr (HMN_WITH_##with != 0) {                                                          \
-    if (is_wanted(source::name, made::when, s)) {                                                \
-      if (auto device = make_##name(s)) list.devices.push_back({std::move(device), instead_of}); \
-    }                                                                                            \
+#define HMN_ADD(name, with, when, fallback_for)                                                    \
+  if constexpr (HMN_WITH_##with != 0) {                                                            \
+    if (is_wanted(source::name, made::when, s)) {                                                  \
+      if (auto device = make_##name(s)) list.devices.push_back({std::move(device), fallback_for}); \
+    }                                                                                              \
   }
   HMN_DEVICE_SOURCES(HMN_ADD)
 #undef HMN_ADD

@@ -12,7 +12,7 @@ namespace hmn {
 
 struct listed_source {
   std::unique_ptr<device_source> device;
-  std::uint64_t stands_in_for = 0;  // bit n: skipped if source n is working
+  std::uint64_t fallback_for = 0;  // bit n: skipped if source n is working
 };
 
 #define HMN_MAKER(name, ...) std::unique_ptr<device_source> make_##name(const settings& s);

@@ -128,7 +128,7 @@ context::refusals context::ask(const plan& p, std::optional<std::uint32_t> index
   bool wants_more = true;
   for (const std::unique_ptr<worker>& from : workers_) {
     if (!wants_more) break;
-    if ((from->stands_in_for() & served) != 0) continue;
+    if ((from->fallback_for() & served) != 0) continue;
     if (index && !concerns(*from, *index)) continue;
     d.leave_for_next(waits_after(*from, index));
     const plan q = plan_for(*from, p, index);
@@ -184,7 +184,7 @@ bool context::concerns(const worker& from, std::uint32_t index) {
 bool context::waits_after(const worker& from, std::optional<std::uint32_t> index) {
   bool is_after = false;
   for (const std::unique_ptr<worker>& next : workers_) {
-    const bool waits = next->can_block() && next->stands_in_for() == 0;
+    const bool waits = next->can_block() && next->fallback_for() == 0;
     if (is_after && waits && (!index || concerns(*next, *index))) return true;
     is_after = is_after || next.get() == &from;
   }

@@ -107,7 +107,7 @@ class context {
   // subject.
   result<void> read(std::uint32_t index, std::uint32_t subject_bit, const plan& p,
                     const selection& wanted, merged_device& out,
-                    std::vector<diagnostic>* remarks = nullptr);
+                    std::vector<diagnostic>* diagnostics = nullptr);
   // Adds to a device's pools, or only to those of one kind, what the host knows of them.
   void set_usable(merged_device& d, std::optional<pool_kind> only = {});
 

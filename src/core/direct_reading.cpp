@@ -33,22 +33,24 @@ bool is_account_of_process(usage& row) {
 
 result<void> context::read(std::uint32_t index, std::uint32_t subject_bit, const plan& p,
                            const selection& wanted, merged_device& out,
-                           std::vector<diagnostic>* remarks) {
+                           std::vector<diagnostic>* diagnostics) {
   deadline d = new_deadline();
   if (result<void> ok = know(index, d); !ok) return ok;
+  bool is_identified = false;
   const auto visit = [&](worker& from, const source_answer& known, const moment& m) {
     std::optional<slot> number;
     {
       const std::lock_guard lock(table_mutex_);
       number = table_.slot_of(index, from.id());
-      out.identity = table_.at(index);
+      if (!number) return true;
+      if (!is_identified) out.identity = table_.at(index);
     }
-    if (!number) return true;
+    is_identified = true;
     for (const device_answer& a : known.devices) {
       if (a.identity.number == *number && (a.listed || m.late)) merge(out, a, p, m, limits_);
     }
-    if (remarks != nullptr) {
-      std::ranges::copy_if(known.remarks, std::back_inserter(*remarks),
+    if (diagnostics != nullptr) {
+      std::ranges::copy_if(known.remarks, std::back_inserter(*diagnostics),
                            [&](const diagnostic& r) { return r.device == number; });
     }
     return !is_complete(out, p, wanted);
@@ -86,7 +88,7 @@ result<pool> context::pool(std::uint32_t index, pool_kind kind, std::uint32_t fi
     return failure{status::unsupported,
                    found->from,
                    {},
-                   {"device ", index, " has no figures for this memory pool"}};
+                   {"device ", index, ": no value of this memory pool is reported"}};
   }
   return *found;
 }
@@ -116,21 +118,20 @@ result<metric> context::metric(std::uint32_t index, metric_id id, std::uint32_t 
   p.metrics = true;
   for (;;) {
     merged_device d;
-    std::vector<diagnostic> remarks;
-    const result<void> ok = read(index, subject::metrics, p, {{}, 0, &wanted}, d, &remarks);
+    std::vector<diagnostic> diagnostics;
+    const result<void> ok = read(index, subject::metrics, p, {{}, 0, &wanted}, d, &diagnostics);
     const auto found = std::ranges::find_if(
         d.metrics, [&](const hmn::metric& m) { return is_same_number(m, wanted); });
     if (found != d.metrics.end()) return *found;
-    const auto reason = std::ranges::find_if(remarks, [&](const diagnostic& r) {
+    const auto reason = std::ranges::find_if(diagnostics, [&](const diagnostic& r) {
       return r.about == subject::metrics && r.field == static_cast<std::uint32_t>(id);
     });
-    failure why = !ok ? ok.why()
-                  : reason != remarks.end()
-                      ? reason->why
-                      : failure{status::unsupported,
-                                d.identity.from,
-                                {},
-                                "the device has no such number, or its driver does not tell it"};
+    failure why = !ok                           ? ok.why()
+                  : reason != diagnostics.end() ? reason->why
+                                                : failure{status::unsupported,
+                                                          d.identity.from,
+                                                          {},
+                                                          "not supported by this device or driver"};
     if (p.slow || why.code != status::unsupported) return why;
     p.slow = true;
   }

@@ -124,18 +124,20 @@ failure internal_error(source from) noexcept {
 
 }  // namespace
 
-void query(device_source& from, const plan& p, source_answer& out, reading& r, progress done) {
+bool query(device_source& from, const plan& p, source_answer& out, reading& r, progress done) {
   out.refused.reset();
   out.conclusive = false;
   try {
     serve(from, p, out, r, done);
-    from.finish(r);
+    const bool may_close = from.finish(r);
     if (p.describe) out.condition = from.describe(*p.describe);
+    return may_close;
   } catch (const std::bad_alloc&) {
     out.refused = out_of_memory(from.id());
   } catch (...) {
     out.refused = internal_error(from.id());
   }
+  return true;
 }
 
 }  // namespace hmn

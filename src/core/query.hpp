@@ -10,6 +10,8 @@ namespace hmn {
 using progress = function_ref<void(device_answer* done)>;
 
 // Carries out a plan on a source: updates the requested parts of `out` and keeps the others.
-void query(device_source& from, const plan& p, source_answer& out, reading& r, progress done);
+// Returns whether to close the source when idle: one of its devices could suspend, or it failed in
+// between.
+bool query(device_source& from, const plan& p, source_answer& out, reading& r, progress done);
 
 }  // namespace hmn

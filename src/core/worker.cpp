@@ -29,15 +29,6 @@ constexpr std::uint32_t phase_of(std::uint32_t word) {
   return word & phase_mask;
 }
 
-std::uint64_t all_answered_by(const device_source& from) {
-  std::uint64_t all = 0;
-  for (std::uint32_t n = 0; n < 64; ++n) {
-    const auto which = static_cast<source>(n);
-    if (from.answers_for(which)) all |= bit_of(which);
-  }
-  return all;
-}
-
 template <class T>
 void adopt(part<T>& known, part<T>& fresh) {
   if (fresh.tried_ns == known.tried_ns) return;
@@ -153,7 +144,7 @@ struct worker::shared_state final : reading {
 
   void carry_out() {
     answer.remarks.clear();
-    query(*from, request, answer, *this, [this](device_answer* done) {
+    closes_when_idle = query(*from, request, answer, *this, [this](device_answer* done) {
       if (done != nullptr) {
         known.take_device(*done);
       } else {
@@ -166,7 +157,7 @@ struct worker::shared_state final : reading {
   // Sleeps until work is posted; closes a source that must not stay open in the meantime.
   bool wait_for_work() {
     std::uint64_t limit =
-        from->close_when_idle() ? platform::monotonic_ns() + idle_close_ns : platform::no_deadline;
+        closes_when_idle ? platform::monotonic_ns() + idle_close_ns : platform::no_deadline;
     for (;;) {
       const std::uint32_t seen = state.load(std::memory_order_acquire);
       if ((seen & quit_bit) != 0) return false;
@@ -192,15 +183,16 @@ struct worker::shared_state final : reading {
   std::uint64_t until = 0;
   std::uint64_t opening_since = 0;
   source_answer answer;
+  bool closes_when_idle = false;
   shared_answer known;
   std::atomic<std::uint32_t> state{idle};
 };
 
 worker::worker(listed_source listed, const settings& s, const limits& l)
     : limits_(l),
-      stands_in_for_(listed.stands_in_for),
+      fallback_for_(listed.fallback_for),
       id_(listed.device->id()),
-      answers_for_(all_answered_by(*listed.device)),
+      answers_for_(listed.device->all_answered_for()),
       is_threaded_(listed.device->can_block() && !s.no_threads) {
   shared_ = std::make_shared<shared_state>(std::move(listed.device), s);
 }
@@ -325,7 +317,7 @@ worker::outcome worker::post(const plan& p, deadline& d) {
   if (!is_threaded_) {
     shared_->carry_out();
     shared_->enter(idle);
-    if (shared_->from->close_when_idle()) shared_->from->close();
+    if (shared_->closes_when_idle) shared_->from->close();
     return outcome::done;
   }
   const std::uint32_t seen = shared_->state.load(std::memory_order_relaxed);

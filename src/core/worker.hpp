@@ -31,7 +31,7 @@ class worker {
   }
   [[nodiscard]] bool can_block() const noexcept { return is_threaded_; }
   // Bit n: not queried where source n has served.
-  [[nodiscard]] std::uint64_t stands_in_for() const noexcept { return stands_in_for_; }
+  [[nodiscard]] std::uint64_t fallback_for() const noexcept { return fallback_for_; }
 
   // Queries the source, or reuses a recent answer, then passes the result to the visitor. A late
   // reading passes its partial results and earlier answers.
@@ -60,7 +60,7 @@ class worker {
   bool start_thread();
 
   limits limits_;
-  std::uint64_t stands_in_for_;
+  std::uint64_t fallback_for_;
   timed_lock turn_;  // one caller at a time
   std::shared_ptr<shared_state> shared_;
   source id_;

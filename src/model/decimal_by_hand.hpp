@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Implementation of decimal.hpp for C++ runtimes that lack these conversions.
+// Implementation of decimal.hpp for C++ runtimes that lack these conversions; where the runtime has
+// them, only its test uses this, and the linker leaves it out of the library.
 #pragma once
 
 #include <optional>

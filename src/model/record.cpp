@@ -172,7 +172,7 @@ word_list words_for(unit u) noexcept {
     case unit::notes:
       return words::notes();
     case unit::throttles:
-      return words::throttles();
+      return words_of_metric(static_cast<std::uint32_t>(metric_id::throttle_ns))->instances;
     case unit::usage_kinds:
       return words::usage_kinds();
     default:

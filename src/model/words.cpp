@@ -48,9 +48,6 @@ HMN_WORDS(usage_kinds, HMN_USAGE_KINDS)
 HMN_WORDS(name_states, HMN_NAME_STATES)
 #undef HMN_WORDS
 #undef HMN_WORD
-word_list throttles() noexcept {
-  return hmn::throttles;
-}
 }  // namespace words
 
 const char* word_of(word_list list, std::int64_t number) noexcept {
@@ -87,6 +84,24 @@ const char* vendor_name(std::uint32_t vendor) noexcept {
 #undef HMN_VENDOR_NAME
   const char* const name = word_of(by_number, vendor);
   return name != nullptr ? name : "";
+}
+
+std::span<const named_field> named_fields(std::uint32_t subject_bit) noexcept {
+#define HMN_NAMED(member, c_member, bit, type, unit, words) {bit, words},
+  static constexpr named_field devices[] = {HMN_DEVICE_FIELDS(HMN_NAMED)};
+  static constexpr named_field pools[] = {HMN_POOL_FIELDS(HMN_NAMED)};
+  static constexpr named_field telemetry[] = {HMN_TELEMETRY_FIELDS(HMN_NAMED)};
+#undef HMN_NAMED
+  switch (subject_bit) {
+    case HMN_COLLECT_DEVICES:
+      return devices;
+    case HMN_COLLECT_POOLS:
+      return pools;
+    case HMN_COLLECT_TELEMETRY:
+      return telemetry;
+    default:
+      return {};
+  }
 }
 
 const metric_words* words_of_metric(std::uint32_t id) noexcept {

@@ -32,7 +32,6 @@ word_list states() noexcept;
 word_list vendors() noexcept;
 word_list pool_kinds() noexcept;
 word_list pressures() noexcept;
-word_list throttles() noexcept;
 word_list usage_kinds() noexcept;
 word_list name_states() noexcept;
 }  // namespace words
@@ -49,6 +48,15 @@ const char* status_name(std::int32_t status) noexcept;
 
 // Returns "NVIDIA"; "" for an unknown vendor. NUL-terminated.
 const char* vendor_name(std::uint32_t vendor) noexcept;
+
+struct named_field {
+  std::uint32_t bit;
+  short_text<32> words;  // "": part of another value, as a window is
+};
+
+// Returns the fields that diagnostics of a subject (HMN_COLLECT_*) are about, with words for
+// people.
+std::span<const named_field> named_fields(std::uint32_t subject_bit) noexcept;
 
 struct metric_words {
   metric_id id;

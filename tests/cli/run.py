@@ -430,7 +430,7 @@ class Run(Machines):
         self.assertEqual(run("run", "--record", full, "--", "false").code, 1)
 
     def test_wrong_usage(self):
-        for arguments, message in (((), "behind --"), (("true",), "unexpected argument"),
+        for arguments, message in (((), "follows --"), (("true",), "unexpected argument"),
                                    (("--record", "a.txt", "--", "true"), ".jsonl"),
                                    (("--plot", "a.png", "--", "true"), ".svg"),
                                    (("--interval", "5", "--", "true"), "--interval"),

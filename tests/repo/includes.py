@@ -9,7 +9,7 @@ import tree
 INCLUDE = re.compile(r'^\s*#\s*include\s*(["<])([^">]+)[">]')
 HEADER = "hypomnesis.h"
 # The command names enumerators and fields by the words of the library's own tables.
-COMMAND_MODEL = {"model/words.hpp", "model/field_words.hpp"}
+COMMAND_MODEL = {"model/words.hpp"}
 BINDING = "hypomnesis.hpp"  # bindings/cpp
 
 SYSTEM_HEADERS = re.compile(

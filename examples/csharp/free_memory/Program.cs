@@ -26,7 +26,7 @@ if (snapshot.Devices.Where(device => FreeOf(device) >= wanted).MaxBy(FreeOf) is 
 Console.WriteLine($"no GPU has {Library.FormatBytes(wanted)} free");
 return 1;
 
-static ulong? FreeOf(Device device) => device.Pools.FirstOrDefault(pool => pool.IsMain)?.FreeBytes;
+static ulong? FreeOf(Device device) => device.Pools.FirstOrDefault(pool => pool.IsMain)?.UsableBytes;
 
 // Bytes, or a whole number of KiB, MiB, GiB or TiB; null for anything else.
 static ulong? BytesOf(string text)

@@ -80,11 +80,11 @@ func look(wanted uint64) (bool, error) {
 	return found, nil
 }
 
-// freeOf returns what is free in the pool that allocations come from.
+// freeOf returns what can be allocated on a device now.
 func freeOf(device hypomnesis.SnapshotDevice) (uint64, bool) {
 	for _, pool := range device.Pools {
 		if pool.IsMain {
-			return pool.FreeBytes.Get()
+			return pool.UsableBytes.Get()
 		}
 	}
 	return 0, false

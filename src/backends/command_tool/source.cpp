@@ -37,13 +37,12 @@ void adopt_identity(device& known, device fresh) {
 }  // namespace
 
 tool_source::tool_source(const description& d, const settings& s, const std::string& path)
-    : proc_root_(s.proc_root),
+    : device_source(d.from, calls::return_in_time),  // the tool is killed at the deadline
+      proc_root_(s.proc_root),
       sys_root_(s.sys_root),
       program_(d, path),
       d_(d),
-      may_wake_(s.wake_devices) {
-  condition_.code = status::empty;
-}
+      may_wake_(s.wake_devices) {}
 
 void tool_source::forget() noexcept {
   asleep_.clear();
@@ -95,7 +94,7 @@ void tool_source::list_asleep(std::vector<device>& out) {
 result<void> tool_source::load(reading& r) {
   if (!loaded_) {
     loaded_ = ask(r);
-    condition_ = *loaded_ ? failure{status::ok, d_.from, {}, {}} : loaded_->why();
+    settle(*loaded_);
   }
   return *loaded_;
 }
@@ -122,6 +121,7 @@ tool_source::known_gpu* tool_source::adopt(const device& who, std::optional<std:
   if (!number) k.who.number = static_cast<slot>(known_.size() - 1);
   if (k.row) return nullptr;
   adopt_identity(k.who, who);
+  if (condition_.version.empty()) condition_.version = k.who.driver_version;
   k.row = row;
   return &k;
 }
@@ -172,16 +172,6 @@ void tool_source::remark_use(failure why, std::uint32_t pid, slot number, readin
   d.device = number;
   d.pid = pid;
   r.remark(std::move(d));
-}
-
-source_state tool_source::describe(source) const {
-  source_state now;
-  now.why = condition_;
-  now.state = condition_.code == status::ok ? state::ready : state::unknown;
-  for (const known_gpu& k : known_) {
-    if (now.version.empty()) now.version = k.who.driver_version;
-  }
-  return now;
 }
 
 }  // namespace hmn::command_tool

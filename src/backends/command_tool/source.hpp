@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "backends/backend.hpp"
-#include "backends/command_tool/missing.hpp"
 #include "backends/command_tool/program.hpp"
+#include "backends/command_tool/verdict.hpp"
 #include "backends/pci/bus.hpp"
 #include "procfs/pids.hpp"
 
@@ -18,14 +18,10 @@ namespace hmn::command_tool {
 // while one of them is suspended, since it would wake them.
 class tool_source : public device_source {
  public:
-  source id() const noexcept override { return d_.from; }
-  bool can_block() const noexcept override { return false; }  // the tool is killed at the deadline
-
   result<void> probe() override { return program_.find(); }
   result<void> prepare(reading& r) override;
   result<void> devices(std::vector<device>& out, reading& r) override;
   void close() noexcept override { forget(); }
-  source_state describe(source) const override;
 
  protected:
   // GPU seen before; its index in `known_` is its slot.
@@ -80,7 +76,6 @@ class tool_source : public device_source {
 
   const description& d_;
   const bool may_wake_;
-  failure condition_;
 
   // State of this reading.
   std::vector<pci::gpu> asleep_;  // all on the bus, if one of them is suspended

@@ -25,6 +25,16 @@ native_code exit_of(const platform::outcome& o) noexcept {
   return {native_domain::exit, o.signal != 0 ? 128 + o.signal : o.exit_code};
 }
 
+void add_missing(std::vector<missing>& to, std::uint32_t fields, status code,
+                 const message_text& message) {
+  for (missing& m : to) {
+    if (m.code != code || m.message != message) continue;
+    m.fields |= fields;
+    return;
+  }
+  to.push_back({fields, code, message});
+}
+
 std::optional<failure> verdict::why_not_run(std::string_view path) const {
   if (o_.what == kind::finished || o_.what == kind::output_too_long) return std::nullopt;
   if (o_.what == kind::timed_out) {

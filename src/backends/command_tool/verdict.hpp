@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Outcome of one run, in words.
+// Outcome of one run, in words: of the whole, and of fields that it left out.
 #pragma once
 
+#include <cstdint>
 #include <initializer_list>
 #include <optional>
 #include <span>
 #include <string_view>
+#include <vector>
 
 #include "backends/command_tool/description.hpp"
 #include "model/compose.hpp"
@@ -29,6 +31,16 @@ const sentence* find_sentence(std::span<const sentence> known, std::string_view 
 
 // HMN_NATIVE_EXIT
 native_code exit_of(const platform::outcome& o) noexcept;
+
+// Fields without a value, similar ones grouped.
+struct missing {
+  std::uint32_t fields = 0;
+  status code = status::unsupported;
+  message_text message;
+};
+
+void add_missing(std::vector<missing>& to, std::uint32_t fields, status code,
+                 const message_text& message);
 
 class verdict {
  public:

@@ -36,9 +36,10 @@ std::string_view stem_of(std::string_view driver) noexcept {
 card_list::card_list(const settings& s)
     : sys_root_(s.sys_root), dev_root_(dev_root_of(s)), drivers_(make_drivers(s)) {}
 
-bool card_list::has_driver(source of) const noexcept {
-  return std::ranges::any_of(drivers_,
-                             [of](const auto& d) { return d->from() == of || d->behind() == of; });
+std::uint64_t card_list::all_drivers() const noexcept {
+  std::uint64_t all = 0;
+  for (const auto& d : drivers_) all |= bit_of(d->from()) | bit_of(d->behind());
+  return all;
 }
 
 int card_list::refresh() {

@@ -32,8 +32,8 @@ class card_list {
   // Changes with the set of cards and with their device numbers.
   [[nodiscard]] std::uint64_t fingerprint() const noexcept;
   [[nodiscard]] bool has_drivers() const noexcept { return !drivers_.empty(); }
-  // Whether cards of this driver would be read if there were any.
-  [[nodiscard]] bool has_driver(source of) const noexcept;
+  // Bit of each driver whose cards would be read if there were any.
+  [[nodiscard]] std::uint64_t all_drivers() const noexcept;
   // Cards that exist and were not given to this container.
   [[nodiscard]] bool is_hidden(const card& c) const noexcept { return c.is_here && !c.has_node; }
   [[nodiscard]] bool is_listed(const card& c) const noexcept {

@@ -23,12 +23,15 @@ std::string name_of(const card& c) {
 }  // namespace
 
 drm_source::drm_source(const settings& s)
-    : sys_root_(s.sys_root),
+    : device_source(source::drm, calls::return_in_time),  // files of sysfs and /proc
+      sys_root_(s.sys_root),
       proc_root_(s.proc_root),
       may_wake_(s.wake_devices),
       card_list_(s),
       scanner_(s.proc_root, s.rescan_ns),
-      backoff_(s.idle_close_ns) {}
+      backoff_(s.idle_close_ns) {
+  answer_for(card_list_.all_drivers());
+}
 
 void drm_source::close() noexcept {
   scanner_.forget();
@@ -69,9 +72,9 @@ result<void> drm_source::prepare(reading&) {
 }
 
 bool drm_source::may_ask(const card& c, bool keeps_awake) noexcept {
-  is_left_alone_ = keeps_awake && c.is_resting;
+  rests_ = keeps_awake && c.is_resting;
   if (keeps_awake && !may_wake_) backoff_.asked(c);
-  return !is_left_alone_;
+  return !rests_;
 }
 
 // Unknown counts as active.
@@ -87,14 +90,15 @@ bool drm_source::has_nothing_to_do(const card& c, reading& r) {
 }
 
 // Backs off only without wake_devices: callers that allow waking expect fresh values.
-void drm_source::finish(reading& r) {
-  if (may_wake_) return;
+bool drm_source::finish(reading& r) {
+  if (may_wake_) return false;
   const std::uint64_t now = platform::monotonic_ns();
   for (const card& c : card_list_.all()) {
     if (!card_list_.is_listed(c) || c.is_asleep || c.is_resting || !backoff_.is_due(c, now))
       continue;
     if (could_sleep(c) && has_nothing_to_do(c, r)) backoff_.start(c, now);
   }
+  return false;
 }
 
 device drm_source::identity_of(const card& c, reading& r) {
@@ -202,10 +206,6 @@ void drm_source::add_engines(const card& c, std::vector<metric>& out, reading& r
   const result<card_load> load = v.load();
   if (load) engines_.write(before_, c, *load, out);
   if (!load) v.remark(load.why(), subject::telemetry, 0);
-}
-
-bool drm_source::answers_for(source which) const noexcept {
-  return which == source::drm || card_list_.has_driver(which);
 }
 
 // Ready once its cards were listed; a driver in it only if it has a card.

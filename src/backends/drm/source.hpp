@@ -59,9 +59,6 @@ class drm_source final : public device_source {
   // False if all of them are off.
   [[nodiscard]] bool has_drivers() const noexcept { return card_list_.has_drivers(); }
 
-  source id() const noexcept override { return source::drm; }
-  bool can_block() const noexcept override { return false; }  // files of sysfs and /proc
-
   result<void> probe() override;
   result<void> prepare(reading& r) override;
   result<void> devices(std::vector<device>& out, reading& r) override;
@@ -71,10 +68,8 @@ class drm_source final : public device_source {
   result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
   result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
   result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
-  void finish(reading& r) override;
-  bool rests() const noexcept override { return is_left_alone_; }
+  bool finish(reading& r) override;
   void close() noexcept override;
-  bool answers_for(source which) const noexcept override;
   source_state describe(source which) const override;
 
  private:
@@ -115,7 +110,6 @@ class drm_source final : public device_source {
 
   // State of this reading.
   bool has_walked_ = false;
-  bool is_left_alone_ = false;  // the card queried last
   coverage seen_;
 };
 

@@ -42,6 +42,15 @@ result<memory_information> ask(const adapter& a, std::uint32_t segment) {
 
 }  // namespace
 
+dxgi_source::dxgi_source(std::unique_ptr<wddm::counters> counters, create_factory create,
+                         const std::optional<kernel_functions>& fn)
+    : device_source(source::dxgi, calls::may_block),
+      counters_(std::move(counters)),
+      adapters_(create) {
+  if (counters_) answer_for(bit_of(source::pdh));
+  if (fn) kernel_.emplace(*fn);
+}
+
 result<void> dxgi_source::prepare(reading& r) {
   if (counters_) counters_->begin();
   if (!adapters_.are_old()) return {};

@@ -16,15 +16,9 @@ namespace hmn::dxgi {
 // performance counters.
 class dxgi_source final : public device_source {
  public:
-  explicit dxgi_source(std::unique_ptr<wddm::counters> counters) : counters_(std::move(counters)) {}
-  dxgi_source(std::unique_ptr<wddm::counters> counters, create_factory create,
-              const kernel_functions& fn)
-      : counters_(std::move(counters)), adapters_(create), kernel_(std::in_place, fn) {}
+  explicit dxgi_source(std::unique_ptr<wddm::counters> counters, create_factory create = nullptr,
+                       const std::optional<kernel_functions>& fn = {});
 
-  source id() const noexcept override { return source::dxgi; }
-  bool can_block() const noexcept override { return true; }  // in the display driver
-
-  result<void> probe() override { return {}; }
   result<void> prepare(reading& r) override;
   result<void> devices(std::vector<device>& out, reading& r) override;
   result<void> memory(slot number, pools& out, reading& r) override;
@@ -34,9 +28,6 @@ class dxgi_source final : public device_source {
   result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
   result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
   void close() noexcept override;
-  bool answers_for(source which) const noexcept override {
-    return which == source::dxgi || (which == source::pdh && counters_ != nullptr);
-  }
   source_state describe(source which) const override;
 
  private:

@@ -3,7 +3,6 @@
 
 #include <utility>
 
-#include "backends/command_tool/missing.hpp"
 #include "backends/command_tool/verdict.hpp"
 #include "platform/clock.hpp"
 
@@ -118,9 +117,10 @@ constexpr metric_field metric_fields[] = {
 }  // namespace
 
 macmon_source::macmon_source(const std::string& path, bool is_root)
-    : program_(tool, path), may_be_planted_(is_root && path.empty()) {
-  condition_.code = status::empty;
-}
+    : device_source(source::macmon,
+                    calls::return_in_time),  // the command is killed at the deadline
+      program_(tool, path),
+      may_be_planted_(is_root && path.empty()) {}
 
 result<void> macmon_source::probe() {
   result<void> here = program_.find();
@@ -142,7 +142,7 @@ result<void> macmon_source::prepare(reading&) {
 result<void> macmon_source::load(reading& r) {
   if (!loaded_) {
     loaded_ = ask(r);
-    condition_ = *loaded_ ? failure{status::ok, source::macmon, {}, {}} : loaded_->why();
+    settle(*loaded_);
   }
   return *loaded_;
 }
@@ -257,21 +257,6 @@ result<void> macmon_source::metrics(slot number, bool, std::vector<metric>& out,
         measured(source::macmon, metric_id::fan_rpm, static_cast<std::uint32_t>(i), *s.fans[i]));
   }
   return {};
-}
-
-result<void> macmon_source::processes(slot, std::vector<usage>&, reading&) {
-  return fail(status::unsupported, "macmon does not list the processes that use the GPU");
-}
-
-result<void> macmon_source::process(slot, std::uint32_t, bool, usage&, reading&) {
-  return fail(status::unsupported, "macmon does not report GPU memory of processes");
-}
-
-source_state macmon_source::describe(source) const {
-  source_state now;
-  now.why = condition_;
-  now.state = condition_.code == status::ok ? state::ready : state::unknown;
-  return now;
 }
 
 }  // namespace hmn::macmon

@@ -18,9 +18,6 @@ class macmon_source final : public device_source {
   // `is_root`: the caller has all privileges.
   macmon_source(const std::string& path, bool is_root);
 
-  source id() const noexcept override { return source::macmon; }
-  bool can_block() const noexcept override { return false; }  // killed at the deadline
-
   result<void> probe() override;
   result<void> prepare(reading& r) override;
   result<void> devices(std::vector<device>& out, reading& r) override;
@@ -28,10 +25,7 @@ class macmon_source final : public device_source {
   result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
                          reading& r) override;
   result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
-  result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
-  result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
   void close() noexcept override { now_.reset(); }
-  source_state describe(source which) const override;
 
  private:
   // Queries unless this reading already did.
@@ -43,7 +37,6 @@ class macmon_source final : public device_source {
   const bool may_be_planted_;
   bool is_plain_ = false;  // a version without the option for the chip's name
   text<96> chip_;
-  failure condition_;
 
   // State of this reading.
   std::optional<result<void>> loaded_;

@@ -13,10 +13,11 @@ namespace hmn::metal {
 // it at the first call.
 result<void> metal_source::probe() {
   if (!mach::is_forked_only(k_, platform::current_pid())) return {};
-  condition_ = fail(status::state,
-                    "macOS does not let a process that was forked use its frameworks before it "
-                    "calls exec");
-  return condition_;
+  result<void> forked = fail(status::state,
+                             "macOS does not let a process that was forked use its frameworks "
+                             "before it calls exec");
+  settle(forked);
+  return forked;
 }
 
 result<void> metal_source::open(reading& r) {
@@ -26,7 +27,7 @@ result<void> metal_source::open(reading& r) {
   if (loaded) {
     frameworks_ = *loaded;
     chip_ = mach::text_of(k_, "machdep.cpu.brand_string");
-    system_ = mach::text_of(k_, "kern.osproductversion");
+    condition_.version = mach::text_of(k_, "kern.osproductversion");
     is_apple_ = chip_.view().starts_with("Apple");
     budgets_.open(*frameworks_, is_apple_);
     if (is_apple_) {
@@ -53,7 +54,7 @@ result<void> metal_source::prepare(reading& r) {
       ready = std::move(found.why());
     }
   }
-  condition_ = ready ? failure{status::ok, source::metal, {}, {}} : ready.why();
+  settle(ready);
   return ready;
 }
 
@@ -74,7 +75,7 @@ device metal_source::identity_of(const accelerator& a, std::uint32_t index) cons
   who.state = state::ready;
   who.driver_index = index;
   who.os_id = a.id;
-  who.driver_version.assign(system_.view());
+  who.driver_version.assign(condition_.version.view());
   who.memory_kind = is_unified(a) ? memory_kind::unified : memory_kind::dedicated;
   if (is_apple_) {
     who.vendor = vendor::apple;
@@ -130,14 +131,6 @@ void metal_source::close() noexcept {
   report_.close();
   budgets_.close();
   frameworks_.reset();
-}
-
-source_state metal_source::describe(source) const {
-  source_state now;
-  now.why = condition_;
-  now.state = condition_.code == status::ok ? state::ready : state::unknown;
-  now.version.assign(system_.view());
-  return now;
 }
 
 }  // namespace hmn::metal

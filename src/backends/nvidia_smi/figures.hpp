@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "backends/command_tool/missing.hpp"
+#include "backends/command_tool/verdict.hpp"
 #include "backends/nvidia_smi/rows.hpp"
 #include "model/device.hpp"
 #include "model/function_ref.hpp"

@@ -42,7 +42,8 @@ failure figures_disagree(const char* from) {
 }  // namespace
 
 nvml_source::nvml_source(const settings& s)
-    : settings_(s),
+    : device_source(source::nvml, calls::may_block),
+      settings_(s),
       watch_(settings_.proc_root, settings_.sys_root),
       session_(settings_),
       device_list_(settings_),
@@ -287,14 +288,15 @@ result<void> nvml_source::metrics(slot number, bool slow, std::vector<metric>& o
 }
 
 // Backs off only without wake_devices: callers that allow waking expect fresh values.
-void nvml_source::finish(reading& r) {
+bool nvml_source::finish(reading& r) {
+  if (!session_.is_open() || !watch_.one_may_sleep()) return false;
   const std::uint64_t now = platform::monotonic_ns();
-  const bool may_rest = session_.is_open() && !settings_.wake_devices && watch_.one_may_sleep() &&
-                        backoff_.is_due(now);
-  if (!may_rest || !has_nothing_to_do({r, subject::devices, {}, {}})) return;
+  const bool may_rest = !settings_.wake_devices && backoff_.is_due(now);
+  if (!may_rest || !has_nothing_to_do({r, subject::devices, {}, {}})) return true;
   backoff_.start(now, watch_.longest_delay_ns());
   faults_.take_down({r, subject::metrics, {}, {}});
   session_.close();
+  return false;
 }
 
 // Unknown counts as active.
@@ -310,10 +312,6 @@ bool nvml_source::has_nothing_to_do(const topic& t) {
     }
   }
   return !device_list_.listed().empty();
-}
-
-bool nvml_source::close_when_idle() const noexcept {
-  return session_.is_open() && watch_.one_may_sleep();
 }
 
 source_state nvml_source::describe(source) const {

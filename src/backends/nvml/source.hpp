@@ -22,9 +22,6 @@ class nvml_source final : public device_source {
  public:
   explicit nvml_source(const settings& s);
 
-  [[nodiscard]] source id() const noexcept override { return source::nvml; }
-  [[nodiscard]] bool can_block() const noexcept override { return true; }
-
   result<void> probe() override;
   result<void> prepare(reading& r) override;
   result<void> devices(std::vector<device>& out, reading& r) override;
@@ -35,9 +32,7 @@ class nvml_source final : public device_source {
   result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
   result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
 
-  void finish(reading& r) override;
-  [[nodiscard]] bool rests() const noexcept override { return rests_; }
-  [[nodiscard]] bool close_when_idle() const noexcept override;
+  bool finish(reading& r) override;
   void close() noexcept override { session_.close(); }
   [[nodiscard]] source_state describe(source) const override;
 
@@ -78,7 +73,6 @@ class nvml_source final : public device_source {
   wide_counts wide_;
   pid_trust trust_;
   idle::backoff backoff_;
-  bool rests_ = false;  // in this reading
   bool paravirtual_ = false;
   std::uint64_t bus_at_opening_ = 0;
   std::uint64_t reopen_wait_ns_ = 0;

@@ -146,23 +146,15 @@ result<void> driver::check(const described_device& d) const {
   }
 }
 
-void driver::settle(const result<void>& outcome) {
-  state_.why = outcome ? failure{status::ok, source::simulated, {}, ""} : outcome.why();
-  switch (state_.why.code) {
-    case status::ok:
-      state_.state = state::ready;
-      break;
-    case status::no_source:
-      state_.state = state::absent;
-      break;
-    case status::asleep:
-      state_.state = state::asleep;
-      break;
-    default:
-      state_.state = state::unreadable;
-      break;
+void driver::keep(const result<void>& outcome) {
+  settle(outcome);
+  if (!outcome) {
+    const status code = outcome.why().code;
+    condition_.state = code == status::no_source ? state::absent
+                       : code == status::asleep  ? state::asleep
+                                                 : state::unreadable;
   }
-  if (view_.now != nullptr) state_.version = view_.now->version;
+  if (view_.now != nullptr) condition_.version = view_.now->version;
 }
 
 result<void> driver::open(reading& r) {
@@ -178,12 +170,12 @@ result<void> driver::prepare(reading& r) {
   const result<view> next = file_->next(counter::devices);
   if (next) view_ = *next;
   result<void> outcome = next ? open(r) : result<void>(next.why());
-  settle(outcome);
+  keep(outcome);
   return outcome;
 }
 
 result<void> driver::devices(std::vector<device>& out, reading& r) {
-  if (view_.now == nullptr) return state_.why;
+  if (view_.now == nullptr) return condition_.why;
   return perform(call::devices, nullptr, r, [&] {
     for (const described_device& d : view_.now->devices) {
       device& listed = out.emplace_back(d.identity);

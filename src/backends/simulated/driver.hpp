@@ -12,13 +12,10 @@ namespace hmn::simulated {
 // Replaces the vendor's driver on the simulated machine.
 class driver final : public device_source {
  public:
-  driver(std::shared_ptr<machine_file> file, bool wake) : file_(std::move(file)), wake_(wake) {}
-
-  [[nodiscard]] source id() const noexcept override { return source::simulated; }
   // Calls that the file makes slow or hang meet the same deadlines as a real driver.
-  [[nodiscard]] bool can_block() const noexcept override { return true; }
+  driver(std::shared_ptr<machine_file> file, bool wake)
+      : device_source(source::simulated, calls::may_block), file_(std::move(file)), wake_(wake) {}
 
-  result<void> probe() override { return {}; }
   result<void> prepare(reading& r) override;
   result<void> devices(std::vector<device>& out, reading& r) override;
   result<void> memory(slot number, pools& out, reading& r) override;
@@ -29,7 +26,6 @@ class driver final : public device_source {
   result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
 
   void close() noexcept override { is_open_ = false; }
-  [[nodiscard]] source_state describe(source) const override { return state_; }
 
  private:
   template <class F>
@@ -38,7 +34,7 @@ class driver final : public device_source {
   result<void> on_device(call what, slot number, reading& r, F body);
   result<void> open(reading& r);
   result<void> check(const described_device& d) const;
-  void settle(const result<void>& outcome);
+  void keep(const result<void>& outcome);
   [[nodiscard]] const described_device* find(slot number) const noexcept;
   [[nodiscard]] usage row_of(const described_row& row) const;
   [[nodiscard]] result<void> unlisted(std::uint32_t pid, bool self, usage& out) const;
@@ -47,7 +43,6 @@ class driver final : public device_source {
   const bool wake_;
   view view_;
   bool is_open_ = false;
-  source_state state_;
 };
 
 }  // namespace hmn::simulated

@@ -35,8 +35,8 @@ source_list make_simulation(const settings& s, const surroundings& here) {
   if (machine.recorded) list = make_watched(machine.others, here, machine.recorded);
   // Recorded devices are those of NVML, which is skipped in their favour.
   for (listed_source& each : list.devices) {
-    const bool is_for_nvml = (each.stands_in_for & bit_of(source::nvml)) != 0;
-    if (machine.has_devices && is_for_nvml) each.stands_in_for |= bit_of(source::simulated);
+    const bool is_for_nvml = (each.fallback_for & bit_of(source::nvml)) != 0;
+    if (machine.has_devices && is_for_nvml) each.fallback_for |= bit_of(source::simulated);
   }
   if (machine.host) list.host = std::move(machine.host);
   list.devices.insert(list.devices.begin(), {std::move(machine.devices), 0});

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "backends/simulated/watched.hpp"
 
+#include <type_traits>
 #include <utility>
 
 namespace hmn::simulated {
@@ -58,57 +59,47 @@ class watched_host final : public host_source {
 
 class watched_device final : public device_source {
  public:
-  watched_device(watching in, std::unique_ptr<device_source> real, std::shared_ptr<scenario> told)
-      : in_(std::move(in)), real_(std::move(real)), told_(std::move(told)) {}
-
-  source id() const noexcept override { return real_->id(); }
-  bool can_block() const noexcept override { return real_->can_block(); }
-  bool close_when_idle() const noexcept override { return real_->close_when_idle(); }
-  bool answers_for(source which) const noexcept override { return real_->answers_for(which); }
+  watched_device(watching in, std::unique_ptr<device_source> real, std::shared_ptr<scenario> to)
+      : device_source(real->id(), real->can_block() ? calls::may_block : calls::return_in_time),
+        in_(std::move(in)),
+        real_(std::move(real)),
+        to_(std::move(to)) {
+    answer_for(real_->all_answered_for());
+  }
 
   result<void> probe() override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
-    return real_->probe();
+    return within([&] { return real_->probe(); });
   }
   result<void> prepare(reading& r) override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
-    result<void> said = real_->prepare(r);
-    if (told_ && said) told_->is(real_->describe(id()));
-    if (told_ && !said && !real_->rests()) told_->refused(said.why());
-    return said;
+    result<void> done = within([&] { return real_->prepare(r); });
+    if (to_ && done) to_->is(describe(id()));
+    if (to_ && !done && !rests_) to_->refused(done.why());
+    return done;
   }
   result<void> devices(std::vector<device>& out, reading& r) override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
-    result<void> said = real_->devices(out, r);
-    if (told_ && said) told_->listed(out);
-    return said;
+    result<void> done = within([&] { return real_->devices(out, r); });
+    if (to_ && done) to_->listed(out);
+    return done;
   }
   result<void> memory(slot number, pools& out, reading& r) override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
-    return note(number, real_->memory(number, out, r), out);
+    return keep(number, within([&] { return real_->memory(number, out, r); }), out);
   }
   result<void> telemetry(slot number, std::uint32_t fields, hmn::telemetry& out,
                          reading& r) override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
-    return note(number, real_->telemetry(number, fields, out, r), out);
+    return keep(number, within([&] { return real_->telemetry(number, fields, out, r); }), out);
   }
   result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
-    return note(number, real_->metrics(number, slow, out, r), out);
+    return keep(number, within([&] { return real_->metrics(number, slow, out, r); }), out);
   }
   result<void> processes(slot number, std::vector<usage>& out, reading& r) override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
-    return note(number, real_->processes(number, out, r), out);
+    return keep(number, within([&] { return real_->processes(number, out, r); }), out);
   }
   result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
-    return real_->process(number, pid, self, out, r);
+    return within([&] { return real_->process(number, pid, self, out, r); });
   }
-  void finish(reading& r) override {
-    const stand_in_scope scope(in_.in.get(), in_.exchange);
-    real_->finish(r);
+  bool finish(reading& r) override {
+    return within([&] { return real_->finish(r); });
   }
-  bool rests() const noexcept override { return real_->rests(); }
   void close() noexcept override {
     const stand_in_scope scope(in_.in.get(), in_.exchange);
     real_->close();
@@ -119,15 +110,22 @@ class watched_device final : public device_source {
   }
 
  private:
+  template <class F>
+  std::invoke_result_t<F> within(F call) {
+    const stand_in_scope scope(in_.in.get(), in_.exchange);
+    std::invoke_result_t<F> done = call();
+    rests_ = real_->rests();
+    return done;
+  }
   template <class T>
-  result<void> note(slot number, result<void> said, const T& value) {
-    if (told_) told_->told(number, said, value);
-    return said;
+  result<void> keep(slot number, result<void> done, const T& value) {
+    if (to_) to_->told(number, done, value);
+    return done;
   }
 
   const watching in_;
   const std::unique_ptr<device_source> real_;
-  const std::shared_ptr<scenario> told_;
+  const std::shared_ptr<scenario> to_;
 };
 
 }  // namespace

@@ -22,9 +22,6 @@ class tegra_source final : public device_source {
  public:
   explicit tegra_source(const settings& s);
 
-  source id() const noexcept override { return source::tegra; }
-  bool can_block() const noexcept override { return false; }  // files of sysfs
-
   result<void> probe() override;
   result<void> prepare(reading& r) override;
   result<void> devices(std::vector<device>& out, reading& r) override;
@@ -33,7 +30,6 @@ class tegra_source final : public device_source {
                          reading& r) override;
   result<void> metrics(slot number, bool slow, std::vector<metric>& out, reading& r) override;
   result<void> processes(slot number, std::vector<usage>& out, reading& r) override;
-  result<void> process(slot number, std::uint32_t pid, bool self, usage& out, reading& r) override;
   void close() noexcept override { gpu_ = {}; }
   source_state describe(source which) const override;
 
@@ -76,7 +72,10 @@ usage row_of(const nvmap_client& c) {
 }  // namespace
 
 tegra_source::tegra_source(const settings& s)
-    : sys_root_(s.sys_root), proc_root_(s.proc_root), may_wake_(s.wake_devices) {}
+    : device_source(source::tegra, calls::return_in_time),  // files of sysfs
+      sys_root_(s.sys_root),
+      proc_root_(s.proc_root),
+      may_wake_(s.wake_devices) {}
 
 result<void> tegra_source::probe() {
   if (gpu_.folder.empty()) look();
@@ -189,18 +188,6 @@ result<void> tegra_source::processes(slot number, std::vector<usage>& out, readi
     }
   }
   return {};
-}
-
-// Never reports 0: the list has the host's pids.
-result<void> tegra_source::process(slot number, std::uint32_t pid, bool, usage& out, reading& r) {
-  std::vector<usage> rows;
-  if (result<void> ok = processes(number, rows, r); !ok) return ok;
-  for (usage& row : rows) {
-    if (row.pid != pid) continue;
-    out = std::move(row);
-    return {};
-  }
-  return fail(status::no_process, {"process ", pid, " has no memory of the GPU"});
 }
 
 source_state tegra_source::describe(source which) const {

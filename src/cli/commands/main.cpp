@@ -67,7 +67,7 @@ exit_code refuse(const failure& why) {
 }
 
 // Replaces exit code 1, which could be mistaken for the command's own.
-failure as_told(failure why, command run) {
+failure failure_of_wrapper(failure why, command run) {
   const bool wraps = run == command::run || run == command::spill;
   if (wraps && why.code == exit_code::failed) why.code = exit_code::wrapper_failed;
   return why;
@@ -82,7 +82,7 @@ exit_code main_of(const std::vector<std::string>& arguments) {
   if (const auto* answer = std::get_if<information>(&*parsed)) return write_output(answer->text);
   const auto& asked = std::get<options>(*parsed);
   const auto result = run_or_fail(asked);
-  return result ? *result : refuse(as_told(result.why(), asked.run));
+  return result ? *result : refuse(failure_of_wrapper(result.why(), asked.run));
 }
 
 }  // namespace

@@ -5,39 +5,27 @@
 #include <CLI/CLI.hpp>
 #include <hypomnesis.hpp>
 
-#include <charconv>
-#include <limits>
+#include <algorithm>
 #include <string_view>
 
-#include "cli/commands/process_columns.hpp"
-#include "cli/text/duration.hpp"
+#include "cli/commands/common_options.hpp"
+#include "cli/commands/ps_options.hpp"
 
 namespace hmn::cli {
 namespace {
 
-// Option values as given on the command line.
-struct common_texts {
-  std::optional<std::string> timeout;
-  std::optional<std::string> machine;
-  std::optional<std::string> colour;
-  bool trace = false;
-};
-
+// Options as given on the command line.
 struct texts {
   common_texts before;  // in front of the subcommand
   common_texts after;
   bool summary_json = false;
   bool command_json = false;
-  std::optional<std::string> pid;
   std::optional<std::string> device;
-  std::optional<std::string> match;
-  std::optional<std::string> sort;
   std::string file;
   bool force = false;
-  std::optional<std::string> columns;
-  bool unattributed = false;
   bool slow = false;
   bool unsupported = false;
+  ps_texts ps;
   log_texts log;
   run_texts run;
   spill_texts spill;
@@ -55,19 +43,6 @@ constexpr const char* summary_examples =
     "  hmn ps --sort ram                    GPU processes by host RAM\n"
     "\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn(1).";
-
-constexpr const char* ps_examples =
-    "Examples:\n"
-    "  hmn ps --device GPU-8f6d2b1e-...     by UUID; also 0 or 0000:01:00.0\n"
-    "  hmn ps --match 'python*' --sort total\n"
-    "  hmn ps --columns pid,user,vram,load,container,command\n"
-    "  hmn ps --json | jq 'sort_by(-(.used_bytes // 0))[:5]'\n"
-    "\n"
-    "Columns: pid, name, vram, shared, ram, device, type, user, load, container,\n"
-    "nspid, command.\n"
-    "\n"
-    "Exit status: 0 done (also when the list is empty), 1 failed, no such device or\n"
-    "process, 2 wrong usage. See hmn-ps(1).";
 
 constexpr const char* metrics_examples =
     "Examples:\n"
@@ -98,24 +73,8 @@ constexpr const char* record_examples =
     "\n"
     "Exit status: 0 done, 1 failed, 2 wrong usage. See hmn-record-machine(1).";
 
-void add_common_but_timeout(CLI::App& app, common_texts& into) {
-  app.set_help_flag("-h,--help", "Print this help");
-  app.add_option("--machine", into.machine, "Run on the machine in FILE: described, or recorded")
-      ->type_name("FILE");
-  app.add_option("--color", into.colour, "Colours: auto, always, never [auto]")
-      ->type_name("WHEN")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  app.add_flag("--trace", into.trace, "Print each driver call on standard error");
-}
-
-void add_common(CLI::App& app, common_texts& into) {
-  app.add_option("--timeout", into.timeout, "Longest wait for drivers: 500ms, 30s, 5m, 1h [60s]")
-      ->type_name("DURATION")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  add_common_but_timeout(app, into);
-}
-
-void add_device(CLI::App& app, texts& into, const char* purpose) {
+void add_device(CLI::App& app, texts& into,
+                const char* purpose = "Only this device: index, UUID or PCI address") {
   app.add_option("--device", into.device, purpose)->type_name("DEVICE");
 }
 
@@ -125,21 +84,10 @@ CLI::App* add_command(CLI::App& app, const char* name, const char* purpose, cons
   return added;
 }
 
-void add_ps(CLI::App& app, texts& into) {
+void add_list(CLI::App& app, texts& into) {
   auto* ps = add_command(app, "ps", "List the processes that hold GPU memory", ps_examples);
-  ps->add_option("--pid", into.pid, "Only this process")->type_name("PID");
-  ps->add_option("--device", into.device, "Only this device: index, UUID or PCI address")
-      ->type_name("DEVICE");
-  ps->add_option("--sort", into.sort, "Order: vram, shared, total, ram, pid, name [vram]")
-      ->type_name("KEY")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  ps->add_option("--match", into.match, "Only processes whose name matches (* ? [a-z])")
-      ->type_name("GLOB");
-  ps->add_option("--columns", into.columns, "What to show, separated by commas")
-      ->type_name("LIST")
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
-  ps->add_flag("--unattributed", into.unattributed,
-               "Also what is used by no process that can be seen");
+  add_ps(*ps, into.ps);
+  add_device(*ps, into);
   ps->add_flag("--json", into.command_json, "Print a JSON array");
   add_common(*ps, into.after);
 }
@@ -147,53 +95,50 @@ void add_ps(CLI::App& app, texts& into) {
 void add_metrics(CLI::App& app, texts& into) {
   auto* metrics = add_command(
       app, "metrics", "List each sensor, clock, engine and count of the GPUs", metrics_examples);
-  metrics->add_option("--device", into.device, "Only this device: index, UUID or PCI address")
-      ->type_name("DEVICE");
+  add_device(*metrics, into);
   metrics->add_flag("--slow", into.slow, "Also those that take more than a few milliseconds");
-  metrics->add_flag("--unsupported", into.unsupported, "Also which are not supported, and why");
+  metrics->add_flag("--unsupported", into.unsupported,
+                    "Also those that are not supported, and why");
   metrics->add_flag("--json", into.command_json, "Print a JSON array");
   add_common(*metrics, into.after);
 }
 
 void add_record(CLI::App& app, texts& into) {
-  auto* record = add_command(app, "record-machine", "Write what is read of this machine to a file",
+  auto* record = add_command(app, "record-machine", "Record this machine in a file that replays it",
                              record_examples);
-  record->add_option("FILE", into.file, "Where to")->required();
-  record->add_flag("--force", into.force, "Replace a file that is there");
+  record->add_option("FILE", into.file, "File to write")->required();
+  record->add_flag("--force", into.force, "Replace an existing file");
   add_common(*record, into.after);
 }
 
-constexpr const char* usual_device = "Only this device: index, UUID or PCI address";
-
 void add_run_and_wait(CLI::App& app, texts& into) {
-  auto* run = add_command(app, "run", "Run a command and tell what memory it used", run_examples);
+  auto* run = add_command(app, "run", "Run a command and report the memory it used", run_examples);
   add_run(*run, into.run);
-  add_device(*run, into, usual_device);
+  add_device(*run, into);
   add_common(*run, into.after);
-  auto* wait = add_command(app, "wait", "Wait until a GPU has room, then run a command there",
-                           wait_examples);
+  auto* wait =
+      add_command(app, "wait", "Wait for free GPU memory, then run a command", wait_examples);
   add_wait(*wait, into.wait);
-  add_device(*wait, into, usual_device);
+  add_device(*wait, into);
   wait->add_flag("--json", into.command_json, "Print a JSON object");
   add_common_but_timeout(*wait, into.after);
 }
 
 void add_fit_command(CLI::App& app, texts& into) {
-  auto* fit =
-      add_command(app, "fit", "Tell whether a model fits in the memory that is free", fit_examples);
+  auto* fit = add_command(app, "fit", "Check whether a model fits in free memory", fit_examples);
   add_fit(*fit, into.fit);
   fit->add_flag("--json", into.command_json, "Print a JSON object");
   add_common(*fit, into.after);
 }
 
 void add_spill_and_watch(CLI::App& app, texts& into) {
-  auto* spill = add_command(app, "spill", "Run a command and tell when GPU memory spilled to RAM",
+  auto* spill = add_command(app, "spill", "Run a command and report when GPU memory spills to RAM",
                             spill_examples);
   add_spill(*spill, into.spill);
   add_device(*spill, into, "This device: index, UUID or PCI address [0]");
   add_common(*spill, into.after);
   auto* watch =
-      add_command(app, "watch", "Follow what processes use of a GPU, if it spills", watch_examples);
+      add_command(app, "watch", "Track per-process GPU memory and detect spills", watch_examples);
   add_watch(*watch, into.watch);
   add_device(*watch, into, "This device: index, UUID or PCI address [0]");
   watch->add_flag("--json", into.command_json, "Print a JSON object on each line");
@@ -208,21 +153,20 @@ void declare(CLI::App& app, texts& into) {
   app.add_flag("--json", into.summary_json, "Print a JSON array of the GPUs");
   add_common(app, into.before);
   app.footer(summary_examples);
-  add_ps(app, into);
+  add_list(app, into);
   add_common(
       *add_command(app, "snapshot", "Print everything as one JSON object", snapshot_examples),
       into.after);
-  auto* log = add_command(app, "log", "Print figures of the GPUs again and again", log_examples);
+  auto* log = add_command(app, "log", "Print GPU measurements at an interval", log_examples);
   add_log(*log, into.log);
-  log->add_option("--device", into.device, "Only this device: index, UUID or PCI address")
-      ->type_name("DEVICE");
+  add_device(*log, into);
   add_common(*log, into.after);
   add_metrics(app, into);
   add_fit_command(app, into);
   add_record(app, into);
   add_run_and_wait(app, into);
   add_spill_and_watch(app, into);
-  add_common(*add_command(app, "doctor", "Tell what was looked for, what was found, what to do",
+  add_common(*add_command(app, "doctor", "Report the GPUs and drivers found, and what to do",
                           doctor_examples),
              into.after);
 }
@@ -240,80 +184,6 @@ command command_of(const CLI::App& app) {
   if (app.got_subcommand("fit")) return command::fit;
   if (app.got_subcommand("record-machine")) return command::record_machine;
   return command::summary;
-}
-
-std::optional<sort_key> sort_key_of(std::string_view word) {
-  if (word == "vram" || word == "dedicated" || word == "committed") return sort_key::vram;
-  if (word == "shared") return sort_key::shared;
-  if (word == "total") return sort_key::total;
-  if (word == "ram") return sort_key::ram;
-  if (word == "pid") return sort_key::pid;
-  if (word == "name") return sort_key::name;
-  return std::nullopt;
-}
-
-expected<std::uint32_t> parse_pid(std::string_view text) {
-  std::uint32_t pid = 0;
-  const auto end = text.data() + text.size();
-  const auto parsed = std::from_chars(text.data(), end, pid);
-  if (parsed.ec == std::errc{} && parsed.ptr == end && pid > 0) return pid;
-  return misused(fmt::format("--pid \"{}\": expected a whole number from 1 to {}", text,
-                             std::numeric_limits<std::uint32_t>::max()));
-}
-
-expected<std::uint32_t> parse_timeout(const std::string& text) {
-  const auto milliseconds = parse_time("--timeout", text);
-  if (!milliseconds) return milliseconds.why();
-  constexpr std::uint64_t longest = std::numeric_limits<std::uint32_t>::max();
-  return static_cast<std::uint32_t>(std::min(*milliseconds, longest));
-}
-
-std::optional<failure> apply_common(const common_texts& from, options& to) {
-  if (from.timeout) {
-    const auto timeout = parse_timeout(*from.timeout);
-    if (!timeout) return timeout.why();
-    to.timeout_ms = *timeout;
-  }
-  if (from.colour) {
-    const auto choice = colour_choice_of(*from.colour);
-    if (!choice)
-      return misused(fmt::format("--color \"{}\": expected auto, always or never", *from.colour));
-    to.colour = *choice;
-  }
-  if (from.machine) {
-    if (from.machine->empty()) return misused("--machine \"\": expected the path of a file");
-    to.machine = *from.machine;
-  }
-  to.trace = to.trace || from.trace;
-  return std::nullopt;
-}
-
-std::optional<failure> apply_ps(const texts& from, options& to) {
-  if (from.pid) {
-    const auto pid = parse_pid(*from.pid);
-    if (!pid) return pid.why();
-    to.pid = *pid;
-  }
-  if (from.sort) {
-    const auto key = sort_key_of(*from.sort);
-    if (!key)
-      return misused(
-          fmt::format("--sort \"{}\": expected vram, shared, total, ram, pid or name", *from.sort));
-    to.sort = *key;
-  }
-  if (from.columns) {
-    auto columns = parse_columns(*from.columns);
-    if (!columns) return columns.why();
-    to.columns = *std::move(columns);
-  }
-  to.unattributed = from.unattributed;
-  to.slow = from.slow;
-  to.unsupported = from.unsupported;
-  to.file = from.file;
-  to.force = from.force;
-  to.device = from.device;
-  to.match = from.match;
-  return std::nullopt;
 }
 
 failure json_before_command(command run) {
@@ -354,9 +224,9 @@ std::optional<failure> apply_command(const std::vector<std::string>& words, opti
     return misused(fmt::format("\"{}\": unexpected argument", words.front()));
   }
   if (to.run == command::run && words.empty())
-    return misused("no command: it stands behind --, as in `hmn run -- make -j8`");
+    return misused("no command: it follows --, as in `hmn run -- make -j8`");
   if (to.run == command::spill && words.empty())
-    return misused("no command: it stands behind --, as in `hmn spill -- ./train`");
+    return misused("no command: it follows --, as in `hmn spill -- ./train`");
   to.words = words;
   return std::nullopt;
 }
@@ -369,7 +239,12 @@ expected<options> interpret(const texts& from, command run,
   to.json = from.summary_json || from.command_json;
   if (auto wrong = apply_common(from.before, to)) return *std::move(wrong);
   if (auto wrong = apply_common(from.after, to)) return *std::move(wrong);
-  if (auto wrong = apply_ps(from, to)) return *std::move(wrong);
+  to.slow = from.slow;
+  to.unsupported = from.unsupported;
+  to.file = from.file;
+  to.force = from.force;
+  to.device = from.device;
+  if (auto wrong = apply_ps(from.ps, to)) return *std::move(wrong);
   if (auto wrong = apply_log(from.log, to.log)) return *std::move(wrong);
   if (run == command::run)
     if (auto wrong = apply_run(from.run, to.measured)) return *std::move(wrong);
@@ -378,7 +253,7 @@ expected<options> interpret(const texts& from, command run,
   if (run == command::watch)
     if (auto wrong = apply_watch(from.watch, to.watch)) return *std::move(wrong);
   if (run == command::wait)
-    if (auto wrong = apply_wait(from.wait, from.device.has_value(), to.room))
+    if (auto wrong = apply_wait(from.wait, from.device.has_value(), to.wait))
       return *std::move(wrong);
   if (auto wrong = apply_command(wrapped, to)) return *std::move(wrong);
   if (auto wrong = apply_fit(from.fit, to.fit)) return *std::move(wrong);
@@ -406,10 +281,10 @@ failure unexpected_argument(const CLI::App& app) {
 
 // Rewrites CLI11's "--device: At Most 1 required but received 2" and "--timeout: 1 required
 // DURATION missing".
-std::string mismatch_text(std::string_view said) {
-  const std::string option(said.substr(0, said.find(':')));
-  if (said.find("At Most 1 ") != said.npos) return option + ": expected once";
-  return said.ends_with(" missing") ? option + ": expected a value" : std::string(said);
+std::string mismatch_text(std::string_view message) {
+  const std::string option(message.substr(0, message.find(':')));
+  if (message.find("At Most 1 ") != message.npos) return option + ": expected once";
+  return message.ends_with(" missing") ? option + ": expected a value" : std::string(message);
 }
 
 // Short cut for `hmn` and `hmn --json` in scripts: declaring every option takes longer than all
@@ -441,9 +316,9 @@ expected<std::variant<options, information>> parse_options(int argc, const char*
   } catch (const CLI::ExtrasError&) {
     return unexpected_argument(app);
   } catch (const CLI::ConversionError& error) {  // a flag's: all values are texts
-    const std::string_view said = error.what();
+    const std::string_view message = error.what();
     return usage_failure(app, fmt::format("\"{}\": a flag, expected no value, true or false",
-                                          said.substr(said.find("--"))));
+                                          message.substr(message.find("--"))));
   } catch (const CLI::ArgumentMismatch& error) {
     return usage_failure(app, mismatch_text(error.what()));
   } catch (const CLI::ParseError& error) {

@@ -46,7 +46,7 @@ struct options {
   bool unsupported = false;  // include metrics that the device does not have
   log_options log;
   run_options measured;
-  wait_options room;
+  wait_options wait;
   fit_options fit;
   spill_options spill;
   watch_options watch;

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <charconv>
 
+#include "cli/commands/common_options.hpp"
 #include "cli/measure/timeline.hpp"
 #include "cli/text/duration.hpp"
 #include "cli/text/size_argument.hpp"
@@ -29,6 +30,23 @@ std::optional<std::uint32_t> whole(std::string_view text) {
   return parsed.ec == std::errc{} && parsed.ptr == end ? std::optional(number) : std::nullopt;
 }
 
+std::optional<failure> take_interval(const std::optional<std::string>& from, std::uint32_t& to) {
+  if (!from) return std::nullopt;
+  const auto interval = parse_interval(*from);
+  if (!interval) return interval.why();
+  to = *interval;
+  return std::nullopt;
+}
+
+std::optional<failure> take_time(const char* option, const std::optional<std::string>& from,
+                                 std::optional<std::uint64_t>& to) {
+  if (!from) return std::nullopt;
+  const auto milliseconds = parse_time(option, *from);
+  if (!milliseconds) return milliseconds.why();
+  to = *milliseconds;
+  return std::nullopt;
+}
+
 }  // namespace
 
 const char* const log_examples =
@@ -41,16 +59,9 @@ const char* const log_examples =
     "usage. See hmn-log(1).";
 
 void add_log(CLI::App& app, log_texts& into) {
-  const auto last = CLI::MultiOptionPolicy::TakeLast;
-  app.add_option("--interval", into.interval, "From one sample to the next [1s]")
-      ->type_name("DURATION")
-      ->multi_option_policy(last);
-  app.add_option("--count", into.count, "End after so many samples of each device")
-      ->type_name("N")
-      ->multi_option_policy(last);
-  app.add_option("--duration", into.duration, "End after that time")
-      ->type_name("DURATION")
-      ->multi_option_policy(last);
+  add_values(app, {{"--interval", &into.interval, "DURATION", "Time between samples [1s]"},
+                   {"--count", &into.count, "N", "End after N samples of each device"},
+                   {"--duration", &into.duration, "DURATION", "End after this time"}});
   app.add_flag("--json", into.json, "Print a JSON object on each line");
   app.add_flag("--csv", into.csv, "Print comma-separated values");
 }
@@ -60,21 +71,13 @@ std::optional<failure> apply_log(const log_texts& from, log_options& to) {
   if (from.count && from.duration) return misused("--count and --duration: only one of them");
   if (from.json) to.form = log_form::json;
   if (from.csv) to.form = log_form::csv;
-  if (from.interval) {
-    const auto interval = parse_interval(*from.interval);
-    if (!interval) return interval.why();
-    to.interval_ms = *interval;
-  }
+  if (auto wrong = take_interval(from.interval, to.interval_ms)) return wrong;
   if (from.count) {
     const auto count = parse_count(*from.count);
     if (!count) return count.why();
     to.count = *count;
   }
-  if (from.duration) {
-    const auto duration = parse_time("--duration", *from.duration);
-    if (!duration) return duration.why();
-    to.duration_ms = *duration;
-  }
+  if (auto wrong = take_time("--duration", from.duration, to.duration_ms)) return wrong;
   return std::nullopt;
 }
 
@@ -89,27 +92,15 @@ const char* const run_examples =
     "See hmn-run(1).";
 
 void add_run(CLI::App& app, run_texts& into) {
-  const auto last = CLI::MultiOptionPolicy::TakeLast;
-  app.add_option("--record", into.record, "Write each sample to FILE (.jsonl or .csv)")
-      ->type_name("FILE")
-      ->multi_option_policy(last);
-  app.add_option("--plot", into.plot, "Draw a picture into FILE.svg")
-      ->type_name("FILE")
-      ->multi_option_policy(last);
-  app.add_option("--interval", into.interval, "From one sample to the next [100ms]")
-      ->type_name("DURATION")
-      ->multi_option_policy(last);
-  app.add_option("--json", into.json, "Write the figures to FILE, or to standard output (-)")
-      ->type_name("FILE")
-      ->multi_option_policy(last);
+  add_values(
+      app, {{"--record", &into.record, "FILE", "Write each sample to FILE (.jsonl or .csv)"},
+            {"--plot", &into.plot, "FILE", "Draw a plot into FILE.svg"},
+            {"--interval", &into.interval, "DURATION", "Time between samples [100ms]"},
+            {"--json", &into.json, "FILE", "Write the result to FILE, or to standard output (-)"}});
 }
 
 std::optional<failure> apply_run(const run_texts& from, run_options& to) {
-  if (from.interval) {
-    const auto interval = parse_interval(*from.interval);
-    if (!interval) return interval.why();
-    to.interval_ms = *interval;
-  }
+  if (auto wrong = take_interval(from.interval, to.interval_ms)) return wrong;
   if (from.record)
     if (const auto form = timeline_form_of(*from.record); !form) return form.why();
   if (from.plot && !from.plot->ends_with(".svg"))
@@ -131,21 +122,13 @@ const char* const spill_examples =
     "See hmn-spill(1).";
 
 void add_spill(CLI::App& app, spill_texts& into) {
-  const auto last = CLI::MultiOptionPolicy::TakeLast;
-  app.add_option("--interval", into.interval, "From one observation to the next [100ms]")
-      ->type_name("DURATION")
-      ->multi_option_policy(last);
-  app.add_option("--json", into.json, "Write the report to FILE, or to standard output (-)")
-      ->type_name("FILE")
-      ->multi_option_policy(last);
+  add_values(
+      app, {{"--interval", &into.interval, "DURATION", "Time between observations [100ms]"},
+            {"--json", &into.json, "FILE", "Write the report to FILE, or to standard output (-)"}});
 }
 
 std::optional<failure> apply_spill(const spill_texts& from, spill_options& to) {
-  if (from.interval) {
-    const auto interval = parse_interval(*from.interval);
-    if (!interval) return interval.why();
-    to.interval_ms = *interval;
-  }
+  if (auto wrong = take_interval(from.interval, to.interval_ms)) return wrong;
   if (from.json && from.json->empty()) return misused("--json \"\": expected a file's path or -");
   to.json = from.json;
   return std::nullopt;
@@ -162,35 +145,21 @@ const char* const wait_examples =
     "cannot be run, 127 it was not found. See hmn-wait(1).";
 
 void add_wait(CLI::App& app, wait_texts& into) {
-  const auto last = CLI::MultiOptionPolicy::TakeLast;
-  app.add_option("--free", into.free, "How much room: 20GiB, 512MiB")
-      ->type_name("SIZE")
-      ->multi_option_policy(last);
-  app.add_flag("--any", into.any, "Whichever device has it first (the default)");
-  app.add_option("--interval", into.interval, "From one look to the next [5s]")
-      ->type_name("DURATION")
-      ->multi_option_policy(last);
-  app.add_option("--timeout", into.timeout, "Give up after that time: 30s, 5m, 1h")
-      ->type_name("DURATION")
-      ->multi_option_policy(last);
+  add_values(app,
+             {{"--free", &into.free, "SIZE", "Free memory to wait for: 20GiB, 512MiB"},
+              {"--interval", &into.interval, "DURATION", "Time between checks [5s]"},
+              {"--timeout", &into.timeout, "DURATION", "Give up after this time: 30s, 5m, 1h"}});
+  app.add_flag("--any", into.any, "First device that has as much (the default)");
 }
 
 std::optional<failure> apply_wait(const wait_texts& from, bool has_device, wait_options& to) {
-  if (!from.free) return misused("--free is missing: how much room to wait for (--free 20GiB)");
+  if (!from.free) return misused("--free is missing: the memory to wait for (--free 20GiB)");
   const auto bytes = parse_size_argument(*from.free);
   if (!bytes) return misused("--free " + bytes.why().message);
   to.bytes = *bytes;
   if (from.any && has_device) return misused("--any and --device: only one of them");
-  if (from.interval) {
-    const auto interval = parse_interval(*from.interval);
-    if (!interval) return interval.why();
-    to.interval_ms = *interval;
-  }
-  if (from.timeout) {
-    const auto timeout = parse_time("--timeout", *from.timeout);
-    if (!timeout) return timeout.why();
-    to.timeout_ms = *timeout;
-  }
+  if (auto wrong = take_interval(from.interval, to.interval_ms)) return wrong;
+  if (auto wrong = take_time("--timeout", from.timeout, to.timeout_ms)) return wrong;
   return std::nullopt;
 }
 
@@ -204,18 +173,11 @@ const char* const watch_examples =
     "failed or wrong usage. See hmn-watch(1).";
 
 void add_watch(CLI::App& app, watch_texts& into) {
-  const auto last = CLI::MultiOptionPolicy::TakeLast;
   app.add_option("PID", into.pids, "Processes to follow; without: those that use most");
-  app.add_option("--interval", into.interval, "From one sample to the next [5s]")
-      ->type_name("DURATION")
-      ->multi_option_policy(last);
-  app.add_option("--duration", into.duration, "End after that time")
-      ->type_name("DURATION")
-      ->multi_option_policy(last);
-  app.add_option("--top", into.top, "Without a PID: follow so many [5]")
-      ->type_name("N")
-      ->multi_option_policy(last);
-  app.add_flag("--follow-new", into.follow_new, "Choose them anew at each sample");
+  add_values(app, {{"--interval", &into.interval, "DURATION", "Time between samples [5s]"},
+                   {"--duration", &into.duration, "DURATION", "End after this time"},
+                   {"--top", &into.top, "N", "Without PID: follow the top N [5]"}});
+  app.add_flag("--follow-new", into.follow_new, "Choose them again at each sample");
 }
 
 std::optional<failure> apply_watch(const watch_texts& from, watch_options& to) {
@@ -230,16 +192,9 @@ std::optional<failure> apply_watch(const watch_texts& from, watch_options& to) {
       return misused(fmt::format("PID \"{}\": expected a whole number from 1 to 4294967295", text));
     if (std::find(to.pids.begin(), to.pids.end(), *pid) == to.pids.end()) to.pids.push_back(*pid);
   }
-  if (from.interval) {
-    const auto interval = parse_interval(*from.interval);
-    if (!interval) return interval.why();
-    to.interval_ms = *interval;
-  }
-  if (from.duration) {
-    const auto duration = parse_time("--duration", *from.duration);
-    if (!duration) return duration.why();
-    to.duration_ms = std::min<std::uint64_t>(*duration, std::uint64_t{1} << 40U);
-  }
+  if (auto wrong = take_interval(from.interval, to.interval_ms)) return wrong;
+  if (auto wrong = take_time("--duration", from.duration, to.duration_ms)) return wrong;
+  if (to.duration_ms) to.duration_ms = std::min(*to.duration_ms, std::uint64_t{1} << 40U);
   if (from.top) {
     const auto top = whole(*from.top);
     if (!top)

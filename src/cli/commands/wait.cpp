@@ -169,7 +169,7 @@ expected<exit_code> run_wait(const session& in, const options& asked, const styl
   const auto begun = clock::now();
   const auto what = wanted(in, asked);
   if (!what) return what.why();
-  const auto given = wait_for_memory(in, *what, asked.room);
+  const auto given = wait_for_memory(in, *what, asked.wait);
   if (!given) return given.why();
   const auto json = as_json(*given, clock::now() - begun);
   if (!asked.words.empty()) return become(in, *given, asked, json);

@@ -11,10 +11,10 @@ namespace hmn::cli::fit {
 namespace {
 
 std::uint64_t kv_heads_of(config_keys& keys, std::uint64_t heads) {
-  if (const auto told =
+  if (const auto given =
           keys.find({"num_key_value_heads", "num_kv_heads", "n_head_kv", "kv_n_heads"}))
     if (!(keys.is_any_of({"falcon"}) && !keys.truth("new_decoder_architecture").value_or(false)))
-      return *told;
+      return *given;
   if (keys.truth("multi_query_attention").value_or(false))
     return keys.whole({"multi_query_group_num"}, 1);
   return keys.truth("multi_query").value_or(false) ? 1 : heads;
@@ -41,10 +41,10 @@ std::uint64_t hidden_size_of(config_keys& keys) {
 }
 
 std::uint64_t feed_forward_size_of(config_keys& keys) {
-  const auto told = keys.whole({"intermediate_size_mlp", "intermediate_size", "ffn_hidden_size",
-                                "n_inner", "ffn_dim", "d_ff", "hidden_dim"},
-                               times(4, hidden_size_of(keys)));
-  return keys.is_any_of({"qwen"}) ? told / 2 : told;  // its key covers both matrices
+  const auto given = keys.whole({"intermediate_size_mlp", "intermediate_size", "ffn_hidden_size",
+                                 "n_inner", "ffn_dim", "d_ff", "hidden_dim"},
+                                times(4, hidden_size_of(keys)));
+  return keys.is_any_of({"qwen"}) ? given / 2 : given;  // its key covers both matrices
 }
 
 expert_shape expert_shape_of(config_keys& keys) {

@@ -66,9 +66,9 @@ class planner {
   void read(std::size_t count) {
     types_ = keys_.list({"layer_types", "layers_block_type"});
     pattern_ = keys_.text({"hybrid_override_pattern"});
-    const auto told = types_ != nullptr ? types_->size() : pattern_ ? pattern_->size() : count;
-    if (told < count)
-      keys_.refuse(fmt::format("the list of layers has {} entries: expected {}", told, count));
+    const auto given = types_ != nullptr ? types_->size() : pattern_ ? pattern_->size() : count;
+    if (given < count)
+      keys_.refuse(fmt::format("the list of layers has {} entries: expected {}", given, count));
     is_latent_ = keys_.whole({"kv_lora_rank"}) != 0;
     experts_ = expert_shape_of(keys_).count;
     read_window();
@@ -98,7 +98,7 @@ class planner {
     if (made.mix == mixer::window) made.window = window_;
     if (made.mix == mixer::window && window_ == 0) {
       made.mix = mixer::attention;
-      assume("layers with a window are counted as full attention: how long it is, is not told");
+      assume("layers with a window are counted as full attention: its length is not specified");
     }
     if (made.mix == mixer::attention && is_latent_) made.mix = mixer::latent;
     made.feed = feed_at(index);
@@ -145,18 +145,18 @@ class planner {
     return mixer::attention;
   }
 
-  void assume(std::string told) {
-    if (std::find(assumptions_.begin(), assumptions_.end(), told) == assumptions_.end() &&
+  void assume(std::string given) {
+    if (std::find(assumptions_.begin(), assumptions_.end(), given) == assumptions_.end() &&
         assumptions_.size() < 20)
-      assumptions_.push_back(std::move(told));
+      assumptions_.push_back(std::move(given));
   }
 
   forward feed_at(std::size_t index) {
     if (keys_.is_any_of({"mamba", "mamba2", "falcon_mamba"})) return forward::none;
     if (experts_ <= 1) return forward::dense;
-    if (const auto* told = keys_.list({"mlp_layer_types"}); told && index < told->size())
-      return (*told)[index].text() && *(*told)[index].text() == "dense" ? forward::dense
-                                                                        : forward::experts;
+    if (const auto* given = keys_.list({"mlp_layer_types"}); given && index < given->size())
+      return (*given)[index].text() && *(*given)[index].text() == "dense" ? forward::dense
+                                                                          : forward::experts;
     if (index < keys_.whole({"first_k_dense_replace"})) return forward::dense;
     if (has_number(keys_.list({"mlp_only_layers"}), index)) return forward::dense;
     if (const auto period = keys_.whole({"expert_layer_period"}))

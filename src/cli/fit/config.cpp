@@ -36,16 +36,16 @@ constexpr std::string_view encoders[] = {
 
 // Takes the larger value, as the length may already include the extension; an upper bound is safe.
 std::uint64_t context_length_of(config_keys& keys) {
-  const auto told = keys.whole({"max_position_embeddings", "n_positions", "max_sequence_length",
-                                "max_seq_len", "seq_length", "n_ctx", "model_max_length"});
+  const auto given = keys.whole({"max_position_embeddings", "n_positions", "max_sequence_length",
+                                 "max_seq_len", "seq_length", "n_ctx", "model_max_length"});
   const auto* scaling = keys.object({"rope_scaling", "rope_parameters"});
-  if (scaling == nullptr) return told;
+  if (scaling == nullptr) return given;
   const auto* original = scaling->find("original_max_position_embeddings");
   const auto* factor = scaling->find("factor");
   const auto from = original != nullptr ? original->whole().value_or(0) : 0;
   const auto by = factor != nullptr ? factor->number().value_or(1) : 1;
-  if (from == 0 || from > 1u << 31 || !(by > 1) || by > 1e6) return told;
-  return std::max(told, static_cast<std::uint64_t>(static_cast<double>(from) * by));
+  if (from == 0 || from > 1u << 31 || !(by > 1) || by > 1e6) return given;
+  return std::max(given, static_cast<std::uint64_t>(static_cast<double>(from) * by));
 }
 
 class config_reader {
@@ -115,8 +115,7 @@ class config_reader {
   void note_what_is_unknown() {
     for (const std::string_view part : {"vision_config", "audio_config", "visual"})
       if (keys_.object({part}) != nullptr)
-        made_.stored.assumptions.push_back(
-            fmt::format("what stands in \"{}\" is not counted", part));
+        made_.stored.assumptions.push_back(fmt::format("\"{}\" is not counted", part));
     if (keys_.is_any_of(known_types)) return;
     made_.shape.assumptions.push_back(
         keys_.type().empty()

@@ -94,11 +94,11 @@ std::optional<std::uint64_t> config_keys::known_default(names keys) const {
 }
 
 std::optional<std::uint64_t> config_keys::find(names keys) {
-  const auto [key, told] = search(keys);
-  if (told == nullptr) return known_default(keys);
-  const auto number = one_number(*told);
+  const auto [key, given] = search(keys);
+  if (given == nullptr) return known_default(keys);
+  const auto number = one_number(*given);
   if (number && *number <= largest_size) return number;
-  refuse(fmt::format("\"{}\" is {}: expected a whole number up to {}", key, told->shown(),
+  refuse(fmt::format("\"{}\" is {}: expected a whole number up to {}", key, given->shown(),
                      largest_size));
   return std::nullopt;
 }
@@ -106,9 +106,9 @@ std::optional<std::uint64_t> config_keys::find(names keys) {
 std::uint64_t config_keys::needed(names keys) {
   const auto number = whole(keys);
   if (number != 0) return number;
-  const auto [key, told] = search(keys);
+  const auto [key, given] = search(keys);
   refuse(fmt::format("\"{}\" is {}: expected a whole number above 0",
-                     told != nullptr ? key : *keys.begin(), told != nullptr ? "0" : "missing"));
+                     given != nullptr ? key : *keys.begin(), given != nullptr ? "0" : "missing"));
   return 0;
 }
 

@@ -7,7 +7,7 @@
 #include <algorithm>
 
 #include "cli/fit/amount.hpp"
-#include "cli/fit/kv_type.hpp"
+#include "cli/fit/storage.hpp"
 
 namespace hmn::cli::fit {
 namespace {
@@ -134,7 +134,7 @@ expected<demand> demand_of(const model& of, const fit_options& asked) {
   made.layer_caches.resize(made.layer_weights.size());
   if (!of.shape) {
     made.assumptions.push_back(
-        "no config.json lies beside the weights: KV cache and working "
+        "no config.json is next to the weights: KV cache and working "
         "memory are not known");
     return made;
   }

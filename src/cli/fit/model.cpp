@@ -36,10 +36,10 @@ expected<model> read_gguf_parts(const std::string& path) {
   const auto paths = parts_of(path, ".gguf");
   auto first = read_gguf(paths.front());
   if (!first) return first.why();
-  const auto told = first->whole("split.count").value_or(1);
-  if (told != paths.size() && !(told == 0 && paths.size() == 1))
+  const auto given = first->whole("split.count").value_or(1);
+  if (given != paths.size() && !(given == 0 && paths.size() == 1))
     return failed_at(
-        path, fmt::format("split.count is {}: expected {}, by its name", told, paths.size()));
+        path, fmt::format("split.count is {}: expected {}, by its name", given, paths.size()));
   for (std::size_t i = 1; i < paths.size(); ++i) {
     auto more = read_gguf(paths[i]);
     if (!more) return more.why();
@@ -72,7 +72,7 @@ expected<std::optional<model_config>> config_beside(const std::string& path) {
 
 model with_config(model made, std::optional<model_config> config) {
   if (!config) return made;
-  if (made.weights_are_counted || config->stored.is_told) made.stored = config->stored.name;
+  if (made.weights_are_counted || config->stored.is_specified) made.stored = config->stored.name;
   made.shape = std::move(config->shape);
   return made;
 }
@@ -116,7 +116,7 @@ expected<model> from_index_alone(const std::string& path, const safetensors_inde
   made.of = scaled_to(*counted, *index.total_bytes);
   made = with_config(std::move(made), *std::move(config));
   made.shape->assumptions.push_back(
-      "the index tells the sum of the weights; each layer's share is counted from the "
+      "the index has the sum of the weights; each layer's share is counted from the "
       "architecture");
   return made;
 }

@@ -6,7 +6,7 @@
 #include <CLI/CLI.hpp>
 #include <charconv>
 
-#include "cli/fit/kv_type.hpp"
+#include "cli/fit/storage.hpp"
 
 namespace hmn::cli {
 namespace {

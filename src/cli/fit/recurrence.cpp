@@ -9,12 +9,12 @@ namespace {
 // Returns Mamba's inner width. Does not use `expand` if the width is given (it is 16 in
 // Falcon-Mamba).
 std::uint64_t inner_size(config_keys& keys, std::uint64_t hidden) {
-  if (const auto told = keys.whole({"mamba_d_ssm"})) return told;
+  if (const auto given = keys.whole({"mamba_d_ssm"})) return given;
   const auto heads = keys.whole({"mamba_num_heads", "mamba_n_heads"});
   const auto head = keys.value({"mamba_head_dim", "mamba_d_head"});
   if (heads != 0 && head != nullptr && head->whole()) return times(heads, *head->whole());
   if (keys.is_any_of({"mamba", "falcon_mamba"}))
-    if (const auto told = keys.whole({"intermediate_size"})) return told;
+    if (const auto given = keys.whole({"intermediate_size"})) return given;
   return times(keys.whole({"mamba_expand", "expand"}, 2), hidden);
 }
 

@@ -8,12 +8,28 @@
 namespace hmn::cli::fit {
 namespace {
 
+using hypomnesis::dtype_id;
+
+struct named_packing {
+  std::string_view name;
+  packing as;
+};
+// Packings of q8_0 and similar: a group of 32 has a scale of 16 bits, and a minimum in types that
+// end in 1.
+constexpr named_packing packings[] = {
+    {"f32", {dtype_id::f32, 0, 0, 0}},   {"f16", {dtype_id::f16, 0, 0, 0}},
+    {"bf16", {dtype_id::bf16, 0, 0, 0}}, {"f8", {dtype_id::f8e4m3, 0, 0, 0}},
+    {"q8_0", {{}, 8, 32, 16}},           {"q5_1", {{}, 5, 32, 32}},
+    {"q5_0", {{}, 5, 32, 16}},           {"q4_1", {{}, 4, 32, 32}},
+    {"q4_0", {{}, 4, 32, 16}},           {"iq4_nl", {{}, 4, 32, 16}},
+};
+
 std::optional<std::string> dtype_of(config_keys& keys) {
-  const auto* told = keys.text({"torch_dtype", "dtype"});
-  if (told == nullptr) return std::nullopt;
+  const auto* given = keys.text({"torch_dtype", "dtype"});
+  if (given == nullptr) return std::nullopt;
   try {
-    hypomnesis::dtype_from_name(*told);
-    return *told;
+    hypomnesis::dtype_from_name(*given);
+    return *given;
   } catch (const hypomnesis::error&) {
     return std::nullopt;
   }
@@ -35,8 +51,8 @@ packing in_groups(std::uint32_t bits, std::uint32_t group, std::uint32_t group_b
 }
 
 // Counts a scale of 32 bits for each square of `weight_block_size`, or for each matrix.
-packing fp8(const json_tree& told) {
-  const auto* block = told.find("weight_block_size");
+packing fp8(const json_tree& given) {
+  const auto* block = given.find("weight_block_size");
   if (block == nullptr || block->items() == nullptr || block->items()->size() != 2)
     return in_groups(8, 0, 0);
   const auto& sides = *block->items();
@@ -44,8 +60,8 @@ packing fp8(const json_tree& told) {
 }
 
 // Reads the weights of the first group of compressed-tensors.
-std::optional<packing> compressed(const json_tree& told) {
-  const auto* groups = told.find("config_groups");
+std::optional<packing> compressed(const json_tree& given) {
+  const auto* groups = given.find("config_groups");
   if (groups == nullptr || groups->members() == nullptr || groups->members()->empty())
     return std::nullopt;
   const auto* weights = groups->members()->front().second.find("weights");
@@ -55,37 +71,49 @@ std::optional<packing> compressed(const json_tree& told) {
   return group != nullptr ? in_groups(bits, small(group, 128), 16) : in_groups(bits, 0, 0);
 }
 
-std::optional<packing> packing_of(const std::string& method, const json_tree& told) {
-  if (method == "fp8" || method == "fbgemm_fp8") return fp8(told);
+std::optional<packing> packing_of(const std::string& method, const json_tree& given) {
+  if (method == "fp8" || method == "fbgemm_fp8") return fp8(given);
   if (method == "mxfp4") return in_groups(4, 32, 8);
-  if (method == "compressed-tensors") return compressed(told);
+  if (method == "compressed-tensors") return compressed(given);
   if (method == "bitsandbytes") {
-    const bool four = told.find("load_in_4bit") && told.find("load_in_4bit")->truth() == true;
+    const bool four = given.find("load_in_4bit") && given.find("load_in_4bit")->truth() == true;
     return four ? in_groups(4, 64, 32) : in_groups(8, 0, 0);
   }
   if (method != "gptq" && method != "awq") return std::nullopt;
-  const auto bits = small(told.find("bits"), 4);
+  const auto bits = small(given.find("bits"), 4);
   // Count a scale of 16 bits and a zero point as wide as a weight.
-  return in_groups(bits, small(told.find("group_size"), 128), 16 + bits);
+  return in_groups(bits, small(given.find("group_size"), 128), 16 + bits);
 }
 
 }  // namespace
 
+std::optional<packing> kv_packing_of(std::string_view name) noexcept {
+  for (const auto& each : packings)
+    if (each.name == name) return each.as;
+  return std::nullopt;
+}
+
+std::string kv_type_names() {
+  std::string all;
+  for (const auto& each : packings) all.append(all.empty() ? "" : ", ").append(each.name);
+  return all;
+}
+
 storage storage_of(config_keys& keys) {
   storage made;
   const auto unsure = [&made](std::string why) {
-    made.is_told = false;
+    made.is_specified = false;
     made.assumptions.push_back(std::move(why));
   };
   const auto dtype = dtype_of(keys);
   if (!dtype) unsure("weights count as bf16: the configuration does not say their type");
   made.name = dtype.value_or("bf16");
   made.plain = made.matrices = made.experts = plain_packing(made.name);
-  const auto* told = keys.object({"quantization_config", "compression_config"});
-  if (told == nullptr) return made;
-  const auto* method = told->find("quant_method");
+  const auto* given = keys.object({"quantization_config", "compression_config"});
+  if (given == nullptr) return made;
+  const auto* method = given->find("quant_method");
   const std::string name = method && method->text() ? *method->text() : "";
-  const auto packed = packing_of(name, *told);
+  const auto packed = packing_of(name, *given);
   if (!packed) {
     unsure(fmt::format("weights count as {}: how \"{}\" quantises them is not known", made.name,
                        name));

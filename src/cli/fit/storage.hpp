@@ -3,7 +3,9 @@
 #include <hypomnesis.hpp>
 
 #include <cstdint>
+#include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "cli/expected.hpp"
@@ -21,10 +23,15 @@ struct storage {
   packing matrices;
   packing experts;
   std::string name;                      // "bf16", "bfloat16, matrices of gptq"
-  bool is_told = true;                   // specified rather than assumed
+  bool is_specified = true;              // specified rather than assumed
   std::vector<std::string> assumptions;  // for weights that are counted by this
 };
 storage storage_of(config_keys& keys);
+
+// Finds the packing of keys and values by llama.cpp's name: "f16", "q8_0".
+std::optional<packing> kv_packing_of(std::string_view name) noexcept;
+// Returns "f32, f16, …".
+std::string kv_type_names();
 
 expected<std::uint64_t> bytes_of(std::uint64_t elements, const packing& as);
 expected<std::uint64_t> bytes_of(const parameter_count& numbers, const storage& as);

@@ -5,8 +5,8 @@
 
 #include <algorithm>
 
-#include "cli/text/field_words.hpp"
 #include "cli/text/output.hpp"
+#include "model/words.hpp"
 
 namespace hmn::cli {
 namespace {
@@ -56,6 +56,18 @@ bool hides_devices(const hypomnesis::diagnostic& diagnostic) noexcept {
          (diagnostic.subject & (part::memory | part::system)) == part{};
 }
 
+std::string field_words(const hypomnesis::diagnostic& of) {
+  std::string list;
+  if (!of.field) return list;
+  if (of.subject == hypomnesis::part::metrics)
+    return std::string(hypomnesis::name(static_cast<hypomnesis::metric_id>(*of.field)));
+  for (const auto& each : named_fields(number(of.subject))) {
+    if (each.words.empty() || (*of.field & each.bit) == 0) continue;
+    list.append(list.empty() ? "" : ", ").append(each.words.view());
+  }
+  return list;
+}
+
 std::string describe(const hypomnesis::diagnostic& diagnostic) {
   return line_of(diagnostic, {});
 }
@@ -75,10 +87,10 @@ std::vector<std::string> distinct_lines(const std::vector<hypomnesis::diagnostic
   return lines;
 }
 
-void print_diagnostics(const hypomnesis::snapshot& snapshot, bool told) {
+void print_diagnostics(const hypomnesis::snapshot& snapshot, bool is_reason_shown) {
   auto diagnostics = snapshot.diagnostics();
-  std::erase_if(diagnostics, [told](const hypomnesis::diagnostic& each) {
-    return !matters(each) || (told && each.status == status_code::no_source);
+  std::erase_if(diagnostics, [is_reason_shown](const hypomnesis::diagnostic& each) {
+    return !matters(each) || (is_reason_shown && each.status == status_code::no_source);
   });
   for (const auto& line : distinct_lines(diagnostics)) write_remark(line);
 }

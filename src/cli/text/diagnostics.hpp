@@ -14,6 +14,10 @@ bool matters(const hypomnesis::diagnostic& diagnostic) noexcept;
 // Returns whether it may prevent the detection of devices.
 bool hides_devices(const hypomnesis::diagnostic& diagnostic) noexcept;
 
+// Returns the values that a diagnostic is about: "encoder load, energy". Empty: none by name, or
+// all.
+std::string field_words(const hypomnesis::diagnostic& of);
+
 std::string describe(const hypomnesis::diagnostic& diagnostic);
 // Includes the names of the missing values.
 std::string describe_with_fields(const hypomnesis::diagnostic& diagnostic);
@@ -22,8 +26,9 @@ std::vector<std::string> distinct_lines(
     const std::vector<hypomnesis::diagnostic>& diagnostics,
     std::string (*line_for)(const hypomnesis::diagnostic&) = describe);
 
-// Prints to standard error, a line each. `told`: the reason for missing devices is already printed.
-void print_diagnostics(const hypomnesis::snapshot& snapshot, bool told = false);
+// Prints to standard error, a line each. `is_reason_shown`: the reason for missing devices is
+// already printed.
+void print_diagnostics(const hypomnesis::snapshot& snapshot, bool is_reason_shown = false);
 void print_trace(const hypomnesis::snapshot& snapshot);
 
 }  // namespace hmn::cli

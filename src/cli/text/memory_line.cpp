@@ -40,7 +40,7 @@ std::string total_text(const memory_line& of) {
 }
 
 // Returns the part that is never cut.
-std::string figures_of(const memory_line& of, const columns& at) {
+std::string amounts_of(const memory_line& of, const columns& at) {
   if (of.silent) return of.before;
   if (!of.free && !of.total) return of.before + "memory unknown";
   if (!of.free) return fmt::format("{}total {:>{}} MiB", of.before, total_text(of), at.total);
@@ -58,14 +58,14 @@ columns natural_columns(const std::vector<memory_line>& lines) {
   }
   for (const auto& each : lines)
     if (!each.silent)
-      at.words = std::max(at.words, display_width(figures_of(each, at) + each.after));
+      at.words = std::max(at.words, display_width(amounts_of(each, at) + each.after));
   return at;
 }
 
-std::size_t longest_figures(const std::vector<memory_line>& lines, const columns& at) {
+std::size_t longest_amounts(const std::vector<memory_line>& lines, const columns& at) {
   std::size_t longest = 0;
   for (const auto& each : lines)
-    if (!each.silent) longest = std::max(longest, display_width(figures_of(each, at)));
+    if (!each.silent) longest = std::max(longest, display_width(amounts_of(each, at)));
   return longest;
 }
 
@@ -83,11 +83,11 @@ columns fitting_columns(const std::vector<memory_line>& lines, std::size_t width
   auto too_much = all > width ? all - width : 0;
   shrink(at.bar, narrowest_bar, too_much);
   shrink(at.label, std::min(at.label, shortest_label), too_much);
-  const auto figures = longest_figures(lines, at);
-  shrink(at.words, figures, too_much);
+  const auto amounts = longest_amounts(lines, at);
+  shrink(at.words, amounts, too_much);
   if (too_much == 0) return at;
   at.bar = 0;
-  at.words = std::max(figures, width - std::min(width, at.label + gap));
+  at.words = std::max(amounts, width - std::min(width, at.label + gap));
   return at;
 }
 
@@ -102,12 +102,12 @@ std::string terminal_line(const memory_line& of, const columns& at, const style&
   const std::string_view ellipsis = as.unicode ? "\u2026" : "...";
   const auto label = cut_to_width(of.label, at.label, ellipsis);
   const auto padding = at.label - display_width(label) + gap;
-  const auto figures = figures_of(of, at);
-  const auto after_width = std::max(at.words, display_width(figures)) - display_width(figures);
-  const bool figures_tell = at.bar == 0 && of.used;
+  const auto amounts = amounts_of(of, at);
+  const auto after_width = std::max(at.words, display_width(amounts)) - display_width(amounts);
+  const bool is_toned = at.bar == 0 && of.used;
   return paint(label, tone::strong, as.colour) + std::string(padding, ' ') +
          bar_column(of, at, as) +
-         paint(figures, figures_tell ? tone_of_usage(*of.used) : tone::plain, as.colour) +
+         paint(amounts, is_toned ? tone_of_usage(*of.used) : tone::plain, as.colour) +
          cut_to_width(of.after, after_width, ellipsis) + "\n";
 }
 
@@ -122,7 +122,7 @@ std::string render(const std::vector<memory_line>& lines, const style& as) {
   std::string out;
   if (!as.terminal) {
     for (const auto& each : lines)
-      out += each.label + ": " + figures_of(each, {}) + each.after + "\n";
+      out += each.label + ": " + amounts_of(each, {}) + each.after + "\n";
     return out;
   }
   const auto at = as.width == 0 ? natural_columns(lines) : fitting_columns(lines, as.width);

@@ -65,13 +65,13 @@ std::string fitted(std::string_view text, double length) {
 double highest_of(const plot_panel& of) {
   double highest = 0;
   for (const auto& each : of.series)
-    if (!each.figure->is_empty()) highest = std::max(highest, each.figure->highest());
+    if (!each.values->is_empty()) highest = std::max(highest, each.values->highest());
   return highest;
 }
 
 bool is_empty(const plot_panel& of) {
   return std::all_of(of.series.begin(), of.series.end(),
-                     [](const plot_series& each) { return each.figure->is_empty(); });
+                     [](const plot_series& each) { return each.values->is_empty(); });
 }
 
 double height_of(const plot_panel& of) {
@@ -90,10 +90,10 @@ double top_of(const plot_panel& of) {
 }
 
 // Draws the minimum and maximum of each point, so that no peak is lost between pixels.
-std::string line_path(const curve& figure, const scale& in) {
+std::string line_path(const curve& values, const scale& in) {
   std::string path;
   double before = 0;
-  for (const auto& each : figure.points()) {
+  for (const auto& each : values.points()) {
     const bool begins = path.empty() || each.after_gap;
     const bool falls = !begins && before > each.high;
     const double near = falls ? each.high : each.low;
@@ -107,10 +107,10 @@ std::string line_path(const curve& figure, const scale& in) {
 }
 
 // Fills the area below, one closed path for each stretch without a gap.
-std::string area_path(const curve& figure, const scale& in) {
+std::string area_path(const curve& values, const scale& in) {
   std::string path;
   double last_x = 0;
-  for (const auto& each : figure.points()) {
+  for (const auto& each : values.points()) {
     const double x = in.x(static_cast<double>(each.at_ns));
     if (each.after_gap && !path.empty()) put(path, "L{:.1f} {:.1f}Z", last_x, in.bottom);
     if (path.empty() || each.after_gap) put(path, "M{:.1f} {:.1f}", x, in.bottom);
@@ -151,10 +151,10 @@ void put_limit(std::string& out, const plot_panel& of, const scale& in) {
 
 // Marks the maximum with a dot and its value, below the dot where the limit's line is above.
 void put_peak(std::string& out, const plot_panel& panel, const plot_series& of, const scale& in) {
-  const double x = in.x(static_cast<double>(of.figure->highest_at_ns()));
-  const double y = in.y(of.figure->highest());
-  const auto text = fmt::format("{} at {}", short_bytes(of.figure->highest()),
-                                offset_text(of.figure->highest_at_ns()));
+  const double x = in.x(static_cast<double>(of.values->highest_at_ns()));
+  const double y = in.y(of.values->highest());
+  const auto text = fmt::format("{} at {}", short_bytes(of.values->highest()),
+                                offset_text(of.values->highest_at_ns()));
   const bool is_at_right = x + 8 + length_of(text) > page_width - right_margin;
   const double to_limit = shows_limit(panel) ? y - in.y(*panel.limit) : line_height;
   const double base = to_limit > 0 && to_limit < line_height ? y + 16 : y - 6;
@@ -167,8 +167,8 @@ void put_peak(std::string& out, const plot_panel& panel, const plot_series& of, 
 void put_peaks(std::string& out, const plot_panel& of, const scale& in) {
   double taken = -line_height;
   for (const auto& each : of.series) {
-    if (each.figure->highest() <= 0) continue;
-    const double y = in.y(each.figure->highest());
+    if (each.values->highest() <= 0) continue;
+    const double y = in.y(each.values->highest());
     if (std::abs(y - taken) < line_height) continue;
     put_peak(out, of, each, in);
     taken = y;
@@ -176,21 +176,21 @@ void put_peaks(std::string& out, const plot_panel& of, const scale& in) {
 }
 
 void put_series(std::string& out, const plot_series& of, const scale& in) {
-  if (of.figure->is_empty()) return;
+  if (of.values->is_empty()) return;
   if (of.is_filled)
-    put(out, "<path d=\"{}\" fill=\"{}\" fill-opacity=\"0.14\"/>", area_path(*of.figure, in),
+    put(out, "<path d=\"{}\" fill=\"{}\" fill-opacity=\"0.14\"/>", area_path(*of.values, in),
         colour_of(of.with));
   put(out,
       "<path d=\"{}\" fill=\"none\" stroke=\"{}\" stroke-width=\"{}\" stroke-linejoin=\"round\" "
       "stroke-linecap=\"round\"/>\n",
-      line_path(*of.figure, in), colour_of(of.with), of.is_filled ? "2.2" : "1.6");
+      line_path(*of.values, in), colour_of(of.with), of.is_filled ? "2.2" : "1.6");
 }
 
 // Places entries leftwards from the right edge, in the order of the series.
 void put_legend(std::string& out, const plot_panel& of, double y) {
   double x = page_width - right_margin;
   for (auto each = of.series.rbegin(); each != of.series.rend(); ++each) {
-    const auto name = each->figure->is_empty() ? each->name + ": not known" : each->name;
+    const auto name = each->values->is_empty() ? each->name + ": not known" : each->name;
     x -= length_of(name);
     put(out, "<text class=\"key\" x=\"{:.1f}\" y=\"{:.1f}\">{}</text>", x, y, escape_for_xml(name));
     put(out, "<path d=\"M{:.1f} {:.1f}h18\" stroke=\"{}\" stroke-width=\"3\"/>\n", x - 24, y - 4,
@@ -202,7 +202,7 @@ void put_legend(std::string& out, const plot_panel& of, double y) {
 double legend_width(const plot_panel& of) {
   double width = 0;
   for (const auto& each : of.series)
-    width += 50 + length_of(each.name) + (each.figure->is_empty() ? length_of(": not known") : 0);
+    width += 50 + length_of(each.name) + (each.values->is_empty() ? length_of(": not known") : 0);
   return width;
 }
 
@@ -210,9 +210,9 @@ void put_panel(std::string& out, const plot_panel& of, double top, std::uint64_t
   const double bottom = top + panel_head + area_height;
   const double longest = std::max<double>(1, static_cast<double>(duration_ns));
   const scale in{area_width / longest, area_height / top_of(of), bottom};
-  const double room = area_width - legend_width(of) - length_of(of.note) - 10;
+  const double space = area_width - legend_width(of) - length_of(of.note) - 10;
   put(out, "<g>\n<text class=\"panel\" x=\"{}\" y=\"{:.1f}\">{}", left_margin, top + 18,
-      escape_for_xml(fitted(of.title, room * panel_character)));
+      escape_for_xml(fitted(of.title, space * panel_character)));
   if (!of.note.empty())
     put(out, "<tspan class=\"note\" dx=\"10\">{}</tspan>", escape_for_xml(of.note));
   out += "</text>\n";
@@ -229,7 +229,7 @@ void put_panel(std::string& out, const plot_panel& of, double top, std::uint64_t
   out += "</g>\n";
 }
 
-constexpr std::string_view looks =
+constexpr std::string_view style_sheet =
     "<style>\n"
     "text{font-family:system-ui,'Segoe UI','Liberation Sans','DejaVu Sans',Helvetica,sans-serif;"
     "font-size:12.5px;fill:rgb(51,51,51)}\n"
@@ -280,7 +280,7 @@ std::string svg_of(const plot& of) {
       "viewBox=\"0 0 {0} {1}\" role=\"img\">\n",
       page_width, height);
   put(out, "<title>{}</title>\n", escape_for_xml(of.title));
-  out += looks;
+  out += style_sheet;
   put(out, "<rect width=\"{}\" height=\"{}\" fill=\"#fff\"/>\n", page_width, height);
   put(out, "<text class=\"title\" x=\"{}\" y=\"36\">{}</text>\n", left_margin,
       escape_for_xml(fitted(of.title, area_width * title_character)));

@@ -15,7 +15,7 @@ enum class ink { first, second, third };
 struct plot_series {
   std::string name;
   ink with = ink::first;
-  const curve* figure = nullptr;  // bytes
+  const curve* values = nullptr;  // bytes
   bool is_filled = false;
 };
 

@@ -6,7 +6,7 @@
 namespace hmn::cli {
 namespace {
 
-// Looks up a number; 0 is unknown, or none, in every enumeration.
+// Finds the word of a number; 0 is unknown, or none, in every enumeration.
 word look_up(word_list list, std::uint32_t number) noexcept {
   const char* const found = number != 0 ? word_of(list, number) : nullptr;
   return found != nullptr ? word(found) : std::nullopt;

@@ -91,3 +91,16 @@ TEST_CASE("its own words: the first that fits, with what can be done") {
   CHECK(said(why) == "cat prints \"there is no milk\": buy some");
   CHECK(why.native.code == 2);
 }
+
+TEST_CASE("fields missing for the same reason are grouped") {
+  std::vector<missing> gone;
+  add_missing(gone, 1, status::unsupported, "no column");
+  add_missing(gone, 2, status::permission, "no column");
+  add_missing(gone, 4, status::unsupported, "no column");
+  add_missing(gone, 8, status::unsupported, "no sense");
+  REQUIRE(gone.size() == 3);
+  CHECK(gone[0].fields == 5);
+  CHECK(gone[1].fields == 2);
+  CHECK(gone[1].code == status::permission);
+  CHECK(gone[2].fields == 8);
+}

@@ -212,15 +212,15 @@ TEST_CASE("how the source is") {
   machine m(scenario({gpu(0)}));
   CHECK(m.source().id() == source::nvidia_smi);
   CHECK_FALSE(m.source().can_block());
-  CHECK_FALSE(m.source().close_when_idle());
   CHECK(m.source().describe(source::nvidia_smi).state == state::unknown);
   REQUIRE(m.source().probe());
   REQUIRE(listed(m).size() == 1);
+  plain_reading r;
+  CHECK_FALSE(m.source().finish(r));
   CHECK(m.source().describe(source::nvidia_smi).state == state::ready);
   CHECK(m.source().describe(source::nvidia_smi).why.code == status::ok);
   CHECK(m.source().describe(source::nvidia_smi).version.view() == "595.80");
   m.change({{"failure", {{"text", "Failed to initialize NVML: Unknown Error"}}}});
-  plain_reading r;
   CHECK_FALSE(m.devices(r));
   CHECK(m.source().describe(source::nvidia_smi).why.code == status::backend);
 }

@@ -219,7 +219,7 @@ TEST_CASE("closing ends the watch, and the next reading begins it again") {
   hmn_fake::add_pci_device(
       m.tree, {.address = "0000:01:00.0", .power_control = "auto", .runtime_status = "active"});
   read(m);
-  CHECK(m.source().close_when_idle());
+  CHECK(m.source().finish(m.reading));
   m.source().close();
   CHECK(m.driver.event_sets() == 0);
   CHECK(m.driver.initialized() == 0);

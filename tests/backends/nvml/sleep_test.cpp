@@ -66,19 +66,19 @@ TEST_CASE("cards that never sleep keep the library open") {
   }
   SUBCASE("without a bus") {}
   m.devices();
-  CHECK_FALSE(m.source().close_when_idle());
+  CHECK_FALSE(m.source().finish(m.reading));
 }
 
 TEST_CASE("one card that may sleep is enough to close when idle") {
   machine m(two_sleepers());
   add_card(m, first, "on", "active");
   add_card(m, sleep_second, "auto", "active");
-  CHECK_FALSE(m.source().close_when_idle());
+  CHECK_FALSE(m.source().finish(m.reading));
   CHECK(m.devices().size() == 2);
-  CHECK(m.source().close_when_idle());
+  CHECK(m.source().finish(m.reading));
   m.source().close();
   CHECK(m.driver.initialized() == 0);
-  CHECK_FALSE(m.source().close_when_idle());
+  CHECK_FALSE(m.source().finish(m.reading));
   CHECK(m.devices().size() == 2);
   CHECK(inits_of_sleeper(m) == 2);
 }
@@ -167,7 +167,7 @@ TEST_CASE("a sleeping card is woken when that is allowed") {
   m.settings.wake_devices = true;
   add_card(m, first, "auto", "suspended");
   CHECK(m.devices().at(0).state == state::ready);
-  CHECK(m.source().close_when_idle());
+  CHECK(m.source().finish(m.reading));
 }
 
 TEST_CASE("cards of other drivers do not keep NVML closed") {
@@ -188,7 +188,7 @@ TEST_CASE("the driver's own list goes before the bus, which a container sees who
   add_card(m, sleep_second, "auto", "suspended");
   hmn_fake::add_nvidia_information(m.tree, {.address = first, .uuid = uuid_of(1)});
   CHECK(m.devices().size() == 1);
-  CHECK_FALSE(m.source().close_when_idle());
+  CHECK_FALSE(m.source().finish(m.reading));
 }
 
 TEST_CASE("power/control is read once a second, runtime_status each time") {

@@ -112,14 +112,14 @@ TEST_CASE("HV115: hmn watch without options") {
   CHECK(contains(refused_options({"watch", "--duration", "0"}), "--duration"));
 }
 
-TEST_CASE("HV116: hmn spill without options, and what stands behind --") {
+TEST_CASE("HV116: hmn spill without options, and the command that follows --") {
   const auto usual = parsed({"spill", "--", "python", "train.py", "--lr", "0.1"});
   CHECK(usual.spill.interval_ms == 100);
   CHECK(usual.words == std::vector<std::string>{"python", "train.py", "--lr", "0.1"});
   CHECK(parsed({"spill", "--interval", "1ms", "--", "true"}).spill.interval_ms == 1);
   CHECK(
       contains(refused_options({"spill", "--interval", "0ms", "--", "true"}), "greater than zero"));
-  CHECK(contains(refused_options({"spill"}), "behind --"));
+  CHECK(contains(refused_options({"spill"}), "follows --"));
 }
 
 TEST_CASE("values are named where they are wrong, with what was expected") {

@@ -294,11 +294,11 @@ TEST_CASE("what holds for counted weights alone is apart") {
              R"("quantization_config":{"quant_method":"zip"})"));
   REQUIRE(parsed);
   CHECK(parsed->shape.assumptions.empty());
-  CHECK_FALSE(parsed->stored.is_told);
+  CHECK_FALSE(parsed->stored.is_specified);
   REQUIRE(parsed->stored.assumptions.size() == 3);
   CHECK(says(parsed->stored.assumptions[0], "bf16: the configuration does not say their type"));
   CHECK(says(parsed->stored.assumptions[1], "how \"zip\" quantises them is not known"));
-  CHECK(says(parsed->stored.assumptions[2], "what stands in \"vision_config\" is not counted"));
+  CHECK(says(parsed->stored.assumptions[2], "\"vision_config\" is not counted"));
 }
 
 TEST_CASE("what keeps nothing of the tokens before is refused") {

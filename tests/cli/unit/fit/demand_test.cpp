@@ -3,7 +3,7 @@
 
 #include <doctest/doctest.h>
 
-#include "cli/fit/kv_type.hpp"
+#include "cli/fit/storage.hpp"
 #include "files.hpp"
 
 using namespace hmn::cli::fit;

@@ -76,7 +76,7 @@ TEST_CASE("on a line_terminal labels, bars and numbers are in columns") {
         "GPU 0 [Card]  [###############-----]  free 1024 MiB /  4096 MiB, driver 5\n");
 }
 
-TEST_CASE("a line keeps within the line_terminal, its bar and its figures") {
+TEST_CASE("a line keeps within the line_terminal, its bar and its amounts") {
   for (unsigned width = 50; width <= 120; ++width) {
     const auto text = render({card()}, line_terminal(width));
     CHECK(display_width(text) <= width + 1);
@@ -94,7 +94,7 @@ TEST_CASE("without an edge nothing is cut") {
   CHECK(text.find("driver 5\n") != std::string::npos);
 }
 
-TEST_CASE("the bar gets shorter, then the label, then what follows the figures") {
+TEST_CASE("the bar gets shorter, then the label, then what follows the amounts") {
   auto named = card();
   named.label = "GPU 0 [A card with a long name]";
   CHECK(render({named}, line_terminal(80)) ==

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "cli/text/field_words.hpp"
+#include "cli/text/diagnostics.hpp"
 
 #include <doctest/doctest.h>
 #include <hypomnesis.hpp>
-
-#include "cli/text/diagnostics.hpp"
 
 using namespace hmn::cli;
 
@@ -22,31 +20,31 @@ hypomnesis::diagnostic about(part subject, std::uint32_t field) {
 
 }  // namespace
 
-TEST_CASE("figures have names") {
+TEST_CASE("fields have names") {
   CHECK(field_words(about(part::telemetry, HMN_TELEMETRY_HAS_ENERGY | HMN_TELEMETRY_HAS_P_STATE)) ==
         "energy, P-state");
-  // The same bit is another figure of another subject.
+  // The same bit is another field of another subject.
   CHECK(field_words(about(part::telemetry, 1 << 1)) == "load of the memory controller");
   CHECK(field_words(about(part::pools, 1 << 1)) == "free memory");
   CHECK(field_words(about(part::devices, 1 << 1)) == "UUID");
   CHECK(field_words(about(part::metrics, HMN_METRIC_VOLTAGE)) == "voltage");
 }
 
-TEST_CASE("what is about a whole subject, or a figure of another one, has no names") {
+TEST_CASE("what is about a whole subject, or a field of another one, has no names") {
   CHECK(field_words(about(part::telemetry, HMN_TELEMETRY_HAS_WINDOW)).empty());
   auto whole = about(part::telemetry, 0);
   whole.field.reset();
   CHECK(field_words(whole).empty());
 }
 
-TEST_CASE("a line with its figures") {
+TEST_CASE("a line with the names of its fields") {
   auto d = about(part::pools, HMN_POOL_HAS_USED);
   d.device_index = 2;
   d.count = 3;
-  d.message = "the driver does not tell it";
-  CHECK(describe(d) == "GPU 2: the driver does not tell it (and 2 more like it)");
+  d.message = "not reported by the driver";
+  CHECK(describe(d) == "GPU 2: not reported by the driver (and 2 more like it)");
   CHECK(describe_with_fields(d) ==
-        "GPU 2: used memory: the driver does not tell it (and 2 more like it)");
+        "GPU 2: used memory: not reported by the driver (and 2 more like it)");
   d.field.reset();
   CHECK(describe_with_fields(d) == describe(d));
 }

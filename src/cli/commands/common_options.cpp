@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/commands/common_options.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <algorithm>
+#include <limits>
+
+#include "cli/text/duration.hpp"
+
+namespace hmn::cli {
+namespace {
+
+expected<std::uint32_t> parse_timeout(const std::string& text) {
+  const auto milliseconds = parse_time("--timeout", text);
+  if (!milliseconds) return milliseconds.why();
+  constexpr std::uint64_t longest = std::numeric_limits<std::uint32_t>::max();
+  return static_cast<std::uint32_t>(std::min(*milliseconds, longest));
+}
+
+}  // namespace
+
+void add_values(CLI::App& app, std::initializer_list<value_option> all) {
+  for (const auto& each : all)
+    app.add_option(each.name, *each.into, each.purpose)
+        ->type_name(each.type)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
+}
+
+void add_common_but_timeout(CLI::App& app, common_texts& into) {
+  app.set_help_flag("-h,--help", "Print this help");
+  app.add_option("--machine", into.machine, "Run on the machine in FILE: described, or recorded")
+      ->type_name("FILE");
+  add_values(app, {{"--color", &into.colour, "WHEN", "Colours: auto, always, never [auto]"}});
+  app.add_flag("--trace", into.trace, "Print each driver call on standard error");
+}
+
+void add_common(CLI::App& app, common_texts& into) {
+  add_values(app, {{"--timeout", &into.timeout, "DURATION",
+                    "Longest wait for drivers: 500ms, 30s, 5m, 1h [60s]"}});
+  add_common_but_timeout(app, into);
+}
+
+std::optional<failure> apply_common(const common_texts& from, options& to) {
+  if (from.timeout) {
+    const auto timeout = parse_timeout(*from.timeout);
+    if (!timeout) return timeout.why();
+    to.timeout_ms = *timeout;
+  }
+  if (from.colour) {
+    const auto choice = colour_choice_of(*from.colour);
+    if (!choice)
+      return misused(fmt::format("--color \"{}\": expected auto, always or never", *from.colour));
+    to.colour = *choice;
+  }
+  if (from.machine) {
+    if (from.machine->empty()) return misused("--machine \"\": expected the path of a file");
+    to.machine = *from.machine;
+  }
+  to.trace = to.trace || from.trace;
+  return std::nullopt;
+}
+
+}  // namespace hmn::cli

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#pragma once
+#include <initializer_list>
+#include <optional>
+#include <string>
+
+#include "cli/commands/options.hpp"
+
+namespace hmn::cli {
+
+// Option with a value; the last one on the command line counts.
+struct value_option {
+  const char* name;
+  std::optional<std::string>* into;
+  const char* type;
+  const char* purpose;
+};
+void add_values(CLI::App& app, std::initializer_list<value_option> all);
+
+// Options of every command, as given on the command line.
+struct common_texts {
+  std::optional<std::string> timeout;
+  std::optional<std::string> machine;
+  std::optional<std::string> colour;
+  bool trace = false;
+};
+
+void add_common(CLI::App& app, common_texts& into);
+void add_common_but_timeout(CLI::App& app, common_texts& into);
+std::optional<failure> apply_common(const common_texts& from, options& to);
+
+}  // namespace hmn::cli

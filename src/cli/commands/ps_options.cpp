@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: MIT OR Apache-2.0
+#include "cli/commands/ps_options.hpp"
+
+#include <fmt/format.h>
+#include <CLI/CLI.hpp>
+
+#include <charconv>
+#include <limits>
+#include <string_view>
+
+#include "cli/commands/common_options.hpp"
+#include "cli/commands/process_columns.hpp"
+
+namespace hmn::cli {
+namespace {
+
+std::optional<sort_key> sort_key_of(std::string_view word) {
+  if (word == "vram" || word == "dedicated" || word == "committed") return sort_key::vram;
+  if (word == "shared") return sort_key::shared;
+  if (word == "total") return sort_key::total;
+  if (word == "ram") return sort_key::ram;
+  if (word == "pid") return sort_key::pid;
+  if (word == "name") return sort_key::name;
+  return std::nullopt;
+}
+
+expected<std::uint32_t> parse_pid(std::string_view text) {
+  std::uint32_t pid = 0;
+  const auto end = text.data() + text.size();
+  const auto parsed = std::from_chars(text.data(), end, pid);
+  if (parsed.ec == std::errc{} && parsed.ptr == end && pid > 0) return pid;
+  return misused(fmt::format("--pid \"{}\": expected a whole number from 1 to {}", text,
+                             std::numeric_limits<std::uint32_t>::max()));
+}
+
+}  // namespace
+
+const char* const ps_examples =
+    "Examples:\n"
+    "  hmn ps --device GPU-8f6d2b1e-...     by UUID; also 0 or 0000:01:00.0\n"
+    "  hmn ps --match 'python*' --sort total\n"
+    "  hmn ps --columns pid,user,vram,load,container,command\n"
+    "  hmn ps --json | jq 'sort_by(-(.used_bytes // 0))[:5]'\n"
+    "\n"
+    "Columns: pid, name, vram, shared, ram, device, type, user, load, container,\n"
+    "nspid, command.\n"
+    "\n"
+    "Exit status: 0 done (also when the list is empty), 1 failed, no such device or\n"
+    "process, 2 wrong usage. See hmn-ps(1).";
+
+void add_ps(CLI::App& app, ps_texts& into) {
+  app.add_option("--pid", into.pid, "Only this process")->type_name("PID");
+  app.add_option("--match", into.match, "Only processes whose name matches (* ? [a-z])")
+      ->type_name("GLOB");
+  add_values(app,
+             {{"--sort", &into.sort, "KEY", "Order: vram, shared, total, ram, pid, name [vram]"},
+              {"--columns", &into.columns, "LIST", "Columns, separated by commas"}});
+  app.add_flag("--unattributed", into.unattributed, "Also memory that no visible process has");
+}
+
+std::optional<failure> apply_ps(const ps_texts& from, options& to) {
+  if (from.pid) {
+    const auto pid = parse_pid(*from.pid);
+    if (!pid) return pid.why();
+    to.pid = *pid;
+  }
+  if (from.sort) {
+    const auto key = sort_key_of(*from.sort);
+    if (!key)
+      return misused(
+          fmt::format("--sort \"{}\": expected vram, shared, total, ram, pid or name", *from.sort));
+    to.sort = *key;
+  }
+  if (from.columns) {
+    auto columns = parse_columns(*from.columns);
+    if (!columns) return columns.why();
+    to.columns = *std::move(columns);
+  }
+  to.unattributed = from.unattributed;
+  to.match = from.match;
+  return std::nullopt;
+}
+
+}  // namespace hmn::cli

@@ -37,7 +37,7 @@ struct log_sample {
   std::uint64_t monotonic_ns = 0;
   gpu of;
   std::optional<hypomnesis::telemetry> telemetry;
-  const std::vector<hypomnesis::diagnostic>* diagnostics = nullptr;  // of the whole snapshot
+  const hypomnesis::snapshot* from = nullptr;
 };
 
 // Value of a sample: its source and its digits.
@@ -86,25 +86,8 @@ const logged_value& named(std::string_view key) {
                        [&](const logged_value& each) { return key == each.key; });
 }
 
-bool explains(const hypomnesis::diagnostic& each, const log_sample& s, const logged_value& of) {
-  return !is_trace(each) && each.device_index == s.of.device.index && each.subject == of.subject &&
-         (!each.field || (*each.field & of.bit) != 0);
-}
-
-// Returns whether the diagnostic is about the driver as a whole.
-bool explains_all(const hypomnesis::diagnostic& each) {
-  return !each.device_index && hides_devices(each);
-}
-
 std::string reason(const log_sample& s, const logged_value& of) {
-  for (const auto& each : *s.diagnostics)
-    if (explains(each, s, of)) return escape_for_text(each.message);
-  if (s.of.device.state != run_state::ready)
-    if (const auto state = state_word(s.of.device.state))
-      return fmt::format("the device is {}", *state);
-  for (const auto& each : *s.diagnostics)
-    if (explains_all(each)) return escape_for_text(each.message);
-  return "not reported by any source";
+  return escape_for_text(s.from->reason(s.of.device.index, of.subject, of.bit)->message);
 }
 
 std::string time_text(std::uint64_t unix_time_ns) {
@@ -229,12 +212,11 @@ expected<hypomnesis::snapshot_options> values_to_log(const session& in, const op
 std::string lines_of(const session& in, const hypomnesis::snapshot& snapshot, log_form form,
                      const style& as) {
   const auto info = snapshot.info();
-  const auto diagnostics = snapshot.diagnostics();
   std::string lines;
   std::uint32_t position = 0;
   for (auto& each : gpus_of(in, snapshot)) {
     const log_sample sample{info.unix_time_ns, info.monotonic_ns, std::move(each),
-                            snapshot.telemetry(position++), &diagnostics};
+                            snapshot.telemetry(position++), &snapshot};
     if (form == log_form::json)
       lines += log_json(sample);
     else if (form == log_form::csv)

@@ -5,6 +5,7 @@
 #include <unordered_map>
 
 #include "core/attribution.hpp"
+#include "model/plausible.hpp"
 #include "model/record.hpp"
 #include "model/sort.hpp"
 
@@ -70,8 +71,12 @@ void snapshot_builder::add_host() {
     }
   }
   if (!wants(subject::system)) return;
+  const auto dropped = [&](std::uint32_t field, const failure& why) {
+    add_diagnostic({why, 0, subject::system, field, {}, {}, {}}, {});
+  };
   system_memory system;
   if (result<void> ok = from_.host_->system(system)) {
+    drop_implausible(system, dropped);
     out_->system = system;
   } else {
     add_diagnostic({std::move(ok.why()), 0, subject::system, 0, {}, {}, {}}, {});

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/usable.hpp"
 
+#include "model/plausible.hpp"
+
 namespace hmn {
 namespace {
 
@@ -9,6 +11,7 @@ void fill_unified(pools& all, host_source& host) {
     if (p.kind != pool_kind::unified || (p.total && p.usable)) continue;
     system_memory system;
     if (!host.system(system)) return;
+    drop_implausible(system, drop_silently);
     if (!p.total && system.total) {
       p.total = system.total;
       p.notes |= note::mixed;

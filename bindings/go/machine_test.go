@@ -65,11 +65,11 @@ const twoDevices = `{
           "processes": [{"pid": 40, "name": "größe\tß", "uid": 1000, "resident": "1GiB"}]},
  "devices": [
   {"name": "Größte Karte 猫", "vendor": "nvidia", "uuid": "GPU-1", "pci_bus_id": "0000:01:00.0",
-   "pools": [{"kind": "vram", "total": 18446744073709551615, "free": 9007199254740993, "used": null},
+   "pools": [{"kind": "vram", "total": 281474976710656, "free": 281474976710655, "used": null},
              {"kind": "host", "total": "32GiB"}],
    "telemetry": {"temperature_celsius": 41.5, "power_watts": 20.25, "gpu_busy_percent": 0,
                  "pcie_rx_bytes": 18446744073709551615, "throttle": ["idle", "power"]},
-   "processes": [{"pid": 40, "used": 9007199254740993, "kinds": ["compute"]},
+   "processes": [{"pid": 40, "used": 281474976710655, "kinds": ["compute"]},
                  {"pid": 41, "used": "1MiB"},
                  {"pid": "self", "used": "5MiB"}]},
   {"uuid": "GPU-2", "pools": [{"kind": "vram", "total": "8GiB"}]}]}`

@@ -3,6 +3,7 @@
 
 #include "core/usable.hpp"
 #include "model/compose.hpp"
+#include "model/plausible.hpp"
 #include "platform/fork.hpp"
 #include "platform/process.hpp"
 
@@ -318,6 +319,7 @@ result<void> context::own_memory(std::uint32_t fields, process_memory& out) {
 result<void> context::system(system_memory& out) {
   start();
   result<void> ok = host_->system(out);
+  drop_implausible(out, drop_silently);
   hmn::set_usable(out);
   return ok;
 }

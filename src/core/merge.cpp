@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "model/plausible.hpp"
 #include "model/record.hpp"
 
 namespace hmn {
@@ -147,6 +148,7 @@ void merge(pool& best, const pool& other) {
   if (!best.used && !best.free && other.used) {
     taken |= take_missing(pool_field::used | pool_field::free, best, other);
     best.accounting = other.accounting;
+    drop_implausible(best, drop_silently);  // other's total may be larger
   }
   if (taken == 0) return;
   best.notes |= note::mixed | other.notes;

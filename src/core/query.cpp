@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 #include "core/query.hpp"
 
+#include <algorithm>
 #include <new>
+#include <span>
 
+#include "model/plausible.hpp"
+#include "model/record.hpp"
 #include "platform/clock.hpp"
 
 namespace hmn {
@@ -28,6 +32,35 @@ result<void> list(device_source& from, source_answer& out, reading& r) {
   return {};
 }
 
+// Turns dropped fields into diagnostics.
+class dropped_fields {
+ public:
+  dropped_fields(reading& r, std::uint32_t about, slot device,
+                 std::optional<std::uint32_t> pid = {}) noexcept
+      : r_(r), about_(about), device_(device), pid_(pid) {}
+
+  void operator()(std::uint32_t field, const failure& why) {
+    if (!first_) first_ = why;
+    if (r_.wants_remarks()) r_.remark({why, 0, about_, field, device_, pid_, {}, {}});
+  }
+
+  // Returns the first reason where that left no record with a value.
+  template <class Records>
+  [[nodiscard]] result<void> outcome(const Records& all) const {
+    if (!first_ || std::ranges::any_of(all, [](const auto& r) { return present_bits(r) != 0; })) {
+      return {};
+    }
+    return *first_;
+  }
+
+ private:
+  reading& r_;
+  std::uint32_t about_;
+  slot device_;
+  std::optional<std::uint32_t> pid_;
+  std::optional<failure> first_;
+};
+
 template <class T>
 void settle(part<T>& p, const device_source& from, result<void> outcome) {
   if (outcome) {
@@ -40,6 +73,7 @@ void settle(part<T>& p, const device_source& from, result<void> outcome) {
 void read_pools(device_source& from, device_answer& d, reading& r) {
   hmn::pools fresh;
   result<void> ok = from.memory(d.identity.number, fresh, r);
+  if (ok) ok = keep_plausible(fresh, d.identity.number, r);
   if (ok) d.pools.value = fresh;
   settle(d.pools, from, std::move(ok));
 }
@@ -47,6 +81,7 @@ void read_pools(device_source& from, device_answer& d, reading& r) {
 void read_telemetry(device_source& from, std::uint32_t fields, device_answer& d, reading& r) {
   hmn::telemetry fresh;
   result<void> ok = from.telemetry(d.identity.number, fields, fresh, r);
+  if (ok) ok = keep_plausible(fresh, d.identity.number, r);
   if (ok) d.telemetry.value = fresh;
   d.telemetry_asked = fields;
   settle(d.telemetry, from, std::move(ok));
@@ -57,6 +92,7 @@ void read_process(device_source& from, std::uint32_t pid, bool self, device_answ
   usage fresh;
   fresh.pid = pid;
   result<void> ok = from.process(d.identity.number, pid, self, fresh, r);
+  if (ok) ok = keep_plausible(fresh, d.identity, self ? subject::self : subject::processes, r);
   if (ok) into.value = std::move(fresh);
   settle(into, from, std::move(ok));
 }
@@ -64,6 +100,9 @@ void read_process(device_source& from, std::uint32_t pid, bool self, device_answ
 void read_processes(device_source& from, device_answer& d, reading& r) {
   std::vector<usage> fresh;
   result<void> ok = from.processes(d.identity.number, fresh, r);
+  for (usage& row : fresh) {
+    static_cast<void>(keep_plausible(row, d.identity, subject::processes, r));
+  }
   if (ok) d.processes.value = std::move(fresh);
   settle(d.processes, from, std::move(ok));
 }
@@ -71,6 +110,7 @@ void read_processes(device_source& from, device_answer& d, reading& r) {
 void read_metrics(device_source& from, bool slow, device_answer& d, reading& r) {
   std::vector<metric> fresh;
   result<void> ok = from.metrics(d.identity.number, slow, fresh, r);
+  if (ok) keep_plausible(fresh, d.identity.number, r);
   if (ok) d.metrics.value = std::move(fresh);
   d.slow_asked = slow;
   settle(d.metrics, from, std::move(ok));
@@ -123,6 +163,29 @@ failure internal_error(source from) noexcept {
 }
 
 }  // namespace
+
+result<void> keep_plausible(pools& all, slot device, reading& r) {
+  dropped_fields dropped(r, subject::pools, device);
+  for (pool& p : all.all()) drop_implausible(p, dropped);
+  return dropped.outcome(all.all());
+}
+
+result<void> keep_plausible(telemetry& t, slot device, reading& r) {
+  dropped_fields dropped(r, subject::telemetry, device);
+  drop_implausible(t, dropped);
+  return dropped.outcome(std::span(&t, 1));
+}
+
+result<void> keep_plausible(usage& row, const device& of, std::uint32_t about, reading& r) {
+  dropped_fields dropped(r, about, of.number, row.pid);
+  drop_implausible(row, of.memory_total, dropped);
+  return dropped.outcome(std::span(&row, 1));
+}
+
+void keep_plausible(std::vector<metric>& all, slot device, reading& r) {
+  dropped_fields dropped(r, subject::metrics, device);
+  drop_implausible(all, dropped);
+}
 
 bool query(device_source& from, const plan& p, source_answer& out, reading& r, progress done) {
   out.refused.reset();

@@ -6,6 +6,7 @@
 
 #include "core/attribution.hpp"
 #include "core/usable.hpp"
+#include "model/plausible.hpp"
 #include "model/record.hpp"
 #include "model/sort.hpp"
 
@@ -71,8 +72,13 @@ void snapshot_builder::add_host() {
     }
   }
   if (!wants(subject::system)) return;
+  const auto dropped = [&](std::uint32_t field, const failure& why) {
+    add_diagnostic({why, 0, subject::system, field, {}, {}, {}}, {});
+  };
   system_memory system;
-  if (result<void> ok = from_.system(system)) {
+  if (result<void> ok = from_.host_->system(system)) {
+    drop_implausible(system, dropped);
+    hmn::set_usable(system);
     out_->system = system;
   } else {
     add_diagnostic({std::move(ok.why()), 0, subject::system, 0, {}, {}, {}}, {});

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "model/compose.hpp"
+#include "model/plausible.hpp"
 
 namespace hmn {
 namespace {
@@ -56,7 +57,8 @@ void set_usable(pools& all, const device& of, bool is_divided, host_source& host
     if (only && p.kind != *only && !(*only == pool_kind::main && p.is_main)) continue;
     if (is_part_of_host(p) && !was_read) {
       was_read = true;
-      if (host.system(memory)) set_usable(memory);
+      if (host.system(memory)) drop_implausible(memory, drop_silently);
+      set_usable(memory);
     }
     set_usable(p, of, memory);
     const bool is_past = (p.notes & note::stale) != 0 || of.state == state::lost;

@@ -25,6 +25,7 @@ enum class unit : std::uint8_t {
   joules,
   megahertz,
   rpm,
+  volts,
   nanoseconds,
   source,
   device_kind,

@@ -100,13 +100,8 @@ void amd_source::use_of(pool& p, const card& c, field used, slot number, reading
   if (!f.has_value()) {
     return report(c, used, pool_field::used | pool_field::free, subject::pools, number, r);
   }
-  if (f.whole > *p.total) {
-    return remark(
-        fail(status::backend, {d_.tool.name, "'s \"", f.key.view(), "\" is more than there is"}),
-        subject::pools, pool_field::used | pool_field::free, number, r);
-  }
   p.used = f.whole;
-  p.free = *p.total - f.whole;
+  if (*p.used <= *p.total) p.free = *p.total - *p.used;
   if (f.is_rounded) p.notes |= note::estimated;
 }
 

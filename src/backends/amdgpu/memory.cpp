@@ -28,16 +28,9 @@ void refuse(drm::visit& v, int error, std::string_view file, std::uint32_t field
 void read_used(drm::visit& v, const figure_files& f, pool& p) {
   const auto used = drm::read_number(v.of().folder.view(), f.used);
   if (!used) return refuse(v, used.error, f.used, pool_field::used | pool_field::free);
-  if (p.total && used.value > *p.total) {
-    return v.remark({status::backend,
-                     source::amdgpu,
-                     {},
-                     {f.used, " is more than ", f.total, ": ", used.value, " of ", *p.total}},
-                    subject::pools, pool_field::used | pool_field::free);
-  }
   p.used = used.value;
   p.accounting = accounting::resident;
-  if (p.total) p.free = *p.total - *p.used;
+  if (p.total && *p.used <= *p.total) p.free = *p.total - *p.used;
 }
 
 pool read_pool(drm::visit& v, const figure_files& f) {

@@ -81,9 +81,8 @@ pool metal_source::vram_pool(const accelerator& a) const {
   p.kind = pool_kind::vram;
   p.accounting = accounting::allocated;
   p.total = a.vram_total;
-  const bool makes_sense = !p.total || !a.now.vram_used || *a.now.vram_used <= *p.total;
-  if (makes_sense) p.used = a.now.vram_used;
-  if (!p.total || (a.now.vram_free && *a.now.vram_free <= *p.total)) p.free = a.now.vram_free;
+  p.used = a.now.vram_used;
+  p.free = a.now.vram_free;
   return p;
 }
 

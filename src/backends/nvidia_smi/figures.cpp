@@ -37,10 +37,6 @@ struct memory_reader {
     if (!m.value) add_missing(gone, bit, m.why, row[c]);
     return m.value;
   }
-  void drop(std::optional<std::uint64_t>& figure, std::uint32_t bit, const char* why) {
-    figure.reset();
-    add_missing(gone, bit, status::backend, why);
-  }
 };
 
 // Checks total = reserved + free + used, each rounded to a MiB.
@@ -50,21 +46,11 @@ bool adds_up(const pool& p) {
   return sum && std::max(*sum, *p.total) - std::min(*sum, *p.total) <= 2 * mebibyte;
 }
 
-void check(pool& p, memory_reader& m) {
-  if (p.used && *p.used > *p.total) {
-    m.drop(p.used, pool_field::used, "nvidia-smi prints more used memory than there is");
-  }
-  if (p.free && *p.free > *p.total) {
-    m.drop(p.free, pool_field::free, "nvidia-smi prints more free memory than there is");
-  }
-  if (p.reserved && *p.reserved > *p.total) {
-    m.drop(p.reserved, pool_field::reserved,
-           "nvidia-smi prints more reserved memory than there is");
-  }
-  if (p.reserved && p.free && p.used && !adds_up(p)) {
-    m.drop(p.reserved, pool_field::reserved,
-           "nvidia-smi's reserved, free and used memory do not add up to the total");
-  }
+void check(pool& p, std::vector<missing>& gone) {
+  if (!p.reserved || !p.free || !p.used || adds_up(p)) return;
+  p.reserved.reset();
+  add_missing(gone, pool_field::reserved, status::backend,
+              "nvidia-smi's reserved, free and used memory do not add up to the total");
 }
 
 failure no_total(const missing& why) {
@@ -76,13 +62,6 @@ class telemetry_reader {
   telemetry_reader(const gpu_row& row, std::uint32_t fields, std::vector<missing>& gone)
       : row_(row), fields_(fields), gone_(gone) {}
 
-  void percent(gpu_column c, std::uint32_t bit, std::optional<double>& into) {
-    if (!wants(bit)) return;
-    into = keep(number_of(row_[c].text, row_[c].unit, "%"), c, bit);
-    if (!into || *into <= 100) return;
-    into.reset();
-    add_missing(gone_, bit, status::backend, "nvidia-smi prints more than 100 %");
-  }
   void number(gpu_column c, std::string_view unit, std::uint32_t bit, std::optional<double>& into) {
     if (wants(bit)) into = keep(number_of(row_[c].text, row_[c].unit, unit), c, bit);
   }
@@ -237,7 +216,7 @@ result<pool> pool_of(const gpu_row& row, std::vector<missing>& gone) {
   p.used = m.take(gpu_column::memory_used, pool_field::used);
   p.free = m.take(gpu_column::memory_free, pool_field::free);
   p.reserved = m.take(gpu_column::memory_reserved, pool_field::reserved);
-  check(p, m);
+  check(p, gone);
   return p;
 }
 
@@ -246,10 +225,10 @@ telemetry telemetry_of(const gpu_row& row, std::uint32_t fields, std::vector<mis
   t.from = source::nvidia_smi;
   t.sources = 1ULL << static_cast<unsigned>(source::nvidia_smi);
   telemetry_reader r(row, fields, gone);
-  r.percent(gpu_column::gpu_busy, field::gpu_busy_percent, t.gpu_busy_percent);
-  r.percent(gpu_column::memory_busy, field::memory_busy_percent, t.memory_busy_percent);
-  r.percent(gpu_column::encoder_busy, field::encoder_busy_percent, t.encoder_busy_percent);
-  r.percent(gpu_column::decoder_busy, field::decoder_busy_percent, t.decoder_busy_percent);
+  r.number(gpu_column::gpu_busy, "%", field::gpu_busy_percent, t.gpu_busy_percent);
+  r.number(gpu_column::memory_busy, "%", field::memory_busy_percent, t.memory_busy_percent);
+  r.number(gpu_column::encoder_busy, "%", field::encoder_busy_percent, t.encoder_busy_percent);
+  r.number(gpu_column::decoder_busy, "%", field::decoder_busy_percent, t.decoder_busy_percent);
   r.number(gpu_column::temperature, "", field::temperature_celsius, t.temperature_celsius);
   r.number(gpu_column::memory_temperature, "", field::memory_celsius, t.memory_celsius);
   r.number(gpu_column::power, "W", field::power_watts, t.power_watts);

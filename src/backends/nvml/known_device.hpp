@@ -36,7 +36,6 @@ struct known_device {
   device identity;
   std::optional<pci_address> address;
   memory_traits traits;
-  std::optional<std::uint64_t> total;  // total memory reported by the driver
   handle h = nullptr;
   std::uint64_t session = 0;  // opening that `h` belongs to
   bool only_memory_v1 = false;

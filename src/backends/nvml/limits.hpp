@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Bounds of valid readings, and a helper for values with two calls.
+// Units, and a helper for values with two calls.
 #pragma once
 
 #include <algorithm>
@@ -13,19 +13,10 @@ namespace hmn::nvml {
 
 inline constexpr double milli = 1e-3;
 inline constexpr std::uint64_t ns_per_us = 1000;
-inline constexpr unsigned most_milliwatts = 100'000'000;  // sentinels are all ones
-inline constexpr int coldest_celsius = -60;
-inline constexpr int hottest_celsius = 250;
-inline constexpr unsigned most_megahertz = 1'000'000;
-inline constexpr unsigned fastest_fan_percent = 1000;
 
 // Whether no further query of the device makes sense in this reading.
 constexpr bool ends_it(code c) noexcept {
   return c == gpu_is_lost || c == uninitialized || c == reset_required || c == late;
-}
-
-constexpr bool is_a_temperature(int celsius) noexcept {
-  return celsius >= coldest_celsius && celsius <= hottest_celsius;
 }
 
 // Uses the newer call, else the older one. `ask(function, arguments…)` makes a call.

@@ -30,7 +30,7 @@ memory_figures without_total(std::uint64_t told) noexcept {
 memory_figures total_and_free(std::uint64_t total, std::uint64_t free) noexcept {
   memory_figures f;
   f.total = total;
-  if (free <= total) f.free = free;
+  f.free = free;
   f.agree = false;
   return f;
 }

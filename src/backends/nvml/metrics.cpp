@@ -110,24 +110,20 @@ metric* metric_reader::count(metric_id id, std::uint32_t instance, std::uint64_t
 }
 
 void metric_reader::number(const number_call& from, metric_id id, std::uint32_t instance,
-                           double scale, double most) {
+                           double scale) {
   unsigned told = 0;
   if (!take(ask(from, &told), from.name(), id)) return;
-  if (told > most) return refuse(from.name(), id);
   add(id, instance, told * scale);
 }
 
 void metric_reader::indexed(const indexed_call& from, unsigned n, metric_id id,
-                            std::uint32_t instance, double most) {
+                            std::uint32_t instance) {
   unsigned told = 0;
   if (!take(ask(from, n, &told), from.name(), id)) return;
-  if (told > most) return refuse(from.name(), id);
   add(id, instance, told);
 }
 
-void metric_reader::add_percent(const char* from, std::uint32_t which, unsigned told,
-                                unsigned period_us) {
-  if (told > 100) return refuse(from, metric_id::engine_percent);
+void metric_reader::add_percent(std::uint32_t which, unsigned told, unsigned period_us) {
   metric* const m = add(metric_id::engine_percent, which, told);
   if (period_us != 0) m->window_ns = period_us * ns_per_us;
 }
@@ -154,14 +150,14 @@ void metric_reader::read_load() {
   // Drivers may report the whole GPU's value for an instance.
   const code c = of_.is_partition() ? not_supported : ask(s_.fn.utilization, &told);
   if (take(c, name, metric_id::engine_percent)) {
-    add_percent(name, engine::unknown, told.gpu, 0);
-    add_percent(name, engine::memory, told.memory, 0);
+    add_percent(engine::unknown, told.gpu, 0);
+    add_percent(engine::memory, told.memory, 0);
   }
   const auto video = [this](const percent_call& from, std::uint32_t which) {
     unsigned percent = 0;
     unsigned period_us = 0;
     if (!take(ask(from, &percent, &period_us), from.name(), metric_id::engine_percent)) return;
-    add_percent(from.name(), which, percent, period_us);
+    add_percent(which, percent, period_us);
   };
   video(s_.fn.encoder, engine::encode);
   video(s_.fn.decoder, engine::decode);
@@ -172,27 +168,23 @@ void metric_reader::read_temperatures() {
   const char* name = nullptr;
   const code c = ask_temperature([this](auto&... a) { return ask(a...); }, s_, celsius, name);
   if (take(c, name, metric_id::temperature)) {
-    if (is_a_temperature(celsius)) {
-      add(metric_id::temperature, sensor::core, celsius);
-    } else {
-      refuse(name, metric_id::temperature);
-    }
+    add(metric_id::temperature, sensor::core, celsius);
   }
   for (const threshold_row& row : thresholds_known) {
-    indexed(s_.fn.threshold, row.told, row.id, row.instance, hottest_celsius);
+    indexed(s_.fn.threshold, row.told, row.id, row.instance);
   }
 }
 
 void metric_reader::read_power() {
-  number(s_.fn.power, metric_id::power_watts, power_reading::unknown, milli, most_milliwatts);
+  number(s_.fn.power, metric_id::power_watts, power_reading::unknown, milli);
   constexpr metric_id limit = metric_id::power_limit_watts;
-  number(s_.fn.power_limit, limit, power_limit::current, milli, most_milliwatts);
-  number(s_.fn.default_power_limit, limit, power_limit::default_limit, milli, most_milliwatts);
+  number(s_.fn.power_limit, limit, power_limit::current, milli);
+  number(s_.fn.default_power_limit, limit, power_limit::default_limit, milli);
   unsigned least = 0;
   unsigned most = 0;
   const char* name = s_.fn.power_limits.name();
   if (take(ask(s_.fn.power_limits, &least, &most), name, limit)) {
-    if (least > most || most > most_milliwatts) {
+    if (least > most) {
       refuse(name, limit);
     } else {
       add(limit, power_limit::min, least * milli);
@@ -208,10 +200,10 @@ void metric_reader::read_power() {
 
 void metric_reader::read_clocks() {
   for (const clock_row& row : clocks_known) {
-    indexed(s_.fn.clock, row.told, metric_id::clock_mhz, row.instance, most_megahertz);
+    indexed(s_.fn.clock, row.told, metric_id::clock_mhz, row.instance);
   }
   for (const clock_row& row : clocks_known) {
-    indexed(s_.fn.max_clock, row.told, metric_id::clock_limit_mhz, row.instance, most_megahertz);
+    indexed(s_.fn.max_clock, row.told, metric_id::clock_limit_mhz, row.instance);
   }
 }
 
@@ -219,7 +211,7 @@ void metric_reader::read_fans() {
   unsigned fans = 0;
   if (!take(ask(s_.fn.fan_count, &fans), s_.fn.fan_count.name(), metric_id::fan_percent)) return;
   for (unsigned n = 0; n < std::min(fans, most_fans); ++n) {
-    indexed(s_.fn.fan_of, n, metric_id::fan_percent, n, fastest_fan_percent);
+    indexed(s_.fn.fan_of, n, metric_id::fan_percent, n);
   }
 }
 
@@ -265,12 +257,9 @@ void metric_reader::take_field(const field_row& row, const field_value& told,
   }
   const double value =
       is_small(told) ? static_cast<std::int32_t>(low) : static_cast<double>(told.bits);
-  if (row.id == metric_id::temperature) {
-    // Boards without the sensor report 0.
-    if (value == 0) return t_.missing(not_supported, name, static_cast<std::uint32_t>(row.id));
-    if (value < coldest_celsius || value > hottest_celsius) return refuse(name, row.id);
-  } else if (value < 0 || value > most_milliwatts) {
-    return refuse(name, row.id);
+  // Boards without the sensor report 0.
+  if (row.id == metric_id::temperature && value == 0) {
+    return t_.missing(not_supported, name, static_cast<std::uint32_t>(row.id));
   }
   add(row.id, instance, value * row.scale);
 }

@@ -52,11 +52,9 @@ class metric_reader {
   void refuse(const char* from, metric_id id);
   metric* add(metric_id id, std::uint32_t instance, double value);
   metric* count(metric_id id, std::uint32_t instance, std::uint64_t told);
-  void number(const number_call& from, metric_id id, std::uint32_t instance, double scale,
-              double most);
-  void indexed(const indexed_call& from, unsigned n, metric_id id, std::uint32_t instance,
-               double most);
-  void add_percent(const char* from, std::uint32_t engine, unsigned told, unsigned period_us);
+  void number(const number_call& from, metric_id id, std::uint32_t instance, double scale);
+  void indexed(const indexed_call& from, unsigned n, metric_id id, std::uint32_t instance);
+  void add_percent(std::uint32_t engine, unsigned told, unsigned period_us);
 
   void read_fault();
   void read_load();

@@ -65,11 +65,6 @@ code process_load::read(const topic& t, const session& s, const known_device& of
   for (usage& row : rows) {
     const process_sample* const sample = newest_of(samples_, row.pid, since_us);
     const std::uint32_t percent = sample != nullptr ? sample->sm : 0;
-    if (percent > 100) {
-      const topic about{t.r, t.about, t.device, row.pid};
-      if (t.wants()) about.remark(fail(status::backend, "more than 100 percent"), field);
-      continue;
-    }
     row.busy_percent = percent;
     row.window_ns = look_back_us * ns_per_us;
   }

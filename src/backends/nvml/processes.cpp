@@ -193,9 +193,6 @@ void fill_usage(const topic& t, const known_device& of, const merged_process& fr
   if (!from.used) {
     refuse_figure(t, from.pid, status::unsupported,
                   "the driver lists the process without its memory");
-  } else if (of.total && *from.used > *of.total) {
-    refuse_figure(t, from.pid, status::backend,
-                  "the driver reports more for the process than the device has");
   } else {
     set_used(out, *from.used);
   }

@@ -209,9 +209,11 @@ result<void> nvml_source::memory(slot number, pools& out, reading& r) {
 // Constants of a sleeping device.
 bool nvml_source::tell_total(const topic& t, pools& out) {
   const known_device* const of = device_list_.find(*t.device);
-  if (of == nullptr || !of->total || of->identity.memory_kind == memory_kind::unified) return false;
+  if (of == nullptr || !of->identity.memory_total ||
+      of->identity.memory_kind == memory_kind::unified)
+    return false;
   memory_figures known;
-  known.total = of->total;
+  known.total = of->identity.memory_total;
   out.add(to_pool(known));
   if (t.wants()) t.remark(asleep(), pool_field::used | pool_field::free | pool_field::reserved);
   return true;
@@ -220,7 +222,7 @@ bool nvml_source::tell_total(const topic& t, pools& out) {
 code nvml_source::read_memory(const topic& t, known_device& of, pools& out,
                               std::optional<failure>& why) {
   const memory_answer answer = ask_memory(t, session_, of);
-  if (answer.figures.total) of.total = answer.figures.total;
+  if (answer.figures.total) of.identity.memory_total = answer.figures.total;
   memory_kind& kind = of.identity.memory_kind;
   if (kind == memory_kind::unknown && answer.result == success) {
     kind = kind_of_memory(of.traits, answer, read_host_total(settings_.proc_root));

@@ -44,7 +44,7 @@ void refuse(const topic& t, std::uint32_t pid, status why, const char* message) 
 
 // Ended processes come first in the driver's search: a record of a listed process may be about its
 // first use of the device, or about another process with the same pid.
-void take(const topic& t, const known_device& of, const accounting_stats& found, usage& row) {
+void take(const topic& t, const accounting_stats& found, usage& row) {
   const std::uint64_t most = found.most_memory;
   if (found.is_running == 0) {
     return refuse(t, row.pid, status::unsupported,
@@ -53,7 +53,7 @@ void take(const topic& t, const known_device& of, const accounting_stats& found,
   if (most == value_not_available) {
     return refuse(t, row.pid, status::unsupported, "the driver's account has no memory value");
   }
-  if ((of.total && most > *of.total) || most < row.used.value_or(0)) {
+  if (most < row.used.value_or(0)) {
     return refuse(t, row.pid, status::backend,
                   "the driver's account of the process does not fit what it holds");
   }
@@ -73,7 +73,7 @@ code read_accounts(const topic& t, const session& s, const known_device& of, boo
     const code c = call(t, s.fn.account, of.h, row.pid, &found);
     if (c == gpu_is_lost || c == reset_required || c == late) return c == late ? success : c;
     if (c == success) {
-      take(t, of, found, row);
+      take(t, found, row);
     } else {
       const topic about{t.r, t.about, t.device, row.pid};
       about.missing(c, s.fn.account.name(), peak_field);
@@ -89,7 +89,7 @@ bool find_account(const topic& t, const session& s, const known_device& of, std:
   accounting_stats found{};
   if (call(t, s.fn.account, of.h, pid, &found) != success) return false;
   const std::uint64_t most = found.most_memory;
-  if (most == value_not_available || (of.total && most > *of.total)) return false;
+  if (most == value_not_available) return false;
   out.pid = pid;
   out.from = source::nvml;
   out.accounting = accounting::allocated;

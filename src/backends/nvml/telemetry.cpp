@@ -32,8 +32,6 @@ constexpr std::array reasons_known{
 constexpr unsigned most_lanes = 64;
 constexpr unsigned most_generations = 16;
 
-constexpr const char* nonsense = "a value that cannot be";
-
 }  // namespace
 
 std::uint32_t throttle_bits(std::uint64_t reasons) noexcept {
@@ -87,10 +85,8 @@ void telemetry_reader::refuse(status s, const char* from, const char* why, std::
   if (t_.wants()) t_.remark(fail(s, {from, ": ", why}), fields_ & bits);
 }
 
-void telemetry_reader::percent(unsigned told, const char* from, std::uint32_t bit,
-                               std::optional<double>& out) {
+void telemetry_reader::percent(unsigned told, std::uint32_t bit, std::optional<double>& out) {
   if (!wants(bit)) return;
-  if (told > 100) return refuse(status::backend, from, "more than 100 percent", bit);
   out = told;
   any_ = true;
 }
@@ -103,8 +99,8 @@ void telemetry_reader::read_utilization() {
     // Drivers may report the whole GPU's value for an instance.
     const code c = of_.is_partition() ? not_supported : ask(s_.fn.utilization, &told);
     if (take(c, name, bits)) {
-      percent(told.gpu, name, field::gpu_busy_percent, out_.gpu_busy_percent);
-      percent(told.memory, name, field::memory_busy_percent, out_.memory_busy_percent);
+      percent(told.gpu, field::gpu_busy_percent, out_.gpu_busy_percent);
+      percent(told.memory, field::memory_busy_percent, out_.memory_busy_percent);
     }
   }
   read_engine(s_.fn.encoder, field::encoder_busy_percent, out_.encoder_busy_percent);
@@ -117,7 +113,7 @@ void telemetry_reader::read_engine(const percent_call& from, std::uint32_t bit,
   unsigned told = 0;
   unsigned period_us = 0;
   const code c = ask(from, &told, &period_us);
-  if (take(c, from.name(), bit)) percent(told, from.name(), bit, out);
+  if (take(c, from.name(), bit)) percent(told, bit, out);
 }
 
 void telemetry_reader::read_temperature() {
@@ -126,9 +122,6 @@ void telemetry_reader::read_temperature() {
   const char* name = nullptr;
   const code c = ask_temperature([this](auto&... a) { return ask(a...); }, s_, celsius, name);
   if (!take(c, name, field::temperature_celsius)) return;
-  if (!is_a_temperature(celsius)) {
-    return refuse(status::backend, name, nonsense, field::temperature_celsius);
-  }
   out_.temperature_celsius = celsius;
   any_ = true;
 }
@@ -144,7 +137,7 @@ void telemetry_reader::read_memory_temperature() {
   const bool is_number = told.type == field_unsigned_int || told.type == field_signed_int;
   const auto celsius = static_cast<std::int32_t>(told.bits & 0xFFFFFFFFU);
   // Boards without the sensor report 0.
-  if (!is_number || celsius == 0 || !is_a_temperature(celsius)) {
+  if (!is_number || celsius == 0) {
     return refuse(status::unsupported, name, "no memory temperature", field::memory_celsius);
   }
   out_.memory_celsius = celsius;
@@ -157,7 +150,6 @@ void telemetry_reader::read_watts(const number_call& from, std::uint32_t bit,
   unsigned milliwatts = 0;
   const code c = ask(from, &milliwatts);
   if (!take(c, from.name(), bit)) return;
-  if (milliwatts > most_milliwatts) return refuse(status::backend, from.name(), nonsense, bit);
   out = milliwatts * milli;
   any_ = true;
 }
@@ -174,7 +166,7 @@ void telemetry_reader::read_energy() {
   const code c = ask(s_.fn.energy, &millijoules);
   if (!take(c, name, field::energy_joules)) return;
   if (millijoules == value_not_available) {
-    return refuse(status::backend, name, nonsense, field::energy_joules);
+    return refuse(status::backend, name, "a value that cannot be", field::energy_joules);
   }
   out_.energy_joules = static_cast<double>(millijoules) * milli;
   any_ = true;
@@ -187,7 +179,6 @@ void telemetry_reader::read_clock(unsigned which, std::uint32_t bit,
   const char* const name = s_.fn.clock.name();
   const code c = ask(s_.fn.clock, which, &megahertz);
   if (!take(c, name, bit)) return;
-  if (megahertz > most_megahertz) return refuse(status::backend, name, nonsense, bit);
   out = megahertz;
   any_ = true;
 }
@@ -197,7 +188,6 @@ void telemetry_reader::read_clocks() {
   read_clock(clock_memory, field::memory_clock_mhz, out_.memory_clock_mhz);
 }
 
-// Fans may run above their rated speed.
 void telemetry_reader::read_fan() {
   if (!wants(field::fan_percent)) return;
   unsigned told = 0;
@@ -208,8 +198,6 @@ void telemetry_reader::read_fan() {
     c = ask(s_.fn.fan_of, 0U, &told);
   }
   if (!take(c, name, field::fan_percent)) return;
-  if (told > fastest_fan_percent)
-    return refuse(status::backend, name, nonsense, field::fan_percent);
   out_.fan_percent = told;
   any_ = true;
 }

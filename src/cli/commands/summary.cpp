@@ -57,7 +57,7 @@ json_object to_json(const gpu& of) {
 std::optional<double> ram_used(const hypomnesis::system_memory& ram) {
   if (!ram.total_bytes || !ram.available_bytes) return std::nullopt;
   const auto total = *ram.total_bytes;
-  const auto available = std::min(*ram.available_bytes, total);
+  const auto available = *ram.available_bytes;
   const bool limited = ram.limit_bytes && ram.limit_used_bytes &&
                        *ram.limit_used_bytes <= *ram.limit_bytes &&
                        *ram.limit_bytes - *ram.limit_used_bytes < available;

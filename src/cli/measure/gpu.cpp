@@ -77,8 +77,7 @@ std::optional<double> fraction_of(std::uint64_t part, std::uint64_t whole) {
 std::optional<double> fraction_used(const gpu& of) {
   if (!of.memory || !of.memory->total_bytes) return std::nullopt;
   const auto& pool = *of.memory;
-  if (pool.free_bytes && *pool.free_bytes <= *pool.total_bytes)
-    return fraction_of(*pool.total_bytes - *pool.free_bytes, *pool.total_bytes);
+  if (pool.free_bytes) return fraction_of(*pool.total_bytes - *pool.free_bytes, *pool.total_bytes);
   if (pool.used_bytes) return fraction_of(*pool.used_bytes, *pool.total_bytes);
   return std::nullopt;
 }

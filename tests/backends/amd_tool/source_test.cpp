@@ -3,6 +3,7 @@
 // Values of the two commands as the library has them.
 #include <doctest/doctest.h>
 
+#include "core/query.hpp"
 #include "machine.hpp"
 
 using namespace hmn;
@@ -188,9 +189,13 @@ TEST_CASE("more used than there is, is absent; no total is no pool") {
   REQUIRE(m.devices(r));
   pools p;
   REQUIRE(m.source().memory(0, p, r));
+  REQUIRE(keep_plausible(p, 0, r));
   CHECK(p.find(pool_kind::vram)->total == 1000u);
   CHECK_FALSE(p.find(pool_kind::vram)->used);
-  REQUIRE(r.find("more than there is") != nullptr);
+  CHECK_FALSE(p.find(pool_kind::vram)->free);
+  const diagnostic* const why = r.find("used_bytes 1001, above the total of 1000");
+  REQUIRE(why != nullptr);
+  CHECK(why->field == (pool_field::used | pool_field::free));
   machine none("rocm-smi");
   none.print("", rocm_card(R"j("VRAM Total Memory (B)": "N/A")j"));
   REQUIRE(none.devices(r));

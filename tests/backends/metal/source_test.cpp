@@ -2,6 +2,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "core/query.hpp"
 #include "machine.hpp"
 
 using namespace hmn;
@@ -308,6 +309,7 @@ TEST_CASE("more in use than there is, is no figure") {
   REQUIRE(m.devices(r));
   pools all;
   REQUIRE(m.source.memory(0, all, r));
+  REQUIRE(keep_plausible(all, 0, r));
   CHECK_FALSE(all.all()[0].used);
 }
 

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "machine.hpp"
+#include "model/plausible.hpp"
 
 using namespace hmn;
 using namespace hmn::nvidia_smi;
@@ -19,11 +20,21 @@ gpu_row row_of(const std::string& header, const std::string& line) {
   return a.rows[0];
 }
 
+// Drops what cannot be, as every reading does.
+template <class Record>
+void keep_possible(Record& r, std::vector<missing>& gone) {
+  drop_implausible(r, [&](std::uint32_t field, const failure& why) {
+    add_missing(gone, field, why.code, why.message);
+  });
+}
+
 constexpr const char* memory_header =
     "memory.total [MiB], memory.used [MiB], memory.free [MiB], memory.reserved [MiB]";
 
 struct memory {
-  explicit memory(const std::string& line) : found(pool_of(row_of(memory_header, line), gone)) {}
+  explicit memory(const std::string& line) : found(pool_of(row_of(memory_header, line), gone)) {
+    if (found) keep_possible(*found, gone);
+  }
   std::vector<missing> gone;
   result<pool> found;
 };
@@ -89,9 +100,11 @@ TEST_CASE("HV11 to HV13: what of a card is kept where a cell is not to be believ
   gone.clear();
   const auto too_much = pool_of(row("2048, 1024, d"), gone);
   REQUIRE(too_much);
-  CHECK_FALSE(too_much->used);
-  CHECK(too_much->total == 1'073'741'824);
-  CHECK(fields_of(gone, status::backend) == pool_field::used);
+  pool possible = *too_much;
+  keep_possible(possible, gone);
+  CHECK_FALSE(possible.used);
+  CHECK(possible.total == 1'073'741'824);
+  CHECK(fields_of(gone, status::backend) == (pool_field::used | pool_field::free));
 }
 
 TEST_CASE("more used than there is, is absent and not shown") {
@@ -247,8 +260,9 @@ TEST_CASE("only what was asked for is missed") {
 TEST_CASE("a load above 100 % is absent, a fan's is not") {
   const gpu_row row = row_of("utilization.gpu [%], fan.speed [%]", "101, 120");
   std::vector<missing> gone;
-  const telemetry t =
+  telemetry t =
       telemetry_of(row, telemetry_field::gpu_busy_percent | telemetry_field::fan_percent, gone);
+  keep_possible(t, gone);
   CHECK_FALSE(t.gpu_busy_percent);
   CHECK(t.fan_percent == 120u);
   CHECK(fields_of(gone, status::backend) == telemetry_field::gpu_busy_percent);

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "backends/source_list.hpp"
+#include "core/query.hpp"
 
 namespace {
 
@@ -129,7 +130,9 @@ hmn::result<void> machine::prepare() {
 }
 
 hmn::result<void> machine::list(std::vector<hmn::device>& out) {
-  return source().devices(out, reading);
+  auto done = source().devices(out, reading);
+  listed_ = out;
+  return done;
 }
 
 std::vector<hmn::device> machine::devices() {
@@ -141,7 +144,8 @@ std::vector<hmn::device> machine::devices() {
 
 hmn::result<void> machine::memory(hmn::slot number, hmn::pools& out) {
   if (auto done = prepare(); !done) return done;
-  return source().memory(number, out, reading);
+  auto done = source().memory(number, out, reading);
+  return done ? hmn::keep_plausible(out, number, reading) : done;
 }
 
 hmn::pool machine::pool(hmn::slot number) {
@@ -155,20 +159,32 @@ std::vector<hmn::usage> machine::processes(hmn::slot number) {
   std::vector<hmn::usage> found;
   require_ok(prepare());
   require_ok(source().processes(number, found, reading));
+  for (hmn::usage& row : found) require_ok(kept(number, row, hmn::subject::processes));
   return found;
 }
 
 hmn::result<void> machine::process(hmn::slot number, std::uint32_t pid, bool self,
                                    hmn::usage& out) {
   if (auto done = prepare(); !done) return done;
-  return source().process(number, pid, self, out, reading);
+  auto done = source().process(number, pid, self, out, reading);
+  return done ? kept(number, out, self ? hmn::subject::self : hmn::subject::processes) : done;
 }
 
 hmn::telemetry machine::telemetry(hmn::slot number, std::uint32_t fields) {
   hmn::telemetry found;
   require_ok(prepare());
   require_ok(source().telemetry(number, fields, found, reading));
+  require_ok(hmn::keep_plausible(found, number, reading));
   return found;
+}
+
+hmn::result<void> machine::kept(hmn::slot number, hmn::usage& row, std::uint32_t about) {
+  hmn::device of;
+  for (const hmn::device& d : listed_) {
+    if (d.number == number) of = d;
+  }
+  of.number = number;
+  return hmn::keep_plausible(row, of, about, reading);
 }
 
 const hmn::usage& row_of(const std::vector<hmn::usage>& rows, std::uint32_t pid) {

@@ -86,7 +86,8 @@ class machine {
   hmn::device_source& source();
   void restart() { source_.reset(); }
 
-  // One reading: prepare, then what is named. Fails the test when that fails.
+  // One reading: prepare, then what is named, without what cannot be. Fails the test when that
+  // fails.
   std::vector<hmn::device> devices();
   hmn::pool pool(hmn::slot number = 0);
   std::vector<hmn::usage> processes(hmn::slot number = 0);
@@ -98,6 +99,9 @@ class machine {
   hmn::result<void> memory(hmn::slot number, hmn::pools& out);
   hmn::result<void> process(hmn::slot number, std::uint32_t pid, bool self, hmn::usage& out);
 
+  // As a reading leaves it. The size of the device is known once it is listed.
+  hmn::result<void> kept(hmn::slot number, hmn::usage& row, std::uint32_t about);
+
   plain_reading reading;  // the last one
 
   // A process of the tree that holds these descriptors.
@@ -106,6 +110,7 @@ class machine {
 
  private:
   std::unique_ptr<hmn::device_source> source_;
+  std::vector<hmn::device> listed_;
 };
 
 // Within a second of it an opening is not tried again, on a machine that is not held up.

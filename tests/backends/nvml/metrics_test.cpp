@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "core/query.hpp"
 #include "machine.hpp"
 
 using namespace hmn;
@@ -34,6 +35,7 @@ struct told {
   explicit told(machine& m, bool slow = false) {
     require_ok(m.prepare());
     outcome = m.source().metrics(0, slow, all, m.reading);
+    keep_plausible(all, 0, m.reading);
   }
   [[nodiscard]] const metric* find(metric_id id, std::uint32_t instance = 0) const {
     for (const metric& m : all) {

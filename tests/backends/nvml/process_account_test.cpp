@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <string>
+#include <utility>
 
 #include "machine.hpp"
 
@@ -75,12 +76,16 @@ TEST_CASE("a card or a library without accounts costs nothing else") {
 TEST_CASE("figures that cannot be are left out with their reason") {
   machine m(with_accounts(R"([{"pid": 1001, "most": "17 GiB", "running": true},
     {"pid": 1002, "most": 5999, "running": true}, {"pid": 1003, "most": null, "running": true}])"));
+  m.devices();
   for (const usage& u : m.processes()) CHECK(!u.peak_used);
   const auto why = about_peaks(m.reading);
   REQUIRE(why.size() == 3);
-  CHECK(why[0].why.code == status::backend);  // more than the device has
-  CHECK(why[1].why.code == status::backend);  // less than it holds
-  CHECK(why[2].why.code == status::unsupported);
+  CHECK(why[0].pid == 1002U);  // less than it holds
+  CHECK(why[0].why.code == status::backend);
+  CHECK(why[1].pid == 1003U);
+  CHECK(why[1].why.code == status::unsupported);
+  CHECK(why[2].pid == 1001U);  // more than the device has
+  CHECK(why[2].why.code == status::backend);
 }
 
 TEST_CASE("an account that has ended is not that of a process which is listed") {
@@ -112,11 +117,11 @@ TEST_CASE("of a process that has ended the account is kept") {
 TEST_CASE("an account of one that has ended must fit the device") {
   machine m(with_accounts(R"([{"pid": 1, "most": null}, {"pid": 2, "most": "17 GiB"}])"));
   m.devices();
-  for (const std::uint32_t pid : {1U, 2U}) {
+  for (const auto& [pid, why] : {std::pair(1U, status::no_process), {2U, status::backend}}) {
     usage u;
     const auto told = m.process(0, pid, false, u);
     REQUIRE_FALSE(told);
-    CHECK(told.why().code == status::no_process);
+    CHECK(told.why().code == why);
   }
 }
 

@@ -56,7 +56,7 @@ TEST_CASE("every figure of the caller's memory is told") {
 }
 
 TEST_CASE("every figure of the host's memory is told") {
-  simulation s(R"({"host":{"system":{"total":1,"available":2,"swap_total":3,"swap_free":4,
+  simulation s(R"({"host":{"system":{"total":2,"available":1,"swap_total":4,"swap_free":3,
       "limit":5,"limit_used":6,"commit_limit":7,"committed":8,"pressure":"critical",
       "stall_percent":0.5,"notes":["estimated"]}}})");
   hmn_system_memory m;
@@ -67,10 +67,10 @@ TEST_CASE("every figure of the host's memory is told") {
   CHECK(m.backend == HMN_BACKEND_SIMULATED);
   CHECK(m.pressure == HMN_PRESSURE_CRITICAL);
   CHECK(m.stall_percent == 0.5);
-  CHECK(m.total_bytes == 1);
-  CHECK(m.available_bytes == 2);
-  CHECK(m.swap_total_bytes == 3);
-  CHECK(m.swap_free_bytes == 4);
+  CHECK(m.total_bytes == 2);
+  CHECK(m.available_bytes == 1);
+  CHECK(m.swap_total_bytes == 4);
+  CHECK(m.swap_free_bytes == 3);
   CHECK(m.limit_bytes == 5);
   CHECK(m.limit_used_bytes == 6);
   CHECK(m.commit_limit_bytes == 7);

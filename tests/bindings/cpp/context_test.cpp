@@ -52,8 +52,8 @@ TEST_CASE("what is absent is nothing, what is zero is zero") {
 }
 
 TEST_CASE("numbers are exact up to 64 bits, names beyond ASCII are whole") {
-  CHECK(machine("wide53.json").pool(0).free_bytes == 9007199254740993U);
-  CHECK(machine("wide64.json").pool(0).total_bytes == UINT64_MAX);
+  CHECK(machine("wide53.json").telemetry(0).pcie_rx_bytes == 9007199254740993U);
+  CHECK(machine("wide64.json").telemetry(0).pcie_rx_bytes == UINT64_MAX);
   CHECK(machine("names.json").device(0).name == "Größe 显卡 ☃ 😀");
 }
 

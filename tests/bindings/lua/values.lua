@@ -28,30 +28,30 @@ end
 
 -- 2^53 + 1 and what is near it.
 local context = open "wide53.json"
-local pool = assert(context:pool(0))
-wide(pool, "free_bytes", false, "9007199254740993")
-wide(pool, "total_bytes", false, "18014398509481987")
-wide(assert(context:usage(0, 7)), "used_bytes", false, "9007199254740993")
-if has_integers then expect.equal(math.type(pool.free_bytes), "integer", "type") end
-if is_jit then expect.equal(pool.free_bytes - cdata "9007199254740992ULL" == 1, true, "a cdata is exact") end
+local counters = assert(context:telemetry(0))
+wide(counters, "pcie_rx_bytes", false, "9007199254740993")
+wide(counters, "pcie_tx_bytes", false, "9007199254740995")
+wide(assert(context:usage(0, 7)), "busy_ns", false, "9007199254740995")
+if has_integers then expect.equal(math.type(counters.pcie_rx_bytes), "integer", "type") end
+if is_jit then expect.equal(counters.pcie_rx_bytes - cdata "9007199254740992ULL" == 1, true, "a cdata is exact") end
 
 -- 2^64 - 1, 2^63 and 2^63 - 1.
 context = open "wide64.json"
-pool = assert(context:pool(0))
-wide(pool, "total_bytes", true, "18446744073709551615")
-wide(pool, "free_bytes", true, "9223372036854775808")
-wide(pool, "budget_bytes", false, "9223372036854775807")
-expect.equal(pool.kind, hypomnesis.POOL_VRAM, "a small field beside wide ones")
-expect.equal(pool.reserved_bytes, nil, "an absent field beside wide ones")
+counters = assert(context:telemetry(0))
+wide(counters, "pcie_rx_bytes", true, "18446744073709551615")
+wide(counters, "pcie_tx_bytes", true, "9223372036854775808")
+wide(assert(context:usage(0, 4294967295)), "busy_ns", false, "9223372036854775807")
+expect.equal(counters.fan_rpm, 100000, "a small field next to wide ones")
+expect.equal(counters.window_ns, nil, "an absent field next to wide ones")
 local snapshot = assert(context:snapshot {collect = {"pools", "memory", "system", "processes"}})
-wide(snapshot.pools[1], "total_bytes", true, "18446744073709551615")
+wide(snapshot.memory, "virtual_bytes", true, "18446744073709551614")
 wide(snapshot.memory, "resident_bytes", true, "18446744073709551615")
 expect.equal(snapshot.processes[1].pid, 4294967295, "the largest pid")
 expect.equal(snapshot.processes[1].uid, 4294967295, "the largest uid")
 
 -- Numbers go back in as they came out.
 if is_jit then
-  expect.equal(hypomnesis.format_bytes(pool.total_bytes), "17179869184.0 GiB", "a cdata as an argument")
+  expect.equal(hypomnesis.format_bytes(counters.pcie_rx_bytes), "17179869184.0 GiB", "a cdata as an argument")
   expect.equal(hypomnesis.format_bytes(cdata "1073741824LL"), "1.0 GiB", "a signed cdata as an argument")
   expect.misuse("bad argument 'bytes'", hypomnesis.format_bytes, cdata "-1LL")
   expect.equal(context:device(cdata "0ULL").index, 0, "a cdata as an index")

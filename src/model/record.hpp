@@ -65,9 +65,30 @@ struct field {
 };
 using field_list = std::span<const field>;
 
+struct process_memory;
+struct system_memory;
+struct pool;
+struct telemetry;
+struct metric;
+struct usage;
+
 // Fields of a record, in the order of the JSON document.
 template <class Record>
 field_list fields_of() noexcept;
+template <>
+field_list fields_of<process_memory>() noexcept;
+template <>
+field_list fields_of<system_memory>() noexcept;
+template <>
+field_list fields_of<device>() noexcept;
+template <>
+field_list fields_of<pool>() noexcept;
+template <>
+field_list fields_of<telemetry>() noexcept;
+template <>
+field_list fields_of<metric>() noexcept;
+template <>
+field_list fields_of<usage>() noexcept;
 
 // Returns the words of an enumerated field; empty for numbers and texts.
 word_list words_for(unit u) noexcept;

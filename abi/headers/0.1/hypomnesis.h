@@ -390,7 +390,8 @@ enum {
     HMN_SYSTEM_MEMORY_HAS_COMMIT_LIMIT = 1 << 6,
     HMN_SYSTEM_MEMORY_HAS_COMMITTED = 1 << 7,
     HMN_SYSTEM_MEMORY_HAS_PRESSURE = 1 << 8,
-    HMN_SYSTEM_MEMORY_HAS_STALL = 1 << 9
+    HMN_SYSTEM_MEMORY_HAS_STALL = 1 << 9,
+    HMN_SYSTEM_MEMORY_HAS_USABLE = 1 << 10
 };
 /** Memory pressure, as the system itself reports it. */
 enum {
@@ -399,7 +400,7 @@ enum {
     HMN_PRESSURE_WARNING = 2, /* programs should release memory */
     HMN_PRESSURE_CRITICAL = 3 /* the system kills processes next; never reported by Windows */
 };
-enum { HMN_SYSTEM_MEMORY_SIZE_V1 = 80, HMN_SYSTEM_MEMORY_SIZE_V2 = 96 };
+enum { HMN_SYSTEM_MEMORY_SIZE_V1 = 80, HMN_SYSTEM_MEMORY_SIZE_V2 = 104 };
 /** Memory of the host and of this process' container, in bytes. Result. @since 0.1 */
 typedef struct hmn_system_memory {
     uint32_t struct_size;
@@ -419,6 +420,8 @@ typedef struct hmn_system_memory {
     uint32_t reserved0;   /* V2 */
     double stall_percent; /* of the last 10 s: at least one task waited for memory (Linux: `some avg10`
                            * of /proc/pressure/memory); absent elsewhere. V2 */
+    uint64_t usable_bytes; /* what can be allocated now: available_bytes, but no more than the limit
+                            * leaves. V2 */
 } hmn_system_memory;
 
 /* Direct readings fill the caller's struct and, in the steady state, allocate nothing (except
@@ -554,7 +557,10 @@ typedef struct hmn_pool {
     uint64_t used_bytes;     /* without reserved_bytes where that is known; else with it */
     uint64_t reserved_bytes; /* held by driver and firmware, included in total_bytes:
                               * total = reserved + free + used */
-    uint64_t usable_bytes;   /* best estimate of what can be allocated now */
+    uint64_t usable_bytes;   /* best estimate of what can be allocated now: what is free, but no more
+                              * than what is left of the budget, and of the host's usable memory
+                              * where the pool is a part of it; all of it while the device sleeps.
+                              * Absent if stale, and on a device that is divided into partitions */
     uint64_t budget_bytes;   /* what a policy grants this process */
     uint64_t unattributed_bytes; /* used, and owned by no visible process; only in snapshots that
                                   * collect processes */
@@ -994,6 +1000,12 @@ HMN_FN(hmn_status) hmn_snapshot_usage(const hmn_snapshot *snapshot, uint32_t i, 
 HMN_FN(hmn_status) hmn_snapshot_metric(const hmn_snapshot *snapshot, uint32_t i, hmn_metric *out) HMN_NX;
 /** Reads diagnostic i of diagnostic_count. HMN_E_RANGE: i is past the end. @since 0.1 */
 HMN_FN(hmn_status) hmn_snapshot_diagnostic(const hmn_snapshot *snapshot, uint32_t i, hmn_diagnostic *out) HMN_NX;
+/** Reads why a value of a device is missing: the diagnostic that explains it best, else what follows
+ *  from the device's state, else HMN_E_UNSUPPORTED. `subject` is one bit of HMN_COLLECT_*, `field` the
+ *  presence bit of the value, for metrics their number; 0: the subject as a whole.
+ *  HMN_E_RANGE: subject is not one bit of HMN_COLLECT_*. HMN_E_EMPTY: it was not requested.
+ *  HMN_E_NO_DEVICE: the snapshot does not have the device. @since 0.1 */
+HMN_FN(hmn_status) hmn_snapshot_reason(const hmn_snapshot *snapshot, uint32_t device_index, hmn_flags subject, hmn_flags field, hmn_diagnostic *out) HMN_NX;
 /** Writes a text of the snapshot (HMN_TEXT_*). A command line has a space between arguments and is cut
  *  after 4 KiB. A container is "<runtime>:<id>", for instance "docker:1c8f…", taken from the innermost
  *  control group that belongs to one; HMN_E_EMPTY: none does. A control group is its (outermost)
@@ -1357,8 +1369,7 @@ HMN_FN(hmn_status) hmn_tracker_allocate_tagged(hmn_tracker *tracker, uint32_t ta
  *  Otherwise as hmn_tracker_release. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_release_tagged(hmn_tracker *tracker, uint32_t tag, uint64_t bytes, hmn_error *error) HMN_NX;
 /** Checks whether bytes would fit now: HMN_OK, or HMN_E_LIMIT if they exceed the limit or, with a
- *  linked device, what can be allocated there (usable_bytes of its main pool, or free_bytes if that is
- *  not known). HMN_E_TIMEOUT: also when the device's values are stale. HMN_E_FORKED: linked, and
+ *  linked device, the usable_bytes of its main pool. HMN_E_TIMEOUT: also when the device's values are stale. HMN_E_FORKED: linked, and
  *  created before fork(). If linked, otherwise as hmn_pool_read. @since 0.1 */
 HMN_FN(hmn_status) hmn_tracker_would_fit(const hmn_tracker *tracker, uint64_t bytes, hmn_error *error) HMN_NX;
 /** Sets the limit; 0 = none. HMN_E_LIMIT: more than that is allocated, and nothing was changed.

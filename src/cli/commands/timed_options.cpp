@@ -41,9 +41,9 @@ std::optional<failure> take_interval(const std::optional<std::string>& from, std
 std::optional<failure> take_time(const char* option, const std::optional<std::string>& from,
                                  std::optional<std::uint64_t>& to) {
   if (!from) return std::nullopt;
-  const auto milliseconds = parse_time(option, *from);
-  if (!milliseconds) return milliseconds.why();
-  to = *milliseconds;
+  const auto time = parse_time(option, *from);
+  if (!time) return time.why();
+  to = *time;
   return std::nullopt;
 }
 

@@ -9,7 +9,7 @@
 namespace hmn::api {
 namespace {
 
-constexpr hmn_flags usual_figures = subject::devices | subject::pools | subject::telemetry;
+constexpr hmn_flags usual_values = subject::devices | subject::pools | subject::telemetry;
 constexpr std::uint32_t usual_interval_ms = 1000;
 constexpr std::uint32_t usual_capacity = 64;
 constexpr std::uint32_t largest_capacity = 65536;
@@ -55,7 +55,7 @@ hmn_sampler_info info_of(const sampler_report& r) {
   return out;
 }
 
-hmn_peak figures_of(const peak& p) {
+hmn_peak values_of(const peak& p) {
   hmn_peak out{};
   out.notes = p.notes;
   out.backend = static_cast<std::uint32_t>(p.from);
@@ -75,7 +75,7 @@ failure no_such_device(std::uint32_t index) {
 }
 
 failure none_yet() {
-  return {status::empty, source::none, {}, "the sampler has no such figures"};
+  return {status::empty, source::none, {}, "the sampler has no such values"};
 }
 
 // Reads a value of the latest snapshot by one of latest_board's functions.
@@ -121,7 +121,7 @@ hmn_status hmn_sampler_create(hmn_context* handle, const hmn_sampler_options* op
     if (out == nullptr) return null_argument("out is NULL");
     const result<sampling> how = sampling_from(options);
     if (!how) return how.why();
-    const result<snapshot_request> request = request_from(what, usual_figures);
+    const result<snapshot_request> request = request_from(what, usual_values);
     if (!request) return request.why();
     *out = handle_of(std::make_unique<sampler>(shared(handle), *how, *request));
     return {};
@@ -174,7 +174,7 @@ hmn_status hmn_sampler_peak(const hmn_sampler* handle, uint32_t device_index, ui
     if (pid == 0) return failure{status::range, source::none, {}, "pid 0 is no process"};
     std::optional<peak> found;
     if (!s.find_peak(device_index, pid, found)) return no_such_device(device_index);
-    if (found) return figures_of(*found);
+    if (found) return values_of(*found);
     return failure{status::no_process,
                    source::none,
                    {},
@@ -187,7 +187,7 @@ hmn_status hmn_sampler_peak_device(const hmn_sampler* handle, uint32_t device_in
   return fill_from(handle, out, [&](const sampler& s) -> result<hmn_peak> {
     std::optional<peak> found;
     if (!s.find_peak(device_index, 0, found)) return no_such_device(device_index);
-    if (found->used || found->host_pool) return figures_of(*found);
+    if (found->used || found->host_pool) return values_of(*found);
     return none_yet();
   });
 }

@@ -30,7 +30,7 @@ result<spill_thresholds> thresholds_from(const hmn_spill_options* options) {
   return by;
 }
 
-std::optional<std::uint64_t> told(hmn_flags flags, hmn_flags bit, std::uint64_t value) {
+std::optional<std::uint64_t> reported(hmn_flags flags, hmn_flags bit, std::uint64_t value) {
   return (flags & bit) != 0 ? std::optional(value) : std::nullopt;
 }
 
@@ -42,8 +42,8 @@ result<spill_sample> sample_from(const hmn_spill_sample* given) {
     return failure{status::unknown_flag, source::none, {}, "sample->flags: unknown bits"};
   }
   spill_sample out;
-  out.limit = told(s->flags, HMN_SPILL_SAMPLE_HAS_LIMIT, s->limit_bytes);
-  out.evicted = told(s->flags, HMN_SPILL_SAMPLE_HAS_EVICTED, s->evicted_bytes);
+  out.limit = reported(s->flags, HMN_SPILL_SAMPLE_HAS_LIMIT, s->limit_bytes);
+  out.evicted = reported(s->flags, HMN_SPILL_SAMPLE_HAS_EVICTED, s->evicted_bytes);
   if ((!out.limit && s->limit_bytes != 0) || (!out.evicted && s->evicted_bytes != 0)) {
     return failure{status::argument,
                    source::none,
@@ -161,11 +161,11 @@ hmn_status hmn_spill_observe(hmn_spill* handle, const char* label, hmn_error* er
   return with_spill(handle, error, [&](spill& s) { return s.observe(text_of(label)); });
 }
 
-hmn_status hmn_spill_observe_snapshot(hmn_spill* handle, const hmn_snapshot* picture,
+hmn_status hmn_spill_observe_snapshot(hmn_spill* handle, const hmn_snapshot* taken,
                                       const char* label, hmn_error* error) noexcept {
   return with_spill(handle, error, [&](spill& s) -> result<void> {
-    if (picture == nullptr) return null_argument("snapshot is NULL");
-    return s.observe(object(picture), text_of(label));
+    if (taken == nullptr) return null_argument("snapshot is NULL");
+    return s.observe(object(taken), text_of(label));
   });
 }
 

@@ -53,8 +53,8 @@ failure why_not(const tracker& t, status said, std::uint32_t tag, std::uint64_t 
 
 using change_call = status (tracker::*)(std::uint32_t tag, std::uint64_t bytes) noexcept;
 
-hmn_status change_and_tell(hmn_tracker* handle, std::uint32_t tag, std::uint64_t bytes,
-                           hmn_error* error, change_call by) noexcept {
+hmn_status change_and_report(hmn_tracker* handle, std::uint32_t tag, std::uint64_t bytes,
+                             hmn_error* error, change_call by) noexcept {
   return guarded(error, [&]() -> result<void> {
     if (result<void> ok = check_tracker(handle); !ok) return ok;
     const status said = (object(handle).*by)(tag, bytes);
@@ -67,7 +67,8 @@ hmn_status change_and_tell(hmn_tracker* handle, std::uint32_t tag, std::uint64_t
 template <change_call by>
 hmn_status change(hmn_tracker* handle, std::uint32_t tag, std::uint64_t bytes,
                   hmn_error* error) noexcept {
-  if (handle == nullptr || error != nullptr) return change_and_tell(handle, tag, bytes, error, by);
+  if (handle == nullptr || error != nullptr)
+    return change_and_report(handle, tag, bytes, error, by);
   return static_cast<hmn_status>((object(handle).*by)(tag, bytes));
 }
 
@@ -87,7 +88,7 @@ hmn_status read_tracker(const hmn_tracker* handle, const sized_out& out, const v
   });
 }
 
-void tell(const tracker& t, hmn_tracker_info& out) {
+void copy_info(const tracker& t, hmn_tracker_info& out) {
   const tracker_report r = t.report();
   if (t.is_linked()) out.present |= HMN_TRACKER_INFO_HAS_DEVICE;
   out.device_index = t.device_index();
@@ -182,7 +183,7 @@ hmn_status hmn_tracker_set_limit(hmn_tracker* handle, uint64_t limit_bytes,
 hmn_status hmn_tracker_read(const hmn_tracker* handle, hmn_tracker_info* out) noexcept {
   hmn_tracker_info full{};
   return read_tracker(handle, sized_out::of(out), &full, [&](const tracker& t) -> result<void> {
-    tell(t, full);
+    copy_info(t, full);
     return {};
   });
 }

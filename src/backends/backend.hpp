@@ -57,8 +57,8 @@ class reading {
   [[nodiscard]] virtual std::uint64_t deadline_ns() const noexcept = 0;
   [[nodiscard]] virtual bool wants_trace() const noexcept = 0;
   // False if diagnostics of this reading are discarded, so that they need not be built.
-  [[nodiscard]] virtual bool wants_remarks() const noexcept { return true; }
-  virtual void remark(diagnostic d) = 0;
+  [[nodiscard]] virtual bool wants_diagnostics() const noexcept { return true; }
+  virtual void diagnose(diagnostic d) = 0;
   // Wraps the opening of a vendor library, which has a deadline of its own.
   virtual void opening() noexcept = 0;
   virtual void opened() noexcept = 0;

@@ -10,7 +10,7 @@
 
 namespace hmn {
 
-struct account_figures {
+struct account_values {
   std::uint64_t allocated = 0;
   std::uint64_t peak = 0;
 };
@@ -26,7 +26,7 @@ class peak_word {
   }
 
   // Raises the peak as well, so that a later reading never returns a lower one.
-  account_figures read(std::uint64_t allocated) {
+  account_values read(std::uint64_t allocated) {
     raise(allocated);
     return {allocated, std::max(allocated, value_.load())};
   }
@@ -60,7 +60,7 @@ class account {
     peak_.raise(allocated_.load());
   }
 
-  account_figures read() { return peak_.read(allocated_.load()); }
+  account_values read() { return peak_.read(allocated_.load()); }
 
  private:
   Word allocated_{0};

@@ -61,9 +61,9 @@ struct device_answer {
 
 struct source_answer {
   std::vector<device_answer> devices;
-  std::vector<diagnostic> remarks;  // of the last reading
-  std::optional<failure> refused;   // the last reading could not be served at all
-  bool conclusive = false;          // refused because there is nothing to read
+  std::vector<diagnostic> diagnostics;  // of the last reading
+  std::optional<failure> refused;       // the last reading could not be served at all
+  bool conclusive = false;              // refused because there is nothing to read
   std::uint64_t listed_ns = 0;
   source_state condition;
   std::vector<device> found;  // reserves the capacity for the next list

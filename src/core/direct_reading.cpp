@@ -50,7 +50,7 @@ result<void> context::read(std::uint32_t index, std::uint32_t subject_bit, const
       if (a.identity.number == *number && (a.listed || m.late)) merge(out, a, p, m, limits_);
     }
     if (diagnostics != nullptr) {
-      std::ranges::copy_if(known.remarks, std::back_inserter(*diagnostics),
+      std::ranges::copy_if(known.diagnostics, std::back_inserter(*diagnostics),
                            [&](const diagnostic& r) { return r.device == number; });
     }
     return !is_complete(out, p, wanted);

@@ -13,19 +13,19 @@ namespace {
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 constexpr std::uint64_t gib = std::uint64_t{1} << 30;
 
-struct figure {
+struct labelled_field {
   std::string_view word;
   std::optional<std::uint64_t> pool::*member;
 };
 
-std::optional<figure> figure_of(device_format what) {
+std::optional<labelled_field> field_of(device_format what) {
   switch (what) {
     case device_format::free:
-      return figure{"free", &pool::free};
+      return labelled_field{"free", &pool::free};
     case device_format::total:
-      return figure{"total", &pool::total};
+      return labelled_field{"total", &pool::total};
     case device_format::used:
-      return figure{"used", &pool::used};
+      return labelled_field{"used", &pool::used};
   }
   return {};
 }
@@ -60,7 +60,7 @@ void append_bytes(std::string& out, std::uint64_t bytes) {
 }
 
 result<void> append_device(std::string& out, const snapshot& s, std::size_t i, device_format what) {
-  const std::optional<figure> shown = figure_of(what);
+  const std::optional<labelled_field> shown = field_of(what);
   if (!shown) return failure{status::range, source::none, {}, "no such format of a device"};
   if (i >= s.devices.size()) {
     return failure{
@@ -73,7 +73,7 @@ result<void> append_device(std::string& out, const snapshot& s, std::size_t i, d
   const pool* main = s.main_pool(who.index);
   const bool needs_total = what == device_format::free;
   if (main == nullptr || !(main->*shown->member) || (needs_total && !main->total)) {
-    return failure{status::empty, source::none, {}, "a figure of the device's memory is not known"};
+    return failure{status::empty, source::none, {}, "a value of the device's memory is not known"};
   }
   out += "  GPU " + std::to_string(who.index) + ": ";
   out += shown->word;

@@ -75,13 +75,13 @@ json_writer::~json_writer() {
   out_.resize(used_);
 }
 
-char* json_writer::room(std::size_t bytes) {
+char* json_writer::reserve(std::size_t bytes) {
   if (out_.size() - used_ < bytes) out_.resize(out_.size() + out_.size() / 2 + bytes);
   return out_.data() + used_;
 }
 
 void json_writer::raw(std::string_view literal) {
-  char* at = room(literal.size() + 1);
+  char* at = reserve(literal.size() + 1);
   if (!first_) *at++ = ',';
   first_ = false;
   std::memcpy(at, literal.data(), literal.size());
@@ -94,13 +94,13 @@ void json_writer::open(char bracket) {
 }
 
 void json_writer::close(char bracket) {
-  *room(1) = bracket;
+  *reserve(1) = bracket;
   ++used_;
   first_ = false;
 }
 
 void json_writer::key(std::string_view name) {
-  char* at = room(name.size() + 4);
+  char* at = reserve(name.size() + 4);
   if (!first_) *at++ = ',';
   *at++ = '"';
   std::memcpy(at, name.data(), name.size());
@@ -120,7 +120,7 @@ void json_writer::truth(bool b) {
 
 void json_writer::word(std::string_view literal) {
   raw("\"");
-  char* at = room(literal.size() + 1);
+  char* at = reserve(literal.size() + 1);
   std::memcpy(at, literal.data(), literal.size());
   at[literal.size()] = '"';
   used_ += literal.size() + 1;
@@ -138,7 +138,7 @@ void json_writer::text(std::string_view bytes) {
 template <class T>
 void json_writer::digits(T n) {
   constexpr std::size_t longest = 33;
-  char* at = room(longest);
+  char* at = reserve(longest);
   if (!first_) *at++ = ',';
   first_ = false;
   if constexpr (std::is_floating_point_v<T>) {

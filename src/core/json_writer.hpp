@@ -43,7 +43,7 @@ class json_writer {
   void text_member(std::string_view name, std::string_view bytes);
 
  private:
-  char* room(std::size_t bytes);
+  char* reserve(std::size_t bytes);
   void raw(std::string_view literal);
   template <class T>
   void digits(T n);

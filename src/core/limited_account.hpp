@@ -10,9 +10,9 @@ namespace hmn {
 
 inline constexpr std::uint64_t unlimited = UINT64_MAX;
 
-struct limited_figures {
+struct limited_values {
   std::uint64_t limit = unlimited;
-  account_figures bytes;
+  account_values bytes;
 };
 
 // Account with a limit. Allocated bytes and limit change as one, so that allocated <= limit is
@@ -65,7 +65,7 @@ class limited_account {
     peak_.raise(look().first);
   }
 
-  limited_figures read() {
+  limited_values read() {
     const two_words now = look();
     return {now.second, peak_.read(now.first)};
   }

@@ -41,7 +41,7 @@ class dropped_fields {
 
   void operator()(std::uint32_t field, const failure& why) {
     if (!first_) first_ = why;
-    if (r_.wants_remarks()) r_.remark({why, 0, about_, field, device_, pid_, {}, {}});
+    if (r_.wants_diagnostics()) r_.diagnose({why, 0, about_, field, device_, pid_, {}, {}});
   }
 
   // Returns the first reason where that left no record with a value.

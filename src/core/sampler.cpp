@@ -35,7 +35,7 @@ struct sampler::core {
       sample(now);
       const std::uint64_t left_out = slots.advance(platform::monotonic_ns());
       const std::lock_guard lock(mutex);
-      if (told.state == sampler_state::running) told.late += left_out;
+      if (reported.state == sampler_state::running) reported.late += left_out;
     }
   }
 
@@ -51,25 +51,25 @@ struct sampler::core {
       why = status::internal;
     }
     const std::lock_guard lock(mutex);
-    if (told.state != sampler_state::running) return;
-    ++told.failed;
-    told.last_status = why;
-    told.last_monotonic_ns = begun;
+    if (reported.state != sampler_state::running) return;
+    ++reported.failed;
+    reported.last_status = why;
+    reported.last_monotonic_ns = begun;
   }
 
   void keep(std::unique_ptr<snapshot> fresh, std::uint64_t begun) {
     std::unique_ptr<snapshot> dropped;
     {
       const std::lock_guard lock(mutex);
-      if (told.state != sampler_state::running) return;
+      if (reported.state != sampler_state::running) return;
       shown.publish(*fresh);
       highest.observe(*fresh);
-      ++told.taken;
-      told.last_status = status::ok;
-      told.last_monotonic_ns = begun;
+      ++reported.taken;
+      reported.last_status = status::ok;
+      reported.last_monotonic_ns = begun;
       if (how.peaks_only) return;
       dropped = kept.push(std::move(fresh));
-      if (dropped) ++told.dropped;
+      if (dropped) ++reported.dropped;
     }
     announce();
   }
@@ -95,7 +95,7 @@ struct sampler::core {
   mutable platform::mutex mutex;  // guards the members below
   snapshot_ring kept;
   peaks highest;
-  sampler_report told;
+  sampler_report reported;
 };
 
 sampler::sampler(std::shared_ptr<context> from, const sampling& how, const snapshot_request& what)
@@ -109,7 +109,7 @@ sampler::~sampler() {
   }
   {
     const std::lock_guard lock(core_->mutex);
-    core_->told.state = sampler_state::stopped;
+    core_->reported.state = sampler_state::stopped;
   }
   core_->stop();
 }
@@ -127,7 +127,7 @@ result<void> sampler::start() {
   }
   auto held = std::make_unique<std::shared_ptr<core>>(core_);
   const std::lock_guard lock(core_->mutex);
-  if (core_->told.state != sampler_state::idle) {
+  if (core_->reported.state != sampler_state::idle) {
     return at_wrong_moment("the sampler was started before: make a new one");
   }
   const auto entry = [](void* argument) {
@@ -142,17 +142,17 @@ result<void> sampler::start() {
                    "no thread could be started to sample on"};
   }
   static_cast<void>(held.release());
-  core_->told.state = sampler_state::running;
+  core_->reported.state = sampler_state::running;
   return {};
 }
 
 result<void> sampler::stop() {
   {
     const std::lock_guard lock(core_->mutex);
-    if (core_->told.state == sampler_state::idle) {
+    if (core_->reported.state == sampler_state::idle) {
       return at_wrong_moment("the sampler was never started");
     }
-    core_->told.state = sampler_state::stopped;
+    core_->reported.state = sampler_state::stopped;
   }
   core_->stop();
   return {};
@@ -168,10 +168,10 @@ result<std::unique_ptr<snapshot>> sampler::next(std::uint64_t timeout_ns) {
     {
       const std::lock_guard lock(core_->mutex);
       if (std::unique_ptr<snapshot> oldest = core_->kept.pop()) return oldest;
-      if (core_->told.state == sampler_state::idle) {
+      if (core_->reported.state == sampler_state::idle) {
         return at_wrong_moment("the sampler was not started");
       }
-      if (core_->told.state == sampler_state::stopped) {
+      if (core_->reported.state == sampler_state::stopped) {
         return at_wrong_moment("the sampler was stopped, and all that it took was pulled");
       }
     }
@@ -184,7 +184,7 @@ result<std::unique_ptr<snapshot>> sampler::next(std::uint64_t timeout_ns) {
 
 sampler_report sampler::report() const {
   const std::lock_guard lock(core_->mutex);
-  sampler_report out = core_->told;
+  sampler_report out = core_->reported;
   out.pending = static_cast<std::uint32_t>(core_->kept.size());
   return out;
 }

@@ -106,13 +106,13 @@ result<void> snapshot_builder::add_devices() {
 
 void snapshot_builder::add_source(worker& from, const source_answer& known, const moment& m) {
   if (!m.late) {
-    for (const diagnostic& remark : known.remarks) {
+    for (const diagnostic& given : known.diagnostics) {
       std::optional<std::uint32_t> index;
-      if (remark.device) {
+      if (given.device) {
         const std::lock_guard lock(from_.table_mutex_);
-        index = from_.table_.index_of(from.id(), *remark.device);
+        index = from_.table_.index_of(from.id(), *given.device);
       }
-      add_remark(remark, index);
+      consider_diagnostic(given, index);
     }
   }
   for (const device_answer& d : known.devices) {
@@ -121,13 +121,14 @@ void snapshot_builder::add_source(worker& from, const source_answer& known, cons
 }
 
 // Adds a diagnostic unless a preferred source has answered for the device.
-void snapshot_builder::add_remark(const diagnostic& remark, std::optional<std::uint32_t> index) {
-  if (remark.device && request_.device_index && index != request_.device_index) return;
-  if (plan_.processes) out_->unreadable_processes += remark.unreadable_processes;
+void snapshot_builder::consider_diagnostic(const diagnostic& given,
+                                           std::optional<std::uint32_t> index) {
+  if (given.device && request_.device_index && index != request_.device_index) return;
+  if (plan_.processes) out_->unreadable_processes += given.unreadable_processes;
   const merged_device* const d = index ? find(*index) : nullptr;
-  const bool is_trace = (remark.notes & note::trace) != 0;
-  if (d != nullptr && !is_trace && (d->found & remark.about) != 0) return;
-  add_diagnostic(remark, index);
+  const bool is_trace = (given.notes & note::trace) != 0;
+  if (d != nullptr && !is_trace && (d->found & given.about) != 0) return;
+  add_diagnostic(given, index);
 }
 
 merged_device* snapshot_builder::find(std::uint32_t index) noexcept {

@@ -22,7 +22,7 @@ class snapshot_builder {
   result<void> add_devices();
   void add_source(worker& from, const source_answer& known, const moment& m);
   void add_device(worker& from, const device_answer& d, const moment& m);
-  void add_remark(const diagnostic& remark, std::optional<std::uint32_t> index);
+  void consider_diagnostic(const diagnostic& given, std::optional<std::uint32_t> index);
   [[nodiscard]] merged_device* find(std::uint32_t index) noexcept;
   void add_known_devices();
   void add_refusals(const std::vector<context::refusal>& refused);

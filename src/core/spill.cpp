@@ -63,8 +63,8 @@ result<void> spill::observe(std::string_view label) {
   return why_;
 }
 
-result<void> spill::observe(const snapshot& picture, std::string_view label) {
-  spill_reading seen = spill_reading_of(picture, index_);
+result<void> spill::observe(const snapshot& taken, std::string_view label) {
+  spill_reading seen = spill_reading_of(taken, index_);
   const spill_label name(label);
   const hold lock(*this);
   is_for_ever_ = is_for_ever_ || (from_ && seen.is_for_ever);

@@ -33,7 +33,7 @@ class spill {
   [[nodiscard]] std::uint32_t device_index() const noexcept { return index_; }
 
   result<void> observe(std::string_view label);
-  result<void> observe(const snapshot& picture, std::string_view label);
+  result<void> observe(const snapshot& taken, std::string_view label);
   void feed(const spill_sample& sample, std::string_view label);
   [[nodiscard]] spill_report report() const;
   [[nodiscard]] std::optional<spill_episode> episode(std::uint64_t number) const;

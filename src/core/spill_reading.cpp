@@ -74,7 +74,7 @@ const char* why_never(const subject_of_spill& s) noexcept {
   }
   if (s.who.vendor != vendor::nvidia || s.host != nullptr) return nullptr;
   return "NVIDIA's driver does not move device memory to the host here, an allocation fails "
-         "instead; what managed memory moves it tells nobody";
+         "instead; managed-memory migration is not reported";
 }
 
 result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
@@ -82,8 +82,8 @@ result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
     return reason_or(s.from, s.who, subject::pools,
                      because(status::unsupported, s.main.from, otherwise));
   };
-  if ((s.main.notes & note::stale) != 0) return reason("the device's figures are old");
-  if (!s.main.used) return reason("the driver does not tell how much of the memory is in use");
+  if ((s.main.notes & note::stale) != 0) return reason("the device's values are old");
+  if (!s.main.used) return reason("used memory is not reported by the driver");
   spill_sample out;
   out.monotonic_ns = s.from.monotonic_ns;
   out.from = s.main.from;
@@ -101,10 +101,10 @@ result<spill_sample> sample_of(const subject_of_spill& s, const rows& all) {
   } else if (rows_count && (s.from.collect & subject::processes) != 0 && all.count == 0) {
     return reason_or(s.from, s.who, subject::processes,
                      because(status::empty, s.main.from,
-                             "the driver tells the host memory of processes alone, and none uses "
+                             "the driver reports the host memory of processes only, and none uses "
                              "the device"));
   } else {
-    return reason("the driver does not tell how much of the host's memory the device uses");
+    return reason("host memory of the device is not reported by the driver");
   }
   out.evicted = all.evicted;
   if (all.evicted && (all.lack_evicted || s.from.unreadable_processes > 0)) {

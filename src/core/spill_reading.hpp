@@ -14,6 +14,6 @@ struct spill_reading {
   bool needs_processes = true;  // else nothing more comes of them
 };
 
-spill_reading spill_reading_of(const snapshot& picture, std::uint32_t device_index);
+spill_reading spill_reading_of(const snapshot& taken, std::uint32_t device_index);
 
 }  // namespace hmn

@@ -42,7 +42,7 @@ status tracker::release(std::uint32_t tag, std::uint64_t bytes) noexcept {
 }
 
 failure tracker::exceeded(std::uint64_t bytes) const {
-  const limited_figures now = budget_.read();
+  const limited_values now = budget_.read();
   return {status::limit,
           source::none,
           {},
@@ -51,7 +51,7 @@ failure tracker::exceeded(std::uint64_t bytes) const {
 }
 
 result<void> tracker::would_fit(std::uint64_t bytes) const {
-  const limited_figures now = budget_.read();
+  const limited_values now = budget_.read();
   if (bytes > now.limit - now.bytes.allocated) return exceeded(bytes);
   return linked_ ? would_fit_device(bytes) : result<void>();
 }

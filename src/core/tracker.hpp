@@ -12,14 +12,14 @@
 namespace hmn {
 
 struct tracker_report {
-  limited_figures budget;
+  limited_values budget;
   std::uint64_t refused = 0;
   std::uint32_t tags = 0;
 };
 
 struct tag_report {
   const char* name = nullptr;  // lives as long as the tracker
-  account_figures bytes;
+  account_values bytes;
 };
 
 // Memory budget that a program keeps. Plain memory without a lock: each side of a fork has its own.

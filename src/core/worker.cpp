@@ -75,7 +75,7 @@ class worker::shared_answer {
   // Publishes the complete answer.
   void finish(source_answer& fresh) noexcept {
     const std::lock_guard lock(mutex_);
-    known_.remarks.swap(fresh.remarks);
+    known_.diagnostics.swap(fresh.diagnostics);
     known_.refused = std::move(fresh.refused);
     known_.conclusive = fresh.conclusive;
     known_.condition = std::move(fresh.condition);
@@ -86,7 +86,7 @@ class worker::shared_answer {
     const std::lock_guard lock(mutex_);
     known_.conclusive = why.code == status::no_source;
     known_.refused = std::move(why);
-    known_.remarks.clear();
+    known_.diagnostics.clear();
   }
 
   // Passes the consistent current answer to `visit`.
@@ -124,7 +124,7 @@ struct worker::shared_state final : reading {
 
   [[nodiscard]] std::uint64_t deadline_ns() const noexcept override { return until; }
   [[nodiscard]] bool wants_trace() const noexcept override { return request.wants_trace; }
-  void remark(diagnostic d) override { answer.remarks.push_back(std::move(d)); }
+  void diagnose(diagnostic d) override { answer.diagnostics.push_back(std::move(d)); }
   void opening() noexcept override {
     opening_since = platform::monotonic_ns();
     enter(phase::opening);
@@ -143,7 +143,7 @@ struct worker::shared_state final : reading {
   }
 
   void carry_out() {
-    answer.remarks.clear();
+    answer.diagnostics.clear();
     closes_when_idle = query(*from, request, answer, *this, [this](device_answer* done) {
       if (done != nullptr) {
         known.take_device(*done);

@@ -44,6 +44,6 @@ inline constexpr std::size_t longest_path = 4096;
 
 // Returns the folder of the file that this code was loaded from: absolute, with links resolved;
 // empty if unknown. `room` has at least longest_path bytes.
-std::string_view own_folder(std::span<char> room) noexcept;
+std::string_view own_folder(std::span<char> buffer) noexcept;
 
 }  // namespace hmn::platform

@@ -225,7 +225,7 @@ int recording::for_each_entry(const char* path, entry_visitor visit) {
 }
 
 errno_or<std::size_t> recording::ask_device(const char* node, device_question what,
-                                            std::span<std::byte> room, asking really) noexcept {
+                                            std::span<std::byte> buffer, asking really) noexcept {
   const auto is_it = [&](const recorded_answer& a) {
     return a.node == node && a.what.in == what.in && a.what.number == what.number;
   };
@@ -233,17 +233,17 @@ errno_or<std::size_t> recording::ask_device(const char* node, device_question wh
     const auto known = std::ranges::find_if(answers_, is_it);
     if (known == answers_.end()) return {0, exists(node) ? EOPNOTSUPP : ENOENT};
     if (known->error != 0) return {0, known->error};
-    if (known->bytes.size() > room.size()) return {0, ENOBUFS};
-    std::memcpy(room.data(), known->bytes.data(), known->bytes.size());
+    if (known->bytes.size() > buffer.size()) return {0, ENOBUFS};
+    std::memcpy(buffer.data(), known->bytes.data(), known->bytes.size());
     return {known->bytes.size(), 0};
   }
-  const auto got = really(node, what, room);
+  const auto got = really(node, what, buffer);
   try {
     const std::lock_guard lock(mutex_);
     count(got.value);
     std::erase_if(answers_, is_it);
     answers_.push_back(
-        {node, what, got.error, {reinterpret_cast<const char*>(room.data()), got.value}});
+        {node, what, got.error, {reinterpret_cast<const char*>(buffer.data()), got.value}});
   } catch (...) {
     lost_ = ENOMEM;
   }
@@ -256,22 +256,22 @@ outcome recording::run(const command& what, running really) {
   };
   if (how_ == use::replay) {
     const auto known = std::ranges::find_if(runs_, is_it);
-    if (known != runs_.end()) return known->told;
+    if (known != runs_.end()) return known->reported;
     outcome none;
     none.what = outcome::kind::not_found;
     none.error = ENOENT;
     return none;
   }
-  outcome told = really(what);
+  outcome reported = really(what);
   const std::lock_guard lock(mutex_);
-  count(told.output.size());
+  count(reported.output.size());
   const auto known = std::ranges::find_if(runs_, is_it);
   if (known != runs_.end()) {
-    known->told = told;
+    known->reported = reported;
   } else {
-    runs_.push_back({what.path, what.arguments, told});
+    runs_.push_back({what.path, what.arguments, reported});
   }
-  return told;
+  return reported;
 }
 
 }  // namespace hmn::platform

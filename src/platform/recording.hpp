@@ -40,7 +40,7 @@ struct recorded_file {
 struct recorded_run {
   std::string path;
   std::vector<std::string> arguments;
-  outcome told;
+  outcome reported;
 };
 
 struct recorded_answer {
@@ -88,7 +88,7 @@ class recording final : public stand_in {
   int open_directory(const char* path) noexcept override;
   outcome run(const command& what, running really) override;
   errno_or<std::size_t> ask_device(const char* node, device_question what,
-                                   std::span<std::byte> room, asking really) noexcept override;
+                                   std::span<std::byte> buffer, asking really) noexcept override;
   [[nodiscard]] std::size_t page_size(std::size_t real) const noexcept override {
     return page_size_ != 0 ? page_size_ : real;
   }

@@ -41,7 +41,7 @@ class stand_in {
   virtual int open_directory(const char* path) noexcept = 0;
   virtual outcome run(const command& what, running really) = 0;
   virtual errno_or<std::size_t> ask_device(const char* node, device_question what,
-                                           std::span<std::byte> room, asking really) noexcept = 0;
+                                           std::span<std::byte> buffer, asking really) noexcept = 0;
   [[nodiscard]] virtual std::size_t page_size(std::size_t real) const noexcept = 0;
 
  private:

@@ -217,7 +217,7 @@ static void a_vendor_library_that_is_not_there_is_absent(void** state) {
   hmn_context_destroy(context);
 }
 
-static void a_machine_file_that_makes_no_sense_is_told_where(void** state) {
+static void a_machine_file_that_makes_no_sense_is_reported_where(void** state) {
   (void)state;
   machine m;
   machine_make(&m, "{\"devices\": [{\"name\": 7}]}", NULL);
@@ -245,7 +245,7 @@ static hmn_status create_from_environment(hmn_flags flags, hmn_context** out) {
   const hmn_context_options options = patient(flags);
   NEW(hmn_error, error);
   const hmn_status status = hmn_context_create(&options, out, &error);
-  assert_told(&error, status);
+  assert_reported(&error, status);
   return status;
 }
 
@@ -325,7 +325,7 @@ static void a_driver_is_touched_by_the_first_reading_of_a_device(void** state) {
   hmn_context_destroy(context);
 }
 
-static void contexts_do_not_share_what_they_were_told(void** state) {
+static void contexts_do_not_share_what_they_were_reported(void** state) {
   (void)state;
   machine m;
   machine_make(&m, one_gpu, NULL);
@@ -354,14 +354,14 @@ int main(void) {
       cmocka_unit_test(a_backend_that_is_switched_off_is_off),
       cmocka_unit_test(a_machine_that_is_switched_off_replaces_nothing),
       cmocka_unit_test(a_vendor_library_that_is_not_there_is_absent),
-      cmocka_unit_test(a_machine_file_that_makes_no_sense_is_told_where),
+      cmocka_unit_test(a_machine_file_that_makes_no_sense_is_reported_where),
       cmocka_unit_test(a_machine_file_that_is_not_there_is_no_source),
       cmocka_unit_test(the_environment_is_read_only_when_asked_for),
       cmocka_unit_test(a_variable_that_set_path_would_refuse_is_refused),
       cmocka_unit_test(the_environment_is_read_at_creation),
       cmocka_unit_test(a_set_path_wins_over_the_environment),
       cmocka_unit_test(a_driver_is_touched_by_the_first_reading_of_a_device),
-      cmocka_unit_test(contexts_do_not_share_what_they_were_told),
+      cmocka_unit_test(contexts_do_not_share_what_they_were_reported),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -252,7 +252,7 @@ static void a_program_may_exit_amid_a_call(void** state) {
   assert_apart(leaves_amid_a_call, NULL, 0);
 }
 
-static void a_device_whose_driver_hangs_is_told_so(void** state) {
+static void a_device_whose_driver_hangs_is_reported_so(void** state) {
   (void)state;
   machine m;
   const hmn_context_options options = quick();
@@ -302,7 +302,7 @@ int main(int count, char** words) {
       cmocka_unit_test(destroy_does_not_wait_for_a_call_that_hangs),
       cmocka_unit_test(a_call_that_never_returns_holds_nobody),
       cmocka_unit_test(a_program_may_exit_amid_a_call),
-      cmocka_unit_test(a_device_whose_driver_hangs_is_told_so),
+      cmocka_unit_test(a_device_whose_driver_hangs_is_reported_so),
       cmocka_unit_test(readings_within_max_age_share_one_driver_call),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -82,7 +82,7 @@ static void a_device_that_allocates_from_host_ram_is_unified(void** state) {
 }
 
 /* A device that is lost or asleep is HMN_OK, reported by state. */
-static void a_device_that_is_lost_or_asleep_is_told_by_state(void** state) {
+static void a_device_that_is_lost_or_asleep_is_reported_by_state(void** state) {
   assert_int_equal(device_at(context_of(state), ASLEEP).state, HMN_STATE_ASLEEP);
   assert_int_equal(device_at(context_of(state), LOST).state, HMN_STATE_LOST);
 }
@@ -197,7 +197,7 @@ static void a_key_of_any_bytes_makes_a_message_of_utf8(void** state) {
   uint32_t index = 0;
   const hmn_status status = hmn_device_find(context_of(state), key, &index, &error);
   assert_true(status == HMN_E_NO_DEVICE || status == HMN_E_ARGUMENT);
-  assert_told(&error, status);
+  assert_reported(&error, status);
 }
 
 /* No device at all is HMN_OK and 0. */
@@ -246,7 +246,7 @@ static void an_index_belongs_to_one_device_for_the_contexts_life(void** state) {
   machine_end(&m);
 }
 
-static void a_name_that_is_too_long_is_cut_at_a_code_point_and_told(void** state) {
+static void a_name_that_is_too_long_is_cut_at_a_code_point_and_reported(void** state) {
   (void)state;
   char json[2048] = "{\"devices\": [{\"name\": \"";
   for (int i = 0; i < 100; ++i) strcat(json, "\xE2\x82\xAC"); /* 300 bytes of three each */
@@ -277,7 +277,7 @@ int main(void) {
       cmocka_unit_test(a_field_without_its_bit_is_zero),
       cmocka_unit_test(a_text_field_is_zero_behind_its_end),
       cmocka_unit_test(a_device_that_allocates_from_host_ram_is_unified),
-      cmocka_unit_test(a_device_that_is_lost_or_asleep_is_told_by_state),
+      cmocka_unit_test(a_device_that_is_lost_or_asleep_is_reported_by_state),
       cmocka_unit_test(an_instance_is_a_device_with_a_parent),
       cmocka_unit_test(an_index_that_was_never_given_is_no_device),
       cmocka_unit_test(a_device_is_found_by_each_of_its_keys),
@@ -287,7 +287,7 @@ int main(void) {
       cmocka_unit_test(a_key_of_any_bytes_makes_a_message_of_utf8),
       cmocka_unit_test(no_device_at_all_is_a_count_of_0),
       cmocka_unit_test(an_index_belongs_to_one_device_for_the_contexts_life),
-      cmocka_unit_test(a_name_that_is_too_long_is_cut_at_a_code_point_and_told),
+      cmocka_unit_test(a_name_that_is_too_long_is_cut_at_a_code_point_and_reported),
       cmocka_unit_test(a_sleeping_device_is_not_woken_unless_asked),
   };
   return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);

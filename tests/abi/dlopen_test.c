@@ -37,13 +37,13 @@ static int entries(const char* path) {
 static void use_once(void* library) {
   create make;
   read_self read;
-  take picture;
+  take taken;
   read_snapshot look;
   end_context end;
   end_snapshot forget;
   LOOK_UP(library, "hmn_context_create", make);
   LOOK_UP(library, "hmn_process_memory_read_self", read);
-  LOOK_UP(library, "hmn_snapshot_take", picture);
+  LOOK_UP(library, "hmn_snapshot_take", taken);
   LOOK_UP(library, "hmn_snapshot_read", look);
   LOOK_UP(library, "hmn_context_destroy", end);
   LOOK_UP(library, "hmn_snapshot_destroy", forget);
@@ -55,7 +55,7 @@ static void use_once(void* library) {
   options.flags = HMN_CONTEXT_NO_SUBPROCESS | HMN_CONTEXT_NO_THREADS;
   assert_int_equal(make(&options, &context, NULL), HMN_OK);
   assert_int_equal(read(context, 0, &memory, NULL), HMN_OK);
-  assert_int_equal(picture(context, NULL, &snapshot, NULL), HMN_OK);
+  assert_int_equal(taken(context, NULL, &snapshot, NULL), HMN_OK);
   end(context);
   assert_int_equal(look(snapshot, &info), HMN_OK);
   forget(snapshot);

@@ -100,7 +100,7 @@ static void what_is_no_name_is_refused_by_name(void** state) {
     NEW(hmn_error, error);
     print_message("  \"%s\"\n", none[i]);
     assert_status(hmn_dtype_from_name(none[i], &found, &error), HMN_E_ARGUMENT);
-    assert_told(&error, HMN_E_ARGUMENT);
+    assert_reported(&error, HMN_E_ARGUMENT);
     assert_non_null(strstr(error.message, none[i]));
     assert_int_equal(found, 0);
   }

@@ -19,17 +19,17 @@ static void every_call_writes_it_also_on_success(void** state) {
     hmn_error error;
     dirty(&error);
     assert_status(calls[i].run(*state, guard_arm(g, calls[i].size_v1), &error), HMN_OK);
-    assert_told(&error, HMN_OK);
+    assert_reported(&error, HMN_OK);
   }
   free(g);
   hmn_error error;
   hmn_context* context = NULL;
   dirty(&error);
   assert_status(hmn_context_create(NULL, &context, &error), HMN_OK);
-  assert_told(&error, HMN_OK);
+  assert_reported(&error, HMN_OK);
   dirty(&error);
   assert_status(hmn_context_set_path(context, HMN_PATH_PROC, NULL, &error), HMN_OK);
-  assert_told(&error, HMN_OK);
+  assert_reported(&error, HMN_OK);
   hmn_context_destroy(context);
 }
 
@@ -82,7 +82,7 @@ static void the_sentence_names_the_value(void** state) {
 }
 
 /* HMN_NOTE_TRUNCATED: the message was cut. */
-static void a_message_that_is_too_long_is_cut_at_a_code_point_and_told(void** state) {
+static void a_message_that_is_too_long_is_cut_at_a_code_point_and_reported(void** state) {
   (void)state;
   char json[4096] =
       "{\"devices\": [{\"name\": \"GPU\", \"failures\": [{\"call\": \"pools\", \"status\": "
@@ -108,7 +108,7 @@ int main(void) {
       cmocka_unit_test(it_is_the_callers_and_nothing_is_kept),
       cmocka_unit_test(a_refusal_of_the_library_names_no_backend),
       cmocka_unit_test(the_sentence_names_the_value),
-      cmocka_unit_test(a_message_that_is_too_long_is_cut_at_a_code_point_and_told),
+      cmocka_unit_test(a_message_that_is_too_long_is_cut_at_a_code_point_and_reported),
   };
   return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

@@ -49,7 +49,7 @@ static void samplers_are_made_or_not(void** state) {
     const hmn_status status = make_sampler(context, &sampler, &error);
     refused = allocator_allow();
     assert_status(status, refused != 0 ? HMN_E_NO_MEMORY : HMN_OK);
-    assert_told(&error, status);
+    assert_reported(&error, status);
     if (refused != 0) assert_null(sampler);
     hmn_sampler_destroy(sampler);
     assert_settled(before);

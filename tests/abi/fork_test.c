@@ -44,7 +44,7 @@ static void arguments_are_checked(void* argument) {
   CHECK_STATUS(hmn_pool_read(f->context, 0, 0, 0, &pool, NULL), HMN_E_STRUCT_SIZE);
 }
 
-static void in_a_child_a_wrong_argument_is_told_first(void** state) {
+static void in_a_child_a_wrong_argument_is_reported_first(void** state) {
   assert_child(arguments_are_checked, *state);
 }
 
@@ -132,7 +132,7 @@ static void forks_again(void* argument) {
   fixture_close(&own);
 }
 
-static void a_grandchild_is_told_apart_too(void** state) {
+static void a_grandchild_is_reported_apart_too(void** state) {
   assert_child(forks_again, *state);
 }
 
@@ -281,7 +281,7 @@ static void feeds(void* detector) {
   feed(detector, 2000);
 }
 
-static void reads_or_is_told(void* argument) {
+static void reads_or_is_reported(void* argument) {
   NEW(hmn_spill_info, info);
   const hmn_status status = hmn_spill_read(argument, &info);
   CHECK(status == HMN_OK || status == HMN_E_FORKED);
@@ -295,7 +295,7 @@ static void a_fork_amid_records_hangs_nobody(void** state) {
   thread* threads[WRITERS];
   assert_answers(hmn_spill_create(NULL, 0, NULL, &detector, &error), HMN_OK);
   for (int i = 0; i < WRITERS; ++i) threads[i] = thread_start(feeds, detector);
-  for (int i = 0; i < 10; ++i) assert_child(reads_or_is_told, detector);
+  for (int i = 0; i < 10; ++i) assert_child(reads_or_is_reported, detector);
   for (int i = 0; i < WRITERS; ++i) thread_join(threads[i]);
   hmn_spill_destroy(detector);
 }
@@ -303,13 +303,13 @@ static void a_fork_amid_records_hangs_nobody(void** state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(in_a_child_the_parents_context_is_forked),
-      cmocka_unit_test(in_a_child_a_wrong_argument_is_told_first),
+      cmocka_unit_test(in_a_child_a_wrong_argument_is_reported_first),
       cmocka_unit_test(in_a_child_the_context_may_be_destroyed),
       cmocka_unit_test(in_a_child_the_sampler_may_be_destroyed),
       cmocka_unit_test(in_a_child_a_running_sampler_is_forked_at_once),
       cmocka_unit_test(in_a_child_snapshots_stay_readable),
       cmocka_unit_test(in_a_child_a_new_context_works),
-      cmocka_unit_test(a_grandchild_is_told_apart_too),
+      cmocka_unit_test(a_grandchild_is_reported_apart_too),
       cmocka_unit_test(the_parent_goes_on_as_before),
       cmocka_unit_test(a_context_that_was_never_used_is_forked_too),
       cmocka_unit_test(a_fork_amid_readings_hangs_nobody),

@@ -62,7 +62,7 @@ static void nothing_free_and_nothing_used_are_0_mb(void** state) {
 }
 
 /* HMN_E_EMPTY: a value is not known. */
-static void a_figure_that_is_not_known_is_empty(void** state) {
+static void a_value_that_is_not_known_is_empty(void** state) {
   const fixture* f = *state;
   char text[64];
   for (uint32_t format = HMN_FORMAT_FREE; format <= HMN_FORMAT_USED; ++format) {
@@ -132,7 +132,7 @@ static void asking_for_the_size_gives_the_size(void** state) {
 }
 
 /* A buffer too small gives HMN_E_BUFFER, buffer[0] = 0 and *needed. */
-static void a_buffer_that_is_too_small_is_told_how_large_it_must_be(void** state) {
+static void a_buffer_that_is_too_small_is_reported_how_large_it_must_be(void** state) {
   static fixture f;
   (void)state;
   assert_int_equal(fixture_open(&f, 0), 0);
@@ -198,7 +198,7 @@ static void json_is_one_object_on_one_line(void** state) {
 }
 
 /* Numbers are numbers, what is unknown is null. */
-static void json_tells_zero_from_unknown(void** state) {
+static void json_reports_zero_from_unknown(void** state) {
   const fixture* f = *state;
   static char text[65536];
   assert_status(hmn_format_json(f->after, text, sizeof text, NULL), HMN_OK);
@@ -234,15 +234,15 @@ int main(void) {
       cmocka_unit_test(a_device_is_one_line),
       cmocka_unit_test(a_device_without_a_name_has_no_brackets),
       cmocka_unit_test(nothing_free_and_nothing_used_are_0_mb),
-      cmocka_unit_test(a_figure_that_is_not_known_is_empty),
+      cmocka_unit_test(a_value_that_is_not_known_is_empty),
       cmocka_unit_test(a_position_or_format_that_is_not_there_is_out_of_range),
       cmocka_unit_test(a_size_is_whole_mib_below_1_gib_and_one_decimal_above),
       cmocka_unit_test(asking_for_the_size_gives_the_size),
-      cmocka_unit_test(a_buffer_that_is_too_small_is_told_how_large_it_must_be),
+      cmocka_unit_test(a_buffer_that_is_too_small_is_reported_how_large_it_must_be),
       cmocka_unit_test(no_byte_behind_the_text_is_written),
       cmocka_unit_test(a_buffer_of_no_bytes_is_too_small),
       cmocka_unit_test(json_is_one_object_on_one_line),
-      cmocka_unit_test(json_tells_zero_from_unknown),
+      cmocka_unit_test(json_reports_zero_from_unknown),
       cmocka_unit_test(json_escapes_what_it_must),
       cmocka_unit_test(a_snapshot_has_one_rendering),
   };

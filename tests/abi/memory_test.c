@@ -36,7 +36,7 @@ static void by_default_the_caller_has_what_costs_least(void** state) {
   const hmn_process_memory memory = own(*state, 0);
   const hmn_flags both = HMN_PROCESS_MEMORY_HAS_RESIDENT | HMN_PROCESS_MEMORY_HAS_VIRTUAL;
   assert_int_equal(memory.present & ~both, 0);
-  assert_int_equal(both & memory_told() & ~memory.present, 0);
+  assert_int_equal(both & memory_reported() & ~memory.present, 0);
   assert_int_equal(memory.notes, memory.present == both ? 0 : HMN_NOTE_PARTIAL);
   assert_int_equal(memory.resident_bytes % page_bytes(), 0);
   assert_true(memory.resident_bytes >= mib / 4);
@@ -63,14 +63,14 @@ static void what_is_touched_is_resident_until_it_is_given_back(void** state) {
 }
 
 /* What no process is without is not reported where the system returns 0. */
-static void each_field_is_told_or_unsupported(void** state) {
+static void each_field_is_reported_or_unsupported(void** state) {
   for (hmn_flags field = 1; field != past_all_fields; field <<= 1) {
     NEW(hmn_process_memory, of_self);
     NEW(hmn_process_memory, by_pid);
     const hmn_status status = hmn_process_memory_read_self(*state, field, &of_self, NULL);
     if (status != HMN_E_UNSUPPORTED) assert_status(status, HMN_OK);
-    if (memory_told() & field) assert_status(status, HMN_OK);
-    if (memory_never_told() & field) assert_status(status, HMN_E_UNSUPPORTED);
+    if (memory_reported() & field) assert_status(status, HMN_OK);
+    if (memory_never_reported() & field) assert_status(status, HMN_E_UNSUPPORTED);
     assert_status(hmn_process_memory_read(*state, own_pid(), field, &by_pid, NULL), status);
     assert_int_equal(of_self.present & field, status == HMN_OK ? field : 0);
     assert_int_equal(by_pid.present & field, status == HMN_OK ? field : 0);
@@ -85,8 +85,8 @@ static void each_field_is_told_or_unsupported(void** state) {
 
 /* A field that was asked for and is missing leaves HMN_NOTE_PARTIAL. */
 static void a_field_that_this_system_lacks_is_partial(void** state) {
-  const hmn_process_memory memory = own(*state, resident_field | memory_never_told());
-  assert_int_equal(memory.present & memory_never_told(), 0);
+  const hmn_process_memory memory = own(*state, resident_field | memory_never_reported());
+  assert_int_equal(memory.present & memory_never_reported(), 0);
   assert_int_equal(memory.present & resident_field, resident_field);
   assert_int_equal(memory.notes, HMN_NOTE_PARTIAL);
 }
@@ -94,9 +94,9 @@ static void a_field_that_this_system_lacks_is_partial(void** state) {
 /* When nothing at all could be read the call fails. */
 static void only_fields_that_this_system_lacks_is_unsupported(void** state) {
   NEW(hmn_process_memory, memory);
-  assert_answers(hmn_process_memory_read_self(*state, memory_never_told(), &memory, &error),
+  assert_answers(hmn_process_memory_read_self(*state, memory_never_reported(), &memory, &error),
                  HMN_E_UNSUPPORTED);
-  assert_answers(hmn_process_memory_read(*state, own_pid(), memory_never_told(), &memory, &error),
+  assert_answers(hmn_process_memory_read(*state, own_pid(), memory_never_reported(), &memory, &error),
                  HMN_E_UNSUPPORTED);
   assert_int_equal(memory.present, 0);
 }
@@ -156,7 +156,7 @@ int main(int count, char** words) {
       cmocka_unit_test(by_default_the_caller_has_what_costs_least),
       cmocka_unit_test(a_field_without_its_bit_is_zero),
       cmocka_unit_test(what_is_touched_is_resident_until_it_is_given_back),
-      cmocka_unit_test(each_field_is_told_or_unsupported),
+      cmocka_unit_test(each_field_is_reported_or_unsupported),
       cmocka_unit_test(a_field_that_this_system_lacks_is_partial),
       cmocka_unit_test(only_fields_that_this_system_lacks_is_unsupported),
       cmocka_unit_test(pid_0_is_out_of_range),

@@ -46,7 +46,7 @@ static void a_number_that_is_no_metric_is_out_of_range(void** state) {
   }
 }
 
-static void what_the_device_does_not_tell_is_unsupported(void** state) {
+static void what_the_device_does_not_report_is_unsupported(void** state) {
   hmn_context* context = context_of(state);
   NEW(hmn_metric, m);
   assert_answers(hmn_metric_read(context, 0, HMN_METRIC_VOLTAGE, 0, &m, &error), HMN_E_UNSUPPORTED);
@@ -97,7 +97,7 @@ int main(void) {
       cmocka_unit_test(a_reading_is_a_value_with_its_source),
       cmocka_unit_test(a_count_is_whole),
       cmocka_unit_test(a_number_that_is_no_metric_is_out_of_range),
-      cmocka_unit_test(what_the_device_does_not_tell_is_unsupported),
+      cmocka_unit_test(what_the_device_does_not_report_is_unsupported),
       cmocka_unit_test(as_hmn_pool_read_otherwise),
       cmocka_unit_test(a_snapshot_has_each_and_says_what_is_missing),
       cmocka_unit_test(names_are_static_texts),

@@ -12,7 +12,7 @@
 #include "support/suite.h"
 #include "support/tree.h"
 
-enum { NOBODY = 65534, ROOM = 512 };
+enum { NOBODY = 65534, SPACE = 512 };
 #define MODULE "hypomnesis/simulation-" HMN_TEST_VERSION ".so"
 #define LIBRARY "libhypomnesis.so.0"
 
@@ -21,7 +21,7 @@ static const char one_gpu[] = "{\"devices\": [{\"name\": \"GPU\"}]}";
 /* A library somewhere else than where it was built, and what is called of it. */
 typedef struct installed {
   tree folder;
-  char library[ROOM], module[ROOM], machine[ROOM];
+  char library[SPACE], module[SPACE], machine[SPACE];
   hmn_status (*create)(const hmn_context_options*, hmn_context**, hmn_error*);
   hmn_status (*set_path)(hmn_context*, uint32_t, const char*, hmn_error*);
   hmn_status (*backend)(hmn_context*, uint32_t, hmn_backend_info*, hmn_error*);
@@ -44,9 +44,9 @@ static void copy_file(const char* from, const char* to) {
 
 static void install(installed* i, const char* module) {
   assert_int_equal(tree_make(&i->folder), 0);
-  snprintf(i->library, ROOM, "%s/" LIBRARY, i->folder.path);
-  snprintf(i->module, ROOM, "%s/" MODULE, i->folder.path);
-  snprintf(i->machine, ROOM, "%s/machine.json", i->folder.path);
+  snprintf(i->library, SPACE, "%s/" LIBRARY, i->folder.path);
+  snprintf(i->module, SPACE, "%s/" MODULE, i->folder.path);
+  snprintf(i->machine, SPACE, "%s/machine.json", i->folder.path);
   tree_write(&i->folder, MODULE, "not there yet");
   tree_write(&i->folder, "machine.json", one_gpu);
   unlink(i->module);
@@ -255,7 +255,7 @@ static void two_libraries_may_share_it(void** state) {
 static void links_to_the_library_are_followed(void** state) {
   (void)state;
   installed i;
-  char link[ROOM];
+  char link[SPACE];
   install(&i, HMN_TEST_MODULE);
   tree_write(&i.folder, "elsewhere/file", "");
   snprintf(link, sizeof link, "%s/elsewhere/libother.so", i.folder.path);
@@ -317,7 +317,7 @@ static void a_set_user_id_program_does_not_load_it(void** state) {
   if (SANITIZED || HMN_TEST_EMULATED) skip();
   if (getuid() != 0) skip(); /* only root can make one of another user */
   installed i;
-  char probe[ROOM];
+  char probe[SPACE];
   install(&i, HMN_TEST_MODULE);
   snprintf(probe, sizeof probe, "%s/probe", i.folder.path);
   copy_file(HMN_TEST_MODULE_PROBE, probe);

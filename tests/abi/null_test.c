@@ -138,7 +138,7 @@ static void a_null_handle_is_an_argument_error_and_leaves_a_zero_result(void** s
     const uint32_t size = calls[i].size_v1;
     assert_status(calls[i].run(&nothing, guard_arm(g, size), &error), HMN_E_ARGUMENT);
     if (size > 0) assert_cleared(g, size);
-    if (calls[i].of_context) assert_told(&error, HMN_E_ARGUMENT);
+    if (calls[i].of_context) assert_reported(&error, HMN_E_ARGUMENT);
   }
   free(g);
 }

@@ -8,7 +8,7 @@ static hmn_status create_with(const void* options) {
   NEW(hmn_error, error);
   hmn_context* context = (hmn_context*)&error;
   const hmn_status status = hmn_context_create(options, &context, &error);
-  assert_told(&error, status);
+  assert_reported(&error, status);
   assert_int_equal(context != NULL, status == HMN_OK);
   hmn_context_destroy(context);
   return status;
@@ -18,7 +18,7 @@ static hmn_status take_with(hmn_context* context, const void* options) {
   NEW(hmn_error, error);
   hmn_snapshot* snapshot = (hmn_snapshot*)&error;
   const hmn_status status = hmn_snapshot_take(context, options, &snapshot, &error);
-  assert_told(&error, status);
+  assert_reported(&error, status);
   assert_int_equal(snapshot != NULL, status == HMN_OK);
   hmn_snapshot_destroy(snapshot);
   return status;
@@ -114,7 +114,7 @@ static hmn_status sample_with(hmn_context* context, const void* options) {
   NEW(hmn_error, error);
   const hmn_status status = hmn_sampler_create(context, options, NULL, &sampler, &error);
   assert_int_equal(sampler != NULL, status == HMN_OK);
-  assert_told(&error, status);
+  assert_reported(&error, status);
   hmn_sampler_destroy(sampler);
   return status;
 }
@@ -231,7 +231,7 @@ static void a_field_bit_that_the_library_does_not_know_is_refused(void** state) 
     if (bit >= 10) {
       const hmn_status self = hmn_process_memory_read_self(f->context, 1u << bit, &memory, &error);
       assert_status(self, HMN_E_UNKNOWN_FLAG);
-      assert_told(&error, HMN_E_UNKNOWN_FLAG);
+      assert_reported(&error, HMN_E_UNKNOWN_FLAG);
       const hmn_status other =
           hmn_process_memory_read(f->context, 4242, 1u << bit, &memory, &error);
       assert_status(other, HMN_E_UNKNOWN_FLAG);
@@ -239,7 +239,7 @@ static void a_field_bit_that_the_library_does_not_know_is_refused(void** state) 
     if ((1u << bit & of_telemetry) == 0) {
       const hmn_status status = hmn_telemetry_read(f->context, 0, 1u << bit, &telemetry, &error);
       assert_status(status, HMN_E_UNKNOWN_FLAG);
-      assert_told(&error, HMN_E_UNKNOWN_FLAG);
+      assert_reported(&error, HMN_E_UNKNOWN_FLAG);
     }
   }
 }

@@ -19,7 +19,7 @@ static hmn_pool pool_at(hmn_context* context, uint32_t device, uint32_t kind) {
   return pool;
 }
 
-static void a_pool_has_the_figures_of_its_device(void** state) {
+static void a_pool_has_the_values_of_its_device(void** state) {
   const hmn_pool pool = pool_at(context_of(state), 0, HMN_POOL_VRAM);
   const hmn_flags known = HMN_POOL_HAS_TOTAL | HMN_POOL_HAS_FREE | HMN_POOL_HAS_USED |
                           HMN_POOL_HAS_RESERVED | HMN_POOL_HAS_USABLE | HMN_POOL_HAS_BUDGET;
@@ -155,7 +155,7 @@ static void what_the_driver_says_is_passed_on(void** state) {
   }
 }
 
-static void the_native_code_of_a_failure_is_told_with_whose_it_is(void** state) {
+static void the_native_code_of_a_failure_is_reported_with_whose_it_is(void** state) {
   (void)state;
   machine m;
   machine_make(&m, FAILS("backend", ", \"native\": {\"domain\": \"nvml\", \"code\": 999}"), NULL);
@@ -170,7 +170,7 @@ static void the_native_code_of_a_failure_is_told_with_whose_it_is(void** state) 
 }
 
 /* Bytes are exact. */
-static void figures_up_to_2_to_the_48_are_exact(void** state) {
+static void values_up_to_2_to_the_48_are_exact(void** state) {
   (void)state;
   machine m;
   machine_make(&m,
@@ -184,7 +184,7 @@ static void figures_up_to_2_to_the_48_are_exact(void** state) {
 }
 
 /* 0 is a value: its bit is set. A value that is not known has none. */
-static void zero_is_told_from_unknown(void** state) {
+static void zero_is_reported_from_unknown(void** state) {
   (void)state;
   machine m;
   machine_make(
@@ -198,7 +198,7 @@ static void zero_is_told_from_unknown(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_pool_has_the_figures_of_its_device),
+      cmocka_unit_test(a_pool_has_the_values_of_its_device),
       cmocka_unit_test(the_parts_of_a_pool_make_its_total),
       cmocka_unit_test(main_is_the_pool_that_allocations_come_from),
       cmocka_unit_test(a_device_has_one_pool_per_kind),
@@ -210,9 +210,9 @@ int main(void) {
       cmocka_unit_test(a_lost_device_is_device_lost),
       cmocka_unit_test(a_sleeping_device_is_asleep),
       cmocka_unit_test(what_the_driver_says_is_passed_on),
-      cmocka_unit_test(the_native_code_of_a_failure_is_told_with_whose_it_is),
-      cmocka_unit_test(figures_up_to_2_to_the_48_are_exact),
-      cmocka_unit_test(zero_is_told_from_unknown),
+      cmocka_unit_test(the_native_code_of_a_failure_is_reported_with_whose_it_is),
+      cmocka_unit_test(values_up_to_2_to_the_48_are_exact),
+      cmocka_unit_test(zero_is_reported_from_unknown),
   };
   return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

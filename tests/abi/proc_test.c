@@ -30,7 +30,7 @@ static hmn_context* context_of(const tree* proc) {
   return context;
 }
 
-static void the_figures_of_one_process_fit_together(void** state) {
+static void the_values_of_one_process_fit_together(void** state) {
   NEW(hmn_process_memory, memory);
   assert_answers(hmn_process_memory_read_self(*state, 63, &memory, &error), HMN_OK);
   assert_int_equal(memory.present, 63);
@@ -194,7 +194,7 @@ static void meminfo_without_available_is_estimated(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(the_figures_of_one_process_fit_together),
+      cmocka_unit_test(the_values_of_one_process_fit_together),
       cmocka_unit_test(the_proc_tree_in_use_is_the_one_that_was_set),
       cmocka_unit_test(a_folder_that_is_no_proc_tree_is_no_source),
       cmocka_unit_test(a_kernel_thread_has_no_memory_of_its_own),

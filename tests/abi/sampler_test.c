@@ -23,7 +23,7 @@ static const char rises_and_falls[] = ONE_GPU(
 static const char is_steady[] = ONE_GPU("") "}";
 static const char waits_to_go[] =
     ONE_GPU(", \"delays\": [{\"call\": \"pools\", \"hang_until\": \"%s\"}]") "}";
-static const char loses_its_figures[] = ONE_GPU(
+static const char loses_its_values[] = ONE_GPU(
     ", \"failures\": [{\"call\": \"any\", \"from_reading\": 2, \"status\": \"device_lost\"}]") "}";
 
 static hmn_sampler_options every(uint32_t interval_ms) {
@@ -319,7 +319,7 @@ static void a_driver_that_hangs_leaves_the_schedule_running(void** state) {
   machine_end(&m);
 }
 
-static void the_latest_figures_age_and_give_way(void** state) {
+static void the_latest_values_age_and_give_way(void** state) {
   (void)state;
   machine m;
   machine_make(&m, rises_and_falls, NULL);
@@ -344,10 +344,10 @@ static void the_latest_figures_age_and_give_way(void** state) {
   machine_end(&m);
 }
 
-static void figures_that_were_lost_are_not_shown_on(void** state) {
+static void values_that_were_lost_are_not_shown_on(void** state) {
   (void)state;
   machine m;
-  machine_make(&m, loses_its_figures, NULL);
+  machine_make(&m, loses_its_values, NULL);
   const hmn_sampler_options options = every(5);
   hmn_sampler* sampler = make_running(m.context, &options, 0);
   wait_until(info_of(sampler).taken_count >= 3);
@@ -376,7 +376,7 @@ static void what_was_not_asked_for_is_not_there(void** state) {
   machine_end(&m);
 }
 
-static void a_peak_stays_when_the_figure_falls(void** state) {
+static void a_peak_stays_when_the_value_falls(void** state) {
   (void)state;
   machine m;
   machine_make(&m, rises_and_falls, NULL);
@@ -557,10 +557,10 @@ int main(void) {
       cmocka_unit_test(stop_wakes_all_that_wait),
       cmocka_unit_test(stop_and_destroy_wait_for_no_driver),
       cmocka_unit_test(a_driver_that_hangs_leaves_the_schedule_running),
-      cmocka_unit_test(the_latest_figures_age_and_give_way),
-      cmocka_unit_test(figures_that_were_lost_are_not_shown_on),
+      cmocka_unit_test(the_latest_values_age_and_give_way),
+      cmocka_unit_test(values_that_were_lost_are_not_shown_on),
       cmocka_unit_test(what_was_not_asked_for_is_not_there),
-      cmocka_unit_test(a_peak_stays_when_the_figure_falls),
+      cmocka_unit_test(a_peak_stays_when_the_value_falls),
       cmocka_unit_test(a_process_has_a_peak_of_its_own),
       cmocka_unit_test(a_pid_that_is_given_anew_begins_anew),
       cmocka_unit_test(processes_have_an_interval_of_their_own),

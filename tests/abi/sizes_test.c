@@ -22,7 +22,7 @@ static void a_struct_size_that_cannot_be_filled_is_refused_and_nothing_is_writte
       assert_status(calls[i].run(*state, out, &error), HMN_E_STRUCT_SIZE);
       assert_untouched_from(g, sizeof(uint32_t));
       assert_memory_equal(out, &refused[j], sizeof refused[j]);
-      if (calls[i].of_context) assert_told(&error, HMN_E_STRUCT_SIZE);
+      if (calls[i].of_context) assert_reported(&error, HMN_E_STRUCT_SIZE);
     }
   }
   free(g);
@@ -48,7 +48,7 @@ static void every_byte_up_to_struct_size_is_written_and_none_past_it(void** stat
 }
 
 /* On a machine that has all of the values which were appended. */
-static void a_caller_of_the_first_version_is_told_of_none_that_came_later(void** state) {
+static void a_caller_of_the_first_version_is_reported_of_none_that_came_later(void** state) {
   hmn_context* context = ((fixture*)*state)->context;
   const hmn_flags appended =
       HMN_SYSTEM_MEMORY_HAS_PRESSURE | HMN_SYSTEM_MEMORY_HAS_STALL | HMN_SYSTEM_MEMORY_HAS_USABLE;
@@ -67,30 +67,30 @@ static void a_caller_of_the_first_version_is_told_of_none_that_came_later(void**
     of_self[] = {{HMN_PROCESS_MEMORY_SIZE_V2, peaks}, {past_any_version, peaks}};
   guarded* g = guard_new();
   for (size_t i = 0; i < sizeof host / sizeof host[0]; ++i) {
-    hmn_system_memory* told = guard_arm(g, host[i].size);
-    assert_status(hmn_system_memory_read(context, told, NULL), HMN_OK);
+    hmn_system_memory* reported = guard_arm(g, host[i].size);
+    assert_status(hmn_system_memory_read(context, reported, NULL), HMN_OK);
     assert_untouched_from(g, host[i].size);
-    assert_int_equal(told->present & appended, host[i].has);
-    assert_true((told->present & HMN_SYSTEM_MEMORY_HAS_LIMIT_USED) != 0);
+    assert_int_equal(reported->present & appended, host[i].has);
+    assert_true((reported->present & HMN_SYSTEM_MEMORY_HAS_LIMIT_USED) != 0);
     if (host[i].has == 0) continue;
-    assert_int_equal(told->pressure, HMN_PRESSURE_WARNING);
-    assert_true(told->stall_percent == 12.25);
+    assert_int_equal(reported->pressure, HMN_PRESSURE_WARNING);
+    assert_true(reported->stall_percent == 12.25);
   }
   for (size_t i = 0; i < sizeof one / sizeof one[0]; ++i) {
-    hmn_usage* told = guard_arm(g, one[i].size);
-    assert_status(hmn_usage_read(context, 0, 4242, told, NULL), HMN_OK);
+    hmn_usage* reported = guard_arm(g, one[i].size);
+    assert_status(hmn_usage_read(context, 0, 4242, reported, NULL), HMN_OK);
     assert_untouched_from(g, one[i].size);
-    assert_int_equal(told->present & HMN_USAGE_HAS_PEAK_USED, one[i].has);
-    assert_int_equal(told->used_bytes, (uint64_t)2 << 30);
-    if (one[i].has != 0) assert_int_equal(told->peak_used_bytes, (uint64_t)3 << 30);
+    assert_int_equal(reported->present & HMN_USAGE_HAS_PEAK_USED, one[i].has);
+    assert_int_equal(reported->used_bytes, (uint64_t)2 << 30);
+    if (one[i].has != 0) assert_int_equal(reported->peak_used_bytes, (uint64_t)3 << 30);
   }
   for (size_t i = 0; i < sizeof of_self / sizeof of_self[0]; ++i) {
-    hmn_process_memory* told = guard_arm(g, of_self[i].size);
-    assert_status(hmn_process_memory_read_self(context, peaks, told, NULL), HMN_OK);
+    hmn_process_memory* reported = guard_arm(g, of_self[i].size);
+    assert_status(hmn_process_memory_read_self(context, peaks, reported, NULL), HMN_OK);
     assert_untouched_from(g, of_self[i].size);
-    assert_int_equal(told->present, of_self[i].has);
-    assert_int_equal(told->peak_footprint_bytes, (uint64_t)320 << 20);
-    assert_int_equal(told->peak_committed_bytes, (uint64_t)330 << 20);
+    assert_int_equal(reported->present, of_self[i].has);
+    assert_int_equal(reported->peak_footprint_bytes, (uint64_t)320 << 20);
+    assert_int_equal(reported->peak_committed_bytes, (uint64_t)330 << 20);
   }
   free(g);
 }
@@ -115,11 +115,11 @@ static void a_field_past_the_callers_struct_is_an_unknown_flag(void** state) {
           HMN_E_UNKNOWN_FLAG);
       assert_cleared(g, sizes[i]);
     }
-    hmn_process_memory* told = guard_arm(g, sizes[i]);
-    assert_answers(hmn_process_memory_read_self(context, known, told, &error), HMN_OK);
+    hmn_process_memory* reported = guard_arm(g, sizes[i]);
+    assert_answers(hmn_process_memory_read_self(context, known, reported, &error), HMN_OK);
     assert_untouched_from(g, sizes[i]);
-    assert_int_equal(told->present & ~known, 0);
-    assert_int_equal(told->resident_bytes, (uint64_t)300 << 20);
+    assert_int_equal(reported->present & ~known, 0);
+    assert_int_equal(reported->resident_bytes, (uint64_t)300 << 20);
   }
   free(g);
 }
@@ -210,7 +210,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(a_struct_size_that_cannot_be_filled_is_refused_and_nothing_is_written),
       cmocka_unit_test(every_byte_up_to_struct_size_is_written_and_none_past_it),
-      cmocka_unit_test(a_caller_of_the_first_version_is_told_of_none_that_came_later),
+      cmocka_unit_test(a_caller_of_the_first_version_is_reported_of_none_that_came_later),
       cmocka_unit_test(a_field_past_the_callers_struct_is_an_unknown_flag),
       cmocka_unit_test(a_failed_call_leaves_zeros_up_to_struct_size),
       cmocka_unit_test(a_wrong_error_size_refuses_the_whole_call_before_anything_is_done),

@@ -302,7 +302,7 @@ static void alike_diagnostics_are_merged_with_a_count(void** state) {
 }
 
 /* A value that is missing is absent in its row, and the row is kept. */
-static void a_row_without_a_figure_is_kept(void** state) {
+static void a_row_without_a_value_is_kept(void** state) {
   uint32_t found = 0;
   for (uint32_t i = 0; i < 4; ++i) {
     NEW(hmn_usage, u);
@@ -381,7 +381,7 @@ static void a_text_that_no_number_names_is_out_of_range(void** state) {
 }
 
 /* Used, and owned by no process that can be seen; only in snapshots that collect processes. */
-static void memory_that_no_process_owns_is_told(void** state) {
+static void memory_that_no_process_owns_is_reported(void** state) {
   (void)state;
   machine m;
   machine_make(
@@ -449,7 +449,7 @@ static void what_two_processes_share_is_not_counted_twice(void** state) {
 }
 
 /* fdinfo without a word on sharing may count a buffer in each holder; NVML never does. */
-static void a_driver_that_tells_nothing_of_sharing_is_not_trusted_to_add_up(void** state) {
+static void a_driver_that_reports_nothing_of_sharing_is_not_trusted_to_add_up(void** state) {
   (void)state;
   char why[256];
   assert_int_equal(left_over("\"used\": \"1GiB\", \"accounting\": \"resident\"",
@@ -522,13 +522,13 @@ static void a_machine_that_answers_nothing_still_has_a_snapshot(void** state) {
   const hmn_snapshot_info info = info_of(s);
   assert_int_equal(info.device_count, 0);
   assert_int_equal(info.notes & HMN_NOTE_PARTIAL, HMN_NOTE_PARTIAL);
-  int told = 0;
+  int reported = 0;
   for (uint32_t i = 0; i < info.diagnostic_count; ++i) {
     NEW(hmn_diagnostic, d);
     assert_status(hmn_snapshot_diagnostic(s, i, &d), HMN_OK);
-    told += d.status == HMN_E_BACKEND && d.native_code == 18 && d.native_domain == HMN_NATIVE_NVML;
+    reported += d.status == HMN_E_BACKEND && d.native_code == 18 && d.native_domain == HMN_NATIVE_NVML;
   }
-  assert_true(told > 0);
+  assert_true(reported > 0);
   hmn_snapshot_destroy(s);
   machine_end(&m);
 }
@@ -552,14 +552,14 @@ int main(void) {
       cmocka_unit_test(what_is_missing_makes_it_partial),
       cmocka_unit_test(what_the_card_does_not_have_is_not_partial),
       cmocka_unit_test(alike_diagnostics_are_merged_with_a_count),
-      cmocka_unit_test(a_row_without_a_figure_is_kept),
+      cmocka_unit_test(a_row_without_a_value_is_kept),
       cmocka_unit_test(a_process_has_its_name),
       cmocka_unit_test(a_command_line_and_a_container_are_given_where_they_are_known),
       cmocka_unit_test(a_name_that_is_not_known_is_empty),
       cmocka_unit_test(a_text_that_no_number_names_is_out_of_range),
-      cmocka_unit_test(memory_that_no_process_owns_is_told),
+      cmocka_unit_test(memory_that_no_process_owns_is_reported),
       cmocka_unit_test(what_two_processes_share_is_not_counted_twice),
-      cmocka_unit_test(a_driver_that_tells_nothing_of_sharing_is_not_trusted_to_add_up),
+      cmocka_unit_test(a_driver_that_reports_nothing_of_sharing_is_not_trusted_to_add_up),
       cmocka_unit_test(rows_of_more_than_is_used_leave_nothing_over),
       cmocka_unit_test(a_traced_call_is_a_diagnostic_with_its_duration),
       cmocka_unit_test(a_trace_alone_is_not_partial),

@@ -203,7 +203,7 @@ static void hv93_durations_add_up(void** state) {
   assert_int_equal(info.longest_episode, 0);
 }
 
-static void hv94_the_longest_is_told(void** state) {
+static void hv94_the_longest_is_reported(void** state) {
   (void)state;
   hmn_spill* s = fed("RSRSSR");
   const hmn_spill_info info = info_of(s);
@@ -221,7 +221,7 @@ static void hv95_without_an_episode_there_is_no_first(void** state) {
   assert_int_equal(info.total_ns, 0);
 }
 
-static void hv96_without_figures_nothing_is_observed(void** state) {
+static void hv96_without_values_nothing_is_observed(void** state) {
   (void)state;
   hmn_spill* s = make(NULL);
   assert_int_equal(info_of(s).status, HMN_E_EMPTY);
@@ -375,7 +375,7 @@ static void a_device_with_host_memory_is_observed(void** state) {
   assert_int_equal(ended(s).observation_count, 5);
 }
 
-#define ROW(pid, figures) "{\"pid\": " pid ", \"used\": \"1GiB\", " figures "}"
+#define ROW(pid, values) "{\"pid\": " pid ", \"used\": \"1GiB\", " values "}"
 static const char evicts[] =
     "{\"devices\": [{\"vendor\": \"amd\", \"pools\": [" VRAM("8GiB") ", " GTT("128MiB")
     "], \"processes\": []}], \"changes\": ["
@@ -406,7 +406,7 @@ static void evicted_memory_of_processes_is_added_up(void** state) {
 }
 
 /* As i915 reports it: no pool of host memory, buffers that are not resident or in the host's RAM. */
-static const char tells_by_process[] =
+static const char reports_by_process[] =
     "{\"devices\": [{\"vendor\": \"intel\", \"pools\": [" VRAM("15GiB") "], \"processes\": ["
     ROW("7", "\"host_pool\": \"64MiB\", \"committed\": \"2GiB\", \"resident\": \"2GiB\"")
     "]}], \"changes\": [" CHANGE("3", "processes/0/resident", "\"1920MiB\"") ", "
@@ -415,7 +415,7 @@ static const char tells_by_process[] =
 static void host_memory_of_processes_stands_in_for_a_pool(void** state) {
   (void)state;
   machine m;
-  machine_make(&m, tells_by_process, NULL);
+  machine_make(&m, reports_by_process, NULL);
   hmn_spill* s = NULL;
   assert_answers(hmn_spill_create(m.context, 0, NULL, &s, &error), HMN_OK);
   const uint64_t shared[] = {64 * MIB, 192 * MIB, 320 * MIB};
@@ -447,7 +447,7 @@ static void what_cannot_be_measured_is_said(void** state) {
     const char* says;
   } rows[] = {{nvidia, HMN_E_UNSUPPORTED, "an allocation fails instead"},
               {shares_ram, HMN_E_UNSUPPORTED, "host's RAM"},
-              {never_says, HMN_E_UNSUPPORTED, "does not tell"},
+              {never_says, HMN_E_UNSUPPORTED, "is not reported by the driver"},
               {lost, HMN_E_DEVICE_LOST, ""}};
   for (size_t i = 0; i < sizeof rows / sizeof rows[0]; ++i) {
     machine m;
@@ -496,7 +496,7 @@ static void a_device_that_is_back_is_observed_again(void** state) {
   machine_end(&m);
 }
 
-static void a_device_that_never_was_is_told(void** state) {
+static void a_device_that_never_was_is_reported(void** state) {
   (void)state;
   machine m;
   machine_make(&m, nvidia, NULL);
@@ -566,9 +566,9 @@ int main(void) {
       cmocka_unit_test(hv91_the_threshold_can_be_given),
       cmocka_unit_test(hv92_one_observation_lasts_no_time),
       cmocka_unit_test(hv93_durations_add_up),
-      cmocka_unit_test(hv94_the_longest_is_told),
+      cmocka_unit_test(hv94_the_longest_is_reported),
       cmocka_unit_test(hv95_without_an_episode_there_is_no_first),
-      cmocka_unit_test(hv96_without_figures_nothing_is_observed),
+      cmocka_unit_test(hv96_without_values_nothing_is_observed),
       cmocka_unit_test(evicted_memory_spills_by_itself),
       cmocka_unit_test(the_oldest_episodes_are_dropped_and_still_counted),
       cmocka_unit_test(a_long_label_is_cut_with_a_note),
@@ -579,7 +579,7 @@ int main(void) {
       cmocka_unit_test(host_memory_of_processes_stands_in_for_a_pool),
       cmocka_unit_test(what_cannot_be_measured_is_said),
       cmocka_unit_test(a_device_that_is_back_is_observed_again),
-      cmocka_unit_test(a_device_that_never_was_is_told),
+      cmocka_unit_test(a_device_that_never_was_is_reported),
       cmocka_unit_test(a_snapshot_is_observed_without_a_context),
       cmocka_unit_test(threads_share_a_detector),
   };

@@ -11,7 +11,7 @@ static hmn_context* context_of(void** state) {
   return ((fixture*)*state)->context;
 }
 
-static void every_figure_of_the_device_is_there(void** state) {
+static void every_value_of_the_device_is_there(void** state) {
   NEW(hmn_telemetry, t);
   assert_answers(hmn_telemetry_read(context_of(state), 0, ALL, &t, &error), HMN_OK);
   assert_int_equal(t.present, ALL & ~HMN_TELEMETRY_HAS_FAN_RPM);
@@ -35,7 +35,7 @@ static void every_figure_of_the_device_is_there(void** state) {
 }
 
 /* A field that was asked for and is missing leaves HMN_NOTE_PARTIAL. */
-static void a_figure_that_is_missing_is_partial(void** state) {
+static void a_value_that_is_missing_is_partial(void** state) {
   NEW(hmn_telemetry, t);
   const hmn_flags fields = HMN_TELEMETRY_HAS_FAN_RPM | HMN_TELEMETRY_HAS_POWER;
   assert_answers(hmn_telemetry_read(context_of(state), 0, fields, &t, &error), HMN_OK);
@@ -47,7 +47,7 @@ static void a_figure_that_is_missing_is_partial(void** state) {
   assert_int_equal(whole.notes & HMN_NOTE_PARTIAL, 0);
 }
 
-static void each_figure_can_be_asked_for_alone(void** state) {
+static void each_value_can_be_asked_for_alone(void** state) {
   for (unsigned bit = 0; bit < 21; ++bit) {
     const hmn_flags field = 1u << bit;
     const hmn_status expected = field == HMN_TELEMETRY_HAS_FAN_RPM ? HMN_E_UNSUPPORTED : HMN_OK;
@@ -66,7 +66,7 @@ static void zero_asks_for_what_is_cheap(void** state) {
 }
 
 /* HMN_E_UNSUPPORTED: the device has none of them. */
-static void none_of_the_figures_is_unsupported(void** state) {
+static void none_of_the_values_is_unsupported(void** state) {
   NEW(hmn_telemetry, t);
   hmn_context* context = context_of(state);
   assert_answers(hmn_telemetry_read(context, UNIFIED, HMN_TELEMETRY_HAS_ENERGY, &t, &error),
@@ -83,7 +83,7 @@ static void as_hmn_pool_read_otherwise(void** state) {
 }
 
 /* 0 is a value: its bit is set. */
-static void zero_is_told_from_unknown(void** state) {
+static void zero_is_reported_from_unknown(void** state) {
   (void)state;
   machine m;
   machine_make(&m,
@@ -99,13 +99,13 @@ static void zero_is_told_from_unknown(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(every_figure_of_the_device_is_there),
-      cmocka_unit_test(a_figure_that_is_missing_is_partial),
-      cmocka_unit_test(each_figure_can_be_asked_for_alone),
+      cmocka_unit_test(every_value_of_the_device_is_there),
+      cmocka_unit_test(a_value_that_is_missing_is_partial),
+      cmocka_unit_test(each_value_can_be_asked_for_alone),
       cmocka_unit_test(zero_asks_for_what_is_cheap),
-      cmocka_unit_test(none_of_the_figures_is_unsupported),
+      cmocka_unit_test(none_of_the_values_is_unsupported),
       cmocka_unit_test(as_hmn_pool_read_otherwise),
-      cmocka_unit_test(zero_is_told_from_unknown),
+      cmocka_unit_test(zero_is_reported_from_unknown),
   };
   return cmocka_run_group_tests(tests, fixture_setup, fixture_teardown);
 }

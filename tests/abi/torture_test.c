@@ -33,7 +33,7 @@ static void create_without_memory(void** state) {
       refused = allocator_allow();
       if (refused != 0) {
         assert_status(status, HMN_E_NO_MEMORY);
-        assert_told(&error, HMN_E_NO_MEMORY);
+        assert_reported(&error, HMN_E_NO_MEMORY);
         assert_null(context);
       }
       hmn_context_destroy(context);
@@ -54,7 +54,7 @@ static void set_path_without_memory(void** state) {
     const hmn_status status = hmn_context_set_path(context, HMN_PATH_PROC, path, &error);
     refused = allocator_allow();
     assert_status(status, refused != 0 ? HMN_E_NO_MEMORY : HMN_OK);
-    assert_told(&error, status);
+    assert_reported(&error, status);
   }
   hmn_context_destroy(context);
 }
@@ -128,7 +128,7 @@ static long refused_call(const call* c, const fixture* f, hmn_flags flags, long 
   allocator_refuse(skip, times);
   const hmn_status status = c->run(f, out, &error);
   const long refused = allocator_allow();
-  if (c->of_context) assert_told(&error, status);
+  if (c->of_context) assert_reported(&error, status);
   if (refused == 0) assert_status(status, HMN_OK);
   if (refused == 0 || is_excused(c, status, times)) return refused;
   if (!is_of_memory(status, flags)) {
@@ -222,7 +222,7 @@ static counts count(const hmn_snapshot* snapshot) {
 }
 
 /* Whole, or with a diagnostic that has the reason, or not at all. */
-static long picture(const counts* whole, hmn_flags flags, int is_warm, long skip, long times) {
+static long taken(const counts* whole, hmn_flags flags, int is_warm, long skip, long times) {
   hmn_context* context = NULL;
   assert_status(open_machine(MACHINE_FILE, flags, &context), HMN_OK);
   if (is_warm) hmn_snapshot_destroy(take_everything(context));
@@ -233,7 +233,7 @@ static long picture(const counts* whole, hmn_flags flags, int is_warm, long skip
   allocator_refuse(skip, times);
   const hmn_status status = hmn_snapshot_take(context, &options, &snapshot, &error);
   const long refused = allocator_allow();
-  assert_told(&error, status);
+  assert_reported(&error, status);
   if (status == HMN_OK) {
     const counts c = count(snapshot);
     if (!c.lacks_memory) assert_memory_equal(&c, whole, sizeof c);
@@ -257,7 +257,7 @@ static void snapshots_without_memory(void** state) {
     if (flags[i >> 1 & 1] == 0 && (i & 1) >= WORKERS_BEAR) continue;
     const long times = patterns[i & 1];
     long skip = 0;
-    while (picture(&whole, flags[i >> 1 & 1], i >> 2 & 1, skip, times) != 0) {
+    while (taken(&whole, flags[i >> 1 & 1], i >> 2 & 1, skip, times) != 0) {
       assert_in_range(++skip, 0, MOST);
     }
   }

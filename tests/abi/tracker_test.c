@@ -22,7 +22,7 @@ static hmn_tracker_info info_of(const hmn_tracker* tracker) {
   return info;
 }
 
-static void assert_figures(const hmn_tracker* tracker, uint64_t allocated, uint64_t peak) {
+static void assert_values(const hmn_tracker* tracker, uint64_t allocated, uint64_t peak) {
   const hmn_tracker_info info = info_of(tracker);
   assert_int_equal(info.allocated_bytes, allocated);
   assert_int_equal(info.peak_bytes, peak);
@@ -42,11 +42,11 @@ static void what_would_exceed_the_limit_is_refused(void** state) {
   allocate(t, 500, HMN_OK);
   allocate(t, 400, HMN_OK);
   allocate(t, 200, HMN_E_LIMIT);
-  assert_figures(t, 900, 900);
+  assert_values(t, 900, 900);
   release(t, 400, HMN_OK);
-  assert_figures(t, 500, 900);
+  assert_values(t, 500, 900);
   allocate(t, 200, HMN_OK);
-  assert_figures(t, 700, 900);
+  assert_values(t, 700, 900);
   allocate(t, 300, HMN_OK); /* equal is allowed */
   allocate(t, 1, HMN_E_LIMIT);
   assert_int_equal(info_of(t).refused_count, 2);
@@ -76,13 +76,13 @@ static void the_peak_is_the_highest(void** state) {
   hmn_tracker* t = make(0);
   allocate(t, 100, HMN_OK);
   allocate(t, 200, HMN_OK);
-  assert_figures(t, 300, 300);
+  assert_values(t, 300, 300);
   release(t, 200, HMN_OK);
-  assert_figures(t, 100, 300);
+  assert_values(t, 100, 300);
   allocate(t, 50, HMN_OK);
-  assert_figures(t, 150, 300);
+  assert_values(t, 150, 300);
   allocate(t, 300, HMN_OK);
-  assert_figures(t, 450, 450);
+  assert_values(t, 450, 450);
   hmn_tracker_destroy(t);
 }
 
@@ -91,15 +91,15 @@ static void a_budget_lives(void** state) {
   (void)state;
   hmn_tracker* t = make(10000);
   allocate(t, 5000, HMN_OK);
-  assert_figures(t, 5000, 5000);
+  assert_values(t, 5000, 5000);
   allocate(t, 3000, HMN_OK);
-  assert_figures(t, 8000, 8000);
+  assert_values(t, 8000, 8000);
   allocate(t, 5000, HMN_E_LIMIT);
-  assert_figures(t, 8000, 8000);
+  assert_values(t, 8000, 8000);
   release(t, 3000, HMN_OK);
-  assert_figures(t, 5000, 8000);
+  assert_values(t, 5000, 8000);
   allocate(t, 4000, HMN_OK);
-  assert_figures(t, 9000, 9000);
+  assert_values(t, 9000, 9000);
   hmn_tracker_destroy(t);
 }
 
@@ -111,7 +111,7 @@ static void whether_it_would_fit(void** state) {
   would_fit(t, 400, HMN_OK);
   would_fit(t, 500, HMN_OK);
   would_fit(t, 501, HMN_E_LIMIT);
-  assert_figures(t, 500, 500);
+  assert_values(t, 500, 500);
   assert_int_equal(info_of(t).refused_count, 0);
   hmn_tracker_destroy(t);
 }
@@ -126,7 +126,7 @@ static void without_a_limit_everything_fits(void** state) {
   allocate(t, 1, HMN_E_LIMIT);
   assert_true(info_of(t).allocated_bytes == UINT64_MAX && info_of(t).limit_bytes == 0);
   release(t, UINT64_MAX, HMN_OK);
-  assert_figures(t, 0, UINT64_MAX);
+  assert_values(t, 0, UINT64_MAX);
   hmn_tracker_destroy(t);
   hmn_tracker* usual = NULL;
   assert_answers(hmn_tracker_create(NULL, 0, NULL, &usual, &error), HMN_OK);
@@ -155,7 +155,7 @@ static void more_than_is_allocated_is_not_released(void** state) {
   allocate(t, 100, HMN_OK);
   release(t, 101, HMN_E_RANGE);
   release(t, UINT64_MAX, HMN_E_RANGE);
-  assert_figures(t, 100, 100);
+  assert_values(t, 100, 100);
   allocate(t, 900, HMN_OK); /* nothing was lost */
   assert_status(hmn_tracker_release(t, 1001, NULL), HMN_E_RANGE);
   assert_status(hmn_tracker_allocate(t, 1, NULL), HMN_E_LIMIT);
@@ -170,9 +170,9 @@ static void reset_forgets_what_is_allocated(void** state) {
   assert_answers(hmn_tracker_tag(t, "weights", &tag, &error), HMN_OK);
   assert_answers(hmn_tracker_allocate_tagged(t, tag, 3000, &error), HMN_OK);
   allocate(t, 3000, HMN_E_LIMIT);
-  assert_figures(t, 3000, 3000);
+  assert_values(t, 3000, 3000);
   assert_answers(hmn_tracker_reset(t, &error), HMN_OK);
-  assert_figures(t, 0, 0);
+  assert_values(t, 0, 0);
   assert_int_equal(info_of(t).refused_count, 0);
   assert_int_equal(info_of(t).limit_bytes, 4000);
   NEW(hmn_tag, of);
@@ -230,7 +230,7 @@ static void a_tag_has_an_account_of_its_own(void** state) {
   assert_answers(hmn_tracker_allocate_tagged(t, cache, 300, &error), HMN_OK);
   assert_answers(hmn_tracker_allocate_tagged(t, cache, 101, &error), HMN_E_LIMIT);
   assert_answers(hmn_tracker_allocate_tagged(t, 0, 100, &error), HMN_OK);
-  assert_figures(t, 1000, 1000);
+  assert_values(t, 1000, 1000);
   assert_answers(hmn_tracker_release_tagged(t, cache, 200, &error), HMN_OK);
   assert_answers(hmn_tracker_release_tagged(t, cache, 101, &error), HMN_E_RANGE);
   assert_int_equal(read_tag(t, weights).allocated_bytes, 600);
@@ -238,7 +238,7 @@ static void a_tag_has_an_account_of_its_own(void** state) {
   assert_int_equal(read_tag(t, cache).peak_bytes, 300);
   assert_string_equal(read_tag(t, weights).name, "weights");
   assert_string_equal(read_tag(t, cache).name, "cache");
-  assert_figures(t, 800, 1000);
+  assert_values(t, 800, 1000);
   hmn_tracker_destroy(t);
 }
 
@@ -249,7 +249,7 @@ static void what_was_given_back_without_its_tag_is_not_given_back_again(void** s
   assert_answers(hmn_tracker_allocate_tagged(t, tag, 500, &error), HMN_OK);
   release(t, 500, HMN_OK);
   assert_answers(hmn_tracker_release_tagged(t, tag, 500, &error), HMN_E_RANGE);
-  assert_figures(t, 0, 500);
+  assert_values(t, 0, 500);
   assert_int_equal(read_tag(t, tag).allocated_bytes, 500);
   hmn_tracker_destroy(t);
 }
@@ -266,7 +266,7 @@ static void a_tag_that_is_none_is_refused(void** state) {
   }
   NEW(hmn_tag, untagged);
   assert_status(hmn_tracker_read_tag(t, 0, &untagged), HMN_E_RANGE);
-  assert_figures(t, 0, 0);
+  assert_values(t, 0, 0);
   hmn_tracker_destroy(t);
 }
 
@@ -331,7 +331,7 @@ static void a_linked_tracker_asks_the_card(void** state) {
   hmn_tracker_destroy(t);
 }
 
-static void a_card_that_does_not_answer_is_told_as_such(void** state) {
+static void a_card_that_does_not_answer_is_reported_as_such(void** state) {
   hmn_context* context = ((fixture*)*state)->context;
   const struct {
     uint32_t device_index;
@@ -348,7 +348,7 @@ static void a_card_that_does_not_answer_is_told_as_such(void** state) {
 #define ONE_GPU(pool, more) \
   "{\"host\": \"real\", \"devices\": [{\"name\": \"GPU\", \"pools\": [" pool "]}]" more "}"
 
-static void old_figures_are_no_answer(void** state) {
+static void old_values_are_no_answer(void** state) {
   (void)state;
   NEW(hmn_context_options, options);
   options.deadline_ms = options.open_deadline_ms = 500;
@@ -374,7 +374,7 @@ static void old_figures_are_no_answer(void** state) {
   machine_end(&m);
 }
 
-static void a_card_that_tells_only_its_size_is_unsupported(void** state) {
+static void a_card_that_reports_only_its_size_is_unsupported(void** state) {
   (void)state;
   machine m;
   machine_make(&m, ONE_GPU("{\"kind\": \"vram\", \"total\": \"16GiB\"}", ""), NULL);
@@ -541,9 +541,9 @@ int main(void) {
       cmocka_unit_test(names_of_tags_are_checked),
       cmocka_unit_test(there_are_as_many_tags_as_asked_for),
       cmocka_unit_test(a_linked_tracker_asks_the_card),
-      cmocka_unit_test(a_card_that_does_not_answer_is_told_as_such),
-      cmocka_unit_test(old_figures_are_no_answer),
-      cmocka_unit_test(a_card_that_tells_only_its_size_is_unsupported),
+      cmocka_unit_test(a_card_that_does_not_answer_is_reported_as_such),
+      cmocka_unit_test(old_values_are_no_answer),
+      cmocka_unit_test(a_card_that_reports_only_its_size_is_unsupported),
       cmocka_unit_test(it_outlives_its_context),
       cmocka_unit_test(a_device_needs_a_context),
       cmocka_unit_test(options_are_checked),

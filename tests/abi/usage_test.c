@@ -14,7 +14,7 @@ static hmn_context* context_of(void** state) {
   return ((fixture*)*state)->context;
 }
 
-static void a_process_has_figures_of_its_own(void** state) {
+static void a_process_has_values_of_its_own(void** state) {
   NEW(hmn_usage, u);
   assert_answers(hmn_usage_read(context_of(state), 0, 4242, &u, &error), HMN_OK);
   const hmn_flags known = HMN_USAGE_HAS_USED | HMN_USAGE_HAS_RESIDENT | HMN_USAGE_HAS_SHARED |
@@ -58,7 +58,7 @@ static void a_process_that_the_driver_does_not_list_is_no_process(void** state) 
   }
 }
 
-static void a_figure_that_the_driver_hides_fails_with_its_reason(void** state) {
+static void a_value_that_the_driver_hides_fails_with_its_reason(void** state) {
   NEW(hmn_usage, u);
   assert_answers(hmn_usage_read(context_of(state), 0, 4250, &u, &error), HMN_E_PERMISSION);
 }
@@ -97,7 +97,7 @@ static void in_a_foreign_pid_namespace_0_bytes_are_never_said(void** state) {
   machine_end(&m);
 }
 
-static void a_pid_of_another_namespace_is_told_so(void** state) {
+static void a_pid_of_another_namespace_is_reported_so(void** state) {
   (void)state;
   machine m;
   machine_make(&m, in_a_container, NULL);
@@ -132,14 +132,14 @@ static void as_hmn_pool_read_otherwise(void** state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(a_process_has_figures_of_its_own),
+      cmocka_unit_test(a_process_has_values_of_its_own),
       cmocka_unit_test(pid_0_is_out_of_range),
       cmocka_unit_test(a_process_that_the_driver_does_not_list_is_no_process),
-      cmocka_unit_test(a_figure_that_the_driver_hides_fails_with_its_reason),
+      cmocka_unit_test(a_value_that_the_driver_hides_fails_with_its_reason),
       cmocka_unit_test(the_caller_is_found_by_itself),
       cmocka_unit_test(a_caller_that_a_trusted_list_lacks_uses_0_bytes),
       cmocka_unit_test(in_a_foreign_pid_namespace_0_bytes_are_never_said),
-      cmocka_unit_test(a_pid_of_another_namespace_is_told_so),
+      cmocka_unit_test(a_pid_of_another_namespace_is_reported_so),
       cmocka_unit_test(a_process_stands_under_the_instance_that_it_uses),
       cmocka_unit_test(as_hmn_pool_read_otherwise),
   };

@@ -49,8 +49,8 @@ def blocks(text):
     # Every block is taken, so that none is read from the end of another.
     found = list(re.finditer(r"^```([^\n]*)\n(.*?)^```$", text, re.M | re.S))
     for match, following in zip(found, [*found[1:], None]):
-        told = following and following[1] == "text" and not text[match.end():following.start()].strip()
-        yield match[1], match[2], following[2] if told else None, text.count("\n", 0, match.start()) + 1
+        reported = following and following[1] == "text" and not text[match.end():following.start()].strip()
+        yield match[1], match[2], following[2] if reported else None, text.count("\n", 0, match.start()) + 1
 
 
 def run(folder, library, compiler, language, code):
@@ -74,11 +74,11 @@ def problems(page, text, library, wanted, compiler):
             if language != wanted:
                 continue
             count += 1
-            status, told = run(pathlib.Path(name), library, compiler, language, code)
+            status, reported = run(pathlib.Path(name), library, compiler, language, code)
             if status != 0:
-                yield f"{page}:{line}: status {status}: {told}"
-            elif expected is not None and told != expected:
-                yield f"{page}:{line}: prints\n{told}and not\n{expected}"
+                yield f"{page}:{line}: status {status}: {reported}"
+            elif expected is not None and reported != expected:
+                yield f"{page}:{line}: prints\n{reported}and not\n{expected}"
     if count == 0:
         yield f"{page}: no block of code"
 

@@ -78,10 +78,10 @@ def watch_real(command):
 def problems(command):
     for program, arguments, machine, status, lines in CASES:
         done = run(command, program, arguments, machine)
-        told = done.stdout.replace("\r\n", "\n")
-        if (done.returncode, told) != (status, lines):
+        reported = done.stdout.replace("\r\n", "\n")
+        if (done.returncode, reported) != (status, lines):
             yield (f"{program} {' '.join(arguments)} on {machine.name}: status {done.returncode}, not {status}, and\n"
-                   f"{told}instead of\n{lines}{done.stderr}")
+                   f"{reported}instead of\n{lines}{done.stderr}")
     real = run(command, "memory", [], "")
     if not re.fullmatch(r"resident: \d{6,} bytes \(\d+ MiB\)\navailable: \d{6,} bytes \(\d.* [GM]iB\)\n",
                         real.stdout.replace("\r\n", "\n")):

@@ -53,7 +53,7 @@ class AmdTools(Machines):
         self.assertEqual([(gpu["name"], gpu["total_bytes"], gpu["backend"]) for gpu in gpus],
                          [("Radeon", 4096, "rocm-smi")])
 
-    def test_the_doctor_tells_a_command_that_was_not_needed_from_one_that_is_not_there(self):
+    def test_the_doctor_reports_a_command_that_was_not_needed_from_one_that_is_not_there(self):
         keys = self.answering()
         self.assertIn("note  rocm-smi: not needed\n", run("doctor", env=keys).out)
         (self.folder / "rocm-smi.out").write_text(json.dumps(ROCM))

@@ -16,7 +16,7 @@ from command import COMMAND, SOURCE, Machines, environment, main
 # the device's configuration space), no other file of power/.
 ANY = {"uevent", "vendor", "device", "class", "revision", "subsystem_vendor", "subsystem_device",
        "numa_node", "power/runtime_status", "power/control", "drm/*/dev", "dev"}
-# What the driver, or the core of hwmon for it, keeps in memory and tells without taking a reference.
+# What the driver, or the core of hwmon for it, keeps in memory and reports without taking a reference.
 DRIVERS = {
     "amdgpu": {"mem_info_vram_total", "mem_info_vis_vram_total", "mem_info_gtt_total",
                "mem_info_vram_vendor", "unique_id", "product_name", "product_number",
@@ -110,7 +110,7 @@ class Asleep(Machines):
         root = str(self.folder.resolve()) + "/"
         opened = set()
         for line in record.read_text(errors="replace").splitlines():
-            # Where it succeeded, -y tells the path behind the descriptor.
+            # Where it succeeded, -y prints the path behind the descriptor.
             found = re.search(r"= \d+<([^>]*)>", line) if "open" in line else None
             if found and found[1].startswith(root):
                 opened.add(found[1].removeprefix(root))

@@ -30,7 +30,7 @@ def environment(**changes):
 
 
 def without_notice(said):
-    """That a reading takes long is said on a busy machine now and then."""
+    """That a reading takes long is reported on a busy machine now and then."""
     return "".join(line for line in said.splitlines(keepends=True) if NOTICE not in line)
 
 

@@ -86,7 +86,7 @@ class Day(Machines):
         self.assertEqual((summary["peak_dedicated_bytes"], summary["peak_shared_bytes"]), (15 * GIB, GIB))
 
     def of_a_command(self, *arguments):
-        """A command that ends when the day has; its record tells the time."""
+        """A command that ends when the day has; its record has the time."""
         record = self.folder / "record.jsonl"
         os.mkfifo(record)
         watching = self.start("run", "--machine", self.busy, "--interval", f"{INTERVAL}s", "--record", record,
@@ -103,8 +103,8 @@ class Day(Machines):
         return text
 
     def test_run(self):
-        picture, said = self.folder / "day.svg", self.folder / "day.json"
-        text = self.of_a_command("--plot", picture, "--json", said)
+        plot, said = self.folder / "day.svg", self.folder / "day.json"
+        text = self.of_a_command("--plot", plot, "--json", said)
         found = json.loads(said.read_text())
         self.assertGreater(found["elapsed_ns"], 23 * HOUR_NS)
         everyone = found["devices"][0]["everyone"]
@@ -113,8 +113,8 @@ class Day(Machines):
         self.assertGreaterEqual(everyone["samples"], slots - int(self.spent() / INTERVAL))
         self.assertLess(abs(everyone["at_ns"] / 10**9 - SECONDS), 2 * INTERVAL + self.spent())
         self.assertRegex(text, "sampled every 50[0-9][0-9] ms")
-        self.assertLess(picture.stat().st_size, 200_000)
-        self.assertRegex(picture.read_text(), r">\d+:00:00<")
+        self.assertLess(plot.stat().st_size, 200_000)
+        self.assertRegex(plot.read_text(), r">\d+:00:00<")
 
     def test_log(self):
         seconds = 10

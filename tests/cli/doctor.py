@@ -52,7 +52,7 @@ class Doctor(Machines):
             "../../devices/pci0000:00/0000:03:00.0/drm/renderD128")
         nodes = self.folder / "dev" / "dri"
         nodes.mkdir(parents=True)
-        if with_node:  # major 1, minor 3, as its file dev says
+        if with_node:  # major 1, minor 3, as in its file dev
             (nodes / "renderD128").symlink_to("/dev/null")
         return tree | {"HMN_DEV": str(self.folder / "dev")}
 
@@ -75,9 +75,9 @@ class Doctor(Machines):
         self.assertIn("GPU: none found: 0000:03:00.0 (driver newgpu) is in this machine, and no node",
                       result.out)
         self.assertEqual((result.code, result.err), (0, ""))
-        told = json.loads(run("snapshot", env=environment(**changes)).out)
-        self.assertEqual(told["devices"], [])
-        self.assertEqual([(each["status"], each["subject"]) for each in told["diagnostics"]
+        reported = json.loads(run("snapshot", env=environment(**changes)).out)
+        self.assertEqual(reported["devices"], [])
+        self.assertEqual([(each["status"], each["subject"]) for each in reported["diagnostics"]
                           if "newgpu" in each["message"]], [("HMN_E_NO_DEVICE", "devices")])
 
     def test_a_card_that_was(self):
@@ -85,7 +85,7 @@ class Doctor(Machines):
         self.assertIn("ok    0000:03:00.0 AMD [1002:2684], driver newgpu", text)
         self.assertIn("GPU 0 [AMD 1002:2684]: ready, by drm", text)
 
-    def test_adapters_that_no_driver_tells_of(self):
+    def test_adapters_that_no_driver_reports_of(self):
         tree = self.tree(**{"0000_03_00.0": ("0x1002", None), "0000_04_00.0": ("0x10de", "vfio-pci"),
                             "0000_00_02.0": ("0x8086", "i915")})
         text = self.examine(**tree)
@@ -103,7 +103,7 @@ class Doctor(Machines):
         self.assertIn("FAIL  0000:01:00.0 NVIDIA [10de:2684]: bound to nouveau", text)
         self.assertIn("        do: install NVIDIA's own driver", text)
 
-    def test_variables_in_force_are_told(self):
+    def test_variables_in_force_are_reported(self):
         self.assertIn(f"HMN_SYS={self.folder}/sys", self.examine(**self.tree()))
 
     def test_a_simulated_machine_is_said_to_be_one(self):
@@ -116,13 +116,13 @@ class Doctor(Machines):
         text = self.on({"devices": [card("a\x1b\\b")]}, "doctor").out
         self.assertIn("GPU 0 [a\\x1b\\\\b]: ready", text)
 
-    def test_readings_that_failed_are_told_once(self):
+    def test_readings_that_failed_are_reported_once(self):
         failing = [{"call": "pools", "status": "permission", "message": "root only"},
                    {"call": "telemetry", "status": "permission", "message": "root only"}]
         text = self.on({"devices": [card(failures=failing)]}, "doctor").out
         self.assertEqual(text.count("FAIL  GPU 0: root only\n"), 1)
 
-    def test_what_is_not_told_has_a_name(self):
+    def test_what_is_not_reported_has_a_name(self):
         machine = {"devices": [card(telemetry={"gpu_busy_percent": 3, "energy_joules": 7})]}
         text = self.on(machine, "doctor").out
         line = next(each for each in text.splitlines() if "gives no such value" in each)
@@ -137,7 +137,7 @@ class Doctor(Machines):
     def test_a_lost_device_is_one(self):
         self.assertIn("FAIL  GPU 0 [Card]: lost", self.on({"devices": [card(state="lost")]}, "doctor").out)
 
-    def test_a_failing_driver_is_told(self):
+    def test_a_failing_driver_is_reported(self):
         broken = {"failures": [{"call": "open", "status": "backend", "message": "mismatch (18)"}]}
         result = self.on(broken, "doctor")
         self.assertEqual(result.code, 0)

@@ -71,7 +71,7 @@ class Nvml(Machines):
         self.assertIsNotNone(rows[0]["name"])
 
     def run_with_accounts(self, *moments):
-        """What `hmn run` says of GPU 0. A moment: its processes and accounts, with PID and CHILD for
+        """What `hmn run` prints of GPU 0. A moment: its processes and accounts, with PID and CHILD for
         those of the command and of a child of it; each but the last goes on until it was seen."""
         card = TWO_CARDS["devices"][0]
         log = self.folder / "calls"
@@ -147,7 +147,7 @@ class Nvml(Machines):
         self.assertEqual(result.out.count("\n"), 65001)
         self.assertIn("65000 GPU processes found (63.5 GiB allocated total", result.err)
 
-    def test_figures_that_cannot_be_are_rows_without_one(self):
+    def test_values_that_cannot_be_are_rows_without_one(self):
         card = {"memory": {"total": "1 GiB", "free": 0, "used": "1 GiB"},
                 "processes": {"compute": [{"pid": 1, "used": None}, {"pid": 2, "used": "2 GiB"}]}}
         result = self.with_nvml({"devices": [card]}, "ps", "--json", "--sort", "pid")
@@ -156,7 +156,7 @@ class Nvml(Machines):
         self.assertIn("2 of unknown size", result.err)
 
     def watched(self, scenario, pid, ends):
-        """The states that hmn watch tells of a process of this system, before and after it ends."""
+        """The states that hmn watch prints of a process of this system, before and after it ends."""
         path = self.folder / "scenario.json"
         path.write_text(json.dumps(scenario))
         watching = subprocess.Popen(
@@ -174,7 +174,7 @@ class Nvml(Machines):
             watching.stdout.read()
         return before["state"], after["state"]
 
-    def test_watch_tells_exited_from_idle(self):
+    def test_watch_reports_exited_from_idle(self):
         card = TWO_CARDS["devices"][0]
         child = subprocess.Popen(["sleep", "60"])
         try:

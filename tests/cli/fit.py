@@ -100,7 +100,7 @@ class Fit(Machines):
         for available, code in (("17GiB", 0), ("16GiB", 4)):
             found = self.answer({"host": host(available), "devices": [unified]}, LLAMA_3_8B, code=code)
             self.assertTrue(found["devices"][0]["shares_ram"])
-        # GTT: a device may have 10 of 17 GiB, the rest is beside it, in the same memory.
+        # GTT: a device may have 10 of 17 GiB, the rest is next to it, in the same memory.
         part = card(pools=[{"kind": "host", "total": "10GiB", "free": "10GiB", "main": True}])
         self.answer({"host": host("17GiB"), "devices": [part]}, LLAMA_3_8B, code=3)
         self.answer({"host": host("16GiB"), "devices": [part]}, LLAMA_3_8B, code=4)
@@ -205,7 +205,7 @@ class Fit(Machines):
         self.assertEqual(result.code, 0)
         self.assertIn("hmn: --context 4096: the model was made for 2048 tokens at most\n", result.err)
 
-    def test_wrong_values_are_told(self):
+    def test_wrong_values_are_reported(self):
         for arguments, part in (((), "MODEL"), (("m", "--context", "0"), '--context "0": expected a whole number'),
                                 (("m", "--context", "many"), '--context "many"'),
                                 (("m", "--batch", "-1"), '--batch "-1"'),
@@ -262,13 +262,13 @@ class Fit(Machines):
 
     def test_the_table(self):
         result = self.on({"host": host("40GiB"), "devices": [gpu("10GiB")]}, "fit", LLAMA_3_8B)
-        first, needs, rooms, assumed = result.out.split("\n\n")
+        first, needs, placements, assumed = result.out.split("\n\n")
         self.assertTrue(first.endswith("llama-3-8b.json: configuration, 8.03 billion parameters, 32 layers, bfloat16"))
         self.assertEqual([re.split(r"\s{2,}", line) for line in needs.splitlines()],
                          [["NEEDS"], ["weights", "15.0 GiB"],
                           ["KV cache", "1.0 GiB", "1 sequence of 8192 tokens, f16"],
                           ["working memory", "293 MiB"], ["total", "16.2 GiB"]])
-        self.assertEqual([re.split(r"\s{2,}", line) for line in rooms.splitlines()],
+        self.assertEqual([re.split(r"\s{2,}", line) for line in placements.splitlines()],
                          [["MEMORY", "FREE", "USABLE", "VERDICT"],
                           ["GPU 0 [Card]", "10.0 GiB", "9.5 GiB", "fits with 21 of 32 layers on the GPU"],
                           ["RAM", "40.0 GiB", "40.0 GiB", "fits"]])

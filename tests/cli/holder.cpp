@@ -28,7 +28,7 @@ void fill(unsigned mib) {
   char* const held = static_cast<char*>(std::malloc(bytes));
   if (held == nullptr) _exit(99);
   std::memset(held, 1, bytes);
-  // Seen by nobody, the compiler could leave all of it out.
+  // Never read, the compiler could leave all of it out.
   asm volatile("" : : "r"(held) : "memory");
 }
 

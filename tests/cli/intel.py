@@ -10,7 +10,7 @@ from command import GIB, MIB, Machines, environment, main, run
 
 FAKE_DRM = sys.argv.pop(1)
 
-# Making device nodes takes root: sysfs says that the numbers of these are a card's.
+# Making device nodes takes root: sysfs lists these numbers as a card's.
 NODES = {"card0": "/dev/zero", "renderD128": "/dev/null",
          "card1": "/dev/random", "renderD129": "/dev/full"}
 I915, XE = "0000:03:00.0", "0000:04:00.0"

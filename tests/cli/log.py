@@ -16,15 +16,15 @@ from command import (COMMAND, GIB, MACHINES, Machines, card, environment, main, 
 KEYS = """unix_time_ns monotonic_ns index name uuid pci_bus_id state total_bytes free_bytes used_bytes
 gpu_busy_percent memory_busy_percent temperature_celsius power_watts power_limit_watts core_clock_mhz
 memory_clock_mhz fan_percent age_ns notes reasons""".split()
-FIGURES = KEYS[KEYS.index("total_bytes"):KEYS.index("age_ns")]
+VALUES = KEYS[KEYS.index("total_bytes"):KEYS.index("age_ns")]
 TELEMETRY = {"gpu_busy_percent": 64.25, "temperature_celsius": 45, "power_watts": 123.5}
 FAST = ("--interval", "20ms")
 # What a busy machine makes of a short interval.
 LOST = re.compile(r"^hmn: (\d+) samples were (?:skipped|dropped): .*\n", re.M)
 
 
-def remarks(said):
-    """Beside those of samples that came too late."""
+def notices(said):
+    """Next to those of samples that came too late."""
     return LOST.sub("", without_notice(said))
 
 
@@ -37,11 +37,11 @@ def spawn(*arguments, **options):
 class Log(Machines):
     def objects(self, content, *arguments):
         result = self.on(content, "log", "--json", *FAST, *arguments)
-        self.assertEqual((result.code, remarks(result.err)), (0, ""))
+        self.assertEqual((result.code, notices(result.err)), (0, ""))
         self.lost = sum(int(number) for number in LOST.findall(result.err))
         return [strict_json(line) for line in result.out.splitlines()]
 
-    def test_json_has_every_key_and_the_machines_figures(self):
+    def test_json_has_every_key_and_the_machines_values(self):
         lines = self.objects({"devices": [card(telemetry=TELEMETRY)]}, "--count", 1)
         self.assertEqual(len(lines), 1)
         self.assertEqual(list(lines[0]), KEYS)
@@ -84,7 +84,7 @@ class Log(Machines):
         self.assertEqual(used, sorted(set(used)))
         self.assertLessEqual(used[-1] - used[0], 3 + self.lost)
 
-    def test_an_absent_figure_is_null_with_its_reason(self):
+    def test_an_absent_value_is_null_with_its_reason(self):
         failing = [{"call": "telemetry", "fields": ["power_watts"], "status": "permission",
                     "message": "ask the administrator"}]
         line = self.objects({"devices": [card(telemetry=TELEMETRY, failures=failing)]},
@@ -92,7 +92,7 @@ class Log(Machines):
         self.assertIsNone(line["power_watts"])
         self.assertEqual(line["temperature_celsius"], 45)
         self.assertEqual(line["reasons"]["power_watts"], "ask the administrator")
-        absent = {key for key in FIGURES if line[key] is None}
+        absent = {key for key in VALUES if line[key] is None}
         self.assertEqual(set(line["reasons"]), absent)
         self.assertTrue(all(line["reasons"].values()))
 
@@ -110,10 +110,10 @@ class Log(Machines):
                     "message": 'say "please", twice'}]
         machine = {"devices": [card('Card, "new"', telemetry=TELEMETRY, failures=failing)]}
         result = self.on(machine, "log", "--csv", *FAST, "--count", 2)
-        self.assertEqual((result.code, remarks(result.err)), (0, ""))
+        self.assertEqual((result.code, notices(result.err)), (0, ""))
         rows = list(csv.DictReader(io.StringIO(result.out), strict=True))
         self.assertEqual(len(rows), 2)
-        self.assertEqual(list(rows[0]), ["time", "index", "name", *FIGURES, "age_ns", "notes", "reasons"])
+        self.assertEqual(list(rows[0]), ["time", "index", "name", *VALUES, "age_ns", "notes", "reasons"])
         for row in rows:
             self.assertEqual(row["name"], 'Card, "new"')
             self.assertEqual(int(row["used_bytes"]), 3 * GIB)
@@ -142,7 +142,7 @@ class Log(Machines):
         self.assertEqual((result.code, result.out), (1, ""))
         self.assertTrue(result.err.startswith("hmn: no GPU to log: "), result.err)
 
-    def test_a_device_that_is_lost_is_told_as_lost(self):
+    def test_a_device_that_is_lost_is_reported_as_lost(self):
         gone = [{"call": "any", "status": "device_lost", "message": "fallen off the bus", "from_reading": 4}]
         lines = self.objects({"devices": [card(failures=gone)]}, "--count", 8, "--interval", "200ms")
         self.assertEqual(lines[0]["used_bytes"], 3 * GIB)
@@ -162,7 +162,7 @@ class Log(Machines):
             first = process.stdout.readline()
             process.send_signal(number)
             out, err = process.communicate(timeout=60)
-            self.assertEqual((process.returncode, out, remarks(err.decode())), (0, b"", ""))
+            self.assertEqual((process.returncode, out, notices(err.decode())), (0, b"", ""))
             self.assertEqual(header.count(b","), first.count(b","))
 
     def test_a_driver_that_hangs_does_not_hold_an_interruption_up(self):
@@ -194,15 +194,15 @@ class Log(Machines):
         process.stdout.readline()
         process.stdout.close()
         self.assertEqual(process.wait(timeout=60), 0)
-        self.assertEqual(remarks(process.stderr.read().decode()), "")
+        self.assertEqual(notices(process.stderr.read().decode()), "")
         process.stderr.close()
 
-    def test_what_a_slow_driver_costs_is_told(self):
+    def test_what_a_slow_driver_costs_is_reported(self):
         slow = [{"call": "pools", "ms": 60}]
         result = self.on({"devices": [card(delays=slow)]}, "log", "--interval", "10ms", "--count", 3)
         self.assertEqual((result.code, result.out.count("\n")), (0, 3))
         self.assertIn(" samples were skipped: earlier ones took too long\n", result.err)
-        self.assertEqual(remarks(result.err), "")
+        self.assertEqual(notices(result.err), "")
 
     def test_every_machine_can_be_logged(self):
         for machine in sorted(MACHINES.glob("*.json")):

@@ -74,7 +74,7 @@ class Metrics(Machines):
         self.assertEqual(self.row(**busy, instance="compute")[1], "compute of pid 4711")
         self.assertEqual(self.row(**busy)[1], "pid 4711")
 
-    def test_notes_mark_the_figure(self):
+    def test_notes_mark_the_value(self):
         metric = {"metric": "pcie_tx_bytes", "count": 9}
         self.assertEqual(self.row(**metric, notes=["lower_bound"])[2], ">=9 B")
         self.assertEqual(self.row(**metric, notes=["estimated"])[2], "~9 B")
@@ -84,7 +84,7 @@ class Metrics(Machines):
         self.assertEqual((cells(titles), cells(row)[:3]), (TITLES, ["fan_percent", "0", "40 %"]))
         self.assertEqual(below, ["voltage: unknown: root only"])
 
-    def test_what_the_card_does_not_have_is_counted_and_told_on_request(self):
+    def test_what_the_card_does_not_have_is_counted_and_reported_on_request(self):
         fan = {"metric": "fan_percent", "instance": 0, "value": 40}
         no_link = {"metric": "link_rx_bytes", "instance": 0, "missing": {"status": "unsupported", "message": "no link"}}
         count = "{} more not supported: --unsupported lists them with the reason"
@@ -97,7 +97,7 @@ class Metrics(Machines):
                          ["voltage: unknown: root only", all_of_it[0]])
         self.assertEqual(self.lines([fan], "--unsupported"), self.lines([fan]))
 
-    def test_what_the_card_does_not_have_is_told_of_one_that_has_nothing_else(self):
+    def test_what_the_card_does_not_have_is_reported_of_one_that_has_nothing_else(self):
         for arguments in ((), ("--unsupported",)):
             self.assertEqual(self.lines([UNSUPPORTED], *arguments), ["ecc_corrected: unknown: no error correction"])
 
@@ -179,14 +179,14 @@ class Metrics(Machines):
         compared = 0
         for machine in sorted(MACHINES.glob("*.json")):
             whole = json.loads(self.on(machine, "snapshot").out)
-            told = {device["index"]: [[each[key] for key in same.values()] for each in device["metrics"]]
+            reported = {device["index"]: [[each[key] for key in same.values()] for each in device["metrics"]]
                     for device in whole["devices"]}
-            listed = {index: [] for index in told}
+            listed = {index: [] for index in reported}
             for each in json.loads(self.on(machine, "metrics", "--json").out):
                 if each["reason"] is None:
                     listed[each["device_index"]].append([each[key] for key in same])
-            self.assertEqual(listed, told, machine.name)
-            compared += sum(map(len, told.values()))
+            self.assertEqual(listed, reported, machine.name)
+            compared += sum(map(len, reported.values()))
         self.assertGreater(compared, 0)
 
     def test_without_a_gpu_it_says_why(self):

@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""hmn on GPUs that nothing has a product name for: their kernel driver stands in, and in JSON nothing does."""
+"""hmn on GPUs that nothing has a product name for: their kernel driver's name is shown, and none in JSON."""
 import os
 
 from command import Machines, environment, main, run
 
-# Making device nodes takes root: sysfs says that the numbers of these are a card's.
+# Making device nodes takes root: sysfs lists these numbers as a card's.
 NODES = ("/dev/null", "/dev/zero", "/dev/full", "/dev/random")
 
 
@@ -61,8 +61,8 @@ class Nameless(Machines):
         self.assertEqual(self.labels("metrics"), ["GPU 0 [v3d GPU]"])
         for arguments in (("doctor",), ("log", "--count", "1", "--interval", "1ms")):
             self.assertIn("GPU 0 [v3d GPU]", run(*arguments, env=self.found).out)
-        told = run("run", "--", "true", env=self.found)
-        self.assertIn("  GPU 0 [v3d GPU]\n", told.err)
+        reported = run("run", "--", "true", env=self.found)
+        self.assertIn("  GPU 0 [v3d GPU]\n", reported.err)
 
     def test_a_driver_s_name_cannot_command_the_terminal(self):
         self.gpu(0, "evil\x1b[2J", "platform/fec00000.gpu")

@@ -60,7 +60,7 @@ class Output(unittest.TestCase):
         self.assertEqual(done.returncode, 0)
         self.assertTrue(done.stdout.startswith(b"[{"))
 
-    def test_remarks_go_to_standard_error_alone(self):
+    def test_diagnostics_go_to_standard_error_alone(self):
         done = spawn("ps", "--json", "--machine", str(MACHINES / "failing.json"),
                      stdout=subprocess.PIPE, stderr=subprocess.PIPE)
         self.assertNotIn(b"hmn: ", done.stdout)

@@ -65,13 +65,13 @@ class Table(Machines):
         row = process(99, "16GiB", "python.exe", host_pool="2GiB")
         self.assertIn("  16.0 GiB  2.0 GiB  ", self.on(with_processes(row), "ps").out)
 
-    def test_every_figure(self):
+    def test_every_value(self):
         row = process(12345, "8GiB", "python.exe", host_resident="1.5GiB", host_pool="512MiB")
         self.assertEqual(self.on(with_processes(row), "ps").out, table(
             "  PID  NAME           VRAM   SHARED      RAM  DEVICE",
             "12345  python.exe  8.0 GiB  512 MiB  1.5 GiB  GPU 0 [RTX 5060 Ti]"))
 
-    def test_figures_that_are_not_known(self):
+    def test_values_that_are_not_known(self):
         row = {"pid": 99, "missing": {"status": "unsupported"}}
         self.assertEqual(self.on(with_processes(row), "ps").out, table(
             "PID  NAME  VRAM  SHARED  RAM  DEVICE",
@@ -442,7 +442,7 @@ class Sentence(Machines):
                          "32 GPU processes found (0 MiB allocated total; "
                          "4 protected, run as root for names).")
 
-    def test_a_figure_that_is_missing_is_told(self):
+    def test_a_value_that_is_missing_is_reported(self):
         row = {"pid": 5, "name": "x", "missing": {"status": "backend", "message": "used > total"}}
         result = self.on(with_processes(process(1, MIB), row), "ps")
         self.assertEqual(result.err.splitlines(), [

@@ -179,7 +179,7 @@ class Kept(Tree):
             else:
                 self.assertEqual(steady(json.loads(here.out)), steady(json.loads(there.out)))
 
-    def test_it_tells_nothing_of_who_it_is_of(self):
+    def test_it_reports_nothing_of_who_it_is_of(self):
         text = self.kept().read_text()
         for secret in (USER, socket.gethostname(), "hunter2", "token", "thesis", "diary", CONTAINER,
                        "59d01f7b6a5e4c3d", str(self.folder), "nfs"):

@@ -30,7 +30,7 @@ class Run(Machines):
         self.json = self.folder / "run.json"
 
     def measured(self, *arguments, machine=None, code=0, options=(), seen=(), **keys):
-        """What hmn says of a command of ours on a machine. The command's word until:N goes on when the N-th
+        """What hmn prints of a command of ours on a machine. The command's word until:N goes on when the N-th
         condition of `seen` was true of a line of the timeline: what is looked for was there to be sampled."""
         named = [path for path in options if isinstance(path, pathlib.Path) and path.suffix in (".csv", ".jsonl")]
         self.timeline = named[0] if named else self.folder / "seen.jsonl"
@@ -66,13 +66,13 @@ class Run(Machines):
         said = self.measured("sh", "-c", f"{HOLDER} fill:120; {HOLDER} fill:1 sleep:300")
         self.assertGreaterEqual(said["largest_process"]["bytes"], 120 * MIB)
 
-    def test_what_hmn_itself_was_is_told_as_a_bound(self):
+    def test_what_hmn_itself_was_is_reported_as_a_bound(self):
         said = self.measured("true")
         self.assertTrue(said["largest_process"]["upper_bound"])
         self.assertRegex(self.err, r"largest process +<=\S+ MiB  at most: hmn itself used that much")
-        picture = self.folder / "bound.svg"
-        self.measured("true", options=("--plot", picture))
-        self.assertIn("largest process &lt;=", picture.read_text())
+        plot = self.folder / "bound.svg"
+        self.measured("true", options=("--plot", plot))
+        self.assertIn("largest process &lt;=", plot.read_text())
 
     def test_the_sum_is_of_all_processes_and_when_it_came(self):
         said = self.measured(HOLDER, "until:0", "fork", "fill:60", "until:1", "wait", seen=(any_row, holds(120, 2)))
@@ -113,13 +113,13 @@ class Run(Machines):
     def test_exit_code_and_signal_are_the_commands(self):
         self.assertEqual(self.measured(HOLDER, "exit:7", code=7)["exit_code"], 7)
         self.assertIn("exit:7: exit code 7 after ", self.err)
-        picture = self.folder / "ended.svg"
+        plot = self.folder / "ended.svg"
         for number, name in ((signal.SIGSEGV, "SIGSEGV"), (signal.SIGKILL, "SIGKILL"), (signal.SIGRTMIN, "signal 34")):
             code = 128 + number
-            self.measured(HOLDER, f"kill:{int(number)}", code=code, options=("--plot", picture))
+            self.measured(HOLDER, f"kill:{int(number)}", code=code, options=("--plot", plot))
             self.assertIn(f"kill:{int(number)}: ended by {name} (exit code {code}) after ", self.err)
-            self.assertIn(f"ended by {name} (exit code {code})", picture.read_text())
-        # Of a command that tells the same code by itself no signal is told.
+            self.assertIn(f"ended by {name} (exit code {code})", plot.read_text())
+        # Of a command that returns the same code by itself no signal is reported.
         self.measured("sh", "-c", f"{HOLDER} kill:9; exit $?", code=137)
         self.assertRegex(self.err, r"exit \$\?: exit code 137 after ")
         self.assertEqual(run("run", "--", "/nonexistent/x").code, 127)
@@ -208,7 +208,7 @@ class Run(Machines):
                 self.assertEqual(offsets, sorted(offsets))
             self.assertEqual(set(used), {3 * GIB})
 
-    def test_picture(self):
+    def test_snapshot(self):
         path = self.folder / "run.svg"
         machine = {"devices": [card("Card <1>"), card("Card & 2", state="asleep")]} | HOST
         self.measured("sh", "-c", f": '# <b>&'; {HOLDER} until:0", machine=machine, options=("--plot", path),
@@ -303,7 +303,7 @@ class Run(Machines):
         self.assertIsNone(command["bytes"])
         self.assertTrue(command["reason"])
 
-    def test_why_nothing_is_known_is_told(self):
+    def test_why_nothing_is_known_is_reported(self):
         said = self.measured(HOLDER, "until:0", machine={"devices": []}, seen=(any_row,))
         self.assertIsNone(said["all_processes"]["bytes"])
         self.assertIn("process", said["all_processes"]["reason"])
@@ -387,7 +387,7 @@ class Run(Machines):
                                   stderr=subprocess.DEVNULL, timeout=60)
             self.assertEqual(done.returncode, 0, trap)
 
-    def test_a_signal_that_only_tells_something_reaches_the_command(self):
+    def test_a_signal_that_only_reports_something_reaches_the_command(self):
         for words in (("run",), ("spill", "--machine", self.machine(devices=[card()]))):
             process = subprocess.Popen(
                 [*COMMAND, *map(str, words), "--", "sh", "-c",
@@ -401,7 +401,7 @@ class Run(Machines):
             self.assertEqual(process.returncode, 5)
             self.assertTrue(err.startswith(b"hmn"))
 
-    def test_standard_output_that_cannot_be_written_is_told_once(self):
+    def test_standard_output_that_cannot_be_written_is_reported_once(self):
         for words in (("run",), ("spill", "--machine", self.machine(devices=[card()]))):
             with open("/dev/full", "w") as full:
                 done = subprocess.run([*COMMAND, *map(str, words), "--json", "-", "--", "true"], stdout=full,
@@ -416,7 +416,7 @@ class Run(Machines):
         mine, said = result.out.splitlines()
         self.assertEqual((mine, strict_json(said)["command"]), ("mine", ["echo", "mine"]))
 
-    def test_what_cannot_be_written_is_told_before_the_command_starts(self):
+    def test_what_cannot_be_written_is_reported_before_the_command_starts(self):
         mark = self.folder / "started"
         for option, path in (("--record", "/nonexistent/a.csv"), ("--plot", "/nonexistent/a.svg"),
                              ("--json", "/nonexistent/a.json")):
@@ -469,7 +469,7 @@ class Group(Machines):
         self.assertEqual((home.parent / left[0]).read_text(), f"{pid}\n")
         self.assertIn(f"{pid}\n", (home / "cgroup.procs").read_text())
 
-    def test_why_there_is_none_is_told_on_request(self):
+    def test_why_there_is_none_is_reported_on_request(self):
         keys = environment(HMN_CGROUP="/nonexistent")
         self.assertNotIn("control group", run("run", "--", "true", env=keys).err)
         self.assertRegex(run("run", "--trace", "--", "true", env=keys).err, r"control group +\?  \S")

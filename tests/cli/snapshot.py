@@ -53,7 +53,7 @@ class Snapshot(Machines):
                             "accounting"):
                     self.assertEqual(row[key], usage[key], (machine.name, key))
 
-    def test_a_figure_that_is_missing_is_a_diagnostic_and_no_failure(self):
+    def test_a_value_that_is_missing_is_a_diagnostic_and_no_failure(self):
         failing = [{"call": "pools", "status": "permission", "message": "root only"}]
         result = self.on({"devices": [card(failures=failing)]}, "snapshot")
         self.assertEqual((result.code, result.err), (0, ""))

@@ -34,7 +34,7 @@ class Spill(Machines):
         jsonschema.validate(found, SCHEMA)
         return found, done
 
-    def test_what_does_not_fit_is_told_against_the_time_before_the_command(self):
+    def test_what_does_not_fit_is_reported_against_the_time_before_the_command(self):
         found, done = self.report(FILLS, "true")
         self.assertEqual(done.out, "")
         self.assertEqual((found["measurable"], found["spilled"]), (True, True))

@@ -53,12 +53,12 @@ class Text(Machines):
         self.assertIn("[a\\nb\\x1b[31m\\u{202e}]", self.gpu_line(name="a\nb\x1b[31m\u202e"))
         self.assertIn("driver 1\\x07", self.gpu_line(driver_version="1\x07"))
 
-    def test_figures_that_are_not_known(self):
+    def test_values_that_are_not_known(self):
         pool = {"kind": "vram", "total": "16GiB", "free": None, "used": None}
         self.assertEqual(self.gpu_line(pools=[pool]), "GPU 0 [Card]: total 16384 MiB")
         self.assertEqual(self.gpu_line(pools=[]), "GPU 0 [Card]: memory unknown")
 
-    def test_what_is_used_is_told_where_what_is_free_is_not_known(self):
+    def test_what_is_used_is_reported_where_what_is_free_is_not_known(self):
         pool = {"kind": "vram", "total": "16GiB", "used": "10MiB", "free": None,
                 "notes": ["lower_bound"]}
         self.assertEqual(self.gpu_line(pools=[pool]), "GPU 0 [Card]: used >=10 MiB / 16384 MiB")
@@ -76,13 +76,13 @@ class Text(Machines):
     def test_h192_gpus_that_cannot_be_read(self):
         failing = [{"call": "pools", "status": "backend", "message": "broken"}]
         machine = {"devices": [card("A", failures=failing), card("B", failures=failing)]}
-        remarks = "hmn: GPU 0: broken\nhmn: GPU 1: broken\n"
+        notices = "hmn: GPU 0: broken\nhmn: GPU 1: broken\n"
         text = self.on(machine)
-        self.assertEqual((text.code, text.err), (0, remarks))
+        self.assertEqual((text.code, text.err), (0, notices))
         self.assertEqual(text.out.splitlines()[1:],
                          ["GPU 0 [A]: memory unknown", "GPU 1 [B]: memory unknown"])
         json = self.on(machine, "--json")
-        self.assertEqual((json.code, json.err), (0, remarks))
+        self.assertEqual((json.code, json.err), (0, notices))
         self.assertEqual([(gpu["name"], gpu["total_bytes"]) for gpu in self.rows(json)],
                          [("A", None), ("B", None)])
 
@@ -98,7 +98,7 @@ class Text(Machines):
         lines = self.lines(devices=[card(partitions=[card("Part")]), card("Other")])
         self.assertIn("GPU 2 [Part] in GPU 0: free 13312 MiB / 16384 MiB", lines)
 
-    def test_a_stale_figure_says_so(self):
+    def test_a_stale_value_says_so(self):
         pool = {"kind": "vram", "total": "16GiB", "used": "3GiB", "notes": ["stale"]}
         self.assertRegex(self.gpu_line(pools=[pool]), r"free 13312 MiB / 16384 MiB, stale: \d+\.\d s old$")
 
@@ -119,12 +119,12 @@ class Text(Machines):
         self.assertIn("GPU: not known: the search for GPUs failed", result.out)
         self.assertEqual(result.err, "hmn: mismatch (18)\n")
 
-    def test_what_a_card_cannot_tell_is_no_remark(self):
+    def test_what_a_card_cannot_report_is_no_diagnostic(self):
         missing = [{"call": "pools", "status": "unsupported", "message": "no such figure"}]
         result = self.on({"devices": [card(failures=missing)]})
         self.assertEqual((result.code, result.err), (0, ""))
 
-    def test_what_failed_is_one_remark(self):
+    def test_what_failed_is_one_diagnostic(self):
         failing = [{"call": "pools", "status": "permission", "message": "root only"}]
         result = self.on({"devices": [card(failures=failing)]})
         self.assertEqual((result.code, result.err), (0, "hmn: GPU 0: root only\n"))
@@ -169,7 +169,7 @@ class Json(Machines):
         text = self.on({"devices": [card("a b")]}, "--json").out
         self.assertNotIn(" ", text.replace("a b", ""))
 
-    def test_figures_are_exact_to_the_last_bit(self):
+    def test_values_are_exact_to_the_last_bit(self):
         most = 281474976710656
         pool = {"kind": "vram", "total": most, "free": most - 1, "used": 1}
         gpu = self.gpus(devices=[card(pools=[pool])])[0]

@@ -35,8 +35,8 @@ class Terminal(Machines):
             piped = run("--machine", path).out
             shown = run_in_terminal("--machine", path, columns=200).out
             self.assertNotIn("\x1b", piped)
-            remarks = [line for line in shown.splitlines() if not line.startswith("hmn: ")]
-            self.assertEqual(words("\n".join(remarks)), words(piped), path.name)
+            notices = [line for line in shown.splitlines() if not line.startswith("hmn: ")]
+            self.assertEqual(words("\n".join(notices)), words(piped), path.name)
 
     def test_widths_are_kept(self):
         for path in sorted(MACHINES.glob("*.json")):

@@ -24,9 +24,9 @@ def holds(mib, processes=1):
     return lambda row: int(row["processes"] or 0) >= processes and int(row["resident_bytes"] or 0) >= mib * MIB
 
 
-def on_device(**figures):
+def on_device(**values):
     """Where the devices were read: they may be dearer than the host's memory."""
-    return lambda row: any(figures.items() <= each.items() for each in row["devices"][:1])
+    return lambda row: any(values.items() <= each.items() for each in row["devices"][:1])
 
 
 class Watcher(threading.Thread):
@@ -38,10 +38,10 @@ class Watcher(threading.Thread):
         self.over = threading.Event()
 
     def run(self):
-        told = 0
+        reported = 0
         while self.left and not self.over.wait(0.01):
             rows = rows_of(self.timeline)
-            for row in rows[told:]:
+            for row in rows[reported:]:
                 if self.left and self.left[0][1](row):
                     self.left.pop(0)[0].touch()
-            told = len(rows)
+            reported = len(rows)

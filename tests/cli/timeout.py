@@ -18,7 +18,7 @@ class Timeout(Machines):
             self.assertEqual(result.code, 1, arguments)
             self.assertGreater(seconds, 0.25)
 
-    def test_a_device_that_hangs_hides_figures_and_not_devices(self):
+    def test_a_device_that_hangs_hides_values_and_not_devices(self):
         result = self.on({"devices": [
             card("First"), card("Stuck", delays=[{"call": "pools", "hang": "forever"}])]}, "--json", "--timeout", "5s")
         self.assertEqual(result.code, 0)

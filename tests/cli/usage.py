@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: MIT OR Apache-2.0
-"""Exit codes and messages, and that docs/exit-codes.md says so."""
+"""Exit codes and messages, and that docs/exit-codes.md lists them."""
 import re
 
 from command import MACHINES, SOURCE, Machines, card, main, run
@@ -86,7 +86,7 @@ class Usage(Machines):
         result = run("--machine", "no/such.json")
         self.assertEqual(result, (1, "", 'hmn: --machine "no/such.json": No such file or directory\n'))
 
-    def test_a_machine_file_that_is_wrong_is_told_why(self):
+    def test_a_machine_file_that_is_wrong_is_reported_why(self):
         for arguments in ((), ("--json",), ("ps",), ("snapshot",), ("doctor",)):
             result = run(*arguments, "--machine", self.machine({"devices": [{"nam": "x"}]}))
             self.assertIn("nam", result.err + result.out, arguments)

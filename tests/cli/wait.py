@@ -24,7 +24,7 @@ def later(*steps, by="after_ms"):
 
 
 class Wait(Machines):
-    def test_room_that_is_there_is_told_at_once(self):
+    def test_free_memory_that_is_there_is_reported_at_once(self):
         machine = {"devices": [gpu(uuid="GPU-a"), gpu("Other", used="1GiB", uuid="GPU-b")]}
         self.assertEqual(self.on(machine, "wait", "--free", "13GiB"), (0, "1 GPU-b\n", ""))
         self.assertEqual(self.on(machine, "wait", "--free", "13GiB", "--any"), (0, "1 GPU-b\n", ""))
@@ -39,7 +39,7 @@ class Wait(Machines):
         self.assertEqual((late.code, late.out), (124, ""))
         self.assertIn("at most 13.0 GiB were free, on GPU 0 [Card]", late.err)
 
-    def test_it_waits_until_a_device_has_room(self):
+    def test_it_waits_until_a_device_has_free_memory(self):
         machine = {"devices": [gpu(used="12GiB"), gpu("Other", used="12GiB", uuid="GPU-b")],
                    "changes": later((300, 0, "8GiB"), (1500, 1, "2GiB"))}
         begun = time.monotonic()
@@ -54,7 +54,7 @@ class Wait(Machines):
         self.assertGreaterEqual(spent, 1.5)
         self.assertLess(said["waited_ns"], spent * 1e9)
 
-    def test_the_most_that_was_free_is_told_when_the_time_is_up(self):
+    def test_the_most_that_was_free_is_reported_when_the_time_is_up(self):
         machine = {"devices": [gpu(used="12GiB"), gpu("Other", used="12GiB")],
                    "changes": later((2, 1, "7GiB"), (4, 1, "12GiB"), by="at_reading")}
         result = self.on(machine, "wait", "--free", "10GiB", *FAST, "--timeout", "2500ms")
@@ -67,7 +67,7 @@ class Wait(Machines):
                          "--timeout", "300ms")
         self.assertEqual(result.code, 124)
 
-    def test_what_is_usable_counts_where_it_is_told(self):
+    def test_what_is_usable_counts_where_it_is_reported(self):
         pool = {"kind": "vram", "total": "16GiB", "used": "3GiB", "usable": "5GiB"}
         machine = {"devices": [{"name": "Card", "pools": [pool]}]}
         self.assertEqual(self.on(machine, "wait", "--free", "5GiB").code, 0)
@@ -80,7 +80,7 @@ class Wait(Machines):
         self.assertIn("will never be free: the largest is GPU 1 [Large] with 80.0 GiB", result.err)
         self.assertEqual(self.on(machine, "wait", "--free", "17GiB", "--device", 0).code, 1)
 
-    def test_a_device_that_tells_nothing_is_left_out_and_named_once(self):
+    def test_a_device_that_reports_nothing_is_left_out_and_named_once(self):
         failing = [{"call": "pools", "status": "permission", "message": "ask the administrator"}]
         machine = {"devices": [gpu("Silent", failures=failing), gpu(used="12GiB")],
                    "changes": later((300, 1, "1GiB"))}
@@ -88,7 +88,7 @@ class Wait(Machines):
         self.assertEqual((result.code, result.out), (0, "1 -\n"))
         self.assertEqual(result.err, "hmn: GPU 0 [Silent] is left out: ask the administrator\n")
 
-    def test_where_no_device_tells_it_fails(self):
+    def test_where_no_device_reports_it_fails(self):
         failing = [{"call": "pools", "status": "unsupported"}]
         for machine in ({"devices": []}, {"devices": [gpu(failures=failing)]}):
             result = self.on(machine, "wait", "--free", "1GiB")
@@ -144,7 +144,7 @@ class Wait(Machines):
         twins = {"devices": [gpu(vendor="amd"), gpu(vendor="amd")]}
         self.assertEqual(self.on(twins, "wait", "--free", "1GiB", "--", "true").code, 125)
 
-    def test_a_vendor_without_a_variable_is_told(self):
+    def test_a_vendor_without_a_variable_is_reported(self):
         result = self.on({"devices": [gpu(vendor="0x5143")]}, "wait", "--free", "1GiB", "--", "true")
         self.assertEqual(result.code, 0)
         self.assertIn("the command sees all GPUs", result.err)

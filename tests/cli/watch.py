@@ -57,7 +57,7 @@ class Watch(Machines):
             "pid": 7, "name": "work", "baseline_used_bytes": 1024 * MIB, "peak_used_bytes": 1029 * MIB,
             "baseline_shared_bytes": MIB, "peak_shared_bytes": MIB}])
 
-    def test_hv114_spill_is_told_by_the_exit_code(self):
+    def test_hv114_spill_is_reported_by_the_exit_code(self):
         machine = {"devices": [card(row(7, "1GiB"))], "changes": [then(3, row(7, "1GiB"), more=FULL)]}
         samples, summary, _ = self.lines(machine, *FAST, code=1)
         self.assertEqual([each["spilling"] for each in samples[:2]], [False, True])
@@ -94,13 +94,13 @@ class Watch(Machines):
         self.assertIn("not counted", err)
         self.assertNotIn("set changed", err)
 
-    def test_exited_is_told_from_idle(self):
+    def test_exited_is_reported_from_idle(self):
         machine = {"devices": [card()], "host": {"processes": [{"pid": 11, "name": "lives"}]}}
         samples, _, _ = self.lines(machine, "11", "99", "11", *FAST)
         self.assertEqual([(each["pid"], each["state"], each["used_bytes"]) for each in samples[:2]],
                          [(11, "idle", None), (99, "exited", None)])
 
-    def test_a_pid_given_anew_is_told_by_its_start(self):
+    def test_a_pid_given_anew_is_reported_by_its_start(self):
         machine = {"devices": [card(row(7, "1GiB", start_unix_ns=1))],
                    "changes": [then(3, row(7, "2GiB", start_unix_ns=2))]}
         samples, summary, err = self.lines(machine, *FAST)
@@ -115,31 +115,31 @@ class Watch(Machines):
         self.assertIn("waiting for work to appear", err)
         self.assertIn("followed set changed: entered pid=8 (b)\n", err)
 
-    def test_hv113_who_came_and_left_is_told_with_the_last_name(self):
+    def test_hv113_who_came_and_left_is_reported_with_the_last_name(self):
         machine = {"devices": [card(row(1, "3GiB", "gone"))], "changes": [
             then(3, row(1, "3GiB", "gone"), row(2, "1GiB", None)),
             then(4, row(2, "1GiB", None), row(3, "2GiB", "new")),
             then(5, row(2, "1GiB", None), row(3, "2GiB", "new")),
             then(6, row(1, "4GiB", "gone"))]}
-        with (self.folder / "remarks").open("w+") as remarks, subprocess.Popen(
+        with (self.folder / "remarks").open("w+") as notices, subprocess.Popen(
                 [*COMMAND, "watch", "--json", "--follow-new", "--interval", "20ms", "--machine",
-                 self.machine(machine)], env=environment(), stdout=subprocess.PIPE, stderr=remarks) as running:
+                 self.machine(machine)], env=environment(), stdout=subprocess.PIPE, stderr=notices) as running:
             for line in running.stdout:
                 if json.loads(line)["used_bytes"] == 4096 * MIB:
                     break
             running.terminate()
             summary = json.loads(running.stdout.read().splitlines()[-1])
-            remarks.seek(0)
-            err = remarks.read()
-        told = [line.partition("followed set changed: ")[2] for line in err.splitlines() if "set changed" in line]
-        self.assertEqual(told, ["entered pid=2", "entered pid=3 (new); left pid=1 (gone)",
+            notices.seek(0)
+            err = notices.read()
+        reported = [line.partition("followed set changed: ")[2] for line in err.splitlines() if "set changed" in line]
+        self.assertEqual(reported, ["entered pid=2", "entered pid=3 (new); left pid=1 (gone)",
                                 "entered pid=1 (gone); left pid=3 (new), pid=2"])
         # HV112: in the order first seen, with the history of before.
         self.assertEqual([(each["pid"], each["baseline_used_bytes"], each["peak_used_bytes"])
                           for each in summary["per_pid"]],
                          [(1, 3072 * MIB, 4096 * MIB), (2, 1024 * MIB, 1024 * MIB), (3, 2048 * MIB, 2048 * MIB)])
 
-    def test_a_sample_that_fails_is_told_and_the_watch_goes_on(self):
+    def test_a_sample_that_fails_is_reported_and_the_watch_goes_on(self):
         broken = [{"call": "processes", "status": "backend", "message": "no\x1b answer"}]
         machine = {"devices": [card(row(7, "1GiB"))], "changes": [{"at_reading": 3, "patch": [
             {"op": "add", "path": "/devices/0/failures", "value": broken}]}]}

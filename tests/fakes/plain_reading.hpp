@@ -18,19 +18,19 @@ class plain_reading final : public hmn::reading {
       : deadline_(hmn::platform::monotonic_ns() + deadline_ms * hmn::platform::ns_per_ms) {}
   std::uint64_t deadline_ns() const noexcept override { return deadline_; }
   bool wants_trace() const noexcept override { return false; }
-  void remark(hmn::diagnostic d) override { remarks.push_back(std::move(d)); }
+  void diagnose(hmn::diagnostic d) override { diagnostics.push_back(std::move(d)); }
   void opening() noexcept override { ++openings; }
   void opened() noexcept override { --openings; }
 
   // The first diagnostic that has these words.
   [[nodiscard]] const hmn::diagnostic* find(std::string_view words) const {
-    for (const hmn::diagnostic& d : remarks) {
+    for (const hmn::diagnostic& d : diagnostics) {
       if (d.why.message.view().find(words) != std::string_view::npos) return &d;
     }
     return nullptr;
   }
 
-  std::vector<hmn::diagnostic> remarks;
+  std::vector<hmn::diagnostic> diagnostics;
   int openings = 0;  // that have not ended
 
  private:

@@ -9,7 +9,7 @@ using namespace hmn::amd_tool;
 
 namespace {
 
-void check(const figure& f, form as) {
+void check(const field_amount& f, form as) {
   if (f.why == status::empty) return;
   promise(!f.key.empty() && is_utf8(f.key.view()) && is_utf8(f.text.view()));
   if (!f.has_value()) return;
@@ -24,11 +24,11 @@ void check(const dialect& d, const answer& a) {
   promise(a.cards.size() <= most_cards && a.processes.size() <= most_processes);
   promise(a.cards.size() <= a.records);
   for (const card& c : a.cards) {
-    for (const figure& f : c.figures) {
+    for (const field_amount& f : c.amounts) {
       if (f.why != status::empty) promise(f.rank < d.rows.size());
     }
     for (const row& r : d.rows) {
-      const figure& f = c[r.what];
+      const field_amount& f = c[r.what];
       if (f.why != status::empty) check(f, d.rows[f.rank].as);
     }
   }

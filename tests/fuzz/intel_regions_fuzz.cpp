@@ -19,13 +19,13 @@ void check_heap(const intel::heap& h, std::size_t most) {
   promise(!h.visible_used || !h.visible || *h.visible_used <= *h.visible);
 }
 
-void check_regions(const std::optional<intel::memory_regions>& told, std::size_t bytes) {
-  if (!told) return;
+void check_regions(const std::optional<intel::memory_regions>& reported, std::size_t bytes) {
+  if (!reported) return;
   const std::size_t most = bytes / sizeof(intel::raw_region);
   promise(most != 0);
-  promise(told->system.regions + told->device.regions <= most);
-  check_heap(told->system, most);
-  check_heap(told->device, most);
+  promise(reported->system.regions + reported->device.regions <= most);
+  check_heap(reported->system, most);
+  check_heap(reported->device, most);
 }
 
 }  // namespace

@@ -9,7 +9,7 @@ void fuzz(std::string_view input) {
   promise(is_utf8(a.stray.view()));
   if (!a.last) return;
   const sample& s = *a.last;
-  for (const figure& f : s.figures) {
+  for (const field_amount& f : s.amounts) {
     if (f.why == hmn::status::empty) continue;
     promise(!f.key.empty() && is_utf8(f.said.view()) && f.has_value() == f.flaw.empty());
     if (f.has_value()) promise(f.number >= 0 && f.number - f.number == 0);

@@ -15,15 +15,15 @@ void fuzz(std::string_view input) {
   const auto* s = std::get_if<script>(&read);
   if (s == nullptr || !s->recorded().answers) return;
   const stand_in_scope scope(s->recorded().answers.get());
-  char room[64];
+  char buffer[64];
   std::string whole;
   for (const char* path : {"/", "/a", "/a/b", "/machine/sys/class/drm"}) {
-    const auto small = read_small(path, room);
-    promise(!small || small.value <= sizeof room);
+    const auto small = read_small(path, buffer);
+    promise(!small || small.value <= sizeof buffer);
     (void)read_whole(path, whole, 16);
     promise(whole.size() <= 16);
-    const auto link = read_link(path, room);
-    promise(!link || link.value < sizeof room);
+    const auto link = read_link(path, buffer);
+    promise(!link || link.value < sizeof buffer);
     (void)status_of(path);
     (void)exists(path);
     (void)is_executable_file(path);

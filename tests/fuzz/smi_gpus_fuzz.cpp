@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/nvidia_smi/figures.hpp"
 #include "backends/nvidia_smi/rows.hpp"
+#include "backends/nvidia_smi/values.hpp"
 #include "fuzz.hpp"
 #include "model/pci_address.hpp"
 

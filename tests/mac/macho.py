@@ -5,33 +5,33 @@ import subprocess
 import sys
 
 
-def told(objdump, file, *options):
+def reported(objdump, file, *options):
     return subprocess.run([objdump, "--macho", *options, file], check=True, capture_output=True,
                           text=True).stdout
 
 
 def exported(objdump, library):
-    return set(re.findall(r"^0x[0-9A-F]+ +(\S+)", told(objdump, library, "--exports-trie"), re.M))
+    return set(re.findall(r"^0x[0-9A-F]+ +(\S+)", reported(objdump, library, "--exports-trie"), re.M))
 
 
 def own_name(objdump, library):
     """None: it is a program."""
-    return told(objdump, library, "--dylib-id").split("\n")[1] or None
+    return reported(objdump, library, "--dylib-id").split("\n")[1] or None
 
 
 def needed(objdump, file):
     """The libraries that it is loaded with."""
-    names = re.findall(r"^\t(\S+) \(compat", told(objdump, file, "--dylibs-used"), re.M)
+    names = re.findall(r"^\t(\S+) \(compat", reported(objdump, file, "--dylibs-used"), re.M)
     return set(names) - {own_name(objdump, file)}
 
 
 def search_paths(objdump, file):
     """Where it looks for names below @rpath."""
-    return re.findall(r"cmd LC_RPATH\n.*\n +path (\S+)", told(objdump, file, "--private-headers"))
+    return re.findall(r"cmd LC_RPATH\n.*\n +path (\S+)", reported(objdump, file, "--private-headers"))
 
 
 def least_system(objdump, file):
-    return re.search(r"LC_BUILD_VERSION.*?minos (\S+)", told(objdump, file, "--private-headers"),
+    return re.search(r"LC_BUILD_VERSION.*?minos (\S+)", reported(objdump, file, "--private-headers"),
                      re.S).group(1)
 
 

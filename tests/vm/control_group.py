@@ -194,7 +194,7 @@ class Limit(Groups):
                  'umount /sys/fs/cgroup && mount -t cgroup2 cgroup2 /sys/fs/cgroup && exec "$@"', "sh")
         self.held(self.system(b, *mount), 700 * MIB, b)  # what is above is out of sight
 
-    def test_doctor_tells_the_limit(self):
+    def test_doctor_reports_the_limit(self):
         a = self.group("a", limit=300 * MIB)
         self.assertRegex(hmn("doctor", through=a.inside(), code=0).out, r"300 MiB")
         self.assertIn("no memory limit applies", hmn("doctor", code=0).out)

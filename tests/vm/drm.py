@@ -59,13 +59,13 @@ class Identity(Card):
         self.assertEqual([f"renderD{card['render_minor']}"], nodes_of(self.address))
         self.assertEqual((card["kind"], card["state"], card["name"]), ("virtual", "ready", None))
 
-    def test_memory_that_nobody_tells_is_unknown(self):
+    def test_memory_that_nobody_reports_is_unknown(self):
         said = snapshot()
         for pool in said["pools"]:
             self.assertIsNone(pool["total_bytes"])
             self.assertIsNone(pool["used_bytes"])
-        told = [each["message"] for each in said["diagnostics"]]
-        self.assertTrue(any("virtio_gpu" in each for each in told), told)
+        reported = [each["message"] for each in said["diagnostics"]]
+        self.assertTrue(any("virtio_gpu" in each for each in reported), reported)
 
     def test_a_device_without_hardware_is_none(self):
         if not insert("vgem"):
@@ -85,16 +85,16 @@ class Identity(Card):
 
 
 class Clients(Card):
-    def test_a_client_is_listed_with_what_the_driver_tells(self):
+    def test_a_client_is_listed_with_what_the_driver_reports(self):
         self.assertEqual(rows(), [])
         client = self.client()
         self.assertEqual([row["pid"] for row in rows()], [client.pid])
         said = rows()[0]
         opened = next(each.name for each in pathlib.Path(f"/proc/{client.pid}/fd").iterdir()
                       if os.readlink(each) == self.node)
-        told = re.search(r"^drm-(?:resident|memory|total)-\S+:\s+(\d+) KiB$",
+        reported = re.search(r"^drm-(?:resident|memory|total)-\S+:\s+(\d+) KiB$",
                          kernel(f"/proc/{client.pid}/fdinfo/{opened}"), re.M)
-        self.assertEqual(said["used_bytes"], int(told[1]) << 10 if told else None)
+        self.assertEqual(said["used_bytes"], int(reported[1]) << 10 if reported else None)
         self.assertEqual((said["name"], said["uid"]), ("python3", 0))
         client.stdin.close()
         client.wait()
@@ -119,16 +119,16 @@ class Clients(Card):
         self.assertIn("PID namespace: not the host's", hmn("doctor", through=mounted).out)
         self.assertIn("PID namespace: the host's", hmn("doctor").out)
 
-    def test_of_another_user_nothing_is_told(self):
+    def test_of_another_user_nothing_is_reported(self):
         self.client()
         result = hmn("ps", "--json", through=NOBODY, code=0)
         self.assertEqual(json.loads(result.out), [])
         # Kernel threads have no descriptors; each other process of root may not be looked into.
         total = sum(1 for each in pathlib.Path("/proc").iterdir()
                     if each.name.isdigit() and (each / "exe").exists())
-        told = re.search(r"(\d+) of (\d+) processes may not be looked into", result.err)
-        self.assertIsNotNone(told, result.err)
-        self.assertLess(abs(int(told[1]) - total), 4, result.err)
+        reported = re.search(r"(\d+) of (\d+) processes may not be looked into", result.err)
+        self.assertIsNotNone(reported, result.err)
+        self.assertLess(abs(int(reported[1]) - total), 4, result.err)
 
     def test_doctor_as_a_user(self):
         said = hmn("doctor", through=NOBODY, code=0).out
@@ -160,12 +160,12 @@ class Clients(Card):
 
 
 class Presence(Card):
-    def test_a_card_without_a_node_is_told_and_no_device(self):
+    def test_a_card_without_a_node_is_reported_and_no_device(self):
         without = ("unshare", "--mount", "sh", "-c", 'mount -t tmpfs none /dev/dri && exec "$@"', "sh")
         said = snapshot(through=without)
         self.assertEqual(said["devices"], [])
-        told = [each["message"] for each in said["diagnostics"]]
-        self.assertTrue(any(self.address in each for each in told), told)
+        reported = [each["message"] for each in said["diagnostics"]]
+        self.assertTrue(any(self.address in each for each in reported), reported)
 
     def seen(self, log, address, state):
         """Reads on until a line of that card has the state."""
@@ -200,7 +200,7 @@ class Presence(Card):
         driver = pathlib.Path("/sys/bus/pci/drivers/virtio-pci")
         self.away_and_back((driver / "unbind", self.address), (driver / "bind", self.address))
 
-    def test_a_recording_of_the_machine_tells_the_same(self):
+    def test_a_recording_of_the_machine_reports_the_same(self):
         client = self.client()
         path = OUT / "recording.json"
         said = hmn("record-machine", path, code=0)
@@ -226,5 +226,5 @@ class Scale(Card):
         client = self.client()
         self.assertEqual([row["pid"] for row in rows("--timeout", "10m")], [client.pid])
         said = hmn("ps", "--timeout", "10m", through=NOBODY, code=0).err
-        told = re.search(r"(\d+) of (\d+) processes may not be looked into", said)
-        self.assertGreater(int(told[1]), 10240, said)
+        reported = re.search(r"(\d+) of (\d+) processes may not be looked into", said)
+        self.assertGreater(int(reported[1]), 10240, said)

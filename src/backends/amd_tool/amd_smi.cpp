@@ -62,7 +62,7 @@ constinit const dialect amd_smi{
                      "amd-smi is in none of its default folders; it comes with ROCm"),
     .rows = amd_rows,
     .identity = "static --json",
-    .figures = "metric --usage --power --clock --temperature --mem-usage --fan --energy --json",
+    .readings = "metric --usage --power --clock --temperature --mem-usage --fan --energy --json",
     .plain = "metric --usage --power --clock --temperature --mem-usage --json",
     .processes = "process --json",
     .may_scale_kib_by_1000 = true,

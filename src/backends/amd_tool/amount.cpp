@@ -65,7 +65,7 @@ std::string text_of(const json::value& v) {
   return json::show(v);
 }
 
-void refuse(figure& f, std::string_view flaw, status why = status::backend) {
+void refuse(field_amount& f, std::string_view flaw, status why = status::backend) {
   f.why = why;
   f.flaw = flaw;
 }
@@ -78,7 +78,7 @@ std::uint32_t last_number(std::string_view text) {
 }
 
 // Parses "1 (16.0GT/s x16)"; the raw rates of PCI Express 1 to 6.
-void read_link(figure& f) {
+void read_link(field_amount& f) {
   constexpr std::string_view rates[] = {"2.5", "5", "8", "16", "32", "64"};
   const std::string small = lower(f.text.view());
   const std::string_view text = small;
@@ -94,7 +94,7 @@ void read_link(figure& f) {
   f.whole != 0 ? void(f.why = status::ok) : refuse(f, no_sense);
 }
 
-void read_hexadecimal(figure& f) {
+void read_hexadecimal(field_amount& f) {
   const std::string_view text = f.text.view();
   const auto number = text.starts_with("0x") ? scan::number(text.substr(2), 16) : std::nullopt;
   if (!number) return refuse(f, no_sense);
@@ -102,7 +102,7 @@ void read_hexadecimal(figure& f) {
   f.why = status::ok;
 }
 
-void read_throttle(figure& f) {
+void read_throttle(field_amount& f) {
   const std::string small = lower(f.text.view());
   if (small != "throttled" && small != "unthrottled") return refuse(f, no_sense);
   f.whole = small == "throttled" ? 1 : 0;
@@ -110,7 +110,7 @@ void read_throttle(figure& f) {
 }
 
 // Placeholders in the driver's tables for missing values: 2^16 - 1 and 2^32 - 1.
-void check(form as, figure& f) {
+void check(form as, field_amount& f) {
   const bool may_be_negative = as == form::celsius;
   if (!(f.number >= 0 || may_be_negative)) return refuse(f, no_sense);
   if (as != form::bytes && (f.number == 65535 || f.number == 4294967295.0)) {
@@ -122,7 +122,7 @@ void check(form as, figure& f) {
   }
 }
 
-void scale(form as, figure& f, bool is_whole, double factor) {
+void scale(form as, field_amount& f, bool is_whole, double factor) {
   f.number *= factor;
   if (!(f.number - f.number == 0)) return refuse(f, no_sense);
   f.why = status::ok;
@@ -139,7 +139,7 @@ void scale(form as, figure& f, bool is_whole, double factor) {
   }
 }
 
-void read_amount(form as, figure& f, std::string_view outer_unit) {
+void read_amount(form as, field_amount& f, std::string_view outer_unit) {
   const std::string_view text = without_brackets(f.text.view());
   const char* const end = text.data() + text.size();
   const auto real = std::from_chars(text.data(), end, f.number);
@@ -173,8 +173,8 @@ bool is_word_for_nothing(std::string_view text) noexcept {
          text == "None" || text == "null";
 }
 
-figure read_figure(form as, const json::value& v, std::string_view unit_of_key) {
-  figure f;
+field_amount read_field_amount(form as, const json::value& v, std::string_view unit_of_key) {
+  field_amount f;
   const json::value* said = &v;
   std::string own_unit;
   if (const auto* parts = v.as<json::object>()) {

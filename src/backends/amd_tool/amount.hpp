@@ -13,7 +13,7 @@
 namespace hmn::amd_tool {
 
 // Value of a card's key. Kept small: there are many, and most are empty.
-struct figure {
+struct field_amount {
   status why = status::empty;  // ok: has a value; empty: no such key
   std::uint8_t rank = 0;       // row in the dialect
   bool is_rounded = false;
@@ -28,7 +28,7 @@ struct figure {
 
 // Parses a text, number or {"value", "unit"}. The unit is in the value or in its key; where both
 // have one they must agree. Only RPM may lack a unit. MB are 2^20 bytes.
-figure read_figure(form as, const json::value& v, std::string_view unit_of_key);
+field_amount read_field_amount(form as, const json::value& v, std::string_view unit_of_key);
 
 // Recognizes a missing value: "N/A", "N/A (Secondary die)", "unknown", "".
 bool is_word_for_nothing(std::string_view text) noexcept;

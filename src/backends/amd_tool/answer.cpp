@@ -178,10 +178,10 @@ class reader {
     if (key == "Driver version" && !is_word_for_nothing(*said)) out_.driver.assign(*said);
     if (!key.starts_with("PID")) return;
     const auto pid = scan::number<std::uint32_t>(key.substr(3));
-    if (pid && has_room()) out_.processes.push_back(row_of_line(*pid, *said));
+    if (pid && may_add()) out_.processes.push_back(row_of_line(*pid, *said));
   }
 
-  bool has_room() {
+  bool may_add() {
     if (out_.processes.size() < most_processes) return true;
     out_.is_truncated = true;
     return false;
@@ -203,13 +203,13 @@ class reader {
     if (c == nullptr) return;
     if (c->document == out_.documents) {
       problem({d_.tool.name, " lists GPU ", index, " twice in one answer"});
-      c->figures = {};
+      c->amounts = {};
       return;
     }
     c->document = out_.documents;
     std::string path;
     members_of(*c, path, o);
-    if (!c->is_told()) {
+    if (!c->is_reported()) {
       problem({d_.tool.name, " reports nothing known of GPU ", index});
     }
   }
@@ -223,7 +223,7 @@ class reader {
       const auto* row = inner != nullptr ? inner->as<json::object>() : members;
       // Text may replace the object: "No running processes detected".
       const auto read = row != nullptr ? row_of_object(*row) : std::nullopt;
-      if (!read || !has_room()) continue;
+      if (!read || !may_add()) continue;
       out_.processes.push_back(*read);
       out_.processes.back().card = index;
     }
@@ -249,8 +249,8 @@ class reader {
             std::string_view unit) {
     for (std::size_t i = 0; i < d_.rows.size(); ++i) {
       if (d_.rows[i].path.view() != path) continue;
-      figure& old = c.figures[static_cast<std::size_t>(d_.rows[i].what)];
-      figure fresh = read_figure(d_.rows[i].as, v, unit);
+      field_amount& old = c.amounts[static_cast<std::size_t>(d_.rows[i].what)];
+      field_amount fresh = read_field_amount(d_.rows[i].as, v, unit);
       fresh.rank = static_cast<std::uint8_t>(i);
       fresh.key.assign(path.find('/') == path.npos ? std::string_view(key) : path);
       if (old.why != status::empty && old.rank == fresh.rank) {

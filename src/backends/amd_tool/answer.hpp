@@ -24,13 +24,13 @@ const sentence* find_sentence(std::string_view line) noexcept;
 struct card {
   std::uint32_t index = 0;
   std::uint32_t document = 0;  // the last document that has it
-  std::array<figure, static_cast<std::size_t>(field::count)> figures;
+  std::array<field_amount, static_cast<std::size_t>(field::count)> amounts;
 
-  [[nodiscard]] const figure& operator[](field f) const {
-    return figures[static_cast<std::size_t>(f)];
+  [[nodiscard]] const field_amount& operator[](field f) const {
+    return amounts[static_cast<std::size_t>(f)];
   }
-  [[nodiscard]] bool is_told() const noexcept {
-    for (const figure& f : figures) {
+  [[nodiscard]] bool is_reported() const noexcept {
+    for (const field_amount& f : amounts) {
       if (f.has_value()) return true;
     }
     return false;

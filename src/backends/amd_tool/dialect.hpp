@@ -89,7 +89,7 @@ struct dialect {
   command_tool::description tool;
   std::span<const row> rows;
   std::string_view identity;   // run once; empty: part of `figures`
-  std::string_view figures;    // run in each reading
+  std::string_view readings;   // run in each reading
   std::string_view plain;      // replacement if the tool rejects an option of `figures`
   std::string_view processes;  // empty: part of `figures`
   bool may_scale_kib_by_1000;  // in what it prints as bytes of a process

@@ -28,7 +28,7 @@ std::optional<std::uint64_t> bytes_in(const json::object& o, std::string_view ke
                                       process_row& row) {
   const json::value* v = find_in(o, key);
   if (v == nullptr) return std::nullopt;
-  const figure f = read_figure(form::bytes, *v, {});
+  const field_amount f = read_field_amount(form::bytes, *v, {});
   if (f.is_rounded) row.is_estimated = true;
   return f.has_value() ? std::optional(f.whole) : std::nullopt;
 }
@@ -62,10 +62,10 @@ counting counting_of(std::span<const process_row> rows) {
 }
 
 void recount(process_row& row, counting how) {
-  for (auto* const figure : {&row.used, &row.host}) {
-    if (!*figure || **figure == 0) continue;
+  for (auto* const field_amount : {&row.used, &row.host}) {
+    if (!*field_amount || **field_amount == 0) continue;
     if (how == counting::thousands) {
-      *figure = scan::product(**figure / 1000, 1024);
+      *field_amount = scan::product(**field_amount / 1000, 1024);
     } else {
       row.is_estimated = true;
     }

@@ -38,23 +38,23 @@ class judge {
 
   void with_records(const answer& a) const {
     for (const text<256>& line : a.sentences) {
-      remark(v_.of_sentence(*find_sentence(line.view()), line.view()));
+      diagnose(v_.of_sentence(*find_sentence(line.view()), line.view()));
     }
-    for (const text<256>& p : a.problems) remark(d_.fail(status::backend, p.view()));
-    if (o_.what == kind::output_too_long || a.is_truncated) remark(too_long());
+    for (const text<256>& p : a.problems) diagnose(d_.fail(status::backend, p.view()));
+    if (o_.what == kind::output_too_long || a.is_truncated) diagnose(too_long());
     const bool is_bad = o_.exit_known && (o_.signal != 0 || o_.exit_code != 0);
-    if (is_bad) remark(v_.of_exit("printed its answer"));
+    if (is_bad) diagnose(v_.of_exit("printed its answer"));
   }
 
  private:
   [[nodiscard]] failure too_long() const {
     return d_.fail(status::limit, {d_.name, " printed more than is read"});
   }
-  void remark(failure why) const {
+  void diagnose(failure why) const {
     diagnostic d;
     d.why = std::move(why);
     d.about = subject::devices;
-    r_.remark(std::move(d));
+    r_.diagnose(std::move(d));
   }
 
   const command_tool::description& d_;

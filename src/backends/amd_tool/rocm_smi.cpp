@@ -48,7 +48,7 @@ constinit const dialect rocm_smi{
                      "rocm-smi is in none of its default folders; it comes with ROCm"),
     .rows = rocm_rows,
     .identity = {},
-    .figures =
+    .readings =
         "--showproductname --showuniqueid --showid --showbus --showdriverversion --showuse "
         "--showmemuse --showtemp --showpower --showmaxpower --showenergycounter --showclocks "
         "--showvoltage --showfan --showpids --showmeminfo vram vis_vram gtt --json",

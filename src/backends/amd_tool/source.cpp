@@ -40,27 +40,27 @@ result<void> amd_source::probe() {
   return fail(status::no_source, "no AMD GPU here");
 }
 
-result<void> amd_source::ask_figures(reading& r) {
+result<void> amd_source::ask_values(reading& r) {
   if (program_.was_replaced()) {
     identity_ = {};
     is_plain_ = false;
   }
   if (!d_.identity.empty() && identity_.cards.empty()) {
-    if (result<void> told = put(d_.identity, identity_, r); !told) return told;
+    if (result<void> reported = put(d_.identity, identity_, r); !reported) return reported;
   }
   now_ = identity_;
   if (!is_plain_) {
-    result<void> told = put(d_.figures, now_, r);
-    if (told || told.why().code != status::unsupported) return told;
+    result<void> reported = put(d_.readings, now_, r);
+    if (reported || reported.why().code != status::unsupported) return reported;
     is_plain_ = true;
   }
   return put(d_.plain, now_, r);
 }
 
 result<void> amd_source::ask(reading& r) {
-  result<void> told = ask_figures(r);
-  for (std::size_t i = 0; told && i < now_.cards.size(); ++i) adopt_card(i, r);
-  return told;
+  result<void> reported = ask_values(r);
+  for (std::size_t i = 0; reported && i < now_.cards.size(); ++i) adopt_card(i, r);
+  return reported;
 }
 
 device amd_source::identity_of(const card& c) const {
@@ -71,13 +71,13 @@ device amd_source::identity_of(const card& c) const {
   who.driver_index = c.index;
   who.name.assign(c[field::name].has_value() ? c[field::name].text.view() : std::string_view());
   who.pci_bus_id = normal_pci_address(scan::trim(c[field::bus].text.view()));
-  const figure& id = c[field::unique_id];
+  const field_amount& id = c[field::unique_id];
   if (id.has_value() && id.whole != 0) who.uuid.assign(compose({"GPU-", hex(id.whole, 16)}));
-  const figure& model = c[field::pci_device];
+  const field_amount& model = c[field::pci_device];
   if (model.has_value() && model.whole <= 0xFFFF) {
     who.pci_device = static_cast<std::uint32_t>(model.whole);
   }
-  const figure& driver = c[field::driver];
+  const field_amount& driver = c[field::driver];
   who.driver_version.assign(
       version_of(driver.has_value() ? driver.text.view() : now_.driver.view()));
   if (c[field::name].text.was_cut()) who.notes |= note::truncated;
@@ -86,11 +86,11 @@ device amd_source::identity_of(const card& c) const {
 
 void amd_source::adopt_card(std::size_t at, reading& r) {
   const card& c = now_.cards[at];
-  if (!c.is_told()) return;
+  if (!c.is_reported()) return;
   const device who = identity_of(c);
   const known_gpu* const k = adopt(who, at);
   if (k == nullptr) {
-    return remark(
+    return diagnose(
         fail(status::unsupported, {d_.tool.name, " lists more than one GPU at ",
                                    who.pci_bus_id.view(), " (partitions); only the first is read"}),
         subject::devices, 0, find(who), r);

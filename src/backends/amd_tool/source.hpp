@@ -31,7 +31,7 @@ class amd_source final : public command_tool::tool_source {
  private:
   result<void> ask(reading& r) override;
   void forget_processes() noexcept override { rows_.reset(); }
-  result<void> ask_figures(reading& r);
+  result<void> ask_values(reading& r);
   // Runs a query, parses the output into `into`, and reports the tool's other messages as
   // diagnostics.
   result<void> put(std::string_view question, answer& into, reading& r);
@@ -39,7 +39,7 @@ class amd_source final : public command_tool::tool_source {
   void adopt_card(std::size_t at, reading& r);
   device identity_of(const card& c) const;
   result<const card*> card_of(slot number, reading& r);
-  [[nodiscard]] failure why_absent(const figure& f) const;
+  [[nodiscard]] failure why_absent(const field_amount& f) const;
   // Reports why a field is absent.
   void report(const card& c, field f, std::uint32_t bit, std::uint32_t about, slot number,
               reading& r) const;

@@ -36,16 +36,16 @@ usage amd_source::usage_of(const process_row& row, const card& c, slot number, r
   u.host_pool = row.host;
   if (row.is_estimated) u.notes |= note::estimated;
   std::string_view flaw = row.flaw;
-  const figure& total = c[field::vram_total];
+  const field_amount& total = c[field::vram_total];
   if (u.used && total.has_value() && *u.used > total.whole) {
     u.used.reset();
     flaw = "it prints more memory than the GPU has";
   }
   if (!u.used) {
     if (flaw.empty()) flaw = "it prints no value";
-    remark_use(fail(flaw.find("rights") != flaw.npos ? status::permission : status::unsupported,
-                    {d_.tool.name, " does not report the memory of this process: ", flaw}),
-               row.pid, number, r);
+    diagnose_use(fail(flaw.find("rights") != flaw.npos ? status::permission : status::unsupported,
+                      {d_.tool.name, " does not report the memory of this process: ", flaw}),
+                 row.pid, number, r);
   }
   // Prefer the host's program name: rocm-smi prints it in lower case.
   if (is_running(row.pid)) return u;
@@ -67,9 +67,9 @@ result<void> amd_source::processes(slot number, std::vector<usage>& out, reading
     if (is_of(row, c)) out.push_back(usage_of(row, c, number, r));
   }
   if (unplaced != 0) {
-    remark(fail(status::unsupported,
-                {d_.tool.name, " does not report on which GPU ", unplaced, " process(es) are"}),
-           subject::processes, 0, number, r);
+    diagnose(fail(status::unsupported,
+                  {d_.tool.name, " does not report on which GPU ", unplaced, " process(es) are"}),
+             subject::processes, 0, number, r);
   }
   return {};
 }

@@ -57,7 +57,7 @@ class amdgpu_driver final : public drm::driver {
     device_kind kind = device_kind::unknown;
     bool is_kind_in_doubt = false;  // it could not be read
     bool is_named = false;
-    bool tells_throttle = true;
+    bool reports_throttle = true;
     text<256> name;
   };
 
@@ -134,14 +134,14 @@ result<void> amdgpu_driver::memory(visit& v, pools& out) {
   p.is_main = true;
   p.kind = pool_kind::vram;
   p.total = node->memory;
-  v.remark(of_whole_only("used memory"), subject::pools, pool_field::used | pool_field::free);
+  v.diagnose(of_whole_only("used memory"), subject::pools, pool_field::used | pool_field::free);
   out.add(p);
   return {};
 }
 
 result<void> amdgpu_driver::telemetry(visit& v, std::uint32_t fields, hmn::telemetry& out) {
   if (drm::is_partition_node(v.of())) return of_whole_only("telemetry");
-  return read_telemetry(v, fields, known_of(v.of()).tells_throttle, out);
+  return read_telemetry(v, fields, known_of(v.of()).reports_throttle, out);
 }
 
 void amdgpu_driver::metrics(visit& v, bool slow, std::vector<metric>& out) {

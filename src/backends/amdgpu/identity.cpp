@@ -65,9 +65,9 @@ platform::errno_or<device_kind> kind_of_card(std::string_view device_folder) {
 
 bool read_name(const card& c, text<256>& name) {
   std::array<char, 256> buffer;
-  const auto told = drm::read_line(c.folder.view(), "product_name", buffer);
-  if (drm::is_passing(told.error)) return false;
-  name = text<256>(told.value);
+  const auto reported = drm::read_line(c.folder.view(), "product_name", buffer);
+  if (drm::is_passing(reported.error)) return false;
+  name = text<256>(reported.value);
   if (!name.empty()) return true;
   const auto revision = drm::read_hex(c.folder.view(), "revision");
   if (drm::is_passing(revision.error)) return false;

@@ -10,22 +10,22 @@
 namespace hmn::amdgpu {
 namespace {
 
-struct figure_files {
+struct value_files {
   pool_kind kind;
   std::string_view total;
   std::string_view used;
 };
-constexpr figure_files pool_files[] = {
+constexpr value_files pool_files[] = {
     {pool_kind::vram, "mem_info_vram_total", "mem_info_vram_used"},
     {pool_kind::vram_visible, "mem_info_vis_vram_total", "mem_info_vis_vram_used"},
     {pool_kind::host, "mem_info_gtt_total", "mem_info_gtt_used"},
 };
 
 void refuse(drm::visit& v, int error, std::string_view file, std::uint32_t field) {
-  v.remark(unread(error, v.of().folder.view(), file), subject::pools, field);
+  v.diagnose(unread(error, v.of().folder.view(), file), subject::pools, field);
 }
 
-void read_used(drm::visit& v, const figure_files& f, pool& p) {
+void read_used(drm::visit& v, const value_files& f, pool& p) {
   const auto used = drm::read_number(v.of().folder.view(), f.used);
   if (!used) return refuse(v, used.error, f.used, pool_field::used | pool_field::free);
   p.used = used.value;
@@ -33,7 +33,7 @@ void read_used(drm::visit& v, const figure_files& f, pool& p) {
   if (p.total && *p.used <= *p.total) p.free = *p.total - *p.used;
 }
 
-pool read_pool(drm::visit& v, const figure_files& f) {
+pool read_pool(drm::visit& v, const value_files& f) {
   pool p;
   p.kind = f.kind;
   p.from = source::amdgpu;

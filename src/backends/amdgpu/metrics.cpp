@@ -88,7 +88,7 @@ class reader {
   // A missing file is no diagnostic: most cards lack it.
   void refuse(id is, int error, std::string_view folder, std::string_view file) {
     if (error == ENOENT) return;
-    v_.remark(unread(error, folder, file), subject::metrics, static_cast<std::uint32_t>(is));
+    v_.diagnose(unread(error, folder, file), subject::metrics, static_cast<std::uint32_t>(is));
   }
   void read(std::string_view folder, std::span<const number_file> files) {
     for (const number_file& f : files) read(folder, f);

@@ -92,10 +92,10 @@ void read_wholes(std::string_view hwmon, sensors& s, telemetry& out) {
   }
 }
 
-void read_throttle(const drm::card& c, sensors& s, bool& tells, telemetry& out) {
-  if (!tells || !s.wants(telemetry_field::throttle)) return;
+void read_throttle(const drm::card& c, sensors& s, bool& is_reported, telemetry& out) {
+  if (!is_reported || !s.wants(telemetry_field::throttle)) return;
   const auto all = read_gpu_metrics(c.folder.view());
-  tells = !all || all->throttle;
+  is_reported = !all || all->throttle;
   if (all && all->throttle) s.found(telemetry_field::throttle, out.throttle, *all->throttle);
 }
 
@@ -128,10 +128,10 @@ std::string_view input_of(std::string_view hwmon, std::string_view kind, std::st
   std::array<char, 32> text, name;
   for (const known& k : inputs) {
     if (k.kind != kind) continue;
-    const auto told = drm::read_line(hwmon, compose_in(name, {k.input, "_label"}), text);
-    if (told ? told.value == label
-             : k.is_unlabelled && told.error == ENOENT &&
-                   (label == "edge" || label == "sclk" || label == "vddgfx")) {
+    const auto reported = drm::read_line(hwmon, compose_in(name, {k.input, "_label"}), text);
+    if (reported ? reported.value == label
+                 : k.is_unlabelled && reported.error == ENOENT &&
+                       (label == "edge" || label == "sclk" || label == "vddgfx")) {
       return k.input;
     }
   }
@@ -148,7 +148,7 @@ std::string_view slot_folder(const drm::card& c, std::string_view sys_root) {
   return is_below && is_device(downstream, 0x1479) && is_device(upstream, 0x1478) ? upstream : own;
 }
 
-result<void> read_telemetry(drm::visit& v, std::uint32_t fields, bool& tells_throttle,
+result<void> read_telemetry(drm::visit& v, std::uint32_t fields, bool& reports_throttle,
                             telemetry& out) {
   sensors s(v, source::amdgpu, fields);
   const drm::card& c = v.of();
@@ -163,7 +163,7 @@ result<void> read_telemetry(drm::visit& v, std::uint32_t fields, bool& tells_thr
   read_clock_level(c, "pp_dpm_sclk", core_clock_mhz, s, out.core_clock_mhz);
   read_clock_level(c, "pp_dpm_mclk", memory_clock_mhz, s, out.memory_clock_mhz);
   drm::take_link(slot_folder(c, v.sys_root()), s, out);
-  read_throttle(c, s, tells_throttle, out);
+  read_throttle(c, s, reports_throttle, out);
   return s.finish();
 }
 

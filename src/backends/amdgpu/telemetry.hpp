@@ -17,7 +17,7 @@ std::string_view input_of(std::string_view hwmon, std::string_view kind, std::st
 std::string_view slot_folder(const drm::card& c, std::string_view sys_root);
 
 // `tells_throttle`: in, whether to look; out, whether the card's gpu_metrics has it.
-result<void> read_telemetry(drm::visit& v, std::uint32_t fields, bool& tells_throttle,
+result<void> read_telemetry(drm::visit& v, std::uint32_t fields, bool& reports_throttle,
                             hmn::telemetry& out);
 
 // Appends metrics that are no telemetry field, and each instance of those that are.

@@ -147,31 +147,31 @@ failure tool_source::never_listed() const {
   return fail(status::no_device, {d_.name, " never listed this GPU"});
 }
 
-void tool_source::remark(failure why, std::uint32_t about, std::uint32_t fields,
-                         std::optional<slot> number, reading& r) {
+void tool_source::diagnose(failure why, std::uint32_t about, std::uint32_t fields,
+                           std::optional<slot> number, reading& r) {
   diagnostic d;
   d.why = std::move(why);
   d.about = about;
   d.field = fields;
   d.device = number;
-  r.remark(std::move(d));
+  r.diagnose(std::move(d));
 }
 
-void tool_source::remark(const std::vector<missing>& gone, std::uint32_t about, slot number,
-                         reading& r) const {
+void tool_source::diagnose(const std::vector<missing>& gone, std::uint32_t about, slot number,
+                           reading& r) const {
   for (const missing& m : gone) {
-    if (m.fields != 0) remark(fail(m.code, m.message), about, m.fields, number, r);
+    if (m.fields != 0) diagnose(fail(m.code, m.message), about, m.fields, number, r);
   }
 }
 
-void tool_source::remark_use(failure why, std::uint32_t pid, slot number, reading& r) {
+void tool_source::diagnose_use(failure why, std::uint32_t pid, slot number, reading& r) {
   diagnostic d;
   d.why = std::move(why);
   d.about = subject::processes;
   d.field = usage_field::used;
   d.device = number;
   d.pid = pid;
-  r.remark(std::move(d));
+  r.diagnose(std::move(d));
 }
 
 }  // namespace hmn::command_tool

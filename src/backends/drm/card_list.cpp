@@ -21,9 +21,9 @@ std::string dev_root_of(const settings& s) {
 
 // Compares more than the slot: another card in the same place is another device.
 bool is_same(const card& a, const card& b) noexcept {
-  const bool is_told = a.pci_device && b.pci_device;
+  const bool is_reported = a.pci_device && b.pci_device;
   return a.folder == b.folder &&
-         (!is_told || (a.vendor == b.vendor && a.pci_device == b.pci_device));
+         (!is_reported || (a.vendor == b.vendor && a.pci_device == b.pci_device));
 }
 
 // Driver "msm_dpu" is "msm" in fdinfo, "amdxdna" is "amdxdna_accel_driver".

@@ -147,7 +147,7 @@ void client_list::add(const card& of, std::uint32_t pid, const fdinfo* info) {
   client fresh;
   fresh.key = key_of(of, info);
   fresh.pid = pid;
-  fresh.is_told = info != nullptr;
+  fresh.is_reported = info != nullptr;
   if (info != nullptr) fresh.use = use_on(of, *info);
   const auto start = clients_.begin() + static_cast<std::ptrdiff_t>(first_of_pid_);
   const auto known = std::find_if(
@@ -282,8 +282,8 @@ class repeats {
     sum_ += shared.value_or(0);
     largest_ = std::max(largest_, shared.value_or(0));
   }
-  void leave_out_of(std::optional<std::uint64_t>& figure) const noexcept {
-    if (figure) *figure -= std::min(*figure, sum_ - largest_);
+  void leave_out_of(std::optional<std::uint64_t>& amount) const noexcept {
+    if (amount) *amount -= std::min(*amount, sum_ - largest_);
   }
 
  private:

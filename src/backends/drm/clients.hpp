@@ -41,7 +41,7 @@ struct engine_sample {
 struct client {
   client_key key;
   std::uint32_t pid = 0;
-  bool is_told = false;            // its text was readable
+  bool is_reported = false;        // its text was readable
   bool is_held_elsewhere = false;  // also by another process
   int error = 0;                   // why its text was not readable
   client_use use;

@@ -66,9 +66,9 @@ class visit {
   // Load between two walks; the first call fails with status::unsupported.
   virtual result<card_load> load() = 0;
 
-  [[nodiscard]] virtual bool wants_remarks() const noexcept = 0;
+  [[nodiscard]] virtual bool wants_diagnostics() const noexcept = 0;
   // Reports a diagnostic about a subject (subject::pools …) and its presence bits.
-  virtual void remark(failure why, std::uint32_t about, std::uint32_t fields) = 0;
+  virtual void diagnose(failure why, std::uint32_t about, std::uint32_t fields) = 0;
 };
 
 // Kinds of query; sensors are all of telemetry and metrics.

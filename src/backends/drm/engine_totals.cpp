@@ -33,7 +33,7 @@ classes by_class(std::span<const engine_load> loads) noexcept {
 }
 
 // Skips what the driver already reported from a device counter.
-bool is_told(std::span<const metric> all, metric_id id, std::uint32_t engine) noexcept {
+bool is_reported(std::span<const metric> all, metric_id id, std::uint32_t engine) noexcept {
   return std::ranges::any_of(
       all, [&](const metric& m) { return m.id == id && m.instance == engine && !m.pid; });
 }
@@ -59,10 +59,10 @@ engine_totals::total& engine_totals::until(const client_list& then, slot card,
 }
 
 void engine_totals::keep(const client_list& now, const client_list& before,
-                         std::span<const card> cards, std::vector<engine_load>& room) {
+                         std::span<const card> cards, std::vector<engine_load>& loads) {
   for (const card& c : cards) {
-    loads_of(now, before, c.number, room);
-    const classes all = by_class(room);
+    loads_of(now, before, c.number, loads);
+    const classes all = by_class(loads);
     for (std::uint32_t e = 0; e <= last_class; ++e) {
       if (all[e].busy_ns) until(before, c.number, e).busy_ns += *all[e].busy_ns;
     }
@@ -84,7 +84,7 @@ void engine_totals::write(const client_list& before, const card& of, const card_
       out.back().notes = note::lower_bound;
     }
     // Counters are read client by client: more than 100 % in total is not a load.
-    if (percent > 100.5 || is_told(out, metric_id::engine_percent, e)) continue;
+    if (percent > 100.5 || is_reported(out, metric_id::engine_percent, e)) continue;
     out.push_back(measured(from, metric_id::engine_percent, e, std::min(percent, 100.0)));
     out.back().window_ns = load.window_ns;
     if (load.is_partial) out.back().notes = note::lower_bound;

@@ -17,7 +17,7 @@ class engine_totals {
  public:
   // Saves the gain from `before` to `now`, before `before` is dropped. `room` is overwritten.
   void keep(const client_list& now, const client_list& before, std::span<const card> cards,
-            std::vector<engine_load>& room);
+            std::vector<engine_load>& loads);
   void forget() noexcept { kept_.clear(); }
 
   // `load` is since `before`.

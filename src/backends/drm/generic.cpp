@@ -132,8 +132,8 @@ void add_number(visit& v, std::string_view folder, const number_file& f, std::ve
   if (const auto value = scales[f.as].of(read.value); read && value) {
     return out.push_back(measured(source::drm, f.is, f.instance, *value));
   }
-  v.remark(unreadable(source::drm, read ? no_number : read.error, folder, f.file), subject::metrics,
-           static_cast<std::uint32_t>(f.is));
+  v.diagnose(unreadable(source::drm, read ? no_number : read.error, folder, f.file),
+             subject::metrics, static_cast<std::uint32_t>(f.is));
 }
 
 bool is_among(std::string_view name, std::span<const std::string_view> names) noexcept {
@@ -218,10 +218,10 @@ result<void> generic_driver::memory(visit& v, pools& out) {
     // Sum of the visible clients, without the driver's own memory.
     p.notes |= note::lower_bound;
   } else if (all) {
-    v.remark(fail(status::unsupported, "no client of the device reports its memory"),
-             subject::pools, pool_field::used);
+    v.diagnose(fail(status::unsupported, "no client of the device reports its memory"),
+               subject::pools, pool_field::used);
   } else {
-    v.remark(std::move(all.why()), subject::pools, pool_field::used);
+    v.diagnose(std::move(all.why()), subject::pools, pool_field::used);
   }
   out.add(p);
   return {};

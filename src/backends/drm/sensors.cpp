@@ -24,8 +24,8 @@ std::optional<std::uint32_t> number_of(std::string_view file, std::string_view k
 
 bool has_label(std::string_view hwmon, std::string_view input, std::string_view label) {
   std::array<char, 64> buffer;
-  const auto told = read_line(hwmon, compose({input, "_label"}), buffer);
-  return told ? !label.empty() && told.value == label : label.empty();
+  const auto reported = read_line(hwmon, compose({input, "_label"}), buffer);
+  return reported ? !label.empty() && reported.value == label : label.empty();
 }
 
 }  // namespace
@@ -38,9 +38,9 @@ std::string find_hwmon(std::string_view device_folder, std::string_view name, in
     if (!entry.starts_with("hwmon")) return true;
     std::string candidate = compose({folder, "/", entry});
     std::array<char, 64> buffer;
-    const auto told = read_line(candidate, "name", buffer);
-    if (!told && told.error != ENOENT) failed = told.error;
-    if (!name.empty() && (!told || told.value != name)) return true;
+    const auto reported = read_line(candidate, "name", buffer);
+    if (!reported && reported.error != ENOENT) failed = reported.error;
+    if (!name.empty() && (!reported || reported.value != name)) return true;
     found = std::move(candidate);
     return false;
   });
@@ -80,7 +80,7 @@ void sensors::refuse(field f, failure why) {
   left_ &= ~f;
   refused_ |= f;
   if (refused_ == wanted_) last_ = why;
-  v_.remark(std::move(why), subject::telemetry, f);
+  v_.diagnose(std::move(why), subject::telemetry, f);
 }
 
 result<void> sensors::finish() {
@@ -90,7 +90,7 @@ result<void> sensors::finish() {
   why.message = {"not reported by the driver ", v_.of().driver_name.view()};
   if (blamed_) why = std::move(*blamed_);
   if ((left_ | refused_) == wanted_) return why;
-  v_.remark(std::move(why), subject::telemetry, left_);
+  v_.diagnose(std::move(why), subject::telemetry, left_);
   return {};
 }
 

@@ -114,21 +114,21 @@ device drm_source::identity_of(const card& c, reading& r) {
   card_visit v(*this, c, r);
   c.by->identify(v, who);
   if (who.name.empty()) {
-    v.remark(fail(status::unsupported, "the kernel has no name for this device"), subject::devices,
-             device_field::name);
+    v.diagnose(fail(status::unsupported, "the kernel has no name for this device"),
+               subject::devices, device_field::name);
   }
   return who;
 }
 
-void drm_source::remark_hidden(const card& c, reading& r) const {
-  if (!r.wants_remarks()) return;
+void drm_source::diagnose_hidden(const card& c, reading& r) const {
+  if (!r.wants_diagnostics()) return;
   diagnostic d;
   d.why = fail(status::no_device,
                {name_of(c),
                 " is in this machine, and no node of it in /dev: it was not given to this "
                 "container; start it with --device, or let udev make the node"});
   d.about = subject::devices;
-  r.remark(std::move(d));
+  r.diagnose(std::move(d));
 }
 
 result<void> drm_source::devices(std::vector<device>& out, reading& r) {
@@ -138,7 +138,7 @@ result<void> drm_source::devices(std::vector<device>& out, reading& r) {
   }
   for (const card& c : card_list_.all()) {
     if (card_list_.is_listed(c)) out.push_back(identity_of(c, r));
-    if (card_list_.is_hidden(c)) remark_hidden(c, r);
+    if (card_list_.is_hidden(c)) diagnose_hidden(c, r);
   }
   return {};
 }
@@ -179,18 +179,18 @@ result<void> drm_source::telemetry(slot number, std::uint32_t fields, hmn::telem
                                    reading& r) {
   const card* c = nullptr;
   if (result<void> ok = find(number, c); !ok) return ok;
-  const bool is_told = may_ask(*c, c->by->keeps_awake(awake_by::sensors));
+  const bool is_reported = may_ask(*c, c->by->keeps_awake(awake_by::sensors));
   card_visit v(*this, *c, r);
-  if (!is_told || v.is_asleep()) return why_asleep(*c);
+  if (!is_reported || v.is_asleep()) return why_asleep(*c);
   return c->by->telemetry(v, fields, out);
 }
 
 result<void> drm_source::metrics(slot number, bool slow, std::vector<metric>& out, reading& r) {
   const card* c = nullptr;
   if (result<void> ok = find(number, c); !ok) return ok;
-  const bool is_told = may_ask(*c, c->by->keeps_awake(awake_by::sensors));
+  const bool is_reported = may_ask(*c, c->by->keeps_awake(awake_by::sensors));
   card_visit v(*this, *c, r);
-  if (!is_told || v.is_asleep()) return why_asleep(*c);
+  if (!is_reported || v.is_asleep()) return why_asleep(*c);
   c->by->metrics(v, slow, out);
   if (slow || has_walked_) add_engines(*c, out, r);
   return {};
@@ -201,11 +201,11 @@ result<void> drm_source::metrics(slot number, bool slow, std::vector<metric>& ou
 void drm_source::add_engines(const card& c, std::vector<metric>& out, reading& r) {
   card_visit v(*this, c, r);
   if (!c.counts_engines) {
-    return v.remark(why_not_counted(c), subject::telemetry, 0);
+    return v.diagnose(why_not_counted(c), subject::telemetry, 0);
   }
   const result<card_load> load = v.load();
   if (load) engines_.write(before_, c, *load, out);
-  if (!load) v.remark(load.why(), subject::telemetry, 0);
+  if (!load) v.diagnose(load.why(), subject::telemetry, 0);
 }
 
 // Ready once its cards were listed; a driver in it only if it has a card.
@@ -229,9 +229,9 @@ source_state drm_source::describe(source which) const {
 namespace hmn {
 
 std::unique_ptr<device_source> make_drm(const settings& s) {
-  auto room = std::make_unique<drm::drm_source>(s);
-  if (!room->has_drivers()) return nullptr;
-  return room;
+  auto made = std::make_unique<drm::drm_source>(s);
+  if (!made->has_drivers()) return nullptr;
+  return made;
 }
 
 }  // namespace hmn
@@ -273,14 +273,14 @@ failure card_visit::why_no_load() const {
   return why;
 }
 
-void card_visit::remark(failure why, std::uint32_t about, std::uint32_t fields) {
-  if (!wants_remarks()) return;
+void card_visit::diagnose(failure why, std::uint32_t about, std::uint32_t fields) {
+  if (!wants_diagnostics()) return;
   diagnostic d;
   d.why = std::move(why);
   d.about = about;
   d.field = fields;
   d.device = of_.number;
-  reading_.remark(std::move(d));
+  reading_.diagnose(std::move(d));
 }
 
 }  // namespace hmn::drm

@@ -77,12 +77,12 @@ class drm_source final : public device_source {
 
   void list();
   [[nodiscard]] device identity_of(const card& c, reading& r);
-  void remark_hidden(const card& c, reading& r) const;
+  void diagnose_hidden(const card& c, reading& r) const;
   [[nodiscard]] static failure why_asleep(const card& c);
   // Notes a query that would keep the card awake; false if the card is skipped.
   bool may_ask(const card& c, bool keeps_awake) noexcept;
   [[nodiscard]] bool has_nothing_to_do(const card& c, reading& r);
-  void remark_coverage(reading& r) const;
+  void diagnose_coverage(reading& r) const;
   void trace_walk(reading& r) const;
   result<void> find(slot number, const card*& out) const;
   // Walk of this reading.
@@ -130,8 +130,10 @@ class card_visit final : public visit {
   std::uint64_t deadline_ns() const noexcept override { return reading_.deadline_ns(); }
   result<card_use> clients() override;
   result<card_load> load() override;
-  bool wants_remarks() const noexcept override { return !is_quiet_ && reading_.wants_remarks(); }
-  void remark(failure why, std::uint32_t about, std::uint32_t fields) override;
+  bool wants_diagnostics() const noexcept override {
+    return !is_quiet_ && reading_.wants_diagnostics();
+  }
+  void diagnose(failure why, std::uint32_t about, std::uint32_t fields) override;
 
  private:
   result<void> walk();

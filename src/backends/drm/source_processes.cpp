@@ -49,7 +49,7 @@ result<void> drm_source::walk(reading& r) {
     const extent how = scanner_.suited_to(now);
     seen_ = scanner_.scan(card_list_, may_wake_, now, r.deadline_ns(), now_, how);
     has_walked_ = true;
-    remark_coverage(r);
+    diagnose_coverage(r);
   }
   if (seen_.no_tree != 0) {
     failure why = unreadable(source::drm, seen_.no_tree, proc_root_, "");
@@ -67,12 +67,12 @@ void drm_source::trace_walk(reading& r) const {
   d.why = fail(status::ok, {"walk over ", seen_.processes, " processes, ", seen_.remembered,
                             " of them looked through earlier"});
   if (seen_.remembered != 0) d.duration_ns = now_.taken_ns - seen_.oldest_look;
-  r.remark(std::move(d));
+  r.diagnose(std::move(d));
 }
 
-void drm_source::remark_coverage(reading& r) const {
+void drm_source::diagnose_coverage(reading& r) const {
   if (r.wants_trace()) trace_walk(r);
-  if (!r.wants_remarks() || seen_.is_complete()) return;
+  if (!r.wants_diagnostics() || seen_.is_complete()) return;
   diagnostic d;
   d.about = subject::processes;
   d.unreadable_processes = seen_.unreadable;
@@ -84,25 +84,25 @@ void drm_source::remark_coverage(reading& r) const {
                             "those of other users use"
                           : " processes could not be looked into"},
                  seen_.error);
-    r.remark(d);
+    r.diagnose(d);
   }
   if (seen_.is_hidden) {
     d.unreadable_processes = 0;
     d.why = fail(status::permission,
                  {proc_root_, " hides other users' processes (mount option hidepid)"});
-    r.remark(d);
+    r.diagnose(d);
   }
   if (seen_.not_reached == 0) return;
   d.unreadable_processes = seen_.not_reached;
   d.why =
       fail(status::timeout, {seen_.not_reached, " processes were not reached before the deadline"});
-  r.remark(std::move(d));
+  r.diagnose(std::move(d));
 }
 
 void drm_source::finish_row(const card& c, usage& row, reading& r, std::uint32_t about,
                             int error) const {
   if (row.from == source::none) row.from = c.by->from();
-  if (row.used || !r.wants_remarks()) return;
+  if (row.used || !r.wants_diagnostics()) return;
   diagnostic d;
   d.why = {status::unsupported, c.by->from(), {}, std::string(c.by->why_no_use())};
   if (error != 0) d.why = unreadable(c.by->from(), error, path_text{row.pid}.view(), "fdinfo");
@@ -110,7 +110,7 @@ void drm_source::finish_row(const card& c, usage& row, reading& r, std::uint32_t
   d.field = usage_field::used;
   d.device = c.number;
   d.pid = row.pid;
-  r.remark(std::move(d));
+  r.diagnose(std::move(d));
 }
 
 result<void> drm_source::processes(slot number, std::vector<usage>& out, reading& r) {
@@ -127,7 +127,7 @@ result<void> drm_source::processes(slot number, std::vector<usage>& out, reading
       fill_row(now_, before_, number, pid, out.emplace_back());
       out.back().from = c->by->from();
     }
-    if (!c->counts_engines) v.remark(why_not_counted(*c), subject::processes, 0);
+    if (!c->counts_engines) v.diagnose(why_not_counted(*c), subject::processes, 0);
   }
   const std::size_t from_fdinfo = out.size();
   c->by->complete(v, 0, out);
@@ -179,9 +179,9 @@ result<void> drm_source::fill_one(const card& c, std::uint32_t pid, bool self, u
     const bool is_newer = asked.before.taken_ns > before_.taken_ns;
     const client_list& since = is_newer ? asked.before : before_;
     fill_row(asked.now, since, c.number, pid, rows.emplace_back());
-    if (r.wants_remarks() && since.taken_ns == 0 && has_engines(asked.now, c.number)) {
-      v.remark(needs_two_readings(c), self ? subject::self : subject::processes,
-               usage_field::busy_percent);
+    if (r.wants_diagnostics() && since.taken_ns == 0 && has_engines(asked.now, c.number)) {
+      v.diagnose(needs_two_readings(c), self ? subject::self : subject::processes,
+                 usage_field::busy_percent);
     }
   } else if (error == 0 && self && !scanner_.met_asleep(c.number)) {
     rows.push_back(nothing_used(pid));

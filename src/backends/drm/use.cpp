@@ -9,35 +9,35 @@
 namespace hmn::drm {
 namespace {
 
-using figure = std::optional<std::uint64_t>;
+using amount = std::optional<std::uint64_t>;
 
 // Sum that becomes unknown with one unknown part; empty until something is added.
 class total {
  public:
-  void add(figure part) noexcept {
+  void add(amount part) noexcept {
     if (is_known_) value_ = part ? scan::sum(value_.value_or(0), *part) : std::nullopt;
     is_known_ = value_.has_value();
   }
-  [[nodiscard]] figure value() const noexcept { return value_; }
+  [[nodiscard]] amount value() const noexcept { return value_; }
 
  private:
   bool is_known_ = true;
-  figure value_;
+  amount value_;
 };
 
 // Empty buffers have no backing pages.
-figure backed(const region& r) noexcept {
-  const figure told = r.backed();
-  return !told && r.total == 0 ? figure(0) : told;
+amount backed(const region& r) noexcept {
+  const amount reported = r.backed();
+  return !reported && r.total == 0 ? amount(0) : reported;
 }
 
-figure best(const region& r) noexcept {
-  const figure told = r.backed();
-  return told ? told : r.total;
+amount best(const region& r) noexcept {
+  const amount reported = r.backed();
+  return reported ? reported : r.total;
 }
 
-figure part_of(figure part, figure whole) noexcept {
-  return part && whole ? figure(std::min(*part, *whole)) : std::nullopt;
+amount part_of(amount part, amount whole) noexcept {
+  return part && whole ? amount(std::min(*part, *whole)) : std::nullopt;
 }
 
 struct totals {
@@ -56,7 +56,7 @@ void add_region(const region& r, region_role role, totals& to) noexcept {
   to.purgeable.add(part_of(r.purgeable, best(r)));
 }
 
-void add_figure(figure& to, figure more) noexcept {
+void add_amount(amount& to, amount more) noexcept {
   to = to && more ? scan::sum(*to, *more) : std::nullopt;
 }
 
@@ -101,13 +101,13 @@ client_use measure(const fdinfo& from, role_of_region role, kind_of_engine kind)
 }
 
 void add(client_use& to, const client_use& more) noexcept {
-  add_figure(to.resident, more.resident);
-  add_figure(to.committed, more.committed);
-  add_figure(to.shared, more.shared);
-  add_figure(to.purgeable, more.purgeable);
-  add_figure(to.evicted, more.evicted);
-  add_figure(to.host_pool, more.host_pool);
-  add_figure(to.busy_ns, more.busy_ns);
+  add_amount(to.resident, more.resident);
+  add_amount(to.committed, more.committed);
+  add_amount(to.shared, more.shared);
+  add_amount(to.purgeable, more.purgeable);
+  add_amount(to.evicted, more.evicted);
+  add_amount(to.host_pool, more.host_pool);
+  add_amount(to.busy_ns, more.busy_ns);
   if (more.kinds) to.kinds = to.kinds.value_or(0) | *more.kinds;
   to.is_partial = to.is_partial || more.is_partial;
 }

@@ -27,12 +27,12 @@ std::string version_text(std::int64_t version) {
   return compose({v >> 48U, ".", v >> 32U & 0xFFFFU, ".", v >> 16U & 0xFFFFU, ".", v & 0xFFFFU});
 }
 
-void remark(reading& r, failure why) {
-  if (!r.wants_remarks()) return;
+void diagnose(reading& r, failure why) {
+  if (!r.wants_diagnostics()) return;
   diagnostic d;
   d.why = std::move(why);
   d.about = subject::devices;
-  r.remark(std::move(d));
+  r.diagnose(std::move(d));
 }
 
 adapter to_adapter(const description& d, const adapter1& of) {
@@ -93,13 +93,14 @@ result<void> adapters::list(reading& r) {
     const code c = factory_->adapter(factory_.get(), i, &found);
     if (c == not_found) break;
     if (is_failure(c) || found == nullptr) {
-      remark(r, fail(status::backend, {"DXGI does not give adapter ", i}, native_number(c)));
+      diagnose(r, fail(status::backend, {"DXGI does not give adapter ", i}, native_number(c)));
       continue;
     }
     const adapter1 of(found);
     description d{};
-    if (const code told = of->describe(of.get(), &d); is_failure(told)) {
-      remark(r, fail(status::backend, {"DXGI does not describe adapter ", i}, native_number(told)));
+    if (const code reported = of->describe(of.get(), &d); is_failure(reported)) {
+      diagnose(r, fail(status::backend, {"DXGI does not describe adapter ", i},
+                       native_number(reported)));
       continue;
     }
     if (is_software(d)) continue;

@@ -99,11 +99,11 @@ void fill_own(const own_memory& own, usage& out) {
   if (own.local.budget != 0) out.budget = own.local.budget;
 }
 
-void fill_from_kernel(const kernel_usage& told, usage& out) {
+void fill_from_kernel(const kernel_usage& reported, usage& out) {
   out.from = source::dxgi;
   out.accounting = accounting::resident;
-  out.used = out.resident = told.local;
-  out.host_pool = told.non_local;
+  out.used = out.resident = reported.local;
+  out.host_pool = reported.non_local;
 }
 
 }  // namespace hmn::dxgi

@@ -34,6 +34,6 @@ void add_load(const wddm::loads& loads, usage& row);
 
 // Fills the values of the caller.
 void fill_own(const own_memory& own, usage& out);
-void fill_from_kernel(const kernel_usage& told, usage& out);
+void fill_from_kernel(const kernel_usage& reported, usage& out);
 
 }  // namespace hmn::dxgi

@@ -22,14 +22,14 @@ failure no_counters() {
   return {status::unsupported, source::pdh, {}, "Windows' performance counters are left out"};
 }
 
-void remark(reading& r, slot number, std::uint32_t about, std::uint32_t field, failure why) {
-  if (!r.wants_remarks()) return;
+void diagnose(reading& r, slot number, std::uint32_t about, std::uint32_t field, failure why) {
+  if (!r.wants_diagnostics()) return;
   diagnostic d;
   d.why = std::move(why);
   d.about = about;
   d.field = field;
   d.device = number;
-  r.remark(std::move(d));
+  r.diagnose(std::move(d));
 }
 
 result<memory_information> ask(const adapter& a, std::uint32_t segment) {
@@ -141,14 +141,15 @@ result<void> dxgi_source::memory(slot number, pools& out, reading& r) {
   result<own_memory> own = own_memory_of(**a);
   if (!own) {
     if (own.why().code == status::device_lost) return std::move(own.why());
-    remark(r, number, subject::pools, budget_field, own.why());
+    diagnose(r, number, subject::pools, budget_field, own.why());
   }
   std::optional<wddm::adapter_memory> in_use;
-  if (auto told = counters_ ? counters_->memory((*a)->id) : no_counters()) {
-    in_use = *told;
-    if (!told->dedicated.bytes()) remark(r, number, subject::pools, in_use_fields, not_counted());
+  if (auto reported = counters_ ? counters_->memory((*a)->id) : no_counters()) {
+    in_use = *reported;
+    if (!reported->dedicated.bytes())
+      diagnose(r, number, subject::pools, in_use_fields, not_counted());
   } else {
-    remark(r, number, subject::pools, in_use_fields, std::move(told.why()));
+    diagnose(r, number, subject::pools, in_use_fields, std::move(reported.why()));
   }
   add_pools(**a, own ? std::optional(*own) : std::nullopt, in_use ? &*in_use : nullptr, out);
   return {};
@@ -165,14 +166,14 @@ result<void> dxgi_source::telemetry(slot number, std::uint32_t fields, hmn::tele
                                     reading& r) {
   const auto a = find(number);
   if (!a) return a.why();
-  constexpr std::uint32_t told_here =
+  constexpr std::uint32_t reported_here =
       telemetry_field::gpu_busy_percent | telemetry_field::encoder_busy_percent |
       telemetry_field::decoder_busy_percent | telemetry_field::window_ns;
   const failure elsewhere{
       status::unsupported, source::pdh, {}, "not reported by Windows' counters"};
-  if ((fields & told_here) == 0) return elsewhere;
-  if ((fields & ~told_here) != 0) {
-    remark(r, number, subject::telemetry, fields & ~told_here, elsewhere);
+  if ((fields & reported_here) == 0) return elsewhere;
+  if ((fields & ~reported_here) != 0) {
+    diagnose(r, number, subject::telemetry, fields & ~reported_here, elsewhere);
   }
   const auto loads = loads_of(**a);
   if (!loads) return loads.why();
@@ -252,9 +253,9 @@ result<void> dxgi_source::process(slot number, std::uint32_t pid, bool self, usa
   result<void> listed = listed_usage(**a, pid, out);
   if (listed || listed.why().code == status::no_process) return listed;
   if (!kernel_) kernel_.emplace();
-  const auto told = kernel_->usage_of((*a)->id, pid);
-  if (!told) return listed;
-  fill_from_kernel(*told, out);
+  const auto reported = kernel_->usage_of((*a)->id, pid);
+  if (!reported) return listed;
+  fill_from_kernel(*reported, out);
   return {};
 }
 

@@ -15,10 +15,10 @@ class chip;
 struct known_card {
   slot number = 0;
   bool is_integrated = false;
-  int doubt = 0;            // errno if that could not be determined
-  bool is_asked = false;    // the kernel has reported its regions, so that is_integrated is certain
-  bool tells_used = false;  // including usage, which needs privileges
-  memory_regions sizes;     // as reported; without usage
+  int doubt = 0;          // errno if that could not be determined
+  bool is_asked = false;  // the kernel has reported its regions, so that is_integrated is certain
+  bool reports_used = false;  // including usage, which needs privileges
+  memory_regions sizes;       // as reported; without usage
   energy_meter card_energy, package_energy;
 };
 
@@ -50,11 +50,12 @@ class intel_driver final : public drm::driver {
   // Current regions, or cached ones if the kernel reports no more.
   result<memory_regions> regions(drm::visit& v, known_card& k) const;
   [[nodiscard]] result<memory_regions> ask(drm::visit& v) const;
-  result<void> own_memory(drm::visit& v, const result<memory_regions>& told,
+  result<void> own_memory(drm::visit& v, const result<memory_regions>& reported,
                           const memory_regions& sizes, pools& out) const;
-  result<void> unified_memory(drm::visit& v, const result<memory_regions>& told, pools& out) const;
+  result<void> unified_memory(drm::visit& v, const result<memory_regions>& reported,
+                              pools& out) const;
   void add_clients(drm::visit& v, pool& p) const;
-  [[nodiscard]] failure why_not_all(const result<memory_regions>& told) const;
+  [[nodiscard]] failure why_not_all(const result<memory_regions>& reported) const;
   std::optional<average_power> power_of(const drm::card& c, const chip& sensors);
   [[nodiscard]] failure fail(status code, const message_text& message, int error = 0) const {
     return failure_of{d_.from}(code, message, error);

@@ -75,14 +75,14 @@ result<memory_regions> intel_driver::ask(drm::visit& v) const {
     return fail(status::unsupported,
                 "there is no render node in /dev to ask for the device's memory regions");
   }
-  std::array<std::byte, 4096> room;
-  const auto got = platform::ask_device(path.c_str(), d_.regions, room);
+  std::array<std::byte, 4096> buffer;
+  const auto got = platform::ask_device(path.c_str(), d_.regions, buffer);
   if (!got) {
     return fail(status_of(got.error), {path, reason_of(got.error)}, got.error);
   }
-  const auto told = d_.parse(std::span(room).first(got.value));
-  if (!told) return fail(status::backend, {path, " answers without a memory region"});
-  return *told;
+  const auto reported = d_.parse(std::span(buffer).first(got.value));
+  if (!reported) return fail(status::backend, {path, " answers without a memory region"});
+  return *reported;
 }
 
 result<memory_regions> intel_driver::regions(drm::visit& v, known_card& k) const {
@@ -92,24 +92,24 @@ result<memory_regions> intel_driver::regions(drm::visit& v, known_card& k) const
                 "read it");
   }
   // Sizes are constant, and opening the node delays the device's suspension.
-  const bool tells_no_more = k.is_asked && !k.tells_used;
-  if (tells_no_more) return k.sizes;
-  result<memory_regions> told = ask(v);
-  if (!told) return told;
+  const bool reports_no_more = k.is_asked && !k.reports_used;
+  if (reports_no_more) return k.sizes;
+  result<memory_regions> reported = ask(v);
+  if (!reported) return reported;
   k.is_asked = true;
-  k.is_integrated = told->device.regions == 0;
+  k.is_integrated = reported->device.regions == 0;
   k.doubt = 0;
-  k.tells_used = (k.is_integrated ? told->system : told->device).used.has_value();
-  k.sizes = *told;
+  k.reports_used = (k.is_integrated ? reported->system : reported->device).used.has_value();
+  k.sizes = *reported;
   forget_used(k.sizes);
-  return told;
+  return reported;
 }
 
 // Adds usage of clients where the driver does not report the total.
 void intel_driver::add_clients(drm::visit& v, pool& p) const {
   if (p.used || v.is_asleep()) return;
   result<drm::card_use> all = v.clients();
-  if (!all) return v.remark(std::move(all.why()), subject::pools, pool_field::used);
+  if (!all) return v.diagnose(std::move(all.why()), subject::pools, pool_field::used);
   const bool is_host = p.kind == pool_kind::host;
   p.used = is_host ? all->sum.host_pool : all->sum.used();
   if (!p.used) return;
@@ -117,20 +117,20 @@ void intel_driver::add_clients(drm::visit& v, pool& p) const {
   p.notes |= note::lower_bound;
 }
 
-failure intel_driver::why_not_all(const result<memory_regions>& told) const {
-  if (!told) return told.why();
+failure intel_driver::why_not_all(const result<memory_regions>& reported) const {
+  if (!reported) return reported.why();
   return fail(status::permission,
               "the device's memory in use is readable with CAP_PERFMON only; what clients are seen "
               "to use is a lower bound");
 }
 
-result<void> intel_driver::own_memory(drm::visit& v, const result<memory_regions>& told,
+result<void> intel_driver::own_memory(drm::visit& v, const result<memory_regions>& reported,
                                       const memory_regions& m, pools& out) const {
   pool own = pool_of(d_.from, pool_kind::vram, m.device);
   own.is_main = true;
   add_clients(v, own);
-  if (!own.total && !own.used) return why_not_all(told);
-  if (!own.free) v.remark(why_not_all(told), subject::pools, missing_of(own));
+  if (!own.total && !own.used) return why_not_all(reported);
+  if (!own.free) v.diagnose(why_not_all(reported), subject::pools, missing_of(own));
   out.add(own);
   if (m.device.visible) {
     heap visible;
@@ -146,21 +146,21 @@ result<void> intel_driver::own_memory(drm::visit& v, const result<memory_regions
 }
 
 // Uses the host's total: the system region is RAM, not memory of the device.
-result<void> intel_driver::unified_memory(drm::visit& v, const result<memory_regions>& told,
+result<void> intel_driver::unified_memory(drm::visit& v, const result<memory_regions>& reported,
                                           pools& out) const {
   pool p;
   p.kind = pool_kind::unified;
   p.from = d_.from;
   p.is_main = true;
-  if (told && d_.counts_system) p.used = told->system.used;
+  if (reported && d_.counts_system) p.used = reported->system.used;
   if (p.used) p.accounting = accounting::resident;
   const bool is_whole = p.used.has_value();
   add_clients(v, p);
   if (!is_whole && (d_.counts_system || v.is_asleep())) {
-    v.remark(why_not_all(told), subject::pools, missing_of(p));
+    v.diagnose(why_not_all(reported), subject::pools, missing_of(p));
   } else if (!p.used) {
-    v.remark(fail(status::unsupported, "no client of the device reports its memory"),
-             subject::pools, missing_of(p));
+    v.diagnose(fail(status::unsupported, "no client of the device reports its memory"),
+               subject::pools, missing_of(p));
   }
   out.add(p);
   return {};
@@ -170,9 +170,9 @@ result<void> intel_driver::memory(drm::visit& v, pools& out) {
   known_card& k = of(v.of());
   // i915 reports only the size of RAM.
   const bool asks = !k.is_asked || !k.is_integrated || d_.counts_system || v.is_asleep();
-  const result<memory_regions> told = asks ? regions(v, k) : result<memory_regions>(k.sizes);
-  if (k.is_integrated) return unified_memory(v, told, out);
-  return own_memory(v, told, told ? *told : k.sizes, out);
+  const result<memory_regions> reported = asks ? regions(v, k) : result<memory_regions>(k.sizes);
+  if (k.is_integrated) return unified_memory(v, reported, out);
+  return own_memory(v, reported, reported ? *reported : k.sizes, out);
 }
 
 }  // namespace hmn::intel

@@ -8,9 +8,9 @@
 namespace hmn::intel {
 namespace {
 
-using figure = std::optional<std::uint64_t>;
+using amount = std::optional<std::uint64_t>;
 
-figure sum(figure a, figure b) noexcept {
+amount sum(amount a, amount b) noexcept {
   return a && b ? scan::sum(*a, *b) : std::nullopt;
 }
 

@@ -32,14 +32,14 @@ struct raw_region {
   std::uint16_t instance = 0;
   std::uint32_t page_size = 0;
   std::uint64_t size = 0;
-  std::uint64_t figure = 0;  // i915: unallocated; xe: used
+  std::uint64_t amount = 0;  // i915: unallocated; xe: used
   std::uint64_t visible_size = 0;
-  std::uint64_t visible_figure = 0;
+  std::uint64_t visible_amount = 0;
   std::uint64_t reserved[6] = {};
 };
 static_assert(sizeof(raw_region) == 88 && offsetof(raw_region, size) == 8 &&
-              offsetof(raw_region, figure) == 16 && offsetof(raw_region, visible_size) == 24 &&
-              offsetof(raw_region, visible_figure) == 32);
+              offsetof(raw_region, amount) == 16 && offsetof(raw_region, visible_size) == 24 &&
+              offsetof(raw_region, visible_amount) == 32);
 
 // Parses a 32-bit count, and regions after `header` bytes. Returns nothing if the count is 0 or
 // regions are missing.

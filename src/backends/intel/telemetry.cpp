@@ -95,7 +95,7 @@ bool is_limit(quantity what) noexcept {
 }
 
 // Several sensors of one place report their maximum, which needs all of them.
-bool is_told(const chip& c, const reading_of_chip& r) noexcept {
+bool is_reported(const chip& c, const reading_of_chip& r) noexcept {
   if (r.has_failed || r.where == place::unknown) return false;
   return r.what != quantity::temperature || c.is_whole(r.what, r.where);
 }
@@ -126,7 +126,7 @@ class collector {
   collector(drm::visit& v, source from, std::vector<metric>& out) : v_(v), from_(from), out_(out) {}
 
   void miss(metric_id id, failure why) {
-    v_.remark(std::move(why), subject::metrics, static_cast<std::uint32_t>(id));
+    v_.diagnose(std::move(why), subject::metrics, static_cast<std::uint32_t>(id));
   }
   void miss_file(metric_id id, int error, std::string_view folder, std::string_view file) {
     if (error != 0 && error != ENOENT) miss(id, drm::unreadable(from_, error, folder, file));
@@ -218,7 +218,7 @@ void intel_driver::metrics(drm::visit& v, bool, std::vector<metric>& out) {
     all.miss_file(id_of(what), why, folder, file);
   });
   for (const reading_of_chip& r : has.all()) {
-    if (is_told(has, r)) add_reading(r, d_.from, out);
+    if (is_reported(has, r)) add_reading(r, d_.from, out);
   }
   add_limit(has, quantity::limit, which::power_limit::current, d_.from, out);
   add_limit(has, quantity::usual_limit, which::power_limit::default_limit, d_.from, out);

@@ -78,7 +78,7 @@ void kfd_driver::add_rows(drm::visit& v, std::uint32_t gpu_id, std::uint32_t pid
                     : knows_pids ? list_.of_process(gpu_id, pid, uses_)
                                  : 0;
   if (error != 0 && error != ENOENT) {
-    v.remark(refused(error, folder_, "/proc"), subject::processes, 0);
+    v.diagnose(refused(error, folder_, "/proc"), subject::processes, 0);
     for (usage& row : rows) row.notes |= row.used ? note::lower_bound : 0;
   }
   if (uses_.empty()) return;
@@ -99,13 +99,13 @@ void kfd_driver::add_foreign(drm::visit& v, std::vector<usage>& rows) const {
     rows.back().notes |= note::foreign_pid;
   }
   if (!may_repeat) return;
-  v.remark({status::no_source,
-            source::kfd,
-            {},
-            {uses_.size(), " compute processes use ", sum,
-             " bytes of this device, and are listed by pids of the host: they cannot be "
-             "matched with those shown; run in the host's PID namespace"}},
-           subject::processes, 0);
+  v.diagnose({status::no_source,
+              source::kfd,
+              {},
+              {uses_.size(), " compute processes use ", sum,
+               " bytes of this device, and are listed by pids of the host: they cannot be "
+               "matched with those shown; run in the host's PID namespace"}},
+             subject::processes, 0);
 }
 
 }  // namespace

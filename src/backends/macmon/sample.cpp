@@ -67,8 +67,8 @@ std::string_view flaw_of(form as, double n) {
   return "";
 }
 
-figure read_figure(const row& r, const json::value& v) {
-  figure f;
+field_amount read_field_amount(const row& r, const json::value& v) {
+  field_amount f;
   f.key.assign(r.key);
   f.said.assign(json::show(v));
   f.why = status::backend;
@@ -121,9 +121,9 @@ std::optional<sample> read_sample(const json::object& o) {
   bool is_known = false;
   for (const row& r : rows) {
     const json::value* const v = find(o, r);
-    figure& into = s.figures[static_cast<std::size_t>(r.what)];
+    field_amount& into = s.amounts[static_cast<std::size_t>(r.what)];
     if (v == nullptr || into.has_value()) continue;
-    figure f = read_figure(r, *v);
+    field_amount f = read_field_amount(r, *v);
     if (f.has_value() || into.why == status::empty) into = f;
     is_known = true;
   }

@@ -27,7 +27,7 @@ enum class field : std::uint8_t {
   count,
 };
 
-struct figure {
+struct field_amount {
   status why = status::empty;  // ok: has a value; empty: no such key
   double number = 0;
   std::uint64_t whole = 0;  // in bytes
@@ -41,12 +41,12 @@ struct figure {
 inline constexpr std::size_t most_fans = 16;
 
 struct sample {
-  std::array<figure, static_cast<std::size_t>(field::count)> figures;
+  std::array<field_amount, static_cast<std::size_t>(field::count)> amounts;
   std::array<std::optional<double>, most_fans> fans;  // RPM
   text<96> chip;                                      // empty: unknown
 
-  [[nodiscard]] const figure& operator[](field f) const {
-    return figures[static_cast<std::size_t>(f)];
+  [[nodiscard]] const field_amount& operator[](field f) const {
+    return amounts[static_cast<std::size_t>(f)];
   }
 };
 

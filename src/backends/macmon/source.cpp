@@ -30,18 +30,18 @@ constinit const command_tool::description tool{
 
 constexpr failure_of fail{source::macmon};
 
-failure why_absent(const figure& f) {
+failure why_absent(const field_amount& f) {
   if (f.why == status::empty) return fail(status::unsupported, "macmon prints no such value");
   return tool.fail(f.why, {"macmon's \"", f.key.view(), "\" is ", f.said.view(), f.flaw});
 }
 
-void remark(failure why, std::uint32_t about, std::uint32_t fields, reading& r) {
+void diagnose(failure why, std::uint32_t about, std::uint32_t fields, reading& r) {
   diagnostic d;
   d.why = std::move(why);
   d.about = about;
   d.field = fields;
   d.device = only;
-  r.remark(std::move(d));
+  r.diagnose(std::move(d));
 }
 
 // clap, the option parser, exits with 2.
@@ -50,25 +50,25 @@ bool is_option_refused(const platform::outcome& o) {
 }
 
 // Prefer the share of time; before 0.8 only the clock-weighted value exists, which is never larger.
-const figure& busy_figure(const sample& s) {
+const field_amount& busy_amount(const sample& s) {
   return s[s[field::gpu_active].has_value() ? field::gpu_active : field::gpu_effective];
 }
 
 metric busy_of(const sample& s) {
   metric m = measured(source::macmon, metric_id::engine_percent, which::engine::graphics,
-                      busy_figure(s).number);
+                      busy_amount(s).number);
   m.window_ns = window_ns;
   if (!s[field::gpu_active].has_value()) m.notes |= note::lower_bound;
   return m;
 }
 
-constexpr std::uint32_t told_fields[] = {bit::gpu_busy_percent, bit::temperature_celsius,
-                                         bit::power_watts, bit::core_clock_mhz};
+constexpr std::uint32_t reported_fields[] = {bit::gpu_busy_percent, bit::temperature_celsius,
+                                             bit::power_watts, bit::core_clock_mhz};
 
-const figure& figure_of(const sample& s, std::uint32_t wanted) {
+const field_amount& amount_of(const sample& s, std::uint32_t wanted) {
   switch (wanted) {
     case bit::gpu_busy_percent:
-      return busy_figure(s);
+      return busy_amount(s);
     case bit::temperature_celsius:
       return s[field::gpu_temperature];
     case bit::power_watts:
@@ -78,7 +78,7 @@ const figure& figure_of(const sample& s, std::uint32_t wanted) {
   }
 }
 
-void put(telemetry& out, std::uint32_t wanted, const figure& f) {
+void put(telemetry& out, std::uint32_t wanted, const field_amount& f) {
   switch (wanted) {
     case bit::gpu_busy_percent:
       out.gpu_busy_percent = f.number;
@@ -163,7 +163,7 @@ result<void> macmon_source::ask(reading& r) {
   now_ = std::move(a.last);
   if (!now_->chip.empty()) chip_ = now_->chip;
   if (o.exit_known && (o.signal != 0 || o.exit_code != 0)) {
-    remark(v.of_exit("printed its sample", a.stray.view()), subject::devices, 0, r);
+    diagnose(v.of_exit("printed its sample", a.stray.view()), subject::devices, 0, r);
   }
   return {};
 }
@@ -197,15 +197,15 @@ result<void> macmon_source::memory(slot number, pools& out, reading& r) {
   p.kind = pool_kind::unified;
   p.from = source::macmon;
   p.is_main = true;
-  const figure& total = (**s)[field::memory_total];
+  const field_amount& total = (**s)[field::memory_total];
   if (total.has_value()) {
     p.total = total.whole;
   } else {
-    remark(why_absent(total), subject::pools, pool_field::total, r);
+    diagnose(why_absent(total), subject::pools, pool_field::total, r);
   }
-  remark(fail(status::unsupported,
-              "macmon reports the RAM that all programs use, not the part of the GPU"),
-         subject::pools, pool_field::used | pool_field::free, r);
+  diagnose(fail(status::unsupported,
+                "macmon reports the RAM that all programs use, not the part of the GPU"),
+           subject::pools, pool_field::used | pool_field::free, r);
   out.add(p);
   return {};
 }
@@ -219,10 +219,10 @@ result<void> macmon_source::telemetry(slot number, std::uint32_t fields, hmn::te
   out.sources = bit_of(source::macmon);
   std::uint32_t left = fields;
   std::vector<command_tool::missing> gaps;
-  for (const std::uint32_t wanted : told_fields) {
+  for (const std::uint32_t wanted : reported_fields) {
     if ((fields & wanted) == 0) continue;
     left &= ~wanted;
-    const figure& f = figure_of(**found, wanted);
+    const field_amount& f = amount_of(**found, wanted);
     if (f.has_value()) {
       put(out, wanted, f);
       continue;
@@ -236,7 +236,7 @@ result<void> macmon_source::telemetry(slot number, std::uint32_t fields, hmn::te
   if (!has_any(out)) return fail(gaps.front().code, gaps.front().message);
   if (out.gpu_busy_percent) out.notes |= busy_of(**found).notes;
   for (const command_tool::missing& m : gaps) {
-    remark(fail(m.code, m.message), subject::telemetry, m.fields, r);
+    diagnose(fail(m.code, m.message), subject::telemetry, m.fields, r);
   }
   return {};
 }
@@ -245,7 +245,7 @@ result<void> macmon_source::metrics(slot number, bool, std::vector<metric>& out,
   const auto found = find(number, r);
   if (!found) return found.why();
   const sample& s = **found;
-  if (busy_figure(s).has_value()) out.push_back(busy_of(s));
+  if (busy_amount(s).has_value()) out.push_back(busy_of(s));
   for (const metric_field& m : metric_fields) {
     if (!s[m.what].has_value()) continue;
     out.push_back(measured(source::macmon, m.id, m.instance, s[m.what].number));

@@ -88,17 +88,16 @@ pool metal_source::vram_pool(const accelerator& a) const {
 
 void metal_source::explain(const pool& p, const accelerator& a, slot number, reading& r) const {
   const auto report = [&](bool is_there, std::uint32_t field, const char* why) {
-    if (!is_there) remark(fail(status::unsupported, why), subject::pools, field, number, r);
+    if (!is_there) diagnose(fail(status::unsupported, why), subject::pools, field, number, r);
   };
-  if (!r.wants_remarks()) return;
+  if (!r.wants_diagnostics()) return;
   report(p.total.has_value(), pool_field::total, "this GPU's memory size is not reported by macOS");
   report(p.used.has_value(), pool_field::used,
-         a.now.is_told ? "this GPU's driver counts no memory in use"
-                       : "this GPU's driver publishes no statistics");
+         a.now.is_reported ? "this GPU's driver counts no memory in use"
+                           : "this GPU's driver publishes no statistics");
   report(p.free.has_value(), pool_field::free,
-         p.kind == pool_kind::unified
-             ? "unified memory: see the available memory of the host"
-             : "free memory is not reported by this GPU's driver");
+         p.kind == pool_kind::unified ? "unified memory: see the available memory of the host"
+                                      : "free memory is not reported by this GPU's driver");
   report(p.budget.has_value(), pool_field::budget,
          frameworks_->has_metal ? "Metal has no such device for this process"
                                 : "Metal is not on this system");

@@ -37,27 +37,28 @@ struct coverage {
   std::uint32_t not_reached = 0;
 };
 
-void remark_gap(std::uint32_t count, failure why, slot number, reading& r) {
-  if (count == 0 || !r.wants_remarks()) return;
+void diagnose_gap(std::uint32_t count, failure why, slot number, reading& r) {
+  if (count == 0 || !r.wants_diagnostics()) return;
   diagnostic d;
   d.why = std::move(why);
   d.about = subject::processes;
   d.device = number;
   d.unreadable_processes = count;
-  r.remark(std::move(d));
+  r.diagnose(std::move(d));
 }
 
-void remark(const coverage& c, slot number, reading& r) {
-  remark_gap(c.refused,
-             fail(status::permission, {c.refused, " of ", c.seen,
-                                       " processes may not be looked into; root sees what those of "
-                                       "other users use"}),
-             number, r);
-  remark_gap(
+void diagnose(const coverage& c, slot number, reading& r) {
+  diagnose_gap(
+      c.refused,
+      fail(status::permission, {c.refused, " of ", c.seen,
+                                " processes may not be looked into; root sees what those of "
+                                "other users use"}),
+      number, r);
+  diagnose_gap(
       c.failed,
       fail(status::backend, {c.failed, " of ", c.seen, " processes could not be looked into"}),
       number, r);
-  remark_gap(
+  diagnose_gap(
       c.not_reached,
       fail(status::timeout, {c.not_reached, " processes were not reached before the deadline"}),
       number, r);
@@ -146,7 +147,7 @@ result<void> metal_source::processes(slot number, std::vector<usage>& out, readi
     if (used.why().code == status::permission) ++c.refused;
     if (used.why().code == status::backend) ++c.failed;
   }
-  remark(c, number, r);
+  diagnose(c, number, r);
   return {};
 }
 

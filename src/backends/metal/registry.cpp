@@ -52,8 +52,8 @@ class table_reader {
 
 statistics read_statistics(const core_foundation& core, cf table) {
   statistics s;
-  s.is_told = table != nullptr && core.type_of(table) == core.dictionary_type();
-  if (!s.is_told) return s;
+  s.is_reported = table != nullptr && core.type_of(table) == core.dictionary_type();
+  if (!s.is_reported) return s;
   const table_reader t(core, table);
   s.busy_percent = t.percent(busy);
   s.renderer_percent = t.percent(renderer);

@@ -18,7 +18,7 @@ namespace hmn::metal {
 // Counters of a GPU's driver: the PerformanceStatistics of its registry entry.
 
 struct statistics {
-  bool is_told = false;  // the table exists
+  bool is_reported = false;  // the table exists
   std::optional<double> busy_percent;
   std::optional<double> renderer_percent;
   std::optional<double> tiler_percent;

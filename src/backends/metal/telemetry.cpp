@@ -16,8 +16,8 @@ std::optional<double> warmest(const std::vector<thermometer>& all, bool& is_of_c
   return gpu ? gpu : highest(all, place::chip);
 }
 
-constexpr std::uint32_t told_fields[] = {bit::gpu_busy_percent, bit::temperature_celsius,
-                                         bit::power_watts, bit::core_clock_mhz};
+constexpr std::uint32_t reported_fields[] = {bit::gpu_busy_percent, bit::temperature_celsius,
+                                             bit::power_watts, bit::core_clock_mhz};
 
 std::uint32_t present(const telemetry& t) {
   return (t.gpu_busy_percent ? bit::gpu_busy_percent : 0) |
@@ -43,8 +43,9 @@ void metal_source::take_telemetry(const accelerator& a, std::uint32_t fields, hm
 
 failure metal_source::why_absent(std::uint32_t field, const accelerator& a) {
   if (field == bit::gpu_busy_percent) {
-    return fail(status::unsupported, a.now.is_told ? "load is not reported by this GPU's driver"
-                                                   : "this GPU's driver publishes no statistics");
+    return fail(status::unsupported, a.now.is_reported
+                                         ? "load is not reported by this GPU's driver"
+                                         : "this GPU's driver publishes no statistics");
   }
   const bool is_counted = field == bit::power_watts || field == bit::core_clock_mhz;
   if (!is_apple_ || (field != bit::temperature_celsius && !is_counted)) {
@@ -75,16 +76,16 @@ result<void> metal_source::telemetry(slot number, std::uint32_t fields, hmn::tel
   take_telemetry(a, fields, out);
   std::uint32_t left = fields & ~present(out);
   if (left == fields) {
-    const auto* const asked = std::find_if(std::begin(told_fields), std::end(told_fields),
+    const auto* const asked = std::find_if(std::begin(reported_fields), std::end(reported_fields),
                                            [&](std::uint32_t one) { return (fields & one) != 0; });
-    return why_absent(asked != std::end(told_fields) ? *asked : fields, a);
+    return why_absent(asked != std::end(reported_fields) ? *asked : fields, a);
   }
-  if (!r.wants_remarks()) return {};
-  for (const std::uint32_t one : told_fields) {
-    if ((left & one) != 0) remark(why_absent(one, a), subject::telemetry, one, number, r);
+  if (!r.wants_diagnostics()) return {};
+  for (const std::uint32_t one : reported_fields) {
+    if ((left & one) != 0) diagnose(why_absent(one, a), subject::telemetry, one, number, r);
     left &= ~one;
   }
-  if (left != 0) remark(why_absent(left, a), subject::telemetry, left, number, r);
+  if (left != 0) diagnose(why_absent(left, a), subject::telemetry, left, number, r);
   return {};
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/nvidia_smi/figures.hpp"
+#include "backends/nvidia_smi/values.hpp"
 #include "model/note.hpp"
 #include "model/pci_address.hpp"
 #include "model/scan.hpp"

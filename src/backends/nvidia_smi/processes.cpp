@@ -118,8 +118,8 @@ void smi_source::check_use(usage& row, status why, slot number, reading& r) cons
     message = "nvidia-smi prints more memory for this process than the GPU has";
   }
   if (row.used) return;
-  remark_use(fail(why == status::ok ? status::backend : why, std::string(message)), row.pid, number,
-             r);
+  diagnose_use(fail(why == status::ok ? status::backend : why, std::string(message)), row.pid,
+               number, r);
 }
 
 result<void> smi_source::processes(slot number, std::vector<usage>& out, reading& r) {

@@ -19,14 +19,14 @@ smi_source::smi_source(const settings& s)
     : tool_source(smi, s, s.nvidia_smi_path), tool_(program_) {}
 
 result<void> smi_source::ask(reading& r) {
-  if (result<void> told = tool_.ask_gpus(r, gpus_); !told) return told;
+  if (result<void> reported = tool_.ask_gpus(r, gpus_); !reported) return reported;
   std::size_t again = 0;
   for (std::size_t i = 0; i < gpus_.rows.size(); ++i) again += adopt_row(i, r) ? 0 : 1;
   if (again != 0) {
-    remark(fail(status::backend, {again,
-                                  " row(s) of nvidia-smi are of a GPU that it lists twice, "
-                                  "or of none that anything identifies"}),
-           subject::devices, 0, {}, r);
+    diagnose(fail(status::backend, {again,
+                                    " row(s) of nvidia-smi are of a GPU that it lists twice, "
+                                    "or of none that anything identifies"}),
+             subject::devices, 0, {}, r);
   }
   report(gpus_.problems, subject::devices, r);
   return {};
@@ -44,10 +44,10 @@ bool smi_source::adopt_row(std::size_t at, reading& r) {
   k->total = bytes_of(total.text, total.unit).value;
   if (k->total == 0) k->total.reset();
   if (k->has_instances) {
-    remark(fail(status::unsupported,
-                "MIG is on, and nvidia-smi's table lists no instances: values are those of the "
-                "whole GPU, processes stay with it"),
-           subject::devices, 0, k->who.number, r);
+    diagnose(fail(status::unsupported,
+                  "MIG is on, and nvidia-smi's table lists no instances: values are those of the "
+                  "whole GPU, processes stay with it"),
+             subject::devices, 0, k->who.number, r);
   }
   return true;
 }
@@ -57,7 +57,7 @@ void smi_source::report(const std::vector<problem>& problems, std::uint32_t abou
   for (const problem& p : problems) {
     device who;
     who.pci_bus_id = p.bus_id;
-    remark(p.why, about, 0, find(who), r);
+    diagnose(p.why, about, 0, find(who), r);
   }
 }
 
@@ -78,7 +78,7 @@ result<void> smi_source::memory(slot number, pools& out, reading& r) {
   std::vector<missing> gone;
   const result<pool> p = pool_of(**row, gone);
   if (!p) return p.why();
-  remark(gone, subject::pools, number, r);
+  diagnose(gone, subject::pools, number, r);
   out.add(*p);
   return {};
 }
@@ -90,7 +90,7 @@ result<void> smi_source::telemetry(slot number, std::uint32_t fields, hmn::telem
   std::vector<missing> gone;
   out = telemetry_of(**row, fields, gone);
   if (fields_of(gone) == fields) return fail(gone.front().code, gone.front().message);
-  remark(gone, subject::telemetry, number, r);
+  diagnose(gone, subject::telemetry, number, r);
   return {};
 }
 
@@ -100,7 +100,7 @@ result<void> smi_source::metrics(slot number, bool, std::vector<metric>& out, re
   metrics_of(**row, out, [&](metric_id id, status why, const gpu_cell& cell) {
     std::vector<missing> gone;
     add_missing(gone, static_cast<std::uint32_t>(id), why, cell);
-    remark(gone, subject::metrics, number, r);
+    diagnose(gone, subject::metrics, number, r);
   });
   return {};
 }

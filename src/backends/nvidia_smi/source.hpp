@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "backends/command_tool/source.hpp"
-#include "backends/nvidia_smi/figures.hpp"
 #include "backends/nvidia_smi/tool.hpp"
+#include "backends/nvidia_smi/values.hpp"
 
 namespace hmn::nvidia_smi {
 

@@ -107,15 +107,15 @@ failure failure_for(code c, std::string_view what) {
           {what, ": ", meaning_of(c).sentence, " (NVML code ", static_cast<int>(c), ")"}};
 }
 
-void topic::remark(failure why, std::uint32_t field, std::uint32_t notes) const {
+void topic::diagnose(failure why, std::uint32_t field, std::uint32_t notes) const {
   diagnostic d = diagnostic_of(*this, std::move(why));
   d.field = field;
   d.notes = notes;
-  r.remark(std::move(d));
+  r.diagnose(std::move(d));
 }
 
 void topic::missing(code c, const char* what, std::uint32_t field) const {
-  if (wants()) remark(failure_for(c, what), field);
+  if (wants()) diagnose(failure_for(c, what), field);
 }
 
 void topic::trace(const char* symbol, code c, std::uint64_t duration_ns) const {
@@ -123,7 +123,7 @@ void topic::trace(const char* symbol, code c, std::uint64_t duration_ns) const {
       diagnostic_of(*this, {status_of(c), source::nvml, {native_domain::nvml, c}, symbol});
   d.notes = note::trace;
   d.duration_ns = duration_ns;
-  r.remark(std::move(d));
+  r.diagnose(std::move(d));
 }
 
 }  // namespace hmn::nvml

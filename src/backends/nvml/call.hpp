@@ -35,8 +35,8 @@ struct topic {
   bool is_opening = false;  // which has a deadline of its own
 
   // Whether diagnostics are read at all; otherwise none need be built.
-  [[nodiscard]] bool wants() const noexcept { return r.wants_remarks(); }
-  void remark(failure why, std::uint32_t field = 0, std::uint32_t notes = 0) const;
+  [[nodiscard]] bool wants() const noexcept { return r.wants_diagnostics(); }
+  void diagnose(failure why, std::uint32_t field = 0, std::uint32_t notes = 0) const;
   // Reports a missing value, since `what` returned `c`.
   void missing(code c, const char* what, std::uint32_t field) const;
   void trace(const char* symbol, code c, std::uint64_t duration_ns) const;

@@ -270,7 +270,7 @@ void device_list::mark_closed(const topic& t, slot number, const sleep_watch& wa
                               const failure* rest) {
   const topic about{t.r, t.about, number, {}};
   if (rest != nullptr) {
-    if (t.wants()) about.remark(*rest);
+    if (t.wants()) about.diagnose(*rest);
     return;
   }
   device& d = devices_[number].identity;
@@ -278,7 +278,7 @@ void device_list::mark_closed(const topic& t, slot number, const sleep_watch& wa
   const sleep_watch::watched* const w = address ? watch.find(*address) : nullptr;
   d.state = w != nullptr && w->asleep ? state::asleep : state::unknown;
   if (d.state == state::asleep || !t.wants()) return;
-  about.remark(
+  about.diagnose(
       fail(status::asleep, "not asked: NVML stays closed while another of its GPUs sleeps"));
 }
 
@@ -294,11 +294,11 @@ bool device_list::one_is_lost() const noexcept {
   return std::ranges::any_of(listed_, [&](slot i) { return devices_[i].is_lost(); });
 }
 
-void device_list::tell(const topic& t, std::vector<device>& out) const {
+void device_list::list_devices(const topic& t, std::vector<device>& out) const {
   for (const slot i : listed_) {
     out.push_back(devices_[i].identity);
     if (!t.wants()) continue;
-    for (const diagnostic& gap : devices_[i].gaps) t.r.remark(gap);
+    for (const diagnostic& gap : devices_[i].gaps) t.r.diagnose(gap);
   }
 }
 

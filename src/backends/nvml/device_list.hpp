@@ -45,7 +45,7 @@ class device_list {
   [[nodiscard]] bool one_is_lost() const noexcept;
 
   // Copies the listed devices out, and reports again which of their values are missing.
-  void tell(const topic& t, std::vector<device>& out) const;
+  void list_devices(const topic& t, std::vector<device>& out) const;
 
  private:
   struct handle_slot {  // NVML index in this opening

@@ -60,18 +60,18 @@ code fault_watch::enter(const topic& t, watched& w) {
 code fault_watch::take_down(const topic& t) {
   code c = s_.events != nullptr ? success : timed_out;
   for (unsigned n = 0; n < most_events && c == success; ++n) {
-    event_data told{};
+    event_data reported{};
     const unsigned at_once = 0;
-    c = call(t, s_.fn.wait_for_event, s_.events, &told, at_once);
-    if (c == success) take_down(told);
+    c = call(t, s_.fn.wait_for_event, s_.events, &reported, at_once);
+    if (c == success) take_down(reported);
   }
   return c == timed_out ? success : c;
 }
 
-void fault_watch::take_down(const event_data& told) noexcept {
-  if ((told.type & event_xid) == 0) return;
+void fault_watch::take_down(const event_data& reported) noexcept {
+  if ((reported.type & event_xid) == 0) return;
   for (watched& w : all_) {
-    if (w.h == told.device && w.session == s_.number()) w.last = told.data;
+    if (w.h == reported.device && w.session == s_.number()) w.last = reported.data;
   }
 }
 

@@ -42,7 +42,7 @@ class fault_watch {
   watched& entry_of(const known_device& of);
   void begin(const topic& t, watched& w, bool is_partition);
   code enter(const topic& t, watched& w);
-  void take_down(const event_data& told) noexcept;
+  void take_down(const event_data& reported) noexcept;
 
   session& s_;
   std::vector<watched> all_;

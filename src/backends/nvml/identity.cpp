@@ -105,7 +105,7 @@ code classify_memory(const topic& t, session& s, const settings& paths, known_de
   const code virtualized = call(t, s.fn.virtualization, out.h, &mode);
   out.traits.virtual_gpu = virtualized == success && mode == virtualization_vgpu;
   const memory_answer answer = ask_memory(t, s, out);
-  out.identity.memory_total = answer.figures.total;
+  out.identity.memory_total = answer.values.total;
   device& d = out.identity;
   d.memory_kind = kind_of_memory(out.traits, answer, read_host_total(paths.proc_root));
   if (d.memory_kind == memory_kind::coherent) d.numa_node = out.traits.numa_node;
@@ -169,7 +169,7 @@ code read_instance_identity(const topic& t, session& s, const known_device& pare
   note_gap(out, read_uuid(t, s, h, d.uuid), s.fn.uuid.name(), device_field::uuid);
   read_instance(t, s, h, out);
   const memory_answer answer = ask_memory(t, s, out);
-  out.identity.memory_total = answer.figures.total;
+  out.identity.memory_total = answer.values.total;
   d.memory_kind = parent.identity.memory_kind;
   if (d.memory_kind == memory_kind::unknown && answer.result == success) {
     d.memory_kind = kind_of_memory(out.traits, answer, std::nullopt);

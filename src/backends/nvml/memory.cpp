@@ -16,19 +16,19 @@ bool adds_up(std::uint64_t whole, std::uint64_t a, std::uint64_t b) noexcept {
   return a <= whole && whole - a == b;
 }
 
-bool is_total(std::uint64_t told) noexcept {
-  return told != 0 && told != value_not_available;
+bool is_total(std::uint64_t reported) noexcept {
+  return reported != 0 && reported != value_not_available;
 }
 
 // A total of 0 is consistent with a device without memory of its own.
-memory_figures without_total(std::uint64_t told) noexcept {
-  memory_figures f;
-  f.agree = told == 0;
+memory_values without_total(std::uint64_t reported) noexcept {
+  memory_values f;
+  f.agree = reported == 0;
   return f;
 }
 
-memory_figures total_and_free(std::uint64_t total, std::uint64_t free) noexcept {
-  memory_figures f;
+memory_values total_and_free(std::uint64_t total, std::uint64_t free) noexcept {
+  memory_values f;
   f.total = total;
   f.free = free;
   f.agree = false;
@@ -58,41 +58,44 @@ bool is_about(std::uint64_t a, std::uint64_t b) noexcept {
 }
 
 code ask_v2(const topic& t, const session& s, known_device& of, memory_answer& out) {
-  memory_v2 told{};
-  told.version = memory_v2_version;
+  memory_v2 reported{};
+  reported.version = memory_v2_version;
   out.from = s.fn.memory_v2.name();
-  out.result = call(t, s.fn.memory_v2, of.h, &told);
-  if (out.result == success) out.figures = check(told);
+  out.result = call(t, s.fn.memory_v2, of.h, &reported);
+  if (out.result == success) out.values = check(reported);
   return out.result;
 }
 
 code ask_v1(const topic& t, const session& s, known_device& of, memory_answer& out) {
-  memory_v1 told{};
+  memory_v1 reported{};
   out.from = s.fn.memory_v1.name();
-  out.result = call(t, s.fn.memory_v1, of.h, &told);
-  if (out.result == success) out.figures = check(told);
+  out.result = call(t, s.fn.memory_v1, of.h, &reported);
+  if (out.result == success) out.values = check(reported);
   return out.result;
 }
 
 }  // namespace
 
-memory_figures check(const memory_v2& told) noexcept {
-  if (!is_total(told.total)) return without_total(told.total);
-  memory_figures f;
-  if (told.reserved <= told.total && adds_up(told.total - told.reserved, told.free, told.used)) {
-    f = {told.total, told.free, told.used, told.reserved, true};
-  } else if (adds_up(told.total, told.free, told.used) && told.reserved <= told.used) {
-    f = {told.total, told.free, told.used - told.reserved, told.reserved, true};
+memory_values check(const memory_v2& reported) noexcept {
+  if (!is_total(reported.total)) return without_total(reported.total);
+  memory_values f;
+  if (reported.reserved <= reported.total &&
+      adds_up(reported.total - reported.reserved, reported.free, reported.used)) {
+    f = {reported.total, reported.free, reported.used, reported.reserved, true};
+  } else if (adds_up(reported.total, reported.free, reported.used) &&
+             reported.reserved <= reported.used) {
+    f = {reported.total, reported.free, reported.used - reported.reserved, reported.reserved, true};
   } else {
-    f = total_and_free(told.total, told.free);
+    f = total_and_free(reported.total, reported.free);
   }
   return f;
 }
 
-memory_figures check(const memory_v1& told) noexcept {
-  if (!is_total(told.total)) return without_total(told.total);
-  if (!adds_up(told.total, told.free, told.used)) return total_and_free(told.total, told.free);
-  return {told.total, told.free, told.used, std::nullopt, true};
+memory_values check(const memory_v1& reported) noexcept {
+  if (!is_total(reported.total)) return without_total(reported.total);
+  if (!adds_up(reported.total, reported.free, reported.used))
+    return total_and_free(reported.total, reported.free);
+  return {reported.total, reported.free, reported.used, std::nullopt, true};
 }
 
 memory_answer ask_memory(const topic& t, session& s, known_device& of) {
@@ -116,12 +119,12 @@ memory_kind kind_of_memory(const memory_traits& traits, const memory_answer& ans
                            std::optional<std::uint64_t> host_total) noexcept {
   if (answer.result == not_supported) return memory_kind::unified;
   if (answer.result != success) return memory_kind::unknown;
-  if (!answer.figures.total) {
-    return answer.figures.agree ? memory_kind::unified : memory_kind::unknown;
+  if (!answer.values.total) {
+    return answer.values.agree ? memory_kind::unified : memory_kind::unknown;
   }
   const bool host_side = traits.address_translation || traits.chip_to_chip || traits.numa_node;
   const bool shares = host_side || traits.system_on_chip || (traits.no_bar1 && !traits.virtual_gpu);
-  if (shares && host_total && is_about(*answer.figures.total, *host_total)) {
+  if (shares && host_total && is_about(*answer.values.total, *host_total)) {
     return memory_kind::unified;
   }
   return host_side ? memory_kind::coherent : memory_kind::dedicated;
@@ -157,16 +160,16 @@ std::optional<std::uint64_t> read_host_total(const std::string& proc_root) {
   return procfs::parse_meminfo({buffer.data(), got.value}).total.value();
 }
 
-pool to_pool(const memory_figures& figures) noexcept {
+pool to_pool(const memory_values& values) noexcept {
   pool p;
   p.kind = pool_kind::vram;
   p.from = source::nvml;
   p.accounting = accounting::allocated;
   p.is_main = true;
-  p.total = figures.total;
-  p.free = figures.free;
-  p.used = figures.used;
-  p.reserved = figures.reserved;
+  p.total = values.total;
+  p.free = values.free;
+  p.used = values.used;
+  p.reserved = values.reserved;
   return p;
 }
 

@@ -17,20 +17,20 @@
 namespace hmn::nvml {
 
 // Bytes; inconsistent values are absent.
-struct memory_figures {
+struct memory_values {
   std::optional<std::uint64_t> total, free, used, reserved;
   bool agree = true;
 };
 
 // total = reserved + free + used. Some drivers include reserved in used; it is subtracted.
-memory_figures check(const memory_v2& told) noexcept;
+memory_values check(const memory_v2& reported) noexcept;
 // total = free + used, used includes reserved.
-memory_figures check(const memory_v1& told) noexcept;
+memory_values check(const memory_v1& reported) noexcept;
 
 struct memory_answer {
   code result = function_not_found;
   const char* from = "";  // function that returned it
-  memory_figures figures;
+  memory_values values;
 };
 
 memory_answer ask_memory(const topic& t, session& s, known_device& of);
@@ -47,6 +47,6 @@ bool names_system_on_chip(std::string_view name) noexcept;
 // Reads the total host RAM.
 std::optional<std::uint64_t> read_host_total(const std::string& proc_root);
 
-pool to_pool(const memory_figures& figures) noexcept;
+pool to_pool(const memory_values& values) noexcept;
 
 }  // namespace hmn::nvml

@@ -32,7 +32,7 @@ constexpr unsigned most_fans = 16;
 constexpr unsigned most_links = 32;
 
 struct clock_row {
-  unsigned told;
+  unsigned reported;
   std::uint32_t instance;
 };
 
@@ -41,7 +41,7 @@ constexpr std::array clocks_known{
     clock_row{clock_memory, clock::memory}, clock_row{clock_video, clock::video}};
 
 struct threshold_row {
-  unsigned told;
+  unsigned reported;
   metric_id id;
   std::uint32_t instance;
 };
@@ -62,16 +62,16 @@ bool is_small(const field_value& v) noexcept {
 }  // namespace
 
 std::uint64_t wide_counts::widen(std::uint64_t session, slot number, std::uint32_t field,
-                                 std::uint32_t told) {
+                                 std::uint32_t reported) {
   if (session != session_) entries_.clear();
   session_ = session;
   for (entry& e : entries_) {
     if (e.number != number || e.field != field) continue;
-    e.total += static_cast<std::uint32_t>(told - static_cast<std::uint32_t>(e.total));
+    e.total += static_cast<std::uint32_t>(reported - static_cast<std::uint32_t>(e.total));
     return e.total;
   }
-  entries_.push_back({number, field, told});
-  return told;
+  entries_.push_back({number, field, reported});
+  return reported;
 }
 
 void metric_reader::read(bool slow) {
@@ -97,34 +97,34 @@ bool metric_reader::take(code c, const char* from, metric_id id) {
 
 void metric_reader::refuse(const char* from, metric_id id) {
   if (!t_.wants()) return;
-  t_.remark(fail(status::backend, {from, ": a value that cannot be"}),
-            static_cast<std::uint32_t>(id));
+  t_.diagnose(fail(status::backend, {from, ": a value that cannot be"}),
+              static_cast<std::uint32_t>(id));
 }
 
 metric* metric_reader::add(metric_id id, std::uint32_t instance, double value) {
   return &out_.emplace_back(measured(source::nvml, id, instance, value));
 }
 
-metric* metric_reader::count(metric_id id, std::uint32_t instance, std::uint64_t told) {
-  return &out_.emplace_back(counted(source::nvml, id, instance, told));
+metric* metric_reader::count(metric_id id, std::uint32_t instance, std::uint64_t reported) {
+  return &out_.emplace_back(counted(source::nvml, id, instance, reported));
 }
 
 void metric_reader::number(const number_call& from, metric_id id, std::uint32_t instance,
                            double scale) {
-  unsigned told = 0;
-  if (!take(ask(from, &told), from.name(), id)) return;
-  add(id, instance, told * scale);
+  unsigned reported = 0;
+  if (!take(ask(from, &reported), from.name(), id)) return;
+  add(id, instance, reported * scale);
 }
 
 void metric_reader::indexed(const indexed_call& from, unsigned n, metric_id id,
                             std::uint32_t instance) {
-  unsigned told = 0;
-  if (!take(ask(from, n, &told), from.name(), id)) return;
-  add(id, instance, told);
+  unsigned reported = 0;
+  if (!take(ask(from, n, &reported), from.name(), id)) return;
+  add(id, instance, reported);
 }
 
-void metric_reader::add_percent(std::uint32_t which, unsigned told, unsigned period_us) {
-  metric* const m = add(metric_id::engine_percent, which, told);
+void metric_reader::add_percent(std::uint32_t which, unsigned reported, unsigned period_us) {
+  metric* const m = add(metric_id::engine_percent, which, reported);
   if (period_us != 0) m->window_ns = period_us * ns_per_us;
 }
 
@@ -141,17 +141,17 @@ void metric_reader::read_fault() {
   const char* const why =
       last ? ": a fault to which NVML gives no number"
            : ": no fault since this context first asked; NVML reports no earlier one";
-  t_.remark(fail(last ? status::backend : status::unsupported, {from, why}), field);
+  t_.diagnose(fail(last ? status::backend : status::unsupported, {from, why}), field);
 }
 
 void metric_reader::read_load() {
-  utilization told{};
+  utilization reported{};
   const char* const name = s_.fn.utilization.name();
   // Drivers may report the whole GPU's value for an instance.
-  const code c = of_.is_partition() ? not_supported : ask(s_.fn.utilization, &told);
+  const code c = of_.is_partition() ? not_supported : ask(s_.fn.utilization, &reported);
   if (take(c, name, metric_id::engine_percent)) {
-    add_percent(engine::unknown, told.gpu, 0);
-    add_percent(engine::memory, told.memory, 0);
+    add_percent(engine::unknown, reported.gpu, 0);
+    add_percent(engine::memory, reported.memory, 0);
   }
   const auto video = [this](const percent_call& from, std::uint32_t which) {
     unsigned percent = 0;
@@ -171,7 +171,7 @@ void metric_reader::read_temperatures() {
     add(metric_id::temperature, sensor::core, celsius);
   }
   for (const threshold_row& row : thresholds_known) {
-    indexed(s_.fn.threshold, row.told, row.id, row.instance);
+    indexed(s_.fn.threshold, row.reported, row.id, row.instance);
   }
 }
 
@@ -200,10 +200,10 @@ void metric_reader::read_power() {
 
 void metric_reader::read_clocks() {
   for (const clock_row& row : clocks_known) {
-    indexed(s_.fn.clock, row.told, metric_id::clock_mhz, row.instance);
+    indexed(s_.fn.clock, row.reported, metric_id::clock_mhz, row.instance);
   }
   for (const clock_row& row : clocks_known) {
-    indexed(s_.fn.max_clock, row.told, metric_id::clock_limit_mhz, row.instance);
+    indexed(s_.fn.max_clock, row.reported, metric_id::clock_limit_mhz, row.instance);
   }
 }
 
@@ -238,15 +238,16 @@ void metric_reader::read_errors() {
   }
 }
 
-void metric_reader::take_field(const field_row& row, const field_value& told,
+void metric_reader::take_field(const field_row& row, const field_value& reported,
                                std::uint32_t instance) {
   const char* const name = s_.fn.fields.name();
-  if (!take(static_cast<code>(told.result), name, row.id)) return;
-  if (told.type == field_double || told.bits == value_not_available) return refuse(name, row.id);
-  const auto low = static_cast<std::uint32_t>(told.bits);
+  if (!take(static_cast<code>(reported.result), name, row.id)) return;
+  if (reported.type == field_double || reported.bits == value_not_available)
+    return refuse(name, row.id);
+  const auto low = static_cast<std::uint32_t>(reported.bits);
   if (row.scale == 0) {
-    if (!is_small(told)) {
-      count(row.id, instance, told.bits * row.factor);
+    if (!is_small(reported)) {
+      count(row.id, instance, reported.bits * row.factor);
       return;
     }
     const std::uint32_t key = row.field | instance << 16;
@@ -256,7 +257,7 @@ void metric_reader::take_field(const field_row& row, const field_value& told,
     return;
   }
   const double value =
-      is_small(told) ? static_cast<std::int32_t>(low) : static_cast<double>(told.bits);
+      is_small(reported) ? static_cast<std::int32_t>(low) : static_cast<double>(reported.bits);
   // Boards without the sensor report 0.
   if (row.id == metric_id::temperature && value == 0) {
     return t_.missing(not_supported, name, static_cast<std::uint32_t>(row.id));
@@ -275,12 +276,12 @@ void metric_reader::read_fields() {
       field_row{field_throttled_by_sync, metric_id::throttle_ns, throttle::setting, 0},
       field_row{field_throttled_by_board, metric_id::throttle_ns, throttle::other, 0},
   };
-  std::array<field_value, rows.size()> told{};
-  for (std::size_t n = 0; n < rows.size(); ++n) told[n].id = rows[n].field;
-  const code c = ask(s_.fn.fields, static_cast<int>(told.size()), told.data());
+  std::array<field_value, rows.size()> reported{};
+  for (std::size_t n = 0; n < rows.size(); ++n) reported[n].id = rows[n].field;
+  const code c = ask(s_.fn.fields, static_cast<int>(reported.size()), reported.data());
   for (std::size_t n = 0; n < rows.size(); ++n) {
     if (c == success) {
-      take_field(rows[n], told[n], rows[n].instance);
+      take_field(rows[n], reported[n], rows[n].instance);
     } else {
       take(c, s_.fn.fields.name(), rows[n].id);
     }
@@ -291,10 +292,10 @@ void metric_reader::read_fields() {
 void metric_reader::read_slow_fields() {
   constexpr field_row row{field_power_average, metric_id::power_watts, power_reading::average,
                           milli};
-  field_value told{};
-  told.id = row.field;
-  const code c = ask(s_.fn.fields, 1, &told);
-  if (take(c, s_.fn.fields.name(), row.id)) take_field(row, told, row.instance);
+  field_value reported{};
+  reported.id = row.field;
+  const code c = ask(s_.fn.fields, 1, &reported);
+  if (take(c, s_.fn.fields.name(), row.id)) take_field(row, reported, row.instance);
 }
 
 void metric_reader::read_links() {
@@ -309,14 +310,14 @@ void metric_reader::read_links() {
   if (!take(c, s_.fn.fields.name(), metric_id::link_rx_bytes)) return;
   const auto count = static_cast<std::uint32_t>(std::min<std::uint64_t>(links.bits, most_links));
   for (std::uint32_t link = 0; link < count && ended_by_ == success; ++link) {
-    std::array<field_value, rows.size()> told{};
+    std::array<field_value, rows.size()> reported{};
     for (std::size_t n = 0; n < rows.size(); ++n) {
-      told[n].id = rows[n].field;
-      told[n].scope = link;
+      reported[n].id = rows[n].field;
+      reported[n].scope = link;
     }
-    c = ask(s_.fn.fields, static_cast<int>(told.size()), told.data());
+    c = ask(s_.fn.fields, static_cast<int>(reported.size()), reported.data());
     for (std::size_t n = 0; n < rows.size(); ++n) {
-      if (take(c, s_.fn.fields.name(), rows[n].id)) take_field(rows[n], told[n], link);
+      if (take(c, s_.fn.fields.name(), rows[n].id)) take_field(rows[n], reported[n], link);
     }
   }
 }

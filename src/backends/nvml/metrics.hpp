@@ -18,7 +18,8 @@ namespace hmn::nvml {
 // lower bounds. The driver of a new session may count from 0 again.
 class wide_counts {
  public:
-  std::uint64_t widen(std::uint64_t session, slot number, std::uint32_t field, std::uint32_t told);
+  std::uint64_t widen(std::uint64_t session, slot number, std::uint32_t field,
+                      std::uint32_t reported);
 
  private:
   struct entry {
@@ -51,10 +52,10 @@ class metric_reader {
   bool take(code c, const char* from, metric_id id);
   void refuse(const char* from, metric_id id);
   metric* add(metric_id id, std::uint32_t instance, double value);
-  metric* count(metric_id id, std::uint32_t instance, std::uint64_t told);
+  metric* count(metric_id id, std::uint32_t instance, std::uint64_t reported);
   void number(const number_call& from, metric_id id, std::uint32_t instance, double scale);
   void indexed(const indexed_call& from, unsigned n, metric_id id, std::uint32_t instance);
-  void add_percent(std::uint32_t engine, unsigned told, unsigned period_us);
+  void add_percent(std::uint32_t engine, unsigned reported, unsigned period_us);
 
   void read_fault();
   void read_load();
@@ -66,7 +67,7 @@ class metric_reader {
   void read_fields();
   void read_slow_fields();
   void read_links();
-  void take_field(const field_row& row, const field_value& told, std::uint32_t instance);
+  void take_field(const field_row& row, const field_value& reported, std::uint32_t instance);
 
   const topic& t_;
   const session& s_;

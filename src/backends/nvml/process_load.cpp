@@ -32,9 +32,9 @@ code process_load::ask(const topic& t, const session& s, const known_device& of,
   code c = insufficient_size;
   for (int attempt = 0; attempt < 3 && c == insufficient_size; ++attempt) {
     auto count = static_cast<unsigned>(samples_.size());
-    process_sample* const room = samples_.empty() ? nullptr : samples_.data();
-    c = call(t, s.fn.process_use, of.h, room, &count, since_us);
-    if (c == success && room != nullptr) {
+    process_sample* const samples = samples_.empty() ? nullptr : samples_.data();
+    c = call(t, s.fn.process_use, of.h, samples, &count, since_us);
+    if (c == success && samples != nullptr) {
       samples_.resize(std::min<std::size_t>(count, samples_.size()));
     } else if (c == insufficient_size || c == success) {
       if (count == 0) return success;

@@ -46,12 +46,12 @@ bool is_same_instance(const merged_process& a, const merged_process& b) noexcept
   return a.gpu_instance == b.gpu_instance && a.compute_instance == b.compute_instance;
 }
 
-constexpr std::uint32_t figures = usage_field::used | usage_field::allocated;
+constexpr std::uint32_t process_fields = usage_field::used | usage_field::allocated;
 
-void refuse_figure(const topic& t, std::uint32_t pid, status s, const char* why) {
+void refuse_value(const topic& t, std::uint32_t pid, status s, const char* why) {
   if (!t.wants()) return;
   const topic about{t.r, t.about, t.device, pid};
-  about.remark(fail(s, why), figures);
+  about.diagnose(fail(s, why), process_fields);
 }
 
 void set_used(usage& out, std::uint64_t used) noexcept {
@@ -191,8 +191,8 @@ void fill_usage(const topic& t, const known_device& of, const merged_process& fr
     out.instance = of.identity.instance;
   }
   if (!from.used) {
-    refuse_figure(t, from.pid, status::unsupported,
-                  "the driver lists the process without its memory");
+    refuse_value(t, from.pid, status::unsupported,
+                 "the driver lists the process without its memory");
   } else {
     set_used(out, *from.used);
   }
@@ -205,18 +205,18 @@ void fill_zero(std::uint32_t pid, usage& out) noexcept {
   set_used(out, 0);
 }
 
-void remark_lists(const topic& t, const list_outcome& outcome) {
+void diagnose_lists(const topic& t, const list_outcome& outcome) {
   if (!t.wants()) return;
   for (const list_kind which : all_lists) {
     const auto i = static_cast<std::size_t>(which);
     const code c = outcome.results[i];
     const bool has_none =
         c == not_supported || (which == list_kind::mps && c == function_not_found);
-    if (c != success && !has_none) t.remark(failure_for(c, outcome.names[i]));
+    if (c != success && !has_none) t.diagnose(failure_for(c, outcome.names[i]));
   }
   if (outcome.missed == 0) return;
-  t.remark(fail(status::limit, {outcome.missed, " more processes are listed than can be read"}), 0,
-           note::partial);
+  t.diagnose(fail(status::limit, {outcome.missed, " more processes are listed than can be read"}),
+             0, note::partial);
 }
 
 }  // namespace hmn::nvml

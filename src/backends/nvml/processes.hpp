@@ -99,6 +99,6 @@ void fill_usage(const topic& t, const known_device& of, const merged_process& fr
 void fill_zero(std::uint32_t pid, usage& out) noexcept;
 
 // Reports which lists, and how many rows, are missing.
-void remark_lists(const topic& t, const list_outcome& outcome);
+void diagnose_lists(const topic& t, const list_outcome& outcome);
 
 }  // namespace hmn::nvml

@@ -34,7 +34,7 @@ failure left_alone() {
               "closed for a while, and values are those from before");
 }
 
-failure figures_disagree(const char* from) {
+failure values_disagree(const char* from) {
   return fail(status::backend,
               {from, ": its values do not add up to the total; they are left out"});
 }
@@ -143,14 +143,14 @@ result<void> nvml_source::devices(std::vector<device>& out, reading& r) {
   if (session_.is_open()) {
     if (auto done = list(t); !done) return done;
     if (device_list_.listed().empty() && !watch_.devices().empty() && t.wants()) {
-      t.remark(failure_for(gpu_not_found, session_.fn.count.name()));
+      t.diagnose(failure_for(gpu_not_found, session_.fn.count.name()));
     }
   } else if (rests_ || must_stay_closed()) {
     device_list_.list_closed(t, watch_, rests_ ? &*why_ : nullptr);
   } else {
     return why_ ? *why_ : failure_for(uninitialized, "NVML");
   }
-  device_list_.tell(t, out);
+  device_list_.list_devices(t, out);
   return {};
 }
 
@@ -200,49 +200,49 @@ void nvml_source::note_answer(known_device& of, code c) noexcept {
 
 result<void> nvml_source::memory(slot number, pools& out, reading& r) {
   const topic t{r, subject::pools, number, {}};
-  if (!session_.is_open() && must_stay_closed() && tell_total(t, out)) return {};
+  if (!session_.is_open() && must_stay_closed() && add_known_total(t, out)) return {};
   return with_device(t, number, [&](known_device& of, std::optional<failure>& why) {
     return read_memory(t, of, out, why);
   });
 }
 
 // Constants of a sleeping device.
-bool nvml_source::tell_total(const topic& t, pools& out) {
+bool nvml_source::add_known_total(const topic& t, pools& out) {
   const known_device* const of = device_list_.find(*t.device);
   if (of == nullptr || !of->identity.memory_total ||
       of->identity.memory_kind == memory_kind::unified)
     return false;
-  memory_figures known;
+  memory_values known;
   known.total = of->identity.memory_total;
   out.add(to_pool(known));
-  if (t.wants()) t.remark(asleep(), pool_field::used | pool_field::free | pool_field::reserved);
+  if (t.wants()) t.diagnose(asleep(), pool_field::used | pool_field::free | pool_field::reserved);
   return true;
 }
 
 code nvml_source::read_memory(const topic& t, known_device& of, pools& out,
                               std::optional<failure>& why) {
   const memory_answer answer = ask_memory(t, session_, of);
-  if (answer.figures.total) of.identity.memory_total = answer.figures.total;
+  if (answer.values.total) of.identity.memory_total = answer.values.total;
   memory_kind& kind = of.identity.memory_kind;
   if (kind == memory_kind::unknown && answer.result == success) {
     kind = kind_of_memory(of.traits, answer, read_host_total(settings_.proc_root));
   }
-  const bool has_figures = answer.result == success && answer.figures.total;
-  const bool cannot_be = answer.result == success && !answer.figures.agree;
+  const bool has_values = answer.result == success && answer.values.total;
+  const bool cannot_be = answer.result == success && !answer.values.agree;
   const bool may_share = !of.is_partition() && !of.mig_on;
   const bool has_none = (answer.result == success && !cannot_be) || answer.result == not_supported;
-  if (may_share && (has_figures ? kind == memory_kind::unified : has_none)) {
+  if (may_share && (has_values ? kind == memory_kind::unified : has_none)) {
     out.add(unified_pool(t, of));
     return success;
   }
-  if (!has_figures) {
+  if (!has_values) {
     const code c = answer.result == success ? not_supported : answer.result;
-    why = cannot_be ? figures_disagree(answer.from) : failure_for(c, answer.from);
+    why = cannot_be ? values_disagree(answer.from) : failure_for(c, answer.from);
     return answer.result;
   }
-  out.add(to_pool(answer.figures));
+  out.add(to_pool(answer.values));
   if (cannot_be && t.wants()) {
-    t.remark(figures_disagree(answer.from), pool_field::used | pool_field::reserved);
+    t.diagnose(values_disagree(answer.from), pool_field::used | pool_field::reserved);
   }
   return success;
 }

@@ -51,7 +51,7 @@ class nvml_source final : public device_source {
   result<known_device*> reach(const topic& t, slot number);
   static void note_answer(known_device& of, code c) noexcept;
 
-  bool tell_total(const topic& t, pools& out);
+  bool add_known_total(const topic& t, pools& out);
   code read_memory(const topic& t, known_device& of, pools& out, std::optional<failure>& why);
   pool unified_pool(const topic& t, known_device& of);
   code read_processes(const topic& t, known_device& of, std::vector<usage>& out,

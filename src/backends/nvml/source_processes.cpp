@@ -30,16 +30,16 @@ code ask_mode(const topic& t, const session& s, const known_device& of) {
 
 void say_off(const topic& t) {
   if (!t.wants()) return;
-  t.remark(fail(status::unsupported,
-                "the driver keeps no account of processes: root may turn its accounting mode on, "
-                "with 'nvidia-smi --accounting-mode=1'"),
-           peak_field);
+  t.diagnose(fail(status::unsupported,
+                  "the driver keeps no account of processes: root may turn its accounting mode on, "
+                  "with 'nvidia-smi --accounting-mode=1'"),
+             peak_field);
 }
 
 void refuse(const topic& t, std::uint32_t pid, status why, const char* message) {
   if (!t.wants()) return;
   const topic about{t.r, t.about, t.device, pid};
-  about.remark(fail(why, message), peak_field);
+  about.diagnose(fail(why, message), peak_field);
 }
 
 // Ended processes come first in the driver's search: a record of a listed process may be about its
@@ -134,7 +134,7 @@ code nvml_source::read_processes(const topic& t, known_device& of, std::vector<u
   const auto added = std::span(out).subspan(begin);
   const code c = read_load_and_peaks(t, of, added);
   mark_foreign(added);
-  remark_lists(t, outcome);
+  diagnose_lists(t, outcome);
   return c;
 }
 

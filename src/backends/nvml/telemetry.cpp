@@ -13,7 +13,7 @@ namespace field = telemetry_field;
 
 // nvmlClocksEventReasons
 struct reason {
-  std::uint64_t told;
+  std::uint64_t reported;
   std::uint32_t means;
 };
 
@@ -37,8 +37,8 @@ constexpr unsigned most_generations = 16;
 std::uint32_t throttle_bits(std::uint64_t reasons) noexcept {
   std::uint32_t bits = 0;
   for (const reason& r : reasons_known) {
-    if ((reasons & r.told) != 0) bits |= r.means;
-    reasons &= ~r.told;
+    if ((reasons & r.reported) != 0) bits |= r.means;
+    reasons &= ~r.reported;
   }
   return reasons == 0 ? bits : bits | throttle::other;
 }
@@ -82,25 +82,25 @@ void telemetry_reader::refuse(status s, const char* from, const char* why, std::
     first_code_ = s == status::unsupported ? not_supported : unknown;
     first_from_ = from;
   }
-  if (t_.wants()) t_.remark(fail(s, {from, ": ", why}), fields_ & bits);
+  if (t_.wants()) t_.diagnose(fail(s, {from, ": ", why}), fields_ & bits);
 }
 
-void telemetry_reader::percent(unsigned told, std::uint32_t bit, std::optional<double>& out) {
+void telemetry_reader::percent(unsigned reported, std::uint32_t bit, std::optional<double>& out) {
   if (!wants(bit)) return;
-  out = told;
+  out = reported;
   any_ = true;
 }
 
 void telemetry_reader::read_utilization() {
   constexpr std::uint32_t bits = field::gpu_busy_percent | field::memory_busy_percent;
   if (wants(bits)) {
-    utilization told{};
+    utilization reported{};
     const char* const name = s_.fn.utilization.name();
     // Drivers may report the whole GPU's value for an instance.
-    const code c = of_.is_partition() ? not_supported : ask(s_.fn.utilization, &told);
+    const code c = of_.is_partition() ? not_supported : ask(s_.fn.utilization, &reported);
     if (take(c, name, bits)) {
-      percent(told.gpu, field::gpu_busy_percent, out_.gpu_busy_percent);
-      percent(told.memory, field::memory_busy_percent, out_.memory_busy_percent);
+      percent(reported.gpu, field::gpu_busy_percent, out_.gpu_busy_percent);
+      percent(reported.memory, field::memory_busy_percent, out_.memory_busy_percent);
     }
   }
   read_engine(s_.fn.encoder, field::encoder_busy_percent, out_.encoder_busy_percent);
@@ -110,10 +110,10 @@ void telemetry_reader::read_utilization() {
 void telemetry_reader::read_engine(const percent_call& from, std::uint32_t bit,
                                    std::optional<double>& out) {
   if (!wants(bit)) return;
-  unsigned told = 0;
+  unsigned reported = 0;
   unsigned period_us = 0;
-  const code c = ask(from, &told, &period_us);
-  if (take(c, from.name(), bit)) percent(told, bit, out);
+  const code c = ask(from, &reported, &period_us);
+  if (take(c, from.name(), bit)) percent(reported, bit, out);
 }
 
 void telemetry_reader::read_temperature() {
@@ -128,14 +128,14 @@ void telemetry_reader::read_temperature() {
 
 void telemetry_reader::read_memory_temperature() {
   if (!wants(field::memory_celsius)) return;
-  field_value told{};
-  told.id = field_memory_temperature;
+  field_value reported{};
+  reported.id = field_memory_temperature;
   const char* const name = s_.fn.fields.name();
-  code c = ask(s_.fn.fields, 1, &told);
-  if (c == success) c = static_cast<code>(told.result);
+  code c = ask(s_.fn.fields, 1, &reported);
+  if (c == success) c = static_cast<code>(reported.result);
   if (!take(c, name, field::memory_celsius)) return;
-  const bool is_number = told.type == field_unsigned_int || told.type == field_signed_int;
-  const auto celsius = static_cast<std::int32_t>(told.bits & 0xFFFFFFFFU);
+  const bool is_number = reported.type == field_unsigned_int || reported.type == field_signed_int;
+  const auto celsius = static_cast<std::int32_t>(reported.bits & 0xFFFFFFFFU);
   // Boards without the sensor report 0.
   if (!is_number || celsius == 0) {
     return refuse(status::unsupported, name, "no memory temperature", field::memory_celsius);
@@ -190,27 +190,27 @@ void telemetry_reader::read_clocks() {
 
 void telemetry_reader::read_fan() {
   if (!wants(field::fan_percent)) return;
-  unsigned told = 0;
+  unsigned reported = 0;
   const char* name = s_.fn.fan.name();
-  code c = ask(s_.fn.fan, &told);
+  code c = ask(s_.fn.fan, &reported);
   if (c == function_not_found && s_.fn.fan_of) {
     name = s_.fn.fan_of.name();
-    c = ask(s_.fn.fan_of, 0U, &told);
+    c = ask(s_.fn.fan_of, 0U, &reported);
   }
   if (!take(c, name, field::fan_percent)) return;
-  out_.fan_percent = told;
+  out_.fan_percent = reported;
   any_ = true;
 }
 
 void telemetry_reader::read_number(const number_call& from, std::uint32_t bit, bounds allowed,
                                    std::optional<std::uint32_t>& out) {
   if (!wants(bit)) return;
-  unsigned told = 0;
-  if (!take(ask(from, &told), from.name(), bit)) return;
-  if (told < allowed.least || told > allowed.most) {
+  unsigned reported = 0;
+  if (!take(ask(from, &reported), from.name(), bit)) return;
+  if (reported < allowed.least || reported > allowed.most) {
     return refuse(status::unsupported, from.name(), "the driver does not know it now", bit);
   }
-  out = told;
+  out = reported;
   any_ = true;
 }
 

@@ -38,7 +38,7 @@ class telemetry_reader {
   [[nodiscard]] bool wants(std::uint32_t bits) const noexcept;
   bool take(code c, const char* from, std::uint32_t bits);
   void refuse(status s, const char* from, const char* why, std::uint32_t bits);
-  void percent(unsigned told, std::uint32_t bit, std::optional<double>& out);
+  void percent(unsigned reported, std::uint32_t bit, std::optional<double>& out);
 
   void read_utilization();
   void read_engine(const percent_call& from, std::uint32_t bit, std::optional<double>& out);

@@ -4,8 +4,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "backends/pdh/figures.hpp"
 #include "backends/pdh/pdh.hpp"
+#include "backends/pdh/values.hpp"
 #include "platform/clock.hpp"
 
 namespace hmn::pdh {
@@ -23,7 +23,7 @@ constexpr counter of_processes[] = {
     {u"\\GPU Process Memory(*)\\Local Usage", false},
     {u"\\GPU Process Memory(*)\\Non Local Usage", false},
 };
-constexpr wddm::segment_sum wddm::process_memory::*process_figures[] = {
+constexpr wddm::segment_sum wddm::process_memory::*process_values[] = {
     &wddm::process_memory::dedicated_committed,
     &wddm::process_memory::shared_committed,
     &wddm::process_memory::dedicated_resident,
@@ -93,9 +93,9 @@ result<wddm::adapter_memory> pdh_counters::memory(wddm::luid adapter) {
 
 result<void> pdh_counters::processes(wddm::luid adapter, std::vector<wddm::process_memory>& out) {
   if (result<void> ok = collect(processes_); !ok) return ok;
-  for (std::size_t i = 0; i < std::size(process_figures); ++i) {
+  for (std::size_t i = 0; i < std::size(process_values); ++i) {
     if (result<void> ok = processes_.of.read(i, rows_); !ok) return ok;
-    add_up(rows_, adapter, process_figures[i], out);
+    add_up(rows_, adapter, process_values[i], out);
   }
   return {};
 }

@@ -16,7 +16,7 @@ bool is_absent(code c) noexcept {
   return c == no_object || c == no_counter;
 }
 
-bool is_figure(code c) noexcept {
+bool is_value(code c) noexcept {
   return c == success || c == new_data;
 }
 
@@ -31,12 +31,12 @@ failure not_counted(code c) {
 }
 
 // Names are ASCII; any other letter makes one invalid.
-std::string_view narrow(const char16_t* name, std::string& room) {
-  room.clear();
+std::string_view narrow(const char16_t* name, std::string& buffer) {
+  buffer.clear();
   for (; name != nullptr && *name != u'\0'; ++name) {
-    room += *name < 0x80 ? static_cast<char>(*name) : '?';
+    buffer += *name < 0x80 ? static_cast<char>(*name) : '?';
   }
-  return room;
+  return buffer;
 }
 
 }  // namespace
@@ -128,7 +128,7 @@ result<void> query::read(std::size_t which, std::vector<row>& out) {
   for (const item& i : std::span(items_).first(count)) {
     const auto who = parse_instance(narrow(i.name, narrow_));
     if (!who) continue;
-    row fresh{*who, is_figure(i.status), 0, 0};
+    row fresh{*who, is_value(i.status), 0, 0};
     if ((format_ & as_real) != 0) {
       fresh.real = i.real;
     } else {

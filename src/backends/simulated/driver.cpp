@@ -51,36 +51,36 @@ const char* name_of(call what) {
   }
 }
 
-diagnostic remark_on(call what, const described_device* d, failure why) {
-  diagnostic remark;
-  remark.why = std::move(why);
-  remark.about = subject_of(what);
-  if (d != nullptr) remark.device = d->identity.number;
-  return remark;
+diagnostic diagnostic_on(call what, const described_device* d, failure why) {
+  diagnostic entry;
+  entry.why = std::move(why);
+  entry.about = subject_of(what);
+  if (d != nullptr) entry.device = d->identity.number;
+  return entry;
 }
 
-void remark_fields(call what, const described_device& d, std::uint32_t fields, failure why,
-                   reading& r) {
-  diagnostic remark = remark_on(what, &d, std::move(why));
-  remark.field = fields;
-  r.remark(std::move(remark));
+void diagnose_fields(call what, const described_device& d, std::uint32_t fields, failure why,
+                     reading& r) {
+  diagnostic entry = diagnostic_on(what, &d, std::move(why));
+  entry.field = fields;
+  r.diagnose(std::move(entry));
 }
 
-void remark_row(call what, const described_device& d, const described_row& row, reading& r) {
-  diagnostic remark = remark_on(what, &d, *row.missing);
-  remark.field = usage_field::used;
-  remark.pid = row.value.pid;
-  r.remark(std::move(remark));
+void diagnose_row(call what, const described_device& d, const described_row& row, reading& r) {
+  diagnostic entry = diagnostic_on(what, &d, *row.missing);
+  entry.field = usage_field::used;
+  entry.pid = row.value.pid;
+  r.diagnose(std::move(entry));
 }
 
 void trace(call what, const described_device* d, const result<void>& outcome,
            std::uint64_t began_ns, reading& r) {
   failure why = outcome ? refusal(status::ok, "") : outcome.why();
   why.message = std::string("simulated call: ") + name_of(what);
-  diagnostic remark = remark_on(what, d, std::move(why));
-  remark.notes = note::trace;
-  remark.duration_ns = platform::monotonic_ns() - began_ns;
-  r.remark(std::move(remark));
+  diagnostic entry = diagnostic_on(what, d, std::move(why));
+  entry.notes = note::trace;
+  entry.duration_ns = platform::monotonic_ns() - began_ns;
+  r.diagnose(std::move(entry));
 }
 
 bool has_bytes(const usage& u) {
@@ -193,7 +193,7 @@ result<void> driver::memory(slot number, pools& out, reading& r) {
     out = d.memory;
     each_field_fault(d.conduct, call::pools, view_.reading, [&](const fault& f) {
       for (pool& p : out.all()) forget(f.fields, p);
-      remark_fields(call::pools, d, f.fields, f.why, r);
+      diagnose_fields(call::pools, d, f.fields, f.why, r);
     });
     return {};
   });
@@ -209,12 +209,12 @@ result<void> driver::telemetry(slot number, std::uint32_t fields, hmn::telemetry
       if ((f.fields & fields) == 0) return;
       forget(f.fields, out);
       explained |= f.fields;
-      remark_fields(call::telemetry, d, f.fields & fields, f.why, r);
+      diagnose_fields(call::telemetry, d, f.fields & fields, f.why, r);
       if (present_bits(out) == 0) why = f.why;
     });
     const std::uint32_t missing = fields & ~present_bits(out) & ~explained;
     if (present_bits(out) == 0) return why;
-    if (missing != 0) remark_fields(call::telemetry, d, missing, std::move(why), r);
+    if (missing != 0) diagnose_fields(call::telemetry, d, missing, std::move(why), r);
     return {};
   });
 }
@@ -224,7 +224,7 @@ result<void> driver::metrics(slot number, bool slow, std::vector<metric>& out, r
     for (const described_metric& m : d.metrics) {
       if (m.is_slow && !slow) continue;
       if (m.missing) {
-        remark_fields(call::metrics, d, static_cast<std::uint32_t>(m.value.id), *m.missing, r);
+        diagnose_fields(call::metrics, d, static_cast<std::uint32_t>(m.value.id), *m.missing, r);
       } else {
         out.push_back(m.value);
       }
@@ -242,13 +242,13 @@ usage driver::row_of(const described_row& row) const {
 result<void> driver::processes(slot number, std::vector<usage>& out, reading& r) {
   return on_device(call::processes, number, r, [&](const described_device& d) -> result<void> {
     const fault* hidden = used_fault(d.conduct, call::processes, view_.reading);
-    if (hidden != nullptr) remark_fields(call::processes, d, usage_field::used, hidden->why, r);
+    if (hidden != nullptr) diagnose_fields(call::processes, d, usage_field::used, hidden->why, r);
     for (const described_row& row : d.rows) {
       usage& u = out.emplace_back(row_of(row));
       if (hidden != nullptr) {
         u.used.reset();
       } else if (row.missing) {
-        remark_row(call::processes, d, row, r);
+        diagnose_row(call::processes, d, row, r);
       }
     }
     return {};
@@ -284,10 +284,10 @@ result<void> driver::process(slot number, std::uint32_t pid, bool self, usage& o
     out = row_of(*row);
     if (const fault* hidden = used_fault(d.conduct, what, view_.reading)) {
       out.used.reset();
-      remark_fields(what, d, usage_field::used, hidden->why, r);
+      diagnose_fields(what, d, usage_field::used, hidden->why, r);
     } else if (row->missing) {
       if (!has_bytes(out)) return *row->missing;
-      remark_row(what, d, *row, r);
+      diagnose_row(what, d, *row, r);
     }
     return {};
   });

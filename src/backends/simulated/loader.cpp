@@ -18,18 +18,18 @@ constinit std::atomic<sources_maker> found{nullptr};
 class module_path {
  public:
   module_path() noexcept {
-    const std::size_t length = platform::own_folder(room_).size();
+    const std::size_t length = platform::own_folder(buffer_).size();
     if (length == 0) return;
-    const auto rest = std::span(room_).subspan(length, room_.size() - length - 1);
+    const auto rest = std::span(buffer_).subspan(length, buffer_.size() - length - 1);
     rest[compose_in(rest, {"/" HMN_MODULE_FILE}).size()] = '\0';
   }
-  [[nodiscard]] const char* c_str() const noexcept { return room_.data(); }
+  [[nodiscard]] const char* c_str() const noexcept { return buffer_.data(); }
   [[nodiscard]] bool is_there() const noexcept {
-    return room_[0] != '\0' && platform::exists(room_.data());
+    return buffer_[0] != '\0' && platform::exists(buffer_.data());
   }
 
  private:
-  std::array<char, platform::longest_path + sizeof HMN_MODULE_FILE + 2> room_{};
+  std::array<char, platform::longest_path + sizeof HMN_MODULE_FILE + 2> buffer_{};
 };
 
 failure refused(std::initializer_list<piece> why) {

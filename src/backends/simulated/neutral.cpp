@@ -160,11 +160,11 @@ std::size_t neutral::take_serial(std::string_view rest, std::string& out) {
   if (colon == std::string_view::npos || colon > longest_serial_key) return 0;
   const std::size_t start = line.find_first_not_of(" \t\"", colon + 1);
   if (start == std::string_view::npos) return 0;
-  const std::string_view told = token_at(line.substr(start));
-  if (is_nothing(told)) return 0;
+  const std::string_view reported = token_at(line.substr(start));
+  if (is_nothing(reported)) return 0;
   out += line.substr(0, start);
-  out += id(told, 16);
-  return start + told.size();
+  out += id(reported, 16);
+  return start + reported.size();
 }
 
 std::string neutral::plain(std::string_view text) {

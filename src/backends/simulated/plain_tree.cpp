@@ -28,7 +28,7 @@ bool is_folder(const std::string& path) {
 }
 
 // Returns the value of a key in "uevent"; empty: none.
-std::string_view told(std::string_view uevent, std::string_view key) {
+std::string_view reported(std::string_view uevent, std::string_view key) {
   while (!uevent.empty()) {
     std::string_view line = scan::take_line(uevent);
     if (scan::take_until(line, '=') == key) return line;
@@ -67,14 +67,14 @@ class card_folder {
   }
 
   void add() {
-    const std::string_view address = told(uevent_, "PCI_SLOT_NAME");
+    const std::string_view address = reported(uevent_, "PCI_SLOT_NAME");
     const bool is_pci = !address.empty();
     const std::string card = compose({"card", number_});
     below_ = is_pci ? compose({"/devices/pci/", address}) : compose({"/devices/platform/", card});
     device_ = compose({sys, below_});
     out_.mount(device_, folder_ + "/device");
     out_.mount(compose({device_, "/drm/", card}), folder_);
-    const std::string_view driver = told(uevent_, "DRIVER");
+    const std::string_view driver = reported(uevent_, "DRIVER");
     if (!driver.empty()) set_link(out_, device_ + "/driver", compose({"drivers/", driver}));
     set_link(out_, device_ + "/subsystem", is_pci ? "bus/pci" : "bus/platform");
     add_ids("PCI_ID", "vendor", "device");
@@ -95,7 +95,7 @@ class card_folder {
 
   // Uses "1002:15BF" if the two files are missing.
   void add_ids(std::string_view key, const char* first, const char* second) {
-    std::string_view rest = told(uevent_, key);
+    std::string_view rest = reported(uevent_, key);
     for (const char* const name : {first, second}) {
       const std::string_view id = scan::take_until(rest, ':');
       if (id.empty() || platform::exists(compose({folder_, "/device/", name}).c_str())) continue;

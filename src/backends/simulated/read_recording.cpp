@@ -121,16 +121,16 @@ recorded_run read_run(const json::value& v, const place& at, problems& found) {
     if (text == nullptr) return found.refuse(here, argument, "a text");
     run.arguments.push_back(*text);
   });
-  outcome& told = run.told;
-  told.what = static_cast<outcome::kind>(
+  outcome& reported = run.reported;
+  reported.what = static_cast<outcome::kind>(
       o.one_word("outcome", outcome_words)
           .value_or(static_cast<std::uint32_t>(outcome::kind::finished)));
-  told.error = static_cast<int>(o.whole("errno", 0, most_errno).value_or(0));
-  told.signal = static_cast<int>(o.whole("signal", 0, 255).value_or(0));
+  reported.error = static_cast<int>(o.whole("errno", 0, most_errno).value_or(0));
+  reported.signal = static_cast<int>(o.whole("signal", 0, 255).value_or(0));
   const auto code = o.whole("exit", 0, 255);
-  told.exit_known = code.has_value() || told.signal != 0;
-  told.exit_code = static_cast<int>(code.value_or(0));
-  read_bytes(o, told.output);
+  reported.exit_known = code.has_value() || reported.signal != 0;
+  reported.exit_code = static_cast<int>(code.value_or(0));
+  read_bytes(o, reported.output);
   o.finish();
   return run;
 }

@@ -47,14 +47,14 @@ bool is_idle_descriptor(const recorded_file& f) {
 
 class writer {
  public:
-  writer(const settings& s, const scenario& told) : s_(s), told_(told) {}
+  writer(const settings& s, const scenario& reported) : s_(s), reported_(reported) {}
 
   std::string write(files all, std::span<const recorded_run> runs,
                     std::span<const recorded_answer> answers) {
     learn(all, runs);
     to_.open('{');
     to_.member("format", 1);
-    told_.write(to_, by_);
+    reported_.write(to_, by_);
     to_.line();
     to_.key("recording");
     to_.open('{');
@@ -123,7 +123,7 @@ class writer {
       if (last_part(f->path) != "mountinfo") by_.learn(f->text);
       by_.learn(f->link);
     }
-    for (const recorded_run& r : runs) by_.learn(r.told.output);
+    for (const recorded_run& r : runs) by_.learn(r.reported.output);
   }
 
   std::string neutral_text(const recorded_file& f) {
@@ -212,13 +212,13 @@ class writer {
     to_.open('[');
     for (const std::string& a : r.arguments) to_.item(a);
     to_.close(']');
-    to_.one_word("outcome", outcome_words, static_cast<std::uint32_t>(r.told.what));
-    if (r.told.error > 0) to_.member("errno", static_cast<std::uint64_t>(r.told.error));
-    if (r.told.signal > 0) to_.member("signal", static_cast<std::uint64_t>(r.told.signal));
-    if (r.told.exit_known && r.told.signal == 0) {
-      to_.member("exit", static_cast<std::uint64_t>(r.told.exit_code));
+    to_.one_word("outcome", outcome_words, static_cast<std::uint32_t>(r.reported.what));
+    if (r.reported.error > 0) to_.member("errno", static_cast<std::uint64_t>(r.reported.error));
+    if (r.reported.signal > 0) to_.member("signal", static_cast<std::uint64_t>(r.reported.signal));
+    if (r.reported.exit_known && r.reported.signal == 0) {
+      to_.member("exit", static_cast<std::uint64_t>(r.reported.exit_code));
     }
-    to_.bytes(by_.plain(r.told.output));
+    to_.bytes(by_.plain(r.reported.output));
     to_.close('}');
   }
 
@@ -244,7 +244,7 @@ class writer {
   }
 
   const settings& s_;
-  const scenario& told_;
+  const scenario& reported_;
   neutral by_;
   json_text to_;
 };
@@ -263,7 +263,7 @@ result<std::string> recorder::text() const {
   }
   std::string text;
   answers_->look([&](const auto& all, const auto& runs, const auto& answers) {
-    text = writer(settings_, *told_).write(all, runs, answers);
+    text = writer(settings_, *reported_).write(all, runs, answers);
   });
   if (text.size() > most_file_bytes) {
     return too_much("the recording is larger than the 16 MiB that a machine file may have");

@@ -16,16 +16,16 @@ class recorder final : public machine_recorder {
   explicit recorder(const settings& s)
       : settings_(s),
         answers_(std::make_shared<platform::recording>(platform::recording::use::keep)),
-        told_(std::make_shared<scenario>()) {}
+        reported_(std::make_shared<scenario>()) {}
 
   [[nodiscard]] const std::shared_ptr<platform::recording>& answers() const { return answers_; }
-  [[nodiscard]] const std::shared_ptr<scenario>& told() const { return told_; }
+  [[nodiscard]] const std::shared_ptr<scenario>& reported() const { return reported_; }
   [[nodiscard]] result<std::string> text() const override;
 
  private:
   const settings settings_;
   const std::shared_ptr<platform::recording> answers_;
-  const std::shared_ptr<scenario> told_;  // of non-file sources: NVML
+  const std::shared_ptr<scenario> reported_;  // of non-file sources: NVML
 };
 
 }  // namespace hmn::simulated

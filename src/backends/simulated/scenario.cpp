@@ -113,8 +113,8 @@ void write_row(json_text& to, const usage& u) {
 
 }  // namespace
 
-scenario::told_device* scenario::find(slot number) {
-  for (told_device& d : devices_) {
+scenario::listed_device* scenario::find(slot number) {
+  for (listed_device& d : devices_) {
     if (d.identity.number == number) return &d;
   }
   return nullptr;
@@ -125,7 +125,7 @@ void scenario::listed(const std::vector<device>& all) {
   is_asked_ = true;
   refusal_.reset();
   for (const device& each : all) {
-    if (told_device* const known = find(each.number)) {
+    if (listed_device* const known = find(each.number)) {
       known->identity = each;
     } else {
       devices_.emplace_back().identity = each;
@@ -133,38 +133,39 @@ void scenario::listed(const std::vector<device>& all) {
   }
 }
 
-void scenario::settle(told_device& d, std::string_view call, const result<void>& outcome) {
+void scenario::settle(listed_device& d, std::string_view call, const result<void>& outcome) {
   std::erase_if(d.failures, [&](const auto& f) { return f.first == call; });
   if (!outcome) d.failures.emplace_back(call, outcome.why());
 }
 
-void scenario::told(slot number, const result<void>& outcome, const pools& value) {
+void scenario::reported(slot number, const result<void>& outcome, const pools& value) {
   const std::lock_guard lock(mutex_);
-  told_device* const d = find(number);
+  listed_device* const d = find(number);
   if (d == nullptr) return;
   if (outcome) d->memory = value;
   settle(*d, "pools", outcome);
 }
 
-void scenario::told(slot number, const result<void>& outcome, const telemetry& value) {
+void scenario::reported(slot number, const result<void>& outcome, const telemetry& value) {
   const std::lock_guard lock(mutex_);
-  told_device* const d = find(number);
+  listed_device* const d = find(number);
   if (d == nullptr) return;
   if (outcome) d->load = value;
   settle(*d, "telemetry", outcome);
 }
 
-void scenario::told(slot number, const result<void>& outcome, const std::vector<usage>& rows) {
+void scenario::reported(slot number, const result<void>& outcome, const std::vector<usage>& rows) {
   const std::lock_guard lock(mutex_);
-  told_device* const d = find(number);
+  listed_device* const d = find(number);
   if (d == nullptr) return;
   if (outcome) d->rows = rows;
   settle(*d, "processes", outcome);
 }
 
-void scenario::told(slot number, const result<void>& outcome, const std::vector<metric>& numbers) {
+void scenario::reported(slot number, const result<void>& outcome,
+                        const std::vector<metric>& numbers) {
   const std::lock_guard lock(mutex_);
-  told_device* const d = find(number);
+  listed_device* const d = find(number);
   if (d == nullptr) return;
   if (outcome) d->numbers = numbers;
   settle(*d, "metrics", outcome);
@@ -181,7 +182,7 @@ void scenario::refused(const failure& why) {
   refusal_ = why;
 }
 
-void scenario::write_device(json_text& to, neutral& by, const told_device& d) const {
+void scenario::write_device(json_text& to, neutral& by, const listed_device& d) const {
   to.line();
   to.begin();
   write_identity(to, by, d.identity);
@@ -197,11 +198,11 @@ void scenario::write_device(json_text& to, neutral& by, const told_device& d) co
   list("metrics", d.numbers, [&](const metric& m) { write_metric(to, m); });
   list("processes", d.rows, [&](const usage& u) { write_row(to, u); });
   list("failures", d.failures, [&](const auto& f) { write_failure(to, by, f.first, f.second); });
-  std::vector<const told_device*> parts;
-  for (const told_device& other : devices_) {
+  std::vector<const listed_device*> parts;
+  for (const listed_device& other : devices_) {
     if (other.identity.parent == d.identity.number) parts.push_back(&other);
   }
-  list("partitions", parts, [&](const told_device* p) { write_device(to, by, *p); });
+  list("partitions", parts, [&](const listed_device* p) { write_device(to, by, *p); });
   to.close('}');
 }
 
@@ -218,7 +219,7 @@ void scenario::write(json_text& to, neutral& by) const {
   }
   to.key("devices");
   to.open('[');
-  for (const told_device& d : devices_) {
+  for (const listed_device& d : devices_) {
     if (!d.identity.parent) write_device(to, by, d);
   }
   to.close(']');

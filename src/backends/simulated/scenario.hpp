@@ -18,10 +18,10 @@ namespace hmn::simulated {
 class scenario {
  public:
   void listed(const std::vector<device>& all);
-  void told(slot number, const result<void>& outcome, const pools& value);
-  void told(slot number, const result<void>& outcome, const telemetry& value);
-  void told(slot number, const result<void>& outcome, const std::vector<usage>& rows);
-  void told(slot number, const result<void>& outcome, const std::vector<metric>& numbers);
+  void reported(slot number, const result<void>& outcome, const pools& value);
+  void reported(slot number, const result<void>& outcome, const telemetry& value);
+  void reported(slot number, const result<void>& outcome, const std::vector<usage>& rows);
+  void reported(slot number, const result<void>& outcome, const std::vector<metric>& numbers);
   void is(const source_state& now);
   // Records that it could not be opened.
   void refused(const failure& why);
@@ -30,7 +30,7 @@ class scenario {
   void write(json_text& to, neutral& by) const;
 
  private:
-  struct told_device {
+  struct listed_device {
     device identity;
     pools memory;
     std::optional<hmn::telemetry> load;
@@ -39,15 +39,15 @@ class scenario {
     std::vector<std::pair<std::string_view, failure>> failures;  // by call
   };
 
-  told_device* find(slot number);
-  void settle(told_device& d, std::string_view call, const result<void>& outcome);
-  void write_device(json_text& to, neutral& by, const told_device& d) const;
+  listed_device* find(slot number);
+  void settle(listed_device& d, std::string_view call, const result<void>& outcome);
+  void write_device(json_text& to, neutral& by, const listed_device& d) const;
 
   mutable platform::mutex mutex_;
   bool is_asked_ = false;
   std::string version_;
   std::optional<failure> refusal_;
-  std::vector<told_device> devices_;
+  std::vector<listed_device> devices_;
 };
 
 }  // namespace hmn::simulated

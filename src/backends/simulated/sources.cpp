@@ -13,18 +13,18 @@ namespace {
 // Sources of this system, in the scope of a recording.
 source_list make_watched(const settings& s, const surroundings& here,
                          const std::shared_ptr<platform::recording>& in,
-                         const std::shared_ptr<scenario>& told = nullptr) {
+                         const std::shared_ptr<scenario>& reported = nullptr) {
   const platform::stand_in_scope scope(in.get(), here.exchange);
   source_list list = here.real(s);
   list.host = watch({in, here.exchange}, std::move(list.host));
   for (listed_source& each : list.devices)
-    each.device = watch({in, here.exchange}, std::move(each.device), told);
+    each.device = watch({in, here.exchange}, std::move(each.device), reported);
   return list;
 }
 
 source_list make_recorded(const settings& s, const surroundings& here) {
   auto keeps = std::make_unique<recorder>(s);
-  source_list list = make_watched(s, here, keeps->answers(), keeps->told());
+  source_list list = make_watched(s, here, keeps->answers(), keeps->reported());
   list.recorder = std::move(keeps);
   return list;
 }

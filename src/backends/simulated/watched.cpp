@@ -119,7 +119,7 @@ class watched_device final : public device_source {
   }
   template <class T>
   result<void> keep(slot number, result<void> done, const T& value) {
-    if (to_) to_->told(number, done, value);
+    if (to_) to_->reported(number, done, value);
     return done;
   }
 
@@ -135,10 +135,10 @@ std::unique_ptr<host_source> watch(watching in, std::unique_ptr<host_source> rea
 }
 
 std::unique_ptr<device_source> watch(watching in, std::unique_ptr<device_source> real,
-                                     const std::shared_ptr<scenario>& told) {
+                                     const std::shared_ptr<scenario>& reported) {
   const bool reads_files = real->id() != source::nvml;
   return std::make_unique<watched_device>(std::move(in), std::move(real),
-                                          reads_files ? nullptr : told);
+                                          reads_files ? nullptr : reported);
 }
 
 }  // namespace hmn::simulated

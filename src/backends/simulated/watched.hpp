@@ -19,6 +19,6 @@ struct watching {
 std::unique_ptr<host_source> watch(watching in, std::unique_ptr<host_source> real);
 // `told` records values of a source that reads no files; it may be null.
 std::unique_ptr<device_source> watch(watching in, std::unique_ptr<device_source> real,
-                                     const std::shared_ptr<scenario>& told);
+                                     const std::shared_ptr<scenario>& reported);
 
 }  // namespace hmn::simulated

@@ -57,14 +57,14 @@ bool may_pass(int error) noexcept {
   return error != 0 && error != ENOENT && error != EACCES && error != EPERM && error != EINVAL;
 }
 
-void remark(reading& r, failure why, std::uint32_t about, std::uint32_t field) {
-  if (!r.wants_remarks()) return;
+void diagnose(reading& r, failure why, std::uint32_t about, std::uint32_t field) {
+  if (!r.wants_diagnostics()) return;
   diagnostic d;
   d.why = std::move(why);
   d.about = about;
   d.field = field;
   d.device = 0;
-  r.remark(std::move(d));
+  r.diagnose(std::move(d));
 }
 
 failure unreadable(int error, std::string_view folder, std::string_view name) {

@@ -26,9 +26,9 @@ bool is_in(const std::string_view (&labels)[N], std::string_view label) noexcept
 void look_at(const std::string& folder, rail& best, bool& is_sure) {
   for (const char channel : {'1', '2', '3'}) {
     const char name[] = {'i', 'n', channel, '_', 'l', 'a', 'b', 'e', 'l', '\0'};
-    auto told = read_line(folder, name);
-    if (may_pass(told.error)) is_sure = false;
-    std::string label = std::move(told.value);
+    auto reported = read_line(folder, name);
+    if (may_pass(reported.error)) is_sure = false;
+    std::string label = std::move(reported.value);
     const feeds what = rail_of(label);
     const bool is_better = what == feeds::gpu_alone || best.what == feeds::nothing_of_it;
     if (what == feeds::nothing_of_it || !is_better) continue;
@@ -72,7 +72,7 @@ class collector {
     left_ &= ~f;
     refused_ |= f;
     if (refused_ == wanted_) last_ = why;
-    if (f != 0) remark(r_, std::move(why), subject::telemetry, f);
+    if (f != 0) diagnose(r_, std::move(why), subject::telemetry, f);
   }
   result<void> finish(bool is_sure) {
     if (refused_ == wanted_) return std::move(last_);
@@ -83,7 +83,7 @@ class collector {
           status::backend, source::tegra, {}, "not all of this board's sensors could be looked at"};
     }
     if ((left_ | refused_) == wanted_) return why;
-    remark(r_, std::move(why), subject::telemetry, left_);
+    diagnose(r_, std::move(why), subject::telemetry, left_);
     return {};
   }
   // Reads a value, or reports why it is missing.
@@ -235,7 +235,7 @@ result<void> read_sensors(const places& at, std::uint32_t fields, hmn::telemetry
 
 void add_metrics(const places& at, std::vector<metric>& out, reading& r) {
   const auto miss = [&r](metric_id id, failure why) {
-    remark(r, std::move(why), subject::metrics, static_cast<std::uint32_t>(id));
+    diagnose(r, std::move(why), subject::metrics, static_cast<std::uint32_t>(id));
   };
   const auto highest = read_number(at.of.devfreq, "max_freq");
   if (highest && highest.value > 0) {

@@ -122,8 +122,8 @@ result<void> tegra_source::devices(std::vector<device>& out, reading& r) {
   const auto name = board_name(proc_root_, sys_root_);
   who.name.assign(name.value);
   if (!name) {
-    remark(r, unreadable(name.error, sys_root_, "firmware/devicetree/base/model"), subject::devices,
-           device_field::name);
+    diagnose(r, unreadable(name.error, sys_root_, "firmware/devicetree/base/model"),
+             subject::devices, device_field::name);
   }
   out.push_back(who);
   return {};
@@ -153,10 +153,10 @@ result<void> tegra_source::memory(slot number, pools& out, reading& r) {
     p.used = clients->total;
     p.accounting = accounting::allocated;
   } else {
-    remark(r,
-           clients ? fail(status::backend, "nvmap's list of clients has no total")
-                   : std::move(clients.why()),
-           subject::pools, pool_field::used);
+    diagnose(r,
+             clients ? fail(status::backend, "nvmap's list of clients has no total")
+                     : std::move(clients.why()),
+             subject::pools, pool_field::used);
   }
   out.add(p);
   return {};

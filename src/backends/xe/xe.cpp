@@ -17,10 +17,10 @@ heap read_region(const raw_region& r) noexcept {
   heap h;
   if (r.size == 0 || r.size == ~std::uint64_t{0}) return h;
   h.total = r.size;
-  if (r.figure <= r.size) h.used = r.figure;
+  if (r.amount <= r.size) h.used = r.amount;
   if (r.visible_size == 0 || r.visible_size > r.size) return h;
   h.visible = r.visible_size;
-  if (h.used && r.visible_figure <= r.visible_size) h.visible_used = r.visible_figure;
+  if (h.used && r.visible_amount <= r.visible_size) h.visible_used = r.visible_amount;
   return h;
 }
 

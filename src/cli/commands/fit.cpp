@@ -114,30 +114,30 @@ void plan_together(answer& all, bool of_all) {
 }
 
 void note_capacities(answer& all) {
-  auto& told = all.needs.assumptions;
+  auto& reported = all.needs.assumptions;
   if (all.devices.empty()) return;
-  told.push_back(
+  reported.push_back(
       fmt::format("{} of each device are left to the runtime", format_bytes(reserve_bytes)));
   if (all.together)
-    told.push_back(
+    reported.push_back(
         "together: a runtime that spreads layers over these devices, with working memory in each");
   else if (all.devices.size() > 1)
-    told.push_back("each device by itself; several together with --device all");
+    reported.push_back("each device by itself; several together with --device all");
   for (const auto& each : all.devices)
     if (each.placed.is == verdict::partly && each.placed.layers != 0) {
-      told.push_back(
+      reported.push_back(
           "in part: the last layers with their cache on the GPU; all else in RAM, "
           "working memory in both");
       return;
     }
 }
 
-void print_remarks(const session& in, const hypomnesis::snapshot& snapshot, const demand& needs) {
-  for (const auto& each : needs.warnings) write_remark(each);
+void print_notices(const session& in, const hypomnesis::snapshot& snapshot, const demand& needs) {
+  for (const auto& each : needs.warnings) write_notice(each);
   const bool none = snapshot.info().device_count == 0;
-  const bool told = none && !search_failed(snapshot);
-  print_diagnostics(snapshot, told);
-  if (told) write_remark("GPU: " + why_no_gpu(in, snapshot));
+  const bool reported = none && !search_failed(snapshot);
+  print_diagnostics(snapshot, reported);
+  if (reported) write_notice("GPU: " + why_no_gpu(in, snapshot));
 }
 
 }  // namespace
@@ -159,7 +159,7 @@ expected<exit_code> run_fit(const session& in, const options& asked, const style
     all.devices.push_back(answer_of(each, snapshot, all.needs, all.ram_usable));
   if (only->size() > 1 || is_over_all(asked.fit)) plan_together(all, is_over_all(asked.fit));
   note_capacities(all);
-  print_remarks(in, snapshot, all.needs);
+  print_notices(in, snapshot, all.needs);
   const auto written =
       write_output(asked.json ? answer_json(all, asked.fit) : answer_text(all, asked.fit, as));
   return written == exit_code::done ? exit_code_of(verdict_of(all)) : written;

@@ -259,10 +259,10 @@ class end_of_log {
 
 void report_losses(const hypomnesis::sampler_info& of) {
   if (of.dropped_count > 0)
-    write_remark(
+    write_notice(
         fmt::format("{} samples were dropped: they were not read fast enough", of.dropped_count));
   if (of.late_count > 0)
-    write_remark(fmt::format("{} samples were skipped: earlier ones took too long", of.late_count));
+    write_notice(fmt::format("{} samples were skipped: earlier ones took too long", of.late_count));
 }
 
 // Returns none once stopped or after the time limit.

@@ -62,7 +62,7 @@ expected<exit_code> run_or_fail(const options& asked) {
 }
 
 exit_code refuse(const failure& why) {
-  write_remark(why.message);
+  write_notice(why.message);
   return why.code;
 }
 
@@ -90,7 +90,7 @@ int run_program(const std::vector<std::string>& arguments) {
   try {
     return static_cast<int>(main_of(arguments));
   } catch (const std::exception& error) {
-    write_remark(error.what());
+    write_notice(error.what());
     return static_cast<int>(exit_code::failed);
   }
 }

@@ -252,8 +252,8 @@ void print_messages(const session& in, const hypomnesis::snapshot& snapshot) {
     return !matters(each) || (!none && is_of_metrics(each)) ||
            (is_explained && each.status == status_code::no_source);
   });
-  for (const auto& line : distinct_lines(diagnostics)) write_remark(line);
-  if (is_explained) write_remark("GPU: " + why_no_gpu(in, snapshot));
+  for (const auto& line : distinct_lines(diagnostics)) write_notice(line);
+  if (is_explained) write_notice("GPU: " + why_no_gpu(in, snapshot));
 }
 
 }  // namespace

@@ -186,17 +186,17 @@ bool list_failed(const hypomnesis::snapshot& snapshot) {
 void explain_unattributed(const hypomnesis::snapshot& snapshot) {
   for (const auto& each : snapshot.diagnostics())
     if (each.subject == part::pools && each.field == HMN_POOL_HAS_UNATTRIBUTED)
-      write_remark(describe_with_fields(each));
+      write_notice(describe_with_fields(each));
 }
 
 void print_messages(const session& in, const view& seen, const options& asked,
-                   const std::vector<process_row>& rows) {
+                    const std::vector<process_row>& rows) {
   const bool none = seen.snapshot.info().device_count == 0 && !search_failed(seen.snapshot);
   print_diagnostics(seen.snapshot, none);
-  if (none) write_remark("GPU: " + why_no_gpu(in, seen.snapshot));
+  if (none) write_notice("GPU: " + why_no_gpu(in, seen.snapshot));
   if (asked.unattributed) explain_unattributed(seen.snapshot);
   if (!rows.empty() || !list_failed(seen.snapshot))
-    write_remark(count_sentence(rows, {asked.pid, asked.device, asked.match}));
+    write_notice(count_sentence(rows, {asked.pid, asked.device, asked.match}));
 }
 
 }  // namespace

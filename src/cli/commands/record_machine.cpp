@@ -82,8 +82,8 @@ expected<exit_code> run_record_machine(const session& in, const options& asked, 
   const auto text = recording_of(in);
   if (!text) return text.why();
   if (auto refused = write_new_file(asked.file, *text, asked.force)) return *std::move(refused);
-  for (const auto& line : kinds_in_recording(*text)) write_remark("kept: " + line);
-  write_remark(
+  for (const auto& line : kinds_in_recording(*text)) write_notice("kept: " + line);
+  write_notice(
       fmt::format("\"{}\": {} bytes; names of users and hosts, home folders, arguments, UUIDs and "
                   "serial numbers "
                   "are replaced; read it before you pass it on",

@@ -100,7 +100,7 @@ exit_code report(const run_outcome& of, outputs& to, const options& asked) {
   auto code = static_cast<exit_code>(static_cast<int>(of.result.exit_status));
   for (const auto* each : to.all()) {
     if (!*each || (*each)->is_good()) continue;
-    write_remark((*each)->why().message);
+    write_notice((*each)->why().message);
     if (code == exit_code::done) code = exit_code::wrapper_failed;
   }
   return code;

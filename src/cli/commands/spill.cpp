@@ -59,7 +59,7 @@ expected<exit_code> run_spill(const session& in, const options& asked, const sty
   auto code = running->status();
   if (json) json->write(json_of(*detector, code));
   if (!json || json->is_good()) return code;
-  write_remark(json->why().message);
+  write_notice(json->why().message);
   return code == exit_code::done ? exit_code::wrapper_failed : code;
 }
 

@@ -38,21 +38,21 @@ expected<hypomnesis::snapshot_options> wanted(const session& in, const options& 
 }
 
 // Diagnostics of devices with unknown free memory, one for each.
-class remarks {
+class notices {
  public:
-  void tell(const std::vector<free_memory>& all) {
+  void report_free(const std::vector<free_memory>& all) {
     for (const auto& each : all) {
-      if (each.bytes || is_told(each.of.device.index)) continue;
-      told_.push_back(each.of.device.index);
-      write_remark(fmt::format("{} is left out: {}", label_of(each.of), each.why));
+      if (each.bytes || is_reported(each.of.device.index)) continue;
+      reported_.push_back(each.of.device.index);
+      write_notice(fmt::format("{} is left out: {}", label_of(each.of), each.why));
     }
   }
 
  private:
-  bool is_told(std::uint32_t index) const {
-    return std::find(told_.begin(), told_.end(), index) != told_.end();
+  bool is_reported(std::uint32_t index) const {
+    return std::find(reported_.begin(), reported_.end(), index) != reported_.end();
   }
-  std::vector<std::uint32_t> told_;
+  std::vector<std::uint32_t> reported_;
 };
 
 // Maximum of free memory so far, for the message at the timeout.
@@ -84,10 +84,10 @@ failure too_much(const std::vector<free_memory>& all, std::uint64_t bytes) {
 std::optional<failure> hopeless(const std::vector<free_memory>& all, std::uint64_t bytes,
                                 bool is_first) {
   if (is_impossible(all, bytes)) return too_much(all, bytes);
-  const bool none_tells = std::all_of(all.begin(), all.end(), [](const free_memory& each) {
+  const bool none_known = std::all_of(all.begin(), all.end(), [](const free_memory& each) {
     return !each.bytes && !each.total && each.of.device.state != run_state::hung;
   });
-  if (is_first && none_tells) return failed("no GPU tells how much it has free");
+  if (is_first && none_known) return failed("no GPU tells how much it has free");
   return std::nullopt;
 }
 
@@ -95,12 +95,12 @@ expected<free_memory> wait_for_memory(const session& in, const hypomnesis::snaps
                                       const wait_options& asked) {
   const auto begun = clock::now();
   const ticks times(begun, std::chrono::milliseconds(asked.interval_ms));
-  remarks said;
+  notices said;
   most_seen most;
   for (bool is_first = true;; is_first = false) {
     const auto snapshot = in.library().take(what);
     const auto all_free = free_memory_of_all(in, snapshot);
-    said.tell(all_free);
+    said.report_free(all_free);
     most.add(all_free);
     if (const auto* best = largest_free(all_free, asked.bytes)) return *best;
     if (auto why = hopeless(all_free, asked.bytes, is_first)) return *std::move(why);
@@ -146,20 +146,20 @@ exit_code become(const session& in, const free_memory& on, const options& asked,
   const auto all = attempt([&] { return in.library().take(what).devices(); });
   auto seen = make_visible(on.of.device, all ? *all : std::vector{on.of.device});
   if (!seen) {
-    write_remark(seen.why().message);
+    write_notice(seen.why().message);
     return exit_code::wrapper_failed;
   }
   if (asked.json)
     write_report(json);
   else
-    write_remark(fmt::format("{}: {} free", label_of(on.of), format_bytes(*on.bytes)));
+    write_notice(fmt::format("{}: {} free", label_of(on.of), format_bytes(*on.bytes)));
   if (seen->set.empty())
-    write_remark("its vendor has no variable that hmn knows: the command sees all GPUs");
+    write_notice("its vendor has no variable that hmn knows: the command sees all GPUs");
   for (const char* name : seen->unset) unset_environment(name);
   for (const auto& each : seen->set) set_environment(each.name, each.value);
   const auto ended = child::run_in_our_place(asked.words);
   if (ended) return *ended;
-  write_remark(ended.why().message);
+  write_notice(ended.why().message);
   return ended.why().code;
 }
 
@@ -174,7 +174,7 @@ expected<exit_code> run_wait(const session& in, const options& asked, const styl
   const auto json = as_json(*given, clock::now() - begun);
   if (!asked.words.empty()) return become(in, *given, asked, json);
   if (given->is_estimated)
-    write_remark(fmt::format("{} sleeps: nothing runs there, so that all of it is taken to be free",
+    write_notice(fmt::format("{} sleeps: nothing runs there, so that all of it is taken to be free",
                              label_of(given->of)));
   return write_output(asked.json ? json : as_text(*given));
 }

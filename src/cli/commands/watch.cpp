@@ -152,7 +152,7 @@ std::optional<failure> watch::begin() {
         fmt::format("watch found no GPU processes on device {} to auto-select (top {}); re-run "
                     "with an explicit PID once a workload is running",
                     device_, asked_.watch.top));
-  write_remark(
+  write_notice(
       fmt::format("watch found no GPU processes on device {} yet (top {} by VRAM); waiting for "
                   "work to appear",
                   device_, asked_.watch.top));

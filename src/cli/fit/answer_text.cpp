@@ -81,7 +81,7 @@ std::vector<table::cell> together_row(const answer& all) {
           {together_text(all), tone_of(all.together->placed.whole.is)}};
 }
 
-std::string rooms_table(const answer& all, const style& as) {
+std::string placement_table(const answer& all, const style& as) {
   table rows({{"MEMORY", table::align::left, true},
               {"FREE", table::align::right},
               {"USABLE", table::align::right},
@@ -98,7 +98,7 @@ std::string rooms_table(const answer& all, const style& as) {
 }  // namespace
 
 std::string answer_text(const answer& all, const fit_options& asked, const style& as) {
-  auto text = title(all, as) + "\n" + needs_table(all, asked, as) + "\n" + rooms_table(all, as);
+  auto text = title(all, as) + "\n" + needs_table(all, asked, as) + "\n" + placement_table(all, as);
   if (all.needs.assumptions.empty()) return text;
   text += "\nAssumed:\n";
   for (const auto& each : all.needs.assumptions)

@@ -77,8 +77,8 @@ class planner {
   void read_window() {
     window_ = keys_.whole({"sliding_window", "sliding_window_size", "attention_chunk_size"});
     const auto in_use = keys_.truth("use_sliding_window");
-    const bool off_unless_told = keys_.type().starts_with("qwen");
-    if (!in_use.value_or(!off_unless_told)) window_ = 0;
+    const bool off_by_default = keys_.type().starts_with("qwen");
+    if (!in_use.value_or(!off_by_default)) window_ = 0;
     if (window_ == 0 || types_ != nullptr || pattern_ != nullptr || is_latent_) return;
     every_ = keys_.whole({"sliding_window_pattern"});
     if (keys_.is_any_of({"gemma2"})) every_ = 2;

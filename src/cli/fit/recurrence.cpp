@@ -27,9 +27,9 @@ recurrence mamba(config_keys& keys, std::uint64_t hidden) {
   const auto inner = inner_size(keys, hidden);
   const auto state = keys.whole({"mamba_d_state", "state_size"}, 16);
   const auto kernel = kernel_size(keys);
-  const auto* rank_told = keys.value({"mamba_dt_rank", "time_step_rank"});
-  const auto rank = rank_told != nullptr ? rank_told->whole().value_or(divided_up(hidden, 16))
-                                         : divided_up(hidden, 16);
+  const auto* given_rank = keys.value({"mamba_dt_rank", "time_step_rank"});
+  const auto rank = given_rank != nullptr ? given_rank->whole().value_or(divided_up(hidden, 16))
+                                          : divided_up(hidden, 16);
   recurrence made;
   made.state_size = times(inner, plus(state, kernel));
   made.matrices = plus(times(3, hidden, inner),  // in, of twice the width, and out

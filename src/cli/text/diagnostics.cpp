@@ -92,12 +92,12 @@ void print_diagnostics(const hypomnesis::snapshot& snapshot, bool is_reason_show
   std::erase_if(diagnostics, [is_reason_shown](const hypomnesis::diagnostic& each) {
     return !matters(each) || (is_reason_shown && each.status == status_code::no_source);
   });
-  for (const auto& line : distinct_lines(diagnostics)) write_remark(line);
+  for (const auto& line : distinct_lines(diagnostics)) write_notice(line);
 }
 
 void print_trace(const hypomnesis::snapshot& snapshot) {
   for (const auto& each : snapshot.diagnostics())
-    if (is_trace(each)) write_remark(traced_call(each));
+    if (is_trace(each)) write_notice(traced_call(each));
 }
 
 }  // namespace hmn::cli

@@ -14,7 +14,7 @@ write_result write_part(std::string_view text) {
   const auto end = write_stream(stream::output, text);
   if (end.how == write_end::reason::all_written) return write_result::written;
   if (end.how == write_end::reason::reader_gone) return write_result::reader_gone;
-  write_remark("cannot write to standard output: " + message_of(end));
+  write_notice("cannot write to standard output: " + message_of(end));
   return write_result::failed;
 }
 
@@ -26,7 +26,7 @@ void write_report(std::string_view lines) {
   write_stream(stream::error, lines);
 }
 
-void write_remark(std::string_view message) {
+void write_notice(std::string_view message) {
   write_stream(stream::error, std::string("hmn: ").append(escape_for_text(message)).append("\n"));
 }
 

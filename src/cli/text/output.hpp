@@ -17,7 +17,7 @@ exit_code write_output(std::string_view text);
 // Prints whole lines on standard error, already escaped for a terminal.
 void write_report(std::string_view lines);
 // Prints "hmn: <message>\n", escaped for a terminal.
-void write_remark(std::string_view message);
+void write_notice(std::string_view message);
 
 // File that is opened before a command is started, so that an unwritable one is reported then.
 class late_file {

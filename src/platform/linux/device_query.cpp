@@ -103,10 +103,10 @@ errno_or<size_t> ask(int node, device_question what, std::span<std::byte> answer
     if (!needed) return {0, plain_reason(needed.error)};
     if (needed.value == 0) return {0, EOPNOTSUPP};
     if (needed.value > answer.size()) return {0, ENOBUFS};
-    const std::span<std::byte> room = answer.first(needed.value);
-    std::fill(room.begin(), room.end(), std::byte{0});
-    const errno_or<size_t> got = pass(node, what, room);
-    if (got) return {std::min(got.value, room.size()), 0};
+    const std::span<std::byte> buffer = answer.first(needed.value);
+    std::fill(buffer.begin(), buffer.end(), std::byte{0});
+    const errno_or<size_t> got = pass(node, what, buffer);
+    if (got) return {std::min(got.value, buffer.size()), 0};
     error = plain_reason(got.error);
     if (got.error != EINVAL) break;
   }

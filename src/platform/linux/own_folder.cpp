@@ -35,14 +35,14 @@ bool set_loaded_path(char (&path)[3 * PATH_MAX]) noexcept {
 
 }  // namespace
 
-std::string_view own_folder(std::span<char> room) noexcept {
+std::string_view own_folder(std::span<char> buffer) noexcept {
   char path[3 * PATH_MAX];
-  room[0] = '\0';
-  if (!set_loaded_path(path) || realpath(path, room.data()) == nullptr) {
-    room[0] = '\0';
+  buffer[0] = '\0';
+  if (!set_loaded_path(path) || realpath(path, buffer.data()) == nullptr) {
+    buffer[0] = '\0';
     return {};
   }
-  const std::string_view file(room.data());
+  const std::string_view file(buffer.data());
   return file.substr(0, file.rfind('/'));
 }
 

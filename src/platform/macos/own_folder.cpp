@@ -11,16 +11,16 @@ static_assert(longest_path >= PATH_MAX);
 
 // Resolves the name; one without a leading slash is relative to a folder that the program may have
 // left since.
-std::string_view own_folder(std::span<char> room) noexcept {
+std::string_view own_folder(std::span<char> buffer) noexcept {
   Dl_info file;
   const auto* const here = reinterpret_cast<const void*>(&own_folder);
-  room[0] = '\0';
+  buffer[0] = '\0';
   const bool is_known = dladdr(here, &file) != 0 && file.dli_fname != nullptr;
-  if (!is_known || file.dli_fname[0] != '/' || realpath(file.dli_fname, room.data()) == nullptr) {
-    room[0] = '\0';
+  if (!is_known || file.dli_fname[0] != '/' || realpath(file.dli_fname, buffer.data()) == nullptr) {
+    buffer[0] = '\0';
     return {};
   }
-  const std::string_view path(room.data());
+  const std::string_view path(buffer.data());
   return path.substr(0, path.rfind('/'));
 }
 

@@ -93,14 +93,14 @@ int collect_output(int from, const command& given, std::string& output) {
   char chunk[16384];
   for (;;) {
     if (const int error = await_readable(from, given.deadline_ns)) return error;
-    const size_t room = given.output_cap - output.size();
-    const size_t wanted = room < sizeof chunk ? room + 1 : sizeof chunk;
+    const size_t left = given.output_cap - output.size();
+    const size_t wanted = left < sizeof chunk ? left + 1 : sizeof chunk;
     const ssize_t got = read(from, chunk, wanted);
     if (got == 0) return 0;
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return errno;
-    output.append(chunk, std::min(static_cast<size_t>(got), room));
-    if (static_cast<size_t>(got) > room) return EFBIG;
+    output.append(chunk, std::min(static_cast<size_t>(got), left));
+    if (static_cast<size_t>(got) > left) return EFBIG;
   }
 }
 

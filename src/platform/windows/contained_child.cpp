@@ -23,8 +23,8 @@ class attributes {
   explicit attributes(std::span<HANDLE> handles) {
     SIZE_T size = 0;
     InitializeProcThreadAttributeList(nullptr, 1, 0, &size);
-    room_ = std::make_unique<std::byte[]>(size);
-    auto* const list = reinterpret_cast<LPPROC_THREAD_ATTRIBUTE_LIST>(room_.get());
+    buffer_ = std::make_unique<std::byte[]>(size);
+    auto* const list = reinterpret_cast<LPPROC_THREAD_ATTRIBUTE_LIST>(buffer_.get());
     if (!InitializeProcThreadAttributeList(list, 1, 0, &size)) return;
     list_ = list;
     is_set_ = UpdateProcThreadAttribute(list_, 0, PROC_THREAD_ATTRIBUTE_HANDLE_LIST, handles.data(),
@@ -39,7 +39,7 @@ class attributes {
   }
 
  private:
-  std::unique_ptr<std::byte[]> room_;
+  std::unique_ptr<std::byte[]> buffer_;
   LPPROC_THREAD_ATTRIBUTE_LIST list_ = nullptr;
   bool is_set_ = false;
 };

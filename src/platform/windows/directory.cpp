@@ -58,11 +58,11 @@ int list_folder(const char* path, entry_visitor visit) {
   if (pattern.error() != 0) return pattern.error();
   search s(pattern.c_str());
   if (!s) return last_errno();
-  std::array<char, 3 * MAX_PATH + 1> room;
+  std::array<char, 3 * MAX_PATH + 1> buffer;
   do {
-    const size_t length = to_utf8(s.name(), room);
-    room[length] = '\0';
-    const std::string_view name(room.data(), length);
+    const size_t length = to_utf8(s.name(), buffer);
+    buffer[length] = '\0';
+    const std::string_view name(buffer.data(), length);
     if (name != "." && name != ".." && !visit(name)) return 0;
   } while (s.next());
   return GetLastError() == ERROR_NO_MORE_FILES ? 0 : last_errno();

@@ -42,7 +42,7 @@ std::string_view words_of(DWORD error) noexcept {
   }
 }
 
-void tell(library::open_result& result, const char* name, DWORD error) {
+void set_error(library::open_result& result, const char* name, DWORD error) {
   char number[16];
   const auto end = std::to_chars(number, number + sizeof number, error).ptr;
   result.lacked_memory = error == ERROR_NOT_ENOUGH_MEMORY || error == ERROR_OUTOFMEMORY;
@@ -77,7 +77,7 @@ library::open_result library::open(const char* name_or_path) {
     return result;
   }
   result.value = library(load(name_or_path));
-  if (!result) tell(result, name_or_path, GetLastError());
+  if (!result) set_error(result, name_or_path, GetLastError());
   return result;
 }
 

@@ -47,12 +47,12 @@ int output_pipe::open() {
   return to_parent_ ? 0 : last_errno();
 }
 
-errno_or<size_t> output_pipe::read(std::span<char> room, uint64_t deadline_ns) noexcept {
+errno_or<size_t> output_pipe::read(std::span<char> buffer, uint64_t deadline_ns) noexcept {
   OVERLAPPED pending{};
   pending.hEvent = arrived_.get();
   DWORD got = 0;
   bool timed_out = false;
-  if (!ReadFile(from_child_.get(), room.data(), static_cast<DWORD>(room.size()), nullptr,
+  if (!ReadFile(from_child_.get(), buffer.data(), static_cast<DWORD>(buffer.size()), nullptr,
                 &pending) &&
       GetLastError() != ERROR_IO_PENDING) {
     return {0, GetLastError() == ERROR_BROKEN_PIPE ? 0 : last_errno()};

@@ -19,7 +19,7 @@ class output_pipe {
   void close_to_parent() noexcept { to_parent_.close(); }
 
   // Returns 0 at the end of the output, ETIMEDOUT at the deadline.
-  errno_or<size_t> read(std::span<char> room, uint64_t deadline_ns) noexcept;
+  errno_or<size_t> read(std::span<char> buffer, uint64_t deadline_ns) noexcept;
 
  private:
   handle from_child_;

@@ -8,7 +8,7 @@
 
 namespace hmn::platform {
 
-std::string_view own_folder(std::span<char> room) noexcept {
+std::string_view own_folder(std::span<char> buffer) noexcept {
   const auto* const here = reinterpret_cast<const wchar_t*>(&own_folder);
   constexpr DWORD by_address =
       GET_MODULE_HANDLE_EX_FLAG_FROM_ADDRESS | GET_MODULE_HANDLE_EX_FLAG_UNCHANGED_REFCOUNT;
@@ -18,7 +18,7 @@ std::string_view own_folder(std::span<char> room) noexcept {
   const DWORD length = GetModuleFileNameW(file, path.data(), static_cast<DWORD>(path.size()));
   if (length == 0 || length == path.size()) return {};
   const std::wstring_view whole(path.data(), length);
-  return {room.data(), to_utf8(whole.substr(0, whole.rfind(L'\\')), room)};
+  return {buffer.data(), to_utf8(whole.substr(0, whole.rfind(L'\\')), buffer)};
 }
 
 }  // namespace hmn::platform

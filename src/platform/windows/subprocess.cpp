@@ -49,13 +49,13 @@ handle null_device() noexcept {
 int collect_output(output_pipe& from, const command& given, std::string& output) {
   std::array<char, 16384> chunk;
   for (;;) {
-    const size_t room = given.output_cap - output.size();
-    const size_t wanted = std::min(room, chunk.size() - 1) + 1;
+    const size_t left = given.output_cap - output.size();
+    const size_t wanted = std::min(left, chunk.size() - 1) + 1;
     const errno_or<size_t> got = from.read(std::span(chunk).first(wanted), given.deadline_ns);
     if (!got) return got.error;
     if (got.value == 0) return 0;
-    output.append(chunk.data(), std::min(got.value, room));
-    if (got.value > room) return EFBIG;
+    output.append(chunk.data(), std::min(got.value, left));
+    if (got.value > left) return EFBIG;
   }
 }
 

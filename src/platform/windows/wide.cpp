@@ -53,10 +53,10 @@ wide_path::wide_path(std::string_view utf8, std::wstring_view rest) noexcept
 
 int wide_path::convert(std::string_view utf8, std::wstring_view rest) noexcept {
   if (!is_absolute(utf8)) return ENOENT;
-  const size_t room = text_.size() - long_path.size() - rest.size() - 1;
+  const size_t left = text_.size() - long_path.size() - rest.size() - 1;
   wchar_t* const begin = text_.data() + long_path.size();
   const auto length = static_cast<size_t>(MultiByteToWideChar(
-      CP_UTF8, MB_ERR_INVALID_CHARS, utf8.data(), wide_size(utf8.size()), begin, wide_size(room)));
+      CP_UTF8, MB_ERR_INVALID_CHARS, utf8.data(), wide_size(utf8.size()), begin, wide_size(left)));
   if (length == 0) return GetLastError() == ERROR_INSUFFICIENT_BUFFER ? ENAMETOOLONG : last_errno();
   wchar_t* const end = std::copy(rest.begin(), rest.end(), begin + length);
   *end = L'\0';

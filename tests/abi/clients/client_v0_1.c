@@ -32,7 +32,7 @@ static void check(const void* bytes, size_t size, size_t struct_size, const char
 }
 
 /* A struct with a canary behind it. */
-#define ROOM(type, name)          \
+#define RECORD(type, name)          \
   struct {                        \
     type it;                      \
     unsigned char canary[CANARY]; \
@@ -59,9 +59,9 @@ static void check(const void* bytes, size_t size, size_t struct_size, const char
   } while (0)
 
 static void read_host(hmn_context* context) {
-  ROOM(hmn_process_memory, memory);
-  ROOM(hmn_system_memory, host);
-  ROOM(hmn_error, error);
+  RECORD(hmn_process_memory, memory);
+  RECORD(hmn_system_memory, host);
+  RECORD(hmn_error, error);
   OK(memory, hmn_process_memory_read_self(context, 0, &memory.it, &error.it));
   check(&error, sizeof error, sizeof error.it, "hmn_error");
   KNOWN(memory, 255);
@@ -71,12 +71,12 @@ static void read_host(hmn_context* context) {
 }
 
 static void read_devices(hmn_context* context) {
-  ROOM(hmn_device, device);
-  ROOM(hmn_pool, pool);
-  ROOM(hmn_telemetry, telemetry);
-  ROOM(hmn_usage, usage);
-  ROOM(hmn_backend_info, backend);
-  ROOM(hmn_metric, metric);
+  RECORD(hmn_device, device);
+  RECORD(hmn_pool, pool);
+  RECORD(hmn_telemetry, telemetry);
+  RECORD(hmn_usage, usage);
+  RECORD(hmn_backend_info, backend);
+  RECORD(hmn_metric, metric);
   OK(device, hmn_device_read(context, 0, &device.it, NULL));
   KNOWN(device, (1 << 13) - 1);
   OK(pool, hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool.it, NULL));
@@ -100,8 +100,8 @@ static void look_around(hmn_context* context) {
   uint32_t index = 99;
   IS(hmn_device_count(context, &count, NULL) == HMN_OK && count > 0);
   IS(hmn_device_find(context, "pci:0000:01:00.0", &index, NULL) == HMN_OK && index == 0);
-  ROOM(hmn_device, device);
-  ROOM(hmn_pool, pool);
+  RECORD(hmn_device, device);
+  RECORD(hmn_pool, pool);
   OK(device, hmn_device_read(context, 0, &device.it, NULL));
   IS(strcmp(device.it.uuid, "GPU-11111111-2222-3333-4444-555555555555") == 0);
   OK(pool, hmn_pool_read(context, 0, HMN_POOL_MAIN, 0, &pool.it, NULL));
@@ -110,7 +110,7 @@ static void look_around(hmn_context* context) {
 }
 
 static hmn_snapshot* take(hmn_context* context) {
-  ROOM(hmn_snapshot_options, options);
+  RECORD(hmn_snapshot_options, options);
   memset(&options.it.flags, 0, sizeof options.it - sizeof options.it.struct_size);
   options.it.collect = 255;
   hmn_snapshot* snapshot = NULL;
@@ -119,15 +119,15 @@ static hmn_snapshot* take(hmn_context* context) {
 }
 
 static void read_snapshot(const hmn_snapshot* s) {
-  ROOM(hmn_snapshot_info, info);
-  ROOM(hmn_process_memory, memory);
-  ROOM(hmn_system_memory, host);
-  ROOM(hmn_device, device);
-  ROOM(hmn_telemetry, telemetry);
-  ROOM(hmn_usage, usage);
-  ROOM(hmn_pool, pool);
-  ROOM(hmn_diagnostic, diagnostic);
-  ROOM(hmn_metric, metric);
+  RECORD(hmn_snapshot_info, info);
+  RECORD(hmn_process_memory, memory);
+  RECORD(hmn_system_memory, host);
+  RECORD(hmn_device, device);
+  RECORD(hmn_telemetry, telemetry);
+  RECORD(hmn_usage, usage);
+  RECORD(hmn_pool, pool);
+  RECORD(hmn_diagnostic, diagnostic);
+  RECORD(hmn_metric, metric);
   OK(info, hmn_snapshot_read(s, &info.it));
   OK(memory, hmn_snapshot_memory(s, &memory.it));
   OK(host, hmn_snapshot_system(s, &host.it));
@@ -143,7 +143,7 @@ static void read_snapshot(const hmn_snapshot* s) {
 }
 
 static void sample(hmn_context* context) {
-  ROOM(hmn_sampler_options, options);
+  RECORD(hmn_sampler_options, options);
   memset(&options.it.flags, 0, sizeof options.it - sizeof options.it.struct_size);
   hmn_sampler* sampler = NULL;
   hmn_snapshot* first = NULL;
@@ -152,10 +152,10 @@ static void sample(hmn_context* context) {
   IS(hmn_sampler_next(sampler, 60000, &first, NULL) == HMN_OK);
   IS(hmn_sampler_stop(sampler, NULL) == HMN_OK);
   hmn_snapshot_destroy(first);
-  ROOM(hmn_sampler_info, info);
-  ROOM(hmn_pool, pool);
-  ROOM(hmn_telemetry, telemetry);
-  ROOM(hmn_peak, peak);
+  RECORD(hmn_sampler_info, info);
+  RECORD(hmn_pool, pool);
+  RECORD(hmn_telemetry, telemetry);
+  RECORD(hmn_peak, peak);
   OK(info, hmn_sampler_read(sampler, &info.it));
   KNOWN(info, 1);
   OK(pool, hmn_sampler_latest_pool(sampler, 0, &pool.it));
@@ -166,21 +166,21 @@ static void sample(hmn_context* context) {
   hmn_sampler_destroy(sampler);
 }
 
-static void detect(hmn_context* context, const hmn_snapshot* picture) {
-  ROOM(hmn_spill_options, options);
+static void detect(hmn_context* context, const hmn_snapshot* taken) {
+  RECORD(hmn_spill_options, options);
   memset(&options.it.flags, 0, sizeof options.it - sizeof options.it.struct_size);
-  ROOM(hmn_spill_sample, sample);
+  RECORD(hmn_spill_sample, sample);
   memset(&sample.it.flags, 0, sizeof sample.it - sizeof sample.it.struct_size);
   hmn_spill* spill = NULL;
   OK(options, hmn_spill_create(context, 0, &options.it, &spill, NULL));
   IS(hmn_spill_observe(spill, "begin", NULL) != HMN_E_INTERNAL);
-  IS(hmn_spill_observe_snapshot(spill, picture, "begin", NULL) != HMN_E_INTERNAL);
+  IS(hmn_spill_observe_snapshot(spill, taken, "begin", NULL) != HMN_E_INTERNAL);
   sample.it.flags = HMN_SPILL_SAMPLE_HAS_EVICTED;
   OK(sample, hmn_spill_feed(spill, &sample.it, "calm", NULL));
   sample.it.evicted_bytes = UINT64_MAX;
   OK(sample, hmn_spill_feed(spill, &sample.it, "full", NULL));
-  ROOM(hmn_spill_info, info);
-  ROOM(hmn_episode, episode);
+  RECORD(hmn_spill_info, info);
+  RECORD(hmn_episode, episode);
   OK(info, hmn_spill_read(spill, &info.it));
   KNOWN(info, 31);
   IS((info.it.state & HMN_SPILL_NOW) != 0 && info.it.rules == HMN_SPILL_BY_EVICTED);
@@ -194,9 +194,9 @@ static void estimate(void) {
   const uint64_t shape[] = {10, 100};
   uint32_t dtype = 0;
   uint64_t bytes = 0;
-  ROOM(hmn_packing, packing);
-  ROOM(hmn_attention, attention);
-  ROOM(hmn_cache, cache);
+  RECORD(hmn_packing, packing);
+  RECORD(hmn_attention, attention);
+  RECORD(hmn_cache, cache);
   memset(&packing.it.flags, 0, sizeof packing.it - sizeof packing.it.struct_size);
   memset(&attention.it.flags, 0, sizeof attention.it - sizeof attention.it.struct_size);
   memset(&cache.it.flags, 0, sizeof cache.it - sizeof cache.it.struct_size);
@@ -217,9 +217,9 @@ static void estimate(void) {
 }
 
 static void keep_to_a_budget(hmn_context* context) {
-  ROOM(hmn_tracker_options, options);
-  ROOM(hmn_tracker_info, info);
-  ROOM(hmn_tag, tag);
+  RECORD(hmn_tracker_options, options);
+  RECORD(hmn_tracker_info, info);
+  RECORD(hmn_tag, tag);
   hmn_tracker* tracker = NULL;
   uint32_t number = 0;
   memset(&options.it.flags, 0, sizeof options.it - sizeof options.it.struct_size);
@@ -245,7 +245,7 @@ static void keep_to_a_budget(hmn_context* context) {
 }
 
 static void compare(const hmn_snapshot* before, const hmn_snapshot* after) {
-  ROOM(hmn_delta, delta);
+  RECORD(hmn_delta, delta);
   OK(delta, hmn_report_read(before, after, 0, &delta.it));
   KNOWN(delta, 7);
   char text[512];
@@ -271,7 +271,7 @@ static void ask_the_library(void) {
 }
 
 int main(int count, char** arguments) {
-  ROOM(hmn_context_options, options);
+  RECORD(hmn_context_options, options);
   memset(&options.it.flags, 0, sizeof options.it - sizeof options.it.struct_size);
   hmn_context* context = NULL;
   if (count != 2) return 2;

@@ -321,7 +321,7 @@ class Client(Canary):
                               env={"LD_LIBRARY_PATH": str(self.tree.folder)})
         return done.returncode
 
-    def test_a_library_that_tells_nothing(self):
+    def test_a_library_that_reports_nothing(self):
         self.assertEqual(self.run_client(), WRONG_ANSWER)
 
     def test_a_library_that_writes_behind_a_struct(self):

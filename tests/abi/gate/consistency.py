@@ -142,21 +142,21 @@ def names_of(header):
 
 def check_changelog(header, changelog, frozen):
     text = changelog.read_text()
-    told = set(re.findall(r"\b(?:hmn|HMN_E)_\w+\b(?!\*)", text))
+    reported = set(re.findall(r"\b(?:hmn|HMN_E)_\w+\b(?!\*)", text))
     major_minor = ".".join(header.version.split(".")[:2])
     if not re.search(rf"^## \[?(?:{re.escape(header.version)}|Unreleased)\]?", text, re.M):
         yield f"the changelog has no heading for {header.version}"
     older = [headers.parse(path) for path in frozen]
     known = set().union(*(names_of(old) for old in older))
-    for name in sorted(names_of(header) - known - told):
+    for name in sorted(names_of(header) - known - reported):
         yield f"{name} is new in {major_minor} and not in the changelog"
     newest = names_of(older[-1])
     for name in sorted(newest - names_of(header)):
         if not header.version.startswith("0."):
             yield f"{name} is gone: that breaks clients of {older[-1].version}"
-        elif name not in told:
+        elif name not in reported:
             yield f"{name} is gone and the changelog does not say so"
-    for name in sorted(told - known - names_of(header)):
+    for name in sorted(reported - known - names_of(header)):
         yield f"the changelog speaks of {name}, which no header has"
 
 

@@ -40,7 +40,7 @@ class Canary(unittest.TestCase):
     def passes(self, script, *arguments):
         done = subprocess.run(["sh", GATE / script, OBJDUMP, self.dll, *arguments],
                               capture_output=True, text=True, check=False)
-        self.told = done.stderr
+        self.reported = done.stderr
         return done.returncode == 0
 
     def exports(self):
@@ -55,17 +55,17 @@ class Canary(unittest.TestCase):
     def test_a_sound_one_passes(self):
         self.build()
         for check in (self.exports, self.needed, self.hardening):
-            self.assertTrue(check(), f"{check.__name__}: {self.told}")
+            self.assertTrue(check(), f"{check.__name__}: {self.reported}")
 
     def test_a_function_that_is_not_exported(self):
         self.build(exported=[f for f in self.header.functions if f != "hmn_feature"])
         self.assertFalse(self.exports())
-        self.assertIn("hmn_feature", self.told)
+        self.assertIn("hmn_feature", self.reported)
 
     def test_a_function_that_nobody_declared(self):
         self.build(exported=[*self.header.functions, "stray"], extra="int stray(void) { return 1; }")
         self.assertFalse(self.exports())
-        self.assertIn("stray", self.told)
+        self.assertIn("stray", self.reported)
 
     def test_a_name_that_no_client_asks_for(self):
         self.build(name="libhypomnesis.dll")
@@ -75,7 +75,7 @@ class Canary(unittest.TestCase):
         self.build(extra='__declspec(dllimport) long __stdcall CreateDXGIFactory1(const void*, void**);\n'
                          'void* called = (void*)CreateDXGIFactory1;', libraries=["-ldxgi"])
         self.assertFalse(self.needed())
-        self.assertIn("dxgi.dll", self.told)
+        self.assertIn("dxgi.dll", self.reported)
 
     def test_each_flag_that_is_left_out(self):
         for flag, without in LEAVES_OUT.items():

@@ -11,8 +11,8 @@ void* memory_take(size_t bytes);
 void memory_give_back(void* block, size_t bytes);
 
 /* Fields of a process that this system always reports, and those that it never reports. */
-hmn_flags memory_told(void);
-hmn_flags memory_never_told(void);
+hmn_flags memory_reported(void);
+hmn_flags memory_never_reported(void);
 
 /* What the system reports of the machine. */
 uint64_t page_bytes(void);

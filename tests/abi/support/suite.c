@@ -45,7 +45,7 @@ void assert_text(const char* text, size_t capacity) {
   }
 }
 
-void assert_told(const hmn_error* error, hmn_status expected) {
+void assert_reported(const hmn_error* error, hmn_status expected) {
   assert_int_equal(error->struct_size, sizeof *error);
   assert_status(error->status, expected);
   assert_text(error->message, sizeof error->message);
@@ -77,9 +77,9 @@ void assert_untouched_from(const guarded* g, size_t offset) {
 }
 
 void assert_cleared(const guarded* g, uint32_t size) {
-  uint32_t told = 0;
-  memcpy(&told, g->bytes, sizeof told);
-  assert_int_equal(told, size);
-  assert_true(is_zero((const unsigned char*)g->bytes + sizeof told, size - sizeof told));
+  uint32_t reported = 0;
+  memcpy(&reported, g->bytes, sizeof reported);
+  assert_int_equal(reported, size);
+  assert_true(is_zero((const unsigned char*)g->bytes + sizeof reported, size - sizeof reported));
   assert_untouched_from(g, size);
 }

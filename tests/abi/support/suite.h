@@ -27,13 +27,13 @@ enum { SKIPPED = 77 };
   assert_string_equal(hmn_status_name(got), hmn_status_name(expected))
 
 /* A call with an hmn_error answers what it returned, with a sentence unless it is HMN_OK. */
-void assert_told(const hmn_error* error, hmn_status expected);
+void assert_reported(const hmn_error* error, hmn_status expected);
 #define assert_answers(call, expected) \
   do {                                 \
     NEW(hmn_error, error);             \
     const hmn_status got = (call);     \
     assert_status(got, expected);      \
-    assert_told(&error, expected);     \
+    assert_reported(&error, expected);     \
   } while (0)
 
 /* Deadlines that a machine with much else to do keeps too. */

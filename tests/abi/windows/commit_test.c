@@ -28,31 +28,31 @@ static uint64_t private_usage(void) {
   return counters.PrivateUsage;
 }
 
-static uint64_t committed(hmn_context* context, bool is_told) {
+static uint64_t committed(hmn_context* context, bool is_reported) {
   NEW(hmn_process_memory, memory);
   NEW(hmn_error, why);
   const hmn_status status =
       hmn_process_memory_read_self(context, HMN_PROCESS_MEMORY_HAS_COMMITTED, &memory, &why);
-  assert_status(status, is_told ? HMN_OK : HMN_E_UNSUPPORTED);
-  if (!is_told) assert_non_null(strstr(why.message, "private bytes"));
+  assert_status(status, is_reported ? HMN_OK : HMN_E_UNSUPPORTED);
+  if (!is_reported) assert_non_null(strstr(why.message, "private bytes"));
   return memory.committed_bytes;
 }
 
 static void what_is_committed_counts_touched_or_not(void** state) {
   (void)state;
   hmn_context* context = new_context();
-  const bool is_told = private_usage() != 0;
-  const uint64_t before = committed(context, is_told);
+  const bool is_reported = private_usage() != 0;
+  const uint64_t before = committed(context, is_reported);
   char* block = VirtualAlloc(NULL, block_bytes, MEM_COMMIT | MEM_RESERVE, PAGE_READWRITE);
   assert_non_null(block);
-  const uint64_t untouched = committed(context, is_told);
+  const uint64_t untouched = committed(context, is_reported);
   memset(block, 1, block_bytes);
-  const uint64_t touched = committed(context, is_told);
+  const uint64_t touched = committed(context, is_reported);
   VirtualFree(block, 0, MEM_RELEASE);
-  if (is_told) {
+  if (is_reported) {
     assert_in_range(untouched - before, block_bytes, block_bytes + slack_bytes);
     assert_in_range(touched - before, block_bytes, block_bytes + slack_bytes);
-    assert_true(committed(context, is_told) < before + slack_bytes);
+    assert_true(committed(context, is_reported) < before + slack_bytes);
   }
   hmn_context_destroy(context);
 }
@@ -71,13 +71,13 @@ static void enters_a_job(void* argument) {
   const HANDLE job = CreateJobObjectA(NULL, NULL);
   CHECK(SetInformationJobObject(job, JobObjectExtendedLimitInformation, &limits, sizeof limits));
   CHECK(AssignProcessToJobObject(job, GetCurrentProcess()));
-  const bool is_told =
+  const bool is_reported =
       (limits_of(NULL).BasicLimitInformation.LimitFlags & JOB_OBJECT_LIMIT_JOB_MEMORY) != 0;
   hmn_context* context = new_context();
   hmn_system_memory memory = {.struct_size = sizeof memory};
   CHECK_STATUS(hmn_system_memory_read(context, &memory, NULL), HMN_OK);
-  CHECK(((memory.present & HMN_SYSTEM_MEMORY_HAS_LIMIT) != 0) == is_told);
-  CHECK(memory.limit_bytes == (is_told ? limit_bytes : 0));
+  CHECK(((memory.present & HMN_SYSTEM_MEMORY_HAS_LIMIT) != 0) == is_reported);
+  CHECK(memory.limit_bytes == (is_reported ? limit_bytes : 0));
   hmn_context_destroy(context);
 }
 

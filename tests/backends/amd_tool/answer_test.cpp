@@ -16,17 +16,17 @@ answer read(const dialect& d, std::string_view text) {
   return a;
 }
 
-const figure& only(const answer& a, field f) {
+const field_amount& only(const answer& a, field f) {
   REQUIRE(a.cards.size() == 1);
   return a.cards[0][f];
 }
 
-figure rocm(const std::string& member, field f) {
+field_amount rocm(const std::string& member, field f) {
   const answer a = read(rocm_smi, "{\"card0\": {" + member + "}}");
   return only(a, f);
 }
 
-bool tells(const answer& a, std::string_view words) {
+bool mentions(const answer& a, std::string_view words) {
   for (const auto& p : a.problems) {
     if (p.view().find(words) != std::string::npos) return true;
   }
@@ -62,14 +62,14 @@ TEST_CASE("units are read from the key or the value, and must agree") {
 }
 
 TEST_CASE("a figure that is none is absent, and says what stood there") {
-  const figure none = rocm(R"j("GPU use (%)": "N/A (Secondary die)")j", field::gpu_busy);
+  const field_amount none = rocm(R"j("GPU use (%)": "N/A (Secondary die)")j", field::gpu_busy);
   CHECK(none.why == status::unsupported);
   CHECK(none.key.view() == "GPU use (%)");
   CHECK(none.text.view() == "N/A (Secondary die)");
   for (const char* text : {"NaN", "Infinity", "-Infinity", "\"nan\"", "1e999", "\"-5\"", "\"x\"",
                            "true", "[1]", "{\"a\": 1}", "101", "\"12 34\"", "\"0x12\""}) {
     CAPTURE(text);
-    const figure f = rocm(std::string("\"GPU use (%)\": ") + text, field::gpu_busy);
+    const field_amount f = rocm(std::string("\"GPU use (%)\": ") + text, field::gpu_busy);
     CHECK_FALSE(f.has_value());
   }
   CHECK(rocm(R"j("GPU use (%)": NaN)j", field::gpu_busy).key.view() == "GPU use (%)");
@@ -85,13 +85,13 @@ TEST_CASE("a figure that is none is absent, and says what stood there") {
 }
 
 TEST_CASE("a key that stands twice is absent, and named") {
-  const figure f = rocm(R"j("GPU use (%)": "3", "GPU use (%)": "4")j", field::gpu_busy);
+  const field_amount f = rocm(R"j("GPU use (%)": "3", "GPU use (%)": "4")j", field::gpu_busy);
   CHECK(f.why == status::backend);
   CHECK(f.key.view() == "GPU use (%)");
   CHECK(f.flaw == ", and stands twice");
   const answer a = read(rocm_smi, R"j({"card0": {"GPU use (%)": "3"}, "card0": {}})j");
   CHECK_FALSE(only(a, field::gpu_busy).has_value());
-  CHECK(tells(a, "GPU 0 twice"));
+  CHECK(mentions(a, "GPU 0 twice"));
 }
 
 TEST_CASE("the newer of two names counts") {
@@ -169,11 +169,11 @@ TEST_CASE("an answer that breaks off gives the cards before the break, and names
     const answer a = read(amd_smi, whole.substr(0, cut));
     CHECK(a.records == a.cards.size());
     for (const card& c : a.cards) CHECK(c[field::gpu_busy].number == 7 + c.index);
-    if (cut > 10) CHECK(tells(a, "breaks off"));
+    if (cut > 10) CHECK(mentions(a, "breaks off"));
   }
   const answer named = read(rocm_smi, R"j({"card0": {"VRAM Total Memory (B)": "85731)j");
   CHECK(named.cards.empty());
-  CHECK(tells(named, "\"VRAM Total Memory (B)\""));
+  CHECK(mentions(named, "\"VRAM Total Memory (B)\""));
 }
 
 TEST_CASE("the process lines of rocm-smi") {

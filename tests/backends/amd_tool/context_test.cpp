@@ -120,24 +120,24 @@ TEST_CASE("a snapshot says why a figure is missing, with the key") {
   hmn_snapshot_options options{};
   options.struct_size = sizeof options;
   options.collect = HMN_COLLECT_DEVICES | HMN_COLLECT_TELEMETRY;
-  hmn_snapshot* picture = nullptr;
-  REQUIRE(hmn_snapshot_take(b.context(), &options, &picture, nullptr) == HMN_OK);
+  hmn_snapshot* taken_snapshot = nullptr;
+  REQUIRE(hmn_snapshot_take(b.context(), &options, &taken_snapshot, nullptr) == HMN_OK);
   hmn_snapshot_info info{};
   info.struct_size = sizeof info;
-  REQUIRE(hmn_snapshot_read(picture, &info) == HMN_OK);
+  REQUIRE(hmn_snapshot_read(taken_snapshot, &info) == HMN_OK);
   bool says_key = false;
   bool says_exit = false;
   for (std::uint32_t i = 0; i < info.diagnostic_count; ++i) {
     hmn_diagnostic d{};
     d.struct_size = sizeof d;
-    REQUIRE(hmn_snapshot_diagnostic(picture, i, &d) == HMN_OK);
+    REQUIRE(hmn_snapshot_diagnostic(taken_snapshot, i, &d) == HMN_OK);
     says_key =
         says_key || std::string(d.message).find("\"GPU use (%)\" is \"N/A\"") != std::string::npos;
     says_exit = says_exit || (d.native_domain == HMN_NATIVE_EXIT && d.native_code == 1);
   }
   CHECK(says_key);
   CHECK(says_exit);
-  hmn_snapshot_destroy(picture);
+  hmn_snapshot_destroy(taken_snapshot);
 }
 
 TEST_CASE("no program is started by a context that may start none") {

@@ -12,7 +12,7 @@ plain_reading::plain_reading(std::uint64_t deadline_ms, bool trace)
       trace_(trace) {}
 
 const hmn::diagnostic* plain_reading::find(std::string_view words) const {
-  for (const hmn::diagnostic& d : remarks) {
+  for (const hmn::diagnostic& d : diagnostics) {
     if (d.why.message.view().find(words) != std::string::npos) return &d;
   }
   return nullptr;

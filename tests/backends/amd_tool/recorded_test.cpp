@@ -25,7 +25,7 @@ bool is_json(const entry& e) {
   return e.file.ends_with(".json");
 }
 
-void check_number(const record& wanted, const char* key, const figure& found) {
+void check_number(const record& wanted, const char* key, const field_amount& found) {
   CAPTURE(key);
   if (!wanted.contains(key)) return;
   if (wanted.at(key).is_null()) {
@@ -36,13 +36,13 @@ void check_number(const record& wanted, const char* key, const figure& found) {
   CHECK(std::fabs(found.number - wanted.at(key).get<double>()) < 1e-9);
 }
 
-void check_bytes(const record& wanted, const char* key, const figure& found) {
+void check_bytes(const record& wanted, const char* key, const field_amount& found) {
   check_number(wanted, key, found);
   if (!wanted.contains(key) || wanted.at(key).is_null()) return;
   CHECK(found.whole == wanted.at(key).get<std::uint64_t>());
 }
 
-void check_figures(const record& wanted, const card& c) {
+void check_values(const record& wanted, const card& c) {
   check_bytes(wanted, "vram_total_bytes", c[field::vram_total]);
   check_bytes(wanted, "vram_used_bytes", c[field::vram_used]);
   check_number(wanted, "gpu_use_pct", c[field::gpu_busy]);
@@ -69,7 +69,7 @@ void check_text(const record& wanted, const char* key, std::string_view found) {
 }
 
 void check_identity(const record& wanted, const card& c) {
-  const figure& name = c[field::name];
+  const field_amount& name = c[field::name];
   check_text(wanted, "name", name.has_value() ? lower(name.text.view()) : "");
   for (const char* key : {"pci_bus", "pci_bus_id", "bdf"}) {
     check_text(wanted, key, normal_pci_address(c[field::bus].text.view()).view());
@@ -97,7 +97,7 @@ void check_rocm(const entry& e) {
     CAPTURE(key);
     const card* const c = find(a, static_cast<std::uint32_t>(std::stoul(key.substr(4))));
     REQUIRE(c != nullptr);
-    check_figures(wanted, *c);
+    check_values(wanted, *c);
     check_identity(wanted, *c);
   }
   if (e.expected.contains("driver_version")) {
@@ -120,7 +120,7 @@ void check_amd(const entry& e) {
   for (const record& wanted : gpus) {
     const card* const c = find(a, wanted.at("gpu").get<std::uint32_t>());
     REQUIRE(c != nullptr);
-    check_figures(wanted, *c);
+    check_values(wanted, *c);
     check_identity(wanted, *c);
   }
 }
@@ -146,7 +146,7 @@ void check_refused(const char* tool, const entry& e) {
   if (!is_error) {
     REQUIRE(found);
     CHECK(found->empty());
-    CHECK(r.remarks.size() == e.expected.at("warnings").get<std::size_t>());
+    CHECK(r.diagnostics.size() == e.expected.at("warnings").get<std::size_t>());
     return;
   }
   REQUIRE_FALSE(found);
@@ -194,16 +194,16 @@ TEST_CASE("recorded text in every other form is refused") {
 
 TEST_CASE("recorded: an RX 6600 through amd-smi, its two answers as one device") {
   const entry identity = recorded::one("amd-smi-json/idx-rx6600-static.json");
-  const entry figures = recorded::one("amd-smi-json/idx-rx6600-metric.json");
+  const entry amounts = recorded::one("amd-smi-json/idx-rx6600-metric.json");
   machine m("amd-smi");
   m.print("static", identity.text());
-  m.print("metric", figures.text());
+  m.print("metric", amounts.text());
   plain_reading r;
   const auto found = m.devices(r);
   REQUIRE(found);
   REQUIRE(found->size() == 1);
   const record& who = identity.expected.at("gpus")[0];
-  const record& wanted = figures.expected.at("gpus")[0];
+  const record& wanted = amounts.expected.at("gpus")[0];
   CHECK((*found)[0].name.view() == who.at("name").get<std::string>());
   CHECK((*found)[0].pci_bus_id.view() == who.at("bdf").get<std::string>());
   pools p;

@@ -31,7 +31,7 @@ TEST_CASE("who a card is") {
   CHECK(found[0].pci_bus_id.view() == "0000:03:00.0");
   CHECK(found[0].render_minor == 128u);
   CHECK_FALSE(found[0].parent);
-  CHECK(r.remarks.empty());
+  CHECK(r.diagnostics.empty());
   CHECK(m.source().describe(source::amdgpu).state == state::ready);
 }
 

@@ -55,7 +55,7 @@ TEST_CASE("three pools of a card, of which its VRAM is the main one") {
   REQUIRE(gtt != nullptr);
   CHECK(gtt->total == 8 * gib);
   CHECK(gtt->used == gib);
-  CHECK(r.remarks.empty());
+  CHECK(r.diagnostics.empty());
 }
 
 TEST_CASE("of a part of a processor the larger pool is the main one, and the two are never added") {

@@ -24,7 +24,7 @@ using recorded::entry;
 namespace {
 
 namespace fs = std::filesystem;
-using figure = std::optional<std::uint64_t>;
+using value = std::optional<std::uint64_t>;
 
 std::string text_of(const fs::path& path) {
   std::ifstream in(path, std::ios::binary);
@@ -33,8 +33,8 @@ std::string text_of(const fs::path& path) {
   return all.str();
 }
 
-figure number_or_none(const entry& e, const char* key) {
-  return e.has(key) ? figure(e.number(key)) : std::nullopt;
+value number_or_none(const entry& e, const char* key) {
+  return e.has(key) ? value(e.number(key)) : std::nullopt;
 }
 
 void check_real(const entry& e, const char* key, const std::optional<double>& found) {

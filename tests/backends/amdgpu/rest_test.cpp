@@ -70,7 +70,7 @@ TEST_CASE("until it sleeps, and is read again when it is awake") {
 TEST_CASE("a card that would not sleep anyway is read as often as asked") {
   hmn_fake::pci_device d = idle_card();
   bool may_wake = false;
-  const char* picture = "disabled\n";
+  const char* display = "disabled\n";
   SUBCASE("in use") {
     d.files["gpu_busy_percent"] = "1\n";
   }
@@ -81,7 +81,7 @@ TEST_CASE("a card that would not sleep anyway is read as often as asked") {
     d.power_control = "on";
   }
   SUBCASE("one that shows a picture") {
-    picture = "enabled\n";
+    display = "enabled\n";
   }
   SUBCASE("one that may be woken") {
     may_wake = true;
@@ -89,7 +89,7 @@ TEST_CASE("a card that would not sleep anyway is read as often as asked") {
   machine m;
   m.add_pci(d, {card0, render128});
   m.add_process(42, {{3, "/dev/null", client_text("0000:03:00.0", 7, 2048, 512)}});
-  m.tree().write(navi_folder + "/drm/card0/card0-HDMI-A-1/enabled", picture);
+  m.tree().write(navi_folder + "/drm/card0/card0-HDMI-A-1/enabled", display);
   impatient one(m, may_wake);
   REQUIRE(one.read());
   CHECK(one.read());

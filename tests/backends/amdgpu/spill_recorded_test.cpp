@@ -31,7 +31,7 @@ std::shared_ptr<context> context_of(const machine& m) {
 }  // namespace
 
 TEST_CASE("of recorded cards the detector tells what their files say, or why nothing") {
-  int told = 0;
+  int reported = 0;
   int processors = 0;
   for (const entry& e : recorded::all("amdgpu-sysfs/lact-")) {
     CAPTURE(e.file);
@@ -57,10 +57,10 @@ TEST_CASE("of recorded cards the detector tells what their files say, or why not
     CHECK(r.totals.last.shared == e.number("gtt_used_bytes"));
     CHECK(r.totals.limit == e.number("vram_total_bytes"));
     CHECK(r.totals.rules == 0);
-    ++told;
+    ++reported;
   }
   CHECK(processors == 2);
-  CHECK(told == 3);
+  CHECK(reported == 3);
 }
 
 TEST_CASE("a recorded client tells that nothing of its memory was evicted, and then that it was") {

@@ -22,11 +22,11 @@ class plain_reading final : public reading {
     return platform::monotonic_ns() + 60 * platform::ns_per_second;
   }
   bool wants_trace() const noexcept override { return trace_; }
-  void remark(diagnostic d) override { remarks.push_back(std::move(d)); }
+  void diagnose(diagnostic d) override { diagnostics.push_back(std::move(d)); }
   void opening() noexcept override {}
   void opened() noexcept override {}
 
-  std::vector<diagnostic> remarks;
+  std::vector<diagnostic> diagnostics;
 
  private:
   bool trace_;
@@ -83,11 +83,11 @@ TEST_CASE("what it writes to stderr is output where that is asked for; a start i
   REQUIRE(p.find());
   plain_reading quiet(false);
   CHECK(p.run({"a", "b"}, false, quiet).output == "a\n");
-  CHECK(quiet.remarks.empty());
+  CHECK(quiet.diagnostics.empty());
   plain_reading traced(true);
   CHECK(p.run({"a", "b"}, true, traced).output == "a\nb\n");
-  REQUIRE(traced.remarks.size() == 1);
-  const diagnostic& d = traced.remarks[0];
+  REQUIRE(traced.diagnostics.size() == 1);
+  const diagnostic& d = traced.diagnostics[0];
   CHECK(d.notes == note::trace);
   CHECK(d.why.code == status::ok);
   CHECK(d.why.native.code == 3);

@@ -80,7 +80,7 @@ TEST_CASE("an account that the driver has kept") {
     read(m, 4714, HMN_E_NO_PROCESS);
   }
   SUBCASE("is no row of a list") {
-    const picture p(m.context(), HMN_COLLECT_PROCESSES);
+    const taken_snapshot p(m.context(), HMN_COLLECT_PROCESSES);
     for (const hmn_usage& u : p.usages()) CHECK((u.pid < 4711 || u.pid > 4713));
   }
 }

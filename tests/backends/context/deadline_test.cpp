@@ -27,7 +27,7 @@ hmn_status read_pool(hmn_context* context, hmn_pool& pool, hmn_error& error) {
 
 // Whatever the context's own deadline is.
 void read_patiently(const machine& m) {
-  const picture p(m.context(), HMN_COLLECT_POOLS, patient_ms);
+  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS, patient_ms);
   REQUIRE(p.info().pool_count == 1);
 }
 
@@ -105,7 +105,7 @@ TEST_CASE("a snapshot keeps its deadline, tells the device hung, and has what do
   read_patiently(m);
   usleep(5000);
   nvml.load(one_gpu(hang_in_memory));
-  const picture p(m.context(), 0, 150);  // would never return
+  const taken_snapshot p(m.context(), 0, 150);  // would never return
   CHECK((p.info().notes & HMN_NOTE_PARTIAL) != 0);
   CHECK(p.info().device_count == 1);
   CHECK(p.device(0).state == HMN_STATE_HUNG);

@@ -58,7 +58,7 @@ TEST_CASE("without NVML the tool gives count, devices, memory and processes") {
   CHECK(pool.total_bytes == 46068 * mib);
   CHECK(pool.used_bytes == 9123 * mib);
   CHECK(pool.reserved_bytes == 599 * mib);
-  const picture p(m.context(), HMN_COLLECT_PROCESSES);
+  const taken_snapshot p(m.context(), HMN_COLLECT_PROCESSES);
   REQUIRE(p.info().usage_count == 1);
   CHECK(p.usages()[0].pid == 20037);
   CHECK(p.usages()[0].used_bytes == 538 * mib);
@@ -67,9 +67,9 @@ TEST_CASE("without NVML the tool gives count, devices, memory and processes") {
 TEST_CASE("a reading starts one process for all devices, and one more for the process list") {
   const machine m({}, false);
   const tool smi(m);
-  { const picture p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY); }
+  { const taken_snapshot p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_TELEMETRY); }
   CHECK(smi.starts() == 1);
-  { const picture p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES); }
+  { const taken_snapshot p(m.context(), HMN_COLLECT_POOLS | HMN_COLLECT_PROCESSES); }
   CHECK(smi.starts() == 3);
 }
 
@@ -79,14 +79,14 @@ TEST_CASE("while NVML serves, and when subprocesses are forbidden, the tool is n
   SUBCASE("NVML serves") {
     const machine m;
     const tool smi(m);
-    const picture p(m.context(), HMN_COLLECT_PROCESSES);
+    const taken_snapshot p(m.context(), HMN_COLLECT_PROCESSES);
     CHECK(p.device(0).backend == HMN_BACKEND_NVML);
     CHECK(smi.starts() == 0);
   }
   SUBCASE("forbidden") {
     const machine m({.flags = HMN_CONTEXT_NO_SUBPROCESS}, false);
     const tool smi(m);
-    const picture p(m.context());
+    const taken_snapshot p(m.context());
     CHECK(p.info().device_count == 0);
     CHECK(smi.starts() == 0);
   }
@@ -98,7 +98,7 @@ TEST_CASE("a card keeps its index when NVML comes back") {
   const machine m;
   const tool smi(m);
   {
-    const picture p(m.context());
+    const taken_snapshot p(m.context());
     REQUIRE(p.info().device_count == 1);
     CHECK(p.device(0).backend == HMN_BACKEND_NVIDIA_SMI);
     const auto why = p.diagnostics();
@@ -108,7 +108,7 @@ TEST_CASE("a card keeps its index when NVML comes back") {
   }
   nvml.load(one_gpu());
   CHECK(comes_true([&] {
-    const picture p(m.context());
+    const taken_snapshot p(m.context());
     REQUIRE(p.info().device_count == 1);
     CHECK(p.device(0).index == 0);
     return p.device(0).backend == HMN_BACKEND_NVML;

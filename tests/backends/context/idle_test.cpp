@@ -72,7 +72,7 @@ TEST_CASE("a sleeping card is listed as asleep and not woken") {
     REQUIRE(closes(nvml));
     set_status(m, "suspended");
     const auto opened = nvml.calls("nvmlInitWithFlags");
-    const picture p(m.context());
+    const taken_snapshot p(m.context());
     REQUIRE(p.info().device_count == 1);
     CHECK(p.device(0).state == HMN_STATE_ASLEEP);
     CHECK(std::string(p.device(0).uuid) == "GPU-11111111-2222-3333-4444-555555555555");
@@ -84,7 +84,7 @@ TEST_CASE("a sleeping card is listed as asleep and not woken") {
     CHECK(nvml.calls("nvmlInitWithFlags") == opened);
     SUBCASE("and is read again once it wakes") {
       set_status(m, "active");
-      const picture awake(m.context());
+      const taken_snapshot awake(m.context());
       CHECK(awake.device(0).state == HMN_STATE_READY);
       CHECK(awake.pools().at(0).used_bytes == one_gpu_used);
     }
@@ -92,7 +92,7 @@ TEST_CASE("a sleeping card is listed as asleep and not woken") {
   SUBCASE("never seen awake") {
     const machine m;
     add_card(m, "auto", "suspended");
-    const picture p(m.context());
+    const taken_snapshot p(m.context());
     REQUIRE(p.info().device_count == 1);
     CHECK(p.device(0).state == HMN_STATE_ASLEEP);
     CHECK(std::string(p.device(0).pci_bus_id) == "0000:01:00.0");
@@ -120,7 +120,7 @@ TEST_CASE("readings without end keep no card awake that has nothing to do") {
   }
   const machine m({.flags = flags, .stale_ms = 100, .idle_close_ms = 100});
   add_card(m, "auto", "active");
-  { const picture first(m.context(), HMN_COLLECT_POOLS); }
+  { const taken_snapshot first(m.context(), HMN_COLLECT_POOLS); }
   auto pool = sized<hmn_pool>();
   // Faster than the library is shut down: each reading is fresh until the card is left alone.
   const std::uint64_t begun = now_ns();
@@ -134,19 +134,19 @@ TEST_CASE("readings without end keep no card awake that has nothing to do") {
   CHECK(pool.used_bytes == 10737418240);
   CHECK(pool.age_ns > 0);
   const auto opened = nvml.calls("nvmlInitWithFlags");
-  const picture p(m.context(), HMN_COLLECT_POOLS);
+  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
   CHECK(p.device(0).state == HMN_STATE_READY);
   CHECK(std::string(p.device(0).name) == "Idle");
-  bool is_told = false;
-  for (const hmn_diagnostic& d : p.diagnostics()) is_told |= d.status == HMN_E_ASLEEP;
-  CHECK(is_told);
+  bool is_reported = false;
+  for (const hmn_diagnostic& d : p.diagnostics()) is_reported |= d.status == HMN_E_ASLEEP;
+  CHECK(is_reported);
   usleep(200'000);  // a rest outlasts stale_ms
   CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK);
   CHECK(pool.age_ns > 200'000'000);
   auto load = sized<hmn_telemetry>();
   CHECK(hmn_telemetry_read(m.context(), 0, 0, &load, nullptr) == HMN_E_ASLEEP);  // never read
   set_status(m, "suspended");
-  const picture asleep(m.context());
+  const taken_snapshot asleep(m.context());
   CHECK(asleep.device(0).state == HMN_STATE_ASLEEP);
   CHECK(asleep.pools().at(0).total_bytes == 48318382080);
   CHECK(nvml.calls("nvmlInitWithFlags") == opened);

@@ -22,10 +22,10 @@ TEST_CASE("an index stays with its card through unplugging and return") {
   const std::string b = card("GPU-b", "0000:02:00.0");
   nvml.load(cards(a + "," + b));
   const machine m;
-  { CHECK(picture(m.context()).info().device_count == 2); }
+  { CHECK(taken_snapshot(m.context()).info().device_count == 2); }
   nvml.load(cards(b));
   {
-    const picture p(m.context());
+    const taken_snapshot p(m.context());
     REQUIRE(p.info().device_count == 2);
     CHECK(p.device(0).state == HMN_STATE_LOST);
     CHECK(std::string(p.device(0).uuid) == "GPU-a");
@@ -35,7 +35,7 @@ TEST_CASE("an index stays with its card through unplugging and return") {
   CHECK(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_E_DEVICE_LOST);
   CHECK(hmn_pool_read(m.context(), 1, HMN_POOL_MAIN, 0, &pool, nullptr) == HMN_OK);
   nvml.load(cards(card("GPU-c", "0000:00:05.0") + "," + a + "," + b));
-  const picture p(m.context());
+  const taken_snapshot p(m.context());
   REQUIRE(p.info().device_count == 3);
   CHECK(std::string(p.device(0).uuid) == "GPU-a");
   CHECK(p.device(0).state == HMN_STATE_READY);
@@ -68,7 +68,7 @@ TEST_CASE("one lost card leaves the others readable") {
   nvml.load(R"({"devices": [)" + two +
             R"(], "rules": [{"call": "nvmlDevice*", "device": 0, "result": "GPU_IS_LOST"}]})");
   const machine m;
-  const picture p(m.context());
+  const taken_snapshot p(m.context());
   bool b_is_read = false;
   for (const hmn_pool& pool : p.pools()) {
     if (std::string(p.device(pool.device_index).uuid) == "GPU-b")
@@ -82,11 +82,11 @@ TEST_CASE("a driver that is reloaded is opened again, and the indexes hold") {
   const fake_nvml nvml;
   nvml.load(one_gpu());
   const machine m;
-  { CHECK(picture(m.context()).pools().at(0).used_bytes == one_gpu_used); }
+  { CHECK(taken_snapshot(m.context()).pools().at(0).used_bytes == one_gpu_used); }
   nvml.load(one_gpu(
       R"(, "rules": [{"call": "nvmlDevice*", "result": "UNINITIALIZED", "until_init": true}])"));
-  REQUIRE(comes_true([&] { return picture(m.context()).info().pool_count == 1; }));
-  const picture p(m.context());
+  REQUIRE(comes_true([&] { return taken_snapshot(m.context()).info().pool_count == 1; }));
+  const taken_snapshot p(m.context());
   CHECK(p.device(0).index == 0);
   CHECK(p.info().device_count == 1);
 }

@@ -53,7 +53,7 @@ TEST_CASE("a group's limit is the budget of the device's pool") {
   CHECK(pool.backend == HMN_BACKEND_NVML);
   CHECK(state_of_dmem(m) == HMN_STATE_READY);
 
-  const picture seen(m.context(), HMN_COLLECT_POOLS);
+  const taken_snapshot seen(m.context(), HMN_COLLECT_POOLS);
   auto listed = sized<hmn_pool>();
   REQUIRE(hmn_snapshot_pool(seen.handle(), 0, &listed) == HMN_OK);
   CHECK(listed.budget_bytes == 512 * limit_mib);
@@ -78,13 +78,13 @@ TEST_CASE("what each group holds is a metric of the device, with the group's nam
   m.tree().write("cgroup/box/dmem.current", line + std::to_string(5 * limit_mib) + "\n");
   m.tree().write("cgroup/lxc.payload.web/dmem.current",
                  line + std::to_string(7 * limit_mib) + "\ndrm/0000:0f:00.0/vram0 1\n");
-  const picture seen(m.context(), HMN_COLLECT_METRICS);
-  struct told {
+  const taken_snapshot seen(m.context(), HMN_COLLECT_METRICS);
+  struct reported {
     std::uint32_t id;
     std::uint64_t bytes;
-    bool operator==(const told&) const = default;
+    bool operator==(const reported&) const = default;
   };
-  std::map<std::string, std::vector<told>> found;
+  std::map<std::string, std::vector<reported>> found;
   for (std::uint32_t i = 0; i < seen.info().metric_count; ++i) {
     auto metric = sized<hmn_metric>();
     REQUIRE(hmn_snapshot_metric(seen.handle(), i, &metric) == HMN_OK);
@@ -101,10 +101,11 @@ TEST_CASE("what each group holds is a metric of the device, with the group's nam
     CHECK(metric.present == HMN_METRIC_HAS_COUNT);
     found[name].push_back({metric.id, metric.count});
   }
-  const std::vector<told> of_box = {{HMN_METRIC_GROUP_VRAM_BYTES, 5 * limit_mib},
-                                    {HMN_METRIC_GROUP_VRAM_LIMIT_BYTES, 512 * limit_mib}};
-  const std::vector<told> of_web = {{HMN_METRIC_GROUP_VRAM_BYTES, 7 * limit_mib}};
-  CHECK(found == std::map<std::string, std::vector<told>>{{"/box", of_box}, {"lxc:web", of_web}});
+  const std::vector<reported> of_box = {{HMN_METRIC_GROUP_VRAM_BYTES, 5 * limit_mib},
+                                        {HMN_METRIC_GROUP_VRAM_LIMIT_BYTES, 512 * limit_mib}};
+  const std::vector<reported> of_web = {{HMN_METRIC_GROUP_VRAM_BYTES, 7 * limit_mib}};
+  CHECK(found ==
+        std::map<std::string, std::vector<reported>>{{"/box", of_box}, {"lxc:web", of_web}});
   CHECK(hmn_snapshot_text(seen.handle(), HMN_TEXT_METRIC_GROUP, seen.info().metric_count, nullptr,
                           0, nullptr) == HMN_E_RANGE);
 

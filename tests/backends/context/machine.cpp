@@ -66,15 +66,15 @@ void fake_nvml::settle() const {
 }
 
 machine::machine(const options& o, bool with_nvml) {
-  auto told = sized<hmn_context_options>();
-  told.flags = o.flags;
-  told.deadline_ms = o.deadline_ms;
-  told.open_deadline_ms = o.open_deadline_ms;
-  told.stale_ms = o.stale_ms;
-  told.max_age_ms = o.max_age_ms;
-  told.idle_close_ms = o.idle_close_ms;
+  auto reported = sized<hmn_context_options>();
+  reported.flags = o.flags;
+  reported.deadline_ms = o.deadline_ms;
+  reported.open_deadline_ms = o.open_deadline_ms;
+  reported.stale_ms = o.stale_ms;
+  reported.max_age_ms = o.max_age_ms;
+  reported.idle_close_ms = o.idle_close_ms;
   auto error = sized<hmn_error>();
-  REQUIRE(hmn_context_create(&told, &context_, &error) == HMN_OK);
+  REQUIRE(hmn_context_create(&reported, &context_, &error) == HMN_OK);
   tree_.directory("sys/bus/pci/devices");
   REQUIRE(hmn_context_set_path(context_, HMN_PATH_SYS, tree_.sys().c_str(), &error) == HMN_OK);
   const std::string nvml = with_nvml ? HMN_FAKE_NVML : tree_.path("no/libnvidia-ml.so.1");
@@ -92,7 +92,7 @@ void machine::destroy() {
   context_ = nullptr;
 }
 
-picture::picture(hmn_context* context, hmn_flags collect, std::uint32_t deadline_ms) {
+taken_snapshot::taken_snapshot(hmn_context* context, hmn_flags collect, std::uint32_t deadline_ms) {
   auto asked = sized<hmn_snapshot_options>();
   asked.collect = collect;
   asked.deadline_ms = deadline_ms;
@@ -102,13 +102,13 @@ picture::picture(hmn_context* context, hmn_flags collect, std::uint32_t deadline
   REQUIRE(said == HMN_OK);
 }
 
-hmn_snapshot_info picture::info() const {
+hmn_snapshot_info taken_snapshot::info() const {
   auto info = sized<hmn_snapshot_info>();
   REQUIRE(hmn_snapshot_read(snapshot_, &info) == HMN_OK);
   return info;
 }
 
-hmn_device picture::device(std::uint32_t i) const {
+hmn_device taken_snapshot::device(std::uint32_t i) const {
   auto device = sized<hmn_device>();
   REQUIRE(hmn_snapshot_device(snapshot_, i, &device) == HMN_OK);
   return device;
@@ -125,13 +125,13 @@ static std::vector<T> all_of(const hmn_snapshot* snapshot, std::uint32_t count, 
   return all;
 }
 
-std::vector<hmn_pool> picture::pools() const {
+std::vector<hmn_pool> taken_snapshot::pools() const {
   return all_of<hmn_pool>(snapshot_, info().pool_count, hmn_snapshot_pool);
 }
-std::vector<hmn_usage> picture::usages() const {
+std::vector<hmn_usage> taken_snapshot::usages() const {
   return all_of<hmn_usage>(snapshot_, info().usage_count, hmn_snapshot_usage);
 }
-std::vector<hmn_diagnostic> picture::diagnostics() const {
+std::vector<hmn_diagnostic> taken_snapshot::diagnostics() const {
   return all_of<hmn_diagnostic>(snapshot_, info().diagnostic_count, hmn_snapshot_diagnostic);
 }
 

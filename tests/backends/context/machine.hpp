@@ -66,12 +66,13 @@ class machine {
 };
 
 // A snapshot and what the tests ask of it.
-class picture {
+class taken_snapshot {
  public:
-  explicit picture(hmn_context* context, hmn_flags collect = 0, std::uint32_t deadline_ms = 0);
-  picture(const picture&) = delete;
-  picture& operator=(const picture&) = delete;
-  ~picture() { hmn_snapshot_destroy(snapshot_); }
+  explicit taken_snapshot(hmn_context* context, hmn_flags collect = 0,
+                          std::uint32_t deadline_ms = 0);
+  taken_snapshot(const taken_snapshot&) = delete;
+  taken_snapshot& operator=(const taken_snapshot&) = delete;
+  ~taken_snapshot() { hmn_snapshot_destroy(snapshot_); }
 
   [[nodiscard]] hmn_snapshot_info info() const;
   [[nodiscard]] hmn_device device(std::uint32_t i) const;

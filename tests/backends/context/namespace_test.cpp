@@ -52,7 +52,7 @@ TEST_CASE("a caller that the driver does not list uses") {
     CHECK(hmn_usage_read_self(m.context(), 0, &own, &error) == HMN_E_NO_SOURCE);
     CHECK((own.present & HMN_USAGE_HAS_USED) == 0);
     CHECK(std::string(error.message).find("PID namespace") != std::string::npos);
-    const picture p(m.context());
+    const taken_snapshot p(m.context());
     CHECK((p.info().notes & HMN_NOTE_PARTIAL) != 0);
     auto self = sized<hmn_usage>();
     CHECK(hmn_snapshot_self(p.handle(), 0, &self) == HMN_E_EMPTY);

@@ -21,7 +21,7 @@ hmn_pool read_twice(hmn_flags missing) {
   auto read = sized<hmn_pool>();
   auto error = sized<hmn_error>();
   REQUIRE(hmn_pool_read(m.context(), 0, HMN_POOL_MAIN, 0, &read, &error) == HMN_OK);
-  const picture p(m.context(), HMN_COLLECT_POOLS);
+  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
   REQUIRE(p.pools().size() == 1);
   CHECK(p.pools()[0].present == read.present);
   CHECK(p.pools()[0].total_bytes == read.total_bytes);

@@ -9,7 +9,7 @@ TEST_CASE("a traced context has each driver call, its duration and code, in the 
   const fake_nvml nvml;
   nvml.load(one_gpu());
   const machine m({.flags = HMN_CONTEXT_TRACE});
-  const picture p(m.context());
+  const taken_snapshot p(m.context());
   const auto all = p.diagnostics();
   const auto memory = std::find_if(all.begin(), all.end(), [](const hmn_diagnostic& d) {
     return std::string(d.message).find("nvmlDeviceGetMemoryInfo_v2") != std::string::npos;
@@ -27,6 +27,6 @@ TEST_CASE("without the flag no call is recorded") {
   const fake_nvml nvml;
   nvml.load(one_gpu());
   const machine m;
-  const picture p(m.context());
+  const taken_snapshot p(m.context());
   for (const hmn_diagnostic& d : p.diagnostics()) CHECK((d.notes & HMN_NOTE_TRACE) == 0);
 }

@@ -20,7 +20,7 @@ constexpr const char* meminfo =
     "MemAvailable:    98566144 kB\n";
 
 // As newer drivers report the host's values for the device's own.
-constexpr const char* figures_of_the_host =
+constexpr const char* values_of_the_host =
     R"("memory": {"total": 137438953472, "free": 98784247808, "used": 38654705664})";
 
 std::string gb10(const std::string& memory, const std::string& compute) {
@@ -33,7 +33,7 @@ hmn_pool unified_pool(const machine& m) {
   m.tree().write("proc/meminfo", meminfo);
   const std::string proc = m.tree().proc();
   REQUIRE(hmn_context_set_path(m.context(), HMN_PATH_PROC, proc.c_str(), nullptr) == HMN_OK);
-  const picture p(m.context(), HMN_COLLECT_POOLS);
+  const taken_snapshot p(m.context(), HMN_COLLECT_POOLS);
   REQUIRE(p.pools().size() == 1);
   CHECK(p.device(0).memory_kind == HMN_MEMORY_KIND_UNIFIED);
   return p.pools().front();
@@ -46,7 +46,7 @@ TEST_CASE("memory of the host is told as the host's, and its use as that of the 
   std::string memory = R"("memory": {"error": "NOT_SUPPORTED"})";
   SUBCASE("where the driver has no figures") {}
   SUBCASE("where it tells the host's") {
-    memory = figures_of_the_host;
+    memory = values_of_the_host;
   }
   SUBCASE("where it tells a total of 0") {
     memory = R"("memory": {"total": 0, "free": 0, "used": 0})";
@@ -67,7 +67,7 @@ TEST_CASE("of an idle GPU no use is told, though the host's programs hold gigaby
   std::string memory = R"("memory": {"error": "NOT_SUPPORTED"})";
   SUBCASE("where the driver has no figures") {}
   SUBCASE("where it tells the host's") {
-    memory = figures_of_the_host;
+    memory = values_of_the_host;
   }
   nvml.load(gb10(memory, ""));
   const machine m;

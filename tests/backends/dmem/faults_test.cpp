@@ -53,15 +53,15 @@ struct truth {
 const std::map<std::string, truth> all_groups = {
     {"/pods/a", {300, 1000}}, {"/pods/b", {400, 500}}, {"/init.scope", {5, {}}}};
 
-void judge(const group_memory& told, bool is_whole) {
-  for (const group_memory::part& p : told.parts) {
-    const std::string& name = told.names.at(p.group);
+void judge(const group_memory& reported, bool is_whole) {
+  for (const group_memory::part& p : reported.parts) {
+    const std::string& name = reported.names.at(p.group);
     CAPTURE(name);
     REQUIRE(all_groups.contains(name));
     CHECK(p.used == all_groups.at(name).used);
     if (is_whole || p.limit) CHECK(p.limit == all_groups.at(name).limit);
   }
-  if (is_whole) CHECK(told.parts.size() == all_groups.size());
+  if (is_whole) CHECK(reported.parts.size() == all_groups.size());
 }
 
 // A survey for each call that there is, which fails with `error`. How many there were.
@@ -73,11 +73,11 @@ int fail_each_call(int error, Judge&& judge) {
     CAPTURE(n);
     const auto host = m.host();
     REQUIRE(host->describe_source(source::dmem)->state == state::ready);
-    group_memory told;
+    group_memory reported;
     faults::arm(n, error);
-    const result<void> done = host->groups(told);
+    const result<void> done = host->groups(reported);
     if (!faults::disarm()) return n;
-    judge(told, static_cast<bool>(done));
+    judge(reported, static_cast<bool>(done));
   }
 }
 
@@ -90,9 +90,9 @@ TEST_CASE("a call that fails once") {
 // What went while it was looked at is no news, and what is reported is true. One that had others in
 // it cannot go before them: reported as one of its own it has what it had.
 TEST_CASE("a group that is gone within the survey") {
-  const auto is_true = [](const group_memory& told, bool) {
-    for (const group_memory::part& p : told.parts) {
-      const std::string& name = told.names.at(p.group);
+  const auto is_true = [](const group_memory& reported, bool) {
+    for (const group_memory::part& p : reported.parts) {
+      const std::string& name = reported.names.at(p.group);
       CAPTURE(name);
       if (name == "/pods") {
         CHECK(p.used == 700);

@@ -59,10 +59,10 @@ TEST_CASE("a kernel without the controller leaves a pool as it is") {
   CHECK_FALSE(p.budget_left);
   CHECK(p.notes == 0);
   const auto host = m.host();
-  const auto told = host->describe_source(source::dmem);
-  REQUIRE(told);
-  CHECK(told->state == state::absent);
-  CHECK(told->why.code == status::no_source);
+  const auto reported = host->describe_source(source::dmem);
+  REQUIRE(reported);
+  CHECK(reported->state == state::absent);
+  CHECK(reported->why.code == status::no_source);
   CHECK_FALSE(host->describe_source(source::drm));
 }
 

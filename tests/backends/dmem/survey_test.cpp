@@ -159,10 +159,10 @@ TEST_CASE("a group that makes no sense, or cannot be read, is said to be missing
   m.leaf("b", surveyed_vram(6));
   m.tree().directory("sys/fs/cgroup/c/dmem.current");  // EISDIR
   group_memory all;
-  const auto told = m.host()->groups(all);
-  REQUIRE_FALSE(told);
-  CHECK(told.why().code == status::limit);
-  CHECK(told.why().from == source::dmem);
+  const auto reported = m.host()->groups(all);
+  REQUIRE_FALSE(reported);
+  CHECK(reported.why().code == status::limit);
+  CHECK(reported.why().from == source::dmem);
   CHECK(rows_of(all) == std::vector<row>{{"/b", 6, {}}});
 }
 
@@ -184,9 +184,9 @@ TEST_CASE("groups that stand too deep are said to be missing") {
   }
   m.leaf("shallow", surveyed_vram(6));
   group_memory all;
-  const auto told = m.host()->groups(all);
-  REQUIRE_FALSE(told);
-  CHECK(told.why().code == status::limit);
+  const auto reported = m.host()->groups(all);
+  REQUIRE_FALSE(reported);
+  CHECK(reported.why().code == status::limit);
   CHECK(rows_of(all) == std::vector<row>{{"/shallow", 6, {}}});
 }
 
@@ -196,8 +196,8 @@ TEST_CASE("a walk through very many groups ends, and says so") {
   for (int i = 0; i < 4100; ++i) m.tree().directory("sys/fs/cgroup/" + std::to_string(i));
   m.leaf("last", surveyed_vram(5));
   group_memory all;
-  const auto told = m.host()->groups(all);
-  REQUIRE_FALSE(told);
-  CHECK(told.why().code == status::limit);
-  CHECK(told.why().from == source::dmem);
+  const auto reported = m.host()->groups(all);
+  REQUIRE_FALSE(reported);
+  CHECK(reported.why().code == status::limit);
+  CHECK(reported.why().from == source::dmem);
 }

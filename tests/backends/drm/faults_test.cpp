@@ -95,8 +95,8 @@ bool is_right(const usage& row, std::uint64_t truth) {
   return (row.notes & note::lower_bound) != 0 && *row.used < truth;
 }
 
-bool tells_of(const plain_reading& r, std::uint32_t about) {
-  return std::any_of(r.remarks.begin(), r.remarks.end(), [&](const diagnostic& d) {
+bool has_subject(const plain_reading& r, std::uint32_t about) {
+  return std::any_of(r.diagnostics.begin(), r.diagnostics.end(), [&](const diagnostic& d) {
     return d.about == about && (d.unreadable_processes != 0 || d.why.code != status::unsupported);
   });
 }
@@ -115,12 +115,12 @@ void judge(const seen& s, const plain_reading& r, bool is_gone) {
       REQUIRE(truth.contains(row.pid));
       CHECK(is_right(row, truth.at(row.pid)));
       if (!row.used && !is_gone) {
-        CHECK(std::any_of(r.remarks.begin(), r.remarks.end(),
+        CHECK(std::any_of(r.diagnostics.begin(), r.diagnostics.end(),
                           [&](const diagnostic& why) { return why.pid == row.pid; }));
       }
     }
     if (of.has_rows && of.rows.size() != truth.size() && !is_gone) {
-      CHECK(tells_of(r, subject::processes));
+      CHECK(has_subject(r, subject::processes));
     }
     if (const pool* const p = of.memory.find(pool_kind::unified); p != nullptr && p->used) {
       CHECK(*p->used <= 112 * kib);

@@ -25,15 +25,15 @@ plain_reading::plain_reading(std::uint64_t deadline_ms)
     : deadline_(hmn::platform::monotonic_ns() + deadline_ms * hmn::platform::ns_per_ms) {}
 
 const hmn::diagnostic* plain_reading::find(hmn::status code) const {
-  const auto at = std::find_if(remarks.begin(), remarks.end(),
+  const auto at = std::find_if(diagnostics.begin(), diagnostics.end(),
                                [&](const auto& d) { return d.why.code == code; });
-  return at == remarks.end() ? nullptr : &*at;
+  return at == diagnostics.end() ? nullptr : &*at;
 }
 
 const hmn::diagnostic* plain_reading::find(std::string_view words) const {
-  const auto at = std::find_if(remarks.begin(), remarks.end(),
+  const auto at = std::find_if(diagnostics.begin(), diagnostics.end(),
                                [&](const auto& d) { return mentions(d.why, words); });
-  return at == remarks.end() ? nullptr : &*at;
+  return at == diagnostics.end() ? nullptr : &*at;
 }
 
 machine::machine(bool wake, bool with_dev) : wake_(wake), with_dev_(with_dev), source_(settings()) {

@@ -21,7 +21,7 @@ class plain_reading final : public hmn::reading {
   explicit plain_reading(std::uint64_t deadline_ms = 20'000);
   std::uint64_t deadline_ns() const noexcept override { return deadline_; }
   bool wants_trace() const noexcept override { return false; }
-  void remark(hmn::diagnostic d) override { remarks.push_back(std::move(d)); }
+  void diagnose(hmn::diagnostic d) override { diagnostics.push_back(std::move(d)); }
   void opening() noexcept override {}
   void opened() noexcept override {}
 
@@ -29,7 +29,7 @@ class plain_reading final : public hmn::reading {
   // The first that speaks of it.
   [[nodiscard]] const hmn::diagnostic* find(std::string_view words) const;
 
-  std::vector<hmn::diagnostic> remarks;
+  std::vector<hmn::diagnostic> diagnostics;
 
  private:
   std::uint64_t deadline_;

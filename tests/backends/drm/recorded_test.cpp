@@ -14,11 +14,11 @@ using recorded::entry;
 
 namespace {
 
-using figure = std::optional<std::uint64_t>;
+using amount = std::optional<std::uint64_t>;
 
 struct region_key {
   std::string_view prefix;
-  figure region::*member;
+  amount region::*member;
 };
 constexpr region_key region_keys[] = {
     {"drm-total-", &region::total},         {"drm-shared-", &region::shared},
@@ -26,7 +26,7 @@ constexpr region_key region_keys[] = {
     {"drm-purgeable-", &region::purgeable}, {"drm-active-", &region::active},
 };
 
-figure region_figure(const fdinfo& info, std::string_view key) {
+amount region_amount(const fdinfo& info, std::string_view key) {
   for (const region_key& k : region_keys) {
     if (!key.starts_with(k.prefix)) continue;
     for (const region& r : info.regions()) {
@@ -45,7 +45,7 @@ const engine* engine_of(const fdinfo& info, std::string_view name) {
 }
 
 void check_engines(const fdinfo& info, const entry& e, const char* key,
-                   figure (*get)(const engine&)) {
+                   amount (*get)(const engine&)) {
   if (!e.expected.contains(key)) return;
   for (const auto& [name, value] : e.expected.at(key).items()) {
     CAPTURE(name);
@@ -55,7 +55,7 @@ void check_engines(const fdinfo& info, const entry& e, const char* key,
   }
 }
 
-std::size_t count_figures(const fdinfo& info) {
+std::size_t count_values(const fdinfo& info) {
   std::size_t count = 0;
   for (const region& r : info.regions()) {
     for (const region_key& k : region_keys) count += (r.*k.member).has_value() ? 1 : 0;
@@ -65,19 +65,19 @@ std::size_t count_figures(const fdinfo& info) {
 
 void check_memory(const fdinfo& info, const entry& e) {
   if (!e.expected.contains("memory_bytes")) {
-    CHECK(count_figures(info) == 0);
+    CHECK(count_values(info) == 0);
     return;
   }
   std::size_t common = 0;
   for (const auto& [key, value] : e.expected.at("memory_bytes").items()) {
     CAPTURE(key);
-    CHECK(region_figure(info, key) == value.get<std::uint64_t>());
+    CHECK(region_amount(info, key) == value.get<std::uint64_t>());
     const bool is_common = std::any_of(
         std::begin(region_keys), std::end(region_keys),
         [&key = key](const region_key& k) { return std::string_view(key).starts_with(k.prefix); });
     common += is_common ? 1 : 0;
   }
-  CHECK(count_figures(info) == common);
+  CHECK(count_values(info) == common);
 }
 
 }  // namespace
@@ -95,14 +95,14 @@ TEST_CASE("recorded fdinfo") {
     REQUIRE(info);
     ++clients;
     CHECK(info->driver == e.expected.at("driver").get<std::string>());
-    CHECK(info->client_id == (e.has("client_id") ? figure(e.number("client_id")) : std::nullopt));
+    CHECK(info->client_id == (e.has("client_id") ? amount(e.number("client_id")) : std::nullopt));
     CHECK(info->pci_address == e.expected.value("pdev", ""));
     CHECK_FALSE(info->is_partial);
     check_memory(*info, e);
     check_engines(*info, e, "engine_ns", [](const engine& x) { return x.busy_ns; });
     check_engines(*info, e, "cycles", [](const engine& x) { return x.cycles; });
     check_engines(*info, e, "total_cycles", [](const engine& x) { return x.total_cycles; });
-    check_engines(*info, e, "capacity", [](const engine& x) { return figure(x.capacity); });
+    check_engines(*info, e, "capacity", [](const engine& x) { return amount(x.capacity); });
   }
   CHECK(clients == 13);
 }

@@ -104,7 +104,8 @@ TEST_CASE("sensors of nouveau") {
 
 namespace {
 
-std::optional<double> told(const std::vector<metric>& all, metric_id id, std::uint32_t instance) {
+std::optional<double> reported(const std::vector<metric>& all, metric_id id,
+                               std::uint32_t instance) {
   std::optional<double> found;
   for (const metric& m : all) {
     if (m.id != id || m.instance != instance) continue;
@@ -138,18 +139,18 @@ TEST_CASE("each sensor of a driver without words of its own is a metric") {
     REQUIRE(m.source().metrics(which_one.number, false, all, r));
     if (which_one.pci_bus_id.empty()) {
       CHECK(all.size() == 2);
-      CHECK(told(all, metric_id::clock_mhz, which::clock::core) == doctest::Approx(600));
-      CHECK(told(all, metric_id::clock_limit_mhz, which::clock::core) == doctest::Approx(800));
+      CHECK(reported(all, metric_id::clock_mhz, which::clock::core) == doctest::Approx(600));
+      CHECK(reported(all, metric_id::clock_limit_mhz, which::clock::core) == doctest::Approx(800));
       continue;
     }
     CHECK(all.size() == 5);
-    CHECK(told(all, metric_id::temperature, which::sensor::core) == doctest::Approx(48.5));
-    CHECK(told(all, metric_id::temperature_limit, which::sensor::core) == doctest::Approx(105));
-    CHECK(told(all, metric_id::power_watts, which::power_reading::instant) ==
+    CHECK(reported(all, metric_id::temperature, which::sensor::core) == doctest::Approx(48.5));
+    CHECK(reported(all, metric_id::temperature_limit, which::sensor::core) == doctest::Approx(105));
+    CHECK(reported(all, metric_id::power_watts, which::power_reading::instant) ==
           doctest::Approx(31.25));
-    CHECK(told(all, metric_id::power_limit_watts, which::power_limit::current) ==
+    CHECK(reported(all, metric_id::power_limit_watts, which::power_limit::current) ==
           doctest::Approx(180));
-    CHECK(told(all, metric_id::fan_percent, 0) == doctest::Approx(40));
+    CHECK(reported(all, metric_id::fan_percent, 0) == doctest::Approx(40));
   }
   const diagnostic* const why = r.find("temp1_emergency holds no number");
   REQUIRE(why != nullptr);

@@ -18,7 +18,7 @@ TEST_CASE("no DRM, and only NVIDIA's driver, is no source") {
   CHECK(m.source().probe().why().code == status::no_source);
   plain_reading r;
   CHECK(m.devices(r).empty());
-  CHECK(r.remarks.empty());
+  CHECK(r.diagnostics.empty());
   m.add_pci(radeon(), {render129});
   platform::sleep_ns(platform::ns_per_second);  // nothing is looked for twice in a second
   CHECK(m.source().probe());

@@ -15,7 +15,7 @@
 #include "../intel/cards.hpp"
 #include "backends/source_list.hpp"
 #include "faults.hpp"
-#include "picture.hpp"
+#include "measurements.hpp"
 
 using namespace hmn;
 using namespace drm_test;
@@ -178,39 +178,40 @@ std::size_t open_count() {
   return static_cast<std::size_t>(std::distance(begin(all), end(all)));
 }
 
-bool is_told(const picture& seen, const plain_reading& r) {
-  return seen.has_failed || std::any_of(r.remarks.begin(), r.remarks.end(), [](const auto& d) {
+bool is_reported(const measurements& seen, const plain_reading& r) {
+  return seen.has_failed ||
+         std::any_of(r.diagnostics.begin(), r.diagnostics.end(), [](const auto& d) {
            return d.unreadable_processes != 0 ||
                   (d.why.code != status::unsupported && d.why.code != status::no_device);
          });
 }
 
 // False: there was no such call.
-bool fails_once(const world& w, const picture& truth, int n, int error) {
+bool fails_once(const world& w, const measurements& truth, int n, int error) {
   const auto from = w.source();
   plain_reading r, next;
   const std::size_t before = open_count();
   faults::arm(n, error);
-  const picture seen = take(*from, own, r);
+  const measurements seen = take(*from, own, r);
   const bool has_failed = faults::disarm();
   CHECK(open_count() == before);
   CHECK(wrong_in(seen, truth) == "");
   const std::string missing = missing_in(seen, truth);
   if (!missing.empty()) {
     CAPTURE(missing);
-    CHECK(is_told(seen, r));
+    CHECK(is_reported(seen, r));
   }
-  const picture again = take(*from, own, next);
+  const measurements again = take(*from, own, next);
   CHECK(missing_in(again, truth) == "");
   CHECK(wrong_in(again, truth) == "");
   return has_failed;
 }
 
-void fail_each_call(const world& w, std::size_t least_figures) {
+void fail_each_call(const world& w, std::size_t least_values) {
   plain_reading r;
-  const picture truth = take(*w.source(), own, r);
+  const measurements truth = take(*w.source(), own, r);
   CHECK_FALSE(truth.has_failed);
-  CHECK(truth.figures.size() >= least_figures);
+  CHECK(truth.values.size() >= least_values);
   // Others that pass look like these: backends.drm_faults has them all.
   for (const int error : {EMFILE, ENODEV}) {
     int n = 0;
@@ -220,7 +221,7 @@ void fail_each_call(const world& w, std::size_t least_figures) {
       if (!fails_once(w, truth, n, error)) break;
       ++n;
     }
-    MESSAGE("error " << error << ": " << n << " calls, " << truth.figures.size() << " figures");
+    MESSAGE("error " << error << ": " << n << " calls, " << truth.values.size() << " figures");
     CHECK(n >= 40);
     CHECK(n < most_calls);
   }

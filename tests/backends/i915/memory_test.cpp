@@ -36,9 +36,9 @@ TEST_CASE("with CAP_PERFMON the kernel tells memory, tile by tile") {
   machine m;
   m.add_pci(intel_card("i915"), {card0, render128});
   fake_drm_load(("perfmon\n" + two_tiles).c_str());
-  const memory_reading told = read_memory(m);
-  REQUIRE(told.result);
-  const pool* const vram = told.find(pool_kind::main);
+  const memory_reading reported = read_memory(m);
+  REQUIRE(reported.result);
+  const pool* const vram = reported.find(pool_kind::main);
   REQUIRE(vram != nullptr);
   CHECK(vram->kind == pool_kind::vram);
   CHECK(vram->from == source::i915);
@@ -47,16 +47,16 @@ TEST_CASE("with CAP_PERFMON the kernel tells memory, tile by tile") {
   CHECK(vram->free == 6 * gib - 8 * mib);
   CHECK(vram->accounting == accounting::resident);
   CHECK(vram->notes == 0);
-  const pool* const visible = told.find(pool_kind::vram_visible);
+  const pool* const visible = reported.find(pool_kind::vram_visible);
   REQUIRE(visible != nullptr);
   CHECK(visible->total == 512 * mib);
   CHECK(visible->used == 3 * mib);
   CHECK_FALSE(visible->is_main);
-  CHECK(told.find(pool_kind::host) == nullptr);
-  CHECK(told.find(pool_kind::unified) == nullptr);
+  CHECK(reported.find(pool_kind::host) == nullptr);
+  CHECK(reported.find(pool_kind::unified) == nullptr);
   CHECK(fake_drm_log() == asked_once);
   CHECK(fake_drm_open_nodes() == 0);
-  CHECK(told.r.find("CAP_PERFMON") == nullptr);
+  CHECK(reported.r.find("CAP_PERFMON") == nullptr);
   // Each reading asks again.
   REQUIRE(read_memory(m).result);
   CHECK(fake_drm_log() == asked_once);
@@ -67,16 +67,16 @@ TEST_CASE("without CAP_PERFMON what clients use is a lower bound, and that is sa
   m.add_pci(intel_card("i915"), {card0, render128});
   add_clients(m);
   fake_drm_load(two_tiles.c_str());
-  const memory_reading told = read_memory(m);
-  REQUIRE(told.result);
-  const pool* const vram = told.find(pool_kind::vram);
+  const memory_reading reported = read_memory(m);
+  REQUIRE(reported.result);
+  const pool* const vram = reported.find(pool_kind::vram);
   REQUIRE(vram != nullptr);
   CHECK(vram->total == 6 * gib);
   CHECK(vram->used == 120 * kib);  // each client once
   CHECK((vram->notes & note::lower_bound) != 0);
   CHECK_FALSE(vram->free);
-  CHECK_FALSE(told.find(pool_kind::vram_visible)->used);
-  const diagnostic* const why = told.r.find("CAP_PERFMON");
+  CHECK_FALSE(reported.find(pool_kind::vram_visible)->used);
+  const diagnostic* const why = reported.r.find("CAP_PERFMON");
   REQUIRE(why != nullptr);
   CHECK(why->why.code == status::permission);
   CHECK(why->why.from == source::i915);
@@ -95,12 +95,12 @@ TEST_CASE("without CAP_PERFMON and clients nothing is known to be in use") {
   machine m;
   m.add_pci(intel_card("i915"), {card0, render128});
   fake_drm_load(two_tiles.c_str());
-  const memory_reading told = read_memory(m);
-  REQUIRE(told.result);
-  CHECK(told.find(pool_kind::vram)->total == 6 * gib);
-  CHECK_FALSE(told.find(pool_kind::vram)->used);
-  CHECK(told.find(pool_kind::vram)->notes == 0);
-  const diagnostic* const why = told.r.find("CAP_PERFMON");
+  const memory_reading reported = read_memory(m);
+  REQUIRE(reported.result);
+  CHECK(reported.find(pool_kind::vram)->total == 6 * gib);
+  CHECK_FALSE(reported.find(pool_kind::vram)->used);
+  CHECK(reported.find(pool_kind::vram)->notes == 0);
+  const diagnostic* const why = reported.r.find("CAP_PERFMON");
   REQUIRE(why != nullptr);
   CHECK(why->field == (pool_field::used | pool_field::free));
 }
@@ -154,10 +154,10 @@ TEST_CASE("an integrated device has host memory, never memory of its own") {
   CHECK(found[0].kind == device_kind::integrated);
   CHECK(found[0].memory_kind == memory_kind::unified);
   for (int i = 0; i < 2; ++i) {
-    const memory_reading told = read_memory(m);
-    REQUIRE(told.result);
-    REQUIRE(told.pools.all().size() == 1);
-    const pool& p = told.pools.all()[0];
+    const memory_reading reported = read_memory(m);
+    REQUIRE(reported.result);
+    REQUIRE(reported.pools.all().size() == 1);
+    const pool& p = reported.pools.all()[0];
     CHECK(p.kind == pool_kind::unified);
     CHECK(p.is_main);
     CHECK_FALSE(p.total);  // the host's, which core knows
@@ -175,10 +175,10 @@ TEST_CASE("a card on the first bus of a virtual machine is known by its regions 
   machine m;
   m.add_pci(intel_card("i915", "0000:00:05.0"), {card0, render128});
   fake_drm_load(("perfmon\n" + two_tiles).c_str());
-  const memory_reading told = read_memory(m);
-  REQUIRE(told.result);
-  CHECK(told.find(pool_kind::main)->kind == pool_kind::vram);
-  CHECK(told.find(pool_kind::main)->total == 6 * gib);
+  const memory_reading reported = read_memory(m);
+  REQUIRE(reported.result);
+  CHECK(reported.find(pool_kind::main)->kind == pool_kind::vram);
+  CHECK(reported.find(pool_kind::main)->total == 6 * gib);
   plain_reading r;
   CHECK(m.devices(r)[0].kind == device_kind::discrete);
   machine other;
@@ -244,9 +244,9 @@ TEST_CASE("requests that are interrupted, and an answer that grows, are asked ag
   std::string scenario = "perfmon\n" + two_tiles;
   scenario.insert(scenario.find(" i915\n") + 5, " interrupt=3 grow=1");
   fake_drm_load(scenario.c_str());
-  const memory_reading told = read_memory(m);
-  REQUIRE(told.result);
-  CHECK(told.find(pool_kind::vram)->total == 6 * gib);
+  const memory_reading reported = read_memory(m);
+  REQUIRE(reported.result);
+  CHECK(reported.find(pool_kind::vram)->total == 6 * gib);
   CHECK(fake_drm_open_nodes() == 0);
 }
 
@@ -256,10 +256,10 @@ TEST_CASE("a card whose render node is not here is measured by its clients") {
   m.remove_node_file(render128);
   add_clients(m);
   fake_drm_load(two_tiles.c_str());
-  const memory_reading told = read_memory(m);
-  REQUIRE(told.result);
-  CHECK(told.find(pool_kind::vram)->used == 120 * kib);
-  CHECK(told.r.find("no render node") != nullptr);
+  const memory_reading reported = read_memory(m);
+  REQUIRE(reported.result);
+  CHECK(reported.find(pool_kind::vram)->used == 120 * kib);
+  CHECK(reported.r.find("no render node") != nullptr);
   CHECK(fake_drm_log() == std::string());
 }
 
@@ -267,8 +267,8 @@ TEST_CASE("kernels before 6.0 do not tell what the host sees") {
   machine m;
   m.add_pci(intel_card("i915"), {card0, render128});
   fake_drm_load(("perfmon\nnode renderD128 i915\n" + region(1, 0, 4 * gib, mib, 0, 0)).c_str());
-  const memory_reading told = read_memory(m);
-  REQUIRE(told.result);
-  CHECK(told.find(pool_kind::vram)->used == mib);
-  CHECK(told.find(pool_kind::vram_visible) == nullptr);
+  const memory_reading reported = read_memory(m);
+  REQUIRE(reported.result);
+  CHECK(reported.find(pool_kind::vram)->used == mib);
+  CHECK(reported.find(pool_kind::vram_visible) == nullptr);
 }

@@ -31,14 +31,14 @@ std::vector<std::byte> answer_of(std::uint32_t count, std::size_t header,
   return out;
 }
 
-raw_region device_region(std::uint64_t size, std::uint64_t figure, std::uint64_t visible = 0,
-                         std::uint64_t visible_figure = 0) {
+raw_region device_region(std::uint64_t size, std::uint64_t amount, std::uint64_t visible = 0,
+                         std::uint64_t visible_amount = 0) {
   raw_region r;
   r.memory_class = 1;
   r.size = size;
-  r.figure = figure;
+  r.amount = amount;
   r.visible_size = visible;
-  r.visible_figure = visible_figure;
+  r.visible_amount = visible_amount;
   return r;
 }
 

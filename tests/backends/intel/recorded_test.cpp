@@ -60,8 +60,8 @@ void check_temperatures(const nlohmann::json& sensors, const telemetry& t) {
     CAPTURE(file);
     const bool is_memory = value.at("label") == "vram";
     if (!file.starts_with("temp")) continue;
-    const auto told = is_memory ? t.memory_celsius : t.temperature_celsius;
-    CHECK(told == doctest::Approx(value.at("value").get<double>()));
+    const auto reported = is_memory ? t.memory_celsius : t.temperature_celsius;
+    CHECK(reported == doctest::Approx(value.at("value").get<double>()));
   }
 }
 

@@ -196,10 +196,10 @@ TEST_CASE("where fdinfo shows processes, foreign ones are told and not counted t
   CHECK(rows[0].pid == 5);
   CHECK(rows[0].from == source::amdgpu);
   CHECK(rows[0].notes == note::lower_bound);
-  const diagnostic* const told = r.find("2 compute processes use 6291456 bytes");
-  REQUIRE(told != nullptr);
-  CHECK(told->why.from == source::kfd);
-  CHECK(told->about == subject::processes);
+  const diagnostic* const reported = r.find("2 compute processes use 6291456 bytes");
+  REQUIRE(reported != nullptr);
+  CHECK(reported->why.from == source::kfd);
+  CHECK(reported->about == subject::processes);
 }
 
 TEST_CASE("the host's proc tree mounted in a container has the host's pids") {
@@ -252,7 +252,7 @@ TEST_CASE("without KFD the cards are served as before") {
   const source_state kfd = m.source().describe(source::kfd);
   CHECK(kfd.state == state::absent);
   CHECK(kfd.why.code == status::no_source);
-  CHECK(r.remarks.empty());
+  CHECK(r.diagnostics.empty());
 }
 
 TEST_CASE("KFD switched off is not looked at") {

@@ -38,7 +38,7 @@ std::string as_printed(const entry& e) {
   return strict;
 }
 
-void check(const record& wanted, const char* key, const figure& f) {
+void check(const record& wanted, const char* key, const field_amount& f) {
   CAPTURE(key);
   if (!wanted.contains(key)) return;
   REQUIRE(f.has_value());

@@ -79,13 +79,13 @@ TEST_CASE("macmon: telemetry") {
   CHECK(t.core_clock_mhz == 388u);
   CHECK(t.window_ns == 100'000'000u);
   CHECK(t.notes == 0);
-  REQUIRE(r.remarks.size() == 1);
-  CHECK(r.remarks[0].field ==
+  REQUIRE(r.diagnostics.size() == 1);
+  CHECK(r.diagnostics[0].field ==
         (telemetry_field::all &
          ~(telemetry_field::gpu_busy_percent | telemetry_field::temperature_celsius |
            telemetry_field::power_watts | telemetry_field::core_clock_mhz |
            telemetry_field::window_ns)));
-  CHECK(r.remarks[0].why.code == status::unsupported);
+  CHECK(r.diagnostics[0].why.code == status::unsupported);
 }
 
 TEST_CASE("macmon before 0.8: the weighted load is a lower bound") {

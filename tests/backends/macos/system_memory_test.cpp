@@ -44,18 +44,18 @@ TEST_CASE("the machine's memory") {
 TEST_CASE("what the kernel says of the pressure") {
   mac m;
   system_memory out;
-  const auto told = [&](std::uint32_t level) {
+  const auto reported = [&](std::uint32_t level) {
     m.set("kern.memorystatus_vm_pressure_level", level);
     REQUIRE(macos::macos_host(mac::calls()).system(out));
     return out.pressure;
   };
   set_swap(m, 0, 0);
-  CHECK(told(1) == memory_pressure::normal);
-  CHECK(told(2) == memory_pressure::warning);
-  CHECK(told(4) == memory_pressure::critical);
+  CHECK(reported(1) == memory_pressure::normal);
+  CHECK(reported(2) == memory_pressure::warning);
+  CHECK(reported(4) == memory_pressure::critical);
   CHECK(out.notes == note::estimated);
   CHECK_FALSE(out.stall_percent);
-  CHECK_FALSE(told(3));
+  CHECK_FALSE(reported(3));
   CHECK((out.notes & note::partial) != 0);
   m.values.erase("kern.memorystatus_vm_pressure_level");
   REQUIRE(macos::macos_host(mac::calls()).system(out));

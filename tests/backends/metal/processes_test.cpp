@@ -42,11 +42,11 @@ TEST_CASE("processes with graphics memory, and how many could not be looked into
   CHECK(rows[0].used == 700u << 20);
   CHECK(rows[0].from == source::metal);
   CHECK(rows[0].accounting == accounting::resident);
-  REQUIRE(r.remarks.size() == 1);
-  CHECK(r.remarks[0].why.code == status::permission);
-  CHECK(r.remarks[0].unreadable_processes == 1);
-  CHECK(r.remarks[0].about == subject::processes);
-  CHECK(r.remarks[0].why.message.view().find("1 of 4") != std::string_view::npos);
+  REQUIRE(r.diagnostics.size() == 1);
+  CHECK(r.diagnostics[0].why.code == status::permission);
+  CHECK(r.diagnostics[0].unreadable_processes == 1);
+  CHECK(r.diagnostics[0].about == subject::processes);
+  CHECK(r.diagnostics[0].why.message.view().find("1 of 4") != std::string_view::npos);
 }
 
 TEST_CASE("root sees all") {
@@ -54,7 +54,7 @@ TEST_CASE("root sees all") {
   m.system.caller = 0;
   plain_reading r;
   CHECK(m.rows(r).size() == 2);
-  CHECK(r.remarks.empty());
+  CHECK(r.diagnostics.empty());
 }
 
 TEST_CASE("a process that vanishes between the list and the question is no gap") {
@@ -65,7 +65,7 @@ TEST_CASE("a process that vanishes between the list and the question is no gap")
   const auto rows = m.rows(r);
   REQUIRE(rows.size() == 1);
   CHECK(rows[0].pid == service);
-  CHECK(r.remarks.empty());
+  CHECK(r.diagnostics.empty());
 }
 
 TEST_CASE("processes that appear while they are listed") {
@@ -150,7 +150,7 @@ TEST_CASE("a walk that meets its deadline says how far it came") {
   plain_reading r(0);
   const auto rows = m.rows(r);
   CHECK(rows.empty());
-  REQUIRE(r.remarks.size() == 1);
-  CHECK(r.remarks[0].why.code == status::timeout);
-  CHECK(r.remarks[0].unreadable_processes == 4);
+  REQUIRE(r.diagnostics.size() == 1);
+  CHECK(r.diagnostics[0].why.code == status::timeout);
+  CHECK(r.diagnostics[0].unreadable_processes == 4);
 }

@@ -55,8 +55,8 @@ TEST_CASE("total, use and budget are three figures, and none is derived from ano
   CHECK(p.accounting == accounting::resident);
   CHECK(p.budget == 12 * gib);
   CHECK_FALSE(p.free);
-  REQUIRE(r.remarks.size() == 1);
-  CHECK(r.remarks[0].field == pool_field::free);
+  REQUIRE(r.diagnostics.size() == 1);
+  CHECK(r.diagnostics[0].field == pool_field::free);
 }
 
 TEST_CASE("keys by other names") {

@@ -10,7 +10,7 @@ namespace bit = telemetry_field;
 
 namespace {
 
-constexpr std::uint32_t told =
+constexpr std::uint32_t reported =
     bit::gpu_busy_percent | bit::temperature_celsius | bit::power_watts | bit::core_clock_mhz;
 
 struct busy_machine : machine {
@@ -36,8 +36,8 @@ struct busy_machine : machine {
   telemetry later(plain_reading& r, std::int64_t nanojoules = 20'000'000) {
     telemetry t;
     REQUIRE(devices(r));
-    (void)source.telemetry(0, told, t, r);
-    r.remarks.clear();
+    (void)source.telemetry(0, reported, t, r);
+    r.diagnostics.clear();
     platform::sleep_ns(20 * platform::ns_per_ms);
     for (auto& c : hardware.channels) {
       if (c.name == "GPU Energy") c.value += nanojoules;
@@ -45,7 +45,7 @@ struct busy_machine : machine {
     hardware.channels.back().states[1].ticks += 300;
     hardware.channels.back().states[2].ticks += 100;
     REQUIRE(devices(r));
-    REQUIRE(source.telemetry(0, told, t, r));
+    REQUIRE(source.telemetry(0, reported, t, r));
     return t;
   }
 };
@@ -57,7 +57,7 @@ TEST_CASE("load and temperature at the first reading, power and clock from the s
   plain_reading r;
   REQUIRE(m.devices(r));
   telemetry first;
-  REQUIRE(m.source.telemetry(0, told, first, r));
+  REQUIRE(m.source.telemetry(0, reported, first, r));
   CHECK(first.gpu_busy_percent == 37.0);
   CHECK(first.temperature_celsius == 53.25);
   CHECK(first.notes == 0);
@@ -72,7 +72,7 @@ TEST_CASE("load and temperature at the first reading, power and clock from the s
   CHECK(*t.power_watts > 0);
   CHECK(*t.power_watts <= 1.0);
   CHECK(t.core_clock_mhz == 500u);
-  CHECK(r.remarks.empty());
+  CHECK(r.diagnostics.empty());
 }
 
 TEST_CASE("a counter that wrapped gives no power, and the next reading does") {
@@ -106,11 +106,11 @@ TEST_CASE("energy of several dies is summed, and older chips have another name f
     m.hardware.channels[1].name = "GPU";
     REQUIRE(m.devices(r));
     telemetry t;
-    REQUIRE(m.source.telemetry(0, told, t, r));
+    REQUIRE(m.source.telemetry(0, reported, t, r));
     platform::sleep_ns(20 * platform::ns_per_ms);
     m.hardware.channels[1].value += 1'000'000;
     REQUIRE(m.devices(r));
-    REQUIRE(m.source.telemetry(0, told, t, r));
+    REQUIRE(m.source.telemetry(0, reported, t, r));
     CHECK(t.power_watts);
   }
   SUBCASE("a unit that is not known") {
@@ -162,7 +162,7 @@ TEST_CASE("only what is asked for") {
   telemetry t;
   REQUIRE(m.source.telemetry(0, bit::gpu_busy_percent, t, r));
   CHECK_FALSE(t.temperature_celsius);
-  CHECK(r.remarks.empty());
+  CHECK(r.diagnostics.empty());
 }
 
 TEST_CASE("what no Mac tells is said to be unsupported") {
@@ -174,10 +174,10 @@ TEST_CASE("what no Mac tells is said to be unsupported") {
   CHECK(t.gpu_busy_percent);
   CHECK_FALSE(t.memory_busy_percent);  // the GPU's load is not its memory's
   CHECK_FALSE(t.energy_joules);
-  const auto rest = std::find_if(r.remarks.begin(), r.remarks.end(),
+  const auto rest = std::find_if(r.diagnostics.begin(), r.diagnostics.end(),
                                  [](const diagnostic& d) { return (d.field & bit::fan_rpm) != 0; });
-  REQUIRE(rest != r.remarks.end());
-  CHECK(rest->field == (bit::all & ~told));
+  REQUIRE(rest != r.diagnostics.end());
+  CHECK(rest->field == (bit::all & ~reported));
   CHECK(rest->why.code == status::unsupported);
 }
 

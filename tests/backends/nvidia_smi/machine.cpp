@@ -14,12 +14,12 @@ plain_reading::plain_reading(std::uint64_t deadline_ms, bool trace)
       trace_(trace) {}
 
 int plain_reading::count(hmn::status code) const {
-  return static_cast<int>(std::count_if(remarks.begin(), remarks.end(),
+  return static_cast<int>(std::count_if(diagnostics.begin(), diagnostics.end(),
                                         [&](const auto& d) { return d.why.code == code; }));
 }
 
 const hmn::diagnostic* plain_reading::find(hmn::status code) const {
-  for (const hmn::diagnostic& d : remarks) {
+  for (const hmn::diagnostic& d : diagnostics) {
     if (d.why.code == code) return &d;
   }
   return nullptr;

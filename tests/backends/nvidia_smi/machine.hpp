@@ -20,7 +20,7 @@ class plain_reading final : public hmn::reading {
   explicit plain_reading(std::uint64_t deadline_ms = 20'000, bool trace = false);
   std::uint64_t deadline_ns() const noexcept override { return deadline_; }
   bool wants_trace() const noexcept override { return trace_; }
-  void remark(hmn::diagnostic d) override { remarks.push_back(std::move(d)); }
+  void diagnose(hmn::diagnostic d) override { diagnostics.push_back(std::move(d)); }
   void opening() noexcept override {}
   void opened() noexcept override {}
 
@@ -28,7 +28,7 @@ class plain_reading final : public hmn::reading {
   [[nodiscard]] int count(hmn::status code) const;
   [[nodiscard]] const hmn::diagnostic* find(hmn::status code) const;
 
-  std::vector<hmn::diagnostic> remarks;
+  std::vector<hmn::diagnostic> diagnostics;
 
  private:
   std::uint64_t deadline_;

@@ -13,7 +13,7 @@ namespace {
 
 struct reading_of {
   explicit reading_of(machine& m, slot number = 0) : devices(m.devices(r)) {
-    r.remarks.clear();
+    r.diagnostics.clear();
     done = m.source().processes(number, rows, r);
   }
   [[nodiscard]] const usage& pid(std::uint32_t wanted) const {
@@ -67,15 +67,15 @@ TEST_CASE("a figure that the driver does not tell is absent, and its row is ther
   REQUIRE(all.rows.size() == 3);
   CHECK_FALSE(all.pid(1).used);
   CHECK(all.pid(3).used == 5 * mib);
-  REQUIRE(all.r.remarks.size() == 2);
-  const diagnostic& d = all.r.remarks[0];
+  REQUIRE(all.r.diagnostics.size() == 2);
+  const diagnostic& d = all.r.diagnostics[0];
   CHECK(d.why.code == status::unsupported);
   CHECK(d.about == subject::processes);
   CHECK(d.field == usage_field::used);
   CHECK(d.pid == 1u);
   CHECK(d.device == 0u);
   // alike ones can be counted together
-  CHECK(all.r.remarks[1].why.message.view() == d.why.message.view());
+  CHECK(all.r.diagnostics[1].why.message.view() == d.why.message.view());
 }
 
 TEST_CASE("more than the GPU has is absent, all of it is not") {
@@ -84,8 +84,8 @@ TEST_CASE("more than the GPU has is absent, all of it is not") {
   REQUIRE(all.rows.size() == 2);
   CHECK_FALSE(all.pid(1).used);
   CHECK(all.pid(2).used == 46068 * mib);
-  REQUIRE(all.r.remarks.size() == 1);
-  CHECK(all.r.remarks[0].why.code == status::backend);
+  REQUIRE(all.r.diagnostics.size() == 1);
+  CHECK(all.r.diagnostics[0].why.code == status::backend);
 }
 
 TEST_CASE("a process that stands in the list twice is one row") {

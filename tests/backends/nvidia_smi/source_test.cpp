@@ -105,9 +105,9 @@ TEST_CASE("a sentence about one card beside the rows of the others") {
   const auto found = m.devices(r);
   REQUIRE(found);
   CHECK(found->size() == 1);
-  REQUIRE(r.remarks.size() == 1);
-  CHECK(r.remarks[0].device == 1u);
-  CHECK(r.remarks[0].why.code == status::device_lost);
+  REQUIRE(r.diagnostics.size() == 1);
+  CHECK(r.diagnostics[0].device == 1u);
+  CHECK(r.diagnostics[0].why.code == status::device_lost);
   pools p;
   const auto why = m.source().memory(1, p, r);
   REQUIRE_FALSE(why);
@@ -132,8 +132,8 @@ TEST_CASE("memory: missing figures are remarks with their field") {
   pools p;
   REQUIRE(m.source().memory(0, p, r));
   CHECK(p.find(pool_kind::main)->free == 36346 * mib);
-  REQUIRE(r.remarks.size() == 2);
-  for (const diagnostic& d : r.remarks) {
+  REQUIRE(r.diagnostics.size() == 2);
+  for (const diagnostic& d : r.diagnostics) {
     CHECK(d.about == subject::pools);
     CHECK(d.device == 0u);
   }
@@ -166,12 +166,12 @@ TEST_CASE("telemetry fails only when nothing that was asked for is there") {
       m.source().telemetry(0, telemetry_field::power_watts | telemetry_field::energy_joules, t, r);
   REQUIRE_FALSE(none);
   CHECK(none.why().code == status::unsupported);
-  CHECK(r.remarks.empty());
+  CHECK(r.diagnostics.empty());
   REQUIRE(m.source().telemetry(
       0, telemetry_field::power_watts | telemetry_field::temperature_celsius, t, r));
   CHECK(t.temperature_celsius == 45);
-  REQUIRE(r.remarks.size() == 1);
-  CHECK(r.remarks[0].field == telemetry_field::power_watts);
+  REQUIRE(r.diagnostics.size() == 1);
+  CHECK(r.diagnostics[0].field == telemetry_field::power_watts);
 }
 
 TEST_CASE("metrics are of the same start of the tool as all else") {
@@ -205,7 +205,7 @@ TEST_CASE("MIG: what cannot be split is said") {
   machine off(scenario({gpu(0, {{"mig.mode.current", "Disabled"}})}));
   plain_reading quiet;
   REQUIRE(off.devices(quiet));
-  CHECK(quiet.remarks.empty());
+  CHECK(quiet.diagnostics.empty());
 }
 
 TEST_CASE("how the source is") {

@@ -164,7 +164,7 @@ TEST_CASE("no devices is an answer, not an error") {
   const auto found = list(scenario({}), r);
   REQUIRE(found);
   CHECK(found->empty());
-  CHECK(r.remarks.empty());
+  CHECK(r.diagnostics.empty());
 }
 
 TEST_CASE("a table and a non-zero exit: the rows count, the exit is told") {
@@ -174,13 +174,13 @@ TEST_CASE("a table and a non-zero exit: the rows count, the exit is told") {
   const auto found = list(scene, r);
   REQUIRE(found);
   CHECK(found->size() == 1);
-  REQUIRE(r.remarks.size() == 1);
-  CHECK(r.remarks[0].why.code == status::device_lost);
-  CHECK(r.remarks[0].why.native.code == 15);
+  REQUIRE(r.diagnostics.size() == 1);
+  CHECK(r.diagnostics[0].why.code == status::device_lost);
+  CHECK(r.diagnostics[0].why.native.code == 15);
   plain_reading quiet;
   scene["exit_code"] = 14;  // corrupted infoROM
   REQUIRE(list(scene, quiet));
-  CHECK(quiet.remarks.empty());
+  CHECK(quiet.diagnostics.empty());
 }
 
 TEST_CASE("what it prints on stderr is nobody's business") {
@@ -188,7 +188,7 @@ TEST_CASE("what it prints on stderr is nobody's business") {
   scene["stderr"] = "warning\n";
   plain_reading r;
   REQUIRE(list(scene, r));
-  CHECK(r.remarks.empty());
+  CHECK(r.diagnostics.empty());
 }
 
 TEST_CASE("a tool that hangs is ended at the deadline") {
@@ -209,8 +209,8 @@ TEST_CASE("a tool that dies after its table: whole rows count") {
   const auto found = list(scene, r);
   REQUIRE(found);
   CHECK(found->size() == 2);
-  REQUIRE(r.remarks.size() == 1);
-  CHECK(r.remarks[0].why.native.code == 128 + 11);
+  REQUIRE(r.diagnostics.size() == 1);
+  CHECK(r.diagnostics[0].why.native.code == 128 + 11);
   scene["raw_query_gpu"] = "index, uuid, memory.total [MiB]\n0, GPU-a, 1000\n1, GPU-b, 10";
   plain_reading cut;
   CHECK(list(scene, cut)->size() == 1);
@@ -271,14 +271,14 @@ TEST_CASE("each start is traced with arguments, duration and exit code, if asked
   machine m(without(scenario({gpu(0)}), {"memory.reserved"}));
   plain_reading r(20'000, true);
   REQUIRE(m.devices(r));
-  REQUIRE(r.remarks.size() == 2);
-  for (const diagnostic& d : r.remarks) {
+  REQUIRE(r.diagnostics.size() == 2);
+  for (const diagnostic& d : r.diagnostics) {
     CHECK(d.notes == note::trace);
     CHECK(d.why.code == status::ok);
     CHECK(d.why.native.domain == native_domain::exit);
     CHECK(d.why.message.view().starts_with(m.path() + " --query-gpu="));
     CHECK(d.duration_ns.value_or(0) > 0);
   }
-  CHECK(r.remarks[0].why.native.code == 2);
-  CHECK(r.remarks[1].why.native.code == 0);
+  CHECK(r.diagnostics[0].why.native.code == 2);
+  CHECK(r.diagnostics[1].why.native.code == 0);
 }

@@ -133,8 +133,8 @@ void read_everything(machine& m, const std::vector<device>& found) {
       if (p.used) CHECK((*p.used > 0 && (!p.total || p.used <= p.total)));
     }
     hmn::telemetry t;
-    const auto told = m.source().telemetry(d.number, telemetry_field::all, t, m.reading);
-    if (!told) check_failure(told.why());
+    const auto reported = m.source().telemetry(d.number, telemetry_field::all, t, m.reading);
+    if (!reported) check_failure(reported.why());
     if (t.gpu_busy_percent) CHECK(t.gpu_busy_percent == 64.0);
     if (t.temperature_celsius) CHECK(t.temperature_celsius == 45.0);
     if (t.power_limit_watts) CHECK(t.power_limit_watts == 350.0);

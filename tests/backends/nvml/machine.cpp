@@ -72,7 +72,7 @@ unsigned fake_nvml::init_flags() const {
 
 std::vector<hmn::diagnostic> plain_reading::about(std::uint32_t subject) const {
   std::vector<hmn::diagnostic> found;
-  for (const hmn::diagnostic& d : remarks) {
+  for (const hmn::diagnostic& d : diagnostics) {
     const bool is_trace = (d.notes & hmn::note::trace) != 0;
     if (!is_trace && (subject == 0 || d.about == subject)) found.push_back(d);
   }
@@ -125,7 +125,7 @@ hmn::device_source& machine::source() {
 }
 
 hmn::result<void> machine::prepare() {
-  reading.remarks.clear();
+  reading.diagnostics.clear();
   return source().prepare(reading);
 }
 

@@ -42,8 +42,8 @@ class plain_reading final : public hmn::reading {
     return is_over && is_over() ? 1 : deadline;
   }
   [[nodiscard]] bool wants_trace() const noexcept override { return trace; }
-  [[nodiscard]] bool wants_remarks() const noexcept override { return listens; }
-  void remark(hmn::diagnostic d) override { remarks.push_back(std::move(d)); }
+  [[nodiscard]] bool wants_diagnostics() const noexcept override { return listens; }
+  void diagnose(hmn::diagnostic d) override { diagnostics.push_back(std::move(d)); }
   void opening() noexcept override { ++openings; }
   void opened() noexcept override { ++closings; }
 
@@ -57,7 +57,7 @@ class plain_reading final : public hmn::reading {
   bool listens = true;
   int openings = 0;
   int closings = 0;
-  std::vector<hmn::diagnostic> remarks;
+  std::vector<hmn::diagnostic> diagnostics;
 };
 
 // One GPU of 16 GiB, with `device` as further members of it and `more` of the scenario.

@@ -15,9 +15,9 @@ constexpr const char* unified_processes =
     R"("processes": {"compute": [{"pid": 100, "used": "3 GiB"}, {"pid": 101}],
                      "graphics": [{"pid": 102, "used": "1 GiB"}]})";
 
-// The pool of these figures, without what cannot be.
-pool possible(const memory_figures& figures) {
-  pool p = to_pool(figures);
+// The pool of these values, without what is impossible.
+pool possible(const memory_values& values) {
+  pool p = to_pool(values);
   drop_implausible(p, [](std::uint32_t, const failure&) {});
   return p;
 }
@@ -71,10 +71,10 @@ TEST_CASE("figures that do not add up leave total and free") {
 
 TEST_CASE("no figure passes that is larger than the total, and no sum wraps") {
   constexpr std::uint64_t most = UINT64_MAX;
-  for (const auto& told : {nvml::memory_v2{memory_v2_version, 100, 10, 101, most - 10},
-                           nvml::memory_v2{memory_v2_version, 100, most, 101, 0},
-                           nvml::memory_v2{memory_v2_version, 100, 200, most, 1}}) {
-    const auto f = check(told);
+  for (const auto& reported : {nvml::memory_v2{memory_v2_version, 100, 10, 101, most - 10},
+                               nvml::memory_v2{memory_v2_version, 100, most, 101, 0},
+                               nvml::memory_v2{memory_v2_version, 100, 200, most, 1}}) {
+    const auto f = check(reported);
     CHECK(f.total == 100);
     CHECK(!possible(f).free);
     CHECK(!f.used);
@@ -93,14 +93,14 @@ TEST_CASE("a total of 0 is no figure") {
 }
 
 TEST_CASE("a total that the driver does not tell is no figure, and no sign of shared memory") {
-  constexpr std::uint64_t untold = nvml::value_not_available;
-  CHECK(!check(nvml::memory_v2{memory_v2_version, untold, 0, untold, 0}).total);
-  CHECK(!check(nvml::memory_v1{untold, untold, 0}).total);
-  for (const char* figures :
+  constexpr std::uint64_t unreported = nvml::value_not_available;
+  CHECK(!check(nvml::memory_v2{memory_v2_version, unreported, 0, unreported, 0}).total);
+  CHECK(!check(nvml::memory_v1{unreported, unreported, 0}).total);
+  for (const char* values :
        {R"("memory": {"total": 18446744073709551615, "free": 18446744073709551615, "used": 0})",
         R"("memory_v2": {"total": 18446744073709551615, "reserved": 0, "free": 1, "used": 2})"}) {
-    CAPTURE(figures);
-    machine m(gpu_with(figures));
+    CAPTURE(values);
+    machine m(gpu_with(values));
     CHECK(m.devices().at(0).memory_kind == memory_kind::unknown);
     pools none;
     const auto done = m.memory(0, none);
@@ -179,11 +179,11 @@ TEST_CASE("figures that disagree are left out with a remark that names them") {
 }
 
 TEST_CASE("a GPU without figures of its own has the host's RAM") {
-  for (const char* figures :
+  for (const char* values :
        {R"("memory": null)", R"("memory": {"total": 0}, "memory_v2": {"total": 0, "reserved": 0})",
         R"("memory": {"error": "NOT_SUPPORTED"}, "memory_v2": {"error": "NOT_SUPPORTED"})"}) {
-    CAPTURE(figures);
-    machine m(gpu_with(std::string(figures) + ", " + unified_processes, "NVIDIA GB10"));
+    CAPTURE(values);
+    machine m(gpu_with(std::string(values) + ", " + unified_processes, "NVIDIA GB10"));
     const auto found = m.devices();
     CHECK(found.at(0).memory_kind == memory_kind::unified);
     CHECK(found.at(0).kind == device_kind::integrated);

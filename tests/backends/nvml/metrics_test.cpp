@@ -31,8 +31,8 @@ constexpr const char* everything = R"(
              "198": {"type": "ulonglong", "value": 9000000}, "74": 81234000000, "75": 0, "76": 5,
              "77": 6, "91": 2, "138": 10, "139": 11}, "event_types": 8, "xids": [31, 79])";
 
-struct told {
-  explicit told(machine& m, bool slow = false) {
+struct reported {
+  explicit reported(machine& m, bool slow = false) {
     require_ok(m.prepare());
     outcome = m.source().metrics(0, slow, all, m.reading);
     keep_plausible(all, 0, m.reading);
@@ -59,7 +59,7 @@ struct told {
 
 TEST_CASE("each number is told in its unit, from NVML") {
   machine m(one_gpu(everything));
-  const told t(m);
+  const reported t(m);
   require_ok(t.outcome);
   CHECK(t.value(metric_id::engine_percent) == 64.0);
   CHECK(t.value(metric_id::engine_percent, which::engine::memory) == 12.0);
@@ -108,10 +108,10 @@ TEST_CASE("each number is told in its unit, from NVML") {
 
 TEST_CASE("slow numbers come on request alone") {
   machine m(one_gpu(everything));
-  const told fast(m);
+  const reported fast(m);
   CHECK(!fast.find(metric_id::power_watts, which::power_reading::average));
   CHECK(!fast.find(metric_id::link_rx_bytes));
-  const told slow(m, true);
+  const reported slow(m, true);
   CHECK(slow.value(metric_id::power_watts, which::power_reading::average) == 59.0);
   CHECK(slow.count(metric_id::link_rx_bytes, 0) == 11 * kib);
   CHECK(slow.count(metric_id::link_tx_bytes, 1) == 10 * kib);
@@ -150,7 +150,7 @@ TEST_CASE("each call failing costs its own numbers, says so, and voids no other"
   std::size_t all = 0;
   {
     machine whole(one_gpu(everything));
-    all = told(whole).all.size();
+    all = reported(whole).all.size();
   }
   for (const row& r : rows) {
     CAPTURE(r.symbol);
@@ -158,7 +158,7 @@ TEST_CASE("each call failing costs its own numbers, says so, and voids no other"
          {std::pair{4, status::permission}, std::pair{999, status::backend}}) {
       machine m(one_gpu(everything, R"("rules": [{"call": ")" + std::string(r.symbol) +
                                         R"(", "result": )" + std::to_string(number) + "}]"));
-      const told t(m);
+      const reported t(m);
       require_ok(t.outcome);
       CHECK(t.all.size() == all - r.lost);
       bool said = false;
@@ -175,7 +175,7 @@ TEST_CASE("a field that fails costs itself") {
   std::string some = everything;
   some.replace(some.find(R"("186": 60500)"), 12, R"("186": {"error": "NO_PERMISSION"})");
   machine m(one_gpu(some));
-  const told t(m);
+  const reported t(m);
   CHECK(!t.find(metric_id::power_watts, which::power_reading::instant));
   CHECK(t.value(metric_id::temperature, which::sensor::memory) == 61.0);
   CHECK(t.count(metric_id::pcie_rx_bytes) == 9'000'000);
@@ -190,12 +190,12 @@ TEST_CASE("no number comes from a field that was renumbered") {
   for (int id = 251; id < 300; ++id)
     fields += (id == 251 ? "\"" : ", \"") + std::to_string(id) + "\": 1";
   machine m(one_gpu("\"fields\": {" + fields + "}"));
-  CHECK(told(m, true).all.empty());
+  CHECK(reported(m, true).all.empty());
 }
 
 TEST_CASE("a card without any of them is an empty list, with reasons") {
   machine m(one_gpu());
-  const told t(m);
+  const reported t(m);
   require_ok(t.outcome);
   CHECK(t.all.empty());
   CHECK(!m.reading.about(subject::metrics).empty());
@@ -209,7 +209,7 @@ TEST_CASE("values that cannot be are left out with a remark") {
   machine m(one_gpu(R"("utilization": {"gpu": 101, "memory": 100}, "power_usage_mw": 4294967295,
     "energy_mj": 18446744073709551615, "clocks_mhz": {"graphics": 4294967295, "sm": 1},
     "power_limits_mw": {"min": 5, "max": 4}, "fields": {"82": 0, "186": 4294967295}, "fans": 5000)"));
-  const told t(m);
+  const reported t(m);
   CHECK(!t.find(metric_id::engine_percent));
   CHECK(t.value(metric_id::engine_percent, which::engine::memory) == 100.0);
   CHECK(!t.find(metric_id::power_watts));
@@ -231,25 +231,25 @@ TEST_CASE("a count of 32 bits is carried on over its end, as a lower bound") {
   CHECK(w.widen(1, 1, 197, 9) == 9);
   CHECK(w.widen(2, 0, 197, 5) == 5);
   machine m(one_gpu(R"("fields": {"197": {"type": "uint", "value": 4294967000}})"));
-  CHECK(told(m).count(metric_id::pcie_tx_bytes) == 4'294'967'000);
+  CHECK(reported(m).count(metric_id::pcie_tx_bytes) == 4'294'967'000);
   m.driver.load(one_gpu(R"("fields": {"197": {"type": "uint", "value": 4}})"));
-  const told t(m);
+  const reported t(m);
   CHECK(t.count(metric_id::pcie_tx_bytes) == 4'294'967'300);
   CHECK(t.find(metric_id::pcie_tx_bytes)->notes == note::lower_bound);
 }
 
 TEST_CASE("a count that a reloaded driver begins anew has not wrapped") {
   machine m(one_gpu(R"("fields": {"197": {"type": "uint", "value": 70000}})"));
-  CHECK(told(m).count(metric_id::pcie_tx_bytes) == 70'000);
+  CHECK(reported(m).count(metric_id::pcie_tx_bytes) == 70'000);
   m.driver.load(one_gpu(R"("fields": {"197": {"type": "uint", "value": 4}})"));
   m.driver.driver_reload();
-  CHECK(told(m).count(metric_id::pcie_tx_bytes) == 4);
+  CHECK(reported(m).count(metric_id::pcie_tx_bytes) == 4);
 }
 
 TEST_CASE("a lost card ends the reading at once") {
   machine m(one_gpu(everything, R"("rules": [{"call": "nvmlDeviceGetPowerUsage",
                                               "result": "GPU_IS_LOST"}])"));
-  const told t(m);
+  const reported t(m);
   CHECK(t.value(metric_id::temperature, which::sensor::core) == 45.0);
   CHECK(m.driver.calls("nvmlDeviceGetClockInfo") == 0);
   bool said = false;

@@ -119,9 +119,9 @@ TEST_CASE("an account of one that has ended must fit the device") {
   m.devices();
   for (const auto& [pid, why] : {std::pair(1U, status::no_process), {2U, status::backend}}) {
     usage u;
-    const auto told = m.process(0, pid, false, u);
-    REQUIRE_FALSE(told);
-    CHECK(told.why().code == why);
+    const auto reported = m.process(0, pid, false, u);
+    REQUIRE_FALSE(reported);
+    CHECK(reported.why().code == why);
   }
 }
 

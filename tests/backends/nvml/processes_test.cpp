@@ -150,11 +150,11 @@ TEST_CASE("a figure that is left out has a remark with its process") {
   machine m(lists(R"([{"pid": 200}, {"pid": 201, "used": "17 GiB"}, {"pid": 202, "used": 1}])"));
   m.devices();
   CHECK(m.processes().size() == 3);
-  const auto untold = about_pid(m.reading, 200);
-  REQUIRE(untold.size() == 1);
-  CHECK(untold[0].why.code == status::unsupported);
-  CHECK(untold[0].field == (usage_field::used | usage_field::allocated));
-  CHECK(untold[0].device == 0);
+  const auto unreported = about_pid(m.reading, 200);
+  REQUIRE(unreported.size() == 1);
+  CHECK(unreported[0].why.code == status::unsupported);
+  CHECK(unreported[0].field == (usage_field::used | usage_field::allocated));
+  CHECK(unreported[0].device == 0);
   const auto too_large = about_pid(m.reading, 201);
   REQUIRE(too_large.size() == 2);
   CHECK(too_large[0].why.code == status::backend);

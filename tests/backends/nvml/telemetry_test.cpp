@@ -20,8 +20,9 @@ constexpr const char* every_field = R"(
   "fans": [31, 33], "pstate": 2, "pcie": {"gen": 4, "width": 16},
   "clocks_event_reasons": 4, "fields": {"82": 61})";
 
-constexpr std::uint32_t never_told = field::hotspot_celsius | field::fan_rpm |
-                                     field::pcie_rx_bytes | field::pcie_tx_bytes | field::window_ns;
+constexpr std::uint32_t never_reported = field::hotspot_celsius | field::fan_rpm |
+                                         field::pcie_rx_bytes | field::pcie_tx_bytes |
+                                         field::window_ns;
 
 std::uint32_t missing(const plain_reading& r) {
   std::uint32_t bits = 0;
@@ -52,7 +53,7 @@ TEST_CASE("each value is told in its unit") {
   CHECK(t.throttle == throttle::power);
   CHECK(t.from == source::nvml);
   CHECK(t.sources == 1ULL << static_cast<unsigned>(source::nvml));
-  CHECK(missing(m.reading) == never_told);
+  CHECK(missing(m.reading) == never_reported);
   CHECK(m.reading.about(subject::telemetry).size() == 1);
   CHECK(m.reading.about(subject::telemetry)[0].why.code == status::unsupported);
 }
@@ -75,7 +76,7 @@ TEST_CASE("what a card does not have is a remark with its field and NVML's code"
   for (const diagnostic& d : m.reading.about(subject::telemetry)) {
     CHECK(d.why.code == status::unsupported);
     CHECK(d.device == 0);
-    CHECK((d.why.native.code == nvml::not_supported || (d.field & never_told) != 0));
+    CHECK((d.why.native.code == nvml::not_supported || (d.field & never_reported) != 0));
   }
 }
 
@@ -159,11 +160,11 @@ TEST_CASE("a lost card ends the reading at once") {
   CHECK(t.gpu_busy_percent == 64.0);
   CHECK(!t.core_clock_mhz);
   CHECK(m.driver.calls("nvmlDeviceGetClockInfo") == 0);
-  bool told = false;
+  bool reported = false;
   for (const diagnostic& d : m.reading.about(subject::telemetry)) {
-    told = told || d.why.code == status::device_lost;
+    reported = reported || d.why.code == status::device_lost;
   }
-  CHECK(told);
+  CHECK(reported);
 }
 
 TEST_CASE("when the deadline passes, no further value is asked") {
@@ -174,9 +175,9 @@ TEST_CASE("when the deadline passes, no further value is asked") {
   CHECK(t.gpu_busy_percent == 64.0);
   CHECK(!t.temperature_celsius);
   CHECK(m.driver.calls("nvmlDeviceGetPowerUsage") == 0);
-  bool told = false;
+  bool reported = false;
   for (const diagnostic& d : m.reading.about(subject::telemetry)) {
-    told = told || ((d.field & field::power_watts) != 0 && d.why.code == status::timeout);
+    reported = reported || ((d.field & field::power_watts) != 0 && d.why.code == status::timeout);
   }
-  CHECK(told);
+  CHECK(reported);
 }

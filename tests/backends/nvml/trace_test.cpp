@@ -11,7 +11,7 @@ namespace {
 
 std::vector<diagnostic> traces(const plain_reading& r) {
   std::vector<diagnostic> all;
-  std::copy_if(r.remarks.begin(), r.remarks.end(), std::back_inserter(all),
+  std::copy_if(r.diagnostics.begin(), r.diagnostics.end(), std::back_inserter(all),
                [](const diagnostic& d) { return (d.notes & note::trace) != 0; });
   return all;
 }
@@ -51,5 +51,5 @@ TEST_CASE("nothing is recorded unless it is wanted") {
   machine m(one_gpu());
   m.devices();
   m.pool();
-  CHECK(m.reading.remarks.empty());
+  CHECK(m.reading.diagnostics.empty());
 }

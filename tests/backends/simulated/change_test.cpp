@@ -20,7 +20,7 @@ std::string use(const std::string& moment, const std::string& used) {
 }
 
 std::uint64_t used(const simulation& s) {
-  const picture p(s, HMN_COLLECT_POOLS);
+  const taken_snapshot p(s, HMN_COLLECT_POOLS);
   REQUIRE(p.pools.size() == 1);
   return p.pools[0].used_bytes;
 }
@@ -35,7 +35,7 @@ TEST_CASE("changes take place at their reading") {
 
 TEST_CASE("the figure that was left out follows the change") {
   simulation s(changing(use(R"("at_reading":1)", "3GiB")));
-  const picture p(s, HMN_COLLECT_POOLS);
+  const taken_snapshot p(s, HMN_COLLECT_POOLS);
   CHECK(p.pools[0].free_bytes == 5 * gib);
 }
 
@@ -65,7 +65,7 @@ TEST_CASE("host memory changes by readings of its own, in step with snapshots") 
       R"({"at_reading":2,"patch":[{"op":"replace","path":"/host/self/resident","value":"200MiB"},
                                   {"op":"replace","path":"/host/system/total","value":"2GiB"}]})"));
   for (const std::uint64_t step : {1U, 2U, 2U}) {
-    const picture p(s);
+    const taken_snapshot p(s);
     REQUIRE(p.memory);
     REQUIRE(p.system);
     CHECK(p.memory->resident_bytes == step * 100 * mib);
@@ -80,15 +80,15 @@ TEST_CASE("a device that is removed is lost, and keeps its index when it is back
                  {"at_reading":3,"patch":[{"op":"add","path":"/devices/-","value":
                      {"uuid":"A","pools":[{"kind":"vram","total":3}]}},
                      {"op":"add","path":"/devices/0","value":{"uuid":"C"}}]}]})");
-  CHECK(picture(s, HMN_COLLECT_POOLS).pools.size() == 2);
-  const picture gone(s, HMN_COLLECT_POOLS);
+  CHECK(taken_snapshot(s, HMN_COLLECT_POOLS).pools.size() == 2);
+  const taken_snapshot gone(s, HMN_COLLECT_POOLS);
   REQUIRE(gone.devices.size() == 2);
   CHECK(gone.devices[0].state == HMN_STATE_LOST);
   CHECK(gone.devices[1].state == HMN_STATE_READY);
   REQUIRE(gone.pools.size() == 1);
   CHECK(gone.pools[0].device_index == 1);
   CHECK(gone.pools[0].total_bytes == 2);
-  const picture back(s, HMN_COLLECT_POOLS);
+  const taken_snapshot back(s, HMN_COLLECT_POOLS);
   REQUIRE(back.devices.size() == 3);
   CHECK(back.devices[0].state == HMN_STATE_READY);
   CHECK(std::string(back.devices[2].uuid) == "C");
@@ -100,8 +100,8 @@ TEST_CASE("a device without a uuid is known by its id") {
   simulation s(R"({"devices":[{"id":"a","name":"first"},{"id":"b","name":"second"}],
       "changes":[{"at_reading":2,"patch":[{"op":"move","from":"/devices/0","path":"/devices/-"},
                  {"op":"replace","path":"/devices/1/name","value":"renamed"}]}]})");
-  const picture before(s);
-  const picture after(s);
+  const taken_snapshot before(s);
+  const taken_snapshot after(s);
   REQUIRE(after.devices.size() == 2);
   CHECK(std::string(after.devices[0].name) == "renamed");
   CHECK(std::string(after.devices[1].name) == "second");
@@ -114,13 +114,13 @@ TEST_CASE("processes, failures and the whole machine can change") {
       {"at_reading":3,"patch":[{"op":"add","path":"/failures",
                                 "value":[{"call":"processes","status":"limit"}]}]},
       {"at_reading":4,"patch":[{"op":"replace","path":"","value":{}}]}]})");
-  CHECK(picture(s).usages.empty());
-  const picture second(s);
+  CHECK(taken_snapshot(s).usages.empty());
+  const taken_snapshot second(s);
   REQUIRE(second.usages.size() == 1);
   CHECK(second.names[0] == "late");
-  const picture third(s);
+  const taken_snapshot third(s);
   CHECK(third.about(HMN_COLLECT_PROCESSES)->status == HMN_E_LIMIT);
-  const picture fourth(s);
+  const taken_snapshot fourth(s);
   REQUIRE(fourth.devices.size() == 1);
   CHECK(fourth.devices[0].state == HMN_STATE_LOST);
 }
@@ -129,11 +129,11 @@ TEST_CASE("a device falls asleep and wakes") {
   simulation s(R"({"devices":[{"uuid":"A","pools":[{"kind":"vram","total":1}]}],"changes":[
       {"at_reading":2,"patch":[{"op":"add","path":"/devices/0/state","value":"asleep"}]},
       {"at_reading":3,"patch":[{"op":"remove","path":"/devices/0/state"}]}]})");
-  CHECK(picture(s).devices[0].state == HMN_STATE_READY);
-  const picture asleep(s);
+  CHECK(taken_snapshot(s).devices[0].state == HMN_STATE_READY);
+  const taken_snapshot asleep(s);
   CHECK(asleep.devices[0].state == HMN_STATE_ASLEEP);
   CHECK(asleep.pools.empty());
-  const picture awake(s);
+  const taken_snapshot awake(s);
   CHECK(awake.devices[0].state == HMN_STATE_READY);
   CHECK(awake.pools.size() == 1);
 }

@@ -17,7 +17,7 @@ std::string with_delayed(const std::string& delays) {
 
 TEST_CASE("a call takes as long as the file says") {
   simulation s(with_delayed(R"({"call":"pools","ms":300,"from_reading":6,"readings":1})"));
-  const auto read = [&] { picture(s, HMN_COLLECT_POOLS); };
+  const auto read = [&] { taken_snapshot(s, HMN_COLLECT_POOLS); };
   CHECK(quickest_of(5, read) < 250);
   CHECK(milliseconds_of(read) >= 300);
   CHECK(quickest_of(5, read) < 250);
@@ -26,8 +26,8 @@ TEST_CASE("a call takes as long as the file says") {
 TEST_CASE("delays of the driver and of the device add up") {
   simulation s("{\"delays\":[{\"call\":\"pools\",\"ms\":150}],\"devices\":[{" + delay_body +
                R"(,"delays":[{"call":"any","ms":150}]}]})");
-  CHECK(milliseconds_of([&] { picture(s, HMN_COLLECT_POOLS); }) >= 300);
-  CHECK(quickest_of(5, [&] { picture(s, HMN_COLLECT_MEMORY); }) < 150);
+  CHECK(milliseconds_of([&] { taken_snapshot(s, HMN_COLLECT_POOLS); }) >= 300);
+  CHECK(quickest_of(5, [&] { taken_snapshot(s, HMN_COLLECT_MEMORY); }) < 150);
 }
 
 TEST_CASE("a call that passes the deadline leaves the last value, marked stale") {

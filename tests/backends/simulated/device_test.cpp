@@ -91,7 +91,7 @@ TEST_CASE("partitions follow the rules of indexes and inherit from their parent"
        "partitions":[{"name":"A1","uuid":"MIG-1","instance":{"gpu":1,"compute":0}},
                      {"name":"A2","driver_version":"3"}]},
       {"name":"B","vendor":"nvidia","uuid":"GPU-B"}]})");
-  const picture p(s);
+  const taken_snapshot p(s);
   REQUIRE(p.devices.size() == 4);
   CHECK(std::string(p.devices[0].name) == "A");
   CHECK(std::string(p.devices[1].name) == "B");
@@ -115,7 +115,7 @@ TEST_CASE("a sleeping device tells who it is and no more, unless it may be woken
       R"("name":"Laptop","state":"asleep","pools":[{"kind":"vram","total":"8GiB","used":0}],
          "telemetry":{"power_watts":2})");
   simulation s(asleep);
-  const picture p(s);
+  const taken_snapshot p(s);
   REQUIRE(p.devices.size() == 1);
   CHECK(std::string(p.devices[0].name) == "Laptop");
   CHECK(p.devices[0].state == HMN_STATE_ASLEEP);
@@ -126,7 +126,7 @@ TEST_CASE("a sleeping device tells who it is and no more, unless it may be woken
   CHECK(s.read_pool() == HMN_E_ASLEEP);
 
   simulation woken(asleep, {.flags = HMN_CONTEXT_WAKE_DEVICES});
-  const picture q(woken);
+  const taken_snapshot q(woken);
   CHECK(q.devices[0].state == HMN_STATE_READY);
   REQUIRE(q.pools.size() == 1);
   CHECK(q.pools[0].total_bytes == 8 * gib);
@@ -139,7 +139,7 @@ TEST_CASE("a lost and an unreadable device are diagnosed, their neighbour is not
       {"uuid":"A","state":"lost","pools":[{"kind":"vram","total":1}]},
       {"uuid":"B","state":"unreadable","pools":[{"kind":"vram","total":1}]},
       {"uuid":"C","pools":[{"kind":"vram","total":1}]}]})");
-  const picture p(s, HMN_COLLECT_POOLS);
+  const taken_snapshot p(s, HMN_COLLECT_POOLS);
   REQUIRE(p.devices.size() == 3);
   CHECK(p.devices[0].state == HMN_STATE_LOST);
   CHECK(p.devices[1].state == HMN_STATE_UNREADABLE);

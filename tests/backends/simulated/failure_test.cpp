@@ -63,7 +63,7 @@ TEST_CASE("a failure of one call leaves the others alone") {
     CAPTURE(c.call);
     simulation s(with_device(std::string(R"({"call":")") + c.call +
                              R"(","status":"permission","native":{"domain":"nvml","code":4}})"));
-    const picture p(s);
+    const taken_snapshot p(s);
     CHECK(p.pools.empty() == (c.subject == HMN_COLLECT_POOLS));
     CHECK(!p.self[0] == (c.subject == HMN_COLLECT_SELF));
     CHECK(p.usages.empty() == (c.subject == HMN_COLLECT_PROCESSES));
@@ -92,7 +92,7 @@ TEST_CASE("a failure of the driver concerns all devices") {
   simulation s(R"({"failures":[{"call":"pools","status":"timeout"}],
       "devices":[{"uuid":"A","pools":[{"kind":"vram","total":1}]},
                  {"uuid":"B","pools":[{"kind":"vram","total":1}]}]})");
-  const picture p(s, HMN_COLLECT_POOLS);
+  const taken_snapshot p(s, HMN_COLLECT_POOLS);
   CHECK(p.devices.size() == 2);
   CHECK(p.pools.empty());
   CHECK(p.about(HMN_COLLECT_POOLS, 0)->status == HMN_E_TIMEOUT);
@@ -103,7 +103,7 @@ TEST_CASE("a driver that does not open has no devices, until it does") {
   simulation s(with_driver(
       R"({"call":"open","status":"no_source","readings":2,"native":{"domain":"nvml","code":9},
           "message":"the driver is not loaded"})"));
-  const picture p(s, HMN_COLLECT_POOLS);
+  const taken_snapshot p(s, HMN_COLLECT_POOLS);
   CHECK(p.devices.empty());
   REQUIRE(p.diagnostics.size() == 1);
   CHECK(p.diagnostics[0].status == HMN_E_NO_SOURCE);
@@ -113,27 +113,28 @@ TEST_CASE("a driver that does not open has no devices, until it does") {
   REQUIRE(hmn_context_backend(s.context(), HMN_BACKEND_SIMULATED, &info, nullptr) == HMN_OK);
   CHECK(info.state == HMN_STATE_ABSENT);
   CHECK(info.status == HMN_E_NO_SOURCE);
-  const picture later(s, HMN_COLLECT_POOLS);
+  const taken_snapshot later(s, HMN_COLLECT_POOLS);
   CHECK(later.devices.size() == 1);
   CHECK(later.pools.size() == 1);
 }
 
 TEST_CASE("a driver that cannot list its devices fails the reading") {
   simulation s(with_driver(R"({"call":"devices","status":"backend","readings":1})"));
-  const picture p(s);
+  const taken_snapshot p(s);
   CHECK(p.devices.empty());
   CHECK((p.info.notes & HMN_NOTE_PARTIAL) != 0);
-  const picture later(s);
+  const taken_snapshot later(s);
   CHECK(later.devices.size() == 1);
 }
 
 TEST_CASE("a failure lasts from its reading for its number of readings") {
   simulation s(with_device(R"({"call":"pools","status":"backend","from_reading":2,"readings":2})"));
   const bool expected[] = {true, false, false, true, true};
-  for (const bool works : expected) CHECK(picture(s, HMN_COLLECT_POOLS).pools.empty() != works);
+  for (const bool works : expected)
+    CHECK(taken_snapshot(s, HMN_COLLECT_POOLS).pools.empty() != works);
   simulation last(with_device(
       R"({"call":"pools","status":"backend","from_reading":18446744073709551615,"readings":18446744073709551615})"));
-  CHECK(picture(last, HMN_COLLECT_POOLS).pools.size() == 1);
+  CHECK(taken_snapshot(last, HMN_COLLECT_POOLS).pools.size() == 1);
 }
 
 TEST_CASE("the first failure that holds is the one that is told") {
@@ -144,7 +145,7 @@ TEST_CASE("the first failure that holds is the one that is told") {
 
 TEST_CASE("single fields of a pool can be missing") {
   simulation s(with_device(R"({"call":"pools","fields":["used","free"],"status":"permission"})"));
-  const picture p(s, HMN_COLLECT_POOLS);
+  const taken_snapshot p(s, HMN_COLLECT_POOLS);
   REQUIRE(p.pools.size() == 1);
   CHECK(p.pools[0].present == (HMN_POOL_HAS_TOTAL | HMN_POOL_HAS_RESERVED));
   REQUIRE(p.diagnostics.size() == 1);
@@ -156,7 +157,7 @@ TEST_CASE("single fields of a pool can be missing") {
 TEST_CASE("single fields of telemetry can be missing") {
   simulation s(with_device(
       R"({"call":"telemetry","fields":["power_watts","fan_rpm"],"status":"permission","readings":1})"));
-  const picture p(s, HMN_COLLECT_TELEMETRY);
+  const taken_snapshot p(s, HMN_COLLECT_TELEMETRY);
   REQUIRE(p.telemetry[0]);
   CHECK(p.telemetry[0]->present == HMN_TELEMETRY_HAS_TEMPERATURE);
   REQUIRE(p.diagnostics.size() == 2);
@@ -164,7 +165,7 @@ TEST_CASE("single fields of telemetry can be missing") {
   CHECK(p.diagnostics[0].field == (HMN_TELEMETRY_HAS_POWER | HMN_TELEMETRY_HAS_FAN_RPM));
   CHECK(p.diagnostics[1].status == HMN_E_UNSUPPORTED);
   CHECK((p.diagnostics[1].field & HMN_TELEMETRY_HAS_FAN_RPM) == 0);
-  const picture later(s, HMN_COLLECT_TELEMETRY);
+  const taken_snapshot later(s, HMN_COLLECT_TELEMETRY);
   CHECK((later.telemetry[0]->present & HMN_TELEMETRY_HAS_POWER) != 0);
   simulation all(with_device(
       R"({"call":"telemetry","fields":["power_watts","temperature_celsius"],"status":"permission"})"));
@@ -175,7 +176,7 @@ TEST_CASE("single fields of telemetry can be missing") {
 TEST_CASE("the figures of all rows can be missing") {
   simulation s(with_device(R"({"call":"processes","fields":["used"],"status":"backend"},
                               {"call":"self","fields":["used"],"status":"limit"})"));
-  const picture p(s, HMN_COLLECT_PROCESSES | HMN_COLLECT_SELF);
+  const taken_snapshot p(s, HMN_COLLECT_PROCESSES | HMN_COLLECT_SELF);
   REQUIRE(p.usages.size() == 2);
   for (const hmn_usage& u : p.usages) CHECK((u.present & HMN_USAGE_HAS_USED) == 0);
   REQUIRE(p.about(HMN_COLLECT_PROCESSES) != nullptr);
@@ -211,7 +212,7 @@ TEST_CASE("every call is traced when the context asks for it") {
   simulation s(
       with_device(R"({"call":"pools","status":"limit","native":{"domain":"nvml","code":3}})"),
       {.flags = HMN_CONTEXT_TRACE});
-  const picture p(s);
+  const taken_snapshot p(s);
   std::string calls;
   for (const hmn_diagnostic& d : p.diagnostics) {
     if ((d.notes & HMN_NOTE_TRACE) == 0) continue;

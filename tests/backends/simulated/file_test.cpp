@@ -23,7 +23,7 @@ TEST_CASE("the smallest machine file works") {
 
 TEST_CASE("an empty machine has no devices") {
   simulation s("{}");
-  const picture p(s);
+  const taken_snapshot p(s);
   CHECK(p.info.device_count == 0);
   CHECK((p.info.notes & HMN_NOTE_PARTIAL) == 0);
 }
@@ -42,7 +42,7 @@ TEST_CASE("a malformed file fails every reading with its sentence") {
   CHECK(s.error.backend == HMN_BACKEND_SIMULATED);
   auto system = sized<hmn_system_memory>();
   CHECK(hmn_system_memory_read(s.context(), &system, &s.error) == HMN_E_BACKEND);
-  const picture p(s);
+  const taken_snapshot p(s);
   CHECK((p.info.notes & HMN_NOTE_PARTIAL) != 0);
   REQUIRE(!p.diagnostics.empty());
   for (const hmn_diagnostic& d : p.diagnostics) CHECK(d.message == sentence);

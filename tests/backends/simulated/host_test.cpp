@@ -86,7 +86,7 @@ TEST_CASE("host memory that is not described is not known, and the sentence says
   CHECK(read_host_pid(s, 1, m) == HMN_E_NO_PROCESS);
   hmn_system_memory system;
   CHECK(read_system(s, system, &error) == HMN_E_UNSUPPORTED);
-  const picture p(s);
+  const taken_snapshot p(s);
   CHECK(!p.memory);
   CHECK(!p.system);
   CHECK((p.info.notes & HMN_NOTE_PARTIAL) == 0);
@@ -125,11 +125,11 @@ TEST_CASE("the real host fills what is not described") {
 
 TEST_CASE("a row of a described process is not completed from the real host") {
   simulation s(R"({"host":"real","devices":[{"processes":[{"pid":1,"used":1}]}]})");
-  const picture p(s, HMN_COLLECT_PROCESSES);
+  const taken_snapshot p(s, HMN_COLLECT_PROCESSES);
   REQUIRE(p.usages.size() == 1);
   CHECK(p.usages[0].name_state == HMN_NAME_UNKNOWN);
   simulation own(R"({"host":"real","devices":[{"processes":[{"pid":"self","used":1}]}]})");
-  const picture q(own, HMN_COLLECT_PROCESSES);
+  const taken_snapshot q(own, HMN_COLLECT_PROCESSES);
   REQUIRE(q.usages.size() == 1);
   CHECK(q.usages[0].name_state == HMN_NAME_RESOLVED);
 #if !HMN_TEST_EMULATED  // qemu-user's /proc/self/stat has no resident set

@@ -34,9 +34,9 @@ def verdicts(documents):
     lines = [document if isinstance(document, str) else json.dumps(document) for document in documents]
     done = subprocess.run(checker, check=True, text=True, capture_output=True,
                           input="".join(line.replace("\n", " ") + "\n" for line in lines))
-    told = done.stdout.splitlines()
-    assert len(told) == len(documents), (len(told), len(documents))
-    return told
+    reported = done.stdout.splitlines()
+    assert len(reported) == len(documents), (len(reported), len(documents))
+    return reported
 
 
 # A file that has every object of the schema, and where in it each stands.
@@ -117,8 +117,8 @@ def check_keys():
     """The keys that the library knows in each place are those of the schema."""
     places = sorted(PLACES)
     unknown = "no_key_is_ever_called_like_this"
-    told = verdicts([with_member(place, unknown, 1) for place in places])
-    for place, verdict in zip(places, told):
+    reported = verdicts([with_member(place, unknown, 1) for place in places])
+    for place, verdict in zip(places, reported):
         listed = re.fullmatch(rf"(.*): the key \"{unknown}\" is not known; known here: (.*)", verdict)
         expect(listed and listed[1] == place, f"{place}: {verdict}")
         if not listed:

@@ -10,14 +10,15 @@
 namespace {
 
 // The diagnostic about a field.
-const hmn_diagnostic* about_field(const picture& p, hmn_flags subject, hmn_flags field) {
+const hmn_diagnostic* about_field(const taken_snapshot& p, hmn_flags subject, hmn_flags field) {
   for (const hmn_diagnostic& d : p.diagnostics) {
     if (d.subject == subject && (d.field & field) != 0) return &d;
   }
   return nullptr;
 }
 
-void check_implausible(const picture& p, hmn_flags subject, hmn_flags field, const char* message) {
+void check_implausible(const taken_snapshot& p, hmn_flags subject, hmn_flags field,
+                       const char* message) {
   const hmn_diagnostic* const d = about_field(p, subject, field);
   REQUIRE(d != nullptr);
   CHECK(d->status == HMN_E_BACKEND);
@@ -38,7 +39,7 @@ TEST_CASE("a total of 2^60 bytes is absent, in a direct reading and in a snapsho
   constexpr hmn_flags left = HMN_POOL_HAS_FREE | HMN_POOL_HAS_USED;
   CHECK(s.pool.present == left);
   CHECK(s.pool.total_bytes == 0);
-  const picture p(s, HMN_COLLECT_POOLS);
+  const taken_snapshot p(s, HMN_COLLECT_POOLS);
   REQUIRE(p.pools.size() == 1);
   CHECK(p.pools[0].present == left);
   check_implausible(p, HMN_COLLECT_POOLS, HMN_POOL_HAS_TOTAL,
@@ -50,7 +51,7 @@ TEST_CASE("more free than in total is absent") {
   simulation s(one_device(R"("pools":[{"kind":"vram","total":8,"free":12,"used":3}])"));
   REQUIRE(s.read_pool() == HMN_OK);
   CHECK(s.pool.present == (HMN_POOL_HAS_TOTAL | HMN_POOL_HAS_USED));
-  const picture p(s, HMN_COLLECT_POOLS);
+  const taken_snapshot p(s, HMN_COLLECT_POOLS);
   REQUIRE(p.pools.size() == 1);
   CHECK(p.pools[0].present == s.pool.present);
   check_implausible(p, HMN_COLLECT_POOLS, HMN_POOL_HAS_FREE,
@@ -79,7 +80,7 @@ TEST_CASE("of telemetry and metrics, what cannot be is absent") {
   CHECK(std::string(error.message) ==
         "the driver reported temperature 512, above 300: implausible");
   CHECK(hmn_metric_read(s.context(), 0, HMN_METRIC_POWER_WATTS, 0, &m, &error) == HMN_OK);
-  const picture p(s, picture::every | HMN_COLLECT_METRICS);
+  const taken_snapshot p(s, taken_snapshot::every | HMN_COLLECT_METRICS);
   REQUIRE(p.telemetry.size() == 1);
   REQUIRE(p.telemetry[0].has_value());
   CHECK(p.telemetry[0]->present == HMN_TELEMETRY_HAS_POWER);
@@ -96,7 +97,7 @@ TEST_CASE("of the host's memory, what cannot be is absent") {
   auto m = sized<hmn_system_memory>();
   REQUIRE(hmn_system_memory_read(s.context(), &m, nullptr) == HMN_OK);
   CHECK(m.present == HMN_SYSTEM_MEMORY_HAS_TOTAL);
-  const picture p(s, HMN_COLLECT_SYSTEM);
+  const taken_snapshot p(s, HMN_COLLECT_SYSTEM);
   REQUIRE(p.system.has_value());
   CHECK(p.system->present == HMN_SYSTEM_MEMORY_HAS_TOTAL);
   const hmn_diagnostic* const d =
@@ -109,7 +110,7 @@ TEST_CASE("of the host's memory, what cannot be is absent") {
 TEST_CASE("what a process cannot use is absent from its row, and the diagnostic has its pid") {
   simulation s(
       one_device(R"("processes":[{"pid":7,"used":1152921504606846976},{"pid":8,"used":5}])"));
-  const picture p(s);
+  const taken_snapshot p(s);
   REQUIRE(p.usages.size() == 2);
   CHECK((p.usages[0].present & HMN_USAGE_HAS_USED) == 0);
   CHECK(p.usages[1].used_bytes == 5);

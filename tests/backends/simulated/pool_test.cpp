@@ -65,7 +65,7 @@ TEST_CASE("pools stand by kind, the main one first") {
   simulation s(one_device(R"("pools":[{"kind":"vram","total":1},{"kind":"vram_visible","total":2},
       {"kind":"host","total":3,"main":true},{"kind":"unified","total":4,"usable":4},
       {"kind":"stolen","total":5}])"));
-  const picture p(s, HMN_COLLECT_POOLS);
+  const taken_snapshot p(s, HMN_COLLECT_POOLS);
   REQUIRE(p.pools.size() == 5);
   CHECK(p.pools[0].kind == HMN_POOL_HOST);
   CHECK(p.pools[0].is_main == 1);

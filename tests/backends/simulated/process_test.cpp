@@ -29,7 +29,7 @@ TEST_CASE("every field of a row is told") {
       "host_resident":10,"kinds":["compute","media"],"accounting":"resident",
       "instance":{"gpu":11,"compute":12},"busy_ns":13,"busy_percent":14.5,"window_ns":15,
       "name":"naïve proc","uid":0,"start_unix_ns":18446744073709551615,"notes":["lower_bound"]}])"));
-  const picture p(s);
+  const taken_snapshot p(s);
   REQUIRE(p.usages.size() == 1);
   const hmn_usage& u = p.usages[0];
   CHECK(u.present == 0x1ffff);
@@ -70,7 +70,7 @@ TEST_CASE("what a row does not say is taken from the host") {
                                             {"pid":9,"used":3,"name":"other","uid":1},
                                             {"pid":10,"used":4},
                                             {"pid":"self","used":5}]}]})");
-  const picture p(s);
+  const taken_snapshot p(s);
   REQUIRE(p.usages.size() == 5);
   const auto at = [&](std::uint32_t pid) {
     std::size_t i = 0;
@@ -95,7 +95,7 @@ TEST_CASE("name states are told without a name") {
   simulation s(one_device(R"("processes":[{"pid":1,"name_state":"exited"},
       {"pid":2,"name_state":"protected"},{"pid":3,"name_state":"kernel"},
       {"pid":4,"name_state":"unknown"}])"));
-  const picture p(s, HMN_COLLECT_PROCESSES);
+  const taken_snapshot p(s, HMN_COLLECT_PROCESSES);
   REQUIRE(p.usages.size() == 4);
   const std::uint32_t expected[] = {HMN_NAME_EXITED, HMN_NAME_PROTECTED, HMN_NAME_KERNEL,
                                     HMN_NAME_UNKNOWN};
@@ -132,14 +132,14 @@ TEST_CASE("in a foreign PID namespace nothing is claimed of the caller, and rows
   auto error = sized<hmn_error>();
   CHECK(read_self(s, u, &error) == HMN_E_UNSUPPORTED);
   CHECK(std::string(error.message).find("PID namespace") != std::string::npos);
-  const picture p(s);
+  const taken_snapshot p(s);
   REQUIRE(p.usages.size() == 1);
   CHECK(p.usages[0].notes == HMN_NOTE_FOREIGN_PID);
   CHECK(p.usages[0].name_state == HMN_NAME_UNKNOWN);
   CHECK(!p.self[0]);
-  simulation told(R"({"pid_namespace":"foreign",
+  simulation reported(R"({"pid_namespace":"foreign",
                       "devices":[{"processes":[{"pid":"self","used":2}]}]})");
-  REQUIRE(read_self(told, u) == HMN_OK);
+  REQUIRE(read_self(reported, u) == HMN_OK);
   CHECK(u.used_bytes == 2);
   CHECK(u.notes == 0);
 }
@@ -147,7 +147,7 @@ TEST_CASE("in a foreign PID namespace nothing is claimed of the caller, and rows
 TEST_CASE("a row without a figure stays, and a diagnostic says why") {
   simulation s(one_device(R"("processes":[{"pid":7},{"pid":8,"shared":1,"missing":
       {"status":"permission","native":{"domain":"nvml","code":4},"message":"root only"}}])"));
-  const picture p(s, HMN_COLLECT_PROCESSES);
+  const taken_snapshot p(s, HMN_COLLECT_PROCESSES);
   REQUIRE(p.usages.size() == 2);
   CHECK((p.usages[0].present & HMN_USAGE_HAS_USED) == 0);
   CHECK((p.usages[1].present & HMN_USAGE_HAS_USED) == 0);
@@ -171,7 +171,7 @@ TEST_CASE("a partition's processes stand under it") {
   simulation s(R"({"devices":[{"uuid":"A","partitions":[
       {"uuid":"B","processes":[{"pid":7,"used":1,"instance":{"gpu":1,"compute":0}}]},
       {"uuid":"C","processes":[{"pid":7,"used":2,"instance":{"gpu":2,"compute":0}}]}]}]})");
-  const picture p(s, HMN_COLLECT_PROCESSES);
+  const taken_snapshot p(s, HMN_COLLECT_PROCESSES);
   REQUIRE(p.usages.size() == 2);
   CHECK(p.usages[0].device_index == 1);
   CHECK(p.usages[1].device_index == 2);

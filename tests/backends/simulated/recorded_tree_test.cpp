@@ -40,7 +40,7 @@ std::string without_slash(std::string path) {
 }
 
 // Value of `key`; null: the card has no such value, and none is reported.
-void check_figure(const entry& e, const char* key, bool is_there, double value) {
+void check_value(const entry& e, const char* key, bool is_there, double value) {
   CAPTURE(key);
   if (!e.expected.contains(key)) return;
   CHECK(is_there == e.has(key));
@@ -63,32 +63,32 @@ void check_telemetry(const entry& e, const machine& m) {
   auto t = sized<hmn_telemetry>();
   REQUIRE(hmn_telemetry_read(m.context, 0, 0, &t, nullptr) == HMN_OK);
   const auto has = [&t](hmn_flags bit) { return (t.present & bit) != 0; };
-  check_figure(e, "gpu_busy_pct", has(HMN_TELEMETRY_HAS_GPU_BUSY), t.gpu_busy_percent);
-  check_figure(e, "mem_busy_pct", has(HMN_TELEMETRY_HAS_MEMORY_BUSY), t.memory_busy_percent);
-  check_figure(e, "temp_edge_c", has(HMN_TELEMETRY_HAS_TEMPERATURE), t.temperature_celsius);
-  check_figure(e, "temp_junction_c", has(HMN_TELEMETRY_HAS_HOTSPOT), t.hotspot_celsius);
-  check_figure(e, "temp_mem_c", has(HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE), t.memory_celsius);
-  check_figure(e, "power1_average_w", has(HMN_TELEMETRY_HAS_POWER), t.power_watts);
-  check_figure(e, "power1_cap_w", has(HMN_TELEMETRY_HAS_POWER_LIMIT), t.power_limit_watts);
-  check_figure(e, "fan_rpm", has(HMN_TELEMETRY_HAS_FAN_RPM), t.fan_rpm);
-  check_figure(e, "act_freq_mhz", has(HMN_TELEMETRY_HAS_CORE_CLOCK), t.core_clock_mhz);
+  check_value(e, "gpu_busy_pct", has(HMN_TELEMETRY_HAS_GPU_BUSY), t.gpu_busy_percent);
+  check_value(e, "mem_busy_pct", has(HMN_TELEMETRY_HAS_MEMORY_BUSY), t.memory_busy_percent);
+  check_value(e, "temp_edge_c", has(HMN_TELEMETRY_HAS_TEMPERATURE), t.temperature_celsius);
+  check_value(e, "temp_junction_c", has(HMN_TELEMETRY_HAS_HOTSPOT), t.hotspot_celsius);
+  check_value(e, "temp_mem_c", has(HMN_TELEMETRY_HAS_MEMORY_TEMPERATURE), t.memory_celsius);
+  check_value(e, "power1_average_w", has(HMN_TELEMETRY_HAS_POWER), t.power_watts);
+  check_value(e, "power1_cap_w", has(HMN_TELEMETRY_HAS_POWER_LIMIT), t.power_limit_watts);
+  check_value(e, "fan_rpm", has(HMN_TELEMETRY_HAS_FAN_RPM), t.fan_rpm);
+  check_value(e, "act_freq_mhz", has(HMN_TELEMETRY_HAS_CORE_CLOCK), t.core_clock_mhz);
 }
 
 void check_clock(const entry& e, const machine& m, const char* key, std::uint32_t metric,
                  std::uint32_t instance) {
   auto clock = sized<hmn_metric>();
   const auto said = hmn_metric_read(m.context, 0, metric, instance, &clock, nullptr);
-  check_figure(e, key, said == HMN_OK, clock.value);
+  check_value(e, key, said == HMN_OK, clock.value);
 }
 
 void check_pool(const entry& e, const machine& m, std::uint32_t kind, const char* total,
                 const char* used) {
   auto p = sized<hmn_pool>();
   const bool is_there = hmn_pool_read(m.context, 0, kind, 0, &p, nullptr) == HMN_OK;
-  check_figure(e, total, is_there && (p.present & HMN_POOL_HAS_TOTAL) != 0,
-               static_cast<double>(p.total_bytes));
-  check_figure(e, used, is_there && (p.present & HMN_POOL_HAS_USED) != 0,
-               static_cast<double>(p.used_bytes));
+  check_value(e, total, is_there && (p.present & HMN_POOL_HAS_TOTAL) != 0,
+              static_cast<double>(p.total_bytes));
+  check_value(e, used, is_there && (p.present & HMN_POOL_HAS_USED) != 0,
+              static_cast<double>(p.used_bytes));
 }
 
 }  // namespace

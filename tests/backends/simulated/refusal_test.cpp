@@ -252,10 +252,10 @@ TEST_CASE("a metric is one that is known, with one figure or the reason why ther
         "/devices/0/metrics/0/metric: \"temper\" is not a metric, such as \"temperature\"");
   CHECK(refusal(metric(R"("metric":"temperature","instance":"fabric","value":1)")) ==
         "/devices/0/metrics/0/instance: \"fabric\" is not a number, or an instance of the metric");
-  const std::string one_figure =
+  const std::string one_value =
       "/devices/0/metrics/0: exactly one of \"value\", \"count\" and \"missing\" is needed";
-  CHECK(refusal(metric(R"("metric":"fan_rpm")")) == one_figure);
-  CHECK(refusal(metric(R"("metric":"fan_rpm","value":1,"count":1)")) == one_figure);
+  CHECK(refusal(metric(R"("metric":"fan_rpm")")) == one_value);
+  CHECK(refusal(metric(R"("metric":"fan_rpm","value":1,"count":1)")) == one_value);
   CHECK(refusal(R"({"devices":[{"metrics":[{"metric":"fan_rpm","value":1},
       {"metric":"fan_rpm","value":2}]}]})") ==
         "/devices/0/metrics/1: this metric stands on the device already");

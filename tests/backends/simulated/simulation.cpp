@@ -29,13 +29,13 @@ std::string scratch::write(std::string_view name, std::string_view text) {
 }
 
 simulation::simulation(std::string_view text, const options& o) {
-  auto told = sized<hmn_context_options>();
-  told.flags = o.flags;
-  told.deadline_ms = o.deadline_ms;
-  told.open_deadline_ms = o.open_deadline_ms;
-  told.stale_ms = o.stale_ms;
+  auto reported = sized<hmn_context_options>();
+  reported.flags = o.flags;
+  reported.deadline_ms = o.deadline_ms;
+  reported.open_deadline_ms = o.open_deadline_ms;
+  reported.stale_ms = o.stale_ms;
   error = sized<hmn_error>();
-  REQUIRE(hmn_context_create(&told, &context_, &error) == HMN_OK);
+  REQUIRE(hmn_context_create(&reported, &context_, &error) == HMN_OK);
   const std::string path = files_.write("machine.json", text);
   REQUIRE(hmn_context_set_path(context_, HMN_PATH_SIMULATION, path.c_str(), &error) == HMN_OK);
 }
@@ -77,7 +77,7 @@ static std::string name_of(const hmn_snapshot* s, std::uint32_t i) {
   return said == HMN_OK ? text : "";
 }
 
-picture::picture(const simulation& of, hmn_flags collect) {
+taken_snapshot::taken_snapshot(const simulation& of, hmn_flags collect) {
   auto o = sized<hmn_snapshot_options>();
   o.collect = collect;
   auto error = sized<hmn_error>();
@@ -106,7 +106,7 @@ picture::picture(const simulation& of, hmn_flags collect) {
   hmn_snapshot_destroy(s);
 }
 
-const hmn_diagnostic* picture::about(hmn_flags subject, std::uint32_t device) const {
+const hmn_diagnostic* taken_snapshot::about(hmn_flags subject, std::uint32_t device) const {
   for (const hmn_diagnostic& d : diagnostics) {
     const bool here = (d.present & HMN_DIAGNOSTIC_HAS_DEVICE) == 0 || d.device_index == device;
     if (d.subject == subject && here) return &d;

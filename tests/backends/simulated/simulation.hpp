@@ -70,8 +70,8 @@ class simulation {
 };
 
 // A snapshot, copied out whole.
-struct picture {
-  explicit picture(const simulation& of, hmn_flags collect = every);
+struct taken_snapshot {
+  explicit taken_snapshot(const simulation& of, hmn_flags collect = every);
   static constexpr hmn_flags every = 127;
 
   hmn_snapshot_info info{};

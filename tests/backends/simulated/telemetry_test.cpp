@@ -64,7 +64,7 @@ TEST_CASE("a device that is not throttled says so, one that does not know says n
 
 TEST_CASE("missing figures are one diagnostic that names them, and not a partial snapshot") {
   simulation s(one_device(R"("telemetry":{"power_watts":70,"temperature_celsius":40})"));
-  const picture p(s, HMN_COLLECT_TELEMETRY);
+  const taken_snapshot p(s, HMN_COLLECT_TELEMETRY);
   REQUIRE(p.diagnostics.size() == 1);
   CHECK(p.diagnostics[0].status == HMN_E_UNSUPPORTED);
   CHECK(p.diagnostics[0].field ==

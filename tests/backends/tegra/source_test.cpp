@@ -18,17 +18,17 @@ class plain_reading final : public reading {
  public:
   std::uint64_t deadline_ns() const noexcept override { return ~std::uint64_t{0}; }
   bool wants_trace() const noexcept override { return false; }
-  void remark(diagnostic d) override { remarks.push_back(std::move(d)); }
+  void diagnose(diagnostic d) override { diagnostics.push_back(std::move(d)); }
   void opening() noexcept override {}
   void opened() noexcept override {}
   [[nodiscard]] const diagnostic* about(std::uint32_t bits) const {
-    for (const diagnostic& d : remarks) {
+    for (const diagnostic& d : diagnostics) {
       if ((d.field & bits) == bits) return &d;
     }
     return nullptr;
   }
 
-  std::vector<diagnostic> remarks;
+  std::vector<diagnostic> diagnostics;
 };
 
 const std::string gpu = "sys/devices/platform/17000000.gpu/";
@@ -87,7 +87,7 @@ std::vector<device> devices_of(device_source& s) {
   return found;
 }
 
-telemetry told(const orin& board, std::uint32_t fields, plain_reading& r) {
+telemetry reported(const orin& board, std::uint32_t fields, plain_reading& r) {
   const auto s = board.source();
   REQUIRE(devices_of(*s).size() == 1);
   telemetry out;
@@ -151,19 +151,19 @@ TEST_CASE("a machine that is no such board") {
 TEST_CASE("load, clock and temperature") {
   const orin board;
   plain_reading r;
-  const telemetry t =
-      told(board, field::gpu_busy_percent | field::core_clock_mhz | field::temperature_celsius, r);
+  const telemetry t = reported(
+      board, field::gpu_busy_percent | field::core_clock_mhz | field::temperature_celsius, r);
   CHECK(t.gpu_busy_percent == doctest::Approx(42.3));
   CHECK(t.core_clock_mhz == 918);
   CHECK(t.temperature_celsius == doctest::Approx(48.75));
   CHECK(t.sources == bit_of(source::tegra));
-  CHECK(r.remarks.empty());
+  CHECK(r.diagnostics.empty());
 }
 
 TEST_CASE("a rail that feeds others too is not the GPU's power, but told as the package's") {
   const orin board;
   plain_reading r;
-  const telemetry t = told(board, field::power_watts | field::gpu_busy_percent, r);
+  const telemetry t = reported(board, field::power_watts | field::gpu_busy_percent, r);
   CHECK_FALSE(t.power_watts);
   REQUIRE(r.about(field::power_watts));
   CHECK(r.about(field::power_watts)->why.code == status::unsupported);
@@ -213,7 +213,7 @@ TEST_CASE("a rail of the GPU alone is its power") {
   const orin board;
   board.rail("VDD_GPU", 20000, 250);
   plain_reading r;
-  CHECK(told(board, field::power_watts, r).power_watts == doctest::Approx(20.0 * 0.25));
+  CHECK(reported(board, field::power_watts, r).power_watts == doctest::Approx(20.0 * 0.25));
 }
 
 TEST_CASE("what the board does not tell, and what has no power now, is absent with a reason") {
@@ -221,7 +221,7 @@ TEST_CASE("what the board does not tell, and what has no power now, is absent wi
   board.zone(1, "GPU-therm", "-256000");
   plain_reading r;
   const telemetry t =
-      told(board, field::gpu_busy_percent | field::temperature_celsius | field::fan_rpm, r);
+      reported(board, field::gpu_busy_percent | field::temperature_celsius | field::fan_rpm, r);
   CHECK(t.gpu_busy_percent);
   CHECK_FALSE(t.temperature_celsius);
   CHECK(r.about(field::temperature_celsius)->why.code == status::backend);
@@ -241,7 +241,8 @@ TEST_CASE("a load that is none is no load") {
     const orin board;
     board.tree.write(gpu + "load", odd);
     plain_reading r;
-    CHECK_FALSE(told(board, field::gpu_busy_percent | field::core_clock_mhz, r).gpu_busy_percent);
+    CHECK_FALSE(
+        reported(board, field::gpu_busy_percent | field::core_clock_mhz, r).gpu_busy_percent);
     CHECK(r.about(field::gpu_busy_percent));
   }
 }
@@ -280,8 +281,8 @@ TEST_CASE("memory is one unified pool; its use is nvmap's, which root alone may 
   CHECK(all.all()[0].is_main);
   CHECK_FALSE(all.all()[0].total);
   CHECK_FALSE(all.all()[0].used);
-  REQUIRE(r.remarks.size() == 1);
-  CHECK(r.remarks[0].field == pool_field::used);
+  REQUIRE(r.diagnostics.size() == 1);
+  CHECK(r.diagnostics[0].field == pool_field::used);
 
   board.clients("CLIENT PROCESS PID SIZE\nuser a 7 100K\nuser b 8 50K\nuser a 7 20K\ntotal 130K\n");
   all.clear();

@@ -25,7 +25,7 @@ class listener final : public reading {
  public:
   std::uint64_t deadline_ns() const noexcept override { return UINT64_MAX; }
   bool wants_trace() const noexcept override { return false; }
-  void remark(diagnostic d) override { all.push_back(std::move(d)); }
+  void diagnose(diagnostic d) override { all.push_back(std::move(d)); }
   void opening() noexcept override {}
   void opened() noexcept override {}
 

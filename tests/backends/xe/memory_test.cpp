@@ -42,9 +42,9 @@ TEST_CASE("with CAP_PERFMON the kernel tells memory, tile by tile") {
   machine m;
   m.add_pci(intel_card("xe"), {card0, render128});
   fake_drm_load(("perfmon\n" + two_tiles).c_str());
-  const memory_reading told = read_memory(m);
-  REQUIRE(told.result);
-  const pool* const vram = told.find(pool_kind::main);
+  const memory_reading reported = read_memory(m);
+  REQUIRE(reported.result);
+  const pool* const vram = reported.find(pool_kind::main);
   REQUIRE(vram != nullptr);
   CHECK(vram->kind == pool_kind::vram);
   CHECK(vram->from == source::xe);
@@ -52,9 +52,9 @@ TEST_CASE("with CAP_PERFMON the kernel tells memory, tile by tile") {
   CHECK(vram->used == 8 * mib);
   CHECK(vram->free == 6 * gib - 8 * mib);
   CHECK(vram->notes == 0);
-  CHECK(told.find(pool_kind::vram_visible)->total == 6 * gib);
-  CHECK(told.find(pool_kind::vram_visible)->used == 3 * mib);
-  const pool* const host = told.find(pool_kind::host);
+  CHECK(reported.find(pool_kind::vram_visible)->total == 6 * gib);
+  CHECK(reported.find(pool_kind::vram_visible)->used == 3 * mib);
+  const pool* const host = reported.find(pool_kind::host);
   REQUIRE(host != nullptr);
   CHECK(host->total == 8 * gib);
   CHECK(host->used == 7 * mib);
@@ -62,7 +62,7 @@ TEST_CASE("with CAP_PERFMON the kernel tells memory, tile by tile") {
   CHECK_FALSE(host->is_main);
   CHECK(fake_drm_log() == asked_once);
   CHECK(fake_drm_open_nodes() == 0);
-  CHECK(told.r.find(status::permission) == nullptr);
+  CHECK(reported.r.find(status::permission) == nullptr);
 }
 
 TEST_CASE("without CAP_PERFMON used is not 0 but what clients use at least") {
@@ -81,12 +81,12 @@ TEST_CASE("without CAP_PERFMON used is not 0 but what clients use at least") {
   CHECK(why->field == (pool_field::used | pool_field::free));
   CHECK(fake_drm_log() == asked_once);
   add_clients(m);
-  const memory_reading told = read_memory(m);
-  CHECK(told.find(pool_kind::vram)->total == 6 * gib);
-  CHECK(told.find(pool_kind::vram)->used == 24000 * kib + 2 * mib);
-  CHECK((told.find(pool_kind::vram)->notes & note::lower_bound) != 0);
-  CHECK(told.find(pool_kind::host)->used == 200 * kib);
-  CHECK((told.find(pool_kind::host)->notes & note::lower_bound) != 0);
+  const memory_reading reported = read_memory(m);
+  CHECK(reported.find(pool_kind::vram)->total == 6 * gib);
+  CHECK(reported.find(pool_kind::vram)->used == 24000 * kib + 2 * mib);
+  CHECK((reported.find(pool_kind::vram)->notes & note::lower_bound) != 0);
+  CHECK(reported.find(pool_kind::host)->used == 200 * kib);
+  CHECK((reported.find(pool_kind::host)->notes & note::lower_bound) != 0);
   CHECK(fake_drm_log() == std::string());
 }
 
@@ -96,10 +96,10 @@ TEST_CASE("with CAP_PERFMON a region at 0 is at 0") {
   fake_drm_load(("perfmon\nnode renderD128 xe\n" + region(0, 0, 8 * gib, 0, 0, 0) +
                  region(1, 1, 4 * gib, 3 * mib, 256 * mib, 0))
                     .c_str());
-  const memory_reading told = read_memory(m);
-  CHECK(told.find(pool_kind::host)->used == 0u);
-  CHECK(told.find(pool_kind::vram_visible)->used == 0u);
-  CHECK(told.find(pool_kind::vram_visible)->total == 256 * mib);
+  const memory_reading reported = read_memory(m);
+  CHECK(reported.find(pool_kind::host)->used == 0u);
+  CHECK(reported.find(pool_kind::vram_visible)->used == 0u);
+  CHECK(reported.find(pool_kind::vram_visible)->total == 256 * mib);
 }
 
 TEST_CASE("an integrated device has host memory, never memory of its own") {
@@ -121,15 +121,15 @@ TEST_CASE("an integrated device has host memory, never memory of its own") {
     CHECK(found[0].from == source::xe);
     CHECK(found[0].kind == device_kind::integrated);
     CHECK(found[0].memory_kind == memory_kind::unified);
-    const memory_reading told = read_memory(m);
-    REQUIRE(told.result);
-    REQUIRE(told.pools.all().size() == 1);
-    const pool& p = told.pools.all()[0];
+    const memory_reading reported = read_memory(m);
+    REQUIRE(reported.result);
+    REQUIRE(reported.pools.all().size() == 1);
+    const pool& p = reported.pools.all()[0];
     CHECK(p.kind == pool_kind::unified);
     CHECK_FALSE(p.total);
     CHECK(p.used == (perfmon ? 300 * mib : 200 * kib));
     CHECK(((p.notes & note::lower_bound) != 0) == !perfmon);
-    CHECK((told.r.find("CAP_PERFMON") != nullptr) == !perfmon);
+    CHECK((reported.r.find("CAP_PERFMON") != nullptr) == !perfmon);
     const auto rows = m.rows(0, r);
     REQUIRE(rows.size() == 1);
     CHECK(rows[0].used == 200 * kib);
@@ -207,8 +207,8 @@ TEST_CASE("requests that are interrupted, and an answer that grows, are asked ag
   machine m;
   m.add_pci(intel_card("xe"), {card0, render128});
   fake_drm_load(with_rule("interrupt=3 grow=1").c_str());
-  const memory_reading told = read_memory(m);
-  REQUIRE(told.result);
-  CHECK(told.find(pool_kind::vram)->total == 6 * gib);
+  const memory_reading reported = read_memory(m);
+  REQUIRE(reported.result);
+  CHECK(reported.find(pool_kind::vram)->total == 6 * gib);
   CHECK(fake_drm_open_nodes() == 0);
 }

@@ -53,15 +53,15 @@ const std::string in_chip = "sys/" + hmn_fake::pci_folder(slot_address) + "/hwmo
 TEST_CASE("sensors are found by their labels") {
   machine m;
   m.add_pci(battlemage(), {card0, render128});
-  const auto told = read_telemetry(m, telemetry_field::all);
-  REQUIRE(told.result);
-  CHECK(told.value.from == source::xe);
-  CHECK(told.value.temperature_celsius == doctest::Approx(46));
-  CHECK(told.value.memory_celsius == doctest::Approx(48));
-  CHECK(told.value.fan_rpm == 418u);
+  const auto reported = read_telemetry(m, telemetry_field::all);
+  REQUIRE(reported.result);
+  CHECK(reported.value.from == source::xe);
+  CHECK(reported.value.temperature_celsius == doctest::Approx(46));
+  CHECK(reported.value.memory_celsius == doctest::Approx(48));
+  CHECK(reported.value.fan_rpm == 418u);
   // The card's counter stands at 0: the package's counts, and its limit goes with it.
-  CHECK(told.value.energy_joules == doctest::Approx(5));
-  CHECK(told.value.power_limit_watts == doctest::Approx(150));
+  CHECK(reported.value.energy_joules == doctest::Approx(5));
+  CHECK(reported.value.power_limit_watts == doctest::Approx(150));
   CHECK(read_telemetry(m, power_limit_watts).value.power_limit_watts == doctest::Approx(150));
   m.tree().write(in_chip + "energy1_input", "9000000\n");
   const auto card = read_telemetry(m, energy_joules | power_limit_watts);
@@ -93,11 +93,11 @@ TEST_CASE("a card whose counters stand at 0 tells no energy and no power") {
   m.add_pci(battlemage(), {card0, render128});
   m.tree().write(in_chip + "energy2_input", "0\n");
   for (int i = 0; i < 2; ++i) {
-    const auto told = read_telemetry(m, energy_joules | power_watts | temperature_celsius);
-    REQUIRE(told.result);
-    CHECK_FALSE(told.value.energy_joules);
-    CHECK_FALSE(told.value.power_watts);
-    const diagnostic* const why = told.r.find("stands at 0");
+    const auto reported = read_telemetry(m, energy_joules | power_watts | temperature_celsius);
+    REQUIRE(reported.result);
+    CHECK_FALSE(reported.value.energy_joules);
+    CHECK_FALSE(reported.value.power_watts);
+    const diagnostic* const why = reported.r.find("stands at 0");
     REQUIRE(why != nullptr);
     CHECK(why->field == (energy_joules | power_watts));
   }
@@ -130,10 +130,10 @@ TEST_CASE("clocks and throttling of tiles and media parts") {
   add_gt(d, "tile0/gt1", "0\n");
   add_gt(d, "tile1/gt2", "1900\n");
   m.add_pci(d, {card0, render128});
-  const auto told = read_telemetry(m, core_clock_mhz | telemetry_field::throttle);
-  REQUIRE(told.result);
-  CHECK(told.value.core_clock_mhz == 2100u);
-  CHECK(told.value.throttle == 0u);
+  const auto reported = read_telemetry(m, core_clock_mhz | telemetry_field::throttle);
+  REQUIRE(reported.result);
+  CHECK(reported.value.core_clock_mhz == 2100u);
+  CHECK(reported.value.throttle == 0u);
   const auto all = read_metrics(m);
   CHECK(value_of(all, metric_id::clock_mhz, which::clock::core) == doctest::Approx(2100));
   CHECK(value_of(all, metric_id::clock_mhz, which::clock::media) == doctest::Approx(0));
@@ -163,9 +163,9 @@ TEST_CASE("load is cycles by the clock they are counted with") {
   CHECK_FALSE(read_telemetry(m, gpu_busy_percent).result);
   platform::sleep_ns(120 * platform::ns_per_ms);
   m.tree().write("proc/10/fdinfo/3", text(300, 600, 2000));
-  const auto told = read_telemetry(m, gpu_busy_percent);
-  REQUIRE(told.result);
-  CHECK(*told.value.gpu_busy_percent == doctest::Approx(30));  // 600 of 1000, two engines
+  const auto reported = read_telemetry(m, gpu_busy_percent);
+  REQUIRE(reported.result);
+  CHECK(*reported.value.gpu_busy_percent == doctest::Approx(30));  // 600 of 1000, two engines
   plain_reading r;
   const auto rows = m.rows(0, r);
   REQUIRE(rows.size() == 1);

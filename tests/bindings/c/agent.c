@@ -554,7 +554,7 @@ static void do_spill_episode(void) {
 
 /* ---- texts ---- */
 
-#define TELL(CALL)                     \
+#define REPORT(CALL)                     \
   do {                                 \
     uint32_t needed = 0, capacity = 0; \
     char* buffer = NULL;               \
@@ -572,52 +572,52 @@ static void do_spill_episode(void) {
     free(buffer);                      \
   } while (0)
 
-#define TELL_OF(CALL)                  \
+#define REPORT_OF(CALL)                  \
   do {                                 \
     hmn_snapshot* snapshot = taken(1); \
     if (!snapshot)                     \
       say_closed();                    \
     else                               \
-      TELL(CALL);                      \
+      REPORT(CALL);                      \
   } while (0)
 
-#define TELL_BETWEEN(CALL)          \
+#define REPORT_BETWEEN(CALL)          \
   do {                              \
     hmn_snapshot* after = taken(2); \
     if (!after)                     \
       say_closed();                 \
     else                            \
-      TELL_OF(CALL);                \
+      REPORT_OF(CALL);                \
   } while (0)
 
 static void do_process_name(void) {
-  TELL_OF(hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_NAME, u32(2), buffer, capacity, &needed));
+  REPORT_OF(hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_NAME, u32(2), buffer, capacity, &needed));
 }
 static void do_process_command(void) {
-  TELL_OF(hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_COMMAND, u32(2), buffer, capacity, &needed));
+  REPORT_OF(hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_COMMAND, u32(2), buffer, capacity, &needed));
 }
 static void do_process_container(void) {
-  TELL_OF(
+  REPORT_OF(
       hmn_snapshot_text(snapshot, HMN_TEXT_PROCESS_CONTAINER, u32(2), buffer, capacity, &needed));
 }
 static void do_metric_group(void) {
-  TELL_OF(hmn_snapshot_text(snapshot, HMN_TEXT_METRIC_GROUP, u32(2), buffer, capacity, &needed));
+  REPORT_OF(hmn_snapshot_text(snapshot, HMN_TEXT_METRIC_GROUP, u32(2), buffer, capacity, &needed));
 }
 static void do_json(void) {
-  TELL_OF(hmn_format_json(snapshot, buffer, capacity, &needed));
+  REPORT_OF(hmn_format_json(snapshot, buffer, capacity, &needed));
 }
 static void do_device_line(void) {
-  TELL_OF(hmn_format_device(snapshot, u32(2), u32(3), buffer, capacity, &needed));
+  REPORT_OF(hmn_format_device(snapshot, u32(2), u32(3), buffer, capacity, &needed));
 }
 static void do_delta_line(void) {
-  TELL_BETWEEN(hmn_report_delta(snapshot, after, u32(3), words[4], buffer, capacity, &needed));
+  REPORT_BETWEEN(hmn_report_delta(snapshot, after, u32(3), words[4], buffer, capacity, &needed));
 }
 static void do_before_after(void) {
-  TELL_BETWEEN(
+  REPORT_BETWEEN(
       hmn_report_before_after(snapshot, after, u32(3), words[4], buffer, capacity, &needed));
 }
 static void do_format_bytes(void) {
-  TELL(hmn_format_bytes(strtoull(words[1], NULL, 10), buffer, capacity, &needed));
+  REPORT(hmn_format_bytes(strtoull(words[1], NULL, 10), buffer, capacity, &needed));
 }
 
 /* ---- the library ---- */

@@ -94,12 +94,12 @@ TEST_CASE("closing wakes one that waits, and outlives its context") {
   sampler s = running(c, options);
   c.close();
   CHECK(s.next(60s));
-  status_code told = status_code::ok;
-  std::thread waiter([&] { told = sampler_status([&] { s.next(60s); }); });
+  status_code reported = status_code::ok;
+  std::thread waiter([&] { reported = sampler_status([&] { s.next(60s); }); });
   std::this_thread::sleep_for(20ms);
   s.close();
   s.close();
   waiter.join();
-  CHECK(told == status_code::state);
+  CHECK(reported == status_code::state);
   CHECK_THROWS_AS(s.info(), hypomnesis::closed);
 }

@@ -62,22 +62,22 @@ def problems(project, found, machine):
         yield said
         return
     for code, expected, line in found:
-        status, told, failed = project.run("dotnet", project.folder / "built/app.dll", line,
+        status, reported, failed = project.run("dotnet", project.folder / "built/app.dll", line,
                                            HMN_SIMULATION="" if is_program(code) else machine)
         if status != 0:
-            yield f"line {line}: status {status}: {told}{failed}"
-        elif expected is not None and told != expected:
-            yield f"line {line} prints\n{told}and not\n{expected}"
+            yield f"line {line}: status {status}: {reported}{failed}"
+        elif expected is not None and reported != expected:
+            yield f"line {line} prints\n{reported}and not\n{expected}"
 
 
 def main():
     page, package, scratch, machine, *sources = sys.argv[1:]
     found = list(fresh.blocks(pathlib.Path(page).read_text(encoding="utf-8")))
-    told = list(problems(fresh.Project(scratch, package, sources), found, machine))
+    reported = list(problems(fresh.Project(scratch, package, sources), found, machine))
     if sum(expected is not None for _, expected, _ in found) < 3:
-        told.append(f"{page}: hardly any block says what it prints")
-    print(*told, sep="\n")
-    return 1 if told else 0
+        reported.append(f"{page}: hardly any block says what it prints")
+    print(*reported, sep="\n")
+    return 1 if reported else 0
 
 
 if __name__ == "__main__":

@@ -61,9 +61,9 @@ def content_problems(package, folder, texts):
 
 
 def run_problems(project, what, *command):
-    status, told, failed = project.run(*command)
-    if status != 0 or not re.search(r"^this process: \d{6,} bytes of RAM$", told, re.M):
-        yield f"{what}: status {status}: {told}{failed}"
+    status, reported, failed = project.run(*command)
+    if status != 0 or not re.search(r"^this process: \d{6,} bytes of RAM$", reported, re.M):
+        yield f"{what}: status {status}: {reported}{failed}"
 
 
 def main():

@@ -57,7 +57,7 @@ class Contexts(Case):
         self.assertGreater(memory.resident_bytes, MIB)
         self.assertGreaterEqual(memory.peak_resident_bytes, memory.resident_bytes)
 
-    def test_backends_are_told_of(self):
+    def test_backends_are_reported_of(self):
         info = self.context("workstation").backend(Backend.SIMULATED)
         self.assertIsInstance(info, BackendInfo)
         self.assertEqual((info.state, info.version), (State.READY, "570.133.07"))

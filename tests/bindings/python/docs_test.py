@@ -41,14 +41,14 @@ class Docs(Case):
 
     def test_the_table_of_errors(self):
         page = (ROOT / PAGES[0]).read_text(encoding="utf-8")
-        told = {}
+        reported = {}
         for cls, statuses, also in re.findall(r"^\| `(\w+Error)` \| (.*?) \| ?(.*?) ?\|$", page, re.M):
             for status in re.findall(r"\w+", statuses):
-                told[hypomnesis.Status[status]] = getattr(hypomnesis, cls)
+                reported[hypomnesis.Status[status]] = getattr(hypomnesis, cls)
             for builtin in re.findall(r"\w+", also):
                 self.assertTrue(issubclass(getattr(hypomnesis, cls),
                                            getattr(builtins, builtin)), cls)
-        self.assertEqual(told, hypomnesis._error.ERROR_OF_STATUS)
+        self.assertEqual(reported, hypomnesis._error.ERROR_OF_STATUS)
 
     def test_every_public_name_says_what_it_is(self):
         for name in hypomnesis.__all__:

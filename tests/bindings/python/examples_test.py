@@ -50,7 +50,7 @@ class Examples(Case):
         self.assertRegex(text, r"\Aresident: \d{7,} bytes \(\d+ MiB\)\navailable: \d{7,} bytes \(")
         self.assertEqual(status, 0)
 
-    def test_room(self):
+    def test_free_memory(self):
         self.assertEqual(self.example("free_memory", "8GiB", machine="server-8gpu"), (0, SERVER))
         self.assertEqual(self.example("free_memory", "1GiB", machine="laptop-asleep"), (1, ASLEEP))
         free = 24564 - 498 - 13911

@@ -41,7 +41,7 @@ class Main(Case):
         done = self.run_main(machine={"host": "real"})
         self.assertEqual(done.stdout.splitlines()[-1], "no GPU")
 
-    def test_what_is_missing_is_told(self):
+    def test_what_is_missing_is_reported(self):
         machine = {"devices": [{"failures": [{"call": "pools", "status": "permission",
                                               "message": "the driver refused"}]}]}
         done = self.run_main(machine=machine)

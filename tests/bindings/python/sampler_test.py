@@ -16,7 +16,7 @@ class Sampler(Case):
         pool = {"kind": "vram", "total": "16GiB", "used": "3GiB"}
         self.on = self.context({"devices": [{"name": "Card", "pools": [pool]}]})
 
-    def test_it_gives_snapshots_latest_figures_and_peaks(self):
+    def test_it_gives_snapshots_latest_values_and_peaks(self):
         with self.on.sampler() as sampler:
             first = sampler.next(60_000)
             self.assertEqual(first.info.collect, hypomnesis.Collect.DEVICES | hypomnesis.Collect.POOLS
@@ -59,19 +59,19 @@ class Sampler(Case):
     def test_stop_wakes_one_that_waits(self):
         with self.on.sampler(interval_ms=3_600_000) as sampler:
             sampler.next(60_000)
-            told = []
+            reported = []
 
             def wait():
                 try:
                     sampler.next(60_000)
                 except hypomnesis.StateError as error:
-                    told.append(error)
+                    reported.append(error)
             waiter = threading.Thread(target=wait)
             waiter.start()
             time.sleep(0.02)
             sampler.stop()
             waiter.join(30)
-            self.assertEqual(len(told), 1)
+            self.assertEqual(len(reported), 1)
 
     def test_options_arrive(self):
         peaks = self.on.sampler(flags=hypomnesis.SamplerFlag.PEAKS_ONLY)

@@ -5,7 +5,7 @@
 //
 // An event comes as the system brings it, in a thread of the process that begins in CtrlRoutine.
 // With --console it comes through a console, which Wine 8 has for Ctrl+C alone. A second event
-// comes when the program can write no more: nobody reads until it has ended.
+// comes when the program can write no more: no one reads until it has ended.
 #include <windows.h>
 
 #include <cstddef>
@@ -151,7 +151,7 @@ int run(const std::wstring& events, bool has_console, const words& command) {
   return end_of(started.process);
 }
 
-// This program once more, in a pseudo console whose screen nobody looks at.
+// This program once more, in a pseudo console whose screen is not read.
 int run_in_console(words all) {
   HANDLE input = nullptr, typed = nullptr, screen = nullptr, drawn = nullptr;
   check(CreatePipe(&input, &typed, nullptr, 0) != 0, "CreatePipe");
@@ -160,10 +160,10 @@ int run_in_console(words all) {
   check(CreatePseudoConsole({120, 40}, input, screen, 0, &console) == S_OK, "CreatePseudoConsole");
   SIZE_T size = 0;
   InitializeProcThreadAttributeList(nullptr, 1, 0, &size);
-  const auto room = std::make_unique<std::max_align_t[]>(size / sizeof(std::max_align_t) + 1);
+  const auto buffer = std::make_unique<std::max_align_t[]>(size / sizeof(std::max_align_t) + 1);
   auto how = streams(GetStdHandle(STD_OUTPUT_HANDLE));
   how.StartupInfo.cb = sizeof how;
-  how.lpAttributeList = reinterpret_cast<LPPROC_THREAD_ATTRIBUTE_LIST>(room.get());
+  how.lpAttributeList = reinterpret_cast<LPPROC_THREAD_ATTRIBUTE_LIST>(buffer.get());
   check(InitializeProcThreadAttributeList(how.lpAttributeList, 1, 0, &size) != 0 &&
             UpdateProcThreadAttribute(how.lpAttributeList, 0, PROC_THREAD_ATTRIBUTE_PSEUDOCONSOLE,
                                       console, sizeof console, nullptr, nullptr) != 0,

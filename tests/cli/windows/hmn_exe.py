@@ -65,8 +65,8 @@ class Looks(Hmn):
     def test_the_summary_has_the_memory_of_the_machine(self):
         text = self.hmn()
         total = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") // MIB
-        told = int(re.search(r"^RAM: available \d+ MiB / (\d+) MiB", text, re.M).group(1))
-        self.assertAlmostEqual(told, total, delta=total // 20)
+        reported = int(re.search(r"^RAM: available \d+ MiB / (\d+) MiB", text, re.M).group(1))
+        self.assertAlmostEqual(reported, total, delta=total // 20)
 
     def test_the_snapshot_is_of_this_process(self):
         said = json.loads(self.hmn("snapshot"))
@@ -105,7 +105,7 @@ class Looks(Hmn):
         self.hmn("--machine", r"Z:\nirgends-漢.json", code=1)
         self.assertIn("nirgends-漢.json", self.err)
 
-    def test_what_fits_is_told_of_a_model_of_this_system_s_paths(self):
+    def test_what_fits_is_reported_of_a_model_of_this_system_s_paths(self):
         model = SOURCE / "examples" / "models" / "llama-3-8b.json"
         machine = SOURCE / "examples" / "machines" / "workstation.json"
         said = json.loads(self.hmn("fit", "--json", "--machine", windows_path(machine),
@@ -129,7 +129,7 @@ class Commands(Hmn):
             self.assertEqual(said["exit_code"], code)
             self.assertIn(f"exit code {code} after", self.err)
 
-    def test_all_32_bits_of_a_code_are_told(self):
+    def test_all_32_bits_of_a_code_are_reported(self):
         said = self.measured(*self.partner("exit", "0xC0000005"), code=5)
         self.assertEqual(said["exit_code"], 0xC0000005)
 
@@ -150,7 +150,7 @@ class Commands(Hmn):
         said = self.measured(*self.partner("start", "hold", "64"))
         self.assertGreaterEqual(said["all_processes"]["bytes"], 64 * MIB)
 
-    def test_a_job_without_a_figure_has_none(self):
+    def test_a_job_without_a_value_has_none(self):
         said = self.measured(*self.partner("exit", "0"))
         self.assertIsNone(said["control_group"]["bytes"])
         self.assertIn("reason", said["control_group"])
@@ -172,7 +172,7 @@ class Commands(Hmn):
         self.hmn("run", "--", "planted", "exit", "0", code=127, cwd=self.folder)
         self.hmn("run", "--", r".\planted", "exit", "0", cwd=self.folder)
 
-    def test_spill_tells_that_nothing_can_be_measured(self):
+    def test_spill_reports_that_nothing_can_be_measured(self):
         machine = self.machine(devices=[])
         target = self.folder / "spill.json"
         self.hmn("spill", "--machine", machine, "--json", windows_path(target), "--",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-// A program of Windows that hmn runs; its first word says what it does.
+// A program of Windows that hmn runs; its first word selects what it does.
 #include <windows.h>
 
 #include <cstdio>

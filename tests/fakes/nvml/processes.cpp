@@ -35,11 +35,11 @@ status answer_list(const process_list& list, unsigned layout, unsigned* count, v
   if (list.result != success) return list.result;
   const auto present = present_rows(list);
   const auto claimed = list.claim.value_or(present);
-  const auto room = *count;
-  if (list.always_insufficient || claimed > room) {
-    *count = list.always_insufficient && claimed <= room ? room + 1 : claimed;
+  const auto capacity = *count;
+  if (list.always_insufficient || claimed > capacity) {
+    *count = list.always_insufficient && claimed <= capacity ? capacity + 1 : claimed;
     if (list.fill_when_insufficient && rows)
-      write_rows(list, std::min(present, room), layout, rows);
+      write_rows(list, std::min(present, capacity), layout, rows);
     return error_insufficient_size;
   }
   if (claimed > 0 && !rows) return error_invalid_argument;
@@ -67,7 +67,7 @@ unsigned long long time_of(const utilization_sample& sample) {
 // Both utilisation calls: NOT_FOUND when nothing is newer than the caller's last sample.
 template <class Write>
 status newer_samples(const device& target, unsigned long long last_seen_us, unsigned* count,
-                     bool room_given, Write write) {
+                     bool is_capacity_given, Write write) {
   if (target.samples.result != success) return target.samples.result;
   unsigned newer = 0;
   for (const auto& sample : target.samples.value) newer += time_of(sample) > last_seen_us;
@@ -75,7 +75,7 @@ status newer_samples(const device& target, unsigned long long last_seen_us, unsi
     *count = 0;
     return error_not_found;
   }
-  if (!room_given || *count < newer) {
+  if (!is_capacity_given || *count < newer) {
     *count = newer;
     return error_insufficient_size;
   }

@@ -19,7 +19,7 @@ fs::path new_directory() {
   return pattern;
 }
 
-void make_room(const fs::path& at) {
+void make_way(const fs::path& at) {
   fs::create_directories(at.parent_path());
   if (fs::is_symlink(at) || fs::exists(at)) fs::remove(at);
 }
@@ -38,7 +38,7 @@ tree::~tree() {
 
 void tree::write(std::string_view relative, std::string_view text) const {
   const auto at = root_ / relative;
-  make_room(at);
+  make_way(at);
   std::ofstream file(at, std::ios::binary);
   file.write(text.data(), static_cast<std::streamsize>(text.size()));
   if (!file.flush()) throw std::system_error(EIO, std::generic_category(), at.string());
@@ -46,7 +46,7 @@ void tree::write(std::string_view relative, std::string_view text) const {
 
 void tree::link(std::string_view relative, const std::string& target) const {
   const auto at = root_ / relative;
-  make_room(at);
+  make_way(at);
   fs::create_symlink(target, at);
 }
 

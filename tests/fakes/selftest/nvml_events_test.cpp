@@ -37,23 +37,23 @@ TEST_CASE("nvml_events: an Xid is told once, in order, to those who registered b
   nvml.start(two_event_gpus);
   const event_set_handle first = new_set(nvml);
   const event_set_handle second = new_set(nvml);
-  event_data told{};
+  event_data reported{};
   raise(nvml, 0, 13);
   CHECK(enter(nvml, 0, first) == fake_nvml::success);
   CHECK(enter(nvml, 1, second) == fake_nvml::success);
   raise(nvml, 1, 48);
   for (const unsigned long long xid : {31, 79}) {
-    REQUIRE(next(nvml, first, told) == fake_nvml::success);
-    CHECK(told.device == nvml.gpu(0));
-    CHECK(told.type == fake_nvml::event_xid);
-    CHECK(told.data == xid);
-    CHECK(told.gpu_instance == ~0U);
+    REQUIRE(next(nvml, first, reported) == fake_nvml::success);
+    CHECK(reported.device == nvml.gpu(0));
+    CHECK(reported.type == fake_nvml::event_xid);
+    CHECK(reported.data == xid);
+    CHECK(reported.gpu_instance == ~0U);
   }
-  CHECK(next(nvml, first, told) == fake_nvml::error_timeout);
-  REQUIRE(next(nvml, second, told) == fake_nvml::success);
-  CHECK(told.device == nvml.gpu(1));
-  CHECK(told.data == 48);
-  CHECK(next(nvml, second, told) == fake_nvml::error_timeout);
+  CHECK(next(nvml, first, reported) == fake_nvml::error_timeout);
+  REQUIRE(next(nvml, second, reported) == fake_nvml::success);
+  CHECK(reported.device == nvml.gpu(1));
+  CHECK(reported.data == 48);
+  CHECK(next(nvml, second, reported) == fake_nvml::error_timeout);
 }
 
 TEST_CASE("nvml_events: a device registers what it has alone") {
@@ -72,18 +72,18 @@ TEST_CASE("nvml_events: the first generation writes what it knew") {
   nvml.start(two_event_gpus);
   const event_set_handle set = new_set(nvml);
   CHECK(enter(nvml, 0, set) == fake_nvml::success);
-  event_data told{};
-  told.gpu_instance = 7;
-  CHECK(next(nvml, set, told, "nvmlEventSetWait") == fake_nvml::success);
-  CHECK(told.data == 31);
-  CHECK(told.gpu_instance == 7);
+  event_data reported{};
+  reported.gpu_instance = 7;
+  CHECK(next(nvml, set, reported, "nvmlEventSetWait") == fake_nvml::success);
+  CHECK(reported.data == 31);
+  CHECK(reported.gpu_instance == 7);
 }
 
 TEST_CASE("nvml_events: a set that was freed, or is of an ended session, is none") {
   const loaded_nvml nvml;
   nvml.start(two_event_gpus);
   const auto sets = nvml.call<int()>("fake_nvml_event_sets");
-  event_data told{};
+  event_data reported{};
   const event_set_handle freed = new_set(nvml);
   CHECK(sets() == 1);
   CHECK(nvml("nvmlEventSetFree", freed) == fake_nvml::success);
@@ -91,7 +91,7 @@ TEST_CASE("nvml_events: a set that was freed, or is of an ended session, is none
   CHECK(nvml("nvmlEventSetFree", freed) == fake_nvml::error_invalid_argument);
   const event_set_handle ended = new_set(nvml);
   nvml.call<void()>("fake_nvml_driver_reload")();
-  CHECK(next(nvml, ended, told) == fake_nvml::error_uninitialized);
+  CHECK(next(nvml, ended, reported) == fake_nvml::error_uninitialized);
   REQUIRE(nvml("nvmlInit_v2") == fake_nvml::success);
-  CHECK(next(nvml, ended, told) == fake_nvml::error_invalid_argument);
+  CHECK(next(nvml, ended, reported) == fake_nvml::error_invalid_argument);
 }

@@ -49,7 +49,7 @@ const fake::cells* opened(const std::vector<fake::cells>& all, UINT adapter) {
   return adapter >= 1 && adapter <= all.size() ? &all[adapter - 1] : nullptr;
 }
 
-LONG tell(const query_info& of, const UINT* values, UINT bytes) {
+LONG answer_query(const query_info& of, const UINT* values, UINT bytes) {
   if (of.size != bytes) return invalid_parameter;
   CopyMemory(of.data, values, bytes);
   return success;
@@ -82,9 +82,9 @@ D3DKMT D3DKMTQueryAdapterInfo(const query_info* of) {
   if ((*row)[7] == "untouched") return success;
   UINT values[3];
   for (std::size_t i = 0; i < 3; ++i) values[i] = static_cast<UINT>(fake::number(*row, 1 + i));
-  if (of->type == adapter_address) return tell(*of, values, sizeof values);
+  if (of->type == adapter_address) return answer_query(*of, values, sizeof values);
   values[0] = static_cast<UINT>(fake::number(*row, 4));
-  if (of->type == adapter_type) return tell(*of, values, sizeof values[0]);
+  if (of->type == adapter_type) return answer_query(*of, values, sizeof values[0]);
   return invalid_parameter;
 }
 

@@ -124,11 +124,11 @@ TEST_CASE("the one GPU of NVIDIA's SoCs, on no bus, is one device") {
 }
 
 TEST_CASE("so is Apple's, told by the system and by a command") {
-  device told = make_soc(0, source::metal);
+  device reported = make_soc(0, source::metal);
   device printed = make_soc(0, source::macmon);
-  told.vendor = printed.vendor = vendor::apple;
+  reported.vendor = printed.vendor = vendor::apple;
   device_table table;
-  update(table, source::metal, {told});
+  update(table, source::metal, {reported});
   update(table, source::macmon, {printed});
   CHECK(table.count() == 1);
   CHECK(table.slot_of(0, source::macmon) == 0);

@@ -120,7 +120,7 @@ void perform(const operation& o, stepped_account& a, outcome& seen) {
   if (!is_done) seen.is_refused = true;
   if (o.kind == what::clear) a.clear();
   if (o.kind != what::read) return;
-  const hmn::limited_figures f = a.read();
+  const hmn::limited_values f = a.read();
   if (f.bytes.allocated > f.limit) FAIL("more is allocated than the limit");
   if (f.bytes.peak < f.bytes.allocated) FAIL("the peak is below what is allocated");
   if (f.bytes.peak < seen.highest_peak) FAIL("the peak sank");
@@ -154,9 +154,9 @@ struct moment {
   [[nodiscard]] std::uint64_t limit() const { return account.now().value().second; }
   // Bytes: hashed and compared by the C++ runtime, which no sanitizer slows down.
   [[nodiscard]] std::string key() const {
-    const std::array<std::uint64_t, 5> figures{limit(), allocated(), account.peak().load(), most,
-                                               trails[0].size()};
-    std::string k(bytes_of(figures));
+    const std::array<std::uint64_t, 5> values{limit(), allocated(), account.peak().load(), most,
+                                              trails[0].size()};
+    std::string k(bytes_of(values));
     for (const trail& t : trails) k += bytes_of(t);
     return k;
   }

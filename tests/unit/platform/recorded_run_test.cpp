@@ -22,9 +22,9 @@ TEST_CASE("recording: a program's output is kept and given without starting it")
   });
   CHECK(again.has_runs());
   const stand_in_scope scope(&again);
-  const outcome told = run(echo);
-  CHECK(told.what == outcome::kind::finished);
-  CHECK(told.output == "a b\n");
+  const outcome reported = run(echo);
+  CHECK(reported.what == outcome::kind::finished);
+  CHECK(reported.output == "a b\n");
   echo.arguments = {"a", "c"};
   CHECK(run(echo).what == outcome::kind::not_found);
 }

@@ -169,24 +169,24 @@ TEST_CASE("recording: what a driver answered through its node") {
   const test::scratch_folder files;
   const std::string plain = files.write("node", "");
   const device_question question{query_language::xe, 1};
-  std::array<std::byte, 8> room{};
+  std::array<std::byte, 8> buffer{};
   recording kept(use::keep);
   {
     const stand_in_scope scope(&kept);
-    CHECK(ask_device(plain.c_str(), question, room).error == EOPNOTSUPP);
-    CHECK(ask_device(files.path("none").c_str(), question, room).error == ENOENT);
+    CHECK(ask_device(plain.c_str(), question, buffer).error == EOPNOTSUPP);
+    CHECK(ask_device(files.path("none").c_str(), question, buffer).error == ENOENT);
   }
   recording again(use::replay);
   copy_to(kept, again);
   again.add(recorded_answer{"/dev/dri/renderD128", question, 0, "12345678"});
   again.add(recorded_answer{"/dev/dri/renderD129", question, 0, "123456789"});
   const stand_in_scope scope(&again);
-  CHECK(ask_device(plain.c_str(), question, room).error == EOPNOTSUPP);
-  CHECK(ask_device(files.path("none").c_str(), question, room).error == ENOENT);
-  CHECK(ask_device("/dev/dri/renderD128", question, room).value == 8);
-  CHECK(room[7] == std::byte{'8'});
-  CHECK(ask_device("/dev/dri/renderD129", question, room).error == ENOBUFS);
-  CHECK(ask_device("/dev/dri/renderD128", {query_language::i915, 1}, room).error == ENOENT);
+  CHECK(ask_device(plain.c_str(), question, buffer).error == EOPNOTSUPP);
+  CHECK(ask_device(files.path("none").c_str(), question, buffer).error == ENOENT);
+  CHECK(ask_device("/dev/dri/renderD128", question, buffer).value == 8);
+  CHECK(buffer[7] == std::byte{'8'});
+  CHECK(ask_device("/dev/dri/renderD129", question, buffer).error == ENOBUFS);
+  CHECK(ask_device("/dev/dri/renderD128", {query_language::i915, 1}, buffer).error == ENOENT);
 }
 
 TEST_CASE("recording: other threads ask the system") {

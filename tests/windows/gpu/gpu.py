@@ -13,7 +13,7 @@ MEASURABLE, NOW, EVER, BY_SHARED = 1, 2, 4, 1
 class TwoCards(Machine):
     def test_adapters_and_their_pools(self):
         self.probe(off=NVML | SMI)
-        self.assertEqual([d["name"] for d in self.picture["devices"]], [CARD["name"], OTHER["name"]])
+        self.assertEqual([d["name"] for d in self.taken["devices"]], [CARD["name"], OTHER["name"]])
         card, other = self.device(CARD["name"]), self.device(OTHER["name"])
         self.assertEqual(card["os_id"], 0x103D8)
         self.assertEqual(other["vendor"], "amd")
@@ -39,9 +39,9 @@ class TwoCards(Machine):
         self.assertEqual(self.rows(self.device(OTHER["name"])), {})
         self.assertEqual(self.sources["pdh"][0], READY)
 
-    def test_nvml_and_dxgi_tell_of_one_card(self):
+    def test_nvml_and_dxgi_report_of_one_card(self):
         self.probe(adapters=(OTHER, CARD), readings=2)
-        self.assertEqual(len(self.picture["devices"]), 2)
+        self.assertEqual(len(self.taken["devices"]), 2)
         card = self.device(CARD["name"])
         self.assertEqual((card["index"], card["backend"], card["os_id"]), (0, "nvml", 0x103D8))
         self.assertEqual(card["pci_bus_id"], "0000:01:00.0")
@@ -64,19 +64,19 @@ class TwoCards(Machine):
 
     def test_a_bad_adapter_is_skipped(self):
         self.probe(adapters=(CARD | {"trouble": "undescribed"}, OTHER), off=NVML | SMI)
-        self.assertEqual([d["name"] for d in self.picture["devices"]], [OTHER["name"]])
-        told = self.reasons("dxgi", "devices")
-        self.assertEqual(told[0]["native_code"] & 0xFFFFFFFF, 0x887A0005)
+        self.assertEqual([d["name"] for d in self.taken["devices"]], [OTHER["name"]])
+        reported = self.reasons("dxgi", "devices")
+        self.assertEqual(reported[0]["native_code"] & 0xFFFFFFFF, 0x887A0005)
 
     def test_without_the_newer_interface_the_budget_is_absent(self):
         self.probe(adapters=(CARD | {"trouble": "no memory interface"},), off=NVML | SMI)
         card = self.device(CARD["name"])
         self.assertIsNone(self.pool(card, "vram")["budget_bytes"])
         self.assertEqual(self.pool(card, "vram")["used_bytes"], 900 * MIB)
-        told = [d for d in self.reasons("dxgi", "pools") if d["fields"] == ["budget_bytes"]]
-        self.assertEqual(told[0]["native_code"] & 0xFFFFFFFF, 0x80004002)
+        reported = [d for d in self.reasons("dxgi", "pools") if d["fields"] == ["budget_bytes"]]
+        self.assertEqual(reported[0]["native_code"] & 0xFFFFFFFF, 0x80004002)
 
-    def test_a_removed_card_has_no_figures(self):
+    def test_a_removed_card_has_no_values(self):
         self.probe(adapters=(CARD | {"trouble": "no memory answer"}, OTHER), off=NVML | SMI)
         self.assertIsNone(self.pool(self.device(CARD["name"]), "vram"))
         self.assertIsNotNone(self.pool(self.device(OTHER["name"]), "vram"))
@@ -107,12 +107,12 @@ class TwoCards(Machine):
 
     def test_a_factory_that_fails(self):
         self.probe(off=NVML | SMI, HMN_FAKE_DXGI_FACTORY="0x887A0022")
-        self.assertEqual(self.picture["devices"], [])
+        self.assertEqual(self.taken["devices"], [])
         self.assertEqual(int(self.sources["dxgi"][2]) & 0xFFFFFFFF, 0x887A0022)
 
     def test_a_hang_keeps_the_deadline_and_holds_up_nobody(self):
         self.probe(deadline_ms=2000, HMN_FAKE_DXGI_HANG="1")
-        self.assertEqual([d["name"] for d in self.picture["devices"]], [CARD["name"]])
+        self.assertEqual([d["name"] for d in self.taken["devices"]], [CARD["name"]])
         self.assertEqual(self.device(CARD["name"])["backend"], "nvml")
         self.assertEqual(self.reasons("dxgi", "devices")[0]["status"], "HMN_E_TIMEOUT")
 
@@ -125,19 +125,19 @@ class TwoCards(Machine):
         self.probe(deadline_ms=8000, HMN_FAKE_NVML_HANG="nvmlDeviceGetMemoryInfo")
         self.check_without_nvml("dxgi")
 
-    def test_an_nvml_that_hangs_over_a_figure(self):
+    def test_an_nvml_that_hangs_over_a_value(self):
         self.probe(deadline_ms=8000, HMN_FAKE_NVML_HANG="nvmlDeviceGetTemperature")
         self.check_without_nvml("nvml")
 
     def check_without_nvml(self, identity):
         """The card's identity may have been read before."""
-        self.assertEqual([d["name"] for d in self.picture["devices"]], [CARD["name"], OTHER["name"]])
+        self.assertEqual([d["name"] for d in self.taken["devices"]], [CARD["name"], OTHER["name"]])
         card, other = self.device(CARD["name"]), self.device(OTHER["name"])
         self.assertEqual((card["backend"], card["os_id"]), (identity, 0x103D8))
         self.assertEqual(self.pool(card, "vram")["used_bytes"], 900 * MIB)
         self.assertEqual(self.pool(other, "vram")["used_bytes"], 64 * MIB)
         self.assertEqual(self.rows(card)[4321]["used_bytes"], 750 * MIB)
-        late = {d["backend"] for d in self.picture["diagnostics"] if d["status"] == "HMN_E_TIMEOUT"}
+        late = {d["backend"] for d in self.taken["diagnostics"] if d["status"] == "HMN_E_TIMEOUT"}
         self.assertEqual((late, self.sources["nvml"][0]), ({"nvml"}, HUNG))
 
     def test_the_counters_can_be_left_out(self):
@@ -145,7 +145,7 @@ class TwoCards(Machine):
         self.assertEqual(self.pool(self.device(CARD["name"]), "vram")["budget_bytes"], 11 * GIB)
         self.assertEqual(self.sources["pdh"][0], OFF_STATE)
         self.probe(off=NVML | SMI | DXGI)
-        self.assertEqual(self.picture["devices"], [])
+        self.assertEqual(self.taken["devices"], [])
 
 
 class Reset(Machine):
@@ -172,11 +172,11 @@ class Reset(Machine):
     def test_the_card_goes_on_under_its_index(self):
         self.reset()
         self.assertEqual(self.check_the_card()["index"], 0)
-        self.assertEqual(len(self.picture["devices"]), 2)
+        self.assertEqual(len(self.taken["devices"]), 2)
 
     def test_without_nvml_it_is_found_anew(self):
         self.reset(off=NVML | SMI)
-        states = {(d["os_id"], d["state"]) for d in self.picture["devices"]}
+        states = {(d["os_id"], d["state"]) for d in self.taken["devices"]}
         self.assertEqual(states, {(0x103D8, "lost"), (0x77777, "ready"), (0x1A2B3, "ready")})
 
     def test_a_query_that_fails_is_opened_anew(self):
@@ -194,9 +194,9 @@ class Spill(Machine):
     def observe(self, first, *later):
         """Each observation: status, state, rules, dedicated, shared, limit."""
         files = [self.windows_path(f"later{i}.txt", lines(rows)) for i, rows in enumerate(later)]
-        told = self.run_under_wine(SPILL_PROBE, hex(NVML | SMI), *files, adapters=(CARD,),
+        reported = self.run_under_wine(SPILL_PROBE, hex(NVML | SMI), *files, adapters=(CARD,),
                                    counters=first)
-        return [tuple(int(word) for word in line.split(" ")[:6]) for line in told]
+        return [tuple(int(word) for word in line.split(" ")[:6]) for line in reported]
 
     @staticmethod
     def in_use(dedicated, shared):
@@ -205,27 +205,27 @@ class Spill(Machine):
 
     def test_shared_memory_that_grows_beside_a_full_card(self):
         threshold = 12 * GIB // 100 * 85
-        told = self.observe(self.in_use(GIB, 100 * MIB),
+        reported = self.observe(self.in_use(GIB, 100 * MIB),
                             self.in_use(threshold, 356 * MIB - 1),
                             self.in_use(threshold - 1, 900 * MIB),
                             self.in_use(threshold, 356 * MIB),
                             self.in_use(GIB, 100 * MIB))
-        self.assertEqual([state for _, state, *_ in told],
+        self.assertEqual([state for _, state, *_ in reported],
                          [MEASURABLE, MEASURABLE, MEASURABLE, MEASURABLE | NOW | EVER,
                           MEASURABLE | EVER])
-        self.assertEqual(told[3][2:], (BY_SHARED, threshold, 356 * MIB, 12 * GIB))
+        self.assertEqual(reported[3][2:], (BY_SHARED, threshold, 356 * MIB, 12 * GIB))
 
     def test_what_was_promised_is_no_spill(self):
         promised = [("GPU Process Memory", "Dedicated Usage", f"pid_1_{OF_CARD}_phys_0", 20 * GIB),
                     ("GPU Process Memory", "Shared Usage", f"pid_1_{OF_CARD}_phys_0", 9 * GIB),
                     ("GPU Process Memory", "Local Usage", f"pid_1_{OF_CARD}_phys_0", 11 * GIB)]
-        told = self.observe(self.in_use(GIB, 100 * MIB), self.in_use(11 * GIB, 100 * MIB) + promised)
-        self.assertEqual([state for _, state, *_ in told], [MEASURABLE, MEASURABLE])
+        reported = self.observe(self.in_use(GIB, 100 * MIB), self.in_use(11 * GIB, 100 * MIB) + promised)
+        self.assertEqual([state for _, state, *_ in reported], [MEASURABLE, MEASURABLE])
 
     def test_without_counters_it_is_not_measurable(self):
-        told = self.observe([], [])
-        self.assertEqual([state for _, state, *_ in told], [0, 0])
-        self.assertTrue(all(status < 0 for status, *_ in told))
+        reported = self.observe([], [])
+        self.assertEqual([state for _, state, *_ in reported], [0, 0])
+        self.assertTrue(all(status < 0 for status, *_ in reported))
 
 
 class WithoutNvml(Machine):
@@ -274,15 +274,15 @@ class Bare(Machine):
 
     def test_nothing_is_there(self):
         self.probe()
-        self.assertEqual(self.picture["devices"], [])
+        self.assertEqual(self.taken["devices"], [])
         self.assertEqual([self.sources[s][0] for s in ("nvml", "nvidia-smi", "dxgi")], [ABSENT] * 3)
 
     def test_wines_own_adapter(self):
         """Tables of functions and identifiers that are not ours."""
         self.probe(WINE_D3D_CONFIG="renderer=no3d,VideoMemorySize=8192")
-        self.assertEqual(len(self.picture["devices"]), 1)
+        self.assertEqual(len(self.taken["devices"]), 1)
         self.assertEqual(self.sources["dxgi"][0], READY)
-        device = self.picture["devices"][0]
+        device = self.taken["devices"][0]
         self.assertTrue(device["name"])
         self.assertEqual(self.pool(device, "vram")["total_bytes"], 8 * GIB)
         self.assertIsNone(self.pool(device, "vram")["used_bytes"])

@@ -24,14 +24,14 @@ class Command(Machine):
             "HMN_FAKE_PDH": self.windows_path("pdh.txt", lines([*adapter_counters(), *process_counters()]))}
         # A pipe would stay open as long as Wine's helpers, which outlive the program.
         out, err = self.folder / "out", self.folder / "err"
-        with out.open("w") as told, err.open("w") as reasons:
+        with out.open("w") as reported, err.open("w") as reasons:
             done = subprocess.run(["wine", self.folder / "hmn.exe", *words], env=env, stdin=subprocess.DEVNULL,
-                                  stdout=told, stderr=reasons, timeout=120, check=False)
+                                  stdout=reported, stderr=reasons, timeout=120, check=False)
         self.err = err.read_text()
         self.assertEqual(done.returncode, code, self.err)
         return out.read_text()
 
-    def test_both_cards_are_told_and_no_software(self):
+    def test_both_cards_are_reported_and_no_software(self):
         devices = json.loads(self.hmn("--json"))
         self.assertEqual([(d["index"], d["name"]) for d in devices], [(0, CARD["name"]), (1, OTHER["name"])])
         self.assertEqual([d["total_bytes"] for d in devices], [12 * GIB, 8 * GIB])
@@ -60,7 +60,7 @@ class Command(Machine):
             names = ("dedicated_limit_bytes", "peak_dedicated_bytes", "baseline_shared_bytes")
             self.assertEqual([said[name] for name in names], [total, used, shared])
 
-    def test_wait_takes_the_card_with_room(self):
+    def test_wait_takes_the_card_with_free_memory(self):
         said = json.loads(self.hmn("wait", "--free", "7GiB", "--device", "1", "--json"))
         self.assertEqual((said["index"], said["free_bytes"]), (1, 8 * GIB - 64 * MIB))
 
@@ -74,7 +74,7 @@ class Command(Machine):
         self.assertIn("note  GPU 1: Windows reports a load only from the second reading on", text)
         self.assertNotIn("FAIL", text)
 
-    def test_each_figure_has_its_own_reason(self):
+    def test_each_value_has_its_own_reason(self):
         text = self.hmn("log", "--count", "1", "--device", "1")
         self.assertIn("load unknown (Windows reports a load only from the second reading on)", text)
         self.assertIn("temperature unknown (not reported by Windows' counters)", text)

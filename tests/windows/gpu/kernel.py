@@ -38,29 +38,29 @@ class Kernel(Machine):
     def test_the_place_on_the_bus_joins_one_of_two_alike(self):
         kernel = self.kernel((CARD["luid"], 7, 0, 0, 0, ""), (TWIN["luid"], 1, 0, 0, 0, ""))
         self.probe(adapters=(CARD, TWIN), HMN_FAKE_GDI32=kernel)
-        told = {(d["os_id"], d["pci_bus_id"], d["backend"]) for d in self.picture["devices"]}
-        self.assertEqual(told, {(0x20000, "0000:01:00.0", "nvml"), (0x103D8, "0000:07:00.0", "dxgi")})
+        reported = {(d["os_id"], d["pci_bus_id"], d["backend"]) for d in self.taken["devices"]}
+        self.assertEqual(reported, {(0x20000, "0000:01:00.0", "nvml"), (0x103D8, "0000:07:00.0", "dxgi")})
 
-    def test_two_alike_stay_apart_where_the_place_is_not_told(self):
+    def test_two_alike_stay_apart_where_the_place_is_not_reported(self):
         for rows in ((), ((CARD["luid"], 1, 0, 0, 0, "untouched"), (TWIN["luid"], 2, 0, 0, 0, "untouched"))):
             self.probe(adapters=(CARD, TWIN), HMN_FAKE_GDI32=self.kernel(*rows))
-            told = {(d["os_id"], d["pci_bus_id"], d["backend"]) for d in self.picture["devices"]}
-            self.assertEqual(told, {(None, "0000:01:00.0", "nvml"), (0x103D8, None, "dxgi"), (0x20000, None, "dxgi")})
+            reported = {(d["os_id"], d["pci_bus_id"], d["backend"]) for d in self.taken["devices"]}
+            self.assertEqual(reported, {(None, "0000:01:00.0", "nvml"), (0x103D8, None, "dxgi"), (0x20000, None, "dxgi")})
 
     def test_the_kinds_of_a_laptops_two(self):
         kernel = self.kernel((CARD["luid"], 1, HYBRID_DISCRETE, 0, 0, ""),
                              (OTHER["luid"], 2, HYBRID_INTEGRATED, 0, 0, ""))
         self.probe(adapters=(CARD, OTHER), off=NVML | SMI, HMN_FAKE_GDI32=kernel)
-        self.assertEqual([(d["kind"], d["pci_bus_id"]) for d in self.picture["devices"]],
+        self.assertEqual([(d["kind"], d["pci_bus_id"]) for d in self.taken["devices"]],
                          [("discrete", "0000:01:00.0"), ("integrated", "0000:02:00.0")])
 
-    def test_what_a_process_uses_where_no_counter_tells(self):
+    def test_what_a_process_uses_where_no_counter_reports(self):
         row = (CARD["luid"], 1, 0, 3 * GIB, 5 * MIB, "")
         for off in (NVML | SMI, NVML | SMI | PDH):
             status, backend, accounting, _, used = self.usage(off, self.kernel(row))
             self.assertEqual((status, backend, accounting, used), (0, DXGI.bit_length() - 1, RESIDENT, (3 * GIB, 5 * MIB)))
 
-    def test_a_success_that_fills_nothing_in_is_no_figure(self):
+    def test_a_success_that_fills_nothing_in_is_no_value(self):
         row = (CARD["luid"], 1, 0, 3 * GIB, 5 * MIB, "untouched")
         status, _, _, present, used = self.usage(NVML | SMI, self.kernel(row))
         self.assertLess(status, 0)

@@ -108,27 +108,27 @@ class Machine(unittest.TestCase):
         """`then`: variables that change between the readings and as many again."""
         if counters is None:
             counters = [*adapter_counters(), *process_counters()]
-        picture, *sources = self.run_under_wine(PROBE, str(readings), hex(off), str(deadline_ms), *then,
+        taken, *sources = self.run_under_wine(PROBE, str(readings), hex(off), str(deadline_ms), *then,
                                                 adapters=adapters, counters=counters, **more)
         self.sources = {line.split(" ", 4)[0]: line.split(" ", 4)[1:] for line in sources}
-        self.picture = json.loads(picture)
-        return self.picture
+        self.taken = json.loads(taken)
+        return self.taken
 
     def device(self, name):
-        found = [d for d in self.picture["devices"] if d["name"] == name]
-        self.assertEqual(len(found), 1, self.picture["devices"])
+        found = [d for d in self.taken["devices"] if d["name"] == name]
+        self.assertEqual(len(found), 1, self.taken["devices"])
         return found[0]
 
     def pool(self, device, kind):
-        found = [p for p in self.picture["pools"]
+        found = [p for p in self.taken["pools"]
                  if p["device_index"] == device["index"] and p["kind"] == kind]
         return found[0] if found else None
 
     def rows(self, device):
-        return {u["pid"]: u for u in self.picture["usages"] if u["device_index"] == device["index"]}
+        return {u["pid"]: u for u in self.taken["usages"] if u["device_index"] == device["index"]}
 
     def reasons(self, backend, subject):
-        return [d for d in self.picture["diagnostics"]
+        return [d for d in self.taken["diagnostics"]
                 if d["backend"] == backend and d["subject"] == subject]
 
 

@@ -7,25 +7,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static int take_last(hmn_context* context, int readings, hmn_snapshot** picture) {
+static int take_last(hmn_context* context, int readings, hmn_snapshot** taken) {
   hmn_snapshot_options what = {0};
   int i;
   what.struct_size = sizeof what;
   what.collect = HMN_COLLECT_DEVICES | HMN_COLLECT_POOLS | HMN_COLLECT_SELF |
                  HMN_COLLECT_PROCESSES | HMN_COLLECT_TELEMETRY;
   for (i = 0; i < readings; ++i) {
-    hmn_snapshot_destroy(*picture);
-    if (hmn_snapshot_take(context, &what, picture, NULL) != HMN_OK) return 2;
+    hmn_snapshot_destroy(*taken);
+    if (hmn_snapshot_take(context, &what, taken, NULL) != HMN_OK) return 2;
   }
   return 0;
 }
 
-static int print(const hmn_snapshot* picture) {
+static int print(const hmn_snapshot* taken) {
   uint32_t needed = 0;
   char* text;
-  if (hmn_format_json(picture, NULL, 0, &needed) != HMN_OK) return 3;
+  if (hmn_format_json(taken, NULL, 0, &needed) != HMN_OK) return 3;
   text = malloc(needed);
-  if (text == NULL || hmn_format_json(picture, text, needed, &needed) != HMN_OK) return 4;
+  if (text == NULL || hmn_format_json(taken, text, needed, &needed) != HMN_OK) return 4;
   puts(text);
   free(text);
   return 0;
@@ -42,7 +42,7 @@ static void print_source(hmn_context* context, uint32_t backend) {
 int main(int count, char** arguments) {
   hmn_context_options options = {0};
   hmn_context* context = NULL;
-  hmn_snapshot* picture = NULL;
+  hmn_snapshot* taken = NULL;
   const int readings = count > 1 ? atoi(arguments[1]) : 1;
   int outcome, i;
   options.struct_size = sizeof options;
@@ -50,11 +50,11 @@ int main(int count, char** arguments) {
   options.backends_off = count > 2 ? strtoull(arguments[2], NULL, 0) : 0;
   options.deadline_ms = count > 3 ? (uint32_t)strtoul(arguments[3], NULL, 0) : 20000;
   if (hmn_context_create(&options, &context, NULL) != HMN_OK) return 1;
-  outcome = take_last(context, readings, &picture);
+  outcome = take_last(context, readings, &taken);
   for (i = 4; i < count; ++i) _putenv(arguments[i]);
-  if (outcome == 0 && count > 4) outcome = take_last(context, readings, &picture);
-  if (outcome == 0) outcome = print(picture);
-  hmn_snapshot_destroy(picture);
+  if (outcome == 0 && count > 4) outcome = take_last(context, readings, &taken);
+  if (outcome == 0) outcome = print(taken);
+  hmn_snapshot_destroy(taken);
   print_source(context, HMN_BACKEND_NVML);
   print_source(context, HMN_BACKEND_NVIDIA_SMI);
   print_source(context, HMN_BACKEND_DXGI);

@@ -39,8 +39,8 @@ void name(const mach::kernel& k, const mach::process_record& known, usage& row) 
   std::array<char, mach::longest_path> path;
   const int length =
       k.pid_path(static_cast<int>(row.pid), path.data(), static_cast<std::uint32_t>(path.size()));
-  const auto room = static_cast<int>(path.size());
-  std::string_view found(path.data(), static_cast<std::size_t>(std::clamp(length, 0, room)));
+  const auto capacity = static_cast<int>(path.size());
+  std::string_view found(path.data(), static_cast<std::size_t>(std::clamp(length, 0, capacity)));
   found = found.substr(0, found.find('\0'));
   found.remove_prefix(found.rfind('/') + 1);  // npos + 1 is 0
   if (found.empty()) found = {known.name, strnlen(known.name, sizeof known.name)};

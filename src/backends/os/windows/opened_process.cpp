@@ -59,9 +59,9 @@ constexpr std::size_t longest = 4096;  // maximum number of characters
 
 }  // namespace
 
-bool query_process(HANDLE process, ULONG what, void* room, ULONG size, ULONG* needed) noexcept {
+bool query_process(HANDLE process, ULONG what, void* buffer, ULONG size, ULONG* needed) noexcept {
   static const function query = find();
-  return query != nullptr && query(process, what, room, size, needed) >= 0;
+  return query != nullptr && query(process, what, buffer, size, needed) >= 0;
 }
 
 result<opened_process> opened_process::open(std::uint32_t pid) {
@@ -93,9 +93,9 @@ std::string command_text(HANDLE process) {
   ULONG needed = 0;
   query_process(process, process_command_line, nullptr, 0, &needed);
   if (needed < sizeof(counted_string) || needed > most_bytes) return {};
-  const auto room = std::make_unique<counted_string[]>(needed / sizeof(counted_string) + 1);
-  if (!query_process(process, process_command_line, room.get(), needed, nullptr)) return {};
-  const counted_string& found = room[0];
+  const auto buffer = std::make_unique<counted_string[]>(needed / sizeof(counted_string) + 1);
+  if (!query_process(process, process_command_line, buffer.get(), needed, nullptr)) return {};
+  const counted_string& found = buffer[0];
   if (found.text == nullptr) return {};
   const std::wstring_view text(found.text, found.bytes / sizeof(wchar_t));
   return platform::to_utf8(text.substr(0, longest));

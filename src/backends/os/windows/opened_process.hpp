@@ -22,7 +22,7 @@ constexpr std::optional<std::uint64_t> unix_ns(const FILETIME& t) noexcept {
 
 // NtQueryInformationProcess, if the system has it. `needed` (may be null): size of the result, also
 // if it did not fit.
-bool query_process(HANDLE process, ULONG what, void* room, ULONG size, ULONG* needed) noexcept;
+bool query_process(HANDLE process, ULONG what, void* buffer, ULONG size, ULONG* needed) noexcept;
 
 // Handle kept open, so that all values are of one process even if its pid is reused.
 class opened_process {

@@ -28,7 +28,7 @@ struct vm_counters {
 static_assert(sizeof(vm_counters) == 88);
 constexpr ULONG process_vm_counters = 3;
 // Values of a running process are never 0: 0 is unknown.
-std::optional<std::uint64_t> told(std::uint64_t bytes) noexcept {
+std::optional<std::uint64_t> reported(std::uint64_t bytes) noexcept {
   return bytes != 0 ? std::optional(bytes) : std::nullopt;
 }
 
@@ -36,16 +36,16 @@ std::optional<std::uint64_t> told(std::uint64_t bytes) noexcept {
 
 bool read_counters(HANDLE process, process_counters& out) noexcept {
   counters_ex2 found{};
-  auto* const room = reinterpret_cast<PROCESS_MEMORY_COUNTERS*>(&found.ex);
-  if (!K32GetProcessMemoryInfo(process, room, sizeof found) &&
-      !K32GetProcessMemoryInfo(process, room, sizeof found.ex)) {
+  auto* const buffer = reinterpret_cast<PROCESS_MEMORY_COUNTERS*>(&found.ex);
+  if (!K32GetProcessMemoryInfo(process, buffer, sizeof found) &&
+      !K32GetProcessMemoryInfo(process, buffer, sizeof found.ex)) {
     return false;
   }
   out.working_set = found.ex.WorkingSetSize;
   out.peak_working_set = found.ex.PeakWorkingSetSize;
-  out.private_usage = told(found.ex.PrivateUsage);
-  out.peak_private_usage = told(found.ex.PeakPagefileUsage);
-  out.private_working_set = told(found.private_working_set);
+  out.private_usage = reported(found.ex.PrivateUsage);
+  out.peak_private_usage = reported(found.ex.PeakPagefileUsage);
+  out.private_working_set = reported(found.private_working_set);
   return true;
 }
 
@@ -53,7 +53,7 @@ std::optional<std::uint64_t> read_virtual_size(HANDLE process) noexcept {
   vm_counters found{};
   if (!query_process(process, process_vm_counters, &found, sizeof found, nullptr))
     return std::nullopt;
-  return told(found.virtual_size);
+  return reported(found.virtual_size);
 }
 
 }  // namespace hmn::os

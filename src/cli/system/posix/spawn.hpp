@@ -23,7 +23,7 @@ failure refusal(const std::string& program, int error);
 exit_code code_of(int status) noexcept;
 std::string signal_of(int status);
 // Fills everything but largest_bytes, as the unit of ru_maxrss depends on the system.
-resource_use use_of(const rusage& told);
+resource_use use_of(const rusage& reported);
 
 // Returns the disposition before prepare_streams, for child processes.
 bool pipe_signal_was_ignored() noexcept;

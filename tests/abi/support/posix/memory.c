@@ -20,13 +20,13 @@ void memory_give_back(void* block, size_t bytes) {
   munmap(block, bytes);
 }
 
-hmn_flags memory_told(void) {
+hmn_flags memory_reported(void) {
   return HMN_PROCESS_MEMORY_HAS_RESIDENT | HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT |
          HMN_PROCESS_MEMORY_HAS_VIRTUAL | HMN_PROCESS_MEMORY_HAS_SWAP |
          HMN_PROCESS_MEMORY_HAS_PROPORTIONAL | HMN_PROCESS_MEMORY_HAS_PRIVATE;
 }
 
-hmn_flags memory_never_told(void) {
+hmn_flags memory_never_reported(void) {
   return HMN_PROCESS_MEMORY_HAS_COMMITTED | HMN_PROCESS_MEMORY_HAS_FOOTPRINT |
          HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT | HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED;
 }

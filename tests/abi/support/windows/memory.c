@@ -17,12 +17,12 @@ void memory_give_back(void* block, size_t bytes) {
 }
 
 /* Wine has no private bytes. As the peak of what is committed it returns what is now. */
-hmn_flags memory_told(void) {
+hmn_flags memory_reported(void) {
   return HMN_PROCESS_MEMORY_HAS_RESIDENT | HMN_PROCESS_MEMORY_HAS_PEAK_RESIDENT |
          HMN_PROCESS_MEMORY_HAS_PEAK_COMMITTED;
 }
 
-hmn_flags memory_never_told(void) {
+hmn_flags memory_never_reported(void) {
   return HMN_PROCESS_MEMORY_HAS_SWAP | HMN_PROCESS_MEMORY_HAS_PROPORTIONAL |
          HMN_PROCESS_MEMORY_HAS_FOOTPRINT | HMN_PROCESS_MEMORY_HAS_PEAK_FOOTPRINT;
 }

@@ -12,7 +12,7 @@ namespace {
 
 constexpr std::uint64_t mib = 1 << 20;
 
-void tell_figures() {
+void set_counters() {
   fake::system() = {};
   fake::counters& p = fake::system().process;
   p.ex.WorkingSetSize = 40 * mib;
@@ -32,7 +32,7 @@ process_memory read(std::uint32_t fields) {
 }  // namespace
 
 TEST_CASE("process_memory: each figure in its field") {
-  tell_figures();
+  set_counters();
   const process_memory m = read(field::resident | field::peak_resident | field::committed |
                                 field::peak_committed | field::private_set);
   CHECK(m.resident == 40 * mib);
@@ -44,7 +44,7 @@ TEST_CASE("process_memory: each figure in its field") {
 }
 
 TEST_CASE("process_memory: what is committed and not touched raises that alone") {
-  tell_figures();
+  set_counters();
   const process_memory before = read(field::resident | field::committed);
   fake::system().process.ex.PrivateUsage += 64 * mib;
   const process_memory after = read(field::resident | field::committed);
@@ -53,7 +53,7 @@ TEST_CASE("process_memory: what is committed and not touched raises that alone")
 }
 
 TEST_CASE("process_memory: a Windows before 10 22H2 has no private working set") {
-  tell_figures();
+  set_counters();
   fake::system().has_ex2 = false;
   const process_memory m = read(field::committed | field::private_set);
   CHECK(m.committed == 70 * mib);
@@ -62,7 +62,7 @@ TEST_CASE("process_memory: a Windows before 10 22H2 has no private working set")
 }
 
 TEST_CASE("process_memory: a figure that the system leaves at 0 is absent, with a reason") {
-  tell_figures();
+  set_counters();
   fake::system().process.ex.PrivateUsage = 0;
   process_memory m;
   const auto said = os::read_process_memory(GetCurrentProcess(), field::committed, m);
@@ -73,7 +73,7 @@ TEST_CASE("process_memory: a figure that the system leaves at 0 is absent, with 
 }
 
 TEST_CASE("process_memory: a refusal has the system's error") {
-  tell_figures();
+  set_counters();
   fake::system().refuses_process = ERROR_ACCESS_DENIED;
   process_memory m;
   const auto said = os::read_process_memory(GetCurrentProcess(), field::resident, m);

@@ -110,7 +110,7 @@ func say[T any](a *agent, ask func() (T, error)) {
 	}
 }
 
-func tell[T any](a *agent, ask func() (T, error)) {
+func add_record[T any](a *agent, ask func() (T, error)) {
 	if record, err := ask(); a.done(err) {
 		a.record(record)
 	}

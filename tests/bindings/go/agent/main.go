@@ -56,42 +56,42 @@ var commands = map[string]command{
 		say(a, func() (uint32, error) { return a.context.FindDevice(r[1]) })
 	}},
 	"device": {1, func(a *agent, r request) {
-		tell(a, func() (hypomnesis.Device, error) { return a.context.Device(r.u32(1)) })
+		add_record(a, func() (hypomnesis.Device, error) { return a.context.Device(r.u32(1)) })
 	}},
 	"pool": {2, func(a *agent, r request) {
-		tell(a, func() (hypomnesis.Pool, error) {
+		add_record(a, func() (hypomnesis.Pool, error) {
 			return a.context.Pool(r.u32(1), hypomnesis.PoolKind(r.u32(2)), 0)
 		})
 	}},
 	"metric": {3, func(a *agent, r request) {
-		tell(a, func() (hypomnesis.Metric, error) {
+		add_record(a, func() (hypomnesis.Metric, error) {
 			return a.context.Metric(r.u32(1), hypomnesis.MetricID(r.u32(2)), r.u32(3))
 		})
 	}},
 	"telemetry": {2, func(a *agent, r request) {
-		tell(a, func() (hypomnesis.Telemetry, error) {
+		add_record(a, func() (hypomnesis.Telemetry, error) {
 			return a.context.Telemetry(r.u32(1), hypomnesis.TelemetryFields(r.u32(2)))
 		})
 	}},
 	"usage": {2, func(a *agent, r request) {
-		tell(a, func() (hypomnesis.Usage, error) { return a.context.Usage(r.u32(1), r.u32(2)) })
+		add_record(a, func() (hypomnesis.Usage, error) { return a.context.Usage(r.u32(1), r.u32(2)) })
 	}},
 	"own_usage": {1, func(a *agent, r request) {
-		tell(a, func() (hypomnesis.Usage, error) { return a.context.OwnUsage(r.u32(1)) })
+		add_record(a, func() (hypomnesis.Usage, error) { return a.context.OwnUsage(r.u32(1)) })
 	}},
 	"process_memory": {2, func(a *agent, r request) {
-		tell(a, func() (hypomnesis.ProcessMemory, error) {
+		add_record(a, func() (hypomnesis.ProcessMemory, error) {
 			return a.context.ProcessMemory(r.u32(1), hypomnesis.ProcessMemoryFields(r.u32(2)))
 		})
 	}},
 	"own_memory": {1, func(a *agent, r request) {
-		tell(a, func() (hypomnesis.ProcessMemory, error) {
+		add_record(a, func() (hypomnesis.ProcessMemory, error) {
 			return a.context.OwnMemory(hypomnesis.ProcessMemoryFields(r.u32(1)))
 		})
 	}},
-	"system_memory": {0, func(a *agent, r request) { tell(a, a.context.SystemMemory) }},
+	"system_memory": {0, func(a *agent, r request) { add_record(a, a.context.SystemMemory) }},
 	"backend": {1, func(a *agent, r request) {
-		tell(a, func() (hypomnesis.BackendInfo, error) {
+		add_record(a, func() (hypomnesis.BackendInfo, error) {
 			return a.context.Backend(hypomnesis.Backend(r.u32(1)))
 		})
 	}},

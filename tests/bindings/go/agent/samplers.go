@@ -41,13 +41,13 @@ var samplerCommands = map[string]command{
 	"sample_next": {2, (*agent).sampleNext},
 	"sample_stop": {1, func(a *agent, r request) { a.done(a.samplers[r[1]].Stop()) }},
 	"sample_drop": {1, func(a *agent, r request) { a.done(a.samplers[r[1]].Close()) }},
-	"sample_info": {1, func(a *agent, r request) { tell(a, a.samplers[r[1]].Info) }},
+	"sample_info": {1, func(a *agent, r request) { add_record(a, a.samplers[r[1]].Info) }},
 	"sample_pool": {2, func(a *agent, r request) { latest(a, a.samplers[r[1]].LatestPool, r.u32(2)) }},
 	"sample_telemetry": {2, func(a *agent, r request) {
 		latest(a, a.samplers[r[1]].LatestTelemetry, r.u32(2))
 	}},
 	"sample_peak": {3, func(a *agent, r request) {
-		tell(a, func() (hypomnesis.Peak, error) { return a.samplers[r[1]].Peak(r.u32(2), r.u32(3)) })
+		add_record(a, func() (hypomnesis.Peak, error) { return a.samplers[r[1]].Peak(r.u32(2), r.u32(3)) })
 	}},
 	"sample_device_peak": {2, func(a *agent, r request) {
 		latest(a, a.samplers[r[1]].DevicePeak, r.u32(2))

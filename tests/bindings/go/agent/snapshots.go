@@ -90,13 +90,13 @@ var snapshotCommands = map[string]command{
 		}
 	}},
 	"snapshot_pool": {2, func(a *agent, r request) {
-		tell(a, func() (hypomnesis.Pool, error) { return a.of(r, 1).Pool(int(r.u32(2))) })
+		add_record(a, func() (hypomnesis.Pool, error) { return a.of(r, 1).Pool(int(r.u32(2))) })
 	}},
 	"snapshot_usage": {2, func(a *agent, r request) {
-		tell(a, func() (hypomnesis.Usage, error) { return a.of(r, 1).Usage(int(r.u32(2))) })
+		add_record(a, func() (hypomnesis.Usage, error) { return a.of(r, 1).Usage(int(r.u32(2))) })
 	}},
 	"snapshot_metric": {2, func(a *agent, r request) {
-		tell(a, func() (hypomnesis.Metric, error) { return a.of(r, 1).Metric(int(r.u32(2))) })
+		add_record(a, func() (hypomnesis.Metric, error) { return a.of(r, 1).Metric(int(r.u32(2))) })
 	}},
 	"metric_group": {2, func(a *agent, r request) {
 		if metric, err := a.of(r, 1).Metric(int(r.u32(2))); a.done(err) {
@@ -107,10 +107,10 @@ var snapshotCommands = map[string]command{
 	"process_command":   {2, textOf(func(u hypomnesis.Usage) hypomnesis.Optional[string] { return u.Command })},
 	"process_container": {2, textOf(func(u hypomnesis.Usage) hypomnesis.Optional[string] { return u.Container })},
 	"diagnostic": {2, func(a *agent, r request) {
-		tell(a, func() (hypomnesis.Diagnostic, error) { return a.of(r, 1).Diagnostic(int(r.u32(2))) })
+		add_record(a, func() (hypomnesis.Diagnostic, error) { return a.of(r, 1).Diagnostic(int(r.u32(2))) })
 	}},
 	"reason": {4, func(a *agent, r request) {
-		tell(a, func() (hypomnesis.Diagnostic, error) {
+		add_record(a, func() (hypomnesis.Diagnostic, error) {
 			return a.of(r, 1).Reason(r.u32(2), hypomnesis.Collect(r.u32(3)), r.u32(4))
 		})
 	}},
@@ -121,7 +121,7 @@ var snapshotCommands = map[string]command{
 		})
 	}},
 	"delta": {3, func(a *agent, r request) {
-		tell(a, func() (hypomnesis.Delta, error) { return a.of(r, 2).DeltaSince(a.before(r), r.u32(3)) })
+		add_record(a, func() (hypomnesis.Delta, error) { return a.of(r, 2).DeltaSince(a.before(r), r.u32(3)) })
 	}},
 	"delta_line": {4, func(a *agent, r request) {
 		say(a, func() (string, error) { return a.of(r, 2).DeltaLine(a.before(r), r.u32(3), r[4]) })

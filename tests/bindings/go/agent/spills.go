@@ -57,8 +57,8 @@ var spillCommands = map[string]command{
 	"spill_observe":  {1, func(a *agent, r request) { a.observed(a.spill.Observe(r[1])) }},
 	"spill_snapshot": {2, func(a *agent, r request) { a.observed(a.spill.ObserveSnapshot(a.snapshots[r[1]], r[2])) }},
 	"spill_feed":     {6, (*agent).feed},
-	"spill_info":     {0, func(a *agent, r request) { tell(a, a.spill.Info) }},
+	"spill_info":     {0, func(a *agent, r request) { add_record(a, a.spill.Info) }},
 	"spill_episode": {1, func(a *agent, r request) {
-		tell(a, func() (hypomnesis.Episode, error) { return a.spill.Episode(r.u64(1)) })
+		add_record(a, func() (hypomnesis.Episode, error) { return a.spill.Episode(r.u64(1)) })
 	}},
 }

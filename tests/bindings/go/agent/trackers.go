@@ -89,8 +89,8 @@ var trackerCommands = map[string]command{
 	"track_fits": {1, func(a *agent, r request) {
 		say(a, func() (uint32, error) { return a.fits(r) })
 	}},
-	"track_info": {0, func(a *agent, r request) { tell(a, a.tracker.Info) }},
+	"track_info": {0, func(a *agent, r request) { add_record(a, a.tracker.Info) }},
 	"track_read_tag": {1, func(a *agent, r request) {
-		tell(a, func() (hypomnesis.Tag, error) { return a.tracker.ReadTag(r.u32(1)) })
+		add_record(a, func() (hypomnesis.Tag, error) { return a.tracker.ReadTag(r.u32(1)) })
 	}},
 }

@@ -28,7 +28,7 @@ std::string refused_options(std::vector<const char*> arguments) {
   return answer.why().message;
 }
 
-std::string told(std::vector<const char*> arguments) {
+std::string reported(std::vector<const char*> arguments) {
   const auto answer = parse(std::move(arguments));
   REQUIRE(answer);
   REQUIRE(std::holds_alternative<information>(*answer));
@@ -153,11 +153,11 @@ TEST_CASE("H180: --json before a command is refused") {
 }
 
 TEST_CASE("help and version answer before anything else is asked") {
-  CHECK(told({"--version"}).starts_with("hmn "));
-  CHECK(told({"-V"}) == told({"--version"}));
-  CHECK(contains(told({"--help"}), "snapshot"));
-  CHECK(told({"-h"}) == told({"--help"}));
-  CHECK(contains(told({"ps", "-h"}), "--match"));
-  CHECK(contains(told({"ps", "--help"}), "Examples:"));
-  CHECK(contains(told({"--help", "--bogus"}), "Examples:"));
+  CHECK(reported({"--version"}).starts_with("hmn "));
+  CHECK(reported({"-V"}) == reported({"--version"}));
+  CHECK(contains(reported({"--help"}), "snapshot"));
+  CHECK(reported({"-h"}) == reported({"--help"}));
+  CHECK(contains(reported({"ps", "-h"}), "--match"));
+  CHECK(contains(reported({"ps", "--help"}), "Examples:"));
+  CHECK(contains(reported({"--help", "--bogus"}), "Examples:"));
 }

@@ -240,11 +240,11 @@ TEST_CASE("parameters that some have beside, by hand") {
     for (const auto& each : of.layers) sum += each.all();
     return sum;
   };
-  // Both matrices of width 96 / 2 are told as one of 96; biases of queries, keys and values.
+  // Both matrices of width 96 / 2 are given as one of 96; biases of queries, keys and values.
   const auto llama = all(config(R"("model_type":"llama")"));
   const auto qwen = all(config(R"("model_type":"qwen")"));
   CHECK(qwen == llama - 6 * 3 * 64 * 48 + 6 * (4 + 2 * 2) * 16);
-  // Values as wide as a head where nothing else is told; input and output are one matrix.
+  // Values as wide as a head where nothing else is given; input and output are one matrix.
   CHECK(all(R"({"model_type":"minicpm3","hidden_size":64,"num_attention_heads":4,"vocab_size":100,
             "num_hidden_layers":1,"intermediate_size":96,"q_lora_rank":8,"kv_lora_rank":12,
             "qk_nope_head_dim":6,"qk_rope_head_dim":2})") ==

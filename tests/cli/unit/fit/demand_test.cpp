@@ -83,7 +83,7 @@ TEST_CASE("the context is what was asked, else the model's, at most 8192") {
   asked.context = 5000;
   CHECK(needs_of(of, asked).warnings.empty());
   const auto longer = needs_of(hybrid(), asked);
-  CHECK(longer.context == 5000);  // told, not refused
+  CHECK(longer.context == 5000);  // reported, not refused
   REQUIRE(longer.warnings.size() == 1);
   CHECK(longer.warnings[0] == "--context 5000: the model was made for 4096 tokens at most");
 }

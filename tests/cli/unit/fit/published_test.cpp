@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
 //
-// Published models: each configuration and size as it stands in the model's own repository,
+// Published models: each configuration and size as in the model's own repository,
 // https://huggingface.co/<name>/blob/main/config.json and model.safetensors.index.json, key
 // metadata.total_size, unless another source is named. The cache is worked out by hand.
 #include <doctest/doctest.h>

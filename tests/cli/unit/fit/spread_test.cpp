@@ -45,7 +45,7 @@ TEST_CASE("to the last byte: whole layers, working memory in each, the rest with
   CHECK(fits.parts[1].device_bytes == 445);
   CHECK(fits.whole.device_bytes == 940);
   CHECK(fits.whole.ram_bytes == 0);
-  // The one that has room for it takes what is outside.
+  // The one with enough free memory takes what is outside.
   CHECK(place_over(spread_needs(), capacities_of({445, 495}, 0)).parts[1].device_bytes == 495);
   CHECK(place_over(spread_needs(), capacities_of({494, 445}, 0)).whole.is == verdict::does_not_fit);
   CHECK(place_over(spread_needs(), capacities_of({470, 470}, 0)).whole.is == verdict::does_not_fit);

@@ -47,7 +47,7 @@ extern "C" int proc_pidinfo(int pid, int flavor, std::uint64_t, void* out, int s
   return size;
 }
 
-// As many as there is room for.
+// As many as fit.
 extern "C" int proc_listchildpids(pid_t parent, void* out, int size) {
   int count = 0;
   for (const auto& [pid, about] : machine) {

@@ -23,7 +23,7 @@ std::size_t count(const std::string& text, std::string_view part) {
   return number;
 }
 
-plot picture_of(const curve& line, std::optional<double> limit = std::nullopt) {
+plot plot_of(const curve& line, std::optional<double> limit = std::nullopt) {
   plot_panel panel{"GPU 0 [Card]", "of 16 GiB", {{"the command", ink::first, &line, true}},
                    limit,          "all of it", "nobody told"};
   return {"a title", "a subtitle", 10 * s, {panel}};
@@ -44,7 +44,7 @@ TEST_CASE("a picture has a title, axes with units, a legend and the peak") {
   line.add(0, 0);
   line.add(4 * s, 8 * plot_gib);
   line.add(10 * s, 2 * plot_gib);
-  const auto svg = svg_of(picture_of(line));
+  const auto svg = svg_of(plot_of(line));
   CHECK(svg.starts_with("<?xml"));
   CHECK(svg.ends_with("</svg>\n"));
   for (const char* part : {"a title", "a subtitle", "GPU 0 [Card]", "of 16 GiB", ">the command<",
@@ -56,7 +56,7 @@ TEST_CASE("what is higher stands higher, and later stands further to the right")
   curve line;
   line.add(0, 0);
   line.add(10 * s, 8 * plot_gib);
-  const auto svg = svg_of(picture_of(line));
+  const auto svg = svg_of(plot_of(line));
   // From the lower left corner of a panel of 92..932 by 112..282.
   CHECK(plot_contains(svg, "M92.0 282.0L932.0 130.2"));
 }
@@ -68,7 +68,7 @@ TEST_CASE("a gap breaks the line, and the area below it") {
   line.add_gap();
   line.add(5 * s, plot_gib);
   line.add(6 * s, plot_gib);
-  const auto svg = svg_of(picture_of(line));
+  const auto svg = svg_of(plot_of(line));
   CHECK(count(svg, "Z\" fill=\"#0072b2\"") == 1);
   CHECK(count(svg, "ZM") == 1);
 }
@@ -77,27 +77,27 @@ TEST_CASE("what is not known is told") {
   const curve nothing;
   curve line;
   line.add(0, plot_gib);
-  auto picture = picture_of(nothing);
-  CHECK(plot_contains(svg_of(picture), "not known: nobody told"));
-  CHECK_FALSE(plot_contains(svg_of(picture), "circle"));
-  picture.panels[0].series.push_back({"everyone", ink::third, &line, false});
-  CHECK(plot_contains(svg_of(picture), "the command: not known"));
-  CHECK_FALSE(plot_contains(svg_of(picture), "nobody told"));
+  auto plot = plot_of(nothing);
+  CHECK(plot_contains(svg_of(plot), "not known: nobody told"));
+  CHECK_FALSE(plot_contains(svg_of(plot), "circle"));
+  plot.panels[0].series.push_back({"everyone", ink::third, &line, false});
+  CHECK(plot_contains(svg_of(plot), "the command: not known"));
+  CHECK_FALSE(plot_contains(svg_of(plot), "nobody told"));
 }
 
 TEST_CASE("a limit is drawn where it is near") {
   curve line;
   line.add(1 * s, 8 * plot_gib);
-  CHECK(plot_contains(svg_of(picture_of(line, 16 * plot_gib)), "all of it"));
-  CHECK_FALSE(plot_contains(svg_of(picture_of(line, 80 * plot_gib)), "all of it"));
+  CHECK(plot_contains(svg_of(plot_of(line, 16 * plot_gib)), "all of it"));
+  CHECK_FALSE(plot_contains(svg_of(plot_of(line, 80 * plot_gib)), "all of it"));
 }
 
 TEST_CASE("nothing stands on anything else") {
   curve line;
   line.add(5 * s, 15 * plot_gib);
-  auto picture = picture_of(line, 16 * plot_gib);
-  picture.panels[0].title = std::string(200, 'W');
-  const auto svg = svg_of(picture);
+  auto plot = plot_of(line, 16 * plot_gib);
+  plot.panels[0].title = std::string(200, 'W');
+  const auto svg = svg_of(plot);
   // Of 840 pixels 127 are the legend's and 73 the note's; a bold W is some 14 wide.
   const auto begin = svg.find("class=\"panel\"");
   const auto shown = svg.substr(begin, svg.find("</tspan>", begin) - begin);
@@ -112,15 +112,15 @@ TEST_CASE("nothing stands on anything else") {
   const auto dot = svg.find("<circle");
   CHECK(number_behind(" y=\"", dot) > number_behind("cy=\"", dot));
   line.add(6 * s, 4 * plot_gib);
-  const auto far = svg_of(picture_of(line, 30 * plot_gib));
+  const auto far = svg_of(plot_of(line, 30 * plot_gib));
   CHECK(plot_contains(far, "15.0 GiB at"));
 }
 
 TEST_CASE("a hostile title stays text, and a long one is cut") {
   curve line;
-  auto picture = picture_of(line);
-  picture.title = "</title><script>alert(1)</script>" + std::string(500, 'x');
-  const auto svg = svg_of(picture);
+  auto plot = plot_of(line);
+  plot.title = "</title><script>alert(1)</script>" + std::string(500, 'x');
+  const auto svg = svg_of(plot);
   CHECK_FALSE(plot_contains(svg, "<script"));
   CHECK(plot_contains(svg, "…</text>"));
 }

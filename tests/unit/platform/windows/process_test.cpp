@@ -14,12 +14,13 @@ namespace {
 
 bool is_elevated() {
   HANDLE token = nullptr;
-  TOKEN_ELEVATION told{};
+  TOKEN_ELEVATION reported{};
   DWORD length = 0;
   REQUIRE(OpenProcessToken(GetCurrentProcess(), TOKEN_QUERY, &token));
-  const bool is_told = GetTokenInformation(token, TokenElevation, &told, sizeof told, &length) != 0;
+  const bool is_reported =
+      GetTokenInformation(token, TokenElevation, &reported, sizeof reported, &length) != 0;
   CloseHandle(token);
-  return is_told && told.TokenIsElevated != 0;
+  return is_reported && reported.TokenIsElevated != 0;
 }
 
 }  // namespace

@@ -10,8 +10,8 @@ namespace test {
 
 // Of a file in this program's folder.
 inline std::string beside(const char* name) {
-  std::array<char, hmn::platform::longest_path> room;
-  return std::string(hmn::platform::own_folder(room)) + "\\" + name;
+  std::array<char, hmn::platform::longest_path> buffer;
+  return std::string(hmn::platform::own_folder(buffer)) + "\\" + name;
 }
 
 }  // namespace test

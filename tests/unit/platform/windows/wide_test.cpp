@@ -21,9 +21,9 @@ TEST_CASE("wide: what is no text becomes U+FFFD") {
 }
 
 TEST_CASE("wide: nothing is written where it does not fit") {
-  char room[2];
-  CHECK(to_utf8(L"abc", room) == 0);
-  CHECK(to_utf8(L"ab", room) == 2);
+  char buffer[2];
+  CHECK(to_utf8(L"abc", buffer) == 0);
+  CHECK(to_utf8(L"ab", buffer) == 2);
 }
 
 TEST_CASE("wide: a long path of a drive is taken in the form that has no limit") {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/pdh/figures.hpp"
+#include "backends/pdh/values.hpp"
 
 #include <doctest/doctest.h>
 

@@ -14,22 +14,22 @@
 namespace faults_test {
 
 // "0 temperature 4" and what it was; values that come from two readings are left out.
-struct picture {
-  struct figure {
+struct measurements {
+  struct value {
     std::string text;
     std::optional<std::uint64_t> bytes;
     bool is_lower_bound = false;
   };
-  std::map<std::string, figure> figures;
+  std::map<std::string, value> values;
   bool has_failed = false;  // a call as a whole
 };
 
 // `own`: the caller's pid.
-picture take(hmn::device_source& from, std::uint32_t own, drm_test::plain_reading& r);
+measurements take(hmn::device_source& from, std::uint32_t own, drm_test::plain_reading& r);
 
 // The first value that is there and is not what it is in `truth`; "": none.
-std::string wrong_in(const picture& seen, const picture& truth);
+std::string wrong_in(const measurements& seen, const measurements& truth);
 // The first that is not there; "": all are.
-std::string missing_in(const picture& seen, const picture& truth);
+std::string missing_in(const measurements& seen, const measurements& truth);
 
 }  // namespace faults_test

@@ -82,7 +82,7 @@ constexpr metric_field metric_fields[] = {
 
 }  // namespace
 
-failure amd_source::why_absent(const figure& f) const {
+failure amd_source::why_absent(const field_amount& f) const {
   if (f.why == status::empty) {
     return fail(status::unsupported, {d_.tool.name, " prints no such value of this GPU"});
   }
@@ -92,11 +92,11 @@ failure amd_source::why_absent(const figure& f) const {
 
 void amd_source::report(const card& c, field f, std::uint32_t bits, std::uint32_t about,
                         slot number, reading& r) const {
-  if (r.wants_remarks()) remark(why_absent(c[f]), about, bits, number, r);
+  if (r.wants_diagnostics()) diagnose(why_absent(c[f]), about, bits, number, r);
 }
 
 void amd_source::use_of(pool& p, const card& c, field used, slot number, reading& r) const {
-  const figure& f = c[used];
+  const field_amount& f = c[used];
   if (!f.has_value()) {
     return report(c, used, pool_field::used | pool_field::free, subject::pools, number, r);
   }
@@ -116,7 +116,7 @@ result<void> amd_source::memory(slot number, pools& out, reading& r) {
   if (!found) return found.why();
   const card& c = **found;
   for (const auto& one : all) {
-    const figure& total = c[one.total];
+    const field_amount& total = c[one.total];
     if (!total.has_value() || total.whole == 0) {
       if (one.kind == pool_kind::vram) return why_absent(total);
       continue;
@@ -157,18 +157,19 @@ result<void> amd_source::telemetry(slot number, std::uint32_t fields, hmn::telem
     }
   };
   for (const real_field& f : real_fields) {
-    take(f.what, f.bit, [&](const figure& v) { out.*f.into = v.number; });
+    take(f.what, f.bit, [&](const field_amount& v) { out.*f.into = v.number; });
   }
   for (const count_field& f : count_fields) {
     take(f.what, f.bit,
-         [&](const figure& v) { out.*f.into = static_cast<std::uint32_t>(v.number + 0.5); });
+         [&](const field_amount& v) { out.*f.into = static_cast<std::uint32_t>(v.number + 0.5); });
   }
-  take(field::pcie_link, bit::pcie_generation,
-       [&](const figure& v) { out.pcie_generation = static_cast<std::uint32_t>(v.whole >> 8); });
+  take(field::pcie_link, bit::pcie_generation, [&](const field_amount& v) {
+    out.pcie_generation = static_cast<std::uint32_t>(v.whole >> 8);
+  });
   take(field::pcie_link, bit::pcie_width,
-       [&](const figure& v) { out.pcie_width = static_cast<std::uint32_t>(v.whole & 0xFF); });
+       [&](const field_amount& v) { out.pcie_width = static_cast<std::uint32_t>(v.whole & 0xFF); });
   take(field::throttle, bit::throttle,
-       [&](const figure& v) { out.throttle = v.whole != 0 ? throttle::other : 0; });
+       [&](const field_amount& v) { out.throttle = v.whole != 0 ? throttle::other : 0; });
   // Reasons count only while no other row has a value for the field.
   std::uint32_t silent = left;
   for (missing& g : gaps) {
@@ -179,7 +180,7 @@ result<void> amd_source::telemetry(slot number, std::uint32_t fields, hmn::telem
   if (left == fields) {
     return gaps.empty() ? why_absent({}) : fail(gaps.front().code, gaps.front().message);
   }
-  remark(gaps, subject::telemetry, number, r);
+  diagnose(gaps, subject::telemetry, number, r);
   return {};
 }
 
@@ -187,7 +188,7 @@ result<void> amd_source::metrics(slot number, bool, std::vector<metric>& out, re
   const auto found = card_of(number, r);
   if (!found) return found.why();
   for (const metric_field& m : metric_fields) {
-    const figure& f = (**found)[m.what];
+    const field_amount& f = (**found)[m.what];
     if (f.has_value()) out.push_back(measured(d_.tool.from, m.id, m.instance, f.number));
   }
   return {};

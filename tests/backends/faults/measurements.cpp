@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "picture.hpp"
+#include "measurements.hpp"
 
 #include <doctest/doctest.h>
 
@@ -26,31 +26,31 @@ std::string text_of(T value) {
 
 class painter {
  public:
-  painter(picture& to, const device& of)
+  painter(measurements& to, const device& of)
       : to_(to), place_(std::string(of.pci_bus_id.view()) + " ") {}
 
   template <class T>
   void put(const std::string& name, const std::optional<T>& value) {
-    if (value) to_.figures[place_ + name].text = text_of(*value);
+    if (value) to_.values[place_ + name].text = text_of(*value);
   }
   template <class E>
   void put_kind(const std::string& name, E kind) {
     if (kind != E{}) put(name, std::optional(static_cast<std::uint64_t>(kind)));
   }
   void put_text(const std::string& name, std::string_view value) {
-    if (!value.empty()) to_.figures[place_ + name].text = value;
+    if (!value.empty()) to_.values[place_ + name].text = value;
   }
   void put_bytes(const std::string& name, const std::optional<std::uint64_t>& value,
                  std::uint32_t notes = 0) {
     put(name, value);
     if (!value) return;
-    picture::figure& f = to_.figures[place_ + name];
+    measurements::value& f = to_.values[place_ + name];
     f.bytes = value;
     f.is_lower_bound = (notes & note::lower_bound) != 0;
   }
 
  private:
-  picture& to_;
+  measurements& to_;
   const std::string place_;
 };
 
@@ -105,7 +105,7 @@ void paint(painter& to, const metric& m) {
 }
 
 void take_device(device_source& from, const device& d, std::uint32_t own,
-                 drm_test::plain_reading& r, picture& p) {
+                 drm_test::plain_reading& r, measurements& p) {
   painter to(p, d);
   paint(to, d);
   const auto judge = [&](const result<void>& done) {
@@ -132,35 +132,35 @@ void take_device(device_source& from, const device& d, std::uint32_t own,
   }
 }
 
-bool is_right(const picture::figure& seen, const picture::figure& truth) {
+bool is_right(const measurements::value& seen, const measurements::value& truth) {
   if (seen.text == truth.text) return true;
   return seen.is_lower_bound && seen.bytes && truth.bytes && *seen.bytes < *truth.bytes;
 }
 
 }  // namespace
 
-picture take(device_source& from, std::uint32_t own, drm_test::plain_reading& r) {
-  picture p;
+measurements take(device_source& from, std::uint32_t own, drm_test::plain_reading& r) {
+  measurements p;
   std::vector<device> found;
   p.has_failed = !from.probe() || !from.prepare(r) || !from.devices(found, r);
   for (const device& d : found) take_device(from, d, own, r, p);
   return p;
 }
 
-std::string wrong_in(const picture& seen, const picture& truth) {
-  for (const auto& [name, figure] : seen.figures) {
-    const auto real = truth.figures.find(name);
-    if (real == truth.figures.end()) return name + " is not there, and was told as " + figure.text;
-    if (!is_right(figure, real->second)) {
-      return name + " is " + real->second.text + ", and was told as " + figure.text;
+std::string wrong_in(const measurements& seen, const measurements& truth) {
+  for (const auto& [name, value] : seen.values) {
+    const auto real = truth.values.find(name);
+    if (real == truth.values.end()) return name + " is not there, and was told as " + value.text;
+    if (!is_right(value, real->second)) {
+      return name + " is " + real->second.text + ", and was told as " + value.text;
     }
   }
   return {};
 }
 
-std::string missing_in(const picture& seen, const picture& truth) {
-  for (const auto& [name, figure] : truth.figures) {
-    if (!seen.figures.contains(name)) return name;
+std::string missing_in(const measurements& seen, const measurements& truth) {
+  for (const auto& [name, value] : truth.values) {
+    if (!seen.values.contains(name)) return name;
   }
   return {};
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/nvidia_smi/figures.hpp"
+#include "backends/nvidia_smi/values.hpp"
 
 #include <algorithm>
 #include <utility>
@@ -179,20 +179,20 @@ void metrics_of(const gpu_row& row, std::vector<metric>& out,
   for (const metric_column& m : metric_columns) {
     const auto id = static_cast<metric_id>(m.id);
     const gpu_cell& cell = row.cells[m.from];
-    auto told = number_of(cell.text, cell.unit, m.unit);
+    auto reported = number_of(cell.text, cell.unit, m.unit);
     const double most = id == metric_id::engine_percent ? 100 : 1e15;
     const double least = id == metric_id::temperature ? -most : 0;
-    if (told.value && (*told.value > most || *told.value < least)) {
-      told = {std::nullopt, status::backend};
+    if (reported.value && (*reported.value > most || *reported.value < least)) {
+      reported = {std::nullopt, status::backend};
     }
-    if (!told.value) {
-      if (cell.is_asked && told.why != status::unsupported) refused(id, told.why, cell);
+    if (!reported.value) {
+      if (cell.is_asked && reported.why != status::unsupported) refused(id, reported.why, cell);
       continue;
     }
     const source from = source::nvidia_smi;
     out.push_back(m.is_count
-                      ? counted(from, id, m.instance, static_cast<std::uint64_t>(*told.value))
-                      : hmn::measured(from, id, m.instance, *told.value));
+                      ? counted(from, id, m.instance, static_cast<std::uint64_t>(*reported.value))
+                      : hmn::measured(from, id, m.instance, *reported.value));
   }
 }
 

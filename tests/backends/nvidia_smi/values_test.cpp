@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: MIT OR Apache-2.0
-#include "backends/nvidia_smi/figures.hpp"
+#include "backends/nvidia_smi/values.hpp"
 
 #include <doctest/doctest.h>
 
@@ -190,8 +190,8 @@ TEST_CASE("telemetry") {
 
 namespace {
 
-struct told_metrics {
-  told_metrics(const char* header, const char* line) {
+struct reported_metrics {
+  reported_metrics(const char* header, const char* line) {
     metrics_of(row_of(header, line), all,
                [&](metric_id id, status why, const gpu_cell&) { refused.emplace_back(id, why); });
   }
@@ -208,7 +208,7 @@ struct told_metrics {
 }  // namespace
 
 TEST_CASE("metrics: each column that has a value, with its instance") {
-  const told_metrics t(
+  const reported_metrics t(
       "utilization.gpu [%], temperature.memory, power.max_limit [W], clocks.current.video [MHz], "
       "clocks.max.memory [MHz], fan.speed [%], ecc.errors.corrected.volatile.total, "
       "ecc.errors.uncorrected.aggregate.total",
@@ -235,7 +235,7 @@ TEST_CASE("metrics: each column that has a value, with its instance") {
 }
 
 TEST_CASE("metrics: what a GPU has not is left out, what it may not tell has a reason") {
-  const told_metrics t(
+  const reported_metrics t(
       "utilization.gpu [%], fan.speed [%], power.draw [W], power.min_limit [W], "
       "clocks.current.sm [MHz], ecc.errors.corrected.volatile.total",
       "101, [N/A], [Insufficient Permissions], nonsense, 2520, -1");

@@ -36,7 +36,7 @@ TEST_CASE("a total of 2^60 bytes is absent, in a direct reading and in a snapsho
   simulation s(
       one_device(R"("pools":[{"kind":"vram","total":1152921504606846976,"free":12,"used":34}])"));
   REQUIRE(s.read_pool() == HMN_OK);
-  constexpr hmn_flags left = HMN_POOL_HAS_FREE | HMN_POOL_HAS_USED;
+  constexpr hmn_flags left = HMN_POOL_HAS_FREE | HMN_POOL_HAS_USED | HMN_POOL_HAS_USABLE;
   CHECK(s.pool.present == left);
   CHECK(s.pool.total_bytes == 0);
   const taken_snapshot p(s, HMN_COLLECT_POOLS);

@@ -107,11 +107,11 @@ class Day(Machines):
         text = self.of_a_command("--plot", plot, "--json", said)
         found = json.loads(said.read_text())
         self.assertGreater(found["elapsed_ns"], 23 * HOUR_NS)
-        everyone = found["devices"][0]["everyone"]
-        self.assertEqual(everyone["bytes"], 15 * GIB)
+        whole = found["devices"][0]["whole_device"]
+        self.assertEqual(whole["bytes"], 15 * GIB)
         slots = found["elapsed_ns"] // (INTERVAL * 10**9)
-        self.assertGreaterEqual(everyone["samples"], slots - int(self.spent() / INTERVAL))
-        self.assertLess(abs(everyone["at_ns"] / 10**9 - SECONDS), 2 * INTERVAL + self.spent())
+        self.assertGreaterEqual(whole["samples"], slots - int(self.spent() / INTERVAL))
+        self.assertLess(abs(whole["at_ns"] / 10**9 - SECONDS), 2 * INTERVAL + self.spent())
         self.assertRegex(text, "sampled every 50[0-9][0-9] ms")
         self.assertLess(plot.stat().st_size, 200_000)
         self.assertRegex(plot.read_text(), r">\d+:00:00<")

@@ -228,9 +228,9 @@ class Run(Machines):
         device = self.measured(HOLDER, "until:0", machine=machine,
                                seen=(on_device(used_bytes=2 * GIB),))["devices"][0]
         self.assertEqual(device["used_before_bytes"], 3 * GIB)
-        self.assertEqual(device["everyone"]["bytes"], 9 * GIB)
+        self.assertEqual(device["whole_device"]["bytes"], 9 * GIB)
         rows = [row for row in rows_of(self.timeline) if row["devices"]]
-        self.assertEqual(device["everyone"]["at_ns"], next(
+        self.assertEqual(device["whole_device"]["at_ns"], next(
             row["offset_ns"] for row in rows if row["devices"][0]["used_bytes"] == 9 * GIB))
         self.assertEqual(rows[0]["devices"][0]["used_bytes"], 3 * GIB)
         self.assertEqual(device["energy"], {"joules": 422.5, "kind": "counted", "reason": None})
@@ -288,7 +288,7 @@ class Run(Machines):
         device = self.measured(HOLDER, "until:0", machine=machine,
                                seen=(on_device(command_bytes=GIB, used_bytes=3 * GIB),))["devices"][0]
         self.assertEqual((device["command"]["bytes"], device["command"]["lower_bound"]), (GIB, False))
-        self.assertEqual(device["everyone"]["bytes"], 3 * GIB)
+        self.assertEqual(device["whole_device"]["bytes"], 3 * GIB)
         del machine["changes"]
         device = self.measured(HOLDER, "until:0", machine=machine, seen=(any_row,))["devices"][0]
         self.assertIsNone(device["command"]["bytes"])
@@ -322,8 +322,8 @@ class Run(Machines):
     def test_a_driver_that_hangs_holds_nothing_up_for_long(self):
         machine = {"devices": [card(delays=[{"call": "pools", "hang": "forever"}])]} | HOST
         said = self.measured(HOLDER, "until:0", machine=machine, options=("--timeout", "3s"), seen=(any_row,))
-        self.assertIsNone(said["devices"][0]["everyone"]["bytes"])
-        self.assertIn("did not answer", said["devices"][0]["everyone"]["reason"])
+        self.assertIsNone(said["devices"][0]["whole_device"]["bytes"])
+        self.assertIn("did not answer", said["devices"][0]["whole_device"]["reason"])
 
     def test_a_stale_value_is_no_sample(self):
         machine = self.with_children_on_the_device(GIB)
@@ -336,7 +336,7 @@ class Run(Machines):
             on_device(command_bytes=GIB, used_bytes=3 * GIB, power_watts=40), on_device(**nothing)))["devices"][0]
         after = next(row for row in rows_of(self.timeline) if on_device(**nothing)(row))
         self.assertRegex(after["devices"][0]["reason"], r"^stale: \d+\.\d s old$")
-        self.assertEqual((device["command"]["bytes"], device["everyone"]["bytes"]), (GIB, 3 * GIB))
+        self.assertEqual((device["command"]["bytes"], device["whole_device"]["bytes"]), (GIB, 3 * GIB))
         self.assertIsNone(device["energy"]["joules"])
         self.assertRegex(device["energy"]["reason"], r"^stale: \d+\.\d s old$")
         self.assertNotIn(" energy ", self.err)
@@ -349,7 +349,7 @@ class Run(Machines):
             device = self.measured(HOLDER, *["fork"] * forks, "until:0", "wait", machine=machine, seen=(
                 on_device(command_bytes=None, used_bytes=None, energy_joules=None),))["devices"][0]
             self.assertIsNone(device["used_before_bytes"])
-            for value in (device["command"], device["everyone"]):
+            for value in (device["command"], device["whole_device"]):
                 self.assertIsNone(value["bytes"])
                 self.assertRegex(value["reason"], "^stale: ")
             self.assertEqual(device["energy"]["joules"], None)
@@ -372,7 +372,7 @@ class Run(Machines):
         for value in (said["all_processes"], said["proportional"], said["devices"][0]["command"], said["devices"][0]["largest_process"]):
             self.assertIsNone(value["bytes"])
             self.assertRegex(value["reason"], why)
-        self.assertEqual(said["devices"][0]["everyone"]["bytes"], 3 * GIB)
+        self.assertEqual(said["devices"][0]["whole_device"]["bytes"], 3 * GIB)
         self.assertGreater(said["largest_process"]["bytes"], 0)
         for row in rows_of(path):
             self.assertEqual((row["processes"], row["resident_bytes"]), (None, None))

@@ -14,7 +14,7 @@ LIMITS = {
     "tests": (2, True), "bindings": (2, True),
 }
 # Folders whose string literals are checked, as far as they have more than one word, and folders whose names are.
-MESSAGES = ("src/api", "src/backends", "src/core", "src/model", "src/platform", "src/procfs")
+MESSAGES = ("src",)
 NAMES = ("examples", "include", "src", "tests")
 SPOKEN = re.compile(r"\b(?:tell|tells|told|say|says|said)\b", re.I)
 FORBIDDEN = {

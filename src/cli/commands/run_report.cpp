@@ -190,7 +190,7 @@ json_object device_json(const run_outcome& of, std::size_t i) {
       .add("command", command_value(of, i))
       .add("largest_process", exact_or_sampled("exact", kept_of(of, i).largest_bytes, std::nullopt,
                                                kept_of(of, i).why))
-      .add("everyone", sampled_value(account.used, by, why_not_used(account)))
+      .add("whole_device", sampled_value(account.used, by, why_not_used(account)))
       .add("energy", energy_value(of, i));
   return out;
 }

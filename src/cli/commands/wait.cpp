@@ -63,7 +63,7 @@ class most_seen {
       if (each.bytes && (!best_ || *each.bytes > *best_->bytes)) best_ = each;
   }
   std::string text() const {
-    if (!best_) return "no GPU told how much it has free";
+    if (!best_) return "no GPU reported its free memory";
     return fmt::format("at most {} were free, on {}", format_bytes(*best_->bytes),
                        label_of(best_->of));
   }
@@ -87,7 +87,7 @@ std::optional<failure> hopeless(const std::vector<free_memory>& all, std::uint64
   const bool none_known = std::all_of(all.begin(), all.end(), [](const free_memory& each) {
     return !each.bytes && !each.total && each.of.device.state != run_state::hung;
   });
-  if (is_first && none_known) return failed("no GPU tells how much it has free");
+  if (is_first && none_known) return failed("no GPU reports its free memory");
   return std::nullopt;
 }
 
@@ -95,12 +95,12 @@ expected<free_memory> wait_for_memory(const session& in, const hypomnesis::snaps
                                       const wait_options& asked) {
   const auto begun = clock::now();
   const ticks times(begun, std::chrono::milliseconds(asked.interval_ms));
-  notices said;
+  notices shown;
   most_seen most;
   for (bool is_first = true;; is_first = false) {
     const auto snapshot = in.library().take(what);
     const auto all_free = free_memory_of_all(in, snapshot);
-    said.report_free(all_free);
+    shown.report_free(all_free);
     most.add(all_free);
     if (const auto* best = largest_free(all_free, asked.bytes)) return *best;
     if (auto why = hopeless(all_free, asked.bytes, is_first)) return *std::move(why);

@@ -87,7 +87,7 @@ class planner {
     if (every_ != 0 || all_see_window_) return;
     assumptions_.push_back(
         fmt::format("the sliding window of {} tokens is not counted on: the configuration does "
-                    "not say which layers have it",
+                    "not give the layers that have it",
                     window_));
   }
 

@@ -138,8 +138,8 @@ class architecture_reader {
     for (std::size_t i = 0; i < 6; ++i)
       if (sees_window(i)) return;
     out_.assumptions.push_back(
-        fmt::format("the sliding window of {} tokens is not counted on: the file does not say "
-                    "which layers have it",
+        fmt::format("the sliding window of {} tokens is not counted on: the file does not give "
+                    "the layers that have it",
                     window_));
   }
 

@@ -106,7 +106,7 @@ storage storage_of(config_keys& keys) {
     made.assumptions.push_back(std::move(why));
   };
   const auto dtype = dtype_of(keys);
-  if (!dtype) unsure("weights count as bf16: the configuration does not say their type");
+  if (!dtype) unsure("weights count as bf16: the configuration does not give their type");
   made.name = dtype.value_or("bf16");
   made.plain = made.matrices = made.experts = plain_packing(made.name);
   const auto* given = keys.object({"quantization_config", "compression_config"});

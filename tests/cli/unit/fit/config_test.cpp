@@ -296,7 +296,7 @@ TEST_CASE("what holds for counted weights alone is apart") {
   CHECK(parsed->shape.assumptions.empty());
   CHECK_FALSE(parsed->stored.is_specified);
   REQUIRE(parsed->stored.assumptions.size() == 3);
-  CHECK(says(parsed->stored.assumptions[0], "bf16: the configuration does not say their type"));
+  CHECK(says(parsed->stored.assumptions[0], "bf16: the configuration does not give their type"));
   CHECK(says(parsed->stored.assumptions[1], "how \"zip\" quantises them is not known"));
   CHECK(says(parsed->stored.assumptions[2], "\"vision_config\" is not counted"));
 }

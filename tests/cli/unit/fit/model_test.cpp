@@ -109,7 +109,7 @@ TEST_CASE("a table of tensors says how they are stored, not what a configuration
   REQUIRE(counted);
   CHECK(counted->stored == "bf16");
   REQUIRE(counted->shape->assumptions.size() == 1);
-  CHECK(model_says(counted->shape->assumptions[0], "the configuration does not say their type"));
+  CHECK(model_says(counted->shape->assumptions[0], "the configuration does not give their type"));
   in.add("config.json", model_config_text);
   CHECK(read_model(in.path())->stored == "float16");
 }

@@ -80,7 +80,7 @@ TEST_CASE("what is not known is told") {
   auto plot = plot_of(nothing);
   CHECK(plot_contains(svg_of(plot), "not known: nobody told"));
   CHECK_FALSE(plot_contains(svg_of(plot), "circle"));
-  plot.panels[0].series.push_back({"everyone", ink::third, &line, false});
+  plot.panels[0].series.push_back({"whole device", ink::third, &line, false});
   CHECK(plot_contains(svg_of(plot), "the command: not known"));
   CHECK_FALSE(plot_contains(svg_of(plot), "nobody told"));
 }
